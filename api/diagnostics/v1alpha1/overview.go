@@ -1,0 +1,163 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// NodeOverview is one node as co-location sees it: a row of `koordctl top nodes`.
+//
+// +kubebuilder:object:root=true
+type NodeOverview struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// CPU in millicores.
+	CPU ResourceOverview `json:"cpu"`
+	// Memory in bytes.
+	Memory ResourceOverview `json:"memory"`
+	// Metric says how old the data is.
+	Metric MetricFacts `json:"metric"`
+	// Load is the load-aware scheduler's view.
+	Load LoadOverview `json:"load"`
+	// Ready is the Ready condition.
+	Ready bool `json:"ready"`
+	// Unschedulable is spec.unschedulable.
+	// +optional
+	Unschedulable bool `json:"unschedulable,omitempty"`
+	// Pods counts the node's pods that are neither succeeded nor failed.
+	Pods int32 `json:"pods"`
+}
+
+// NodeOverviewList is what `koordctl top nodes -o json` prints.
+//
+// +kubebuilder:object:root=true
+type NodeOverviewList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []NodeOverview `json:"items"`
+	// Incomplete names what could not be seen, and why; empty when the list is whole.
+	// +optional
+	Incomplete []string `json:"incomplete,omitempty"`
+}
+
+// ResourceOverview is one resource of a node, in milliCPU or bytes. The areas of the co-location chart are
+// prodUsed | prodRequested-prodUsed | mid | batchUsed | batchAllocatable-batchUsed | system.
+type ResourceOverview struct {
+	// Capacity of the node.
+	Capacity int64 `json:"capacity"`
+	// Allocatable of the plain resource.
+	Allocatable int64 `json:"allocatable"`
+	// Used on the whole node, as measured; absent without a trustworthy NodeMetric.
+	// +optional
+	Used *int64 `json:"used,omitempty"`
+	// SystemUsed is used by nothing that is a pod, as measured.
+	// +optional
+	SystemUsed *int64 `json:"systemUsed,omitempty"`
+	// ProdRequested is the sum of requests of pods that are neither mid, batch nor free.
+	ProdRequested int64 `json:"prodRequested"`
+	// ProdUsed is the measured use of those pods.
+	// +optional
+	ProdUsed *int64 `json:"prodUsed,omitempty"`
+	// MidAllocatable is mid-cpu or mid-memory in node.status; absent when not published.
+	// +optional
+	MidAllocatable *int64 `json:"midAllocatable,omitempty"`
+	// MidRequested is the sum of mid requests.
+	MidRequested int64 `json:"midRequested"`
+	// MidUsed is the measured use of mid pods.
+	// +optional
+	MidUsed *int64 `json:"midUsed,omitempty"`
+	// BatchAllocatable is batch-cpu or batch-memory in node.status; absent when not published.
+	// +optional
+	BatchAllocatable *int64 `json:"batchAllocatable,omitempty"`
+	// BatchRequested is the sum of batch requests.
+	BatchRequested int64 `json:"batchRequested"`
+	// BatchUsed is the measured use of batch pods.
+	// +optional
+	BatchUsed *int64 `json:"batchUsed,omitempty"`
+	// FreeUsed is the measured use of koord-free pods.
+	// +optional
+	FreeUsed *int64 `json:"freeUsed,omitempty"`
+	// Reclaimable is prodReclaimable of the NodeMetric's prediction.
+	// +optional
+	Reclaimable *int64 `json:"reclaimable,omitempty"`
+}
+
+// LoadState is the load-aware scheduler's view of a node in one word.
+//
+// +kubebuilder:validation:Enum=Normal;Hot;Expired;Unknown
+type LoadState string
+
+const (
+	// LoadNormal means usage is under every threshold.
+	LoadNormal LoadState = "Normal"
+	// LoadHot means some usage exceeds its threshold: new pods are refused.
+	LoadHot LoadState = "Hot"
+	// LoadExpired means the NodeMetric is too old for load-aware scheduling.
+	LoadExpired LoadState = "Expired"
+	// LoadUnknown means there is no NodeMetric, so load-aware scheduling lets every pod pass.
+	LoadUnknown LoadState = "Unknown"
+)
+
+// LoadOverview is a node's load against the load-aware thresholds.
+type LoadOverview struct {
+	State LoadState `json:"state"`
+	// Operands are the usage percentages and thresholds.
+	// +optional
+	Operands []Term `json:"operands,omitempty"`
+	// Message is the state in one sentence.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// PodOverview is one pod as co-location sees it: a row of `koordctl top pods`.
+//
+// +kubebuilder:object:root=true
+type PodOverview struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// QoSClass is LSE, LSR, LS, BE or SYSTEM.
+	QoSClass string `json:"qosClass"`
+	// PriorityBand is koord-prod, koord-mid, koord-batch, koord-free or empty.
+	// +optional
+	PriorityBand string `json:"priorityBand,omitempty"`
+	// Phase of the pod.
+	Phase corev1.PodPhase `json:"phase"`
+	// NodeName the pod is bound to.
+	// +optional
+	NodeName string `json:"nodeName,omitempty"`
+	// CPU in millicores.
+	CPU PodResourceOverview `json:"cpu"`
+	// Memory in bytes.
+	Memory PodResourceOverview `json:"memory"`
+	// ObservedAt is the time of the NodeMetric the use comes from.
+	// +optional
+	ObservedAt *metav1.Time `json:"observedAt,omitempty"`
+}
+
+// PodOverviewList is what `koordctl top pods -o json` prints.
+//
+// +kubebuilder:object:root=true
+type PodOverviewList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []PodOverview `json:"items"`
+	// Incomplete names what could not be seen, and why; empty when the list is whole.
+	// +optional
+	Incomplete []string `json:"incomplete,omitempty"`
+}
+
+// PodResourceOverview is a pod's request against its use.
+type PodResourceOverview struct {
+	// Tier the request is made in: plain, mid or batch.
+	Tier string `json:"tier"`
+	// Requested, in milliCPU or bytes.
+	Requested int64 `json:"requested"`
+	// Limit, in milliCPU or bytes; absent when unlimited.
+	// +optional
+	Limit *int64 `json:"limit,omitempty"`
+	// Used as measured; absent when no NodeMetric reports the pod.
+	// +optional
+	Used *int64 `json:"used,omitempty"`
+}

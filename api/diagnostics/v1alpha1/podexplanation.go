@@ -1,0 +1,220 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// PodExplanation asks why a pod is pending, or why it runs where it runs. Create-only.
+//
+// +kubebuilder:object:root=true
+type PodExplanation struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec PodExplanationSpec `json:"spec"`
+	// +optional
+	Status PodExplanationStatus `json:"status,omitempty"`
+}
+
+// PodExplanationList is a list of PodExplanation.
+//
+// +kubebuilder:object:root=true
+type PodExplanationList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []PodExplanation `json:"items"`
+}
+
+// PodExplanationSpec is the question.
+type PodExplanationSpec struct {
+	// PodName is the pod's name, in the explanation's own namespace.
+	PodName string `json:"podName"`
+	// MaxNodes bounds the nodes listed one by one in each group; default 5, at most 5000.
+	// +optional
+	MaxNodes *int32 `json:"maxNodes,omitempty"`
+	// SkipFix leaves out the search for the smallest change.
+	// +optional
+	SkipFix bool `json:"skipFix,omitempty"`
+}
+
+// PodVerdict is the answer in one word.
+//
+// +kubebuilder:validation:Enum=Bound;Schedulable;Unschedulable;Gated;NotResponsible;Finished
+type PodVerdict string
+
+const (
+	// PodBound means the pod has a node; the placement says why this one.
+	PodBound PodVerdict = "Bound"
+	// PodSchedulable means at least one node passes every filter now.
+	PodSchedulable PodVerdict = "Schedulable"
+	// PodUnschedulable means no node passes every filter.
+	PodUnschedulable PodVerdict = "Unschedulable"
+	// PodGated means a scheduling gate or a PreEnqueue plugin keeps the pod out of the queue.
+	PodGated PodVerdict = "Gated"
+	// PodNotResponsible means the pod names another scheduler.
+	PodNotResponsible PodVerdict = "NotResponsible"
+	// PodFinished means the pod has succeeded or failed.
+	PodFinished PodVerdict = "Finished"
+)
+
+// PodExplanationStatus is the answer.
+type PodExplanationStatus struct {
+	// Verdict in one word.
+	Verdict PodVerdict `json:"verdict"`
+	// Summary is one sentence: the verdict and its dominant reason.
+	Summary string `json:"summary"`
+	// Code of the dominant reason; empty when the pod is bound or schedulable.
+	// +optional
+	Code string `json:"code,omitempty"`
+	// Pod repeats what the scheduler saw of the pod.
+	Pod PodFacts `json:"pod"`
+	// NodesTotal counts the nodes that were evaluated.
+	NodesTotal int32 `json:"nodesTotal"`
+	// NodesFeasible counts the nodes that passed every filter.
+	NodesFeasible int32 `json:"nodesFeasible"`
+	// Groups are the refusals, one group per plugin and reason, most nodes first. A node that several plugins refuse is
+	// counted in several groups, because no filter stops at the first refusal here.
+	// +optional
+	Groups []RefusalGroup `json:"groups,omitempty"`
+	// Fix is the smallest change found that makes the pod schedulable.
+	// +optional
+	Fix *Fix `json:"fix,omitempty"`
+	// Placement says why this node, for a pod that is bound or schedulable.
+	// +optional
+	Placement *Placement `json:"placement,omitempty"`
+	// Findings noticed on the way.
+	// +optional
+	Findings []Finding `json:"findings,omitempty"`
+	// Incomplete names what could not be seen or evaluated, and why; empty when the answer is whole.
+	// +optional
+	Incomplete []string `json:"incomplete,omitempty"`
+	// Origin of the answer.
+	Origin Origin `json:"origin"`
+}
+
+// PodFacts is what the scheduler knows of a pod.
+type PodFacts struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// QoSClass is LSE, LSR, LS, BE or SYSTEM; derived from the Kubernetes QoS class when the label is absent.
+	QoSClass string `json:"qosClass,omitempty"`
+	// PriorityBand is koord-prod, koord-mid, koord-batch, koord-free or empty.
+	PriorityBand string `json:"priorityBand,omitempty"`
+	// Priority is the pod's priority value.
+	// +optional
+	Priority *int32 `json:"priority,omitempty"`
+	// SchedulerName the pod asks for.
+	SchedulerName string `json:"schedulerName,omitempty"`
+	// NodeName the pod is bound to.
+	// +optional
+	NodeName string `json:"nodeName,omitempty"`
+	// Phase of the pod.
+	Phase corev1.PodPhase `json:"phase,omitempty"`
+	// CreatedAt is the pod's creation time.
+	// +optional
+	CreatedAt *metav1.Time `json:"createdAt,omitempty"`
+	// Requests the scheduler accounts for, overhead and init containers included.
+	// +optional
+	Requests corev1.ResourceList `json:"requests,omitempty"`
+	// EstimatedUsage is what load-aware scheduling expects the pod to use.
+	// +optional
+	EstimatedUsage corev1.ResourceList `json:"estimatedUsage,omitempty"`
+}
+
+// RefusalGroup is one reason with the nodes that gave it.
+type RefusalGroup struct {
+	// Plugin that refused.
+	Plugin string `json:"plugin"`
+	// Code of the reason.
+	Code string `json:"code"`
+	// Reason is the plugin's own text, as it stands in events.
+	Reason string `json:"reason"`
+	// Class orders reasons by what helps: misconfig, agent, conflict, pod, state, quota, topology, load, capacity, waiting.
+	Class string `json:"class"`
+	// Message is the reason with the operands of the node closest to passing.
+	Message string `json:"message"`
+	// Count of nodes.
+	Count int32 `json:"count"`
+	// Sole counts the nodes that only this group refuses.
+	Sole int32 `json:"sole"`
+	// PreemptionMayHelp is false when evicting pods cannot change the refusal.
+	PreemptionMayHelp bool `json:"preemptionMayHelp"`
+	// Nodes closest to passing first, bounded by spec.maxNodes.
+	// +optional
+	Nodes []NodeRefusal `json:"nodes,omitempty"`
+}
+
+// NodeRefusal is one node's refusal with the numbers behind it.
+type NodeRefusal struct {
+	Node string `json:"node"`
+	// Message with this node's operands.
+	Message string `json:"message"`
+	// Operands of the verdict.
+	// +optional
+	Operands []Term `json:"operands,omitempty"`
+	// Others counts the other groups that refuse this node too.
+	// +optional
+	Others int32 `json:"others,omitempty"`
+}
+
+// FixTarget says whose edit a fix is.
+//
+// +kubebuilder:validation:Enum=Pod;Cluster
+type FixTarget string
+
+const (
+	// FixPod is an edit of the pod.
+	FixPod FixTarget = "Pod"
+	// FixCluster is an edit of a node, a configuration or another pod.
+	FixCluster FixTarget = "Cluster"
+)
+
+// Fix is a single change after which the pod is schedulable.
+type Fix struct {
+	Target FixTarget `json:"target"`
+	// Kind of change: reduceRequest, addToleration, removeNodeSelector, uncordon, evictPod, raiseThreshold, refreshNodeMetric.
+	Kind string `json:"kind"`
+	// Description is one sentence with the numbers.
+	Description string `json:"description"`
+	// Command applies the change, where one command can.
+	// +optional
+	Command string `json:"command,omitempty"`
+	// Node that becomes feasible.
+	Node string `json:"node"`
+	// NodesUnlocked counts the nodes that become feasible.
+	NodesUnlocked int32 `json:"nodesUnlocked"`
+	// Verified is true when the whole chain was run again with the change applied and passed.
+	Verified bool `json:"verified"`
+}
+
+// Placement says why a node was, or would be, chosen.
+type Placement struct {
+	// Node the pod runs on or would run on.
+	Node string `json:"node"`
+	// Rank of that node among the feasible ones now, from 1; 0 when it would not pass the filters now.
+	Rank int32 `json:"rank"`
+	// Scores of the node and of the runners-up, best first, bounded by spec.maxNodes.
+	Scores []NodeScore `json:"scores,omitempty"`
+	// Note says what differs from the moment of the decision.
+	// +optional
+	Note string `json:"note,omitempty"`
+}
+
+// NodeScore is one node's score with the plugins' shares.
+type NodeScore struct {
+	Node string `json:"node"`
+	// Total is the sum over the plugins, weights applied.
+	Total int64 `json:"total"`
+	// Plugins with their weighted scores, largest first.
+	Plugins []PluginScore `json:"plugins,omitempty"`
+}
+
+// PluginScore is one plugin's share of a node's score.
+type PluginScore struct {
+	Plugin string `json:"plugin"`
+	// Score after normalisation and weight.
+	Score int64 `json:"score"`
+	// Weight of the plugin in the profile.
+	Weight int32 `json:"weight,omitempty"`
+}

@@ -1,0 +1,130 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// PodMigrationJobStatus is where the migration stands.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
+type PodMigrationJobStatus struct {
+	// Phase of the job.
+	Phase PodMigrationJobPhase `json:"phase,omitempty"`
+	// Status is the step the job is at, such as ReservationCreated.
+	Status string `json:"status,omitempty"`
+	// Reason is one CamelCase word.
+	Reason string `json:"reason,omitempty"`
+	// Message is for people.
+	Message string `json:"message,omitempty"`
+	// Conditions are the steps taken.
+	Conditions []PodMigrationJobCondition `json:"conditions,omitempty"`
+	// NodeName is the node the pod moves to.
+	NodeName string `json:"nodeName,omitempty"`
+	// PodRef is the pod that replaced the evicted one.
+	PodRef *corev1.ObjectReference `json:"podRef,omitempty"`
+	// PreemptedPodsRef are the pods that were preempted.
+	PreemptedPodsRef []corev1.ObjectReference `json:"preemptedPodsRef,omitempty"`
+	// PreemptedPodsReservations are the reservations made for preempted pods.
+	PreemptedPodsReservations []PodMigrationJobPreemptedReservation `json:"preemptedPodsReservation,omitempty"`
+}
+
+// PodMigrationJobPreemptedReservation is a reservation made for a preempted pod.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
+type PodMigrationJobPreemptedReservation struct {
+	// Namespace of the reservation.
+	Namespace string `json:"namespace,omitempty"`
+	// Name of the reservation.
+	Name string `json:"name,omitempty"`
+	// NodeName the reservation was scheduled to.
+	NodeName string `json:"nodeName,omitempty"`
+	// Phase of the reservation.
+	Phase string `json:"phase,omitempty"`
+	// PreemptedPodRef is the pod that was preempted.
+	PreemptedPodRef *corev1.ObjectReference `json:"preemptedPodRef,omitempty"`
+	// PodsRef are the pods that replaced it.
+	PodsRef []corev1.ObjectReference `json:"podsRef,omitempty"`
+}
+
+// PodMigrationJobCondition is one step of the migration.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
+type PodMigrationJobCondition struct {
+	// Type of the condition.
+	Type PodMigrationJobConditionType `json:"type"`
+	// Status is True, False or Unknown.
+	Status PodMigrationJobConditionStatus `json:"status"`
+	// LastProbeTime is when the condition was last looked at.
+	// +nullable
+	// +optional
+	LastProbeTime metav1.Time `json:"lastProbeTime,omitempty,omitzero"`
+	// LastTransitionTime is when the status last changed.
+	// +nullable
+	// +optional
+	LastTransitionTime metav1.Time `json:"lastTransitionTime,omitempty,omitzero"`
+	// Reason is one CamelCase word.
+	Reason string `json:"reason,omitempty"`
+	// Message is for people.
+	Message string `json:"message,omitempty"`
+}
+
+// PodMigrationJobPhase is the state of a job.
+type PodMigrationJobPhase string
+
+const (
+	// PodMigrationJobPending has not begun.
+	PodMigrationJobPending PodMigrationJobPhase = "Pending"
+	// PodMigrationJobRunning is being worked on.
+	PodMigrationJobRunning PodMigrationJobPhase = "Running"
+	// PodMigrationJobSucceeded moved the pod.
+	PodMigrationJobSucceeded PodMigrationJobPhase = "Succeeded"
+	// PodMigrationJobFailed could not move the pod.
+	PodMigrationJobFailed PodMigrationJobPhase = "Failed"
+	// PodMigrationJobAborted was given up on a user's wish.
+	PodMigrationJobAborted PodMigrationJobPhase = "Aborted"
+)
+
+// PodMigrationJobConditionType names a step of the migration.
+type PodMigrationJobConditionType string
+
+// The steps of a migration.
+const (
+	PodMigrationJobConditionReservationCreated             PodMigrationJobConditionType = "ReservationCreated"
+	PodMigrationJobConditionReservationScheduled           PodMigrationJobConditionType = "ReservationScheduled"
+	PodMigrationJobConditionPreemption                     PodMigrationJobConditionType = "Preemption"
+	PodMigrationJobConditionEviction                       PodMigrationJobConditionType = "Eviction"
+	PodMigrationJobConditionPodScheduled                   PodMigrationJobConditionType = "PodScheduled"
+	PodMigrationJobConditionReservationPodBoundReservation PodMigrationJobConditionType = "PodBoundReservation"
+	PodMigrationJobConditionBoundPodReady                  PodMigrationJobConditionType = "BoundPodReady"
+	PodMigrationJobConditionReservationBound               PodMigrationJobConditionType = "ReservationBound"
+)
+
+// The reasons of a job and of its conditions.
+const (
+	PodMigrationJobReasonTimeout                   = "Timeout"
+	PodMigrationJobReasonFailedCreateReservation   = "FailedCreateReservation"
+	PodMigrationJobReasonReservationExpired        = "ReservationExpired"
+	PodMigrationJobReasonUnschedulable             = "Unschedulable"
+	PodMigrationJobReasonForbiddenMigratePod       = "ForbiddenMigratePod"
+	PodMigrationJobReasonMissingPod                = "MissingPod"
+	PodMigrationJobReasonMissingReservation        = "MissingReservation"
+	PodMigrationJobReasonPreempting                = "Preempting"
+	PodMigrationJobReasonPreemptComplete           = "PreemptComplete"
+	PodMigrationJobReasonEvicting                  = "Evicting"
+	PodMigrationJobReasonFailedEvict               = "FailedEvict"
+	PodMigrationJobReasonEvictComplete             = "EvictComplete"
+	PodMigrationJobReasonWaitForPodBindReservation = "WaitForPodBindReservation"
+	PodMigrationJobReasonWaitForBoundPodReady      = "WaitForBoundPodReady"
+	PodMigrationJobReasonInvalidPodRef             = "InvalidPodRef"
+)
+
+// PodMigrationJobConditionStatus is True, False or Unknown.
+type PodMigrationJobConditionStatus string
+
+// The values of a condition's status.
+const (
+	PodMigrationJobConditionStatusTrue    PodMigrationJobConditionStatus = "True"
+	PodMigrationJobConditionStatusFalse   PodMigrationJobConditionStatus = "False"
+	PodMigrationJobConditionStatusUnknown PodMigrationJobConditionStatus = "Unknown"
+)

@@ -1,0 +1,128 @@
+package v1alpha1
+
+// CPUSuppressPolicy is how best-effort pods are held back.
+type CPUSuppressPolicy string
+
+const (
+	// CPUSetPolicy takes CPUs away from them; the default.
+	CPUSetPolicy CPUSuppressPolicy = "cpuset"
+	// CPUCfsQuotaPolicy lowers their quota.
+	CPUCfsQuotaPolicy CPUSuppressPolicy = "cfsQuota"
+)
+
+// CPUEvictPolicy is what the satisfaction of best-effort pods is measured by.
+type CPUEvictPolicy string
+
+const (
+	// EvictByRealLimitPolicy measures by what suppression leaves them; the default.
+	EvictByRealLimitPolicy CPUEvictPolicy = "evictByRealLimit"
+	// EvictByAllocatablePolicy measures by the batch-cpu of the node.
+	EvictByAllocatablePolicy CPUEvictPolicy = "evictByAllocatable"
+)
+
+// ResourceThresholdStrategy says when pods are suppressed and evicted. All percentages are of the node's capacity
+// unless the field says otherwise.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
+type ResourceThresholdStrategy struct {
+	// Enable the strategy; false by default.
+	Enable *bool `json:"enable,omitempty"`
+
+	// CPUSuppressThresholdPercent is the use of the whole node above which best-effort pods are held back; 65.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	CPUSuppressThresholdPercent *int64 `json:"cpuSuppressThresholdPercent,omitempty"`
+	// CPUSuppressMinPercent is left to best-effort pods in any case.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	CPUSuppressMinPercent *int64 `json:"cpuSuppressMinPercent,omitempty"`
+	// CPUSuppressPolicy is cpuset, the default, or cfsQuota.
+	CPUSuppressPolicy CPUSuppressPolicy `json:"cpuSuppressPolicy,omitempty"`
+
+	// MemoryEvictThresholdPercent is the use of memory above which pods are evicted; 70.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	MemoryEvictThresholdPercent *int64 `json:"memoryEvictThresholdPercent,omitempty"`
+	// MemoryEvictLowerPercent is the use at which eviction stops; two below the threshold by default.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	MemoryEvictLowerPercent *int64 `json:"memoryEvictLowerPercent,omitempty"`
+
+	// CPUEvictBESatisfactionUpperPercent is the satisfaction at which eviction stops: limit over request, in percent.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	CPUEvictBESatisfactionUpperPercent *int64 `json:"cpuEvictBESatisfactionUpperPercent,omitempty"`
+	// CPUEvictBESatisfactionLowerPercent is the satisfaction below which best-effort pods are evicted.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	CPUEvictBESatisfactionLowerPercent *int64 `json:"cpuEvictBESatisfactionLowerPercent,omitempty"`
+	// CPUEvictBEUsageThresholdPercent is the use of their limit above which low satisfaction counts; 90.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	CPUEvictBEUsageThresholdPercent *int64 `json:"cpuEvictBEUsageThresholdPercent,omitempty"`
+	// CPUEvictTimeWindowSeconds is the window the use is averaged over.
+	CPUEvictTimeWindowSeconds *int64 `json:"cpuEvictTimeWindowSeconds,omitempty"`
+	// CPUEvictPolicy is evictByRealLimit, the default, or evictByAllocatable.
+	CPUEvictPolicy CPUEvictPolicy `json:"cpuEvictPolicy,omitempty"`
+
+	// CPUEvictThresholdPercent is the use of CPU above which pods are evicted by priority.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	CPUEvictThresholdPercent *int64 `json:"cpuEvictThresholdPercent,omitempty"`
+	// CPUEvictLowerPercent is the use at which that stops; two below the threshold by default.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	CPUEvictLowerPercent *int64 `json:"cpuEvictLowerPercent,omitempty"`
+	// EvictEnabledPriorityThreshold is the highest spec.priority that is evicted for use of CPU or memory.
+	EvictEnabledPriorityThreshold *int32 `json:"evictEnabledPriorityThreshold,omitempty"`
+
+	// CPUAllocatableEvictThresholdPercent of the allocatable: requests above it are evicted; 110 is suggested.
+	CPUAllocatableEvictThresholdPercent *int64 `json:"cpuAllocatableEvictThresholdPercent,omitempty"`
+	// CPUAllocatableEvictLowerPercent is where that stops; 100 is suggested.
+	CPUAllocatableEvictLowerPercent *int64 `json:"cpuAllocatableEvictLowerPercent,omitempty"`
+	// MemoryAllocatableEvictThresholdPercent of the allocatable: requests above it are evicted; 110 is suggested.
+	MemoryAllocatableEvictThresholdPercent *int64 `json:"memoryAllocatableEvictThresholdPercent,omitempty"`
+	// MemoryAllocatableEvictLowerPercent is where that stops; 100 is suggested.
+	MemoryAllocatableEvictLowerPercent *int64 `json:"memoryAllocatableEvictLowerPercent,omitempty"`
+	// AllocatableEvictPriorityThreshold is the highest spec.priority evicted for requests; at most 7999.
+	AllocatableEvictPriorityThreshold *int32 `json:"allocatableEvictPriorityThreshold,omitempty"`
+}
+
+// CPUBurstPolicy says in which ways a container may exceed its CPU limit.
+type CPUBurstPolicy string
+
+const (
+	// CPUBurstNone in no way; the default.
+	CPUBurstNone CPUBurstPolicy = "none"
+	// CPUBurstOnly by saving unused quota (cpu.cfs_burst_us).
+	CPUBurstOnly CPUBurstPolicy = "cpuBurstOnly"
+	// CFSQuotaBurstOnly by a larger quota after throttling.
+	CFSQuotaBurstOnly CPUBurstPolicy = "cfsQuotaBurstOnly"
+	// CPUBurstAuto in both ways.
+	CPUBurstAuto CPUBurstPolicy = "auto"
+)
+
+// CPUBurstConfig says how far a container may exceed its CPU limit.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
+type CPUBurstConfig struct {
+	// Policy is none by default.
+	Policy CPUBurstPolicy `json:"policy,omitempty"`
+	// CPUBurstPercent of the limit can be saved up; 1000.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10000
+	CPUBurstPercent *int64 `json:"cpuBurstPercent,omitempty"`
+	// CFSQuotaBurstPercent of the limit is the largest quota; 300.
+	CFSQuotaBurstPercent *int64 `json:"cfsQuotaBurstPercent,omitempty"`
+	// CFSQuotaBurstPeriodSeconds is how long the quota may stay larger; -1, the default, is for ever.
+	CFSQuotaBurstPeriodSeconds *int64 `json:"cfsQuotaBurstPeriodSeconds,omitempty"`
+}
+
+// CPUBurstStrategy is CPUBurstConfig of a node.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
+type CPUBurstStrategy struct {
+	CPUBurstConfig `json:",inline"`
+	// SharePoolThresholdPercent is the use of the shared CPUs above which quotas shrink again; 50.
+	SharePoolThresholdPercent *int64 `json:"sharePoolThresholdPercent,omitempty"`
+}
