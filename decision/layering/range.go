@@ -1,0 +1,69 @@
+package layering
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// checkBounds reports every value of a strategy that is outside of its range. Values of the wrong type are left to
+// checkType. The path is where the strategy stands in its document.
+func checkBounds(value any, bounds []bound, path string, report reporter) {
+	walk(value, path, nil, func(at string, segments []string, value any) {
+		for _, bound := range bounds {
+			if !bound.matches(segments) {
+				continue
+			}
+			if message := bound.check(value); message != "" {
+				report(at, message)
+			}
+		}
+	})
+}
+
+// walk visits every scalar with its path and the path's segments.
+func walk(value any, path string, segments []string, visit func(path string, segments []string, value any)) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, item := range value {
+			walk(item, joinPath(path, key), append(segments[:len(segments):len(segments)], key), visit)
+		}
+	case []any:
+		for i, item := range value {
+			walk(item, indexPath(path, i), append(segments[:len(segments):len(segments)], strconv.Itoa(i)), visit)
+		}
+	case nil:
+	default:
+		visit(path, segments, value)
+	}
+}
+
+// checkOrders reports pairs of merged values that stand in the wrong order.
+func checkOrders(merged overlay, orders []order, path string, report reporter) {
+	for _, pair := range orders {
+		lower, hasLower := numberAt(merged.values, pair.lower)
+		upper, hasUpper := numberAt(merged.values, pair.upper)
+		if hasLower && hasUpper && lower >= upper {
+			report(path, fmt.Sprintf("%s (%v) must be less than %s (%v)", pair.lower, lower, pair.upper, upper))
+		}
+	}
+}
+
+// numberAt reads a number at a path of plain keys.
+func numberAt(values map[string]any, path string) (float64, bool) {
+	var current any = values
+	for key := range strings.SplitSeq(path, ".") {
+		object, ok := current.(map[string]any)
+		if !ok {
+			return 0, false
+		}
+		current = object[key]
+	}
+	number, ok := current.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	value, err := number.Float64()
+	return value, err == nil
+}

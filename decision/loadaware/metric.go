@@ -1,0 +1,167 @@
+package loadaware
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"koordinator.sh/koord/api/extension"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+)
+
+const (
+	// defaultReportInterval is how often koordlet reports unless the NodeMetric says otherwise.
+	defaultReportInterval = time.Minute
+	// clockSkew is how far in the future an update time may lie before the NodeMetric is distrusted.
+	clockSkew = time.Minute
+	// implausible is the multiple of a node's capacity beyond which a usage cannot be true.
+	implausible = 10
+)
+
+type podKey struct{ namespace, name string }
+
+// metric digests a NodeMetric.
+type metric struct {
+	// object is false when there is no NodeMetric at all.
+	object     bool
+	name       string
+	updateTime *metav1.Time
+	interval   time.Duration
+	// problem says why the values cannot be trusted; such a NodeMetric counts as absent.
+	problem string
+	// latest is nil when nothing was measured.
+	latest     []int64
+	prod       []int64
+	aggregated []int64
+	score      []int64
+	// window and scoreWindow are those that were found; the zero value means the latest usage stood in.
+	window, scoreWindow window
+	pods                map[podKey][]int64
+}
+
+// state of a NodeMetric at one moment.
+type state int
+
+const (
+	// usable means the values may be compared.
+	usable state = iota
+	// expired means too old, or never reported.
+	expired
+	// unknown means absent or not to be trusted.
+	unknown
+)
+
+// stateAt says whether the metric can be used at a moment.
+func (m *metric) stateAt(now time.Time, expiration time.Duration) state {
+	switch {
+	case !m.object || m.problem != "":
+		return unknown
+	case m.updateTime == nil:
+		return expired
+	case m.updateTime.Time.After(now.Add(clockSkew)):
+		return unknown
+	case now.Sub(m.updateTime.Time) >= expiration:
+		return expired
+	case m.latest == nil:
+		return unknown
+	}
+	return usable
+}
+
+// coveredUntil is the moment before which an assigned pod is surely part of the reported usage.
+func (m *metric) coveredUntil() time.Time {
+	if m.updateTime == nil {
+		return time.Time{}
+	}
+	return m.updateTime.Add(-m.interval)
+}
+
+func (p *Policy) readMetric(object *slov1alpha1.NodeMetric, node *Node) metric {
+	if object == nil {
+		return metric{}
+	}
+	m := metric{object: true, name: object.Name, updateTime: object.Status.UpdateTime, interval: defaultReportInterval}
+	if policy := object.Spec.CollectPolicy; policy != nil && policy.ReportIntervalSeconds != nil && *policy.ReportIntervalSeconds > 0 {
+		m.interval = time.Duration(*policy.ReportIntervalSeconds) * time.Second
+	}
+	if object.Status.NodeMetric == nil {
+		return m
+	}
+	usage := object.Status.NodeMetric
+	m.latest = p.amounts(usage.NodeUsage.ResourceList)
+	m.problem = p.implausible("nodeUsage", m.latest, node.capacity)
+	m.aggregated, m.window = p.percentile(usage, node.thresholds.window, m.latest)
+	m.score, m.scoreWindow = p.percentile(usage, p.scoreWindow, m.latest)
+	p.readPods(&m, object, node.capacity)
+	if m.problem == "" {
+		m.problem = p.implausible("aggregatedNodeUsages", m.aggregated, node.capacity)
+	}
+	return m
+}
+
+// readPods sums the usage of prod pods and remembers what every pod uses.
+func (p *Policy) readPods(m *metric, object *slov1alpha1.NodeMetric, capacity []int64) {
+	m.prod = make([]int64, len(p.resources))
+	m.pods = make(map[podKey][]int64, len(object.Status.PodsMetric))
+	if p.args.ProdUsageIncludeSys {
+		addInto(m.prod, p.amounts(object.Status.NodeMetric.SystemUsage.ResourceList))
+	}
+	for _, pod := range object.Status.PodsMetric {
+		if pod == nil {
+			continue
+		}
+		used := p.amounts(pod.PodUsage.ResourceList)
+		if m.problem == "" {
+			m.problem = p.implausible("podUsage of "+pod.Namespace+"/"+pod.Name, used, capacity)
+		}
+		m.pods[podKey{pod.Namespace, pod.Name}] = used
+		if pod.Priority == extension.PriorityProd {
+			addInto(m.prod, used)
+		}
+	}
+}
+
+// percentile finds a percentile of a window, the longest one when the window has no length. When it was not reported,
+// the latest usage stands in, so that missing data does not let more pods pass.
+func (p *Policy) percentile(usage *slov1alpha1.NodeMetricInfo, want window, latest []int64) ([]int64, window) {
+	var found corev1.ResourceList
+	got := window{}
+	if want.aggregation == "" {
+		return latest, got
+	}
+	for _, aggregated := range usage.AggregatedNodeUsages {
+		resources, reported := aggregated.Usage[extension.AggregationType(want.aggregation)]
+		duration := aggregated.Duration.Duration
+		if !reported || len(resources.ResourceList) == 0 || (want.duration > 0 && duration != want.duration) {
+			continue
+		}
+		if found == nil || duration > got.duration {
+			found, got = resources.ResourceList, window{want.aggregation, duration}
+		}
+	}
+	if found == nil {
+		return latest, window{}
+	}
+	return p.amounts(found), got
+}
+
+// implausible names the first value that cannot be true: negative, or ten times what the node has.
+func (p *Policy) implausible(field string, values, capacity []int64) string {
+	for i, value := range values {
+		if value < 0 {
+			return fmt.Sprintf("%s has a negative %s", field, p.resources[i])
+		}
+		if capacity[i] > 0 && value > implausible*capacity[i] {
+			return fmt.Sprintf("%s has more than %d times the node's %s", field, implausible, p.resources[i])
+		}
+	}
+	return ""
+}
+
+func addInto(sum, values []int64) {
+	for i, value := range values {
+		sum[i] += value
+	}
+}

@@ -1,0 +1,86 @@
+package overcommit
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+)
+
+// Value is one computed resource.
+type Value struct {
+	// Value to offer, in milli-cores or bytes.
+	Value int64
+	// Origin is the offer before other schedulers took their part; equal to Value for mid resources.
+	Origin int64
+	// Withdrawn means that the resource is to be removed from the node, not offered as zero.
+	Withdrawn bool
+	// Reason for withdrawing it.
+	Reason string
+}
+
+// Result is what one node offers.
+type Result struct {
+	BatchCPU, BatchMemory, MidCPU, MidMemory Value
+	// Metric says how far the node's measurements could be trusted.
+	Metric diagnosticsv1alpha1.MetricState
+	// Expires is when the measurements turn too old to be believed; zero when they already are not.
+	Expires time.Time
+	// ThirdParty is true when another scheduler takes a part of batch, so that the origin must be published.
+	ThirdParty bool
+}
+
+// Of returns the value of a resource, and false for one this package does not compute.
+func (r Result) Of(name corev1.ResourceName) (Value, bool) {
+	for i, k := range kinds {
+		if k.name == name {
+			return [...]Value{r.BatchCPU, r.BatchMemory, r.MidCPU, r.MidMemory}[i], true
+		}
+	}
+	return Value{}, false
+}
+
+// Calculate decides what a node offers. A nil node offers nothing.
+func Calculate(in NodeInput) Result {
+	if in.Node == nil {
+		gone := Value{Withdrawn: true, Reason: "node does not exist"}
+		return Result{BatchCPU: gone, BatchMemory: gone, MidCPU: gone, MidMemory: gone, Metric: diagnosticsv1alpha1.MetricAbsent}
+	}
+	c := newCalculation(&in, false)
+	result := Result{
+		BatchCPU:    c.value(kinds[0], nil),
+		BatchMemory: c.value(kinds[1], nil),
+		MidCPU:      c.value(kinds[2], nil),
+		MidMemory:   c.value(kinds[3], nil),
+		Metric:      c.metric.facts.State,
+		ThirdParty:  c.thirdParty.MilliCPU > 0 || c.thirdParty.Memory > 0,
+	}
+	if policy, _ := c.withdrawn(kinds[0]); policy == "" {
+		result.Expires = c.metric.facts.UpdateTime.Add(degradeAfter(&in.Strategy.Strategy) + time.Nanosecond)
+	}
+	return result
+}
+
+// Explain returns the waterfall of every resource, in the order of Resources. At most maxParts parts are listed under a
+// term. A nil node has none.
+func Explain(in NodeInput, maxParts int) []diagnosticsv1alpha1.Waterfall {
+	if in.Node == nil {
+		return nil
+	}
+	return explainAll(newCalculation(&in, true), maxParts)
+}
+
+func explainAll(c *calculation, maxParts int) []diagnosticsv1alpha1.Waterfall {
+	out := make([]diagnosticsv1alpha1.Waterfall, 0, len(kinds))
+	for _, k := range kinds {
+		rec := &recorder{unit: k.unit(), maxParts: maxParts}
+		value := c.value(k, rec)
+		policy := c.policy(k)
+		out = append(out, diagnosticsv1alpha1.Waterfall{
+			Resource: string(k.name), Unit: k.unit(), Policy: policy, Terms: rec.terms,
+			Result: value.Value, Degraded: policy == policyDegraded, Message: rec.message,
+		})
+	}
+	return out
+}

@@ -1,0 +1,170 @@
+package overcommit
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/podrequest"
+)
+
+// Bounds of the parts listed under a term.
+const (
+	DefaultMaxParts = 10
+	LargestMaxParts = 1000
+)
+
+// ExplainNode answers where a node's batch and mid resources come from, and how node.status differs. Everything is filled
+// in except Origin, which only the one who answers knows. A nil node gives a status that says so.
+func ExplainNode(in NodeInput, spec diagnosticsv1alpha1.NodeExplanationSpec) diagnosticsv1alpha1.NodeExplanationStatus {
+	if in.Node == nil {
+		return diagnosticsv1alpha1.NodeExplanationStatus{
+			Summary:    fmt.Sprintf("Node %q does not exist.", spec.NodeName),
+			Node:       diagnosticsv1alpha1.NodeFacts{Name: spec.NodeName},
+			Metric:     diagnosticsv1alpha1.MetricFacts{State: diagnosticsv1alpha1.MetricAbsent},
+			Incomplete: []string{fmt.Sprintf("node %q was not found", spec.NodeName)},
+		}
+	}
+	c := newCalculation(&in, true)
+	parts := min(max(orDefault(spec.MaxParts, DefaultMaxParts), 0), LargestMaxParts)
+	out := diagnosticsv1alpha1.NodeExplanationStatus{
+		Node:     nodeFacts(&in),
+		Metric:   c.metric.facts,
+		Strategy: in.Strategy.Settings,
+		Findings: c.findings(),
+	}
+	wanted, unknown := selected(spec.Resources)
+	for _, name := range unknown {
+		out.Incomplete = append(out.Incomplete,
+			fmt.Sprintf("%q is not a resource that can be explained: choose batch-cpu, batch-memory, mid-cpu or mid-memory", name))
+	}
+	all := explainAll(c, int(parts))
+	for i, k := range kinds {
+		if !wanted[i] {
+			continue
+		}
+		out.Waterfalls = append(out.Waterfalls, all[i])
+		out.Published = append(out.Published, c.published(k, all[i].Result))
+	}
+	out.Summary = c.summary(all, wanted)
+	return out
+}
+
+// selected says which kinds the names ask for; no names ask for all. Short names and full ones are understood.
+func selected(names []string) (wanted [len(kinds)]bool, unknown []string) {
+	for _, name := range names {
+		known := false
+		for i, k := range kinds {
+			if name == k.short || name == string(k.name) {
+				wanted[i], known = true, true
+			}
+		}
+		if !known {
+			unknown = append(unknown, name)
+		}
+	}
+	if len(names) == 0 {
+		for i := range wanted {
+			wanted[i] = true
+		}
+	}
+	return wanted, unknown
+}
+
+func (c *calculation) published(k kind, result int64) diagnosticsv1alpha1.PublishedResource {
+	_, reason := c.withdrawn(k)
+	computed := Value{Value: result, Withdrawn: reason != "", Reason: reason}
+	published := Published(c.in.Node, k.name)
+	state, why := NeedsSync(published, computed, c.in.lastSync(), c.in.Strategy.Strategy, c.in.Now)
+	return diagnosticsv1alpha1.PublishedResource{
+		Resource: string(k.name), Unit: k.unit(), Published: published, Computed: result, State: state, Reason: why,
+	}
+}
+
+// nodeFacts is what was seen of the node.
+func nodeFacts(in *NodeInput) diagnosticsv1alpha1.NodeFacts {
+	facts := diagnosticsv1alpha1.NodeFacts{
+		Name:          in.Node.Name,
+		Ready:         Ready(in.Node),
+		Unschedulable: in.Node.Spec.Unschedulable,
+		Capacity:      only(in.Node.Status.Capacity, corev1.ResourceCPU, corev1.ResourceMemory),
+		Allocatable:   only(in.Node.Status.Allocatable, append(Resources(), corev1.ResourceCPU, corev1.ResourceMemory)...),
+	}
+	for _, pod := range in.Pods {
+		if pod != nil && podrequest.Consumes(pod) {
+			facts.Pods++
+		}
+	}
+	return facts
+}
+
+// Ready is the node's Ready condition.
+func Ready(node *corev1.Node) bool {
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+func only(list corev1.ResourceList, names ...corev1.ResourceName) corev1.ResourceList {
+	out := corev1.ResourceList{}
+	for _, name := range names {
+		if quantity, ok := list[name]; ok {
+			out[name] = quantity
+		}
+	}
+	return out
+}
+
+// summary is the answer in one sentence.
+func (c *calculation) summary(all []diagnosticsv1alpha1.Waterfall, wanted [len(kinds)]bool) string {
+	name := c.in.Node.Name
+	if c.disabled {
+		return fmt.Sprintf("Node %q offers no batch or mid resources: co-location is switched off for it.", name)
+	}
+	if !c.metric.trusted() {
+		return fmt.Sprintf("Node %q offers no batch or mid resources: %s.", name, c.metricSentence())
+	}
+	if c.unreadable != "" {
+		return fmt.Sprintf("Node %q offers no batch or mid resources: %s.", name, c.unreadable)
+	}
+	var offers []string
+	for i, k := range kinds {
+		if wanted[i] {
+			offers = append(offers, fmt.Sprintf("%s of %s", k.format(all[i].Result), k.short))
+		}
+	}
+	if len(offers) == 0 {
+		return fmt.Sprintf("Nothing that can be explained was asked of node %q.", name)
+	}
+	sentence := fmt.Sprintf("Node %q offers %s", name, strings.Join(offers, ", "))
+	for i, k := range kinds {
+		if wanted[i] && !k.mid {
+			return sentence + fmt.Sprintf("; of its %s, %s", k.format(k.of(c.capacity.Total)), c.biggestTerms(k, all[i])) + "."
+		}
+	}
+	return sentence + "."
+}
+
+// biggestTerms says in words what a batch waterfall takes away.
+func (c *calculation) biggestTerms(k kind, w diagnosticsv1alpha1.Waterfall) string {
+	words := map[string]string{
+		"safetyMargin": "are kept as margin", "systemUsed": "go to the system", "reserved": "are reserved",
+		"podsUsed": "are used by pods above batch", "podsRequested": "are requested by pods above batch",
+		"podsMaxUsedRequested": "are requested or used by pods above batch", "thirdParty": "are taken by other schedulers",
+	}
+	var out []string
+	for _, t := range w.Terms {
+		if word, ok := words[t.Name]; ok && t.Value != 0 {
+			out = append(out, k.format(t.Value)+" "+word)
+		}
+	}
+	if len(out) == 0 {
+		return "nothing is taken away"
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,49 @@
+package overcommit
+
+import (
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
+)
+
+// findings are what a reader should know beside the numbers, worst first as they were noticed.
+func (c *calculation) findings() []diagnosticsv1alpha1.Finding {
+	var out []diagnosticsv1alpha1.Finding
+	if code, ok := metricCodes[c.metric.facts.State]; ok {
+		out = append(out, found(code, "Node "+c.in.Node.Name+": "+c.metricSentence()+".",
+			"kubectl get nodemetric "+c.in.Node.Name+" -o yaml", c.metricSource("status")))
+	}
+	if c.disabled {
+		name := c.in.configMap()
+		out = append(out, found(finding.ColocationDisabled, "Co-location is switched off for node "+c.in.Node.Name+".",
+			"kubectl -n "+name.Namespace+" edit configmap "+name.Name, c.settingSource("enable")))
+	}
+	for _, problem := range c.in.Strategy.Problems {
+		name := c.in.configMap()
+		out = append(out, problem.Finding(name.Namespace, name.Name))
+	}
+	problems := c.capacity.Problems
+	if c.unreadable != "" {
+		problems = append([]string{c.unreadable}, problems...)
+	}
+	for _, problem := range problems {
+		out = append(out, found(finding.ConfigMalformed, "Node "+c.in.Node.Name+": "+problem+".",
+			"kubectl edit node "+c.in.Node.Name, c.nodeSource("metadata.annotations")))
+	}
+	return out
+}
+
+// metricCodes are the findings of measurements that are not fresh.
+var metricCodes = map[diagnosticsv1alpha1.MetricState]finding.Code{
+	diagnosticsv1alpha1.MetricStale:   finding.MetricStale,
+	diagnosticsv1alpha1.MetricExpired: finding.MetricExpired,
+	diagnosticsv1alpha1.MetricAbsent:  finding.MetricAbsent,
+	diagnosticsv1alpha1.MetricInvalid: finding.MetricInvalid,
+}
+
+func found(code finding.Code, message, hint string, object *diagnosticsv1alpha1.SourceRef) diagnosticsv1alpha1.Finding {
+	severity := diagnosticsv1alpha1.SeverityWarning
+	if entry, ok := finding.Lookup(code); ok {
+		severity = diagnosticsv1alpha1.Severity(entry.Severity)
+	}
+	return diagnosticsv1alpha1.Finding{Code: string(code), Severity: severity, Message: message, Hint: hint, Object: object}
+}

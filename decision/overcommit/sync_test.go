@@ -1,0 +1,88 @@
+package overcommit
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/extension"
+)
+
+func TestNeedsSync(t *testing.T) {
+	published := func(value int64) *int64 { return &value }
+	minutesAgo := func(n int) time.Time { return noon.Add(-time.Duration(n) * time.Minute) }
+	tests := []struct {
+		name       string
+		published  *int64
+		computed   Value
+		lastSync   time.Time
+		want       diagnosticsv1alpha1.SyncState
+		wantReason string
+	}{
+		{name: "the same", published: published(1000), computed: Value{Value: 1000}, want: diagnosticsv1alpha1.InSync},
+		{name: "not there yet", computed: Value{Value: 0}, lastSync: minutesAgo(1), want: diagnosticsv1alpha1.NotPublished, wantReason: "next pass"},
+		{name: "ten percent more waits", published: published(1000), computed: Value{Value: 1100}, lastSync: minutesAgo(1),
+			want: diagnosticsv1alpha1.WithinThreshold, wantReason: "differs by 10 %, within resourceDiffThreshold (10 %); written in 4m0s at the latest"},
+		{name: "eleven percent less does not", published: published(1000), computed: Value{Value: 890}, lastSync: minutesAgo(1),
+			want: diagnosticsv1alpha1.Pending, wantReason: "more than resourceDiffThreshold"},
+		{name: "one percent waited long enough", published: published(1000), computed: Value{Value: 1010}, lastSync: minutesAgo(5),
+			want: diagnosticsv1alpha1.Pending, wantReason: "5m0s"},
+		{name: "nobody knows when it was written", published: published(1000), computed: Value{Value: 1010}, want: diagnosticsv1alpha1.Pending},
+		{name: "anything is more than nothing", published: published(0), computed: Value{Value: 1}, lastSync: minutesAgo(1), want: diagnosticsv1alpha1.Pending},
+		{name: "withdrawn but still there", published: published(0), computed: Value{Withdrawn: true, Reason: "old"}, lastSync: minutesAgo(1),
+			want: diagnosticsv1alpha1.Pending, wantReason: "to be taken back: old"},
+		{name: "withdrawn and gone", computed: Value{Withdrawn: true, Reason: "old"}, want: diagnosticsv1alpha1.Withdrawn, wantReason: "taken back: old"},
+		{name: "a clock that was set back does not make it wait longer", published: published(1000), computed: Value{Value: 1010}, lastSync: noon.Add(time.Hour),
+			want: diagnosticsv1alpha1.WithinThreshold, wantReason: "written in 5m0s at the latest"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, reason := NeedsSync(test.published, test.computed, test.lastSync, strategy().Strategy, noon)
+			if got != test.want || !strings.Contains(reason, test.wantReason) {
+				t.Errorf("NeedsSync = %s, %q; want %s, %q", got, reason, test.want, test.wantReason)
+			}
+		})
+	}
+}
+
+func TestSyncSaysWhenToLookAgain(t *testing.T) {
+	in := n1()
+	result := Calculate(in)
+	sync := result.Sync(in)
+	if !sync.Write || !strings.Contains(sync.Reason, "batch-cpu") {
+		t.Errorf("a node without batch resources is not written: %+v", sync)
+	}
+	publish := func(cpu int64) {
+		in.Node.Status.Allocatable = in.Node.Status.Allocatable.DeepCopy()
+		for _, name := range Resources() {
+			value, _ := result.Of(name)
+			in.Node.Status.Allocatable[name] = *quantity(value.Value)
+		}
+		in.Node.Status.Allocatable[extension.BatchCPU] = *quantity(cpu)
+	}
+	publish(25_000)
+	expiry := in.Metric.Status.UpdateTime.Add(15 * time.Minute)
+	if sync := result.Sync(in); sync.Write || sync.Next.Sub(expiry) > time.Second || sync.Next.Before(expiry) {
+		t.Errorf("in sync: %+v, want no write and a look at %v, when the report expires", sync, expiry)
+	}
+	publish(24_000)
+	in.Node.ManagedFields = []metav1.ManagedFieldsEntry{
+		{Manager: "kubelet", Subresource: "status", Time: &metav1.Time{Time: noon}},
+		{Manager: FieldManager, Subresource: "status", Time: &metav1.Time{Time: noon.Add(-time.Minute)}},
+	}
+	if sync := result.Sync(in); sync.Write || !sync.Next.Equal(noon.Add(4*time.Minute)) {
+		t.Errorf("within the threshold: %+v, want a look in 4 minutes", sync)
+	}
+	in.Metric = nil
+	if sync := Calculate(in).Sync(in); !sync.Write || !sync.Next.IsZero() {
+		t.Errorf("without measurements: %+v, want the resources taken back and nothing to wait for", sync)
+	}
+	in.Node.Status.Allocatable = corev1.ResourceList{}
+	if sync := Calculate(in).Sync(in); sync.Write {
+		t.Errorf("already taken back: %+v", sync)
+	}
+}
