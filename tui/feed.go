@@ -1,0 +1,109 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+const (
+	// askTimeout bounds one question.
+	askTimeout = 20 * time.Second
+	// skeletonDelay keeps a view blank before it admits to be waiting, so that quick answers do not flicker.
+	skeletonDelay = 150 * time.Millisecond
+)
+
+// feedState is what every feed has, whatever it asks for.
+type feedState struct {
+	// question in force; a different one drops the answer to the one before.
+	question string
+	// generation of the latest question.
+	generation uint64
+	// known is true once the question was answered.
+	known bool
+	// at is when the answer came.
+	at time.Time
+	// asked is when the first question came that has no answer yet.
+	asked time.Time
+	busy  bool
+	// err of the latest answer; nil when it succeeded.
+	err    error
+	cancel context.CancelFunc
+}
+
+// feed asks one question again and again and keeps the last answer.
+type feed[T any] struct {
+	feedState
+	value T
+}
+
+// answer is a message with what a question brought.
+type answer[T any] struct {
+	generation uint64
+	value      T
+	err        error
+	at         time.Time
+}
+
+// ask returns the command that asks. While the same question is under way nothing is asked again.
+func ask[T any](m *Model, f *feed[T], question string, fetch func(context.Context) (T, error)) tea.Cmd {
+	if f.busy && f.question == question {
+		return nil
+	}
+	if f.question != question {
+		f.drop()
+		f.question = question
+	}
+	m.generation++
+	ctx, cancel := context.WithTimeout(m.ctx, askTimeout)
+	f.generation, f.busy, f.cancel, f.asked = m.generation, true, cancel, m.clock.Now()
+	generation, clk := f.generation, m.clock
+	fetchCmd := func() tea.Msg {
+		defer cancel()
+		value, err := fetch(ctx)
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
+			err = fmt.Errorf("no answer within %s: %w", askTimeout, err)
+		}
+		return answer[T]{generation: generation, value: value, err: err, at: clk.Now()}
+	}
+	if f.known {
+		return fetchCmd
+	}
+	return tea.Batch(fetchCmd, m.after(skeletonDelay, skeletonMsg{}))
+}
+
+// drop forgets the question and its answer, and stops asking.
+func (f *feed[T]) drop() {
+	if f.cancel != nil {
+		f.cancel()
+	}
+	*f = feed[T]{}
+}
+
+// accept takes an answer; false when it belongs to an older question. A failed answer keeps the value before it.
+func (f *feed[T]) accept(a answer[T]) bool {
+	if a.generation != f.generation {
+		return false
+	}
+	f.busy, f.err, f.cancel = false, a.err, nil
+	if a.err == nil {
+		f.value, f.at, f.known = a.value, a.at, true
+	}
+	return true
+}
+
+// age of the answer.
+func (s *feedState) age(now time.Time) time.Duration {
+	if !s.known {
+		return 0
+	}
+	return now.Sub(s.at)
+}
+
+// skeleton reports whether the wait is long enough to be shown.
+func (s *feedState) skeleton(now time.Time) bool {
+	return !s.known && s.busy && now.Sub(s.asked) >= skeletonDelay
+}

@@ -1,0 +1,112 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
+)
+
+func TestLateAnswersAreDropped(t *testing.T) {
+	r := newRig(t, 30).start()
+	r.hold = true
+	r.press(":node node-0001", "enter")
+	slow := r.held
+	r.held = nil
+	r.press(":node node-0002", "enter")
+	r.release()
+	for _, cmd := range slow {
+		r.run(cmd)
+	}
+	if got := r.m.node.value.Spec.NodeName; got != "node-0002" {
+		t.Errorf("shows %q, the answer to the question before", got)
+	}
+}
+
+func TestLeavingAQuestionCancelsIt(t *testing.T) {
+	r := newRig(t, 1)
+	var f feed[int]
+	var seen context.Context
+	cmd := ask(r.m, &f, "first", func(ctx context.Context) (int, error) { seen = ctx; return 1, nil })
+	ask(r.m, &f, "second", func(context.Context) (int, error) { return 2, nil })
+	for _, c := range cmd().(tea.BatchMsg) {
+		if a, ok := c().(answer[int]); ok && f.accept(a) {
+			t.Error("the first answer was taken for the second question")
+		}
+	}
+	if seen.Err() == nil {
+		t.Error("the first question still runs")
+	}
+}
+
+func TestQuestionsAreNotAskedTwiceAtOnce(t *testing.T) {
+	r := newRig(t, 30)
+	r.hold = true
+	r.start()
+	before := r.m.nodes.generation
+	r.press("ctrl+r", "ctrl+r")
+	r.m.Update(refreshMsg{})
+	if r.m.nodes.generation != before {
+		t.Error("the nodes were asked for again while the question was under way")
+	}
+}
+
+func TestPollingGoesOnThroughErrors(t *testing.T) {
+	r := newRig(t, 30).start()
+	r.src.Err = errUnreachable
+	r.pass(10 * time.Second)
+	if text := r.screen(); !strings.Contains(text, "stale") || !strings.Contains(text, "node-0000") || !strings.Contains(text, "KOORD0001") {
+		t.Errorf("a failing refresh must keep the rows and say so:\n%s", text)
+	}
+	r.src.Err = nil
+	r.pass(3 * time.Second)
+	if text := r.screen(); strings.Contains(text, "stale") || strings.Contains(text, "KOORD0001") {
+		t.Errorf("the error stays after it is over:\n%s", text)
+	}
+	if n := r.m.history.Len(); n < 2 {
+		t.Errorf("%d samples of history", n)
+	}
+}
+
+func TestSkeletonComesLate(t *testing.T) {
+	r := newRig(t, 30)
+	r.hold = true
+	r.start()
+	if strings.Contains(r.screen(), "asking the cluster") {
+		t.Error("a quick answer would flicker")
+	}
+	r.clock.SetTime(r.clock.Now().Add(skeletonDelay))
+	if !strings.Contains(r.screen(), "asking the cluster") {
+		t.Error("no sign of waiting")
+	}
+	r.release()
+	if !strings.Contains(r.screen(), "node-0000") {
+		t.Error("the answer does not show")
+	}
+}
+
+func TestClusterIsNamedWithoutConnection(t *testing.T) {
+	r := newRig(t, 30)
+	r.src.Err = errors.New("no route to host")
+	r.start()
+	if !strings.Contains(r.screen(), "koord-sandbox") {
+		t.Error("the context is not shown")
+	}
+}
+
+func TestControlCharactersStayHarmless(t *testing.T) {
+	r := newRig(t, 30).start()
+	list := &diagnostics.NodeOverviewList{Items: []diagnostics.NodeOverview{{Ready: true}}, Incomplete: []string{"a\x1b[2Jb\nc"}}
+	list.Items[0].Name = "evil\x1b[31m\r\nname"
+	r.m.Update(answer[*diagnostics.NodeOverviewList]{generation: r.m.nodes.generation, value: list, at: r.clock.Now()})
+	for _, line := range r.lines() {
+		if strings.Contains(line, "\x1b[31m") || strings.Contains(line, "\x1b[2J") || strings.ContainsAny(line, "\r\n") {
+			t.Errorf("a name reaches the terminal unchanged: %q", line)
+		}
+	}
+}

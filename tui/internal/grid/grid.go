@@ -1,0 +1,236 @@
+// Package grid is a table that renders only the rows that are seen. Filtering and sorting happen when the rows, the
+// filter or the order change, never while drawing.
+package grid
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"koordinator.sh/koord/tui/internal/style"
+)
+
+// Column describes one column.
+type Column[T any] struct {
+	// Title in upper case without spaces.
+	Title string
+	// Width it needs, in cells.
+	Width int
+	// Grow is its share of the room that is left; 0 keeps the width.
+	Grow int
+	// Max width in cells; 0 is unbounded.
+	Max int
+	// Right aligns text to the right.
+	Right bool
+	// Wide columns are seen in wide mode only.
+	Wide bool
+	// Drop orders columns by what is left out first where the room is short; 0 stays.
+	Drop int
+	// DropWide is the Drop of wide mode, where it is not 0: a drawing that gives way to numbers.
+	DropWide int
+	// Compare orders rows; nil when the column cannot be sorted by.
+	Compare func(a, b *T) int
+	// Cell is the text of a row, styled, ideally no wider than width.
+	Cell func(row *T, width int, st *style.Set) string
+}
+
+// Table is a table of rows. It is not safe for concurrent use.
+type Table[T any] struct {
+	columns []Column[T]
+	key     func(*T) string
+	text    func(*T) string
+	problem func(*T) bool
+
+	all     []T
+	visible []int
+
+	sortBy     int
+	descending bool
+	expr       string
+	pattern    *regexp.Regexp
+	inverse    bool
+	problems   bool
+	wide       bool
+
+	cursor, offset, height int
+}
+
+// New returns an empty table. key identifies a row across refreshes, text is what a filter searches and problem selects
+// the rows of problems-only mode.
+func New[T any](columns []Column[T], key, text func(*T) string, problem func(*T) bool) *Table[T] {
+	return &Table[T]{columns: columns, key: key, text: text, problem: problem}
+}
+
+// SetRows replaces the rows. The cursor stays on the row with the same key. The table keeps the slice.
+func (t *Table[T]) SetRows(rows []T) {
+	held := t.heldKey()
+	t.all = rows
+	t.arrange(held)
+}
+
+// Total is the number of rows before filters.
+func (t *Table[T]) Total() int { return len(t.all) }
+
+// Len is the number of rows that pass the filters.
+func (t *Table[T]) Len() int { return len(t.visible) }
+
+// Filter is the expression in force.
+func (t *Table[T]) Filter() string { return t.expr }
+
+// SetFilter keeps the rows that match a regular expression, upper and lower case alike; a leading ! keeps the others.
+// On an error the filter before stays.
+func (t *Table[T]) SetFilter(expr string) error {
+	body, inverse := strings.CutPrefix(expr, "!")
+	var pattern *regexp.Regexp
+	if body != "" {
+		var err error
+		if pattern, err = regexp.Compile("(?i)" + body); err != nil {
+			return fmt.Errorf("filter %q is not a regular expression: %w", body, err)
+		}
+	}
+	held := t.heldKey()
+	t.expr, t.pattern, t.inverse = expr, pattern, inverse && pattern != nil
+	t.arrange(held)
+	return nil
+}
+
+// Problems reports whether only problems are shown.
+func (t *Table[T]) Problems() bool { return t.problems }
+
+// ToggleProblems shows only problems, or all rows again.
+func (t *Table[T]) ToggleProblems() {
+	held := t.heldKey()
+	t.problems = !t.problems
+	t.arrange(held)
+}
+
+// Wide reports whether wide columns are shown.
+func (t *Table[T]) Wide() bool { return t.wide }
+
+// ToggleWide shows or hides wide columns.
+func (t *Table[T]) ToggleWide() { t.wide = !t.wide }
+
+// SortBy orders by the column of that title; the same title again reverses. The first order is ascending, or
+// descending where largestFirst. The cursor goes to the top: who sorts wants to see what comes first.
+func (t *Table[T]) SortBy(title string, largestFirst bool) {
+	for i, c := range t.columns {
+		if c.Title != title || c.Compare == nil {
+			continue
+		}
+		was := t.descending
+		t.descending = largestFirst
+		if t.sortBy == i {
+			t.descending = !was
+		}
+		t.sortBy, t.cursor, t.offset = i, 0, 0
+		t.arrange("")
+		return
+	}
+}
+
+// Sorted is the title of the column in order, and whether the largest comes first.
+func (t *Table[T]) Sorted() (title string, descending bool) {
+	if len(t.columns) == 0 {
+		return "", false
+	}
+	return t.columns[t.sortBy].Title, t.descending
+}
+
+// Selected is the row under the cursor; nil when there is none.
+func (t *Table[T]) Selected() *T {
+	if t.cursor < 0 || t.cursor >= len(t.visible) {
+		return nil
+	}
+	return &t.all[t.visible[t.cursor]]
+}
+
+// Select moves the cursor to the row with the key, if it is visible.
+func (t *Table[T]) Select(key string) { t.hold(key); t.scroll() }
+
+// Cursor is the position of the cursor among the visible rows.
+func (t *Table[T]) Cursor() int { return t.cursor }
+
+// Move moves the cursor by delta rows and stops at the ends.
+func (t *Table[T]) Move(delta int) {
+	t.cursor += delta
+	t.scroll()
+}
+
+// Page is the number of rows seen at once.
+func (t *Table[T]) Page() int { return max(t.height, 1) }
+
+// SetHeight tells the table how many rows are seen at once.
+func (t *Table[T]) SetHeight(rows int) {
+	t.height = max(rows, 0)
+	t.scroll()
+}
+
+func (t *Table[T]) heldKey() string {
+	if row := t.Selected(); row != nil {
+		return t.key(row)
+	}
+	return ""
+}
+
+// arrange filters and sorts.
+func (t *Table[T]) arrange(held string) {
+	t.visible = t.visible[:0]
+	for i := range t.all {
+		if t.passes(&t.all[i]) {
+			t.visible = append(t.visible, i)
+		}
+	}
+	t.order()
+	t.hold(held)
+	t.scroll()
+}
+
+func (t *Table[T]) passes(row *T) bool {
+	if t.problems && !t.problem(row) {
+		return false
+	}
+	return t.pattern == nil || t.pattern.MatchString(t.text(row)) != t.inverse
+}
+
+func (t *Table[T]) order() {
+	if t.sortBy >= len(t.columns) || t.columns[t.sortBy].Compare == nil {
+		return
+	}
+	compare := t.columns[t.sortBy].Compare
+	slices.SortStableFunc(t.visible, func(a, b int) int {
+		if t.descending {
+			a, b = b, a
+			if order := compare(&t.all[a], &t.all[b]); order != 0 {
+				return order
+			}
+			return b - a
+		}
+		return compare(&t.all[a], &t.all[b])
+	})
+}
+
+func (t *Table[T]) hold(key string) {
+	if key == "" {
+		return
+	}
+	if row := t.Selected(); row != nil && t.key(row) == key {
+		return
+	}
+	for i, index := range t.visible {
+		if t.key(&t.all[index]) == key {
+			t.cursor = i
+			return
+		}
+	}
+}
+
+func (t *Table[T]) scroll() {
+	t.cursor = max(min(t.cursor, len(t.visible)-1), 0)
+	t.offset = min(t.offset, t.cursor)
+	if t.height > 0 {
+		t.offset = max(t.offset, t.cursor-t.height+1)
+		t.offset = min(t.offset, max(len(t.visible)-t.height, 0))
+	}
+	t.offset = max(t.offset, 0)
+}

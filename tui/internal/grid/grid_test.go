@@ -1,0 +1,122 @@
+package grid
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"koordinator.sh/koord/tui/internal/cell"
+	"koordinator.sh/koord/tui/internal/style"
+)
+
+type city struct {
+	name string
+	size int
+}
+
+func newCities(rows ...city) *Table[city] {
+	t := New([]Column[city]{
+		{Title: "NAME", Width: 8, Grow: 1, Compare: func(a, b *city) int { return strings.Compare(a.name, b.name) },
+			Cell: func(r *city, _ int, st *style.Set) string { return st.Plain.Render(r.name) }},
+		{Title: "SIZE", Width: 5, Right: true, Drop: 1, Compare: func(a, b *city) int { return cmp.Compare(a.size, b.size) },
+			Cell: func(r *city, _ int, st *style.Set) string { return st.Plain.Render(fmt.Sprint(r.size)) }},
+	}, func(r *city) string { return r.name }, func(r *city) string { return r.name }, func(r *city) bool { return r.size > 5 })
+	t.SetHeight(3)
+	t.SetRows(rows)
+	return t
+}
+
+func names(t *Table[city]) string {
+	var out []string
+	for _, i := range t.visible {
+		out = append(out, t.all[i].name)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestArrangement(t *testing.T) {
+	cities := []city{{"ulm", 3}, {"bonn", 7}, {"kiel", 5}, {"rom", 9}}
+	for name, tc := range map[string]struct {
+		do   func(*Table[city])
+		want string
+	}{
+		"by name at first":              {func(*Table[city]) {}, "bonn kiel rom ulm"},
+		"largest first":                 {func(t *Table[city]) { t.SortBy("SIZE", true) }, "rom bonn kiel ulm"},
+		"again reverses":                {func(t *Table[city]) { t.SortBy("SIZE", true); t.SortBy("SIZE", true) }, "ulm kiel bonn rom"},
+		"an unknown column is ignored":  {func(t *Table[city]) { t.SortBy("NO", true) }, "bonn kiel rom ulm"},
+		"filter in any case":            {func(t *Table[city]) { _ = t.SetFilter("^(U|R)") }, "rom ulm"},
+		"inverse filter":                {func(t *Table[city]) { _ = t.SetFilter("!o") }, "kiel ulm"},
+		"a lone ! filters nothing":      {func(t *Table[city]) { _ = t.SetFilter("!") }, "bonn kiel rom ulm"},
+		"a bad filter changes nothing":  {func(t *Table[city]) { _ = t.SetFilter("ulm"); _ = t.SetFilter("(") }, "ulm"},
+		"problems only, then all again": {func(t *Table[city]) { t.ToggleProblems() }, "bonn rom"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table := newCities(cities...)
+			tc.do(table)
+			if diff := gocmp.Diff(tc.want, names(table)); diff != "" {
+				t.Errorf("unexpected rows (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestCursorStaysOnItsRow(t *testing.T) {
+	table := newCities(city{"ulm", 3}, city{"bonn", 7}, city{"kiel", 5})
+	table.Move(1)
+	table.SetRows([]city{{"aue", 1}, {"bonn", 7}, {"kiel", 5}, {"rom", 9}})
+	if got := table.Selected().name; got != "kiel" {
+		t.Errorf("cursor on %q after a refresh, want kiel", got)
+	}
+	table.SortBy("SIZE", true)
+	if got := table.Selected().name; got != "rom" {
+		t.Errorf("cursor on %q after sorting, want the first", got)
+	}
+	table.SetRows(nil)
+	if table.Selected() != nil {
+		t.Error("a row is selected in an empty table")
+	}
+}
+
+func TestTheCursorIsAlwaysSeen(t *testing.T) {
+	rows := make([]city, 50)
+	for i := range rows {
+		rows[i] = city{name: fmt.Sprintf("city-%02d", i), size: i}
+	}
+	table, st := newCities(rows...), style.New(style.Appearance{ASCII: true})
+	rapid.Check(t, func(t *rapid.T) {
+		height := rapid.IntRange(1, 9).Draw(t, "height")
+		table.SetHeight(height)
+		table.Move(rapid.IntRange(-60, 60).Draw(t, "move"))
+		text := strings.Join(table.Draw(40, height+1, true, st), "\n")
+		if want := table.Selected().name; !strings.Contains(text, want) {
+			t.Fatalf("the cursor is on %s, seen is\n%s", want, text)
+		}
+	})
+}
+
+func TestDrawKeepsItsSize(t *testing.T) {
+	st := style.New(style.Appearance{})
+	rapid.Check(t, func(t *rapid.T) {
+		rows := make([]city, rapid.IntRange(0, 40).Draw(t, "rows"))
+		for i := range rows {
+			rows[i] = city{name: rapid.String().Draw(t, "name"), size: i}
+		}
+		table := newCities(rows...)
+		width, height := rapid.IntRange(-1, 60).Draw(t, "width"), rapid.IntRange(-1, 12).Draw(t, "height")
+		table.SetHeight(height - 1)
+		table.Move(rapid.IntRange(-50, 50).Draw(t, "move"))
+		lines := table.Draw(width, height, true, st)
+		if len(lines) > max(height, 0) {
+			t.Fatalf("%d lines in a height of %d", len(lines), height)
+		}
+		for _, line := range lines {
+			if cell.Width(line) > width {
+				t.Fatalf("line %q is wider than %d", line, width)
+			}
+		}
+	})
+}

@@ -1,0 +1,105 @@
+package tui
+
+import (
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+)
+
+// group orders actions in the help.
+type group string
+
+const (
+	groupMove group = "move"
+	groupView group = "this view"
+	groupSort group = "sort"
+	groupApp  group = "everywhere"
+)
+
+var groups = []group{groupView, groupSort, groupMove, groupApp}
+
+// action is a key and what it does. The keys, the menu and the help are all made from the same actions, so that none of
+// them can say what another does not do.
+type action struct {
+	key.Binding
+	group group
+	// menu shows the action at the bottom of the screen.
+	menu bool
+	run  func(*Model) tea.Cmd
+}
+
+func bind(g group, menu bool, label, help string, run func(*Model) tea.Cmd, keys ...string) action {
+	return action{Binding: key.NewBinding(key.WithKeys(keys...), key.WithHelp(label, help)), group: g, menu: menu, run: run}
+}
+
+// actions are the keys of the current view, its own first.
+func (m *Model) actions() []action {
+	var own []action
+	switch m.screen().kind {
+	case nodesScreen:
+		own = nodesActions
+	case podsScreen:
+		own = podsActions
+	case chartScreen:
+		own = chartActions
+	case nodeScreen:
+		own = nodeActions
+	case podScreen:
+		own = podActions
+	}
+	out := make([]action, 0, len(own)+len(tableActions)+len(commonActions))
+	out = append(out, own...)
+	switch {
+	case m.table() != nil:
+		out = append(out, tableActions...)
+	case m.screen().kind != chartScreen:
+		out = append(out, textActions...)
+	}
+	return append(out, commonActions...)
+}
+
+// press runs the action of a key.
+func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
+	if msg.String() == "ctrl+c" {
+		return tea.Quit
+	}
+	if m.prompt.mode != promptOff {
+		return m.pressPrompt(msg)
+	}
+	if m.tooSmall() && msg.String() != "q" {
+		return nil
+	}
+	for _, a := range m.actions() {
+		if key.Matches(msg, a.Binding) {
+			return a.run(m)
+		}
+	}
+	return nil
+}
+
+// helpKey is in every menu.
+const helpKey = "?"
+
+var commonActions []action
+
+// The actions open the help, which lists the actions: an initializer would be a cycle.
+func init() {
+	commonActions = []action{
+		bind(groupApp, true, ":", "command", (*Model).openCommand, ":"),
+		bind(groupApp, true, helpKey, "help", (*Model).openHelp, helpKey),
+		bind(groupApp, true, "esc", "back", (*Model).back, "esc"),
+		bind(groupApp, true, "q", "back or quit", (*Model).quit, "q"),
+		bind(groupApp, false, "ctrl-r", "refresh now", (*Model).refresh, "ctrl+r"),
+		bind(groupApp, false, "ctrl-c", "quit", func(*Model) tea.Cmd { return tea.Quit }, "ctrl+c"),
+	}
+}
+
+func (m *Model) openHelp() tea.Cmd {
+	if m.screen().kind == helpScreen {
+		return m.pop()
+	}
+	return m.open(screen{kind: helpScreen})
+}
+
+func (m *Model) refresh() tea.Cmd {
+	return tea.Batch(m.poll(), m.say("asking again", false))
+}

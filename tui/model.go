@@ -1,0 +1,113 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"k8s.io/utils/clock"
+
+	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/source"
+	"koordinator.sh/koord/tui/internal/grid"
+	"koordinator.sh/koord/tui/internal/history"
+	"koordinator.sh/koord/tui/internal/style"
+)
+
+// Model is the root model, the only one. It lives in the program's event loop and is not safe for concurrent use.
+type Model struct {
+	ctx      context.Context //nolint:containedctx // the program's life, from which every question derives its own
+	source   source.Source
+	clock    clock.PassiveClock
+	interval time.Duration
+	after    func(time.Duration, tea.Msg) tea.Cmd
+	readOnly bool
+	version  string
+
+	st            *style.Set
+	width, height int
+
+	generation uint64
+	cluster    feed[source.Cluster]
+	nodes      feed[*diagnostics.NodeOverviewList]
+	pods       feed[*diagnostics.PodOverviewList]
+	nodePods   feed[*diagnostics.PodOverviewList]
+	node       feed[*diagnostics.NodeExplanation]
+	pod        feed[*diagnostics.PodExplanation]
+	spaceNames feed[namespaceNames]
+	podsOf     feed[podNames]
+
+	namespace    string
+	screens      []screen
+	nodeTable    *grid.Table[nodeRow]
+	podTable     *grid.Table[podRow]
+	nodePodTable *grid.Table[podRow]
+	summary      summary
+	history      history.History
+	chart        chartState
+	prompt       prompt
+	flash        flash
+	start        string
+}
+
+// flash is a short message that goes away by itself.
+type flash struct {
+	text   string
+	bad    bool
+	number uint64
+}
+
+const flashTime = 5 * time.Second
+
+func newModel(ctx context.Context, o Options, a style.Appearance) (*Model, error) {
+	if o.Source == nil {
+		return nil, errors.New("the workbench has no source of answers")
+	}
+	m := &Model{
+		ctx: ctx, source: o.Source, clock: o.Clock, interval: o.RefreshInterval, readOnly: o.ReadOnly, version: o.Version,
+		namespace: o.Namespace, st: style.New(a), screens: []screen{{kind: nodesScreen}},
+		podTable: newPodTable(true), nodePodTable: newPodTable(false),
+		after: func(d time.Duration, msg tea.Msg) tea.Cmd { return after(ctx, d, msg) },
+		start: strings.TrimPrefix(strings.TrimSpace(o.StartView), ":"),
+	}
+	if m.clock == nil {
+		m.clock = clock.RealClock{}
+	}
+	if m.interval == 0 {
+		m.interval = DefaultRefreshInterval
+	}
+	m.nodeTable = newNodeTable(m.clock.Now)
+	m.interval = max(m.interval, minRefreshInterval)
+	return m, nil
+}
+
+// Init asks the first questions.
+func (m *Model) Init() tea.Cmd {
+	cmds := []tea.Cmd{tea.RequestBackgroundColor}
+	if m.start != "" {
+		cmds = append(cmds, m.execute(m.start))
+	}
+	return tea.Batch(append(cmds, m.poll(), m.after(m.interval, refreshMsg{}))...)
+}
+
+// after is a command that waits for its message to become due, and no longer than the program runs.
+func after(ctx context.Context, d time.Duration, msg tea.Msg) tea.Cmd {
+	return func() tea.Msg {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+			return msg
+		}
+	}
+}
+
+// say shows a message for a few seconds.
+func (m *Model) say(text string, bad bool) tea.Cmd {
+	m.flash = flash{text: text, bad: bad, number: m.flash.number + 1}
+	return m.after(flashTime, flashMsg{number: m.flash.number})
+}

@@ -1,0 +1,94 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/term"
+	"k8s.io/utils/clock"
+
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/source"
+)
+
+// DefaultRefreshInterval is how often the cluster is asked when Options do not say.
+const DefaultRefreshInterval = 3 * time.Second
+
+const (
+	minRefreshInterval = time.Second
+	maxFPS             = 30
+)
+
+// Options say what the workbench shows and where.
+type Options struct {
+	// Source of all answers.
+	Source source.Source
+	// In is the terminal's input.
+	In io.Reader
+	// Out is the terminal's output.
+	Out io.Writer
+	// Environ is the environment, as os.Environ returns it.
+	Environ []string
+	// Color is auto, always or never; empty means auto.
+	Color string
+	// ASCII restricts output to ASCII characters.
+	ASCII bool
+	// Clock tells the time; nil is the real one.
+	Clock clock.PassiveClock
+	// RefreshInterval is how often the cluster is asked; at least 1s, DefaultRefreshInterval when zero.
+	RefreshInterval time.Duration
+	// ReadOnly is shown in the header. The workbench changes nothing either way.
+	ReadOnly bool
+	// StartView is a command to begin with, such as "chart" or "explain shop/web-1"; empty is the node table.
+	StartView string
+	// Namespace of pods to begin with; empty for all.
+	Namespace string
+	// Version of the workbench, shown in the header; may be empty.
+	Version string
+}
+
+// Run shows the workbench until the user quits or ctx ends. It returns nil in both cases, a *finding.Error when the
+// terminal cannot show it.
+func Run(ctx context.Context, o Options) error {
+	appearance, err := appearanceOf(o)
+	if err != nil {
+		return err
+	}
+	if err := terminalOf(o); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	model, err := newModel(ctx, o, appearance)
+	if err != nil {
+		return err
+	}
+	program := tea.NewProgram(model,
+		tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithFPS(maxFPS),
+		tea.WithEnvironment(normalised(o.Environ, appearance)), tea.WithColorProfile(appearance.Profile),
+	)
+	_, err = program.Run()
+	switch {
+	case err == nil, ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled):
+		return nil
+	case errors.Is(err, tea.ErrInterrupted):
+		return nil
+	}
+	return fmt.Errorf("run the workbench: %w", err)
+}
+
+// terminalOf refuses output that is a file but no terminal. Anything else that writes, such as an SSH session, is taken
+// for a terminal.
+func terminalOf(o Options) error {
+	for name, stream := range map[string]any{"output": o.Out, "input": o.In} {
+		if file, ok := stream.(term.File); ok && !term.IsTerminal(file.Fd()) {
+			return finding.Wrap(fmt.Errorf("the workbench needs a terminal: its %s is not one", name),
+				finding.InvalidArgument, "koordctl top nodes")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package tui
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"koordinator.sh/koord/api/finding"
+)
+
+var errUnreachable = finding.Wrap(errors.New(`list nodes: dial tcp 127.0.0.1:6443: connect: connection refused`),
+	finding.ClusterUnreachable, "koordctl sandbox up")
+
+var missing = []string{
+	`nodemetrics: forbidden: user "dev" may not list nodemetrics.slo.koordinator.sh at the cluster scope`,
+	`pods: forbidden: user "dev" may not list pods at the cluster scope`,
+}
+
+// scenes are every view in every state it can be in.
+var scenes = map[string]func(testing.TB) *rig{
+	"nodes": func(t testing.TB) *rig { return newRig(t, 30).start() },
+	"nodes_blank": func(t testing.TB) *rig {
+		r := newRig(t, 30)
+		r.hold = true
+		return r.start()
+	},
+	"nodes_loading": func(t testing.TB) *rig {
+		r := newRig(t, 30)
+		r.hold = true
+		r.start()
+		r.pass(3 * time.Second)
+		return r
+	},
+	"nodes_empty": func(t testing.TB) *rig { return newRig(t, 0).start() },
+	"nodes_partial": func(t testing.TB) *rig {
+		r := newRig(t, 30)
+		r.src.Missing = missing
+		return r.start()
+	},
+	"nodes_stale": func(t testing.TB) *rig {
+		r := newRig(t, 30).start()
+		r.src.Err = errUnreachable
+		r.pass(45 * time.Second)
+		return r
+	},
+	"nodes_error": func(t testing.TB) *rig {
+		r := newRig(t, 30)
+		r.src.Err = errUnreachable
+		return r.start()
+	},
+	"nodes_filtered": func(t testing.TB) *rig { return newRig(t, 30).start().press("/00[01].*normal", "enter", "C") },
+	"nodes_nomatch":  func(t testing.TB) *rig { return newRig(t, 30).start().press("/nothing", "enter") },
+	"nodes_problems": func(t testing.TB) *rig { return newRig(t, 30).start().press("ctrl+z", "ctrl+w", "S") },
+	"nodes_command":  func(t testing.TB) *rig { return newRig(t, 30).start().press(":node node-000") },
+	"nodes_flash":    func(t testing.TB) *rig { return newRig(t, 30).start().press(":nodse", "enter") },
+	"pods":           func(t testing.TB) *rig { return newRig(t, 30).start().press(":pods", "enter", "S") },
+	"pods_empty":     func(t testing.TB) *rig { return newRig(t, 30).start().press(":ns nowhere", "enter") },
+	"pods_partial": func(t testing.TB) *rig {
+		r := newRig(t, 30)
+		r.src.Missing = missing[1:]
+		return r.start().press(":pods shop", "enter")
+	},
+	"pods_error": func(t testing.TB) *rig {
+		r := newRig(t, 30).start()
+		r.src.Err = finding.Wrap(errors.New(`list pods: forbidden: user "dev" may not list pods at the cluster scope`), finding.Forbidden, "kubectl auth can-i list pods -A")
+		return r.press(":pods", "enter")
+	},
+	"node":          func(t testing.TB) *rig { return newRig(t, 30).start().press("enter", "enter") },
+	"node_degraded": func(t testing.TB) *rig { return newRig(t, 30).start().press(":node node-0011", "enter") },
+	"node_mid":      func(t testing.TB) *rig { return newRig(t, 30).start().press("enter", "tab", "tab") },
+	"node_pods":     func(t testing.TB) *rig { return newRig(t, 30).start().press("p", "j") },
+	"node_settings": func(t testing.TB) *rig { return newRig(t, 30).start().press("enter", "shift+tab") },
+	"node_unknown":  func(t testing.TB) *rig { return newRig(t, 30).start().press(":node nope", "enter") },
+	"node_partial": func(t testing.TB) *rig {
+		r := newRig(t, 30)
+		r.src.Missing = missing[:1]
+		return r.start().press("enter")
+	},
+	"pod_too_big": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":explain shop/search-reindex-0", "enter", "enter")
+	},
+	"pod_selector": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":explain analytics/spark-driver-0", "enter")
+	},
+	"pod_bound":   func(t testing.TB) *rig { return newRig(t, 30).start().press(":explain shop/search-0003", "enter") },
+	"pod_unknown": func(t testing.TB) *rig { return newRig(t, 30).start().press(":explain shop/nope", "enter") },
+	"chart": func(t testing.TB) *rig {
+		r := newRig(t, 30).start()
+		r.pass(150 * time.Second)
+		return r.press(":chart", "enter")
+	},
+	"chart_node": func(t testing.TB) *rig {
+		r := newRig(t, 30).start()
+		r.pass(20 * time.Second)
+		return r.press("v", "tab", "j")
+	},
+	"chart_stale_node": func(t testing.TB) *rig {
+		r := newRig(t, 30).start()
+		r.pass(20 * time.Second)
+		return r.press(":chart node-0011", "enter")
+	},
+	"chart_gone_node": func(t testing.TB) *rig { return newRig(t, 30).start().press(":chart nope", "enter") },
+	"help":            func(t testing.TB) *rig { return newRig(t, 30).start().press("?") },
+	"help_partial": func(t testing.TB) *rig {
+		r := newRig(t, 30)
+		r.src.Missing = missing
+		return r.start().press("p", "?", "G")
+	},
+}

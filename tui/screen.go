@@ -1,0 +1,127 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+)
+
+// screenKind is one view of the workbench.
+type screenKind int
+
+const (
+	nodesScreen screenKind = iota
+	podsScreen
+	chartScreen
+	nodeScreen
+	podScreen
+	helpScreen
+)
+
+// screen is one entry of the stack that esc goes back through.
+type screen struct {
+	kind screenKind
+	// node of a node screen.
+	node string
+	// namespace and pod of a pod screen.
+	namespace, pod string
+	// tab of a node screen.
+	tab int
+	// unfolded shows the parts of a waterfall's terms.
+	unfolded bool
+	// scroll is the first line seen of a text.
+	scroll int
+}
+
+func (s screen) crumb() string {
+	switch s.kind {
+	case podsScreen:
+		return "pods"
+	case chartScreen:
+		return "chart"
+	case nodeScreen:
+		return s.node
+	case podScreen:
+		return s.namespace + "/" + s.pod
+	case helpScreen:
+		return "help"
+	default:
+		return "nodes"
+	}
+}
+
+// same reports whether both show the same thing, whatever is scrolled or unfolded.
+func (s screen) same(o screen) bool {
+	return s.kind == o.kind && s.node == o.node && s.namespace == o.namespace && s.pod == o.pod
+}
+
+const maxScreens = 32
+
+// screen is the one on top of the stack.
+func (m *Model) screen() *screen { return &m.screens[len(m.screens)-1] }
+
+// open puts a screen on the stack and asks for what it shows. Opening the screen that is on top changes nothing.
+func (m *Model) open(s screen) tea.Cmd {
+	if !m.screen().same(s) {
+		m.screens = append(m.screens, s)
+		if len(m.screens) > maxScreens {
+			m.screens = append(m.screens[:1:1], m.screens[2:]...)
+		}
+	}
+	return m.poll()
+}
+
+// back clears the filter first, then returns to the screen before.
+func (m *Model) back() tea.Cmd {
+	if t := m.table(); t != nil && t.Filter() != "" {
+		_ = t.SetFilter("") // an empty filter always compiles
+		return nil
+	}
+	return m.pop()
+}
+
+func (m *Model) pop() tea.Cmd {
+	if len(m.screens) > 1 {
+		m.screens = m.screens[:len(m.screens)-1]
+		return m.poll()
+	}
+	return nil
+}
+
+// quit goes back, or ends the workbench from the first screen.
+func (m *Model) quit() tea.Cmd {
+	if len(m.screens) > 1 {
+		return m.pop()
+	}
+	return tea.Quit
+}
+
+// table is the table of the current screen; nil where there is none.
+func (m *Model) table() table {
+	switch s := m.screen(); s.kind {
+	case nodesScreen:
+		return m.nodeTable
+	case podsScreen:
+		return m.podTable
+	case nodeScreen:
+		if s.tab == podsTab {
+			return m.nodePodTable
+		}
+	}
+	return nil
+}
+
+// table is what tables of any row have in common.
+type table interface {
+	Move(delta int)
+	Page() int
+	Len() int
+	Total() int
+	Filter() string
+	SetFilter(expr string) error
+	Problems() bool
+	ToggleProblems()
+	Wide() bool
+	ToggleWide()
+	SortBy(title string, largestFirst bool)
+	Sorted() (title string, descending bool)
+	SetHeight(rows int)
+}

@@ -1,0 +1,48 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+)
+
+// The tabs of a node: one a resource, then its pods and its settings.
+const (
+	resourceTabs = 4
+	podsTab      = resourceTabs
+	settingsTab  = resourceTabs + 1
+	nodeTabs     = resourceTabs + 2
+)
+
+var tabNames = [nodeTabs]string{"batch-cpu", "batch-memory", "mid-cpu", "mid-memory", "pods", "settings"}
+
+var nodeActions = []action{
+	bind(groupView, true, "tab", "next tab", turnTab(1), "tab", "right", "l"),
+	bind(groupView, false, "shift-tab", "previous tab", turnTab(-1), "shift+tab", "left", "h"),
+	bind(groupView, true, "enter", "unfold or explain", (*Model).enterNode, "enter"),
+	bind(groupView, false, "x", "explain the pod", (*Model).explainNodePod, "x"),
+	bind(groupView, true, "p", "pods", func(m *Model) tea.Cmd { m.screen().tab = podsTab; return nil }, "p"),
+	bind(groupView, true, "v", "chart", func(m *Model) tea.Cmd { return m.openChart(m.screen().node) }, "v"),
+}
+
+func turnTab(by int) func(*Model) tea.Cmd {
+	return func(m *Model) tea.Cmd {
+		s := m.screen()
+		s.tab, s.scroll = (s.tab+by+nodeTabs)%nodeTabs, 0
+		return nil
+	}
+}
+
+func (m *Model) enterNode() tea.Cmd {
+	s := m.screen()
+	if s.tab == podsTab {
+		return m.openSelectedPod()
+	}
+	s.unfolded = !s.unfolded
+	return nil
+}
+
+func (m *Model) explainNodePod() tea.Cmd {
+	if m.screen().tab == podsTab {
+		return m.openSelectedPod()
+	}
+	return nil
+}

@@ -1,0 +1,38 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+)
+
+var podsActions = append([]action{
+	bind(groupView, true, "0", "all namespaces", func(m *Model) tea.Cmd { return m.setNamespace("") }, "0"),
+	sortAction("O", "NODE", false),
+}, podTableActions...)
+
+// podTableActions work wherever pods are listed.
+var podTableActions = []action{
+	bind(groupView, true, "enter", "explain", (*Model).openSelectedPod, "enter", "x"),
+	sortAction("N", "NAME", false),
+	sortAction("Q", "QOS", false),
+	sortAction("S", "STATUS", true),
+	sortAction("C", "CPU", true),
+	sortAction("M", "MEMORY", true),
+}
+
+// setNamespace limits pods to a namespace; empty means all.
+func (m *Model) setNamespace(namespace string) tea.Cmd {
+	m.namespace = namespace
+	return m.open(screen{kind: podsScreen})
+}
+
+func (m *Model) openSelectedPod() tea.Cmd {
+	t := m.podTable
+	if m.screen().kind == nodeScreen {
+		t = m.nodePodTable
+	}
+	row := t.Selected()
+	if row == nil {
+		return nil
+	}
+	return m.open(screen{kind: podScreen, namespace: row.Namespace, pod: row.Name})
+}

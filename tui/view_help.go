@@ -1,0 +1,99 @@
+package tui
+
+import (
+	"slices"
+
+	"koordinator.sh/koord/tui/internal/cell"
+	"koordinator.sh/koord/tui/internal/story"
+	"koordinator.sh/koord/tui/internal/style"
+)
+
+// helpText is made from the actions of the view that help was asked for in, and from the commands.
+func (m *Model) helpText(width int) []string {
+	st := m.st
+	actions, missing := m.helped()
+	var sections [][]string
+	for _, g := range groups {
+		var lines []string
+		for _, a := range actions {
+			if a.group == g && a.Enabled() {
+				lines = append(lines, "  "+st.Key.Render(cell.Left(a.Help().Key, 12, ""))+st.Plain.Render(a.Help().Desc))
+			}
+		}
+		if len(lines) > 0 {
+			sections = append(sections, append([]string{" " + st.Title.Render(string(g))}, lines...))
+		}
+	}
+	lines := beside(sections, width, st)
+	lines = append(lines, "", " "+st.Title.Render("commands"))
+	for _, c := range commands {
+		lines = append(lines, "  "+st.Key.Render(cell.Left(":"+c.name+" "+c.args, 30, ""))+st.Plain.Render(c.help))
+	}
+	lines = append(lines, "", " "+st.Title.Render("areas of bars and charts"))
+	for _, a := range append(slices.Clone(story.ChartOrder), style.Rest) {
+		lines = append(lines, "  "+st.Areas.Swatch(a, st.Full)+" "+st.Plain.Render(cell.Left(a.String(), 15, ""))+st.Dim.Render(areaHelp[a]))
+	}
+	if len(missing) > 0 {
+		lines = append(lines, "", " "+st.Warn.Render(st.Half+" incomplete"))
+		for _, text := range missing {
+			for _, line := range cell.Wrap(text, max(width-4, 10)) {
+				lines = append(lines, "  "+st.Plain.Render(line))
+			}
+		}
+	}
+	return lines
+}
+
+var areaHelp = map[style.Area]string{
+	style.ProdUsed:     "used by pods that are neither mid, batch nor free",
+	style.ProdReserved: "requested by those pods, not used, and not offered to others either",
+	style.Mid:          "offered to mid pods, or used by them where that is more",
+	style.BatchUsed:    "used by batch pods",
+	style.BatchFree:    "offered as batch resources and not used",
+	style.System:       "used by nothing that is a pod",
+	style.Rest:         "neither used nor offered",
+}
+
+// helped are the actions of the view below the help, and what its answer could not see.
+func (m *Model) helped() ([]action, []string) {
+	if m.screen().kind != helpScreen || len(m.screens) < 2 {
+		return m.actions(), m.incomplete()
+	}
+	all := m.screens
+	m.screens = all[:len(all)-1]
+	defer func() { m.screens = all }()
+	return m.actions(), m.incomplete()
+}
+
+// beside puts sections into as many columns as fit.
+func beside(sections [][]string, width int, st *style.Set) []string {
+	const column = 40
+	columns := max(min(width/column, len(sections)), 1)
+	var lines []string
+	for at := 0; at < len(sections); at += columns {
+		row := sections[at:min(at+columns, len(sections))]
+		if at > 0 {
+			lines = append(lines, "")
+		}
+		lines = append(lines, zip(row, column, st)...)
+	}
+	return lines
+}
+
+func zip(row [][]string, column int, st *style.Set) []string {
+	height := 0
+	for _, section := range row {
+		height = max(height, len(section))
+	}
+	lines := make([]string, height)
+	for i := range lines {
+		for _, section := range row {
+			text := ""
+			if i < len(section) {
+				text = section[i]
+			}
+			lines[i] += cell.Left(text, column, st.Ellipsis)
+		}
+	}
+	return lines
+}

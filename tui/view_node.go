@@ -1,0 +1,260 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/tui/internal/cell"
+	"koordinator.sh/koord/tui/internal/quantity"
+	"koordinator.sh/koord/tui/internal/story"
+	"koordinator.sh/koord/tui/internal/style"
+)
+
+// nodeHead is the number of lines above a node's tab: its two bars, the tabs and a blank.
+const nodeHead = 4
+
+func (m *Model) drawNodeHead(width int) []string {
+	var cpu, memory story.Parts
+	if n := m.overview(m.screen().node); n != nil {
+		cpu, memory = story.Of(n.CPU), story.Of(n.Memory)
+	}
+	return []string{
+		m.summaryLine("cpu", cpu, quantity.Cores, " cores", width),
+		m.summaryLine("mem", memory, quantity.Bytes, "", width),
+		m.drawTabs(),
+		"",
+	}
+}
+
+// overview is the node among the nodes seen last; nil when it is not there.
+func (m *Model) overview(name string) *diagnostics.NodeOverview {
+	if m.nodes.value == nil {
+		return nil
+	}
+	for i := range m.nodes.value.Items {
+		if m.nodes.value.Items[i].Name == name {
+			return &m.nodes.value.Items[i]
+		}
+	}
+	return nil
+}
+
+func (m *Model) drawTabs() string {
+	st, line := m.st, " "
+	for i, name := range tabNames {
+		if i == podsTab && m.nodePods.known {
+			name += fmt.Sprintf("(%d)", len(m.nodePods.value.Items))
+		}
+		if i == m.screen().tab {
+			line += st.Title.Render("["+name+"]") + " "
+		} else {
+			line += st.Dim.Render(" "+name+" ") + " "
+		}
+	}
+	return line
+}
+
+func (m *Model) drawNodePods(r rect) []string {
+	switch {
+	case m.nodePodTable.Total() == 0:
+		return m.drawEmpty(r, "no pods on "+cell.Clean(m.screen().node))
+	case m.nodePodTable.Len() == 0:
+		return m.drawNoMatch(r, m.nodePodTable)
+	}
+	return m.nodePodTable.Draw(r.w, r.h, true, m.st)
+}
+
+// nodeText is the explanation of a node for the current tab.
+func (m *Model) nodeText(width int) []string {
+	status := &m.node.value.Status
+	var lines []string
+	if m.screen().tab == settingsTab {
+		lines = m.settingsText(status, width)
+	} else {
+		lines = m.waterfallText(status, tabNames[m.screen().tab], width)
+	}
+	lines = append(lines, m.findingsText(status.Findings, width)...)
+	return append(lines, "", m.originText(status.Origin))
+}
+
+func (m *Model) settingsText(status *diagnostics.NodeExplanationStatus, width int) []string {
+	st := m.st
+	if len(status.Strategy) == 0 {
+		return []string{"  " + st.Dim.Render("the configuration in force is not known")}
+	}
+	lines := []string{" " + st.Dim.Render(cell.Left("SETTING", 36, "")+" "+cell.Left("VALUE", 14, "")+" LAYER")}
+	for _, s := range status.Strategy {
+		line := " " + st.Plain.Render(cell.Left(cell.Clean(s.Key), 36, st.Ellipsis)) + " " +
+			st.Bold.Render(cell.Left(cell.Clean(s.Value), 14, st.Ellipsis)) + " " + st.Dim.Render(cell.Clean(s.Layer))
+		lines = append(lines, cell.Truncate(line, width, st.Ellipsis))
+	}
+	return lines
+}
+
+// waterfallText is one waterfall: its terms with values, units, sources and ages, and what node.status says.
+func (m *Model) waterfallText(status *diagnostics.NodeExplanationStatus, resource string, width int) []string {
+	st := m.st
+	var w *diagnostics.Waterfall
+	for i := range status.Waterfalls {
+		if strings.HasSuffix(status.Waterfalls[i].Resource, resource) {
+			w = &status.Waterfalls[i]
+		}
+	}
+	if w == nil {
+		return []string{"  " + st.Dim.Render("the answer has nothing on "+resource)}
+	}
+	c := termColumnsFor(width)
+	head := "   " + cell.Left("TERM", c.name, "") + cell.Right("VALUE", c.value, "") + "  " + cell.Blank(c.bar) + "  " +
+		cell.Left("SOURCE", c.source, "") + cell.Right("AGE", c.age, "")
+	lines := []string{
+		"  " + st.Bold.Render(cell.Clean(w.Resource)) + st.Dim.Render(" by policy ") + st.Plain.Render(cell.Clean(w.Policy)) + m.degraded(w),
+		"",
+		st.Dim.Render(head),
+	}
+	spans, scale := spansOf(w.Terms)
+	for i := range w.Terms {
+		lines = append(lines, m.termText(&w.Terms[i], spans[i], scale, c)...)
+	}
+	return append(lines, m.publishedText(status, w.Resource, width)...)
+}
+
+func (m *Model) degraded(w *diagnostics.Waterfall) string {
+	if !w.Degraded {
+		return ""
+	}
+	return " " + m.st.Bad.Render(m.st.Late+" degraded: the inputs cannot be trusted")
+}
+
+// termColumns are the widths of a waterfall's columns.
+type termColumns struct{ name, value, bar, source, age int }
+
+func termColumnsFor(width int) termColumns {
+	c := termColumns{name: 17, value: 12, age: 5}
+	left := max(width-c.name-c.value-c.age-8, 0)
+	c.bar = min(left/3, 60)
+	c.source = min(left-c.bar, 64)
+	return c
+}
+
+func (m *Model) termText(t *diagnostics.Term, s span, scale int64, c termColumns) []string {
+	st, text := m.st, m.st.Plain
+	if t.Operator == diagnostics.Result {
+		text = st.Bold
+	}
+	line := " " + st.Accent.Render(operatorMark(t.Operator, st)) + " " + text.Render(cell.Left(words(t.Name), c.name, st.Ellipsis)) +
+		text.Render(cell.Right(valueOf(t.Value, t.Unit), c.value, st.Ellipsis)) + "  "
+	if t.Operator == diagnostics.Info {
+		line += cell.Blank(c.bar)
+	} else {
+		line += spanBar(s, scale, c.bar, t.Operator, st)
+	}
+	line += "  " + st.Dim.Render(cell.Left(sourceOf(t.Source, m.screen().node), c.source, st.Ellipsis)) +
+		st.Dim.Render(cell.Right(ageOf(t.ObservedAt, m.clock.Now()), c.age, ""))
+	lines := []string{line}
+	if t.Note != "" {
+		lines = append(lines, "     "+st.Faint.Render(cell.Clean(t.Note)))
+	}
+	if m.screen().unfolded {
+		lines = append(lines, m.partsText(t, c)...)
+	}
+	return lines
+}
+
+func (m *Model) partsText(t *diagnostics.Term, c termColumns) []string {
+	st := m.st
+	var lines []string
+	for _, p := range t.Parts {
+		where := cell.Clean(p.Name)
+		if p.Source != nil {
+			where = sourceOf(p.Source, "")
+		}
+		lines = append(lines, "     "+st.Dim.Render(cell.Right(valueOf(p.Value, p.Unit), c.name+c.value-2, "")+"  "+where))
+	}
+	if t.PartsOmitted > 0 {
+		lines = append(lines, "     "+st.Faint.Render(cell.Right(fmt.Sprintf("and %d more", t.PartsOmitted), c.name+c.value-2, "")))
+	}
+	return lines
+}
+
+// publishedText compares node.status with the waterfall.
+func (m *Model) publishedText(status *diagnostics.NodeExplanationStatus, resource string, width int) []string {
+	st := m.st
+	for _, p := range status.Published {
+		if p.Resource != resource {
+			continue
+		}
+		published := "nothing"
+		if p.Published != nil {
+			published = valueOf(*p.Published, p.Unit)
+		}
+		glyph, text := syncMark(p.State, st)
+		lines := []string{"", "   " + st.Dim.Render("node.status ") + st.Bold.Render(published) + st.Dim.Render("  computed ") +
+			st.Bold.Render(valueOf(p.Computed, p.Unit)) + "  " + text.Render(glyph+" "+words(string(p.State)))}
+		for _, line := range cell.Wrap(p.Reason, min(width-6, 100)) {
+			lines = append(lines, "   "+st.Dim.Render(line))
+		}
+		return lines
+	}
+	return nil
+}
+
+func syncMark(s diagnostics.SyncState, st *style.Set) (string, style.Style) {
+	switch s {
+	case diagnostics.InSync:
+		return st.Check, st.OK
+	case diagnostics.WithinThreshold:
+		return st.Good, st.OK
+	case diagnostics.Pending:
+		return st.Half, st.Warn
+	}
+	return st.Cross, st.Bad
+}
+
+// findingsText lists findings with their codes and hints.
+func (m *Model) findingsText(findings []diagnostics.Finding, width int) []string {
+	st := m.st
+	var lines []string
+	for _, f := range findings {
+		text, glyph := st.Dim, st.Dot
+		switch f.Severity {
+		case diagnostics.SeverityError:
+			text, glyph = st.Bad, st.Cross
+		case diagnostics.SeverityWarning:
+			text, glyph = st.Warn, st.Hot
+		}
+		lines = append(lines, "")
+		for i, line := range cell.Wrap(string(f.Severity)+": "+f.Message, max(width-6, 10)) {
+			mark := "  "
+			if i == 0 {
+				mark = glyph + " "
+			}
+			lines = append(lines, " "+text.Render(mark+line))
+		}
+		if f.Hint != "" {
+			for _, line := range cell.Wrap("hint: "+f.Hint, max(width-6, 10)) {
+				lines = append(lines, "   "+st.Plain.Render(line))
+			}
+		}
+		lines = append(lines, "   "+st.Dim.Render(cell.Clean(f.Code)))
+	}
+	return lines
+}
+
+func (m *Model) originText(o diagnostics.Origin) string {
+	who := cell.Clean(o.Component)
+	if o.Instance != "" && o.Instance != o.Component {
+		who += " " + cell.Clean(o.Instance)
+	}
+	if o.Leader {
+		who += " (leader)"
+	}
+	if who == "" {
+		return ""
+	}
+	text := "  answered by " + who
+	if o.DurationMicroseconds > 0 {
+		text += fmt.Sprintf(" in %.1f ms", float64(o.DurationMicroseconds)/1000)
+	}
+	return m.st.Faint.Render(text)
+}

@@ -1,0 +1,232 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/tui/internal/bar"
+	"koordinator.sh/koord/tui/internal/cell"
+	"koordinator.sh/koord/tui/internal/quantity"
+	"koordinator.sh/koord/tui/internal/style"
+)
+
+// podText is the explanation of a pod: verdict, reasons, the fix, or the scores of its placement.
+func (m *Model) podText(width int) []string {
+	st, status := m.st, &m.pod.value.Status
+	glyph, text := verdictMark(status.Verdict, st)
+	verdict := " " + text.Render(glyph+" "+string(status.Verdict))
+	if status.Code != "" {
+		verdict += "  " + st.Dim.Render(cell.Clean(status.Code))
+	}
+	lines := []string{verdict}
+	for _, line := range cell.Wrap(status.Summary, min(width-4, 120)) {
+		lines = append(lines, "   "+st.Bold.Render(line))
+	}
+	lines = append(lines, m.podFacts(&status.Pod, width)...)
+	lines = append(lines, m.groupsText(status, width)...)
+	lines = append(lines, m.fixText(status.Fix, width)...)
+	lines = append(lines, m.placementText(status.Placement, width)...)
+	lines = append(lines, m.findingsText(status.Findings, width)...)
+	return append(lines, "", m.originText(status.Origin))
+}
+
+func verdictMark(v diagnostics.PodVerdict, st *style.Set) (string, style.Style) {
+	switch v {
+	case diagnostics.PodBound, diagnostics.PodSchedulable, diagnostics.PodFinished:
+		return st.Check, st.OK
+	case diagnostics.PodUnschedulable:
+		return st.Cross, st.Bad
+	}
+	return st.Half, st.Warn
+}
+
+// podFacts is what the scheduler saw of the pod, in one or two lines.
+func (m *Model) podFacts(p *diagnostics.PodFacts, width int) []string {
+	st := m.st
+	var facts []string
+	add := func(name, value string) {
+		if value != "" && value != quantity.None {
+			facts = append(facts, st.Dim.Render(name+" ")+st.Plain.Render(cell.Clean(value)))
+		}
+	}
+	add("phase", string(p.Phase))
+	add("qos", p.QoSClass)
+	add("band", p.PriorityBand)
+	if p.Priority != nil {
+		add("priority", quantity.Count(int64(*p.Priority)))
+	}
+	add("node", p.NodeName)
+	add("age", ageOf(p.CreatedAt, m.clock.Now()))
+	add("scheduler", p.SchedulerName)
+	for _, name := range sortedNames(p.Requests) {
+		q := p.Requests[name]
+		add("requests "+string(name), q.String())
+	}
+	for _, name := range sortedNames(p.EstimatedUsage) {
+		q := p.EstimatedUsage[name]
+		add("estimated "+string(name), q.String())
+	}
+	return append([]string{""}, flow(facts, width-3, "   ")...)
+}
+
+// flow lays items out in lines, two cells apart.
+func flow(items []string, width int, indent string) []string {
+	var lines []string
+	line, used := "", 0
+	for _, item := range items {
+		w := cell.Width(item)
+		if used > 0 && used+2+w > width {
+			lines = append(lines, indent+line)
+			line, used = "", 0
+		}
+		if used > 0 {
+			line, used = line+"  ", used+2
+		}
+		line, used = line+item, used+w
+	}
+	if used > 0 {
+		lines = append(lines, indent+line)
+	}
+	return lines
+}
+
+const pluginWidth = 22
+
+// groupsText lists the refusals, each with the nodes closest to passing.
+func (m *Model) groupsText(status *diagnostics.PodExplanationStatus, width int) []string {
+	st := m.st
+	if len(status.Groups) == 0 {
+		return nil
+	}
+	lines := []string{"", "  " + st.Title.Render("refused by") +
+		st.Dim.Render(fmt.Sprintf("   %d of %d nodes pass every filter", status.NodesFeasible, status.NodesTotal)), "",
+		st.Dim.Render("   " + cell.Right("NODES", 6, "") + " " + cell.Right("ALONE", 6, "") + "  " + cell.Left("PLUGIN", pluginWidth, "") + " REASON")}
+	for i := range status.Groups {
+		lines = append(lines, m.groupText(&status.Groups[i], width)...)
+	}
+	return lines
+}
+
+func (m *Model) groupText(g *diagnostics.RefusalGroup, width int) []string {
+	st := m.st
+	const indent = 3 + 6 + 1 + 6 + 2 + pluginWidth + 1
+	lines := []string{"   " + st.Bold.Render(cell.Right(quantity.Count(int64(g.Count)), 6, "")) + " " +
+		st.Plain.Render(cell.Right(quantity.Count(int64(g.Sole)), 6, "")) + "  " +
+		st.Accent.Render(cell.Left(cell.Clean(g.Plugin), pluginWidth, st.Ellipsis)) + " "}
+	for i, line := range cell.Wrap(g.Message, max(width-indent-2, 20)) {
+		if i > 0 {
+			lines = append(lines, cell.Blank(indent))
+		}
+		lines[len(lines)-1] += st.Plain.Render(line)
+	}
+	note := g.Code + " " + g.Class
+	if g.PreemptionMayHelp {
+		note += ", preemption may help"
+	}
+	for _, line := range cell.Wrap(note+": "+g.Reason, max(width-indent-2, 20)) {
+		lines = append(lines, cell.Blank(indent)+st.Faint.Render(line))
+	}
+	if m.screen().unfolded {
+		for i := range g.Nodes {
+			lines = append(lines, m.refusalText(&g.Nodes[i], indent, width))
+		}
+		if more := int(g.Count) - len(g.Nodes); more > 0 && len(g.Nodes) > 0 {
+			lines = append(lines, cell.Blank(indent)+st.Faint.Render("and "+plural(more, "more node")))
+		}
+	}
+	return lines
+}
+
+func (m *Model) refusalText(n *diagnostics.NodeRefusal, indent, width int) string {
+	st := m.st
+	text := st.Plain.Render(cell.Clean(n.Node)) + " " + st.Dim.Render(cell.Clean(n.Message))
+	for _, o := range n.Operands {
+		text += st.Faint.Render(" " + words(o.Name) + " " + valueOf(o.Value, o.Unit))
+	}
+	if n.Others > 0 {
+		text += st.Faint.Render(fmt.Sprintf(" (refused by %d more)", n.Others))
+	}
+	return cell.Truncate(cell.Blank(indent)+text, width, st.Ellipsis)
+}
+
+// fixText is the smallest change that helps, and whether that was checked.
+func (m *Model) fixText(fix *diagnostics.Fix, width int) []string {
+	st := m.st
+	if fix == nil {
+		return nil
+	}
+	mark := st.Warn.Render(st.Unknown + " not verified")
+	if fix.Verified {
+		mark = st.OK.Render(st.Check + " verified by running the chain again")
+	}
+	lines := []string{"", "  " + st.Title.Render("smallest fix") + "   " + mark}
+	for _, line := range cell.Wrap(fix.Description, min(width-6, 116)) {
+		lines = append(lines, "   "+st.Bold.Render(line))
+	}
+	who := "edit of the cluster"
+	if fix.Target == diagnostics.FixPod {
+		who = "edit of the pod"
+	}
+	lines = append(lines, "   "+st.Dim.Render(fmt.Sprintf("%s, opens up %s, %s first", who, plural(int(fix.NodesUnlocked), "node"), cell.Clean(fix.Node))))
+	for i, line := range cell.Wrap(fix.Command, max(width-7, 20)) {
+		if fix.Command == "" {
+			break
+		}
+		lead := "     "
+		if i == 0 {
+			lead = "   $ "
+		}
+		lines = append(lines, st.Accent.Render(lead+line))
+	}
+	return lines
+}
+
+// placementText is the scores of the pod's node and of the runners-up.
+func (m *Model) placementText(p *diagnostics.Placement, width int) []string {
+	st := m.st
+	if p == nil {
+		return nil
+	}
+	rank := "would not pass the filters now"
+	if p.Rank > 0 {
+		rank = fmt.Sprintf("rank %d now", p.Rank)
+	}
+	lines := []string{"", "  " + st.Title.Render("why "+cell.Clean(p.Node)) + "   " + st.Dim.Render(rank)}
+	for _, line := range cell.Wrap(p.Note, max(width-6, 20)) {
+		if line != "" {
+			lines = append(lines, "   "+st.Dim.Render(line))
+		}
+	}
+	var best int64
+	for _, s := range p.Scores {
+		best = max(best, s.Total)
+	}
+	lines = append(lines, "")
+	for _, s := range p.Scores {
+		lines = append(lines, m.scoreText(&s, best, s.Node == p.Node, width)...)
+	}
+	return lines
+}
+
+func (m *Model) scoreText(s *diagnostics.NodeScore, best int64, chosen bool, width int) []string {
+	st, text, mark := m.st, m.st.Plain, " "
+	if chosen {
+		text, mark = st.Bold, st.Arrow
+	}
+	line := " " + st.Accent.Render(mark) + " " + text.Render(cell.Left(cell.Clean(s.Node), 20, st.Ellipsis)) +
+		text.Render(cell.Right(quantity.Count(s.Total), 6, "")) + "  " + bar.Gauge(s.Total, best, min(max(width/5, 8), 30), st.Info, st.Faint, st)
+	var shares []string
+	for _, p := range s.Plugins {
+		shares = append(shares, fmt.Sprintf("%s %d", cell.Clean(p.Plugin), p.Score))
+	}
+	share := strings.Join(shares, ", ")
+	if cell.Width(line)+2+cell.Width(share) <= width-1 {
+		return []string{line + "  " + st.Dim.Render(share)}
+	}
+	lines := []string{line}
+	for _, part := range cell.Wrap(share, max(width-6, 20)) {
+		lines = append(lines, "     "+st.Dim.Render(part))
+	}
+	return lines
+}

@@ -1,0 +1,172 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/tui/internal/cell"
+	"koordinator.sh/koord/tui/internal/quantity"
+	"koordinator.sh/koord/tui/internal/style"
+)
+
+// feed is where the current view's content comes from; nil where it needs none.
+func (m *Model) feed() *feedState {
+	switch s := m.screen(); s.kind {
+	case nodesScreen, chartScreen:
+		return &m.nodes.feedState
+	case podsScreen:
+		return &m.pods.feedState
+	case nodeScreen:
+		if s.tab == podsTab {
+			return &m.nodePods.feedState
+		}
+		return &m.node.feedState
+	case podScreen:
+		return &m.pod.feedState
+	}
+	return nil
+}
+
+// incomplete lists what the current answer could not see.
+func (m *Model) incomplete() []string {
+	switch s := m.screen(); {
+	case (s.kind == nodesScreen || s.kind == chartScreen) && m.nodes.known:
+		return m.nodes.value.Incomplete
+	case s.kind == podsScreen && m.pods.known:
+		return m.pods.value.Incomplete
+	case s.kind == nodeScreen && s.tab == podsTab && m.nodePods.known:
+		return m.nodePods.value.Incomplete
+	case s.kind == nodeScreen && s.tab != podsTab && m.node.known:
+		return m.node.value.Status.Incomplete
+	case s.kind == podScreen && m.pod.known:
+		return m.pod.value.Status.Incomplete
+	}
+	return nil
+}
+
+// banners say above the content what is wrong with it: that it is old because asking fails, or that parts are missing.
+func (m *Model) banners(width int) []string {
+	state := m.feed()
+	if state == nil || !state.known {
+		return nil
+	}
+	st := m.st
+	var out []string
+	if state.err != nil {
+		text := fmt.Sprintf(" %s data of %s ago: %s", st.Late, quantity.Age(state.age(m.clock.Now())), cell.Clean(state.err.Error()))
+		out = append(out, banner(text, codeOf(state.err)+st.Sep+" ctrl-r asks again", width, st.Bad, st))
+	}
+	if missing := m.incomplete(); len(missing) > 0 {
+		text := fmt.Sprintf(" %s incomplete: %s", st.Half, cell.Clean(missing[0]))
+		more := ""
+		if len(missing) > 1 {
+			more = fmt.Sprintf("and %d more, ? lists them", len(missing)-1)
+		}
+		out = append(out, banner(text, more, width, st.Warn, st))
+	}
+	return out
+}
+
+func banner(text, tail string, width int, in style.Style, st *style.Set) string {
+	room := max(width-cell.Width(tail)-2, 0)
+	return in.Render(cell.Left(text, room, st.Ellipsis)) + " " + st.Dim.Render(tail)
+}
+
+func codeOf(err error) string {
+	if f, ok := finding.From(err); ok && f.Code != "" {
+		return string(f.Code) + " "
+	}
+	return ""
+}
+
+// drawUnknown is a view before its first answer: blank, then a skeleton; or the error.
+func (m *Model) drawUnknown(state *feedState, r rect) []string {
+	switch {
+	case state.err != nil:
+		return m.drawError(state.err, r)
+	case state.skeleton(m.clock.Now()):
+		return m.drawSkeleton(state, r)
+	}
+	return nil
+}
+
+func (m *Model) drawError(err error, r rect) []string {
+	st, width := m.st, min(max(r.w-8, 1), 90)
+	var text []string
+	for i, line := range cell.Wrap("error: "+err.Error(), width) {
+		mark := "  "
+		if i == 0 {
+			mark = st.Cross + " "
+		}
+		text = append(text, st.Bad.Render(mark+line))
+	}
+	if f, ok := finding.From(err); ok {
+		if f.Hint != "" {
+			for _, line := range cell.Wrap("hint: "+f.Hint, width) {
+				text = append(text, st.Plain.Render("  "+line))
+			}
+		}
+		text = append(text, st.Dim.Render("  "+string(f.Code)))
+	} else if errors.Unwrap(err) == nil {
+		text = append(text, st.Plain.Render("  hint: koordctl status"))
+	}
+	text = append(text, "", "  "+st.Key.Render("ctrl-r")+st.Dim.Render(" asks again, which also happens every "+quantity.Age(m.interval)))
+	return panel(text, r)
+}
+
+// panel puts lines a little above the middle, aligned to the left of their common block.
+func panel(text []string, r rect) []string {
+	widest := 0
+	for _, line := range text {
+		widest = max(widest, cell.Width(line))
+	}
+	lines := make([]string, 0, r.h)
+	for range max((r.h-len(text))/3, 0) {
+		lines = append(lines, "")
+	}
+	for _, line := range text {
+		lines = append(lines, cell.Blank((r.w-widest)/2)+line)
+	}
+	return lines
+}
+
+// drawSkeleton shows where the content will be, and how long it has been waited for.
+func (m *Model) drawSkeleton(state *feedState, r rect) []string {
+	st := m.st
+	wait := quantity.Age(m.clock.Now().Sub(state.asked))
+	where := cell.Clean(m.cluster.value.Context)
+	if where == "" {
+		where = "the cluster"
+	}
+	lines := []string{" " + st.Dim.Render(fmt.Sprintf("asking %s%s %s", where, st.Ellipsis, wait))}
+	for i := range max(min(r.h-2, 12), 0) {
+		line := " "
+		for j, width := range []int{11, 9, 22, 5, 22, 5} {
+			if cell.Width(line)+width >= r.w {
+				break
+			}
+			line += st.Faint.Render(strings.Repeat(st.Areas.Patterns[style.BatchFree], max(width-(i*3+j*5)%4, 1))) + cell.Blank(2+(i*3+j*5)%4)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// drawEmpty says that there is nothing, and how to get something.
+func (m *Model) drawEmpty(r rect, what string, hints ...string) []string {
+	text := []string{m.st.Bold.Render(what), ""}
+	for _, h := range hints {
+		text = append(text, m.st.Dim.Render(h))
+	}
+	return panel(text, r)
+}
+
+// drawNoMatch says that the filter hides everything.
+func (m *Model) drawNoMatch(r rect, t table) []string {
+	if t.Filter() != "" {
+		return m.drawEmpty(r, fmt.Sprintf("none of %d matches /%s", t.Total(), cell.Clean(t.Filter())), "esc clears the filter")
+	}
+	return m.drawEmpty(r, fmt.Sprintf("none of %d has a problem", t.Total()), "ctrl-z shows all again")
+}

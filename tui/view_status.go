@@ -1,0 +1,140 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"koordinator.sh/koord/tui/internal/cell"
+)
+
+// drawStatus is the line of crumbs and flash, or the prompt while one is open.
+func (m *Model) drawStatus(width int) string {
+	if m.prompt.mode != promptOff {
+		return m.drawPrompt(width)
+	}
+	st := m.st
+	from := max(len(m.screens)-5, 0)
+	var crumbs []string
+	for i := from; i < len(m.screens); i++ {
+		text := st.Dim
+		if i == len(m.screens)-1 {
+			text = st.Accent
+		}
+		crumbs = append(crumbs, text.Render("<"+cell.Clean(m.screens[i].crumb())+">"))
+	}
+	left := " " + strings.Join(crumbs, " ")
+	if m.flash.text == "" {
+		return cell.Truncate(left, width, st.Ellipsis)
+	}
+	text := st.Dim
+	if m.flash.bad {
+		text = st.Bad
+	}
+	return cell.Spread(left, text.Render(cell.Clean(m.flash.text))+" ", width, st.Ellipsis)
+}
+
+const promptLead = 2
+
+// drawPrompt is the typed line, the completion that tab accepts, and what is wrong with it.
+func (m *Model) drawPrompt(width int) string {
+	st, value := m.st, m.prompt.input.Value()
+	lead := " :"
+	if m.prompt.mode == promptFilter {
+		lead = " /"
+	}
+	line := st.Key.Render(lead) + st.Bold.Render(m.promptText(width)) + st.Faint.Render(m.ghost())
+	note := ""
+	switch {
+	case m.prompt.err != nil:
+		note = st.Bad.Render("not a regular expression yet")
+	case m.prompt.mode == promptFilter && value == "":
+		note = st.Faint.Render("regular expression, ! in front inverts")
+	case m.prompt.mode == promptCommand:
+		note = st.Faint.Render(cell.Truncate(m.candidates(), max(width-40, 0), st.Ellipsis))
+	}
+	return cell.Spread(line, note+" ", width, st.Ellipsis)
+}
+
+// candidates are the words that completion knows, after the one it shows.
+func (m *Model) candidates() string {
+	line := m.prompt.input.Value()
+	found := m.complete(line)
+	for i, c := range found {
+		if at := strings.LastIndex(c, " "); at >= 0 {
+			found[i] = c[at+1:]
+		}
+	}
+	return strings.Join(found, "  ")
+}
+
+// promptText is the end of the typed text that fits.
+func (m *Model) promptText(width int) string {
+	text, room := cell.Clean(m.prompt.input.Value()), width-promptLead-2
+	runes := []rune(text)
+	for len(runes) > 0 && cell.Width(string(runes)) > room {
+		runes = runes[1:]
+	}
+	return string(runes)
+}
+
+// promptCursor is where the terminal's cursor belongs; nil while nothing is typed.
+func (m *Model) promptCursor() *tea.Cursor {
+	if m.prompt.mode == promptOff || m.tooSmall() {
+		return nil
+	}
+	all := []rune(m.prompt.input.Value())
+	behind := all[min(m.prompt.input.Position(), len(all)):]
+	x := promptLead + cell.Width(m.promptText(m.width)) - cell.Width(cell.Clean(string(behind)))
+	cursor := tea.NewCursor(max(x, promptLead), m.frame().status.y)
+	cursor.Blink = false
+	return cursor
+}
+
+// drawMenu lists the keys of the view that matter most, as many as fit; the help always.
+func (m *Model) drawMenu(width int) string {
+	actions := m.menu()
+	help := ""
+	if at := slices.IndexFunc(actions, func(a action) bool { return a.Help().Key == helpKey }); at >= 0 {
+		help = m.menuItem(actions[at])
+		actions = slices.Delete(actions, at, at+1)
+	}
+	line := ""
+	for _, a := range actions {
+		item := m.menuItem(a)
+		if cell.Width(line)+cell.Width(item)+cell.Width(help) > width {
+			break
+		}
+		line += item
+	}
+	return line + help
+}
+
+func (m *Model) menuItem(a action) string {
+	return " " + m.st.Key.Render(a.Help().Key) + " " + m.st.Dim.Render(a.Help().Desc) + " "
+}
+
+// menu is what the menu shows: while a prompt is open its keys, else those of the view.
+func (m *Model) menu() []action {
+	if m.prompt.mode != promptOff {
+		return promptMenu[m.prompt.mode]
+	}
+	var out []action
+	for _, a := range m.actions() {
+		if a.menu && a.Enabled() {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+func hint(label, help string) action {
+	return action{Binding: key.NewBinding(key.WithKeys(label), key.WithHelp(label, help)), menu: true}
+}
+
+var promptMenu = map[promptMode][]action{
+	promptCommand: {hint("enter", "run"), hint("tab", "complete"), hint("up down", "history"), hint("esc", "cancel")},
+	promptFilter:  {hint("enter", "keep"), hint("esc", "cancel"), hint("!", "in front inverts")},
+}
