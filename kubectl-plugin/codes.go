@@ -1,0 +1,174 @@
+package kubectlplugin
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/kubectl-plugin/printer"
+)
+
+const codesExamples = `  # All codes
+  %[1]s codes
+
+  # One of them, in Chinese
+  %[1]s why KOORD0101 --lang zh`
+
+type codesOptions struct {
+	output
+	lang string
+}
+
+func newCodesCommand(s *session) *cobra.Command {
+	o := &codesOptions{}
+	cmd := &cobra.Command{
+		Use:               "codes [CODE]",
+		Short:             "List the finding codes, or say what one means",
+		Example:           fmt.Sprintf(codesExamples, s.Name),
+		GroupID:           "see",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeCodes,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.complete(cmd); err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				return o.one(cmd, s, args[0])
+			}
+			return o.all(s)
+		},
+	}
+	o.addAll(cmd)
+	return cmd
+}
+
+func newWhyCommand(s *session) *cobra.Command {
+	o := &codesOptions{}
+	cmd := &cobra.Command{
+		Use:               "why CODE",
+		Short:             "Say what a finding code means, what causes it and what to do",
+		Example:           fmt.Sprintf("  # What is KOORD0102?\n  %[1]s why KOORD0102", s.Name),
+		GroupID:           "see",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeCodes,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.complete(cmd); err != nil {
+				return err
+			}
+			return o.one(cmd, s, args[0])
+		},
+	}
+	o.addAll(cmd)
+	return cmd
+}
+
+func (o *codesOptions) addAll(cmd *cobra.Command) {
+	o.addFlags(cmd, true)
+	cmd.Flags().StringVar(&o.lang, "lang", "", "Language of the texts, en or zh; default from the locale")
+	must(cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions([]string{"en", "zh"}, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+func (o *codesOptions) complete(cmd *cobra.Command) error {
+	if o.lang != "" && o.lang != "en" && o.lang != "zh" {
+		return usage(cmd, "--lang %q: must be en or zh", o.lang)
+	}
+	return o.output.complete()
+}
+
+// language is the flag's, else the locale's. What cannot be drawn is not chosen.
+func (o *codesOptions) language(s *session) printer.Language {
+	if o.lang != "" {
+		return printer.Language(o.lang)
+	}
+	if s.style().ASCII {
+		return printer.English
+	}
+	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
+		if value := s.Getenv(name); value != "" {
+			if strings.HasPrefix(value, "zh") {
+				return printer.Chinese
+			}
+			return printer.English
+		}
+	}
+	return printer.English
+}
+
+func (o *codesOptions) all(s *session) error {
+	entries, err := finding.All()
+	if err != nil {
+		return err
+	}
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(diagnosticsv1alpha1.GroupVersion.WithKind("FindingCodeList"))
+	for _, entry := range entries {
+		item, err := codeObject(entry)
+		if err != nil {
+			return err
+		}
+		list.Items = append(list.Items, *item)
+	}
+	return o.print(s, list, "code", func(w io.Writer, options printer.Options) error {
+		return printer.Codes(w, entries, o.language(s), options)
+	})
+}
+
+var codeForm = regexp.MustCompile(`^(?i)(?:KOORD)?(\d{1,4})$`)
+
+func (o *codesOptions) one(cmd *cobra.Command, s *session, text string) error {
+	digits := codeForm.FindStringSubmatch(text)
+	if digits == nil {
+		return usage(cmd, "code %q: must be KOORD and four digits", text)
+	}
+	code := finding.Code("KOORD" + strings.Repeat("0", 4-len(digits[1])) + digits[1])
+	entry, ok := finding.Lookup(code)
+	if !ok {
+		return finding.Wrap(fmt.Errorf("code %q does not exist", code), finding.NotFound, s.Name+" codes")
+	}
+	item, err := codeObject(entry)
+	if err != nil {
+		return err
+	}
+	return o.print(s, item, "code", func(w io.Writer, options printer.Options) error {
+		return printer.Code(w, entry, o.language(s), options)
+	})
+}
+
+// codeObject makes an entry an object with kind and name, like every other answer.
+func codeObject(entry finding.Entry) (*unstructured.Unstructured, error) {
+	data, err := json.Marshal(entry)
+	if err != nil {
+		return nil, fmt.Errorf("encode finding %q: %w", entry.Code, err)
+	}
+	object := map[string]any{}
+	if err := json.Unmarshal(data, &object); err != nil {
+		return nil, fmt.Errorf("decode finding %q: %w", entry.Code, err)
+	}
+	delete(object, "name")
+	object["title"] = entry.Name
+	item := &unstructured.Unstructured{Object: object}
+	item.SetGroupVersionKind(diagnosticsv1alpha1.GroupVersion.WithKind("FindingCode"))
+	item.SetName(string(entry.Code))
+	return item, nil
+}
+
+func completeCodes(_ *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	entries, err := finding.All()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var out []cobra.Completion
+	for i := range entries {
+		if code := string(entries[i].Code); strings.HasPrefix(code, strings.ToUpper(prefix)) {
+			out = append(out, cobra.CompletionWithDesc(code, entries[i].Name))
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}

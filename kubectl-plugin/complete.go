@@ -1,0 +1,90 @@
+package kubectlplugin
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"koordinator.sh/koord/source"
+)
+
+const (
+	// completionLimit bounds what a completion asks for.
+	completionLimit = 100
+	// completionTimeout bounds how long a shell waits after the tab key.
+	completionTimeout = 3 * time.Second
+)
+
+// completeNames completes arguments with the names of a kind, up to most arguments; 0 means any number.
+func completeNames(s *session, kind source.Kind, most int) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if most > 0 && len(args) >= most {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		src, err := s.connect()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		namespace, err := s.namespace()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		ctx, cancel := context.WithTimeout(contextOf(cmd), completionTimeout)
+		defer cancel()
+		names, err := src.Names(ctx, kind, namespace, completionLimit)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return matching(names, args, prefix), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func contextOf(cmd *cobra.Command) context.Context {
+	if ctx := cmd.Context(); ctx != nil {
+		return ctx
+	}
+	return context.Background()
+}
+
+func matching(names, taken []string, prefix string) []cobra.Completion {
+	var out []cobra.Completion
+	for _, name := range names {
+		if strings.HasPrefix(name, prefix) && !slices.Contains(taken, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// registerGlobalCompletions completes the flags that every command has.
+func registerGlobalCompletions(root *cobra.Command, s *session) {
+	must(root.RegisterFlagCompletionFunc("namespace", completeNames(s, source.KindNamespace, 0)))
+	must(root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp)))
+	fromKubeconfig := map[string]func() ([]string, error){
+		"context": func() ([]string, error) {
+			config, err := s.flags.ToRawKubeConfigLoader().RawConfig()
+			return slices.Sorted(maps.Keys(config.Contexts)), err
+		},
+		"cluster": func() ([]string, error) {
+			config, err := s.flags.ToRawKubeConfigLoader().RawConfig()
+			return slices.Sorted(maps.Keys(config.Clusters)), err
+		},
+		"user": func() ([]string, error) {
+			config, err := s.flags.ToRawKubeConfigLoader().RawConfig()
+			return slices.Sorted(maps.Keys(config.AuthInfos)), err
+		},
+	}
+	for flag, names := range fromKubeconfig {
+		must(root.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			found, err := names()
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveError
+			}
+			return matching(found, nil, prefix), cobra.ShellCompDirectiveNoFileComp
+		}))
+	}
+}

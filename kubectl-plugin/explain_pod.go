@@ -1,0 +1,114 @@
+package kubectlplugin
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/source"
+)
+
+const explainPodLong = `Explain why a pod is pending, or why it runs where it runs: one sentence, then the nodes grouped by the reason they refuse
+the pod with the numbers behind it, then the single smallest change that would make the pod schedulable, checked by running
+the scheduler's own chain again. For a bound pod: the scores behind the choice, and the runners-up.
+
+  NODES    nodes that refuse the pod for this reason; a node can have several reasons
+  SOLE     nodes that have no other reason
+  CLOSEST  the node that comes closest to taking the pod`
+
+const explainPodExamples = `  # Why is it pending?
+  %[1]s explain pod web-1 -n shop
+
+  # With the nodes of each group, the closest first
+  %[1]s explain pod web-1 -n shop --nodes 20
+
+  # The verdict alone
+  %[1]s explain pod web-1 -n shop -o jsonpath='{.status.verdict}'`
+
+const wideNodes = 10
+
+type explainPodOptions struct {
+	output
+	gate
+	namespace string
+	name      string
+	nodes     int32
+	skipFix   bool
+}
+
+func newExplainPodCommand(s *session) *cobra.Command {
+	o := &explainPodOptions{}
+	cmd := &cobra.Command{
+		Use:               "pod NAME",
+		Aliases:           []string{"pods", "po"},
+		Short:             "Explain why a pod is pending, or why it runs where it runs",
+		Long:              explainPodLong,
+		Example:           fmt.Sprintf(explainPodExamples, s.Name),
+		Args:              explainPodArguments,
+		ValidArgsFunction: completeNames(s, source.KindPod, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.complete(cmd, s, args); err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), s)
+		},
+	}
+	o.output.addFlags(cmd, true)
+	o.gate.addFlags(cmd)
+	cmd.Flags().Int32Var(&o.nodes, "nodes", 0, "List up to this many nodes of each group; 10 with -o wide")
+	cmd.Flags().BoolVar(&o.skipFix, "skip-fix", false, "Do not search for the smallest change that helps")
+	return cmd
+}
+
+func explainPodArguments(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("exactly one pod name is required, got %d", len(args))
+	}
+	return nil
+}
+
+func (o *explainPodOptions) complete(cmd *cobra.Command, s *session, args []string) error {
+	o.name = args[0]
+	if o.nodes < 0 || o.nodes > 5000 {
+		return usage(cmd, "--nodes %d: must be 0 to 5000", o.nodes)
+	}
+	if o.format == "wide" && !cmd.Flags().Changed("nodes") {
+		o.nodes = wideNodes
+	}
+	if err := o.gate.complete(cmd); err != nil {
+		return err
+	}
+	if err := o.output.complete(); err != nil {
+		return err
+	}
+	var err error
+	o.namespace, err = s.namespace()
+	return err
+}
+
+func (o *explainPodOptions) run(ctx context.Context, s *session) error {
+	src, err := s.connect()
+	if err != nil {
+		return err
+	}
+	spec := diagnosticsv1alpha1.PodExplanationSpec{SkipFix: o.skipFix}
+	if o.nodes > 0 {
+		spec.MaxNodes = &o.nodes
+	}
+	answer, err := src.ExplainPod(ctx, o.namespace, o.name, spec)
+	if err != nil {
+		return err
+	}
+	err = o.print(s, answer, "pod", func(w io.Writer, options printer.Options) error {
+		options.Parts = int(o.nodes)
+		return printer.PodExplanation(w, answer, options)
+	})
+	if err != nil {
+		return err
+	}
+	return o.check(s, answer.Status.Findings, answer.Status.Incomplete)
+}

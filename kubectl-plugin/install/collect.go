@@ -1,0 +1,214 @@
+package install
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/deploy/release"
+)
+
+const (
+	apiServiceName = "v1alpha1.diagnostics.koordinator.sh"
+	configName     = "slo-controller-config"
+)
+
+var (
+	apiServices = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
+	definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+)
+
+// collector gathers an InstallationStatus part by part. A part that may not be read is reported as unknown and does not
+// keep the others from being read; an API server that does not answer ends the collection.
+type collector struct {
+	client  kubernetes.Interface
+	dynamic dynamic.Interface
+	clock   clock.PassiveClock
+	// release returns the release, as release.Status does.
+	release func(context.Context) (*release.Release, error)
+	// program is the name of the program in hints.
+	program string
+	status  *InstallationStatus
+}
+
+// collect gathers the status of what is in the namespace. A cluster that has nothing of the system is a NotInstalled error.
+func (c *collector) collect(ctx context.Context, namespace string) (*InstallationStatus, error) {
+	c.status = &InstallationStatus{TypeMeta: typeMeta("InstallationStatus"), Namespace: namespace}
+	for _, part := range []func(context.Context) error{
+		c.collectRelease, c.collectDefinitions, c.collectConfig, c.collectComponents, c.collectAPI,
+	} {
+		if err := part(ctx); err != nil {
+			return nil, err
+		}
+	}
+	s := c.status
+	if s.ReleaseState == StateAbsent && s.Definitions.State == StateAbsent && s.Config.State == StateAbsent {
+		err := fmt.Errorf("the system is not installed in namespace %q", s.Namespace)
+		return nil, finding.Wrap(err, finding.NotInstalled, c.program+" install")
+	}
+	return s, nil
+}
+
+// unseen records a part that may not be read and reports whether that was the reason. Other errors are the caller's.
+func (c *collector) unseen(err error) bool {
+	if !apierrors.IsForbidden(err) {
+		return false
+	}
+	c.status.Incomplete = append(c.status.Incomplete, err.Error())
+	return true
+}
+
+func (c *collector) find(code finding.Code, message, hint string) {
+	severity := diagnosticsv1alpha1.SeverityError
+	if entry, ok := finding.Lookup(code); ok {
+		severity = diagnosticsv1alpha1.Severity(entry.Severity)
+	}
+	c.status.Findings = append(c.status.Findings, diagnosticsv1alpha1.Finding{
+		Code: string(code), Severity: severity, Message: message, Hint: hint,
+	})
+}
+
+func (c *collector) collectRelease(ctx context.Context) error {
+	found, err := c.release(ctx)
+	if coded, ok := finding.From(err); ok {
+		switch {
+		case coded.Code == finding.ReleaseNotFound:
+			c.status.ReleaseState = StateAbsent
+			return nil
+		case coded.Code == finding.Forbidden:
+			c.status.ReleaseState = StateUnknown
+			c.status.Incomplete = append(c.status.Incomplete, err.Error())
+			return nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	c.status.Release = &ReleaseStatus{
+		Name: found.Name, Revision: found.Revision, Status: found.Status, ChartVersion: found.ChartVersion,
+		AppVersion: found.AppVersion, Updated: metav1.NewTime(found.Updated),
+	}
+	c.status.ReleaseState = StateReady
+	if found.Status != "deployed" {
+		c.status.ReleaseState = StateDegraded
+		c.find(finding.InstallFailed, fmt.Sprintf("release %q is %s: %s", found.Name, found.Status, found.Description), c.program+" install")
+	}
+	return nil
+}
+
+func (c *collector) collectDefinitions(ctx context.Context) error {
+	names, err := release.DefinitionNames()
+	if err != nil {
+		return err
+	}
+	state := &c.status.Definitions
+	state.Expected = len(names)
+	live, err := c.dynamic.Resource(definitions).List(ctx, metav1.ListOptions{})
+	if c.unseen(err) {
+		state.State = StateUnknown
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("list the resource definitions: %w", err)
+	}
+	established := map[string]bool{}
+	for i := range live.Items {
+		if ready, _ := condition(&live.Items[i], "Established"); ready {
+			established[live.Items[i].GetName()] = true
+		}
+	}
+	for _, name := range names {
+		if established[name] {
+			state.Established++
+		} else {
+			state.Missing = append(state.Missing, name)
+		}
+	}
+	switch {
+	case len(state.Missing) == 0:
+		state.State = StateReady
+	case state.Established == 0:
+		state.State = StateAbsent
+	default:
+		state.State = StateDegraded
+	}
+	return nil
+}
+
+func (c *collector) collectConfig(ctx context.Context) error {
+	state := &c.status.Config
+	state.Name = configName
+	config, err := c.client.CoreV1().ConfigMaps(c.status.Namespace).Get(ctx, configName, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		state.State = StateAbsent
+		c.find(finding.ConfigMissing, fmt.Sprintf("configmap %q does not exist in namespace %q", configName, c.status.Namespace), c.program+" install")
+		return nil
+	case c.unseen(err):
+		state.State = StateUnknown
+		return nil
+	case err != nil:
+		return fmt.Errorf("get configmap %q in namespace %q: %w", configName, c.status.Namespace, err)
+	}
+	parsed, problems := layering.Parse(config.Data)
+	state.Problems = len(problems)
+	state.State = StateReady
+	for _, problem := range problems {
+		if problem.Rejects() {
+			state.State = StateDegraded
+		}
+		c.status.Findings = append(c.status.Findings, problem.Finding(c.status.Namespace, configName))
+	}
+	merged := parsed.Colocation(&corev1.Node{})
+	state.Colocation = merged.Strategy.Enable != nil && *merged.Strategy.Enable
+	return nil
+}
+
+func (c *collector) collectAPI(ctx context.Context) error {
+	state := &c.status.API
+	state.Name = apiServiceName
+	service, err := c.dynamic.Resource(apiServices).Get(ctx, apiServiceName, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		state.State = StateAbsent
+	case c.unseen(err):
+		state.State = StateUnknown
+		return nil
+	case err != nil:
+		return fmt.Errorf("get apiservice %q: %w", apiServiceName, err)
+	default:
+		available, why := condition(service, "Available")
+		state.State, state.Detail = StateReady, ""
+		if !available {
+			state.State, state.Detail = StateDown, why
+		}
+	}
+	if state.State != StateReady {
+		c.find(finding.DiagnosticsUnavailable, fmt.Sprintf("apiservice %q is %s: questions are answered from the objects alone", apiServiceName, state.State),
+			"kubectl get apiservice "+apiServiceName)
+	}
+	return nil
+}
+
+// condition returns whether a condition is true, and its message.
+func condition(object *unstructured.Unstructured, kind string) (bool, string) {
+	entries, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	for _, entry := range entries {
+		if fields, ok := entry.(map[string]any); ok && fields["type"] == kind {
+			message, _ := fields["message"].(string)
+			return fields["status"] == string(metav1.ConditionTrue), message
+		}
+	}
+	return false, ""
+}

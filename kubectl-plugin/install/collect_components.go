@@ -1,0 +1,123 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"koordinator.sh/koord/api/finding"
+)
+
+// components that take turns in leading, and the lease by which they agree.
+var components = []struct{ name, lease string }{
+	{"koord-manager", "koordinator-manager"},
+	{"koord-scheduler", "koord-scheduler"},
+}
+
+func (c *collector) collectComponents(ctx context.Context) error {
+	for _, component := range components {
+		status := ComponentStatus{Name: component.name}
+		seen, err := c.collectDeployment(ctx, &status)
+		if err != nil {
+			return err
+		}
+		lease, err := c.lease(ctx, component.lease)
+		if err != nil {
+			return err
+		}
+		leads := lease != nil && c.held(lease)
+		if leads {
+			status.Leader, status.RenewedAt = *lease.Spec.HolderIdentity, lease.Spec.RenewTime
+		}
+		c.judge(&status, leads, seen)
+		c.status.Components = append(c.status.Components, status)
+	}
+	return c.collectAgent(ctx)
+}
+
+// judge turns what was seen of a component into its state.
+func (c *collector) judge(status *ComponentStatus, leads, seen bool) {
+	switch {
+	case !seen && !leads:
+		status.State = StateUnknown
+		return
+	case !leads && status.Workload == "":
+		status.State, status.Detail = StateAbsent, "no workload, and no lease is held"
+	case !leads:
+		status.State, status.Detail = StateDown, "no replica leads"
+	case status.Workload == "":
+		status.State, status.Detail = StateReady, "runs outside the cluster"
+	case status.Ready < status.Desired:
+		status.State = StateDegraded
+	default:
+		status.State = StateReady
+	}
+	if !leads && status.Name == "koord-scheduler" {
+		c.find(finding.SchedulerUnavailable, "koord-scheduler does not run: its pods stay pending", "kubectl -n "+c.status.Namespace+" get deployment,lease koord-scheduler")
+	}
+}
+
+// collectDeployment fills in the workload; it is false when workloads may not be read.
+func (c *collector) collectDeployment(ctx context.Context, status *ComponentStatus) (bool, error) {
+	deployment, err := c.client.AppsV1().Deployments(c.status.Namespace).Get(ctx, status.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return true, nil
+	case c.unseen(err):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("get deployment %q: %w", status.Name, err)
+	}
+	status.Workload, status.Ready, status.Desired = "Deployment", deployment.Status.ReadyReplicas, 1
+	if deployment.Spec.Replicas != nil {
+		status.Desired = *deployment.Spec.Replicas
+	}
+	return true, nil
+}
+
+func (c *collector) lease(ctx context.Context, name string) (*coordinationv1.Lease, error) {
+	lease, err := c.client.CoordinationV1().Leases(c.status.Namespace).Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) || c.unseen(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get lease %q: %w", name, err)
+	}
+	return lease, nil
+}
+
+// held is true while a leader renews its lease in time.
+func (c *collector) held(lease *coordinationv1.Lease) bool {
+	spec := lease.Spec
+	if spec.HolderIdentity == nil || *spec.HolderIdentity == "" || spec.RenewTime == nil || spec.LeaseDurationSeconds == nil {
+		return false
+	}
+	return c.clock.Since(spec.RenewTime.Time) < time.Duration(*spec.LeaseDurationSeconds)*time.Second
+}
+
+// collectAgent reports koordlet where a DaemonSet runs it.
+func (c *collector) collectAgent(ctx context.Context) error {
+	daemon, err := c.client.AppsV1().DaemonSets(c.status.Namespace).Get(ctx, "koordlet", metav1.GetOptions{})
+	if apierrors.IsNotFound(err) || c.unseen(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("get daemonset %q: %w", "koordlet", err)
+	}
+	status := ComponentStatus{
+		Name: "koordlet", Workload: "DaemonSet",
+		Ready: daemon.Status.NumberReady, Desired: daemon.Status.DesiredNumberScheduled, State: StateReady,
+	}
+	switch {
+	case status.Ready == 0 && status.Desired > 0:
+		status.State = StateDown
+	case status.Ready < status.Desired:
+		status.State = StateDegraded
+	}
+	c.status.Components = append(c.status.Components, status)
+	return nil
+}

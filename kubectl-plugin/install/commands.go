@@ -1,0 +1,139 @@
+package install
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
+
+	"koordinator.sh/koord/deploy/release"
+)
+
+// NewCommands returns install, status and uninstall. Their texts show the name that the root command is called by.
+func NewCommands(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) []*cobra.Command {
+	commands := []*cobra.Command{
+		NewCmdInstall(getter, streams), NewCmdStatus(getter, streams, clock.RealClock{}), NewCmdUninstall(getter, streams),
+	}
+	for _, cmd := range commands {
+		nameExamples(cmd)
+	}
+	return commands
+}
+
+// nameExamples replaces %[1]s in a command's texts by the program's name. The name is known only once the command has a
+// root, therefore it is done when help or usage is shown.
+func nameExamples(cmd *cobra.Command) {
+	fill := func(c *cobra.Command) {
+		name := c.Root().CommandPath()
+		c.Example = strings.ReplaceAll(c.Example, "%[1]s", name)
+		c.Long = strings.ReplaceAll(c.Long, "%[1]s", name)
+	}
+	cmd.SetHelpFunc(func(c *cobra.Command, args []string) {
+		fill(c)
+		parentOf(c).HelpFunc()(c, args)
+	})
+	cmd.SetUsageFunc(func(c *cobra.Command) error {
+		fill(c)
+		return parentOf(c).UsageFunc()(c)
+	})
+}
+
+// parentOf is the command whose help and usage functions apply; a command without parent gets cobra's own.
+func parentOf(c *cobra.Command) *cobra.Command {
+	if c.Parent() != nil {
+		return c.Parent()
+	}
+	return &cobra.Command{}
+}
+
+// usageError is a wrong flag or argument; its exit code is that of usage errors.
+type usageError struct{ error }
+
+// ExitCode is 2.
+func (usageError) ExitCode() int { return 2 }
+
+// Unwrap returns the error.
+func (e usageError) Unwrap() error { return e.error }
+
+// target is the release that a command is about.
+type target struct {
+	releaseName string
+	namespace   string
+}
+
+func (t *target) addFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&t.releaseName, "release-name", release.DefaultName, "Name of the Helm release")
+}
+
+// complete takes the namespace from -n; the context's namespace is where its user works, not where the system belongs.
+func (t *target) complete(getter genericclioptions.RESTClientGetter) error {
+	t.namespace = release.DefaultNamespace
+	namespace, chosen, err := getter.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return err
+	}
+	if chosen && namespace != "" {
+		t.namespace = namespace
+	}
+	return nil
+}
+
+func (t *target) options() release.Options {
+	return release.Options{ReleaseName: t.releaseName, Namespace: t.namespace}
+}
+
+// Values of --dry-run.
+const (
+	dryRunNone   = "none"
+	dryRunServer = "server"
+)
+
+// mutation is what install and uninstall have in common.
+type mutation struct {
+	target
+	dryRun  string
+	wait    bool
+	timeout time.Duration
+}
+
+func (m *mutation) addFlags(cmd *cobra.Command) {
+	m.target.addFlags(cmd)
+	cmd.Flags().StringVar(&m.dryRun, "dry-run", dryRunNone, "Change nothing and show what would change: none or server; without a value, server")
+	cmd.Flags().Lookup("dry-run").NoOptDefVal = dryRunServer
+	cmd.Flags().BoolVar(&m.wait, "wait", false, "Wait until the workloads are as they should be")
+	cmd.Flags().DurationVar(&m.timeout, "timeout", release.DefaultTimeout, "How long to wait at most")
+	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions([]string{dryRunNone, dryRunServer}, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+func (m *mutation) validate() error {
+	switch m.dryRun {
+	case dryRunNone, dryRunServer:
+	case "client":
+		return usageError{errors.New(`--dry-run "client": use --export, which prints the manifests without asking a cluster`)}
+	default:
+		return usageError{errors.New(`--dry-run must be none or server`)}
+	}
+	if m.timeout <= 0 {
+		return usageError{errors.New("--timeout must be positive")}
+	}
+	return nil
+}
+
+func (m *mutation) options() release.Options {
+	options := m.target.options()
+	options.DryRun = m.dryRun == dryRunServer
+	options.Wait = m.wait
+	options.Timeout = m.timeout
+	return options
+}
+
+// must is for registrations that fail only when the program names a flag it does not have.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

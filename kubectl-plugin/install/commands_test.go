@@ -1,0 +1,149 @@
+package install
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"koordinator.sh/koord/deploy/release"
+)
+
+// newTestRoot returns the commands below a root of that name, with a kubeconfig that names no cluster.
+func newTestRoot(t *testing.T, name, stdin string) (*cobra.Command, *bytes.Buffer, *bytes.Buffer) {
+	t.Helper()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(kubeconfig, []byte("apiVersion: v1\nkind: Config\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errOut bytes.Buffer
+	streams := genericiooptions.IOStreams{In: strings.NewReader(stdin), Out: &out, ErrOut: &errOut}
+	flags := genericclioptions.NewConfigFlags(true)
+	flags.KubeConfig = &kubeconfig
+	root := &cobra.Command{
+		Use: name, SilenceErrors: true, SilenceUsage: true,
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: name},
+	}
+	flags.AddFlags(root.PersistentFlags())
+	root.AddCommand(NewCommands(flags, streams)...)
+	root.SetOut(&out)
+	root.SetErr(&errOut)
+	return root, &out, &errOut
+}
+
+func TestExportPrintsManifestsWithoutACluster(t *testing.T) {
+	root, out, _ := newTestRoot(t, "koordctl", "manager: {replicas: 3}\n")
+	root.SetArgs([]string{"install", "--export", "-n", "elsewhere", "-f", "-", "--set", "colocation.enable=false"})
+	if err := root.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"kind: CustomResourceDefinition", "replicas: 3", `"enable": false`, "namespace: elsewhere"} {
+		if !strings.Contains(out.String(), text) {
+			t.Errorf("the manifests lack %q", text)
+		}
+	}
+}
+
+func TestLaterValuesWin(t *testing.T) {
+	folder := t.TempDir()
+	first, second := filepath.Join(folder, "first.yaml"), filepath.Join(folder, "second.yaml")
+	for name, text := range map[string]string{first: "a: {b: 1, c: 1}\nd: 1\n", second: "a: {b: 2}\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flags := valueFlags{files: []string{first, second}, sets: []string{"a.e=true", "d=3"}}
+	got, err := flags.merge(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"a": map[string]any{"b": 2.0, "c": 1.0, "e": true}, "d": int64(3)}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("values differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestWrongFlagsAreUsageErrors(t *testing.T) {
+	tests := map[string][]string{
+		"an unknown dry run":            {"install", "--dry-run=maybe"},
+		"the dry run of clients":        {"install", "--dry-run=client"},
+		"an export that waits":          {"install", "--export", "--wait"},
+		"a timeout of nothing":          {"install", "--timeout=0s"},
+		"a setting without a value":     {"install", "--set", "colocation"},
+		"values that are no YAML":       {"install", "--export", "-f", "-"},
+		"an unknown output format":      {"status", "-o", "wide"},
+		"a removal nobody can confirm":  {"uninstall"},
+		"an unknown format of a result": {"uninstall", "--yes", "-o", "xml"},
+	}
+	for name, args := range tests {
+		t.Run(name, func(t *testing.T) {
+			root, _, _ := newTestRoot(t, "koordctl", "a: [")
+			root.SetArgs(args)
+			err := root.ExecuteContext(t.Context())
+			var coded interface{ ExitCode() int }
+			if !errors.As(err, &coded) || coded.ExitCode() != 2 {
+				t.Errorf("error %v does not have exit code 2", err)
+			}
+		})
+	}
+}
+
+func TestHelpShowsTheNameOfTheProgram(t *testing.T) {
+	for _, name := range []string{"koordctl", "kubectl koord"} {
+		for _, command := range []string{"install", "status", "uninstall"} {
+			root, out, _ := newTestRoot(t, name, "")
+			root.SetArgs([]string{command, "--help"})
+			if err := root.ExecuteContext(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(out.String(), "\n  "+name+" "+command) || strings.Contains(out.String(), "%") {
+				t.Errorf("help of %s %s does not show the name:\n%s", name, command, out)
+			}
+		}
+	}
+}
+
+func TestARefusedQuestionRemovesNothing(t *testing.T) {
+	tests := map[string]bool{"y\n": true, "YES\n": true, "n\n": false, "\n": false, "": false}
+	for answer, want := range tests {
+		var errOut bytes.Buffer
+		o := &UninstallOptions{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(answer), ErrOut: &errOut}}
+		got, err := o.ask(&release.Release{Name: "koordinator", Namespace: "koordinator-system", Revision: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != want {
+			t.Errorf("answer %q counts as %v, want %v", answer, got, want)
+		}
+	}
+}
+
+func TestChangesPrintAsKubectlPrintsThem(t *testing.T) {
+	var out bytes.Buffer
+	err := writeInstalled(&out, &release.Result{
+		DryRun: true, Upgrade: true, Release: release.Release{Name: "koordinator", Revision: 4},
+		Changes: []release.Change{
+			{APIVersion: "apps/v1", Kind: "Deployment", Name: "koord-manager", Action: release.Configured},
+			{APIVersion: "v1", Kind: "Service", Name: "koord-manager", Action: release.Created},
+			{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "podgroups.x", Action: release.Kept, Note: "installed by somebody else"},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `deployment.apps/koord-manager configured (server dry run)
+service/koord-manager created (server dry run)
+customresourcedefinition.apiextensions.k8s.io/podgroups.x kept: installed by somebody else
+release/koordinator upgraded (revision 4) (server dry run)
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("output differs (-want +got):\n%s", diff)
+	}
+}

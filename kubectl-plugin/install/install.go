@@ -1,0 +1,134 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"koordinator.sh/koord/deploy/release"
+)
+
+const installLong = `Install the system, or upgrade it to the chart inside this program: resource definitions, rights, configuration,
+the diagnostics API, and the workloads. Doing it again is harmless. The result is an ordinary Helm release.
+
+Values of the previous installation stay unless they are set anew or --reset-values is given, and so do edits of
+slo-controller-config and koord-scheduler-config made with kubectl.`
+
+const installExamples = `  # Install or upgrade
+  %[1]s install
+
+  # What would change?
+  %[1]s install --set colocation.enable=false --dry-run
+
+  # Manifests for GitOps; needs no cluster
+  %[1]s install -f values.yaml --export > koordinator.yaml`
+
+// InstallOptions are the flags of install.
+type InstallOptions struct {
+	genericiooptions.IOStreams
+	mutation
+	values         valueFlags
+	output         outputFlag
+	export         bool
+	resetValues    bool
+	forceConflicts bool
+	takeOwnership  bool
+
+	merged map[string]any
+}
+
+// NewCmdInstall returns the command install.
+func NewCmdInstall(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &InstallOptions{IOStreams: streams}
+	cmd := &cobra.Command{
+		Use:     "install",
+		Short:   "Install or upgrade the system in the cluster",
+		Long:    installLong,
+		Example: installExamples,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cmd.SilenceUsage = true
+			if err := o.Complete(getter); err != nil {
+				return err
+			}
+			if err := o.Validate(); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context(), getter)
+		},
+	}
+	o.mutation.addFlags(cmd)
+	o.values.addFlags(cmd)
+	o.output.addFlags(cmd)
+	cmd.Flags().BoolVar(&o.export, "export", false, "Print the manifests instead of installing them; needs no cluster")
+	cmd.Flags().BoolVar(&o.resetValues, "reset-values", false, "Forget the values of the previous installation")
+	cmd.Flags().BoolVar(&o.forceConflicts, "force-conflicts", false, "Take over fields that another field manager has set")
+	cmd.Flags().BoolVar(&o.takeOwnership, "take-ownership", false, "Adopt existing objects that belong to no release or to another one")
+	return cmd
+}
+
+// Complete reads the values and the namespace.
+func (o *InstallOptions) Complete(getter genericclioptions.RESTClientGetter) error {
+	var err error
+	if o.merged, err = o.values.merge(o.In); err != nil {
+		return err
+	}
+	return o.target.complete(getter)
+}
+
+// Validate checks what can be checked without a cluster.
+func (o *InstallOptions) Validate() error {
+	if o.export && (o.dryRun != dryRunNone || o.wait || !o.output.text()) {
+		return usageError{errors.New("--export cannot be combined with --dry-run, --wait or --output")}
+	}
+	if err := o.output.validate(); err != nil {
+		return err
+	}
+	return o.mutation.validate()
+}
+
+// Run installs, or exports.
+func (o *InstallOptions) Run(ctx context.Context, getter genericclioptions.RESTClientGetter) error {
+	options := o.mutation.options()
+	options.Values = o.merged
+	options.ResetValues = o.resetValues
+	options.ForceConflicts = o.forceConflicts
+	options.TakeOwnership = o.takeOwnership
+	if o.export {
+		manifests, err := release.Render(ctx, options)
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(o.Out, manifests)
+		return err
+	}
+	if o.output.text() {
+		fmt.Fprintf(o.ErrOut, "Installing release %s in namespace %s ...\n", o.releaseName, o.namespace)
+	}
+	result, err := release.Install(ctx, getter, options)
+	if err != nil {
+		return err
+	}
+	if !o.output.text() {
+		return o.output.print(o.Out, newResult(result))
+	}
+	return writeInstalled(o.Out, result)
+}
+
+// writeInstalled prints one line an object that changed, or would change, and the release last.
+func writeInstalled(w io.Writer, result *release.Result) error {
+	if err := writeChanges(w, result.Changes, result.DryRun); err != nil {
+		return err
+	}
+	verb := "installed"
+	if result.Upgrade {
+		verb = "upgraded"
+	}
+	_, err := fmt.Fprintf(w, "release/%s %s (revision %d)%s\n", result.Release.Name, verb, result.Release.Revision, suffix(result.DryRun))
+	return err
+}

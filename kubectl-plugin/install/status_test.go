@@ -1,0 +1,189 @@
+package install
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/deploy/release"
+)
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
+
+var now = time.Date(2030, time.May, 1, 8, 0, 0, 0, time.UTC)
+
+func meta(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: release.DefaultNamespace, Name: name}
+}
+
+func newLease(name, holder string, age time.Duration) *coordinationv1.Lease {
+	return &coordinationv1.Lease{ObjectMeta: meta(name), Spec: coordinationv1.LeaseSpec{
+		HolderIdentity: new(holder), LeaseDurationSeconds: new(int32(15)), RenewTime: &metav1.MicroTime{Time: now.Add(-age)},
+	}}
+}
+
+func newDeployment(name string, ready, desired int32) *appsv1.Deployment {
+	return &appsv1.Deployment{
+		ObjectMeta: meta(name), Spec: appsv1.DeploymentSpec{Replicas: &desired}, Status: appsv1.DeploymentStatus{ReadyReplicas: ready},
+	}
+}
+
+func withCondition(apiVersion, kind, name, condition, status, message string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": name},
+		"status": map[string]any{"conditions": []any{map[string]any{"type": condition, "status": status, "message": message}}},
+	}}
+}
+
+func allDefinitions(t *testing.T) []runtime.Object {
+	t.Helper()
+	names, err := release.DefinitionNames()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var objects []runtime.Object
+	for _, name := range names {
+		objects = append(objects, withCondition("apiextensions.k8s.io/v1", "CustomResourceDefinition", name, "Established", "True", ""))
+	}
+	return objects
+}
+
+func newConfig(text string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: meta(configName), Data: map[string]string{"colocation-config": text}}
+}
+
+func installed(status string) func(context.Context) (*release.Release, error) {
+	return func(context.Context) (*release.Release, error) {
+		return &release.Release{
+			Name: "koordinator", Namespace: release.DefaultNamespace, Revision: 2, Status: status,
+			ChartVersion: "0.1.0", AppVersion: "0.1.0", Updated: now.Add(-5 * time.Minute), Description: "timed out",
+		}, nil
+	}
+}
+
+func noRelease(context.Context) (*release.Release, error) {
+	return nil, finding.Wrap(errors.New("release not found"), finding.ReleaseNotFound, "")
+}
+
+func newTestCollector(objects, others []runtime.Object, find func(context.Context) (*release.Release, error)) (*collector, *fake.Clientset) {
+	client := fake.NewClientset(objects...)
+	kinds := map[schema.GroupVersionResource]string{definitions: "CustomResourceDefinitionList", apiServices: "APIServiceList"}
+	scheme := runtime.NewScheme()
+	return &collector{
+		client: client, dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(scheme, kinds, others...),
+		clock: clocktesting.NewFakePassiveClock(now), release: find, program: "koordctl",
+	}, client
+}
+
+func TestStatusPrintsTheGoldenTables(t *testing.T) {
+	apiService := func(status, message string) runtime.Object {
+		return withCondition("apiregistration.k8s.io/v1", "APIService", apiServiceName, "Available", status, message)
+	}
+	tests := map[string]struct {
+		objects []runtime.Object
+		others  []runtime.Object
+		release func(context.Context) (*release.Release, error)
+	}{
+		"cluster": {
+			objects: []runtime.Object{
+				newDeployment("koord-manager", 2, 2), newDeployment("koord-scheduler", 1, 2), newConfig(`{"enable":true}`),
+				newLease("koordinator-manager", "koord-manager-a_1", 2*time.Second), newLease("koord-scheduler", "koord-scheduler-b_2", time.Second),
+			},
+			others: append(allDefinitions(t), apiService("True", "all checks passed")), release: installed("deployed"),
+		},
+		"outside": {
+			objects: []runtime.Object{
+				newConfig(`{"enable":false}`),
+				newLease("koordinator-manager", "host_1", 2*time.Second), newLease("koord-scheduler", "host_2", time.Second),
+			},
+			others: append(allDefinitions(t), apiService("True", "")), release: noRelease,
+		},
+		"broken": {
+			objects: []runtime.Object{
+				newDeployment("koord-manager", 0, 2), newConfig(`{"enable":`),
+				newLease("koordinator-manager", "koord-manager-a_1", time.Hour),
+			},
+			others: append(allDefinitions(t)[2:], apiService("False", "no endpoints available")), release: installed("failed"),
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			c, _ := newTestCollector(tc.objects, tc.others, tc.release)
+			status, err := c.collect(t.Context(), release.DefaultNamespace)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			if err := writeStatus(&out, status, now, false); err != nil {
+				t.Fatal(err)
+			}
+			writeFindings(&out, status.Findings)
+			golden := filepath.Join("testdata", "status-"+name+".golden")
+			if *update {
+				if err := os.WriteFile(golden, out.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), out.String()); diff != "" {
+				t.Errorf("output differs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAnEmptyClusterIsNotInstalled(t *testing.T) {
+	c, _ := newTestCollector(nil, nil, noRelease)
+	_, err := c.collect(t.Context(), release.DefaultNamespace)
+	if coded, ok := finding.From(err); !ok || coded.Code != finding.NotInstalled {
+		t.Errorf("error %v does not carry %s", err, finding.NotInstalled)
+	}
+}
+
+func TestWhatMayNotBeReadIsUnknownAndNamed(t *testing.T) {
+	c, client := newTestCollector([]runtime.Object{newConfig(`{"enable":true}`)}, allDefinitions(t), func(context.Context) (*release.Release, error) {
+		return nil, finding.Wrap(errors.New("secrets is forbidden"), finding.Forbidden, "")
+	})
+	for _, resource := range []string{"deployments", "daemonsets", "leases"} {
+		client.PrependReactor("get", resource, func(action clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, apierrors.NewForbidden(action.GetResource().GroupResource(), "", fmt.Errorf("no right"))
+		})
+	}
+	status, err := c.collect(t.Context(), release.DefaultNamespace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, component := range status.Components {
+		if component.State != StateUnknown {
+			t.Errorf("%s is %s, want %s", component.Name, component.State, StateUnknown)
+		}
+	}
+	if len(status.Incomplete) != 6 {
+		t.Errorf("%d things are named that could not be seen, want 6: %q", len(status.Incomplete), status.Incomplete)
+	}
+}

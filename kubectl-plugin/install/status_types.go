@@ -1,0 +1,100 @@
+package install
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+)
+
+// InstallationStatus is what status prints with -o json.
+type InstallationStatus struct {
+	metav1.TypeMeta `json:",inline"`
+	// Namespace the system is looked for in.
+	Namespace string `json:"namespace"`
+	// Release as Helm knows it; absent when there is none, as after `kubectl apply` of exported manifests, or when it
+	// could not be read.
+	Release *ReleaseStatus `json:"release,omitempty"`
+	// ReleaseState is Ready for a deployed release.
+	ReleaseState State `json:"releaseState"`
+	// Components of the system.
+	Components []ComponentStatus `json:"components"`
+	// API is the registration of the diagnostics API.
+	API APIStatus `json:"api"`
+	// Definitions counts the resource definitions.
+	Definitions DefinitionStatus `json:"definitions"`
+	// Config is the state of slo-controller-config.
+	Config ConfigStatus `json:"config"`
+	// Findings are what is wrong, with the next command to run.
+	Findings []diagnosticsv1alpha1.Finding `json:"findings,omitempty"`
+	// Incomplete names what could not be seen, and why.
+	Incomplete []string `json:"incomplete,omitempty"`
+}
+
+// State is a part's condition in one word.
+type State string
+
+const (
+	// StateReady is a part that works.
+	StateReady State = "Ready"
+	// StateDegraded works in part: some replicas, or standbys missing.
+	StateDegraded State = "Degraded"
+	// StateDown does not work.
+	StateDown State = "Down"
+	// StateAbsent does not exist.
+	StateAbsent State = "Absent"
+	// StateUnknown could not be seen.
+	StateUnknown State = "Unknown"
+)
+
+// ReleaseStatus is the Helm release.
+type ReleaseStatus struct {
+	Name         string      `json:"name"`
+	Revision     int         `json:"revision"`
+	Status       string      `json:"status"`
+	ChartVersion string      `json:"chartVersion"`
+	AppVersion   string      `json:"appVersion"`
+	Updated      metav1.Time `json:"updated"`
+}
+
+// ComponentStatus is one component, run by a workload of the cluster or outside of it.
+type ComponentStatus struct {
+	Name  string `json:"name"`
+	State State  `json:"state"`
+	// Workload is Deployment or DaemonSet; empty when the component runs outside the cluster or not at all.
+	Workload string `json:"workload,omitempty"`
+	// Ready and Desired replicas of the workload.
+	Ready   int32 `json:"ready"`
+	Desired int32 `json:"desired"`
+	// Leader is the identity that holds the lease.
+	Leader string `json:"leader,omitempty"`
+	// RenewedAt is when the leader last renewed it.
+	RenewedAt *metav1.MicroTime `json:"renewedAt,omitempty"`
+	// Detail says what the fields do not.
+	Detail string `json:"detail,omitempty"`
+}
+
+// APIStatus is the APIService of the diagnostics API.
+type APIStatus struct {
+	Name  string `json:"name"`
+	State State  `json:"state"`
+	// Detail is the API server's reason when it is not available.
+	Detail string `json:"detail,omitempty"`
+}
+
+// DefinitionStatus is the custom resource definitions of the chart.
+type DefinitionStatus struct {
+	State       State    `json:"state"`
+	Established int      `json:"established"`
+	Expected    int      `json:"expected"`
+	Missing     []string `json:"missing,omitempty"`
+}
+
+// ConfigStatus is the ConfigMap slo-controller-config.
+type ConfigStatus struct {
+	Name  string `json:"name"`
+	State State  `json:"state"`
+	// Colocation is true when the cluster-wide strategy enables co-location.
+	Colocation bool `json:"colocation"`
+	// Problems of the content.
+	Problems int `json:"problems"`
+}

@@ -1,0 +1,183 @@
+package kubectlplugin
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+)
+
+type (
+	node = diagnosticsv1alpha1.NodeOverview
+	pod  = diagnosticsv1alpha1.PodOverview
+)
+
+// nodeOrders are the words of --sort-by for nodes. Amounts come largest first, a missing one last; age oldest first.
+var nodeOrders = map[string]func(a, b *node) int{
+	"name":         func(a, b *node) int { return strings.Compare(a.Name, b.Name) },
+	"load":         func(a, b *node) int { return cmp.Compare(loadRank(a.Load.State), loadRank(b.Load.State)) },
+	"age":          olderFirst,
+	"cpu":          func(a, b *node) int { return largestFirst(a.CPU.Used, b.CPU.Used) },
+	"memory":       func(a, b *node) int { return largestFirst(a.Memory.Used, b.Memory.Used) },
+	"prod-cpu":     func(a, b *node) int { return largestFirst(a.CPU.ProdUsed, b.CPU.ProdUsed) },
+	"batch-cpu":    func(a, b *node) int { return largestFirst(a.CPU.BatchAllocatable, b.CPU.BatchAllocatable) },
+	"batch-memory": func(a, b *node) int { return largestFirst(a.Memory.BatchAllocatable, b.Memory.BatchAllocatable) },
+}
+
+// podOrders are the words of --sort-by for pods.
+var podOrders = map[string]func(a, b *pod) int{
+	"name":           func(a, b *pod) int { return strings.Compare(a.Name, b.Name) },
+	"node":           func(a, b *pod) int { return strings.Compare(a.NodeName, b.NodeName) },
+	"qos":            func(a, b *pod) int { return strings.Compare(a.QoSClass, b.QoSClass) },
+	"cpu":            func(a, b *pod) int { return largestFirst(a.CPU.Used, b.CPU.Used) },
+	"memory":         func(a, b *pod) int { return largestFirst(a.Memory.Used, b.Memory.Used) },
+	"cpu-request":    func(a, b *pod) int { return cmp.Compare(b.CPU.Requested, a.CPU.Requested) },
+	"memory-request": func(a, b *pod) int { return cmp.Compare(b.Memory.Requested, a.Memory.Requested) },
+}
+
+func nodeOrderNames() []string { return slices.Sorted(maps.Keys(nodeOrders)) }
+func podOrderNames() []string  { return slices.Sorted(maps.Keys(podOrders)) }
+
+func largestFirst(a, b *int64) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return 1
+	case b == nil:
+		return -1
+	default:
+		return cmp.Compare(*b, *a)
+	}
+}
+
+func olderFirst(a, b *node) int {
+	x, y := a.Metric.UpdateTime, b.Metric.UpdateTime
+	switch {
+	case x == nil && y == nil:
+		return 0
+	case x == nil:
+		return -1
+	case y == nil:
+		return 1
+	default:
+		return x.Compare(y.Time)
+	}
+}
+
+// loadRank puts what needs attention first.
+func loadRank(state diagnosticsv1alpha1.LoadState) int {
+	order := []diagnosticsv1alpha1.LoadState{diagnosticsv1alpha1.LoadHot, diagnosticsv1alpha1.LoadExpired, diagnosticsv1alpha1.LoadUnknown, diagnosticsv1alpha1.LoadNormal}
+	if i := slices.Index(order, state); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
+func sortNodes(items []node, by string) error {
+	if order, ok := nodeOrders[by]; ok || by == "" {
+		if ok {
+			slices.SortStableFunc(items, func(a, b node) int { return order(&a, &b) })
+		}
+		return nil
+	}
+	return sortByPath(items, by, func(n *node) runtime.Object { return n })
+}
+
+func sortPods(items []pod, by string) error {
+	if order, ok := podOrders[by]; ok || by == "" {
+		if ok {
+			slices.SortStableFunc(items, func(a, b pod) int { return order(&a, &b) })
+		}
+		return nil
+	}
+	return sortByPath(items, by, func(p *pod) runtime.Object { return p })
+}
+
+// sortByPath orders by a JSONPath, ascending, as kubectl get --sort-by does; what lacks the value comes first. Numbers
+// compare as numbers, everything else as text.
+func sortByPath[T any](items []T, text string, object func(*T) runtime.Object) error {
+	path, err := parsePath(text)
+	if err != nil {
+		return fmt.Errorf("order: %w", err)
+	}
+	type keyed struct {
+		item T
+		key  any
+	}
+	rows := make([]keyed, len(items))
+	for i := range items {
+		data, err := plain(object(&items[i]))
+		if err != nil {
+			return err
+		}
+		rows[i].item = items[i]
+		if found, err := path.FindResults(data); err == nil && len(found) > 0 && len(found[0]) > 0 {
+			rows[i].key = found[0][0].Interface()
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b keyed) int { return compareValues(a.key, b.key) })
+	for i := range rows {
+		items[i] = rows[i].item
+	}
+	return nil
+}
+
+func compareValues(a, b any) int {
+	x, isNumber := number(a)
+	y, areNumbers := number(b)
+	switch {
+	case a == nil || b == nil:
+		return cmp.Compare(boolInt(a != nil), boolInt(b != nil))
+	case isNumber && areNumbers:
+		return cmp.Compare(x, y)
+	default:
+		return strings.Compare(fmt.Sprint(a), fmt.Sprint(b))
+	}
+}
+
+func number(value any) (float64, bool) {
+	switch n := value.(type) {
+	case int64:
+		return float64(n), true
+	case float64:
+		return n, true
+	default:
+		return 0, false
+	}
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// checkOrder refuses a --sort-by that is neither one of the words nor a JSONPath.
+func checkOrder(cmd *cobra.Command, by string, words []string) error {
+	if by == "" || slices.Contains(words, by) {
+		return nil
+	}
+	if !strings.ContainsAny(by, ".{") {
+		return usage(cmd, "--sort-by %q: must be %s, or a JSONPath such as .cpu.used", by, strings.Join(words, ", "))
+	}
+	if _, err := parsePath(by); err != nil {
+		return usage(cmd, "--sort-by: %w", err)
+	}
+	return nil
+}
+
+func checkSelector(cmd *cobra.Command, selector string) error {
+	if _, err := labels.Parse(selector); err != nil {
+		return usage(cmd, "--selector %q: %w", selector, err)
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package printer
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+)
+
+// NodeExplanation prints where a node's batch and mid resources come from: the answer, a waterfall a resource, why
+// node.status differs, the settings with the layer each came from, and what was noticed.
+func NodeExplanation(w io.Writer, e *diagnosticsv1alpha1.NodeExplanation, o Options) error {
+	s := &e.Status
+	var b strings.Builder
+	wrapped(&b, o, 0, o.Style.Paint(Strong, o.Style.Clean(s.Summary)))
+	wrapped(&b, o, 0, nodeLine(s, o))
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return err
+	}
+	for i := range s.Waterfalls {
+		if err := titledWaterfall(w, s, &s.Waterfalls[i], o); err != nil {
+			return err
+		}
+	}
+	if err := settings(w, s.Strategy, o); err != nil {
+		return err
+	}
+	if err := findings(w, s.Findings, o); err != nil {
+		return err
+	}
+	return origin(w, s.Origin, o)
+}
+
+func nodeLine(s *diagnosticsv1alpha1.NodeExplanationStatus, o Options) string {
+	n := &s.Node
+	state := "Ready"
+	if !n.Ready {
+		state = "NotReady"
+	}
+	if n.Unschedulable {
+		state += ",SchedulingDisabled"
+	}
+	cpu, memory := n.Capacity.Cpu(), n.Capacity.Memory()
+	parts := []string{
+		o.Style.Clean(n.Name) + " " + state,
+		QuantityWithUnit(cpu.MilliValue(), diagnosticsv1alpha1.MilliCPU) + ", " + Bytes(memory.Value()),
+		count(int(n.Pods), "pod"),
+		metricSentence(s.Metric, o),
+	}
+	return strings.Join(parts, "; ")
+}
+
+func metricSentence(m diagnosticsv1alpha1.MetricFacts, o Options) string {
+	if m.State == diagnosticsv1alpha1.MetricAbsent || m.UpdateTime == nil {
+		return "NodeMetric " + o.Style.Paint(Warn, string(diagnosticsv1alpha1.MetricAbsent))
+	}
+	role := Warn
+	if m.State == diagnosticsv1alpha1.MetricFresh {
+		role = Good
+	}
+	sentence := fmt.Sprintf("NodeMetric %s, %s old", o.Style.Paint(role, o.Style.Clean(string(m.State))), Age(o.Now, m.UpdateTime))
+	if m.ReportIntervalSeconds > 0 {
+		sentence += fmt.Sprintf(", reported every %ds", m.ReportIntervalSeconds)
+	}
+	if m.Problem != "" {
+		sentence += ": " + o.Style.Clean(m.Problem)
+	}
+	return sentence
+}
+
+func titledWaterfall(w io.Writer, s *diagnosticsv1alpha1.NodeExplanationStatus, fall *diagnosticsv1alpha1.Waterfall, o Options) error {
+	title := fmt.Sprintf("%s = %s", shortResource(fall.Resource), QuantityWithUnit(fall.Result, fall.Unit))
+	var b strings.Builder
+	b.WriteString("\n")
+	policy := "policy " + fall.Policy
+	if fall.Degraded && fall.Policy != "degraded" {
+		policy += ", degraded"
+	}
+	wrapped(&b, o, 0, o.Style.Paint(Header, o.Style.Clean(title))+" ("+o.Style.Clean(policy)+")")
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return err
+	}
+	if err := Waterfall(w, fall, o); err != nil {
+		return err
+	}
+	for i := range s.Published {
+		if s.Published[i].Resource == fall.Resource {
+			return published(w, &s.Published[i], o)
+		}
+	}
+	return nil
+}
+
+func published(w io.Writer, p *diagnosticsv1alpha1.PublishedResource, o Options) error {
+	value := "does not have it"
+	if p.Published != nil {
+		value = "says " + QuantityWithUnit(*p.Published, p.Unit)
+	}
+	role := Warn
+	if p.State == diagnosticsv1alpha1.InSync {
+		role = Good
+	}
+	line := fmt.Sprintf("%s node.status %s: %s", o.Style.Mark(role), value, o.Style.Paint(role, o.Style.Clean(string(p.State))))
+	if p.Reason != "" {
+		line += ", " + o.Style.Clean(p.Reason)
+	}
+	var b strings.Builder
+	wrapped(&b, o, 2, line)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// settings prints what was configured; values at their built-in default are counted, and listed with -o wide.
+func settings(w io.Writer, strategy []diagnosticsv1alpha1.Setting, o Options) error {
+	t := table{indent: 2, columns: []column{{header: "KEY"}, {header: "VALUE", flexible: 20}, {header: "LAYER", flexible: 20}}}
+	defaults := 0
+	for _, setting := range strategy {
+		if setting.Layer == "default" && !o.Wide {
+			defaults++
+			continue
+		}
+		t.add(text(setting.Key), text(setting.Value), painted(Dim, setting.Layer))
+	}
+	if len(strategy) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintf(w, "\n%s\n", o.Style.Paint(Header, "Settings in force")); err != nil {
+		return err
+	}
+	if len(t.rows) > 0 {
+		if _, err := t.render(w, o); err != nil {
+			return err
+		}
+	}
+	if defaults == 0 {
+		return nil
+	}
+	var b strings.Builder
+	wrapped(&b, o, 2, o.Style.Paint(Dim, count(defaults, "setting")+" at the default; -o wide lists all"))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// shortResource is the part of a resource name that people say: batch-cpu.
+func shortResource(name string) string {
+	return name[strings.LastIndex(name, "/")+1:]
+}

@@ -1,0 +1,168 @@
+package printer
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+)
+
+const gi = int64(1) << 30
+
+var fixtureNow = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
+func before(d time.Duration) *metav1.Time { return &metav1.Time{Time: fixtureNow.Add(-d)} }
+
+func healthyNode(name string) diagnosticsv1alpha1.NodeOverview {
+	return diagnosticsv1alpha1.NodeOverview{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		CPU: diagnosticsv1alpha1.ResourceOverview{
+			Capacity: 32000, Allocatable: 31800, Used: new(int64(12500)), SystemUsed: new(int64(640)),
+			ProdRequested: 24000, ProdUsed: new(int64(8120)), MidAllocatable: new(int64(4000)), MidRequested: 0, MidUsed: new(int64(0)),
+			BatchAllocatable: new(int64(9500)), BatchRequested: 6000, BatchUsed: new(int64(3740)), FreeUsed: new(int64(4)), Reclaimable: new(int64(5500)),
+		},
+		Memory: diagnosticsv1alpha1.ResourceOverview{
+			Capacity: 128 * gi, Allocatable: 126 * gi, Used: new(40 * gi), SystemUsed: new(3 * gi),
+			ProdRequested: 64 * gi, ProdUsed: new(20*gi + gi/3), MidAllocatable: new(16 * gi), MidUsed: new(int64(0)),
+			BatchAllocatable: new(30 * gi), BatchRequested: 8 * gi, BatchUsed: new(int64(700 << 20)), FreeUsed: new(int64(0)), Reclaimable: new(12 * gi),
+		},
+		Metric: diagnosticsv1alpha1.MetricFacts{State: diagnosticsv1alpha1.MetricFresh, UpdateTime: before(42 * time.Second), ReportIntervalSeconds: 60},
+		Load:   diagnosticsv1alpha1.LoadOverview{State: diagnosticsv1alpha1.LoadNormal},
+		Ready:  true, Pods: 23,
+	}
+}
+
+func nodesFixture() *diagnosticsv1alpha1.NodeOverviewList {
+	hot := healthyNode("worker-2")
+	hot.Load.State = diagnosticsv1alpha1.LoadHot
+	hot.CPU.Used, hot.CPU.ProdUsed = new(int64(29000)), new(int64(27000))
+	hot.CPU.BatchAllocatable = new(int64(1200))
+	stale := healthyNode("worker-3-with-a-name-longer-than-most-of-them")
+	stale.Load.State = diagnosticsv1alpha1.LoadExpired
+	stale.Metric = diagnosticsv1alpha1.MetricFacts{State: diagnosticsv1alpha1.MetricExpired, UpdateTime: before(20 * time.Minute)}
+	stale.CPU.BatchAllocatable, stale.Memory.BatchAllocatable = new(int64(0)), new(int64(0))
+	stale.CPU.MidAllocatable, stale.Memory.MidAllocatable = nil, nil
+	bare := diagnosticsv1alpha1.NodeOverview{
+		ObjectMeta: metav1.ObjectMeta{Name: "worker-4"}, Unschedulable: true,
+		CPU:    diagnosticsv1alpha1.ResourceOverview{Capacity: 4000, Allocatable: 3900, ProdRequested: 250},
+		Memory: diagnosticsv1alpha1.ResourceOverview{Capacity: 8 * gi, Allocatable: 7 * gi},
+		Metric: diagnosticsv1alpha1.MetricFacts{State: diagnosticsv1alpha1.MetricAbsent},
+		Load:   diagnosticsv1alpha1.LoadOverview{State: diagnosticsv1alpha1.LoadUnknown},
+	}
+	return &diagnosticsv1alpha1.NodeOverviewList{Items: []diagnosticsv1alpha1.NodeOverview{healthyNode("worker-1"), hot, stale, bare}}
+}
+
+func podsFixture() *diagnosticsv1alpha1.PodOverviewList {
+	return &diagnosticsv1alpha1.PodOverviewList{Items: []diagnosticsv1alpha1.PodOverview{
+		{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-7d9c5b6f4-abcde"}, QoSClass: "LS", PriorityBand: "koord-prod",
+			Phase: corev1.PodRunning, NodeName: "worker-1", ObservedAt: before(42 * time.Second),
+			CPU:    diagnosticsv1alpha1.PodResourceOverview{Tier: "plain", Requested: 4000, Limit: new(int64(8000)), Used: new(int64(812))},
+			Memory: diagnosticsv1alpha1.PodResourceOverview{Tier: "plain", Requested: 8 * gi, Limit: new(8 * gi), Used: new(3 * gi)},
+		},
+		{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "spark", Name: "executor-1"}, QoSClass: "BE", PriorityBand: "koord-batch",
+			Phase: corev1.PodRunning, NodeName: "worker-2", ObservedAt: before(3 * time.Minute),
+			CPU:    diagnosticsv1alpha1.PodResourceOverview{Tier: "batch", Requested: 1000, Used: new(int64(1900))},
+			Memory: diagnosticsv1alpha1.PodResourceOverview{Tier: "batch", Requested: 2 * gi, Used: new(int64(700 << 20))},
+		},
+		{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "spark", Name: "executor-2"}, QoSClass: "BE",
+			Phase:  corev1.PodPending,
+			CPU:    diagnosticsv1alpha1.PodResourceOverview{Tier: "batch", Requested: 500},
+			Memory: diagnosticsv1alpha1.PodResourceOverview{Tier: "batch", Requested: gi / 2},
+		},
+	}}
+}
+
+func nodeExplanationFixture() *diagnosticsv1alpha1.NodeExplanation {
+	cpu := diagnosticsv1alpha1.MilliCPU
+	metric := func(field string) *diagnosticsv1alpha1.SourceRef {
+		return &diagnosticsv1alpha1.SourceRef{Kind: "NodeMetric", Name: "worker-1", Field: field}
+	}
+	config := &diagnosticsv1alpha1.SourceRef{Kind: "ConfigMap", Namespace: "koordinator-system", Name: "slo-controller-config", Field: "data.colocation-config"}
+	age := before(42 * time.Second)
+	return &diagnosticsv1alpha1.NodeExplanation{
+		ObjectMeta: metav1.ObjectMeta{Name: "worker-1"},
+		Status: diagnosticsv1alpha1.NodeExplanationStatus{
+			Summary: "worker-1 can offer 9.5 cores and 30Gi to batch: prod uses 8.1 cores of the 24 it requested.",
+			Node: diagnosticsv1alpha1.NodeFacts{Name: "worker-1", Ready: true, Pods: 23, Capacity: corev1.ResourceList{
+				corev1.ResourceCPU: resource.MustParse("32"), corev1.ResourceMemory: resource.MustParse("128Gi"),
+			}},
+			Metric: diagnosticsv1alpha1.MetricFacts{State: diagnosticsv1alpha1.MetricFresh, UpdateTime: age, ReportIntervalSeconds: 60},
+			Strategy: []diagnosticsv1alpha1.Setting{
+				{Key: "cpuReclaimThresholdPercent", Value: "60", Layer: "cluster"},
+				{Key: "cpuCalculatePolicy", Value: "usage", Layer: "default"},
+			},
+			Waterfalls: []diagnosticsv1alpha1.Waterfall{{
+				Resource: "kubernetes.io/batch-cpu", Unit: cpu, Policy: "usage", Result: 9500,
+				Terms: []diagnosticsv1alpha1.Term{
+					{Name: "capacity", Operator: diagnosticsv1alpha1.Start, Value: 32000, Unit: cpu, Source: &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: "worker-1", Field: "status.capacity.cpu"}},
+					{Name: "margin", Operator: diagnosticsv1alpha1.Minus, Value: 12800, Unit: cpu, Source: config, Note: "100 % - cpuReclaimThresholdPercent 60 %"},
+					{Name: "systemUsed", Operator: diagnosticsv1alpha1.Minus, Value: 640, Unit: cpu, Source: metric("status.nodeMetric.systemUsage"), ObservedAt: age},
+					{Name: "prodUsed", Operator: diagnosticsv1alpha1.Minus, Value: 8120, Unit: cpu, Source: metric("status.podsMetric"), ObservedAt: age, PartsOmitted: 19, Parts: []diagnosticsv1alpha1.Term{
+						{Name: "shop/web-7d9c5b6f4-abcde", Operator: diagnosticsv1alpha1.Plus, Value: 4100, Unit: cpu, Source: &diagnosticsv1alpha1.SourceRef{Kind: "Pod", Namespace: "shop", Name: "web-7d9c5b6f4-abcde"}, ObservedAt: age},
+						{Name: "shop/cart-0", Operator: diagnosticsv1alpha1.Plus, Value: 4020, Unit: cpu, Source: &diagnosticsv1alpha1.SourceRef{Kind: "Pod", Namespace: "shop", Name: "cart-0"}, ObservedAt: age},
+					}},
+					{Name: "batchUsed", Operator: diagnosticsv1alpha1.Info, Value: 3740, Unit: cpu, Source: metric("status.podsMetric"), ObservedAt: age},
+					{Name: "batch-cpu", Operator: diagnosticsv1alpha1.Result, Value: 9500, Unit: cpu},
+				},
+			}},
+			Published: []diagnosticsv1alpha1.PublishedResource{{
+				Resource: "kubernetes.io/batch-cpu", Unit: cpu, Published: new(int64(9200)), Computed: 9500, State: diagnosticsv1alpha1.WithinThreshold,
+				Reason: "3 % apart is under resourceDiffThreshold 10 %; written at the latest in 3m",
+			}},
+			Findings: []diagnosticsv1alpha1.Finding{{
+				Code: "KOORD0202", Severity: diagnosticsv1alpha1.SeverityWarning, Message: "node strategies \"a\" and \"b\" both select worker-1; \"a\" wins",
+				Hint: "make the selectors disjoint", Object: config,
+			}},
+			Origin: diagnosticsv1alpha1.Origin{Component: "koord-manager", Instance: "koord-manager-0", EvaluatedAt: *before(0), DurationMicroseconds: 1240},
+		},
+	}
+}
+
+func pendingPodFixture() *diagnosticsv1alpha1.PodExplanation {
+	return &diagnosticsv1alpha1.PodExplanation{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-1"},
+		Status: diagnosticsv1alpha1.PodExplanationStatus{
+			Verdict: diagnosticsv1alpha1.PodUnschedulable, Code: "KOORD1102",
+			Summary: "none of 30 nodes can take the pod: 28 are too busy for it.",
+			Pod: diagnosticsv1alpha1.PodFacts{
+				Namespace: "shop", Name: "web-1", QoSClass: "LS", PriorityBand: "koord-prod", SchedulerName: "koord-scheduler",
+				Phase: corev1.PodPending, CreatedAt: before(3 * time.Minute),
+				Requests:       corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourceMemory: resource.MustParse("8Gi"), "nvidia.com/gpu": resource.MustParse("1"), "kubernetes.io/batch-cpu": resource.MustParse("1500")},
+				EstimatedUsage: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("3400m"), corev1.ResourceMemory: resource.MustParse("5734Mi")},
+			},
+			NodesTotal: 30,
+			Groups: []diagnosticsv1alpha1.RefusalGroup{
+				{Plugin: "LoadAwareScheduling", Code: "KOORD1102", Reason: "node(s) cpu usage exceed threshold", Message: "cpu usage 62 % + this pod 11 % > threshold 65 %", Count: 28, Sole: 27, Nodes: []diagnosticsv1alpha1.NodeRefusal{
+					{Node: "worker-7", Message: "cpu usage 62 % + this pod 11 % > threshold 65 %"},
+					{Node: "worker-9", Message: "cpu usage 70 % + this pod 11 % > threshold 65 %", Others: 1},
+				}},
+				{Plugin: "TaintToleration", Code: "KOORD1902", Reason: "node(s) had untolerated taint {gpu: true}", Message: "the pod does not tolerate the taint gpu=true:NoSchedule", Count: 2, Sole: 2, Nodes: []diagnosticsv1alpha1.NodeRefusal{{Node: "gpu-1", Message: "the pod does not tolerate the taint gpu=true:NoSchedule"}}},
+			},
+			Fix: &diagnosticsv1alpha1.Fix{
+				Target: diagnosticsv1alpha1.FixPod, Kind: "reduceRequest", Description: "Request 0.98 cores in place of 4.", Node: "worker-7", NodesUnlocked: 3, Verified: true,
+				Command: "kubectl -n shop set resources deployment web --requests=cpu=980m",
+			},
+			Origin: diagnosticsv1alpha1.Origin{Component: "koord-scheduler", Instance: "sched-0", Leader: true, EvaluatedAt: *before(0), DurationMicroseconds: 48200},
+		},
+	}
+}
+
+func boundPodFixture() *diagnosticsv1alpha1.PodExplanation {
+	return &diagnosticsv1alpha1.PodExplanation{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-0"},
+		Status: diagnosticsv1alpha1.PodExplanationStatus{
+			Verdict: diagnosticsv1alpha1.PodBound, Summary: "web-0 runs on worker-1, which is still the best of 12 nodes.",
+			Pod: diagnosticsv1alpha1.PodFacts{Namespace: "shop", Name: "web-0", QoSClass: "LS", NodeName: "worker-1", Phase: corev1.PodRunning},
+			Placement: &diagnosticsv1alpha1.Placement{Node: "worker-1", Rank: 1, Note: "The scores are those of now; when the pod was placed 5m ago, the load was another.", Scores: []diagnosticsv1alpha1.NodeScore{
+				{Node: "worker-1", Total: 361, Plugins: []diagnosticsv1alpha1.PluginScore{{Plugin: "TaintToleration", Score: 200, Weight: 3}, {Plugin: "LoadAwareScheduling", Score: 88, Weight: 1}, {Plugin: "NodeResourcesFit", Score: 73, Weight: 1}, {Plugin: "ImageLocality", Score: 0, Weight: 1}}},
+				{Node: "worker-5", Total: 350, Plugins: []diagnosticsv1alpha1.PluginScore{{Plugin: "TaintToleration", Score: 200, Weight: 3}, {Plugin: "LoadAwareScheduling", Score: 79, Weight: 1}, {Plugin: "NodeResourcesFit", Score: 71, Weight: 1}}},
+			}},
+		},
+	}
+}

@@ -1,0 +1,24 @@
+package printer
+
+import "time"
+
+// Options of every printer. The zero value prints plain Unicode text of any width.
+type Options struct {
+	// Width of the terminal in columns; 0 when the output is no terminal, and then nothing is left out or cut.
+	Width int
+	// Wide adds what does not fit 80 columns.
+	Wide bool
+	// NoHeaders leaves out column headers.
+	NoHeaders bool
+	// WithNamespace puts the namespace first.
+	WithNamespace bool
+	// Parts bounds what is listed under a term or a group; 0 lists nothing.
+	Parts int
+	// Style of the text.
+	Style Style
+	// Now is the moment that ages are counted to.
+	Now time.Time
+}
+
+// roomy says whether there is room for what most readers do without.
+func (o Options) roomy() bool { return o.Wide || o.Width == 0 || o.Width >= 160 }

@@ -1,0 +1,152 @@
+package printer
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+)
+
+const shareBarWidth = 24
+
+// nodeColumns of `top nodes`. Without -o wide they fit 80 columns: pairs of part/whole, where CPU-USED and MEM-USED are
+// used/allocatable, PROD-CPU used/requested, MID-CPU and BATCH-* requested/offered.
+var nodeColumns = []column{
+	{header: "NAME", flexible: 20},
+	{header: "STATUS", wide: true},
+	{header: "LOAD"},
+	{header: "PODS", right: true, wide: true},
+	{header: "CPU-USED", right: true},
+	{header: "SYS-CPU", right: true, wide: true},
+	{header: "PROD-CPU", right: true},
+	{header: "MID-CPU", right: true, drop: 3},
+	{header: "BATCH-CPU", right: true},
+	{header: "BATCH-CPU-USED", right: true, wide: true},
+	{header: "FREE-CPU", right: true, wide: true},
+	{header: "RECLAIM-CPU", right: true, wide: true},
+	{header: "MEM-USED", right: true, drop: 1},
+	{header: "SYS-MEM", right: true, wide: true},
+	{header: "PROD-MEM", right: true, wide: true},
+	{header: "MID-MEM", right: true, wide: true},
+	{header: "BATCH-MEM", right: true, drop: 2},
+	{header: "BATCH-MEM-USED", right: true, wide: true},
+	{header: "FREE-MEM", right: true, wide: true},
+	{header: "RECLAIM-MEM", right: true, wide: true},
+	{header: "CPU-SHARE", drop: 4, terminal: true},
+	{header: "AGE"},
+}
+
+// NodeOverviews prints nodes as rows. On a terminal with room for it each row has a bar of the areas of its CPU.
+func NodeOverviews(w io.Writer, list *diagnosticsv1alpha1.NodeOverviewList, o Options) error {
+	t := table{columns: nodeColumns}
+	for i := range list.Items {
+		t.add(nodeCells(&list.Items[i], o)...)
+	}
+	hidden, err := t.render(w, o)
+	if err != nil || len(hidden) == 0 {
+		return err
+	}
+	return hiddenNote(w, hidden, o)
+}
+
+// hiddenNote says which columns the terminal had no room for. A missing bar is no missing number.
+func hiddenNote(w io.Writer, hidden []string, o Options) error {
+	var named []string
+	for _, header := range hidden {
+		if header != "CPU-SHARE" {
+			named = append(named, header)
+		}
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	wrapped(&b, o, 0, o.Style.Paint(Dim, "no room for "+strings.Join(named, ", ")))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func nodeCells(n *diagnosticsv1alpha1.NodeOverview, o Options) []cell {
+	cpu, memory := diagnosticsv1alpha1.MilliCPU, diagnosticsv1alpha1.Bytes
+	c, m := n.CPU, n.Memory
+	return []cell{
+		text(n.Name),
+		nodeStatus(n),
+		loadCell(n.Load.State),
+		text(strconv.Itoa(int(n.Pods))),
+		text(Pair(c.Used, &c.Allocatable, cpu)),
+		text(optional(c.SystemUsed, cpu)),
+		text(Pair(c.ProdUsed, &c.ProdRequested, cpu)),
+		offered(c.MidRequested, c.MidAllocatable, cpu),
+		offered(c.BatchRequested, c.BatchAllocatable, cpu),
+		text(optional(c.BatchUsed, cpu)),
+		text(optional(c.FreeUsed, cpu)),
+		text(optional(c.Reclaimable, cpu)),
+		text(Pair(m.Used, &m.Allocatable, memory)),
+		text(optional(m.SystemUsed, memory)),
+		text(Pair(m.ProdUsed, &m.ProdRequested, memory)),
+		offered(m.MidRequested, m.MidAllocatable, memory),
+		offered(m.BatchRequested, m.BatchAllocatable, memory),
+		text(optional(m.BatchUsed, memory)),
+		text(optional(m.FreeUsed, memory)),
+		text(optional(m.Reclaimable, memory)),
+		styled(ShareBar(c, shareBarWidth, o.Style)),
+		metricAge(n.Metric, o),
+	}
+}
+
+// offered formats requested/offered. A resource that is neither offered nor requested is <none>; one that is requested
+// beyond what is offered stands out.
+func offered(requested int64, allocatable *int64, unit diagnosticsv1alpha1.Unit) cell {
+	switch {
+	case allocatable == nil && requested == 0:
+		return painted(Dim, none)
+	case requested > deref(allocatable):
+		return painted(Warn, Pair(&requested, new(deref(allocatable)), unit))
+	default:
+		return text(Pair(&requested, allocatable, unit))
+	}
+}
+
+func nodeStatus(n *diagnosticsv1alpha1.NodeOverview) cell {
+	switch {
+	case !n.Ready && n.Unschedulable:
+		return painted(Bad, "NotReady,SchedulingDisabled")
+	case !n.Ready:
+		return painted(Bad, "NotReady")
+	case n.Unschedulable:
+		return painted(Warn, "Ready,SchedulingDisabled")
+	default:
+		return text("Ready")
+	}
+}
+
+func loadCell(state diagnosticsv1alpha1.LoadState) cell {
+	switch state {
+	case diagnosticsv1alpha1.LoadNormal:
+		return painted(Good, string(state))
+	case diagnosticsv1alpha1.LoadHot:
+		return painted(Bad, string(state))
+	case "":
+		return painted(Dim, unknown)
+	default:
+		return painted(Warn, string(state))
+	}
+}
+
+// metricAge is the age of the measurements, with their state unless it is Fresh: 42s, 20m(Expired).
+func metricAge(m diagnosticsv1alpha1.MetricFacts, o Options) cell {
+	age := Age(o.Now, m.UpdateTime)
+	switch m.State {
+	case diagnosticsv1alpha1.MetricFresh, "":
+		return text(age)
+	case diagnosticsv1alpha1.MetricAbsent:
+		return painted(Warn, none)
+	case diagnosticsv1alpha1.MetricStale:
+		return painted(Warn, fmt.Sprintf("%s(%s)", age, m.State))
+	default:
+		return painted(Bad, fmt.Sprintf("%s(%s)", age, m.State))
+	}
+}

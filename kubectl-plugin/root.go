@@ -1,0 +1,147 @@
+package kubectlplugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+)
+
+const rootLong = `%[1]s shows co-location as it is and says why: where a node's batch resources come from, why a pod is
+pending, what each node offers, holds and uses.
+
+It talks to the cluster of your kubeconfig with your own rights and works in part also where the system's servers are
+absent or down; then it says what it could not see. Called without a command on a terminal, it starts the TUI.`
+
+// NewCommand returns the root command with every other below it.
+func NewCommand(options Options) *cobra.Command {
+	return newRootCommand(&session{Options: options})
+}
+
+func newRootCommand(s *session) *cobra.Command {
+	root := &cobra.Command{
+		Use:               s.Name,
+		Short:             "Show co-location and say why",
+		Long:              fmt.Sprintf(rootLong, s.Name),
+		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: s.Name},
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		DisableAutoGenTag: true,
+		Args:              noArguments,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return runBare(cmd, s) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return s.validate(cmd) },
+	}
+	root.SetIn(s.Streams.In)
+	root.SetOut(s.Streams.Out)
+	root.SetErr(s.Streams.ErrOut)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &usageError{err: err, command: cmd.CommandPath()}
+	})
+	addGlobalFlags(root.PersistentFlags(), s)
+	registerGlobalCompletions(root, s)
+	root.AddGroup(
+		&cobra.Group{ID: "see", Title: "See and understand:"},
+		&cobra.Group{ID: "run", Title: "Set up and run:"},
+		&cobra.Group{ID: "other", Title: "Other:"},
+	)
+	root.SetHelpCommandGroupID("other")
+	root.SetCompletionCommandGroupID("other")
+	addCommands(root, s)
+	root.InitDefaultHelpCmd()
+	addCompletionInstall(root, s)
+	usageOnWrongArguments(root)
+	return root
+}
+
+func addCommands(root *cobra.Command, s *session) {
+	root.AddCommand(
+		newTopCommand(s), newExplainCommand(s), newCodesCommand(s), newWhyCommand(s), newTUICommand(s),
+		newVersionCommand(s), newExitCodesTopic(),
+	)
+	root.AddCommand(hooks(s)...)
+}
+
+// addGlobalFlags adds the flags every command has: those of kubectl that mean something here, and the look of the output.
+func addGlobalFlags(flags *pflag.FlagSet, s *session) {
+	s.flags = genericclioptions.NewConfigFlags(true)
+	unmeant := []**string{&s.flags.APIServer, &s.flags.BearerToken, &s.flags.CertFile, &s.flags.KeyFile, &s.flags.CAFile,
+		&s.flags.TLSServerName, &s.flags.CacheDir, &s.flags.Username, &s.flags.Password}
+	for _, flag := range unmeant {
+		*flag = nil
+	}
+	s.flags.Insecure = nil
+	s.flags.AddFlags(flags)
+	flags.StringVar(&s.color, "color", "auto", "Colour the output: auto, always or never")
+	flags.BoolVar(&s.ascii, "ascii", false, "Draw with ASCII characters only")
+}
+
+func (s *session) validate(cmd *cobra.Command) error {
+	if !slices.Contains([]string{"auto", "always", "never"}, s.color) {
+		return usage(cmd, "--color %q: must be auto, always or never", s.color)
+	}
+	return nil
+}
+
+// runBare starts the TUI where a person can use it, and otherwise says what there is.
+func runBare(cmd *cobra.Command, s *session) error {
+	if s.Terminal.Output && s.Terminal.Input {
+		return runTUI(cmd.Context(), s)
+	}
+	return cmd.Help()
+}
+
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("unknown command %q", args[0])
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		text += fmt.Sprintf(", did you mean %q?", strings.Join(near, " or "))
+	}
+	return errors.New(text)
+}
+
+// usageOnWrongArguments makes every command's argument errors usage errors, and gives parents that only group others an
+// error for an unknown one rather than help with exit code 0.
+func usageOnWrongArguments(cmd *cobra.Command) {
+	cmd.SuggestionsMinimumDistance = 2
+	check := cmd.Args
+	if check == nil && cmd.HasSubCommands() {
+		check = noArguments
+		if cmd.RunE == nil && cmd.Run == nil {
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
+	if check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return &usageError{err: err, command: cmd.CommandPath()}
+			}
+			return nil
+		}
+	}
+	for _, child := range cmd.Commands() {
+		usageOnWrongArguments(child)
+	}
+}
+
+// Run executes the command line in args and prints its error, if any; ExitCode says what the error means to the shell.
+func Run(ctx context.Context, options Options, args []string) error {
+	s := &session{Options: options}
+	root := newRootCommand(s)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	terminal := options.Terminal
+	terminal.Output = terminal.Error
+	printError(options.Streams.ErrOut, err, Style(s.color, s.ascii, options.Getenv, terminal), options.Name)
+	return err
+}
+
+func newExitCodesTopic() *cobra.Command {
+	return &cobra.Command{Use: "exit-codes", Short: "Exit codes and what they mean", Long: exitCodesHelp}
+}

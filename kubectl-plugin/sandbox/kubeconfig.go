@@ -1,0 +1,83 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"koordinator.sh/koord/sandbox/pki"
+)
+
+func newKubeconfigCommand(streams genericiooptions.IOStreams) *cobra.Command {
+	var t target
+	cmd := &cobra.Command{
+		Use:     "kubeconfig",
+		Short:   "Print the administrator's kubeconfig of a sandbox",
+		Example: "  koordctl sandbox kubeconfig > sandbox.kubeconfig",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cmd.SilenceUsage = true
+			dir, err := t.existing()
+			if err != nil {
+				return err
+			}
+			data, err := os.ReadFile(dir.Kubeconfig())
+			if err != nil {
+				return fmt.Errorf("read the sandbox's kubeconfig: %w", err)
+			}
+			_, err = streams.Out.Write(data)
+			return err
+		},
+	}
+	t.addFlags(cmd)
+	return cmd
+}
+
+// mergeKubeconfig adds the sandbox's context to the user's kubeconfig and reports whether it is the current one. It
+// becomes that when the user asks for it, has no current context, or has a sandbox's.
+func mergeKubeconfig(file, contextName string, switchTo bool) (current bool, err error) {
+	sandbox, err := clientcmd.LoadFromFile(file)
+	if err != nil {
+		return false, fmt.Errorf("read the sandbox's kubeconfig: %w", err)
+	}
+	err = modifyKubeconfig(func(user *clientcmdapi.Config) {
+		user.Clusters[contextName] = sandbox.Clusters[contextName]
+		user.AuthInfos[contextName] = sandbox.AuthInfos[contextName]
+		user.Contexts[contextName] = sandbox.Contexts[contextName]
+		if switchTo || user.CurrentContext == "" || strings.HasPrefix(user.CurrentContext, pki.ContextName("")) {
+			user.CurrentContext = contextName
+		}
+		current = user.CurrentContext == contextName
+	})
+	return current, err
+}
+
+// forgetKubeconfig removes the sandbox's context from the user's kubeconfig.
+func forgetKubeconfig(contextName string) error {
+	return modifyKubeconfig(func(user *clientcmdapi.Config) {
+		delete(user.Clusters, contextName)
+		delete(user.AuthInfos, contextName)
+		delete(user.Contexts, contextName)
+		if user.CurrentContext == contextName {
+			user.CurrentContext = ""
+		}
+	})
+}
+
+func modifyKubeconfig(change func(*clientcmdapi.Config)) error {
+	access := clientcmd.NewDefaultPathOptions()
+	config, err := access.GetStartingConfig()
+	if err != nil {
+		return fmt.Errorf("read your kubeconfig: %w", err)
+	}
+	change(config)
+	if err := clientcmd.ModifyConfig(access, *config, true); err != nil {
+		return fmt.Errorf("write your kubeconfig: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"koordinator.sh/koord/sandbox/control"
+	"koordinator.sh/koord/sandbox/launch"
+	"koordinator.sh/koord/sandbox/pki"
+	"koordinator.sh/koord/sandbox/state"
+)
+
+func newListCommand(streams genericiooptions.IOStreams) *cobra.Command {
+	var output outputFlag
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List your sandboxes",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cmd.SilenceUsage = true
+			return runList(cmd.Context(), streams, output)
+		},
+	}
+	output.addFlags(cmd)
+	return cmd
+}
+
+func runList(ctx context.Context, streams genericiooptions.IOStreams, output outputFlag) error {
+	home, err := state.Home(os.Getenv)
+	if err != nil {
+		return err
+	}
+	names, err := state.List(home)
+	if err != nil {
+		return err
+	}
+	list := control.StatusList{APIVersion: control.StatusAPIVersion, Kind: control.StatusListKind, Items: []control.Status{}}
+	for _, name := range names {
+		status, err := launch.Look(ctx, state.Open(home, name), pki.ContextName(name))
+		if err != nil {
+			fmt.Fprintf(streams.ErrOut, "incomplete: sandbox %q: %v\n", name, err)
+			continue
+		}
+		list.Items = append(list.Items, *status)
+	}
+	if output.structured() {
+		return output.print(streams.Out, list)
+	}
+	if len(list.Items) == 0 {
+		fmt.Fprintln(streams.ErrOut, "No sandboxes found. Start one with: koordctl sandbox up")
+		return nil
+	}
+	table := tabwriter.NewWriter(streams.Out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(table, "NAME\tPHASE\tNODES\tSCENARIO\tCONTEXT")
+	for _, s := range list.Items {
+		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\n", s.Spec.Name, s.Phase, s.Spec.Nodes, orNone(s.Spec.Scenario), s.Context)
+	}
+	return table.Flush()
+}

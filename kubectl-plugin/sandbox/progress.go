@@ -1,0 +1,77 @@
+package sandbox
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+
+	"koordinator.sh/koord/sandbox/control"
+)
+
+// remindEvery is how often a long wait is mentioned where the line cannot be redrawn.
+const remindEvery = 10 * time.Second
+
+// progress narrates a start: each step when it is done, and on a terminal the one that is waited for, redrawn in place.
+type progress struct {
+	out      io.Writer
+	terminal bool
+	started  time.Time
+	done     map[string]bool
+	drawn    bool
+	reminded time.Time
+}
+
+func newProgress(out io.Writer, started time.Time) *progress {
+	file, ok := out.(interface{ Fd() uintptr })
+	return &progress{
+		out: out, terminal: ok && term.IsTerminal(file.Fd()),
+		started: started, reminded: started, done: map[string]bool{},
+	}
+}
+
+// show prints what is new in a status.
+func (p *progress) show(status *control.Status) {
+	for _, step := range status.Steps {
+		if step.Phase == control.Done && !p.done[step.Name] {
+			p.clear()
+			p.done[step.Name] = true
+			fmt.Fprintf(p.out, "  done  %-44s %6s\n", step.Name, step.EndedAt.Sub(*step.StartedAt).Round(100*time.Millisecond))
+		}
+	}
+	var waits []string
+	for _, step := range status.Steps {
+		if step.Phase == control.Running {
+			waits = append(waits, strings.TrimSpace(step.Name+" "+step.Detail))
+		}
+	}
+	if len(waits) > 0 {
+		p.waiting(strings.Join(waits, ", "))
+	}
+}
+
+func (p *progress) waiting(what string) {
+	elapsed := time.Since(p.started).Round(100 * time.Millisecond)
+	if p.terminal {
+		p.clear()
+		fmt.Fprintf(p.out, "  wait  %.60s  %s", what, elapsed)
+		p.drawn = true
+		return
+	}
+	if time.Since(p.reminded) >= remindEvery {
+		p.reminded = time.Now()
+		fmt.Fprintf(p.out, "  wait  %s (%s so far)\n", what, elapsed.Round(time.Second))
+	}
+}
+
+// clear takes back the line that is redrawn.
+func (p *progress) clear() {
+	if p.drawn {
+		fmt.Fprint(p.out, "\r\x1b[K")
+		p.drawn = false
+	}
+}
+
+func (p *progress) end() { p.clear() }

@@ -1,0 +1,98 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"koordinator.sh/koord/sandbox/control"
+	"koordinator.sh/koord/sandbox/launch"
+)
+
+func newStatusCommand(streams genericiooptions.IOStreams) *cobra.Command {
+	var t target
+	var output outputFlag
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show a sandbox's processes",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cmd.SilenceUsage = true
+			return runStatus(cmd.Context(), streams, t, output)
+		},
+	}
+	t.addFlags(cmd)
+	output.addFlags(cmd)
+	return cmd
+}
+
+func runStatus(ctx context.Context, streams genericiooptions.IOStreams, t target, output outputFlag) error {
+	dir, err := t.existing()
+	if err != nil {
+		return err
+	}
+	status, err := launch.Look(ctx, dir, t.context())
+	if err != nil {
+		return err
+	}
+	if output.structured() {
+		return output.print(streams.Out, status)
+	}
+	return writeStatus(streams.Out, status, time.Now())
+}
+
+// writeStatus prints a sandbox for people.
+func writeStatus(w io.Writer, status *control.Status, now time.Time) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Sandbox:     %s\nPhase:       %s\n", status.Spec.Name, status.Phase)
+	if status.Message != "" {
+		fmt.Fprintf(&b, "Message:     %s [%s]\n", status.Message, status.Code)
+	}
+	fmt.Fprintf(&b, "Nodes:       %d\nScenario:    %s\n", status.Spec.Nodes, orNone(status.Spec.Scenario))
+	fmt.Fprintf(&b, "Context:     %s\nServer:      %s\nDirectory:   %s\n", status.Context, orNone(status.Server), status.Directory)
+	if len(status.Components) > 0 {
+		b.WriteByte('\n')
+		table := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+		fmt.Fprintln(table, "COMPONENT\tPHASE\tPID\tRESTARTS\tMEMORY\tAGE\tLAST-EXIT")
+		var memory int64
+		for _, c := range status.Components {
+			memory += c.MemoryBytes
+			fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\t%s\t%s\n", c.Name, c.Phase, c.PID, c.Restarts,
+				mebibytes(c.MemoryBytes), age(c.StartedAt, now), orNone(c.LastExit))
+		}
+		fmt.Fprintf(table, "total\t\t\t\t%s\t\t\n", mebibytes(memory))
+		if err := table.Flush(); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "<none>"
+	}
+	return text
+}
+
+func mebibytes(bytes int64) string {
+	if bytes == 0 {
+		return "<unknown>"
+	}
+	return fmt.Sprintf("%dMi", bytes>>20)
+}
+
+func age(since *time.Time, now time.Time) string {
+	if since == nil {
+		return "<none>"
+	}
+	return duration.HumanDuration(now.Sub(*since))
+}

@@ -1,0 +1,116 @@
+package kubectlplugin
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/clock"
+
+	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/source"
+)
+
+// Options of the root command: everything that comes from outside the process.
+type Options struct {
+	// Name the program was called by, as help shows it: koordctl or kubectl koord.
+	Name string
+	// Version of the program.
+	Version Version
+	// Streams to read from and write to.
+	Streams genericiooptions.IOStreams
+	// Environ is the environment, as os.Environ returns it.
+	Environ []string
+	// Terminal says what the streams are connected to.
+	Terminal Terminal
+	// Clock that ages are counted by.
+	Clock clock.Clock
+	// Connect returns where answers come from; it must not touch the network before the first question.
+	Connect func(clientcmd.ClientConfig, Connection) (source.Source, error)
+}
+
+// Getenv reads a variable of the environment; a missing one is empty, of several the last one counts.
+func (o *Options) Getenv(name string) string {
+	for _, entry := range slices.Backward(o.Environ) {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// Connection is how the user wants a cluster to be talked to.
+type Connection struct {
+	// Warn receives warnings of the API server, one line each.
+	Warn func(string)
+	// UserAgent names the program to the API server.
+	UserAgent string
+}
+
+// Terminal says what the standard streams are connected to.
+type Terminal struct {
+	// Error is true when standard error is a terminal.
+	Error bool
+	// Output is true when standard output is a terminal.
+	Output bool
+	// Input is true when standard input is a terminal.
+	Input bool
+	// Width in columns; 0 when unknown.
+	Width int
+}
+
+// session is one run of the program: the options and the flags that all commands share.
+type session struct {
+	Options
+	flags *genericclioptions.ConfigFlags
+	color string
+	ascii bool
+
+	connectOnce sync.Once
+	source      source.Source
+	connectErr  error
+}
+
+// connect returns where answers come from. It is made on first use, so that a command that asks nothing loads no kubeconfig.
+func (s *session) connect() (source.Source, error) {
+	s.connectOnce.Do(func() {
+		s.source, s.connectErr = s.Connect(s.flags.ToRawKubeConfigLoader(), Connection{
+			Warn:      func(line string) { fmt.Fprintln(s.Streams.ErrOut, "Warning: "+s.style().Clean(line)) },
+			UserAgent: "koordctl/" + s.Version.Version,
+		})
+	})
+	return s.source, s.connectErr
+}
+
+// namespace that applies: -n, else the context's.
+func (s *session) namespace() (string, error) {
+	namespace, _, err := s.flags.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return "", fmt.Errorf("read the namespace of the kubeconfig's context: %w", err)
+	}
+	return namespace, nil
+}
+
+// style of standard output.
+func (s *session) style() printer.Style {
+	return Style(s.color, s.ascii, s.Getenv, s.Terminal)
+}
+
+// printerOptions for standard output. What is piped is never cut.
+func (s *session) printerOptions() printer.Options {
+	o := printer.Options{Style: s.style(), Now: s.Clock.Now()}
+	if s.Terminal.Output {
+		o.Width = s.Terminal.Width
+	}
+	return o
+}
+
+// usage makes an error of a wrong flag or argument.
+func usage(cmd *cobra.Command, format string, args ...any) error {
+	return &usageError{err: fmt.Errorf(format, args...), command: cmd.CommandPath()}
+}

@@ -1,0 +1,127 @@
+package kubectlplugin
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/source"
+)
+
+const topNodesLong = `Show per node what is offered, requested and used, what load-aware scheduling thinks of it, and how old the data is.
+
+  LOAD                  the load-aware scheduler's view: Normal, Hot, Expired or Unknown
+  CPU-USED, MEM-USED    used / allocatable, as measured on the whole node
+  PROD-CPU, PROD-MEM    used / requested by pods that are neither mid, batch nor free
+  MID-CPU, MID-MEM      requested / offered in node.status
+  BATCH-CPU, BATCH-MEM  requested / offered in node.status
+  AGE                   of the measurements, with their state unless they are fresh
+
+With -o wide also use by the system, by batch and by free pods, and what the agent predicts to be reclaimable. CPU is in
+cores. A question mark is a value nobody measured.`
+
+const topNodesExamples = `  # All nodes
+  %[1]s top nodes
+
+  # The nodes of a pool, the fullest first, with every column
+  %[1]s top nodes -l pool=shared --sort-by=cpu -o wide
+
+  # One value of one node
+  %[1]s top nodes worker-1 -o jsonpath='{.items[0].cpu.batchAllocatable}'`
+
+type topNodesOptions struct {
+	output
+	watch
+	strict bool
+	query  source.NodeQuery
+	sortBy string
+}
+
+func newTopNodesCommand(s *session) *cobra.Command {
+	o := &topNodesOptions{}
+	cmd := &cobra.Command{
+		Use:               "nodes [NAME...]",
+		Aliases:           []string{"node", "no"},
+		Short:             "Show nodes: offered, requested, used, load and age of the data",
+		Long:              topNodesLong,
+		Example:           fmt.Sprintf(topNodesExamples, s.Name),
+		ValidArgsFunction: completeNames(s, source.KindNode, 0),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.complete(cmd, args); err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), s)
+		},
+	}
+	o.output.addFlags(cmd, true)
+	o.watch.addFlags(cmd)
+	addStrictFlag(cmd, &o.strict)
+	cmd.Flags().StringVarP(&o.query.LabelSelector, "selector", "l", "", "Label selector, as of kubectl -l")
+	cmd.Flags().StringVar(&o.sortBy, "sort-by", "", "Order by name, load, age, cpu, memory, prod-cpu, batch-cpu, batch-memory, or a JSONPath such as .cpu.used")
+	must(cmd.RegisterFlagCompletionFunc("sort-by", cobra.FixedCompletions(nodeOrderNames(), cobra.ShellCompDirectiveNoFileComp)))
+	return cmd
+}
+
+func (o *topNodesOptions) complete(cmd *cobra.Command, args []string) error {
+	o.query.Names = args
+	if len(args) > 0 && o.query.LabelSelector != "" {
+		return usage(cmd, "names and --selector cannot be used together")
+	}
+	if err := checkOrder(cmd, o.sortBy, nodeOrderNames()); err != nil {
+		return err
+	}
+	if err := checkSelector(cmd, o.query.LabelSelector); err != nil {
+		return err
+	}
+	return o.output.complete()
+}
+
+func (o *topNodesOptions) run(ctx context.Context, s *session) error {
+	src, err := s.connect()
+	if err != nil {
+		return err
+	}
+	ask := func(ctx context.Context) (*diagnosticsv1alpha1.NodeOverviewList, error) {
+		list, err := src.Nodes(ctx, o.query)
+		if err != nil {
+			return nil, err
+		}
+		return list, sortNodes(list.Items, o.sortBy)
+	}
+	show := func(list *diagnosticsv1alpha1.NodeOverviewList, first bool) error { return o.show(s, list, first) }
+	if o.watch.on {
+		q := question[*diagnosticsv1alpha1.NodeOverviewList]{ask: ask, changed: changedNodes, show: show}
+		return repeat(ctx, s.Clock, time.Duration(o.watch.interval), q)
+	}
+	list, err := ask(ctx)
+	if err != nil {
+		return err
+	}
+	if err := show(list, true); err != nil {
+		return err
+	}
+	return incomplete(s, list.Incomplete, o.strict)
+}
+
+// show prints the nodes. Rows that a watch appends have no headers and no total.
+func (o *topNodesOptions) show(s *session, list *diagnosticsv1alpha1.NodeOverviewList, first bool) error {
+	if len(list.Items) == 0 && o.text() {
+		if first {
+			fmt.Fprintln(s.Streams.ErrOut, "No nodes found.")
+		}
+		return nil
+	}
+	err := o.print(s, list, "node", func(w io.Writer, options printer.Options) error {
+		options.NoHeaders = options.NoHeaders || !first
+		return printer.NodeOverviews(w, list, options)
+	})
+	if err == nil && first && o.text() && !o.noHeaders && len(list.Items) > 1 {
+		fmt.Fprintln(s.Streams.ErrOut, printer.NodeTotal(list))
+	}
+	return err
+}

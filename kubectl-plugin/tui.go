@@ -1,0 +1,40 @@
+package kubectlplugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/tui"
+)
+
+func newTUICommand(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use:     "tui",
+		Short:   "Start the terminal user interface",
+		Long:    "Start the terminal user interface: nodes with live bars, the story of co-location over time, and every explanation one key away.",
+		Example: fmt.Sprintf("  # The cluster of a context\n  %[1]s tui --context prod", s.Name),
+		GroupID: "see",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runTUI(cmd.Context(), s) },
+	}
+}
+
+// runTUI starts the terminal user interface; without a terminal it says what to use instead.
+func runTUI(ctx context.Context, s *session) error {
+	if !s.Terminal.Output || !s.Terminal.Input {
+		return finding.Wrap(errors.New("start the terminal user interface: standard input and output must be a terminal"),
+			finding.InvalidArgument, s.Name+" top nodes prints the same")
+	}
+	src, err := s.connect()
+	if err != nil {
+		return err
+	}
+	return tui.Run(ctx, tui.Options{
+		Source: src, In: s.Streams.In, Out: s.Streams.Out, Environ: s.Environ, Color: s.color, ASCII: s.style().ASCII,
+		Clock: s.Clock, Version: s.Version.Version,
+	})
+}

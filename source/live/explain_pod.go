@@ -1,0 +1,108 @@
+package live
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/source/objects"
+)
+
+// ExplainPod asks the diagnostics API, and the objects where it cannot answer.
+func (s *Source) ExplainPod(ctx context.Context, namespace, name string, spec diagnosticsv1alpha1.PodExplanationSpec) (*diagnosticsv1alpha1.PodExplanation, error) {
+	c, err := s.connect()
+	if err != nil {
+		return nil, err
+	}
+	spec.PodName = name
+	question := &diagnosticsv1alpha1.PodExplanation{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: spec}
+	answer := &diagnosticsv1alpha1.PodExplanation{}
+	r := request{verb: "create", group: diagnosticsv1alpha1.GroupVersion.Group, resource: "podexplanations", namespace: namespace}
+	err = c.ask(ctx, r.resource, namespace, question, answer)
+	if err == nil && answer.Status.Verdict != "" {
+		answer.TypeMeta = kind("PodExplanation")
+		return answer, nil
+	}
+	note := noScheduler(answer)
+	if err != nil {
+		if note, err = fallback(ctx, r, err); err != nil {
+			return nil, err
+		}
+	}
+	snapshot, err := s.podSnapshot(ctx, c, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	if spec.MaxNodes != nil {
+		snapshot.MaxNodes = int(*spec.MaxNodes)
+	}
+	answer = objects.ExplainPod(*snapshot)
+	answer.Spec = spec
+	answer.Status.Findings = append([]diagnosticsv1alpha1.Finding{note}, answer.Status.Findings...)
+	return answer, nil
+}
+
+// noScheduler is the finding for an answer without a verdict.
+func noScheduler(answer *diagnosticsv1alpha1.PodExplanation) diagnosticsv1alpha1.Finding {
+	for _, f := range answer.Status.Findings {
+		if f.Code == string(finding.SchedulerUnavailable) {
+			return f
+		}
+	}
+	return diagnosticsv1alpha1.Finding{
+		Code: string(finding.SchedulerUnavailable), Severity: diagnosticsv1alpha1.SeverityWarning,
+		Message: "koord-scheduler did not answer, so the objects were asked alone",
+	}
+}
+
+// podSnapshot reads what the objects tell about a pod. Only the pod itself is indispensable: whatever else may not be
+// read is named in the snapshot's Missing.
+func (s *Source) podSnapshot(ctx context.Context, c *clients, namespace, name string) (*objects.PodSnapshot, error) {
+	in := &objects.PodSnapshot{Pod: &corev1.Pod{}, LoadAware: true, Now: s.options.Clock.Now()}
+	if err := c.get(ctx, "pods", namespace, name, in.Pod); err != nil {
+		if hasCode(err, finding.NotFound) {
+			return nil, missing(ctx, c, request{resource: "pods", namespace: namespace, name: name})
+		}
+		return nil, err
+	}
+	var gaps gaps
+	group, ctx := errgroup.WithContext(ctx)
+	if in.Pod.Spec.NodeName == "" {
+		group.Go(func() (err error) {
+			in.Nodes, err = c.nodes(ctx, selection{})
+			return gaps.note(err, "no node could be looked at")
+		})
+		group.Go(func() (err error) {
+			in.Pods, err = c.pods(ctx, selection{fields: bound("")}, podDrop)
+			return gaps.note(err, "what the nodes have left is overestimated")
+		})
+		group.Go(func() (err error) {
+			in.Metrics, err = c.metrics(ctx, selection{})
+			in.LoadAware = err == nil
+			return gaps.note(err, "load is unknown")
+		})
+	}
+	group.Go(func() (err error) {
+		in.Events, err = c.events(ctx, in.Pod)
+		return gaps.note(err, "the scheduler's own words may be missing")
+	})
+	group.Go(func() error {
+		settings, err := s.schedulerSettings(ctx, c)
+		in.Args, in.Profiles = settings.args, settings.profiles
+		gaps.add(settings.problem)
+		return gaps.note(err, "the defaults of load-aware scheduling are assumed")
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	in.Missing = gaps.all()
+	return in, nil
+}
+
+func kind(name string) metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: diagnosticsv1alpha1.GroupVersion.String(), Kind: name}
+}

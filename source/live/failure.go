@@ -1,0 +1,137 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"koordinator.sh/koord/api/finding"
+)
+
+const noClusterHint = "koordctl sandbox up starts one on this machine; kubectl config get-contexts lists those you have"
+
+// request is what was asked of the API server, in the words of RBAC.
+type request struct {
+	verb, group, resource, namespace, name string
+}
+
+// String says the request the way a person would: list pods in namespace "shop".
+func (r request) String() string {
+	text := r.verb + " " + r.qualified()
+	if r.name != "" {
+		text += fmt.Sprintf(" %q", r.name)
+	}
+	if r.namespace != "" {
+		text += fmt.Sprintf(" in namespace %q", r.namespace)
+	}
+	return text
+}
+
+func (r request) qualified() string {
+	if r.group == "" {
+		return r.resource
+	}
+	return r.resource + "." + r.group
+}
+
+func (r request) canI() string {
+	text := "kubectl auth can-i " + r.verb + " " + r.qualified()
+	switch {
+	case r.namespace != "":
+		return text + " -n " + r.namespace
+	case r.resource == "pods":
+		return text + " -A"
+	default:
+		return text
+	}
+}
+
+// configFailure is for a kubeconfig that leads to no cluster.
+func configFailure(err error) error {
+	if clientcmd.IsEmptyConfig(err) {
+		return finding.Wrap(errors.New("no cluster: there is no kubeconfig"), finding.ClusterUnreachable, noClusterHint)
+	}
+	return finding.Wrap(fmt.Errorf("read the kubeconfig: %w", err), finding.ClusterUnreachable, noClusterHint)
+}
+
+// failure gives an error of the API server its code and the next command to run. An interruption stays what it is.
+func failure(ctx context.Context, r request, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case canceled(ctx, err):
+		return fmt.Errorf("%s: %w", r, context.Canceled)
+	case apierrors.IsForbidden(err):
+		return finding.Wrap(fmt.Errorf("%s: not permitted%s", r, forbiddenUser(err)), finding.Forbidden, r.canI())
+	case apierrors.IsUnauthorized(err):
+		return finding.Wrap(fmt.Errorf("%s: the API server does not accept your credentials", r), finding.Forbidden, "kubectl auth whoami")
+	case apierrors.IsNotFound(err) && r.name == "" && r.group != "":
+		return finding.Wrap(fmt.Errorf("%s: the cluster does not have the resource", r), finding.NotInstalled, "koordctl install")
+	case apierrors.IsNotFound(err):
+		return finding.Wrap(fmt.Errorf("%s: not found", r), finding.NotFound, "")
+	case unreachable(err):
+		return finding.Wrap(fmt.Errorf("%s: the API server does not answer: %w", r, innermost(err)), finding.ClusterUnreachable, noClusterHint)
+	default:
+		return fmt.Errorf("%s: %w", r, err)
+	}
+}
+
+// forbiddenUser takes from RBAC's own message who was refused: User "eve" cannot list ... becomes "for user eve".
+func forbiddenUser(err error) string {
+	_, rest, found := strings.Cut(err.Error(), `User "`)
+	if !found {
+		return ""
+	}
+	user, _, found := strings.Cut(rest, `"`)
+	if !found {
+		return ""
+	}
+	return fmt.Sprintf(" for user %q", user)
+}
+
+// unreachable is true when no API server said anything: the error is the network's, not a Status.
+func unreachable(err error) bool {
+	var status apierrors.APIStatus
+	var network *url.Error
+	return !errors.As(err, &status) && (errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded))
+}
+
+// innermost drops the method and URL that Go puts before a network error.
+func innermost(err error) error {
+	var network *url.Error
+	if errors.As(err, &network) {
+		return network.Err
+	}
+	return err
+}
+
+// hasCode says whether an error carries a code of the catalogue.
+func hasCode(err error, codes ...finding.Code) bool {
+	found, ok := finding.From(err)
+	if !ok {
+		return false
+	}
+	for _, code := range codes {
+		if found.Code == code {
+			return true
+		}
+	}
+	return false
+}
+
+// text is an error's text with its code, for an answer's Incomplete.
+func text(err error, consequence string) string {
+	line := err.Error()
+	if consequence != "" {
+		line += "; " + consequence
+	}
+	if found, ok := finding.From(err); ok {
+		line += " (" + string(found.Code) + ")"
+	}
+	return line
+}

@@ -1,0 +1,129 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	sigsjson "sigs.k8s.io/json"
+
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+)
+
+// fromCache lets the API server answer from memory. The answer may be a moment old, as everything shown here is.
+const fromCache = "0"
+
+// selection narrows a list.
+type selection struct {
+	namespace, labels, fields string
+	// limit of items, 0 for all. A limited list is read from storage, not from the cache.
+	limit int
+}
+
+func list[T any](ctx context.Context, client rest.Interface, r request, by selection, items split, decode func([]byte, *T) error) ([]T, error) {
+	ask := client.Get().Resource(r.resource).MaxRetries(retries)
+	if by.namespace != "" {
+		ask.Namespace(by.namespace)
+	}
+	if by.limit > 0 {
+		ask.Param("limit", strconv.Itoa(by.limit))
+	} else {
+		ask.Param("resourceVersion", fromCache)
+	}
+	for name, value := range map[string]string{"labelSelector": by.labels, "fieldSelector": by.fields} {
+		if value != "" {
+			ask.Param(name, value)
+		}
+	}
+	body, err := ask.Stream(ctx)
+	if err != nil {
+		return nil, failure(ctx, r, err)
+	}
+	defer body.Close()
+	all, err := collect(body, items, decode)
+	return all, failure(ctx, r, err)
+}
+
+func (c *clients) nodes(ctx context.Context, by selection) ([]corev1.Node, error) {
+	return list(ctx, c.core, request{verb: "list", resource: "nodes"}, by, splitProtobuf, func(raw []byte, into *corev1.Node) error {
+		return unmarshal(raw, nodeDrop, into)
+	})
+}
+
+// pods lists pods without what drop leaves out.
+func (c *clients) pods(ctx context.Context, by selection, drop dropped) ([]corev1.Pod, error) {
+	r := request{verb: "list", resource: "pods", namespace: by.namespace}
+	return list(ctx, c.core, r, by, splitProtobuf, func(raw []byte, into *corev1.Pod) error {
+		return unmarshal(raw, drop, into)
+	})
+}
+
+func unmarshal(raw []byte, drop dropped, into interface{ Unmarshal([]byte) error }) error {
+	kept, err := strip(buffer(len(raw))[:0], raw, drop)
+	if err != nil {
+		return err
+	}
+	defer recycle(kept)
+	return into.Unmarshal(kept)
+}
+
+func (c *clients) metrics(ctx context.Context, by selection) ([]slov1alpha1.NodeMetric, error) {
+	r := request{verb: "list", group: slov1alpha1.GroupVersion.Group, resource: "nodemetrics"}
+	return list(ctx, c.slo, r, by, splitJSON, func(raw []byte, into *slov1alpha1.NodeMetric) error {
+		return sigsjson.UnmarshalCaseSensitivePreserveInts(raw, into)
+	})
+}
+
+// get reads one object of the core group; a missing one is an error with code KOORD0003.
+func (c *clients) get(ctx context.Context, resource, namespace, name string, into runtime.Object) error {
+	r := request{verb: "get", resource: resource, namespace: namespace, name: name}
+	err := c.core.Get().NamespaceIfScoped(namespace, namespace != "").Resource(resource).Name(name).
+		MaxRetries(retries).Do(ctx).Into(into)
+	return failure(ctx, r, err)
+}
+
+// metric reads a node's NodeMetric; a missing one is nil without error.
+func (c *clients) metric(ctx context.Context, name string) (*slov1alpha1.NodeMetric, error) {
+	found, err := c.metrics(ctx, selection{fields: fields.OneTermEqualSelector("metadata.name", name).String()})
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
+}
+
+// events about one pod.
+func (c *clients) events(ctx context.Context, pod *corev1.Pod) ([]corev1.Event, error) {
+	r := request{verb: "list", resource: "events", namespace: pod.Namespace}
+	about := fields.Set{"involvedObject.name": pod.Name, "involvedObject.kind": "Pod"}
+	if pod.UID != "" {
+		about["involvedObject.uid"] = string(pod.UID)
+	}
+	found := &corev1.EventList{}
+	err := c.core.Get().Namespace(pod.Namespace).Resource(r.resource).MaxRetries(retries).
+		VersionedParams(&metav1.ListOptions{FieldSelector: about.String(), Limit: 500}, scheme.ParameterCodec).Do(ctx).Into(found)
+	if err != nil {
+		return nil, failure(ctx, r, err)
+	}
+	return found.Items, nil
+}
+
+func serverVersion(ctx context.Context, c *clients) (string, error) {
+	r := request{verb: "get", resource: "/version"}
+	raw, err := c.core.Get().AbsPath("/version").MaxRetries(retries).SetHeader("Accept", "application/json").Do(ctx).Raw()
+	if err != nil {
+		return "", failure(ctx, r, err)
+	}
+	info := version.Info{}
+	if err := json.Unmarshal(raw, &info); err != nil {
+		return "", fmt.Errorf("read the server's version: %w", err)
+	}
+	return info.GitVersion, nil
+}

@@ -1,0 +1,201 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/clock"
+
+	corev1 "k8s.io/api/core/v1"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/source"
+)
+
+const (
+	// dialTimeout bounds how long an address that swallows packets keeps a person waiting.
+	dialTimeout = 5 * time.Second
+	// defaultTimeout bounds one request when the user set no --request-timeout.
+	defaultTimeout = 60 * time.Second
+	// clientcmdDefault is where kubectl looks without any configuration, and where no cluster has been for many years.
+	clientcmdDefault = "localhost:8080"
+	// retries of a request that the server put off with 429 or 503 and Retry-After.
+	retries = 1
+)
+
+// Options of a live source.
+type Options struct {
+	// UserAgent names the program to the API server.
+	UserAgent string
+	// Warn receives the API server's warnings; nil drops them.
+	Warn func(string)
+	// Clock that ages and expiry are counted by; nil is the real one.
+	Clock clock.PassiveClock
+	// SystemNamespace holds slo-controller-config and koord-scheduler-config; default koordinator-system.
+	SystemNamespace string
+}
+
+// Source is a running cluster. It connects on the first question.
+type Source struct {
+	config    clientcmd.ClientConfig
+	options   Options
+	connect   func() (*clients, error)
+	namespace string
+}
+
+var _ source.Source = (*Source)(nil)
+
+// New returns a source for the cluster of a kubeconfig. It touches neither file nor network.
+func New(config clientcmd.ClientConfig, options Options) *Source {
+	if options.Clock == nil {
+		options.Clock = clock.RealClock{}
+	}
+	if options.SystemNamespace == "" {
+		options.SystemNamespace = "koordinator-system"
+	}
+	s := &Source{config: config, options: options}
+	s.connect = sync.OnceValues(s.newClients)
+	return s
+}
+
+// clients for the API groups asked. They share their connections.
+type clients struct {
+	core        rest.Interface
+	slo         rest.Interface
+	diagnostics rest.Interface
+	server      string
+}
+
+func (s *Source) newClients() (*clients, error) {
+	config, err := s.config.ClientConfig()
+	if err != nil {
+		return nil, configFailure(err)
+	}
+	if raw, err := s.config.RawConfig(); err == nil && len(raw.Clusters) == 0 && strings.HasSuffix(config.Host, clientcmdDefault) {
+		return nil, configFailure(clientcmd.ErrEmptyConfig)
+	}
+	config = rest.CopyConfig(config)
+	config.UserAgent = s.options.UserAgent
+	config.QPS = -1
+	if config.Timeout == 0 {
+		config.Timeout = defaultTimeout
+	}
+	if config.Dial == nil {
+		config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
+	}
+	config.DisableCompression = config.DisableCompression || loopback(config.Host)
+	config.WarningHandler = rest.NoWarnings{}
+	if s.options.Warn != nil {
+		config.WarningHandler = warner(s.options.Warn)
+	}
+	transport, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, configFailure(err)
+	}
+	c := &clients{server: config.Host}
+	groups := []struct {
+		into *rest.Interface
+		make func(*rest.Config)
+	}{
+		{&c.core, coreGroup}, {&c.slo, sloGroup}, {&c.diagnostics, diagnosticsGroup},
+	}
+	for _, group := range groups {
+		of := rest.CopyConfig(config)
+		group.make(of)
+		client, err := rest.RESTClientForConfigAndClient(of, transport)
+		if err != nil {
+			return nil, configFailure(err)
+		}
+		*group.into = client
+	}
+	return c, nil
+}
+
+func coreGroup(config *rest.Config) {
+	config.APIPath = "/api"
+	config.GroupVersion = &corev1.SchemeGroupVersion
+	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
+	config.ContentType = runtime.ContentTypeProtobuf
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+}
+
+var ownScheme = sync.OnceValue(func() *runtime.Scheme {
+	s := runtime.NewScheme()
+	// Adding constant types to an empty scheme cannot fail.
+	_ = slov1alpha1.AddToScheme(s)
+	_ = diagnosticsv1alpha1.AddToScheme(s)
+	return s
+})
+
+func sloGroup(config *rest.Config) {
+	config.APIPath = "/apis"
+	config.GroupVersion = &slov1alpha1.GroupVersion
+	config.NegotiatedSerializer = serializer.NewCodecFactory(ownScheme()).WithoutConversion()
+	config.ContentType = runtime.ContentTypeJSON
+	config.AcceptContentTypes = runtime.ContentTypeJSON
+}
+
+func diagnosticsGroup(config *rest.Config) {
+	sloGroup(config)
+	config.GroupVersion = &diagnosticsv1alpha1.GroupVersion
+}
+
+// loopback says whether the server is on this machine, where compressing costs more than it saves.
+func loopback(host string) bool {
+	server, err := url.Parse(host)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(server.Hostname())
+	return server.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+type warner func(string)
+
+// HandleWarningHeader passes on the text of a warning.
+func (w warner) HandleWarningHeader(code int, _ string, text string) {
+	if code == 299 && text != "" {
+		w(text)
+	}
+}
+
+// Describe says which cluster the answers come from. Only the server's version needs a connection.
+func (s *Source) Describe(ctx context.Context) (source.Cluster, error) {
+	cluster := source.Cluster{}
+	raw, err := s.config.RawConfig()
+	if err == nil {
+		cluster.Context = raw.CurrentContext
+		if current, ok := raw.Contexts[raw.CurrentContext]; ok {
+			cluster.Name, cluster.User = current.Cluster, current.AuthInfo
+		}
+	}
+	if namespace, _, err := s.config.Namespace(); err == nil {
+		cluster.Namespace = namespace
+	}
+	if config, err := s.config.ClientConfig(); err == nil && config.Impersonate.UserName != "" {
+		cluster.User = config.Impersonate.UserName
+	}
+	c, err := s.connect()
+	if err != nil {
+		return cluster, err
+	}
+	cluster.Server = c.server
+	version, err := serverVersion(ctx, c)
+	cluster.ServerVersion = version
+	return cluster, err
+}
+
+func canceled(ctx context.Context, err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(ctx.Err(), context.Canceled)
+}

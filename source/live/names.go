@@ -1,0 +1,108 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/source"
+)
+
+// suggestionLimit bounds the names that are compared with one that does not exist.
+const suggestionLimit = 500
+
+var plurals = map[source.Kind]string{source.KindNode: "nodes", source.KindPod: "pods", source.KindNamespace: "namespaces"}
+
+// Names lists names only: the API server sends no more than metadata.
+func (s *Source) Names(ctx context.Context, kind source.Kind, namespace string, limit int) ([]string, error) {
+	c, err := s.connect()
+	if err != nil {
+		return nil, err
+	}
+	resource, ok := plurals[kind]
+	if !ok {
+		return nil, fmt.Errorf("list names: unknown kind %q", kind)
+	}
+	r := request{verb: "list", resource: resource}
+	if kind == source.KindPod {
+		r.namespace = namespace
+	}
+	return names(ctx, c.core, r, limit)
+}
+
+func names(ctx context.Context, client rest.Interface, r request, limit int) ([]string, error) {
+	ask := client.Get().Resource(r.resource).MaxRetries(retries).Param("limit", strconv.Itoa(limit)).
+		SetHeader("Accept", "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
+	if r.namespace != "" {
+		ask.Namespace(r.namespace)
+	}
+	body, err := ask.Stream(ctx)
+	if err != nil {
+		return nil, failure(ctx, r, err)
+	}
+	defer body.Close()
+	items, err := collect(body, splitProtobuf, func(raw []byte, into *metav1.PartialObjectMetadata) error { return into.Unmarshal(raw) })
+	if err != nil {
+		return nil, failure(ctx, r, err)
+	}
+	found := make([]string, len(items))
+	for i := range items {
+		found[i] = items[i].Name
+	}
+	slices.Sort(found)
+	return found, nil
+}
+
+// missing makes the error for a name that does not exist, with the nearest one that does if the user may list them.
+func missing(ctx context.Context, c *clients, r request) error {
+	err := fmt.Errorf("%s %q not found", strings.TrimSuffix(r.resource, "s"), r.name)
+	hint := "koordctl top " + r.resource
+	if r.namespace != "" {
+		err = fmt.Errorf("%w in namespace %q", err, r.namespace)
+		hint += " -n " + r.namespace
+	}
+	known, listErr := names(ctx, c.core, request{verb: "list", resource: r.resource, namespace: r.namespace}, suggestionLimit)
+	if listErr == nil {
+		if near := nearest(r.name, known); near != "" {
+			err = fmt.Errorf("%w, did you mean %q?", err, near)
+		}
+	}
+	return finding.Wrap(err, finding.NotFound, hint)
+}
+
+// nearest is the known name with the fewest edits, if those are at most a third of the name.
+func nearest(name string, known []string) string {
+	best, fewest := "", max(len(name)/3, 1)+1
+	for _, candidate := range known {
+		if edits := distance(name, candidate); edits < fewest {
+			best, fewest = candidate, edits
+		}
+	}
+	return best
+}
+
+// distance is Levenshtein's.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,147 @@
+package live
+
+import (
+	"context"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/decision/overview"
+	"koordinator.sh/koord/source"
+)
+
+// Nodes lists nodes, their pods and their NodeMetrics at the same time. Only the nodes are indispensable.
+func (s *Source) Nodes(ctx context.Context, query source.NodeQuery) (*diagnosticsv1alpha1.NodeOverviewList, error) {
+	c, err := s.connect()
+	if err != nil {
+		return nil, err
+	}
+	var (
+		gaps     gaps
+		nodes    []corev1.Node
+		pods     []corev1.Pod
+		metrics  []slov1alpha1.NodeMetric
+		settings schedulerSettings
+		config   layering.Config
+	)
+	one := ""
+	if len(query.Names) == 1 {
+		one = query.Names[0]
+	}
+	group, groupContext := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		nodes, err = c.nodes(groupContext, selection{labels: query.LabelSelector, fields: equals("metadata.name", one)})
+		return err
+	})
+	group.Go(func() (err error) {
+		pods, err = c.pods(groupContext, selection{fields: bound(one)}, podBriefDrop)
+		return gaps.note(err, "what pods request is missing")
+	})
+	group.Go(func() (err error) {
+		metrics, err = c.metrics(groupContext, selection{fields: equals("metadata.name", one)})
+		return gaps.note(err, "what is used is missing")
+	})
+	group.Go(func() (err error) {
+		settings, err = s.schedulerSettings(groupContext, c)
+		gaps.add(settings.problem)
+		return gaps.note(err, "the defaults of load-aware scheduling are assumed")
+	})
+	group.Go(func() (err error) {
+		config, err = s.strategies(groupContext, c)
+		return gaps.note(err, "the built-in settings say when measurements are too old")
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	if nodes, err = named(nodes, query.Names, func(n *corev1.Node) string { return n.Name }, func(name string) error {
+		return missing(ctx, c, request{resource: "nodes", name: name})
+	}); err != nil {
+		return nil, err
+	}
+	list := overview.Nodes(overview.NodesInput{
+		Nodes: nodes, Pods: pods, Metrics: metrics, LoadArgs: settings.args, Config: &config, Now: s.options.Clock.Now(),
+	})
+	list.Incomplete = append(list.Incomplete, gaps.all()...)
+	return list, nil
+}
+
+// Pods lists pods and NodeMetrics at the same time. Only the pods are indispensable.
+func (s *Source) Pods(ctx context.Context, query source.PodQuery) (*diagnosticsv1alpha1.PodOverviewList, error) {
+	c, err := s.connect()
+	if err != nil {
+		return nil, err
+	}
+	var (
+		gaps    gaps
+		pods    []corev1.Pod
+		metrics []slov1alpha1.NodeMetric
+	)
+	by := selection{namespace: query.Namespace, labels: query.LabelSelector, fields: equals("spec.nodeName", query.NodeName)}
+	if len(query.Names) == 1 && query.NodeName == "" {
+		by.fields = equals("metadata.name", query.Names[0])
+	}
+	group, groupContext := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		pods, err = c.pods(groupContext, by, podBriefDrop)
+		return err
+	})
+	group.Go(func() (err error) {
+		metrics, err = c.metrics(groupContext, selection{fields: equals("metadata.name", query.NodeName)})
+		return gaps.note(err, "what is used is missing")
+	})
+	if err := group.Wait(); err != nil {
+		if query.Namespace == "" && hasCode(err, finding.Forbidden) {
+			return nil, finding.Wrap(err, finding.Forbidden, "-n NAMESPACE shows a namespace you may read")
+		}
+		return nil, err
+	}
+	if pods, err = named(pods, query.Names, func(p *corev1.Pod) string { return p.Name }, func(name string) error {
+		return missing(ctx, c, request{resource: "pods", namespace: query.Namespace, name: name})
+	}); err != nil {
+		return nil, err
+	}
+	list := overview.Pods(overview.PodsInput{Pods: pods, Metrics: metrics, Now: s.options.Clock.Now()})
+	list.Incomplete = append(list.Incomplete, gaps.all()...)
+	return list, nil
+}
+
+// equals selects by one field; an empty value selects all.
+func equals(field, value string) string {
+	if value == "" {
+		return ""
+	}
+	return fields.OneTermEqualSelector(field, value).String()
+}
+
+// bound selects the pods of one node, or of any.
+func bound(node string) string {
+	if node == "" {
+		return "spec.nodeName!="
+	}
+	return equals("spec.nodeName", node)
+}
+
+// named keeps the objects with the names asked for, all when there are none. A name that no object has is an error.
+func named[T any](objects []T, names []string, nameOf func(*T) string, missing func(string) error) ([]T, error) {
+	if len(names) == 0 {
+		return objects, nil
+	}
+	found := map[string]bool{}
+	objects = slices.DeleteFunc(objects, func(o T) bool {
+		name := nameOf(&o)
+		found[name] = true
+		return !slices.Contains(names, name)
+	})
+	for _, name := range names {
+		if !found[name] {
+			return nil, missing(name)
+		}
+	}
+	return objects, nil
+}

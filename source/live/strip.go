@@ -1,0 +1,94 @@
+package live
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// dropped names the fields of a protobuf message that are not decoded: a true leaf is left out, an inner message is
+// filtered in turn. Fields it does not name are kept, so that a newer API server loses nothing.
+type dropped map[protowire.Number]dropped
+
+// left out entirely.
+var out = dropped{}
+
+func numbers(drop ...protowire.Number) dropped {
+	d := dropped{}
+	for _, number := range drop {
+		d[number] = out
+	}
+	return d
+}
+
+func (d dropped) with(number protowire.Number, inner dropped) dropped {
+	d[number] = inner
+	return d
+}
+
+// Field numbers are those of k8s.io/api/core/v1/generated.proto and meta/v1/generated.proto.
+var (
+	// metadata without managedFields.
+	metadataDrop = numbers(17)
+	// container without what runs in it: image, command, environment, mounts, probes, hooks, security context.
+	containerDrop = numbers(2, 3, 4, 5, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22)
+	// container status without states, image and mounts; allocated resources are kept.
+	containerStatusDrop = numbers(2, 3, 6, 7, 8, 12, 13)
+	// pod without volumes, security context, DNS and host aliases, and without addresses.
+	podDrop = dropped{
+		1: metadataDrop,
+		2: numbers(1, 8, 9, 14, 15, 23, 26, 28, 34).with(2, containerDrop).with(20, containerDrop),
+		3: numbers(5, 6, 12, 13, 16).with(8, containerStatusDrop).with(10, containerStatusDrop),
+	}
+	// pod as an overview needs it: without conditions, constraints and tolerations too.
+	podBriefDrop = dropped{
+		1: metadataDrop,
+		2: numbers(1, 7, 8, 9, 14, 15, 18, 22, 23, 26, 28, 33, 34).with(2, containerBriefDrop).with(20, containerBriefDrop),
+		3: numbers(2, 5, 6, 12, 13, 16).with(8, containerStatusDrop).with(10, containerStatusDrop),
+	}
+	containerBriefDrop = numbers(2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22)
+	// node without images and volumes.
+	nodeDrop = dropped{1: metadataDrop, 3: numbers(8, 9, 10)}
+)
+
+// strip appends a message to into, without the dropped fields. It allocates nothing but the growth of into: an inner
+// message is written in place, its shorter length padded to the room of the longer one, which protobuf allows.
+func strip(into, message []byte, drop dropped) ([]byte, error) {
+	for len(message) > 0 {
+		number, kind, tag := protowire.ConsumeTag(message)
+		if tag < 0 {
+			return nil, fmt.Errorf("read a field's tag: %w", protowire.ParseError(tag))
+		}
+		length := protowire.ConsumeFieldValue(number, kind, message[tag:])
+		if length < 0 {
+			return nil, fmt.Errorf("read field %d: %w", number, protowire.ParseError(length))
+		}
+		inner, named := drop[number]
+		switch {
+		case !named:
+			into = append(into, message[:tag+length]...)
+		case len(inner) > 0 && kind == protowire.BytesType:
+			value, _ := protowire.ConsumeBytes(message[tag:])
+			into = append(into, message[:tag]...)
+			start := len(into)
+			into = protowire.AppendVarint(into, uint64(len(value)))
+			body := len(into)
+			var err error
+			if into, err = strip(into, value, inner); err != nil {
+				return nil, err
+			}
+			padLength(into[start:body], len(into)-body)
+		}
+		message = message[tag+length:]
+	}
+	return into, nil
+}
+
+// padLength writes a length into all of room, as a varint with leading zeros.
+func padLength(room []byte, length int) {
+	for i := range room {
+		room[i] = byte(length) | 0x80
+		length >>= 7
+	}
+	room[len(room)-1] &= 0x7f
+}

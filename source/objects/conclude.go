@@ -1,0 +1,111 @@
+package objects
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
+)
+
+// conclude words the verdict. Where the checks find no reason, what the scheduler itself wrote on the pod decides.
+func conclude(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationStatus) {
+	said, when := schedulerSaid(in)
+	switch {
+	case len(in.Nodes) == 0:
+		s.Verdict, s.Summary = diagnosticsv1alpha1.PodUnschedulable, "no node could be looked at"
+	case s.NodesFeasible == 0:
+		headline := dominant(s)
+		s.Verdict, s.Code = diagnosticsv1alpha1.PodUnschedulable, headline.Code
+		s.Summary = fmt.Sprintf("none of %s can take the pod; %d of them because %s", nodes(s.NodesTotal), headline.Count, headline.Message)
+	case said != "":
+		s.Verdict, s.Code = diagnosticsv1alpha1.PodUnschedulable, string(finding.OtherPlugin)
+		s.Summary = fmt.Sprintf("%s of %d pass every check that objects allow, but %s ago the scheduler said: %s",
+			nodes(s.NodesFeasible), s.NodesTotal, ago(in.Now, when), said)
+	default:
+		s.Verdict = diagnosticsv1alpha1.PodSchedulable
+		s.Summary = fmt.Sprintf("%s of %d pass every check that objects allow; the scheduler has not said anything about the pod", nodes(s.NodesFeasible), s.NodesTotal)
+	}
+	if said != "" && s.NodesFeasible == 0 {
+		s.Findings = append(s.Findings, diagnosticsv1alpha1.Finding{
+			Code: s.Code, Severity: diagnosticsv1alpha1.SeverityInfo,
+			Message: fmt.Sprintf("%s ago the scheduler said: %s", ago(in.Now, when), said),
+			Object:  &diagnosticsv1alpha1.SourceRef{Kind: "Pod", Namespace: in.Pod.Namespace, Name: in.Pod.Name, Field: "status.conditions"},
+		})
+	}
+}
+
+// dominant is the reason to name first: among those that cover the most nodes, the one whose class tells most.
+func dominant(s *diagnosticsv1alpha1.PodExplanationStatus) diagnosticsv1alpha1.RefusalGroup {
+	if len(s.Groups) == 0 {
+		return diagnosticsv1alpha1.RefusalGroup{Message: "of a reason that objects do not tell"}
+	}
+	return s.Groups[0]
+}
+
+// schedulerSaid is the scheduler's latest refusal: the PodScheduled condition, or a later FailedScheduling event.
+func schedulerSaid(in *PodSnapshot) (string, time.Time) {
+	text, when := "", time.Time{}
+	for _, condition := range in.Pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && condition.Message != "" {
+			text, when = condition.Message, condition.LastTransitionTime.Time
+		}
+	}
+	for i := range in.Events {
+		event := &in.Events[i]
+		if at := eventTime(event); event.Reason == "FailedScheduling" && at.After(when) {
+			text, when = event.Message, at
+		}
+	}
+	return strings.TrimSpace(text), when
+}
+
+func eventTime(event *corev1.Event) time.Time {
+	switch {
+	case event.Series != nil && !event.Series.LastObservedTime.IsZero():
+		return event.Series.LastObservedTime.Time
+	case !event.LastTimestamp.IsZero():
+		return event.LastTimestamp.Time
+	default:
+		return event.EventTime.Time
+	}
+}
+
+func ago(now, when time.Time) time.Duration { return max(now.Sub(when).Round(time.Second), 0) }
+
+func nodes(n int32) string {
+	if n == 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes", n)
+}
+
+// unevaluated names the checks that apply to the pod and that objects cannot answer.
+func unevaluated(in *PodSnapshot) []string {
+	spec := &in.Pod.Spec
+	var missing []string
+	add := func(applies bool, what string) {
+		if applies {
+			missing = append(missing, "not evaluated without the scheduler: "+what)
+		}
+	}
+	add(spec.Affinity != nil && (spec.Affinity.PodAffinity != nil || spec.Affinity.PodAntiAffinity != nil), "affinity to other pods (InterPodAffinity)")
+	add(len(spec.TopologySpreadConstraints) > 0, "topology spread (PodTopologySpread)")
+	add(claims(spec), "volumes (VolumeBinding, VolumeZone, NodeVolumeLimits)")
+	add(len(spec.ResourceClaims) > 0, "resource claims (DynamicResources)")
+	add(!in.LoadAware, "load (LoadAwareScheduling)")
+	add(true, "its own state (pods it has just assumed, nominated pods), further plugins, and the smallest change that would help")
+	return missing
+}
+
+func claims(spec *corev1.PodSpec) bool {
+	for i := range spec.Volumes {
+		if spec.Volumes[i].PersistentVolumeClaim != nil || spec.Volumes[i].Ephemeral != nil {
+			return true
+		}
+	}
+	return false
+}

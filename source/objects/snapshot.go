@@ -1,0 +1,70 @@
+package objects
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/loadaware"
+)
+
+// PodSnapshot is what was read of the cluster to explain one pod. None of it is changed.
+type PodSnapshot struct {
+	// Pod in question, whole.
+	Pod *corev1.Pod
+	// Nodes of the cluster.
+	Nodes []corev1.Node
+	// Pods of all nodes; finished and unbound ones do not count.
+	Pods []corev1.Pod
+	// Metrics of the nodes.
+	Metrics []slov1alpha1.NodeMetric
+	// Args of load-aware scheduling; nil are the defaults.
+	Args *loadaware.Args
+	// LoadAware is false when load-aware scheduling cannot be evaluated, because no NodeMetric could be read.
+	LoadAware bool
+	// Profiles are the names of the scheduler's profiles; empty stands for koord-scheduler.
+	Profiles []string
+	// Events about the pod.
+	Events []corev1.Event
+	// Missing says what could not be read, and why.
+	Missing []string
+	// MaxNodes bounds the nodes listed in each group; default 5.
+	MaxNodes int
+	// Now is the moment of the answer.
+	Now time.Time
+}
+
+// onNode is what counts on one node.
+type onNode struct {
+	pods   []*corev1.Pod
+	metric *slov1alpha1.NodeMetric
+}
+
+// byNode sorts pods and metrics to their nodes.
+func (s *PodSnapshot) byNode() map[string]*onNode {
+	index := make(map[string]*onNode, len(s.Nodes))
+	at := func(name string) *onNode {
+		found, ok := index[name]
+		if !ok {
+			found = &onNode{}
+			index[name] = found
+		}
+		return found
+	}
+	for i := range s.Pods {
+		pod := &s.Pods[i]
+		if pod.Spec.NodeName != "" && !finished(pod) && pod.UID != s.Pod.UID {
+			node := at(pod.Spec.NodeName)
+			node.pods = append(node.pods, pod)
+		}
+	}
+	for i := range s.Metrics {
+		at(s.Metrics[i].Name).metric = &s.Metrics[i]
+	}
+	return index
+}
+
+func finished(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
