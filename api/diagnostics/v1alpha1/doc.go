@@ -7,5 +7,6 @@
 //
 // +kubebuilder:object:generate=true
 // +k8s:openapi-gen=true
+// +k8s:openapi-model-package=sh.koordinator.diagnostics.v1alpha1
 // +groupName=diagnostics.koordinator.sh
 package v1alpha1

@@ -1,0 +1,57 @@
+// Command koord-manager runs the controllers of the system and its diagnostics API.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"koordinator.sh/koord/controllers/manager"
+)
+
+// version is set by the linker.
+var version = "devel"
+
+func main() {
+	if err := newCommand().Execute(); err != nil {
+		fmt.Fprintf(os.Stderr, "error: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func newCommand() *cobra.Command {
+	options := manager.NewOptions()
+	cmd := &cobra.Command{
+		Use:           "koord-manager",
+		Short:         "Run the controllers of the system and its diagnostics API",
+		Version:       version,
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cmd.SilenceUsage = true
+			ctrl.SetLogger(klog.Background())
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			defer klog.Flush()
+			return manager.Run(ctx, options)
+		},
+	}
+	options.AddFlags(cmd.Flags())
+	addLogFlags(cmd)
+	return cmd
+}
+
+// addLogFlags adds -v and --vmodule, the flags of the log that are of use with a log on standard error.
+func addLogFlags(cmd *cobra.Command) {
+	all := flag.NewFlagSet("klog", flag.ContinueOnError)
+	klog.InitFlags(all)
+	for _, name := range []string{"v", "vmodule"} {
+		cmd.Flags().AddGoFlag(all.Lookup(name))
+	}
+}

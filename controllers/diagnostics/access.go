@@ -1,0 +1,44 @@
+package diagnostics
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
+	"k8s.io/apiserver/pkg/endpoints/request"
+)
+
+// subject is the object a question is about.
+type subject struct {
+	resource  string
+	namespace string
+	name      string
+}
+
+// requireGet fails unless the caller may get the subject: an answer tells as much about an object as reading it would. The
+// error is the API server's own wording: user, verb, resource and namespace.
+func requireGet(ctx context.Context, decide authorizer.Authorizer, about subject) error {
+	caller, ok := request.UserFrom(ctx)
+	if !ok {
+		return apierrors.NewUnauthorized("the request carries no identity")
+	}
+	attributes := authorizer.AttributesRecord{
+		User:            caller,
+		Verb:            "get",
+		Namespace:       about.namespace,
+		APIVersion:      "v1",
+		Resource:        about.resource,
+		Name:            about.name,
+		ResourceRequest: true,
+	}
+	decision, reason, err := decide.Authorize(ctx, attributes)
+	if err != nil {
+		return apierrors.NewInternalError(fmt.Errorf("check access to %s %q: %w", about.resource, about.name, err))
+	}
+	if decision != authorizer.DecisionAllow {
+		return responsewriters.ForbiddenStatusError(attributes, reason)
+	}
+	return nil
+}

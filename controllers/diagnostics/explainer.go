@@ -1,0 +1,19 @@
+package diagnostics
+
+import (
+	"context"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+)
+
+// PodExplainer answers questions about pods. Errors that are an APIStatus reach the user as they are.
+type PodExplainer interface {
+	// ExplainPod returns the question with its status filled in.
+	ExplainPod(ctx context.Context, question *diagnosticsv1alpha1.PodExplanation) (*diagnosticsv1alpha1.PodExplanation, error)
+}
+
+// NodeExplainer answers questions about nodes. Errors that are an APIStatus reach the user as they are.
+type NodeExplainer interface {
+	// ExplainNode returns the answer without its origin.
+	ExplainNode(ctx context.Context, spec diagnosticsv1alpha1.NodeExplanationSpec) (diagnosticsv1alpha1.NodeExplanationStatus, error)
+}

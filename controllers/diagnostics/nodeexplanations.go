@@ -1,0 +1,91 @@
+package diagnostics
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/utils/clock"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+)
+
+// Component is the name of the answering component in an answer's origin.
+const Component = "koord-manager"
+
+// nodeExplanations answers questions about nodes.
+type nodeExplanations struct {
+	explainer  NodeExplainer
+	authorizer authorizer.Authorizer
+	identity   string
+	leader     func() bool
+	clock      clock.PassiveClock
+}
+
+// New returns an empty question.
+func (*nodeExplanations) New() runtime.Object { return &diagnosticsv1alpha1.NodeExplanation{} }
+
+// Destroy does nothing: there is no storage.
+func (*nodeExplanations) Destroy() {}
+
+// NamespaceScoped is false: nodes have no namespace.
+func (*nodeExplanations) NamespaceScoped() bool { return false }
+
+// GetSingularName is the resource's name for one object.
+func (*nodeExplanations) GetSingularName() string { return "nodeexplanation" }
+
+// Create answers a question about a node that the caller may get.
+func (n *nodeExplanations) Create(ctx context.Context, object runtime.Object, check rest.ValidateObjectFunc, _ *metav1.CreateOptions) (runtime.Object, error) {
+	question, ok := object.(*diagnosticsv1alpha1.NodeExplanation)
+	if !ok {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("not a NodeExplanation: %T", object))
+	}
+	nameAfter(question, question.Spec.NodeName)
+	question.Status = diagnosticsv1alpha1.NodeExplanationStatus{}
+	if errs := validateNodeQuestion(question); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(nodeKind, question.Name, errs)
+	}
+	if err := admit(ctx, question, check); err != nil {
+		return nil, err
+	}
+	if err := requireGet(ctx, n.authorizer, subject{resource: "nodes", name: question.Spec.NodeName}); err != nil {
+		return nil, err
+	}
+	begin := n.clock.Now()
+	status, err := n.explainer.ExplainNode(ctx, question.Spec)
+	if apierrors.IsNotFound(err) {
+		return nil, apierrors.NewNotFound(corev1.Resource("nodes"), question.Spec.NodeName)
+	}
+	if err != nil {
+		return nil, statusOf(err)
+	}
+	status.Origin = diagnosticsv1alpha1.Origin{
+		Component:            Component,
+		Instance:             n.identity,
+		Leader:               n.leader(),
+		EvaluatedAt:          metav1.NewTime(begin),
+		DurationMicroseconds: n.clock.Since(begin).Microseconds(),
+	}
+	question.Status = status
+	return question, nil
+}
+
+// ConvertToTable renders the answer as name, age class of the data and summary.
+func (*nodeExplanations) ConvertToTable(_ context.Context, object, options runtime.Object) (*metav1.Table, error) {
+	answer, ok := object.(*diagnosticsv1alpha1.NodeExplanation)
+	if !ok {
+		return nil, fmt.Errorf("not a NodeExplanation: %T", object)
+	}
+	columns := []metav1.TableColumnDefinition{
+		nameColumn(),
+		{Name: "Metric", Type: "string", Description: "How far the node's NodeMetric can be trusted."},
+		summaryColumn(),
+	}
+	return answerTable(answer, options, columns,
+		[]any{answer.Spec.NodeName, string(answer.Status.Metric.State), answer.Status.Summary}), nil
+}

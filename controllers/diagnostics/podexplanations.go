@@ -1,0 +1,77 @@
+package diagnostics
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+)
+
+// podExplanations answers questions about pods.
+type podExplanations struct {
+	explainer  PodExplainer
+	authorizer authorizer.Authorizer
+}
+
+// New returns an empty question.
+func (*podExplanations) New() runtime.Object { return &diagnosticsv1alpha1.PodExplanation{} }
+
+// Destroy does nothing: there is no storage.
+func (*podExplanations) Destroy() {}
+
+// NamespaceScoped is true: a question lives in its pod's namespace.
+func (*podExplanations) NamespaceScoped() bool { return true }
+
+// GetSingularName is the resource's name for one object.
+func (*podExplanations) GetSingularName() string { return "podexplanation" }
+
+// Create answers a question about a pod of the request's namespace that the caller may get.
+func (p *podExplanations) Create(ctx context.Context, object runtime.Object, check rest.ValidateObjectFunc, _ *metav1.CreateOptions) (runtime.Object, error) {
+	question, ok := object.(*diagnosticsv1alpha1.PodExplanation)
+	if !ok {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("not a PodExplanation: %T", object))
+	}
+	nameAfter(question, question.Spec.PodName)
+	question.Status = diagnosticsv1alpha1.PodExplanationStatus{}
+	if errs := validatePodQuestion(question); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(podKind, question.Name, errs)
+	}
+	if err := admit(ctx, question, check); err != nil {
+		return nil, err
+	}
+	question.Namespace = request.NamespaceValue(ctx)
+	about := subject{resource: "pods", namespace: question.Namespace, name: question.Spec.PodName}
+	if err := requireGet(ctx, p.authorizer, about); err != nil {
+		return nil, err
+	}
+	answer, err := p.explainer.ExplainPod(ctx, question)
+	if err != nil {
+		return nil, statusOf(err)
+	}
+	question.Status = answer.Status
+	return question, nil
+}
+
+// ConvertToTable renders the answer as name, verdict, feasible nodes and summary.
+func (*podExplanations) ConvertToTable(_ context.Context, object, options runtime.Object) (*metav1.Table, error) {
+	answer, ok := object.(*diagnosticsv1alpha1.PodExplanation)
+	if !ok {
+		return nil, fmt.Errorf("not a PodExplanation: %T", object)
+	}
+	columns := []metav1.TableColumnDefinition{
+		nameColumn(),
+		{Name: "Verdict", Type: "string", Description: "The answer in one word."},
+		{Name: "Feasible", Type: "string", Description: "Nodes that pass every filter, of all nodes."},
+		summaryColumn(),
+	}
+	feasible := fmt.Sprintf("%d/%d", answer.Status.NodesFeasible, answer.Status.NodesTotal)
+	return answerTable(answer, options, columns,
+		[]any{answer.Spec.PodName, string(answer.Status.Verdict), feasible, answer.Status.Summary}), nil
+}

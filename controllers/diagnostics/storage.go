@@ -1,0 +1,78 @@
+package diagnostics
+
+import (
+	"context"
+	"errors"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+)
+
+// The capabilities of both resources: creation and its rendering as a table, nothing else.
+type creation interface {
+	rest.Storage
+	rest.Scoper
+	rest.SingularNameProvider
+	rest.Creater
+	rest.TableConvertor
+}
+
+var (
+	_ creation = (*podExplanations)(nil)
+	_ creation = (*nodeExplanations)(nil)
+)
+
+// nameAfter gives an unnamed question the name of its subject, so that audit events and `kubectl create` say what was asked,
+// and drops the bookkeeping that only stored objects need.
+func nameAfter(question metav1.Object, subject string) {
+	if question.GetName() == "" {
+		question.SetName(subject)
+	}
+	question.SetGenerateName("")
+	question.SetManagedFields(nil)
+}
+
+// admit runs the admission checks of the server, if it has any.
+func admit(ctx context.Context, object runtime.Object, check rest.ValidateObjectFunc) error {
+	if check == nil {
+		return nil
+	}
+	return check(ctx, object)
+}
+
+// statusOf finds the status inside a wrapped error, which the API server's own error handling does not look for and would
+// answer 500.
+func statusOf(err error) error {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		return &apierrors.StatusError{ErrStatus: status.Status()}
+	}
+	return err
+}
+
+// answerTable renders one answer as a row.
+func answerTable(object runtime.Object, options runtime.Object, columns []metav1.TableColumnDefinition, cells []any) *metav1.Table {
+	table := &metav1.Table{Rows: []metav1.TableRow{{Cells: cells, Object: runtime.RawExtension{Object: object}}}}
+	if chosen, ok := options.(*metav1.TableOptions); !ok || !chosen.NoHeaders {
+		table.ColumnDefinitions = columns
+	}
+	return table
+}
+
+func nameColumn() metav1.TableColumnDefinition {
+	return metav1.TableColumnDefinition{Name: "Name", Type: "string", Format: "name", Description: "Object the question is about."}
+}
+
+func summaryColumn() metav1.TableColumnDefinition {
+	return metav1.TableColumnDefinition{Name: "Summary", Type: "string", Description: "The answer in one sentence."}
+}
+
+// Kinds as errors name them.
+var (
+	podKind  = diagnosticsv1alpha1.GroupVersion.WithKind("PodExplanation").GroupKind()
+	nodeKind = diagnosticsv1alpha1.GroupVersion.WithKind("NodeExplanation").GroupKind()
+)

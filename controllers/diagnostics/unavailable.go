@@ -1,0 +1,31 @@
+package diagnostics
+
+import (
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"koordinator.sh/koord/api/finding"
+)
+
+// retryAfterSeconds is what clients are told to wait before they ask an absent scheduler again.
+const retryAfterSeconds = 5
+
+// schedulerUnavailable is the error for a question that the scheduler did not take: 503 with the finding code both in the
+// message and as a cause, so that programs need not parse the message.
+func schedulerUnavailable(why error) error {
+	code := finding.SchedulerUnavailable
+	message := fmt.Sprintf("%s: koord-scheduler did not answer: %v", code, why)
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status:  metav1.StatusFailure,
+		Code:    http.StatusServiceUnavailable,
+		Reason:  metav1.StatusReasonServiceUnavailable,
+		Message: message,
+		Details: &metav1.StatusDetails{
+			Causes:            []metav1.StatusCause{{Type: metav1.CauseType(code), Message: why.Error()}},
+			RetryAfterSeconds: retryAfterSeconds,
+		},
+	}}
+}

@@ -1,0 +1,59 @@
+package diagnostics
+
+import (
+	"slices"
+
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+)
+
+// Bounds of a question, as documented on the fields.
+const (
+	maxNodesLimit = 5000
+	maxPartsLimit = 1000
+)
+
+// nodeResources are the resources a NodeExplanation may ask for.
+var nodeResources = []string{"batch-cpu", "batch-memory", "mid-cpu", "mid-memory"}
+
+func validatePodQuestion(question *diagnosticsv1alpha1.PodExplanation) field.ErrorList {
+	spec := field.NewPath("spec")
+	errs := validateName(question.Spec.PodName, spec.Child("podName"))
+	return append(errs, validateBound(question.Spec.MaxNodes, maxNodesLimit, spec.Child("maxNodes"))...)
+}
+
+func validateNodeQuestion(question *diagnosticsv1alpha1.NodeExplanation) field.ErrorList {
+	spec := field.NewPath("spec")
+	errs := validateName(question.Spec.NodeName, spec.Child("nodeName"))
+	for i, resource := range question.Spec.Resources {
+		path := spec.Child("resources").Index(i)
+		switch {
+		case !slices.Contains(nodeResources, resource):
+			errs = append(errs, field.NotSupported(path, resource, nodeResources))
+		case slices.Contains(question.Spec.Resources[:i], resource):
+			errs = append(errs, field.Duplicate(path, resource))
+		}
+	}
+	return append(errs, validateBound(question.Spec.MaxParts, maxPartsLimit, spec.Child("maxParts"))...)
+}
+
+func validateName(name string, path *field.Path) field.ErrorList {
+	if name == "" {
+		return field.ErrorList{field.Required(path, "")}
+	}
+	var errs field.ErrorList
+	for _, problem := range apivalidation.NameIsDNSSubdomain(name, false) {
+		errs = append(errs, field.Invalid(path, name, problem))
+	}
+	return errs
+}
+
+func validateBound(value *int32, limit int32, path *field.Path) field.ErrorList {
+	if value == nil || (*value >= 0 && *value <= limit) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, *value, validation.InclusiveRangeError(0, int(limit)))}
+}

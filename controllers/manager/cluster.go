@@ -1,0 +1,79 @@
+package manager
+
+import (
+	"fmt"
+	"os"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/controllers/sloconfig"
+)
+
+// restConfig is the connection to the API server.
+func restConfig(o *Options) (*rest.Config, error) {
+	load := rest.InClusterConfig
+	if o.Kubeconfig != "" {
+		load = func() (*rest.Config, error) { return clientcmd.BuildConfigFromFlags("", o.Kubeconfig) }
+	}
+	config, err := load()
+	if err != nil {
+		return nil, fmt.Errorf("read the connection to the API server: %w", err)
+	}
+	config.QPS, config.Burst = o.KubeAPIQPS, o.KubeAPIBurst
+	config.UserAgent = "koord-manager"
+	return config, nil
+}
+
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, slov1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("register the kinds: %w", err)
+		}
+	}
+	return scheme, nil
+}
+
+// cacheOptions keep what the controllers read and no more: pods that occupy a node, and the configuration's ConfigMaps.
+// Nodes keep their managed fields, which say when their resources were last written.
+func cacheOptions(config sloconfig.Options) cache.Options {
+	configMap, byNamespace := sloconfig.ByObject(config)
+	occupying := fields.AndSelectors(
+		fields.OneTermNotEqualSelector("spec.nodeName", ""),
+		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),
+		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)),
+	)
+	return cache.Options{
+		ByObject: map[client.Object]cache.ByObject{
+			configMap:                 byNamespace,
+			&corev1.Pod{}:             {Field: occupying, Transform: cache.TransformStripManagedFields()},
+			&slov1alpha1.NodeMetric{}: {Transform: cache.TransformStripManagedFields()},
+			&slov1alpha1.NodeSLO{}:    {Transform: cache.TransformStripManagedFields()},
+		},
+	}
+}
+
+// newLock is the lease, and the identity by which this replica would hold it.
+func newLock(config *rest.Config, namespace string) (resourcelock.Interface, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("name this replica: %w", err)
+	}
+	leases, err := coordinationv1.NewForConfig(rest.AddUserAgent(config, "leader-election"))
+	if err != nil {
+		return nil, fmt.Errorf("prepare the lease client: %w", err)
+	}
+	return resourcelock.New(resourcelock.LeasesResourceLock, namespace, leaseName, nil, leases,
+		resourcelock.ResourceLockConfig{Identity: host + "_" + string(uuid.NewUUID())})
+}

@@ -1,0 +1,40 @@
+package manager
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+func TestFlagsThatCannotWorkAreRefusedTogether(t *testing.T) {
+	tests := map[string]struct {
+		args      []string
+		wantTexts []string
+	}{
+		"the defaults are fine": {},
+		"every number wrong": {
+			args:      []string{"--kube-api-qps=0", "--diagnostics-port=70000", "--slo-config-name="},
+			wantTexts: []string{"--kube-api-qps", "--diagnostics-port 70000", "--slo-config-name"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			options := NewOptions()
+			flags := pflag.NewFlagSet("koord-manager", pflag.ContinueOnError)
+			options.AddFlags(flags)
+			if err := flags.Parse(tc.args); err != nil {
+				t.Fatal(err)
+			}
+			err := options.Validate()
+			if (err != nil) != (len(tc.wantTexts) > 0) {
+				t.Fatalf("error is %v", err)
+			}
+			for _, text := range tc.wantTexts {
+				if !strings.Contains(err.Error(), text) {
+					t.Errorf("error %q lacks %q", err, text)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,166 @@
+package manager
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"os"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"koordinator.sh/koord/certificate"
+	"koordinator.sh/koord/controllers/diagnostics"
+	"koordinator.sh/koord/controllers/sloconfig"
+)
+
+// Run runs koord-manager until ctx ends, and returns after questions and reconciliations in flight have finished. Losing
+// the lease is an error: the process is to be started again.
+func Run(ctx context.Context, options *Options) error {
+	if err := options.Validate(); err != nil {
+		return err
+	}
+	config, err := restConfig(options)
+	if err != nil {
+		return err
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("prepare the client: %w", err)
+	}
+	objects, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("prepare the client: %w", err)
+	}
+	serving := certificate.NewSecretProvider(client, options.ConfigNamespace, certificate.ManagerSecret)
+	scheduler := certificate.NewSecretProvider(client, options.ConfigNamespace, certificate.SchedulerSecret)
+	mgr, err := assemble(ctx, config, options, serving, schedulerBundle(options, scheduler))
+	if err != nil {
+		return err
+	}
+	issuer := certificate.NewIssuer(client, options.ConfigNamespace)
+	publisher := &bundlePublisher{client: objects, bundle: serving.CurrentCABundle, clock: clock.RealClock{}}
+	return runTogether(ctx, mgr.Start, issuer.Run, publisher.run, func(ctx context.Context) { scheduler.Run(ctx, 1) })
+}
+
+// runTogether runs main, and the others for as long as main runs.
+func runTogether(ctx context.Context, main func(context.Context) error, others ...func(context.Context)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	for _, other := range others {
+		group.Go(func() { other(ctx) })
+	}
+	err := main(ctx)
+	cancel()
+	group.Wait()
+	return err
+}
+
+// schedulerBundle returns what verifies the scheduler: a file, read at each question, or its Secret.
+func schedulerBundle(options *Options, secret *certificate.SecretProvider) func() []byte {
+	if options.SchedulerCAFile == "" {
+		return secret.CurrentCABundle
+	}
+	return func() []byte {
+		data, err := os.ReadFile(options.SchedulerCAFile)
+		if err != nil {
+			klog.Background().Error(err, "Failed to read the certificates that verify koord-scheduler")
+			return nil
+		}
+		return data
+	}
+}
+
+// assemble builds the manager with everything that depends on its caches.
+func assemble(ctx context.Context, config *rest.Config, options *Options, serving *certificate.SecretProvider, verifyScheduler func() []byte) (ctrlmanager.Manager, error) {
+	scheme, err := newScheme()
+	if err != nil {
+		return nil, err
+	}
+	lock, err := newLock(config, options.ConfigNamespace)
+	if err != nil {
+		return nil, err
+	}
+	configuration := sloconfig.Options{
+		Store:     sloconfig.NewStore(),
+		ConfigMap: types.NamespacedName{Namespace: options.ConfigNamespace, Name: options.SLOConfigName},
+	}
+	mgr, err := ctrlmanager.New(config, ctrlmanager.Options{
+		Scheme:                              scheme,
+		Cache:                               cacheOptions(configuration),
+		LeaderElection:                      options.LeaderElect,
+		LeaderElectionResourceLockInterface: lock,
+		LeaderElectionReleaseOnCancel:       true,
+		Metrics:                             metricsOptions(options, serving),
+		HealthProbeBindAddress:              options.HealthProbeBindAddress,
+		Logger:                              klog.Background(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("prepare the manager: %w", err)
+	}
+	nodes, err := addControllers(ctx, mgr, configuration)
+	if err != nil {
+		return nil, err
+	}
+	pods, err := diagnostics.NewSchedulerClient(config, options.SchedulerEndpoint, verifyScheduler)
+	if err != nil {
+		return nil, err
+	}
+	server := &diagnostics.Server{
+		BindAddress: options.DiagnosticsBindAddress,
+		Port:        options.DiagnosticsPort,
+		Kubeconfig:  options.Kubeconfig,
+		Certificate: serving,
+		Pods:        pods,
+		Nodes:       nodes,
+		Identity:    lock.Identity(),
+		Leader:      func() bool { return closed(mgr.Elected()) },
+		Clock:       clock.RealClock{},
+	}
+	return mgr, addServer(mgr, server)
+}
+
+func addServer(mgr ctrl.Manager, server *diagnostics.Server) error {
+	if err := mgr.Add(server); err != nil {
+		return fmt.Errorf("add the diagnostics API: %w", err)
+	}
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return fmt.Errorf("add the liveness check: %w", err)
+	}
+	if err := mgr.AddReadyzCheck("diagnostics", server.Ready); err != nil {
+		return fmt.Errorf("add the readiness check: %w", err)
+	}
+	return nil
+}
+
+// closed is true for a channel that has been closed.
+func closed(channel <-chan struct{}) bool {
+	select {
+	case <-channel:
+		return true
+	default:
+		return false
+	}
+}
+
+func metricsOptions(options *Options, serving *certificate.SecretProvider) metricsserver.Options {
+	metrics := metricsserver.Options{BindAddress: options.MetricsBindAddress, SecureServing: options.MetricsSecure}
+	if options.MetricsSecure {
+		metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
+		metrics.TLSOpts = []func(*tls.Config){func(c *tls.Config) {
+			c.GetCertificate = serving.GetCertificate
+			c.MinVersion = tls.VersionTLS13
+		}}
+	}
+	return metrics
+}

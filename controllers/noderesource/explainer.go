@@ -1,0 +1,45 @@
+package noderesource
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/controllers/sloconfig"
+	"koordinator.sh/koord/decision/overcommit"
+)
+
+// Explainer answers where a node's resources come from, out of the same cache and by the same decision as the controller.
+// It is safe for concurrent use, and answers on every replica.
+type Explainer struct {
+	reader client.Reader
+	config *sloconfig.Store
+	clock  clock.PassiveClock
+	source types.NamespacedName
+}
+
+// NewExplainer returns an explainer over a cache that has PodNodeIndex. The source is the ConfigMap the store is filled from.
+func NewExplainer(reader client.Reader, config *sloconfig.Store, passive clock.PassiveClock, source types.NamespacedName) *Explainer {
+	return &Explainer{reader: reader, config: config, clock: passive, source: source}
+}
+
+// ExplainNode returns the answer without its origin. An unknown node is a NotFound error.
+func (e *Explainer) ExplainNode(ctx context.Context, spec diagnosticsv1alpha1.NodeExplanationSpec) (diagnosticsv1alpha1.NodeExplanationStatus, error) {
+	in, err := read(ctx, e.reader, spec.NodeName)
+	if err != nil {
+		return diagnosticsv1alpha1.NodeExplanationStatus{}, err
+	}
+	in.Now, in.ConfigMap = e.clock.Now(), e.source
+	config, loaded := e.config.Config()
+	if loaded {
+		in.Strategy = config.Colocation(in.Node)
+	}
+	status := overcommit.ExplainNode(in, spec)
+	if !loaded {
+		status.Incomplete = append(status.Incomplete, "the configuration has not been read yet")
+	}
+	return status, nil
+}

@@ -1,0 +1,61 @@
+package noderesource
+
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/overcommit"
+)
+
+var (
+	reconciles = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Subsystem: "slo_controller", Name: "node_resource_reconcile_count",
+		Help: "Reconciliations of node resources, by outcome.",
+	}, []string{"status", "reason"})
+	plugins = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Subsystem: "slo_controller", Name: "node_resource_run_plugin_status",
+		Help: "Calculations of batch and mid resources, by outcome; the reason is the state of the measurements when degraded.",
+	}, []string{"plugin", "status", "reason"})
+	internal = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Subsystem: "slo_controller", Name: "node_extended_resource_allocatable_internal",
+		Help: "What a node could offer now, cpu in cores and memory in bytes, whether it is published or not.",
+	}, []string{"node", "resource", "unit"})
+)
+
+var register = sync.OnceFunc(func() { metrics.Registry.MustRegister(reconciles, plugins, internal) })
+
+func count(err error) {
+	if err != nil {
+		reconciles.WithLabelValues("failed", "reconcileNodeResource").Inc()
+		return
+	}
+	reconciles.WithLabelValues("succeeded", "reconcileNodeResource").Inc()
+}
+
+// publishInternal tells what a node could offer. A withdrawn resource has no value.
+func publishInternal(node string, result overcommit.Result) {
+	gauge := func(name, unit string, value overcommit.Value, scale float64) {
+		if value.Withdrawn {
+			internal.DeleteLabelValues(node, name, unit)
+			return
+		}
+		internal.WithLabelValues(node, name, unit).Set(float64(value.Value) / scale)
+	}
+	gauge(string(extension.BatchCPU), "integer", result.BatchCPU, 1000)
+	gauge(string(extension.BatchMemory), "byte", result.BatchMemory, 1)
+	gauge(string(extension.MidCPU), "integer", result.MidCPU, 1000)
+	gauge(string(extension.MidMemory), "byte", result.MidMemory, 1)
+	for plugin, value := range map[string]overcommit.Value{"BatchResource": result.BatchCPU, "MidResource": result.MidCPU} {
+		if value.Withdrawn {
+			plugins.WithLabelValues(plugin, "degraded", string(result.Metric)).Inc()
+		} else {
+			plugins.WithLabelValues(plugin, "succeeded", "").Inc()
+		}
+	}
+}
+
+// forget drops the series of a node that is gone.
+func forget(node string) { internal.DeletePartialMatch(prometheus.Labels{"node": node}) }

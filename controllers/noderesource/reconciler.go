@@ -1,0 +1,92 @@
+package noderesource
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"koordinator.sh/koord/controllers/sloconfig"
+	"koordinator.sh/koord/decision/overcommit"
+)
+
+// soonest is the least time to a look without an event, so that a clock that disagrees cannot make the queue spin.
+const soonest = time.Second
+
+type reconciler struct {
+	client client.Client
+	config *sloconfig.Store
+	clock  clock.PassiveClock
+	// written holds when this process last wrote each node: the cache may not have seen the write yet.
+	written sync.Map // node name -> time.Time
+}
+
+// Reconcile computes what one node offers and writes it when that is due.
+func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	next, err := r.reconcile(ctx, request.Name)
+	count(err)
+	return reconcile.Result{RequeueAfter: next}, err
+}
+
+func (r *reconciler) reconcile(ctx context.Context, name string) (time.Duration, error) {
+	config, loaded := r.config.Config()
+	if !loaded {
+		// Loading the configuration enqueues every node again.
+		return 0, nil
+	}
+	in, err := read(ctx, r.client, name)
+	if apierrors.IsNotFound(err) {
+		r.written.Delete(name)
+		forget(name)
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	in.Strategy = config.Colocation(in.Node)
+	in.Now = r.clock.Now()
+	in.LastSync = r.lastSync(in.Node)
+	result := overcommit.Calculate(in)
+	publishInternal(name, result)
+	sync := result.Sync(in)
+	if body := patchBody(in.Node, result, sync.Write); body != nil {
+		if err := r.write(ctx, name, body); err != nil {
+			return 0, err
+		}
+		log.FromContext(ctx).V(4).Info("Updated node resources", "node", name, "reason", sync.Reason, "metric", result.Metric)
+	}
+	if sync.Next.IsZero() {
+		return 0, nil
+	}
+	return max(sync.Next.Sub(r.clock.Now()), soonest), nil
+}
+
+// lastSync is when the node was last written, by this process or, as the managed fields say, by the one before.
+func (r *reconciler) lastSync(node *corev1.Node) time.Time {
+	last := overcommit.LastSync(node)
+	if written, ok := r.written.Load(node.Name); ok {
+		if at, isTime := written.(time.Time); isTime && at.After(last) {
+			last = at
+		}
+	}
+	return last
+}
+
+func (r *reconciler) write(ctx context.Context, name string, body []byte) error {
+	target := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	err := r.client.Status().Patch(ctx, target, client.RawPatch(types.MergePatchType, body), client.FieldOwner(overcommit.FieldManager))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("patch status of node %q: %w", name, err)
+	}
+	r.written.Store(name, r.clock.Now())
+	return nil
+}

@@ -1,0 +1,77 @@
+package noderesource
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/controllers/sloconfig"
+)
+
+// Options of the controller.
+type Options struct {
+	// Config in force; required.
+	Config *sloconfig.Store
+	// Clock by which ages are measured; the real one when nil.
+	Clock clock.PassiveClock
+	// Workers reconcile at the same time; 4 when zero.
+	Workers int
+}
+
+// AddToManager adds the controller, and the index of pods by node to the manager's cache. The controller runs on the
+// leader only.
+func AddToManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
+	register()
+	if err := IndexPods(ctx, mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	if o.Workers <= 0 {
+		o.Workers = 4
+	}
+	r := &reconciler{client: mgr.GetClient(), config: o.Config, clock: o.Clock}
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("noderesource").
+		For(&corev1.Node{}, builder.WithPredicates(nodeMatters())).
+		Watches(&slov1alpha1.NodeMetric{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(metricMatters())).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(nodeOfPod), builder.WithPredicates(podMatters())).
+		WatchesRawSource(o.Config.Changes(sloconfig.EveryNode(mgr.GetClient()))).
+		WithOptions(controller.Options{MaxConcurrentReconciles: o.Workers}).
+		Complete(r)
+}
+
+// IndexPods adds PodNodeIndex to a cache.
+func IndexPods(ctx context.Context, indexer client.FieldIndexer) error {
+	if err := indexer.IndexField(ctx, &corev1.Pod{}, PodNodeIndex, indexByNode); err != nil {
+		return fmt.Errorf("index pods by node: %w", err)
+	}
+	return nil
+}
+
+func indexByNode(object client.Object) []string {
+	pod, ok := object.(*corev1.Pod)
+	if !ok || pod.Spec.NodeName == "" {
+		return nil
+	}
+	return []string{pod.Spec.NodeName}
+}
+
+func nodeOfPod(_ context.Context, object client.Object) []reconcile.Request {
+	var requests []reconcile.Request
+	for _, name := range indexByNode(object) {
+		requests = append(requests, reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
+	}
+	return requests
+}

@@ -1,0 +1,33 @@
+package sloconfig
+
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/layering"
+)
+
+var problemCount = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	Name: "slo_controller_config_problems",
+	Help: "Problems of ConfigMap slo-controller-config now, by key and finding code.",
+}, []string{"key", "code"})
+
+var register = sync.OnceFunc(func() { metrics.Registry.MustRegister(problemCount) })
+
+func record(problems []layering.Problem) {
+	problemCount.Reset()
+	for _, problem := range problems {
+		problemCount.WithLabelValues(problem.Key, string(problem.Code)).Inc()
+	}
+}
+
+// reasonOf is the readable name of a problem's code, for events.
+func reasonOf(problem layering.Problem) string {
+	if entry, ok := finding.Lookup(problem.Code); ok {
+		return entry.Name
+	}
+	return string(problem.Code)
+}

@@ -1,0 +1,246 @@
+package sloconfig
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"koordinator.sh/koord/decision/layering"
+)
+
+const (
+	good   = `{"enable": true, "cpuReclaimThresholdPercent": 70}`
+	better = `{"enable": true, "cpuReclaimThresholdPercent": 80}`
+	broken = `{"enable": true, "cpuReclaimThresholdPercent": -1}`
+	burst  = `{"clusterStrategy": {"policy": "auto"}}`
+)
+
+// process is a reconciler over a fake API server that counts writes, as one process of the manager.
+type process struct {
+	*reconciler
+	client client.Client
+	writes *int
+	events *events.FakeRecorder
+}
+
+func newClient(t *testing.T, writes *int) client.Client {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := corev1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	return fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			*writes++
+			return c.Create(ctx, object, options...)
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+			*writes++
+			return c.Patch(ctx, object, patch, options...)
+		},
+	}).Build()
+}
+
+// start is a manager that starts over what the API server has.
+func start(c client.Client, writes *int, leader bool) *process {
+	elected := make(chan struct{})
+	if leader {
+		close(elected)
+	}
+	recorder := events.NewFakeRecorder(100)
+	options := Options{Store: NewStore()}
+	return &process{reconciler: newReconciler(c, recorder, options, elected), client: c, writes: writes, events: recorder}
+}
+
+func (m *process) run(t *testing.T) {
+	t.Helper()
+	if _, err := m.Reconcile(t.Context(), reconcile.Request{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// put writes the ConfigMap as a user would.
+func put(t *testing.T, c client.Client, writes *int, data map[string]string) {
+	t.Helper()
+	name := Options{}.Name()
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}, Data: data}
+	err := c.Create(t.Context(), object)
+	if err != nil {
+		current := &corev1.ConfigMap{}
+		if err := c.Get(t.Context(), name, current); err != nil {
+			t.Fatal(err)
+		}
+		current.Data = data
+		err = c.Update(t.Context(), current)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	*writes = 0
+}
+
+func (m *process) inForce(t *testing.T) map[string]string {
+	t.Helper()
+	config, loaded := m.options.Store.Config()
+	if !loaded {
+		t.Fatal("the store was not loaded")
+	}
+	return config.Data()
+}
+
+func (m *process) kept(t *testing.T) *corev1.ConfigMap {
+	t.Helper()
+	kept := &corev1.ConfigMap{}
+	if err := m.client.Get(t.Context(), m.options.lastGood(), kept); err != nil {
+		t.Fatal(err)
+	}
+	return kept
+}
+
+func (m *process) told() []string {
+	var out []string
+	for {
+		select {
+		case event := <-m.events.Events:
+			out = append(out, event)
+		default:
+			return out
+		}
+	}
+}
+
+func TestABadEditKeepsTheLastGoodAlsoOverARestart(t *testing.T) {
+	writes := new(int)
+	c := newClient(t, writes)
+	put(t, c, writes, map[string]string{"colocation-config": good, "cpu-burst-config": burst})
+	first := start(c, writes, true)
+	first.run(t)
+	want := map[string]string{"colocation-config": good, "cpu-burst-config": burst}
+	if diff := cmp.Diff(want, first.inForce(t)) + cmp.Diff(want, first.kept(t).Data); diff != "" {
+		t.Errorf("in force and kept (-want +got):\n%s", diff)
+	}
+	if told := first.told(); len(told) > 0 {
+		t.Errorf("events about a good configuration: %q", told)
+	}
+
+	put(t, c, writes, map[string]string{"colocation-config": broken, "cpu-burst-config": `{`})
+	for _, m := range []*process{first, start(c, writes, true)} {
+		m.run(t)
+		if diff := cmp.Diff(want, m.inForce(t)); diff != "" {
+			t.Errorf("in force after a bad edit (-want +got):\n%s", diff)
+		}
+		told := strings.Join(m.told(), "\n")
+		for _, part := range []string{"Warning ConfigOutOfRange [KOORD0203] colocation-config: cpuReclaimThresholdPercent (line 1, column 48): must be at least 0, is -1",
+			"Warning ConfigMalformed [KOORD0201] cpu-burst-config (line 1, column 1): is not valid JSON"} {
+			if !strings.Contains(told, part) {
+				t.Errorf("events %q, want one that says %q", told, part)
+			}
+		}
+	}
+	if problems := first.kept(t).Annotations[AnnotationProblems]; strings.Count(problems, "\n") != 1 {
+		t.Errorf("problems told by the last-good ConfigMap: %q, want two lines", problems)
+	}
+
+	put(t, c, writes, map[string]string{"colocation-config": better, "cpu-burst-config": burst})
+	first.run(t)
+	want["colocation-config"] = better
+	if diff := cmp.Diff(want, first.kept(t).Data); diff != "" {
+		t.Errorf("kept after the repair (-want +got):\n%s", diff)
+	}
+	if _, still := first.kept(t).Annotations[AnnotationProblems]; still {
+		t.Error("the last-good ConfigMap still tells of problems after the repair")
+	}
+	if told := first.told(); len(told) != 1 || !strings.Contains(told[0], "Normal ConfigAccepted") {
+		t.Errorf("events after the repair: %q", told)
+	}
+}
+
+func TestNothingIsWrittenOrToldTwice(t *testing.T) {
+	writes := new(int)
+	c := newClient(t, writes)
+	put(t, c, writes, map[string]string{"colocation-config": broken})
+	m := start(c, writes, true)
+	m.run(t)
+	if *writes != 1 || len(m.told()) != 1 {
+		t.Errorf("%d writes at first, want 1, and one event", *writes)
+	}
+	for range 3 {
+		m.run(t)
+	}
+	if told := m.told(); *writes != 1 || len(told) > 0 {
+		t.Errorf("%d writes and events %q, want nothing more", *writes, told)
+	}
+}
+
+func TestADeletedConfigMapMeansDefaults(t *testing.T) {
+	writes := new(int)
+	c := newClient(t, writes)
+	put(t, c, writes, map[string]string{"colocation-config": good})
+	m := start(c, writes, true)
+	m.run(t)
+	name := Options{}.Name()
+	if err := c.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}); err != nil {
+		t.Fatal(err)
+	}
+	m.run(t)
+	if diff := cmp.Diff(map[string]string{}, m.inForce(t), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("in force (-want +got):\n%s", diff)
+	}
+	if told := m.told(); len(told) != 1 || !strings.Contains(told[0], "ConfigMissing [KOORD0204]") {
+		t.Errorf("events %q, want one with KOORD0204", told)
+	}
+}
+
+func TestAReplicaThatDoesNotLeadOnlyReads(t *testing.T) {
+	writes := new(int)
+	c := newClient(t, writes)
+	put(t, c, writes, map[string]string{"colocation-config": good, "cpu-burst-config": `nonsense`})
+	m := start(c, writes, false)
+	m.run(t)
+	if told := m.told(); *writes > 0 || len(told) > 0 {
+		t.Errorf("%d writes, events %q; want none", *writes, told)
+	}
+	if diff := cmp.Diff(map[string]string{"colocation-config": good}, m.inForce(t)); diff != "" {
+		t.Errorf("in force (-want +got):\n%s", diff)
+	}
+}
+
+func TestSubscribersAreWokenOncePerChange(t *testing.T) {
+	s := NewStore()
+	s.Changes(EveryNode(nil))
+	woken := func() bool {
+		select {
+		case <-s.subscribers[0]:
+			return true
+		default:
+			return false
+		}
+	}
+	config, _ := layering.Parse(map[string]string{"colocation-config": good})
+	s.Set(config)
+	if !woken() {
+		t.Error("loading did not wake")
+	}
+	again, _ := layering.Parse(map[string]string{"colocation-config": good})
+	s.Set(again)
+	if woken() {
+		t.Error("the same configuration woke again")
+	}
+	changed, _ := layering.Parse(map[string]string{"colocation-config": better})
+	s.Set(changed)
+	s.Set(config)
+	if !woken() || woken() {
+		t.Error("two changes in a row must wake, and wake once")
+	}
+}

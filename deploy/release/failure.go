@@ -1,0 +1,61 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	release "helm.sh/helm/v4/pkg/release/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"koordinator.sh/koord/api/finding"
+)
+
+func foreignRelease(r *release.Release) error {
+	name := "unknown"
+	if r.Chart != nil && r.Chart.Metadata != nil {
+		name = r.Chart.Metadata.Name
+	}
+	return finding.Wrap(
+		fmt.Errorf("release %q in namespace %q is of chart %q, not %q", r.Name, r.Namespace, name, chartName),
+		finding.ReleaseForeign, "choose another name with --release-name, or see `helm list -A`")
+}
+
+func releaseNotFound(o Options) error {
+	return finding.Wrap(fmt.Errorf("release %q not found in namespace %q", o.ReleaseName, o.Namespace),
+		finding.ReleaseNotFound, "see `helm list -A`")
+}
+
+// unreachable is true for requests that got no answer from an API server: no connection, no trust, no time.
+func unreachable(err error) bool {
+	var request *url.Error
+	return errors.As(err, &request) && !errors.Is(err, context.Canceled)
+}
+
+// explain gives a failure its code and the next command to run. Errors that already have a code pass through.
+func explain(err error, what string) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := finding.From(err); ok {
+		return err
+	}
+	text := err.Error()
+	err = fmt.Errorf("%s: %w", what, err)
+	switch {
+	case unreachable(err) || strings.Contains(text, "cluster unreachable"):
+		return finding.Wrap(err, finding.ClusterUnreachable, "check the context with `kubectl config current-context`")
+	case apierrors.IsForbidden(err) || strings.Contains(text, "is forbidden"):
+		return finding.Wrap(err, finding.Forbidden, "installing takes cluster-admin; check with `kubectl auth can-i '*' '*' -A`")
+	case strings.Contains(text, "invalid ownership metadata"):
+		return finding.Wrap(err, finding.ReleaseForeign, "adopt the object with --take-ownership, or remove it first")
+	case apierrors.IsConflict(err) || strings.Contains(text, "conflict with"):
+		return finding.Wrap(err, finding.InstallFailed, "take the fields over with --force-conflicts, or undo the edit")
+	case strings.Contains(text, "values don't meet the specifications of the schema"):
+		return finding.Wrap(err, finding.InvalidArgument, "correct the value that the message names")
+	default:
+		return finding.Wrap(err, finding.InstallFailed, "see what would be applied with --dry-run")
+	}
+}
