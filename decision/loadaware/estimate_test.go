@@ -31,6 +31,11 @@ func TestEstimatePod(t *testing.T) {
 			want: list("cpu", "6800m", "memory", "6012954214"),
 		},
 		{
+			name: "nothing is expected beyond the limit",
+			pod:  newPod("odd", 9500, list("cpu", "8", "memory", "8Gi"), list("cpu", "4", "memory", "8Gi")),
+			want: list("cpu", "4", "memory", "6012954214"),
+		},
+		{
 			name: "a request alone is scaled",
 			pod:  newPod("plain", 9500, list("cpu", "4", "memory", "8Gi"), nil),
 			want: list("cpu", "3400m", "memory", "6012954214"),

@@ -37,6 +37,9 @@ func (p *Policy) NodeLoad(object *corev1.Node, nodeMetric *slov1alpha1.NodeMetri
 func (p *Policy) compareProfiles(node *Node, now time.Time) diagnosticsv1alpha1.LoadOverview {
 	overview := diagnosticsv1alpha1.LoadOverview{State: diagnosticsv1alpha1.LoadNormal}
 	var sentences []string
+	if node.thresholds.problem != "" {
+		sentences = append(sentences, "the node's own thresholds are ignored: "+node.thresholds.problem)
+	}
 	for _, prod := range []bool{false, true} {
 		if prod && node.thresholds.prod == nil {
 			continue

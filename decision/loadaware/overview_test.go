@@ -43,6 +43,16 @@ func TestNodeLoad(t *testing.T) {
 	}
 }
 
+func TestNodeLoadSaysThatAnAnnotationIsIgnored(t *testing.T) {
+	node := newNode()
+	node.Annotations = map[string]string{extension.AnnotationCustomUsageThresholds: `{"usageThresholds":{"cpu":650}}`}
+	got := NodeLoad(node, newMetric("cpu", "10", "memory", "1Gi"), nil, now)
+	want := `the node's own thresholds are ignored: annotation "scheduling.koordinator.sh/usage-thresholds": threshold 650 of "cpu" is not between 0 and 100`
+	if got.State != diagnosticsv1alpha1.LoadNormal || got.Message != want {
+		t.Errorf("load %s %q, want Normal %q", got.State, got.Message, want)
+	}
+}
+
 func TestNodeLoadOperandsNameTheirSources(t *testing.T) {
 	metric := newMetric("cpu", "70", "memory", "1Gi")
 	got := map[string]diagnosticsv1alpha1.Term{}

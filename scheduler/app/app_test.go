@@ -1,0 +1,192 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
+
+	decision "koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/scheduler/plugins/loadaware"
+	"koordinator.sh/koord/scheduler/state"
+)
+
+func TestDefaultConfiguration(t *testing.T) {
+	configuration, err := DefaultConfiguration()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := validation.ValidateKubeSchedulerConfiguration(configuration); err != nil {
+		t.Fatal(err)
+	}
+	if got := configuration.LeaderElection; got.ResourceNamespace != "koordinator-system" || got.ResourceName != "koord-scheduler" || !got.LeaderElect {
+		t.Errorf("leader election %+v", got)
+	}
+	profile := configuration.Profiles[0]
+	enabled := profile.Plugins.MultiPoint.Enabled
+	if profile.SchedulerName != "koord-scheduler" || len(enabled) < 10 || !slices.ContainsFunc(enabled, func(p config.Plugin) bool { return p.Name == loadaware.Name }) {
+		t.Errorf("profile %q enables %v", profile.SchedulerName, enabled)
+	}
+	for _, plugin := range profile.PluginConfig {
+		if unknown, ok := plugin.Args.(*runtime.Unknown); ok && plugin.Name == loadaware.Name {
+			if _, err := decision.DecodeArgs(unknown.Raw); err != nil {
+				t.Error(err)
+			}
+			return
+		}
+	}
+	t.Error("the built-in configuration has no arguments for the plugin")
+}
+
+func TestOptionsRefuseWhatMakesNoSense(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want string
+	}{
+		"a port out of range":     {[]string{"--diagnostics-port=70000"}, "--diagnostics-port 70000"},
+		"one port for both":       {[]string{"--secure-port=10260"}, "--diagnostics-port and --secure-port are both 10260"},
+		"a secret without a name": {[]string{"--diagnostics-cert-secret=koordinator-system/"}, `"koordinator-system/" is not NAMESPACE/NAME`},
+		"a secret with two names": {[]string{"--diagnostics-cert-secret=a/b/c"}, `"a/b/c" is not NAMESPACE/NAME`},
+		"all that is right":       {[]string{"--diagnostics-cert-secret=a/b", "--diagnostics-bind-address=127.0.0.1"}, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			opts := NewOptions()
+			configuration, err := DefaultConfiguration()
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts.ComponentConfig = configuration
+			if err := opts.Flags.FlagSet("secure serving").Parse(nil); err != nil {
+				t.Fatal(err)
+			}
+			for _, arg := range test.args {
+				key, value, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+				set := "diagnostics"
+				if key == "secure-port" {
+					set = "secure serving"
+				}
+				if err := opts.Flags.FlagSet(set).Set(key, value); err != nil {
+					t.Fatal(err)
+				}
+			}
+			switch err := opts.Validate(); {
+			case test.want == "" && err != nil:
+				t.Error(err)
+			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+				t.Errorf("error %v, want one with %q", err, test.want)
+			}
+		})
+	}
+}
+
+// TestNodeMetricsDoNotHoldUpTheScheduler checks that a cluster that does not serve them starts all the same.
+func TestNodeMetricsDoNotHoldUpTheScheduler(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	cluster, err := state.NewCluster(&rest.Config{Host: server.URL}, informers.NewSharedInformerFactory(fake.NewClientset(), 0).Core().V1().Pods().Informer())
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := eventSource{dynamicinformer.NewDynamicSharedInformerFactory(dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), 0), cluster.NodeMetrics()}
+	resource, _ := schema.ParseResourceArg(string(loadaware.NodeMetricEvents))
+	if resource == nil || *resource != state.NodeMetricResource {
+		t.Fatalf("the event names %v, the informer watches %v", resource, state.NodeMetricResource)
+	}
+	registration, err := source.ForResource(*resource).Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !registration.HasSynced() || !cache.IsDone(registration.HasSyncedChecker()) {
+		t.Error("the scheduler would wait for NodeMetrics")
+	}
+	if synced := source.WaitForCacheSync(t.Context().Done()); len(synced) != 0 {
+		t.Errorf("the scheduler would wait for %v", synced)
+	}
+}
+
+// lock is a leader election lock in memory.
+type lock struct {
+	resourcelock.Interface
+	record resourcelock.LeaderElectionRecord
+	err    error
+}
+
+func (l *lock) Identity() string { return "me" }
+func (l *lock) Get(context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	return &l.record, nil, l.err
+}
+func (l *lock) Update(_ context.Context, record resourcelock.LeaderElectionRecord) error {
+	if l.err == nil {
+		l.record = record
+	}
+	return l.err
+}
+
+func TestObservedLockKnowsTheLeader(t *testing.T) {
+	inner := &lock{}
+	observed := &observedLock{Interface: inner}
+	update := func(holder string) {
+		_ = observed.Update(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: holder})
+	}
+	check := func(when string, want bool) {
+		t.Helper()
+		if got := observed.leading.Load(); got != want {
+			t.Errorf("%s: leading %v, want %v", when, got, want)
+		}
+	}
+	check("at first", false)
+	inner.err = errors.New("conflict")
+	update("me")
+	check("after a failed attempt", false)
+	inner.err = nil
+	update("me")
+	check("after an attempt that worked", true)
+	inner.record.HolderIdentity = "other"
+	_, _, _ = observed.Get(t.Context())
+	check("after another took over", false)
+	update("me")
+	update("")
+	check("after the release", false)
+}
+
+func TestReadOnlyClientsDoNotWrite(t *testing.T) {
+	reached := 0
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached++ }))
+	defer server.Close()
+	client, err := rest.HTTPClientFor(readOnly(&rest.Config{Host: server.URL}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for method, allowed := range map[string]bool{http.MethodGet: true, http.MethodPost: false, http.MethodPatch: false, http.MethodDelete: false, http.MethodPut: false} {
+		request, err := http.NewRequestWithContext(t.Context(), method, server.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := client.Do(request)
+		if err == nil {
+			_ = response.Body.Close()
+		}
+		if (err == nil) != allowed {
+			t.Errorf("%s: error %v, want allowed %v", method, err, allowed)
+		}
+	}
+	if reached != 1 {
+		t.Errorf("%d requests reached the server, want 1", reached)
+	}
+}

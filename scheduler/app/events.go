@@ -1,0 +1,69 @@
+package app
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/cache"
+
+	"koordinator.sh/koord/scheduler/state"
+)
+
+// eventSource gives the scheduling queue the NodeMetric informer that the plugins use, in place of a second one. The
+// scheduler waits for every informer it gets from here before it schedules; for this one it must not, because a cluster
+// without NodeMetrics is one of unknown load, and not a reason to stand still.
+type eventSource struct {
+	dynamicinformer.DynamicSharedInformerFactory
+	metrics *state.NodeMetrics
+}
+
+// ForResource returns the shared informer for NodeMetrics, and a dynamic one for anything else.
+func (s eventSource) ForResource(resource schema.GroupVersionResource) informers.GenericInformer {
+	if resource == state.NodeMetricResource {
+		return sharedInformer{s.metrics.Informer()}
+	}
+	return s.DynamicSharedInformerFactory.ForResource(resource)
+}
+
+type sharedInformer struct{ informer cache.SharedIndexInformer }
+
+// Informer returns the informer, whose handlers never ask to be waited for.
+func (s sharedInformer) Informer() cache.SharedIndexInformer { return unhurried{s.informer} }
+
+// Lister of the informer's objects.
+func (s sharedInformer) Lister() cache.GenericLister {
+	return cache.NewGenericLister(s.informer.GetIndexer(), state.NodeMetricResource.GroupResource())
+}
+
+type unhurried struct{ cache.SharedIndexInformer }
+
+// AddEventHandler registers a handler that counts as in sync from the start.
+func (u unhurried) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+	registration, err := u.SharedIndexInformer.AddEventHandler(handler)
+	if err != nil {
+		return nil, err
+	}
+	return inSync{registration}, nil
+}
+
+type inSync struct {
+	cache.ResourceEventHandlerRegistration
+}
+
+// HasSynced is always true.
+func (inSync) HasSynced() bool { return true }
+
+// HasSyncedChecker is always done.
+func (inSync) HasSyncedChecker() cache.DoneChecker { return done{} }
+
+type done struct{}
+
+// Name of what is waited for.
+func (done) Name() string { return "NodeMetric" }
+
+// Done returns a closed channel.
+func (done) Done() <-chan struct{} {
+	closed := make(chan struct{})
+	close(closed)
+	return closed
+}

@@ -1,0 +1,41 @@
+package app
+
+import (
+	"context"
+	"sync/atomic"
+
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// observedLock is the leader election lock, which also remembers who holds it: the elector tells only the callbacks of
+// kube-scheduler.
+type observedLock struct {
+	resourcelock.Interface
+	leading atomic.Bool
+}
+
+// Get notes when another process holds the lock.
+func (l *observedLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	record, raw, err := l.Interface.Get(ctx)
+	if err == nil && record.HolderIdentity != l.Identity() {
+		l.leading.Store(false)
+	}
+	return record, raw, err
+}
+
+// Create notes that this process got the lock.
+func (l *observedLock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	return l.note(record, l.Interface.Create(ctx, record))
+}
+
+// Update notes that this process got, kept or released the lock.
+func (l *observedLock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	return l.note(record, l.Interface.Update(ctx, record))
+}
+
+func (l *observedLock) note(record resourcelock.LeaderElectionRecord, err error) error {
+	if err == nil {
+		l.leading.Store(record.HolderIdentity == l.Identity())
+	}
+	return err
+}

@@ -1,0 +1,187 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
+	kubeapp "k8s.io/kubernetes/cmd/kube-scheduler/app"
+	kubeconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
+	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+
+	"koordinator.sh/koord/scheduler/diagnostics"
+	"koordinator.sh/koord/scheduler/explain"
+	"koordinator.sh/koord/scheduler/plugins/loadaware"
+	"koordinator.sh/koord/scheduler/state"
+)
+
+// Scheduler is koord-scheduler, ready to run.
+type Scheduler struct {
+	config      *kubeconfig.CompletedConfig
+	scheduler   *scheduler.Scheduler
+	cluster     *state.Cluster
+	diagnostics *diagnostics.Server
+}
+
+// OutOfTree is the registry of this project's plugins, on a state that they share.
+func OutOfTree(shared loadaware.State, now func() time.Time) frameworkruntime.Registry {
+	return frameworkruntime.Registry{loadaware.Name: loadaware.Factory(shared, now)}
+}
+
+// Setup builds the scheduler. Nothing runs, but the ports are open: a port that is taken is an error here.
+func Setup(ctx context.Context, opts *Options) (*Scheduler, error) {
+	completed, err := configure(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	lock := observe(completed)
+	cluster, err := state.NewCluster(completed.KubeConfig, completed.InformerFactory.Core().V1().Pods().Informer())
+	if err != nil {
+		return nil, err
+	}
+	completed.DynInformerFactory = eventSource{DynamicSharedInformerFactory: completed.DynInformerFactory, metrics: cluster.NodeMetrics()}
+	profiles := copyProfiles(completed.ComponentConfig.Profiles)
+	built, err := buildScheduler(ctx, opts, completed, cluster)
+	if err != nil {
+		return nil, err
+	}
+	result := &Scheduler{config: completed, scheduler: built, cluster: cluster}
+	if opts.DiagnosticsPort != 0 {
+		result.diagnostics, err = result.setupDiagnostics(ctx, opts, profiles, lock)
+	}
+	return result, err
+}
+
+// configure is kube-scheduler's own configuration, except that the built-in default is ours, and that the kubeconfig of
+// the scheduler also serves to authenticate and authorize its clients unless there is one for that.
+func configure(ctx context.Context, opts *Options) (*kubeconfig.CompletedConfig, error) {
+	defaults, err := DefaultConfiguration()
+	if err != nil {
+		return nil, err
+	}
+	opts.ComponentConfig = defaults
+	if path := opts.Deprecated.Kubeconfig; path != "" {
+		if opts.Authentication.RemoteKubeConfigFile == "" {
+			opts.Authentication.RemoteKubeConfigFile = path
+		}
+		if opts.Authorization.RemoteKubeConfigFile == "" {
+			opts.Authorization.RemoteKubeConfigFile = path
+		}
+	}
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	configured, err := opts.Config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	completed := configured.Complete()
+	return &completed, nil
+}
+
+// observe puts an observed lock in the place of the leader election lock; nil when there is no election.
+func observe(completed *kubeconfig.CompletedConfig) *observedLock {
+	if completed.LeaderElection == nil {
+		return nil
+	}
+	lock := &observedLock{Interface: completed.LeaderElection.Lock}
+	completed.LeaderElection.Lock = lock
+	return lock
+}
+
+func copyProfiles(profiles []config.KubeSchedulerProfile) []config.KubeSchedulerProfile {
+	copied := make([]config.KubeSchedulerProfile, len(profiles))
+	for i := range profiles {
+		profiles[i].DeepCopyInto(&copied[i])
+	}
+	return copied
+}
+
+// buildScheduler makes the scheduler with the same options as kube-scheduler's own main.
+func buildScheduler(ctx context.Context, opts *Options, completed *kubeconfig.CompletedConfig, cluster *state.Cluster) (*scheduler.Scheduler, error) {
+	component := &completed.ComponentConfig
+	var finished []config.KubeSchedulerProfile
+	built, err := scheduler.New(ctx, completed.Client, completed.InformerFactory, completed.DynInformerFactory,
+		func(name string) events.EventRecorderLogger { return completed.EventBroadcaster.NewRecorder(name) },
+		scheduler.WithComponentConfigVersion(component.APIVersion),
+		scheduler.WithKubeConfig(completed.KubeConfig),
+		scheduler.WithProfiles(component.Profiles...),
+		scheduler.WithPercentageOfNodesToScore(component.PercentageOfNodesToScore),
+		scheduler.WithFrameworkOutOfTreeRegistry(OutOfTree(cluster, time.Now)),
+		scheduler.WithPodMaxBackoffSeconds(component.PodMaxBackoffSeconds),
+		scheduler.WithPodInitialBackoffSeconds(component.PodInitialBackoffSeconds),
+		scheduler.WithPodMaxInUnschedulablePodsDuration(completed.PodMaxInUnschedulablePodsDuration),
+		scheduler.WithExtenders(component.Extenders...),
+		scheduler.WithParallelism(component.Parallelism),
+		scheduler.WithBuildFrameworkCapturer(func(profile config.KubeSchedulerProfile) { finished = append(finished, profile) }),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("create the scheduler: %w", err)
+	}
+	if err := options.LogOrWriteConfig(klog.FromContext(ctx), opts.WriteConfigTo, component, finished); err != nil {
+		return nil, fmt.Errorf("write the configuration: %w", err)
+	}
+	return built, nil
+}
+
+func (s *Scheduler) setupDiagnostics(ctx context.Context, opts *Options, profiles []config.KubeSchedulerProfile, lock *observedLock) (*diagnostics.Server, error) {
+	client, err := kubernetes.NewForConfig(readOnly(s.config.KubeConfig))
+	if err != nil {
+		return nil, fmt.Errorf("create a client for explanations: %w", err)
+	}
+	identity, leader := identityOf(lock)
+	engine, err := explain.New(ctx, explain.Config{
+		Client: client, Informers: s.config.InformerFactory, Cache: s.scheduler.Cache,
+		Profiles: s.scheduler.Profiles, ProfileConfigs: profiles, Nominator: s.scheduler.SchedulingQueue,
+		State: s.cluster, OutOfTree: OutOfTree, Identity: identity, Leader: leader, Now: time.Now,
+	})
+	if err != nil {
+		return nil, err
+	}
+	namespace, name, err := opts.certSecret()
+	if err != nil {
+		return nil, err
+	}
+	pods, nodes := s.config.InformerFactory.Core().V1().Pods().Informer(), s.config.InformerFactory.Core().V1().Nodes().Informer()
+	return diagnostics.NewServer(diagnostics.Options{
+		BindAddress: opts.DiagnosticsBindAddress, Port: opts.DiagnosticsPort, CertNamespace: namespace, CertName: name,
+		Authentication: opts.Authentication, Authorization: opts.Authorization, Client: client,
+	}, engine, func() bool { return pods.HasSynced() && nodes.HasSynced() })
+}
+
+func identityOf(lock *observedLock) (string, func() bool) {
+	if lock != nil {
+		return lock.Identity(), lock.leading.Load
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "koord-scheduler"
+	}
+	return host, func() bool { return true }
+}
+
+// Run schedules until the context ends or the leadership is lost. As in kube-scheduler, both end the process when there
+// is leader election.
+func (s *Scheduler) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	defer cancel()
+	beside.Go(func() { s.cluster.Run(ctx) })
+	if s.diagnostics != nil {
+		beside.Go(func() {
+			if err := s.diagnostics.Run(ctx); err != nil && ctx.Err() == nil {
+				klog.FromContext(ctx).Error(err, "Diagnostics are not served")
+			}
+		})
+	}
+	return kubeapp.Run(ctx, s.config, s.scheduler)
+}

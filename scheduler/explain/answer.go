@@ -1,0 +1,215 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
+)
+
+const (
+	defaultMaxNodes = 5
+	largestMaxNodes = 5000
+)
+
+// answer finds out which question is asked, from the state the pod is in.
+func (e *Engine) answer(ctx context.Context, pod *corev1.Pod, spec diagnosticsv1alpha1.PodExplanationSpec) (*diagnosticsv1alpha1.PodExplanationStatus, error) {
+	sim := e.simulations[pod.Spec.SchedulerName]
+	status := &diagnosticsv1alpha1.PodExplanationStatus{Pod: factsOf(pod, sim)}
+	pod, assumed := e.assumed(pod)
+	status.Pod.NodeName = pod.Spec.NodeName
+	switch {
+	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+		status.Verdict = diagnosticsv1alpha1.PodFinished
+		status.Summary = fmt.Sprintf("the pod has %s", strings.ToLower(string(pod.Status.Phase)))
+		return status, nil
+	case sim == nil:
+		notResponsible(status, pod)
+		return status, nil
+	}
+	if pod.Spec.NodeName == "" && gated(ctx, sim, pod, status) {
+		return status, nil
+	}
+	w, err := e.refresh()
+	if err != nil {
+		return nil, err
+	}
+	r := &response{simulation: sim, world: w, status: status, spec: spec, limit: limitOf(spec)}
+	for _, extender := range sim.extenders {
+		status.Incomplete = append(status.Incomplete, fmt.Sprintf("extender %q was not consulted", extender))
+	}
+	if pod.Spec.NodeName != "" {
+		err = r.bound(ctx, pod, assumed)
+	} else {
+		err = r.pending(ctx, pod)
+	}
+	return status, err
+}
+
+// assumed returns the pod as the scheduler has it when it has chosen a node and the binding is still on its way.
+func (e *Engine) assumed(pod *corev1.Pod) (*corev1.Pod, bool) {
+	if pod.Spec.NodeName != "" {
+		return pod, false
+	}
+	if yes, err := e.config.Cache.IsAssumedPod(pod); err != nil || !yes {
+		return pod, false
+	}
+	known, err := e.config.Cache.GetPod(pod)
+	if err != nil {
+		return pod, false
+	}
+	return known, true
+}
+
+func limitOf(spec diagnosticsv1alpha1.PodExplanationSpec) int {
+	if spec.MaxNodes == nil {
+		return defaultMaxNodes
+	}
+	return int(min(max(*spec.MaxNodes, 0), largestMaxNodes))
+}
+
+func notResponsible(status *diagnosticsv1alpha1.PodExplanationStatus, pod *corev1.Pod) {
+	status.Verdict, status.Code = diagnosticsv1alpha1.PodNotResponsible, string(finding.OtherScheduler)
+	status.Summary = fmt.Sprintf("the pod names scheduler %q, which is not a profile of this one", pod.Spec.SchedulerName)
+}
+
+// gated asks the PreEnqueue plugins whether the pod may be scheduled at all.
+func gated(ctx context.Context, sim *simulation, pod *corev1.Pod, status *diagnosticsv1alpha1.PodExplanationStatus) bool {
+	for _, plugin := range sim.preEnqueue {
+		result := plugin.PreEnqueue(ctx, pod)
+		if result.IsSuccess() {
+			continue
+		}
+		code := codeOf(refusal{plugin: plugin.Name()})
+		status.Verdict, status.Code = diagnosticsv1alpha1.PodGated, string(code)
+		status.Summary = "gated: " + result.Message()
+		if gates := gatesOf(pod); len(gates) > 0 && code == finding.SchedulingGated {
+			status.Summary = "gated: waiting for the removal of scheduling gate " + strings.Join(gates, ", ")
+		}
+		status.Groups = []diagnosticsv1alpha1.RefusalGroup{{
+			Plugin: plugin.Name(), Code: string(code), Reason: result.Message(), Class: string(finding.ClassOf(code)), Message: status.Summary,
+		}}
+		return true
+	}
+	return false
+}
+
+func gatesOf(pod *corev1.Pod) []string {
+	var names []string
+	for _, gate := range pod.Spec.SchedulingGates {
+		names = append(names, gate.Name)
+	}
+	return names
+}
+
+// response is an answer in the making.
+type response struct {
+	*simulation
+	world  *world
+	status *diagnosticsv1alpha1.PodExplanationStatus
+	spec   diagnosticsv1alpha1.PodExplanationSpec
+	limit  int
+}
+
+// pending answers why no node takes the pod, or which one would.
+func (r *response) pending(ctx context.Context, pod *corev1.Pod) error {
+	e, groups, err := r.judge(ctx, r.world, pod)
+	if err != nil {
+		return err
+	}
+	r.status.Summary = summarise(len(e.feasible()), len(e.nodes), groups)
+	if len(e.feasible()) > 0 {
+		r.status.Verdict = diagnosticsv1alpha1.PodSchedulable
+		r.place(ctx, e, "")
+		r.status.Summary = fmt.Sprintf("schedulable now: %d/%d nodes pass, best is %s", len(e.feasible()), len(e.nodes), r.status.Placement.Node)
+		return nil
+	}
+	r.status.Verdict = diagnosticsv1alpha1.PodUnschedulable
+	if top := headline(groups); top != nil {
+		r.status.Code = string(top.code)
+	}
+	if r.spec.SkipFix || len(e.nodes) == 0 {
+		return nil
+	}
+	r.status.Fix, err = r.search(ctx, r.world, e)
+	if err == nil && r.status.Fix == nil {
+		r.status.Summary += "; none of the single changes tried makes it schedulable"
+	}
+	return err
+}
+
+// bound answers why the pod is where it is, by taking it off its node and asking again.
+func (r *response) bound(ctx context.Context, pod *corev1.Pod, assumed bool) error {
+	node := pod.Spec.NodeName
+	r.status.Verdict = diagnosticsv1alpha1.PodBound
+	free := pod.DeepCopy()
+	free.Spec.NodeName = ""
+	w, err := r.world.withoutPod(pod, node)
+	if err != nil {
+		r.status.Summary = fmt.Sprintf("bound to %s", node)
+		r.status.Incomplete = append(r.status.Incomplete, fmt.Sprintf("the pod could not be taken off node %q: %v", node, err))
+		r.status.Placement = &diagnosticsv1alpha1.Placement{Node: node}
+		return nil
+	}
+	e, groups, err := r.judge(ctx, w, free)
+	if err != nil {
+		return err
+	}
+	r.place(ctx, e, node)
+	r.status.Placement.Note = "evaluated now, as if the pod were not on its node; the cluster may have looked different when the node was chosen"
+	if assumed {
+		r.status.Placement.Note = "the node was chosen a moment ago and the binding is being written"
+	}
+	switch {
+	case r.status.Placement.Rank > 0:
+		r.status.Summary = fmt.Sprintf("bound to %s, which ranks %d of the %d nodes that pass now", node, r.status.Placement.Rank, len(e.feasible()))
+	default:
+		r.status.Summary = fmt.Sprintf("bound to %s, which would not pass now%s", node, refusalOn(groups, node))
+	}
+	return nil
+}
+
+// refusalOn says what would refuse a node.
+func refusalOn(groups []*group, node string) string {
+	for _, g := range groups {
+		for _, m := range g.members {
+			if m.node == node {
+				message, _ := m.subject.describe()
+				return ": " + message
+			}
+		}
+	}
+	return ""
+}
+
+// judge evaluates and publishes the refusals.
+func (r *response) judge(ctx context.Context, w *world, pod *corev1.Pod) (*evaluation, []*group, error) {
+	e, err := r.evaluate(ctx, w, pod)
+	if err != nil {
+		return nil, nil, err
+	}
+	groups := r.groupRefusals(ctx, e)
+	r.status.NodesTotal, r.status.NodesFeasible = int32(len(e.nodes)), int32(len(e.feasible()))
+	for _, g := range groups {
+		r.status.Groups = append(r.status.Groups, g.publish(r.limit))
+	}
+	r.status.Incomplete = append(r.status.Incomplete, e.failures.messages()...)
+	return e, groups, nil
+}
+
+// place fills in the placement; that scores could not be had leaves the answer incomplete.
+func (r *response) place(ctx context.Context, e *evaluation, node string) {
+	placement, err := r.simulation.place(ctx, e, node, r.limit)
+	if err != nil {
+		r.status.Incomplete = append(r.status.Incomplete, err.Error())
+		placement = &diagnosticsv1alpha1.Placement{Node: node}
+		if node == "" {
+			placement.Node = e.feasible()[0].Node().Name
+		}
+	}
+	r.status.Placement = placement
+}

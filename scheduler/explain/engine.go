@@ -1,0 +1,128 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+	"k8s.io/kubernetes/pkg/scheduler/profile"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/scheduler/plugins/loadaware"
+	"koordinator.sh/koord/scheduler/state"
+)
+
+// Config is what an Engine needs of the scheduler whose decisions it explains.
+type Config struct {
+	// Client should not be able to write: plugins are not asked to, but they are given it.
+	Client kubernetes.Interface
+	// Informers of the scheduler, not started yet.
+	Informers informers.SharedInformerFactory
+	// Cache of the scheduler.
+	Cache internalcache.Cache
+	// Profiles of the scheduler by name, and their configuration with defaults filled in.
+	Profiles       profile.Map
+	ProfileConfigs []config.KubeSchedulerProfile
+	// Nominator knows which pods are about to be placed where; it is only read.
+	Nominator fwk.PodNominator
+	// State shared by the scheduler's plugins.
+	State state.Reader
+	// OutOfTree returns the registry of the scheduler's own plugins on top of another state and clock.
+	OutOfTree func(shared loadaware.State, now func() time.Time) frameworkruntime.Registry
+	// Identity of this process, and whether it is the leader now.
+	Identity string
+	Leader   func() bool
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// Engine explains pods. It is safe for concurrent use; explanations are made one at a time, each on all processors, so
+// that they never take more than their share from the scheduler.
+type Engine struct {
+	config      Config
+	pods        corelisters.PodLister
+	snapshot    *internalcache.Snapshot
+	simulations map[string]*simulation
+	turn        chan struct{}
+}
+
+// New builds an Engine. Its frameworks live until the context ends. It must be called before the informers start.
+func New(ctx context.Context, settings Config) (*Engine, error) {
+	engine := &Engine{
+		config: settings, pods: settings.Informers.Core().V1().Pods().Lister(), snapshot: internalcache.NewEmptySnapshot(),
+		simulations: map[string]*simulation{}, turn: make(chan struct{}, 1),
+	}
+	for _, profile := range settings.ProfileConfigs {
+		sim, err := newSimulation(ctx, settings, profile)
+		if err != nil {
+			return nil, err
+		}
+		engine.simulations[profile.SchedulerName] = sim
+	}
+	return engine, nil
+}
+
+// Explain answers a question. It returns a copy of the question with the status filled in. An unknown pod is a NotFound
+// error; a context that ends first is an error, too.
+func (e *Engine) Explain(ctx context.Context, question *diagnosticsv1alpha1.PodExplanation) (*diagnosticsv1alpha1.PodExplanation, error) {
+	pod, err := e.pod(ctx, question.Namespace, question.Spec.PodName)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case e.turn <- struct{}{}:
+		defer func() { <-e.turn }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for other explanations: %w", context.Cause(ctx))
+	}
+	began := e.config.Now()
+	answer := *question
+	answer.TypeMeta.APIVersion, answer.TypeMeta.Kind = diagnosticsv1alpha1.GroupVersion.String(), "PodExplanation"
+	status, err := e.answer(ctx, pod, question.Spec)
+	if err != nil {
+		return nil, err
+	}
+	status.Origin = e.origin(began)
+	answer.Status = *status
+	return &answer, nil
+}
+
+// pod is the pod as the scheduler knows it. The scheduler does not watch finished pods, so those are asked for.
+func (e *Engine) pod(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
+	pod, err := e.pods.Pods(namespace).Get(name)
+	if err == nil {
+		return pod, nil
+	}
+	pod, err = e.config.Client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, apierrors.NewNotFound(corev1.Resource("pods"), name)
+	}
+	return pod, err
+}
+
+func (e *Engine) origin(began time.Time) diagnosticsv1alpha1.Origin {
+	origin := diagnosticsv1alpha1.Origin{Component: "koord-scheduler", Instance: e.config.Identity, Leader: e.config.Leader()}
+	origin.EvaluatedAt.Time = began
+	origin.DurationMicroseconds = e.config.Now().Sub(began).Microseconds()
+	return origin
+}
+
+// refresh brings the engine's snapshot up to date, which costs the scheduler's cache lock for as long as the nodes that
+// changed take to copy.
+func (e *Engine) refresh() (*world, error) {
+	if err := e.config.Cache.UpdateSnapshot(klog.Background(), e.snapshot); err != nil {
+		return nil, fmt.Errorf("take a snapshot of the scheduler's cache: %w", err)
+	}
+	return newWorld(e.snapshot, e.config.State), nil
+}

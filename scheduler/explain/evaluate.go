@@ -1,0 +1,212 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// refusal is one reason for which one plugin refuses one node.
+type refusal struct {
+	plugin string
+	reason string
+	// final is true when evicting pods cannot lift the refusal.
+	final bool
+}
+
+// evaluation is one pod held against nodes.
+type evaluation struct {
+	pod   *corev1.Pod
+	state fwk.CycleState
+	// nodes evaluated, each as the filters saw it, and what refuses it.
+	nodes    []fwk.NodeInfo
+	crowded  []fwk.NodeInfo
+	refusals [][]refusal
+	// failures are plugins that could not decide.
+	failures *failures
+}
+
+// feasible returns the nodes that nothing refuses.
+func (e *evaluation) feasible() []fwk.NodeInfo {
+	var passed []fwk.NodeInfo
+	for i, refusals := range e.refusals {
+		if len(refusals) == 0 {
+			passed = append(passed, e.nodes[i])
+		}
+	}
+	return passed
+}
+
+// evaluate runs all filters for a pod in a world, on the named nodes or, without names, on all. A plugin that fails on
+// a node refuses it, as it would in the scheduler, and is named in failures.
+func (s *simulation) evaluate(ctx context.Context, w *world, pod *corev1.Pod, names ...string) (*evaluation, error) {
+	s.stage.world = w
+	all, err := w.List()
+	if err != nil {
+		return nil, fmt.Errorf("list nodes: %w", err)
+	}
+	run := &filterRun{simulation: s, pod: pod, state: framework.NewCycleState(), refusedBy: map[string]sets.Set[string]{}, failures: &failures{}}
+	run.preFilter(ctx, all)
+	nodes := all
+	if len(names) > 0 {
+		nodes = nil
+		for _, name := range names {
+			info, err := w.Get(name)
+			if err != nil {
+				return nil, err
+			}
+			nodes = append(nodes, info)
+		}
+	}
+	refusals, crowded := make([][]refusal, len(nodes)), make([]fwk.NodeInfo, len(nodes))
+	inParallel(ctx, len(nodes), func(i int) { refusals[i], crowded[i] = run.node(ctx, nodes[i]) })
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("evaluate %d nodes: %w", len(nodes), context.Cause(ctx))
+	}
+	return &evaluation{pod: pod, state: run.state, nodes: nodes, crowded: crowded, refusals: refusals, failures: run.failures}, nil
+}
+
+// inParallel calls work for every index, on all processors, until done or the context ends.
+func inParallel(ctx context.Context, count int, work func(int)) {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), count) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < count && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				work(i)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// filterRun is one pass of one pod through PreFilter and Filter.
+type filterRun struct {
+	*simulation
+	pod   *corev1.Pod
+	state fwk.CycleState
+	// everywhere are the refusals that PreFilter gives for all nodes.
+	everywhere []refusal
+	// refusedBy are plugins whose PreFilter allows only these nodes.
+	refusedBy map[string]sets.Set[string]
+	// skipped are plugins whose Filter must not run: they do not matter, or have refused or failed already.
+	skipped  sets.Set[string]
+	failures *failures
+}
+
+func (r *filterRun) preFilter(ctx context.Context, nodes []fwk.NodeInfo) {
+	r.skipped = sets.New[string]()
+	for _, plugin := range r.simulation.preFilter {
+		result, status := plugin.PreFilter(ctx, r.state, r.pod, nodes)
+		switch {
+		case status.IsSkip():
+			r.skipped.Insert(plugin.Name())
+		case !status.IsSuccess():
+			r.skipped.Insert(plugin.Name())
+			r.everywhere = append(r.everywhere, r.refusals(plugin.Name(), status)...)
+		case !result.AllNodes():
+			r.refusedBy[plugin.Name()] = result.NodeNames
+		}
+	}
+	r.state.SetSkipFilterPlugins(r.skipped)
+}
+
+// node runs all filters on one node, first as if the pods nominated to it were there, then without them. It returns the
+// refusals, and the node with those pods.
+func (r *filterRun) node(ctx context.Context, info fwk.NodeInfo) ([]refusal, fwk.NodeInfo) {
+	refusals := append([]refusal(nil), r.everywhere...)
+	state, crowded, nominated, err := r.withNominated(ctx, info)
+	if err != nil {
+		return append(refusals, r.refusals("nominated pods", fwk.AsStatus(err))...), info
+	}
+	seen := sets.New[string]()
+	for _, plugin := range r.filter {
+		if r.skipped.Has(plugin.Name()) {
+			continue
+		}
+		status := plugin.Filter(ctx, state, r.pod, crowded)
+		if status.IsSuccess() && nominated {
+			status = plugin.Filter(ctx, r.state, r.pod, info)
+		}
+		if !status.IsSuccess() {
+			seen.Insert(plugin.Name())
+			refusals = append(refusals, r.refusals(plugin.Name(), status)...)
+		}
+	}
+	for plugin, allowed := range r.refusedBy {
+		if !seen.Has(plugin) && !allowed.Has(info.Node().Name) {
+			refusals = append(refusals, refusal{plugin: plugin, reason: "node(s) didn't satisfy plugin " + plugin, final: true})
+		}
+	}
+	return refusals, crowded
+}
+
+// withNominated adds the pods of the same or a higher priority that are about to be placed on the node.
+func (r *filterRun) withNominated(ctx context.Context, info fwk.NodeInfo) (fwk.CycleState, fwk.NodeInfo, bool, error) {
+	state, crowded, added := r.state, info, false
+	for _, nominated := range r.nominator.NominatedPodsForNode(info.Node().Name) {
+		other := nominated.GetPod()
+		if other.UID == r.pod.UID || corev1helpers.PodPriority(other) < corev1helpers.PodPriority(r.pod) {
+			continue
+		}
+		if !added {
+			state, crowded, added = r.state.Clone(), info.Snapshot(), true
+		}
+		crowded.AddPodInfo(nominated)
+		if status := r.framework.RunPreFilterExtensionAddPod(ctx, state, r.pod, nominated, crowded); !status.IsSuccess() {
+			return state, crowded, added, status.AsError()
+		}
+	}
+	return state, crowded, added, nil
+}
+
+// refusals makes one refusal of each reason of a status.
+func (r *filterRun) refusals(plugin string, status *fwk.Status) []refusal {
+	if !status.IsRejected() {
+		r.failures.add(plugin, status.AsError())
+		return []refusal{{plugin: plugin, reason: "error: " + status.Message(), final: true}}
+	}
+	reasons := status.Reasons()
+	if len(reasons) == 0 {
+		reasons = []string{"refused without a reason"}
+	}
+	list := make([]refusal, len(reasons))
+	for i, reason := range reasons {
+		list[i] = refusal{plugin: plugin, reason: reason, final: status.Code() != fwk.Unschedulable}
+	}
+	return list
+}
+
+// failures collects plugins that could not decide. It is safe for concurrent use.
+type failures struct {
+	mutex sync.Mutex
+	first map[string]string
+}
+
+func (f *failures) add(plugin string, err error) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if f.first == nil {
+		f.first = map[string]string{}
+	}
+	if _, known := f.first[plugin]; !known {
+		f.first[plugin] = fmt.Sprintf("plugin %s failed: %v", plugin, err)
+	}
+}
+
+// messages, in order of the plugins' names.
+func (f *failures) messages() []string {
+	var list []string
+	for _, plugin := range sets.List(sets.KeySet(f.first)) {
+		list = append(list, f.first[plugin])
+	}
+	return list
+}

@@ -1,0 +1,28 @@
+package explain
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/extension"
+)
+
+// factsOf repeats what the scheduler goes by.
+func factsOf(pod *corev1.Pod, sim *simulation) diagnosticsv1alpha1.PodFacts {
+	facts := diagnosticsv1alpha1.PodFacts{
+		Namespace: pod.Namespace, Name: pod.Name, Phase: pod.Status.Phase,
+		QoSClass:      string(extension.PodQoSClassWithDefault(pod)),
+		PriorityBand:  string(extension.PodPriorityClassWithDefault(pod)),
+		Priority:      pod.Spec.Priority,
+		SchedulerName: pod.Spec.SchedulerName,
+		Requests:      resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}),
+	}
+	if !pod.CreationTimestamp.IsZero() {
+		facts.CreatedAt = &pod.CreationTimestamp
+	}
+	if sim != nil && sim.load != nil {
+		facts.EstimatedUsage = sim.load.Policy().ResourceList(sim.load.Estimate(pod).Usage)
+	}
+	return facts
+}

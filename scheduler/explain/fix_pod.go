@@ -1,0 +1,160 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/noderesources"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+)
+
+// reductions proposes, for each resource that alone keeps nodes from passing, to ask for what the roomiest of them has.
+func (s *simulation) reductions(e *evaluation) []candidate {
+	type room struct {
+		shortage noderesources.InsufficientResource
+		node     string
+	}
+	roomiest := map[corev1.ResourceName]room{}
+	for i, info := range e.nodes {
+		if len(e.refusals[i]) != 1 || e.refusals[i][0].plugin != names.NodeResourcesFit {
+			continue
+		}
+		shortage, found := shortageOf(e.pod, e.crowded[i], e.refusals[i][0].reason)
+		if !found || shortage.ResourceName == corev1.ResourcePods || free(shortage) == 0 {
+			continue
+		}
+		if best, known := roomiest[shortage.ResourceName]; !known || free(shortage) > free(best.shortage) {
+			roomiest[shortage.ResourceName] = room{shortage, info.Node().Name}
+		}
+	}
+	var list []candidate
+	for _, name := range slices.Sorted(maps.Keys(roomiest)) {
+		list = append(list, reduction(e.pod, roomiest[name].shortage, roomiest[name].node))
+	}
+	return list
+}
+
+func reduction(pod *corev1.Pod, s noderesources.InsufficientResource, node string) candidate {
+	return shrinking(pod, s.ResourceName, s.Requested, free(s), node)
+}
+
+// withRequest scales every request of a resource down, so that the pod asks for total in place of asked. Limits that
+// equal their request follow it.
+func withRequest(pod *corev1.Pod, name corev1.ResourceName, asked, total int64) *corev1.Pod {
+	edited := pod.DeepCopy()
+	overhead := amountOf(name, edited.Spec.Overhead[name])
+	factor := math.Max(0, float64(total-overhead)/float64(max(asked-overhead, 1)))
+	if edited.Spec.Resources != nil {
+		scaleResource(edited.Spec.Resources, name, factor)
+	}
+	for _, containers := range [][]corev1.Container{edited.Spec.InitContainers, edited.Spec.Containers} {
+		for i := range containers {
+			scaleResource(&containers[i].Resources, name, factor)
+		}
+	}
+	return edited
+}
+
+func scaleResource(resources *corev1.ResourceRequirements, name corev1.ResourceName, factor float64) {
+	before, found := resources.Requests[name]
+	if !found {
+		return
+	}
+	after := before.DeepCopy()
+	scaled := int64(math.Floor(float64(amountOf(name, before))*factor + 1e-6))
+	if name == corev1.ResourceCPU {
+		after = *resource.NewMilliQuantity(scaled, before.Format)
+	} else {
+		after = *resource.NewQuantity(scaled, before.Format)
+	}
+	resources.Requests[name] = after
+	if limit, limited := resources.Limits[name]; limited && limit.Cmp(before) == 0 {
+		resources.Limits[name] = after
+	}
+}
+
+// amountOf counts as the scheduler does: cpu in milliCPU, everything else in its own unit.
+func amountOf(name corev1.ResourceName, quantity resource.Quantity) int64 {
+	if name == corev1.ResourceCPU {
+		return quantity.MilliValue()
+	}
+	return quantity.Value()
+}
+
+// tolerations proposes to tolerate the one taint that keeps the pod off nodes. Taints that say a node is not well are
+// left alone.
+func tolerations(ctx context.Context, e *evaluation) []candidate {
+	proposed := map[corev1.Taint]bool{}
+	var list []candidate
+	for i, info := range e.nodes {
+		if !refusedBy(e.refusals[i], names.TaintToleration) {
+			continue
+		}
+		taints := untolerated(ctx, e.pod, info.Node())
+		if len(taints) != 1 || strings.HasPrefix(taints[0].Key, "node.kubernetes.io/") {
+			continue
+		}
+		taint := corev1.Taint{Key: taints[0].Key, Value: taints[0].Value, Effect: taints[0].Effect}
+		if proposed[taint] {
+			continue
+		}
+		proposed[taint] = true
+		edited := e.pod.DeepCopy()
+		edited.Spec.Tolerations = append(edited.Spec.Tolerations, corev1.Toleration{
+			Key: taint.Key, Operator: corev1.TolerationOpEqual, Value: taint.Value, Effect: taint.Effect,
+		})
+		list = append(list, candidate{
+			cost: costToleration, pod: edited,
+			fix: diagnosticsv1alpha1.Fix{
+				Target: diagnosticsv1alpha1.FixPod, Kind: "addToleration", Node: info.Node().Name,
+				Description: "add a toleration for taint " + taint.ToString(),
+			},
+		})
+	}
+	return keepCheapest(list, 8)
+}
+
+// selectors proposes to drop one node selector, or the required node affinity, that keeps the pod off nodes.
+func selectors(e *evaluation) []candidate {
+	var list []candidate
+	for _, key := range slices.Sorted(maps.Keys(e.pod.Spec.NodeSelector)) {
+		edited := e.pod.DeepCopy()
+		delete(edited.Spec.NodeSelector, key)
+		list = append(list, dropped(e, edited, fmt.Sprintf("remove node selector %s=%s", key, e.pod.Spec.NodeSelector[key]))...)
+	}
+	if requiredAffinity(e.pod) != nil {
+		edited := e.pod.DeepCopy()
+		edited.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = nil
+		list = append(list, dropped(e, edited, "remove the required node affinity")...)
+	}
+	return keepCheapest(list, 8)
+}
+
+// dropped finds a node that only the dropped rule refuses.
+func dropped(e *evaluation, edited *corev1.Pod, description string) []candidate {
+	wanted := nodeaffinity.GetRequiredNodeAffinity(edited)
+	for i, info := range e.nodes {
+		if !refusedBy(e.refusals[i], names.NodeAffinity) {
+			continue
+		}
+		if matched, err := wanted.Match(info.Node()); err != nil || !matched {
+			continue
+		}
+		return []candidate{{
+			cost: costSelector, pod: edited,
+			fix: diagnosticsv1alpha1.Fix{
+				Target: diagnosticsv1alpha1.FixPod, Kind: "removeNodeSelector", Node: info.Node().Name, Description: description,
+			},
+		}}
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+
+	"koordinator.sh/koord/scheduler/plugins/loadaware"
+)
+
+// simulation is one profile's framework for explanations. It serves one evaluation at a time.
+type simulation struct {
+	framework  framework.Framework
+	now        func() time.Time
+	stage      *stage
+	nominator  fwk.PodNominator
+	preEnqueue []fwk.PreEnqueuePlugin
+	preFilter  []fwk.PreFilterPlugin
+	filter     []fwk.FilterPlugin
+	weights    map[string]int32
+	load       *loadaware.Plugin
+	extenders  []string
+}
+
+// newSimulation builds a second framework from a profile of the scheduler. It shares what the scheduler's framework
+// reads from (informers, device and volume managers, nominations) and none of what it writes to.
+func newSimulation(ctx context.Context, settings Config, profile config.KubeSchedulerProfile) (*simulation, error) {
+	original := settings.Profiles[profile.SchedulerName]
+	if original == nil {
+		return nil, fmt.Errorf("profile %q has no framework", profile.SchedulerName)
+	}
+	sim := &simulation{now: settings.Now, stage: &stage{}, nominator: readOnlyNominator{settings.Nominator}, weights: map[string]int32{}}
+	created := map[string]fwk.Plugin{}
+	registry, err := capturingRegistry(settings, sim.stage, created)
+	if err != nil {
+		return nil, err
+	}
+	name := profile.SchedulerName
+	profile.SchedulerName += " (explain)" // keeps its metrics apart
+	options := []frameworkruntime.Option{
+		frameworkruntime.WithClientSet(settings.Client),
+		frameworkruntime.WithInformerFactory(settings.Informers),
+		frameworkruntime.WithSharedDRAManager(original.SharedDRAManager()),
+		frameworkruntime.WithSharedCSIManager(original.SharedCSIManager()),
+		frameworkruntime.WithPodGroupManager(original.PodGroupManager()),
+		frameworkruntime.WithSnapshotSharedLister(sim.stage),
+		frameworkruntime.WithPodNominator(sim.nominator),
+		frameworkruntime.WithPodActivator(noActivator{}),
+		frameworkruntime.WithWaitingPods(frameworkruntime.NewWaitingPodsMap()),
+		frameworkruntime.WithPodsInPreBind(frameworkruntime.NewPodsInPreBindMap()),
+	}
+	if sim.framework, err = frameworkruntime.NewFramework(ctx, registry, &profile, options...); err != nil {
+		return nil, fmt.Errorf("build the explaining framework of profile %q: %w", name, err)
+	}
+	for _, extender := range original.Extenders() {
+		sim.extenders = append(sim.extenders, extender.Name())
+	}
+	sim.adopt(created)
+	return sim, nil
+}
+
+// capturingRegistry is the scheduler's registry, with each factory remembering what it made.
+func capturingRegistry(settings Config, stage *stage, created map[string]fwk.Plugin) (frameworkruntime.Registry, error) {
+	registry := plugins.NewInTreeRegistry()
+	if err := registry.Merge(settings.OutOfTree(stage, settings.Now)); err != nil {
+		return nil, fmt.Errorf("merge plugin registries: %w", err)
+	}
+	for name, factory := range registry {
+		registry[name] = func(ctx context.Context, args runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
+			plugin, err := factory(ctx, args, handle)
+			if err == nil {
+				created[plugin.Name()] = plugin
+			}
+			return plugin, err
+		}
+	}
+	return registry, nil
+}
+
+// adopt lists the plugins by extension point, in the order in which the framework runs them.
+func (s *simulation) adopt(created map[string]fwk.Plugin) {
+	enabled := s.framework.ListPlugins()
+	s.preEnqueue = pluginsOf[fwk.PreEnqueuePlugin](enabled.PreEnqueue, created)
+	s.preFilter = pluginsOf[fwk.PreFilterPlugin](enabled.PreFilter, created)
+	s.filter = pluginsOf[fwk.FilterPlugin](enabled.Filter, created)
+	for _, plugin := range enabled.Score.Enabled {
+		s.weights[plugin.Name] = plugin.Weight
+	}
+	s.load, _ = created[loadaware.Name].(*loadaware.Plugin)
+}
+
+func pluginsOf[T fwk.Plugin](set config.PluginSet, created map[string]fwk.Plugin) []T {
+	var list []T
+	for _, enabled := range set.Enabled {
+		if plugin, ok := created[enabled.Name].(T); ok {
+			list = append(list, plugin)
+		}
+	}
+	return list
+}
+
+// readOnlyNominator shows nominations and makes none.
+type readOnlyNominator struct{ nominations fwk.PodNominator }
+
+func (readOnlyNominator) AddNominatedPod(klog.Logger, fwk.PodInfo, *fwk.NominatingInfo)  {}
+func (readOnlyNominator) DeleteNominatedPodIfExists(*corev1.Pod)                         {}
+func (readOnlyNominator) UpdateNominatedPod(_ klog.Logger, _ *corev1.Pod, _ fwk.PodInfo) {}
+func (n readOnlyNominator) NominatedPodsForNode(node string) []fwk.PodInfo {
+	if n.nominations == nil {
+		return nil
+	}
+	return n.nominations.NominatedPodsForNode(node)
+}
+
+// noActivator wakes nothing.
+type noActivator struct{}
+
+func (noActivator) Activate(klog.Logger, map[string]*corev1.Pod) {}

@@ -1,0 +1,208 @@
+package explain
+
+import (
+	"slices"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
+
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/scheduler/state"
+)
+
+// world is the cluster as one evaluation sees it: a snapshot with edits on top. Edits make a new world.
+type world struct {
+	snapshot *internalcache.Snapshot
+	reader   state.Reader
+	nodes    map[string]fwk.NodeInfo
+	metrics  map[string]*slov1alpha1.NodeMetric
+	assigned map[string]state.Assigned
+}
+
+// editVersions numbers edited lists of assigned pods; the top bit keeps them apart from those of the state.
+var editVersions atomic.Uint64
+
+func newWorld(snapshot *internalcache.Snapshot, reader state.Reader) *world {
+	return &world{snapshot: snapshot, reader: reader}
+}
+
+func (w *world) edit() *world {
+	edited := &world{
+		snapshot: w.snapshot, reader: w.reader, nodes: map[string]fwk.NodeInfo{},
+		metrics: map[string]*slov1alpha1.NodeMetric{}, assigned: map[string]state.Assigned{},
+	}
+	for name, node := range w.nodes {
+		edited.nodes[name] = node
+	}
+	for name, metric := range w.metrics {
+		edited.metrics[name] = metric
+	}
+	for name, assigned := range w.assigned {
+		edited.assigned[name] = assigned
+	}
+	return edited
+}
+
+// withoutPod takes a pod off its node: out of the node's requests, and its measured usage out of the NodeMetric.
+func (w *world) withoutPod(pod *corev1.Pod, node string) (*world, error) {
+	info, err := w.Get(node)
+	if err != nil {
+		return nil, err
+	}
+	edited, changed := w.edit(), info.Snapshot()
+	if err := changed.RemovePod(klog.Background(), pod); err != nil {
+		return nil, err
+	}
+	edited.nodes[node] = changed
+	kept := slices.DeleteFunc(slices.Clone(w.Assigned(node).Pods), func(a loadaware.AssignedPod) bool { return a.Pod.UID == pod.UID })
+	edited.assigned[node] = state.Assigned{Version: 1<<63 | editVersions.Add(1), Pods: kept}
+	if metric := w.NodeMetric(node); metric != nil {
+		edited.metrics[node] = withoutUsage(metric, pod)
+	}
+	return edited, nil
+}
+
+// withoutUsage subtracts what a NodeMetric reports of a pod from what it reports of the node.
+func withoutUsage(metric *slov1alpha1.NodeMetric, pod *corev1.Pod) *slov1alpha1.NodeMetric {
+	index := slices.IndexFunc(metric.Status.PodsMetric, func(m *slov1alpha1.PodMetricInfo) bool {
+		return m != nil && m.Namespace == pod.Namespace && m.Name == pod.Name
+	})
+	if index < 0 || metric.Status.NodeMetric == nil {
+		return metric
+	}
+	used := metric.Status.PodsMetric[index].PodUsage.ResourceList
+	edited := metric.DeepCopy()
+	edited.Status.PodsMetric = slices.Delete(edited.Status.PodsMetric, index, index+1)
+	subtract(edited.Status.NodeMetric.NodeUsage.ResourceList, used)
+	for _, aggregated := range edited.Status.NodeMetric.AggregatedNodeUsages {
+		for _, usage := range aggregated.Usage {
+			subtract(usage.ResourceList, used)
+		}
+	}
+	return edited
+}
+
+func subtract(from, used corev1.ResourceList) {
+	for name, quantity := range from {
+		if part, found := used[name]; found {
+			quantity.Sub(part)
+			if quantity.Sign() < 0 {
+				quantity.Set(0)
+			}
+			from[name] = quantity
+		}
+	}
+}
+
+// withNode replaces a node object.
+func (w *world) withNode(node *corev1.Node) (*world, error) {
+	info, err := w.Get(node.Name)
+	if err != nil {
+		return nil, err
+	}
+	edited, changed := w.edit(), info.Snapshot()
+	changed.SetNode(node)
+	edited.nodes[node.Name] = changed
+	return edited, nil
+}
+
+// withMetric replaces a NodeMetric.
+func (w *world) withMetric(metric *slov1alpha1.NodeMetric) *world {
+	edited := w.edit()
+	edited.metrics[metric.Name] = metric
+	return edited
+}
+
+// NodeMetric implements state.Reader.
+func (w *world) NodeMetric(node string) *slov1alpha1.NodeMetric {
+	if metric, edited := w.metrics[node]; edited {
+		return metric
+	}
+	return w.reader.NodeMetric(node)
+}
+
+// Assigned implements state.Reader.
+func (w *world) Assigned(node string) state.Assigned {
+	if assigned, edited := w.assigned[node]; edited {
+		return assigned
+	}
+	return w.reader.Assigned(node)
+}
+
+// Get implements fwk.NodeInfoLister.
+func (w *world) Get(name string) (fwk.NodeInfo, error) {
+	if info, edited := w.nodes[name]; edited {
+		return info, nil
+	}
+	return w.snapshot.Get(name)
+}
+
+// List implements fwk.NodeInfoLister.
+func (w *world) List() ([]fwk.NodeInfo, error) {
+	list, err := w.snapshot.List()
+	return w.replace(list), err
+}
+
+// HavePodsWithAffinityList implements fwk.NodeInfoLister.
+func (w *world) HavePodsWithAffinityList() ([]fwk.NodeInfo, error) {
+	list, err := w.snapshot.HavePodsWithAffinityList()
+	return w.replace(list), err
+}
+
+// HavePodsWithRequiredAntiAffinityList implements fwk.NodeInfoLister.
+func (w *world) HavePodsWithRequiredAntiAffinityList() ([]fwk.NodeInfo, error) {
+	list, err := w.snapshot.HavePodsWithRequiredAntiAffinityList()
+	return w.replace(list), err
+}
+
+// replace puts edited nodes in the place of those they were made from. No edit adds a pod, so a node that is in a list
+// for its pods needs no other place.
+func (w *world) replace(list []fwk.NodeInfo) []fwk.NodeInfo {
+	if len(w.nodes) == 0 {
+		return list
+	}
+	replaced := slices.Clone(list)
+	for i, info := range replaced {
+		if edited, found := w.nodes[info.Node().Name]; found {
+			replaced[i] = edited
+		}
+	}
+	return replaced
+}
+
+// IsPVCUsedByPods implements fwk.StorageInfoLister.
+func (w *world) IsPVCUsedByPods(key string) bool {
+	if !w.snapshot.IsPVCUsedByPods(key) || len(w.nodes) == 0 {
+		return w.snapshot.IsPVCUsedByPods(key)
+	}
+	list, err := w.List()
+	return err != nil || slices.ContainsFunc(list, func(info fwk.NodeInfo) bool { return info.GetPVCRefCounts()[key] > 0 })
+}
+
+// stage shows plugins one world at a time. Only its owner changes the world, and only between evaluations.
+type stage struct{ *world }
+
+// NodeInfos implements fwk.SharedLister.
+func (s *stage) NodeInfos() fwk.NodeInfoLister { return s }
+
+// StorageInfos implements fwk.SharedLister.
+func (s *stage) StorageInfos() fwk.StorageInfoLister { return s }
+
+// PodGroupStates implements fwk.SharedLister.
+func (s *stage) PodGroupStates() fwk.PodGroupStateLister { return s.snapshot.PodGroupStates() }
+
+// Reserve does nothing: explanations never reserve.
+func (s *stage) Reserve(*corev1.Pod, string, time.Time) {}
+
+// Unreserve does nothing.
+func (s *stage) Unreserve(*corev1.Pod, string) {}
+
+// MetricsChanged is not needed, because explanations never batch.
+func (s *stage) MetricsChanged() uint64 { return 0 }
+
+var _ fwk.SharedLister = &stage{}

@@ -1,0 +1,137 @@
+package loadaware
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/scheduler/state"
+)
+
+// NodeMetricEvents is the resource under which changes of NodeMetrics reach the scheduling queue.
+const NodeMetricEvents = fwk.EventResource("nodemetrics.v1alpha1.slo.koordinator.sh")
+
+// EventsToRegister names what may let a node pass that the plugin refused. Each event is judged by the filter itself:
+// a pod is woken only when the one node concerned passes after the change and did not before.
+func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
+	return []fwk.ClusterEventWithHint{
+		{Event: fwk.ClusterEvent{Resource: NodeMetricEvents, ActionType: fwk.Add | fwk.Update | fwk.Delete}, QueueingHintFn: p.afterNodeMetric},
+		{Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add | fwk.UpdateNodeAllocatable | fwk.UpdateNodeAnnotation}, QueueingHintFn: p.afterNode},
+		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Delete}, QueueingHintFn: p.afterPodGone},
+		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.UpdatePodScaleDown | fwk.UpdatePodLabel}, QueueingHintFn: p.afterPodChanged},
+	}, nil
+}
+
+func (p *Plugin) afterNodeMetric(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
+	before, after, err := asMetrics(oldObject, newObject)
+	if err != nil {
+		return fwk.Queue, err
+	}
+	name := nameOf(before, after)
+	node, err := p.nodes.Get(name)
+	if err != nil {
+		return fwk.QueueSkip, nil // not a node, or no longer one: nothing to pass
+	}
+	assigned := p.state.Assigned(name)
+	if !p.passes(pod, node, after, assigned, "") {
+		return fwk.QueueSkip, nil
+	}
+	if p.ages(assigned) {
+		return fwk.Queue, nil // time alone may have lifted the refusal, so the old verdict cannot be repeated
+	}
+	return queueIf(!p.passes(pod, node, before, assigned, "")), nil
+}
+
+func (p *Plugin) afterNode(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
+	after, ok := newObject.(*corev1.Node)
+	if !ok {
+		return fwk.Queue, fmt.Errorf("unexpected object %T in a node event", newObject)
+	}
+	metric, assigned := p.state.NodeMetric(after.Name), p.state.Assigned(after.Name)
+	if !p.passes(pod, after, metric, assigned, "") {
+		return fwk.QueueSkip, nil
+	}
+	before, ok := oldObject.(*corev1.Node)
+	return queueIf(!ok || before == nil || !p.passes(pod, before, metric, assigned, "")), nil
+}
+
+// afterPodGone wakes pods when a pod that counted by its estimate leaves a node.
+func (p *Plugin) afterPodGone(_ klog.Logger, pod *corev1.Pod, oldObject, _ any) (fwk.QueueingHint, error) {
+	gone, ok := oldObject.(*corev1.Pod)
+	if !ok {
+		return fwk.Queue, fmt.Errorf("unexpected object %T in a pod event", oldObject)
+	}
+	if gone.Spec.NodeName == "" {
+		return fwk.QueueSkip, nil
+	}
+	node, err := p.nodes.Get(gone.Spec.NodeName)
+	if err != nil {
+		return fwk.QueueSkip, nil
+	}
+	return queueIf(p.passes(pod, node, p.state.NodeMetric(node.Name), p.state.Assigned(node.Name), gone.UID)), nil
+}
+
+// afterPodChanged wakes the pod itself when its estimate may have fallen.
+func (p *Plugin) afterPodChanged(_ klog.Logger, pod *corev1.Pod, _, newObject any) (fwk.QueueingHint, error) {
+	changed, ok := newObject.(*corev1.Pod)
+	if !ok {
+		return fwk.Queue, fmt.Errorf("unexpected object %T in a pod event", newObject)
+	}
+	return queueIf(changed.UID == pod.UID), nil
+}
+
+// passes runs the filter on a node as it was, or as it will be.
+func (p *Plugin) passes(pod *corev1.Pod, node *corev1.Node, metric *slov1alpha1.NodeMetric, assigned state.Assigned, without types.UID) bool {
+	now := p.now()
+	digest := p.suppose(node, metric, assigned, without, now)
+	return loadaware.Filter(loadaware.Input{Policy: p.policy, Node: digest, Pod: p.policy.Estimate(pod), Now: now}).Passed()
+}
+
+// ages is true when some pod of the node counts, or counted until lately, by its estimate only because it is young.
+func (p *Plugin) ages(assigned state.Assigned) bool {
+	return len(assigned.Pods) > 0 && p.policy.EstimatesByAge()
+}
+
+func queueIf(condition bool) fwk.QueueingHint {
+	if condition {
+		return fwk.Queue
+	}
+	return fwk.QueueSkip
+}
+
+func nameOf(before, after *slov1alpha1.NodeMetric) string {
+	if after != nil {
+		return after.Name
+	}
+	if before != nil {
+		return before.Name
+	}
+	return ""
+}
+
+func asMetrics(oldObject, newObject any) (before, after *slov1alpha1.NodeMetric, err error) {
+	if before, err = asMetric(oldObject); err != nil {
+		return nil, nil, err
+	}
+	after, err = asMetric(newObject)
+	return before, after, err
+}
+
+func asMetric(object any) (*slov1alpha1.NodeMetric, error) {
+	switch typed := object.(type) {
+	case nil:
+		return nil, nil
+	case *slov1alpha1.NodeMetric:
+		return typed, nil
+	case cache.DeletedFinalStateUnknown:
+		return asMetric(typed.Obj)
+	}
+	return nil, fmt.Errorf("unexpected object %T in a NodeMetric event", object)
+}

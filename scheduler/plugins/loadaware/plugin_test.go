@@ -1,0 +1,285 @@
+package loadaware
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+	"k8s.io/kubernetes/pkg/scheduler/metrics"
+
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	decision "koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/scheduler/state"
+)
+
+var start = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+
+// memory is a State without a cluster behind it.
+type memory struct {
+	metrics  map[string]*slov1alpha1.NodeMetric
+	assigned map[string]state.Assigned
+	changes  uint64
+}
+
+func (m *memory) NodeMetric(node string) *slov1alpha1.NodeMetric { return m.metrics[node] }
+func (m *memory) Assigned(node string) state.Assigned            { return m.assigned[node] }
+func (m *memory) MetricsChanged() uint64                         { return m.changes }
+func (m *memory) Reserve(pod *corev1.Pod, node string, at time.Time) {
+	before := m.assigned[node]
+	m.assigned[node] = state.Assigned{Version: before.Version + 1, Pods: append(before.Pods[:len(before.Pods):len(before.Pods)], decision.AssignedPod{Pod: pod, AssignedAt: at})}
+}
+func (m *memory) Unreserve(_ *corev1.Pod, node string) {
+	m.assigned[node] = state.Assigned{Version: m.assigned[node].Version + 1}
+}
+
+type fixture struct {
+	plugin *Plugin
+	state  *memory
+	now    time.Time
+	nodes  informers.SharedInformerFactory
+}
+
+func newFixture(t testing.TB, args string, nodes ...*corev1.Node) *fixture {
+	t.Helper()
+	metrics.Register()
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	f := &fixture{state: &memory{metrics: map[string]*slov1alpha1.NodeMetric{}, assigned: map[string]state.Assigned{}}, now: start,
+		nodes: informers.NewSharedInformerFactory(fake.NewClientset(), 0)}
+	handle, err := frameworkruntime.NewFramework(ctx, nil, nil, frameworkruntime.WithInformerFactory(f.nodes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var object runtime.Object
+	if args != "" {
+		object = &runtime.Unknown{Raw: []byte(args), ContentType: runtime.ContentTypeJSON}
+	}
+	plugin, err := Factory(f.state, func() time.Time { return f.now })(ctx, object, handle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, node := range nodes {
+		if err := f.nodes.Core().V1().Nodes().Informer().GetIndexer().Add(node); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.plugin = plugin.(*Plugin)
+	return f
+}
+
+func newNode(name string) *corev1.Node {
+	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{
+		"cpu": resource.MustParse("10"), "memory": resource.MustParse("100Gi"),
+	}}}
+}
+
+func newPod(name, cpu string) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name)}, Spec: corev1.PodSpec{
+		Priority:   new(int32(9500)),
+		Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse(cpu)}}}},
+	}}
+}
+
+func newMetric(node, cpu string, at time.Time) *slov1alpha1.NodeMetric {
+	return &slov1alpha1.NodeMetric{ObjectMeta: metav1.ObjectMeta{Name: node}, Status: slov1alpha1.NodeMetricStatus{
+		UpdateTime: &metav1.Time{Time: at},
+		NodeMetric: &slov1alpha1.NodeMetricInfo{NodeUsage: slov1alpha1.ResourceMap{ResourceList: corev1.ResourceList{"cpu": resource.MustParse(cpu), "memory": resource.MustParse("1Gi")}}},
+	}}
+}
+
+func infoOf(node *corev1.Node) fwk.NodeInfo {
+	info := framework.NewNodeInfo()
+	info.SetNode(node)
+	return info
+}
+
+func TestFilterFollowsItsInputs(t *testing.T) {
+	node := newNode("n")
+	f := newFixture(t, "", node)
+	pod, info := newPod("web", "1"), infoOf(node)
+	check := func(when string, wantRefused bool) {
+		t.Helper()
+		status := f.plugin.Filter(t.Context(), nil, pod, info)
+		if refused := !status.IsSuccess(); refused != wantRefused {
+			t.Errorf("%s: refused %v (%s), want %v", when, refused, status.Message(), wantRefused)
+		}
+		if status.Code() == fwk.Unschedulable {
+			t.Errorf("%s: preemption would be tried, and cannot help", when)
+		}
+	}
+	check("without a NodeMetric", false)
+	f.state.metrics["n"] = newMetric("n", "5", start)
+	check("at 50 % and 9 % for the pod", false)
+	f.plugin.Reserve(t.Context(), nil, newPod("other", "1"), "n")
+	check("with another pod just assigned", true)
+	f.plugin.Unreserve(t.Context(), nil, newPod("other", "1"), "n")
+	check("after that was taken back", false)
+	f.state.metrics["n"] = newMetric("n", "6", start)
+	check("at 60 %", true)
+	f.state.metrics["n"] = newMetric("n", "1", start)
+	f.now = start.Add(4 * time.Minute)
+	check("when the NodeMetric has expired by time alone", true)
+}
+
+func TestScorePrefersIdleNodes(t *testing.T) {
+	busy, idle := newNode("busy"), newNode("idle")
+	f := newFixture(t, "", busy, idle)
+	f.state.metrics["busy"], f.state.metrics["idle"] = newMetric("busy", "5", start), newMetric("idle", "1", start)
+	pod := newPod("web", "1")
+	high, _ := f.plugin.Score(t.Context(), nil, pod, infoOf(idle))
+	low, _ := f.plugin.Score(t.Context(), nil, pod, infoOf(busy))
+	if high <= low {
+		t.Errorf("the idle node scores %d, the busy one %d", high, low)
+	}
+}
+
+func TestFactoryRefusesBadArguments(t *testing.T) {
+	f := newFixture(t, "")
+	handle, err := frameworkruntime.NewFramework(t.Context(), nil, nil, frameworkruntime.WithInformerFactory(f.nodes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, object := range map[string]runtime.Object{
+		"out of range": &runtime.Unknown{Raw: []byte(`{"usageThresholds":{"cpu":101}}`), ContentType: runtime.ContentTypeJSON},
+		"misspelt":     &runtime.Unknown{Raw: []byte(`{"usageThreshold":{"cpu":60}}`), ContentType: runtime.ContentTypeJSON},
+		"of a kind":    &corev1.Pod{},
+	} {
+		if _, err := Factory(f.state, time.Now)(t.Context(), object, handle); err == nil || !strings.Contains(err.Error(), "LoadAwareSchedulingArgs") {
+			t.Errorf("%s: error %v, want one about LoadAwareSchedulingArgs", name, err)
+		}
+	}
+}
+
+func TestQueueingHints(t *testing.T) {
+	node, larger, annotated := newNode("n"), newNode("n"), newNode("n")
+	larger.Status.Allocatable["cpu"] = resource.MustParse("20")
+	annotated.Annotations = map[string]string{"unrelated": "yes"}
+	cold, warm, hot := newMetric("n", "1", start), newMetric("n", "2", start), newMetric("n", "7", start)
+	old := newMetric("n", "1", start.Add(-time.Hour))
+	young := newPod("young", "5")
+	young.Spec.NodeName = "n"
+	tests := []struct {
+		name        string
+		args        string
+		state       *slov1alpha1.NodeMetric
+		assigned    []decision.AssignedPod
+		event       func(*Plugin) fwk.QueueingHintFn
+		before      any
+		after       any
+		wantToQueue bool
+	}{
+		{name: "load falls below the threshold", event: onMetric, before: hot, after: cold, wantToQueue: true},
+		{name: "load stays high", event: onMetric, before: hot, after: newMetric("n", "8", start)},
+		{name: "load stays low", event: onMetric, before: cold, after: warm},
+		{name: "load rises", event: onMetric, before: cold, after: hot},
+		{name: "the agent comes back", event: onMetric, before: old, after: cold, wantToQueue: true},
+		{name: "a node that passed without NodeMetric gets one", event: onMetric, after: cold},
+		{name: "a hot node loses its NodeMetric", event: onMetric, before: hot, wantToQueue: true},
+		{name: "a NodeMetric of no node", event: onMetric, before: newMetric("gone", "8", start), after: newMetric("gone", "1", start)},
+		{
+			name: "time alone may have lifted the refusal", args: `{"estimatedSecondsAfterPodScheduled":60}`, event: onMetric, before: cold, after: warm, wantToQueue: true,
+			assigned: []decision.AssignedPod{{Pod: newPod("small", "100m"), AssignedAt: start.Add(-time.Hour)}},
+		},
+		{name: "a hot node grows", state: hot, event: onNode, before: node, after: larger, wantToQueue: true},
+		{name: "a hot node gets an annotation that means nothing", state: hot, event: onNode, before: node, after: annotated},
+		{name: "a cold node gets an annotation that means nothing", state: cold, event: onNode, before: node, after: annotated},
+		{name: "a node appears", event: onNode, after: node, wantToQueue: true},
+		{
+			name: "a pod that counted by its estimate is gone", state: warm, event: onPodGone, before: young, wantToQueue: true,
+			assigned: []decision.AssignedPod{{Pod: young, AssignedAt: start}},
+		},
+		{name: "a pod leaves a node that is hot without it", state: hot, event: onPodGone, before: young, assigned: []decision.AssignedPod{{Pod: young, AssignedAt: start}}},
+		{name: "a pod that was on no node is gone", state: cold, event: onPodGone, before: newPod("pending", "1")},
+		{name: "the pod itself asks for less", event: onPodChanged, after: newPod("web", "1"), wantToQueue: true},
+		{name: "another pod asks for less", event: onPodChanged, after: newPod("other", "1")},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFixture(t, test.args, node)
+			f.state.metrics["n"] = test.state
+			f.state.assigned["n"] = state.Assigned{Version: 1, Pods: test.assigned}
+			hint, err := test.event(f.plugin)(klog.Background(), newPod("web", "1"), test.before, test.after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if queued := hint == fwk.Queue; queued != test.wantToQueue {
+				t.Errorf("queued %v, want %v", queued, test.wantToQueue)
+			}
+		})
+	}
+}
+
+func onMetric(p *Plugin) fwk.QueueingHintFn     { return p.afterNodeMetric }
+func onNode(p *Plugin) fwk.QueueingHintFn       { return p.afterNode }
+func onPodGone(p *Plugin) fwk.QueueingHintFn    { return p.afterPodGone }
+func onPodChanged(p *Plugin) fwk.QueueingHintFn { return p.afterPodChanged }
+
+func TestHintsQueueWhatTheyDoNotUnderstand(t *testing.T) {
+	f := newFixture(t, "")
+	for name, hint := range map[string]fwk.QueueingHintFn{
+		"NodeMetric": f.plugin.afterNodeMetric, "node": f.plugin.afterNode, "gone pod": f.plugin.afterPodGone, "changed pod": f.plugin.afterPodChanged,
+	} {
+		if got, err := hint(klog.Background(), newPod("web", "1"), "?", "?"); err == nil || got != fwk.Queue {
+			t.Errorf("%s: hint %v, error %v", name, got, err)
+		}
+	}
+}
+
+func TestSignaturesDifferWhenVerdictsMay(t *testing.T) {
+	f := newFixture(t, "")
+	sign := func(pod *corev1.Pod) string {
+		fragments, status := f.plugin.SignPod(t.Context(), pod)
+		if !status.IsSuccess() {
+			t.Fatal(status.AsError())
+		}
+		text, err := json.Marshal(fragments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	f.state.changes = 1
+	first := sign(newPod("a", "1"))
+	if again := sign(newPod("b", "1")); again != first {
+		t.Errorf("equal pods have signatures %s and %s", first, again)
+	}
+	if other := sign(newPod("c", "2")); other == first {
+		t.Error("a larger pod has the same signature")
+	}
+	limited := newPod("d", "1")
+	limited.Spec.Containers[0].Resources.Limits = corev1.ResourceList{"cpu": resource.MustParse("4")}
+	if other := sign(limited); other == first {
+		t.Error("a pod with a larger limit has the same signature")
+	}
+	f.state.changes = 2
+	if soon := sign(newPod("a", "1")); soon != first {
+		t.Error("the signature changed with a NodeMetric inside of one epoch")
+	}
+	f.now = f.now.Add(epochLength)
+	if later := sign(newPod("a", "1")); later == first {
+		t.Error("the signature did not change after NodeMetrics had")
+	}
+}
+
+func TestFilterOnAWarmNodeDoesNotAllocate(t *testing.T) {
+	node := newNode("n")
+	f := newFixture(t, "", node)
+	f.state.metrics["n"] = newMetric("n", "1", start)
+	pod, info := newPod("web", "1"), infoOf(node)
+	if allocations := testing.AllocsPerRun(100, func() { f.plugin.Filter(context.Background(), nil, pod, info) }); allocations != 0 {
+		t.Errorf("%v allocations, want none", allocations)
+	}
+}
