@@ -7,8 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-
-	"koordinator.sh/koord/sandbox/launch"
 )
 
 // downTimeout is how long all processes together may take to end.
@@ -29,7 +27,9 @@ func newDownCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		Long:  "Stop a sandbox. No process, port or lock is left behind, also after a crash. The data stays for the next `up`.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cmd.SilenceUsage = true
+			if err := o.complete(cmd); err != nil {
+				return err
+			}
 			return o.run(cmd.Context())
 		},
 	}
@@ -39,23 +39,23 @@ func newDownCommand(streams genericiooptions.IOStreams) *cobra.Command {
 }
 
 func (o *downOptions) run(ctx context.Context) error {
-	dir, err := o.existing()
+	sandbox, err := o.existing()
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, downTimeout)
 	defer cancel()
-	if err := launch.Stop(ctx, dir); err != nil {
+	if err := sandbox.Stop(ctx); err != nil {
 		return err
 	}
 	if !o.purge {
 		fmt.Fprintf(o.Out, "sandbox/%s is down\n", o.name)
 		return nil
 	}
-	if err := dir.Remove(); err != nil {
+	if err := sandbox.Dir.Remove(); err != nil {
 		return err
 	}
-	if err := forgetKubeconfig(o.context()); err != nil {
+	if err := forgetKubeconfig(sandbox.Context()); err != nil {
 		return err
 	}
 	fmt.Fprintf(o.Out, "sandbox/%s is down and deleted\n", o.name)

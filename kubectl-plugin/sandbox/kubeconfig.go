@@ -18,15 +18,17 @@ func newKubeconfigCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "kubeconfig",
 		Short:   "Print the administrator's kubeconfig of a sandbox",
-		Example: "  koordctl sandbox kubeconfig > sandbox.kubeconfig",
+		Example: "  %[1]s sandbox kubeconfig > sandbox.kubeconfig",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cmd.SilenceUsage = true
-			dir, err := t.existing()
+			if err := t.complete(cmd); err != nil {
+				return err
+			}
+			sandbox, err := t.existing()
 			if err != nil {
 				return err
 			}
-			data, err := os.ReadFile(dir.Kubeconfig())
+			data, err := os.ReadFile(sandbox.Dir.Kubeconfig())
 			if err != nil {
 				return fmt.Errorf("read the sandbox's kubeconfig: %w", err)
 			}
@@ -45,16 +47,35 @@ func mergeKubeconfig(file, contextName string, switchTo bool) (current bool, err
 	if err != nil {
 		return false, fmt.Errorf("read the sandbox's kubeconfig: %w", err)
 	}
+	if sandbox.Clusters[contextName] == nil || sandbox.AuthInfos[contextName] == nil || sandbox.Contexts[contextName] == nil {
+		return false, fmt.Errorf("read the sandbox's kubeconfig: it has no context %q", contextName)
+	}
 	err = modifyKubeconfig(func(user *clientcmdapi.Config) {
-		user.Clusters[contextName] = sandbox.Clusters[contextName]
-		user.AuthInfos[contextName] = sandbox.AuthInfos[contextName]
-		user.Contexts[contextName] = sandbox.Contexts[contextName]
+		adopt(user, sandbox, contextName)
 		if switchTo || user.CurrentContext == "" || strings.HasPrefix(user.CurrentContext, pki.ContextName("")) {
 			user.CurrentContext = contextName
 		}
 		current = user.CurrentContext == contextName
 	})
 	return current, err
+}
+
+// adopt copies a context with its cluster and user. Each entry is written to the file it says it comes from: the one that
+// has it already, else the user's own default.
+func adopt(user, sandbox *clientcmdapi.Config, name string) {
+	cluster, authInfo, context := sandbox.Clusters[name], sandbox.AuthInfos[name], sandbox.Contexts[name]
+	cluster.LocationOfOrigin, authInfo.LocationOfOrigin, context.LocationOfOrigin = "", "", ""
+	if old := user.Clusters[name]; old != nil {
+		cluster.LocationOfOrigin = old.LocationOfOrigin
+	}
+	if old := user.AuthInfos[name]; old != nil {
+		authInfo.LocationOfOrigin = old.LocationOfOrigin
+	}
+	if old := user.Contexts[name]; old != nil {
+		context.LocationOfOrigin = old.LocationOfOrigin
+		context.Namespace = old.Namespace // the user may have chosen one
+	}
+	user.Clusters[name], user.AuthInfos[name], user.Contexts[name] = cluster, authInfo, context
 }
 
 // forgetKubeconfig removes the sandbox's context from the user's kubeconfig.

@@ -11,7 +11,6 @@ import (
 
 	"koordinator.sh/koord/sandbox/control"
 	"koordinator.sh/koord/sandbox/launch"
-	"koordinator.sh/koord/sandbox/pki"
 	"koordinator.sh/koord/sandbox/state"
 )
 
@@ -23,14 +22,17 @@ func newListCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.SilenceUsage = true
-			return runList(cmd.Context(), streams, output)
+			if err := output.validate(); err != nil {
+				return err
+			}
+			return runList(cmd.Context(), streams, output, cmd.Root().CommandPath())
 		},
 	}
 	output.addFlags(cmd)
 	return cmd
 }
 
-func runList(ctx context.Context, streams genericiooptions.IOStreams, output outputFlag) error {
+func runList(ctx context.Context, streams genericiooptions.IOStreams, output outputFlag, program string) error {
 	home, err := state.Home(os.Getenv)
 	if err != nil {
 		return err
@@ -41,7 +43,7 @@ func runList(ctx context.Context, streams genericiooptions.IOStreams, output out
 	}
 	list := control.StatusList{APIVersion: control.StatusAPIVersion, Kind: control.StatusListKind, Items: []control.Status{}}
 	for _, name := range names {
-		status, err := launch.Look(ctx, state.Open(home, name), pki.ContextName(name))
+		status, err := launch.Sandbox{Name: name, Dir: state.Open(home, name), Program: program}.Look(ctx)
 		if err != nil {
 			fmt.Fprintf(streams.ErrOut, "incomplete: sandbox %q: %v\n", name, err)
 			continue
@@ -52,7 +54,7 @@ func runList(ctx context.Context, streams genericiooptions.IOStreams, output out
 		return output.print(streams.Out, list)
 	}
 	if len(list.Items) == 0 {
-		fmt.Fprintln(streams.ErrOut, "No sandboxes found. Start one with: koordctl sandbox up")
+		fmt.Fprintln(streams.ErrOut, "No sandboxes found. Start one with:", program, "sandbox up")
 		return nil
 	}
 	table := tabwriter.NewWriter(streams.Out, 0, 0, 3, ' ', 0)

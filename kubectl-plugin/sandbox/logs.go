@@ -34,11 +34,13 @@ func newLogsCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "logs COMPONENT",
 		Short:             "Print the log of one of a sandbox's processes",
-		Example:           "  koordctl sandbox logs koord-manager -f",
+		Example:           "  %[1]s sandbox logs koord-manager -f",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: o.completeComponents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cmd.SilenceUsage = true
+			if err := o.complete(cmd); err != nil {
+				return err
+			}
 			return o.run(cmd.Context(), args[0])
 		},
 	}
@@ -48,11 +50,11 @@ func newLogsCommand(streams genericiooptions.IOStreams) *cobra.Command {
 }
 
 func (o *logsOptions) run(ctx context.Context, component string) (err error) {
-	dir, err := o.existing()
+	sandbox, err := o.existing()
 	if err != nil {
 		return err
 	}
-	known, err := components(dir)
+	known, err := components(sandbox.Dir)
 	if err != nil {
 		return err
 	}
@@ -60,7 +62,7 @@ func (o *logsOptions) run(ctx context.Context, component string) (err error) {
 		err := fmt.Errorf("sandbox %q has no log of %q: %w", o.name, component, fs.ErrNotExist)
 		return finding.Wrap(err, finding.InvalidArgument, "one of: "+strings.Join(known, ", "))
 	}
-	file, err := os.Open(dir.Log(component))
+	file, err := os.Open(sandbox.Dir.Log(component))
 	if err != nil {
 		return fmt.Errorf("open log of %q: %w", component, err)
 	}
@@ -111,11 +113,11 @@ func components(dir state.Dir) ([]string, error) {
 }
 
 func (o *logsOptions) completeComponents(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	dir, err := o.dir()
+	sandbox, err := o.sandbox()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	names, err := components(dir)
+	names, err := components(sandbox.Dir)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

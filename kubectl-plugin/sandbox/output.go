@@ -23,21 +23,27 @@ func (o *outputFlag) addFlags(cmd *cobra.Command) {
 
 func (o *outputFlag) structured() bool { return o.format != "" }
 
+func (o *outputFlag) validate() error {
+	switch o.format {
+	case "", "json", "yaml":
+		return nil
+	}
+	return usageError{finding.Wrap(fmt.Errorf("unknown output format %q", o.format), finding.InvalidArgument, "use -o json or -o yaml")}
+}
+
+// print writes a value in the format, which is json or yaml.
 func (o *outputFlag) print(w io.Writer, value any) error {
 	data, err := json.MarshalIndent(value, "", "    ")
 	if err != nil {
 		return fmt.Errorf("encode answer: %w", err)
 	}
-	switch o.format {
-	case "json":
+	if o.format == "json" {
 		_, err = fmt.Fprintln(w, string(data))
 		return err
-	case "yaml":
-		if data, err = yaml.JSONToYAML(data); err != nil {
-			return fmt.Errorf("encode answer: %w", err)
-		}
-		_, err = w.Write(data)
-		return err
 	}
-	return finding.Wrap(fmt.Errorf("unknown output format %q", o.format), finding.InvalidArgument, "use -o json or -o yaml")
+	if data, err = yaml.JSONToYAML(data); err != nil {
+		return fmt.Errorf("encode answer: %w", err)
+	}
+	_, err = w.Write(data)
+	return err
 }

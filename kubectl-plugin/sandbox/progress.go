@@ -18,18 +18,23 @@ const remindEvery = 10 * time.Second
 type progress struct {
 	out      io.Writer
 	terminal bool
+	now      func() time.Time
 	started  time.Time
 	done     map[string]bool
 	drawn    bool
 	reminded time.Time
 }
 
-func newProgress(out io.Writer, started time.Time) *progress {
+// newProgress starts to count now.
+func newProgress(out io.Writer, terminal bool, now func() time.Time) *progress {
+	started := now()
+	return &progress{out: out, terminal: terminal, now: now, started: started, reminded: started, done: map[string]bool{}}
+}
+
+// isTerminal reports whether a stream can be redrawn.
+func isTerminal(out io.Writer) bool {
 	file, ok := out.(interface{ Fd() uintptr })
-	return &progress{
-		out: out, terminal: ok && term.IsTerminal(file.Fd()),
-		started: started, reminded: started, done: map[string]bool{},
-	}
+	return ok && term.IsTerminal(file.Fd())
 }
 
 // show prints what is new in a status.
@@ -38,7 +43,7 @@ func (p *progress) show(status *control.Status) {
 		if step.Phase == control.Done && !p.done[step.Name] {
 			p.clear()
 			p.done[step.Name] = true
-			fmt.Fprintf(p.out, "  done  %-44s %6s\n", step.Name, step.EndedAt.Sub(*step.StartedAt).Round(100*time.Millisecond))
+			fmt.Fprintf(p.out, "  done  %-44s %6s\n", step.Name, took(step))
 		}
 	}
 	var waits []string
@@ -52,16 +57,29 @@ func (p *progress) show(status *control.Status) {
 	}
 }
 
+// took is how long a step that is done needed.
+func took(step control.Step) time.Duration {
+	if step.StartedAt == nil || step.EndedAt == nil {
+		return 0
+	}
+	return step.EndedAt.Sub(*step.StartedAt).Round(100 * time.Millisecond)
+}
+
+// elapsed since the start, in tenths of a second.
+func (p *progress) elapsed() time.Duration {
+	return p.now().Sub(p.started).Round(100 * time.Millisecond)
+}
+
 func (p *progress) waiting(what string) {
-	elapsed := time.Since(p.started).Round(100 * time.Millisecond)
+	elapsed := p.elapsed()
 	if p.terminal {
 		p.clear()
 		fmt.Fprintf(p.out, "  wait  %.60s  %s", what, elapsed)
 		p.drawn = true
 		return
 	}
-	if time.Since(p.reminded) >= remindEvery {
-		p.reminded = time.Now()
+	if now := p.now(); now.Sub(p.reminded) >= remindEvery {
+		p.reminded = now
 		fmt.Fprintf(p.out, "  wait  %s (%s so far)\n", what, elapsed.Round(time.Second))
 	}
 }
@@ -73,5 +91,3 @@ func (p *progress) clear() {
 		p.drawn = false
 	}
 }
-
-func (p *progress) end() { p.clear() }

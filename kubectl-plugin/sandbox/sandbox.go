@@ -3,21 +3,21 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-
-	"errors"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/sandbox/pki"
+	"koordinator.sh/koord/sandbox/launch"
 	"koordinator.sh/koord/sandbox/state"
 )
 
-// NewCommand returns `sandbox` with its subcommands.
+// NewCommand returns `sandbox` with its subcommands. Their texts and hints show the name that the root command is called
+// by.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sandbox",
@@ -32,12 +32,14 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		newUpCommand(streams), newDownCommand(streams), newStatusCommand(streams), newListCommand(streams),
 		newLogsCommand(streams), newKubeconfigCommand(streams),
 	)
+	nameExamples(cmd)
 	return cmd
 }
 
 // target is the sandbox a command is about.
 type target struct {
-	name string
+	name    string
+	program string
 }
 
 func (t *target) addFlags(cmd *cobra.Command) {
@@ -45,29 +47,37 @@ func (t *target) addFlags(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("name", completeNames) // fails only for a flag that does not exist
 }
 
-// dir returns the sandbox's directory.
-func (t *target) dir() (state.Dir, error) {
+// complete takes the program's name from the command that runs, and checks that of the sandbox.
+func (t *target) complete(cmd *cobra.Command) error {
+	cmd.SilenceUsage = true
+	t.program = cmd.Root().CommandPath()
+	if err := state.ValidateName(t.name); err != nil {
+		return usageError{finding.Wrap(err, finding.InvalidArgument, t.program+" sandbox list")}
+	}
+	return nil
+}
+
+// sandbox returns the sandbox, whether it exists or not.
+func (t *target) sandbox() (launch.Sandbox, error) {
 	home, err := state.Home(os.Getenv)
 	if err != nil {
-		return state.Dir{}, err
+		return launch.Sandbox{}, err
 	}
-	return state.Open(home, t.name), nil
+	return launch.Sandbox{Name: t.name, Dir: state.Open(home, t.name), Program: t.program}, nil
 }
 
-// existing returns the directory of a sandbox that was started at least once.
-func (t *target) existing() (state.Dir, error) {
-	dir, err := t.dir()
+// existing returns a sandbox that was started at least once.
+func (t *target) existing() (launch.Sandbox, error) {
+	sandbox, err := t.sandbox()
 	if err != nil {
-		return state.Dir{}, err
+		return sandbox, err
 	}
-	if !dir.Exists() {
+	if !sandbox.Dir.Exists() {
 		err := fmt.Errorf("sandbox %q does not exist: %w", t.name, fs.ErrNotExist)
-		return state.Dir{}, finding.Wrap(err, finding.SandboxNotRunning, "koordctl sandbox up --name "+t.name)
+		return sandbox, finding.Wrap(err, finding.SandboxNotRunning, sandbox.Command("up"))
 	}
-	return dir, nil
+	return sandbox, nil
 }
-
-func (t *target) context() string { return pki.ContextName(t.name) }
 
 func completeNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	home, err := state.Home(os.Getenv)

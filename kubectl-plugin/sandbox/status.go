@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -13,7 +14,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"koordinator.sh/koord/sandbox/control"
-	"koordinator.sh/koord/sandbox/launch"
 )
 
 func newStatusCommand(streams genericiooptions.IOStreams) *cobra.Command {
@@ -24,7 +24,9 @@ func newStatusCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		Short: "Show a sandbox's processes",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cmd.SilenceUsage = true
+			if err := errors.Join(t.complete(cmd), output.validate()); err != nil {
+				return err
+			}
 			return runStatus(cmd.Context(), streams, t, output)
 		},
 	}
@@ -34,11 +36,11 @@ func newStatusCommand(streams genericiooptions.IOStreams) *cobra.Command {
 }
 
 func runStatus(ctx context.Context, streams genericiooptions.IOStreams, t target, output outputFlag) error {
-	dir, err := t.existing()
+	sandbox, err := t.existing()
 	if err != nil {
 		return err
 	}
-	status, err := launch.Look(ctx, dir, t.context())
+	status, err := sandbox.Look(ctx)
 	if err != nil {
 		return err
 	}
@@ -54,6 +56,9 @@ func writeStatus(w io.Writer, status *control.Status, now time.Time) error {
 	fmt.Fprintf(&b, "Sandbox:     %s\nPhase:       %s\n", status.Spec.Name, status.Phase)
 	if status.Message != "" {
 		fmt.Fprintf(&b, "Message:     %s [%s]\n", status.Message, status.Code)
+	}
+	if status.Hint != "" {
+		fmt.Fprintf(&b, "Hint:        %s\n", status.Hint)
 	}
 	fmt.Fprintf(&b, "Nodes:       %d\nScenario:    %s\n", status.Spec.Nodes, orNone(status.Spec.Scenario))
 	fmt.Fprintf(&b, "Context:     %s\nServer:      %s\nDirectory:   %s\n", status.Context, orNone(status.Server), status.Directory)

@@ -1,0 +1,62 @@
+# The project's commands. `make` alone lists them.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+# One setting for everything that compiles, so that Kubernetes is compiled once and every command shares the cache.
+export CGO_ENABLED := 0
+export GOTOOLCHAIN ?= local
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+KUBERNETES_VERSION := v1.36.3
+BIN := bin
+
+# Clients refuse to talk to components that do not name the Kubernetes version they are.
+LDFLAGS := -s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.gitVersion=$(KUBERNETES_VERSION)
+
+COMMANDS := koordctl koord-scheduler koord-manager koord-sandbox
+# Packages that import k8s.io/kubernetes; the others are compiled and tested in seconds once their libraries are.
+KUBERNETES_PACKAGES := ./scheduler/... ./sandbox/... ./cmd/koord-scheduler/... ./cmd/koord-sandbox/...
+RACE_PACKAGES := ./agent/... ./certificate/... ./controllers/... ./decision/... ./kubectl-plugin/... ./source/... ./tui/...
+
+.PHONY: help build test test-race e2e demo generate lint bench images clean
+
+help: ## List the commands.
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## Compile the programs into bin/ (the first time about 12 minutes on 2 cores: it compiles Kubernetes).
+	@mkdir -p $(BIN)
+	@build/progress.sh go build -v -ldflags '$(LDFLAGS)' -o $(BIN)/ $(addprefix ./cmd/,$(COMMANDS))
+	@ln -sf koordctl $(BIN)/kubectl-koord
+
+test: build ## Run all tests: unit, and integration against a real API server in a sandbox.
+	cd api && go test ./...
+	@build/progress.sh go vet ./...
+	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go test -timeout 20m ./...
+
+test-race: ## Run the unit tests that need no Kubernetes server code under the race detector (needs a C compiler).
+	cd api && CGO_ENABLED=1 go test -race ./...
+	CGO_ENABLED=1 build/progress.sh go test -race -timeout 20m $(RACE_PACKAGES)
+
+e2e: build ## Drive the programs end to end: the sandbox, every command, and the TUI in a real terminal (needs tmux).
+	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go test -timeout 20m -tags e2e ./test/...
+
+demo: build ## Start a cluster of 30 simulated nodes, watch co-location work, and ask why.
+	@build/demo.sh
+
+generate: ## Regenerate deepcopy functions, custom resource definitions, OpenAPI definitions and the code pages.
+	$(MAKE) -C api generate
+	go generate ./controllers/...
+	go run ./build/codes -out docs
+
+lint: ## Check formatting, vet and staticcheck.
+	@build/lint.sh
+
+bench: build ## Measure what docs/performance.md reports.
+	@build/bench.sh
+
+images: build ## Write an OCI image of each component to bin/images, without a container engine.
+	cd tools && go tool oci-images -version $(VERSION) -bin $(CURDIR)/$(BIN) -out $(CURDIR)/$(BIN)/images
+
+clean: ## Remove what the other commands made in this directory.
+	rm -rf $(BIN)

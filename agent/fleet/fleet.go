@@ -1,0 +1,114 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"koordinator.sh/koord/agent/host"
+)
+
+// fleet is the state shared by all agents.
+type fleet struct {
+	opts      Options
+	informers *informers
+	reports   *reports
+
+	mu     sync.Mutex
+	agents map[string]*agent
+}
+
+// Run runs the agents of all simulated nodes until the context ends. It returns an error when it cannot be started; an
+// API server that is away, now or later, is waited for.
+func Run(ctx context.Context, opts Options) error {
+	opts, err := opts.withDefaults()
+	if err != nil {
+		return err
+	}
+	c, err := newClients(opts.RESTConfig, opts.QPS)
+	if err != nil {
+		return fmt.Errorf("start simulated koordlets: %w", err)
+	}
+	f := &fleet{opts: opts, agents: map[string]*agent{}}
+	if f.informers, err = newInformers(c, opts); err != nil {
+		return fmt.Errorf("start simulated koordlets: %w", err)
+	}
+	f.reports = newReports(c.writes, opts.Clock, f.agent)
+	handling, err := f.follow(klog.FromContext(ctx))
+	if err != nil {
+		return fmt.Errorf("start simulated koordlets: %w", err)
+	}
+	f.run(ctx, c, handling)
+	return nil
+}
+
+func (f *fleet) run(ctx context.Context, c *clients, handling []cache.InformerSynced) {
+	var group sync.WaitGroup
+	defer group.Wait()
+	group.Go(func() { f.informers.nodes.RunWithContext(ctx) })
+	group.Go(func() { f.informers.pods.RunWithContext(ctx) })
+	if c.awaitNodeMetrics(ctx) != nil {
+		return
+	}
+	group.Go(func() { f.informers.metrics.RunWithContext(ctx) })
+	if !cache.WaitForCacheSync(ctx.Done(), handling...) {
+		return
+	}
+	group.Go(func() { f.reports.run(ctx) })
+	f.drive(ctx)
+}
+
+// drive looks at all nodes at each tick.
+func (f *fleet) drive(ctx context.Context) {
+	work := make(chan *agent)
+	var pool sync.WaitGroup
+	defer pool.Wait()
+	defer close(work)
+	var round sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		pool.Go(func() {
+			var scratch host.Snapshot
+			for a := range work {
+				if a.advance(f.opts.Clock.Now(), &scratch) {
+					f.reports.due(a.name)
+				}
+				round.Done()
+			}
+		})
+	}
+	ticker := f.opts.Clock.NewTicker(DefaultTick)
+	defer ticker.Stop()
+	for {
+		for _, a := range f.all() {
+			round.Add(1)
+			work <- a
+		}
+		round.Wait()
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C():
+		}
+	}
+}
+
+func (f *fleet) all() []*agent {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := make([]*agent, 0, len(f.agents))
+	for _, a := range f.agents {
+		all = append(all, a)
+	}
+	return all
+}
+
+// agent returns the agent of a node, nil when there is none.
+func (f *fleet) agent(name string) *agent {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.agents[name]
+}

@@ -1,0 +1,75 @@
+package fleet
+
+import (
+	"hash/fnv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"koordinator.sh/koord/agent/host/simulated"
+	"koordinator.sh/koord/agent/report"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+)
+
+const (
+	// absurdFactor is how many times its capacity a node of FaultAbsurd reports.
+	absurdFactor = 20
+	// futureBy is how far ahead the reports of a node of FaultFuture are.
+	futureBy = time.Hour
+)
+
+// status is what the node has to report now; nil when there is nothing to report to any more.
+func (a *agent) status(now time.Time) *slov1alpha1.NodeMetricStatus {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.metric == nil || a.host == nil || a.silent() {
+		return nil
+	}
+	at := a.lastSample()
+	estimate := a.estimate(at)
+	in := report.Input{UpdateTime: now, At: at, Metrics: a.metrics, Prediction: &estimate, Pods: make([]report.Pod, len(a.running))}
+	for i, pod := range a.running {
+		in.Pods[i] = report.Pod{UID: pod.UID, Namespace: pod.Namespace, Name: pod.Name, Band: pod.sim.Band, QoS: pod.qos}
+	}
+	status := report.Status(in)
+	if a.node.sim.Frozen {
+		backdate(status, -a.node.sim.FrozenAge)
+	}
+	a.falsify(status)
+	return status
+}
+
+// silent reports whether the node was frozen after a report, which then stays the last one.
+func (a *agent) silent() bool {
+	node := a.node.sim
+	return node.Frozen && (node.FrozenAge == 0 || (node.StaleOnly && a.metric.reported))
+}
+
+// falsify makes a report wrong in the way the node asks for.
+func (a *agent) falsify(status *slov1alpha1.NodeMetricStatus) {
+	if status.NodeMetric == nil {
+		return
+	}
+	usage := status.NodeMetric.NodeUsage.ResourceList
+	switch a.node.sim.Fault {
+	case simulated.FaultNegative:
+		usage[corev1.ResourceCPU] = *resource.NewMilliQuantity(-1000, resource.DecimalSI)
+	case simulated.FaultAbsurd:
+		usage[corev1.ResourceCPU] = *resource.NewMilliQuantity(a.node.sim.Capacity.MilliCPU*absurdFactor, resource.DecimalSI)
+	case simulated.FaultFuture:
+		backdate(status, futureBy)
+	}
+}
+
+func backdate(status *slov1alpha1.NodeMetricStatus, by time.Duration) {
+	moved := metav1.NewTime(status.UpdateTime.Add(by))
+	status.UpdateTime = &moved
+}
+
+func hashOf(name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return h.Sum64()
+}

@@ -1,0 +1,50 @@
+package report
+
+import (
+	"time"
+
+	"koordinator.sh/koord/agent/metrics"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+)
+
+const (
+	// DefaultInterval between reports unless the NodeMetric names another.
+	DefaultInterval = time.Minute
+	// MinInterval is the shortest one a NodeMetric may ask for.
+	MinInterval = 30 * time.Second
+	// maxInterval is the longest one.
+	maxInterval = time.Hour
+)
+
+// Interval is the time between reports that a NodeMetric asks for, 30 seconds to an hour.
+func Interval(spec *slov1alpha1.NodeMetricSpec) time.Duration {
+	policy := spec.CollectPolicy
+	if policy == nil || policy.ReportIntervalSeconds == nil {
+		return DefaultInterval
+	}
+	return seconds(*policy.ReportIntervalSeconds, MinInterval, maxInterval)
+}
+
+// MetricsPolicy is what a NodeMetric asks to measure, with samples taken at a given period.
+func MetricsPolicy(spec *slov1alpha1.NodeMetricSpec, period time.Duration) metrics.Policy {
+	out := metrics.Policy{Period: period}
+	policy := spec.CollectPolicy
+	if policy == nil {
+		return out.WithDefaults()
+	}
+	if policy.AggregateDurationSeconds != nil {
+		out.Aggregate = seconds(*policy.AggregateDurationSeconds, time.Second, metrics.MaxDuration)
+	}
+	if policy.NodeAggregatePolicy != nil {
+		for _, duration := range policy.NodeAggregatePolicy.Durations {
+			out.Durations = append(out.Durations, duration.Duration)
+		}
+	}
+	return out.WithDefaults()
+}
+
+// seconds makes a duration of a number of seconds that may be anything.
+func seconds(n int64, low, high time.Duration) time.Duration {
+	n = min(max(n, int64(low/time.Second)), int64(high/time.Second))
+	return time.Duration(n) * time.Second
+}

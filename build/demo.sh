@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# The product's story in two minutes: a cluster, co-location on it, and the questions it answers.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+koordctl=$PWD/bin/koordctl
+name=${DEMO_NAME:-demo}
+
+run() {
+	printf '\n$ koordctl %s\n' "$*"
+	"$koordctl" --context "koord-sandbox-$name" "$@"
+}
+
+printf '$ koordctl sandbox up --name %s\n' "$name"
+"$koordctl" sandbox up --name "$name"
+run top nodes
+run explain node sim-0001 batch-cpu
+run explain pod -n analytics monthly-report
+run explain pod -n shop cache-warmup
+cat <<TEXT
+
+The cluster goes on running. Look around in it:
+  bin/koordctl --context koord-sandbox-$name tui
+  kubectl --context koord-sandbox-$name get pods -A -o wide
+Stop it with:
+  bin/koordctl sandbox down --name $name
+TEXT

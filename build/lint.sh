@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Formatting, vet and staticcheck. Staticcheck reads the source of everything a package imports, so it is run on the
+# packages that do not import Kubernetes' server code, and vet on all.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+unformatted=$(git ls-files -co --exclude-standard '*.go' | xargs gofmt -l)
+if [[ -n $unformatted ]]; then
+	echo "error: not formatted, run gofmt -w on:" >&2
+	echo "$unformatted" >&2
+	exit 1
+fi
+
+long=$(git ls-files -co --exclude-standard '*.go' | grep -v '/zz_generated' | xargs wc -l | awk '$2 != "total" && $1 > 500 {print "  " $2 ": " $1 " lines"}')
+if [[ -n $long ]]; then
+	echo "error: files over 500 lines:" >&2
+	echo "$long" >&2
+	exit 1
+fi
+
+build/progress.sh go build -v ./...
+build/progress.sh go vet ./...
+(cd api && go vet ./... && go tool -modfile=../tools/go.mod staticcheck ./...)
+go list ./... | grep -vE '/(scheduler|sandbox|cmd/koord-scheduler|cmd/koord-sandbox|test|bench)(/|$)' |
+	xargs go tool -modfile=tools/go.mod staticcheck
+echo "lint passed"

@@ -1,0 +1,233 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"go.uber.org/goleak"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/sandbox/control"
+	"koordinator.sh/koord/sandbox/pki"
+	"koordinator.sh/koord/sandbox/state"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// supervises is the variable that makes the test's program a sandbox's supervisor of nothing.
+const supervises = "KOORD_TEST_SUPERVISES"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(supervises) == "" {
+		goleak.VerifyTestMain(m)
+		return
+	}
+	if err := supervise(state.At(os.Args[2])); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+}
+
+// supervise says that the sandbox runs until it is asked to stop.
+func supervise(dir state.Dir) error {
+	spec, err := dir.ReadSpec()
+	if err != nil {
+		return err
+	}
+	if err := writeKubeconfig(dir, spec.Name, 6443); err != nil {
+		return err
+	}
+	stop := make(chan struct{})
+	listener, err := net.Listen("unix", control.SocketPath(dir))
+	if err != nil {
+		return err
+	}
+	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			close(stop)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(statusOf(dir, spec, control.Running))
+	})}
+	go func() { _ = server.Serve(listener) }()
+	select {
+	case <-stop:
+	case <-time.After(time.Minute): // the test is gone
+	}
+	return server.Shutdown(context.Background())
+}
+
+func writeKubeconfig(dir state.Dir, name string, port int) error {
+	bundle, err := pki.Ensure(dir, time.Now)
+	if err != nil {
+		return err
+	}
+	return bundle.WriteKubeconfigs(dir, name, port)
+}
+
+// start is when the sandboxes of the tests were started, and now when they are looked at.
+var (
+	start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	now   = start.Add(90 * time.Minute)
+)
+
+func after(seconds float64) *time.Time {
+	return new(start.Add(time.Duration(seconds * float64(time.Second))))
+}
+
+func statusOf(dir state.Dir, spec state.Spec, phase control.Phase) *control.Status {
+	return &control.Status{
+		APIVersion: control.StatusAPIVersion, Kind: control.StatusKind, Spec: spec, Phase: phase, PID: 4711, StartedAt: after(0),
+		Directory: dir.Path(), Kubeconfig: dir.Kubeconfig(), Context: pki.ContextName(spec.Name), Server: "https://127.0.0.1:6443",
+	}
+}
+
+// machine is a user's machine: a state directory and a kubeconfig of its own.
+type machine struct {
+	home       string
+	kubeconfig string
+}
+
+func newMachine(t *testing.T) *machine {
+	t.Helper()
+	home, err := os.MkdirTemp("", "k") // short enough for a socket
+	must(t, err)
+	t.Cleanup(func() { must(t, os.RemoveAll(home)) })
+	m := &machine{home: home, kubeconfig: filepath.Join(home, "kubeconfig")}
+	t.Setenv(state.HomeVariable, home)
+	t.Setenv("KUBECONFIG", m.kubeconfig)
+	return m
+}
+
+// add makes a sandbox that was started once.
+func (m *machine) add(t *testing.T, spec state.Spec) state.Dir {
+	t.Helper()
+	dir := state.Open(m.home, spec.Name)
+	must(t, dir.Create())
+	must(t, dir.WriteSpec(spec))
+	must(t, writeKubeconfig(dir, spec.Name, 6443))
+	return dir
+}
+
+// answer plays a supervisor: one status after the other, the last one for ever.
+func answer(t *testing.T, dir state.Dir, statuses ...*control.Status) {
+	t.Helper()
+	listener, err := net.Listen("unix", control.SocketPath(dir))
+	must(t, err)
+	var mu sync.Mutex
+	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		_ = json.NewEncoder(w).Encode(statuses[0])
+		if len(statuses) > 1 {
+			statuses = statuses[1:]
+		}
+	})}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(listener)
+	}()
+	t.Cleanup(func() {
+		_ = server.Close()
+		<-done
+	})
+}
+
+// result is everything a command leaves behind.
+type result struct {
+	out, errOut string
+	err         error
+}
+
+// run executes a command line below a root command that is called as kubectl calls a plugin.
+func (m *machine) run(ctx context.Context, args ...string) result {
+	var out, errOut bytes.Buffer
+	root := newRoot(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut})
+	root.SetArgs(append([]string{"sandbox"}, args...))
+	err := root.ExecuteContext(ctx)
+	clean := func(text string) string { return strings.ReplaceAll(text, m.home, "HOME") }
+	return result{out: clean(out.String()), errOut: clean(errOut.String()), err: err}
+}
+
+func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
+	root := &cobra.Command{
+		Use: "kubectl-koord", Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl koord"},
+		SilenceErrors: true, SilenceUsage: true,
+	}
+	root.SetOut(streams.Out)
+	root.SetErr(streams.ErrOut)
+	root.AddCommand(NewCommand(streams))
+	return root
+}
+
+// text of a result, as a golden file holds it.
+func (r result) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "-- out --\n%s-- err --\n%s", r.out, r.errOut)
+	if r.err != nil {
+		fmt.Fprintf(&b, "-- error --\n%v\n", r.err)
+		if found, ok := finding.From(r.err); ok {
+			fmt.Fprintf(&b, "hint: %s\n%s\n", found.Hint, found.Code)
+		}
+		var coded interface{ ExitCode() int }
+		if errors.As(r.err, &coded) {
+			fmt.Fprintf(&b, "exit code %d\n", coded.ExitCode())
+		}
+	}
+	return b.String()
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".txt")
+	if *update {
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (-update writes it)", err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+// await polls a condition until it holds.
+func await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("waited in vain for %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

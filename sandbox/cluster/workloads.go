@@ -1,0 +1,91 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/restmapper"
+
+	"koordinator.sh/koord/sandbox/scenario"
+	"koordinator.sh/koord/sandbox/state"
+)
+
+// EnsureWorkloads creates the scenario's objects that are not there yet. What exists is left as the user made it.
+func (c *Cluster) EnsureWorkloads(ctx context.Context, spec state.Spec, detail func(string)) error {
+	workloads, err := scenario.Workloads(spec.Scenario, spec.Nodes)
+	if err != nil {
+		return err
+	}
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.client.Discovery()))
+	for i, wave := range workloads {
+		detail(fmt.Sprintf("wave %d of %d", i+1, len(workloads)))
+		group, groupCtx := errgroup.WithContext(ctx)
+		group.SetLimit(writers)
+		for _, object := range wave.Objects {
+			group.Go(func() error { return c.create(groupCtx, mapper, object) })
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+		if err := c.awaitBound(ctx, wave); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// awaitBound waits until a pod that the wave names has a node.
+func (c *Cluster) awaitBound(ctx context.Context, wave scenario.Wave) error {
+	if wave.AwaitBound == "" {
+		return nil
+	}
+	options := metav1.ListOptions{LabelSelector: wave.AwaitBound}
+	tick := time.NewTicker(awaitInterval)
+	defer tick.Stop()
+	for {
+		pods, err := c.client.CoreV1().Pods(wave.Namespace).List(ctx, options)
+		if err != nil {
+			return fmt.Errorf("list pods %q: %w", wave.AwaitBound, err)
+		}
+		for i := range pods.Items {
+			if pods.Items[i].Spec.NodeName != "" {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for a node for pods %q: %w", wave.AwaitBound, ctx.Err())
+		case <-tick.C:
+		}
+	}
+}
+
+func (c *Cluster) create(ctx context.Context, mapper *restmapper.DeferredDiscoveryRESTMapper, object runtime.Object) error {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return fmt.Errorf("convert workload: %w", err)
+	}
+	u := &unstructured.Unstructured{Object: content}
+	gvk := u.GroupVersionKind()
+	mapping, err := mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	if err != nil {
+		return fmt.Errorf("find resource of %s %q: %w", gvk.Kind, u.GetName(), err)
+	}
+	resource := c.dynamic.Resource(mapping.Resource)
+	if u.GetNamespace() != "" {
+		_, err = resource.Namespace(u.GetNamespace()).Create(ctx, u, metav1.CreateOptions{})
+	} else {
+		_, err = resource.Create(ctx, u, metav1.CreateOptions{})
+	}
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("create %s %q: %w", gvk.Kind, u.GetName(), err)
+	}
+	return nil
+}

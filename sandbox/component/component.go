@@ -1,0 +1,79 @@
+// Package component says which processes a sandbox consists of, with which arguments, and how to tell that each is
+// ready. It starts nothing.
+package component
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"koordinator.sh/koord/sandbox/pki"
+	"koordinator.sh/koord/sandbox/state"
+)
+
+// Names of the components, in order of start.
+const (
+	Etcd              = "etcd"
+	APIServer         = "kube-apiserver"
+	ControllerManager = "kube-controller-manager"
+	Kwok              = "kwok"
+	Koordlets         = "koordlets"
+	Manager           = "koord-manager"
+	Scheduler         = "koord-scheduler"
+)
+
+// Component is one process of a sandbox.
+type Component struct {
+	// Name of the component, also of its log file.
+	Name string
+	// Program is the executable; empty for the sandbox's own, which takes the component's name as its first argument.
+	Program string
+	// Args of the program.
+	Args []string
+	// Env is added to the environment, KEY=VALUE.
+	Env []string
+	// Ready says how to tell that the component works.
+	Ready Probe
+}
+
+// Probe is a request that succeeds once a component works.
+type Probe struct {
+	// URL to get; when it is empty, the process counts as ready once it has stayed up for a second.
+	URL string
+	// CAFile the server's certificate must be signed by; empty when the server signs its own on a loopback port.
+	CAFile string
+	// Client certificate to present.
+	Client pki.Pair
+}
+
+// Plan is what the components' arguments are made of.
+type Plan struct {
+	Spec   state.Spec
+	Dir    state.Dir
+	Ports  state.Ports
+	Bundle *pki.Bundle
+}
+
+// All returns the sandbox's components, in order of start.
+func (p Plan) All() []Component {
+	components := []Component{p.etcd(), p.apiServer(), p.controllerManager()}
+	if p.Spec.Nodes > 0 {
+		components = append(components, p.kwok())
+	}
+	if p.Spec.KubernetesOnly {
+		return components
+	}
+	return append(components, p.manager(), p.scheduler(), p.koordlets())
+}
+
+func (p Plan) program(name string) string { return filepath.Join(p.Spec.Binaries, name) }
+
+func (p Plan) kubeconfig(name string) string { return pki.KubeconfigFile(p.Dir, name) }
+
+func loopbackURL(port int, path string) string {
+	return fmt.Sprintf("https://127.0.0.1:%d%s", port, path)
+}
+
+// memory makes a process return memory sooner: the sandbox shares a laptop with its user.
+func memory(limit string) []string {
+	return []string{"GOGC=75", "GOMEMLIMIT=" + limit}
+}

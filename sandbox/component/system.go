@@ -1,0 +1,71 @@
+package component
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	"koordinator.sh/koord/sandbox/pki"
+	"koordinator.sh/koord/sandbox/state"
+)
+
+// SimulatedNodeLabel marks the nodes that the sandbox made and simulates.
+const SimulatedNodeLabel = "simulation.koordinator.sh/node"
+
+// SchedulerCertSecret is the Secret that the manager issues the scheduler's serving certificate into.
+const (
+	SchedulerCertSecret = pki.Namespace + "/koord-scheduler-serving"
+	ManagerCertSecret   = pki.Namespace + "/koord-manager-serving"
+)
+
+func (p Plan) manager() Component {
+	return Component{
+		Name:    Manager,
+		Program: p.program(Manager),
+		Args: []string{
+			"--kubeconfig=" + p.kubeconfig(Manager),
+			"--leader-elect=true",
+			fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", p.Ports.ManagerMetrics),
+			fmt.Sprintf("--health-probe-bind-address=127.0.0.1:%d", p.Ports.ManagerHealth),
+			fmt.Sprintf("--diagnostics-port=%d", p.Ports.ManagerDiagnostics),
+			"--diagnostics-bind-address=127.0.0.1",
+			"--scheduler-endpoint=" + loopbackURL(p.Ports.SchedulerDiagnostics, ""),
+		},
+		Env:   memory("1GiB"),
+		Ready: Probe{URL: fmt.Sprintf("http://127.0.0.1:%d/readyz", p.Ports.ManagerHealth)},
+	}
+}
+
+// SchedulerConfigFile is the scheduler's configuration, as the chart installed it.
+func SchedulerConfigFile(dir state.Dir) string {
+	return filepath.Join(dir.Config(), "koord-scheduler.yaml")
+}
+
+func (p Plan) scheduler() Component {
+	config := p.kubeconfig(Scheduler)
+	return Component{
+		Name:    Scheduler,
+		Program: p.program(Scheduler),
+		Args: []string{
+			"--config=" + SchedulerConfigFile(p.Dir),
+			"--authentication-kubeconfig=" + config, "--authorization-kubeconfig=" + config,
+			"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", p.Ports.Scheduler),
+			"--diagnostics-bind-address=127.0.0.1", fmt.Sprintf("--diagnostics-port=%d", p.Ports.SchedulerDiagnostics),
+			"--diagnostics-cert-secret=" + SchedulerCertSecret,
+		},
+		Env:   memory("1GiB"),
+		Ready: Probe{URL: loopbackURL(p.Ports.Scheduler, "/readyz"), Client: p.Bundle.Client("admin")},
+	}
+}
+
+func (p Plan) koordlets() Component {
+	args := []string{
+		"--kubeconfig=" + p.kubeconfig("koordlet"),
+		"--seed=" + strconv.FormatUint(p.Spec.Seed, 10),
+		"--speed=" + strconv.FormatFloat(p.Spec.Speed, 'g', -1, 64),
+	}
+	if p.Spec.Trace != "" {
+		args = append(args, "--trace="+p.Spec.Trace)
+	}
+	return Component{Name: Koordlets, Args: args, Env: memory("1GiB")}
+}

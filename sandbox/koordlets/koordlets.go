@@ -1,0 +1,60 @@
+// Package koordlets is the sandbox's process of simulated koordlets: one agent for each of its nodes.
+package koordlets
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+
+	"koordinator.sh/koord/agent/fleet"
+	"koordinator.sh/koord/agent/host/trace"
+)
+
+// arguments of the process.
+type arguments struct {
+	kubeconfig string
+	trace      string
+	options    fleet.Options
+}
+
+// Main runs the agents until a signal ends them and returns the process's exit code.
+func Main(args []string) int {
+	var a arguments
+	flags := flag.NewFlagSet("koordlets", flag.ContinueOnError)
+	klog.InitFlags(flags)
+	flags.StringVar(&a.kubeconfig, "kubeconfig", "", "Kubeconfig of the agents")
+	flags.StringVar(&a.trace, "trace", "", "CSV file, or directory of them, with recorded usage")
+	flags.Uint64Var(&a.options.Seed, "seed", 1, "Seed of the simulation")
+	flags.Float64Var(&a.options.Speed, "speed", 1, "Simulated seconds per second")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := a.run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		return 1
+	}
+	return 0
+}
+
+func (a *arguments) run(ctx context.Context) error {
+	config, err := clientcmd.BuildConfigFromFlags("", a.kubeconfig)
+	if err != nil {
+		return fmt.Errorf("read kubeconfig: %w", err)
+	}
+	config.UserAgent = "koordlet-simulated"
+	a.options.RESTConfig = config
+	if a.trace != "" {
+		if a.options.Trace, err = trace.Open(a.trace); err != nil {
+			return err
+		}
+	}
+	return fleet.Run(ctx, a.options)
+}

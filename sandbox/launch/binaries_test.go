@@ -1,0 +1,67 @@
+package launch
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"koordinator.sh/koord/api/finding"
+)
+
+func TestBinaries(t *testing.T) {
+	const supervisor, scheduler, manager = "koord-sandbox", "koord-scheduler", "koord-manager"
+	tests := map[string]struct {
+		onPath         []string
+		prepare        func(t *testing.T, dir string)
+		kubernetesOnly bool
+		wantError      string
+	}{
+		"all are there": {onPath: []string{supervisor, scheduler, manager}},
+		"a bare control plane needs the supervisor alone": {onPath: []string{supervisor}, kubernetesOnly: true},
+		"there are none": {
+			wantError: "find the sandbox's programs: koord-sandbox, koord-scheduler, koord-manager not beside this program nor on PATH",
+		},
+		"a bare control plane without a supervisor": {
+			kubernetesOnly: true,
+			wantError:      "find the sandbox's programs: koord-sandbox not beside this program nor on PATH",
+		},
+		"one is missing": {
+			onPath:    []string{supervisor, scheduler},
+			wantError: "find the sandbox's programs: koord-manager not beside this program nor on PATH",
+		},
+		"one cannot be run": {
+			onPath: []string{supervisor, scheduler},
+			prepare: func(t *testing.T, dir string) {
+				must(t, os.WriteFile(filepath.Join(dir, manager), nil, 0o644))
+			},
+			wantError: "find the sandbox's programs: koord-manager not",
+		},
+		"one is a directory": {
+			onPath: []string{supervisor, manager},
+			prepare: func(t *testing.T, dir string) {
+				must(t, os.Mkdir(filepath.Join(dir, scheduler), 0o755))
+			},
+			wantError: "find the sandbox's programs: koord-scheduler not",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			dir := programs(t, tc.onPath...)
+			if tc.prepare != nil {
+				tc.prepare(t, dir)
+			}
+			t.Setenv("PATH", dir)
+			got, err := Binaries(tc.kubernetesOnly)
+			if tc.wantError == "" {
+				if got != dir || err != nil {
+					t.Errorf("Binaries() = %q, %v; want %q", got, err, dir)
+				}
+				return
+			}
+			found, ok := finding.From(err)
+			if !ok || found.Code != finding.SandboxBinariesMissing || found.Hint != "build them with: make build" || !says(err, tc.wantError) {
+				t.Errorf("Binaries() = %v; want KOORD0501: %q", err, tc.wantError)
+			}
+		})
+	}
+}

@@ -1,0 +1,47 @@
+package scenario
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Colocation is the scenario in which services and batch work share the nodes.
+const Colocation = "colocation"
+
+// Wave is a set of objects that may be created together.
+type Wave struct {
+	Objects []runtime.Object
+	// AwaitBound is a label selector: the next wave comes when a pod it selects is bound. Empty for not waiting.
+	AwaitBound string
+	// Namespace of the pods to wait for.
+	Namespace string
+}
+
+// scenarios makes the waves of each scenario: the objects of a later one need those of an earlier.
+var scenarios = map[string]func(nodes int) []Wave{
+	Colocation: colocation,
+}
+
+// Names returns the scenarios there are, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(scenarios)) }
+
+// Workloads returns a scenario's waves for a sandbox of so many nodes.
+func Workloads(name string, nodes int) ([]Wave, error) {
+	waves, ok := scenarios[name]
+	if !ok {
+		return nil, fmt.Errorf("unknown scenario %q: the scenarios are %v", name, Names())
+	}
+	return waves(nodes), nil
+}
+
+func namespace(name string) *corev1.Namespace {
+	return &corev1.Namespace{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+	}
+}

@@ -1,0 +1,92 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+)
+
+// Ports are the loopback ports of a sandbox's components. They are kept between runs, so that a kubeconfig stays good.
+type Ports struct {
+	APIServer            int `json:"apiServer"`
+	EtcdClient           int `json:"etcdClient"`
+	EtcdPeer             int `json:"etcdPeer"`
+	ControllerManager    int `json:"controllerManager"`
+	Scheduler            int `json:"scheduler"`
+	SchedulerDiagnostics int `json:"schedulerDiagnostics"`
+	ManagerMetrics       int `json:"managerMetrics"`
+	ManagerHealth        int `json:"managerHealth"`
+	ManagerDiagnostics   int `json:"managerDiagnostics"`
+}
+
+func (p *Ports) all() []*int {
+	return []*int{
+		&p.APIServer, &p.EtcdClient, &p.EtcdPeer, &p.ControllerManager, &p.Scheduler, &p.SchedulerDiagnostics,
+		&p.ManagerMetrics, &p.ManagerHealth, &p.ManagerDiagnostics,
+	}
+}
+
+// EnsurePorts returns the sandbox's ports: those of the last run where they are still free, new ones otherwise, and
+// stores them. A wanted API server port (not 0) that is taken is an error, because the user asked for it.
+func (d Dir) EnsurePorts(wantAPIServer int) (Ports, error) {
+	var ports Ports
+	if err := readJSON(d.portsFile(), &ports); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Ports{}, err
+	}
+	if wantAPIServer != 0 {
+		ports.APIServer = wantAPIServer
+	}
+	listeners := make([]net.Listener, 0, len(ports.all()))
+	defer func() {
+		for _, listener := range listeners {
+			_ = listener.Close() // only held so that no port is picked twice
+		}
+	}()
+	for _, port := range ports.all() {
+		listener, err := claim(*port, wantAPIServer != 0 && port == &ports.APIServer)
+		if err != nil {
+			return Ports{}, err
+		}
+		listeners = append(listeners, listener)
+		*port = listener.Addr().(*net.TCPAddr).Port
+	}
+	if err := writeJSON(d.portsFile(), ports); err != nil {
+		return Ports{}, err
+	}
+	return ports, nil
+}
+
+// ReadPorts returns the ports of the last run.
+func (d Dir) ReadPorts() (Ports, error) {
+	var ports Ports
+	err := readJSON(d.portsFile(), &ports)
+	return ports, err
+}
+
+// PortTakenError means that a port the user asked for is in use.
+type PortTakenError struct {
+	Port int
+	Err  error
+}
+
+// Error names the port.
+func (e *PortTakenError) Error() string { return fmt.Sprintf("listen on port %d: %v", e.Port, e.Err) }
+
+// Unwrap returns the listener's error.
+func (e *PortTakenError) Unwrap() error { return e.Err }
+
+func claim(port int, required bool) (net.Listener, error) {
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err == nil {
+		return listener, nil
+	}
+	if required {
+		return nil, &PortTakenError{Port: port, Err: err}
+	}
+	listener, err = net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("find a free loopback port: %w", err)
+	}
+	return listener, nil
+}

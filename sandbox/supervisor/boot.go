@@ -1,0 +1,279 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/sandbox/cluster"
+	"koordinator.sh/koord/sandbox/component"
+	"koordinator.sh/koord/sandbox/pki"
+	"koordinator.sh/koord/sandbox/state"
+)
+
+// Bounds on how long a step of the start may take.
+const (
+	componentTimeout = 2 * time.Minute
+	clusterTimeout   = 5 * time.Minute
+)
+
+// boot brings a sandbox up in order and takes it down in reverse.
+type boot struct {
+	*Supervisor
+	spawner    *spawner
+	plan       component.Plan
+	components map[string]component.Component
+
+	mu      sync.Mutex
+	started []running
+}
+
+// running is a component's runner and how to end it.
+type running struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+func newBoot(s *Supervisor, spawner *spawner) *boot {
+	return &boot{Supervisor: s, spawner: spawner, components: map[string]component.Component{}}
+}
+
+func (b *boot) run(ctx context.Context) error {
+	if err := b.step(ctx, "certificates and configuration", b.prepare); err != nil {
+		return err
+	}
+	for _, name := range []string{component.Etcd, component.APIServer} {
+		if err := b.startAndWait(ctx, name); err != nil {
+			return err
+		}
+	}
+	b.start(ctx, component.ControllerManager)
+	admin, err := cluster.Connect(b.dir.Kubeconfig())
+	if err != nil {
+		return err
+	}
+	if b.spec.KubernetesOnly {
+		return b.runKubernetesOnly(ctx, admin)
+	}
+	return b.runSystem(ctx, admin)
+}
+
+// prepare makes everything the components need on disk.
+func (b *boot) prepare(_ context.Context, _ func(string)) error {
+	if err := b.dir.CheckSpace(); err != nil {
+		return finding.Wrap(err, finding.SandboxDiskFull, "free some space, or set "+state.HomeVariable+" to a directory on another disk")
+	}
+	ports, err := b.ensurePorts()
+	if err != nil {
+		return err
+	}
+	bundle, err := pki.Ensure(b.dir, time.Now)
+	if err != nil {
+		return err
+	}
+	if err := bundle.WriteKubeconfigs(b.dir, b.spec.Name, ports.APIServer); err != nil {
+		return err
+	}
+	if err := component.WriteKwokConfig(b.dir); err != nil {
+		return err
+	}
+	b.plan = component.Plan{Spec: b.spec, Dir: b.dir, Ports: ports, Bundle: bundle}
+	for _, c := range b.plan.All() {
+		b.components[c.Name] = c
+	}
+	return nil
+}
+
+func (b *boot) ensurePorts() (state.Ports, error) {
+	ports, err := b.dir.EnsurePorts(b.spec.APIServerPort)
+	var taken *state.PortTakenError
+	if errors.As(err, &taken) {
+		return ports, finding.Wrap(err, finding.SandboxPortTaken, "choose another --api-server-port, or 0 for a free one")
+	}
+	if err != nil {
+		return ports, err
+	}
+	b.Supervisor.mu.Lock()
+	defer b.Supervisor.mu.Unlock()
+	b.ports = ports
+	return ports, nil
+}
+
+// runKubernetesOnly leaves a control plane that knows our kinds, for other people's programs.
+func (b *boot) runKubernetesOnly(ctx context.Context, admin *cluster.Cluster) error {
+	if err := b.step(ctx, "custom resource definitions", admin.InstallCRDs); err != nil {
+		return err
+	}
+	if b.spec.Nodes > 0 {
+		if err := b.registerNodes(ctx, admin); err != nil {
+			return err
+		}
+	}
+	return b.waitForAll(ctx)
+}
+
+// runSystem installs the system, starts it, and waits until co-location shows.
+func (b *boot) runSystem(ctx context.Context, admin *cluster.Cluster) error {
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		err := b.step(groupCtx, "install the system's chart", func(ctx context.Context, _ func(string)) error {
+			return b.install(ctx, admin)
+		})
+		if err != nil {
+			return err
+		}
+		// These three need the roles and definitions that the chart brings.
+		b.start(ctx, component.Manager)
+		b.start(ctx, component.Scheduler)
+		if b.spec.Nodes > 0 {
+			b.start(ctx, component.Koordlets)
+		}
+		return nil
+	})
+	group.Go(func() error { return b.registerNodes(groupCtx, admin) })
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if err := b.waitForAll(ctx); err != nil {
+		return err
+	}
+	return b.colocate(ctx, admin)
+}
+
+// install applies the chart and hands the scheduler the configuration it brought.
+func (b *boot) install(ctx context.Context, admin *cluster.Cluster) error {
+	if err := admin.InstallSystem(ctx, b.spec, b.ports); err != nil {
+		return err
+	}
+	config, err := admin.SchedulerConfig(ctx, pki.KubeconfigFile(b.dir, component.Scheduler))
+	if err != nil {
+		return err
+	}
+	return state.WriteFile(component.SchedulerConfigFile(b.dir), config)
+}
+
+func (b *boot) registerNodes(ctx context.Context, admin *cluster.Cluster) error {
+	return b.step(ctx, "register nodes", func(ctx context.Context, detail func(string)) error {
+		ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
+		defer cancel()
+		if err := admin.GrantKwok(ctx); err != nil {
+			return err
+		}
+		if b.spec.Nodes > 0 {
+			b.start(context.WithoutCancel(ctx), component.Kwok)
+		}
+		return admin.EnsureNodes(ctx, b.spec, detail)
+	})
+}
+
+// colocate creates the workloads and waits for the batch resources that show that the system works.
+func (b *boot) colocate(ctx context.Context, admin *cluster.Cluster) error {
+	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
+	defer cancel()
+	if b.spec.Scenario != "" {
+		err := b.step(ctx, "create the workloads of scenario "+b.spec.Scenario, func(ctx context.Context, detail func(string)) error {
+			return admin.EnsureWorkloads(ctx, b.spec, detail)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if b.spec.Nodes == 0 {
+		return nil
+	}
+	return b.step(ctx, "batch resources on all healthy nodes", admin.AwaitBatchResources)
+}
+
+// start runs a component until the sandbox stops. It does not wait.
+func (b *boot) start(ctx context.Context, name string) {
+	r := b.addRunner(b.components[name], b.spawner)
+	// Not ctx's own cancellation: components are stopped one after the other.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	entry := running{cancel: cancel, done: make(chan struct{})}
+	b.mu.Lock()
+	b.started = append(b.started, entry)
+	b.mu.Unlock()
+	go func() {
+		defer close(entry.done)
+		r.run(ctx)
+	}()
+}
+
+func (b *boot) startAndWait(ctx context.Context, name string) error {
+	b.start(ctx, name)
+	return b.wait(ctx, name)
+}
+
+// waitForAll waits for every component but the control plane, which was waited for one by one.
+func (b *boot) waitForAll(ctx context.Context) error {
+	b.Supervisor.mu.Lock()
+	runners := slices.Clone(b.runners[controlPlane:])
+	b.Supervisor.mu.Unlock()
+	for _, r := range runners {
+		if err := b.wait(ctx, r.component.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wait blocks until a started component was ready once.
+func (b *boot) wait(ctx context.Context, name string) error {
+	r, err := b.runner(name)
+	if err != nil {
+		return err
+	}
+	return b.step(ctx, "wait for "+name, func(ctx context.Context, _ func(string)) error {
+		ctx, cancel := context.WithTimeout(ctx, componentTimeout)
+		defer cancel()
+		select {
+		case <-r.ready:
+			return nil
+		case <-r.hopeless:
+			err = fmt.Errorf("it ended %d times (%s)", giveUpAfter, r.snapshot().LastExit)
+		case <-ctx.Done():
+			err = fmt.Errorf("it was not ready within %s: %w", componentTimeout, ctx.Err())
+		}
+		return finding.Wrap(err, finding.SandboxComponentFailed, "") // the next thing is to read its log
+	})
+}
+
+func (b *boot) runner(name string) (*runner, error) {
+	b.Supervisor.mu.Lock()
+	defer b.Supervisor.mu.Unlock()
+	for _, r := range b.runners {
+		if r.component.Name == name {
+			return r, nil
+		}
+	}
+	return nil, fmt.Errorf("component %q was not started", name)
+}
+
+// controlPlane is how many of the first components, etcd and the API server, the others need until their own end.
+const controlPlane = 2
+
+// stopAll ends the components: all that use the API server at once, then the API server, then etcd.
+func (b *boot) stopAll() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	split := min(controlPlane, len(b.started))
+	stop(b.started[split:]...)
+	for i := split - 1; i >= 0; i-- {
+		stop(b.started[i])
+	}
+}
+
+func stop(entries ...running) {
+	for _, entry := range entries {
+		entry.cancel()
+	}
+	for _, entry := range entries {
+		<-entry.done
+	}
+}

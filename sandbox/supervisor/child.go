@@ -1,0 +1,108 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+
+	"koordinator.sh/koord/sandbox/component"
+	"koordinator.sh/koord/sandbox/state"
+)
+
+// child is one running process, the leader of its own process group.
+type child struct {
+	cmd    *exec.Cmd
+	done   chan struct{}
+	result error // valid after done is closed
+}
+
+// spawner starts children from one operating system thread that lives as long as the supervisor: the kernel sends a
+// child its parent-death signal when the thread that started it ends, not the process.
+type spawner struct {
+	requests chan spawnRequest
+}
+
+type spawnRequest struct {
+	cmd   *exec.Cmd
+	reply chan error
+}
+
+// newSpawner starts the thread; it ends with ctx.
+func newSpawner(ctx context.Context) *spawner {
+	s := &spawner{requests: make(chan spawnRequest)}
+	go func() {
+		runtime.LockOSThread()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case request := <-s.requests:
+				request.reply <- request.cmd.Start()
+			}
+		}
+	}()
+	return s
+}
+
+// start runs a component with its output appended to its log.
+func (s *spawner) start(ctx context.Context, dir state.Dir, c component.Component) (*child, error) {
+	program, args := c.Program, c.Args
+	if program == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("find the sandbox's own program: %w", err)
+		}
+		program, args = self, append([]string{c.Name}, args...)
+	}
+	log, err := os.OpenFile(dir.Log(c.Name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open log of %q: %w", c.Name, err)
+	}
+	cmd := exec.Command(program, args...)
+	cmd.Dir = dir.Path()
+	cmd.Env = append(os.Environ(), c.Env...)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = childAttributes()
+	request := spawnRequest{cmd: cmd, reply: make(chan error, 1)}
+	select {
+	case <-ctx.Done():
+		return nil, errors.Join(ctx.Err(), log.Close())
+	case s.requests <- request:
+	}
+	err = errors.Join(<-request.reply, log.Close())
+	if err != nil {
+		return nil, fmt.Errorf("start %q: %w", c.Name, err)
+	}
+	p := &child{cmd: cmd, done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		p.result = cmd.Wait()
+	}()
+	return p, nil
+}
+
+// stop ends the process: SIGTERM, then SIGKILL to the whole group after the grace.
+func (p *child) stop(grace time.Duration) {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may be gone already
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-p.done:
+	case <-timer.C:
+		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+		<-p.done
+	}
+}
+
+// exitReason says how the process ended: "exit status 1", "signal: killed".
+func (p *child) exitReason() string {
+	if p.result == nil {
+		return "exit status 0"
+	}
+	return p.result.Error()
+}

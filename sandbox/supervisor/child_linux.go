@@ -1,0 +1,8 @@
+package supervisor
+
+import "syscall"
+
+// childAttributes puts a child into a process group of its own and ends it when the supervisor dies, however it dies.
+func childAttributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+}

@@ -1,0 +1,53 @@
+package supervisor
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestTrimLog(t *testing.T) {
+	tests := map[string]struct {
+		content  string
+		want     string
+		wantKept string
+	}{
+		"a short log stays":        {content: "1234567890", want: "1234567890"},
+		"a long one starts afresh": {content: "1234567890x", want: "", wantKept: "890x"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "etcd.log")
+			out, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+			must(t, err)
+			defer func() { must(t, out.Close()) }()
+			_, err = io.WriteString(out, tc.content)
+			must(t, err)
+			must(t, trimLog(path, 10, 4))
+			if got := readFile(t, path); got != tc.want {
+				t.Errorf("log = %q; want %q", got, tc.want)
+			}
+			if tc.wantKept != "" && readFile(t, path+".1") != tc.wantKept {
+				t.Errorf("kept = %q; want %q", readFile(t, path+".1"), tc.wantKept)
+			}
+			// The component goes on writing through the file it has open.
+			_, err = io.WriteString(out, "more")
+			must(t, err)
+			if got := readFile(t, path); got != tc.want+"more" || strings.Contains(got, "\x00") {
+				t.Errorf("log after more was written = %q; want %q", got, tc.want+"more")
+			}
+		})
+	}
+	if err := trimLog(filepath.Join(t.TempDir(), "missing.log"), 10, 4); err != nil {
+		t.Errorf("trimLog() of no log = %v", err)
+	}
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	must(t, err)
+	return string(data)
+}
