@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,8 +58,8 @@ func (o *logsOptions) run(ctx context.Context, component string) (err error) {
 		return err
 	}
 	if !slices.Contains(known, component) {
-		err := fmt.Errorf("sandbox %q has no log of %q: %w", o.name, component, fs.ErrNotExist)
-		return finding.Wrap(err, finding.InvalidArgument, "one of: "+strings.Join(known, ", "))
+		err := fmt.Errorf("sandbox %q has no log of %q", o.name, component)
+		return usageError{finding.Wrap(err, finding.InvalidArgument, "one of: "+strings.Join(known, ", "))}
 	}
 	file, err := os.Open(sandbox.Dir.Log(component))
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -73,7 +72,7 @@ func (t *target) existing() (launch.Sandbox, error) {
 		return sandbox, err
 	}
 	if !sandbox.Dir.Exists() {
-		err := fmt.Errorf("sandbox %q does not exist: %w", t.name, fs.ErrNotExist)
+		err := fmt.Errorf("sandbox %q does not exist", t.name)
 		return sandbox, finding.Wrap(err, finding.SandboxNotRunning, sandbox.Command("up"))
 	}
 	return sandbox, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -69,10 +70,10 @@ func writeStatus(w io.Writer, status *control.Status, now time.Time) error {
 		var memory int64
 		for _, c := range status.Components {
 			memory += c.MemoryBytes
-			fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\t%s\t%s\n", c.Name, c.Phase, c.PID, c.Restarts,
+			fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", c.Name, c.Phase, pid(c.PID), c.Restarts,
 				mebibytes(c.MemoryBytes), age(c.StartedAt, now), orNone(c.LastExit))
 		}
-		fmt.Fprintf(table, "total\t\t\t\t%s\t\t\n", mebibytes(memory))
+		fmt.Fprintf(table, "total\t\t\t\t%s\n", mebibytes(memory))
 		if err := table.Flush(); err != nil {
 			return err
 		}
@@ -86,6 +87,13 @@ func orNone(text string) string {
 		return "<none>"
 	}
 	return text
+}
+
+func pid(number int) string {
+	if number == 0 {
+		return orNone("")
+	}
+	return strconv.Itoa(number)
 }
 
 func mebibytes(bytes int64) string {

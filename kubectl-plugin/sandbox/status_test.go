@@ -114,7 +114,7 @@ func TestCommandsPrint(t *testing.T) {
 		"up-no-number":          "up --speed NaN",
 		"up-bad-port":           "up --api-server-port 70000",
 		"up-contradiction":      "up --kubernetes-only --scenario colocation",
-		"up-trace-without-load": "up --kubernetes-only --trace usage.csv",
+		"up-trace-without-load": "up --kubernetes-only --trace /usage.csv",
 		"up-trace-missing":      "up --trace /missing/usage.csv",
 		"up-without-programs":   "up",
 		"help":                  "--help",

@@ -108,7 +108,8 @@ func (o *upOptions) follow(ctx context.Context, sandbox launch.Sandbox, progress
 func (o *upOptions) sayRunning(sandbox launch.Sandbox, status *control.Status) error {
 	fmt.Fprintf(o.Out, "sandbox/%s is already running (%d nodes, context %s)\n", o.name, status.Spec.Nodes, status.Context)
 	o.sayDifference(sandbox, status)
-	return o.selectContext(status)
+	_, err := o.selectContext(status)
+	return err
 }
 
 func (o *upOptions) sayDifference(sandbox launch.Sandbox, status *control.Status) {
@@ -121,23 +122,27 @@ func (o *upOptions) sayDifference(sandbox launch.Sandbox, status *control.Status
 
 func (o *upOptions) announce(status *control.Status, took time.Duration) error {
 	fmt.Fprintf(o.Out, "sandbox/%s is up (%d nodes, %s)\n", o.name, status.Spec.Nodes, took)
-	if err := o.selectContext(status); err != nil {
+	current, err := o.selectContext(status)
+	if err != nil || status.Spec.Scenario == "" {
 		return err
 	}
-	if status.Spec.Scenario != "" {
-		fmt.Fprintf(o.ErrOut, "Now try:\n  %[1]s top nodes\n  %[1]s explain pod -n analytics monthly-report\n  %[1]s tui\n", o.program)
+	choice := ""
+	if !current {
+		choice = " --context " + status.Context
+	}
+	fmt.Fprintln(o.ErrOut, "Now try:")
+	for _, words := range []string{"top nodes", "explain pod -n analytics monthly-report", "tui"} {
+		fmt.Fprintf(o.ErrOut, "  %s %s%s\n", o.program, words, choice)
 	}
 	return nil
 }
 
-// selectContext makes the sandbox a context of the user's kubeconfig and says how to choose it when it is not chosen.
-func (o *upOptions) selectContext(status *control.Status) error {
-	current, err := mergeKubeconfig(status.Kubeconfig, status.Context, o.switchContext)
-	if err != nil {
-		return err
-	}
-	if !current {
+// selectContext makes the sandbox a context of the user's kubeconfig, reports whether it is the current one, and says how
+// to choose it when it is not.
+func (o *upOptions) selectContext(status *control.Status) (current bool, err error) {
+	current, err = mergeKubeconfig(status.Kubeconfig, status.Context, o.switchContext)
+	if err == nil && !current {
 		fmt.Fprintf(o.ErrOut, "Your current kubectl context is another one. Select this one with:\n  kubectl config use-context %s\n", status.Context)
 	}
-	return nil
+	return current, err
 }

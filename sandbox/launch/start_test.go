@@ -5,10 +5,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/sandbox/control"
@@ -29,7 +29,7 @@ func TestStartDetachesASupervisor(t *testing.T) {
 	if diff := cmp.Diff(spec, status.Spec); diff != "" {
 		t.Errorf("spec that the supervisor read (-want +got):\n%s", diff)
 	}
-	if session, err := getSession(status.PID); err != nil || session != status.PID {
+	if session, err := unix.Getsid(status.PID); err != nil || session != status.PID {
 		t.Errorf("session of the supervisor = %d, %v; want one of its own, so that it outlives this terminal", session, err)
 	}
 	supervisor := state.Process{PID: status.PID, StartTime: process.StartTime(status.PID)}
@@ -212,12 +212,4 @@ func TestCommand(t *testing.T) {
 			t.Errorf("Command() for sandbox %q = %q; want %q", name, got, want)
 		}
 	}
-}
-
-func getSession(pid int) (int, error) {
-	session, _, errno := syscall.Syscall(syscall.SYS_GETSID, uintptr(pid), 0, 0)
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(session), nil
 }

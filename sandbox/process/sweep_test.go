@@ -46,7 +46,7 @@ func TestSweepEndsOrphans(t *testing.T) {
 	orphan := start(t, "obedient")
 	record(t, dir, orphan)
 	leaveSocket(t, dir)
-	if err := Sweep(t.Context(), dir); err != nil {
+	if err := Sweep(limited(t), dir); err != nil {
 		t.Fatal(err)
 	}
 	if got := wait(t, orphan); got != "signal: terminated" {
@@ -73,7 +73,7 @@ func TestSweepLeavesOthersAlone(t *testing.T) {
 			dir := newDir(t)
 			foreign := start(t, "obedient")
 			must(t, dir.WriteProcesses([]state.Process{change(identity(foreign)), {Component: "self", PID: os.Getpid(), StartTime: StartTime(os.Getpid())}}))
-			if err := Sweep(t.Context(), dir); err != nil {
+			if err := Sweep(limited(t), dir); err != nil {
 				t.Fatal(err)
 			}
 			if !Alive(identity(foreign)) {
@@ -85,7 +85,7 @@ func TestSweepLeavesOthersAlone(t *testing.T) {
 
 func TestEndKillsTheStubborn(t *testing.T) {
 	stubborn := start(t, "stubborn")
-	if err := end(t.Context(), []state.Process{identity(stubborn)}, 50*time.Millisecond); err != nil {
+	if err := end(limited(t), []state.Process{identity(stubborn)}, 50*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
 	if got := wait(t, stubborn); got != "signal: killed" {
@@ -114,7 +114,7 @@ func TestSweepWithoutAnything(t *testing.T) {
 func TestSweepOfABrokenList(t *testing.T) {
 	dir := newDir(t)
 	must(t, os.WriteFile(filepath.Join(dir.Path(), "processes.json"), []byte("["), 0o600))
-	if err := Sweep(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "parse processes.json") {
+	if err := Sweep(limited(t), dir); err == nil || !strings.Contains(err.Error(), "parse processes.json") {
 		t.Errorf("Sweep() = %v; want an error that names the file", err)
 	}
 }
@@ -148,6 +148,14 @@ func TestAlive(t *testing.T) {
 	if got := wait(t, zombie); got != "signal: killed" {
 		t.Errorf("the zombie ended with %q", got)
 	}
+}
+
+// limited is a context that ends before the patience of whoever runs the test does.
+func limited(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
 }
 
 // start runs the test's program with a behaviour, as the leader of its own group, and ends it with the test.

@@ -172,22 +172,23 @@ func (b *boot) registerNodes(ctx context.Context, admin *cluster.Cluster) error 
 	})
 }
 
-// colocate creates the workloads and waits for the batch resources that show that the system works.
+// colocate waits for the batch resources that show that the system works, and creates the workloads: by then every node
+// is measured, so the scheduler knows from the first pod on how busy each is.
 func (b *boot) colocate(ctx context.Context, admin *cluster.Cluster) error {
-	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
-	defer cancel()
-	if b.spec.Scenario != "" {
-		err := b.step(ctx, "create the workloads of scenario "+b.spec.Scenario, func(ctx context.Context, detail func(string)) error {
-			return admin.EnsureWorkloads(ctx, b.spec, detail)
-		})
-		if err != nil {
-			return err
-		}
-	}
 	if b.spec.Nodes == 0 {
 		return nil
 	}
-	return b.step(ctx, "batch resources on all healthy nodes", admin.AwaitBatchResources)
+	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
+	defer cancel()
+	if err := b.step(ctx, "batch resources on all healthy nodes", admin.AwaitBatchResources); err != nil {
+		return err
+	}
+	if b.spec.Scenario == "" {
+		return nil
+	}
+	return b.step(ctx, "create the workloads of scenario "+b.spec.Scenario, func(ctx context.Context, detail func(string)) error {
+		return admin.EnsureWorkloads(ctx, b.spec, detail)
+	})
 }
 
 // start runs a component until the sandbox stops. It does not wait.

@@ -14,7 +14,7 @@ import (
 )
 
 // answerTimeout bounds the wait for the diagnostics API, after which the objects answer.
-const answerTimeout = 20 * time.Second
+const answerTimeout = 8 * time.Second
 
 // ask posts a question to the diagnostics API.
 func (c *clients) ask(ctx context.Context, resource, namespace string, question, answer runtime.Object) error {

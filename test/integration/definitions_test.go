@@ -38,8 +38,12 @@ func readObject(t *testing.T, path string) *unstructured.Unstructured {
 	if err != nil {
 		t.Fatal(err)
 	}
+	text, err := yaml.YAMLToJSON(data)
+	if err != nil {
+		t.Fatal(err)
+	}
 	object := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal(data, &object.Object); err != nil {
+	if err := object.UnmarshalJSON(text); err != nil {
 		t.Fatal(err)
 	}
 	return object

@@ -1,12 +1,14 @@
 package integration
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -99,8 +101,8 @@ func TestManagerThatHangsIsAnsweredForByTheObjects(t *testing.T) {
 	if got := explanation.Status.Origin.Component; got != "koordctl" {
 		t.Errorf("answered by %q, want koordctl", got)
 	}
-	if len(explanation.Status.Incomplete) == 0 {
-		t.Error("the answer does not say what could not be seen")
+	if !slices.ContainsFunc(explanation.Status.Findings, func(f diagnosticsv1alpha1.Finding) bool { return f.Code == "KOORD0004" }) {
+		t.Errorf("findings %+v do not say that the diagnostics API did not answer", explanation.Status.Findings)
 	}
 	if len(explanation.Status.Waterfalls) != 1 {
 		t.Errorf("%d waterfalls, want 1", len(explanation.Status.Waterfalls))
@@ -129,8 +131,8 @@ func TestMalformedConfigurationKeepsTheLastGoodOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { setColocation(t, good.Data["colocation-config"]) })
-	setColocation(t, `{"enable": false, "cpuReclaimThresholdPercent": `)
+	t.Cleanup(func() { setColocation(context.Background(), t, good.Data["colocation-config"]) })
+	setColocation(t.Context(), t, `{"enable": false, "cpuReclaimThresholdPercent": `)
 
 	sandboxtest.Eventually(t, 30*time.Second, func() error {
 		events, err := client.CoreV1().Events(systemNamespace).List(t.Context(), metav1.ListOptions{
@@ -159,13 +161,13 @@ func TestMalformedConfigurationKeepsTheLastGoodOne(t *testing.T) {
 	}
 }
 
-func setColocation(t *testing.T, text string) {
+func setColocation(ctx context.Context, t *testing.T, text string) {
 	t.Helper()
 	patch, err := json.Marshal(map[string]any{"data": map[string]string{"colocation-config": text}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = client.CoreV1().ConfigMaps(systemNamespace).Patch(t.Context(), "slo-controller-config", types.MergePatchType, patch, metav1.PatchOptions{})
+	_, err = client.CoreV1().ConfigMaps(systemNamespace).Patch(ctx, "slo-controller-config", types.MergePatchType, patch, metav1.PatchOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,8 +176,8 @@ func setColocation(t *testing.T, text string) {
 func TestAbsurdMeasurementsWithdrawBatchResources(t *testing.T) {
 	for node, report := range map[string]string{"sim-0004": "negative", "sim-0005": "absurd", "sim-0006": "future"} {
 		t.Run(report, func(t *testing.T) {
-			annotate(t, node, "simulation.koordinator.sh/report", report)
-			t.Cleanup(func() { annotate(t, node, "simulation.koordinator.sh/report", "") })
+			annotate(t.Context(), t, node, "simulation.koordinator.sh/report", report)
+			t.Cleanup(func() { annotate(context.Background(), t, node, "simulation.koordinator.sh/report", "") })
 			sandboxtest.Eventually(t, time.Minute, func() error {
 				status := answer[diagnosticsv1alpha1.NodeExplanation](t, "NodeExplanation", "explain", "node", node, "batch-cpu").Status
 				if status.Metric.State != diagnosticsv1alpha1.MetricInvalid {
@@ -197,13 +199,13 @@ func TestAbsurdMeasurementsWithdrawBatchResources(t *testing.T) {
 	}
 }
 
-func annotate(t *testing.T, node, key, value string) {
+func annotate(ctx context.Context, t *testing.T, node, key, value string) {
 	t.Helper()
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, key, value)
 	if value == "" {
 		patch = fmt.Sprintf(`{"metadata":{"annotations":{%q:null}}}`, key)
 	}
-	_, err := client.CoreV1().Nodes().Patch(t.Context(), node, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	_, err := client.CoreV1().Nodes().Patch(ctx, node, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +217,7 @@ func TestForeignNodesAreLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := client.CoreV1().Nodes().Delete(t.Context(), "foreign", metav1.DeleteOptions{}); err != nil {
+		if err := client.CoreV1().Nodes().Delete(context.Background(), "foreign", metav1.DeleteOptions{}); err != nil {
 			t.Error(err)
 		}
 	})
