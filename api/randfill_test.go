@@ -76,7 +76,7 @@ func newFiller(seed int64) *randfill.Filler {
 			c.Fill(&p.Labels)
 			c.Fill(&p.Spec.NodeSelector)
 		},
-		func(f *metav1.FieldsV1, _ randfill.Continue) { f.Raw = []byte(`{}`) },
+		func(f *metav1.FieldsV1, _ randfill.Continue) { f.SetRawString(`{}`) },
 		func(s *string, c randfill.Continue) { *s = strings.ToValidUTF8(c.String(12), "?") },
 	)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/sandbox/control"
 	"koordinator.sh/koord/sandbox/state"
@@ -28,6 +30,9 @@ func largeSandbox(ctx context.Context, s *sandboxtest.Sandbox, nodes int) ([]fig
 	}
 	figures, err := upAndLook(ctx, s, nodes, 3*time.Minute, 4096)
 	if err != nil {
+		return figures, err
+	}
+	if err := settle(ctx, s); err != nil {
 		return figures, err
 	}
 	answers, err := askLarge(ctx, s, nodes)
@@ -59,6 +64,37 @@ func upAndLook(ctx context.Context, s *sandboxtest.Sandbox, nodes int, limit tim
 		{name: name + ", until batch resources on all healthy nodes", value: took.Seconds(), unit: "s", limit: limit.Seconds()},
 		{name: name + ", memory of all processes (PSS)", value: float64(memory) / (1 << 20), unit: "MiB", limit: limitMiB},
 	}, nil
+}
+
+// settleTimeout bounds the wait until the scenario's pods are placed.
+const settleTimeout = 10 * time.Minute
+
+// settle waits until every pod that can have a node has one: the questions are asked of a cluster at work, not of one
+// that is being filled.
+func settle(ctx context.Context, s *sandboxtest.Sandbox) error {
+	client, _, err := s.Clients()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+	defer cancel()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		waiting, err := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=", ResourceVersion: "0"})
+		if err != nil {
+			return fmt.Errorf("list pods without a node: %w", err)
+		}
+		// The two that the scenario makes unschedulable.
+		if len(waiting.Items) <= 2 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%d pods wait for a node: %w", len(waiting.Items), ctx.Err())
+		case <-tick.C:
+		}
+	}
 }
 
 // askLarge measures the workbench's two main questions.

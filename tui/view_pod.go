@@ -4,7 +4,11 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/tui/internal/bar"
 	"koordinator.sh/koord/tui/internal/cell"
 	"koordinator.sh/koord/tui/internal/quantity"
@@ -60,14 +64,25 @@ func (m *Model) podFacts(p *diagnostics.PodFacts, width int) []string {
 	add("age", ageOf(p.CreatedAt, m.clock.Now()))
 	add("scheduler", p.SchedulerName)
 	for _, name := range sortedNames(p.Requests) {
-		q := p.Requests[name]
-		add("requests "+string(name), q.String())
+		add("requests "+string(name), amountText(name, p.Requests[name]))
 	}
 	for _, name := range sortedNames(p.EstimatedUsage) {
-		q := p.EstimatedUsage[name]
-		add("estimated "+string(name), q.String())
+		add("estimated "+string(name), amountText(name, p.EstimatedUsage[name]))
 	}
 	return append([]string{""}, flow(facts, width-3, "   ")...)
+}
+
+// amountText is an amount in the unit people think in: cores, also where the resource counts thousandths, or bytes.
+func amountText(name corev1.ResourceName, q resource.Quantity) string {
+	switch {
+	case name == corev1.ResourceCPU:
+		return quantity.Cores(q.MilliValue())
+	case name == extension.BatchCPU || name == extension.MidCPU:
+		return quantity.Cores(q.Value())
+	case strings.HasSuffix(string(name), string(corev1.ResourceMemory)):
+		return quantity.Bytes(q.Value())
+	}
+	return q.String()
 }
 
 // flow lays items out in lines, two cells apart.

@@ -82,7 +82,7 @@ func (s *session) check(ctx context.Context, loaded *chart.Chart) error {
 		return fmt.Errorf("ask for the cluster's version: %w", err)
 	}
 	if wanted := loaded.Metadata.KubeVersion; !util.IsCompatibleRange(wanted, version.GitVersion) {
-		return finding.Wrap(fmt.Errorf("Kubernetes %s is not of the supported versions %s", version.GitVersion, wanted),
+		return finding.Wrap(fmt.Errorf("cluster version %s is not of the supported ones, %s", version.GitVersion, wanted),
 			finding.InstallFailed, "upgrade the cluster, or use a version of this program that supports it")
 	}
 	_, err = renderRelease(ctx, s.options)

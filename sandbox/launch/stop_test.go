@@ -45,7 +45,9 @@ func TestStopOfWhatRuns(t *testing.T) {
 					return err == nil
 				})
 			}
-			must(t, s.stop(t.Context(), patience))
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			must(t, s.stop(ctx, patience))
 			wantNothingLeft(t, s, recorded)
 		})
 	}

@@ -19,8 +19,7 @@ import (
 
 // recorder replays answers, so that what is measured is this program and not the test's server.
 type recorder struct {
-	server http.Handler
-	known  map[string]*httptest.ResponseRecorder
+	known map[string]*httptest.ResponseRecorder
 }
 
 func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
@@ -125,7 +124,7 @@ func largePod(name, node string) corev1.Pod {
 }
 
 func managed(size int) []metav1.ManagedFieldsEntry {
-	return []metav1.ManagedFieldsEntry{{Manager: "kubelet", Operation: metav1.ManagedFieldsOperationUpdate, FieldsV1: &metav1.FieldsV1{Raw: fmt.Appendf(nil, `{"f:%0*d":{}}`, size, 0)}}}
+	return []metav1.ManagedFieldsEntry{{Manager: "kubelet", Operation: metav1.ManagedFieldsOperationUpdate, FieldsV1: metav1.NewFieldsV1(fmt.Sprintf(`{"f:%0*d":{}}`, size, 0))}}
 }
 
 func resources(cpu, memory string) corev1.ResourceList {

@@ -48,10 +48,9 @@ type Options struct {
 
 // Source is a running cluster. It connects on the first question.
 type Source struct {
-	config    clientcmd.ClientConfig
-	options   Options
-	connect   func() (*clients, error)
-	namespace string
+	config  clientcmd.ClientConfig
+	options Options
+	connect func() (*clients, error)
 }
 
 var _ source.Source = (*Source)(nil)
