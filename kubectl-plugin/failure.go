@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/kubectl-plugin/printer"
@@ -18,6 +19,9 @@ func printError(w io.Writer, err error, style printer.Style, program string) {
 	}
 	fmt.Fprintf(w, "%s %s\n", style.Paint(printer.Bad, "error:"), style.Clean(err.Error()))
 	hint, code := advice(err)
+	if rest, ours := strings.CutPrefix(hint, "koordctl "); ours {
+		hint = program + " " + rest // packages below the commands do not know the name the program was called by
+	}
 	if hint != "" {
 		fmt.Fprintf(w, "%s %s\n", style.Paint(printer.Dim, "hint:"), style.Clean(hint))
 	}

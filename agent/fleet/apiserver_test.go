@@ -3,9 +3,11 @@ package fleet
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -104,10 +106,13 @@ func (s *apiServer) store(resource string, o object) {
 func (s *apiServer) remove(resource, key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o := s.objects[resource][key]
+	// A copy: watchers may still be sending the object as it was.
+	o := maps.Clone(s.objects[resource][key])
 	delete(s.objects[resource], key)
 	s.version++
-	o["metadata"].(object)["resourceVersion"] = fmt.Sprint(s.version)
+	meta := maps.Clone(o["metadata"].(object))
+	meta["resourceVersion"] = fmt.Sprint(s.version)
+	o["metadata"] = meta
 	s.tell(resource, event{Type: "DELETED", Object: o})
 }
 
@@ -259,7 +264,8 @@ func (s *apiServer) list(w http.ResponseWriter, r *http.Request, resource string
 	})
 }
 
-// watch sends all objects first when it is asked to, and then every change.
+// watch sends all objects first when it is asked to, else those that changed since the version that the watcher knows, and
+// then every change.
 func (s *apiServer) watch(w http.ResponseWriter, r *http.Request, resource string, stopping <-chan struct{}) {
 	events := make(chan event, 10000)
 	kind := kinds[resource]
@@ -272,6 +278,14 @@ func (s *apiServer) watch(w http.ResponseWriter, r *http.Request, resource strin
 			"apiVersion": kind[0], "kind": kind[1],
 			"metadata": object{"resourceVersion": fmt.Sprint(s.version), "annotations": object{"k8s.io/initial-events-end": "true"}},
 		}}
+	} else {
+		known, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
+		for _, o := range s.objects[resource] {
+			version, _ := strconv.Atoi(o["metadata"].(object)["resourceVersion"].(string))
+			if version > known {
+				events <- event{Type: "ADDED", Object: o}
+			}
+		}
 	}
 	s.watchers[events] = resource
 	s.mu.Unlock()

@@ -7,16 +7,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"koordinator.sh/koord/deploy/release"
+	"koordinator.sh/koord/sandbox/component"
 	"koordinator.sh/koord/sandbox/state"
-)
-
-// fastReports is the largest sandbox whose simulated koordlets report every fastReportSeconds, averaged over
-// fastAggregateSeconds: a person who looks at a small sandbox should not wait for minutes until a change shows, and a
-// large one has enough to do with the chart's own report a minute.
-const (
-	fastReports          = 100
-	fastReportSeconds    = 15
-	fastAggregateSeconds = 60
 )
 
 // InstallCRDs applies the custom resource definitions alone.
@@ -41,9 +33,9 @@ func (c *Cluster) InstallSystem(ctx context.Context, spec state.Spec, ports stat
 
 func values(spec state.Spec, ports state.Ports) map[string]any {
 	colocation := map[string]any{}
-	if spec.Nodes <= fastReports {
-		colocation["metricReportIntervalSeconds"] = fastReportSeconds
-		colocation["metricAggregateDurationSeconds"] = fastAggregateSeconds
+	if component.ReportsOften(spec) {
+		colocation["metricReportIntervalSeconds"] = int(component.SmallReportInterval.Seconds())
+		colocation["metricAggregateDurationSeconds"] = int(component.SmallAggregateDuration.Seconds())
 	}
 	return map[string]any{
 		"workloads": map[string]any{"enabled": false},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"koordinator.sh/koord/sandbox/pki"
 	"koordinator.sh/koord/sandbox/state"
@@ -13,10 +14,7 @@ import (
 const SimulatedNodeLabel = "simulation.koordinator.sh/node"
 
 // SchedulerCertSecret is the Secret that the manager issues the scheduler's serving certificate into.
-const (
-	SchedulerCertSecret = pki.Namespace + "/koord-scheduler-serving"
-	ManagerCertSecret   = pki.Namespace + "/koord-manager-serving"
-)
+const SchedulerCertSecret = pki.Namespace + "/koord-scheduler-serving"
 
 func (p Plan) manager() Component {
 	return Component{
@@ -58,11 +56,28 @@ func (p Plan) scheduler() Component {
 	}
 }
 
+// Small sandboxes report often: a person who looks at one should not wait for minutes until a change shows, and a large
+// one has enough to do with the chart's own report a minute.
+const (
+	// smallSandbox is the largest number of nodes that report often.
+	smallSandbox = 100
+	// SmallReportInterval is how often they do, which is more often than a koordlet's own minimum of 30 seconds.
+	SmallReportInterval = 15 * time.Second
+	// SmallAggregateDuration is what their reports are averaged over.
+	SmallAggregateDuration = time.Minute
+)
+
+// ReportsOften reports whether a sandbox is small enough for its koordlets to report often.
+func ReportsOften(spec state.Spec) bool { return spec.Nodes <= smallSandbox }
+
 func (p Plan) koordlets() Component {
 	args := []string{
 		"--kubeconfig=" + p.kubeconfig("koordlet"),
 		"--seed=" + strconv.FormatUint(p.Spec.Seed, 10),
 		"--speed=" + strconv.FormatFloat(p.Spec.Speed, 'g', -1, 64),
+	}
+	if ReportsOften(p.Spec) {
+		args = append(args, "--report-interval="+SmallReportInterval.String())
 	}
 	if p.Spec.Trace != "" {
 		args = append(args, "--trace="+p.Spec.Trace)

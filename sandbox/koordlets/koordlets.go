@@ -32,6 +32,7 @@ func Main(args []string) int {
 	flags.StringVar(&a.trace, "trace", "", "CSV file, or directory of them, with recorded usage")
 	flags.Uint64Var(&a.options.Seed, "seed", 1, "Seed of the simulation")
 	flags.Float64Var(&a.options.Speed, "speed", 1, "Simulated seconds per second")
+	flags.DurationVar(&a.options.ReportInterval, "report-interval", 0, "Time between reports, at least 1s; 0 leaves it to the NodeMetrics")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}

@@ -20,6 +20,10 @@ func TestSandboxUpInATerminal(t *testing.T) {
 		if _, err := shared.Koordctl(context.Background(), "sandbox", "down", "--name", "bare", "--purge"); err != nil {
 			t.Error(err)
 		}
+		// The bare sandbox became the current context, and took it along.
+		if err := shared.Up(context.Background(), "--switch-context"); err != nil {
+			t.Error(err)
+		}
 	})
 	term.types(`"$koordctl" sandbox up --name bare --kubernetes-only --nodes 0; echo "exit code $?"`)
 	waited := false
@@ -40,7 +44,7 @@ func TestSandboxUpInATerminal(t *testing.T) {
 		}
 		return nil
 	})
-	screen := term.sees("sandbox/bare is up (0 nodes", "koord-sandbox-bare")
+	screen := term.sees("sandbox/bare is up (0 nodes")
 	if !waited {
 		t.Errorf("never saw what is waited for:\n%s", screen)
 	}

@@ -26,7 +26,10 @@ func startTmux() (*tmux, error) {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		return nil, errors.New("the end-to-end tests drive a real terminal: tmux is missing, install it (apt-get install tmux)")
 	}
-	return &tmux{socket: fmt.Sprintf("koord-e2e-%d", os.Getpid())}, nil
+	m := &tmux{socket: fmt.Sprintf("koord-e2e-%d", os.Getpid())}
+	_, err := m.run(context.Background(), "start-server", ";", "set-option", "-g", "exit-empty", "off", ";",
+		"set-option", "-g", "default-terminal", "tmux-256color")
+	return m, err
 }
 
 func (m *tmux) run(ctx context.Context, args ...string) (string, error) {
@@ -52,12 +55,12 @@ type terminal struct {
 func open(t *testing.T, width, height int, environ ...string) *terminal {
 	t.Helper()
 	term := &terminal{t: t, name: strings.NewReplacer("/", "-", " ", "-", ".", "-", ":", "-").Replace(t.Name())}
-	args := []string{"set-option", "-g", "default-terminal", "tmux-256color", ";", "new-session", "-d", "-s", term.name,
+	args := []string{"new-session", "-d", "-s", term.name,
 		"-x", strconv.Itoa(width), "-y", strconv.Itoa(height), "env", "-i"}
-	args = append(args, "HOME="+shared.Home, "PATH="+shared.Directory()+":"+os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=tmux-256color", "PS1=ready$ ",
+	args = append(args, "HOME="+shared.Home, "PATH="+os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=tmux-256color", "PS1=ready$ ",
 		"KOORD_STATE_HOME="+shared.Home, "KUBECONFIG="+shared.Kubeconfig, "koordctl="+shared.Program("koordctl"))
 	args = append(append(args, environ...), "sh")
-	if _, err := emulator.run(t.Context(), append([]string{"start-server", ";"}, args...)...); err != nil {
+	if _, err := emulator.run(t.Context(), args...); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _ = emulator.run(context.Background(), "kill-session", "-t", "="+term.name) }) // it may have ended

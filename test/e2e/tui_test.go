@@ -78,7 +78,7 @@ func TestDrillingIntoANode(t *testing.T) {
 			for range 4 {
 				term.presses("Tab")
 			}
-			term.sees("[pods", "shop/", "LS")
+			term.sees("[pods", "NAMESPACE", "shop", "LS")
 			term.presses("Escape")
 			term.sees("nodes[14]", "▌sim-0002")
 		})
