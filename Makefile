@@ -39,7 +39,7 @@ test-race: ## Run the unit tests that need no Kubernetes server code under the r
 	CGO_ENABLED=1 build/progress.sh go test -race -timeout 20m $(RACE_PACKAGES)
 
 e2e: build ## Drive the programs end to end: the sandbox, every command, and the TUI in a real terminal (needs tmux).
-	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go test -timeout 20m -tags e2e ./test/...
+	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go test -timeout 20m -tags e2e ./test/e2e
 
 demo: build ## Start a cluster of 30 simulated nodes, watch co-location work, and ask why.
 	@build/demo.sh

@@ -69,7 +69,7 @@ func upAndLook(ctx context.Context, s *sandboxtest.Sandbox, nodes int, limit tim
 // settleTimeout bounds the wait until the scenario's pods are placed.
 const settleTimeout = 10 * time.Minute
 
-// settle waits until every pod that can have a node has one: the questions are asked of a cluster at work, not of one
+// settle waits until every pod that can run runs: the questions are asked of a cluster at work, not of one
 // that is being filled.
 func settle(ctx context.Context, s *sandboxtest.Sandbox) error {
 	client, _, err := s.Clients()
@@ -81,9 +81,9 @@ func settle(ctx context.Context, s *sandboxtest.Sandbox) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
-		waiting, err := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=", ResourceVersion: "0"})
+		waiting, err := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: "status.phase=Pending", ResourceVersion: "0"})
 		if err != nil {
-			return fmt.Errorf("list pods without a node: %w", err)
+			return fmt.Errorf("list pending pods: %w", err)
 		}
 		// The two that the scenario makes unschedulable.
 		if len(waiting.Items) <= 2 {
@@ -91,7 +91,7 @@ func settle(ctx context.Context, s *sandboxtest.Sandbox) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%d pods wait for a node: %w", len(waiting.Items), ctx.Err())
+			return fmt.Errorf("%d pods are pending: %w", len(waiting.Items), ctx.Err())
 		case <-tick.C:
 		}
 	}
