@@ -3,6 +3,7 @@ package certificate
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -69,18 +70,18 @@ func (i *Issuer) Run(ctx context.Context) {
 	}
 }
 
-// Ensure makes the authority and every serving certificate exist and be valid beyond their renewal time.
+// Ensure makes the authority and every serving certificate exist and be valid beyond their renewal time. One that cannot
+// be kept does not keep the others from it.
 func (i *Issuer) Ensure(ctx context.Context) error {
 	ca, err := i.ensureAuthority(ctx)
 	if err != nil {
 		return err
 	}
+	var errs []error
 	for _, names := range i.Serving {
-		if err := i.ensureServing(ctx, ca, names); err != nil {
-			return err
-		}
+		errs = append(errs, i.ensureServing(ctx, ca, names))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 func (i *Issuer) ensureAuthority(ctx context.Context) (*authority, error) {
@@ -125,6 +126,7 @@ func (i *Issuer) ensureServing(ctx context.Context, ca *authority, names Names) 
 			}
 			return stale, nil
 		}
+		klog.FromContext(ctx).V(1).Info("Issuing a serving certificate", "secret", klog.KRef(names.Namespace, names.Secret), "reason", reason.Error())
 		fresh, err := ca.issue(names, now.Add(-backdate), ServingLifetime)
 		if err != nil {
 			return false, err

@@ -267,3 +267,20 @@ func TestRunRepeatsAndEnds(t *testing.T) {
 	cancel()
 	<-done
 }
+
+func TestACertificateThatCannotBeKeptLeavesTheOthers(t *testing.T) {
+	issuer, client, _ := newTestIssuer()
+	client.PrependReactor("create", "secrets", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		created, ok := action.(clienttesting.CreateAction).GetObject().(*corev1.Secret)
+		if ok && created.Name == ManagerSecret {
+			return true, nil, apierrors.NewForbidden(corev1.Resource("secrets"), ManagerSecret, nil)
+		}
+		return false, nil, nil
+	})
+	if err := issuer.Ensure(t.Context()); !apierrors.IsForbidden(err) {
+		t.Errorf("error %v, want the refusal", err)
+	}
+	if secret := getSecret(t, client, SchedulerSecret); len(secret.Data[corev1.TLSCertKey]) == 0 {
+		t.Error("the scheduler got no certificate")
+	}
+}

@@ -42,17 +42,20 @@ type agent struct {
 	nextReport time.Time
 	// frozenReport says that the one report of a frozen node was made.
 	frozenReport bool
-	random       *rand.Rand
+	// reported is the real time of the last report that was taken, or since when reports are expected.
+	reported time.Time
+	random   *rand.Rand
 }
 
 func newAgent(opts Options, pods cache.Indexer, node *nodeRecord, metric *metricRecord) *agent {
 	return &agent{
-		opts: opts, pods: pods, name: node.Name, node: node, metric: metric, podsChanged: true,
+		opts: opts, pods: pods, name: node.Name, node: node, metric: metric, podsChanged: true, reported: opts.Clock.Now(),
 		random: rand.New(rand.NewPCG(opts.Seed, hashOf(node.Name))),
 	}
 }
 
-// setNode takes a new record of the node. A machine that changed is simulated anew, past included.
+// setNode takes a new record of the node. A machine that changed is simulated anew, past included, and reported at once: a
+// report that was under way may have found no machine.
 func (a *agent) setNode(node *nodeRecord) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -60,8 +63,11 @@ func (a *agent) setNode(node *nodeRecord) {
 		if !node.sim.Frozen {
 			a.frozenReport = false
 		}
+		if a.node.sim.Frozen && !node.sim.Frozen {
+			a.reported = a.opts.Clock.Now()
+		}
 		if node.sim.Capacity != a.node.sim.Capacity || node.sim.HotPercent != a.node.sim.HotPercent {
-			a.host = nil
+			a.host, a.nextReport = nil, time.Time{}
 		}
 	}
 	a.node = node
@@ -72,7 +78,7 @@ func (a *agent) setMetric(metric *metricRecord) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if metric != nil && (a.metric == nil || a.metric.UID != metric.UID) {
-		a.nextReport, a.frozenReport = time.Time{}, false
+		a.nextReport, a.frozenReport, a.reported = time.Time{}, false, a.opts.Clock.Now()
 	}
 	a.metric = metric
 }
@@ -139,8 +145,9 @@ func (a *agent) start(now time.Time, policy metrics.Policy) {
 	a.nextTraining = now.Add(prediction.TrainInterval)
 }
 
-// refreshPods takes the node's pods from the index, and learns how new ones behaved before the fleet knew them. A pod
-// with a past in the windows is measured over that past too: the machine is simulated anew.
+// refreshPods takes the node's pods from the index, and learns how new ones behaved before the fleet knew them. A new pod
+// that is older than the windows is measured over all of them: the machine is simulated anew. One that began within them
+// is measured from now on, because that costs nothing and its windows are soon complete.
 func (a *agent) refreshPods(now time.Time) {
 	known := make(map[types.UID]bool, len(a.running))
 	for _, pod := range a.running {

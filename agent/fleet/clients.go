@@ -70,8 +70,10 @@ func newClients(config *rest.Config, qps float32) (*clients, error) {
 // half a minute to its back-off.
 func (c *clients) awaitNodeMetrics(ctx context.Context) error {
 	logger, told := klog.FromContext(ctx), false
-	return wait.PollUntilContextCancel(ctx, discoveryInterval, true, func(context.Context) (bool, error) {
-		list, err := c.core.Discovery().ServerResourcesForGroupVersion(slov1alpha1.GroupVersion.String())
+	return wait.PollUntilContextCancel(ctx, discoveryInterval, true, func(ctx context.Context) (bool, error) {
+		// The discovery client's own methods take no context, and would outlive this one by half a minute.
+		list := &metav1.APIResourceList{}
+		err := c.core.Discovery().RESTClient().Get().AbsPath("apis", slov1alpha1.GroupVersion.Group, slov1alpha1.GroupVersion.Version).Do(ctx).Into(list)
 		served := err == nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool {
 			return r.Name == "nodemetrics"
 		})

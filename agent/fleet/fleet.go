@@ -37,7 +37,12 @@ func Run(ctx context.Context, opts Options) error {
 	if f.informers, err = newInformers(c, opts); err != nil {
 		return fmt.Errorf("start simulated koordlets: %w", err)
 	}
-	f.reports = newReports(c.writes, opts.Clock, f.agent)
+	metrics, err := newInstruments(opts.Registerer, f)
+	if err != nil {
+		return fmt.Errorf("start simulated koordlets: %w", err)
+	}
+	defer metrics.unregister(opts.Registerer)
+	f.reports = newReports(c.writes, opts.Clock, f.agent, metrics)
 	handling, err := f.follow(klog.FromContext(ctx))
 	if err != nil {
 		return fmt.Errorf("start simulated koordlets: %w", err)

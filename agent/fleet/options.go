@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
@@ -39,7 +40,7 @@ type Options struct {
 	Origin time.Time
 	// ReportInterval overrides what NodeMetrics ask for, at least one second; 0 leaves it to them.
 	ReportInterval time.Duration
-	// Trace drives the load of prod pods; nil for the built-in profiles.
+	// Trace drives the load of prod pods; nil for the built-in profiles. It holds one recording at least.
 	Trace *trace.Set
 	// Prediction of what prod pods will not need.
 	Prediction prediction.Options
@@ -49,6 +50,8 @@ type Options struct {
 	QPS float32
 	// Clock is real time; the system's by default.
 	Clock clock.WithTicker
+	// Registerer of the fleet's metrics while it runs; nil registers nowhere.
+	Registerer prometheus.Registerer
 }
 
 func (o Options) withDefaults() (Options, error) {
@@ -76,6 +79,8 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("start simulated koordlets: sample period %s must lie between 1s and 1m", o.SamplePeriod)
 	case o.ReportInterval != 0 && o.ReportInterval < minReportInterval:
 		return o, fmt.Errorf("start simulated koordlets: report interval %s must be %s at least", o.ReportInterval, minReportInterval)
+	case o.Trace != nil && len(o.Trace.Services)+len(o.Trace.VMs) == 0:
+		return o, errors.New("start simulated koordlets: the trace holds no recording")
 	case !(o.QPS > 0):
 		return o, fmt.Errorf("start simulated koordlets: %g reports per second must be positive", o.QPS)
 	}

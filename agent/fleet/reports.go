@@ -25,18 +25,19 @@ const (
 
 // reports writes what is due, each node's latest state at the time of writing.
 type reports struct {
-	writer *report.Writer
-	clock  clock.WithTicker
-	agent  func(name string) *agent
-	queue  workqueue.TypedRateLimitingInterface[string]
+	writer  *report.Writer
+	clock   clock.WithTicker
+	agent   func(name string) *agent
+	queue   workqueue.TypedRateLimitingInterface[string]
+	metrics *instruments
 	// failing says that the API server did not take the last report; it is logged when that changes.
 	failing atomic.Bool
 }
 
-func newReports(client rest.Interface, clock clock.WithTicker, agent func(string) *agent) *reports {
+func newReports(client rest.Interface, clock clock.WithTicker, agent func(string) *agent, metrics *instruments) *reports {
 	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[string](firstRetry, lastRetry)
 	return &reports{
-		writer: report.NewWriter(client), clock: clock, agent: agent,
+		writer: report.NewWriter(client), clock: clock, agent: agent, metrics: metrics,
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[string]{Clock: clock}),
 	}
 }
@@ -71,11 +72,14 @@ func (r *reports) next(ctx context.Context) bool {
 		r.queue.Forget(name)
 	case apierrors.IsNotFound(err):
 		// The NodeMetric was deleted; the manager makes a new one, and the informer says so.
+		r.metrics.count(reportGone)
 		r.queue.Forget(name)
 	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
 		klog.FromContext(ctx).Error(err, "report refused", "node", name)
+		r.metrics.count(reportRefused)
 		r.queue.Forget(name)
 	default:
+		r.metrics.count(reportFailed)
 		if !r.failing.Swap(true) {
 			klog.FromContext(ctx).Error(err, "reports fail, retrying")
 		}
@@ -96,6 +100,8 @@ func (r *reports) write(ctx context.Context, name string) error {
 	if err := r.writer.Write(ctx, name, status); err != nil {
 		return err
 	}
+	r.metrics.count(reportTaken)
+	a.setReported(r.clock.Now())
 	if r.failing.Swap(false) {
 		klog.FromContext(ctx).Info("reports succeed again")
 	}

@@ -41,6 +41,21 @@ func (a *agent) status(now time.Time) *slov1alpha1.NodeMetricStatus {
 	return status
 }
 
+// setReported notes that a report was taken.
+func (a *agent) setReported(at time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.reported = at
+}
+
+// reportAge is how long ago the node last reported; expected is false for a node that has nothing to report to, or is
+// frozen and silent on purpose.
+func (a *agent) reportAge(now time.Time) (age time.Duration, expected bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return now.Sub(a.reported), a.metric != nil && !a.node.sim.Frozen
+}
+
 // silent reports whether the node was frozen after a report, which then stays the last one.
 func (a *agent) silent() bool {
 	node := a.node.sim

@@ -78,7 +78,8 @@ func (n *Node) Observe(snapshot *host.Snapshot) {
 	n.last, n.lastAt = snapshot.Node, snapshot.Time
 }
 
-// rate is the CPU time used between two readings, in billionths of a CPU. A counter that went backwards began anew.
+// rate is the CPU time used between two readings, in billionths of a CPU, at most maxAmount. A counter that went backwards
+// began anew.
 func rate(before, after, elapsed time.Duration) int64 {
 	if elapsed <= 0 {
 		return 0
@@ -87,7 +88,7 @@ func rate(before, after, elapsed time.Duration) int64 {
 	if used < 0 {
 		used = max(after, 0)
 	}
-	return int64(float64(used) / float64(elapsed) * 1e9)
+	return int64(min(float64(used)/float64(elapsed)*1e9, maxAmount))
 }
 
 // align makes order match the snapshot's pods, with new series for new pods, and forgets pods that went.

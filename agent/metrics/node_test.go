@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -176,5 +177,22 @@ func TestPolicyWithDefaults(t *testing.T) {
 				t.Errorf("policy (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestRateOfAbsurdCounters(t *testing.T) {
+	tests := map[string]struct {
+		before, after, elapsed time.Duration
+		want                   int64
+	}{
+		"a counter that leaps":        {after: math.MaxInt64, elapsed: 1, want: maxAmount},
+		"a counter that began anew":   {before: time.Hour, after: time.Second, elapsed: 2 * time.Second, want: 5e8},
+		"a counter that is negative":  {before: time.Hour, after: -time.Second, elapsed: time.Second},
+		"no time between the samples": {after: time.Second},
+	}
+	for name, test := range tests {
+		if got := rate(test.before, test.after, test.elapsed); got != test.want {
+			t.Errorf("%s: rate %d, want %d", name, got, test.want)
+		}
 	}
 }

@@ -89,8 +89,8 @@ func (c *SchedulerClient) ExplainPod(ctx context.Context, question *diagnosticsv
 func (c *SchedulerClient) askAll(ctx context.Context, addresses []string, body []byte) (*diagnosticsv1alpha1.PodExplanation, error) {
 	var fallback *diagnosticsv1alpha1.PodExplanation
 	var refusals []error
-	for _, address := range addresses {
-		answer, err := c.ask(ctx, address, body)
+	for i, address := range addresses {
+		answer, err := c.askInTime(ctx, len(addresses)-i, address, body)
 		var refusal *refusal
 		switch {
 		case errors.As(err, &refusal):
@@ -122,6 +122,17 @@ type refusal struct {
 func (r *refusal) Error() string { return fmt.Sprintf("%s: %v", r.address, r.err) }
 
 func (r *refusal) Unwrap() error { return r.err }
+
+// askInTime asks one address, for an equal share of the time that it and the addresses after it have: one that hangs
+// leaves time for the others.
+func (c *SchedulerClient) askInTime(ctx context.Context, sharers int, address string, body []byte) (*diagnosticsv1alpha1.PodExplanation, error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/time.Duration(sharers))
+		defer cancel()
+	}
+	return c.ask(ctx, address, body)
+}
 
 func (c *SchedulerClient) ask(ctx context.Context, address string, body []byte) (*diagnosticsv1alpha1.PodExplanation, error) {
 	client, err := c.client(address)
@@ -177,6 +188,9 @@ func (c *SchedulerClient) addresses(ctx context.Context) ([]string, error) {
 		found, err := c.lookup(ctx, hosts[0])
 		if err != nil {
 			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("%s has no address", hosts[0])
 		}
 		hosts = found
 	}

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -214,6 +216,31 @@ func TestTheLeaderIsFoundAmongTheReplicas(t *testing.T) {
 	}
 }
 
+func TestAReplicaThatHangsLeavesTimeForTheOthers(t *testing.T) {
+	released := make(chan struct{})
+	hanging := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		// The server notices that the client went once the body has been read.
+		_, _ = io.Copy(io.Discard, r.Body)
+		select {
+		case <-r.Context().Done():
+		case <-released:
+		}
+	})
+	leader := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		answer := newQuestion()
+		answer.Status.Origin.Leader = true
+		respond(t, w, http.StatusOK, answer)
+	})
+	client := newReplicatedClient(t, hanging, leader)
+	t.Cleanup(func() { close(released) })
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	answer, err := client.ExplainPod(ctx, newQuestion())
+	if err != nil || !answer.Status.Origin.Leader {
+		t.Errorf("answer %+v, error %v; want the leader's", answer, err)
+	}
+}
+
 // newReplicatedClient serves two replicas on one port of two addresses, as the pods of a headless service do, and
 // returns a client of both.
 func newReplicatedClient(t *testing.T, first, second http.Handler) *SchedulerClient {
@@ -263,4 +290,14 @@ func TestEndpointsMustBeHTTPS(t *testing.T) {
 			t.Errorf("endpoint %q was accepted", endpoint)
 		}
 	}
+}
+
+func TestANameWithoutAddressesIsAnAbsentScheduler(t *testing.T) {
+	client, err := NewSchedulerClient(&rest.Config{}, "https://koord-scheduler.koordinator-system.svc", func() []byte { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.lookup = func(context.Context, string) ([]string, error) { return nil, nil }
+	_, err = client.ExplainPod(t.Context(), newQuestion())
+	checkStatus(t, err, http.StatusServiceUnavailable, "koord-scheduler.koordinator-system.svc has no address")
 }

@@ -5,14 +5,18 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/endpoints/openapi"
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
@@ -53,8 +57,10 @@ type Server struct {
 	// Identity of this process, and whether it leads.
 	Identity string
 	Leader   func() bool
-	// Clock stamps the answers.
+	// Clock stamps the answers, and measures how long they take.
 	Clock clock.PassiveClock
+	// Registerer of the metrics of questions; nil registers nowhere.
+	Registerer prometheus.Registerer
 
 	ready atomic.Bool
 }
@@ -187,15 +193,32 @@ func (s *Server) build(config *genericapiserver.Config) (*genericapiserver.Gener
 	}
 	group := genericapiserver.NewDefaultAPIGroupInfo(diagnosticsv1alpha1.GroupVersion.Group, scheme,
 		runtime.NewParameterCodec(scheme), serializer.NewCodecFactory(scheme))
-	group.VersionedResourcesStorageMap[diagnosticsv1alpha1.GroupVersion.Version] = map[string]rest.Storage{
-		"podexplanations": &podExplanations{explainer: s.Pods, authorizer: config.Authorization.Authorizer},
-		"nodeexplanations": &nodeExplanations{
-			explainer: s.Nodes, authorizer: config.Authorization.Authorizer,
-			identity: s.Identity, leader: s.Leader, clock: s.Clock,
-		},
+	resources, err := s.resources(config.Authorization.Authorizer)
+	if err != nil {
+		return nil, err
 	}
+	group.VersionedResourcesStorageMap[diagnosticsv1alpha1.GroupVersion.Version] = resources
 	if err := server.InstallAPIGroup(&group); err != nil {
 		return nil, fmt.Errorf("install the diagnostics API: %w", err)
 	}
 	return server, nil
+}
+
+// resources are what can be asked, by name, each measured.
+func (s *Server) resources(decide authorizer.Authorizer) (map[string]rest.Storage, error) {
+	kinds := map[string]creation{
+		podKind.Kind: &podExplanations{explainer: s.Pods, authorizer: decide},
+		nodeKind.Kind: &nodeExplanations{
+			explainer: s.Nodes, authorizer: decide, identity: s.Identity, leader: s.Leader, clock: s.Clock,
+		},
+	}
+	instruments, err := newInstruments(s.Registerer, slices.Collect(maps.Keys(kinds))...)
+	if err != nil {
+		return nil, err
+	}
+	resources := map[string]rest.Storage{}
+	for kind, resource := range kinds {
+		resources[resource.GetSingularName()+"s"] = measured{creation: resource, kind: kind, instruments: instruments, clock: s.Clock}
+	}
+	return resources, nil
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -34,9 +35,22 @@ type recorder struct {
 	pods  []string
 	nodes []string
 	err   error
+	// clock is what the server's clock shows, and took how far each answer moves it on.
+	clock *clocktesting.FakePassiveClock
+	took  time.Duration
+	// metrics is where the server registers its own, if anywhere.
+	metrics prometheus.Registerer
+}
+
+// think takes the time an answer takes.
+func (r *recorder) think() {
+	if r.clock != nil {
+		r.clock.SetTime(r.clock.Now().Add(r.took))
+	}
 }
 
 func (r *recorder) ExplainPod(_ context.Context, question *diagnosticsv1alpha1.PodExplanation) (*diagnosticsv1alpha1.PodExplanation, error) {
+	r.think()
 	r.pods = append(r.pods, question.Namespace+"/"+question.Spec.PodName)
 	answer := question.DeepCopy()
 	answer.Status = diagnosticsv1alpha1.PodExplanationStatus{
@@ -46,6 +60,7 @@ func (r *recorder) ExplainPod(_ context.Context, question *diagnosticsv1alpha1.P
 }
 
 func (r *recorder) ExplainNode(_ context.Context, spec diagnosticsv1alpha1.NodeExplanationSpec) (diagnosticsv1alpha1.NodeExplanationStatus, error) {
+	r.think()
 	r.nodes = append(r.nodes, spec.NodeName)
 	return diagnosticsv1alpha1.NodeExplanationStatus{
 		Summary: "8 cores are reclaimed",
@@ -61,9 +76,10 @@ func newTestServer(t *testing.T, explainer *recorder, allow func(authorizer.Attr
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { listener.Close() })
+	explainer.clock = clocktesting.NewFakePassiveClock(noon)
 	server := &Server{
 		Pods: explainer, Nodes: explainer, Identity: "manager-1", Leader: func() bool { return true },
-		Clock: clocktesting.NewFakePassiveClock(noon),
+		Clock: explainer.clock, Registerer: explainer.metrics,
 	}
 	config, err := server.newConfig(listener)
 	if err != nil {

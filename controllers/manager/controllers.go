@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/controllers/counterpart"
 	"koordinator.sh/koord/controllers/diagnostics"
 	"koordinator.sh/koord/controllers/nodemetric"
 	"koordinator.sh/koord/controllers/noderesource"
@@ -26,8 +27,10 @@ func addControllers(ctx context.Context, mgr ctrl.Manager, configuration sloconf
 		add  func() error
 	}{
 		{"sloconfig", func() error { return sloconfig.AddToManager(mgr, configuration) }},
-		{"nodemetric", func() error { return nodemetric.AddToManager(mgr, nodemetric.Options{Config: store}) }},
-		{"nodeslo", func() error { return nodeslo.AddToManager(mgr, nodeslo.Options{Config: store}) }},
+		{"nodemetric", func() error {
+			return counterpart.AddToManager(mgr, nodemetric.Kind(), counterpart.Options{Config: store})
+		}},
+		{"nodeslo", func() error { return counterpart.AddToManager(mgr, nodeslo.Kind(), counterpart.Options{Config: store}) }},
 		{"noderesource", func() error { return noderesource.AddToManager(ctx, mgr, noderesource.Options{Config: store}) }},
 		{"warm caches", func() error { return mgr.Add(warmCaches{mgr.GetCache()}) }},
 	}

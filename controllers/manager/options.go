@@ -76,7 +76,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 // Validate reports everything that is wrong at once.
 func (o *Options) Validate() error {
 	var errs []error
-	if o.KubeAPIQPS <= 0 || o.KubeAPIBurst < 1 {
+	if !(o.KubeAPIQPS > 0) || o.KubeAPIBurst < 1 {
 		errs = append(errs, fmt.Errorf("--kube-api-qps %g and --kube-api-burst %d must be positive", o.KubeAPIQPS, o.KubeAPIBurst))
 	}
 	if o.ConfigNamespace == "" || o.SLOConfigName == "" {

@@ -13,6 +13,9 @@ func TestFlagsThatCannotWorkAreRefusedTogether(t *testing.T) {
 		wantTexts []string
 	}{
 		"the defaults are fine": {},
+		"a rate that is no number": {
+			args: []string{"--kube-api-qps=NaN"}, wantTexts: []string{"--kube-api-qps NaN"},
+		},
 		"every number wrong": {
 			args:      []string{"--kube-api-qps=0", "--diagnostics-port=70000", "--slo-config-name="},
 			wantTexts: []string{"--kube-api-qps", "--diagnostics-port 70000", "--slo-config-name"},

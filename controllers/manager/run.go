@@ -16,6 +16,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -126,6 +127,7 @@ func assemble(ctx context.Context, config *rest.Config, options *Options, servin
 		Identity:    lock.Identity(),
 		Leader:      func() bool { return closed(mgr.Elected()) },
 		Clock:       clock.RealClock{},
+		Registerer:  metrics.Registry,
 	}
 	return mgr, addServer(mgr, server)
 }
@@ -154,13 +156,13 @@ func closed(channel <-chan struct{}) bool {
 }
 
 func metricsOptions(options *Options, serving *certificate.SecretProvider) metricsserver.Options {
-	metrics := metricsserver.Options{BindAddress: options.MetricsBindAddress, SecureServing: options.MetricsSecure}
+	server := metricsserver.Options{BindAddress: options.MetricsBindAddress, SecureServing: options.MetricsSecure}
 	if options.MetricsSecure {
-		metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
-		metrics.TLSOpts = []func(*tls.Config){func(c *tls.Config) {
+		server.FilterProvider = filters.WithAuthenticationAndAuthorization
+		server.TLSOpts = []func(*tls.Config){func(c *tls.Config) {
 			c.GetCertificate = serving.GetCertificate
 			c.MinVersion = tls.VersionTLS13
 		}}
 	}
-	return metrics
+	return server
 }

@@ -1,9 +1,11 @@
 package noderesource
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"koordinator.sh/koord/api/extension"
@@ -23,9 +25,13 @@ var (
 		Subsystem: "slo_controller", Name: "node_extended_resource_allocatable_internal",
 		Help: "What a node could offer now, cpu in cores and memory in bytes, whether it is published or not.",
 	}, []string{"node", "resource", "unit"})
+	beyond = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Subsystem: "slo_controller", Name: "node_extended_resource_beyond_node",
+		Help: "What a node offers and does not have left, cpu in cores and memory in bytes; absent when it has all it offers.",
+	}, []string{"node", "resource", "unit"})
 )
 
-var register = sync.OnceFunc(func() { metrics.Registry.MustRegister(reconciles, plugins, internal) })
+var register = sync.OnceFunc(func() { metrics.Registry.MustRegister(reconciles, plugins, internal, beyond) })
 
 func count(err error) {
 	if err != nil {
@@ -58,4 +64,21 @@ func publishInternal(node string, result overcommit.Result) {
 }
 
 // forget drops the series of a node that is gone.
-func forget(node string) { internal.DeletePartialMatch(prometheus.Labels{"node": node}) }
+func forget(node string) {
+	internal.DeletePartialMatch(prometheus.Labels{"node": node})
+	beyond.DeletePartialMatch(prometheus.Labels{"node": node})
+}
+
+// publishExcess tells how much of its offer a node does not have.
+func publishExcess(node string, found []overcommit.Excess) {
+	gauge := func(name corev1.ResourceName, unit string, scale float64) {
+		i := slices.IndexFunc(found, func(e overcommit.Excess) bool { return e.Name == name })
+		if i < 0 {
+			beyond.DeleteLabelValues(node, string(name), unit)
+			return
+		}
+		beyond.WithLabelValues(node, string(name), unit).Set(float64(found[i].Beyond) / scale)
+	}
+	gauge(extension.BatchCPU, "integer", 1000)
+	gauge(extension.BatchMemory, "byte", 1)
+}

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -23,9 +24,12 @@ import (
 const soonest = time.Second
 
 type reconciler struct {
-	client client.Client
-	config *sloconfig.Store
-	clock  clock.PassiveClock
+	client   client.Client
+	config   *sloconfig.Store
+	clock    clock.PassiveClock
+	recorder events.EventRecorder
+	// announced holds the causes of excess that events told about. Each node is reconciled by one worker at a time.
+	announced sync.Map // node name -> []cause
 	// written holds when this process last wrote each node: the cache may not have seen the write yet.
 	written sync.Map // node name -> time.Time
 }
@@ -46,6 +50,7 @@ func (r *reconciler) reconcile(ctx context.Context, name string) (time.Duration,
 	in, err := read(ctx, r.client, name)
 	if apierrors.IsNotFound(err) {
 		r.written.Delete(name)
+		r.announced.Delete(name)
 		forget(name)
 		return 0, nil
 	}
@@ -57,6 +62,9 @@ func (r *reconciler) reconcile(ctx context.Context, name string) (time.Duration,
 	in.LastSync = r.lastSync(in.Node)
 	result := overcommit.Calculate(in)
 	publishInternal(name, result)
+	found := overcommit.Excesses(in, result)
+	publishExcess(name, found)
+	r.announce(in.Node, found)
 	sync := result.Sync(in)
 	if body := patchBody(in.Node, result, sync.Write); body != nil {
 		if err := r.write(ctx, name, body); err != nil {

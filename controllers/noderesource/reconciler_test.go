@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -83,6 +84,7 @@ func store(t *testing.T, config string) *sloconfig.Store {
 type harness struct {
 	*reconciler
 	patches []map[string]any
+	events  *events.FakeRecorder
 }
 
 func newHarness(t *testing.T, config *sloconfig.Store, objects ...client.Object) *harness {
@@ -110,7 +112,8 @@ func newHarness(t *testing.T, config *sloconfig.Store, objects ...client.Object)
 		WithStatusSubresource(&corev1.Node{}).
 		WithIndex(&corev1.Pod{}, PodNodeIndex, indexByNode).
 		WithInterceptorFuncs(interceptor.Funcs{SubResourcePatch: record}).Build()
-	h.reconciler = &reconciler{client: c, config: config, clock: clocktesting.NewFakePassiveClock(noon)}
+	h.events = events.NewFakeRecorder(100)
+	h.reconciler = &reconciler{client: c, config: config, clock: clocktesting.NewFakePassiveClock(noon), recorder: h.events}
 	return h
 }
 

@@ -41,7 +41,7 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	if o.Workers <= 0 {
 		o.Workers = 4
 	}
-	r := &reconciler{client: mgr.GetClient(), config: o.Config, clock: o.Clock}
+	r := &reconciler{client: mgr.GetClient(), config: o.Config, clock: o.Clock, recorder: mgr.GetEventRecorder("noderesource")}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("noderesource").
 		For(&corev1.Node{}, builder.WithPredicates(nodeMatters())).

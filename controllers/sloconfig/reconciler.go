@@ -3,6 +3,7 @@ package sloconfig
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -103,5 +104,5 @@ func bounded(text string) string {
 	if len(text) <= longest {
 		return text
 	}
-	return text[:longest] + "..."
+	return strings.ToValidUTF8(text[:longest], "") + "..."
 }

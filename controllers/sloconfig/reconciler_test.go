@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -242,5 +243,15 @@ func TestSubscribersAreWokenOncePerChange(t *testing.T) {
 	s.Set(config)
 	if !woken() || woken() {
 		t.Error("two changes in a row must wake, and wake once")
+	}
+}
+
+func TestNotesOfEventsAreCutBetweenLetters(t *testing.T) {
+	short := strings.Repeat("é", 500)
+	if got := bounded(short); got != short {
+		t.Errorf("a note of %d bytes was cut to %d", len(short), len(got))
+	}
+	if got := bounded("x" + short); !utf8.ValidString(got) || len(got) > 1003 {
+		t.Errorf("note of %d bytes, valid UTF-8: %t", len(got), utf8.ValidString(got))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -71,6 +72,9 @@ func EveryNode(reader client.Reader) handler.EventHandler {
 		var nodes corev1.NodeList
 		if err := reader.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
 			// The reader is a cache that has synced; it does not fail while the context lives.
+			if ctx.Err() == nil {
+				log.FromContext(ctx).Error(err, "Failed to look at all nodes after a change of the configuration")
+			}
 			return nil
 		}
 		requests := make([]reconcile.Request, 0, len(nodes.Items))

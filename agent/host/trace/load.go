@@ -85,16 +85,20 @@ func list(dir string) ([]string, error) {
 	return files, nil
 }
 
+// readFile reads a regular file. Others are not opened: a pipe would block until somebody writes into it.
 func readFile(path string, room int) ([]*Series, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("read trace %q: %w", path, errors.Unwrap(err))
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("read trace %q: it is not a regular file", path)
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read trace %q: %w", path, errors.Unwrap(err))
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("read trace %q: %w", path, err)
-	}
 	if info.Size() > MaxFileBytes {
 		return nil, fmt.Errorf("read trace %q: %d bytes are more than %d", path, info.Size(), MaxFileBytes)
 	}

@@ -123,6 +123,7 @@ func TestOpenErrors(t *testing.T) {
 		dir:                              fmt.Sprintf("read trace %q: line 2", bad),
 		t.TempDir():                      "it holds no .csv file",
 		filepath.Join(dir, "absent.csv"): "no such file",
+		os.DevNull:                       "it is not a regular file",
 	} {
 		_, err := Open(path)
 		if err == nil || !strings.Contains(err.Error(), want) {

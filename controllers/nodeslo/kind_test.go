@@ -17,13 +17,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/controllers/counterpart"
 	"koordinator.sh/koord/controllers/sloconfig"
 	"koordinator.sh/koord/decision/layering"
 )
 
 // harness is a reconciler over a fake API server that records patches.
 type harness struct {
-	*reconciler
+	reconcile.Reconciler
+	client  client.Client
+	config  *sloconfig.Store
 	patches []string
 }
 
@@ -44,8 +47,9 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 		}
 		return c.Patch(ctx, object, patch, options...)
 	}
-	h.reconciler = &reconciler{config: sloconfig.NewStore(), client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
-		WithInterceptorFuncs(interceptor.Funcs{Patch: patch}).Build()}
+	h.config = sloconfig.NewStore()
+	h.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{Patch: patch}).Build()
+	h.Reconciler = counterpart.NewReconciler(Kind(), h.client, h.config)
 	return h
 }
 

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/controllers/counterpart"
 	"koordinator.sh/koord/controllers/sloconfig"
 	"koordinator.sh/koord/decision/layering"
 )
@@ -93,7 +94,7 @@ func TestReconcile(t *testing.T) {
 	}
 }
 
-func newReconciler(t *testing.T, writes *[]write, objects ...client.Object) *reconciler {
+func newReconciler(t *testing.T, writes *[]write, objects ...client.Object) reconcile.Reconciler {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, slov1alpha1.AddToScheme} {
@@ -137,19 +138,19 @@ func newReconciler(t *testing.T, writes *[]write, objects ...client.Object) *rec
 	}
 	store := sloconfig.NewStore()
 	store.Set(config)
-	return &reconciler{config: store,
-		client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithInterceptorFuncs(funcs).Build()}
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithInterceptorFuncs(funcs).Build()
+	return counterpart.NewReconciler(Kind(), c, store)
 }
 
 func TestHeartbeatsDoNotWake(t *testing.T) {
 	before := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-a", ResourceVersion: "1", Labels: map[string]string{"a": "b"}}}
 	after := before.DeepCopy()
 	after.ResourceVersion = "2"
-	if StrategyChanged().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}) {
+	if strategyChanged().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}) {
 		t.Error("a heartbeat wakes the controller")
 	}
 	after.Labels["a"] = "c"
-	if !StrategyChanged().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}) {
+	if !strategyChanged().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}) {
 		t.Error("a new label does not wake the controller")
 	}
 }
