@@ -117,6 +117,7 @@ func annotationLayer(node *corev1.Node) (map[string]any, []Problem) {
 	checkType(values, colocationType, "", reportAs(finding.ConfigMalformed))
 	checkBounds(values, colocationBounds, "", reportAs(finding.ConfigOutOfRange))
 	if len(problems) > 0 {
+		sortByPlace(problems)
 		return nil, problems
 	}
 	normalized, err := normalize(values, colocationType)

@@ -1,6 +1,7 @@
 package layering
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,16 +46,18 @@ func parseSection(s section, text string) (*layered, []Problem) {
 	p.doc = doc
 	result := p.merge()
 	if len(p.problems) > 0 {
-		slices.SortStableFunc(p.problems, func(a, b Problem) int {
-			if a.Line != b.Line {
-				return a.Line - b.Line
-			}
-			return a.Column - b.Column
-		})
+		sortByPlace(p.problems)
 		return nil, p.problems
 	}
 	result.text = text
 	return result, nil
+}
+
+// sortByPlace orders problems as they stand in the text: checks visit the keys of an object in no order.
+func sortByPlace(problems []Problem) {
+	slices.SortStableFunc(problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Code, b.Code))
+	})
 }
 
 func (p *sectionParser) merge() *layered {

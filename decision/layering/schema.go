@@ -166,5 +166,5 @@ func shorten(text string) string {
 	if len(text) <= longest {
 		return text
 	}
-	return text[:longest] + "..."
+	return strings.ToValidUTF8(text[:longest], "") + "..."
 }

@@ -1,6 +1,9 @@
 package loadaware
 
 import (
+	"math"
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -14,19 +17,22 @@ const PluginName = "LoadAwareScheduling"
 // DefaultEstimator is the only estimator: a fixed share of the larger of request and limit.
 const DefaultEstimator = "defaultEstimator"
 
-// Args configures load-aware scheduling. The JSON is that of Koordinator's LoadAwareSchedulingArgs. A nil pointer, a nil
-// map or an empty estimator stands for the default that SetDefaults fills in.
+// MaxSeconds is the longest time that Args can state, about 292 years: what a time.Duration holds.
+const MaxSeconds = math.MaxInt64 / int64(time.Second)
+
+// Args configures load-aware scheduling. The JSON is that of Koordinator's LoadAwareSchedulingArgs. A nil pointer, an
+// empty map or an empty estimator stands for the default that SetDefaults fills in.
 type Args struct {
 	metav1.TypeMeta `json:",inline"`
 
 	// FilterExpiredNodeMetrics refuses nodes whose NodeMetric has expired; default true. When false, an expired
 	// NodeMetric is still compared with the thresholds.
 	FilterExpiredNodeMetrics *bool `json:"filterExpiredNodeMetrics,omitempty"`
-	// NodeMetricExpirationSeconds is the age from which a NodeMetric is expired; default 180, at least 1.
+	// NodeMetricExpirationSeconds is the age from which a NodeMetric is expired; default 180, 1 to MaxSeconds.
 	NodeMetricExpirationSeconds *int64 `json:"nodeMetricExpirationSeconds,omitempty"`
 	// EnableScheduleWhenNodeMetricsExpired lets nodes with an expired NodeMetric pass; default false.
 	EnableScheduleWhenNodeMetricsExpired *bool `json:"enableScheduleWhenNodeMetricsExpired,omitempty"`
-	// DominantResourceWeight weighs the scarcest resource of a node in its score; default 0.
+	// DominantResourceWeight weighs the scarcest resource of a node in its score, 0 to 100; default 0.
 	DominantResourceWeight int64 `json:"dominantResourceWeight,omitempty"`
 	// ResourceWeights of the score, 1 to 100 each; default cpu 1 and memory 1, unless dominantResourceWeight is set.
 	ResourceWeights map[corev1.ResourceName]int64 `json:"resourceWeights,omitempty"`
@@ -41,18 +47,21 @@ type Args struct {
 	// Estimator names the way pods are estimated; default and only value defaultEstimator.
 	Estimator string `json:"estimator,omitempty"`
 	// EstimatedScalingFactors say which percentage of its request a pod is expected to use, 1 to 100; default cpu 85 and
-	// memory 70. Resources left out keep their defaults.
+	// memory 70. Cpu and memory keep their defaults when left out; other resources without a factor are estimated at 0.
 	EstimatedScalingFactors map[corev1.ResourceName]int64 `json:"estimatedScalingFactors,omitempty"`
-	// EstimatedSecondsAfterPodScheduled counts a pod by its estimate for so long after it was scheduled, even if it is
-	// reported already; unset by default.
+	// EstimatedSecondsAfterPodScheduled counts a pod by its estimate wherever the report was made less than so long after
+	// the pod was scheduled, 0 to MaxSeconds; unset by default, which is the same as 0: what is reported counts.
 	EstimatedSecondsAfterPodScheduled *int64 `json:"estimatedSecondsAfterPodScheduled,omitempty"`
-	// EstimatedSecondsAfterInitialized does the same, counted from the end of the pod's init containers.
+	// EstimatedSecondsAfterInitialized does the same from the end of the pod's init containers, 0 to MaxSeconds. Once
+	// they have ended, it is in force in place of EstimatedSecondsAfterPodScheduled.
 	EstimatedSecondsAfterInitialized *int64 `json:"estimatedSecondsAfterInitialized,omitempty"`
 	// AllowCustomizeEstimation honours the estimation annotations of pods; default false.
 	AllowCustomizeEstimation bool `json:"allowCustomizeEstimation,omitempty"`
-	// Aggregated compares percentiles over a window in place of the latest usage; unset by default.
+	// Aggregated compares percentiles over a window in place of the latest usage; unset by default. Prod thresholds,
+	// where they apply, come before it.
 	Aggregated *AggregatedArgs `json:"aggregated,omitempty"`
-	// SupportedResources are considered beside cpu, memory and those that have a threshold or a weight.
+	// SupportedResources are considered beside cpu, memory and those that have a threshold, a weight or a factor. They
+	// can then be given thresholds node by node.
 	SupportedResources []corev1.ResourceName `json:"supportedResources,omitempty"`
 }
 
@@ -88,10 +97,10 @@ func SetDefaults(args *Args) {
 	if args.EnableScheduleWhenNodeMetricsExpired == nil {
 		args.EnableScheduleWhenNodeMetricsExpired = new(false)
 	}
-	if args.ResourceWeights == nil && args.DominantResourceWeight == 0 {
+	if len(args.ResourceWeights) == 0 && args.DominantResourceWeight == 0 {
 		args.ResourceWeights = map[corev1.ResourceName]int64{corev1.ResourceCPU: 1, corev1.ResourceMemory: 1}
 	}
-	if args.UsageThresholds == nil {
+	if len(args.UsageThresholds) == 0 {
 		args.UsageThresholds = map[corev1.ResourceName]int64{corev1.ResourceCPU: 65, corev1.ResourceMemory: 95}
 	}
 	if args.Estimator == "" {

@@ -2,27 +2,27 @@ package loadaware
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/json"
 )
 
 // APIVersion of the plugin arguments.
 const APIVersion = "kubescheduler.config.k8s.io/v1"
 
-// DecodeArgs reads plugin arguments from JSON, fills in defaults and validates them. Unknown fields are errors; empty
-// input stands for the defaults. A validation error names every wrong field.
+// DecodeArgs reads plugin arguments from JSON, fills in defaults and validates them. Unknown fields are errors, and
+// those that are spelt in another case are unknown, as everywhere in Kubernetes. Empty input stands for the defaults. An
+// error about fields names every wrong one.
 func DecodeArgs(raw []byte) (*Args, error) {
 	args := &Args{}
 	if len(bytes.TrimSpace(raw)) > 0 {
-		decoder := json.NewDecoder(bytes.NewReader(raw))
-		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(args); err != nil {
+		var object map[string]any
+		if err := json.Unmarshal(raw, &object); err != nil {
 			return nil, fmt.Errorf("decode %s: %w", Kind, err)
 		}
-		if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("decode %s: unexpected data after the object", Kind)
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object, args, true); err != nil {
+			return nil, fmt.Errorf("decode %s: %w", Kind, err)
 		}
 	}
 	if args.Kind != "" && args.Kind != Kind {

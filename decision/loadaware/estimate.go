@@ -3,10 +3,12 @@ package loadaware
 import (
 	"maps"
 	"math"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	resourcehelper "k8s.io/component-helpers/resource"
 
 	"koordinator.sh/koord/api/extension"
@@ -32,28 +34,26 @@ type Estimate struct {
 	DaemonSet bool
 }
 
-// Estimate says what a pod is expected to use: of the larger of its request and limit, the percentage that the
-// resource's scaling factor names, at most the limit.
+// Estimate says what a pod is expected to use: of the larger of its request and of the limits that are set, the
+// percentage that the resource's scaling factor names, at most the limit where every container has one.
 func (p *Policy) Estimate(pod *corev1.Pod) Estimate {
 	estimate := Estimate{Class: extension.PodPriorityClassWithDefault(pod), Usage: make([]int64, len(p.resources))}
 	estimate.Prod = estimate.Class == extension.PriorityProd
-	for i := range pod.OwnerReferences {
-		if owner := &pod.OwnerReferences[i]; owner.Kind == "DaemonSet" && owner.Controller != nil && *owner.Controller {
-			estimate.DaemonSet = true
-		}
-	}
-	asked := podrequest.Of(pod)
-	tier := asked.Tier()
-	request, limit := asked.Requests.Of(tier), podrequest.LimitsOf(pod).Of(tier)
+	estimate.DaemonSet = slices.ContainsFunc(pod.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.Kind == "DaemonSet" })
+	requests := podrequest.Of(pod)
+	tier := requests.Tier()
+	request, set, bound := requests.Requests.Of(tier), podrequest.SetLimitsOf(pod).Of(tier), podrequest.LimitsOf(pod).Of(tier)
 	factors := p.factorsOf(pod)
 	for i, name := range p.resources {
 		switch name {
 		case corev1.ResourceCPU:
-			estimate.Usage[i] = scale(request.MilliCPU, limit.MilliCPU, factors[i], unrequested(tier, unrequestedMilliCPU))
+			asked := demand{request.MilliCPU, set.MilliCPU, bound.MilliCPU, unrequested(tier, unrequestedMilliCPU)}
+			estimate.Usage[i] = asked.scaled(factors[i])
 		case corev1.ResourceMemory:
-			estimate.Usage[i] = scale(request.Memory, limit.Memory, factors[i], unrequested(tier, unrequestedMemory))
+			asked := demand{request.Memory, set.Memory, bound.Memory, unrequested(tier, unrequestedMemory)}
+			estimate.Usage[i] = asked.scaled(factors[i])
 		default:
-			estimate.Usage[i] = scale(otherRequest(pod, name), otherLimit(pod, name), factors[i], 0)
+			estimate.Usage[i] = otherDemand(pod, name).scaled(factors[i])
 		}
 	}
 	return estimate
@@ -82,15 +82,24 @@ func (p *Policy) ResourceList(vector []int64) corev1.ResourceList {
 	return list
 }
 
-// scale estimates one resource from request and limit, 0 meaning none, and a factor in percent.
-func scale(request, limit, factor, unrequested int64) int64 {
-	asked := min(max(limit, request), amountLimit)
+// demand is what a pod asks for of one resource.
+type demand struct {
+	request int64
+	// limits is the sum of those that are set; bound is the same where every container has one, and 0 elsewhere.
+	limits, bound int64
+	// unrequested is used by a pod that asks for nothing.
+	unrequested int64
+}
+
+// scaled estimates the use of one resource from a factor in percent. What is asked for without a factor counts nothing.
+func (d demand) scaled(factor int64) int64 {
+	asked := min(max(d.request, d.limits), amountLimit)
 	if asked <= 0 {
-		return unrequested
+		return d.unrequested
 	}
-	estimated := int64(math.Round(float64(asked) * float64(factor) / 100))
-	if limit > 0 {
-		estimated = min(estimated, limit)
+	estimated := int64(math.Round(min(float64(asked)*float64(factor)/100, float64(amountLimit))))
+	if d.bound > 0 {
+		estimated = min(estimated, d.bound)
 	}
 	return estimated
 }
@@ -103,17 +112,23 @@ func unrequested(tier podrequest.Tier, usual int64) int64 {
 	return usual
 }
 
-func otherRequest(pod *corev1.Pod, name corev1.ResourceName) int64 {
+// otherDemand reads a resource that has no tiers.
+func otherDemand(pod *corev1.Pod, name corev1.ResourceName) demand {
 	requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
-	return amount(name, requests[name])
-}
-
-func otherLimit(pod *corev1.Pod, name corev1.ResourceName) int64 {
 	limits := resourcehelper.PodLimits(pod, resourcehelper.PodResourcesOptions{})
-	return amount(name, limits[name])
+	asked := demand{request: amount(name, requests[name]), limits: amount(name, limits[name])}
+	unlimited := func(container corev1.Container) bool {
+		quantity, limited := container.Resources.Limits[name]
+		return !limited || quantity.IsZero()
+	}
+	if !slices.ContainsFunc(pod.Spec.Containers, unlimited) {
+		asked.bound = asked.limits
+	}
+	return asked
 }
 
-// factorsOf returns the pod's own scaling factors where the policy honours them and they can be read.
+// factorsOf returns the pod's own scaling factors where the policy honours them and they can be read, over those of the
+// policy. They may be 0, for a pod that takes nothing while it counts by its estimate, and beyond 100.
 func (p *Policy) factorsOf(pod *corev1.Pod) []int64 {
 	if !p.args.AllowCustomizeEstimation {
 		return p.factors
@@ -123,21 +138,12 @@ func (p *Policy) factorsOf(pod *corev1.Pod) []int64 {
 		return p.factors
 	}
 	merged := maps.Clone(p.args.EstimatedScalingFactors)
-	for name, factor := range custom {
-		if factor > 0 && factor <= 100 {
-			merged[name] = factor
-		}
-	}
-	factors := p.vector(merged)
-	for i := range factors {
-		if factors[i] == 0 {
-			factors[i] = 100
-		}
-	}
-	return factors
+	maps.Copy(merged, custom)
+	return p.vector(merged)
 }
 
-// estimateUntil is when an assigned pod stops counting by its estimate for the sake of its youth alone.
+// estimateUntil is the moment from which reports count for an assigned pod even though it is young; zero when they
+// always do.
 func (p *Policy) estimateUntil(assigned AssignedPod) time.Time {
 	scheduled, initialized := p.estimateFor(assigned.Pod)
 	if initialized > 0 {
@@ -155,12 +161,7 @@ func (p *Policy) estimateUntil(assigned AssignedPod) time.Time {
 }
 
 func (p *Policy) estimateFor(pod *corev1.Pod) (scheduled, initialized time.Duration) {
-	if seconds := p.args.EstimatedSecondsAfterPodScheduled; seconds != nil {
-		scheduled = time.Duration(*seconds) * time.Second
-	}
-	if seconds := p.args.EstimatedSecondsAfterInitialized; seconds != nil {
-		initialized = time.Duration(*seconds) * time.Second
-	}
+	scheduled, initialized = seconds(p.args.EstimatedSecondsAfterPodScheduled), seconds(p.args.EstimatedSecondsAfterInitialized)
 	if !p.args.AllowCustomizeEstimation {
 		return scheduled, initialized
 	}
@@ -173,10 +174,17 @@ func (p *Policy) estimateFor(pod *corev1.Pod) (scheduled, initialized time.Durat
 	return scheduled, initialized
 }
 
+func seconds(count *int64) time.Duration {
+	if count == nil {
+		return 0
+	}
+	return time.Duration(*count) * time.Second
+}
+
 func conditionTrueSince(pod *corev1.Pod, kind corev1.PodConditionType) (time.Time, bool) {
 	for i := range pod.Status.Conditions {
 		condition := &pod.Status.Conditions[i]
-		if condition.Type == kind && condition.Status == corev1.ConditionTrue {
+		if condition.Type == kind && condition.Status == corev1.ConditionTrue && !condition.LastTransitionTime.IsZero() {
 			return condition.LastTransitionTime.Time, true
 		}
 	}

@@ -230,13 +230,3 @@ func TestFilterCountsAssignedPods(t *testing.T) {
 		t.Run(test.name, test.run)
 	}
 }
-
-func TestObserveSaysWhenItsEstimatesLapse(t *testing.T) {
-	in := input(&Args{EstimatedSecondsAfterPodScheduled: new(int64(600))}, newPod("incoming", 9500, nil, nil), NodeInput{
-		Node: newNode(), Metric: newMetric("cpu", "1"),
-		Assigned: []AssignedPod{{Pod: newPod("a", 9500, nil, nil), AssignedAt: now.Add(-time.Minute)}, {Pod: newPod("b", 9500, nil, nil), AssignedAt: now}},
-	})
-	if want := now.Add(9 * time.Minute); !in.Node.ValidUntil().Equal(want) {
-		t.Errorf("valid until %s, want %s", in.Node.ValidUntil(), want)
-	}
-}

@@ -38,7 +38,14 @@ type metric struct {
 	score      []int64
 	// window and scoreWindow are those that were found; the zero value means the latest usage stood in.
 	window, scoreWindow window
-	pods                map[podKey][]int64
+	pods                map[podKey]reportedPod
+}
+
+// reportedPod is the usage of one pod in a NodeMetric.
+type reportedPod struct {
+	used []int64
+	// prod is true when the NodeMetric counts the pod as one of the prod band.
+	prod bool
 }
 
 // state of a NodeMetric at one moment.
@@ -70,6 +77,14 @@ func (m *metric) stateAt(now time.Time, expiration time.Duration) state {
 	return usable
 }
 
+// reportedAt is when the usage was reported; zero when it never was.
+func (m *metric) reportedAt() time.Time {
+	if m.updateTime == nil {
+		return time.Time{}
+	}
+	return m.updateTime.Time
+}
+
 // coveredUntil is the moment before which an assigned pod is surely part of the reported usage.
 func (m *metric) coveredUntil() time.Time {
 	if m.updateTime == nil {
@@ -84,7 +99,7 @@ func (p *Policy) readMetric(object *slov1alpha1.NodeMetric, node *Node) metric {
 	}
 	m := metric{object: true, name: object.Name, updateTime: object.Status.UpdateTime, interval: defaultReportInterval}
 	if policy := object.Spec.CollectPolicy; policy != nil && policy.ReportIntervalSeconds != nil && *policy.ReportIntervalSeconds > 0 {
-		m.interval = time.Duration(*policy.ReportIntervalSeconds) * time.Second
+		m.interval = time.Duration(min(*policy.ReportIntervalSeconds, MaxSeconds)) * time.Second
 	}
 	if object.Status.NodeMetric == nil {
 		return m
@@ -94,31 +109,40 @@ func (p *Policy) readMetric(object *slov1alpha1.NodeMetric, node *Node) metric {
 	m.problem = p.implausible("nodeUsage", m.latest, node.capacity)
 	m.aggregated, m.window = p.percentile(usage, node.thresholds.window, m.latest)
 	m.score, m.scoreWindow = p.percentile(usage, p.scoreWindow, m.latest)
-	p.readPods(&m, object, node.capacity)
-	if m.problem == "" {
-		m.problem = p.implausible("aggregatedNodeUsages", m.aggregated, node.capacity)
+	for _, percentile := range [][]int64{m.aggregated, m.score} {
+		if m.problem == "" {
+			m.problem = p.implausible("aggregatedNodeUsages", percentile, node.capacity)
+		}
 	}
+	p.readPods(&m, object, node.capacity)
 	return m
 }
 
-// readPods sums the usage of prod pods and remembers what every pod uses.
+// readPods sums the usage of prod pods and remembers what every pod uses. Pods that are reported and no longer assigned
+// count, as they do in the usage of the node: they ran when it was measured.
 func (p *Policy) readPods(m *metric, object *slov1alpha1.NodeMetric, capacity []int64) {
 	m.prod = make([]int64, len(p.resources))
-	m.pods = make(map[podKey][]int64, len(object.Status.PodsMetric))
+	m.pods = make(map[podKey]reportedPod, len(object.Status.PodsMetric))
 	if p.args.ProdUsageIncludeSys {
-		addInto(m.prod, p.amounts(object.Status.NodeMetric.SystemUsage.ResourceList))
+		system := p.amounts(object.Status.NodeMetric.SystemUsage.ResourceList)
+		if m.problem == "" {
+			m.problem = p.implausible("systemUsage", system, capacity)
+		}
+		addInto(m.prod, system)
 	}
 	for _, pod := range object.Status.PodsMetric {
-		if pod == nil {
-			continue
+		if pod == nil || len(pod.PodUsage.ResourceList) == 0 {
+			continue // listed, but not measured
 		}
 		used := p.amounts(pod.PodUsage.ResourceList)
 		if m.problem == "" {
 			m.problem = p.implausible("podUsage of "+pod.Namespace+"/"+pod.Name, used, capacity)
 		}
-		m.pods[podKey{pod.Namespace, pod.Name}] = used
-		if pod.Priority == extension.PriorityProd {
-			addInto(m.prod, used)
+		m.pods[podKey{pod.Namespace, pod.Name}] = reportedPod{used: used, prod: pod.Priority == extension.PriorityProd}
+	}
+	for _, pod := range m.pods {
+		if pod.prod {
+			addInto(m.prod, pod.used)
 		}
 	}
 }

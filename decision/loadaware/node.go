@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
@@ -22,10 +23,11 @@ type NodeInput struct {
 	Metric *slov1alpha1.NodeMetric
 	// Assigned lists the pods on the node that have neither succeeded nor failed.
 	Assigned []AssignedPod
-	Now      time.Time
+	// Now is when the node was observed. The digest does not depend on it.
+	Now time.Time
 }
 
-// Node is a digest of NodeInput under one policy. It stays true until an input changes or ValidUntil has passed. It is
+// Node is a digest of NodeInput under one policy. It stays true until an input other than the time changes. It is
 // read-only and safe for concurrent use.
 type Node struct {
 	name       string
@@ -35,23 +37,19 @@ type Node struct {
 	// everyone sums what assigned pods will use beyond what the metric reports of them; prod does so for prod pods.
 	everyone, prod []int64
 	pending        []pendingPod
-	validUntil     time.Time
 }
 
 // pendingPod is an assigned pod that counts by its estimate.
 type pendingPod struct {
 	namespace, name string
-	// prod is true for pods of the prod band.
-	prod bool
-	// beyond is the estimate less the reported usage, by resource number.
+	// beyond is the estimate less the reported usage, by resource number; nil when the pod counts as measured.
 	beyond []int64
+	// beyondProd is the same among prod pods; nil for pods of other bands.
+	beyondProd []int64
 }
 
 // Name of the node.
 func (n *Node) Name() string { return n.name }
-
-// ValidUntil is when the digest must be made anew even if no input changes; zero means never.
-func (n *Node) ValidUntil() time.Time { return n.validUntil }
 
 // Observe digests a node. It allocates; callers keep the result for as long as the inputs stay the same.
 func (p *Policy) Observe(in NodeInput) *Node {
@@ -63,37 +61,54 @@ func (p *Policy) Observe(in NodeInput) *Node {
 		prod:       make([]int64, len(p.resources)),
 	}
 	node.metric = p.readMetric(in.Metric, node)
-	p.addPending(node, in)
+	for _, assigned := range in.Assigned {
+		p.addAssigned(node, assigned)
+	}
 	return node
 }
 
-// addPending sums, over the assigned pods, what the metric does not show yet.
-func (p *Policy) addPending(node *Node, in NodeInput) {
-	for _, assigned := range in.Assigned {
-		reported, found := node.metric.pods[podKey{assigned.Pod.Namespace, assigned.Pod.Name}]
-		deadline := p.estimateUntil(assigned)
-		forced := in.Now.Before(deadline)
-		if forced && (node.validUntil.IsZero() || deadline.Before(node.validUntil)) {
-			node.validUntil = deadline
+// addAssigned adds what the metric does not show of one assigned pod yet: its estimate, less what is reported of it,
+// where it is not reported, was assigned too late for the report to cover it, or must count by its estimate for longer.
+//
+// A prod pod that is reported under another band is no part of the reported usage of prod pods, so that its whole
+// estimate is added there; one that is reported as prod and is not is taken out of it.
+func (p *Policy) addAssigned(node *Node, assigned AssignedPod) {
+	key := podKey{assigned.Pod.Namespace, assigned.Pod.Name}
+	reported, found := node.metric.pods[key]
+	prod := extension.PodPriorityClassWithDefault(assigned.Pod) == extension.PriorityProd
+	if found && reported.prod && !prod {
+		for i, used := range reported.used {
+			node.metric.prod[i] -= used
 		}
-		if found && !forced && !assigned.AssignedAt.After(node.metric.coveredUntil()) {
-			continue
-		}
-		estimate := p.Estimate(assigned.Pod)
-		pod := pendingPod{namespace: assigned.Pod.Namespace, name: assigned.Pod.Name, prod: estimate.Prod, beyond: estimate.Usage}
-		counts := false
-		for i := range pod.beyond {
-			if found {
-				pod.beyond[i] = max(0, pod.beyond[i]-reported[i])
-			}
-			counts = counts || pod.beyond[i] > 0
-			node.everyone[i] += pod.beyond[i]
-			if pod.prod {
-				node.prod[i] += pod.beyond[i]
-			}
-		}
-		if counts {
-			node.pending = append(node.pending, pod)
-		}
+		node.metric.pods[key] = reportedPod{used: reported.used}
 	}
+	early := !found || assigned.AssignedAt.After(node.metric.coveredUntil()) || p.estimateUntil(assigned).After(node.metric.reportedAt())
+	misreported := prod && found && !reported.prod
+	if !early && !misreported {
+		return
+	}
+	estimate := p.Estimate(assigned.Pod).Usage
+	pod := pendingPod{namespace: assigned.Pod.Namespace, name: assigned.Pod.Name}
+	if early {
+		pod.beyond = less(estimate, reported.used)
+		addInto(node.everyone, pod.beyond)
+	}
+	switch {
+	case misreported:
+		pod.beyondProd = estimate
+	case prod:
+		pod.beyondProd = pod.beyond
+	}
+	addInto(node.prod, pod.beyondProd)
+	node.pending = append(node.pending, pod)
+}
+
+// less is what amounts have beyond others, at least zero each.
+func less(amounts, others []int64) []int64 {
+	beyond := make([]int64, len(amounts))
+	copy(beyond, amounts)
+	for i, other := range others {
+		beyond[i] = max(0, beyond[i]-other)
+	}
+	return beyond
 }

@@ -1,6 +1,7 @@
 package loadaware
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -41,17 +42,12 @@ func NewPolicy(args *Args) *Policy {
 	filled := Args{}
 	if args != nil {
 		filled = *args
-		filled.EstimatedScalingFactors = copyOf(args.EstimatedScalingFactors)
+		filled.EstimatedScalingFactors = maps.Clone(args.EstimatedScalingFactors)
 	}
 	SetDefaults(&filled)
 	policy := &Policy{args: &filled, resources: resourcesOf(&filled)}
 	policy.weights = policy.vector(filled.ResourceWeights)
 	policy.factors = policy.vector(filled.EstimatedScalingFactors)
-	for i, factor := range policy.factors {
-		if factor == 0 {
-			policy.factors[i] = 100
-		}
-	}
 	policy.expiration = time.Duration(*filled.NodeMetricExpirationSeconds) * time.Second
 	policy.defaults = thresholds{plain: policy.enabled(filled.UsageThresholds), prod: policy.enabled(filled.ProdUsageThresholds)}
 	if aggregated := filled.Aggregated; aggregated != nil {
@@ -70,22 +66,14 @@ func (p *Policy) Args() *Args { return p.args }
 // Resources in the order of the policy's vectors: cpu, memory, then by name. It must not be changed.
 func (p *Policy) Resources() []corev1.ResourceName { return p.resources }
 
-func copyOf(values map[corev1.ResourceName]int64) map[corev1.ResourceName]int64 {
-	copied := make(map[corev1.ResourceName]int64, len(values))
-	for name, value := range values {
-		copied[name] = value
-	}
-	return copied
-}
-
 func resourcesOf(args *Args) []corev1.ResourceName {
 	var others []corev1.ResourceName
 	others = append(others, args.SupportedResources...)
-	maps := []map[corev1.ResourceName]int64{args.ResourceWeights, args.UsageThresholds, args.ProdUsageThresholds}
+	sources := []map[corev1.ResourceName]int64{args.ResourceWeights, args.UsageThresholds, args.ProdUsageThresholds, args.EstimatedScalingFactors}
 	if args.Aggregated != nil {
-		maps = append(maps, args.Aggregated.UsageThresholds)
+		sources = append(sources, args.Aggregated.UsageThresholds)
 	}
-	for _, values := range maps {
+	for _, values := range sources {
 		others = append(others, sortedNames(values)...)
 	}
 	slices.Sort(others)
@@ -113,10 +101,4 @@ func (p *Policy) enabled(values map[corev1.ResourceName]int64) []int64 {
 		return nil
 	}
 	return vector
-}
-
-// EstimatesByAge is true when pods may count by their estimate for some time after they were scheduled, so that a
-// verdict can change by time alone.
-func (p *Policy) EstimatesByAge() bool {
-	return p.args.EstimatedSecondsAfterPodScheduled != nil || p.args.EstimatedSecondsAfterInitialized != nil || p.args.AllowCustomizeEstimation
 }

@@ -24,6 +24,7 @@ func drawList(t *rapid.T, label string, share float64) corev1.ResourceList {
 func drawThresholds(t *rapid.T, label string) map[corev1.ResourceName]int64 {
 	thresholds := map[corev1.ResourceName]int64{}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		thresholds[name] = 0 // an empty map would stand for the defaults
 		if rapid.Bool().Draw(t, label+" has "+string(name)) {
 			thresholds[name] = rapid.Int64Range(0, 100).Draw(t, label+" "+string(name))
 		}

@@ -39,7 +39,8 @@ func (p *Policy) amounts(list corev1.ResourceList) []int64 {
 	return vector
 }
 
-// percent is used/capacity in whole percent, rounded half away from zero. Capacity must be positive.
+// percent is used/capacity in whole percent, rounded half away from zero, at most amountLimit. Capacity must be
+// positive.
 func percent(used, capacity int64) int64 {
-	return int64(math.Round(float64(used) / float64(capacity) * 100))
+	return int64(math.Round(min(float64(used)/float64(capacity)*100, float64(amountLimit))))
 }

@@ -2,6 +2,8 @@ package loadaware
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -56,8 +58,15 @@ func (p *Policy) thresholdsOf(node *corev1.Node) thresholds {
 
 func checkCustom(custom *extension.CustomUsageThresholds) error {
 	groups := []map[corev1.ResourceName]int64{custom.UsageThresholds, custom.ProdUsageThresholds}
-	if custom.AggregatedUsage != nil {
-		groups = append(groups, custom.AggregatedUsage.UsageThresholds)
+	if aggregated := custom.AggregatedUsage; aggregated != nil {
+		groups = append(groups, aggregated.UsageThresholds)
+		if kind := string(aggregated.UsageAggregationType); kind != "" && !slices.Contains(aggregationTypes, kind) {
+			return fmt.Errorf("annotation %q: %.40q is no aggregation type; choose one of %s",
+				extension.AnnotationCustomUsageThresholds, kind, strings.Join(aggregationTypes, ", "))
+		}
+		if window := aggregated.UsageAggregatedDuration; window != nil && window.Duration < 0 {
+			return fmt.Errorf("annotation %q: usageAggregatedDuration %s is negative", extension.AnnotationCustomUsageThresholds, window.Duration)
+		}
 	}
 	for _, group := range groups {
 		for _, name := range sortedNames(group) {
@@ -70,7 +79,7 @@ func checkCustom(custom *extension.CustomUsageThresholds) error {
 	return nil
 }
 
-// Thresholds returns the plain or aggregated thresholds in force on the node under a profile, for callers that propose
+// Thresholds returns those in force on the node under a profile, for callers that propose
 // to change them.
 func (p *Policy) Thresholds(n *Node, profile Profile) map[corev1.ResourceName]int64 {
 	vector := n.thresholds.plain

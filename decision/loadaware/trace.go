@@ -1,6 +1,7 @@
 package loadaware
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -182,19 +183,20 @@ func (t *Trace) parts(c Comparison) ([]diagnosticsv1alpha1.Term, int32) {
 	var parts []diagnosticsv1alpha1.Term
 	for i := range t.input.Node.pending {
 		pod := &t.input.Node.pending[i]
-		if pod.beyond[c.index] == 0 || (t.profile == Prod && !pod.prod) {
+		beyond := pod.beyond
+		if t.profile == Prod {
+			beyond = pod.beyondProd
+		}
+		if beyond == nil || beyond[c.index] == 0 {
 			continue
 		}
 		parts = append(parts, diagnosticsv1alpha1.Term{
-			Name: pod.namespace + "/" + pod.name, Operator: diagnosticsv1alpha1.Plus, Value: pod.beyond[c.index], Unit: unitOf(c.Resource),
+			Name: pod.namespace + "/" + pod.name, Operator: diagnosticsv1alpha1.Plus, Value: beyond[c.index], Unit: unitOf(c.Resource),
 			Source: &diagnosticsv1alpha1.SourceRef{Kind: "Pod", Namespace: pod.namespace, Name: pod.name},
 		})
 	}
 	slices.SortStableFunc(parts, func(a, b diagnosticsv1alpha1.Term) int {
-		if a.Value != b.Value {
-			return int(min(max(b.Value-a.Value, -1), 1))
-		}
-		return strings.Compare(a.Name, b.Name)
+		return cmp.Or(cmp.Compare(b.Value, a.Value), strings.Compare(a.Name, b.Name))
 	})
 	if len(parts) > maxParts {
 		return parts[:maxParts], int32(len(parts) - maxParts)
@@ -275,6 +277,9 @@ func unitOf(name corev1.ResourceName) diagnosticsv1alpha1.Unit {
 	case corev1.ResourceCPU:
 		return diagnosticsv1alpha1.MilliCPU
 	case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
+		return diagnosticsv1alpha1.Bytes
+	}
+	if strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
 		return diagnosticsv1alpha1.Bytes
 	}
 	return diagnosticsv1alpha1.Count

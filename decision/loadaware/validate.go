@@ -1,6 +1,7 @@
 package loadaware
 
 import (
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,9 +13,9 @@ var aggregationTypes = []string{"avg", "p50", "p90", "p95", "p99"}
 // Validate reports every value of args that is out of its range, with the path of its field. Defaults must be set.
 func Validate(args *Args) field.ErrorList {
 	var errs field.ErrorList
-	errs = append(errs, validatePositive(field.NewPath("nodeMetricExpirationSeconds"), args.NodeMetricExpirationSeconds)...)
-	errs = append(errs, validatePositive(field.NewPath("estimatedSecondsAfterPodScheduled"), args.EstimatedSecondsAfterPodScheduled)...)
-	errs = append(errs, validatePositive(field.NewPath("estimatedSecondsAfterInitialized"), args.EstimatedSecondsAfterInitialized)...)
+	errs = append(errs, validateSeconds(field.NewPath("nodeMetricExpirationSeconds"), args.NodeMetricExpirationSeconds, 1)...)
+	errs = append(errs, validateSeconds(field.NewPath("estimatedSecondsAfterPodScheduled"), args.EstimatedSecondsAfterPodScheduled, 0)...)
+	errs = append(errs, validateSeconds(field.NewPath("estimatedSecondsAfterInitialized"), args.EstimatedSecondsAfterInitialized, 0)...)
 	if args.DominantResourceWeight < 0 || args.DominantResourceWeight > 100 {
 		errs = append(errs, field.Invalid(field.NewPath("dominantResourceWeight"), args.DominantResourceWeight, "must be between 0 and 100"))
 	}
@@ -26,17 +27,28 @@ func Validate(args *Args) field.ErrorList {
 	errs = append(errs, validateRange(field.NewPath("prodUsageThresholds"), args.ProdUsageThresholds, 0)...)
 	errs = append(errs, validateRange(field.NewPath("estimatedScalingFactors"), args.EstimatedScalingFactors, 1)...)
 	errs = append(errs, validateFactorsExist(args)...)
+	errs = append(errs, validateSupported(field.NewPath("supportedResources"), args.SupportedResources)...)
 	if args.Aggregated != nil {
 		errs = append(errs, validateAggregated(field.NewPath("aggregated"), args.Aggregated)...)
 	}
 	return errs
 }
 
-func validatePositive(path *field.Path, value *int64) field.ErrorList {
-	if value == nil || *value > 0 {
+func validateSeconds(path *field.Path, value *int64, minimum int64) field.ErrorList {
+	if value == nil || *value >= minimum && *value <= MaxSeconds {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(path, *value, "must be at least 1")}
+	return field.ErrorList{field.Invalid(path, *value, fmt.Sprintf("must be between %d and %d", minimum, MaxSeconds))}
+}
+
+func validateSupported(path *field.Path, names []corev1.ResourceName) field.ErrorList {
+	var errs field.ErrorList
+	for i, name := range names {
+		if name == "" {
+			errs = append(errs, field.Invalid(path.Index(i), "", "must not be an empty resource name"))
+		}
+	}
+	return errs
 }
 
 func validateRange(path *field.Path, values map[corev1.ResourceName]int64, minimum int64) field.ErrorList {
@@ -46,17 +58,10 @@ func validateRange(path *field.Path, values map[corev1.ResourceName]int64, minim
 			errs = append(errs, field.Invalid(path, "", "must not have an empty resource name"))
 		}
 		if value := values[name]; value < minimum || value > 100 {
-			errs = append(errs, field.Invalid(path.Key(string(name)), value, rangeText(minimum)))
+			errs = append(errs, field.Invalid(path.Key(string(name)), value, fmt.Sprintf("must be between %d and 100", minimum)))
 		}
 	}
 	return errs
-}
-
-func rangeText(minimum int64) string {
-	if minimum == 0 {
-		return "must be between 0 and 100"
-	}
-	return "must be between 1 and 100"
 }
 
 func validateFactorsExist(args *Args) field.ErrorList {

@@ -44,8 +44,7 @@ func (c *calculation) batch(k kind, w *waterfall) Value {
 		c.explainThirdParty(w.step(diagnosticsv1alpha1.Minus, "thirdParty", taken), k)
 		c.explainFloor(w.step(diagnosticsv1alpha1.Max, "floor", 0))
 	}
-	w.step(diagnosticsv1alpha1.Result, "result", w.value)
-	return Value{Value: w.value, Origin: origin}
+	return c.offer(k, w, origin)
 }
 
 func (c *calculation) reclaimPercent(k kind) int64 {

@@ -14,6 +14,9 @@ type Value struct {
 	Value int64
 	// Origin is the offer before other schedulers took their part; equal to Value for mid resources.
 	Origin int64
+	// OverCapacity is how much of Value is beyond the node's capacity, in the unit of Value; 0 when nothing is. Settings
+	// beyond 100 % and cpu normalisation can bring that about, and pods that rely on it will not find it.
+	OverCapacity int64
 	// Withdrawn means that the resource is to be removed from the node, not offered as zero.
 	Withdrawn bool
 	// Reason for withdrawing it.
@@ -39,6 +42,17 @@ func (r Result) Of(name corev1.ResourceName) (Value, bool) {
 		}
 	}
 	return Value{}, false
+}
+
+// OverCapacity names the resources of which more is offered than the node has, in the order of Resources.
+func (r Result) OverCapacity() []corev1.ResourceName {
+	var names []corev1.ResourceName
+	for _, name := range Resources() {
+		if value, _ := r.Of(name); value.OverCapacity > 0 {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Calculate decides what a node offers. A nil node offers nothing.

@@ -147,6 +147,16 @@ func (c *calculation) value(k kind, rec *recorder) Value {
 	return c.batch(k, &w)
 }
 
+// offer ends a waterfall with its result, and notes how much of it the node does not have.
+func (c *calculation) offer(k kind, w *waterfall, origin int64) Value {
+	over := max(add(w.value, -k.of(c.capacity.Total)), 0)
+	if over > 0 {
+		c.explainOverCapacity(w.step(diagnosticsv1alpha1.Info, "overCapacity", over), k)
+	}
+	w.step(diagnosticsv1alpha1.Result, "result", w.value)
+	return Value{Value: w.value, Origin: origin, OverCapacity: over}
+}
+
 // systemUse is what the node uses beside pods: measured, with applications outside of Kubernetes above the tier, but at
 // least what is reserved.
 func (c *calculation) systemUse(k kind) int64 {

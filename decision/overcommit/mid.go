@@ -34,8 +34,7 @@ func (c *calculation) mid(k kind, w *waterfall) Value {
 	} else {
 		c.midPredicted(k, w, limit, limitKey, threshold)
 	}
-	w.step(diagnosticsv1alpha1.Result, "result", w.value)
-	return Value{Value: w.value, Origin: w.value}
+	return c.offer(k, w, w.value)
 }
 
 func (c *calculation) midPredicted(k kind, w *waterfall, limit int64, limitKey string, threshold int64) {

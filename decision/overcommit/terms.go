@@ -5,6 +5,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/api/finding"
 )
 
 // The functions below say where a recorded term comes from. Each takes the term a step returned and does nothing when the
@@ -41,6 +42,9 @@ func (c *calculation) explainMargin(t *term, k kind) {
 	}
 	t.Source = c.settingSource(k.pick("cpuReclaimThresholdPercent", "memoryReclaimThresholdPercent"))
 	t.Note = fmt.Sprintf("%d %% of the capacity may be used", c.reclaimPercent(k))
+	if c.reclaimPercent(k) > whole {
+		t.Note += ", more than there is (" + string(finding.OfferBeyondNode) + ")"
+	}
 }
 
 func (c *calculation) explainFloor(t *term) {
@@ -79,6 +83,14 @@ func (c *calculation) explainThirdParty(t *term, k kind) {
 	}
 	t.Source = c.nodeSource(annotationField(extension.AnnotationNodeThirdPartyAllocations))
 	t.Note = "taken by other schedulers"
+}
+
+func (c *calculation) explainOverCapacity(t *term, k kind) {
+	if t == nil {
+		return
+	}
+	t.Source = c.nodeSource("status.capacity." + string(k.plain()))
+	t.Note = fmt.Sprintf("offered beyond the node's capacity of %s", k.format(k.of(c.capacity.Total)))
 }
 
 func (c *calculation) explainReclaimable(t *term, k kind) {

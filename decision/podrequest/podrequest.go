@@ -107,22 +107,33 @@ func Of(pod *corev1.Pod) Requests {
 // LimitsOf adds up what a pod is limited to, by tier. 0 means that it is not limited, because at least one of its
 // containers is not.
 func LimitsOf(pod *corev1.Pod) Tiers {
-	var limits, ignored Tiers
+	limits := SetLimitsOf(pod)
+	var ignored Tiers
 	var limited, whole [resourceCount]int
 	for i := range pod.Spec.Containers {
-		accumulate(&limits, pod.Spec.Containers[i].Resources.Limits, &limited)
+		accumulate(&ignored, pod.Spec.Containers[i].Resources.Limits, &limited)
 	}
 	if pod.Spec.Resources != nil {
 		accumulate(&ignored, pod.Spec.Resources.Limits, &whole)
-	}
-	if !simple(pod) {
-		limits = Tiers{}
-		accumulate(&limits, resourcehelper.PodLimits(pod, helperOptions), nil)
 	}
 	for i, counter := range limits.counters() {
 		if limited[i] < len(pod.Spec.Containers) && whole[i] == 0 {
 			*counter = 0
 		}
+	}
+	return limits
+}
+
+// SetLimitsOf adds up the limits that are set, by tier, whether or not every container has one. It is no bound on what
+// the pod can use; LimitsOf is.
+func SetLimitsOf(pod *corev1.Pod) Tiers {
+	var limits Tiers
+	if !simple(pod) {
+		accumulate(&limits, resourcehelper.PodLimits(pod, helperOptions), nil)
+		return limits
+	}
+	for i := range pod.Spec.Containers {
+		accumulate(&limits, pod.Spec.Containers[i].Resources.Limits, nil)
 	}
 	return limits
 }
