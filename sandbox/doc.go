@@ -8,7 +8,10 @@
 //	control       the protocol between koordctl and the supervisor, and the client side of it
 //	pki           certificates and kubeconfigs
 //	component     which processes there are, and their arguments
-//	controlplane  the processes that are linked into koord-sandbox itself
+//	launch        starts the supervisor, detached, and stops it
+//	process       recognises processes, and ends those that a dead supervisor left
+//	controlplane  the Kubernetes programs that are linked into koord-sandbox itself
+//	koordlets     the simulated node agents, linked into it as well
 //	supervisor    starts, watches, restarts and stops them
 //	cluster       what is written into the cluster once it answers
 //	scenario      the nodes and workloads of a scenario

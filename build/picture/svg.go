@@ -191,13 +191,11 @@ func (c cell) visible() bool {
 // attributes of the text of a look other than its colour.
 func (l look) attributes() string {
 	var classes, lines []string
-	for class, on := range map[string]bool{"b": l.bold, "i": l.italic} {
-		if on {
-			classes = append(classes, class)
-		}
+	if l.bold {
+		classes = append(classes, "b")
 	}
-	if len(classes) == 2 {
-		classes = []string{"b", "i"}
+	if l.italic {
+		classes = append(classes, "i")
 	}
 	if l.underline {
 		lines = append(lines, "underline")

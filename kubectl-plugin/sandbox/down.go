@@ -7,6 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"koordinator.sh/koord/sandbox/launch"
+	"koordinator.sh/koord/sandbox/pki"
 )
 
 // downTimeout is how long all processes together may take to end.
@@ -45,19 +48,47 @@ func (o *downOptions) run(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, downTimeout)
 	defer cancel()
+	if o.purge {
+		return o.delete(ctx, sandbox)
+	}
 	if err := sandbox.Stop(ctx); err != nil {
 		return err
 	}
-	if !o.purge {
-		fmt.Fprintf(o.Out, "sandbox/%s is down\n", o.name)
-		return nil
-	}
-	if err := sandbox.Dir.Remove(); err != nil {
+	fmt.Fprintf(o.Out, "sandbox/%s is down\n", o.name)
+	return nil
+}
+
+func (o *downOptions) delete(ctx context.Context, sandbox launch.Sandbox) error {
+	successors, err := o.successors(sandbox)
+	if err != nil {
 		return err
 	}
-	if err := forgetKubeconfig(sandbox.Context()); err != nil {
+	if err := sandbox.Purge(ctx); err != nil {
 		return err
 	}
 	fmt.Fprintf(o.Out, "sandbox/%s is down and deleted\n", o.name)
+	current, changed, err := forgetKubeconfig(ctx, sandbox.Context(), successors)
+	switch {
+	case err != nil:
+		return fmt.Errorf("remove context %q: %w", sandbox.Context(), err)
+	case changed && current != "":
+		fmt.Fprintf(o.ErrOut, "Your current kubectl context is now %q.\n", current)
+	case changed:
+		fmt.Fprintln(o.ErrOut, "You have no current kubectl context now.")
+	}
 	return nil
+}
+
+// successors are the contexts that may become the current one in the place of the sandbox's: the one that was before it,
+// then those of the other sandboxes, by name.
+func (o *downOptions) successors(sandbox launch.Sandbox) ([]string, error) {
+	names, err := otherSandboxes(o.name)
+	if err != nil {
+		return nil, err
+	}
+	contexts := []string{sandbox.Dir.PreviousContext()}
+	for _, name := range names {
+		contexts = append(contexts, pki.ContextName(name))
+	}
+	return contexts, nil
 }

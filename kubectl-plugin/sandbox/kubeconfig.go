@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -40,24 +41,26 @@ func newKubeconfigCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	return cmd
 }
 
-// mergeKubeconfig adds the sandbox's context to the user's kubeconfig and reports whether it is the current one. It
-// becomes that when the user asks for it, has no current context, or has a sandbox's.
-func mergeKubeconfig(file, contextName string, switchTo bool) (current bool, err error) {
+// mergeKubeconfig adds the sandbox's context to the user's kubeconfig. It returns which context was current before and
+// reports whether the sandbox's is now. It becomes that when the user asks for it, has no current context, or has a
+// sandbox's.
+func mergeKubeconfig(ctx context.Context, file, contextName string, switchTo bool) (before string, current bool, err error) {
 	sandbox, err := clientcmd.LoadFromFile(file)
 	if err != nil {
-		return false, fmt.Errorf("read the sandbox's kubeconfig: %w", err)
+		return "", false, fmt.Errorf("read the sandbox's kubeconfig: %w", err)
 	}
 	if sandbox.Clusters[contextName] == nil || sandbox.AuthInfos[contextName] == nil || sandbox.Contexts[contextName] == nil {
-		return false, fmt.Errorf("read the sandbox's kubeconfig: it has no context %q", contextName)
+		return "", false, fmt.Errorf("read the sandbox's kubeconfig: it has no context %q", contextName)
 	}
-	err = modifyKubeconfig(func(user *clientcmdapi.Config) {
+	err = modifyKubeconfig(ctx, func(user *clientcmdapi.Config) {
+		before = user.CurrentContext
 		adopt(user, sandbox, contextName)
-		if switchTo || user.CurrentContext == "" || strings.HasPrefix(user.CurrentContext, pki.ContextName("")) {
+		if switchTo || before == "" || strings.HasPrefix(before, pki.ContextName("")) {
 			user.CurrentContext = contextName
 		}
 		current = user.CurrentContext == contextName
 	})
-	return current, err
+	return before, current, err
 }
 
 // adopt copies a context with its cluster and user. Each entry is written to the file it says it comes from: the one that
@@ -78,27 +81,24 @@ func adopt(user, sandbox *clientcmdapi.Config, name string) {
 	user.Clusters[name], user.AuthInfos[name], user.Contexts[name] = cluster, authInfo, context
 }
 
-// forgetKubeconfig removes the sandbox's context from the user's kubeconfig.
-func forgetKubeconfig(contextName string) error {
-	return modifyKubeconfig(func(user *clientcmdapi.Config) {
+// forgetKubeconfig removes the sandbox's context from the user's kubeconfig. When it was the current one, the first of
+// the successors that exists takes its place, or none does; current is which, and changed reports that it happened.
+func forgetKubeconfig(ctx context.Context, contextName string, successors []string) (current string, changed bool, err error) {
+	err = modifyKubeconfig(ctx, func(user *clientcmdapi.Config) {
 		delete(user.Clusters, contextName)
 		delete(user.AuthInfos, contextName)
 		delete(user.Contexts, contextName)
-		if user.CurrentContext == contextName {
-			user.CurrentContext = ""
+		if changed = user.CurrentContext == contextName; !changed {
+			return
 		}
+		user.CurrentContext = ""
+		for _, successor := range successors {
+			if user.Contexts[successor] != nil {
+				user.CurrentContext = successor
+				break
+			}
+		}
+		current = user.CurrentContext
 	})
-}
-
-func modifyKubeconfig(change func(*clientcmdapi.Config)) error {
-	access := clientcmd.NewDefaultPathOptions()
-	config, err := access.GetStartingConfig()
-	if err != nil {
-		return fmt.Errorf("read your kubeconfig: %w", err)
-	}
-	change(config)
-	if err := clientcmd.ModifyConfig(access, *config, true); err != nil {
-		return fmt.Errorf("write your kubeconfig: %w", err)
-	}
-	return nil
+	return current, changed, err
 }

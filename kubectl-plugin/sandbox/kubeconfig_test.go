@@ -1,15 +1,23 @@
 package sandbox
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"koordinator.sh/koord/sandbox/control"
+	"koordinator.sh/koord/sandbox/process/processtest"
 	"koordinator.sh/koord/sandbox/state"
 )
 
@@ -43,11 +51,14 @@ func TestWhichContextIsCurrent(t *testing.T) {
 			m := newMachine(t)
 			dir := m.add(t, demo)
 			others := userConfig(tc.before)
-			must(t, clientcmd.WriteToFile(*others, m.kubeconfig))
+			processtest.Must(t, clientcmd.WriteToFile(*others, m.kubeconfig))
 
-			current, err := mergeKubeconfig(dir.Kubeconfig(), ofDemo, tc.switchTo)
-			must(t, err)
+			before, current, err := mergeKubeconfig(t.Context(), dir.Kubeconfig(), ofDemo, tc.switchTo)
+			processtest.Must(t, err)
 			got := load(t, m.kubeconfig)
+			if before != tc.before {
+				t.Errorf("context before = %q; want %q", before, tc.before)
+			}
 			if got.CurrentContext != tc.want || current != (tc.want == ofDemo) {
 				t.Errorf("current context = %q, %t; want %q", got.CurrentContext, current, tc.want)
 			}
@@ -62,7 +73,8 @@ func TestWhichContextIsCurrent(t *testing.T) {
 				t.Errorf("the sandbox's user (-want +got):\n%s", diff)
 			}
 
-			must(t, forgetKubeconfig(ofDemo))
+			_, _, err = forgetKubeconfig(t.Context(), ofDemo, nil)
+			processtest.Must(t, err)
 			others.CurrentContext = tc.wantForget
 			if diff := cmp.Diff(others, load(t, m.kubeconfig), ignoreOrigin); diff != "" {
 				t.Errorf("the user's kubeconfig in the end (-want +got):\n%s", diff)
@@ -71,17 +83,84 @@ func TestWhichContextIsCurrent(t *testing.T) {
 	}
 }
 
+func TestWhichContextFollowsADeletedSandboxs(t *testing.T) {
+	tests := map[string]struct {
+		current, before string
+		others          []string // sandboxes that there are
+		want            string   // current context in the end
+		wantErrOut      string
+	}{
+		"the one before it comes back": {
+			current: ofDemo, before: ofWork, others: []string{"default"}, want: ofWork,
+			wantErrOut: "Your current kubectl context is now \"work\".\n",
+		},
+		"the one before it was deleted, and another sandbox has one": {
+			current: ofDemo, before: "deleted", others: []string{"bare", "default"}, want: "koord-sandbox-default",
+			wantErrOut: "Your current kubectl context is now \"koord-sandbox-default\".\n",
+		},
+		"there was none before it": {
+			current: ofDemo, others: []string{"default"}, want: "koord-sandbox-default",
+			wantErrOut: "Your current kubectl context is now \"koord-sandbox-default\".\n",
+		},
+		"there is no other": {
+			current: ofDemo, before: "deleted", want: "", wantErrOut: "You have no current kubectl context now.\n",
+		},
+		"the user is elsewhere": {current: ofWork, before: "koord-sandbox-default", others: []string{"default"}, want: ofWork},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := newMachine(t)
+			dir := m.add(t, demo)
+			processtest.Must(t, dir.WritePreviousContext(tc.before))
+			for _, other := range tc.others {
+				m.add(t, state.Spec{Name: other, Speed: 1})
+			}
+			config := userConfig(tc.current)
+			config.Contexts[ofDemo] = &clientcmdapi.Context{Cluster: ofWork, AuthInfo: ofWork}
+			processtest.Must(t, clientcmd.WriteToFile(*config, m.kubeconfig))
+			got := m.run(t.Context(), "down", "--purge", "--name", "demo")
+			if got.err != nil || got.errOut != tc.wantErrOut {
+				t.Errorf("down --purge = %v, %q; want %q", got.err, got.errOut, tc.wantErrOut)
+			}
+			if current := load(t, m.kubeconfig).CurrentContext; current != tc.want {
+				t.Errorf("current context = %q; want %q", current, tc.want)
+			}
+		})
+	}
+}
+
+// TestTheContextBeforeASandboxIsRemembered asks for a running sandbox from one context after the other.
+func TestTheContextBeforeASandboxIsRemembered(t *testing.T) {
+	m := newMachine(t)
+	dir := m.add(t, demo)
+	processtest.Answer(t, dir, statusOf(dir, demo, control.Running))
+	processtest.Must(t, clientcmd.WriteToFile(*userConfig(ofWork), m.kubeconfig))
+	for _, step := range []struct{ current, want string }{
+		{ofWork, ofWork},
+		{ofDemo, ofWork}, // nothing new is known
+		{"koord-sandbox-default", "koord-sandbox-default"},
+	} {
+		processtest.Must(t, modifyKubeconfig(t.Context(), func(user *clientcmdapi.Config) { user.CurrentContext = step.current }))
+		if got := m.run(t.Context(), "up", "--name", "demo"); got.err != nil {
+			t.Fatalf("up = %+v", got)
+		}
+		if got := dir.PreviousContext(); got != step.want {
+			t.Errorf("context before, after `up` from %q = %q; want %q", step.current, got, step.want)
+		}
+	}
+}
+
 func TestASecondStartReplacesTheContext(t *testing.T) {
 	m := newMachine(t)
 	dir := m.add(t, demo)
 	merge := func() *clientcmdapi.Config {
-		_, err := mergeKubeconfig(dir.Kubeconfig(), ofDemo, false)
-		must(t, err)
+		_, _, err := mergeKubeconfig(t.Context(), dir.Kubeconfig(), ofDemo, false)
+		processtest.Must(t, err)
 		return load(t, m.kubeconfig)
 	}
 	merge()
-	must(t, modifyKubeconfig(func(user *clientcmdapi.Config) { user.Contexts[ofDemo].Namespace = "analytics" }))
-	must(t, writeKubeconfig(dir, "demo", 7777))
+	processtest.Must(t, modifyKubeconfig(t.Context(), func(user *clientcmdapi.Config) { user.Contexts[ofDemo].Namespace = "analytics" }))
+	processtest.Must(t, writeKubeconfig(dir, "demo", 7777))
 	got := merge()
 	if server := got.Clusters[ofDemo].Server; server != "https://127.0.0.1:7777" {
 		t.Errorf("server = %q; want that of the second start", server)
@@ -97,22 +176,23 @@ func TestSeveralKubeconfigFiles(t *testing.T) {
 	dir := m.add(t, demo)
 	first, second := filepath.Join(m.home, "first"), filepath.Join(m.home, "second")
 	t.Setenv("KUBECONFIG", first+string(os.PathListSeparator)+second)
-	must(t, clientcmd.WriteToFile(*userConfig(ofWork), first))
+	processtest.Must(t, clientcmd.WriteToFile(*userConfig(ofWork), first))
 	sandboxOnly := clientcmdapi.NewConfig()
 	sandboxOnly.Clusters[ofDemo] = &clientcmdapi.Cluster{Server: "https://127.0.0.1:1"}
 	sandboxOnly.AuthInfos[ofDemo] = &clientcmdapi.AuthInfo{Token: "old"}
 	sandboxOnly.Contexts[ofDemo] = &clientcmdapi.Context{Cluster: ofDemo, AuthInfo: ofDemo}
-	must(t, clientcmd.WriteToFile(*sandboxOnly, second))
+	processtest.Must(t, clientcmd.WriteToFile(*sandboxOnly, second))
 
-	_, err := mergeKubeconfig(dir.Kubeconfig(), ofDemo, false)
-	must(t, err)
+	_, _, err := mergeKubeconfig(t.Context(), dir.Kubeconfig(), ofDemo, false)
+	processtest.Must(t, err)
 	if diff := cmp.Diff(userConfig(ofWork), load(t, first), ignoreOrigin); diff != "" {
 		t.Errorf("the file without the sandbox changed (-before +after):\n%s", diff)
 	}
 	if server := load(t, second).Clusters[ofDemo].Server; server != "https://127.0.0.1:6443" {
 		t.Errorf("server in the file that has the sandbox = %q; want the new one", server)
 	}
-	must(t, forgetKubeconfig(ofDemo))
+	_, _, err = forgetKubeconfig(t.Context(), ofDemo, nil)
+	processtest.Must(t, err)
 	if diff := cmp.Diff(clientcmdapi.NewConfig(), load(t, second), ignoreOrigin); diff != "" {
 		t.Errorf("the second file in the end (-want +got):\n%s", diff)
 	}
@@ -122,18 +202,18 @@ func TestKubeconfigsThatCannotBeMerged(t *testing.T) {
 	m := newMachine(t)
 	dir := m.add(t, demo)
 	t.Run("the sandbox's is missing", func(t *testing.T) {
-		if _, err := mergeKubeconfig(filepath.Join(m.home, "missing"), ofDemo, false); err == nil {
+		if _, _, err := mergeKubeconfig(t.Context(), filepath.Join(m.home, "missing"), ofDemo, false); err == nil {
 			t.Error("mergeKubeconfig() = nil; want an error")
 		}
 	})
 	t.Run("the sandbox's is of another sandbox", func(t *testing.T) {
-		if _, err := mergeKubeconfig(dir.Kubeconfig(), "koord-sandbox-other", false); err == nil {
+		if _, _, err := mergeKubeconfig(t.Context(), dir.Kubeconfig(), "koord-sandbox-other", false); err == nil {
 			t.Error("mergeKubeconfig() = nil; want an error")
 		}
 	})
 	t.Run("the user's is broken, and stays as it is", func(t *testing.T) {
-		must(t, os.WriteFile(m.kubeconfig, []byte("\tnonsense"), 0o600))
-		if _, err := mergeKubeconfig(dir.Kubeconfig(), ofDemo, false); err == nil {
+		processtest.Must(t, os.WriteFile(m.kubeconfig, []byte("\tnonsense"), 0o600))
+		if _, _, err := mergeKubeconfig(t.Context(), dir.Kubeconfig(), ofDemo, false); err == nil {
 			t.Error("mergeKubeconfig() = nil; want an error")
 		}
 		if data, err := os.ReadFile(m.kubeconfig); err != nil || string(data) != "\tnonsense" {
@@ -142,9 +222,47 @@ func TestKubeconfigsThatCannotBeMerged(t *testing.T) {
 	})
 }
 
+// TestAKubeconfigIsWrittenByOneAtATime has several commands add a context each, while kubectl writes now and then.
+func TestAKubeconfigIsWrittenByOneAtATime(t *testing.T) {
+	m := newMachine(t)
+	const writers = 8
+	kubectl, err := os.OpenFile(m.kubeconfig+".lock", os.O_CREATE|os.O_EXCL, 0)
+	processtest.Must(t, err)
+	processtest.Must(t, kubectl.Close())
+	var group sync.WaitGroup
+	results := make([]error, writers)
+	for i := range results {
+		group.Go(func() {
+			results[i] = modifyKubeconfig(t.Context(), func(user *clientcmdapi.Config) {
+				user.Contexts[fmt.Sprint(i)] = &clientcmdapi.Context{Cluster: ofWork}
+			})
+		})
+	}
+	processtest.Must(t, os.Remove(kubectl.Name()))
+	group.Wait()
+	processtest.Must(t, errors.Join(results...))
+	if got := load(t, m.kubeconfig).Contexts; len(got) != writers {
+		t.Errorf("%d contexts; want %d", len(got), writers)
+	}
+}
+
+func TestAKubeconfigThatStaysLocked(t *testing.T) {
+	m := newMachine(t)
+	processtest.Must(t, os.WriteFile(m.kubeconfig+".lock", nil, 0o600))
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	err := modifyKubeconfig(ctx, func(user *clientcmdapi.Config) { user.CurrentContext = ofWork })
+	if !errors.Is(err, os.ErrExist) || !strings.Contains(err.Error(), "write your kubeconfig: open "+m.kubeconfig+".lock") {
+		t.Errorf("modifyKubeconfig() = %v; want that the file's lock is in the way", err)
+	}
+}
+
 func TestForgetWithoutAKubeconfig(t *testing.T) {
 	m := newMachine(t)
-	must(t, forgetKubeconfig(ofDemo))
+	_, changed, err := forgetKubeconfig(t.Context(), ofDemo, []string{ofWork})
+	if changed || err != nil {
+		t.Errorf("forgetKubeconfig() = %t, %v; want that nothing changed", changed, err)
+	}
 	if _, err := os.Stat(m.kubeconfig); !os.IsNotExist(err) {
 		t.Errorf("the user's kubeconfig: %v; want that none is made", err)
 	}
@@ -155,7 +273,7 @@ func TestKubeconfigIsPrinted(t *testing.T) {
 	dir := m.add(t, state.Spec{Name: "bare", KubernetesOnly: true, Speed: 1})
 	got := m.run(t.Context(), "kubeconfig", "--name", "bare")
 	want, err := os.ReadFile(dir.Kubeconfig())
-	must(t, err)
+	processtest.Must(t, err)
 	if got.out != string(want) || got.errOut != "" || got.err != nil {
 		t.Errorf("kubeconfig = %+v; want the file as it is", got)
 	}
@@ -175,6 +293,6 @@ func userConfig(current string) *clientcmdapi.Config {
 func load(t *testing.T, path string) *clientcmdapi.Config {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(path)
-	must(t, err)
+	processtest.Must(t, err)
 	return config
 }

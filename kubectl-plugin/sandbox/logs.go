@@ -34,13 +34,13 @@ func newLogsCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		Use:               "logs COMPONENT",
 		Short:             "Print the log of one of a sandbox's processes",
 		Example:           "  %[1]s sandbox logs koord-manager -f",
-		Args:              cobra.ExactArgs(1),
+		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.completeComponents,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(cmd); err != nil {
 				return err
 			}
-			return o.run(cmd.Context(), args[0])
+			return o.run(cmd.Context(), strings.Join(args, ""))
 		},
 	}
 	o.addFlags(cmd)
@@ -59,6 +59,9 @@ func (o *logsOptions) run(ctx context.Context, component string) (err error) {
 	}
 	if !slices.Contains(known, component) {
 		err := fmt.Errorf("sandbox %q has no log of %q", o.name, component)
+		if component == "" {
+			err = errors.New("name the component whose log to print")
+		}
 		return usageError{finding.Wrap(err, finding.InvalidArgument, "one of: "+strings.Join(known, ", "))}
 	}
 	file, err := os.Open(sandbox.Dir.Log(component))
@@ -76,10 +79,8 @@ func (o *logsOptions) run(ctx context.Context, component string) (err error) {
 		if err := rewindIfCut(file); err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if !pause(ctx, followInterval) {
 			return nil
-		case <-time.After(followInterval):
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"koordinator.sh/koord/sandbox/process/processtest"
 )
 
 // lockedBuffer is written to by a command and read by its test.
@@ -33,11 +35,11 @@ func TestLogsAreFollowed(t *testing.T) {
 	m := newMachine(t)
 	dir := m.add(t, demo)
 	log, err := os.OpenFile(dir.Log("etcd"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	must(t, err)
-	defer func() { must(t, log.Close()) }()
+	processtest.Must(t, err)
+	defer func() { processtest.Must(t, log.Close()) }()
 	write := func(text string) {
 		_, err := io.WriteString(log, text)
-		must(t, err)
+		processtest.Must(t, err)
 	}
 	write("a first line, longer than those to come\n")
 
@@ -49,14 +51,14 @@ func TestLogsAreFollowed(t *testing.T) {
 	go func() { result <- root.ExecuteContext(ctx) }()
 
 	want := "a first line, longer than those to come\n"
-	await(t, "what is there", func() bool { return out.String() == want })
+	processtest.Await(t, "what is there", func() bool { return out.String() == want })
 	write("second\n")
 	want += "second\n"
-	await(t, "what comes after it", func() bool { return out.String() == want })
-	must(t, log.Truncate(0)) // as the supervisor does with a log that has grown too large
+	processtest.Await(t, "what comes after it", func() bool { return out.String() == want })
+	processtest.Must(t, log.Truncate(0)) // as the supervisor does with a log that has grown too large
 	write("third\n")
 	want += "third\n"
-	await(t, "what comes after the log was cut", func() bool { return out.String() == want })
+	processtest.Await(t, "what comes after the log was cut", func() bool { return out.String() == want })
 	cancel()
 	if err := <-result; err != nil {
 		t.Errorf("logs -f that is interrupted = %v; want no error", err)

@@ -3,44 +3,35 @@ package sandbox
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
-	"go.uber.org/goleak"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/sandbox/control"
 	"koordinator.sh/koord/sandbox/pki"
+	"koordinator.sh/koord/sandbox/process/processtest"
 	"koordinator.sh/koord/sandbox/state"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// supervises is the variable that makes the test's program a sandbox's supervisor of nothing.
-const supervises = "KOORD_TEST_SUPERVISES"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(supervises) == "" {
-		goleak.VerifyTestMain(m)
-		return
-	}
-	if err := supervise(state.At(os.Args[2])); err != nil {
-		fmt.Println(err)
-		os.Exit(1)
-	}
+	processtest.Main(m, processtest.Behaviours{"supervises": func(string) {
+		if err := supervise(processtest.Supervised()); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+	}})
 }
 
 // supervise says that the sandbox runs until it is asked to stop.
@@ -52,24 +43,7 @@ func supervise(dir state.Dir) error {
 	if err := writeKubeconfig(dir, spec.Name, 6443); err != nil {
 		return err
 	}
-	stop := make(chan struct{})
-	listener, err := net.Listen("unix", control.SocketPath(dir))
-	if err != nil {
-		return err
-	}
-	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost {
-			close(stop)
-			return
-		}
-		_ = json.NewEncoder(w).Encode(statusOf(dir, spec, control.Running))
-	})}
-	go func() { _ = server.Serve(listener) }()
-	select {
-	case <-stop:
-	case <-time.After(time.Minute): // the test is gone
-	}
-	return server.Shutdown(context.Background())
+	return processtest.Supervise(dir, func() *control.Status { return statusOf(dir, spec, control.Running) })
 }
 
 func writeKubeconfig(dir state.Dir, name string, port int) error {
@@ -105,9 +79,7 @@ type machine struct {
 
 func newMachine(t *testing.T) *machine {
 	t.Helper()
-	home, err := os.MkdirTemp("", "k") // short enough for a socket
-	must(t, err)
-	t.Cleanup(func() { must(t, os.RemoveAll(home)) })
+	home := processtest.Home(t)
 	m := &machine{home: home, kubeconfig: filepath.Join(home, "kubeconfig")}
 	t.Setenv(state.HomeVariable, home)
 	t.Setenv("KUBECONFIG", m.kubeconfig)
@@ -118,35 +90,10 @@ func newMachine(t *testing.T) *machine {
 func (m *machine) add(t *testing.T, spec state.Spec) state.Dir {
 	t.Helper()
 	dir := state.Open(m.home, spec.Name)
-	must(t, dir.Create())
-	must(t, dir.WriteSpec(spec))
-	must(t, writeKubeconfig(dir, spec.Name, 6443))
+	processtest.Must(t, dir.Create())
+	processtest.Must(t, dir.WriteSpec(spec))
+	processtest.Must(t, writeKubeconfig(dir, spec.Name, 6443))
 	return dir
-}
-
-// answer plays a supervisor: one status after the other, the last one for ever.
-func answer(t *testing.T, dir state.Dir, statuses ...*control.Status) {
-	t.Helper()
-	listener, err := net.Listen("unix", control.SocketPath(dir))
-	must(t, err)
-	var mu sync.Mutex
-	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		_ = json.NewEncoder(w).Encode(statuses[0])
-		if len(statuses) > 1 {
-			statuses = statuses[1:]
-		}
-	})}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = server.Serve(listener)
-	}()
-	t.Cleanup(func() {
-		_ = server.Close()
-		<-done
-	})
 }
 
 // result is everything a command leaves behind.
@@ -197,8 +144,8 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".txt")
 	if *update {
-		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		must(t, os.WriteFile(path, []byte(got), 0o644))
+		processtest.Must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		processtest.Must(t, os.WriteFile(path, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(path)
 	if err != nil {
@@ -206,28 +153,5 @@ func golden(t *testing.T, name, got string) {
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", path, diff)
-	}
-}
-
-// await polls a condition until it holds.
-func await(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("waited in vain for %s", what)
-		case <-tick.C:
-		}
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

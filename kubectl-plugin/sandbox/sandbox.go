@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -78,12 +79,18 @@ func (t *target) existing() (launch.Sandbox, error) {
 	return sandbox, nil
 }
 
-func completeNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+// otherSandboxes are the names of the user's sandboxes but one, sorted.
+func otherSandboxes(name string) ([]string, error) {
 	home, err := state.Home(os.Getenv)
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return nil, err
 	}
 	names, err := state.List(home)
+	return slices.DeleteFunc(names, func(n string) bool { return n == name }), err
+}
+
+func completeNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	names, err := otherSandboxes("")
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"koordinator.sh/koord/sandbox/control"
+	"koordinator.sh/koord/sandbox/process/processtest"
 	"koordinator.sh/koord/sandbox/state"
 )
 
@@ -36,7 +37,7 @@ func TestWriteStatus(t *testing.T) {
 	for name, status := range map[string]*control.Status{"running": runningStatus(), "failed": failed, "stopped": stopped} {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder
-			must(t, writeStatus(&b, status, now))
+			processtest.Must(t, writeStatus(&b, status, now))
 			golden(t, "status-"+name, b.String())
 		})
 	}
@@ -48,7 +49,7 @@ func TestStatusAndListAreTyped(t *testing.T) {
 	m.add(t, state.Spec{Name: "bare", KubernetesOnly: true, Seed: 1, Speed: 1})
 	status := statusOf(up, demo, control.Running)
 	status.Components = runningStatus().Components
-	answer(t, up, status)
+	processtest.Answer(t, up, status)
 	want := map[string][2]string{ // kind, and the names in it
 		"status --name demo": {"SandboxStatus", "demo"},
 		"status --name bare": {"SandboxStatus", "bare"},
@@ -68,7 +69,7 @@ func TestStatusAndListAreTyped(t *testing.T) {
 					control.Status `json:",inline"`
 					Items          []control.Status `json:"items"`
 				}
-				must(t, yaml.UnmarshalStrict([]byte(got.out), &answer))
+				processtest.Must(t, yaml.UnmarshalStrict([]byte(got.out), &answer))
 				names := answer.Spec.Name
 				for _, item := range answer.Items {
 					names = strings.TrimSpace(names + " " + item.Spec.Name)
@@ -84,7 +85,7 @@ func TestStatusAndListAreTyped(t *testing.T) {
 	}
 	t.Run("nothing is lost on the way", func(t *testing.T) {
 		var got control.Status
-		must(t, json.Unmarshal([]byte(strings.ReplaceAll(m.run(t.Context(), "status", "--name", "demo", "-o", "json").out, "HOME", m.home)), &got))
+		processtest.Must(t, json.Unmarshal([]byte(strings.ReplaceAll(m.run(t.Context(), "status", "--name", "demo", "-o", "json").out, "HOME", m.home)), &got))
 		if diff := cmp.Diff(status, &got); diff != "" {
 			t.Errorf("status -o json (-want +got):\n%s", diff)
 		}
@@ -99,6 +100,7 @@ func TestCommandsPrint(t *testing.T) {
 		"status-unknown-format": "status -o xml",
 		"list-unknown-format":   "list -o wide",
 		"logs":                  "logs etcd --name bare",
+		"logs-of-nothing":       "logs --name bare",
 		"logs-unknown":          "logs kubelet --name bare",
 		"logs-outside":          "logs ../spec --name bare",
 		"logs-unknown-sandbox":  "logs etcd --name missing",
@@ -127,9 +129,9 @@ func TestCommandsPrint(t *testing.T) {
 			m := newMachine(t)
 			t.Setenv("PATH", t.TempDir())
 			dir := m.add(t, state.Spec{Name: "bare", KubernetesOnly: true, Seed: 1, Speed: 1})
-			must(t, os.WriteFile(dir.Log("etcd"), []byte("ready to serve\n"), 0o600))
-			must(t, os.WriteFile(dir.Log("supervisor"), nil, 0o600))
-			must(t, os.MkdirAll(filepath.Join(m.home, "sandboxes", "never-started"), 0o700))
+			processtest.Must(t, os.WriteFile(dir.Log("etcd"), []byte("ready to serve\n"), 0o600))
+			processtest.Must(t, os.WriteFile(dir.Log("supervisor"), nil, 0o600))
+			processtest.Must(t, os.MkdirAll(filepath.Join(m.home, "sandboxes", "never-started"), 0o700))
 			golden(t, name, m.run(t.Context(), strings.Fields(line)...).text())
 		})
 	}
@@ -149,7 +151,7 @@ func TestListOfABrokenSandbox(t *testing.T) {
 	m := newMachine(t)
 	m.add(t, demo)
 	broken := m.add(t, state.Spec{Name: "broken", Speed: 1})
-	must(t, os.WriteFile(filepath.Join(broken.Path(), "spec.json"), []byte("{"), 0o600))
+	processtest.Must(t, os.WriteFile(filepath.Join(broken.Path(), "spec.json"), []byte("{"), 0o600))
 	got := m.run(t.Context(), "list")
 	if !strings.Contains(got.out, "demo") || !strings.Contains(got.errOut, `incomplete: sandbox "broken": parse spec.json`) || got.err != nil {
 		t.Errorf("list = %+v; want the good one, and why the other is left out", got)
@@ -159,7 +161,7 @@ func TestListOfABrokenSandbox(t *testing.T) {
 func TestNamesAreCompleted(t *testing.T) {
 	m := newMachine(t)
 	m.add(t, demo)
-	must(t, os.WriteFile(m.add(t, state.Spec{Name: state.DefaultName, Speed: 1}).Log("etcd"), nil, 0o600))
+	processtest.Must(t, os.WriteFile(m.add(t, state.Spec{Name: state.DefaultName, Speed: 1}).Log("etcd"), nil, 0o600))
 	names, _ := completeNames(nil, nil, "")
 	if diff := cmp.Diff([]string{"default", "demo"}, names); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)

@@ -36,15 +36,25 @@ func newUpCommand(streams genericiooptions.IOStreams) *cobra.Command {
 			"  # A bare control plane for another scheduler, with the custom resources installed\n" +
 			"  %[1]s sandbox up --name bare --kubernetes-only --nodes 0",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.complete(cmd); err != nil {
-				return err
-			}
-			return o.run(cmd.Context())
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.completeAndRun(cmd) },
 	}
 	o.addUpFlags(cmd)
 	return cmd
+}
+
+// completeAndRun does it once more when another command starts the sandbox at the same time: its options then count as
+// those of before.
+func (o *upOptions) completeAndRun(cmd *cobra.Command) error {
+	flags := o.spec
+	for {
+		o.spec = flags
+		if err := o.complete(cmd); err != nil {
+			return err
+		}
+		if err := o.run(cmd.Context()); !errors.Is(err, launch.ErrAlreadyStarted) {
+			return err
+		}
+	}
 }
 
 func (o *upOptions) run(ctx context.Context) error {
@@ -52,7 +62,7 @@ func (o *upOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	status, err := control.NewClient(sandbox.Dir).Status(ctx)
+	status, err := sandbox.Ask(ctx)
 	if errors.Is(err, control.ErrNotRunning) {
 		return o.start(ctx, sandbox)
 	}
@@ -61,7 +71,7 @@ func (o *upOptions) run(ctx context.Context) error {
 	}
 	switch status.Phase {
 	case control.Running:
-		return o.sayRunning(sandbox, status)
+		return o.sayRunning(ctx, sandbox, status)
 	case control.Starting:
 		fmt.Fprintf(o.ErrOut, "Sandbox %q is already starting.\n", o.name)
 		o.sayDifference(sandbox, status)
@@ -85,7 +95,10 @@ func (o *upOptions) start(ctx context.Context, sandbox launch.Sandbox) (err erro
 		return err
 	}
 	progress := newProgress(o.ErrOut, isTerminal(o.ErrOut), time.Now)
-	if err := sandbox.Start(ctx, o.spec); err != nil {
+	err = sandbox.Start(ctx, o.spec, func() {
+		fmt.Fprintf(o.ErrOut, "Another command is starting or stopping sandbox %q; waiting for it.\n", o.name)
+	})
+	if err != nil {
 		return err
 	}
 	return o.follow(ctx, sandbox, progress)
@@ -102,13 +115,13 @@ func (o *upOptions) follow(ctx context.Context, sandbox launch.Sandbox, progress
 	if err != nil {
 		return err
 	}
-	return o.announce(status, progress.elapsed())
+	return o.announce(ctx, status, progress.elapsed())
 }
 
-func (o *upOptions) sayRunning(sandbox launch.Sandbox, status *control.Status) error {
+func (o *upOptions) sayRunning(ctx context.Context, sandbox launch.Sandbox, status *control.Status) error {
 	fmt.Fprintf(o.Out, "sandbox/%s is already running (%d nodes, context %s)\n", o.name, status.Spec.Nodes, status.Context)
 	o.sayDifference(sandbox, status)
-	_, err := o.selectContext(status)
+	_, err := o.selectContext(ctx, status)
 	return err
 }
 
@@ -120,9 +133,9 @@ func (o *upOptions) sayDifference(sandbox launch.Sandbox, status *control.Status
 	}
 }
 
-func (o *upOptions) announce(status *control.Status, took time.Duration) error {
+func (o *upOptions) announce(ctx context.Context, status *control.Status, took time.Duration) error {
 	fmt.Fprintf(o.Out, "sandbox/%s is up (%d nodes, %s)\n", o.name, status.Spec.Nodes, took)
-	current, err := o.selectContext(status)
+	current, err := o.selectContext(ctx, status)
 	if err != nil || status.Spec.Scenario == "" {
 		return err
 	}
@@ -139,10 +152,16 @@ func (o *upOptions) announce(status *control.Status, took time.Duration) error {
 
 // selectContext makes the sandbox a context of the user's kubeconfig, reports whether it is the current one, and says how
 // to choose it when it is not.
-func (o *upOptions) selectContext(status *control.Status) (current bool, err error) {
-	current, err = mergeKubeconfig(status.Kubeconfig, status.Context, o.switchContext)
-	if err == nil && !current {
+func (o *upOptions) selectContext(ctx context.Context, status *control.Status) (current bool, err error) {
+	before, current, err := mergeKubeconfig(ctx, status.Kubeconfig, status.Context, o.switchContext)
+	if err != nil {
+		return false, err
+	}
+	if !current {
 		fmt.Fprintf(o.ErrOut, "Your current kubectl context is another one. Select this one with:\n  kubectl config use-context %s\n", status.Context)
 	}
-	return current, err
+	if before == status.Context {
+		return current, nil // what was current before it is known from an earlier start
+	}
+	return current, state.At(status.Directory).WritePreviousContext(before)
 }

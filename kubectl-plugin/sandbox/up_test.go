@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,6 +21,7 @@ import (
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/sandbox/control"
 	"koordinator.sh/koord/sandbox/launch"
+	"koordinator.sh/koord/sandbox/process/processtest"
 	"koordinator.sh/koord/sandbox/state"
 )
 
@@ -26,8 +29,8 @@ import (
 // test's program.
 func TestTheLifeOfASandbox(t *testing.T) {
 	m := newMachine(t)
-	t.Setenv("PATH", programs(t, m))
-	t.Setenv(supervises, "yes")
+	t.Setenv("PATH", processtest.Programs(t, "koord-sandbox", "koord-scheduler", "koord-manager"))
+	processtest.Play(t, "supervises")
 	lines := []string{
 		"up --name demo --nodes 12",
 		"up --name demo --nodes 12",
@@ -58,6 +61,39 @@ func TestTheLifeOfASandbox(t *testing.T) {
 	}
 }
 
+// TestSeveralStartASandboxAtOnce: the first decides what the sandbox is, and the others find it as it is.
+func TestSeveralStartASandboxAtOnce(t *testing.T) {
+	m := newMachine(t)
+	t.Setenv("PATH", processtest.Programs(t, "koord-sandbox", "koord-scheduler", "koord-manager"))
+	processtest.Play(t, "supervises")
+	t.Cleanup(func() {
+		got := m.run(context.WithoutCancel(t.Context()), "down", "--name", "demo", "--purge")
+		processtest.Must(t, got.err)
+	})
+	results := make([]result, 6)
+	var group sync.WaitGroup
+	for i := range results {
+		group.Go(func() { results[i] = m.run(t.Context(), "up", "--name", "demo", "--nodes", strconv.Itoa(i+1)) })
+	}
+	group.Wait()
+	spec, err := state.Open(m.home, "demo").ReadSpec()
+	processtest.Must(t, err)
+	nodes := fmt.Sprintf("(%d nodes, ", spec.Nodes)
+	starts := 0
+	for i, got := range results {
+		first := strings.HasPrefix(got.out, "sandbox/demo is up ")
+		if first {
+			starts++
+		}
+		if got.err != nil || !strings.Contains(got.out, nodes) || first != (spec.Nodes == i+1) {
+			t.Errorf("up --nodes %d, where %d won = %+v", i+1, spec.Nodes, got)
+		}
+	}
+	if starts != 1 {
+		t.Errorf("%d of them started it; want one", starts)
+	}
+}
+
 func TestUpOfWhatIsThereAlready(t *testing.T) {
 	phases := map[string][]control.Phase{
 		"up-running":  {control.Running},
@@ -66,13 +102,13 @@ func TestUpOfWhatIsThereAlready(t *testing.T) {
 	for name, seen := range phases {
 		t.Run(name, func(t *testing.T) {
 			m := newMachine(t)
-			must(t, clientcmd.WriteToFile(*userConfig(ofWork), m.kubeconfig))
+			processtest.Must(t, clientcmd.WriteToFile(*userConfig(ofWork), m.kubeconfig))
 			dir := m.add(t, demo)
 			var statuses []*control.Status
 			for _, phase := range seen {
 				statuses = append(statuses, statusOf(dir, demo, phase))
 			}
-			answer(t, dir, statuses...)
+			processtest.Answer(t, dir, statuses...)
 			got := m.run(t.Context(), "up", "--name", "demo")
 			golden(t, name, regexp.MustCompile(`nodes, [0-9.]+m?s\)`).ReplaceAllString(got.text(), "nodes, TIME)"))
 			if config := load(t, m.kubeconfig); config.Contexts[ofDemo] == nil || config.CurrentContext != ofWork {
@@ -94,7 +130,7 @@ func TestUpAfterAFailure(t *testing.T) {
 			dir := m.add(t, demo)
 			status := statusOf(dir, demo, phase)
 			status.Message = "no room"
-			answer(t, dir, status)
+			processtest.Answer(t, dir, status)
 			got := m.run(t.Context(), "up", "--name", "demo")
 			if found, ok := finding.From(got.err); got.errOut != want || !ok || found.Code != finding.SandboxBinariesMissing {
 				t.Errorf("up = %v, %q; want %q, then a start without programs", got.err, got.errOut, want)
@@ -113,7 +149,7 @@ func TestUpIsInterrupted(t *testing.T) {
 	dir := m.add(t, demo)
 	status := statusOf(dir, demo, control.Starting)
 	status.Steps = []control.Step{step("wait for etcd", "", control.Running, 0, 0)}
-	answer(t, dir, status)
+	processtest.Answer(t, dir, status)
 	sandbox := launch.Sandbox{Name: "demo", Dir: dir, Program: "kubectl koord"}
 	ctx, cancel := context.WithCancel(t.Context())
 	looks := 0
@@ -169,24 +205,11 @@ func TestUpKeepsTheOptionsOfBefore(t *testing.T) {
 			o := &upOptions{}
 			cmd := &cobra.Command{Use: "koordctl"}
 			o.addUpFlags(cmd)
-			must(t, cmd.ParseFlags(append([]string{"--name", "demo"}, strings.Fields(tc.flags)...)))
-			must(t, o.complete(cmd))
+			processtest.Must(t, cmd.ParseFlags(append([]string{"--name", "demo"}, strings.Fields(tc.flags)...)))
+			processtest.Must(t, o.complete(cmd))
 			if diff := cmp.Diff(tc.want, o.spec); diff != "" {
 				t.Errorf("spec (-want +got):\n%s", diff)
 			}
 		})
 	}
-}
-
-// programs is a directory with the test's program under the names of the sandbox's.
-func programs(t *testing.T, m *machine) string {
-	t.Helper()
-	self, err := os.Executable()
-	must(t, err)
-	dir := filepath.Join(m.home, "bin")
-	must(t, os.Mkdir(dir, 0o700))
-	for _, name := range []string{"koord-sandbox", "koord-scheduler", "koord-manager"} {
-		must(t, os.Symlink(self, filepath.Join(dir, name)))
-	}
-	return dir
 }

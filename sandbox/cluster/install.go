@@ -32,10 +32,14 @@ func (c *Cluster) InstallSystem(ctx context.Context, spec state.Spec, ports stat
 }
 
 func values(spec state.Spec, ports state.Ports) map[string]any {
-	colocation := map[string]any{}
+	// Both are always said: what is left out stays as it was when the sandbox had another size.
+	interval, duration := component.LargeReportInterval, component.LargeAggregateDuration
 	if component.ReportsOften(spec) {
-		colocation["metricReportIntervalSeconds"] = int(component.SmallReportInterval.Seconds())
-		colocation["metricAggregateDurationSeconds"] = int(component.SmallAggregateDuration.Seconds())
+		interval, duration = component.SmallReportInterval, component.SmallAggregateDuration
+	}
+	colocation := map[string]any{
+		"metricReportIntervalSeconds":    int(interval.Seconds()),
+		"metricAggregateDurationSeconds": int(duration.Seconds()),
 	}
 	return map[string]any{
 		"workloads": map[string]any{"enabled": false},

@@ -12,7 +12,8 @@ import (
 // kwokName names kwok's role and its user.
 const kwokName = "koord-sandbox-kwok"
 
-// GrantKwok gives kwok the rights of the kubelets it stands in for, and no more.
+// GrantKwok gives kwok the rights of the kubelets it stands in for, and no more; also in a sandbox that another version of
+// the program made.
 func (c *Cluster) GrantKwok(ctx context.Context) error {
 	role := &rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{Name: kwokName},
@@ -30,8 +31,11 @@ func (c *Cluster) GrantKwok(ctx context.Context) error {
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: kwokName}},
 	}
 	_, err := c.client.RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{})
-	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("create cluster role %q: %w", kwokName, err)
+	if apierrors.IsAlreadyExists(err) {
+		_, err = c.client.RbacV1().ClusterRoles().Update(ctx, role, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		return fmt.Errorf("write cluster role %q: %w", kwokName, err)
 	}
 	_, err = c.client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {

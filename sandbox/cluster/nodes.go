@@ -32,19 +32,20 @@ func (c *Cluster) EnsureNodes(ctx context.Context, spec state.Spec, detail func(
 	for i := range existing.Items {
 		have[existing.Items[i].Name] = true
 	}
-	var created atomic.Int64
+	var registered atomic.Int64
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(writers)
 	for _, node := range scenario.Nodes(spec.Nodes) {
 		if have[node.Name] {
 			delete(have, node.Name)
+			registered.Add(1)
 			continue
 		}
 		group.Go(func() error {
 			if err := c.createNode(groupCtx, node); err != nil {
 				return err
 			}
-			detail(fmt.Sprintf("%d of %d", created.Add(1), spec.Nodes))
+			detail(fmt.Sprintf("%d of %d", registered.Add(1), spec.Nodes))
 			return nil
 		})
 	}

@@ -2,10 +2,13 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -41,7 +44,7 @@ func (c *Cluster) EnsureWorkloads(ctx context.Context, spec state.Spec, detail f
 	return nil
 }
 
-// awaitBound waits until a pod that the wave names has a node.
+// awaitBound waits until a pod that the wave names has a node. A list that fails is asked for again.
 func (c *Cluster) awaitBound(ctx context.Context, wave scenario.Wave) error {
 	if wave.AwaitBound == "" {
 		return nil
@@ -51,17 +54,12 @@ func (c *Cluster) awaitBound(ctx context.Context, wave scenario.Wave) error {
 	defer tick.Stop()
 	for {
 		pods, err := c.client.CoreV1().Pods(wave.Namespace).List(ctx, options)
-		if err != nil {
-			return fmt.Errorf("list pods %q: %w", wave.AwaitBound, err)
-		}
-		for i := range pods.Items {
-			if pods.Items[i].Spec.NodeName != "" {
-				return nil
-			}
+		if err == nil && slices.ContainsFunc(pods.Items, func(p corev1.Pod) bool { return p.Spec.NodeName != "" }) {
+			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait for a node for pods %q: %w", wave.AwaitBound, ctx.Err())
+			return errors.Join(fmt.Errorf("wait for a node for pods %q: %w", wave.AwaitBound, ctx.Err()), err)
 		case <-tick.C:
 		}
 	}

@@ -65,6 +65,9 @@ const (
 	SmallReportInterval = 15 * time.Second
 	// SmallAggregateDuration is what their reports are averaged over.
 	SmallAggregateDuration = time.Minute
+	// LargeReportInterval and LargeAggregateDuration are the chart's own.
+	LargeReportInterval    = time.Minute
+	LargeAggregateDuration = 5 * time.Minute
 )
 
 // ReportsOften reports whether a sandbox is small enough for its koordlets to report often.

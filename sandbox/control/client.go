@@ -66,7 +66,7 @@ func (c *Client) do(ctx context.Context, method, path string, into any) error {
 		return err
 	}
 	response, err := c.http.Do(request)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ECONNREFUSED) {
 		return ErrNotRunning
 	}
 	if err != nil {

@@ -41,7 +41,7 @@ func MakeSocketDir(dir state.Dir) error {
 // would then answer in the supervisor's place. A directory that does not exist is private.
 func checkPrivate(path string) error {
 	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
 	}
 	if err != nil {

@@ -75,7 +75,7 @@ type StatusList struct {
 type Step struct {
 	// Name says what is waited for.
 	Name string `json:"name"`
-	// Phase is Pending, Running, Done or Failed.
+	// Phase is Running, Done or Failed.
 	Phase Phase `json:"phase"`
 	// Detail says how far it is: "27 of 30 nodes".
 	Detail string `json:"detail,omitempty"`
@@ -88,7 +88,7 @@ type Step struct {
 // Component is one process of the sandbox.
 type Component struct {
 	Name string `json:"name"`
-	// Phase is Pending, Starting, Running, BackOff or Stopped.
+	// Phase is Pending, Starting, Running, BackOff, Stopping or Stopped.
 	Phase Phase `json:"phase"`
 	// PID of the process; 0 when there is none.
 	PID int `json:"pid,omitempty"`

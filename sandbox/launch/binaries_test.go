@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/sandbox/process/processtest"
 )
 
 func TestBinaries(t *testing.T) {
@@ -32,21 +33,21 @@ func TestBinaries(t *testing.T) {
 		"one cannot be run": {
 			onPath: []string{supervisor, scheduler},
 			prepare: func(t *testing.T, dir string) {
-				must(t, os.WriteFile(filepath.Join(dir, manager), nil, 0o644))
+				processtest.Must(t, os.WriteFile(filepath.Join(dir, manager), nil, 0o644))
 			},
 			wantError: "find the sandbox's programs: koord-manager not",
 		},
 		"one is a directory": {
 			onPath: []string{supervisor, manager},
 			prepare: func(t *testing.T, dir string) {
-				must(t, os.Mkdir(filepath.Join(dir, scheduler), 0o755))
+				processtest.Must(t, os.Mkdir(filepath.Join(dir, scheduler), 0o755))
 			},
 			wantError: "find the sandbox's programs: koord-scheduler not",
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			dir := programs(t, tc.onPath...)
+			dir := processtest.Programs(t, tc.onPath...)
 			if tc.prepare != nil {
 				tc.prepare(t, dir)
 			}

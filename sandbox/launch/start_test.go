@@ -13,16 +13,17 @@ import (
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/sandbox/control"
 	"koordinator.sh/koord/sandbox/process"
+	"koordinator.sh/koord/sandbox/process/processtest"
 	"koordinator.sh/koord/sandbox/state"
 )
 
 func TestStartDetachesASupervisor(t *testing.T) {
 	s := newSandbox(t)
-	spec := state.Spec{Name: "demo", Nodes: 3, Speed: 1, Binaries: programs(t, "koord-sandbox")}
-	t.Setenv(behaviour, "works")
-	must(t, s.Start(t.Context(), spec))
+	spec := state.Spec{Name: "demo", Nodes: 3, Speed: 1, Binaries: processtest.Programs(t, "koord-sandbox")}
+	processtest.Play(t, "works")
+	processtest.Must(t, s.Start(t.Context(), spec, nil))
 	status, err := s.Look(t.Context())
-	must(t, err)
+	processtest.Must(t, err)
 	if status.Phase != control.Running {
 		t.Errorf("phase = %s; want Running", status.Phase)
 	}
@@ -33,7 +34,7 @@ func TestStartDetachesASupervisor(t *testing.T) {
 		t.Errorf("session of the supervisor = %d, %v; want one of its own, so that it outlives this terminal", session, err)
 	}
 	supervisor := state.Process{PID: status.PID, StartTime: process.StartTime(status.PID)}
-	must(t, s.Stop(t.Context()))
+	processtest.Must(t, s.Stop(t.Context()))
 	if process.Alive(supervisor) {
 		t.Error("the supervisor is left")
 	}
@@ -43,14 +44,15 @@ func TestStartOfASupervisorThatEnds(t *testing.T) {
 	const hint = "kubectl koord sandbox logs supervisor --name demo"
 	tests := map[string]string{
 		"fails":          "the sandbox's supervisor ended at once (exit status 1): parse spec.json: unexpected end of input",
-		"fails silently": "the sandbox's supervisor ended at once (exit status 1): its log is empty",
+		"fails silently": "the sandbox's supervisor ended at once (exit status 1): its log says nothing",
 		"gives up":       "the sandbox's supervisor ended at once: nothing to do",
 	}
 	for how, want := range tests {
 		t.Run(how, func(t *testing.T) {
-			s := newSandbox(t)
-			t.Setenv(behaviour, how)
-			err := s.Start(t.Context(), state.Spec{Name: "demo", Binaries: programs(t, "koord-sandbox")})
+			s := created(t)
+			processtest.Must(t, os.WriteFile(s.Dir.Log("supervisor"), []byte("an earlier start's failure\n"), 0o600))
+			processtest.Play(t, how)
+			err := s.Start(t.Context(), state.Spec{Name: "demo", Binaries: processtest.Programs(t, "koord-sandbox")}, nil)
 			found, ok := finding.From(err)
 			if !ok || found.Error() != want || found.Code != finding.SandboxComponentFailed || found.Hint != hint {
 				t.Errorf("Start() = %v; want KOORD0505 %q, hint %q", err, want, hint)
@@ -74,23 +76,34 @@ func TestStartThatCannotBegin(t *testing.T) {
 				if os.Getuid() != 0 {
 					t.Skip("giving a directory away needs root")
 				}
-				must(t, os.Chown(filepath.Dir(s.Dir.Path()), 4711, -1))
-				return programs(t, "koord-sandbox")
+				processtest.Must(t, os.Chown(filepath.Dir(s.Dir.Path()), 4711, -1))
+				return processtest.Programs(t, "koord-sandbox")
 			},
 			wantCode: finding.SandboxForeignOwner,
 			want:     "it belongs to user 4711",
 		},
+		"a file is in the place of the home directory": {
+			prepare: func(t *testing.T, s Sandbox) string {
+				home := filepath.Dir(s.Dir.Path())
+				processtest.Must(t, os.Remove(home))
+				processtest.Must(t, os.WriteFile(home, nil, 0o600))
+				return processtest.Programs(t, "koord-sandbox")
+			},
+			wantCode: finding.InvalidArgument,
+			want:     "create directory of sandboxes: ",
+		},
 		"a file is in the directory's place": {
 			prepare: func(t *testing.T, s Sandbox) string {
-				must(t, os.WriteFile(s.Dir.Path(), nil, 0o600))
-				return programs(t, "koord-sandbox")
+				processtest.Must(t, os.WriteFile(s.Dir.Path(), nil, 0o600))
+				return processtest.Programs(t, "koord-sandbox")
 			},
-			want: "create sandbox directory: ",
+			wantCode: finding.InvalidArgument,
+			want:     "create sandbox directory: ",
 		},
 		"the log cannot be written": {
 			prepare: func(t *testing.T, s Sandbox) string {
-				must(t, os.MkdirAll(s.Dir.Log("supervisor"), 0o700))
-				return programs(t, "koord-sandbox")
+				processtest.Must(t, os.MkdirAll(s.Dir.Log("supervisor"), 0o700))
+				return processtest.Programs(t, "koord-sandbox")
 			},
 			want: "open the supervisor's log: ",
 		},
@@ -99,8 +112,8 @@ func TestStartThatCannotBegin(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSandbox(t)
 			binaries := tc.prepare(t, s)
-			t.Setenv(behaviour, "fails")
-			err := s.Start(t.Context(), state.Spec{Name: "demo", Binaries: binaries})
+			processtest.Play(t, "fails")
+			err := s.Start(t.Context(), state.Spec{Name: "demo", Binaries: binaries}, nil)
 			var code finding.Code
 			if found, ok := finding.From(err); ok {
 				code = found.Code
@@ -158,7 +171,7 @@ func TestAwait(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := created(t)
-			answer(t, s, tc.statuses...)
+			processtest.Answer(t, s.Dir, tc.statuses...)
 			var seen []control.Phase
 			status, err := s.Await(t.Context(), func(status *control.Status) { seen = append(seen, status.Phase) })
 			if diff := cmp.Diff(tc.want, seen); diff != "" {
@@ -183,9 +196,9 @@ func TestAwait(t *testing.T) {
 
 func TestAwaitOfASupervisorThatDies(t *testing.T) {
 	s := created(t)
-	must(t, os.WriteFile(s.Dir.Log("supervisor"), []byte("panic: out of memory\n"), 0o600))
-	answer(t, s, &control.Status{Phase: control.Starting})
-	_, err := s.Await(t.Context(), func(*control.Status) { must(t, os.Remove(control.SocketPath(s.Dir))) })
+	processtest.Must(t, os.WriteFile(s.Dir.Log("supervisor"), []byte("panic: out of memory\n"), 0o600))
+	processtest.Answer(t, s.Dir, &control.Status{Phase: control.Starting})
+	_, err := s.Await(t.Context(), func(*control.Status) { processtest.Must(t, os.Remove(control.SocketPath(s.Dir))) })
 	const want = "the sandbox's supervisor ended while the sandbox started: panic: out of memory"
 	found, ok := finding.From(err)
 	if !ok || found.Error() != want || found.Code != finding.SandboxComponentFailed {
@@ -195,7 +208,7 @@ func TestAwaitOfASupervisorThatDies(t *testing.T) {
 
 func TestAwaitEndsWithItsContext(t *testing.T) {
 	s := created(t)
-	answer(t, s, &control.Status{Phase: control.Starting})
+	processtest.Answer(t, s.Dir, &control.Status{Phase: control.Starting})
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := s.Await(ctx, func(*control.Status) { cancel() })
 	if !errors.Is(err, context.Canceled) {

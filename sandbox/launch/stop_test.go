@@ -3,6 +3,7 @@ package launch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -13,17 +14,18 @@ import (
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/sandbox/control"
 	"koordinator.sh/koord/sandbox/process"
+	"koordinator.sh/koord/sandbox/process/processtest"
 	"koordinator.sh/koord/sandbox/state"
 )
 
 func TestStopOfWhatDoesNotRun(t *testing.T) {
 	s := created(t)
 	for range 2 {
-		must(t, s.Stop(t.Context()))
+		processtest.Must(t, s.Stop(t.Context()))
 	}
 	wantNothingLeft(t, s, nil)
 	spec, err := s.Dir.ReadSpec()
-	must(t, err)
+	processtest.Must(t, err)
 	if diff := cmp.Diff(state.Spec{Name: "demo", Nodes: 3, Speed: 1}, spec); diff != "" {
 		t.Errorf("spec after Stop() (-want +got):\n%s", diff)
 	}
@@ -35,19 +37,19 @@ func TestStopOfWhatRuns(t *testing.T) {
 			s := created(t)
 			superviseAs(t, s, how)
 			recorded, err := s.Dir.ReadProcesses()
-			must(t, err)
+			processtest.Must(t, err)
 			patience := 20 * time.Second
 			if how == "hangs" {
 				patience = 100 * time.Millisecond
 			} else {
-				await(t, "the supervisor to answer", func() bool {
+				processtest.Await(t, "the supervisor to answer", func() bool {
 					_, err := control.NewClient(s.Dir).Status(t.Context())
 					return err == nil
 				})
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
-			must(t, s.stop(ctx, patience))
+			processtest.Must(t, s.stop(ctx, patience))
 			wantNothingLeft(t, s, recorded)
 		})
 	}
@@ -57,14 +59,14 @@ func TestStopOfWhatRuns(t *testing.T) {
 func TestStopAfterACrash(t *testing.T) {
 	s := created(t)
 	cmd := superviseAs(t, s, "works")
-	await(t, "the socket to be there", func() bool {
+	processtest.Await(t, "the socket to be there", func() bool {
 		_, err := os.Stat(control.SocketPath(s.Dir))
 		return err == nil
 	})
 	recorded, err := s.Dir.ReadProcesses()
-	must(t, err)
-	must(t, cmd.Process.Kill())
-	must(t, s.Stop(t.Context()))
+	processtest.Must(t, err)
+	processtest.Must(t, cmd.Process.Kill())
+	processtest.Must(t, s.Stop(t.Context()))
 	wantNothingLeft(t, s, recorded)
 }
 
@@ -72,8 +74,8 @@ func TestStopThatIsInterrupted(t *testing.T) {
 	s := created(t)
 	lock := flock.New(s.Dir.Lock())
 	_, err := lock.TryLock()
-	must(t, err)
-	defer func() { must(t, lock.Unlock()) }()
+	processtest.Must(t, err)
+	defer func() { processtest.Must(t, lock.Unlock()) }()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if err := s.Stop(ctx); !errors.Is(err, context.DeadlineExceeded) || !says(err, "wait for the sandbox to end") {
@@ -86,7 +88,7 @@ func TestStopOfAnotherUsersSandbox(t *testing.T) {
 		t.Skip("giving a directory away needs root")
 	}
 	s := created(t)
-	must(t, os.Chown(s.Dir.Path(), 4711, -1))
+	processtest.Must(t, os.Chown(s.Dir.Path(), 4711, -1))
 	found, ok := finding.From(s.Stop(t.Context()))
 	if !ok || found.Code != finding.SandboxForeignOwner {
 		t.Errorf("Stop() = %v; want KOORD0504", found)
@@ -96,7 +98,7 @@ func TestStopOfAnotherUsersSandbox(t *testing.T) {
 func TestLookAtWhatDoesNotRun(t *testing.T) {
 	s := created(t)
 	got, err := s.Look(t.Context())
-	must(t, err)
+	processtest.Must(t, err)
 	want := &control.Status{
 		APIVersion: "diagnostics.koordinator.sh/v1alpha1", Kind: "SandboxStatus",
 		Spec: state.Spec{Name: "demo", Nodes: 3, Speed: 1}, Phase: control.Stopped,
@@ -127,5 +129,17 @@ func wantNothingLeft(t *testing.T, s Sandbox, recorded []state.Process) {
 	if locked, err := lock.TryLock(); !locked || err != nil {
 		t.Errorf("TryLock() = %t, %v; want the lock free", locked, err)
 	}
-	must(t, lock.Unlock())
+	processtest.Must(t, lock.Unlock())
+}
+
+func TestASupervisorThatHangs(t *testing.T) {
+	s := newSandbox(t)
+	err := s.explainTimeout(fmt.Errorf("ask the sandbox's supervisor: %w", os.ErrDeadlineExceeded))
+	found, ok := finding.From(err)
+	if !ok || found.Code != finding.SandboxComponentFailed || found.Hint != "kubectl koord sandbox down --name demo" {
+		t.Errorf("explainTimeout() = %v; want KOORD0505 and how to take it down", err)
+	}
+	if err := s.explainTimeout(control.ErrNotRunning); !errors.Is(err, control.ErrNotRunning) {
+		t.Errorf("explainTimeout() of another error = %v; want it as it is", err)
+	}
 }

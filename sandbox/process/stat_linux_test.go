@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"koordinator.sh/koord/sandbox/process/processtest"
 )
 
 func TestStartTime(t *testing.T) {
@@ -11,7 +13,8 @@ func TestStartTime(t *testing.T) {
 	if before == 0 || StartTime(os.Getpid()) != before {
 		t.Fatalf("StartTime() of the test = %d, then %d; want one time", before, StartTime(os.Getpid()))
 	}
-	if later := StartTime(start(t, "obedient").Process.Pid); later < before {
+	cmd, _ := processtest.StartReady(t, "obedient")
+	if later := StartTime(cmd.Process.Pid); later < before {
 		t.Errorf("StartTime() of a child = %d; want it after %d, when its parent started", later, before)
 	}
 	if got := StartTime(1 << 30); got != 0 {
@@ -23,12 +26,13 @@ func TestStartTime(t *testing.T) {
 func TestStartTimeOfAnOddName(t *testing.T) {
 	odd := filepath.Join(t.TempDir(), "a) Z 1 (b")
 	self, err := os.Executable()
-	must(t, err)
-	must(t, os.Symlink(self, odd))
+	processtest.Must(t, err)
+	processtest.Must(t, os.Symlink(self, odd))
 	program := os.Args[0]
 	os.Args[0] = odd
 	defer func() { os.Args[0] = program }()
-	if p := identity(start(t, "obedient")); !Alive(p) {
+	cmd, _ := processtest.StartReady(t, "obedient")
+	if p := identity(cmd); !Alive(p) {
 		t.Errorf("%+v is not alive", p)
 	}
 }

@@ -68,6 +68,9 @@ func (d Dir) Path() string { return d.path }
 // Lock is the file whose lock the supervisor holds as long as it lives.
 func (d Dir) Lock() string { return filepath.Join(d.path, "lock") }
 
+// Turn is the file, beside the directory, whose lock a command holds while it starts, stops or deletes the sandbox.
+func (d Dir) Turn() string { return d.path + ".lock" }
+
 // Kubeconfig is the administrator's kubeconfig.
 func (d Dir) Kubeconfig() string { return filepath.Join(d.path, "kubeconfig") }
 
@@ -89,11 +92,20 @@ func (d Dir) Log(component string) string { return filepath.Join(d.Logs(), compo
 func (d Dir) specFile() string      { return filepath.Join(d.path, "spec.json") }
 func (d Dir) portsFile() string     { return filepath.Join(d.path, "ports.json") }
 func (d Dir) processesFile() string { return filepath.Join(d.path, "processes.json") }
+func (d Dir) contextFile() string   { return filepath.Join(d.path, "previous-context") }
 
 // Exists reports whether the sandbox has ever been started.
 func (d Dir) Exists() bool {
 	_, err := os.Stat(d.specFile())
 	return err == nil
+}
+
+// CreateParent makes the directory that holds the sandbox's, readable by the user alone.
+func (d Dir) CreateParent() error {
+	if err := os.MkdirAll(filepath.Dir(d.path), 0o700); err != nil {
+		return fmt.Errorf("create directory of sandboxes: %w", err)
+	}
+	return nil
 }
 
 // Create makes the directory and those inside it, readable by the user alone.
@@ -122,6 +134,19 @@ func (d Dir) ReadSpec() (Spec, error) {
 	var spec Spec
 	err := readJSON(d.specFile(), &spec)
 	return spec, err
+}
+
+// WritePreviousContext stores which kubectl context was current before the sandbox's.
+func (d Dir) WritePreviousContext(name string) error { return WriteFile(d.contextFile(), []byte(name)) }
+
+// PreviousContext returns the kubectl context that was current before the sandbox's; "" where there was none or it is not
+// known.
+func (d Dir) PreviousContext() string {
+	name, err := os.ReadFile(d.contextFile())
+	if err != nil {
+		return ""
+	}
+	return string(name)
 }
 
 // writeJSON replaces the file as a whole, so that a reader never sees half of it.

@@ -24,10 +24,13 @@ func (e *ForeignOwnerError) Error() string {
 // to a user who is neither the caller nor root, or when it is root's and closed to the caller.
 func (d Dir) CheckOwner(uid int) error {
 	closed := false
+	above := func(err error) bool { // whether to look at the directory above
+		return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR)
+	}
 	for path := d.path; ; path = filepath.Dir(path) {
 		info, err := os.Stat(path)
 		closed = closed || errors.Is(err, fs.ErrPermission)
-		if (errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)) && path != filepath.Dir(path) {
+		if above(err) && path != filepath.Dir(path) {
 			continue
 		}
 		if err != nil {

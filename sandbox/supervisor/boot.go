@@ -110,10 +110,9 @@ func (b *boot) runKubernetesOnly(ctx context.Context, admin *cluster.Cluster) er
 	if err := b.step(ctx, "custom resource definitions", admin.InstallCRDs); err != nil {
 		return err
 	}
-	if b.spec.Nodes > 0 {
-		if err := b.registerNodes(ctx, admin); err != nil {
-			return err
-		}
+	// Also for no nodes: those of an earlier start are removed.
+	if err := b.registerNodes(ctx, admin); err != nil {
+		return err
 	}
 	return b.waitForAll(ctx)
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -65,7 +67,7 @@ func (s *spawner) start(ctx context.Context, dir state.Dir, c component.Componen
 	}
 	cmd := exec.Command(program, args...)
 	cmd.Dir = dir.Path()
-	cmd.Env = append(os.Environ(), c.Env...)
+	cmd.Env = append(environment(os.Environ()), c.Env...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = childAttributes()
 	request := spawnRequest{cmd: cmd, reply: make(chan error, 1)}
@@ -84,6 +86,13 @@ func (s *spawner) start(ctx context.Context, dir state.Dir, c component.Componen
 		p.result = cmd.Wait()
 	}()
 	return p, nil
+}
+
+// environment is the user's without the variables that etcd and kwok take for further flags of theirs.
+func environment(environ []string) []string {
+	return slices.DeleteFunc(environ, func(variable string) bool {
+		return strings.HasPrefix(variable, "ETCD_") || strings.HasPrefix(variable, "KWOK_")
+	})
 }
 
 // stop ends the process: SIGTERM, then SIGKILL to the whole group after the grace.

@@ -6,6 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"koordinator.sh/koord/sandbox/process/processtest"
 )
 
 func TestTrimLog(t *testing.T) {
@@ -21,11 +25,11 @@ func TestTrimLog(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "etcd.log")
 			out, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-			must(t, err)
-			defer func() { must(t, out.Close()) }()
+			processtest.Must(t, err)
+			defer func() { processtest.Must(t, out.Close()) }()
 			_, err = io.WriteString(out, tc.content)
-			must(t, err)
-			must(t, trimLog(path, 10, 4))
+			processtest.Must(t, err)
+			processtest.Must(t, trimLog(path, 10, 4))
 			if got := readFile(t, path); got != tc.want {
 				t.Errorf("log = %q; want %q", got, tc.want)
 			}
@@ -34,7 +38,7 @@ func TestTrimLog(t *testing.T) {
 			}
 			// The component goes on writing through the file it has open.
 			_, err = io.WriteString(out, "more")
-			must(t, err)
+			processtest.Must(t, err)
 			if got := readFile(t, path); got != tc.want+"more" || strings.Contains(got, "\x00") {
 				t.Errorf("log after more was written = %q; want %q", got, tc.want+"more")
 			}
@@ -45,9 +49,31 @@ func TestTrimLog(t *testing.T) {
 	}
 }
 
+// TestALogThatCannotBeKeptIsEmptied has no room for the end of the log, as on a full disk.
+func TestALogThatCannotBeKeptIsEmptied(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "etcd.log")
+	processtest.Must(t, os.WriteFile(path, []byte("1234567890x"), 0o600))
+	processtest.Must(t, os.Mkdir(path+".1", 0o700))
+	if err := trimLog(path, 10, 4); err == nil {
+		t.Error("trimLog() = nil; want that the end is not kept")
+	}
+	if got := readFile(t, path); got != "" {
+		t.Errorf("log = %q; want it empty", got)
+	}
+}
+
+func TestLogsOfASandbox(t *testing.T) {
+	dir := newDir(t)
+	s := &Supervisor{dir: dir}
+	s.addRunner(fake("etcd", "stays", ""), nil)
+	if diff := cmp.Diff([]string{dir.Log("supervisor"), dir.Log("etcd")}, s.logs()); diff != "" {
+		t.Errorf("logs (-want +got):\n%s", diff)
+	}
+}
+
 func readFile(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	must(t, err)
+	processtest.Must(t, err)
 	return string(data)
 }

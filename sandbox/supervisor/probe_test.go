@@ -16,12 +16,13 @@ import (
 
 	"koordinator.sh/koord/sandbox/component"
 	"koordinator.sh/koord/sandbox/pki"
+	"koordinator.sh/koord/sandbox/process/processtest"
 )
 
 func TestAProbeIsAnsweredOverTLS(t *testing.T) {
 	dir := newDir(t)
 	bundle, err := pki.Ensure(dir, time.Now)
-	must(t, err)
+	processtest.Must(t, err)
 	url := serveTLS(t, bundle, func(http.ResponseWriter, *http.Request) {})
 	tests := map[string]struct {
 		probe   component.Probe
@@ -71,9 +72,9 @@ func TestAProbeWaitsForOK(t *testing.T) {
 func serveTLS(t *testing.T, bundle *pki.Bundle, handler http.HandlerFunc) string {
 	t.Helper()
 	pair, err := tls.LoadX509KeyPair(bundle.EtcdServer.CertFile, bundle.EtcdServer.KeyFile)
-	must(t, err)
+	processtest.Must(t, err)
 	authority, err := os.ReadFile(bundle.EtcdCAFile)
-	must(t, err)
+	processtest.Must(t, err)
 	clients := x509.NewCertPool()
 	clients.AppendCertsFromPEM(authority)
 	server := httptest.NewUnstartedServer(handler)

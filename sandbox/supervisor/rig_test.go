@@ -15,29 +15,19 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"koordinator.sh/koord/sandbox/component"
 	"koordinator.sh/koord/sandbox/process"
+	"koordinator.sh/koord/sandbox/process/processtest"
 	"koordinator.sh/koord/sandbox/state"
 )
 
-// The test's program is also each of the components it tests with: behaviour names what it does then, object with what.
-const (
-	behaviour = "KOORD_TEST_BEHAVIOUR"
-	object    = "KOORD_TEST_OBJECT"
-	called    = "KOORD_TEST_NAME"
-)
+// called is the variable with a fake component's name.
+const called = "KOORD_TEST_NAME"
 
-func TestMain(m *testing.M) {
-	if how, ok := behaviours[os.Getenv(behaviour)]; ok {
-		how(os.Getenv(object))
-		return
-	}
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { processtest.Main(m, behaviours) }
 
-var behaviours = map[string]func(object string){
+// behaviours are the components that the test's program plays.
+var behaviours = processtest.Behaviours{
 	// serves answers probes on an address until it is asked to end.
 	"serves": func(address string) { serveUntilTerm(address) },
 	// fails at once.
@@ -62,19 +52,19 @@ var behaviours = map[string]func(object string){
 	// stubborn does not end when asked to, and has a child that does not either, whose number it writes to a file.
 	"stubborn": func(file string) {
 		signal.Ignore(syscall.SIGTERM)
-		child := exec.Command(os.Args[0])
-		child.Env = append(os.Environ(), behaviour+"=deaf")
+		child := exec.Command(os.Args[0]) // in this process's own group
+		child.Env = append(os.Environ(), processtest.Environment("deaf", "")...)
 		if err := child.Start(); err != nil {
 			os.Exit(1)
 		}
 		if err := state.WriteFile(file, fmt.Append(nil, child.Process.Pid)); err != nil {
 			os.Exit(1)
 		}
-		linger()
+		processtest.Linger()
 	},
 	"deaf": func(string) {
 		signal.Ignore(syscall.SIGTERM)
-		linger()
+		processtest.Linger()
 	},
 	// supervises the sandbox in a directory until it is killed.
 	"supervises": func(dir string) {
@@ -106,9 +96,6 @@ func wait(term <-chan os.Signal) {
 	}
 }
 
-// linger waits to be killed, and ends by itself should the test be gone.
-func linger() { time.Sleep(time.Minute) }
-
 // quick is the timing of the tests.
 var quick = timing{
 	firstBackOff: 5 * time.Millisecond,
@@ -120,7 +107,7 @@ var quick = timing{
 
 // fake is a component that is played by the test's program. One that has an address is probed there.
 func fake(name, how, with string) component.Component {
-	c := component.Component{Name: name, Program: os.Args[0], Env: []string{behaviour + "=" + how, object + "=" + with, called + "=" + name}}
+	c := component.Component{Name: name, Program: os.Args[0], Env: append(processtest.Environment(how, with), called+"="+name)}
 	if how == "serves" || how == "testifies" {
 		address, _, _ := strings.Cut(with, "@")
 		c.Ready.URL = "http://" + address + "/readyz"
@@ -153,12 +140,9 @@ func freeAddress() string {
 // newDir is the directory of a sandbox that was asked for, with a path short enough for a socket.
 func newDir(t *testing.T) state.Dir {
 	t.Helper()
-	home, err := os.MkdirTemp("", "k")
-	must(t, err)
-	t.Cleanup(func() { must(t, os.RemoveAll(home)) })
-	dir := state.At(filepath.Join(home, "s"))
-	must(t, dir.Create())
-	must(t, dir.WriteSpec(state.Spec{Name: "demo", Nodes: 3, Seed: 1, Speed: 1}))
+	dir := state.At(filepath.Join(processtest.Home(t), "s"))
+	processtest.Must(t, dir.Create())
+	processtest.Must(t, dir.WriteSpec(state.Spec{Name: "demo", Nodes: 3, Seed: 1, Speed: 1}))
 	return dir
 }
 
@@ -185,38 +169,5 @@ func runUntil(t *testing.T, do func(context.Context)) (end func()) {
 	return end
 }
 
-// await polls a condition until it holds.
-func await(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("waited in vain for %s", what)
-		case <-tick.C:
-		}
-	}
-}
-
-// awaitClosed waits for a channel to be closed.
-func awaitClosed(t *testing.T, what string, closed <-chan struct{}) {
-	t.Helper()
-	select {
-	case <-closed:
-	case <-time.After(20 * time.Second):
-		t.Fatalf("waited in vain for %s", what)
-	}
-}
-
 // gone reports whether a process has ended, if need be without its parent knowing yet.
 func gone(pid int) bool { return process.StartTime(pid) == 0 }
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

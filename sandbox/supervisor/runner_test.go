@@ -16,6 +16,7 @@ import (
 
 	"koordinator.sh/koord/sandbox/component"
 	"koordinator.sh/koord/sandbox/control"
+	"koordinator.sh/koord/sandbox/process/processtest"
 	"koordinator.sh/koord/sandbox/state"
 )
 
@@ -25,7 +26,7 @@ var ignorePast = cmpopts.IgnoreFields(control.Component{}, "PID", "StartedAt", "
 func TestAComponentStaysUp(t *testing.T) {
 	dir := newDir(t)
 	r, end := startRunner(t, dir, fake("etcd", "serves", freeAddress()))
-	awaitClosed(t, "the component to be ready", r.ready)
+	processtest.AwaitClosed(t, "the component to be ready", r.ready)
 	got := r.snapshot()
 	if diff := cmp.Diff(control.Component{Name: "etcd", Phase: control.Running}, got, ignorePast); diff != "" {
 		t.Errorf("component (-want +got):\n%s", diff)
@@ -44,7 +45,7 @@ func TestAComponentStaysUp(t *testing.T) {
 
 func TestAComponentWithoutProbeIsReadyOnceItStaysUp(t *testing.T) {
 	r, _ := startRunner(t, newDir(t), fake("kwok", "stays", ""))
-	awaitClosed(t, "the component to be ready", r.ready)
+	processtest.AwaitClosed(t, "the component to be ready", r.ready)
 	if got := r.snapshot(); got.Phase != control.Running {
 		t.Errorf("phase = %s; want Running", got.Phase)
 	}
@@ -67,11 +68,11 @@ func TestAComponentThatFailsAtOnceIsHopeless(t *testing.T) {
 			slow := quick
 			slow.settle = time.Hour
 			r, end := startRunnerWith(t, dir, c, slow)
-			awaitClosed(t, "the component to be hopeless", r.hopeless)
+			processtest.AwaitClosed(t, "the component to be hopeless", r.hopeless)
 			if r.wasReady() {
 				t.Error("the component counts as ready")
 			}
-			await(t, "the last failure to show", func() bool { return r.snapshot().Restarts >= giveUpAfter })
+			processtest.Await(t, "the last failure to show", func() bool { return r.snapshot().Restarts >= giveUpAfter })
 			if got := r.snapshot(); got.LastExit != tc.want {
 				t.Errorf("last exit = %q; want %q", got.LastExit, tc.want)
 			}
@@ -109,7 +110,7 @@ func TestRestartsWaitLongerAndLonger(t *testing.T) {
 	})
 	runUntil(t, r.run)
 	want := []time.Duration{20 * time.Millisecond, 40 * time.Millisecond, 60 * time.Millisecond, 60 * time.Millisecond}
-	await(t, "enough restarts", func() bool {
+	processtest.Await(t, "enough restarts", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(waits) >= len(want)
@@ -120,6 +121,14 @@ func TestRestartsWaitLongerAndLonger(t *testing.T) {
 		if waits[i] < want[i] {
 			t.Errorf("wait %d = %s; want at least %s", i+1, waits[i], want[i])
 		}
+	}
+}
+
+// TestAComponentIsNotGivenTheUsersFlags: etcd takes ETCD_DISCOVERY, say, for a flag, and does not start.
+func TestAComponentIsNotGivenTheUsersFlags(t *testing.T) {
+	got := environment([]string{"HOME=/home/ada", "ETCD_DISCOVERY=https://example.com", "KWOK_CONFIG=x", "ETCDCTL_API=3"})
+	if diff := cmp.Diff([]string{"HOME=/home/ada", "ETCDCTL_API=3"}, got); diff != "" {
+		t.Errorf("environment (-want +got):\n%s", diff)
 	}
 }
 
@@ -145,10 +154,10 @@ func TestBackOff(t *testing.T) {
 
 func TestAKilledComponentIsRestarted(t *testing.T) {
 	r, end := startRunner(t, newDir(t), fake("etcd", "serves", freeAddress()))
-	awaitClosed(t, "the component to be ready", r.ready)
+	processtest.AwaitClosed(t, "the component to be ready", r.ready)
 	first := r.snapshot().PID
-	must(t, syscall.Kill(first, syscall.SIGKILL))
-	await(t, "another process to run", func() bool {
+	processtest.Must(t, syscall.Kill(first, syscall.SIGKILL))
+	processtest.Await(t, "another process to run", func() bool {
 		c := r.snapshot()
 		return c.Phase == control.Running && c.PID != first
 	})
@@ -176,7 +185,7 @@ func TestAStubbornComponentIsKilled(t *testing.T) {
 	impatient.grace = 100 * time.Millisecond
 	r, end := startRunnerWith(t, dir, fake("etcd", "stubborn", file), impatient)
 	var grandchild int
-	await(t, "the grandchild to run", func() bool {
+	processtest.Await(t, "the grandchild to run", func() bool {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			return false
@@ -192,14 +201,14 @@ func TestAStubbornComponentIsKilled(t *testing.T) {
 	if !gone(child) {
 		t.Error("the process is left")
 	}
-	await(t, "the grandchild to be gone", func() bool { return gone(grandchild) })
+	processtest.Await(t, "the grandchild to be gone", func() bool { return gone(grandchild) })
 }
 
 func TestAComponentThatWaitsForItsRestartStops(t *testing.T) {
 	patient := quick
 	patient.firstBackOff = time.Hour
 	r, end := startRunnerWith(t, newDir(t), fake("etcd", "fails", ""), patient)
-	await(t, "the component to wait", func() bool { return r.snapshot().Phase == control.BackOff })
+	processtest.Await(t, "the component to wait", func() bool { return r.snapshot().Phase == control.BackOff })
 	end()
 	if got := r.snapshot(); got.Phase != control.Stopped || got.LastExit != "exit status 3" {
 		t.Errorf("component = %+v; want it stopped, and how it ended", got)

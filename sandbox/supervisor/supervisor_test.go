@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -21,6 +19,7 @@ import (
 	"koordinator.sh/koord/sandbox/component"
 	"koordinator.sh/koord/sandbox/control"
 	"koordinator.sh/koord/sandbox/process"
+	"koordinator.sh/koord/sandbox/process/processtest"
 	"koordinator.sh/koord/sandbox/state"
 )
 
@@ -50,12 +49,12 @@ func TestASandboxRunsUntilItIsAskedToStop(t *testing.T) {
 		}
 	}
 	info, err := os.Stat(control.SocketPath(dir))
-	must(t, err)
+	processtest.Must(t, err)
 	if got := info.Mode(); got != os.ModeSocket|0o600 {
 		t.Errorf("mode of the socket = %s; want it for the owner alone", got)
 	}
 	recorded, err := dir.ReadProcesses()
-	must(t, err)
+	processtest.Must(t, err)
 	for _, p := range recorded {
 		if !process.Alive(p) {
 			t.Errorf("recorded process %+v does not run", p)
@@ -64,8 +63,8 @@ func TestASandboxRunsUntilItIsAskedToStop(t *testing.T) {
 	if len(recorded) != 3 {
 		t.Errorf("recorded processes %+v; want the supervisor and two components", recorded)
 	}
-	must(t, control.NewClient(dir).Stop(t.Context()))
-	must(t, <-result)
+	processtest.Must(t, control.NewClient(dir).Stop(t.Context()))
+	processtest.Must(t, <-result)
 	wantNothingLeft(t, dir, recorded)
 }
 
@@ -83,11 +82,11 @@ func TestASandboxStopsWithItsContext(t *testing.T) {
 			return ctx.Err()
 		})
 	}()
-	awaitClosed(t, "the component to be started", started)
-	await(t, "its process to be recorded", func() bool { return len(processes(t, dir)) == 2 })
+	processtest.AwaitClosed(t, "the component to be started", started)
+	processtest.Await(t, "its process to be recorded", func() bool { return len(processes(t, dir)) == 2 })
 	recorded := processes(t, dir)
 	cancel()
-	must(t, <-result)
+	processtest.Must(t, <-result)
 	wantNothingLeft(t, dir, recorded)
 }
 
@@ -101,10 +100,10 @@ func TestTheControlPlaneStopsLast(t *testing.T) {
 	}
 	result := startSupervisor(t, dir, bringUp(witnesses...))
 	awaitPhase(t, dir, control.Running)
-	must(t, control.NewClient(dir).Stop(t.Context()))
-	must(t, <-result)
+	processtest.Must(t, control.NewClient(dir).Stop(t.Context()))
+	processtest.Must(t, <-result)
 	data, err := os.ReadFile(file)
-	must(t, err)
+	processtest.Must(t, err)
 	ends := strings.Fields(string(data))
 	if len(ends) != 4 {
 		t.Fatalf("components ended: %v; want all four to have ended by themselves", ends)
@@ -166,8 +165,8 @@ func TestAStartThatFailsIsTold(t *testing.T) {
 				t.Errorf("etcd = %+v; want it to go on, so that it can be looked at", c)
 			}
 			recorded := processes(t, dir)
-			must(t, control.NewClient(dir).Stop(t.Context()))
-			must(t, <-result)
+			processtest.Must(t, control.NewClient(dir).Stop(t.Context()))
+			processtest.Must(t, <-result)
 			wantNothingLeft(t, dir, recorded)
 		})
 	}
@@ -185,22 +184,20 @@ func TestOneSupervisorForASandbox(t *testing.T) {
 		t.Errorf("run() = %v; want ErrAlreadyRunning", second)
 	}
 	awaitPhase(t, dir, control.Running) // and the first still answers
-	must(t, control.NewClient(dir).Stop(t.Context()))
-	must(t, <-result)
+	processtest.Must(t, control.NewClient(dir).Stop(t.Context()))
+	processtest.Must(t, <-result)
 }
 
 // TestAKilledSupervisorLeavesNothingInTheWay kills a supervisor with SIGKILL and starts another on what it left.
 func TestAKilledSupervisorLeavesNothingInTheWay(t *testing.T) {
 	dir := newDir(t)
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), behaviour+"=supervises", object+"="+dir.Path())
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	must(t, cmd.Start())
+	cmd := processtest.Command("supervises", dir.Path())
+	wait := processtest.Start(t, cmd)
 	awaitPhase(t, dir, control.Running)
 	recorded := processes(t, dir)
-	must(t, cmd.Process.Kill())
-	if err := cmd.Wait(); err == nil {
-		t.Error("the supervisor ended by itself")
+	processtest.Must(t, cmd.Process.Kill())
+	if how := wait(); how != "signal: killed" {
+		t.Errorf("the supervisor ended by itself: %s", how)
 	}
 	if _, err := os.Stat(control.SocketPath(dir)); err != nil {
 		t.Errorf("the killed supervisor's socket: %v; want it left behind", err)
@@ -217,8 +214,8 @@ func TestAKilledSupervisorLeavesNothingInTheWay(t *testing.T) {
 		t.Errorf("status = %+v; want that of the second supervisor", got)
 	}
 	recorded = processes(t, dir)
-	must(t, control.NewClient(dir).Stop(t.Context()))
-	must(t, <-result)
+	processtest.Must(t, control.NewClient(dir).Stop(t.Context()))
+	processtest.Must(t, <-result)
 	wantNothingLeft(t, dir, recorded)
 }
 
@@ -244,7 +241,7 @@ func TestASandboxThatCannotBeSupervised(t *testing.T) {
 			if locked, err := lock.TryLock(); !locked || err != nil {
 				t.Errorf("TryLock() afterwards = %t, %v; want it free", locked, err)
 			}
-			must(t, lock.Unlock())
+			processtest.Must(t, lock.Unlock())
 		})
 	}
 }
@@ -253,7 +250,7 @@ func TestWhatASandboxNeedsOnDisk(t *testing.T) {
 	dir := newDir(t)
 	s := &Supervisor{dir: dir, spec: state.Spec{Name: "demo", Nodes: 3, Speed: 1, Binaries: "/opt/koord"}}
 	b := newBoot(s, nil)
-	must(t, b.prepare(t.Context(), func(string) {}))
+	processtest.Must(t, b.prepare(t.Context(), func(string) {}))
 	var names []string
 	for _, c := range b.plan.All() {
 		names = append(names, c.Name)
@@ -277,8 +274,8 @@ func TestWhatASandboxNeedsOnDisk(t *testing.T) {
 
 func TestAWantedPortThatIsTaken(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	defer func() { must(t, listener.Close()) }()
+	processtest.Must(t, err)
+	defer func() { processtest.Must(t, listener.Close()) }()
 	port := listener.Addr().(*net.TCPAddr).Port
 	s := &Supervisor{dir: newDir(t), spec: state.Spec{Name: "demo", APIServerPort: port}}
 	found, ok := finding.From(newBoot(s, nil).prepare(t.Context(), func(string) {}))
@@ -305,7 +302,7 @@ func startSupervisor(t *testing.T, dir state.Dir, up func(*boot, context.Context
 // awaitPhase asks over the socket until the sandbox is in a phase.
 func awaitPhase(t *testing.T, dir state.Dir, phase control.Phase) (status *control.Status) {
 	t.Helper()
-	await(t, "phase "+string(phase), func() bool {
+	processtest.Await(t, "phase "+string(phase), func() bool {
 		var err error
 		status, err = control.NewClient(dir).Status(t.Context())
 		return err == nil && status.Phase == phase
@@ -316,7 +313,7 @@ func awaitPhase(t *testing.T, dir state.Dir, phase control.Phase) (status *contr
 func processes(t *testing.T, dir state.Dir) []state.Process {
 	t.Helper()
 	recorded, err := dir.ReadProcesses()
-	must(t, err)
+	processtest.Must(t, err)
 	return recorded
 }
 
@@ -340,27 +337,27 @@ func wantNothingLeft(t *testing.T, dir state.Dir, recorded []state.Process) {
 	if locked, err := lock.TryLock(); !locked || err != nil {
 		t.Errorf("TryLock() = %t, %v; want the lock free", locked, err)
 	}
-	must(t, lock.Unlock())
+	processtest.Must(t, lock.Unlock())
 }
 
 func emptyDir(t *testing.T) state.Dir {
 	t.Helper()
 	dir := newDir(t)
-	must(t, os.Remove(filepath.Join(dir.Path(), "spec.json")))
+	processtest.Must(t, os.Remove(filepath.Join(dir.Path(), "spec.json")))
 	return dir
 }
 
 func openDir(t *testing.T) state.Dir {
 	t.Helper()
 	dir := newDir(t)
-	must(t, os.Chmod(dir.Path(), 0o777))
+	processtest.Must(t, os.Chmod(dir.Path(), 0o777))
 	return dir
 }
 
 func TestStepsHaveTheirTimes(t *testing.T) {
 	s := &Supervisor{dir: newDir(t)}
 	before := time.Now()
-	must(t, s.step(t.Context(), "count", func(_ context.Context, detail func(string)) error {
+	processtest.Must(t, s.step(t.Context(), "count", func(_ context.Context, detail func(string)) error {
 		detail("1 of 2")
 		if got := s.Status().Steps[0]; got.Phase != control.Running || got.Detail != "1 of 2" || got.EndedAt != nil {
 			t.Errorf("step while it runs = %+v", got)

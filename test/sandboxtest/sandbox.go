@@ -77,6 +77,9 @@ func (s *Sandbox) Koordctl(ctx context.Context, args ...string) (Result, error) 
 	return s.Run(ctx, "", s.Program("koordctl"), args...)
 }
 
+// outputDelay is how long a program that was ended may leave its output open to its children.
+const outputDelay = 5 * time.Second
+
 // Run runs a program in the sandbox's environment. An exit code other than 0 is no error.
 func (s *Sandbox) Run(ctx context.Context, stdin, program string, args ...string) (Result, error) {
 	var stdout, stderr bytes.Buffer
@@ -84,6 +87,7 @@ func (s *Sandbox) Run(ctx context.Context, stdin, program string, args ...string
 	cmd.Env = s.Environ()
 	cmd.Stdin = bytes.NewBufferString(stdin)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.WaitDelay = outputDelay
 	err := cmd.Run()
 	result := Result{Stdout: stdout.String(), Stderr: stderr.String(), Code: cmd.ProcessState.ExitCode()}
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
