@@ -33,14 +33,14 @@ func newCodesCommand(s *session) *cobra.Command {
 		Short:             "List the finding codes, or say what one means",
 		Example:           fmt.Sprintf(codesExamples, s.Name),
 		GroupID:           "see",
-		Args:              cobra.MaximumNArgs(1),
+		Args:              atMostOne("code"),
 		ValidArgsFunction: completeCodes,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd); err != nil {
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := o.complete(); err != nil {
 				return err
 			}
 			if len(args) == 1 {
-				return o.one(cmd, s, args[0])
+				return o.one(s, args[0])
 			}
 			return o.all(s)
 		},
@@ -56,13 +56,13 @@ func newWhyCommand(s *session) *cobra.Command {
 		Short:             "Say what a finding code means, what causes it and what to do",
 		Example:           fmt.Sprintf("  # What is KOORD0102?\n  %[1]s why KOORD0102", s.Name),
 		GroupID:           "see",
-		Args:              cobra.ExactArgs(1),
+		Args:              exactlyOne("code"),
 		ValidArgsFunction: completeCodes,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd); err != nil {
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := o.complete(); err != nil {
 				return err
 			}
-			return o.one(cmd, s, args[0])
+			return o.one(s, args[0])
 		},
 	}
 	o.addAll(cmd)
@@ -75,9 +75,9 @@ func (o *codesOptions) addAll(cmd *cobra.Command) {
 	must(cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions([]string{"en", "zh"}, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-func (o *codesOptions) complete(cmd *cobra.Command) error {
+func (o *codesOptions) complete() error {
 	if o.lang != "" && o.lang != "en" && o.lang != "zh" {
-		return usage(cmd, "--lang %q: must be en or zh", o.lang)
+		return usage("--lang %q: must be en or zh", o.lang)
 	}
 	return o.output.complete()
 }
@@ -122,15 +122,15 @@ func (o *codesOptions) all(s *session) error {
 
 var codeForm = regexp.MustCompile(`^(?i)(?:KOORD)?(\d{1,4})$`)
 
-func (o *codesOptions) one(cmd *cobra.Command, s *session, text string) error {
+func (o *codesOptions) one(s *session, text string) error {
 	digits := codeForm.FindStringSubmatch(text)
 	if digits == nil {
-		return usage(cmd, "code %q: must be KOORD and four digits", text)
+		return usage("code %q: must be KOORD and four digits", text)
 	}
 	code := finding.Code("KOORD" + strings.Repeat("0", 4-len(digits[1])) + digits[1])
 	entry, ok := finding.Lookup(code)
 	if !ok {
-		return finding.Wrap(fmt.Errorf("code %q does not exist", code), finding.NotFound, s.Name+" codes")
+		return finding.Wrap(fmt.Errorf("code %q does not exist", code), finding.NotFound, "koordctl codes")
 	}
 	item, err := codeObject(entry)
 	if err != nil {

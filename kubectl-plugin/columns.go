@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/jsonpath"
+
+	"koordinator.sh/koord/kubectl-plugin/printer"
 )
 
 // customColumns prints the columns a user asks for, as kubectl get -o custom-columns does. kubectl's own printer is not used
@@ -32,7 +34,10 @@ func newCustomColumns(format string, noHeaders bool) (*customColumns, error) {
 	}
 	c := &customColumns{noHeaders: noHeaders}
 	if kind == "custom-columns-file" {
-		return c, c.readFile(spec)
+		if err := c.readFile(spec); err != nil {
+			return nil, err
+		}
+		return c, nil
 	}
 	for part := range strings.SplitSeq(spec, ",") {
 		header, path, found := strings.Cut(part, ":")
@@ -111,7 +116,7 @@ func columnText(path *jsonpath.JSONPath, data any) string {
 	var values []string
 	for _, group := range found {
 		for _, value := range group {
-			values = append(values, fmt.Sprint(value.Interface()))
+			values = append(values, printer.Style{}.Clean(fmt.Sprint(value.Interface())))
 		}
 	}
 	if len(values) == 0 {

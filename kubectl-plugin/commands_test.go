@@ -46,6 +46,16 @@ func TestCommandsPrint(t *testing.T) {
 		"unknown-pod":              "explain pod hube -n shop",
 		"unknown-command":          "tpo nodes",
 		"unknown-subcommand":       "top gpus",
+		"top-alone":                "top",
+		"explain-alone":            "explain",
+		"sandbox-alone":            "sandbox",
+		"completion-alone":         "completion",
+		"completion-unknown":       "completion fish2",
+		"tui-argument":             "tui nodes",
+		"install-bad-set":          "install --set foo",
+		"install-bad-dry-run":      "install --dry-run=maybe",
+		"why-alone":                "why",
+		"codes-two":                "codes 101 102",
 		"unknown-flag":             "top nodes --wide",
 		"unknown-format":           "top nodes -o xml",
 		"unknown-order":            "top nodes --sort-by=speed",
@@ -206,6 +216,31 @@ func TestCompletion(t *testing.T) {
 				t.Errorf("unexpected completion (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestTextsShowTheNameCalledBy(t *testing.T) {
+	asPlugin := func(o *Options) { o.Name = "kubectl koord" }
+	for _, line := range []string{
+		"top", "top gpus", "explain node worker-9", "explain pod hube -n shop", "explain pod huge -n shop", "tui", "why KOORD0003", "why KOORD0006",
+		"why KOORD9999", "install --set foo", "completion fish2", "top nodes --wide", "version --client=false",
+	} {
+		t.Run(line, func(t *testing.T) {
+			got := run(t, cluster(), line, asPlugin)
+			text := strings.ReplaceAll(got.stdout+got.stderr, "answered by koordctl", "")
+			if strings.Contains(text, "koordctl") {
+				t.Errorf("called as a plugin, it says:\n%s", text)
+			}
+		})
+	}
+}
+
+func TestAWatchSaysOnceWhatItCannotSee(t *testing.T) {
+	server := cluster()
+	server.Denied = []string{"list nodemetrics"}
+	got := run(t, server, "top nodes --watch --strict")
+	if got.code != ExitError || strings.Count(got.stderr, "incomplete: ") != 1 || !strings.Contains(got.stderr, "error: the answer is incomplete") {
+		t.Errorf("got %+v, want exit code 1 and one line on what is missing", got)
 	}
 }
 

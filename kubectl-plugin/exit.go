@@ -30,11 +30,7 @@ const exitCodesHelp = `Exit codes:
 `
 
 // usageError is a wrong flag or argument.
-type usageError struct {
-	err error
-	// command whose --help explains it.
-	command string
-}
+type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }

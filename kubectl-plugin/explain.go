@@ -1,6 +1,7 @@
 package kubectlplugin
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,9 +35,9 @@ func (g *gate) addFlags(cmd *cobra.Command) {
 	must(cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(severities, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-func (g *gate) complete(cmd *cobra.Command) error {
+func (g *gate) complete() error {
 	if g.failOn != "" && !slices.Contains(severities, g.failOn) {
-		return usage(cmd, "--fail-on %q: must be error, warning or info", g.failOn)
+		return usage("--fail-on %q: must be error, warning or info", g.failOn)
 	}
 	return nil
 }
@@ -65,10 +66,10 @@ func addStrictFlag(cmd *cobra.Command, strict *bool) {
 // incomplete says on standard error what could not be seen; with strict that is a failure.
 func incomplete(s *session, missing []string, strict bool) error {
 	for _, what := range missing {
-		fmt.Fprintf(s.Streams.ErrOut, "incomplete: %s\n", s.style().Clean(what))
+		fmt.Fprintf(s.Streams.ErrOut, "incomplete: %s\n", s.errorStyle().Clean(what))
 	}
 	if strict && len(missing) > 0 {
-		return fmt.Errorf("the answer is incomplete")
+		return errors.New("the answer is incomplete")
 	}
 	return nil
 }

@@ -80,12 +80,12 @@ func explainNodeArguments(_ *cobra.Command, args []string) error {
 func (o *explainNodeOptions) complete(cmd *cobra.Command, args []string) error {
 	o.name, o.resources = args[0], args[1:]
 	if o.parts < 0 || o.parts > 1000 {
-		return usage(cmd, "--parts %d: must be 0 to 1000", o.parts)
+		return usage("--parts %d: must be 0 to 1000", o.parts)
 	}
 	if o.format == "wide" && !cmd.Flags().Changed("parts") {
 		o.parts = 10
 	}
-	if err := o.gate.complete(cmd); err != nil {
+	if err := o.gate.complete(); err != nil {
 		return err
 	}
 	return o.output.complete()

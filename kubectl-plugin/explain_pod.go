@@ -48,7 +48,7 @@ func newExplainPodCommand(s *session) *cobra.Command {
 		Short:             "Explain why a pod is pending, or why it runs where it runs",
 		Long:              explainPodLong,
 		Example:           fmt.Sprintf(explainPodExamples, s.Name),
-		Args:              explainPodArguments,
+		Args:              exactlyOne("pod name"),
 		ValidArgsFunction: completeNames(s, source.KindPod, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(cmd, s, args); err != nil {
@@ -64,22 +64,15 @@ func newExplainPodCommand(s *session) *cobra.Command {
 	return cmd
 }
 
-func explainPodArguments(_ *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("exactly one pod name is required, got %d", len(args))
-	}
-	return nil
-}
-
 func (o *explainPodOptions) complete(cmd *cobra.Command, s *session, args []string) error {
 	o.name = args[0]
 	if o.nodes < 0 || o.nodes > 5000 {
-		return usage(cmd, "--nodes %d: must be 0 to 5000", o.nodes)
+		return usage("--nodes %d: must be 0 to 5000", o.nodes)
 	}
 	if o.format == "wide" && !cmd.Flags().Changed("nodes") {
 		o.nodes = wideNodes
 	}
-	if err := o.gate.complete(cmd); err != nil {
+	if err := o.gate.complete(); err != nil {
 		return err
 	}
 	if err := o.output.complete(); err != nil {

@@ -5,25 +5,30 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 )
 
+// failed is what an error's text depends on beside the error.
+type failed struct {
+	// command that failed, as the user called it.
+	command string
+	// program is the name the program was called by.
+	program string
+	style   printer.Style
+}
+
 // printError writes an error as three lines at most: what failed, the next command to run, the code with its name. An
 // interruption the user asked for is not an error to tell about.
-func printError(w io.Writer, err error, style printer.Style, program string) {
+func printError(w io.Writer, err error, f failed) {
 	if err == nil || errors.Is(err, context.Canceled) && ExitCode(err) == ExitInterrupted {
 		return
 	}
-	fmt.Fprintf(w, "%s %s\n", style.Paint(printer.Bad, "error:"), style.Clean(err.Error()))
-	hint, code := advice(err)
-	if rest, ours := strings.CutPrefix(hint, "koordctl "); ours {
-		hint = program + " " + rest // packages below the commands do not know the name the program was called by
-	}
+	fmt.Fprintf(w, "%s %s\n", f.style.Paint(printer.Bad, "error:"), f.style.Clean(err.Error()))
+	hint, code := f.advice(err)
 	if hint != "" {
-		fmt.Fprintf(w, "%s %s\n", style.Paint(printer.Dim, "hint:"), style.Clean(hint))
+		fmt.Fprintf(w, "%s %s\n", f.style.Paint(printer.Dim, "hint:"), f.style.Clean(hint))
 	}
 	if code == "" {
 		return
@@ -32,16 +37,26 @@ func printError(w io.Writer, err error, style printer.Style, program string) {
 	if entry, ok := finding.Lookup(code); ok {
 		name = " " + entry.Name
 	}
-	fmt.Fprintln(w, style.Paint(printer.Dim, fmt.Sprintf("%s%s: see %s why %s", code, name, program, code)))
+	fmt.Fprintln(w, f.style.Paint(printer.Dim, fmt.Sprintf("%s%s: see %s why %s", code, name, f.program, code)))
 }
 
-func advice(err error) (string, finding.Code) {
-	if coded, ok := finding.From(err); ok {
-		return coded.Hint, coded.Code
+// advice is the next command to run, and the error's code if it has one. What is wrong with a flag or an argument, the help
+// of the command explains.
+func (f failed) advice(err error) (string, finding.Code) {
+	coded, ok := finding.From(err)
+	switch {
+	case ok && coded.Hint != "":
+		return printer.Called(f.program, coded.Hint), coded.Code
+	case ExitCode(err) == ExitUsage:
+		return fmt.Sprintf("see %s --help", f.command), codeOf(coded)
+	default:
+		return "", codeOf(coded)
 	}
-	var usage *usageError
-	if errors.As(err, &usage) && usage.command != "" {
-		return fmt.Sprintf("see %s --help", usage.command), ""
+}
+
+func codeOf(coded *finding.Error) finding.Code {
+	if coded == nil {
+		return ""
 	}
-	return "", ""
+	return coded.Code
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -162,22 +161,22 @@ func boolInt(b bool) int {
 }
 
 // checkOrder refuses a --sort-by that is neither one of the words nor a JSONPath.
-func checkOrder(cmd *cobra.Command, by string, words []string) error {
+func checkOrder(by string, words []string) error {
 	if by == "" || slices.Contains(words, by) {
 		return nil
 	}
 	if !strings.ContainsAny(by, ".{") {
-		return usage(cmd, "--sort-by %q: must be %s, or a JSONPath such as .cpu.used", by, strings.Join(words, ", "))
+		return usage("--sort-by %q: must be %s, or a JSONPath such as .cpu.used", by, strings.Join(words, ", "))
 	}
 	if _, err := parsePath(by); err != nil {
-		return usage(cmd, "--sort-by: %w", err)
+		return usage("--sort-by: %w", err)
 	}
 	return nil
 }
 
-func checkSelector(cmd *cobra.Command, selector string) error {
+func checkSelector(selector string) error {
 	if _, err := labels.Parse(selector); err != nil {
-		return usage(cmd, "--selector %q: %w", selector, err)
+		return usage("--selector %q: %w", selector, err)
 	}
 	return nil
 }

@@ -19,11 +19,11 @@ type output struct {
 	flags     *genericclioptions.PrintFlags
 	noHeaders bool
 	format    string
-	cmd       *cobra.Command
+	// printer of the format, made once: a file of columns or a template may be a pipe.
+	printer objectPrinter
 }
 
 func (o *output) addFlags(cmd *cobra.Command, withHeaders bool) {
-	o.cmd = cmd
 	o.flags = genericclioptions.NewPrintFlags("")
 	o.flags.NamePrintFlags = nil
 	o.flags.TemplatePrinterFlags.AddFlags(cmd)
@@ -57,9 +57,11 @@ func (o *output) complete() error {
 	if o.text() || o.format == "name" {
 		return nil
 	}
-	if _, err := o.objectPrinter(); err != nil {
-		return usage(o.cmd, "output format %q: %w", o.format, err)
+	p, err := o.objectPrinter()
+	if err != nil {
+		return usage("output format %q: %w", o.format, err)
 	}
+	o.printer = p
 	return nil
 }
 
@@ -71,7 +73,7 @@ type objectPrinter interface {
 }
 
 func (o *output) objectPrinter() (objectPrinter, error) {
-	if strings.HasPrefix(o.format, "custom-columns") {
+	if kind, _, _ := strings.Cut(o.format, "="); slices.Contains(columnsFormats, kind) {
 		return newCustomColumns(o.format, o.noHeaders)
 	}
 	o.flags.OutputFormat = &o.format
@@ -92,11 +94,7 @@ func (o *output) print(s *session, obj runtime.Object, subject string, people fu
 	case o.format == "name":
 		return printNames(s.Streams.Out, obj, subject)
 	}
-	p, err := o.objectPrinter()
-	if err != nil {
-		return err
-	}
-	return p.PrintObj(obj, s.Streams.Out)
+	return o.printer.PrintObj(obj, s.Streams.Out)
 }
 
 // printNames writes KIND/NAME of the real objects, so that the output feeds kubectl.

@@ -2,10 +2,8 @@ package kubectlplugin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -32,16 +30,13 @@ func newRootCommand(s *session) *cobra.Command {
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
-		Args:              noArguments,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return runBare(cmd, s) },
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return s.validate(cmd) },
+		PersistentPreRunE: func(*cobra.Command, []string) error { return s.validate() },
 	}
 	root.SetIn(s.Streams.In)
 	root.SetOut(s.Streams.Out)
 	root.SetErr(s.Streams.ErrOut)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &usageError{err: err, command: cmd.CommandPath()}
-	})
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	addGlobalFlags(root.PersistentFlags(), s)
 	registerGlobalCompletions(root, s)
 	root.AddGroup(
@@ -54,7 +49,7 @@ func newRootCommand(s *session) *cobra.Command {
 	addCommands(root, s)
 	root.InitDefaultHelpCmd()
 	addCompletionInstall(root, s)
-	usageOnWrongArguments(root)
+	checkArguments(root)
 	return root
 }
 
@@ -80,9 +75,9 @@ func addGlobalFlags(flags *pflag.FlagSet, s *session) {
 	flags.BoolVar(&s.ascii, "ascii", false, "Draw with ASCII characters only")
 }
 
-func (s *session) validate(cmd *cobra.Command) error {
+func (s *session) validate() error {
 	if !slices.Contains([]string{"auto", "always", "never"}, s.color) {
-		return usage(cmd, "--color %q: must be auto, always or never", s.color)
+		return usage("--color %q: must be auto, always or never", s.color)
 	}
 	return nil
 }
@@ -95,50 +90,13 @@ func runBare(cmd *cobra.Command, s *session) error {
 	return cmd.Help()
 }
 
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	text := fmt.Sprintf("unknown command %q", args[0])
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		text += fmt.Sprintf(", did you mean %q?", strings.Join(near, " or "))
-	}
-	return errors.New(text)
-}
-
-// usageOnWrongArguments makes every command's argument errors usage errors, and gives parents that only group others an
-// error for an unknown one rather than help with exit code 0.
-func usageOnWrongArguments(cmd *cobra.Command) {
-	cmd.SuggestionsMinimumDistance = 2
-	check := cmd.Args
-	if check == nil && cmd.HasSubCommands() {
-		check = noArguments
-		if cmd.RunE == nil && cmd.Run == nil {
-			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-		}
-	}
-	if check != nil {
-		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
-				return &usageError{err: err, command: cmd.CommandPath()}
-			}
-			return nil
-		}
-	}
-	for _, child := range cmd.Commands() {
-		usageOnWrongArguments(child)
-	}
-}
-
 // Run executes the command line in args and prints its error, if any; ExitCode says what the error means to the shell.
 func Run(ctx context.Context, options Options, args []string) error {
 	s := &session{Options: options}
 	root := newRootCommand(s)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	terminal := options.Terminal
-	terminal.Output = terminal.Error
-	printError(options.Streams.ErrOut, err, Style(s.color, s.ascii, options.Getenv, terminal), options.Name)
+	cmd, err := root.ExecuteContextC(ctx)
+	printError(options.Streams.ErrOut, err, failed{command: cmd.CommandPath(), program: options.Name, style: s.errorStyle()})
 	return err
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/tools/clientcmd"
@@ -50,6 +49,8 @@ type Connection struct {
 	Warn func(string)
 	// UserAgent names the program to the API server.
 	UserAgent string
+	// Context, Cluster and User chosen by flags; empty for those of the kubeconfig.
+	Context, Cluster, User string
 }
 
 // Terminal says what the standard streams are connected to.
@@ -80,8 +81,9 @@ type session struct {
 func (s *session) connect() (source.Source, error) {
 	s.connectOnce.Do(func() {
 		s.source, s.connectErr = s.Connect(s.flags.ToRawKubeConfigLoader(), Connection{
-			Warn:      func(line string) { fmt.Fprintln(s.Streams.ErrOut, "Warning: "+s.style().Clean(line)) },
+			Warn:      func(line string) { fmt.Fprintln(s.Streams.ErrOut, "Warning: "+s.errorStyle().Clean(line)) },
 			UserAgent: "koordctl/" + s.Version.Version,
+			Context:   *s.flags.Context, Cluster: *s.flags.ClusterName, User: *s.flags.AuthInfoName,
 		})
 	})
 	return s.source, s.connectErr
@@ -103,14 +105,21 @@ func (s *session) style() printer.Style {
 
 // printerOptions for standard output. What is piped is never cut.
 func (s *session) printerOptions() printer.Options {
-	o := printer.Options{Style: s.style(), Now: s.Clock.Now()}
+	o := printer.Options{Style: s.style(), Program: s.Name, Now: s.Clock.Now()}
 	if s.Terminal.Output {
 		o.Width = s.Terminal.Width
 	}
 	return o
 }
 
+// errorStyle is the style of standard error.
+func (s *session) errorStyle() printer.Style {
+	terminal := s.Terminal
+	terminal.Output = terminal.Error
+	return Style(s.color, s.ascii, s.Getenv, terminal)
+}
+
 // usage makes an error of a wrong flag or argument.
-func usage(cmd *cobra.Command, format string, args ...any) error {
-	return &usageError{err: fmt.Errorf(format, args...), command: cmd.CommandPath()}
+func usage(format string, args ...any) error {
+	return &usageError{fmt.Errorf(format, args...)}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -35,15 +34,12 @@ const topNodesExamples = `  # All nodes
   %[1]s top nodes worker-1 -o jsonpath='{.items[0].cpu.batchAllocatable}'`
 
 type topNodesOptions struct {
-	output
-	watch
-	strict bool
-	query  source.NodeQuery
-	sortBy string
+	topOptions
+	names []string
 }
 
 func newTopNodesCommand(s *session) *cobra.Command {
-	o := &topNodesOptions{}
+	o := &topNodesOptions{topOptions: topOptions{orders: nodeOrderNames()}}
 	cmd := &cobra.Command{
 		Use:               "nodes [NAME...]",
 		Aliases:           []string{"node", "no"},
@@ -52,60 +48,27 @@ func newTopNodesCommand(s *session) *cobra.Command {
 		Example:           fmt.Sprintf(topNodesExamples, s.Name),
 		ValidArgsFunction: completeNames(s, source.KindNode, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd, args); err != nil {
+			o.names = args
+			if err := o.complete(args); err != nil {
 				return err
 			}
-			return o.run(cmd.Context(), s)
+			return runTop(cmd.Context(), s, &o.topOptions, overview[*diagnosticsv1alpha1.NodeOverviewList]{
+				ask: o.ask, changed: changedNodes,
+				missing: func(list *diagnosticsv1alpha1.NodeOverviewList) []string { return list.Incomplete },
+				show:    func(list *diagnosticsv1alpha1.NodeOverviewList, first bool) error { return o.show(s, list, first) },
+			})
 		},
 	}
-	o.output.addFlags(cmd, true)
-	o.watch.addFlags(cmd)
-	addStrictFlag(cmd, &o.strict)
-	cmd.Flags().StringVarP(&o.query.LabelSelector, "selector", "l", "", "Label selector, as of kubectl -l")
-	cmd.Flags().StringVar(&o.sortBy, "sort-by", "", "Order by name, load, age, cpu, memory, prod-cpu, batch-cpu, batch-memory, or a JSONPath such as .cpu.used")
-	must(cmd.RegisterFlagCompletionFunc("sort-by", cobra.FixedCompletions(nodeOrderNames(), cobra.ShellCompDirectiveNoFileComp)))
+	o.addFlags(cmd, "name, load, age, cpu, memory, prod-cpu, batch-cpu, batch-memory")
 	return cmd
 }
 
-func (o *topNodesOptions) complete(cmd *cobra.Command, args []string) error {
-	o.query.Names = args
-	if len(args) > 0 && o.query.LabelSelector != "" {
-		return usage(cmd, "names and --selector cannot be used together")
-	}
-	if err := checkOrder(cmd, o.sortBy, nodeOrderNames()); err != nil {
-		return err
-	}
-	if err := checkSelector(cmd, o.query.LabelSelector); err != nil {
-		return err
-	}
-	return o.output.complete()
-}
-
-func (o *topNodesOptions) run(ctx context.Context, s *session) error {
-	src, err := s.connect()
+func (o *topNodesOptions) ask(ctx context.Context, src source.Source) (*diagnosticsv1alpha1.NodeOverviewList, error) {
+	list, err := src.Nodes(ctx, source.NodeQuery{Names: o.names, LabelSelector: o.selector})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ask := func(ctx context.Context) (*diagnosticsv1alpha1.NodeOverviewList, error) {
-		list, err := src.Nodes(ctx, o.query)
-		if err != nil {
-			return nil, err
-		}
-		return list, sortNodes(list.Items, o.sortBy)
-	}
-	show := func(list *diagnosticsv1alpha1.NodeOverviewList, first bool) error { return o.show(s, list, first) }
-	if o.watch.on {
-		q := question[*diagnosticsv1alpha1.NodeOverviewList]{ask: ask, changed: changedNodes, show: show}
-		return repeat(ctx, s.Clock, time.Duration(o.watch.interval), q)
-	}
-	list, err := ask(ctx)
-	if err != nil {
-		return err
-	}
-	if err := show(list, true); err != nil {
-		return err
-	}
-	return incomplete(s, list.Incomplete, o.strict)
+	return list, sortNodes(list.Items, o.sortBy)
 }
 
 // show prints the nodes. Rows that a watch appends have no headers and no total.
@@ -121,7 +84,7 @@ func (o *topNodesOptions) show(s *session, list *diagnosticsv1alpha1.NodeOvervie
 		return printer.NodeOverviews(w, list, options)
 	})
 	if err == nil && first && o.text() && !o.noHeaders && len(list.Items) > 1 {
-		fmt.Fprintln(s.Streams.ErrOut, printer.NodeTotal(list))
+		_, err = fmt.Fprintln(s.Streams.ErrOut, printer.NodeTotal(list))
 	}
 	return err
 }

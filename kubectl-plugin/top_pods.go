@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,16 +28,13 @@ const topPodsExamples = `  # Pods of the context's namespace
   %[1]s top pods -A -l koordinator.sh/qosClass=BE`
 
 type topPodsOptions struct {
-	output
-	watch
-	strict        bool
+	topOptions
 	query         source.PodQuery
 	allNamespaces bool
-	sortBy        string
 }
 
 func newTopPodsCommand(s *session) *cobra.Command {
-	o := &topPodsOptions{}
+	o := &topPodsOptions{topOptions: topOptions{orders: podOrderNames()}}
 	cmd := &cobra.Command{
 		Use:               "pods [NAME...]",
 		Aliases:           []string{"pod", "po"},
@@ -47,71 +43,45 @@ func newTopPodsCommand(s *session) *cobra.Command {
 		Example:           fmt.Sprintf(topPodsExamples, s.Name),
 		ValidArgsFunction: completeNames(s, source.KindPod, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd, s, args); err != nil {
+			if err := o.complete(s, args); err != nil {
 				return err
 			}
-			return o.run(cmd.Context(), s)
+			return runTop(cmd.Context(), s, &o.topOptions, overview[*diagnosticsv1alpha1.PodOverviewList]{
+				ask: o.ask, changed: changedPods,
+				missing: func(list *diagnosticsv1alpha1.PodOverviewList) []string { return list.Incomplete },
+				show:    func(list *diagnosticsv1alpha1.PodOverviewList, first bool) error { return o.show(s, list, first) },
+			})
 		},
 	}
-	o.output.addFlags(cmd, true)
-	o.watch.addFlags(cmd)
-	addStrictFlag(cmd, &o.strict)
+	o.addFlags(cmd, "name, node, qos, cpu, memory, cpu-request, memory-request")
 	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Show the pods of all namespaces")
-	cmd.Flags().StringVarP(&o.query.LabelSelector, "selector", "l", "", "Label selector, as of kubectl -l")
 	cmd.Flags().StringVar(&o.query.NodeName, "node", "", "Show only the pods bound to this node")
-	cmd.Flags().StringVar(&o.sortBy, "sort-by", "", "Order by name, node, qos, cpu, memory, cpu-request, memory-request, or a JSONPath such as .cpu.used")
-	must(cmd.RegisterFlagCompletionFunc("sort-by", cobra.FixedCompletions(podOrderNames(), cobra.ShellCompDirectiveNoFileComp)))
-	must(cmd.RegisterFlagCompletionFunc("node", completeNames(s, source.KindNode, 1)))
+	must(cmd.RegisterFlagCompletionFunc("node", completeNames(s, source.KindNode, 0)))
 	return cmd
 }
 
-func (o *topPodsOptions) complete(cmd *cobra.Command, s *session, args []string) error {
-	o.query.Names = args
-	switch {
-	case len(args) > 0 && o.query.LabelSelector != "":
-		return usage(cmd, "names and --selector cannot be used together")
-	case len(args) > 0 && o.allNamespaces:
-		return usage(cmd, "names and --all-namespaces cannot be used together")
+func (o *topPodsOptions) complete(s *session, names []string) error {
+	if len(names) > 0 && o.allNamespaces {
+		return usage("names and --all-namespaces cannot be used together")
 	}
-	if err := checkOrder(cmd, o.sortBy, podOrderNames()); err != nil {
+	if err := o.topOptions.complete(names); err != nil {
 		return err
 	}
-	if err := checkSelector(cmd, o.query.LabelSelector); err != nil {
-		return err
-	}
-	if err := o.output.complete(); err != nil || o.allNamespaces {
-		return err
+	o.query.Names, o.query.LabelSelector = names, o.selector
+	if o.allNamespaces {
+		return nil
 	}
 	var err error
 	o.query.Namespace, err = s.namespace()
 	return err
 }
 
-func (o *topPodsOptions) run(ctx context.Context, s *session) error {
-	src, err := s.connect()
+func (o *topPodsOptions) ask(ctx context.Context, src source.Source) (*diagnosticsv1alpha1.PodOverviewList, error) {
+	list, err := src.Pods(ctx, o.query)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ask := func(ctx context.Context) (*diagnosticsv1alpha1.PodOverviewList, error) {
-		list, err := src.Pods(ctx, o.query)
-		if err != nil {
-			return nil, err
-		}
-		return list, sortPods(list.Items, o.sortBy)
-	}
-	show := func(list *diagnosticsv1alpha1.PodOverviewList, first bool) error { return o.show(s, list, first) }
-	if o.watch.on {
-		q := question[*diagnosticsv1alpha1.PodOverviewList]{ask: ask, changed: changedPods, show: show}
-		return repeat(ctx, s.Clock, time.Duration(o.watch.interval), q)
-	}
-	list, err := ask(ctx)
-	if err != nil {
-		return err
-	}
-	if err := show(list, true); err != nil {
-		return err
-	}
-	return incomplete(s, list.Incomplete, o.strict)
+	return list, sortPods(list.Items, o.sortBy)
 }
 
 func (o *topPodsOptions) show(s *session, list *diagnosticsv1alpha1.PodOverviewList, first bool) error {

@@ -27,7 +27,7 @@ func newTUICommand(s *session) *cobra.Command {
 func runTUI(ctx context.Context, s *session) error {
 	if !s.Terminal.Output || !s.Terminal.Input {
 		return finding.Wrap(errors.New("start the terminal user interface: standard input and output must be a terminal"),
-			finding.InvalidArgument, s.Name+" top nodes prints the same")
+			finding.InvalidArgument, "koordctl top nodes prints the same")
 	}
 	src, err := s.connect()
 	if err != nil {

@@ -39,16 +39,16 @@ func newVersionCommand(s *session) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			answer := versionAnswer{ClientVersion: s.Version}
 			if format != "" && format != "json" && format != "yaml" {
-				return usage(cmd, "output format %q: must be json or yaml", format)
+				return usage("output format %q: must be json or yaml", format)
 			}
+			var unknown error // the program's own version is printed all the same
 			if !client {
-				server, err := serverVersion(cmd.Context(), s)
-				if err != nil {
-					return err
-				}
-				answer.ServerVersion = server
+				answer.ServerVersion, unknown = serverVersion(cmd.Context(), s)
 			}
-			return printVersion(s, answer, format)
+			if err := printVersion(s, answer, format); err != nil {
+				return err
+			}
+			return unknown
 		},
 	}
 	cmd.Flags().StringVarP(&format, "output", "o", "", "Output format, one of: json, yaml")

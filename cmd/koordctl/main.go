@@ -51,7 +51,10 @@ func run() int {
 }
 
 func connect(config clientcmd.ClientConfig, connection kubectlplugin.Connection) (source.Source, error) {
-	return live.New(config, live.Options{UserAgent: connection.UserAgent, Warn: connection.Warn, Clock: clock.RealClock{}}), nil
+	return live.New(config, live.Options{
+		UserAgent: connection.UserAgent, Warn: connection.Warn, Clock: clock.RealClock{},
+		Context: connection.Context, Cluster: connection.Cluster, User: connection.User,
+	}), nil
 }
 
 // calledName is the name help shows: kubectl runs a plugin as kubectl-koord.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -37,16 +36,16 @@ type collector struct {
 	clock   clock.PassiveClock
 	// release returns the release, as release.Status does.
 	release func(context.Context) (*release.Release, error)
-	// program is the name of the program in hints.
-	program string
 	status  *InstallationStatus
+	// config is what of slo-controller-config is in force.
+	config layering.Config
 }
 
 // collect gathers the status of what is in the namespace. A cluster that has nothing of the system is a NotInstalled error.
 func (c *collector) collect(ctx context.Context, namespace string) (*InstallationStatus, error) {
 	c.status = &InstallationStatus{TypeMeta: typeMeta("InstallationStatus"), Namespace: namespace}
 	for _, part := range []func(context.Context) error{
-		c.collectRelease, c.collectDefinitions, c.collectConfig, c.collectComponents, c.collectAPI,
+		c.collectRelease, c.collectDefinitions, c.collectConfig, c.collectComponents, c.collectAPI, c.collectNodes,
 	} {
 		if err := part(ctx); err != nil {
 			return nil, err
@@ -55,7 +54,7 @@ func (c *collector) collect(ctx context.Context, namespace string) (*Installatio
 	s := c.status
 	if s.ReleaseState == StateAbsent && s.Definitions.State == StateAbsent && s.Config.State == StateAbsent {
 		err := fmt.Errorf("the system is not installed in namespace %q", s.Namespace)
-		return nil, finding.Wrap(err, finding.NotInstalled, c.program+" install")
+		return nil, finding.Wrap(err, finding.NotInstalled, "koordctl install")
 	}
 	return s, nil
 }
@@ -102,7 +101,7 @@ func (c *collector) collectRelease(ctx context.Context) error {
 	c.status.ReleaseState = StateReady
 	if found.Status != "deployed" {
 		c.status.ReleaseState = StateDegraded
-		c.find(finding.InstallFailed, fmt.Sprintf("release %q is %s: %s", found.Name, found.Status, found.Description), c.program+" install")
+		c.find(finding.InstallFailed, fmt.Sprintf("release %q is %s: %s", found.Name, found.Status, found.Description), "koordctl install")
 	}
 	return nil
 }
@@ -149,11 +148,12 @@ func (c *collector) collectDefinitions(ctx context.Context) error {
 func (c *collector) collectConfig(ctx context.Context) error {
 	state := &c.status.Config
 	state.Name = configName
+	c.config = layering.Default()
 	config, err := c.client.CoreV1().ConfigMaps(c.status.Namespace).Get(ctx, configName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		state.State = StateAbsent
-		c.find(finding.ConfigMissing, fmt.Sprintf("configmap %q does not exist in namespace %q", configName, c.status.Namespace), c.program+" install")
+		c.find(finding.ConfigMissing, fmt.Sprintf("configmap %q does not exist in namespace %q", configName, c.status.Namespace), "koordctl install")
 		return nil
 	case c.unseen(err):
 		state.State = StateUnknown
@@ -161,18 +161,7 @@ func (c *collector) collectConfig(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("get configmap %q in namespace %q: %w", configName, c.status.Namespace, err)
 	}
-	parsed, problems := layering.Parse(config.Data)
-	state.Problems = len(problems)
-	state.State = StateReady
-	for _, problem := range problems {
-		if problem.Rejects() {
-			state.State = StateDegraded
-		}
-		c.status.Findings = append(c.status.Findings, problem.Finding(c.status.Namespace, configName))
-	}
-	merged := parsed.Colocation(&corev1.Node{})
-	state.Colocation = merged.Strategy.Enable != nil && *merged.Strategy.Enable
-	return nil
+	return c.judgeConfig(ctx, config)
 }
 
 func (c *collector) collectAPI(ctx context.Context) error {

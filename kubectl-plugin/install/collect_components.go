@@ -25,7 +25,7 @@ func (c *collector) collectComponents(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		lease, err := c.lease(ctx, component.lease)
+		lease, leaseSeen, err := c.lease(ctx, component.lease)
 		if err != nil {
 			return err
 		}
@@ -33,13 +33,14 @@ func (c *collector) collectComponents(ctx context.Context) error {
 		if leads {
 			status.Leader, status.RenewedAt = *lease.Spec.HolderIdentity, lease.Spec.RenewTime
 		}
-		c.judge(&status, leads, seen)
+		c.judge(&status, leads, seen && leaseSeen)
 		c.status.Components = append(c.status.Components, status)
 	}
 	return c.collectAgent(ctx)
 }
 
-// judge turns what was seen of a component into its state.
+// judge turns what was seen of a component into its state. That nobody leads is known only when both workload and lease may
+// be read.
 func (c *collector) judge(status *ComponentStatus, leads, seen bool) {
 	switch {
 	case !seen && !leads:
@@ -79,15 +80,18 @@ func (c *collector) collectDeployment(ctx context.Context, status *ComponentStat
 	return true, nil
 }
 
-func (c *collector) lease(ctx context.Context, name string) (*coordinationv1.Lease, error) {
+// lease is nil when there is none; it is false when leases may not be read.
+func (c *collector) lease(ctx context.Context, name string) (*coordinationv1.Lease, bool, error) {
 	lease, err := c.client.CoordinationV1().Leases(c.status.Namespace).Get(ctx, name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) || c.unseen(err) {
-		return nil, nil
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, true, nil
+	case c.unseen(err):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, fmt.Errorf("get lease %q: %w", name, err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("get lease %q: %w", name, err)
-	}
-	return lease, nil
+	return lease, true, nil
 }
 
 // held is true while a leader renews its lease in time.

@@ -1,7 +1,10 @@
 package install
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -11,12 +14,14 @@ import (
 	"k8s.io/utils/clock"
 
 	"koordinator.sh/koord/deploy/release"
+	"koordinator.sh/koord/kubectl-plugin/printer"
 )
 
-// NewCommands returns install, status and uninstall. Their texts show the name that the root command is called by.
-func NewCommands(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) []*cobra.Command {
+// NewCommands returns install, status and uninstall. Their texts show the name that the root command is called by; look says
+// how to print for a person, once the flags are parsed.
+func NewCommands(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams, look func() printer.Options) []*cobra.Command {
 	commands := []*cobra.Command{
-		NewCmdInstall(getter, streams), NewCmdStatus(getter, streams, clock.RealClock{}), NewCmdUninstall(getter, streams),
+		NewCmdInstall(getter, streams), NewCmdStatus(getter, streams, clock.RealClock{}, look), NewCmdUninstall(getter, streams),
 	}
 	for _, cmd := range commands {
 		nameExamples(cmd)
@@ -59,22 +64,48 @@ func (usageError) ExitCode() int { return 2 }
 // Unwrap returns the error.
 func (e usageError) Unwrap() error { return e.error }
 
+// steps of a command, in this order.
+type steps interface {
+	// Complete reads what beside the flags the options come from.
+	Complete(genericclioptions.RESTClientGetter) error
+	// Validate checks what can be checked without a cluster.
+	Validate() error
+	// Run does what the command is for.
+	Run(context.Context, genericclioptions.RESTClientGetter) error
+}
+
+// runner completes, validates and runs.
+func runner(o steps, getter genericclioptions.RESTClientGetter) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, _ []string) error {
+		cmd.SilenceUsage = true
+		if err := o.Complete(getter); err != nil {
+			return err
+		}
+		if err := o.Validate(); err != nil {
+			return err
+		}
+		return o.Run(cmd.Context(), getter)
+	}
+}
+
 // target is the release that a command is about.
 type target struct {
 	releaseName string
 	namespace   string
+	output      outputFlag
 }
 
 func (t *target) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.releaseName, "release-name", release.DefaultName, "Name of the Helm release")
+	t.output.addFlags(cmd)
 }
 
-// complete takes the namespace from -n; the context's namespace is where its user works, not where the system belongs.
-func (t *target) complete(getter genericclioptions.RESTClientGetter) error {
+// Complete takes the namespace from -n; the context's namespace is where its user works, not where the system belongs.
+func (t *target) Complete(getter genericclioptions.RESTClientGetter) error {
 	t.namespace = release.DefaultNamespace
 	namespace, chosen, err := getter.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
-		return err
+		return fmt.Errorf("read the namespace of the kubeconfig's context: %w", err)
 	}
 	if chosen && namespace != "" {
 		t.namespace = namespace
@@ -109,13 +140,17 @@ func (m *mutation) addFlags(cmd *cobra.Command) {
 	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions([]string{dryRunNone, dryRunServer}, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-func (m *mutation) validate() error {
+// Validate checks what can be checked without a cluster.
+func (m *mutation) Validate() error {
+	if err := m.output.validate(); err != nil {
+		return err
+	}
 	switch m.dryRun {
 	case dryRunNone, dryRunServer:
 	case "client":
 		return usageError{errors.New(`--dry-run "client": use --export, which prints the manifests without asking a cluster`)}
 	default:
-		return usageError{errors.New(`--dry-run must be none or server`)}
+		return usageError{fmt.Errorf("--dry-run %q: must be none or server", m.dryRun)}
 	}
 	if m.timeout <= 0 {
 		return usageError{errors.New("--timeout must be positive")}
@@ -129,6 +164,19 @@ func (m *mutation) options() release.Options {
 	options.Wait = m.wait
 	options.Timeout = m.timeout
 	return options
+}
+
+// report prints the result as an object, or one line an object that changed or would change, and the release last: what
+// happened to it.
+func (m *mutation) report(w io.Writer, result *release.Result, happened string) error {
+	if !m.output.text() {
+		return m.output.print(w, newResult(result))
+	}
+	if err := writeChanges(w, result.Changes, result.DryRun); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "release/%s %s%s\n", result.Release.Name, happened, suffix(result.DryRun))
+	return err
 }
 
 // must is for registrations that fail only when the program names a flag it does not have.

@@ -2,7 +2,9 @@ package install
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +15,9 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/deploy/release"
+	"koordinator.sh/koord/kubectl-plugin/printer"
 )
 
 // newTestRoot returns the commands below a root of that name, with a kubeconfig that names no cluster.
@@ -32,7 +36,7 @@ func newTestRoot(t *testing.T, name, stdin string) (*cobra.Command, *bytes.Buffe
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: name},
 	}
 	flags.AddFlags(root.PersistentFlags())
-	root.AddCommand(NewCommands(flags, streams)...)
+	root.AddCommand(NewCommands(flags, streams, func() printer.Options { return printer.Options{} })...)
 	root.SetOut(&out)
 	root.SetErr(&errOut)
 	return root, &out, &errOut
@@ -115,7 +119,7 @@ func TestARefusedQuestionRemovesNothing(t *testing.T) {
 	for answer, want := range tests {
 		var errOut bytes.Buffer
 		o := &UninstallOptions{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(answer), ErrOut: &errOut}}
-		got, err := o.ask(&release.Release{Name: "koordinator", Namespace: "koordinator-system", Revision: 3})
+		got, err := o.ask(t.Context(), &release.Release{Name: "koordinator", Namespace: "koordinator-system", Revision: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,17 +129,64 @@ func TestARefusedQuestionRemovesNothing(t *testing.T) {
 	}
 }
 
+// silent is a terminal on which nobody types.
+type silent struct{ until <-chan struct{} }
+
+func (s silent) Read([]byte) (int, error) {
+	<-s.until
+	return 0, io.EOF
+}
+
+func TestAnInterruptionEndsTheQuestion(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	typed := make(chan struct{})
+	defer close(typed)
+	o := &UninstallOptions{IOStreams: genericiooptions.IOStreams{In: silent{typed}, ErrOut: io.Discard}}
+	cancel()
+	agreed, err := o.ask(ctx, &release.Release{Name: "koordinator"})
+	if agreed || !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v and %v, want no agreement and an interruption", agreed, err)
+	}
+}
+
+func TestWrongValuesHaveAHint(t *testing.T) {
+	tests := map[string]struct {
+		flags    valueFlags
+		stdin    string
+		wantHint string
+	}{
+		"a setting without a value": {valueFlags{sets: []string{"foo"}}, "", "--set takes KEY=VALUE"},
+		"values that are no YAML":   {valueFlags{files: []string{"-"}}, "a: [", "--values takes a YAML file"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := tc.flags.merge(strings.NewReader(tc.stdin))
+			if coded, ok := finding.From(err); !ok || !strings.Contains(coded.Hint, tc.wantHint) {
+				t.Errorf("error %#v, want one with a hint that contains %q", err, tc.wantHint)
+			}
+		})
+	}
+}
+
+func TestEndlessValuesAreRefused(t *testing.T) {
+	flags := valueFlags{files: []string{"-"}}
+	_, err := flags.merge(strings.NewReader(strings.Repeat("#", largestValues+1)))
+	if err == nil || !strings.Contains(err.Error(), "more than") {
+		t.Errorf("error %v, want one that says the values are too large", err)
+	}
+}
+
 func TestChangesPrintAsKubectlPrintsThem(t *testing.T) {
 	var out bytes.Buffer
-	err := writeInstalled(&out, &release.Result{
+	result := &release.Result{
 		DryRun: true, Upgrade: true, Release: release.Release{Name: "koordinator", Revision: 4},
 		Changes: []release.Change{
 			{APIVersion: "apps/v1", Kind: "Deployment", Name: "koord-manager", Action: release.Configured},
 			{APIVersion: "v1", Kind: "Service", Name: "koord-manager", Action: release.Created},
 			{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "podgroups.x", Action: release.Kept, Note: "installed by somebody else"},
 		},
-	})
-	if err != nil {
+	}
+	if err := (&mutation{}).report(&out, result, installed(result)); err != nil {
 		t.Fatal(err)
 	}
 	want := `deployment.apps/koord-manager configured (server dry run)

@@ -33,7 +33,6 @@ type InstallOptions struct {
 	genericiooptions.IOStreams
 	mutation
 	values         valueFlags
-	output         outputFlag
 	export         bool
 	resetValues    bool
 	forceConflicts bool
@@ -51,20 +50,10 @@ func NewCmdInstall(getter genericclioptions.RESTClientGetter, streams genericioo
 		Long:    installLong,
 		Example: installExamples,
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cmd.SilenceUsage = true
-			if err := o.Complete(getter); err != nil {
-				return err
-			}
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			return o.Run(cmd.Context(), getter)
-		},
+		RunE:    runner(o, getter),
 	}
 	o.mutation.addFlags(cmd)
 	o.values.addFlags(cmd)
-	o.output.addFlags(cmd)
 	cmd.Flags().BoolVar(&o.export, "export", false, "Print the manifests instead of installing them; needs no cluster")
 	cmd.Flags().BoolVar(&o.resetValues, "reset-values", false, "Forget the values of the previous installation")
 	cmd.Flags().BoolVar(&o.forceConflicts, "force-conflicts", false, "Take over fields that another field manager has set")
@@ -78,7 +67,7 @@ func (o *InstallOptions) Complete(getter genericclioptions.RESTClientGetter) err
 	if o.merged, err = o.values.merge(o.In); err != nil {
 		return err
 	}
-	return o.target.complete(getter)
+	return o.target.Complete(getter)
 }
 
 // Validate checks what can be checked without a cluster.
@@ -86,10 +75,7 @@ func (o *InstallOptions) Validate() error {
 	if o.export && (o.dryRun != dryRunNone || o.wait || !o.output.text()) {
 		return usageError{errors.New("--export cannot be combined with --dry-run, --wait or --output")}
 	}
-	if err := o.output.validate(); err != nil {
-		return err
-	}
-	return o.mutation.validate()
+	return o.mutation.Validate()
 }
 
 // Run installs, or exports.
@@ -114,21 +100,14 @@ func (o *InstallOptions) Run(ctx context.Context, getter genericclioptions.RESTC
 	if err != nil {
 		return err
 	}
-	if !o.output.text() {
-		return o.output.print(o.Out, newResult(result))
-	}
-	return writeInstalled(o.Out, result)
+	return o.report(o.Out, result, installed(result))
 }
 
-// writeInstalled prints one line an object that changed, or would change, and the release last.
-func writeInstalled(w io.Writer, result *release.Result) error {
-	if err := writeChanges(w, result.Changes, result.DryRun); err != nil {
-		return err
-	}
+// installed says what happened to the release.
+func installed(result *release.Result) string {
 	verb := "installed"
 	if result.Upgrade {
 		verb = "upgraded"
 	}
-	_, err := fmt.Fprintf(w, "release/%s %s (revision %d)%s\n", result.Release.Name, verb, result.Release.Revision, suffix(result.DryRun))
-	return err
+	return fmt.Sprintf("%s (revision %d)", verb, result.Release.Revision)
 }

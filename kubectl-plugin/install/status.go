@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/dynamic"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"koordinator.sh/koord/deploy/release"
+	"koordinator.sh/koord/kubectl-plugin/printer"
 )
 
 const statusLong = `Show what is installed and whether it works: the release, the components with their leaders, the diagnostics API, the
@@ -30,42 +32,25 @@ const statusExamples = `  # Is everything up?
 type StatusOptions struct {
 	genericiooptions.IOStreams
 	target
-	output    outputFlag
 	noHeaders bool
-	program   string
 	clock     clock.PassiveClock
+	look      func() printer.Options
 }
 
 // NewCmdStatus returns the command status.
-func NewCmdStatus(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams, clock clock.PassiveClock) *cobra.Command {
-	o := &StatusOptions{IOStreams: streams, clock: clock}
+func NewCmdStatus(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams, clock clock.PassiveClock, look func() printer.Options) *cobra.Command {
+	o := &StatusOptions{IOStreams: streams, clock: clock, look: look}
 	cmd := &cobra.Command{
 		Use:     "status",
 		Short:   "Show what is installed and whether it works",
 		Long:    statusLong,
 		Example: statusExamples,
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cmd.SilenceUsage = true
-			if err := o.Complete(getter); err != nil {
-				return err
-			}
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			o.program = cmd.Root().CommandPath()
-			return o.Run(cmd.Context(), getter)
-		},
+		RunE:    runner(o, getter),
 	}
 	o.target.addFlags(cmd)
-	o.output.addFlags(cmd)
 	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "Leave out column headers")
 	return cmd
-}
-
-// Complete reads the namespace.
-func (o *StatusOptions) Complete(getter genericclioptions.RESTClientGetter) error {
-	return o.target.complete(getter)
 }
 
 // Validate checks what can be checked without a cluster.
@@ -79,7 +64,10 @@ func (o *StatusOptions) Run(ctx context.Context, getter genericclioptions.RESTCl
 	}
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = 50, 100
-	client, err := kubernetes.NewForConfig(config)
+	typed := rest.CopyConfig(config)
+	typed.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	typed.ContentType = runtime.ContentTypeProtobuf
+	client, err := kubernetes.NewForConfig(typed)
 	if err != nil {
 		return fmt.Errorf("prepare the client: %w", err)
 	}
@@ -90,20 +78,26 @@ func (o *StatusOptions) Run(ctx context.Context, getter genericclioptions.RESTCl
 	find := func(ctx context.Context) (*release.Release, error) {
 		return release.Status(ctx, getter, o.target.options())
 	}
-	c := &collector{client: client, dynamic: objects, clock: o.clock, release: find, program: o.program}
+	c := &collector{client: client, dynamic: objects, clock: o.clock, release: find}
 	status, err := c.collect(ctx, o.namespace)
 	if err != nil {
 		return err
 	}
+	return o.show(status)
+}
+
+// show prints the parts on standard output, and on standard error what could not be seen and what is wrong.
+func (o *StatusOptions) show(status *InstallationStatus) error {
+	options := o.look()
 	for _, reason := range status.Incomplete {
-		fmt.Fprintf(o.ErrOut, "incomplete: %s\n", reason)
+		fmt.Fprintf(o.ErrOut, "incomplete: %s\n", options.Style.Clean(reason))
 	}
 	if !o.output.text() {
 		return o.output.print(o.Out, status)
 	}
-	if err := writeStatus(o.Out, status, o.clock.Now(), o.noHeaders); err != nil {
+	options.NoHeaders = o.noHeaders
+	if err := printer.Parts(o.Out, parts(status, options.Now), options); err != nil {
 		return err
 	}
-	writeFindings(o.ErrOut, status.Findings)
-	return nil
+	return printer.Findings(o.ErrOut, status.Findings, options)
 }

@@ -2,24 +2,19 @@ package install
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
-	"k8s.io/cli-runtime/pkg/printers"
 
-	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/kubectl-plugin/printer"
 )
 
-// writeStatus prints one row a part.
-func writeStatus(w io.Writer, status *InstallationStatus, now time.Time, noHeaders bool) error {
-	table := &metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{
-		{Name: "Name", Type: "string"}, {Name: "State", Type: "string"}, {Name: "Ready", Type: "string"}, {Name: "Detail", Type: "string"},
-	}}
+// parts are the rows of the status.
+func parts(status *InstallationStatus, now time.Time) []printer.Part {
+	var rows []printer.Part
 	add := func(name string, state State, ready, detail string) {
-		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{name, string(state), orNone(ready), orNone(detail)}})
+		rows = append(rows, printer.Part{Name: name, State: string(state), Role: state.role(), Ready: ready, Detail: detail})
 	}
 	add(releaseRow(status, now))
 	for i := range status.Components {
@@ -29,14 +24,19 @@ func writeStatus(w io.Writer, status *InstallationStatus, now time.Time, noHeade
 	add("customresourcedefinitions", status.Definitions.State,
 		fmt.Sprintf("%d/%d", status.Definitions.Established, status.Definitions.Expected), missing(status.Definitions.Missing))
 	add("configmap/"+status.Config.Name, status.Config.State, "", configDetail(status.Config))
-	return printers.NewTablePrinter(printers.PrintOptions{NoHeaders: noHeaders}).PrintObj(table, w)
+	return rows
 }
 
-func orNone(text string) string {
-	if text == "" {
-		return "<none>"
+// role in which a state is shown.
+func (s State) role() printer.Role {
+	switch s {
+	case StateReady:
+		return printer.Good
+	case StateDown:
+		return printer.Bad
+	default:
+		return printer.Warn
 	}
-	return text
 }
 
 func releaseRow(status *InstallationStatus, now time.Time) (string, State, string, string) {
@@ -95,14 +95,4 @@ func configDetail(config ConfigStatus) string {
 		details = append(details, fmt.Sprintf("problems: %d", config.Problems))
 	}
 	return strings.Join(details, "; ")
-}
-
-// writeFindings prints what is wrong, with the next command to run.
-func writeFindings(w io.Writer, findings []diagnosticsv1alpha1.Finding) {
-	for _, f := range findings {
-		fmt.Fprintf(w, "%s %s: %s\n", f.Code, f.Severity, f.Message)
-		if f.Hint != "" {
-			fmt.Fprintf(w, "hint: %s\n", f.Hint)
-		}
-	}
 }

@@ -16,10 +16,12 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
@@ -27,6 +29,7 @@ import (
 
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/deploy/release"
+	"koordinator.sh/koord/kubectl-plugin/printer"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
@@ -73,7 +76,26 @@ func newConfig(text string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: meta(configName), Data: map[string]string{"colocation-config": text}}
 }
 
-func installed(status string) func(context.Context) (*release.Release, error) {
+func newLastGood(text string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: meta(lastGoodName), Data: map[string]string{"colocation-config": text}}
+}
+
+// newNode has 16 cores, 64Gi, one label and what else is allocatable.
+func newNode(name, label, value string, allocatable ...string) *corev1.Node {
+	node := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{label: value}},
+		Status: corev1.NodeStatus{
+			Capacity:    corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("16"), corev1.ResourceMemory: resource.MustParse("64Gi")},
+			Allocatable: corev1.ResourceList{},
+		},
+	}
+	for i := 0; i < len(allocatable); i += 2 {
+		node.Status.Allocatable[corev1.ResourceName(allocatable[i])] = resource.MustParse(allocatable[i+1])
+	}
+	return node
+}
+
+func released(status string) func(context.Context) (*release.Release, error) {
 	return func(context.Context) (*release.Release, error) {
 		return &release.Release{
 			Name: "koordinator", Namespace: release.DefaultNamespace, Revision: 2, Status: status,
@@ -92,7 +114,7 @@ func newTestCollector(objects, others []runtime.Object, find func(context.Contex
 	scheme := runtime.NewScheme()
 	return &collector{
 		client: client, dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(scheme, kinds, others...),
-		clock: clocktesting.NewFakePassiveClock(now), release: find, program: "koordctl",
+		clock: clocktesting.NewFakePassiveClock(now), release: find,
 	}, client
 }
 
@@ -110,7 +132,7 @@ func TestStatusPrintsTheGoldenTables(t *testing.T) {
 				newDeployment("koord-manager", 2, 2), newDeployment("koord-scheduler", 1, 2), newConfig(`{"enable":true}`),
 				newLease("koordinator-manager", "koord-manager-a_1", 2*time.Second), newLease("koord-scheduler", "koord-scheduler-b_2", time.Second),
 			},
-			others: append(allDefinitions(t), apiService("True", "all checks passed")), release: installed("deployed"),
+			others: append(allDefinitions(t), apiService("True", "all checks passed")), release: released("deployed"),
 		},
 		"outside": {
 			objects: []runtime.Object{
@@ -124,7 +146,31 @@ func TestStatusPrintsTheGoldenTables(t *testing.T) {
 				newDeployment("koord-manager", 0, 2), newConfig(`{"enable":`),
 				newLease("koordinator-manager", "koord-manager-a_1", time.Hour),
 			},
-			others: append(allDefinitions(t)[2:], apiService("False", "no endpoints available")), release: installed("failed"),
+			others: append(allDefinitions(t)[2:], apiService("False", "no endpoints available")), release: released("failed"),
+		},
+		"competing": {
+			objects: []runtime.Object{
+				newConfig(`{"enable":true,"nodeConfigs":[{"nodeSelector":{"matchLabels":{"pool":"a"}},"enable":true},{"nodeSelector":{"matchLabels":{"pool":"a"}},"enable":false}]}`),
+				newNode("node-2", "pool", "a"), newNode("node-1", "pool", "a"), newNode("node-3", "pool", "b"),
+				newLease("koordinator-manager", "host_1", 2*time.Second), newLease("koord-scheduler", "host_2", time.Second),
+			},
+			others: append(allDefinitions(t), apiService("True", "")), release: released("deployed"),
+		},
+		"kept": {
+			objects: []runtime.Object{
+				newConfig(`{"enable":"yes"}`), newLastGood(`{"enable":true}`),
+				newLease("koordinator-manager", "host_1", 2*time.Second), newLease("koord-scheduler", "host_2", time.Second),
+			},
+			others: append(allDefinitions(t), apiService("True", "")), release: released("deployed"),
+		},
+		"overoffered": {
+			objects: []runtime.Object{
+				newConfig(`{"enable":true}`),
+				newNode("node-1", "pool", "a", "kubernetes.io/batch-cpu", "16001"), newNode("node-2", "pool", "a", "kubernetes.io/batch-cpu", "17000"),
+				newNode("node-3", "pool", "a", "kubernetes.io/mid-memory", "65Gi"), newNode("node-4", "pool", "a", "kubernetes.io/batch-cpu", "16000"),
+				newLease("koordinator-manager", "host_1", 2*time.Second), newLease("koord-scheduler", "host_2", time.Second),
+			},
+			others: append(allDefinitions(t), apiService("True", "")), release: released("deployed"),
 		},
 	}
 	for name, tc := range tests {
@@ -135,10 +181,10 @@ func TestStatusPrintsTheGoldenTables(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			if err := writeStatus(&out, status, now, false); err != nil {
+			o := &StatusOptions{IOStreams: genericiooptions.IOStreams{Out: &out, ErrOut: &out}, look: func() printer.Options { return printer.Options{Now: now} }}
+			if err := o.show(status); err != nil {
 				t.Fatal(err)
 			}
-			writeFindings(&out, status.Findings)
 			golden := filepath.Join("testdata", "status-"+name+".golden")
 			if *update {
 				if err := os.WriteFile(golden, out.Bytes(), 0o644); err != nil {
@@ -162,6 +208,27 @@ func TestAnEmptyClusterIsNotInstalled(t *testing.T) {
 	_, err := c.collect(t.Context(), release.DefaultNamespace)
 	if coded, ok := finding.From(err); !ok || coded.Code != finding.NotInstalled {
 		t.Errorf("error %v does not carry %s", err, finding.NotInstalled)
+	}
+}
+
+func TestALeaseThatMayNotBeReadIsNoAbsentLeader(t *testing.T) {
+	c, client := newTestCollector([]runtime.Object{newConfig(`{"enable":true}`), newDeployment("koord-scheduler", 1, 1)}, allDefinitions(t), noRelease)
+	client.PrependReactor("get", "leases", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(action.GetResource().GroupResource(), "", errors.New("no right"))
+	})
+	status, err := c.collect(t.Context(), release.DefaultNamespace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, component := range status.Components {
+		if component.State != StateUnknown {
+			t.Errorf("%s is %s, want %s", component.Name, component.State, StateUnknown)
+		}
+	}
+	for _, found := range status.Findings {
+		if found.Code == string(finding.SchedulerUnavailable) {
+			t.Errorf("finding %q of a scheduler that was not seen", found.Message)
+		}
 	}
 }
 

@@ -27,12 +27,14 @@ const uninstallExamples = `  # What would be removed?
   # Remove without a question
   %[1]s uninstall --yes`
 
+// longestAnswer bounds what is read for a yes or no, in bytes.
+const longestAnswer = 1 << 10
+
 // UninstallOptions are the flags of uninstall.
 type UninstallOptions struct {
 	genericiooptions.IOStreams
 	mutation
-	output outputFlag
-	yes    bool
+	yes bool
 	// Interactive says whether a person can answer a question on In.
 	Interactive func() bool
 }
@@ -46,19 +48,9 @@ func NewCmdUninstall(getter genericclioptions.RESTClientGetter, streams generici
 		Long:    uninstallLong,
 		Example: uninstallExamples,
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cmd.SilenceUsage = true
-			if err := o.Complete(getter); err != nil {
-				return err
-			}
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			return o.Run(cmd.Context(), getter)
-		},
+		RunE:    runner(o, getter),
 	}
 	o.mutation.addFlags(cmd)
-	o.output.addFlags(cmd)
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "Do not ask")
 	return cmd
 }
@@ -68,17 +60,9 @@ func isTerminal(in io.Reader) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// Complete reads the namespace.
-func (o *UninstallOptions) Complete(getter genericclioptions.RESTClientGetter) error {
-	return o.target.complete(getter)
-}
-
 // Validate checks what can be checked without a cluster.
 func (o *UninstallOptions) Validate() error {
-	if err := o.output.validate(); err != nil {
-		return err
-	}
-	if err := o.mutation.validate(); err != nil {
+	if err := o.mutation.Validate(); err != nil {
 		return err
 	}
 	if o.dryRun == dryRunNone && !o.yes && !o.Interactive() {
@@ -95,7 +79,7 @@ func (o *UninstallOptions) Run(ctx context.Context, getter genericclioptions.RES
 		if err != nil {
 			return err
 		}
-		agreed, err := o.ask(found)
+		agreed, err := o.ask(ctx, found)
 		if err != nil || !agreed {
 			return err
 		}
@@ -104,26 +88,34 @@ func (o *UninstallOptions) Run(ctx context.Context, getter genericclioptions.RES
 	if err != nil {
 		return err
 	}
-	if !o.output.text() {
-		return o.output.print(o.Out, newResult(result))
-	}
-	if err := writeChanges(o.Out, result.Changes, result.DryRun); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(o.Out, "release/%s uninstalled%s\n", result.Release.Name, suffix(result.DryRun))
-	return err
+	return o.report(o.Out, result, "uninstalled")
 }
 
-// ask returns whether the user agrees.
-func (o *UninstallOptions) ask(found *release.Release) (bool, error) {
+// ask returns whether the user agrees. An interruption is context.Canceled, also while nothing is typed.
+func (o *UninstallOptions) ask(ctx context.Context, found *release.Release) (bool, error) {
 	fmt.Fprintf(o.ErrOut, "Remove release %s (revision %d) from namespace %s? [y/N] ", found.Name, found.Revision, found.Namespace)
-	answer, err := bufio.NewReader(o.In).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return false, fmt.Errorf("read the answer: %w", err)
+	type line struct {
+		text string
+		err  error
 	}
-	switch strings.ToLower(strings.TrimSpace(answer)) {
-	case "y", "yes":
-		return true, nil
+	// A read from a terminal cannot be ended, so that after an interruption this goroutine waits until the program ends.
+	answered := make(chan line, 1)
+	go func() {
+		text, err := bufio.NewReader(io.LimitReader(o.In, longestAnswer)).ReadString('\n')
+		answered <- line{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(o.ErrOut)
+		return false, fmt.Errorf("ask whether to remove the release: %w", ctx.Err())
+	case answer := <-answered:
+		if answer.err != nil && !errors.Is(answer.err, io.EOF) {
+			return false, fmt.Errorf("read the answer: %w", answer.err)
+		}
+		switch strings.ToLower(strings.TrimSpace(answer.text)) {
+		case "y", "yes":
+			return true, nil
+		}
 	}
 	fmt.Fprintln(o.ErrOut, "Nothing was removed.")
 	return false, nil

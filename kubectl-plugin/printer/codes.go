@@ -54,7 +54,7 @@ func Code(w io.Writer, e finding.Entry, language Language, o Options) error {
 		o.Style.Paint(severityTextRole(e.Severity), e.Severity), e.Class)
 	for i, t := range []finding.Text{e.Summary, e.Cause, e.Fix} {
 		b.WriteString("\n" + o.Style.Paint(Header, labels[i]) + "\n")
-		wrapped(&b, o, 2, language.of(t))
+		wrapped(&b, o, 2, Called(o.Program, language.of(t)))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

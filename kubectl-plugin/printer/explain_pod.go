@@ -172,7 +172,7 @@ func fix(w io.Writer, f *diagnosticsv1alpha1.Fix, o Options) error {
 	wrapped(&b, o, 2, o.Style.Clean(f.Description))
 	wrapped(&b, o, 2, o.Style.Clean(unlocked)+"; "+verified)
 	if f.Command != "" {
-		b.WriteString("    " + o.Style.Clean(f.Command) + "\n")
+		b.WriteString("    " + o.Style.Clean(Called(o.Program, f.Command)) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

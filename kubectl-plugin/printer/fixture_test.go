@@ -1,6 +1,7 @@
 package printer
 
 import (
+	"io"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -165,4 +166,25 @@ func boundPodFixture() *diagnosticsv1alpha1.PodExplanation {
 			}},
 		},
 	}
+}
+
+// status is an installation of which some works, and what is wrong with the rest.
+func status(w io.Writer, o Options) error {
+	parts := []Part{
+		{Name: "release/koordinator", State: "Ready", Role: Good, Detail: "revision 2 deployed 5m ago, chart 0.1.0"},
+		{Name: "koord-manager", State: "Down", Role: Bad, Ready: "0/2", Detail: "no replica leads"},
+		{Name: "koord-scheduler", State: "Degraded", Role: Warn, Ready: "1/2", Detail: "led by koord-scheduler-5d8f7c6b9-x2x4z_0d3c1b9e-7c1c-4b0e-a1a5-0c6a7a2f5b11, renewed 1s ago"},
+		{Name: "apiservice/v1alpha1.diagnostics.koordinator.sh", State: "Ready", Role: Good},
+	}
+	if err := Parts(w, parts, o); err != nil {
+		return err
+	}
+	return Findings(w, []diagnosticsv1alpha1.Finding{
+		{
+			Code: "KOORD0202", Severity: diagnosticsv1alpha1.SeverityWarning, Hint: "kubectl -n koordinator-system edit configmap slo-controller-config",
+			Message: `colocation-config: node "node-1" matches node strategy #1 and also node strategy #2; the first one wins (so it is on 1 more node)`,
+			Object:  &diagnosticsv1alpha1.SourceRef{Kind: "ConfigMap", Namespace: "koordinator-system", Name: "slo-controller-config", Field: "data[colocation-config]"},
+		},
+		{Code: "KOORD0601", Severity: diagnosticsv1alpha1.SeverityError, Message: `release "koordinator" is failed: timed out`, Hint: "koordctl install"},
+	}, o)
 }

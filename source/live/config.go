@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,7 +17,9 @@ import (
 )
 
 const (
-	strategyConfig  = "slo-controller-config"
+	strategyConfig = "slo-controller-config"
+	// lastGoodConfig keeps the texts in force of every key that the manager was able to read.
+	lastGoodConfig  = strategyConfig + "-last-good"
 	schedulerConfig = "koord-scheduler-config"
 )
 
@@ -77,7 +80,7 @@ func parseSchedulerConfig(data string) (schedulerSettings, error) {
 		return found, nil
 	}
 	for _, profile := range document.Profiles {
-		found.profiles = append(found.profiles, profile.SchedulerName)
+		found.profiles = append(found.profiles, cmp.Or(profile.SchedulerName, corev1.DefaultSchedulerName))
 		for _, plugin := range profile.PluginConfig {
 			if plugin.Name != loadaware.PluginName || found.args != nil {
 				continue
@@ -92,7 +95,8 @@ func parseSchedulerConfig(data string) (schedulerSettings, error) {
 	return found, nil
 }
 
-// strategies reads slo-controller-config as the manager does. What is wrong with it is among the configuration's problems.
+// strategies reads slo-controller-config as the manager does: a key that cannot be used keeps its last good text. What is
+// wrong with it is among the configuration's problems. With an error the configuration is still the best that is known.
 func (s *Source) strategies(ctx context.Context, c *clients) (layering.Config, error) {
 	config := &corev1.ConfigMap{}
 	err := c.get(ctx, "configmaps", s.options.SystemNamespace, strategyConfig, config)
@@ -102,6 +106,17 @@ func (s *Source) strategies(ctx context.Context, c *clients) (layering.Config, e
 	if err != nil {
 		return layering.Default(), err
 	}
-	parsed, _ := layering.Parse(config.Data)
-	return parsed, nil
+	parsed, problems := layering.Parse(config.Data)
+	if !slices.ContainsFunc(problems, layering.Problem.Rejects) {
+		return parsed, nil
+	}
+	kept := &corev1.ConfigMap{}
+	if err := c.get(ctx, "configmaps", s.options.SystemNamespace, lastGoodConfig, kept); err != nil {
+		if hasCode(err, finding.NotFound) {
+			return parsed, nil // no manager ever read a good text, so that the defaults are in force
+		}
+		return parsed, err
+	}
+	last, _ := layering.Parse(kept.Data)
+	return layering.KeepLastGood(last, parsed), nil
 }

@@ -62,7 +62,7 @@ func (s *Source) explainFromObjects(ctx context.Context, c *clients, e *diagnost
 		return gaps.note(err, "what is used is unknown")
 	})
 	group.Go(func() (err error) {
-		pods, err = c.pods(groupContext, selection{fields: bound(name)}, podDrop)
+		pods, err = c.pods(groupContext, selection{fields: running(name)}, podDrop)
 		return gaps.note(err, "what the pods request is unknown, and the results are too high")
 	})
 	group.Go(func() (err error) {
@@ -77,11 +77,6 @@ func (s *Source) explainFromObjects(ctx context.Context, c *clients, e *diagnost
 	}
 	in.Strategy = config.Colocation(in.Node)
 	e.Status = overcommit.ExplainNode(in, e.Spec)
-	for _, problem := range in.Strategy.Problems {
-		if problem.Rejects() {
-			gaps.add("the last good " + problem.Key + " is known to koord-manager alone; the built-in settings are assumed")
-		}
-	}
 	e.Status.Incomplete = append(e.Status.Incomplete, gaps.all()...)
 	e.Status.Origin = diagnosticsv1alpha1.Origin{Component: "koordctl", EvaluatedAt: metav1.NewTime(in.Now)}
 	return nil

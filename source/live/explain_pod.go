@@ -77,11 +77,11 @@ func (s *Source) podSnapshot(ctx context.Context, c *clients, namespace, name st
 			return gaps.note(err, "no node could be looked at")
 		})
 		group.Go(func() (err error) {
-			in.Pods, err = c.pods(ctx, selection{fields: bound("")}, podDrop)
+			in.Pods, err = c.pods(ctx, selection{fields: running("")}, podDrop)
 			return gaps.note(err, "what the nodes have left is overestimated")
 		})
 		group.Go(func() (err error) {
-			in.Metrics, err = c.metrics(ctx, selection{})
+			in.Metrics, err = c.metrics(ctx, selection{}, always(metricDrop))
 			in.LoadAware = err == nil
 			return gaps.note(err, "load is unknown")
 		})

@@ -75,11 +75,22 @@ func unmarshal(raw []byte, drop dropped, into interface{ Unmarshal([]byte) error
 	return into.Unmarshal(kept)
 }
 
-func (c *clients) metrics(ctx context.Context, by selection) ([]slov1alpha1.NodeMetric, error) {
+// metrics lists NodeMetrics without what drop leaves out. It is asked once the first of them has arrived.
+func (c *clients) metrics(ctx context.Context, by selection, drop func() droppedKeys) ([]slov1alpha1.NodeMetric, error) {
 	r := request{verb: "list", group: slov1alpha1.GroupVersion.Group, resource: "nodemetrics"}
 	return list(ctx, c.slo, r, by, splitJSON, func(raw []byte, into *slov1alpha1.NodeMetric) error {
-		return sigsjson.UnmarshalCaseSensitivePreserveInts(raw, into)
+		return unmarshalJSON(raw, drop(), into)
 	})
+}
+
+func unmarshalJSON(raw []byte, drop droppedKeys, into any) error {
+	kept, err := stripJSON(buffer(len(raw))[:0], raw, drop)
+	if err != nil {
+		kept = raw // the decoder says what is wrong
+	} else {
+		defer recycle(kept)
+	}
+	return sigsjson.UnmarshalCaseSensitivePreserveInts(kept, into)
 }
 
 // get reads one object of the core group; a missing one is an error with code KOORD0003.
@@ -92,7 +103,7 @@ func (c *clients) get(ctx context.Context, resource, namespace, name string, int
 
 // metric reads a node's NodeMetric; a missing one is nil without error.
 func (c *clients) metric(ctx context.Context, name string) (*slov1alpha1.NodeMetric, error) {
-	found, err := c.metrics(ctx, selection{fields: fields.OneTermEqualSelector("metadata.name", name).String()})
+	found, err := c.metrics(ctx, selection{fields: equals("metadata.name", name)}, always(metricDrop))
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -40,6 +41,8 @@ type Options struct {
 	UserAgent string
 	// Warn receives the API server's warnings; nil drops them.
 	Warn func(string)
+	// Context, Cluster and User that the user chose in place of those the kubeconfig names; empty for its own.
+	Context, Cluster, User string
 	// Clock that ages and expiry are counted by; nil is the real one.
 	Clock clock.PassiveClock
 	// SystemNamespace holds slo-controller-config and koord-scheduler-config; default koordinator-system.
@@ -174,10 +177,11 @@ func (s *Source) Describe(ctx context.Context) (source.Cluster, error) {
 	cluster := source.Cluster{}
 	raw, err := s.config.RawConfig()
 	if err == nil {
-		cluster.Context = raw.CurrentContext
-		if current, ok := raw.Contexts[raw.CurrentContext]; ok {
+		cluster.Context = cmp.Or(s.options.Context, raw.CurrentContext)
+		if current, ok := raw.Contexts[cluster.Context]; ok {
 			cluster.Name, cluster.User = current.Cluster, current.AuthInfo
 		}
+		cluster.Name, cluster.User = cmp.Or(s.options.Cluster, cluster.Name), cmp.Or(s.options.User, cluster.User)
 	}
 	if namespace, _, err := s.config.Namespace(); err == nil {
 		cluster.Namespace = namespace

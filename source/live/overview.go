@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -34,23 +35,32 @@ func (s *Source) Nodes(ctx context.Context, query source.NodeQuery) (*diagnostic
 	if len(query.Names) == 1 {
 		one = query.Names[0]
 	}
+	// The NodeMetrics wait for the nodes and settings that say what of them is needed.
+	var told sync.WaitGroup
+	told.Add(2)
+	drop := sync.OnceValue(func() droppedKeys {
+		told.Wait()
+		return metricDropFor(settings.args, nodes)
+	})
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
+		defer told.Done()
 		nodes, err = c.nodes(groupContext, selection{labels: query.LabelSelector, fields: equals("metadata.name", one)})
 		return err
 	})
 	group.Go(func() (err error) {
-		pods, err = c.pods(groupContext, selection{fields: bound(one)}, podBriefDrop)
-		return gaps.note(err, "what pods request is missing")
-	})
-	group.Go(func() (err error) {
-		metrics, err = c.metrics(groupContext, selection{fields: equals("metadata.name", one)})
-		return gaps.note(err, "what is used is missing")
-	})
-	group.Go(func() (err error) {
+		defer told.Done()
 		settings, err = s.schedulerSettings(groupContext, c)
 		gaps.add(settings.problem)
 		return gaps.note(err, "the defaults of load-aware scheduling are assumed")
+	})
+	group.Go(func() (err error) {
+		metrics, err = c.metrics(groupContext, selection{fields: equals("metadata.name", one)}, drop)
+		return gaps.note(err, "what is used is missing")
+	})
+	group.Go(func() (err error) {
+		pods, err = c.pods(groupContext, selection{fields: running(one)}, podBriefDrop)
+		return gaps.note(err, "what pods request is missing")
 	})
 	group.Go(func() (err error) {
 		config, err = s.strategies(groupContext, c)
@@ -92,7 +102,7 @@ func (s *Source) Pods(ctx context.Context, query source.PodQuery) (*diagnosticsv
 		return err
 	})
 	group.Go(func() (err error) {
-		metrics, err = c.metrics(groupContext, selection{fields: equals("metadata.name", query.NodeName)})
+		metrics, err = c.metrics(groupContext, selection{fields: equals("metadata.name", query.NodeName)}, always(metricBriefDrop))
 		return gaps.note(err, "what is used is missing")
 	})
 	if err := group.Wait(); err != nil {
@@ -119,12 +129,17 @@ func equals(field, value string) string {
 	return fields.OneTermEqualSelector(field, value).String()
 }
 
-// bound selects the pods of one node, or of any.
-func bound(node string) string {
-	if node == "" {
-		return "spec.nodeName!="
+// running selects the pods of one node, or of any, that hold something there: those that finished hold nothing.
+func running(node string) string {
+	unfinished := fields.AndSelectors(
+		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),
+		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)),
+	)
+	on := fields.OneTermNotEqualSelector("spec.nodeName", "")
+	if node != "" {
+		on = fields.OneTermEqualSelector("spec.nodeName", node)
 	}
-	return equals("spec.nodeName", node)
+	return fields.AndSelectors(on, unfinished).String()
 }
 
 // named keeps the objects with the names asked for, all when there are none. A name that no object has is an error.

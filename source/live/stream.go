@@ -2,7 +2,6 @@ package live
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -174,60 +173,4 @@ func varint(b *bufio.Reader) (value uint64, used int64, err error) {
 		}
 	}
 	return 0, used, errors.New("an integer is too long")
-}
-
-// splitJSON reads a list in JSON: the elements of the top level's items.
-func splitJSON(r io.Reader, item func([]byte) error) error {
-	decoder := json.NewDecoder(bufio.NewReaderSize(r, 64<<10))
-	if err := expect(decoder, json.Delim('{')); err != nil {
-		return err
-	}
-	for decoder.More() {
-		key, err := decoder.Token()
-		if err != nil {
-			return fmt.Errorf("read the list: %w", err)
-		}
-		var value json.RawMessage
-		if key != "items" {
-			if err := decoder.Decode(&value); err != nil {
-				return fmt.Errorf("read field %q of the list: %w", key, err)
-			}
-			continue
-		}
-		if err := splitItems(decoder, item); err != nil {
-			return err
-		}
-	}
-	return expect(decoder, json.Delim('}'))
-}
-
-func splitItems(decoder *json.Decoder, item func([]byte) error) error {
-	start, err := decoder.Token()
-	if err != nil || start == nil {
-		return err
-	}
-	if start != json.Delim('[') {
-		return fmt.Errorf("read the list: items is %v, not an array", start)
-	}
-	for decoder.More() {
-		var raw json.RawMessage
-		if err := decoder.Decode(&raw); err != nil {
-			return fmt.Errorf("read an item of the list: %w", err)
-		}
-		if err := item(raw); err != nil {
-			return err
-		}
-	}
-	return expect(decoder, json.Delim(']'))
-}
-
-func expect(decoder *json.Decoder, want json.Delim) error {
-	got, err := decoder.Token()
-	if err != nil {
-		return fmt.Errorf("read the list: %w", err)
-	}
-	if got != want {
-		return fmt.Errorf("read the list: found %v where %v belongs", got, want)
-	}
-	return nil
 }

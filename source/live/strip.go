@@ -30,6 +30,8 @@ func (d dropped) with(number protowire.Number, inner dropped) dropped {
 var (
 	// metadata without managedFields.
 	metadataDrop = numbers(17)
+	// metadata without the names of owners, finalizers and what the name was generated from too.
+	metadataBriefDrop = numbers(2, 13, 14, 17)
 	// container without what runs in it: image, command, environment, mounts, probes, hooks, security context.
 	containerDrop = numbers(2, 3, 4, 5, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22)
 	// container status without states, image and mounts; allocated resources are kept.
@@ -42,7 +44,7 @@ var (
 	}
 	// pod as an overview needs it: without conditions, constraints and tolerations too.
 	podBriefDrop = dropped{
-		1: metadataDrop,
+		1: metadataBriefDrop,
 		2: numbers(1, 7, 8, 9, 14, 15, 18, 22, 23, 26, 28, 33, 34).with(2, containerBriefDrop).with(20, containerBriefDrop),
 		3: numbers(2, 5, 6, 12, 13, 16).with(8, containerStatusDrop).with(10, containerStatusDrop),
 	}

@@ -18,7 +18,7 @@ func conclude(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationStatus) {
 	case len(in.Nodes) == 0:
 		s.Verdict, s.Summary = diagnosticsv1alpha1.PodUnschedulable, "no node could be looked at"
 	case s.NodesFeasible == 0:
-		headline := dominant(s)
+		headline := s.Groups[0] // the one that covers the most nodes, and of those the one that tells most
 		s.Verdict, s.Code = diagnosticsv1alpha1.PodUnschedulable, headline.Code
 		s.Summary = fmt.Sprintf("none of %s can take the pod; %d of them because %s", nodes(s.NodesTotal), headline.Count, headline.Message)
 	case said != "":
@@ -36,14 +36,6 @@ func conclude(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationStatus) {
 			Object:  &diagnosticsv1alpha1.SourceRef{Kind: "Pod", Namespace: in.Pod.Namespace, Name: in.Pod.Name, Field: "status.conditions"},
 		})
 	}
-}
-
-// dominant is the reason to name first: among those that cover the most nodes, the one whose class tells most.
-func dominant(s *diagnosticsv1alpha1.PodExplanationStatus) diagnosticsv1alpha1.RefusalGroup {
-	if len(s.Groups) == 0 {
-		return diagnosticsv1alpha1.RefusalGroup{Message: "of a reason that objects do not tell"}
-	}
-	return s.Groups[0]
 }
 
 // schedulerSaid is the scheduler's latest refusal: the PodScheduled condition, or a later FailedScheduling event.

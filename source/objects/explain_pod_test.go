@@ -240,3 +240,24 @@ func TestCountsAddUp(t *testing.T) {
 		}
 	})
 }
+
+func TestPortsOfSidecarsAreTakenToo(t *testing.T) {
+	sidecar := func(policy *corev1.ContainerRestartPolicy) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.Spec.InitContainers = []corev1.Container{{Name: "init", RestartPolicy: policy, Ports: []corev1.ContainerPort{{HostPort: 80}}}}
+		}
+	}
+	for name, tc := range map[string]struct {
+		policy *corev1.ContainerRestartPolicy
+		want   int
+	}{
+		"a container that restarts":      {new(corev1.ContainerRestartPolicyAlways), 1},
+		"an init container that is gone": {nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := hostPorts(pod("p", "", nil, sidecar(tc.policy))); len(got) != tc.want {
+				t.Errorf("host ports %v, want %d", got, tc.want)
+			}
+		})
+	}
+}

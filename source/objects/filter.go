@@ -99,14 +99,23 @@ func ports(wanted []corev1.ContainerPort, on *onNode) (refusal, bool) {
 	return refusal{}, false
 }
 
+// hostPorts are those of all containers that stay: an ordinary init container is gone before it could be in the way.
 func hostPorts(pod *corev1.Pod) []corev1.ContainerPort {
 	var found []corev1.ContainerPort
-	for i := range pod.Spec.Containers {
-		for _, port := range pod.Spec.Containers[i].Ports {
+	add := func(container *corev1.Container) {
+		for _, port := range container.Ports {
 			if port.HostPort > 0 {
 				found = append(found, port)
 			}
 		}
+	}
+	for i := range pod.Spec.InitContainers {
+		if policy := pod.Spec.InitContainers[i].RestartPolicy; policy != nil && *policy == corev1.ContainerRestartPolicyAlways {
+			add(&pod.Spec.InitContainers[i])
+		}
+	}
+	for i := range pod.Spec.Containers {
+		add(&pod.Spec.Containers[i])
 	}
 	return found
 }

@@ -219,7 +219,7 @@ func fieldsOf(object runtime.Object, m metav1.Object) fields.Set {
 	set := fields.Set{"metadata.name": m.GetName(), "metadata.namespace": m.GetNamespace()}
 	switch o := object.(type) {
 	case *corev1.Pod:
-		set["spec.nodeName"] = o.Spec.NodeName
+		set["spec.nodeName"], set["status.phase"] = o.Spec.NodeName, string(o.Status.Phase)
 	case *corev1.Event:
 		set["involvedObject.name"], set["involvedObject.kind"] = o.InvolvedObject.Name, o.InvolvedObject.Kind
 		set["involvedObject.uid"] = string(o.InvolvedObject.UID)

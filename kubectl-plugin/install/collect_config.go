@@ -1,0 +1,71 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"koordinator.sh/koord/decision/layering"
+)
+
+// lastGoodName is the ConfigMap in which the manager keeps the texts in force of every key it was able to read.
+const lastGoodName = configName + "-last-good"
+
+// judgeConfig reads the configuration as the manager does. A key that cannot be used is a finding that says what is in force
+// in its place.
+func (c *collector) judgeConfig(ctx context.Context, read *corev1.ConfigMap) error {
+	state := &c.status.Config
+	state.State = StateReady
+	parsed, problems := layering.Parse(read.Data)
+	state.Problems = len(problems)
+	var last *corev1.ConfigMap
+	if slices.ContainsFunc(problems, layering.Problem.Rejects) {
+		state.State = StateDegraded
+		var err error
+		if last, err = c.lastGood(ctx); err != nil {
+			return err
+		}
+		if last != nil {
+			kept, _ := layering.Parse(last.Data)
+			parsed = layering.KeepLastGood(kept, parsed)
+		}
+	}
+	for _, problem := range problems {
+		found := problem.Finding(c.status.Namespace, configName)
+		if problem.Rejects() {
+			found.Message += inForce(problem.Key, last)
+		}
+		c.status.Findings = append(c.status.Findings, found)
+	}
+	merged := parsed.Colocation(&corev1.Node{})
+	state.Colocation = merged.Strategy.Enable != nil && *merged.Strategy.Enable
+	c.config = parsed
+	return nil
+}
+
+// lastGood is nil when there is none, or when it may not be read.
+func (c *collector) lastGood(ctx context.Context) (*corev1.ConfigMap, error) {
+	last, err := c.client.CoreV1().ConfigMaps(c.status.Namespace).Get(ctx, lastGoodName, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err) || c.unseen(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("get configmap %q in namespace %q: %w", lastGoodName, c.status.Namespace, err)
+	}
+	return last, nil
+}
+
+// inForce says what holds in place of a key that cannot be used.
+func inForce(key string, last *corev1.ConfigMap) string {
+	if last == nil {
+		return "; what is in force in its place could not be seen"
+	}
+	if last.Data[key] == "" {
+		return "; the built-in default is in force, for there was no good text before"
+	}
+	return fmt.Sprintf("; the last good text is in force, kept in configmap %s", lastGoodName)
+}
