@@ -20,19 +20,21 @@ func ParseCPUList(list string) ([]int, error) {
 	if list == "" {
 		return nil, nil
 	}
-	var member [MaxCPUID + 1]bool
+	// change is by how many ranges more, or fewer, than its predecessor a cpu is in: a long list of wide ranges costs no
+	// more than its length.
+	var change [MaxCPUID + 2]int32
 	for part := range strings.SplitSeq(list, ",") {
 		first, last, err := parseCPURange(strings.TrimSpace(part))
 		if err != nil {
 			return nil, fmt.Errorf("cpu list %.80q: %w", list, err)
 		}
-		for cpu := first; cpu <= last; cpu++ {
-			member[cpu] = true
-		}
+		change[first]++
+		change[last+1]--
 	}
 	var cpus []int
-	for cpu, in := range member {
-		if in {
+	ranges := int32(0)
+	for cpu := range MaxCPUID + 1 {
+		if ranges += change[cpu]; ranges > 0 {
 			cpus = append(cpus, cpu)
 		}
 	}

@@ -9,6 +9,10 @@ import (
 // LabelPodQoS holds the QoS class of a pod.
 const LabelPodQoS = DomainPrefix + "qosClass"
 
+// LabelUsageClass names the class of load that a pod serves. Pods of one class burst together, so the scheduler keeps them
+// apart. Any valid label value is a class; the key is this project's own.
+const LabelUsageClass = DomainPrefix + "usage-class"
+
 // QoSClass says how a pod shares the node with others.
 type QoSClass string
 

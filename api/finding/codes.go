@@ -30,6 +30,7 @@ const (
 	ConfigOutOfRange   Code = "KOORD0203"
 	ConfigMissing      Code = "KOORD0204"
 	ColocationDisabled Code = "KOORD0205"
+	OfferBeyondNode    Code = "KOORD0206"
 )
 
 // Codes of the sandbox.
@@ -55,6 +56,71 @@ const (
 	LoadMetricExpired      Code = "KOORD1101"
 	LoadThresholdExceeded  Code = "KOORD1102"
 	LoadAggregatedExceeded Code = "KOORD1103"
+)
+
+// Codes of CPU binding and NUMA alignment.
+const (
+	CPUsNotInteger           Code = "KOORD1111"
+	CPUTopologyInvalid       Code = "KOORD1112"
+	CPUsNotWholeCores        Code = "KOORD1113"
+	CPUBindPolicyConflict    Code = "KOORD1114"
+	AmplificationInvalid     Code = "KOORD1115"
+	CPUsExhausted            Code = "KOORD1116"
+	CPUBindPolicyUnsatisfied Code = "KOORD1117"
+	NUMAZonesMissing         Code = "KOORD1118"
+	NUMAZonesInsufficient    Code = "KOORD1119"
+	NUMAPolicyMismatch       Code = "KOORD1120"
+	NUMAResourceInsufficient Code = "KOORD1121"
+	NUMAResourceUnsatisfied  Code = "KOORD1122"
+	NUMAUnaligned            Code = "KOORD1123"
+	AmplifiedCPUInsufficient Code = "KOORD1124"
+	CPUSpecInvalid           Code = "KOORD1125"
+)
+
+// Codes of device sharing.
+const (
+	DeviceRequestInvalid        Code = "KOORD1131"
+	DevicesInsufficient         Code = "KOORD1132"
+	DeviceFunctionsInsufficient Code = "KOORD1133"
+	GPUPartitionsInsufficient   Code = "KOORD1134"
+	GPUPartitionTableMissing    Code = "KOORD1135"
+	GPUPartitionSizeUnknown     Code = "KOORD1136"
+	DeviceScopeInsufficient     Code = "KOORD1137"
+	DeviceTopologyMissing       Code = "KOORD1138"
+	DeviceJointViolation        Code = "KOORD1139"
+	GPUTemplateUnmatched        Code = "KOORD1140"
+	GPUIsolationMissing         Code = "KOORD1141"
+	GPUShareUnsupported         Code = "KOORD1142"
+	DeviceNUMAInsufficient      Code = "KOORD1143"
+	DeviceStray                 Code = "KOORD1144"
+)
+
+// Codes of usage classes.
+const (
+	UsageClassShare Code = "KOORD1221"
+	UsageClassPods  Code = "KOORD1222"
+)
+
+// Codes of the small plugins.
+const (
+	SchedulingHintMismatch Code = "KOORD1231"
+	SchedulingHintInvalid  Code = "KOORD1232"
+)
+
+// Codes of elastic quotas.
+const (
+	QuotaMaxExceeded            Code = "KOORD1201"
+	QuotaShareExceeded          Code = "KOORD1202"
+	QuotaNonPreemptibleExceeded Code = "KOORD1203"
+	QuotaParentExceeded         Code = "KOORD1204"
+	QuotaUnknown                Code = "KOORD1205"
+	QuotaCycle                  Code = "KOORD1206"
+	QuotaParentMissing          Code = "KOORD1207"
+	QuotaNameTaken              Code = "KOORD1208"
+	QuotaMinOvercommitted       Code = "KOORD1209"
+	QuotaInvalid                Code = "KOORD1210"
+	QuotaOverused               Code = "KOORD1211"
+	QuotaKeysMismatch           Code = "KOORD1212"
 )
 
 // Codes of scheduling refusals by Kubernetes' own plugins.

@@ -74,6 +74,8 @@ type ExplanationDetail struct {
 	TopologyDomain string `json:"topologyDomain,omitempty"`
 	// Schedulable tells whether a place exists in the domain.
 	Schedulable bool `json:"schedulable,omitempty"`
+	// SchedulableAfterPreemption tells whether a place exists in the domain once victims are gone.
+	SchedulableAfterPreemption bool `json:"schedulableAfterPreemption,omitempty"`
 	// FailedMessage is the reason when there is none.
 	FailedMessage string `json:"failedMessage,omitempty"`
 	// ScheduleExplanation is the answer without preemption.
