@@ -15,11 +15,11 @@ import (
 	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
-	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"koordinator.sh/koord/scheduler/diagnostics"
 	"koordinator.sh/koord/scheduler/explain"
-	"koordinator.sh/koord/scheduler/plugins/loadaware"
+	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/recorder"
 	"koordinator.sh/koord/scheduler/state"
 )
 
@@ -28,12 +28,8 @@ type Scheduler struct {
 	config      *kubeconfig.CompletedConfig
 	scheduler   *scheduler.Scheduler
 	cluster     *state.Cluster
+	attempts    *recorder.Recorder
 	diagnostics *diagnostics.Server
-}
-
-// OutOfTree is the registry of this project's plugins, on a state that they share.
-func OutOfTree(shared loadaware.State, now func() time.Time) frameworkruntime.Registry {
-	return frameworkruntime.Registry{loadaware.Name: loadaware.Factory(shared, now)}
 }
 
 // Setup builds the scheduler. Nothing runs, but the ports are open: a port that is taken is an error here.
@@ -49,11 +45,12 @@ func Setup(ctx context.Context, opts *Options) (*Scheduler, error) {
 	}
 	completed.DynInformerFactory = eventSource{DynamicSharedInformerFactory: completed.DynInformerFactory, metrics: cluster.NodeMetrics()}
 	profiles := copyProfiles(completed.ComponentConfig.Profiles)
-	built, err := buildScheduler(ctx, opts, completed, cluster)
+	attempts := recorder.New(recorder.DefaultBounds(), time.Now)
+	built, err := buildScheduler(ctx, opts, completed, cluster, attempts)
 	if err != nil {
 		return nil, err
 	}
-	result := &Scheduler{config: completed, scheduler: built, cluster: cluster}
+	result := &Scheduler{config: completed, scheduler: built, cluster: cluster, attempts: attempts}
 	if opts.DiagnosticsPort != 0 {
 		result.diagnostics, err = result.setupDiagnostics(ctx, opts, profiles, lock)
 	}
@@ -105,9 +102,9 @@ func copyProfiles(profiles []config.KubeSchedulerProfile) []config.KubeScheduler
 	return copied
 }
 
-// buildScheduler makes the scheduler with the same options as kube-scheduler's own main.
-func buildScheduler(ctx context.Context, opts *Options, completed *kubeconfig.CompletedConfig, cluster *state.Cluster) (*scheduler.Scheduler, error) {
-	component := &completed.ComponentConfig
+// buildScheduler makes the scheduler with the same options as kube-scheduler's own main, and extends its profiles.
+func buildScheduler(ctx context.Context, opts *Options, completed *kubeconfig.CompletedConfig, cluster *state.Cluster, attempts *recorder.Recorder) (*scheduler.Scheduler, error) {
+	component, created := &completed.ComponentConfig, &createdPlugins{}
 	var finished []config.KubeSchedulerProfile
 	built, err := scheduler.New(ctx, completed.Client, completed.InformerFactory, completed.DynInformerFactory,
 		func(name string) events.EventRecorderLogger { return completed.EventBroadcaster.NewRecorder(name) },
@@ -115,7 +112,7 @@ func buildScheduler(ctx context.Context, opts *Options, completed *kubeconfig.Co
 		scheduler.WithKubeConfig(completed.KubeConfig),
 		scheduler.WithProfiles(component.Profiles...),
 		scheduler.WithPercentageOfNodesToScore(component.PercentageOfNodesToScore),
-		scheduler.WithFrameworkOutOfTreeRegistry(OutOfTree(cluster, time.Now)),
+		scheduler.WithFrameworkOutOfTreeRegistry(created.remembering(OutOfTree(cluster, time.Now))),
 		scheduler.WithPodMaxBackoffSeconds(component.PodMaxBackoffSeconds),
 		scheduler.WithPodInitialBackoffSeconds(component.PodInitialBackoffSeconds),
 		scheduler.WithPodMaxInUnschedulablePodsDuration(completed.PodMaxInUnschedulablePodsDuration),
@@ -129,6 +126,10 @@ func buildScheduler(ctx context.Context, opts *Options, completed *kubeconfig.Co
 	if err := options.LogOrWriteConfig(klog.FromContext(ctx), opts.WriteConfigTo, component, finished); err != nil {
 		return nil, fmt.Errorf("write the configuration: %w", err)
 	}
+	for name, inner := range built.Profiles {
+		built.Profiles[name] = extender.Wrap(inner, created.of(name), attempts)
+	}
+	built.FailureHandler = extender.RecordFailures(built.FailureHandler, attempts)
 	return built, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"k8s.io/apiserver/pkg/authentication/authenticator"
@@ -102,7 +103,11 @@ func (s *Server) Run(ctx context.Context) error {
 		if err := s.provider.WaitForSecret(ctx); err != nil {
 			return err
 		}
-		go s.provider.Run(ctx, 1)
+		following, stop := context.WithCancel(ctx)
+		var follower sync.WaitGroup
+		defer follower.Wait()
+		defer stop()
+		follower.Go(func() { s.provider.Run(following, 1) })
 	}
 	stopped, listenerStopped, err := s.serving.Serve(s.handler, shutdownTimeout, ctx.Done())
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"koordinator.sh/koord/scheduler/extender"
 )
 
 // refusal is one reason for which one plugin refuses one node.
@@ -26,9 +28,10 @@ type refusal struct {
 type evaluation struct {
 	pod   *corev1.Pod
 	state fwk.CycleState
-	// nodes evaluated, each as the filters saw it, and what refuses it.
+	// nodes evaluated; each as the filters saw it, with the state they saw; and what refuses it.
 	nodes    []fwk.NodeInfo
 	crowded  []fwk.NodeInfo
+	states   []fwk.CycleState
 	refusals [][]refusal
 	// failures are plugins that could not decide.
 	failures *failures
@@ -66,12 +69,15 @@ func (s *simulation) evaluate(ctx context.Context, w *world, pod *corev1.Pod, na
 			nodes = append(nodes, info)
 		}
 	}
-	refusals, crowded := make([][]refusal, len(nodes)), make([]fwk.NodeInfo, len(nodes))
-	inParallel(ctx, len(nodes), func(i int) { refusals[i], crowded[i] = run.node(ctx, nodes[i]) })
+	result := &evaluation{
+		pod: pod, state: run.state, nodes: nodes, crowded: make([]fwk.NodeInfo, len(nodes)), states: make([]fwk.CycleState, len(nodes)),
+		refusals: make([][]refusal, len(nodes)), failures: run.failures,
+	}
+	inParallel(ctx, len(nodes), func(i int) { result.refusals[i], result.crowded[i], result.states[i] = run.node(ctx, nodes[i]) })
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("evaluate %d nodes: %w", len(nodes), context.Cause(ctx))
 	}
-	return &evaluation{pod: pod, state: run.state, nodes: nodes, crowded: crowded, refusals: refusals, failures: run.failures}, nil
+	return result, nil
 }
 
 // inParallel calls work for every index, on all processors, until done or the context ends.
@@ -117,15 +123,19 @@ func (r *filterRun) preFilter(ctx context.Context, nodes []fwk.NodeInfo) {
 		}
 	}
 	r.state.SetSkipFilterPlugins(r.skipped)
+	if status := extender.Forget(ctx, r.framework, r.state, r.pod); !status.IsSuccess() {
+		r.everywhere = append(r.everywhere, r.refusals("reserved room", status)...)
+	}
 }
 
-// node runs all filters on one node, first as if the pods nominated to it were there, then without them. It returns the
-// refusals, and the node with those pods.
-func (r *filterRun) node(ctx context.Context, info fwk.NodeInfo) ([]refusal, fwk.NodeInfo) {
+// node runs all filters on one node as the pod sees it, first as if the pods nominated to it were there, then without
+// them. It returns the refusals, the node with those pods, and the state that belongs to it.
+func (r *filterRun) node(ctx context.Context, info fwk.NodeInfo) ([]refusal, fwk.NodeInfo, fwk.CycleState) {
+	info = extender.NodeOf(r.state, info)
 	refusals := append([]refusal(nil), r.everywhere...)
 	state, crowded, nominated, err := r.withNominated(ctx, info)
 	if err != nil {
-		return append(refusals, r.refusals("nominated pods", fwk.AsStatus(err))...), info
+		return append(refusals, r.refusals("nominated pods", fwk.AsStatus(err))...), info, state
 	}
 	seen := sets.New[string]()
 	for _, plugin := range r.filter {
@@ -146,7 +156,7 @@ func (r *filterRun) node(ctx context.Context, info fwk.NodeInfo) ([]refusal, fwk
 			refusals = append(refusals, refusal{plugin: plugin, reason: "node(s) didn't satisfy plugin " + plugin, final: true})
 		}
 	}
-	return refusals, crowded
+	return refusals, crowded, state
 }
 
 // withNominated adds the pods of the same or a higher priority that are about to be placed on the node.

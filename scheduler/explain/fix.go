@@ -97,7 +97,7 @@ func (s *simulation) candidates(ctx context.Context, w *world, e *evaluation) ([
 	list = append(list, s.refreshes(w, e)...)
 	list = append(list, s.thresholds(e)...)
 	list = append(list, evictions(e)...)
-	return list, nil
+	return append(list, s.advice(ctx, e)...), nil
 }
 
 // refusedBy reports whether all refusals of a node come from the given plugins.

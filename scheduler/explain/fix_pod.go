@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -52,7 +52,7 @@ func reduction(pod *corev1.Pod, s noderesources.InsufficientResource, node strin
 func withRequest(pod *corev1.Pod, name corev1.ResourceName, asked, total int64) *corev1.Pod {
 	edited := pod.DeepCopy()
 	overhead := amountOf(name, edited.Spec.Overhead[name])
-	factor := math.Max(0, float64(total-overhead)/float64(max(asked-overhead, 1)))
+	factor := share{max(total-overhead, 0), max(asked-overhead, 1)}
 	if edited.Spec.Resources != nil {
 		scaleResource(edited.Spec.Resources, name, factor)
 	}
@@ -64,13 +64,29 @@ func withRequest(pod *corev1.Pod, name corev1.ResourceName, asked, total int64) 
 	return edited
 }
 
-func scaleResource(resources *corev1.ResourceRequirements, name corev1.ResourceName, factor float64) {
+// share is a factor of at most 1, as a fraction.
+type share struct{ numerator, denominator int64 }
+
+// of is that share of an amount, rounded down. It is exact where floating point is not: with bytes of memory.
+func (s share) of(amount int64) int64 {
+	if amount <= 0 || s.numerator <= 0 {
+		return 0
+	}
+	if s.numerator >= s.denominator {
+		return amount
+	}
+	high, low := bits.Mul64(uint64(amount), uint64(s.numerator))
+	quotient, _ := bits.Div64(high, low, uint64(s.denominator)) // no larger than amount, because the share is below 1
+	return int64(quotient)
+}
+
+func scaleResource(resources *corev1.ResourceRequirements, name corev1.ResourceName, factor share) {
 	before, found := resources.Requests[name]
 	if !found {
 		return
 	}
 	after := before.DeepCopy()
-	scaled := int64(math.Floor(float64(amountOf(name, before))*factor + 1e-6))
+	scaled := factor.of(amountOf(name, before))
 	if name == corev1.ResourceCPU {
 		after = *resource.NewMilliQuantity(scaled, before.Format)
 	} else {

@@ -17,15 +17,12 @@ import (
 	decision "koordinator.sh/koord/decision/loadaware"
 )
 
-const (
-	// maxShrunkNodes bounds the nodes on which a smaller request is searched for.
-	maxShrunkNodes = 3
-	// shrinkSteps is the precision of the search: a request is cut to a multiple of this part of itself.
-	shrinkSteps = 64
-)
+// maxShrunkNodes bounds the nodes on which a smaller request is searched for.
+const maxShrunkNodes = 8
 
 // shrinkings proposes to reduce one request on nodes that room and load refuse together, where no operand of a single
-// refusal says how far: the largest request that passes is searched for by running the chain.
+// refusal says how far: the largest request that passes is searched for by running the chain. It is exact, to the unit in
+// which the scheduler counts, among the roomiest of those nodes.
 func (s *simulation) shrinkings(ctx context.Context, w *world, e *evaluation) ([]candidate, error) {
 	var nodes []fwk.NodeInfo
 	for i, info := range e.nodes {
@@ -78,38 +75,66 @@ func freeOn(info fwk.NodeInfo, name corev1.ResourceName) int64 {
 }
 
 // largestRequest finds the largest request below asked with which one of the nodes passes, and that node; 0 when none
-// does. A smaller request never passes where a larger one is refused, so halving finds it.
+// does.
 func (s *simulation) largestRequest(ctx context.Context, w *world, pod *corev1.Pod, name corev1.ResourceName, asked int64, nodes []fwk.NodeInfo) (best int64, node string, err error) {
+	smallest := smallestRequest(pod)
 	for _, info := range nodes {
-		passes := func(step int64) (bool, error) {
-			e, err := s.evaluate(ctx, w, withRequest(pod, name, asked, asked*step/shrinkSteps), info.Node().Name)
-			return err == nil && len(e.feasible()) > 0, err
+		found, err := s.largestOn(ctx, w, pod, name, max(smallest, best+1), asked, info.Node().Name)
+		if err != nil {
+			return 0, "", err
 		}
-		low, high := int64(0), int64(shrinkSteps)
-		for high-low > 1 {
-			middle := (low + high) / 2
-			ok, err := passes(middle)
-			if err != nil {
-				return 0, "", err
-			}
-			if ok {
-				low = middle
-			} else {
-				high = middle
-			}
-		}
-		if found := asked * low / shrinkSteps; found > best {
+		if found > best {
 			best, node = found, info.Node().Name
 		}
 	}
 	return best, node, nil
 }
 
+// smallestRequest is where a search begins: with less, rounding could leave every container with nothing, and a pod that
+// asks for nothing is estimated at more than one that asks for little.
+func smallestRequest(pod *corev1.Pod) int64 {
+	return int64(max(1, len(pod.Spec.Containers)))
+}
+
+// largestOn finds the largest request, at least lowest and below asked, with which one node passes; 0 when there is none.
+// A smaller request never passes where a larger one is refused, so halving finds it. Nodes that do not pass even with the
+// lowest cost a single evaluation.
+func (s *simulation) largestOn(ctx context.Context, w *world, pod *corev1.Pod, name corev1.ResourceName, lowest, asked int64, node string) (int64, error) {
+	passes := func(total int64) (bool, error) {
+		e, err := s.evaluate(ctx, w, withRequest(pod, name, asked, total), node)
+		return err == nil && len(e.feasible()) > 0, err
+	}
+	if lowest >= asked {
+		return 0, nil
+	}
+	if ok, err := passes(lowest); err != nil || !ok {
+		return 0, err
+	}
+	low, high := lowest, asked
+	for high-low > 1 {
+		middle := low + (high-low)/2
+		ok, err := passes(middle)
+		if err != nil {
+			return 0, err
+		}
+		if ok {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low, nil
+}
+
+// shrinking proposes to ask for no more than a total of one resource. Rounding over several containers may leave the pod
+// with a little less.
 func shrinking(pod *corev1.Pod, name corev1.ResourceName, asked, total int64, node string) candidate {
+	edited := withRequest(pod, name, asked, total)
+	total = amountOf(name, resourcehelper.PodRequests(edited, resourcehelper.PodResourcesOptions{})[name])
 	from, to := formatPair(name, asked, total)
 	return candidate{
 		cost: costReduce + 20*float64(asked-total)/float64(asked),
-		pod:  withRequest(pod, name, asked, total),
+		pod:  edited,
 		fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixPod, Kind: "reduceRequest", Node: node,
 			Description: fmt.Sprintf("reduce the pod's %s request from %s to %s (by %s)", shortName(name), from, to, formatAmount(name, asked-total)),

@@ -33,7 +33,7 @@ func (s *simulation) groupRefusals(ctx context.Context, e *evaluation) []*group 
 	subjects := make([][]subject, len(e.nodes))
 	inParallel(ctx, len(e.nodes), func(i int) {
 		for _, r := range e.refusals[i] {
-			subjects[i] = append(subjects[i], s.inspect(ctx, e.pod, e.crowded[i], r))
+			subjects[i] = append(subjects[i], s.inspect(ctx, e.states[i], e.pod, e.crowded[i], r))
 		}
 	})
 	byIdentity := map[identity]*group{}
@@ -64,7 +64,7 @@ func enter(groups map[identity]*group, e *evaluation, node, index int, found sub
 	id := identity{r.plugin, r.reason, found.key}
 	g := groups[id]
 	if g == nil {
-		g = &group{plugin: r.plugin, reason: r.reason, key: found.key, code: codeOf(r), final: true}
+		g = &group{plugin: r.plugin, reason: r.reason, key: found.key, code: cmp.Or(found.code, codeOf(r)), final: true}
 		groups[id] = g
 	}
 	g.final = g.final && r.final

@@ -15,6 +15,8 @@ import (
 
 // subject is what a refusal is about on one node, found by looking at the same objects the plugin looked at.
 type subject struct {
+	// code when the plugin itself names it.
+	code finding.Code
 	// key tells refusals with the same text apart, such as two taints.
 	key string
 	// phrase says it in a summary, after the number of nodes: "lack batch-cpu".
@@ -31,7 +33,12 @@ func text(key, phrase, message string) subject {
 }
 
 // inspect looks at what refuses the node. What it does not know keeps the plugin's own text.
-func (s *simulation) inspect(ctx context.Context, pod *corev1.Pod, info fwk.NodeInfo, r refusal) subject {
+func (s *simulation) inspect(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo, r refusal) subject {
+	if explainer := s.explainers[r.plugin]; explainer != nil {
+		if told, ok := explainer.ExplainRefusal(ctx, state, pod, info, r.reason); ok {
+			return subject{code: told.Code, key: told.Key, phrase: told.Phrase, distance: told.Distance, describe: told.Describe}
+		}
+	}
 	node := info.Node()
 	switch r.plugin {
 	case names.NodeResourcesFit:

@@ -3,6 +3,8 @@ package explain
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +17,7 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"koordinator.sh/koord/scheduler/plugins/loadaware"
+	"koordinator.sh/koord/scheduler/reason"
 )
 
 // simulation is one profile's framework for explanations. It serves one evaluation at a time.
@@ -28,6 +31,8 @@ type simulation struct {
 	filter     []fwk.FilterPlugin
 	weights    map[string]int32
 	load       *loadaware.Plugin
+	explainers map[string]reason.Explainer
+	advisers   []reason.Adviser
 	extenders  []string
 }
 
@@ -96,6 +101,17 @@ func (s *simulation) adopt(created map[string]fwk.Plugin) {
 		s.weights[plugin.Name] = plugin.Weight
 	}
 	s.load, _ = created[loadaware.Name].(*loadaware.Plugin)
+	s.explainers = map[string]reason.Explainer{}
+	for name, plugin := range created {
+		if explainer, ok := plugin.(reason.Explainer); ok {
+			s.explainers[name] = explainer
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(created)) {
+		if adviser, ok := created[name].(reason.Adviser); ok {
+			s.advisers = append(s.advisers, adviser)
+		}
+	}
 }
 
 func pluginsOf[T fwk.Plugin](set config.PluginSet, created map[string]fwk.Plugin) []T {

@@ -22,6 +22,8 @@ type world struct {
 	nodes    map[string]fwk.NodeInfo
 	metrics  map[string]*slov1alpha1.NodeMetric
 	assigned map[string]state.Assigned
+	// objects replace custom resources that plugins read, the latest edit last.
+	objects []any
 }
 
 // editVersions numbers edited lists of assigned pods; the top bit keeps them apart from those of the state.
@@ -34,7 +36,7 @@ func newWorld(snapshot *internalcache.Snapshot, reader state.Reader) *world {
 func (w *world) edit() *world {
 	edited := &world{
 		snapshot: w.snapshot, reader: w.reader, nodes: map[string]fwk.NodeInfo{},
-		metrics: map[string]*slov1alpha1.NodeMetric{}, assigned: map[string]state.Assigned{},
+		metrics: map[string]*slov1alpha1.NodeMetric{}, assigned: map[string]state.Assigned{}, objects: slices.Clone(w.objects),
 	}
 	for name, node := range w.nodes {
 		edited.nodes[name] = node
@@ -115,6 +117,13 @@ func (w *world) withNode(node *corev1.Node) (*world, error) {
 func (w *world) withMetric(metric *slov1alpha1.NodeMetric) *world {
 	edited := w.edit()
 	edited.metrics[metric.Name] = metric
+	return edited
+}
+
+// withObject replaces a custom resource that plugins read.
+func (w *world) withObject(object any) *world {
+	edited := w.edit()
+	edited.objects = append(edited.objects, object)
 	return edited
 }
 

@@ -65,15 +65,19 @@ func (a *assignments) observe(pod *corev1.Pod) {
 	case !podrequest.Consumes(pod):
 		a.remove(pod.UID, pod.Spec.NodeName)
 	default:
-		a.put(pod, pod.Spec.NodeName, true, scheduledAt(pod))
+		a.put(pod, pod.Spec.NodeName, true, ScheduledAt(pod))
 	}
 }
 
-// scheduledAt is when a pod got its node, so that a restarted scheduler does not take old pods for new ones.
-func scheduledAt(pod *corev1.Pod) time.Time {
+// ScheduledAt is when a pod got its node as the API server has it, so that a restarted scheduler does not take old pods
+// for new ones. It is the pod's creation where the pod does not say, and zero for a nil pod.
+func ScheduledAt(pod *corev1.Pod) time.Time {
+	if pod == nil {
+		return time.Time{}
+	}
 	for i := range pod.Status.Conditions {
 		condition := &pod.Status.Conditions[i]
-		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionTrue {
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionTrue && !condition.LastTransitionTime.IsZero() {
 			return condition.LastTransitionTime.Time
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -19,7 +18,9 @@ import (
 const NodeMetricEvents = fwk.EventResource("nodemetrics.v1alpha1.slo.koordinator.sh")
 
 // EventsToRegister names what may let a node pass that the plugin refused. Each event is judged by the filter itself:
-// a pod is woken only when the one node concerned passes after the change and did not before.
+// a pod is woken only when the one node concerned passes after the change and did not before. What time alone lifts, such
+// as the refusal of a node by a NodeMetric that then expires under enableScheduleWhenNodeMetricsExpired, comes with no
+// event; the scheduler retries every refused pod after some minutes.
 func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
 	return []fwk.ClusterEventWithHint{
 		{Event: fwk.ClusterEvent{Resource: NodeMetricEvents, ActionType: fwk.Add | fwk.Update | fwk.Delete}, QueueingHintFn: p.afterNodeMetric},
@@ -40,13 +41,7 @@ func (p *Plugin) afterNodeMetric(_ klog.Logger, pod *corev1.Pod, oldObject, newO
 		return fwk.QueueSkip, nil // not a node, or no longer one: nothing to pass
 	}
 	assigned := p.state.Assigned(name)
-	if !p.passes(pod, node, after, assigned, "") {
-		return fwk.QueueSkip, nil
-	}
-	if p.ages(assigned) {
-		return fwk.Queue, nil // time alone may have lifted the refusal, so the old verdict cannot be repeated
-	}
-	return queueIf(!p.passes(pod, node, before, assigned, "")), nil
+	return queueIf(p.passes(pod, node, after, assigned, change{}) && !p.passes(pod, node, before, assigned, change{})), nil
 }
 
 func (p *Plugin) afterNode(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
@@ -55,11 +50,11 @@ func (p *Plugin) afterNode(_ klog.Logger, pod *corev1.Pod, oldObject, newObject 
 		return fwk.Queue, fmt.Errorf("unexpected object %T in a node event", newObject)
 	}
 	metric, assigned := p.state.NodeMetric(after.Name), p.state.Assigned(after.Name)
-	if !p.passes(pod, after, metric, assigned, "") {
+	if !p.passes(pod, after, metric, assigned, change{}) {
 		return fwk.QueueSkip, nil
 	}
 	before, ok := oldObject.(*corev1.Node)
-	return queueIf(!ok || before == nil || !p.passes(pod, before, metric, assigned, "")), nil
+	return queueIf(!ok || before == nil || !p.passes(pod, before, metric, assigned, change{})), nil
 }
 
 // afterPodGone wakes pods when a pod that counted by its estimate leaves a node.
@@ -68,35 +63,43 @@ func (p *Plugin) afterPodGone(_ klog.Logger, pod *corev1.Pod, oldObject, _ any) 
 	if !ok {
 		return fwk.Queue, fmt.Errorf("unexpected object %T in a pod event", oldObject)
 	}
-	if gone.Spec.NodeName == "" {
-		return fwk.QueueSkip, nil
-	}
-	node, err := p.nodes.Get(gone.Spec.NodeName)
-	if err != nil {
-		return fwk.QueueSkip, nil
-	}
-	return queueIf(p.passes(pod, node, p.state.NodeMetric(node.Name), p.state.Assigned(node.Name), gone.UID)), nil
+	return queueIf(p.lifts(pod, gone.Spec.NodeName, change{gone.UID, gone}, change{pod: gone.UID})), nil
 }
 
-// afterPodChanged wakes the pod itself when its estimate may have fallen.
-func (p *Plugin) afterPodChanged(_ klog.Logger, pod *corev1.Pod, _, newObject any) (fwk.QueueingHint, error) {
-	changed, ok := newObject.(*corev1.Pod)
+// afterPodChanged wakes the pod itself when its estimate may have fallen, and others when that of a pod on a node has.
+func (p *Plugin) afterPodChanged(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
+	after, ok := newObject.(*corev1.Pod)
 	if !ok {
 		return fwk.Queue, fmt.Errorf("unexpected object %T in a pod event", newObject)
 	}
-	return queueIf(changed.UID == pod.UID), nil
+	if after.UID == pod.UID {
+		return fwk.Queue, nil
+	}
+	before, ok := oldObject.(*corev1.Pod)
+	if !ok {
+		return fwk.Queue, fmt.Errorf("unexpected object %T in a pod event", oldObject)
+	}
+	return queueIf(p.lifts(pod, after.Spec.NodeName, change{after.UID, before}, change{after.UID, after})), nil
+}
+
+// lifts is true when a node passes after a change of its pods and did not before. Whether the state has seen the change
+// already does not matter.
+func (p *Plugin) lifts(pod *corev1.Pod, nodeName string, before, after change) bool {
+	if nodeName == "" {
+		return false
+	}
+	node, err := p.nodes.Get(nodeName)
+	if err != nil {
+		return false
+	}
+	metric, assigned := p.state.NodeMetric(nodeName), p.state.Assigned(nodeName)
+	return p.passes(pod, node, metric, assigned, after) && !p.passes(pod, node, metric, assigned, before)
 }
 
 // passes runs the filter on a node as it was, or as it will be.
-func (p *Plugin) passes(pod *corev1.Pod, node *corev1.Node, metric *slov1alpha1.NodeMetric, assigned state.Assigned, without types.UID) bool {
-	now := p.now()
-	digest := p.suppose(node, metric, assigned, without, now)
-	return loadaware.Filter(loadaware.Input{Policy: p.policy, Node: digest, Pod: p.policy.Estimate(pod), Now: now}).Passed()
-}
-
-// ages is true when some pod of the node counts, or counted until lately, by its estimate only because it is young.
-func (p *Plugin) ages(assigned state.Assigned) bool {
-	return len(assigned.Pods) > 0 && p.policy.EstimatesByAge()
+func (p *Plugin) passes(pod *corev1.Pod, node *corev1.Node, metric *slov1alpha1.NodeMetric, assigned state.Assigned, change change) bool {
+	digest := p.suppose(node, metric, assigned, change)
+	return loadaware.Filter(loadaware.Input{Policy: p.policy, Node: digest, Pod: p.policy.Estimate(pod), Now: p.now()}).Passed()
 }
 
 func queueIf(condition bool) fwk.QueueingHint {

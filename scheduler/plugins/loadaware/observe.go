@@ -1,9 +1,7 @@
 package loadaware
 
 import (
-	"slices"
 	"sync"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,34 +22,27 @@ type observation struct {
 	node    *corev1.Node
 	metric  *slov1alpha1.NodeMetric
 	version uint64
-	// without is the pod left out of the assigned ones, for questions about the time after it is gone.
-	without types.UID
 	digest  *loadaware.Node
 }
 
 // same is true when both were made from the same objects.
 func (o *observation) same(other *observation) bool {
-	return o.node == other.node && o.metric == other.metric && o.version == other.version && o.without == other.without
-}
-
-func (o *observation) current(now time.Time) bool {
-	until := o.digest.ValidUntil()
-	return until.IsZero() || now.Before(until)
+	return o.node == other.node && o.metric == other.metric && o.version == other.version
 }
 
 func newObservations() *observations { return &observations{nodes: map[string]observation{}} }
 
-// observe digests the node as it is now.
-func (p *Plugin) observe(node *corev1.Node, now time.Time) *loadaware.Node {
+// observe digests the node as it is now. Of nodes that did not change it returns the digest made before.
+func (p *Plugin) observe(node *corev1.Node) *loadaware.Node {
 	metric, assigned := p.state.NodeMetric(node.Name), p.state.Assigned(node.Name)
 	want := observation{node: node, metric: metric, version: assigned.Version}
 	p.seen.mutex.RLock()
 	kept, found := p.seen.nodes[node.Name]
 	p.seen.mutex.RUnlock()
-	if found && kept.same(&want) && kept.current(now) {
+	if found && kept.same(&want) {
 		return kept.digest
 	}
-	want.digest = p.policy.Observe(loadaware.NodeInput{Node: node, Metric: metric, Assigned: assigned.Pods, Now: now})
+	want.digest = p.policy.Observe(loadaware.NodeInput{Node: node, Metric: metric, Assigned: assigned.Pods})
 	p.seen.mutex.Lock()
 	defer p.seen.mutex.Unlock()
 	p.seen.nodes[node.Name] = want
@@ -66,26 +57,61 @@ func (o *observations) forget(name string) {
 }
 
 // hypotheses keeps the latest digests of nodes as they were or will be. One event asks the same question for every
-// pending pod, so very few are enough.
+// pending pod, so very few are enough. Questions come from the scheduler's event handlers, one at a time for each kind
+// of object.
 type hypotheses struct {
 	mutex  sync.Mutex
-	latest [4]observation
+	latest [4]hypothesis
 	next   int
 }
 
-// suppose digests the node with another NodeMetric, and without one of its pods.
-func (p *Plugin) suppose(node *corev1.Node, metric *slov1alpha1.NodeMetric, assigned state.Assigned, without types.UID, now time.Time) *loadaware.Node {
-	want := observation{node: node, metric: metric, version: assigned.Version, without: without}
+// hypothesis is a node as it was or will be: with the NodeMetric and the assigned pods of the moment, but for one pod.
+type hypothesis struct {
+	observation
+	change change
+}
+
+// change says how the assigned pods of a node differ from those of the moment. The zero value changes nothing.
+type change struct {
+	// pod that is left out.
+	pod types.UID
+	// with takes its place; nil when nothing does.
+	with *corev1.Pod
+}
+
+// suppose digests the node with another NodeMetric, or another version of one of its pods.
+func (p *Plugin) suppose(node *corev1.Node, metric *slov1alpha1.NodeMetric, assigned state.Assigned, change change) *loadaware.Node {
+	want := hypothesis{observation{node: node, metric: metric, version: assigned.Version}, change}
 	p.supposed.mutex.Lock()
 	defer p.supposed.mutex.Unlock()
 	for i := range p.supposed.latest {
-		if kept := &p.supposed.latest[i]; kept.digest != nil && kept.same(&want) && kept.current(now) {
+		if kept := &p.supposed.latest[i]; kept.digest != nil && kept.same(&want.observation) && kept.change == change {
 			return kept.digest
 		}
 	}
-	rest := slices.DeleteFunc(slices.Clone(assigned.Pods), func(pod loadaware.AssignedPod) bool { return pod.Pod.UID == without })
-	want.digest = p.policy.Observe(loadaware.NodeInput{Node: node, Metric: metric, Assigned: rest, Now: now})
+	want.digest = p.policy.Observe(loadaware.NodeInput{Node: node, Metric: metric, Assigned: p.changed(assigned.Pods, change)})
 	p.supposed.latest[p.supposed.next] = want
 	p.supposed.next = (p.supposed.next + 1) % len(p.supposed.latest)
 	return want.digest
+}
+
+// changed applies a change to a copy of the pods. A pod that is put in place of itself keeps the time at which it was
+// assigned.
+func (p *Plugin) changed(pods []loadaware.AssignedPod, change change) []loadaware.AssignedPod {
+	if change.pod == "" {
+		return pods
+	}
+	list := make([]loadaware.AssignedPod, 0, len(pods)+1)
+	at := state.ScheduledAt(change.with)
+	for _, assigned := range pods {
+		if assigned.Pod.UID == change.pod {
+			at = assigned.AssignedAt
+			continue
+		}
+		list = append(list, assigned)
+	}
+	if change.with != nil {
+		list = append(list, loadaware.AssignedPod{Pod: change.with, AssignedAt: at})
+	}
+	return list
 }

@@ -52,6 +52,7 @@ type estimated struct {
 }
 
 var (
+	_ fwk.PreFilterPlugin   = &Plugin{}
 	_ fwk.FilterPlugin      = &Plugin{}
 	_ fwk.ScorePlugin       = &Plugin{}
 	_ fwk.ReservePlugin     = &Plugin{}
@@ -102,10 +103,24 @@ func (p *Plugin) Name() string { return Name }
 // Policy in force in this profile.
 func (p *Plugin) Policy() *loadaware.Policy { return p.policy }
 
+// PreFilter estimates the pod, once for all nodes. It is there for configurations that enable it; Filter and Score do not
+// depend on it.
+func (p *Plugin) PreFilter(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
+	p.Estimate(pod)
+	return nil, nil
+}
+
+// PreFilterExtensions returns nil: what other pods are on a node comes from the state.
+func (p *Plugin) PreFilterExtensions() fwk.PreFilterExtensions { return nil }
+
 // Filter refuses nodes that are too busy for the pod. The refusal does not depend on the requests of the node's pods,
 // so evicting pods would not lift it and preemption is not tried.
 func (p *Plugin) Filter(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, nodeInfo fwk.NodeInfo) *fwk.Status {
-	verdict := loadaware.Filter(p.input(pod, nodeInfo.Node()))
+	node := nodeInfo.Node()
+	if node == nil {
+		return fwk.NewStatus(fwk.Error, "node not found")
+	}
+	verdict := loadaware.Filter(p.input(pod, node))
 	if verdict.Passed() {
 		return nil
 	}
@@ -114,7 +129,11 @@ func (p *Plugin) Filter(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, no
 
 // Score prefers idle nodes.
 func (p *Plugin) Score(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, nodeInfo fwk.NodeInfo) (int64, *fwk.Status) {
-	return loadaware.Score(p.input(pod, nodeInfo.Node())), nil
+	node := nodeInfo.Node()
+	if node == nil {
+		return 0, fwk.NewStatus(fwk.Error, "node not found")
+	}
+	return loadaware.Score(p.input(pod, node)), nil
 }
 
 // ScoreExtensions returns nil: scores are absolute, so that an idle node counts the same among busy and idle ones.
@@ -139,7 +158,7 @@ func (p *Plugin) Explain(pod *corev1.Pod, node *corev1.Node) (loadaware.Verdict,
 }
 
 // Observed returns the digest that Filter uses for the node.
-func (p *Plugin) Observed(node *corev1.Node) *loadaware.Node { return p.observe(node, p.now()) }
+func (p *Plugin) Observed(node *corev1.Node) *loadaware.Node { return p.observe(node) }
 
 // Estimate of a pod's usage.
 func (p *Plugin) Estimate(pod *corev1.Pod) loadaware.Estimate {
@@ -152,6 +171,5 @@ func (p *Plugin) Estimate(pod *corev1.Pod) loadaware.Estimate {
 }
 
 func (p *Plugin) input(pod *corev1.Pod, node *corev1.Node) loadaware.Input {
-	now := p.now()
-	return loadaware.Input{Policy: p.policy, Node: p.observe(node, now), Pod: p.Estimate(pod), Now: now}
+	return loadaware.Input{Policy: p.policy, Node: p.observe(node), Pod: p.Estimate(pod), Now: p.now()}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -171,6 +172,8 @@ func TestQueueingHints(t *testing.T) {
 	old := newMetric("n", "1", start.Add(-time.Hour))
 	young := newPod("young", "5")
 	young.Spec.NodeName = "n"
+	shrunk, small, elsewhere := newPod("young", "1"), newPod("small", "1"), newPod("elsewhere", "1")
+	shrunk.Spec.NodeName, small.Spec.NodeName, elsewhere.Spec.NodeName = "n", "n", "gone"
 	tests := []struct {
 		name        string
 		args        string
@@ -190,8 +193,14 @@ func TestQueueingHints(t *testing.T) {
 		{name: "a hot node loses its NodeMetric", event: onMetric, before: hot, wantToQueue: true},
 		{name: "a NodeMetric of no node", event: onMetric, before: newMetric("gone", "8", start), after: newMetric("gone", "1", start)},
 		{
-			name: "time alone may have lifted the refusal", args: `{"estimatedSecondsAfterPodScheduled":60}`, event: onMetric, before: cold, after: warm, wantToQueue: true,
-			assigned: []decision.AssignedPod{{Pod: newPod("small", "100m"), AssignedAt: start.Add(-time.Hour)}},
+			name: "a report comes after the time for which a pod counted by its estimate", args: `{"estimatedSecondsAfterPodScheduled":60}`, event: onMetric,
+			before: reports(young, start), after: reports(young, start.Add(time.Minute)), wantToQueue: true,
+			assigned: []decision.AssignedPod{{Pod: young, AssignedAt: start.Add(-2 * time.Second)}},
+		},
+		{
+			name: "a report comes within the time for which a pod counts by its estimate", args: `{"estimatedSecondsAfterPodScheduled":60}`, event: onMetric,
+			before: reports(young, start), after: reports(young, start.Add(50*time.Second)),
+			assigned: []decision.AssignedPod{{Pod: young, AssignedAt: start.Add(-2 * time.Second)}},
 		},
 		{name: "a hot node grows", state: hot, event: onNode, before: node, after: larger, wantToQueue: true},
 		{name: "a hot node gets an annotation that means nothing", state: hot, event: onNode, before: node, after: annotated},
@@ -202,9 +211,33 @@ func TestQueueingHints(t *testing.T) {
 			assigned: []decision.AssignedPod{{Pod: young, AssignedAt: start}},
 		},
 		{name: "a pod leaves a node that is hot without it", state: hot, event: onPodGone, before: young, assigned: []decision.AssignedPod{{Pod: young, AssignedAt: start}}},
+		{
+			name: "a pod that counted by its estimate is gone, and the state knows", state: warm, event: onPodGone, before: young, wantToQueue: true,
+		},
+		{
+			name: "a pod leaves a node that passes with it", state: cold, event: onPodGone, before: small,
+			assigned: []decision.AssignedPod{{Pod: small, AssignedAt: start}},
+		},
+		{name: "a pod of an unknown node is gone", state: cold, event: onPodGone, before: elsewhere},
 		{name: "a pod that was on no node is gone", state: cold, event: onPodGone, before: newPod("pending", "1")},
 		{name: "the pod itself asks for less", event: onPodChanged, after: newPod("web", "1"), wantToQueue: true},
-		{name: "another pod asks for less", event: onPodChanged, after: newPod("other", "1")},
+		{name: "another pending pod asks for less", event: onPodChanged, before: newPod("other", "2"), after: newPod("other", "1")},
+		{
+			name: "a pod on the node is made smaller", state: warm, event: onPodChanged, before: young, after: shrunk, wantToQueue: true,
+			assigned: []decision.AssignedPod{{Pod: young, AssignedAt: start}},
+		},
+		{
+			name: "a pod on the node is made smaller, and the state knows", state: warm, event: onPodChanged, before: young, after: shrunk, wantToQueue: true,
+			assigned: []decision.AssignedPod{{Pod: shrunk, AssignedAt: start}},
+		},
+		{
+			name: "a pod that was assigned a moment ago is made smaller and stays that young", state: reports(young, start), event: onPodChanged,
+			before: young, after: shrunk, wantToQueue: true, assigned: []decision.AssignedPod{{Pod: young, AssignedAt: start.Add(-2 * time.Second)}},
+		},
+		{
+			name: "a pod is made smaller on a node that is hot without it", state: hot, event: onPodChanged, before: young, after: shrunk,
+			assigned: []decision.AssignedPod{{Pod: young, AssignedAt: start}},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -222,6 +255,14 @@ func TestQueueingHints(t *testing.T) {
 	}
 }
 
+// reports is a NodeMetric that has a pod on it, at 1 of 10 CPUs.
+func reports(pod *corev1.Pod, at time.Time) *slov1alpha1.NodeMetric {
+	metric := newMetric("n", "3", at)
+	usage := slov1alpha1.ResourceMap{ResourceList: corev1.ResourceList{"cpu": resource.MustParse("1"), "memory": resource.MustParse("1Gi")}}
+	metric.Status.PodsMetric = []*slov1alpha1.PodMetricInfo{{Namespace: pod.Namespace, Name: pod.Name, Priority: "koord-prod", PodUsage: usage}}
+	return metric
+}
+
 func onMetric(p *Plugin) fwk.QueueingHintFn     { return p.afterNodeMetric }
 func onNode(p *Plugin) fwk.QueueingHintFn       { return p.afterNode }
 func onPodGone(p *Plugin) fwk.QueueingHintFn    { return p.afterPodGone }
@@ -235,6 +276,81 @@ func TestHintsQueueWhatTheyDoNotUnderstand(t *testing.T) {
 		if got, err := hint(klog.Background(), newPod("web", "1"), "?", "?"); err == nil || got != fwk.Queue {
 			t.Errorf("%s: hint %v, error %v", name, got, err)
 		}
+	}
+	if got, err := f.plugin.afterPodChanged(klog.Background(), newPod("web", "1"), "?", newPod("other", "1")); err == nil || got != fwk.Queue {
+		t.Errorf("changed pod without its past: hint %v, error %v", got, err)
+	}
+}
+
+// TestHintsAgreeWithTheFilter runs every pair of situations as an event: the pod is woken exactly when the filter refused
+// it before and lets it pass after.
+func TestHintsAgreeWithTheFilter(t *testing.T) {
+	node := newNode("n")
+	f := newFixture(t, "", node)
+	pod := newPod("web", "1")
+	metrics := []*slov1alpha1.NodeMetric{nil, newMetric("n", "1", start), newMetric("n", "5500m", start), newMetric("n", "6", start), newMetric("n", "9", start), newMetric("n", "1", start.Add(-time.Hour))}
+	refuses := func(metric *slov1alpha1.NodeMetric) bool {
+		f.state.metrics["n"] = metric
+		return !f.plugin.Filter(t.Context(), nil, pod, infoOf(node)).IsSuccess()
+	}
+	for i, before := range metrics {
+		for j, after := range metrics {
+			want := refuses(before) && !refuses(after)
+			var old, current any
+			if before != nil {
+				old = before
+			}
+			if after != nil {
+				current = after
+			}
+			hint, err := f.plugin.afterNodeMetric(klog.Background(), pod, old, current)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := hint == fwk.Queue; got != want {
+				t.Errorf("from situation %d to %d: queued %v, want %v", i, j, got, want)
+			}
+		}
+	}
+}
+
+func TestEventsAreRegisteredWithHints(t *testing.T) {
+	events, err := newFixture(t, "").plugin.EventsToRegister(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[fwk.EventResource]fwk.ActionType{}
+	for _, event := range events {
+		if event.QueueingHintFn == nil {
+			t.Errorf("every %v event would wake every pod", event.Event)
+		}
+		got[event.Event.Resource] |= event.Event.ActionType
+	}
+	want := map[fwk.EventResource]fwk.ActionType{
+		"nodemetrics.v1alpha1.slo.koordinator.sh": fwk.Add | fwk.Update | fwk.Delete,
+		fwk.Node: fwk.Add | fwk.UpdateNodeAllocatable | fwk.UpdateNodeAnnotation,
+		fwk.Pod:  fwk.Delete | fwk.UpdatePodScaleDown | fwk.UpdatePodLabel,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+func TestNodesThatAreGoneAreErrors(t *testing.T) {
+	f := newFixture(t, "")
+	gone := framework.NewNodeInfo()
+	if status := f.plugin.Filter(t.Context(), nil, newPod("web", "1"), gone); status.Code() != fwk.Error {
+		t.Errorf("filter answers %v", status)
+	}
+	if _, status := f.plugin.Score(t.Context(), nil, newPod("web", "1"), gone); status.Code() != fwk.Error {
+		t.Errorf("score answers %v", status)
+	}
+}
+
+func TestPreFilterLetsEveryPodOn(t *testing.T) {
+	result, status := newFixture(t, "").plugin.PreFilter(t.Context(), nil, newPod("web", "1"), nil)
+	if !status.IsSuccess() || !result.AllNodes() {
+		t.Errorf("result %v, status %v", result, status)
 	}
 }
 
@@ -272,14 +388,18 @@ func TestSignaturesDifferWhenVerdictsMay(t *testing.T) {
 	if later := sign(newPod("a", "1")); later == first {
 		t.Error("the signature did not change after NodeMetrics had")
 	}
-}
-
-func TestFilterOnAWarmNodeDoesNotAllocate(t *testing.T) {
-	node := newNode("n")
-	f := newFixture(t, "", node)
-	f.state.metrics["n"] = newMetric("n", "1", start)
-	pod, info := newPod("web", "1"), infoOf(node)
-	if allocations := testing.AllocsPerRun(100, func() { f.plugin.Filter(context.Background(), nil, pod, info) }); allocations != 0 {
-		t.Errorf("%v allocations, want none", allocations)
+	first = sign(newPod("a", "1"))
+	batch, daemon := newPod("e", "1"), newPod("f", "1")
+	batch.Spec.Priority = new(int32(7500))
+	daemon.OwnerReferences = []metav1.OwnerReference{{Kind: "DaemonSet", Name: "agent"}}
+	for what, pod := range map[string]*corev1.Pod{"a pod of another band": batch, "a pod of a DaemonSet": daemon} {
+		if sign(pod) == first {
+			t.Errorf("%s has the same signature", what)
+		}
+	}
+	spread := newPod("g", "500m")
+	spread.Spec.Containers = append(spread.Spec.Containers, *spread.Spec.Containers[0].DeepCopy())
+	if sign(spread) != first {
+		t.Error("a pod that only divides its request over two containers has another signature")
 	}
 }

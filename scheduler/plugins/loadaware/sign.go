@@ -25,9 +25,11 @@ type signature struct {
 	Epoch uint64 `json:"epoch"`
 }
 
-// SignPod lets the scheduler place equal pods in a batch, for as long as NodeMetrics stay the same.
+// SignPod lets the scheduler place equal pods in a batch, for as long as NodeMetrics stay the same. Pods are equal when
+// the plugin would treat them so on every node: requests, limits, overhead, priority and annotations matter only by
+// their estimate. The scheduler runs Filter on the node it takes from a batch, so that a batch never overrules it.
 func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragment, *fwk.Status) {
-	estimate := p.policy.Estimate(pod)
+	estimate := p.Estimate(pod)
 	return []fwk.SignFragment{{Key: signerName, Value: signature{
 		Usage: estimate.Usage, Prod: estimate.Prod, DaemonSet: estimate.DaemonSet,
 		Epoch: p.epoch.at(p.state.MetricsChanged(), p.now()),

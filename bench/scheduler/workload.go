@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"koordinator.sh/koord/api/extension"
+)
+
+// workload is what pods of a run have in common.
+type workload struct {
+	// shape completes pod number i.
+	shape func(pod *corev1.Pod, i int)
+	// prepare creates what the pods need; nil for nothing.
+	prepare func(ctx context.Context, c *cluster, chosen settings) error
+	// oursOnly leaves out schedulers without this project's plugins.
+	oursOnly bool
+}
+
+const gangSize = 10
+
+var workloads = map[string]workload{
+	"basic": {shape: func(*corev1.Pod, int) {}},
+	"batch": {shape: batch},
+	"gang":  {shape: gang, oursOnly: true},
+}
+
+func workloadNames() []string { return slices.Sorted(maps.Keys(workloads)) }
+
+// batch asks for what services leave unused.
+func batch(pod *corev1.Pod, _ int) {
+	pod.Labels[extension.LabelPodQoS] = string(extension.QoSBE)
+	pod.Spec.Priority = nil
+	list := quantities(map[corev1.ResourceName]string{extension.BatchCPU: "500", extension.BatchMemory: "1Gi"})
+	pod.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: list, Limits: list}
+}
+
+// gang puts every ten pods into a group that starts as a whole or not at all.
+func gang(pod *corev1.Pod, i int) {
+	pod.Annotations = map[string]string{
+		extension.AnnotationGangName: fmt.Sprintf("gang-%d", i/gangSize), extension.AnnotationGangMinAvailable: fmt.Sprint(gangSize),
+	}
+}
+
+// createPods creates all pods as fast as the API server takes them.
+func (c *cluster) createPods(ctx context.Context, chosen settings, w workload, profile string) error {
+	return sideBySide(ctx, chosen.pods, func(ctx context.Context, i int) error {
+		pod := newPod(fmt.Sprintf("pod-%05d", i), profile)
+		pod.Labels = map[string]string{workloadLabel: ""}
+		w.shape(pod, i)
+		_, err := c.client.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
+		return err
+	})
+}
+
+// verify checks that no node got more than it has: a run that breaks this does not count.
+func (c *cluster) verify(ctx context.Context) error {
+	nodes, err := c.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	pods, err := c.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	free := map[string]corev1.ResourceList{}
+	for i := range nodes.Items {
+		free[nodes.Items[i].Name] = nodes.Items[i].Status.Allocatable
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if free[pod.Spec.NodeName] == nil {
+			continue
+		}
+		for name, asked := range pod.Spec.Containers[0].Resources.Requests {
+			left := free[pod.Spec.NodeName][name]
+			left.Sub(asked)
+			if left.Sign() < 0 {
+				return fmt.Errorf("node %s has too little %s for its pods", pod.Spec.NodeName, name)
+			}
+			free[pod.Spec.NodeName][name] = left
+		}
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package schedulinghint
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"koordinator.sh/koord/api/extension"
+)
+
+// Kind of the arguments of SchedulingHint.
+const Kind = "SchedulingHintArgs"
+
+// DefaultMaxHintNodes is maxHintNodes when it is not given.
+const DefaultMaxHintNodes = 100
+
+// Args are the arguments of SchedulingHint.
+type Args struct {
+	metav1.TypeMeta `json:",inline"`
+	// MaxHintNodes bounds the nodes that one list of a hint may name, 1 to 5000, 100 by default. A longer list is an error of
+	// the pod, so that no pod makes the scheduler walk the cluster twice.
+	MaxHintNodes *int64 `json:"maxHintNodes,omitempty"`
+}
+
+// SetDefaults fills in what is not given.
+func SetDefaults(args *Args) {
+	if args.MaxHintNodes == nil {
+		value := int64(DefaultMaxHintNodes)
+		args.MaxHintNodes = &value
+	}
+}
+
+// Validate reports every value that is out of its range.
+func Validate(args *Args) field.ErrorList {
+	if *args.MaxHintNodes < 1 || *args.MaxHintNodes > 5000 {
+		return field.ErrorList{field.Invalid(field.NewPath("maxHintNodes"), *args.MaxHintNodes, "must be between 1 and 5000")}
+	}
+	return nil
+}
+
+// Hint of one pod. The zero value proposes nothing.
+type Hint struct {
+	// Only are the nodes that the pod is restricted to; nil for all.
+	Only sets.Set[string]
+	// Preferred are the nodes to prefer, best first, mapped to their place from 0.
+	Preferred map[string]int
+}
+
+// Parse reads the hint of a pod from its annotations. A hint that cannot be read, or names more than limit nodes in one
+// list, is an error.
+func Parse(annotations map[string]string, limit int64) (Hint, error) {
+	given, err := extension.GetSchedulingHint(annotations)
+	if err != nil || given == nil {
+		return Hint{}, err
+	}
+	if int64(len(given.NodeNames)) > limit {
+		return Hint{}, fmt.Errorf("scheduling hint names %d nodes, more than maxHintNodes %d", len(given.NodeNames), limit)
+	}
+	if int64(len(given.PreferredNodeNames)) > limit {
+		return Hint{}, fmt.Errorf("scheduling hint prefers %d nodes, more than maxHintNodes %d", len(given.PreferredNodeNames), limit)
+	}
+	hint := Hint{}
+	if len(given.NodeNames) > 0 {
+		hint.Only = sets.New(given.NodeNames...)
+	}
+	for _, name := range given.PreferredNodeNames {
+		if _, known := hint.Preferred[name]; !known && (hint.Only == nil || hint.Only.Has(name)) {
+			if hint.Preferred == nil {
+				hint.Preferred = map[string]int{}
+			}
+			hint.Preferred[name] = len(hint.Preferred)
+		}
+	}
+	return hint, nil
+}
+
+// Score of a node among those that the hint prefers: 100 for the first, less for each after it but never 0, and 0 for the
+// others.
+func (h Hint) Score(node string) int64 {
+	place, preferred := h.Preferred[node]
+	if !preferred {
+		return 0
+	}
+	return 100 - int64(place)*99/int64(len(h.Preferred))
+}

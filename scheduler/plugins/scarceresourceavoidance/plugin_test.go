@@ -1,0 +1,90 @@
+package scarceresourceavoidance
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+func listOf(names ...corev1.ResourceName) corev1.ResourceList {
+	list := corev1.ResourceList{}
+	for _, name := range names {
+		list[name] = resource.MustParse("4")
+	}
+	return list
+}
+
+func podAsking(names ...corev1.ResourceName) *corev1.Pod {
+	requirements := corev1.ResourceRequirements{Requests: listOf(names...)}
+	return &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Resources: requirements}}}}
+}
+
+func nodeWith(names ...corev1.ResourceName) fwk.NodeInfo {
+	info := framework.NewNodeInfo()
+	node := &corev1.Node{}
+	node.Name, node.Status.Allocatable = "n", listOf(names...)
+	info.SetNode(node)
+	return info
+}
+
+func TestScore(t *testing.T) {
+	created, err := New(t.Context(), &runtime.Unknown{Raw: []byte(`{"resources":["nvidia.com/gpu"]}`)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plugin := created.(*Plugin)
+	plain, gpu := nodeWith("cpu", "memory", "pods"), nodeWith("cpu", "memory", "pods", "nvidia.com/gpu")
+	tests := map[string]struct {
+		pod   *corev1.Pod
+		nodes []fwk.NodeInfo
+		// want is nil when the plugin skips the pod.
+		want []int64
+	}{
+		"without a scarce node there is nothing to avoid": {pod: podAsking("cpu"), nodes: []fwk.NodeInfo{plain}},
+		"a pod without use for GPUs keeps away":           {pod: podAsking("cpu", "memory"), nodes: []fwk.NodeInfo{plain, gpu}, want: []int64{100, 50}},
+		"a pod that needs one does not":                   {pod: podAsking("cpu", "nvidia.com/gpu"), nodes: []fwk.NodeInfo{plain, gpu}, want: []int64{100, 100}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			state := framework.NewCycleState()
+			if status := plugin.PreScore(t.Context(), state, test.pod, test.nodes); status.IsSkip() != (test.want == nil) {
+				t.Fatalf("PreScore %v", status)
+			}
+			for i, want := range test.want {
+				if got, status := plugin.Score(t.Context(), state, test.pod, test.nodes[i]); got != want || !status.IsSuccess() {
+					t.Errorf("node %d: score %d, status %v, want %d", i, got, status, want)
+				}
+			}
+		})
+	}
+}
+
+func TestSignaturesHoldTheNamesOnly(t *testing.T) {
+	plugin, err := New(t.Context(), &runtime.Unknown{Raw: []byte(`{"resources":["nvidia.com/gpu"]}`)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fragments, status := plugin.(*Plugin).SignPod(t.Context(), podAsking("cpu"))
+	if len(fragments) != 1 || !status.IsSuccess() {
+		t.Errorf("fragments %v, status %v", fragments, status)
+	}
+	idle, err := New(t.Context(), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fragments, _ := idle.(*Plugin).SignPod(t.Context(), podAsking("cpu")); len(fragments) != 0 {
+		t.Errorf("without scarce resources the signature has %v", fragments)
+	}
+}
+
+func TestArgumentsAreChecked(t *testing.T) {
+	_, err := New(t.Context(), &runtime.Unknown{Raw: []byte(`{"resources":["a","a"]}`)}, nil)
+	if err == nil || !strings.Contains(err.Error(), "resources[1]") {
+		t.Errorf("error %v, want one about resources[1]", err)
+	}
+}

@@ -1,0 +1,101 @@
+package schedulinghint
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"koordinator.sh/koord/api/extension"
+)
+
+func newPlugin(t *testing.T) *Plugin {
+	t.Helper()
+	plugin, err := New(t.Context(), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plugin.(*Plugin)
+}
+
+func podHinting(hint string) *corev1.Pod {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "u"}}
+	if hint != "" {
+		pod.Annotations = map[string]string{extension.AnnotationSchedulingHint: hint}
+	}
+	return pod
+}
+
+func TestHints(t *testing.T) {
+	plugin := newPlugin(t)
+	tests := map[string]struct {
+		hint         string
+		wantCode     fwk.Code
+		wantNodes    sets.Set[string]
+		wantNoScore  bool
+		wantScore    int64
+		wantUnsigned bool
+	}{
+		"a pod without a hint is skipped":                  {wantCode: fwk.Skip, wantNoScore: true},
+		"a hint restricts":                                 {hint: `{"nodeNames":["a"]}`, wantNodes: sets.New("a"), wantNoScore: true, wantUnsigned: true},
+		"a hint prefers":                                   {hint: `{"preferredNodeNames":["b","a"]}`, wantScore: 51, wantUnsigned: true},
+		"a hint that cannot be read keeps the pod pending": {hint: `{`, wantCode: fwk.UnschedulableAndUnresolvable, wantNoScore: true, wantUnsigned: true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			state, pod := framework.NewCycleState(), podHinting(test.hint)
+			result, status := plugin.PreFilter(t.Context(), state, pod, nil)
+			if status.Code() != test.wantCode {
+				t.Errorf("PreFilter %v, want code %v", status, test.wantCode)
+			}
+			if result != nil {
+				if diff := cmp.Diff(test.wantNodes, result.NodeNames); diff != "" {
+					t.Errorf("nodes (-want +got):\n%s", diff)
+				}
+			}
+			if status := plugin.PreScore(t.Context(), state, pod, nil); status.IsSkip() != test.wantNoScore {
+				t.Errorf("PreScore %v, want skip %v", status, test.wantNoScore)
+			}
+			info := framework.NewNodeInfo()
+			info.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
+			if got, _ := plugin.Score(t.Context(), state, pod, info); got != test.wantScore {
+				t.Errorf("score %d, want %d", got, test.wantScore)
+			}
+			if _, status := plugin.SignPod(t.Context(), pod); status.IsSuccess() == test.wantUnsigned {
+				t.Errorf("SignPod %v, want unsigned %v", status, test.wantUnsigned)
+			}
+		})
+	}
+}
+
+func TestPodsWakeForTheirNodesOnly(t *testing.T) {
+	plugin := newPlugin(t)
+	named := func(name string) *corev1.Node { return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}} }
+	pod := podHinting(`{"nodeNames":["a"]}`)
+	for name, want := range map[string]fwk.QueueingHint{"a": fwk.Queue, "b": fwk.QueueSkip} {
+		if got, err := plugin.afterNode(klog.Background(), pod, nil, named(name)); got != want || err != nil {
+			t.Errorf("node %s: %v, error %v, want %v", name, got, err, want)
+		}
+	}
+	other := podHinting("")
+	other.UID = "other"
+	for changed, want := range map[*corev1.Pod]fwk.QueueingHint{pod: fwk.Queue, other: fwk.QueueSkip} {
+		if got, err := afterPod(klog.Background(), pod, nil, changed); got != want || err != nil {
+			t.Errorf("pod %s: %v, error %v, want %v", changed.UID, got, err, want)
+		}
+	}
+}
+
+func TestArgumentsAreChecked(t *testing.T) {
+	_, err := New(t.Context(), &runtime.Unknown{Raw: []byte(`{"maxHintNodes":0}`)}, nil)
+	if err == nil || !strings.Contains(err.Error(), "maxHintNodes") {
+		t.Errorf("error %v, want one about maxHintNodes", err)
+	}
+}

@@ -1,0 +1,59 @@
+package reason
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
+)
+
+// Subject is what a refusal is about on one node.
+type Subject struct {
+	// Code of the refusal in the catalogue of findings.
+	Code finding.Code
+	// Key tells refusals with the same text apart, such as two taints.
+	Key string
+	// Phrase says it in a summary, after the number of nodes: "lack batch-cpu".
+	Phrase string
+	// Distance orders nodes by how far they are from passing: 0 for nearly, 1 and more for far.
+	Distance float64
+	// Describe makes the message and the operands. It is called for the few nodes that are listed, after the scheduling
+	// state it was made from; it must hold what it needs.
+	Describe func() (message string, operands []diagnosticsv1alpha1.Term)
+}
+
+// Explainer is a plugin that knows what its refusals are about.
+type Explainer interface {
+	fwk.Plugin
+	// ExplainRefusal repeats the decision behind one reason of a status that PreFilter or Filter returned for the node, with
+	// a trace. It returns false for a reason that is not its own. The node is the one that Filter saw, state is the one that
+	// PreFilter filled. It must be safe for concurrent use.
+	ExplainRefusal(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, node fwk.NodeInfo, reason string) (Subject, bool)
+}
+
+// Change is one proposal to make a pod schedulable. It is tried by running the whole chain again with it applied.
+type Change struct {
+	// Cost ranks proposals: 1 is a label of the pod itself, 10 an edit of a shared object, 100 the loss of running work.
+	Cost float64
+	// Fix as it is published when it proves right; the number of nodes is filled in by the trial.
+	Fix diagnosticsv1alpha1.Fix
+	// Pod replaces the pod, nil when it stays.
+	Pod *corev1.Pod
+	// Node replaces a node, nil when all stay.
+	Node *corev1.Node
+	// Evict takes these pods off their nodes.
+	Evict []*corev1.Pod
+	// Object replaces an object of a custom resource that plugins read (an ElasticQuota, a Reservation), nil when all stay.
+	Object any
+}
+
+// Adviser is a plugin that can propose how to lift its refusals.
+type Adviser interface {
+	fwk.Plugin
+	// Advise proposes changes that may lift the reasons for which this plugin refuses the pod on the node; none when nothing
+	// that it knows of would. It must be safe for concurrent use.
+	Advise(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, node fwk.NodeInfo, reasons []string) []Change
+}
