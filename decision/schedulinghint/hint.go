@@ -76,6 +76,18 @@ func Parse(annotations map[string]string, limit int64) (Hint, error) {
 	return hint, nil
 }
 
+// InOrder lists the preferred nodes, best first.
+func (h Hint) InOrder() []string {
+	if len(h.Preferred) == 0 {
+		return nil
+	}
+	names := make([]string, len(h.Preferred))
+	for name, place := range h.Preferred {
+		names[place] = name
+	}
+	return names
+}
+
 // Score of a node among those that the hint prefers: 100 for the first, less for each after it but never 0, and 0 for the
 // others.
 func (h Hint) Score(node string) int64 {

@@ -57,6 +57,9 @@ func TestScoresFollowTheOrder(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("scores (-want +got):\n%s", diff)
 	}
+	if diff := cmp.Diff([]string{"a", "b", "c"}, hint.InOrder()); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
 }
 
 func TestArguments(t *testing.T) {

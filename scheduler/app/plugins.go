@@ -15,6 +15,7 @@ import (
 	"koordinator.sh/koord/scheduler/plugins/noderesourcesfitplus"
 	"koordinator.sh/koord/scheduler/plugins/scarceresourceavoidance"
 	"koordinator.sh/koord/scheduler/plugins/schedulinghint"
+	"koordinator.sh/koord/scheduler/plugins/usageclass"
 )
 
 // OutOfTree is the registry of this project's plugins, on a state that they share.
@@ -25,6 +26,7 @@ func OutOfTree(shared loadaware.State, now func() time.Time) frameworkruntime.Re
 		noderesourcesfitplus.Name:    noderesourcesfitplus.New,
 		scarceresourceavoidance.Name: scarceresourceavoidance.New,
 		schedulinghint.Name:          schedulinghint.New,
+		usageclass.Name:              usageclass.New,
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"koordinator.sh/koord/decision/pluginargs"
 	"koordinator.sh/koord/decision/schedulinghint"
+	"koordinator.sh/koord/scheduler/extender"
 )
 
 // Name of the plugin.
@@ -29,6 +30,7 @@ var (
 	_ fwk.ScorePlugin       = &Plugin{}
 	_ fwk.EnqueueExtensions = &Plugin{}
 	_ fwk.SignPlugin        = &Plugin{}
+	_ extender.Proposer     = &Plugin{}
 )
 
 // New is the plugin's factory. Arguments that cannot be decoded or are out of range are errors.
@@ -71,6 +73,12 @@ func (p *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *corev1.
 
 // PreFilterExtensions returns nil: pods on the nodes do not matter.
 func (p *Plugin) PreFilterExtensions() fwk.PreFilterExtensions { return nil }
+
+// Propose implements extender.Proposer: the preferred nodes are tried before all others, also in clusters where only a part
+// of the nodes is looked at for each pod.
+func (p *Plugin) Propose(_ context.Context, state fwk.CycleState, _ *corev1.Pod) []string {
+	return hintOf(state).InOrder()
+}
 
 // PreScore skips pods that prefer nothing.
 func (p *Plugin) PreScore(_ context.Context, state fwk.CycleState, _ *corev1.Pod, _ []fwk.NodeInfo) *fwk.Status {

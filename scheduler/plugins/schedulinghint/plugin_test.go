@@ -14,6 +14,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/api/finding"
 )
 
 func newPlugin(t *testing.T) *Plugin {
@@ -97,5 +98,38 @@ func TestArgumentsAreChecked(t *testing.T) {
 	_, err := New(t.Context(), &runtime.Unknown{Raw: []byte(`{"maxHintNodes":0}`)}, nil)
 	if err == nil || !strings.Contains(err.Error(), "maxHintNodes") {
 		t.Errorf("error %v, want one about maxHintNodes", err)
+	}
+}
+
+func TestRefusalsAreExplained(t *testing.T) {
+	plugin, info := newPlugin(t), framework.NewNodeInfo()
+	info.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "z"}})
+	tests := map[string]struct {
+		hint, wantMessage string
+		want              finding.Code
+	}{
+		"a pod that may go anywhere is not refused": {hint: `{"preferredNodeNames":["a"]}`},
+		"a hint that names other nodes":             {hint: `{"nodeNames":["b","a"]}`, want: finding.SchedulingHintMismatch, wantMessage: "the scheduling hint restricts the pod to a, b"},
+		"a hint with many nodes":                    {hint: `{"nodeNames":["a","b","c","d","e"]}`, want: finding.SchedulingHintMismatch, wantMessage: "the scheduling hint restricts the pod to a, b, c and 2 more nodes"},
+		"a hint that cannot be read":                {hint: `{`, want: finding.SchedulingHintInvalid, wantMessage: "scheduling-hint"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			pod := podHinting(test.hint)
+			subject, ok := plugin.ExplainRefusal(t.Context(), nil, pod, info, "")
+			if ok != (test.want != "") || subject.Code != test.want {
+				t.Fatalf("subject %+v, want code %q", subject, test.want)
+			}
+			if !ok {
+				return
+			}
+			if message, _ := subject.Describe(); !strings.Contains(message, test.wantMessage) {
+				t.Errorf("message %q, want %q", message, test.wantMessage)
+			}
+			changes := plugin.Advise(t.Context(), nil, pod, info, nil)
+			if len(changes) != 1 || len(changes[0].Pod.Annotations) != 0 || len(pod.Annotations) != 1 {
+				t.Errorf("changes %+v", changes)
+			}
+		})
 	}
 }
