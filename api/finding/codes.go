@@ -95,6 +95,25 @@ const (
 	DeviceStray                 Code = "KOORD1144"
 )
 
+// Codes of reservations.
+const (
+	ReservationAffinityUnmatched Code = "KOORD1151"
+	ReservationUnfit             Code = "KOORD1152"
+	ReservationNodeMismatch      Code = "KOORD1153"
+	ReservationInactive          Code = "KOORD1154"
+	ReservationPolicyConflict    Code = "KOORD1155"
+	ReservationNameMismatch      Code = "KOORD1156"
+	ReservationConsumed          Code = "KOORD1157"
+	ReservationUnschedulable     Code = "KOORD1158"
+	ReservationTainted           Code = "KOORD1159"
+	ReservationNotExact          Code = "KOORD1160"
+	ReservationInsufficient      Code = "KOORD1161"
+	ReservationNodeInsufficient  Code = "KOORD1162"
+	PreAllocationInvalid         Code = "KOORD1163"
+	PreAllocationInsufficient    Code = "KOORD1164"
+	ReservationWishInvalid       Code = "KOORD1165"
+)
+
 // Codes of usage classes.
 const (
 	UsageClassShare Code = "KOORD1221"

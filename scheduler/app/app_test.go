@@ -103,7 +103,7 @@ func TestNodeMetricsDoNotHoldUpTheScheduler(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source := eventSource{dynamicinformer.NewDynamicSharedInformerFactory(dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), 0), cluster.NodeMetrics()}
+	source := eventSource{dynamicinformer.NewDynamicSharedInformerFactory(dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), 0), map[schema.GroupVersionResource]cache.SharedIndexInformer{state.NodeMetricResource: cluster.NodeMetrics()}}
 	resource, _ := schema.ParseResourceArg(string(loadaware.NodeMetricEvents))
 	if resource == nil || *resource != state.NodeMetricResource {
 		t.Fatalf("the event names %v, the informer watches %v", resource, state.NodeMetricResource)

@@ -5,34 +5,36 @@ import (
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
-
-	"koordinator.sh/koord/scheduler/state"
 )
 
-// eventSource gives the scheduling queue the NodeMetric informer that the plugins use, in place of a second one. The
-// scheduler waits for every informer it gets from here before it schedules; for this one it must not, because a cluster
-// without NodeMetrics is one of unknown load, and not a reason to stand still.
+// eventSource gives the scheduling queue the informers of custom resources that the plugins use, in place of second ones.
+// The scheduler waits for every informer it gets from here before it schedules; for these it must not, because a cluster
+// that does not serve a resource is one without such objects, and not a reason to stand still. Run waits for those that
+// are served.
 type eventSource struct {
 	dynamicinformer.DynamicSharedInformerFactory
-	metrics *state.NodeMetrics
+	shared map[schema.GroupVersionResource]cache.SharedIndexInformer
 }
 
-// ForResource returns the shared informer for NodeMetrics, and a dynamic one for anything else.
+// ForResource returns the shared informer of a resource that has one, and a dynamic one for anything else.
 func (s eventSource) ForResource(resource schema.GroupVersionResource) informers.GenericInformer {
-	if resource == state.NodeMetricResource {
-		return sharedInformer{s.metrics.Informer()}
+	if shared := s.shared[resource]; shared != nil {
+		return sharedInformer{shared, resource}
 	}
 	return s.DynamicSharedInformerFactory.ForResource(resource)
 }
 
-type sharedInformer struct{ informer cache.SharedIndexInformer }
+type sharedInformer struct {
+	informer cache.SharedIndexInformer
+	resource schema.GroupVersionResource
+}
 
 // Informer returns the informer, whose handlers never ask to be waited for.
 func (s sharedInformer) Informer() cache.SharedIndexInformer { return unhurried{s.informer} }
 
 // Lister of the informer's objects.
 func (s sharedInformer) Lister() cache.GenericLister {
-	return cache.NewGenericLister(s.informer.GetIndexer(), state.NodeMetricResource.GroupResource())
+	return cache.NewGenericLister(s.informer.GetIndexer(), s.resource.GroupResource())
 }
 
 type unhurried struct{ cache.SharedIndexInformer }
@@ -59,7 +61,7 @@ func (inSync) HasSyncedChecker() cache.DoneChecker { return done{} }
 type done struct{}
 
 // Name of what is waited for.
-func (done) Name() string { return "NodeMetric" }
+func (done) Name() string { return "custom resource" }
 
 // Done returns a closed channel.
 func (done) Done() <-chan struct{} {

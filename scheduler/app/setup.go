@@ -7,7 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	kubeapp "k8s.io/kubernetes/cmd/kube-scheduler/app"
@@ -43,7 +45,9 @@ func Setup(ctx context.Context, opts *Options) (*Scheduler, error) {
 	if err != nil {
 		return nil, err
 	}
-	completed.DynInformerFactory = eventSource{DynamicSharedInformerFactory: completed.DynInformerFactory, metrics: cluster.NodeMetrics()}
+	completed.DynInformerFactory = eventSource{DynamicSharedInformerFactory: completed.DynInformerFactory, shared: map[schema.GroupVersionResource]cache.SharedIndexInformer{
+		state.NodeMetricResource: cluster.NodeMetrics(),
+	}}
 	profiles := copyProfiles(completed.ComponentConfig.Profiles)
 	attempts := recorder.New(recorder.DefaultBounds(), time.Now)
 	built, err := buildScheduler(ctx, opts, completed, cluster, attempts)

@@ -99,8 +99,8 @@ func (i *Informer) watchFailed(ctx context.Context, reflector *cache.Reflector, 
 	}
 }
 
-// Missing is true while the cluster does not serve the resource.
-func (i *Informer) Missing() bool { return i.missing.Load() }
+// Missing is true until the cluster serves the resource, once it is known that it does not.
+func (i *Informer) Missing() bool { return i.missing.Load() && !i.HasSynced() }
 
 // Settled is true once all objects are known, or the cluster is known not to serve them.
 func (i *Informer) Settled() bool { return i.HasSynced() || i.Missing() }

@@ -36,15 +36,7 @@ type Cluster struct {
 // NewCluster creates the state of a scheduler from the cluster that config reaches. Pods come from the scheduler's own
 // informer. Nothing is watched before Run.
 func NewCluster(config *rest.Config, pods cache.SharedIndexInformer) (*Cluster, error) {
-	source, err := newNodeMetricSource(config)
-	if err != nil {
-		return nil, err
-	}
-	return newCluster(source, pods)
-}
-
-func newCluster(source cache.ListerWatcher, pods cache.SharedIndexInformer) (*Cluster, error) {
-	metrics, err := newNodeMetrics(source)
+	metrics, err := newNodeMetrics(config)
 	if err != nil {
 		return nil, err
 	}

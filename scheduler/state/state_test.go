@@ -134,7 +134,7 @@ func TestNodeMetricsAppearWhenTheyAreServed(t *testing.T) {
 	ended := make(chan struct{})
 	go func() { defer close(ended); cluster.Run(ctx) }()
 	defer func() { cancel(); <-ended }()
-	until(t, "their absence is noticed", cluster.metrics.missing.Load)
+	until(t, "their absence is noticed", cluster.metrics.Missing)
 	if cluster.NodeMetric("n") != nil {
 		t.Error("there is a NodeMetric although none is served")
 	}

@@ -9,6 +9,7 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 
 	"koordinator.sh/koord/api/extension"
+	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/podrequest"
 	"koordinator.sh/koord/decision/quota"
 )
@@ -34,6 +35,7 @@ type book struct {
 }
 
 type entry struct {
+	object   *schedulingsigsv1alpha1.ElasticQuota
 	spec     *quota.Spec
 	problems []quota.Problem
 }
@@ -183,9 +185,17 @@ func equal(a, b quota.Holding) bool {
 	return a.Assigned == b.Assigned && a.NonPreemptible == b.NonPreemptible && slices.Equal(a.Request, b.Request)
 }
 
+// reserve counts a pod as assigned. What was observed of it counts before what the scheduler has in hand.
 func (b *book) reserve(pod *corev1.Pod) {
 	before := b.pods[pod.UID]
-	b.put(&holding{pod: pod, known: before != nil && before.known, assumed: pod.Spec.NodeName == "", held: heldBy(pod, true)})
+	switch {
+	case before == nil:
+		b.put(&holding{pod: pod, assumed: true, held: heldBy(pod, true)})
+	case !before.held.Assigned:
+		reserved := *before
+		reserved.assumed, reserved.held.Assigned = true, true
+		b.put(&reserved)
+	}
 }
 
 func (b *book) unreserve(pod *corev1.Pod) {
@@ -195,18 +205,22 @@ func (b *book) unreserve(pod *corev1.Pod) {
 	case !before.known:
 		b.remove(pod.UID)
 	default:
-		b.put(&holding{pod: before.pod, known: true, held: heldBy(before.pod, false)})
+		pending := *before
+		pending.assumed, pending.held.Assigned = false, false
+		b.put(&pending)
 	}
 }
 
 // setQuota takes over an ElasticQuota. It reports whether anything changed that matters.
-func (b *book) setQuota(key types.NamespacedName, spec *quota.Spec, problems []quota.Problem) bool {
+func (b *book) setQuota(object *schedulingsigsv1alpha1.ElasticQuota) bool {
+	key := types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
+	spec, problems := quota.Decode(object)
 	before, known := b.entries[key]
-	if known && before.spec.Equal(spec) {
-		b.entries[key] = entry{spec: before.spec, problems: problems}
+	if known && before.spec.Equal(&spec) {
+		b.entries[key] = entry{object: object, spec: before.spec, problems: problems}
 		return false
 	}
-	b.entries[key] = entry{spec: spec, problems: problems}
+	b.entries[key] = entry{object: object, spec: &spec, problems: problems}
 	b.replant = true
 	return true
 }

@@ -54,8 +54,7 @@ func (s *State) readQuota(key types.NamespacedName) {
 	}
 	changed := false
 	if typed, ok := object.(*schedulingsigsv1alpha1.ElasticQuota); found && ok {
-		spec, problems := quota.Decode(typed)
-		changed = s.book.setQuota(key, &spec, problems)
+		changed = s.book.setQuota(typed)
 	} else {
 		changed = s.book.removeQuota(key)
 	}

@@ -100,6 +100,17 @@ func (v *View) Spec(name string) *quota.Spec {
 	return nil
 }
 
+// Object is the ElasticQuota behind a quota, nil when there is none. It must not be changed.
+func (v *View) Object(name string) *schedulingsigsv1alpha1.ElasticQuota {
+	spec := v.Spec(name)
+	if spec == nil {
+		return nil
+	}
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	return v.book.entries[types.NamespacedName{Namespace: spec.Namespace, Name: name}].object
+}
+
 // Fork returns an independent copy, to suppose things in.
 func (v *View) Fork() *View {
 	v.mutex.Lock()
@@ -112,13 +123,12 @@ func (v *View) Suppose(object *schedulingsigsv1alpha1.ElasticQuota) {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
 	v.book.settle()
-	spec, problems := quota.Decode(object)
-	key := types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
-	if v.book.forest.Adjust(&spec) { // which it only does for the quota of that name and namespace
-		v.book.entries[key] = entry{spec: &spec, problems: problems}
+	if spec, problems := quota.Decode(object); v.book.forest.Adjust(&spec) { // which it only does for the quota in force
+		key := types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
+		v.book.entries[key] = entry{object: object, spec: &spec, problems: problems}
 		return
 	}
-	v.book.setQuota(key, &spec, problems)
+	v.book.setQuota(object)
 }
 
 // SupposeGone takes a pod off its node. It stops to ask for anything, too. Only a fork should suppose.

@@ -1,0 +1,151 @@
+package topologies
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/cache"
+	cachetesting "k8s.io/client-go/tools/cache/testing"
+
+	"koordinator.sh/koord/api/extension"
+	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
+	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/numa"
+)
+
+type fixture struct {
+	t                    *testing.T
+	state                *State
+	pods, nodes, reports *cachetesting.FakeControllerSource
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{t: t, pods: cachetesting.NewFakeControllerSource(), nodes: cachetesting.NewFakeControllerSource(), reports: cachetesting.NewFakeControllerSource()}
+	pods := cache.NewSharedIndexInformer(f.pods, &corev1.Pod{}, 0, nil)
+	nodes := cache.NewSharedIndexInformer(f.nodes, &corev1.Node{}, 0, nil)
+	state, err := NewFrom(f.reports, pods, nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.state = state
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{}, 3)
+	for _, run := range []func(context.Context){pods.RunWithContext, nodes.RunWithContext, state.Run} {
+		go func() { run(ctx); done <- struct{}{} }()
+	}
+	t.Cleanup(func() {
+		cancel()
+		for range 3 {
+			<-done
+		}
+	})
+	return f
+}
+
+func (f *fixture) eventually(what string, condition func() bool) {
+	f.t.Helper()
+	err := wait.PollUntilContextTimeout(f.t.Context(), 2*time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) { return condition(), nil })
+	if err != nil {
+		f.t.Fatalf("%s: %v", what, err)
+	}
+}
+
+func newNode(labels map[string]string) *corev1.Node {
+	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: labels}}
+}
+
+func newReport(cpus int, available string) *topologyv1alpha1.NodeResourceTopology {
+	detail := extension.CPUTopology{}
+	for id := range cpus {
+		detail.Detail = append(detail.Detail, extension.CPUInfo{ID: int32(id), Core: int32(id)})
+	}
+	encoded, err := json.Marshal(detail)
+	if err != nil {
+		panic(err)
+	}
+	quantity := resource.MustParse(fmt.Sprint(cpus))
+	return &topologyv1alpha1.NodeResourceTopology{
+		ObjectMeta: metav1.ObjectMeta{Name: "n", Annotations: map[string]string{extension.AnnotationNodeCPUTopology: string(encoded)}},
+		Zones: topologyv1alpha1.ZoneList{{Name: "node-0", Type: "Node", Resources: topologyv1alpha1.ResourceInfoList{
+			{Name: "cpu", Capacity: quantity, Allocatable: quantity, Available: resource.MustParse(available)},
+		}}},
+	}
+}
+
+func TestStateFollowsTheCluster(t *testing.T) {
+	f := newFixture(t)
+	node := newNode(nil)
+	f.nodes.Add(node)
+	f.reports.Add(newReport(4, "4"))
+	f.eventually("the report is read", func() bool { return f.state.Node(node).Usable.Len() == 4 })
+	first, changes := f.state.Node(node), f.state.Changes()
+
+	f.reports.Modify(newReport(4, "1"))
+	f.eventually("the next report arrives", func() bool {
+		return f.state.Report("n").Zones[0].Resources[0].Available.String() == "1"
+	})
+	f.state.Refresh("n")
+	if f.state.Node(node) != first || f.state.Changes() != changes {
+		t.Error("what is in use by the agent's account made another offer")
+	}
+	if f.state.Demanding() {
+		t.Error("a node without labels demands something")
+	}
+
+	labelled := newNode(map[string]string{extension.LabelNodeNUMATopologyPolicy: "SingleNUMANode"})
+	f.nodes.Modify(labelled)
+	f.eventually("the policy of the node is known", f.state.Demanding)
+	if got := f.state.Node(labelled).Policy; got != extension.NUMATopologyPolicySingleNUMANode {
+		t.Errorf("policy %q", got)
+	}
+	if f.state.Changes() == changes {
+		t.Error("the change is not counted")
+	}
+	f.nodes.Delete(labelled)
+	f.eventually("the node is forgotten", func() bool { return !f.state.Demanding() })
+	f.reports.Delete(newReport(4, "1"))
+	f.eventually("its report too", func() bool { return f.state.Report("n") == nil })
+}
+
+func TestNodesAsTheyAreNot(t *testing.T) {
+	f := newFixture(t)
+	node := newNode(nil)
+	f.nodes.Add(node)
+	f.eventually("the node is known", func() bool { return f.state.Changes() > 0 })
+	other := newNode(map[string]string{extension.LabelNodeCPUBindPolicy: "FullPCPUsOnly"})
+	if got := f.state.Node(other).BindPolicy; got != extension.NodeCPUBindPolicyFullPCPUsOnly {
+		t.Errorf("bind policy of the node with another label is %q", got)
+	}
+	if got := f.state.Node(node).BindPolicy; got != extension.NodeCPUBindPolicyNone {
+		t.Errorf("bind policy of the node itself became %q", got)
+	}
+	if f.state.Demanding() {
+		t.Error("a node that is not in the cluster demands something of it")
+	}
+	same := node.DeepCopy()
+	if f.state.Node(same) != f.state.Node(node) {
+		t.Error("a heartbeat made another offer")
+	}
+}
+
+func TestReservationsEndWhenThePodSaysItself(t *testing.T) {
+	f := newFixture(t)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "web"}}
+	f.state.Reserve("n", pod, numa.Allocation{CPUs: cpuset.Of(1)})
+	if _, reserved := f.state.book.Reserved("web"); !reserved {
+		t.Fatal("nothing is reserved")
+	}
+	bound := pod.DeepCopy()
+	bound.Spec.NodeName = "n"
+	bound.Annotations = map[string]string{extension.AnnotationResourceStatus: `{"cpuset":"1"}`}
+	f.pods.Add(bound)
+	f.eventually("the pod says it", func() bool { _, reserved := f.state.book.Reserved("web"); return !reserved })
+}
