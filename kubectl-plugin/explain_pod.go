@@ -26,6 +26,9 @@ const explainPodExamples = `  # Why is it pending?
   # With the nodes of each group, the closest first
   %[1]s explain pod web-1 -n shop --nodes 20
 
+  # Why there, at the time? And what differed between the attempts?
+  %[1]s explain pod web-1 -n shop --history
+
   # The verdict alone
   %[1]s explain pod web-1 -n shop -o jsonpath='{.status.verdict}'`
 
@@ -38,6 +41,7 @@ type explainPodOptions struct {
 	name      string
 	nodes     int32
 	skipFix   bool
+	history   bool
 }
 
 func newExplainPodCommand(s *session) *cobra.Command {
@@ -61,6 +65,7 @@ func newExplainPodCommand(s *session) *cobra.Command {
 	o.gate.addFlags(cmd)
 	cmd.Flags().Int32Var(&o.nodes, "nodes", 0, "List up to this many nodes of each group; 10 with -o wide")
 	cmd.Flags().BoolVar(&o.skipFix, "skip-fix", false, "Do not search for the smallest change that helps")
+	cmd.Flags().BoolVar(&o.history, "history", false, "Add the past attempts to schedule the pod that the scheduler remembers, with what differed between them")
 	return cmd
 }
 
@@ -88,7 +93,7 @@ func (o *explainPodOptions) run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	spec := diagnosticsv1alpha1.PodExplanationSpec{SkipFix: o.skipFix}
+	spec := diagnosticsv1alpha1.PodExplanationSpec{SkipFix: o.skipFix, History: o.history}
 	if o.nodes > 0 {
 		spec.MaxNodes = &o.nodes
 	}

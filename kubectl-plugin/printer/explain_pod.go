@@ -31,6 +31,9 @@ func PodExplanation(w io.Writer, e *diagnosticsv1alpha1.PodExplanation, o Option
 	if err := placement(w, s.Placement, o); err != nil {
 		return err
 	}
+	if err := history(w, s, o); err != nil {
+		return err
+	}
 	if err := findings(w, s.Findings, o); err != nil {
 		return err
 	}

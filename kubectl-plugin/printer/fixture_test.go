@@ -154,6 +154,26 @@ func pendingPodFixture() *diagnosticsv1alpha1.PodExplanation {
 	}
 }
 
+// historyFixture is a pod that found its node at the third attempt, the second of which is forgotten.
+func historyFixture() *diagnosticsv1alpha1.PodExplanation {
+	at := func(ago time.Duration) metav1.MicroTime { return metav1.MicroTime{Time: before(ago).Time} }
+	e := boundPodFixture()
+	e.Status.Placement = nil
+	e.Status.History = []diagnosticsv1alpha1.SchedulingAttempt{
+		{Number: 1, Time: at(26 * time.Hour), Outcome: diagnosticsv1alpha1.AttemptUnschedulable, NominatedNodeName: "worker-5", Refusals: []diagnosticsv1alpha1.AttemptRefusal{
+			{Plugin: "NodeResourcesFit", Reason: "Insufficient cpu", Count: 20}, {Plugin: "LoadAwareScheduling", Reason: "node(s) cpu usage exceed threshold", Count: 10},
+		}},
+		{Number: 3, Time: at(3 * time.Minute), Outcome: diagnosticsv1alpha1.AttemptFailed, NodeName: "worker-5", Message: "bind pod shop/web-0 to node worker-5: the object has been modified",
+			Differences: []string{"Unschedulable -> Failed", "NodeResourcesFit: Insufficient cpu: 20 -> 0 nodes"}},
+		{Number: 4, Time: at(2 * time.Minute), Outcome: diagnosticsv1alpha1.AttemptPlaced, NodeName: "worker-1", NodesFeasible: 12, Differences: []string{"Failed -> Placed"},
+			Scores: []diagnosticsv1alpha1.NodeScore{{Node: "worker-1", Total: 361}, {Node: "worker-5", Total: 350}}},
+	}
+	e.Status.Siblings = []diagnosticsv1alpha1.SiblingAttempt{
+		{PodName: "web-1", Time: at(4 * time.Minute), Outcome: diagnosticsv1alpha1.AttemptUnschedulable}, {PodName: "web-2", Time: at(5 * time.Minute), Outcome: diagnosticsv1alpha1.AttemptPlaced, NodeName: "worker-2"},
+	}
+	return e
+}
+
 func boundPodFixture() *diagnosticsv1alpha1.PodExplanation {
 	return &diagnosticsv1alpha1.PodExplanation{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-0"},

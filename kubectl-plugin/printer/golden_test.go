@@ -48,6 +48,7 @@ func views(t testing.TB) map[string]view {
 		},
 		"explain-pod-pending": func(w io.Writer, o Options) error { return PodExplanation(w, pendingPodFixture(), o) },
 		"explain-pod-nodes":   func(w io.Writer, o Options) error { o.Parts = 2; return PodExplanation(w, pendingPodFixture(), o) },
+		"explain-pod-history": func(w io.Writer, o Options) error { return PodExplanation(w, historyFixture(), o) },
 		"explain-pod-bound":   func(w io.Writer, o Options) error { return PodExplanation(w, boundPodFixture(), o) },
 		"status":              status,
 		"codes":               func(w io.Writer, o Options) error { return Codes(w, entries[:6], English, o) },

@@ -146,7 +146,7 @@ func (s *Scheduler) setupDiagnostics(ctx context.Context, opts *Options, profile
 	engine, err := explain.New(ctx, explain.Config{
 		Client: client, Informers: s.config.InformerFactory, Cache: s.scheduler.Cache,
 		Profiles: s.scheduler.Profiles, ProfileConfigs: profiles, Nominator: s.scheduler.SchedulingQueue,
-		State: s.cluster, OutOfTree: OutOfTree, Identity: identity, Leader: leader, Now: time.Now,
+		State: s.cluster, OutOfTree: OutOfTree, Attempts: s.attempts, Identity: identity, Leader: leader, Now: time.Now,
 	})
 	if err != nil {
 		return nil, err

@@ -20,6 +20,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/scheduler/plugins/loadaware"
+	"koordinator.sh/koord/scheduler/recorder"
 	"koordinator.sh/koord/scheduler/state"
 )
 
@@ -40,6 +41,8 @@ type Config struct {
 	State state.Reader
 	// OutOfTree returns the registry of the scheduler's own plugins on top of another state and clock.
 	OutOfTree func(shared loadaware.State, now func() time.Time) frameworkruntime.Registry
+	// Attempts that the scheduler recorded; nil when it records none.
+	Attempts *recorder.Recorder
 	// Identity of this process, and whether it is the leader now.
 	Identity string
 	Leader   func() bool
@@ -92,6 +95,9 @@ func (e *Engine) Explain(ctx context.Context, question *diagnosticsv1alpha1.PodE
 	status, err := e.answer(ctx, pod, question.Spec)
 	if err != nil {
 		return nil, err
+	}
+	if question.Spec.History {
+		e.recall(pod, status)
 	}
 	status.Origin = e.origin(began)
 	answer.Status = *status

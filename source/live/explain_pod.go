@@ -37,6 +37,7 @@ func (s *Source) ExplainPod(ctx context.Context, namespace, name string, spec di
 	if err != nil {
 		return nil, err
 	}
+	snapshot.History = spec.History
 	if spec.MaxNodes != nil {
 		snapshot.MaxNodes = int(*spec.MaxNodes)
 	}

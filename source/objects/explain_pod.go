@@ -32,12 +32,15 @@ func ExplainPod(in PodSnapshot) *diagnosticsv1alpha1.PodExplanation {
 	answer := &diagnosticsv1alpha1.PodExplanation{
 		TypeMeta:   metav1.TypeMeta{APIVersion: diagnosticsv1alpha1.GroupVersion.String(), Kind: "PodExplanation"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: in.Pod.Namespace, Name: in.Pod.Name},
-		Spec:       diagnosticsv1alpha1.PodExplanationSpec{PodName: in.Pod.Name},
+		Spec:       diagnosticsv1alpha1.PodExplanationSpec{PodName: in.Pod.Name, History: in.History},
 	}
 	s := &answer.Status
 	s.Pod = facts(in.Pod, policy)
 	s.Origin = diagnosticsv1alpha1.Origin{Component: "koordctl", EvaluatedAt: metav1.NewTime(in.Now)}
 	s.Incomplete = slices.Clone(in.Missing)
+	if in.History {
+		s.Incomplete = append(s.Incomplete, "past attempts: only the scheduler remembers them")
+	}
 	if verdictWithoutNodes(&in, s) {
 		return answer
 	}

@@ -31,6 +31,8 @@ type PodSnapshot struct {
 	Missing []string
 	// MaxNodes bounds the nodes listed in each group; default 5.
 	MaxNodes int
+	// History was asked for; objects hold none, which the answer says.
+	History bool
 	// Now is the moment of the answer.
 	Now time.Time
 }

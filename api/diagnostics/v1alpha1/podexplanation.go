@@ -36,6 +36,9 @@ type PodExplanationSpec struct {
 	// SkipFix leaves out the search for the smallest change.
 	// +optional
 	SkipFix bool `json:"skipFix,omitempty"`
+	// History adds the past attempts that the scheduler remembers, of the pod and of its workload.
+	// +optional
+	History bool `json:"history,omitempty"`
 }
 
 // PodVerdict is the answer in one word.
@@ -83,6 +86,13 @@ type PodExplanationStatus struct {
 	// Placement says why this node, for a pod that is bound or schedulable.
 	// +optional
 	Placement *Placement `json:"placement,omitempty"`
+	// History are past attempts, oldest first, when spec.history asks for them. The scheduler keeps the first and the latest
+	// attempts of the pods it attempted last, in memory.
+	// +optional
+	History []SchedulingAttempt `json:"history,omitempty"`
+	// Siblings are the last attempts of other pods of the same workload, latest first, when spec.history asks for them.
+	// +optional
+	Siblings []SiblingAttempt `json:"siblings,omitempty"`
 	// Findings noticed on the way.
 	// +optional
 	Findings []Finding `json:"findings,omitempty"`
@@ -173,7 +183,8 @@ const (
 // Fix is a single change after which the pod is schedulable.
 type Fix struct {
 	Target FixTarget `json:"target"`
-	// Kind of change: reduceRequest, addToleration, removeNodeSelector, uncordon, evictPod, raiseThreshold, refreshNodeMetric.
+	// Kind of change: reduceRequest, addToleration, removeNodeSelector, uncordon, evictPod, raiseThreshold,
+	// refreshNodeMetric, and those that plugins propose.
 	Kind string `json:"kind"`
 	// Description is one sentence with the numbers.
 	Description string `json:"description"`

@@ -6,6 +6,11 @@
 package v1alpha1
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in AttemptRefusal) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.AttemptRefusal"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Finding) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.Finding"
 }
@@ -141,8 +146,18 @@ func (in ResourceOverview) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in SchedulingAttempt) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.SchedulingAttempt"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Setting) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.Setting"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in SiblingAttempt) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.SiblingAttempt"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

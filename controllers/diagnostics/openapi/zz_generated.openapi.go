@@ -72,6 +72,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		runtime.TypeMeta{}.OpenAPIModelName():               schema_k8sio_apimachinery_pkg_runtime_TypeMeta(ref),
 		runtime.Unknown{}.OpenAPIModelName():                schema_k8sio_apimachinery_pkg_runtime_Unknown(ref),
 		version.Info{}.OpenAPIModelName():                   schema_k8sio_apimachinery_pkg_version_Info(ref),
+		v1alpha1.AttemptRefusal{}.OpenAPIModelName():        schema_koord_api_diagnostics_v1alpha1_AttemptRefusal(ref),
 		v1alpha1.Finding{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_Finding(ref),
 		v1alpha1.Fix{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_Fix(ref),
 		v1alpha1.LoadOverview{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_LoadOverview(ref),
@@ -99,7 +100,9 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.PublishedResource{}.OpenAPIModelName():     schema_koord_api_diagnostics_v1alpha1_PublishedResource(ref),
 		v1alpha1.RefusalGroup{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_RefusalGroup(ref),
 		v1alpha1.ResourceOverview{}.OpenAPIModelName():      schema_koord_api_diagnostics_v1alpha1_ResourceOverview(ref),
+		v1alpha1.SchedulingAttempt{}.OpenAPIModelName():     schema_koord_api_diagnostics_v1alpha1_SchedulingAttempt(ref),
 		v1alpha1.Setting{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_Setting(ref),
+		v1alpha1.SiblingAttempt{}.OpenAPIModelName():        schema_koord_api_diagnostics_v1alpha1_SiblingAttempt(ref),
 		v1alpha1.SourceRef{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_SourceRef(ref),
 		v1alpha1.Term{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_Term(ref),
 		v1alpha1.Waterfall{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_Waterfall(ref),
@@ -2809,6 +2812,49 @@ func schema_k8sio_apimachinery_pkg_version_Info(ref common.ReferenceCallback) co
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_AttemptRefusal(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "AttemptRefusal is how many nodes one plugin refused with one reason.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"plugin": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"code": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Code of the reason.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"count": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+				},
+				Required: []string{"plugin", "code", "reason", "count"},
+			},
+		},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_Finding(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -2878,7 +2924,7 @@ func schema_koord_api_diagnostics_v1alpha1_Fix(ref common.ReferenceCallback) com
 					},
 					"kind": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Kind of change: reduceRequest, addToleration, removeNodeSelector, uncordon, evictPod, raiseThreshold, refreshNodeMetric.",
+							Description: "Kind of change: reduceRequest, addToleration, removeNodeSelector, uncordon, evictPod, raiseThreshold, refreshNodeMetric, and those that plugins propose.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -3862,6 +3908,13 @@ func schema_koord_api_diagnostics_v1alpha1_PodExplanationSpec(ref common.Referen
 							Format:      "",
 						},
 					},
+					"history": {
+						SchemaProps: spec.SchemaProps{
+							Description: "History adds the past attempts that the scheduler remembers, of the pod and of its workload.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
 				},
 				Required: []string{"podName"},
 			},
@@ -3948,6 +4001,34 @@ func schema_koord_api_diagnostics_v1alpha1_PodExplanationStatus(ref common.Refer
 							Ref:         ref(v1alpha1.Placement{}.OpenAPIModelName()),
 						},
 					},
+					"history": {
+						SchemaProps: spec.SchemaProps{
+							Description: "History are past attempts, oldest first, when spec.history asks for them. The scheduler keeps the first and the latest attempts of the pods it attempted last, in memory.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.SchedulingAttempt{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"siblings": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Siblings are the last attempts of other pods of the same workload, latest first, when spec.history asks for them.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.SiblingAttempt{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"findings": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Findings noticed on the way.",
@@ -3989,7 +4070,7 @@ func schema_koord_api_diagnostics_v1alpha1_PodExplanationStatus(ref common.Refer
 			},
 		},
 		Dependencies: []string{
-			v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.Fix{}.OpenAPIModelName(), v1alpha1.Origin{}.OpenAPIModelName(), v1alpha1.Placement{}.OpenAPIModelName(), v1alpha1.PodFacts{}.OpenAPIModelName(), v1alpha1.RefusalGroup{}.OpenAPIModelName()},
+			v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.Fix{}.OpenAPIModelName(), v1alpha1.Origin{}.OpenAPIModelName(), v1alpha1.Placement{}.OpenAPIModelName(), v1alpha1.PodFacts{}.OpenAPIModelName(), v1alpha1.RefusalGroup{}.OpenAPIModelName(), v1alpha1.SchedulingAttempt{}.OpenAPIModelName(), v1alpha1.SiblingAttempt{}.OpenAPIModelName()},
 	}
 }
 
@@ -4561,6 +4642,122 @@ func schema_koord_api_diagnostics_v1alpha1_ResourceOverview(ref common.Reference
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_SchedulingAttempt(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "SchedulingAttempt is one past attempt to schedule a pod, as the scheduler recorded it at the time.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"number": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Number counts the attempts of the pod since the scheduler started, from 1; numbers are missing where attempts were forgotten.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"time": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Time the attempt began.",
+							Ref:         ref(v1.MicroTime{}.OpenAPIModelName()),
+						},
+					},
+					"durationMicroseconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "DurationMicroseconds on the scheduling thread.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"outcome": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"nodeName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NodeName that was chosen.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"nominatedNodeName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NominatedNodeName is the node on which preemption made room.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"nodesFeasible": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NodesFeasible counts the nodes that passed, among those evaluated.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message is the scheduler's summary of a failure, shortened.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"refusals": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Refusals of nodes, most nodes first; the scheduler stops at the first refusal of each node.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.AttemptRefusal{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"scores": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Scores of the chosen node and the runners-up, best first.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.NodeScore{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"differences": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Differences from the attempt before it, one sentence each.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"number", "time", "durationMicroseconds", "outcome"},
+			},
+		},
+		Dependencies: []string{
+			v1.MicroTime{}.OpenAPIModelName(), v1alpha1.AttemptRefusal{}.OpenAPIModelName(), v1alpha1.NodeScore{}.OpenAPIModelName()},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_Setting(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -4596,6 +4793,48 @@ func schema_koord_api_diagnostics_v1alpha1_Setting(ref common.ReferenceCallback)
 				Required: []string{"key", "value", "layer"},
 			},
 		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_SiblingAttempt(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "SiblingAttempt is the last attempt of another pod of the same workload.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"podName": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"time": {
+						SchemaProps: spec.SchemaProps{
+							Ref: ref(v1.MicroTime{}.OpenAPIModelName()),
+						},
+					},
+					"outcome": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"nodeName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NodeName that was chosen.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"podName", "time", "outcome"},
+			},
+		},
+		Dependencies: []string{
+			v1.MicroTime{}.OpenAPIModelName()},
 	}
 }
 
