@@ -10,8 +10,22 @@ run() {
 	"$koordctl" --context "koord-sandbox-$name" "$@"
 }
 
+# What the pods use is measured within a minute; before that there is no load to show.
+wait_for_load() {
+	printf '\nWaiting until the load is measured' >&2
+	for _ in {1..45}; do
+		if "$koordctl" --context "koord-sandbox-$name" top nodes --no-headers | grep -q Hot; then
+			break
+		fi
+		printf '.' >&2
+		sleep 2
+	done
+	printf '\n' >&2
+}
+
 printf '$ koordctl sandbox up --name %s\n' "$name"
 "$koordctl" sandbox up --name "$name"
+wait_for_load
 run top nodes
 run explain node sim-0001 batch-cpu
 run explain pod -n analytics monthly-report

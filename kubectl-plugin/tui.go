@@ -12,19 +12,22 @@ import (
 )
 
 func newTUICommand(s *session) *cobra.Command {
-	return &cobra.Command{
+	mouse := false
+	cmd := &cobra.Command{
 		Use:     "tui",
 		Short:   "Start the terminal user interface",
 		Long:    "Start the terminal user interface: nodes with live bars, the story of co-location over time, and every explanation one key away.",
 		Example: fmt.Sprintf("  # The cluster of a context\n  %[1]s tui --context prod", s.Name),
 		GroupID: "see",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runTUI(cmd.Context(), s) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runTUI(cmd.Context(), s, mouse) },
 	}
+	cmd.Flags().BoolVar(&mouse, "mouse", false, "Let the mouse select, open and scroll; the terminal's own selection then needs Shift")
+	return cmd
 }
 
 // runTUI starts the terminal user interface; without a terminal it says what to use instead.
-func runTUI(ctx context.Context, s *session) error {
+func runTUI(ctx context.Context, s *session, mouse bool) error {
 	if !s.Terminal.Output || !s.Terminal.Input {
 		return finding.Wrap(errors.New("start the terminal user interface: standard input and output must be a terminal"),
 			finding.InvalidArgument, "koordctl top nodes prints the same")
@@ -35,6 +38,6 @@ func runTUI(ctx context.Context, s *session) error {
 	}
 	return tui.Run(ctx, tui.Options{
 		Source: src, In: s.Streams.In, Out: s.Streams.Out, Environ: s.Environ, Color: s.color, ASCII: s.style().ASCII,
-		Clock: s.Clock, Version: s.Version.Version,
+		Clock: s.Clock, Version: s.Version.Version, Program: s.Name, Mouse: mouse,
 	})
 }

@@ -23,6 +23,11 @@ func (m *Model) poll() tea.Cmd {
 		cmds = append(cmds, m.askNode(s.node), m.askNodePods(s.node))
 	case podScreen:
 		cmds = append(cmds, m.askPod(s.namespace, s.pod))
+	case describeScreen, yamlScreen:
+		cmds = append(cmds, m.askDetail(*s))
+	}
+	if t := m.table(); t != nil && t.Selector() != "" {
+		cmds = append(cmds, m.askSelection(t))
 	}
 	return tea.Batch(cmds...)
 }

@@ -25,12 +25,15 @@ var commands []command
 // The help command lists the commands: an initializer would be a cycle.
 func init() {
 	commands = []command{
-		{name: "nodes", aliases: []string{"no", "node-list"}, args: "[/FILTER]", help: "all nodes", run: (*Model).commandNodes},
-		{name: "pods", aliases: []string{"po"}, args: "[NAMESPACE] [/FILTER]", help: "pods", complete: (*Model).namespaces, run: (*Model).commandPods},
+		{name: "nodes", aliases: []string{"no", "node-list"}, args: "[/FILTER|KEY=VALUE]", help: "all nodes", run: (*Model).commandNodes},
+		{name: "pods", aliases: []string{"po"}, args: "[NS] [/FILTER|KEY=VALUE]", help: "pods", complete: (*Model).namespaces, run: (*Model).commandPods},
 		{name: "chart", args: "[NODE]", help: "co-location over time", complete: (*Model).nodeNames, run: (*Model).commandChart},
 		{name: "node", args: "NAME", help: "where a node's batch resources come from", complete: (*Model).nodeNames, run: (*Model).commandNode},
 		{name: "explain", aliases: []string{"x", "pod"}, args: "NAMESPACE/POD", help: "why a pod is pending, or runs where it runs", complete: (*Model).knownPods, run: (*Model).commandExplain},
 		{name: "ns", aliases: []string{"namespace"}, args: "NAME|all", help: "pods of one namespace", complete: (*Model).namespaces, run: (*Model).commandNamespace},
+		{name: "describe", aliases: []string{"d"}, args: "NODE|NAMESPACE/POD", help: "all that is known of a node or a pod", complete: (*Model).knownObjects, run: commandDetail(describeScreen)},
+		{name: "yaml", aliases: []string{"y"}, args: "NODE|NAMESPACE/POD", help: "what is known of a node or a pod as YAML", complete: (*Model).knownObjects, run: commandDetail(yamlScreen)},
+		{name: "mouse", help: "mouse on or off", run: (*Model).commandMouse},
 		{name: "help", aliases: []string{"h"}, help: "keys of this view, and commands", run: func(m *Model, _ string) tea.Cmd { return m.open(screen{kind: helpScreen}) }},
 		{name: "quit", aliases: []string{"q", "q!", "exit"}, help: "end the workbench", run: func(*Model, string) tea.Cmd { return tea.Quit }},
 	}
@@ -51,31 +54,42 @@ func (m *Model) execute(line string) tea.Cmd {
 }
 
 func (m *Model) commandNodes(args string) tea.Cmd {
+	_, filter, filtered := scopeOf(args)
 	m.screens = []screen{{kind: nodesScreen}}
-	return tea.Batch(m.poll(), m.filterBy(args))
+	return tea.Batch(m.poll(), m.filterBy(filter, filtered))
 }
 
 func (m *Model) commandPods(args string) tea.Cmd {
-	namespace, filter := args, ""
-	if at := strings.Index(args, "/"); at >= 0 {
-		namespace, filter = strings.TrimSpace(args[:at]), args[at:]
-	}
-	if namespace != "" || filter == "" {
+	namespace, filter, filtered := scopeOf(args)
+	if namespace != "" || !filtered {
 		m.namespace = namespaceOf(namespace)
 	}
-	return tea.Batch(m.open(screen{kind: podsScreen}), m.filterBy(filter))
+	return tea.Batch(m.open(screen{kind: podsScreen}), m.filterBy(filter, filtered))
 }
 
-// filterBy applies the suffix /EXPRESSION of a command.
-func (m *Model) filterBy(suffix string) tea.Cmd {
-	expr, ok := strings.CutPrefix(suffix, "/")
-	if !ok {
+// scopeOf divides the arguments of a list into its scope and its filter: SCOPE /FILTER or SCOPE KEY=VALUE.
+func scopeOf(args string) (scope, filter string, filtered bool) {
+	at := strings.Index(" "+args, " /")
+	if at < 0 && !strings.Contains(args, "=") {
+		at = strings.Index(args, "/")
+	}
+	if at >= 0 {
+		return strings.TrimSpace(args[:at]), args[at+1:], true
+	}
+	words := strings.Fields(args)
+	label := slices.IndexFunc(words, func(word string) bool { return strings.Contains(word, "=") })
+	if label < 0 {
+		return args, "", false
+	}
+	return strings.Join(words[:label], " "), "-l " + strings.Join(words[label:], " "), true
+}
+
+// filterBy applies the filter of a command.
+func (m *Model) filterBy(expr string, filtered bool) tea.Cmd {
+	if !filtered {
 		return nil
 	}
-	if err := m.table().SetFilter(expr); err != nil {
-		return m.say(err.Error(), true)
-	}
-	return nil
+	return m.filter(m.table(), expr)
 }
 
 func (m *Model) commandChart(node string) tea.Cmd {

@@ -26,7 +26,7 @@ type feedState struct {
 	known bool
 	// at is when the answer came.
 	at time.Time
-	// asked is when the first question came that has no answer yet.
+	// asked is when the latest question came.
 	asked time.Time
 	busy  bool
 	// err of the latest answer; nil when it succeeded.

@@ -5,13 +5,15 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"koordinator.sh/koord/tui/internal/cell"
 )
 
 var fuzzKeys = []string{
 	"j", "k", "g", "G", "ctrl+f", "ctrl+b", "enter", "esc", "x", "v", "p", "q", "n", "a", "0", "+", "-", ":", "/", "?", "tab",
 	"shift+tab", "up", "down", "left", "right", "backspace", "space", "ctrl+z", "ctrl+w", "ctrl+r", "ctrl+u", "N", "C", "M", "S", "A",
-	"!", "(", "*", "ö", "界",
+	"!", "(", "*", "ö", "界", "d", "y", "O", "shift+left", "shift+right", "-", "f", "l", "=",
 }
 
 // FuzzInput presses keys, resizes the terminal, breaks the cluster and lets time pass, and checks that what is drawn
@@ -19,6 +21,8 @@ var fuzzKeys = []string{
 func FuzzInput(f *testing.F) {
 	f.Add([]byte{6, 6, 20, 20, 17, 0, 250, 80, 24, 7})
 	f.Add([]byte{18, 38, 39, 6, 251, 252, 253, 17, 9, 6})
+	f.Add([]byte{254, 5, 9, 254, 5, 9, 20, 254, 30, 4, 254, 30, 4, 6})
+	f.Add([]byte{42, 43, 6, 6, 42, 46, 46, 44, 7, 18, 47, 49, 27, 50, 6})
 	f.Add([]byte{17, 11, 20, 6, 250, 1, 1, 250, 200, 60, 10, 6, 6, 13})
 	f.Fuzz(func(t *testing.T, script []byte) {
 		r := newRig(t, 9).start()
@@ -35,6 +39,14 @@ func FuzzInput(f *testing.F) {
 				r.src.Err, r.src.Missing = nil, missing
 			case 253:
 				r.pass(3 * time.Second)
+			case 254:
+				if i+2 < len(script) {
+					at := tea.Mouse{X: int(script[i+1]), Y: int(script[i+2]), Button: tea.MouseLeft}
+					r.send(tea.MouseClickMsg(at))
+					at.Button = tea.MouseWheelDown
+					r.send(tea.MouseWheelMsg(at))
+					i += 2
+				}
 			default:
 				r.press(fuzzKeys[int(b)%len(fuzzKeys)])
 			}

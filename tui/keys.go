@@ -32,9 +32,11 @@ func bind(g group, menu bool, label, help string, run func(*Model) tea.Cmd, keys
 }
 
 // actions are the keys of the current view, its own first.
-func (m *Model) actions() []action {
+func (m *Model) actions() []action { return m.actionsOf(m.screen()) }
+
+func (m *Model) actionsOf(s *screen) []action {
 	var own []action
-	switch m.screen().kind {
+	switch s.kind {
 	case nodesScreen:
 		own = nodesActions
 	case podsScreen:
@@ -45,13 +47,15 @@ func (m *Model) actions() []action {
 		own = nodeActions
 	case podScreen:
 		own = podActions
+	case describeScreen, yamlScreen:
+		own = detailActions
 	}
 	out := make([]action, 0, len(own)+len(tableActions)+len(commonActions))
 	out = append(out, own...)
 	switch {
-	case m.table() != nil:
+	case m.tableOf(s) != nil:
 		out = append(out, tableActions...)
-	case m.screen().kind != chartScreen:
+	case s.kind != chartScreen:
 		out = append(out, textActions...)
 	}
 	return append(out, commonActions...)
@@ -62,11 +66,15 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	if msg.String() == "ctrl+c" {
 		return tea.Quit
 	}
+	if m.tooSmall() {
+		// Nothing is seen that a key could be meant for, but for the offer to quit.
+		if msg.String() == "q" {
+			return tea.Quit
+		}
+		return nil
+	}
 	if m.prompt.mode != promptOff {
 		return m.pressPrompt(msg)
-	}
-	if m.tooSmall() && msg.String() != "q" {
-		return nil
 	}
 	for _, a := range m.actions() {
 		if key.Matches(msg, a.Binding) {

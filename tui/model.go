@@ -25,6 +25,10 @@ type Model struct {
 	after    func(time.Duration, tea.Msg) tea.Cmd
 	readOnly bool
 	version  string
+	// program is the name that commands in hints begin with.
+	program string
+	// mouse is true while the terminal reports the mouse; text can then not be selected in the usual way.
+	mouse bool
 
 	st            *style.Set
 	width, height int
@@ -36,6 +40,8 @@ type Model struct {
 	nodePods   feed[*diagnostics.PodOverviewList]
 	node       feed[*diagnostics.NodeExplanation]
 	pod        feed[*diagnostics.PodExplanation]
+	detail     feed[detail]
+	selection  selection
 	spaceNames feed[namespaceNames]
 	podsOf     feed[podNames]
 
@@ -49,6 +55,7 @@ type Model struct {
 	chart        chartState
 	prompt       prompt
 	flash        flash
+	clicked      clicked
 	start        string
 }
 
@@ -67,7 +74,7 @@ func newModel(ctx context.Context, o Options, a style.Appearance) (*Model, error
 	}
 	m := &Model{
 		ctx: ctx, source: o.Source, clock: o.Clock, interval: o.RefreshInterval, readOnly: o.ReadOnly, version: o.Version,
-		namespace: o.Namespace, st: style.New(a), screens: []screen{{kind: nodesScreen}},
+		program: o.Program, mouse: o.Mouse, namespace: o.Namespace, st: style.New(a), screens: []screen{{kind: nodesScreen}},
 		podTable: newPodTable(true), nodePodTable: newPodTable(false),
 		after: func(d time.Duration, msg tea.Msg) tea.Cmd { return after(ctx, d, msg) },
 		start: strings.TrimPrefix(strings.TrimSpace(o.StartView), ":"),

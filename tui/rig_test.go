@@ -129,6 +129,7 @@ var specialKeys = map[string]tea.Key{
 	"down": {Code: tea.KeyDown}, "left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "home": {Code: tea.KeyHome},
 	"end": {Code: tea.KeyEnd}, "pgup": {Code: tea.KeyPgUp}, "pgdown": {Code: tea.KeyPgDown}, "backspace": {Code: tea.KeyBackspace},
 	"space": {Code: ' ', Text: " "}, "shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift}, "delete": {Code: tea.KeyDelete},
+	"shift+left": {Code: tea.KeyLeft, Mod: tea.ModShift}, "shift+right": {Code: tea.KeyRight, Mod: tea.ModShift},
 }
 
 func keyOf(name string) tea.KeyPressMsg {

@@ -49,6 +49,10 @@ type Options struct {
 	Namespace string
 	// Version of the workbench, shown in the header; may be empty.
 	Version string
+	// Program is the name the program was called by, such as kubectl koord, for the commands in hints; empty for koordctl.
+	Program string
+	// Mouse lets the wheel scroll and clicks select from the start; the command :mouse turns it on and off.
+	Mouse bool
 }
 
 // Run shows the workbench until the user quits or ctx ends. It returns nil in both cases, a *finding.Error when the
@@ -84,9 +88,12 @@ func Run(ctx context.Context, o Options) error {
 // terminalOf refuses output that is a file but no terminal. Anything else that writes, such as an SSH session, is taken
 // for a terminal.
 func terminalOf(o Options) error {
-	for name, stream := range map[string]any{"output": o.Out, "input": o.In} {
-		if file, ok := stream.(term.File); ok && !term.IsTerminal(file.Fd()) {
-			return finding.Wrap(fmt.Errorf("the workbench needs a terminal: its %s is not one", name),
+	for _, stream := range []struct {
+		name string
+		file any
+	}{{"output", o.Out}, {"input", o.In}} {
+		if file, ok := stream.file.(term.File); ok && !term.IsTerminal(file.Fd()) {
+			return finding.Wrap(fmt.Errorf("the workbench needs a terminal: its %s is not one", stream.name),
 				finding.InvalidArgument, "koordctl top nodes")
 		}
 	}

@@ -6,10 +6,13 @@ import (
 	"time"
 
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/tui/internal/fixture"
 )
 
 var errUnreachable = finding.Wrap(errors.New(`list nodes: dial tcp 127.0.0.1:6443: connect: connection refused`),
 	finding.ClusterUnreachable, "koordctl sandbox up")
+
+var errPlain = errors.New("list nodes: the answer is no JSON")
 
 var missing = []string{
 	`nodemetrics: forbidden: user "dev" may not list nodemetrics.slo.koordinator.sh at the cluster scope`,
@@ -82,7 +85,66 @@ var scenes = map[string]func(testing.TB) *rig{
 	"pod_selector": func(t testing.TB) *rig {
 		return newRig(t, 30).start().press(":explain analytics/spark-driver-0", "enter")
 	},
-	"pod_bound":   func(t testing.TB) *rig { return newRig(t, 30).start().press(":explain shop/search-0003", "enter") },
+	"pod_bound":      func(t testing.TB) *rig { return newRig(t, 30).start().press(":explain shop/search-0003", "enter") },
+	"nodes_fuzzy":    func(t testing.TB) *rig { return newRig(t, 30).start().press("/-f de2", "enter") },
+	"nodes_selected": func(t testing.TB) *rig { return newRig(t, 30).start().press("/-l pool in (gpu)", "enter") },
+	"nodes_selecting": func(t testing.TB) *rig {
+		r := newRig(t, 30).start()
+		r.hold = true
+		r.press("/-l pool=gpu", "enter")
+		r.pass(2 * time.Second)
+		return r
+	},
+	"nodes_selected_error": func(t testing.TB) *rig {
+		r := newRig(t, 30).start()
+		r.src.Err = errUnreachable
+		return r.press("/-l pool=gpu", "enter")
+	},
+	"nodes_marked": func(t testing.TB) *rig { return newRig(t, 30).start().press("shift+right", "shift+right") },
+	"nodes_prompt": func(t testing.TB) *rig { return newRig(t, 30).start().press("/-l pool==") },
+	"node_memory":  func(t testing.TB) *rig { return newRig(t, 30).start().press("enter", "tab") },
+	"describe_node": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":describe node-0004", "enter")
+	},
+	"describe_stale_node": func(t testing.TB) *rig { return newRig(t, 30).start().press(":describe node-0011", "enter") },
+	"describe_pod":        func(t testing.TB) *rig { return newRig(t, 30).start().press(":pods", "enter", "d") },
+	"describe_pending":    func(t testing.TB) *rig { return newRig(t, 30).start().press(":d shop/search-reindex-0", "enter") },
+	"describe_unknown":    func(t testing.TB) *rig { return newRig(t, 30).start().press(":d shop/nope", "enter") },
+	"describe_loading": func(t testing.TB) *rig {
+		r := newRig(t, 30).start()
+		r.hold = true
+		r.press("d")
+		r.pass(3 * time.Second)
+		return r
+	},
+	"describe_partial": func(t testing.TB) *rig {
+		r := newRig(t, 30)
+		r.src.Missing = missing
+		return r.start().press("d")
+	},
+	"describe_stale": func(t testing.TB) *rig {
+		r := newRig(t, 30).start().press("d")
+		r.src.Err = errUnreachable
+		r.pass(45 * time.Second)
+		return r
+	},
+	"yaml_node": func(t testing.TB) *rig { return newRig(t, 30).start().press("y") },
+	"yaml_pod": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":explain shop/search-reindex-0", "enter", "y", "ctrl+f")
+	},
+	"yaml_object": func(t testing.TB) *rig {
+		r := newRig(t, 30)
+		r.m.source = &fixture.Objects{Source: r.src}
+		return r.start().press(":pods", "enter", "y")
+	},
+	"yaml_error": func(t testing.TB) *rig {
+		r := newRig(t, 30).start()
+		r.src.Err = errUnreachable
+		return r.press("y")
+	},
+	"long_way": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":pods", "enter", ":d analytics/report-0003", "enter", "enter", "n", "v")
+	},
 	"pod_unknown": func(t testing.TB) *rig { return newRig(t, 30).start().press(":explain shop/nope", "enter") },
 	"chart": func(t testing.TB) *rig {
 		r := newRig(t, 30).start()

@@ -13,15 +13,17 @@ const (
 	chartScreen
 	nodeScreen
 	podScreen
+	describeScreen
+	yamlScreen
 	helpScreen
 )
 
 // screen is one entry of the stack that esc goes back through.
 type screen struct {
 	kind screenKind
-	// node of a node screen.
+	// node of a node screen, of a chart that is not the cluster's, or described.
 	node string
-	// namespace and pod of a pod screen.
+	// namespace and pod of a pod screen, or described.
 	namespace, pod string
 	// tab of a node screen.
 	tab int
@@ -41,11 +43,23 @@ func (s screen) crumb() string {
 		return s.node
 	case podScreen:
 		return s.namespace + "/" + s.pod
+	case describeScreen:
+		return "describe " + s.object()
+	case yamlScreen:
+		return "yaml " + s.object()
 	case helpScreen:
 		return "help"
 	default:
 		return "nodes"
 	}
+}
+
+// object is what a screen of one node or pod is about.
+func (s screen) object() string {
+	if s.node != "" {
+		return "node " + s.node
+	}
+	return "pod " + s.namespace + "/" + s.pod
 }
 
 // same reports whether both show the same thing, whatever is scrolled or unfolded.
@@ -72,7 +86,7 @@ func (m *Model) open(s screen) tea.Cmd {
 // back clears the filter first, then returns to the screen before.
 func (m *Model) back() tea.Cmd {
 	if t := m.table(); t != nil && t.Filter() != "" {
-		_ = t.SetFilter("") // an empty filter always compiles
+		_ = t.SetFilter("") // an empty filter always parses
 		return nil
 	}
 	return m.pop()
@@ -95,8 +109,10 @@ func (m *Model) quit() tea.Cmd {
 }
 
 // table is the table of the current screen; nil where there is none.
-func (m *Model) table() table {
-	switch s := m.screen(); s.kind {
+func (m *Model) table() table { return m.tableOf(m.screen()) }
+
+func (m *Model) tableOf(s *screen) table {
+	switch s.kind {
 	case nodesScreen:
 		return m.nodeTable
 	case podsScreen:
@@ -117,11 +133,16 @@ type table interface {
 	Total() int
 	Filter() string
 	SetFilter(expr string) error
+	Selector() string
+	Admit(keys map[string]bool)
 	Problems() bool
 	ToggleProblems()
 	Wide() bool
 	ToggleWide()
 	SortBy(title string, largestFirst bool)
-	Sorted() (title string, descending bool)
-	SetHeight(rows int)
+	Choose(delta int)
+	SortByChosen()
+	At(line int) bool
+	Cursor() int
+	SetSize(width, rows int)
 }

@@ -30,6 +30,10 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		return m.press(msg)
 	case tea.PasteMsg:
 		return m.paste(msg)
+	case tea.MouseClickMsg:
+		return m.click(msg)
+	case tea.MouseWheelMsg:
+		return m.wheel(msg)
 	case refreshMsg:
 		return tea.Batch(m.poll(), m.after(m.interval, refreshMsg{}))
 	case flashMsg:
@@ -78,6 +82,10 @@ func (m *Model) learn(msg tea.Msg) {
 		m.node.accept(msg)
 	case answer[*diagnostics.PodExplanation]:
 		m.pod.accept(msg)
+	case answer[detail]:
+		m.detail.accept(msg)
+	case answer[admitted]:
+		m.learnAdmitted(msg)
 	case answer[namespaceNames]:
 		m.spaceNames.accept(msg)
 	case answer[podNames]:
@@ -108,7 +116,7 @@ func (m *Model) learnNodes(msg answer[*diagnostics.NodeOverviewList]) {
 func (m *Model) settle() {
 	f := m.frame()
 	if t := m.table(); t != nil {
-		t.SetHeight(f.body.h - 1 - m.tableTop(f))
+		t.SetSize(f.body.w, f.body.h-1-m.tableTop(f))
 	}
 	s := m.screen()
 	if s.scroll > 0 {

@@ -10,8 +10,6 @@ import (
 
 // chartState is what the chart shows.
 type chartState struct {
-	// node, or empty for the cluster.
-	node     string
 	resource history.Resource
 	// zoom moves away from the step that fits the whole history; negative is closer.
 	zoom int
@@ -37,15 +35,14 @@ var chartActions = []action{
 	bind(groupView, true, "tab", "cpu or memory", (*Model).turnResource, "tab"),
 	bind(groupView, true, "j k", "next, previous node", chartNode(1), "j", "down", "right", "l"),
 	bind(groupView, false, "k up", "previous node", chartNode(-1), "k", "up", "left", "h"),
-	bind(groupView, true, "a", "cluster", func(m *Model) tea.Cmd { m.chart.node = ""; return nil }, "a", "g"),
+	bind(groupView, true, "a", "cluster", func(m *Model) tea.Cmd { m.screen().node = ""; return nil }, "a", "g"),
 	bind(groupView, true, "+ -", "zoom", zoomBy(-1), "+", "="),
 	bind(groupView, false, "-", "zoom out", zoomBy(1), "-"),
 	bind(groupView, true, "enter", "node", (*Model).openChartNode, "enter", "x"),
 }
 
 func (m *Model) openChart(node string) tea.Cmd {
-	m.chart.node = node
-	return m.open(screen{kind: chartScreen})
+	return m.open(screen{kind: chartScreen, node: node})
 }
 
 func (m *Model) turnResource() tea.Cmd {
@@ -63,24 +60,26 @@ func zoomBy(by int) func(*Model) tea.Cmd {
 // chartNode goes through the cluster and its nodes, in the order of the node table.
 func chartNode(by int) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
-		if m.chart.node == "" && by > 0 {
+		s := m.screen()
+		if s.node == "" && by > 0 {
 			m.nodeTable.Move(-m.nodeTable.Total())
-		} else if m.nodeTable.Select(m.chart.node); by < 0 && m.nodeTable.Cursor() == 0 {
-			m.chart.node = ""
+		} else if m.nodeTable.Select(s.node); by < 0 && m.nodeTable.Cursor() == 0 {
+			s.node = ""
 			return nil
 		} else {
 			m.nodeTable.Move(by)
 		}
 		if row := m.nodeTable.Selected(); row != nil {
-			m.chart.node = row.Name
+			s.node = row.Name
 		}
 		return nil
 	}
 }
 
 func (m *Model) openChartNode() tea.Cmd {
-	if m.chart.node == "" {
+	node := m.screen().node
+	if node == "" {
 		return m.say("this is the whole cluster; j and k choose a node", false)
 	}
-	return m.open(screen{kind: nodeScreen, node: m.chart.node})
+	return m.open(screen{kind: nodeScreen, node: node})
 }

@@ -19,16 +19,21 @@ var nodeActions = []action{
 	bind(groupView, false, "shift-tab", "previous tab", turnTab(-1), "shift+tab", "left", "h"),
 	bind(groupView, true, "enter", "unfold or explain", (*Model).enterNode, "enter"),
 	bind(groupView, false, "x", "explain the pod", (*Model).explainNodePod, "x"),
-	bind(groupView, true, "p", "pods", func(m *Model) tea.Cmd { m.screen().tab = podsTab; return nil }, "p"),
+	bind(groupView, true, "p", "pods", func(m *Model) tea.Cmd { return m.showTab(podsTab) }, "p"),
+	describeAction, yamlAction,
 	bind(groupView, true, "v", "chart", func(m *Model) tea.Cmd { return m.openChart(m.screen().node) }, "v"),
 }
 
 func turnTab(by int) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
-		s := m.screen()
-		s.tab, s.scroll = (s.tab+by+nodeTabs)%nodeTabs, 0
-		return nil
+		return m.showTab((m.screen().tab + by + nodeTabs) % nodeTabs)
 	}
+}
+
+func (m *Model) showTab(tab int) tea.Cmd {
+	s := m.screen()
+	s.tab, s.scroll = tab, 0
+	return m.poll()
 }
 
 func (m *Model) enterNode() tea.Cmd {

@@ -9,6 +9,7 @@ var nodesActions = []action{
 	bind(groupView, true, "x", "explain", (*Model).openSelectedNode, "x"),
 	bind(groupView, true, "v", "chart", (*Model).openSelectedChart, "v"),
 	bind(groupView, true, "p", "pods", (*Model).openSelectedPods, "p"),
+	describeAction, yamlAction,
 	sortAction("N", "NAME", false),
 	sortAction("S", "STATE", true),
 	sortAction("C", "CPU", true),

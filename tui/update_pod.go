@@ -10,6 +10,7 @@ var podActions = []action{
 		m.screen().unfolded = !m.screen().unfolded
 		return nil
 	}, "enter"),
+	describeAction, yamlAction,
 }
 
 // openPodNode opens the node the pod runs on, or the one a fix would open up.

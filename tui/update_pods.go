@@ -6,12 +6,12 @@ import (
 
 var podsActions = append([]action{
 	bind(groupView, true, "0", "all namespaces", func(m *Model) tea.Cmd { return m.setNamespace("") }, "0"),
-	sortAction("O", "NODE", false),
 }, podTableActions...)
 
 // podTableActions work wherever pods are listed.
 var podTableActions = []action{
 	bind(groupView, true, "enter", "explain", (*Model).openSelectedPod, "enter", "x"),
+	describeAction, yamlAction,
 	sortAction("N", "NAME", false),
 	sortAction("Q", "QOS", false),
 	sortAction("S", "STATUS", true),
@@ -25,12 +25,16 @@ func (m *Model) setNamespace(namespace string) tea.Cmd {
 	return m.open(screen{kind: podsScreen})
 }
 
-func (m *Model) openSelectedPod() tea.Cmd {
-	t := m.podTable
+// selectedPod is the pod under the cursor, in whichever table pods are listed; nil when there is none.
+func (m *Model) selectedPod() *podRow {
 	if m.screen().kind == nodeScreen {
-		t = m.nodePodTable
+		return m.nodePodTable.Selected()
 	}
-	row := t.Selected()
+	return m.podTable.Selected()
+}
+
+func (m *Model) openSelectedPod() tea.Cmd {
+	row := m.selectedPod()
 	if row == nil {
 		return nil
 	}

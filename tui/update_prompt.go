@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"koordinator.sh/koord/tui/internal/grid"
 	"koordinator.sh/koord/tui/internal/line"
 )
 
@@ -146,16 +147,23 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 	return nil
 }
 
-// filterLive applies the filter while it is typed. One that does not compile yet leaves the table as it is.
+// filterLive applies the filter while it is typed. One that does not parse yet leaves the table as it is, and so does a
+// label selector, which is asked for when it is whole.
 func (m *Model) filterLive() {
-	if t := m.table(); m.prompt.mode == promptFilter && t != nil {
-		m.prompt.err = t.SetFilter(m.prompt.input.Value())
+	t := m.table()
+	if m.prompt.mode != promptFilter || t == nil {
+		return
+	}
+	expr := m.prompt.input.Value()
+	if m.prompt.err = grid.ParseFilter(expr); m.prompt.err == nil && grid.SelectorOf(expr) == "" {
+		_ = t.SetFilter(expr) // it has just been parsed
 	}
 }
 
 func (m *Model) cancelPrompt() tea.Cmd {
 	if t := m.table(); m.prompt.mode == promptFilter && t != nil {
-		_ = t.SetFilter(m.prompt.before) // it compiled before
+		m.prompt.close()
+		return m.filter(t, m.prompt.before)
 	}
 	m.prompt.close()
 	return nil
@@ -168,7 +176,7 @@ func (m *Model) submitPrompt() tea.Cmd {
 		if err != nil {
 			return m.say(err.Error(), true)
 		}
-		return nil
+		return m.filter(m.table(), line)
 	}
 	m.prompt.remember(line)
 	return m.execute(line)

@@ -16,6 +16,9 @@ func (m *Model) View() tea.View {
 	view.AltScreen = true
 	view.WindowTitle = "koord"
 	view.Cursor = m.promptCursor()
+	if m.mouse {
+		view.MouseMode = tea.MouseModeCellMotion
+	}
 	return view
 }
 
@@ -122,6 +125,10 @@ func (m *Model) text(f frame) (lines []string, room int) {
 	case podScreen:
 		if m.pod.known {
 			return m.podText(f.body.w), room
+		}
+	case describeScreen, yamlScreen:
+		if m.detail.known {
+			return m.detailText(f.body.w), room
 		}
 	}
 	return nil, room

@@ -13,8 +13,8 @@ const bothCharts = 34
 
 // drawChart is the co-location story over time.
 func (m *Model) drawChart(r rect) []string {
-	if m.chart.node != "" && !m.history.Has(m.chart.node) {
-		return m.drawEmpty(r, "no history of "+cell.Clean(m.chart.node), "it is not among the nodes seen last; a shows the cluster")
+	if node := m.screen().node; node != "" && !m.history.Has(node) {
+		return m.drawEmpty(r, "no history of "+cell.Clean(node), "it is not among the nodes seen last; a shows the cluster")
 	}
 	if r.h >= bothCharts {
 		half := (r.h - 1) / 2
@@ -26,8 +26,8 @@ func (m *Model) drawChart(r rect) []string {
 
 // drawOne is one resource: its story in a line, the legend and the chart.
 func (m *Model) drawOne(res history.Resource, r rect) []string {
-	cpu, memory := m.summary.cpu, m.summary.memory
-	if n := m.overview(m.chart.node); n != nil {
+	node, cpu, memory := m.screen().node, m.summary.cpu, m.summary.memory
+	if n := m.overview(node); n != nil {
 		cpu, memory = story.Of(n.CPU), story.Of(n.Memory)
 	}
 	head, unit := m.summaryLine("cpu", cpu, quantity.Cores, " cores", r.w), quantity.Cores
@@ -35,14 +35,14 @@ func (m *Model) drawOne(res history.Resource, r rect) []string {
 		head, unit = m.summaryLine("mem", memory, quantity.Bytes, "", r.w), quantity.Bytes
 	}
 	st := m.st
-	if m.chart.node != "" && !m.history.Measured(m.chart.node, res) {
-		return append([]string{head}, m.drawEmpty(rect{w: r.w, h: r.h - 1}, "nothing was measured on "+cell.Clean(m.chart.node),
+	if node != "" && !m.history.Measured(node, res) {
+		return append([]string{head}, m.drawEmpty(rect{w: r.w, h: r.h - 1}, "nothing was measured on "+cell.Clean(node),
 			"its NodeMetric is absent or too old; enter says which")...)
 	}
 	columns := max(r.w-area.AxisWidth-2, 0)
 	step := m.step(columns)
 	chart := area.Chart{
-		Points: m.history.Columns(m.chart.node, res, m.nodes.at, step, step+2*m.interval, columns),
+		Points: m.history.Columns(node, res, m.nodes.at, step, step+2*m.interval, columns),
 		Step:   step, Unit: unit,
 	}
 	capacity := st.Bad.Render(st.Limit) + " " + st.Dim.Render("capacity")

@@ -158,6 +158,8 @@ func (m *Model) drawTitle(width int) string {
 	left := st.Faint.Render(st.Rule+" ") + st.Title.Render(m.title())
 	if t := m.table(); t != nil && m.feed().known {
 		left += m.tableTitle(t)
+	} else if t != nil && t.Filter() != "" {
+		left += " " + st.Accent.Render("/"+cell.Clean(t.Filter()))
 	} else if lines, room := m.text(m.frame()); len(lines) > room {
 		from := min(m.screen().scroll, len(lines)-room)
 		left += st.Dim.Render(fmt.Sprintf(" lines %d-%d of %d", from+1, from+room, len(lines)))
@@ -174,14 +176,16 @@ func (m *Model) title() string {
 		}
 		return "pods(" + cell.Clean(m.namespace) + ")"
 	case chartScreen:
-		if m.chart.node == "" {
+		if s.node == "" {
 			return "chart(cluster)" + measuredOf(m.summary.cpu)
 		}
-		return "chart(" + cell.Clean(m.chart.node) + ")"
+		return "chart(" + cell.Clean(s.node) + ")"
 	case nodeScreen:
 		return "node " + cell.Clean(s.node)
 	case podScreen:
 		return "pod " + cell.Clean(s.namespace+"/"+s.pod)
+	case describeScreen, yamlScreen:
+		return cell.Clean(s.crumb())
 	case helpScreen:
 		return "help"
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"koordinator.sh/koord/tui/internal/cell"
+	"koordinator.sh/koord/tui/internal/grid"
 	"koordinator.sh/koord/tui/internal/story"
 	"koordinator.sh/koord/tui/internal/style"
 )
@@ -27,11 +28,15 @@ func (m *Model) helpText(width int) []string {
 	lines := beside(sections, width, st)
 	lines = append(lines, "", " "+st.Title.Render("commands"))
 	for _, c := range commands {
-		lines = append(lines, "  "+st.Key.Render(cell.Left(":"+c.name+" "+c.args, 30, ""))+st.Plain.Render(c.help))
+		lines = append(lines, "  "+st.Key.Render(cell.Left(":"+c.name+" "+c.args, 32, ""))+st.Plain.Render(c.help))
 	}
 	lines = append(lines, "", " "+st.Title.Render("areas of bars and charts"))
 	for _, a := range append(slices.Clone(story.ChartOrder), style.Rest) {
 		lines = append(lines, "  "+st.Areas.Swatch(a, st.Full)+" "+st.Plain.Render(cell.Left(a.String(), 15, ""))+st.Dim.Render(areaHelp[a]))
+	}
+	lines = append(lines, "", " "+st.Title.Render("filters"))
+	for _, f := range grid.FilterForms {
+		lines = append(lines, "  "+st.Key.Render(cell.Left("/"+f.Form, 32, ""))+st.Plain.Render(f.Help))
 	}
 	if len(missing) > 0 {
 		lines = append(lines, "", " "+st.Warn.Render(st.Half+" incomplete"))
@@ -56,28 +61,30 @@ var areaHelp = map[style.Area]string{
 
 // helped are the actions of the view below the help, and what its answer could not see.
 func (m *Model) helped() ([]action, []string) {
-	if m.screen().kind != helpScreen || len(m.screens) < 2 {
-		return m.actions(), m.incomplete()
+	s := m.screen()
+	if s.kind == helpScreen && len(m.screens) > 1 {
+		s = &m.screens[len(m.screens)-2]
 	}
-	all := m.screens
-	m.screens = all[:len(all)-1]
-	defer func() { m.screens = all }()
-	return m.actions(), m.incomplete()
+	return m.actionsOf(s), m.incompleteOf(s)
 }
 
-// beside puts sections into as many columns as fit.
+// beside puts sections into as many columns as fit, each where there is the most room left.
 func beside(sections [][]string, width int, st *style.Set) []string {
 	const column = 40
-	columns := max(min(width/column, len(sections)), 1)
-	var lines []string
-	for at := 0; at < len(sections); at += columns {
-		row := sections[at:min(at+columns, len(sections))]
-		if at > 0 {
-			lines = append(lines, "")
+	columns := make([][]string, max(min(width/column, len(sections)), 1))
+	for _, section := range sections {
+		shortest := 0
+		for i := range columns {
+			if len(columns[i]) < len(columns[shortest]) {
+				shortest = i
+			}
 		}
-		lines = append(lines, zip(row, column, st)...)
+		if len(columns[shortest]) > 0 {
+			columns[shortest] = append(columns[shortest], "")
+		}
+		columns[shortest] = append(columns[shortest], section...)
 	}
-	return lines
+	return zip(columns, column, st)
 }
 
 func zip(row [][]string, column int, st *style.Set) []string {

@@ -14,6 +14,9 @@ import (
 // nodeHead is the number of lines above a node's tab: its two bars, the tabs and a blank.
 const nodeHead = 4
 
+// tabsLine is the line of the tabs among them.
+const tabsLine = 2
+
 func (m *Model) drawNodeHead(width int) []string {
 	var cpu, memory story.Parts
 	if n := m.overview(m.screen().node); n != nil {
@@ -42,17 +45,34 @@ func (m *Model) overview(name string) *diagnostics.NodeOverview {
 
 func (m *Model) drawTabs() string {
 	st, line := m.st, " "
-	for i, name := range tabNames {
-		if i == podsTab && m.nodePods.known {
-			name += fmt.Sprintf("(%d)", len(m.nodePods.value.Items))
-		}
+	for i := range tabNames {
 		if i == m.screen().tab {
-			line += st.Title.Render("["+name+"]") + " "
+			line += st.Title.Render("["+m.tabName(i)+"]") + " "
 		} else {
-			line += st.Dim.Render(" "+name+" ") + " "
+			line += st.Dim.Render(" "+m.tabName(i)+" ") + " "
 		}
 	}
 	return line
+}
+
+func (m *Model) tabName(i int) string {
+	if i == podsTab && m.nodePods.known {
+		return fmt.Sprintf("%s(%d)", tabNames[i], len(m.nodePods.value.Items))
+	}
+	return tabNames[i]
+}
+
+// tabAt is the tab drawn in a column of the terminal; -1 where there is none.
+func (m *Model) tabAt(x int) int {
+	from := 1
+	for i := range tabNames {
+		to := from + cell.Width(m.tabName(i)) + 3
+		if x >= from && x < to {
+			return i
+		}
+		from = to
+	}
+	return -1
 }
 
 func (m *Model) drawNodePods(r rect) []string {
@@ -232,7 +252,7 @@ func (m *Model) findingsText(findings []diagnostics.Finding, width int) []string
 			lines = append(lines, " "+text.Render(mark+line))
 		}
 		if f.Hint != "" {
-			for _, line := range cell.Wrap("hint: "+f.Hint, max(width-6, 10)) {
+			for _, line := range cell.Wrap("hint: "+m.called(f.Hint), max(width-6, 10)) {
 				lines = append(lines, "   "+st.Plain.Render(line))
 			}
 		}

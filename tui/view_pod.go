@@ -184,7 +184,7 @@ func (m *Model) fixText(fix *diagnostics.Fix, width int) []string {
 		who = "edit of the pod"
 	}
 	lines = append(lines, "   "+st.Dim.Render(fmt.Sprintf("%s, opens up %s, %s first", who, plural(int(fix.NodesUnlocked), "node"), cell.Clean(fix.Node))))
-	for i, line := range cell.Wrap(fix.Command, max(width-7, 20)) {
+	for i, line := range cell.Wrap(m.called(fix.Command), max(width-7, 20)) {
 		if fix.Command == "" {
 			break
 		}

@@ -1,11 +1,11 @@
 package tui
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/tui/internal/cell"
 	"koordinator.sh/koord/tui/internal/quantity"
 	"koordinator.sh/koord/tui/internal/style"
@@ -13,6 +13,14 @@ import (
 
 // feed is where the current view's content comes from; nil where it needs none.
 func (m *Model) feed() *feedState {
+	state := m.contentFeed()
+	if t := m.table(); t != nil && t.Selector() != "" && state.known && (!m.selection.known || m.selection.err != nil) {
+		return &m.selection.feedState
+	}
+	return state
+}
+
+func (m *Model) contentFeed() *feedState {
 	switch s := m.screen(); s.kind {
 	case nodesScreen, chartScreen:
 		return &m.nodes.feedState
@@ -25,13 +33,17 @@ func (m *Model) feed() *feedState {
 		return &m.node.feedState
 	case podScreen:
 		return &m.pod.feedState
+	case describeScreen, yamlScreen:
+		return &m.detail.feedState
 	}
 	return nil
 }
 
 // incomplete lists what the current answer could not see.
-func (m *Model) incomplete() []string {
-	switch s := m.screen(); {
+func (m *Model) incomplete() []string { return m.incompleteOf(m.screen()) }
+
+func (m *Model) incompleteOf(s *screen) []string {
+	switch {
 	case (s.kind == nodesScreen || s.kind == chartScreen) && m.nodes.known:
 		return m.nodes.value.Incomplete
 	case s.kind == podsScreen && m.pods.known:
@@ -42,6 +54,8 @@ func (m *Model) incomplete() []string {
 		return m.node.value.Status.Incomplete
 	case s.kind == podScreen && m.pod.known:
 		return m.pod.value.Status.Incomplete
+	case (s.kind == describeScreen || s.kind == yamlScreen) && m.detail.known:
+		return m.detail.value.incomplete
 	}
 	return nil
 }
@@ -56,7 +70,11 @@ func (m *Model) banners(width int) []string {
 	var out []string
 	if state.err != nil {
 		text := fmt.Sprintf(" %s data of %s ago: %s", st.Late, quantity.Age(state.age(m.clock.Now())), cell.Clean(state.err.Error()))
-		out = append(out, banner(text, codeOf(state.err)+st.Sep+" ctrl-r asks again", width, st.Bad, st))
+		tail := codeOf(state.err)
+		if long := tail + st.Sep + " ctrl-r asks again"; cell.Width(text)+cell.Width(long)+2 <= width {
+			tail = long
+		}
+		out = append(out, banner(text, tail, width, st.Bad, st))
 	}
 	if missing := m.incomplete(); len(missing) > 0 {
 		text := fmt.Sprintf(" %s incomplete: %s", st.Half, cell.Clean(missing[0]))
@@ -81,6 +99,9 @@ func codeOf(err error) string {
 	return ""
 }
 
+// called writes the commands in a text with the name the program was called by.
+func (m *Model) called(text string) string { return printer.Called(m.program, text) }
+
 // drawUnknown is a view before its first answer: blank, then a skeleton; or the error.
 func (m *Model) drawUnknown(state *feedState, r rect) []string {
 	switch {
@@ -104,13 +125,13 @@ func (m *Model) drawError(err error, r rect) []string {
 	}
 	if f, ok := finding.From(err); ok {
 		if f.Hint != "" {
-			for _, line := range cell.Wrap("hint: "+f.Hint, width) {
+			for _, line := range cell.Wrap("hint: "+m.called(f.Hint), width) {
 				text = append(text, st.Plain.Render("  "+line))
 			}
 		}
 		text = append(text, st.Dim.Render("  "+string(f.Code)))
-	} else if errors.Unwrap(err) == nil {
-		text = append(text, st.Plain.Render("  hint: koordctl status"))
+	} else {
+		text = append(text, st.Plain.Render("  hint: "+m.called("koordctl status")))
 	}
 	text = append(text, "", "  "+st.Key.Render("ctrl-r")+st.Dim.Render(" asks again, which also happens every "+quantity.Age(m.interval)))
 	return panel(text, r)
@@ -158,7 +179,7 @@ func (m *Model) drawSkeleton(state *feedState, r rect) []string {
 func (m *Model) drawEmpty(r rect, what string, hints ...string) []string {
 	text := []string{m.st.Bold.Render(what), ""}
 	for _, h := range hints {
-		text = append(text, m.st.Dim.Render(h))
+		text = append(text, m.st.Dim.Render(m.called(h)))
 	}
 	return panel(text, r)
 }

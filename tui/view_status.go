@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"koordinator.sh/koord/tui/internal/cell"
+	"koordinator.sh/koord/tui/internal/grid"
 )
 
 // drawStatus is the line of crumbs and flash, or the prompt while one is open.
@@ -16,16 +17,7 @@ func (m *Model) drawStatus(width int) string {
 		return m.drawPrompt(width)
 	}
 	st := m.st
-	from := max(len(m.screens)-5, 0)
-	var crumbs []string
-	for i := from; i < len(m.screens); i++ {
-		text := st.Dim
-		if i == len(m.screens)-1 {
-			text = st.Accent
-		}
-		crumbs = append(crumbs, text.Render("<"+cell.Clean(m.screens[i].crumb())+">"))
-	}
-	left := " " + strings.Join(crumbs, " ")
+	left := m.crumbs(width)
 	if m.flash.text == "" {
 		return cell.Truncate(left, width, st.Ellipsis)
 	}
@@ -34,6 +26,23 @@ func (m *Model) drawStatus(width int) string {
 		text = st.Bad
 	}
 	return cell.Spread(left, text.Render(cell.Clean(m.flash.text))+" ", width, st.Ellipsis)
+}
+
+// crumbs are the screens that esc goes back through. Where not all fit, the oldest are left out.
+func (m *Model) crumbs(width int) string {
+	st, line := m.st, ""
+	for i := len(m.screens) - 1; i >= 0; i-- {
+		text := st.Dim
+		if i == len(m.screens)-1 {
+			text = st.Accent
+		}
+		crumb := " " + text.Render("<"+cell.Clean(m.screens[i].crumb())+">")
+		if line != "" && cell.Width(crumb)+cell.Width(line) > width {
+			break
+		}
+		line = crumb + line
+	}
+	return line
 }
 
 const promptLead = 2
@@ -49,9 +58,11 @@ func (m *Model) drawPrompt(width int) string {
 	note := ""
 	switch {
 	case m.prompt.err != nil:
-		note = st.Bad.Render("not a regular expression yet")
+		note = st.Bad.Render("not a whole filter yet")
 	case m.prompt.mode == promptFilter && value == "":
-		note = st.Faint.Render("regular expression, ! in front inverts")
+		note = st.Faint.Render("regular expression; ! inverts, -f fuzzy, -l labels")
+	case m.prompt.mode == promptFilter && grid.SelectorOf(value) != "":
+		note = st.Faint.Render("enter asks for these labels")
 	case m.prompt.mode == promptCommand:
 		note = st.Faint.Render(cell.Truncate(m.candidates(), max(width-40, 0), st.Ellipsis))
 	}
@@ -136,5 +147,5 @@ func hint(label, help string) action {
 
 var promptMenu = map[promptMode][]action{
 	promptCommand: {hint("enter", "run"), hint("tab", "complete"), hint("up down", "history"), hint("esc", "cancel")},
-	promptFilter:  {hint("enter", "keep"), hint("esc", "cancel"), hint("!", "in front inverts")},
+	promptFilter:  {hint("enter", "keep"), hint("esc", "cancel"), hint("!", "inverts"), hint("-f", "fuzzy"), hint("-l", "labels")},
 }

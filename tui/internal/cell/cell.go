@@ -139,6 +139,22 @@ func Wrap(text string, width int) []string {
 	return out
 }
 
+// Fold breaks plain text into lines of at most width cells wherever the width is reached. All but the first begin with
+// indent blanks, which have to leave room.
+func Fold(text string, width, indent int) []string {
+	var out []string
+	lead := ""
+	for room := width; Width(text) > room && room > 0; room = width - indent {
+		part := ansi.Truncate(text, room, "")
+		if part == "" { // not even one rune has room
+			break
+		}
+		out = append(out, lead+part)
+		text, lead = text[len(part):], Blank(indent)
+	}
+	return append(out, lead+Truncate(text, width-len(lead), ""))
+}
+
 // Spread puts left and right at the two ends of a line of width cells. What does not fit is cut, the right end first
 // dropped whole where the left leaves no room for a part of it.
 func Spread(left, right string, width int, tail string) string {

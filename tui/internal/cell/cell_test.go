@@ -64,3 +64,24 @@ func TestWrapStaysInside(t *testing.T) {
 		}
 	})
 }
+
+func TestFoldKeepsEverything(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := Clean(rapid.StringOfN(rapid.RuneFrom([]rune("ab -:é世")), 0, 60, -1).Draw(t, "text"))
+		width := rapid.IntRange(4, 30).Draw(t, "width")
+		indent := rapid.IntRange(0, width/2).Draw(t, "indent")
+		var back string
+		for i, line := range Fold(text, width, indent) {
+			if Width(line) > width {
+				t.Fatalf("line %q is wider than %d", line, width)
+			}
+			if i > 0 {
+				line = line[indent:]
+			}
+			back += line
+		}
+		if back != text {
+			t.Fatalf("got %q back, want %q", back, text)
+		}
+	})
+}

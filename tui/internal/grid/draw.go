@@ -8,15 +8,20 @@ import (
 	"koordinator.sh/koord/tui/internal/style"
 )
 
-const gap = 1
+const (
+	// gap is between two columns.
+	gap = 1
+	// margin is left and right of the columns together.
+	margin = 2
+)
 
 // Draw returns the header line and the visible rows, each exactly width cells wide and at most height lines together.
 // Without focus no row is marked.
 func (t *Table[T]) Draw(width, height int, focus bool, st *style.Set) []string {
-	if width <= 2 || height <= 0 {
+	if width <= margin || height <= 0 {
 		return nil
 	}
-	shown, widths := t.fit(width - 2)
+	shown, widths := t.fit(width - margin)
 	lines := make([]string, 0, height)
 	lines = append(lines, t.header(shown, widths, width, st))
 	for i := t.offset; i < len(t.visible) && len(lines) < height; i++ {
@@ -103,6 +108,9 @@ func (t *Table[T]) header(shown, widths []int, width int, st *style.Set) string 
 			} else {
 				title += st.Up
 			}
+		}
+		if t.choosing && i == t.chosen {
+			text = st.On(true).Title
 		}
 		text.Write(&b, align(title, widths[at], c.Right, st))
 	}

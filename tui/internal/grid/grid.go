@@ -3,10 +3,7 @@
 package grid
 
 import (
-	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 
 	"koordinator.sh/koord/tui/internal/style"
 )
@@ -47,13 +44,17 @@ type Table[T any] struct {
 
 	sortBy     int
 	descending bool
-	expr       string
-	pattern    *regexp.Regexp
-	inverse    bool
-	problems   bool
-	wide       bool
+	// chosen is the column that the header marks while choosing is true.
+	chosen   int
+	choosing bool
+	filter   filter
+	admitted map[string]bool
+	problems bool
+	wide     bool
 
-	cursor, offset, height int
+	cursor, offset int
+	// width that columns share and height for rows, in cells.
+	width, height int
 }
 
 // New returns an empty table. key identifies a row across refreshes, text is what a filter searches and problem selects
@@ -76,23 +77,32 @@ func (t *Table[T]) Total() int { return len(t.all) }
 func (t *Table[T]) Len() int { return len(t.visible) }
 
 // Filter is the expression in force.
-func (t *Table[T]) Filter() string { return t.expr }
+func (t *Table[T]) Filter() string { return t.filter.expr }
 
-// SetFilter keeps the rows that match a regular expression, upper and lower case alike; a leading ! keeps the others.
-// On an error the filter before stays.
+// Selector is the label selector of the filter; empty when the filter is of another form.
+func (t *Table[T]) Selector() string { return t.filter.selector }
+
+// SetFilter keeps the rows that an expression of one of FilterForms asks for. On an error the filter before stays. A label
+// selector keeps no row until Admit says which it selects.
 func (t *Table[T]) SetFilter(expr string) error {
-	body, inverse := strings.CutPrefix(expr, "!")
-	var pattern *regexp.Regexp
-	if body != "" {
-		var err error
-		if pattern, err = regexp.Compile("(?i)" + body); err != nil {
-			return fmt.Errorf("filter %q is not a regular expression: %w", body, err)
-		}
+	f, err := parseFilter(expr)
+	if err != nil {
+		return err
 	}
 	held := t.heldKey()
-	t.expr, t.pattern, t.inverse = expr, pattern, inverse && pattern != nil
+	if f.selector != t.filter.selector {
+		t.admitted = nil
+	}
+	t.filter = f
 	t.arrange(held)
 	return nil
+}
+
+// Admit says which rows the label selector of the filter selects, by key.
+func (t *Table[T]) Admit(keys map[string]bool) {
+	held := t.heldKey()
+	t.admitted = keys
+	t.arrange(held)
 }
 
 // Problems reports whether only problems are shown.
@@ -123,9 +133,35 @@ func (t *Table[T]) SortBy(title string, largestFirst bool) {
 		if t.sortBy == i {
 			t.descending = !was
 		}
-		t.sortBy, t.cursor, t.offset = i, 0, 0
+		t.sortBy, t.cursor, t.offset, t.choosing = i, 0, 0, false
 		t.arrange("")
 		return
+	}
+}
+
+// Choose moves the mark in the header by delta columns, of those that are shown and can be sorted by. It begins at the
+// column in order and stops at the ends.
+func (t *Table[T]) Choose(delta int) {
+	if !t.choosing {
+		t.chosen, t.choosing = t.sortBy, true
+	}
+	shown, _ := t.fit(t.width)
+	shown = slices.DeleteFunc(shown, func(i int) bool { return t.columns[i].Compare == nil })
+	at := slices.Index(shown, t.chosen) + delta
+	if len(shown) > 0 {
+		t.chosen = shown[max(min(at, len(shown)-1), 0)]
+	}
+}
+
+// SortByChosen orders by the column that Choose marked, numbers with the largest first; without a mark it reverses the
+// order.
+func (t *Table[T]) SortByChosen() {
+	at := t.sortBy
+	if t.choosing {
+		at = t.chosen
+	}
+	if at < len(t.columns) {
+		t.SortBy(t.columns[at].Title, t.columns[at].Right)
 	}
 }
 
@@ -160,10 +196,20 @@ func (t *Table[T]) Move(delta int) {
 // Page is the number of rows seen at once.
 func (t *Table[T]) Page() int { return max(t.height, 1) }
 
-// SetHeight tells the table how many rows are seen at once.
-func (t *Table[T]) SetHeight(rows int) {
-	t.height = max(rows, 0)
+// SetSize tells the table how wide it is drawn, and how many rows are seen at once.
+func (t *Table[T]) SetSize(width, rows int) {
+	t.width, t.height = max(width-margin, 0), max(rows, 0)
 	t.scroll()
+}
+
+// At moves the cursor to the row that is drawn in a line of the table, the header being line 0; false when there is none.
+func (t *Table[T]) At(line int) bool {
+	at := t.offset + line - 1
+	if line < 1 || line > t.height || at >= len(t.visible) {
+		return false
+	}
+	t.cursor = at
+	return true
 }
 
 func (t *Table[T]) heldKey() string {
@@ -190,7 +236,10 @@ func (t *Table[T]) passes(row *T) bool {
 	if t.problems && !t.problem(row) {
 		return false
 	}
-	return t.pattern == nil || t.pattern.MatchString(t.text(row)) != t.inverse
+	if t.filter.selector != "" {
+		return t.admitted[t.key(row)]
+	}
+	return t.filter.expr == "" || t.filter.keeps(t.key(row), t.text(row))
 }
 
 func (t *Table[T]) order() {

@@ -25,7 +25,7 @@ func newCities(rows ...city) *Table[city] {
 		{Title: "SIZE", Width: 5, Right: true, Drop: 1, Compare: func(a, b *city) int { return cmp.Compare(a.size, b.size) },
 			Cell: func(r *city, _ int, st *style.Set) string { return st.Plain.Render(fmt.Sprint(r.size)) }},
 	}, func(r *city) string { return r.name }, func(r *city) string { return r.name }, func(r *city) bool { return r.size > 5 })
-	t.SetHeight(3)
+	t.SetSize(40, 3)
 	t.SetRows(rows)
 	return t
 }
@@ -52,6 +52,22 @@ func TestArrangement(t *testing.T) {
 		"inverse filter":                {func(t *Table[city]) { _ = t.SetFilter("!o") }, "kiel ulm"},
 		"a lone ! filters nothing":      {func(t *Table[city]) { _ = t.SetFilter("!") }, "bonn kiel rom ulm"},
 		"a bad filter changes nothing":  {func(t *Table[city]) { _ = t.SetFilter("ulm"); _ = t.SetFilter("(") }, "ulm"},
+		"fuzzy letters in order":        {func(t *Table[city]) { _ = t.SetFilter("-f  B N") }, "bonn"},
+		"a lone -f filters nothing":     {func(t *Table[city]) { _ = t.SetFilter("-f") }, "bonn kiel rom ulm"},
+		"a word that begins with -f":    {func(t *Table[city]) { _ = t.SetFilter("-fonn|rom") }, "rom"},
+		"a selector keeps none unasked": {func(t *Table[city]) { _ = t.SetFilter("-l a=b") }, ""},
+		"a selector keeps the admitted": {func(t *Table[city]) { _ = t.SetFilter("-l a=b"); t.Admit(map[string]bool{"rom": true}) }, "rom"},
+		"another one forgets them": {func(t *Table[city]) {
+			_ = t.SetFilter("-l a=b")
+			t.Admit(map[string]bool{"rom": true})
+			_ = t.SetFilter("-l a=c")
+		}, ""},
+		"a lone -l filters nothing":     {func(t *Table[city]) { _ = t.SetFilter("-l") }, "bonn kiel rom ulm"},
+		"half a selector is no filter":  {func(t *Table[city]) { _ = t.SetFilter("ulm"); _ = t.SetFilter("-l a in (") }, "ulm"},
+		"by the marked column":          {func(t *Table[city]) { t.Choose(1); t.SortByChosen() }, "rom bonn kiel ulm"},
+		"the mark stops at the end":     {func(t *Table[city]) { t.Choose(1); t.Choose(1); t.Choose(-1); t.SortByChosen() }, "ulm rom kiel bonn"},
+		"without a mark it reverses":    {func(t *Table[city]) { t.SortByChosen() }, "ulm rom kiel bonn"},
+		"a column that is not shown":    {func(t *Table[city]) { t.SetSize(12, 3); t.Choose(1); t.SortByChosen() }, "ulm rom kiel bonn"},
 		"problems only, then all again": {func(t *Table[city]) { t.ToggleProblems() }, "bonn rom"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +105,7 @@ func TestTheCursorIsAlwaysSeen(t *testing.T) {
 	table, st := newCities(rows...), style.New(style.Appearance{ASCII: true})
 	rapid.Check(t, func(t *rapid.T) {
 		height := rapid.IntRange(1, 9).Draw(t, "height")
-		table.SetHeight(height)
+		table.SetSize(40, height)
 		table.Move(rapid.IntRange(-60, 60).Draw(t, "move"))
 		text := strings.Join(table.Draw(40, height+1, true, st), "\n")
 		if want := table.Selected().name; !strings.Contains(text, want) {
@@ -107,7 +123,7 @@ func TestDrawKeepsItsSize(t *testing.T) {
 		}
 		table := newCities(rows...)
 		width, height := rapid.IntRange(-1, 60).Draw(t, "width"), rapid.IntRange(-1, 12).Draw(t, "height")
-		table.SetHeight(height - 1)
+		table.SetSize(width, height-1)
 		table.Move(rapid.IntRange(-50, 50).Draw(t, "move"))
 		lines := table.Draw(width, height, true, st)
 		if len(lines) > max(height, 0) {
