@@ -24,8 +24,8 @@ type Rules[S comparable, A, L any] struct {
 	Fold func(node *corev1.Node, offer S, held []Holding[A]) L
 }
 
-// Book keeps the ledgers of all nodes. Between Reserve and the moment the API server shows the allocation in the pod's
-// annotations, the Book remembers it. It is safe for concurrent use.
+// Book keeps the ledgers of all nodes. What Reserve gave to a pod the Book remembers itself: the pod's annotations say it
+// only later, or not at all if the binding fails. It is safe for concurrent use.
 type Book[S comparable, A, L any] struct {
 	rules Rules[S, A, L]
 
@@ -115,7 +115,7 @@ func (b *Book[S, A, L]) Reserve(node string, pod *corev1.Pod, allocation A) {
 	b.versions[node]++
 }
 
-// Reserved returns what Reserve gave to a pod, until the pod itself says it.
+// Reserved returns what Reserve gave to a pod, or what the pod said since it was bound.
 func (b *Book[S, A, L]) Reserved(pod types.UID) (A, bool) {
 	b.mutex.RLock()
 	defer b.mutex.RUnlock()
@@ -133,7 +133,8 @@ func (b *Book[S, A, L]) Unreserve(pod types.UID) {
 	}
 }
 
-// PodHandler forgets reservations of pods that say themselves what they hold, and of pods that are gone.
+// PodHandler takes over what bound pods say themselves, and forgets pods that are gone. A reservation is kept until then,
+// because a snapshot of the scheduler may hold the pod as it was assumed, without its annotations, for some time yet.
 func (b *Book[S, A, L]) PodHandler() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { b.observe(object) },
@@ -157,8 +158,8 @@ func (b *Book[S, A, L]) observe(object any) {
 	if _, reserved := b.Reserved(pod.UID); !reserved {
 		return
 	}
-	if _, found := b.rules.Read(pod); found {
-		b.Unreserve(pod.UID)
+	if said, found := b.rules.Read(pod); found {
+		b.Reserve(pod.Spec.NodeName, pod, said)
 	}
 }
 

@@ -91,7 +91,7 @@ func TestLedgersFollowTheNodeInfo(t *testing.T) {
 	}
 }
 
-func TestReservationsCountUntilThePodSaysIt(t *testing.T) {
+func TestReservationsCountUntilThePodIsGone(t *testing.T) {
 	book := NewBook((&counted{}).rules())
 	assumed := podOf("a", "")
 	node := nodeWith(assumed)
@@ -108,19 +108,19 @@ func TestReservationsCountUntilThePodSaysIt(t *testing.T) {
 	check("unreserved", 0)
 
 	book.Reserve("n", assumed, 4)
-	bound := podOf("a", "4")
+	bound := podOf("a", "5")
 	bound.Spec.NodeName = "n"
 	handler := book.PodHandler()
-	handler.OnUpdate(assumed, podOf("a", "4"))
-	if _, found := book.Reserved("a"); !found {
-		t.Error("a pod without a node ended the reservation")
-	}
+	handler.OnUpdate(assumed, podOf("a", "5"))
+	check("annotated, not bound", 4)
 	handler.OnUpdate(assumed, bound)
-	if _, found := book.Reserved("a"); found {
-		t.Error("the pod says what it holds, and the reservation stayed")
-	}
+	check("bound, in a snapshot from before", 5)
 	node = nodeWith(bound)
-	check("bound", 4)
+	check("bound", 5)
+	handler.OnDelete(bound)
+	if _, found := book.Reserved("a"); found {
+		t.Error("the pod is gone, and the reservation stayed")
+	}
 
 	book.Reserve("n", podOf("x", ""), 1)
 	handler.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/x", Obj: podOf("x", "")})
