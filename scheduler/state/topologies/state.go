@@ -77,7 +77,7 @@ func newState(reports *informer.Informer, pods, nodes cache.SharedIndexInformer)
 	for _, watch := range []struct {
 		informer cache.SharedIndexInformer
 		handler  cache.ResourceEventHandler
-	}{{reports, changed}, {nodes, changed}, {nodes, s.book.NodeHandler()}, {pods, s.book.PodHandler()}} {
+	}{{reports, changed}, {nodes, changed}, {nodes, s.book.NodeHandler()}, {pods, s.podHandler()}} {
 		if _, err := watch.informer.AddEventHandler(watch.handler); err != nil {
 			return nil, fmt.Errorf("watch CPU topologies: %w", err)
 		}
@@ -88,7 +88,7 @@ func newState(reports *informer.Informer, pods, nodes cache.SharedIndexInformer)
 func fold(_ *corev1.Node, offer *numa.Node, held []ledger.Holding[numa.Allocation]) *numa.Ledger {
 	holders := make([]numa.Holder, len(held))
 	for i := range held {
-		holders[i] = numa.Holder{Namespace: held[i].Pod.Namespace, Name: held[i].Pod.Name, Allocation: held[i].Allocation}
+		holders[i] = numa.Holder{Namespace: held[i].Pod.Namespace, Name: held[i].Pod.Name, UID: held[i].Pod.UID, Allocation: held[i].Allocation}
 	}
 	return numa.NewLedger(offer, holders)
 }
@@ -179,7 +179,7 @@ func (s *State) Ledger(info fwk.NodeInfo) *numa.Ledger {
 	return s.book.Of(info, s.Node(info.Node()))
 }
 
-// Reserve remembers what a pod was given, until its annotations say so.
+// Reserve remembers what a pod was given, until it is gone.
 func (s *State) Reserve(node string, pod *corev1.Pod, allocation numa.Allocation) {
 	s.book.Reserve(node, pod, allocation)
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 	cachetesting "k8s.io/client-go/tools/cache/testing"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"koordinator.sh/koord/api/extension"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
@@ -136,16 +137,36 @@ func TestNodesAsTheyAreNot(t *testing.T) {
 	}
 }
 
-func TestReservationsEndWhenThePodSaysItself(t *testing.T) {
+// TestAnOwnerIsNeverForgottenInBetween follows a pod from Reserve to its end. The scheduler's cache shows it without
+// annotations for longer than the API server does.
+func TestAnOwnerIsNeverForgottenInBetween(t *testing.T) {
 	f := newFixture(t)
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "web"}}
-	f.state.Reserve("n", pod, numa.Allocation{CPUs: cpuset.Of(1)})
-	if _, reserved := f.state.book.Reserved("web"); !reserved {
-		t.Fatal("nothing is reserved")
+	node := newNode(nil)
+	f.nodes.Add(node)
+	f.reports.Add(newReport(4, "4"))
+	f.eventually("the report is read", func() bool { return f.state.Node(node).Usable.Len() == 4 })
+	assumed := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "web"}, Spec: corev1.PodSpec{NodeName: "n"}}
+	info := framework.NewNodeInfo(assumed)
+	info.SetNode(node)
+	free := func() string { return f.state.Ledger(info).Free.String() }
+	if free() != "0-3" {
+		t.Fatalf("before Reserve %s are free", free())
 	}
-	bound := pod.DeepCopy()
-	bound.Spec.NodeName = "n"
-	bound.Annotations = map[string]string{extension.AnnotationResourceStatus: `{"cpuset":"1"}`}
+	f.state.Reserve("n", assumed, numa.Allocation{CPUs: cpuset.Of(1)})
+	if free() != "0,2-3" {
+		t.Errorf("after Reserve %s are free", free())
+	}
+	bound := assumed.DeepCopy()
+	bound.Annotations = map[string]string{extension.AnnotationResourceStatus: `{"cpuset":"1"}`, extension.AnnotationReservationAllocated: `{"name":"r","uid":"r"}`}
 	f.pods.Add(bound)
-	f.eventually("the pod says it", func() bool { _, reserved := f.state.book.Reserved("web"); return !reserved })
+	f.eventually("the pod says what it uses", func() bool { held, _ := f.state.book.Reserved("web"); return held.Reservation == "r" })
+	if free() != "0,2-3" {
+		t.Errorf("%s are free as the scheduler's cache shows the pod", free())
+	}
+	moved := bound.DeepCopy()
+	moved.Annotations[extension.AnnotationResourceStatus] = `{"cpuset":"2"}`
+	f.pods.Modify(moved)
+	f.eventually("it owns another CPU", func() bool { return free() == "0-1,3" })
+	f.pods.Delete(moved)
+	f.eventually("it is gone", func() bool { _, reserved := f.state.book.Reserved("web"); return !reserved })
 }

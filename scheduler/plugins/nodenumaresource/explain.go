@@ -1,0 +1,77 @@
+package nodenumaresource
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/numa"
+	"koordinator.sh/koord/scheduler/reason"
+)
+
+// phrases say refusals in a summary, after the number of nodes.
+var phrases = map[finding.Code]string{
+	finding.CPUsNotInteger:           "bind pods to whole CPUs",
+	finding.CPUTopologyInvalid:       "report no CPU topology",
+	finding.CPUsNotWholeCores:        "give whole cores only",
+	finding.CPUBindPolicyConflict:    "demand another CPU bind policy",
+	finding.AmplificationInvalid:     "have an amplification ratio that cannot be read",
+	finding.CPUsExhausted:            "have too few free CPUs",
+	finding.NUMAZonesMissing:         "report no NUMA zones",
+	finding.NUMAZonesInsufficient:    "lack resources on the NUMA zones chosen",
+	finding.NUMAPolicyMismatch:       "align by another NUMA topology policy",
+	finding.NUMAUnaligned:            "cannot align the resources on NUMA zones",
+	finding.AmplifiedCPUInsufficient: "lack cpu at its amplified size",
+	finding.CPUSpecInvalid:           "cannot read what the pod asks for",
+}
+
+// ExplainRefusal repeats Filter with a trace, or says what PreFilter refused.
+func (p *Plugin) ExplainRefusal(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo, text string) (reason.Subject, bool) {
+	c := cycleOf(state)
+	if c == nil {
+		return p.explainPod(pod, text)
+	}
+	trace := &numa.Trace{}
+	_, verdict, _ := p.evaluate(ctx, state, c, pod, info, trace)
+	if verdict.Passed() || verdict.Reason() != text {
+		return reason.Subject{}, false
+	}
+	return reason.Subject{
+		Code: verdict.Code, Phrase: phraseOf(verdict), Distance: trace.Distance(verdict),
+		Describe: func() (string, []diagnosticsv1alpha1.Term) { return trace.Message(verdict), trace.Operands(verdict) },
+	}, true
+}
+
+// explainPod is about pods that no node can take.
+func (p *Plugin) explainPod(pod *corev1.Pod, text string) (reason.Subject, bool) {
+	_, verdict := numa.RequestOf(pod, p.args)
+	if verdict.Passed() || verdict.Reason() != text {
+		return reason.Subject{}, false
+	}
+	message, operands := text, []diagnosticsv1alpha1.Term(nil)
+	if verdict.Code == finding.CPUsNotInteger {
+		cpu := numa.PlainMilliCPU(pod)
+		message = fmt.Sprintf("%s, and %dm is not a whole number", text, cpu)
+		operands = []diagnosticsv1alpha1.Term{{Name: "cpuNeeded", Operator: diagnosticsv1alpha1.Info, Value: cpu, Unit: diagnosticsv1alpha1.MilliCPU}}
+	}
+	return reason.Subject{
+		Code: verdict.Code, Phrase: phraseOf(verdict), Distance: 1,
+		Describe: func() (string, []diagnosticsv1alpha1.Term) { return message, operands },
+	}, true
+}
+
+func phraseOf(verdict numa.Verdict) string {
+	switch verdict.Code {
+	case finding.CPUBindPolicyUnsatisfied:
+		return fmt.Sprintf("have free CPUs, but not as %s wants them", verdict.Policy)
+	case finding.NUMAResourceInsufficient:
+		return fmt.Sprintf("lack %s on their NUMA zones", verdict.Resource)
+	case finding.NUMAResourceUnsatisfied:
+		return fmt.Sprintf("have NUMA zones too small in %s", verdict.Resource)
+	}
+	return phrases[verdict.Code]
+}
