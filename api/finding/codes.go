@@ -114,6 +114,19 @@ const (
 	ReservationWishInvalid       Code = "KOORD1165"
 )
 
+// Codes of gangs.
+const (
+	GangNotFound            Code = "KOORD1171"
+	GangMembersMissing      Code = "KOORD1172"
+	GangGroupMissing        Code = "KOORD1173"
+	GangMemberRefused       Code = "KOORD1174"
+	GangWaiting             Code = "KOORD1175"
+	GangInvalid             Code = "KOORD1176"
+	GangTopologyUnsatisfied Code = "KOORD1177"
+	GangTopologyInvalid     Code = "KOORD1178"
+	GangPreempting          Code = "KOORD1179"
+)
+
 // Codes of usage classes.
 const (
 	UsageClassShare Code = "KOORD1221"

@@ -2,13 +2,17 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic/dynamicinformer"
@@ -19,7 +23,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
+	"sigs.k8s.io/yaml"
 
 	decision "koordinator.sh/koord/decision/loadaware"
 	"koordinator.sh/koord/scheduler/plugins/loadaware"
@@ -51,6 +57,41 @@ func TestDefaultConfiguration(t *testing.T) {
 		}
 	}
 	t.Error("the built-in configuration has no arguments for the plugin")
+}
+
+// TestTheChartSaysTheSame compares the built-in profile with the one that the chart installs.
+func TestTheChartSaysTheSame(t *testing.T) {
+	rendered, err := os.ReadFile("../../deploy/release/testdata/default.golden.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for document := range strings.SplitSeq(string(rendered), "\n---\n") {
+		var configMap corev1.ConfigMap
+		if err := yaml.Unmarshal([]byte(document), &configMap); err != nil || configMap.Kind != "ConfigMap" || configMap.Name != "koord-scheduler-config" {
+			continue
+		}
+		object, _, err := scheme.Codecs.UniversalDecoder().Decode([]byte(configMap.Data["koord-scheduler-config"]), nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		builtIn, err := DefaultConfiguration()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(builtIn.Profiles, object.(*config.KubeSchedulerConfiguration).Profiles, cmp.Transformer("json", decodedArgs)); diff != "" {
+			t.Errorf("profiles (-built in +chart):\n%s", diff)
+		}
+		return
+	}
+	t.Error("the chart has no scheduler configuration")
+}
+
+// decodedArgs makes raw arguments comparable.
+func decodedArgs(raw runtime.Unknown) (decoded map[string]any) {
+	if err := json.Unmarshal(raw.Raw, &decoded); err != nil {
+		return map[string]any{"error": err.Error()}
+	}
+	return decoded
 }
 
 func TestOptionsRefuseWhatMakesNoSense(t *testing.T) {

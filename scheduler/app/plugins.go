@@ -12,16 +12,19 @@ import (
 
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 	"koordinator.sh/koord/scheduler/plugins/loadaware"
+	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/plugins/noderesourcesfitplus"
 	"koordinator.sh/koord/scheduler/plugins/scarceresourceavoidance"
 	"koordinator.sh/koord/scheduler/plugins/schedulinghint"
 	"koordinator.sh/koord/scheduler/plugins/usageclass"
 )
 
-// OutOfTree is the registry of this project's plugins, on a state that they share.
-func OutOfTree(shared loadaware.State, now func() time.Time) frameworkruntime.Registry {
+// outOfTree is the registry of this project's plugins, on a state that they share. What is known of the load of nodes can
+// be another's, for explanations.
+func (s *shared) outOfTree(load loadaware.State, now func() time.Time) frameworkruntime.Registry {
 	return frameworkruntime.Registry{
-		loadaware.Name:               loadaware.Factory(shared, now),
+		loadaware.Name:               loadaware.Factory(load, now),
+		nodenumaresource.Name:        nodenumaresource.Factory(s.topologies, s.numaHooks),
 		defaultprebind.Name:          defaultprebind.New,
 		noderesourcesfitplus.Name:    noderesourcesfitplus.New,
 		scarceresourceavoidance.Name: scarceresourceavoidance.New,

@@ -7,9 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	kubeapp "k8s.io/kubernetes/cmd/kube-scheduler/app"
@@ -22,14 +20,13 @@ import (
 	"koordinator.sh/koord/scheduler/explain"
 	"koordinator.sh/koord/scheduler/extender"
 	"koordinator.sh/koord/scheduler/recorder"
-	"koordinator.sh/koord/scheduler/state"
 )
 
 // Scheduler is koord-scheduler, ready to run.
 type Scheduler struct {
 	config      *kubeconfig.CompletedConfig
 	scheduler   *scheduler.Scheduler
-	cluster     *state.Cluster
+	shared      *shared
 	attempts    *recorder.Recorder
 	diagnostics *diagnostics.Server
 }
@@ -41,20 +38,18 @@ func Setup(ctx context.Context, opts *Options) (*Scheduler, error) {
 		return nil, err
 	}
 	lock := observe(completed)
-	cluster, err := state.NewCluster(completed.KubeConfig, completed.InformerFactory.Core().V1().Pods().Informer())
+	common, err := newShared(completed.KubeConfig, completed.InformerFactory)
 	if err != nil {
 		return nil, err
 	}
-	completed.DynInformerFactory = eventSource{DynamicSharedInformerFactory: completed.DynInformerFactory, shared: map[schema.GroupVersionResource]cache.SharedIndexInformer{
-		state.NodeMetricResource: cluster.NodeMetrics(),
-	}}
+	completed.DynInformerFactory = eventSource{DynamicSharedInformerFactory: completed.DynInformerFactory, shared: common.watched()}
 	profiles := copyProfiles(completed.ComponentConfig.Profiles)
 	attempts := recorder.New(recorder.DefaultBounds(), time.Now)
-	built, err := buildScheduler(ctx, opts, completed, cluster, attempts)
+	built, err := buildScheduler(ctx, opts, completed, common, attempts)
 	if err != nil {
 		return nil, err
 	}
-	result := &Scheduler{config: completed, scheduler: built, cluster: cluster, attempts: attempts}
+	result := &Scheduler{config: completed, scheduler: built, shared: common, attempts: attempts}
 	if opts.DiagnosticsPort != 0 {
 		result.diagnostics, err = result.setupDiagnostics(ctx, opts, profiles, lock)
 	}
@@ -107,7 +102,7 @@ func copyProfiles(profiles []config.KubeSchedulerProfile) []config.KubeScheduler
 }
 
 // buildScheduler makes the scheduler with the same options as kube-scheduler's own main, and extends its profiles.
-func buildScheduler(ctx context.Context, opts *Options, completed *kubeconfig.CompletedConfig, cluster *state.Cluster, attempts *recorder.Recorder) (*scheduler.Scheduler, error) {
+func buildScheduler(ctx context.Context, opts *Options, completed *kubeconfig.CompletedConfig, common *shared, attempts *recorder.Recorder) (*scheduler.Scheduler, error) {
 	component, created := &completed.ComponentConfig, &createdPlugins{}
 	var finished []config.KubeSchedulerProfile
 	built, err := scheduler.New(ctx, completed.Client, completed.InformerFactory, completed.DynInformerFactory,
@@ -116,7 +111,7 @@ func buildScheduler(ctx context.Context, opts *Options, completed *kubeconfig.Co
 		scheduler.WithKubeConfig(completed.KubeConfig),
 		scheduler.WithProfiles(component.Profiles...),
 		scheduler.WithPercentageOfNodesToScore(component.PercentageOfNodesToScore),
-		scheduler.WithFrameworkOutOfTreeRegistry(created.remembering(OutOfTree(cluster, time.Now))),
+		scheduler.WithFrameworkOutOfTreeRegistry(created.remembering(common.outOfTree(common.cluster, time.Now))),
 		scheduler.WithPodMaxBackoffSeconds(component.PodMaxBackoffSeconds),
 		scheduler.WithPodInitialBackoffSeconds(component.PodInitialBackoffSeconds),
 		scheduler.WithPodMaxInUnschedulablePodsDuration(completed.PodMaxInUnschedulablePodsDuration),
@@ -146,7 +141,7 @@ func (s *Scheduler) setupDiagnostics(ctx context.Context, opts *Options, profile
 	engine, err := explain.New(ctx, explain.Config{
 		Client: client, Informers: s.config.InformerFactory, Cache: s.scheduler.Cache,
 		Profiles: s.scheduler.Profiles, ProfileConfigs: profiles, Nominator: s.scheduler.SchedulingQueue,
-		State: s.cluster, OutOfTree: OutOfTree, Attempts: s.attempts, Identity: identity, Leader: leader, Now: time.Now,
+		State: s.shared.cluster, OutOfTree: s.shared.outOfTree, Attempts: s.attempts, Identity: identity, Leader: leader, Now: time.Now,
 	})
 	if err != nil {
 		return nil, err
@@ -180,7 +175,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	defer cancel()
-	beside.Go(func() { s.cluster.Run(ctx) })
+	beside.Go(func() { s.shared.run(ctx) })
 	if s.diagnostics != nil {
 		beside.Go(func() {
 			if err := s.diagnostics.Run(ctx); err != nil && ctx.Err() == nil {
@@ -188,5 +183,6 @@ func (s *Scheduler) Run(ctx context.Context) error {
 			}
 		})
 	}
+	s.shared.settle(ctx)
 	return kubeapp.Run(ctx, s.config, s.scheduler)
 }

@@ -33,7 +33,7 @@ type Kind struct {
 type Informer struct {
 	cache.SharedIndexInformer
 	kind Kind
-	// missing is true while the resource is not served; it keeps the log quiet.
+	// missing is true while the resource is not served or may not be read; it keeps the log quiet.
 	missing atomic.Bool
 }
 
@@ -87,22 +87,29 @@ func trim(object any) (any, error) {
 	return object, nil
 }
 
-// watchFailed says once that the resource is not served; everything else is reported as usual.
+// watchFailed says once that the resource is not served, or may not be read; everything else is reported as usual.
 func (i *Informer) watchFailed(ctx context.Context, reflector *cache.Reflector, err error) {
-	if !apierrors.IsNotFound(err) {
+	absent, forbidden := apierrors.IsNotFound(err), apierrors.IsForbidden(err)
+	if !absent && !forbidden {
 		i.missing.Store(false)
 		cache.DefaultWatchErrorHandler(ctx, reflector, err)
 		return
 	}
-	if !i.missing.Swap(true) {
-		klog.FromContext(ctx).Info("A custom resource is not served by the cluster", "resource", i.kind.Resource.GroupResource().String(), "consequence", i.kind.Absent)
+	if i.missing.Swap(true) {
+		return
 	}
+	logger, resource := klog.FromContext(ctx), i.kind.Resource.GroupResource().String()
+	if forbidden {
+		logger.Error(err, "A custom resource may not be read; its objects are taken not to exist", "resource", resource, "consequence", i.kind.Absent)
+		return
+	}
+	logger.Info("A custom resource is not served by the cluster", "resource", resource, "consequence", i.kind.Absent)
 }
 
-// Missing is true until the cluster serves the resource, once it is known that it does not.
+// Missing is true once it is known that the cluster does not serve the resource, or not to this user, until it does.
 func (i *Informer) Missing() bool { return i.missing.Load() && !i.HasSynced() }
 
-// Settled is true once all objects are known, or the cluster is known not to serve them.
+// Settled is true once all objects are known, or it is known that they cannot be.
 func (i *Informer) Settled() bool { return i.HasSynced() || i.Missing() }
 
 // Get returns the object with the key NAMESPACE/NAME, or NAME for a kind without namespaces.

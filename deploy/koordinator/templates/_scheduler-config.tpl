@@ -13,17 +13,29 @@ clientConnection:
 profiles:
   - schedulerName: {{ .Values.scheduler.config.schedulerName }}
     plugins:
+      # Writes what plugins decided together with the binding; pods without such decisions go on to DefaultBinder.
+      bind:
+        enabled:
+          - name: DefaultPreBind
+      # On top of all plugins that are enabled by default.
       multiPoint:
         enabled:
           - name: LoadAwareScheduling
-            weight: 1
+          - name: NodeNUMAResource
+          - name: UsageClass
+          - name: NodeResourcesFitPlus
+          - name: ScarceResourceAvoidance
+          # A node that a hint prefers wins over any other score.
+          - name: SchedulingHint
+            weight: 1000
+          - name: DefaultPreBind
     pluginConfig:
       - name: LoadAwareScheduling
         args:
           apiVersion: kubescheduler.config.k8s.io/v1
           kind: LoadAwareSchedulingArgs
           {{- toYaml .Values.scheduler.config.loadAware | nindent 10 }}
-      # Batch pods request no cpu or memory, so they are spread by what they do request.
+      # Batch pods request no cpu or memory, so they are spread by the resources that they do request.
       - name: NodeResourcesFit
         args:
           apiVersion: kubescheduler.config.k8s.io/v1
@@ -31,10 +43,35 @@ profiles:
           scoringStrategy:
             type: LeastAllocated
             resources:
-              {{- range list "cpu" "memory" "kubernetes.io/batch-cpu" "kubernetes.io/batch-memory" }}
-              - name: {{ . }}
+              - name: cpu
                 weight: 1
-              {{- end }}
+              - name: memory
+                weight: 1
+              - name: kubernetes.io/batch-cpu
+                weight: 1
+              - name: kubernetes.io/batch-memory
+                weight: 1
+      # Accelerators are packed, so that whole nodes of them stay free.
+      - name: NodeResourcesFitPlus
+        args:
+          apiVersion: kubescheduler.config.k8s.io/v1
+          kind: NodeResourcesFitPlusArgs
+          resources:
+            nvidia.com/gpu:
+              type: MostAllocated
+              weight: 1
+            koordinator.sh/gpu-memory-ratio:
+              type: MostAllocated
+              weight: 1
+      # Pods without use for accelerators stay off the nodes that have them.
+      - name: ScarceResourceAvoidance
+        args:
+          apiVersion: kubescheduler.config.k8s.io/v1
+          kind: ScarceResourceAvoidanceArgs
+          resources:
+            - nvidia.com/gpu
+            - koordinator.sh/gpu-core
+            - koordinator.sh/gpu-memory-ratio
 {{- end }}
 
 {{/* ConfigMap koord-scheduler-config as it will be, YAML with keys "data" and "annotations". */}}
