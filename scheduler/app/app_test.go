@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -230,4 +231,30 @@ func TestReadOnlyClientsDoNotWrite(t *testing.T) {
 	if reached != 1 {
 		t.Errorf("%d requests reached the server, want 1", reached)
 	}
+}
+
+func TestOnlyTheLeaderDoesLeaderWork(t *testing.T) {
+	var leading atomic.Bool
+	began, ended := make(chan struct{}), make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		defer close(ended)
+		whileLeading(ctx, leading.Load, func(ctx context.Context) {
+			close(began)
+			<-ctx.Done()
+		})
+	}()
+	select {
+	case <-began:
+		t.Error("work began without leading")
+	default:
+	}
+	leading.Store(true)
+	<-began
+	leading.Store(false)
+	<-ended
+
+	cancel()
+	whileLeading(ctx, leading.Load, func(context.Context) { t.Error("work began after the end") })
 }

@@ -10,7 +10,10 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
+	"koordinator.sh/koord/scheduler/explain"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
+	"koordinator.sh/koord/scheduler/plugins/deviceshare"
+	"koordinator.sh/koord/scheduler/plugins/elasticquota"
 	"koordinator.sh/koord/scheduler/plugins/loadaware"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/plugins/noderesourcesfitplus"
@@ -19,11 +22,15 @@ import (
 	"koordinator.sh/koord/scheduler/plugins/usageclass"
 )
 
-// outOfTree is the registry of this project's plugins, on a state that they share. What is known of the load of nodes can
-// be another's, for explanations.
-func (s *shared) outOfTree(load loadaware.State, now func() time.Time) frameworkruntime.Registry {
+// live is what the scheduler's own plugins go by; explanations suppose something else.
+func (s *shared) live() explain.Supposed { return explain.Supposed{Load: s.cluster, Quotas: s.quotas} }
+
+// outOfTree is the registry of this project's plugins, on a state that they share.
+func (s *shared) outOfTree(supposed explain.Supposed, now func() time.Time) frameworkruntime.Registry {
 	return frameworkruntime.Registry{
-		loadaware.Name:               loadaware.Factory(load, now),
+		loadaware.Name:               loadaware.Factory(supposed.Load, now),
+		elasticquota.Name:            elasticquota.Factory(supposed.Quotas),
+		deviceshare.Name:             deviceshare.Factory(s.devices, s.deviceHooks, s.numaHooks),
 		nodenumaresource.Name:        nodenumaresource.Factory(s.topologies, s.numaHooks),
 		defaultprebind.Name:          defaultprebind.New,
 		noderesourcesfitplus.Name:    noderesourcesfitplus.New,

@@ -29,6 +29,10 @@ type Scheduler struct {
 	shared      *shared
 	attempts    *recorder.Recorder
 	diagnostics *diagnostics.Server
+	// leads is true while this process is the leader, and always without leader election.
+	leads func() bool
+	// leaderWork is done on the leader only.
+	leaderWork []func(context.Context)
 }
 
 // Setup builds the scheduler. Nothing runs, but the ports are open: a port that is taken is an error here.
@@ -50,8 +54,13 @@ func Setup(ctx context.Context, opts *Options) (*Scheduler, error) {
 		return nil, err
 	}
 	result := &Scheduler{config: completed, scheduler: built, shared: common, attempts: attempts}
+	var identity string
+	identity, result.leads = identityOf(lock)
+	if result.leaderWork, err = leaderWork(completed, common); err != nil {
+		return nil, err
+	}
 	if opts.DiagnosticsPort != 0 {
-		result.diagnostics, err = result.setupDiagnostics(ctx, opts, profiles, lock)
+		result.diagnostics, err = result.setupDiagnostics(ctx, opts, profiles, identity)
 	}
 	return result, err
 }
@@ -111,7 +120,7 @@ func buildScheduler(ctx context.Context, opts *Options, completed *kubeconfig.Co
 		scheduler.WithKubeConfig(completed.KubeConfig),
 		scheduler.WithProfiles(component.Profiles...),
 		scheduler.WithPercentageOfNodesToScore(component.PercentageOfNodesToScore),
-		scheduler.WithFrameworkOutOfTreeRegistry(created.remembering(common.outOfTree(common.cluster, time.Now))),
+		scheduler.WithFrameworkOutOfTreeRegistry(created.remembering(common.outOfTree(common.live(), time.Now))),
 		scheduler.WithPodMaxBackoffSeconds(component.PodMaxBackoffSeconds),
 		scheduler.WithPodInitialBackoffSeconds(component.PodInitialBackoffSeconds),
 		scheduler.WithPodMaxInUnschedulablePodsDuration(completed.PodMaxInUnschedulablePodsDuration),
@@ -132,16 +141,15 @@ func buildScheduler(ctx context.Context, opts *Options, completed *kubeconfig.Co
 	return built, nil
 }
 
-func (s *Scheduler) setupDiagnostics(ctx context.Context, opts *Options, profiles []config.KubeSchedulerProfile, lock *observedLock) (*diagnostics.Server, error) {
+func (s *Scheduler) setupDiagnostics(ctx context.Context, opts *Options, profiles []config.KubeSchedulerProfile, identity string) (*diagnostics.Server, error) {
 	client, err := kubernetes.NewForConfig(readOnly(s.config.KubeConfig))
 	if err != nil {
 		return nil, fmt.Errorf("create a client for explanations: %w", err)
 	}
-	identity, leader := identityOf(lock)
 	engine, err := explain.New(ctx, explain.Config{
 		Client: client, Informers: s.config.InformerFactory, Cache: s.scheduler.Cache,
 		Profiles: s.scheduler.Profiles, ProfileConfigs: profiles, Nominator: s.scheduler.SchedulingQueue,
-		State: s.shared.cluster, OutOfTree: s.shared.outOfTree, Attempts: s.attempts, Identity: identity, Leader: leader, Now: time.Now,
+		State: s.shared.cluster, Quotas: s.shared.quotas.Fork, OutOfTree: s.shared.outOfTree, Attempts: s.attempts, Identity: identity, Leader: s.leads, Now: time.Now,
 	})
 	if err != nil {
 		return nil, err
@@ -176,6 +184,9 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	defer beside.Wait()
 	defer cancel()
 	beside.Go(func() { s.shared.run(ctx) })
+	for _, work := range s.leaderWork {
+		beside.Go(func() { whileLeading(ctx, s.leads, work) })
+	}
 	if s.diagnostics != nil {
 		beside.Go(func() {
 			if err := s.diagnostics.Run(ctx); err != nil && ctx.Err() == nil {

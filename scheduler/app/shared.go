@@ -14,8 +14,11 @@ import (
 	"k8s.io/klog/v2"
 
 	"koordinator.sh/koord/scheduler/informer"
+	"koordinator.sh/koord/scheduler/plugins/deviceshare"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/state"
+	"koordinator.sh/koord/scheduler/state/devices"
+	"koordinator.sh/koord/scheduler/state/quotas"
 	"koordinator.sh/koord/scheduler/state/topologies"
 )
 
@@ -26,18 +29,28 @@ const patience = 10 * time.Second
 type shared struct {
 	cluster    *state.Cluster
 	topologies *topologies.State
-	numaHooks  *nodenumaresource.Hooks
+	devices    *devices.State
+	quotas     *quotas.State
+	// numaHooks and deviceHooks are where plugins of one profile find each other.
+	numaHooks   *nodenumaresource.Hooks
+	deviceHooks *deviceshare.Hooks
 }
 
 // newShared creates the state from the cluster that config reaches. Nothing is watched before run.
 func newShared(config *rest.Config, core informers.SharedInformerFactory) (*shared, error) {
 	pods, nodes := core.Core().V1().Pods().Informer(), core.Core().V1().Nodes().Informer()
-	s := &shared{numaHooks: nodenumaresource.NewHooks()}
+	s := &shared{numaHooks: nodenumaresource.NewHooks(), deviceHooks: deviceshare.NewHooks()}
 	var err error
 	if s.cluster, err = state.NewCluster(config, pods); err != nil {
 		return nil, err
 	}
 	if s.topologies, err = topologies.New(config, pods, nodes); err != nil {
+		return nil, err
+	}
+	if s.devices, err = devices.New(config, pods, nodes); err != nil {
+		return nil, err
+	}
+	if s.quotas, err = quotas.New(config, pods, nodes); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -48,18 +61,20 @@ func (s *shared) watched() map[schema.GroupVersionResource]cache.SharedIndexInfo
 	return map[schema.GroupVersionResource]cache.SharedIndexInformer{
 		state.NodeMetricResource: s.cluster.NodeMetrics(),
 		topologies.Resource:      s.topologies.Informer(),
+		devices.Resource:         s.devices.Informer(),
+		quotas.Kind.Resource:     s.quotas.Informer(),
 	}
 }
 
 // needed are the informers without whose objects scheduling would be wrong, and not only less informed.
 func (s *shared) needed() []*informer.Informer {
-	return []*informer.Informer{s.topologies.Informer()}
+	return []*informer.Informer{s.topologies.Informer(), s.devices.Informer(), s.quotas.Informer()}
 }
 
 // run watches until the context ends.
 func (s *shared) run(ctx context.Context) {
 	var group sync.WaitGroup
-	for _, part := range []func(context.Context){s.cluster.Run, s.topologies.Run} {
+	for _, part := range []func(context.Context){s.cluster.Run, s.topologies.Run, s.devices.Run, s.quotas.Run} {
 		group.Go(func() { part(ctx) })
 	}
 	group.Wait()

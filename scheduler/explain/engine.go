@@ -19,9 +19,11 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/profile"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/scheduler/plugins/elasticquota"
 	"koordinator.sh/koord/scheduler/plugins/loadaware"
 	"koordinator.sh/koord/scheduler/recorder"
 	"koordinator.sh/koord/scheduler/state"
+	"koordinator.sh/koord/scheduler/state/quotas"
 )
 
 // Config is what an Engine needs of the scheduler whose decisions it explains.
@@ -39,8 +41,10 @@ type Config struct {
 	Nominator fwk.PodNominator
 	// State shared by the scheduler's plugins.
 	State state.Reader
+	// Quotas returns an independent copy of the quotas and of what they are used for. It is nil when no plugin reads them.
+	Quotas func() *quotas.View
 	// OutOfTree returns the registry of the scheduler's own plugins on top of another state and clock.
-	OutOfTree func(shared loadaware.State, now func() time.Time) frameworkruntime.Registry
+	OutOfTree func(supposed Supposed, now func() time.Time) frameworkruntime.Registry
 	// Attempts that the scheduler recorded; nil when it records none.
 	Attempts *recorder.Recorder
 	// Identity of this process, and whether it is the leader now.
@@ -48,6 +52,13 @@ type Config struct {
 	Leader   func() bool
 	// Now is the clock.
 	Now func() time.Time
+}
+
+// Supposed is what explanations suppose of the cluster, in the place of what the scheduler's plugins share. It changes only
+// between evaluations.
+type Supposed struct {
+	Load   loadaware.State
+	Quotas elasticquota.State
 }
 
 // Engine explains pods. It is safe for concurrent use; explanations are made one at a time, each on all processors, so
@@ -130,5 +141,9 @@ func (e *Engine) refresh() (*world, error) {
 	if err := e.config.Cache.UpdateSnapshot(klog.Background(), e.snapshot); err != nil {
 		return nil, fmt.Errorf("take a snapshot of the scheduler's cache: %w", err)
 	}
-	return newWorld(e.snapshot, e.config.State), nil
+	w := newWorld(e.snapshot, e.config.State)
+	if e.config.Quotas != nil {
+		w.quotas = e.config.Quotas()
+	}
+	return w, nil
 }

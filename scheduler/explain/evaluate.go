@@ -51,7 +51,7 @@ func (e *evaluation) feasible() []fwk.NodeInfo {
 // evaluate runs all filters for a pod in a world, on the named nodes or, without names, on all. A plugin that fails on
 // a node refuses it, as it would in the scheduler, and is named in failures.
 func (s *simulation) evaluate(ctx context.Context, w *world, pod *corev1.Pod, names ...string) (*evaluation, error) {
-	s.stage.world = w
+	s.stage.show(w)
 	all, err := w.List()
 	if err != nil {
 		return nil, fmt.Errorf("list nodes: %w", err)

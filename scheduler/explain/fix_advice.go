@@ -73,7 +73,7 @@ func (w *world) with(change reason.Change) (*world, error) {
 		}
 	}
 	if change.Object != nil {
-		edited = edited.withObject(change.Object)
+		return edited.withObject(change.Object)
 	}
 	return edited, nil
 }

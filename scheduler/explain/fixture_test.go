@@ -57,8 +57,8 @@ func (s *fixedState) Reserve(*corev1.Pod, string, time.Time)         {}
 func (s *fixedState) Unreserve(*corev1.Pod, string)                  {}
 func (s *fixedState) MetricsChanged() uint64                         { return 0 }
 
-func outOfTree(shared loadaware.State, now func() time.Time) frameworkruntime.Registry {
-	return frameworkruntime.Registry{loadaware.Name: loadaware.Factory(shared, now)}
+func outOfTree(supposed Supposed, now func() time.Time) frameworkruntime.Registry {
+	return frameworkruntime.Registry{loadaware.Name: loadaware.Factory(supposed.Load, now)}
 }
 
 const profileYAML = `
@@ -90,7 +90,7 @@ func newCluster(t testing.TB, objects ...runtime.Object) *cluster {
 	clock := func() time.Time { return now }
 	built, err := kubescheduler.New(ctx, client, c.informers, nil,
 		func(string) events.EventRecorderLogger { return events.NewFakeRecorder(1) },
-		kubescheduler.WithProfiles(profiles(t)...), kubescheduler.WithFrameworkOutOfTreeRegistry(outOfTree(c.state, clock)))
+		kubescheduler.WithProfiles(profiles(t)...), kubescheduler.WithFrameworkOutOfTreeRegistry(outOfTree(Supposed{Load: c.state}, clock)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func newSimulation(ctx context.Context, settings Config, profile config.KubeSche
 // capturingRegistry is the scheduler's registry, with each factory remembering what it made.
 func capturingRegistry(settings Config, stage *stage, created map[string]fwk.Plugin) (frameworkruntime.Registry, error) {
 	registry := plugins.NewInTreeRegistry()
-	if err := registry.Merge(settings.OutOfTree(stage, settings.Now)); err != nil {
+	if err := registry.Merge(settings.OutOfTree(Supposed{Load: stage, Quotas: &stage.quotas}, settings.Now)); err != nil {
 		return nil, fmt.Errorf("merge plugin registries: %w", err)
 	}
 	for name, factory := range registry {

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -10,9 +11,11 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
 
+	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/loadaware"
 	"koordinator.sh/koord/scheduler/state"
+	"koordinator.sh/koord/scheduler/state/quotas"
 )
 
 // world is the cluster as one evaluation sees it: a snapshot with edits on top. Edits make a new world.
@@ -22,8 +25,8 @@ type world struct {
 	nodes    map[string]fwk.NodeInfo
 	metrics  map[string]*slov1alpha1.NodeMetric
 	assigned map[string]state.Assigned
-	// objects replace custom resources that plugins read, the latest edit last.
-	objects []any
+	// quotas as the scheduler has them, or with edits; nil when there are none.
+	quotas *quotas.View
 }
 
 // editVersions numbers edited lists of assigned pods; the top bit keeps them apart from those of the state.
@@ -36,7 +39,7 @@ func newWorld(snapshot *internalcache.Snapshot, reader state.Reader) *world {
 func (w *world) edit() *world {
 	edited := &world{
 		snapshot: w.snapshot, reader: w.reader, nodes: map[string]fwk.NodeInfo{},
-		metrics: map[string]*slov1alpha1.NodeMetric{}, assigned: map[string]state.Assigned{}, objects: slices.Clone(w.objects),
+		metrics: map[string]*slov1alpha1.NodeMetric{}, assigned: map[string]state.Assigned{}, quotas: w.quotas,
 	}
 	for name, node := range w.nodes {
 		edited.nodes[name] = node
@@ -62,6 +65,7 @@ func (w *world) withoutPod(pod *corev1.Pod, node string) (*world, error) {
 	}
 	edited.nodes[node] = changed
 	kept := slices.DeleteFunc(slices.Clone(w.Assigned(node).Pods), func(a loadaware.AssignedPod) bool { return a.Pod.UID == pod.UID })
+	edited.suppose(func(view *quotas.View) { view.SupposeGone(pod.UID) })
 	edited.assigned[node] = state.Assigned{Version: 1<<63 | editVersions.Add(1), Pods: kept}
 	if metric := w.NodeMetric(node); metric != nil {
 		edited.metrics[node] = withoutUsage(metric, pod)
@@ -121,10 +125,23 @@ func (w *world) withMetric(metric *slov1alpha1.NodeMetric) *world {
 }
 
 // withObject replaces a custom resource that plugins read.
-func (w *world) withObject(object any) *world {
+func (w *world) withObject(object any) (*world, error) {
 	edited := w.edit()
-	edited.objects = append(edited.objects, object)
-	return edited
+	switch typed := object.(type) {
+	case *schedulingsigsv1alpha1.ElasticQuota:
+		edited.suppose(func(view *quotas.View) { view.Suppose(typed) })
+	default:
+		return nil, fmt.Errorf("replace an object: %T is not one that can be supposed", object)
+	}
+	return edited, nil
+}
+
+// suppose changes the quotas of this world alone.
+func (w *world) suppose(change func(*quotas.View)) {
+	if w.quotas != nil {
+		w.quotas = w.quotas.Fork()
+		change(w.quotas)
+	}
 }
 
 // NodeMetric implements state.Reader.
@@ -194,7 +211,15 @@ func (w *world) IsPVCUsedByPods(key string) bool {
 }
 
 // stage shows plugins one world at a time. Only its owner changes the world, and only between evaluations.
-type stage struct{ *world }
+type stage struct {
+	*world
+	quotas quotaStage
+}
+
+// quotaStage shows the quotas of the world on the stage.
+type quotaStage struct{ *quotas.View }
+
+func (s *stage) show(w *world) { s.world, s.quotas.View = w, w.quotas }
 
 // NodeInfos implements fwk.SharedLister.
 func (s *stage) NodeInfos() fwk.NodeInfoLister { return s }

@@ -17,11 +17,17 @@ profiles:
       bind:
         enabled:
           - name: DefaultPreBind
+      # Before the preemption of Kubernetes, which knows of no quotas.
+      postFilter:
+        enabled:
+          - name: ElasticQuota
       # On top of all plugins that are enabled by default.
       multiPoint:
         enabled:
           - name: LoadAwareScheduling
           - name: NodeNUMAResource
+          - name: DeviceShare
+          - name: ElasticQuota
           - name: UsageClass
           - name: NodeResourcesFitPlus
           - name: ScarceResourceAvoidance

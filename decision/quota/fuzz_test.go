@@ -1,0 +1,48 @@
+package quota
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"koordinator.sh/koord/api/extension"
+	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+)
+
+func FuzzDecode(f *testing.F) {
+	f.Add("team", "dept", `{"cpu":"2"}`, `["ns"]`, `{"cpu":"100"}`)
+	f.Add("a", "a", `{"cpu":"1e999"}`, `"ns"`, `{"memory":"-5"}`)
+	f.Fuzz(func(t *testing.T, name, parent, weight, namespaces, total string) {
+		spec, _ := Decode(&schedulingsigsv1alpha1.ElasticQuota{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{extension.LabelQuotaParent: parent, extension.LabelQuotaIsRoot: "true"}, Annotations: map[string]string{
+				extension.AnnotationQuotaSharedWeight: weight, extension.AnnotationQuotaNamespaces: namespaces, extension.AnnotationQuotaTotalResource: total,
+			}},
+			Spec: schedulingsigsv1alpha1.ElasticQuotaSpec{Max: amounts("cpu", 1000).List()},
+		})
+		for _, amount := range append(spec.Total, spec.Weight...) {
+			if amount.Value < 0 {
+				t.Errorf("%s is negative", amount.Resource)
+			}
+		}
+		forest := Plant(Options{ScaleMin: true}, []*Spec{&spec})
+		forest.SetTotal(spec.Total)
+		if tree := forest.Tree(name); tree != nil {
+			tree.Hold(name, Holding{Request: spec.Total, Assigned: true})
+			var admission Admission
+			tree.Admission(name, Holding{Request: spec.Weight}, Rules{Runtime: true, Parents: true}, &admission)
+			admission.Reason(admission.Verdict())
+		}
+	})
+}
+
+func FuzzDecodeArgs(f *testing.F) {
+	f.Add(`{"delayEvictTime":"5s","enableRuntimeQuota":false}`)
+	f.Add(`{"defaultQuotaGroupMax":{"cpu":"-1"}}`)
+	f.Fuzz(func(t *testing.T, raw string) {
+		args, err := DecodeArgs(&runtime.Unknown{Raw: []byte(raw)})
+		if err == nil && len(Validate(args)) > 0 {
+			t.Errorf("arguments that were accepted are invalid: %v", Validate(args))
+		}
+	})
+}

@@ -1,0 +1,86 @@
+package quota
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Candidate is a pod that may have to give way.
+type Candidate struct {
+	// Name orders candidates that are alike otherwise: NAMESPACE/NAME or a UID.
+	Name     string
+	Priority int32
+	// Started is when the pod started, in nanoseconds since 1970.
+	Started int64
+	Holding Holding
+	// Budgeted pods are evicted against a disruption budget.
+	Budgeted bool
+}
+
+// compareImportance puts the most important first: the higher priority, then the longer running time.
+func compareImportance(a, b *Candidate) int {
+	return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Started, b.Started), cmp.Compare(a.Name, b.Name))
+}
+
+// Eligible tells whether a pod of the given priority in a quota may take the place of a candidate of another, or the same,
+// quota: only less important pods of the same quota give way, and only those that are preemptible.
+func Eligible(priority int32, quota string, candidate *Candidate, candidateQuota string) bool {
+	return quota == candidateQuota && candidate.Priority < priority && !candidate.Holding.NonPreemptible
+}
+
+// Trial is a place on which a pod is tried without some others.
+type Trial interface {
+	// Remove takes a candidate away, Return puts it back.
+	Remove(candidate int) error
+	Return(candidate int) error
+	// Fits tells whether the pod fits now.
+	Fits() bool
+}
+
+// Victims chooses which candidates have to go for the trial to fit: none that could stay, and the least important ones. All
+// are taken away first, then returned one by one, those with a disruption budget before the others and the most important
+// before the rest. The result is in order of importance, and nil when not even all of them would do. Budgeted counts those
+// that go against a budget.
+func Victims(candidates []Candidate, trial Trial) (victims []int, budgeted int, err error) {
+	for i := range candidates {
+		if err := trial.Remove(i); err != nil {
+			return nil, 0, err
+		}
+	}
+	if len(candidates) == 0 || !trial.Fits() {
+		return nil, 0, nil
+	}
+	order := byImportance(candidates)
+	slices.SortStableFunc(order, func(a, b int) int { return rankBudget(candidates[a]) - rankBudget(candidates[b]) })
+	for _, i := range order {
+		if err := trial.Return(i); err != nil {
+			return nil, 0, err
+		}
+		if trial.Fits() {
+			continue
+		}
+		if err := trial.Remove(i); err != nil {
+			return nil, 0, err
+		}
+		victims = append(victims, i)
+		budgeted += 1 - rankBudget(candidates[i])
+	}
+	slices.SortFunc(victims, func(a, b int) int { return compareImportance(&candidates[a], &candidates[b]) })
+	return victims, budgeted, nil
+}
+
+func rankBudget(candidate Candidate) int {
+	if candidate.Budgeted {
+		return 0
+	}
+	return 1
+}
+
+func byImportance(candidates []Candidate) []int {
+	order := make([]int, len(candidates))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return compareImportance(&candidates[a], &candidates[b]) })
+	return order
+}

@@ -1,0 +1,124 @@
+package deviceshare
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/device"
+)
+
+// DeviceEvents is the resource under which changes of Devices reach the scheduling queue.
+const DeviceEvents = fwk.EventResource("devices.v1alpha1.scheduling.koordinator.sh")
+
+// EventsToRegister names what may let a node pass that the plugin refused: a node that offers more, and pods that leave
+// devices of a type that the pod asks for.
+func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
+	return []fwk.ClusterEventWithHint{
+		{Event: fwk.ClusterEvent{Resource: DeviceEvents, ActionType: fwk.Add | fwk.Update | fwk.Delete}, QueueingHintFn: p.afterDevice},
+		{Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add | fwk.UpdateNodeLabel}, QueueingHintFn: p.afterNode},
+		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Delete}, QueueingHintFn: p.afterPodGone},
+		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.UpdatePodScaleDown | fwk.UpdatePodLabel}, QueueingHintFn: p.afterPodChanged},
+	}, nil
+}
+
+// afterDevice wakes pods that the node could serve if it were empty, when its Device offers them more than before. A node
+// that loses its Device has nothing to refuse by.
+func (p *Plugin) afterDevice(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
+	before, err := asDevice(oldObject)
+	if err != nil {
+		return fwk.Queue, err
+	}
+	after, err := asDevice(newObject)
+	if err != nil {
+		return fwk.Queue, err
+	}
+	if after == nil {
+		return fwk.Queue, nil
+	}
+	node, err := p.nodes.Get(after.Name)
+	if err != nil {
+		return fwk.QueueSkip, nil // not a node, or no longer one: nothing to pass
+	}
+	found, refusal, err := p.parse(pod)
+	if err != nil || refusal != nil || found.request == nil {
+		return fwk.Queue, nil // what was refused for the pod alone may have changed with it
+	}
+	offer := p.state.Decode(after)
+	if before != nil && !offer.Gains(p.state.Decode(before), found.request) {
+		return fwk.QueueSkip, nil
+	}
+	return queueIf(p.couldServe(found.request, offer, node)), nil
+}
+
+// couldServe is true when the node could serve the request if it were empty.
+func (p *Plugin) couldServe(request *device.Request, offer *device.Node, node *corev1.Node) bool {
+	return device.Fits(device.Input{Ledger: device.NewLedger(offer, node.Labels, nil), Request: request, Policy: p.policy}) == nil
+}
+
+func (p *Plugin) afterNode(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
+	after, ok := newObject.(*corev1.Node)
+	if !ok {
+		return fwk.Queue, fmt.Errorf("unexpected object %T in a node event", newObject)
+	}
+	if before, known := oldObject.(*corev1.Node); known && before != nil && !device.LabelsDiffer(before.Labels, after.Labels) {
+		return fwk.QueueSkip, nil
+	}
+	offer := p.state.Node(after.Name)
+	found, refusal, err := p.parse(pod)
+	if offer == nil || err != nil || refusal != nil || found.request == nil {
+		return fwk.Queue, nil
+	}
+	return queueIf(p.couldServe(found.request, offer, after)), nil
+}
+
+// afterPodGone wakes pods that ask for what a pod held that is gone.
+func (p *Plugin) afterPodGone(_ klog.Logger, pod *corev1.Pod, oldObject, _ any) (fwk.QueueingHint, error) {
+	gone, ok := oldObject.(*corev1.Pod)
+	if !ok {
+		return fwk.Queue, fmt.Errorf("unexpected object %T in a pod event", oldObject)
+	}
+	held, found := p.state.Holds(gone)
+	if !found {
+		// The pod may have been given devices, and be forgotten already, before its annotations said so.
+		return queueIf(gone.Spec.NodeName != "" && device.Concerns(gone)), nil
+	}
+	asking, refusal, err := p.parse(pod)
+	if err != nil || refusal != nil || asking.request == nil {
+		return fwk.Queue, nil
+	}
+	return queueIf(asking.request.Holds(&held)), nil
+}
+
+// afterPodChanged wakes the pod itself when it asks for less, or for another isolation.
+func (p *Plugin) afterPodChanged(_ klog.Logger, pod *corev1.Pod, _, newObject any) (fwk.QueueingHint, error) {
+	changed, ok := newObject.(*corev1.Pod)
+	if !ok {
+		return fwk.Queue, fmt.Errorf("unexpected object %T in a pod event", newObject)
+	}
+	return queueIf(changed.UID == pod.UID), nil
+}
+
+func queueIf(condition bool) fwk.QueueingHint {
+	if condition {
+		return fwk.Queue
+	}
+	return fwk.QueueSkip
+}
+
+func asDevice(object any) (*schedulingv1alpha1.Device, error) {
+	switch typed := object.(type) {
+	case nil:
+		return nil, nil
+	case *schedulingv1alpha1.Device:
+		return typed, nil
+	case cache.DeletedFinalStateUnknown:
+		return asDevice(typed.Obj)
+	}
+	return nil, fmt.Errorf("unexpected object %T in a Device event", object)
+}

@@ -1,0 +1,172 @@
+package elasticquota
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/scheduler/reason"
+	"koordinator.sh/koord/scheduler/state/quotas"
+)
+
+var _ reason.Adviser = &Plugin{}
+
+// Costs of changes, in the order of reason.Change, and bounds on how many of a kind are proposed.
+const (
+	costPreemptible = 1.0
+	costRelabel     = 2.0
+	costRaiseMax    = 10.0
+	costRaiseMin    = 12.0
+	costEvict       = 100.0
+
+	maxRelabels    = 2
+	maxQuotasTried = 200
+)
+
+// Advise proposes to raise what bounds the quota, to name another quota that has room, to make the pod preemptible, and at
+// last to evict one pod of the quota.
+func (p *Plugin) Advise(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, node fwk.NodeInfo, reasons []string) []reason.Change {
+	if !slices.ContainsFunc(reasons, quota.IsReason) {
+		return nil
+	}
+	judgement := p.state.Explain(pod, p.rules)
+	if judgement.Verdict.Passed() || len(judgement.Shortages) == 0 {
+		return nil
+	}
+	changes := p.raises(judgement.Verdict.Code, judgement.Shortages)
+	if judgement.Verdict.Code == finding.QuotaNonPreemptibleExceeded {
+		changes = append(changes, preemptible(pod))
+	}
+	changes = append(changes, p.relabels(pod)...)
+	changes = append(changes, p.evictions(judgement)...)
+	for i := range changes {
+		changes[i].Fix.Node = node.Node().Name
+	}
+	return changes
+}
+
+// raises proposes larger numbers: the max that refuses, the max above that bounds the share, or the min that is guaranteed.
+func (p *Plugin) raises(code finding.Code, shortages []quota.Shortage) []reason.Change {
+	var changes []reason.Change
+	first := &shortages[0]
+	if code == finding.QuotaMaxExceeded || code == finding.QuotaParentExceeded && first.Limit == first.Max {
+		changes = append(changes, p.raise(first.Quota, "max", costRaiseMax, shortages, func(s *quota.Shortage) int64 { return s.Used + s.Asked })...)
+	} else {
+		changes = append(changes, p.raise(first.Quota, "min", costRaiseMin, shortages, func(s *quota.Shortage) int64 { return s.Used + s.Asked })...)
+	}
+	if first.Bound != first.Quota && first.Bound != extension.RootQuotaName {
+		changes = append(changes, p.raise(first.Bound, "max", costRaiseMax, shortages, func(s *quota.Shortage) int64 {
+			if s.Bound != first.Bound {
+				return 0
+			}
+			return s.BoundAmount + s.Missing()
+		})...)
+	}
+	return changes
+}
+
+// raise edits max or min of a quota to what value says of each shortage.
+func (p *Plugin) raise(name, field string, cost float64, shortages []quota.Shortage, value func(*quota.Shortage) int64) []reason.Change {
+	object := p.state.Object(name)
+	if object == nil {
+		return nil
+	}
+	edited := object.DeepCopy()
+	list := edited.Spec.Max
+	if field == "min" {
+		list = edited.Spec.Min
+	}
+	patch, text := corev1.ResourceList{}, ""
+	for i := range shortages {
+		key, amount := shortages[i].Resource, value(&shortages[i])
+		if before := list[key]; list != nil && amount > 0 {
+			after := quota.Quantity(key, amount)
+			list[key], patch[key] = after, after
+			text += fmt.Sprintf(" %s from %s to %s", key, before.String(), after.String())
+		}
+	}
+	if len(patch) == 0 {
+		return nil
+	}
+	encoded, err := json.Marshal(map[string]any{"spec": map[string]any{field: patch}})
+	if err != nil {
+		return nil
+	}
+	return []reason.Change{{Cost: cost, Object: edited, Fix: diagnosticsv1alpha1.Fix{
+		Target: diagnosticsv1alpha1.FixCluster, Kind: "raiseQuota",
+		Description: fmt.Sprintf("raise %s of quota %s:%s", field, name, text),
+		Command:     fmt.Sprintf("kubectl patch elasticquota -n %s %s --type merge -p '%s'", object.Namespace, name, encoded),
+	}}}
+}
+
+func preemptible(pod *corev1.Pod) reason.Change {
+	edited := pod.DeepCopy()
+	delete(edited.Labels, extension.LabelQuotaPreemptible)
+	return reason.Change{Cost: costPreemptible, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
+		Target: diagnosticsv1alpha1.FixPod, Kind: "makePreemptible",
+		Description: "let the pod be preempted: drop the label " + extension.LabelQuotaPreemptible,
+		Command:     fmt.Sprintf("kubectl label pod -n %s %s %s-", pod.Namespace, pod.Name, extension.LabelQuotaPreemptible),
+	}}
+}
+
+// relabels proposes other quotas that admit the pod.
+func (p *Plugin) relabels(pod *corev1.Pod) []reason.Change {
+	own, leaves := p.state.QuotaOf(pod), p.state.Leaves()
+	var changes []reason.Change
+	for _, name := range leaves[:min(maxQuotasTried, len(leaves))] {
+		if name == own || len(changes) == maxRelabels {
+			continue
+		}
+		edited := pod.DeepCopy()
+		if edited.Labels == nil {
+			edited.Labels = map[string]string{}
+		}
+		edited.Labels[extension.LabelQuotaName] = name
+		if !p.state.Judge(edited, p.rules).Verdict.Passed() {
+			continue
+		}
+		changes = append(changes, reason.Change{Cost: costRelabel, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
+			Target: diagnosticsv1alpha1.FixPod, Kind: "changeQuota",
+			Description: fmt.Sprintf("put the pod into quota %s instead of %s", name, own),
+			Command:     fmt.Sprintf("kubectl label pod -n %s %s --overwrite %s=%s", pod.Namespace, pod.Name, extension.LabelQuotaName, name),
+		}})
+	}
+	return changes
+}
+
+// evictions proposes the least important pod of the quota whose eviction alone makes room.
+func (p *Plugin) evictions(judgement quotas.Judgement) []reason.Change {
+	var victim *corev1.Pod
+	for _, pod := range p.state.Pods(judgement.Quota) {
+		if !pod.Holding.Assigned {
+			continue
+		}
+		without := judgement.Admission.Clone()
+		without.Remove(judgement.Quota, without.Quotas, pod.Holding)
+		if without.Verdict().Passed() && (victim == nil || lessImportant(pod.Pod, victim)) {
+			victim = pod.Pod
+		}
+	}
+	if victim == nil {
+		return nil
+	}
+	return []reason.Change{{Cost: costEvict, Evict: []*corev1.Pod{victim}, Fix: diagnosticsv1alpha1.Fix{
+		Target: diagnosticsv1alpha1.FixCluster, Kind: "evictPod",
+		Description: fmt.Sprintf("evict pod %s/%s, which uses quota %s", victim.Namespace, victim.Name, judgement.Quota),
+		Command:     fmt.Sprintf("kubectl delete pod -n %s %s", victim.Namespace, victim.Name),
+	}}}
+}
+
+func lessImportant(a, b *corev1.Pod) bool {
+	return cmp.Or(cmp.Compare(corev1helpers.PodPriority(a), corev1helpers.PodPriority(b)), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name)) < 0
+}

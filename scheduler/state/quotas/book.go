@@ -1,0 +1,246 @@
+package quotas
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	resourcehelper "k8s.io/component-helpers/resource"
+
+	"koordinator.sh/koord/api/extension"
+	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/quota"
+)
+
+// book is the bookkeeping behind a View. Its owner holds a lock during every call.
+type book struct {
+	options quota.Options
+	// entries are the ElasticQuotas by namespace and name.
+	entries map[types.NamespacedName]entry
+	forest  *quota.Forest
+	// replant is true when entries or options no longer make the forest.
+	replant bool
+	// namesakes and listed tell the quota of a namespace: the one with its name in it, or the one that lists it.
+	namesakes, listed map[string]string
+
+	// pods are replaced, never changed, so that a fork can share them.
+	pods map[types.UID]*holding
+	// nodes are what each node has; total their sum, nil when it has to be added up again.
+	nodes map[string]quota.Amounts
+	total quota.Amounts
+
+	scratch quota.Admission
+}
+
+type entry struct {
+	object   *schedulingsigsv1alpha1.ElasticQuota
+	spec     *quota.Spec
+	problems []quota.Problem
+}
+
+// holding is a pod that counts.
+type holding struct {
+	pod   *corev1.Pod
+	quota string
+	held  quota.Holding
+	// known is true once the pod was observed; what is only reserved can be gone before it ever is.
+	known bool
+	// assumed pods were reserved on a node and are not observed there yet.
+	assumed bool
+}
+
+func newBook(options quota.Options) *book {
+	return &book{
+		options: options, entries: map[types.NamespacedName]entry{}, replant: true,
+		pods: map[types.UID]*holding{}, nodes: map[string]quota.Amounts{},
+	}
+}
+
+// fork returns a copy that can be changed independently.
+func (b *book) fork() *book {
+	b.settle()
+	fork := *b
+	fork.entries, fork.pods, fork.nodes = maps.Clone(b.entries), maps.Clone(b.pods), maps.Clone(b.nodes)
+	fork.forest, fork.scratch = b.forest.Clone(), quota.Admission{}
+	return &fork
+}
+
+// settle makes the forest follow from everything else.
+func (b *book) settle() {
+	if b.replant {
+		b.plant()
+	}
+	if b.total == nil {
+		b.total = quota.Amounts{}
+		for _, name := range slices.Sorted(maps.Keys(b.nodes)) {
+			b.total = b.total.Plus(b.nodes[name])
+		}
+		b.forest.SetTotal(b.total)
+	}
+}
+
+func (b *book) plant() {
+	specs := make([]*quota.Spec, 0, len(b.entries))
+	for _, entry := range b.entries {
+		specs = append(specs, entry.spec)
+	}
+	b.forest, b.replant, b.total = quota.Plant(b.options, specs), false, nil
+	b.index(specs)
+	for uid, pod := range b.pods {
+		if quota := b.quotaOf(pod.pod); quota != pod.quota {
+			moved := *pod
+			moved.quota = quota
+			pod, b.pods[uid] = &moved, &moved
+		}
+		b.forest.Tree(pod.quota).Hold(pod.quota, pod.held)
+	}
+}
+
+func (b *book) index(specs []*quota.Spec) {
+	b.namesakes, b.listed = map[string]string{}, map[string]string{}
+	for _, spec := range specs {
+		if spec.Name == spec.Namespace {
+			b.namesakes[spec.Namespace] = spec.Name
+		}
+		for _, namespace := range spec.Namespaces {
+			if first, claimed := b.listed[namespace]; !claimed || spec.Name < first {
+				b.listed[namespace] = spec.Name
+			}
+		}
+	}
+}
+
+// quotaOf names the quota of a pod: the one that its label names, the one with the name of its namespace, the one that lists
+// the namespace. Without any of them, and when the quota does not exist, it is the default quota.
+func (b *book) quotaOf(pod *corev1.Pod) string {
+	name := pod.Labels[extension.LabelQuotaName]
+	if name == "" {
+		name = b.namesakes[pod.Namespace]
+	}
+	if name == "" {
+		name = b.listed[pod.Namespace]
+	}
+	if name == "" || b.forest.Tree(name) == nil {
+		return extension.DefaultQuotaName
+	}
+	return name
+}
+
+// observe takes over what the cluster says of a pod.
+func (b *book) observe(pod *corev1.Pod) {
+	before := b.pods[pod.UID]
+	if !podrequest.Consumes(pod) {
+		b.remove(pod.UID)
+		return
+	}
+	assumed := before != nil && before.assumed && pod.Spec.NodeName == ""
+	b.put(&holding{pod: pod, known: true, assumed: assumed, held: heldBy(pod, assumed)})
+}
+
+func heldBy(pod *corev1.Pod, assumed bool) quota.Holding {
+	return quota.Holding{
+		Request:        requestOf(pod),
+		Assigned:       assumed || pod.Spec.NodeName != "",
+		NonPreemptible: extension.IsPodNonPreemptible(pod.Labels),
+	}
+}
+
+func requestOf(pod *corev1.Pod) quota.Amounts {
+	return quota.AmountsOf(resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{
+		UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true,
+	}))
+}
+
+// put counts a pod in the place of what was known of it. While the forest waits to be planted, it is not touched.
+func (b *book) put(pod *holding) {
+	before := b.pods[pod.pod.UID]
+	b.pods[pod.pod.UID] = pod
+	if b.replant {
+		return
+	}
+	pod.quota = b.quotaOf(pod.pod)
+	if before != nil && before.quota == pod.quota && equal(before.held, pod.held) {
+		return
+	}
+	if before != nil {
+		b.forest.Tree(before.quota).Release(before.quota, before.held)
+	}
+	b.forest.Tree(pod.quota).Hold(pod.quota, pod.held)
+}
+
+func (b *book) remove(uid types.UID) {
+	before := b.pods[uid]
+	if before == nil {
+		return
+	}
+	delete(b.pods, uid)
+	if !b.replant {
+		b.forest.Tree(before.quota).Release(before.quota, before.held)
+	}
+}
+
+func equal(a, b quota.Holding) bool {
+	return a.Assigned == b.Assigned && a.NonPreemptible == b.NonPreemptible && slices.Equal(a.Request, b.Request)
+}
+
+// reserve counts a pod as assigned. What was observed of it counts before what the scheduler has in hand.
+func (b *book) reserve(pod *corev1.Pod) {
+	before := b.pods[pod.UID]
+	switch {
+	case before == nil:
+		b.put(&holding{pod: pod, assumed: true, held: heldBy(pod, true)})
+	case !before.held.Assigned:
+		reserved := *before
+		reserved.assumed, reserved.held.Assigned = true, true
+		b.put(&reserved)
+	}
+}
+
+func (b *book) unreserve(pod *corev1.Pod) {
+	before := b.pods[pod.UID]
+	switch {
+	case before == nil || !before.assumed:
+	case !before.known:
+		b.remove(pod.UID)
+	default:
+		pending := *before
+		pending.assumed, pending.held.Assigned = false, false
+		b.put(&pending)
+	}
+}
+
+// setQuota takes over an ElasticQuota. It reports whether anything changed that matters.
+func (b *book) setQuota(object *schedulingsigsv1alpha1.ElasticQuota) bool {
+	key := types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
+	spec, problems := quota.Decode(object)
+	before, known := b.entries[key]
+	if known && before.spec.Equal(&spec) {
+		b.entries[key] = entry{object: object, spec: before.spec, problems: problems}
+		return false
+	}
+	b.entries[key] = entry{object: object, spec: &spec, problems: problems}
+	b.replant = true
+	return true
+}
+
+func (b *book) removeQuota(key types.NamespacedName) bool {
+	_, known := b.entries[key]
+	delete(b.entries, key)
+	b.replant = b.replant || known
+	return known
+}
+
+// setNode takes over what a node has, nil when it is gone.
+func (b *book) setNode(name string, has quota.Amounts) bool {
+	before, known := b.nodes[name]
+	if known == (has != nil) && slices.Equal(before, has) {
+		return false
+	}
+	if b.nodes[name] = has; has == nil {
+		delete(b.nodes, name)
+	}
+	b.total = nil
+	return true
+}

@@ -1,0 +1,8 @@
+// Package quotas is what the scheduler knows of elastic quotas: the ElasticQuota objects arranged in trees, which pod
+// belongs to which quota, and what the pods of each ask for and use. There is one State in a scheduler; all profiles, the
+// controllers and the explanations read it.
+//
+// Nothing is remembered that the cluster does not say, but for pods between Reserve and their binding: a restarted scheduler
+// arrives at the same numbers, and pods keep counting when quotas are edited, moved or deleted, because trees are built anew
+// from the objects and all pods are counted into them.
+package quotas

@@ -1,0 +1,117 @@
+package quotas
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+
+	"koordinator.sh/koord/decision/quota"
+)
+
+// Quota is one quota with its numbers.
+type Quota struct {
+	Spec   *quota.Spec
+	Status quota.Status
+}
+
+// Quotas calls yield for every quota, trees in order of their IDs and parents before children, until it returns false. The
+// lock is not held during yield, so that a quota can be gone or changed by then.
+func (v *View) Quotas(yield func(Quota) bool) {
+	for _, spec := range v.specs() {
+		if status, found := v.status(spec.Name); found && !yield(Quota{Spec: spec, Status: status}) {
+			return
+		}
+	}
+}
+
+func (v *View) specs() []*quota.Spec {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	v.book.settle()
+	var specs []*quota.Spec
+	for _, id := range v.book.forest.TreeIDs() {
+		specs = slices.AppendSeq(specs, v.book.forest.ByID(id).Quotas)
+	}
+	return specs
+}
+
+func (v *View) status(name string) (quota.Status, bool) {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	v.book.settle()
+	tree := v.book.forest.Tree(name)
+	if tree == nil {
+		return quota.Status{}, false
+	}
+	return tree.Status(name)
+}
+
+// Pods of a quota itself, not of those below it.
+func (v *View) Pods(name string) []PodHolding {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	v.book.settle()
+	var list []PodHolding
+	for _, pod := range v.book.pods {
+		if pod.quota == name {
+			list = append(list, PodHolding{Pod: pod.pod, Holding: pod.held})
+		}
+	}
+	return list
+}
+
+// Exists tells whether there is an ElasticQuota, also one that does not count.
+func (v *View) Exists(namespace, name string) bool {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	_, known := v.book.entries[types.NamespacedName{Namespace: namespace, Name: name}]
+	return known
+}
+
+// Counts tells whether a pod is counted anywhere.
+func (v *View) Counts(pod types.UID) bool {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	return v.book.pods[pod] != nil
+}
+
+// PodHolding is a pod with what it holds.
+type PodHolding struct {
+	Pod     *corev1.Pod
+	Holding quota.Holding
+}
+
+// Candidate describes the pod to decisions on who gives way.
+func (h PodHolding) Candidate() quota.Candidate {
+	started := h.Pod.CreationTimestamp.Time
+	if h.Pod.Status.StartTime != nil {
+		started = h.Pod.Status.StartTime.Time
+	}
+	return quota.Candidate{
+		Name: h.Pod.Namespace + "/" + h.Pod.Name, Priority: corev1helpers.PodPriority(h.Pod), Started: started.UnixNano(), Holding: h.Holding,
+	}
+}
+
+// leaves are the names of the quotas without children that objects made, in order.
+func (b *book) leaves() []string {
+	var names []string
+	for _, entry := range b.entries {
+		if tree := b.forest.Tree(entry.spec.Name); tree != nil && !entry.spec.IsParent && tree.Spec(entry.spec.Name) == entry.spec {
+			names = append(names, entry.spec.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// problems of single quotas, then of how they are arranged.
+func (b *book) problems() []quota.Problem {
+	var list []quota.Problem
+	for _, name := range slices.SortedFunc(maps.Keys(b.entries), compareKeys) {
+		list = append(list, b.entries[name].problems...)
+	}
+	return append(list, b.forest.Problems...)
+}
