@@ -1,0 +1,91 @@
+package gang
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Rejection is what the failure of one member means for the others.
+type Rejection struct {
+	// Reason for the members that are rejected; empty when none are.
+	Reason string
+	// Release are the waiting members that have to give their nodes back.
+	Release []types.UID
+	// Try are members to be tried again, because the gang may do without the one that failed.
+	Try []*corev1.Pod
+}
+
+// Fail notes that a member found no node. In a Strict gang that has not run, all waiting members of the group are to be
+// released; they are marked by Release.
+func (b *Book) Fail(key Key, uid types.UID, reason string, now time.Time) Rejection {
+	gang := b.gangs[key]
+	if gang == nil || gang.Members[uid] == nil || gang.Spec == nil || !gang.strict() || b.done(gang.Spec.Group) {
+		return Rejection{}
+	}
+	member, release := gang.Members[uid], b.Waiting(key)
+	gang.refuse(member, &Refusal{Reason: reason, At: now, Waiting: len(release)})
+	rejection := Rejection{Reason: rejected(gang.Spec.Group, member.Pod, reason, len(release)), Release: release}
+	if len(release) > 0 && b.open(key) {
+		for _, pod := range b.others(gang.Spec.Group, release) {
+			if pod.UID != uid {
+				rejection.Try = append(rejection.Try, pod)
+			}
+		}
+	}
+	return rejection
+}
+
+// others are the pending members of a group, and those listed.
+func (b *Book) others(group []Key, listed []types.UID) []*corev1.Pod {
+	pods := b.pending(group)
+	for _, uid := range listed {
+		pods = append(pods, b.Member(uid).Pod)
+	}
+	return pods
+}
+
+// Unplace notes that a member lost the node it had found: it waited too long, could not be bound, is gone, or another plugin
+// did not let it have the node. In a Strict
+// gang that has not run, all waiting members are to be released, and tried again.
+func (b *Book) Unplace(key Key, pod *corev1.Pod) Rejection {
+	gang := b.gangs[key]
+	if gang == nil {
+		return Rejection{}
+	}
+	member := gang.Members[pod.UID]
+	if member != nil {
+		if member.Phase == Bound {
+			return Rejection{}
+		}
+		released := member.Phase == Releasing
+		member.Node = ""
+		gang.move(member, Pending)
+		if released {
+			return Rejection{}
+		}
+	} else if gang.Spec == nil || gang.counts.Children >= int(gang.Spec.MinMember) {
+		return Rejection{} // it was deleted, and there are enough without it
+	}
+	if gang.Spec == nil || !gang.strict() || b.done(gang.Spec.Group) {
+		return Rejection{}
+	}
+	release := b.Waiting(key)
+	rejection := Rejection{Reason: fmt.Sprintf("Gang %q gets rejected due to Pod %q in Unreserve", key, nameOf(pod)), Release: release}
+	if b.open(key) {
+		rejection.Try = b.others(gang.Spec.Group, release)
+	}
+	return rejection
+}
+
+// Release marks a waiting member as one that gives its node back. It returns false for one that does not wait.
+func (b *Book) Release(uid types.UID) bool {
+	gang := b.gangs[b.gangOf[uid]]
+	if gang == nil || gang.Members[uid].Phase != Waiting {
+		return false
+	}
+	gang.move(gang.Members[uid], Releasing)
+	return true
+}

@@ -1,0 +1,99 @@
+package coscheduling
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/gang"
+	"koordinator.sh/koord/scheduler/reason"
+)
+
+// costOfMinMember is that of an edit of a shared object.
+const costOfMinMember = 10
+
+var (
+	_ reason.Explainer     = &Plugin{}
+	_ reason.GateExplainer = &Plugin{}
+	_ reason.Adviser       = &Plugin{}
+)
+
+// ExplainGate implements reason.GateExplainer.
+func (p *Plugin) ExplainGate(ctx context.Context, pod *corev1.Pod) (reason.Subject, bool) {
+	return p.ExplainRefusal(ctx, nil, pod, nil, "")
+}
+
+// ExplainRefusal implements reason.Explainer. It names the one member that holds the others back: why no node takes that one
+// is a question about it, and not about this pod.
+func (p *Plugin) ExplainRefusal(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ fwk.NodeInfo, _ string) (reason.Subject, bool) {
+	key, belongs := gang.KeyOf(pod)
+	if !belongs {
+		return reason.Subject{}, false
+	}
+	verdict, report := p.state.Admit(key, pod.UID), p.state.Report(key)
+	if verdict.Passed() {
+		return reason.Subject{}, false
+	}
+	return reason.Subject{
+		Code: verdict.Code, Key: key.String(), Phrase: phraseOf(verdict), Distance: 1,
+		Describe: func() (string, []diagnosticsv1alpha1.Term) { return report.Message(), termsOf(report) },
+	}, true
+}
+
+func phraseOf(verdict gang.Verdict) string {
+	switch verdict.Code {
+	case finding.GangMemberRefused:
+		pod := verdict.Refused.Pod
+		return fmt.Sprintf("not looked at, because member %s/%s of the gang found no node", pod.Namespace, pod.Name)
+	case finding.GangMembersMissing:
+		return fmt.Sprintf("not looked at, because gang %s lacks pods", verdict.Gangs[0])
+	case finding.GangGroupMissing:
+		return fmt.Sprintf("not looked at, because gang %s of the group does not exist", verdict.Gangs[0])
+	}
+	return fmt.Sprintf("not looked at, because the rules of gang %s are not known", verdict.Gangs[0])
+}
+
+// termsOf are the numbers of each gang of the group.
+func termsOf(report gang.Report) []diagnosticsv1alpha1.Term {
+	var terms []diagnosticsv1alpha1.Term
+	for _, standing := range report.Gangs {
+		add := func(name string, value int) {
+			terms = append(terms, diagnosticsv1alpha1.Term{
+				Name: name, Operator: diagnosticsv1alpha1.Info, Value: int64(value), Unit: diagnosticsv1alpha1.Count,
+				Source: &diagnosticsv1alpha1.SourceRef{Kind: "PodGroup", Namespace: standing.Key.Namespace, Name: standing.Key.Name},
+			})
+		}
+		add("minMember", standing.Minimum)
+		add("pods", standing.Children)
+		add("placed", standing.Placed())
+		add("refused", len(standing.Refused))
+	}
+	return terms
+}
+
+// Advise implements reason.Adviser: the gang runs with as many members as found a node, if fewer are enough.
+func (p *Plugin) Advise(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo, _ []string) []reason.Change {
+	key, belongs := gang.KeyOf(pod)
+	if !belongs {
+		return nil
+	}
+	object, report := p.state.Object(key), p.state.Report(key)
+	fits, found := report.Fitting()
+	if object == nil || !found || fits < 1 || fits >= int(object.Spec.MinMember) {
+		return nil
+	}
+	edited := object.DeepCopy()
+	edited.Spec.MinMember = int32(fits)
+	return []reason.Change{{
+		Cost: costOfMinMember, Object: edited,
+		Fix: diagnosticsv1alpha1.Fix{
+			Target: diagnosticsv1alpha1.FixCluster, Kind: "lowerMinMember", Node: info.Node().Name,
+			Description: fmt.Sprintf("lower minMember of PodGroup %s from %d to %d, which is how many members there is room for", key, object.Spec.MinMember, fits),
+			Command:     fmt.Sprintf(`kubectl patch podgroups.scheduling.sigs.k8s.io -n %s %s --type merge -p '{"spec":{"minMember":%d}}'`, key.Namespace, key.Name, fits),
+		},
+	}}
+}
