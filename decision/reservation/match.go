@@ -1,0 +1,79 @@
+package reservation
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"koordinator.sh/koord/api/finding"
+)
+
+// Reasons of the scheduler's statuses, upstream's texts.
+const (
+	ReasonAffinity       = "node(s) no reservations match reservation affinity"
+	ReasonUnfit          = "node(s) no reservation(s) to meet the requirements"
+	ReasonNodeName       = "node(s) didn't match the nodeName specified by reservation"
+	ReasonPolicyConflict = "node(s) reservation allocate policy conflict"
+	ReasonInactive       = "reservation is not active"
+	ReasonAllocatedOnce  = "reservation has allocateOnce enabled and has already been allocated"
+	ReasonPreemption     = "node(s) preemption failed due to insufficient resources"
+)
+
+// Refusal says why a pod cannot use a reservation. The zero value lets it.
+type Refusal struct {
+	Code finding.Code
+	// Reason follows a number of reservations: "is unschedulable".
+	Reason string
+	// Resource that is short, empty when none is.
+	Resource corev1.ResourceName
+	// Requested by the pod and Free for it, in the units of Amounts, when a resource is short.
+	Requested, Free int64
+}
+
+// Passed is true for the zero value.
+func (r Refusal) Passed() bool { return r.Code == "" }
+
+// Use is what the users of a reservation have of it.
+type Use struct {
+	// Users are the pods that carry its name.
+	Users int
+	// Taken is what they request of the resources that are reserved, at most what is.
+	Taken Amounts
+}
+
+// Match tells whether a pod, which matches an owner, may use a reservation: by name, or by being open, tolerated, selected and of
+// the same size.
+func Match(demand *Demand, r *Reservation, use Use) Refusal {
+	if r.Once && use.Users > 0 {
+		return Refusal{Code: finding.ReservationConsumed, Reason: ReasonAllocatedOnce}
+	}
+	if demand.name != "" {
+		if demand.name != r.Name {
+			return Refusal{Code: finding.ReservationNameMismatch, Reason: "didn't match the requested reservation name"}
+		}
+		return Refusal{}
+	}
+	if r.Unschedulable {
+		return Refusal{Code: finding.ReservationUnschedulable, Reason: "is unschedulable"}
+	}
+	if taint := demand.untolerated(r.Taints); taint != nil {
+		return Refusal{Code: finding.ReservationTainted, Reason: fmt.Sprintf("had untolerated taint {%s: %s}", taint.Key, taint.Value)}
+	}
+	if !demand.selects(r) {
+		return Refusal{Code: finding.ReservationAffinityUnmatched, Reason: "didn't match affinity rules"}
+	}
+	return matchExactly(demand, r)
+}
+
+// matchExactly compares the resources that must be equal; one that neither has is equal.
+func matchExactly(demand *Demand, r *Reservation) Refusal {
+	for _, name := range demand.exact {
+		if demand.Requests[name] != r.Allocatable[name] {
+			return Refusal{
+				Code: finding.ReservationNotExact, Reason: "is not exact matched", Resource: name,
+				Requested: demand.Requests[name], Free: r.Allocatable[name],
+			}
+		}
+	}
+	return Refusal{}
+}

@@ -1,0 +1,171 @@
+package reservation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/api/finding"
+	decision "koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/scheduler/reason"
+)
+
+var (
+	_ reason.Explainer = &Plugin{}
+	_ reason.Adviser   = &Plugin{}
+)
+
+const (
+	// costOfWish is that of an edit of the pod.
+	costOfWish = 3
+	// costOfUser is that of running work.
+	costOfUser = 100
+)
+
+// Census returns all reservations whose owner the pod of the cycle is, and what became of each; nil when it is none.
+func Census(state fwk.CycleState) *decision.Census {
+	if c := cycleOf(state); c != nil {
+		return c.census
+	}
+	return nil
+}
+
+// fixed are the refusals that are about reserve pods, or about pods as such.
+var fixed = map[string]reason.Subject{
+	decision.ReasonNodeName:       {Code: finding.ReservationNodeMismatch, Phrase: "are not the node that the reservation names", Distance: 2},
+	decision.ReasonInactive:       {Code: finding.ReservationInactive, Phrase: "had a reservation that ended", Distance: 1},
+	decision.ReasonPolicyConflict: {Code: finding.ReservationPolicyConflict, Phrase: "have reservations with another allocate policy", Distance: 1},
+}
+
+// ExplainRefusal implements reason.Explainer.
+func (p *Plugin) ExplainRefusal(_ context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo, text string) (reason.Subject, bool) {
+	if subject, found := fixed[text]; found {
+		subject.Describe = func() (string, []diagnosticsv1alpha1.Term) { return text, nil }
+		return subject, true
+	}
+	c := cycleOf(state)
+	if c == nil {
+		return p.explainWish(pod, text)
+	}
+	switch {
+	case !c.refusal.Passed() && text == c.refusal.Reason:
+		return reason.Subject{
+			Code: c.refusal.Code, Phrase: "cannot be allocated ahead", Distance: 2,
+			Describe: func() (string, []diagnosticsv1alpha1.Term) { return text, nil },
+		}, true
+	case text == decision.ReasonAffinity:
+		return reason.Subject{
+			Code: finding.ReservationAffinityUnmatched, Phrase: "have no reservation for the pod", Distance: 2,
+			Describe: func() (string, []diagnosticsv1alpha1.Term) { return c.census.Summary(), nil },
+		}, true
+	case text == decision.ReasonUnfit || strings.HasPrefix(text, "Reservation(s) "):
+		return explainUnfit(c, info.Node().Name)
+	}
+	return reason.Subject{}, false
+}
+
+// explainWish is about annotations that cannot be read.
+func (p *Plugin) explainWish(pod *corev1.Pod, text string) (reason.Subject, bool) {
+	if _, err := decision.NewDemand(pod); err == nil || err.Error() != text {
+		return reason.Subject{}, false
+	}
+	return reason.Subject{
+		Code: finding.ReservationWishInvalid, Phrase: "not looked at, because what the pod says about reservations is invalid", Distance: 1,
+		Describe: func() (string, []diagnosticsv1alpha1.Term) { return text, nil },
+	}, true
+}
+
+func explainUnfit(c *cycle, node string) (reason.Subject, bool) {
+	offer := c.nodes[node]
+	if offer == nil {
+		return reason.Subject{}, false
+	}
+	subject := reason.Subject{Code: finding.ReservationUnfit, Phrase: "have a reservation that is too small for the pod", Distance: 0.5}
+	refusal := offer.refusal
+	if !refusal.Passed() {
+		subject.Code, subject.Key = refusal.Code, string(refusal.Resource)
+	}
+	names := make([]string, len(offer.views))
+	for i, view := range offer.views {
+		names[i] = view.Name
+	}
+	slices.Sort(names)
+	subject.Describe = func() (string, []diagnosticsv1alpha1.Term) {
+		return fmt.Sprintf("%s of %s: %d wanted, %d free; %s", refusal.Reason, strings.Join(names, ", "), refusal.Requested, refusal.Free, c.census.Summary()), terms(refusal)
+	}
+	return subject, true
+}
+
+// terms are the operands of a refusal.
+func terms(refusal decision.Refusal) []diagnosticsv1alpha1.Term {
+	if refusal.Resource == "" {
+		return nil
+	}
+	unit := diagnosticsv1alpha1.Count
+	switch refusal.Resource {
+	case corev1.ResourceCPU:
+		unit = diagnosticsv1alpha1.MilliCPU
+	case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
+		unit = diagnosticsv1alpha1.Bytes
+	}
+	return []diagnosticsv1alpha1.Term{
+		{Name: "requested", Operator: diagnosticsv1alpha1.Info, Value: refusal.Requested, Unit: unit},
+		{Name: "free", Operator: diagnosticsv1alpha1.Info, Value: refusal.Free, Unit: unit},
+	}
+}
+
+// Advise implements reason.Adviser: the pod may ask for less of its reservation, or the users of one may go.
+func (p *Plugin) Advise(_ context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo, _ []string) []reason.Change {
+	c := cycleOf(state)
+	if c == nil || decision.IsReservePod(pod) {
+		return nil
+	}
+	var changes []reason.Change
+	for key, what := range map[string]string{
+		extension.AnnotationReservationAffinity:   "the pod's reservation affinity",
+		extension.AnnotationExactMatchReservation: "the pod's demand for a reservation of its size",
+	} {
+		if _, found := pod.Annotations[key]; found {
+			changes = append(changes, withoutWish(pod, info.Node().Name, key, what))
+		}
+	}
+	slices.SortFunc(changes, func(a, b reason.Change) int { return strings.Compare(a.Fix.Description, b.Fix.Description) })
+	return append(changes, withoutUsers(c, info)...)
+}
+
+func withoutWish(pod *corev1.Pod, node, key, what string) reason.Change {
+	edited := pod.DeepCopy()
+	delete(edited.Annotations, key)
+	return reason.Change{Cost: costOfWish, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
+		Target: diagnosticsv1alpha1.FixPod, Kind: "removeReservationAffinity", Node: node, Description: "remove " + what,
+		Command: fmt.Sprintf("kubectl annotate pod -n %s %s %s-", pod.Namespace, pod.Name, key),
+	}}
+}
+
+// withoutUsers proposes to evict one user of a reservation on the node.
+func withoutUsers(c *cycle, info fwk.NodeInfo) []reason.Change {
+	offer := c.nodes[info.Node().Name]
+	if offer == nil {
+		return nil
+	}
+	var changes []reason.Change
+	for _, other := range info.GetPods() {
+		pod := other.GetPod()
+		for _, view := range offer.views {
+			if _, uses := view.Pods[pod.UID]; uses {
+				changes = append(changes, reason.Change{Cost: costOfUser, Evict: []*corev1.Pod{pod}, Fix: diagnosticsv1alpha1.Fix{
+					Target: diagnosticsv1alpha1.FixCluster, Kind: "evictPod", Node: info.Node().Name,
+					Description: fmt.Sprintf("evict %s/%s, which uses reservation %s", pod.Namespace, pod.Name, view.Name),
+					Command:     fmt.Sprintf("kubectl delete pod -n %s %s", pod.Namespace, pod.Name),
+				}})
+			}
+		}
+	}
+	return changes
+}

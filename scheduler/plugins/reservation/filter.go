@@ -1,0 +1,68 @@
+package reservation
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	decision "koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/scheduler/state/reservations"
+)
+
+// Filter refuses nodes to pods that must use a reservation and have none there, and to reserve pods that belong elsewhere.
+func (p *Plugin) Filter(_ context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo) *fwk.Status {
+	c, node := cycleOf(state), info.Node().Name
+	if c == nil {
+		return nil
+	}
+	if decision.IsReservePod(pod) {
+		return p.filterReservePod(c, pod, node)
+	}
+	if !c.demand.Required || c.demand.Ignored {
+		return nil
+	}
+	offer := c.nodes[node]
+	switch {
+	case offer == nil:
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, decision.ReasonAffinity)
+	case offer.chosen != nil || p.fitsWithout(c, offer, info):
+		return nil
+	case offer.refusal.Reason != "":
+		return fwk.NewStatus(fwk.Unschedulable, decision.ReasonUnfit, reasonOf(offer.refusal))
+	}
+	return fwk.NewStatus(fwk.Unschedulable, decision.ReasonUnfit)
+}
+
+func reasonOf(refusal decision.Refusal) string { return "Reservation(s) " + refusal.Reason }
+
+// fitsWithout tells whether the pod fits into a reservation of the node once users of it that are missing from the node are
+// gone: what a preemption tries.
+func (p *Plugin) fitsWithout(c *cycle, offer *onNode, info fwk.NodeInfo) bool {
+	present := make(map[types.UID]bool, len(info.GetPods()))
+	for _, other := range info.GetPods() {
+		present[other.GetPod().UID] = true
+	}
+	for _, view := range offer.views {
+		users := remaining(view, present)
+		if len(users) == len(view.Pods) {
+			continue
+		}
+		room := decision.Room{Allocatable: amountsOf(info.GetAllocatable()), Requested: amountsOf(info.GetRequested())}
+		if decision.Fit(c.demand, view.Reservation, decision.UseOf(view.Reservation, users), room, p.ignore).Passed() {
+			return true
+		}
+	}
+	return false
+}
+
+func remaining(view *reservations.View, present map[types.UID]bool) map[types.UID]decision.User {
+	users := map[types.UID]decision.User{}
+	for uid, user := range view.Pods {
+		if present[uid] {
+			users[uid] = user
+		}
+	}
+	return users
+}

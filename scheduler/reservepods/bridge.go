@@ -1,0 +1,125 @@
+package reservepods
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
+
+	"koordinator.sh/koord/scheduler/plugins/reservation"
+	"koordinator.sh/koord/scheduler/state/reservations"
+)
+
+// preferredScheduler is the profile for Reservations that name none, where it exists.
+const preferredScheduler = "koord-scheduler"
+
+// settleTimeout bounds the wait for Reservations before the first pod is scheduled. A scheduler that may not read them must
+// not stand still for ever.
+const settleTimeout = 30 * time.Second
+
+// Bridge connects Reservations with one scheduler. Attach it before informers start, and Run it.
+type Bridge struct {
+	state  *reservations.State
+	writer reservations.Writer
+	now    func() time.Time
+
+	scheduler *scheduler.Scheduler
+	// profile for Reservations that name none.
+	profile string
+
+	// messages of failed attempts to be written, by the name of the Reservation.
+	mutex    sync.Mutex
+	messages map[string]attempt
+	outbox   workqueue.TypedRateLimitingInterface[string]
+	// freed are reserve pods that gave room back.
+	freed workqueue.TypedInterface[*corev1.Pod]
+}
+
+// New returns a Bridge that is not attached.
+func New(state *reservations.State, writer reservations.Writer, now func() time.Time) *Bridge {
+	return &Bridge{
+		state: state, writer: writer, now: now, messages: map[string]attempt{}, freed: workqueue.NewTyped[*corev1.Pod](),
+		outbox: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
+	}
+}
+
+// Attach installs the bridge in a scheduler that does not run yet.
+func (b *Bridge) Attach(sched *scheduler.Scheduler) error {
+	if len(sched.Profiles) == 0 {
+		return fmt.Errorf("attach reservations: the scheduler has no profile")
+	}
+	b.scheduler = sched
+	b.profile = slices.Sorted(maps.Keys(sched.Profiles))[0]
+	if _, found := sched.Profiles[preferredScheduler]; found {
+		b.profile = preferredScheduler
+	}
+	inner := sched.Cache
+	sched.Cache = &showingCache{Cache: inner, state: b.state}
+	sched.FailureHandler = b.failureHandler(sched.FailureHandler)
+	sched.NextPod = b.settled(sched.NextPod)
+	for _, profile := range sched.Profiles {
+		for _, plugin := range profile.PreEnqueuePlugins() {
+			if preemption, ok := plugin.(*defaultpreemption.DefaultPreemption); ok {
+				reservation.Guard(preemption, b.state, b.evict)
+			}
+		}
+	}
+	if _, err := b.state.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(object any) { b.observe(nil, object) },
+		UpdateFunc: b.observe,
+		DeleteFunc: b.gone,
+	}); err != nil {
+		return fmt.Errorf("attach reservations: %w", err)
+	}
+	b.state.Attach(&holder{cache: inner, freed: b.freed})
+	return nil
+}
+
+// settled holds up the first pod until reserved room is known.
+func (b *Bridge) settled(next func(klog.Logger) (*framework.QueuedPodInfo, error)) func(klog.Logger) (*framework.QueuedPodInfo, error) {
+	var once sync.Once
+	return func(logger klog.Logger) (*framework.QueuedPodInfo, error) {
+		once.Do(func() {
+			ctx, cancel := context.WithTimeout(wait.ContextForChannel(b.scheduler.StopEverything), settleTimeout)
+			defer cancel()
+			if err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) { return b.state.Settled(), nil }); err != nil {
+				logger.Error(err, "Pods are scheduled although Reservations are not known; reserved room may be given away")
+			}
+		})
+		return next(logger)
+	}
+}
+
+// Run writes what the scheduler decided about Reservations, and wakes pods when room is given back, until the context ends.
+func (b *Bridge) Run(ctx context.Context) {
+	var workers sync.WaitGroup
+	workers.Go(func() { b.writeMessages(ctx) })
+	workers.Go(func() { b.wakePods(klog.FromContext(ctx)) })
+	<-ctx.Done()
+	b.outbox.ShutDown()
+	b.freed.ShutDown()
+	workers.Wait()
+}
+
+// wakePods tells the queue that room was given back, as when a pod is deleted.
+func (b *Bridge) wakePods(logger klog.Logger) {
+	for {
+		pod, shutdown := b.freed.Get()
+		if shutdown {
+			return
+		}
+		b.scheduler.SchedulingQueue.MoveAllToActiveOrBackoffQueue(logger, framework.EventAssignedPodDelete, pod, nil, nil)
+		b.freed.Done(pod)
+	}
+}

@@ -1,0 +1,228 @@
+package reservepods
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+
+	"koordinator.sh/koord/api/extension"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	decision "koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/scheduler/state/reservations"
+)
+
+// notLeadingDelay is how often a process that does not lead looks whether it does.
+const notLeadingDelay = 5 * time.Second
+
+// Options of a Controller.
+type Options struct {
+	State  *reservations.State
+	Writer reservations.Writer
+	// Client writes the current owner of operating-mode pods.
+	Client kubernetes.Interface
+	// Pods and Nodes are the scheduler's informers.
+	Pods, Nodes cache.SharedIndexInformer
+	// Args of the plugin; those of the first profile.
+	Args *decision.Args
+	// Leading is true while this process may write.
+	Leading func() bool
+	Now     func() time.Time
+}
+
+// key is a Reservation, or an operating-mode pod when it has a namespace.
+type key struct{ namespace, name string }
+
+// Controller ends Reservations that are due, writes down who uses them, and deletes those that ended long ago.
+type Controller struct {
+	Options
+	queue workqueue.TypedRateLimitingInterface[key]
+}
+
+// NewController returns a Controller. Nothing is written before Run.
+func NewController(options Options) (*Controller, error) {
+	c := &Controller{Options: options, queue: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[key]())}
+	for _, watched := range []struct {
+		informer cache.SharedIndexInformer
+		handler  cache.ResourceEventHandler
+	}{
+		{options.State.Informer(), cache.ResourceEventHandlerFuncs{AddFunc: c.reservation, UpdateFunc: func(_, object any) { c.reservation(object) }}},
+		{options.Pods, cache.ResourceEventHandlerFuncs{AddFunc: c.pod, UpdateFunc: func(before, after any) { c.pod(before); c.pod(after) }, DeleteFunc: c.pod}},
+		{options.Nodes, cache.ResourceEventHandlerFuncs{DeleteFunc: c.node}},
+	} {
+		if _, err := watched.informer.AddEventHandler(watched.handler); err != nil {
+			return nil, fmt.Errorf("watch for the end of reservations: %w", err)
+		}
+	}
+	return c, nil
+}
+
+func (c *Controller) reservation(object any) {
+	if r, ok := object.(*schedulingv1alpha1.Reservation); ok {
+		c.queue.Add(key{name: r.Name})
+	}
+}
+
+// pod enqueues what a pod uses, a moment later: the state hears of it at the same time.
+func (c *Controller) pod(object any) {
+	if gone, ok := object.(cache.DeletedFinalStateUnknown); ok {
+		object = gone.Obj
+	}
+	pod, ok := object.(*corev1.Pod)
+	if !ok || pod.Spec.NodeName == "" || pod.Annotations[extension.AnnotationReservationAllocated] == "" {
+		return
+	}
+	allocated, err := extension.GetReservationAllocated(pod.Annotations)
+	if err != nil || allocated == nil {
+		return
+	}
+	if view, found := c.State.ByUID(allocated.UID); found && view.Object == nil {
+		c.queue.AddAfter(key{view.Pod.Namespace, view.Pod.Name}, settleDelay)
+	} else {
+		c.queue.AddAfter(key{name: allocated.Name}, settleDelay)
+	}
+}
+
+// settleDelay lets handlers of the same event come first. What they miss is found by the next look.
+const settleDelay = 50 * time.Millisecond
+
+func (c *Controller) node(object any) {
+	name, err := cache.DeletionHandlingObjectToName(object)
+	if err != nil {
+		return
+	}
+	for _, view := range c.State.OnNode(name.Name) {
+		c.queue.Add(key{name: view.Name})
+	}
+}
+
+// Run works until the context ends.
+func (c *Controller) Run(ctx context.Context) {
+	var workers sync.WaitGroup
+	for range *c.Args.ControllerWorkers {
+		workers.Go(func() { c.work(ctx) })
+	}
+	<-ctx.Done()
+	c.queue.ShutDown()
+	workers.Wait()
+}
+
+func (c *Controller) work(ctx context.Context) {
+	for {
+		next, shutdown := c.queue.Get()
+		if shutdown {
+			return
+		}
+		after, err := c.sync(ctx, next)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			klog.FromContext(ctx).V(2).Info("A reservation is not brought up to date; retrying", "reservation", next.name, "err", err)
+			c.queue.AddRateLimited(next)
+		case after > 0:
+			c.queue.Forget(next)
+			c.queue.AddAfter(next, after)
+		default:
+			c.queue.Forget(next)
+		}
+		c.queue.Done(next)
+	}
+}
+
+// sync brings one Reservation up to date, and says when to look at it again; 0 for never.
+func (c *Controller) sync(ctx context.Context, k key) (time.Duration, error) {
+	if !c.Leading() || !c.State.Settled() || !c.Nodes.HasSynced() {
+		return notLeadingDelay, nil
+	}
+	if k.namespace != "" {
+		return 0, c.writeCurrentOwner(ctx, k)
+	}
+	object, found := c.State.Get(k.name)
+	if !found {
+		return 0, nil
+	}
+	step := decision.Next(c.life(object))
+	switch {
+	case step.Delete:
+		klog.FromContext(ctx).Info("Deleting a reservation", "reservation", k.name, "because", step.Because)
+		err := c.Writer.Delete(ctx, object)
+		if apierrors.IsNotFound(err) {
+			return 0, nil
+		}
+		return 0, err
+	case step.Status != nil:
+		klog.FromContext(ctx).V(2).Info("Writing the status of a reservation", "reservation", k.name, "phase", step.Status.Phase, "because", step.Because)
+		if err := c.Writer.WriteStatus(ctx, object, step.Status); err != nil && !apierrors.IsNotFound(err) {
+			return 0, err
+		}
+	}
+	return c.again(object, step.After), nil
+}
+
+// again bounds the time to the next look while a Reservation lasts.
+func (c *Controller) again(object *schedulingv1alpha1.Reservation, after time.Duration) time.Duration {
+	if decision.Terminal(object) {
+		return after
+	}
+	resync := time.Duration(*c.Args.ResyncIntervalSeconds) * time.Second
+	if after <= 0 {
+		return resync
+	}
+	return min(after, resync)
+}
+
+func (c *Controller) life(object *schedulingv1alpha1.Reservation) decision.Life {
+	life := decision.Life{Object: object, Users: c.State.Bound(object.UID, object.Status.NodeName), Now: c.Now()}
+	if !*c.Args.DisableGarbageCollection {
+		life.Collect = time.Duration(*c.Args.GCDurationSeconds) * time.Second
+	}
+	if node := object.Status.NodeName; node != "" {
+		_, exists, err := c.Nodes.GetIndexer().GetByKey(node)
+		life.NodeGone = err == nil && !exists
+	}
+	return life
+}
+
+// writeCurrentOwner makes an operating-mode pod say who uses it.
+func (c *Controller) writeCurrentOwner(ctx context.Context, k key) error {
+	object, found, err := c.Pods.GetIndexer().GetByKey(k.namespace + "/" + k.name)
+	pod, ok := object.(*corev1.Pod)
+	if err != nil || !found || !ok {
+		return err
+	}
+	var owner any // null removes the annotation
+	for _, user := range c.State.Bound(pod.UID, pod.Spec.NodeName) {
+		text, err := json.Marshal(corev1.ObjectReference{Namespace: user.Namespace, Name: user.Name, UID: user.UID})
+		if err != nil {
+			return fmt.Errorf("encode the current owner of pod %s/%s: %w", k.namespace, k.name, err)
+		}
+		owner = string(text)
+	}
+	current, written := pod.Annotations[extension.AnnotationReservationCurrentOwner]
+	if owner == nil && !written || owner == current {
+		return nil
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": pod.UID, "annotations": map[string]any{extension.AnnotationReservationCurrentOwner: owner},
+	}})
+	if err != nil {
+		return fmt.Errorf("encode the current owner of pod %s/%s: %w", k.namespace, k.name, err)
+	}
+	_, err = c.Client.CoreV1().Pods(k.namespace).Patch(ctx, k.name, types.MergePatchType, patch, metav1.PatchOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("write the current owner of pod %s/%s: %w", k.namespace, k.name, err)
+	}
+	return nil
+}
