@@ -15,8 +15,6 @@ BIN := bin
 LDFLAGS := -s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.gitVersion=$(KUBERNETES_VERSION)
 
 COMMANDS := koordctl koord-scheduler koord-manager koord-sandbox
-# Packages that import k8s.io/kubernetes; the others are compiled and tested in seconds once their libraries are.
-KUBERNETES_PACKAGES := ./scheduler/... ./sandbox/... ./cmd/koord-scheduler/... ./cmd/koord-sandbox/...
 RACE_PACKAGES := ./agent/... ./certificate/... ./controllers/... ./decision/... ./kubectl-plugin/... ./source/... ./tui/...
 
 .PHONY: help build test test-race e2e demo generate lint bench images clean

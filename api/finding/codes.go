@@ -110,8 +110,7 @@ const (
 	ReservationInsufficient      Code = "KOORD1161"
 	ReservationNodeInsufficient  Code = "KOORD1162"
 	PreAllocationInvalid         Code = "KOORD1163"
-	PreAllocationInsufficient    Code = "KOORD1164"
-	ReservationWishInvalid       Code = "KOORD1165"
+	ReservationWishInvalid       Code = "KOORD1164"
 )
 
 // Codes of gangs.
@@ -120,11 +119,9 @@ const (
 	GangMembersMissing      Code = "KOORD1172"
 	GangGroupMissing        Code = "KOORD1173"
 	GangMemberRefused       Code = "KOORD1174"
-	GangWaiting             Code = "KOORD1175"
 	GangInvalid             Code = "KOORD1176"
 	GangTopologyUnsatisfied Code = "KOORD1177"
 	GangTopologyInvalid     Code = "KOORD1178"
-	GangPreempting          Code = "KOORD1179"
 )
 
 // Codes of usage classes.

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
 	"koordinator.sh/koord/test/sandboxtest"
@@ -29,6 +30,7 @@ const writers = 8
 type cluster struct {
 	client  kubernetes.Interface
 	dynamic dynamic.Interface
+	config  *rest.Config
 }
 
 func connect(sandbox *sandboxtest.Sandbox) (*cluster, error) {
@@ -37,13 +39,14 @@ func connect(sandbox *sandboxtest.Sandbox) (*cluster, error) {
 		return nil, err
 	}
 	config.QPS, config.Burst = 5000, 5000
+	admin := rest.CopyConfig(config)
 	objects, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, err
 	}
 	config.ContentType = "application/vnd.kubernetes.protobuf"
 	client, err := kubernetes.NewForConfig(config)
-	return &cluster{client: client, dynamic: objects}, err
+	return &cluster{client: client, dynamic: objects, config: admin}, err
 }
 
 // sideBySide calls work for every index below count and returns the first error.
@@ -94,7 +97,7 @@ func (c *cluster) prepare(ctx context.Context, chosen settings, w workload) erro
 
 // warmUp waits until the scheduler has bound a first pod, and deletes it.
 func (c *cluster) warmUp(ctx context.Context, running *process) error {
-	pod := newPod("warm-up", running.profile)
+	pod := newPod("warm-up", running.asks)
 	pods := c.client.CoreV1().Pods(namespace)
 	if _, err := pods.Create(ctx, pod, metav1.CreateOptions{}); err != nil {
 		return err

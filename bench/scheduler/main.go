@@ -16,6 +16,8 @@ type settings struct {
 	nodes, pods, runs int
 	workloads         []string
 	schedulers        []scheduler
+	// profiles is a directory for CPU profiles of the first seconds of each run; none when empty.
+	profiles string
 }
 
 func main() {
@@ -36,6 +38,7 @@ func run(ctx context.Context, args []string) error {
 	workloads := flags.String("workloads", "basic,batch", "workloads: "+strings.Join(workloadNames(), ", "))
 	kube := flags.String("kube-scheduler", "", "kube-scheduler to compare with; none when empty")
 	koord := flags.String("koord-scheduler", "bin/koord-scheduler", "koord-scheduler to measure; none when empty")
+	flags.StringVar(&chosen.profiles, "profiles", "", "directory to write CPU profiles to; the profiled runs are a little slower")
 	raw := flags.String("json", "", "file to write the single runs to")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -47,10 +50,10 @@ func run(ctx context.Context, args []string) error {
 		}
 	}
 	if *kube != "" {
-		chosen.schedulers = append(chosen.schedulers, scheduler{name: "kube-scheduler", program: *kube, profile: "default-scheduler"})
+		chosen.schedulers = append(chosen.schedulers, scheduler{name: "kube-scheduler", program: *kube, asks: "default-scheduler"})
 	}
 	if *koord != "" {
-		chosen.schedulers = append(chosen.schedulers, scheduler{name: "koord-scheduler", program: *koord, profile: "koord-scheduler", ours: true})
+		chosen.schedulers = append(chosen.schedulers, scheduler{name: "koord-scheduler", program: *koord, asks: "koord-scheduler", ours: true})
 	}
 	results, err := compare(ctx, chosen)
 	report(os.Stdout, results)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -65,6 +66,9 @@ func measure(ctx context.Context, chosen settings, name string, s scheduler) (me
 	return c.schedule(ctx, chosen, name, running)
 }
 
+// profiledSeconds is less than any run of a useful size takes.
+const profiledSeconds = 6
+
 // schedule creates the pods and waits until all are bound.
 func (c *cluster) schedule(ctx context.Context, chosen settings, name string, running *process) (result, error) {
 	if err := c.warmUp(ctx, running); err != nil {
@@ -75,14 +79,26 @@ func (c *cluster) schedule(ctx context.Context, chosen settings, name string, ru
 		return result{}, err
 	}
 	bound := c.watchBound(ctx, chosen.pods)
+	profiled := make(chan error, 1)
+	if chosen.profiles != "" {
+		go func() {
+			file := filepath.Join(chosen.profiles, name+"-"+running.name+".pprof")
+			profiled <- running.profile(ctx, c.config, profiledSeconds, file)
+		}()
+	} else {
+		profiled <- nil
+	}
 	began := time.Now()
-	if err := c.createPods(ctx, chosen, workloads[name], running.profile); err != nil {
+	if err := c.createPods(ctx, chosen, workloads[name], running.asks); err != nil {
 		return result{}, fmt.Errorf("create the pods: %w", err)
 	}
 	if err := <-bound; err != nil {
 		return result{}, fmt.Errorf("wait for the pods to be bound: %w\n%s", err, running.tail())
 	}
 	took := time.Since(began)
+	if err := <-profiled; err != nil {
+		return result{}, err
+	}
 	after, err := running.cpu()
 	if err != nil {
 		return result{}, err

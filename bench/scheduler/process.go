@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,13 +14,14 @@ import (
 	"time"
 
 	"github.com/prometheus/procfs"
+	"k8s.io/client-go/rest"
 )
 
 // scheduler is a program to measure.
 type scheduler struct {
 	name, program string
-	// profile is the schedulerName that its pods carry.
-	profile string
+	// asks is the schedulerName of its pods.
+	asks string
 	// ours understands the workloads that need this project's plugins.
 	ours bool
 }
@@ -26,6 +31,8 @@ type process struct {
 	scheduler
 	cmd *exec.Cmd
 	log string
+	// port of the secure server, which serves profiles.
+	port int
 }
 
 // configuration differs between schedulers only in the profiles: nil is the scheduler's own default.
@@ -37,8 +44,12 @@ clientConnection: {kubeconfig: %q, qps: 5000, burst: 5000, contentType: applicat
 
 // start runs the scheduler with its shipped profile, without leader election and without a limit on its requests.
 func (s scheduler) start(ctx context.Context, home, kubeconfig string) (*process, error) {
-	running := &process{scheduler: s, log: filepath.Join(home, s.name+".log")}
-	args := []string{"--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig, "--secure-port=0", "--v=0"}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	running := &process{scheduler: s, port: port, log: filepath.Join(home, s.name+".log")}
+	args := []string{"--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig, "--v=0", fmt.Sprintf("--secure-port=%d", port)}
 	if s.ours {
 		args = append(args, "--kubeconfig="+kubeconfig, "--leader-elect=false", "--kube-api-qps=5000", "--kube-api-burst=5000", "--diagnostics-port=0")
 	} else {
@@ -102,4 +113,39 @@ func (p *process) tail() string {
 		return ""
 	}
 	return string(data[max(0, len(data)-keep):])
+}
+
+// freePort finds a port on loopback that nothing listens on.
+func freePort() (int, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = listener.Close() }() // nothing was accepted
+	return listener.Addr().(*net.TCPAddr).Port, nil
+}
+
+// profile asks the scheduler for a CPU profile of the given length and writes it to a file.
+func (p *process) profile(ctx context.Context, config *rest.Config, seconds int, file string) error {
+	asked := rest.CopyConfig(config)
+	asked.Host = fmt.Sprintf("https://127.0.0.1:%d", p.port)
+	asked.Insecure, asked.CAData, asked.CAFile, asked.ServerName = true, nil, "", "" // the certificate is self-signed
+	client, err := rest.HTTPClientFor(asked)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/debug/pprof/profile?seconds=%d", asked.Host, seconds), nil)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }() // read to its end
+	data, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		return errors.Join(err, fmt.Errorf("profile %s: %s", p.name, response.Status))
+	}
+	return os.WriteFile(file, data, 0o644)
 }

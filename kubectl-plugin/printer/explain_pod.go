@@ -28,6 +28,9 @@ func PodExplanation(w io.Writer, e *diagnosticsv1alpha1.PodExplanation, o Option
 	if err := fix(w, s.Fix, o); err != nil {
 		return err
 	}
+	if err := preemption(w, s.Preemption, o); err != nil {
+		return err
+	}
 	if err := placement(w, s.Placement, o); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package printer
 
 import (
+	"fmt"
 	"io"
 	"time"
 
@@ -152,6 +153,35 @@ func pendingPodFixture() *diagnosticsv1alpha1.PodExplanation {
 			Origin: diagnosticsv1alpha1.Origin{Component: "koord-scheduler", Instance: "sched-0", Leader: true, EvaluatedAt: *before(0), DurationMicroseconds: 48200},
 		},
 	}
+}
+
+// preemptionFixture is a pending pod for which pods would be evicted.
+func preemptionFixture() *diagnosticsv1alpha1.PodExplanation {
+	e := pendingPodFixture()
+	e.Status.Fix = nil
+	e.Status.Preemption = &diagnosticsv1alpha1.Preemption{
+		Verdict: diagnosticsv1alpha1.PreemptionEvicts, Plugin: "DefaultPreemption", NodeName: "worker-7", BudgetViolations: 1, NodesTried: 28, NodesHelped: 3,
+		Message:  "DefaultPreemption would evict 6 pods from node worker-7, of which a disruption budget protects 1",
+		Refusals: []diagnosticsv1alpha1.PreemptionRefusal{{Reason: "No preemption victims found for incoming pod", Count: 25}},
+	}
+	for i := range 6 {
+		e.Status.Preemption.Victims = append(e.Status.Preemption.Victims, diagnosticsv1alpha1.PreemptionVictim{Namespace: "spark", Name: fmt.Sprintf("executor-%d", i), Priority: int32(5999 - i)})
+	}
+	return e
+}
+
+// helplessFixture is a pending pod for which no eviction makes room.
+func helplessFixture() *diagnosticsv1alpha1.PodExplanation {
+	e := pendingPodFixture()
+	e.Status.Preemption = &diagnosticsv1alpha1.Preemption{
+		Verdict: diagnosticsv1alpha1.PreemptionHelpless, Plugin: "DefaultPreemption", NodesTried: 2,
+		Message: "evicting less important pods makes none of the 2 nodes pass on which it was tried",
+		Refusals: []diagnosticsv1alpha1.PreemptionRefusal{
+			{Reason: "refused for what evictions do not change", Count: 28},
+			{Plugin: "NodeResourcesFit", Code: "KOORD1901", Reason: "Insufficient cpu", Count: 2},
+		},
+	}
+	return e
 }
 
 // historyFixture is a pod that found its node at the third attempt, the second of which is forgotten.

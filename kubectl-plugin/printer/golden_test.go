@@ -46,15 +46,17 @@ func views(t testing.TB) map[string]view {
 			o.Parts = 1
 			return NodeExplanation(w, nodeExplanationFixture(), o)
 		},
-		"explain-pod-pending": func(w io.Writer, o Options) error { return PodExplanation(w, pendingPodFixture(), o) },
-		"explain-pod-nodes":   func(w io.Writer, o Options) error { o.Parts = 2; return PodExplanation(w, pendingPodFixture(), o) },
-		"explain-pod-history": func(w io.Writer, o Options) error { return PodExplanation(w, historyFixture(), o) },
-		"explain-pod-bound":   func(w io.Writer, o Options) error { return PodExplanation(w, boundPodFixture(), o) },
-		"status":              status,
-		"codes":               func(w io.Writer, o Options) error { return Codes(w, entries[:6], English, o) },
-		"codes-zh":            func(w io.Writer, o Options) error { return Codes(w, entries[:6], Chinese, o) },
-		"why":                 func(w io.Writer, o Options) error { return Code(w, stale, English, o) },
-		"why-zh":              func(w io.Writer, o Options) error { return Code(w, stale, Chinese, o) },
+		"explain-pod-pending":  func(w io.Writer, o Options) error { return PodExplanation(w, pendingPodFixture(), o) },
+		"explain-pod-nodes":    func(w io.Writer, o Options) error { o.Parts = 2; return PodExplanation(w, pendingPodFixture(), o) },
+		"explain-pod-preempts": func(w io.Writer, o Options) error { return PodExplanation(w, preemptionFixture(), o) },
+		"explain-pod-helpless": func(w io.Writer, o Options) error { return PodExplanation(w, helplessFixture(), o) },
+		"explain-pod-history":  func(w io.Writer, o Options) error { return PodExplanation(w, historyFixture(), o) },
+		"explain-pod-bound":    func(w io.Writer, o Options) error { return PodExplanation(w, boundPodFixture(), o) },
+		"status":               status,
+		"codes":                func(w io.Writer, o Options) error { return Codes(w, entries[:6], English, o) },
+		"codes-zh":             func(w io.Writer, o Options) error { return Codes(w, entries[:6], Chinese, o) },
+		"why":                  func(w io.Writer, o Options) error { return Code(w, stale, English, o) },
+		"why-zh":               func(w io.Writer, o Options) error { return Code(w, stale, Chinese, o) },
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	kubeapp "k8s.io/kubernetes/cmd/kube-scheduler/app"
@@ -17,7 +16,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 
 	"koordinator.sh/koord/scheduler/diagnostics"
-	"koordinator.sh/koord/scheduler/explain"
 	"koordinator.sh/koord/scheduler/extender"
 	"koordinator.sh/koord/scheduler/recorder"
 )
@@ -56,11 +54,20 @@ func Setup(ctx context.Context, opts *Options) (*Scheduler, error) {
 	result := &Scheduler{config: completed, scheduler: built, shared: common, attempts: attempts}
 	var identity string
 	identity, result.leads = identityOf(lock)
-	if result.leaderWork, err = leaderWork(completed, common); err != nil {
+	engine, client, err := result.newEngine(ctx, profiles, identity)
+	if err != nil {
 		return nil, err
 	}
+	if result.leaderWork, err = leaderWork(completed, common, profiles, result.leads); err != nil {
+		return nil, err
+	}
+	answers, err := result.newAnswers(engine, client)
+	if err != nil {
+		return nil, err
+	}
+	result.leaderWork = append(result.leaderWork, answers)
 	if opts.DiagnosticsPort != 0 {
-		result.diagnostics, err = result.setupDiagnostics(ctx, opts, profiles, identity)
+		result.diagnostics, err = result.newDiagnostics(opts, engine, client)
 	}
 	return result, err
 }
@@ -138,31 +145,10 @@ func buildScheduler(ctx context.Context, opts *Options, completed *kubeconfig.Co
 		built.Profiles[name] = extender.Wrap(inner, created.of(name), attempts)
 	}
 	built.FailureHandler = extender.RecordFailures(built.FailureHandler, attempts)
+	if err := common.bridge.Attach(built); err != nil {
+		return nil, err
+	}
 	return built, nil
-}
-
-func (s *Scheduler) setupDiagnostics(ctx context.Context, opts *Options, profiles []config.KubeSchedulerProfile, identity string) (*diagnostics.Server, error) {
-	client, err := kubernetes.NewForConfig(readOnly(s.config.KubeConfig))
-	if err != nil {
-		return nil, fmt.Errorf("create a client for explanations: %w", err)
-	}
-	engine, err := explain.New(ctx, explain.Config{
-		Client: client, Informers: s.config.InformerFactory, Cache: s.scheduler.Cache,
-		Profiles: s.scheduler.Profiles, ProfileConfigs: profiles, Nominator: s.scheduler.SchedulingQueue,
-		State: s.shared.cluster, Quotas: s.shared.quotas.Fork, OutOfTree: s.shared.outOfTree, Attempts: s.attempts, Identity: identity, Leader: s.leads, Now: time.Now,
-	})
-	if err != nil {
-		return nil, err
-	}
-	namespace, name, err := opts.certSecret()
-	if err != nil {
-		return nil, err
-	}
-	pods, nodes := s.config.InformerFactory.Core().V1().Pods().Informer(), s.config.InformerFactory.Core().V1().Nodes().Informer()
-	return diagnostics.NewServer(diagnostics.Options{
-		BindAddress: opts.DiagnosticsBindAddress, Port: opts.DiagnosticsPort, CertNamespace: namespace, CertName: name,
-		Authentication: opts.Authentication, Authorization: opts.Authorization, Client: client,
-	}, engine, func() bool { return pods.HasSynced() && nodes.HasSynced() })
 }
 
 func identityOf(lock *observedLock) (string, func() bool) {

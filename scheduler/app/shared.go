@@ -16,9 +16,12 @@ import (
 	"koordinator.sh/koord/scheduler/informer"
 	"koordinator.sh/koord/scheduler/plugins/deviceshare"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
+	"koordinator.sh/koord/scheduler/reservepods"
 	"koordinator.sh/koord/scheduler/state"
 	"koordinator.sh/koord/scheduler/state/devices"
+	"koordinator.sh/koord/scheduler/state/gangs"
 	"koordinator.sh/koord/scheduler/state/quotas"
+	"koordinator.sh/koord/scheduler/state/reservations"
 	"koordinator.sh/koord/scheduler/state/topologies"
 )
 
@@ -31,6 +34,12 @@ type shared struct {
 	topologies *topologies.State
 	devices    *devices.State
 	quotas     *quotas.State
+	gangs      *gangs.State
+	// reservations, and what writes them.
+	reservations      *reservations.State
+	reservationWriter reservations.Writer
+	// bridge brings reservations into the queue and the cache of the scheduler.
+	bridge *reservepods.Bridge
 	// numaHooks and deviceHooks are where plugins of one profile find each other.
 	numaHooks   *nodenumaresource.Hooks
 	deviceHooks *deviceshare.Hooks
@@ -53,6 +62,18 @@ func newShared(config *rest.Config, core informers.SharedInformerFactory) (*shar
 	if s.quotas, err = quotas.New(config, pods, nodes); err != nil {
 		return nil, err
 	}
+	if s.gangs, err = gangs.New(config, pods); err != nil {
+		return nil, err
+	}
+	if s.reservations, err = reservations.New(config, pods, nodes); err != nil {
+		return nil, err
+	}
+	if s.reservationWriter, err = reservations.NewWriter(config); err != nil {
+		return nil, err
+	}
+	s.bridge = reservepods.New(s.reservations, s.reservationWriter, time.Now)
+	s.reservations.AddReservePodHandler(s.topologies.ReservePodHandler())
+	s.reservations.AddReservePodHandler(s.devices.ReservePodHandler())
 	return s, nil
 }
 
@@ -63,18 +84,20 @@ func (s *shared) watched() map[schema.GroupVersionResource]cache.SharedIndexInfo
 		topologies.Resource:      s.topologies.Informer(),
 		devices.Resource:         s.devices.Informer(),
 		quotas.Kind.Resource:     s.quotas.Informer(),
+		gangs.Kind.Resource:      s.gangs.Informer(),
+		reservations.Resource:    s.reservations.Informer(),
 	}
 }
 
 // needed are the informers without whose objects scheduling would be wrong, and not only less informed.
 func (s *shared) needed() []*informer.Informer {
-	return []*informer.Informer{s.topologies.Informer(), s.devices.Informer(), s.quotas.Informer()}
+	return []*informer.Informer{s.topologies.Informer(), s.devices.Informer(), s.quotas.Informer(), s.gangs.Informer()}
 }
 
 // run watches until the context ends.
 func (s *shared) run(ctx context.Context) {
 	var group sync.WaitGroup
-	for _, part := range []func(context.Context){s.cluster.Run, s.topologies.Run, s.devices.Run, s.quotas.Run} {
+	for _, part := range []func(context.Context){s.cluster.Run, s.topologies.Run, s.devices.Run, s.quotas.Run, s.gangs.Run, s.reservations.Run, s.bridge.Run} {
 		group.Go(func() { part(ctx) })
 	}
 	group.Wait()

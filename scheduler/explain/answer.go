@@ -9,6 +9,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/scheduler/reason"
 )
 
 const (
@@ -31,12 +32,13 @@ func (e *Engine) answer(ctx context.Context, pod *corev1.Pod, spec diagnosticsv1
 		notResponsible(status, pod)
 		return status, nil
 	}
-	if pod.Spec.NodeName == "" && gated(ctx, sim, pod, status) {
-		return status, nil
-	}
 	w, err := e.refresh()
 	if err != nil {
 		return nil, err
+	}
+	sim.stage.show(w)
+	if pod.Spec.NodeName == "" && gated(ctx, sim, pod, status) {
+		return status, nil
 	}
 	r := &response{simulation: sim, world: w, status: status, spec: spec, limit: limitOf(spec)}
 	for _, extender := range sim.extenders {
@@ -84,15 +86,20 @@ func gated(ctx context.Context, sim *simulation, pod *corev1.Pod, status *diagno
 		if result.IsSuccess() {
 			continue
 		}
-		code := codeOf(refusal{plugin: plugin.Name()})
-		status.Verdict, status.Code = diagnosticsv1alpha1.PodGated, string(code)
-		status.Summary = "gated: " + result.Message()
-		if gates := gatesOf(pod); len(gates) > 0 && code == finding.SchedulingGated {
-			status.Summary = "gated: waiting for the removal of scheduling gate " + strings.Join(gates, ", ")
+		code, message := sim.codeOf(refusal{plugin: plugin.Name(), reason: result.Message()}), result.Message()
+		group := diagnosticsv1alpha1.RefusalGroup{Plugin: plugin.Name(), Reason: result.Message()}
+		if explainer, ok := plugin.(reason.GateExplainer); ok {
+			if told, ok := explainer.ExplainGate(ctx, pod); ok {
+				code = told.Code
+				message, _ = told.Describe()
+			}
 		}
-		status.Groups = []diagnosticsv1alpha1.RefusalGroup{{
-			Plugin: plugin.Name(), Code: string(code), Reason: result.Message(), Class: string(finding.ClassOf(code)), Message: status.Summary,
-		}}
+		if gates := gatesOf(pod); len(gates) > 0 && code == finding.SchedulingGated {
+			message = "waiting for the removal of scheduling gate " + strings.Join(gates, ", ")
+		}
+		status.Verdict, status.Code, status.Summary = diagnosticsv1alpha1.PodGated, string(code), "gated: "+message
+		group.Code, group.Class, group.Message = string(code), string(finding.ClassOf(code)), status.Summary
+		status.Groups = []diagnosticsv1alpha1.RefusalGroup{group}
 		return true
 	}
 	return false
@@ -135,9 +142,16 @@ func (r *response) pending(ctx context.Context, pod *corev1.Pod) error {
 	if r.spec.SkipFix || len(e.nodes) == 0 {
 		return nil
 	}
+	r.status.Preemption, err = r.preempt(ctx, r.world, e)
+	switch {
+	case ctx.Err() != nil:
+		return err
+	case err != nil:
+		r.status.Incomplete = append(r.status.Incomplete, err.Error())
+	}
 	r.status.Fix, err = r.search(ctx, r.world, e)
 	if err == nil && r.status.Fix == nil {
-		r.status.Summary += "; none of the single changes tried makes it schedulable"
+		r.status.Summary += "; none of the changes tried makes it schedulable"
 	}
 	return err
 }

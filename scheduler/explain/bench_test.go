@@ -3,15 +3,17 @@ package explain
 import (
 	"context"
 	"fmt"
+	"syscall"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"koordinator.sh/koord/api/extension"
 )
 
 // crowded is a cluster where every node refuses the pod "asked": most lack batch CPU, some are tainted, hot or stale.
-func crowded(b *testing.B, nodes int) *cluster {
-	c := newCluster(b)
+func crowded(c *cluster, nodes int) *cluster {
 	for i := range nodes {
 		node := newNode(i)
 		if i%7 == 0 {
@@ -52,17 +54,19 @@ func hot(b *testing.B, nodes int) *cluster {
 
 func BenchmarkExplainHotCluster(b *testing.B) {
 	c := hot(b, 5000)
+	began := processorTime(b)
 	for b.Loop() {
 		answer, err := c.engine.Explain(context.Background(), question("asked"))
 		if err != nil || answer.Status.NodesFeasible != 0 || answer.Status.Fix == nil {
 			b.Fatal(err, answer)
 		}
 	}
+	b.ReportMetric(float64((processorTime(b)-began).Milliseconds())/float64(b.N), "cpu-ms/op")
 }
 
 func BenchmarkExplain(b *testing.B) {
 	for _, nodes := range []int{1000, 5000} {
-		c := crowded(b, nodes)
+		c := crowded(newCluster(b), nodes)
 		for _, skip := range []bool{true, false} {
 			b.Run(fmt.Sprintf("nodes=%d/fix=%v", nodes, !skip), func(b *testing.B) {
 				ask := question("asked")
@@ -86,4 +90,55 @@ func BenchmarkExplain(b *testing.B) {
 			}
 		})
 	}
+}
+
+// shipped is that cluster with the shipped profile, topologies on all nodes, a fifth of them bound, and a tree of quotas.
+func shipped(b *testing.B, nodes int) *cluster {
+	c := newShippedCluster(b)
+	org := newQuota("org", "", 1000, 1000000)
+	org.Labels[extension.LabelQuotaIsParent] = "true"
+	c.addQuota(org)
+	for i := range 50 {
+		c.addQuota(newQuota(fmt.Sprint("team-", i), "org", 10, 100000))
+	}
+	for i := range nodes {
+		c.addReport(newReport(fmt.Sprint("node-", i)))
+	}
+	crowded(c, nodes)
+	for i := range nodes / 5 {
+		c.addPod(on(5*i, holdingCPUs(newPod(fmt.Sprint("bound-", i), "cpu", "4"), "0-3")))
+	}
+	pod := newPod("pinned", "cpu", "14", "memory", "1Gi")
+	pod.Labels = map[string]string{extension.LabelPodQoS: string(extension.QoSLSR), extension.LabelQuotaName: "team-1"}
+	c.addPod(pod)
+	return c
+}
+
+// BenchmarkExplainShipped also reports the processor time, which other work on the machine does not change.
+func BenchmarkExplainShipped(b *testing.B) {
+	c := shipped(b, 5000)
+	for _, name := range []string{"asked", "pinned", "p-1-1"} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			began := processorTime(b)
+			for b.Loop() {
+				answer, err := c.engine.Explain(context.Background(), question(name))
+				if err != nil {
+					b.Fatal(err)
+				}
+				if answer.Status.NodesTotal != 5000 {
+					b.Fatal(answer.Status.Summary)
+				}
+			}
+			b.ReportMetric(float64((processorTime(b)-began).Milliseconds())/float64(b.N), "cpu-ms/op")
+		})
+	}
+}
+
+func processorTime(b *testing.B) time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

@@ -19,10 +19,12 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/profile"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/scheduler/plugins/coscheduling"
 	"koordinator.sh/koord/scheduler/plugins/elasticquota"
 	"koordinator.sh/koord/scheduler/plugins/loadaware"
 	"koordinator.sh/koord/scheduler/recorder"
 	"koordinator.sh/koord/scheduler/state"
+	"koordinator.sh/koord/scheduler/state/gangs"
 	"koordinator.sh/koord/scheduler/state/quotas"
 )
 
@@ -43,6 +45,8 @@ type Config struct {
 	State state.Reader
 	// Quotas returns an independent copy of the quotas and of what they are used for. It is nil when no plugin reads them.
 	Quotas func() *quotas.View
+	// Gangs returns an independent copy of the gangs. It is nil when no plugin reads them.
+	Gangs func() *gangs.View
 	// OutOfTree returns the registry of the scheduler's own plugins on top of another state and clock.
 	OutOfTree func(supposed Supposed, now func() time.Time) frameworkruntime.Registry
 	// Attempts that the scheduler recorded; nil when it records none.
@@ -59,6 +63,7 @@ type Config struct {
 type Supposed struct {
 	Load   loadaware.State
 	Quotas elasticquota.State
+	Gangs  coscheduling.State
 }
 
 // Engine explains pods. It is safe for concurrent use; explanations are made one at a time, each on all processors, so
@@ -144,6 +149,9 @@ func (e *Engine) refresh() (*world, error) {
 	w := newWorld(e.snapshot, e.config.State)
 	if e.config.Quotas != nil {
 		w.quotas = e.config.Quotas()
+	}
+	if e.config.Gangs != nil {
+		w.gangs = e.config.Gangs()
 	}
 	return w, nil
 }

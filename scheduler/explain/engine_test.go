@@ -159,11 +159,11 @@ func TestExplainPendingPod(t *testing.T) {
 			want: outline{
 				Verdict: "Unschedulable", Code: finding.InsufficientResources, Summary: "0/1 nodes: 1 lack cpu (needs 16, most free 1 on node-0)",
 				Groups: []string{"NodeResourcesFit KOORD1901 1/1: needs 16 cpu, 1 of 16 free"},
-				Fix:    "evictPod node-0 1: evict pod default/cheap (priority 100) from node node-0",
+				Fix:    "reduceRequest node-0 1: reduce the pod's cpu request from 16 to 1 (by 15)",
 			},
 		},
 		{
-			name: "two changes would be needed",
+			name: "two changes are needed",
 			build: func() {
 				node := newNode(0)
 				node.Spec.Taints = []corev1.Taint{{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule}}
@@ -172,11 +172,12 @@ func TestExplainPendingPod(t *testing.T) {
 			},
 			want: outline{
 				Verdict: "Unschedulable", Code: finding.UntoleratedTaint,
-				Summary: "0/1 nodes: 1 untolerated taint dedicated:NoSchedule, 1 lack cpu (needs 17, most free 16 on node-0); none of the single changes tried makes it schedulable",
+				Summary: "0/1 nodes: 1 untolerated taint dedicated:NoSchedule, 1 lack cpu (needs 17, most free 16 on node-0)",
 				Groups: []string{
 					"TaintToleration KOORD1902 1/0: taint dedicated:NoSchedule is not tolerated",
 					"NodeResourcesFit KOORD1901 1/0: needs 17 cpu, 16 of 16 free",
 				},
+				Fix: "addToleration+reduceRequest node-0 1: add a toleration for taint dedicated:NoSchedule; and reduce the pod's cpu request from 17 to 16 (by 1)",
 			},
 		},
 		{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -14,6 +15,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 )
 
 // refusal is one reason for which one plugin refuses one node.
@@ -35,6 +37,8 @@ type evaluation struct {
 	refusals [][]refusal
 	// failures are plugins that could not decide.
 	failures *failures
+	// partial is true when only some of what refuses the nodes is listed.
+	partial bool
 }
 
 // feasible returns the nodes that nothing refuses.
@@ -110,19 +114,25 @@ type filterRun struct {
 
 func (r *filterRun) preFilter(ctx context.Context, nodes []fwk.NodeInfo) {
 	r.skipped = sets.New[string]()
+	// A plugin that preemption can satisfy takes part in dry runs, as in the scheduler's own cycle.
+	idle := sets.New[string]()
 	for _, plugin := range r.simulation.preFilter {
 		result, status := plugin.PreFilter(ctx, r.state, r.pod, nodes)
 		switch {
 		case status.IsSkip():
 			r.skipped.Insert(plugin.Name())
+			idle.Insert(plugin.Name())
 		case !status.IsSuccess():
 			r.skipped.Insert(plugin.Name())
+			if status.Code() != fwk.Unschedulable {
+				idle.Insert(plugin.Name())
+			}
 			r.everywhere = append(r.everywhere, r.refusals(plugin.Name(), status)...)
 		case !result.AllNodes():
 			r.refusedBy[plugin.Name()] = result.NodeNames
 		}
 	}
-	r.state.SetSkipFilterPlugins(r.skipped)
+	r.state.SetSkipFilterPlugins(idle)
 	if status := extender.Forget(ctx, r.framework, r.state, r.pod); !status.IsSuccess() {
 		r.everywhere = append(r.everywhere, r.refusals("reserved room", status)...)
 	}
@@ -148,7 +158,7 @@ func (r *filterRun) node(ctx context.Context, info fwk.NodeInfo) ([]refusal, fwk
 		}
 		if !status.IsSuccess() {
 			seen.Insert(plugin.Name())
-			refusals = append(refusals, r.refusals(plugin.Name(), status)...)
+			refusals = withoutHandedOn(refusals, r.refusals(plugin.Name(), status))
 		}
 	}
 	for plugin, allowed := range r.refusedBy {
@@ -157,6 +167,15 @@ func (r *filterRun) node(ctx context.Context, info fwk.NodeInfo) ([]refusal, fwk
 		}
 	}
 	return refusals, crowded, state
+}
+
+// withoutHandedOn adds the refusals of a plugin. Another one that asked it before, as NodeNUMAResource asks those that have
+// hints, may have refused the node in its words; that is the same refusal.
+func withoutHandedOn(before, added []refusal) []refusal {
+	for _, r := range added {
+		before = slices.DeleteFunc(before, func(other refusal) bool { return other.plugin == nodenumaresource.Name && other.reason == r.reason })
+	}
+	return append(before, added...)
 }
 
 // withNominated adds the pods of the same or a higher priority that are about to be placed on the node.

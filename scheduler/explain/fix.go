@@ -3,30 +3,33 @@ package explain
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
-// maxTrials bounds how many changes are tried for one explanation.
-const maxTrials = 40
+// maxTrials bounds how many single changes are tried for one explanation.
+const maxTrials = 60
 
-// Costs order changes: what repairs something broken first, then edits of the pod, then of the cluster, and at last
-// what hurts somebody else. A change that has a size costs more the larger it is.
+// Costs order changes, on the scale of reason.Change: 1 is a label of the pod itself, 10 an edit of a shared object, 100 the
+// loss of running work. What repairs something broken comes first. A change that has a size costs more the larger it is; a
+// request of which an eighth would be left costs as much as an edit of the cluster.
 const (
 	costRefresh    = 1.0
-	costReduce     = 2.0 // up to 10 more
+	costToleration = 2.0 // for each taint
 	costSelector   = 3.0
-	costToleration = 4.0
-	costUncordon   = 5.0
-	costThreshold  = 5.0 // 1 more for each 5 points
-	costEvict      = 15.0
+	costReduce     = 3.0
+	costReduceAll  = 8.0 // more, to nothing
+	costUncordon   = 10.0
+	costThreshold  = 10.0
+	costPoint      = 0.2 // for each point of a threshold
+	costEvict      = 100.0
 )
 
-// candidate is a single change that might make the pod schedulable.
+// candidate is a change that might make the pod schedulable.
 type candidate struct {
 	cost float64
 	fix  diagnosticsv1alpha1.Fix
@@ -36,46 +39,52 @@ type candidate struct {
 	edit func(*world) (*world, error)
 }
 
-// search looks for the cheapest single change after which some node passes every filter. Only a change that was tried
-// on the whole chain is returned; nil means that none of those tried helps.
+// search looks for the cheapest change after which some node passes every filter: a single one, or else two together. Only
+// what was tried on the whole chain is returned; nil means that nothing tried helps.
 func (s *simulation) search(ctx context.Context, w *world, e *evaluation) (*diagnosticsv1alpha1.Fix, error) {
+	best, err := s.cheapest(ctx, w, e, maxTrials, math.Inf(1))
+	if err == nil && best == nil {
+		best, err = s.cheapestPair(ctx, w, e)
+	}
+	if err != nil || best == nil {
+		return nil, err
+	}
+	unlocked, err := s.try(ctx, w, e.pod, *best)
+	if err != nil {
+		return nil, err
+	}
+	fix := best.fix
+	fix.NodesUnlocked, fix.Verified = unlocked, true
+	return &fix, nil
+}
+
+// cheapest finds the cheapest single change, below a cost, after which the node it is for passes; nil when there is none
+// among as many as may be tried.
+func (s *simulation) cheapest(ctx context.Context, w *world, e *evaluation, trials int, below float64) (*candidate, error) {
 	candidates, err := s.candidates(ctx, w, e)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(candidates, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.fix.Node, b.fix.Node))
-	})
-	for _, c := range candidates[:min(maxTrials, len(candidates))] {
+	for _, c := range keepCheapest(candidates, trials) {
+		if c.cost >= below {
+			return nil, nil
+		}
 		works, err := s.try(ctx, w, e.pod, c, c.fix.Node)
 		if err != nil {
 			return nil, err
 		}
-		if works == 0 {
-			continue
+		if works > 0 {
+			return &c, nil
 		}
-		unlocked, err := s.try(ctx, w, e.pod, c)
-		if err != nil {
-			return nil, err
-		}
-		fix := c.fix
-		fix.NodesUnlocked, fix.Verified = unlocked, true
-		return &fix, nil
 	}
 	return nil, nil
 }
 
 // try counts the nodes that pass with a change applied, among the named ones or, without names, among all.
 func (s *simulation) try(ctx context.Context, w *world, pod *corev1.Pod, c candidate, nodes ...string) (int32, error) {
-	if c.pod != nil {
-		pod = c.pod
-	}
-	if c.edit != nil {
-		edited, err := c.edit(w)
-		if err != nil {
-			return 0, nil // the change cannot be made, so it is no fix
-		}
-		w = edited
+	w, pod, ok := c.apply(w, pod)
+	if !ok {
+		return 0, nil
 	}
 	e, err := s.evaluate(ctx, w, pod, nodes...)
 	if err != nil {
@@ -84,18 +93,36 @@ func (s *simulation) try(ctx context.Context, w *world, pod *corev1.Pod, c candi
 	return int32(len(e.feasible())), nil
 }
 
+// apply makes the change; false when it cannot be made, so that it is no fix.
+func (c candidate) apply(w *world, pod *corev1.Pod) (*world, *corev1.Pod, bool) {
+	if c.pod != nil {
+		pod = c.pod
+	}
+	if c.edit != nil {
+		edited, err := c.edit(w)
+		return edited, pod, err == nil
+	}
+	return w, pod, true
+}
+
 // candidates proposes changes from the refusals of each node that a single kind of change could lift.
 func (s *simulation) candidates(ctx context.Context, w *world, e *evaluation) ([]candidate, error) {
-	list, err := s.shrinkings(ctx, w, e)
-	if err != nil {
-		return nil, err
+	var list []candidate
+	if !e.partial {
+		shrunk, err := s.shrinkings(ctx, w, e)
+		if err != nil {
+			return nil, err
+		}
+		list = shrunk
 	}
+	s.stage.show(w) // what plugins advise on
 	list = append(list, s.reductions(e)...)
 	list = append(list, tolerations(ctx, e)...)
 	list = append(list, selectors(e)...)
 	list = append(list, uncordons(ctx, e)...)
 	list = append(list, s.refreshes(w, e)...)
 	list = append(list, s.thresholds(e)...)
+	list = append(list, unbindings(e)...)
 	list = append(list, evictions(e)...)
 	return append(list, s.advice(ctx, e)...), nil
 }
@@ -111,35 +138,4 @@ func keepCheapest(list []candidate, limit int) []candidate {
 		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.fix.Node, b.fix.Node))
 	})
 	return list[:min(limit, len(list))]
-}
-
-// uncordons proposes to uncordon nodes that nothing but the cordon refuses.
-func uncordons(ctx context.Context, e *evaluation) []candidate {
-	var list []candidate
-	for i, info := range e.nodes {
-		node := info.Node()
-		if !node.Spec.Unschedulable || !refusedBy(e.refusals[i], names.NodeUnschedulable, names.TaintToleration) {
-			continue
-		}
-		taints := untolerated(ctx, e.pod, node)
-		if slices.ContainsFunc(taints, func(t corev1.Taint) bool { return t.Key != corev1.TaintNodeUnschedulable }) {
-			continue
-		}
-		list = append(list, candidate{
-			cost: costUncordon,
-			fix: diagnosticsv1alpha1.Fix{
-				Target: diagnosticsv1alpha1.FixCluster, Kind: "uncordon", Node: node.Name,
-				Description: "uncordon node " + node.Name, Command: "kubectl uncordon " + node.Name,
-			},
-			edit: func(w *world) (*world, error) { return w.withNode(uncordoned(node)) },
-		})
-	}
-	return keepCheapest(list, 4)
-}
-
-func uncordoned(node *corev1.Node) *corev1.Node {
-	edited := node.DeepCopy()
-	edited.Spec.Unschedulable = false
-	edited.Spec.Taints = slices.DeleteFunc(edited.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeUnschedulable })
-	return edited
 }

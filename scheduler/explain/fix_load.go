@@ -28,7 +28,7 @@ func (s *simulation) refreshes(w *world, e *evaluation) []candidate {
 	var list []candidate
 	for i, info := range e.nodes {
 		node := info.Node()
-		if s.load == nil || !refusedBy(e.refusals[i], decision.PluginName) || codeOf(e.refusals[i][0]) != finding.LoadMetricExpired {
+		if s.load == nil || !refusedBy(e.refusals[i], decision.PluginName) || s.codeOf(e.refusals[i][0]) != finding.LoadMetricExpired {
 			continue
 		}
 		if metric := w.NodeMetric(node.Name); metric != nil && metric.Status.NodeMetric != nil {
@@ -121,7 +121,7 @@ func raising(one exceeded, custom *extension.CustomUsageThresholds, field string
 	edited := one.node.DeepCopy()
 	err := extension.SetCustomUsageThresholds(edited, custom)
 	return candidate{
-		cost: costThreshold + float64(verdict.Percent-verdict.Threshold)/5,
+		cost: costThreshold + costPoint*float64(verdict.Percent-verdict.Threshold),
 		fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixCluster, Kind: "raiseThreshold", Node: name,
 			Description: fmt.Sprintf("raise the %s threshold of node %s (%s) from %d %% to %d %%", verdict.Resource, name, field, verdict.Threshold, verdict.Percent),

@@ -106,37 +106,54 @@ func amountOf(name corev1.ResourceName, quantity resource.Quantity) int64 {
 	return quantity.Value()
 }
 
-// tolerations proposes to tolerate the one taint that keeps the pod off nodes. Taints that say a node is not well are
-// left alone.
+// maxTolerations bounds the taints that one change tolerates.
+const maxTolerations = 3
+
+// tolerations proposes to tolerate the taints that keep the pod off nodes. Taints that say a node is not well are left alone.
 func tolerations(ctx context.Context, e *evaluation) []candidate {
-	proposed := map[corev1.Taint]bool{}
+	proposed := map[string]bool{}
 	var list []candidate
 	for i, info := range e.nodes {
 		if !refusedBy(e.refusals[i], names.TaintToleration) {
 			continue
 		}
 		taints := untolerated(ctx, e.pod, info.Node())
-		if len(taints) != 1 || strings.HasPrefix(taints[0].Key, "node.kubernetes.io/") {
+		sick := slices.ContainsFunc(taints, ofNodeHealth)
+		if e.partial {
+			taints = slices.DeleteFunc(taints, ofNodeHealth)
+		}
+		if len(taints) == 0 || len(taints) > maxTolerations || sick && !e.partial {
 			continue
 		}
-		taint := corev1.Taint{Key: taints[0].Key, Value: taints[0].Value, Effect: taints[0].Effect}
-		if proposed[taint] {
-			continue
+		if c := tolerating(e.pod, taints, info.Node().Name); !proposed[c.fix.Description] {
+			proposed[c.fix.Description] = true
+			list = append(list, c)
 		}
-		proposed[taint] = true
-		edited := e.pod.DeepCopy()
+	}
+	return keepCheapest(list, 8)
+}
+
+func ofNodeHealth(taint corev1.Taint) bool {
+	return strings.HasPrefix(taint.Key, "node.kubernetes.io/")
+}
+
+func tolerating(pod *corev1.Pod, taints []corev1.Taint, node string) candidate {
+	edited, texts := pod.DeepCopy(), make([]string, len(taints))
+	for i, taint := range taints {
 		edited.Spec.Tolerations = append(edited.Spec.Tolerations, corev1.Toleration{
 			Key: taint.Key, Operator: corev1.TolerationOpEqual, Value: taint.Value, Effect: taint.Effect,
 		})
-		list = append(list, candidate{
-			cost: costToleration, pod: edited,
-			fix: diagnosticsv1alpha1.Fix{
-				Target: diagnosticsv1alpha1.FixPod, Kind: "addToleration", Node: info.Node().Name,
-				Description: "add a toleration for taint " + taint.ToString(),
-			},
-		})
+		texts[i] = taint.ToString()
 	}
-	return keepCheapest(list, 8)
+	slices.Sort(texts)
+	description := "add a toleration for taint " + texts[0]
+	if len(taints) > 1 {
+		description = "add tolerations for taints " + strings.Join(texts, " and ")
+	}
+	return candidate{
+		cost: costToleration * float64(len(taints)), pod: edited,
+		fix: diagnosticsv1alpha1.Fix{Target: diagnosticsv1alpha1.FixPod, Kind: "addToleration", Node: node, Description: description},
+	}
 }
 
 // selectors proposes to drop one node selector, or the required node affinity, that keeps the pod off nodes.

@@ -13,7 +13,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/api/finding"
 	decision "koordinator.sh/koord/decision/loadaware"
 )
 
@@ -50,16 +49,31 @@ func (s *simulation) shrinkings(ctx context.Context, w *world, e *evaluation) ([
 func shrinkable(refusals []refusal) bool {
 	return refusedBy(refusals, names.NodeResourcesFit, decision.PluginName) && slices.ContainsFunc(refusals, func(r refusal) bool {
 		return r.plugin == decision.PluginName
-	}) && !slices.ContainsFunc(refusals, func(r refusal) bool { return codeOf(r) == finding.LoadMetricExpired })
+	}) && !slices.ContainsFunc(refusals, func(r refusal) bool { return r.reason == decision.ReasonExpired })
 }
 
-// roomiest returns the nodes with most of a resource free.
+// roomiest returns the nodes with most of a resource free, the roomiest first.
 func roomiest(nodes []fwk.NodeInfo, name corev1.ResourceName) []fwk.NodeInfo {
-	nodes = slices.Clone(nodes)
-	slices.SortFunc(nodes, func(a, b fwk.NodeInfo) int {
-		return cmp.Or(cmp.Compare(freeOn(b, name), freeOn(a, name)), cmp.Compare(a.Node().Name, b.Node().Name))
-	})
-	return nodes[:min(maxShrunkNodes, len(nodes))]
+	type room struct {
+		info fwk.NodeInfo
+		free int64
+	}
+	best := make([]room, 0, maxShrunkNodes+1)
+	for _, info := range nodes {
+		this := room{info, freeOn(info, name)}
+		if len(best) == maxShrunkNodes && this.free < best[len(best)-1].free {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(best, this, func(a, b room) int {
+			return cmp.Or(cmp.Compare(b.free, a.free), cmp.Compare(a.info.Node().Name, b.info.Node().Name))
+		})
+		best = slices.Insert(best, at, this)[:min(len(best)+1, maxShrunkNodes)]
+	}
+	chosen := make([]fwk.NodeInfo, len(best))
+	for i := range best {
+		chosen[i] = best[i].info
+	}
+	return chosen
 }
 
 func freeOn(info fwk.NodeInfo, name corev1.ResourceName) int64 {
@@ -133,7 +147,7 @@ func shrinking(pod *corev1.Pod, name corev1.ResourceName, asked, total int64, no
 	total = amountOf(name, resourcehelper.PodRequests(edited, resourcehelper.PodResourcesOptions{})[name])
 	from, to := formatPair(name, asked, total)
 	return candidate{
-		cost: costReduce + 20*float64(asked-total)/float64(asked),
+		cost: costReduce + costReduceAll*float64(asked-total)/float64(asked),
 		pod:  edited,
 		fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixPod, Kind: "reduceRequest", Node: node,

@@ -3,6 +3,7 @@ package explain
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,12 +19,10 @@ import (
 	kubescheduler "k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
-	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	decision "koordinator.sh/koord/decision/loadaware"
-	"koordinator.sh/koord/scheduler/plugins/loadaware"
 	"koordinator.sh/koord/scheduler/state"
 )
 
@@ -40,6 +39,7 @@ type cluster struct {
 	informers informers.SharedInformerFactory
 	client    *fake.Clientset
 	state     *fixedState
+	shared    *sharedState
 	nodes     map[string]*corev1.Node
 	pods      map[types.UID]*corev1.Pod
 }
@@ -55,11 +55,8 @@ func (s *fixedState) NodeMetric(node string) *slov1alpha1.NodeMetric { return s.
 func (s *fixedState) Assigned(node string) state.Assigned            { return s.assigned[node] }
 func (s *fixedState) Reserve(*corev1.Pod, string, time.Time)         {}
 func (s *fixedState) Unreserve(*corev1.Pod, string)                  {}
+func (s *fixedState) Stamp(string) *atomic.Uint64                    { return nil }
 func (s *fixedState) MetricsChanged() uint64                         { return 0 }
-
-func outOfTree(supposed Supposed, now func() time.Time) frameworkruntime.Registry {
-	return frameworkruntime.Registry{loadaware.Name: loadaware.Factory(supposed.Load, now)}
-}
 
 const profileYAML = `
 apiVersion: kubescheduler.config.k8s.io/v1
@@ -69,16 +66,21 @@ profiles:
   plugins: {multiPoint: {enabled: [{name: LoadAwareScheduling}]}}
 `
 
-func profiles(t testing.TB) []config.KubeSchedulerProfile {
+func profiles(t testing.TB, text string) []config.KubeSchedulerProfile {
 	t.Helper()
-	object, _, err := scheme.Codecs.UniversalDecoder().Decode([]byte(profileYAML), nil, nil)
+	object, _, err := scheme.Codecs.UniversalDecoder().Decode([]byte(text), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return object.(*config.KubeSchedulerConfiguration).Profiles
 }
 
+// newCluster has the plugins of Kubernetes and load-aware scheduling.
 func newCluster(t testing.TB, objects ...runtime.Object) *cluster {
+	return newClusterWith(t, profileYAML, objects...)
+}
+
+func newClusterWith(t testing.TB, profile string, objects ...runtime.Object) *cluster {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
@@ -87,17 +89,19 @@ func newCluster(t testing.TB, objects ...runtime.Object) *cluster {
 		t: t, client: client, informers: informers.NewSharedInformerFactory(client, 0), nodes: map[string]*corev1.Node{}, pods: map[types.UID]*corev1.Pod{},
 		state: &fixedState{metrics: map[string]*slov1alpha1.NodeMetric{}, assigned: map[string]state.Assigned{}},
 	}
+	c.shared = newSharedState(t, c)
 	clock := func() time.Time { return now }
 	built, err := kubescheduler.New(ctx, client, c.informers, nil,
-		func(string) events.EventRecorderLogger { return events.NewFakeRecorder(1) },
-		kubescheduler.WithProfiles(profiles(t)...), kubescheduler.WithFrameworkOutOfTreeRegistry(outOfTree(Supposed{Load: c.state}, clock)))
+		func(string) events.EventRecorderLogger { return events.NewFakeRecorder(1) }, kubescheduler.WithProfiles(profiles(t, profile)...),
+		kubescheduler.WithFrameworkOutOfTreeRegistry(c.shared.outOfTree(Supposed{Load: c.state, Quotas: c.shared.quotas, Gangs: c.shared.gangs}, clock)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.scheduler = built
 	c.engine, err = New(ctx, Config{
-		Client: client, Informers: c.informers, Cache: built.Cache, Profiles: built.Profiles, ProfileConfigs: profiles(t),
-		Nominator: built.SchedulingQueue, State: c.state, OutOfTree: outOfTree, Identity: "test", Leader: func() bool { return true }, Now: clock,
+		Client: client, Informers: c.informers, Cache: built.Cache, Profiles: built.Profiles, ProfileConfigs: profiles(t, profile),
+		Nominator: built.SchedulingQueue, State: c.state, Quotas: c.shared.quotas.Fork, Gangs: c.shared.gangs.Fork, OutOfTree: c.shared.outOfTree,
+		Identity: "test", Leader: func() bool { return true }, Now: clock,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -113,10 +117,14 @@ func (c *cluster) clear() {
 			c.must(c.scheduler.Cache.RemovePod(klog.Background(), pod))
 		}
 		c.must(c.informers.Core().V1().Pods().Informer().GetIndexer().Delete(pod))
+		c.shared.quotas.PodChanged(pod)
 	}
 	for _, node := range c.nodes {
 		c.must(c.scheduler.Cache.RemoveNode(klog.Background(), node))
+		c.must(c.informers.Core().V1().Nodes().Informer().GetIndexer().Delete(node))
+		c.shared.nodeChanged(node.Name)
 	}
+	c.shared.clear()
 	clear(c.pods)
 	clear(c.nodes)
 	clear(c.state.metrics)
@@ -137,12 +145,15 @@ func (c *cluster) addNode(node *corev1.Node) {
 		c.scheduler.Cache.AddNode(klog.Background(), node)
 	}
 	c.nodes[node.Name] = node
+	c.must(c.informers.Core().V1().Nodes().Informer().GetIndexer().Add(node))
+	c.shared.nodeChanged(node.Name)
 }
 
 func (c *cluster) addPod(pod *corev1.Pod) {
 	c.t.Helper()
 	c.must(c.informers.Core().V1().Pods().Informer().GetIndexer().Add(pod))
 	c.pods[pod.UID] = pod
+	c.shared.quotas.PodChanged(pod)
 	if pod.Spec.NodeName == "" {
 		return
 	}

@@ -39,7 +39,7 @@ func (s *simulation) groupRefusals(ctx context.Context, e *evaluation) []*group 
 	byIdentity := map[identity]*group{}
 	for i := range e.nodes {
 		for j, found := range subjects[i] {
-			enter(byIdentity, e, i, j, found)
+			s.enter(byIdentity, e, i, j, found)
 		}
 	}
 	groups := slices.Collect(maps.Values(byIdentity))
@@ -59,12 +59,12 @@ func (s *simulation) groupRefusals(ctx context.Context, e *evaluation) []*group 
 type identity struct{ plugin, reason, key string }
 
 // enter puts one refusal of one node into its group.
-func enter(groups map[identity]*group, e *evaluation, node, index int, found subject) {
+func (s *simulation) enter(groups map[identity]*group, e *evaluation, node, index int, found subject) {
 	r, all := e.refusals[node][index], len(e.refusals[node])
 	id := identity{r.plugin, r.reason, found.key}
 	g := groups[id]
 	if g == nil {
-		g = &group{plugin: r.plugin, reason: r.reason, key: found.key, code: cmp.Or(found.code, codeOf(r)), final: true}
+		g = &group{plugin: r.plugin, reason: r.reason, key: found.key, code: cmp.Or(found.code, s.codeOf(r)), final: true}
 		groups[id] = g
 	}
 	g.final = g.final && r.final

@@ -17,9 +17,10 @@ func (e *Engine) recall(pod *corev1.Pod, status *diagnosticsv1alpha1.PodExplanat
 		status.Incomplete = append(status.Incomplete, "this scheduler records no attempts")
 		return
 	}
+	sim := e.simulations[pod.Spec.SchedulerName]
 	attempts := e.config.Attempts.History(pod.UID)
 	for i := range attempts {
-		published := publishAttempt(&attempts[i])
+		published := sim.publishAttempt(&attempts[i])
 		if i > 0 {
 			published.Differences = recorder.Differences(attempts[i-1], attempts[i])
 		}
@@ -35,7 +36,7 @@ func (e *Engine) recall(pod *corev1.Pod, status *diagnosticsv1alpha1.PodExplanat
 	}
 }
 
-func publishAttempt(attempt *recorder.Attempt) diagnosticsv1alpha1.SchedulingAttempt {
+func (s *simulation) publishAttempt(attempt *recorder.Attempt) diagnosticsv1alpha1.SchedulingAttempt {
 	published := diagnosticsv1alpha1.SchedulingAttempt{
 		Number: attempt.Number, Time: metav1.MicroTime{Time: attempt.Began}, DurationMicroseconds: attempt.Took.Microseconds(),
 		Outcome: diagnosticsv1alpha1.AttemptOutcome(attempt.Outcome), NodeName: attempt.Node, NominatedNodeName: attempt.Nominated,
@@ -43,7 +44,7 @@ func publishAttempt(attempt *recorder.Attempt) diagnosticsv1alpha1.SchedulingAtt
 	}
 	for _, r := range attempt.Refusals {
 		published.Refusals = append(published.Refusals, diagnosticsv1alpha1.AttemptRefusal{
-			Plugin: r.Plugin, Reason: r.Reason, Count: r.Nodes, Code: string(codeOf(refusal{plugin: r.Plugin, reason: r.Reason})),
+			Plugin: r.Plugin, Reason: r.Reason, Count: r.Nodes, Code: string(s.codeOf(refusal{plugin: r.Plugin, reason: r.Reason})),
 		})
 	}
 	for _, best := range attempt.Best {

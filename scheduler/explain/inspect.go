@@ -11,6 +11,8 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	decision "koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
+	"koordinator.sh/koord/scheduler/reason"
 )
 
 // subject is what a refusal is about on one node, found by looking at the same objects the plugin looked at.
@@ -34,7 +36,7 @@ func text(key, phrase, message string) subject {
 
 // inspect looks at what refuses the node. What it does not know keeps the plugin's own text.
 func (s *simulation) inspect(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo, r refusal) subject {
-	if explainer := s.explainers[r.plugin]; explainer != nil {
+	for _, explainer := range s.explainersOf(r.plugin) {
 		if told, ok := explainer.ExplainRefusal(ctx, state, pod, info, r.reason); ok {
 			return subject{code: told.Code, key: told.Key, phrase: told.Phrase, distance: told.Distance, describe: told.Describe}
 		}
@@ -57,6 +59,19 @@ func (s *simulation) inspect(ctx context.Context, state fwk.CycleState, pod *cor
 		return s.inspectLoad(pod, node, r)
 	}
 	return text("", r.reason, r.reason)
+}
+
+// explainersOf lists who may know the refusals of a plugin: itself, and for NodeNUMAResource the plugins whose hints it
+// merges, because it hands on their refusals.
+func (s *simulation) explainersOf(plugin string) []reason.Explainer {
+	var list []reason.Explainer
+	if own := s.explainers[plugin]; own != nil {
+		list = append(list, own)
+	}
+	if plugin == nodenumaresource.Name {
+		list = append(list, s.hinting...)
+	}
+	return list
 }
 
 // inspectLoad repeats the load-aware decision with a trace.

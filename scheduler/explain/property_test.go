@@ -1,22 +1,16 @@
 package explain
 
 import (
-	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/klog/v2"
 	"pgregory.net/rapid"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/api/finding"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
@@ -81,7 +75,12 @@ func TestEveryRefusalHasAReasonAndEveryFixWorks(t *testing.T) {
 	for range 8 { // of as many clusters as rapid draws at a time
 		rapid.Check(t, func(t *rapid.T) { c.draw(t); c.checkExplanation(t, kinds) })
 	}
-	for _, kind := range []string{"reduceRequest", "addToleration", "removeNodeSelector", "uncordon", "evictPod", "raiseThreshold", "refreshNodeMetric", "none"} {
+	expectKinds(t, kinds, "reduceRequest", "addToleration", "removeNodeSelector", "uncordon", "evictPod", "raiseThreshold", "refreshNodeMetric", "pair", "none")
+}
+
+func expectKinds(t *testing.T, kinds map[string]int, expected ...string) {
+	t.Helper()
+	for _, kind := range expected {
 		if kinds[kind] == 0 {
 			t.Errorf("no cluster needed %s; the test has lost its power: %v", kind, kinds)
 		}
@@ -89,7 +88,7 @@ func TestEveryRefusalHasAReasonAndEveryFixWorks(t *testing.T) {
 }
 
 // checkExplanation asks, does what the fix says, and asks again.
-func (c *cluster) checkExplanation(t *rapid.T, kinds map[string]int) {
+func (c *cluster) checkExplanation(t *rapid.T, kinds map[string]int) *diagnosticsv1alpha1.PodExplanationStatus {
 	ask := question("asked")
 	ask.Spec.MaxNodes = new(int32(100))
 	answer, err := c.engine.Explain(t.Context(), ask)
@@ -100,9 +99,15 @@ func (c *cluster) checkExplanation(t *rapid.T, kinds map[string]int) {
 	checkCounts(t, status, len(c.nodes))
 	if status.Fix == nil {
 		kinds["none"]++
-		return
+		return status
 	}
-	kinds[status.Fix.Kind]++
+	steps := strings.Split(status.Fix.Kind, "+")
+	for _, kind := range steps {
+		kinds[kind]++
+	}
+	if len(steps) > 1 {
+		kinds["pair"]++
+	}
 	if !status.Fix.Verified {
 		t.Fatalf("fix %q was not verified", status.Fix.Description)
 	}
@@ -115,6 +120,7 @@ func (c *cluster) checkExplanation(t *rapid.T, kinds map[string]int) {
 		t.Errorf("after %q the pod is %s with %d nodes, want Schedulable with %d: %s", status.Fix.Description,
 			after.Status.Verdict, after.Status.NodesFeasible, status.Fix.NodesUnlocked, after.Status.Summary)
 	}
+	return status
 }
 
 func checkCounts(t *rapid.T, status *diagnosticsv1alpha1.PodExplanationStatus, nodes int) {
@@ -123,7 +129,7 @@ func checkCounts(t *rapid.T, status *diagnosticsv1alpha1.PodExplanationStatus, n
 		if int(g.Count) != len(g.Nodes) {
 			t.Fatalf("group %s counts %d nodes and lists %d", g.Reason, g.Count, len(g.Nodes))
 		}
-		if g.Code == "" || g.Message == "" || g.Class == "" {
+		if _, known := finding.Lookup(finding.Code(g.Code)); !known || g.Code == string(finding.OtherPlugin) || g.Message == "" || g.Class == "" {
 			t.Fatalf("group %+v lacks a code, a message or a class", g)
 		}
 		sole += g.Sole
@@ -145,77 +151,5 @@ func checkCounts(t *rapid.T, status *diagnosticsv1alpha1.PodExplanationStatus, n
 	}
 	if refused := len(reasons) == nodes; refused != (status.Verdict == diagnosticsv1alpha1.PodUnschedulable) {
 		t.Fatalf("verdict %s with %d of %d nodes refused", status.Verdict, len(reasons), nodes)
-	}
-}
-
-var (
-	reducedTo  = regexp.MustCompile(`reduce the pod's (\S+) request from \S+ to (\S+) \(`)
-	toleration = regexp.MustCompile(`taint ([^=:]+)=([^:]+):(\S+)$`)
-	selector   = regexp.MustCompile(`remove node selector ([^=]+)=`)
-	annotation = regexp.MustCompile(`^kubectl annotate node \S+ --overwrite ([^=]+)='(.*)'$`)
-)
-
-// carryOut does by hand what the fix says.
-func (c *cluster) carryOut(t *rapid.T, fix *diagnosticsv1alpha1.Fix) {
-	asked := c.pods["asked"].DeepCopy()
-	node := c.nodes[fix.Node].DeepCopy()
-	switch fix.Kind {
-	case "reduceRequest":
-		reduce(t, asked, reducedTo.FindStringSubmatch(fix.Description))
-	case "addToleration":
-		parts := toleration.FindStringSubmatch(fix.Description)
-		asked.Spec.Tolerations = append(asked.Spec.Tolerations, corev1.Toleration{Key: parts[1], Operator: corev1.TolerationOpEqual, Value: parts[2], Effect: corev1.TaintEffect(parts[3])})
-	case "removeNodeSelector":
-		delete(asked.Spec.NodeSelector, selector.FindStringSubmatch(fix.Description)[1])
-	case "uncordon":
-		node.Spec.Unschedulable = false
-		node.Spec.Taints = node.Spec.Taints[1:]
-	case "raiseThreshold":
-		parts := annotation.FindStringSubmatch(fix.Command)
-		if parts == nil || !json.Valid([]byte(parts[2])) {
-			t.Fatalf("command %q", fix.Command)
-		}
-		node.Annotations = map[string]string{parts[1]: parts[2]}
-	case "refreshNodeMetric":
-		metric := c.state.metrics[fix.Node].DeepCopy()
-		metric.Status.UpdateTime = &metav1.Time{Time: now}
-		c.state.metrics[fix.Node] = metric
-	case "evictPod":
-		c.evict(fix)
-	default:
-		t.Fatalf("unknown kind %q", fix.Kind)
-	}
-	c.addNode(node)
-	c.must(c.informers.Core().V1().Pods().Informer().GetIndexer().Update(asked))
-	c.pods["asked"] = asked
-}
-
-func reduce(t *rapid.T, pod *corev1.Pod, parts []string) {
-	name := corev1.ResourceName(parts[1])
-	quantity, err := resource.ParseQuantity(parts[2])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.HasPrefix(parts[1], "batch-") {
-		name = corev1.ResourceName(extension.ResourceDomainPrefix + parts[1])
-	}
-	if name == extension.BatchCPU {
-		quantity = *resource.NewQuantity(quantity.MilliValue(), resource.DecimalSI)
-	}
-	pod.Spec.Containers[0].Resources.Requests[name] = quantity
-}
-
-// evict removes a pod and, as the next NodeMetric would, its usage.
-func (c *cluster) evict(fix *diagnosticsv1alpha1.Fix) {
-	name := fix.Command[strings.LastIndex(fix.Command, " ")+1:]
-	pod := c.pods[types.UID(name)]
-	c.must(c.scheduler.Cache.RemovePod(klog.Background(), pod))
-	c.must(c.informers.Core().V1().Pods().Informer().GetIndexer().Delete(pod))
-	delete(c.pods, pod.UID)
-	w, err := (&world{snapshot: c.engine.snapshot, reader: c.state}).withoutPod(pod, fix.Node)
-	c.must(err)
-	c.state.assigned[fix.Node] = w.Assigned(fix.Node)
-	if metric := w.NodeMetric(fix.Node); metric != nil {
-		c.state.metrics[fix.Node] = metric
 	}
 }

@@ -17,6 +17,7 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"koordinator.sh/koord/scheduler/plugins/loadaware"
+	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/reason"
 )
 
@@ -32,8 +33,14 @@ type simulation struct {
 	weights    map[string]int32
 	load       *loadaware.Plugin
 	explainers map[string]reason.Explainer
+	// hinting are those of them that NodeNUMAResource asks for hints.
+	hinting    []reason.Explainer
+	coders     map[string]Coder
 	advisers   []reason.Adviser
-	extenders  []string
+	preemptors []preemptor
+	// gangsPreempt is true when gangs make room for all of their members at once.
+	gangsPreempt bool
+	extenders    []string
 }
 
 // newSimulation builds a second framework from a profile of the scheduler. It shares what the scheduler's framework
@@ -70,13 +77,13 @@ func newSimulation(ctx context.Context, settings Config, profile config.KubeSche
 		sim.extenders = append(sim.extenders, extender.Name())
 	}
 	sim.adopt(created)
-	return sim, nil
+	return sim, sim.adoptPreemptors(&profile, created)
 }
 
 // capturingRegistry is the scheduler's registry, with each factory remembering what it made.
 func capturingRegistry(settings Config, stage *stage, created map[string]fwk.Plugin) (frameworkruntime.Registry, error) {
 	registry := plugins.NewInTreeRegistry()
-	if err := registry.Merge(settings.OutOfTree(Supposed{Load: stage, Quotas: &stage.quotas}, settings.Now)); err != nil {
+	if err := registry.Merge(settings.OutOfTree(Supposed{Load: stage, Quotas: &stage.quotas, Gangs: &stage.gangs}, settings.Now)); err != nil {
 		return nil, fmt.Errorf("merge plugin registries: %w", err)
 	}
 	for name, factory := range registry {
@@ -101,10 +108,16 @@ func (s *simulation) adopt(created map[string]fwk.Plugin) {
 		s.weights[plugin.Name] = plugin.Weight
 	}
 	s.load, _ = created[loadaware.Name].(*loadaware.Plugin)
-	s.explainers = map[string]reason.Explainer{}
+	s.explainers, s.coders = map[string]reason.Explainer{}, map[string]Coder{}
 	for name, plugin := range created {
 		if explainer, ok := plugin.(reason.Explainer); ok {
 			s.explainers[name] = explainer
+			if _, hints := plugin.(nodenumaresource.HintProvider); hints {
+				s.hinting = append(s.hinting, explainer)
+			}
+		}
+		if coder, ok := plugin.(Coder); ok {
+			s.coders[name] = coder
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(created)) {

@@ -2,7 +2,9 @@ package explain
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/loadaware"
 	"koordinator.sh/koord/scheduler/state"
+	"koordinator.sh/koord/scheduler/state/gangs"
 	"koordinator.sh/koord/scheduler/state/quotas"
 )
 
@@ -27,29 +30,45 @@ type world struct {
 	assigned map[string]state.Assigned
 	// quotas as the scheduler has them, or with edits; nil when there are none.
 	quotas *quotas.View
+	// gangs as the scheduler has them, or with edits; nil when there are none.
+	gangs *gangs.View
+	// places of the nodes in the snapshot's list, the same for all worlds made from one.
+	places *places
+	// list of the nodes with edits, made when it is asked for.
+	list atomic.Pointer[[]fwk.NodeInfo]
+}
+
+// places are found once, and only when something is edited.
+type places struct {
+	once   sync.Once
+	byName map[string]int
+}
+
+func (p *places) of(list []fwk.NodeInfo) map[string]int {
+	p.once.Do(func() {
+		p.byName = make(map[string]int, len(list))
+		for i, info := range list {
+			p.byName[info.Node().Name] = i
+		}
+	})
+	return p.byName
 }
 
 // editVersions numbers edited lists of assigned pods; the top bit keeps them apart from those of the state.
 var editVersions atomic.Uint64
 
 func newWorld(snapshot *internalcache.Snapshot, reader state.Reader) *world {
-	return &world{snapshot: snapshot, reader: reader}
+	return &world{snapshot: snapshot, reader: reader, places: &places{}}
 }
 
 func (w *world) edit() *world {
 	edited := &world{
 		snapshot: w.snapshot, reader: w.reader, nodes: map[string]fwk.NodeInfo{},
-		metrics: map[string]*slov1alpha1.NodeMetric{}, assigned: map[string]state.Assigned{}, quotas: w.quotas,
+		metrics: map[string]*slov1alpha1.NodeMetric{}, assigned: map[string]state.Assigned{}, quotas: w.quotas, gangs: w.gangs, places: w.places,
 	}
-	for name, node := range w.nodes {
-		edited.nodes[name] = node
-	}
-	for name, metric := range w.metrics {
-		edited.metrics[name] = metric
-	}
-	for name, assigned := range w.assigned {
-		edited.assigned[name] = assigned
-	}
+	maps.Copy(edited.nodes, w.nodes)
+	maps.Copy(edited.metrics, w.metrics)
+	maps.Copy(edited.assigned, w.assigned)
 	return edited
 }
 
@@ -130,6 +149,11 @@ func (w *world) withObject(object any) (*world, error) {
 	switch typed := object.(type) {
 	case *schedulingsigsv1alpha1.ElasticQuota:
 		edited.suppose(func(view *quotas.View) { view.Suppose(typed) })
+	case *schedulingsigsv1alpha1.PodGroup:
+		if edited.gangs != nil {
+			edited.gangs = edited.gangs.Fork()
+			edited.gangs.Suppose(typed)
+		}
 	default:
 		return nil, fmt.Errorf("replace an object: %T is not one that can be supposed", object)
 	}
@@ -160,6 +184,9 @@ func (w *world) Assigned(node string) state.Assigned {
 	return w.reader.Assigned(node)
 }
 
+// Stamp implements state.Reader; worlds are compared by their objects.
+func (w *world) Stamp(string) *atomic.Uint64 { return nil }
+
 // Get implements fwk.NodeInfoLister.
 func (w *world) Get(name string) (fwk.NodeInfo, error) {
 	if info, edited := w.nodes[name]; edited {
@@ -171,7 +198,20 @@ func (w *world) Get(name string) (fwk.NodeInfo, error) {
 // List implements fwk.NodeInfoLister.
 func (w *world) List() ([]fwk.NodeInfo, error) {
 	list, err := w.snapshot.List()
-	return w.replace(list), err
+	if err != nil || len(w.nodes) == 0 {
+		return list, err
+	}
+	if made := w.list.Load(); made != nil {
+		return *made, nil
+	}
+	edited, at := slices.Clone(list), w.places.of(list)
+	for name, info := range w.nodes {
+		if i, found := at[name]; found {
+			edited[i] = info
+		}
+	}
+	w.list.Store(&edited)
+	return edited, nil
 }
 
 // HavePodsWithAffinityList implements fwk.NodeInfoLister.
@@ -214,12 +254,16 @@ func (w *world) IsPVCUsedByPods(key string) bool {
 type stage struct {
 	*world
 	quotas quotaStage
+	gangs  gangStage
 }
 
 // quotaStage shows the quotas of the world on the stage.
 type quotaStage struct{ *quotas.View }
 
-func (s *stage) show(w *world) { s.world, s.quotas.View = w, w.quotas }
+// gangStage shows the gangs of the world on the stage.
+type gangStage struct{ *gangs.View }
+
+func (s *stage) show(w *world) { s.world, s.quotas.View, s.gangs.View = w, w.quotas, w.gangs }
 
 // NodeInfos implements fwk.SharedLister.
 func (s *stage) NodeInfos() fwk.NodeInfoLister { return s }

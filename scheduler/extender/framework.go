@@ -2,6 +2,7 @@ package extender
 
 import (
 	"context"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -32,6 +33,8 @@ type Framework struct {
 	framework.Framework
 	proposers []Proposer
 	recorder  Recorder
+	// plain is the state of the latest cycle, while that restored no node: what nearly all nodes are looked at with.
+	plain atomic.Pointer[fwk.CycleState]
 }
 
 // Wrap extends a framework with what its plugins offer. A nil recorder records nothing.
@@ -54,6 +57,11 @@ func (f *Framework) RunPreFilterPlugins(ctx context.Context, state fwk.CycleStat
 	if !status.IsSuccess() {
 		return result, status, plugins
 	}
+	if len(restoredIn(state)) == 0 {
+		f.plain.Store(&state)
+		return result, status, plugins
+	}
+	f.plain.Store(nil)
 	if removed := Forget(ctx, f, state, pod); !removed.IsSuccess() {
 		return nil, removed, plugins
 	}
@@ -74,7 +82,10 @@ func Forget(ctx context.Context, runner fwk.PluginsRunner, state fwk.CycleState,
 
 // RunFilterPluginsWithNominatedPods runs the filters on the node as the pod sees it.
 func (f *Framework) RunFilterPluginsWithNominatedPods(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo) *fwk.Status {
-	return f.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, NodeOf(state, info))
+	if plain := f.plain.Load(); plain == nil || *plain != state {
+		info = NodeOf(state, info)
+	}
+	return f.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, info)
 }
 
 // GetNodeHint returns the first proposed node that passes the filters, or what the batching of equal pods hints at.
@@ -106,3 +117,7 @@ func (f *Framework) RunReservePluginsReserve(ctx context.Context, state fwk.Cycl
 	}
 	return f.Framework.RunReservePluginsReserve(ctx, state, pod, node)
 }
+
+// WillWaitOnPermit is always false: it only decides whether the node is written to the status of a pod that waits, in a
+// request of its own. For members of a gang that is one request in three, and the gang says itself where they wait.
+func (f *Framework) WillWaitOnPermit(context.Context, *corev1.Pod) bool { return false }

@@ -34,6 +34,14 @@ type Explainer interface {
 	ExplainRefusal(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, node fwk.NodeInfo, reason string) (Subject, bool)
 }
 
+// GateExplainer is a PreEnqueue plugin that knows why it keeps a pod out of the queue.
+type GateExplainer interface {
+	fwk.Plugin
+	// ExplainGate repeats the decision behind a refusal of PreEnqueue, with a trace. It returns false for a pod that may be
+	// queued. It must be safe for concurrent use.
+	ExplainGate(ctx context.Context, pod *corev1.Pod) (Subject, bool)
+}
+
 // Change is one proposal to make a pod schedulable. It is tried by running the whole chain again with it applied.
 type Change struct {
 	// Cost ranks proposals: 1 is a label of the pod itself, 10 an edit of a shared object, 100 the loss of running work.

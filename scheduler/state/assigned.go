@@ -21,6 +21,7 @@ type assignments struct {
 	nodes map[string]*nodePods
 	// versions numbers the lists of all nodes.
 	versions atomic.Uint64
+	stamps   *stamps
 }
 
 type nodePods struct {
@@ -36,7 +37,9 @@ type assignment struct {
 	bound bool
 }
 
-func newAssignments() *assignments { return &assignments{nodes: map[string]*nodePods{}} }
+func newAssignments(stamps *stamps) *assignments {
+	return &assignments{nodes: map[string]*nodePods{}, stamps: stamps}
+}
 
 func (a *assignments) handler() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
@@ -100,7 +103,7 @@ func (a *assignments) put(pod *corev1.Pod, node string, bound bool, at time.Time
 		at, bound = before.AssignedAt, bound || before.bound
 	}
 	onNode.pods[pod.UID] = assignment{AssignedPod: loadaware.AssignedPod{Pod: pod, AssignedAt: at}, bound: bound}
-	a.changed(onNode)
+	a.changed(onNode, node)
 }
 
 func (a *assignments) unreserve(pod *corev1.Pod, node string) {
@@ -127,15 +130,17 @@ func (a *assignments) delete(onNode *nodePods, uid types.UID, node string) {
 	delete(onNode.pods, uid)
 	if len(onNode.pods) == 0 {
 		delete(a.nodes, node)
+		a.stamps.touch(node)
 		return
 	}
-	a.changed(onNode)
+	a.changed(onNode, node)
 }
 
 // changed expects the lock to be held. The list is made when it is asked for.
-func (a *assignments) changed(onNode *nodePods) {
+func (a *assignments) changed(onNode *nodePods, node string) {
 	onNode.version = a.versions.Add(1)
 	onNode.list = nil
+	a.stamps.touch(node)
 }
 
 func (a *assignments) list(node string) Assigned {

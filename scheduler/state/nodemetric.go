@@ -27,19 +27,24 @@ type NodeMetrics struct {
 	changes atomic.Uint64
 }
 
-func newNodeMetrics(config *rest.Config) (*NodeMetrics, error) {
+func newNodeMetrics(config *rest.Config, stamps *stamps) (*NodeMetrics, error) {
 	watched, err := informer.New(config, nodeMetricKind)
 	if err != nil {
 		return nil, err
 	}
-	return countChanges(watched)
+	return countChanges(watched, stamps)
 }
 
-func countChanges(watched *informer.Informer) (*NodeMetrics, error) {
+func countChanges(watched *informer.Informer, stamps *stamps) (*NodeMetrics, error) {
 	metrics := &NodeMetrics{Informer: watched}
-	count := func() { metrics.changes.Add(1) }
+	count := func(object any) {
+		metrics.changes.Add(1)
+		if name, err := cache.DeletionHandlingObjectToName(object); err == nil {
+			stamps.touch(name.Name)
+		}
+	}
 	_, err := watched.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(any) { count() }, UpdateFunc: func(_, _ any) { count() }, DeleteFunc: func(any) { count() },
+		AddFunc: count, UpdateFunc: func(_, after any) { count(after) }, DeleteFunc: count,
 	})
 	return metrics, err
 }

@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +19,8 @@ type Reader interface {
 	NodeMetric(node string) *slov1alpha1.NodeMetric
 	// Assigned pods of a node that have neither succeeded nor failed.
 	Assigned(node string) Assigned
+	// Stamp moves whenever NodeMetric or Assigned of the node changes. It is nil where that is not followed.
+	Stamp(node string) *atomic.Uint64
 }
 
 // Assigned is the list of pods on one node at one moment.
@@ -31,16 +34,18 @@ type Assigned struct {
 type Cluster struct {
 	metrics  *NodeMetrics
 	assigned *assignments
+	stamps   *stamps
 }
 
 // NewCluster creates the state of a scheduler from the cluster that config reaches. Pods come from the scheduler's own
 // informer. Nothing is watched before Run.
 func NewCluster(config *rest.Config, pods cache.SharedIndexInformer) (*Cluster, error) {
-	metrics, err := newNodeMetrics(config)
+	stamps := &stamps{}
+	metrics, err := newNodeMetrics(config, stamps)
 	if err != nil {
 		return nil, err
 	}
-	cluster := &Cluster{metrics: metrics, assigned: newAssignments()}
+	cluster := &Cluster{metrics: metrics, assigned: newAssignments(stamps), stamps: stamps}
 	if _, err := pods.AddEventHandler(cluster.assigned.handler()); err != nil {
 		return nil, err
 	}
@@ -59,6 +64,9 @@ func (c *Cluster) NodeMetric(node string) *slov1alpha1.NodeMetric { return c.met
 
 // Assigned implements Reader.
 func (c *Cluster) Assigned(node string) Assigned { return c.assigned.list(node) }
+
+// Stamp implements Reader.
+func (c *Cluster) Stamp(node string) *atomic.Uint64 { return c.stamps.of(node) }
 
 // Reserve counts a pod on the node chosen for it, before the binding is written.
 func (c *Cluster) Reserve(pod *corev1.Pod, node string, at time.Time) {

@@ -72,7 +72,7 @@ func TestAssignments(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			a := newAssignments()
+			a := newAssignments(&stamps{})
 			test.do(a)
 			if diff := cmp.Diff(test.want, names(a.list("n"))); diff != "" {
 				t.Errorf("pods and their age in seconds (-want +got):\n%s", diff)
@@ -82,7 +82,7 @@ func TestAssignments(t *testing.T) {
 }
 
 func TestVersionsTellListsApart(t *testing.T) {
-	a := newAssignments()
+	a := newAssignments(&stamps{})
 	a.reserve(newPod("a", ""), "n", now)
 	first := a.list("n")
 	if again := a.list("n"); again.Version != first.Version {
@@ -144,6 +144,20 @@ func TestNodeMetricsAppearWhenTheyAreServed(t *testing.T) {
 		t.Error("managed fields are kept")
 	}
 	until(t, "the change is counted", func() bool { return cluster.MetricsChanged() == 1 })
+	until(t, "the node's stamp has moved", func() bool { return cluster.Stamp("n").Load() > 0 })
+	if cluster.Stamp("n") != cluster.Stamp("n") || cluster.Stamp("other").Load() != 0 {
+		t.Error("stamps are mixed up")
+	}
+	before := cluster.Stamp("n").Load()
+	cluster.Reserve(newPod("a", ""), "n", now)
+	if cluster.Stamp("n").Load() == before {
+		t.Error("a reserved pod does not move the stamp")
+	}
+	before = cluster.Stamp("n").Load()
+	cluster.Unreserve(newPod("a", ""), "n")
+	if cluster.Stamp("n").Load() == before {
+		t.Error("the last pod of a node leaves without moving the stamp")
+	}
 }
 
 func until(t *testing.T, what string, condition func() bool) {

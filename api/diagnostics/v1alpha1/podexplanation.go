@@ -33,7 +33,7 @@ type PodExplanationSpec struct {
 	// MaxNodes bounds the nodes listed one by one in each group; default 5, at most 5000.
 	// +optional
 	MaxNodes *int32 `json:"maxNodes,omitempty"`
-	// SkipFix leaves out the search for the smallest change.
+	// SkipFix leaves out the search for the smallest change, and what preemption would do.
 	// +optional
 	SkipFix bool `json:"skipFix,omitempty"`
 	// History adds the past attempts that the scheduler remembers, of the pod and of its workload.
@@ -83,6 +83,9 @@ type PodExplanationStatus struct {
 	// Fix is the smallest change found that makes the pod schedulable.
 	// +optional
 	Fix *Fix `json:"fix,omitempty"`
+	// Preemption is what evicting less important pods would do for a pod that no node takes.
+	// +optional
+	Preemption *Preemption `json:"preemption,omitempty"`
 	// Placement says why this node, for a pod that is bound or schedulable.
 	// +optional
 	Placement *Placement `json:"placement,omitempty"`
@@ -180,15 +183,15 @@ const (
 	FixCluster FixTarget = "Cluster"
 )
 
-// Fix is a single change after which the pod is schedulable.
+// Fix is a change after which the pod is schedulable: a single one, or two together where no single one helps.
 type Fix struct {
 	Target FixTarget `json:"target"`
 	// Kind of change: reduceRequest, addToleration, removeNodeSelector, uncordon, evictPod, raiseThreshold,
-	// refreshNodeMetric, and those that plugins propose.
+	// refreshNodeMetric, and those that plugins propose. Two changes are joined by a plus sign.
 	Kind string `json:"kind"`
 	// Description is one sentence with the numbers.
 	Description string `json:"description"`
-	// Command applies the change, where one command can.
+	// Command applies the change, as far as kubectl can: an edit of a pod's spec has none.
 	// +optional
 	Command string `json:"command,omitempty"`
 	// Node that becomes feasible.

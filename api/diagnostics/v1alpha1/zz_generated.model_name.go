@@ -131,6 +131,21 @@ func (in PodResourceOverview) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Preemption) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.Preemption"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PreemptionRefusal) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.PreemptionRefusal"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PreemptionVictim) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.PreemptionVictim"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PublishedResource) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.PublishedResource"
 }

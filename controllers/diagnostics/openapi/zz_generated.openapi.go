@@ -97,6 +97,9 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.PodOverview{}.OpenAPIModelName():           schema_koord_api_diagnostics_v1alpha1_PodOverview(ref),
 		v1alpha1.PodOverviewList{}.OpenAPIModelName():       schema_koord_api_diagnostics_v1alpha1_PodOverviewList(ref),
 		v1alpha1.PodResourceOverview{}.OpenAPIModelName():   schema_koord_api_diagnostics_v1alpha1_PodResourceOverview(ref),
+		v1alpha1.Preemption{}.OpenAPIModelName():            schema_koord_api_diagnostics_v1alpha1_Preemption(ref),
+		v1alpha1.PreemptionRefusal{}.OpenAPIModelName():     schema_koord_api_diagnostics_v1alpha1_PreemptionRefusal(ref),
+		v1alpha1.PreemptionVictim{}.OpenAPIModelName():      schema_koord_api_diagnostics_v1alpha1_PreemptionVictim(ref),
 		v1alpha1.PublishedResource{}.OpenAPIModelName():     schema_koord_api_diagnostics_v1alpha1_PublishedResource(ref),
 		v1alpha1.RefusalGroup{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_RefusalGroup(ref),
 		v1alpha1.ResourceOverview{}.OpenAPIModelName():      schema_koord_api_diagnostics_v1alpha1_ResourceOverview(ref),
@@ -2912,7 +2915,7 @@ func schema_koord_api_diagnostics_v1alpha1_Fix(ref common.ReferenceCallback) com
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Fix is a single change after which the pod is schedulable.",
+				Description: "Fix is a change after which the pod is schedulable: a single one, or two together where no single one helps.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"target": {
@@ -2924,7 +2927,7 @@ func schema_koord_api_diagnostics_v1alpha1_Fix(ref common.ReferenceCallback) com
 					},
 					"kind": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Kind of change: reduceRequest, addToleration, removeNodeSelector, uncordon, evictPod, raiseThreshold, refreshNodeMetric, and those that plugins propose.",
+							Description: "Kind of change: reduceRequest, addToleration, removeNodeSelector, uncordon, evictPod, raiseThreshold, refreshNodeMetric, and those that plugins propose. Two changes are joined by a plus sign.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -2940,7 +2943,7 @@ func schema_koord_api_diagnostics_v1alpha1_Fix(ref common.ReferenceCallback) com
 					},
 					"command": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Command applies the change, where one command can.",
+							Description: "Command applies the change, as far as kubectl can: an edit of a pod's spec has none.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -3903,7 +3906,7 @@ func schema_koord_api_diagnostics_v1alpha1_PodExplanationSpec(ref common.Referen
 					},
 					"skipFix": {
 						SchemaProps: spec.SchemaProps{
-							Description: "SkipFix leaves out the search for the smallest change.",
+							Description: "SkipFix leaves out the search for the smallest change, and what preemption would do.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -3995,6 +3998,12 @@ func schema_koord_api_diagnostics_v1alpha1_PodExplanationStatus(ref common.Refer
 							Ref:         ref(v1alpha1.Fix{}.OpenAPIModelName()),
 						},
 					},
+					"preemption": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Preemption is what evicting less important pods would do for a pod that no node takes.",
+							Ref:         ref(v1alpha1.Preemption{}.OpenAPIModelName()),
+						},
+					},
 					"placement": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Placement says why this node, for a pod that is bound or schedulable.",
@@ -4070,7 +4079,7 @@ func schema_koord_api_diagnostics_v1alpha1_PodExplanationStatus(ref common.Refer
 			},
 		},
 		Dependencies: []string{
-			v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.Fix{}.OpenAPIModelName(), v1alpha1.Origin{}.OpenAPIModelName(), v1alpha1.Placement{}.OpenAPIModelName(), v1alpha1.PodFacts{}.OpenAPIModelName(), v1alpha1.RefusalGroup{}.OpenAPIModelName(), v1alpha1.SchedulingAttempt{}.OpenAPIModelName(), v1alpha1.SiblingAttempt{}.OpenAPIModelName()},
+			v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.Fix{}.OpenAPIModelName(), v1alpha1.Origin{}.OpenAPIModelName(), v1alpha1.Placement{}.OpenAPIModelName(), v1alpha1.PodFacts{}.OpenAPIModelName(), v1alpha1.Preemption{}.OpenAPIModelName(), v1alpha1.RefusalGroup{}.OpenAPIModelName(), v1alpha1.SchedulingAttempt{}.OpenAPIModelName(), v1alpha1.SiblingAttempt{}.OpenAPIModelName()},
 	}
 }
 
@@ -4369,6 +4378,183 @@ func schema_koord_api_diagnostics_v1alpha1_PodResourceOverview(ref common.Refere
 					},
 				},
 				Required: []string{"tier", "requested"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_Preemption(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Preemption is what the scheduler's preemption would do for a pending pod. It was tried on a copy of the cluster; nothing is evicted for an answer.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"verdict": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Verdict in one word.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message is the verdict in one sentence.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"plugin": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Plugin that would evict: DefaultPreemption, or one that comes before it.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"nodeName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NodeName is the node to which the pod would be, or is, nominated.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"victims": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Victims are the pods that would be evicted, the most important first.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.PreemptionVictim{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"budgetViolations": {
+						SchemaProps: spec.SchemaProps{
+							Description: "BudgetViolations counts the victims that a PodDisruptionBudget protects. They are evicted only where nothing else helps.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"nodesTried": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NodesTried counts the nodes on which evictions were tried.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"nodesHelped": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NodesHelped counts those of them that would pass.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"refusals": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Refusals are what keeps the other nodes from passing, also without all pods that may be evicted; most nodes first.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.PreemptionRefusal{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"verdict", "message", "nodesTried", "nodesHelped"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.PreemptionRefusal{}.OpenAPIModelName(), v1alpha1.PreemptionVictim{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_PreemptionRefusal(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PreemptionRefusal is one reason why evictions do not help, with the number of nodes.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"plugin": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Plugin that still refuses; empty when preemption itself has nothing to evict or does not try.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"code": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Code of the reason; empty without a plugin.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Reason is the plugin's own text.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"count": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Count of nodes.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"reason", "count"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_PreemptionVictim(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PreemptionVictim is a pod that would be evicted.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"priority": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Priority of the victim.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"namespace", "name", "priority"},
 			},
 		},
 	}

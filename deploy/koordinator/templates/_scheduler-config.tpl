@@ -13,13 +13,22 @@ clientConnection:
 profiles:
   - schedulerName: {{ .Values.scheduler.config.schedulerName }}
     plugins:
+      # Members of a gang come one after the other; other pods by priority and age.
+      queueSort:
+        enabled:
+          - name: Coscheduling
+        disabled:
+          - name: "*"
       # Writes what plugins decided together with the binding; pods without such decisions go on to DefaultBinder.
       bind:
         enabled:
+          - name: Reservation
           - name: DefaultPreBind
-      # Before the preemption of Kubernetes, which knows of no quotas.
+      # Before the preemption of Kubernetes, which knows of no reservations and quotas.
       postFilter:
         enabled:
+          - name: Reservation
+          - name: Coscheduling
           - name: ElasticQuota
       # On top of all plugins that are enabled by default.
       multiPoint:
@@ -27,8 +36,12 @@ profiles:
           - name: LoadAwareScheduling
           - name: NodeNUMAResource
           - name: DeviceShare
+          - name: Coscheduling
           - name: ElasticQuota
           - name: UsageClass
+          # Room that is reserved for a pod wins over free room.
+          - name: Reservation
+            weight: 5000
           - name: NodeResourcesFitPlus
           - name: ScarceResourceAvoidance
           # A node that a hint prefers wins over any other score.

@@ -14,6 +14,8 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"koordinator.sh/koord/decision/reservation"
 )
 
 // Name of the plugin.
@@ -45,8 +47,8 @@ func New(_ context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, er
 func (p *Plugin) Name() string { return Name }
 
 // PreBindPreFlight skips pods for which nothing is to be written before the binding.
-func (p *Plugin) PreBindPreFlight(_ context.Context, state fwk.CycleState, _ *corev1.Pod, _ string) (*fwk.PreBindPreFlightResult, *fwk.Status) {
-	if p.binds() || len(Annotations(state)) == 0 {
+func (p *Plugin) PreBindPreFlight(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ string) (*fwk.PreBindPreFlightResult, *fwk.Status) {
+	if p.binds() || len(Annotations(state)) == 0 || reservation.IsReservePod(pod) { // the plugin of that name writes the Reservation
 		return nil, fwk.NewStatus(fwk.Skip)
 	}
 	return nil, nil

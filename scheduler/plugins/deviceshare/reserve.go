@@ -10,6 +10,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/device"
+	"koordinator.sh/koord/scheduler/extender"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 )
 
@@ -22,7 +23,7 @@ func (p *Plugin) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.Po
 	if err != nil {
 		return fwk.AsStatus(fmt.Errorf("find node %s in the snapshot: %w", nodeName, err))
 	}
-	in, concerned := p.input(state, info)
+	in, concerned := p.input(state, extender.NodeOf(state, info))
 	if !concerned {
 		return nil
 	}

@@ -2,6 +2,7 @@ package loadaware
 
 import (
 	"sync"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -14,8 +15,8 @@ import (
 // observations keeps the digest of each node for as long as the objects it was made from stay the same. Objects are
 // compared by address: informers replace them, and never change them.
 type observations struct {
-	mutex sync.RWMutex
-	nodes map[string]observation
+	// nodes maps names to *observation.
+	nodes sync.Map
 }
 
 type observation struct {
@@ -23,6 +24,10 @@ type observation struct {
 	metric  *slov1alpha1.NodeMetric
 	version uint64
 	digest  *loadaware.Node
+	// stamp moves when the metric or the version does, nil where that is not followed; stamped is where it stood before the
+	// two were read.
+	stamp   *atomic.Uint64
+	stamped uint64
 }
 
 // same is true when both were made from the same objects.
@@ -30,31 +35,38 @@ func (o *observation) same(other *observation) bool {
 	return o.node == other.node && o.metric == other.metric && o.version == other.version
 }
 
-func newObservations() *observations { return &observations{nodes: map[string]observation{}} }
+// current is true when nothing but the node object can have changed since.
+func (o *observation) current() bool { return o.stamp != nil && o.stamp.Load() == o.stamped }
+
+func newObservations() *observations { return &observations{} }
 
 // observe digests the node as it is now. Of nodes that did not change it returns the digest made before.
 func (p *Plugin) observe(node *corev1.Node) *loadaware.Node {
-	metric, assigned := p.state.NodeMetric(node.Name), p.state.Assigned(node.Name)
-	want := observation{node: node, metric: metric, version: assigned.Version}
-	p.seen.mutex.RLock()
-	kept, found := p.seen.nodes[node.Name]
-	p.seen.mutex.RUnlock()
-	if found && kept.same(&want) {
+	found, _ := p.seen.nodes.Load(node.Name)
+	kept, _ := found.(*observation)
+	if kept != nil && kept.node == node && kept.current() {
 		return kept.digest
 	}
-	want.digest = p.policy.Observe(loadaware.NodeInput{Node: node, Metric: metric, Assigned: assigned.Pods})
-	p.seen.mutex.Lock()
-	defer p.seen.mutex.Unlock()
-	p.seen.nodes[node.Name] = want
-	return want.digest
+	stamp, stamped := p.state.Stamp(node.Name), uint64(0)
+	if stamp != nil {
+		stamped = stamp.Load() // before the two are read
+	}
+	metric, assigned := p.state.NodeMetric(node.Name), p.state.Assigned(node.Name)
+	var digest *loadaware.Node
+	if kept != nil && kept.node == node && kept.metric == metric && kept.version == assigned.Version {
+		if stamp == nil {
+			return kept.digest
+		}
+		digest = kept.digest
+	} else {
+		digest = p.policy.Observe(loadaware.NodeInput{Node: node, Metric: metric, Assigned: assigned.Pods})
+	}
+	p.seen.nodes.Store(node.Name, &observation{node: node, metric: metric, version: assigned.Version, digest: digest, stamp: stamp, stamped: stamped})
+	return digest
 }
 
 // forget drops a node that left the cluster.
-func (o *observations) forget(name string) {
-	o.mutex.Lock()
-	defer o.mutex.Unlock()
-	delete(o.nodes, name)
-}
+func (o *observations) forget(name string) { o.nodes.Delete(name) }
 
 // hypotheses keeps the latest digests of nodes as they were or will be. One event asks the same question for every
 // pending pod, so very few are enough. Questions come from the scheduler's event handlers, one at a time for each kind

@@ -49,6 +49,8 @@ type Plugin struct {
 type estimated struct {
 	pod      *corev1.Pod
 	estimate loadaware.Estimate
+	// at is when the cycle began, zero when no cycle has.
+	at time.Time
 }
 
 var (
@@ -103,10 +105,9 @@ func (p *Plugin) Name() string { return Name }
 // Policy in force in this profile.
 func (p *Plugin) Policy() *loadaware.Policy { return p.policy }
 
-// PreFilter estimates the pod, once for all nodes. It is there for configurations that enable it; Filter and Score do not
-// depend on it.
+// PreFilter estimates the pod and reads the clock, once for all nodes. Filter and Score do not depend on it.
 func (p *Plugin) PreFilter(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
-	p.Estimate(pod)
+	p.last.Store(&estimated{pod: pod, estimate: p.Estimate(pod), at: p.now()})
 	return nil, nil
 }
 
@@ -171,5 +172,8 @@ func (p *Plugin) Estimate(pod *corev1.Pod) loadaware.Estimate {
 }
 
 func (p *Plugin) input(pod *corev1.Pod, node *corev1.Node) loadaware.Input {
+	if last := p.last.Load(); last != nil && last.pod == pod && !last.at.IsZero() {
+		return loadaware.Input{Policy: p.policy, Node: p.observe(node), Pod: last.estimate, Now: last.at}
+	}
 	return loadaware.Input{Policy: p.policy, Node: p.observe(node), Pod: p.Estimate(pod), Now: p.now()}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,10 +34,13 @@ type memory struct {
 	metrics  map[string]*slov1alpha1.NodeMetric
 	assigned map[string]state.Assigned
 	changes  uint64
+	// stamp of all nodes, nil when they are not followed.
+	stamp *atomic.Uint64
 }
 
 func (m *memory) NodeMetric(node string) *slov1alpha1.NodeMetric { return m.metrics[node] }
 func (m *memory) Assigned(node string) state.Assigned            { return m.assigned[node] }
+func (m *memory) Stamp(string) *atomic.Uint64                    { return m.stamp }
 func (m *memory) MetricsChanged() uint64                         { return m.changes }
 func (m *memory) Reserve(pod *corev1.Pod, node string, at time.Time) {
 	before := m.assigned[node]

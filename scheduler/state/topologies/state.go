@@ -77,7 +77,7 @@ func newState(reports *informer.Informer, pods, nodes cache.SharedIndexInformer)
 	for _, watch := range []struct {
 		informer cache.SharedIndexInformer
 		handler  cache.ResourceEventHandler
-	}{{reports, changed}, {nodes, changed}, {nodes, s.book.NodeHandler()}, {pods, s.podHandler()}} {
+	}{{reports, changed}, {nodes, changed}, {nodes, s.book.NodeHandler()}, {pods, s.book.PodHandler()}} {
 		if _, err := watch.informer.AddEventHandler(watch.handler); err != nil {
 			return nil, fmt.Errorf("watch CPU topologies: %w", err)
 		}
@@ -178,6 +178,9 @@ func (s *State) Report(node string) *topologyv1alpha1.NodeResourceTopology {
 func (s *State) Ledger(info fwk.NodeInfo) *numa.Ledger {
 	return s.book.Of(info, s.Node(info.Node()))
 }
+
+// ReservePodHandler takes over what the pods that stand for reservations still hold, which shrinks while they are used.
+func (s *State) ReservePodHandler() cache.ResourceEventHandler { return s.book.PodHandler() }
 
 // Reserve remembers what a pod was given, until it is gone.
 func (s *State) Reserve(node string, pod *corev1.Pod, allocation numa.Allocation) {

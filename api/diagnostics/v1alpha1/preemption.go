@@ -1,0 +1,67 @@
+package v1alpha1
+
+// PreemptionVerdict is what preemption would do, in one word.
+//
+// +kubebuilder:validation:Enum=Evicts;Waits;Helpless;NotAllowed
+type PreemptionVerdict string
+
+const (
+	// PreemptionEvicts means that the scheduler would evict pods, and nominate the pod to their node.
+	PreemptionEvicts PreemptionVerdict = "Evicts"
+	// PreemptionWaits means that pods are being evicted for the pod already.
+	PreemptionWaits PreemptionVerdict = "Waits"
+	// PreemptionHelpless means that the evictions that are allowed would make no node pass.
+	PreemptionHelpless PreemptionVerdict = "Helpless"
+	// PreemptionNotAllowed means that the pod's preemption policy forbids it.
+	PreemptionNotAllowed PreemptionVerdict = "NotAllowed"
+)
+
+// Preemption is what the scheduler's preemption would do for a pending pod. It was tried on a copy of the cluster; nothing
+// is evicted for an answer.
+type Preemption struct {
+	// Verdict in one word.
+	Verdict PreemptionVerdict `json:"verdict"`
+	// Message is the verdict in one sentence.
+	Message string `json:"message"`
+	// Plugin that would evict: DefaultPreemption, or one that comes before it.
+	// +optional
+	Plugin string `json:"plugin,omitempty"`
+	// NodeName is the node to which the pod would be, or is, nominated.
+	// +optional
+	NodeName string `json:"nodeName,omitempty"`
+	// Victims are the pods that would be evicted, the most important first.
+	// +optional
+	Victims []PreemptionVictim `json:"victims,omitempty"`
+	// BudgetViolations counts the victims that a PodDisruptionBudget protects. They are evicted only where nothing else helps.
+	// +optional
+	BudgetViolations int64 `json:"budgetViolations,omitempty"`
+	// NodesTried counts the nodes on which evictions were tried.
+	NodesTried int32 `json:"nodesTried"`
+	// NodesHelped counts those of them that would pass.
+	NodesHelped int32 `json:"nodesHelped"`
+	// Refusals are what keeps the other nodes from passing, also without all pods that may be evicted; most nodes first.
+	// +optional
+	Refusals []PreemptionRefusal `json:"refusals,omitempty"`
+}
+
+// PreemptionVictim is a pod that would be evicted.
+type PreemptionVictim struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// Priority of the victim.
+	Priority int32 `json:"priority"`
+}
+
+// PreemptionRefusal is one reason why evictions do not help, with the number of nodes.
+type PreemptionRefusal struct {
+	// Plugin that still refuses; empty when preemption itself has nothing to evict or does not try.
+	// +optional
+	Plugin string `json:"plugin,omitempty"`
+	// Code of the reason; empty without a plugin.
+	// +optional
+	Code string `json:"code,omitempty"`
+	// Reason is the plugin's own text.
+	Reason string `json:"reason"`
+	// Count of nodes.
+	Count int32 `json:"count"`
+}

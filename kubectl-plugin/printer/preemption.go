@@ -1,0 +1,75 @@
+package printer
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+)
+
+// listedVictims bounds the victims that are listed; wide output lists them all.
+const listedVictims = 5
+
+// preemption prints what evicting less important pods would do, with the victims, or what keeps nodes from passing even
+// without them.
+func preemption(w io.Writer, p *diagnosticsv1alpha1.Preemption, o Options) error {
+	if p == nil {
+		return nil
+	}
+	role := Warn
+	if p.Verdict == diagnosticsv1alpha1.PreemptionEvicts {
+		role = Good
+	}
+	var b strings.Builder
+	b.WriteString("\n" + o.Style.Paint(Header, "What preemption would do") + "\n")
+	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, o.Style.Clean(string(p.Verdict)))+": "+o.Style.Clean(p.Message))
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return err
+	}
+	if err := victims(w, p.Victims, o); err != nil {
+		return err
+	}
+	return stillRefused(w, p, o)
+}
+
+func victims(w io.Writer, list []diagnosticsv1alpha1.PreemptionVictim, o Options) error {
+	if len(list) == 0 {
+		return nil
+	}
+	shown := list
+	if !o.Wide {
+		shown = list[:min(listedVictims, len(list))]
+	}
+	t := table{indent: 2, columns: []column{{header: "VICTIM", flexible: 40}, {header: "PRIORITY", right: true}}}
+	for i := range shown {
+		t.add(text(shown[i].Namespace+"/"+shown[i].Name), text(strconv.Itoa(int(shown[i].Priority))))
+	}
+	if _, err := t.render(w, o); err != nil {
+		return err
+	}
+	if left := len(list) - len(shown); left > 0 {
+		var b strings.Builder
+		wrapped(&b, o, 2, o.Style.Paint(Dim, fmt.Sprintf("and %s, shown with -o wide", count(left, "more pod"))))
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
+	return nil
+}
+
+// stillRefused is printed where no eviction helps; next to victims it would only distract.
+func stillRefused(w io.Writer, p *diagnosticsv1alpha1.Preemption, o Options) error {
+	if len(p.Refusals) == 0 || len(p.Victims) > 0 && !o.Wide {
+		return nil
+	}
+	t := table{indent: 2, columns: []column{
+		{header: "NODES", right: true}, {header: "CODE"}, {header: "PLUGIN", drop: 1}, {header: "STILL REFUSED", flexible: 60},
+	}}
+	for i := range p.Refusals {
+		r := &p.Refusals[i]
+		t.add(text(strconv.Itoa(int(r.Count))), text(r.Code), text(r.Plugin), text(r.Reason))
+	}
+	_, err := t.render(w, o)
+	return err
+}

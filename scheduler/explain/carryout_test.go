@@ -1,0 +1,245 @@
+package explain
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	"pgregory.net/rapid"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/extension"
+	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+)
+
+var (
+	reducedTo  = regexp.MustCompile(`^reduce the pod's (\S+) request from \S+ to (\S+) \(`)
+	raisedTo   = regexp.MustCompile(`^raise the pod's cpu request from \S+ to (\S+),`)
+	requested  = regexp.MustCompile(`([0-9][0-9A-Za-z.]*)(?: %)? (\S+)(?: devices?)? in place of (\S+)`)
+	wholeCPU   = regexp.MustCompile(`^request (\d+)m cpu in place of`)
+	toleration = regexp.MustCompile(`([^ =:]+)=([^ :]+):(NoSchedule|NoExecute)`)
+	selector   = regexp.MustCompile(`^remove node selector ([^=]+)=`)
+	podNamed   = regexp.MustCompile(`pod default/([^ ,]+)`)
+	word       = regexp.MustCompile(`'[^']*'|[^ ']+`)
+)
+
+// carryOut does by hand what the fix says: its commands, and what it describes of the pod.
+func (c *cluster) carryOut(t *rapid.T, fix *diagnosticsv1alpha1.Fix) {
+	kinds, texts := strings.Split(fix.Kind, "+"), strings.Split(fix.Description, "; and ")
+	if len(kinds) != len(texts) {
+		t.Fatalf("%d kinds and %d descriptions: %+v", len(kinds), len(texts), fix)
+	}
+	asked := c.pods["asked"].DeepCopy()
+	for i, kind := range kinds {
+		switch kind {
+		case "reduceRequest":
+			reduce(t, asked, texts[i])
+		case "raiseRequest":
+			setRequest(t, asked, "cpu", raisedTo.FindStringSubmatch(texts[i])[1])
+		case "addToleration":
+			for _, parts := range toleration.FindAllStringSubmatch(texts[i], -1) {
+				asked.Spec.Tolerations = append(asked.Spec.Tolerations, corev1.Toleration{Key: parts[1], Operator: corev1.TolerationOpEqual, Value: parts[2], Effect: corev1.TaintEffect(parts[3])})
+			}
+		case "removeNodeSelector":
+			delete(asked.Spec.NodeSelector, selector.FindStringSubmatch(texts[i])[1])
+		case "refreshNodeMetric":
+			for name, metric := range c.state.metrics {
+				if strings.Contains(texts[i], "node "+name+" back") {
+					refreshed := metric.DeepCopy()
+					refreshed.Status.UpdateTime = &metav1.Time{Time: now}
+					c.state.metrics[name] = refreshed
+				}
+			}
+		case "relaxBindPolicy":
+			spec, err := extension.GetResourceSpec(asked.Annotations)
+			if err != nil || !strings.Contains(texts[i], string(spec.RequiredCPUBindPolicy)) {
+				t.Fatalf("%q of a pod with %+v, %v", texts[i], spec, err)
+			}
+			asked.Annotations[extension.AnnotationResourceSpec] = `{"preferredCPUBindPolicy":"` + string(spec.RequiredCPUBindPolicy) + `"}`
+		case "relaxNUMAPolicy":
+			delete(asked.Annotations, extension.AnnotationNUMATopologySpec)
+		case "evictPod", "evictPods":
+			for _, parts := range podNamed.FindAllStringSubmatch(texts[i], -1) {
+				c.evict(parts[1])
+			}
+		default:
+			if fix.Command == "" {
+				t.Fatalf("no way to %s: %q", kind, texts[i])
+			}
+		}
+	}
+	c.updatePod(asked)
+	for command := range strings.SplitSeq(fix.Command, " && ") {
+		if command != "" {
+			c.kubectl(t, command)
+		}
+	}
+}
+
+// kubectl does what a command would.
+func (c *cluster) kubectl(t *rapid.T, command string) {
+	words := word.FindAllString(command, -1)
+	var plain, options []string
+	namespace := ""
+	for i := 1; i < len(words); i++ {
+		switch {
+		case words[i] == "-n":
+			namespace = words[i+1]
+			i++
+		case words[i] == "--type" || words[i] == "-p":
+			options = append(options, strings.Trim(words[i+1], "'"))
+			i++
+		case strings.HasPrefix(words[i], "--"):
+		default:
+			plain = append(plain, words[i])
+		}
+	}
+	if kind := plain[1]; (kind == "pod" || kind == "elasticquota") && namespace != "default" {
+		t.Fatalf("namespace %q in %q", namespace, command)
+	}
+	switch plain[0] + " " + plain[1] {
+	case "annotate pod", "label pod", "annotate node", "label node":
+		c.mark(t, plain, command)
+	case "delete pod":
+		c.evict(plain[2])
+	case "patch elasticquota":
+		c.patchQuota(t, plain[2], options[1])
+	default:
+		if plain[0] != "uncordon" {
+			t.Fatalf("unknown command %q", command)
+		}
+		c.addNode(uncordoned(c.nodes[plain[1]]))
+	}
+}
+
+// mark sets or removes labels or annotations: "annotate pod NAME KEY=", "'VALUE'" or "label pod NAME KEY-".
+func (c *cluster) mark(t *rapid.T, words []string, command string) {
+	pod, node := &corev1.Pod{}, &corev1.Node{}
+	meta := &pod.ObjectMeta
+	if words[1] == "pod" {
+		c.pods[types.UID(words[2])].DeepCopyInto(pod)
+	} else {
+		c.nodes[words[2]].DeepCopyInto(node)
+		meta = &node.ObjectMeta
+	}
+	if meta.Annotations == nil {
+		meta.Annotations = map[string]string{}
+	}
+	if meta.Labels == nil {
+		meta.Labels = map[string]string{}
+	}
+	on := meta.Labels
+	if words[0] == "annotate" {
+		on = meta.Annotations
+	}
+	for i := 3; i < len(words); i++ {
+		key, value, set := strings.Cut(words[i], "=")
+		switch {
+		case !set && strings.HasSuffix(key, "-"):
+			delete(on, strings.TrimSuffix(key, "-"))
+		case set && value == "":
+			i++
+			value = strings.Trim(words[i], "'")
+			if !json.Valid([]byte(value)) {
+				t.Fatalf("no JSON in %q", command)
+			}
+			on[key] = value
+		case set:
+			on[key] = value
+		default:
+			t.Fatalf("word %q of %q", words[i], command)
+		}
+	}
+	if words[1] == "pod" {
+		c.updatePod(pod)
+	} else {
+		c.addNode(node)
+	}
+}
+
+func (c *cluster) patchQuota(t *rapid.T, name, patch string) {
+	object, _, err := c.shared.quotas.Informer().GetIndexer().GetByKey("default/" + name)
+	if err != nil || object == nil {
+		t.Fatalf("quota %q: %v", name, err)
+	}
+	edited := object.(*schedulingsigsv1alpha1.ElasticQuota).DeepCopy()
+	if err := json.Unmarshal([]byte(patch), edited); err != nil {
+		t.Fatalf("patch %q: %v", patch, err)
+	}
+	c.addQuota(edited)
+}
+
+func (c *cluster) updatePod(pod *corev1.Pod) {
+	c.must(c.informers.Core().V1().Pods().Informer().GetIndexer().Update(pod))
+	c.pods[pod.UID] = pod
+	c.shared.quotas.PodChanged(pod)
+}
+
+func reduce(t *rapid.T, pod *corev1.Pod, description string) {
+	if parts := reducedTo.FindStringSubmatch(description); parts != nil {
+		setRequest(t, pod, parts[1], parts[2])
+		return
+	}
+	if parts := wholeCPU.FindStringSubmatch(description); parts != nil {
+		setRequest(t, pod, "cpu", parts[1]+"m")
+		return
+	}
+	for _, parts := range requested.FindAllStringSubmatch(description, -1) {
+		if strings.Contains(parts[2], "/") {
+			setRequest(t, pod, parts[2], parts[1])
+			continue
+		}
+		after, before := resource.MustParse(parts[1]), resource.MustParse(parts[3])
+		for name, quantity := range pod.Spec.Containers[0].Resources.Requests {
+			if strings.Contains(string(name), strings.ToLower(strings.TrimSuffix(parts[2], "s"))) {
+				pod.Spec.Containers[0].Resources.Requests[name] = *resource.NewQuantity(quantity.Value()/before.Value()*after.Value(), quantity.Format)
+			}
+		}
+	}
+}
+
+func setRequest(t *rapid.T, pod *corev1.Pod, name, amount string) {
+	quantity, err := resource.ParseQuantity(amount)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.HasPrefix(name, "batch-") {
+		name = extension.ResourceDomainPrefix + name
+	}
+	if corev1.ResourceName(name) == extension.BatchCPU {
+		quantity = *resource.NewQuantity(quantity.MilliValue(), resource.DecimalSI)
+	}
+	pod.Spec.Containers[0].Resources.Requests[corev1.ResourceName(name)] = quantity
+}
+
+// evict removes a pod and, as the next NodeMetric would, its usage. A pod that is gone already stays so: an eviction may
+// have both a description and a command.
+func (c *cluster) evict(name string) {
+	pod := c.pods[types.UID(name)]
+	if pod == nil {
+		return
+	}
+	c.must(c.scheduler.Cache.RemovePod(klog.Background(), pod))
+	c.must(c.informers.Core().V1().Pods().Informer().GetIndexer().Delete(pod))
+	c.shared.quotas.PodChanged(pod)
+	delete(c.pods, pod.UID)
+	w, err := newWorld(c.engine.snapshot, c.state).withoutPod(pod, pod.Spec.NodeName)
+	c.must(err)
+	c.state.assigned[pod.Spec.NodeName] = w.Assigned(pod.Spec.NodeName)
+	if metric := w.NodeMetric(pod.Spec.NodeName); metric != nil {
+		c.state.metrics[pod.Spec.NodeName] = metric
+	}
+}
+
+func TestTheHandThatCarriesOutFixesReadsCommands(t *testing.T) {
+	got := word.FindAllString(`kubectl annotate pod -n default asked --overwrite a/b='{"x": "y z"}'`, -1)
+	if want := 9; len(got) != want || got[8] != `'{"x": "y z"}'` {
+		t.Errorf("words %q", got)
+	}
+}

@@ -1,0 +1,42 @@
+package explain
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+)
+
+// uncordons proposes to uncordon nodes that nothing but the cordon refuses.
+func uncordons(ctx context.Context, e *evaluation) []candidate {
+	var list []candidate
+	for i, info := range e.nodes {
+		node := info.Node()
+		if !node.Spec.Unschedulable || !refusedBy(e.refusals[i], names.NodeUnschedulable, names.TaintToleration) {
+			continue
+		}
+		taints := untolerated(ctx, e.pod, node)
+		if !e.partial && slices.ContainsFunc(taints, func(t corev1.Taint) bool { return t.Key != corev1.TaintNodeUnschedulable }) {
+			continue
+		}
+		list = append(list, candidate{
+			cost: costUncordon,
+			fix: diagnosticsv1alpha1.Fix{
+				Target: diagnosticsv1alpha1.FixCluster, Kind: "uncordon", Node: node.Name,
+				Description: "uncordon node " + node.Name, Command: "kubectl uncordon " + node.Name,
+			},
+			edit: func(w *world) (*world, error) { return w.withNode(uncordoned(node)) },
+		})
+	}
+	return keepCheapest(list, 4)
+}
+
+func uncordoned(node *corev1.Node) *corev1.Node {
+	edited := node.DeepCopy()
+	edited.Spec.Unschedulable = false
+	edited.Spec.Taints = slices.DeleteFunc(edited.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeUnschedulable })
+	return edited
+}
