@@ -36,6 +36,10 @@ type apiServer struct {
 	// patches counts reports by node; refuse makes them fail with this HTTP status, and refused counts those.
 	patches         map[string]int
 	refuse, refused int
+	// refuseTopologies makes that many writes of topologies fail with HTTP status 500; topologyWrites counts those that
+	// succeeded, by node.
+	refuseTopologies int
+	topologyWrites   map[string]int
 }
 
 type event struct {
@@ -44,7 +48,7 @@ type event struct {
 }
 
 func newAPIServer(t *testing.T) *apiServer {
-	s := &apiServer{t: t, address: "127.0.0.1:0", objects: map[string]map[string]object{}, watchers: map[chan event]string{}, patches: map[string]int{}}
+	s := &apiServer{t: t, address: "127.0.0.1:0", objects: map[string]map[string]object{}, watchers: map[chan event]string{}, patches: map[string]int{}, topologyWrites: map[string]int{}}
 	s.start()
 	t.Cleanup(s.stop)
 	return s
@@ -165,6 +169,12 @@ func (s *apiServer) serve(w http.ResponseWriter, r *http.Request, stopping <-cha
 	switch {
 	case r.URL.Path == "/apis/slo.koordinator.sh/v1alpha1":
 		fmt.Fprint(w, `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"slo.koordinator.sh/v1alpha1","resources":[{"name":"nodemetrics","kind":"NodeMetric"}]}`)
+	case r.URL.Path == "/apis/topology.node.k8s.io/v1alpha1":
+		fmt.Fprint(w, `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"topology.node.k8s.io/v1alpha1","resources":[{"name":"noderesourcetopologies","kind":"NodeResourceTopology"}]}`)
+	case r.Method == http.MethodPost:
+		s.writeTopology(w, r, nil)
+	case r.Method == http.MethodPatch && path[len(path)-2] == topologyResource:
+		s.writeTopology(w, r, &path[len(path)-1])
 	case r.Method == http.MethodPatch && path[len(path)-1] == "status":
 		s.patch(w, r, path[len(path)-2])
 	case r.URL.Query().Get("watch") != "":
@@ -247,6 +257,7 @@ func (s *apiServer) selected(r *http.Request, o object) bool {
 
 var kinds = map[string][2]string{
 	"nodes": {"v1", "Node"}, "pods": {"v1", "Pod"}, "nodemetrics": {"slo.koordinator.sh/v1alpha1", "NodeMetric"},
+	topologyResource: {"topology.node.k8s.io/v1alpha1", "NodeResourceTopology"},
 }
 
 func (s *apiServer) list(w http.ResponseWriter, r *http.Request, resource string) {

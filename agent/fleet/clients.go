@@ -8,27 +8,37 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 )
 
 const (
 	// writeTimeout bounds one report.
 	writeTimeout = 30 * time.Second
-	// discoveryInterval is how often the API server is asked whether it serves NodeMetrics yet.
+	// discoveryInterval is how often the API server is asked whether it serves a resource yet.
 	discoveryInterval = 500 * time.Millisecond
 )
 
-// clients of the API server: core for nodes and pods, metrics to watch NodeMetrics and writes to report, with the
-// fleet's rate limit.
+// The resources that the agents report to.
+var (
+	nodeMetrics    = slov1alpha1.GroupVersion.WithResource("nodemetrics")
+	nodeTopologies = topologyv1alpha1.GroupVersion.WithResource("noderesourcetopologies")
+)
+
+// clients of the API server: core for nodes and pods, metrics and topologies to watch what the agents report, and
+// metricWrites and topologyWrites to report it, with the fleet's one rate limit.
 type clients struct {
-	core            kubernetes.Interface
-	metrics, writes rest.Interface
+	core                       kubernetes.Interface
+	metrics, metricWrites      rest.Interface
+	topologies, topologyWrites rest.Interface
 }
 
 func newClients(config *rest.Config, qps float32) (*clients, error) {
@@ -39,46 +49,59 @@ func newClients(config *rest.Config, qps float32) (*clients, error) {
 	core := rest.CopyConfig(base)
 	core.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	core.ContentType = runtime.ContentTypeProtobuf
-	coreClient, err := kubernetes.NewForConfig(core)
-	if err != nil {
+	out := &clients{}
+	var err error
+	if out.core, err = kubernetes.NewForConfig(core); err != nil {
 		return nil, fmt.Errorf("make a client for nodes and pods: %w", err)
 	}
-	scheme := runtime.NewScheme()
-	if err := slov1alpha1.AddToScheme(scheme); err != nil {
-		return nil, fmt.Errorf("register NodeMetric: %w", err)
-	}
-	base.GroupVersion = &slov1alpha1.GroupVersion
-	base.APIPath = "/apis"
-	base.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
-	base.AcceptContentTypes, base.ContentType = runtime.ContentTypeJSON, runtime.ContentTypeJSON
-	metrics, err := rest.RESTClientFor(base)
+	limit := flowcontrol.NewTokenBucketRateLimiter(qps, max(int(qps), 1))
+	out.metrics, out.metricWrites, err = groupClients(base, slov1alpha1.GroupVersion, slov1alpha1.AddToScheme, limit)
 	if err != nil {
-		return nil, fmt.Errorf("make a client for NodeMetrics: %w", err)
+		return nil, err
 	}
-	writing := rest.CopyConfig(base)
-	writing.Timeout = writeTimeout
-	writing.RateLimiter = nil
-	writing.QPS, writing.Burst = qps, max(int(qps), 1)
-	writes, err := rest.RESTClientFor(writing)
+	out.topologies, out.topologyWrites, err = groupClients(base, topologyv1alpha1.GroupVersion, topologyv1alpha1.AddToScheme, limit)
 	if err != nil {
-		return nil, fmt.Errorf("make a client for reports: %w", err)
+		return nil, err
 	}
-	return &clients{core: coreClient, metrics: metrics, writes: writes}, nil
+	return out, nil
 }
 
-// awaitNodeMetrics waits until the API server serves NodeMetrics, so that an informer started too early does not lose
-// half a minute to its back-off.
-func (c *clients) awaitNodeMetrics(ctx context.Context) error {
+// groupClients makes two clients of a group: one to watch, and one to write within the limit.
+func groupClients(config *rest.Config, group schema.GroupVersion, register func(*runtime.Scheme) error, limit flowcontrol.RateLimiter) (reads, writes rest.Interface, err error) {
+	scheme := runtime.NewScheme()
+	if err := register(scheme); err != nil {
+		return nil, nil, fmt.Errorf("register the kinds of %s: %w", group, err)
+	}
+	reading := rest.CopyConfig(config)
+	reading.GroupVersion = &group
+	reading.APIPath = "/apis"
+	reading.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	reading.AcceptContentTypes, reading.ContentType = runtime.ContentTypeJSON, runtime.ContentTypeJSON
+	writing := rest.CopyConfig(reading)
+	writing.Timeout = writeTimeout
+	writing.RateLimiter = limit
+	if reads, err = rest.RESTClientFor(reading); err != nil {
+		return nil, nil, fmt.Errorf("make a client to watch %s: %w", group, err)
+	}
+	if writes, err = rest.RESTClientFor(writing); err != nil {
+		return nil, nil, fmt.Errorf("make a client to write %s: %w", group, err)
+	}
+	return reads, writes, nil
+}
+
+// await waits until the API server serves a resource, so that an informer started too early does not lose half a minute
+// to its back-off.
+func (c *clients) await(ctx context.Context, resource schema.GroupVersionResource) error {
 	logger, told := klog.FromContext(ctx), false
 	return wait.PollUntilContextCancel(ctx, discoveryInterval, true, func(ctx context.Context) (bool, error) {
 		// The discovery client's own methods take no context, and would outlive this one by half a minute.
 		list := &metav1.APIResourceList{}
-		err := c.core.Discovery().RESTClient().Get().AbsPath("apis", slov1alpha1.GroupVersion.Group, slov1alpha1.GroupVersion.Version).Do(ctx).Into(list)
+		err := c.core.Discovery().RESTClient().Get().AbsPath("apis", resource.Group, resource.Version).Do(ctx).Into(list)
 		served := err == nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool {
-			return r.Name == "nodemetrics"
+			return r.Name == resource.Resource
 		})
 		if !served && !told {
-			logger.Info("waiting until the API server serves NodeMetrics", "reason", err)
+			logger.Info("waiting until the API server serves a resource", "resource", resource.Resource, "group", resource.Group, "reason", err)
 			told = true
 		}
 		return served, nil

@@ -17,6 +17,8 @@ type fleet struct {
 	opts      Options
 	informers *informers
 	reports   *reports
+	// topologies of the nodes.
+	topologies *topologies
 
 	mu     sync.Mutex
 	agents map[string]*agent
@@ -42,7 +44,11 @@ func Run(ctx context.Context, opts Options) error {
 		return fmt.Errorf("start simulated koordlets: %w", err)
 	}
 	defer metrics.unregister(opts.Registerer)
-	f.reports = newReports(c.writes, opts.Clock, f.agent, metrics)
+	f.reports = newReports(c.metricWrites, opts.Clock, f.agent, metrics)
+	// Also when the context ends before there is anything to report to.
+	defer f.reports.queue.ShutDown()
+	f.topologies = newTopologies(c.topologyWrites, opts.Clock, f.informers, metrics)
+	defer f.topologies.queue.ShutDown()
 	handling, err := f.follow(klog.FromContext(ctx))
 	if err != nil {
 		return fmt.Errorf("start simulated koordlets: %w", err)
@@ -56,7 +62,8 @@ func (f *fleet) run(ctx context.Context, c *clients, handling []cache.InformerSy
 	defer group.Wait()
 	group.Go(func() { f.informers.nodes.RunWithContext(ctx) })
 	group.Go(func() { f.informers.pods.RunWithContext(ctx) })
-	if c.awaitNodeMetrics(ctx) != nil {
+	group.Go(func() { f.topologies.run(ctx, c) })
+	if c.await(ctx, nodeMetrics) != nil {
 		return
 	}
 	group.Go(func() { f.informers.metrics.RunWithContext(ctx) })

@@ -27,6 +27,9 @@ func (f *fleet) follow(logger klog.Logger) (handling []cache.InformerSynced, err
 			DeleteFunc: f.onMetricGone,
 		},
 	}
+	if err := f.topologies.follow(); err != nil {
+		return nil, err
+	}
 	for informer, handler := range handlers {
 		registration, err := informer.AddEventHandler(handler)
 		if err != nil {

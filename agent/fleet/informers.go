@@ -11,13 +11,14 @@ import (
 
 	"koordinator.sh/koord/agent/host/simulated"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 )
 
 // byNode is the index of pods by the node they are bound to.
 const byNode = "node"
 
 type informers struct {
-	nodes, pods, metrics cache.SharedIndexInformer
+	nodes, pods, metrics, topologies cache.SharedIndexInformer
 }
 
 func newInformers(c *clients, opts Options) (*informers, error) {
@@ -28,13 +29,14 @@ func newInformers(c *clients, opts Options) (*informers, error) {
 		pods: watching(c.core.CoreV1().RESTClient(), "pods", &corev1.Pod{}, func(o *metav1.ListOptions) {
 			o.FieldSelector = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
 		}),
-		metrics: watching(c.metrics, "nodemetrics", &slov1alpha1.NodeMetric{}, func(*metav1.ListOptions) {}),
+		metrics:    watching(c.metrics, nodeMetrics.Resource, &slov1alpha1.NodeMetric{}, func(*metav1.ListOptions) {}),
+		topologies: watching(c.topologies, nodeTopologies.Resource, &topologyv1alpha1.NodeResourceTopology{}, func(*metav1.ListOptions) {}),
 	}
 	if err := out.pods.AddIndexers(cache.Indexers{byNode: nodeOf}); err != nil {
 		return nil, fmt.Errorf("index pods by node: %w", err)
 	}
 	for informer, transform := range map[cache.SharedIndexInformer]cache.TransformFunc{
-		out.nodes: recordNode, out.metrics: recordMetric, out.pods: recordPod(opts.timeline(), opts.Trace),
+		out.nodes: recordNode, out.metrics: recordMetric, out.topologies: recordTopology, out.pods: recordPod(opts.timeline(), opts.Trace),
 	} {
 		if err := informer.SetTransform(transform); err != nil {
 			return nil, fmt.Errorf("set up an informer: %w", err)

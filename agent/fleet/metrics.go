@@ -14,14 +14,16 @@ const (
 	reportFailed = "failed"
 	// reportRefused is one the API server will never take, because its content is invalid.
 	reportRefused = "refused"
+	// reportMissed is one that found another version of the object than the fleet knew; it is made again.
+	reportMissed = "conflicting"
 	// reportGone is one whose NodeMetric was deleted meanwhile.
 	reportGone = "gone"
 )
 
 // instruments are the metrics of a fleet, one prometheus.Collector so that they are registered together or not at all.
 type instruments struct {
-	reports    *prometheus.CounterVec
-	nodes, age prometheus.GaugeFunc
+	reports, topologies *prometheus.CounterVec
+	nodes, age          prometheus.GaugeFunc
 }
 
 // newInstruments registers the metrics of a fleet. A nil registerer registers nowhere.
@@ -30,6 +32,10 @@ func newInstruments(registerer prometheus.Registerer, f *fleet) (*instruments, e
 		reports: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "koordlet", Subsystem: "simulated", Name: "reports_total",
 			Help: "Attempts to report a NodeMetric, by outcome; failed ones are made again.",
+		}, []string{"outcome"}),
+		topologies: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: "koordlet", Subsystem: "simulated", Name: "topology_writes_total",
+			Help: "Attempts to write a NodeResourceTopology, by outcome; failed and conflicting ones are made again.",
 		}, []string{"outcome"}),
 		nodes: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Namespace: "koordlet", Subsystem: "simulated", Name: "nodes",
@@ -42,6 +48,9 @@ func newInstruments(registerer prometheus.Registerer, f *fleet) (*instruments, e
 	}
 	for _, outcome := range []string{reportTaken, reportFailed, reportRefused, reportGone} {
 		m.reports.WithLabelValues(outcome)
+	}
+	for _, outcome := range []string{reportTaken, reportFailed, reportRefused, reportMissed} {
+		m.topologies.WithLabelValues(outcome)
 	}
 	if registerer == nil {
 		return m, nil
@@ -62,6 +71,7 @@ func (m *instruments) unregister(registerer prometheus.Registerer) {
 // Describe sends the descriptions of all metrics.
 func (m *instruments) Describe(to chan<- *prometheus.Desc) {
 	m.reports.Describe(to)
+	m.topologies.Describe(to)
 	m.nodes.Describe(to)
 	m.age.Describe(to)
 }
@@ -69,11 +79,14 @@ func (m *instruments) Describe(to chan<- *prometheus.Desc) {
 // Collect sends all metrics.
 func (m *instruments) Collect(to chan<- prometheus.Metric) {
 	m.reports.Collect(to)
+	m.topologies.Collect(to)
 	m.nodes.Collect(to)
 	m.age.Collect(to)
 }
 
 func (m *instruments) count(outcome string) { m.reports.WithLabelValues(outcome).Inc() }
+
+func (m *instruments) countTopology(outcome string) { m.topologies.WithLabelValues(outcome).Inc() }
 
 // oldestReport is the age, in seconds, of the report of the node that has waited longest.
 func (f *fleet) oldestReport() float64 {

@@ -21,7 +21,7 @@ const (
 	DefaultSamplePeriod = 10 * time.Second
 	// DefaultTick is how often nodes are looked at, in real time.
 	DefaultTick = time.Second
-	// DefaultQPS bounds the reports per second of the whole fleet.
+	// DefaultQPS bounds the writes per second of the whole fleet: reports and topologies.
 	DefaultQPS = 200
 	// minReportInterval is the shortest interval that can be forced.
 	minReportInterval = time.Second
@@ -46,7 +46,7 @@ type Options struct {
 	Prediction prediction.Options
 	// SamplePeriod in simulated time, 1 s to 1 min; 10 s by default.
 	SamplePeriod time.Duration
-	// QPS bounds the reports per second of the whole fleet; 200 by default.
+	// QPS bounds the writes per second of the whole fleet, reports and topologies together; 200 by default.
 	QPS float32
 	// Clock is real time; the system's by default.
 	Clock clock.WithTicker

@@ -6,9 +6,13 @@ import (
 
 	"koordinator.sh/koord/agent/host/simulated"
 	"koordinator.sh/koord/agent/host/trace"
+	"koordinator.sh/koord/agent/report"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 	"koordinator.sh/koord/decision/capacity"
+	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/numa"
 	"koordinator.sh/koord/decision/podrequest"
 )
 
@@ -22,9 +26,19 @@ type podRecord struct {
 	qos      extension.QoSClass
 	// request of plain cpu and memory.
 	request podrequest.Amount
-	sim     *simulated.Pod
+	// owned are the CPUs that the scheduler bound the pod to.
+	owned cpuset.CPUSet
+	sim   *simulated.Pod
 	// problem is what is wrong with the pod's annotations.
 	problem error
+}
+
+// cpus that the pod owns; none of a nil pod.
+func (p *podRecord) cpus() cpuset.CPUSet {
+	if p == nil {
+		return cpuset.CPUSet{}
+	}
+	return p.owned
 }
 
 // nodeRecord is a node.
@@ -32,6 +46,7 @@ type nodeRecord struct {
 	metav1.ObjectMeta
 	sim         simulated.Node
 	allocatable podrequest.Amount
+	topology    report.TopologyNode
 	problem     error
 }
 
@@ -57,6 +72,7 @@ func recordPod(timeline simulated.Timeline, recordings *trace.Set) func(any) (an
 			return object, nil
 		}
 		requests := podrequest.Of(pod)
+		held, _ := numa.Held(pod)
 		sim, problem := simulated.FromPod(pod, timeline)
 		if recordings != nil && requests.Band == extension.PriorityProd {
 			sim.Load = recordings.For(sim.Workload, sim.Name)
@@ -67,6 +83,7 @@ func recordPod(timeline simulated.Timeline, recordings *trace.Set) func(any) (an
 			running:    pod.Status.Phase == corev1.PodRunning,
 			qos:        requests.QoS,
 			request:    requests.Requests.Plain,
+			owned:      held.CPUs,
 			sim:        sim,
 			problem:    problem,
 		}, nil
@@ -80,7 +97,8 @@ func recordNode(object any) (any, error) {
 	}
 	sim, problem := simulated.FromNode(node)
 	return &nodeRecord{
-		ObjectMeta: identityOf(&node.ObjectMeta), sim: sim, allocatable: capacity.Of(node).Raw, problem: problem,
+		ObjectMeta: identityOf(&node.ObjectMeta), sim: sim, allocatable: capacity.Of(node).Raw,
+		topology: report.TopologyNodeOf(node), problem: problem,
 	}, nil
 }
 
@@ -92,4 +110,12 @@ func recordMetric(object any) (any, error) {
 	return &metricRecord{
 		ObjectMeta: identityOf(&metric.ObjectMeta), spec: metric.Spec, reported: metric.Status.UpdateTime != nil,
 	}, nil
+}
+
+// recordTopology keeps a NodeResourceTopology whole, because updates are made of it, but for who wrote which field.
+func recordTopology(object any) (any, error) {
+	if topology, ok := object.(*topologyv1alpha1.NodeResourceTopology); ok {
+		topology.ManagedFields = nil
+	}
+	return object, nil
 }

@@ -16,6 +16,9 @@ import (
 type Host interface {
 	// Capacity returns the physical size of the machine, before anything is reserved.
 	Capacity(ctx context.Context) (podrequest.Amount, error)
+	// Topology returns how the machine is built. It stays the same while the machine runs, but for CPUs that are taken
+	// offline or brought back.
+	Topology(ctx context.Context) (Topology, error)
 	// Read takes one reading of everything and stores it into a snapshot, whose memory it reuses: reading a machine
 	// whose pods did not change allocates nothing. After an error the snapshot's content is undefined.
 	Read(ctx context.Context, into *Snapshot) error

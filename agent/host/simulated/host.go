@@ -74,6 +74,9 @@ func (h *Host) SetPods(pods []*Pod) {
 // Capacity returns the size of the machine.
 func (h *Host) Capacity(context.Context) (podrequest.Amount, error) { return h.node.Capacity, nil }
 
+// Topology returns how the machine is built, as Node.Topology says.
+func (h *Host) Topology(context.Context) (host.Topology, error) { return h.node.Topology(), nil }
+
 // Read takes a reading now.
 func (h *Host) Read(ctx context.Context, into *host.Snapshot) error {
 	if err := ctx.Err(); err != nil {
