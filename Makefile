@@ -17,10 +17,10 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.git
 COMMANDS := koordctl koord-scheduler koord-manager koord-sandbox
 RACE_PACKAGES := ./agent/... ./certificate/... ./controllers/... ./decision/... ./kubectl-plugin/... ./source/... ./tui/...
 
-.PHONY: help build test test-race e2e demo generate lint bench images clean
+.PHONY: help build test test-race e2e demo generate lint bench bench-scheduler images clean
 
 help: ## List the commands.
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## Compile the programs into bin/ (the first time about 12 minutes on 2 cores: it compiles Kubernetes).
 	@mkdir -p $(BIN)
@@ -52,6 +52,10 @@ lint: ## Check formatting, vet and staticcheck.
 
 bench: build ## Measure what docs/performance.md reports.
 	@build/bench.sh
+
+bench-scheduler: build ## Compare koord-scheduler with kube-scheduler, as whole processes (BENCH_FLAGS="-runs 5" for more).
+	@build/progress.sh go build -v -ldflags '$(LDFLAGS)' -o $(BIN)/kube-scheduler k8s.io/kubernetes/cmd/kube-scheduler
+	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/scheduler -kube-scheduler $(BIN)/kube-scheduler -workloads basic,batch,gang,quota $(BENCH_FLAGS)
 
 images: build ## Write an OCI image of each component to bin/images, without a container engine.
 	cd tools && go tool oci-images -version $(VERSION) -bin $(CURDIR)/$(BIN) -out $(CURDIR)/$(BIN)/images

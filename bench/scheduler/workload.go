@@ -8,8 +8,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"koordinator.sh/koord/api/extension"
+	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 )
 
 // workload is what pods of a run have in common.
@@ -28,6 +31,7 @@ var workloads = map[string]workload{
 	"basic": {shape: func(*corev1.Pod, int) {}},
 	"batch": {shape: batch},
 	"gang":  {shape: gang, oursOnly: true},
+	"quota": {shape: inQuota, prepare: createQuotas, oursOnly: true},
 }
 
 func workloadNames() []string { return slices.Sorted(maps.Keys(workloads)) }
@@ -45,6 +49,47 @@ func gang(pod *corev1.Pod, i int) {
 	pod.Annotations = map[string]string{
 		extension.AnnotationGangName: fmt.Sprintf("gang-%d", i/gangSize), extension.AnnotationGangMinAvailable: fmt.Sprint(gangSize),
 	}
+}
+
+const (
+	quotaParents = 100
+	quotaLeaves  = 10000
+)
+
+// inQuota spreads the pods over the leaves of a tree of 10,000.
+func inQuota(pod *corev1.Pod, i int) {
+	pod.Labels[extension.LabelQuotaName] = leafName(i % quotaLeaves)
+}
+
+func leafName(i int) string { return fmt.Sprintf("leaf-%05d", i) }
+
+// createQuotas creates the tree: 100 parents with 100 leaves each, every one with a share of its own.
+func createQuotas(ctx context.Context, c *cluster, _ settings) error {
+	err := sideBySide(ctx, quotaParents, func(ctx context.Context, i int) error {
+		return c.createQuota(ctx, fmt.Sprintf("team-%03d", i), map[string]string{extension.LabelQuotaIsParent: "true"}, "100")
+	})
+	if err != nil {
+		return err
+	}
+	return sideBySide(ctx, quotaLeaves, func(ctx context.Context, i int) error {
+		return c.createQuota(ctx, leafName(i), map[string]string{extension.LabelQuotaParent: fmt.Sprintf("team-%03d", i%quotaParents)}, "1")
+	})
+}
+
+func (c *cluster) createQuota(ctx context.Context, name string, labels map[string]string, minimum string) error {
+	quota := &schedulingsigsv1alpha1.ElasticQuota{
+		TypeMeta:   metav1.TypeMeta{APIVersion: schedulingsigsv1alpha1.GroupVersion.String(), Kind: "ElasticQuota"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels},
+	}
+	quota.Spec.Min = quantities(map[corev1.ResourceName]string{"cpu": minimum, "memory": minimum + "Gi"})
+	quota.Spec.Max = quantities(map[corev1.ResourceName]string{"cpu": "10000", "memory": "40000Gi"})
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(quota)
+	if err != nil {
+		return err
+	}
+	resource := schedulingsigsv1alpha1.GroupVersion.WithResource("elasticquotas")
+	_, err = c.dynamic.Resource(resource).Namespace(namespace).Create(ctx, &unstructured.Unstructured{Object: object}, metav1.CreateOptions{})
+	return err
 }
 
 // createPods creates all pods as fast as the API server takes them.

@@ -60,7 +60,14 @@ func Held(pod *corev1.Pod) (Allocation, bool) {
 	if used, err := extension.GetReservationAllocated(pod.Annotations); err == nil && used != nil {
 		held.Reservation = used.UID
 	}
-	return held, !held.IsEmpty()
+	return held, !held.IsEmpty() && justified(pod, held)
+}
+
+// justified is false for an allocation of more CPUs than the pod requests. No scheduler gives that; whoever may create pods
+// could otherwise claim a node by writing the annotation.
+func justified(pod *corev1.Pod, held Allocation) bool {
+	requested := podrequest.Of(pod).Requests.Plain.MilliCPU
+	return int64(held.CPUs.Len())*1000 < requested+1000
 }
 
 // Status is the allocation as it stands in the annotation scheduling.koordinator.sh/resource-status.

@@ -11,8 +11,12 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
-// maxTrials bounds how many single changes are tried for one explanation.
-const maxTrials = 60
+const (
+	// maxTrials bounds how many single changes are tried for one explanation.
+	maxTrials = 60
+	// maxEvictionTrials bounds those of them that evict pods; trying one is dear, because it changes quotas.
+	maxEvictionTrials = 16
+)
 
 // Costs order changes, on the scale of reason.Change: 1 is a label of the pod itself, 10 an edit of a shared object, 100 the
 // loss of running work. What repairs something broken comes first. A change that has a size costs more the larger it is; a
@@ -42,7 +46,8 @@ type candidate struct {
 // search looks for the cheapest change after which some node passes every filter: a single one, or else two together. Only
 // what was tried on the whole chain is returned; nil means that nothing tried helps.
 func (s *simulation) search(ctx context.Context, w *world, e *evaluation) (*diagnosticsv1alpha1.Fix, error) {
-	best, err := s.cheapest(ctx, w, e, maxTrials, math.Inf(1))
+	evictions := maxEvictionTrials
+	best, err := s.cheapest(ctx, w, e, math.Inf(1), maxTrials, &evictions)
 	if err == nil && best == nil {
 		best, err = s.cheapestPair(ctx, w, e)
 	}
@@ -59,8 +64,8 @@ func (s *simulation) search(ctx context.Context, w *world, e *evaluation) (*diag
 }
 
 // cheapest finds the cheapest single change, below a cost, after which the node it is for passes; nil when there is none
-// among as many as may be tried.
-func (s *simulation) cheapest(ctx context.Context, w *world, e *evaluation, trials int, below float64) (*candidate, error) {
+// among as many as may be tried. Trials that evict are taken off how many may do so.
+func (s *simulation) cheapest(ctx context.Context, w *world, e *evaluation, below float64, trials int, evictions *int) (*candidate, error) {
 	candidates, err := s.candidates(ctx, w, e)
 	if err != nil {
 		return nil, err
@@ -68,6 +73,12 @@ func (s *simulation) cheapest(ctx context.Context, w *world, e *evaluation, tria
 	for _, c := range keepCheapest(candidates, trials) {
 		if c.cost >= below {
 			return nil, nil
+		}
+		if c.cost >= costEvict {
+			if *evictions == 0 {
+				return nil, nil
+			}
+			*evictions--
 		}
 		works, err := s.try(ctx, w, e.pod, c, c.fix.Node)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,9 +21,12 @@ const (
 	maxEvictionNodes = 50
 	// maxEvictionsPerNode bounds the pods proposed on one of them.
 	maxEvictionsPerNode = 3
+	// maxEvictedTogether bounds the pods of one proposal.
+	maxEvictedTogether = 5
 )
 
-// evictions proposes to evict one pod of a lower priority from nodes that would pass with fewer pods on them.
+// evictions proposes to evict one pod of a lower priority, or where none is large enough a few, from nodes that would pass
+// with fewer pods on them.
 func evictions(e *evaluation) []candidate {
 	var list []candidate
 	considered := 0
@@ -42,8 +46,11 @@ func evictions(e *evaluation) []candidate {
 			}
 			if frees(victim, missing) {
 				proposed++
-				list = append(list, eviction(victim.GetPod(), info.Node().Name))
+				list = append(list, eviction(info.Node().Name, victim.GetPod()))
 			}
+		}
+		if together := enough(e.pod, info, missing); proposed == 0 && len(together) > 1 {
+			list = append(list, eviction(info.Node().Name, together...))
 		}
 	}
 	return keepCheapest(list, 16)
@@ -105,14 +112,61 @@ func amountHeld(held fwk.Resource, name corev1.ResourceName) int64 {
 	return held.GetScalarResources()[name]
 }
 
-func eviction(victim *corev1.Pod, node string) candidate {
+// enough are the least important victims that together hold what is missing; none when they would be too many.
+func enough(pod *corev1.Pod, info fwk.NodeInfo, missing []noderesources.InsufficientResource) []*corev1.Pod {
+	left := map[corev1.ResourceName]int64{}
+	for _, shortage := range missing {
+		left[shortage.ResourceName] = shortage.Requested - (shortage.Capacity - shortage.Used)
+	}
+	var chosen []*corev1.Pod
+	for _, victim := range victimsOn(pod, info) {
+		held, helps, short := victim.CalculateResource().Resource, false, false
+		for name, gap := range left {
+			amount := amountHeld(held, name)
+			helps = helps || gap > 0 && amount > 0
+			short = short || gap > amount
+		}
+		if !helps {
+			continue
+		}
+		for name := range left {
+			left[name] -= amountHeld(held, name)
+		}
+		chosen = append(chosen, victim.GetPod())
+		if !short {
+			return chosen
+		}
+		if len(chosen) == maxEvictedTogether {
+			return nil
+		}
+	}
+	return nil
+}
+
+func eviction(node string, victims ...*corev1.Pod) candidate {
+	names, commands, kind := make([]string, len(victims)), make([]string, len(victims)), "evictPod"
+	for i, victim := range victims {
+		names[i] = fmt.Sprintf("pod %s/%s (priority %d)", victim.Namespace, victim.Name, corev1helpers.PodPriority(victim))
+		commands[i] = fmt.Sprintf("kubectl delete pod -n %s %s", victim.Namespace, victim.Name)
+	}
+	if len(victims) > 1 {
+		kind = "evictPods"
+	}
 	return candidate{
-		cost: costEvict,
+		cost: costEvict * float64(len(victims)),
 		fix: diagnosticsv1alpha1.Fix{
-			Target: diagnosticsv1alpha1.FixCluster, Kind: "evictPod", Node: node,
-			Description: fmt.Sprintf("evict pod %s/%s (priority %d) from node %s", victim.Namespace, victim.Name, corev1helpers.PodPriority(victim), node),
-			Command:     fmt.Sprintf("kubectl delete pod -n %s %s", victim.Namespace, victim.Name),
+			Target: diagnosticsv1alpha1.FixCluster, Kind: kind, Node: node,
+			Description: fmt.Sprintf("evict %s from node %s", strings.Join(names, ", "), node),
+			Command:     strings.Join(commands, " && "),
 		},
-		edit: func(w *world) (*world, error) { return w.withoutPod(victim, node) },
+		edit: func(w *world) (*world, error) {
+			var err error
+			for _, victim := range victims {
+				if w, err = w.withoutPod(victim, node); err != nil {
+					return nil, err
+				}
+			}
+			return w, nil
+		},
 	}
 }

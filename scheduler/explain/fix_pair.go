@@ -17,6 +17,8 @@ const (
 	// maxFirstSteps bounds the changes that are followed by another one, maxSecondSteps those tried after each.
 	maxFirstSteps  = 24
 	maxSecondSteps = 8
+	// maxEvictedPairs bounds the evictions among all of them.
+	maxEvictedPairs = 8
 )
 
 // cheapestPair looks for two changes that together make a node pass. The second is proposed by what still refuses the nodes
@@ -32,10 +34,13 @@ func (s *simulation) cheapestPair(ctx context.Context, w *world, e *evaluation) 
 		return nil, err
 	}
 	var best *candidate
-	below := math.Inf(1)
+	below, evictions := math.Inf(1), maxEvictedPairs
 	for _, first := range steps {
-		if first.cost >= below {
+		if first.cost >= below || first.cost >= costEvict && evictions == 0 {
 			break
+		}
+		if first.cost >= costEvict {
+			evictions--
 		}
 		edited, pod, ok := first.apply(w, e.pod)
 		if !ok {
@@ -45,7 +50,7 @@ func (s *simulation) cheapestPair(ctx context.Context, w *world, e *evaluation) 
 		if err != nil {
 			return nil, err
 		}
-		second, err := s.cheapest(ctx, edited, after, maxSecondSteps, below-first.cost)
+		second, err := s.cheapest(ctx, edited, after, below-first.cost, maxSecondSteps, &evictions)
 		if err != nil {
 			return nil, err
 		}
@@ -134,7 +139,7 @@ func (c candidate) then(next candidate) candidate {
 		both.edit = next.edit
 	case next.edit != nil:
 		both.edit = func(w *world) (*world, error) {
-			edited, err := w, error(nil)
+			edited, err := c.edit(w)
 			if err != nil {
 				return nil, err
 			}

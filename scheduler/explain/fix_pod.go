@@ -85,7 +85,7 @@ func scaleResource(resources *corev1.ResourceRequirements, name corev1.ResourceN
 	if !found {
 		return
 	}
-	after := before.DeepCopy()
+	var after resource.Quantity
 	scaled := factor.of(amountOf(name, before))
 	if name == corev1.ResourceCPU {
 		after = *resource.NewMilliQuantity(scaled, before.Format)

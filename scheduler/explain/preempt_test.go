@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -231,27 +232,41 @@ func TestPreemptionIsNotTriedWhenNobodyAsks(t *testing.T) {
 	}
 }
 
+func TestPreemptionForAGangIsNotGuessed(t *testing.T) {
+	c := newCluster(t)
+	c.addNode(newNode(0))
+	c.addPod(of(100, on(0, newPod("cheap", "cpu", "15"))))
+	member := newPod("asked", "cpu", "12")
+	member.Labels = map[string]string{extension.LabelPodGroup: "gang"}
+	c.addPod(member)
+	for _, whole := range []bool{false, true} {
+		c.engine.simulations[schedulerName].gangsPreempt = whole
+		status := c.explain("asked")
+		if tried := status.Preemption != nil; tried == whole || slices.Contains(status.Incomplete, errGangsPreempt.Error()) != whole {
+			t.Errorf("with preemption by whole gangs %v: preemption %s, incomplete %v", whole, preemptionText(status.Preemption), status.Incomplete)
+		}
+	}
+}
+
 // drawPreemption fills the cluster with pods that all differ in priority, so that the scheduler's choice is a single one.
 func (c *cluster) drawPreemption(t *rapid.T) {
 	c.clear()
-	priority := int32(0)
+	priorities := rapid.Permutation([]int32{10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120, 130, 140, 150, 160}).Draw(t, "priorities")
 	for i := range rapid.IntRange(1, 4).Draw(t, "nodes") {
 		node := newNode(i)
 		if rapid.IntRange(0, 4).Draw(t, "taint") == 0 {
 			node.Spec.Taints = []corev1.Taint{{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule}}
 		}
 		c.addNode(node)
-		for j := range rapid.IntRange(0, 5).Draw(t, "pods") {
-			priority += int32(rapid.IntRange(1, 50).Draw(t, "step"))
-			pod := of(priority, on(i, newPod(fmt.Sprintf("p-%d-%d", i, j), "cpu", fmt.Sprint(rapid.IntRange(1, 6).Draw(t, "cpu")))))
+		for j := range rapid.IntRange(2, 4).Draw(t, "pods") {
+			pod := of(priorities[4*i+j], on(i, newPod(fmt.Sprintf("p-%d-%d", i, j), "cpu", fmt.Sprint(rapid.IntRange(2, 6).Draw(t, "cpu")))))
 			if rapid.IntRange(0, 3).Draw(t, "protected") == 0 {
 				labelled("db", pod)
 			}
-			pod.Status.StartTime = &metav1.Time{Time: now.Add(-time.Duration(priority) * time.Minute)}
 			c.addPod(pod)
 		}
 	}
-	c.addPod(of(int32(rapid.IntRange(1, int(priority)+2).Draw(t, "priority")), newPod("asked", "cpu", fmt.Sprint(rapid.IntRange(1, 17).Draw(t, "cpu asked")))))
+	c.addPod(of(rapid.SampledFrom([]int32{15, 65, 165}).Draw(t, "priority"), newPod("asked", "cpu", fmt.Sprint(rapid.IntRange(4, 17).Draw(t, "cpu asked")))))
 }
 
 // TestPreemptionChoosesWhatTheSchedulerWould runs the scheduler's own PostFilter beside the explanation, and then evicts.

@@ -18,7 +18,7 @@ import (
 )
 
 // gpusOn are the nodes with Devices, and how many GPUs those have.
-var gpusOn = map[string]int{"node-0": 2, "node-1": 4}
+var gpusOn = map[string]int{"node-0": 4, "node-3": 2}
 
 // drawShipped fills the cluster with up to five nodes that differ in everything the plugins look at, pods that hold some
 // of it, a tree of quotas, and one pending pod, "asked".
@@ -83,7 +83,7 @@ func drawHolder(t *rapid.T, node int, name string) *corev1.Pod {
 		pod.Labels[extension.LabelPodQoS] = string(extension.QoSLSR)
 	case "gpus":
 		percent := rapid.SampledFrom([]int{50, 100, 100}).Draw(t, "gpu percent")
-		holdingGPUs(pod, percent, rapid.SampledFrom([][]int{{0}, {1}, {0, 1}, {0, 2}, {1, 3}, {2}}).Draw(t, "gpus held")...)
+		holdingGPUs(pod, percent, rapid.SampledFrom([][]int{{0}, {0, 2}, {1, 2}, {0, 3}, {1, 3}, {2}}).Draw(t, "gpus held")...)
 	case "class":
 		pod.Labels[extension.LabelUsageClass] = rapid.SampledFrom([]string{"search", "video"}).Draw(t, "class held")
 	}
@@ -166,9 +166,9 @@ func drawDevices(t *rapid.T, pod *corev1.Pod) {
 
 // TestEveryRefusalHasAReasonAndEveryFixWorksWithAllPlugins keeps the promise of an explanation for the shipped profile.
 func TestEveryRefusalHasAReasonAndEveryFixWorksWithAllPlugins(t *testing.T) {
-	c := newShippedCluster(t, newDevice("node-0", gpusOn["node-0"]), newDevice("node-1", gpusOn["node-1"]))
+	c := newShippedCluster(t, newDevice("node-0", gpusOn["node-0"]), newDevice("node-3", gpusOn["node-3"]))
 	kinds, plugins, verdicts, counted := map[string]int{}, map[string]int{}, map[string]int{}, newTally()
-	for range 30 { // of as many clusters as rapid draws at a time
+	for range 60 { // of as many clusters as rapid draws at a time
 		rapid.Check(t, func(t *rapid.T) {
 			c.drawShipped(t)
 			status := c.checkExplanation(t, kinds)
@@ -182,9 +182,10 @@ func TestEveryRefusalHasAReasonAndEveryFixWorksWithAllPlugins(t *testing.T) {
 			c.count(status, counted)
 		})
 	}
-	expectKinds(t, kinds, "reduceRequest", "raiseRequest", "addToleration", "uncordon", "evictPod", "raiseThreshold", "refreshNodeMetric", "pair", "relaxBindPolicy",
+	kinds["dropScope"] = kinds["dropTopologyScope"] + kinds["dropJointScope"]
+	expectKinds(t, kinds, "reduceRequest", "raiseRequest", "addToleration", "uncordon", "evictPod", "evictPods", "raiseThreshold", "refreshNodeMetric", "pair", "relaxBindPolicy",
 		"relaxNUMAPolicy", "relaxNodePolicy", "unbindCPUs", "raiseQuota", "changeQuota", "makePreemptible", "removeUsageClass", "removeSchedulingHint",
-		"dropTopologyScope")
+		"dropScope")
 	expectKinds(t, plugins, "NodeNUMAResource", "DeviceShare", "ElasticQuota", "UsageClass", "SchedulingHint", "LoadAwareScheduling", "NodeResourcesFit")
 	expectKinds(t, verdicts, "Evicts", "Helpless", "NotAllowed")
 	t.Logf("fixes: %v; refusals: %v; preemption: %v", kinds, plugins, verdicts)
@@ -235,7 +236,7 @@ func (c *cluster) count(status *diagnosticsv1alpha1.PodExplanationStatus, into *
 // may hide another, so that two changes are too few for some pods with two; with three, they mostly are.
 func (n *tally) report(t *testing.T, percent map[int]int) {
 	for _, text := range slices.SortedFunc(maps.Keys(n.texts), func(a, b string) int { return cmp.Compare(n.texts[b], n.texts[a]) }) {
-		if n.texts[text] > 2 {
+		if n.texts[text] > 1 {
 			t.Logf("%4d without a fix: %s", n.texts[text], text)
 		}
 	}

@@ -137,8 +137,11 @@ func (b *Book[S, A, L]) Unreserve(pod types.UID) {
 // because a snapshot of the scheduler may hold the pod as it was assumed, without its annotations, for some time yet.
 func (b *Book[S, A, L]) PodHandler() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(object any) { b.observe(object) },
-		UpdateFunc: func(_, object any) { b.observe(object) },
+		AddFunc: func(object any) { b.observe(object) },
+		UpdateFunc: func(before, object any) {
+			b.replaced(before, object)
+			b.observe(object)
+		},
 		DeleteFunc: func(object any) {
 			if gone, ok := object.(cache.DeletedFinalStateUnknown); ok {
 				object = gone.Obj
@@ -147,6 +150,15 @@ func (b *Book[S, A, L]) PodHandler() cache.ResourceEventHandler {
 				b.Unreserve(pod.UID)
 			}
 		},
+	}
+}
+
+// replaced forgets a pod whose name another one has taken: after a broken watch, an informer reports that as an update.
+func (b *Book[S, A, L]) replaced(before, after any) {
+	old, okBefore := before.(*corev1.Pod)
+	present, okAfter := after.(*corev1.Pod)
+	if okBefore && okAfter && old.UID != present.UID {
+		b.Unreserve(old.UID)
 	}
 }
 

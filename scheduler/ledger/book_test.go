@@ -122,6 +122,12 @@ func TestReservationsCountUntilThePodIsGone(t *testing.T) {
 		t.Error("the pod is gone, and the reservation stayed")
 	}
 
+	book.Reserve("n", podOf("old", ""), 1)
+	handler.OnUpdate(podOf("old", ""), podOf("new", ""))
+	if _, found := book.Reserved("old"); found {
+		t.Error("another pod has the name, and the reservation of the old one stayed")
+	}
+
 	book.Reserve("n", podOf("x", ""), 1)
 	handler.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/x", Obj: podOf("x", "")})
 	if _, found := book.Reserved("x"); found {

@@ -19,6 +19,9 @@ import (
 type assignments struct {
 	mutex sync.RWMutex
 	nodes map[string]*nodePods
+	// where is the node of each pod. The events of a pod cannot tell: after a broken watch, the last that is known of a pod
+	// that is gone can be from before it was bound.
+	where map[types.UID]string
 	// versions numbers the lists of all nodes.
 	versions atomic.Uint64
 	stamps   *stamps
@@ -38,16 +41,22 @@ type assignment struct {
 }
 
 func newAssignments(stamps *stamps) *assignments {
-	return &assignments{nodes: map[string]*nodePods{}, stamps: stamps}
+	return &assignments{nodes: map[string]*nodePods{}, where: map[types.UID]string{}, stamps: stamps}
 }
 
 func (a *assignments) handler() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(object any) { a.observe(podOf(object)) },
-		UpdateFunc: func(_, object any) { a.observe(podOf(object)) },
+		AddFunc: func(object any) { a.observe(podOf(object)) },
+		UpdateFunc: func(before, object any) {
+			// After a broken watch, that another pod took the name of one is reported as an update.
+			if old, present := podOf(before), podOf(object); old != nil && present != nil && old.UID != present.UID {
+				a.remove(old.UID)
+			}
+			a.observe(podOf(object))
+		},
 		DeleteFunc: func(object any) {
 			if pod := podOf(object); pod != nil {
-				a.remove(pod.UID, pod.Spec.NodeName)
+				a.remove(pod.UID)
 			}
 		},
 	}
@@ -66,7 +75,7 @@ func (a *assignments) observe(pod *corev1.Pod) {
 	switch {
 	case pod == nil || pod.Spec.NodeName == "":
 	case !podrequest.Consumes(pod):
-		a.remove(pod.UID, pod.Spec.NodeName)
+		a.remove(pod.UID)
 	default:
 		a.put(pod, pod.Spec.NodeName, true, ScheduledAt(pod))
 	}
@@ -94,6 +103,10 @@ func (a *assignments) reserve(pod *corev1.Pod, node string, at time.Time) {
 func (a *assignments) put(pod *corev1.Pod, node string, bound bool, at time.Time) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
+	if elsewhere, known := a.where[pod.UID]; known && elsewhere != node {
+		a.delete(a.nodes[elsewhere], pod.UID, elsewhere)
+	}
+	a.where[pod.UID] = node
 	onNode := a.nodes[node]
 	if onNode == nil {
 		onNode = &nodePods{pods: map[types.UID]assignment{}}
@@ -114,11 +127,11 @@ func (a *assignments) unreserve(pod *corev1.Pod, node string) {
 	}
 }
 
-func (a *assignments) remove(uid types.UID, node string) {
+func (a *assignments) remove(uid types.UID) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
-	if onNode := a.nodes[node]; onNode != nil {
-		a.delete(onNode, uid, node)
+	if node, known := a.where[uid]; known {
+		a.delete(a.nodes[node], uid, node)
 	}
 }
 
@@ -128,6 +141,7 @@ func (a *assignments) delete(onNode *nodePods, uid types.UID, node string) {
 		return
 	}
 	delete(onNode.pods, uid)
+	delete(a.where, uid)
 	if len(onNode.pods) == 0 {
 		delete(a.nodes, node)
 		a.stamps.touch(node)

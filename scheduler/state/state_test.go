@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
@@ -145,7 +146,7 @@ func TestNodeMetricsAppearWhenTheyAreServed(t *testing.T) {
 	}
 	until(t, "the change is counted", func() bool { return cluster.MetricsChanged() == 1 })
 	until(t, "the node's stamp has moved", func() bool { return cluster.Stamp("n").Load() > 0 })
-	if cluster.Stamp("n") != cluster.Stamp("n") || cluster.Stamp("other").Load() != 0 {
+	if stamp := cluster.Stamp("n"); stamp != cluster.stamps.of("n") || cluster.Stamp("other").Load() != 0 {
 		t.Error("stamps are mixed up")
 	}
 	before := cluster.Stamp("n").Load()
@@ -164,5 +165,45 @@ func until(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	if err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) { return condition(), nil }); err != nil {
 		t.Fatalf("waiting until %s: %v", what, err)
+	}
+}
+
+func TestPodsThatAreGoneDoNotCount(t *testing.T) {
+	assumed := newPod("a", "")
+	bound := newPod("a", "n")
+	other := newPod("a", "n")
+	other.UID = "b"
+	tests := map[string]struct {
+		happen func(a *assignments)
+		want   int
+	}{
+		"deleted while the watch was broken, and last seen before it was bound": {happen: func(a *assignments) {
+			a.reserve(assumed, "n", now)
+			a.handler().OnDelete(cache.DeletedFinalStateUnknown{Key: "default/a", Obj: assumed})
+		}},
+		"replaced by another pod of its name": {want: 1, happen: func(a *assignments) {
+			a.handler().OnAdd(bound, false)
+			a.handler().OnUpdate(bound, other)
+		}},
+		"reserved on one node and bound to another": {want: 1, happen: func(a *assignments) {
+			a.reserve(assumed, "elsewhere", now)
+			a.handler().OnUpdate(assumed, bound)
+		}},
+		"taken back": {happen: func(a *assignments) {
+			a.reserve(assumed, "n", now)
+			a.unreserve(assumed, "n")
+		}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			a := newAssignments(&stamps{})
+			test.happen(a)
+			if got := len(a.list("n").Pods); got != test.want {
+				t.Errorf("%d pods count on the node, want %d", got, test.want)
+			}
+			if got := len(a.list("elsewhere").Pods); got != 0 || len(a.where) != test.want {
+				t.Errorf("%d pods count elsewhere, %d places are remembered", got, len(a.where))
+			}
+		})
 	}
 }

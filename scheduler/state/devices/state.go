@@ -70,7 +70,7 @@ func NewFrom(source cache.ListerWatcher, client kubernetes.Interface, pods, node
 
 func newState(watched *informer.Informer, client kubernetes.Interface, pods, nodes cache.SharedIndexInformer) (*State, error) {
 	s := &State{informer: watched, templates: templateSources{client: client}}
-	s.book = ledger.NewBook(ledger.Rules[*device.Node, device.Allocation, *device.Ledger]{Read: device.ReadAllocation, Fold: fold})
+	s.book = ledger.NewBook(ledger.Rules[*device.Node, device.Allocation, *device.Ledger]{Read: device.HeldBy, Fold: fold})
 	devices := cache.ResourceEventHandlerFuncs{
 		AddFunc: s.observe, UpdateFunc: func(_, object any) { s.observe(object) }, DeleteFunc: s.forget,
 	}
@@ -177,5 +177,5 @@ func (s *State) Holds(pod *corev1.Pod) (device.Allocation, bool) {
 	if allocation, found := s.book.Reserved(pod.UID); found {
 		return allocation, true
 	}
-	return device.ReadAllocation(pod)
+	return device.HeldBy(pod)
 }

@@ -87,6 +87,7 @@ func TestStateFollowsTheCluster(t *testing.T) {
 	f.nodes.Add(node)
 	f.reports.Add(newReport(4, "4"))
 	f.eventually("the report is read", func() bool { return f.state.Node(node).Usable.Len() == 4 })
+	f.state.Refresh("n") // what the report's event does; it may come after the report is read
 	first, changes := f.state.Node(node), f.state.Changes()
 
 	f.reports.Modify(newReport(4, "1"))
@@ -145,7 +146,10 @@ func TestAnOwnerIsNeverForgottenInBetween(t *testing.T) {
 	f.nodes.Add(node)
 	f.reports.Add(newReport(4, "4"))
 	f.eventually("the report is read", func() bool { return f.state.Node(node).Usable.Len() == 4 })
-	assumed := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "web"}, Spec: corev1.PodSpec{NodeName: "n"}}
+	assumed := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "web"}, Spec: corev1.PodSpec{
+		NodeName:   "n",
+		Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("1")}}}},
+	}}
 	info := framework.NewNodeInfo(assumed)
 	info.SetNode(node)
 	free := func() string { return f.state.Ledger(info).Free.String() }
