@@ -13,10 +13,68 @@ import (
 )
 
 // observations keeps the digest of each node for as long as the objects it was made from stay the same. Objects are
-// compared by address: informers replace them, and never change them.
+// compared by address: informers replace them, and never change them. It is asked twice for every node and pod, so nodes are
+// found by address, too, in a map that is replaced and never changed; nodes that came lately are in a second, small one.
 type observations struct {
-	// nodes maps names to *observation.
-	nodes sync.Map
+	settled atomic.Pointer[map[*corev1.Node]*slot]
+
+	mutex sync.RWMutex
+	fresh map[*corev1.Node]*slot
+	// latest object of each node; others are dropped when the maps are merged.
+	latest map[string]*corev1.Node
+}
+
+// slot holds the latest observation of one node object.
+type slot struct{ observation atomic.Pointer[observation] }
+
+// slotOf returns the place of a node object.
+func (o *observations) slotOf(node *corev1.Node) *slot {
+	if found := (*o.settled.Load())[node]; found != nil {
+		return found
+	}
+	o.mutex.RLock()
+	found := o.fresh[node]
+	o.mutex.RUnlock()
+	if found != nil {
+		return found
+	}
+	return o.add(node)
+}
+
+func (o *observations) add(node *corev1.Node) *slot {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	if found := o.fresh[node]; found != nil {
+		return found
+	}
+	added := &slot{}
+	o.fresh[node], o.latest[node.Name] = added, node
+	if len(o.fresh) > max(16, len(o.latest)/8) {
+		o.merge()
+	}
+	return added
+}
+
+// merge expects the lock to be held. Each node object is copied a few times in its life, however many there are.
+func (o *observations) merge() {
+	merged := make(map[*corev1.Node]*slot, len(o.latest))
+	for _, from := range []map[*corev1.Node]*slot{*o.settled.Load(), o.fresh} {
+		for node, kept := range from {
+			if o.latest[node.Name] == node {
+				merged[node] = kept
+			}
+		}
+	}
+	o.settled.Store(&merged)
+	o.fresh = map[*corev1.Node]*slot{}
+}
+
+// forget drops a node that left the cluster.
+func (o *observations) forget(name string) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	delete(o.latest, name)
+	o.merge()
 }
 
 type observation struct {
@@ -38,13 +96,17 @@ func (o *observation) same(other *observation) bool {
 // current is true when nothing but the node object can have changed since.
 func (o *observation) current() bool { return o.stamp != nil && o.stamp.Load() == o.stamped }
 
-func newObservations() *observations { return &observations{} }
+func newObservations() *observations {
+	o := &observations{fresh: map[*corev1.Node]*slot{}, latest: map[string]*corev1.Node{}}
+	o.settled.Store(&map[*corev1.Node]*slot{})
+	return o
+}
 
 // observe digests the node as it is now. Of nodes that did not change it returns the digest made before.
 func (p *Plugin) observe(node *corev1.Node) *loadaware.Node {
-	found, _ := p.seen.nodes.Load(node.Name)
-	kept, _ := found.(*observation)
-	if kept != nil && kept.node == node && kept.current() {
+	place := p.seen.slotOf(node)
+	kept := place.observation.Load()
+	if kept != nil && kept.current() {
 		return kept.digest
 	}
 	stamp, stamped := p.state.Stamp(node.Name), uint64(0)
@@ -53,7 +115,7 @@ func (p *Plugin) observe(node *corev1.Node) *loadaware.Node {
 	}
 	metric, assigned := p.state.NodeMetric(node.Name), p.state.Assigned(node.Name)
 	var digest *loadaware.Node
-	if kept != nil && kept.node == node && kept.metric == metric && kept.version == assigned.Version {
+	if kept != nil && kept.metric == metric && kept.version == assigned.Version {
 		if stamp == nil {
 			return kept.digest
 		}
@@ -61,12 +123,9 @@ func (p *Plugin) observe(node *corev1.Node) *loadaware.Node {
 	} else {
 		digest = p.policy.Observe(loadaware.NodeInput{Node: node, Metric: metric, Assigned: assigned.Pods})
 	}
-	p.seen.nodes.Store(node.Name, &observation{node: node, metric: metric, version: assigned.Version, digest: digest, stamp: stamp, stamped: stamped})
+	place.observation.Store(&observation{node: node, metric: metric, version: assigned.Version, digest: digest, stamp: stamp, stamped: stamped})
 	return digest
 }
-
-// forget drops a node that left the cluster.
-func (o *observations) forget(name string) { o.nodes.Delete(name) }
 
 // hypotheses keeps the latest digests of nodes as they were or will be. One event asks the same question for every
 // pending pod, so very few are enough. Questions come from the scheduler's event handlers, one at a time for each kind

@@ -1,6 +1,8 @@
 package loadaware
 
 import (
+	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -45,4 +47,41 @@ func TestDigestsFollowTheStamp(t *testing.T) {
 	if f.plugin.Observed(node) == fresh {
 		t.Error("without a stamp a new NodeMetric went unnoticed")
 	}
+}
+
+func TestOnlyTheLatestObjectOfANodeIsKept(t *testing.T) {
+	f := newFixture(t, "")
+	f.state.stamp = &atomic.Uint64{}
+	for round := range 40 {
+		for i := range 50 {
+			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("n", i), ResourceVersion: fmt.Sprint(round)}}
+			if first := f.plugin.Observed(node); f.plugin.Observed(node) != first {
+				t.Fatalf("node %s was digested twice", node.Name)
+			}
+		}
+	}
+	seen := f.plugin.seen
+	if kept := len(*seen.settled.Load()) + len(seen.fresh); kept > 2*50 {
+		t.Errorf("%d digests are kept of 50 nodes", kept)
+	}
+	for i := range 50 {
+		seen.forget(fmt.Sprint("n", i))
+	}
+	if kept := len(*seen.settled.Load()) + len(seen.fresh) + len(seen.latest); kept != 0 {
+		t.Errorf("%d digests are kept of no nodes", kept)
+	}
+}
+
+func TestNodesAreObservedInParallel(t *testing.T) {
+	f := newFixture(t, "")
+	f.state.stamp = &atomic.Uint64{}
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for i := range 300 {
+				f.plugin.Observed(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("n", i%30)}})
+			}
+		})
+	}
+	group.Wait()
 }
