@@ -60,14 +60,17 @@ func Held(pod *corev1.Pod) (Allocation, bool) {
 	if used, err := extension.GetReservationAllocated(pod.Annotations); err == nil && used != nil {
 		held.Reservation = used.UID
 	}
-	return held, !held.IsEmpty() && justified(pod, held)
+	return held, !held.IsEmpty()
 }
 
-// justified is false for an allocation of more CPUs than the pod requests. No scheduler gives that; whoever may create pods
-// could otherwise claim a node by writing the annotation.
-func justified(pod *corev1.Pod, held Allocation) bool {
-	requested := podrequest.Of(pod).Requests.Plain.MilliCPU
-	return int64(held.CPUs.Len())*1000 < requested+1000
+// Justified is Held, except for an allocation of more CPUs than the pod requests, which holds nothing. No scheduler gives
+// that; whoever may create pods could otherwise claim a node by writing the annotation.
+func Justified(pod *corev1.Pod) (Allocation, bool) {
+	held, found := Held(pod)
+	if !found || int64(held.CPUs.Len())*1000 >= podrequest.Of(pod).Requests.Plain.MilliCPU+1000 {
+		return Allocation{}, false
+	}
+	return held, true
 }
 
 // Status is the allocation as it stands in the annotation scheduling.koordinator.sh/resource-status.

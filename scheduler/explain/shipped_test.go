@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -211,6 +212,7 @@ func holdingGPUs(pod *corev1.Pod, percent int, minors ...int) *corev1.Pod {
 		items = append(items, fmt.Sprintf(`{"minor":%d,"resources":{"koordinator.sh/gpu-core":"%d","koordinator.sh/gpu-memory-ratio":"%d"}}`, minor, percent, percent))
 	}
 	pod.Annotations = map[string]string{extension.AnnotationDeviceAllocated: `{"gpu":[` + strings.Join(items, ",") + `]}`}
+	ask(pod, "koordinator.sh/gpu", fmt.Sprint(percent*len(minors)))
 	return pod
 }
 
@@ -218,4 +220,13 @@ func holdingGPUs(pod *corev1.Pod, percent int, minors ...int) *corev1.Pod {
 func holdingCPUs(pod *corev1.Pod, cpus string) *corev1.Pod {
 	pod.Annotations = map[string]string{extension.AnnotationResourceStatus: fmt.Sprintf(`{"cpuset":%q}`, cpus)}
 	return pod
+}
+
+// ask adds a request to a pod: an allocation that is not requested is not believed.
+func ask(pod *corev1.Pod, name corev1.ResourceName, amount string) {
+	requests := &pod.Spec.Containers[0].Resources.Requests
+	if *requests == nil {
+		*requests = corev1.ResourceList{}
+	}
+	(*requests)[name] = resource.MustParse(amount)
 }

@@ -70,7 +70,7 @@ func NewFrom(source cache.ListerWatcher, pods, nodes cache.SharedIndexInformer) 
 }
 
 func newState(reports *informer.Informer, pods, nodes cache.SharedIndexInformer) (*State, error) {
-	s := &State{reports: reports, nodes: nodes, book: ledger.NewBook(ledger.Rules[*numa.Node, numa.Allocation, *numa.Ledger]{Read: numa.Held, Fold: fold})}
+	s := &State{reports: reports, nodes: nodes, book: ledger.NewBook(ledger.Rules[*numa.Node, numa.Allocation, *numa.Ledger]{Read: numa.Justified, Fold: fold})}
 	changed := cache.ResourceEventHandlerFuncs{
 		AddFunc: s.changed, UpdateFunc: func(_, object any) { s.changed(object) }, DeleteFunc: s.changed,
 	}
