@@ -40,6 +40,9 @@ func BenchmarkNewLedger(b *testing.B) {
 }
 
 func TestFitsDoesNotAllocate(t *testing.T) {
+	if racing {
+		t.Skip("the race detector allocates")
+	}
 	in := Input{Ledger: eight().ledger(share(t, 0, 50)), Request: mustParse(t, podOf("nvidia.com/gpu", "2")), Policy: defaults}
 	Fits(in)
 	if allocations := testing.AllocsPerRun(200, func() { Fits(in) }); allocations > 0 {
