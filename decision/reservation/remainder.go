@@ -54,12 +54,10 @@ func UseOf(r *Reservation, users map[types.UID]User) Use {
 }
 
 // Remainder returns the reserve pod as it stands on the node while others use the reservation: it requests what is left, and
-// its CPUs, shares of NUMA nodes and devices are those that no user was given. It is nil when nothing is left, or
-// the reservation is used once and has been. base is the reserve pod made from the Reservation; it is not changed.
+// its CPUs, shares of NUMA nodes and devices are those that no user was given. It is nil when nothing is left. What the user
+// of a reservation for one user leaves over is held until that ends: were it free before, the user could go and give back more
+// than the node still has. base is the reserve pod made from the Reservation; it is not changed.
 func Remainder(r *Reservation, base *corev1.Pod, users map[types.UID]User) *corev1.Pod {
-	if r.Once && len(users) > 0 {
-		return nil
-	}
 	left := r.Left(UseOf(r, users))
 	maps.DeleteFunc(left, func(_ corev1.ResourceName, value int64) bool { return value == 0 })
 	if len(left) == 0 && len(users) > 0 {

@@ -86,12 +86,12 @@ func TestRemainder(t *testing.T) {
 		wantStatus  string
 		wantDevices string
 	}{
-		"an unused reservation holds all":            {want: Amounts{"cpu": 4000, "memory": 4 << 30}},
-		"a user takes its part":                      {users: []*corev1.Pod{user("a", nil, "cpu", "1", "memory", "1Gi")}, want: Amounts{"cpu": 3000, "memory": 3 << 30}},
-		"a user beyond it takes all there is":        {users: []*corev1.Pod{user("a", nil, "cpu", "9")}, want: Amounts{"memory": 4 << 30}},
-		"one whose users have everything is gone":    {users: []*corev1.Pod{user("a", nil, "cpu", "4", "memory", "2Gi"), user("b", nil, "memory", "3Gi")}, wantGone: true},
-		"one that is used once gives the rest back":  {once: true, users: []*corev1.Pod{user("a", nil, "cpu", "1")}, wantGone: true},
-		"one that is used once holds all until then": {once: true, want: Amounts{"cpu": 4000, "memory": 4 << 30}},
+		"an unused reservation holds all":                    {want: Amounts{"cpu": 4000, "memory": 4 << 30}},
+		"a user takes its part":                              {users: []*corev1.Pod{user("a", nil, "cpu", "1", "memory", "1Gi")}, want: Amounts{"cpu": 3000, "memory": 3 << 30}},
+		"a user beyond it takes all there is":                {users: []*corev1.Pod{user("a", nil, "cpu", "9")}, want: Amounts{"memory": 4 << 30}},
+		"one whose users have everything is gone":            {users: []*corev1.Pod{user("a", nil, "cpu", "4", "memory", "2Gi"), user("b", nil, "memory", "3Gi")}, wantGone: true},
+		"one that is used once holds the rest until it ends": {once: true, users: []*corev1.Pod{user("a", nil, "cpu", "1")}, want: Amounts{"cpu": 3000, "memory": 4 << 30}},
+		"one that is used once holds all until then":         {once: true, want: Amounts{"cpu": 4000, "memory": 4 << 30}},
 		"CPUs that a user has are not held": {
 			annotations: status(`{"cpuset":"0-3","numaNodeResources":[{"node":0,"resources":{"cpu":"4"}}]}`), want: Amounts{"cpu": 2000, "memory": 4 << 30},
 			users:      []*corev1.Pod{user("a", status(`{"cpuset":"1-2","numaNodeResources":[{"node":0,"resources":{"cpu":"2"}}]}`), "cpu", "2")},

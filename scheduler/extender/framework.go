@@ -33,13 +33,14 @@ type Framework struct {
 	framework.Framework
 	proposers []Proposer
 	recorder  Recorder
-	// plain is the state of the latest cycle, while that restored no node: what nearly all nodes are looked at with.
-	plain atomic.Pointer[fwk.CycleState]
+	filters   []filter
+	// cycle is the latest one whose PreFilter plugins have run.
+	cycle atomic.Pointer[cycle]
 }
 
 // Wrap extends a framework with what its plugins offer. A nil recorder records nothing.
 func Wrap(inner framework.Framework, plugins []fwk.Plugin, recorder Recorder) *Framework {
-	wrapped := &Framework{Framework: inner, recorder: recorder}
+	wrapped := &Framework{Framework: inner, recorder: recorder, filters: filtersOf(inner)}
 	for _, plugin := range plugins {
 		if proposer, ok := plugin.(Proposer); ok {
 			wrapped.proposers = append(wrapped.proposers, proposer)
@@ -57,14 +58,10 @@ func (f *Framework) RunPreFilterPlugins(ctx context.Context, state fwk.CycleStat
 	if !status.IsSuccess() {
 		return result, status, plugins
 	}
-	if len(restoredIn(state)) == 0 {
-		f.plain.Store(&state)
-		return result, status, plugins
-	}
-	f.plain.Store(nil)
 	if removed := Forget(ctx, f, state, pod); !removed.IsSuccess() {
 		return nil, removed, plugins
 	}
+	f.begin(ctx, state)
 	return result, status, plugins
 }
 
@@ -78,14 +75,6 @@ func Forget(ctx context.Context, runner fwk.PluginsRunner, state fwk.CycleState,
 		}
 	}
 	return nil
-}
-
-// RunFilterPluginsWithNominatedPods runs the filters on the node as the pod sees it.
-func (f *Framework) RunFilterPluginsWithNominatedPods(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo) *fwk.Status {
-	if plain := f.plain.Load(); plain == nil || *plain != state {
-		info = NodeOf(state, info)
-	}
-	return f.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, info)
 }
 
 // GetNodeHint returns the first proposed node that passes the filters, or what the batching of equal pods hints at.

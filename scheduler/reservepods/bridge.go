@@ -16,6 +16,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
+	"k8s.io/kubernetes/pkg/scheduler/profile"
 
 	"koordinator.sh/koord/scheduler/plugins/reservation"
 	"koordinator.sh/koord/scheduler/state/reservations"
@@ -60,10 +61,7 @@ func (b *Bridge) Attach(sched *scheduler.Scheduler) error {
 		return fmt.Errorf("attach reservations: the scheduler has no profile")
 	}
 	b.scheduler = sched
-	b.profile = slices.Sorted(maps.Keys(sched.Profiles))[0]
-	if _, found := sched.Profiles[preferredScheduler]; found {
-		b.profile = preferredScheduler
-	}
+	b.profile = DefaultProfile(sched.Profiles)
 	inner := sched.Cache
 	sched.Cache = &showingCache{Cache: inner, state: b.state}
 	sched.FailureHandler = b.failureHandler(sched.FailureHandler)
@@ -84,6 +82,18 @@ func (b *Bridge) Attach(sched *scheduler.Scheduler) error {
 	}
 	b.state.Attach(&holder{cache: inner, freed: b.freed})
 	return nil
+}
+
+// DefaultProfile names the profile for Reservations that name none: koord-scheduler, or else the first by name; empty without
+// profiles.
+func DefaultProfile(profiles profile.Map) string {
+	if len(profiles) == 0 {
+		return ""
+	}
+	if _, found := profiles[preferredScheduler]; found {
+		return preferredScheduler
+	}
+	return slices.Sorted(maps.Keys(profiles))[0]
 }
 
 // settled holds up the first pod until reserved room is known.

@@ -57,13 +57,13 @@ func NewController(options Options) (*Controller, error) {
 		handler  cache.ResourceEventHandler
 	}{
 		{options.State.Informer(), cache.ResourceEventHandlerFuncs{AddFunc: c.reservation, UpdateFunc: func(_, object any) { c.reservation(object) }}},
-		{options.Pods, cache.ResourceEventHandlerFuncs{AddFunc: c.pod, UpdateFunc: func(before, after any) { c.pod(before); c.pod(after) }, DeleteFunc: c.pod}},
 		{options.Nodes, cache.ResourceEventHandlerFuncs{DeleteFunc: c.node}},
 	} {
 		if _, err := watched.informer.AddEventHandler(watched.handler); err != nil {
 			return nil, fmt.Errorf("watch for the end of reservations: %w", err)
 		}
 	}
+	options.State.AddUseHandler(c.used)
 	return c, nil
 }
 
@@ -73,28 +73,14 @@ func (c *Controller) reservation(object any) {
 	}
 }
 
-// pod enqueues what a pod uses, a moment later: the state hears of it at the same time.
-func (c *Controller) pod(object any) {
-	if gone, ok := object.(cache.DeletedFinalStateUnknown); ok {
-		object = gone.Obj
-	}
-	pod, ok := object.(*corev1.Pod)
-	if !ok || pod.Spec.NodeName == "" || pod.Annotations[extension.AnnotationReservationAllocated] == "" {
-		return
-	}
-	allocated, err := extension.GetReservationAllocated(pod.Annotations)
-	if err != nil || allocated == nil {
-		return
-	}
-	if view, found := c.State.ByUID(allocated.UID); found && view.Object == nil {
-		c.queue.AddAfter(key{view.Pod.Namespace, view.Pod.Name}, settleDelay)
+// used enqueues a reservation whose users changed.
+func (c *Controller) used(view *reservations.View) {
+	if view.Object == nil {
+		c.queue.Add(key{view.Pod.Namespace, view.Pod.Name})
 	} else {
-		c.queue.AddAfter(key{name: allocated.Name}, settleDelay)
+		c.queue.Add(key{name: view.Name})
 	}
 }
-
-// settleDelay lets handlers of the same event come first. What they miss is found by the next look.
-const settleDelay = 50 * time.Millisecond
 
 func (c *Controller) node(object any) {
 	name, err := cache.DeletionHandlingObjectToName(object)

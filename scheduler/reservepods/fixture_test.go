@@ -56,15 +56,17 @@ func (o *objects) create(r *schedulingv1alpha1.Reservation) {
 	o.change(r.Name, func(*schedulingv1alpha1.Reservation) *schedulingv1alpha1.Reservation { return r.DeepCopy() })
 }
 
-// change replaces a Reservation; nil deletes it.
+// change replaces a Reservation, given as nil when there is none; nil deletes it.
 func (o *objects) change(name string, edit func(*schedulingv1alpha1.Reservation) *schedulingv1alpha1.Reservation) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	before := o.byName[name]
 	after := edit(before.DeepCopy())
 	if after == nil {
-		delete(o.byName, name)
-		o.Delete(before)
+		if before != nil {
+			delete(o.byName, name)
+			o.Delete(before)
+		}
 		return
 	}
 	o.version++
@@ -98,30 +100,32 @@ func (w writer) Get(_ context.Context, name string) (*schedulingv1alpha1.Reserva
 	return nil, notFound
 }
 
-func (w writer) Annotate(_ context.Context, object *schedulingv1alpha1.Reservation, annotations map[string]string) (*schedulingv1alpha1.Reservation, error) {
-	if w.get(object.Name) == nil {
-		return nil, notFound
-	}
+func (w writer) Annotate(_ context.Context, object *schedulingv1alpha1.Reservation, annotations map[string]string) (changed *schedulingv1alpha1.Reservation, err error) {
 	w.change(object.Name, func(r *schedulingv1alpha1.Reservation) *schedulingv1alpha1.Reservation {
+		if r == nil {
+			err = notFound
+			return nil
+		}
 		if r.Annotations == nil {
 			r.Annotations = map[string]string{}
 		}
 		maps.Copy(r.Annotations, annotations)
+		changed = r
 		return r
 	})
-	return w.get(object.Name), nil
+	return changed.DeepCopy(), err
 }
 
 func (w writer) WriteStatus(_ context.Context, object *schedulingv1alpha1.Reservation, status *schedulingv1alpha1.ReservationStatus) (err error) {
-	if w.get(object.Name) == nil {
-		return notFound
-	}
 	w.change(object.Name, func(r *schedulingv1alpha1.Reservation) *schedulingv1alpha1.Reservation {
-		if r.UID != object.UID || r.ResourceVersion != object.ResourceVersion {
+		switch {
+		case r == nil:
+			err = notFound
+		case r.UID != object.UID || r.ResourceVersion != object.ResourceVersion:
 			err = apierrors.NewConflict(reservations.Resource.GroupResource(), object.Name, fmt.Errorf("version %s is not %s", object.ResourceVersion, r.ResourceVersion))
-			return r
+		default:
+			r.Status = *status.DeepCopy()
 		}
-		r.Status = *status.DeepCopy()
 		return r
 	})
 	return err

@@ -61,6 +61,7 @@ type State struct {
 	left     map[types.UID]bool
 	holder   Holder
 	handlers []cache.ResourceEventHandler
+	used     []func(*View)
 	// active is the number of entries, for a look without the lock.
 	active atomic.Int64
 }
@@ -150,6 +151,15 @@ func (s *State) AddReservePodHandler(handler cache.ResourceEventHandler) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.handlers = append(s.handlers, handler)
+}
+
+// AddUseHandler registers a function that must hear of every active reservation that appears or whose users change, among them
+// those whose binding the API server has just shown. It must be called before Run; it is called with the state locked, must be
+// quick, and must not call the state.
+func (s *State) AddUseHandler(handle func(*View)) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.used = append(s.used, handle)
 }
 
 // Empty is true when no reservation holds room. It takes no lock.

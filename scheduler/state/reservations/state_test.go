@@ -166,10 +166,10 @@ func TestWhatIsHeld(t *testing.T) {
 			user.Annotations[extension.AnnotationReservationAllocated] = `{"uid":7`
 			s.observePod(nil, user)
 		}, map[string]int64{"r": 4000}},
-		"one that is used once gives the rest back": {func(s *State) {
+		"one that is used once holds the rest until it ends": {func(s *State) {
 			s.observe(newReservation("r", "4", true))
 			_ = s.Assume(newPod("a", "1"), r.UID, nil)
-		}, map[string]int64{}},
+		}, map[string]int64{"r": 3000}},
 		"pods expected of a reservation that is about to be placed": {func(s *State) {
 			s.Expect(r.UID, "node-1", []*corev1.Pod{newPod("a", "1"), newPod("b", "2")})
 			s.observe(r)
@@ -284,12 +284,12 @@ func TestOperatingModePods(t *testing.T) {
 	if err := state.Assume(user, holder.UID, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := decision.RequestsOf(held[holder.UID])["cpu"]; got != 0 {
-		t.Errorf("a used pod still requests %d milliCPU", got)
+	if got := decision.RequestsOf(held[holder.UID])["cpu"]; got != 1000 {
+		t.Errorf("a used pod requests %d milliCPU, want the 1000 that its user leaves over", got)
 	}
 	state.Showing(holder, func(shown *corev1.Pod) {
-		if got := decision.RequestsOf(shown)["cpu"]; got != 0 {
-			t.Errorf("it is shown with %d milliCPU", got)
+		if got := decision.RequestsOf(shown)["cpu"]; got != 1000 {
+			t.Errorf("it is shown with %d milliCPU, want 1000", got)
 		}
 	})
 	state.Forget(user.UID)

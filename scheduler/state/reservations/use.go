@@ -98,12 +98,7 @@ func (s *State) refresh(reservation types.UID) {
 	if !found {
 		return
 	}
-	users := map[types.UID]decision.User{}
-	for pod, u := range s.users[reservation] {
-		if u.node == e.compiled.Node {
-			users[pod] = u.User
-		}
-	}
+	users := s.usersOn(e.compiled)
 	var before *corev1.Pod
 	if e.view != nil {
 		before = e.view.Held
@@ -119,12 +114,15 @@ func (s *State) refresh(reservation types.UID) {
 		Candidate: decision.Candidate{Reservation: e.compiled, Use: decision.UseOf(e.compiled, users)}, Held: after, Object: e.object, Pods: users,
 	}
 	s.show(e, before, after)
+	for _, handle := range s.used {
+		handle(e.view)
+	}
 }
 
-// remainder of a reservation. An operating-mode pod stays on its node and requests nothing once it is used.
+// remainder of a reservation. An operating-mode pod stays on its node also when its user has all that it holds.
 func (e *entry) remainder(users map[types.UID]decision.User) *corev1.Pod {
 	if e.object == nil {
-		return emptied(e.compiled.Pod, len(users) > 0)
+		return shownAs(e.compiled, users)
 	}
 	return decision.Remainder(e.compiled, e.base, users)
 }
