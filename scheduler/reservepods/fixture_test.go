@@ -64,6 +64,7 @@ func (o *objects) change(name string, edit func(*schedulingv1alpha1.Reservation)
 	after := edit(before.DeepCopy())
 	if after == nil {
 		if before != nil {
+			o.version++ // as the source counts
 			delete(o.byName, name)
 			o.Delete(before)
 		}

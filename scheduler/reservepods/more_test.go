@@ -247,14 +247,14 @@ func randomHistory(t *testing.T, seed uint64) {
 		}
 		if step == 50 || step == 100 {
 			// A binding that is on its way when a scheduler dies is not seen by the next one, here as in Kubernetes.
-			until(t, "bindings have arrived", true, func() bool { return r.calm(t) })
+			until(t, "bindings have arrived", "", func() string { return r.restless(t) })
 			r.stop()
 			r = c.start(t, "")
 		}
 		checkNodes(t, r)
 	}
 	checkOwners(t, c)
-	until(t, "the cache is what the API server has", true, func() bool { return r.calm(t) })
+	until(t, "the cache is what the API server has", "", func() string { return r.restless(t) })
 	for _, node := range []string{"node-1", "node-2"} {
 		if sum := r.requested(node); sum > 8000 {
 			t.Errorf("%s: %d milliCPU in use or held:%s", node, sum, r.inventory(node))
@@ -307,21 +307,32 @@ func expected(t *testing.T, c *cluster, node string) int64 {
 	return sum
 }
 
-// calm is true when nothing is on its way: no pod is about to be tried, no reservation is about to end and make room for one, and
-// the cache is what the API server has.
-func (r *running) calm(t *testing.T) bool {
+// restless tells what is on its way, empty when nothing is: a pod about to be tried, a reservation about to end and make room for
+// one, or an event that makes the cache what the API server has.
+func (r *running) restless(t *testing.T) string {
 	t.Helper()
-	return r.settledDown() && !r.ending() && r.requested("node-1") == expected(t, r.cluster, "node-1") && r.requested("node-2") == expected(t, r.cluster, "node-2")
-}
-
-// ending tells whether a reservation that is used once has been and does not say so yet.
-func (r *running) ending() bool {
-	for _, view := range r.state.All() {
-		if view.Once && view.Users > 0 {
-			return true
+	switch {
+	case !r.settledDown():
+		return "a pod is about to be tried"
+	case r.ending() != "":
+		return r.ending() + " has been used and does not say so"
+	}
+	for _, node := range []string{"node-1", "node-2"} {
+		if got, want := r.requested(node), expected(t, r.cluster, node); got != want {
+			return fmt.Sprintf("%s: %d milliCPU in the cache, %d at the API server:%s", node, got, want, r.inventory(node))
 		}
 	}
-	return false
+	return ""
+}
+
+// ending names a reservation that is used once, has been, and does not say so yet.
+func (r *running) ending() string {
+	for _, view := range r.state.All() {
+		if view.Once && view.Users > 0 {
+			return view.Name
+		}
+	}
+	return ""
 }
 
 // settledDown tells whether nothing waits to be scheduled at once.
