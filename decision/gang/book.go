@@ -134,11 +134,14 @@ func (b *Book) Observe(pod *corev1.Pod) []*corev1.Pod {
 	key, belongs := KeyOf(pod)
 	before, known := b.gangOf[pod.UID]
 	if known && (!belongs || before != key) {
-		left := b.Forget(pod.UID)
-		if !belongs {
-			return left
+		wake := b.Forget(pod.UID)
+		if belongs {
+			wake = append(wake, b.Observe(pod)...)
 		}
-		return append(left, b.Observe(pod)...)
+		if pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil {
+			wake = append(wake, pod) // what its former gang refused, nothing else brings back
+		}
+		return wake
 	}
 	if !belongs {
 		return nil

@@ -151,8 +151,10 @@ func TestStrictFailureReleasesAllThatWait(t *testing.T) {
 		t.Errorf("got %+v, want %s", failed, want)
 	}
 	for _, uid := range failed.Release {
-		if !b.Release(uid) || b.Release(uid) {
-			t.Errorf("%s is not released once", uid)
+		released, again := b.Release(uid)
+		twice, _ := b.Release(uid)
+		if !released || twice || again != nil {
+			t.Errorf("%s is released %v and %v, and to be tried again: %v", uid, released, twice, again)
 		}
 	}
 	for name, test := range map[string]struct {
@@ -235,8 +237,8 @@ func TestNonStrictFailureConcernsNobodyElse(t *testing.T) {
 	if got := b.Admit(keyOf("a"), uidOf("a", 2), start); !got.Passed() {
 		t.Errorf("others are not tried: %s", got.Reason)
 	}
-	if lost := b.Unplace(keyOf("a"), podOf("a", 0)); lost.Reason != "" {
-		t.Errorf("a member that gave up rejects others: %+v", lost)
+	if lost := b.Unplace(keyOf("a"), podOf("a", 0)); lost.Reason != "" || len(lost.Try) != 1 {
+		t.Errorf("a member that gave up rejects others, or is not tried again alone: %+v", lost)
 	}
 }
 
@@ -270,7 +272,7 @@ func TestUnplace(t *testing.T) {
 		"one that waited too long rejects all that wait":       {3, func(*Book) {}, true, 3},
 		"one that was deleted rejects when too few are left":   {3, func(b *Book) { b.Forget(uidOf("a", 0)) }, true, 0},
 		"one that was deleted does not when enough are left":   {4, func(b *Book) { b.Forget(uidOf("a", 0)) }, false, 0},
-		"one of a gang that ran rejects nobody":                {3, func(b *Book) { ranBefore(b) }, false, 0},
+		"one of a gang that ran is tried again alone":          {3, func(b *Book) { ranBefore(b) }, false, 1},
 		"one that could not be bound rejects those that wait":  {3, func(b *Book) { b.Allow([]types.UID{uidOf("a", 0)}) }, true, 3},
 		"one that is bound meanwhile is not unplaced any more": {3, func(b *Book) { b.Observe(bound(podOf("a", 0))) }, false, 0},
 	}
@@ -323,6 +325,35 @@ func TestWhoIsWoken(t *testing.T) {
 	woken("the other one is complete again", b.Observe(podOf("a", 5)), 4)
 	woken("the PodGroup is deleted", b.RemoveGroup(keyOf("a"), FromPodGroup), 0)
 	woken("and comes back", b.SetGroup(FromGroup(groupOfPods("a", 3), defaults)), 4)
+}
+
+func TestWhoIsWokenFromOtherGangs(t *testing.T) {
+	b := bookOf("a", 2, 2)
+	add(b, "b", 1, 1)
+	moved := podOf("a", 1)
+	moved.Labels[extension.LabelPodGroup] = "b"
+	if woken := b.Observe(moved); len(woken) != 1 || woken[0] != moved {
+		t.Errorf("a pod that joins a gang whose members may be tried already: %d woken", len(woken))
+	}
+	alone := podOf("a", 1)
+	alone.Labels = nil
+	if woken := b.Observe(alone); len(woken) != 1 || woken[0] != alone {
+		t.Errorf("a pod that leaves its gang: %d woken", len(woken))
+	}
+	for _, name := range []string{"near", "far"} {
+		spec := FromGroup(groupOfPods(name, 2), defaults)
+		if name == "near" {
+			spec.Topology = &extension.NetworkTopologySpec{}
+		}
+		b.SetGroup(spec)
+		for i := range 2 {
+			b.Observe(podOf(name, i))
+		}
+		b.Fail(keyOf(name), uidOf(name, 1), "no room", start)
+	}
+	if woken := b.RefusedForNetwork(); len(woken) != 1 || woken[0].Name != "near-1" {
+		t.Errorf("the network changes: %d woken, want the refused member that has to be close to others", len(woken))
+	}
 }
 
 func TestBoundMembersOpenTheGang(t *testing.T) {

@@ -55,6 +55,9 @@ func (m *Member) UID() types.UID { return m.Pod.UID }
 // leaving pods are deleted before they ran. The scheduler does not try them any more.
 func (m *Member) leaving() bool { return m.Phase != Bound && m.Pod.DeletionTimestamp != nil }
 
+// unplaced members have no node, or are giving theirs back, and want one.
+func (m *Member) unplaced() bool { return (m.Phase == Pending || m.Phase == Releasing) && !m.leaving() }
+
 // proof is true for a bound member that was bound with its gang.
 func (m *Member) proof() bool {
 	if m.Phase != Bound {

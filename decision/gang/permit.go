@@ -1,7 +1,7 @@
 package gang
 
 import (
-	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,23 +28,42 @@ type Permission struct {
 func (b *Book) Permit(key Key, uid types.UID, node string) Permission {
 	gang := b.gangs[key]
 	if gang == nil || gang.Spec == nil || gang.Members[uid] == nil {
-		return Permission{Refused: Verdict{Code: finding.GangNotFound, Gangs: []Key{key}, Reason: fmt.Sprintf("Gang %q not found", key)}}
+		return Permission{Refused: Verdict{Code: finding.GangNotFound, Gangs: []Key{key}, Reason: vanished(key)}}
 	}
 	member := gang.Members[uid]
 	member.Node = node
 	first := !b.anyWaiting(gang.Spec.Group) || member.Refusal != nil
-	gang.refuse(member, nil)
-	gang.move(member, Waiting)
+	try := b.place(gang, member)
 	if b.Complete(key) {
 		allow := b.Waiting(key)
 		b.Allow(allow)
-		return Permission{Allow: without(allow, uid)}
+		return Permission{Allow: without(allow, uid), Try: try}
 	}
-	permission := Permission{Wait: gang.Spec.WaitTime}
 	if first {
-		permission.Try = b.pending(gang.Spec.Group)
+		try = append(outside(try, gang.Spec.Group), b.pending(gang.Spec.Group)...)
 	}
-	return permission
+	return Permission{Wait: gang.Spec.WaitTime, Try: try}
+}
+
+// place has a member wait. It returns the pending pods that may be tried because it is no longer refused, also of gangs that
+// this one does not name in its group.
+func (b *Book) place(gang *Gang, member *Member) []*corev1.Pod {
+	if member.Refusal == nil {
+		gang.move(member, Waiting)
+		return nil
+	}
+	return b.watch(gang.Key, func() {
+		gang.refuse(member, nil)
+		gang.move(member, Waiting)
+	})
+}
+
+// outside are those of the pods whose gangs are not in the group.
+func outside(pods []*corev1.Pod, group []Key) []*corev1.Pod {
+	return slices.DeleteFunc(pods, func(pod *corev1.Pod) bool {
+		key, _ := KeyOf(pod)
+		return slices.Contains(group, key)
+	})
 }
 
 // Complete is true when enough members of every gang of the group have a node.
@@ -139,7 +158,7 @@ func (b *Book) pending(group []Key) []*corev1.Pod {
 			continue
 		}
 		for _, member := range gang.Members {
-			if (member.Phase == Pending || member.Phase == Releasing) && !member.leaving() {
+			if member.unplaced() {
 				pods = append(pods, member.Pod)
 			}
 		}

@@ -1,7 +1,6 @@
 package gang
 
 import (
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,7 +21,7 @@ type Rejection struct {
 // released; they are marked by Release.
 func (b *Book) Fail(key Key, uid types.UID, reason string, now time.Time) Rejection {
 	gang := b.gangs[key]
-	if gang == nil || gang.Members[uid] == nil || gang.Spec == nil || !gang.strict() || b.done(gang.Spec.Group) {
+	if gang == nil || gang.Members[uid] == nil || !b.Together(key) {
 		return Rejection{}
 	}
 	member, release := gang.Members[uid], b.Waiting(key)
@@ -48,44 +47,56 @@ func (b *Book) others(group []Key, listed []types.UID) []*corev1.Pod {
 }
 
 // Unplace notes that a member lost the node it had found: it waited too long, could not be bound, is gone, or another plugin
-// did not let it have the node. In a Strict
-// gang that has not run, all waiting members are to be released, and tried again.
+// did not let it have the node. In a Strict gang that has not run, all waiting members are to be released, and tried again. In
+// others the member alone is tried again, if it had been let through to wait.
 func (b *Book) Unplace(key Key, pod *corev1.Pod) Rejection {
 	gang := b.gangs[key]
 	if gang == nil {
 		return Rejection{}
 	}
 	member := gang.Members[pod.UID]
+	if member == nil && (gang.Spec == nil || gang.counts.Children >= int(gang.Spec.MinMember)) {
+		return Rejection{} // it was deleted, and there are enough without it
+	}
+	waited := false
 	if member != nil {
 		if member.Phase == Bound {
 			return Rejection{}
 		}
 		released := member.Phase == Releasing
+		waited = member.Phase == Waiting || member.Phase == Binding
 		member.Node = ""
 		gang.move(member, Pending)
 		if released {
 			return Rejection{}
 		}
-	} else if gang.Spec == nil || gang.counts.Children >= int(gang.Spec.MinMember) {
-		return Rejection{} // it was deleted, and there are enough without it
 	}
-	if gang.Spec == nil || !gang.strict() || b.done(gang.Spec.Group) {
+	if !b.Together(key) {
+		if waited {
+			return Rejection{Try: []*corev1.Pod{member.Pod}}
+		}
 		return Rejection{}
 	}
 	release := b.Waiting(key)
-	rejection := Rejection{Reason: fmt.Sprintf("Gang %q gets rejected due to Pod %q in Unreserve", key, nameOf(pod)), Release: release}
+	rejection := Rejection{Reason: lost(key, pod), Release: release}
 	if b.open(key) {
 		rejection.Try = b.others(gang.Spec.Group, release)
 	}
 	return rejection
 }
 
-// Release marks a waiting member as one that gives its node back. It returns false for one that does not wait.
-func (b *Book) Release(uid types.UID) bool {
-	gang := b.gangs[b.gangOf[uid]]
+// Release marks a waiting member as one that gives its node back. It returns false for one that does not wait. The member is to
+// be tried again when that is returned: the gang has changed since its members were rejected, and whom that woke was decided
+// while this one still waited.
+func (b *Book) Release(uid types.UID) (released bool, again *corev1.Pod) {
+	key := b.gangOf[uid]
+	gang := b.gangs[key]
 	if gang == nil || gang.Members[uid].Phase != Waiting {
-		return false
+		return false, nil
 	}
 	gang.move(gang.Members[uid], Releasing)
-	return true
+	if b.open(key) {
+		again = gang.Members[uid].Pod
+	}
+	return true, again
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
@@ -54,6 +55,23 @@ type Plan struct {
 // Found is true when there is a plan.
 func (p Plan) Found() bool { return p.Code == "" }
 
+// Beginnings of reasons.
+const (
+	beginUnsatisfied = "no domain of network layer "
+	beginInvalid     = "network topology: "
+)
+
+// CodeOf returns the code of a Plan's reason, empty for any other text.
+func CodeOf(reason string) finding.Code {
+	switch {
+	case strings.HasPrefix(reason, beginUnsatisfied):
+		return finding.GangTopologyUnsatisfied
+	case strings.HasPrefix(reason, beginInvalid):
+		return finding.GangTopologyInvalid
+	}
+	return ""
+}
+
 // Invalid is the plan for a network, or for rules, that cannot be read.
 func Invalid(err error) Plan { return Plan{Code: finding.GangTopologyInvalid, Reason: err.Error()} }
 
@@ -95,7 +113,7 @@ func Place(in Input) Plan {
 	}
 	return Plan{
 		Code: finding.GangTopologyUnsatisfied, Must: true,
-		Reason: fmt.Sprintf("no domain of network layer %s has room for %d members together, the best has for %d", in.Layers[rules.named[len(rules.named)-1]].Name, in.Needed, best),
+		Reason: fmt.Sprintf(beginUnsatisfied+"%s has room for %d members together, the best has for %d", in.Layers[rules.named[len(rules.named)-1]].Name, in.Needed, best),
 	}
 }
 
@@ -111,10 +129,10 @@ func (in *Input) rules() (*rules, error) {
 	for _, rule := range in.Rules {
 		depth := in.Layers.index(rule.Layer)
 		if depth < 0 {
-			return nil, fmt.Errorf("network topology: there is no layer %q", rule.Layer)
+			return nil, fmt.Errorf(beginInvalid+"there is no layer %q", rule.Layer)
 		}
 		if rule.PodCountMultiple < 0 {
-			return nil, fmt.Errorf("network topology: podCountMultiple %d of layer %q is negative", rule.PodCountMultiple, rule.Layer)
+			return nil, fmt.Errorf(beginInvalid+"podCountMultiple %d of layer %q is negative", rule.PodCountMultiple, rule.Layer)
 		}
 		r.multiple[depth] = rule.PodCountMultiple
 		switch rule.Strategy {
@@ -122,7 +140,7 @@ func (in *Input) rules() (*rules, error) {
 			r.must = max(r.must, depth)
 		case extension.NetworkTopologyGatherStrategyPreferGather:
 		default:
-			return nil, fmt.Errorf("network topology: strategy %q of layer %q is unknown", rule.Strategy, rule.Layer)
+			return nil, fmt.Errorf(beginInvalid+"strategy %q of layer %q is unknown", rule.Strategy, rule.Layer)
 		}
 		r.named = append(r.named, depth)
 	}

@@ -122,7 +122,7 @@ func TestPlace(t *testing.T) {
 			}
 			members[node]++
 		}
-		if diff := cmp.Diff(test.wantMembers, members); diff != "" || plan.Domain != test.wantDomain || plan.Code != test.wantCode || (plan.Reason == "") != plan.Found() {
+		if diff := cmp.Diff(test.wantMembers, members); diff != "" || plan.Domain != test.wantDomain || plan.Code != test.wantCode || (plan.Reason == "") != plan.Found() || CodeOf(plan.Reason) != plan.Code {
 			t.Errorf("%s: domain %q, want %q; code %q %q (-want +got):\n%s", name, plan.Domain, test.wantDomain, plan.Code, plan.Reason, diff)
 		}
 		if plan.Code != finding.GangTopologyInvalid && len(trace.Domains) == 0 {

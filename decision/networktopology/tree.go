@@ -32,7 +32,7 @@ func LayersOf(topology *schedulingv1alpha1.ClusterNetworkTopology) (Layers, erro
 			layers = append(layers, Layer{Name: next.TopologyLayer, Labels: next.LabelKey})
 		}
 		for parent, child := range below {
-			return nil, fmt.Errorf("network topology: layer %q below %q is not connected to %q", child.TopologyLayer, parent, schedulingv1alpha1.ClusterTopologyLayer)
+			return nil, fmt.Errorf(beginInvalid+"layer %q below %q is not connected to %q", child.TopologyLayer, parent, schedulingv1alpha1.ClusterTopologyLayer)
 		}
 	}
 	return append(layers, Layer{Name: schedulingv1alpha1.NodeTopologyLayer}), nil
@@ -51,7 +51,7 @@ func childrenOf(specs []schedulingv1alpha1.NetworkTopologySpec) (map[schedulingv
 			parent = schedulingv1alpha1.ClusterTopologyLayer
 		}
 		if other := below[parent]; other != nil {
-			return nil, fmt.Errorf("network topology: layers %q and %q are both below %q", other.TopologyLayer, spec.TopologyLayer, parent)
+			return nil, fmt.Errorf(beginInvalid+"layers %q and %q are both below %q", other.TopologyLayer, spec.TopologyLayer, parent)
 		}
 		below[parent] = spec
 	}

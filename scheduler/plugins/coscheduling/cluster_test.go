@@ -66,6 +66,8 @@ type cluster struct {
 	network *fcache.FakeControllerSource
 	// priority of pods that are created.
 	priority int32
+	// between stands between the plugin and its state, to have things happen in a certain order; nil for nothing.
+	between func(*gangs.State) State
 }
 
 func newCluster(t testing.TB, nodes, cpus int) *cluster {
@@ -135,10 +137,14 @@ func (c *cluster) start(t testing.TB) (stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var known State = state
+	if c.between != nil {
+		known = c.between(state)
+	}
 	built, err := kubescheduler.New(ctx, c.client, shared, nil, func(string) events.EventRecorderLogger { return &events.FakeRecorder{} },
 		kubescheduler.WithProfiles(object.(*config.KubeSchedulerConfiguration).Profiles...),
 		kubescheduler.WithPodInitialBackoffSeconds(1), kubescheduler.WithPodMaxBackoffSeconds(1),
-		kubescheduler.WithFrameworkOutOfTreeRegistry(frameworkruntime.Registry{Name: c.remember(Factory(state)), defaultprebind.Name: defaultprebind.New}))
+		kubescheduler.WithFrameworkOutOfTreeRegistry(frameworkruntime.Registry{Name: c.remember(Factory(known)), defaultprebind.Name: defaultprebind.New}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package coscheduling
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -10,6 +11,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/gang"
+	"koordinator.sh/koord/decision/networktopology"
 	"koordinator.sh/koord/scheduler/reason"
 )
 
@@ -19,8 +21,17 @@ const costOfMinMember = 10
 var (
 	_ reason.Explainer     = &Plugin{}
 	_ reason.GateExplainer = &Plugin{}
+	_ reason.Coder         = &Plugin{}
 	_ reason.Adviser       = &Plugin{}
 )
+
+// CodeOf implements reason.Coder, for the reasons of PreFilter, and of Permit while members wait.
+func (p *Plugin) CodeOf(text string) finding.Code {
+	if text == reason.Exclusion(Name) {
+		return finding.GangTopologyUnsatisfied // PreFilter leaves nodes out for nothing else
+	}
+	return cmp.Or(gang.CodeOf(text), networktopology.CodeOf(text))
+}
 
 // ExplainGate implements reason.GateExplainer.
 func (p *Plugin) ExplainGate(ctx context.Context, pod *corev1.Pod) (reason.Subject, bool) {

@@ -25,6 +25,7 @@ func (p *Plugin) Permit(_ context.Context, state fwk.CycleState, pod *corev1.Pod
 	}
 	permission := p.state.Permit(key, pod, node)
 	if !permission.Refused.Passed() {
+		p.activate(permission.Try) // a cycle that fails activates nobody at its end
 		return fwk.NewStatus(fwk.Unschedulable, permission.Refused.Reason), 0
 	}
 	activateLater(state, permission.Try)
@@ -47,12 +48,21 @@ func (p *Plugin) allow(members []types.UID) {
 // reject has waiting members give their nodes back. Members that are not found wait since a moment ago, for another attempt
 // than the one that failed.
 func (p *Plugin) reject(rejection gang.Rejection) {
+	try := rejection.Try
 	for _, uid := range rejection.Release {
-		if waiting := p.handle.GetWaitingPod(uid); waiting != nil && p.state.Release(uid) {
+		waiting := p.handle.GetWaitingPod(uid)
+		if waiting == nil {
+			continue
+		}
+		released, again := p.state.Release(uid)
+		if released {
 			waiting.Reject(Name, rejection.Reason)
 		}
+		if again != nil {
+			try = append(try, again)
+		}
 	}
-	p.activate(rejection.Try)
+	p.activate(try)
 }
 
 // changed acts on events that open or complete gangs.

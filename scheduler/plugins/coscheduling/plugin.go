@@ -41,6 +41,11 @@ type State interface {
 	Counts(key gang.Key) gang.Counts
 	Members(key gang.Key) []gang.Member
 	Object(key gang.Key) *schedulingsigsv1alpha1.PodGroup
+	// Together says whether the members of a gang get nodes together or not at all.
+	Together(key gang.Key) bool
+	// Victims are evicted for a gang group, and Evict notes them; none ends it.
+	Victims(group string) []types.UID
+	Evict(group string, victims []types.UID)
 	// Topology of the network, nil when nothing describes it.
 	Topology() *schedulingv1alpha1.ClusterNetworkTopology
 	// Permit, Settle, Fail, Unplace, Release and Bound tell what happened to members.
@@ -48,7 +53,7 @@ type State interface {
 	Settle(key gang.Key, found func(types.UID) bool) ([]types.UID, bool)
 	Fail(key gang.Key, pod *corev1.Pod, reason string) gang.Rejection
 	Unplace(key gang.Key, pod *corev1.Pod) gang.Rejection
-	Release(uid types.UID) bool
+	Release(uid types.UID) (released bool, again *corev1.Pod)
 	Bound(uid types.UID)
 }
 
@@ -63,9 +68,8 @@ type Plugin struct {
 	state  State
 	handle fwk.Handle
 	// done ends with the scheduler.
-	done       <-chan struct{}
-	preempting preemptions
-	planned    placements
+	done    <-chan struct{}
+	planned placements
 	// live is true where pods are placed, and false where that is only supposed.
 	live bool
 }
@@ -167,11 +171,11 @@ func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *core
 	p.planned.drop(key)
 	rejection := p.state.Fail(key, pod, p.reasonOf(pod, nodes))
 	p.reject(rejection)
-	if spec := p.state.Spec(key); *p.args.EnablePreemption && rejection.Reason != "" && spec != nil {
-		return p.preempt(ctx, pod, spec)
-	}
 	if rejection.Reason == "" {
 		return nil, fwk.NewStatus(fwk.Unschedulable)
+	}
+	if spec := p.concerns(key); spec != nil {
+		return p.preempt(ctx, pod, spec)
 	}
 	return nil, fwk.NewStatus(fwk.Unschedulable, rejection.Reason)
 }

@@ -18,6 +18,8 @@ import (
 	"koordinator.sh/koord/api/finding"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/gang"
+	"koordinator.sh/koord/decision/networktopology"
+	"koordinator.sh/koord/scheduler/reason"
 )
 
 // gangOf supposes a PodGroup with pods, as explanations do.
@@ -122,6 +124,21 @@ func TestRefusedMembersAreExplained(t *testing.T) {
 	}
 	if _, found := f.plugin.ExplainRefusal(t.Context(), state, memberOf("a", 0), node, "5 Insufficient cpu"); found {
 		t.Error("the refusal of another plugin is explained")
+	}
+}
+
+func TestReasonsTellTheirCode(t *testing.T) {
+	f := gangOf(t, 3, 2)
+	_, missing := f.plugin.PreFilter(t.Context(), framework.NewCycleState(), memberOf("a", 0), nil)
+	for text, want := range map[string]finding.Code{
+		missing.Message():      finding.GangMembersMissing,
+		reason.Exclusion(Name): finding.GangTopologyUnsatisfied,
+		networktopology.Place(networktopology.Input{Rules: []extension.NetworkTopologyGatherRule{{Layer: "moon"}}}).Reason: finding.GangTopologyInvalid,
+		reason.Exclusion("NodeAffinity"): "",
+	} {
+		if got := f.plugin.CodeOf(text); got != want {
+			t.Errorf("%q has code %q, want %q", text, got, want)
+		}
 	}
 }
 

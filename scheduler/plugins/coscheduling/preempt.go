@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -12,91 +11,115 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/gang"
+	"koordinator.sh/koord/decision/reservation"
 )
 
-// preemptions are the gangs for which pods are being evicted.
-type preemptions struct {
-	mutex sync.Mutex
-	// victims by gang group.
-	victims map[string][]types.UID
+// outlook is what preemption for a whole gang comes to.
+type outlook struct {
+	verdict diagnosticsv1alpha1.PreemptionVerdict
+	// why no pods are evicted; empty when some are.
+	why string
+	// trial is nil where none was made; plan is empty where none was found.
+	trial *trial
+	plan  gang.Plan
 }
 
-func (p *preemptions) start(group string, victims []types.UID) {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	if p.victims == nil {
-		p.victims = map[string][]types.UID{}
+// concerns returns the rules of the gang of a pod for which this plugin preempts, nil for others.
+func (p *Plugin) concerns(key gang.Key) *gang.Spec {
+	if !*p.args.EnablePreemption || !p.state.Together(key) {
+		return nil
 	}
-	p.victims[group] = victims
-}
-
-// pending counts the victims for a group that are still there, and forgets a group without any.
-func (p *preemptions) pending(group string, there func(types.UID) bool) int {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	left := slices.DeleteFunc(p.victims[group], func(uid types.UID) bool { return !there(uid) })
-	if len(left) == 0 {
-		delete(p.victims, group)
-		return 0
-	}
-	p.victims[group] = left
-	return len(left)
+	return p.state.Spec(key)
 }
 
 // preempt makes room for the whole gang, or for nobody.
 func (p *Plugin) preempt(ctx context.Context, pod *corev1.Pod, spec *gang.Spec) (*fwk.PostFilterResult, *fwk.Status) {
-	const final = fwk.UnschedulableAndUnresolvable
+	found, err := p.outlook(ctx, pod, spec)
+	if err != nil {
+		return nil, fwk.AsStatus(err)
+	}
+	if found.trial != nil {
+		metrics.PreemptionAttempts.Inc()
+	}
+	if found.verdict != diagnosticsv1alpha1.PreemptionEvicts {
+		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "preemption: "+found.why)
+	}
+	return p.carryOut(ctx, pod, spec, found)
+}
+
+// outlook decides whom preemption would evict for all members of a gang, and why nobody. It changes nothing.
+func (p *Plugin) outlook(ctx context.Context, pod *corev1.Pod, spec *gang.Spec) (outlook, error) {
 	if pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever {
-		return nil, fwk.NewStatus(final, "preemption: not eligible due to preemptionPolicy=Never.")
+		return outlook{verdict: diagnosticsv1alpha1.PreemptionNotAllowed, why: "not eligible due to preemptionPolicy=Never."}, nil
+	}
+	helpless := func(format string, args ...any) outlook {
+		return outlook{verdict: diagnosticsv1alpha1.PreemptionHelpless, why: fmt.Sprintf(format, args...)}
 	}
 	if slices.ContainsFunc(spec.Group, func(key gang.Key) bool { return p.gathers(key) != nil }) {
-		return nil, fwk.NewStatus(final, fmt.Sprintf("preemption: not for gangGroup %s, whose members have to be close together", spec.GroupID))
+		return helpless("not for gangGroup %s, whose members have to be close together", spec.GroupID), nil
 	}
 	infos, err := p.handle.SnapshotSharedLister().NodeInfos().List()
 	if err != nil {
-		return nil, fwk.AsStatus(err)
+		return outlook{}, fmt.Errorf("preempt for gangGroup %s: %w", spec.GroupID, err)
 	}
-	running := map[types.UID]bool{}
-	for _, info := range infos {
-		for _, other := range info.GetPods() {
-			running[other.GetPod().UID] = true
-		}
+	if left := p.terminating(infos, spec.GroupID); left > 0 {
+		return outlook{verdict: diagnosticsv1alpha1.PreemptionWaits, why: fmt.Sprintf("gangGroup %s waits for %d victims to end", spec.GroupID, left)}, nil
 	}
-	if left := p.preempting.pending(spec.GroupID, func(uid types.UID) bool { return running[uid] }); left > 0 {
-		return nil, fwk.NewStatus(final, fmt.Sprintf("preemption: gangGroup %s waits for %d victims to end", spec.GroupID, left))
-	}
-	metrics.PreemptionAttempts.Inc()
 	trial, err := p.newTrial(ctx, infos, spec)
 	if err != nil {
-		return nil, fwk.AsStatus(err)
+		return outlook{}, err
 	}
 	plan, found, err := gang.Preempt(trial.candidates, trial)
 	switch {
 	case err != nil:
-		return nil, fwk.AsStatus(err)
+		return outlook{}, fmt.Errorf("preempt for gangGroup %s: %w", spec.GroupID, err)
+	case ctx.Err() != nil:
+		return outlook{}, fmt.Errorf("preempt for gangGroup %s: %w", spec.GroupID, context.Cause(ctx))
 	case !found:
-		return nil, fwk.NewStatus(final, fmt.Sprintf("preemption: no set of less important pods makes room for gangGroup %s", spec.GroupID))
+		none := helpless("no set of less important pods makes room for gangGroup %s", spec.GroupID)
+		none.trial = trial
+		return none, nil
 	}
-	return p.carryOut(ctx, pod, spec, trial, plan)
+	return outlook{verdict: diagnosticsv1alpha1.PreemptionEvicts, trial: trial, plan: plan}, nil
+}
+
+// terminating counts the pods that were evicted for a gang group and are still on their nodes.
+func (p *Plugin) terminating(infos []fwk.NodeInfo, group string) int {
+	victims := sets.New(p.state.Victims(group)...)
+	if len(victims) == 0 {
+		return 0
+	}
+	left := 0
+	for _, info := range infos {
+		for _, other := range info.GetPods() {
+			if victims.Has(other.GetPod().UID) {
+				left++
+			}
+		}
+	}
+	return left
 }
 
 // carryOut nominates all members and has the victims evicted.
-func (p *Plugin) carryOut(ctx context.Context, pod *corev1.Pod, spec *gang.Spec, trial *trial, plan gang.Plan) (*fwk.PostFilterResult, *fwk.Status) {
+func (p *Plugin) carryOut(ctx context.Context, pod *corev1.Pod, spec *gang.Spec, found outlook) (*fwk.PostFilterResult, *fwk.Status) {
+	trial, plan := found.trial, found.plan
 	victims := make([]*corev1.Pod, len(plan.Victims))
 	uids := make([]types.UID, len(plan.Victims))
 	for i, index := range plan.Victims {
 		victims[i] = trial.pods[index].GetPod()
 		uids[i] = victims[i].UID
 	}
-	p.preempting.start(spec.GroupID, uids)
+	p.state.Evict(spec.GroupID, uids)
 	nominated := ""
 	for i, member := range trial.members {
 		node := plan.Nodes[i]
@@ -132,7 +155,7 @@ func (p *Plugin) evict(preemptor *corev1.Pod, group string, victims []*corev1.Po
 		options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &victim.UID}}
 		if err := p.handle.ClientSet().CoreV1().Pods(victim.Namespace).Delete(ctx, victim.Name, options); err != nil && !apierrors.IsNotFound(err) {
 			logger.Error(err, "A victim could not be evicted", "victim", klog.KObj(victim))
-			p.preempting.start(group, nil)
+			p.state.Evict(group, nil)
 			continue
 		}
 		p.handle.EventRecorder().WithLogger(logger).Eventf(victim, preemptor, corev1.EventTypeNormal, "Preempted", "Preempting", "Preempted by gangGroup %v on node %v", group, victim.Spec.NodeName)
@@ -141,8 +164,8 @@ func (p *Plugin) evict(preemptor *corev1.Pod, group string, victims []*corev1.Po
 
 // mayGiveWay tells whether a running pod is less important than every member, and may be a victim at all.
 func mayGiveWay(pod *corev1.Pod, priority int32, spec *gang.Spec) bool {
-	if key, belongs := gang.KeyOf(pod); belongs && slices.Contains(spec.Group, key) {
-		return false
+	if key, belongs := gang.KeyOf(pod); belongs && slices.Contains(spec.Group, key) || reservation.IsReservePod(pod) {
+		return false // what stands for a Reservation is in no cluster, where it could be evicted
 	}
 	return corev1helpers.PodPriority(pod) < priority && pod.DeletionTimestamp == nil &&
 		extension.IsPodPreemptible(pod.Labels) && pod.Labels[extension.LabelQuotaPreemptible] != "false"

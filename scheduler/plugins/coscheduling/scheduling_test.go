@@ -166,4 +166,10 @@ func TestPlainPodsAndGangs(t *testing.T) {
 	}
 	c.create(t, "small", 10, 10)
 	eventually(t, "a gang that fits runs", func() bool { return c.bound(t)["small"] == 10 })
+	for i := range 10 {
+		c.remove(t, fmt.Sprintf("small-%d", i))
+	}
+	c.remove(t, "large-3")
+	c.groups.Modify(c.group("large", 10))
+	eventually(t, "the large gang runs once it fits", func() bool { return c.bound(t)["large"] == 10 })
 }

@@ -28,7 +28,12 @@ type trial struct {
 	gone []int
 	// needed members for each gang of the group.
 	needed map[gang.Key]int
+	// refusals are what kept the first member without a node from each of them, with the number of nodes.
+	refusals map[refusal]int32
 }
+
+// refusal is one reason of one plugin.
+type refusal struct{ plugin, reason string }
 
 // triedMember is a member without a node.
 type triedMember struct {
@@ -172,31 +177,51 @@ func (t *trial) prepare(member *triedMember) (*fwk.PreFilterResult, *fwk.Status)
 
 // Place puts each member on the first node that takes it, with those placed before it there.
 func (t *trial) Place() ([]string, bool) {
-	nodes, placed := make([]string, len(t.members)), map[gang.Key]int{}
-	next := 0
+	nodes, next := make([]string, len(t.members)), 0
 	for i, member := range t.members {
-		result, status := t.prepare(member)
-		if !status.IsSuccess() {
+		at, refused := t.place(member, next)
+		if at < 0 {
+			if t.refusals == nil {
+				t.refusals = refused
+			}
 			continue
 		}
-		for offset := range t.nodes {
-			node := t.nodes[(next+offset)%len(t.nodes)]
-			name := node.Node().Name
-			if !result.AllNodes() && !result.NodeNames.Has(name) || !t.handle.RunFilterPlugins(t.ctx, member.state, member.pod, node).IsSuccess() {
-				continue
-			}
-			node.AddPodInfo(member.info)
-			member.node, nodes[i], next = name, name, (next+offset)%len(t.nodes)
-			placed[member.key]++
-			break
+		next, nodes[i] = at, member.node
+	}
+	return nodes, t.complete()
+}
+
+// place puts a member on the first node from the given one on that takes it, and returns its index; -1 and what each node
+// refused it for when there is none.
+func (t *trial) place(member *triedMember, from int) (at int, refused map[refusal]int32) {
+	refused = map[refusal]int32{}
+	count := func(status *fwk.Status, nodes int) {
+		for _, reason := range status.Reasons() {
+			refused[refusal{status.Plugin(), reason}] += int32(nodes)
 		}
 	}
-	for key, needed := range t.needed {
-		if placed[key] < needed {
-			return nodes, false
-		}
+	result, status := t.prepare(member)
+	if !status.IsSuccess() {
+		count(status, len(t.nodes))
+		return -1, refused
 	}
-	return nodes, true
+	for offset := range t.nodes {
+		at = (from + offset) % len(t.nodes)
+		node := t.nodes[at]
+		name := node.Node().Name
+		if !result.AllNodes() && !result.NodeNames.Has(name) {
+			refused[refusal{reason: "node(s) didn't satisfy a plugin's PreFilter"}]++
+			continue
+		}
+		if status := t.handle.RunFilterPlugins(t.ctx, member.state, member.pod, node); !status.IsSuccess() {
+			count(status, 1)
+			continue
+		}
+		node.AddPodInfo(member.info)
+		member.node = name
+		return at, nil
+	}
+	return -1, refused
 }
 
 // Holds runs the filters for every member placed on the node, with everything else there.

@@ -77,6 +77,7 @@ func (s *State) objectSet(object any) {
 		case *schedulingv1alpha1.ClusterNetworkTopology:
 			if group.Name == schedulingv1alpha1.ClusterNetworkTopologyName {
 				s.network = group
+				return s.book.RefusedForNetwork(), gang.Key{}
 			}
 		}
 		return nil, gang.Key{}
@@ -99,6 +100,7 @@ func (s *State) objectDeleted(object any) {
 		case *schedulingv1alpha1.ClusterNetworkTopology:
 			if group.Name == schedulingv1alpha1.ClusterNetworkTopologyName {
 				s.network = nil
+				return s.book.RefusedForNetwork(), gang.Key{}
 			}
 		}
 		return nil, gang.Key{}

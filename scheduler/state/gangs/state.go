@@ -3,6 +3,7 @@ package gangs
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -105,7 +106,7 @@ func newState(podGroups *informer.Informer, others []*informer.Informer, pods ca
 	args := &gang.Args{}
 	gang.SetDefaults(args)
 	s := &State{podGroups: podGroups, others: others, pods: pods, View: View{
-		book: gang.NewBook(args.Defaults()), groups: map[gang.Key]*schedulingsigsv1alpha1.PodGroup{}, now: now,
+		book: gang.NewBook(args.Defaults()), groups: map[gang.Key]*schedulingsigsv1alpha1.PodGroup{}, now: now, victims: map[string][]types.UID{},
 	}}
 	if _, err := pods.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: s.podAdded, UpdateFunc: s.podUpdated, DeleteFunc: s.podDeleted}); err != nil {
 		return nil, fmt.Errorf("watch pods: %w", err)
@@ -219,11 +220,31 @@ func (s *State) Unplace(key gang.Key, pod *corev1.Pod) gang.Rejection {
 	return s.book.Unplace(key, pod)
 }
 
-// Release marks a waiting member as one that gives its node back; false when it does not wait.
-func (s *State) Release(uid types.UID) bool {
+// Release marks a waiting member as one that gives its node back; false when it does not wait. The member is to be tried again
+// when that is returned.
+func (s *State) Release(uid types.UID) (released bool, again *corev1.Pod) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return s.book.Release(uid)
+}
+
+// Evict notes which pods are being evicted for a gang group, in the place of those noted before; none ends it. Groups of which no
+// gang is left are forgotten.
+func (s *State) Evict(group string, victims []types.UID) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	present := map[string]bool{}
+	for _, known := range s.book.Gangs() {
+		if known.Spec != nil {
+			present[known.Spec.GroupID] = true
+		}
+	}
+	maps.DeleteFunc(s.victims, func(noted string, _ []types.UID) bool { return !present[noted] })
+	if len(victims) == 0 {
+		delete(s.victims, group)
+		return
+	}
+	s.victims[group] = victims
 }
 
 // Bound notes that a member was bound, before the informer says so.

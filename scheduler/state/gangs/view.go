@@ -1,6 +1,7 @@
 package gangs
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -22,6 +23,8 @@ type View struct {
 	now    func() time.Time
 	// network is how the nodes are connected, nil when nothing says.
 	network *schedulingv1alpha1.ClusterNetworkTopology
+	// victims are the pods that are being evicted for gang groups, by the group's name.
+	victims map[string][]types.UID
 }
 
 // Topology of the network, nil when nothing describes it. It must not be changed.
@@ -104,6 +107,20 @@ func (v *View) Object(key gang.Key) *schedulingsigsv1alpha1.PodGroup {
 	return v.groups[key]
 }
 
+// Together is true for a Strict gang that has not run.
+func (v *View) Together(key gang.Key) bool {
+	v.mutex.RLock()
+	defer v.mutex.RUnlock()
+	return v.book.Together(key)
+}
+
+// Victims are the pods that are being evicted for a gang group. They must not be changed.
+func (v *View) Victims(group string) []types.UID {
+	v.mutex.RLock()
+	defer v.mutex.RUnlock()
+	return v.victims[group]
+}
+
 // Fork returns an independent copy, to suppose things in.
 func (v *View) Fork() *View {
 	v.mutex.RLock()
@@ -112,7 +129,7 @@ func (v *View) Fork() *View {
 	for key, group := range v.groups {
 		groups[key] = group
 	}
-	return &View{book: v.book.Fork(), groups: groups, now: v.now, network: v.network}
+	return &View{book: v.book.Fork(), groups: groups, now: v.now, network: v.network, victims: maps.Clone(v.victims)}
 }
 
 // Suppose puts a PodGroup in the place of the one with its name. Only a fork should suppose.
@@ -153,6 +170,9 @@ func (v *View) Permit(gang.Key, *corev1.Pod, string) gang.Permission {
 // Settle allows nobody.
 func (v *View) Settle(gang.Key, func(types.UID) bool) ([]types.UID, bool) { return nil, true }
 
+// Evict evicts nobody.
+func (v *View) Evict(string, []types.UID) {}
+
 // Fail rejects nobody.
 func (v *View) Fail(gang.Key, *corev1.Pod, string) gang.Rejection { return gang.Rejection{} }
 
@@ -160,7 +180,7 @@ func (v *View) Fail(gang.Key, *corev1.Pod, string) gang.Rejection { return gang.
 func (v *View) Unplace(gang.Key, *corev1.Pod) gang.Rejection { return gang.Rejection{} }
 
 // Release releases nobody.
-func (v *View) Release(types.UID) bool { return false }
+func (v *View) Release(types.UID) (released bool, again *corev1.Pod) { return false, nil }
 
 // Bound does nothing.
 func (v *View) Bound(types.UID) {}
