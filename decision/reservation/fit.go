@@ -42,6 +42,12 @@ func (r *Reservation) Left(use Use) Amounts {
 	return left
 }
 
+// insufficient begins the reasons of Fit, and byNode ends those that are about the node.
+const (
+	insufficient = "Insufficient "
+	byNode       = " by node"
+)
+
 // Fit tells whether a pod fits on the node by using a reservation: restricted resources must be left in the reservation;
 // everything else may come from the node beyond it.
 func Fit(demand *Demand, r *Reservation, use Use, room Room, ignore *Ignore) Refusal {
@@ -52,11 +58,11 @@ func Fit(demand *Demand, r *Reservation, use Use, room Room, ignore *Ignore) Ref
 		wanted := demand.Requests[name]
 		if r.Restricted[name] {
 			if left := max(r.Allocatable[name]-use.Taken[name], 0); wanted > left {
-				return Refusal{Code: finding.ReservationInsufficient, Reason: "Insufficient " + string(name), Resource: name, Requested: wanted, Free: left}
+				return Refusal{Code: finding.ReservationInsufficient, Reason: insufficient + string(name), Resource: name, Requested: wanted, Free: left}
 			}
 		}
 		if free := room.Allocatable[name] - room.Requested[name] + room.Held[name]; wanted > free {
-			return Refusal{Code: finding.ReservationNodeInsufficient, Reason: "Insufficient " + string(name) + " by node", Resource: name, Requested: wanted, Free: max(free, 0)}
+			return Refusal{Code: finding.ReservationNodeInsufficient, Reason: insufficient + string(name) + byNode, Resource: name, Requested: wanted, Free: max(free, 0)}
 		}
 	}
 	return Refusal{}

@@ -48,6 +48,9 @@ func TestFit(t *testing.T) {
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("refusal (-want +got):\n%s", diff)
 			}
+			if code := CodeOf(UnfitReason(got)); code != got.Code || !IsUnfit(UnfitReason(got)) {
+				t.Errorf("code %q of %q, want %q", code, UnfitReason(got), got.Code)
+			}
 		})
 	}
 }

@@ -209,7 +209,7 @@ func TestPreAllocation(t *testing.T) {
 			args := &Args{PreAllocationConfig: &PreAllocationConfig{EnableClusterMode: test.cluster}}
 			SetDefaults(args)
 			plan, refusal := NewPreAllocation(object, args.PreAllocationConfig)
-			if string(refusal.Code) != test.wantCode {
+			if string(refusal.Code) != test.wantCode || CodeOf(refusal.Reason) != refusal.Code {
 				t.Fatalf("refusal %+v, want %q", refusal, test.wantCode)
 			}
 			if plan == nil {

@@ -2,9 +2,11 @@ package reservation
 
 import (
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 )
 
@@ -18,6 +20,50 @@ const (
 	ReasonAllocatedOnce  = "reservation has allocateOnce enabled and has already been allocated"
 	ReasonPreemption     = "node(s) preemption failed due to insufficient resources"
 )
+
+// reasonUnfitBegin stands before the reason of the last reservation that a pod does not fit into.
+const reasonUnfitBegin = "Reservation(s) "
+
+// UnfitReason is the status' text for a refusal of Fit.
+func UnfitReason(refusal Refusal) string { return reasonUnfitBegin + refusal.Reason }
+
+// IsUnfit tells whether a text is ReasonUnfit or one of UnfitReason.
+func IsUnfit(text string) bool {
+	return text == ReasonUnfit || strings.HasPrefix(text, reasonUnfitBegin)
+}
+
+// codes of the texts that say nothing else.
+var codes = map[string]finding.Code{
+	ReasonAffinity:            finding.ReservationAffinityUnmatched,
+	ReasonUnfit:               finding.ReservationUnfit,
+	ReasonNodeName:            finding.ReservationNodeMismatch,
+	ReasonPolicyConflict:      finding.ReservationPolicyConflict,
+	ReasonInactive:            finding.ReservationInactive,
+	reasonUnrestricted:        finding.PreAllocationInvalid,
+	reasonClusterModeDisabled: finding.PreAllocationInvalid,
+}
+
+// CodeOf returns the code of a status' text, empty for one that has none here.
+func CodeOf(text string) finding.Code {
+	if code, known := codes[text]; known {
+		return code
+	}
+	if strings.HasPrefix(text, ReasonInactive+": ") {
+		return finding.ReservationInactive
+	}
+	if short, found := strings.CutPrefix(text, reasonUnfitBegin+insufficient); found {
+		if strings.HasSuffix(short, byNode) {
+			return finding.ReservationNodeInsufficient
+		}
+		return finding.ReservationInsufficient
+	}
+	for _, key := range []string{extension.AnnotationReservationAffinity, extension.AnnotationExactMatchReservation} {
+		if extension.NamesAnnotation(text, key) {
+			return finding.ReservationWishInvalid
+		}
+	}
+	return ""
+}
 
 // Refusal says why a pod cannot use a reservation. The zero value lets it.
 type Refusal struct {

@@ -165,8 +165,27 @@ func TestDemandsThatCannotBeReadAreErrors(t *testing.T) {
 	} {
 		pod := newPod("p")
 		pod.Annotations = annotations
-		if demand, err := NewDemand(pod); err == nil {
+		demand, err := NewDemand(pod)
+		if err == nil {
 			t.Errorf("%s: demand %+v, want an error", name, demand)
+			continue
+		}
+		if got := CodeOf(err.Error()); got != finding.ReservationWishInvalid {
+			t.Errorf("%s: code %q of %q", name, got, err)
+		}
+	}
+}
+
+func TestCodesOfTexts(t *testing.T) {
+	for text, want := range map[string]finding.Code{
+		ReasonAffinity: finding.ReservationAffinityUnmatched, ReasonUnfit: finding.ReservationUnfit, ReasonNodeName: finding.ReservationNodeMismatch,
+		ReasonPolicyConflict: finding.ReservationPolicyConflict, ReasonInactive: finding.ReservationInactive,
+		ReasonInactive + ": " + ReasonAllocatedOnce: finding.ReservationInactive,
+		"Insufficient cpu":                          "",
+		"":                                          "",
+	} {
+		if got := CodeOf(text); got != want {
+			t.Errorf("code %q of %q, want %q", got, text, want)
 		}
 	}
 }

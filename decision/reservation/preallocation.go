@@ -21,6 +21,11 @@ type PreAllocation struct {
 	config      *PreAllocationConfig
 }
 
+const (
+	reasonUnrestricted        = "pre-allocation requires allocatePolicy Restricted"
+	reasonClusterModeDisabled = "pre-allocation in mode Cluster is not enabled"
+)
+
 // NewPreAllocation reads a Reservation with preAllocation set. It must be Restricted, so that it never takes room beyond that of
 // the pods it was made for; mode Cluster must be enabled.
 func NewPreAllocation(object *schedulingv1alpha1.Reservation, config *PreAllocationConfig) (*PreAllocation, Refusal) {
@@ -31,9 +36,9 @@ func NewPreAllocation(object *schedulingv1alpha1.Reservation, config *PreAllocat
 	}
 	switch {
 	case compiled.Policy != schedulingv1alpha1.ReservationAllocatePolicyRestricted:
-		return nil, Refusal{Code: finding.PreAllocationInvalid, Reason: "pre-allocation requires allocatePolicy Restricted"}
+		return nil, Refusal{Code: finding.PreAllocationInvalid, Reason: reasonUnrestricted}
 	case plan.cluster && !config.EnableClusterMode:
-		return nil, Refusal{Code: finding.PreAllocationInvalid, Reason: "pre-allocation in mode Cluster is not enabled"}
+		return nil, Refusal{Code: finding.PreAllocationInvalid, Reason: reasonClusterModeDisabled}
 	}
 	return plan, Refusal{}
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	fcache "k8s.io/client-go/tools/cache/testing"
@@ -46,6 +47,8 @@ type objects struct {
 	mutex   sync.Mutex
 	byName  map[string]*schedulingv1alpha1.Reservation
 	version int
+	// silent changes are not sent to watches, until look.
+	silent bool
 }
 
 func newObjects() *objects {
@@ -66,7 +69,7 @@ func (o *objects) change(name string, edit func(*schedulingv1alpha1.Reservation)
 		if before != nil {
 			o.version++ // as the source counts
 			delete(o.byName, name)
-			o.Delete(before)
+			o.send(watch.Deleted, before)
 		}
 		return
 	}
@@ -79,8 +82,25 @@ func (o *objects) change(name string, edit func(*schedulingv1alpha1.Reservation)
 	if before == nil {
 		o.Add(after.DeepCopy())
 	} else {
-		o.Modify(after.DeepCopy())
+		o.send(watch.Modified, after.DeepCopy())
 	}
+}
+
+// send is a change of what is known.
+func (o *objects) send(change watch.EventType, object runtime.Object) {
+	probability := 1.0
+	if o.silent {
+		probability = 0
+	}
+	o.Change(watch.Event{Type: change, Object: object}, probability)
+}
+
+// look breaks watches, so that informers list what there is.
+func (o *objects) look() {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	o.silent = false
+	o.ResetWatch()
 }
 
 func (o *objects) get(name string) *schedulingv1alpha1.Reservation {

@@ -388,3 +388,36 @@ func checkOwners(t *testing.T, c *cluster) {
 		}
 	}
 }
+
+// TestAReservationThatEndsUnseen is placed and deleted while the watch is broken: the scheduler never sees it placed.
+func TestAReservationThatEndsUnseen(t *testing.T) {
+	for name, end := range map[string]func(*cluster){
+		"it is deleted": func(c *cluster) {
+			c.objects.change("web", func(*schedulingv1alpha1.Reservation) *schedulingv1alpha1.Reservation { return nil })
+		},
+		"it fails": func(c *cluster) {
+			c.objects.change("web", func(object *schedulingv1alpha1.Reservation) *schedulingv1alpha1.Reservation {
+				object.Status.Phase = schedulingv1alpha1.ReservationFailed
+				return object
+			})
+		},
+		"another of its name comes": func(c *cluster) {
+			c.objects.change("web", func(*schedulingv1alpha1.Reservation) *schedulingv1alpha1.Reservation { return nil })
+			other := newReservation("web", "9", false)
+			other.UID = "uid-other"
+			c.objects.create(other)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(newNode("node-1", "4"))
+			c.objects.silent = true
+			r := c.start(t, "")
+			c.objects.create(newReservation("web", "3", false))
+			until(t, "it is placed", "Available node-1", r.phase("web"))
+			until(t, "its room is taken", 3000, func() int64 { return r.requested("node-1") })
+			end(c)
+			c.objects.look()
+			until(t, "its room is free", 0, func() int64 { return r.requested("node-1") })
+		})
+	}
+}

@@ -18,15 +18,13 @@ import (
 
 var (
 	_ reason.Explainer = &Plugin{}
+	_ reason.Coder     = &Plugin{}
+	_ reason.Preemptor = &Plugin{}
 	_ reason.Adviser   = &Plugin{}
 )
 
-const (
-	// costOfWish is that of an edit of the pod.
-	costOfWish = 3
-	// costOfUser is that of running work.
-	costOfUser = 100
-)
+// costOfWish is that of an edit of the pod.
+const costOfWish = 3
 
 // Census returns all reservations whose owner the pod of the cycle is, and what became of each; nil when it is none.
 func Census(state fwk.CycleState) *decision.Census {
@@ -38,14 +36,15 @@ func Census(state fwk.CycleState) *decision.Census {
 
 // fixed are the refusals that are about reserve pods, or about pods as such.
 var fixed = map[string]reason.Subject{
-	decision.ReasonNodeName:       {Code: finding.ReservationNodeMismatch, Phrase: "are not the node that the reservation names", Distance: 2},
-	decision.ReasonInactive:       {Code: finding.ReservationInactive, Phrase: "had a reservation that ended", Distance: 1},
-	decision.ReasonPolicyConflict: {Code: finding.ReservationPolicyConflict, Phrase: "have reservations with another allocate policy", Distance: 1},
+	decision.ReasonNodeName:       {Phrase: "are not the node that the reservation names", Distance: 2},
+	decision.ReasonInactive:       {Phrase: "had a reservation that ended", Distance: 1},
+	decision.ReasonPolicyConflict: {Phrase: "have reservations with another allocate policy", Distance: 1},
 }
 
 // ExplainRefusal implements reason.Explainer.
 func (p *Plugin) ExplainRefusal(_ context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo, text string) (reason.Subject, bool) {
 	if subject, found := fixed[text]; found {
+		subject.Code = decision.CodeOf(text)
 		subject.Describe = func() (string, []diagnosticsv1alpha1.Term) { return text, nil }
 		return subject, true
 	}
@@ -64,10 +63,18 @@ func (p *Plugin) ExplainRefusal(_ context.Context, state fwk.CycleState, pod *co
 			Code: finding.ReservationAffinityUnmatched, Phrase: "have no reservation for the pod", Distance: 2,
 			Describe: func() (string, []diagnosticsv1alpha1.Term) { return c.census.Summary(), nil },
 		}, true
-	case text == decision.ReasonUnfit || strings.HasPrefix(text, "Reservation(s) "):
+	case decision.IsUnfit(text):
 		return explainUnfit(c, info.Node().Name)
 	}
 	return reason.Subject{}, false
+}
+
+// CodeOf returns the code of a reason of PreFilter, Filter or Reserve, empty for any other text.
+func (p *Plugin) CodeOf(text string) finding.Code {
+	if reason.ExcludedBy(text) == Name { // nodes without a reservation for a pod that must use one
+		return decision.CodeOf(decision.ReasonAffinity)
+	}
+	return decision.CodeOf(text)
 }
 
 // explainWish is about annotations that cannot be read.
@@ -123,7 +130,7 @@ func terms(refusal decision.Refusal) []diagnosticsv1alpha1.Term {
 // Advise implements reason.Adviser: the pod may ask for less of its reservation, or the users of one may go.
 func (p *Plugin) Advise(_ context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo, _ []string) []reason.Change {
 	c := cycleOf(state)
-	if c == nil || decision.IsReservePod(pod) {
+	if decision.IsReservePod(pod) {
 		return nil
 	}
 	var changes []reason.Change
@@ -136,7 +143,18 @@ func (p *Plugin) Advise(_ context.Context, state fwk.CycleState, pod *corev1.Pod
 		}
 	}
 	slices.SortFunc(changes, func(a, b reason.Change) int { return strings.Compare(a.Fix.Description, b.Fix.Description) })
+	if c == nil { // what the pod says cannot be read
+		return append(changes, withoutWishes(pod, info.Node().Name)...)
+	}
 	return append(changes, withoutUsers(c, info)...)
+}
+
+// withoutWishes gives up all that a pod says about reservations, when more than one of it cannot be read.
+func withoutWishes(pod *corev1.Pod, node string) []reason.Change {
+	first := withoutWish(pod, node, extension.AnnotationReservationAffinity, "all that the pod demands of reservations")
+	delete(first.Pod.Annotations, extension.AnnotationExactMatchReservation)
+	first.Fix.Command += " " + extension.AnnotationExactMatchReservation + "-"
+	return []reason.Change{first}
 }
 
 func withoutWish(pod *corev1.Pod, node, key, what string) reason.Change {
@@ -159,7 +177,7 @@ func withoutUsers(c *cycle, info fwk.NodeInfo) []reason.Change {
 		pod := other.GetPod()
 		for _, view := range offer.views {
 			if _, uses := view.Pods[pod.UID]; uses {
-				changes = append(changes, reason.Change{Cost: costOfUser, Evict: []*corev1.Pod{pod}, Fix: diagnosticsv1alpha1.Fix{
+				changes = append(changes, reason.Change{Cost: reason.CostEvict, Evict: []*corev1.Pod{pod}, Fix: diagnosticsv1alpha1.Fix{
 					Target: diagnosticsv1alpha1.FixCluster, Kind: "evictPod", Node: info.Node().Name,
 					Description: fmt.Sprintf("evict %s/%s, which uses reservation %s", pod.Namespace, pod.Name, view.Name),
 					Command:     fmt.Sprintf("kubectl delete pod -n %s %s", pod.Namespace, pod.Name),

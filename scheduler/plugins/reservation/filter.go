@@ -30,12 +30,10 @@ func (p *Plugin) Filter(_ context.Context, state fwk.CycleState, pod *corev1.Pod
 	case offer.chosen != nil || p.fitsWithout(c, offer, info):
 		return nil
 	case offer.refusal.Reason != "":
-		return fwk.NewStatus(fwk.Unschedulable, decision.ReasonUnfit, reasonOf(offer.refusal))
+		return fwk.NewStatus(fwk.Unschedulable, decision.ReasonUnfit, decision.UnfitReason(offer.refusal))
 	}
 	return fwk.NewStatus(fwk.Unschedulable, decision.ReasonUnfit)
 }
-
-func reasonOf(refusal decision.Refusal) string { return "Reservation(s) " + refusal.Reason }
 
 // fitsWithout tells whether the pod fits into a reservation of the node once users of it that are missing from the node are
 // gone: what a preemption tries.

@@ -63,6 +63,28 @@ func (p *Plugin) enablePreemption(ctx context.Context) error {
 	return nil
 }
 
+// MayPreempt implements reason.Preemptor: only reserve pods are served, where that is enabled.
+func (p *Plugin) MayPreempt(pod *corev1.Pod) (bool, string) {
+	switch {
+	case !decision.IsReservePod(pod):
+		return false, ""
+	case p.preemption == nil:
+		return false, "reservations evict no pods unless enablePreemption of the plugin's arguments is set"
+	}
+	return true, ""
+}
+
+// Spared implements reason.Preemptor: who is spared depends on the node.
+func (p *Plugin) Spared(*corev1.Pod) string { return "" }
+
+// Preemption is what looks for victims of reserve pods; nil unless it is enabled. Its Executor must not be used.
+func (p *Plugin) Preemption() *defaultpreemption.DefaultPreemption { return p.preemption }
+
+// Guard teaches a preemption about the reservations that this plugin knows, as the function of that name does.
+func (p *Plugin) Guard(plugin *defaultpreemption.DefaultPreemption, evict Evict) {
+	Guard(plugin, p.state, evict)
+}
+
 // Evict ends the Reservation that a reserve pod stands for, in favour of a preemptor.
 type Evict func(ctx context.Context, reservePod *corev1.Pod, preemptor string) error
 

@@ -111,22 +111,34 @@ func (p *Plugin) Bind(ctx context.Context, state fwk.CycleState, pod *corev1.Pod
 	return fwk.AsStatus(p.place(ctx, object, node))
 }
 
-// place writes the status, for as long as the Reservation waits for it.
+// place writes the status, for as long as the Reservation waits for it. A write that is not answered may have been stored: it
+// is read back, because the room would be given away otherwise.
 func (p *Plugin) place(ctx context.Context, object *schedulingv1alpha1.Reservation, node string) error {
+	name, uid, lost := object.Name, object.UID, false
 	for attempt := 1; ; attempt++ {
 		if !decision.Pending(object) {
-			return fmt.Errorf("place reservation %s: it is no longer pending", object.Name)
+			return fmt.Errorf("place reservation %s: it is no longer pending", name)
 		}
 		err := p.writer.WriteStatus(ctx, object, decision.Placed(object, node, p.now()))
-		if !apierrors.IsConflict(err) || attempt == bindAttempts {
+		switch {
+		case err == nil:
+			return nil
+		case !extender.Answered(err):
+			lost = true
+		case !apierrors.IsConflict(err) || attempt >= bindAttempts && !lost:
 			return err
 		}
-		uid := object.UID
-		if object, err = p.writer.Get(ctx, object.Name); err != nil {
+		err = extender.UntilAnswered(ctx, func() (err error) {
+			object, err = p.writer.Get(ctx, name)
 			return err
-		}
-		if object.UID != uid {
-			return fmt.Errorf("place reservation %s: it was replaced by another", object.Name)
+		})
+		switch {
+		case err != nil:
+			return err
+		case object.UID != uid:
+			return fmt.Errorf("place reservation %s: it was replaced by another", name)
+		case lost && decision.Active(object) && object.Status.NodeName == node:
+			return nil
 		}
 	}
 }

@@ -13,16 +13,40 @@ import (
 
 func (s *State) reservationHandler() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(object any) { s.observe(object) },
-		UpdateFunc: func(_, object any) { s.observe(object) },
-		DeleteFunc: func(object any) {
-			if r, ok := lastKnown(object).(*schedulingv1alpha1.Reservation); ok {
-				s.mutex.Lock()
-				defer s.mutex.Unlock()
-				s.remove(r.UID)
+		AddFunc: func(object any) { s.observe(object) },
+		UpdateFunc: func(before, after any) {
+			if !sameUID(before, after) {
+				s.gone(before)
 			}
+			s.observe(after)
 		},
+		DeleteFunc: func(object any) { s.gone(lastKnown(object)) },
 	}
+}
+
+func sameUID(before, after any) bool {
+	a, known := before.(*schedulingv1alpha1.Reservation)
+	b, ok := after.(*schedulingv1alpha1.Reservation)
+	return known && ok && a.UID == b.UID
+}
+
+// gone forgets a Reservation that was deleted.
+func (s *State) gone(object any) {
+	if r, ok := object.(*schedulingv1alpha1.Reservation); ok {
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		s.end(r)
+	}
+}
+
+// end forgets a Reservation that holds nothing any more. While a watch is broken one can be placed and end without ever being
+// shown as placed; then its reserve pod is still what the placement assumed. It expects the lock to be held.
+func (s *State) end(r *schedulingv1alpha1.Reservation) {
+	if _, known := s.entries[r.UID]; known {
+		s.remove(r.UID)
+		return
+	}
+	s.show(&entry{object: r}, decision.ReservePod(r, "", false), nil)
 }
 
 func lastKnown(object any) any {
@@ -42,7 +66,11 @@ func (s *State) observe(object any) {
 	if before, known := s.names[r.Name]; known && before != r.UID {
 		s.remove(before) // deleted and created again between two events
 	}
-	if !decision.Active(r) {
+	switch {
+	case decision.Terminal(r):
+		s.end(r)
+		return
+	case !decision.Active(r):
 		s.remove(r.UID)
 		return
 	}
