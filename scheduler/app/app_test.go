@@ -182,7 +182,7 @@ func (l *lock) Update(_ context.Context, record resourcelock.LeaderElectionRecor
 
 func TestObservedLockKnowsTheLeader(t *testing.T) {
 	inner := &lock{}
-	observed := &observedLock{Interface: inner}
+	observed := &observedLock{Interface: inner, now: thisMoment}
 	update := func(holder string) {
 		_ = observed.Update(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: holder})
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 
 	decision "koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/scheduler/plugins/deviceshare/strays"
 	quotacontroller "koordinator.sh/koord/scheduler/plugins/elasticquota/controller"
 	"koordinator.sh/koord/scheduler/plugins/reservation"
 	"koordinator.sh/koord/scheduler/reservepods"
@@ -40,11 +41,14 @@ func leaderWork(completed *kubeconfig.CompletedConfig, common *shared, profiles 
 	quotas := quotacontroller.New(quotacontroller.Config{
 		State: common.quotas, Quotas: objects, Pods: pods, Recorder: completed.EventBroadcaster.NewRecorder("koord-scheduler"), Now: time.Now,
 	})
+	core := completed.InformerFactory.Core().V1()
+	lost := strays.New(strays.Config{
+		State: common.devices, Pods: core.Pods().Lister(), Nodes: core.Nodes().Lister(), Recorder: completed.EventBroadcaster.NewRecorder("koord-scheduler"), Now: time.Now,
+	})
 	args, err := reservationArgs(profiles)
 	if err != nil {
 		return nil, err
 	}
-	core := completed.InformerFactory.Core().V1()
 	reserved, err := reservepods.NewController(reservepods.Options{
 		State: common.reservations, Writer: common.reservationWriter, Client: pods, Pods: core.Pods().Informer(), Nodes: core.Nodes().Informer(),
 		Args: args, Leading: leads, Now: time.Now,
@@ -56,7 +60,7 @@ func leaderWork(completed *kubeconfig.CompletedConfig, common *shared, profiles 
 	if err != nil {
 		return nil, err
 	}
-	return []func(context.Context){quotas.Run, reserved.Run, statuses.Run}, nil
+	return []func(context.Context){quotas.Run, lost.Run, reserved.Run, statuses.Run}, nil
 }
 
 // reservationArgs are those of the first profile that has the plugin.

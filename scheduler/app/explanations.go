@@ -12,6 +12,7 @@ import (
 	"koordinator.sh/koord/scheduler/diagnostics"
 	"koordinator.sh/koord/scheduler/explain"
 	"koordinator.sh/koord/scheduler/scheduleexplanations"
+	"koordinator.sh/koord/scheduler/services"
 )
 
 // newEngine makes what explains the scheduler's decisions, with a client that cannot write.
@@ -23,7 +24,7 @@ func (s *Scheduler) newEngine(ctx context.Context, profiles []config.KubeSchedul
 	engine, err := explain.New(ctx, explain.Config{
 		Client: client, Informers: s.config.InformerFactory, Cache: s.scheduler.Cache,
 		Profiles: s.scheduler.Profiles, ProfileConfigs: profiles, Nominator: s.scheduler.SchedulingQueue,
-		State: s.shared.cluster, Quotas: s.shared.quotas.Fork, Gangs: s.shared.gangs.Fork, OutOfTree: s.shared.outOfTree, Attempts: s.attempts,
+		State: s.shared.cluster, Quotas: s.shared.quotas.Fork, Gangs: s.shared.gangs.Fork, Reserved: s.shared.reservations.Suppose, OutOfTree: s.shared.outOfTree, Attempts: s.attempts,
 		Identity: identity, Leader: s.leads, Now: time.Now,
 	})
 	return engine, client, err
@@ -37,10 +38,14 @@ func (s *Scheduler) newDiagnostics(opts *Options, engine *explain.Engine, client
 	}
 	core := s.config.InformerFactory.Core().V1()
 	pods, nodes := core.Pods().Informer(), core.Nodes().Informer()
+	ready := func() bool { return pods.HasSynced() && nodes.HasSynced() }
 	return diagnostics.NewServer(diagnostics.Options{
 		BindAddress: opts.DiagnosticsBindAddress, Port: opts.DiagnosticsPort, CertNamespace: namespace, CertName: name,
 		Authentication: opts.Authentication, Authorization: opts.Authorization, Client: client,
-	}, engine, func() bool { return pods.HasSynced() && nodes.HasSynced() })
+		Services: services.NewHandler(services.Options{
+			Providers: s.shared.providers(s.scheduler.Profiles), Leads: s.leads, Ready: ready, Nodes: services.NewWorld(s.scheduler.Cache).Nodes,
+		}),
+	}, engine, ready)
 }
 
 // newAnswers makes the controller that fills in ScheduleExplanations.

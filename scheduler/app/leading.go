@@ -15,6 +15,10 @@ import (
 type observedLock struct {
 	resourcelock.Interface
 	leading atomic.Bool
+	// renewed is when this process last got or kept the lock, and valid for how long that lets it write; 0 is for ever.
+	renewed atomic.Pointer[moment]
+	valid   time.Duration
+	now     func() moment
 }
 
 // Get notes when another process holds the lock.
@@ -28,16 +32,20 @@ func (l *observedLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRec
 
 // Create notes that this process got the lock.
 func (l *observedLock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
-	return l.note(record, l.Interface.Create(ctx, record))
+	began := l.now()
+	return l.note(record, began, l.Interface.Create(ctx, record))
 }
 
 // Update notes that this process got, kept or released the lock.
 func (l *observedLock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
-	return l.note(record, l.Interface.Update(ctx, record))
+	began := l.now()
+	return l.note(record, began, l.Interface.Update(ctx, record))
 }
 
-func (l *observedLock) note(record resourcelock.LeaderElectionRecord, err error) error {
+// note remembers the outcome of a write of the lock, which holds from when it was asked for.
+func (l *observedLock) note(record resourcelock.LeaderElectionRecord, began moment, err error) error {
 	if err == nil {
+		l.renewed.Store(&began)
 		l.leading.Store(record.HolderIdentity == l.Identity())
 	}
 	return err

@@ -29,7 +29,7 @@ import (
 
 // live is what the scheduler's own plugins go by; explanations suppose something else.
 func (s *shared) live() explain.Supposed {
-	return explain.Supposed{Load: s.cluster, Quotas: s.quotas, Gangs: s.gangs}
+	return explain.Supposed{Load: s.cluster, Quotas: s.quotas, Gangs: s.gangs, Reserved: s.reservations}
 }
 
 // outOfTree is the registry of this project's plugins, on a state that they share.
@@ -39,7 +39,7 @@ func (s *shared) outOfTree(supposed explain.Supposed, now func() time.Time) fram
 		coscheduling.Name:            coscheduling.Factory(supposed.Gangs),
 		elasticquota.Name:            elasticquota.Factory(supposed.Quotas),
 		deviceshare.Name:             deviceshare.Factory(s.devices, s.deviceHooks, s.numaHooks),
-		reservation.Name:             s.holding(reservation.Factory(s.reservations, s.reservationWriter, now)),
+		reservation.Name:             s.holding(reservation.Factory(supposed.Reserved, s.reservationWriter, now)),
 		nodenumaresource.Name:        nodenumaresource.Factory(s.topologies, s.numaHooks),
 		defaultprebind.Name:          defaultprebind.New,
 		noderesourcesfitplus.Name:    noderesourcesfitplus.New,

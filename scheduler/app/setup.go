@@ -39,7 +39,16 @@ func Setup(ctx context.Context, opts *Options) (*Scheduler, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Assemble(ctx, opts, completed)
+}
+
+// Assemble builds the scheduler from a complete configuration, whoever made that: clients and informers are those of the
+// configuration, and of the options only the diagnostics server's count. Nothing runs, and nothing was asked of the cluster.
+func Assemble(ctx context.Context, opts *Options, completed *kubeconfig.CompletedConfig) (*Scheduler, error) {
 	lock := observe(completed)
+	if err := fenced(completed, lock); err != nil {
+		return nil, err
+	}
 	common, err := newShared(completed.KubeConfig, completed.InformerFactory)
 	if err != nil {
 		return nil, err
@@ -104,7 +113,7 @@ func observe(completed *kubeconfig.CompletedConfig) *observedLock {
 	if completed.LeaderElection == nil {
 		return nil
 	}
-	lock := &observedLock{Interface: completed.LeaderElection.Lock}
+	lock := &observedLock{Interface: completed.LeaderElection.Lock, now: thisMoment}
 	completed.LeaderElection.Lock = lock
 	return lock
 }
@@ -119,7 +128,7 @@ func copyProfiles(profiles []config.KubeSchedulerProfile) []config.KubeScheduler
 
 // buildScheduler makes the scheduler with the same options as kube-scheduler's own main, and extends its profiles.
 func buildScheduler(ctx context.Context, opts *Options, completed *kubeconfig.CompletedConfig, common *shared, attempts *recorder.Recorder) (*scheduler.Scheduler, error) {
-	component, created := &completed.ComponentConfig, &createdPlugins{}
+	component, created := &completed.ComponentConfig, &common.created
 	var finished []config.KubeSchedulerProfile
 	built, err := scheduler.New(ctx, completed.Client, completed.InformerFactory, completed.DynInformerFactory,
 		func(name string) events.EventRecorderLogger { return completed.EventBroadcaster.NewRecorder(name) },
@@ -141,19 +150,24 @@ func buildScheduler(ctx context.Context, opts *Options, completed *kubeconfig.Co
 	if err := options.LogOrWriteConfig(klog.FromContext(ctx), opts.WriteConfigTo, component, finished); err != nil {
 		return nil, fmt.Errorf("write the configuration: %w", err)
 	}
-	for name, inner := range built.Profiles {
-		built.Profiles[name] = extender.Wrap(inner, created.of(name), attempts)
-	}
-	built.FailureHandler = extender.RecordFailures(built.FailureHandler, attempts)
-	if err := common.bridge.Attach(built); err != nil {
+	if err := extend(built, common, created, attempts); err != nil {
 		return nil, err
 	}
 	return built, nil
 }
 
+// extend gives a scheduler what plugins alone cannot: extended profiles, a recorder of its attempts, and Reservations.
+func extend(built *scheduler.Scheduler, common *shared, created *createdPlugins, attempts *recorder.Recorder) error {
+	for name, inner := range built.Profiles {
+		built.Profiles[name] = extender.Wrap(inner, created.of(name), attempts)
+	}
+	built.FailureHandler = extender.RecordFailures(built.FailureHandler, attempts)
+	return common.bridge.Attach(built)
+}
+
 func identityOf(lock *observedLock) (string, func() bool) {
 	if lock != nil {
-		return lock.Identity(), lock.leading.Load
+		return lock.Identity(), lock.leads
 	}
 	host, err := os.Hostname()
 	if err != nil {

@@ -43,6 +43,8 @@ type shared struct {
 	// numaHooks and deviceHooks are where plugins of one profile find each other.
 	numaHooks   *nodenumaresource.Hooks
 	deviceHooks *deviceshare.Hooks
+	// created are the plugins of the scheduler's profiles, those of explanations not among them.
+	created createdPlugins
 }
 
 // newShared creates the state from the cluster that config reaches. Nothing is watched before run.

@@ -1,0 +1,55 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/kubernetes/pkg/scheduler"
+
+	"koordinator.sh/koord/scheduler/extender"
+)
+
+func TestEmbeddedExtendsASchedulerThatItsPluginsAreIn(t *testing.T) {
+	configuration, err := DefaultConfiguration()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	client := fake.NewClientset()
+	embedded := NewEmbedded()
+	built, err := scheduler.New(ctx, client, informers.NewSharedInformerFactory(client, 0), nil,
+		func(string) events.EventRecorderLogger { return &events.FakeRecorder{} },
+		scheduler.WithKubeConfig(&rest.Config{Host: "https://127.0.0.1:1"}),
+		scheduler.WithProfiles(configuration.Profiles...), scheduler.WithFrameworkOutOfTreeRegistry(embedded.Registry()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := embedded.Attach(ctx, built); err != nil {
+		t.Fatal(err)
+	}
+	for name, profile := range built.Profiles {
+		if _, extended := profile.(*extender.Framework); !extended {
+			t.Errorf("profile %s is a %T", name, profile)
+		}
+		if plugins, want := len(embedded.shared.created.of(name)), len(embedded.Registry()); plugins != want {
+			t.Errorf("profile %s has %d of %d plugins", name, plugins, want)
+		}
+	}
+}
+
+func TestEmbeddedKnowsWhenItsPluginsAreNotInAScheduler(t *testing.T) {
+	embedded := NewEmbedded()
+	for name, err := range map[string]error{
+		"attach": embedded.Attach(t.Context(), &scheduler.Scheduler{}), "run": embedded.Run(t.Context(), nil), "settle": embedded.Settle(t.Context()),
+	} {
+		if !errors.Is(err, errNoPlugin) {
+			t.Errorf("%s: error %v, want %v", name, err, errNoPlugin)
+		}
+	}
+}

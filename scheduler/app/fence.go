@@ -1,0 +1,70 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	kubeconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
+)
+
+// fence keeps a process from writing that has not renewed its lease in time. One that was stopped, as a machine that hangs
+// is, goes on where it was when it is continued: until it looks at its lease it would bind pods by what it knew before
+// another process took over.
+type fence struct {
+	next http.RoundTripper
+	may  func() bool
+}
+
+// RoundTrip sends reads on, and writes while they may be made. The error for others is an answer like the API server's, so
+// that nobody takes the outcome for unknown.
+func (f *fence) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method == http.MethodGet || request.Method == http.MethodHead || f.may() {
+		return f.next.RoundTrip(request)
+	}
+	if request.Body != nil {
+		_ = request.Body.Close() // as the interface asks
+	}
+	return nil, apierrors.NewForbidden(schema.GroupResource{}, "", fmt.Errorf("%s %s: this process has not renewed its lease and must not write", request.Method, request.URL.Path))
+}
+
+// fenced has all clients of the scheduler write only while it leads, except for its lease and its events. Without leader
+// election there is nothing to do.
+func fenced(completed *kubeconfig.CompletedConfig, lock *observedLock) error {
+	if lock == nil {
+		return nil
+	}
+	lock.valid = completed.LeaderElection.RenewDeadline
+	completed.KubeConfig = rest.CopyConfig(completed.KubeConfig)
+	completed.KubeConfig.Wrap(func(next http.RoundTripper) http.RoundTripper { return &fence{next: next, may: lock.leads} })
+	client, err := kubernetes.NewForConfig(rest.AddUserAgent(completed.KubeConfig, "scheduler"))
+	if err != nil {
+		return fmt.Errorf("create a client that writes while it leads: %w", err)
+	}
+	completed.Client = client
+	return nil
+}
+
+// moment is a time by two clocks: one that only goes on, and that of the wall, which may be set.
+type moment struct{ steady, wall time.Time }
+
+func thisMoment() moment {
+	now := time.Now()
+	return moment{steady: now, wall: now.Round(0)}
+}
+
+// since is the longer of the times that passed by either clock. The steady one does not go on while a machine sleeps.
+func (m moment) since(before moment) time.Duration {
+	return max(m.steady.Sub(before.steady), m.wall.Sub(before.wall))
+}
+
+// leads is true while this process holds the lock and was told so not longer ago than an elector tries to renew it, which is
+// less than others wait before they take over.
+func (l *observedLock) leads() bool {
+	renewed := l.renewed.Load()
+	return renewed != nil && l.leading.Load() && (l.valid == 0 || l.now().since(*renewed) < l.valid)
+}
