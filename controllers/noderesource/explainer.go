@@ -19,6 +19,8 @@ type Explainer struct {
 	config *sloconfig.Store
 	clock  clock.PassiveClock
 	source types.NamespacedName
+	// devices reads Devices; nil where they are not looked at.
+	devices client.Reader
 }
 
 // NewExplainer returns an explainer over a cache that has PodNodeIndex. The source is the ConfigMap the store is filled from.
@@ -38,6 +40,7 @@ func (e *Explainer) ExplainNode(ctx context.Context, spec diagnosticsv1alpha1.No
 		in.Strategy = config.Colocation(in.Node)
 	}
 	status := overcommit.ExplainNode(in, spec)
+	e.addStrays(ctx, &in, &status)
 	if !loaded {
 		status.Incomplete = append(status.Incomplete, "the configuration has not been read yet")
 	}

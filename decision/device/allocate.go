@@ -19,6 +19,8 @@ type Input struct {
 	// Preferred devices are taken where they suffice for the types of which there are some, such as those that the pod's
 	// reservation holds; nil for none. They do not make a request fit that otherwise does not.
 	Preferred *Allocation
+	// DevicePlugin is what matters of the vendor's device plugin; nil where allocations are not adapted to it.
+	DevicePlugin *DevicePlugin
 	// Trace records the operands; nil for none.
 	Trace *Trace
 }
@@ -149,6 +151,9 @@ func (s *search) checkGPUs(demand *Demand) *Refusal {
 	facts, request := &s.ledger.labels, s.in.Request
 	if len(s.node.devices[gpu]) == 0 {
 		return &refusals.missing[gpu]
+	}
+	if refusal := s.checkDevicePlugin(demand); refusal != nil {
+		return refusal
 	}
 	if demand.Shared {
 		if request.isolation != "" && request.isolation != facts.isolation {

@@ -121,11 +121,14 @@ func (a *Allocation) Annotation() extension.DeviceAllocations {
 }
 
 // GPUMinors lists the minors of the GPUs, as device plugins read them: "0,1". It is empty when there are none.
-func (a *Allocation) GPUMinors() string {
+func (a *Allocation) GPUMinors() string { return a.minors(gpu, "") }
+
+// minors of a type, each behind a prefix.
+func (a *Allocation) minors(k kind, prefix string) string {
 	var minors []string
 	for i := range a.Items {
-		if a.Items[i].kind == gpu {
-			minors = append(minors, strconv.Itoa(int(a.Items[i].Minor)))
+		if a.Items[i].kind == k {
+			minors = append(minors, prefix+strconv.Itoa(int(a.Items[i].Minor)))
 		}
 	}
 	return strings.Join(minors, ",")

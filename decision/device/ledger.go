@@ -48,10 +48,10 @@ type labelFacts struct {
 // Stray is an allocation on a device that is gone, replaced or not healthy. What it holds stays held.
 type Stray struct {
 	// Pod as NAMESPACE/NAME.
-	Pod    string
-	Type   schedulingv1alpha1.DeviceType
-	Minor  int32
-	Reason string
+	Pod    string                        `json:"pod"`
+	Type   schedulingv1alpha1.DeviceType `json:"type"`
+	Minor  int32                         `json:"minor"`
+	Reason string                        `json:"reason"`
 }
 
 // NewLedger folds what the pods of a node hold over what the node offers. Labels are the node's.

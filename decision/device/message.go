@@ -48,6 +48,8 @@ func (t *Trace) Message(refusal *Refusal) string {
 	switch refusal.Code {
 	case finding.GPUIsolationMissing:
 		return fmt.Sprintf("the pod asks for GPU isolation by %s, the node offers %s", t.input.Request.isolation, orNone(facts.isolation))
+	case finding.DevicePluginBusy:
+		return t.lockMessage()
 	case finding.GPUTemplateUnmatched:
 		return fmt.Sprintf("the request is no shared-resource template of %s", facts.modelKey())
 	case finding.GPUPartitionSizeUnknown:

@@ -102,3 +102,20 @@ func TestEveryRefusalHasAPhrase(t *testing.T) {
 		}
 	}
 }
+
+func TestCodesOfTexts(t *testing.T) {
+	for refusal := range refusals.all {
+		if got := CodeOf(refusal.Reason); got != refusal.Code || got == "" {
+			t.Errorf("code %q of %q, want %q", got, refusal.Reason, refusal.Code)
+		}
+	}
+	other := unsharable(&labelFacts{model: "A10", vendor: "nvidia"})
+	if got := CodeOf(other.Reason); got != other.Code {
+		t.Errorf("code %q of %q, want %q", got, other.Reason, other.Code)
+	}
+	for _, foreign := range []string{"", "Insufficient cpu", "Insufficient NUMA cpu"} {
+		if got := CodeOf(foreign); got != "" {
+			t.Errorf("code %q of %q, want none", got, foreign)
+		}
+	}
+}

@@ -16,6 +16,14 @@ const maxWhole = amountLimit / 100
 // invalidRequest is a request that no node can serve, with the reason that upstream gives.
 type invalidRequest string
 
+// senseless begins the text of every request that is refused for what it asks for.
+const senseless = "invalid "
+
+// invalidf is an invalidRequest; the format continues the word "invalid".
+func invalidf(format string, operands ...any) error {
+	return invalidRequest(senseless + fmt.Sprintf(format, operands...))
+}
+
 // Error implements error.
 func (e invalidRequest) Error() string { return string(e) }
 
@@ -29,7 +37,7 @@ func normalize(k kind, list corev1.ResourceList) (Demand, error) {
 	}
 	total, cards, ok := combine(flags, list)
 	if !ok {
-		return demand, invalidRequest(fmt.Sprintf("invalid resource device requests: %v", slices.Sorted(maps.Keys(list))))
+		return demand, invalidf("resource device requests: %v", slices.Sorted(maps.Keys(list)))
 	}
 	switch {
 	case cards > 0:
@@ -58,7 +66,7 @@ func flagsOf(list corev1.ResourceList) (resourceFlags, error) {
 		flags |= flag
 		quantity := list[name]
 		if quantity.Sign() < 0 || flag&(flagGPU|flagRDMA|flagFPGA) != 0 && !wholeOrShare(bounded(quantity)) {
-			return 0, invalidRequest(fmt.Sprintf("invalid resource unit %s: %s", name, quantity.String()))
+			return 0, invalidf("resource unit %s: %s", name, quantity.String())
 		}
 	}
 	return flags, nil

@@ -87,7 +87,10 @@ func TestNormalizeRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, refusal := ParseRequest(podOf(test.pairs...), defaults, nil)
 			if refusal == nil || refusal.Resolvable || !strings.Contains(refusal.Reason, test.want) {
-				t.Errorf("refusal %+v, want %q", refusal, test.want)
+				t.Fatalf("refusal %+v, want %q", refusal, test.want)
+			}
+			if got := CodeOf(refusal.Reason); got != refusal.Code {
+				t.Errorf("code %q of %q, want %q", got, refusal.Reason, refusal.Code)
 			}
 		})
 	}
@@ -119,7 +122,7 @@ func TestAnnotationsThatMakeNoSenseAreRefused(t *testing.T) {
 	}
 	for name, test := range tests {
 		pod := annotated(podOf("nvidia.com/gpu", "1"), "scheduling.koordinator.sh/"+test.key, test.value)
-		if _, refusal := ParseRequest(pod, defaults, nil); refusal == nil || refusal.Resolvable || refusal.Code != "KOORD1131" {
+		if _, refusal := ParseRequest(pod, defaults, nil); refusal == nil || refusal.Resolvable || refusal.Code != "KOORD1131" || CodeOf(refusal.Reason) != refusal.Code {
 			t.Errorf("%s: refusal %+v", name, refusal)
 		}
 	}

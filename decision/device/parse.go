@@ -1,7 +1,6 @@
 package device
 
 import (
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -79,17 +78,17 @@ func (d *Demand) applyHint(hint *extension.DeviceHint) error {
 	}
 	var err error
 	if d.selector, err = selectorOf(hint.Selector); err != nil {
-		return fmt.Errorf("invalid Selector of DeviceHint, deviceType: %s, err: %w", d.Type, err)
+		return invalidf("Selector of DeviceHint, deviceType: %s, err: %v", d.Type, err)
 	}
 	if d.vfSelector, err = selectorOf(hint.VFSelector); err != nil {
-		return fmt.Errorf("invalid VFSelector of DeviceHint, deviceType: %s, err: %w", d.Type, err)
+		return invalidf("VFSelector of DeviceHint, deviceType: %s, err: %v", d.Type, err)
 	}
 	var known bool
 	if d.scope, known = levelOf(hint.RequiredTopologyScope); !known {
-		return fmt.Errorf("invalid RequiredTopologyScope of DeviceHint, deviceType: %s, scope: %q", d.Type, hint.RequiredTopologyScope)
+		return invalidf("RequiredTopologyScope of DeviceHint, deviceType: %s, scope: %q", d.Type, hint.RequiredTopologyScope)
 	}
 	if d.exclusive, known = exclusivityOf(hint.ExclusivePolicy); !known {
-		return fmt.Errorf("invalid ExclusivePolicy of DeviceHint, deviceType: %s, policy: %q", d.Type, hint.ExclusivePolicy)
+		return invalidf("ExclusivePolicy of DeviceHint, deviceType: %s, policy: %q", d.Type, hint.ExclusivePolicy)
 	}
 	return d.applyStrategy(hint.AllocateStrategy)
 }
@@ -110,7 +109,7 @@ func (d *Demand) applyStrategy(strategy extension.DeviceAllocateStrategy) error 
 		}
 		d.Shared = d.Each[d.kind.first()] < 100
 	default:
-		return fmt.Errorf("invalid AllocateStrategy of DeviceHint, deviceType: %s, strategy: %q", d.Type, strategy)
+		return invalidf("AllocateStrategy of DeviceHint, deviceType: %s, strategy: %q", d.Type, strategy)
 	}
 	return nil
 }
@@ -133,7 +132,7 @@ func (r *Request) readJoint(pod *corev1.Pod, hints extension.DeviceAllocateHints
 	case extension.DeviceJointAllocateScopeSamePCIe:
 		r.samePCIe = true
 	default:
-		return fmt.Errorf("invalid RequiredScope of DeviceJointAllocate: %q", joint.RequiredScope)
+		return invalidf("RequiredScope of DeviceJointAllocate: %q", joint.RequiredScope)
 	}
 	for _, name := range joint.DeviceTypes {
 		k, known := kindOf(name)
@@ -163,7 +162,7 @@ func (r *Request) readPartition(pod *corev1.Pod) error {
 		r.partition.best = true
 	case extension.GPUPartitionAllocatePolicyBestEffort:
 	default:
-		return fmt.Errorf("invalid AllocatePolicy of GPUPartitionSpec: %q", spec.AllocatePolicy)
+		return invalidf("AllocatePolicy of GPUPartitionSpec: %q", spec.AllocatePolicy)
 	}
 	if spec.RingBusBandwidth != nil {
 		r.partition.bandwidth = bounded(*spec.RingBusBandwidth)

@@ -26,6 +26,8 @@ var refusalPhrases = map[finding.Code]func(*Refusal) string{
 	finding.GPUIsolationMissing:    fixed("lack the GPU isolation provider"),
 	finding.GPUShareUnsupported:    fixed("do not share their GPUs"),
 	finding.DeviceNUMAInsufficient: fixed("have too few devices in the pod's NUMA nodes"),
+	finding.DevicePluginBusy:       fixed("are locked by their device plugin for another pod"),
+	finding.DevicePluginUnfit:      fixed("have a device plugin that cannot hand out what the pod asks for"),
 }
 
 func fixed(text string) func(*Refusal) string { return func(*Refusal) string { return text } }

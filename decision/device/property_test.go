@@ -232,6 +232,9 @@ func TestAllocateFindsWhatThereIs(t *testing.T) {
 			t.Fatalf("possible %v, refusal %v", possible, refusal)
 		}
 		if refusal != nil {
+			if got := CodeOf(refusal.Reason); got != refusal.Code {
+				t.Fatalf("code %q of %q, want %q", got, refusal.Reason, refusal.Code)
+			}
 			if !refusal.Resolvable {
 				in.Ledger = in.Ledger.Vacant()
 				if Fits(in) == nil {

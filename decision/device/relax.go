@@ -21,16 +21,11 @@ type Relaxation struct {
 	Description string
 	// Command applies the change, where one command can.
 	Command string
-	// Cost ranks changes; the smaller the milder.
-	Cost float64
+	// Given is the part of what it asks for that the pod gives up, 0 to 1; 0 for a wish about which devices it gets.
+	Given float64
 	// Pod is the pod with the change.
 	Pod *corev1.Pod
 }
-
-const (
-	costRelax  = 1.0
-	costReduce = 2.0 // and up to 20 more, by how much is given up
-)
 
 // Relaxations lists the wishes that a pod could give up to fit on a node where it does not: each by itself suffices there.
 // Templates are those in force.
@@ -103,7 +98,7 @@ func annotation(pod *corev1.Pod, kind, description, key string, value any) Relax
 	if strings.Contains(string(text), "'") {
 		command = ""
 	}
-	return Relaxation{Kind: kind, Description: description, Command: command, Cost: costRelax, Pod: edited}
+	return Relaxation{Kind: kind, Description: description, Command: command, Pod: edited}
 }
 
 // reduceRequests proposes smaller requests of the type that was refused: fewer devices, or a smaller share.
@@ -198,7 +193,7 @@ func reduced(pod *corev1.Pod, of *TypeTrace, list corev1.ResourceList, words str
 		before := of.Demand.Asked[name]
 		given = max(given, 1-quantity.AsApproximateFloat64()/before.AsApproximateFloat64())
 	}
-	return []Relaxation{{Kind: "reduceRequest", Description: "request " + words, Cost: costReduce + 20*given, Pod: edited}}
+	return []Relaxation{{Kind: "reduceRequest", Description: "request " + words, Given: given, Pod: edited}}
 }
 
 // withRequests returns the pod with other requests for devices; false when they are spread over containers, or would be

@@ -82,3 +82,31 @@ func TestRelaxationsKeepTheRestOfThePod(t *testing.T) {
 		t.Errorf("the pod itself was changed:\n%s", diff)
 	}
 }
+
+func TestWhatIsGivenUpIsAPartOfTheRequest(t *testing.T) {
+	tests := map[string]struct {
+		held []Held
+		pod  *corev1.Pod
+		want map[string]float64
+	}{
+		"a scope costs nothing of the request, and one of two GPUs half of it": {
+			held: []Held{whole(t, gpuType, 0, 2, 4, 6)}, pod: hinted(podOf("nvidia.com/gpu", "2"), `{"gpu":{"requiredTopologyScope":"PCIe"}}`),
+			want: map[string]float64{"dropTopologyScope": 0, "reduceRequest": 0.5},
+		},
+		"three of four GPUs are left": {
+			held: []Held{whole(t, gpuType, 0, 1, 2, 3, 4)}, pod: podOf("nvidia.com/gpu", "4"), want: map[string]float64{"reduceRequest": 0.25},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := Input{Ledger: eight().ledger(test.held...), Request: mustParse(t, test.pod), Policy: defaults}
+			got := map[string]float64{}
+			for _, change := range Relaxations(test.pod, in, nil) {
+				got[change.Kind] = change.Given
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("given up (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

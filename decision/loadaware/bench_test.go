@@ -11,7 +11,7 @@ import (
 // busyInput is a node with fifty reported pods, five of them new.
 func busyInput() (NodeInput, *Policy) {
 	metric := newMetric("cpu", "50", "memory", "200Gi")
-	in := NodeInput{Node: newNode(), Metric: metric, Now: now}
+	in := NodeInput{Node: newNode(), Metric: metric}
 	for i := range 50 {
 		name := "pod-" + strconv.Itoa(i)
 		metric.Status.PodsMetric = append(metric.Status.PodsMetric, reported(name, extension.PriorityProd, "cpu", "500m", "memory", "2Gi"))

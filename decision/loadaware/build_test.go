@@ -60,8 +60,5 @@ func reported(name string, class extension.PriorityClass, pairs ...string) *slov
 // input digests and estimates for one Filter call.
 func input(args *Args, pod *corev1.Pod, in NodeInput) Input {
 	policy := NewPolicy(args)
-	if in.Now.IsZero() {
-		in.Now = now
-	}
-	return Input{Policy: policy, Node: policy.Observe(in), Pod: policy.Estimate(pod), Now: in.Now}
+	return Input{Policy: policy, Node: policy.Observe(in), Pod: policy.Estimate(pod), Now: now}
 }

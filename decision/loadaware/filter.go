@@ -1,7 +1,7 @@
 package loadaware
 
 import (
-	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -61,10 +61,30 @@ func (v Verdict) Reason() string {
 		return ""
 	case finding.LoadMetricExpired:
 		return ReasonExpired
-	case finding.LoadAggregatedExceeded:
-		return fmt.Sprintf("node(s) %s aggregated usage exceed threshold", v.Resource)
 	}
-	return fmt.Sprintf("node(s) %s usage exceed threshold", v.Resource)
+	return reasonBegin + string(v.Resource) + endings[v.Code]
+}
+
+// reasonBegin stands before the resource of a refusal, and endings after it.
+const reasonBegin = "node(s) "
+
+var endings = map[finding.Code]string{
+	finding.LoadAggregatedExceeded: " aggregated usage exceed threshold",
+	finding.LoadThresholdExceeded:  " usage exceed threshold",
+}
+
+// CodeOf returns the code of a reason, empty for a text that is none of Filter's.
+func CodeOf(reason string) finding.Code {
+	if reason == ReasonExpired {
+		return finding.LoadMetricExpired
+	}
+	about, found := strings.CutPrefix(reason, reasonBegin)
+	for code, ending := range endings {
+		if resource, ends := strings.CutSuffix(about, ending); found && ends && resource != "" && !strings.Contains(resource, " ") {
+			return code
+		}
+	}
+	return ""
 }
 
 // Filter says whether a node is too busy for a pod. Without a Trace it does not allocate.

@@ -23,11 +23,9 @@ type NodeInput struct {
 	Metric *slov1alpha1.NodeMetric
 	// Assigned lists the pods on the node that have neither succeeded nor failed.
 	Assigned []AssignedPod
-	// Now is when the node was observed. The digest does not depend on it.
-	Now time.Time
 }
 
-// Node is a digest of NodeInput under one policy. It stays true until an input other than the time changes. It is
+// Node is a digest of NodeInput under one policy. It stays true until an input changes. It is
 // read-only and safe for concurrent use.
 type Node struct {
 	name       string

@@ -19,7 +19,7 @@ func NodeLoad(node *corev1.Node, metric *slov1alpha1.NodeMetric, args *Args, now
 
 // NodeLoad is the function of that name for callers with many nodes.
 func (p *Policy) NodeLoad(object *corev1.Node, nodeMetric *slov1alpha1.NodeMetric, now time.Time) diagnosticsv1alpha1.LoadOverview {
-	node := p.Observe(NodeInput{Node: object, Metric: nodeMetric, Now: now})
+	node := p.Observe(NodeInput{Node: object, Metric: nodeMetric})
 	metric := &node.metric
 	if problem := metric.unknownBecause(now); problem != "" {
 		return diagnosticsv1alpha1.LoadOverview{State: diagnosticsv1alpha1.LoadUnknown, Message: problem}

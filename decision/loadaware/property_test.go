@@ -58,7 +58,7 @@ func drawNode(t *rapid.T) NodeInput {
 			extension.P95: {ResourceList: drawList(t, "p95", 1.2)}, extension.P90: {ResourceList: drawList(t, "p90", 1.2)},
 		},
 	}}
-	in := NodeInput{Node: newNode(), Metric: metric, Now: now}
+	in := NodeInput{Node: newNode(), Metric: metric}
 	for i := range rapid.IntRange(0, 3).Draw(t, "pods") {
 		name := string(rune('a' + i))
 		priority := rapid.SampledFrom([]int32{9500, 7500, 5500}).Draw(t, "priority")
@@ -78,25 +78,36 @@ func drawPod(t *rapid.T) *corev1.Pod {
 	return newPod("incoming", rapid.SampledFrom([]int32{9500, 7500, 5500, 0}).Draw(t, "priority"), drawList(t, "request", 0.3), nil)
 }
 
-// grow adds to one resource of a list, within what is still plausible.
-func grow(t *rapid.T, usage corev1.ResourceList) {
+// grow adds to one resource of lists, within what is still plausible.
+func grow(t *rapid.T, lists ...corev1.ResourceList) {
 	name := rapid.SampledFrom([]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}).Draw(t, "grown")
-	quantity := usage[name]
-	quantity.Add(drawList(t, "growth", 2)[name])
-	usage[name] = quantity
+	growth := drawList(t, "growth", 2)[name]
+	for _, usage := range lists {
+		quantity := usage[name]
+		quantity.Add(growth)
+		usage[name] = quantity
+	}
 }
 
 func TestMoreUsageNeverLetsANodePass(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		args, pod, in := drawArgs(t), drawPod(t), drawNode(t)
 		before := Filter(input(args, pod, in))
+		if got := CodeOf(before.Reason()); got != before.Code {
+			t.Fatalf("code %q of %q, want %q", got, before.Reason(), before.Code)
+		}
 		grown := in.Metric.DeepCopy()
 		lists := []corev1.ResourceList{grown.Status.NodeMetric.NodeUsage.ResourceList, grown.Status.NodeMetric.SystemUsage.ResourceList,
 			grown.Status.NodeMetric.AggregatedNodeUsages[0].Usage[extension.P95].ResourceList}
 		for _, pod := range grown.Status.PodsMetric {
 			lists = append(lists, pod.PodUsage.ResourceList)
 		}
-		grow(t, rapid.SampledFrom(lists).Draw(t, "list"))
+		which := rapid.IntRange(0, len(lists)-1).Draw(t, "list")
+		affected := lists[which : which+1]
+		if which >= 3 { // what a pod uses, the node uses, too
+			affected = append(lists[:3:3], lists[which])
+		}
+		grow(t, affected...)
 		in.Metric = grown
 		if after := Filter(input(args, pod, in)); !before.Passed() && after.Passed() {
 			t.Errorf("the node was refused (%s) and passes with more usage", before.Reason())
@@ -108,6 +119,9 @@ func TestAnotherThresholdNeverLetsANodePass(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		args, pod, in := drawArgs(t), drawPod(t), drawNode(t)
 		before := Filter(input(args, pod, in))
+		if got := CodeOf(before.Reason()); got != before.Code {
+			t.Fatalf("code %q of %q, want %q", got, before.Reason(), before.Code)
+		}
 		groups := []map[corev1.ResourceName]int64{args.UsageThresholds}
 		if before.Profile == Prod {
 			groups = []map[corev1.ResourceName]int64{args.ProdUsageThresholds}
@@ -166,7 +180,7 @@ func FuzzDecodeArgs(f *testing.F) {
 		if err != nil {
 			return
 		}
-		in := input(args, newPod("incoming", 9500, list("cpu", "1"), nil), NodeInput{Node: newNode(), Metric: newMetric("cpu", "70"), Now: now})
+		in := input(args, newPod("incoming", 9500, list("cpu", "1"), nil), NodeInput{Node: newNode(), Metric: newMetric("cpu", "70")})
 		in.Trace = &Trace{}
 		in.Trace.Operands(Filter(in))
 		Score(in)

@@ -193,6 +193,9 @@ func TestRequestOf(t *testing.T) {
 			if verdict.Code != test.wantCode || !strings.Contains(verdict.Reason(), test.wantUnreadable) {
 				t.Fatalf("verdict %s %q", verdict.Code, verdict.Reason())
 			}
+			if got := CodeOf(verdict.Reason()); got != verdict.Code {
+				t.Errorf("code %q of %q, want %q", got, verdict.Reason(), verdict.Code)
+			}
 			if verdict.Passed() && request.Bind != test.wantBind {
 				t.Errorf("bind %v, want %v", request.Bind, test.wantBind)
 			}
@@ -200,5 +203,27 @@ func TestRequestOf(t *testing.T) {
 				t.Error("MayBind rules the pod out")
 			}
 		})
+	}
+}
+
+func TestCodesOfTexts(t *testing.T) {
+	for _, verdict := range []Verdict{
+		{Code: finding.CPUBindPolicyUnsatisfied, Policy: extension.CPUBindPolicyFullPCPUs}, {Code: finding.NUMAResourceInsufficient, Resource: "cpu"},
+		{Code: finding.NUMAResourceUnsatisfied, Resource: "example.com/foo"}, {Code: finding.NUMAUnaligned, Detail: ReasonUnaligned},
+		{Code: finding.NUMAUnaligned, Detail: unaligned(map[string][]Hint{"cpu": {{Mask: 1, Preferred: true}}})},
+	} {
+		if got := CodeOf(verdict.Reason()); got != verdict.Code {
+			t.Errorf("code %q of %q, want %q", got, verdict.Reason(), verdict.Code)
+		}
+	}
+	for code, text := range reasons {
+		if got := CodeOf(text); got != code || text == "" {
+			t.Errorf("code %q of %q, want %q", got, text, code)
+		}
+	}
+	for _, foreign := range []string{"", "Insufficient cpu", "Insufficient NUMA Scoped Devices", ReasonMissingZones + "x"} {
+		if got := CodeOf(foreign); got != "" {
+			t.Errorf("code %q of %q, want none", got, foreign)
+		}
 	}
 }

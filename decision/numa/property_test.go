@@ -75,6 +75,9 @@ func TestLedgerNeverOverflows(t *testing.T) {
 			if score < 0 || score > MaxScore {
 				t.Fatalf("score %d", score)
 			}
+			if got := CodeOf(verdict.Reason()); got != verdict.Code {
+				t.Fatalf("code %q of %q, want %q", got, verdict.Reason(), verdict.Code)
+			}
 			if !verdict.Passed() {
 				continue
 			}

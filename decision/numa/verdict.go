@@ -2,6 +2,7 @@ package numa
 
 import (
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -24,6 +25,7 @@ type Verdict struct {
 // Passed is true when nothing stands in the way.
 func (v Verdict) Passed() bool { return v.Code == "" }
 
+// reasons are the texts of refusals that say nothing else; stems are followed by what a refusal is about.
 var reasons = map[finding.Code]string{
 	finding.CPUsNotInteger:           ReasonNotInteger,
 	finding.CPUTopologyInvalid:       ReasonInvalidTopology,
@@ -37,19 +39,45 @@ var reasons = map[finding.Code]string{
 	finding.AmplifiedCPUInsufficient: ReasonAmplified,
 }
 
+var stems = map[finding.Code]string{
+	finding.CPUBindPolicyUnsatisfied: ReasonRequiredBindPolicy,
+	finding.NUMAResourceInsufficient: ReasonInsufficientZone,
+	finding.NUMAResourceUnsatisfied:  ReasonUnsatisfied,
+	finding.NUMAUnaligned:            ReasonUnaligned,
+}
+
 // Reason is the refusal as it stands in events; empty when there is none.
 func (v Verdict) Reason() string {
 	switch v.Code {
 	case finding.CPUBindPolicyUnsatisfied:
-		return fmt.Sprintf("%s %s", ReasonRequiredBindPolicy, v.Policy)
-	case finding.NUMAResourceInsufficient:
-		return fmt.Sprintf("%s %s", ReasonInsufficientZone, v.Resource)
-	case finding.NUMAResourceUnsatisfied:
-		return fmt.Sprintf("%s %s", ReasonUnsatisfied, v.Resource)
+		return fmt.Sprintf("%s %s", stems[v.Code], v.Policy)
+	case finding.NUMAResourceInsufficient, finding.NUMAResourceUnsatisfied:
+		return fmt.Sprintf("%s %s", stems[v.Code], v.Resource)
 	case finding.NUMAUnaligned, finding.CPUSpecInvalid:
 		return v.Detail
 	}
 	return reasons[v.Code]
+}
+
+// CodeOf returns the code of a reason, empty for a text that is none of a Verdict.
+func CodeOf(reason string) finding.Code {
+	for code, text := range reasons {
+		if reason == text {
+			return code
+		}
+	}
+	for code, stem := range stems {
+		about, found := strings.CutPrefix(reason, stem+" ")
+		if reason == stem || found && (code == finding.NUMAUnaligned || !strings.Contains(about, " ")) {
+			return code
+		}
+	}
+	for _, key := range []string{extension.AnnotationNUMATopologySpec, extension.AnnotationResourceSpec} {
+		if extension.NamesAnnotation(reason, key) {
+			return finding.CPUSpecInvalid
+		}
+	}
+	return ""
 }
 
 // Unresolvable is true when no pod that leaves the node would lift the refusal.

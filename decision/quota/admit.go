@@ -161,6 +161,13 @@ func (a *Admission) shift(quota string, ancestors []string, holding Holding, sig
 	}
 }
 
+// Beginnings of refusals as they stand in events, in upstream's words.
+const (
+	reasonOfQuota          = "Insufficient quotas, quotaName: "
+	reasonOfParent         = "Insufficient quotas, quotaNameTopo: "
+	reasonOfNonPreemptible = "Insufficient non-preemptible quotas, quotaName: "
+)
+
 // Reason is the refusal as it stands in events, in upstream's words.
 func (a *Admission) Reason(verdict Verdict) string {
 	var used, limit, minimum, held Amounts
@@ -181,15 +188,15 @@ func (a *Admission) Reason(verdict Verdict) string {
 	}
 	switch verdict.Code {
 	case finding.QuotaNonPreemptibleExceeded:
-		return fmt.Sprintf("Insufficient non-preemptible quotas, quotaName: %v, min: %v, nonPreemptibleUsed: %v, pod's request: %v, exceedDimensions: %v",
+		return fmt.Sprintf(reasonOfNonPreemptible+"%v, min: %v, nonPreemptibleUsed: %v, pod's request: %v, exceedDimensions: %v",
 			a.Quotas[0], minimum, held, a.Request, exceeded)
 	case finding.QuotaParentExceeded:
 		path := slices.Clone(a.Quotas[:verdict.Level+1])
 		slices.Reverse(path)
-		return fmt.Sprintf("Insufficient quotas, quotaNameTopo: %v, runtime: %v, used: %v, pod's request: %v, exceedDimensions: %v",
+		return fmt.Sprintf(reasonOfParent+"%v, runtime: %v, used: %v, pod's request: %v, exceedDimensions: %v",
 			path, limit, used, a.Request, exceeded)
 	}
-	return fmt.Sprintf("Insufficient quotas, quotaName: %v, runtime: %v, used: %v, pod's request: %v, exceedDimensions: %v",
+	return fmt.Sprintf(reasonOfQuota+"%v, runtime: %v, used: %v, pod's request: %v, exceedDimensions: %v",
 		a.Quotas[verdict.Level], limit, used, a.Request, exceeded)
 }
 
@@ -201,6 +208,20 @@ func (a *Admission) refuses(verdict Verdict, c *cell) bool {
 }
 
 // IsReason tells whether a reason in an event is one of this package.
-func IsReason(reason string) bool {
-	return strings.HasPrefix(reason, "Insufficient quotas, ") || strings.HasPrefix(reason, "Insufficient non-preemptible quotas, ")
+func IsReason(reason string) bool { return CodeOf(reason, Rules{}) != "" }
+
+// CodeOf returns the code of a reason under the rules that made it, empty for a text that is not one of this package. A text
+// does not tell whether a larger share would do; where shares count, the share is what it says is exceeded.
+func CodeOf(reason string, rules Rules) finding.Code {
+	switch {
+	case strings.HasPrefix(reason, reasonOfNonPreemptible):
+		return finding.QuotaNonPreemptibleExceeded
+	case strings.HasPrefix(reason, reasonOfParent):
+		return finding.QuotaParentExceeded
+	case !strings.HasPrefix(reason, reasonOfQuota):
+		return ""
+	case rules.Runtime:
+		return finding.QuotaShareExceeded
+	}
+	return finding.QuotaMaxExceeded
 }

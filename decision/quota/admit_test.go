@@ -90,6 +90,9 @@ func TestAdmission(t *testing.T) {
 			if reason := admission.Reason(verdict); test.wantReason != "" && reason != test.wantReason {
 				t.Errorf("reason\n%s, want\n%s", reason, test.wantReason)
 			}
+			if got := CodeOf(admission.Reason(verdict), test.rules); verdict.Code != "" && got != verdict.Code && !(verdict.Code == finding.QuotaMaxExceeded && got == finding.QuotaShareExceeded) {
+				t.Errorf("code %q of %q, want %q", got, admission.Reason(verdict), verdict.Code)
+			}
 			message := Message(tree.Shortages(&admission, verdict))
 			for _, want := range test.wantText {
 				if !strings.Contains(message, want) {

@@ -31,9 +31,14 @@ func Phrase(list []Shortage) string {
 // Message says a refusal with its numbers: which quota, on which level, what it lacks, what bounds it and who holds the
 // part beyond their min.
 func Message(list []Shortage) string {
-	sentences := make([]string, len(list))
+	var sentences []string
 	for i := range list {
-		sentences[i] = list[i].message()
+		sentences = append(sentences, list[i].message())
+	}
+	for i := range list {
+		for _, problem := range list[i].Problems {
+			sentences = append(sentences, fmt.Sprintf("%s, quota %s: %s", problem.Code, problem.Quota, problem.Message))
+		}
 	}
 	return strings.Join(sentences, "; ")
 }

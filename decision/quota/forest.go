@@ -110,7 +110,7 @@ type arrangement struct {
 }
 
 func (a *arrangement) report(code finding.Code, spec *Spec, format string, args ...any) {
-	a.problems = append(a.problems, Problem{Code: code, Quota: spec.Name, Message: fmt.Sprintf(format, args...)})
+	a.problems = append(a.problems, Problem{Code: code, Namespace: spec.Namespace, Quota: spec.Name, Message: fmt.Sprintf(format, args...)})
 }
 
 // name keeps the oldest quota of each name.

@@ -31,7 +31,21 @@ type Shortage struct {
 	Holders []Holder `json:"holders,omitempty"`
 	// Reserved is the part of their mins that quotas on the way do not lend and do not use.
 	Reserved int64 `json:"reserved,omitempty"`
+	// Problems of the quotas of Path, which may be why there is no more.
+	Problems []Problem `json:"problems,omitempty"`
 	code     finding.Code
+}
+
+// Attach gives the first shortage the problems of the quotas between the pod and the top of the tree.
+func Attach(list []Shortage, problems []Problem) {
+	if len(list) == 0 {
+		return
+	}
+	for _, problem := range problems {
+		if slices.Contains(list[0].Path, problem.Quota) {
+			list[0].Problems = append(list[0].Problems, problem)
+		}
+	}
 }
 
 // Missing is by how much the pod does not fit.

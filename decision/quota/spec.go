@@ -50,9 +50,11 @@ func (s *Spec) Equal(other *Spec) bool {
 
 // Problem is something wrong with a quota. The quota still takes part, as the message says.
 type Problem struct {
-	Code    finding.Code
-	Quota   string
-	Message string
+	Code finding.Code `json:"code"`
+	// Namespace of the quota, which tells two of one name apart.
+	Namespace string `json:"namespace"`
+	Quota     string `json:"quota"`
+	Message   string `json:"message"`
 }
 
 // Decode reads an ElasticQuota. What cannot be read is left at its default and reported.
@@ -82,7 +84,7 @@ type decoder struct {
 }
 
 func (d *decoder) report(format string, args ...any) {
-	d.problems = append(d.problems, Problem{Code: finding.QuotaInvalid, Quota: d.spec.Name, Message: fmt.Sprintf(format, args...)})
+	d.problems = append(d.problems, Problem{Code: finding.QuotaInvalid, Namespace: d.spec.Namespace, Quota: d.spec.Name, Message: fmt.Sprintf(format, args...)})
 }
 
 func (d *decoder) negatives(field string, list corev1.ResourceList) {

@@ -6,6 +6,8 @@ type Status struct {
 	NonPreemptibleUsed, NonPreemptibleRequest Amounts
 	// Guaranteed and Allocated are nil unless usage is guaranteed.
 	Guaranteed, Allocated Amounts
+	// Total of a tree, nil for every quota but the root.
+	Total Amounts
 }
 
 // Status of a quota. It reports whether the tree has a quota of that name.
@@ -35,4 +37,26 @@ func (t *Tree) Status(quota string) (Status, bool) {
 		}
 	}
 	return s, true
+}
+
+// Root is the status of the quota above all of a tree: Total is what there is, Runtime what is left of it for the quotas
+// below the root, Request what they ask for, and Used what they and those outside of sharing use.
+func (t *Tree) Root() Status {
+	var s Status
+	for column, key := range t.keys {
+		at := t.at(0, column)
+		add := func(to *Amounts, value int64) { *to = append(*to, Amount{key, value}) }
+		used := t.sums[at].used.value()
+		for row := 1; row < len(t.nodes) && t.nodes[row].outside; row++ {
+			used = saturatedSum(used, t.sums[t.at(int32(row), column)].used.value())
+		}
+		add(&s.Total, t.total[column])
+		add(&s.Used, used)
+		add(&s.Runtime, t.available(0, column))
+		add(&s.Request, t.request(0, at))
+		add(&s.ChildRequest, t.sums[at].childRequest.value())
+		add(&s.NonPreemptibleUsed, t.sums[at].nonPreemptibleUsed.value())
+		add(&s.NonPreemptibleRequest, t.sums[at].nonPreemptibleRequest.value())
+	}
+	return s
 }

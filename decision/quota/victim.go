@@ -22,10 +22,34 @@ func compareImportance(a, b *Candidate) int {
 	return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Started, b.Started), cmp.Compare(a.Name, b.Name))
 }
 
+// Sparing is why a pod does not give way to another one, in words that follow "is"; empty when it does.
+type Sparing string
+
+// Why pods do not give way.
+const (
+	SparedByQuota       Sparing = "of another quota"
+	SparedByImportance  Sparing = "at least as important"
+	SparedByPreemptible Sparing = "not preemptible"
+)
+
+// Spared tells why a candidate does not give way to a pod of the given priority in a quota: only less important pods of the
+// same quota do, and only those that are preemptible.
+func Spared(priority int32, quota string, candidate *Candidate, candidateQuota string) Sparing {
+	switch {
+	case quota != candidateQuota:
+		return SparedByQuota
+	case candidate.Priority >= priority:
+		return SparedByImportance
+	case candidate.Holding.NonPreemptible:
+		return SparedByPreemptible
+	}
+	return ""
+}
+
 // Eligible tells whether a pod of the given priority in a quota may take the place of a candidate of another, or the same,
-// quota: only less important pods of the same quota give way, and only those that are preemptible.
+// quota.
 func Eligible(priority int32, quota string, candidate *Candidate, candidateQuota string) bool {
-	return quota == candidateQuota && candidate.Priority < priority && !candidate.Holding.NonPreemptible
+	return Spared(priority, quota, candidate, candidateQuota) == ""
 }
 
 // Trial is a place on which a pod is tried without some others.

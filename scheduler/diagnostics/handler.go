@@ -117,8 +117,15 @@ func validate(question *diagnosticsv1alpha1.PodExplanation) field.ErrorList {
 	for _, problem := range validation.ValidateNamespaceName(question.Namespace, false) {
 		errs = append(errs, field.Invalid(field.NewPath("metadata", "namespace"), question.Namespace, problem))
 	}
-	for _, problem := range validation.NameIsDNSSubdomain(question.Spec.PodName, false) {
-		errs = append(errs, field.Invalid(field.NewPath("spec", "podName"), question.Spec.PodName, problem))
+	subject, path := question.Spec.PodName, field.NewPath("spec", "podName")
+	if question.Spec.ReservationName != "" {
+		if subject != "" {
+			errs = append(errs, field.Forbidden(path, "may not be set together with reservationName"))
+		}
+		subject, path = question.Spec.ReservationName, field.NewPath("spec", "reservationName")
+	}
+	for _, problem := range validation.NameIsDNSSubdomain(subject, false) {
+		errs = append(errs, field.Invalid(path, subject, problem))
 	}
 	if most := question.Spec.MaxNodes; most != nil && (*most < 0 || *most > 5000) {
 		errs = append(errs, field.Invalid(field.NewPath("spec", "maxNodes"), *most, "must be between 0 and 5000"))

@@ -59,6 +59,8 @@ func TestHandler(t *testing.T) {
 		{name: "not JSON", body: "?", wantCode: 400, wantText: "decode the question"},
 		{name: "another kind", body: `{"kind":"NodeExplanation","metadata":{"namespace":"default"},"spec":{"podName":"web-1"}}`, wantCode: 422, wantText: "NodeExplanation"},
 		{name: "no pod", body: `{"metadata":{"namespace":"default"}}`, wantCode: 422, wantText: "spec.podName"},
+		{name: "a pod and a reservation", body: `{"metadata":{"namespace":"default"},"spec":{"podName":"web-1","reservationName":"r"}}`, wantCode: 422, wantText: "spec.podName"},
+		{name: "a path for a reservation", body: `{"metadata":{"namespace":"default"},"spec":{"reservationName":"../r"}}`, wantCode: 422, wantText: "spec.reservationName"},
 		{name: "a path for a namespace", body: `{"metadata":{"namespace":"../.."},"spec":{"podName":"web-1"}}`, wantCode: 422, wantText: "metadata.namespace"},
 		{name: "too many nodes", body: `{"metadata":{"namespace":"default"},"spec":{"podName":"web-1","maxNodes":5001}}`, wantCode: 422, wantText: "spec.maxNodes"},
 		{name: "too large", body: `{"metadata":{"namespace":"` + strings.Repeat("a", maxBody) + `"}}`, wantCode: 413, wantText: "limit is 65536 bytes"},

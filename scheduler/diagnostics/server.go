@@ -20,6 +20,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"koordinator.sh/koord/certificate"
+	"koordinator.sh/koord/scheduler/services"
 )
 
 // shutdownTimeout is how long answers in the making may take after the server was told to stop.
@@ -35,6 +36,8 @@ type Options struct {
 	// Authentication and Authorization of clients, delegated to the cluster.
 	Authentication *apiserveroptions.DelegatingAuthenticationOptions
 	Authorization  *apiserveroptions.DelegatingAuthorizationOptions
+	// Services answers what is below services.Base; nil for nothing.
+	Services http.Handler
 	// Client reads the Secret.
 	Client kubernetes.Interface
 }
@@ -73,7 +76,7 @@ func NewServer(options Options, explainer Explainer, ready func() bool) (*Server
 		server.Close()
 		return nil, fmt.Errorf("set up the authorization of diagnostics clients: %w", err)
 	}
-	server.handler = protect(newHandler(explainer, ready), authentication.Authenticator, authorization.Authorizer)
+	server.handler = protect(beside(newHandler(explainer, ready), options.Services), authentication.Authenticator, authorization.Authorizer)
 	return server, nil
 }
 
@@ -82,6 +85,17 @@ func (s *Server) Close() {
 	if s.serving != nil && s.serving.Listener != nil {
 		_ = s.serving.Listener.Close()
 	}
+}
+
+// beside serves what is below services.Base from one handler, and everything else from the other.
+func beside(handler, below http.Handler) http.Handler {
+	if below == nil {
+		return handler
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", handler)
+	mux.Handle(services.Base, below)
+	return mux
 }
 
 // protect lets nobody pass who is not authenticated and authorized, with the filters of every Kubernetes server.

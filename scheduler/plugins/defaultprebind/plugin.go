@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,6 +27,7 @@ type Plugin struct {
 	handle fwk.Handle
 	// binds is true when the profile also lets the plugin bind.
 	binds func() bool
+	now   func() time.Time
 }
 
 var (
@@ -35,7 +37,7 @@ var (
 
 // New is the plugin's factory. It takes no arguments.
 func New(_ context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
-	plugin := &Plugin{handle: handle}
+	plugin := &Plugin{handle: handle, now: time.Now}
 	plugin.binds = sync.OnceValue(func() bool {
 		built, ok := handle.(framework.Framework)
 		return ok && slices.ContainsFunc(built.ListPlugins().Bind.Enabled, func(p config.Plugin) bool { return p.Name == Name })
@@ -48,15 +50,31 @@ func (p *Plugin) Name() string { return Name }
 
 // PreBindPreFlight skips pods for which nothing is to be written before the binding.
 func (p *Plugin) PreBindPreFlight(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ string) (*fwk.PreBindPreFlightResult, *fwk.Status) {
-	if p.binds() || len(Annotations(state)) == 0 || reservation.IsReservePod(pod) { // the plugin of that name writes the Reservation
+	if reservation.IsReservePod(pod) || len(p.ahead(state, pod)) == 0 { // the plugin of that name writes the Reservation
 		return nil, fwk.NewStatus(fwk.Skip)
 	}
 	return nil, nil
 }
 
-// PreBind sends the annotations in one merge patch, on the condition that the pod is still the same.
+// ahead is the metadata to be patched before the binding: labels, and the annotations unless the Binding carries them.
+func (p *Plugin) ahead(state fwk.CycleState, pod *corev1.Pod) map[string]any {
+	metadata := map[string]any{}
+	if wanted := labels(state); len(wanted) > 0 {
+		metadata["labels"] = wanted
+	}
+	if !p.binds() {
+		if annotations := toWrite(state, pod, p.now()); annotations != nil {
+			metadata["annotations"] = patchOf(annotations)
+		}
+	}
+	return metadata
+}
+
+// PreBind sends what is to be written ahead in one merge patch, on the condition that the pod is still the same.
 func (p *Plugin) PreBind(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, _ string) *fwk.Status {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID, "annotations": Annotations(state)}})
+	metadata := p.ahead(state, pod)
+	metadata["uid"] = pod.UID
+	patch, err := json.Marshal(map[string]any{"metadata": metadata})
 	if err != nil {
 		return fwk.AsStatus(fmt.Errorf("encode the annotations of pod %s/%s: %w", pod.Namespace, pod.Name, err))
 	}
@@ -69,8 +87,8 @@ func (p *Plugin) PreBind(ctx context.Context, state fwk.CycleState, pod *corev1.
 
 // Bind binds pods that have something to be written, and leaves the others to the next binder.
 func (p *Plugin) Bind(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, nodeName string) *fwk.Status {
-	annotations := Annotations(state)
-	if len(annotations) == 0 {
+	annotations := toWrite(state, pod, p.now())
+	if annotations == nil {
 		return fwk.NewStatus(fwk.Skip)
 	}
 	binding := &corev1.Binding{

@@ -19,9 +19,13 @@ const DeviceEvents = fwk.EventResource("devices.v1alpha1.scheduling.koordinator.
 // EventsToRegister names what may let a node pass that the plugin refused: a node that offers more, and pods that leave
 // devices of a type that the pod asks for.
 func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
+	ofNodes := fwk.Add | fwk.UpdateNodeLabel
+	if p.adapts {
+		ofNodes |= fwk.UpdateNodeAnnotation // nodes are locked by annotations
+	}
 	return []fwk.ClusterEventWithHint{
 		{Event: fwk.ClusterEvent{Resource: DeviceEvents, ActionType: fwk.Add | fwk.Update | fwk.Delete}, QueueingHintFn: p.afterDevice},
-		{Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add | fwk.UpdateNodeLabel}, QueueingHintFn: p.afterNode},
+		{Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: ofNodes}, QueueingHintFn: p.afterNode},
 		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Delete}, QueueingHintFn: p.afterPodGone},
 		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.UpdatePodScaleDown | fwk.UpdatePodLabel}, QueueingHintFn: p.afterPodChanged},
 	}, nil
@@ -66,7 +70,8 @@ func (p *Plugin) afterNode(_ klog.Logger, pod *corev1.Pod, oldObject, newObject 
 	if !ok {
 		return fwk.Queue, fmt.Errorf("unexpected object %T in a node event", newObject)
 	}
-	if before, known := oldObject.(*corev1.Node); known && before != nil && !device.LabelsDiffer(before.Labels, after.Labels) {
+	if before, known := oldObject.(*corev1.Node); known && before != nil && !device.LabelsDiffer(before.Labels, after.Labels) &&
+		!(p.adapts && device.LockChanged(before.Annotations, after.Annotations)) {
 		return fwk.QueueSkip, nil
 	}
 	offer := p.state.Node(after.Name)

@@ -7,6 +7,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/device"
 	"koordinator.sh/koord/scheduler/reason"
 )
@@ -29,6 +30,9 @@ func (p *Plugin) ExplainRefusal(_ context.Context, state fwk.CycleState, pod *co
 	}, true
 }
 
+// CodeOf returns the code of a reason of PreFilter, Filter or Reserve, empty for any other text.
+func (p *Plugin) CodeOf(text string) finding.Code { return device.CodeOf(text) }
+
 // explainPod is about pods that no node can take.
 func (p *Plugin) explainPod(pod *corev1.Pod, text string) (reason.Subject, bool) {
 	_, refusal, err := p.parse(pod)
@@ -50,7 +54,7 @@ func (p *Plugin) Advise(_ context.Context, state fwk.CycleState, pod *corev1.Pod
 	var changes []reason.Change
 	for _, relaxed := range device.Relaxations(pod, in, cycleOf(state).templates) {
 		changes = append(changes, reason.Change{
-			Cost: relaxed.Cost, Pod: relaxed.Pod,
+			Cost: costOf(relaxed), Pod: relaxed.Pod,
 			Fix: diagnosticsv1alpha1.Fix{
 				Target: diagnosticsv1alpha1.FixPod, Kind: relaxed.Kind, Node: info.Node().Name,
 				Description: relaxed.Description, Command: relaxed.Command,
@@ -58,4 +62,11 @@ func (p *Plugin) Advise(_ context.Context, state fwk.CycleState, pod *corev1.Pod
 		})
 	}
 	return changes
+}
+
+func costOf(relaxed device.Relaxation) float64 {
+	if relaxed.Given > 0 {
+		return reason.CostOfReduction(relaxed.Given)
+	}
+	return reason.CostRelax
 }

@@ -112,7 +112,7 @@ func newFramework(ctx context.Context, t *testing.T, state State, client *fake.C
 	}
 	profile := &config.KubeSchedulerProfile{SchedulerName: "koord-scheduler", Plugins: &config.Plugins{
 		QueueSort: only(queuesort.Name), PreFilter: only(Name), Filter: only(Name), PreScore: only(Name), Score: only(Name), Reserve: only(Name),
-		PreBind: only(Name), Bind: only(defaultprebind.Name),
+		PreBind: only(Name, defaultprebind.Name), Bind: only(defaultprebind.Name),
 	}}
 	built, err := frameworkruntime.NewFramework(ctx, registry, profile,
 		frameworkruntime.WithInformerFactory(informers.NewSharedInformerFactory(client, 0)), frameworkruntime.WithSnapshotSharedLister(snapshot), frameworkruntime.WithClientSet(client))

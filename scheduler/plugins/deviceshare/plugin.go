@@ -3,10 +3,12 @@ package deviceshare
 import (
 	"context"
 	"errors"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
@@ -50,7 +52,11 @@ type Plugin struct {
 	state  State
 	handle fwk.Handle
 	nodes  corelisters.NodeLister
+	pods   corelisters.PodLister
 	hooks  *Hooks
+	// adapts is true when allocations are also written as the device plugins of vendors read them.
+	adapts bool
+	now    func() time.Time
 }
 
 var (
@@ -63,6 +69,7 @@ var (
 	_ fwk.EnqueueExtensions         = &Plugin{}
 	_ fwk.SignPlugin                = &Plugin{}
 	_ reason.Explainer              = &Plugin{}
+	_ reason.Coder                  = &Plugin{}
 	_ reason.Adviser                = &Plugin{}
 	_ nodenumaresource.HintProvider = &Plugin{}
 )
@@ -78,7 +85,8 @@ func Factory(shared State, hooks *Hooks, alignment *nodenumaresource.Hooks) fram
 		}
 		plugin := &Plugin{
 			args: args, policy: device.NewPolicy(args), state: shared, handle: handle,
-			nodes: handle.SharedInformerFactory().Core().V1().Nodes().Lister(), hooks: hooks,
+			nodes: handle.SharedInformerFactory().Core().V1().Nodes().Lister(), pods: handle.SharedInformerFactory().Core().V1().Pods().Lister(),
+			hooks: hooks, adapts: utilfeature.DefaultFeatureGate.Enabled(DevicePluginAdaption), now: time.Now,
 		}
 		if alignment != nil && !args.DisableDeviceNUMATopologyAlignment {
 			alignment.Provide(handle, plugin)
@@ -96,6 +104,8 @@ const stateKey fwk.StateKey = "koordinator.sh/" + Name
 type cycle struct {
 	request   *device.Request
 	templates device.Templates
+	// namespace and name of the pod.
+	namespace, name string
 }
 
 // Clone implements StateData.
@@ -145,7 +155,7 @@ func (p *Plugin) PreFilterExtensions() fwk.PreFilterExtensions { return nil }
 func (p *Plugin) parse(pod *corev1.Pod) (*cycle, *device.Refusal, error) {
 	request, refusal := device.ParseRequest(pod, p.policy, nil)
 	if refusal == nil || refusal.Code != finding.GPUTemplateUnmatched {
-		return &cycle{request: request}, refusal, nil
+		return &cycle{request: request, namespace: pod.Namespace, name: pod.Name}, refusal, nil
 	}
 	at := p.args.GPUSharedResourceTemplatesConfig
 	templates, known := p.state.Templates(at.ConfigMapNamespace, at.ConfigMapName)
@@ -153,7 +163,7 @@ func (p *Plugin) parse(pod *corev1.Pod) (*cycle, *device.Refusal, error) {
 		return nil, nil, errUnknownTemplates
 	}
 	request, refusal = device.ParseRequest(pod, p.policy, templates)
-	return &cycle{request: request, templates: templates}, refusal, nil
+	return &cycle{request: request, templates: templates, namespace: pod.Namespace, name: pod.Name}, refusal, nil
 }
 
 // Filter refuses nodes whose Device has not enough left. Nodes without a Device pass: they have no devices to choose from.
@@ -175,7 +185,7 @@ func (p *Plugin) input(state fwk.CycleState, info fwk.NodeInfo) (device.Input, b
 	if ledger == nil {
 		return device.Input{}, false
 	}
-	in := device.Input{Ledger: ledger, Request: c.request, Policy: p.policy}
+	in := device.Input{Ledger: ledger, Request: c.request, Policy: p.policy, DevicePlugin: p.devicePlugin(c, ledger, info.Node())}
 	if !p.args.DisableDeviceNUMATopologyAlignment {
 		if hint, aligned := nodenumaresource.Affinity(state, info.Node().Name); aligned {
 			in.Zones = hint.Mask

@@ -313,6 +313,9 @@ func TestHintsQueueWhatTheyDoNotUnderstand(t *testing.T) {
 }
 
 func TestFilterOnAWarmNodeDoesNotAllocate(t *testing.T) {
+	if racing {
+		t.Skip("the race detector allocates")
+	}
 	f := newFixture(t, "", newDevice("n"))
 	pod := newPod("pod", "nvidia.com/gpu", "2")
 	state := f.preFilter(t, pod)

@@ -17,7 +17,7 @@ import (
 // Reserve chooses the devices, and asks for the annotations that tell the node agent.
 func (p *Plugin) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.Pod, nodeName string) *fwk.Status {
 	if cycleOf(state) == nil {
-		return nil
+		return fwk.AsStatus(p.adapt(state, pod, nil, nil))
 	}
 	info, err := p.handle.SnapshotSharedLister().NodeInfos().Get(nodeName)
 	if err != nil {
@@ -25,7 +25,7 @@ func (p *Plugin) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.Po
 	}
 	in, concerned := p.input(state, extender.NodeOf(state, info))
 	if !concerned {
-		return nil
+		return fwk.AsStatus(p.adapt(state, pod, nil, nil))
 	}
 	in.Preferred = p.hooks.preferred(p.handle, state, nodeName)
 	allocation, refusal := device.Allocate(in)
@@ -40,22 +40,15 @@ func (p *Plugin) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.Po
 	if minors := allocation.GPUMinors(); minors != "" {
 		defaultprebind.Annotate(state, extension.AnnotationGPUMinors, minors)
 	}
+	if err := p.adapt(state, pod, &allocation, in.Ledger); err != nil {
+		return fwk.NewStatus(fwk.Unschedulable, err.Error())
+	}
 	p.state.Reserve(nodeName, pod, allocation)
 	return nil
 }
 
-// Unreserve takes back Reserve.
-func (p *Plugin) Unreserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) {
+// Unreserve takes back Reserve, and PreBind.
+func (p *Plugin) Unreserve(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, node string) {
 	p.state.Unreserve(pod.UID)
-}
-
-// PreBindPreFlight skips every pod: DefaultPreBind writes the annotations. The plugin is one for PreBind because
-// configurations enable it there.
-func (p *Plugin) PreBindPreFlight(context.Context, fwk.CycleState, *corev1.Pod, string) (*fwk.PreBindPreFlightResult, *fwk.Status) {
-	return nil, fwk.NewStatus(fwk.Skip)
-}
-
-// PreBind has nothing to do.
-func (p *Plugin) PreBind(context.Context, fwk.CycleState, *corev1.Pod, string) *fwk.Status {
-	return nil
+	p.unlock(ctx, state, pod, node)
 }

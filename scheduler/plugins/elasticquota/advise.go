@@ -27,7 +27,6 @@ const (
 	costRelabel     = 2.0
 	costRaiseMax    = 10.0
 	costRaiseMin    = 12.0
-	costEvict       = 100.0
 
 	maxRelabels    = 2
 	maxQuotasTried = 200
@@ -160,7 +159,7 @@ func (p *Plugin) evictions(judgement quotas.Judgement) []reason.Change {
 	if victim == nil {
 		return nil
 	}
-	return []reason.Change{{Cost: costEvict, Evict: []*corev1.Pod{victim}, Fix: diagnosticsv1alpha1.Fix{
+	return []reason.Change{{Cost: reason.CostEvict, Evict: []*corev1.Pod{victim}, Fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixCluster, Kind: "evictPod",
 		Description: fmt.Sprintf("evict pod %s/%s, which uses quota %s", victim.Namespace, victim.Name, judgement.Quota),
 		Command:     fmt.Sprintf("kubectl delete pod -n %s %s", victim.Namespace, victim.Name),

@@ -14,7 +14,14 @@ import (
 	"koordinator.sh/koord/scheduler/state/quotas"
 )
 
-var _ reason.Explainer = &Plugin{}
+var (
+	_ reason.Explainer = &Plugin{}
+	_ reason.Coder     = &Plugin{}
+	_ reason.Preemptor = &Plugin{}
+)
+
+// CodeOf returns the code of a reason of PreFilter or Filter, empty for any other text.
+func (p *Plugin) CodeOf(text string) finding.Code { return quota.CodeOf(text, p.rules) }
 
 // ExplainRefusal says which quota on which level refuses, what it lacks, and who holds what it could have. It is the same for
 // all nodes, and made once for one scheduling state.

@@ -14,6 +14,7 @@ import (
 
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/reservation"
 	"koordinator.sh/koord/scheduler/state/quotas"
 )
 
@@ -129,10 +130,13 @@ func (p *Plugin) PreFilter(ctx context.Context, state fwk.CycleState, pod *corev
 	return nil, fwk.NewStatus(fwk.Unschedulable, judgement.Reason)
 }
 
-// Reserve counts the pod as using its quota from now on.
+// Reserve counts the pod as using its quota from now on. A reserve pod is not counted: no event would ever take it back, and
+// the pods that come to use the reservation are.
 func (p *Plugin) Reserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) *fwk.Status {
 	p.refused.remove(pod.UID)
-	p.state.Reserve(pod)
+	if !reservation.IsReservePod(pod) {
+		p.state.Reserve(pod)
+	}
 	return nil
 }
 

@@ -2,7 +2,9 @@ package elasticquota
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -26,11 +28,11 @@ const (
 // PostFilter looks for a node on which the pod fits once less important, preemptible pods of its own quota are gone, and
 // evicts those.
 func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
-	if p.state.Idle() {
+	switch may, why := p.MayPreempt(pod); {
+	case !may && why == "":
 		return nil, fwk.NewStatus(fwk.Unschedulable)
-	}
-	if !p.preempts(p.state.QuotaOf(pod)) {
-		return nil, fwk.NewStatus(fwk.Unschedulable, "preemption: pods of the default quota do not preempt each other")
+	case !may:
+		return nil, fwk.NewStatus(fwk.Unschedulable, "preemption: "+why)
 	}
 	metrics.PreemptionAttempts.Inc()
 	result, status := p.evaluator.Preempt(ctx, state, pod, nodes)
@@ -38,6 +40,45 @@ func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *core
 		return result, fwk.NewStatus(status.Code(), "preemption: "+message)
 	}
 	return result, status
+}
+
+// MayPreempt implements reason.Preemptor.
+func (p *Plugin) MayPreempt(pod *corev1.Pod) (bool, string) {
+	switch {
+	case p.state.Idle():
+		return false, ""
+	case !p.preempts(p.state.QuotaOf(pod)):
+		return false, "pods of the default quota do not preempt each other"
+	}
+	return true, ""
+}
+
+// Spared implements reason.Preemptor: it counts the pods of the quota that do not give way, by the reason.
+func (p *Plugin) Spared(pod *corev1.Pod) string {
+	name, priority := p.state.QuotaOf(pod), corev1helpers.PodPriority(pod)
+	counts, total := map[quota.Sparing]int{}, 0
+	for _, other := range p.state.Pods(name) {
+		if !other.Holding.Assigned || other.Pod.UID == pod.UID {
+			continue
+		}
+		candidate := other.Candidate()
+		spared := quota.Spared(priority, name, &candidate, name)
+		if spared == "" {
+			return ""
+		}
+		total++
+		counts[spared]++
+	}
+	if total == 0 {
+		return fmt.Sprintf("quota %s has no pods on nodes", name)
+	}
+	var parts []string
+	for _, why := range []quota.Sparing{quota.SparedByImportance, quota.SparedByPreemptible} {
+		if counts[why] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[why], why))
+		}
+	}
+	return fmt.Sprintf("none of the %d pods of quota %s gives way: %s", total, name, strings.Join(parts, ", "))
 }
 
 // preempts tells whether pods of the quota may take each other's place in it.

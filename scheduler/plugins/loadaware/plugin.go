@@ -14,6 +14,7 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/decision/reservation"
 	"koordinator.sh/koord/scheduler/state"
 )
 
@@ -140,9 +141,12 @@ func (p *Plugin) Score(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, nod
 // ScoreExtensions returns nil: scores are absolute, so that an idle node counts the same among busy and idle ones.
 func (p *Plugin) ScoreExtensions() fwk.ScoreExtensions { return nil }
 
-// Reserve counts the pod on its node from now on, before its usage can be measured.
+// Reserve counts the pod on its node from now on, before its usage can be measured. A reserve pod uses nothing: the pods that
+// come to use the reservation are counted.
 func (p *Plugin) Reserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, nodeName string) *fwk.Status {
-	p.state.Reserve(pod, nodeName, p.now())
+	if !reservation.IsReservePod(pod) {
+		p.state.Reserve(pod, nodeName, p.now())
+	}
 	return nil
 }
 

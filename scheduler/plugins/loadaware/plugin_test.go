@@ -24,6 +24,7 @@ import (
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	decision "koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/decision/reservation"
 	"koordinator.sh/koord/scheduler/state"
 )
 
@@ -132,6 +133,10 @@ func TestFilterFollowsItsInputs(t *testing.T) {
 	check("with another pod just assigned", true)
 	f.plugin.Unreserve(t.Context(), nil, newPod("other", "1"), "n")
 	check("after that was taken back", false)
+	reserve := newPod("reserve", "1")
+	reserve.Annotations = map[string]string{reservation.AnnotationReservePod: "true"}
+	f.plugin.Reserve(t.Context(), nil, reserve, "n")
+	check("with room reserved, which nothing uses yet", false)
 	f.state.metrics["n"] = newMetric("n", "6", start)
 	check("at 60 %", true)
 	f.state.metrics["n"] = newMetric("n", "1", start)

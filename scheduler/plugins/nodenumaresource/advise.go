@@ -15,13 +15,6 @@ import (
 	"koordinator.sh/koord/scheduler/reason"
 )
 
-// Costs of proposals: an annotation or a label of the pod itself is cheap, less CPU is dearer, running work is dearest.
-const (
-	costRelax  = 1
-	costReduce = 3
-	costEvict  = 100
-)
-
 // Advise proposes to relax what the pod requires, to ask for as much as the node can give, or to move a pod that holds
 // what is missing.
 func (p *Plugin) Advise(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo, _ []string) []reason.Change {
@@ -68,7 +61,7 @@ func relaxBinding(pod *corev1.Pod, info fwk.NodeInfo) []reason.Change {
 	if err := extension.SetResourceSpec(edited, &relaxed); err != nil {
 		return nil
 	}
-	return []reason.Change{{Cost: costRelax, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
+	return []reason.Change{{Cost: reason.CostRelax, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixPod, Kind: "relaxBindPolicy", Node: info.Node().Name,
 		Description: fmt.Sprintf("prefer CPU bind policy %s in place of requiring it", spec.RequiredCPUBindPolicy),
 	}}}
@@ -81,7 +74,7 @@ func relaxAlignment(pod *corev1.Pod, info fwk.NodeInfo) []reason.Change {
 	}
 	edited := pod.DeepCopy()
 	delete(edited.Annotations, extension.AnnotationNUMATopologySpec)
-	return []reason.Change{{Cost: costRelax, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
+	return []reason.Change{{Cost: reason.CostRelax, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixPod, Kind: "relaxNUMAPolicy", Node: info.Node().Name,
 		Description: fmt.Sprintf("remove the NUMA topology policy %s", spec.NUMATopologyPolicy),
 	}}}
@@ -119,7 +112,7 @@ func reduction(pod *corev1.Pod, info fwk.NodeInfo, asked, possible int64) []reas
 	if limited && limit.MilliValue() == before {
 		resources.Limits[corev1.ResourceCPU] = *resource.NewMilliQuantity(after, resource.DecimalSI)
 	}
-	return []reason.Change{{Cost: costReduce, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
+	return []reason.Change{{Cost: reason.CostOfReduction(float64(asked-possible) / float64(asked)), Pod: edited, Fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixPod, Kind: "reduceRequest", Node: info.Node().Name,
 		Description: fmt.Sprintf("request %dm cpu in place of %dm", possible, asked),
 	}}}
@@ -138,9 +131,9 @@ func evict(in numa.Input, verdict numa.Verdict, info fwk.NodeInfo) []reason.Chan
 			if victim.Namespace != holder.Namespace || victim.Name != holder.Name {
 				continue
 			}
-			changes = append(changes, reason.Change{Cost: costEvict, Evict: []*corev1.Pod{victim}, Fix: diagnosticsv1alpha1.Fix{
+			changes = append(changes, reason.Change{Cost: reason.CostEvict, Evict: []*corev1.Pod{victim}, Fix: diagnosticsv1alpha1.Fix{
 				Target: diagnosticsv1alpha1.FixCluster, Kind: "evictPod", Node: info.Node().Name,
-				Description: fmt.Sprintf("move pod %s/%s, which holds CPUs or NUMA zones that are missing", holder.Namespace, holder.Name),
+				Description: fmt.Sprintf("move %s, which holds CPUs or NUMA zones that are missing", reason.Called(victim)),
 			}})
 		}
 	}

@@ -46,6 +46,10 @@ func (p *Plugin) ExplainRefusal(ctx context.Context, state fwk.CycleState, pod *
 	}, true
 }
 
+// CodeOf returns the code of a reason of PreFilter, Filter or Reserve, empty for any other text. Refusals of hint providers,
+// which Filter hands on, are theirs.
+func (p *Plugin) CodeOf(text string) finding.Code { return numa.CodeOf(text) }
+
 // explainPod is about pods that no node can take.
 func (p *Plugin) explainPod(pod *corev1.Pod, text string) (reason.Subject, bool) {
 	_, verdict := numa.RequestOf(pod, p.args)

@@ -58,6 +58,7 @@ var (
 	_ fwk.EnqueueExtensions = &Plugin{}
 	_ fwk.SignPlugin        = &Plugin{}
 	_ reason.Explainer      = &Plugin{}
+	_ reason.Coder          = &Plugin{}
 	_ reason.Adviser        = &Plugin{}
 )
 

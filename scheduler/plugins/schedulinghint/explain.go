@@ -25,25 +25,37 @@ const (
 
 var (
 	_ reason.Explainer = &Plugin{}
+	_ reason.Coder     = &Plugin{}
 	_ reason.Adviser   = &Plugin{}
 )
 
 // ExplainRefusal implements reason.Explainer.
-func (p *Plugin) ExplainRefusal(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ fwk.NodeInfo, _ string) (reason.Subject, bool) {
+func (p *Plugin) ExplainRefusal(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ fwk.NodeInfo, text string) (reason.Subject, bool) {
 	hint, err := schedulinghint.Parse(pod.Annotations, p.limit)
-	code, phrase, message := finding.SchedulingHintMismatch, "not in the pod's scheduling hint", ""
+	var phrase, message string
 	switch {
-	case err != nil:
-		code, phrase, message = finding.SchedulingHintInvalid, "not looked at, because the pod's scheduling hint is invalid", err.Error()
-	case hint.Only == nil:
-		return reason.Subject{}, false
+	case err != nil && err.Error() == text:
+		phrase, message = "not looked at, because the pod's scheduling hint is invalid", text
+	case err == nil && hint.Only != nil && reason.ExcludedBy(text) == Name:
+		phrase, message = "not in the pod's scheduling hint", "the scheduling hint restricts the pod to "+listed(hint.Only)
 	default:
-		message = "the scheduling hint restricts the pod to " + listed(hint.Only)
+		return reason.Subject{}, false
 	}
 	return reason.Subject{
-		Code: code, Phrase: phrase, Distance: 1,
+		Code: p.CodeOf(text), Phrase: phrase, Distance: 1,
 		Describe: func() (string, []diagnosticsv1alpha1.Term) { return message, nil },
 	}, true
+}
+
+// CodeOf returns the code of a refusal of PreFilter, empty for any other text.
+func (p *Plugin) CodeOf(text string) finding.Code {
+	switch {
+	case reason.ExcludedBy(text) == Name:
+		return finding.SchedulingHintMismatch
+	case schedulinghint.IsInvalid(text):
+		return finding.SchedulingHintInvalid
+	}
+	return ""
 }
 
 func listed(nodes sets.Set[string]) string {

@@ -15,6 +15,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/scheduler/reason"
 )
 
 func newPlugin(t *testing.T) *Plugin {
@@ -104,24 +105,31 @@ func TestArgumentsAreChecked(t *testing.T) {
 func TestRefusalsAreExplained(t *testing.T) {
 	plugin, info := newPlugin(t), framework.NewNodeInfo()
 	info.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "z"}})
+	left := reason.Exclusion(Name)
+	_, broken := plugin.PreFilter(t.Context(), framework.NewCycleState(), podHinting(`{`), nil)
 	tests := map[string]struct {
-		hint, wantMessage string
-		want              finding.Code
+		hint, text, wantMessage string
+		want                    finding.Code
 	}{
-		"a pod that may go anywhere is not refused": {hint: `{"preferredNodeNames":["a"]}`},
-		"a hint that names other nodes":             {hint: `{"nodeNames":["b","a"]}`, want: finding.SchedulingHintMismatch, wantMessage: "the scheduling hint restricts the pod to a, b"},
-		"a hint with many nodes":                    {hint: `{"nodeNames":["a","b","c","d","e"]}`, want: finding.SchedulingHintMismatch, wantMessage: "the scheduling hint restricts the pod to a, b, c and 2 more nodes"},
-		"a hint that cannot be read":                {hint: `{`, want: finding.SchedulingHintInvalid, wantMessage: "scheduling-hint"},
+		"a pod that may go anywhere is not refused":    {hint: `{"preferredNodeNames":["a"]}`, text: left},
+		"a hint that names other nodes":                {hint: `{"nodeNames":["b","a"]}`, text: left, want: finding.SchedulingHintMismatch, wantMessage: "the scheduling hint restricts the pod to a, b"},
+		"a hint with many nodes":                       {hint: `{"nodeNames":["a","b","c","d","e"]}`, text: left, want: finding.SchedulingHintMismatch, wantMessage: "the scheduling hint restricts the pod to a, b, c and 2 more nodes"},
+		"a hint that cannot be read":                   {hint: `{`, text: broken.Message(), want: finding.SchedulingHintInvalid, wantMessage: "scheduling-hint"},
+		"a node that another plugin left out":          {hint: `{"nodeNames":["b"]}`, text: reason.Exclusion("NodeAffinity")},
+		"another cause, of a hint that cannot be read": {hint: `{`, text: left},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			pod := podHinting(test.hint)
-			subject, ok := plugin.ExplainRefusal(t.Context(), nil, pod, info, "")
+			subject, ok := plugin.ExplainRefusal(t.Context(), nil, pod, info, test.text)
 			if ok != (test.want != "") || subject.Code != test.want {
 				t.Fatalf("subject %+v, want code %q", subject, test.want)
 			}
 			if !ok {
 				return
+			}
+			if got := plugin.CodeOf(test.text); got != test.want {
+				t.Errorf("code %q of %q, want %q", got, test.text, test.want)
 			}
 			if message, _ := subject.Describe(); !strings.Contains(message, test.wantMessage) {
 				t.Errorf("message %q, want %q", message, test.wantMessage)

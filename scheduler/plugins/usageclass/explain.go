@@ -9,6 +9,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/usageclass"
 	"koordinator.sh/koord/scheduler/reason"
 )
@@ -18,13 +19,14 @@ const costOfAnotherClass = 12
 
 var (
 	_ reason.Explainer = &Plugin{}
+	_ reason.Coder     = &Plugin{}
 	_ reason.Adviser   = &Plugin{}
 )
 
 // ExplainRefusal implements reason.Explainer.
-func (p *Plugin) ExplainRefusal(_ context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo, _ string) (reason.Subject, bool) {
+func (p *Plugin) ExplainRefusal(_ context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo, text string) (reason.Subject, bool) {
 	verdict := usageclass.Filter(p.input(state, pod, info))
-	if verdict.Passed() {
+	if verdict.Passed() || verdict.Reason() != text {
 		return reason.Subject{}, false
 	}
 	return reason.Subject{
@@ -33,6 +35,9 @@ func (p *Plugin) ExplainRefusal(_ context.Context, state fwk.CycleState, pod *co
 		Describe: func() (string, []diagnosticsv1alpha1.Term) { return verdict.Message(), nil },
 	}, true
 }
+
+// CodeOf returns the code of a reason of Filter, empty for any other text.
+func (p *Plugin) CodeOf(text string) finding.Code { return usageclass.CodeOf(text) }
 
 // Advise implements reason.Adviser: without its class the pod is not bounded.
 func (p *Plugin) Advise(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo, _ []string) []reason.Change {

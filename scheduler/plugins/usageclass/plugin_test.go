@@ -104,7 +104,8 @@ func TestPreemptionSeesTheNodeWithoutThePod(t *testing.T) {
 func TestRefusalsAreExplained(t *testing.T) {
 	plugin := newPlugin(t, `{"defaultMaxPercent":50}`)
 	state, pod, node := framework.NewCycleState(), podOf("p", "web", "4"), nodeWith("16", podOf("a", "web", "6"))
-	subject, ok := plugin.ExplainRefusal(t.Context(), state, pod, node, "")
+	text := plugin.Filter(t.Context(), state, pod, node).Message()
+	subject, ok := plugin.ExplainRefusal(t.Context(), state, pod, node, text)
 	if !ok || subject.Code != finding.UsageClassShare {
 		t.Fatalf("subject %+v", subject)
 	}
@@ -115,8 +116,14 @@ func TestRefusalsAreExplained(t *testing.T) {
 	if len(changes) != 1 || changes[0].Pod.Labels[extension.LabelUsageClass] != "" || pod.Labels[extension.LabelUsageClass] != "web" {
 		t.Errorf("changes %+v", changes)
 	}
-	if _, ok := plugin.ExplainRefusal(t.Context(), state, podOf("q", "web", "1"), node, ""); ok {
+	if got := plugin.CodeOf(text); got != finding.UsageClassShare {
+		t.Errorf("code %q of %q", got, text)
+	}
+	if _, ok := plugin.ExplainRefusal(t.Context(), state, podOf("q", "web", "1"), node, text); ok {
 		t.Error("a node that passes is explained as refused")
+	}
+	if _, ok := plugin.ExplainRefusal(t.Context(), state, pod, node, "node(s) were too small"); ok {
+		t.Error("a refusal of another cause is claimed")
 	}
 }
 

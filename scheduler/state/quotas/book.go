@@ -26,10 +26,12 @@ type book struct {
 	namesakes, listed map[string]string
 
 	// pods are replaced, never changed, so that a fork can share them.
-	pods map[types.UID]*holding
+	pods roster
 	// nodes are what each node has; total their sum, nil when it has to be added up again.
 	nodes map[string]quota.Amounts
 	total quota.Amounts
+	// shared is true while another book has the same entries and nodes, which are copied before they change.
+	shared bool
 
 	scratch quota.Admission
 }
@@ -54,17 +56,25 @@ type holding struct {
 func newBook(options quota.Options) *book {
 	return &book{
 		options: options, entries: map[types.NamespacedName]entry{}, replant: true,
-		pods: map[types.UID]*holding{}, nodes: map[string]quota.Amounts{},
+		pods: newRoster(), nodes: map[string]quota.Amounts{},
 	}
 }
 
-// fork returns a copy that can be changed independently.
+// fork returns a copy that can be changed independently. What is large is shared until one of the two changes it.
 func (b *book) fork() *book {
 	b.settle()
+	b.shared = true
 	fork := *b
-	fork.entries, fork.pods, fork.nodes = maps.Clone(b.entries), maps.Clone(b.pods), maps.Clone(b.nodes)
+	fork.pods = b.pods.fork()
 	fork.forest, fork.scratch = b.forest.Clone(), quota.Admission{}
 	return &fork
+}
+
+// own copies what is shared with a fork, before it changes.
+func (b *book) own() {
+	if b.shared {
+		b.entries, b.nodes, b.shared = maps.Clone(b.entries), maps.Clone(b.nodes), false
+	}
 }
 
 // settle makes the forest follow from everything else.
@@ -88,13 +98,17 @@ func (b *book) plant() {
 	}
 	b.forest, b.replant, b.total = quota.Plant(b.options, specs), false, nil
 	b.index(specs)
-	for uid, pod := range b.pods {
+	var moves []*holding
+	for pod := range b.pods.all {
 		if quota := b.quotaOf(pod.pod); quota != pod.quota {
 			moved := *pod
 			moved.quota = quota
-			pod, b.pods[uid] = &moved, &moved
+			pod, moves = &moved, append(moves, &moved)
 		}
 		b.forest.Tree(pod.quota).Hold(pod.quota, pod.held)
+	}
+	for _, moved := range moves {
+		b.pods.set(moved.pod.UID, moved)
 	}
 }
 
@@ -130,7 +144,7 @@ func (b *book) quotaOf(pod *corev1.Pod) string {
 
 // observe takes over what the cluster says of a pod.
 func (b *book) observe(pod *corev1.Pod) {
-	before := b.pods[pod.UID]
+	before := b.pods.get(pod.UID)
 	if !podrequest.Consumes(pod) {
 		b.remove(pod.UID)
 		return
@@ -155,8 +169,8 @@ func requestOf(pod *corev1.Pod) quota.Amounts {
 
 // put counts a pod in the place of what was known of it. While the forest waits to be planted, it is not touched.
 func (b *book) put(pod *holding) {
-	before := b.pods[pod.pod.UID]
-	b.pods[pod.pod.UID] = pod
+	before := b.pods.get(pod.pod.UID)
+	b.pods.set(pod.pod.UID, pod)
 	if b.replant {
 		return
 	}
@@ -171,11 +185,11 @@ func (b *book) put(pod *holding) {
 }
 
 func (b *book) remove(uid types.UID) {
-	before := b.pods[uid]
+	before := b.pods.get(uid)
 	if before == nil {
 		return
 	}
-	delete(b.pods, uid)
+	b.pods.set(uid, nil)
 	if !b.replant {
 		b.forest.Tree(before.quota).Release(before.quota, before.held)
 	}
@@ -187,7 +201,7 @@ func equal(a, b quota.Holding) bool {
 
 // reserve counts a pod as assigned. What was observed of it counts before what the scheduler has in hand.
 func (b *book) reserve(pod *corev1.Pod) {
-	before := b.pods[pod.UID]
+	before := b.pods.get(pod.UID)
 	switch {
 	case before == nil:
 		b.put(&holding{pod: pod, assumed: true, held: heldBy(pod, true)})
@@ -199,7 +213,7 @@ func (b *book) reserve(pod *corev1.Pod) {
 }
 
 func (b *book) unreserve(pod *corev1.Pod) {
-	before := b.pods[pod.UID]
+	before := b.pods.get(pod.UID)
 	switch {
 	case before == nil || !before.assumed:
 	case !before.known:
@@ -213,6 +227,7 @@ func (b *book) unreserve(pod *corev1.Pod) {
 
 // setQuota takes over an ElasticQuota. It reports whether anything changed that matters.
 func (b *book) setQuota(object *schedulingsigsv1alpha1.ElasticQuota) bool {
+	b.own()
 	key := types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
 	spec, problems := quota.Decode(object)
 	before, known := b.entries[key]
@@ -226,6 +241,7 @@ func (b *book) setQuota(object *schedulingsigsv1alpha1.ElasticQuota) bool {
 }
 
 func (b *book) removeQuota(key types.NamespacedName) bool {
+	b.own()
 	_, known := b.entries[key]
 	delete(b.entries, key)
 	b.replant = b.replant || known
@@ -238,6 +254,7 @@ func (b *book) setNode(name string, has quota.Amounts) bool {
 	if known == (has != nil) && slices.Equal(before, has) {
 		return false
 	}
+	b.own()
 	if b.nodes[name] = has; has == nil {
 		delete(b.nodes, name)
 	}

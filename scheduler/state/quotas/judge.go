@@ -23,7 +23,7 @@ type Judgement struct {
 // returns, and nothing is allocated for a pod that passes and has been observed.
 func (b *book) judge(pod *corev1.Pod, rules quota.Rules, explain bool) Judgement {
 	b.settle()
-	before := b.pods[pod.UID]
+	before := b.pods.get(pod.UID)
 	if before != nil && before.pod == pod && !before.held.Assigned {
 		return b.decide(before.quota, before.held, rules, explain)
 	}
@@ -50,6 +50,7 @@ func (b *book) decide(name string, asked quota.Holding, rules quota.Rules, expla
 	judgement.Reason = b.scratch.Reason(judgement.Verdict)
 	if explain {
 		judgement.Shortages = tree.Shortages(judgement.Admission, judgement.Verdict)
+		quota.Attach(judgement.Shortages, b.problems())
 	}
 	return judgement
 }

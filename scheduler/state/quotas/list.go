@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 
+	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/quota"
 )
 
@@ -15,27 +16,30 @@ import (
 type Quota struct {
 	Spec   *quota.Spec
 	Status quota.Status
+	// Tree is the ID of the quota's tree, empty for the default one.
+	Tree string
 }
 
 // Quotas calls yield for every quota, trees in order of their IDs and parents before children, until it returns false. The
 // lock is not held during yield, so that a quota can be gone or changed by then.
 func (v *View) Quotas(yield func(Quota) bool) {
-	for _, spec := range v.specs() {
-		if status, found := v.status(spec.Name); found && !yield(Quota{Spec: spec, Status: status}) {
-			return
+	for _, id := range v.TreeIDs() {
+		for _, spec := range v.specs(id) {
+			if status, found := v.status(spec.Name); found && !yield(Quota{Spec: spec, Status: status, Tree: id}) {
+				return
+			}
 		}
 	}
 }
 
-func (v *View) specs() []*quota.Spec {
+func (v *View) specs(treeID string) []*quota.Spec {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
 	v.book.settle()
-	var specs []*quota.Spec
-	for _, id := range v.book.forest.TreeIDs() {
-		specs = slices.AppendSeq(specs, v.book.forest.ByID(id).Quotas)
+	if tree := v.book.forest.ByID(treeID); tree != nil {
+		return slices.Collect(tree.Quotas)
 	}
-	return specs
+	return nil
 }
 
 func (v *View) status(name string) (quota.Status, bool) {
@@ -55,7 +59,7 @@ func (v *View) Pods(name string) []PodHolding {
 	defer v.mutex.Unlock()
 	v.book.settle()
 	var list []PodHolding
-	for _, pod := range v.book.pods {
+	for pod := range v.book.pods.all {
 		if pod.quota == name {
 			list = append(list, PodHolding{Pod: pod.pod, Holding: pod.held})
 		}
@@ -71,11 +75,38 @@ func (v *View) Exists(namespace, name string) bool {
 	return known
 }
 
+// At returns an ElasticQuota, also one that does not count; nil when there is none. It must not be changed.
+func (v *View) At(namespace, name string) *schedulingsigsv1alpha1.ElasticQuota {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	return v.book.entries[types.NamespacedName{Namespace: namespace, Name: name}].object
+}
+
+// Root is the status of the quota above all of a tree, by the ID of the tree; false when there is no such tree.
+func (v *View) Root(treeID string) (quota.Status, bool) {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	v.book.settle()
+	tree := v.book.forest.ByID(treeID)
+	if tree == nil {
+		return quota.Status{}, false
+	}
+	return tree.Root(), true
+}
+
+// TreeIDs of all trees in order; that of the default tree is empty.
+func (v *View) TreeIDs() []string {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	v.book.settle()
+	return v.book.forest.TreeIDs()
+}
+
 // Counts tells whether a pod is counted anywhere.
 func (v *View) Counts(pod types.UID) bool {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
-	return v.book.pods[pod] != nil
+	return v.book.pods.get(pod) != nil
 }
 
 // PodHolding is a pod with what it holds.

@@ -89,7 +89,7 @@ func (s *State) readPod(pod *corev1.Pod) {
 	}
 	present, ok := object.(*corev1.Pod)
 	if !found || !ok || present.UID != pod.UID {
-		released := s.book.pods[pod.UID]
+		released := s.book.pods.get(pod.UID)
 		s.book.remove(pod.UID)
 		if released != nil && !released.held.Assigned {
 			s.freed.give()

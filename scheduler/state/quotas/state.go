@@ -176,11 +176,16 @@ func (s *State) Unreserve(pod *corev1.Pod) {
 // assess expects the lock to be held. A quota of another name than the built-in ones, or a built-in one with a limit of its
 // own, can refuse pods.
 func (s *State) assess() {
-	idle := true
-	for key, entry := range s.book.entries {
-		idle = idle && (extension.IsBuiltInQuota(key.Name) && (key.Name == extension.RootQuotaName || boundless(entry.spec.Max)))
+	s.idle.Store(s.book.idle())
+}
+
+func (b *book) idle() bool {
+	for key, entry := range b.entries {
+		if !extension.IsBuiltInQuota(key.Name) || key.Name != extension.RootQuotaName && !boundless(entry.spec.Max) {
+			return false
+		}
 	}
-	s.idle.Store(idle && boundless(s.book.options.DefaultMax) && boundless(s.book.options.SystemMax))
+	return boundless(b.options.DefaultMax) && boundless(b.options.SystemMax)
 }
 
 // boundless limits are those that no cluster reaches: an eighth of the largest integer and more.

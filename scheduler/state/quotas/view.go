@@ -53,7 +53,7 @@ func (v *View) Held(uid types.UID) (Held, bool) {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
 	v.book.settle()
-	pod := v.book.pods[uid]
+	pod := v.book.pods.get(uid)
 	if pod == nil {
 		return Held{}, false
 	}
@@ -125,6 +125,7 @@ func (v *View) Suppose(object *schedulingsigsv1alpha1.ElasticQuota) {
 	v.book.settle()
 	if spec, problems := quota.Decode(object); v.book.forest.Adjust(&spec) { // which it only does for the quota in force
 		key := types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
+		v.book.own()
 		v.book.entries[key] = entry{object: object, spec: &spec, problems: problems}
 		return
 	}
@@ -142,8 +143,12 @@ func (v *View) SupposeGone(uid types.UID) {
 // Freed returns nil: nothing changes unless it is supposed.
 func (v *View) Freed() <-chan struct{} { return nil }
 
-// Idle is false: a pod may be refused.
-func (v *View) Idle() bool { return false }
+// Idle is true when no pod can be refused: there are no quotas but the built-in ones.
+func (v *View) Idle() bool {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	return v.book.idle()
+}
 
 // Settle returns at once: everything is known.
 func (v *View) Settle(context.Context) error { return nil }

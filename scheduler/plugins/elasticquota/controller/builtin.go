@@ -21,11 +21,12 @@ import (
 func (c *Controller) createBuiltIns(ctx context.Context) error {
 	settings := c.State.Settings()
 	var errs []error
-	for name, limit := range map[string]corev1.ResourceList{
-		extension.RootQuotaName: nil, extension.DefaultQuotaName: settings.DefaultQuotaGroupMax, extension.SystemQuotaName: settings.SystemQuotaGroupMax,
-	} {
-		if !c.State.Exists(settings.QuotaGroupNamespace, name) {
-			errs = append(errs, c.create(ctx, builtIn(settings.QuotaGroupNamespace, name, limit)))
+	for _, always := range []struct {
+		name  string
+		limit corev1.ResourceList
+	}{{extension.RootQuotaName, nil}, {extension.DefaultQuotaName, settings.DefaultQuotaGroupMax}, {extension.SystemQuotaName, settings.SystemQuotaGroupMax}} {
+		if !c.State.Exists(settings.QuotaGroupNamespace, always.name) {
+			errs = append(errs, c.create(ctx, builtIn(settings.QuotaGroupNamespace, always.name, always.limit)))
 		}
 	}
 	return errors.Join(errs...)

@@ -16,6 +16,7 @@ import (
 
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/scheduler/notice"
 	"koordinator.sh/koord/scheduler/state/quotas"
 )
 
@@ -38,6 +39,11 @@ type State interface {
 	// Exists tells whether there is an object, also one that does not count; Counts whether a pod still does.
 	Exists(namespace, name string) bool
 	Counts(pod types.UID) bool
+	// At returns an object, also one that does not count, and Problems what is wrong with objects.
+	At(namespace, name string) *schedulingsigsv1alpha1.ElasticQuota
+	Problems() []quota.Problem
+	// Root is the status above all quotas of a tree; the ID of the default tree is empty.
+	Root(treeID string) (quota.Status, bool)
 	// Served is false while the cluster has no such resource.
 	Served() bool
 }
@@ -48,7 +54,7 @@ type Config struct {
 	// Quotas writes ElasticQuotas, Pods evicts.
 	Quotas dynamic.Interface
 	Pods   kubernetes.Interface
-	// Recorder tells of evictions in events.
+	// Recorder tells of evictions and problems in events.
 	Recorder events.EventRecorder
 	Now      func() time.Time
 }
@@ -63,12 +69,16 @@ type Controller struct {
 	// overused is since when a quota uses more than it may; evicted are pods that were evicted and are not gone yet.
 	overused map[string]time.Time
 	evicted  map[types.UID]*corev1.Pod
+	// announced are the problems told of in events; counted are those in the metric.
+	announced *notice.Board[quota.Problem]
+	counted   map[problemLabels]int
 }
 
 // New returns a controller that does nothing before Run.
 func New(config Config) *Controller {
+	registerMetrics()
 	return &Controller{
-		Config: config, written: map[string]written{}, overused: map[string]time.Time{}, evicted: map[types.UID]*corev1.Pod{},
+		Config: config, announced: notice.NewBoard[quota.Problem](), written: map[string]written{}, overused: map[string]time.Time{}, evicted: map[types.UID]*corev1.Pod{},
 		writes: flowcontrol.NewTokenBucketRateLimiter(writeRate, writeBurst), evictions: flowcontrol.NewTokenBucketRateLimiter(evictRate, evictBurst),
 	}
 }
@@ -84,6 +94,10 @@ func (c *Controller) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	running.Go(func() { c.every(ctx, statusInterval, "write the status of quotas", c.writeAll) })
+	running.Go(func() {
+		defer c.count(nil) // another scheduler counts from then on
+		c.every(ctx, statusInterval, "tell of problems of quotas", c.announceAll)
+	})
 	if settings := c.State.Settings(); *settings.MonitorAllQuotas {
 		running.Go(func() {
 			c.every(ctx, settings.RevokePodInterval.Duration, "evict pods of overused quotas", c.revokeAll)

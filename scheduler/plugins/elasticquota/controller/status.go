@@ -49,10 +49,33 @@ func (c *Controller) writeAll(ctx context.Context) error {
 		known[one.Spec.Name] = written{uid: object.UID, status: one.Status}
 		return ctx.Err() == nil
 	})
+	if err := c.writeRoot(ctx, compare, known); err != nil {
+		errs = append(errs, err)
+	}
 	if c.written = known; compare {
 		c.compared = c.Now()
 	}
 	return errors.Join(errs...)
+}
+
+// writeRoot writes the figures of the default tree to the object of the root quota. Those of another tree's total stand on
+// the quota that brings it.
+func (c *Controller) writeRoot(ctx context.Context, compare bool, known map[string]written) error {
+	object := c.State.At(c.State.Settings().QuotaGroupNamespace, extension.RootQuotaName)
+	status, found := c.State.Root("")
+	if object == nil || !found {
+		return nil
+	}
+	before, wrote := c.written[extension.RootQuotaName]
+	if wrote && before.uid == object.UID && !compare && reflect.DeepEqual(before.status, status) {
+		known[extension.RootQuotaName] = before
+		return nil
+	}
+	if err := c.write(ctx, object, status); err != nil {
+		return err
+	}
+	known[extension.RootQuotaName] = written{uid: object.UID, status: status}
+	return nil
 }
 
 // write patches one object, if it says anything else.
@@ -87,7 +110,8 @@ func annotationsOf(status quota.Status) (map[string]string, error) {
 	for key, amounts := range map[string]quota.Amounts{
 		extension.AnnotationQuotaRuntime: status.Runtime, extension.AnnotationQuotaRequest: status.Request, extension.AnnotationQuotaChildRequest: status.ChildRequest,
 		extension.AnnotationQuotaNonPreemptibleRequest: status.NonPreemptibleRequest, extension.AnnotationQuotaNonPreemptibleUsed: status.NonPreemptibleUsed,
-		extension.AnnotationQuotaGuaranteed: status.Guaranteed, extension.AnnotationQuotaAllocated: status.Allocated,
+		extension.AnnotationQuotaTotalResource: status.Total,
+		extension.AnnotationQuotaGuaranteed:    status.Guaranteed, extension.AnnotationQuotaAllocated: status.Allocated,
 	} {
 		if amounts == nil {
 			continue
