@@ -14,10 +14,10 @@ import (
 func newExplainCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "explain",
-		Short:   "Explain a node's resources or a pod's place",
+		Short:   "Explain a node's resources, or the place of a pod or a reservation",
 		GroupID: "see",
 	}
-	cmd.AddCommand(newExplainNodeCommand(s), newExplainPodCommand(s))
+	cmd.AddCommand(newExplainNodeCommand(s), newExplainPodCommand(s), newExplainReservationCommand(s))
 	return cmd
 }
 

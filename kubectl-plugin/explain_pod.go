@@ -39,9 +39,11 @@ type explainPodOptions struct {
 	gate
 	namespace string
 	name      string
-	nodes     int32
-	skipFix   bool
-	history   bool
+	// reservation is true when the name is that of a Reservation.
+	reservation bool
+	nodes       int32
+	skipFix     bool
+	history     bool
 }
 
 func newExplainPodCommand(s *session) *cobra.Command {
@@ -61,12 +63,24 @@ func newExplainPodCommand(s *session) *cobra.Command {
 			return o.run(cmd.Context(), s)
 		},
 	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *explainPodOptions) addFlags(cmd *cobra.Command) {
 	o.output.addFlags(cmd, true)
 	o.gate.addFlags(cmd)
 	cmd.Flags().Int32Var(&o.nodes, "nodes", 0, "List up to this many nodes of each group; 10 with -o wide")
 	cmd.Flags().BoolVar(&o.skipFix, "skip-fix", false, "Do not search for the smallest change that helps")
-	cmd.Flags().BoolVar(&o.history, "history", false, "Add the past attempts to schedule the pod that the scheduler remembers, with what differed between them")
-	return cmd
+	cmd.Flags().BoolVar(&o.history, "history", false, "Add the past attempts to schedule "+o.subject()+" that the scheduler remembers, with what differed between them")
+}
+
+// subject is what the answer is about, in words.
+func (o *explainPodOptions) subject() string {
+	if o.reservation {
+		return "the reservation"
+	}
+	return "the pod"
 }
 
 func (o *explainPodOptions) complete(cmd *cobra.Command, s *session, args []string) error {
@@ -97,11 +111,15 @@ func (o *explainPodOptions) run(ctx context.Context, s *session) error {
 	if o.nodes > 0 {
 		spec.MaxNodes = &o.nodes
 	}
+	kind := "pod"
+	if o.reservation {
+		kind, spec.ReservationName = "reservation", o.name
+	}
 	answer, err := src.ExplainPod(ctx, o.namespace, o.name, spec)
 	if err != nil {
 		return err
 	}
-	err = o.print(s, answer, "pod", func(w io.Writer, options printer.Options) error {
+	err = o.print(s, answer, kind, func(w io.Writer, options printer.Options) error {
 		options.Parts = int(o.nodes)
 		return printer.PodExplanation(w, answer, options)
 	})

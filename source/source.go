@@ -20,7 +20,8 @@ type Source interface {
 	Pods(ctx context.Context, query PodQuery) (*diagnosticsv1alpha1.PodOverviewList, error)
 	// ExplainNode says where the node's batch and mid resources come from. The spec's node name is set from name.
 	ExplainNode(ctx context.Context, name string, spec diagnosticsv1alpha1.NodeExplanationSpec) (*diagnosticsv1alpha1.NodeExplanation, error)
-	// ExplainPod says why the pod is pending, or why it runs where it runs. The spec's pod name is set from name.
+	// ExplainPod says why the pod is pending, or why it runs where it runs. The spec's pod name is set from name,
+	// unless it has the name of a Reservation, which is then what is explained; an answer to that always comes from the scheduler.
 	ExplainPod(ctx context.Context, namespace, name string, spec diagnosticsv1alpha1.PodExplanationSpec) (*diagnosticsv1alpha1.PodExplanation, error)
 	// Names lists the names of one kind of object for completion and suggestions, at most limit of them, sorted. The
 	// namespace is ignored for kinds without one.

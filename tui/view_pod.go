@@ -15,7 +15,7 @@ import (
 	"koordinator.sh/koord/tui/internal/style"
 )
 
-// podText is the explanation of a pod: verdict, reasons, the fix, or the scores of its placement.
+// podText is the explanation of a pod: verdict, reasons, the fix, what preemption would do, or the scores of its placement.
 func (m *Model) podText(width int) []string {
 	st, status := m.st, &m.pod.value.Status
 	glyph, text := verdictMark(status.Verdict, st)
@@ -30,6 +30,7 @@ func (m *Model) podText(width int) []string {
 	lines = append(lines, m.podFacts(&status.Pod, width)...)
 	lines = append(lines, m.groupsText(status, width)...)
 	lines = append(lines, m.fixText(status.Fix, width)...)
+	lines = append(lines, m.preemptionText(status.Preemption, width)...)
 	lines = append(lines, m.placementText(status.Placement, width)...)
 	lines = append(lines, m.findingsText(status.Findings, width)...)
 	return append(lines, "", m.originText(status.Origin))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -25,6 +26,12 @@ func DecodeAnnotation[T any](annotations map[string]string, key string) (*T, err
 		return nil, fmt.Errorf("decode annotation %q: %w", key, err)
 	}
 	return out, nil
+}
+
+// NamesAnnotation tells whether the text of an error says that it is about the annotation with a key, as the errors of
+// DecodeAnnotation do.
+func NamesAnnotation(text, key string) bool {
+	return strings.Contains(text, fmt.Sprintf("annotation %q: ", key))
 }
 
 // EncodeAnnotation writes a value as a JSON annotation; nil removes the key.

@@ -31,6 +31,13 @@ const (
 	ConfigMissing      Code = "KOORD0204"
 	ColocationDisabled Code = "KOORD0205"
 	OfferBeyondNode    Code = "KOORD0206"
+	ConfigUnknownField Code = "KOORD0207"
+	ConfigInert        Code = "KOORD0208"
+	ConfigConflict     Code = "KOORD0209"
+	ConfigUnmatched    Code = "KOORD0210"
+	ConfigDuplicate    Code = "KOORD0211"
+	ConfigUnconverged  Code = "KOORD0212"
+	ConfigTakenOver    Code = "KOORD0213"
 )
 
 // Codes of the sandbox.
@@ -93,6 +100,8 @@ const (
 	GPUShareUnsupported         Code = "KOORD1142"
 	DeviceNUMAInsufficient      Code = "KOORD1143"
 	DeviceStray                 Code = "KOORD1144"
+	DevicePluginBusy            Code = "KOORD1145"
+	DevicePluginUnfit           Code = "KOORD1146"
 )
 
 // Codes of reservations.
@@ -150,6 +159,20 @@ const (
 	QuotaInvalid                Code = "KOORD1210"
 	QuotaOverused               Code = "KOORD1211"
 	QuotaKeysMismatch           Code = "KOORD1212"
+)
+
+// Codes of the admission of pods.
+const (
+	AdmissionPriorityClassMissing Code = "KOORD1301"
+	AdmissionProfileFailed        Code = "KOORD1302"
+	AdmissionClassForbidden       Code = "KOORD1303"
+	AdmissionBatchNeedsBE         Code = "KOORD1304"
+	AdmissionFieldImmutable       Code = "KOORD1305"
+	AdmissionReservePod           Code = "KOORD1306"
+	AdmissionParentQuota          Code = "KOORD1307"
+	AdmissionAmountLeft           Code = "KOORD1308"
+	AdmissionTierMismatch         Code = "KOORD1309"
+	AdmissionQuotaMissing         Code = "KOORD1310"
 )
 
 // Codes of scheduling refusals by Kubernetes' own plugins.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 	"k8s.io/apiserver/pkg/endpoints/request"
@@ -12,7 +13,7 @@ import (
 
 // subject is the object a question is about.
 type subject struct {
-	resource  string
+	resource  schema.GroupVersionResource
 	namespace string
 	name      string
 }
@@ -28,14 +29,15 @@ func requireGet(ctx context.Context, decide authorizer.Authorizer, about subject
 		User:            caller,
 		Verb:            "get",
 		Namespace:       about.namespace,
-		APIVersion:      "v1",
-		Resource:        about.resource,
+		APIGroup:        about.resource.Group,
+		APIVersion:      about.resource.Version,
+		Resource:        about.resource.Resource,
 		Name:            about.name,
 		ResourceRequest: true,
 	}
 	decision, reason, err := decide.Authorize(ctx, attributes)
 	if err != nil {
-		return apierrors.NewInternalError(fmt.Errorf("check access to %s %q: %w", about.resource, about.name, err))
+		return apierrors.NewInternalError(fmt.Errorf("check access to %s %q: %w", about.resource.Resource, about.name, err))
 	}
 	if decision != authorizer.DecisionAllow {
 		return responsewriters.ForbiddenStatusError(attributes, reason)

@@ -53,7 +53,7 @@ func (n *nodeExplanations) Create(ctx context.Context, object runtime.Object, ch
 	if err := admit(ctx, question, check); err != nil {
 		return nil, err
 	}
-	if err := requireGet(ctx, n.authorizer, subject{resource: "nodes", name: question.Spec.NodeName}); err != nil {
+	if err := requireGet(ctx, n.authorizer, subject{resource: corev1.SchemeGroupVersion.WithResource("nodes"), name: question.Spec.NodeName}); err != nil {
 		return nil, err
 	}
 	begin := n.clock.Now()

@@ -1,9 +1,11 @@
 package diagnostics
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -12,6 +14,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 )
 
 // podExplanations answers questions about pods.
@@ -32,13 +35,13 @@ func (*podExplanations) NamespaceScoped() bool { return true }
 // GetSingularName is the resource's name for one object.
 func (*podExplanations) GetSingularName() string { return "podexplanation" }
 
-// Create answers a question about a pod of the request's namespace that the caller may get.
+// Create answers a question about a pod of the request's namespace, or a Reservation, that the caller may get.
 func (p *podExplanations) Create(ctx context.Context, object runtime.Object, check rest.ValidateObjectFunc, _ *metav1.CreateOptions) (runtime.Object, error) {
 	question, ok := object.(*diagnosticsv1alpha1.PodExplanation)
 	if !ok {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("not a PodExplanation: %T", object))
 	}
-	nameAfter(question, question.Spec.PodName)
+	nameAfter(question, cmp.Or(question.Spec.PodName, question.Spec.ReservationName))
 	question.Status = diagnosticsv1alpha1.PodExplanationStatus{}
 	if errs := validatePodQuestion(question); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(podKind, question.Name, errs)
@@ -47,8 +50,7 @@ func (p *podExplanations) Create(ctx context.Context, object runtime.Object, che
 		return nil, err
 	}
 	question.Namespace = request.NamespaceValue(ctx)
-	about := subject{resource: "pods", namespace: question.Namespace, name: question.Spec.PodName}
-	if err := requireGet(ctx, p.authorizer, about); err != nil {
+	if err := requireGet(ctx, p.authorizer, subjectOf(question)); err != nil {
 		return nil, err
 	}
 	answer, err := p.explainer.ExplainPod(ctx, question)
@@ -57,6 +59,14 @@ func (p *podExplanations) Create(ctx context.Context, object runtime.Object, che
 	}
 	question.Status = answer.Status
 	return question, nil
+}
+
+// subjectOf is the object that a question is about: Reservations are in no namespace, whatever the question's own is.
+func subjectOf(question *diagnosticsv1alpha1.PodExplanation) subject {
+	if name := question.Spec.ReservationName; name != "" {
+		return subject{resource: schedulingv1alpha1.GroupVersion.WithResource("reservations"), name: name}
+	}
+	return subject{resource: corev1.SchemeGroupVersion.WithResource("pods"), namespace: question.Namespace, name: question.Spec.PodName}
 }
 
 // ConvertToTable renders the answer as name, verdict, feasible nodes and summary.
@@ -73,5 +83,5 @@ func (*podExplanations) ConvertToTable(_ context.Context, object, options runtim
 	}
 	feasible := fmt.Sprintf("%d/%d", answer.Status.NodesFeasible, answer.Status.NodesTotal)
 	return answerTable(answer, options, columns,
-		[]any{answer.Spec.PodName, string(answer.Status.Verdict), feasible, answer.Status.Summary}), nil
+		[]any{cmp.Or(answer.Spec.PodName, answer.Spec.ReservationName), string(answer.Status.Verdict), feasible, answer.Status.Summary}), nil
 }

@@ -257,6 +257,14 @@ func TestBadQuestionsAreRefusedWithTheirFields(t *testing.T) {
 			path: podsPath, body: head + `"PodExplanation","spec":{}}`,
 			wantCode: http.StatusUnprocessableEntity, wantFields: []string{"spec.podName"},
 		},
+		"a pod and a reservation at once": {
+			path: podsPath, body: head + `"PodExplanation","spec":{"podName":"web-1","reservationName":"r"}}`,
+			wantCode: http.StatusUnprocessableEntity, wantFields: []string{"spec.podName"},
+		},
+		"a path for a reservation": {
+			path: podsPath, body: head + `"PodExplanation","spec":{"reservationName":"../r"}}`,
+			wantCode: http.StatusUnprocessableEntity, wantFields: []string{"spec.reservationName"},
+		},
 		"everything wrong at once": {
 			path: podsPath, body: head + `"PodExplanation","spec":{"podName":"No/Such","maxNodes":5001}}`,
 			wantCode: http.StatusUnprocessableEntity, wantFields: []string{"spec.maxNodes", "spec.podName"},

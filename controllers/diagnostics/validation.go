@@ -21,7 +21,15 @@ var nodeResources = []string{"batch-cpu", "batch-memory", "mid-cpu", "mid-memory
 
 func validatePodQuestion(question *diagnosticsv1alpha1.PodExplanation) field.ErrorList {
 	spec := field.NewPath("spec")
-	errs := validateName(question.Spec.PodName, spec.Child("podName"))
+	var errs field.ErrorList
+	switch {
+	case question.Spec.ReservationName == "":
+		errs = validateName(question.Spec.PodName, spec.Child("podName"))
+	case question.Spec.PodName != "":
+		errs = field.ErrorList{field.Forbidden(spec.Child("podName"), "may not be set together with reservationName")}
+	default:
+		errs = validateName(question.Spec.ReservationName, spec.Child("reservationName"))
+	}
 	return append(errs, validateBound(question.Spec.MaxNodes, maxNodesLimit, spec.Child("maxNodes"))...)
 }
 

@@ -2,6 +2,7 @@ package schedulinghint
 
 import (
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -56,10 +57,10 @@ func Parse(annotations map[string]string, limit int64) (Hint, error) {
 		return Hint{}, err
 	}
 	if int64(len(given.NodeNames)) > limit {
-		return Hint{}, fmt.Errorf("scheduling hint names %d nodes, more than maxHintNodes %d", len(given.NodeNames), limit)
+		return Hint{}, fmt.Errorf(tooLong+"names %d nodes, more than maxHintNodes %d", len(given.NodeNames), limit)
 	}
 	if int64(len(given.PreferredNodeNames)) > limit {
-		return Hint{}, fmt.Errorf("scheduling hint prefers %d nodes, more than maxHintNodes %d", len(given.PreferredNodeNames), limit)
+		return Hint{}, fmt.Errorf(tooLong+"prefers %d nodes, more than maxHintNodes %d", len(given.PreferredNodeNames), limit)
 	}
 	hint := Hint{}
 	if len(given.NodeNames) > 0 {
@@ -74,6 +75,15 @@ func Parse(annotations map[string]string, limit int64) (Hint, error) {
 		}
 	}
 	return hint, nil
+}
+
+// tooLong begins the errors of Parse about the number of nodes.
+const tooLong = "scheduling hint "
+
+// IsInvalid tells whether a text is that of an error of Parse.
+func IsInvalid(text string) bool {
+	return strings.HasPrefix(text, tooLong) || extension.NamesAnnotation(text, extension.AnnotationSchedulingHint) ||
+		extension.NamesAnnotation(text, extension.DeprecatedAnnotationSchedulingHint)
 }
 
 // InOrder lists the preferred nodes, best first.

@@ -38,6 +38,9 @@ func TestParse(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), test.wantError) {
 					t.Errorf("error %v, want one with %q", err, test.wantError)
 				}
+				if err != nil && !IsInvalid(err.Error()) {
+					t.Errorf("the text of %q is not known", err)
+				}
 				return
 			}
 			if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
@@ -78,6 +81,9 @@ func FuzzParse(f *testing.F) {
 	f.Add(`{"nodeNames":["a"]}`)
 	f.Fuzz(func(t *testing.T, value string) {
 		hint, err := Parse(map[string]string{extension.AnnotationSchedulingHint: value}, 10)
+		if err != nil && !IsInvalid(err.Error()) {
+			t.Errorf("the text of %q is not known", err)
+		}
 		if err == nil && (len(hint.Only) > 10 || len(hint.Preferred) > 10) {
 			t.Errorf("%d and %d nodes", len(hint.Only), len(hint.Preferred))
 		}

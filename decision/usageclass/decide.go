@@ -2,6 +2,7 @@ package usageclass
 
 import (
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -66,7 +67,23 @@ func (v Verdict) Reason() string {
 	if v.Passed() {
 		return ""
 	}
-	return fmt.Sprintf("node(s) had too much of usage class %s", v.Class)
+	return reasons[v.Code] + v.Class
+}
+
+// reasons begin the refusals, as they stand in events before the name of the class.
+var reasons = map[finding.Code]string{
+	finding.UsageClassShare: "node(s) had too much of usage class ",
+	finding.UsageClassPods:  "node(s) had too many pods of usage class ",
+}
+
+// CodeOf returns the code of a reason, empty for one that Filter does not give.
+func CodeOf(reason string) finding.Code {
+	for code, begin := range reasons {
+		if strings.HasPrefix(reason, begin) {
+			return code
+		}
+	}
+	return ""
 }
 
 // Message says the verdict with its numbers.

@@ -43,6 +43,9 @@ func TestFilter(t *testing.T) {
 			if verdict.Code != test.want || verdict.Passed() != (test.want == "") || (verdict.Reason() == "") != verdict.Passed() {
 				t.Errorf("verdict %+v, want code %q", verdict, test.want)
 			}
+			if got := CodeOf(verdict.Reason()); got != test.want {
+				t.Errorf("code %q of %q, want %q", got, verdict.Reason(), test.want)
+			}
 			if test.wantMessage != "" && verdict.Message() != test.wantMessage {
 				t.Errorf("message %q, want %q", verdict.Message(), test.wantMessage)
 			}

@@ -67,6 +67,9 @@ func VerdictRole(verdict diagnosticsv1alpha1.PodVerdict) Role {
 func podLine(p *diagnosticsv1alpha1.PodFacts, o Options) string {
 	class := strings.TrimSpace(p.QoSClass + " " + p.PriorityBand)
 	parts := []string{p.Namespace + "/" + p.Name}
+	if p.ReservationName != "" {
+		parts[0] = "reservation " + p.ReservationName
+	}
 	if class != "" {
 		parts = append(parts, class)
 	}

@@ -165,6 +165,10 @@ func preemptionFixture() *diagnosticsv1alpha1.PodExplanation {
 		Refusals: []diagnosticsv1alpha1.PreemptionRefusal{{Reason: "No preemption victims found for incoming pod", Count: 25}},
 	}
 	for i := range 6 {
+		if i == 5 {
+			e.Status.Preemption.Victims = append(e.Status.Preemption.Victims, diagnosticsv1alpha1.PreemptionVictim{ReservationName: "nightly", Priority: 100})
+			continue
+		}
 		e.Status.Preemption.Victims = append(e.Status.Preemption.Victims, diagnosticsv1alpha1.PreemptionVictim{Namespace: "spark", Name: fmt.Sprintf("executor-%d", i), Priority: int32(5999 - i)})
 	}
 	return e
@@ -176,6 +180,9 @@ func helplessFixture() *diagnosticsv1alpha1.PodExplanation {
 	e.Status.Preemption = &diagnosticsv1alpha1.Preemption{
 		Verdict: diagnosticsv1alpha1.PreemptionHelpless, Plugin: "DefaultPreemption", NodesTried: 2,
 		Message: "evicting less important pods makes none of the 2 nodes pass on which it was tried",
+		Declined: []diagnosticsv1alpha1.PreemptionDecline{
+			{Plugin: "ElasticQuota", Message: "none of the 3 pods of quota team-a gives way: 2 at least as important, 1 not preemptible"},
+		},
 		Refusals: []diagnosticsv1alpha1.PreemptionRefusal{
 			{Reason: "refused for what evictions do not change", Count: 28},
 			{Plugin: "NodeResourcesFit", Code: "KOORD1901", Reason: "Insufficient cpu", Count: 2},

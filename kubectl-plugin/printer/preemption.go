@@ -25,6 +25,9 @@ func preemption(w io.Writer, p *diagnosticsv1alpha1.Preemption, o Options) error
 	var b strings.Builder
 	b.WriteString("\n" + o.Style.Paint(Header, "What preemption would do") + "\n")
 	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, o.Style.Clean(string(p.Verdict)))+": "+o.Style.Clean(p.Message))
+	for _, declined := range p.Declined {
+		wrapped(&b, o, 2, o.Style.Paint(Dim, o.Style.Clean(declined.Plugin+" evicts nobody: "+declined.Message)))
+	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
 	}
@@ -44,7 +47,7 @@ func victims(w io.Writer, list []diagnosticsv1alpha1.PreemptionVictim, o Options
 	}
 	t := table{indent: 2, columns: []column{{header: "VICTIM", flexible: 40}, {header: "PRIORITY", right: true}}}
 	for i := range shown {
-		t.add(text(shown[i].Namespace+"/"+shown[i].Name), text(strconv.Itoa(int(shown[i].Priority))))
+		t.add(text(VictimName(&shown[i])), text(strconv.Itoa(int(shown[i].Priority))))
 	}
 	if _, err := t.render(w, o); err != nil {
 		return err
@@ -56,6 +59,14 @@ func victims(w io.Writer, list []diagnosticsv1alpha1.PreemptionVictim, o Options
 		return err
 	}
 	return nil
+}
+
+// VictimName is how people call a victim.
+func VictimName(v *diagnosticsv1alpha1.PreemptionVictim) string {
+	if v.ReservationName != "" {
+		return "reservation " + v.ReservationName
+	}
+	return v.Namespace + "/" + v.Name
 }
 
 // stillRefused is printed where no eviction helps; next to victims it would only distract.

@@ -25,17 +25,19 @@ var (
 	wholeCPU   = regexp.MustCompile(`^request (\d+)m cpu in place of`)
 	toleration = regexp.MustCompile(`([^ =:]+)=([^ :]+):(NoSchedule|NoExecute)`)
 	selector   = regexp.MustCompile(`^remove node selector ([^=]+)=`)
-	podNamed   = regexp.MustCompile(`pod default/([^ ,]+)`)
-	word       = regexp.MustCompile(`'[^']*'|[^ ']+`)
+	// reservationEvicted is one that makes room, and not one that a victim uses.
+	reservationEvicted = regexp.MustCompile(`(?:evict|move|,) reservation ([^ ,]+)(?: \(|, which holds)`)
+	podNamed           = regexp.MustCompile(`pod default/([^ ,]+)`)
+	word               = regexp.MustCompile(`'[^']*'|[^ ']+`)
 )
 
 // carryOut does by hand what the fix says: its commands, and what it describes of the pod.
 func (c *cluster) carryOut(t *rapid.T, fix *diagnosticsv1alpha1.Fix) {
-	kinds, texts := strings.Split(fix.Kind, "+"), strings.Split(fix.Description, "; and ")
+	kinds, texts := strings.Split(fix.Kind, "+"), strings.Split(strings.ReplaceAll(fix.Description, "in the template of the reservation, ", ""), "; and ")
 	if len(kinds) != len(texts) {
 		t.Fatalf("%d kinds and %d descriptions: %+v", len(kinds), len(texts), fix)
 	}
-	asked := c.pods["asked"].DeepCopy()
+	asked, store := c.asked()
 	for i, kind := range kinds {
 		switch kind {
 		case "reduceRequest":
@@ -64,9 +66,16 @@ func (c *cluster) carryOut(t *rapid.T, fix *diagnosticsv1alpha1.Fix) {
 			asked.Annotations[extension.AnnotationResourceSpec] = `{"preferredCPUBindPolicy":"` + string(spec.RequiredCPUBindPolicy) + `"}`
 		case "relaxNUMAPolicy":
 			delete(asked.Annotations, extension.AnnotationNUMATopologySpec)
+		case "unbindCPUs":
+			if strings.HasPrefix(fix.Command, "kubectl edit reservation") { // a pod is labelled by the command
+				asked.Labels[extension.LabelPodQoS] = string(extension.QoSLS)
+			}
 		case "evictPod", "evictPods":
 			for _, parts := range podNamed.FindAllStringSubmatch(texts[i], -1) {
 				c.evict(parts[1])
+			}
+			for _, parts := range reservationEvicted.FindAllStringSubmatch(texts[i], -1) {
+				c.endReservation(parts[1])
 			}
 		default:
 			if fix.Command == "" {
@@ -74,11 +83,25 @@ func (c *cluster) carryOut(t *rapid.T, fix *diagnosticsv1alpha1.Fix) {
 			}
 		}
 	}
-	c.updatePod(asked)
+	store(asked)
 	for command := range strings.SplitSeq(fix.Command, " && ") {
 		if command != "" {
 			c.kubectl(t, command)
 		}
+	}
+}
+
+// asked returns a copy of the pod that the question is about, or of the one in the Reservation's template, and what stores it.
+func (c *cluster) asked() (*corev1.Pod, func(*corev1.Pod)) {
+	object, reserves := c.shared.reserved.Get("asked")
+	if !reserves {
+		return c.pods["asked"].DeepCopy(), c.updatePod
+	}
+	template := object.Spec.Template.DeepCopy()
+	return &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}, func(pod *corev1.Pod) {
+		edited := object.DeepCopy()
+		edited.Spec.Template = &corev1.PodTemplateSpec{ObjectMeta: pod.ObjectMeta, Spec: pod.Spec}
+		c.addReservation(edited)
 	}
 }
 
@@ -104,10 +127,13 @@ func (c *cluster) kubectl(t *rapid.T, command string) {
 		t.Fatalf("namespace %q in %q", namespace, command)
 	}
 	switch plain[0] + " " + plain[1] {
+	case "edit reservation": // as the description says
 	case "annotate pod", "label pod", "annotate node", "label node":
 		c.mark(t, plain, command)
 	case "delete pod":
 		c.evict(plain[2])
+	case "delete reservation":
+		c.endReservation(plain[2])
 	case "patch elasticquota":
 		c.patchQuota(t, plain[2], options[1])
 	default:
@@ -177,8 +203,9 @@ func (c *cluster) patchQuota(t *rapid.T, name, patch string) {
 
 func (c *cluster) updatePod(pod *corev1.Pod) {
 	c.must(c.informers.Core().V1().Pods().Informer().GetIndexer().Update(pod))
+	before := c.pods[pod.UID]
 	c.pods[pod.UID] = pod
-	c.shared.quotas.PodChanged(pod)
+	c.shared.podChanged(before, pod)
 }
 
 func reduce(t *rapid.T, pod *corev1.Pod, description string) {
@@ -227,7 +254,7 @@ func (c *cluster) evict(name string) {
 	}
 	c.must(c.scheduler.Cache.RemovePod(klog.Background(), pod))
 	c.must(c.informers.Core().V1().Pods().Informer().GetIndexer().Delete(pod))
-	c.shared.quotas.PodChanged(pod)
+	c.shared.podGone(pod)
 	delete(c.pods, pod.UID)
 	w, err := newWorld(c.engine.snapshot, c.state).withoutPod(pod, pod.Spec.NodeName)
 	c.must(err)

@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
+	"koordinator.sh/koord/scheduler/plugins/schedulinghint"
+	"koordinator.sh/koord/scheduler/reason"
 )
 
 // wordy is a plugin that knows its own texts.
@@ -18,8 +21,27 @@ func (wordy) CodeOf(reason string) finding.Code {
 	return ""
 }
 
+// handing is a plugin whose refusals NodeNUMAResource hands on.
+type handing struct{ reason.Explainer }
+
+func (handing) Name() string { return "Handing" }
+func (handing) CodeOf(text string) finding.Code {
+	if text == "no device" {
+		return finding.DevicesInsufficient
+	}
+	return ""
+}
+
 func TestCodesOfTexts(t *testing.T) {
-	sim := &simulation{coders: map[string]Coder{"Wordy": wordy{}}}
+	hints, err := schedulinghint.New(t.Context(), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handing := handing{}
+	sim := &simulation{
+		coders:  map[string]reason.Coder{"Wordy": wordy{}, "Handing": handing, schedulinghint.Name: hints.(reason.Coder), nodenumaresource.Name: &nodenumaresource.Plugin{}},
+		hinting: []reason.Explainer{handing},
+	}
 	tests := []struct {
 		name string
 		sim  *simulation
@@ -27,7 +49,8 @@ func TestCodesOfTexts(t *testing.T) {
 		want finding.Code
 	}{
 		{"a plugin of Kubernetes", nil, refusal{plugin: "NodeResourcesFit", reason: "Insufficient cpu"}, finding.InsufficientResources},
-		{"load-aware scheduling", nil, refusal{plugin: "LoadAwareScheduling", reason: "node(s) nodeMetric expired"}, finding.LoadMetricExpired},
+		{"a text that one plugin hands on for another", sim, refusal{plugin: nodenumaresource.Name, reason: "no device"}, finding.DevicesInsufficient},
+		{"a text of the one that hands on", sim, refusal{plugin: nodenumaresource.Name, reason: "node(s) missing NUMA resources"}, finding.NUMAZonesMissing},
 		{"a text that the plugin knows", sim, refusal{plugin: "Wordy", reason: "full: a"}, finding.QuotaMaxExceeded},
 		{"a text that the plugin does not know", sim, refusal{plugin: "Wordy", reason: "?"}, finding.OtherPlugin},
 		{"a plugin that nobody knows", sim, refusal{plugin: "Foreign", reason: "full: a"}, finding.OtherPlugin},

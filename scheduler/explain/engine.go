@@ -22,10 +22,12 @@ import (
 	"koordinator.sh/koord/scheduler/plugins/coscheduling"
 	"koordinator.sh/koord/scheduler/plugins/elasticquota"
 	"koordinator.sh/koord/scheduler/plugins/loadaware"
+	"koordinator.sh/koord/scheduler/plugins/reservation"
 	"koordinator.sh/koord/scheduler/recorder"
 	"koordinator.sh/koord/scheduler/state"
 	"koordinator.sh/koord/scheduler/state/gangs"
 	"koordinator.sh/koord/scheduler/state/quotas"
+	"koordinator.sh/koord/scheduler/state/reservations"
 )
 
 // Config is what an Engine needs of the scheduler whose decisions it explains.
@@ -47,6 +49,8 @@ type Config struct {
 	Quotas func() *quotas.View
 	// Gangs returns an independent copy of the gangs. It is nil when no plugin reads them.
 	Gangs func() *gangs.View
+	// Reserved returns the reservations with nothing supposed. It is nil when no plugin reads them.
+	Reserved func() *reservations.Supposition
 	// OutOfTree returns the registry of the scheduler's own plugins on top of another state and clock.
 	OutOfTree func(supposed Supposed, now func() time.Time) frameworkruntime.Registry
 	// Attempts that the scheduler recorded; nil when it records none.
@@ -64,6 +68,8 @@ type Supposed struct {
 	Load   loadaware.State
 	Quotas elasticquota.State
 	Gangs  coscheduling.State
+	// Reserved is what pods may use.
+	Reserved reservation.State
 }
 
 // Engine explains pods. It is safe for concurrent use; explanations are made one at a time, each on all processors, so
@@ -92,10 +98,10 @@ func New(ctx context.Context, settings Config) (*Engine, error) {
 	return engine, nil
 }
 
-// Explain answers a question. It returns a copy of the question with the status filled in. An unknown pod is a NotFound
-// error; a context that ends first is an error, too.
+// Explain answers a question. It returns a copy of the question with the status filled in. An unknown pod or Reservation is a
+// NotFound error; a context that ends first is an error, too.
 func (e *Engine) Explain(ctx context.Context, question *diagnosticsv1alpha1.PodExplanation) (*diagnosticsv1alpha1.PodExplanation, error) {
-	pod, err := e.pod(ctx, question.Namespace, question.Spec.PodName)
+	pod, status, err := e.subject(ctx, question)
 	if err != nil {
 		return nil, err
 	}
@@ -108,11 +114,13 @@ func (e *Engine) Explain(ctx context.Context, question *diagnosticsv1alpha1.PodE
 	began := e.config.Now()
 	answer := *question
 	answer.TypeMeta.APIVersion, answer.TypeMeta.Kind = diagnosticsv1alpha1.GroupVersion.String(), "PodExplanation"
-	status, err := e.answer(ctx, pod, question.Spec)
+	if pod != nil {
+		status, err = e.answer(ctx, pod, question.Spec)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if question.Spec.History {
+	if question.Spec.History && pod != nil {
 		e.recall(pod, status)
 	}
 	status.Origin = e.origin(began)
@@ -152,6 +160,9 @@ func (e *Engine) refresh() (*world, error) {
 	}
 	if e.config.Gangs != nil {
 		w.gangs = e.config.Gangs()
+	}
+	if e.config.Reserved != nil {
+		w.reserved = e.config.Reserved()
 	}
 	return w, nil
 }

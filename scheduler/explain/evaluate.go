@@ -16,6 +16,7 @@ import (
 
 	"koordinator.sh/koord/scheduler/extender"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
+	"koordinator.sh/koord/scheduler/reason"
 )
 
 // refusal is one reason for which one plugin refuses one node.
@@ -163,7 +164,7 @@ func (r *filterRun) node(ctx context.Context, info fwk.NodeInfo) ([]refusal, fwk
 	}
 	for plugin, allowed := range r.refusedBy {
 		if !seen.Has(plugin) && !allowed.Has(info.Node().Name) {
-			refusals = append(refusals, refusal{plugin: plugin, reason: "node(s) didn't satisfy plugin " + plugin, final: true})
+			refusals = append(refusals, refusal{plugin: plugin, reason: reason.Exclusion(plugin), final: true})
 		}
 	}
 	return refusals, crowded, state
@@ -208,8 +209,8 @@ func (r *filterRun) refusals(plugin string, status *fwk.Status) []refusal {
 		reasons = []string{"refused without a reason"}
 	}
 	list := make([]refusal, len(reasons))
-	for i, reason := range reasons {
-		list[i] = refusal{plugin: plugin, reason: reason, final: status.Code() != fwk.Unschedulable}
+	for i, text := range reasons {
+		list[i] = refusal{plugin: plugin, reason: text, final: status.Code() != fwk.Unschedulable}
 	}
 	return list
 }

@@ -6,12 +6,14 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
+	decision "koordinator.sh/koord/decision/reservation"
 )
 
 // factsOf repeats what the scheduler goes by.
 func factsOf(pod *corev1.Pod, sim *simulation) diagnosticsv1alpha1.PodFacts {
 	facts := diagnosticsv1alpha1.PodFacts{
-		Namespace: pod.Namespace, Name: pod.Name, Phase: pod.Status.Phase,
+		ReservationName: decision.NameOf(pod),
+		Namespace:       pod.Namespace, Name: pod.Name, Phase: pod.Status.Phase,
 		QoSClass:      string(extension.PodQoSClassWithDefault(pod)),
 		PriorityBand:  string(extension.PodPriorityClassWithDefault(pod)),
 		Priority:      pod.Spec.Priority,

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/scheduler/reason"
 )
 
 const (
@@ -19,18 +20,15 @@ const (
 )
 
 // Costs order changes, on the scale of reason.Change: 1 is a label of the pod itself, 10 an edit of a shared object, 100 the
-// loss of running work. What repairs something broken comes first. A change that has a size costs more the larger it is; a
-// request of which an eighth would be left costs as much as an edit of the cluster.
+// loss of running work. What repairs something broken comes first. A change that has a size costs more the larger it is.
 const (
 	costRefresh    = 1.0
 	costToleration = 2.0 // for each taint
 	costSelector   = 3.0
-	costReduce     = 3.0
-	costReduceAll  = 8.0 // more, to nothing
 	costUncordon   = 10.0
 	costThreshold  = 10.0
 	costPoint      = 0.2 // for each point of a threshold
-	costEvict      = 100.0
+	costEvict      = reason.CostEvict
 )
 
 // candidate is a change that might make the pod schedulable.
@@ -134,8 +132,9 @@ func (s *simulation) candidates(ctx context.Context, w *world, e *evaluation) ([
 	list = append(list, s.refreshes(w, e)...)
 	list = append(list, s.thresholds(e)...)
 	list = append(list, unbindings(e)...)
+	list = append(list, endings(e)...)
 	list = append(list, evictions(e)...)
-	return append(list, s.advice(ctx, e)...), nil
+	return ofTemplate(e.pod, append(list, s.advice(ctx, e)...)), nil
 }
 
 // refusedBy reports whether all refusals of a node come from the given plugins.

@@ -14,6 +14,8 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	decision "koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/scheduler/reason"
 )
 
 const (
@@ -61,12 +63,12 @@ func curableByEviction(refusals []refusal) bool {
 	return len(refusals) > 0 && !slices.ContainsFunc(refusals, func(r refusal) bool { return r.final && r.plugin != decision.PluginName })
 }
 
-// victimsOn lists the pods that may be evicted for the pod, the least important first.
+// victimsOn lists the pods that may be evicted for the pod, the least important first. Reservations are proposed to end elsewhere.
 func victimsOn(pod *corev1.Pod, info fwk.NodeInfo) []fwk.PodInfo {
 	var victims []fwk.PodInfo
 	for _, candidate := range info.GetPods() {
 		other := candidate.GetPod()
-		if corev1helpers.PodPriority(other) < corev1helpers.PodPriority(pod) && !staysOnNode(other) {
+		if corev1helpers.PodPriority(other) < corev1helpers.PodPriority(pod) && !staysOnNode(other) && !reservation.IsReservePod(other) {
 			victims = append(victims, candidate)
 		}
 	}
@@ -146,8 +148,8 @@ func enough(pod *corev1.Pod, info fwk.NodeInfo, missing []noderesources.Insuffic
 func eviction(node string, victims ...*corev1.Pod) candidate {
 	names, commands, kind := make([]string, len(victims)), make([]string, len(victims)), "evictPod"
 	for i, victim := range victims {
-		names[i] = fmt.Sprintf("pod %s/%s (priority %d)", victim.Namespace, victim.Name, corev1helpers.PodPriority(victim))
-		commands[i] = fmt.Sprintf("kubectl delete pod -n %s %s", victim.Namespace, victim.Name)
+		names[i] = fmt.Sprintf("%s (priority %d)", reason.Called(victim), corev1helpers.PodPriority(victim))
+		commands[i] = reason.EvictCommand(victim)
 	}
 	if len(victims) > 1 {
 		kind = "evictPods"

@@ -14,6 +14,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	decision "koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/scheduler/reason"
 )
 
 // maxShrunkNodes bounds the nodes on which a smaller request is searched for.
@@ -147,7 +148,7 @@ func shrinking(pod *corev1.Pod, name corev1.ResourceName, asked, total int64, no
 	total = amountOf(name, resourcehelper.PodRequests(edited, resourcehelper.PodResourcesOptions{})[name])
 	from, to := formatPair(name, asked, total)
 	return candidate{
-		cost: costReduce + costReduceAll*float64(asked-total)/float64(asked),
+		cost: reason.CostOfReduction(float64(asked-total) / float64(asked)),
 		pod:  edited,
 		fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixPod, Kind: "reduceRequest", Node: node,

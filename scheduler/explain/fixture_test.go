@@ -21,6 +21,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	decision "koordinator.sh/koord/decision/loadaware"
 	"koordinator.sh/koord/scheduler/state"
@@ -93,14 +94,14 @@ func newClusterWith(t testing.TB, profile string, objects ...runtime.Object) *cl
 	clock := func() time.Time { return now }
 	built, err := kubescheduler.New(ctx, client, c.informers, nil,
 		func(string) events.EventRecorderLogger { return events.NewFakeRecorder(1) }, kubescheduler.WithProfiles(profiles(t, profile)...),
-		kubescheduler.WithFrameworkOutOfTreeRegistry(c.shared.outOfTree(Supposed{Load: c.state, Quotas: c.shared.quotas, Gangs: c.shared.gangs}, clock)))
+		kubescheduler.WithFrameworkOutOfTreeRegistry(c.shared.outOfTree(Supposed{Load: c.state, Quotas: c.shared.quotas, Gangs: c.shared.gangs, Reserved: c.shared.reserved}, clock)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.scheduler = built
 	c.engine, err = New(ctx, Config{
 		Client: client, Informers: c.informers, Cache: built.Cache, Profiles: built.Profiles, ProfileConfigs: profiles(t, profile),
-		Nominator: built.SchedulingQueue, State: c.state, Quotas: c.shared.quotas.Fork, Gangs: c.shared.gangs.Fork, OutOfTree: c.shared.outOfTree,
+		Nominator: built.SchedulingQueue, State: c.state, Quotas: c.shared.quotas.Fork, Gangs: c.shared.gangs.Fork, Reserved: c.shared.reserved.Suppose, OutOfTree: c.shared.outOfTree,
 		Identity: "test", Leader: func() bool { return true }, Now: clock,
 	})
 	if err != nil {
@@ -117,7 +118,10 @@ func (c *cluster) clear() {
 			c.must(c.scheduler.Cache.RemovePod(klog.Background(), pod))
 		}
 		c.must(c.informers.Core().V1().Pods().Informer().GetIndexer().Delete(pod))
-		c.shared.quotas.PodChanged(pod)
+		c.shared.podGone(pod)
+	}
+	for _, object := range c.shared.reserved.Informer().GetIndexer().List() {
+		c.endReservation(object.(*schedulingv1alpha1.Reservation).Name)
 	}
 	for _, node := range c.nodes {
 		c.must(c.scheduler.Cache.RemoveNode(klog.Background(), node))
@@ -153,7 +157,7 @@ func (c *cluster) addPod(pod *corev1.Pod) {
 	c.t.Helper()
 	c.must(c.informers.Core().V1().Pods().Informer().GetIndexer().Add(pod))
 	c.pods[pod.UID] = pod
-	c.shared.quotas.PodChanged(pod)
+	c.shared.podChanged(nil, pod)
 	if pod.Spec.NodeName == "" {
 		return
 	}

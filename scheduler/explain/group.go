@@ -104,7 +104,7 @@ func headline(groups []*group) *group {
 func beyondChoice(groups []*group) map[string]bool {
 	excluded := map[string]bool{}
 	for _, g := range groups {
-		if g.code == finding.NodeAffinityMismatch || g.code == finding.NodeNameMismatch {
+		if g.code == finding.NodeAffinityMismatch || g.code == finding.NodeNameMismatch || g.code == finding.ReservationNodeMismatch {
 			for _, m := range g.members {
 				excluded[m.node] = true
 			}

@@ -1,132 +1,106 @@
 package explain
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 	fwk "k8s.io/kube-scheduler/framework"
-	"k8s.io/kubernetes/pkg/scheduler/apis/config"
-	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/gang"
-	"koordinator.sh/koord/decision/quota"
-	"koordinator.sh/koord/scheduler/plugins/coscheduling"
-	"koordinator.sh/koord/scheduler/plugins/elasticquota"
+	decision "koordinator.sh/koord/decision/reservation"
 )
 
 // maxPreemptedNodes bounds the nodes on which evictions are tried. The scheduler itself looks at a random part of the nodes
 // in a large cluster.
 const maxPreemptedNodes = 200
 
-// preemptor is a PostFilter plugin that evicts pods. Its evaluator has nobody to carry evictions out, and runs dry only.
-type preemptor struct {
-	*preemption.Evaluator
-	// declines says why the plugin does not look for victims; empty when it does. It may be nil.
-	declines func(w *world, pod *corev1.Pod) string
-}
-
-// adoptPreemptors lists the plugins that evict pods, in the order in which the framework asks them.
-func (s *simulation) adoptPreemptors(profile *config.KubeSchedulerProfile, created map[string]fwk.Plugin) error {
-	if err := s.adoptGangs(profile); err != nil {
-		return err
-	}
-	for _, plugin := range pluginsOf[fwk.PostFilterPlugin](s.framework.ListPlugins().PostFilter, created) {
-		chooser, ok := plugin.(preemption.Interface)
-		if !ok {
-			continue
-		}
-		adopted := preemptor{Evaluator: preemption.NewEvaluator(plugin.Name(), s.framework, chooser, nil)}
-		if plugin.Name() == elasticquota.Name {
-			declines, err := quotaDeclines(profile)
-			if err != nil {
-				return err
-			}
-			adopted.declines = declines
-		}
-		s.preemptors = append(s.preemptors, adopted)
-	}
-	return nil
-}
-
-// adoptGangs reads whether gangs make room for all of their members at once, which no other plugin then does for one.
-func (s *simulation) adoptGangs(profile *config.KubeSchedulerProfile) error {
-	object, found := argsOf(profile, coscheduling.Name)
-	if !found {
-		return nil
-	}
-	args, err := gang.DecodeArgs(object)
-	if err != nil {
-		return err
-	}
-	s.gangsPreempt = *args.EnablePreemption
-	return nil
-}
-
-func argsOf(profile *config.KubeSchedulerProfile, name string) (runtime.Object, bool) {
-	for _, plugin := range profile.PluginConfig {
-		if plugin.Name == name {
-			return plugin.Args, true
-		}
-	}
-	return nil, false
-}
-
-// quotaDeclines repeats what ElasticQuota says in PostFilter before it looks for victims.
-func quotaDeclines(profile *config.KubeSchedulerProfile) (func(*world, *corev1.Pod) string, error) {
-	object, _ := argsOf(profile, elasticquota.Name)
-	args, err := quota.DecodeArgs(object)
-	if err != nil {
-		return nil, err
-	}
-	return func(w *world, pod *corev1.Pod) string {
-		switch {
-		case w.quotas == nil || len(w.quotas.Leaves()) == 0:
-			return "there are no quotas"
-		case *args.DisableDefaultQuotaPreemption && w.quotas.QuotaOf(pod) == extension.DefaultQuotaName:
-			return "pods of the default quota do not preempt each other"
-		}
-		return ""
-	}, nil
-}
-
-// errGangsPreempt is why an answer does not say what preemption would do.
-var errGangsPreempt = errors.New("what preemption would do was not tried: gangs make room for all of their members at once")
-
 // preempt tells what the plugins that evict pods would do for a pod that no node takes; nil when the profile has none.
 func (s *simulation) preempt(ctx context.Context, w *world, e *evaluation) (*diagnosticsv1alpha1.Preemption, error) {
-	if _, belongs := gang.KeyOf(e.pod); belongs && s.gangsPreempt {
-		return nil, errGangsPreempt
+	if answer, err := s.preemptWhole(ctx, w, e.pod); answer != nil || err != nil {
+		return answer, err
+	}
+	list := s.preemptors
+	if decision.IsReservePod(e.pod) { // which are in no cluster, where the others look for them
+		list, e = s.reserving, e.eager()
 	}
 	s.stage.show(w)
 	potential, final := e.preemptible()
-	tried := potential[:min(maxPreemptedNodes, len(potential))]
-	var answer *diagnosticsv1alpha1.Preemption
-	for i := range s.preemptors {
-		p := &s.preemptors[i]
-		if p.declines != nil && p.declines(w, e.pod) != "" {
-			continue
-		}
-		if ok, why := p.PodEligibleToPreemptOthers(ctx, e.pod, e.nominatedStatus()); !ok {
-			answer = ineligible(e.pod, p.PluginName, why)
-			continue
-		}
-		found, err := s.dryRun(ctx, p, e, tried)
+	var answers []*diagnosticsv1alpha1.Preemption
+	for i := range list {
+		answer, err := s.ask(ctx, &list[i], e, potential, final)
 		if err != nil {
 			return nil, err
 		}
-		found.finish(len(potential), final)
-		if answer = found.answer; answer.Verdict == diagnosticsv1alpha1.PreemptionEvicts {
+		if answer == nil {
+			continue
+		}
+		if answers = append(answers, answer); answer.Verdict == diagnosticsv1alpha1.PreemptionEvicts {
 			break
 		}
 	}
-	return answer, nil
+	return declining(answers), nil
+}
+
+// ask runs the preemption of one plugin dry; nil when the pod is none of its concern. potential are the nodes where evictions
+// may help, final counts the others.
+func (s *simulation) ask(ctx context.Context, p *preemptor, e *evaluation, potential []fwk.NodeInfo, final int) (*diagnosticsv1alpha1.Preemption, error) {
+	if p.rules != nil {
+		if may, why := p.rules.MayPreempt(e.pod); !may {
+			return refusing(p.rules.Name(), why), nil
+		}
+	}
+	if ok, why := p.PodEligibleToPreemptOthers(ctx, e.pod, e.nominatedStatus()); !ok {
+		return ineligible(e.pod, p.PluginName, why), nil
+	}
+	found, err := s.dryRun(ctx, p, e, potential[:min(maxPreemptedNodes, len(potential))])
+	if err != nil {
+		return nil, err
+	}
+	found.finish(len(potential), final)
+	if p.rules != nil && found.answer.Verdict == diagnosticsv1alpha1.PreemptionHelpless {
+		found.answer.Message = cmp.Or(p.rules.Spared(e.pod), found.answer.Message)
+	}
+	return found.answer, nil
+}
+
+// refusing is the answer of a plugin that looks for no victims; nil when the pod is none of its concern.
+func refusing(plugin, why string) *diagnosticsv1alpha1.Preemption {
+	if why == "" {
+		return nil
+	}
+	return &diagnosticsv1alpha1.Preemption{Verdict: diagnosticsv1alpha1.PreemptionHelpless, Plugin: plugin, Message: why}
+}
+
+// eager is the evaluation of the same pod, which may preempt: the policy of a reserve pod is for other plugins.
+func (e *evaluation) eager() *evaluation {
+	edited := *e
+	edited.pod = e.pod.DeepCopy()
+	edited.pod.Spec.PreemptionPolicy = nil
+	return &edited
+}
+
+// declining is the last answer, with why the plugins before evict nobody.
+func declining(answers []*diagnosticsv1alpha1.Preemption) *diagnosticsv1alpha1.Preemption {
+	if len(answers) == 0 {
+		return nil
+	}
+	last := answers[len(answers)-1]
+	for _, before := range answers[:len(answers)-1] {
+		if before.Message == last.Message {
+			continue
+		}
+		why := before.Message
+		if i := slices.IndexFunc(before.Refusals, func(r diagnosticsv1alpha1.PreemptionRefusal) bool { return r.Plugin != "" }); i >= 0 {
+			why += fmt.Sprintf("; %s refuses still: %s", before.Refusals[i].Plugin, before.Refusals[i].Reason)
+		}
+		last.Declined = append(last.Declined, diagnosticsv1alpha1.PreemptionDecline{Plugin: before.Plugin, Message: why})
+	}
+	return last
 }
 
 // preemptible lists the nodes where evictions may lift everything that refuses, and counts the others.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/util"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	decision "koordinator.sh/koord/decision/reservation"
 )
 
 // trialRun is the result of a dry run of one plugin's preemption.
@@ -38,7 +39,8 @@ func (t *trialRun) helped(ctx context.Context, p *preemptor, candidates []preemp
 	t.answer.NodeName, t.answer.BudgetViolations = best.Name(), best.Victims().NumPDBViolations
 	for _, victim := range best.Victims().Pods {
 		t.answer.Victims = append(t.answer.Victims, diagnosticsv1alpha1.PreemptionVictim{
-			Namespace: victim.Namespace, Name: victim.Name, Priority: corev1helpers.PodPriority(victim),
+			ReservationName: decision.NameOf(victim),
+			Namespace:       victim.Namespace, Name: victim.Name, Priority: corev1helpers.PodPriority(victim),
 		})
 	}
 }

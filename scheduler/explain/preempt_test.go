@@ -1,8 +1,8 @@
 package explain
 
 import (
+	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,11 +16,14 @@ import (
 	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"pgregory.net/rapid"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/scheduler/reason"
 )
 
 // of is a pod with a priority, an hour old.
@@ -232,19 +235,36 @@ func TestPreemptionIsNotTriedWhenNobodyAsks(t *testing.T) {
 	}
 }
 
-func TestPreemptionForAGangIsNotGuessed(t *testing.T) {
+// wholeGangs makes room for the pods of gangs.
+type wholeGangs struct {
+	answer *diagnosticsv1alpha1.Preemption
+}
+
+func (wholeGangs) Name() string { return "Whole" }
+
+func (w wholeGangs) ForesightOf(_ context.Context, pod *corev1.Pod) (*diagnosticsv1alpha1.Preemption, error) {
+	if pod.Labels[extension.LabelPodGroup] == "" {
+		return nil, nil
+	}
+	return w.answer.DeepCopy(), nil
+}
+
+func TestPreemptionForAWholeGangComesBeforeThatForOnePod(t *testing.T) {
 	c := newCluster(t)
 	c.addNode(newNode(0))
 	c.addPod(of(100, on(0, newPod("cheap", "cpu", "15"))))
-	member := newPod("asked", "cpu", "12")
+	member := newPod("member", "cpu", "12")
 	member.Labels = map[string]string{extension.LabelPodGroup: "gang"}
 	c.addPod(member)
-	for _, whole := range []bool{false, true} {
-		c.engine.simulations[schedulerName].gangsPreempt = whole
-		status := c.explain("asked")
-		if tried := status.Preemption != nil; tried == whole || slices.Contains(status.Incomplete, errGangsPreempt.Error()) != whole {
-			t.Errorf("with preemption by whole gangs %v: preemption %s, incomplete %v", whole, preemptionText(status.Preemption), status.Incomplete)
-		}
+	c.addPod(newPod("alone", "cpu", "12"))
+	c.engine.simulations[schedulerName].whole = []reason.WholePreemptor{wholeGangs{&diagnosticsv1alpha1.Preemption{
+		Verdict: diagnosticsv1alpha1.PreemptionHelpless, Refusals: []diagnosticsv1alpha1.PreemptionRefusal{{Plugin: names.NodeResourcesFit, Count: 1}, {Count: 1}},
+	}}}
+	if got := c.explain("member").Preemption; got.Verdict != diagnosticsv1alpha1.PreemptionHelpless || got.Refusals[0].Code != string(finding.InsufficientResources) || got.Refusals[1].Code != "" {
+		t.Errorf("a member: %s", preemptionText(got))
+	}
+	if got := c.explain("alone").Preemption; got.Verdict != diagnosticsv1alpha1.PreemptionEvicts {
+		t.Errorf("a pod without a gang: %s", preemptionText(got))
 	}
 }
 
@@ -311,7 +331,7 @@ func (c *cluster) postFilter(t *rapid.T) string {
 		nodes = append(nodes, node)
 	}
 	registry := plugins.NewInTreeRegistry()
-	c.must(registry.Merge(c.shared.outOfTree(Supposed{Load: c.state, Quotas: c.shared.quotas, Gangs: c.shared.gangs}, func() time.Time { return now })))
+	c.must(registry.Merge(c.shared.outOfTree(Supposed{Load: c.state, Quotas: c.shared.quotas, Gangs: c.shared.gangs, Reserved: c.shared.reserved}, func() time.Time { return now })))
 	snapshot := internalcache.NewSnapshot(pods, nodes)
 	built, err := frameworkruntime.NewFramework(c.t.Context(), registry, &profiles(c.t, profileYAML)[0],
 		frameworkruntime.WithClientSet(c.client), frameworkruntime.WithInformerFactory(c.informers), frameworkruntime.WithSnapshotSharedLister(snapshot),

@@ -24,7 +24,8 @@ var gpusOn = map[string]int{"node-0": 4, "node-3": 2}
 // of it, a tree of quotas, and one pending pod, "asked".
 func (c *cluster) drawShipped(t *rapid.T) {
 	c.clear()
-	for i := range rapid.IntRange(1, 5).Draw(t, "nodes") {
+	nodes := rapid.IntRange(1, 5).Draw(t, "nodes")
+	for i := range nodes {
 		node := newNode(i)
 		drawTopology(t, c, node)
 		if gpus := gpusOn[node.Name]; gpus > 0 {
@@ -47,7 +48,10 @@ func (c *cluster) drawShipped(t *rapid.T) {
 		}
 	}
 	c.drawQuotas(t)
-	c.addPod(drawWish(t))
+	c.drawReservations(t, nodes)
+	pod := drawWish(t)
+	drawOwner(t, pod)
+	c.addPod(pod)
 }
 
 func drawTopology(t *rapid.T, c *cluster, node *corev1.Node) {
@@ -185,8 +189,8 @@ func TestEveryRefusalHasAReasonAndEveryFixWorksWithAllPlugins(t *testing.T) {
 	kinds["dropScope"] = kinds["dropTopologyScope"] + kinds["dropJointScope"]
 	expectKinds(t, kinds, "reduceRequest", "raiseRequest", "addToleration", "uncordon", "evictPod", "evictPods", "raiseThreshold", "refreshNodeMetric", "pair", "relaxBindPolicy",
 		"relaxNUMAPolicy", "relaxNodePolicy", "unbindCPUs", "raiseQuota", "changeQuota", "makePreemptible", "removeUsageClass", "removeSchedulingHint",
-		"dropScope")
-	expectKinds(t, plugins, "NodeNUMAResource", "DeviceShare", "ElasticQuota", "UsageClass", "SchedulingHint", "LoadAwareScheduling", "NodeResourcesFit")
+		"dropScope", "removeReservationAffinity", "endReservation")
+	expectKinds(t, plugins, "NodeNUMAResource", "DeviceShare", "ElasticQuota", "UsageClass", "SchedulingHint", "LoadAwareScheduling", "NodeResourcesFit", "Reservation")
 	expectKinds(t, verdicts, "Evicts", "Helpless", "NotAllowed")
 	t.Logf("fixes: %v; refusals: %v; preemption: %v", kinds, plugins, verdicts)
 	counted.report(t, map[int]int{1: 6, 2: 25})

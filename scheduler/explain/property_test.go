@@ -90,6 +90,9 @@ func expectKinds(t *testing.T, kinds map[string]int, expected ...string) {
 // checkExplanation asks, does what the fix says, and asks again.
 func (c *cluster) checkExplanation(t *rapid.T, kinds map[string]int) *diagnosticsv1alpha1.PodExplanationStatus {
 	ask := question("asked")
+	if _, reserves := c.shared.reserved.Get("asked"); reserves {
+		ask.Spec.PodName, ask.Spec.ReservationName = "", "asked"
+	}
 	ask.Spec.MaxNodes = new(int32(100))
 	answer, err := c.engine.Explain(t.Context(), ask)
 	if err != nil {
@@ -97,6 +100,7 @@ func (c *cluster) checkExplanation(t *rapid.T, kinds map[string]int) *diagnostic
 	}
 	status := &answer.Status
 	checkCounts(t, status, len(c.nodes))
+	c.checkCodes(t, status)
 	if status.Fix == nil {
 		kinds["none"]++
 		return status
@@ -121,6 +125,16 @@ func (c *cluster) checkExplanation(t *rapid.T, kinds map[string]int) *diagnostic
 			after.Status.Verdict, after.Status.NodesFeasible, status.Fix.NodesUnlocked, after.Status.Summary)
 	}
 	return status
+}
+
+// checkCodes has every reason named by its text alone, as a history does. It may know less than the evaluation.
+func (c *cluster) checkCodes(t *rapid.T, status *diagnosticsv1alpha1.PodExplanationStatus) {
+	for _, g := range status.Groups {
+		code := c.engine.simulations[schedulerName].codeOf(refusal{plugin: g.Plugin, reason: g.Reason})
+		if code == finding.OtherPlugin || finding.ClassOf(code) != finding.ClassOf(finding.Code(g.Code)) {
+			t.Fatalf("code %s of %s %q, and %s with its state", code, g.Plugin, g.Reason, g.Code)
+		}
+	}
 }
 
 func checkCounts(t *rapid.T, status *diagnosticsv1alpha1.PodExplanationStatus, nodes int) {

@@ -46,10 +46,15 @@ type sharedState struct {
 	topologies *topologies.State
 	devices    *devices.State
 	reserved   *reservations.State
-	gangs      *gangs.State
-	source     *cachetesting.FakeControllerSource
-	numaHooks  *nodenumaresource.Hooks
-	gpuHooks   *deviceshare.Hooks
+	// reservationEvents and userEvents are what reserved does on events.
+	reservationEvents, userEvents cache.ResourceEventHandler
+	// gangEvents and memberEvents are what gangs does, of the objects listed.
+	gangEvents, memberEvents cache.ResourceEventHandler
+	gangObjects              []any
+	gangs                    *gangs.State
+	source                   *cachetesting.FakeControllerSource
+	numaHooks                *nodenumaresource.Hooks
+	gpuHooks                 *deviceshare.Hooks
 }
 
 func newSharedState(t testing.TB, c *cluster) *sharedState {
@@ -66,12 +71,17 @@ func newSharedState(t testing.TB, c *cluster) *sharedState {
 	if s.reserved, err = reservations.NewFrom(&cache.ListWatch{}, pods); err != nil {
 		t.Fatal(err)
 	}
+	s.reservationEvents, s.userEvents = s.reserved.Handlers()
+	s.reserved.Attach(c)
+	s.reserved.AddReservePodHandler(s.topologies.ReservePodHandler())
 	if s.gangs, err = gangs.NewFrom(&cache.ListWatch{}, pods, func() time.Time { return now }); err != nil {
 		t.Fatal(err)
 	}
+	s.gangEvents, s.memberEvents = s.gangs.Handlers()
 	if s.devices, err = devices.NewFrom(s.source, c.client, pods, nodes); err != nil {
 		t.Fatal(err)
 	}
+	s.reserved.AddReservePodHandler(s.devices.ReservePodHandler())
 	return s
 }
 
@@ -81,7 +91,7 @@ func (s *sharedState) outOfTree(supposed Supposed, now func() time.Time) framewo
 		coscheduling.Name:            coscheduling.Factory(supposed.Gangs),
 		elasticquota.Name:            elasticquota.Factory(supposed.Quotas),
 		deviceshare.Name:             deviceshare.Factory(s.devices, s.gpuHooks, s.numaHooks),
-		reservation.Name:             reservation.Factory(s.reserved, nil, now),
+		reservation.Name:             reservation.Factory(supposed.Reserved, nil, now),
 		nodenumaresource.Name:        nodenumaresource.Factory(s.topologies, s.numaHooks),
 		defaultprebind.Name:          defaultprebind.New,
 		noderesourcesfitplus.Name:    noderesourcesfitplus.New,
@@ -91,13 +101,35 @@ func (s *sharedState) outOfTree(supposed Supposed, now func() time.Time) framewo
 	}
 }
 
+// podChanged tells of a pod, podGone of one that is deleted.
+func (s *sharedState) podChanged(before, pod *corev1.Pod) {
+	s.quotas.PodChanged(pod)
+	if before == nil {
+		s.userEvents.OnAdd(pod, false)
+		s.memberEvents.OnAdd(pod, false)
+	} else {
+		s.userEvents.OnUpdate(before, pod)
+		s.memberEvents.OnUpdate(before, pod)
+	}
+}
+
+func (s *sharedState) podGone(pod *corev1.Pod) {
+	s.quotas.PodChanged(pod)
+	s.userEvents.OnDelete(pod)
+	s.memberEvents.OnDelete(pod)
+}
+
 func (s *sharedState) nodeChanged(name string) {
 	s.quotas.NodeChanged(name)
 	s.topologies.Refresh(name)
 }
 
-// clear forgets quotas and topologies.
+// clear forgets quotas, topologies and gangs.
 func (s *sharedState) clear() {
+	for _, object := range s.gangObjects {
+		s.gangEvents.OnDelete(object)
+	}
+	s.gangObjects = nil
 	for _, object := range s.quotas.Informer().GetIndexer().List() {
 		quota := object.(*schedulingsigsv1alpha1.ElasticQuota)
 		_ = s.quotas.Informer().GetIndexer().Delete(quota)
@@ -110,7 +142,8 @@ func (s *sharedState) clear() {
 	}
 }
 
-// newShippedCluster has the profile that koord-scheduler ships, and a bound for every usage class, which it has not.
+// newShippedCluster has the profile that koord-scheduler ships, with what it leaves off: a bound for every usage
+// class, and gangs that gather in the network.
 func newShippedCluster(t testing.TB, objects ...*schedulingv1alpha1.Device) *cluster {
 	t.Helper()
 	text, err := os.ReadFile("../app/default.yaml")
@@ -120,6 +153,8 @@ func newShippedCluster(t testing.TB, objects ...*schedulingv1alpha1.Device) *clu
 	c := newClusterWith(t, string(text)+`
       - name: UsageClass
         args: {apiVersion: kubescheduler.config.k8s.io/v1, kind: UsageClassArgs, defaultMaxPercent: 60, classes: {search: {maxPods: 1}}}
+      - name: Coscheduling
+        args: {apiVersion: kubescheduler.config.k8s.io/v1, kind: CoschedulingArgs, awareNetworkTopology: true}
 `)
 	for _, object := range objects {
 		c.shared.source.Add(object)

@@ -35,12 +35,14 @@ type simulation struct {
 	explainers map[string]reason.Explainer
 	// hinting are those of them that NodeNUMAResource asks for hints.
 	hinting    []reason.Explainer
-	coders     map[string]Coder
+	coders     map[string]reason.Coder
 	advisers   []reason.Adviser
 	preemptors []preemptor
-	// gangsPreempt is true when gangs make room for all of their members at once.
-	gangsPreempt bool
-	extenders    []string
+	// reserving are those that serve reserve pods, in the place of the others.
+	reserving []preemptor
+	// whole are the plugins that make room for several pods at once.
+	whole     []reason.WholePreemptor
+	extenders []string
 }
 
 // newSimulation builds a second framework from a profile of the scheduler. It shares what the scheduler's framework
@@ -77,13 +79,14 @@ func newSimulation(ctx context.Context, settings Config, profile config.KubeSche
 		sim.extenders = append(sim.extenders, extender.Name())
 	}
 	sim.adopt(created)
-	return sim, sim.adoptPreemptors(&profile, created)
+	sim.adoptPreemptors(created)
+	return sim, nil
 }
 
 // capturingRegistry is the scheduler's registry, with each factory remembering what it made.
 func capturingRegistry(settings Config, stage *stage, created map[string]fwk.Plugin) (frameworkruntime.Registry, error) {
 	registry := plugins.NewInTreeRegistry()
-	if err := registry.Merge(settings.OutOfTree(Supposed{Load: stage, Quotas: &stage.quotas, Gangs: &stage.gangs}, settings.Now)); err != nil {
+	if err := registry.Merge(settings.OutOfTree(Supposed{Load: stage, Quotas: &stage.quotas, Gangs: &stage.gangs, Reserved: &stage.reserved}, settings.Now)); err != nil {
 		return nil, fmt.Errorf("merge plugin registries: %w", err)
 	}
 	for name, factory := range registry {
@@ -108,7 +111,7 @@ func (s *simulation) adopt(created map[string]fwk.Plugin) {
 		s.weights[plugin.Name] = plugin.Weight
 	}
 	s.load, _ = created[loadaware.Name].(*loadaware.Plugin)
-	s.explainers, s.coders = map[string]reason.Explainer{}, map[string]Coder{}
+	s.explainers, s.coders = map[string]reason.Explainer{}, map[string]reason.Coder{}
 	for name, plugin := range created {
 		if explainer, ok := plugin.(reason.Explainer); ok {
 			s.explainers[name] = explainer
@@ -116,7 +119,7 @@ func (s *simulation) adopt(created map[string]fwk.Plugin) {
 				s.hinting = append(s.hinting, explainer)
 			}
 		}
-		if coder, ok := plugin.(Coder); ok {
+		if coder, ok := plugin.(reason.Coder); ok {
 			s.coders[name] = coder
 		}
 	}

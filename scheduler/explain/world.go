@@ -12,6 +12,7 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
@@ -19,6 +20,7 @@ import (
 	"koordinator.sh/koord/scheduler/state"
 	"koordinator.sh/koord/scheduler/state/gangs"
 	"koordinator.sh/koord/scheduler/state/quotas"
+	"koordinator.sh/koord/scheduler/state/reservations"
 )
 
 // world is the cluster as one evaluation sees it: a snapshot with edits on top. Edits make a new world.
@@ -32,6 +34,8 @@ type world struct {
 	quotas *quotas.View
 	// gangs as the scheduler has them, or with edits; nil when there are none.
 	gangs *gangs.View
+	// reserved is what the reservations of the scheduler are when the pods that were taken away are gone; nil when there are none.
+	reserved *reservations.Supposition
 	// places of the nodes in the snapshot's list, the same for all worlds made from one.
 	places *places
 	// list of the nodes with edits, made when it is asked for.
@@ -64,7 +68,7 @@ func newWorld(snapshot *internalcache.Snapshot, reader state.Reader) *world {
 func (w *world) edit() *world {
 	edited := &world{
 		snapshot: w.snapshot, reader: w.reader, nodes: map[string]fwk.NodeInfo{},
-		metrics: map[string]*slov1alpha1.NodeMetric{}, assigned: map[string]state.Assigned{}, quotas: w.quotas, gangs: w.gangs, places: w.places,
+		metrics: map[string]*slov1alpha1.NodeMetric{}, assigned: map[string]state.Assigned{}, quotas: w.quotas, gangs: w.gangs, reserved: w.reserved, places: w.places,
 	}
 	maps.Copy(edited.nodes, w.nodes)
 	maps.Copy(edited.metrics, w.metrics)
@@ -72,7 +76,8 @@ func (w *world) edit() *world {
 	return edited
 }
 
-// withoutPod takes a pod off its node: out of the node's requests, and its measured usage out of the NodeMetric.
+// withoutPod takes a pod off its node: out of the node's requests, and its measured usage out of the NodeMetric. What it used of
+// a reservation is reserved again.
 func (w *world) withoutPod(pod *corev1.Pod, node string) (*world, error) {
 	info, err := w.Get(node)
 	if err != nil {
@@ -82,6 +87,13 @@ func (w *world) withoutPod(pod *corev1.Pod, node string) (*world, error) {
 	if err := changed.RemovePod(klog.Background(), pod); err != nil {
 		return nil, err
 	}
+	if w.reserved != nil {
+		var held reservations.Held
+		edited.reserved, held = w.reserved.Without(pod)
+		if err := replaceHeld(changed, held); err != nil {
+			return nil, fmt.Errorf("give the room of pod %s/%s on node %s back to its reservation: %w", pod.Namespace, pod.Name, node, err)
+		}
+	}
 	edited.nodes[node] = changed
 	kept := slices.DeleteFunc(slices.Clone(w.Assigned(node).Pods), func(a loadaware.AssignedPod) bool { return a.Pod.UID == pod.UID })
 	edited.suppose(func(view *quotas.View) { view.SupposeGone(pod.UID) })
@@ -90,6 +102,27 @@ func (w *world) withoutPod(pod *corev1.Pod, node string) (*world, error) {
 		edited.metrics[node] = withoutUsage(metric, pod)
 	}
 	return edited, nil
+}
+
+// replaceHeld puts the pod that holds the room of a reservation in the place of what it was before.
+func replaceHeld(node fwk.NodeInfo, held reservations.Held) error {
+	if held.Before == held.After {
+		return nil
+	}
+	if held.Before != nil {
+		if err := node.RemovePod(klog.Background(), held.Before); err != nil {
+			return err
+		}
+	}
+	if held.After == nil {
+		return nil
+	}
+	info, err := framework.NewPodInfo(held.After)
+	if err != nil {
+		return err
+	}
+	node.AddPodInfo(info)
+	return nil
 }
 
 // withoutUsage subtracts what a NodeMetric reports of a pod from what it reports of the node.
@@ -255,6 +288,8 @@ type stage struct {
 	*world
 	quotas quotaStage
 	gangs  gangStage
+	// reserved is empty when the world has no reservations, and no plugin reads them then.
+	reserved reservedStage
 }
 
 // quotaStage shows the quotas of the world on the stage.
@@ -263,7 +298,12 @@ type quotaStage struct{ *quotas.View }
 // gangStage shows the gangs of the world on the stage.
 type gangStage struct{ *gangs.View }
 
-func (s *stage) show(w *world) { s.world, s.quotas.View, s.gangs.View = w, w.quotas, w.gangs }
+// reservedStage shows the reservations of the world on the stage.
+type reservedStage struct{ *reservations.Supposition }
+
+func (s *stage) show(w *world) {
+	s.world, s.quotas.View, s.gangs.View, s.reserved.Supposition = w, w.quotas, w.gangs, w.reserved
+}
 
 // NodeInfos implements fwk.SharedLister.
 func (s *stage) NodeInfos() fwk.NodeInfoLister { return s }

@@ -34,12 +34,31 @@ type Explainer interface {
 	ExplainRefusal(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, node fwk.NodeInfo, reason string) (Subject, bool)
 }
 
+// Coder is a plugin that names the code of its reasons from their text alone, for attempts whose state is gone.
+type Coder interface {
+	fwk.Plugin
+	// CodeOf returns the code of a reason of a status that PreFilter, Filter or Reserve returned, or of Exclusion; empty for a
+	// text that is not its own. It must be safe for concurrent use.
+	CodeOf(reason string) finding.Code
+}
+
 // GateExplainer is a PreEnqueue plugin that knows why it keeps a pod out of the queue.
 type GateExplainer interface {
 	fwk.Plugin
 	// ExplainGate repeats the decision behind a refusal of PreEnqueue, with a trace. It returns false for a pod that may be
 	// queued. It must be safe for concurrent use.
 	ExplainGate(ctx context.Context, pod *corev1.Pod) (Subject, bool)
+}
+
+// Preemptor is a PostFilter plugin that evicts pods under rules of its own, and knows whom they spare.
+type Preemptor interface {
+	fwk.Plugin
+	// MayPreempt tells whether the plugin looks for victims of the pod at all, and why not; without a reason the pod is none of
+	// its concern. PostFilter begins with it.
+	MayPreempt(pod *corev1.Pod) (may bool, why string)
+	// Spared says why no pod of the cluster may be evicted for this one, empty when some may. Like MayPreempt, it must be safe
+	// for concurrent use.
+	Spared(pod *corev1.Pod) string
 }
 
 // Change is one proposal to make a pod schedulable. It is tried by running the whole chain again with it applied.

@@ -1,7 +1,6 @@
 package scheduleexplanations
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -86,13 +85,8 @@ func (f Findings) messageIn(in region, schedulable bool) string {
 // preempt adds what evictions would change.
 func (f Findings) preempt(in region, detail *schedulingv1alpha1.ExplanationDetail) {
 	for _, answer := range f.Answers {
-		if answer.schedulable(in) {
-			continue
-		}
-		for _, found := range answer.evictions() {
-			if in.has(found.node) {
-				detail.NodePossibleVictims = append(detail.NodePossibleVictims, f.victims(found))
-			}
+		if found := answer.preemption(); found != nil && in.has(found.NodeName) && !answer.schedulable(in) {
+			detail.NodePossibleVictims = append(detail.NodePossibleVictims, f.victims(found))
 		}
 	}
 	detail.SchedulableAfterPreemption = everyAnswer(f, in, Answer.schedulableAfterPreemption)
@@ -100,7 +94,7 @@ func (f Findings) preempt(in region, detail *schedulingv1alpha1.ExplanationDetai
 	if detail.SchedulableAfterPreemption {
 		return
 	}
-	detail.PreemptExplanation.FailedMessage = "no single pod was found whose eviction alone makes room"
+	detail.PreemptExplanation.FailedMessage = f.helpless(in)
 	for _, answer := range f.Answers {
 		for _, group := range answer.groups(in, func(g diagnosticsv1alpha1.RefusalGroup) bool { return !g.PreemptionMayHelp }) {
 			detail.PreemptExplanation.NodeFailedDetails = merge(detail.PreemptExplanation.NodeFailedDetails, group)
@@ -108,32 +102,46 @@ func (f Findings) preempt(in region, detail *schedulingv1alpha1.ExplanationDetai
 	}
 }
 
-func (f Findings) victims(found eviction) schedulingv1alpha1.NodePossibleVictim {
-	victim := schedulingv1alpha1.PossibleVictim{NamespacedPod: schedulingv1alpha1.NamespacedPod{Namespace: found.namespace, Name: found.name}}
-	node := found.node
-	if f.Victims != nil {
-		if pod := f.Victims(found.namespace, found.name); pod != nil {
-			victim.UID, victim.IsNominatedPod = pod.UID, pod.Spec.NodeName == ""
-			node = cmp.Or(pod.Spec.NodeName, node)
+// helpless says why evictions make no room in a region.
+func (f Findings) helpless(in region) string {
+	for _, answer := range f.Answers {
+		found := answer.Status.Preemption
+		switch {
+		case found == nil || answer.schedulable(in):
+		case found.Verdict != diagnosticsv1alpha1.PreemptionEvicts:
+			return found.Message
+		case !in.has(found.NodeName):
+			return fmt.Sprintf("%s, which is elsewhere", found.Message)
 		}
 	}
-	return schedulingv1alpha1.NodePossibleVictim{NodeName: node, PossibleVictims: []schedulingv1alpha1.PossibleVictim{victim}}
+	return noVictims
 }
 
-// eviction is one pod without which the pod in question would be schedulable on a node, mostly the one that it runs on.
-type eviction struct{ node, namespace, name string }
+const noVictims = "no pods were found whose eviction makes room"
 
-// evictions are those that the engine tried and found to help.
-func (a Answer) evictions() []eviction {
-	fix := a.Status.Fix
-	if fix == nil || !fix.Verified || fix.Kind != "evictPod" {
-		return nil
+// victims are the pods that would be evicted, with what the cluster says of them. One that has no node is nominated to it.
+func (f Findings) victims(found *diagnosticsv1alpha1.Preemption) schedulingv1alpha1.NodePossibleVictim {
+	listed := schedulingv1alpha1.NodePossibleVictim{NodeName: found.NodeName}
+	for _, v := range found.Victims {
+		victim := schedulingv1alpha1.PossibleVictim{NamespacedPod: schedulingv1alpha1.NamespacedPod{Namespace: v.Namespace, Name: v.Name}}
+		if v.ReservationName != "" { // in no namespace
+			victim.NamespacedPod = schedulingv1alpha1.NamespacedPod{Name: v.ReservationName}
+		} else if f.Victims != nil {
+			if pod := f.Victims(v.Namespace, v.Name); pod != nil {
+				victim.UID, victim.IsNominatedPod = pod.UID, pod.Spec.NodeName == ""
+			}
+		}
+		listed.PossibleVictims = append(listed.PossibleVictims, victim)
 	}
-	found := eviction{node: fix.Node}
-	if count, err := fmt.Sscanf(fix.Command, "kubectl delete pod -n %s %s", &found.namespace, &found.name); err != nil || count != 2 {
-		return nil
+	return listed
+}
+
+// preemption is what the scheduler would do for the pod if it evicts any, nil otherwise. It was tried.
+func (a Answer) preemption() *diagnosticsv1alpha1.Preemption {
+	if found := a.Status.Preemption; found != nil && found.Verdict == diagnosticsv1alpha1.PreemptionEvicts {
+		return found
 	}
-	return []eviction{found}
+	return nil
 }
 
 // bound shortens the lists of nodes evenly until no more than maxNodeNames are left in all.

@@ -176,7 +176,8 @@ func (a Answer) places() []string {
 // schedulableAfterPreemption is true when a node of the region passes, or does once the pods that the scheduler names are
 // gone. Both were tried.
 func (a Answer) schedulableAfterPreemption(in region) bool {
-	return a.schedulable(in) || slices.ContainsFunc(a.evictions(), func(e eviction) bool { return in.has(e.node) })
+	found := a.preemption()
+	return a.schedulable(in) || found != nil && in.has(found.NodeName)
 }
 
 // groups are the refusals of one plugin for one reason, in the order of the answer; those with the same text and plugin

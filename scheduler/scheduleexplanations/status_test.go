@@ -49,9 +49,18 @@ func schedulable(nodes ...string) *diagnosticsv1alpha1.PodExplanationStatus {
 // evicting is unschedulable until a pod is evicted.
 func evicting() *diagnosticsv1alpha1.PodExplanationStatus {
 	status := unschedulable()
-	status.Fix = &diagnosticsv1alpha1.Fix{
-		Kind: "evictPod", Node: "n1", Verified: true, Description: "evict pod shop/web (priority 5) from node n1", Command: "kubectl delete pod -n shop web",
+	status.Fix = &diagnosticsv1alpha1.Fix{Kind: "evictPod", Node: "n1", Verified: true, Description: "evict pod shop/web (priority 5) from node n1"}
+	status.Preemption = &diagnosticsv1alpha1.Preemption{
+		Verdict: diagnosticsv1alpha1.PreemptionEvicts, NodeName: "n1", Message: "DefaultPreemption would evict 3 pods from node n1",
+		Victims: []diagnosticsv1alpha1.PreemptionVictim{{Namespace: "shop", Name: "web"}, {Namespace: "shop", Name: "gone"}, {Namespace: "default", Name: "uid", ReservationName: "nightly"}},
 	}
+	return status
+}
+
+// helpless is unschedulable whatever is evicted.
+func helpless() *diagnosticsv1alpha1.PodExplanationStatus {
+	status := unschedulable()
+	status.Preemption = &diagnosticsv1alpha1.Preemption{Verdict: diagnosticsv1alpha1.PreemptionHelpless, Message: "evicting makes none of the 2 nodes pass"}
 	return status
 }
 
@@ -68,8 +77,6 @@ var (
 	tainted = schedulingv1alpha1.NodeFailedDetail{FailedPlugin: "TaintToleration", Reason: "node(s) had untolerated taint {a: b}", FailedNodes: []string{"n3"}}
 )
 
-const noVictim = "no single pod was found whose eviction alone makes room"
-
 func TestStatusOf(t *testing.T) {
 	const refused = "0/3 nodes: 2 lack cpu, 1 untolerated taint [KOORD1901]"
 	tests := map[string]struct {
@@ -82,7 +89,17 @@ func TestStatusOf(t *testing.T) {
 			want: schedulingv1alpha1.ScheduleExplanationStatus{FailedMessage: refused, DetailedExplanation: []schedulingv1alpha1.ExplanationDetail{{
 				FailedMessage:       refused,
 				ScheduleExplanation: &schedulingv1alpha1.SchedulingResult{FailedMessage: refused, NodeFailedDetails: []schedulingv1alpha1.NodeFailedDetail{lackCPU, tainted}},
-				PreemptExplanation:  &schedulingv1alpha1.SchedulingResult{FailedMessage: noVictim, NodeFailedDetails: []schedulingv1alpha1.NodeFailedDetail{tainted}},
+				PreemptExplanation:  &schedulingv1alpha1.SchedulingResult{FailedMessage: noVictims, NodeFailedDetails: []schedulingv1alpha1.NodeFailedDetail{tainted}},
+			}}},
+		},
+		"a pod that no eviction helps": {
+			findings: Findings{Answers: []Answer{{Pods: []*corev1.Pod{newPod("a")}, Status: helpless()}}},
+			want: schedulingv1alpha1.ScheduleExplanationStatus{FailedMessage: refused, DetailedExplanation: []schedulingv1alpha1.ExplanationDetail{{
+				FailedMessage:       refused,
+				ScheduleExplanation: &schedulingv1alpha1.SchedulingResult{FailedMessage: refused, NodeFailedDetails: []schedulingv1alpha1.NodeFailedDetail{lackCPU, tainted}},
+				PreemptExplanation: &schedulingv1alpha1.SchedulingResult{
+					FailedMessage: "evicting makes none of the 2 nodes pass", NodeFailedDetails: []schedulingv1alpha1.NodeFailedDetail{tainted},
+				},
 			}}},
 		},
 		"a pod that fits": {
@@ -108,7 +125,7 @@ func TestStatusOf(t *testing.T) {
 			want: schedulingv1alpha1.ScheduleExplanationStatus{FailedMessage: "the pod has failed", DetailedExplanation: []schedulingv1alpha1.ExplanationDetail{{
 				FailedMessage:       "the pod has failed",
 				ScheduleExplanation: &schedulingv1alpha1.SchedulingResult{FailedMessage: "the pod has failed"},
-				PreemptExplanation:  &schedulingv1alpha1.SchedulingResult{FailedMessage: noVictim},
+				PreemptExplanation:  &schedulingv1alpha1.SchedulingResult{FailedMessage: noVictims},
 			}}},
 		},
 		"a gated pod was held against no node": {
@@ -123,7 +140,7 @@ func TestStatusOf(t *testing.T) {
 				ScheduleExplanation: &schedulingv1alpha1.SchedulingResult{FailedMessage: "gated: wait", NodeFailedDetails: []schedulingv1alpha1.NodeFailedDetail{
 					{FailedPlugin: "SchedulingGates", Reason: "wait"},
 				}},
-				PreemptExplanation: &schedulingv1alpha1.SchedulingResult{FailedMessage: noVictim, NodeFailedDetails: []schedulingv1alpha1.NodeFailedDetail{
+				PreemptExplanation: &schedulingv1alpha1.SchedulingResult{FailedMessage: noVictims, NodeFailedDetails: []schedulingv1alpha1.NodeFailedDetail{
 					{FailedPlugin: "SchedulingGates", Reason: "wait"},
 				}},
 			}}},
@@ -138,10 +155,13 @@ func TestStatusOf(t *testing.T) {
 	}
 }
 
-func TestAnEvictionThatWasTriedIsAVictim(t *testing.T) {
+func TestThePodsThatPreemptionEvictsAreVictims(t *testing.T) {
 	status := StatusOf(Findings{
 		Answers: []Answer{{Pods: []*corev1.Pod{newPod("a")}, Status: evicting()}},
 		Victims: func(namespace, name string) *corev1.Pod {
+			if name == "gone" {
+				return nil
+			}
 			return newPod(name, bind("n1"), func(p *corev1.Pod) { p.Namespace = namespace })
 		},
 	})
@@ -150,6 +170,8 @@ func TestAnEvictionThatWasTriedIsAVictim(t *testing.T) {
 	}
 	want := []schedulingv1alpha1.NodePossibleVictim{{NodeName: "n1", PossibleVictims: []schedulingv1alpha1.PossibleVictim{
 		{NamespacedPod: schedulingv1alpha1.NamespacedPod{Namespace: "shop", Name: "web", UID: "uid-web"}},
+		{NamespacedPod: schedulingv1alpha1.NamespacedPod{Namespace: "shop", Name: "gone"}},
+		{NamespacedPod: schedulingv1alpha1.NamespacedPod{Name: "nightly"}},
 	}}}
 	if diff := cmp.Diff(want, status.DetailedExplanation[0].NodePossibleVictims); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -161,7 +183,7 @@ func TestAnEvictionThatWasTriedIsAVictim(t *testing.T) {
 
 func TestAChangeThatWasNotTriedIsNotClaimed(t *testing.T) {
 	answer := evicting()
-	answer.Fix.Verified = false
+	answer.Fix.Verified, answer.Preemption.Verdict = false, diagnosticsv1alpha1.PreemptionHelpless
 	status := StatusOf(Findings{Answers: []Answer{{Pods: []*corev1.Pod{newPod("a")}, Status: answer}}})
 	if status.SchedulableAfterPreemption || strings.Contains(status.FailedMessage, "evict") || len(status.DetailedExplanation[0].NodePossibleVictims) > 0 {
 		t.Errorf("status %+v", status)

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"fmt"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -18,7 +19,9 @@ func (s *Source) ExplainPod(ctx context.Context, namespace, name string, spec di
 	if err != nil {
 		return nil, err
 	}
-	spec.PodName = name
+	if spec.ReservationName == "" {
+		spec.PodName = name
+	}
 	question := &diagnosticsv1alpha1.PodExplanation{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: spec}
 	answer := &diagnosticsv1alpha1.PodExplanation{}
 	r := request{verb: "create", group: diagnosticsv1alpha1.GroupVersion.Group, resource: "podexplanations", namespace: namespace}
@@ -32,6 +35,9 @@ func (s *Source) ExplainPod(ctx context.Context, namespace, name string, spec di
 		if note, err = fallback(ctx, r, err); err != nil {
 			return nil, err
 		}
+	}
+	if spec.ReservationName != "" {
+		return nil, finding.Wrap(fmt.Errorf("explain reservation %q, which only koord-scheduler can: %s", name, note.Message), finding.SchedulerUnavailable, "koordctl status")
 	}
 	snapshot, err := s.podSnapshot(ctx, c, namespace, name)
 	if err != nil {

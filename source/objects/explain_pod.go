@@ -130,7 +130,7 @@ func evaluate(in *PodSnapshot, policy *loadaware.Policy) map[string][]refusal {
 
 // load asks load-aware scheduling, with the pods already assigned.
 func load(policy *loadaware.Policy, estimate loadaware.Estimate, node *corev1.Node, on *onNode, now time.Time) (refusal, bool) {
-	input := loadaware.NodeInput{Node: node, Metric: on.metric, Now: now}
+	input := loadaware.NodeInput{Node: node, Metric: on.metric}
 	for _, pod := range on.pods {
 		input.Assigned = append(input.Assigned, loadaware.AssignedPod{Pod: pod, AssignedAt: scheduledAt(pod)})
 	}

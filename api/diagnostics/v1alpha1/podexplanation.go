@@ -29,7 +29,12 @@ type PodExplanationList struct {
 // PodExplanationSpec is the question.
 type PodExplanationSpec struct {
 	// PodName is the pod's name, in the explanation's own namespace.
-	PodName string `json:"podName"`
+	// +optional
+	PodName string `json:"podName,omitempty"`
+	// ReservationName asks about a Reservation in the place of a pod: which node the room that it reserves would have, or why
+	// none. Exactly one of the two is set.
+	// +optional
+	ReservationName string `json:"reservationName,omitempty"`
 	// MaxNodes bounds the nodes listed one by one in each group; default 5, at most 5000.
 	// +optional
 	MaxNodes *int32 `json:"maxNodes,omitempty"`
@@ -108,8 +113,11 @@ type PodExplanationStatus struct {
 
 // PodFacts is what the scheduler knows of a pod.
 type PodFacts struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
+	// ReservationName is the Reservation that the pod stands for; empty for a pod of the cluster.
+	// +optional
+	ReservationName string `json:"reservationName,omitempty"`
+	Namespace       string `json:"namespace"`
+	Name            string `json:"name"`
 	// QoSClass is LSE, LSR, LS, BE or SYSTEM; derived from the Kubernetes QoS class when the label is absent.
 	QoSClass string `json:"qosClass,omitempty"`
 	// PriorityBand is koord-prod, koord-mid, koord-batch, koord-free or empty.

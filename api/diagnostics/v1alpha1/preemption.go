@@ -39,17 +39,31 @@ type Preemption struct {
 	NodesTried int32 `json:"nodesTried"`
 	// NodesHelped counts those of them that would pass.
 	NodesHelped int32 `json:"nodesHelped"`
+	// Declined are the plugins that were asked before this one, in order, with why they evict nobody.
+	// +optional
+	Declined []PreemptionDecline `json:"declined,omitempty"`
 	// Refusals are what keeps the other nodes from passing, also without all pods that may be evicted; most nodes first.
 	// +optional
 	Refusals []PreemptionRefusal `json:"refusals,omitempty"`
 }
 
-// PreemptionVictim is a pod that would be evicted.
+// PreemptionVictim is a pod that would be evicted, or a Reservation that would end.
 type PreemptionVictim struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
+	// ReservationName is the Reservation that the victim stands for; empty for a pod of the cluster.
+	// +optional
+	ReservationName string `json:"reservationName,omitempty"`
+	Namespace       string `json:"namespace"`
+	Name            string `json:"name"`
 	// Priority of the victim.
 	Priority int32 `json:"priority"`
+}
+
+// PreemptionDecline is a plugin that evicts nobody for the pod.
+type PreemptionDecline struct {
+	// Plugin that was asked.
+	Plugin string `json:"plugin"`
+	// Message says why it evicts nobody, in one sentence.
+	Message string `json:"message"`
 }
 
 // PreemptionRefusal is one reason why evictions do not help, with the number of nodes.

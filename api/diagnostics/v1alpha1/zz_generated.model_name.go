@@ -136,6 +136,11 @@ func (in Preemption) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PreemptionDecline) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.PreemptionDecline"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PreemptionRefusal) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.PreemptionRefusal"
 }

@@ -98,6 +98,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.PodOverviewList{}.OpenAPIModelName():       schema_koord_api_diagnostics_v1alpha1_PodOverviewList(ref),
 		v1alpha1.PodResourceOverview{}.OpenAPIModelName():   schema_koord_api_diagnostics_v1alpha1_PodResourceOverview(ref),
 		v1alpha1.Preemption{}.OpenAPIModelName():            schema_koord_api_diagnostics_v1alpha1_Preemption(ref),
+		v1alpha1.PreemptionDecline{}.OpenAPIModelName():     schema_koord_api_diagnostics_v1alpha1_PreemptionDecline(ref),
 		v1alpha1.PreemptionRefusal{}.OpenAPIModelName():     schema_koord_api_diagnostics_v1alpha1_PreemptionRefusal(ref),
 		v1alpha1.PreemptionVictim{}.OpenAPIModelName():      schema_koord_api_diagnostics_v1alpha1_PreemptionVictim(ref),
 		v1alpha1.PublishedResource{}.OpenAPIModelName():     schema_koord_api_diagnostics_v1alpha1_PublishedResource(ref),
@@ -3892,7 +3893,13 @@ func schema_koord_api_diagnostics_v1alpha1_PodExplanationSpec(ref common.Referen
 					"podName": {
 						SchemaProps: spec.SchemaProps{
 							Description: "PodName is the pod's name, in the explanation's own namespace.",
-							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"reservationName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ReservationName asks about a Reservation in the place of a pod: which node the room that it reserves would have, or why none. Exactly one of the two is set.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -3919,7 +3926,6 @@ func schema_koord_api_diagnostics_v1alpha1_PodExplanationSpec(ref common.Referen
 						},
 					},
 				},
-				Required: []string{"podName"},
 			},
 		},
 	}
@@ -4090,6 +4096,13 @@ func schema_koord_api_diagnostics_v1alpha1_PodFacts(ref common.ReferenceCallback
 				Description: "PodFacts is what the scheduler knows of a pod.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
+					"reservationName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ReservationName is the Reservation that the pod stands for; empty for a pod of the cluster.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
 					"namespace": {
 						SchemaProps: spec.SchemaProps{
 							Default: "",
@@ -4457,6 +4470,20 @@ func schema_koord_api_diagnostics_v1alpha1_Preemption(ref common.ReferenceCallba
 							Format:      "int32",
 						},
 					},
+					"declined": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Declined are the plugins that were asked before this one, in order, with why they evict nobody.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.PreemptionDecline{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"refusals": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Refusals are what keeps the other nodes from passing, also without all pods that may be evicted; most nodes first.",
@@ -4476,7 +4503,37 @@ func schema_koord_api_diagnostics_v1alpha1_Preemption(ref common.ReferenceCallba
 			},
 		},
 		Dependencies: []string{
-			v1alpha1.PreemptionRefusal{}.OpenAPIModelName(), v1alpha1.PreemptionVictim{}.OpenAPIModelName()},
+			v1alpha1.PreemptionDecline{}.OpenAPIModelName(), v1alpha1.PreemptionRefusal{}.OpenAPIModelName(), v1alpha1.PreemptionVictim{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_PreemptionDecline(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PreemptionDecline is a plugin that evicts nobody for the pod.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"plugin": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Plugin that was asked.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message says why it evicts nobody, in one sentence.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"plugin", "message"},
+			},
+		},
 	}
 }
 
@@ -4528,9 +4585,16 @@ func schema_koord_api_diagnostics_v1alpha1_PreemptionVictim(ref common.Reference
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PreemptionVictim is a pod that would be evicted.",
+				Description: "PreemptionVictim is a pod that would be evicted, or a Reservation that would end.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
+					"reservationName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ReservationName is the Reservation that the victim stands for; empty for a pod of the cluster.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
 					"namespace": {
 						SchemaProps: spec.SchemaProps{
 							Default: "",

@@ -1,0 +1,79 @@
+package explain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	decision "koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/scheduler/reservepods"
+)
+
+// errNoReservations is why a question about a Reservation has no answer.
+var errNoReservations = errors.New("this scheduler has no reservations")
+
+// reservePod is the pod that is scheduled for a Reservation. For a Reservation that no longer looks for a node, the answer is
+// complete, and there is no pod.
+func (e *Engine) reservePod(name string) (*corev1.Pod, *diagnosticsv1alpha1.PodExplanationStatus, error) {
+	if e.config.Reserved == nil {
+		return nil, nil, errNoReservations
+	}
+	object, found := e.config.Reserved().Get(name)
+	if !found {
+		return nil, nil, apierrors.NewNotFound(schedulingv1alpha1.GroupVersion.WithResource("reservations").GroupResource(), name)
+	}
+	pod := decision.ReservePod(object, reservepods.DefaultProfile(e.config.Profiles), false)
+	if decision.Pending(object) {
+		return pod, nil, nil
+	}
+	status := &diagnosticsv1alpha1.PodExplanationStatus{Pod: factsOf(pod, e.simulations[pod.Spec.SchedulerName])}
+	if decision.Active(object) {
+		status.Verdict, status.Pod.NodeName = diagnosticsv1alpha1.PodBound, object.Status.NodeName
+		status.Summary = fmt.Sprintf("room is reserved on %s%s", object.Status.NodeName, e.usage(object))
+		return nil, status, nil
+	}
+	status.Verdict = diagnosticsv1alpha1.PodFinished
+	status.Summary = fmt.Sprintf("the reservation has %s", strings.ToLower(string(object.Status.Phase)))
+	return nil, status, nil
+}
+
+// usage counts who uses a reservation.
+func (e *Engine) usage(object *schedulingv1alpha1.Reservation) string {
+	view, active := e.config.Reserved().ByUID(object.UID)
+	switch {
+	case !active || view.Users == 0:
+		return ", and no pod uses it"
+	case view.Users == 1:
+		return ", and 1 pod uses it"
+	}
+	return fmt.Sprintf(", and %d pods use it", view.Users)
+}
+
+// ofTemplate makes proposals for a reserve pod ones for the Reservation that it stands for: pods as they are in its template.
+func ofTemplate(pod *corev1.Pod, list []candidate) []candidate {
+	if !decision.IsReservePod(pod) {
+		return list
+	}
+	for i := range list {
+		if list[i].pod != nil {
+			list[i].fix.Description = "in the template of the reservation, " + list[i].fix.Description
+			list[i].fix.Command = "kubectl edit reservation " + decision.NameOf(pod)
+		}
+	}
+	return list
+}
+
+// subject is what a question is about; without a pod, the status is its answer.
+func (e *Engine) subject(ctx context.Context, question *diagnosticsv1alpha1.PodExplanation) (*corev1.Pod, *diagnosticsv1alpha1.PodExplanationStatus, error) {
+	if name := question.Spec.ReservationName; name != "" {
+		return e.reservePod(name)
+	}
+	pod, err := e.pod(ctx, question.Namespace, question.Spec.PodName)
+	return pod, nil, err
+}
