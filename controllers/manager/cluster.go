@@ -16,8 +16,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/controllers/sloconfig"
+	"koordinator.sh/koord/controllers/webhooks"
 )
 
 // restConfig is the connection to the API server.
@@ -37,7 +41,10 @@ func restConfig(o *Options) (*rest.Config, error) {
 
 func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, slov1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, slov1alpha1.AddToScheme, configv1alpha1.AddToScheme, schedulingsigsv1alpha1.AddToScheme,
+		schedulingv1alpha1.AddToScheme,
+	} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("register the kinds: %w", err)
 		}
@@ -54,14 +61,16 @@ func cacheOptions(config sloconfig.Options) cache.Options {
 		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),
 		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)),
 	)
-	return cache.Options{
-		ByObject: map[client.Object]cache.ByObject{
-			configMap:                 byNamespace,
-			&corev1.Pod{}:             {Field: occupying, Transform: cache.TransformStripManagedFields()},
-			&slov1alpha1.NodeMetric{}: {Transform: cache.TransformStripManagedFields()},
-			&slov1alpha1.NodeSLO{}:    {Transform: cache.TransformStripManagedFields()},
-		},
+	byObject := webhooks.ByObject()
+	byObject[configMap] = byNamespace
+	byObject[&corev1.Pod{}] = cache.ByObject{Field: occupying, Transform: cache.TransformStripManagedFields()}
+	for _, object := range []client.Object{
+		&slov1alpha1.NodeMetric{}, &slov1alpha1.NodeSLO{}, &corev1.Namespace{}, &schedulingsigsv1alpha1.ElasticQuota{},
+		&configv1alpha1.ClusterColocationProfile{},
+	} {
+		byObject[object] = cache.ByObject{Transform: cache.TransformStripManagedFields()}
 	}
+	return cache.Options{ByObject: byObject}
 }
 
 // newLock is the lease, and the identity by which this replica would hold it.

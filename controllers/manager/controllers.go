@@ -39,7 +39,7 @@ func addControllers(ctx context.Context, mgr ctrl.Manager, configuration sloconf
 			return nil, fmt.Errorf("add %s: %w", adder.name, err)
 		}
 	}
-	return noderesource.NewExplainer(mgr.GetClient(), store, clock.RealClock{}, configuration.Name()), nil
+	return noderesource.NewExplainer(mgr.GetClient(), store, clock.RealClock{}, configuration.Name()).WithDevices(mgr.GetAPIReader()), nil
 }
 
 // warmCaches fills the caches of a standby, whose controllers do not run: it answers questions from them at once, and

@@ -33,6 +33,19 @@ type Options struct {
 	// DiagnosticsBindAddress and DiagnosticsPort serve the diagnostics API.
 	DiagnosticsBindAddress net.IP
 	DiagnosticsPort        int
+	// WebhookBindAddress and WebhookPort serve the admission webhooks; port 0 turns admission off.
+	WebhookBindAddress string
+	WebhookPort        int
+	// WebhookServicePort is the port of service koord-manager that leads to WebhookPort.
+	WebhookServicePort int
+	// AdmissionPolicies lets the API server apply colocation profiles by itself where they can be expressed in CEL.
+	AdmissionPolicies bool
+	// SkipMutatingResources, SkipExtendedResourceSpec, SkipValidatingPriority, RequireQuota and AllowParentQuota change what
+	// admission does to pods.
+	SkipMutatingResources, SkipExtendedResourceSpec, SkipValidatingPriority, RequireQuota, AllowParentQuota bool
+	// ColocationProfileController also applies profiles with the label config.koordinator.sh/controller-managed to pods that
+	// exist already.
+	ColocationProfileController bool
 	// SchedulerEndpoint is where koord-scheduler answers questions about pods.
 	SchedulerEndpoint string
 	// SchedulerCAFile verifies it; empty takes the bundle of its serving certificate's Secret.
@@ -52,6 +65,9 @@ func NewOptions() *Options {
 		HealthProbeBindAddress: ":8000",
 		DiagnosticsBindAddress: net.IPv4zero,
 		DiagnosticsPort:        8443,
+		WebhookPort:            9443,
+		WebhookServicePort:     9443,
+		AdmissionPolicies:      true,
 		SchedulerEndpoint:      "https://koord-scheduler." + configuration.DefaultNamespace + ".svc:10260",
 	}
 }
@@ -69,8 +85,23 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", o.HealthProbeBindAddress, "Address of /healthz and /readyz; 0 disables it")
 	flags.IPVar(&o.DiagnosticsBindAddress, "diagnostics-bind-address", o.DiagnosticsBindAddress, "Address of the diagnostics API")
 	flags.IntVar(&o.DiagnosticsPort, "diagnostics-port", o.DiagnosticsPort, "Port of the diagnostics API")
+	o.addAdmissionFlags(flags)
 	flags.StringVar(&o.SchedulerEndpoint, "scheduler-endpoint", o.SchedulerEndpoint, "URL where koord-scheduler answers questions about pods")
 	flags.StringVar(&o.SchedulerCAFile, "scheduler-ca-file", o.SchedulerCAFile, "Certificates that verify koord-scheduler; empty takes them from its Secret")
+}
+
+func (o *Options) addAdmissionFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.WebhookBindAddress, "webhook-bind-address", o.WebhookBindAddress, "Address of the admission webhooks; empty is all addresses")
+	flags.IntVar(&o.WebhookPort, "webhook-port", o.WebhookPort, "Port of the admission webhooks; 0 turns admission off")
+	flags.IntVar(&o.WebhookServicePort, "webhook-service-port", o.WebhookServicePort, "Port of service koord-manager that leads to the admission webhooks")
+	flags.BoolVar(&o.AdmissionPolicies, "admission-policies", o.AdmissionPolicies, "Let the API server apply colocation profiles by itself where CEL can express them")
+	flags.BoolVar(&o.SkipMutatingResources, "skip-mutating-resources", o.SkipMutatingResources, "Leave the resources of pods as they are")
+	flags.BoolVar(&o.SkipExtendedResourceSpec, "skip-extended-resource-spec", o.SkipExtendedResourceSpec, "Write no annotation with the batch and mid resources of pods")
+	flags.BoolVar(&o.SkipValidatingPriority, "skip-validating-priority", o.SkipValidatingPriority, "Allow every combination of QoS class and priority")
+	flags.BoolVar(&o.RequireQuota, "require-quota", o.RequireQuota, "Refuse pods that name a quota that does not exist")
+	flags.BoolVar(&o.AllowParentQuota, "allow-parent-quota", o.AllowParentQuota, "Allow pods in quotas that hold other quotas")
+	flags.BoolVar(&o.ColocationProfileController, "colocation-profile-controller", o.ColocationProfileController,
+		"Also apply profiles with label config.koordinator.sh/controller-managed=true to pods that exist already")
 }
 
 // Validate reports everything that is wrong at once.
@@ -84,6 +115,10 @@ func (o *Options) Validate() error {
 	}
 	if o.DiagnosticsPort < 1 || o.DiagnosticsPort > 65535 {
 		errs = append(errs, fmt.Errorf("--diagnostics-port %d must be between 1 and 65535", o.DiagnosticsPort))
+	}
+	if o.WebhookPort < 0 || o.WebhookPort > 65535 || o.WebhookServicePort < 1 || o.WebhookServicePort > 65535 {
+		errs = append(errs, fmt.Errorf("--webhook-port %d must be between 0 and 65535, --webhook-service-port %d between 1 and 65535",
+			o.WebhookPort, o.WebhookServicePort))
 	}
 	return errors.Join(errs...)
 }

@@ -17,8 +17,8 @@ func TestFlagsThatCannotWorkAreRefusedTogether(t *testing.T) {
 			args: []string{"--kube-api-qps=NaN"}, wantTexts: []string{"--kube-api-qps NaN"},
 		},
 		"every number wrong": {
-			args:      []string{"--kube-api-qps=0", "--diagnostics-port=70000", "--slo-config-name="},
-			wantTexts: []string{"--kube-api-qps", "--diagnostics-port 70000", "--slo-config-name"},
+			args:      []string{"--kube-api-qps=0", "--diagnostics-port=70000", "--slo-config-name=", "--webhook-service-port=0"},
+			wantTexts: []string{"--kube-api-qps", "--diagnostics-port 70000", "--slo-config-name", "--webhook-service-port 0"},
 		},
 	}
 	for name, tc := range tests {

@@ -104,6 +104,7 @@ func assemble(ctx context.Context, config *rest.Config, options *Options, servin
 		LeaderElectionReleaseOnCancel:       true,
 		Metrics:                             metricsOptions(options, serving),
 		HealthProbeBindAddress:              options.HealthProbeBindAddress,
+		WebhookServer:                       webhookServer(options, serving),
 		Logger:                              klog.Background(),
 	})
 	if err != nil {
@@ -111,6 +112,12 @@ func assemble(ctx context.Context, config *rest.Config, options *Options, servin
 	}
 	nodes, err := addControllers(ctx, mgr, configuration)
 	if err != nil {
+		return nil, err
+	}
+	if err := addAdmission(ctx, mgr, options, serving); err != nil {
+		return nil, err
+	}
+	if err := addProfileController(mgr, options); err != nil {
 		return nil, err
 	}
 	pods, err := diagnostics.NewSchedulerClient(config, options.SchedulerEndpoint, verifyScheduler)

@@ -41,9 +41,11 @@ func values(spec state.Spec, ports state.Ports) map[string]any {
 		"metricReportIntervalSeconds":    int(interval.Seconds()),
 		"metricAggregateDurationSeconds": int(duration.Seconds()),
 	}
+	manager := loopbackService(ports.ManagerDiagnostics)
+	manager["webhookPort"] = ports.ManagerWebhooks
 	return map[string]any{
 		"workloads": map[string]any{"enabled": false},
-		"manager":   map[string]any{"service": loopbackService(ports.ManagerDiagnostics)},
+		"manager":   map[string]any{"service": manager},
 		"scheduler": map[string]any{"service": loopbackService(ports.SchedulerDiagnostics)},
 		// One process reports for all nodes, so it cannot be held to one.
 		"koordlet":            map[string]any{"enabled": true, "restrictToOwnNode": false},

@@ -38,7 +38,7 @@ func TestNoPortIsGivenTwice(t *testing.T) {
 	text := describe(plan)
 	for _, port := range []int{
 		plan.Ports.APIServer, plan.Ports.EtcdClient, plan.Ports.EtcdPeer, plan.Ports.ControllerManager, plan.Ports.Scheduler,
-		plan.Ports.SchedulerDiagnostics, plan.Ports.ManagerMetrics, plan.Ports.ManagerHealth, plan.Ports.ManagerDiagnostics,
+		plan.Ports.SchedulerDiagnostics, plan.Ports.ManagerMetrics, plan.Ports.ManagerHealth, plan.Ports.ManagerDiagnostics, plan.Ports.ManagerWebhooks,
 	} {
 		if !strings.Contains(text, fmt.Sprint(port)) {
 			t.Errorf("port %d is kept free for nobody", port)
@@ -67,6 +67,7 @@ func newPlan(t *testing.T, spec state.Spec) Plan {
 	ports := state.Ports{
 		APIServer: 7001, EtcdClient: 7002, EtcdPeer: 7003, ControllerManager: 7004, Scheduler: 7005,
 		SchedulerDiagnostics: 7006, ManagerMetrics: 7007, ManagerHealth: 7008, ManagerDiagnostics: 7009,
+		ManagerWebhooks: 7010,
 	}
 	return Plan{Spec: spec, Dir: dir, Ports: ports, Bundle: bundle}
 }

@@ -18,12 +18,13 @@ type Ports struct {
 	ManagerMetrics       int `json:"managerMetrics"`
 	ManagerHealth        int `json:"managerHealth"`
 	ManagerDiagnostics   int `json:"managerDiagnostics"`
+	ManagerWebhooks      int `json:"managerWebhooks"`
 }
 
 func (p *Ports) all() []*int {
 	return []*int{
 		&p.APIServer, &p.EtcdClient, &p.EtcdPeer, &p.ControllerManager, &p.Scheduler, &p.SchedulerDiagnostics,
-		&p.ManagerMetrics, &p.ManagerHealth, &p.ManagerDiagnostics,
+		&p.ManagerMetrics, &p.ManagerHealth, &p.ManagerDiagnostics, &p.ManagerWebhooks,
 	}
 }
 

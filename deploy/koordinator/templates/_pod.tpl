@@ -76,4 +76,12 @@ spec:
       {{- if not .values.service.externalName }}
       targetPort: {{ .targetPort }}
       {{- end }}
+    {{- range .morePorts }}
+    - name: {{ .name }}
+      port: {{ .port }}
+      protocol: TCP
+      {{- if not $.values.service.externalName }}
+      targetPort: {{ .name }}
+      {{- end }}
+    {{- end }}
 {{- end }}

@@ -1,0 +1,64 @@
+package manager
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	"koordinator.sh/koord/certificate"
+	"koordinator.sh/koord/controllers/colocationprofile"
+	"koordinator.sh/koord/controllers/webhooks"
+	"koordinator.sh/koord/decision/podvalidation"
+)
+
+// webhookServer is the server of the admission webhooks, with the manager's own serving certificate. It does not listen
+// before something is added to it.
+func webhookServer(options *Options, serving *certificate.SecretProvider) webhook.Server {
+	return webhook.NewServer(webhook.Options{
+		Host: options.WebhookBindAddress,
+		Port: options.WebhookPort,
+		TLSOpts: []func(*tls.Config){func(c *tls.Config) {
+			c.GetCertificate = serving.GetCertificate
+			c.MinVersion = tls.VersionTLS13
+		}},
+	})
+}
+
+// addAdmission adds the webhooks unless they are turned off.
+func addAdmission(ctx context.Context, mgr ctrl.Manager, options *Options, serving *certificate.SecretProvider) error {
+	if options.WebhookPort == 0 {
+		return nil
+	}
+	err := webhooks.AddToManager(ctx, mgr, webhooks.Options{
+		Namespace:        options.ConfigNamespace,
+		ServicePort:      int32(options.WebhookServicePort),
+		CABundle:         serving.CurrentCABundle,
+		Policies:         options.AdmissionPolicies,
+		SkipResources:    options.SkipMutatingResources,
+		SkipResourceSpec: options.SkipExtendedResourceSpec,
+		Validation: podvalidation.Options{
+			SkipPriority: options.SkipValidatingPriority, RequireQuota: options.RequireQuota, AllowParentQuota: options.AllowParentQuota,
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("add the admission webhooks: %w", err)
+	}
+	if err := mgr.AddReadyzCheck("webhooks", mgr.GetWebhookServer().StartedChecker()); err != nil {
+		return fmt.Errorf("add the readiness check of the webhooks: %w", err)
+	}
+	return nil
+}
+
+// addProfileController adds the controller that applies colocation profiles to pods that exist, when it is turned on.
+func addProfileController(mgr ctrl.Manager, options *Options) error {
+	if !options.ColocationProfileController {
+		return nil
+	}
+	if err := colocationprofile.AddToManager(mgr, []string{"kube-system", options.ConfigNamespace}); err != nil {
+		return fmt.Errorf("add the colocation profile controller: %w", err)
+	}
+	return nil
+}

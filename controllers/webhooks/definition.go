@@ -1,0 +1,102 @@
+package webhooks
+
+import (
+	"fmt"
+	"strings"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/colocationprofile/policy"
+)
+
+// Paths of the webhooks.
+const (
+	MutatePodPath   = "/mutate-pod"
+	ValidatePodPath = "/validate-pod"
+)
+
+// Names of the webhooks.
+const (
+	mutatePodName   = "mutate-pod.koordinator.sh"
+	validatePodName = "validate-pod.koordinator.sh"
+)
+
+// timeoutSeconds is how long the API server waits for an answer. Answers come from caches within milliseconds.
+const timeoutSeconds = 5
+
+// mutating is the webhook for pods that meet a condition in CEL.
+func (o *Options) mutating(condition string, repeatable bool, bundle []byte) []admissionregistrationv1.MutatingWebhook {
+	reinvocation := admissionregistrationv1.NeverReinvocationPolicy
+	if repeatable {
+		reinvocation = admissionregistrationv1.IfNeededReinvocationPolicy
+	}
+	return []admissionregistrationv1.MutatingWebhook{{
+		Name:                    mutatePodName,
+		ClientConfig:            o.clientConfig(MutatePodPath, bundle),
+		Rules:                   pods(admissionregistrationv1.Create),
+		FailurePolicy:           new(admissionregistrationv1.Fail),
+		MatchPolicy:             new(admissionregistrationv1.Equivalent),
+		NamespaceSelector:       policy.OutsideOf(o.profileOptions().ExemptNamespaces),
+		ObjectSelector:          policy.OutsideOf(nil),
+		SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
+		TimeoutSeconds:          new(int32(timeoutSeconds)),
+		AdmissionReviewVersions: []string{"v1"},
+		ReinvocationPolicy:      &reinvocation,
+		MatchConditions:         []admissionregistrationv1.MatchCondition{{Name: "needs-the-webhook", Expression: condition}},
+	}}
+}
+
+// validating is the webhook for pods with co-location.
+func (o *Options) validating(bundle []byte) []admissionregistrationv1.ValidatingWebhook {
+	return []admissionregistrationv1.ValidatingWebhook{{
+		Name:                    validatePodName,
+		ClientConfig:            o.clientConfig(ValidatePodPath, bundle),
+		Rules:                   pods(admissionregistrationv1.Create, admissionregistrationv1.Update),
+		FailurePolicy:           new(admissionregistrationv1.Fail),
+		MatchPolicy:             new(admissionregistrationv1.Equivalent),
+		NamespaceSelector:       policy.OutsideOf(o.profileOptions().ExemptNamespaces),
+		ObjectSelector:          policy.OutsideOf(nil),
+		SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
+		TimeoutSeconds:          new(int32(timeoutSeconds)),
+		AdmissionReviewVersions: []string{"v1"},
+		MatchConditions: []admissionregistrationv1.MatchCondition{
+			{Name: "not-while-it-is-deleted", Expression: "!has(object.metadata.deletionTimestamp)"},
+			{Name: "created-or-changed-in-co-location", Expression: validationCondition()},
+		},
+	}}
+}
+
+// validationCondition is true for pods that are created with co-location, and for updates that change a label by which a
+// pod was scheduled and accounted for. The many other updates of pods ask nobody.
+func validationCondition() string {
+	keys := []string{extension.LabelPodQoS, extension.LabelPodPriorityClass, extension.LabelPodPriority, extension.LabelQuotaName,
+		extension.LabelQuotaTreeID, extension.LabelQuotaPreemptible}
+	var has, differ []string
+	for _, key := range keys {
+		has = append(has, fmt.Sprintf("%q in object.metadata.labels", key))
+		differ = append(differ, fmt.Sprintf("object.?metadata.?labels[?%q] != oldObject.?metadata.?labels[?%q]", key, key))
+	}
+	created := []string{
+		fmt.Sprintf("(has(object.metadata.labels) && (%s))", strings.Join(has, " || ")),
+		fmt.Sprintf("(has(object.metadata.annotations) && %q in object.metadata.annotations)", extension.SchedulingDomainPrefix+"reserve-pod"),
+		policy.RequestsTier(),
+	}
+	return fmt.Sprintf(`request.operation == "CREATE" ? (%s) : (%s)`, strings.Join(created, " || "), strings.Join(differ, " || "))
+}
+
+func (o *Options) clientConfig(path string, bundle []byte) admissionregistrationv1.WebhookClientConfig {
+	return admissionregistrationv1.WebhookClientConfig{
+		Service:  &admissionregistrationv1.ServiceReference{Namespace: o.Namespace, Name: Service, Path: &path, Port: &o.ServicePort},
+		CABundle: bundle,
+	}
+}
+
+func pods(operations ...admissionregistrationv1.OperationType) []admissionregistrationv1.RuleWithOperations {
+	return []admissionregistrationv1.RuleWithOperations{{
+		Operations: operations,
+		Rule: admissionregistrationv1.Rule{
+			APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}, Scope: new(admissionregistrationv1.NamespacedScope),
+		},
+	}}
+}

@@ -1,0 +1,97 @@
+package webhooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/colocationprofile"
+)
+
+// podMutator applies colocation profiles to pods that are created. It applies all of them to every pod it is asked about:
+// a pod that the policy has already changed comes out as it came in.
+type podMutator struct {
+	reader  client.Reader
+	options Options
+	decoder admission.Decoder
+}
+
+// Handle answers one request.
+func (m *podMutator) Handle(ctx context.Context, request admission.Request) admission.Response {
+	if request.Operation != admissionv1.Create || request.SubResource != "" {
+		return admission.Allowed("")
+	}
+	var pod corev1.Pod
+	if err := m.decoder.Decode(request, &pod); err != nil {
+		return admission.Errored(http.StatusBadRequest, fmt.Errorf("decode pod: %w", err))
+	}
+	in, err := m.input(ctx, &pod, request.Namespace)
+	if err != nil {
+		return admission.Errored(http.StatusInternalServerError, err)
+	}
+	result, err := colocationprofile.Decide(in)
+	if err != nil {
+		code := codeOf(err)
+		return refused(code, fmt.Sprintf("%v (%s)", err, code))
+	}
+	klog.FromContext(ctx).V(4).Info("Applied colocation profiles", "namespace", request.Namespace, "pod", pod.Name, "trace", result.Trace)
+	return patchBetween(&pod, result.Pod)
+}
+
+func (m *podMutator) input(ctx context.Context, pod *corev1.Pod, namespace string) (colocationprofile.Input, error) {
+	profiles, err := readProfiles(ctx, m.reader)
+	if err != nil {
+		return colocationprofile.Input{}, err
+	}
+	classes, err := readClasses(ctx, m.reader)
+	if err != nil {
+		return colocationprofile.Input{}, err
+	}
+	labels, err := readNamespaceLabels(ctx, m.reader, m.options.Live, namespace)
+	if err != nil {
+		return colocationprofile.Input{}, err
+	}
+	return colocationprofile.Input{
+		Pod: pod, Namespace: namespace, NamespaceLabels: labels, Profiles: profiles, PriorityClasses: classes,
+		Chance: m.options.Chance, Options: m.options.profileOptions(),
+	}, nil
+}
+
+// codeOf is the finding that a failure of the profiles stands for.
+func codeOf(err error) finding.Code {
+	if missing := (*colocationprofile.MissingPriorityClassError)(nil); errors.As(err, &missing) {
+		return finding.AdmissionPriorityClassMissing
+	}
+	return finding.AdmissionProfileFailed
+}
+
+// refused denies a request with a text and what helps against the finding.
+func refused(code finding.Code, text string) admission.Response {
+	if entry, ok := finding.Lookup(code); ok {
+		text += ". " + entry.Fix.English
+	}
+	return admission.Denied(text)
+}
+
+// patchBetween is the patch from one pod to another. Both are compared as this program knows pods, so that a field of a
+// newer API server, which it does not know, is not taken for one to be removed.
+func patchBetween(before, after *corev1.Pod) admission.Response {
+	old, err := json.Marshal(before)
+	if err != nil {
+		return admission.Errored(http.StatusInternalServerError, fmt.Errorf("encode pod: %w", err))
+	}
+	changed, err := json.Marshal(after)
+	if err != nil {
+		return admission.Errored(http.StatusInternalServerError, fmt.Errorf("encode pod: %w", err))
+	}
+	return admission.PatchResponseFromRaw(old, changed)
+}

@@ -1,0 +1,59 @@
+package webhooks
+
+import (
+	"math/rand/v2"
+
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"koordinator.sh/koord/decision/colocationprofile"
+	"koordinator.sh/koord/decision/podvalidation"
+)
+
+// ConfigurationName is the name of the MutatingWebhookConfiguration and of the ValidatingWebhookConfiguration. The chart
+// makes both without any webhook; the webhooks are added while koord-manager serves them, so that deleting the chart
+// deletes them too.
+const ConfigurationName = "koordinator-admission"
+
+// Service is in front of the webhooks.
+const Service = "koord-manager"
+
+// Options of the webhooks.
+type Options struct {
+	// Namespace of the service and of everything else of the system; pods in it are never looked at.
+	Namespace string
+	// ServicePort is the port of the service that leads to the webhooks.
+	ServicePort int32
+	// CABundle returns what verifies the serving certificate, in PEM; empty while there is none.
+	CABundle func() []byte
+	// Policies lets profiles be compiled to a MutatingAdmissionPolicy where the API server serves them.
+	Policies bool
+	// SkipResources leaves the resources of all pods alone.
+	SkipResources bool
+	// SkipResourceSpec writes no annotation with the batch and mid resources.
+	SkipResourceSpec bool
+	// Validation of pods.
+	Validation podvalidation.Options
+	// Live reads from the API server itself, for a namespace so new that the cache does not have it.
+	Live client.Reader
+	// Clock by which changes settle; the real one when nil.
+	Clock clock.PassiveClock
+	// Chance draws a number from 0 to 99 for a profile with a probability; random when nil.
+	Chance func(profile string) int
+}
+
+func (o *Options) complete() {
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	if o.Chance == nil {
+		o.Chance = func(string) int { return rand.IntN(100) }
+	}
+}
+
+// profileOptions are what both ways of applying profiles share.
+func (o *Options) profileOptions() colocationprofile.Options {
+	return colocationprofile.Options{
+		ExemptNamespaces: []string{"kube-system", o.Namespace}, SkipResources: o.SkipResources, SkipResourceSpec: o.SkipResourceSpec,
+	}
+}

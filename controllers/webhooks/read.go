@@ -1,0 +1,80 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
+	"koordinator.sh/koord/api/extension"
+	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/decision/colocationprofile"
+	"koordinator.sh/koord/decision/podvalidation"
+)
+
+// readProfiles returns every profile. They belong to the cache and must not be modified.
+func readProfiles(ctx context.Context, reader client.Reader) ([]configv1alpha1.ClusterColocationProfile, error) {
+	var profiles configv1alpha1.ClusterColocationProfileList
+	if err := reader.List(ctx, &profiles, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list colocation profiles: %w", err)
+	}
+	return profiles.Items, nil
+}
+
+// readClasses returns every PriorityClass by name.
+func readClasses(ctx context.Context, reader client.Reader) (map[string]colocationprofile.PriorityClass, error) {
+	var list schedulingv1.PriorityClassList
+	if err := reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list priority classes: %w", err)
+	}
+	classes := make(map[string]colocationprofile.PriorityClass, len(list.Items))
+	for i := range list.Items {
+		class := colocationprofile.PriorityClass{Value: list.Items[i].Value}
+		if policy := list.Items[i].PreemptionPolicy; policy != nil {
+			class.PreemptionPolicy = *policy
+		}
+		classes[list.Items[i].Name] = class
+	}
+	return classes, nil
+}
+
+// readNamespaceLabels asks the cache, and the API server about a namespace that the cache does not have yet.
+func readNamespaceLabels(ctx context.Context, cached, live client.Reader, name string) (map[string]string, error) {
+	var namespace corev1.Namespace
+	err := cached.Get(ctx, types.NamespacedName{Name: name}, &namespace)
+	if apierrors.IsNotFound(err) && live != nil {
+		err = live.Get(ctx, types.NamespacedName{Name: name}, &namespace)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get namespace %q: %w", name, err)
+	}
+	return namespace.Labels, nil
+}
+
+// readQuota looks the quota up that a pod names; nil when it names none. Quotas of one name in several namespaces are told
+// apart by nothing, so one that is a parent counts.
+func readQuota(ctx context.Context, reader client.Reader, pod *corev1.Pod) (*podvalidation.Quota, error) {
+	name := pod.Labels[extension.LabelQuotaName]
+	if name == "" {
+		return nil, nil
+	}
+	var quotas schedulingsigsv1alpha1.ElasticQuotaList
+	if err := reader.List(ctx, &quotas, client.MatchingFields{quotaNameIndex: name}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list quotas named %q: %w", name, err)
+	}
+	found := &podvalidation.Quota{Exists: len(quotas.Items) > 0}
+	for i := range quotas.Items {
+		found.Parent = found.Parent || quotas.Items[i].Labels[extension.LabelQuotaIsParent] == "true"
+	}
+	return found, nil
+}
+
+// quotaNameIndex finds quotas of all namespaces by their name.
+const quotaNameIndex = "metadata.name"
+
+func quotaName(object client.Object) []string { return []string{object.GetName()} }

@@ -1,0 +1,99 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
+	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/decision/colocationprofile/policy"
+)
+
+// ByObject restricts a manager's cache to the registration's own objects.
+func ByObject() map[client.Object]cache.ByObject {
+	named := func(name string) cache.ByObject {
+		return cache.ByObject{Field: fields.OneTermEqualSelector("metadata.name", name)}
+	}
+	return map[client.Object]cache.ByObject{
+		&admissionregistrationv1.MutatingWebhookConfiguration{}:   named(ConfigurationName),
+		&admissionregistrationv1.ValidatingWebhookConfiguration{}: named(ConfigurationName),
+		&admissionregistrationv1.MutatingAdmissionPolicy{}:        named(policy.Name),
+		&admissionregistrationv1.MutatingAdmissionPolicyBinding{}: named(policy.Name),
+	}
+}
+
+// AddToManager adds the webhooks to the manager's server, which every replica serves, and the controller that keeps them
+// registered, which the leader runs.
+func AddToManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
+	register()
+	o.complete()
+	if o.Live == nil {
+		o.Live = mgr.GetAPIReader()
+	}
+	if err := mgr.GetFieldIndexer().IndexField(ctx, &schedulingsigsv1alpha1.ElasticQuota{}, quotaNameIndex, quotaName); err != nil {
+		return fmt.Errorf("index quotas by name: %w", err)
+	}
+	server, decoder := mgr.GetWebhookServer(), admission.NewDecoder(mgr.GetScheme())
+	server.Register(MutatePodPath, &admission.Webhook{Handler: &podMutator{reader: mgr.GetClient(), options: o, decoder: decoder}})
+	server.Register(ValidatePodPath, &admission.Webhook{Handler: &podValidator{reader: mgr.GetClient(), options: o.Validation, decoder: decoder}})
+	unserved, err := whyUnserved(mgr.GetRESTMapper(), o.Policies)
+	if err != nil {
+		return err
+	}
+	return addRegistrar(mgr, &registrar{client: mgr.GetClient(), options: o, unserved: unserved})
+}
+
+// whyUnserved says why policies are not used; empty when they are.
+func whyUnserved(mapper meta.RESTMapper, wanted bool) (string, error) {
+	if !wanted {
+		return "policies are turned off", nil
+	}
+	_, err := mapper.RESTMapping(admissionregistrationv1.SchemeGroupVersion.WithKind("MutatingAdmissionPolicy").GroupKind(), "v1")
+	if meta.IsNoMatchError(err) {
+		return "the API server does not serve MutatingAdmissionPolicy v1", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("ask for MutatingAdmissionPolicy: %w", err)
+	}
+	return "", nil
+}
+
+func addRegistrar(mgr ctrl.Manager, r *registrar) error {
+	same := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
+		return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: ConfigurationName}}}
+	})
+	first := make(chan event.GenericEvent, 1)
+	first <- event.GenericEvent{Object: &admissionregistrationv1.MutatingWebhookConfiguration{}}
+	b := ctrl.NewControllerManagedBy(mgr).
+		Named("admission").
+		Watches(&configv1alpha1.ClusterColocationProfile{}, same, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Predicate(predicate.AnnotationChangedPredicate{})))).
+		Watches(&schedulingv1.PriorityClass{}, same).
+		Watches(&admissionregistrationv1.MutatingWebhookConfiguration{}, same).
+		Watches(&admissionregistrationv1.ValidatingWebhookConfiguration{}, same).
+		WatchesRawSource(source.Channel(first, same)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: 1})
+	if r.unserved == "" {
+		b = b.Watches(&admissionregistrationv1.MutatingAdmissionPolicy{}, same).Watches(&admissionregistrationv1.MutatingAdmissionPolicyBinding{}, same)
+	}
+	if err := b.Complete(r); err != nil {
+		return fmt.Errorf("add the registration of the webhooks: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/podvalidation"
+)
+
+// podValidator checks pods with co-location that are created or changed.
+type podValidator struct {
+	reader  client.Reader
+	options podvalidation.Options
+	decoder admission.Decoder
+}
+
+// Handle answers one request.
+func (v *podValidator) Handle(ctx context.Context, request admission.Request) admission.Response {
+	if request.SubResource != "" || request.Operation != admissionv1.Create && request.Operation != admissionv1.Update {
+		return admission.Allowed("")
+	}
+	in := podvalidation.Input{Pod: &corev1.Pod{}, Options: v.options}
+	if err := v.decoder.Decode(request, in.Pod); err != nil {
+		return admission.Errored(http.StatusBadRequest, fmt.Errorf("decode pod: %w", err))
+	}
+	if request.Operation == admissionv1.Update {
+		in.Old = &corev1.Pod{}
+		if err := v.decoder.DecodeRaw(request.OldObject, in.Old); err != nil {
+			return admission.Errored(http.StatusBadRequest, fmt.Errorf("decode the pod as it was: %w", err))
+		}
+	}
+	quota, err := readQuota(ctx, v.reader, in.Pod)
+	if err != nil {
+		return admission.Errored(http.StatusInternalServerError, err)
+	}
+	in.Quota = quota
+	return answer(podvalidation.Validate(in))
+}
+
+// answer refuses with everything that is wrong, or allows with warnings.
+func answer(findings []podvalidation.Finding) admission.Response {
+	var refusals, warnings []string
+	first := finding.Code("")
+	for _, f := range findings {
+		if !f.Refused {
+			warnings = append(warnings, f.Text())
+			continue
+		}
+		refusals = append(refusals, f.Text())
+		if first == "" {
+			first = f.Code
+		}
+	}
+	if len(refusals) == 0 {
+		return admission.Allowed("").WithWarnings(warnings...)
+	}
+	return refused(first, strings.Join(refusals, "; ")).WithWarnings(warnings...)
+}

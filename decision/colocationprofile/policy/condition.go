@@ -1,0 +1,51 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"koordinator.sh/koord/api/extension"
+)
+
+// podLabels are the labels of the object in a match condition, which knows no variables.
+const podLabels = "(has(object.metadata.labels) ? object.metadata.labels : {})"
+
+// RequestsTier is a CEL expression that is true for pods whose containers have batch or mid resources.
+func RequestsTier() string {
+	names := list([]string{string(extension.BatchCPU), string(extension.BatchMemory), string(extension.MidCPU), string(extension.MidMemory)})
+	var lists []string
+	for _, containers := range []string{"containers", "initContainers"} {
+		lists = append(lists, fmt.Sprintf("(has(object.spec.%[1]s) && object.spec.%[1]s.exists(c, has(c.resources) && (%[2]s)))", containers, strings.Join([]string{
+			fmt.Sprintf("has(c.resources.requests) && %s.exists(k, k in c.resources.requests)", names),
+			fmt.Sprintf("has(c.resources.limits) && %s.exists(k, k in c.resources.limits)", names),
+		}, " || ")))
+	}
+	return anyOf(lists)
+}
+
+// selectedPods is true for pods that a profile with one of the paths selects by their labels.
+func selectedPods(verdicts []Verdict, paths ...Path) string {
+	var conditions []string
+	for i := range verdicts {
+		for _, path := range paths {
+			if verdicts[i].Path == path {
+				conditions = append(conditions, meets(verdicts[i].selectors.Pod, podLabels))
+			}
+		}
+	}
+	return anyOf(conditions)
+}
+
+// relevant is true for every pod that the profiles could change, whoever applies them.
+func relevant(verdicts []Verdict) string {
+	return anyOf([]string{selectedPods(verdicts, ByPolicy, ByWebhook), RequestsTier()})
+}
+
+// webhookCondition is true for pods that a profile selects which the policy does not express, and for pods with resources
+// of the whole pod that any profile selects.
+func webhookCondition(verdicts []Verdict) string {
+	return anyOf([]string{
+		selectedPods(verdicts, ByWebhook),
+		fmt.Sprintf("(has(object.spec.resources) && %s)", relevant(verdicts)),
+	})
+}

@@ -1,0 +1,53 @@
+package podvalidation
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"koordinator.sh/koord/api/finding"
+)
+
+// Quota is what is known of the quota that a pod names.
+type Quota struct {
+	// Exists is false for a name that no quota has.
+	Exists bool
+	// Parent is true for a quota that holds other quotas.
+	Parent bool
+}
+
+// Options apply to all pods.
+type Options struct {
+	// SkipPriority allows every combination of QoS class and priority.
+	SkipPriority bool
+	// AllowParentQuota lets pods belong to quotas that hold other quotas.
+	AllowParentQuota bool
+	// RequireQuota refuses pods that name a quota that does not exist; they are only warned about otherwise, because the
+	// scheduler counts them against the default quota.
+	RequireQuota bool
+}
+
+// Input is everything that decides about one pod.
+type Input struct {
+	// Pod as it is to be.
+	Pod *corev1.Pod
+	// Old is the pod as it was; nil when it is created.
+	Old *corev1.Pod
+	// Quota that the label of the pod names; nil when it names none or nothing is known about quotas.
+	Quota *Quota
+	// Options apply to all pods.
+	Options Options
+}
+
+// Finding is one thing that is wrong with the pod.
+type Finding struct {
+	// Code of the catalogue, which has cause and fix.
+	Code finding.Code `json:"code"`
+	// Refused is true when the pod may not be stored like this; otherwise the finding is a warning.
+	Refused bool `json:"refused"`
+	// Field that is wrong.
+	Field string `json:"field"`
+	// Message says what is wrong.
+	Message string `json:"message"`
+}
+
+// Text is the finding as Kubernetes words it, with the code.
+func (f Finding) Text() string { return f.Field + ": " + f.Message + " (" + string(f.Code) + ")" }

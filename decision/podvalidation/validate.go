@@ -1,0 +1,190 @@
+package podvalidation
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/podrequest"
+)
+
+// annotationReservePod marks the pods by which the scheduler places Reservations; only it may make them.
+const annotationReservePod = extension.SchedulingDomainPrefix + "reserve-pod"
+
+// Validate returns everything that is wrong, refusals and warnings; nothing when the pod is fine. What was wrong with the
+// pod before an update is not held against the update: a pod from the time before admission must remain editable.
+func Validate(in Input) []Finding {
+	findings := check(in)
+	if in.Old == nil || len(findings) == 0 {
+		return findings
+	}
+	known := map[finding.Code]bool{}
+	for _, f := range check(Input{Pod: in.Old, Options: in.Options}) {
+		known[f.Code] = true
+	}
+	return slices.DeleteFunc(findings, func(f Finding) bool { return known[f.Code] && f.Code != finding.AdmissionFieldImmutable })
+}
+
+func check(in Input) []Finding {
+	v := &validation{in: in}
+	v.reservePod()
+	v.immutable()
+	v.tierNeedsClass()
+	v.combination()
+	v.wholeCPUs()
+	v.quota()
+	v.tiers()
+	return v.findings
+}
+
+// Refused reports whether a finding refuses the pod.
+func Refused(findings []Finding) bool {
+	for i := range findings {
+		if findings[i].Refused {
+			return true
+		}
+	}
+	return false
+}
+
+type validation struct {
+	in       Input
+	findings []Finding
+}
+
+func (v *validation) refuse(code finding.Code, field, format string, args ...any) {
+	v.findings = append(v.findings, Finding{Code: code, Refused: true, Field: field, Message: fmt.Sprintf(format, args...)})
+}
+
+func (v *validation) warn(code finding.Code, field, format string, args ...any) {
+	v.findings = append(v.findings, Finding{Code: code, Field: field, Message: fmt.Sprintf(format, args...)})
+}
+
+func (v *validation) reservePod() {
+	if v.in.Old != nil {
+		return
+	}
+	if _, ok := v.in.Pod.Annotations[annotationReservePod]; ok {
+		v.refuse(finding.AdmissionReservePod, "annotations."+annotationReservePod, "Forbidden: cannot set annotation of reserve pod")
+	}
+}
+
+// immutableLabels are those by which a pod was scheduled and accounted for.
+var immutableLabels = []string{
+	extension.LabelPodQoS, extension.LabelPodPriorityClass, extension.LabelPodPriority, extension.LabelQuotaName,
+	extension.LabelQuotaTreeID, extension.LabelQuotaPreemptible,
+}
+
+// immutable compares with the pod as it was. Kubernetes itself forbids to change spec.priority.
+func (v *validation) immutable() {
+	old := v.in.Old
+	if old == nil {
+		return
+	}
+	for _, key := range immutableLabels {
+		before, had := old.Labels[key]
+		after, has := v.in.Pod.Labels[key]
+		if had != has || before != after {
+			v.refuse(finding.AdmissionFieldImmutable, "labels."+key, "Invalid value: %q: field is immutable, it was %q", after, before)
+		}
+	}
+	before, after := extension.PodPriorityClass(old), extension.PodPriorityClass(v.in.Pod)
+	if _, labelled := v.in.Pod.Labels[extension.LabelPodPriorityClass]; before != after && !labelled {
+		v.refuse(finding.AdmissionFieldImmutable, "spec.priority", "Invalid value: %q: field is immutable, it was %q", after, before)
+	}
+}
+
+// tierNeedsClass: who uses batch resources must be prepared to lose them.
+func (v *validation) tierNeedsClass() {
+	if !requests(v.in.Pod, extension.BatchCPU, extension.BatchMemory) || extension.PodQoSClass(v.in.Pod) == extension.QoSBE {
+		return
+	}
+	v.refuse(finding.AdmissionBatchNeedsBE, "labels."+extension.LabelPodQoS,
+		"Required value: must specify koordinator QoS BE with koordinator colocation resources")
+}
+
+// forbidden are the priority bands that do not go with a QoS class.
+var forbidden = map[extension.QoSClass][]extension.PriorityClass{
+	extension.QoSBE:  {extension.PriorityNone, extension.PriorityProd},
+	extension.QoSLSR: {extension.PriorityNone, extension.PriorityMid, extension.PriorityBatch, extension.PriorityFree},
+}
+
+func (v *validation) combination() {
+	if v.in.Options.SkipPriority {
+		return
+	}
+	qos, priority := extension.PodQoSClass(v.in.Pod), extension.PodPriorityClass(v.in.Pod)
+	for _, class := range forbidden[qos] {
+		if class == priority {
+			v.refuse(finding.AdmissionClassForbidden, "Pod", "Forbidden: %s=%s and priorityClass=%s cannot be used in combination",
+				extension.LabelPodQoS, qos, priority)
+		}
+	}
+}
+
+// wholeCPUs: CPUs of one's own come in whole numbers.
+func (v *validation) wholeCPUs() {
+	qos := extension.PodQoSClass(v.in.Pod)
+	if qos != extension.QoSLSR && qos != extension.QoSLSE {
+		return
+	}
+	if milli := podrequest.Of(v.in.Pod).Requests.Plain.MilliCPU; milli <= 0 || milli%1000 != 0 {
+		v.refuse(finding.CPUsNotInteger, "pod.spec.containers[*].resources.requests",
+			"Invalid value: %q: the requested CPUs of %s Pod must be integer: pod cpu request must be integer", fmt.Sprintf("%dm", milli), qos)
+	}
+}
+
+func (v *validation) quota() {
+	name, quota := v.in.Pod.Labels[extension.LabelQuotaName], v.in.Quota
+	if quota == nil || name == "" || v.in.Old != nil && v.in.Old.Labels[extension.LabelQuotaName] == name {
+		return
+	}
+	field := "labels." + extension.LabelQuotaName
+	switch {
+	case !quota.Exists && v.in.Options.RequireQuota:
+		v.refuse(finding.AdmissionQuotaMissing, field, "Not found: %q", name)
+	case !quota.Exists:
+		v.warn(finding.AdmissionQuotaMissing, field, "Not found: %q; the pod counts against the default quota", name)
+	case quota.Parent && !v.in.Options.AllowParentQuota:
+		v.refuse(finding.AdmissionParentQuota, field, "Forbidden: pod can not be linked to a parentQuotaGroup,quota:%s, pod:%s", name, v.in.Pod.Name)
+	}
+}
+
+// tiers warns about resources that do not lie where the pod's priority does.
+func (v *validation) tiers() {
+	if v.in.Old != nil {
+		return
+	}
+	pod := v.in.Pod
+	band := extension.PodPriorityClassWithDefault(pod)
+	batch := requests(pod, extension.BatchCPU, extension.BatchMemory)
+	mid := requests(pod, extension.MidCPU, extension.MidMemory)
+	switch {
+	case batch && mid:
+		v.warn(finding.AdmissionTierMismatch, "spec.containers[*].resources", "the pod requests batch and mid resources")
+	case mid && band != extension.PriorityMid:
+		v.warn(finding.AdmissionTierMismatch, "spec.containers[*].resources", "the pod requests mid resources and its priority is %q", band)
+	}
+	if (batch || mid) && requests(pod, corev1.ResourceCPU, corev1.ResourceMemory) {
+		v.warn(finding.AdmissionAmountLeft, "spec.containers[*].resources", "the pod also requests plain cpu or memory, which counts as a service's")
+	}
+}
+
+// requests reports whether a container requests, or is limited in, one of the resources; 0 counts as none.
+func requests(pod *corev1.Pod, names ...corev1.ResourceName) bool {
+	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range containers {
+			for _, list := range []corev1.ResourceList{containers[i].Resources.Requests, containers[i].Resources.Limits} {
+				for _, name := range names {
+					if quantity, ok := list[name]; ok && quantity.Sign() != 0 {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
