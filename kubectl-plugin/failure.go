@@ -20,9 +20,10 @@ type failed struct {
 }
 
 // printError writes an error as three lines at most: what failed, the next command to run, the code with its name. An
-// interruption the user asked for is not an error to tell about.
+// interruption the user asked for is not an error to tell about, and neither is an exit code whose meaning was printed.
 func printError(w io.Writer, err error, f failed) {
-	if err == nil || errors.Is(err, context.Canceled) && ExitCode(err) == ExitInterrupted {
+	var quiet interface{ Quiet() bool }
+	if err == nil || errors.Is(err, context.Canceled) && ExitCode(err) == ExitInterrupted || errors.As(err, &quiet) && quiet.Quiet() {
 		return
 	}
 	fmt.Fprintf(w, "%s %s\n", f.style.Paint(printer.Bad, "error:"), f.style.Clean(err.Error()))

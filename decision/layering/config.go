@@ -63,13 +63,29 @@ func Parse(data map[string]string) (Config, []Problem) {
 		if text, ok := data[s.key]; ok {
 			parsed, problems := parseSection(s, text)
 			config.problems = append(config.problems, problems...)
-			if parsed != nil {
+			if parsed != nil && len(problems) == 0 {
 				result = render(s, parsed)
 			}
 		}
 		config.sections[s.key] = result
 	}
 	return config, config.Problems()
+}
+
+// ParseSound is Parse but for keys with a problem: of them, what is not wrong is merged all the same, so that it can be
+// judged. It must not be put in force.
+func ParseSound(data map[string]string) (Config, []Problem) {
+	config, problems := Parse(data)
+	for _, problem := range problems {
+		s := sectionOf(problem.Key)
+		if s.key == "" {
+			continue
+		}
+		if parsed, _ := parseSection(s, data[s.key]); parsed != nil {
+			config.sections[s.key] = render(s, parsed)
+		}
+	}
+	return config, problems
 }
 
 // KeepLastGood replaces every key of next that was rejected by the same key of last, so that a bad edit changes nothing.

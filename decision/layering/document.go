@@ -18,6 +18,8 @@ type document struct {
 	root any
 	// starts maps a path such as nodeConfigs[1].enable to the offset of its value.
 	starts map[string]int64
+	// repeated are the paths that an object names more than once; the last value counts.
+	repeated []string
 }
 
 // syntaxError is a JSON text that cannot be read, with the offset of the last byte that was looked at.
@@ -90,6 +92,9 @@ func (d *document) readObject(decoder *json.Decoder, path string, depth int) (an
 		key, ok := token.(string)
 		if !ok {
 			return nil, fmt.Errorf("object key %v is not a string", token)
+		}
+		if _, again := object[key]; again {
+			d.repeated = append(d.repeated, joinPath(path, key))
 		}
 		if object[key], err = d.read(decoder, joinPath(path, key), depth+1); err != nil {
 			return nil, err

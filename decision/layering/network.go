@@ -8,17 +8,20 @@ import (
 
 // checkNetwork reports classes that together are promised more than the whole bandwidth of a node. Only percentages can be
 // added up; amounts in bits per second have no common total before the node is known.
-func checkNetwork(key string, merged overlay, path string, report reporter) {
+func checkNetwork(key string, merged overlay, layer map[string]any, path string, report reporter) {
 	if key != configuration.ResourceQOSConfigKey {
 		return
 	}
 	for _, direction := range []string{"ingressRequest", "egressRequest"} {
-		sum := 0.0
+		sum, set := 0.0, false
 		for _, class := range []string{"lsrClass", "lsClass", "beClass", "systemClass"} {
-			value, _ := numberAt(merged.values, class+".networkQOS."+direction)
+			at := class + ".networkQOS." + direction
+			value, _ := numberAt(merged.values, at)
 			sum += value
+			_, here := numberAt(layer, at)
+			set = set || here
 		}
-		if sum > 100 {
+		if sum > 100 && set {
 			report(path, fmt.Sprintf("the classes' networkQOS.%s add up to %v percent, which is more than 100", direction, sum))
 		}
 	}

@@ -20,6 +20,8 @@ type sectionParser struct {
 	section  section
 	doc      *document
 	problems []Problem
+	// wrong are the paths with a problem of their own.
+	wrong wrongPaths
 }
 
 // nodeProfile is the part of a node entry that is not strategy.
@@ -28,7 +30,8 @@ type nodeProfile struct {
 	NodeSelector *metav1.LabelSelector `json:"nodeSelector,omitempty"`
 }
 
-// parseSection merges one key's text over the built-in default. With any problem there is no result.
+// parseSection merges one key's text over the built-in default. With a problem the result lacks what is wrong, and is only
+// for looking further; a text that cannot be read has none.
 func parseSection(s section, text string) (*layered, []Problem) {
 	if len(text) > configuration.MaxConfigBytes {
 		message := fmt.Sprintf("%d bytes are more than the %d allowed", len(text), configuration.MaxConfigBytes)
@@ -45,12 +48,11 @@ func parseSection(s section, text string) (*layered, []Problem) {
 	}
 	p.doc = doc
 	result := p.merge()
-	if len(p.problems) > 0 {
-		sortByPlace(p.problems)
-		return nil, p.problems
+	sortByPlace(p.problems)
+	if result != nil {
+		result.text = text
 	}
-	result.text = text
-	return result, nil
+	return result, p.problems
 }
 
 // sortByPlace orders problems as they stand in the text: checks visit the keys of an object in no order.
@@ -69,9 +71,8 @@ func (p *sectionParser) merge() *layered {
 	cluster, clusterPath := p.clusterStrategy(root)
 	p.check(cluster, clusterPath)
 	entries := p.nodeEntries(root)
-	if len(p.problems) > 0 {
-		return nil
-	}
+	// What is wrong by itself is left out of the merge, which then shows what is wrong together: all of it is told at once.
+	p.wrong = newWrongPaths(p.problems)
 	result := &layered{base: builtIn(p.section).base.clone()}
 	p.addLayer(result.base, LayerCluster, cluster, clusterPath)
 	for i, values := range entries {
@@ -112,6 +113,7 @@ func (p *sectionParser) nodeEntries(root map[string]any) []map[string]any {
 		object, ok := item.(map[string]any)
 		if !ok {
 			p.malformed(path, "must be an object, is "+describe(item))
+			entries = append(entries, nil)
 			continue
 		}
 		checkType(object, reflect.TypeFor[nodeProfile](), path, p.malformed)
@@ -138,6 +140,7 @@ func (p *sectionParser) check(values map[string]any, path string) {
 
 func (p *sectionParser) nodeEntry(base overlay, index int, values map[string]any, path string) nodeEntry {
 	var profile nodeProfile
+	values = p.wrong.without(values, path)
 	entry := nodeEntry{selector: labels.Nothing()}
 	encoded, err := json.Marshal(values)
 	if err == nil {
@@ -159,14 +162,15 @@ func (p *sectionParser) nodeEntry(base overlay, index int, values map[string]any
 
 // addLayer merges a checked strategy and looks at what comes out.
 func (p *sectionParser) addLayer(into overlay, layer string, values map[string]any, path string) {
-	normalized, err := normalize(values, p.section.strategy)
+	normalized, err := normalize(p.wrong.without(values, path), p.section.strategy)
 	if err != nil {
 		p.malformed(path, err.Error())
 		return
 	}
 	into.add(layer, normalized)
-	checkOrders(into, p.section.orders, path, p.outOfRange)
-	checkNetwork(p.section.key, into, path, p.outOfRange)
+	p.wrong.forget(into.values, path)
+	checkOrders(into, normalized, p.section.orders, path, p.outOfRange)
+	checkNetwork(p.section.key, into, normalized, path, p.outOfRange)
 }
 
 func (p *sectionParser) malformed(path, message string) {

@@ -83,8 +83,32 @@ func TestParseReportsEveryProblemWithItsPlace(t *testing.T) {
   "clusterStrategy": {"memoryEvictThresholdPercent": 80},
   "nodeStrategies": [{"name": "x", "nodeSelector": {}, "memoryEvictLowerPercent": 90}]
 }`},
-			want: []Problem{{Code: finding.ConfigOutOfRange, Key: "resource-threshold-config", Path: "nodeStrategies[0]", Line: 3, Column: 22,
+			want: []Problem{{Code: finding.ConfigOutOfRange, Key: "resource-threshold-config", Path: "nodeStrategies[0].memoryEvictLowerPercent",
+				Line: 3, Column: 83,
 				Message: "memoryEvictLowerPercent (90) must be less than memoryEvictThresholdPercent (80)"}},
+		},
+		{
+			name: "what is wrong by itself and what is wrong together are told at once, and nothing is compared with what is wrong",
+			data: map[string]string{"resource-threshold-config": `{
+  "clusterStrategy": {"cpuSuppressThresholdPercent": 101, "memoryEvictThresholdPercent": "95", "memoryEvictLowerPercent": 90},
+  "nodeStrategies": [
+    {"name": "x", "nodeSelector": {"matchExpressions": [{"key": "a", "operator": "Near"}]}, "cpuEvictThresholdPercent": 70},
+    7,
+    {"name": "y", "nodeSelector": {}, "cpuEvictThresholdPercent": 70, "cpuEvictLowerPercent": 80}
+  ]
+}`},
+			want: []Problem{
+				{Code: finding.ConfigOutOfRange, Key: "resource-threshold-config", Path: "clusterStrategy.cpuSuppressThresholdPercent",
+					Line: 2, Column: 54, Message: "must be at least 0 and at most 100, is 101"},
+				{Code: finding.ConfigMalformed, Key: "resource-threshold-config", Path: "clusterStrategy.memoryEvictThresholdPercent",
+					Line: 2, Column: 90, Message: `must be a whole number, is "95"`},
+				{Code: finding.ConfigMalformed, Key: "resource-threshold-config", Path: "nodeStrategies[0].nodeSelector",
+					Line: 4, Column: 35, Message: `"Near" is not a valid label selector operator`},
+				{Code: finding.ConfigMalformed, Key: "resource-threshold-config", Path: "nodeStrategies[1]",
+					Line: 5, Column: 5, Message: "must be an object, is 7"},
+				{Code: finding.ConfigOutOfRange, Key: "resource-threshold-config", Path: "nodeStrategies[2].cpuEvictThresholdPercent",
+					Line: 6, Column: 67, Message: "cpuEvictLowerPercent (80) must be less than cpuEvictThresholdPercent (70)"},
+			},
 		},
 		{
 			name: "classes cannot be promised more than the whole network",

@@ -39,15 +39,30 @@ func walk(value any, path string, segments []string, visit func(path string, seg
 	}
 }
 
-// checkOrders reports pairs of merged values that stand in the wrong order.
-func checkOrders(merged overlay, orders []order, path string, report reporter) {
+// checkOrders reports pairs of merged values that stand in the wrong order, at the value that the layer set.
+func checkOrders(merged overlay, layer map[string]any, orders []order, path string, report reporter) {
 	for _, pair := range orders {
 		lower, hasLower := numberAt(merged.values, pair.lower)
 		upper, hasUpper := numberAt(merged.values, pair.upper)
-		if hasLower && hasUpper && lower >= upper {
-			report(path, fmt.Sprintf("%s (%v) must be less than %s (%v)", pair.lower, lower, pair.upper, upper))
+		if !hasLower || !hasUpper || lower < upper {
+			continue
+		}
+		for _, set := range []string{pair.upper, pair.lower} {
+			if _, ok := numberAt(layer, set); !ok {
+				continue
+			}
+			report(below(path, set), fmt.Sprintf("%s (%v) must be less than %s (%v)", pair.lower, lower, pair.upper, upper))
+			break
 		}
 	}
+}
+
+// below appends a path of plain keys to a path.
+func below(path, keys string) string {
+	for key := range strings.SplitSeq(keys, ".") {
+		path = joinPath(path, key)
+	}
+	return path
 }
 
 // numberAt reads a number at a path of plain keys.

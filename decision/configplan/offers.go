@@ -1,0 +1,167 @@
+package configplan
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/overcommit"
+	"koordinator.sh/koord/decision/podrequest"
+)
+
+// Bucket counts the nodes whose offer of one resource changes by a share within its bounds.
+type Bucket struct {
+	// Resource such as kubernetes.io/batch-cpu.
+	Resource corev1.ResourceName `json:"resource"`
+	// Label says the bounds in words, such as -20..-5 %.
+	Label string `json:"label"`
+	// Nodes in the bucket.
+	Nodes int `json:"nodes"`
+}
+
+// buckets of change in percent, from the worst. Each takes what is at least its bound and below the next one's.
+var buckets = []struct {
+	label string
+	from  float64
+}{
+	{"-100..-50 %", -100}, {"-50..-20 %", -50}, {"-20..-5 %", -20}, {"-5..0 %", -5}, {"0..+5 %", 0}, {"+5..+20 %", 5}, {"+20..+50 %", 20}, {"+50 % and more", 50},
+}
+
+// Labels of nodes that are in none of the buckets by share.
+const (
+	bucketWithdrawn = "withdrawn"
+	bucketUnchanged = "unchanged"
+	bucketNew       = "offered anew"
+)
+
+// bucketLabels in the order of a histogram, from the worst to the best.
+func bucketLabels() []string {
+	labels := []string{bucketWithdrawn}
+	for _, bucket := range buckets {
+		if bucket.from == 0 {
+			labels = append(labels, bucketUnchanged)
+		}
+		labels = append(labels, bucket.label)
+	}
+	return append(labels, bucketNew)
+}
+
+// bucketOf finds the bucket of a change.
+func bucketOf(old, is overcommit.Value) string {
+	before, after := offered(old), offered(is)
+	switch {
+	case before == after && old.Withdrawn == is.Withdrawn:
+		return bucketUnchanged
+	case is.Withdrawn:
+		return bucketWithdrawn
+	case before == 0:
+		return bucketNew
+	}
+	share := (float64(after) - float64(before)) / float64(before) * 100
+	label := buckets[0].label
+	for _, bucket := range buckets {
+		if share >= bucket.from {
+			label = bucket.label
+		}
+	}
+	return label
+}
+
+// histogram counts nodes by resource and bucket. Resources that change on no node are left out.
+func (b *builder) histogram() {
+	for i, name := range overcommit.Resources() {
+		counts := map[string]int{}
+		for n := range b.facts {
+			counts[bucketOf(b.facts[n].old[i], b.facts[n].new[i])]++
+		}
+		if counts[bucketUnchanged] == len(b.facts) {
+			continue
+		}
+		for _, label := range bucketLabels() {
+			if counts[label] > 0 {
+				b.plan.Histogram = append(b.plan.Histogram, Bucket{Resource: name, Label: label, Nodes: counts[label]})
+			}
+		}
+	}
+}
+
+// summarize counts what was found.
+func (b *builder) summarize() {
+	b.histogram()
+	s := &b.plan.Summary
+	s.Nodes, s.NodesAffected, s.Quotas = len(b.in.Nodes), len(b.plan.Nodes), len(b.plan.Quotas)
+	for i := range b.facts {
+		facts := &b.facts[i]
+		if facts.settings.writes("NodeSLO") {
+			s.NodeSLOs++
+		}
+		if facts.settings.writes("NodeMetric") {
+			s.NodeMetrics++
+		}
+		if facts.overOffer {
+			s.NodesOvercommitted++
+		}
+		if facts.unconverged {
+			s.NodesUnconverged++
+			b.plan.Unconverged = append(b.plan.Unconverged, facts.change.Name)
+		}
+		s.PodsSuppressed += facts.change.Suppressed
+		s.PodsEvicted += facts.change.Evicted
+	}
+	slices.Sort(b.plan.Unconverged)
+	b.plan.Unconverged = b.plan.Unconverged[:min(len(b.plan.Unconverged), MaxNames)]
+	for i, name := range overcommit.Resources() {
+		var old, is int64
+		for n := range b.facts {
+			old, is = old+offered(b.facts[n].old[i]), is+offered(b.facts[n].new[i])
+		}
+		if old != is {
+			s.Offers = append(s.Offers, OfferChange{Resource: name, Unit: UnitOf(name), Old: &old, New: &is})
+		}
+	}
+}
+
+// UnitOf is the unit of a resource of batch or mid.
+func UnitOf(name corev1.ResourceName) diagnosticsv1alpha1.Unit {
+	if name == extension.BatchCPU || name == extension.MidCPU {
+		return diagnosticsv1alpha1.MilliCPU
+	}
+	return diagnosticsv1alpha1.Bytes
+}
+
+// requestsOf adds up what the pods of a node have requested of the tiers.
+func requestsOf(pods []*corev1.Pod) map[corev1.ResourceName]int64 {
+	var mid, batch podrequest.Amount
+	for _, pod := range pods {
+		if podrequest.Consumes(pod) && wantsTier(pod) {
+			requests := podrequest.Of(pod).Requests
+			mid, batch = mid.Add(requests.Mid), batch.Add(requests.Batch)
+		}
+	}
+	return map[corev1.ResourceName]int64{
+		extension.BatchCPU: batch.MilliCPU, extension.BatchMemory: batch.Memory, extension.MidCPU: mid.MilliCPU, extension.MidMemory: mid.Memory,
+	}
+}
+
+// wantsTier says whether any container names a resource of batch or mid, which most pods do not.
+func wantsTier(pod *corev1.Pod) bool {
+	wants := func(containers []corev1.Container) bool {
+		return slices.ContainsFunc(containers, func(c corev1.Container) bool {
+			for name := range c.Resources.Requests {
+				if slices.Contains(overcommit.Resources(), name) {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	return wants(pod.Spec.Containers) || wants(pod.Spec.InitContainers) || pod.Spec.Resources != nil || len(pod.Spec.Overhead) > 0
+}
+
+// compareNames orders by namespace and name.
+func compareNames(aNamespace, aName, bNamespace, bName string) int {
+	return cmp.Or(cmp.Compare(aNamespace, bNamespace), cmp.Compare(aName, bName))
+}

@@ -1,0 +1,240 @@
+package configuration
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
+)
+
+// schedulerKey names the scheduler's configuration in evidence.
+const schedulerKey = "koord-scheduler-config"
+
+// conflict is two settings that work against each other.
+type conflict struct {
+	// about is the setting the finding stands at.
+	about ref
+	// with are the settings it was compared with.
+	with []ref
+	// scheduler is the scheduler's argument it was compared with, by path; empty for none.
+	scheduler, schedulerValue string
+	message, cause, fix       string
+	severity                  diagnosticsv1alpha1.Severity
+}
+
+// conflicts reports settings of different keys and components that work against each other, once for all the groups of
+// nodes on which they do.
+func (v *validation) conflicts() {
+	seen := map[string]int{}
+	for _, s := range v.scopes {
+		for _, c := range conflictsIn(s) {
+			v.addConflict(s, c, seen)
+		}
+	}
+}
+
+func (v *validation) addConflict(s *scope, c conflict, seen map[string]int) {
+	refs := append([]ref{c.about}, c.with...)
+	layer := s.layer(refs...)
+	id := c.message + "\x00" + c.about.key + "\x00" + s.place(c.about)
+	if index, again := seen[id]; again {
+		f := &v.found[index]
+		f.Nodes += s.nodes
+		if !contains(f.Layers, layer) {
+			f.Layers = append(f.Layers, layer)
+		}
+		return
+	}
+	f := Finding{
+		Code: finding.ConfigConflict, Severity: c.severity, Key: c.about.key, Path: s.place(c.about), Layers: []string{layer}, Nodes: s.nodes,
+		Message: c.message, Cause: c.cause, Fix: c.fix, Evidence: s.evidence(refs...),
+	}
+	if f.Path == "" {
+		// A default stands nowhere; what was chosen is what can be changed.
+		for _, r := range c.with {
+			if at := s.place(r); at != "" {
+				f.Key, f.Path = r.key, at
+				break
+			}
+		}
+	}
+	if c.scheduler != "" {
+		f.Evidence = append(f.Evidence, Evidence{Key: schedulerKey, Path: c.scheduler, Value: c.schedulerValue})
+	}
+	before := len(v.found)
+	v.add(f)
+	if len(v.found) > before {
+		seen[id] = before
+	}
+}
+
+func contains(names []string, name string) bool {
+	for _, n := range names {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
+
+func conflictsIn(s *scope) []conflict {
+	var out []conflict
+	colocated, guarded := s.on(colocationKey, "enable"), s.on(thresholdKey, "enable")
+	if colocated && !guarded {
+		out = append(out, conflict{
+			about: ref{colocationKey, "enable"}, with: refsOf(thresholdKey, "enable"),
+			message: "batch resources are offered and nothing holds their pods back: resource-threshold-config.enable is not true",
+			cause:   "Best-effort pods are suppressed and evicted only where resource-threshold-config is enabled, so under load they take from services.",
+			fix:     "Set resource-threshold-config.enable=true.",
+		})
+	}
+	if guarded {
+		out = append(out, thresholdConflicts(s)...)
+		out = append(out, loadAwareConflicts(s)...)
+	}
+	if colocated && guarded {
+		out = append(out, offerConflicts(s)...)
+	}
+	if colocated {
+		out = append(out, reportConflicts(s)...)
+	}
+	return append(out, memoryQOSConflicts(s)...)
+}
+
+// compare makes a conflict of two numbers when the first is not below the second.
+func compare(s *scope, a, b ref, orEqual bool, text, cause, fix string) []conflict {
+	x, hasX := s.number(a.key, a.path)
+	y, hasY := s.number(b.key, b.path)
+	if !hasX || !hasY || x < y || x == y && !orEqual {
+		return nil
+	}
+	return []conflict{{about: a, with: []ref{b}, cause: cause, fix: fix,
+		message: fmt.Sprintf("%s (%s) %s %s (%s)", a.path, number(x), text, b.path, number(y))}}
+}
+
+func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// offerConflicts compares what is offered with what the agent leaves to it.
+func offerConflicts(s *scope) []conflict {
+	out := compare(s, ref{colocationKey, "cpuReclaimThresholdPercent"}, ref{thresholdKey, "cpuSuppressThresholdPercent"}, false,
+		"is above", "Batch CPU is offered up to the first and held back from the second on, so pods are given CPU that is then taken from them.",
+		"Lower colocation-config.cpuReclaimThresholdPercent, or raise resource-threshold-config.cpuSuppressThresholdPercent.")
+	return append(out, compare(s, ref{colocationKey, "memoryReclaimThresholdPercent"}, ref{thresholdKey, "memoryEvictThresholdPercent"}, true,
+		"is not below", "Batch memory is offered up to the first and pods are evicted from the second on, so pods that use what they were given are evicted.",
+		"Lower colocation-config.memoryReclaimThresholdPercent, or raise resource-threshold-config.memoryEvictThresholdPercent.")...)
+}
+
+// thresholdConflicts compares the thresholds of the agent with each other.
+func thresholdConflicts(s *scope) []conflict {
+	out := compare(s, ref{thresholdKey, "cpuSuppressMinPercent"}, ref{thresholdKey, "cpuSuppressThresholdPercent"}, true,
+		"is not below", "What is left to best-effort pods in any case is no less than where suppression begins, so they are never held back.",
+		"Lower cpuSuppressMinPercent.")
+	return append(out, compare(s, ref{thresholdKey, "cpuSuppressThresholdPercent"}, ref{thresholdKey, "cpuEvictThresholdPercent"}, true,
+		"is not below", "Pods are evicted before suppression, which is milder, has begun.",
+		"Raise cpuEvictThresholdPercent, or lower cpuSuppressThresholdPercent.")...)
+}
+
+// loadAwareConflicts compares the thresholds of the agent with those of the scheduler: a node that the scheduler takes for
+// free must not be one that the agent evicts from.
+func loadAwareConflicts(s *scope) []conflict {
+	var out []conflict
+	for _, pair := range []struct{ path, resource string }{{"memoryEvictThresholdPercent", "memory"}, {"cpuEvictThresholdPercent", "cpu"}} {
+		evict, set := s.number(thresholdKey, pair.path)
+		fits := int64(0)
+		for name, threshold := range s.v.load.UsageThresholds {
+			if string(name) == pair.resource {
+				fits = threshold
+			}
+		}
+		if !set || fits == 0 || evict > float64(fits) {
+			continue
+		}
+		c := conflict{
+			about: ref{thresholdKey, pair.path}, with: refsOf(thresholdKey, "enable"),
+			scheduler: "LoadAwareScheduling.usageThresholds." + pair.resource, schedulerValue: strconv.FormatInt(fits, 10),
+			message: fmt.Sprintf("%s (%s) is not above the scheduler's load-aware threshold for %s (%d)", pair.path, number(evict), pair.resource, fits),
+			cause:   "The scheduler places pods on nodes from which the agent evicts them at once.",
+			fix: fmt.Sprintf("Raise resource-threshold-config.%s above %d, or lower usageThresholds.%s of LoadAwareScheduling below %s.",
+				pair.path, fits, pair.resource, number(evict)),
+		}
+		if !s.chosen(thresholdKey, pair.path) && s.v.in.LoadAware == nil {
+			// Nobody chose either number: both are the built-in ones.
+			c.severity = diagnosticsv1alpha1.SeverityInfo
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// reportConflicts compares how often nodes report with how long a report is believed.
+func reportConflicts(s *scope) []conflict {
+	var out []conflict
+	interval, _ := s.number(colocationKey, "metricReportIntervalSeconds")
+	degrade, _ := s.number(colocationKey, "degradeTimeMinutes")
+	window, _ := s.number(colocationKey, "metricAggregateDurationSeconds")
+	about := ref{colocationKey, "metricReportIntervalSeconds"}
+	if degrade*60 < 2*interval {
+		out = append(out, conflict{about: about, with: refsOf(colocationKey, "degradeTimeMinutes"),
+			message: fmt.Sprintf("metricReportIntervalSeconds (%s) is more than half of degradeTimeMinutes (%s)", number(interval), number(degrade)),
+			cause:   "One late report is enough for all batch and mid resources of the node to be withdrawn.",
+			fix:     "Lower metricReportIntervalSeconds, or raise degradeTimeMinutes."})
+	}
+	if window < interval {
+		out = append(out, conflict{about: ref{colocationKey, "metricAggregateDurationSeconds"}, with: []ref{about},
+			message: fmt.Sprintf("metricAggregateDurationSeconds (%s) is less than metricReportIntervalSeconds (%s)", number(window), number(interval)),
+			cause:   "What happens between two windows is in no report.", fix: "Raise metricAggregateDurationSeconds to at least the interval."})
+	}
+	if load := s.v.load; load.NodeMetricExpirationSeconds != nil && float64(*load.NodeMetricExpirationSeconds) <= interval {
+		out = append(out, conflict{about: about, scheduler: "LoadAwareScheduling.nodeMetricExpirationSeconds",
+			schedulerValue: strconv.FormatInt(*load.NodeMetricExpirationSeconds, 10),
+			message: fmt.Sprintf("metricReportIntervalSeconds (%s) is not below the scheduler's nodeMetricExpirationSeconds (%d)",
+				number(interval), *load.NodeMetricExpirationSeconds),
+			cause: "The scheduler takes the measurements of every node for expired before the next report comes.",
+			fix:   "Lower metricReportIntervalSeconds, or raise nodeMetricExpirationSeconds of LoadAwareScheduling."})
+	}
+	return append(out, windowConflicts(s)...)
+}
+
+// windowConflicts are windows of percentiles that the scheduler asks for and no node reports.
+func windowConflicts(s *scope) []conflict {
+	aggregated := s.v.load.Aggregated
+	text, ok := s.get(colocationKey, "metricAggregatePolicy.durations")
+	if aggregated == nil || !ok {
+		return nil
+	}
+	var out []conflict
+	for _, wanted := range []struct {
+		name     string
+		duration time.Duration
+	}{{"usageAggregatedDuration", aggregated.UsageAggregatedDuration.Duration}, {"scoreAggregatedDuration", aggregated.ScoreAggregatedDuration.Duration}} {
+		if wanted.duration == 0 || strings.Contains(text.Value, strconv.Quote(wanted.duration.String())) {
+			continue
+		}
+		out = append(out, conflict{about: ref{colocationKey, "metricAggregatePolicy.durations"},
+			scheduler: "LoadAwareScheduling.aggregated." + wanted.name, schedulerValue: wanted.duration.String(),
+			message: fmt.Sprintf("metricAggregatePolicy.durations (%s) lacks the window of %s that the scheduler compares", text.Value, wanted.duration),
+			cause:   "The scheduler finds no percentile of that window and falls back.",
+			fix:     "Add the window to metricAggregatePolicy.durations, or change " + wanted.name + " of LoadAwareScheduling."})
+	}
+	return out
+}
+
+// memoryQOSConflicts compares the kernel's protections of one class.
+func memoryQOSConflicts(s *scope) []conflict {
+	var out []conflict
+	for _, class := range qosClasses {
+		at := class + ".memoryQOS"
+		low, _ := s.number(qosKey, at+".lowLimitPercent")
+		least, _ := s.number(qosKey, at+".minLimitPercent")
+		if s.on(qosKey, at+".enable") && low > 0 && least > low {
+			out = append(out, conflict{about: ref{qosKey, at + ".minLimitPercent"}, with: refsOf(qosKey, at+".lowLimitPercent"),
+				message: fmt.Sprintf("%s.minLimitPercent (%s) is above lowLimitPercent (%s)", at, number(least), number(low)),
+				cause:   "What is protected under any pressure already includes what is protected under mild pressure.",
+				fix:     "Raise lowLimitPercent, or remove it."})
+		}
+	}
+	return out
+}

@@ -1,0 +1,149 @@
+package configuration
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// qosClasses are the classes of resource-qos-config.
+var qosClasses = []string{"lsrClass", "lsClass", "beClass", "systemClass", "cgroupRoot"}
+
+// qosFeatures are the parts of a class that are switched on by themselves.
+var qosFeatures = []string{"cpuQOS", "memoryQOS", "blkioQOS", "resctrlQOS", "networkQOS"}
+
+func qosPrerequisites() []prerequisite {
+	var rules []prerequisite
+	coreSched, groupIdentity := is(qosKey, "policies.cpuPolicy", "coreSched"), is(qosKey, "policies.cpuPolicy", "groupIdentity")
+	for _, class := range qosClasses {
+		for _, feature := range qosFeatures {
+			at := class + "." + feature
+			rules = append(rules, prerequisite{
+				key: qosKey, settings: others(qosKey, at, at+".enable"), met: enabled(qosKey, at+".enable"), missing: refsOf(qosKey, at+".enable"),
+				because: at + ".enable is not true, which resets the kernel's values", fix: "Set resource-qos-config." + at + ".enable=true, or remove the settings.",
+			})
+		}
+		cpu, memory, block := class+".cpuQOS", class+".memoryQOS", class+".blkioQOS"
+		rules = append(rules,
+			prerequisite{key: qosKey, settings: chosen(qosKey, cpu+".schedIdle", cpu+".coreExpeller"), met: coreSched, missing: refsOf(qosKey, "policies.cpuPolicy"),
+				because: "policies.cpuPolicy is not coreSched", fix: "Set resource-qos-config.policies.cpuPolicy=coreSched, or remove them."},
+			prerequisite{key: qosKey, settings: chosen(qosKey, cpu+".groupIdentity"), met: groupIdentity, missing: refsOf(qosKey, "policies.cpuPolicy"),
+				because: "policies.cpuPolicy is not groupIdentity", fix: "Remove it, or set resource-qos-config.policies.cpuPolicy=groupIdentity."},
+			prerequisite{key: qosKey, settings: chosen(qosKey, memory+".priority"), met: is(qosKey, memory+".priorityEnable", "1"), missing: refsOf(qosKey, memory+".priorityEnable"),
+				because: "priorityEnable is not 1", fix: "Set " + memory + ".priorityEnable=1, or remove it."},
+			prerequisite{key: qosKey, settings: chosen(qosKey, memory+".pageCacheLimitPercent", memory+".pageCacheLimitSize", memory+".pageCacheReclaimSync"),
+				met: is(qosKey, memory+".pageCacheEnable", "1"), missing: refsOf(qosKey, memory+".pageCacheEnable"),
+				because: "pageCacheEnable is not 1", fix: "Set " + memory + ".pageCacheEnable=1, or remove them."},
+			prerequisite{key: qosKey, settings: onlyOn(qosKey, memory+".pageCacheEnable", "1"), met: is(systemKey, "pageCacheLimitEnabled", "1"),
+				missing: []ref{{systemKey, "pageCacheLimitEnabled"}}, because: "the node's own switch system-config.pageCacheLimitEnabled is not 1",
+				fix: "Set system-config.pageCacheLimitEnabled=1."},
+			prerequisite{key: qosKey, settings: onlyOn(qosKey, block+".enable", "true"), met: present(qosKey, block+".blocks"), missing: refsOf(qosKey, block+".blocks"),
+				because: "blocks names no device", fix: "Add the devices to " + block + ".blocks."},
+			prerequisite{key: qosKey, settings: onlyOn(qosKey, class+".networkQOS.enable", "true"),
+				met: func(s *scope) bool {
+					return len(others(qosKey, class+".networkQOS", class+".networkQOS.enable")(s)) > 0
+				},
+				missing: refsOf(qosKey, class+".networkQOS.ingressLimit", class+".networkQOS.egressLimit"),
+				because: "it has neither request nor limit", fix: "Set the requests or limits of " + class + ".networkQOS."},
+		)
+	}
+	return rules
+}
+
+// onlyOn is a setting where somebody gave it one value.
+func onlyOn(key, path, value string) func(*scope) []string {
+	return func(s *scope) []string {
+		if s.chosen(key, path) && s.text(key, path) == value {
+			return []string{path}
+		}
+		return nil
+	}
+}
+
+func nodePrerequisites() []prerequisite {
+	hasRatio := func(s *scope) bool {
+		for _, path := range s.under(normalizationKey, "") {
+			if strings.HasPrefix(path, "ratioModel") || path == "defaultRatio" {
+				return true
+			}
+		}
+		return false
+	}
+	return []prerequisite{
+		{key: normalizationKey, settings: others(normalizationKey, "", "enable"), met: enabled(normalizationKey, "enable"), missing: refsOf(normalizationKey, "enable"),
+			because: "enable is not true, so every ratio is 1", fix: "Set cpu-normalization-config.enable=true, or remove the ratios."},
+		{key: normalizationKey, settings: onlyOn(normalizationKey, "enable", "true"), met: hasRatio, missing: refsOf(normalizationKey, "defaultRatio"),
+			because: "there is neither a ratio of any CPU model nor a default", fix: "Set cpu-normalization-config.defaultRatio, or the ratios of the CPU models in ratioModel."},
+		{key: amplificationKey, settings: others(amplificationKey, "", "enable"), met: enabled(amplificationKey, "enable"), missing: refsOf(amplificationKey, "enable"),
+			because: "enable is not true", fix: "Set resource-amplification-config.enable=true, or remove the ratios."},
+		{key: amplificationKey, settings: onlyOn(amplificationKey, "enable", "true"), met: amplifies, missing: refsOf(amplificationKey, "resourceAmplificationRatio"),
+			because: "no ratio is above 1", fix: "Set a ratio above 1 in resource-amplification-config.resourceAmplificationRatio."},
+	}
+}
+
+func amplifies(s *scope) bool {
+	for _, path := range s.under(amplificationKey, "resourceAmplificationRatio") {
+		if ratio, err := strconv.ParseFloat(s.text(amplificationKey, path), 64); err == nil && ratio > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// agentFeatures says which settings a feature of the node agent carries out, and whether it is on by default.
+var agentFeatures = map[string]struct {
+	byDefault bool
+	key       string
+	settings  []string
+	// or is another feature that carries out the same.
+	or string
+}{
+	"BECPUEvict":             {key: thresholdKey, settings: []string{"cpuEvictBESatisfactionLowerPercent", "cpuEvictBESatisfactionUpperPercent", "cpuEvictBEUsageThresholdPercent", "cpuEvictTimeWindowSeconds", "cpuEvictPolicy"}},
+	"CPUEvict":               {key: thresholdKey, settings: []string{"cpuEvictThresholdPercent", "cpuEvictLowerPercent"}},
+	"CPUAllocatableEvict":    {key: thresholdKey, settings: []string{"cpuAllocatableEvictThresholdPercent", "cpuAllocatableEvictLowerPercent"}},
+	"BEMemoryEvict":          {key: thresholdKey, settings: []string{"memoryEvictThresholdPercent", "memoryEvictLowerPercent"}, or: "MemoryEvict"},
+	"MemoryAllocatableEvict": {key: thresholdKey, settings: []string{"memoryAllocatableEvictThresholdPercent", "memoryAllocatableEvictLowerPercent"}},
+	"BECPUSuppress":          {byDefault: true, key: thresholdKey, settings: []string{"cpuSuppressThresholdPercent", "cpuSuppressMinPercent", "cpuSuppressPolicy"}},
+	"CPUBurst":               {byDefault: true, key: burstKey, settings: []string{"policy", "cpuBurstPercent", "cfsQuotaBurstPercent"}},
+	"RdtResctrl":             {byDefault: true, key: qosKey, settings: classSettings("resctrlQOS.enable")},
+	"CgroupReconcile":        {key: qosKey, settings: classSettings("memoryQOS.enable")},
+	"BlkIOReconcile":         {key: qosKey, settings: classSettings("blkioQOS.enable")},
+	"SystemConfig":           {key: systemKey, settings: []string{"minFreeKbytesFactor", "watermarkScaleFactor", "memcgReapBackGround", "schedGroupIdentityEnabled", "schedIdleSaverWmark", "pageCacheLimitEnabled"}},
+}
+
+func classSettings(path string) []string {
+	var out []string
+	for _, class := range qosClasses {
+		out = append(out, class+"."+path)
+	}
+	return out
+}
+
+// featurePrerequisites are the features of the node agent, where it is known which of them are on.
+func featurePrerequisites(features map[string]bool) []prerequisite {
+	if features == nil {
+		return nil
+	}
+	on := func(name string) bool {
+		set, ok := features[name]
+		return set || !ok && agentFeatures[name].byDefault
+	}
+	var rules []prerequisite
+	for _, name := range slices.Sorted(maps.Keys(agentFeatures)) {
+		feature := agentFeatures[name]
+		if on(name) || feature.or != "" && on(feature.or) {
+			continue
+		}
+		names := name
+		if feature.or != "" {
+			names += " or " + feature.or
+		}
+		rules = append(rules, prerequisite{
+			key: feature.key, settings: chosen(feature.key, feature.settings...), met: func(*scope) bool { return false },
+			because: "the node agent runs without feature " + names,
+			fix:     "Start koordlet with --feature-gates=" + name + "=true, or remove the settings.",
+		})
+	}
+	return rules
+}

@@ -1,0 +1,63 @@
+package kubectlplugin
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+const configApplyLong = `Write a configuration from a file: a ConfigMap, or its data alone. Keys that the file does not name stay as they are.
+
+The configuration is checked as a whole, its plan is shown, and you are asked; then it is written in one request, and only
+over the state the plan was made from. Every state is kept as a revision, so that rollback can return to it.`
+
+const configApplyExamples = `  # Look, then decide
+  %[1]s config apply -f slo-controller-config.yaml
+
+  # In a pipeline
+  %[1]s config apply -f slo-controller-config.yaml --yes -o json`
+
+func newConfigApplyCommand(s *session) *cobra.Command {
+	o := &changeFlags{}
+	proposal := &proposalFlags{}
+	cmd := &cobra.Command{
+		Use:     "apply -f FILE",
+		Short:   "Write a file, after showing the plan and asking",
+		Long:    configApplyLong,
+		Example: fmt.Sprintf(configApplyExamples, s.Name),
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if proposal.file == "" {
+				return usage("--filename is required")
+			}
+			if proposal.file == "-" && !o.yes && o.dryRun == "none" {
+				return usage("a file from standard input needs --yes, for nobody can answer there")
+			}
+			if err := o.complete(s); err != nil {
+				return err
+			}
+			return applyProposal(cmd.Context(), s, o, proposal, causeOf(s, cmd, []string{"-f", proposal.file}))
+		},
+	}
+	o.addFlags(cmd)
+	cmd.Flags().StringVarP(&proposal.file, "filename", "f", "", "File with the configuration; - is standard input")
+	return cmd
+}
+
+// applyProposal commits what a file or a revision holds.
+func applyProposal(ctx context.Context, s *session, o *changeFlags, proposal *proposalFlags, cause string) error {
+	configurator, err := s.configurator()
+	if err != nil {
+		return err
+	}
+	current, err := s.configuration(ctx, configurator)
+	if err != nil {
+		return err
+	}
+	data, err := proposal.data(ctx, s, configurator, current, nil)
+	if err != nil {
+		return err
+	}
+	return o.commit(ctx, s, configurator, change{current: current, data: data, cause: cause})
+}

@@ -1,0 +1,108 @@
+package kubectlplugin
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"koordinator.sh/koord/decision/configplan"
+	decision "koordinator.sh/koord/decision/configuration"
+	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/source"
+)
+
+const configDiffLong = `Compare settings, layer by layer, and ask nothing about nodes: the cluster's configuration with a change, a file or a revision.
+Without any of them, the last revision kept with the cluster's configuration: what was changed with kubectl or another tool.
+
+Exit codes: 0 no differences, 1 differences, 2 the comparison failed.`
+
+const configDiffExamples = `  # A file in Git against the cluster
+  %[1]s config diff -f slo-controller-config.yaml
+
+  # What a rollback would bring back
+  %[1]s config diff --revision 7
+
+  # Has somebody edited the ConfigMap?
+  %[1]s config diff`
+
+type configDiffOptions struct {
+	output
+	proposalFlags
+}
+
+func newConfigDiffCommand(s *session) *cobra.Command {
+	o := &configDiffOptions{}
+	cmd := &cobra.Command{
+		Use:               "diff [KEY.PATH=VALUE...]",
+		Short:             "Compare settings with a file, a revision or a change",
+		Long:              configDiffLong,
+		Example:           fmt.Sprintf(configDiffExamples, s.Name),
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeKeyPaths(true, 0),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.output.complete(); err != nil {
+				return err
+			}
+			if err := o.proposalFlags.complete(args); err != nil {
+				return err
+			}
+			return compared(o.run(cmd.Context(), s, args))
+		},
+	}
+	o.output.addFlags(cmd, true)
+	o.proposalFlags.addFlags(cmd)
+	return cmd
+}
+
+func (o *configDiffOptions) run(ctx context.Context, s *session, args []string) (bool, error) {
+	configurator, err := s.configurator()
+	if err != nil {
+		return false, err
+	}
+	current, err := s.configuration(ctx, configurator)
+	if err != nil {
+		return false, err
+	}
+	old, next := current.Data, current.Data
+	if o.given(args) {
+		next, err = o.data(ctx, s, configurator, current, args)
+	} else {
+		old, err = lastKept(ctx, configurator, current)
+	}
+	if err != nil {
+		return false, err
+	}
+	changes := configplan.SettingChanges(readable(s, old), readable(s, next))
+	list, err := listOf("ConfigSettingChange", changes, func(c *configplan.SettingChange) string { return decision.JoinKey(c.Key, c.Path) }, struct{}{})
+	if err != nil {
+		return false, err
+	}
+	return len(changes) > 0, o.print(s, list, "setting", func(w io.Writer, options printer.Options) error {
+		return printer.ConfigSettings(w, changes, options)
+	})
+}
+
+// lastKept is the data of the newest revision; without any, nothing, which is the built-in default.
+func lastKept(ctx context.Context, configurator source.Configurator, current *source.Configuration) (map[string]string, error) {
+	revisions, err := configurator.Revisions(ctx, current.Namespace)
+	if err != nil || len(revisions) == 0 {
+		return nil, err
+	}
+	return revisions[len(revisions)-1].Data, nil
+}
+
+// readable parses a configuration for comparing and tells which keys cannot be compared.
+func readable(s *session, data map[string]string) layering.Config {
+	config, problems := layering.Parse(data)
+	told := map[string]bool{}
+	for _, problem := range problems {
+		if problem.Rejects() && !told[problem.Key] {
+			told[problem.Key] = true
+			lineTo(s.Streams.ErrOut, "incomplete: %s cannot be used and is compared as its default: %s", problem.Key, s.errorStyle().Clean(problem.String()))
+		}
+	}
+	return config
+}

@@ -1,0 +1,163 @@
+package kubectlplugin
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	decision "koordinator.sh/koord/decision/configuration"
+	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/source"
+)
+
+const configLintLong = `Check the configuration as a whole and tell everything at once: what cannot be read or is out of range, with its line;
+unknown keys and fields; node strategies that overlap or select nothing; settings without effect because what they depend on
+is missing; and settings that work against each other, also against those of the scheduler.
+
+With -f a file is checked, a ConfigMap or its data alone, and no cluster is asked unless --cluster is given. Lines are counted
+in the text of the key, and in the file where the text stands there as a block.`
+
+const configLintExamples = `  # What the cluster has
+  %[1]s config lint
+
+  # A file in a pipeline: exit code 79 when it has errors
+  %[1]s config lint -f slo-controller-config.yaml --fail-on error
+
+  # A file against the nodes of the cluster
+  %[1]s config lint -f slo-controller-config.yaml --cluster -o json`
+
+type configLintOptions struct {
+	output
+	gate
+	file    string
+	cluster bool
+}
+
+func newConfigLintCommand(s *session) *cobra.Command {
+	o := &configLintOptions{}
+	cmd := &cobra.Command{
+		Use:     "lint",
+		Short:   "Check the configuration and tell everything that is wrong with it",
+		Long:    configLintLong,
+		Example: fmt.Sprintf(configLintExamples, s.Name),
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.gate.complete(); err != nil {
+				return err
+			}
+			if err := o.output.complete(); err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), s)
+		},
+	}
+	o.output.addFlags(cmd, false)
+	o.gate.addFlags(cmd)
+	cmd.Flags().StringVarP(&o.file, "filename", "f", "", "File to check in place of the cluster's configuration; - is standard input")
+	cmd.Flags().BoolVar(&o.cluster, "cluster", false, "Check a file against the nodes and the scheduler of the cluster")
+	return cmd
+}
+
+func (o *configLintOptions) run(ctx context.Context, s *session) error {
+	subject, in, file, missing, err := o.input(ctx, s)
+	if err != nil {
+		return err
+	}
+	found := decision.Validate(in)
+	placeInFile(found, file)
+	list, err := findingList(found)
+	if err != nil {
+		return err
+	}
+	err = o.print(s, list, "finding", func(w io.Writer, options printer.Options) error {
+		return printer.ConfigFindings(w, subject, found, options)
+	})
+	if err != nil {
+		return err
+	}
+	return o.check(s, plainFindings(found), missing)
+}
+
+// input is what is checked, and what it is called.
+func (o *configLintOptions) input(ctx context.Context, s *session) (string, decision.Input, *configFile, []string, error) {
+	var in decision.Input
+	var file *configFile
+	var err error
+	if o.file != "" {
+		if file, err = readConfigFile(s, o.file); err != nil {
+			return "", in, nil, nil, err
+		}
+		in.Data = file.data
+		if !o.cluster {
+			return file.name, in, file, nil, nil
+		}
+	}
+	configurator, err := s.configurator()
+	if err != nil {
+		return "", in, nil, nil, err
+	}
+	current, err := configurator.Configuration(ctx, s.systemNamespace())
+	if err != nil {
+		return "", in, nil, nil, err
+	}
+	subject := configMapName(current)
+	if file != nil {
+		subject = file.name
+	} else {
+		in.Data = current.Data
+	}
+	missing := current.Incomplete
+	in.LoadAware, in.Features = current.LoadAware, current.Features
+	nodes, err := configurator.ConfigurationNodes(ctx)
+	if err != nil {
+		missing = append(missing, err.Error()+"; strategies are judged by their selectors alone")
+	}
+	in.Nodes = pointersTo(nodes)
+	if file == nil && !current.Exists {
+		lineTo(s.Streams.ErrOut, "There is no %s; the built-in defaults are in force.", subject)
+	}
+	return subject, in, file, missing, nil
+}
+
+func pointersTo(nodes []corev1.Node) []*corev1.Node {
+	out := make([]*corev1.Node, len(nodes))
+	for i := range nodes {
+		out[i] = &nodes[i]
+	}
+	return out
+}
+
+// judged is the findings of a configuration that is to be written over the current one.
+func judged(current *source.Configuration, data map[string]string, nodes []corev1.Node) []decision.Finding {
+	return decision.Validate(decision.Input{Data: data, Nodes: pointersTo(nodes), LoadAware: current.LoadAware, Features: current.Features})
+}
+
+func placeInFile(found []decision.Finding, file *configFile) {
+	if file == nil {
+		return
+	}
+	for i := range found {
+		if start := file.lines[found[i].Key]; start > 0 && found[i].Line > 0 {
+			found[i].FileLine = start + found[i].Line - 1
+		}
+	}
+}
+
+func findingList(found []decision.Finding) (*unstructured.UnstructuredList, error) {
+	return listOf("ConfigFinding", found, func(f *decision.Finding) string { return cmp.Or(f.Where(), string(f.Code)) }, struct{}{})
+}
+
+// plainFindings are the findings as the gate compares them.
+func plainFindings(found []decision.Finding) []diagnosticsv1alpha1.Finding {
+	out := make([]diagnosticsv1alpha1.Finding, 0, len(found))
+	for i := range found {
+		out = append(out, diagnosticsv1alpha1.Finding{Code: string(found[i].Code), Severity: found[i].Severity, Message: found[i].Message})
+	}
+	return out
+}

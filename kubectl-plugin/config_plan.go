@@ -1,0 +1,206 @@
+package kubectlplugin
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/configplan"
+	decision "koordinator.sh/koord/decision/configuration"
+	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/source"
+)
+
+const configPlanLong = `Say what a change of the configuration would do, and do nothing: which nodes match which strategy, which settings change on
+which nodes, how much batch and mid each node offers before and after, which pods would be suppressed or evicted at once,
+which quotas get another share, and how far the change reaches.
+
+The numbers come from the same code that the manager runs, fed with the cluster as it is. Without a change it shows how the
+cluster would follow what the ConfigMap says and is not in force.
+
+Exit codes: 0 nothing would change, 1 something would, 2 the plan could not be made.`
+
+const configPlanExamples = `  # One value
+  %[1]s config plan colocation-config.cpuReclaimThresholdPercent=70
+
+  # A file, with every node
+  %[1]s config plan -f slo-controller-config.yaml -o wide
+
+  # The nodes that would offer less batch-cpu
+  %[1]s config plan -f new.yaml -o json | jq '.items[] | select(.offers[]? | .resource == "kubernetes.io/batch-cpu" and .new < .old).name'`
+
+// proposalFlags say which configuration is looked at in place of the current one.
+type proposalFlags struct {
+	file     string
+	revision int64
+}
+
+func (o *proposalFlags) addFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&o.file, "filename", "f", "", "File with the new configuration; keys it does not name stay; - is standard input")
+	cmd.Flags().Int64Var(&o.revision, "revision", 0, "Revision to return to, as config history numbers them")
+}
+
+func (o *proposalFlags) given(args []string) bool {
+	return o.file != "" || o.revision != 0 || len(args) > 0
+}
+
+func (o *proposalFlags) complete(args []string) error {
+	n := min(len(args), 1)
+	if o.file != "" {
+		n++
+	}
+	if o.revision != 0 {
+		n++
+	}
+	if n > 1 {
+		return usage("KEY.PATH=VALUE, --filename and --revision cannot be used together")
+	}
+	return nil
+}
+
+// data is the configuration that is proposed over the current one.
+func (o *proposalFlags) data(ctx context.Context, s *session, configurator source.Configurator, current *source.Configuration, args []string) (map[string]string, error) {
+	switch {
+	case o.file != "":
+		file, err := readConfigFile(s, o.file)
+		if err != nil {
+			return nil, err
+		}
+		merged := maps.Clone(file.data)
+		for key, text := range current.Data {
+			if _, named := merged[key]; !named {
+				merged[key] = text
+			}
+		}
+		return merged, nil
+	case o.revision != 0:
+		revision, err := findRevision(ctx, configurator, current.Namespace, o.revision)
+		return revision.Data, err
+	}
+	return assign(current.Data, args)
+}
+
+type configPlanOptions struct {
+	output
+	gate
+	proposalFlags
+}
+
+func newConfigPlanCommand(s *session) *cobra.Command {
+	o := &configPlanOptions{}
+	cmd := &cobra.Command{
+		Use:               "plan [KEY.PATH=VALUE...]",
+		Short:             "Say what a change would do, before it is made",
+		Long:              configPlanLong,
+		Example:           fmt.Sprintf(configPlanExamples, s.Name),
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeKeyPaths(true, 0),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, complete := range []func() error{o.gate.complete, o.output.complete, func() error { return o.proposalFlags.complete(args) }} {
+				if err := complete(); err != nil {
+					return err
+				}
+			}
+			differs, err := o.run(cmd.Context(), s, args)
+			if ExitCode(err) == ExitFindings {
+				return err
+			}
+			return compared(differs, err)
+		},
+	}
+	o.output.addFlags(cmd, false)
+	o.gate.addFlags(cmd)
+	o.proposalFlags.addFlags(cmd)
+	return cmd
+}
+
+func (o *configPlanOptions) run(ctx context.Context, s *session, args []string) (bool, error) {
+	configurator, err := s.configurator()
+	if err != nil {
+		return false, err
+	}
+	current, err := s.configuration(ctx, configurator)
+	if err != nil {
+		return false, err
+	}
+	data := current.Data
+	if o.given(args) {
+		if data, err = o.data(ctx, s, configurator, current, args); err != nil {
+			return false, err
+		}
+	}
+	made, err := makePlan(ctx, s, configurator, change{current: current, data: data})
+	if err != nil {
+		return false, err
+	}
+	list, err := made.list()
+	if err != nil {
+		return false, err
+	}
+	err = o.print(s, list, "node", func(w io.Writer, options printer.Options) error {
+		return printer.ConfigPlan(w, made.view(), options)
+	})
+	if err != nil {
+		return false, err
+	}
+	return !made.plan.Empty(), o.check(s, plainFindings(made.found), made.missing)
+}
+
+// madePlan is a plan with what was noticed on the way.
+type madePlan struct {
+	change  change
+	plan    *configplan.Plan
+	found   []decision.Finding
+	missing []string
+	applied *applied
+}
+
+// makePlan reads what the change has an effect on and computes it.
+func makePlan(ctx context.Context, s *session, configurator source.Configurator, c change) (*madePlan, error) {
+	if s.Getenv("GOGC") == "" {
+		// Most of what is read of a large cluster is garbage at once.
+		defer debug.SetGCPercent(debug.SetGCPercent(400))
+	}
+	impact, err := configurator.Impact(ctx)
+	if err != nil {
+		return nil, err
+	}
+	before := inForce(c.current.Data, c.current.LastGood)
+	in := configplan.Input{
+		Old: before, New: inForce(c.data, before.Data()), Nodes: impact.Nodes, Pods: impact.Pods, Metrics: impact.Metrics,
+		Quotas: impact.Quotas, Features: c.current.Features, Now: s.Clock.Now(),
+	}
+	if impact.KnowsSLOs {
+		// None at all is known too, and then every node lacks its own.
+		in.SLOs = append([]slov1alpha1.NodeSLO{}, impact.SLOs...)
+	}
+	plan := configplan.Of(in)
+	return &madePlan{
+		change: c, plan: plan, found: append(judged(c.current, c.data, impact.Nodes), plan.Findings()...),
+		missing: append(impact.Incomplete, c.current.Incomplete...),
+	}, nil
+}
+
+// view is what is printed of a plan.
+func (m *madePlan) view() printer.ConfigPlanView {
+	return printer.ConfigPlanView{Subject: configMapName(m.change.current), Plan: m.plan, Findings: m.found}
+}
+
+// list is the plan as an object: one item a node, the rest beside them.
+func (m *madePlan) list() (*unstructured.UnstructuredList, error) {
+	rest := *m.plan
+	rest.Nodes = nil
+	whole := struct {
+		configplan.Plan
+		Findings   []decision.Finding `json:"findings,omitempty"`
+		Incomplete []string           `json:"incomplete,omitempty"`
+		Applied    *applied           `json:"applied,omitempty"`
+	}{rest, m.found, m.missing, m.applied}
+	return listOf("ConfigPlanNode", m.plan.Nodes, func(n *configplan.NodeChange) string { return n.Name }, whole)
+}

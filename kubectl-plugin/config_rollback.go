@@ -1,0 +1,81 @@
+package kubectlplugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/spf13/cobra"
+
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/source"
+)
+
+const configRollbackExamples = `  # To the state before the last change
+  %[1]s config rollback
+
+  # To a revision of config history
+  %[1]s config rollback --to 7 --yes`
+
+func newConfigRollbackCommand(s *session) *cobra.Command {
+	o := &changeFlags{}
+	proposal := &proposalFlags{}
+	cmd := &cobra.Command{
+		Use:     "rollback",
+		Short:   "Return to an earlier revision, after showing the plan and asking",
+		Example: fmt.Sprintf(configRollbackExamples, s.Name),
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.complete(s); err != nil {
+				return err
+			}
+			configurator, err := s.configurator()
+			if err != nil {
+				return err
+			}
+			if proposal.revision == 0 {
+				if proposal.revision, err = revisionBefore(cmd.Context(), s, configurator); err != nil {
+					return err
+				}
+			}
+			return applyProposal(cmd.Context(), s, o, proposal, causeOf(s, cmd, []string{fmt.Sprintf("--to %d", proposal.revision)}))
+		},
+	}
+	o.addFlags(cmd)
+	cmd.Flags().Int64Var(&proposal.revision, "to", 0, "Revision to return to; 0 is the last one that differs from the present state")
+	return cmd
+}
+
+var errNoRevision = finding.Wrap(errors.New("there is no earlier revision of the configuration"), finding.NotFound, "koordctl config history")
+
+// revisionBefore is the newest revision that holds something else than the cluster does.
+func revisionBefore(ctx context.Context, s *session, configurator source.Configurator) (int64, error) {
+	current, err := configurator.Configuration(ctx, s.systemNamespace())
+	if err != nil {
+		return 0, err
+	}
+	revisions, err := configurator.Revisions(ctx, current.Namespace)
+	if err != nil {
+		return 0, err
+	}
+	for i := len(revisions) - 1; i >= 0; i-- {
+		if !maps.Equal(revisions[i].Data, current.Data) {
+			return revisions[i].Number, nil
+		}
+	}
+	return 0, errNoRevision
+}
+
+func findRevision(ctx context.Context, configurator source.Configurator, namespace string, number int64) (source.Revision, error) {
+	revisions, err := configurator.Revisions(ctx, namespace)
+	if err != nil {
+		return source.Revision{}, err
+	}
+	for _, revision := range revisions {
+		if revision.Number == number {
+			return revision, nil
+		}
+	}
+	return source.Revision{}, finding.Wrap(fmt.Errorf("revision %d is not kept", number), finding.NotFound, "koordctl config history")
+}

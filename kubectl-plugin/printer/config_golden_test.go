@@ -1,0 +1,164 @@
+package printer
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/configplan"
+	"koordinator.sh/koord/decision/configuration"
+)
+
+// configViews are all that is printed of the configuration.
+func configViews() map[string]view {
+	return map[string]view{
+		"config-findings": func(w io.Writer, o Options) error { return ConfigFindings(w, "slo.yaml", configFindingsFixture(), o) },
+		"config-sound":    func(w io.Writer, o Options) error { return ConfigFindings(w, "slo.yaml", nil, o) },
+		"config-plan": func(w io.Writer, o Options) error {
+			return ConfigPlan(w, ConfigPlanView{Subject: "configmap/slo-controller-config", Plan: configPlanFixture(), Findings: append(configFindingsFixture()[:1], configPlanFixture().Findings()...)}, o)
+		},
+		"config-plan-nothing": func(w io.Writer, o Options) error {
+			return ConfigPlan(w, ConfigPlanView{Subject: "configmap/slo-controller-config", Plan: &configplan.Plan{Summary: configplan.Summary{Nodes: 12}}}, o)
+		},
+		"config-diff":    func(w io.Writer, o Options) error { return ConfigSettings(w, configPlanFixture().Settings, o) },
+		"config-history": func(w io.Writer, o Options) error { return ConfigHistory(w, configHistoryFixture(), o) },
+		"config-get":     func(w io.Writer, o Options) error { return ConfigSettingsInForce(w, configSettingsFixture(), o) },
+		"config-fields":  func(w io.Writer, o Options) error { return ConfigFields(w, configFieldsFixture(), o) },
+		"config-field":   func(w io.Writer, o Options) error { return ConfigFields(w, configFieldsFixture()[:1], o) },
+	}
+}
+
+func TestConfigViewsAtEveryWidthInEveryStyle(t *testing.T) {
+	styles := map[string]Style{"colour": {Color: true}, "plain": {}, "ascii": {ASCII: true}}
+	for name, show := range configViews() {
+		for _, width := range []int{0, 80, 120} {
+			for styleName, style := range styles {
+				variant := fmt.Sprintf("%d-%s", width, styleName)
+				t.Run(name+"/"+variant, func(t *testing.T) {
+					var out bytes.Buffer
+					if err := show(&out, Options{Width: width, Style: style, Now: fixtureNow}); err != nil {
+						t.Fatal(err)
+					}
+					golden(t, filepath.Join("testdata", name, variant+".txt"), out.String())
+				})
+			}
+		}
+	}
+}
+
+func TestConfigViewsKeepToTheTerminal(t *testing.T) {
+	for name, show := range configViews() {
+		t.Run(name, func(t *testing.T) {
+			for width := 1; width <= 200; width++ {
+				var plain, colour bytes.Buffer
+				if err := show(&plain, Options{Width: width, Now: fixtureNow}); err != nil {
+					t.Fatal(err)
+				}
+				if err := show(&colour, Options{Width: width, Now: fixtureNow, Style: Style{Color: true}}); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(plain.String(), ansi.Strip(colour.String())); diff != "" {
+					t.Fatalf("at %d columns colour changes the text (-plain +colour):\n%s", width, diff)
+				}
+				for line := range strings.Lines(plain.String()) {
+					if got := ansi.StringWidth(strings.TrimSuffix(line, "\n")); width >= 40 && got > width && !copyable(line) {
+						t.Fatalf("a line of %d columns on a terminal of %d: %q", got, width, line)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestConfigViewsInASCII(t *testing.T) {
+	for name, show := range configViews() {
+		var out bytes.Buffer
+		if err := show(&out, Options{Width: 100, Style: Style{ASCII: true}, Now: fixtureNow}); err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range out.String() {
+			if r > 127 {
+				t.Fatalf("%s: %q at byte %d is not ASCII", name, r, i)
+			}
+		}
+	}
+}
+
+func configFindingsFixture() []configuration.Finding {
+	return []configuration.Finding{
+		{
+			Code: "KOORD0209", Severity: diagnosticsv1alpha1.SeverityWarning, Key: "colocation-config", Path: "nodeConfigs[0].cpuReclaimThresholdPercent", Line: 5, Column: 12,
+			Layers: []string{"node strategy gold"}, Nodes: 12, Message: "cpuReclaimThresholdPercent (90) is above cpuSuppressThresholdPercent (65)",
+			Cause: "Batch CPU is offered up to the first and held back from the second on, so pods are given CPU that is then taken from them.",
+			Evidence: []configuration.Evidence{
+				{Key: "colocation-config", Path: "cpuReclaimThresholdPercent", Value: "90", Layer: "node strategy gold", Line: 5},
+				{Key: "resource-threshold-config", Path: "cpuSuppressThresholdPercent", Value: "65", Layer: "default"},
+			},
+			Fix: "Lower colocation-config.cpuReclaimThresholdPercent, or see `koordctl config explain KEY`.",
+		},
+		{Code: "KOORD0201", Severity: diagnosticsv1alpha1.SeverityError, Key: "system-config", Line: 2, Column: 8, FileLine: 19, Message: "is not valid JSON: invalid\x1b[31m character"},
+		{Code: "KOORD0207", Severity: diagnosticsv1alpha1.SeverityInfo, Key: "colocation", Message: "colocation is not a known key, did you mean colocation-config?"},
+	}
+}
+
+func configPlanFixture() *configplan.Plan {
+	setting := configplan.SettingChange{Key: "colocation-config", Path: "cpuReclaimThresholdPercent", Old: "60", New: "70", OldLayer: "cluster", NewLayer: "cluster", Field: "Node.status.allocatable"}
+	added := configplan.SettingChange{Key: "resource-threshold-config", Path: "cpuEvictThresholdPercent", New: "90", NewLayer: "node strategy gold", Field: "NodeSLO.spec.resourceUsedThresholdWithBE.cpuEvictThresholdPercent"}
+	batch := configplan.OfferChange{Resource: "kubernetes.io/batch-cpu", Unit: diagnosticsv1alpha1.MilliCPU, Old: new(int64(9000)), New: new(int64(12500)), Published: new(int64(9100)), Requested: 4000}
+	gone := configplan.OfferChange{Resource: "kubernetes.io/batch-memory", Unit: diagnosticsv1alpha1.Bytes, Old: new(int64(40 << 30)), Requested: 8 << 30, Reason: "node colocation is disabled"}
+	plan := &configplan.Plan{
+		Summary: configplan.Summary{Nodes: 5000, NodesAffected: 4200, NodeSLOs: 1, PodsSuppressed: 12, PodsEvicted: 1, NodesOvercommitted: 1, Quotas: 1, NodesUnconverged: 7,
+			Offers: []configplan.OfferChange{batch, gone}},
+		Settings:    []configplan.SettingChange{setting, added},
+		Strategies:  []configplan.StrategyMatch{{Key: "colocation-config", Layer: "node strategy gold", After: new(12), Names: []string{"worker-1", "worker-2"}, Shadowed: 3}, {Key: "colocation-config", Layer: "cluster", Before: new(5000), After: new(4988)}},
+		Groups:      []configplan.NodeGroup{{Nodes: 4199, Names: []string{"worker-1", "worker-2"}, Changes: []configplan.SettingChange{setting}, Writes: []string{"Node"}}, {Nodes: 1, Names: []string{"worker-9"}, Changes: []configplan.SettingChange{setting, added}, Writes: []string{"Node", "NodeSLO"}}},
+		Quotas:      []configplan.QuotaChange{{Namespace: "spark", Name: "etl", Shares: []configplan.ShareChange{{Resource: "kubernetes.io/batch-cpu", Old: 30000, New: 20000, Used: 25000, Overused: true}}}},
+		Histogram:   []configplan.Bucket{{Resource: "kubernetes.io/batch-cpu", Label: "withdrawn", Nodes: 1}, {Resource: "kubernetes.io/batch-cpu", Label: "unchanged", Nodes: 800}, {Resource: "kubernetes.io/batch-cpu", Label: "+20..+50 %", Nodes: 4199}},
+		Unconverged: []string{"worker-3", "worker-4"},
+	}
+	for i := range shownRows + 3 {
+		change := batch
+		if i == 0 {
+			change = gone
+		}
+		plan.Nodes = append(plan.Nodes, configplan.NodeChange{Name: fmt.Sprintf("worker-%d", i), Offers: []configplan.OfferChange{change}})
+		effect := configplan.PodEffect{Namespace: "spark", Name: fmt.Sprintf("executor-%d", i), Node: "worker-1", Effect: configplan.Suppressed, Feature: "BECPUSuppress", Reason: "best-effort pods use 8 cores, and 5.8 are left to them at 40 %"}
+		if i == 5 {
+			effect.Effect, effect.Feature, effect.Reason = configplan.Evicted, "BEMemoryEvict", "78 % of the memory is used, evicted from 75 %"
+		}
+		plan.Pods = append(plan.Pods, effect)
+	}
+	return plan
+}
+
+func configHistoryFixture() []ConfigRevision {
+	changes := configPlanFixture().Settings
+	return []ConfigRevision{
+		{Number: 9, Time: fixtureNow.Add(-50 * time.Hour), Cause: "found: changed in another way"},
+		{Number: 10, Time: fixtureNow.Add(-3 * time.Minute), User: "eve", Cause: "koordctl config set colocation-config.cpuReclaimThresholdPercent=70", InForce: true, Changes: changes},
+	}
+}
+
+func configSettingsFixture() []configuration.SettingInForce {
+	return []configuration.SettingInForce{
+		{Key: "colocation-config", Path: "enable", Value: "true", Layer: "cluster", Strategy: "cluster"},
+		{Key: "colocation-config", Path: "metricAggregatePolicy.durations", Value: `["5m0s","10m0s","30m0s"]`, Layer: "default", Strategy: "cluster"},
+		{Key: "cpu-normalization-config", Path: `ratioModel["Xeon 8.0"].baseRatio`, Value: "1.2", Layer: "node strategy 配置", Strategy: "node strategy 配置"},
+	}
+}
+
+func configFieldsFixture() []configuration.FieldDocumentation {
+	return []configuration.FieldDocumentation{
+		{Key: "resource-threshold-config", Path: "memoryEvictThresholdPercent", Kind: "whole number", Range: "at least 0 and at most 100", Default: "70",
+			Description: "MemoryEvictThresholdPercent is the use of memory above which pods are evicted; 70.", Feature: "BEMemoryEvict or MemoryEvict (off by default)"},
+		{Key: "resource-threshold-config", Path: "cpuEvictTimeWindowSeconds", Kind: "whole number", Range: "greater than 0", Description: "CPUEvictTimeWindowSeconds is the window the use is averaged over."},
+	}
+}

@@ -1,0 +1,95 @@
+package source
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/loadaware"
+)
+
+// Configurator is a source whose configuration can be read whole, and changed where the source is a running cluster.
+// Implementations are safe for concurrent use. An empty namespace stands for the system's.
+type Configurator interface {
+	// Configuration reads ConfigMap slo-controller-config and what it is judged by. A missing ConfigMap is no error.
+	Configuration(ctx context.Context, namespace string) (*Configuration, error)
+	// ConfigurationNodes reads the nodes that strategies select from.
+	ConfigurationNodes(ctx context.Context) ([]corev1.Node, error)
+	// Impact reads what a change of the configuration has an effect on. Only the nodes are indispensable.
+	Impact(ctx context.Context) (*Impact, error)
+	// WriteConfiguration writes a configuration over the one it was made from. When that has changed since, it is a
+	// conflict; when another program keeps the part that would be written, an error with code KOORD0213.
+	WriteConfiguration(ctx context.Context, write ConfigurationWrite) (*Configuration, error)
+	// Revisions lists the revisions kept of a configuration, the oldest first.
+	Revisions(ctx context.Context, namespace string) ([]Revision, error)
+	// KeepRevision keeps a configuration as the newest revision, and forgets the oldest above MaxRevisions. The number is
+	// the source's to choose.
+	KeepRevision(ctx context.Context, namespace string, revision Revision) (Revision, error)
+}
+
+// MaxRevisions bounds the revisions that are kept of a configuration.
+const MaxRevisions = 20
+
+// Configuration is ConfigMap slo-controller-config.
+type Configuration struct {
+	// Namespace and Name of the ConfigMap.
+	Namespace, Name string
+	// Exists is false when there is no ConfigMap.
+	Exists bool
+	// ResourceVersion of what was read; empty when there is none.
+	ResourceVersion string
+	// Data of the ConfigMap, as it is written.
+	Data map[string]string
+	// Owned are the keys that were last written from here.
+	Owned []string
+	// LastGood are the texts that the manager keeps in force; nil when there are none.
+	LastGood map[string]string
+	// LoadAware is the scheduler's arguments; nil when they are not known to differ from the defaults.
+	LoadAware *loadaware.Args
+	// Features of the node agent by name; nil when unknown.
+	Features map[string]bool
+	// Incomplete says what could not be read and what follows from it.
+	Incomplete []string
+}
+
+// Impact is what a change of the configuration has an effect on.
+type Impact struct {
+	Nodes   []corev1.Node
+	Pods    []corev1.Pod
+	Metrics []slov1alpha1.NodeMetric
+	// SLOs are the NodeSLOs; KnowsSLOs is false when they could not be read.
+	SLOs      []slov1alpha1.NodeSLO
+	KnowsSLOs bool
+	Quotas    []schedulingsigsv1alpha1.ElasticQuota
+	// Incomplete says what could not be read and what follows from it.
+	Incomplete []string
+}
+
+// ConfigurationWrite is a configuration to be written.
+type ConfigurationWrite struct {
+	// Base is what was read; it must not have changed since.
+	Base *Configuration
+	// Data that the ConfigMap is to have.
+	Data map[string]string
+	// Force takes over what another program keeps.
+	Force bool
+	// DryRun asks the server to check everything and to store nothing.
+	DryRun bool
+}
+
+// Revision is one state of the configuration.
+type Revision struct {
+	// Number of the revision, from 1, never used twice.
+	Number int64
+	// Time it was kept.
+	Time time.Time
+	// User who wrote it, as far as known.
+	User string
+	// Cause is the command that wrote it.
+	Cause string
+	// Data of the ConfigMap; nil when there was none.
+	Data map[string]string
+}
