@@ -15,12 +15,12 @@ BIN := bin
 LDFLAGS := -s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.gitVersion=$(KUBERNETES_VERSION)
 
 COMMANDS := koordctl koord-scheduler koord-manager koord-sandbox
-RACE_PACKAGES := ./agent/... ./certificate/... ./controllers/... ./decision/... ./kubectl-plugin/... ./source/... ./tui/...
+RACE_PACKAGES := ./agent/... ./certificate/... ./controllers/... ./decision/... ./kubectl-plugin/... ./scheduler/... ./source/... ./tui/...
 
-.PHONY: help build test test-race e2e demo generate lint bench bench-scheduler images clean
+.PHONY: help build test test-race e2e demo generate lint bench bench-scheduler bench-schedulerperf images clean
 
 help: ## List the commands.
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## Compile the programs into bin/ (the first time about 12 minutes on 2 cores: it compiles Kubernetes).
 	@mkdir -p $(BIN)
@@ -32,7 +32,7 @@ test: build ## Run all tests: unit, and integration against a real API server in
 	@build/progress.sh go vet ./...
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go test -timeout 20m ./...
 
-test-race: ## Run the unit tests that need no Kubernetes server code under the race detector (needs a C compiler).
+test-race: ## Run the unit tests under the race detector (needs a C compiler; the first time it compiles the scheduler once more).
 	cd api && CGO_ENABLED=1 go test -race ./...
 	CGO_ENABLED=1 build/progress.sh go test -race -timeout 20m $(RACE_PACKAGES)
 
@@ -56,6 +56,9 @@ bench: build ## Measure what docs/performance.md reports.
 bench-scheduler: build ## Compare koord-scheduler with kube-scheduler, as whole processes (BENCH_FLAGS="-runs 5" for more).
 	@build/progress.sh go build -v -ldflags '$(LDFLAGS)' -o $(BIN)/kube-scheduler k8s.io/kubernetes/cmd/kube-scheduler
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/scheduler -kube-scheduler $(BIN)/kube-scheduler -workloads basic,batch,gang,quota $(BENCH_FLAGS)
+
+bench-schedulerperf: ## Hold the plugins to their thresholds, in process, with Kubernetes' scheduler_perf (BENCH_FLAGS=-short for 2 minutes).
+	go test -run '^$$' -bench '^BenchmarkPerfScheduling$$' -benchtime 1ns -timeout 60m $(BENCH_FLAGS) ./bench/schedulerperf -args -data-items-dir $(CURDIR)/$(BIN)/schedulerperf
 
 images: build ## Write an OCI image of each component to bin/images, without a container engine.
 	cd tools && go tool oci-images -version $(VERSION) -bin $(CURDIR)/$(BIN) -out $(CURDIR)/$(BIN)/images

@@ -51,7 +51,7 @@ func (c *cluster) createNodeMetric(ctx context.Context, node string, i int) erro
 		TypeMeta:   metav1.TypeMeta{APIVersion: slov1alpha1.GroupVersion.String(), Kind: "NodeMetric"},
 		ObjectMeta: metav1.ObjectMeta{Name: node},
 	}
-	metric.Status.UpdateTime = &metav1.Time{Time: time.Now().Add(2 * time.Minute)} // no agent refreshes it during the run
+	metric.Status.UpdateTime = &metav1.Time{Time: time.Now()} // no agent refreshes it; a run takes less than the 180 s after which it is old
 	metric.Status.NodeMetric = &slov1alpha1.NodeMetricInfo{NodeUsage: slov1alpha1.ResourceMap{ResourceList: used}}
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(metric)
 	if err != nil {
