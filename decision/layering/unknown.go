@@ -1,12 +1,11 @@
 package layering
 
 import (
-	"cmp"
 	"reflect"
-	"slices"
 	"strings"
 
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/spelling"
 )
 
 // Unknown reports what in a key's JSON no version of the schema known here reads: fields with another name, and fields
@@ -92,11 +91,10 @@ func (p *sectionParser) suggestion(key string, typ reflect.Type) string {
 	for i := range typ.NumField() {
 		names = append(names, fieldNames(typ.Field(i))...)
 	}
-	best := slices.MinFunc(append(names, key), func(a, b string) int { return cmp.Compare(far(a, key), far(b, key)) })
-	if far(best, key) > max(len(key)/3, 1) {
-		return ""
+	if near := spelling.Nearest(key, names); near != "" {
+		return ", did you mean " + near + "?"
 	}
-	return ", did you mean " + best + "?"
+	return ""
 }
 
 func fieldNames(field reflect.StructField) []string {
@@ -113,27 +111,4 @@ func fieldNames(field reflect.StructField) []string {
 		names = append(names, fieldNames(inner.Field(i))...)
 	}
 	return names
-}
-
-// far is the number of edits between two names; a name is infinitely far from itself, which is no suggestion.
-func far(a, b string) int {
-	if a == b {
-		return len(a) + len(b) + 1
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }

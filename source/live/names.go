@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/spelling"
 	"koordinator.sh/koord/source"
 )
 
@@ -69,40 +70,9 @@ func missing(ctx context.Context, c *clients, r request) error {
 	}
 	known, listErr := names(ctx, c.core, request{verb: "list", resource: r.resource, namespace: r.namespace}, suggestionLimit)
 	if listErr == nil {
-		if near := nearest(r.name, known); near != "" {
+		if near := spelling.Nearest(r.name, known); near != "" {
 			err = fmt.Errorf("%w, did you mean %q?", err, near)
 		}
 	}
 	return finding.Wrap(err, finding.NotFound, hint)
-}
-
-// nearest is the known name with the fewest edits, if those are at most a third of the name.
-func nearest(name string, known []string) string {
-	best, fewest := "", max(len(name)/3, 1)+1
-	for _, candidate := range known {
-		if edits := distance(name, candidate); edits < fewest {
-			best, fewest = candidate, edits
-		}
-	}
-	return best
-}
-
-// distance is Levenshtein's.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }
