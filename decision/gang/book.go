@@ -20,6 +20,8 @@ type Book struct {
 	// listedBy are the gangs that name a gang in their group, itself not among them.
 	listedBy map[Key]map[Key]bool
 	defaults Defaults
+	// moment counts the nodes that were taken and the members that were refused, to tell what was first.
+	moment int64
 }
 
 // Gang is one gang. Only its Book may change it.
@@ -98,7 +100,7 @@ func (b *Book) SetGroup(spec *Spec) []*corev1.Pod {
 	if gang := b.gangs[spec.Key]; gang != nil && spec.equal(*gang.object(spec.Source)) {
 		return nil
 	}
-	return b.watch(spec.Key, func() {
+	return b.renew(spec.Key, func() {
 		gang := b.ensure(spec.Key, spec.Created)
 		*gang.object(spec.Source) = spec
 		b.settle(gang)
@@ -138,7 +140,7 @@ func (b *Book) Observe(pod *corev1.Pod) []*corev1.Pod {
 		if belongs {
 			wake = append(wake, b.Observe(pod)...)
 		}
-		if pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil {
+		if pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && !slices.Contains(wake, pod) {
 			wake = append(wake, pod) // what its former gang refused, nothing else brings back
 		}
 		return wake
@@ -146,13 +148,30 @@ func (b *Book) Observe(pod *corev1.Pod) []*corev1.Pod {
 	if !belongs {
 		return nil
 	}
-	return b.watch(key, func() {
+	change := func() {
 		gang := b.ensure(key, pod.CreationTimestamp.Time)
 		b.gangOf[pod.UID] = key
 		gang.observe(pod)
 		gang.unsure = gang.unsure || carriesRules(pod) && (gang.author() == nil || gang.author().UID == pod.UID || older(pod, gang.author()))
 		b.settle(gang)
-	})
+	}
+	switch member := b.Member(pod.UID); {
+	case member == nil:
+		return b.join(key, pod, change)
+	case member.unplaced() && (pod.DeletionTimestamp != nil || pod.Spec.NodeName != ""):
+		return b.renew(key, change)
+	}
+	return b.watch(key, change)
+}
+
+// join makes the change that a pod becomes a member by. Whether it may be queued was asked before, maybe when its gangs were not
+// ready, and they may have become ready without it.
+func (b *Book) join(key Key, pod *corev1.Pod, change func()) []*corev1.Pod {
+	wake := b.watch(key, change)
+	if b.due(key, b.Member(pod.UID)) && !slices.Contains(wake, pod) {
+		wake = append(wake, pod)
+	}
+	return wake
 }
 
 // Forget drops a pod that is gone. It returns the pending pods that may be tried because of it and might not before.
@@ -161,14 +180,18 @@ func (b *Book) Forget(uid types.UID) []*corev1.Pod {
 	if !known {
 		return nil
 	}
-	return b.watch(key, func() {
+	change := func() {
 		gang := b.gangs[key]
 		gang.count(gang.Members[uid], -1)
 		delete(gang.Members, uid)
 		delete(b.gangOf, uid)
 		gang.unsure = gang.unsure || gang.author() != nil && gang.author().UID == uid
 		b.settle(gang)
-	})
+	}
+	if b.Member(uid).unplaced() {
+		return b.renew(key, change)
+	}
+	return b.watch(key, change)
 }
 
 // author is the member that the rules come from, nil when they come from an object.

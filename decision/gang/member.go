@@ -39,6 +39,11 @@ type Member struct {
 	Node string
 	// Refusal of the latest attempt; nil when it was not refused, or found a node since.
 	Refusal *Refusal
+
+	// took and refused are when it took its node and when it was refused last, by the book's count of both.
+	took, refused int64
+	// gave is when it took the node that it gave back last because its group was rejected; zero when that was told.
+	gave int64
 }
 
 // Refusal is why a member found no node.

@@ -3,6 +3,8 @@ package gang
 import (
 	"cmp"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Rank orders a pod in the scheduling queue among those of its priority.
@@ -13,6 +15,8 @@ type Rank struct {
 	Gang Key
 	// Queued is when the pod itself was queued.
 	Queued time.Time
+	// Pod orders pods that were queued in the same moment, so that no two pods are of the same rank.
+	Pod types.NamespacedName
 }
 
 // Compare orders older gangs and pods first, and the members of one gang one after the other.
@@ -20,5 +24,5 @@ func (r Rank) Compare(other Rank) int {
 	if c := r.At.Compare(other.At); c != 0 {
 		return c
 	}
-	return cmp.Or(compareKeys(r.Gang, other.Gang), r.Queued.Compare(other.Queued))
+	return cmp.Or(compareKeys(r.Gang, other.Gang), r.Queued.Compare(other.Queued), cmp.Compare(r.Pod.Namespace, other.Pod.Namespace), cmp.Compare(r.Pod.Name, other.Pod.Name))
 }

@@ -19,7 +19,8 @@ type Permission struct {
 	Wait time.Duration
 	// Allow are the waiting members that may be bound now, this one not among them.
 	Allow []types.UID
-	// Try are pending members to be tried without delay, because this one waits for them.
+	// Try are pending members to be tried without delay, because this one waits for them. Those that found no node are not among
+	// them, unless it waits in vain without them.
 	Try []*corev1.Pod
 }
 
@@ -48,6 +49,8 @@ func (b *Book) Permit(key Key, uid types.UID, node string) Permission {
 // place has a member wait. It returns the pending pods that may be tried because it is no longer refused, also of gangs that
 // this one does not name in its group.
 func (b *Book) place(gang *Gang, member *Member) []*corev1.Pod {
+	b.moment++
+	member.took = b.moment
 	if member.Refusal == nil {
 		gang.move(member, Waiting)
 		return nil
@@ -96,7 +99,7 @@ func (g *Gang) complete() bool {
 	return counted >= minimum
 }
 
-// Waiting members of the group, in no order.
+// Waiting members of the group, in order.
 func (b *Book) Waiting(key Key) []types.UID {
 	gang := b.gangs[key]
 	if gang == nil || gang.Spec == nil {
@@ -114,6 +117,7 @@ func (b *Book) Waiting(key Key) []types.UID {
 			}
 		}
 	}
+	slices.Sort(waiting)
 	return waiting
 }
 
@@ -149,7 +153,7 @@ func (b *Book) anyWaiting(group []Key) bool {
 	return false
 }
 
-// pending members of a group.
+// pending members of a group that are due.
 func (b *Book) pending(group []Key) []*corev1.Pod {
 	var pods []*corev1.Pod
 	for _, name := range group {
@@ -158,7 +162,7 @@ func (b *Book) pending(group []Key) []*corev1.Pod {
 			continue
 		}
 		for _, member := range gang.Members {
-			if member.unplaced() {
+			if b.due(name, member) {
 				pods = append(pods, member.Pod)
 			}
 		}

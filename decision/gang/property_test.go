@@ -190,7 +190,13 @@ func (c *cluster) unreserve(uid types.UID) {
 		pod = podOf(uidGang(uid), 0)
 		pod.UID = uid
 	}
-	c.reject(c.book.Unplace(keyOf(uidGang(uid)), pod))
+	c.reject(c.book.Unplace(keyOf(uidGang(uid)), pod, c.now))
+	room, given := c.book.Given(uid)
+	for other := range c.roomless {
+		if pod := c.pods[other]; pod != nil && other != uid && pod.Spec.NodeName == "" && (!given || c.book.News(room, other)) {
+			c.enqueue(other)
+		}
+	}
 }
 
 func uidGang(uid types.UID) string { return string(uid[:1]) }

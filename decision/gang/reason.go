@@ -22,6 +22,8 @@ const (
 	beginRefused = "GangGroup "
 	dueToMember  = " gets rejected due to member Pod "
 	dueToPod     = " gets rejected due to Pod "
+	// lostNode is the reason for a member that another plugin did not let have the node that it had found.
+	lostNode = "it found a node, and a plugin did not let it have that"
 	// waitedTooLong begins what the scheduler itself says of members that waited in Permit.
 	waitedTooLong = "rejected due to timeout after waiting "
 )

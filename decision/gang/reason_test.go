@@ -30,7 +30,7 @@ func TestReasonsTellTheirCode(t *testing.T) {
 		"no minimum":                         {misread.Ready(keyOf("a")).Reason, finding.GangInvalid},
 		"a member was refused":               {failed.Reason, finding.GangMemberRefused},
 		"so the others are not tried":        {refusing.Admit(keyOf("a"), uidOf("a", 2), start).Reason, finding.GangMemberRefused},
-		"a member lost its node":             {lost.Unplace(keyOf("a"), podOf("a", 1)).Reason, finding.GangMemberRefused},
+		"a member lost its node":             {lost.Unplace(keyOf("a"), podOf("a", 1), start).Reason, finding.GangMemberRefused},
 		"the wait was too long":              {"rejected due to timeout after waiting 20s at plugin Coscheduling", finding.GangMemberRefused},
 		"another plugin's":                   {"Insufficient cpu", ""},
 		"nothing":                            {"", ""},

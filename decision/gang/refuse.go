@@ -13,7 +13,7 @@ type Rejection struct {
 	Reason string
 	// Release are the waiting members that have to give their nodes back.
 	Release []types.UID
-	// Try are members to be tried again, because the gang may do without the one that failed.
+	// Try are members to be tried again, because the gang may do without those that failed.
 	Try []*corev1.Pod
 }
 
@@ -25,19 +25,22 @@ func (b *Book) Fail(key Key, uid types.UID, reason string, now time.Time) Reject
 		return Rejection{}
 	}
 	member, release := gang.Members[uid], b.Waiting(key)
-	gang.refuse(member, &Refusal{Reason: reason, At: now, Waiting: len(release)})
+	b.refuse(gang, member, &Refusal{Reason: reason, At: now, Waiting: len(release)})
 	rejection := Rejection{Reason: rejected(gang.Spec.Group, member.Pod, reason, len(release)), Release: release}
 	if len(release) > 0 && b.open(key) {
-		for _, pod := range b.others(gang.Spec.Group, release) {
-			if pod.UID != uid {
-				rejection.Try = append(rejection.Try, pod)
-			}
-		}
+		rejection.Try = b.others(gang.Spec.Group, release)
 	}
 	return rejection
 }
 
-// others are the pending members of a group, and those listed.
+// refuse notes why and when a member found no node.
+func (b *Book) refuse(gang *Gang, member *Member, refusal *Refusal) {
+	b.moment++
+	member.refused = b.moment
+	gang.refuse(member, refusal)
+}
+
+// others are the pending members of a group that are due, and those listed.
 func (b *Book) others(group []Key, listed []types.UID) []*corev1.Pod {
 	pods := b.pending(group)
 	for _, uid := range listed {
@@ -47,9 +50,9 @@ func (b *Book) others(group []Key, listed []types.UID) []*corev1.Pod {
 }
 
 // Unplace notes that a member lost the node it had found: it waited too long, could not be bound, is gone, or another plugin
-// did not let it have the node. In a Strict gang that has not run, all waiting members are to be released, and tried again. In
-// others the member alone is tried again, if it had been let through to wait.
-func (b *Book) Unplace(key Key, pod *corev1.Pod) Rejection {
+// did not let it have the node, which is a refusal of that plugin. In a Strict gang that has not run, all waiting members are to
+// be released, and tried again. In others the member alone is tried again, if it had been let through to wait.
+func (b *Book) Unplace(key Key, pod *corev1.Pod, now time.Time) Rejection {
 	gang := b.gangs[key]
 	if gang == nil {
 		return Rejection{}
@@ -68,6 +71,7 @@ func (b *Book) Unplace(key Key, pod *corev1.Pod) Rejection {
 		member.Node = ""
 		gang.move(member, Pending)
 		if released {
+			member.give()
 			return Rejection{}
 		}
 	}
@@ -78,6 +82,9 @@ func (b *Book) Unplace(key Key, pod *corev1.Pod) Rejection {
 		return Rejection{}
 	}
 	release := b.Waiting(key)
+	if member != nil && !waited && !member.leaving() {
+		b.refuse(gang, member, &Refusal{Reason: lostNode, At: now, Waiting: len(release)})
+	}
 	rejection := Rejection{Reason: lost(key, pod), Release: release}
 	if b.open(key) {
 		rejection.Try = b.others(gang.Spec.Group, release)

@@ -17,6 +17,7 @@ import (
 
 	"koordinator.sh/koord/scheduler/diagnostics"
 	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/plugins/coscheduling"
 	"koordinator.sh/koord/scheduler/recorder"
 )
 
@@ -162,6 +163,7 @@ func extend(built *scheduler.Scheduler, common *shared, created *createdPlugins,
 		built.Profiles[name] = extender.Wrap(inner, created.of(name), attempts)
 	}
 	built.FailureHandler = extender.RecordFailures(built.FailureHandler, attempts)
+	coscheduling.Install(built, common.gangs)
 	return common.bridge.Attach(built)
 }
 

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
 	fcache "k8s.io/client-go/tools/cache/testing"
 	"k8s.io/client-go/tools/events"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -68,6 +69,9 @@ type cluster struct {
 	priority int32
 	// between stands between the plugin and its state, to have things happen in a certain order; nil for nothing.
 	between func(*gangs.State) State
+	// pods stands between the informer of pods and the state; nil for nothing.
+	pods      func(cache.SharedIndexInformer) cache.SharedIndexInformer
+	scheduler *kubescheduler.Scheduler
 }
 
 func newCluster(t testing.TB, nodes, cpus int) *cluster {
@@ -124,7 +128,11 @@ func (c *cluster) start(t testing.TB) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	shared := informers.NewSharedInformerFactory(c.client, 0)
-	state, err := gangs.NewFrom(c.groups, shared.Core().V1().Pods().Informer(), time.Now)
+	pods := shared.Core().V1().Pods().Informer()
+	if c.pods != nil {
+		pods = c.pods(pods)
+	}
+	state, err := gangs.NewFrom(c.groups, pods, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,6 +159,7 @@ func (c *cluster) start(t testing.TB) (stop func()) {
 	for name, profile := range built.Profiles {
 		built.Profiles[name] = extender.Wrap(profile, []fwk.Plugin{c.plugin}, nil)
 	}
+	Install(built, state)
 	var running sync.WaitGroup
 	running.Go(func() { state.Run(ctx) })
 	shared.Start(ctx.Done())
@@ -159,7 +168,7 @@ func (c *cluster) start(t testing.TB) (stop func()) {
 		t.Fatal(err)
 	}
 	running.Go(func() { built.Run(ctx) })
-	c.state = state
+	c.state, c.scheduler = state, built
 	stopped := sync.OnceFunc(func() { cancel(); running.Wait(); shared.Shutdown() })
 	t.Cleanup(stopped)
 	return stopped

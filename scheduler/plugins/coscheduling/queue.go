@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -24,7 +25,7 @@ func (p *Plugin) Less(a, b fwk.QueuedPodInfo) bool {
 }
 
 func (p *Plugin) rank(queued fwk.QueuedPodInfo, pod *corev1.Pod) gang.Rank {
-	rank := gang.Rank{At: queued.GetTimestamp(), Queued: queued.GetTimestamp()}
+	rank := gang.Rank{At: queued.GetTimestamp(), Queued: queued.GetTimestamp(), Pod: types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}}
 	if key, belongs := gang.KeyOf(pod); belongs {
 		if seen, known := p.state.Seen(key); known {
 			rank.At, rank.Gang = seen, key

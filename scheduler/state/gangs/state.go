@@ -217,7 +217,7 @@ func (s *State) Fail(key gang.Key, pod *corev1.Pod, reason string) gang.Rejectio
 func (s *State) Unplace(key gang.Key, pod *corev1.Pod) gang.Rejection {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	return s.book.Unplace(key, pod)
+	return s.book.Unplace(key, pod, s.now())
 }
 
 // Release marks a waiting member as one that gives its node back; false when it does not wait. The member is to be tried again

@@ -1,0 +1,112 @@
+package coscheduling
+
+import (
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler"
+	internalqueue "k8s.io/kubernetes/pkg/scheduler/backend/queue"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"koordinator.sh/koord/scheduler/state/gangs"
+)
+
+// Queue is the queue of a scheduler with gangs. The scheduler tells its queue when a member that waited gives its node back, as if
+// a pod had been deleted, which wakes those that were refused for want of room: also the member because of which it gave its
+// node back. The two would take turns for ever, because the queue does not let a pod wait out its backoff when it has no other.
+// Queue passes on what is news, and leaves the rest out. It is safe for concurrent use.
+type Queue struct {
+	internalqueue.SchedulingQueue
+	gangs *gangs.State
+
+	mutex sync.Mutex
+	// trying is the pod that a node is looked for, if any: there is one at a time.
+	trying types.UID
+	// late are events to be passed on when that is over. The queue keeps events for a pod that is being tried without asking
+	// whether they are news, and a member that finds no node would be tried again because of those that it made give theirs back.
+	late []func()
+}
+
+// Install has a scheduler use a Queue in the place of its own, before it takes its first pod.
+func Install(built *scheduler.Scheduler, state *gangs.State) {
+	queue := &Queue{SchedulingQueue: built.SchedulingQueue, gangs: state}
+	built.SchedulingQueue, built.NextPod = queue, queue.Pop
+}
+
+// Pop returns the next pod to find a node for. It waits until there is one.
+func (q *Queue) Pop(logger klog.Logger) (*framework.QueuedPodInfo, error) {
+	q.over()
+	pod, err := q.SchedulingQueue.Pop(logger)
+	if pod != nil {
+		q.mutex.Lock()
+		q.trying = pod.Pod.UID
+		q.mutex.Unlock()
+	}
+	return pod, err
+}
+
+// MoveAllToActiveOrBackoffQueue wakes the pods that an event may make schedulable.
+func (q *Queue) MoveAllToActiveOrBackoffQueue(logger klog.Logger, event fwk.ClusterEvent, before, after any, preCheck internalqueue.PreEnqueueCheck) {
+	pod, ended := before.(*corev1.Pod)
+	if ended = ended && after == nil; ended {
+		if room, given := q.gangs.Given(pod.UID); given {
+			q.pass(func() {
+				q.SchedulingQueue.MoveAllToActiveOrBackoffQueue(logger, event, before, after, func(other *corev1.Pod) bool {
+					return q.gangs.News(room, other.UID) && (preCheck == nil || preCheck(other))
+				})
+			})
+			return
+		}
+	}
+	q.SchedulingQueue.MoveAllToActiveOrBackoffQueue(logger, event, before, after, preCheck)
+}
+
+// pass passes an event on at once, or late.
+func (q *Queue) pass(event func()) {
+	q.mutex.Lock()
+	if q.trying != "" {
+		q.late = append(q.late, event)
+		q.mutex.Unlock()
+		return
+	}
+	q.mutex.Unlock()
+	event()
+}
+
+// AddUnschedulableIfNotPresent puts a pod back that was not placed.
+func (q *Queue) AddUnschedulableIfNotPresent(logger klog.Logger, pod *framework.QueuedPodInfo, cycle int64) error {
+	uid := pod.Pod.UID
+	err := q.SchedulingQueue.AddUnschedulableIfNotPresent(logger, pod, cycle)
+	q.back(uid)
+	return err
+}
+
+// Done ends the attempt of a pod.
+func (q *Queue) Done(uid types.UID) {
+	q.SchedulingQueue.Done(uid)
+	q.back(uid)
+}
+
+// back notes that a pod is in the queue again, or out of it for good.
+func (q *Queue) back(uid types.UID) {
+	q.mutex.Lock()
+	tried := q.trying == uid
+	q.mutex.Unlock()
+	if tried {
+		q.over()
+	}
+}
+
+// over passes on what came late.
+func (q *Queue) over() {
+	q.mutex.Lock()
+	late := q.late
+	q.trying, q.late = "", nil
+	q.mutex.Unlock()
+	for _, event := range late {
+		event()
+	}
+}
