@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
 	"k8s.io/kubernetes/pkg/scheduler/profile"
 
+	decision "koordinator.sh/koord/decision/reservation"
 	"koordinator.sh/koord/scheduler/plugins/reservation"
 	"koordinator.sh/koord/scheduler/state/reservations"
 )
@@ -45,12 +47,15 @@ type Bridge struct {
 	outbox   workqueue.TypedRateLimitingInterface[string]
 	// freed are reserve pods that gave room back.
 	freed workqueue.TypedInterface[*corev1.Pod]
+	// opened are reservations that pods may use which may not have been able to before.
+	opened workqueue.TypedInterface[types.UID]
 }
 
 // New returns a Bridge that is not attached.
 func New(state *reservations.State, writer reservations.Writer, now func() time.Time) *Bridge {
 	return &Bridge{
 		state: state, writer: writer, now: now, messages: map[string]attempt{}, freed: workqueue.NewTyped[*corev1.Pod](),
+		opened: workqueue.NewTyped[types.UID](),
 		outbox: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
 	}
 }
@@ -80,6 +85,7 @@ func (b *Bridge) Attach(sched *scheduler.Scheduler) error {
 	}); err != nil {
 		return fmt.Errorf("attach reservations: %w", err)
 	}
+	b.state.AddOpenHandler(b.opened.Add)
 	b.state.Attach(&holder{cache: inner, freed: b.freed})
 	return nil
 }
@@ -116,9 +122,11 @@ func (b *Bridge) Run(ctx context.Context) {
 	var workers sync.WaitGroup
 	workers.Go(func() { b.writeMessages(ctx) })
 	workers.Go(func() { b.wakePods(klog.FromContext(ctx)) })
+	workers.Go(func() { b.wakeOwners(klog.FromContext(ctx)) })
 	<-ctx.Done()
 	b.outbox.ShutDown()
 	b.freed.ShutDown()
+	b.opened.ShutDown()
 	workers.Wait()
 }
 
@@ -132,4 +140,31 @@ func (b *Bridge) wakePods(logger klog.Logger) {
 		b.scheduler.SchedulingQueue.MoveAllToActiveOrBackoffQueue(logger, framework.EventAssignedPodDelete, pod, nil, nil)
 		b.freed.Done(pod)
 	}
+}
+
+// wakeOwners tells the scheduler's queue that a reservation can be used. An owner that found no room before was refused for
+// the node's resources, not by the plugin of reservations, so that no event of a Reservation would wake it: to its owners,
+// room that they may use is like that of a pod that has gone.
+func (b *Bridge) wakeOwners(logger klog.Logger) {
+	for {
+		uid, shutdown := b.opened.Get()
+		if shutdown {
+			return
+		}
+		if view, active := b.state.ByUID(uid); active && view.Held != nil {
+			b.scheduler.SchedulingQueue.MoveAllToActiveOrBackoffQueue(logger, framework.EventAssignedPodDelete, view.Held, nil, func(pod *corev1.Pod) bool {
+				return mayUse(pod, view)
+			})
+		}
+		b.opened.Done(uid)
+	}
+}
+
+// mayUse tells whether a pod is an owner of a reservation that accepts it.
+func mayUse(pod *corev1.Pod, view *reservations.View) bool {
+	if pod.UID == view.UID || !view.MatchesOwner(pod) {
+		return false
+	}
+	demand, err := decision.NewDemand(pod)
+	return err == nil && decision.Match(demand, view.Reservation, view.Use).Passed()
 }

@@ -95,6 +95,13 @@ func (o *objects) send(change watch.EventType, object runtime.Object) {
 	o.Change(watch.Event{Type: change, Object: object}, probability)
 }
 
+// hush keeps changes from watches.
+func (o *objects) hush() {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	o.silent = true
+}
+
 // look breaks watches, so that informers list what there is.
 func (o *objects) look() {
 	o.mutex.Lock()

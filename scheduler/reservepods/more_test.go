@@ -410,7 +410,7 @@ func TestAReservationThatEndsUnseen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(newNode("node-1", "4"))
-			c.objects.silent = true
+			c.objects.hush()
 			r := c.start(t, "")
 			c.objects.create(newReservation("web", "3", false))
 			until(t, "it is placed", "Available node-1", r.phase("web"))

@@ -38,9 +38,10 @@ type State struct {
 	registrations []cache.ResourceEventHandlerRegistration
 	// idle is true while there is no quota that could refuse a pod.
 	idle atomic.Bool
-	// settled is true once everything that existed at the start is known; deadline is when waiting for that ends.
+	// settled is true once everything that existed at the start is known; deadline is when waiting for that ends, by the
+	// steady clock, which a time.Time carries until it is made a number.
 	settled  atomic.Bool
-	deadline atomic.Int64
+	deadline atomic.Pointer[time.Time]
 	settings atomic.Pointer[quota.Args]
 	// freed is closed and replaced when something may admit pods that no event of the scheduler tells of.
 	freed notice
@@ -132,9 +133,9 @@ func (s *State) Settle(ctx context.Context) error {
 	if s.settled.Load() {
 		return nil
 	}
-	s.deadline.CompareAndSwap(0, time.Now().Add(settleTimeout).UnixNano())
+	s.deadline.CompareAndSwap(nil, new(time.Now().Add(settleTimeout)))
 	for !s.synced() {
-		if time.Now().UnixNano() > s.deadline.Load() {
+		if time.Now().After(*s.deadline.Load()) {
 			return fmt.Errorf("quotas are not known yet: %s cannot be listed", Kind.Resource.GroupResource())
 		}
 		select {

@@ -1,6 +1,8 @@
 package reservations
 
 import (
+	"reflect"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -81,7 +83,8 @@ func (s *State) observe(object any) {
 // put replaces an entry. It expects the lock to be held.
 func (s *State) put(e *entry) {
 	uid := e.compiled.UID
-	if before, known := s.entries[uid]; known {
+	before, known := s.entries[uid]
+	if known {
 		if before.compiled.Node != e.compiled.Node {
 			s.remove(uid)
 		} else {
@@ -93,6 +96,19 @@ func (s *State) put(e *entry) {
 	s.link(e)
 	s.active.Store(int64(len(s.entries)))
 	s.refresh(uid)
+	if known && offersTheSame(before.compiled, e.compiled) {
+		return
+	}
+	for _, handle := range s.opened {
+		handle(uid)
+	}
+}
+
+// offersTheSame tells whether the same pods may use two versions of a reservation, and the same amounts of it.
+func offersTheSame(a, b *decision.Reservation) bool {
+	before, after := *a, *b
+	before.Pod, after.Pod = nil, nil
+	return reflect.DeepEqual(before, after)
 }
 
 // remove expects the lock to be held.

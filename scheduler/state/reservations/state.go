@@ -62,6 +62,7 @@ type State struct {
 	holder   Holder
 	handlers []cache.ResourceEventHandler
 	used     []func(*View)
+	opened   []func(types.UID)
 	// active is the number of entries, for a look without the lock.
 	active atomic.Int64
 }
@@ -160,6 +161,15 @@ func (s *State) AddUseHandler(handle func(*View)) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.used = append(s.used, handle)
+}
+
+// AddOpenHandler registers a function that must hear of every active reservation that appears, or is edited so that other pods
+// may use it than before. It must be called before Run; it is called with the state locked, must be quick, and must not call
+// the state.
+func (s *State) AddOpenHandler(handle func(types.UID)) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.opened = append(s.opened, handle)
 }
 
 // Empty is true when no reservation holds room. It takes no lock.
