@@ -32,7 +32,7 @@ func answer[T any](t *testing.T, wantKind string, args ...string) T {
 }
 
 func TestBatchPodsRunOnWhatServicesLeave(t *testing.T) {
-	sandboxtest.Eventually(t, 30*time.Second, func() error {
+	sandboxtest.Eventually(t, patience, func() error {
 		pods, err := client.CoreV1().Pods("analytics").List(t.Context(), metav1.ListOptions{LabelSelector: "app=spark-pi-exec"})
 		if err != nil {
 			return err
@@ -119,7 +119,7 @@ func TestPendingPodsAreExplained(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			sandboxtest.Eventually(t, 30*time.Second, func() error {
+			sandboxtest.Eventually(t, patience, func() error {
 				status := answer[diagnosticsv1alpha1.PodExplanation](t, "PodExplanation", "explain", "pod", test.pod, "-n", test.namespace).Status
 				if status.Verdict != diagnosticsv1alpha1.PodUnschedulable || status.Code != test.wantCode {
 					return fmt.Errorf("verdict %s with code %s, want Unschedulable with %s: %s", status.Verdict, status.Code, test.wantCode, status.Summary)

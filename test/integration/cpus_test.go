@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,7 +31,7 @@ func cpuPod(random *rand.Rand, namespace, pool string, i int) *corev1.Pod {
 // decided waits until the scheduler has bound a pod, or said why not.
 func decided(t *testing.T, namespace, name string) {
 	t.Helper()
-	sandboxtest.Eventually(t, 30*time.Second, func() error {
+	sandboxtest.Eventually(t, patience, func() error {
 		pod, err := client.CoreV1().Pods(namespace).Get(t.Context(), name, metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -72,7 +71,7 @@ func TestCPUsAreOwnedOnceUnderChurn(t *testing.T) {
 	for i := total - alive; i < total-last; i++ {
 		drop(i)
 	}
-	awaitBound(t, 30*time.Second, namespace, last, 0)
+	awaitBound(t, patience, namespace, last, 0)
 	if got := watcher.Seen(); got.Allocations < total/2 {
 		t.Errorf("the watcher saw %d allocations of %d pods", got.Allocations, total)
 	}

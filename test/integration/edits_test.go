@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -59,7 +58,7 @@ func TestObjectsMayChangeUnderLoad(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		sandboxtest.Eventually(t, 30*time.Second, func() error {
+		sandboxtest.Eventually(t, patience, func() error {
 			if watcher.Seen().Bindings < before+3 {
 				return fmt.Errorf("fewer than 3 pods were bound after the %d-th round of changes", round)
 			}
@@ -73,8 +72,8 @@ func TestObjectsMayChangeUnderLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	awaitBound(t, 20*time.Second, cpus, alive, 0)
-	awaitBound(t, 20*time.Second, gpus, alive, 0)
+	awaitBound(t, patience, cpus, alive, 0)
+	awaitBound(t, patience, gpus, alive, 0)
 	if err := watcher.Settle(context.WithoutCancel(t.Context())); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,7 +48,7 @@ func kill(t *testing.T, name string) {
 	if err := syscall.Kill(before.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	sandboxtest.Eventually(t, time.Minute, func() error {
+	sandboxtest.Eventually(t, patience, func() error {
 		after := componentOf(t, name)
 		if after.Restarts != before.Restarts+1 || after.Phase != control.Running || after.PID == before.PID {
 			return fmt.Errorf("%s: %s, pid %d, %d restarts", name, after.Phase, after.PID, after.Restarts)
@@ -79,7 +78,7 @@ func TestKilledComponentsComeBack(t *testing.T) {
 	for _, name := range []string{"koordlets", "koord-scheduler", "koord-manager", "kube-apiserver"} {
 		t.Run(name, func(t *testing.T) { kill(t, name) })
 	}
-	sandboxtest.Eventually(t, time.Minute, func() error {
+	sandboxtest.Eventually(t, patience, func() error {
 		result, err := shared.Koordctl(t.Context(), "explain", "node", "sim-0001", "-o", "json")
 		if err != nil {
 			return err
@@ -134,7 +133,7 @@ func TestMalformedConfigurationKeepsTheLastGoodOne(t *testing.T) {
 	t.Cleanup(func() { setColocation(context.Background(), t, good.Data["colocation-config"]) })
 	setColocation(t.Context(), t, `{"enable": false, "cpuReclaimThresholdPercent": `)
 
-	sandboxtest.Eventually(t, 30*time.Second, func() error {
+	sandboxtest.Eventually(t, patience, func() error {
 		events, err := client.CoreV1().Events(systemNamespace).List(t.Context(), metav1.ListOptions{
 			FieldSelector: "involvedObject.name=slo-controller-config,type=" + corev1.EventTypeWarning,
 		})
@@ -174,29 +173,36 @@ func setColocation(ctx context.Context, t *testing.T, text string) {
 }
 
 func TestAbsurdMeasurementsWithdrawBatchResources(t *testing.T) {
-	for node, report := range map[string]string{"sim-0004": "negative", "sim-0005": "absurd", "sim-0006": "future"} {
+	reports := map[string]string{"sim-0004": "negative", "sim-0005": "absurd", "sim-0006": "future"}
+	for node, report := range reports { // all at once, as each takes a report and a reconciliation to show
+		annotate(t.Context(), t, node, "simulation.koordinator.sh/report", report)
+		t.Cleanup(func() { annotate(context.Background(), t, node, "simulation.koordinator.sh/report", "") })
+	}
+	for node, report := range reports {
 		t.Run(report, func(t *testing.T) {
-			annotate(t.Context(), t, node, "simulation.koordinator.sh/report", report)
-			t.Cleanup(func() { annotate(context.Background(), t, node, "simulation.koordinator.sh/report", "") })
-			sandboxtest.Eventually(t, time.Minute, func() error {
-				status := answer[diagnosticsv1alpha1.NodeExplanation](t, "NodeExplanation", "explain", "node", node, "batch-cpu").Status
-				if status.Metric.State != diagnosticsv1alpha1.MetricInvalid {
-					return fmt.Errorf("metric is %s, want %s", status.Metric.State, diagnosticsv1alpha1.MetricInvalid)
-				}
-				if status.Waterfalls[0].Result != 0 {
-					return fmt.Errorf("batch-cpu %d, want 0", status.Waterfalls[0].Result)
-				}
-				object, err := client.CoreV1().Nodes().Get(t.Context(), node, metav1.GetOptions{})
-				if err != nil {
-					return err
-				}
-				if quantity, offered := object.Status.Allocatable["kubernetes.io/batch-cpu"]; offered && !quantity.IsZero() {
-					return errors.New("node.status still offers " + quantity.String())
-				}
-				return nil
-			})
+			sandboxtest.Eventually(t, patience, func() error { return withdrawn(t, node) })
 		})
 	}
+}
+
+// withdrawn checks that a node with measurements that cannot be true offers no batch resources.
+func withdrawn(t *testing.T, node string) error {
+	t.Helper()
+	status := answer[diagnosticsv1alpha1.NodeExplanation](t, "NodeExplanation", "explain", "node", node, "batch-cpu").Status
+	if status.Metric.State != diagnosticsv1alpha1.MetricInvalid {
+		return fmt.Errorf("metric is %s, want %s", status.Metric.State, diagnosticsv1alpha1.MetricInvalid)
+	}
+	if status.Waterfalls[0].Result != 0 {
+		return fmt.Errorf("batch-cpu %d, want 0", status.Waterfalls[0].Result)
+	}
+	object, err := client.CoreV1().Nodes().Get(t.Context(), node, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if quantity, offered := object.Status.Allocatable["kubernetes.io/batch-cpu"]; offered && !quantity.IsZero() {
+		return errors.New("node.status still offers " + quantity.String())
+	}
+	return nil
 }
 
 func annotate(ctx context.Context, t *testing.T, node, key, value string) {
@@ -222,7 +228,7 @@ func TestForeignNodesAreLeftAlone(t *testing.T) {
 		}
 	})
 	// A simulated node is ready well within the time that other nodes' heartbeats take to show.
-	sandboxtest.Eventually(t, 30*time.Second, func() error {
+	sandboxtest.Eventually(t, patience, func() error {
 		metric := componentOf(t, "kwok")
 		if metric.Phase != control.Running {
 			return fmt.Errorf("kwok is %s", metric.Phase)

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -100,7 +99,7 @@ func sound(t *testing.T, namespace, pool, name string) {
 	}
 	mustSubmit(t, pods...)
 	for _, pod := range pods {
-		sandboxtest.Eventually(t, 20*time.Second, func() error {
+		sandboxtest.Eventually(t, patience, func() error {
 			present, err := client.CoreV1().Pods(namespace).Get(t.Context(), pod.Name, metav1.GetOptions{})
 			if err == nil && present.Spec.NodeName == "" {
 				err = fmt.Errorf("%s is not bound%s", pod.Name, why([]corev1.Pod{*present}))
@@ -170,7 +169,7 @@ func TestGarbageOnNodesHurtsNobodyElse(t *testing.T) {
 		mustSubmit(t, demand(quotas, fmt.Sprintf("in-quota-%02d", v), pool, "cpu", "100m"))
 		sound(t, others, pool, fmt.Sprintf("sound-%02d", v))
 	}
-	awaitBound(t, 20*time.Second, quotas, len(garbage()), 0)
+	awaitBound(t, patience, quotas, len(garbage()), 0)
 
 	// What is right again is used again.
 	spoil(nil)
@@ -181,7 +180,7 @@ func TestGarbageOnNodesHurtsNobodyElse(t *testing.T) {
 	pod := binding(demand(others, "back", pool, "cpu", "2"), "")
 	pod.Spec.NodeSelector[corev1.LabelHostname] = names[0]
 	mustSubmit(t, pod)
-	awaitBound(t, 10*time.Second, others, 1, 0)
+	awaitBound(t, patience, others, 1, 0)
 }
 
 // TestPretendedAllocationsHoldNothing lets a small plain pod claim every CPU and every GPU of a machine by its own annotations.
@@ -196,6 +195,6 @@ func TestPretendedAllocationsHoldNothing(t *testing.T) {
 		`{"minor":2,"resources":{"koordinator.sh/gpu-core":"100","koordinator.sh/gpu-memory-ratio":"100"}},` +
 		`{"minor":3,"resources":{"koordinator.sh/gpu-core":"100","koordinator.sh/gpu-memory-ratio":"100"}}]}`
 	mustSubmit(t, pod)
-	awaitBound(t, 20*time.Second, namespace, 1, 0)
+	awaitBound(t, patience, namespace, 1, 0)
 	sound(t, namespace, pool, "sound")
 }

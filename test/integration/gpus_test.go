@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -65,7 +64,7 @@ func TestDevicesAreSharedWithinTheirCapacity(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	awaitBound(t, 30*time.Second, namespace, alive, 0)
+	awaitBound(t, patience, namespace, alive, 0)
 	if got := watcher.Seen(); got.Allocations < total/2 {
 		t.Errorf("the watcher saw %d allocations of %d pods", got.Allocations, total)
 	}
@@ -77,15 +76,15 @@ func TestEveryGPUIsGivenToTheLastPercent(t *testing.T) {
 	gpuMachines(t, pool, 1)
 	namespace := space(t, "inv-gpu-fill")
 	mustSubmit(t, demand(namespace, "whole", pool, "cpu", "500m", "nvidia.com/gpu", "2"))
-	awaitBound(t, 30*time.Second, namespace, 1, 0)
+	awaitBound(t, patience, namespace, 1, 0)
 	for i := range 8 {
 		mustSubmit(t, demand(namespace, fmt.Sprintf("quarter-%d", i), pool, "cpu", "500m", "koordinator.sh/gpu", "25"))
 	}
-	awaitBound(t, 30*time.Second, namespace, 9, 0)
+	awaitBound(t, patience, namespace, 9, 0)
 	mustSubmit(t, demand(namespace, "one-more", pool, "cpu", "500m", "koordinator.sh/gpu-memory-ratio", "1"))
-	sandboxtest.Eventually(t, 15*time.Second, func() error { return refusedWith(t, namespace, "one-more", "KOORD1132") })
+	sandboxtest.Eventually(t, patience, func() error { return refusedWith(t, namespace, "one-more", "KOORD1132") })
 	if err := remove(t.Context(), namespace, "quarter-3"); err != nil {
 		t.Fatal(err)
 	}
-	awaitBound(t, 10*time.Second, namespace, 9, 0)
+	awaitBound(t, patience, namespace, 9, 0)
 }

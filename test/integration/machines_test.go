@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -69,9 +70,9 @@ func observe(t *testing.T) *invariants.Watcher {
 	return watcher
 }
 
-// machines registers nodes that only pods of their pool go to, and writes about them what koordlets would. They are none of
-// the sandbox's simulated ones: nothing runs the pods that are bound to them, and nobody but the test says what they have.
-// It returns their names.
+// machines registers nodes that only pods of their pool go to, and writes about them what koordlets would, for as long as the
+// test runs. They are none of the sandbox's simulated ones: nothing runs the pods that are bound to them, and nobody but the
+// test says what they have. It returns their names.
 func machines(t *testing.T, pool string, count int, change ...func(*corev1.Node)) []string {
 	t.Helper()
 	var names []string
@@ -86,26 +87,51 @@ func machines(t *testing.T, pool string, count int, change ...func(*corev1.Node)
 		names = append(names, node.Name)
 		t.Cleanup(func() { scrap(t, node.Name) })
 		create(t, topologyResource, topologyOf(node.Name))
-		measure(t, node.Name)
+		if err := measure(t.Context(), node.Name); err != nil {
+			t.Fatal(err)
+		}
 	}
+	keepMeasuring(t, names)
 	return names
 }
 
 // measure reports an idle machine, so that load-aware scheduling does not take it for one whose koordlet is gone.
-func measure(t *testing.T, node string) {
-	t.Helper()
+func measure(ctx context.Context, node string) error {
 	metrics := dynamicClient.Resource(metricResource)
 	object := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": metricResource.GroupVersion().String(), "kind": "NodeMetric", "metadata": map[string]any{"name": node}, "spec": map[string]any{},
 	}}
-	if _, err := metrics.Create(t.Context(), object, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-		t.Fatal(err)
+	if _, err := metrics.Create(ctx, object, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("create NodeMetric %s: %w", node, err)
 	}
 	patch := fmt.Sprintf(`{"status":{"updateTime":%q,"nodeMetric":{"nodeUsage":{"resources":{"cpu":"100m","memory":"1Gi"}}}}}`, time.Now().Format(time.RFC3339))
-	_, err := metrics.Patch(t.Context(), node, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status")
-	if err != nil {
-		t.Fatal(err)
+	if _, err := metrics.Patch(ctx, node, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status"); err != nil {
+		return fmt.Errorf("report NodeMetric %s: %w", node, err)
 	}
+	return nil
+}
+
+// keepMeasuring reports machines every minute until the test ends, as a measurement counts for three. A report that fails
+// while the API server is down is made a minute later.
+func keepMeasuring(t *testing.T, nodes []string) {
+	var reporting sync.WaitGroup
+	reporting.Go(func() {
+		tick := time.NewTicker(time.Minute)
+		defer tick.Stop()
+		for {
+			select {
+			case <-t.Context().Done():
+				return
+			case <-tick.C:
+			}
+			for _, node := range nodes {
+				if err := measure(t.Context(), node); err != nil && t.Context().Err() == nil {
+					t.Log(err)
+				}
+			}
+		}
+	})
+	t.Cleanup(reporting.Wait)
 }
 
 // scrap removes a machine and what is about it.
@@ -219,14 +245,35 @@ func devicesOf(node string) *schedulingv1alpha1.Device {
 // create makes a custom resource.
 func create(t *testing.T, kind schema.GroupVersionResource, object metav1.Object) {
 	t.Helper()
+	if err := insist(t.Context(), kind, object); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// insist creates a custom resource, through outages.
+func insist(ctx context.Context, kind schema.GroupVersionResource, object metav1.Object) error {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
-	_, err = dynamicClient.Resource(kind).Namespace(object.GetNamespace()).Create(t.Context(), &unstructured.Unstructured{Object: content}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	return persist(ctx, func() error {
+		_, err := dynamicClient.Resource(kind).Namespace(object.GetNamespace()).Create(ctx, &unstructured.Unstructured{Object: content}, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) { // the answer to an earlier attempt was lost
+			return nil
+		}
+		return err
+	})
+}
+
+// withdraw deletes a custom resource, through outages.
+func withdraw(ctx context.Context, kind schema.GroupVersionResource, namespace, name string) error {
+	return persist(ctx, func() error {
+		err := dynamicClient.Resource(kind).Namespace(namespace).Delete(ctx, name, metav1.DeleteOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return err
+	})
 }
 
 // specOf is a merge patch with the spec of a Device.

@@ -16,6 +16,10 @@ import (
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
+// patience bounds waits for what is to come soon. It is far below the five minutes after which the scheduler tries pods again
+// that no event woke, and far above what a machine under load needs.
+const patience = time.Minute
+
 // nodes of the shared sandbox: enough for the hot node and the stale one.
 const nodes = 14
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"testing"
 	"time"
 
@@ -47,34 +46,26 @@ func (c churn) run(ctx context.Context, stop <-chan struct{}) error {
 }
 
 func TestNothingIsLostWhenComponentsAreKilled(t *testing.T) {
-	observe(t)
-	const cpuPool, gpuPool, alive = "outage-cpus", "outage-gpus", 5
-	nodes := machines(t, cpuPool, 3)
-	gpuMachines(t, gpuPool, 2)
+	watcher := observe(t)
+	const name, cpuPool, gpuPool, alive = "it-outage", "outage-cpus", "outage-gpus", 5
+	nodes, gpuNodes := machines(t, cpuPool, 3), gpuMachines(t, gpuPool, 2)
 	cpus, gpus := space(t, "inv-outage-cpus"), space(t, "inv-outage-gpus")
 	elastic(t, cpus, cpus, "", "4", "40")
+	own := startScheduler(t, name)
 
-	stop, failures := make(chan struct{}), make(chan error, 2)
-	var churning sync.WaitGroup
-	for _, c := range []churn{{cpus, cpuPool, alive, cpuPod, "cpu"}, {gpus, gpuPool, alive, gpuPod, "gpu"}} {
-		churning.Go(func() { failures <- c.run(t.Context(), stop) })
-	}
+	stop := background(t, churn{cpus, cpuPool, alive, cpuPod, "cpu"}.placedBy(name).run, churn{gpus, gpuPool, alive, gpuPod, "gpu"}.placedBy(name).run)
 	awaitSome(t, cpus)
-	kill(t, "koord-scheduler")
+	own.kill(t)
 	awaitSome(t, cpus)
 	kill(t, "kube-apiserver")
 	awaitSome(t, gpus)
-	close(stop)
-	churning.Wait()
-	for range cap(failures) {
-		if err := <-failures; err != nil {
-			t.Fatal(err)
-		}
-	}
-	awaitBound(t, 45*time.Second, cpus, alive, 0)
-	awaitBound(t, 45*time.Second, gpus, alive, 0)
+	stop()
+	awaitBound(t, patience, cpus, alive, 0)
+	awaitBound(t, patience, gpus, alive, 0)
 	quotaCounts(t, cpus)
-	toTheLastCPU(t, nodes, cpuPool)
+	agrees(t, watcher, own, cpus, nodes)
+	agrees(t, watcher, own, gpus, gpuNodes)
+	toTheLastCPU(t, nodes, cpuPool, own.places)
 }
 
 // awaitSome waits until three pods are bound that were not when it was called: the scheduler works.
@@ -82,7 +73,7 @@ func awaitSome(t *testing.T, namespace string) {
 	t.Helper()
 	known := map[string]bool{}
 	first := true
-	sandboxtest.Eventually(t, time.Minute, func() error {
+	sandboxtest.Eventually(t, patience, func() error {
 		bound, _, err := boundIn(t.Context(), namespace)
 		if err != nil {
 			return err
@@ -106,7 +97,7 @@ func awaitSome(t *testing.T, namespace string) {
 // quotaCounts checks that what the scheduler says a quota uses is what its bound pods request.
 func quotaCounts(t *testing.T, namespace string) {
 	t.Helper()
-	sandboxtest.Eventually(t, 20*time.Second, func() error {
+	sandboxtest.Eventually(t, patience, func() error {
 		bound, _, err := boundIn(t.Context(), namespace)
 		if err != nil {
 			return err
@@ -128,8 +119,9 @@ func quotaCounts(t *testing.T, namespace string) {
 }
 
 // toTheLastCPU asks for exactly the CPUs that nobody owns by the annotations on pods, and for one more: if the scheduler
-// had forgotten a free CPU, the former would not fit; if it had forgotten an owner, the latter would.
-func toTheLastCPU(t *testing.T, nodes []string, pool string) {
+// had forgotten a free CPU, the former would not fit; if it had forgotten an owner, the latter would. Pods may be changed
+// before they are created.
+func toTheLastCPU(t *testing.T, nodes []string, pool string, change ...func(*corev1.Pod) *corev1.Pod) {
 	t.Helper()
 	namespace := space(t, "inv-last-"+pool)
 	free := len(nodes) * (machineCPUs - keptCPUs)
@@ -152,11 +144,19 @@ func toTheLastCPU(t *testing.T, nodes []string, pool string) {
 		}
 		free -= len(owned)
 	}
-	for i := range free {
-		mustSubmit(t, binding(demand(namespace, fmt.Sprintf("one-%02d", i), pool, "cpu", "1"), policies[2]))
+	one := func(name string) {
+		t.Helper()
+		pod := binding(demand(namespace, name, pool, "cpu", "1"), policies[2])
+		for _, f := range change {
+			pod = f(pod)
+		}
+		mustSubmit(t, pod)
 	}
-	awaitBound(t, 30*time.Second, namespace, free, 0)
-	mustSubmit(t, binding(demand(namespace, "too-many", pool, "cpu", "1"), policies[2]))
+	for i := range free {
+		one(fmt.Sprintf("one-%02d", i))
+	}
+	awaitBound(t, patience, namespace, free, 0)
+	one("too-many")
 	decided(t, namespace, "too-many")
 	awaitBound(t, time.Second, namespace, free, 1)
 }

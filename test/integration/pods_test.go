@@ -18,14 +18,14 @@ import (
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
-// space makes a namespace for the time of the test.
+// space makes a namespace for the time of the test. One that an earlier run left may still be on its way out.
 func space(t *testing.T, name string) string {
 	t.Helper()
 	namespaces := client.CoreV1().Namespaces()
-	_, err := namespaces.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sandboxtest.Eventually(t, patience, func() error {
+		_, err := namespaces.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+		return err
+	})
 	t.Cleanup(func() {
 		ctx := context.Background()
 		now := metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}

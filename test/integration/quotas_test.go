@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -97,25 +96,25 @@ func TestTenantsBorrowAndGiveBack(t *testing.T) {
 
 	// Nobody else asks: a borrows up to its max.
 	tenant(t, a, pool, 0, 13)
-	awaitBound(t, 30*time.Second, a, 12, 1)
-	sandboxtest.Eventually(t, 15*time.Second, func() error { return refusedAny(t, a, "KOORD1201", a) })
+	awaitBound(t, patience, a, 12, 1)
+	sandboxtest.Eventually(t, patience, func() error { return refusedAny(t, a, "KOORD1201", a) })
 
 	// b asks for its part: of what is above its min, half. The rest is with a.
 	tenant(t, b, pool, 0, 10)
-	awaitBound(t, 30*time.Second, b, 8, 2)
-	sandboxtest.Eventually(t, 15*time.Second, func() error { return refusedAny(t, b, "KOORD1202", b, a) })
+	awaitBound(t, patience, b, 8, 2)
+	sandboxtest.Eventually(t, patience, func() error { return refusedAny(t, b, "KOORD1202", b, a) })
 
 	// a gives back.
 	giveBack(t, a, 9)
-	awaitBound(t, 10*time.Second, b, 10, 0)
+	awaitBound(t, patience, b, 10, 0)
 
 	// More than max, until max is raised, here and above.
 	tenant(t, b, pool, 10, 4)
-	awaitBound(t, 30*time.Second, b, 12, 2)
-	sandboxtest.Eventually(t, 15*time.Second, func() error { return refusedAny(t, b, "KOORD1201", b) })
+	awaitBound(t, patience, b, 12, 2)
+	sandboxtest.Eventually(t, patience, func() error { return refusedAny(t, b, "KOORD1201", b) })
 	raise(t, b, b, "16")
 	raise(t, above, above, "24")
-	awaitBound(t, 5*time.Second, b, 14, 0)
+	awaitBound(t, patience, b, 14, 0)
 }
 
 // refusedAny is refusedWith for the first pending pod of a namespace.

@@ -3,6 +3,7 @@ package invariants
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -92,6 +93,16 @@ type stream struct {
 	objects map[types.NamespacedName]metav1.Object
 	// newest is the highest revision of an object that was seen.
 	newest uint64
+	// latest is when the last event was seen; outages are from then on, until a new list came.
+	latest  time.Time
+	outages []outage
+}
+
+type outage struct{ from, until time.Time }
+
+// blind reports whether an event of the kind at most Window away from a moment may not have been seen.
+func (s *stream) blind(at time.Time) bool {
+	return slices.ContainsFunc(s.outages, func(o outage) bool { return !at.Before(o.from.Add(-Window)) && !at.After(o.until.Add(Window)) })
 }
 
 var _ cache.ReflectorStore = &stream{}
@@ -121,6 +132,7 @@ func (s *stream) take(object any, gone bool) error {
 
 func (s *stream) change(object metav1.Object, gone bool) {
 	s.watcher.seen.Events++
+	s.latest = s.watcher.now()
 	name := types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
 	before := s.objects[name]
 	s.newest = max(s.newest, revisionOf(object))
@@ -138,6 +150,11 @@ func (s *stream) change(object metav1.Object, gone bool) {
 func (s *stream) Replace(list []any, _ string) error {
 	s.watcher.mutex.Lock()
 	defer s.watcher.mutex.Unlock()
+	if s.watcher.synced[s.kind.resource.Resource] {
+		s.watcher.seen.Relists++
+		clear(s.watcher.parts) // the time in which nothing was seen does not count
+		s.outages = append(s.outages, outage{from: s.latest, until: s.watcher.now()})
+	}
 	present := map[types.NamespacedName]metav1.Object{}
 	for _, object := range list {
 		if named, ok := object.(metav1.Object); ok {
@@ -156,9 +173,6 @@ func (s *stream) Replace(list []any, _ string) error {
 				s.change(object, false)
 			}
 		}
-	}
-	if s.watcher.synced[s.kind.resource.Resource] {
-		s.watcher.seen.Relists++
 	}
 	s.watcher.synced[s.kind.resource.Resource] = true
 	return nil

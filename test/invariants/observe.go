@@ -24,6 +24,7 @@ func (w *Watcher) podChanged(name types.NamespacedName, _, after metav1.Object) 
 	if !there {
 		delete(w.pods, name)
 		w.shareOut()
+		w.checkGangs()
 		return
 	}
 	w.pods[name] = pod
@@ -36,6 +37,7 @@ func (w *Watcher) podChanged(name types.NamespacedName, _, after metav1.Object) 
 		w.report(pod.ResourceVersion, node.CPUsOwnedOnce())
 		w.report(pod.ResourceVersion, node.DevicesOwnedOnce())
 		w.report(pod.ResourceVersion, node.ReservationsWithinAllocated())
+		w.checkUsed(pod)
 	}
 	bound := occupies(pod) && (!same || before.Spec.NodeName == "")
 	if bound || before == nil || !same || ended(before) != ended(pod) {
@@ -67,6 +69,7 @@ func (w *Watcher) bound(pod *corev1.Pod) {
 		w.checkNode(pod, check)
 	}
 	w.checkQuota(pod)
+	w.checkUse(pod)
 }
 
 // checkNode runs a check on the present version of the pod's node, and on others later if that fails.
@@ -172,18 +175,6 @@ func (w *Watcher) topologyChanged(name types.NamespacedName, _, after metav1.Obj
 func (w *Watcher) deviceChanged(name types.NamespacedName, _, after metav1.Object) {
 	w.history(name.Name).device, _ = after.(*schedulingv1alpha1.Device)
 	w.renew(name.Name)
-}
-
-func (w *Watcher) reservationChanged(name types.NamespacedName, before, after metav1.Object) {
-	delete(w.reservations, name.Name)
-	if reservation, there := after.(*schedulingv1alpha1.Reservation); there {
-		w.reservations[name.Name] = reservation
-	}
-	for _, object := range []metav1.Object{before, after} {
-		if reservation, there := object.(*schedulingv1alpha1.Reservation); there && reservation.Status.NodeName != "" {
-			w.renew(reservation.Status.NodeName)
-		}
-	}
 }
 
 func (w *Watcher) quotaChanged(name types.NamespacedName, _, after metav1.Object) {

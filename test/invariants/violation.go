@@ -21,6 +21,8 @@ const (
 	GangWhole = "I6 gang whole"
 	// ReservationWithinAllocated says that a reservation gives no more than it holds, and to one owner if once.
 	ReservationWithinAllocated = "I7 reservation within allocated"
+	// CachesAgree says that what a scheduler knows, once nothing changes any more, is what the API server lists.
+	CachesAgree = "I14 caches agree"
 	// AllocationAgrees says that the allocation written on a bound pod is what it asked for, and stays what it was.
 	AllocationAgrees = "I15 allocation agrees"
 )

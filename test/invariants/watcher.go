@@ -28,6 +28,10 @@ const (
 type Seen struct {
 	// Events of all kinds, Bindings among them, and pods bound with CPUs, zones or devices.
 	Events, Bindings, Allocations int
+	// Reserved are pods bound with room of a reservation, and Gangs those that became whole.
+	Reserved, Gangs int
+	// LongestPart is for how long a part of a gang was bound at most.
+	LongestPart time.Duration
 	// Relists are how often a watch was broken so that what happened in between was seen as a whole.
 	Relists int
 }
@@ -47,7 +51,9 @@ type Watcher struct {
 	// reservations, podGroups and quotas are the present objects.
 	reservations map[string]*schedulingv1alpha1.Reservation
 	podGroups    map[types.NamespacedName]*schedulingsigsv1alpha1.PodGroup
-	quotas       map[types.NamespacedName]*schedulingsigsv1alpha1.ElasticQuota
+	// reserved are the versions of each reservation, also of those that are gone.
+	reserved map[types.UID][]reservationVersion
+	quotas   map[types.NamespacedName]*schedulingsigsv1alpha1.ElasticQuota
 	// limits of the quotas over time.
 	limits []limitsVersion
 	// suspects are bindings that only another version of the node or the quotas can justify.
@@ -88,6 +94,7 @@ func newWatcher(now func() time.Time) *Watcher {
 		reservations: map[string]*schedulingv1alpha1.Reservation{},
 		podGroups:    map[types.NamespacedName]*schedulingsigsv1alpha1.PodGroup{},
 		quotas:       map[types.NamespacedName]*schedulingsigsv1alpha1.ElasticQuota{},
+		reserved:     map[types.UID][]reservationVersion{},
 		parts:        map[types.NamespacedName]time.Time{}, whole: map[types.NamespacedName]bool{},
 	}
 }
