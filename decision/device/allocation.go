@@ -85,26 +85,6 @@ func ReadAllocation(pod *corev1.Pod) (Allocation, bool) {
 	return allocation, len(allocation.Items) > 0
 }
 
-// HeldBy is ReadAllocation without devices of types that the pod does not request, and without more of them than it requests.
-// No scheduler gives those, and whoever may create pods could otherwise claim a node by writing the annotation.
-func HeldBy(pod *corev1.Pod) (Allocation, bool) {
-	allocation, found := ReadAllocation(pod)
-	if !found {
-		return Allocation{}, false
-	}
-	request, err := parseRequest(pod)
-	if err != nil || request == nil {
-		return Allocation{}, false
-	}
-	var taken [kinds]int
-	allocation.Items = slices.DeleteFunc(allocation.Items, func(item Item) bool {
-		demand := request.demand(item.kind)
-		taken[item.kind]++
-		return demand == nil || !demand.All && taken[item.kind] > max(demand.Count, 1)
-	})
-	return allocation, len(allocation.Items) > 0
-}
-
 // Annotation is the allocation as it is written on the pod.
 func (a *Allocation) Annotation() extension.DeviceAllocations {
 	written := extension.DeviceAllocations{}

@@ -10,6 +10,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/cpuset"
 	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/reservation"
 )
 
 // Allocation is what one pod holds of a node's CPUs and zones.
@@ -63,14 +64,40 @@ func Held(pod *corev1.Pod) (Allocation, bool) {
 	return held, !held.IsEmpty()
 }
 
-// Justified is Held, except for an allocation of more CPUs than the pod requests, which holds nothing. No scheduler gives
-// that; whoever may create pods could otherwise claim a node by writing the annotation.
+// Justified is Held without more CPUs than the pod requests, and without more of a resource of the zones; a fraction of a CPU
+// counts as one. Whoever may create pods could otherwise claim a node by writing the annotation. Of too many, the pod holds
+// those with the lowest numbers: a pod that was resized down while it runs still uses some of them, and nobody knows which. It
+// does not depend on what the pod wishes, which can be edited while the pod keeps its CPUs. The pod of a Reservation requests
+// only what its users leave of it; what it says is the scheduler's own.
 func Justified(pod *corev1.Pod) (Allocation, bool) {
 	held, found := Held(pod)
-	if !found || int64(held.CPUs.Len())*1000 >= podrequest.Of(pod).Requests.Plain.MilliCPU+1000 {
-		return Allocation{}, false
+	if !found || reservation.Standing(pod) {
+		return held, found
 	}
-	return held, true
+	wholeCPUs := (podrequest.Of(pod).Requests.Plain.MilliCPU + 999) / 1000
+	if cpus := held.CPUs.List(); int64(len(cpus)) > wholeCPUs {
+		held.CPUs = cpuset.Of(cpus[:wholeCPUs]...)
+	}
+	held.limitShares(requestsOf(pod))
+	return held, !held.IsEmpty()
+}
+
+// limitShares lowers what zones give to what is requested of them together. Whole CPUs are rounded up to.
+func (a *Allocation) limitShares(requested Amounts) {
+	rest := make(Amounts, len(requested))
+	for name, amount := range requested {
+		rest[name] = amount
+	}
+	if cpu := rest[corev1.ResourceCPU]; cpu > 0 {
+		rest[corev1.ResourceCPU] = cpu + (1000-cpu%1000)%1000
+	}
+	for i := range a.Shares {
+		for name, amount := range a.Shares[i].Amounts {
+			given := max(min(amount, rest[name]), 0)
+			a.Shares[i].Amounts[name] = given
+			rest[name] -= given
+		}
+	}
 }
 
 // Status is the allocation as it stands in the annotation scheduling.koordinator.sh/resource-status.
