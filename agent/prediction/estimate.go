@@ -8,6 +8,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/predict"
 )
 
 // Pod is what an estimate needs to know of a pod.
@@ -71,10 +72,10 @@ func (n *Node) Estimate(at time.Time, pods []Pod, allocatable podrequest.Amount)
 
 // peak is the percentile of a model with the safety margin.
 func (n *Node) peak(m *model) podrequest.Amount {
-	factor := 1 + float64(n.options.SafetyMarginPercent)/100
+	margin := float64(n.options.SafetyMarginPercent)
 	return podrequest.Amount{
-		MilliCPU: int64(math.Ceil(m.cpu.Percentile(cpuFraction) * 1000 * factor)),
-		Memory:   int64(math.Ceil(m.memory.Percentile(memoryFraction) * factor)),
+		MilliCPU: int64(math.Ceil(predict.KoordinatorCPU.Peak(&m.cpu, margin) * 1000)),
+		Memory:   int64(math.Ceil(predict.KoordinatorMemory.Peak(&m.memory, margin))),
 	}
 }
 

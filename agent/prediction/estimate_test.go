@@ -13,6 +13,8 @@ import (
 	"koordinator.sh/koord/decision/podrequest"
 )
 
+var start = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+
 const (
 	core = int64(1e9)
 	gib  = int64(1 << 30)

@@ -7,6 +7,8 @@ import (
 
 	"koordinator.sh/koord/agent/metrics"
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/histogram"
+	"koordinator.sh/koord/decision/predict"
 )
 
 // Defaults of the prediction.
@@ -19,18 +21,8 @@ const (
 	TrainFraction = 0.90
 )
 
-const (
-	cpuFraction, memoryFraction = 0.95, 0.98
-	cpuHalfLife, memoryHalfLife = 12 * time.Hour, 24 * time.Hour
-	// modelExpiry is how long the model of a pod is kept that no longer runs.
-	modelExpiry = 30 * time.Minute
-)
-
-// The buckets of all models: CPU in cores, memory in bytes.
-var (
-	cpuBuckets    = NewExponential(1024, 0.025, 1.05)
-	memoryBuckets = NewExponential(1<<41, 5<<20, 1.05)
-)
+// modelExpiry is how long the model of a pod is kept that no longer runs.
+const modelExpiry = 30 * time.Minute
 
 // Options of the prediction.
 type Options struct {
@@ -66,11 +58,11 @@ type podModel struct {
 
 // model is the histograms of one usage.
 type model struct {
-	cpu, memory Histogram
+	cpu, memory histogram.Histogram
 }
 
 func newModel() model {
-	return model{cpu: *NewHistogram(cpuBuckets, cpuHalfLife), memory: *NewHistogram(memoryBuckets, memoryHalfLife)}
+	return model{cpu: *predict.KoordinatorCPU.New(), memory: *predict.KoordinatorMemory.New()}
 }
 
 func (m *model) add(usage metrics.Usage, weight float64, at time.Time) {

@@ -54,6 +54,10 @@ const (
 	LabelGPUModel                   = NodeDomainPrefix + "gpu-model"
 	LabelGPUDriverVersion           = NodeDomainPrefix + "gpu-driver-version"
 	LabelSecondaryDeviceWellPlanned = NodeDomainPrefix + "secondary-device-well-planned"
+	// LabelGPUDriver and the deprecated labels are written next to LabelGPUModel and LabelGPUDriverVersion.
+	LabelGPUDriver           = NodeDomainPrefix + "gpu-driver"
+	DeprecatedLabelGPUModel  = ResourceDomainPrefix + "gpu-model"
+	DeprecatedLabelGPUDriver = ResourceDomainPrefix + "gpu-driver"
 )
 
 // GPUPartitionSpec asks for linked GPUs.

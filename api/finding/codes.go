@@ -175,6 +175,21 @@ const (
 	AdmissionQuotaMissing         Code = "KOORD1310"
 )
 
+// Codes of the admission of elastic quotas.
+const (
+	QuotaBuiltIn          Code = "KOORD1321"
+	QuotaHasChildren      Code = "KOORD1322"
+	QuotaHasPods          Code = "KOORD1323"
+	QuotaTreeImmutable    Code = "KOORD1324"
+	QuotaTreeMismatch     Code = "KOORD1325"
+	QuotaParentUnfit      Code = "KOORD1326"
+	QuotaNamespaceTaken   Code = "KOORD1327"
+	QuotaMaxBelowUsed     Code = "KOORD1328"
+	QuotaGuaranteeLacking Code = "KOORD1329"
+	QuotaProfileInvalid   Code = "KOORD1330"
+	QuotaProfileBlocked   Code = "KOORD1331"
+)
+
 // Codes of scheduling refusals by Kubernetes' own plugins.
 const (
 	InsufficientResources Code = "KOORD1901"

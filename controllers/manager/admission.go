@@ -12,6 +12,7 @@ import (
 	"koordinator.sh/koord/controllers/colocationprofile"
 	"koordinator.sh/koord/controllers/webhooks"
 	"koordinator.sh/koord/decision/podvalidation"
+	"koordinator.sh/koord/decision/quotaadmission"
 )
 
 // webhookServer is the server of the admission webhooks, with the manager's own serving certificate. It does not listen
@@ -37,11 +38,17 @@ func addAdmission(ctx context.Context, mgr ctrl.Manager, options *Options, servi
 		ServicePort:      int32(options.WebhookServicePort),
 		CABundle:         serving.CurrentCABundle,
 		Policies:         options.AdmissionPolicies,
+		Nodes:            options.NodeAdmission,
 		SkipResources:    options.SkipMutatingResources,
 		SkipResourceSpec: options.SkipExtendedResourceSpec,
 		Validation: podvalidation.Options{
 			SkipPriority: options.SkipValidatingPriority, RequireQuota: options.RequireQuota, AllowParentQuota: options.AllowParentQuota,
 		},
+		Quotas: quotaadmission.Options{
+			UpdateResourceKeys: options.QuotaUpdateResourceKeys, GuaranteeUsage: options.QuotaGuaranteeUsage, AllowParentPods: options.AllowParentQuota,
+		},
+		QuotaTrees: options.QuotaTrees,
+		ConfigMap:  options.SLOConfigName,
 	})
 	if err != nil {
 		return fmt.Errorf("add the admission webhooks: %w", err)

@@ -2,6 +2,7 @@ package manager
 
 import (
 	"fmt"
+	"maps"
 	"os"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,10 +17,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
 	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
+	quotav1alpha1 "koordinator.sh/koord/api/quota/v1alpha1"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
+	"koordinator.sh/koord/controllers/noderesource"
 	"koordinator.sh/koord/controllers/sloconfig"
 	"koordinator.sh/koord/controllers/webhooks"
 )
@@ -43,7 +48,7 @@ func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, slov1alpha1.AddToScheme, configv1alpha1.AddToScheme, schedulingsigsv1alpha1.AddToScheme,
-		schedulingv1alpha1.AddToScheme,
+		schedulingv1alpha1.AddToScheme, topologyv1alpha1.AddToScheme, quotav1alpha1.AddToScheme, analysisv1alpha1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("register the kinds: %w", err)
@@ -62,11 +67,12 @@ func cacheOptions(config sloconfig.Options) cache.Options {
 		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)),
 	)
 	byObject := webhooks.ByObject()
+	maps.Copy(byObject, noderesource.ByObject())
 	byObject[configMap] = byNamespace
 	byObject[&corev1.Pod{}] = cache.ByObject{Field: occupying, Transform: cache.TransformStripManagedFields()}
 	for _, object := range []client.Object{
 		&slov1alpha1.NodeMetric{}, &slov1alpha1.NodeSLO{}, &corev1.Namespace{}, &schedulingsigsv1alpha1.ElasticQuota{},
-		&configv1alpha1.ClusterColocationProfile{},
+		&configv1alpha1.ClusterColocationProfile{}, &quotav1alpha1.ElasticQuotaProfile{}, &analysisv1alpha1.Recommendation{},
 	} {
 		byObject[object] = cache.ByObject{Transform: cache.TransformStripManagedFields()}
 	}

@@ -16,11 +16,12 @@ import (
 	"koordinator.sh/koord/controllers/nodemetric"
 	"koordinator.sh/koord/controllers/noderesource"
 	"koordinator.sh/koord/controllers/nodeslo"
+	"koordinator.sh/koord/controllers/quotaprofile"
 	"koordinator.sh/koord/controllers/sloconfig"
 )
 
 // addControllers adds the controllers and returns who answers questions about nodes.
-func addControllers(ctx context.Context, mgr ctrl.Manager, configuration sloconfig.Options) (diagnostics.NodeExplainer, error) {
+func addControllers(ctx context.Context, mgr ctrl.Manager, options *Options, configuration sloconfig.Options) (diagnostics.NodeExplainer, error) {
 	store := configuration.Store
 	adders := []struct {
 		name string
@@ -31,7 +32,10 @@ func addControllers(ctx context.Context, mgr ctrl.Manager, configuration sloconf
 			return counterpart.AddToManager(mgr, nodemetric.Kind(), counterpart.Options{Config: store})
 		}},
 		{"nodeslo", func() error { return counterpart.AddToManager(mgr, nodeslo.Kind(), counterpart.Options{Config: store}) }},
-		{"noderesource", func() error { return noderesource.AddToManager(ctx, mgr, noderesource.Options{Config: store}) }},
+		{"noderesource", func() error {
+			return noderesource.AddToManager(ctx, mgr, noderesource.Options{Config: store, SharedGPU: options.SharedGPU})
+		}},
+		{"quotaprofile", func() error { return quotaprofile.AddToManager(mgr) }},
 		{"warm caches", func() error { return mgr.Add(warmCaches{mgr.GetCache()}) }},
 	}
 	for _, adder := range adders {
@@ -39,7 +43,8 @@ func addControllers(ctx context.Context, mgr ctrl.Manager, configuration sloconf
 			return nil, fmt.Errorf("add %s: %w", adder.name, err)
 		}
 	}
-	return noderesource.NewExplainer(mgr.GetClient(), store, clock.RealClock{}, configuration.Name()).WithDevices(mgr.GetAPIReader()), nil
+	explainer := noderesource.NewExplainer(mgr.GetClient(), store, clock.RealClock{}, configuration.Name())
+	return explainer.WithDevices(mgr.GetAPIReader()).WithExtensions(mgr.GetAPIReader(), options.SharedGPU), nil
 }
 
 // warmCaches fills the caches of a standby, whose controllers do not run: it answers questions from them at once, and

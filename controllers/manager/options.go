@@ -43,9 +43,16 @@ type Options struct {
 	// SkipMutatingResources, SkipExtendedResourceSpec, SkipValidatingPriority, RequireQuota and AllowParentQuota change what
 	// admission does to pods.
 	SkipMutatingResources, SkipExtendedResourceSpec, SkipValidatingPriority, RequireQuota, AllowParentQuota bool
+	// QuotaUpdateResourceKeys and QuotaGuaranteeUsage change what admission does to quotas, QuotaTrees what it does to their pods.
+	QuotaUpdateResourceKeys, QuotaGuaranteeUsage, QuotaTrees bool
+	// NodeAdmission amplifies the allocatable of nodes whose annotation says so.
+	NodeAdmission bool
+	// SharedGPU publishes resource koordinator.sh/gpu.shared of nodes with GPUs.
+	SharedGPU bool
 	// ColocationProfileController also applies profiles with the label config.koordinator.sh/controller-managed to pods that
 	// exist already.
 	ColocationProfileController bool
+	RecommenderOptions
 	// SchedulerEndpoint is where koord-scheduler answers questions about pods.
 	SchedulerEndpoint string
 	// SchedulerCAFile verifies it; empty takes the bundle of its serving certificate's Secret.
@@ -68,6 +75,8 @@ func NewOptions() *Options {
 		WebhookPort:            9443,
 		WebhookServicePort:     9443,
 		AdmissionPolicies:      true,
+		NodeAdmission:          true,
+		RecommenderOptions:     RecommenderOptions{Recommender: true},
 		SchedulerEndpoint:      "https://koord-scheduler." + configuration.DefaultNamespace + ".svc:10260",
 	}
 }
@@ -86,6 +95,8 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.IPVar(&o.DiagnosticsBindAddress, "diagnostics-bind-address", o.DiagnosticsBindAddress, "Address of the diagnostics API")
 	flags.IntVar(&o.DiagnosticsPort, "diagnostics-port", o.DiagnosticsPort, "Port of the diagnostics API")
 	o.addAdmissionFlags(flags)
+	o.RecommenderOptions.addFlags(flags)
+	flags.BoolVar(&o.SharedGPU, "shared-gpu", o.SharedGPU, "Publish koordinator.sh/gpu.shared, 100 for each healthy GPU of a node")
 	flags.StringVar(&o.SchedulerEndpoint, "scheduler-endpoint", o.SchedulerEndpoint, "URL where koord-scheduler answers questions about pods")
 	flags.StringVar(&o.SchedulerCAFile, "scheduler-ca-file", o.SchedulerCAFile, "Certificates that verify koord-scheduler; empty takes them from its Secret")
 }
@@ -95,11 +106,16 @@ func (o *Options) addAdmissionFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.WebhookPort, "webhook-port", o.WebhookPort, "Port of the admission webhooks; 0 turns admission off")
 	flags.IntVar(&o.WebhookServicePort, "webhook-service-port", o.WebhookServicePort, "Port of service koord-manager that leads to the admission webhooks")
 	flags.BoolVar(&o.AdmissionPolicies, "admission-policies", o.AdmissionPolicies, "Let the API server apply colocation profiles by itself where CEL can express them")
+	flags.BoolVar(&o.NodeAdmission, "node-admission", o.NodeAdmission, "Amplify the allocatable of nodes with annotation node.koordinator.sh/resource-amplification-ratio")
 	flags.BoolVar(&o.SkipMutatingResources, "skip-mutating-resources", o.SkipMutatingResources, "Leave the resources of pods as they are")
 	flags.BoolVar(&o.SkipExtendedResourceSpec, "skip-extended-resource-spec", o.SkipExtendedResourceSpec, "Write no annotation with the batch and mid resources of pods")
 	flags.BoolVar(&o.SkipValidatingPriority, "skip-validating-priority", o.SkipValidatingPriority, "Allow every combination of QoS class and priority")
 	flags.BoolVar(&o.RequireQuota, "require-quota", o.RequireQuota, "Refuse pods that name a quota that does not exist")
 	flags.BoolVar(&o.AllowParentQuota, "allow-parent-quota", o.AllowParentQuota, "Allow pods in quotas that hold other quotas")
+	flags.BoolVar(&o.QuotaUpdateResourceKeys, "quota-update-resource-keys", o.QuotaUpdateResourceKeys, "Allow quotas that limit fewer resources than their parents")
+	flags.BoolVar(&o.QuotaGuaranteeUsage, "quota-guarantee-usage", o.QuotaGuaranteeUsage,
+		"Refuse to raise the min of a quota beyond what its tree can guarantee; goes with guaranteeUsage of the scheduler's plugin ElasticQuota")
+	flags.BoolVar(&o.QuotaTrees, "quota-trees", o.QuotaTrees, "Confine pods of a quota tree to the nodes of the ElasticQuotaProfile that made it")
 	flags.BoolVar(&o.ColocationProfileController, "colocation-profile-controller", o.ColocationProfileController,
 		"Also apply profiles with label config.koordinator.sh/controller-managed=true to pods that exist already")
 }

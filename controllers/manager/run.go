@@ -110,7 +110,7 @@ func assemble(ctx context.Context, config *rest.Config, options *Options, servin
 	if err != nil {
 		return nil, fmt.Errorf("prepare the manager: %w", err)
 	}
-	nodes, err := addControllers(ctx, mgr, configuration)
+	nodes, err := addControllers(ctx, mgr, options, configuration)
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +118,9 @@ func assemble(ctx context.Context, config *rest.Config, options *Options, servin
 		return nil, err
 	}
 	if err := addProfileController(mgr, options); err != nil {
+		return nil, err
+	}
+	if err := addRecommender(ctx, mgr, &options.RecommenderOptions); err != nil {
 		return nil, err
 	}
 	pods, err := diagnostics.NewSchedulerClient(config, options.SchedulerEndpoint, verifyScheduler)

@@ -21,6 +21,8 @@ type Explainer struct {
 	source types.NamespacedName
 	// devices reads Devices; nil where they are not looked at.
 	devices client.Reader
+	// extensions decide what else the node gets.
+	extensions extensions
 }
 
 // NewExplainer returns an explainer over a cache that has PodNodeIndex. The source is the ConfigMap the store is filled from.
@@ -43,6 +45,10 @@ func (e *Explainer) ExplainNode(ctx context.Context, spec diagnosticsv1alpha1.No
 	e.addStrays(ctx, &in, &status)
 	if !loaded {
 		status.Incomplete = append(status.Incomplete, "the configuration has not been read yet")
+		return status, nil
+	}
+	if len(spec.Resources) == 0 {
+		e.addExtensions(ctx, in.Node, config, spec, &status)
 	}
 	return status, nil
 }

@@ -11,40 +11,18 @@ import (
 	"koordinator.sh/koord/decision/overcommit"
 )
 
-// patchBody is the JSON merge patch of node.status that publishes a result, or nil when there is nothing to write. The
-// resources go out together when due is set. The annotation with the offer before other schedulers took their part goes
-// with them: the status endpoint accepts a node's metadata too, so that both change at once.
-func patchBody(node *corev1.Node, result overcommit.Result, due bool) []byte {
-	body := map[string]any{}
+// offer adds what publishes a result. The resources go out together when due is set, and with them the annotation with the
+// offer before other schedulers took their part.
+func (u *update) offer(node *corev1.Node, result overcommit.Result, due bool) {
 	if due {
-		capacity, allocatable := map[string]any{}, map[string]any{}
 		for _, name := range overcommit.Resources() {
 			value, _ := result.Of(name)
-			setResource(capacity, node.Status.Capacity, name, value)
-			setResource(allocatable, node.Status.Allocatable, name, value)
+			setResource(u.capacity, node.Status.Capacity, name, value)
+			setResource(u.allocatable, node.Status.Allocatable, name, value)
 		}
-		status := map[string]any{}
-		addIfAny(status, "capacity", capacity)
-		addIfAny(status, "allocatable", allocatable)
-		addIfAny(body, "status", status)
 	}
 	if origin, changed := originAnnotation(node, result); changed && (due || originMissing(node)) {
-		body["metadata"] = map[string]any{"annotations": map[string]any{extension.AnnotationNodeOriginExtendedAllocatable: origin}}
-	}
-	if len(body) == 0 {
-		return nil
-	}
-	encoded, err := json.Marshal(body)
-	if err != nil {
-		// Maps of strings and nulls always encode.
-		return nil
-	}
-	return encoded
-}
-
-func addIfAny(into map[string]any, key string, values map[string]any) {
-	if len(values) > 0 {
-		into[key] = values
+		u.annotations[extension.AnnotationNodeOriginExtendedAllocatable] = origin
 	}
 }
 

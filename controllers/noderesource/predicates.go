@@ -2,6 +2,7 @@ package noderesource
 
 import (
 	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -9,7 +10,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
+	"koordinator.sh/koord/api/extension"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/deviceresource"
 	"koordinator.sh/koord/decision/overcommit"
 	"koordinator.sh/koord/decision/podrequest"
 )
@@ -17,7 +21,7 @@ import (
 // nodeMatters passes node updates that can change the offer, or that changed what is published: a kubelet that starts
 // anew resets it. Heartbeats pass neither.
 func nodeMatters() predicate.Predicate {
-	names := append(overcommit.Resources(), corev1.ResourceCPU, corev1.ResourceMemory)
+	names := slices.Concat(overcommit.Resources(), deviceresource.Resources(), []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory})
 	same := func(a, b corev1.ResourceList) bool {
 		for _, name := range names {
 			x, hasX := a[name]
@@ -45,6 +49,22 @@ func metricMatters() predicate.Predicate {
 		before, ok := e.ObjectOld.(*slov1alpha1.NodeMetric)
 		after, ok2 := e.ObjectNew.(*slov1alpha1.NodeMetric)
 		return !ok || !ok2 || !equality.Semantic.DeepEqual(before.Status, after.Status)
+	}}
+}
+
+// topologyMatters passes reports of another cpu.
+func topologyMatters() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return e.ObjectOld.GetAnnotations()[extension.AnnotationCPUBasicInfo] != e.ObjectNew.GetAnnotations()[extension.AnnotationCPUBasicInfo]
+	}}
+}
+
+// deviceMatters passes Devices whose devices or labels changed.
+func deviceMatters() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, ok := e.ObjectOld.(*schedulingv1alpha1.Device)
+		after, ok2 := e.ObjectNew.(*schedulingv1alpha1.Device)
+		return !ok || !ok2 || !maps.Equal(before.Labels, after.Labels) || !equality.Semantic.DeepEqual(before.Spec, after.Spec)
 	}}
 }
 

@@ -28,6 +28,8 @@ type reconciler struct {
 	config   *sloconfig.Store
 	clock    clock.PassiveClock
 	recorder events.EventRecorder
+	// extensions decide what else the node gets.
+	extensions extensions
 	// announced holds the causes of excess that events told about. Each node is reconciled by one worker at a time.
 	announced sync.Map // node name -> []cause
 	// written holds when this process last wrote each node: the cache may not have seen the write yet.
@@ -66,11 +68,22 @@ func (r *reconciler) reconcile(ctx context.Context, name string) (time.Duration,
 	publishExcess(name, found)
 	r.announce(in.Node, found)
 	sync := result.Sync(in)
-	if body := patchBody(in.Node, result, sync.Write); body != nil {
+	changes := newUpdate()
+	changes.offer(in.Node, result, sync.Write)
+	// What cannot be decided of the rest keeps no offer from being taken back.
+	extra, incomplete := r.extensions.decide(ctx, in.Node, config)
+	if incomplete == nil {
+		extra.addTo(changes)
+	}
+	if body := changes.body(); body != nil {
 		if err := r.write(ctx, name, body); err != nil {
 			return 0, err
 		}
-		log.FromContext(ctx).V(4).Info("Updated node resources", "node", name, "reason", sync.Reason, "metric", result.Metric)
+		log.FromContext(ctx).V(4).Info("Updated node resources", "node", name, "reason", sync.Reason, "metric", result.Metric,
+			"normalization", extra.normalization.Trace, "amplification", extra.amplification.Trace)
+	}
+	if incomplete != nil {
+		return 0, incomplete
 	}
 	if sync.Next.IsZero() {
 		return 0, nil

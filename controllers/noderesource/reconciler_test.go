@@ -106,6 +106,10 @@ func newHarness(t *testing.T, config *sloconfig.Store, objects ...client.Object)
 			return err
 		}
 		h.patches = append(h.patches, body)
+		// The API server takes a node's labels and annotations through the status endpoint too; the fake client does not.
+		if err := c.Patch(ctx, object, patch); err != nil {
+			return err
+		}
 		return c.SubResource(sub).Patch(ctx, object, patch, options...)
 	}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).

@@ -26,10 +26,12 @@ type Options struct {
 	Clock clock.PassiveClock
 	// Workers reconcile at the same time; 4 when zero.
 	Workers int
+	// SharedGPU publishes gpu.shared, a hundred a GPU.
+	SharedGPU bool
 }
 
 // AddToManager adds the controller, and the index of pods by node to the manager's cache. The controller runs on the
-// leader only.
+// leader only. NodeResourceTopologies and Devices are watched when the API server serves them at the start.
 func AddToManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	register()
 	if err := IndexPods(ctx, mgr.GetFieldIndexer()); err != nil {
@@ -42,14 +44,18 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		o.Workers = 4
 	}
 	r := &reconciler{client: mgr.GetClient(), config: o.Config, clock: o.Clock, recorder: mgr.GetEventRecorder("noderesource")}
-	return ctrl.NewControllerManagedBy(mgr).
+	r.extensions.sharedGPU = o.SharedGPU
+	b := ctrl.NewControllerManagedBy(mgr).
 		Named("noderesource").
 		For(&corev1.Node{}, builder.WithPredicates(nodeMatters())).
 		Watches(&slov1alpha1.NodeMetric{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(metricMatters())).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(nodeOfPod), builder.WithPredicates(podMatters())).
 		WatchesRawSource(o.Config.Changes(sloconfig.EveryNode(mgr.GetClient()))).
-		WithOptions(controller.Options{MaxConcurrentReconciles: o.Workers}).
-		Complete(r)
+		WithOptions(controller.Options{MaxConcurrentReconciles: o.Workers})
+	if err := r.extensions.watch(mgr, b); err != nil {
+		return err
+	}
+	return b.Complete(r)
 }
 
 // IndexPods adds PodNodeIndex to a cache.

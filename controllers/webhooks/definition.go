@@ -25,13 +25,13 @@ const (
 // timeoutSeconds is how long the API server waits for an answer. Answers come from caches within milliseconds.
 const timeoutSeconds = 5
 
-// mutating is the webhook for pods that meet a condition in CEL.
+// mutating is the webhook for pods that meet a condition in CEL, and those for quotas and nodes.
 func (o *Options) mutating(condition string, repeatable bool, bundle []byte) []admissionregistrationv1.MutatingWebhook {
 	reinvocation := admissionregistrationv1.NeverReinvocationPolicy
 	if repeatable {
 		reinvocation = admissionregistrationv1.IfNeededReinvocationPolicy
 	}
-	return []admissionregistrationv1.MutatingWebhook{{
+	return append([]admissionregistrationv1.MutatingWebhook{{
 		Name:                    mutatePodName,
 		ClientConfig:            o.clientConfig(MutatePodPath, bundle),
 		Rules:                   pods(admissionregistrationv1.Create),
@@ -44,12 +44,12 @@ func (o *Options) mutating(condition string, repeatable bool, bundle []byte) []a
 		AdmissionReviewVersions: []string{"v1"},
 		ReinvocationPolicy:      &reinvocation,
 		MatchConditions:         []admissionregistrationv1.MatchCondition{{Name: "needs-the-webhook", Expression: condition}},
-	}}
+	}}, append(o.mutatingOvercommit(bundle), append(o.mutatingQuotas(bundle), o.mutatingNodes(bundle)...)...)...)
 }
 
-// validating is the webhook for pods with co-location.
+// validating is the webhook for pods with co-location, and those for quotas and for the configuration.
 func (o *Options) validating(bundle []byte) []admissionregistrationv1.ValidatingWebhook {
-	return []admissionregistrationv1.ValidatingWebhook{{
+	webhooks := []admissionregistrationv1.ValidatingWebhook{{
 		Name:                    validatePodName,
 		ClientConfig:            o.clientConfig(ValidatePodPath, bundle),
 		Rules:                   pods(admissionregistrationv1.Create, admissionregistrationv1.Update),
@@ -65,6 +65,7 @@ func (o *Options) validating(bundle []byte) []admissionregistrationv1.Validating
 			{Name: "created-or-changed-in-co-location", Expression: validationCondition()},
 		},
 	}}
+	return append(append(webhooks, o.validatingQuotas(bundle)...), o.validatingConfiguration(bundle))
 }
 
 // validationCondition is true for pods that are created with co-location, and for updates that change a label by which a
@@ -93,10 +94,14 @@ func (o *Options) clientConfig(path string, bundle []byte) admissionregistration
 }
 
 func pods(operations ...admissionregistrationv1.OperationType) []admissionregistrationv1.RuleWithOperations {
+	return namespaced("", "v1", "pods", operations)
+}
+
+func namespaced(group, version, resource string, operations []admissionregistrationv1.OperationType) []admissionregistrationv1.RuleWithOperations {
 	return []admissionregistrationv1.RuleWithOperations{{
 		Operations: operations,
 		Rule: admissionregistrationv1.Rule{
-			APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}, Scope: new(admissionregistrationv1.NamespacedScope),
+			APIGroups: []string{group}, APIVersions: []string{version}, Resources: []string{resource}, Scope: new(admissionregistrationv1.NamespacedScope),
 		},
 	}}
 }

@@ -8,6 +8,7 @@ import (
 
 	"koordinator.sh/koord/decision/colocationprofile"
 	"koordinator.sh/koord/decision/podvalidation"
+	"koordinator.sh/koord/decision/quotaadmission"
 )
 
 // ConfigurationName is the name of the MutatingWebhookConfiguration and of the ValidatingWebhookConfiguration. The chart
@@ -28,12 +29,20 @@ type Options struct {
 	CABundle func() []byte
 	// Policies lets profiles be compiled to a MutatingAdmissionPolicy where the API server serves them.
 	Policies bool
+	// Nodes amplifies the allocatable of nodes whose annotation says so.
+	Nodes bool
 	// SkipResources leaves the resources of all pods alone.
 	SkipResources bool
 	// SkipResourceSpec writes no annotation with the batch and mid resources.
 	SkipResourceSpec bool
 	// Validation of pods.
 	Validation podvalidation.Options
+	// Quotas are how ElasticQuotas are judged.
+	Quotas quotaadmission.Options
+	// QuotaTrees gives pods of a quota tree the nodes of the ElasticQuotaProfile that made the tree.
+	QuotaTrees bool
+	// ConfigMap is the name of the configuration, in Namespace; slo-controller-config when empty.
+	ConfigMap string
 	// Live reads from the API server itself, for a namespace so new that the cache does not have it.
 	Live client.Reader
 	// Clock by which changes settle; the real one when nil.

@@ -23,6 +23,8 @@ import (
 
 	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/controllers/webhooks/configmap"
+	"koordinator.sh/koord/controllers/webhooks/node"
 	"koordinator.sh/koord/decision/colocationprofile/policy"
 )
 
@@ -52,7 +54,17 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	}
 	server, decoder := mgr.GetWebhookServer(), admission.NewDecoder(mgr.GetScheme())
 	server.Register(MutatePodPath, &admission.Webhook{Handler: &podMutator{reader: mgr.GetClient(), options: o, decoder: decoder}})
+	if !o.SkipResources {
+		server.Register(OvercommitPodPath, &admission.Webhook{Handler: &podOvercommitter{reader: mgr.GetClient(), live: o.Live, decoder: decoder}})
+	}
+	if o.Nodes {
+		server.Register(node.Path, &admission.Webhook{Handler: &node.Handler{Decoder: decoder}})
+	}
 	server.Register(ValidatePodPath, &admission.Webhook{Handler: &podValidator{reader: mgr.GetClient(), options: o.Validation, decoder: decoder}})
+	server.Register(ValidateConfigMapPath, &admission.Webhook{Handler: &configmap.Handler{Decoder: decoder, Reader: mgr.GetClient(), ConfigMap: o.configMap()}})
+	if err := serveQuotas(ctx, mgr, &o, decoder); err != nil {
+		return err
+	}
 	unserved, err := whyUnserved(mgr.GetRESTMapper(), o.Policies)
 	if err != nil {
 		return err

@@ -251,7 +251,7 @@ func (r *registration) condition(t *testing.T) string {
 	if err := r.client.Get(t.Context(), types.NamespacedName{Name: ConfigurationName}, &configuration); err != nil {
 		t.Fatal(err)
 	}
-	if len(configuration.Webhooks) != 1 {
+	if len(configuration.Webhooks) == 0 || configuration.Webhooks[0].Name != mutatePodName {
 		t.Fatalf("%d webhooks", len(configuration.Webhooks))
 	}
 	return configuration.Webhooks[0].MatchConditions[0].Expression

@@ -19,8 +19,8 @@ type Result struct {
 }
 
 // Decide applies the profiles to a pod: all are matched with the pod as it came, then those that match apply in the order
-// of their names, then cpu and memory of a batch or mid pod that a profile applied to become batch or mid resources, and
-// at last the batch and mid resources of the containers are repeated in an annotation. A profile that selects the pod and
+// of their names, then cpu and memory of a batch or mid pod that a profile applied to become batch or mid resources, then
+// the requests of a prod pod follow from its limits where these are overcommitted, and at last the batch and mid resources of the containers are repeated in an annotation. A profile that selects the pod and
 // names a PriorityClass that does not exist is an error, as it is for a pod that names one itself.
 func Decide(in Input) (Result, error) {
 	pod := in.Pod.DeepCopy()
@@ -35,6 +35,9 @@ func Decide(in Input) (Result, error) {
 		out.Trace.Resources = fmt.Sprintf("translated to %s", out.Trace.Tier)
 		t := translation{tier: extension.PriorityClass(out.Trace.Tier), trace: &out.Trace}
 		t.pod(pod, in.Options.TranslateOverhead)
+	}
+	if out.Trace.Overcommit, err = overcommitProd(&in, pod, applied); err != nil {
+		return Result{}, err
 	}
 	if !in.Options.SkipResourceSpec && !slices.Contains(in.Options.ExemptNamespaces, in.Namespace) {
 		if err := repeatResources(pod); err != nil {

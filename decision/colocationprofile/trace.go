@@ -1,5 +1,7 @@
 package colocationprofile
 
+import "koordinator.sh/koord/decision/prodovercommit"
+
 // Outcome of one profile, one field or one amount.
 type Outcome string
 
@@ -32,6 +34,8 @@ type Trace struct {
 	Resources string `json:"resources"`
 	// Amounts lists every amount that was moved to the tier, and those that were left.
 	Amounts []Change `json:"amounts,omitempty"`
+	// Overcommit says which requests of a prod pod follow from its limits; nil when no factor is in force.
+	Overcommit *prodovercommit.Trace `json:"overcommit,omitempty"`
 }
 
 // ProfileTrace is what became of one profile.

@@ -26,6 +26,12 @@ func (s *Series) Len() int { return len(s.values) }
 // Peak returns the largest value, in the recording's unit.
 func (s *Series) Peak() float64 { return float64(s.peak) }
 
+// Value returns the recorded value of one step, 0 to Len()-1, in the recording's unit.
+func (s *Series) Value(i int) float64 { return float64(s.values[i]) }
+
+// Start returns the time of the first value, and false for a recording without timestamps.
+func (s *Series) Start() (time.Time, bool) { return time.Unix(s.start, 0).UTC(), s.start != untimed }
+
 // At returns the value at a moment, in the recording's unit. Before its start and after its end the recording repeats.
 func (s *Series) At(at time.Time) float64 {
 	elapsed := float64(at.Unix()-s.start) + float64(at.Nanosecond())/1e9

@@ -3,6 +3,7 @@ package v1alpha1
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Recommendation is the resources a workload should request, by what it used.
@@ -88,6 +89,52 @@ type RecommendationStatus struct {
 	UpdateTime *metav1.Time `json:"updateTime,omitempty"`
 	// Conditions say how far to trust it.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// Checkpoint is what the recommendation was learned from, for the recommender alone: a restart goes on from it.
+	Checkpoint *RecommendationCheckpoint `json:"checkpoint,omitempty"`
+}
+
+// RecommendationCheckpoint is what was learned about a target. It is bounded: a few hundred bytes a container.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
+type RecommendationCheckpoint struct {
+	// ObservedGeneration of the target that this was learned about; that of another target is of no use.
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Containers, one entry for each name.
+	// +kubebuilder:validation:MaxItems=64
+	Containers []ContainerCheckpoint `json:"containers,omitempty"`
+	// Applied are the latest resizes of pods, by which their budget and cool-down are kept.
+	// +kubebuilder:validation:MaxItems=1000
+	Applied []AppliedResize `json:"applied,omitempty"`
+}
+
+// ContainerCheckpoint is what was learned about the containers of one name.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
+type ContainerCheckpoint struct {
+	// ContainerName in the pods.
+	ContainerName string `json:"containerName,omitempty"`
+	// CPU is the histogram of CPU usage.
+	CPU []byte `json:"cpu,omitempty"`
+	// Memory is the histogram of memory usage.
+	Memory []byte `json:"memory,omitempty"`
+	// ObservedMinutes is how long containers were observed, all of them together.
+	ObservedMinutes int64 `json:"observedMinutes,omitempty"`
+	// FirstSampleTime is when learning began.
+	FirstSampleTime *metav1.Time `json:"firstSampleTime,omitempty"`
+	// LastSampleTime is the time of the latest sample.
+	LastSampleTime *metav1.Time `json:"lastSampleTime,omitempty"`
+	// LastOOMTime is when a container last ran out of memory.
+	LastOOMTime *metav1.Time `json:"lastOOMTime,omitempty"`
+	// OOMMemory is what the containers should have at least since then, in bytes.
+	OOMMemory int64 `json:"oomMemory,omitempty"`
+}
+
+// AppliedResize is a resize of one pod.
+type AppliedResize struct {
+	// PodUID of the pod.
+	PodUID types.UID `json:"podUID"`
+	// Time of the resize.
+	Time metav1.Time `json:"time"`
 }
 
 // RecommendedPodStatus is the recommendation for a pod.
@@ -106,6 +153,10 @@ type RecommendedContainerStatus struct {
 	ContainerName string `json:"containerName,omitempty"`
 	// Resources to request.
 	Resources corev1.ResourceList `json:"resources,omitempty"`
+	// LowerBound is what a container needs at least; requests below it are too small.
+	LowerBound corev1.ResourceList `json:"lowerBound,omitempty"`
+	// UpperBound is what a container needs at most; requests above it are wasted.
+	UpperBound corev1.ResourceList `json:"upperBound,omitempty"`
 }
 
 // Types of conditions of a recommendation.
@@ -114,4 +165,14 @@ const (
 	RecommendationConditionLowConfidence = "LowConfidence"
 	// RecommendationConditionNoObjectsMatched means that the target selects no pods.
 	RecommendationConditionNoObjectsMatched = "NoObjectsMatched"
+	// RecommendationConditionApportioned means that the usage of pods with several containers was divided among them by
+	// their requests, because it is measured for the pod as a whole.
+	RecommendationConditionApportioned = "Apportioned"
+)
+
+const (
+	// AnnotationRecommendationApply on a Recommendation says how the target's pods get the resources.
+	AnnotationRecommendationApply = "analysis.koordinator.sh/apply"
+	// RecommendationApplyInPlace resizes running pods.
+	RecommendationApplyInPlace = "in-place"
 )

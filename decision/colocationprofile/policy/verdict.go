@@ -7,6 +7,7 @@ import (
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
 	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
+	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/colocationprofile"
 )
 
@@ -102,6 +103,9 @@ func judgeOne(profile *configv1alpha1.ClusterColocationProfile, classes map[stri
 		return to(ByNobody, "its probability is 0%")
 	case percent < 100:
 		return to(ByWebhook, fmt.Sprintf("its probability is %d%%, and CEL draws no random numbers", percent))
+	}
+	if profile.Annotations[extension.ProdOvercommitFactor] != "" {
+		return to(ByWebhook, "it overcommits prod pods, whose requests are computed from their limits")
 	}
 	if verdict.steps, err = colocationprofile.Steps(profile, classes); err != nil {
 		return to(ByWebhook, err.Error())

@@ -1,4 +1,4 @@
-package prediction
+package histogram
 
 import (
 	"fmt"
@@ -36,7 +36,7 @@ func TestHistogramPercentile(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			h := NewHistogram(buckets, test.halfLife)
+			h := New(buckets, test.halfLife)
 			for i := 1; i <= 4; i++ {
 				h.Add(float64(i), float64(i), start.Add(time.Duration(i)*time.Hour))
 			}
@@ -68,7 +68,7 @@ func TestExponentialBuckets(t *testing.T) {
 }
 
 func TestHistogramForgets(t *testing.T) {
-	h := NewHistogram(cpuBuckets, time.Hour)
+	h := New(CPU(), time.Hour)
 	for minute := range 60 {
 		h.Add(8, 1, start.Add(time.Duration(minute)*time.Minute))
 	}
@@ -85,7 +85,7 @@ func TestHistogramForgets(t *testing.T) {
 }
 
 func TestHistogramIgnoresWhatIsNoSample(t *testing.T) {
-	h := NewHistogram(cpuBuckets, time.Hour)
+	h := New(CPU(), time.Hour)
 	for _, weight := range []float64{0, -1, math.NaN(), math.Inf(1)} {
 		h.Add(1, weight, start)
 	}
@@ -96,7 +96,7 @@ func TestHistogramIgnoresWhatIsNoSample(t *testing.T) {
 
 func TestHistogramProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		h := NewHistogram(cpuBuckets, 12*time.Hour)
+		h := New(CPU(), 12*time.Hour)
 		at, largest, smallest := start, 0.0, math.Inf(1)
 		for range rapid.IntRange(1, 100).Draw(t, "samples") {
 			at = at.Add(time.Duration(rapid.Int64Range(0, int64(100*time.Hour)).Draw(t, "gap")))
@@ -115,8 +115,8 @@ func TestHistogramProperties(t *testing.T) {
 			}
 			previous = got
 		}
-		if len(h.weights) > cpuBuckets.Count() {
-			t.Fatalf("%d buckets are stored of %d", len(h.weights), cpuBuckets.Count())
+		if len(h.weights) > CPU().Count() {
+			t.Fatalf("%d buckets are stored of %d", len(h.weights), CPU().Count())
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package prediction
+package histogram
 
 import (
 	"math"
@@ -26,8 +26,8 @@ type Histogram struct {
 	total   float64
 }
 
-// NewHistogram returns an empty histogram. A half-life of 0 keeps all samples at their weight.
-func NewHistogram(buckets Buckets, halfLife time.Duration) *Histogram {
+// New returns an empty histogram. A half-life of 0 keeps all samples at their weight.
+func New(buckets Buckets, halfLife time.Duration) *Histogram {
 	return &Histogram{buckets: buckets, halfLife: halfLife}
 }
 

@@ -1,6 +1,19 @@
-package prediction
+package histogram
 
 import "math"
+
+// The buckets of usage: CPU in cores from 25 milli-cores to 1024 cores, memory in bytes from 5 MiB to 2 TiB, each bucket 5 %
+// wider than the one before.
+var (
+	cpuBuckets    = NewExponential(1024, 0.025, 1.05)
+	memoryBuckets = NewExponential(1<<41, 5<<20, 1.05)
+)
+
+// CPU returns the buckets of CPU usage in cores. They may be used concurrently.
+func CPU() *Exponential { return cpuBuckets }
+
+// Memory returns the buckets of memory usage in bytes. They may be used concurrently.
+func Memory() *Exponential { return memoryBuckets }
 
 // Buckets divides the amounts from zero on into ranges; the last one has no end.
 type Buckets interface {

@@ -1,0 +1,36 @@
+package manager
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/pflag"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"koordinator.sh/koord/controllers/recommender"
+)
+
+// RecommenderOptions are the flags of the recommender.
+type RecommenderOptions struct {
+	// Recommender keeps the status of Recommendations.
+	Recommender bool
+	// RecommenderApply lets Recommendations that ask for it resize running pods.
+	RecommenderApply bool
+}
+
+func (o *RecommenderOptions) addFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.Recommender, "recommender", o.Recommender, "Keep the status of Recommendations: what workloads should request, by what they used")
+	flags.BoolVar(&o.RecommenderApply, "recommender-apply", o.RecommenderApply,
+		"Resize running pods in place for Recommendations with annotation analysis.koordinator.sh/apply=in-place")
+}
+
+// addRecommender adds the recommender unless it is turned off.
+func addRecommender(ctx context.Context, mgr ctrl.Manager, options *RecommenderOptions) error {
+	if !options.Recommender {
+		return nil
+	}
+	if err := recommender.AddToManager(ctx, mgr, recommender.Options{Apply: options.RecommenderApply}); err != nil {
+		return fmt.Errorf("add the recommender: %w", err)
+	}
+	return nil
+}

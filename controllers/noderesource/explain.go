@@ -1,0 +1,45 @@
+package noderesource
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/decision/overcommit"
+)
+
+// WithExtensions makes the explainer tell the cpu normalization, the amplification and the devices of a node too.
+// NodeResourceTopologies and Devices are read through the reader when a question is asked.
+func (e *Explainer) WithExtensions(reader client.Reader, sharedGPU bool) *Explainer {
+	e.extensions = extensions{topologies: reader, devices: reader, sharedGPU: sharedGPU}
+	return e
+}
+
+// addExtensions adds the waterfalls of what else the node gets, by the decisions that the controller carries out.
+func (e *Explainer) addExtensions(ctx context.Context, node *corev1.Node, config layering.Config, spec diagnosticsv1alpha1.NodeExplanationSpec, status *diagnosticsv1alpha1.NodeExplanationStatus) {
+	if e.extensions.topologies == nil {
+		return
+	}
+	decided, err := e.extensions.decide(ctx, node, config)
+	if err != nil {
+		status.Incomplete = append(status.Incomplete, "cpu normalization, amplification or devices are unknown: "+err.Error())
+		return
+	}
+	if fall, published := decided.normalization.Explain(decided.normalizing, e.source); fall != nil {
+		status.Waterfalls, status.Published = append(status.Waterfalls, *fall), append(status.Published, *published)
+	}
+	falls, published := decided.amplification.Explain(decided.amplifying, e.source)
+	status.Waterfalls, status.Published = append(status.Waterfalls, falls...), append(status.Published, published...)
+	if !decided.withDevices {
+		return
+	}
+	parts := int32(overcommit.DefaultMaxParts)
+	if spec.MaxParts != nil {
+		parts = min(max(*spec.MaxParts, 0), overcommit.LargestMaxParts)
+	}
+	falls, published = decided.devices.Explain(decided.equipping, int(parts))
+	status.Waterfalls, status.Published = append(status.Waterfalls, falls...), append(status.Published, published...)
+}

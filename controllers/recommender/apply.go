@@ -1,0 +1,75 @@
+package recommender
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
+	"koordinator.sh/koord/decision/recommend"
+)
+
+// plan says which pods to resize: none unless both the manager and the Recommendation want it.
+func (r *reconciler) plan(ctx context.Context, recommendation *analysisv1alpha1.Recommendation, w *workload, pods []*corev1.Pod, at time.Time) recommend.ResizePlan {
+	wanted := recommendation.Annotations[analysisv1alpha1.AnnotationRecommendationApply] == analysisv1alpha1.RecommendationApplyInPlace
+	if !r.apply || !wanted {
+		return recommend.ResizePlan{}
+	}
+	plan := recommend.Resizes(recommend.ResizeInput{At: at, Options: r.resizes, Pods: pods, Recommendations: w.advised, Applied: w.applied})
+	logger := klog.FromContext(ctx)
+	for _, skip := range plan.Skipped {
+		logger.V(4).Info("Left a pod as it is", "pod", klog.KObj(skip.Pod), "recommendation", klog.KObj(recommendation), "because", skip.Reason)
+	}
+	return plan
+}
+
+// resize changes the resources of running pods.
+func (r *reconciler) resize(ctx context.Context, resizes []recommend.Resize) error {
+	var errs []error
+	for _, resize := range resizes {
+		if err := r.limiter.Wait(ctx); err != nil {
+			return fmt.Errorf("wait for the rate limit: %w", err)
+		}
+		patch, err := resizePatch(resize)
+		if err != nil {
+			return err
+		}
+		pod := &corev1.Pod{}
+		pod.Namespace, pod.Name = resize.Pod.Namespace, resize.Pod.Name
+		err = r.client.SubResource("resize").Patch(ctx, pod, client.RawPatch(types.StrategicMergePatchType, patch), client.FieldOwner("koord-manager"))
+		countResize(err)
+		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+			errs = append(errs, fmt.Errorf("resize pod %q in namespace %q: %w", pod.Name, pod.Namespace, err))
+			continue
+		}
+		klog.FromContext(ctx).Info("Resized a pod to its recommendation", "pod", klog.KObj(resize.Pod), "patch", string(patch))
+	}
+	return errors.Join(errs...)
+}
+
+// resizePatch is a strategic merge patch of the containers' resources. The UID keeps it from a new pod of the same name.
+func resizePatch(resize recommend.Resize) ([]byte, error) {
+	spec := map[string][]any{}
+	for _, c := range resize.Containers {
+		field := "containers"
+		if c.Sidecar {
+			field = "initContainers"
+		}
+		spec[field] = append(spec[field], map[string]any{
+			"name": c.Name, "resources": corev1.ResourceRequirements{Requests: c.Requests, Limits: c.Limits},
+		})
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": resize.Pod.UID}, "spec": spec})
+	if err != nil {
+		return nil, fmt.Errorf("encode the resize of pod %q: %w", resize.Pod.Name, err)
+	}
+	return patch, nil
+}

@@ -1,0 +1,91 @@
+package recommender
+
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"koordinator.sh/koord/decision/recommend"
+)
+
+var (
+	samples = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Subsystem: "koord_manager", Name: "recommender_samples_total",
+		Help: "Usages of containers that had a recommendation, by resource.",
+	}, []string{"resource"})
+	violations = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Subsystem: "koord_manager", Name: "recommender_violations_total",
+		Help: "Usages of containers above the target recommended to them, by resource; over the samples it is the violation rate.",
+	}, []string{"resource"})
+	savings = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Subsystem: "koord_manager", Name: "recommender_savings_ratio",
+		Help: "Share of what containers with a recommendation request that the targets would free, by resource; negative when they need more.",
+	}, []string{"resource"})
+	writes = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Subsystem: "koord_manager", Name: "recommender_status_writes_total",
+		Help: "Writes of the status of Recommendations, by outcome.",
+	}, []string{"status"})
+	resizes = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Subsystem: "koord_manager", Name: "recommender_resizes_total",
+		Help: "Resizes of running pods to their recommendation, by outcome.",
+	}, []string{"status"})
+)
+
+var register = sync.OnceFunc(func() { metrics.Registry.MustRegister(samples, violations, savings, writes, resizes) })
+
+func outcome(err error) string {
+	if err != nil {
+		return "failed"
+	}
+	return "succeeded"
+}
+
+func countWrite(err error)  { writes.WithLabelValues(outcome(err)).Inc() }
+func countResize(err error) { resizes.WithLabelValues(outcome(err)).Inc() }
+
+func countSample(resource string, exceeded bool) {
+	samples.WithLabelValues(resource).Inc()
+	if exceeded {
+		violations.WithLabelValues(resource).Inc()
+	} else {
+		violations.WithLabelValues(resource)
+	}
+}
+
+// publishSavings compares targets with requests over all containers that have both; without any there is no figure.
+func publishSavings(workloads map[types.NamespacedName]*workload, targets map[types.NamespacedName][]*corev1.Pod) {
+	var requested, target [2]float64
+	for key, w := range workloads {
+		for _, pod := range targets[key] {
+			for _, c := range recommend.Containers(pod) {
+				advised, ok := w.advised[c.Name]
+				if !ok {
+					continue
+				}
+				names := recommend.NamesOf(c)
+				if cpu, ok := c.Resources.Requests[names.CPU]; ok {
+					milli := cpu.MilliValue()
+					if names.CPU != corev1.ResourceCPU {
+						milli = cpu.Value()
+					}
+					requested[0] += float64(milli)
+					target[0] += float64(advised.CPU.Target)
+				}
+				if memory, ok := c.Resources.Requests[names.Memory]; ok {
+					requested[1] += float64(memory.Value())
+					target[1] += float64(advised.Memory.Target)
+				}
+			}
+		}
+	}
+	for i, name := range []string{"cpu", "memory"} {
+		if requested[i] == 0 {
+			savings.DeleteLabelValues(name)
+			continue
+		}
+		savings.WithLabelValues(name).Set(1 - target[i]/requested[i])
+	}
+}

@@ -1,0 +1,181 @@
+package recommender
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
+	"koordinator.sh/koord/decision/recommend"
+)
+
+const (
+	// mostContainers bounds the container names learned about for one target.
+	mostContainers = 32
+	// forgetAfter is how long a container name is remembered that is not seen any more.
+	forgetAfter = 14 * 24 * time.Hour
+)
+
+// workload is what is known about the target of one Recommendation. One goroutine owns it.
+type workload struct {
+	uid        types.UID
+	generation int64
+	containers map[string]*recommend.Container
+	// advised is the latest recommendation of each container.
+	advised map[string]recommend.Recommendation
+	// sampled is the time of each pod's latest report.
+	sampled map[types.UID]time.Time
+	// applied is when pods were resized.
+	applied map[types.UID]time.Time
+	// dirty says that something was learned since written, the time of the latest write of the status.
+	dirty   bool
+	written time.Time
+}
+
+// newWorkload goes on from the checkpoint of a Recommendation, if it has one for its target. The errors name what could not
+// be read of it; that is learned anew.
+func newWorkload(r *analysisv1alpha1.Recommendation) (*workload, []error) {
+	w := &workload{
+		uid: r.UID, generation: r.Generation, containers: map[string]*recommend.Container{}, advised: map[string]recommend.Recommendation{},
+		sampled: map[types.UID]time.Time{}, applied: map[types.UID]time.Time{},
+	}
+	if r.Status.UpdateTime != nil {
+		w.written = r.Status.UpdateTime.Time
+	}
+	checkpoint := r.Status.Checkpoint
+	if checkpoint == nil {
+		return w, nil
+	}
+	for _, applied := range checkpoint.Applied {
+		w.applied[applied.PodUID] = applied.Time.Time
+	}
+	if checkpoint.ObservedGeneration != r.Generation {
+		return w, nil
+	}
+	var errs []error
+	for _, each := range checkpoint.Containers {
+		container, err := recommend.Restore(each)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if len(w.containers) < mostContainers {
+			w.containers[each.ContainerName] = container
+		}
+	}
+	return w, errs
+}
+
+// usage is one report about a pod.
+type usage struct {
+	at time.Time
+	recommend.Usage
+}
+
+// learn adds what pods used to what is known, and counts how often that was more than was recommended.
+func (w *workload) learn(pods []*corev1.Pod, reports map[types.NamespacedName]usage, count func(resource string, exceeded bool)) {
+	seen := make(map[types.UID]bool, len(pods))
+	for _, pod := range pods {
+		seen[pod.UID] = true
+		w.learnOOM(pod)
+		report, ok := reports[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}]
+		last := w.sampled[pod.UID]
+		if !ok || !report.at.After(last) || pod.Status.StartTime != nil && report.at.Before(pod.Status.StartTime.Time) {
+			continue
+		}
+		stands := time.Minute
+		if !last.IsZero() {
+			stands = report.at.Sub(last)
+		}
+		w.sampled[pod.UID] = report.at
+		for _, share := range recommend.Apportion(pod, report.Usage) {
+			w.learnUsage(share, report.at, stands, count)
+		}
+	}
+	for uid := range w.sampled {
+		if !seen[uid] {
+			delete(w.sampled, uid)
+		}
+	}
+}
+
+func (w *workload) learnUsage(share recommend.Share, at time.Time, stands time.Duration, count func(string, bool)) {
+	if advised, ok := w.advised[share.Container]; ok {
+		count("cpu", share.Usage.Cores*1000 > float64(advised.CPU.Target))
+		count("memory", share.Usage.Bytes > float64(advised.Memory.Target))
+	}
+	if container := w.container(share.Container); container != nil {
+		container.AddUsage(at, share.Usage.Cores, share.Usage.Bytes, stands)
+		w.dirty = true
+	}
+}
+
+// container of a name; nil when there are too many.
+func (w *workload) container(name string) *recommend.Container {
+	if w.containers[name] == nil && len(w.containers) < mostContainers {
+		w.containers[name] = recommend.NewContainer()
+	}
+	return w.containers[name]
+}
+
+// learnOOM looks for containers that ran out of memory.
+func (w *workload) learnOOM(pod *corev1.Pod) {
+	statuses := append(pod.Status.ContainerStatuses[:len(pod.Status.ContainerStatuses):len(pod.Status.ContainerStatuses)], pod.Status.InitContainerStatuses...)
+	for _, c := range recommend.Containers(pod) {
+		for i := range statuses {
+			if statuses[i].Name != c.Name {
+				continue
+			}
+			for _, ended := range []*corev1.ContainerStateTerminated{statuses[i].LastTerminationState.Terminated, statuses[i].State.Terminated} {
+				if ended == nil || ended.Reason != "OOMKilled" {
+					continue
+				}
+				if container := w.container(c.Name); container != nil && container.AddOOM(ended.FinishedAt.Time, memoryOf(c, &statuses[i])) {
+					w.dirty = true
+				}
+			}
+		}
+	}
+}
+
+// memoryOf is how much memory a container had when it ran out of it: its limit, or else its request.
+func memoryOf(c *corev1.Container, status *corev1.ContainerStatus) float64 {
+	resources := c.Resources
+	if status.Resources != nil {
+		resources = *status.Resources
+	}
+	name := recommend.NamesOf(c).Memory
+	for _, list := range []corev1.ResourceList{resources.Limits, resources.Requests, c.Resources.Limits, c.Resources.Requests} {
+		if quantity, ok := list[name]; ok && quantity.Sign() > 0 {
+			return float64(quantity.Value())
+		}
+	}
+	return 0
+}
+
+// advise derives the recommendations of all known containers, of which a pod has so many.
+func (w *workload) advise(options recommend.Options, at time.Time, perPod int) {
+	clear(w.advised)
+	for name, container := range w.containers {
+		if !container.Last.IsZero() && at.Sub(container.Last) > forgetAfter {
+			delete(w.containers, name)
+			continue
+		}
+		if container.Known() {
+			w.advised[name] = container.Recommend(options, perPod, at)
+		}
+	}
+}
+
+// forget drops resizes that are older than any cool-down.
+func (w *workload) forget(at time.Time, coolDown time.Duration) {
+	for uid, applied := range w.applied {
+		if at.Sub(applied) > coolDown {
+			delete(w.applied, uid)
+		}
+	}
+}
+
+func secondsOf(at time.Time) *metav1.Time { return &metav1.Time{Time: at.Truncate(time.Second)} }

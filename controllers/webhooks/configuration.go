@@ -1,0 +1,42 @@
+package webhooks
+
+import (
+	"fmt"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"koordinator.sh/koord/api/configuration"
+	"koordinator.sh/koord/decision/colocationprofile/policy"
+)
+
+// ValidateConfigMapPath is the path of the webhook for the configuration.
+const ValidateConfigMapPath = "/validate-configmap"
+
+// configMap is the ConfigMap with the configuration.
+func (o *Options) configMap() types.NamespacedName {
+	name := o.ConfigMap
+	if name == "" {
+		name = configuration.DefaultConfigMapName
+	}
+	return types.NamespacedName{Namespace: o.Namespace, Name: name}
+}
+
+// validatingConfiguration is the webhook for one ConfigMap. While nobody answers it may be written as one likes: the manager
+// goes on with the last configuration that was good.
+func (o *Options) validatingConfiguration(bundle []byte) admissionregistrationv1.ValidatingWebhook {
+	name := o.configMap()
+	return admissionregistrationv1.ValidatingWebhook{
+		Name:                    "validate-configmap.koordinator.sh",
+		ClientConfig:            o.clientConfig(ValidateConfigMapPath, bundle),
+		Rules:                   namespaced("", "v1", "configmaps", []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}),
+		FailurePolicy:           new(admissionregistrationv1.Ignore),
+		MatchPolicy:             new(admissionregistrationv1.Equivalent),
+		NamespaceSelector:       within(name.Namespace),
+		ObjectSelector:          policy.OutsideOf(nil),
+		SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
+		TimeoutSeconds:          new(int32(timeoutSeconds)),
+		AdmissionReviewVersions: []string{"v1"},
+		MatchConditions:         []admissionregistrationv1.MatchCondition{{Name: "the-configuration", Expression: fmt.Sprintf("request.name == %q", name.Name)}},
+	}
+}

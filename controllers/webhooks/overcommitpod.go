@@ -1,0 +1,83 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/colocationprofile/policy"
+	"koordinator.sh/koord/decision/prodovercommit"
+)
+
+// OvercommitPodPath is the path of the webhook for pods of namespaces with an overcommit factor.
+const OvercommitPodPath = "/overcommit-pod"
+
+const overcommitPodName = "overcommit-pod.koordinator.sh"
+
+// podOvercommitter computes requests from limits in namespaces with an overcommit factor. The factor of a profile, which is
+// applied before, wins.
+type podOvercommitter struct {
+	reader, live client.Reader
+	decoder      admission.Decoder
+}
+
+// Handle answers one request.
+func (o *podOvercommitter) Handle(ctx context.Context, request admission.Request) admission.Response {
+	if request.Operation != admissionv1.Create || request.SubResource != "" {
+		return admission.Allowed("")
+	}
+	var pod corev1.Pod
+	if err := o.decoder.Decode(request, &pod); err != nil {
+		return admission.Errored(http.StatusBadRequest, fmt.Errorf("decode pod: %w", err))
+	}
+	labels, err := readNamespaceLabels(ctx, o.reader, o.live, request.Namespace)
+	if err != nil {
+		return admission.Errored(http.StatusInternalServerError, err)
+	}
+	noted, err := extension.GetProdOvercommit(pod.Annotations)
+	if byProfile := err == nil && noted != nil && strings.HasPrefix(noted.Source, "profile/"); byProfile || labels[extension.ProdOvercommitFactor] == "" {
+		return admission.Allowed("")
+	}
+	changed := pod.DeepCopy()
+	trace, err := prodovercommit.Apply(changed, labels[extension.ProdOvercommitFactor], "namespace/"+request.Namespace)
+	if err != nil {
+		return admission.Errored(http.StatusInternalServerError, err)
+	}
+	klog.FromContext(ctx).V(4).Info("Computed requests from limits", "namespace", request.Namespace, "pod", pod.Name, "trace", trace)
+	return patchBetween(&pod, changed)
+}
+
+// mutatingOvercommit is the webhook for pods of namespaces with an overcommit factor. A pod that nobody answers for keeps
+// the larger requests it came with, so it is let in.
+func (o *Options) mutatingOvercommit(bundle []byte) []admissionregistrationv1.MutatingWebhook {
+	if o.SkipResources {
+		return nil
+	}
+	namespaces := policy.OutsideOf(o.profileOptions().ExemptNamespaces)
+	namespaces.MatchExpressions = append(namespaces.MatchExpressions, metav1.LabelSelectorRequirement{
+		Key: extension.ProdOvercommitFactor, Operator: metav1.LabelSelectorOpExists,
+	})
+	return []admissionregistrationv1.MutatingWebhook{{
+		Name:                    overcommitPodName,
+		ClientConfig:            o.clientConfig(OvercommitPodPath, bundle),
+		Rules:                   pods(admissionregistrationv1.Create),
+		FailurePolicy:           new(admissionregistrationv1.Ignore),
+		MatchPolicy:             new(admissionregistrationv1.Equivalent),
+		NamespaceSelector:       namespaces,
+		ObjectSelector:          policy.OutsideOf(nil),
+		SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
+		TimeoutSeconds:          new(int32(timeoutSeconds)),
+		AdmissionReviewVersions: []string{"v1"},
+		ReinvocationPolicy:      new(admissionregistrationv1.IfNeededReinvocationPolicy),
+	}}
+}

@@ -1,0 +1,108 @@
+package webhooks
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"koordinator.sh/koord/api/extension"
+	quotav1alpha1 "koordinator.sh/koord/api/quota/v1alpha1"
+	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+)
+
+// TestNothingOfTheSystemIsBlockedWhileNobodyAnswers looks at every webhook but those for pods, which leave those namespaces out.
+func TestNothingOfTheSystemIsBlockedWhileNobodyAnswers(t *testing.T) {
+	o := options()
+	o.QuotaTrees = true
+	type scope struct {
+		name     string
+		selector *metav1.LabelSelector
+		failure  admissionregistrationv1.FailurePolicyType
+	}
+	var scopes []scope
+	for _, w := range o.mutating("true", false, []byte("b")) {
+		scopes = append(scopes, scope{w.Name, w.NamespaceSelector, *w.FailurePolicy})
+	}
+	for _, w := range o.validating([]byte("b")) {
+		scopes = append(scopes, scope{w.Name, w.NamespaceSelector, *w.FailurePolicy})
+	}
+	seen := map[string]bool{}
+	for _, s := range scopes {
+		if seen[s.name] {
+			t.Errorf("two webhooks are named %s", s.name)
+		}
+		seen[s.name] = true
+		if s.failure == admissionregistrationv1.Ignore {
+			continue
+		}
+		outside := s.selector.MatchExpressions
+		if len(outside) != 1 || outside[0].Operator != metav1.LabelSelectorOpNotIn || strings.Join(outside[0].Values, ",") != "kube-system,"+system {
+			t.Errorf("%s fails within %v", s.name, outside)
+		}
+	}
+	for _, want := range []string{
+		"validate-configmap.koordinator.sh", "mutate-elasticquota.koordinator.sh", "validate-elasticquota.koordinator.sh",
+		"validate-elasticquota-of-the-system.koordinator.sh", "mutate-pod-quota-tree.koordinator.sh",
+	} {
+		if !seen[want] {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	o.QuotaTrees = false
+	for _, w := range o.mutating("true", false, []byte("b")) {
+		if w.Name == "mutate-pod-quota-tree.koordinator.sh" {
+			t.Error("pods are confined though it is turned off")
+		}
+	}
+}
+
+func TestPodsOfAQuotaTreeGetItsNodes(t *testing.T) {
+	scheme := newScheme(t)
+	if err := quotav1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	profile := &quotav1alpha1.ElasticQuotaProfile{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "profile", Labels: map[string]string{extension.LabelQuotaTreeID: "7"}},
+		Spec:       quotav1alpha1.ElasticQuotaProfileSpec{NodeSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"pool": "a"}}},
+	}
+	quota := &schedulingsigsv1alpha1.ElasticQuota{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "leaf", Labels: map[string]string{extension.LabelQuotaTreeID: "7"}}}
+	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(profile, quota).WithIndex(&schedulingsigsv1alpha1.ElasticQuota{}, quotaNameIndex, quotaName).Build()
+	mutator := &quotaPodMutator{reader: reader, decoder: admission.NewDecoder(scheme)}
+	inPool := []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "pool", Operator: corev1.NodeSelectorOpIn, Values: []string{"a"}}}}}
+	for name, test := range map[string]struct {
+		key, value string
+		want       []corev1.NodeSelectorTerm
+	}{
+		"by its quota":                 {extension.LabelQuotaName, "leaf", inPool},
+		"by its tree":                  {extension.LabelQuotaTreeID, "7", inPool},
+		"of another tree":              {extension.LabelQuotaTreeID, "8", nil},
+		"of a quota that is not there": {extension.LabelQuotaName, "none", nil},
+		"of no quota":                  {"app", "x", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "x", Labels: map[string]string{test.key: test.value}}}
+			data, err := json.Marshal(pod)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: data}}}
+			got := patched(t, request, mutator.Handle(t.Context(), request))
+			var terms []corev1.NodeSelectorTerm
+			if got.Spec.Affinity != nil {
+				terms = got.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+			}
+			if diff := cmp.Diff(test.want, terms); diff != "" {
+				t.Errorf("terms (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

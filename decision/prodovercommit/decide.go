@@ -1,0 +1,139 @@
+package prodovercommit
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"koordinator.sh/koord/api/extension"
+)
+
+// Trace says what became of a pod's requests.
+type Trace struct {
+	// Source of the factor: profile/NAME or namespace/NAME.
+	Source string `json:"source"`
+	// Factor by resource.
+	Factor map[corev1.ResourceName]extension.Ratio `json:"factor,omitempty"`
+	// Reason says why the pod is left alone; empty when it is not.
+	Reason string `json:"reason,omitempty"`
+	// Amounts lists the requests that follow from limits, in the order of containers and then cpu before memory.
+	Amounts []Amount `json:"amounts,omitempty"`
+}
+
+// Amount is one request.
+type Amount struct {
+	// Field is its path in the pod.
+	Field string `json:"field"`
+	// Limit it follows from; Before is empty when nothing was requested.
+	Limit  string `json:"limit"`
+	Before string `json:"before,omitempty"`
+	After  string `json:"after"`
+}
+
+// Apply sets the requests of a pod to its limits divided by a factor, which is text as ParseProdOvercommitFactor reads it,
+// rounded up to thousandths of a cpu and to whole bytes. What has no limit, or no factor, stays. Pods that are not prod, pods
+// that own their cpus and pods with resources as a whole are left alone; so is every pod when the factor cannot be read.
+// Applying it again changes nothing.
+func Apply(pod *corev1.Pod, factor, source string) (Trace, error) {
+	trace := Trace{Source: source}
+	factors, err := extension.ParseProdOvercommitFactor(factor)
+	if err != nil {
+		trace.Reason = fmt.Sprintf("the factor of %s cannot be read: %v", source, err)
+		return trace, nil
+	}
+	trace.Factor = factors
+	if trace.Reason = exempt(pod); trace.Reason != "" {
+		return trace, nil
+	}
+	for i := range pod.Spec.InitContainers {
+		trace.container(&pod.Spec.InitContainers[i], "spec.initContainers")
+	}
+	for i := range pod.Spec.Containers {
+		trace.container(&pod.Spec.Containers[i], "spec.containers")
+	}
+	if len(trace.Amounts) == 0 {
+		trace.Reason = "the pod has no limit of a resource with a factor"
+		return trace, nil
+	}
+	if err := extension.SetProdOvercommit(pod, &extension.ProdOvercommit{Factor: factors, Source: source}); err != nil {
+		return trace, fmt.Errorf("note the overcommit of %s: %w", source, err)
+	}
+	return trace, nil
+}
+
+// exempt says why a pod is left alone; empty when it is not.
+func exempt(pod *corev1.Pod) string {
+	class := extension.PodPriorityClass(pod)
+	if class == extension.PriorityNone {
+		class = extension.PriorityClassOfQoS(extension.PodQoSClass(pod))
+	}
+	switch qos := extension.PodQoSClass(pod); {
+	case class != extension.PriorityNone && class != extension.PriorityProd:
+		return fmt.Sprintf("the pod is %s, not %s", class, extension.PriorityProd)
+	case qos == extension.QoSLSE || qos == extension.QoSLSR || qos == extension.QoSSystem || qos == extension.QoSBE:
+		return fmt.Sprintf("requests of pods with QoS class %s are what they say", qos)
+	case pod.Annotations[extension.AnnotationResourceSpec] != "":
+		return "the pod asks for cpus of its own"
+	case pod.Spec.Resources != nil:
+		return "the pod has resources as a whole"
+	}
+	return ""
+}
+
+func (t *Trace) container(container *corev1.Container, path string) {
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		limit, limited := container.Resources.Limits[name]
+		factor, ok := t.Factor[name]
+		if !limited || !ok {
+			continue
+		}
+		request := divide(name, limit, factor)
+		amount := Amount{Field: fmt.Sprintf("%s[%s].resources.requests[%s]", path, container.Name, name), Limit: limit.String(), After: request.String()}
+		if before, requested := container.Resources.Requests[name]; requested {
+			amount.Before = before.String()
+			if before.Cmp(request) == 0 {
+				request = before
+			}
+		}
+		if container.Resources.Requests == nil {
+			container.Resources.Requests = corev1.ResourceList{}
+		}
+		container.Resources.Requests[name] = request
+		t.Amounts = append(t.Amounts, amount)
+	}
+}
+
+// divide is limit/factor, rounded up, and never more than the limit.
+func divide(name corev1.ResourceName, limit resource.Quantity, factor extension.Ratio) resource.Quantity {
+	percent := uint64(math.Round(float64(factor) * 100))
+	if percent <= 100 {
+		return limit
+	}
+	if name == corev1.ResourceCPU {
+		return smaller(limit, *resource.NewMilliQuantity(quotient(limit.MilliValue(), percent), limit.Format))
+	}
+	return smaller(limit, *resource.NewQuantity(quotient(limit.Value(), percent), limit.Format))
+}
+
+func smaller(limit, request resource.Quantity) resource.Quantity {
+	if request.Cmp(limit) > 0 {
+		return limit
+	}
+	return request
+}
+
+// quotient is value*100/percent, rounded up, for a percent above 100; the product has 128 bits.
+func quotient(value int64, percent uint64) int64 {
+	if value <= 0 {
+		return value
+	}
+	high, low := bits.Mul64(uint64(value), 100)
+	whole, rest := bits.Div64(high, low, percent)
+	if rest > 0 {
+		whole++
+	}
+	return int64(whole)
+}
