@@ -109,10 +109,13 @@ func (w *world) removePod(found *object) {
 	w.remove(podKind, found.key)
 }
 
-// endPod lets a bound pod run, end, or be on its way out.
+// endPod lets a bound pod run or end. One that ended never runs again.
 func (w *world) endPod() {
 	found := w.some(podKind)
-	if found == nil || into[corev1.Pod](found).Spec.NodeName == "" {
+	if found == nil {
+		return
+	}
+	if pod := into[corev1.Pod](found); pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 		return
 	}
 	edit(w, podKind, found.key, func(pod *corev1.Pod) {
