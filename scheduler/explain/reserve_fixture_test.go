@@ -15,8 +15,13 @@ import (
 	decision "koordinator.sh/koord/decision/reservation"
 )
 
-// Hold implements reservations.Holder: reserve pods stand in the scheduler's cache.
+// Hold implements reservations.Holder: reserve pods stand in the scheduler's cache. One that goes may not be there.
 func (c *cluster) Hold(before, after *corev1.Pod) {
+	if before != nil {
+		if _, err := c.scheduler.Cache.GetPod(before); err != nil {
+			before = nil
+		}
+	}
 	if before != nil {
 		c.must(c.scheduler.Cache.RemovePod(klog.Background(), before))
 	}

@@ -377,12 +377,17 @@ func until[T comparable](t testing.TB, what string, want T, get func() T) {
 	}
 }
 
+// phase of a Reservation and its node, once the scheduler has seen that it is placed.
 func (r *running) phase(name string) func() string {
 	return func() string {
-		if object := r.objects.get(name); object != nil {
-			return string(object.Status.Phase) + " " + object.Status.NodeName
+		object := r.objects.get(name)
+		if object == nil {
+			return "gone"
 		}
-		return "gone"
+		if _, seen := r.state.ByUID(object.UID); decision.Active(object) && !seen {
+			return "unseen"
+		}
+		return string(object.Status.Phase) + " " + object.Status.NodeName
 	}
 }
 

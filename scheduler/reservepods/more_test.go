@@ -413,7 +413,7 @@ func TestAReservationThatEndsUnseen(t *testing.T) {
 			c.objects.hush()
 			r := c.start(t, "")
 			c.objects.create(newReservation("web", "3", false))
-			until(t, "it is placed", "Available node-1", r.phase("web"))
+			until(t, "it is placed", "unseen", r.phase("web"))
 			until(t, "its room is taken", 3000, func() int64 { return r.requested("node-1") })
 			end(c)
 			c.objects.look()

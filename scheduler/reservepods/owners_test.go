@@ -63,7 +63,7 @@ func TestAnOwnerThatCameBeforeTheReservationWasShown(t *testing.T) {
 	until(t, "the reservation waits", true, func() bool { return len(c.objects.get("web").Status.Conditions) > 0 })
 	c.objects.hush()
 	r.delete("before")
-	until(t, "the reservation is placed", "Available node-1", r.phase("web"))
+	until(t, "the reservation is placed", "unseen", r.phase("web"))
 	r.create(newPod("owner", "web", "4"))
 	until(t, "the owner finds no room", true, r.failed("owner"))
 	c.objects.look()
