@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -60,18 +61,20 @@ func kill(t *testing.T, name string) {
 	})
 }
 
-// pause stops a component without ending it, as a machine that hangs does, until the test is over.
-func pause(t *testing.T, name string) {
+// pause stops a component without ending it, as a machine that hangs does, until it is resumed, or the test is over.
+func pause(t *testing.T, name string) (resume func()) {
 	t.Helper()
 	pid := componentOf(t, name).PID
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	resume = sync.OnceFunc(func() {
 		if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 			t.Errorf("continue %s: %v", name, err)
 		}
 	})
+	t.Cleanup(resume)
+	return resume
 }
 
 func TestKilledComponentsComeBack(t *testing.T) {
@@ -131,7 +134,10 @@ func TestMalformedConfigurationKeepsTheLastGoodOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { setColocation(context.Background(), t, good.Data["colocation-config"]) })
+	// Admission refuses it, but lets everything in while nobody answers.
+	resume := pause(t, "koord-manager")
 	setColocation(t.Context(), t, `{"enable": false, "cpuReclaimThresholdPercent": `)
+	resume()
 
 	sandboxtest.Eventually(t, patience, func() error {
 		events, err := client.CoreV1().Events(systemNamespace).List(t.Context(), metav1.ListOptions{

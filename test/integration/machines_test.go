@@ -167,7 +167,7 @@ func machine(pool string, i int) *corev1.Node {
 			Name:   name,
 			Labels: map[string]string{corev1.LabelHostname: name, "pool": pool},
 			// These tests fill machines to the last CPU, which is not what load-aware scheduling wants.
-			Annotations: map[string]string{extension.AnnotationCustomUsageThresholds: `{"usageThresholds":{"cpu":100,"memory":100}}`},
+			Annotations: map[string]string{extension.AnnotationCustomUsageThresholds: `{"usageThresholds":{"cpu":0,"memory":0}}`},
 		},
 		Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: poolTaint, Value: pool, Effect: corev1.TaintEffectNoSchedule}}},
 		Status: corev1.NodeStatus{
