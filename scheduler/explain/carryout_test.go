@@ -67,7 +67,7 @@ func (c *cluster) carryOut(t *rapid.T, fix *diagnosticsv1alpha1.Fix) {
 		case "relaxNUMAPolicy":
 			delete(asked.Annotations, extension.AnnotationNUMATopologySpec)
 		case "unbindCPUs":
-			if strings.HasPrefix(fix.Command, "kubectl edit reservation") { // a pod is labelled by the command
+			if strings.Contains(fix.Command, "kubectl edit reservation") { // a pod is labelled by the command
 				asked.Labels[extension.LabelPodQoS] = string(extension.QoSLS)
 			}
 		case "evictPod", "evictPods":
