@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/device"
+	"koordinator.sh/koord/scheduler/wakeup"
 )
 
 // DeviceEvents is the resource under which changes of Devices reach the scheduling queue.
@@ -34,11 +34,7 @@ func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, 
 // afterDevice wakes pods that the node could serve if it were empty, when its Device offers them more than before. A node
 // that loses its Device has nothing to refuse by.
 func (p *Plugin) afterDevice(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
-	before, err := asDevice(oldObject)
-	if err != nil {
-		return fwk.Queue, err
-	}
-	after, err := asDevice(newObject)
+	before, after, err := wakeup.Objects[schedulingv1alpha1.Device](oldObject, newObject)
 	if err != nil {
 		return fwk.Queue, err
 	}
@@ -57,7 +53,7 @@ func (p *Plugin) afterDevice(_ klog.Logger, pod *corev1.Pod, oldObject, newObjec
 	if before != nil && !offer.Gains(p.state.Decode(before), found.request) {
 		return fwk.QueueSkip, nil
 	}
-	return queueIf(p.couldServe(found.request, offer, node)), nil
+	return wakeup.If(p.couldServe(found.request, offer, node)), nil
 }
 
 // couldServe is true when the node could serve the request if it were empty.
@@ -79,7 +75,7 @@ func (p *Plugin) afterNode(_ klog.Logger, pod *corev1.Pod, oldObject, newObject 
 	if offer == nil || err != nil || refusal != nil || found.request == nil {
 		return fwk.Queue, nil
 	}
-	return queueIf(p.couldServe(found.request, offer, after)), nil
+	return wakeup.If(p.couldServe(found.request, offer, after)), nil
 }
 
 // afterPodGone wakes pods that ask for what a pod held that is gone.
@@ -91,13 +87,13 @@ func (p *Plugin) afterPodGone(_ klog.Logger, pod *corev1.Pod, oldObject, _ any) 
 	held, found := p.state.Holds(gone)
 	if !found {
 		// The pod may have been given devices, and be forgotten already, before its annotations said so.
-		return queueIf(gone.Spec.NodeName != "" && device.Concerns(gone)), nil
+		return wakeup.If(gone.Spec.NodeName != "" && device.Concerns(gone)), nil
 	}
 	asking, refusal, err := p.parse(pod)
 	if err != nil || refusal != nil || asking.request == nil {
 		return fwk.Queue, nil
 	}
-	return queueIf(asking.request.Holds(&held)), nil
+	return wakeup.If(asking.request.Holds(&held)), nil
 }
 
 // afterPodChanged wakes the pod itself when it asks for less, or for another isolation.
@@ -106,24 +102,5 @@ func (p *Plugin) afterPodChanged(_ klog.Logger, pod *corev1.Pod, _, newObject an
 	if !ok {
 		return fwk.Queue, fmt.Errorf("unexpected object %T in a pod event", newObject)
 	}
-	return queueIf(changed.UID == pod.UID), nil
-}
-
-func queueIf(condition bool) fwk.QueueingHint {
-	if condition {
-		return fwk.Queue
-	}
-	return fwk.QueueSkip
-}
-
-func asDevice(object any) (*schedulingv1alpha1.Device, error) {
-	switch typed := object.(type) {
-	case nil:
-		return nil, nil
-	case *schedulingv1alpha1.Device:
-		return typed, nil
-	case cache.DeletedFinalStateUnknown:
-		return asDevice(typed.Obj)
-	}
-	return nil, fmt.Errorf("unexpected object %T in a Device event", object)
+	return wakeup.If(changed.UID == pod.UID), nil
 }

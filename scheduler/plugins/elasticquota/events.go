@@ -7,12 +7,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/scheduler/wakeup"
 )
 
 // QuotaEvents is the resource under which changes of ElasticQuotas reach the scheduling queue.
@@ -29,11 +29,7 @@ func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, 
 }
 
 func (p *Plugin) afterQuota(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
-	before, err := asQuota(oldObject)
-	if err != nil {
-		return fwk.Queue, err
-	}
-	after, err := asQuota(newObject)
+	before, after, err := wakeup.Objects[schedulingsigsv1alpha1.ElasticQuota](oldObject, newObject)
 	if err != nil {
 		return fwk.Queue, err
 	}
@@ -79,18 +75,6 @@ func (p *Plugin) hint(pod *corev1.Pod) fwk.QueueingHint {
 		return fwk.Queue
 	}
 	return fwk.QueueSkip
-}
-
-func asQuota(object any) (*schedulingsigsv1alpha1.ElasticQuota, error) {
-	switch typed := object.(type) {
-	case nil:
-		return nil, nil
-	case *schedulingsigsv1alpha1.ElasticQuota:
-		return typed, nil
-	case cache.DeletedFinalStateUnknown:
-		return asQuota(typed.Obj)
-	}
-	return nil, fmt.Errorf("unexpected object %T in an ElasticQuota event", object)
 }
 
 // latestEdit remembers whether the latest edit matters: one event asks once for every pending pod. Most edits are the

@@ -5,13 +5,13 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/loadaware"
 	"koordinator.sh/koord/scheduler/state"
+	"koordinator.sh/koord/scheduler/wakeup"
 )
 
 // NodeMetricEvents is the resource under which changes of NodeMetrics reach the scheduling queue.
@@ -31,7 +31,7 @@ func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, 
 }
 
 func (p *Plugin) afterNodeMetric(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
-	before, after, err := asMetrics(oldObject, newObject)
+	before, after, err := wakeup.Objects[slov1alpha1.NodeMetric](oldObject, newObject)
 	if err != nil {
 		return fwk.Queue, err
 	}
@@ -41,7 +41,7 @@ func (p *Plugin) afterNodeMetric(_ klog.Logger, pod *corev1.Pod, oldObject, newO
 		return fwk.QueueSkip, nil // not a node, or no longer one: nothing to pass
 	}
 	assigned := p.state.Assigned(name)
-	return queueIf(p.passes(pod, node, after, assigned, change{}) && !p.passes(pod, node, before, assigned, change{})), nil
+	return wakeup.If(p.passes(pod, node, after, assigned, change{}) && !p.passes(pod, node, before, assigned, change{})), nil
 }
 
 func (p *Plugin) afterNode(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
@@ -54,7 +54,7 @@ func (p *Plugin) afterNode(_ klog.Logger, pod *corev1.Pod, oldObject, newObject 
 		return fwk.QueueSkip, nil
 	}
 	before, ok := oldObject.(*corev1.Node)
-	return queueIf(!ok || before == nil || !p.passes(pod, before, metric, assigned, change{})), nil
+	return wakeup.If(!ok || before == nil || !p.passes(pod, before, metric, assigned, change{})), nil
 }
 
 // afterPodGone wakes pods when a pod that counted by its estimate leaves a node.
@@ -63,7 +63,7 @@ func (p *Plugin) afterPodGone(_ klog.Logger, pod *corev1.Pod, oldObject, _ any) 
 	if !ok {
 		return fwk.Queue, fmt.Errorf("unexpected object %T in a pod event", oldObject)
 	}
-	return queueIf(p.lifts(pod, gone.Spec.NodeName, change{gone.UID, gone}, change{pod: gone.UID})), nil
+	return wakeup.If(p.lifts(pod, gone.Spec.NodeName, change{gone.UID, gone}, change{pod: gone.UID})), nil
 }
 
 // afterPodChanged wakes the pod itself when its estimate may have fallen, and others when that of a pod on a node has.
@@ -79,7 +79,7 @@ func (p *Plugin) afterPodChanged(_ klog.Logger, pod *corev1.Pod, oldObject, newO
 	if !ok {
 		return fwk.Queue, fmt.Errorf("unexpected object %T in a pod event", oldObject)
 	}
-	return queueIf(p.lifts(pod, after.Spec.NodeName, change{after.UID, before}, change{after.UID, after})), nil
+	return wakeup.If(p.lifts(pod, after.Spec.NodeName, change{after.UID, before}, change{after.UID, after})), nil
 }
 
 // lifts is true when a node passes after a change of its pods and did not before. Whether the state has seen the change
@@ -102,13 +102,6 @@ func (p *Plugin) passes(pod *corev1.Pod, node *corev1.Node, metric *slov1alpha1.
 	return loadaware.Filter(loadaware.Input{Policy: p.policy, Node: digest, Pod: p.policy.Estimate(pod), Now: p.now()}).Passed()
 }
 
-func queueIf(condition bool) fwk.QueueingHint {
-	if condition {
-		return fwk.Queue
-	}
-	return fwk.QueueSkip
-}
-
 func nameOf(before, after *slov1alpha1.NodeMetric) string {
 	if after != nil {
 		return after.Name
@@ -117,24 +110,4 @@ func nameOf(before, after *slov1alpha1.NodeMetric) string {
 		return before.Name
 	}
 	return ""
-}
-
-func asMetrics(oldObject, newObject any) (before, after *slov1alpha1.NodeMetric, err error) {
-	if before, err = asMetric(oldObject); err != nil {
-		return nil, nil, err
-	}
-	after, err = asMetric(newObject)
-	return before, after, err
-}
-
-func asMetric(object any) (*slov1alpha1.NodeMetric, error) {
-	switch typed := object.(type) {
-	case nil:
-		return nil, nil
-	case *slov1alpha1.NodeMetric:
-		return typed, nil
-	case cache.DeletedFinalStateUnknown:
-		return asMetric(typed.Obj)
-	}
-	return nil, fmt.Errorf("unexpected object %T in a NodeMetric event", object)
 }

@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 	"koordinator.sh/koord/decision/numa"
+	"koordinator.sh/koord/scheduler/wakeup"
 )
 
 // TopologyEvents is the resource under which changes of NodeResourceTopologies reach the scheduling queue.
@@ -29,11 +29,7 @@ func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, 
 
 // afterReport wakes pods that the node could take, when its report offers more than before.
 func (p *Plugin) afterReport(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
-	before, err := asReport(oldObject)
-	if err != nil {
-		return fwk.Queue, err
-	}
-	after, err := asReport(newObject)
+	before, after, err := wakeup.Objects[topologyv1alpha1.NodeResourceTopology](oldObject, newObject)
 	if err != nil {
 		return fwk.Queue, err
 	}
@@ -44,7 +40,7 @@ func (p *Plugin) afterReport(_ klog.Logger, pod *corev1.Pod, oldObject, newObjec
 	}
 	p.state.Refresh(name)
 	offer := numa.Observe(node, after)
-	return queueIf(offer.Exceeds(numa.Observe(node, before)) && p.couldTake(pod, node, offer)), nil
+	return wakeup.If(offer.Exceeds(numa.Observe(node, before)) && p.couldTake(pod, node, offer)), nil
 }
 
 // afterNode does the same for labels, annotations and allocatable.
@@ -59,7 +55,7 @@ func (p *Plugin) afterNode(_ klog.Logger, pod *corev1.Pod, oldObject, newObject 
 	if before, known := oldObject.(*corev1.Node); known && before != nil && !offer.Exceeds(numa.Observe(before, report)) && !growsAmplified(offer, before, after) {
 		return fwk.QueueSkip, nil
 	}
-	return queueIf(p.couldTake(pod, after, offer)), nil
+	return wakeup.If(p.couldTake(pod, after, offer)), nil
 }
 
 // growsAmplified is true for a node that shows more cpu than it has, and now shows more than before.
@@ -84,7 +80,7 @@ func (p *Plugin) afterPodGone(_ klog.Logger, pod *corev1.Pod, oldObject, _ any) 
 	if _, held := numa.Held(gone); !held && offer.Ratio <= 1 {
 		return fwk.QueueSkip, nil
 	}
-	return queueIf(p.couldTake(pod, node, offer)), nil
+	return wakeup.If(p.couldTake(pod, node, offer)), nil
 }
 
 // afterPodChanged wakes the pod itself, and everyone when another pod shrinks on an amplified node.
@@ -104,20 +100,13 @@ func (p *Plugin) afterPodChanged(_ klog.Logger, pod *corev1.Pod, _, newObject an
 		return fwk.QueueSkip, nil
 	}
 	offer := p.state.Node(node)
-	return queueIf(offer.Ratio > 1 && p.couldTake(pod, node, offer)), nil
+	return wakeup.If(offer.Ratio > 1 && p.couldTake(pod, node, offer)), nil
 }
 
 // couldTake is true when the node would do if no pod were on it.
 func (p *Plugin) couldTake(pod *corev1.Pod, node *corev1.Node, offer *numa.Node) bool {
 	request, verdict := numa.RequestOf(pod, p.args)
 	return verdict.Passed() && numa.CouldTake(p.args, offer, request, node.Status.Allocatable)
-}
-
-func queueIf(condition bool) fwk.QueueingHint {
-	if condition {
-		return fwk.Queue
-	}
-	return fwk.QueueSkip
 }
 
 func nameOf(before, after *topologyv1alpha1.NodeResourceTopology) string {
@@ -128,16 +117,4 @@ func nameOf(before, after *topologyv1alpha1.NodeResourceTopology) string {
 		return before.Name
 	}
 	return ""
-}
-
-func asReport(object any) (*topologyv1alpha1.NodeResourceTopology, error) {
-	switch typed := object.(type) {
-	case nil:
-		return nil, nil
-	case *topologyv1alpha1.NodeResourceTopology:
-		return typed, nil
-	case cache.DeletedFinalStateUnknown:
-		return asReport(typed.Obj)
-	}
-	return nil, fmt.Errorf("unexpected object %T in a NodeResourceTopology event", object)
 }

@@ -5,13 +5,13 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	decision "koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/scheduler/wakeup"
 )
 
 // ReservationEvents is the resource under which changes of Reservations reach the scheduling queue.
@@ -28,22 +28,18 @@ func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, 
 }
 
 func (p *Plugin) afterReservation(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
-	before, err := asReservation(oldObject)
-	if err != nil {
-		return fwk.Queue, err
-	}
-	after, err := asReservation(newObject)
+	before, after, err := wakeup.Objects[schedulingv1alpha1.Reservation](oldObject, newObject)
 	if err != nil {
 		return fwk.Queue, err
 	}
 	if decision.IsReservePod(pod) {
-		return queueIf(before != nil && decision.Active(before) && (after == nil || !decision.Active(after))), nil
+		return wakeup.If(before != nil && decision.Active(before) && (after == nil || !decision.Active(after))), nil
 	}
 	demand, err := decision.NewDemand(pod)
 	if err != nil {
 		return fwk.QueueSkip, nil // until the pod changes
 	}
-	return queueIf(usable(demand, after) && (!usable(demand, before) || freed(before, after))), nil
+	return wakeup.If(usable(demand, after) && (!usable(demand, before) || freed(before, after))), nil
 }
 
 // usable tells whether a pod could use a reservation that nobody uses.
@@ -73,11 +69,11 @@ func (p *Plugin) afterPod(_ klog.Logger, pod *corev1.Pod, oldObject, newObject a
 		return fwk.Queue, fmt.Errorf("unexpected object %T in a pod event", oldObject)
 	}
 	if newObject != nil {
-		return queueIf(before.UID == pod.UID), nil
+		return wakeup.If(before.UID == pod.UID), nil
 	}
 	if decision.IsReservePod(pod) {
 		object, found := p.state.Get(decision.NameOf(pod))
-		return queueIf(found && (object.Spec.PreAllocation || decision.IsReservePod(before))), nil
+		return wakeup.If(found && (object.Spec.PreAllocation || decision.IsReservePod(before))), nil
 	}
 	allocated, err := extension.GetReservationAllocated(before.Annotations)
 	if err != nil || allocated == nil {
@@ -90,7 +86,7 @@ func (p *Plugin) afterPod(_ klog.Logger, pod *corev1.Pod, oldObject, newObject a
 		return fwk.QueueSkip, nil
 	}
 	view, found := p.state.ByUID(allocated.UID)
-	return queueIf(found && view.MatchesOwner(pod)), nil
+	return wakeup.If(found && view.MatchesOwner(pod)), nil
 }
 
 func (p *Plugin) afterNode(_ klog.Logger, pod *corev1.Pod, _, newObject any) (fwk.QueueingHint, error) {
@@ -100,7 +96,7 @@ func (p *Plugin) afterNode(_ klog.Logger, pod *corev1.Pod, _, newObject any) (fw
 	}
 	if decision.IsReservePod(pod) {
 		required := decision.RequiredNode(pod)
-		return queueIf(required == "" || required == node.Name), nil
+		return wakeup.If(required == "" || required == node.Name), nil
 	}
 	for _, view := range p.state.OnNode(node.Name) {
 		if view.MatchesOwner(pod) {
@@ -108,23 +104,4 @@ func (p *Plugin) afterNode(_ klog.Logger, pod *corev1.Pod, _, newObject any) (fw
 		}
 	}
 	return fwk.QueueSkip, nil
-}
-
-func queueIf(condition bool) fwk.QueueingHint {
-	if condition {
-		return fwk.Queue
-	}
-	return fwk.QueueSkip
-}
-
-func asReservation(object any) (*schedulingv1alpha1.Reservation, error) {
-	switch typed := object.(type) {
-	case nil:
-		return nil, nil
-	case *schedulingv1alpha1.Reservation:
-		return typed, nil
-	case cache.DeletedFinalStateUnknown:
-		return asReservation(typed.Obj)
-	}
-	return nil, fmt.Errorf("unexpected object %T in a Reservation event", object)
 }

@@ -9,6 +9,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"koordinator.sh/koord/decision/usageclass"
+	"koordinator.sh/koord/scheduler/wakeup"
 )
 
 // EventsToRegister names what may let a node pass that the plugin refused: a pod of the class that leaves a node or asks
@@ -26,7 +27,7 @@ func afterPodGone(_ klog.Logger, pod *corev1.Pod, oldObject, _ any) (fwk.Queuein
 	if !ok {
 		return fwk.Queue, fmt.Errorf("unexpected object %T in a pod event", oldObject)
 	}
-	return queueIf(gone.Spec.NodeName != "" && usageclass.ClassOf(gone) == usageclass.ClassOf(pod)), nil
+	return wakeup.If(gone.Spec.NodeName != "" && usageclass.ClassOf(gone) == usageclass.ClassOf(pod)), nil
 }
 
 func afterPodChanged(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
@@ -41,7 +42,7 @@ func afterPodChanged(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (
 	class := usageclass.ClassOf(pod)
 	left := usageclass.ClassOf(before) == class && usageclass.ClassOf(after) != class
 	smaller := usageclass.ClassOf(after) == class && usageclass.RequestOf(after).MilliCPU < usageclass.RequestOf(before).MilliCPU
-	return queueIf(after.Spec.NodeName != "" && (left || smaller)), nil
+	return wakeup.If(after.Spec.NodeName != "" && (left || smaller)), nil
 }
 
 func afterNode(_ klog.Logger, _ *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
@@ -50,12 +51,5 @@ func afterNode(_ klog.Logger, _ *corev1.Pod, oldObject, newObject any) (fwk.Queu
 		return fwk.Queue, fmt.Errorf("unexpected object %T in a node event", newObject)
 	}
 	before, ok := oldObject.(*corev1.Node)
-	return queueIf(!ok || before == nil || after.Status.Allocatable.Cpu().Cmp(*before.Status.Allocatable.Cpu()) > 0), nil
-}
-
-func queueIf(condition bool) fwk.QueueingHint {
-	if condition {
-		return fwk.Queue
-	}
-	return fwk.QueueSkip
+	return wakeup.If(!ok || before == nil || after.Status.Allocatable.Cpu().Cmp(*before.Status.Allocatable.Cpu()) > 0), nil
 }
