@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"koordinator.sh/koord/api/configuration"
-	"koordinator.sh/koord/decision/colocationprofile/policy"
 )
 
 // ValidateConfigMapPath is the path of the webhook for the configuration.
@@ -27,16 +26,11 @@ func (o *Options) configMap() types.NamespacedName {
 func (o *Options) validatingConfiguration(bundle []byte) admissionregistrationv1.ValidatingWebhook {
 	name := o.configMap()
 	return admissionregistrationv1.ValidatingWebhook{
-		Name:                    "validate-configmap.koordinator.sh",
-		ClientConfig:            o.clientConfig(ValidateConfigMapPath, bundle),
-		Rules:                   namespaced("", "v1", "configmaps", []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}),
-		FailurePolicy:           new(admissionregistrationv1.Ignore),
-		MatchPolicy:             new(admissionregistrationv1.Equivalent),
-		NamespaceSelector:       within(name.Namespace),
-		ObjectSelector:          policy.OutsideOf(nil),
-		SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
-		TimeoutSeconds:          new(int32(timeoutSeconds)),
-		AdmissionReviewVersions: []string{"v1"},
-		MatchConditions:         []admissionregistrationv1.MatchCondition{{Name: "the-configuration", Expression: fmt.Sprintf("request.name == %q", name.Name)}},
+		Name:              "validate-configmap.koordinator.sh",
+		ClientConfig:      o.clientConfig(ValidateConfigMapPath, bundle),
+		Rules:             namespaced("", "v1", "configmaps", []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}),
+		FailurePolicy:     new(admissionregistrationv1.Ignore),
+		NamespaceSelector: within(name.Namespace),
+		MatchConditions:   []admissionregistrationv1.MatchCondition{{Name: "the-configuration", Expression: fmt.Sprintf("request.name == %q", name.Name)}},
 	}
 }

@@ -1,10 +1,12 @@
 package webhooks
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/colocationprofile/policy"
@@ -31,41 +33,50 @@ func (o *Options) mutating(condition string, repeatable bool, bundle []byte) []a
 	if repeatable {
 		reinvocation = admissionregistrationv1.IfNeededReinvocationPolicy
 	}
-	return append([]admissionregistrationv1.MutatingWebhook{{
-		Name:                    mutatePodName,
-		ClientConfig:            o.clientConfig(MutatePodPath, bundle),
-		Rules:                   pods(admissionregistrationv1.Create),
-		FailurePolicy:           new(admissionregistrationv1.Fail),
-		MatchPolicy:             new(admissionregistrationv1.Equivalent),
-		NamespaceSelector:       policy.OutsideOf(o.profileOptions().ExemptNamespaces),
-		ObjectSelector:          policy.OutsideOf(nil),
-		SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
-		TimeoutSeconds:          new(int32(timeoutSeconds)),
-		AdmissionReviewVersions: []string{"v1"},
-		ReinvocationPolicy:      &reinvocation,
-		MatchConditions:         []admissionregistrationv1.MatchCondition{{Name: "needs-the-webhook", Expression: condition}},
+	webhooks := append([]admissionregistrationv1.MutatingWebhook{{
+		Name:               mutatePodName,
+		ClientConfig:       o.clientConfig(MutatePodPath, bundle),
+		Rules:              pods(admissionregistrationv1.Create),
+		FailurePolicy:      new(admissionregistrationv1.Fail),
+		NamespaceSelector:  policy.OutsideOf(o.profileOptions().ExemptNamespaces),
+		ReinvocationPolicy: &reinvocation,
+		MatchConditions:    []admissionregistrationv1.MatchCondition{{Name: "needs-the-webhook", Expression: condition}},
 	}}, append(o.mutatingOvercommit(bundle), append(o.mutatingQuotas(bundle), o.mutatingNodes(bundle)...)...)...)
+	for i := range webhooks {
+		w := &webhooks[i]
+		w.MatchPolicy, w.ObjectSelector, w.SideEffects, w.AdmissionReviewVersions = answered()
+		w.TimeoutSeconds = cmp.Or(w.TimeoutSeconds, new(int32(timeoutSeconds)))
+		w.ReinvocationPolicy = cmp.Or(w.ReinvocationPolicy, new(admissionregistrationv1.NeverReinvocationPolicy))
+	}
+	return webhooks
+}
+
+// answered is what is the same for all webhooks: they see a resource by whatever version it is written, change nothing
+// elsewhere, and select no object by its labels.
+func answered() (*admissionregistrationv1.MatchPolicyType, *metav1.LabelSelector, *admissionregistrationv1.SideEffectClass, []string) {
+	return new(admissionregistrationv1.Equivalent), policy.OutsideOf(nil), new(admissionregistrationv1.SideEffectClassNone), []string{"v1"}
 }
 
 // validating is the webhook for pods with co-location, and those for quotas and for the configuration.
 func (o *Options) validating(bundle []byte) []admissionregistrationv1.ValidatingWebhook {
 	webhooks := []admissionregistrationv1.ValidatingWebhook{{
-		Name:                    validatePodName,
-		ClientConfig:            o.clientConfig(ValidatePodPath, bundle),
-		Rules:                   pods(admissionregistrationv1.Create, admissionregistrationv1.Update),
-		FailurePolicy:           new(admissionregistrationv1.Fail),
-		MatchPolicy:             new(admissionregistrationv1.Equivalent),
-		NamespaceSelector:       policy.OutsideOf(o.profileOptions().ExemptNamespaces),
-		ObjectSelector:          policy.OutsideOf(nil),
-		SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
-		TimeoutSeconds:          new(int32(timeoutSeconds)),
-		AdmissionReviewVersions: []string{"v1"},
+		Name:              validatePodName,
+		ClientConfig:      o.clientConfig(ValidatePodPath, bundle),
+		Rules:             pods(admissionregistrationv1.Create, admissionregistrationv1.Update),
+		FailurePolicy:     new(admissionregistrationv1.Fail),
+		NamespaceSelector: policy.OutsideOf(o.profileOptions().ExemptNamespaces),
 		MatchConditions: []admissionregistrationv1.MatchCondition{
 			{Name: "not-while-it-is-deleted", Expression: "!has(object.metadata.deletionTimestamp)"},
 			{Name: "created-or-changed-in-co-location", Expression: validationCondition()},
 		},
 	}}
-	return append(append(webhooks, o.validatingQuotas(bundle)...), o.validatingConfiguration(bundle))
+	webhooks = append(append(webhooks, o.validatingQuotas(bundle)...), o.validatingConfiguration(bundle))
+	for i := range webhooks {
+		w := &webhooks[i]
+		w.MatchPolicy, w.ObjectSelector, w.SideEffects, w.AdmissionReviewVersions = answered()
+		w.TimeoutSeconds = new(int32(timeoutSeconds))
+	}
+	return webhooks
 }
 
 // validationCondition is true for pods that are created with co-location, and for updates that change a label by which a

@@ -34,14 +34,9 @@ func (o *Options) mutatingNodes(bundle []byte) []admissionregistrationv1.Mutatin
 				APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"nodes/status"}, Scope: new(admissionregistrationv1.ClusterScope),
 			},
 		}},
-		FailurePolicy:           new(admissionregistrationv1.Ignore),
-		MatchPolicy:             new(admissionregistrationv1.Equivalent),
-		NamespaceSelector:       policy.OutsideOf(nil),
-		ObjectSelector:          policy.OutsideOf(nil),
-		SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
-		TimeoutSeconds:          new(int32(nodeTimeoutSeconds)),
-		AdmissionReviewVersions: []string{"v1"},
-		ReinvocationPolicy:      new(admissionregistrationv1.NeverReinvocationPolicy),
-		MatchConditions:         []admissionregistrationv1.MatchCondition{{Name: "amplified", Expression: amplified}},
+		FailurePolicy:     new(admissionregistrationv1.Ignore),
+		NamespaceSelector: policy.OutsideOf(nil),
+		TimeoutSeconds:    new(int32(nodeTimeoutSeconds)),
+		MatchConditions:   []admissionregistrationv1.MatchCondition{{Name: "amplified", Expression: amplified}},
 	}}
 }

@@ -88,17 +88,12 @@ func (o *Options) mutatingQuotaPods(bundle []byte) []admissionregistrationv1.Mut
 	}
 	named := fmt.Sprintf("has(object.metadata.labels) && (%q in object.metadata.labels || %q in object.metadata.labels)", extension.LabelQuotaName, extension.LabelQuotaTreeID)
 	return []admissionregistrationv1.MutatingWebhook{{
-		Name:                    "mutate-pod-quota-tree.koordinator.sh",
-		ClientConfig:            o.clientConfig(MutateQuotaPodPath, bundle),
-		Rules:                   pods(admissionregistrationv1.Create),
-		FailurePolicy:           new(admissionregistrationv1.Fail),
-		MatchPolicy:             new(admissionregistrationv1.Equivalent),
-		NamespaceSelector:       policy.OutsideOf(o.profileOptions().ExemptNamespaces),
-		ObjectSelector:          policy.OutsideOf(nil),
-		SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
-		TimeoutSeconds:          new(int32(timeoutSeconds)),
-		AdmissionReviewVersions: []string{"v1"},
-		ReinvocationPolicy:      new(admissionregistrationv1.IfNeededReinvocationPolicy),
-		MatchConditions:         []admissionregistrationv1.MatchCondition{{Name: "names-a-quota", Expression: named}},
+		Name:               "mutate-pod-quota-tree.koordinator.sh",
+		ClientConfig:       o.clientConfig(MutateQuotaPodPath, bundle),
+		Rules:              pods(admissionregistrationv1.Create),
+		FailurePolicy:      new(admissionregistrationv1.Fail),
+		NamespaceSelector:  policy.OutsideOf(o.profileOptions().ExemptNamespaces),
+		ReinvocationPolicy: new(admissionregistrationv1.IfNeededReinvocationPolicy),
+		MatchConditions:    []admissionregistrationv1.MatchCondition{{Name: "names-a-quota", Expression: named}},
 	}}
 }

@@ -68,16 +68,11 @@ func (o *Options) mutatingOvercommit(bundle []byte) []admissionregistrationv1.Mu
 		Key: extension.ProdOvercommitFactor, Operator: metav1.LabelSelectorOpExists,
 	})
 	return []admissionregistrationv1.MutatingWebhook{{
-		Name:                    overcommitPodName,
-		ClientConfig:            o.clientConfig(OvercommitPodPath, bundle),
-		Rules:                   pods(admissionregistrationv1.Create),
-		FailurePolicy:           new(admissionregistrationv1.Ignore),
-		MatchPolicy:             new(admissionregistrationv1.Equivalent),
-		NamespaceSelector:       namespaces,
-		ObjectSelector:          policy.OutsideOf(nil),
-		SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
-		TimeoutSeconds:          new(int32(timeoutSeconds)),
-		AdmissionReviewVersions: []string{"v1"},
-		ReinvocationPolicy:      new(admissionregistrationv1.IfNeededReinvocationPolicy),
+		Name:               overcommitPodName,
+		ClientConfig:       o.clientConfig(OvercommitPodPath, bundle),
+		Rules:              pods(admissionregistrationv1.Create),
+		FailurePolicy:      new(admissionregistrationv1.Ignore),
+		NamespaceSelector:  namespaces,
+		ReinvocationPolicy: new(admissionregistrationv1.IfNeededReinvocationPolicy),
 	}}
 }

@@ -54,18 +54,12 @@ func (o *Options) mutatingQuotas(bundle []byte) []admissionregistrationv1.Mutati
 	var webhooks []admissionregistrationv1.MutatingWebhook
 	for _, scope := range o.quotaScopes() {
 		webhooks = append(webhooks, admissionregistrationv1.MutatingWebhook{
-			Name:                    "mutate-elasticquota" + scope.suffix + ".koordinator.sh",
-			ClientConfig:            o.clientConfig(elasticquota.MutatePath, bundle),
-			Rules:                   quotas(admissionregistrationv1.Create, admissionregistrationv1.Update),
-			FailurePolicy:           &scope.failure,
-			MatchPolicy:             new(admissionregistrationv1.Equivalent),
-			NamespaceSelector:       scope.namespaces,
-			ObjectSelector:          policy.OutsideOf(nil),
-			SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
-			TimeoutSeconds:          new(int32(timeoutSeconds)),
-			AdmissionReviewVersions: []string{"v1"},
-			ReinvocationPolicy:      new(admissionregistrationv1.NeverReinvocationPolicy),
-			MatchConditions:         quotaConditions(),
+			Name:              "mutate-elasticquota" + scope.suffix + ".koordinator.sh",
+			ClientConfig:      o.clientConfig(elasticquota.MutatePath, bundle),
+			Rules:             quotas(admissionregistrationv1.Create, admissionregistrationv1.Update),
+			FailurePolicy:     &scope.failure,
+			NamespaceSelector: scope.namespaces,
+			MatchConditions:   quotaConditions(),
 		})
 	}
 	return append(webhooks, o.mutatingQuotaPods(bundle)...)
@@ -75,17 +69,12 @@ func (o *Options) validatingQuotas(bundle []byte) []admissionregistrationv1.Vali
 	var webhooks []admissionregistrationv1.ValidatingWebhook
 	for _, scope := range o.quotaScopes() {
 		webhooks = append(webhooks, admissionregistrationv1.ValidatingWebhook{
-			Name:                    "validate-elasticquota" + scope.suffix + ".koordinator.sh",
-			ClientConfig:            o.clientConfig(elasticquota.ValidatePath, bundle),
-			Rules:                   quotas(admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete),
-			FailurePolicy:           &scope.failure,
-			MatchPolicy:             new(admissionregistrationv1.Equivalent),
-			NamespaceSelector:       scope.namespaces,
-			ObjectSelector:          policy.OutsideOf(nil),
-			SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
-			TimeoutSeconds:          new(int32(timeoutSeconds)),
-			AdmissionReviewVersions: []string{"v1"},
-			MatchConditions:         quotaConditions(),
+			Name:              "validate-elasticquota" + scope.suffix + ".koordinator.sh",
+			ClientConfig:      o.clientConfig(elasticquota.ValidatePath, bundle),
+			Rules:             quotas(admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete),
+			FailurePolicy:     &scope.failure,
+			NamespaceSelector: scope.namespaces,
+			MatchConditions:   quotaConditions(),
 		})
 	}
 	return webhooks
