@@ -19,7 +19,7 @@ func HeldBy(pod *corev1.Pod) (Allocation, bool) {
 	if !found {
 		return Allocation{}, false
 	}
-	if reservation.Standing(pod) {
+	if reservation.IsReservePod(pod) {
 		return allocation, true
 	}
 	limits := limitsOf(pod)

@@ -25,9 +25,10 @@ type podKey struct{ namespace, name string }
 // metric digests a NodeMetric.
 type metric struct {
 	// object is false when there is no NodeMetric at all.
-	object     bool
-	name       string
-	updateTime *metav1.Time
+	object bool
+	name   string
+	// updateTime is zero when nothing was ever reported.
+	updateTime time.Time
 	interval   time.Duration
 	// problem says why the values cannot be trusted; such a NodeMetric counts as absent.
 	problem string
@@ -65,11 +66,11 @@ func (m *metric) stateAt(now time.Time, expiration time.Duration) state {
 	switch {
 	case !m.object || m.problem != "":
 		return unknown
-	case m.updateTime == nil:
+	case m.updateTime.IsZero():
 		return expired
-	case m.updateTime.Time.After(now.Add(clockSkew)):
+	case m.updateTime.After(now.Add(clockSkew)):
 		return unknown
-	case now.Sub(m.updateTime.Time) >= expiration:
+	case now.Sub(m.updateTime) >= expiration:
 		return expired
 	case m.latest == nil:
 		return unknown
@@ -77,17 +78,17 @@ func (m *metric) stateAt(now time.Time, expiration time.Duration) state {
 	return usable
 }
 
-// reportedAt is when the usage was reported; zero when it never was.
-func (m *metric) reportedAt() time.Time {
-	if m.updateTime == nil {
-		return time.Time{}
+// observedAt is updateTime as a trace has it; nil when nothing was ever reported.
+func (m *metric) observedAt() *metav1.Time {
+	if m.updateTime.IsZero() {
+		return nil
 	}
-	return m.updateTime.Time
+	return &metav1.Time{Time: m.updateTime}
 }
 
 // coveredUntil is the moment before which an assigned pod is surely part of the reported usage.
 func (m *metric) coveredUntil() time.Time {
-	if m.updateTime == nil {
+	if m.updateTime.IsZero() {
 		return time.Time{}
 	}
 	return m.updateTime.Add(-m.interval)
@@ -97,7 +98,10 @@ func (p *Policy) readMetric(object *slov1alpha1.NodeMetric, node *Node) metric {
 	if object == nil {
 		return metric{}
 	}
-	m := metric{object: true, name: object.Name, updateTime: object.Status.UpdateTime, interval: defaultReportInterval}
+	m := metric{object: true, name: object.Name, interval: defaultReportInterval}
+	if reported := object.Status.UpdateTime; reported != nil {
+		m.updateTime = reported.Time
+	}
 	if policy := object.Spec.CollectPolicy; policy != nil && policy.ReportIntervalSeconds != nil && *policy.ReportIntervalSeconds > 0 {
 		m.interval = time.Duration(min(*policy.ReportIntervalSeconds, MaxSeconds)) * time.Second
 	}

@@ -62,7 +62,22 @@ func (p *Policy) Observe(in NodeInput) *Node {
 	for _, assigned := range in.Assigned {
 		p.addAssigned(node, assigned)
 	}
+	node.pack()
 	return node
+}
+
+// pack puts the amounts that Filter and Score read side by side in memory: they are read for every node and pod, and fetching
+// them is most of what that costs.
+func (n *Node) pack() {
+	amounts := []*[]int64{&n.capacity, &n.metric.latest, &n.everyone, &n.metric.score, &n.metric.prod, &n.prod, &n.metric.aggregated}
+	packed := make([]int64, 0, len(amounts)*len(n.capacity))
+	for _, list := range amounts {
+		if *list != nil {
+			from := len(packed)
+			packed = append(packed, *list...)
+			*list = packed[from:len(packed):len(packed)]
+		}
+	}
 }
 
 // addAssigned adds what the metric does not show of one assigned pod yet: its estimate, less what is reported of it,
@@ -80,7 +95,7 @@ func (p *Policy) addAssigned(node *Node, assigned AssignedPod) {
 		}
 		node.metric.pods[key] = reportedPod{used: reported.used}
 	}
-	early := !found || assigned.AssignedAt.After(node.metric.coveredUntil()) || p.estimateUntil(assigned).After(node.metric.reportedAt())
+	early := !found || assigned.AssignedAt.After(node.metric.coveredUntil()) || p.estimateUntil(assigned).After(node.metric.updateTime)
 	misreported := prod && found && !reported.prod
 	if !early && !misreported {
 		return

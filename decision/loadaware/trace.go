@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
@@ -161,7 +160,7 @@ func rank(c Comparison, verdict Verdict) int {
 func (t *Trace) operandsOf(c Comparison) []diagnosticsv1alpha1.Term {
 	key, unit := termName(c.Resource), unitOf(c.Resource)
 	metric := &t.input.Node.metric
-	source, at := metricSource(metric, usageField(metric, t.profile)), metric.updateTime
+	source, at := metricSource(metric, usageField(metric, t.profile)), metric.observedAt()
 	node := &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: t.input.Node.name, Field: "status.allocatable"}
 	info := diagnosticsv1alpha1.Info
 	parts, omitted := t.parts(c)
@@ -231,21 +230,21 @@ func ageOperands(m *metric, expiration time.Duration, now time.Time) []diagnosti
 		Name: "expiration", Operator: diagnosticsv1alpha1.Info, Value: int64(expiration.Seconds()), Unit: diagnosticsv1alpha1.Seconds,
 		Source: &diagnosticsv1alpha1.SourceRef{Kind: Kind, Field: "nodeMetricExpirationSeconds"},
 	}
-	if m.updateTime == nil {
+	if m.updateTime.IsZero() {
 		return []diagnosticsv1alpha1.Term{limit}
 	}
 	age := diagnosticsv1alpha1.Term{
-		Name: "age", Operator: diagnosticsv1alpha1.Info, Value: int64(now.Sub(m.updateTime.Time).Seconds()), Unit: diagnosticsv1alpha1.Seconds,
-		Source: metricSource(m, "status.updateTime"), ObservedAt: &metav1.Time{Time: m.updateTime.Time},
+		Name: "age", Operator: diagnosticsv1alpha1.Info, Value: int64(now.Sub(m.updateTime).Seconds()), Unit: diagnosticsv1alpha1.Seconds,
+		Source: metricSource(m, "status.updateTime"), ObservedAt: m.observedAt(),
 	}
 	return []diagnosticsv1alpha1.Term{age, limit}
 }
 
 func expiredMessage(m *metric, expiration time.Duration, now time.Time) string {
-	if m.updateTime == nil {
+	if m.updateTime.IsZero() {
 		return "NodeMetric was never reported"
 	}
-	return fmt.Sprintf("NodeMetric is %s old, expired after %s", now.Sub(m.updateTime.Time).Round(time.Second), expiration)
+	return fmt.Sprintf("NodeMetric is %s old, expired after %s", now.Sub(m.updateTime).Round(time.Second), expiration)
 }
 
 // unknownBecause says why nothing is known of the load; empty when something is.
@@ -255,9 +254,9 @@ func (m *metric) unknownBecause(now time.Time) string {
 		return "no NodeMetric"
 	case m.problem != "":
 		return "NodeMetric is invalid: " + m.problem
-	case m.updateTime != nil && m.updateTime.Time.After(now.Add(clockSkew)):
+	case m.updateTime.After(now.Add(clockSkew)):
 		return fmt.Sprintf("NodeMetric is invalid: it was updated %s in the future", m.updateTime.Sub(now).Round(time.Second))
-	case m.updateTime != nil && m.latest == nil:
+	case !m.updateTime.IsZero() && m.latest == nil:
 		return "NodeMetric reports no usage"
 	}
 	return ""

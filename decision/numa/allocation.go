@@ -71,7 +71,7 @@ func Held(pod *corev1.Pod) (Allocation, bool) {
 // only what its users leave of it; what it says is the scheduler's own.
 func Justified(pod *corev1.Pod) (Allocation, bool) {
 	held, found := Held(pod)
-	if !found || reservation.Standing(pod) {
+	if !found || reservation.IsReservePod(pod) {
 		return held, found
 	}
 	wholeCPUs := (podrequest.Of(pod).Requests.Plain.MilliCPU + 999) / 1000

@@ -22,11 +22,11 @@ const (
 	AnnotationReservationNode = extension.SchedulingDomainPrefix + "reservation-node"
 )
 
-// IsReservePod tells whether a pod stands for a Reservation.
-func IsReservePod(pod *corev1.Pod) bool { return pod.Annotations[AnnotationReservePod] == "true" }
-
-// Standing is IsReservePod for pods that no user can make: a user can write the annotation, and choose a name, but no UID.
-func Standing(pod *corev1.Pod) bool { return IsReservePod(pod) && pod.Name == string(pod.UID) }
+// IsReservePod tells whether a pod stands for a Reservation: it bears the annotation, and its UID for a name. A user can write
+// the annotation and choose the name, but no UID.
+func IsReservePod(pod *corev1.Pod) bool {
+	return pod.Annotations[AnnotationReservePod] == "true" && pod.Name == string(pod.UID)
+}
 
 // NameOf returns the name of the Reservation that a reserve pod stands for.
 func NameOf(pod *corev1.Pod) string { return pod.Annotations[AnnotationReservationName] }

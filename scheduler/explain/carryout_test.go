@@ -140,7 +140,9 @@ func (c *cluster) kubectl(t *rapid.T, command string) {
 		if plain[0] != "uncordon" {
 			t.Fatalf("unknown command %q", command)
 		}
-		c.addNode(uncordoned(c.nodes[plain[1]]))
+		node := c.nodes[plain[1]].DeepCopy()
+		uncordon(node)
+		c.addNode(node)
 	}
 }
 

@@ -39,15 +39,20 @@ type candidate struct {
 	pod *corev1.Pod
 	// edit makes the edited world; nil when the cluster stays as it is.
 	edit func(*world) (*world, error)
+	// replaces is true when the edit puts an object into the place of another, with all that was changed of that before.
+	replaces bool
 }
 
-// search looks for the cheapest change after which some node passes every filter: a single one, or else two together. Only
-// what was tried on the whole chain is returned; nil means that nothing tried helps.
+// search looks for the cheapest change after which some node passes every filter: a single one, or else two together, or else
+// a longer chain. Only what was tried with all filters is returned; nil means that nothing tried helps.
 func (s *simulation) search(ctx context.Context, w *world, e *evaluation) (*diagnosticsv1alpha1.Fix, error) {
 	evictions := maxEvictionTrials
 	best, err := s.cheapest(ctx, w, e, math.Inf(1), maxTrials, &evictions)
 	if err == nil && best == nil {
 		best, err = s.cheapestPair(ctx, w, e)
+	}
+	if err == nil && best == nil {
+		best, err = s.cheapestChain(ctx, w, e)
 	}
 	if err != nil || best == nil {
 		return nil, err

@@ -54,6 +54,7 @@ func candidateOf(change reason.Change, node string) candidate {
 	tried := candidate{cost: change.Cost, fix: fix, pod: change.Pod}
 	if change.Node != nil || len(change.Evict) > 0 || change.Object != nil {
 		tried.edit = func(w *world) (*world, error) { return w.with(change) }
+		tried.replaces = change.Node != nil || change.Object != nil
 	}
 	return tried
 }

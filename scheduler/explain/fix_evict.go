@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -31,16 +32,7 @@ const (
 // with fewer pods on them.
 func evictions(e *evaluation) []candidate {
 	var list []candidate
-	considered := 0
-	for i, info := range e.nodes {
-		if considered == maxEvictionNodes {
-			break
-		}
-		if !curableByEviction(e.refusals[i]) {
-			continue
-		}
-		considered++
-		missing := shortages(e.pod, e.crowded[i])
+	for info, missing := range e.curable() {
 		proposed := 0
 		for _, victim := range victimsOn(e.pod, info) {
 			if proposed == maxEvictionsPerNode {
@@ -58,9 +50,21 @@ func evictions(e *evaluation) []candidate {
 	return keepCheapest(list, 16)
 }
 
-// curableByEviction is true when every refusal may depend on the pods of the node.
-func curableByEviction(refusals []refusal) bool {
-	return len(refusals) > 0 && !slices.ContainsFunc(refusals, func(r refusal) bool { return r.final && r.plugin != decision.PluginName })
+// curable goes through the nodes whose every refusal may depend on the pods of the node, as far as they are considered, with
+// what is missing there.
+func (e *evaluation) curable() iter.Seq2[fwk.NodeInfo, []noderesources.InsufficientResource] {
+	lasting := func(r refusal) bool { return r.final && r.plugin != decision.PluginName }
+	return func(yield func(fwk.NodeInfo, []noderesources.InsufficientResource) bool) {
+		considered := 0
+		for i, info := range e.nodes {
+			if len(e.refusals[i]) == 0 || slices.ContainsFunc(e.refusals[i], lasting) {
+				continue
+			}
+			if considered++; considered > maxEvictionNodes || !yield(info, shortages(e.pod, e.crowded[i])) {
+				return
+			}
+		}
+	}
 }
 
 // victimsOn lists the pods that may be evicted for the pod, the least important first. Reservations are proposed to end elsewhere.

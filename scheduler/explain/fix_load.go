@@ -49,7 +49,7 @@ func (s *simulation) refresh(metric *slov1alpha1.NodeMetric) candidate {
 			Description: fmt.Sprintf("bring koordlet on node %s back: its NodeMetric %s, and with the usage last reported the node passes", metric.Name, sinceText(metric.Status.UpdateTime, s.now())),
 		},
 		edit: func(w *world) (*world, error) {
-			refreshed := metric.DeepCopy()
+			refreshed := cmp.Or(w.NodeMetric(metric.Name), metric).DeepCopy()
 			refreshed.Status.UpdateTime = &metav1.Time{Time: s.now()}
 			return w.withMetric(refreshed), nil
 		},
@@ -132,7 +132,9 @@ func raising(one exceeded, custom *extension.CustomUsageThresholds, field string
 			if err != nil {
 				return nil, err
 			}
-			return w.withNode(edited)
+			return w.editNode(name, func(node *corev1.Node) {
+				metav1.SetMetaDataAnnotation(&node.ObjectMeta, extension.AnnotationCustomUsageThresholds, edited.Annotations[extension.AnnotationCustomUsageThresholds])
+			})
 		},
 	}
 }

@@ -28,15 +28,13 @@ func uncordons(ctx context.Context, e *evaluation) []candidate {
 				Target: diagnosticsv1alpha1.FixCluster, Kind: "uncordon", Node: node.Name,
 				Description: "uncordon node " + node.Name, Command: "kubectl uncordon " + node.Name,
 			},
-			edit: func(w *world) (*world, error) { return w.withNode(uncordoned(node)) },
+			edit: func(w *world) (*world, error) { return w.editNode(node.Name, uncordon) },
 		})
 	}
 	return keepCheapest(list, 4)
 }
 
-func uncordoned(node *corev1.Node) *corev1.Node {
-	edited := node.DeepCopy()
-	edited.Spec.Unschedulable = false
-	edited.Spec.Taints = slices.DeleteFunc(edited.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeUnschedulable })
-	return edited
+func uncordon(node *corev1.Node) {
+	node.Spec.Unschedulable = false
+	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeUnschedulable })
 }

@@ -105,11 +105,10 @@ func unbound(pod *corev1.Pod, node string) []candidate {
 
 // relaxedNode is a node without the policies that it imposes on its pods; nil when it imposes none by labels.
 func relaxedNode(node *corev1.Node) *candidate {
-	edited := node.DeepCopy()
-	var dropped, words []string
+	var keys, dropped, words []string
 	for _, key := range []string{extension.LabelNodeCPUBindPolicy, extension.LabelNodeNUMATopologyPolicy} {
 		if value, found := node.Labels[key]; found {
-			delete(edited.Labels, key)
+			keys = append(keys, key)
 			dropped, words = append(dropped, key+"-"), append(words, key+"="+value)
 		}
 	}
@@ -123,6 +122,12 @@ func relaxedNode(node *corev1.Node) *candidate {
 			Description: fmt.Sprintf("remove from node %s what it demands of all its pods: %s", node.Name, strings.Join(words, ", ")),
 			Command:     fmt.Sprintf("kubectl label node %s %s", node.Name, strings.Join(dropped, " ")),
 		},
-		edit: func(w *world) (*world, error) { return w.withNode(edited) },
+		edit: func(w *world) (*world, error) {
+			return w.editNode(node.Name, func(node *corev1.Node) {
+				for _, key := range keys {
+					delete(node.Labels, key)
+				}
+			})
+		},
 	}
 }

@@ -18,16 +18,7 @@ const costEndReservation = 60.0
 // and so no victims.
 func endings(e *evaluation) []candidate {
 	var list []candidate
-	considered := 0
-	for i, info := range e.nodes {
-		if considered == maxEvictionNodes {
-			break
-		}
-		if !curableByEviction(e.refusals[i]) {
-			continue
-		}
-		considered++
-		missing := shortages(e.pod, e.crowded[i])
+	for info, missing := range e.curable() {
 		for _, held := range reservedOn(info, e.pod) {
 			if frees(held, missing) {
 				list = append(list, ending(info.Node().Name, held.GetPod()))

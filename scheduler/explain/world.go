@@ -169,6 +169,17 @@ func (w *world) withNode(node *corev1.Node) (*world, error) {
 	return edited, nil
 }
 
+// editNode changes a node object as it is in this world.
+func (w *world) editNode(name string, edit func(*corev1.Node)) (*world, error) {
+	info, err := w.Get(name)
+	if err != nil {
+		return nil, err
+	}
+	node := info.Node().DeepCopy()
+	edit(node)
+	return w.withNode(node)
+}
+
 // withMetric replaces a NodeMetric.
 func (w *world) withMetric(metric *slov1alpha1.NodeMetric) *world {
 	edited := w.edit()

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -126,7 +127,7 @@ func TestReadingBackEndsWithTheScheduler(t *testing.T) {
 
 func TestReservePodsAreNotReadBack(t *testing.T) {
 	pod := podOf("p")
-	pod.Annotations = map[string]string{decision.AnnotationReservePod: "true"}
+	pod.UID, pod.Annotations = types.UID(pod.Name), map[string]string{decision.AnnotationReservePod: "true"}
 	client, plugin := fake.NewClientset(), &binder{answers: []error{errors.New("EOF")}}
 	if status := wrapBinder(t, client, plugin).RunBindPlugins(t.Context(), framework.NewCycleState(), pod, "n"); status.IsSuccess() || plugin.attempts != 1 {
 		t.Errorf("%d attempts ended with %v, want a failure", plugin.attempts, status)

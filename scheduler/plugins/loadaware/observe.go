@@ -24,8 +24,25 @@ type observations struct {
 	latest map[string]*corev1.Node
 }
 
-// slot holds the latest observation of one node object.
-type slot struct{ observation atomic.Pointer[observation] }
+// slot holds what is known of one node object.
+type slot struct {
+	// observation is the latest.
+	observation atomic.Pointer[observation]
+	// score is what Filter found for Score to take, with the cycle it was found in; see keepScore.
+	score atomic.Uint64
+}
+
+// scoreBits are what a score takes of 64: it is at most loadaware.MaxScore.
+const scoreBits = 8
+
+// keepScore remembers the score of the node in a cycle until the next one.
+func (s *slot) keepScore(cycle uint64, score int64) { s.score.Store(cycle<<scoreBits | uint64(score)) }
+
+// keptScore returns the score of a cycle, false when Filter found none in that.
+func (s *slot) keptScore(cycle uint64) (int64, bool) {
+	kept := s.score.Load()
+	return int64(kept & (1<<scoreBits - 1)), kept>>scoreBits == cycle
+}
 
 // slotOf returns the place of a node object.
 func (o *observations) slotOf(node *corev1.Node) *slot {
@@ -104,7 +121,10 @@ func newObservations() *observations {
 
 // observe digests the node as it is now. Of nodes that did not change it returns the digest made before.
 func (p *Plugin) observe(node *corev1.Node) *loadaware.Node {
-	place := p.seen.slotOf(node)
+	return p.observeAt(p.seen.slotOf(node), node)
+}
+
+func (p *Plugin) observeAt(place *slot, node *corev1.Node) *loadaware.Node {
 	kept := place.observation.Load()
 	if kept != nil && kept.current() {
 		return kept.digest

@@ -43,6 +43,8 @@ type Plugin struct {
 	supposed hypotheses
 	// last remembers the estimate of the pod that is being scheduled, so that it is made once, not once per node.
 	last atomic.Pointer[estimated]
+	// cycles counts the calls of PreFilter.
+	cycles atomic.Uint64
 	// epoch dates what signatures are valid for.
 	epoch epoch
 }
@@ -52,6 +54,8 @@ type estimated struct {
 	estimate loadaware.Estimate
 	// at is when the cycle began, zero when no cycle has.
 	at time.Time
+	// cycle is the number of the cycle, which is never zero.
+	cycle uint64
 }
 
 var (
@@ -108,7 +112,7 @@ func (p *Plugin) Policy() *loadaware.Policy { return p.policy }
 
 // PreFilter estimates the pod and reads the clock, once for all nodes. Filter and Score do not depend on it.
 func (p *Plugin) PreFilter(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
-	p.last.Store(&estimated{pod: pod, estimate: p.Estimate(pod), at: p.now()})
+	p.last.Store(&estimated{pod: pod, estimate: p.Estimate(pod), at: p.now(), cycle: p.cycles.Add(1)})
 	return nil, nil
 }
 
@@ -122,11 +126,16 @@ func (p *Plugin) Filter(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, no
 	if node == nil {
 		return fwk.NewStatus(fwk.Error, "node not found")
 	}
-	verdict := loadaware.Filter(p.input(pod, node))
-	if verdict.Passed() {
-		return nil
+	place, last := p.seen.slotOf(node), p.last.Load()
+	in := p.input(pod, node, place, last)
+	verdict := loadaware.Filter(in)
+	if !verdict.Passed() {
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, verdict.Reason())
 	}
-	return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, verdict.Reason())
+	if last.began(pod) {
+		place.keepScore(last.cycle, loadaware.Score(in)) // while the node's load is at hand
+	}
+	return nil
 }
 
 // Score prefers idle nodes.
@@ -135,7 +144,13 @@ func (p *Plugin) Score(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, nod
 	if node == nil {
 		return 0, fwk.NewStatus(fwk.Error, "node not found")
 	}
-	return loadaware.Score(p.input(pod, node)), nil
+	place, last := p.seen.slotOf(node), p.last.Load()
+	if last.began(pod) {
+		if score, kept := place.keptScore(last.cycle); kept {
+			return score, nil
+		}
+	}
+	return loadaware.Score(p.input(pod, node, place, last)), nil
 }
 
 // ScoreExtensions returns nil: scores are absolute, so that an idle node counts the same among busy and idle ones.
@@ -157,7 +172,7 @@ func (p *Plugin) Unreserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod,
 
 // Explain repeats Filter with a trace.
 func (p *Plugin) Explain(pod *corev1.Pod, node *corev1.Node) (loadaware.Verdict, *loadaware.Trace) {
-	in := p.input(pod, node)
+	in := p.input(pod, node, p.seen.slotOf(node), p.last.Load())
 	in.Trace = &loadaware.Trace{}
 	return loadaware.Filter(in), in.Trace
 }
@@ -175,9 +190,13 @@ func (p *Plugin) Estimate(pod *corev1.Pod) loadaware.Estimate {
 	return estimate
 }
 
-func (p *Plugin) input(pod *corev1.Pod, node *corev1.Node) loadaware.Input {
-	if last := p.last.Load(); last != nil && last.pod == pod && !last.at.IsZero() {
-		return loadaware.Input{Policy: p.policy, Node: p.observe(node), Pod: last.estimate, Now: last.at}
+// began is true when PreFilter has begun a cycle for the pod, and none for another pod since.
+func (e *estimated) began(pod *corev1.Pod) bool { return e != nil && e.pod == pod && e.cycle != 0 }
+
+func (p *Plugin) input(pod *corev1.Pod, node *corev1.Node, place *slot, last *estimated) loadaware.Input {
+	digest := p.observeAt(place, node)
+	if last.began(pod) {
+		return loadaware.Input{Policy: p.policy, Node: digest, Pod: last.estimate, Now: last.at}
 	}
-	return loadaware.Input{Policy: p.policy, Node: p.observe(node), Pod: p.Estimate(pod), Now: p.now()}
+	return loadaware.Input{Policy: p.policy, Node: digest, Pod: p.Estimate(pod), Now: p.now()}
 }

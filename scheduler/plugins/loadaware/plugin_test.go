@@ -134,7 +134,7 @@ func TestFilterFollowsItsInputs(t *testing.T) {
 	f.plugin.Unreserve(t.Context(), nil, newPod("other", "1"), "n")
 	check("after that was taken back", false)
 	reserve := newPod("reserve", "1")
-	reserve.Annotations = map[string]string{reservation.AnnotationReservePod: "true"}
+	reserve.UID, reserve.Annotations = types.UID(reserve.Name), map[string]string{reservation.AnnotationReservePod: "true"}
 	f.plugin.Reserve(t.Context(), nil, reserve, "n")
 	check("with room reserved, which nothing uses yet", false)
 	f.state.metrics["n"] = newMetric("n", "6", start)
@@ -153,6 +153,36 @@ func TestScorePrefersIdleNodes(t *testing.T) {
 	low, _ := f.plugin.Score(t.Context(), nil, pod, infoOf(busy))
 	if high <= low {
 		t.Errorf("the idle node scores %d, the busy one %d", high, low)
+	}
+}
+
+func TestScoreIsThatOfTheMomentOfFilterInOneCycle(t *testing.T) {
+	n, pod, other := newNode("n"), newPod("web", "1"), newPod("other", "2")
+	f := newFixture(t, "", n)
+	f.state.metrics["n"] = newMetric("n", "1", start)
+	score := func() int64 {
+		t.Helper()
+		got, status := f.plugin.Score(t.Context(), nil, pod, infoOf(n))
+		if !status.IsSuccess() {
+			t.Fatal(status)
+		}
+		return got
+	}
+	idle := score()
+	f.plugin.PreFilter(t.Context(), nil, pod, nil)
+	f.plugin.Filter(t.Context(), nil, pod, infoOf(n))
+	f.state.metrics["n"] = newMetric("n", "5", start)
+	if got := score(); got != idle {
+		t.Errorf("score %d after the load changed within the cycle, want %d", got, idle)
+	}
+	f.plugin.PreFilter(t.Context(), nil, other, nil)
+	busy := score()
+	if busy >= idle {
+		t.Errorf("score %d in the cycle of another pod, want below %d", busy, idle)
+	}
+	f.plugin.PreFilter(t.Context(), nil, pod, nil)
+	if got := score(); got != busy {
+		t.Errorf("score %d in the next cycle of the pod, want %d", got, busy)
 	}
 }
 

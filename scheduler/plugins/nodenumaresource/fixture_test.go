@@ -113,7 +113,7 @@ func (f *fixture) schedule(pod *corev1.Pod, node string) (map[string]string, *fw
 		return nil, status
 	}
 	if status := f.plugin.PreScore(ctx, state, pod, []fwk.NodeInfo{f.info(node)}); status.IsSuccess() {
-		if score, status := f.plugin.Score(ctx, state, pod, f.info(node)); !status.IsSuccess() || score < 0 || score > fwk.MaxNodeScore {
+		if score, status := f.plugin.Score(ctx, state, pod, f.info(node)); !status.IsSuccess() || score < 0 || score > fwk.MaxScore {
 			f.t.Errorf("score %d, %v", score, status)
 		}
 	}

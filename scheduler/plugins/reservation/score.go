@@ -68,8 +68,8 @@ func (p *Plugin) NormalizeScore(_ context.Context, _ fwk.CycleState, _ *corev1.P
 		highest = max(highest, score.Score)
 	}
 	for i := range scores {
-		if highest > fwk.MaxNodeScore {
-			scores[i].Score = scores[i].Score * fwk.MaxNodeScore / highest
+		if highest > fwk.MaxScore {
+			scores[i].Score = scores[i].Score * fwk.MaxScore / highest
 		}
 	}
 	return nil

@@ -1,0 +1,133 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+const (
+	// maxChainNodes bounds the nodes on which a chain of changes is looked for, maxLinks the changes of one, and maxLinkTrials
+	// those tried for each of them.
+	maxChainNodes = 4
+	maxLinks      = 5
+	maxLinkTrials = 12
+)
+
+// chain is a number of changes that are made one after the other for one node.
+type chain struct {
+	node  string
+	links []candidate
+	// world and pod with all of them made, and what still refuses the node.
+	world *world
+	pod   *corev1.Pod
+	after *evaluation
+}
+
+// cheapestChain looks for more than two changes that together make a node pass, on the nodes with the fewest refusals. The
+// cheapest change that lifts a refusal comes first, the next is proposed by what is left then; changes that turn out to be
+// unneeded are left out. Nil when no node is reached.
+func (s *simulation) cheapestChain(ctx context.Context, w *world, e *evaluation) (*candidate, error) {
+	var best *candidate
+	chosen := e.representatives()
+	for _, i := range chosen[:min(maxChainNodes, len(chosen))] {
+		found, err := s.follow(ctx, chain{node: e.nodes[i].Node().Name, world: w, pod: e.pod})
+		if err != nil {
+			return nil, err
+		}
+		if found == nil {
+			continue
+		}
+		if found, err = s.withoutUnneeded(ctx, w, e.pod, found); err != nil {
+			return nil, err
+		}
+		if all := join(found.links); best == nil || all.cost < best.cost {
+			best = &all
+		}
+	}
+	return best, nil
+}
+
+// follow adds links until nothing refuses the node; nil when that is not reached.
+func (s *simulation) follow(ctx context.Context, c chain) (*chain, error) {
+	var err error
+	if c.after, err = s.evaluate(ctx, c.world, c.pod, c.node); err != nil {
+		return nil, err
+	}
+	for len(c.links) < maxLinks && len(c.after.refusals[0]) > 0 {
+		next, err := s.link(ctx, c)
+		if next == nil || err != nil {
+			return nil, err
+		}
+		c = *next
+	}
+	if len(c.after.refusals[0]) > 0 {
+		return nil, nil
+	}
+	return &c, nil
+}
+
+// link adds the cheapest change that lifts a refusal and brings no other; nil when there is none among those tried.
+func (s *simulation) link(ctx context.Context, c chain) (*chain, error) {
+	steps, err := s.firstSteps(ctx, c.world, c.after, []int{0})
+	if err != nil {
+		return nil, err
+	}
+	for _, step := range steps[:min(maxLinkTrials, len(steps))] {
+		edited, pod, ok := step.apply(c.world, c.pod)
+		if !ok {
+			continue
+		}
+		after, err := s.evaluate(ctx, edited, pod, c.node)
+		if err != nil {
+			return nil, err
+		}
+		if lifts(c.after.refusals[0], after.refusals[0]) {
+			return &chain{node: c.node, links: append(slices.Clip(c.links), step), world: edited, pod: pod, after: after}, nil
+		}
+	}
+	return nil, nil
+}
+
+// lifts is true when fewer refusals are left, or as many of which one is new: a plugin tells one reason at a time.
+func lifts(before, after []refusal) bool {
+	gone := func(r refusal) bool { return !slices.Contains(after, r) }
+	return len(after) < len(before) || len(after) == len(before) && slices.ContainsFunc(before, gone)
+}
+
+// withoutUnneeded leaves out every link without which the node passes too, the dearest first.
+func (s *simulation) withoutUnneeded(ctx context.Context, w *world, pod *corev1.Pod, c *chain) (*chain, error) {
+	order := slices.Clone(c.links)
+	slices.SortStableFunc(order, func(a, b candidate) int { return cmp.Compare(b.cost, a.cost) })
+	for _, dear := range order {
+		at := slices.IndexFunc(c.links, func(l candidate) bool { return l.fix.Description == dear.fix.Description })
+		if len(c.links) == 1 || slices.ContainsFunc(c.links[at+1:], dear.isPartOf) {
+			continue
+		}
+		fewer := slices.Delete(slices.Clone(c.links), at, at+1)
+		works, err := s.try(ctx, w, pod, join(fewer), c.node)
+		if err != nil {
+			return nil, err
+		}
+		if works > 0 {
+			c.links = fewer
+		}
+	}
+	return c, nil
+}
+
+// isPartOf is true when a later change was made upon this one, and would bring it along.
+func (c candidate) isPartOf(later candidate) bool {
+	return c.pod != nil && later.pod != nil || c.edit != nil && later.replaces
+}
+
+// join makes one change of several.
+func join(links []candidate) candidate {
+	all := links[0]
+	for _, next := range links[1:] {
+		all = all.then(next)
+	}
+	return all
+}
