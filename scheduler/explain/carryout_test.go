@@ -28,6 +28,7 @@ var (
 	// reservationEvicted is one that makes room, and not one that a victim uses.
 	reservationEvicted = regexp.MustCompile(`(?:evict|move|,) reservation ([^ ,]+)(?: \(|, which holds)`)
 	podNamed           = regexp.MustCompile(`pod default/([^ ,]+)`)
+	newNodeLike        = regexp.MustCompile(`^add a node like ([^ ,]+),`)
 	word               = regexp.MustCompile(`'[^']*'|[^ ']+`)
 )
 
@@ -58,6 +59,8 @@ func (c *cluster) carryOut(t *rapid.T, fix *diagnosticsv1alpha1.Fix) {
 					c.state.metrics[name] = refreshed
 				}
 			}
+		case "addNode":
+			c.addLike(newNodeLike.FindStringSubmatch(texts[i])[1])
 		case "relaxBindPolicy":
 			spec, err := extension.GetResourceSpec(asked.Annotations)
 			if err != nil || !strings.Contains(texts[i], string(spec.RequiredCPUBindPolicy)) {
@@ -89,6 +92,14 @@ func (c *cluster) carryOut(t *rapid.T, fix *diagnosticsv1alpha1.Fix) {
 			c.kubectl(t, command)
 		}
 	}
+}
+
+// addLike adds a node with what another has, and nothing that is wrong with that one.
+func (c *cluster) addLike(name string) {
+	node := c.nodes[name].DeepCopy()
+	node.Name, node.UID = "added", "added"
+	uncordon(node)
+	c.addNode(node)
 }
 
 // asked returns a copy of the pod that the question is about, or of the one in the Reservation's template, and what stores it.

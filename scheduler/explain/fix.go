@@ -44,7 +44,8 @@ type candidate struct {
 }
 
 // search looks for the cheapest change after which some node passes every filter: a single one, or else two together, or else
-// a longer chain. Only what was tried with all filters is returned; nil means that nothing tried helps.
+// a longer chain; one more node where that would be cheaper. Only what was tried with all filters is returned; nil means that
+// nothing tried helps.
 func (s *simulation) search(ctx context.Context, w *world, e *evaluation) (*diagnosticsv1alpha1.Fix, error) {
 	evictions := maxEvictionTrials
 	best, err := s.cheapest(ctx, w, e, math.Inf(1), maxTrials, &evictions)
@@ -53,6 +54,12 @@ func (s *simulation) search(ctx context.Context, w *world, e *evaluation) (*diag
 	}
 	if err == nil && best == nil {
 		best, err = s.cheapestChain(ctx, w, e)
+	}
+	if err == nil && (best == nil || best.cost > costAddNode) {
+		var added *candidate
+		if added, err = s.addition(ctx, w, e); added != nil {
+			best = added
+		}
 	}
 	if err != nil || best == nil {
 		return nil, err

@@ -187,13 +187,13 @@ func TestEveryRefusalHasAReasonAndEveryFixWorksWithAllPlugins(t *testing.T) {
 		})
 	}
 	kinds["dropScope"] = kinds["dropTopologyScope"] + kinds["dropJointScope"]
-	expectKinds(t, kinds, "reduceRequest", "raiseRequest", "addToleration", "uncordon", "evictPod", "evictPods", "raiseThreshold", "refreshNodeMetric", "pair", "relaxBindPolicy",
+	expectKinds(t, kinds, "reduceRequest", "raiseRequest", "addToleration", "uncordon", "addNode", "evictPod", "evictPods", "raiseThreshold", "refreshNodeMetric", "pair", "relaxBindPolicy",
 		"relaxNUMAPolicy", "relaxNodePolicy", "unbindCPUs", "raiseQuota", "changeQuota", "makePreemptible", "removeUsageClass", "removeSchedulingHint",
 		"dropScope", "removeReservationAffinity", "endReservation")
 	expectKinds(t, plugins, "NodeNUMAResource", "DeviceShare", "ElasticQuota", "UsageClass", "SchedulingHint", "LoadAwareScheduling", "NodeResourcesFit", "Reservation")
 	expectKinds(t, verdicts, "Evicts", "Helpless", "NotAllowed")
 	t.Logf("fixes: %v; refusals: %v; preemption: %v", kinds, plugins, verdicts)
-	counted.report(t, map[int]int{1: 6, 2: 25})
+	counted.report(t, map[int]int{1: 3, 2: 12})
 }
 
 // tally counts the pending pods by what refuses the node that the fewest reasons refuse.

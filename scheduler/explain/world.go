@@ -28,6 +28,8 @@ type world struct {
 	snapshot *internalcache.Snapshot
 	reader   state.Reader
 	nodes    map[string]fwk.NodeInfo
+	// added are those among the nodes that the snapshot does not have.
+	added    []string
 	metrics  map[string]*slov1alpha1.NodeMetric
 	assigned map[string]state.Assigned
 	// quotas as the scheduler has them, or with edits; nil when there are none.
@@ -67,7 +69,7 @@ func newWorld(snapshot *internalcache.Snapshot, reader state.Reader) *world {
 
 func (w *world) edit() *world {
 	edited := &world{
-		snapshot: w.snapshot, reader: w.reader, nodes: map[string]fwk.NodeInfo{},
+		snapshot: w.snapshot, reader: w.reader, nodes: map[string]fwk.NodeInfo{}, added: w.added,
 		metrics: map[string]*slov1alpha1.NodeMetric{}, assigned: map[string]state.Assigned{}, quotas: w.quotas, gangs: w.gangs, reserved: w.reserved, places: w.places,
 	}
 	maps.Copy(edited.nodes, w.nodes)
@@ -253,6 +255,9 @@ func (w *world) List() ([]fwk.NodeInfo, error) {
 		if i, found := at[name]; found {
 			edited[i] = info
 		}
+	}
+	for _, name := range w.added {
+		edited = append(edited, w.nodes[name])
 	}
 	w.list.Store(&edited)
 	return edited, nil

@@ -135,12 +135,27 @@ func (b *Book[S, A, L]) Unreserve(pod types.UID) {
 
 // PodHandler takes over what bound pods say themselves, and forgets pods that are gone. A reservation is kept until then,
 // because a snapshot of the scheduler may hold the pod as it was assumed, without its annotations, for some time yet.
-func (b *Book[S, A, L]) PodHandler() cache.ResourceEventHandler {
+func (b *Book[S, A, L]) PodHandler() cache.ResourceEventHandler { return b.handler(b.observe) }
+
+// ReservePodHandler is PodHandler for the pods that stand for reservations. What they say is all that they hold: it shrinks to
+// nothing while their users take it. Of another pod nobody but the scheduler may take away what it holds.
+func (b *Book[S, A, L]) ReservePodHandler() cache.ResourceEventHandler {
+	return b.handler(func(object any) {
+		b.observe(object)
+		if pod, ok := object.(*corev1.Pod); ok && pod.Spec.NodeName != "" {
+			if _, holds := b.rules.Read(pod); !holds {
+				b.Unreserve(pod.UID)
+			}
+		}
+	})
+}
+
+func (b *Book[S, A, L]) handler(observe func(any)) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
-		AddFunc: func(object any) { b.observe(object) },
+		AddFunc: observe,
 		UpdateFunc: func(before, object any) {
 			b.replaced(before, object)
-			b.observe(object)
+			observe(object)
 		},
 		DeleteFunc: func(object any) {
 			if gone, ok := object.(cache.DeletedFinalStateUnknown); ok {

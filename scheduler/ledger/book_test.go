@@ -135,6 +135,25 @@ func TestReservationsCountUntilThePodIsGone(t *testing.T) {
 	}
 }
 
+func TestOnlyReservePodsMayHoldNothingMore(t *testing.T) {
+	for name, test := range map[string]struct {
+		handler   func(*Book[int, int, int]) cache.ResourceEventHandler
+		wantHolds bool
+	}{
+		"pod":         {(*Book[int, int, int]).PodHandler, true},
+		"reserve pod": {(*Book[int, int, int]).ReservePodHandler, false},
+	} {
+		book := NewBook((&counted{}).rules())
+		book.Reserve("n", podOf("a", "4"), 4)
+		before, after := podOf("a", "4"), podOf("a", "")
+		before.Spec.NodeName, after.Spec.NodeName = "n", "n"
+		test.handler(book).OnUpdate(before, after)
+		if _, holds := book.Reserved("a"); holds != test.wantHolds {
+			t.Errorf("a %s that says nothing any more holds something: %v, want %v", name, holds, test.wantHolds)
+		}
+	}
+}
+
 func TestGoneNodesLeaveNothing(t *testing.T) {
 	book := NewBook((&counted{}).rules())
 	book.Of(nodeWith(), 1)

@@ -16,6 +16,7 @@ const patience = 11 * time.Minute
 // while it waits for the rest of its gang.
 func (w *world) calm() {
 	w.note("calm")
+	w.store.skew = 0
 	began, quiet := time.Now(), time.Now()
 	before := w.store.placed()
 	for {

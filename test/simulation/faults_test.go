@@ -41,6 +41,12 @@ func (w *world) perform(i int, how string) {
 	w.gather()
 }
 
+// jump sets the schedulers' clock forward or back, as everybody else sees it; or right again.
+func (w *world) jump() {
+	w.store.skew = pick(w.random, []time.Duration{0, 4 * time.Minute, -4 * time.Minute, time.Hour, -time.Hour})
+	w.note("the clocks of others are %s ahead", w.store.skew)
+}
+
 // ways in which a write comes out, by their weights.
 var ways = []struct {
 	weight int

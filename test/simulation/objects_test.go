@@ -104,12 +104,12 @@ func newDevice(node string) *schedulingv1alpha1.Device {
 	return device
 }
 
-// newMetric is a report of what a node uses, some time ago; negative for a report from the future.
-func newMetric(node, cpu string, ago time.Duration) *slov1alpha1.NodeMetric {
+// newMetric is a report of what a node uses at a time.
+func newMetric(node, cpu string, at time.Time) *slov1alpha1.NodeMetric {
 	return &slov1alpha1.NodeMetric{
 		ObjectMeta: metav1.ObjectMeta{Name: node},
 		Status: slov1alpha1.NodeMetricStatus{
-			UpdateTime: &metav1.Time{Time: time.Now().Add(-ago)},
+			UpdateTime: &metav1.Time{Time: at},
 			NodeMetric: &slov1alpha1.NodeMetricInfo{NodeUsage: slov1alpha1.ResourceMap{ResourceList: amounts("cpu", cpu, "memory", "4Gi")}},
 		},
 	}

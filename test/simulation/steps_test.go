@@ -41,6 +41,7 @@ var steps = []struct {
 	{15, (*world).spoil},
 	{12, (*world).cut},
 	{6, (*world).restart},
+	{4, (*world).jump},
 }
 
 func (w *world) step() {
@@ -89,7 +90,7 @@ func (w *world) addNode() {
 	if gpus {
 		w.write(deviceKind, name, newDevice(name))
 	}
-	w.write(metricKind, name, newMetric(name, "500m", 0))
+	w.write(metricKind, name, newMetric(name, "500m", w.store.now()))
 }
 
 func (w *world) some(k kind) *object {
@@ -170,7 +171,7 @@ func (w *world) measure() {
 	ago := pick(w.random, []time.Duration{0, 0, 0, time.Minute, 10 * time.Minute, -time.Hour})
 	cpu := pick(w.random, []string{"100m", "2", "7", "80", "-1"})
 	w.note("node %s uses %s, %s ago", found.key, cpu, ago)
-	w.write(metricKind, found.key, newMetric(found.key, cpu, ago))
+	w.write(metricKind, found.key, newMetric(found.key, cpu, w.store.now().Add(-ago)))
 }
 
 func (w *world) createReservation() {

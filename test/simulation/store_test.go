@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -53,7 +54,12 @@ type store struct {
 	oldest  uint64
 	// lastPlaced is the revision at which a pod came, went or got a node last, or a Reservation changed.
 	lastPlaced uint64
+	// skew is how far the clocks of everybody else are ahead of the schedulers'.
+	skew time.Duration
 }
+
+// now is the time by the clocks of everybody but the schedulers.
+func (s *store) now() time.Time { return time.Now().Add(s.skew) }
 
 // change is one step of the history.
 type change struct {

@@ -171,7 +171,7 @@ func (w *world) write(k kind, key string, typed any) {
 			content["metadata"].(map[string]any)[field] = before.meta()[field]
 		}
 	} else {
-		content["metadata"].(map[string]any)["creationTimestamp"] = time.Now().UTC().Format(time.RFC3339)
+		content["metadata"].(map[string]any)["creationTimestamp"] = w.store.now().UTC().Format(time.RFC3339)
 	}
 	w.store.put(k, key, content)
 	synctest.Wait() // the watcher sees what is of several kinds in its order

@@ -65,7 +65,7 @@ func (s *store) create(c *call) answer {
 	if s.get(to.kind, to.key()) != nil {
 		return failure(apierrors.NewAlreadyExists(groupResource(to.kind), to.name))
 	}
-	meta["creationTimestamp"] = time.Now().UTC().Format(time.RFC3339)
+	meta["creationTimestamp"] = s.now().UTC().Format(time.RFC3339)
 	return answer{code: http.StatusCreated, body: s.put(to.kind, to.key(), content).encoded}
 }
 

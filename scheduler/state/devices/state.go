@@ -135,7 +135,7 @@ func (s *State) forget(object any) {
 }
 
 // ReservePodHandler takes over what the pods that stand for reservations still hold, which shrinks while they are used.
-func (s *State) ReservePodHandler() cache.ResourceEventHandler { return s.book.PodHandler() }
+func (s *State) ReservePodHandler() cache.ResourceEventHandler { return s.book.ReservePodHandler() }
 
 // Node returns what the Device of a node offers, nil when the node has none.
 func (s *State) Node(name string) *device.Node {

@@ -180,7 +180,7 @@ func (s *State) Ledger(info fwk.NodeInfo) *numa.Ledger {
 }
 
 // ReservePodHandler takes over what the pods that stand for reservations still hold, which shrinks while they are used.
-func (s *State) ReservePodHandler() cache.ResourceEventHandler { return s.book.PodHandler() }
+func (s *State) ReservePodHandler() cache.ResourceEventHandler { return s.book.ReservePodHandler() }
 
 // Reserve remembers what a pod was given, until it is gone.
 func (s *State) Reserve(node string, pod *corev1.Pod, allocation numa.Allocation) {
