@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"sync"
 	"time"
 
@@ -42,6 +43,14 @@ type Options struct {
 
 // key is a Reservation, or an operating-mode pod when it has a namespace.
 type key struct{ namespace, name string }
+
+// spread is less than a second, and the same for the same object: not all are looked at in the same moment, and those that are
+// looked at again and again are in the same order.
+func (k key) spread() time.Duration {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(k.namespace + "/" + k.name)) // a hash takes everything
+	return time.Duration(hash.Sum32()%1000) * time.Millisecond
+}
 
 // Controller ends Reservations that are due, writes down who uses them, and deletes those that ended long ago.
 type Controller struct {
@@ -127,7 +136,7 @@ func (c *Controller) work(ctx context.Context) {
 // sync brings one Reservation up to date, and says when to look at it again; 0 for never.
 func (c *Controller) sync(ctx context.Context, k key) (time.Duration, error) {
 	if !c.Leading() || !c.State.Settled() || !c.Nodes.HasSynced() {
-		return notLeadingDelay, nil
+		return notLeadingDelay + k.spread(), nil
 	}
 	if k.namespace != "" {
 		return 0, c.writeCurrentOwner(ctx, k)
