@@ -1,4 +1,5 @@
-package fleet
+// Package connection is how agents reach the API server.
+package connection
 
 import (
 	"context"
@@ -27,39 +28,42 @@ const (
 	discoveryInterval = 500 * time.Millisecond
 )
 
-// The resources that the agents report to.
+// The resources that the agents watch and write.
 var (
-	nodeMetrics    = slov1alpha1.GroupVersion.WithResource("nodemetrics")
-	nodeTopologies = topologyv1alpha1.GroupVersion.WithResource("noderesourcetopologies")
+	NodeMetrics    = slov1alpha1.GroupVersion.WithResource("nodemetrics")
+	NodeSLOs       = slov1alpha1.GroupVersion.WithResource("nodeslos")
+	NodeTopologies = topologyv1alpha1.GroupVersion.WithResource("noderesourcetopologies")
 )
 
-// clients of the API server: core for nodes and pods, metrics and topologies to watch what the agents report, and
-// metricWrites and topologyWrites to report it, with the fleet's one rate limit.
-type clients struct {
-	core                       kubernetes.Interface
-	metrics, metricWrites      rest.Interface
-	topologies, topologyWrites rest.Interface
+// Clients of the API server: Core for nodes and pods; SLO and Topology to watch what is wanted and reported of nodes, and
+// SLOWrites and TopologyWrites to report it, both within one rate limit.
+type Clients struct {
+	Core                     kubernetes.Interface
+	SLO, SLOWrites           rest.Interface
+	Topology, TopologyWrites rest.Interface
 }
 
-func newClients(config *rest.Config, qps float32) (*clients, error) {
+// New returns clients that write at most a number of times a second. The user agent is that of the configuration, or else the
+// name of the agent is added to the default.
+func New(config *rest.Config, agent string, qps float32) (*Clients, error) {
 	base := rest.CopyConfig(config)
 	if base.UserAgent == "" {
-		base.UserAgent = rest.DefaultKubernetesUserAgent() + "/simulated-koordlets"
+		base.UserAgent = rest.DefaultKubernetesUserAgent() + "/" + agent
 	}
 	core := rest.CopyConfig(base)
 	core.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	core.ContentType = runtime.ContentTypeProtobuf
-	out := &clients{}
+	out := &Clients{}
 	var err error
-	if out.core, err = kubernetes.NewForConfig(core); err != nil {
+	if out.Core, err = kubernetes.NewForConfig(core); err != nil {
 		return nil, fmt.Errorf("make a client for nodes and pods: %w", err)
 	}
 	limit := flowcontrol.NewTokenBucketRateLimiter(qps, max(int(qps), 1))
-	out.metrics, out.metricWrites, err = groupClients(base, slov1alpha1.GroupVersion, slov1alpha1.AddToScheme, limit)
+	out.SLO, out.SLOWrites, err = groupClients(base, slov1alpha1.GroupVersion, slov1alpha1.AddToScheme, limit)
 	if err != nil {
 		return nil, err
 	}
-	out.topologies, out.topologyWrites, err = groupClients(base, topologyv1alpha1.GroupVersion, topologyv1alpha1.AddToScheme, limit)
+	out.Topology, out.TopologyWrites, err = groupClients(base, topologyv1alpha1.GroupVersion, topologyv1alpha1.AddToScheme, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -89,14 +93,14 @@ func groupClients(config *rest.Config, group schema.GroupVersion, register func(
 	return reads, writes, nil
 }
 
-// await waits until the API server serves a resource, so that an informer started too early does not lose half a minute
+// Await waits until the API server serves a resource, so that an informer started too early does not lose half a minute
 // to its back-off.
-func (c *clients) await(ctx context.Context, resource schema.GroupVersionResource) error {
+func (c *Clients) Await(ctx context.Context, resource schema.GroupVersionResource) error {
 	logger, told := klog.FromContext(ctx), false
 	return wait.PollUntilContextCancel(ctx, discoveryInterval, true, func(ctx context.Context) (bool, error) {
 		// The discovery client's own methods take no context, and would outlive this one by half a minute.
 		list := &metav1.APIResourceList{}
-		err := c.core.Discovery().RESTClient().Get().AbsPath("apis", resource.Group, resource.Version).Do(ctx).Into(list)
+		err := c.Core.Discovery().RESTClient().Get().AbsPath("apis", resource.Group, resource.Version).Do(ctx).Into(list)
 		served := err == nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool {
 			return r.Name == resource.Resource
 		})

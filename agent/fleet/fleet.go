@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
+	"koordinator.sh/koord/agent/connection"
 	"koordinator.sh/koord/agent/host"
 )
 
@@ -31,7 +32,7 @@ func Run(ctx context.Context, opts Options) error {
 	if err != nil {
 		return err
 	}
-	c, err := newClients(opts.RESTConfig, opts.QPS)
+	c, err := connection.New(opts.RESTConfig, "simulated-koordlets", opts.QPS)
 	if err != nil {
 		return fmt.Errorf("start simulated koordlets: %w", err)
 	}
@@ -44,10 +45,10 @@ func Run(ctx context.Context, opts Options) error {
 		return fmt.Errorf("start simulated koordlets: %w", err)
 	}
 	defer metrics.unregister(opts.Registerer)
-	f.reports = newReports(c.metricWrites, opts.Clock, f.agent, metrics)
+	f.reports = newReports(c.SLOWrites, opts.Clock, f.agent, metrics)
 	// Also when the context ends before there is anything to report to.
 	defer f.reports.queue.ShutDown()
-	f.topologies = newTopologies(c.topologyWrites, opts.Clock, f.informers, metrics)
+	f.topologies = newTopologies(c.TopologyWrites, opts.Clock, f.informers, metrics)
 	defer f.topologies.queue.ShutDown()
 	handling, err := f.follow(klog.FromContext(ctx))
 	if err != nil {
@@ -57,13 +58,13 @@ func Run(ctx context.Context, opts Options) error {
 	return nil
 }
 
-func (f *fleet) run(ctx context.Context, c *clients, handling []cache.InformerSynced) {
+func (f *fleet) run(ctx context.Context, c *connection.Clients, handling []cache.InformerSynced) {
 	var group sync.WaitGroup
 	defer group.Wait()
 	group.Go(func() { f.informers.nodes.RunWithContext(ctx) })
 	group.Go(func() { f.informers.pods.RunWithContext(ctx) })
 	group.Go(func() { f.topologies.run(ctx, c) })
-	if c.await(ctx, nodeMetrics) != nil {
+	if c.Await(ctx, connection.NodeMetrics) != nil {
 		return
 	}
 	group.Go(func() { f.informers.metrics.RunWithContext(ctx) })

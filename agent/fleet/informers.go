@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"koordinator.sh/koord/agent/connection"
 	"koordinator.sh/koord/agent/host/simulated"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
@@ -21,16 +22,16 @@ type informers struct {
 	nodes, pods, metrics, topologies cache.SharedIndexInformer
 }
 
-func newInformers(c *clients, opts Options) (*informers, error) {
+func newInformers(c *connection.Clients, opts Options) (*informers, error) {
 	out := &informers{
-		nodes: watching(c.core.CoreV1().RESTClient(), "nodes", &corev1.Node{}, func(o *metav1.ListOptions) {
+		nodes: watching(c.Core.CoreV1().RESTClient(), "nodes", &corev1.Node{}, func(o *metav1.ListOptions) {
 			o.LabelSelector = simulated.LabelNode + "=true"
 		}),
-		pods: watching(c.core.CoreV1().RESTClient(), "pods", &corev1.Pod{}, func(o *metav1.ListOptions) {
+		pods: watching(c.Core.CoreV1().RESTClient(), "pods", &corev1.Pod{}, func(o *metav1.ListOptions) {
 			o.FieldSelector = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
 		}),
-		metrics:    watching(c.metrics, nodeMetrics.Resource, &slov1alpha1.NodeMetric{}, func(*metav1.ListOptions) {}),
-		topologies: watching(c.topologies, nodeTopologies.Resource, &topologyv1alpha1.NodeResourceTopology{}, func(*metav1.ListOptions) {}),
+		metrics:    watching(c.SLO, connection.NodeMetrics.Resource, &slov1alpha1.NodeMetric{}, func(*metav1.ListOptions) {}),
+		topologies: watching(c.Topology, connection.NodeTopologies.Resource, &topologyv1alpha1.NodeResourceTopology{}, func(*metav1.ListOptions) {}),
 	}
 	if err := out.pods.AddIndexers(cache.Indexers{byNode: nodeOf}); err != nil {
 		return nil, fmt.Errorf("index pods by node: %w", err)

@@ -50,25 +50,19 @@ func (a *agent) learnPast(now time.Time, pods []*podRecord, everything bool) {
 // train learns from the last minute.
 func (a *agent) train(at time.Time) {
 	a.nextTraining = at.Add(prediction.TrainInterval)
-	system, sampled := a.metrics.SystemPercentile(at, prediction.TrainInterval, prediction.TrainFraction)
-	if !sampled {
-		return
-	}
-	samples := make([]prediction.Sample, 0, len(a.running))
-	for _, pod := range a.running {
-		usage, sampled := a.metrics.PodPercentile(pod.sim.UID, at, prediction.TrainInterval, prediction.TrainFraction)
-		if sampled {
-			samples = append(samples, prediction.Sample{UID: pod.sim.UID, Band: pod.sim.Band, Usage: usage})
-		}
-	}
-	a.predictor.Train(at, prediction.TrainInterval, samples, system)
+	a.predictor.Learn(at, a.metrics, a.predicted())
 }
 
 // estimate predicts what the prod pods that run will not need.
 func (a *agent) estimate(at time.Time) prediction.Estimate {
+	return a.predictor.Estimate(at, a.predicted(), a.node.allocatable)
+}
+
+// predicted are the pods that run, as the prediction knows them.
+func (a *agent) predicted() []prediction.Pod {
 	pods := make([]prediction.Pod, len(a.running))
 	for i, pod := range a.running {
 		pods[i] = prediction.Pod{UID: pod.sim.UID, Band: pod.sim.Band, Request: pod.request, Started: pod.sim.Started}
 	}
-	return a.predictor.Estimate(at, pods, a.node.allocatable)
+	return pods
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
+	"koordinator.sh/koord/agent/connection"
 	"koordinator.sh/koord/agent/report"
 	"koordinator.sh/koord/api/extension"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
@@ -48,11 +49,11 @@ func newTopologies(client rest.Interface, clock clock.WithTicker, informers *inf
 }
 
 // run writes topologies until the context ends. A cluster that does not serve them is asked again and again.
-func (t *topologies) run(ctx context.Context, c *clients) {
+func (t *topologies) run(ctx context.Context, c *connection.Clients) {
 	var group sync.WaitGroup
 	defer group.Wait()
 	defer t.queue.ShutDown()
-	if c.await(ctx, nodeTopologies) != nil {
+	if c.Await(ctx, connection.NodeTopologies) != nil {
 		return
 	}
 	group.Go(func() { t.informers.topologies.RunWithContext(ctx) })

@@ -1,0 +1,151 @@
+package cgroup
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"koordinator.sh/koord/decision/cpuset"
+)
+
+// form is how the values of a setting are written.
+type form interface {
+	encode(version Version, value string) (string, error)
+	decode(version Version, content string) (string, error)
+	looser(a, b string) bool
+	join(a, b string) string
+}
+
+// number is an integer within bounds.
+type number struct{ least, most int64 }
+
+func (n number) encode(_ Version, value string) (string, error) {
+	parsed, err := strconv.ParseInt(value, 10, 64)
+	if err != nil {
+		return "", fmt.Errorf("value %q is no integer", value)
+	}
+	if parsed < n.least || parsed > n.most {
+		return "", fmt.Errorf("value %d is not within %d and %d", parsed, n.least, n.most)
+	}
+	return strconv.FormatInt(parsed, 10), nil
+}
+
+func (n number) decode(_ Version, content string) (string, error) {
+	parsed, err := strconv.ParseInt(strings.TrimSpace(content), 10, 64)
+	if err != nil {
+		return "", fmt.Errorf("content %q is no integer", clip(content))
+	}
+	return strconv.FormatInt(parsed, 10), nil
+}
+
+func (number) looser(a, b string) bool { return integer(a) > integer(b) }
+
+func (n number) join(a, b string) string {
+	if n.looser(a, b) {
+		return a
+	}
+	return b
+}
+
+// integer is for values that were decoded or encoded before.
+func integer(value string) int64 {
+	parsed, _ := strconv.ParseInt(value, 10, 64) // zero is what the kernel has for nothing
+	return parsed
+}
+
+// amount is a number of bytes, or -1 for no limit where it may be without.
+type amount struct{ limitable bool }
+
+// maxBytes is what version 1 reads back for no limit, to the page.
+const maxBytes = math.MaxInt64 - 4095
+
+func (m amount) encode(version Version, value string) (string, error) {
+	parsed, err := strconv.ParseInt(value, 10, 64)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("value %q is no integer", value)
+	case parsed < 0 && !m.limitable:
+		return "", fmt.Errorf("value %d is negative", parsed)
+	case (parsed < 0 || parsed >= maxBytes) && version == V2:
+		return "max", nil
+	case parsed < 0 || parsed >= maxBytes:
+		return "-1", nil
+	}
+	return strconv.FormatInt(parsed, 10), nil
+}
+
+func (m amount) decode(_ Version, content string) (string, error) {
+	content = strings.TrimSpace(content)
+	if content == "max" {
+		return strconv.FormatInt(-1, 10), nil
+	}
+	parsed, err := strconv.ParseUint(content, 10, 64)
+	switch {
+	case content == "-1":
+		return "-1", nil
+	case err != nil:
+		return "", fmt.Errorf("content %q is no number of bytes", clip(content))
+	case parsed >= uint64(maxBytes)-1<<16: // to the largest page there is
+		return "-1", nil
+	}
+	return strconv.FormatUint(parsed, 10), nil
+}
+
+func (amount) looser(a, b string) bool { return limitless(a) > limitless(b) }
+
+func (m amount) join(a, b string) string {
+	if m.looser(a, b) {
+		return a
+	}
+	return b
+}
+
+// limitless orders limits: none is the largest.
+func limitless(value string) uint64 {
+	if n := integer(value); n >= 0 {
+		return uint64(n)
+	}
+	return 1 << 63
+}
+
+// set is a list of CPUs or memory nodes.
+type set struct{}
+
+func (set) encode(_ Version, value string) (string, error) {
+	parsed, err := cpuset.Parse(value)
+	if err != nil {
+		return "", err
+	}
+	if parsed.IsEmpty() {
+		return "\n", nil // writing nothing at all tells the kernel nothing
+	}
+	return parsed.String(), nil
+}
+
+func (set) decode(_ Version, content string) (string, error) {
+	parsed, err := cpuset.Parse(strings.TrimSpace(content))
+	if err != nil {
+		return "", fmt.Errorf("content %q: %w", clip(content), err)
+	}
+	return parsed.String(), nil
+}
+
+func (set) looser(a, b string) bool {
+	x, y := parsed(a), parsed(b)
+	return !y.ContainsAll(x)
+}
+
+func (set) join(a, b string) string { return parsed(a).Union(parsed(b)).String() }
+
+// parsed is for lists that were decoded or encoded before; what is none is empty.
+func parsed(list string) cpuset.CPUSet {
+	parsed, err := cpuset.Parse(list)
+	if err != nil {
+		return cpuset.CPUSet{}
+	}
+	return parsed
+}
+
+// clip keeps what is quoted in errors short.
+func clip(content string) string { return content[:min(len(content), 64)] }

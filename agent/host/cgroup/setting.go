@@ -1,0 +1,103 @@
+package cgroup
+
+import (
+	"path"
+	"slices"
+)
+
+// Setting is something that can be set of a cgroup. Its value is text as version 1 has it, whatever the version.
+type Setting struct {
+	// Name is the file's in version 1, or in version 2 where only that has it.
+	Name string
+	// controller is the hierarchy of version 1.
+	controller string
+	// v2 is the file's name in version 2; empty where there is none.
+	v2 string
+	// onlyV2 is true for what version 1 does not have.
+	onlyV2 bool
+	form   form
+}
+
+// The settings.
+var (
+	CPUShares     = Setting{Name: "cpu.shares", controller: "cpu", v2: "cpu.weight", form: weight{}}
+	CPUQuota      = Setting{Name: "cpu.cfs_quota_us", controller: "cpu", v2: "cpu.max", form: quota{}}
+	CPUBurst      = Setting{Name: "cpu.cfs_burst_us", controller: "cpu", v2: "cpu.max.burst", form: number{most: maxBurst}}
+	CPUIdle       = Setting{Name: "cpu.idle", controller: "cpu", v2: "cpu.idle", form: idle{}}
+	CPUBvt        = Setting{Name: "cpu.bvt_warp_ns", controller: "cpu", v2: "cpu.bvt_warp_ns", form: number{least: -1, most: 2}}
+	CPUSet        = Setting{Name: "cpuset.cpus", controller: "cpuset", v2: "cpuset.cpus", form: set{}}
+	MemoryNodes   = Setting{Name: "cpuset.mems", controller: "cpuset", v2: "cpuset.mems", form: set{}}
+	MemoryLimit   = Setting{Name: "memory.limit_in_bytes", controller: "memory", v2: "memory.max", form: amount{limitable: true}}
+	MemoryMin     = Setting{Name: "memory.min", controller: "memory", v2: "memory.min", form: amount{}}
+	MemoryLow     = Setting{Name: "memory.low", controller: "memory", v2: "memory.low", form: amount{}}
+	MemoryHigh    = Setting{Name: "memory.high", controller: "memory", v2: "memory.high", form: amount{limitable: true}}
+	OOMGroup      = Setting{Name: "memory.oom.group", controller: "memory", v2: "memory.oom.group", form: number{most: 1}}
+	WmarkRatio    = Setting{Name: "memory.wmark_ratio", controller: "memory", v2: "memory.wmark_ratio", form: number{most: 100}}
+	WmarkScale    = Setting{Name: "memory.wmark_scale_factor", controller: "memory", v2: "memory.wmark_scale_factor", form: number{least: 1, most: 1000}}
+	WmarkMinAdj   = Setting{Name: "memory.wmark_min_adj", controller: "memory", v2: "memory.wmark_min_adj", form: number{least: -25, most: 50}}
+	OOMPriority   = Setting{Name: "memory.priority", controller: "memory", v2: "memory.priority", form: number{most: 12}}
+	PriorityOOM   = Setting{Name: "memory.use_priority_oom", controller: "memory", v2: "memory.use_priority_oom", form: number{most: 1}}
+	MemoryReclaim = Setting{Name: "memory.reclaim", v2: "memory.reclaim", onlyV2: true, form: amount{}}
+)
+
+// maxBurst bounds cpu.cfs_burst_us, in microseconds: what the kernel counts in a period.
+const maxBurst = 1 << 44 / 1000
+
+// Path returns the file of a setting, relative to the root of all hierarchies; false where the version has none.
+func (l Layout) Path(s Setting, cgroup string) (string, bool) {
+	switch {
+	case l.Version == V2:
+		return path.Join(cgroup, s.v2), s.v2 != ""
+	case s.onlyV2:
+		return "", false
+	}
+	return path.Join(s.controller, cgroup, s.Name), true
+}
+
+// Canonical returns a value as it reads back once it was written.
+func (s Setting) Canonical(version Version, value string) (string, error) {
+	content, err := s.Encode(version, value)
+	if err != nil {
+		return "", err
+	}
+	return s.Decode(version, content)
+}
+
+// Encode returns what is written for a value. It fails on what no kernel takes.
+func (s Setting) Encode(version Version, value string) (string, error) {
+	return s.form.encode(version, value)
+}
+
+// Decode returns the value in what was read. The kernel writes values in its own way, and so does this, one way for each:
+// two that mean the same are equal.
+func (s Setting) Decode(version Version, content string) (string, error) {
+	return s.form.decode(version, content)
+}
+
+// Looser tells whether the first value lets a cgroup have something that the second does not. Children may have no more than
+// their parent.
+func (s Setting) Looser(a, b string) bool { return s.form.looser(a, b) }
+
+// Join returns a value that lets a cgroup have what either does.
+func (s Setting) Join(a, b string) string { return s.form.join(a, b) }
+
+// settings in the order in which those of one cgroup are written when they grow; when they shrink it is the reverse. The kernel
+// takes shares of no idle cgroup, and no burst above the quota.
+var settings = []Setting{
+	CPUIdle, CPUQuota, CPUShares, CPUBurst, CPUBvt, CPUSet, MemoryNodes, MemoryLimit, MemoryHigh, MemoryLow, MemoryMin, OOMGroup, WmarkRatio,
+	WmarkScale, WmarkMinAdj, OOMPriority, PriorityOOM, MemoryReclaim,
+}
+
+// Named returns the setting of a name.
+func Named(name string) (Setting, bool) {
+	index := slices.IndexFunc(settings, func(s Setting) bool { return s.Name == name })
+	if index < 0 {
+		return Setting{}, false
+	}
+	return settings[index], true
+}
+
+// Rank is the setting's place in the order in which settings that grow are written.
+func (s Setting) Rank() int {
+	return slices.IndexFunc(settings, func(other Setting) bool { return other.Name == s.Name })
+}

@@ -1,0 +1,133 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// smallest is the room that a buffer starts with; most kernel files have less than that.
+const smallest = 4096
+
+// Real is a tree of the running kernel.
+type Real struct {
+	root *os.Root
+}
+
+// NewReal opens the tree at a directory. It must be closed.
+func NewReal(directory string) (*Real, error) {
+	root, err := os.OpenRoot(directory)
+	if err != nil {
+		return nil, fmt.Errorf("open kernel files: %w", err)
+	}
+	return &Real{root: root}, nil
+}
+
+// Close releases the tree; files that are open stay so.
+func (r *Real) Close() error { return r.root.Close() }
+
+// Read implements FS.
+func (r *Real) Read(path string, buffer []byte) ([]byte, error) {
+	file, err := r.root.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	content, err := readAll(file, buffer)
+	return content, errors.Join(err, file.Close())
+}
+
+// Write implements FS.
+func (r *Real) Write(path, value string) error {
+	file, err := r.root.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(value)
+	return errors.Join(err, file.Close())
+}
+
+// Open implements FS.
+func (r *Real) Open(path string) (File, error) {
+	file, err := r.root.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return held{file}, nil
+}
+
+// Directories implements FS.
+func (r *Real) Directories(path string) ([]string, error) {
+	directory, err := r.root.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = directory.Close() }() // nothing was written
+	entries, err := directory.ReadDir(-1)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, entry := range entries {
+		if entry.IsDir() {
+			names = append(names, entry.Name())
+		}
+	}
+	return names, nil
+}
+
+// Exists implements FS.
+func (r *Real) Exists(path string) bool {
+	_, err := r.root.Stat(path)
+	return err == nil
+}
+
+// held reads from the beginning each time, which makes the kernel write the file anew.
+type held struct{ *os.File }
+
+// Read takes what one call of the kernel gives: statistics are written as a whole, and asking for more would have the kernel
+// write them a second time.
+func (h held) Read(buffer []byte) ([]byte, error) {
+	if cap(buffer) == 0 {
+		buffer = make([]byte, 0, smallest)
+	}
+	for {
+		buffer = buffer[:cap(buffer)]
+		n, err := syscall.Pread(int(h.Fd()), buffer, 0)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case err != nil:
+			return nil, &fs.PathError{Op: "read", Path: h.Name(), Err: err}
+		case n < len(buffer):
+			return buffer[:n], nil
+		}
+		buffer = append(buffer, 0)
+	}
+}
+
+// readAll reads a file from its beginning. Kernel files have no size to be known before.
+func readAll(file *os.File, buffer []byte) ([]byte, error) {
+	if cap(buffer) == 0 {
+		buffer = make([]byte, 0, smallest)
+	}
+	buffer = buffer[:0]
+	for {
+		if len(buffer) == cap(buffer) {
+			buffer = append(buffer, 0)[:len(buffer)]
+		}
+		n, err := file.ReadAt(buffer[len(buffer):cap(buffer)], int64(len(buffer)))
+		buffer = buffer[:len(buffer)+n]
+		if errors.Is(err, io.EOF) {
+			return buffer, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// IsGone tells whether an error says that a file, or the cgroup that it is of, does not exist.
+func IsGone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENODEV) }

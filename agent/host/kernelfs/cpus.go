@@ -1,0 +1,67 @@
+package kernelfs
+
+import (
+	"syscall"
+
+	"koordinator.sh/koord/decision/cpuset"
+)
+
+func (g *group) cpus() cpuset.CPUSet {
+	set, err := cpuset.Parse(g.content["cpuset.cpus"])
+	if err != nil {
+		return cpuset.CPUSet{}
+	}
+	return set
+}
+
+// parseCPUs takes CPUs that the machine has.
+func (t *Tree) parseCPUs(g *group, value string) (cpuset.CPUSet, error) {
+	set, err := cpuset.Parse(value)
+	switch {
+	case g.parent == nil:
+		return set, syscall.EACCES
+	case err != nil:
+		return set, syscall.EINVAL
+	case !t.online.ContainsAll(set):
+		return set, syscall.ERANGE // no CPU of the machine is offline here
+	}
+	return set, nil
+}
+
+// setCPUsV1 keeps every cgroup within the one above it, and never without CPUs while tasks are in it.
+func setCPUsV1(t *Tree, g *group, value string) (string, error) {
+	set, err := t.parseCPUs(g, value)
+	if err != nil {
+		return "", err
+	}
+	for _, child := range g.children {
+		if !set.ContainsAll(child.cpus()) {
+			return "", syscall.EBUSY
+		}
+	}
+	switch {
+	case !g.parent.cpus().ContainsAll(set):
+		return "", syscall.EACCES
+	case set.IsEmpty() && g.tasks > 0:
+		return "", syscall.ENOSPC
+	}
+	return set.String(), nil
+}
+
+// setCPUsV2 takes any CPUs: what a cgroup has in effect is another question.
+func setCPUsV2(t *Tree, g *group, value string) (string, error) {
+	set, err := t.parseCPUs(g, value)
+	return set.String(), err
+}
+
+// effective CPUs are those of its own that the cgroup above has too, and all of that one's when there are none.
+func (t *Tree) effective(g *group) cpuset.CPUSet {
+	if g.parent == nil {
+		return t.online
+	}
+	above := t.effective(g.parent)
+	if own := g.cpus().Intersection(above); !own.IsEmpty() {
+		return own
+	}
+	return above
+}

@@ -1,0 +1,94 @@
+package koordlet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"k8s.io/klog/v2"
+
+	"koordinator.sh/koord/agent/connection"
+	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/agent/host/files"
+	"koordinator.sh/koord/agent/host/machine"
+	"koordinator.sh/koord/agent/state"
+)
+
+// Run runs the agent until the context ends, and gives back what it changed on the machine. It returns an error when it cannot
+// be started; an API server that is away, now or later, is waited for.
+func Run(ctx context.Context, options *Options) error {
+	if err := options.validate(); err != nil {
+		return fmt.Errorf("start koordlet: %w", err)
+	}
+	if err := os.MkdirAll(options.StateDirectory, 0o700); err != nil {
+		return fmt.Errorf("start koordlet: %w", err)
+	}
+	trees, err := openTrees(options)
+	if err != nil {
+		return fmt.Errorf("start koordlet: %w", err)
+	}
+	defer trees.close()
+	layout, err := cgroup.Probe(trees.cgroup)
+	if err != nil {
+		return fmt.Errorf("start koordlet: %w", err)
+	}
+	host, err := machine.New(machine.Options{Proc: trees.proc, Sys: trees.sys, Cgroup: trees.cgroup, Layout: layout, Clock: options.Clock})
+	if err != nil {
+		return fmt.Errorf("start koordlet: %w", err)
+	}
+	defer host.Close()
+	clients, err := connection.New(options.RESTConfig, "koordlet", DefaultQPS)
+	if err != nil {
+		return fmt.Errorf("start koordlet: %w", err)
+	}
+	cluster, err := state.New(clients, options.NodeName)
+	if err != nil {
+		return fmt.Errorf("start koordlet: %w", err)
+	}
+	enforcement, err := newEnforcement(options, trees.cgroup, layout)
+	if err != nil {
+		return fmt.Errorf("start koordlet: %w", err)
+	}
+	klog.FromContext(ctx).Info("koordlet runs", "node", options.NodeName, "cgroups", layout.Version, "driver", layout.Driver)
+	return run(ctx, options, host, clients, cluster, enforcement)
+}
+
+func run(ctx context.Context, options *Options, host *machine.Machine, clients *connection.Clients, cluster *state.State, enforcement *enforcement) error {
+	measurement := newMeasurement(options, host, cluster)
+	var group sync.WaitGroup
+	group.Go(func() { cluster.Run(ctx) })
+	group.Go(func() { measurement.run(ctx, enforcement) })
+	group.Go(func() { newReporting(options, clients, cluster, measurement).run(ctx) })
+	group.Go(func() { newTopologies(options, clients, cluster, host).run(ctx) })
+	group.Wait()
+	return enforcement.restore(context.WithoutCancel(ctx))
+}
+
+// trees of the kernel's files.
+type trees struct{ proc, sys, cgroup *files.Real }
+
+func openTrees(options *Options) (*trees, error) {
+	out := &trees{}
+	var problems []error
+	open := func(directory string) *files.Real {
+		tree, err := files.NewReal(directory)
+		problems = append(problems, err)
+		return tree
+	}
+	out.proc, out.sys, out.cgroup = open(options.Proc), open(options.Sys), open(options.Cgroup)
+	err := errors.Join(problems...)
+	if err != nil {
+		out.close()
+	}
+	return out, err
+}
+
+func (t *trees) close() {
+	for _, tree := range []*files.Real{t.proc, t.sys, t.cgroup} {
+		if tree != nil {
+			_ = tree.Close() // nothing was written
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package koordlet
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/klog/v2"
+
+	"koordinator.sh/koord/agent/connection"
+	"koordinator.sh/koord/agent/report"
+	"koordinator.sh/koord/agent/state"
+)
+
+const (
+	// A report that failed is made again after a time that doubles from firstRetry to lastRetry.
+	firstRetry = time.Second
+	lastRetry  = 30 * time.Second
+	// lookEvery is how often the agent looks whether there is a NodeMetric to report to.
+	lookEvery = time.Second
+)
+
+// reporting writes the node's NodeMetric.
+type reporting struct {
+	options     *Options
+	writer      *report.Writer
+	cluster     *state.State
+	measurement *measurement
+	// told is the NodeMetric that was reported to last, by UID.
+	told string
+	// retry is the time until the next attempt after a failure, zero after a success.
+	retry time.Duration
+}
+
+func newReporting(options *Options, clients *connection.Clients, cluster *state.State, measurement *measurement) *reporting {
+	return &reporting{options: options, writer: report.NewWriter(clients.SLOWrites), cluster: cluster, measurement: measurement}
+}
+
+// run reports until the context ends: at once to a NodeMetric that is new, and then each interval, give or take a twentieth, so
+// that nodes do not report all together.
+func (r *reporting) run(ctx context.Context) {
+	next := time.Time{}
+	ticker := r.options.Clock.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		metric := r.cluster.Metric()
+		if metric != nil && string(metric.UID) != r.told {
+			next = time.Time{}
+		}
+		if now := r.options.Clock.Now(); metric != nil && !now.Before(next) && r.cluster.Known() {
+			if r.report(ctx, metric.Name) {
+				r.told = string(metric.UID)
+				next = now.Add(spread(report.Interval(&metric.Spec)))
+			} else {
+				next = now.Add(r.retry)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C():
+		}
+	}
+}
+
+func spread(interval time.Duration) time.Duration {
+	return interval*95/100 + rand.N(interval/10+1)
+}
+
+// report writes once, and says whether another report is due only after the interval.
+func (r *reporting) report(ctx context.Context, name string) bool {
+	status := r.measurement.status(r.options.Clock.Now())
+	if status == nil {
+		r.retry = lookEvery
+		return false
+	}
+	err := r.writer.Write(ctx, name, status)
+	logger := klog.FromContext(ctx)
+	switch {
+	case err == nil:
+		if r.retry > lookEvery {
+			logger.Info("reports succeed again")
+		}
+		r.retry = 0
+		return true
+	case ctx.Err() != nil || apierrors.IsNotFound(err): // deleted; the manager makes a new one, and the watch says so
+		return true
+	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
+		logger.Error(err, "report refused")
+		return true
+	}
+	if r.retry == 0 {
+		logger.Error(err, "reports fail, retrying")
+	}
+	r.retry = min(max(2*r.retry, firstRetry), lastRetry)
+	return false
+}

@@ -1,0 +1,87 @@
+package koordlet
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/klog/v2"
+
+	"koordinator.sh/koord/agent/connection"
+	"koordinator.sh/koord/agent/host"
+	"koordinator.sh/koord/agent/report"
+	"koordinator.sh/koord/agent/state"
+	"koordinator.sh/koord/api/extension"
+)
+
+// topologyEvery is how often the topology is compared with what the machine and the pods are.
+const topologyEvery = 3 * time.Second
+
+// topologies keeps the NodeResourceTopology.
+type topologies struct {
+	options *Options
+	writer  *report.TopologyWriter
+	cluster *state.State
+	host    host.Host
+	// problem that was told last.
+	problem string
+}
+
+func newTopologies(options *Options, clients *connection.Clients, cluster *state.State, host host.Host) *topologies {
+	return &topologies{options: options, writer: report.NewTopologyWriter(clients.TopologyWrites), cluster: cluster, host: host}
+}
+
+func (t *topologies) run(ctx context.Context) {
+	ticker := t.options.Clock.NewTicker(topologyEvery)
+	defer ticker.Stop()
+	for {
+		if t.cluster.Known() && t.cluster.TopologyKnown() {
+			t.tell(ctx, t.write(ctx))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C():
+		}
+	}
+}
+
+// write brings the object up to date; it writes nothing while nothing differs.
+func (t *topologies) write(ctx context.Context) error {
+	node := t.cluster.Node()
+	if node == nil {
+		return nil
+	}
+	machine, err := t.host.Topology(ctx)
+	if err != nil {
+		return err
+	}
+	in := report.TopologyInput{
+		Node: report.TopologyNodeOf(node), Machine: machine,
+		Kubelet: report.Kubelet{CPUManager: extension.KubeletCPUManagerPolicy{Policy: extension.KubeletCPUManagerPolicyNone}},
+	}
+	for _, pod := range t.cluster.Pods() {
+		if !pod.Owned.IsEmpty() {
+			in.Pods = append(in.Pods, report.BoundPod{QoS: pod.Requests.QoS, CPUs: pod.Owned})
+		}
+	}
+	wanted, problem := report.Topology(in)
+	if wanted == nil {
+		return problem
+	}
+	if _, err := t.writer.Write(ctx, t.cluster.Topology(), wanted); err != nil {
+		return err
+	}
+	return problem
+}
+
+// tell logs a problem once for as long as it stays the same.
+func (t *topologies) tell(ctx context.Context, err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text != t.problem && err != nil && ctx.Err() == nil {
+		klog.FromContext(ctx).Error(err, "the topology is incomplete, retrying")
+	}
+	t.problem = text
+}

@@ -1,0 +1,154 @@
+package qos
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"koordinator.sh/koord/agent/executor"
+	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/capacity"
+	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/freshness"
+	"koordinator.sh/koord/decision/suppression"
+)
+
+// relistEvery is how often the cgroups of best-effort pods are listed while no pod comes or goes.
+const relistEvery = 10 * time.Second
+
+// Suppression holds best-effort pods to the CPU that services leave.
+type Suppression struct {
+	// decision taken last.
+	decision suppression.Decision
+	// cpus and quota that are in force by that.
+	cpus  cpuset.CPUSet
+	quota int64
+	begun bool
+	// groups of best-effort pods, the root first, and when and for which pods they were listed.
+	groups  []string
+	listed  time.Time
+	members int
+}
+
+// Name implements Feature.
+func (*Suppression) Name() string { return "BECPUSuppress" }
+
+// Decision returns what was decided last, with its trace.
+func (s *Suppression) Decision() suppression.Decision { return s.decision }
+
+// Wishes implements Feature. While it is off it wants nothing, so that everything is as it was.
+func (s *Suppression) Wishes(in Situation) []executor.Wish {
+	strategy := in.SLO.ResourceUsedThresholdWithBE
+	if !s.begun {
+		s.begin(in)
+	}
+	s.decision = suppression.Decide(suppression.Input{
+		Now: in.Now, Strategy: strategy, Measurement: measurement(in), CPUs: cpusOf(in), CurrentCPUs: s.cpus, CurrentQuota: s.quota,
+	})
+	if !s.decision.Enabled {
+		s.begun = false
+		return nil
+	}
+	if s.decision.CPUs.Hold == "" {
+		s.cpus = s.decision.CPUs.CPUs
+	}
+	if s.decision.Quota.Hold == "" {
+		s.quota = s.decision.Quota.Quota
+	}
+	return s.wishes(in)
+}
+
+// begin takes over what is in force.
+func (s *Suppression) begin(in Situation) {
+	root := in.Layout.QoS(corev1.PodQOSBestEffort)
+	s.begun, s.quota, s.cpus = true, -1, cpuset.CPUSet{}
+	if in.Topology != nil {
+		s.cpus = in.Topology.CPUs
+	}
+	if list, found := in.read(cgroup.CPUSet, root); found && list != "" {
+		if cpus, err := cpuset.Parse(list); err == nil {
+			s.cpus = cpus
+		}
+	}
+	if value, found := in.read(cgroup.CPUQuota, root); found {
+		if quota, err := strconv.ParseInt(value, 10, 64); err == nil {
+			s.quota = quota
+		}
+	}
+}
+
+// wishes are the quota of all best-effort pods together, and the CPUs of each of them.
+func (s *Suppression) wishes(in Situation) []executor.Wish {
+	why := s.why()
+	root := in.Layout.QoS(corev1.PodQOSBestEffort)
+	wishes := []executor.Wish{{Setting: cgroup.CPUQuota, Cgroup: root, Value: strconv.FormatInt(s.quota, 10), Why: why}}
+	if s.cpus.IsEmpty() {
+		return wishes
+	}
+	list := s.cpus.String()
+	for _, at := range s.list(in) {
+		wishes = append(wishes, executor.Wish{Setting: cgroup.CPUSet, Cgroup: at, Value: list, Why: why})
+	}
+	return wishes
+}
+
+func (s *Suppression) why() string {
+	if s.decision.Budget == nil {
+		return s.decision.Hold
+	}
+	return fmt.Sprintf("best-effort pods may use %d milli-cores", s.decision.Budget.Milli)
+}
+
+// list finds the cgroups of best-effort pods and their containers.
+func (s *Suppression) list(in Situation) []string {
+	if s.groups != nil && s.members == len(in.Pods) && in.Now.Sub(s.listed) < relistEvery && !in.Now.Before(s.listed) {
+		return s.groups
+	}
+	root := in.Layout.QoS(corev1.PodQOSBestEffort)
+	s.groups, s.listed, s.members = []string{root}, in.Now, len(in.Pods)
+	for _, pod := range in.below(root) {
+		s.groups = append(append(s.groups, pod), in.below(pod)...)
+	}
+	return s.groups
+}
+
+// measurement is what the budget is computed from.
+func measurement(in Situation) suppression.Measurement {
+	out := suppression.Measurement{Capacity: in.Capacity.MilliCPU}
+	if used, measured := in.Used(); measured {
+		out.Observation, out.NodeUsed = freshness.Observation{At: in.Now, Period: in.Period}, used.Amount().MilliCPU
+	}
+	if in.Node != nil {
+		size := capacity.Of(in.Node)
+		out.Reserved = max(size.Total.MilliCPU-size.Raw.MilliCPU, 0)
+	}
+	for _, pod := range in.Pods {
+		if used, measured := in.PodUsed(pod.UID); measured {
+			out.Pods = append(out.Pods, suppression.Load{
+				Namespace: pod.Object.Namespace, Name: pod.Object.Name, QoS: pod.QoS(), Used: used.Amount().MilliCPU,
+			})
+		}
+	}
+	return out
+}
+
+// cpusOf are the CPUs and their owners.
+func cpusOf(in Situation) suppression.CPUs {
+	out := suppression.CPUs{Topology: in.Topology}
+	var lse cpuset.CPUSet
+	for _, pod := range in.Pods {
+		switch pod.QoS() {
+		case extension.QoSLSE:
+			lse = lse.Union(pod.Owned)
+		case extension.QoSLSR:
+			out.LSR = out.LSR.Union(pod.Owned)
+		}
+	}
+	if !lse.IsEmpty() {
+		out.Excluded = append(out.Excluded, suppression.Exclusion{Owner: "LSE pods", CPUs: lse})
+	}
+	return out
+}

@@ -1,0 +1,62 @@
+// Command koordlet is the agent of a node: it measures the node, and protects what runs on it.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+
+	"koordinator.sh/koord/agent/koordlet"
+)
+
+// version is set by the linker.
+var version = "devel"
+
+func main() {
+	if err := newCommand().Execute(); err != nil {
+		fmt.Fprintf(os.Stderr, "error: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func newCommand() *cobra.Command {
+	options, kubeconfig := koordlet.NewOptions(), ""
+	cmd := &cobra.Command{
+		Use:           "koordlet",
+		Short:         "Measure a node, and protect what runs on it",
+		Version:       version,
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cmd.SilenceUsage = true
+			config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+			if err != nil {
+				return fmt.Errorf("read kubeconfig: %w", err)
+			}
+			options.RESTConfig = config
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			defer klog.Flush()
+			return koordlet.Run(ctx, options)
+		},
+	}
+	cmd.Flags().StringVar(&kubeconfig, "kubeconfig", "", "Kubeconfig of the agent; the pod's own service account by default")
+	options.AddFlags(cmd.Flags())
+	addLogFlags(cmd)
+	return cmd
+}
+
+// addLogFlags adds -v and --vmodule, the flags of the log that are of use with a log on standard error.
+func addLogFlags(cmd *cobra.Command) {
+	all := flag.NewFlagSet("klog", flag.ContinueOnError)
+	klog.InitFlags(all)
+	for _, name := range []string{"v", "vmodule"} {
+		cmd.Flags().AddGoFlag(all.Lookup(name))
+	}
+}
