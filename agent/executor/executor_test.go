@@ -109,12 +109,12 @@ func TestWhatAFeatureWantsComesAndGoesWithIt(t *testing.T) {
 		f.declare("first", append(cpus("0-1", bestEffort, pod, container),
 			Wish{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"}, Wish{Setting: cgroup.CPUIdle, Cgroup: pod, Value: "1"},
 			Wish{Setting: cgroup.CPUQuota, Cgroup: pod, Value: "50000"}, Wish{Setting: cgroup.CPUBurst, Cgroup: pod, Value: "20000"})...)
-		f.apply(7, 0)
+		f.apply(6, 0) // an idle group takes no shares
 		f.want(cgroup.CPUSet, container, "0-1")
 		f.want(cgroup.CPUIdle, pod, "1")
 		f.want(cgroup.CPUBurst, pod, "20000")
 		f.declare("first")
-		f.apply(7, 0)
+		f.apply(6, 0)
 		if diff := cmp.Diff(before, f.kernel.Dump()); diff != "" {
 			t.Errorf("something is left (-before +after):\n%s", diff)
 		}

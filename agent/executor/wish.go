@@ -50,5 +50,15 @@ func merge(version cgroup.Version, owners []string, wishes map[string][]Wish) (m
 			chosen[t] = choice{owner: owner, value: value, why: wish.Why}
 		}
 	}
+	dropShares(chosen)
 	return chosen, failures
+}
+
+// dropShares of idle groups: the kernel takes none of them, and they would have no effect.
+func dropShares(chosen map[target]choice) {
+	for t, wanted := range chosen {
+		if t.setting == cgroup.CPUIdle && wanted.value == "1" {
+			delete(chosen, target{cgroup.CPUShares, t.cgroup})
+		}
+	}
 }

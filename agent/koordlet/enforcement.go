@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
 	"koordinator.sh/koord/agent/audit"
 	"koordinator.sh/koord/agent/checkpoint"
+	"koordinator.sh/koord/agent/evictor"
 	"koordinator.sh/koord/agent/executor"
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
@@ -17,50 +20,76 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
+// forgetEvery is how often what is known of pods that went is dropped.
+const forgetEvery = 10 * time.Minute
+
 // enforcement brings the cgroups to what the features want.
 type enforcement struct {
 	options  *Options
 	tree     files.FS
 	layout   cgroup.Layout
 	features []qos.Feature
-	executor *executor.Executor
-	audit    *audit.Log
+	// suppression is one of the features, when it is on.
+	suppression *qos.Suppression
+	evictor     *evictor.Evictor
+	// containers of the pods, and when those of pods that went were forgotten.
+	containers *qos.Containers
+	forgotten  time.Time
+	executor   *executor.Executor
+	audit      *audit.Log
 	// failing says that the last round did not write all it wanted; it is logged when that changes.
 	failing bool
 }
 
-func newEnforcement(options *Options, tree files.FS, layout cgroup.Layout) (*enforcement, error) {
-	e := &enforcement{options: options, tree: tree, layout: layout, features: []qos.Feature{&qos.Suppression{}}, audit: audit.NewLog(auditEntries)}
-	owners := make([]string, len(e.features))
-	for i, feature := range e.features {
-		owners[i] = feature.Name()
+func newEnforcement(options *Options, client kubernetes.Interface, tree files.FS, layout cgroup.Layout) (*enforcement, error) {
+	e := &enforcement{
+		options: options, tree: tree, layout: layout, suppression: &qos.Suppression{}, audit: audit.NewLog(auditEntries),
+		containers: qos.NewContainers(tree, layout),
 	}
+	e.features = options.enabled(e.suppression)
+	e.evictor = evictor.New(evictor.Options{Client: client, On: options.evicting(), Audit: e.audit, Clock: options.Clock})
 	var err error
 	e.executor, err = executor.New(executor.Options{
-		Tree: tree, Layout: layout, Owners: owners, Originals: checkpoint.File{Path: options.originals()}, Audit: e.audit, Clock: options.Clock,
+		Tree: tree, Layout: layout, Owners: owners(), Originals: checkpoint.File{Path: options.originals()}, Audit: e.audit, Clock: options.Clock,
 	})
 	return e, err
 }
 
 // act is called after each reading of the machine.
 func (e *enforcement) act(ctx context.Context, cluster *state.State, measured *measurement) {
-	slo := cluster.SLO()
 	if e.options.ReadOnly || !cluster.Known() {
 		return
 	}
-	situation := qos.Situation{
-		Period: e.options.SamplePeriod, SLO: &slov1alpha1.NodeSLOSpec{}, Node: cluster.Node(), Pods: cluster.Pods(), Tree: e.tree, Layout: e.layout,
+	situation := e.situation(cluster, measured)
+	if e.evictor.Enabled() {
+		e.evictor.Decide(evictor.Reading{
+			Now: situation.Now, Period: situation.Period, Strategy: situation.SLO.ResourceUsedThresholdWithBE, Node: situation.Node,
+			Pods: situation.Pods, Capacity: situation.Capacity, Used: situation.Used, PodUsed: situation.PodUsed, BestEffortLimit: e.suppression.Limit(),
+		})
 	}
-	if slo != nil {
-		situation.SLO = &slo.Spec
-	}
-	measured.describe(&situation)
 	var problems []error
 	for _, feature := range e.features {
 		problems = append(problems, e.executor.Declare(feature.Name(), feature.Wishes(situation)))
 	}
+	if e.forgotten.Add(forgetEvery).Before(situation.Now) {
+		e.containers.Forget(e.forgotten)
+		e.forgotten = situation.Now
+	}
 	outcome, err := e.executor.Apply(ctx)
 	e.tell(ctx, errors.Join(append(problems, outcome.Err(), err)...))
+}
+
+// situation is what the features look at.
+func (e *enforcement) situation(cluster *state.State, measured *measurement) qos.Situation {
+	out := qos.Situation{
+		Period: e.options.SamplePeriod, SLO: &slov1alpha1.NodeSLOSpec{}, Node: cluster.Node(), Pods: cluster.Pods(), Reported: cluster.Topology(),
+		Tree: e.tree, Layout: e.layout, Containers: e.containers,
+	}
+	if slo := cluster.SLO(); slo != nil {
+		out.SLO = &slo.Spec
+	}
+	measured.describe(&out)
+	return out
 }
 
 // tell logs when wishes begin to fail.

@@ -47,7 +47,7 @@ func Run(ctx context.Context, options *Options) error {
 	if err != nil {
 		return fmt.Errorf("start koordlet: %w", err)
 	}
-	enforcement, err := newEnforcement(options, trees.cgroup, layout)
+	enforcement, err := newEnforcement(options, clients.Core, trees.cgroup, layout)
 	if err != nil {
 		return fmt.Errorf("start koordlet: %w", err)
 	}
@@ -60,6 +60,7 @@ func run(ctx context.Context, options *Options, host *machine.Machine, clients *
 	var group sync.WaitGroup
 	group.Go(func() { cluster.Run(ctx) })
 	group.Go(func() { measurement.run(ctx, enforcement) })
+	group.Go(func() { enforcement.evictor.Run(ctx) })
 	group.Go(func() { newReporting(options, clients, cluster, measurement).run(ctx) })
 	group.Go(func() { newTopologies(options, clients, cluster, host).run(ctx) })
 	group.Wait()

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
+	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/utils/clock"
 )
 
@@ -36,6 +39,8 @@ type Options struct {
 	StateDirectory string
 	// SamplePeriod between readings, 100 ms to 1 min.
 	SamplePeriod time.Duration
+	// FeatureGates switch features on or off; those that are not named are as by default.
+	FeatureGates map[string]bool
 	// ReadOnly measures and reports, and writes no cgroup.
 	ReadOnly bool
 	// Clock is real time.
@@ -58,6 +63,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Cgroup, "cgroup-root", o.Cgroup, "Where the host's /sys/fs/cgroup is")
 	flags.StringVar(&o.StateDirectory, "state-dir", o.StateDirectory, "Directory for what must outlive the agent")
 	flags.DurationVar(&o.SamplePeriod, "sample-period", o.SamplePeriod, "Time between readings of the machine, 100ms to 1m")
+	flags.Var(cliflag.NewMapStringBool(&o.FeatureGates), "feature-gates", "Features to switch on or off, as NAME=true,NAME=false: "+strings.Join(gates(), ", "))
 	flags.BoolVar(&o.ReadOnly, "read-only", o.ReadOnly, "Measure and report, and write no cgroup")
 }
 
@@ -72,6 +78,11 @@ func (o *Options) validate() error {
 	}
 	if o.SamplePeriod < 100*time.Millisecond || o.SamplePeriod > time.Minute {
 		problems = append(problems, fmt.Errorf("sample period %s must lie between 100ms and 1m", o.SamplePeriod))
+	}
+	for name := range o.FeatureGates {
+		if !slices.Contains(gates(), name) {
+			problems = append(problems, fmt.Errorf("no feature is called %q: there are %s", name, strings.Join(gates(), ", ")))
+		}
 	}
 	return errors.Join(problems...)
 }

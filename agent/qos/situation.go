@@ -12,6 +12,8 @@ import (
 	"koordinator.sh/koord/agent/metrics"
 	"koordinator.sh/koord/agent/state"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
+	"koordinator.sh/koord/decision/capacity"
 	"koordinator.sh/koord/decision/cpuset"
 	"koordinator.sh/koord/decision/podrequest"
 )
@@ -31,9 +33,12 @@ type Situation struct {
 	// Used by the node, and by a pod, at the latest reading; false for what was not measured.
 	Used    func() (metrics.Usage, bool)
 	PodUsed func(types.UID) (metrics.Usage, bool)
+	// Reported is the NodeResourceTopology; nil while there is none.
+	Reported *topologyv1alpha1.NodeResourceTopology
 	// Tree of cgroups, to look at, and where they are in it.
-	Tree   files.FS
-	Layout cgroup.Layout
+	Tree       files.FS
+	Layout     cgroup.Layout
+	Containers *Containers
 }
 
 // Feature is one of the agent's. One goroutine at a time may use it.
@@ -42,6 +47,14 @@ type Feature interface {
 	Name() string
 	// Wishes are all that the feature wants of cgroups in a situation.
 	Wishes(Situation) []executor.Wish
+}
+
+// normalization is what one CPU of the node is worth, in percent.
+func (s *Situation) normalization() int64 {
+	if s.Node == nil {
+		return 100
+	}
+	return capacity.Of(s.Node).NormalizationPercent
 }
 
 // below lists a cgroup's children by their paths; those that go meanwhile are left out.

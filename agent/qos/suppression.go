@@ -11,6 +11,7 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/capacity"
+	"koordinator.sh/koord/decision/cfs"
 	"koordinator.sh/koord/decision/cpuset"
 	"koordinator.sh/koord/decision/freshness"
 	"koordinator.sh/koord/decision/suppression"
@@ -38,6 +39,18 @@ func (*Suppression) Name() string { return "BECPUSuppress" }
 
 // Decision returns what was decided last, with its trace.
 func (s *Suppression) Decision() suppression.Decision { return s.decision }
+
+// Limit is what best-effort pods are held to, in milli-cores; negative while nothing holds them.
+func (s *Suppression) Limit() int64 {
+	if !s.decision.Enabled {
+		return -1
+	}
+	limit := int64(s.cpus.Len()) * 1000
+	if s.quota >= 0 {
+		limit = min(limit, cfs.Milli(s.quota))
+	}
+	return limit
+}
 
 // Wishes implements Feature. While it is off it wants nothing, so that everything is as it was.
 func (s *Suppression) Wishes(in Situation) []executor.Wish {

@@ -88,7 +88,7 @@ func (r *rig) round() {
 	usage := func(cpus float64) metrics.Usage { return metrics.Usage{NanoCores: int64(cpus * 1e9)} }
 	wishes := r.suppression.Wishes(Situation{
 		Now: r.now, Period: time.Second, SLO: &slov1alpha1.NodeSLOSpec{ResourceUsedThresholdWithBE: r.strategy}, Pods: r.pods,
-		Capacity: podrequest.Amount{MilliCPU: 10000}, Topology: r.topology(), Tree: r.kernel, Layout: r.layout,
+		Capacity: podrequest.Amount{MilliCPU: 10000}, Topology: r.topology(), Tree: r.kernel, Layout: r.layout, Containers: NewContainers(r.kernel, r.layout),
 		Used: func() (metrics.Usage, bool) { return usage(r.usedNode), r.usedNode > 0 },
 		PodUsed: func(uid types.UID) (metrics.Usage, bool) {
 			used, measured := r.used[uid]

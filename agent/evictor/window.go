@@ -1,0 +1,122 @@
+package evictor
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/eviction"
+	"koordinator.sh/koord/decision/podrequest"
+)
+
+const (
+	// defaultWindow is cpuEvictTimeWindowSeconds where it is not set.
+	defaultWindow = 60 * time.Second
+	// maxSamples bounds what is remembered, whatever the window.
+	maxSamples = 3600
+)
+
+// sample is one reading of what CPU evictions average.
+type sample struct {
+	at         time.Time
+	node       int64
+	bestEffort eviction.BestEffortCPU
+}
+
+// windows remembers readings for as long as cpuEvictTimeWindowSeconds.
+type windows struct{ samples []sample }
+
+func windowOf(reading Reading) time.Duration {
+	if reading.Strategy == nil || reading.Strategy.CPUEvictTimeWindowSeconds == nil {
+		return defaultWindow
+	}
+	return time.Duration(min(max(*reading.Strategy.CPUEvictTimeWindowSeconds, 1), maxSamples)) * time.Second
+}
+
+func (w *windows) add(reading Reading, pods []eviction.Pod) {
+	used, measured := reading.Used()
+	if !measured {
+		return
+	}
+	now := sample{at: reading.Now, node: used.Amount().MilliCPU, bestEffort: eviction.BestEffortCPU{Limit: reading.BestEffortLimit}}
+	for i := range pods {
+		if pods[i].QoS != extension.QoSBE || !pods[i].Active {
+			continue
+		}
+		now.bestEffort.Request += pods[i].Requests.Batch.MilliCPU
+		if pods[i].Used != nil {
+			now.bestEffort.Used += pods[i].Used.MilliCPU
+		}
+	}
+	if now.bestEffort.Limit < 0 {
+		now.bestEffort.Limit = reading.Capacity.MilliCPU
+	}
+	from := reading.Now.Add(-windowOf(reading))
+	kept := w.samples[:0]
+	for _, old := range w.samples {
+		if old.at.After(from) && old.at.Before(now.at) {
+			kept = append(kept, old)
+		}
+	}
+	w.samples = append(kept, now)
+}
+
+// satisfaction of best-effort pods over the window; nil before the first reading.
+func (w *windows) satisfaction(reading Reading) *eviction.Satisfaction {
+	if len(w.samples) == 0 {
+		return nil
+	}
+	out := &eviction.Satisfaction{Current: w.samples[len(w.samples)-1].bestEffort, Samples: len(w.samples), Interval: reading.Period}
+	for _, s := range w.samples {
+		out.Average.Limit += s.bestEffort.Limit
+		out.Average.Request += s.bestEffort.Request
+		out.Average.Used += s.bestEffort.Used
+	}
+	count := int64(len(w.samples))
+	out.Average.Limit /= count
+	out.Average.Request /= count
+	out.Average.Used /= count
+	return out
+}
+
+// nodeCPU is what the node used on average over the window, in milli-cores.
+func (w *windows) nodeCPU(latest int64) int64 {
+	if len(w.samples) == 0 {
+		return latest
+	}
+	var sum int64
+	for _, s := range w.samples {
+		sum += s.node
+	}
+	return sum / int64(len(w.samples))
+}
+
+// offers of a node by tier.
+func offers(node *corev1.Node) map[podrequest.Tier]eviction.Offer {
+	if node == nil {
+		return nil
+	}
+	out := map[podrequest.Tier]eviction.Offer{}
+	for tier, names := range map[podrequest.Tier][2]corev1.ResourceName{
+		podrequest.Plain: {corev1.ResourceCPU, corev1.ResourceMemory},
+		podrequest.Mid:   {extension.MidCPU, extension.MidMemory},
+		podrequest.Batch: {extension.BatchCPU, extension.BatchMemory},
+	} {
+		cpu, offersCPU := node.Status.Allocatable[names[0]]
+		memory, offersMemory := node.Status.Allocatable[names[1]]
+		if !offersCPU && !offersMemory {
+			continue
+		}
+		milli := cpu.Value()
+		if tier == podrequest.Plain {
+			milli = cpu.MilliValue()
+		}
+		offer := eviction.Offer{Amount: podrequest.Amount{MilliCPU: milli, Memory: memory.Value()}}
+		if tier != podrequest.Plain && offer.Amount == (podrequest.Amount{}) {
+			offer.Withdrawn = "the node offers nothing of it at the moment, as while it is not measured"
+		}
+		out[tier] = offer
+	}
+	return out
+}

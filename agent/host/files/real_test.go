@@ -1,0 +1,96 @@
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func newTree(t *testing.T) (*Real, string) {
+	t.Helper()
+	outside := t.TempDir()
+	root := filepath.Join(outside, "root")
+	for path, content := range map[string]string{"a/value": "old\n", "a/b/empty": "", "a/large": strings.Repeat("x", 3*smallest)} {
+		at := filepath.Join(root, path)
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(outside, "secret"), []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(outside, "secret"), filepath.Join(root, "a", "link")); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := NewReal(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tree.Close() })
+	return tree, root
+}
+
+func TestFilesAreReadAndWritten(t *testing.T) {
+	tree, root := newTree(t)
+	held, err := tree.Open("a/value")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	if err := tree.Write("a/value", "new"); err != nil {
+		t.Fatal(err)
+	}
+	for name, read := range map[string]func([]byte) ([]byte, error){
+		"once": func(b []byte) ([]byte, error) { return tree.Read("a/value", b) }, "again": held.Read,
+	} {
+		for _, buffer := range [][]byte{nil, make([]byte, 1), make([]byte, 100)} {
+			if content, err := read(buffer); err != nil || string(content) != "new" {
+				t.Errorf("read %s with room for %d: %q, %v", name, len(buffer), content, err)
+			}
+		}
+	}
+	if content, err := tree.Read("a/large", nil); err != nil || len(content) != 3*smallest {
+		t.Errorf("read %d bytes, %v", len(content), err)
+	}
+	large, err := tree.Open("a/large")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer large.Close()
+	if content, err := large.Read(nil); err != nil || len(content) != 3*smallest {
+		t.Errorf("read %d bytes, %v", len(content), err)
+	}
+	if names, err := tree.Directories("a"); err != nil || len(names) != 1 || names[0] != "b" {
+		t.Errorf("directories %v, %v", names, err)
+	}
+	if !tree.Exists("a/b") || tree.Exists("a/c") {
+		t.Error("what is there is not, or what is not is")
+	}
+	if err := tree.Write("a/none", "x"); !IsGone(err) {
+		t.Errorf("writing what is not there: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(root, "a", "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("writing made a file")
+	}
+}
+
+func TestNoPathLeadsOutOfTheTree(t *testing.T) {
+	tree, _ := newTree(t)
+	for _, path := range []string{"../secret", "a/../../secret", "/etc/passwd", "a/link"} {
+		if content, err := tree.Read(path, nil); err == nil {
+			t.Errorf("%s reads %q", path, content)
+		}
+		if err := tree.Write(path, "x"); err == nil {
+			t.Errorf("%s was written", path)
+		}
+		if tree.Exists(path) {
+			t.Errorf("%s is told to exist", path)
+		}
+	}
+}

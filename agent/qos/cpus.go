@@ -1,0 +1,59 @@
+package qos
+
+import (
+	"koordinator.sh/koord/agent/executor"
+	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/cpupool"
+)
+
+// CPUSetAllocator puts pods on the CPUs that the scheduler gave them, and services on the shared ones.
+type CPUSetAllocator struct{}
+
+// Name implements Feature.
+func (CPUSetAllocator) Name() string { return "CPUSetAllocator" }
+
+// Wishes implements Feature. Without a report of the node's pools only pods with CPUs of their own are put anywhere.
+func (CPUSetAllocator) Wishes(in Situation) []executor.Wish {
+	node := poolsOf(in)
+	var wishes []executor.Wish
+	for _, pod := range in.Pods {
+		if !pod.Running() {
+			continue
+		}
+		choice := cpupool.Choose(node, cpupool.Pod{
+			QoS: extension.PodQoSClass(pod.Object), KubeQOS: pod.Class(), Annotations: pod.Object.Annotations,
+		})
+		if !choice.Write || choice.Source == cpupool.Inherited {
+			continue // suppression has the CPUs of best-effort pods
+		}
+		for _, container := range in.Containers.Of(pod, in.Now) {
+			wishes = append(wishes, executor.Wish{Setting: cgroup.CPUSet, Cgroup: container.Cgroup, Value: choice.CPUs, Why: choice.Reason})
+			if choice.LiftQuota {
+				wishes = append(wishes, executor.Wish{Setting: cgroup.CPUQuota, Cgroup: container.Cgroup, Value: "-1", Why: "the CPUs are its own"})
+			}
+		}
+		if choice.LiftQuota {
+			wishes = append(wishes, executor.Wish{Setting: cgroup.CPUQuota, Cgroup: in.Layout.Pod(pod.Class(), pod.UID), Value: "-1", Why: "the CPUs are its own"})
+		}
+	}
+	return wishes
+}
+
+// poolsOf reads the node's pools; what cannot be read is left out.
+func poolsOf(in Situation) cpupool.Node {
+	out := cpupool.Node{KubeletPolicy: extension.KubeletCPUManagerPolicyNone}
+	if in.Reported == nil {
+		return out
+	}
+	if pools, err := extension.GetCPUSharedPools(in.Reported.Annotations); err == nil {
+		out.Shared = pools
+	}
+	if system, err := extension.GetSystemQOSResource(in.Reported.Annotations); err == nil && system != nil {
+		out.System = system.CPUSet
+	}
+	if policy, err := extension.GetKubeletCPUManagerPolicy(in.Reported.Annotations); err == nil && policy != nil {
+		out.KubeletPolicy = policy.Policy
+	}
+	return out
+}

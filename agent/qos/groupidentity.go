@@ -1,0 +1,57 @@
+package qos
+
+import (
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"koordinator.sh/koord/agent/executor"
+	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/groupidentity"
+)
+
+// GroupIdentity ranks pods against each other on a CPU.
+type GroupIdentity struct{}
+
+// Name implements Feature.
+func (GroupIdentity) Name() string { return "GroupIdentity" }
+
+// Wishes implements Feature. Where no class is switched on it wants nothing.
+func (GroupIdentity) Wishes(in Situation) []executor.Wish {
+	kernel := groupidentity.Capability{BVT: in.supports(cgroup.CPUBvt), Idle: in.supports(cgroup.CPUIdle)}
+	var wishes []executor.Wish
+	for _, class := range []corev1.PodQOSClass{corev1.PodQOSGuaranteed, corev1.PodQOSBurstable, corev1.PodQOSBestEffort} {
+		identity := groupidentity.OfGroup(in.SLO.ResourceQOSStrategy, class)
+		if identity.Source != groupidentity.FromReset {
+			wishes = append(wishes, identityWishes(in.Layout.QoS(class), identity, identity.GroupValues(kernel))...)
+		}
+	}
+	for _, pod := range in.Pods {
+		if !pod.Running() {
+			continue
+		}
+		identity := groupidentity.OfPod(in.SLO.ResourceQOSStrategy, groupidentity.Pod{
+			QoS: extension.PodQoSClass(pod.Object), KubeQOS: pod.Class(), Annotations: pod.Object.Annotations,
+		})
+		if identity.Source != groupidentity.FromReset {
+			wishes = append(wishes, identityWishes(in.Layout.Pod(pod.Class(), pod.UID), identity, identity.PodValues(kernel))...)
+		}
+	}
+	return wishes
+}
+
+func identityWishes(at string, identity groupidentity.Identity, values groupidentity.Values) []executor.Wish {
+	why := fmt.Sprintf("identity %d by %s", identity.Value, identity.Source)
+	var wishes []executor.Wish
+	for _, value := range []struct {
+		setting cgroup.Setting
+		value   *int64
+	}{{cgroup.CPUBvt, values.BVT}, {cgroup.CPUIdle, values.Idle}, {cgroup.CPUShares, values.Shares}} {
+		if value.value != nil {
+			wishes = append(wishes, executor.Wish{Setting: value.setting, Cgroup: at, Value: strconv.FormatInt(*value.value, 10), Why: why})
+		}
+	}
+	return wishes
+}

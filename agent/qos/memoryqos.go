@@ -1,0 +1,79 @@
+package qos
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"koordinator.sh/koord/agent/executor"
+	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/agent/state"
+	"koordinator.sh/koord/decision/capacity"
+	"koordinator.sh/koord/decision/memoryqos"
+)
+
+// MemoryQoS protects the memory of services, and reclaims that of others first.
+type MemoryQoS struct{}
+
+// Name implements Feature.
+func (MemoryQoS) Name() string { return "CgroupReconcile" }
+
+// Wishes implements Feature. What the kernel does not have is not wanted.
+func (MemoryQoS) Wishes(in Situation) []executor.Wish {
+	input := memoryqos.Input{Strategy: in.SLO.ResourceQOSStrategy}
+	if in.Node != nil {
+		input.Allocatable = capacity.Of(in.Node).Raw.Memory
+	}
+	pods := map[string]*state.Pod{}
+	for _, pod := range in.Pods {
+		if pod.Running() {
+			input.Pods = append(input.Pods, memoryqos.PodOf(pod.Object))
+			pods[string(pod.Object.UID)] = pod
+		}
+	}
+	plan := memoryqos.PlanOf(input)
+	var wishes []executor.Wish
+	for _, group := range plan.Groups {
+		wishes = append(wishes, in.memory(in.Layout.QoS(group.Group), group.Values, "the pods in it")...)
+	}
+	for i := range plan.Pods {
+		wishes = append(wishes, in.memoryOfPod(pods[plan.Pods[i].UID], &plan.Pods[i])...)
+	}
+	return wishes
+}
+
+func (s *Situation) memoryOfPod(pod *state.Pod, values *memoryqos.PodValues) []executor.Wish {
+	why := "by " + string(values.Source)
+	wishes := s.memory(s.Layout.Pod(pod.Class(), pod.UID), values.Values, why)
+	for _, container := range s.Containers.Of(pod, s.Now) {
+		for i := range values.Containers {
+			if values.Containers[i].Name == container.Name {
+				wishes = append(wishes, s.memory(container.Cgroup, values.Containers[i].Values, why)...)
+			}
+		}
+	}
+	return wishes
+}
+
+// memory are the wishes of one cgroup.
+func (s *Situation) memory(at string, values memoryqos.Values, why string) []executor.Wish {
+	var wishes []executor.Wish
+	for _, value := range []struct {
+		setting cgroup.Setting
+		value   *int64
+	}{
+		{cgroup.MemoryMin, values.Min}, {cgroup.MemoryLow, values.Low}, {cgroup.MemoryHigh, values.High}, {cgroup.WmarkRatio, values.WmarkRatio},
+		{cgroup.WmarkScale, values.WmarkScaleFactor}, {cgroup.WmarkMinAdj, values.WmarkMinAdj}, {cgroup.PriorityOOM, values.UsePriorityOOM},
+		{cgroup.OOMPriority, values.Priority}, {cgroup.OOMGroup, values.OOMGroup},
+	} {
+		if value.value != nil && s.supports(value.setting) {
+			wishes = append(wishes, executor.Wish{Setting: value.setting, Cgroup: at, Value: strconv.FormatInt(*value.value, 10), Why: why})
+		}
+	}
+	return wishes
+}
+
+// supports tells whether the kernel has a setting, by the cgroup of best-effort pods.
+func (s *Situation) supports(setting cgroup.Setting) bool {
+	return s.Layout.Supports(s.Tree, setting, s.Layout.QoS(corev1.PodQOSBestEffort))
+}
