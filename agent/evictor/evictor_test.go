@@ -39,9 +39,9 @@ type node struct {
 	pods    []*state.Pod
 	usedBy  map[types.UID]int64
 	evicted []string
+	mu      sync.Mutex
 	// refuse answers evictions; nil lets them be.
 	refuse func(name string) error
-	mu     sync.Mutex
 }
 
 func newNode() *node {
@@ -100,24 +100,24 @@ func (n *node) want(t *testing.T, want ...string) {
 	}
 }
 
-// during runs the evictor while a test goes on.
-func (n *node) during(t *testing.T, test func()) {
+// onNode runs a test with an evictor at work.
+func onNode(t *testing.T, test func(*testing.T, *node)) {
 	synctest.Test(t, func(t *testing.T) {
+		n := newNode()
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() { n.Run(ctx) })
-		test()
+		test(t, n)
 		cancel()
 		running.Wait()
 	})
 }
 
 func TestTheLeastImportantGoUntilItIsEnough(t *testing.T) {
-	n := newNode()
-	n.add("late", 5500, 20*gib)
-	n.add("small", 5000, 3*gib)
-	n.add("large", 5000, 4*gib)
-	n.during(t, func() {
+	onNode(t, func(t *testing.T, n *node) {
+		n.add("late", 5500, 20*gib)
+		n.add("small", 5000, 3*gib)
+		n.add("large", 5000, 4*gib)
 		n.used = 79 * gib
 		n.decide()
 		n.want(t)
@@ -126,24 +126,23 @@ func TestTheLeastImportantGoUntilItIsEnough(t *testing.T) {
 		n.want(t, "large of uid-large", "small of uid-small")
 		n.decide() // they are still there
 		n.want(t, "large of uid-large", "small of uid-small")
+		entries := n.options.Audit.After(0, 10)
+		if len(entries) != 2 || entries[0].Object != "pod ns/large" || entries[0].Owner != "BEMemoryEvict" || entries[0].Why == "" {
+			t.Errorf("audit %+v", entries)
+		}
 	})
-	entries := n.options.Audit.After(0, 10)
-	if len(entries) != 2 || entries[0].Object != "pod ns/large" || entries[0].Owner != "BEMemoryEvict" || entries[0].Why == "" {
-		t.Errorf("audit %+v", entries)
-	}
 }
 
 func TestPodsThatAreProtectedStayAndOthersGo(t *testing.T) {
-	n := newNode()
-	n.add("protected", 5000, 10*gib)
-	n.add("other", 5100, 10*gib)
-	n.refuse = func(name string) error {
-		if name == "protected" {
-			return apierrors.NewTooManyRequests("a PodDisruptionBudget", 0)
+	onNode(t, func(t *testing.T, n *node) {
+		n.add("protected", 5000, 10*gib)
+		n.add("other", 5100, 10*gib)
+		n.refuse = func(name string) error {
+			if name == "protected" {
+				return apierrors.NewTooManyRequests("a PodDisruptionBudget", 0)
+			}
+			return nil
 		}
-		return nil
-	}
-	n.during(t, func() {
 		n.used = 85 * gib
 		n.decide()
 		n.want(t)
@@ -153,20 +152,18 @@ func TestPodsThatAreProtectedStayAndOthersGo(t *testing.T) {
 }
 
 func TestNobodyGoesWithoutAMeasurement(t *testing.T) {
-	n := newNode()
-	n.add("pod", 5000, 10*gib)
-	n.during(t, func() {
+	onNode(t, func(t *testing.T, n *node) {
+		n.add("pod", 5000, 10*gib)
 		n.decide()
 		n.want(t)
 	})
 }
 
 func TestANodeIsNotEmptied(t *testing.T) {
-	n := newNode()
-	for i := range 60 {
-		n.add(fmt.Sprintf("pod-%02d", i), 5000, gib/1000)
-	}
-	n.during(t, func() {
+	onNode(t, func(t *testing.T, n *node) {
+		for i := range 60 {
+			n.add(fmt.Sprintf("pod-%02d", i), 5000, gib/1000)
+		}
 		n.used = 99 * gib
 		for range 100 {
 			n.decide()
