@@ -24,6 +24,9 @@ const (
 	backdate          = time.Hour
 )
 
+// breath is how long an issuer waits after it is woken, so that two whose clocks disagree do not answer each other at once.
+const breath = time.Second
+
 // Issuer keeps the authority and the serving certificates in their Secrets. Any number of issuers may run at once: a
 // Secret is created by whoever comes first and updated only on the version that was read, so all agree on one content.
 type Issuer struct {
@@ -35,8 +38,11 @@ type Issuer struct {
 	Serving []Names
 	// Clock tells when to renew.
 	Clock clock.WithTicker
-	// Interval between two passes of Run; also how long a deleted or damaged Secret stays so.
+	// Interval between two passes of Run; also how long a deleted Secret stays so, and a damaged one of which Wake does not
+	// tell.
 	Interval time.Duration
+
+	woken chan struct{}
 }
 
 // NewIssuer returns an issuer for koord-manager and koord-scheduler in the namespace, on the real clock.
@@ -50,10 +56,19 @@ func NewIssuer(client kubernetes.Interface, namespace string) *Issuer {
 		},
 		Clock:    clock.RealClock{},
 		Interval: time.Minute,
+		woken:    make(chan struct{}, 1),
 	}
 }
 
-// Run calls Ensure at once and then every Interval until ctx ends; a failed pass is logged and repeated. It never
+// Wake has Run look at the Secrets within about a second: one of them was changed. It never blocks.
+func (i *Issuer) Wake() {
+	select {
+	case i.woken <- struct{}{}:
+	default: // it has been woken already, or does not listen
+	}
+}
+
+// Run calls Ensure at once, and then every Interval and after Wake until ctx ends; a failed pass is logged and repeated. It never
 // returns an error, so a cluster that refuses Secrets does not take the controllers down with it.
 func (i *Issuer) Run(ctx context.Context) {
 	ticker := i.Clock.NewTicker(i.Interval)
@@ -66,6 +81,12 @@ func (i *Issuer) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C():
+		case <-i.woken:
+			select {
+			case <-ctx.Done():
+				return
+			case <-i.Clock.After(breath):
+			}
 		}
 	}
 }

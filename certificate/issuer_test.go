@@ -5,7 +5,9 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -283,4 +285,51 @@ func TestACertificateThatCannotBeKeptLeavesTheOthers(t *testing.T) {
 	if secret := getSecret(t, client, SchedulerSecret); len(secret.Data[corev1.TLSCertKey]) == 0 {
 		t.Error("the scheduler got no certificate")
 	}
+}
+
+// TestAnIssuerThatIsWokenLooksAtOnce damages a Secret between two passes.
+func TestAnIssuerThatIsWokenLooksAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset()
+		issuer := NewIssuer(client, namespace)
+		provider := NewSecretProvider(client, namespace, ManagerSecret)
+		provider.OnChange(issuer.Wake)
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { issuer.Run(ctx) })
+		defer running.Wait()
+		defer cancel()
+		synctest.Wait()
+		damaged := getSecret(t, client, ManagerSecret)
+		good := damaged.Data[corev1.TLSCertKey]
+		expired, err := issuedAt(t, client, time.Now().Add(-2*ServingLifetime))
+		if err != nil {
+			t.Fatal(err)
+		}
+		damaged.Data[corev1.TLSCertKey], damaged.Data[corev1.TLSPrivateKeyKey] = expired.certificate, expired.key
+		if _, err := client.CoreV1().Secrets(namespace).Update(ctx, damaged, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 { // several changes are one
+			if err := provider.RunOnce(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(breath)
+		synctest.Wait()
+		leaf := leafOf(t, getSecret(t, client, ManagerSecret))
+		if !time.Now().Before(leaf.NotAfter) || bytes.Equal(getSecret(t, client, ManagerSecret).Data[corev1.TLSCertKey], good) {
+			t.Errorf("the certificate is valid until %s, %s after the change", leaf.NotAfter, breath)
+		}
+	})
+}
+
+// issuedAt is a serving certificate of the authority as it would have been issued at another time.
+func issuedAt(t *testing.T, client *fake.Clientset, at time.Time) (pair, error) {
+	t.Helper()
+	ca, err := parseAuthority(getSecret(t, client, AuthoritySecret))
+	if err != nil {
+		return pair{}, err
+	}
+	return ca.issue(Names{Secret: ManagerSecret, Service: "koord-manager", Namespace: namespace}, at, ServingLifetime)
 }

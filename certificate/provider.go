@@ -89,6 +89,15 @@ func (p *SecretProvider) AddListener(listener dynamiccertificates.Listener) {
 	p.listeners = append(p.listeners, listener)
 }
 
+// OnChange has a function called after every change. It must not block.
+func (p *SecretProvider) OnChange(call func()) { p.AddListener(listener(call)) }
+
+// listener is a function as dynamiccertificates.Listener.
+type listener func()
+
+// Enqueue calls the function.
+func (l listener) Enqueue() { l() }
+
 // RunOnce reads the Secret once.
 func (p *SecretProvider) RunOnce(ctx context.Context) error {
 	secret, err := p.client.CoreV1().Secrets(p.namespace).Get(ctx, p.name, metav1.GetOptions{})

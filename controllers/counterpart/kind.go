@@ -22,7 +22,8 @@ type Kind[T client.Object] struct {
 	// Want is the counterpart of a node, with nothing but its name and spec; it may share memory with the configuration.
 	// Clean is false when a layer of the configuration had to be left out.
 	Want func(config layering.Config, node *corev1.Node) (want T, clean bool)
-	// Patch is the JSON merge patch that brings an object in line with what is wanted; nil when it is.
+	// Patch is the JSON merge patch that brings an object in line with what is wanted; nil when it is. One that names a
+	// resourceVersion is made anew when the object has another one.
 	Patch func(existing, want T) ([]byte, error)
 	// NodeChanged passes the updates of a node that can change what is wanted.
 	NodeChanged predicate.Predicate

@@ -3,6 +3,7 @@ package counterpart
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -25,9 +26,15 @@ func NewReconciler[T client.Object](kind Kind[T], c client.Client, config *sloco
 	return &Reconciler[T]{kind: kind, client: c, config: config}
 }
 
+// lag is how soon a node is looked at again whose counterpart is newer than the cache.
+const lag = 50 * time.Millisecond
+
 // Reconcile brings the counterpart of one node in line with the configuration, or deletes it with its node.
 func (r *Reconciler[T]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	err := r.reconcile(ctx, request.Name)
+	if apierrors.IsConflict(err) {
+		return reconcile.Result{RequeueAfter: lag}, nil
+	}
 	r.kind.Metrics.reconciled(err)
 	return reconcile.Result{}, err
 }

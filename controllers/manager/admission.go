@@ -37,6 +37,7 @@ func addAdmission(ctx context.Context, mgr ctrl.Manager, options *Options, servi
 		Namespace:        options.ConfigNamespace,
 		ServicePort:      int32(options.WebhookServicePort),
 		CABundle:         serving.CurrentCABundle,
+		OnBundleChange:   serving.OnChange,
 		Policies:         options.AdmissionPolicies,
 		Nodes:            options.NodeAdmission,
 		SkipResources:    options.SkipMutatingResources,

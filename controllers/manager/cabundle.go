@@ -34,6 +34,16 @@ type bundlePublisher struct {
 	client dynamic.Interface
 	bundle func() []byte
 	clock  clock.Clock
+	// changed tells that there is another bundle; nil never does.
+	changed chan struct{}
+}
+
+// wake has the bundle looked at soon. It never blocks.
+func (p *bundlePublisher) wake() {
+	select {
+	case p.changed <- struct{}{}:
+	default: // it has been woken already
+	}
 }
 
 // run publishes until ctx ends.
@@ -51,6 +61,7 @@ func (p *bundlePublisher) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-p.clock.After(wait):
+		case <-p.changed:
 		}
 	}
 }

@@ -85,6 +85,24 @@ func TestAnAbsentRegistrationIsAwaited(t *testing.T) {
 	<-done
 }
 
+func TestANewBundleIsPublishedAtOnce(t *testing.T) {
+	var bundle atomic.Value
+	bundle.Store([]byte("old"))
+	publisher, client, fakeClock := newTestPublisher(&bundle, newAPIService())
+	publisher.changed = make(chan struct{}, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); publisher.run(ctx) }()
+	eventually(t, "the first look", fakeClock.HasWaiters)
+	bundle.Store([]byte("new"))
+	for range 3 { // several changes are one, and nobody waits
+		publisher.wake()
+	}
+	eventually(t, "the new bundle", func() bool { return string(published(t, client)) == "new" })
+	cancel()
+	<-done
+}
+
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 30*time.Second, true,

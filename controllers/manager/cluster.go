@@ -69,14 +69,28 @@ func cacheOptions(config sloconfig.Options) cache.Options {
 	byObject := webhooks.ByObject()
 	maps.Copy(byObject, noderesource.ByObject())
 	byObject[configMap] = byNamespace
+	byObject[&slov1alpha1.NodeMetric{}] = cache.ByObject{Transform: latestUsage}
 	byObject[&corev1.Pod{}] = cache.ByObject{Field: occupying, Transform: cache.TransformStripManagedFields()}
 	for _, object := range []client.Object{
-		&slov1alpha1.NodeMetric{}, &slov1alpha1.NodeSLO{}, &corev1.Namespace{}, &schedulingsigsv1alpha1.ElasticQuota{},
+		&slov1alpha1.NodeSLO{}, &corev1.Namespace{}, &schedulingsigsv1alpha1.ElasticQuota{},
 		&configv1alpha1.ClusterColocationProfile{}, &quotav1alpha1.ElasticQuotaProfile{}, &analysisv1alpha1.Recommendation{},
 	} {
 		byObject[object] = cache.ByObject{Transform: cache.TransformStripManagedFields()}
 	}
 	return cache.Options{ByObject: byObject}
+}
+
+// latestUsage drops the percentiles of a NodeMetric, which are most of it and which no controller reads, and who wrote it.
+func latestUsage(object any) (any, error) {
+	metric, ok := object.(*slov1alpha1.NodeMetric)
+	if !ok {
+		return object, nil
+	}
+	metric.ManagedFields = nil
+	if usage := metric.Status.NodeMetric; usage != nil {
+		usage.AggregatedNodeUsages, usage.AggregatedSystemUsages = nil, nil
+	}
+	return metric, nil
 }
 
 // newLock is the lease, and the identity by which this replica would hold it.

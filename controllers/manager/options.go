@@ -62,8 +62,8 @@ type Options struct {
 // NewOptions returns the defaults.
 func NewOptions() *Options {
 	return &Options{
-		KubeAPIQPS:             200,
-		KubeAPIBurst:           400,
+		KubeAPIQPS:             400,
+		KubeAPIBurst:           800,
 		ConfigNamespace:        configuration.DefaultNamespace,
 		SLOConfigName:          configuration.DefaultConfigMapName,
 		LeaderElect:            true,

@@ -50,7 +50,10 @@ func Run(ctx context.Context, options *Options) error {
 		return err
 	}
 	issuer := certificate.NewIssuer(client, options.ConfigNamespace)
-	publisher := &bundlePublisher{client: objects, bundle: serving.CurrentCABundle, clock: clock.RealClock{}}
+	publisher := &bundlePublisher{client: objects, bundle: serving.CurrentCABundle, clock: clock.RealClock{}, changed: make(chan struct{}, 1)}
+	serving.OnChange(publisher.wake)
+	serving.OnChange(issuer.Wake)
+	scheduler.OnChange(issuer.Wake)
 	return runTogether(ctx, mgr.Start, issuer.Run, publisher.run, func(ctx context.Context) { scheduler.Run(ctx, 1) })
 }
 

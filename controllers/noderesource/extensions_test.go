@@ -98,8 +98,8 @@ func TestDevicesThatGoAreTakenBack(t *testing.T) {
 	}
 	changes := newUpdate()
 	decided.addTo(changes)
-	if got, want := string(changes.body()),
-		`{"metadata":{"labels":{"kubernetes.io/gpu-model":null}},"status":{"allocatable":{"koordinator.sh/gpu-core":null},"capacity":{"koordinator.sh/gpu-core":null}}}`; got != want {
+	if got, want := string(changes.body("7")),
+		`{"metadata":{"labels":{"kubernetes.io/gpu-model":null},"resourceVersion":"7"},"status":{"allocatable":{"koordinator.sh/gpu-core":null},"capacity":{"koordinator.sh/gpu-core":null}}}`; got != want {
 		t.Errorf("patch %s, want %s", got, want)
 	}
 }

@@ -20,8 +20,12 @@ import (
 	"koordinator.sh/koord/decision/overcommit"
 )
 
-// soonest is the least time to a look without an event, so that a clock that disagrees cannot make the queue spin.
-const soonest = time.Second
+const (
+	// soonest is the least time to a look without an event, so that a clock that disagrees cannot make the queue spin.
+	soonest = time.Second
+	// lag is how soon a node is looked at again that is newer than the cache.
+	lag = 50 * time.Millisecond
+)
 
 type reconciler struct {
 	client   client.Client
@@ -39,6 +43,9 @@ type reconciler struct {
 // Reconcile computes what one node offers and writes it when that is due.
 func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	next, err := r.reconcile(ctx, request.Name)
+	if apierrors.IsConflict(err) {
+		next, err = lag, nil
+	}
 	count(err)
 	return reconcile.Result{RequeueAfter: next}, err
 }
@@ -75,7 +82,7 @@ func (r *reconciler) reconcile(ctx context.Context, name string) (time.Duration,
 	if incomplete == nil {
 		extra.addTo(changes)
 	}
-	if body := changes.body(); body != nil {
+	if body := changes.body(in.Node.ResourceVersion); body != nil {
 		if err := r.write(ctx, name, body); err != nil {
 			return 0, err
 		}

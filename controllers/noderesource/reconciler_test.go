@@ -3,6 +3,7 @@ package noderesource
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -84,7 +85,9 @@ func store(t *testing.T, config string) *sloconfig.Store {
 type harness struct {
 	*reconciler
 	patches []map[string]any
-	events  *events.FakeRecorder
+	// versions are those of the node that the patches apply to.
+	versions []string
+	events   *events.FakeRecorder
 }
 
 func newHarness(t *testing.T, config *sloconfig.Store, objects ...client.Object) *harness {
@@ -105,12 +108,21 @@ func newHarness(t *testing.T, config *sloconfig.Store, objects ...client.Object)
 		if err := json.Unmarshal(data, &body); err != nil {
 			return err
 		}
+		metadata, _ := body["metadata"].(map[string]any)
+		h.versions = append(h.versions, fmt.Sprint(metadata["resourceVersion"]))
+		if delete(metadata, "resourceVersion"); len(metadata) == 0 {
+			delete(body, "metadata")
+		}
 		h.patches = append(h.patches, body)
+		rest, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
 		// The API server takes a node's labels and annotations through the status endpoint too; the fake client does not.
 		if err := c.Patch(ctx, object, patch); err != nil {
 			return err
 		}
-		return c.SubResource(sub).Patch(ctx, object, patch, options...)
+		return c.SubResource(sub).Patch(ctx, object, client.RawPatch(types.MergePatchType, rest), options...)
 	}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&corev1.Node{}).
@@ -250,6 +262,50 @@ func TestReconcile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAnOfferIsWrittenOverTheVersionItWasComputedFrom has the cache be behind: the node offers something else already.
+func TestAnOfferIsWrittenOverTheVersionItWasComputedFrom(t *testing.T) {
+	offered := []string{"kubernetes.io/batch-cpu", "23000", "kubernetes.io/batch-memory", "55G", "kubernetes.io/mid-cpu", "0", "kubernetes.io/mid-memory", "0"}
+	h := newHarness(t, store(t, enabled), testNode(nil, offered...), testMetric(time.Minute), testPod())
+	behind := &corev1.Node{}
+	if err := h.client.Get(t.Context(), types.NamespacedName{Name: "node-a"}, behind); err != nil {
+		t.Fatal(err)
+	}
+	ahead := behind.DeepCopy()
+	ahead.Status.Allocatable["kubernetes.io/batch-memory"] = resource.MustParse("1G")
+	if err := h.client.Status().Update(t.Context(), ahead); err != nil {
+		t.Fatal(err)
+	}
+	up := h.reconciler.client
+	h.reconciler.client = cacheBehind{up, behind}
+	if result := h.run(t); result.RequeueAfter != lag {
+		t.Errorf("looks again after %s, want %s", result.RequeueAfter, lag)
+	}
+	now := &corev1.Node{}
+	if err := up.Get(t.Context(), types.NamespacedName{Name: "node-a"}, now); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(ahead.Status.Allocatable, now.Status.Allocatable); diff != "" {
+		t.Errorf("a mixture of two offers was written (-before +after):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{behind.ResourceVersion}, h.versions); diff != "" {
+		t.Errorf("versions that patches apply to (-want +got):\n%s", diff)
+	}
+}
+
+// cacheBehind reads a node as it was.
+type cacheBehind struct {
+	client.Client
+	was *corev1.Node
+}
+
+func (c cacheBehind) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if node, ok := object.(*corev1.Node); ok {
+		c.was.DeepCopyInto(node)
+		return nil
+	}
+	return c.Client.Get(ctx, key, object, options...)
 }
 
 func TestNothingIsTakenBackBeforeTheConfigurationIsRead(t *testing.T) {

@@ -14,8 +14,9 @@ func newUpdate() *update {
 	return &update{capacity: map[string]any{}, allocatable: map[string]any{}, labels: map[string]any{}, annotations: map[string]any{}}
 }
 
-// body is the JSON merge patch of node.status, or nil when there is nothing to write.
-func (u *update) body() []byte {
+// body is the JSON merge patch of node.status, or nil when there is nothing to write. It applies to one version of the node
+// and no other: over another one, what was left out because it was the same would make a mixture of two offers.
+func (u *update) body(resourceVersion string) []byte {
 	body, status, metadata := map[string]any{}, map[string]any{}, map[string]any{}
 	addIfAny(status, "capacity", u.capacity)
 	addIfAny(status, "allocatable", u.allocatable)
@@ -26,6 +27,8 @@ func (u *update) body() []byte {
 	if len(body) == 0 {
 		return nil
 	}
+	metadata["resourceVersion"] = resourceVersion
+	body["metadata"] = metadata
 	encoded, err := json.Marshal(body)
 	if err != nil {
 		// Maps of strings and nulls always encode.

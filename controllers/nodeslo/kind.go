@@ -33,7 +33,8 @@ func want(config layering.Config, node *corev1.Node) (*slov1alpha1.NodeSLO, bool
 	return &slov1alpha1.NodeSLO{ObjectMeta: metav1.ObjectMeta{Name: node.Name}, Spec: config.NodeSLOSpec(node)}, true
 }
 
-// patch writes the difference between the two specs as this version knows them; the extensions stay as they are.
+// patch writes the difference between the two specs as this version knows them; the extensions stay as they are. It applies
+// to the version that was compared and no other, for a difference to an older one would make a mixture of two configurations.
 func patch(existing, want *slov1alpha1.NodeSLO) ([]byte, error) {
 	spec := want.Spec
 	spec.Extensions = existing.Spec.Extensions
@@ -41,9 +42,8 @@ func patch(existing, want *slov1alpha1.NodeSLO) ([]byte, error) {
 		return nil, nil
 	}
 	changed := &slov1alpha1.NodeSLO{TypeMeta: existing.TypeMeta, ObjectMeta: existing.ObjectMeta, Spec: spec, Status: existing.Status}
-	body, err := client.MergeFrom(existing).Data(changed)
-	if err != nil || string(body) == "{}" {
+	if body, err := client.MergeFrom(existing).Data(changed); err != nil || string(body) == "{}" {
 		return nil, err
 	}
-	return body, nil
+	return client.MergeFromWithOptions(existing, client.MergeFromWithOptimisticLock{}).Data(changed)
 }

@@ -79,6 +79,48 @@ func (h *harness) get(t *testing.T) (*slov1alpha1.NodeSLO, bool) {
 	return slo, !apierrors.IsNotFound(err)
 }
 
+// TestAPatchMadeFromAnOlderVersionDoesNothing has the cache be one write behind: what is written over the older version must
+// not become a mixture of the two configurations.
+func TestAPatchMadeFromAnOlderVersionDoesNothing(t *testing.T) {
+	h := newHarness(t, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}})
+	h.configure(t, `{"clusterStrategy": {"enable": true, "cpuSuppressThresholdPercent": 60}}`)
+	h.run(t)
+	behind, _ := h.get(t)
+	h.configure(t, `{"clusterStrategy": {"enable": true, "cpuSuppressThresholdPercent": 50, "cpuEvictThresholdPercent": 90}}`)
+	h.run(t)
+	h.configure(t, `{"clusterStrategy": {"enable": false, "cpuSuppressThresholdPercent": 60}}`)
+	up := h.Reconciler
+	h.Reconciler = counterpart.NewReconciler(Kind(), cacheBehind{h.client, behind}, h.config)
+	result, err := h.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: "node-a"}})
+	if err != nil || result.RequeueAfter <= 0 {
+		t.Errorf("looks again after %s, %v, want soon and no error", result.RequeueAfter, err)
+	}
+	slo, _ := h.get(t)
+	if got := *slo.Spec.ResourceUsedThresholdWithBE; !*got.Enable || *got.CPUSuppressThresholdPercent != 50 || *got.CPUEvictThresholdPercent != 90 {
+		t.Errorf("NodeSLO %+v, want the second configuration untouched", got)
+	}
+	h.Reconciler = up
+	h.run(t)
+	slo, _ = h.get(t)
+	if got := *slo.Spec.ResourceUsedThresholdWithBE; *got.Enable || *got.CPUSuppressThresholdPercent != 60 || got.CPUEvictThresholdPercent != nil {
+		t.Errorf("NodeSLO %+v, want the third configuration", got)
+	}
+}
+
+// cacheBehind reads one NodeSLO as it was.
+type cacheBehind struct {
+	client.Client
+	was *slov1alpha1.NodeSLO
+}
+
+func (c cacheBehind) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if slo, ok := object.(*slov1alpha1.NodeSLO); ok {
+		c.was.DeepCopyInto(slo)
+		return nil
+	}
+	return c.Client.Get(ctx, key, object, options...)
+}
+
 func TestANodeSLOFollowsTheConfiguration(t *testing.T) {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}}
 	h := newHarness(t, node)
@@ -104,7 +146,7 @@ func TestANodeSLOFollowsTheConfiguration(t *testing.T) {
 	h.configure(t, `{"clusterStrategy": {"enable": true, "cpuSuppressThresholdPercent": 55}}`)
 	h.run(t)
 	h.run(t)
-	want := []string{`{"spec":{"resourceUsedThresholdWithBE":{"cpuEvictThresholdPercent":null,"cpuSuppressThresholdPercent":55}}}`}
+	want := []string{`{"metadata":{"resourceVersion":"` + slo.ResourceVersion + `"},"spec":{"resourceUsedThresholdWithBE":{"cpuEvictThresholdPercent":null,"cpuSuppressThresholdPercent":55}}}`}
 	if diff := cmp.Diff(want, h.patches); diff != "" {
 		t.Errorf("patches (-want +got):\n%s", diff)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"koordinator.sh/koord/api/configuration"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/layering"
 )
@@ -56,9 +58,16 @@ func (r *reconciler) keep(ctx context.Context, read *corev1.ConfigMap, config la
 	return nil
 }
 
-// describe fills in what is in force.
+// describe fills in what is in force. A key that this version does not know stays, for the one that does to find it when it
+// leads again.
 func describe(into, read *corev1.ConfigMap, config layering.Config) {
-	into.Data = config.Data()
+	data := config.Data()
+	for key, text := range into.Data {
+		if !slices.Contains(configuration.Keys(), key) {
+			data[key] = text
+		}
+	}
+	into.Data = data
 	if into.Annotations == nil {
 		into.Annotations = map[string]string{}
 	}

@@ -255,3 +255,22 @@ func TestNotesOfEventsAreCutBetweenLetters(t *testing.T) {
 		t.Errorf("note of %d bytes, valid UTF-8: %t", len(got), utf8.ValidString(got))
 	}
 }
+
+func TestAKeyOfALaterVersionStaysInWhatIsKept(t *testing.T) {
+	writes := 0
+	c := newClient(t, &writes)
+	put(t, c, &writes, map[string]string{"colocation-config": good, "later-config": "later"})
+	m := start(c, &writes, true)
+	m.run(t)
+	kept := m.kept(t)
+	kept.Data["later-config"] = "later"
+	if err := c.Update(t.Context(), kept); err != nil {
+		t.Fatal(err)
+	}
+	m.run(t)
+	put(t, c, &writes, map[string]string{"colocation-config": better, "later-config": broken})
+	m.run(t)
+	if diff := cmp.Diff(map[string]string{"colocation-config": better, "later-config": "later"}, m.kept(t).Data); diff != "" {
+		t.Errorf("what is kept (-want +got):\n%s", diff)
+	}
+}

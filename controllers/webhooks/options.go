@@ -27,6 +27,9 @@ type Options struct {
 	ServicePort int32
 	// CABundle returns what verifies the serving certificate, in PEM; empty while there is none.
 	CABundle func() []byte
+	// OnBundleChange has a function called when CABundle returns something else; nil never does. Without it the webhooks
+	// follow within checkInterval.
+	OnBundleChange func(call func())
 	// Policies lets profiles be compiled to a MutatingAdmissionPolicy where the API server serves them.
 	Policies bool
 	// Nodes amplifies the allocatable of nodes whose annotation says so.

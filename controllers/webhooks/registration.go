@@ -33,9 +33,11 @@ const (
 type registrar struct {
 	client  client.Client
 	options Options
+	// served is true where the API server serves policies, also when they are not used: one that another manager left goes.
+	served bool
 	// unserved says why policies are not used; empty when they are.
 	unserved string
-	// changed is when the policy was last written by this process.
+	// changed is when the policy was last written, as far as this process knows.
 	changed time.Time
 }
 
@@ -60,6 +62,10 @@ func (r *registrar) Reconcile(ctx context.Context, _ reconcile.Request) (ctrl.Re
 	inSync, err := r.policyInSync(ctx, &compiled, &owner)
 	if err != nil {
 		return ctrl.Result{}, err
+	}
+	if r.changed.IsZero() && !asked(&owner, compiled.WebhookCondition) {
+		// The leader before this one may have ended a moment after it wrote the policy.
+		r.changed = r.options.Clock.Now()
 	}
 	condition := compiled.WebhookCondition
 	unsettled := settle - r.options.Clock.Since(r.changed)
@@ -96,7 +102,7 @@ func (r *registrar) compile(ctx context.Context) (policy.Compilation, error) {
 // policyInSync reports whether policy and binding are what the profiles compile to. Where policies are not served there
 // are none to look at.
 func (r *registrar) policyInSync(ctx context.Context, compiled *policy.Compilation, owner client.Object) (bool, error) {
-	if r.unserved != "" {
+	if !r.served {
 		return true, nil
 	}
 	var live admissionregistrationv1.MutatingAdmissionPolicy
@@ -114,6 +120,17 @@ func (r *registrar) policyInSync(ctx context.Context, compiled *policy.Compilati
 	said := live.Annotations[policy.VerdictsAnnotation] == compiled.Policy.Annotations[policy.VerdictsAnnotation]
 	return said && equality.Semantic.DeepEqual(live.Spec, compiled.Policy.Spec) && equality.Semantic.DeepEqual(binding.Spec, compiled.Binding.Spec) &&
 		owns(owner, &live) && owns(owner, &binding), nil
+}
+
+// asked reports whether the webhook for pods is registered with a condition.
+func asked(owner *admissionregistrationv1.MutatingWebhookConfiguration, condition string) bool {
+	for i := range owner.Webhooks {
+		if owner.Webhooks[i].Name == mutatePodName {
+			conditions := owner.Webhooks[i].MatchConditions
+			return len(conditions) == 1 && conditions[0].Expression == condition
+		}
+	}
+	return false
 }
 
 func owns(owner, object client.Object) bool {

@@ -65,18 +65,19 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	if err := serveQuotas(ctx, mgr, &o, decoder); err != nil {
 		return err
 	}
-	unserved, err := whyUnserved(mgr.GetRESTMapper(), o.Policies)
+	unserved, err := whyUnserved(mgr.GetRESTMapper())
 	if err != nil {
 		return err
 	}
-	return addRegistrar(mgr, &registrar{client: mgr.GetClient(), options: o, unserved: unserved})
+	r := &registrar{client: mgr.GetClient(), options: o, served: unserved == "", unserved: unserved}
+	if r.served && !o.Policies {
+		r.unserved = "policies are turned off"
+	}
+	return addRegistrar(mgr, r)
 }
 
-// whyUnserved says why policies are not used; empty when they are.
-func whyUnserved(mapper meta.RESTMapper, wanted bool) (string, error) {
-	if !wanted {
-		return "policies are turned off", nil
-	}
+// whyUnserved says why policies cannot be used; empty when they can.
+func whyUnserved(mapper meta.RESTMapper) (string, error) {
 	_, err := mapper.RESTMapping(admissionregistrationv1.SchemeGroupVersion.WithKind("MutatingAdmissionPolicy").GroupKind(), "v1")
 	if meta.IsNoMatchError(err) {
 		return "the API server does not serve MutatingAdmissionPolicy v1", nil
@@ -91,17 +92,26 @@ func addRegistrar(mgr ctrl.Manager, r *registrar) error {
 	same := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
 		return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: ConfigurationName}}}
 	})
-	first := make(chan event.GenericEvent, 1)
-	first <- event.GenericEvent{Object: &admissionregistrationv1.MutatingWebhookConfiguration{}}
+	looks := make(chan event.GenericEvent, 1)
+	look := func() {
+		select {
+		case looks <- event.GenericEvent{Object: &admissionregistrationv1.MutatingWebhookConfiguration{}}:
+		default: // one is waiting already
+		}
+	}
+	look()
+	if r.options.OnBundleChange != nil {
+		r.options.OnBundleChange(look)
+	}
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named("admission").
 		Watches(&configv1alpha1.ClusterColocationProfile{}, same, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Predicate(predicate.AnnotationChangedPredicate{})))).
 		Watches(&schedulingv1.PriorityClass{}, same).
 		Watches(&admissionregistrationv1.MutatingWebhookConfiguration{}, same).
 		Watches(&admissionregistrationv1.ValidatingWebhookConfiguration{}, same).
-		WatchesRawSource(source.Channel(first, same)).
+		WatchesRawSource(source.Channel(looks, same)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1})
-	if r.unserved == "" {
+	if r.served {
 		b = b.Watches(&admissionregistrationv1.MutatingAdmissionPolicy{}, same).Watches(&admissionregistrationv1.MutatingAdmissionPolicyBinding{}, same)
 	}
 	if err := b.Complete(r); err != nil {

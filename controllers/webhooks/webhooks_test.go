@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -232,7 +233,7 @@ func newRegistration(t *testing.T, objects ...client.Object) *registration {
 	}).Build()
 	o := options()
 	o.Clock = r.clock
-	r.registrar = &registrar{client: c, options: o}
+	r.registrar = &registrar{client: c, options: o, served: true}
 	return r
 }
 
@@ -329,7 +330,7 @@ func TestNothingIsRegisteredBeforeTheChartAndTheCertificate(t *testing.T) {
 func TestWithoutPoliciesTheWebhookSeesEveryProfile(t *testing.T) {
 	profile := profilecases.BatchProfile()[0]
 	r := newRegistration(t, append(chartObjects(), &profile)...)
-	r.unserved = "not served"
+	r.served, r.unserved = false, "not served"
 	r.run(t)
 	if !strings.Contains(r.condition(t), "true") {
 		t.Errorf("condition is %s", r.condition(t))
@@ -340,20 +341,60 @@ func TestWithoutPoliciesTheWebhookSeesEveryProfile(t *testing.T) {
 	}
 }
 
+func TestALeaderWithoutPoliciesRemovesTheOneOfItsPredecessor(t *testing.T) {
+	profile := profilecases.BatchProfile()[0]
+	r := newRegistration(t, append(chartObjects(), &profile)...)
+	r.run(t)
+	r.clock.Step(settle)
+	r.run(t)
+	narrow := r.condition(t)
+	r.registrar = &registrar{client: r.client, options: r.options, served: true, unserved: "policies are turned off"}
+	r.run(t)
+	if r.condition(t) == narrow {
+		t.Error("the webhook is not asked about the pods of the policy")
+	}
+	var policies admissionregistrationv1.MutatingAdmissionPolicyList
+	var bindings admissionregistrationv1.MutatingAdmissionPolicyBindingList
+	if err := errors.Join(r.client.List(t.Context(), &policies), r.client.List(t.Context(), &bindings)); err != nil {
+		t.Fatal(err)
+	}
+	if len(policies.Items)+len(bindings.Items) > 0 {
+		t.Errorf("%d policies and %d bindings are left, which nobody keeps in line with the profiles", len(policies.Items), len(bindings.Items))
+	}
+}
+
+func TestASuccessorKeepsTheWebhookWideUntilThePolicyHasSettled(t *testing.T) {
+	r := newRegistration(t, chartObjects()...)
+	r.run(t)
+	wide := r.condition(t)
+	successor := &registrar{client: r.client, options: r.options, served: true}
+	r.registrar = successor
+	if after := r.run(t); after != settle || r.condition(t) != wide {
+		t.Errorf("looks again after %s with condition %s, want %s and all pods with co-location", after, r.condition(t), settle)
+	}
+	r.clock.Step(settle)
+	if after := r.run(t); after != checkInterval || r.condition(t) == wide {
+		t.Errorf("looks again after %s with condition %s, want %s and what the policy cannot express", after, r.condition(t), checkInterval)
+	}
+	writes := r.writes
+	r.registrar = &registrar{client: r.client, options: r.options, served: true}
+	if after := r.run(t); after != checkInterval || r.writes != writes {
+		t.Errorf("the next one looks again after %s having written %d times, want %s and nothing", after, r.writes-writes, checkInterval)
+	}
+}
+
 func TestPoliciesAreUsedWhereTheyAreServed(t *testing.T) {
 	served := meta.NewDefaultRESTMapper([]schema.GroupVersion{admissionregistrationv1.SchemeGroupVersion})
 	served.Add(admissionregistrationv1.SchemeGroupVersion.WithKind("MutatingAdmissionPolicy"), meta.RESTScopeRoot)
 	for name, test := range map[string]struct {
 		mapper meta.RESTMapper
-		wanted bool
 		want   string
 	}{
-		"served":     {mapper: served, wanted: true},
-		"not served": {mapper: meta.NewDefaultRESTMapper(nil), wanted: true, want: "the API server does not serve MutatingAdmissionPolicy v1"},
-		"turned off": {mapper: served, want: "policies are turned off"},
+		"served":     {mapper: served},
+		"not served": {mapper: meta.NewDefaultRESTMapper(nil), want: "the API server does not serve MutatingAdmissionPolicy v1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := whyUnserved(test.mapper, test.wanted)
+			got, err := whyUnserved(test.mapper)
 			if err != nil || got != test.want {
 				t.Errorf("got %q, %v, want %q", got, err, test.want)
 			}
