@@ -95,8 +95,7 @@ func (b *builder) node(node *corev1.Node) nodeFacts {
 	}
 	if facts.settings.threshold || len(facts.change.Offers) > 0 {
 		facts.pods = podEffects(pressureInput{
-			node: in, features: b.in.Features, oldBatch: offered(old.BatchCPU), newBatch: offered(result.BatchCPU),
-			oldBatchMemory: offered(old.BatchMemory), newBatchMemory: offered(result.BatchMemory),
+			node: in, features: b.in.Features, oldOffers: old, newOffers: result,
 			old: b.in.Old.NodeSLOSpec(node).ResourceUsedThresholdWithBE, new: b.in.New.NodeSLOSpec(node).ResourceUsedThresholdWithBE,
 		})
 	}

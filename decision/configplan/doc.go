@@ -3,5 +3,6 @@
 // before and after, which pods would be suppressed or evicted at once, and which quotas get another share.
 //
 // It decides nothing of its own that a controller decides: strategies are merged by decision/layering, offers computed by
-// decision/overcommit, shares by decision/quota, each once with the configuration in force and once with the new one.
+// decision/overcommit, shares by decision/quota, and what happens to pods decided by decision/suppression and
+// decision/eviction, each once with the configuration in force and once with the new one.
 package configplan

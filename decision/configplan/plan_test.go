@@ -225,6 +225,37 @@ func TestPodsThatAgreeAreEvictedByPriority(t *testing.T) {
 	}
 }
 
+// TestRequestsBeyondTheOfferAreEvicted: as far as the offer is meant. Switching co-location off withdraws it, and evicts nobody.
+func TestRequestsBeyondTheOfferAreEvicted(t *testing.T) {
+	const evict = `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 99, "cpuAllocatableEvictThresholdPercent": 110,
+		"cpuAllocatableEvictLowerPercent": 100, "allocatableEvictPriorityThreshold": 5999}}`
+	agree := func(in Input) Input {
+		for i := range in.Pods {
+			if in.Pods[i].Namespace == "spark" {
+				in.Pods[i].Labels[extension.LabelPodEvictEnabled] = "true"
+			}
+		}
+		return in
+	}
+	config := func(colocated string) map[string]string {
+		return map[string]string{threshold: evict, colocation: colocated}
+	}
+	const wide = `{"enable": true, "cpuReclaimThresholdPercent": 90}`
+	plan := Of(agree(small(t, config(wide), config(`{"enable": true, "cpuReclaimThresholdPercent": 38}`))))
+	var evicted []string
+	for _, pod := range plan.Pods {
+		if pod.Effect == Evicted {
+			evicted = append(evicted, pod.Name+" "+pod.Feature)
+		}
+	}
+	if diff := cmp.Diff([]string{"exec-2 CPUAllocatableEvict"}, evicted); diff != "" {
+		t.Errorf("a smaller offer evicts (-want +got):\n%s\n%+v", diff, plan.Nodes)
+	}
+	if plan := Of(agree(small(t, config(wide), config(`{"enable": false}`)))); plan.Summary.PodsEvicted != 0 {
+		t.Errorf("an offer that is withdrawn evicts %+v", plan.Pods)
+	}
+}
+
 func TestQuotasFollowTheClustersTotal(t *testing.T) {
 	in := small(t, map[string]string{colocation: `{"enable": true, "cpuReclaimThresholdPercent": 60}`}, map[string]string{colocation: `{"enable": true, "cpuReclaimThresholdPercent": 80}`})
 	in.Quotas = []schedulingsigsv1alpha1.ElasticQuota{makeQuota("spark", "spark", "3000", "100000"), makeQuota("plain", "plain", "0", "0")}

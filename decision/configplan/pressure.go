@@ -1,7 +1,6 @@
 package configplan
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -11,8 +10,10 @@ import (
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/capacity"
+	"koordinator.sh/koord/decision/eviction"
 	"koordinator.sh/koord/decision/overcommit"
 	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/suppression"
 )
 
 // Effects on pods.
@@ -40,13 +41,12 @@ type PodEffect struct {
 	Reason string `json:"reason"`
 }
 
-// pressureInput is one node with its thresholds before and after. The batch offers are in milli-cores and bytes.
+// pressureInput is one node with its thresholds and offers before and after.
 type pressureInput struct {
-	node                           overcommit.NodeInput
-	old, new                       *slov1alpha1.ResourceThresholdStrategy
-	oldBatch, newBatch             int64
-	oldBatchMemory, newBatchMemory int64
-	features                       map[string]bool
+	node                 overcommit.NodeInput
+	old, new             *slov1alpha1.ResourceThresholdStrategy
+	oldOffers, newOffers overcommit.Result
+	features             map[string]bool
 }
 
 // podEffects are the pods that the new thresholds suppress or evict at once and the old ones do not.
@@ -55,32 +55,23 @@ func podEffects(in pressureInput) []PodEffect {
 	if p == nil {
 		return nil
 	}
-	before := p.effects(in.old, in.oldBatch, in.oldBatchMemory)
+	before := p.effects(in.old, in.oldOffers)
 	had := map[[3]string]bool{}
 	for _, effect := range before {
 		had[[3]string{effect.Namespace, effect.Name, effect.Effect}] = true
 	}
-	return slices.DeleteFunc(p.effects(in.new, in.newBatch, in.newBatchMemory), func(effect PodEffect) bool {
+	return slices.DeleteFunc(p.effects(in.new, in.newOffers), func(effect PodEffect) bool {
 		return had[[3]string{effect.Namespace, effect.Name, effect.Effect}]
 	})
 }
 
 // pressure is what is known of one node's load.
 type pressure struct {
-	in       pressureInput
-	total    podrequest.Amount
-	reserved podrequest.Amount
-	// used by the node, by pods, by best-effort pods, by applications outside of Kubernetes and by those of them that are
-	// not best effort.
-	used, onPods, bestEffort, onHost, hostAbove podrequest.Amount
-	pods                                        []loadedPod
-}
-
-// loadedPod is a pod with what it requests and uses.
-type loadedPod struct {
-	pod      *corev1.Pod
-	requests podrequest.Requests
-	used     podrequest.Amount
+	in pressureInput
+	// load is what suppression looks at, node and pods what eviction does.
+	load suppression.Measurement
+	node eviction.Node
+	pods []eviction.Pod
 }
 
 // newPressure reads a node's load; nil where the measurements cannot be believed, for then nothing is said to happen.
@@ -90,44 +81,55 @@ func newPressure(in pressureInput) *pressure {
 		return nil
 	}
 	size := capacity.Of(in.node.Node)
-	p := &pressure{in: in, total: size.Total, reserved: size.KubeletReserved()}
+	reserved := size.KubeletReserved().MilliCPU
 	if reservation, err := extension.GetNodeReservation(in.node.Node.Annotations); err == nil && reservation != nil {
-		kept := amount(reservation.Resources)
-		p.reserved = podrequest.Amount{MilliCPU: max(p.reserved.MilliCPU, kept.MilliCPU), Memory: max(p.reserved.Memory, kept.Memory)}
+		reserved = max(reserved, amount(reservation.Resources).MilliCPU)
 	}
-	p.used = amount(in.node.Metric.Status.NodeMetric.NodeUsage.ResourceList)
+	used := amount(in.node.Metric.Status.NodeMetric.NodeUsage.ResourceList)
+	p := &pressure{
+		in:   in,
+		load: suppression.Measurement{Capacity: size.Total.MilliCPU, Reserved: reserved, NodeUsed: used.MilliCPU},
+		node: eviction.Node{Capacity: size.Total, Used: used},
+	}
+	// How old a measurement may be was assessed above, by the node's own report interval.
+	p.node.At = in.node.Now
 	for _, application := range in.node.Metric.Status.HostApplicationMetric {
-		if application == nil {
-			continue
-		}
-		used := amount(application.Usage.ResourceList)
-		p.onHost = p.onHost.Add(used)
-		if application.QoS != extension.QoSBE {
-			p.hostAbove = p.hostAbove.Add(used)
+		if application != nil {
+			p.load.HostApplications = append(p.load.HostApplications, suppression.Load{
+				Name: application.Name, QoS: application.QoS, Used: amount(application.Usage.ResourceList).MilliCPU,
+			})
 		}
 	}
 	p.readPods()
 	return p
 }
 
+// readPods reads the pods of the node with what they use. Use of a pod that is not there counts as use above best effort.
 func (p *pressure) readPods() {
 	used := make(map[[2]string]podrequest.Amount, len(p.in.node.Metric.Status.PodsMetric))
 	for _, info := range p.in.node.Metric.Status.PodsMetric {
 		if info != nil {
-			amount := amount(info.PodUsage.ResourceList)
-			used[[2]string{info.Namespace, info.Name}] = amount
-			p.onPods = p.onPods.Add(amount)
+			used[[2]string{info.Namespace, info.Name}] = amount(info.PodUsage.ResourceList)
 		}
 	}
+	classes := make(map[[2]string]extension.QoSClass, len(p.in.node.Pods))
+	p.pods = make([]eviction.Pod, 0, len(p.in.node.Pods))
+	p.load.Pods = make([]suppression.Load, 0, len(used))
 	for _, pod := range p.in.node.Pods {
 		if !podrequest.Consumes(pod) {
 			continue
 		}
-		loaded := loadedPod{pod: pod, requests: podrequest.Of(pod), used: used[[2]string{pod.Namespace, pod.Name}]}
-		if loaded.requests.QoS == extension.QoSBE {
-			p.bestEffort = p.bestEffort.Add(loaded.used)
+		key := [2]string{pod.Namespace, pod.Name}
+		var uses *podrequest.Amount
+		if measured, ok := used[key]; ok {
+			uses = &measured
 		}
-		p.pods = append(p.pods, loaded)
+		read := eviction.PodOf(pod, uses)
+		classes[key] = read.QoS
+		p.pods = append(p.pods, read)
+	}
+	for key, use := range used {
+		p.load.Pods = append(p.load.Pods, suppression.Load{Namespace: key[0], Name: key[1], QoS: classes[key], Used: use.MilliCPU})
 	}
 }
 
@@ -136,54 +138,24 @@ func amount(list corev1.ResourceList) podrequest.Amount {
 	return podrequest.Amount{MilliCPU: cpu.MilliValue(), Memory: memory.Value()}
 }
 
-// budget is what suppression leaves to best-effort pods, in milli-cores:
-//
-//	capacity x threshold - use of pods above best effort - use of applications above - max(use of neither, reserved)
-//
-// and at least capacity x minimum.
-func (p *pressure) budget(strategy *slov1alpha1.ResourceThresholdStrategy) int64 {
-	threshold, least := orElse(strategy.CPUSuppressThresholdPercent, 65), orElse(strategy.CPUSuppressMinPercent, 0)
-	above := p.onPods.MilliCPU - p.bestEffort.MilliCPU
-	system := max(p.used.MilliCPU-p.onPods.MilliCPU-p.onHost.MilliCPU, p.reserved.MilliCPU)
-	left := capacity.Percent(p.total.MilliCPU, threshold) - above - p.hostAbove.MilliCPU - system
-	return max(left, capacity.Percent(p.total.MilliCPU, least), 0)
-}
-
-func orElse(value *int64, fallback int64) int64 {
-	if value == nil {
-		return fallback
-	}
-	return *value
-}
-
 // effects are the pods that thresholds suppress or evict, those that go first first.
-func (p *pressure) effects(strategy *slov1alpha1.ResourceThresholdStrategy, batchCPU, batchMemory int64) []PodEffect {
+func (p *pressure) effects(strategy *slov1alpha1.ResourceThresholdStrategy, offers overcommit.Result) []PodEffect {
 	if strategy == nil || strategy.Enable == nil || !*strategy.Enable {
 		return nil
 	}
-	out := p.suppressed(strategy)
-	evictions := []eviction{
-		p.forSatisfaction(strategy, batchCPU), p.forMemory(strategy), p.forCPU(strategy),
-		p.forRequests(strategy, true, batchCPU), p.forRequests(strategy, false, batchMemory),
-	}
-	gone := map[*corev1.Pod]bool{}
-	for _, e := range evictions {
-		out = append(out, p.evicted(e, gone)...)
-	}
-	return out
+	budget := suppression.CalculateBudget(p.load, strategy)
+	return append(p.suppressed(budget), p.evicted(strategy, offers, budget)...)
 }
 
-func (p *pressure) suppressed(strategy *slov1alpha1.ResourceThresholdStrategy) []PodEffect {
-	budget := p.budget(strategy)
-	if p.bestEffort.MilliCPU <= budget || !p.runs("BECPUSuppress", true) {
+func (p *pressure) suppressed(budget suppression.Budget) []PodEffect {
+	if !budget.Exceeded() || !p.runs("BECPUSuppress", true) {
 		return nil
 	}
+	reason := fmt.Sprintf("best-effort pods use %s cores, and %s are left to them at %d %%", cores(budget.BestEffortUsed), cores(budget.Milli), budget.ThresholdPercent)
 	var out []PodEffect
 	for i := range p.pods {
-		if pod := &p.pods[i]; pod.requests.QoS == extension.QoSBE && pod.used.MilliCPU > 0 {
-			out = append(out, p.effect(pod.pod, Suppressed, "BECPUSuppress",
-				fmt.Sprintf("best-effort pods use %s cores, and %s are left to them at %d %%", cores(p.bestEffort.MilliCPU), cores(budget),
-					orElse(strategy.CPUSuppressThresholdPercent, 65))))
+		if pod := &p.pods[i]; pod.QoS == extension.QoSBE && pod.Used != nil && pod.Used.MilliCPU > 0 {
+			out = append(out, p.effect(pod.Ref, Suppressed, "BECPUSuppress", reason))
 		}
 	}
 	return out
@@ -198,18 +170,8 @@ func (p *pressure) runs(feature string, byDefault bool) bool {
 	return set || !ok && byDefault
 }
 
-func (p *pressure) effect(pod *corev1.Pod, effect, feature, reason string) PodEffect {
+func (p *pressure) effect(pod eviction.Ref, effect, feature, reason string) PodEffect {
 	return PodEffect{Namespace: pod.Namespace, Name: pod.Name, Node: p.in.node.Node.Name, Effect: effect, Feature: feature, Reason: reason}
 }
 
 func cores(milli int64) string { return fmt.Sprintf("%.4g", float64(milli)/1000) }
-
-// byPriority orders pods of the lowest priority first.
-func byPriority(a, b *loadedPod) int { return cmp.Compare(priority(a.pod), priority(b.pod)) }
-
-func priority(pod *corev1.Pod) int32 {
-	if pod.Spec.Priority == nil {
-		return 0
-	}
-	return *pod.Spec.Priority
-}

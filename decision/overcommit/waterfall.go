@@ -1,10 +1,8 @@
 package overcommit
 
 import (
-	"math"
-
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/capacity"
+	arithmetic "koordinator.sh/koord/decision/waterfall"
 )
 
 // waterfall is a running value. With a recorder every step is written down; without one only the value is kept.
@@ -38,33 +36,8 @@ func (w *waterfall) step(operator diagnosticsv1alpha1.Operator, name string, ope
 
 // apply is what each operator does. Sums that leave the range of int64 stay at its end.
 func apply(operator diagnosticsv1alpha1.Operator, value, operand int64) int64 {
-	switch operator {
-	case diagnosticsv1alpha1.Start:
-		return operand
-	case diagnosticsv1alpha1.Plus:
-		return add(value, operand)
-	case diagnosticsv1alpha1.Minus:
-		if operand == math.MinInt64 {
-			return add(add(value, math.MaxInt64), 1)
-		}
-		return add(value, -operand)
-	case diagnosticsv1alpha1.Min:
-		return min(value, operand)
-	case diagnosticsv1alpha1.Max:
-		return max(value, operand)
-	case diagnosticsv1alpha1.Times:
-		return capacity.Percent(value, operand)
-	}
-	return value
+	return arithmetic.Apply(operator, value, operand)
 }
 
-func add(a, b int64) int64 {
-	sum := a + b
-	switch {
-	case a > 0 && b > 0 && sum < 0:
-		return math.MaxInt64
-	case a < 0 && b < 0 && sum >= 0:
-		return math.MinInt64
-	}
-	return sum
-}
+// add is a sum that stays at the end of the range of int64 rather than leaving it.
+func add(a, b int64) int64 { return arithmetic.Add(a, b) }

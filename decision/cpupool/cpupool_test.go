@@ -1,0 +1,87 @@
+package cpupool
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/cpuset"
+)
+
+var node = Node{
+	Shared: []extension.CPUSharedPool{{Node: 0, CPUSet: "4-7"}, {Node: 1, CPUSet: "12-15"}},
+	System: "0-1", KubeletPolicy: extension.KubeletCPUManagerPolicyNone,
+}
+
+func status(json string) map[string]string {
+	return map[string]string{extension.AnnotationResourceStatus: json}
+}
+
+func TestChoose(t *testing.T) {
+	static := node
+	static.KubeletPolicy = extension.KubeletCPUManagerPolicyStatic
+	bare := Node{}
+	broken := node
+	broken.Shared = []extension.CPUSharedPool{{CPUSet: "4-"}}
+	const guaranteed, burstable, bestEffort = corev1.PodQOSGuaranteed, corev1.PodQOSBurstable, corev1.PodQOSBestEffort
+	tests := map[string]struct {
+		node        Node
+		pod         Pod
+		wantSource  Source
+		want        string
+		wantProblem bool
+	}{
+		"CPUs of its own":                                   {node, Pod{QoS: extension.QoSLSR, KubeQOS: guaranteed, Annotations: status(`{"cpuset":"2,3"}`)}, Allocated, "2-3", false},
+		"CPUs of its own under a static kubelet":            {static, Pod{QoS: extension.QoSLSE, KubeQOS: guaranteed, Annotations: status(`{"cpuset":"2-3"}`)}, Allocated, "2-3", false},
+		"CPUs that the kubelet gave":                        {static, Pod{QoS: extension.QoSLS, KubeQOS: guaranteed, KubeletOwned: true}, Left, "", false},
+		"services share all pools":                          {node, Pod{QoS: extension.QoSLS, KubeQOS: burstable}, SharedPools, "4-7,12-15", false},
+		"also under a static kubelet":                       {static, Pod{QoS: extension.QoSLS, KubeQOS: burstable}, SharedPools, "4-7,12-15", false},
+		"also when Kubernetes runs them as best effort":     {node, Pod{QoS: extension.QoSLS, KubeQOS: bestEffort}, SharedPools, "4-7,12-15", false},
+		"a NUMA node of its choice":                         {node, Pod{QoS: extension.QoSLS, Annotations: status(`{"numaNodeResources":[{"node":1}]}`)}, NUMAPools, "12-15", false},
+		"two of them":                                       {node, Pod{QoS: extension.QoSLS, Annotations: status(`{"numaNodeResources":[{"node":1},{"node":0}]}`)}, NUMAPools, "4-7,12-15", false},
+		"a NUMA node that shares nothing":                   {node, Pod{QoS: extension.QoSLS, Annotations: status(`{"numaNodeResources":[{"node":7}]}`)}, SharedPools, "4-7,12-15", false},
+		"SYSTEM pods":                                       {node, Pod{QoS: extension.QoSSystem, KubeQOS: burstable}, SystemPool, "0-1", false},
+		"SYSTEM pods where nothing is kept":                 {Node{Shared: node.Shared}, Pod{QoS: extension.QoSSystem, KubeQOS: burstable}, SharedPools, "4-7,12-15", false},
+		"best effort":                                       {node, Pod{QoS: extension.QoSBE, KubeQOS: bestEffort}, Inherited, "", false},
+		"best effort on a NUMA node":                        {node, Pod{QoS: extension.QoSBE, KubeQOS: bestEffort, Annotations: status(`{"numaNodeResources":[{"node":1}]}`)}, Inherited, "", false},
+		"best effort without a label":                       {static, Pod{KubeQOS: bestEffort}, Inherited, "", false},
+		"without a label, the kubelet binds nothing":        {node, Pod{KubeQOS: burstable}, SharedPools, "4-7,12-15", false},
+		"without a label, the kubelet decides":              {static, Pod{KubeQOS: guaranteed}, Left, "", false},
+		"LSR that was not allocated CPUs, static":           {static, Pod{QoS: extension.QoSLSR, KubeQOS: guaranteed}, Left, "", false},
+		"an allocation that cannot be read":                 {node, Pod{QoS: extension.QoSLS, Annotations: status(`{`)}, Left, "", true},
+		"allocated CPUs that cannot be read":                {node, Pod{QoS: extension.QoSLSR, Annotations: status(`{"cpuset":"3-1"}`)}, Left, "", true},
+		"pools that are not known":                          {bare, Pod{QoS: extension.QoSLS}, Left, "", false},
+		"pools that cannot be read":                         {broken, Pod{QoS: extension.QoSLS}, Left, "", true},
+		"CPUs of SYSTEM pods that cannot be read":           {Node{System: "x"}, Pod{QoS: extension.QoSSystem, KubeQOS: burstable}, Left, "", true},
+		"CPUs of SYSTEM pods that are none, but not absent": {Node{System: " "}, Pod{QoS: extension.QoSSystem, KubeQOS: burstable}, Left, "", true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := Choose(tc.node, tc.pod)
+			if got.Source != tc.wantSource || got.CPUs != tc.want || (got.Problem != "") != tc.wantProblem || got.Reason == "" {
+				t.Errorf("%+v, want %s %q", got, tc.wantSource, tc.want)
+			}
+			if got.Write != (got.Source != Left) || got.LiftQuota != (got.Source == Allocated) {
+				t.Errorf("%+v: written or lifted against its source", got)
+			}
+		})
+	}
+}
+
+// FuzzChoose: whatever the annotation says, what is written is a list of CPUs that exist, or the empty one of best effort.
+func FuzzChoose(f *testing.F) {
+	f.Add(`{"cpuset":"0-3,8"}`, "LSR")
+	f.Add(`{"cpuset":"0-999999999"}`, "LS")
+	f.Add(`{"numaNodeResources":[{"node":-1}]}`, "")
+	f.Fuzz(func(t *testing.T, annotation, class string) {
+		got := Choose(node, Pod{QoS: extension.QoSClass(class), KubeQOS: corev1.PodQOSBurstable, Annotations: status(annotation)})
+		if !got.Write {
+			return
+		}
+		cpus, err := cpuset.Parse(got.CPUs)
+		if err != nil || cpus.IsEmpty() != (got.Source == Inherited) || cpus.String() != got.CPUs {
+			t.Errorf("%+v: %v", got, err)
+		}
+	})
+}
