@@ -14,10 +14,10 @@ BIN := bin
 # Clients refuse to talk to components that do not name the Kubernetes version they are.
 LDFLAGS := -s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.gitVersion=$(KUBERNETES_VERSION)
 
-COMMANDS := koordctl koord-scheduler koord-manager koord-sandbox
+COMMANDS := koordctl koord-scheduler koord-manager koord-sandbox koordlet
 RACE_PACKAGES := ./agent/... ./certificate/... ./controllers/... ./decision/... ./kubectl-plugin/... ./scheduler/... ./source/... ./tui/...
 
-.PHONY: help build test test-race e2e demo generate lint bench bench-scheduler bench-schedulerperf images clean
+.PHONY: help build test test-race e2e real-node demo generate lint bench bench-manager bench-scheduler bench-schedulerperf images clean
 
 help: ## List the commands.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ test-race: ## Run the unit tests under the race detector (needs a C compiler; th
 e2e: build ## Drive the programs end to end: the sandbox, every command, and the TUI in a real terminal (needs tmux).
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go test -timeout 20m -tags e2e ./test/e2e
 
+real-node: ## Build what sandbox up --real-node runs: containerd, kubelet, network plugins and images (the first time about 5 minutes).
+	@BIN=$(BIN) KUBERNETES_VERSION=$(KUBERNETES_VERSION) build/real-node.sh
+
 demo: build ## Start a cluster of 30 simulated nodes, watch co-location work, and ask why.
 	@build/demo.sh
 
@@ -52,6 +55,9 @@ lint: ## Check formatting, vet and staticcheck.
 
 bench: build ## Measure what docs/performance.md reports.
 	@build/bench.sh
+
+bench-manager: build ## Measure koord-manager with 5,000 nodes: convergence, steady state, admission, plan (about 25 minutes).
+	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/manager -koord-manager $(BIN)/koord-manager $(BENCH_FLAGS)
 
 bench-scheduler: build ## Compare koord-scheduler with kube-scheduler, as whole processes (BENCH_FLAGS="-runs 5" for more).
 	@build/progress.sh go build -v -ldflags '$(LDFLAGS)' -o $(BIN)/kube-scheduler k8s.io/kubernetes/cmd/kube-scheduler

@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
-	"koordinator.sh/koord/test/sandboxtest"
+	"koordinator.sh/koord/bench/controlplane"
 )
 
 // result of one run.
@@ -34,35 +31,21 @@ func (r result) cpuPerThousand() float64 { return r.CPUSeconds * 1000 / float64(
 
 // measure runs one workload once, with one scheduler, on a control plane of its own.
 func measure(ctx context.Context, chosen settings, name string, s scheduler) (measured result, err error) {
-	home, err := os.MkdirTemp("", "koord-bench-")
+	plane, err := controlplane.Start(ctx)
 	if err != nil {
 		return result{}, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
-	sandbox, err := sandboxtest.New("bench", home)
-	if err != nil {
-		return result{}, err
-	}
-	if err := sandbox.Up(ctx, "--kubernetes-only", "--nodes", "0"); err != nil {
-		return result{}, err
-	}
-	defer func() { err = errors.Join(err, sandbox.Down(context.WithoutCancel(ctx))) }()
-	c, err := connect(sandbox)
-	if err != nil {
-		return result{}, err
-	}
-	if err := pauseControllers(ctx, sandbox); err != nil {
-		return result{}, err
-	}
+	defer func() { err = errors.Join(err, plane.Stop(context.WithoutCancel(ctx))) }()
+	c := &cluster{plane}
 	w := workloads[name]
 	if err := c.prepare(ctx, chosen, w); err != nil {
 		return result{}, fmt.Errorf("prepare the cluster: %w", err)
 	}
-	running, err := s.start(ctx, home, sandbox.Directory()+"/kubeconfig")
+	running, err := s.start(ctx, plane.Home, plane.Sandbox.Directory()+"/kubeconfig")
 	if err != nil {
 		return result{}, err
 	}
-	defer func() { err = errors.Join(err, running.stop()) }()
+	defer func() { err = errors.Join(err, running.Stop()) }()
 	return c.schedule(ctx, chosen, name, running)
 }
 
@@ -70,11 +53,11 @@ func measure(ctx context.Context, chosen settings, name string, s scheduler) (me
 const profiledSeconds = 6
 
 // schedule creates the pods and waits until all are bound.
-func (c *cluster) schedule(ctx context.Context, chosen settings, name string, running *process) (result, error) {
+func (c *cluster) schedule(ctx context.Context, chosen settings, name string, running *schedulerProcess) (result, error) {
 	if err := c.warmUp(ctx, running); err != nil {
-		return result{}, fmt.Errorf("wait for the first pod: %w\n%s", err, running.tail())
+		return result{}, fmt.Errorf("wait for the first pod: %w\n%s", err, running.Tail())
 	}
-	before, err := running.cpu()
+	before, err := running.CPU()
 	if err != nil {
 		return result{}, err
 	}
@@ -83,7 +66,7 @@ func (c *cluster) schedule(ctx context.Context, chosen settings, name string, ru
 	if chosen.profiles != "" {
 		go func() {
 			file := filepath.Join(chosen.profiles, name+"-"+running.name+".pprof")
-			profiled <- running.profile(ctx, c.config, profiledSeconds, file)
+			profiled <- running.profile(ctx, c.Config, profiledSeconds, file)
 		}()
 	} else {
 		profiled <- nil
@@ -93,17 +76,17 @@ func (c *cluster) schedule(ctx context.Context, chosen settings, name string, ru
 		return result{}, fmt.Errorf("create the pods: %w", err)
 	}
 	if err := <-bound; err != nil {
-		return result{}, fmt.Errorf("wait for the pods to be bound: %w\n%s", err, running.tail())
+		return result{}, fmt.Errorf("wait for the pods to be bound: %w\n%s", err, running.Tail())
 	}
 	took := time.Since(began)
 	if err := <-profiled; err != nil {
 		return result{}, err
 	}
-	after, err := running.cpu()
+	after, err := running.CPU()
 	if err != nil {
 		return result{}, err
 	}
-	peak, err := running.peakMiB()
+	peak, err := running.PeakMiB()
 	if err != nil {
 		return result{}, err
 	}
@@ -114,28 +97,4 @@ func (c *cluster) schedule(ctx context.Context, chosen settings, name string, ru
 		Workload: name, Scheduler: running.name, Nodes: chosen.nodes, Pods: chosen.pods,
 		Seconds: took.Seconds(), CPUSeconds: (after - before).Seconds(), PeakMiB: peak,
 	}, nil
-}
-
-// pauseControllers stops kube-controller-manager where it is, once it has made what a namespace needs for pods: it would
-// take nodes without a kubelet for dead after 50 s, and its work is none of the scheduler's.
-func pauseControllers(ctx context.Context, sandbox *sandboxtest.Sandbox) error {
-	answer, err := sandbox.Koordctl(ctx, "sandbox", "status", "--name", sandbox.Name, "-o", "json")
-	if err != nil {
-		return err
-	}
-	var status struct {
-		Components []struct {
-			Name string `json:"name"`
-			PID  int    `json:"pid"`
-		} `json:"components"`
-	}
-	if err := json.Unmarshal([]byte(answer.Stdout), &status); err != nil {
-		return fmt.Errorf("read the status of the sandbox: %w\n%s%s", err, answer.Stdout, answer.Stderr)
-	}
-	for _, component := range status.Components {
-		if component.Name == "kube-controller-manager" {
-			return syscall.Kill(component.PID, syscall.SIGSTOP)
-		}
-	}
-	return errors.New("the sandbox has no kube-controller-manager")
 }

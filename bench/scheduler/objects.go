@@ -1,19 +1,15 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/bench/controlplane"
 )
 
 const (
@@ -21,22 +17,12 @@ const (
 	workloadLabel = "bench.koordinator.sh/workload"
 )
 
-var nodeMetrics = schema.GroupVersionResource{Group: slov1alpha1.GroupVersion.Group, Version: slov1alpha1.GroupVersion.Version, Resource: "nodemetrics"}
-
-func quantities(values map[corev1.ResourceName]string) corev1.ResourceList {
-	list := corev1.ResourceList{}
-	for name, value := range values {
-		list[name] = resource.MustParse(value)
-	}
-	return list
-}
-
 // newNode has 32 CPUs and 128 GiB, half of it offered to batch as well.
 func newNode(i int) *corev1.Node {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%04d", i), Labels: map[string]string{
 		corev1.LabelTopologyZone: fmt.Sprintf("zone-%d", i%3), corev1.LabelHostname: fmt.Sprintf("node-%04d", i),
 	}}}
-	node.Status.Capacity = quantities(map[corev1.ResourceName]string{
+	node.Status.Capacity = controlplane.Quantities(map[corev1.ResourceName]string{
 		"cpu": "32", "memory": "128Gi", "pods": "110", extension.BatchCPU: "16000", extension.BatchMemory: "64Gi",
 	})
 	node.Status.Allocatable = node.Status.Capacity
@@ -44,32 +30,18 @@ func newNode(i int) *corev1.Node {
 	return node
 }
 
-// createNodeMetric reports a use of 10 to 40 % that differs from node to node.
-func (c *cluster) createNodeMetric(ctx context.Context, node string, i int) error {
-	used := quantities(map[corev1.ResourceName]string{"cpu": fmt.Sprintf("%dm", 3200+(i*7919)%9600), "memory": fmt.Sprintf("%dMi", 13000+(i*104729)%39000)})
-	metric := &slov1alpha1.NodeMetric{
-		TypeMeta:   metav1.TypeMeta{APIVersion: slov1alpha1.GroupVersion.String(), Kind: "NodeMetric"},
-		ObjectMeta: metav1.ObjectMeta{Name: node},
-	}
+// newNodeMetric reports a use of 10 to 40 % that differs from node to node.
+func newNodeMetric(node string, i int) *slov1alpha1.NodeMetric {
+	used := controlplane.Quantities(map[corev1.ResourceName]string{"cpu": fmt.Sprintf("%dm", 3200+(i*7919)%9600), "memory": fmt.Sprintf("%dMi", 13000+(i*104729)%39000)})
+	metric := &slov1alpha1.NodeMetric{ObjectMeta: metav1.ObjectMeta{Name: node}}
 	metric.Status.UpdateTime = &metav1.Time{Time: time.Now()} // no agent refreshes it; a run takes less than the 180 s after which it is old
 	metric.Status.NodeMetric = &slov1alpha1.NodeMetricInfo{NodeUsage: slov1alpha1.ResourceMap{ResourceList: used}}
-	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(metric)
-	if err != nil {
-		return err
-	}
-	client := c.dynamic.Resource(nodeMetrics)
-	created, err := client.Create(ctx, &unstructured.Unstructured{Object: object}, metav1.CreateOptions{})
-	if err != nil {
-		return err
-	}
-	created.Object["status"] = object["status"]
-	_, err = client.UpdateStatus(ctx, created, metav1.UpdateOptions{})
-	return err
+	return metric
 }
 
 // newPod requests half a CPU and 1 GiB.
 func newPod(name, profile string) *corev1.Pod {
-	requirements := corev1.ResourceRequirements{Requests: quantities(map[corev1.ResourceName]string{"cpu": "500m", "memory": "1Gi"})}
+	requirements := corev1.ResourceRequirements{Requests: controlplane.Quantities(map[corev1.ResourceName]string{"cpu": "500m", "memory": "1Gi"})}
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Spec: corev1.PodSpec{

@@ -5,16 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"syscall"
-	"time"
 
-	"github.com/prometheus/procfs"
 	"k8s.io/client-go/rest"
+
+	"koordinator.sh/koord/bench/process"
 )
 
 // scheduler is a program to measure.
@@ -26,11 +23,10 @@ type scheduler struct {
 	ours bool
 }
 
-// process is a running scheduler.
-type process struct {
+// schedulerProcess is a scheduler that runs.
+type schedulerProcess struct {
 	scheduler
-	cmd *exec.Cmd
-	log string
+	*process.Process
 	// port of the secure server, which serves profiles.
 	port int
 }
@@ -43,12 +39,11 @@ clientConnection: {kubeconfig: %q, qps: 5000, burst: 5000, contentType: applicat
 `
 
 // start runs the scheduler with its shipped profile, without leader election and without a limit on its requests.
-func (s scheduler) start(ctx context.Context, home, kubeconfig string) (*process, error) {
-	port, err := freePort()
+func (s scheduler) start(ctx context.Context, home, kubeconfig string) (*schedulerProcess, error) {
+	port, err := process.FreePort()
 	if err != nil {
 		return nil, err
 	}
-	running := &process{scheduler: s, port: port, log: filepath.Join(home, s.name+".log")}
 	args := []string{"--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig, "--v=0", fmt.Sprintf("--secure-port=%d", port)}
 	if s.ours {
 		args = append(args, "--kubeconfig="+kubeconfig, "--leader-elect=false", "--kube-api-qps=5000", "--kube-api-burst=5000", "--diagnostics-port=0")
@@ -59,74 +54,15 @@ func (s scheduler) start(ctx context.Context, home, kubeconfig string) (*process
 		}
 		args = append(args, "--config="+file)
 	}
-	log, err := os.Create(running.log)
+	started, err := process.Start(ctx, s.name, filepath.Join(home, s.name+".log"), s.program, args...)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = log.Close() }() // the child has its own
-	running.cmd = exec.CommandContext(ctx, s.program, args...)
-	running.cmd.Stdout, running.cmd.Stderr = log, log
-	if err := running.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", s.name, err)
-	}
-	return running, nil
-}
-
-func (p *process) stop() error {
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		return fmt.Errorf("stop %s: %w", p.name, err)
-	}
-	_ = p.cmd.Wait() // killed by a signal is how it should end
-	return nil
-}
-
-// cpu is the processor time used so far.
-func (p *process) cpu() (time.Duration, error) {
-	stat, err := p.proc(func(proc procfs.Proc) (float64, error) {
-		stat, err := proc.Stat()
-		return stat.CPUTime(), err
-	})
-	return time.Duration(stat * float64(time.Second)), err
-}
-
-// peakMiB is the largest resident set so far.
-func (p *process) peakMiB() (float64, error) {
-	return p.proc(func(proc procfs.Proc) (float64, error) {
-		status, err := proc.NewStatus()
-		return float64(status.VmHWM) / (1 << 20), err
-	})
-}
-
-func (p *process) proc(read func(procfs.Proc) (float64, error)) (float64, error) {
-	proc, err := procfs.NewProc(p.cmd.Process.Pid)
-	if err != nil {
-		return 0, fmt.Errorf("read the process of %s: %w\n%s", p.name, err, p.tail())
-	}
-	return read(proc)
-}
-
-// tail is the end of the log, for errors.
-func (p *process) tail() string {
-	const keep = 3000
-	data, err := os.ReadFile(p.log)
-	if err != nil {
-		return ""
-	}
-	return string(data[max(0, len(data)-keep):])
-}
-
-// freePort finds a port on loopback that nothing listens on.
-func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = listener.Close() }() // nothing was accepted
-	return listener.Addr().(*net.TCPAddr).Port, nil
+	return &schedulerProcess{scheduler: s, Process: started, port: port}, nil
 }
 
 // profile asks the scheduler for a CPU profile of the given length and writes it to a file.
-func (p *process) profile(ctx context.Context, config *rest.Config, seconds int, file string) error {
+func (p *schedulerProcess) profile(ctx context.Context, config *rest.Config, seconds int, file string) error {
 	asked := rest.CopyConfig(config)
 	asked.Host = fmt.Sprintf("https://127.0.0.1:%d", p.port)
 	asked.Insecure, asked.CAData, asked.CAFile, asked.ServerName = true, nil, "", "" // the certificate is self-signed

@@ -8,11 +8,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/bench/controlplane"
 )
 
 // workload is what pods of a run have in common.
@@ -40,7 +39,7 @@ func workloadNames() []string { return slices.Sorted(maps.Keys(workloads)) }
 func batch(pod *corev1.Pod, _ int) {
 	pod.Labels[extension.LabelPodQoS] = string(extension.QoSBE)
 	pod.Spec.Priority = nil
-	list := quantities(map[corev1.ResourceName]string{extension.BatchCPU: "500", extension.BatchMemory: "1Gi"})
+	list := controlplane.Quantities(map[corev1.ResourceName]string{extension.BatchCPU: "500", extension.BatchMemory: "1Gi"})
 	pod.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: list, Limits: list}
 }
 
@@ -65,51 +64,42 @@ func leafName(i int) string { return fmt.Sprintf("leaf-%05d", i) }
 
 // createQuotas creates the tree: 100 parents with 100 leaves each, every one with a share of its own.
 func createQuotas(ctx context.Context, c *cluster, _ settings) error {
-	err := sideBySide(ctx, quotaParents, func(ctx context.Context, i int) error {
+	err := controlplane.SideBySide(ctx, quotaParents, func(ctx context.Context, i int) error {
 		return c.createQuota(ctx, fmt.Sprintf("team-%03d", i), map[string]string{extension.LabelQuotaIsParent: "true"}, "100")
 	})
 	if err != nil {
 		return err
 	}
-	return sideBySide(ctx, quotaLeaves, func(ctx context.Context, i int) error {
+	return controlplane.SideBySide(ctx, quotaLeaves, func(ctx context.Context, i int) error {
 		return c.createQuota(ctx, leafName(i), map[string]string{extension.LabelQuotaParent: fmt.Sprintf("team-%03d", i%quotaParents)}, "1")
 	})
 }
 
 func (c *cluster) createQuota(ctx context.Context, name string, labels map[string]string, minimum string) error {
-	quota := &schedulingsigsv1alpha1.ElasticQuota{
-		TypeMeta:   metav1.TypeMeta{APIVersion: schedulingsigsv1alpha1.GroupVersion.String(), Kind: "ElasticQuota"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels},
-	}
-	quota.Spec.Min = quantities(map[corev1.ResourceName]string{"cpu": minimum, "memory": minimum + "Gi"})
-	quota.Spec.Max = quantities(map[corev1.ResourceName]string{"cpu": "10000", "memory": "40000Gi"})
-	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(quota)
-	if err != nil {
-		return err
-	}
-	resource := schedulingsigsv1alpha1.GroupVersion.WithResource("elasticquotas")
-	_, err = c.dynamic.Resource(resource).Namespace(namespace).Create(ctx, &unstructured.Unstructured{Object: object}, metav1.CreateOptions{})
-	return err
+	quota := &schedulingsigsv1alpha1.ElasticQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels}}
+	quota.Spec.Min = controlplane.Quantities(map[corev1.ResourceName]string{"cpu": minimum, "memory": minimum + "Gi"})
+	quota.Spec.Max = controlplane.Quantities(map[corev1.ResourceName]string{"cpu": "10000", "memory": "40000Gi"})
+	return c.CreateQuota(ctx, quota, metav1.CreateOptions{})
 }
 
 // createPods creates all pods as fast as the API server takes them.
 func (c *cluster) createPods(ctx context.Context, chosen settings, w workload, profile string) error {
-	return sideBySide(ctx, chosen.pods, func(ctx context.Context, i int) error {
+	return controlplane.SideBySide(ctx, chosen.pods, func(ctx context.Context, i int) error {
 		pod := newPod(fmt.Sprintf("pod-%05d", i), profile)
 		pod.Labels = map[string]string{workloadLabel: ""}
 		w.shape(pod, i)
-		_, err := c.client.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
+		_, err := c.Client.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
 		return err
 	})
 }
 
 // verify checks that no node got more than it has: a run that breaks this does not count.
 func (c *cluster) verify(ctx context.Context) error {
-	nodes, err := c.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	nodes, err := c.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
 	}
-	pods, err := c.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
+	pods, err := c.Client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
 	}
