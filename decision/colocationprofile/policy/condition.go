@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
 	"koordinator.sh/koord/api/extension"
 )
 
@@ -23,13 +26,25 @@ func RequestsTier() string {
 	return anyOf(lists)
 }
 
-// selectedPods is true for pods that a profile with one of the paths selects by their labels.
+// inNamespace is true for namespaces whose name meets the requirements. A match condition knows no other label of a namespace,
+// so that the others are asked by who serves the request.
+func inNamespace(requirements labels.Requirements) string {
+	var byName labels.Requirements
+	for _, requirement := range requirements {
+		if requirement.Key() == corev1.LabelMetadataName {
+			byName = append(byName, requirement)
+		}
+	}
+	return meets(byName, fmt.Sprintf("{%s: request.namespace}", quote(corev1.LabelMetadataName)))
+}
+
+// selectedPods is true for pods that a profile with one of the paths may select, by their labels and the name of their namespace.
 func selectedPods(verdicts []Verdict, paths ...Path) string {
 	var conditions []string
 	for i := range verdicts {
 		for _, path := range paths {
 			if verdicts[i].Path == path {
-				conditions = append(conditions, meets(verdicts[i].selectors.Pod, podLabels))
+				conditions = append(conditions, allOf([]string{inNamespace(verdicts[i].selectors.Namespace), meets(verdicts[i].selectors.Pod, podLabels)}))
 			}
 		}
 	}
