@@ -86,12 +86,10 @@ func arrivals(t *testing.T, prefix string) []*arrival {
 	t.Helper()
 	plain, byPolicy, byWebhook := freshSpace(t, prefix+"-plain"), freshSpace(t, prefix+"-policy"), freshSpace(t, prefix+"-webhook")
 	batchProfile(t, byPolicy)
-	marked := map[string]string{"app": byWebhook}
 	createProfile(t, &configv1alpha1.ClusterColocationProfile{
 		ObjectMeta: metav1.ObjectMeta{Name: byWebhook},
 		Spec: configv1alpha1.ClusterColocationProfileSpec{
 			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": byWebhook}},
-			Selector:          &metav1.LabelSelector{MatchLabels: marked},
 			QoSClass:          "BE", PriorityClassName: "koord-batch",
 			Patch: runtime.RawExtension{Raw: []byte(`{"spec":{"containers":[{"name":"main","env":[{"name":"MODE","value":"batch"}]}]}}`)},
 		},
@@ -109,7 +107,7 @@ func arrivals(t *testing.T, prefix string) []*arrival {
 		{name: "the system's own namespace", namespace: systemNamespace, labels: colocated, always: true, check: unchanged},
 		{name: "with labels of their own", namespace: plain, labels: colocated, check: unchanged},
 		{name: "by a policy", namespace: byPolicy, check: wholeBatch("")},
-		{name: "by the webhook", namespace: byWebhook, labels: marked, check: wholeBatch("MODE")},
+		{name: "by the webhook", namespace: byWebhook, check: wholeBatch("MODE")},
 	}
 }
 
