@@ -30,7 +30,7 @@ func Run(ctx context.Context, options *Options) error {
 		return fmt.Errorf("start koordlet: %w", err)
 	}
 	defer trees.close()
-	layout, err := cgroup.Probe(trees.cgroup)
+	layout, err := cgroup.Probe(trees.cgroup, options.KubeletCgroupRoot)
 	if err != nil {
 		return fmt.Errorf("start koordlet: %w", err)
 	}

@@ -35,6 +35,8 @@ type Options struct {
 	NodeName string
 	// Proc, Sys and Cgroup are where the machine's trees are mounted.
 	Proc, Sys, Cgroup string
+	// KubeletCgroupRoot is kubelet's --cgroup-root.
+	KubeletCgroupRoot string
 	// StateDirectory is made when it does not exist.
 	StateDirectory string
 	// SamplePeriod between readings, 100 ms to 1 min.
@@ -51,7 +53,7 @@ type Options struct {
 func NewOptions() *Options {
 	return &Options{
 		NodeName: os.Getenv("NODE_NAME"), Proc: "/proc", Sys: "/sys", Cgroup: "/sys/fs/cgroup", StateDirectory: DefaultStateDirectory,
-		SamplePeriod: DefaultSamplePeriod, Clock: clock.RealClock{},
+		KubeletCgroupRoot: "/", SamplePeriod: DefaultSamplePeriod, Clock: clock.RealClock{},
 	}
 }
 
@@ -61,6 +63,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Proc, "proc", o.Proc, "Where the host's /proc is")
 	flags.StringVar(&o.Sys, "sys", o.Sys, "Where the host's /sys is")
 	flags.StringVar(&o.Cgroup, "cgroup-root", o.Cgroup, "Where the host's /sys/fs/cgroup is")
+	flags.StringVar(&o.KubeletCgroupRoot, "kubelet-cgroup-root", o.KubeletCgroupRoot, "Kubelet's own --cgroup-root")
 	flags.StringVar(&o.StateDirectory, "state-dir", o.StateDirectory, "Directory for what must outlive the agent")
 	flags.DurationVar(&o.SamplePeriod, "sample-period", o.SamplePeriod, "Time between readings of the machine, 100ms to 1m")
 	flags.Var(cliflag.NewMapStringBool(&o.FeatureGates), "feature-gates", "Features to switch on or off, as NAME=true,NAME=false: "+strings.Join(gates(), ", "))

@@ -1,15 +1,16 @@
 package cgroup
 
 import (
-	"errors"
+	"fmt"
+	"strings"
 
 	"koordinator.sh/koord/agent/host/files"
 )
 
 // Probe finds out the layout of a machine from the tree at /sys/fs/cgroup: version 2 has its own file there, and the driver is
-// the one by which kubelet has named the cgroup of all pods. It fails while kubelet has made none.
-func Probe(tree files.FS) (Layout, error) {
-	layout := Layout{Version: V1}
+// the one by which kubelet has named the cgroup of all pods, below its --cgroup-root. It fails while kubelet has made none.
+func Probe(tree files.FS, parent string) (Layout, error) {
+	layout := Layout{Version: V1, Parent: strings.Trim(parent, "/")}
 	if tree.Exists("cgroup.controllers") {
 		layout.Version = V2
 	}
@@ -18,7 +19,7 @@ func Probe(tree files.FS) (Layout, error) {
 			return layout, nil
 		}
 	}
-	return layout, errors.New("find kubelet's cgroups: there is neither kubepods.slice nor kubepods")
+	return layout, fmt.Errorf("find kubelet's cgroups: there is neither kubepods.slice nor kubepods below %q", "/"+layout.Parent)
 }
 
 // Supports tells whether the kernel has a setting, by a cgroup that is not the root.
