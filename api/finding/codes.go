@@ -49,6 +49,7 @@ const (
 	SandboxComponentFailed Code = "KOORD0505"
 	SandboxNotRunning      Code = "KOORD0506"
 	SandboxTraceInvalid    Code = "KOORD0507"
+	SandboxRealNode        Code = "KOORD0508"
 )
 
 // Codes of installation.

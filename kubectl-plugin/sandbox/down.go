@@ -12,8 +12,8 @@ import (
 	"koordinator.sh/koord/sandbox/pki"
 )
 
-// downTimeout is how long all processes together may take to end.
-const downTimeout = time.Minute
+// downTimeout is how long all processes together may take to end, a supervisor that hangs and a real node's pods among them.
+const downTimeout = 90 * time.Second
 
 // downOptions are the flags of `sandbox down`.
 type downOptions struct {

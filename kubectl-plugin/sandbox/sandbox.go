@@ -24,7 +24,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		Short: "Run a real control plane with simulated nodes on this machine",
 		Long: "Run etcd, kube-apiserver and kube-controller-manager as ordinary processes on this machine, with simulated nodes\n" +
 			"and the whole system on top. It needs no containers and no root, listens on loopback alone, and keeps its data\n" +
-			"in the user's state directory.",
+			"in the user's state directory. As root on Linux, the machine itself can be a node too: see up --real-node.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

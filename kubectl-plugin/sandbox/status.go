@@ -62,6 +62,9 @@ func writeStatus(w io.Writer, status *control.Status, now time.Time) error {
 		fmt.Fprintf(&b, "Hint:        %s\n", status.Hint)
 	}
 	fmt.Fprintf(&b, "Nodes:       %d\nScenario:    %s\n", status.Spec.Nodes, orNone(status.Spec.Scenario))
+	if status.Spec.RealNode != "" {
+		fmt.Fprintf(&b, "Real node:   %s\n", status.Spec.RealNode)
+	}
 	fmt.Fprintf(&b, "Context:     %s\nServer:      %s\nDirectory:   %s\n", status.Context, orNone(status.Server), status.Directory)
 	if len(status.Components) > 0 {
 		b.WriteByte('\n')

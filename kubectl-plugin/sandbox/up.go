@@ -19,6 +19,7 @@ type upOptions struct {
 	genericiooptions.IOStreams
 	target
 	spec          state.Spec
+	realNode      bool
 	switchContext bool
 }
 
@@ -34,7 +35,9 @@ func newUpCommand(streams genericiooptions.IOStreams) *cobra.Command {
 			"  # Drive the services' load from recorded usage\n" +
 			"  %[1]s sandbox up --trace usage.csv\n\n" +
 			"  # A bare control plane for another scheduler, with the custom resources installed\n" +
-			"  %[1]s sandbox up --name bare --kubernetes-only --nodes 0",
+			"  %[1]s sandbox up --name bare --kubernetes-only --nodes 0\n\n" +
+			"  # This machine as the only node, with pods that really run, as root (first: make real-node)\n" +
+			"  %[1]s sandbox up --name real --real-node --nodes 0",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.completeAndRun(cmd) },
 	}
@@ -91,7 +94,10 @@ func (o *upOptions) start(ctx context.Context, sandbox launch.Sandbox) (err erro
 	if err := checkTrace(o.spec.Trace); err != nil {
 		return err
 	}
-	if o.spec.Binaries, err = launch.Binaries(o.spec.KubernetesOnly); err != nil {
+	if o.spec.Binaries, err = launch.Binaries(o.spec); err != nil {
+		return err
+	}
+	if err := checkRealNode(sandbox, o.spec); err != nil {
 		return err
 	}
 	progress := newProgress(o.ErrOut, isTerminal(o.ErrOut), time.Now)

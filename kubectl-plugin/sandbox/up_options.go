@@ -26,6 +26,7 @@ func (o *upOptions) addUpFlags(cmd *cobra.Command) {
 	flags.Uint64Var(&o.spec.Seed, "seed", 1, "Seed of the simulated load")
 	flags.Float64Var(&o.spec.Speed, "speed", 1, "Simulated seconds per second, 1 to 3600")
 	flags.IntVar(&o.spec.APIServerPort, "api-server-port", 0, "Port of the API server on loopback; 0 picks a free one")
+	flags.BoolVar(&o.realNode, "real-node", false, "Make this machine a node too, with pods that really run; needs root")
 	flags.BoolVar(&o.switchContext, "switch-context", false, "Make the sandbox the current kubectl context")
 	scenarios := append(scenario.Names(), noScenario)
 	_ = cmd.RegisterFlagCompletionFunc("scenario", cobra.FixedCompletions(scenarios, cobra.ShellCompDirectiveNoFileComp))
@@ -44,6 +45,11 @@ func (o *upOptions) complete(cmd *cobra.Command) error {
 		return err
 	}
 	o.spec.Name = o.name
+	if o.realNode {
+		if o.spec.RealNode, err = thisNode(); err != nil {
+			return err
+		}
+	}
 	bare := o.spec.KubernetesOnly && !cmd.Flags().Changed("scenario")
 	if o.spec.Scenario == noScenario || bare || o.spec.Nodes == 0 {
 		o.spec.Scenario = ""
@@ -83,6 +89,7 @@ func (o *upOptions) keep(flags *pflag.FlagSet, dir state.Dir) error {
 	}
 	unless("nodes", func() { o.spec.Nodes = was.Nodes })
 	unless("kubernetes-only", func() { o.spec.KubernetesOnly = was.KubernetesOnly })
+	unless("real-node", func() { o.realNode = was.RealNode != "" })
 	unless("seed", func() { o.spec.Seed = was.Seed })
 	unless("speed", func() { o.spec.Speed = was.Speed })
 	unless("api-server-port", func() { o.spec.APIServerPort = was.APIServerPort })

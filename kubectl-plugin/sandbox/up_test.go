@@ -172,6 +172,10 @@ func TestUpKeepsTheOptionsOfBefore(t *testing.T) {
 	bare := state.Spec{Name: "demo", KubernetesOnly: true, Seed: 1, Speed: 1}
 	quiet := state.Spec{Name: "demo", Nodes: 5, Seed: 1, Speed: 1}
 	with := func(s state.Spec, change func(*state.Spec)) state.Spec { change(&s); return s }
+	machine, err := thisNode()
+	processtest.Must(t, err)
+	real := with(usual, func(s *state.Spec) { s.RealNode = machine })
+	renamed := with(real, func(s *state.Spec) { s.RealNode = machine + "-before" })
 	tests := map[string]struct {
 		before *state.Spec
 		flags  string
@@ -194,6 +198,12 @@ func TestUpKeepsTheOptionsOfBefore(t *testing.T) {
 			&recorded, "--kubernetes-only --nodes 0",
 			with(recorded, func(s *state.Spec) { s.KubernetesOnly, s.Nodes, s.Scenario, s.Trace, s.Binaries = true, 0, "", "", "" }),
 		},
+		"this machine becomes a node": {nil, "--real-node", real},
+		"it stays one":                {&real, "", real},
+		"it was one under another name, and is one under its own": {
+			&renamed, "", real,
+		},
+		"it is one no longer":       {&real, "--real-node=false", usual},
 		"recorded load is left out": {&recorded, "--trace=", with(recorded, func(s *state.Spec) { s.Trace, s.Binaries = "", "" })},
 	}
 	for name, tc := range tests {
@@ -211,5 +221,19 @@ func TestUpKeepsTheOptionsOfBefore(t *testing.T) {
 				t.Errorf("spec (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestUpOfARealNodeThatCannotBe is told before anything is started, whoever runs the test: the node's programs are missing.
+func TestUpOfARealNodeThatCannotBe(t *testing.T) {
+	m := newMachine(t)
+	t.Setenv("PATH", processtest.Programs(t, "koord-sandbox", "koord-scheduler", "koord-manager", "koordlet"))
+	got := m.run(t.Context(), "up", "--name", "demo", "--real-node")
+	found, ok := finding.From(got.err)
+	if !ok || found.Code != finding.SandboxRealNode {
+		t.Errorf("up = %v; want KOORD0508", got.err)
+	}
+	if state.Open(m.home, "demo").Exists() {
+		t.Error("a sandbox was made; want that nothing was started")
 	}
 }

@@ -7,16 +7,19 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/sandbox/component"
+	"koordinator.sh/koord/sandbox/realnode"
 	"koordinator.sh/koord/sandbox/scenario"
 )
 
 // awaitInterval is how often the nodes are looked at while the start waits for them.
 const awaitInterval = 300 * time.Millisecond
 
-// AwaitBatchResources waits until every simulated node that is healthy offers batch cpu: the whole chain from usage to
-// node status has then run once.
+// AwaitBatchResources waits until every node of the sandbox that is healthy, simulated or real, offers batch cpu: the whole
+// chain from usage to node status has then run once.
 func (c *Cluster) AwaitBatchResources(ctx context.Context, detail func(string)) error {
 	tick := time.NewTicker(awaitInterval)
 	defer tick.Stop()
@@ -37,13 +40,13 @@ func (c *Cluster) AwaitBatchResources(ctx context.Context, detail func(string)) 
 }
 
 func (c *Cluster) countBatch(ctx context.Context) (offering, healthy int, err error) {
-	nodes, err := c.client.CoreV1().Nodes().List(ctx, ownNodes)
+	nodes, err := c.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{ResourceVersion: "0"})
 	if err != nil {
-		return 0, 0, fmt.Errorf("list simulated nodes: %w", err)
+		return 0, 0, fmt.Errorf("list nodes: %w", err)
 	}
 	for i := range nodes.Items {
 		node := &nodes.Items[i]
-		if scenario.IsFrozen(node) {
+		if !isOwn(node) || scenario.IsFrozen(node) {
 			continue
 		}
 		healthy++
@@ -52,4 +55,9 @@ func (c *Cluster) countBatch(ctx context.Context) (offering, healthy int, err er
 		}
 	}
 	return offering, healthy, nil
+}
+
+// isOwn reports whether a node is the sandbox's, and not one that its user made.
+func isOwn(node *corev1.Node) bool {
+	return node.Labels[component.SimulatedNodeLabel] == "true" || node.Labels[realnode.Label] == "true"
 }

@@ -26,6 +26,10 @@ func (c *Cluster) EnsureWorkloads(ctx context.Context, spec state.Spec, detail f
 	if err != nil {
 		return err
 	}
+	if spec.RealNode != "" {
+		// Their images do not exist, and what they use is simulated.
+		scenario.KeepToSimulatedNodes(workloads)
+	}
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.client.Discovery()))
 	for i, wave := range workloads {
 		detail(fmt.Sprintf("wave %d of %d", i+1, len(workloads)))

@@ -19,6 +19,9 @@ const (
 	Koordlets         = "koordlets"
 	Manager           = "koord-manager"
 	Scheduler         = "koord-scheduler"
+	Containerd        = "containerd"
+	Kubelet           = "kubelet"
+	Koordlet          = "koordlet"
 )
 
 // Component is one process of a sandbox.
@@ -31,6 +34,8 @@ type Component struct {
 	Args []string
 	// Env is added to the environment, KEY=VALUE.
 	Env []string
+	// Private makes it run in the mount namespace of the real node.
+	Private bool
 	// Ready says how to tell that the component works.
 	Ready Probe
 }
@@ -51,6 +56,8 @@ type Plan struct {
 	Dir    state.Dir
 	Ports  state.Ports
 	Bundle *pki.Bundle
+	// RealNode is nil for a sandbox without one.
+	RealNode *RealNode
 }
 
 // All returns the sandbox's components, in order of start.
@@ -59,10 +66,17 @@ func (p Plan) All() []Component {
 	if p.Spec.Nodes > 0 {
 		components = append(components, p.kwok())
 	}
+	if p.RealNode != nil {
+		components = append(components, p.containerd(), p.kubelet())
+	}
 	if p.Spec.KubernetesOnly {
 		return components
 	}
-	return append(components, p.manager(), p.scheduler(), p.koordlets())
+	components = append(components, p.manager(), p.scheduler(), p.koordlets())
+	if p.RealNode != nil {
+		components = append(components, p.koordlet())
+	}
+	return components
 }
 
 func (p Plan) program(name string) string { return filepath.Join(p.Spec.Binaries, name) }

@@ -3,6 +3,7 @@ package component
 import (
 	"flag"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"koordinator.sh/koord/sandbox/pki"
+	"koordinator.sh/koord/sandbox/realnode"
 	"koordinator.sh/koord/sandbox/state"
 )
 
@@ -24,6 +26,7 @@ func TestComponents(t *testing.T) {
 		"system":           {Name: "demo", Nodes: 30, Scenario: "colocation", Seed: 1, Speed: 1, Binaries: "/opt/koord"},
 		"system-recorded":  {Name: "demo", Nodes: 1, Seed: 1<<64 - 1, Speed: 0.5 + 60, Trace: "/data/usage of a day.csv", Binaries: "/opt/koord"},
 		"kubernetes":       {Name: "bare", KubernetesOnly: true, Speed: 1},
+		"real-node":        {Name: "demo", RealNode: "box", Seed: 1, Speed: 1, Binaries: "/opt/koord"},
 		"kubernetes-nodes": {Name: "bare", KubernetesOnly: true, Nodes: 3, Speed: 1},
 	}
 	for name, spec := range specs {
@@ -67,9 +70,24 @@ func newPlan(t *testing.T, spec state.Spec) Plan {
 	ports := state.Ports{
 		APIServer: 7001, EtcdClient: 7002, EtcdPeer: 7003, ControllerManager: 7004, Scheduler: 7005,
 		SchedulerDiagnostics: 7006, ManagerMetrics: 7007, ManagerHealth: 7008, ManagerDiagnostics: 7009,
-		ManagerWebhooks: 7010,
+		ManagerWebhooks: 7010, Kubelet: 7011, KubeletHealth: 7012, ContainerdMetrics: 7013,
 	}
-	return Plan{Spec: spec, Dir: dir, Ports: ports, Bundle: bundle}
+	return Plan{Spec: spec, Dir: dir, Ports: ports, Bundle: bundle, RealNode: newRealNode(t, dir, spec, bundle)}
+}
+
+// newRealNode is that of a spec, if it has one, on a machine whose network decides nothing.
+func newRealNode(t *testing.T, dir state.Dir, spec state.Spec, bundle *pki.Bundle) *RealNode {
+	t.Helper()
+	if spec.RealNode == "" {
+		return nil
+	}
+	node := realnode.Of(dir, spec)
+	node.Subnet = netip.MustParsePrefix("10.231.7.0/24")
+	pairs, err := bundle.EnsureNode(dir, time.Now, node.Name, node.Address().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &RealNode{Node: node, Pairs: pairs}
 }
 
 // describe writes a plan down, with DIR for the sandbox's directory.
@@ -86,6 +104,9 @@ func describe(p Plan) string {
 		}
 		for _, env := range slices.Sorted(slices.Values(c.Env)) {
 			fmt.Fprintf(&b, "  env %s\n", env)
+		}
+		if c.Private {
+			fmt.Fprintf(&b, "  in the node's mount namespace\n")
 		}
 		fmt.Fprintf(&b, "  ready %q ca %q cert %q key %q\n\n", c.Ready.URL, c.Ready.CAFile, c.Ready.Client.CertFile, c.Ready.Client.KeyFile)
 	}

@@ -40,7 +40,7 @@ func (p Plan) apiServer() Component {
 	b := p.Bundle
 	return Component{
 		Name: APIServer,
-		Args: []string{
+		Args: append([]string{
 			"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", p.Ports.APIServer),
 			"--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none",
 			"--etcd-servers=" + loopbackURL(p.Ports.EtcdClient, ""),
@@ -61,8 +61,8 @@ func (p Plan) apiServer() Component {
 			"--profiling=false",
 			// The sandbox's own processes talk to it a great deal and nobody else does.
 			"--max-requests-inflight=1000", "--max-mutating-requests-inflight=500",
-		},
-		Env:   memory("2GiB"),
+		}, p.kubeletAccess()...),
+		Env:   memory("4GiB"),
 		Ready: Probe{URL: loopbackURL(p.Ports.APIServer, "/readyz"), CAFile: b.CAFile, Client: b.Client("admin")},
 	}
 }

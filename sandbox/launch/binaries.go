@@ -10,20 +10,25 @@ import (
 	"strings"
 
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/sandbox/state"
 )
 
 // Programs of the sandbox, all in one directory.
 const (
 	sandboxProgram = "koord-sandbox"
 	systemPrograms = "koord-scheduler koord-manager"
+	agentProgram   = "koordlet"
 )
 
 // Binaries returns the directory that holds the sandbox's programs: that of the running program, or the one where PATH
 // finds koord-sandbox. A KOORD0501 error says which are missing.
-func Binaries(kubernetesOnly bool) (string, error) {
+func Binaries(spec state.Spec) (string, error) {
 	needed := []string{sandboxProgram}
-	if !kubernetesOnly {
+	if !spec.KubernetesOnly {
 		needed = append(needed, strings.Fields(systemPrograms)...)
+	}
+	if !spec.KubernetesOnly && spec.RealNode != "" {
+		needed = append(needed, agentProgram)
 	}
 	var candidates []string
 	if self, err := os.Executable(); err == nil {

@@ -7,6 +7,7 @@ import (
 
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/sandbox/process/processtest"
+	"koordinator.sh/koord/sandbox/state"
 )
 
 func TestBinaries(t *testing.T) {
@@ -15,6 +16,7 @@ func TestBinaries(t *testing.T) {
 		onPath         []string
 		prepare        func(t *testing.T, dir string)
 		kubernetesOnly bool
+		realNode       string
 		wantError      string
 	}{
 		"all are there": {onPath: []string{supervisor, scheduler, manager}},
@@ -37,6 +39,11 @@ func TestBinaries(t *testing.T) {
 			},
 			wantError: "find the sandbox's programs: koord-manager not",
 		},
+		"a real node needs its agent": {
+			onPath: []string{supervisor, scheduler, manager}, realNode: "box",
+			wantError: "find the sandbox's programs: koordlet not",
+		},
+		"a real node of a bare control plane has no agent": {onPath: []string{supervisor}, kubernetesOnly: true, realNode: "box"},
 		"one is a directory": {
 			onPath: []string{supervisor, manager},
 			prepare: func(t *testing.T, dir string) {
@@ -52,7 +59,7 @@ func TestBinaries(t *testing.T) {
 				tc.prepare(t, dir)
 			}
 			t.Setenv("PATH", dir)
-			got, err := Binaries(tc.kubernetesOnly)
+			got, err := Binaries(state.Spec{KubernetesOnly: tc.kubernetesOnly, RealNode: tc.realNode})
 			if tc.wantError == "" {
 				if got != dir || err != nil {
 					t.Errorf("Binaries() = %q, %v; want %q", got, err, dir)

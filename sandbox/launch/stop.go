@@ -14,12 +14,13 @@ import (
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/sandbox/control"
 	"koordinator.sh/koord/sandbox/process"
+	"koordinator.sh/koord/sandbox/realnode"
 	"koordinator.sh/koord/sandbox/state"
 )
 
 // patience is how long a supervisor that was asked to stop may take: it ends its components in three stages of at most
-// process.StopGrace each. One that takes longer hangs.
-const patience = 3*process.StopGrace + 5*time.Second
+// process.StopGrace each, and then what a real node leaves. One that takes longer hangs.
+const patience = 3*process.StopGrace + realnode.CleanTimeout + 5*time.Second
 
 // Stop ends a sandbox and returns when no process, port or lock of it is left. It works as well after a crash of the
 // supervisor or when that hangs, and does nothing for a sandbox that is not running.
@@ -77,6 +78,9 @@ func (s Sandbox) stop(ctx context.Context, patience time.Duration) (err error) {
 		}
 	}
 	if err := process.Sweep(ctx, s.Dir); err != nil {
+		return err
+	}
+	if err := realnode.ThisHost().Clean(ctx, s.Dir); err != nil {
 		return err
 	}
 	return s.Dir.ForgetProcesses()

@@ -19,12 +19,16 @@ type Ports struct {
 	ManagerHealth        int `json:"managerHealth"`
 	ManagerDiagnostics   int `json:"managerDiagnostics"`
 	ManagerWebhooks      int `json:"managerWebhooks"`
+	Kubelet              int `json:"kubelet"`
+	KubeletHealth        int `json:"kubeletHealth"`
+	ContainerdMetrics    int `json:"containerdMetrics"`
 }
 
 func (p *Ports) all() []*int {
 	return []*int{
 		&p.APIServer, &p.EtcdClient, &p.EtcdPeer, &p.ControllerManager, &p.Scheduler, &p.SchedulerDiagnostics,
 		&p.ManagerMetrics, &p.ManagerHealth, &p.ManagerDiagnostics, &p.ManagerWebhooks,
+		&p.Kubelet, &p.KubeletHealth, &p.ContainerdMetrics,
 	}
 }
 

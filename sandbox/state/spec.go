@@ -34,6 +34,8 @@ type Spec struct {
 	Speed float64 `json:"speed"`
 	// APIServerPort to listen on; 0 picks a free one.
 	APIServerPort int `json:"apiServerPort,omitempty"`
+	// RealNode is the name of the node that this machine is, with pods that really run; empty for none.
+	RealNode string `json:"realNode,omitempty"`
 	// Binaries is the directory with koord-scheduler and koord-manager.
 	Binaries string `json:"binaries,omitempty"`
 }

@@ -29,6 +29,9 @@ type boot struct {
 	spawner    *spawner
 	plan       component.Plan
 	components map[string]component.Component
+	// private starts the processes of a real node, and leaveNode ends it; nil and idle where there is none.
+	private   *spawner
+	leaveNode func()
 
 	mu      sync.Mutex
 	started []running
@@ -41,7 +44,7 @@ type running struct {
 }
 
 func newBoot(s *Supervisor, spawner *spawner) *boot {
-	return &boot{Supervisor: s, spawner: spawner, components: map[string]component.Component{}}
+	return &boot{Supervisor: s, spawner: spawner, components: map[string]component.Component{}, leaveNode: func() {}}
 }
 
 func (b *boot) run(ctx context.Context) error {
@@ -65,7 +68,7 @@ func (b *boot) run(ctx context.Context) error {
 }
 
 // prepare makes everything the components need on disk.
-func (b *boot) prepare(_ context.Context, _ func(string)) error {
+func (b *boot) prepare(ctx context.Context, _ func(string)) error {
 	if err := b.dir.CheckSpace(); err != nil {
 		return finding.Wrap(err, finding.SandboxDiskFull, "free some space, or set "+state.HomeVariable+" to a directory on another disk")
 	}
@@ -77,13 +80,18 @@ func (b *boot) prepare(_ context.Context, _ func(string)) error {
 	if err != nil {
 		return err
 	}
+	b.plan = component.Plan{Spec: b.spec, Dir: b.dir, Ports: ports, Bundle: bundle}
+	if b.spec.RealNode != "" {
+		if b.plan.RealNode, err = b.prepareRealNode(ctx, bundle, ports); err != nil {
+			return err
+		}
+	}
 	if err := bundle.WriteKubeconfigs(b.dir, b.spec.Name, ports.APIServer); err != nil {
 		return err
 	}
 	if err := component.WriteKwokConfig(b.dir); err != nil {
 		return err
 	}
-	b.plan = component.Plan{Spec: b.spec, Dir: b.dir, Ports: ports, Bundle: bundle}
 	for _, c := range b.plan.All() {
 		b.components[c.Name] = c
 	}
@@ -114,6 +122,9 @@ func (b *boot) runKubernetesOnly(ctx context.Context, admin *cluster.Cluster) er
 	if err := b.registerNodes(ctx, admin); err != nil {
 		return err
 	}
+	if err := b.joinRealNode(ctx, admin); err != nil {
+		return err
+	}
 	return b.waitForAll(ctx)
 }
 
@@ -136,8 +147,12 @@ func (b *boot) runSystem(ctx context.Context, admin *cluster.Cluster) error {
 		return nil
 	})
 	group.Go(func() error { return b.registerNodes(groupCtx, admin) })
+	group.Go(func() error { return b.joinRealNode(groupCtx, admin) })
 	if err := group.Wait(); err != nil {
 		return err
+	}
+	if b.plan.RealNode != nil {
+		b.start(ctx, component.Koordlet) // it needs the chart's role, and the cgroups that kubelet has made
 	}
 	if err := b.waitForAll(ctx); err != nil {
 		return err
@@ -161,7 +176,7 @@ func (b *boot) registerNodes(ctx context.Context, admin *cluster.Cluster) error 
 	return b.step(ctx, "register nodes", func(ctx context.Context, detail func(string)) error {
 		ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
 		defer cancel()
-		if err := admin.GrantKwok(ctx); err != nil {
+		if err := errors.Join(admin.GrantKwok(ctx), admin.KeepRealNode(ctx, b.spec.RealNode)); err != nil {
 			return err
 		}
 		if b.spec.Nodes > 0 {
@@ -174,7 +189,7 @@ func (b *boot) registerNodes(ctx context.Context, admin *cluster.Cluster) error 
 // colocate waits for the batch resources that show that the system works, and creates the workloads: by then every node
 // is measured, so the scheduler knows from the first pod on how busy each is.
 func (b *boot) colocate(ctx context.Context, admin *cluster.Cluster) error {
-	if b.spec.Nodes == 0 {
+	if b.spec.Nodes == 0 && b.spec.RealNode == "" {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
@@ -192,7 +207,11 @@ func (b *boot) colocate(ctx context.Context, admin *cluster.Cluster) error {
 
 // start runs a component until the sandbox stops. It does not wait.
 func (b *boot) start(ctx context.Context, name string) {
-	r := b.addRunner(b.components[name], b.spawner)
+	c, spawner := b.components[name], b.spawner
+	if c.Private {
+		spawner = b.private
+	}
+	r := b.addRunner(c, spawner)
 	// Not ctx's own cancellation: components are stopped one after the other.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	entry := running{cancel: cancel, done: make(chan struct{})}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"koordinator.sh/koord/sandbox/component"
+	"koordinator.sh/koord/sandbox/realnode"
 	"koordinator.sh/koord/sandbox/state"
 )
 
@@ -27,6 +28,8 @@ type child struct {
 // child its parent-death signal when the thread that started it ends, not the process.
 type spawner struct {
 	requests chan spawnRequest
+	// ended is closed when no more children are started.
+	ended chan struct{}
 }
 
 type spawnRequest struct {
@@ -36,19 +39,56 @@ type spawnRequest struct {
 
 // newSpawner starts the thread; it ends with ctx.
 func newSpawner(ctx context.Context) *spawner {
-	s := &spawner{requests: make(chan spawnRequest)}
+	s := &spawner{requests: make(chan spawnRequest), ended: make(chan struct{})}
 	go func() {
+		defer close(s.ended)
 		runtime.LockOSThread()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case request := <-s.requests:
-				request.reply <- request.cmd.Start()
-			}
-		}
+		s.serve(ctx, nil)
 	}()
 	return s
+}
+
+// newPrivateSpawner starts a thread that first enters a namespace, which its children inherit. Where it cannot, no child starts.
+func newPrivateSpawner(ctx context.Context, enter func() error) *spawner {
+	s := &spawner{requests: make(chan spawnRequest), ended: make(chan struct{})}
+	go func() {
+		defer close(s.ended)
+		onThreadThatEnds(func() { s.serve(ctx, enter()) })
+	}()
+	return s
+}
+
+// onThreadThatEnds calls do on a thread that ends after it, as every thread does but the process's first: that one is held
+// while another is looked for.
+func onThreadThatEnds(do func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		if realnode.OnFirstThread() {
+			onThreadThatEnds(do)
+			runtime.UnlockOSThread()
+			return
+		}
+		do() // a locked thread ends with its goroutine
+	}()
+	<-done
+}
+
+// serve starts children until ctx ends, or refuses to with an error.
+func (s *spawner) serve(ctx context.Context, refusal error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case request := <-s.requests:
+			err := refusal
+			if err == nil {
+				err = request.cmd.Start()
+			}
+			request.reply <- err
+		}
+	}
 }
 
 // start runs a component with its output appended to its log.

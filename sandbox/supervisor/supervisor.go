@@ -18,6 +18,7 @@ import (
 	"koordinator.sh/koord/sandbox/control"
 	"koordinator.sh/koord/sandbox/pki"
 	"koordinator.sh/koord/sandbox/process"
+	"koordinator.sh/koord/sandbox/realnode"
 	"koordinator.sh/koord/sandbox/state"
 )
 
@@ -61,6 +62,9 @@ func run(ctx context.Context, dir state.Dir, t timing, bringUp func(*boot, conte
 	if err := process.Sweep(ctx, dir); err != nil {
 		return err
 	}
+	if err := realnode.ThisHost().Clean(ctx, dir); err != nil {
+		return err
+	}
 	spec, err := dir.ReadSpec()
 	if err != nil {
 		return err
@@ -74,7 +78,8 @@ func run(ctx context.Context, dir state.Dir, t timing, bringUp func(*boot, conte
 	}
 	s.recordProcesses()
 	s.supervise(ctx, bringUp)
-	return errors.Join(server.close(), dir.ForgetProcesses())
+	err = realnode.ThisHost().Clean(context.WithoutCancel(ctx), dir)
+	return errors.Join(err, server.close(), dir.ForgetProcesses())
 }
 
 // supervise brings the sandbox up, keeps it up until ctx ends, and takes it down.
@@ -94,6 +99,7 @@ func (s *Supervisor) supervise(ctx context.Context, bringUp func(*boot, context.
 	<-ctx.Done()
 	s.setPhase(control.Stopping)
 	boot.stopAll()
+	boot.leaveNode()
 	background.Wait()
 }
 

@@ -30,13 +30,14 @@ func main() {
 	bin := flag.String("bin", "bin", "directory with the programs")
 	out := flag.String("out", "bin/images", "directory to write the archives to")
 	version := flag.String("version", "devel", "tag of the images")
+	registry := flag.String("registry", "", "what the images' names begin with, such as example.com/koordinator/")
 	programs := flag.String("programs", "koord-manager,koord-scheduler", "programs to pack, comma-separated")
 	flag.Parse()
 	if err := os.MkdirAll(*out, 0o755); err != nil {
 		fail(err)
 	}
 	for _, name := range strings.Split(*programs, ",") {
-		path, err := pack(filepath.Join(*bin, name), name, *version, *out)
+		path, err := pack(filepath.Join(*bin, name), name, *registry+name+":"+*version, *out)
 		if err != nil {
 			fail(fmt.Errorf("pack %q: %w", name, err))
 		}
@@ -49,8 +50,8 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-// pack writes OUT/NAME.tar and returns its path.
-func pack(program, name, version, out string) (string, error) {
+// pack writes OUT/NAME.tar, an image with a reference, and returns its path.
+func pack(program, name, reference, out string) (string, error) {
 	image, err := build(program, name)
 	if err != nil {
 		return "", err
@@ -64,11 +65,11 @@ func pack(program, name, version, out string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	reference := layout.WithAnnotations(map[string]string{
-		"org.opencontainers.image.ref.name": version,
-		"io.containerd.image.name":          name + ":" + version,
+	annotations := layout.WithAnnotations(map[string]string{
+		"org.opencontainers.image.ref.name": reference[strings.LastIndexByte(reference, ':')+1:],
+		"io.containerd.image.name":          reference,
 	})
-	if err := store.AppendImage(image, reference); err != nil {
+	if err := store.AppendImage(image, annotations); err != nil {
 		return "", err
 	}
 	path := filepath.Join(out, name+".tar")

@@ -1,0 +1,31 @@
+package realnode
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+)
+
+// imageFiles are the images that every real node has, relative to the directory of the programs.
+var imageFiles = []string{"images/pause.tar", "images/burn.tar"}
+
+// ImportImages gives containerd, which must be running, the images that every real node has.
+func (n Node) ImportImages(ctx context.Context) error {
+	for _, image := range imageFiles {
+		if err := n.ImportImage(ctx, n.Program(image)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ImportImage gives containerd the images of an OCI archive.
+func (n Node) ImportImage(ctx context.Context, archive string) error {
+	cmd := exec.CommandContext(ctx, n.Program("ctr"), "--address", n.ContainerdSocket(), "--namespace", "k8s.io",
+		"images", "import", archive)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("import image %q: %w: %s", archive, err, strings.TrimSpace(string(output)))
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+//go:build !linux
+
+package realnode
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/netip"
+	"os"
+	"syscall"
+)
+
+// Everything here stands in for what only Linux has. Machine.Check refuses other systems before any of it is called.
+var errNotLinux = errors.New("a real node needs Linux")
+
+func onOverlay(string) bool { return false }
+
+func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+func isNotEmpty(error) bool { return false }
+
+func removeDirectory(path string) error { return os.Remove(path) }
+
+func signal([]int, syscall.Signal) {}
+
+func makeBridge(string, netip.Addr, int) error { return errNotLinux }
+
+func removeBridge(context.Context, string) error { return errNotLinux }
+
+// EnterNamespace is not possible here.
+func (n Node) EnterNamespace() error { return errNotLinux }
+
+// OnFirstThread is not known here.
+func OnFirstThread() bool { return false }
