@@ -37,6 +37,7 @@ func TestLifeOfARealNode(t *testing.T) {
 	_ = t.Run("the node is the machine", r.testNode) &&
 		t.Run("pods run", r.testPods) &&
 		t.Run("the agent measures pods", r.testMeasured) &&
+		t.Run("the agent holds best-effort pods back", r.testProtected) &&
 		t.Run("killed processes come back, and pods do not notice", r.testKilled) &&
 		t.Run("what a killed supervisor leaves is no obstacle to the next start", r.testSupervisorKilled)
 	t.Run("a sandbox that is down has left nothing", func(t *testing.T) {
