@@ -44,13 +44,6 @@ func (quota) decode(version Version, content string) (string, error) {
 
 func (quota) looser(a, b string) bool { return limitless(a) > limitless(b) }
 
-func (q quota) join(a, b string) string {
-	if q.looser(a, b) {
-		return a
-	}
-	return b
-}
-
 // weight is a share of CPU time against that of neighbours, from 2 to 262144, which version 2 calls weight and counts from 1
 // to 10000. No order between parent and child holds for it.
 type weight struct{}
@@ -86,8 +79,6 @@ func (weight) decode(version Version, content string) (string, error) {
 
 func (weight) looser(string, string) bool { return false }
 
-func (weight) join(_, b string) string { return b }
-
 // idle is 1 for a cgroup that runs only when no other wants to. Not being idle is looser.
 type idle struct{ number }
 
@@ -99,10 +90,3 @@ func (idle) encode(_ Version, value string) (string, error) {
 }
 
 func (idle) looser(a, b string) bool { return integer(a) < integer(b) }
-
-func (i idle) join(a, b string) string {
-	if i.looser(a, b) {
-		return a
-	}
-	return b
-}

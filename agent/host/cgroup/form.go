@@ -14,8 +14,10 @@ type form interface {
 	encode(version Version, value string) (string, error)
 	decode(version Version, content string) (string, error)
 	looser(a, b string) bool
-	join(a, b string) string
 }
+
+// joiner is a form whose values are not all in one order: what lets a cgroup have what either does is a third.
+type joiner interface{ join(a, b string) string }
 
 // number is an integer within bounds.
 type number struct{ least, most int64 }
@@ -40,13 +42,6 @@ func (n number) decode(_ Version, content string) (string, error) {
 }
 
 func (number) looser(a, b string) bool { return integer(a) > integer(b) }
-
-func (n number) join(a, b string) string {
-	if n.looser(a, b) {
-		return a
-	}
-	return b
-}
 
 // integer is for values that were decoded or encoded before.
 func integer(value string) int64 {
@@ -93,13 +88,6 @@ func (m amount) decode(_ Version, content string) (string, error) {
 }
 
 func (amount) looser(a, b string) bool { return limitless(a) > limitless(b) }
-
-func (m amount) join(a, b string) string {
-	if m.looser(a, b) {
-		return a
-	}
-	return b
-}
 
 // limitless orders limits: none is the largest.
 func limitless(value string) uint64 {

@@ -79,7 +79,15 @@ func (s Setting) Decode(version Version, content string) (string, error) {
 func (s Setting) Looser(a, b string) bool { return s.form.looser(a, b) }
 
 // Join returns a value that lets a cgroup have what either does.
-func (s Setting) Join(a, b string) string { return s.form.join(a, b) }
+func (s Setting) Join(a, b string) string {
+	if form, joins := s.form.(joiner); joins {
+		return form.join(a, b)
+	}
+	if s.Looser(a, b) {
+		return a
+	}
+	return b
+}
 
 // settings in the order in which those of one cgroup are written when they grow; when they shrink it is the reverse. The kernel
 // takes shares of no idle cgroup, and no burst above the quota.
