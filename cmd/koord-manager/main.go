@@ -2,7 +2,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -13,6 +12,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"koordinator.sh/koord/cmd/internal/logflags"
 	"koordinator.sh/koord/controllers/manager"
 )
 
@@ -51,15 +51,6 @@ func newCommand() *cobra.Command {
 		},
 	}
 	options.AddFlags(cmd.Flags())
-	addLogFlags(cmd)
+	logflags.Add(cmd.Flags())
 	return cmd
-}
-
-// addLogFlags adds -v and --vmodule, the flags of the log that are of use with a log on standard error.
-func addLogFlags(cmd *cobra.Command) {
-	all := flag.NewFlagSet("klog", flag.ContinueOnError)
-	klog.InitFlags(all)
-	for _, name := range []string{"v", "vmodule"} {
-		cmd.Flags().AddGoFlag(all.Lookup(name))
-	}
 }

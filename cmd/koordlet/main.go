@@ -2,7 +2,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -13,6 +12,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"koordinator.sh/koord/agent/koordlet"
+	"koordinator.sh/koord/cmd/internal/logflags"
 )
 
 // version is set by the linker.
@@ -48,15 +48,6 @@ func newCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&kubeconfig, "kubeconfig", "", "Kubeconfig of the agent; the pod's own service account by default")
 	options.AddFlags(cmd.Flags())
-	addLogFlags(cmd)
+	logflags.Add(cmd.Flags())
 	return cmd
-}
-
-// addLogFlags adds -v and --vmodule, the flags of the log that are of use with a log on standard error.
-func addLogFlags(cmd *cobra.Command) {
-	all := flag.NewFlagSet("klog", flag.ContinueOnError)
-	klog.InitFlags(all)
-	for _, name := range []string{"v", "vmodule"} {
-		cmd.Flags().AddGoFlag(all.Lookup(name))
-	}
 }

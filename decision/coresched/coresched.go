@@ -38,7 +38,7 @@ func GroupOf(strategy *slov1alpha1.ResourceQOSStrategy, pod Pod) Group {
 	if strategy == nil || strategy.Policies == nil || strategy.Policies.CPUPolicy == nil || *strategy.Policies.CPUPolicy != slov1alpha1.CPUQOSPolicyCoreSched {
 		return Group{Reason: "the CPU policy is not coreSched"}
 	}
-	qos := classOf(strategy, pod.QoS)
+	qos := strategy.OfClass(pod.QoS)
 	if qos == nil || qos.CPUQOS == nil || qos.CPUQOS.Enable == nil || !*qos.CPUQOS.Enable {
 		return Group{Reason: "the class is switched off"}
 	}
@@ -56,16 +56,4 @@ func GroupOf(strategy *slov1alpha1.ResourceQOSStrategy, pod Pod) Group {
 		out.ID, out.Reason = pod.GroupID+expellerSuffix, "the pod shares cores with its group, and expels the others"
 	}
 	return out
-}
-
-func classOf(strategy *slov1alpha1.ResourceQOSStrategy, class extension.QoSClass) *slov1alpha1.ResourceQOS {
-	switch class {
-	case extension.QoSLSE, extension.QoSLSR:
-		return strategy.LSRClass
-	case extension.QoSLS:
-		return strategy.LSClass
-	case extension.QoSBE:
-		return strategy.BEClass
-	}
-	return nil
 }

@@ -112,15 +112,8 @@ func enabled(class *slov1alpha1.ResourceQOS) bool {
 
 // classOf finds the settings of a pod. Guaranteed pods without a label are LSR where that is switched on, and else LS.
 func classOf(strategy *slov1alpha1.ResourceQOSStrategy, class extension.QoSClass, group corev1.PodQOSClass) *slov1alpha1.ResourceQOS {
-	switch class {
-	case extension.QoSLSE, extension.QoSLSR:
-		return strategy.LSRClass
-	case extension.QoSLS:
-		return strategy.LSClass
-	case extension.QoSBE:
-		return strategy.BEClass
-	case extension.QoSSystem:
-		return strategy.SystemClass
+	if class != extension.QoSNone {
+		return strategy.OfClass(class)
 	}
 	switch group {
 	case corev1.PodQOSGuaranteed:

@@ -49,28 +49,11 @@ func SettingsOf(strategy *slov1alpha1.ResourceQOSStrategy, class extension.QoSCl
 
 // ClassSettings are the settings of a class; the reset ones where it is not switched on.
 func ClassSettings(strategy *slov1alpha1.ResourceQOSStrategy, class extension.QoSClass) (slov1alpha1.MemoryQOS, Source) {
-	qos := classOf(strategy, class)
+	qos := strategy.OfClass(class)
 	if qos == nil || qos.MemoryQOS == nil || qos.MemoryQOS.Enable == nil || !*qos.MemoryQOS.Enable {
 		return ResetSettings(), FromReset
 	}
 	return qos.MemoryQOS.MemoryQOS, FromClass
-}
-
-func classOf(strategy *slov1alpha1.ResourceQOSStrategy, class extension.QoSClass) *slov1alpha1.ResourceQOS {
-	if strategy == nil {
-		return nil
-	}
-	switch class {
-	case extension.QoSLSE, extension.QoSLSR:
-		return strategy.LSRClass
-	case extension.QoSLS:
-		return strategy.LSClass
-	case extension.QoSBE:
-		return strategy.BEClass
-	case extension.QoSSystem:
-		return strategy.SystemClass
-	}
-	return nil
 }
 
 // overridden takes the fields of the second where they are set.
