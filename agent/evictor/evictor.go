@@ -39,7 +39,7 @@ type Options struct {
 	// On says which features are switched on.
 	On    map[eviction.Feature]bool
 	Audit *audit.Log
-	// Events tells of evictions; nil tells nobody.
+	// Events tells of evictions.
 	Events events.EventRecorder
 	Clock  clock.PassiveClock
 }
@@ -184,9 +184,6 @@ func (e *Evictor) record(victim eviction.Victim, now time.Time, err error) {
 }
 
 func (e *Evictor) tell(victim eviction.Victim) {
-	if e.options.Events == nil {
-		return
-	}
 	pod := &corev1.Pod{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: victim.Pod.Namespace, Name: victim.Pod.Name, UID: types.UID(victim.Pod.UID)},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -19,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
 	"koordinator.sh/koord/agent/audit"
@@ -39,13 +41,14 @@ type node struct {
 	pods    []*state.Pod
 	usedBy  map[types.UID]int64
 	evicted []string
+	events  *events.FakeRecorder
 	mu      sync.Mutex
 	// refuse answers evictions; nil lets them be.
 	refuse func(name string) error
 }
 
 func newNode() *node {
-	n := &node{usedBy: map[types.UID]int64{}}
+	n := &node{usedBy: map[types.UID]int64{}, events: events.NewFakeRecorder(100)}
 	client := fake.NewClientset()
 	client.PrependReactor("create", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		create, ok := action.(clienttesting.CreateAction)
@@ -63,7 +66,7 @@ func newNode() *node {
 		n.evicted = append(n.evicted, fmt.Sprintf("%s of %s", asked.Name, *asked.DeleteOptions.Preconditions.UID))
 		return true, nil, nil
 	})
-	n.Evictor = New(Options{Client: client, On: map[eviction.Feature]bool{eviction.BEMemoryEvict: true}, Audit: audit.NewLog(100), Clock: clock.RealClock{}})
+	n.Evictor = New(Options{Client: client, On: map[eviction.Feature]bool{eviction.BEMemoryEvict: true}, Audit: audit.NewLog(100), Events: n.events, Clock: clock.RealClock{}})
 	return n
 }
 
@@ -129,6 +132,9 @@ func TestTheLeastImportantGoUntilItIsEnough(t *testing.T) {
 		entries := n.options.Audit.After(0, 10)
 		if len(entries) != 2 || entries[0].Object != "pod ns/large" || entries[0].Owner != "BEMemoryEvict" || entries[0].Why == "" {
 			t.Errorf("audit %+v", entries)
+		}
+		if told := <-n.events.Events; !strings.HasPrefix(told, "Warning trigger by koordlet feature BEMemoryEvict ") {
+			t.Errorf("event %q", told)
 		}
 	})
 }

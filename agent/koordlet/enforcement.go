@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 
 	"koordinator.sh/koord/agent/audit"
@@ -41,13 +42,13 @@ type enforcement struct {
 	failing bool
 }
 
-func newEnforcement(options *Options, client kubernetes.Interface, tree files.FS, layout cgroup.Layout) (*enforcement, error) {
+func newEnforcement(options *Options, client kubernetes.Interface, recorder events.EventRecorder, tree files.FS, layout cgroup.Layout) (*enforcement, error) {
 	e := &enforcement{
 		options: options, tree: tree, layout: layout, suppression: &qos.Suppression{}, audit: audit.NewLog(auditEntries),
 		containers: qos.NewContainers(tree, layout),
 	}
 	e.features = options.enabled(e.suppression)
-	e.evictor = evictor.New(evictor.Options{Client: client, On: options.evicting(), Audit: e.audit, Clock: options.Clock})
+	e.evictor = evictor.New(evictor.Options{Client: client, On: options.evicting(), Audit: e.audit, Events: recorder, Clock: options.Clock})
 	var err error
 	e.executor, err = executor.New(executor.Options{
 		Tree: tree, Layout: layout, Owners: owners(), Originals: checkpoint.File{Path: options.originals()}, Audit: e.audit, Clock: options.Clock,

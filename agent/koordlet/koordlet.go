@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 
 	"koordinator.sh/koord/agent/connection"
@@ -47,7 +49,12 @@ func Run(ctx context.Context, options *Options) error {
 	if err != nil {
 		return fmt.Errorf("start koordlet: %w", err)
 	}
-	enforcement, err := newEnforcement(options, clients.Core, trees.cgroup, layout)
+	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: clients.Core.EventsV1()})
+	defer broadcaster.Shutdown()
+	if err := broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
+		return fmt.Errorf("start koordlet: %w", err)
+	}
+	enforcement, err := newEnforcement(options, clients.Core, broadcaster.NewRecorder(scheme.Scheme, "koordlet"), trees.cgroup, layout)
 	if err != nil {
 		return fmt.Errorf("start koordlet: %w", err)
 	}
