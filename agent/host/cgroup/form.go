@@ -49,11 +49,16 @@ func integer(value string) int64 {
 	return parsed
 }
 
-// amount is a number of bytes, or -1 for no limit where it may be without.
+// amount is a number of bytes. All there is reads back as -1 where the amount is a limit, and as the largest number
+// where it is a protection, so that no mistake below zero ever protects a cgroup whole.
 type amount struct{ limitable bool }
 
-// maxBytes is what version 1 reads back for no limit, to the page.
-const maxBytes = math.MaxInt64 - 4095
+// maxBytes is what version 1 reads back for no limit on pages of 4 KiB, and allBytes the least that means it, on the
+// largest pages there are.
+const (
+	maxBytes = math.MaxInt64 - 4095
+	allBytes = maxBytes - 1<<16
+)
 
 func (m amount) encode(version Version, value string) (string, error) {
 	parsed, err := strconv.ParseInt(value, 10, 64)
@@ -62,29 +67,35 @@ func (m amount) encode(version Version, value string) (string, error) {
 		return "", fmt.Errorf("value %q is no integer", value)
 	case parsed < 0 && !m.limitable:
 		return "", fmt.Errorf("value %d is negative", parsed)
-	case (parsed < 0 || parsed >= maxBytes) && version == V2:
+	case parsed >= 0 && parsed < allBytes:
+		return strconv.FormatInt(parsed, 10), nil
+	case version == V2:
 		return "max", nil
-	case parsed < 0 || parsed >= maxBytes:
-		return "-1", nil
 	}
-	return strconv.FormatInt(parsed, 10), nil
+	return m.all(), nil
 }
 
 func (m amount) decode(_ Version, content string) (string, error) {
 	content = strings.TrimSpace(content)
-	if content == "max" {
-		return strconv.FormatInt(-1, 10), nil
+	if content == "max" || content == "-1" {
+		return m.all(), nil
 	}
 	parsed, err := strconv.ParseUint(content, 10, 64)
-	switch {
-	case content == "-1":
-		return "-1", nil
-	case err != nil:
+	if err != nil {
 		return "", fmt.Errorf("content %q is no number of bytes", clip(content))
-	case parsed >= uint64(maxBytes)-1<<16: // to the largest page there is
-		return "-1", nil
+	}
+	if parsed >= allBytes {
+		return m.all(), nil
 	}
 	return strconv.FormatUint(parsed, 10), nil
+}
+
+// all is how all there is reads back.
+func (m amount) all() string {
+	if m.limitable {
+		return "-1"
+	}
+	return strconv.FormatInt(maxBytes, 10)
 }
 
 func (amount) looser(a, b string) bool { return limitless(a) > limitless(b) }
