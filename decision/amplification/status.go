@@ -5,6 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/podrequest"
 )
 
 // Amplifiable are the resources of a node that can be amplified, in order.
@@ -121,9 +122,9 @@ func setRaw(node *corev1.Node, kept, raw corev1.ResourceList) error {
 
 func amount(name corev1.ResourceName, quantity resource.Quantity) int64 {
 	if name == corev1.ResourceCPU {
-		return max(quantity.MilliValue(), 0)
+		return max(podrequest.Milli(quantity), 0)
 	}
-	return max(quantity.Value(), 0)
+	return max(podrequest.Whole(quantity), 0)
 }
 
 func quantity(name corev1.ResourceName, amount int64, format resource.Format) resource.Quantity {

@@ -55,10 +55,10 @@ func (c *Capacity) readRaw(node *corev1.Node) {
 		return
 	}
 	if cpu, ok := raw[corev1.ResourceCPU]; ok {
-		c.Raw.MilliCPU = max(cpu.MilliValue(), 0)
+		c.Raw.MilliCPU = max(podrequest.Milli(cpu), 0)
 	}
 	if memory, ok := raw[corev1.ResourceMemory]; ok {
-		c.Raw.Memory = max(memory.Value(), 0)
+		c.Raw.Memory = max(podrequest.Whole(memory), 0)
 	}
 }
 
@@ -96,7 +96,7 @@ func (c Capacity) Amplified() bool { return c.Shown != c.Raw }
 
 func amountOf(list corev1.ResourceList) podrequest.Amount {
 	cpu, memory := list[corev1.ResourceCPU], list[corev1.ResourceMemory]
-	return podrequest.Amount{MilliCPU: max(cpu.MilliValue(), 0), Memory: max(memory.Value(), 0)}
+	return podrequest.Amount{MilliCPU: max(podrequest.Milli(cpu), 0), Memory: max(podrequest.Whole(memory), 0)}
 }
 
 // Percent is value*percent/100, rounded towards zero, with the product in 128 bits. A result beyond the range of int64

@@ -135,7 +135,7 @@ func (p *pressure) readPods() {
 
 func amount(list corev1.ResourceList) podrequest.Amount {
 	cpu, memory := list[corev1.ResourceCPU], list[corev1.ResourceMemory]
-	return podrequest.Amount{MilliCPU: cpu.MilliValue(), Memory: memory.Value()}
+	return podrequest.Amount{MilliCPU: podrequest.Milli(cpu), Memory: podrequest.Whole(memory)}
 }
 
 // effects are the pods that thresholds suppress or evict, those that go first first.

@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"koordinator.sh/koord/decision/podrequest"
 )
 
 // Amounts of resources: cpu in milliCPU, everything else in its own unit. Never negative.
@@ -27,9 +29,9 @@ func amountsOf(list corev1.ResourceList) Amounts {
 const maxAmount = 1 << 56
 
 func amountOf(name corev1.ResourceName, quantity resource.Quantity) int64 {
-	amount := quantity.Value()
+	amount := podrequest.Whole(quantity)
 	if name == corev1.ResourceCPU {
-		amount = quantity.MilliValue()
+		amount = podrequest.Milli(quantity)
 	}
 	return min(max(amount, 0), maxAmount)
 }

@@ -161,10 +161,10 @@ func checked(list corev1.ResourceList, total podrequest.Amount) (podrequest.Amou
 // amountIn reads cpu and memory; absent ones are zero.
 func amountIn(list corev1.ResourceList) (amount podrequest.Amount, negative bool) {
 	if cpu, ok := list[corev1.ResourceCPU]; ok {
-		amount.MilliCPU = cpu.MilliValue()
+		amount.MilliCPU = podrequest.Milli(cpu)
 	}
 	if memory, ok := list[corev1.ResourceMemory]; ok {
-		amount.Memory = memory.Value()
+		amount.Memory = podrequest.Whole(memory)
 	}
 	return amount, amount.MilliCPU < 0 || amount.Memory < 0
 }

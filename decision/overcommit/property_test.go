@@ -2,7 +2,9 @@ package overcommit
 
 import (
 	"fmt"
+	"maps"
 	"math/big"
+	"slices"
 	"testing"
 	"time"
 
@@ -134,10 +136,7 @@ func TestLessIsKnownNothingMoreIsOffered(t *testing.T) {
 		"unreadable ratio":       annotated(extension.AnnotationCPUNormalizationRatio, `nonsense`),
 		"no strategy":            func(in *NodeInput) { in.Strategy.Strategy = configuration.ColocationStrategy{} },
 	}
-	names := make([]string, 0, len(damages))
-	for name := range damages {
-		names = append(names, name)
-	}
+	names := slices.Sorted(maps.Keys(damages))
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInput(t, 150)
 		before := values(Calculate(in))

@@ -97,9 +97,9 @@ func accumulate(into *Tiers, list corev1.ResourceList, seen *[resourceCount]int)
 // amount reads a quantity in thousandths (plain cpu) or whole units, rounded up; negative ones count as zero.
 func amount(quantity resource.Quantity, milli bool) int64 {
 	if milli {
-		return max(quantity.MilliValue(), 0)
+		return max(Milli(quantity), 0)
 	}
-	return max(quantity.Value(), 0)
+	return max(Whole(quantity), 0)
 }
 
 func addSaturated(a, b int64) int64 {

@@ -16,6 +16,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	quotav1alpha1 "koordinator.sh/koord/api/quota/v1alpha1"
+	"koordinator.sh/koord/decision/podrequest"
 )
 
 // Result is what the quota of a profile is to be, and how it came about.
@@ -113,9 +114,9 @@ func Schedulable(node *corev1.Node) bool {
 
 // share is the ratio of an amount, exactly, rounded down to thousandths of a CPU and to whole units of everything else.
 func share(name corev1.ResourceName, quantity resource.Quantity, ratio *big.Rat) resource.Quantity {
-	amount := quantity.Value()
+	amount := podrequest.Whole(quantity)
 	if name == corev1.ResourceCPU {
-		amount = quantity.MilliValue()
+		amount = podrequest.Milli(quantity)
 	}
 	product := new(big.Rat).Mul(new(big.Rat).SetInt64(amount), ratio)
 	floor := new(big.Int).Quo(product.Num(), product.Denom())

@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
+
+	"koordinator.sh/koord/decision/podrequest"
 )
 
 // Amounts of resources as the scheduler counts them: thousandths of a CPU, and whole units of everything else.
@@ -17,9 +19,9 @@ type Amounts map[corev1.ResourceName]int64
 func AmountsOf(list corev1.ResourceList) Amounts {
 	amounts := make(Amounts, len(list))
 	for name, quantity := range list {
-		value := quantity.Value()
+		value := podrequest.Whole(quantity)
 		if name == corev1.ResourceCPU {
-			value = quantity.MilliValue()
+			value = podrequest.Milli(quantity)
 		}
 		if value > 0 {
 			amounts[name] = value
