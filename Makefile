@@ -39,7 +39,7 @@ test-race: ## Run the unit tests under the race detector (needs a C compiler; th
 e2e: build ## Drive the programs end to end: the sandbox, every command, and the TUI in a real terminal (needs tmux).
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go test -timeout 20m -tags e2e ./test/e2e
 
-real-node: ## Build what sandbox up --real-node runs: containerd, kubelet, network plugins and images (the first time about 5 minutes).
+real-node: build ## Build what sandbox up --real-node runs: containerd, kubelet, network plugins and images (the first time about 5 minutes).
 	@BIN=$(BIN) KUBERNETES_VERSION=$(KUBERNETES_VERSION) build/real-node.sh
 
 demo: build ## Start a cluster of 30 simulated nodes, watch co-location work, and ask why.
@@ -67,7 +67,7 @@ bench-schedulerperf: ## Hold the plugins to their thresholds, in process, with K
 	go test -run '^$$' -bench '^BenchmarkPerfScheduling$$' -benchtime 1ns -timeout 60m $(BENCH_FLAGS) ./bench/schedulerperf -args -data-items-dir $(CURDIR)/$(BIN)/schedulerperf
 
 images: build ## Write an OCI image of each component to bin/images, without a container engine.
-	cd tools && go tool oci-images -version $(VERSION) -bin $(CURDIR)/$(BIN) -out $(CURDIR)/$(BIN)/images
+	cd tools && go tool oci-images -programs koord-manager,koord-scheduler,koordlet -version $(VERSION) -bin $(CURDIR)/$(BIN) -out $(CURDIR)/$(BIN)/images
 
 clean: ## Remove what the other commands made in this directory.
 	rm -rf $(BIN)

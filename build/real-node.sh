@@ -9,6 +9,7 @@ kubernetes=${KUBERNETES_VERSION:?run it with: make real-node}
 images=v1
 
 out=$PWD/${BIN:-bin}/real-node
+bin=$PWD/${BIN:-bin}
 progress=$PWD/build/progress.sh
 stamps=$out/.versions
 mkdir -p "$out/cni" "$out/images" "$stamps"
@@ -60,8 +61,16 @@ build_images() {
 		-bin "$programs" -out "$out/images")
 }
 
+# The system's own, packed again when its programs are others.
+build_system() {
+	(cd tools && go tool oci-images -registry koordinator.sh/sandbox/ -version current -programs koord-manager,koord-scheduler,koordlet \
+		-bin "$bin" -out "$out/images")
+}
+
 once containerd "$containerd" containerd containerd-shim-runc-v2 ctr
 once plugins "$plugins" cni/bridge cni/host-local
 once kubelet "$kubernetes" kubelet
 once images "$images $(cat sandbox/workload/*.go sandbox/workload/*/*.go tools/cmd/oci-images/*.go | sha256sum)" images/pause.tar images/burn.tar
+once system "$(cd "$bin" && sha256sum koord-manager koord-scheduler koordlet | sha256sum)" images/{koord-manager,koord-scheduler,koordlet}.tar
+touch "$out"/images/{koord-manager,koord-scheduler,koordlet}.tar # newer than programs that were only linked again
 echo "real-node: all in ${out#"$PWD/"}" >&2

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 
@@ -35,7 +36,7 @@ func newCommand() *cobra.Command {
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.SilenceUsage = true
-			config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+			config, err := restConfig(kubeconfig)
 			if err != nil {
 				return fmt.Errorf("read kubeconfig: %w", err)
 			}
@@ -50,4 +51,12 @@ func newCommand() *cobra.Command {
 	options.AddFlags(cmd.Flags())
 	logflags.Add(cmd.Flags())
 	return cmd
+}
+
+// restConfig is that of a file, or of the pod's own service account where there is none.
+func restConfig(kubeconfig string) (*rest.Config, error) {
+	if kubeconfig == "" {
+		return rest.InClusterConfig()
+	}
+	return clientcmd.BuildConfigFromFlags("", kubeconfig)
 }

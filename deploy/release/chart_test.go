@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -131,11 +132,11 @@ func TestOnlyTheManagerAndTheSchedulerReadSecretsAndOnlyTheirOwn(t *testing.T) {
 	}
 }
 
-func TestEveryPodMeetsTheRestrictedStandard(t *testing.T) {
+func TestEveryPodOfTheControlPlaneMeetsTheRestrictedStandard(t *testing.T) {
 	pods := 0
 	for _, object := range objectsOf(t, renderForTest(t, nil)) {
 		spec, found, _ := unstructured.NestedMap(object.Object, "spec", "template", "spec")
-		if !found {
+		if !found || object.GetKind() == "DaemonSet" {
 			continue
 		}
 		pods++
@@ -165,6 +166,88 @@ func TestEveryPodMeetsTheRestrictedStandard(t *testing.T) {
 	}
 	if pods == 0 {
 		t.Error("no workload was rendered")
+	}
+}
+
+// TestTheAgentMayDoNoMoreThanItMust holds it to what it cannot do without: root, because cgroups belong to root, and the node's
+// own cgroups, processes and network.
+func TestTheAgentMayDoNoMoreThanItMust(t *testing.T) {
+	tests := map[string]struct {
+		values           map[string]any
+		wantCapabilities map[string]any
+	}{
+		"by default": {wantCapabilities: map[string]any{"drop": []any{"ALL"}}},
+		"with out-of-memory scores": {
+			values:           map[string]any{"koordlet": map[string]any{"capabilities": []any{"SYS_RESOURCE"}}},
+			wantCapabilities: map[string]any{"drop": []any{"ALL"}, "add": []any{"SYS_RESOURCE"}},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			spec, container := agentOf(t, tc.values)
+			want := map[string]any{
+				"runAsUser": float64(0), "allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true,
+				"capabilities": tc.wantCapabilities,
+			}
+			if diff := cmp.Diff(want, container["securityContext"]); diff != "" {
+				t.Errorf("security context (-want +got):\n%s", diff)
+			}
+			var paths []string
+			for _, volume := range spec["volumes"].([]any) {
+				path, _, _ := unstructured.NestedString(volume.(map[string]any), "hostPath", "path")
+				paths = append(paths, path)
+			}
+			wantPaths := []string{"/sys/fs/cgroup", "/proc", "/sys", "/var/run/nri", "/var/lib/koordlet"}
+			if diff := cmp.Diff(wantPaths, paths); diff != "" {
+				t.Errorf("directories of the node (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func agentOf(t *testing.T, values map[string]any) (spec, container map[string]any) {
+	t.Helper()
+	for _, object := range objectsOf(t, renderForTest(t, values)) {
+		if object.GetKind() == "DaemonSet" {
+			spec, _, _ = unstructured.NestedMap(object.Object, "spec", "template", "spec")
+			return spec, spec["containers"].([]any)[0].(map[string]any)
+		}
+	}
+	t.Fatal("no DaemonSet was rendered")
+	return nil, nil
+}
+
+// TestFeatureGatesAreOneFlag in an order that stays, so that nothing is rolled out when nothing changed.
+func TestFeatureGatesAreOneFlag(t *testing.T) {
+	_, container := agentOf(t, map[string]any{"koordlet": map[string]any{
+		"featureGates": map[string]any{"MemoryEvict": true, "CPUBurst": false, "BECPUEvict": true},
+	}})
+	if want := "--feature-gates=BECPUEvict=true,CPUBurst=false,MemoryEvict=true"; !slices.Contains(container["args"].([]any), any(want)) {
+		t.Errorf("arguments = %v; want %s among them", container["args"], want)
+	}
+}
+
+// TestPodsOnTheNodesNetwork listen where they are told, and are asked there.
+func TestPodsOnTheNodesNetwork(t *testing.T) {
+	manifest := renderForTest(t, map[string]any{
+		"kubernetes": map[string]any{"host": "127.0.0.1", "port": 16443},
+		"manager": map[string]any{
+			"hostNetwork": true, "bindAddress": "127.0.0.1", "ports": map[string]any{"health": 18000},
+		},
+		"scheduler": map[string]any{
+			"hostNetwork": true, "bindAddress": "127.0.0.1", "service": map[string]any{"externalName": "localhost", "port": 18444},
+		},
+	})
+	for _, want := range []string{
+		"hostNetwork: true", "--health-probe-bind-address=127.0.0.1:18000", "--webhook-bind-address=127.0.0.1", "--bind-address=127.0.0.1",
+		`port: health, host: "127.0.0.1"`, "--scheduler-endpoint=https://localhost:18444", "maxSurge: 0",
+	} {
+		if !strings.Contains(manifest, want) {
+			t.Errorf("manifest has no %q", want)
+		}
+	}
+	if got := strings.Count(manifest, `{name: KUBERNETES_SERVICE_PORT, value: "16443"}`); got != 3 {
+		t.Errorf("%d components are told where the API server is; want 3", got)
 	}
 }
 

@@ -140,7 +140,7 @@ func (o *upOptions) sayDifference(sandbox launch.Sandbox, status *control.Status
 }
 
 func (o *upOptions) announce(ctx context.Context, status *control.Status, took time.Duration) error {
-	fmt.Fprintf(o.Out, "sandbox/%s is up (%d nodes, %s)\n", o.name, status.Spec.Nodes, took)
+	fmt.Fprintf(o.Out, "sandbox/%s is up (%s, %s)\n", o.name, nodesOf(status.Spec), took)
 	current, err := o.selectContext(ctx, status)
 	if err != nil || status.Spec.Scenario == "" {
 		return err
@@ -170,4 +170,16 @@ func (o *upOptions) selectContext(ctx context.Context, status *control.Status) (
 		return current, nil // what was current before it is known from an earlier start
 	}
 	return current, state.At(status.Directory).WritePreviousContext(before)
+}
+
+// nodesOf says how many nodes a sandbox has, in words.
+func nodesOf(spec state.Spec) string {
+	simulated := fmt.Sprintf("%d nodes", spec.Nodes)
+	switch {
+	case spec.RealNode == "":
+		return simulated
+	case spec.Nodes == 0:
+		return "this machine"
+	}
+	return simulated + " and this machine"
 }

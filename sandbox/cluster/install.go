@@ -3,11 +3,13 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"koordinator.sh/koord/deploy/release"
 	"koordinator.sh/koord/sandbox/component"
+	"koordinator.sh/koord/sandbox/realnode"
 	"koordinator.sh/koord/sandbox/state"
 )
 
@@ -17,11 +19,15 @@ func (c *Cluster) InstallCRDs(ctx context.Context, _ func(string)) error {
 	return err
 }
 
-// InstallSystem installs the system as `koordctl install` does, with the workloads switched off: the supervisor runs
-// those processes, and the services lead to it on loopback.
-func (c *Cluster) InstallSystem(ctx context.Context, spec state.Spec, ports state.Ports) error {
+// InstallSystem installs the system as `koordctl install` does. The services lead to loopback: to the supervisor's processes, or,
+// where there is a real node, to the pods on its network.
+func (c *Cluster) InstallSystem(ctx context.Context, spec state.Spec, ports state.Ports, node *realnode.Node) error {
+	values := values(spec, ports)
+	if node != nil {
+		runInPods(values, ports, *node)
+	}
 	_, err := release.Install(ctx, c.getter(), release.Options{
-		Values: values(spec, ports),
+		Values: values,
 		// The sandbox's lock makes this the only installer, so what is pending was left by a crash.
 		PendingGrace: -1,
 	})
@@ -44,12 +50,37 @@ func values(spec state.Spec, ports state.Ports) map[string]any {
 	manager := loopbackService(ports.ManagerDiagnostics)
 	manager["webhookPort"] = ports.ManagerWebhooks
 	return map[string]any{
-		"workloads": map[string]any{"enabled": false},
-		"manager":   map[string]any{"service": manager},
-		"scheduler": map[string]any{"service": loopbackService(ports.SchedulerDiagnostics)},
+		// Always said as well: without them, what an earlier start with a real node said would stay.
+		"kubernetes": map[string]any{"host": ""},
+		"workloads":  map[string]any{"enabled": false},
+		"manager":    map[string]any{"service": manager},
+		"scheduler":  map[string]any{"service": loopbackService(ports.SchedulerDiagnostics)},
 		// One process reports for all nodes, so it cannot be held to one.
 		"koordlet":            map[string]any{"enabled": true, "restrictToOwnNode": false},
 		"sloControllerConfig": map[string]any{"data": map[string]any{"colocation-config": colocation}},
+	}
+}
+
+// runInPods has the system run in pods of a real node, on its network: the cluster has no other, and no kube-proxy.
+func runInPods(values map[string]any, ports state.Ports, node realnode.Node) {
+	values["workloads"] = map[string]any{"enabled": true}
+	values["kubernetes"] = map[string]any{"host": "127.0.0.1", "port": ports.APIServer}
+	values["images"] = map[string]any{"registry": realnode.Registry, "tag": realnode.SystemTag, "pullPolicy": "Never"}
+	onNode := map[string]any{realnode.Label: "true"}
+	part := func(name string, listen map[string]any) {
+		part := values[name].(map[string]any)
+		part["replicas"], part["hostNetwork"], part["bindAddress"] = 1, true, "127.0.0.1"
+		part["ports"], part["nodeSelector"] = listen, onNode
+	}
+	part("manager", map[string]any{
+		"diagnostics": ports.ManagerDiagnostics, "webhooks": ports.ManagerWebhooks,
+		"metrics": ports.ManagerMetrics, "health": ports.ManagerHealth,
+	})
+	part("scheduler", map[string]any{"https": ports.Scheduler, "diagnostics": ports.SchedulerDiagnostics})
+	agent := values["koordlet"].(map[string]any)
+	agent["nodeSelector"] = onNode
+	agent["paths"] = map[string]any{
+		"cgroup": node.CgroupView(), "nri": filepath.Dir(node.NRISocket()), "state": node.AgentState(),
 	}
 }
 

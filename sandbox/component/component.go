@@ -21,7 +21,9 @@ const (
 	Scheduler         = "koord-scheduler"
 	Containerd        = "containerd"
 	Kubelet           = "kubelet"
-	Koordlet          = "koordlet"
+	KubeScheduler     = "kube-scheduler"
+	// Koordlet runs in pods only.
+	Koordlet = "koordlet"
 )
 
 // Component is one process of a sandbox.
@@ -72,11 +74,11 @@ func (p Plan) All() []Component {
 	if p.Spec.KubernetesOnly {
 		return components
 	}
-	components = append(components, p.manager(), p.scheduler(), p.koordlets())
 	if p.RealNode != nil {
-		components = append(components, p.koordlet())
+		// The system runs in pods there, and kube-scheduler binds those.
+		return append(components, p.kubeScheduler(), p.koordlets())
 	}
-	return components
+	return append(components, p.manager(), p.scheduler(), p.koordlets())
 }
 
 func (p Plan) program(name string) string { return filepath.Join(p.Spec.Binaries, name) }

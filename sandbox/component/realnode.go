@@ -42,17 +42,18 @@ func (p Plan) kubelet() Component {
 	}
 }
 
-// koordlet is the real node's agent; koordlets are the simulated ones.
-func (p Plan) koordlet() Component {
-	n := p.RealNode.Node
+// kubeScheduler is the cluster's default scheduler: koord-scheduler runs in a pod itself.
+func (p Plan) kubeScheduler() Component {
+	config := p.kubeconfig(KubeScheduler)
 	return Component{
-		Name: Koordlet, Program: p.program(Koordlet), Private: true,
+		Name: KubeScheduler,
 		Args: []string{
-			"--kubeconfig=" + p.kubeconfig(Koordlet),
-			"--node-name=" + n.Name,
-			"--cgroup-root=" + n.CgroupView(), "--state-dir=" + n.AgentState(),
+			"--kubeconfig=" + config, "--authentication-kubeconfig=" + config, "--authorization-kubeconfig=" + config,
+			"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", p.Ports.KubeScheduler),
+			"--leader-elect=false", "--profiling=false",
 		},
-		Env: memory("512MiB"),
+		Env:   memory("512MiB"),
+		Ready: Probe{URL: loopbackURL(p.Ports.KubeScheduler, "/readyz"), Client: p.Bundle.Client("admin")},
 	}
 }
 

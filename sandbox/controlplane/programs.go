@@ -16,6 +16,7 @@ import (
 	_ "k8s.io/component-base/metrics/prometheus/version"  // the version metric
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 	kwokconfig "sigs.k8s.io/kwok/pkg/config"
 	kwok "sigs.k8s.io/kwok/pkg/kwok/cmd"
 	kwoklog "sigs.k8s.io/kwok/pkg/log"
@@ -33,6 +34,7 @@ func Programs() map[string]Program {
 		component.Etcd:              runEtcd,
 		component.APIServer:         command(apiserver.NewAPIServerCommand),
 		component.ControllerManager: command(controllermanager.NewControllerManagerCommand),
+		component.KubeScheduler:     command(func() *cobra.Command { return scheduler.NewSchedulerCommand() }),
 		component.Kwok:              runKwok,
 	}
 }

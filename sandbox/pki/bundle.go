@@ -43,6 +43,7 @@ type Bundle struct {
 var clients = []Identity{
 	{File: "admin", User: "koord-sandbox-admin", Groups: []string{"system:masters"}},
 	{File: "kube-controller-manager", User: "system:kube-controller-manager"},
+	{File: "kube-scheduler", User: "system:kube-scheduler"},
 	{File: "kwok", User: "koord-sandbox-kwok"},
 	serviceAccount("koord-scheduler"),
 	serviceAccount("koord-manager"),

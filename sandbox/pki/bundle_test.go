@@ -81,6 +81,7 @@ func TestUsersAndGroups(t *testing.T) {
 	want := map[string]identity{
 		"admin":                   {"koord-sandbox-admin", []string{"system:masters"}},
 		"kube-controller-manager": {"system:kube-controller-manager", nil},
+		"kube-scheduler":          {"system:kube-scheduler", nil},
 		"kwok":                    {"koord-sandbox-kwok", nil},
 		"koord-scheduler":         {"system:serviceaccount:koordinator-system:koord-scheduler", serviceAccounts},
 		"koord-manager":           {"system:serviceaccount:koordinator-system:koord-manager", serviceAccounts},

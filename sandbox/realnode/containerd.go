@@ -85,7 +85,7 @@ func (n Node) containerdConfig(m Machine, metricsPort int) ([]byte, error) {
 		"RestrictOOMScore": !m.MayLowerOOMScore,
 		"NetworkPlugins":   n.Program("cni"), "Networks": n.path("networks"),
 		"Shim": n.Program("containerd-shim-runc-v2"), "Runc": n.Runc, "RuncRoot": n.path("runc"),
-		"NRISocket": n.NRISocket(), "NRIPlugins": n.path("nri", "plugins"), "NRIConfig": n.path("nri", "config"),
+		"NRISocket": n.NRISocket(), "NRIPlugins": n.path("nri-plugins"), "NRIConfig": n.path("nri-config"),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("write containerd's configuration: %w", err)

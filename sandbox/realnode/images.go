@@ -7,12 +7,23 @@ import (
 	"strings"
 )
 
+// systemPrograms are those of the system, which have an image each.
+var systemPrograms = []string{"koord-manager", "koord-scheduler", "koordlet"}
+
 // imageFiles are the images that every real node has, relative to the directory of the programs.
-var imageFiles = []string{"images/pause.tar", "images/burn.tar"}
+func imageFiles() []string {
+	files := []string{imageFile("pause"), imageFile("burn")}
+	for _, name := range systemPrograms {
+		files = append(files, imageFile(name))
+	}
+	return files
+}
+
+func imageFile(name string) string { return "images/" + name + ".tar" }
 
 // ImportImages gives containerd, which must be running, the images that every real node has.
 func (n Node) ImportImages(ctx context.Context) error {
-	for _, image := range imageFiles {
+	for _, image := range imageFiles() {
 		if err := n.ImportImage(ctx, n.Program(image)); err != nil {
 			return err
 		}

@@ -20,6 +20,8 @@ type Machine struct {
 	Runc string
 	// MissingPrograms are those of `make real-node` that are not there.
 	MissingPrograms []string
+	// StaleImages are of programs that were built again since.
+	StaleImages []string
 	// MissingControllers are the kernel's resource controllers that kubelet and runc need and cannot have.
 	MissingControllers []string
 	// MayLowerOOMScore tells that processes may make themselves less likely to be killed when memory runs out.
@@ -64,7 +66,7 @@ const maxSocketPath = 107
 
 // programs that a real node is made of, relative to their directory.
 func programs() []string {
-	return append([]string{"containerd", "containerd-shim-runc-v2", "ctr", "kubelet", "cni/bridge", "cni/host-local"}, imageFiles...)
+	return append([]string{"containerd", "containerd-shim-runc-v2", "ctr", "kubelet", "cni/bridge", "cni/host-local"}, imageFiles()...)
 }
 
 // Look reads what a node depends on. What cannot be read counts as missing.
@@ -81,6 +83,13 @@ func (h Host) Look(n Node) Machine {
 	for _, name := range programs() {
 		if info, err := os.Stat(n.Program(name)); err != nil || info.IsDir() {
 			m.MissingPrograms = append(m.MissingPrograms, name)
+		}
+	}
+	for _, name := range systemPrograms {
+		image, imageErr := os.Stat(n.Program(imageFile(name)))
+		program, programErr := os.Stat(filepath.Join(filepath.Dir(n.Programs), name))
+		if imageErr == nil && programErr == nil && image.ModTime().Before(program.ModTime()) {
+			m.StaleImages = append(m.StaleImages, name)
 		}
 	}
 	return m

@@ -18,6 +18,9 @@ const Label = "sandbox.koordinator.sh/real-node"
 const (
 	PauseImage    = "koordinator.sh/sandbox/pause:v1"
 	WorkloadImage = "koordinator.sh/sandbox/burn:v1"
+	// Registry and SystemTag name the images of the system.
+	Registry  = "koordinator.sh/sandbox"
+	SystemTag = "current"
 )
 
 // Node is this machine as the node of one sandbox: where everything of it lies.
@@ -81,8 +84,8 @@ func (n Node) path(elements ...string) string {
 // ContainerdSocket is where containerd listens.
 func (n Node) ContainerdSocket() string { return n.path("containerd.sock") }
 
-// NRISocket is where plugins of the container runtime register.
-func (n Node) NRISocket() string { return n.path("nri.sock") }
+// NRISocket is where plugins of the container runtime register. Its directory has nothing else in it: the agent's pod mounts it.
+func (n Node) NRISocket() string { return n.path("nri", "nri.sock") }
 
 // ContainerdConfig is containerd's configuration file.
 func (n Node) ContainerdConfig() string { return n.path("containerd.toml") }

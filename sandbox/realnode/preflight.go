@@ -32,6 +32,8 @@ func (m Machine) Problems(n Node) []Problem {
 	add(m.Runc != "", "runc is not installed", "apt-get install runc")
 	add(len(m.MissingPrograms) == 0,
 		fmt.Sprintf("%s not in %s", strings.Join(m.MissingPrograms, ", "), n.Programs), "make real-node")
+	add(len(m.StaleImages) == 0,
+		fmt.Sprintf("the images of %s are older than the programs", strings.Join(m.StaleImages, ", ")), "make real-node")
 	add(len(m.MissingControllers) == 0,
 		fmt.Sprintf("the kernel offers no cgroup controller %s at /sys/fs/cgroup", strings.Join(m.MissingControllers, ", ")),
 		"mount the cgroup hierarchies, or switch the controllers on on the kernel's command line")

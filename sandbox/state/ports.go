@@ -22,13 +22,14 @@ type Ports struct {
 	Kubelet              int `json:"kubelet"`
 	KubeletHealth        int `json:"kubeletHealth"`
 	ContainerdMetrics    int `json:"containerdMetrics"`
+	KubeScheduler        int `json:"kubeScheduler"`
 }
 
 func (p *Ports) all() []*int {
 	return []*int{
 		&p.APIServer, &p.EtcdClient, &p.EtcdPeer, &p.ControllerManager, &p.Scheduler, &p.SchedulerDiagnostics,
 		&p.ManagerMetrics, &p.ManagerHealth, &p.ManagerDiagnostics, &p.ManagerWebhooks,
-		&p.Kubelet, &p.KubeletHealth, &p.ContainerdMetrics,
+		&p.Kubelet, &p.KubeletHealth, &p.ContainerdMetrics, &p.KubeScheduler,
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"koordinator.sh/koord/sandbox/cluster"
 	"koordinator.sh/koord/sandbox/component"
 	"koordinator.sh/koord/sandbox/pki"
+	"koordinator.sh/koord/sandbox/realnode"
 	"koordinator.sh/koord/sandbox/state"
 )
 
@@ -32,6 +33,8 @@ type boot struct {
 	// private starts the processes of a real node, and leaveNode ends it; nil and idle where there is none.
 	private   *spawner
 	leaveNode func()
+	// joined is when kubelet was started.
+	joined time.Time
 
 	mu      sync.Mutex
 	started []running
@@ -138,12 +141,7 @@ func (b *boot) runSystem(ctx context.Context, admin *cluster.Cluster) error {
 		if err != nil {
 			return err
 		}
-		// These three need the roles and definitions that the chart brings.
-		b.start(ctx, component.Manager)
-		b.start(ctx, component.Scheduler)
-		if b.spec.Nodes > 0 {
-			b.start(ctx, component.Koordlets)
-		}
+		b.startSystem(ctx)
 		return nil
 	})
 	group.Go(func() error { return b.registerNodes(groupCtx, admin) })
@@ -151,18 +149,36 @@ func (b *boot) runSystem(ctx context.Context, admin *cluster.Cluster) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	if b.plan.RealNode != nil {
-		b.start(ctx, component.Koordlet) // it needs the chart's role, and the cgroups that kubelet has made
-	}
 	if err := b.waitForAll(ctx); err != nil {
+		return err
+	}
+	if err := b.awaitSystemPods(ctx, admin); err != nil {
 		return err
 	}
 	return b.colocate(ctx, admin)
 }
 
-// install applies the chart and hands the scheduler the configuration it brought.
+// startSystem starts those of the system's components that are processes: they need the roles and definitions that the chart
+// brings.
+func (b *boot) startSystem(ctx context.Context) {
+	if b.plan.RealNode != nil {
+		b.start(ctx, component.KubeScheduler)
+	} else {
+		b.start(ctx, component.Manager)
+		b.start(ctx, component.Scheduler)
+	}
+	if b.spec.Nodes > 0 {
+		b.start(ctx, component.Koordlets)
+	}
+}
+
+// install applies the chart and, where the scheduler is a process, hands it the configuration it brought.
 func (b *boot) install(ctx context.Context, admin *cluster.Cluster) error {
-	if err := admin.InstallSystem(ctx, b.spec, b.ports); err != nil {
+	var node *realnode.Node
+	if b.plan.RealNode != nil {
+		node = &b.plan.RealNode.Node
+	}
+	if err := admin.InstallSystem(ctx, b.spec, b.ports, node); err != nil || node != nil {
 		return err
 	}
 	config, err := admin.SchedulerConfig(ctx, pki.KubeconfigFile(b.dir, component.Scheduler))

@@ -35,6 +35,18 @@ func (b *boot) prepareRealNode(ctx context.Context, bundle *pki.Bundle, ports st
 	return &component.RealNode{Node: node, Pairs: pairs}, nil
 }
 
+// awaitSystemPods waits until the system runs in pods of the real node.
+func (b *boot) awaitSystemPods(ctx context.Context, admin *cluster.Cluster) error {
+	if b.plan.RealNode == nil {
+		return nil
+	}
+	return b.step(ctx, "wait for the system's pods", func(ctx context.Context, detail func(string)) error {
+		ctx, cancel := context.WithTimeout(ctx, componentTimeout)
+		defer cancel()
+		return admin.AwaitSystemPods(ctx, b.joined, detail)
+	})
+}
+
 // joinRealNode starts the node's processes and waits until the node is ready.
 func (b *boot) joinRealNode(ctx context.Context, admin *cluster.Cluster) error {
 	if b.plan.RealNode == nil {
@@ -55,13 +67,13 @@ func (b *boot) joinRealNode(ctx context.Context, admin *cluster.Cluster) error {
 	if err := admin.GrantKubeletCalls(ctx); err != nil {
 		return err
 	}
-	started := time.Now()
+	b.joined = time.Now()
 	if err := b.startAndWait(ctx, component.Kubelet); err != nil {
 		return err
 	}
 	return b.step(ctx, "wait for node "+node.Name, func(ctx context.Context, detail func(string)) error {
 		ctx, cancel := context.WithTimeout(ctx, componentTimeout)
 		defer cancel()
-		return admin.AwaitReady(ctx, node.Name, started, detail)
+		return admin.AwaitReady(ctx, node.Name, b.joined, detail)
 	})
 }

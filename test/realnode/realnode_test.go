@@ -141,9 +141,10 @@ func (r *rig) testMeasured(t *testing.T) {
 
 func (r *rig) testKilled(t *testing.T) {
 	before := r.awaitReady(t, "idle", "burner")
-	for _, name := range []string{component.Kubelet, component.Containerd, component.Koordlet} {
+	for _, name := range []string{component.Kubelet, component.Containerd} {
 		r.kill(t, name)
 	}
+	r.killSystem(t, component.Koordlet, component.Scheduler, component.Manager)
 	r.create(t, r.pod("later", realnode.PauseImage, nil))
 	after := r.awaitReady(t, "idle", "burner", "later")
 	for name, status := range before {

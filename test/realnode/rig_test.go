@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -125,6 +128,61 @@ func (r *rig) kill(t *testing.T, name string) {
 		}
 		return err
 	})
+}
+
+// killSystem ends programs of the system's pods as the kernel would when memory runs out, and waits until kubelet has started
+// them again.
+func (r *rig) killSystem(t *testing.T, names ...string) {
+	t.Helper()
+	before := map[string]int32{}
+	for _, name := range names {
+		_, before[name] = r.systemPod(t, name)
+		pids := r.programs(t, name)
+		if len(pids) != 1 {
+			t.Fatalf("%d processes of %s run in the node's pods; want 1", len(pids), name)
+		}
+		if err := syscall.Kill(pids[0], syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sandboxtest.Eventually(t, patience, func() error {
+		for name, restarts := range before {
+			if ready, now := r.systemPod(t, name); !ready || now == restarts {
+				return fmt.Errorf("%s is ready: %t, after %d restarts; want that it is ready again", name, ready, now)
+			}
+		}
+		return nil
+	})
+}
+
+// systemPod tells whether a component's pod is ready, and how often its container was started again.
+func (r *rig) systemPod(t *testing.T, name string) (ready bool, restarts int32) {
+	t.Helper()
+	pods, err := r.client.CoreV1().Pods("koordinator-system").List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=" + name})
+	if err != nil || len(pods.Items) != 1 || len(pods.Items[0].Status.ContainerStatuses) != 1 {
+		t.Fatalf("there are %d pods of %s, %v; want one with one container", len(pods.Items), name, err)
+	}
+	status := pods.Items[0].Status.ContainerStatuses[0]
+	return status.Ready, status.RestartCount
+}
+
+// programs are the processes of a name in the node's pods.
+func (r *rig) programs(t *testing.T, name string) []int {
+	t.Helper()
+	var pids []int
+	for _, dir := range glob(t, "/proc/[0-9]*") {
+		// Of one that has ended meanwhile, nothing can be read.
+		program, _ := os.ReadFile(filepath.Join(dir, "comm"))
+		cgroups, _ := os.ReadFile(filepath.Join(dir, "cgroup"))
+		if strings.TrimSpace(string(program)) == name && strings.Contains(string(cgroups), "/koord-sandbox-"+r.Name) {
+			pid, err := strconv.Atoi(filepath.Base(dir))
+			if err != nil {
+				t.Fatal(err)
+			}
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 // pod is one with a single container, bound to the real node: the scheduler would keep it from a machine that is busy.

@@ -11,11 +11,10 @@ securityContext:
   runAsGroup: 65532
   seccompProfile:
     type: RuntimeDefault
-{{- with .root.Values.images.pullSecrets }}
-imagePullSecrets:
-  {{- range . }}
-  - name: {{ . }}
-  {{- end }}
+{{- include "koordinator.pullSecrets" .root }}
+{{- if .values.hostNetwork }}
+hostNetwork: true
+dnsPolicy: ClusterFirstWithHostNet
 {{- end }}
 topologySpreadConstraints:
   {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
@@ -26,18 +25,62 @@ topologySpreadConstraints:
       matchLabels:
         {{- include "koordinator.selector" $ | nindent 8 }}
   {{- end }}
-{{- with .values.nodeSelector }}
+{{- include "koordinator.placement" .values }}
+{{- end }}
+
+{{/* Secrets to pull the images with. */}}
+{{- define "koordinator.pullSecrets" -}}
+{{- with .Values.images.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Nodes that the pods of a component may run on. */}}
+{{- define "koordinator.placement" -}}
+{{- with .nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .values.tolerations }}
+{{- with .tolerations }}
 tolerations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .values.affinity }}
+{{- with .affinity }}
 affinity:
   {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- end }}
+
+{{/* How a Deployment's pods are replaced: on a node's network, the new one needs the ports of the old. */}}
+{{- define "koordinator.strategy" -}}
+{{- if .hostNetwork }}
+strategy:
+  rollingUpdate: {maxSurge: 0, maxUnavailable: 1}
+{{- end }}
+{{- end }}
+
+{{/* The API server's address, for clients in pods, where it is not the one that kubelet tells them. */}}
+{{- define "koordinator.apiServer" -}}
+{{- with .Values.kubernetes.host }}
+- {name: KUBERNETES_SERVICE_HOST, value: {{ . | quote }}}
+- {name: KUBERNETES_SERVICE_PORT, value: {{ $.Values.kubernetes.port | quote }}}
+{{- end }}
+{{- end }}
+
+{{/* The same as a container's whole environment. */}}
+{{- define "koordinator.environment" -}}
+{{- with include "koordinator.apiServer" . }}
+env:
+  {{- . | trim | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* Where a probe asks: kubelet does not know of addresses that a component chose. */}}
+{{- define "koordinator.probeHost" -}}
+{{- with .bindAddress }}, host: {{ . | quote }}{{ end }}
 {{- end }}
 
 {{/* Security context of every container. */}}
