@@ -17,7 +17,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.git
 COMMANDS := koordctl koord-scheduler koord-manager koord-sandbox koordlet
 RACE_PACKAGES := ./agent/... ./certificate/... ./controllers/... ./decision/... ./kubectl-plugin/... ./scheduler/... ./source/... ./tui/...
 
-.PHONY: help build test test-race e2e real-node demo generate lint bench bench-manager bench-scheduler bench-schedulerperf images clean
+.PHONY: help build test test-race e2e real-node demo generate lint bench bench-agent bench-interference bench-manager bench-scheduler bench-schedulerperf images clean
 
 help: ## List the commands.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,8 +36,9 @@ test-race: ## Run the unit tests under the race detector (needs a C compiler; th
 	cd api && CGO_ENABLED=1 go test -race ./...
 	CGO_ENABLED=1 build/progress.sh go test -race -timeout 20m $(RACE_PACKAGES)
 
-e2e: build ## Drive the programs end to end: the sandbox, every command, and the TUI in a real terminal (needs tmux).
+e2e: build ## Drive the programs end to end: the sandbox, every command, the TUI in a real terminal (needs tmux), and pods on this machine where it can be a node (see real-node).
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go test -timeout 20m -tags e2e ./test/e2e
+	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 15m -v ./test/realnode
 
 real-node: build ## Build what sandbox up --real-node runs: containerd, kubelet, network plugins and images (the first time about 5 minutes).
 	@BIN=$(BIN) KUBERNETES_VERSION=$(KUBERNETES_VERSION) build/real-node.sh
@@ -65,6 +66,12 @@ bench-scheduler: build ## Compare koord-scheduler with kube-scheduler, as whole 
 
 bench-schedulerperf: ## Hold the plugins to their thresholds, in process, with Kubernetes' scheduler_perf (BENCH_FLAGS=-short for 2 minutes).
 	go test -run '^$$' -bench '^BenchmarkPerfScheduling$$' -benchtime 1ns -timeout 60m $(BENCH_FLAGS) ./bench/schedulerperf -args -data-items-dir $(CURDIR)/$(BIN)/schedulerperf
+
+bench-agent: real-node ## Measure what the node agent costs, on this machine as a real node with 50 and 107 pods (as root; 8 minutes).
+	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/footprint $(BENCH_FLAGS)
+
+bench-interference: real-node ## Measure a service beside a batch job, unmanaged and managed, on this machine (as root; 12 minutes).
+	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/interference -plot docs/images/interference.svg $(BENCH_FLAGS)
 
 images: build ## Write an OCI image of each component to bin/images, without a container engine.
 	cd tools && go tool oci-images -programs koord-manager,koord-scheduler,koordlet -version $(VERSION) -bin $(CURDIR)/$(BIN) -out $(CURDIR)/$(BIN)/images

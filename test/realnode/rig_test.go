@@ -37,12 +37,19 @@ type rig struct {
 	dynamic dynamic.Interface
 }
 
+// required is what the environment variable KOORD_TEST_REAL_NODE says where a machine that cannot be a node is a failure.
+const required = "required"
+
 // newRig returns a sandbox that is not started, and skips the test where the machine cannot be a node.
 func newRig(t *testing.T) *rig {
 	t.Helper()
+	skip := t.Skip
+	if os.Getenv("KOORD_TEST_REAL_NODE") == required {
+		skip = t.Fatal
+	}
 	bin, err := sandboxtest.Bin()
 	if err != nil {
-		t.Skip(err)
+		skip(err)
 	}
 	home, err := os.MkdirTemp("", "koord-real-")
 	if err != nil {
@@ -56,7 +63,7 @@ func newRig(t *testing.T) *rig {
 	}
 	node := realnode.NodeName(hostname)
 	if err := realnode.ThisHost().CheckStart(state.Open(home, name), state.Spec{Name: name, RealNode: node, Binaries: bin}); err != nil {
-		t.Skip(err)
+		skip(err)
 	}
 	sandbox, err := sandboxtest.New(name, home)
 	if err != nil {

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/bench/node"
+)
+
+// situation is what runs beside the service.
+type situation struct {
+	name string
+	// job is the batch job; nil for none.
+	job func() *corev1.Pod
+}
+
+// situations in the order in which they are measured.
+var situations = []situation{
+	{name: "alone"},
+	{name: "unmanaged", job: unmanaged},
+	{name: "best effort", job: bestEffort},
+	{name: "managed", job: managed},
+}
+
+// settle is how long everything runs before it is measured.
+const settle = 10 * time.Second
+
+// keepAll makes the job want every CPU of the machine.
+func keepAll() string { return "-cpus=" + strconv.Itoa(runtime.NumCPU()) }
+
+// unmanaged is the job as people run it without co-location: an ordinary pod that requests a part of what it takes.
+func unmanaged() *corev1.Pod {
+	return node.Pod("job", node.Container("main", requests("500m", "64Mi"), keepAll()))
+}
+
+// bestEffort is the least that Kubernetes gives: a pod without requests, which nobody holds back.
+func bestEffort() *corev1.Pod {
+	return node.Pod("job", node.Container("main", corev1.ResourceRequirements{}, keepAll()))
+}
+
+// managed is the same job as a best-effort pod of Koordinator's. It has no limit of its own: what it gets is Koordinator's decision.
+func managed() *corev1.Pod {
+	pod := bestEffort()
+	pod.Labels[extension.LabelPodQoS] = string(extension.QoSBE)
+	pod.Spec.PriorityClassName = string(extension.PriorityBatch)
+	return pod
+}
+
+// service is the server that the requests go to.
+func service() *corev1.Pod {
+	pod := node.Pod("service", node.Container("main", requests("1", "64Mi"),
+		"-listen=:8080", "-cpu-per-request="+perRequest.String()))
+	pod.Labels[extension.LabelPodQoS] = string(extension.QoSLS)
+	pod.Spec.PriorityClassName = string(extension.PriorityProd)
+	return pod
+}
+
+// perRequest is the CPU time of one request.
+const perRequest = 5 * time.Millisecond
+
+func requests(cpu, memory string) corev1.ResourceRequirements {
+	return corev1.ResourceRequirements{Requests: corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory),
+	}}
+}
+
+// configuration of the managed node; it says nothing of pods that are not best-effort.
+func configuration() map[string]any {
+	class := func(identity int) map[string]any {
+		return map[string]any{"cpuQOS": map[string]any{"enable": true, "groupIdentity": identity}}
+	}
+	return map[string]any{
+		"resource-threshold-config": map[string]any{"clusterStrategy": map[string]any{
+			"enable": true, "cpuSuppressThresholdPercent": 80, "cpuSuppressPolicy": "cfsQuota",
+		}},
+		"resource-qos-config": map[string]any{"clusterStrategy": map[string]any{"lsClass": class(2), "beClass": class(-1)}},
+		"cpu-burst-config":    map[string]any{"clusterStrategy": map[string]any{"policy": "auto"}},
+	}
+}
+
+// bench is a node with a service.
+type bench struct {
+	options
+	node   *node.Node
+	target string
+	rounds map[string][]figures
+}
+
+func newBench(ctx context.Context, n *node.Node, o options) (*bench, error) {
+	if err := n.Configure(ctx, configuration()); err != nil {
+		return nil, err
+	}
+	pods, err := n.Create(ctx, service())
+	if err != nil {
+		return nil, err
+	}
+	return &bench{options: o, node: n, target: fmt.Sprintf("http://%s:8080/", pods[0].Status.PodIP), rounds: map[string][]figures{}}, nil
+}
+
+// measure takes the figures of one round of a situation.
+func (b *bench) measure(ctx context.Context, s *situation) (err error) {
+	if s.job != nil {
+		job := s.job()
+		if _, err := b.node.Create(ctx, job); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, b.node.Delete(context.WithoutCancel(ctx), job)) }()
+	}
+	if _, err := load(ctx, b.target, b.rate, settle); err != nil {
+		return err
+	}
+	before, err := usedCPU()
+	if err != nil {
+		return err
+	}
+	summary, err := load(ctx, b.target, b.rate, b.duration)
+	if err != nil {
+		return err
+	}
+	after, err := usedCPU()
+	if err != nil {
+		return err
+	}
+	b.rounds[s.name] = append(b.rounds[s.name], figures{
+		P50: summary.P50, P99: summary.P99, Max: summary.Max, Requests: summary.Requests, Used: after.since(before),
+	})
+	return nil
+}
