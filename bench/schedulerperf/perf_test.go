@@ -34,7 +34,7 @@ func BenchmarkPerfScheduling(b *testing.B) {
 		perf.WithPreRunFn(func(_ ktesting.TContext, w *perf.Workload) (func(), error) {
 			current = &cluster{embedded: app.NewEmbedded(), workload: w}
 			maps.Copy(registry, current.embedded.Registry())
-			return nil, nil
+			return current.embedded.Discard, nil // the workload may fail before the scheduler is extended
 		}),
 		perf.WithPrepareFn(createDefinitions),
 		perf.WithNodeUpdateFn(func(tCtx ktesting.TContext, scheduler *kubescheduler.Scheduler, _ *perf.Workload, nodes *corev1.NodeList) error {

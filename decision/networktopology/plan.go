@@ -50,6 +50,8 @@ type Plan struct {
 	Nodes []string
 	// Must is true when members may not be placed outside of the domain.
 	Must bool
+	// Best is, without a plan, for how many members the best domain has room.
+	Best int
 }
 
 // Found is true when there is a plan.
@@ -112,7 +114,7 @@ func Place(in Input) Plan {
 		}
 	}
 	return Plan{
-		Code: finding.GangTopologyUnsatisfied, Must: true,
+		Code: finding.GangTopologyUnsatisfied, Must: true, Best: best,
 		Reason: fmt.Sprintf(beginUnsatisfied+"%s has room for %d members together, the best has for %d", in.Layers[rules.named[len(rules.named)-1]].Name, in.Needed, best),
 	}
 }

@@ -141,6 +141,15 @@ func (e *Embedded) Run(ctx context.Context, profiles []config.KubeSchedulerProfi
 	return nil
 }
 
+// Discard ends what the plugins brought with them, for a scheduler that is given up before Run. After Run it does nothing.
+func (e *Embedded) Discard() {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	if e.shared != nil {
+		e.shared.bridge.Discard()
+	}
+}
+
 // Settle waits until the custom resources are known, or the context ends. Run must run.
 func (e *Embedded) Settle(ctx context.Context) error {
 	common, _, err := e.bound()

@@ -24,7 +24,8 @@ func (s *Scheduler) newEngine(ctx context.Context, profiles []config.KubeSchedul
 	engine, err := explain.New(ctx, explain.Config{
 		Client: client, Informers: s.config.InformerFactory, Cache: s.scheduler.Cache,
 		Profiles: s.scheduler.Profiles, ProfileConfigs: profiles, Nominator: s.scheduler.SchedulingQueue,
-		State: s.shared.cluster, Quotas: s.shared.quotas.Fork, Gangs: s.shared.gangs.Fork, Reserved: s.shared.reservations.Suppose, OutOfTree: s.shared.outOfTree, Attempts: s.attempts,
+		State: s.shared.cluster, Quotas: s.shared.quotas.Fork, Gangs: s.shared.gangs.Fork, Reserved: s.shared.reservations.Suppose,
+		Topologies: s.shared.topologies, Devices: s.shared.devices, OutOfTree: s.shared.outOfTree, Attempts: s.attempts,
 		Identity: identity, Leader: s.leads, Now: time.Now,
 	})
 	return engine, client, err

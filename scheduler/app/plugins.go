@@ -29,7 +29,9 @@ import (
 
 // live is what the scheduler's own plugins go by; explanations suppose something else.
 func (s *shared) live() explain.Supposed {
-	return explain.Supposed{Load: s.cluster, Quotas: s.quotas, Gangs: s.gangs, Reserved: s.reservations}
+	return explain.Supposed{
+		Load: s.cluster, Quotas: s.quotas, Gangs: s.gangs, Reserved: s.reservations, Topologies: s.topologies, Devices: s.devices,
+	}
 }
 
 // outOfTree is the registry of this project's plugins, on a state that they share.
@@ -38,9 +40,9 @@ func (s *shared) outOfTree(supposed explain.Supposed, now func() time.Time) fram
 		loadaware.Name:               loadaware.Factory(supposed.Load, now),
 		coscheduling.Name:            coscheduling.Factory(supposed.Gangs),
 		elasticquota.Name:            elasticquota.Factory(supposed.Quotas),
-		deviceshare.Name:             deviceshare.Factory(s.devices, s.deviceHooks, s.numaHooks),
+		deviceshare.Name:             deviceshare.Factory(supposed.Devices, s.deviceHooks, s.numaHooks),
 		reservation.Name:             s.holding(reservation.Factory(supposed.Reserved, s.reservationWriter, now)),
-		nodenumaresource.Name:        nodenumaresource.Factory(s.topologies, s.numaHooks),
+		nodenumaresource.Name:        nodenumaresource.Factory(supposed.Topologies, s.numaHooks),
 		defaultprebind.Name:          defaultprebind.New,
 		noderesourcesfitplus.Name:    noderesourcesfitplus.New,
 		scarceresourceavoidance.Name: scarceresourceavoidance.New,

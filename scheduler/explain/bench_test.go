@@ -108,6 +108,14 @@ func shipped(b *testing.B, nodes int) *cluster {
 	for i := range nodes / 5 {
 		c.addPod(on(5*i, holdingCPUs(newPod(fmt.Sprint("bound-", i), "cpu", "4"), "0-3")))
 	}
+	// No node takes this one, whatever is evicted: several changes of the pod itself are needed.
+	refused := newPod("refused", "cpu", "17", "memory", "1Gi", "nvidia.com/gpu", "8")
+	refused.Labels = map[string]string{extension.LabelPodQoS: string(extension.QoSLSR), extension.LabelQuotaName: "team-1"}
+	refused.Annotations = map[string]string{
+		extension.AnnotationSchedulingHint: `{"nodeNames":["gone"]}`, extension.AnnotationReservationAffinity: `{"name":"gone"}`,
+		extension.AnnotationNUMATopologySpec: `{"numaTopologyPolicy":"SingleNUMANode"}`,
+	}
+	c.addPod(refused)
 	pod := newPod("pinned", "cpu", "14", "memory", "1Gi")
 	pod.Labels = map[string]string{extension.LabelPodQoS: string(extension.QoSLSR), extension.LabelQuotaName: "team-1"}
 	c.addPod(pod)
@@ -117,7 +125,7 @@ func shipped(b *testing.B, nodes int) *cluster {
 // BenchmarkExplainShipped also reports the processor time, which other work on the machine does not change.
 func BenchmarkExplainShipped(b *testing.B) {
 	c := shipped(b, 5000)
-	for _, name := range []string{"asked", "pinned", "p-1-1"} {
+	for _, name := range []string{"asked", "pinned", "refused", "p-1-1"} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			began := processorTime(b)

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,7 +17,11 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
+
+// addedLike begins the names of nodes that are added like another one.
+const addedLike = "added-"
 
 var (
 	reducedTo  = regexp.MustCompile(`^reduce the pod's (\S+) request from \S+ to (\S+) \(`)
@@ -56,11 +61,14 @@ func (c *cluster) carryOut(t *rapid.T, fix *diagnosticsv1alpha1.Fix) {
 				if strings.Contains(texts[i], "node "+name+" back") {
 					refreshed := metric.DeepCopy()
 					refreshed.Status.UpdateTime = &metav1.Time{Time: now}
+					if strings.Contains(texts[i], "that its pods request") {
+						refreshed.Status.NodeMetric = c.usageRequestedOn(name)
+					}
 					c.state.metrics[name] = refreshed
 				}
 			}
 		case "addNode":
-			c.addLike(newNodeLike.FindStringSubmatch(texts[i])[1])
+			c.addLike(newNodeLike.FindStringSubmatch(texts[i])[1], texts[i])
 		case "relaxBindPolicy":
 			spec, err := extension.GetResourceSpec(asked.Annotations)
 			if err != nil || !strings.Contains(texts[i], string(spec.RequiredCPUBindPolicy)) {
@@ -94,12 +102,43 @@ func (c *cluster) carryOut(t *rapid.T, fix *diagnosticsv1alpha1.Fix) {
 	}
 }
 
-// addLike adds a node with what another has, and nothing that is wrong with that one.
-func (c *cluster) addLike(name string) {
+// addLike adds a node with what another has, and nothing that is wrong with that one. Its agent reports what that of the other
+// does; the Device is known from the start.
+func (c *cluster) addLike(name, text string) {
 	node := c.nodes[name].DeepCopy()
-	node.Name, node.UID = "added", "added"
+	node.Name, node.UID = addedLike+name, types.UID(addedLike+name)
 	uncordon(node)
+	if _, without, differs := strings.Cut(strings.TrimSuffix(text, ": the pod fits while nothing else runs there"), ", but without "); differs {
+		for label := range strings.SplitSeq(without, " and ") {
+			key, _, _ := strings.Cut(label, "=")
+			delete(node.Labels, key)
+		}
+	}
 	c.addNode(node)
+	if c.shared.topologies.Report(name) != nil {
+		c.addReport(newReport(node.Name))
+	}
+	if c.state.metrics[name] != nil {
+		c.state.metrics[node.Name] = &slov1alpha1.NodeMetric{ObjectMeta: metav1.ObjectMeta{Name: node.Name}, Status: slov1alpha1.NodeMetricStatus{
+			UpdateTime: &metav1.Time{Time: now}, NodeMetric: &slov1alpha1.NodeMetricInfo{},
+		}}
+	}
+}
+
+// usageRequestedOn is what a node reports whose pods use what they request.
+func (c *cluster) usageRequestedOn(node string) *slov1alpha1.NodeMetricInfo {
+	total := corev1.ResourceList{}
+	for _, pod := range c.pods {
+		if pod.Spec.NodeName != node {
+			continue
+		}
+		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+			sum := total[name]
+			sum.Add(pod.Spec.Containers[0].Resources.Requests[name])
+			total[name] = sum
+		}
+	}
+	return &slov1alpha1.NodeMetricInfo{NodeUsage: slov1alpha1.ResourceMap{ResourceList: total}}
 }
 
 // asked returns a copy of the pod that the question is about, or of the one in the Reservation's template, and what stores it.
@@ -147,6 +186,10 @@ func (c *cluster) kubectl(t *rapid.T, command string) {
 		c.endReservation(plain[2])
 	case "patch elasticquota":
 		c.patchQuota(t, plain[2], options[1])
+	case "patch podgroups.scheduling.sigs.k8s.io":
+		c.editGroup(t, plain[2], func(group *schedulingsigsv1alpha1.PodGroup) error { return json.Unmarshal([]byte(options[1]), group) })
+	case "annotate podgroups.scheduling.sigs.k8s.io":
+		c.editGroup(t, plain[2], func(group *schedulingsigsv1alpha1.PodGroup) error { return setMarks(group.Annotations, plain[3:]) })
 	default:
 		if plain[0] != "uncordon" {
 			t.Fatalf("unknown command %q", command)
@@ -177,7 +220,19 @@ func (c *cluster) mark(t *rapid.T, words []string, command string) {
 	if words[0] == "annotate" {
 		on = meta.Annotations
 	}
-	for i := 3; i < len(words); i++ {
+	if err := setMarks(on, words[3:]); err != nil {
+		t.Fatalf("%q: %v", command, err)
+	}
+	if words[1] == "pod" {
+		c.updatePod(pod)
+	} else {
+		c.addNode(node)
+	}
+}
+
+// setMarks reads "KEY=", "'VALUE'", "KEY=VALUE" and "KEY-".
+func setMarks(on map[string]string, words []string) error {
+	for i := 0; i < len(words); i++ {
 		key, value, set := strings.Cut(words[i], "=")
 		switch {
 		case !set && strings.HasSuffix(key, "-"):
@@ -186,20 +241,34 @@ func (c *cluster) mark(t *rapid.T, words []string, command string) {
 			i++
 			value = strings.Trim(words[i], "'")
 			if !json.Valid([]byte(value)) {
-				t.Fatalf("no JSON in %q", command)
+				return fmt.Errorf("no JSON in %q", value)
 			}
 			on[key] = value
 		case set:
 			on[key] = value
 		default:
-			t.Fatalf("word %q of %q", words[i], command)
+			return fmt.Errorf("word %q", words[i])
 		}
 	}
-	if words[1] == "pod" {
-		c.updatePod(pod)
-	} else {
-		c.addNode(node)
+	return nil
+}
+
+// editGroup replaces a PodGroup.
+func (c *cluster) editGroup(t *rapid.T, name string, edit func(*schedulingsigsv1alpha1.PodGroup) error) {
+	for i, object := range c.shared.gangObjects {
+		group, ok := object.(*schedulingsigsv1alpha1.PodGroup)
+		if !ok || group.Name != name {
+			continue
+		}
+		edited := group.DeepCopy()
+		if err := edit(edited); err != nil {
+			t.Fatalf("PodGroup %q: %v", name, err)
+		}
+		c.shared.gangObjects[i] = edited
+		c.shared.gangEvents.OnUpdate(group, edited)
+		return
 	}
+	t.Fatalf("there is no PodGroup %q", name)
 }
 
 func (c *cluster) patchQuota(t *rapid.T, name, patch string) {

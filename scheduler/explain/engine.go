@@ -20,8 +20,10 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/scheduler/plugins/coscheduling"
+	"koordinator.sh/koord/scheduler/plugins/deviceshare"
 	"koordinator.sh/koord/scheduler/plugins/elasticquota"
 	"koordinator.sh/koord/scheduler/plugins/loadaware"
+	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/plugins/reservation"
 	"koordinator.sh/koord/scheduler/recorder"
 	"koordinator.sh/koord/scheduler/state"
@@ -51,6 +53,9 @@ type Config struct {
 	Gangs func() *gangs.View
 	// Reserved returns the reservations with nothing supposed. It is nil when no plugin reads them.
 	Reserved func() *reservations.Supposition
+	// Topologies are the CPUs and zones of the nodes, and Devices their devices. They are nil when no plugin reads them.
+	Topologies nodenumaresource.State
+	Devices    deviceshare.State
 	// OutOfTree returns the registry of the scheduler's own plugins on top of another state and clock.
 	OutOfTree func(supposed Supposed, now func() time.Time) frameworkruntime.Registry
 	// Attempts that the scheduler recorded; nil when it records none.
@@ -69,7 +74,9 @@ type Supposed struct {
 	Quotas elasticquota.State
 	Gangs  coscheduling.State
 	// Reserved is what pods may use.
-	Reserved reservation.State
+	Reserved   reservation.State
+	Topologies nodenumaresource.State
+	Devices    deviceshare.State
 }
 
 // Engine explains pods. It is safe for concurrent use; explanations are made one at a time, each on all processors, so

@@ -41,10 +41,12 @@ type candidate struct {
 	edit func(*world) (*world, error)
 	// replaces is true when the edit puts an object into the place of another, with all that was changed of that before.
 	replaces bool
+	// shared is true when the edit is of an object that belongs to no node, such as a quota.
+	shared bool
 }
 
 // search looks for the cheapest change after which some node passes every filter: a single one, or else two together, or else
-// a longer chain; one more node where that would be cheaper. Only what was tried with all filters is returned; nil means that
+// a longer chain; one more node where that would be cheaper, and at last one with other changes. Only what was tried with all filters is returned; nil means that
 // nothing tried helps.
 func (s *simulation) search(ctx context.Context, w *world, e *evaluation) (*diagnosticsv1alpha1.Fix, error) {
 	evictions := maxEvictionTrials
@@ -60,6 +62,9 @@ func (s *simulation) search(ctx context.Context, w *world, e *evaluation) (*diag
 		if added, err = s.addition(ctx, w, e); added != nil {
 			best = added
 		}
+	}
+	if err == nil && best == nil {
+		best, err = s.adaption(ctx, w, e)
 	}
 	if err != nil || best == nil {
 		return nil, err

@@ -1,40 +1,31 @@
 package explain
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
 const (
 	// costAddNode is that of a machine: more than two evictions, and less than any number of changes beyond that.
 	costAddNode = 250.0
-	// maxShapes bounds the kinds of nodes that are tried.
-	maxShapes = 4
+	// kindAddNode is the kind of such a fix.
+	kindAddNode = "addNode"
 )
 
 // addition proposes one more node like some that exist, which nothing runs on yet; the kind that most nodes are of first. Nil
 // when none of the kinds tried would take the pod.
 func (s *simulation) addition(ctx context.Context, w *world, e *evaluation) (*candidate, error) {
-	for _, like := range shapes(e) {
-		node := emptyLike(like)
-		c := candidate{
-			cost: costAddNode,
-			fix: diagnosticsv1alpha1.Fix{
-				Target: diagnosticsv1alpha1.FixCluster, Kind: "addNode", Node: node.Name,
-				Description: fmt.Sprintf("add a node like %s, or empty one: the pod fits while nothing else runs there", like.Name),
-			},
-			edit: func(w *world) (*world, error) { return w.withNewNode(node), nil },
-		}
-		works, err := s.try(ctx, w, e.pod, c, node.Name)
+	for _, shape := range s.shapes(e) {
+		c := s.adding(w, shape)
+		works, err := s.try(ctx, w, e.pod, c, c.fix.Node)
 		if err != nil {
 			return nil, err
 		}
@@ -45,63 +36,78 @@ func (s *simulation) addition(ctx context.Context, w *world, e *evaluation) (*ca
 	return nil, nil
 }
 
-// emptyLike is a node as another was when it joined the cluster.
-func emptyLike(like *corev1.Node) *corev1.Node {
-	node := like.DeepCopy()
-	node.Name, node.UID = like.Name+"-like", ""
+// adaption proposes one more node like some that exist, and what else keeps the pod from it: what the pod itself asks for, or an
+// object such as a quota. Nil when no chain of changes is found for any of the kinds tried.
+func (s *simulation) adaption(ctx context.Context, w *world, e *evaluation) (*candidate, error) {
+	var best *candidate
+	for _, shape := range s.shapes(e) {
+		c := s.adding(w, shape)
+		edited, pod, ok := c.apply(w, e.pod)
+		if !ok {
+			continue
+		}
+		found, err := s.follow(ctx, chain{node: c.fix.Node, links: []candidate{c}, world: edited, pod: pod})
+		if err != nil {
+			return nil, err
+		}
+		if found == nil {
+			continue
+		}
+		if found, err = s.withoutUnneeded(ctx, w, e.pod, found); err != nil {
+			return nil, err
+		}
+		if all := join(found.links); best == nil || all.cost < best.cost {
+			best = &all
+		}
+	}
+	return best, nil
+}
+
+// adding adds an empty node like another one.
+func (s *simulation) adding(w *world, of shape) candidate {
+	node := of.empty()
+	for taken := true; taken; {
+		node.Name += "-like"
+		_, err := w.Get(node.Name)
+		taken = err == nil
+	}
 	if _, named := node.Labels[corev1.LabelHostname]; named {
 		node.Labels[corev1.LabelHostname] = node.Name
 	}
-	node.Spec.Unschedulable = false
-	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool {
-		return strings.HasPrefix(t.Key, "node.kubernetes.io/") // what a node gets while something is wrong with it
-	})
-	return node
+	metric := s.metricOf(w, node.Name, of.like.Name)
+	return candidate{
+		cost: costAddNode,
+		fix: diagnosticsv1alpha1.Fix{
+			Target: diagnosticsv1alpha1.FixCluster, Kind: kindAddNode, Node: node.Name,
+			Description: fmt.Sprintf("add a node like %s%s: the pod fits while nothing else runs there", of.like.Name, of.difference()),
+		},
+		edit: func(w *world) (*world, error) { return w.withNewNode(node, of.like.Name, metric), nil },
+	}
 }
 
-// shapes picks one node of each kind: the same resources, labels and taints.
-func shapes(e *evaluation) []*corev1.Node {
-	count, first := map[string]int{}, map[string]*corev1.Node{}
-	for _, info := range e.nodes {
-		node := info.Node()
-		shape := shapeOf(node)
-		count[shape]++
-		if first[shape] == nil || node.Name < first[shape].Name {
-			first[shape] = node
-		}
+// metricOf is what the agent of a new node would report first: that the system uses what it uses on the node it is like. Nil when
+// no agent reports there.
+func (s *simulation) metricOf(w *world, name, like string) *slov1alpha1.NodeMetric {
+	reported := w.NodeMetric(like)
+	if reported == nil {
+		return nil
 	}
-	order := slices.SortedFunc(maps.Keys(first), func(a, b string) int {
-		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(first[a].Name, first[b].Name))
-	})
-	var chosen []*corev1.Node
-	for _, shape := range order[:min(maxShapes, len(order))] {
-		chosen = append(chosen, first[shape])
+	metric := &slov1alpha1.NodeMetric{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: *reported.Spec.DeepCopy()}
+	metric.Status.UpdateTime = &metav1.Time{Time: s.now()}
+	metric.Status.NodeMetric = &slov1alpha1.NodeMetricInfo{}
+	if before := reported.Status.NodeMetric; before != nil {
+		before.SystemUsage.DeepCopyInto(&metric.Status.NodeMetric.SystemUsage)
+		before.SystemUsage.DeepCopyInto(&metric.Status.NodeMetric.NodeUsage)
 	}
-	return chosen
+	return metric
 }
 
-func shapeOf(node *corev1.Node) string {
-	empty := emptyLike(node)
-	var text strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(empty.Status.Allocatable)) {
-		fmt.Fprintf(&text, "%s=%d\x00", name, empty.Status.Allocatable.Name(name, "").Value())
-	}
-	for _, key := range slices.Sorted(maps.Keys(empty.Labels)) {
-		if key != corev1.LabelHostname {
-			text.WriteString(key + "=" + empty.Labels[key] + "\x00")
-		}
-	}
-	for _, taint := range empty.Spec.Taints {
-		text.WriteString(taint.ToString() + "\x00")
-	}
-	return text.String()
-}
-
-// withNewNode adds a node that nothing runs on.
-func (w *world) withNewNode(node *corev1.Node) *world {
+// withNewNode adds a node that nothing runs on, with what its agent reports; nil when no agent does.
+func (w *world) withNewNode(node *corev1.Node, like string, metric *slov1alpha1.NodeMetric) *world {
 	edited, info := w.edit(), framework.NewNodeInfo()
 	info.SetNode(node)
 	edited.nodes[node.Name] = info
-	edited.added = append(slices.Clip(edited.added), node.Name)
+	edited.added = append(slices.Clip(edited.added), &newcomer{name: node.Name, like: like})
+	edited.metrics[node.Name] = metric
 	return edited
 }

@@ -55,6 +55,7 @@ func candidateOf(change reason.Change, node string) candidate {
 	if change.Node != nil || len(change.Evict) > 0 || change.Object != nil {
 		tried.edit = func(w *world) (*world, error) { return w.with(change) }
 		tried.replaces = change.Node != nil || change.Object != nil
+		tried.shared = change.Node == nil && len(change.Evict) == 0
 	}
 	return tried
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
+	"unicode"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -12,7 +14,7 @@ const (
 	// maxChainNodes bounds the nodes on which a chain of changes is looked for, maxLinks the changes of one, and maxLinkTrials
 	// those tried for each of them.
 	maxChainNodes = 4
-	maxLinks      = 5
+	maxLinks      = 8
 	maxLinkTrials = 12
 )
 
@@ -69,13 +71,15 @@ func (s *simulation) follow(ctx context.Context, c chain) (*chain, error) {
 	return &c, nil
 }
 
-// link adds the cheapest change that lifts a refusal and brings no other; nil when there is none among those tried.
+// link adds the cheapest change that lifts a refusal and brings no other; where there is none among those tried, one that changes
+// the amounts of a refusal, which is a step that may never arrive. Nil when there is none of these either.
 func (s *simulation) link(ctx context.Context, c chain) (*chain, error) {
-	steps, err := s.firstSteps(ctx, c.world, c.after, []int{0})
+	steps, err := s.steps(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	for _, step := range steps[:min(maxLinkTrials, len(steps))] {
+	var closer *chain
+	for _, step := range steps {
 		edited, pod, ok := step.apply(c.world, c.pod)
 		if !ok {
 			continue
@@ -84,11 +88,53 @@ func (s *simulation) link(ctx context.Context, c chain) (*chain, error) {
 		if err != nil {
 			return nil, err
 		}
-		if lifts(c.after.refusals[0], after.refusals[0]) {
-			return &chain{node: c.node, links: append(slices.Clip(c.links), step), world: edited, pod: pod, after: after}, nil
+		if !lifts(c.after.refusals[0], after.refusals[0]) {
+			continue
+		}
+		longer := &chain{node: c.node, links: append(slices.Clip(c.links), step), world: edited, pod: pod, after: after}
+		if lifts(withoutNumbers(c.after.refusals[0]), withoutNumbers(after.refusals[0])) {
+			return longer, nil
+		}
+		if closer == nil {
+			closer = longer
 		}
 	}
-	return nil, nil
+	return closer, nil
+}
+
+// withoutNumbers has the same texts for refusals that differ in amounts only.
+func withoutNumbers(refusals []refusal) []refusal {
+	list := slices.Clone(refusals)
+	for i := range list {
+		list[i].reason = strings.Map(func(r rune) rune {
+			if unicode.IsDigit(r) {
+				return -1
+			}
+			return r
+		}, list[i].reason)
+	}
+	return list
+}
+
+// steps proposes changes that each lift one refusal or all of them. A node that is yet to be added is not changed itself.
+func (s *simulation) steps(ctx context.Context, c chain) ([]candidate, error) {
+	list, err := s.firstSteps(ctx, c.world, c.after, []int{0})
+	if err != nil {
+		return nil, err
+	}
+	last, err := s.candidates(ctx, c.world, c.after)
+	if err != nil {
+		return nil, err
+	}
+	for _, step := range last {
+		if !slices.ContainsFunc(list, func(other candidate) bool { return other.fix.Description == step.fix.Description }) {
+			list = append(list, step)
+		}
+	}
+	if c.world.newcomer(c.node) != nil {
+		list = slices.DeleteFunc(list, func(step candidate) bool { return step.edit != nil && !step.shared })
+	}
+	return keepCheapest(list, maxLinkTrials), nil
 }
 
 // lifts is true when fewer refusals are left, or as many of which one is new: a plugin tells one reason at a time.
@@ -103,7 +149,7 @@ func (s *simulation) withoutUnneeded(ctx context.Context, w *world, pod *corev1.
 	slices.SortStableFunc(order, func(a, b candidate) int { return cmp.Compare(b.cost, a.cost) })
 	for _, dear := range order {
 		at := slices.IndexFunc(c.links, func(l candidate) bool { return l.fix.Description == dear.fix.Description })
-		if len(c.links) == 1 || slices.ContainsFunc(c.links[at+1:], dear.isPartOf) {
+		if len(c.links) == 1 || dear.fix.Kind == kindAddNode || slices.ContainsFunc(c.links[at+1:], dear.isPartOf) {
 			continue
 		}
 		fewer := slices.Delete(slices.Clone(c.links), at, at+1)

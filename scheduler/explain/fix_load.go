@@ -7,7 +7,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	fwk "k8s.io/kube-scheduler/framework"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
@@ -23,7 +25,7 @@ const (
 )
 
 // refreshes proposes to bring the agent back on nodes that only their expired NodeMetric refuses. What the node would
-// then report is taken to be what it reported last.
+// then report is taken to be what it reported last, or, when that is nothing, what its pods request.
 func (s *simulation) refreshes(w *world, e *evaluation) []candidate {
 	var list []candidate
 	for i, info := range e.nodes {
@@ -31,8 +33,8 @@ func (s *simulation) refreshes(w *world, e *evaluation) []candidate {
 		if s.load == nil || !refusedBy(e.refusals[i], decision.PluginName) || s.codeOf(e.refusals[i][0]) != finding.LoadMetricExpired {
 			continue
 		}
-		if metric := w.NodeMetric(node.Name); metric != nil && metric.Status.NodeMetric != nil {
-			list = append(list, s.refresh(metric))
+		if metric := w.NodeMetric(node.Name); metric != nil {
+			list = append(list, s.refresh(metric, info))
 		}
 		if len(list) == maxRefreshes {
 			break
@@ -41,18 +43,36 @@ func (s *simulation) refreshes(w *world, e *evaluation) []candidate {
 	return list
 }
 
-func (s *simulation) refresh(metric *slov1alpha1.NodeMetric) candidate {
+func (s *simulation) refresh(metric *slov1alpha1.NodeMetric, info fwk.NodeInfo) candidate {
+	assumed := "with the usage last reported"
+	reported := metric.DeepCopy()
+	if reported.Status.NodeMetric == nil {
+		assumed = "with the usage that its pods request"
+		reported.Status.NodeMetric = &slov1alpha1.NodeMetricInfo{NodeUsage: slov1alpha1.ResourceMap{ResourceList: requestedOn(info)}}
+	}
 	return candidate{
 		cost: costRefresh,
 		fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixCluster, Kind: "refreshNodeMetric", Node: metric.Name,
-			Description: fmt.Sprintf("bring koordlet on node %s back: its NodeMetric %s, and with the usage last reported the node passes", metric.Name, sinceText(metric.Status.UpdateTime, s.now())),
+			Description: fmt.Sprintf("bring koordlet on node %s back: its NodeMetric %s, and %s the node passes", metric.Name, sinceText(metric.Status.UpdateTime, s.now()), assumed),
 		},
 		edit: func(w *world) (*world, error) {
-			refreshed := cmp.Or(w.NodeMetric(metric.Name), metric).DeepCopy()
+			refreshed := reported.DeepCopy()
+			if current := w.NodeMetric(metric.Name); current != nil && current.Status.NodeMetric != nil {
+				refreshed = current.DeepCopy()
+			}
 			refreshed.Status.UpdateTime = &metav1.Time{Time: s.now()}
 			return w.withMetric(refreshed), nil
 		},
+	}
+}
+
+// requestedOn is the cpu and memory that the pods of a node request together.
+func requestedOn(info fwk.NodeInfo) corev1.ResourceList {
+	requested := info.GetRequested()
+	return corev1.ResourceList{
+		corev1.ResourceCPU:    *resource.NewMilliQuantity(requested.GetMilliCPU(), resource.DecimalSI),
+		corev1.ResourceMemory: *resource.NewQuantity(requested.GetMemory(), resource.BinarySI),
 	}
 }
 

@@ -106,7 +106,7 @@ func unbound(pod *corev1.Pod, node string) []candidate {
 // relaxedNode is a node without the policies that it imposes on its pods; nil when it imposes none by labels.
 func relaxedNode(node *corev1.Node) *candidate {
 	var keys, dropped, words []string
-	for _, key := range []string{extension.LabelNodeCPUBindPolicy, extension.LabelNodeNUMATopologyPolicy} {
+	for _, key := range demands {
 		if value, found := node.Labels[key]; found {
 			keys = append(keys, key)
 			dropped, words = append(dropped, key+"-"), append(words, key+"="+value)

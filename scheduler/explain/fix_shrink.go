@@ -17,8 +17,13 @@ import (
 	"koordinator.sh/koord/scheduler/reason"
 )
 
-// maxShrunkNodes bounds the nodes on which a smaller request is searched for.
-const maxShrunkNodes = 8
+const (
+	// maxShrunkNodes bounds the nodes on which a smaller request is searched for.
+	maxShrunkNodes = 8
+	// unitCPU and unitCore are the milliCPU of one, with two threads to a core.
+	unitCPU  = 1000
+	unitCore = 2000
+)
 
 // shrinkings proposes to reduce one request on nodes that room and load refuse together, where no operand of a single
 // refusal says how far: the largest request that passes is searched for by running the chain. It is exact, to the unit in
@@ -111,21 +116,36 @@ func smallestRequest(pod *corev1.Pod) int64 {
 	return int64(max(1, len(pod.Spec.Containers)))
 }
 
-// largestOn finds the largest request, at least lowest and below asked, with which one node passes; 0 when there is none.
-// A smaller request never passes where a larger one is refused, so halving finds it. Nodes that do not pass even with the
-// lowest cost a single evaluation.
+// largestOn finds the largest request, at least lowest and below asked, with which one node passes; 0 when there is none. Pods
+// that own CPUs ask for whole ones, some for whole cores: that is tried where no smallest request passes.
 func (s *simulation) largestOn(ctx context.Context, w *world, pod *corev1.Pod, name corev1.ResourceName, lowest, asked int64, node string) (int64, error) {
-	passes := func(total int64) (bool, error) {
-		e, err := s.evaluate(ctx, w, withRequest(pod, name, asked, total), node)
-		return err == nil && len(e.feasible()) > 0, err
+	units := []int64{1}
+	if name == corev1.ResourceCPU {
+		units = append(units, unitCPU, unitCore)
 	}
-	if lowest >= asked {
+	for _, unit := range units {
+		passes := func(count int64) (bool, error) {
+			e, err := s.evaluate(ctx, w, withRequest(pod, name, asked, count*unit), node)
+			return err == nil && len(e.feasible()) > 0, err
+		}
+		count, err := largestCount((lowest+unit-1)/unit, (asked+unit-1)/unit, passes)
+		if count > 0 || err != nil {
+			return count * unit, err
+		}
+	}
+	return 0, nil
+}
+
+// largestCount finds the largest number, at least lowest and below limit, that passes; 0 when lowest does not. A smaller one always
+// passes where a larger one does, so halving finds it.
+func largestCount(lowest, limit int64, passes func(int64) (bool, error)) (int64, error) {
+	if lowest >= limit {
 		return 0, nil
 	}
 	if ok, err := passes(lowest); err != nil || !ok {
 		return 0, err
 	}
-	low, high := lowest, asked
+	low, high := lowest, limit
 	for high-low > 1 {
 		middle := low + (high-low)/2
 		ok, err := passes(middle)

@@ -94,14 +94,14 @@ func newClusterWith(t testing.TB, profile string, objects ...runtime.Object) *cl
 	clock := func() time.Time { return now }
 	built, err := kubescheduler.New(ctx, client, c.informers, nil,
 		func(string) events.EventRecorderLogger { return events.NewFakeRecorder(1) }, kubescheduler.WithProfiles(profiles(t, profile)...),
-		kubescheduler.WithFrameworkOutOfTreeRegistry(c.shared.outOfTree(Supposed{Load: c.state, Quotas: c.shared.quotas, Gangs: c.shared.gangs, Reserved: c.shared.reserved}, clock)))
+		kubescheduler.WithFrameworkOutOfTreeRegistry(c.shared.outOfTree(Supposed{Load: c.state, Quotas: c.shared.quotas, Gangs: c.shared.gangs, Reserved: c.shared.reserved, Topologies: c.shared.topologies, Devices: c.shared.devices}, clock)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.scheduler = built
 	c.engine, err = New(ctx, Config{
 		Client: client, Informers: c.informers, Cache: built.Cache, Profiles: built.Profiles, ProfileConfigs: profiles(t, profile),
-		Nominator: built.SchedulingQueue, State: c.state, Quotas: c.shared.quotas.Fork, Gangs: c.shared.gangs.Fork, Reserved: c.shared.reserved.Suppose, OutOfTree: c.shared.outOfTree,
+		Nominator: built.SchedulingQueue, State: c.state, Quotas: c.shared.quotas.Fork, Gangs: c.shared.gangs.Fork, Reserved: c.shared.reserved.Suppose, Topologies: c.shared.topologies, Devices: c.shared.devices, OutOfTree: c.shared.outOfTree,
 		Identity: "test", Leader: func() bool { return true }, Now: clock,
 	})
 	if err != nil {

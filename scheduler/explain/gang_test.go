@@ -18,7 +18,8 @@ import (
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 )
 
-const rackLabel = "rack"
+// rackLabel and spineLabel are also the names of the layers: some racks to a spine.
+const rackLabel, spineLabel = "rack", "spine"
 
 // addGroup takes over a PodGroup, and addNetwork how the nodes are connected.
 func (c *cluster) addGroup(group *schedulingsigsv1alpha1.PodGroup) {
@@ -46,10 +47,12 @@ func inGang(name string, pod *corev1.Pod) *corev1.Pod {
 	return pod
 }
 
-// racks connects the nodes by a label.
+// racks connects the nodes by their labels.
 func racks() *schedulingv1alpha1.ClusterNetworkTopology {
 	network := &schedulingv1alpha1.ClusterNetworkTopology{ObjectMeta: metav1.ObjectMeta{Name: schedulingv1alpha1.ClusterNetworkTopologyName}}
-	network.Spec.NetworkTopologySpec = []schedulingv1alpha1.NetworkTopologySpec{{TopologyLayer: rackLabel, LabelKey: []string{rackLabel}}}
+	network.Spec.NetworkTopologySpec = []schedulingv1alpha1.NetworkTopologySpec{
+		{TopologyLayer: spineLabel, LabelKey: []string{spineLabel}}, {TopologyLayer: rackLabel, ParentTopologyLayer: spineLabel, LabelKey: []string{rackLabel}},
+	}
 	return network
 }
 
@@ -71,10 +74,12 @@ func (c *cluster) drawGang(t *rapid.T) {
 	}
 	if rapid.Bool().Draw(t, "gathers") {
 		strategy := rapid.SampledFrom([]string{"MustGather", "PreferGather"}).Draw(t, "strategy")
-		group.Annotations[extension.AnnotationGangNetworkTopologySpec] = fmt.Sprintf(`{"gatherStrategy":[{"layer":"rack","strategy":%q}]}`, strategy)
+		layer := rapid.SampledFrom([]string{"rack", "rack", "rack", "spine", "aisle"}).Draw(t, "layer")
+		group.Annotations[extension.AnnotationGangNetworkTopologySpec] = fmt.Sprintf(`{"gatherStrategy":[{"layer":%q,"strategy":%q}]}`, layer, strategy)
 		for _, name := range slices.Sorted(maps.Keys(c.nodes)) {
 			edited := c.nodes[name].DeepCopy()
 			edited.Labels[rackLabel] = rapid.SampledFrom([]string{"a", "b"}).Draw(t, "rack of "+name)
+			edited.Labels[spineLabel] = "s"
 			c.addNode(edited)
 		}
 		c.addNetwork(racks())
@@ -86,8 +91,8 @@ func (c *cluster) drawGang(t *rapid.T) {
 // and no longer once that is there.
 func TestEveryGangHasAReason(t *testing.T) {
 	c := newShippedCluster(t)
-	kinds, codes := map[string]int{}, map[string]int{}
-	for range 8 { // of as many clusters as rapid draws at a time
+	kinds, codes, counted := map[string]int{}, map[string]int{}, newTally()
+	for range 16 { // of as many clusters as rapid draws at a time
 		rapid.Check(t, func(t *rapid.T) {
 			c.drawGang(t)
 			status := c.explain("asked")
@@ -98,10 +103,14 @@ func TestEveryGangHasAReason(t *testing.T) {
 				c.checkGate(t, status)
 				return
 			}
-			c.checkExplanation(t, kinds)
+			if status = c.checkExplanation(t, kinds); status.Verdict == diagnosticsv1alpha1.PodUnschedulable {
+				c.count(status, counted)
+			}
 		})
 	}
-	expectKinds(t, codes, string(finding.GangMembersMissing), string(finding.GangTopologyUnsatisfied), string(finding.InsufficientResources))
+	expectKinds(t, codes, string(finding.GangMembersMissing), string(finding.GangTopologyUnsatisfied), string(finding.GangTopologyInvalid), string(finding.InsufficientResources))
+	expectKinds(t, kinds, "lowerMinMember", "removeGatherRules", "addNode")
+	counted.report(t, map[int]int{1: 0, 2: 0})
 	t.Logf("fixes: %v; codes: %v", kinds, codes)
 }
 
@@ -118,5 +127,55 @@ func (c *cluster) checkGate(t *rapid.T, status *diagnosticsv1alpha1.PodExplanati
 	}
 	if after := c.explain("asked"); after.Verdict == diagnosticsv1alpha1.PodGated {
 		t.Fatalf("gated although all members are there: %s", after.Summary)
+	}
+}
+
+// TestGangsThatFindNoPartOfTheNetwork has three racks of two nodes with 16 CPUs each, on two spines, and says what is proposed.
+func TestGangsThatFindNoPartOfTheNetwork(t *testing.T) {
+	tests := map[string]struct {
+		rules          string
+		members        int
+		minMember      int32
+		cpu            string
+		wantKind, want string
+	}{
+		"some members fit together, and fewer are enough": {
+			`{"gatherStrategy":[{"layer":"rack","strategy":"MustGather"}]}`, 3, 3, "9",
+			"lowerMinMember", "lower minMember of PodGroup default/team from 3 to 2, which is how many members have room together",
+		},
+		"no member may be left out, and a spine has room": {
+			`{"gatherStrategy":[{"layer":"rack","strategy":"MustGather","podCountMultiple":3}]}`, 3, 3, "9",
+			"gatherFurtherUp", "let the members of PodGroup default/team gather in layer spine in place of rack",
+		},
+		"no spine has room for a multiple, nor do all together": {
+			`{"gatherStrategy":[{"layer":"spine","strategy":"MustGather","podCountMultiple":5}]}`, 5, 5, "9",
+			"removeGatherRules", "remove from PodGroup default/team what it demands of the network",
+		},
+		"a layer that the network does not have": {
+			`{"gatherStrategy":[{"layer":"aisle","strategy":"MustGather"}]}`, 1, 1, "9",
+			"removeGatherRules", "remove from PodGroup default/team what it demands of the network",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := newShippedCluster(t)
+			for i := range 6 {
+				node := newNode(i)
+				node.Labels[rackLabel], node.Labels[spineLabel] = fmt.Sprint("rack-", i/2), fmt.Sprint("spine-", i/4)
+				c.addNode(node)
+			}
+			c.addNetwork(racks())
+			group := newGroup("team", test.minMember)
+			group.Annotations[extension.AnnotationGangNetworkTopologySpec] = test.rules
+			c.addGroup(group)
+			c.addPod(inGang("team", newPod("asked", "cpu", test.cpu)))
+			for i := range test.members - 1 {
+				c.addPod(inGang("team", newPod(fmt.Sprint("member-", i), "cpu", test.cpu)))
+			}
+			status := c.explain("asked")
+			if status.Fix == nil || status.Fix.Kind != test.wantKind || status.Fix.Description != test.want || !status.Fix.Verified {
+				t.Errorf("fix %+v, want %s: %q", status.Fix, test.wantKind, test.want)
+			}
+		})
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
+	"koordinator.sh/koord/scheduler/plugins/deviceshare"
 	"koordinator.sh/koord/scheduler/plugins/loadaware"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/reason"
@@ -40,6 +41,9 @@ type simulation struct {
 	preemptors []preemptor
 	// reserving are those that serve reserve pods, in the place of the others.
 	reserving []preemptor
+	// topologies and devices of the cluster; nil when no plugin reads them.
+	topologies nodenumaresource.State
+	devices    deviceshare.State
 	// whole are the plugins that make room for several pods at once.
 	whole     []reason.WholePreemptor
 	extenders []string
@@ -52,7 +56,8 @@ func newSimulation(ctx context.Context, settings Config, profile config.KubeSche
 	if original == nil {
 		return nil, fmt.Errorf("profile %q has no framework", profile.SchedulerName)
 	}
-	sim := &simulation{now: settings.Now, stage: &stage{}, nominator: readOnlyNominator{settings.Nominator}, weights: map[string]int32{}}
+	sim := &simulation{now: settings.Now, stage: &stage{}, nominator: readOnlyNominator{settings.Nominator}, weights: map[string]int32{},
+		topologies: settings.Topologies, devices: settings.Devices}
 	created := map[string]fwk.Plugin{}
 	registry, err := capturingRegistry(settings, sim.stage, created)
 	if err != nil {
@@ -86,7 +91,11 @@ func newSimulation(ctx context.Context, settings Config, profile config.KubeSche
 // capturingRegistry is the scheduler's registry, with each factory remembering what it made.
 func capturingRegistry(settings Config, stage *stage, created map[string]fwk.Plugin) (frameworkruntime.Registry, error) {
 	registry := plugins.NewInTreeRegistry()
-	if err := registry.Merge(settings.OutOfTree(Supposed{Load: stage, Quotas: &stage.quotas, Gangs: &stage.gangs, Reserved: &stage.reserved}, settings.Now)); err != nil {
+	supposed := Supposed{
+		Load: stage, Quotas: &stage.quotas, Gangs: &stage.gangs, Reserved: &stage.reserved,
+		Topologies: &topologyStage{settings.Topologies, stage}, Devices: &deviceStage{settings.Devices, stage},
+	}
+	if err := registry.Merge(settings.OutOfTree(supposed, settings.Now)); err != nil {
 		return nil, fmt.Errorf("merge plugin registries: %w", err)
 	}
 	for name, factory := range registry {

@@ -29,7 +29,7 @@ type world struct {
 	reader   state.Reader
 	nodes    map[string]fwk.NodeInfo
 	// added are those among the nodes that the snapshot does not have.
-	added    []string
+	added    []*newcomer
 	metrics  map[string]*slov1alpha1.NodeMetric
 	assigned map[string]state.Assigned
 	// quotas as the scheduler has them, or with edits; nil when there are none.
@@ -256,11 +256,24 @@ func (w *world) List() ([]fwk.NodeInfo, error) {
 			edited[i] = info
 		}
 	}
-	for _, name := range w.added {
-		edited = append(edited, w.nodes[name])
+	for _, added := range w.added {
+		edited = append(edited, w.nodes[added.name])
 	}
 	w.list.Store(&edited)
 	return edited, nil
+}
+
+// newcomer returns the added node of a name, nil for any other.
+func (w *world) newcomer(name string) *newcomer {
+	if w == nil { // nothing is on the stage yet
+		return nil
+	}
+	for _, added := range w.added {
+		if added.name == name {
+			return added
+		}
+	}
+	return nil
 }
 
 // HavePodsWithAffinityList implements fwk.NodeInfoLister.

@@ -124,10 +124,15 @@ func (b *Bridge) Run(ctx context.Context) {
 	workers.Go(func() { b.wakePods(klog.FromContext(ctx)) })
 	workers.Go(func() { b.wakeOwners(klog.FromContext(ctx)) })
 	<-ctx.Done()
+	b.Discard()
+	workers.Wait()
+}
+
+// Discard ends a Bridge that does not run; its queues work from New on. It may be called more than once.
+func (b *Bridge) Discard() {
 	b.outbox.ShutDown()
 	b.freed.ShutDown()
 	b.opened.ShutDown()
-	workers.Wait()
 }
 
 // wakePods tells the queue that room was given back, as when a pod is deleted.

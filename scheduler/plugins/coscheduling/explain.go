@@ -15,14 +15,10 @@ import (
 	"koordinator.sh/koord/scheduler/reason"
 )
 
-// costOfMinMember is that of an edit of a shared object.
-const costOfMinMember = 10
-
 var (
 	_ reason.Explainer     = &Plugin{}
 	_ reason.GateExplainer = &Plugin{}
 	_ reason.Coder         = &Plugin{}
-	_ reason.Adviser       = &Plugin{}
 )
 
 // CodeOf implements reason.Coder, for the reasons of PreFilter, and of Permit while members wait.
@@ -84,27 +80,4 @@ func termsOf(report gang.Report) []diagnosticsv1alpha1.Term {
 		add("refused", len(standing.Refused))
 	}
 	return terms
-}
-
-// Advise implements reason.Adviser: the gang runs with as many members as found a node, if fewer are enough.
-func (p *Plugin) Advise(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo, _ []string) []reason.Change {
-	key, belongs := gang.KeyOf(pod)
-	if !belongs {
-		return nil
-	}
-	object, report := p.state.Object(key), p.state.Report(key)
-	fits, found := report.Fitting()
-	if object == nil || !found || fits < 1 || fits >= int(object.Spec.MinMember) {
-		return nil
-	}
-	edited := object.DeepCopy()
-	edited.Spec.MinMember = int32(fits)
-	return []reason.Change{{
-		Cost: costOfMinMember, Object: edited,
-		Fix: diagnosticsv1alpha1.Fix{
-			Target: diagnosticsv1alpha1.FixCluster, Kind: "lowerMinMember", Node: info.Node().Name,
-			Description: fmt.Sprintf("lower minMember of PodGroup %s from %d to %d, which is how many members there is room for", key, object.Spec.MinMember, fits),
-			Command:     fmt.Sprintf(`kubectl patch podgroups.scheduling.sigs.k8s.io -n %s %s --type merge -p '{"spec":{"minMember":%d}}'`, key.Namespace, key.Name, fits),
-		},
-	}}
 }

@@ -25,14 +25,16 @@ var _ reason.Adviser = &Plugin{}
 const (
 	costPreemptible = 1.0
 	costRelabel     = 2.0
+	costLeave       = 40.0
 	costRaiseMax    = 10.0
 	costRaiseMin    = 12.0
+	costGuarantee   = 14.0
 
 	maxRelabels    = 2
 	maxQuotasTried = 200
 )
 
-// Advise proposes to raise what bounds the quota, to name another quota that has room, to make the pod preemptible, and at
+// Advise proposes to raise what bounds the quota, to name another quota that has room or none, to make the pod preemptible, and at
 // last to evict one pod of the quota.
 func (p *Plugin) Advise(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, node fwk.NodeInfo, reasons []string) []reason.Change {
 	if !slices.ContainsFunc(reasons, quota.IsReason) {
@@ -47,6 +49,7 @@ func (p *Plugin) Advise(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, no
 		changes = append(changes, preemptible(pod))
 	}
 	changes = append(changes, p.relabels(pod)...)
+	changes = append(changes, p.leave(pod)...)
 	changes = append(changes, p.evictions(judgement)...)
 	for i := range changes {
 		changes[i].Fix.Node = node.Node().Name
@@ -63,6 +66,9 @@ func (p *Plugin) raises(code finding.Code, shortages []quota.Shortage) []reason.
 	} else {
 		changes = append(changes, p.raise(first.Quota, "min", costRaiseMin, shortages, func(s *quota.Shortage) int64 { return s.Used + s.Asked })...)
 	}
+	if code != finding.QuotaNonPreemptibleExceeded {
+		changes = append(changes, p.guarantee(first.Quota, shortages)...)
+	}
 	if first.Bound != first.Quota && first.Bound != extension.RootQuotaName {
 		changes = append(changes, p.raise(first.Bound, "max", costRaiseMax, shortages, func(s *quota.Shortage) int64 {
 			if s.Bound != first.Bound {
@@ -72,6 +78,45 @@ func (p *Plugin) raises(code finding.Code, shortages []quota.Shortage) []reason.
 		})...)
 	}
 	return changes
+}
+
+// guarantee raises min, and max where that is lower, to what is used and asked for: what a quota has beyond its min it shares with
+// others, so that a larger max above may give it only a part of what it lacks.
+func (p *Plugin) guarantee(name string, shortages []quota.Shortage) []reason.Change {
+	object := p.state.Object(name)
+	if object == nil || object.Spec.Max == nil {
+		return nil
+	}
+	edited, text := object.DeepCopy(), ""
+	if edited.Spec.Min == nil {
+		edited.Spec.Min = corev1.ResourceList{}
+	}
+	patched := map[string]corev1.ResourceList{}
+	for i := range shortages {
+		key, amount := shortages[i].Resource, shortages[i].Used+shortages[i].Asked
+		after := quota.Quantity(key, amount)
+		for field, list := range map[string]corev1.ResourceList{"max": edited.Spec.Max, "min": edited.Spec.Min} {
+			before, bounded := list[key]
+			if field == "max" && !bounded || before.Cmp(after) >= 0 {
+				continue
+			}
+			list[key] = after
+			if patched[field] == nil {
+				patched[field] = corev1.ResourceList{}
+			}
+			patched[field][key] = after
+		}
+		text += fmt.Sprintf(" %s to %s", key, after.String())
+	}
+	encoded, err := json.Marshal(map[string]any{"spec": patched})
+	if err != nil || len(patched["min"]) == 0 {
+		return nil
+	}
+	return []reason.Change{{Cost: costGuarantee, Object: edited, Fix: diagnosticsv1alpha1.Fix{
+		Target: diagnosticsv1alpha1.FixCluster, Kind: "guaranteeQuota",
+		Description: fmt.Sprintf("guarantee quota %s what it needs, min and where it is lower max:%s", name, text),
+		Command:     fmt.Sprintf("kubectl patch elasticquota -n %s %s --type merge -p '%s'", object.Namespace, name, encoded),
+	}}}
 }
 
 // raise edits max or min of a quota to what value says of each shortage.
@@ -141,6 +186,24 @@ func (p *Plugin) relabels(pod *corev1.Pod) []reason.Change {
 		}})
 	}
 	return changes
+}
+
+// leave proposes that the pod names no quota, when the one of its namespace or the default one admits it.
+func (p *Plugin) leave(pod *corev1.Pod) []reason.Change {
+	if _, named := pod.Labels[extension.LabelQuotaName]; !named {
+		return nil
+	}
+	edited := pod.DeepCopy()
+	delete(edited.Labels, extension.LabelQuotaName)
+	own, other := p.state.QuotaOf(pod), p.state.QuotaOf(edited)
+	if own == other || !p.state.Judge(edited, p.rules).Verdict.Passed() {
+		return nil
+	}
+	return []reason.Change{{Cost: costLeave, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
+		Target: diagnosticsv1alpha1.FixPod, Kind: "leaveQuota",
+		Description: fmt.Sprintf("take the pod out of quota %s, so that it counts for quota %s", own, other),
+		Command:     fmt.Sprintf("kubectl label pod -n %s %s %s-", pod.Namespace, pod.Name, extension.LabelQuotaName),
+	}}}
 }
 
 // evictions proposes the least important pod of the quota whose eviction alone makes room.

@@ -315,15 +315,18 @@ func TestAdviceHolds(t *testing.T) {
 	}{
 		{
 			name: "beyond max", objects: []runtime.Object{newQuota("team", "5", "8"), newQuota("room", "0", "9"), running(newPod("a", "5", "team", 0))}, pod: newPod("p", "4", "team", 0),
-			want: []string{"raiseQuota: raise max of quota team: cpu from 8 to 9", "changeQuota: put the pod into quota room instead of team", "evictPod: evict pod ns/a, which uses quota team"},
+			want: []string{"raiseQuota: raise max of quota team: cpu from 8 to 9", "guaranteeQuota: guarantee quota team what it needs, min and where it is lower max: cpu to 9",
+				"changeQuota: put the pod into quota room instead of team", "leaveQuota: take the pod out of quota team, so that it counts for quota koordinator-default-quota", "evictPod: evict pod ns/a, which uses quota team"},
 		},
 		{
 			name: "beyond min", objects: []runtime.Object{newQuota("team", "5", "8")}, pod: fixed(newPod("p", "6", "team", 0)),
-			want: []string{"raiseQuota: raise min of quota team: cpu from 5 to 6", "makePreemptible: let the pod be preempted: drop the label quota.scheduling.koordinator.sh/preemptible"},
+			want: []string{"raiseQuota: raise min of quota team: cpu from 5 to 6", "makePreemptible: let the pod be preempted: drop the label quota.scheduling.koordinator.sh/preemptible",
+				"leaveQuota: take the pod out of quota team, so that it counts for quota koordinator-default-quota"},
 		},
 		{
 			name: "beyond a max above", args: `{"enableCheckParentQuota":true,"enableRuntimeQuota":false}`, objects: []runtime.Object{parent, child("a"), running(newPod("x", "5", "b", 0)), child("b")}, pod: newPod("p", "2", "a", 0),
-			want: []string{"raiseQuota: raise max of quota dept: cpu from 6 to 7"},
+			want: []string{"raiseQuota: raise max of quota dept: cpu from 6 to 7", "guaranteeQuota: guarantee quota dept what it needs, min and where it is lower max: cpu to 7",
+				"leaveQuota: take the pod out of quota a, so that it counts for quota koordinator-default-quota"},
 		},
 	}
 	for _, test := range tests {

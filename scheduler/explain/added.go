@@ -1,0 +1,78 @@
+package explain
+
+import (
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"koordinator.sh/koord/decision/device"
+	"koordinator.sh/koord/decision/numa"
+	"koordinator.sh/koord/scheduler/plugins/deviceshare"
+	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
+)
+
+// newcomer is a node that is supposed to join the cluster. Its agent would report what that of the node it is like reports. It
+// is safe for concurrent use.
+type newcomer struct {
+	name, like string
+	mutex      sync.Mutex
+	// object that offer was read from last.
+	object *corev1.Node
+	offer  *numa.Node
+}
+
+// topologyStage shows the CPU topologies of the cluster, and those of the nodes that the world on the stage adds to it.
+type topologyStage struct {
+	nodenumaresource.State
+	stage *stage
+}
+
+// Node implements nodenumaresource.State.
+func (s *topologyStage) Node(object *corev1.Node) *numa.Node {
+	added := s.stage.newcomer(object.Name)
+	if added == nil {
+		return s.State.Node(object)
+	}
+	added.mutex.Lock()
+	defer added.mutex.Unlock()
+	if added.object != object {
+		added.object, added.offer = object, numa.Observe(object, s.Report(added.like))
+	}
+	return added.offer
+}
+
+// Ledger implements nodenumaresource.State. Nothing on an added node holds CPUs.
+func (s *topologyStage) Ledger(info fwk.NodeInfo) *numa.Ledger {
+	if s.stage.newcomer(info.Node().Name) == nil {
+		return s.State.Ledger(info)
+	}
+	return numa.NewLedger(s.Node(info.Node()), nil)
+}
+
+// deviceStage shows the devices of the cluster, and those of the nodes that the world on the stage adds to it.
+type deviceStage struct {
+	deviceshare.State
+	stage *stage
+}
+
+// Node implements deviceshare.State.
+func (s *deviceStage) Node(name string) *device.Node {
+	if added := s.stage.newcomer(name); added != nil {
+		return s.State.Node(added.like)
+	}
+	return s.State.Node(name)
+}
+
+// Ledger implements deviceshare.State. Nothing on an added node holds devices.
+func (s *deviceStage) Ledger(info fwk.NodeInfo) *device.Ledger {
+	added := s.stage.newcomer(info.Node().Name)
+	if added == nil {
+		return s.State.Ledger(info)
+	}
+	offer := s.State.Node(added.like)
+	if offer == nil {
+		return nil
+	}
+	return device.NewLedger(offer, info.Node().Labels, nil)
+}
