@@ -16,7 +16,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/source/live"
 	"koordinator.sh/koord/source/live/livetest"
@@ -72,6 +74,9 @@ func makeMetric(node string, age time.Duration, cpu, memory string, pods ...*slo
 	}
 }
 
+// fourCPUs is the CPU topology of a small machine.
+const fourCPUs = `{"detail":[{"id":0,"core":0,"socket":0,"node":0},{"id":1,"core":0,"socket":0,"node":0},{"id":2,"core":1,"socket":0,"node":0},{"id":3,"core":1,"socket":0,"node":0}]}`
+
 func cluster() *livetest.Server {
 	batch := makePod("spark", "executor-1", "worker-1", list("kubernetes.io/batch-cpu", "2000", "kubernetes.io/batch-memory", "4Gi"))
 	batch.Labels = map[string]string{"koordinator.sh/qosClass": "BE"}
@@ -93,6 +98,19 @@ func cluster() *livetest.Server {
 			makeMetric("worker-1", 42*time.Second, "6", "20Gi", &slov1alpha1.PodMetricInfo{Namespace: "shop", Name: "web-0", PodUsage: slov1alpha1.ResourceMap{ResourceList: list("cpu", "812m", "memory", "3Gi")}}),
 			makeMetric("worker-2", 20*time.Minute, "30", "20Gi"),
 		},
+		NodeSLOs: []slov1alpha1.NodeSLO{{
+			ObjectMeta: metav1.ObjectMeta{Name: "worker-1"},
+			Spec: slov1alpha1.NodeSLOSpec{ResourceUsedThresholdWithBE: &slov1alpha1.ResourceThresholdStrategy{
+				Enable: new(true), CPUSuppressThresholdPercent: new(int64(65)), MemoryEvictThresholdPercent: new(int64(70)), EvictEnabledPriorityThreshold: new(int32(5999)),
+			}},
+		}},
+		Topologies: []topologyv1alpha1.NodeResourceTopology{{
+			ObjectMeta: metav1.ObjectMeta{Name: "worker-1", Annotations: map[string]string{
+				extension.AnnotationNodeCPUTopology:      fourCPUs,
+				extension.AnnotationNodeCPUSharedPools:   `[{"socket":0,"node":0,"cpuset":"1-3"}]`,
+				extension.AnnotationNodeBECPUSharedPools: `[{"socket":0,"node":0,"cpuset":"0-3"}]`,
+			}},
+		}},
 	}
 }
 

@@ -6,10 +6,12 @@ import (
 	"io"
 	"maps"
 	"runtime/debug"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"koordinator.sh/koord/api/configuration"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/configplan"
 	decision "koordinator.sh/koord/decision/configuration"
@@ -180,10 +182,17 @@ func makePlan(ctx context.Context, s *session, configurator source.Configurator,
 		// None at all is known too, and then every node lacks its own.
 		in.SLOs = append([]slov1alpha1.NodeSLO{}, impact.SLOs...)
 	}
+	if c.data[configuration.CPUNormalizationConfigKey] != c.current.Data[configuration.CPUNormalizationConfigKey] {
+		cpus, err := configurator.CPUs(ctx)
+		if err != nil {
+			impact.Incomplete = append(impact.Incomplete, "the cpus of the nodes are unknown, so normalization is taken to stay as it is: "+err.Error())
+		}
+		in.CPUs = cpus
+	}
 	plan := configplan.Of(in)
 	return &madePlan{
 		change: c, plan: plan, found: append(judged(c.current, c.data, impact.Nodes), plan.Findings()...),
-		missing: append(impact.Incomplete, c.current.Incomplete...),
+		missing: slices.Concat(impact.Incomplete, c.current.Incomplete, plan.Incomplete),
 	}, nil
 }
 

@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/layering"
@@ -29,6 +30,8 @@ type cabinet struct {
 	impact    source.Impact
 	// writes counts what was stored; refuse is answered to every write.
 	writes int
+	// cpus of the nodes.
+	cpus   map[string]*extension.CPUBasicInfo
 	refuse error
 	// unkept is answered when a revision is to be kept.
 	unkept error
@@ -48,6 +51,10 @@ func (c *cabinet) Configuration(context.Context, string) (*source.Configuration,
 
 func (c *cabinet) ConfigurationNodes(context.Context) ([]corev1.Node, error) {
 	return c.impact.Nodes, nil
+}
+
+func (c *cabinet) CPUs(context.Context) (map[string]*extension.CPUBasicInfo, error) {
+	return c.cpus, nil
 }
 
 func (c *cabinet) Impact(context.Context) (*source.Impact, error) { return &c.impact, nil }

@@ -14,10 +14,10 @@ import (
 func newExplainCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "explain",
-		Short:   "Explain a node's resources, or the place of a pod or a reservation",
+		Short:   "Explain a node's resources, the place of a pod or a reservation, or a recommendation",
 		GroupID: "see",
 	}
-	cmd.AddCommand(newExplainNodeCommand(s), newExplainPodCommand(s), newExplainReservationCommand(s))
+	cmd.AddCommand(newExplainNodeCommand(s), newExplainPodCommand(s), newExplainReservationCommand(s), newExplainQoSCommand(s), newExplainRecommendationCommand(s))
 	return cmd
 }
 

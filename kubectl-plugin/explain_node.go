@@ -16,7 +16,11 @@ import (
 
 const explainNodeLong = `Explain where a node's batch and mid resources come from: capacity, less the safety margin, less the system, less what
 services use or request. Each term has its value, unit, the object it was read from and how old that is; below it stands
-why node.status differs, if it does, and which layer of the configuration each setting came from.`
+why node.status differs, if it does, and which layer of the configuration each setting came from.
+
+With features, cpus or suppress the node's own agent is asked: which of its features are on, wanted by the configuration,
+supported by the kernel and in force; which CPUs are shared and who owns the others; and how much CPU best-effort pods may
+use. Where no agent answers, the objects are asked alone, and it is said what could not be seen.`
 
 const explainNodeExamples = `  # All four resources
   %[1]s explain node worker-1
@@ -24,10 +28,24 @@ const explainNodeExamples = `  # All four resources
   # One of them, with the pods behind each sum
   %[1]s explain node worker-1 batch-cpu --parts 20
 
+  # Does the agent do what the configuration says?
+  %[1]s explain node worker-1 features
+
+  # Why are best-effort pods held back, and to what?
+  %[1]s explain node worker-1 suppress
+
+  # Whose are the CPUs?
+  %[1]s explain node worker-1 cpus
+
   # The computed value alone
   %[1]s explain node worker-1 batch-cpu -o jsonpath='{.status.waterfalls[0].result}'`
 
-var explainable = []string{"batch-cpu", "batch-memory", "mid-cpu", "mid-memory"}
+var explainable = []string{"batch-cpu", "batch-memory", "mid-cpu", "mid-memory", "cpus", "features", "suppress"}
+
+// agentSections are those of explainable that the agent of the node answers.
+var agentSections = map[string]diagnosticsv1alpha1.AgentSection{
+	"cpus": diagnosticsv1alpha1.SectionCPUs, "features": diagnosticsv1alpha1.SectionFeatures, "suppress": diagnosticsv1alpha1.SectionSuppression,
+}
 
 type explainNodeOptions struct {
 	output
@@ -42,7 +60,7 @@ func newExplainNodeCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "node NAME [" + strings.Join(explainable, "|") + "]",
 		Aliases: []string{"nodes", "no"},
-		Short:   "Explain where a node's batch and mid resources come from",
+		Short:   "Explain a node's batch and mid resources, its CPUs, and what its agent does",
 		Long:    explainNodeLong,
 		Example: fmt.Sprintf(explainNodeExamples, s.Name),
 		Args:    explainNodeArguments,
@@ -96,7 +114,7 @@ func (o *explainNodeOptions) run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	spec := diagnosticsv1alpha1.NodeExplanationSpec{Resources: o.resources}
+	spec := o.spec()
 	if o.parts > 0 {
 		spec.MaxParts = &o.parts
 	}
@@ -106,10 +124,55 @@ func (o *explainNodeOptions) run(ctx context.Context, s *session) error {
 	}
 	err = o.print(s, answer, "node", func(w io.Writer, options printer.Options) error {
 		options.Parts = int(o.parts)
+		if spec.Agent != nil {
+			return o.printAgent(w, answer, options)
+		}
 		return printer.NodeExplanation(w, answer, options)
 	})
 	if err != nil {
 		return err
 	}
-	return o.check(s, answer.Status.Findings, answer.Status.Incomplete)
+	return o.check(s, answer.Status.Findings, unseen(answer))
+}
+
+// spec separates the resources from what the agent is asked.
+func (o *explainNodeOptions) spec() diagnosticsv1alpha1.NodeExplanationSpec {
+	var spec diagnosticsv1alpha1.NodeExplanationSpec
+	for _, subject := range o.resources {
+		section, ofAgent := agentSections[subject]
+		if !ofAgent {
+			spec.Resources = append(spec.Resources, subject)
+			continue
+		}
+		if spec.Agent == nil {
+			spec.Agent = &diagnosticsv1alpha1.AgentQuestion{}
+		}
+		spec.Agent.Sections = append(spec.Agent.Sections, section)
+	}
+	return spec
+}
+
+// printAgent prints the resources first when both were asked for.
+func (o *explainNodeOptions) printAgent(w io.Writer, answer *diagnosticsv1alpha1.NodeExplanation, options printer.Options) error {
+	if len(answer.Spec.Resources) == 0 {
+		return printer.AgentExplanation(w, answer, options)
+	}
+	resources := answer.DeepCopy()
+	resources.Status.Findings, resources.Status.Origin = nil, diagnosticsv1alpha1.Origin{}
+	if err := printer.NodeExplanation(w, resources, options); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	return printer.AgentExplanation(w, answer, options)
+}
+
+// unseen is what an answer lacks, that of the agent included.
+func unseen(answer *diagnosticsv1alpha1.NodeExplanation) []string {
+	missing := answer.Status.Incomplete
+	if answer.Status.Agent != nil {
+		missing = append(slices.Clone(missing), answer.Status.Agent.Incomplete...)
+	}
+	return missing
 }

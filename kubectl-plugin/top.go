@@ -15,10 +15,10 @@ import (
 func newTopCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "top",
-		Short:   "Show what nodes and pods offer, request and use",
+		Short:   "Show what nodes and pods offer, request and use, and what they should request",
 		GroupID: "see",
 	}
-	cmd.AddCommand(newTopNodesCommand(s), newTopPodsCommand(s))
+	cmd.AddCommand(newTopNodesCommand(s), newTopPodsCommand(s), newTopRecommendationsCommand(s))
 	return cmd
 }
 

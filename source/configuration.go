@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/loadaware"
@@ -20,6 +21,8 @@ type Configurator interface {
 	ConfigurationNodes(ctx context.Context) ([]corev1.Node, error)
 	// Impact reads what a change of the configuration has an effect on. Only the nodes are indispensable.
 	Impact(ctx context.Context) (*Impact, error)
+	// CPUs reads what the node agents reported of the nodes' cpus, by node; nodes without a report are absent.
+	CPUs(ctx context.Context) (map[string]*extension.CPUBasicInfo, error)
 	// WriteConfiguration writes a configuration over the one it was made from. When that has changed since, it is a
 	// conflict; when another program keeps the part that would be written, an error with code KOORD0213.
 	WriteConfiguration(ctx context.Context, write ConfigurationWrite) (*Configuration, error)

@@ -38,6 +38,8 @@ const (
 	KindPod Kind = "pod"
 	// KindNamespace is a Namespace.
 	KindNamespace Kind = "namespace"
+	// KindRecommendation is a Recommendation.
+	KindRecommendation Kind = "recommendation"
 )
 
 // Cluster says where answers come from.

@@ -21,6 +21,9 @@ func (m *Model) poll() tea.Cmd {
 		cmds = append(cmds, m.askPods())
 	case nodeScreen:
 		cmds = append(cmds, m.askNode(s.node), m.askNodePods(s.node))
+		if s.tab == agentTab {
+			cmds = append(cmds, m.askAgent(s.node))
+		}
 	case podScreen:
 		cmds = append(cmds, m.askPod(s.namespace, s.pod))
 	case describeScreen, yamlScreen:
@@ -90,6 +93,20 @@ func (m *Model) askNode(node string) tea.Cmd {
 	src := m.source
 	return ask(m, &m.node, node, func(ctx context.Context) (*diagnostics.NodeExplanation, error) {
 		return src.ExplainNode(ctx, node, diagnostics.NodeExplanationSpec{NodeName: node})
+	})
+}
+
+// agentCandidates bounds the pods listed for each trigger of an eviction.
+const agentCandidates = 5
+
+// askAgent asks the agent of a node what it does to it. It is asked while somebody looks only.
+func (m *Model) askAgent(node string) tea.Cmd {
+	src := m.source
+	return ask(m, &m.agent, node, func(ctx context.Context) (*diagnostics.NodeExplanation, error) {
+		return src.ExplainNode(ctx, node, diagnostics.NodeExplanationSpec{NodeName: node, Agent: &diagnostics.AgentQuestion{
+			Sections:      []diagnostics.AgentSection{diagnostics.SectionFeatures, diagnostics.SectionSuppression, diagnostics.SectionEvictions},
+			MaxCandidates: new(int32(agentCandidates)),
+		}})
 	})
 }
 

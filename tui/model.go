@@ -39,6 +39,7 @@ type Model struct {
 	pods       feed[*diagnostics.PodOverviewList]
 	nodePods   feed[*diagnostics.PodOverviewList]
 	node       feed[*diagnostics.NodeExplanation]
+	agent      feed[*diagnostics.NodeExplanation]
 	pod        feed[*diagnostics.PodExplanation]
 	detail     feed[detail]
 	selection  selection

@@ -73,7 +73,13 @@ var scenes = map[string]func(testing.TB) *rig{
 	"node_mid":      func(t testing.TB) *rig { return newRig(t, 30).start().press("enter", "tab", "tab") },
 	"node_pods":     func(t testing.TB) *rig { return newRig(t, 30).start().press("p", "j") },
 	"node_settings": func(t testing.TB) *rig { return newRig(t, 30).start().press("enter", "shift+tab") },
-	"node_unknown":  func(t testing.TB) *rig { return newRig(t, 30).start().press(":node nope", "enter") },
+	"node_agent":    func(t testing.TB) *rig { return newRig(t, 30).start().press("enter", "a") },
+	"node_agent_error": func(t testing.TB) *rig {
+		r := newRig(t, 30).start().press("enter")
+		r.src.Err = errUnreachable
+		return r.press("a")
+	},
+	"node_unknown": func(t testing.TB) *rig { return newRig(t, 30).start().press(":node nope", "enter") },
 	"node_partial": func(t testing.TB) *rig {
 		r := newRig(t, 30)
 		r.src.Missing = missing[:1]

@@ -79,7 +79,9 @@ func (m *Model) learn(msg tea.Msg) {
 			m.nodePodTable.SetRows(podRows(msg.value))
 		}
 	case answer[*diagnostics.NodeExplanation]:
-		m.node.accept(msg)
+		if !m.node.accept(msg) {
+			m.agent.accept(msg)
+		}
 	case answer[*diagnostics.PodExplanation]:
 		m.pod.accept(msg)
 	case answer[detail]:

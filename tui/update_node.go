@@ -4,15 +4,16 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// The tabs of a node: one a resource, then its pods and its settings.
+// The tabs of a node: one a resource, then its pods, what its agent says, and its settings.
 const (
 	resourceTabs = 4
 	podsTab      = resourceTabs
-	settingsTab  = resourceTabs + 1
-	nodeTabs     = resourceTabs + 2
+	agentTab     = resourceTabs + 1
+	settingsTab  = resourceTabs + 2
+	nodeTabs     = resourceTabs + 3
 )
 
-var tabNames = [nodeTabs]string{"batch-cpu", "batch-memory", "mid-cpu", "mid-memory", "pods", "settings"}
+var tabNames = [nodeTabs]string{"batch-cpu", "batch-memory", "mid-cpu", "mid-memory", "pods", "agent", "settings"}
 
 var nodeActions = []action{
 	bind(groupView, true, "tab", "next tab", turnTab(1), "tab", "right", "l"),
@@ -20,6 +21,7 @@ var nodeActions = []action{
 	bind(groupView, true, "enter", "unfold or explain", (*Model).enterNode, "enter"),
 	bind(groupView, false, "x", "explain the pod", (*Model).explainNodePod, "x"),
 	bind(groupView, true, "p", "pods", func(m *Model) tea.Cmd { return m.showTab(podsTab) }, "p"),
+	bind(groupView, false, "a", "what its agent does", func(m *Model) tea.Cmd { return m.showTab(agentTab) }, "a"),
 	describeAction, yamlAction,
 	bind(groupView, true, "v", "chart", func(m *Model) tea.Cmd { return m.openChart(m.screen().node) }, "v"),
 }

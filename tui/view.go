@@ -119,7 +119,10 @@ func (m *Model) text(f frame) (lines []string, room int) {
 	case helpScreen:
 		return m.helpText(f.body.w), room
 	case nodeScreen:
-		if m.node.known && s.tab != podsTab {
+		if s.tab == agentTab && m.agent.known {
+			return append(m.drawNodeHead(f.body.w), m.agentText(f.body.w)...), room
+		}
+		if m.node.known && s.tab != podsTab && s.tab != agentTab {
 			return append(m.drawNodeHead(f.body.w), m.nodeText(f.body.w)...), room
 		}
 	case podScreen:

@@ -30,6 +30,9 @@ func (m *Model) contentFeed() *feedState {
 		if s.tab == podsTab {
 			return &m.nodePods.feedState
 		}
+		if s.tab == agentTab {
+			return &m.agent.feedState
+		}
 		return &m.node.feedState
 	case podScreen:
 		return &m.pod.feedState
@@ -50,7 +53,9 @@ func (m *Model) incompleteOf(s *screen) []string {
 		return m.pods.value.Incomplete
 	case s.kind == nodeScreen && s.tab == podsTab && m.nodePods.known:
 		return m.nodePods.value.Incomplete
-	case s.kind == nodeScreen && s.tab != podsTab && m.node.known:
+	case s.kind == nodeScreen && s.tab == agentTab && m.agent.known:
+		return agentIncomplete(m.agent.value)
+	case s.kind == nodeScreen && s.tab != podsTab && s.tab != agentTab && m.node.known:
 		return m.node.value.Status.Incomplete
 	case s.kind == podScreen && m.pod.known:
 		return m.pod.value.Status.Incomplete

@@ -87,7 +87,7 @@ type ColocationStrategy struct {
 	// BatchMemoryThresholdPercent of the capacity is the most batch-memory offered; unbounded when unset.
 	BatchMemoryThresholdPercent *int64 `json:"batchMemoryThresholdPercent,omitempty"`
 
-	// Extensions are for third parties.
+	// Extensions are for third parties; PredictorExtension holds a PredictorStrategy.
 	Extensions map[string]json.RawMessage `json:"extensions,omitempty"`
 }
 

@@ -13,6 +13,7 @@ const (
 	NotInstalled           Code = "KOORD0006"
 	InvalidArgument        Code = "KOORD0007"
 	TerminalTooSmall       Code = "KOORD0008"
+	AgentUnavailable       Code = "KOORD0009"
 )
 
 // Codes of a node's measurements.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,6 +20,7 @@ const (
 	partConvergence = "convergence"
 	partSteady      = "steady"
 	partPlan        = "plan"
+	partWrites      = "writes"
 )
 
 var (
@@ -31,7 +33,9 @@ type fleet struct {
 	*controlplane.ControlPlane
 	chosen  settings
 	manager *koordManager
-	ledger  *ledger
+	// stopManager ends it, the first time.
+	stopManager func() error
+	ledger      *ledger
 	// metadata reads and writes objects without reading what is in them, which would cost more than what is measured.
 	metadata metadata.Interface
 }
@@ -63,7 +67,8 @@ func measureFleet(ctx context.Context, chosen settings) (figures []figure, err e
 	if f.manager, err = startManager(ctx, plane, chosen.program, addresses); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, f.manager.Stop()) }()
+	f.stopManager = sync.OnceValue(f.manager.Stop)
+	defer func() { err = errors.Join(err, f.stopManager()) }()
 	if err := f.ledger.settle(ctx, chosen.nodes); err != nil {
 		return nil, fmt.Errorf("wait until everything has settled: %w\n%s", err, f.manager.Tail())
 	}
@@ -75,7 +80,7 @@ func (f *fleet) measure(ctx context.Context) ([]figure, error) {
 	for _, part := range []struct {
 		name    string
 		measure func(context.Context) ([]figure, error)
-	}{{partConvergence, f.convergence}, {partSteady, f.steadyState}, {partPlan, f.plan}} {
+	}{{partConvergence, f.convergence}, {partSteady, f.steadyState}, {partPlan, f.plan}, {partWrites, f.writes}} {
 		if !f.chosen.wants(part.name) {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 
 	"koordinator.sh/koord/bench/controlplane"
 	"koordinator.sh/koord/decision/colocationprofile/policy"
+	"koordinator.sh/koord/decision/podvalidation/labelpolicy"
 )
 
 // gate takes the admission of koord-manager out of a control plane and puts it back, while koord-manager runs.
@@ -31,6 +32,8 @@ func (g *gate) shut(ctx context.Context) error {
 		registrations.ValidatingWebhookConfigurations().Delete(ctx, configurationName, options),
 		registrations.MutatingAdmissionPolicyBindings().Delete(ctx, policy.Name, options),
 		registrations.MutatingAdmissionPolicies().Delete(ctx, policy.Name, options),
+		registrations.ValidatingAdmissionPolicyBindings().Delete(ctx, labelpolicy.Name, options),
+		registrations.ValidatingAdmissionPolicies().Delete(ctx, labelpolicy.Name, options),
 	} {
 		if err != nil && !apierrors.IsNotFound(err) {
 			return fmt.Errorf("take admission out: %w", err)

@@ -40,7 +40,7 @@ type stage struct {
 
 // stages in the order in which they are measured.
 var stages = []stage{
-	{[]string{partConvergence, partSteady, partPlan}, measureFleet},
+	{[]string{partConvergence, partSteady, partPlan, partWrites}, measureFleet},
 	{[]string{"admission"}, measureAdmission},
 	{[]string{"quota"}, measureQuotas},
 }

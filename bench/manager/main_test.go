@@ -13,7 +13,7 @@ func TestFlagsThatNothingCanBeMeasuredWith(t *testing.T) {
 		wantErr string
 	}{
 		"the defaults":     {nil, ""},
-		"some parts":       {[]string{"-parts", "plan,quota"}, ""},
+		"some parts":       {[]string{"-parts", "plan,quota,writes"}, ""},
 		"an unknown part":  {[]string{"-parts", "plan,all"}, `unknown part "all"`},
 		"no nodes":         {[]string{"-nodes", "0"}, "-nodes 0"},
 		"no runs":          {[]string{"-runs", "0"}, "-runs 0"},

@@ -30,13 +30,14 @@ type admission struct {
 	asked map[string]int
 }
 
-// admissions take turns. Pods with co-location are checked by a webhook, whoever applied the profile.
+// admissions take turns. Pods with the resources of batch alone are validated by the API server's policy, whoever applied the
+// profile.
 var admissions = []admission{
 	{name: "no admission"},
 	{name: "policy, labels only", label: "policy", profile: map[string]any{}},
-	{name: "policy, made batch pods", label: "policy-batch", profile: batchProfile(nil), colocated: true, asked: map[string]int{validatePod: 1}},
+	{name: "policy, made batch pods", label: "policy-batch", profile: batchProfile(nil), colocated: true},
 	{
-		name: "webhook, made batch pods", label: "webhook-batch", colocated: true, asked: map[string]int{mutatePod: 1, validatePod: 1},
+		name: "webhook, made batch pods", label: "webhook-batch", colocated: true, asked: map[string]int{mutatePod: 1},
 		// A patch of the spec is what CEL cannot express. This one sets what is the default: the pod is the same as by policy.
 		profile: batchProfile(map[string]any{"spec": map[string]any{"terminationGracePeriodSeconds": int64(corev1.DefaultTerminationGracePeriodSeconds)}}),
 	},

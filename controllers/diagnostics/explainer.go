@@ -17,3 +17,9 @@ type NodeExplainer interface {
 	// ExplainNode returns the answer without its origin.
 	ExplainNode(ctx context.Context, spec diagnosticsv1alpha1.NodeExplanationSpec) (diagnosticsv1alpha1.NodeExplanationStatus, error)
 }
+
+// AgentExplainer answers what the agents of nodes know. Errors that are an APIStatus reach the user as they are.
+type AgentExplainer interface {
+	// Explain adds what the agent of the node says to the answer.
+	Explain(ctx context.Context, spec diagnosticsv1alpha1.NodeExplanationSpec, status *diagnosticsv1alpha1.NodeExplanationStatus) error
+}

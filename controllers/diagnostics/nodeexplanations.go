@@ -21,6 +21,7 @@ const Component = "koord-manager"
 // nodeExplanations answers questions about nodes.
 type nodeExplanations struct {
 	explainer  NodeExplainer
+	agents     AgentExplainer
 	authorizer authorizer.Authorizer
 	identity   string
 	leader     func() bool
@@ -56,8 +57,14 @@ func (n *nodeExplanations) Create(ctx context.Context, object runtime.Object, ch
 	if err := requireGet(ctx, n.authorizer, subject{resource: corev1.SchemeGroupVersion.WithResource("nodes"), name: question.Spec.NodeName}); err != nil {
 		return nil, err
 	}
+	if agent := question.Spec.Agent; agent != nil && agent.PodName != "" {
+		pod := subject{resource: corev1.SchemeGroupVersion.WithResource("pods"), namespace: agent.PodNamespace, name: agent.PodName}
+		if err := requireGet(ctx, n.authorizer, pod); err != nil {
+			return nil, err
+		}
+	}
 	begin := n.clock.Now()
-	status, err := n.explainer.ExplainNode(ctx, question.Spec)
+	status, err := n.answer(ctx, question.Spec)
 	if apierrors.IsNotFound(err) {
 		return nil, apierrors.NewNotFound(corev1.Resource("nodes"), question.Spec.NodeName)
 	}
@@ -73,6 +80,22 @@ func (n *nodeExplanations) Create(ctx context.Context, object runtime.Object, ch
 	}
 	question.Status = status
 	return question, nil
+}
+
+// answer asks the objects, and the agent of the node when that is wanted.
+func (n *nodeExplanations) answer(ctx context.Context, spec diagnosticsv1alpha1.NodeExplanationSpec) (diagnosticsv1alpha1.NodeExplanationStatus, error) {
+	status, err := n.explainer.ExplainNode(ctx, spec)
+	if err != nil || spec.Agent == nil {
+		return status, err
+	}
+	if len(spec.Resources) == 0 {
+		status.Waterfalls, status.Published, status.Strategy, status.Findings, status.Incomplete = nil, nil, nil, nil, nil
+	}
+	if n.agents == nil {
+		status.Incomplete = append(status.Incomplete, "agents of nodes cannot be asked here")
+		return status, nil
+	}
+	return status, n.agents.Explain(ctx, spec, &status)
 }
 
 // ConvertToTable renders the answer as name, age class of the data and summary.

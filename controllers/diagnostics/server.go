@@ -54,6 +54,8 @@ type Server struct {
 	// Pods and Nodes answer.
 	Pods  PodExplainer
 	Nodes NodeExplainer
+	// Agents answer what only the agents of nodes know; nil where they cannot be asked.
+	Agents AgentExplainer
 	// Identity of this process, and whether it leads.
 	Identity string
 	Leader   func() bool
@@ -209,7 +211,7 @@ func (s *Server) resources(decide authorizer.Authorizer) (map[string]rest.Storag
 	kinds := map[string]creation{
 		podKind.Kind: &podExplanations{explainer: s.Pods, authorizer: decide},
 		nodeKind.Kind: &nodeExplanations{
-			explainer: s.Nodes, authorizer: decide, identity: s.Identity, leader: s.Leader, clock: s.Clock,
+			explainer: s.Nodes, agents: s.Agents, authorizer: decide, identity: s.Identity, leader: s.Leader, clock: s.Clock,
 		},
 	}
 	instruments, err := newInstruments(s.Registerer, slices.Collect(maps.Keys(kinds))...)

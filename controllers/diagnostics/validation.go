@@ -14,6 +14,7 @@ import (
 const (
 	maxNodesLimit = 5000
 	maxPartsLimit = 1000
+	maxAuditLimit = 2048
 )
 
 // nodeResources are the resources a NodeExplanation may ask for.
@@ -45,7 +46,35 @@ func validateNodeQuestion(question *diagnosticsv1alpha1.NodeExplanation) field.E
 			errs = append(errs, field.Duplicate(path, resource))
 		}
 	}
+	errs = append(errs, validateAgentQuestion(question.Spec.Agent, spec.Child("agent"))...)
 	return append(errs, validateBound(question.Spec.MaxParts, maxPartsLimit, spec.Child("maxParts"))...)
+}
+
+// agentSections are what an agent may be asked.
+var agentSections = []diagnosticsv1alpha1.AgentSection{
+	diagnosticsv1alpha1.SectionFeatures, diagnosticsv1alpha1.SectionSuppression, diagnosticsv1alpha1.SectionCPUs, diagnosticsv1alpha1.SectionPods,
+	diagnosticsv1alpha1.SectionEvictions, diagnosticsv1alpha1.SectionAudit,
+}
+
+func validateAgentQuestion(question *diagnosticsv1alpha1.AgentQuestion, path *field.Path) field.ErrorList {
+	if question == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	for i, section := range question.Sections {
+		if !slices.Contains(agentSections, section) {
+			errs = append(errs, field.NotSupported(path.Child("sections").Index(i), section, agentSections))
+		}
+	}
+	if question.PodName != "" || question.PodNamespace != "" {
+		errs = append(errs, validateName(question.PodName, path.Child("podName"))...)
+		errs = append(errs, validateName(question.PodNamespace, path.Child("podNamespace"))...)
+	}
+	errs = append(errs, validateBound(question.MaxCandidates, maxPartsLimit, path.Child("maxCandidates"))...)
+	if audit := question.Audit; audit != nil {
+		errs = append(errs, validateBound(audit.Size, maxAuditLimit, path.Child("audit", "size"))...)
+	}
+	return errs
 }
 
 func validateName(name string, path *field.Path) field.ErrorList {

@@ -40,6 +40,7 @@ func addAdmission(ctx context.Context, mgr ctrl.Manager, options *Options, servi
 		OnBundleChange:   serving.OnChange,
 		Policies:         options.AdmissionPolicies,
 		Nodes:            options.NodeAdmission,
+		ValidateNodes:    options.NodeValidation,
 		SkipResources:    options.SkipMutatingResources,
 		SkipResourceSpec: options.SkipExtendedResourceSpec,
 		Validation: podvalidation.Options{

@@ -25,6 +25,7 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 	"koordinator.sh/koord/controllers/noderesource"
+	"koordinator.sh/koord/controllers/nodeslo"
 	"koordinator.sh/koord/controllers/sloconfig"
 	"koordinator.sh/koord/controllers/webhooks"
 )
@@ -70,9 +71,10 @@ func cacheOptions(config sloconfig.Options) cache.Options {
 	maps.Copy(byObject, noderesource.ByObject())
 	byObject[configMap] = byNamespace
 	byObject[&slov1alpha1.NodeMetric{}] = cache.ByObject{Transform: latestUsage}
+	byObject[&slov1alpha1.NodeSLO{}] = cache.ByObject{Transform: nodeslo.Trim}
 	byObject[&corev1.Pod{}] = cache.ByObject{Field: occupying, Transform: cache.TransformStripManagedFields()}
 	for _, object := range []client.Object{
-		&slov1alpha1.NodeSLO{}, &corev1.Namespace{}, &schedulingsigsv1alpha1.ElasticQuota{},
+		&corev1.Namespace{}, &schedulingsigsv1alpha1.ElasticQuota{},
 		&configv1alpha1.ClusterColocationProfile{}, &quotav1alpha1.ElasticQuotaProfile{}, &analysisv1alpha1.Recommendation{},
 	} {
 		byObject[object] = cache.ByObject{Transform: cache.TransformStripManagedFields()}

@@ -22,7 +22,7 @@ import (
 
 // addControllers adds the controllers and returns who answers questions about nodes.
 func addControllers(ctx context.Context, mgr ctrl.Manager, options *Options, configuration sloconfig.Options) (diagnostics.NodeExplainer, error) {
-	store := configuration.Store
+	store, predictions := configuration.Store, noderesource.NewPredictions()
 	adders := []struct {
 		name string
 		add  func() error
@@ -33,7 +33,7 @@ func addControllers(ctx context.Context, mgr ctrl.Manager, options *Options, con
 		}},
 		{"nodeslo", func() error { return counterpart.AddToManager(mgr, nodeslo.Kind(), counterpart.Options{Config: store}) }},
 		{"noderesource", func() error {
-			return noderesource.AddToManager(ctx, mgr, noderesource.Options{Config: store, SharedGPU: options.SharedGPU})
+			return noderesource.AddToManager(ctx, mgr, noderesource.Options{Config: store, SharedGPU: options.SharedGPU, Predictions: predictions})
 		}},
 		{"quotaprofile", func() error { return quotaprofile.AddToManager(mgr) }},
 		{"warm caches", func() error { return mgr.Add(warmCaches{mgr.GetCache()}) }},
@@ -44,7 +44,7 @@ func addControllers(ctx context.Context, mgr ctrl.Manager, options *Options, con
 		}
 	}
 	explainer := noderesource.NewExplainer(mgr.GetClient(), store, clock.RealClock{}, configuration.Name())
-	return explainer.WithDevices(mgr.GetAPIReader()).WithExtensions(mgr.GetAPIReader(), options.SharedGPU), nil
+	return explainer.WithPredictions(predictions).WithDevices(mgr.GetAPIReader()).WithExtensions(mgr.GetAPIReader(), options.SharedGPU), nil
 }
 
 // warmCaches fills the caches of a standby, whose controllers do not run: it answers questions from them at once, and

@@ -47,6 +47,8 @@ type Options struct {
 	QuotaUpdateResourceKeys, QuotaGuaranteeUsage, QuotaTrees bool
 	// NodeAdmission amplifies the allocatable of nodes whose annotation says so.
 	NodeAdmission bool
+	// NodeValidation refuses changes of nodes after which their labels and annotations cannot be read.
+	NodeValidation bool
 	// SharedGPU publishes resource koordinator.sh/gpu.shared of nodes with GPUs.
 	SharedGPU bool
 	// ColocationProfileController also applies profiles with the label config.koordinator.sh/controller-managed to pods that
@@ -57,6 +59,8 @@ type Options struct {
 	SchedulerEndpoint string
 	// SchedulerCAFile verifies it; empty takes the bundle of its serving certificate's Secret.
 	SchedulerCAFile string
+	// AgentHost is where the agents of all nodes are asked, in place of the addresses of their Nodes; for simulated nodes.
+	AgentHost string
 }
 
 // NewOptions returns the defaults.
@@ -76,6 +80,7 @@ func NewOptions() *Options {
 		WebhookServicePort:     9443,
 		AdmissionPolicies:      true,
 		NodeAdmission:          true,
+		NodeValidation:         true,
 		RecommenderOptions:     RecommenderOptions{Recommender: true},
 		SchedulerEndpoint:      "https://koord-scheduler." + configuration.DefaultNamespace + ".svc:10260",
 	}
@@ -98,6 +103,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	o.RecommenderOptions.addFlags(flags)
 	flags.BoolVar(&o.SharedGPU, "shared-gpu", o.SharedGPU, "Publish koordinator.sh/gpu.shared, 100 for each healthy GPU of a node")
 	flags.StringVar(&o.SchedulerEndpoint, "scheduler-endpoint", o.SchedulerEndpoint, "URL where koord-scheduler answers questions about pods")
+	flags.StringVar(&o.AgentHost, "agent-host", o.AgentHost, "Host where the agents of all nodes answer, for simulated nodes; empty takes the addresses of the Nodes")
 	flags.StringVar(&o.SchedulerCAFile, "scheduler-ca-file", o.SchedulerCAFile, "Certificates that verify koord-scheduler; empty takes them from its Secret")
 }
 
@@ -106,6 +112,7 @@ func (o *Options) addAdmissionFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.WebhookPort, "webhook-port", o.WebhookPort, "Port of the admission webhooks; 0 turns admission off")
 	flags.IntVar(&o.WebhookServicePort, "webhook-service-port", o.WebhookServicePort, "Port of service koord-manager that leads to the admission webhooks")
 	flags.BoolVar(&o.AdmissionPolicies, "admission-policies", o.AdmissionPolicies, "Let the API server apply colocation profiles by itself where CEL can express them")
+	flags.BoolVar(&o.NodeValidation, "node-validation", o.NodeValidation, "Refuse changes of nodes after which their labels and annotations cannot be read or contradict each other")
 	flags.BoolVar(&o.NodeAdmission, "node-admission", o.NodeAdmission, "Amplify the allocatable of nodes with annotation node.koordinator.sh/resource-amplification-ratio")
 	flags.BoolVar(&o.SkipMutatingResources, "skip-mutating-resources", o.SkipMutatingResources, "Leave the resources of pods as they are")
 	flags.BoolVar(&o.SkipExtendedResourceSpec, "skip-extended-resource-spec", o.SkipExtendedResourceSpec, "Write no annotation with the batch and mid resources of pods")

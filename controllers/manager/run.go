@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	controllerconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -22,6 +24,7 @@ import (
 
 	"koordinator.sh/koord/certificate"
 	"koordinator.sh/koord/controllers/diagnostics"
+	"koordinator.sh/koord/controllers/noderesource"
 	"koordinator.sh/koord/controllers/sloconfig"
 )
 
@@ -85,6 +88,11 @@ func schedulerBundle(options *Options, secret *certificate.SecretProvider) func(
 	}
 }
 
+// syncTimeout is how long a controller waits for what it watches, without end: where a kind is not served, or the roles of an
+// older chart do not allow to watch it, that controller waits and says so in the log, and the others do their work. Ending the
+// process would end them too, and starting it anew would not help.
+const syncTimeout = 365 * 24 * time.Hour
+
 // assemble builds the manager with everything that depends on its caches.
 func assemble(ctx context.Context, config *rest.Config, options *Options, serving *certificate.SecretProvider, verifyScheduler func() []byte) (ctrlmanager.Manager, error) {
 	scheme, err := newScheme()
@@ -109,6 +117,7 @@ func assemble(ctx context.Context, config *rest.Config, options *Options, servin
 		HealthProbeBindAddress:              options.HealthProbeBindAddress,
 		WebhookServer:                       webhookServer(options, serving),
 		Logger:                              klog.Background(),
+		Controller:                          controllerconfig.Controller{CacheSyncTimeout: syncTimeout},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("prepare the manager: %w", err)
@@ -130,6 +139,10 @@ func assemble(ctx context.Context, config *rest.Config, options *Options, servin
 	if err != nil {
 		return nil, err
 	}
+	agents, err := diagnostics.NewAgentClient(config, mgr.GetAPIReader(), options.AgentHost)
+	if err != nil {
+		return nil, err
+	}
 	server := &diagnostics.Server{
 		BindAddress: options.DiagnosticsBindAddress,
 		Port:        options.DiagnosticsPort,
@@ -137,10 +150,13 @@ func assemble(ctx context.Context, config *rest.Config, options *Options, servin
 		Certificate: serving,
 		Pods:        pods,
 		Nodes:       nodes,
-		Identity:    lock.Identity(),
-		Leader:      func() bool { return closed(mgr.Elected()) },
-		Clock:       clock.RealClock{},
-		Registerer:  metrics.Registry,
+		Agents: &diagnostics.NodeAgents{
+			Client: agents, Reader: mgr.GetClient(), PodIndex: noderesource.PodNodeIndex, Clock: clock.RealClock{},
+		},
+		Identity:   lock.Identity(),
+		Leader:     func() bool { return closed(mgr.Elected()) },
+		Clock:      clock.RealClock{},
+		Registerer: metrics.Registry,
 	}
 	return mgr, addServer(mgr, server)
 }

@@ -19,6 +19,8 @@ type Explainer struct {
 	config *sloconfig.Store
 	clock  clock.PassiveClock
 	source types.NamespacedName
+	// predictions that the controller calculates with; nil where there are none.
+	predictions *Predictions
 	// devices reads Devices; nil where they are not looked at.
 	devices client.Reader
 	// extensions decide what else the node gets.
@@ -28,6 +30,12 @@ type Explainer struct {
 // NewExplainer returns an explainer over a cache that has PodNodeIndex. The source is the ConfigMap the store is filled from.
 func NewExplainer(reader client.Reader, config *sloconfig.Store, passive clock.PassiveClock, source types.NamespacedName) *Explainer {
 	return &Explainer{reader: reader, config: config, clock: passive, source: source}
+}
+
+// WithPredictions makes the explainer calculate with the predictions that the controller calculates with.
+func (e *Explainer) WithPredictions(predictions *Predictions) *Explainer {
+	e.predictions = predictions
+	return e
 }
 
 // ExplainNode returns the answer without its origin. An unknown node is a NotFound error.
@@ -40,6 +48,9 @@ func (e *Explainer) ExplainNode(ctx context.Context, spec diagnosticsv1alpha1.No
 	config, loaded := e.config.Config()
 	if loaded {
 		in.Strategy = config.Colocation(in.Node)
+		if e.predictions != nil {
+			in.Predictions, in.Steadiness = e.predictions.Of(in), e.predictions.steady.of(spec.NodeName)
+		}
 	}
 	status := overcommit.ExplainNode(in, spec)
 	e.addStrays(ctx, &in, &status)

@@ -32,6 +32,10 @@ type reconciler struct {
 	config   *sloconfig.Store
 	clock    clock.PassiveClock
 	recorder events.EventRecorder
+	// steady is how steady the measurements of each node are.
+	steady *steadies
+	// predictions of what pods will use; nil where there are none.
+	predictions *Predictions
 	// extensions decide what else the node gets.
 	extensions extensions
 	// announced holds the causes of excess that events told about. Each node is reconciled by one worker at a time.
@@ -60,7 +64,11 @@ func (r *reconciler) reconcile(ctx context.Context, name string) (time.Duration,
 	if apierrors.IsNotFound(err) {
 		r.written.Delete(name)
 		r.announced.Delete(name)
+		r.steady.forget(name)
 		forget(name)
+		if r.predictions != nil {
+			r.predictions.Forget(name)
+		}
 		return 0, nil
 	}
 	if err != nil {
@@ -69,7 +77,12 @@ func (r *reconciler) reconcile(ctx context.Context, name string) (time.Duration,
 	in.Strategy = config.Colocation(in.Node)
 	in.Now = r.clock.Now()
 	in.LastSync = r.lastSync(in.Node)
+	if r.predictions != nil {
+		in.Predictions = r.predictions.Of(in)
+	}
+	in.Steadiness = r.steady.of(name)
 	result := overcommit.Calculate(in)
+	r.steady.set(name, result.Steadiness)
 	publishInternal(name, result)
 	found := overcommit.Excesses(in, result)
 	publishExcess(name, found)

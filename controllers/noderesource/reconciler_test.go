@@ -70,7 +70,7 @@ func testPod() *corev1.Pod {
 
 const enabled = `{"enable": true, "cpuReclaimThresholdPercent": 65, "memoryReclaimThresholdPercent": 65}`
 
-func store(t *testing.T, config string) *sloconfig.Store {
+func store(t testing.TB, config string) *sloconfig.Store {
 	t.Helper()
 	parsed, problems := layering.Parse(map[string]string{"colocation-config": config})
 	if len(problems) > 0 {

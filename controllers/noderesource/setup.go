@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
@@ -26,6 +27,8 @@ type Options struct {
 	Clock clock.PassiveClock
 	// Workers reconcile at the same time; 4 when zero.
 	Workers int
+	// Predictions of what pods will use; its own when nil.
+	Predictions *Predictions
 	// SharedGPU publishes gpu.shared, a hundred a GPU.
 	SharedGPU bool
 }
@@ -43,7 +46,16 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	if o.Workers <= 0 {
 		o.Workers = 4
 	}
-	r := &reconciler{client: mgr.GetClient(), config: o.Config, clock: o.Clock, recorder: mgr.GetEventRecorder("noderesource")}
+	if o.Predictions == nil {
+		o.Predictions = NewPredictions()
+	}
+	if err := metrics.Registry.Register(o.Predictions); err != nil {
+		return fmt.Errorf("register the metrics of predictions: %w", err)
+	}
+	if err := mgr.Add(newObserver(mgr, &o)); err != nil {
+		return fmt.Errorf("add the observer of a standby: %w", err)
+	}
+	r := &reconciler{client: mgr.GetClient(), config: o.Config, clock: o.Clock, recorder: mgr.GetEventRecorder("noderesource"), predictions: o.Predictions, steady: &o.Predictions.steady}
 	r.extensions.sharedGPU = o.SharedGPU
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named("noderesource").

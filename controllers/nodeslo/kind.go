@@ -45,5 +45,6 @@ func patch(existing, want *slov1alpha1.NodeSLO) ([]byte, error) {
 	if body, err := client.MergeFrom(existing).Data(changed); err != nil || string(body) == "{}" {
 		return nil, err
 	}
+	changed.ManagedFields = tracked(existing.ManagedFields)
 	return client.MergeFromWithOptions(existing, client.MergeFromWithOptimisticLock{}).Data(changed)
 }

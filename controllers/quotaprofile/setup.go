@@ -14,6 +14,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -36,7 +37,7 @@ func AddToManager(mgr ctrl.Manager) error {
 	err := ctrl.NewControllerManagedBy(mgr).
 		Named("quotaprofile").
 		For(&quotav1alpha1.ElasticQuotaProfile{}).
-		Watches(&corev1.Node{}, selecting(mgr.GetClient()), builder.WithPredicates(nodeMatters())).
+		Watches(&corev1.Node{}, selecting(mgr.GetClient(), known(mgr.GetCache())), builder.WithPredicates(nodeMatters())).
 		Watches(&schedulingsigsv1alpha1.ElasticQuota{}, handler.EnqueueRequestsFromMapFunc(profileOf), builder.WithPredicates(quotaMatters())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).
 		Complete(r)
@@ -55,9 +56,22 @@ func profileOf(_ context.Context, object client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: name}}}
 }
 
-// selecting enqueues the profiles that select a node, or did before it changed.
-func selecting(reader client.Reader) handler.EventHandler {
+// known reports whether the cache has the profiles. Before that a list of them would wait, for ever where the API server does
+// not serve them or the roles of an older chart do not allow to watch them, while what happens to nodes piles up.
+func known(c cache.Cache) func(context.Context) bool {
+	return func(ctx context.Context) bool {
+		informer, err := c.GetInformer(ctx, &quotav1alpha1.ElasticQuotaProfile{}, cache.BlockUntilSynced(false))
+		return err == nil && informer.HasSynced()
+	}
+}
+
+// selecting enqueues the profiles that select a node, or did before it changed. Profiles that are not known yet are enqueued when
+// they are.
+func selecting(reader client.Reader, known func(context.Context) bool) handler.EventHandler {
 	enqueue := func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request], nodes ...client.Object) {
+		if !known(ctx) {
+			return
+		}
 		var profiles quotav1alpha1.ElasticQuotaProfileList
 		if err := reader.List(ctx, &profiles, client.UnsafeDisableDeepCopy); err != nil {
 			klog.FromContext(ctx).Error(err, "Failed to list the quota profiles of a node", "node", nodes[0].GetName())

@@ -65,18 +65,13 @@ func publishSavings(workloads map[types.NamespacedName]*workload, targets map[ty
 				if !ok {
 					continue
 				}
-				names := recommend.NamesOf(c)
-				if cpu, ok := c.Resources.Requests[names.CPU]; ok {
-					milli := cpu.MilliValue()
-					if names.CPU != corev1.ResourceCPU {
-						milli = cpu.Value()
+				cpu, memory := recommend.Requests(c)
+				advisedTo := [2]int64{advised.CPU.Target, advised.Memory.Target}
+				for i, amount := range [2]*int64{cpu, memory} {
+					if amount != nil {
+						requested[i] += float64(*amount)
+						target[i] += float64(advisedTo[i])
 					}
-					requested[0] += float64(milli)
-					target[0] += float64(advised.CPU.Target)
-				}
-				if memory, ok := c.Resources.Requests[names.Memory]; ok {
-					requested[1] += float64(memory.Value())
-					target[1] += float64(advised.Memory.Target)
 				}
 			}
 		}

@@ -103,11 +103,7 @@ func (r *reconciler) keep(ctx context.Context, old *analysisv1alpha1.Recommendat
 		r.workloads[key] = w
 	}
 	w.learn(pods, reports, countSample)
-	perPod := 1
-	for _, pod := range pods {
-		perPod = max(perPod, len(recommend.Containers(pod)))
-	}
-	w.advise(r.options, at, perPod)
+	w.advise(r.options, at, recommend.PerPod(pods))
 	w.forget(at, r.resizes.CoolDown)
 	plan := r.plan(ctx, old, w, pods, at)
 	// What is about to be resized is written first: should the resize or the manager fail after it, the budget was used up for

@@ -11,12 +11,8 @@ import (
 	"koordinator.sh/koord/decision/recommend"
 )
 
-const (
-	// mostContainers bounds the container names learned about for one target.
-	mostContainers = 32
-	// forgetAfter is how long a container name is remembered that is not seen any more.
-	forgetAfter = 14 * 24 * time.Hour
-)
+// forgetAfter is how long a container name is remembered that is not seen any more.
+const forgetAfter = 14 * 24 * time.Hour
 
 // workload is what is known about the target of one Recommendation. One goroutine owns it.
 type workload struct {
@@ -38,33 +34,13 @@ type workload struct {
 // be read of it; that is learned anew.
 func newWorkload(r *analysisv1alpha1.Recommendation) (*workload, []error) {
 	w := &workload{
-		uid: r.UID, generation: r.Generation, containers: map[string]*recommend.Container{}, advised: map[string]recommend.Recommendation{},
-		sampled: map[types.UID]time.Time{}, applied: map[types.UID]time.Time{},
+		uid: r.UID, generation: r.Generation, advised: map[string]recommend.Recommendation{}, sampled: map[types.UID]time.Time{},
 	}
 	if r.Status.UpdateTime != nil {
 		w.written = r.Status.UpdateTime.Time
 	}
-	checkpoint := r.Status.Checkpoint
-	if checkpoint == nil {
-		return w, nil
-	}
-	for _, applied := range checkpoint.Applied {
-		w.applied[applied.PodUID] = applied.Time.Time
-	}
-	if checkpoint.ObservedGeneration != r.Generation {
-		return w, nil
-	}
-	var errs []error
-	for _, each := range checkpoint.Containers {
-		container, err := recommend.Restore(each)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		if len(w.containers) < mostContainers {
-			w.containers[each.ContainerName] = container
-		}
-	}
+	learned, errs := recommend.Recall(r)
+	w.containers, w.applied = learned.Containers, learned.Applied
 	return w, errs
 }
 
@@ -114,7 +90,7 @@ func (w *workload) learnUsage(share recommend.Share, at time.Time, stands time.D
 
 // container of a name; nil when there are too many.
 func (w *workload) container(name string) *recommend.Container {
-	if w.containers[name] == nil && len(w.containers) < mostContainers {
+	if w.containers[name] == nil && len(w.containers) < recommend.MostContainers {
 		w.containers[name] = recommend.NewContainer()
 	}
 	return w.containers[name]
@@ -157,16 +133,13 @@ func memoryOf(c *corev1.Container, status *corev1.ContainerStatus) float64 {
 
 // advise derives the recommendations of all known containers, of which a pod has so many.
 func (w *workload) advise(options recommend.Options, at time.Time, perPod int) {
-	clear(w.advised)
 	for name, container := range w.containers {
 		if !container.Last.IsZero() && at.Sub(container.Last) > forgetAfter {
 			delete(w.containers, name)
-			continue
-		}
-		if container.Known() {
-			w.advised[name] = container.Recommend(options, perPod, at)
 		}
 	}
+	learned := recommend.Learned{Containers: w.containers}
+	w.advised = learned.Advise(options, perPod, at)
 }
 
 // forget drops resizes that are older than any cool-down.

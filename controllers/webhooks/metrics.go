@@ -14,7 +14,21 @@ var profiles = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 	Help: "Colocation profiles by who applies them: the API server's policy, the webhook, or none.",
 }, []string{"path"})
 
-var register = sync.OnceFunc(func() { metrics.Registry.MustRegister(profiles) })
+var allowedPolicies = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	Subsystem: "koord_manager", Name: "admission_policy_allowed",
+	Help: "1 for an admission policy that the roles of koord-manager allow it to keep, 0 for one that it does without.",
+}, []string{"policy"})
+
+var register = sync.OnceFunc(func() { metrics.Registry.MustRegister(profiles, allowedPolicies) })
+
+// publishRight tells whether the manager may keep a policy.
+func publishRight(policy string, allowed bool) {
+	value := 0.0
+	if allowed {
+		value = 1
+	}
+	allowedPolicies.WithLabelValues(policy).Set(value)
+}
 
 // publish tells who applies the profiles.
 func publish(compiled policy.Compilation) {

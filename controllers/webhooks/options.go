@@ -34,6 +34,8 @@ type Options struct {
 	Policies bool
 	// Nodes amplifies the allocatable of nodes whose annotation says so.
 	Nodes bool
+	// ValidateNodes refuses annotations and labels of nodes that cannot be read.
+	ValidateNodes bool
 	// SkipResources leaves the resources of all pods alone.
 	SkipResources bool
 	// SkipResourceSpec writes no annotation with the batch and mid resources.

@@ -17,6 +17,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	quotav1alpha1 "koordinator.sh/koord/api/quota/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/decision/colocationprofile/policy"
 )
 
 // TestNothingOfTheSystemIsBlockedWhileNobodyAnswers looks at every webhook but those for pods, which leave those namespaces out.
@@ -29,10 +30,10 @@ func TestNothingOfTheSystemIsBlockedWhileNobodyAnswers(t *testing.T) {
 		failure  admissionregistrationv1.FailurePolicyType
 	}
 	var scopes []scope
-	for _, w := range o.mutating("true", false, []byte("b")) {
+	for _, w := range o.mutating(anyPod(o.profileOptions().ExemptNamespaces), false, []byte("b")) {
 		scopes = append(scopes, scope{w.Name, w.NamespaceSelector, *w.FailurePolicy})
 	}
-	for _, w := range o.validating([]byte("b")) {
+	for _, w := range o.validating([]byte("b"), false) {
 		scopes = append(scopes, scope{w.Name, w.NamespaceSelector, *w.FailurePolicy})
 	}
 	seen := map[string]bool{}
@@ -58,7 +59,7 @@ func TestNothingOfTheSystemIsBlockedWhileNobodyAnswers(t *testing.T) {
 		}
 	}
 	o.QuotaTrees = false
-	for _, w := range o.mutating("true", false, []byte("b")) {
+	for _, w := range o.mutating(anyPod(o.profileOptions().ExemptNamespaces), false, []byte("b")) {
 		if w.Name == "mutate-pod-quota-tree.koordinator.sh" {
 			t.Error("pods are confined though it is turned off")
 		}
@@ -105,4 +106,9 @@ func TestPodsOfAQuotaTreeGetItsNodes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// anyPod is the scope of all pods but those of the exempt namespaces.
+func anyPod(exempt []string) []policy.Scope {
+	return []policy.Scope{{Namespaces: policy.OutsideOf(exempt), Condition: "true"}}
 }

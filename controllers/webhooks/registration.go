@@ -37,6 +37,8 @@ type registrar struct {
 	served bool
 	// unserved says why policies are not used; empty when they are.
 	unserved string
+	// rights to write policies; nil where all are taken for granted.
+	rights *rights
 	// changed is when the policy was last written, as far as this process knows.
 	changed time.Time
 }
@@ -54,6 +56,11 @@ func (r *registrar) Reconcile(ctx context.Context, _ reconcile.Request) (ctrl.Re
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("get mutatingwebhookconfiguration %q: %w", ConfigurationName, err)
 	}
+	if r.served && r.rights != nil {
+		if err := r.rights.ask(ctx); err != nil {
+			return ctrl.Result{}, err
+		}
+	}
 	compiled, err := r.compile(ctx)
 	if err != nil {
 		return ctrl.Result{}, err
@@ -63,19 +70,29 @@ func (r *registrar) Reconcile(ctx context.Context, _ reconcile.Request) (ctrl.Re
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if r.changed.IsZero() && !asked(&owner, compiled.WebhookCondition) {
+	labels := r.labelPolicy()
+	labelsInSync, err := labels.inSync(ctx, r.client, &owner)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	inSync = inSync && labelsInSync
+	scopes := compiled.Scopes(r.options.profileOptions().ExemptNamespaces)
+	if r.changed.IsZero() && !asked(&owner, scopes) {
 		// The leader before this one may have ended a moment after it wrote the policy.
 		r.changed = r.options.Clock.Now()
 	}
-	condition := compiled.WebhookCondition
 	unsettled := settle - r.options.Clock.Since(r.changed)
 	if !inSync || unsettled > 0 {
-		condition = compiled.Everywhere()
+		scopes = []policy.Scope{{Namespaces: policy.OutsideOf(r.options.profileOptions().ExemptNamespaces), Condition: compiled.Everywhere()}}
 	}
-	if err := r.applyWebhooks(ctx, &owner, r.options.mutating(condition, compiled.Repeatable, bundle), bundle); err != nil {
+	settled := inSync && unsettled <= 0
+	if err := r.applyWebhooks(ctx, &owner, r.options.mutating(scopes, compiled.Repeatable, bundle), r.options.validating(bundle, settled && labels.policy != nil)); err != nil {
 		return ctrl.Result{}, err
 	}
 	if !inSync {
+		if err := labels.write(ctx, r, &owner); err != nil {
+			return ctrl.Result{}, err
+		}
 		if err := r.applyPolicy(ctx, &compiled, &owner); err != nil {
 			return ctrl.Result{}, err
 		}
@@ -96,13 +113,13 @@ func (r *registrar) compile(ctx context.Context) (policy.Compilation, error) {
 	if err != nil {
 		return policy.Compilation{}, err
 	}
-	return policy.Compile(profiles, classes, policy.Options{Options: r.options.profileOptions(), Unserved: r.unserved}), nil
+	return policy.Compile(profiles, classes, policy.Options{Options: r.options.profileOptions(), Unserved: r.whyNoProfiles()}), nil
 }
 
-// policyInSync reports whether policy and binding are what the profiles compile to. Where policies are not served there
-// are none to look at.
+// policyInSync reports whether policy and binding are what the profiles compile to. Where policies are not served or not
+// allowed there are none to look at.
 func (r *registrar) policyInSync(ctx context.Context, compiled *policy.Compilation, owner client.Object) (bool, error) {
-	if !r.served {
+	if !r.uses(policy.Name) {
 		return true, nil
 	}
 	var live admissionregistrationv1.MutatingAdmissionPolicy
@@ -122,15 +139,17 @@ func (r *registrar) policyInSync(ctx context.Context, compiled *policy.Compilati
 		owns(owner, &live) && owns(owner, &binding), nil
 }
 
-// asked reports whether the webhook for pods is registered with a condition.
-func asked(owner *admissionregistrationv1.MutatingWebhookConfiguration, condition string) bool {
+// asked reports whether the webhooks for pods are registered for these scopes.
+func asked(owner *admissionregistrationv1.MutatingWebhookConfiguration, scopes []policy.Scope) bool {
+	var registered []policy.Scope
 	for i := range owner.Webhooks {
-		if owner.Webhooks[i].Name == mutatePodName {
-			conditions := owner.Webhooks[i].MatchConditions
-			return len(conditions) == 1 && conditions[0].Expression == condition
+		webhook := &owner.Webhooks[i]
+		if service := webhook.ClientConfig.Service; service == nil || service.Path == nil || *service.Path != MutatePodPath || len(webhook.MatchConditions) != 1 {
+			continue
 		}
+		registered = append(registered, policy.Scope{Namespaces: webhook.NamespaceSelector, Condition: webhook.MatchConditions[0].Expression})
 	}
-	return false
+	return equality.Semantic.DeepEqual(registered, scopes)
 }
 
 func owns(owner, object client.Object) bool {
@@ -145,6 +164,9 @@ func owns(owner, object client.Object) bool {
 // applyPolicy writes policy and binding, or deletes them when nothing is left to do. They belong to the webhook
 // configuration, so that they go with the chart.
 func (r *registrar) applyPolicy(ctx context.Context, compiled *policy.Compilation, owner *admissionregistrationv1.MutatingWebhookConfiguration) error {
+	if !r.uses(policy.Name) {
+		return nil
+	}
 	if compiled.Policy == nil {
 		meta := metav1.ObjectMeta{Name: policy.Name}
 		return errors.Join(
@@ -152,7 +174,16 @@ func (r *registrar) applyPolicy(ctx context.Context, compiled *policy.Compilatio
 			client.IgnoreNotFound(r.client.Delete(ctx, &admissionregistrationv1.MutatingAdmissionPolicy{ObjectMeta: meta})),
 		)
 	}
-	for _, object := range []client.Object{compiled.Policy, compiled.Binding} {
+	if err := r.applyOwned(ctx, owner, compiled.Policy, compiled.Binding); err != nil {
+		return err
+	}
+	klog.FromContext(ctx).Info("Wrote the policy of the colocation profiles", "policy", policy.Name, "profiles", len(compiled.Verdicts))
+	return nil
+}
+
+// applyOwned writes objects that belong to the webhook configuration.
+func (r *registrar) applyOwned(ctx context.Context, owner *admissionregistrationv1.MutatingWebhookConfiguration, objects ...client.Object) error {
+	for _, object := range objects {
 		object.SetOwnerReferences([]metav1.OwnerReference{{
 			APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: "MutatingWebhookConfiguration", Name: owner.Name, UID: owner.UID,
 		}})
@@ -161,13 +192,12 @@ func (r *registrar) applyPolicy(ctx context.Context, compiled *policy.Compilatio
 			return err
 		}
 	}
-	klog.FromContext(ctx).Info("Wrote the policy of the colocation profiles", "policy", policy.Name, "profiles", len(compiled.Verdicts))
 	return nil
 }
 
 // applyWebhooks writes both webhook configurations where they differ. The UID keeps an apply from making one anew that
 // was just deleted with the chart.
-func (r *registrar) applyWebhooks(ctx context.Context, owner *admissionregistrationv1.MutatingWebhookConfiguration, mutating []admissionregistrationv1.MutatingWebhook, bundle []byte) error {
+func (r *registrar) applyWebhooks(ctx context.Context, owner *admissionregistrationv1.MutatingWebhookConfiguration, mutating []admissionregistrationv1.MutatingWebhook, validating []admissionregistrationv1.ValidatingWebhook) error {
 	if !equality.Semantic.DeepEqual(owner.Webhooks, mutating) {
 		if err := r.apply(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{
 			TypeMeta:   metav1.TypeMeta{APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: "MutatingWebhookConfiguration"},
@@ -180,7 +210,6 @@ func (r *registrar) applyWebhooks(ctx context.Context, owner *admissionregistrat
 	if err := r.client.Get(ctx, types.NamespacedName{Name: ConfigurationName}, &live); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	validating := r.options.validating(bundle)
 	if equality.Semantic.DeepEqual(live.Webhooks, validating) {
 		return nil
 	}

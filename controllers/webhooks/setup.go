@@ -26,6 +26,7 @@ import (
 	"koordinator.sh/koord/controllers/webhooks/configmap"
 	"koordinator.sh/koord/controllers/webhooks/node"
 	"koordinator.sh/koord/decision/colocationprofile/policy"
+	"koordinator.sh/koord/decision/podvalidation/labelpolicy"
 )
 
 // ByObject restricts a manager's cache to the registration's own objects.
@@ -38,6 +39,9 @@ func ByObject() map[client.Object]cache.ByObject {
 		&admissionregistrationv1.ValidatingWebhookConfiguration{}: named(ConfigurationName),
 		&admissionregistrationv1.MutatingAdmissionPolicy{}:        named(policy.Name),
 		&admissionregistrationv1.MutatingAdmissionPolicyBinding{}: named(policy.Name),
+
+		&admissionregistrationv1.ValidatingAdmissionPolicy{}:        named(labelpolicy.Name),
+		&admissionregistrationv1.ValidatingAdmissionPolicyBinding{}: named(labelpolicy.Name),
 	}
 }
 
@@ -56,6 +60,9 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	server.Register(MutatePodPath, &admission.Webhook{Handler: &podMutator{reader: mgr.GetClient(), options: o, decoder: decoder}})
 	if !o.SkipResources {
 		server.Register(OvercommitPodPath, &admission.Webhook{Handler: &podOvercommitter{reader: mgr.GetClient(), live: o.Live, decoder: decoder}})
+	}
+	if o.ValidateNodes {
+		server.Register(node.ValidatePath, &admission.Webhook{Handler: &node.Validator{Decoder: decoder}})
 	}
 	if o.Nodes {
 		server.Register(node.Path, &admission.Webhook{Handler: &node.Handler{Decoder: decoder}})
@@ -111,11 +118,11 @@ func addRegistrar(mgr ctrl.Manager, r *registrar) error {
 		Watches(&admissionregistrationv1.ValidatingWebhookConfiguration{}, same).
 		WatchesRawSource(source.Channel(looks, same)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1})
-	if r.served {
-		b = b.Watches(&admissionregistrationv1.MutatingAdmissionPolicy{}, same).Watches(&admissionregistrationv1.MutatingAdmissionPolicyBinding{}, same)
-	}
-	if err := b.Complete(r); err != nil {
+	built, err := b.Build(r)
+	if err != nil {
 		return fmt.Errorf("add the registration of the webhooks: %w", err)
 	}
+	watch := func(object client.Object) error { return built.Watch(source.Kind(mgr.GetCache(), object, same)) }
+	r.rights = &rights{allowed: reviewer(mgr.GetClient()), watch: watch, found: map[string]bool{}}
 	return nil
 }

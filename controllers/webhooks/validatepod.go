@@ -22,12 +22,16 @@ type podValidator struct {
 	decoder admission.Decoder
 }
 
+// resizeSubresource changes the resources of a running pod's containers.
+const resizeSubresource = "resize"
+
 // Handle answers one request.
 func (v *podValidator) Handle(ctx context.Context, request admission.Request) admission.Response {
-	if request.SubResource != "" || request.Operation != admissionv1.Create && request.Operation != admissionv1.Update {
+	resize := request.SubResource == resizeSubresource
+	if request.SubResource != "" && !resize || request.Operation != admissionv1.Create && request.Operation != admissionv1.Update {
 		return admission.Allowed("")
 	}
-	in := podvalidation.Input{Pod: &corev1.Pod{}, Options: v.options}
+	in := podvalidation.Input{Pod: &corev1.Pod{}, Options: v.options, Resize: resize}
 	if err := v.decoder.Decode(request, in.Pod); err != nil {
 		return admission.Errored(http.StatusBadRequest, fmt.Errorf("decode pod: %w", err))
 	}

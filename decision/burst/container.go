@@ -83,7 +83,10 @@ func (s *stepper) step(c Container) ContainerResult {
 		out.Operation, out.Reason = Leave, "the container has no CPU limit"
 		return out
 	}
-	out.burst(s.config, s.burstWithinQuota)
+	out.burst(s.config)
+	if s.burstWithinQuota {
+		out.BurstMicros = within(out.BurstMicros, out.Base, c.CurrentQuota)
+	}
 	out.Ceiling = max(capacity.Percent(out.Base, s.config.QuotaBurstPercent), out.Base)
 	if c.CurrentQuota <= 0 {
 		out.Operation, out.Reason = Leave, "no quota is in force"
@@ -102,16 +105,23 @@ func (s *stepper) step(c Container) ContainerResult {
 	return out
 }
 
-// burst is how much unused quota may be saved up. Kernels but Anolis' refuse more than the quota.
-func (r *ContainerResult) burst(config Config, withinQuota bool) {
+// burst is how much unused quota may be saved up.
+func (r *ContainerResult) burst(config Config) {
 	if !config.saves() {
 		return
 	}
 	r.BurstWanted = capacity.Percent(r.Base, max(config.CPUBurstPercent, 0))
 	r.BurstMicros = r.BurstWanted
-	if withinQuota {
-		r.BurstMicros = min(r.BurstWanted, r.Base)
+}
+
+// within is how much may be saved up where the kernel refuses more than the quota: that of the limit, and the one in force, which
+// is smaller while a limit that grew has not reached the kernel.
+func within(saved, base, current int64) int64 {
+	saved = min(saved, base)
+	if current > 0 {
+		saved = min(saved, current)
 	}
+	return saved
 }
 
 // operation on the quota of a container.

@@ -75,7 +75,7 @@ func Step(in PodInput) PodResult {
 		// The quotas of containers are rounded up one by one, so that their sum may exceed that of the pod by as much.
 		out.Quota, out.BurstMicros = max(waterfall.Add(base, more), bounded), burst
 		if in.BurstWithinQuota {
-			out.BurstMicros = min(burst, base)
+			out.BurstMicros = within(burst, base, in.CurrentQuota)
 		}
 	}
 	out.order()

@@ -57,3 +57,34 @@ func Normalized(quota, percent int64) int64 {
 	}
 	return int64(quotient)
 }
+
+// Group is the quotas of a pod and of its containers in microseconds per Period, Unlimited where there is none.
+type Group struct {
+	Pod        int64   `json:"pod"`
+	Containers []int64 `json:"containers"`
+}
+
+// NormalizedGroup is the quotas of a pod on a node whose CPUs are worth percent of the reference, from limits in milli-cores: that
+// of the pod, 0 or less for none, and those of its containers. A pod has no less than its containers together, because each of
+// those is rounded up, and at least LeastQuota.
+func NormalizedGroup(pod int64, containers []int64, percent int64) Group {
+	normalized := func(limit int64) int64 {
+		if limit <= 0 {
+			return Unlimited
+		}
+		return max(Normalized(Quota(limit), percent), LeastQuota)
+	}
+	out := Group{Pod: normalized(pod), Containers: make([]int64, 0, len(containers))}
+	total := int64(0)
+	for _, limit := range containers {
+		quota := normalized(limit)
+		out.Containers = append(out.Containers, quota)
+		if quota > 0 {
+			total += min(quota, math.MaxInt64-total)
+		}
+	}
+	if out.Pod > 0 {
+		out.Pod = max(out.Pod, total)
+	}
+	return out
+}

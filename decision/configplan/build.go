@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"koordinator.sh/koord/api/configuration"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/overcommit"
 )
@@ -35,6 +36,8 @@ type nodeFacts struct {
 	old, new    []overcommit.Value
 	overOffer   bool
 	unconverged bool
+	// predicted says that a predictor, whose history is not known, has a part in the offers.
+	predicted bool
 }
 
 func newBuilder(in *Input) *builder {
@@ -75,10 +78,13 @@ func (b *builder) node(node *corev1.Node) nodeFacts {
 	in := overcommit.NodeInput{Node: node, Metric: b.metrics[node.Name], Pods: b.podsOf[node.Name], Now: b.in.Now}
 	facts := nodeFacts{change: NodeChange{Name: node.Name, Group: -1}, settings: b.diffs.of(node)}
 	before, after := in, in
+	if facts.settings.ratios {
+		before.Node, after.Node = b.ratioChanges(node, &facts)
+	}
 	before.Strategy, after.Strategy = b.in.Old.Colocation(node), b.in.New.Colocation(node)
 	old := overcommit.Calculate(before)
 	result := old
-	if facts.settings.colocation {
+	if facts.settings.colocation || facts.settings.ratios {
 		result = overcommit.Calculate(after)
 	}
 	survey := requestsOf(in.Pods)
@@ -89,7 +95,7 @@ func (b *builder) node(node *corev1.Node) nodeFacts {
 		if offered(was) == offered(is) && was.Withdrawn == is.Withdrawn {
 			continue
 		}
-		change := offerChange(after, name, was, is, survey[name])
+		change := offerChange(published(after, node), name, was, is, survey[name])
 		facts.overOffer = facts.overOffer || change.Requested > offered(is)
 		facts.change.Offers = append(facts.change.Offers, change)
 	}
@@ -106,8 +112,21 @@ func (b *builder) node(node *corev1.Node) nodeFacts {
 			facts.change.Evicted++
 		}
 	}
+	facts.predicted = (facts.settings.colocation || facts.settings.ratios) && (predicts(&before.Strategy.Strategy) || predicts(&after.Strategy.Strategy))
 	facts.unconverged = b.in.SLOs != nil && !b.converged(node)
 	return facts
+}
+
+// published is an input with the node as the API server has it.
+func published(in overcommit.NodeInput, node *corev1.Node) overcommit.NodeInput {
+	in.Node = node
+	return in
+}
+
+// predicts says whether koord-manager predicts for a strategy.
+func predicts(strategy *configuration.ColocationStrategy) bool {
+	chosen, err := strategy.Predictor()
+	return err == nil && (chosen.Batch != "" || chosen.Mid != "")
 }
 
 // converged compares a node's NodeSLO with what the configuration in force renders. The extensions belong to others.

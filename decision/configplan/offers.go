@@ -2,6 +2,7 @@ package configplan
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -111,6 +112,7 @@ func (b *builder) summarize() {
 		s.PodsSuppressed += facts.change.Suppressed
 		s.PodsEvicted += facts.change.Evicted
 	}
+	b.incomplete()
 	slices.Sort(b.plan.Unconverged)
 	b.plan.Unconverged = b.plan.Unconverged[:min(len(b.plan.Unconverged), MaxNames)]
 	for i, name := range overcommit.Resources() {
@@ -121,6 +123,20 @@ func (b *builder) summarize() {
 		if old != is {
 			s.Offers = append(s.Offers, OfferChange{Resource: name, Unit: UnitOf(name), Old: &old, New: &is})
 		}
+	}
+}
+
+// incomplete says what the plan cannot foresee.
+func (b *builder) incomplete() {
+	predicted := 0
+	for i := range b.facts {
+		if b.facts[i].predicted {
+			predicted++
+		}
+	}
+	if predicted > 0 {
+		b.plan.Incomplete = append(b.plan.Incomplete, fmt.Sprintf("on %d nodes a predictor has a part in the offers: what pods used in the past is known to "+
+			"koord-manager alone, so their offers are given without prediction, and batch will be less", predicted))
 	}
 }
 

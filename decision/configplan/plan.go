@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/layering"
@@ -23,6 +24,8 @@ type Input struct {
 	SLOs []slov1alpha1.NodeSLO
 	// Quotas of the cluster.
 	Quotas []schedulingsigsv1alpha1.ElasticQuota
+	// CPUs of the nodes as the node agent reported them, by node; needed where cpu normalization changes.
+	CPUs map[string]*extension.CPUBasicInfo
 	// Features of the node agent by name; nil when unknown.
 	Features map[string]bool
 	// Now is the time at which ages are measured.
@@ -49,6 +52,8 @@ type Plan struct {
 	Histogram []Bucket `json:"histogram,omitempty"`
 	// Unconverged names nodes whose NodeSLO is not what the configuration in force renders, at most MaxNames.
 	Unconverged []string `json:"unconverged,omitempty"`
+	// Incomplete says what could not be foreseen.
+	Incomplete []string `json:"-"`
 }
 
 // MaxNames bounds the names of nodes that are listed as examples.
@@ -103,7 +108,9 @@ type NodeChange struct {
 	Name string `json:"name"`
 	// Group is the index of the node's group in Plan.Groups; -1 when no setting changes on it.
 	Group int `json:"group"`
-	// Offers that change.
+	// Ratios of the node's annotations that change.
+	Ratios []RatioChange `json:"ratios,omitempty"`
+	// Offers that change; where amplification changes, cpu and memory as the node is shown too.
 	Offers []OfferChange `json:"offers,omitempty"`
 	// Suppressed and Evicted count pods.
 	Suppressed int `json:"suppressed,omitempty"`

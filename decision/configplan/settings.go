@@ -153,6 +153,8 @@ type groupDiff struct {
 	changes []SettingChange
 	// colocation and threshold say whether settings of these keys change.
 	colocation, threshold bool
+	// ratios says whether cpu normalization or amplification changes.
+	ratios bool
 }
 
 func (d *groupDiff) empty() bool { return len(d.changes) == 0 }
@@ -212,6 +214,7 @@ func (d *diffs) of(node *corev1.Node) *groupDiff {
 		}
 		diff.colocation = diff.colocation || key == configuration.ColocationConfigKey && len(changes) > 0
 		diff.threshold = diff.threshold || key == configuration.ResourceThresholdConfigKey && len(changes) > 0
+		diff.ratios = diff.ratios || len(changes) > 0 && (key == configuration.CPUNormalizationConfigKey || key == configuration.ResourceAmplificationConfigKey)
 		diff.changes = append(diff.changes, changes...)
 	}
 	// Different strategies may mean the same: such nodes are one group.

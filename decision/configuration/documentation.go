@@ -85,6 +85,11 @@ func Explain(path KeyPath) ([]FieldDocumentation, error) {
 		}
 		out = append(out, doc)
 	}
+	// What has fields of its own needs no "any key".
+	named := func(doc FieldDocumentation) bool { return strings.HasPrefix(doc.Path, below+".") }
+	if slices.ContainsFunc(out, named) {
+		out = slices.DeleteFunc(out, func(doc FieldDocumentation) bool { return strings.HasSuffix(doc.Path, "*") && !named(doc) })
+	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("%s has no field %q%s", path.Key, below, nearestField(path.Key, below))
 	}

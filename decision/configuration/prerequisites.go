@@ -39,6 +39,11 @@ func colocationPrerequisites() []prerequisite {
 			because:  "enable is not true, so the nodes offer nothing", fix: "Set colocation-config.enable=true, or remove the settings.",
 		},
 		{
+			key: colocationKey, met: enabled(colocationKey, "enable"), missing: refsOf(colocationKey, "enable"),
+			settings: chosen(colocationKey, "extensions.predictor.batch", "extensions.predictor.mid"),
+			because:  "enable is not true, so nothing is predicted", fix: "Set colocation-config.enable=true, or remove them.",
+		},
+		{
 			key: colocationKey, met: is(colocationKey, "midReclaimMode", static), missing: refsOf(colocationKey, "midReclaimMode"),
 			settings: chosen(colocationKey, "midStaticCPUReservedPercent", "midStaticMemoryReservedPercent"),
 			because:  "midReclaimMode is not static, so mid resources come from the prediction", fix: "Set colocation-config.midReclaimMode=static, or remove the percentages.",
@@ -48,11 +53,29 @@ func colocationPrerequisites() []prerequisite {
 			because: "midReclaimMode is static, so mid resources are a fixed share of the node", fix: "Remove midUnallocatedPercent, or midReclaimMode.",
 		},
 		{
+			key: colocationKey, met: notStatic, missing: refsOf(colocationKey, "midReclaimMode"), settings: chosen(colocationKey, "extensions.predictor.mid"),
+			because: "midReclaimMode is static, so nothing is predicted for mid resources", fix: "Remove extensions.predictor.mid, or midReclaimMode.",
+		},
+		{
+			key: colocationKey, missing: refsOf(colocationKey, "extensions.predictor.batch", "extensions.predictor.mid"),
+			met: func(s *scope) bool {
+				return predicts(s, "extensions.predictor.batch") || predicts(s, "extensions.predictor.mid")
+			},
+			settings: chosen(colocationKey, "extensions.predictor.coldStartMinutes"), because: "no predictor is chosen for batch or mid",
+			fix: "Set extensions.predictor.batch or extensions.predictor.mid, or remove it.",
+		},
+		{
 			key: colocationKey, met: offersMid, missing: refsOf(colocationKey, "midStaticCPUReservedPercent", "midStaticMemoryReservedPercent"),
 			settings: chosen(colocationKey, "midReclaimMode"), because: "both static percentages are 0, so no mid resources are offered",
 			fix: "Set midStaticCPUReservedPercent or midStaticMemoryReservedPercent.",
 		},
 	}
+}
+
+// predicts says whether a predictor is chosen.
+func predicts(s *scope, path string) bool {
+	profile := s.text(colocationKey, path)
+	return profile != "" && profile != configuration.PredictorNone
 }
 
 func thresholdPrerequisites() []prerequisite {

@@ -28,6 +28,7 @@ const (
 	TooImportant  Code = "priorityAboveThreshold"
 	NotMeasured   Code = "notMeasured"
 	FreesNothing  Code = "freesNothing"
+	Refused       Code = "refused"
 )
 
 // selector is what one demand asks of the pods of a node.
@@ -35,6 +36,8 @@ type selector struct {
 	demand Demand
 	// most is the highest priority that the feature takes; nil for features on best effort.
 	most *int32
+	// among are the pods that are looked at, by what became of asking for them; those that nobody asked for by default.
+	among Refusal
 }
 
 func newSelector(in Input, demand Demand) selector {
@@ -84,6 +87,9 @@ func (s selector) exclusion(pod *Pod, gone bool) (out Exclusion, ok bool) {
 	}
 	if s.frees(pod) <= 0 {
 		return refuse(FreesNothing, s.freesNothing())
+	}
+	if pod.Refused != s.among {
+		return refuse(Refused, pod.Refused.reason())
 	}
 	return Exclusion{}, true
 }

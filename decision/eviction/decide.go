@@ -33,6 +33,8 @@ type Victim struct {
 	Unit  string `json:"unit"`
 	// Keys by which it came first.
 	Keys []Key `json:"keys"`
+	// Override says why it is taken although a PodDisruptionBudget protects it; empty when that is not meant.
+	Override string `json:"override,omitempty"`
 }
 
 // EventReason is the reason of the event about the eviction.
@@ -79,7 +81,7 @@ func (e *engine) meet(demand Demand) {
 	if demand.State == Triggered {
 		out.Pending = e.pending(s)
 		out.Released = out.Pending
-		e.choose(&out)
+		e.choose(s, &out)
 	}
 	e.plan.Outcomes = append(e.plan.Outcomes, out)
 }
@@ -102,7 +104,7 @@ func (e *engine) pending(s selector) int64 {
 }
 
 // choose takes candidates in order until enough is released.
-func (e *engine) choose(out *Outcome) {
+func (e *engine) choose(s selector, out *Outcome) {
 	if out.Released >= out.Release {
 		return
 	}
@@ -127,6 +129,7 @@ func (e *engine) choose(out *Outcome) {
 	}
 	if out.Released < out.Release {
 		out.Held = "no more pod may be evicted"
+		e.override(s, out)
 	}
 }
 

@@ -17,8 +17,13 @@ type Distance struct {
 	Demand
 	// Seconds until it is triggered if use goes on as it does: 0 when it is, nil when that is never or not known.
 	Seconds *float64 `json:"seconds,omitempty"`
-	// Next are the pods that would go first, at most as many as were asked for.
-	Next []Candidate `json:"next,omitempty"`
+	// Held says why nothing, or no more, is evicted although more is wanted; empty otherwise.
+	Held string `json:"held,omitempty"`
+	// Next are the pods that would go first, at most as many as were asked for, and Omitted how many more there are.
+	Next    []Candidate `json:"next,omitempty"`
+	Omitted int         `json:"omitted,omitempty"`
+	// Protected are the pods that the feature never takes as they are.
+	Protected int `json:"protected,omitempty"`
 }
 
 // Forecast says how far each feature is from evicting, and which pods it would take first. Only features that look at use
@@ -28,8 +33,9 @@ func Forecast(in Input, trend Trend, next int) []Distance {
 	plan := Decide(in)
 	out := make([]Distance, 0, len(plan.Outcomes))
 	for _, outcome := range plan.Outcomes {
-		distance := Distance{Demand: outcome.Demand, Seconds: outcome.secondsUntil(trend)}
+		distance := Distance{Demand: outcome.Demand, Seconds: outcome.secondsUntil(trend), Held: outcome.Held, Protected: len(outcome.Excluded)}
 		distance.Next = outcome.Candidates[:min(max(next, 0), len(outcome.Candidates))]
+		distance.Omitted = len(outcome.Candidates) - len(distance.Next)
 		out = append(out, distance)
 	}
 	return out

@@ -29,6 +29,8 @@ type Input struct {
 	LeavingFor time.Duration
 	// Budget of the node; without one nothing is evicted.
 	Budget *Budget
+	// Danger says when PodDisruptionBudgets are overridden; they never are by default.
+	Danger Danger
 	// Explain fills in the candidates of features that are calm, too.
 	Explain bool
 }

@@ -42,6 +42,8 @@ type Pod struct {
 	// Leaving pods were evicted or deleted and are still there, LeavingSince then; a zero time is just now.
 	Leaving      bool      `json:"leaving,omitempty"`
 	LeavingSince time.Time `json:"leavingSince,omitempty,omitzero"`
+	// Refused says what became of asking for its eviction a moment ago.
+	Refused Refusal `json:"refused,omitempty"`
 	// Requests by tier.
 	Requests podrequest.Tiers `json:"requests"`
 	// Used right now; nil when it was not measured.

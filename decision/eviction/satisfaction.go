@@ -97,6 +97,14 @@ func (d *Demand) setSatisfaction(strategy *slov1alpha1.ResourceThresholdStrategy
 	return ""
 }
 
+// WindowOf is the window of averages of a strategy, cpuEvictTimeWindowSeconds; 0 where it is not set.
+func WindowOf(strategy *slov1alpha1.ResourceThresholdStrategy) time.Duration {
+	if strategy == nil {
+		return 0
+	}
+	return windowOf(strategy, 0)
+}
+
 // windowOf is the window of averages: cpuEvictTimeWindowSeconds, but at least one interval.
 func windowOf(strategy *slov1alpha1.ResourceThresholdStrategy, interval time.Duration) time.Duration {
 	seconds := min(max(orElse(strategy.CPUEvictTimeWindowSeconds, 0), 0), int64((24*time.Hour)/time.Second))

@@ -65,6 +65,9 @@ var colocationBounds = []bound{
 	percent("midStaticMemoryReservedPercent"),
 	from("batchCPUThresholdPercent", 0),
 	from("batchMemoryThresholdPercent", 0),
+	oneOf("extensions.predictor.batch", predictorProfiles()...),
+	oneOf("extensions.predictor.mid", predictorProfiles()...),
+	within("extensions.predictor.coldStartMinutes", 0, 24*60),
 }
 
 var thresholdBounds = []bound{

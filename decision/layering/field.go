@@ -65,6 +65,11 @@ func collectValue(s section, typ reflect.Type, field Field, segments []string, o
 		collectValue(s, typ.Elem(), field, append(slices.Clip(segments), "0"), out)
 		return
 	case typ.Kind() == reflect.Map:
+		for _, key := range knownKeys(typ) {
+			known := field
+			known.Path = JoinPath(field.Path, key)
+			collectValue(s, elementType(typ, key), known, append(slices.Clip(segments), key), out)
+		}
 		field.Path += ".*"
 		collectValue(s, typ.Elem(), field, append(slices.Clip(segments), "*"), out)
 		return

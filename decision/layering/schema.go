@@ -64,7 +64,7 @@ func checkMap(value any, typ reflect.Type, path string, report reporter) {
 		return
 	}
 	for key, item := range object {
-		checkType(item, typ.Elem(), joinPath(path, key), report)
+		checkType(item, elementType(typ, key), joinPath(path, key), report)
 	}
 }
 

@@ -70,7 +70,7 @@ func (p *sectionParser) unknown(value any, path string, types ...reflect.Type) {
 func (p *sectionParser) unknownKey(key string, item any, path string, typ reflect.Type, more []reflect.Type) {
 	switch typ.Kind() {
 	case reflect.Map:
-		p.unknown(item, path, typ.Elem())
+		p.unknown(item, path, elementType(typ, key))
 		return
 	case reflect.Struct:
 	default:

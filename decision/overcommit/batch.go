@@ -1,6 +1,8 @@
 package overcommit
 
 import (
+	"fmt"
+
 	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/capacity"
@@ -12,6 +14,7 @@ import (
 //	request          capacity - margin - reserved              - sum(request)             (memory only)
 //	maxUsageRequest  capacity - margin - max(system, reserved) - sum(max(request, used))
 //
+// less what the pods are predicted to use beyond that, where a predictor is chosen and their use counts;
 // at least zero, at most batch{CPU,Memory}ThresholdPercent of the capacity; for cpu times the normalisation ratio; less
 // what other schedulers took.
 func (c *calculation) batch(k kind, w *waterfall) Value {
@@ -24,6 +27,7 @@ func (c *calculation) batch(k kind, w *waterfall) Value {
 	c.explainMargin(w.step(diagnosticsv1alpha1.Minus, "safetyMargin", margin), k)
 	kept := c.takeSystem(k, policy, w)
 	pods := c.takePods(k, policy, w)
+	rise := c.takeRise(k, policy, pods, w)
 	c.explainFloor(w.step(diagnosticsv1alpha1.Max, "floor", 0))
 
 	threshold := strategy.BatchMemoryThresholdPercent
@@ -34,7 +38,7 @@ func (c *calculation) batch(k kind, w *waterfall) Value {
 		c.explainThreshold(w.step(diagnosticsv1alpha1.Min, "threshold", capacity.Percent(total, max(*threshold, 0))), k,
 			k.pick("batchCPUThresholdPercent", "batchMemoryThresholdPercent"), *threshold)
 	}
-	c.batchMessage(k, w, policy, margin, kept, pods)
+	c.batchMessage(k, w, policy, margin, kept, pods, rise)
 
 	if k.cpu && c.capacity.NormalizationPercent > 100 {
 		c.explainNormalization(w.step(diagnosticsv1alpha1.Times, "cpuNormalization", c.capacity.NormalizationPercent))
@@ -87,7 +91,7 @@ func (c *calculation) takePods(k kind, policy string, w *waterfall) int64 {
 }
 
 // batchMessage is the calculation in upstream's words.
-func (c *calculation) batchMessage(k kind, w *waterfall, policy string, margin, kept, pods int64) {
+func (c *calculation) batchMessage(k kind, w *waterfall, policy string, margin, kept, pods, rise int64) {
 	if w.rec == nil {
 		return
 	}
@@ -102,4 +106,7 @@ func (c *calculation) batchMessage(k kind, w *waterfall, policy string, margin, 
 	w.say("batchAllocatable[%s]:%d = nodeCapacity:%d - nodeSafetyMargin:%d - %s:%d - %s:%d",
 		k.pick("CPU(Milli-Core)", "Mem(GB)"), k.messageValue(w.value), k.messageValue(k.of(c.capacity.Total)),
 		k.messageValue(margin), keptName, k.messageValue(kept), podsName, k.messageValue(pods))
+	if rise > 0 {
+		w.rec.message += fmt.Sprintf(" - predictedRise:%d", k.messageValue(rise))
+	}
 }

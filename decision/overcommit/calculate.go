@@ -28,8 +28,11 @@ type Result struct {
 	BatchCPU, BatchMemory, MidCPU, MidMemory Value
 	// Metric says how far the node's measurements could be trusted.
 	Metric diagnosticsv1alpha1.MetricState
-	// Expires is when the measurements turn too old to be believed; zero when they already are not.
+	// Expires is when the measurements turn too old to be believed, or when an offer is held back no longer; zero when the
+	// measurements are not believed already.
 	Expires time.Time
+	// Steadiness of the measurements, for the next calculation of the node.
+	Steadiness Steadiness
 	// ThirdParty is true when another scheduler takes a part of batch, so that the origin must be published.
 	ThirdParty bool
 }
@@ -68,9 +71,13 @@ func Calculate(in NodeInput) Result {
 		MidCPU:      c.value(kinds[2], nil),
 		MidMemory:   c.value(kinds[3], nil),
 		Metric:      c.metric.facts.State,
+		Steadiness:  c.steady,
 		ThirdParty:  c.thirdParty.MilliCPU > 0 || c.thirdParty.Memory > 0,
 	}
-	if policy, _ := c.withdrawn(kinds[0]); policy == "" {
+	switch policy, _ := c.withdrawn(kinds[0]); {
+	case !c.held.IsZero() && policy == policyDegraded && c.metric.trusted():
+		result.Expires = c.held
+	case policy == "":
 		result.Expires = c.metric.facts.UpdateTime.Add(degradeAfter(&in.Strategy.Strategy) + time.Nanosecond)
 	}
 	return result

@@ -2,6 +2,7 @@ package overcommit
 
 import (
 	"fmt"
+	"time"
 
 	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
@@ -38,12 +39,17 @@ type calculation struct {
 	// unreadable names an annotation whose content bounds the offer and cannot be read.
 	unreadable string
 	disabled   bool
+	// steady is the steadiness of the measurements now, and held until when nothing is offered because of it.
+	steady Steadiness
+	held   time.Time
 }
 
 func newCalculation(in *NodeInput, record bool) *calculation {
 	c := &calculation{in: in, capacity: capacity.Of(in.Node)}
 	c.disabled = !orDefault(in.Strategy.Strategy.Enable, false)
 	c.metric = measure(in, c.capacity.Total)
+	c.steady = in.Steadiness.observe(c.metric.trusted(), in)
+	c.held = c.steady.heldUntil(in)
 	c.readReservation()
 	c.readThirdParty()
 	if !c.disabled && c.metric.trusted() {
@@ -96,6 +102,8 @@ func (c *calculation) withdrawn(k kind) (policy, reason string) {
 		return policyDegraded, reasonDegradedMid
 	case !c.metric.trusted():
 		return policyDegraded, reasonDegradedBatch
+	case !c.held.IsZero():
+		return policyDegraded, c.heldReason()
 	case c.unreadable != "":
 		return policyDegraded, c.unreadable
 	}

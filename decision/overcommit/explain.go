@@ -129,6 +129,9 @@ func (c *calculation) summary(all []diagnosticsv1alpha1.Waterfall, wanted [len(k
 	if !c.metric.trusted() {
 		return fmt.Sprintf("Node %q offers no batch or mid resources: %s.", name, c.metricSentence())
 	}
+	if !c.held.IsZero() {
+		return fmt.Sprintf("Node %q offers no batch or mid resources: %s.", name, c.heldReason())
+	}
 	if c.unreadable != "" {
 		return fmt.Sprintf("Node %q offers no batch or mid resources: %s.", name, c.unreadable)
 	}
@@ -155,7 +158,8 @@ func (c *calculation) biggestTerms(k kind, w diagnosticsv1alpha1.Waterfall) stri
 	words := map[string]string{
 		"safetyMargin": "are kept as margin", "systemUsed": "go to the system", "reserved": "are reserved",
 		"podsUsed": "are used by pods above batch", "podsRequested": "are requested by pods above batch",
-		"podsMaxUsedRequested": "are requested or used by pods above batch", "thirdParty": "are taken by other schedulers",
+		"podsMaxUsedRequested": "are requested or used by pods above batch", "predictedRise": "are what those are predicted to use more",
+		"thirdParty": "are taken by other schedulers",
 	}
 	var out []string
 	for _, t := range w.Terms {

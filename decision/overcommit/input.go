@@ -25,6 +25,10 @@ type NodeInput struct {
 	Now time.Time
 	// LastSync is when the offer was last written; zero takes it from the node's managed fields.
 	LastSync time.Time
+	// Steadiness of the measurements as the last calculation returned it; zero before the first.
+	Steadiness Steadiness
+	// Predictions of what the node's pods will use, where predictors are chosen.
+	Predictions Predictions
 	// ConfigMap the strategy was read from, for naming sources; empty for koordinator-system/slo-controller-config.
 	ConfigMap types.NamespacedName
 }

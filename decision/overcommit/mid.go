@@ -39,7 +39,7 @@ func (c *calculation) mid(k kind, w *waterfall) Value {
 
 func (c *calculation) midPredicted(k kind, w *waterfall, limit int64, limitKey string, threshold int64) {
 	share := bounded(orDefault(c.in.Strategy.Strategy.MidUnallocatedPercent, 0))
-	reclaimable := k.of(c.metric.reclaimable)
+	reclaimable := c.reclaimable(k)
 	unused := add(k.of(c.capacity.Total), -k.of(c.metric.node))
 	unallocated := c.unallocated(k)
 

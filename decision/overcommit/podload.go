@@ -17,6 +17,8 @@ type podLoad struct {
 	larger podrequest.Amount
 	// prodRequested is the plain requests of pods that are neither mid, batch nor free.
 	prodRequested podrequest.Amount
+	// unmeasured is the part of used that is no measurement but requests of pods that are not measured.
+	unmeasured podrequest.Amount
 	// parts, pod by pod, when they were asked for.
 	parts []podPart
 }
@@ -99,6 +101,9 @@ func (l *podLoad) add(part podPart, record bool) {
 	l.used = l.used.Add(part.used)
 	l.requested = l.requested.Add(part.requested)
 	l.larger = l.larger.Add(part.larger)
+	if part.reading < 0 {
+		l.unmeasured = l.unmeasured.Add(part.used)
+	}
 	if part.prod {
 		l.prodRequested = l.prodRequested.Add(part.requested)
 	}

@@ -25,6 +25,9 @@ func (c *calculation) explainWithdrawn(t *term, k kind, reason string) {
 		t.Source = c.metricSource("status.updateTime")
 		t.ObservedAt = c.metric.facts.UpdateTime
 		t.Note = c.metricSentence()
+	case !c.held.IsZero():
+		t.Source = c.metricSource("status.updateTime")
+		t.ObservedAt = c.metric.facts.UpdateTime
 	default:
 		t.Source = c.nodeSource("metadata.annotations")
 	}
@@ -100,6 +103,11 @@ func (c *calculation) explainReclaimable(t *term, k kind) {
 	t.Source = c.metricSource("status.prodReclaimableMetric.resource.resources." + string(k.plain()))
 	t.ObservedAt = c.metric.facts.UpdateTime
 	t.Note = "what prod pods requested and are predicted not to use"
+	if forecast := c.in.Predictions.Mid; forecast != nil {
+		t.Source = c.settingSource(predictorSetting + "mid")
+		t.Note += ": " + describeForecast(k, forecast)
+		return
+	}
 	if c.in.Metric.Status.ProdReclaimableMetric == nil {
 		t.Note = "no prediction yet, so nothing is taken to be reclaimable"
 	}

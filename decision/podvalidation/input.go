@@ -31,6 +31,8 @@ type Input struct {
 	Pod *corev1.Pod
 	// Old is the pod as it was; nil when it is created.
 	Old *corev1.Pod
+	// Resize is true for an update of the resources of the pod's containers, through subresource resize.
+	Resize bool
 	// Quota that the label of the pod names; nil when it names none or nothing is known about quotas.
 	Quota *Quota
 	// Options apply to all pods.

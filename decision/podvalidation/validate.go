@@ -11,8 +11,14 @@ import (
 	"koordinator.sh/koord/decision/podrequest"
 )
 
-// annotationReservePod marks the pods by which the scheduler places Reservations; only it may make them.
-const annotationReservePod = extension.SchedulingDomainPrefix + "reserve-pod"
+// AnnotationReservePod marks the pods by which the scheduler places Reservations; only it may make them.
+const AnnotationReservePod = extension.SchedulingDomainPrefix + "reserve-pod"
+
+// Messages of refusals that name nothing of the pod.
+const (
+	ReservePodForbidden = "Forbidden: cannot set annotation of reserve pod"
+	BatchNeedsBE        = "Required value: must specify koordinator QoS BE with koordinator colocation resources"
+)
 
 // Validate returns everything that is wrong, refusals and warnings; nothing when the pod is fine. What was wrong with the
 // pod before an update is not held against the update: a pod from the time before admission must remain editable.
@@ -67,8 +73,8 @@ func (v *validation) reservePod() {
 	if v.in.Old != nil {
 		return
 	}
-	if _, ok := v.in.Pod.Annotations[annotationReservePod]; ok {
-		v.refuse(finding.AdmissionReservePod, "annotations."+annotationReservePod, "Forbidden: cannot set annotation of reserve pod")
+	if _, ok := v.in.Pod.Annotations[AnnotationReservePod]; ok {
+		v.refuse(finding.AdmissionReservePod, "annotations."+AnnotationReservePod, ReservePodForbidden)
 	}
 }
 
@@ -77,6 +83,9 @@ var immutableLabels = []string{
 	extension.LabelPodQoS, extension.LabelPodPriorityClass, extension.LabelPodPriority, extension.LabelQuotaName,
 	extension.LabelQuotaTreeID, extension.LabelQuotaPreemptible,
 }
+
+// ImmutableLabels are the labels that no update of a pod may change. The slice may be changed.
+func ImmutableLabels() []string { return slices.Clone(immutableLabels) }
 
 // immutable compares with the pod as it was. Kubernetes itself forbids to change spec.priority.
 func (v *validation) immutable() {
@@ -102,14 +111,18 @@ func (v *validation) tierNeedsClass() {
 	if !requests(v.in.Pod, extension.BatchCPU, extension.BatchMemory) || extension.PodQoSClass(v.in.Pod) == extension.QoSBE {
 		return
 	}
-	v.refuse(finding.AdmissionBatchNeedsBE, "labels."+extension.LabelPodQoS,
-		"Required value: must specify koordinator QoS BE with koordinator colocation resources")
+	v.refuse(finding.AdmissionBatchNeedsBE, "labels."+extension.LabelPodQoS, BatchNeedsBE)
 }
 
 // forbidden are the priority bands that do not go with a QoS class.
 var forbidden = map[extension.QoSClass][]extension.PriorityClass{
 	extension.QoSBE:  {extension.PriorityNone, extension.PriorityProd},
 	extension.QoSLSR: {extension.PriorityNone, extension.PriorityMid, extension.PriorityBatch, extension.PriorityFree},
+}
+
+// Forbidden are the priority bands that do not go with a QoS class. The slice may be changed.
+func Forbidden(class extension.QoSClass) []extension.PriorityClass {
+	return slices.Clone(forbidden[class])
 }
 
 func (v *validation) combination() {
@@ -131,7 +144,10 @@ func (v *validation) wholeCPUs() {
 	if qos != extension.QoSLSR && qos != extension.QoSLSE {
 		return
 	}
-	if milli := podrequest.Of(v.in.Pod).Requests.Plain.MilliCPU; milli <= 0 || milli%1000 != 0 {
+	// What the pod is to have counts, not what a resize has not reached yet.
+	pod := *v.in.Pod
+	pod.Status = corev1.PodStatus{}
+	if milli := podrequest.Of(&pod).Requests.Plain.MilliCPU; milli <= 0 || milli%1000 != 0 {
 		v.refuse(finding.CPUsNotInteger, "pod.spec.containers[*].resources.requests",
 			"Invalid value: %q: the requested CPUs of %s Pod must be integer: pod cpu request must be integer", fmt.Sprintf("%dm", milli), qos)
 	}
@@ -155,7 +171,7 @@ func (v *validation) quota() {
 
 // tiers warns about resources that do not lie where the pod's priority does.
 func (v *validation) tiers() {
-	if v.in.Old != nil {
+	if v.in.Old != nil && !v.in.Resize {
 		return
 	}
 	pod := v.in.Pod

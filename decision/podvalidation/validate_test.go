@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,12 +28,19 @@ func pod(labels map[string]string, priority int32, requests ...string) *corev1.P
 	return p
 }
 
+// resized is a pod that runs with more CPUs than it is to have.
+func resized(p *corev1.Pod, cpus string) *corev1.Pod {
+	list := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpus)}
+	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", AllocatedResources: list, Resources: &corev1.ResourceRequirements{Requests: list}}}
+	return p
+}
+
 func qos(class string) map[string]string { return map[string]string{extension.LabelPodQoS: class} }
 
 func TestPodsAreRefusedWithACode(t *testing.T) {
 	quota := map[string]string{extension.LabelQuotaName: "team"}
 	annotated := pod(nil, 0)
-	annotated.Annotations = map[string]string{annotationReservePod: "true"}
+	annotated.Annotations = map[string]string{AnnotationReservePod: "true"}
 	tests := []struct {
 		name string
 		in   Input
@@ -96,6 +104,18 @@ func TestPodsAreRefusedWithACode(t *testing.T) {
 				Message: `Invalid value: "koord-prod": field is immutable, it was "koord-batch"`}},
 		},
 		{
+			name: "a resize to a fraction of a CPU", in: Input{Pod: resized(pod(qos("LSR"), 9000, "cpu", "1500m"), "2"), Old: pod(qos("LSR"), 9000, "cpu", "2"), Resize: true},
+			want: []Finding{{Code: finding.CPUsNotInteger, Refused: true, Field: "pod.spec.containers[*].resources.requests",
+				Message: `Invalid value: "1500m": the requested CPUs of LSR Pod must be integer: pod cpu request must be integer`}},
+		},
+		{name: "a resize to whole CPUs", in: Input{Pod: pod(qos("LSR"), 9000, "cpu", "3"), Old: pod(qos("LSR"), 9000, "cpu", "2"), Resize: true}},
+		{name: "a resize of a pod from the time before admission", in: Input{Pod: pod(qos("LSR"), 9000, "cpu", "1200m"), Old: pod(qos("LSR"), 9000, "cpu", "1100m"), Resize: true}},
+		{
+			name: "a resize of a batch pod to plain memory is a warning", in: Input{Pod: pod(qos("BE"), 5500, "kubernetes.io/batch-cpu", "1", "memory", "1Gi"),
+				Old: pod(qos("BE"), 5500, "kubernetes.io/batch-cpu", "1"), Resize: true},
+			want: []Finding{{Code: finding.AdmissionAmountLeft, Field: "spec.containers[*].resources", Message: "the pod also requests plain cpu or memory, which counts as a service's"}},
+		},
+		{
 			name: "a quota that does not exist is a warning", in: Input{Pod: pod(quota, 0), Quota: &Quota{}},
 			want: []Finding{{Code: finding.AdmissionQuotaMissing, Field: "labels.quota.scheduling.koordinator.sh/name",
 				Message: `Not found: "team"; the pod counts against the default quota`}},
@@ -122,7 +142,7 @@ func TestPodsAreRefusedWithACode(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got := Validate(test.in)
-			if diff := cmp.Diff(test.want, got); diff != "" {
+			if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 			for _, f := range got {

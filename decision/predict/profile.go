@@ -43,6 +43,14 @@ func seasonal() Predictor {
 	return Max{season, NSigma{N: 3, Window: day}}
 }
 
+// Past is how far back the profile reads.
+func (p Profile) Past() time.Duration {
+	if p.Name == "seasonal" || p.Name == "koordinator" {
+		return 7 * day
+	}
+	return day
+}
+
 // DefaultProfile is the name of the profile where none is chosen.
 const DefaultProfile = "balanced"
 

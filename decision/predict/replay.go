@@ -60,8 +60,8 @@ type Score struct {
 	PeakRatio float64 `json:"peakRatio"`
 }
 
-// tally is the sums a score is made of.
-type tally struct {
+// Tally collects predictions and what came, for a Score. The zero value is empty. It is not safe for concurrent use.
+type Tally struct {
 	points, violations        int
 	severity, savings, oracle float64
 	predicted, peaks          float64
@@ -71,16 +71,16 @@ type tally struct {
 // node that cannot be replayed.
 func Replay(predictor Predictor, nodes []Node, options ReplayOptions) (Score, error) {
 	options = options.WithDefaults()
-	var t tally
+	var t Tally
 	for i := range nodes {
 		if err := t.node(predictor, &nodes[i], options); err != nil {
 			return Score{}, fmt.Errorf("replay node %q: %w", nodes[i].Name, err)
 		}
 	}
-	return t.score(), nil
+	return t.Score(), nil
 }
 
-func (t *tally) node(predictor Predictor, n *Node, o ReplayOptions) error {
+func (t *Tally) node(predictor Predictor, n *Node, o ReplayOptions) error {
 	h := History{Resource: n.Resource, Step: n.Step, ColdStart: o.ColdStart, Horizon: o.Horizon, Pods: append([]Pod(nil), n.Pods...)}
 	if err := h.Validate(); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (t *tally) node(predictor Predictor, n *Node, o ReplayOptions) error {
 			began := len(used) - len(n.Pods[i].Usage)
 			h.Pods[i].Usage = last(n.Pods[i].Usage[:max(at-began, 0)], h.steps(o.Keep))
 		}
-		t.point(predictor.Peak(&h).Value, peakOf(all, used, at, ahead), limits)
+		t.Add(predictor.Peak(&h).Value, peakOf(all, used, at, ahead), limits)
 	}
 	return nil
 }
@@ -124,7 +124,8 @@ func peakOf(pods []*Pod, used []float64, at, ahead int) float64 {
 // tolerance keeps rounding from counting as a violation.
 const tolerance = 1e-9
 
-func (t *tally) point(predicted, peak, limits float64) {
+// Add counts one prediction, the peak that came, and the limits, which must be above 0.
+func (t *Tally) Add(predicted, peak, limits float64) {
 	t.points++
 	t.predicted += predicted
 	t.peaks += peak
@@ -136,7 +137,8 @@ func (t *tally) point(predicted, peak, limits float64) {
 	}
 }
 
-func (t *tally) score() Score {
+// Score is the rates and averages of what was added; zero of nothing.
+func (t *Tally) Score() Score {
 	if t.points == 0 {
 		return Score{}
 	}

@@ -27,6 +27,14 @@ func DefaultOptions() Options {
 	}
 }
 
+// Names of the terms of a trace.
+const (
+	TermPercentile  = "percentile"
+	TermMargin      = "margin in percent"
+	TermMinimum     = "minimum"
+	TermOutOfMemory = "after running out of memory"
+)
+
 // Term is a named figure of a trace: cores, bytes, or a plain number.
 type Term struct {
 	Name  string  `json:"name"`
@@ -81,9 +89,9 @@ func (r Rule) bounds(percentile func(float64) float64, floor, confidence, share,
 	lower := min(max(estimate(r.Lower)*narrower, least, floor), target)
 	upper := max(estimate(r.Upper)*wider, target)
 	out := Bounds{Lower: whole(lower * scale), Target: whole(target * scale), Upper: whole(upper * scale)}
-	out.Trace = []Term{{"percentile", percentile(r.Target)}, {"margin in percent", r.MarginPercent}, {"minimum", least}}
+	out.Trace = []Term{{TermPercentile, percentile(r.Target)}, {TermMargin, r.MarginPercent}, {TermMinimum, least}}
 	if floor > 0 {
-		out.Trace = append(out.Trace, Term{"after running out of memory", floor})
+		out.Trace = append(out.Trace, Term{TermOutOfMemory, floor})
 	}
 	return out
 }

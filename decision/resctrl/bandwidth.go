@@ -11,26 +11,37 @@ type Vendor string
 const (
 	Intel Vendor = "GenuineIntel"
 	AMD   Vendor = "AuthenticAMD"
+	// ARM is any implementer: MPAM counts in percent. Its processors have a number instead of a name.
+	ARM Vendor = "ARM"
 )
 
 // Bandwidth of the two kinds.
 const (
-	// intelStep is the step of Intel's percentages, and the least of them.
-	intelStep = 10
+	// percentStep is the usual step of percentages, and the least of them.
+	percentStep = 10
 	// amdAll is AMD's value for no bound: the least figure above all bandwidths; amdScale that for all of it as a bound.
 	amdAll   = 2048
 	amdScale = 160
 )
 
-// Bandwidth is the value of memory bandwidth for a percentage. A vendor that is not known is an error: a figure that means
-// percent on one processor means eighths of a gigabyte per second on another.
+// Bandwidth is the value of memory bandwidth for a percentage, on a processor with the usual steps. A vendor that is not known is
+// an error: a figure that means percent on one processor means eighths of a gigabyte per second on another.
 func Bandwidth(vendor Vendor, percent int64) (int64, error) {
+	return BandwidthInSteps(vendor, percent, 0, 0)
+}
+
+// BandwidthInSteps is Bandwidth on a processor whose percentages have a step and a least of their own; 0 for the usual 10 of
+// each. Percentages are rounded up to the next step, so that nobody gets less than he was promised.
+func BandwidthInSteps(vendor Vendor, percent, step, least int64) (int64, error) {
 	if percent <= 0 || percent > 100 {
 		return 0, fmt.Errorf("%d %% of the memory bandwidth is not between 1 and 100", percent)
 	}
+	if step <= 0 || step > 100 {
+		step = percentStep
+	}
 	switch vendor {
-	case Intel:
-		return (percent + intelStep - 1) / intelStep * intelStep, nil
+	case Intel, ARM:
+		return min(max((percent+step-1)/step*step, least), 100), nil
 	case AMD:
 		if percent == 100 {
 			return amdAll, nil

@@ -16,8 +16,14 @@ type Machine struct {
 	Mask uint64
 	// LeastWays that a mask may have; 1 where it is 0.
 	LeastWays int
+	// CodeAndData is true where code and data have shares of the cache of their own; both get the same.
+	CodeAndData bool
 	// Bandwidth is true where memory bandwidth can be divided.
 	Bandwidth bool
+	// BandwidthStep and LeastBandwidth are in percent, of processors that count so; 10 where they are 0.
+	BandwidthStep, LeastBandwidth int64
+	// Megabytes is true where the kernel was told to take bandwidth in megabytes per second, which no share says.
+	Megabytes bool
 	// Caches are the ids of the last-level caches.
 	Caches []int
 }
@@ -27,6 +33,8 @@ type Schemata struct {
 	// L3 is the ways of each cache, and MB the bandwidth; nil is not written.
 	L3 []CacheValue `json:"l3,omitempty"`
 	MB []CacheValue `json:"mb,omitempty"`
+	// CodeAndData is true where the ways are given to code and to data.
+	CodeAndData bool `json:"codeAndData,omitempty"`
 	// Problems say what could not be divided, and why; its share is left out.
 	Problems []string `json:"problems,omitempty"`
 }
@@ -132,7 +140,11 @@ func (s *shares) bandwidth(caches []int, percent int64) {
 	if !s.machine.Bandwidth {
 		return
 	}
-	value, err := Bandwidth(s.machine.Vendor, percent)
+	if s.machine.Megabytes {
+		s.problem("resctrl is mounted with mba_MBps: memory bandwidth is no share there")
+		return
+	}
+	value, err := BandwidthInSteps(s.machine.Vendor, percent, s.machine.BandwidthStep, s.machine.LeastBandwidth)
 	if err != nil {
 		s.problem("%v", err)
 		return
@@ -143,7 +155,7 @@ func (s *shares) bandwidth(caches []int, percent int64) {
 }
 
 func (s *shares) schemata() Schemata {
-	s.out.L3, s.out.MB = ordered(s.l3), ordered(s.mb)
+	s.out.L3, s.out.MB, s.out.CodeAndData = ordered(s.l3), ordered(s.mb), s.machine.CodeAndData
 	return s.out
 }
 
@@ -156,13 +168,19 @@ func ordered(values map[int]uint64) []CacheValue {
 	return out
 }
 
-// Lines are the schemata as the kernel reads them, one line for each resource: L3:0=f;1=f and MB:0=100;1=100.
+// Lines are the schemata as the kernel reads them, one line for each resource: L3:0=f;1=f and MB:0=100;1=100, with L3CODE and
+// L3DATA in the place of L3 where the two are told apart.
 func (s Schemata) Lines() []string {
-	var out []string
-	for _, resource := range []struct {
+	type resource struct {
 		name, format string
 		values       []CacheValue
-	}{{"L3", "%d=%x", s.L3}, {"MB", "%d=%d", s.MB}} {
+	}
+	resources := []resource{{"L3", "%d=%x", s.L3}, {"MB", "%d=%d", s.MB}}
+	if s.CodeAndData {
+		resources = []resource{{"L3CODE", "%d=%x", s.L3}, {"L3DATA", "%d=%x", s.L3}, {"MB", "%d=%d", s.MB}}
+	}
+	var out []string
+	for _, resource := range resources {
 		if len(resource.values) == 0 {
 			continue
 		}
@@ -180,15 +198,15 @@ const (
 	GroupLSR = "LSR"
 	GroupLS  = "LS"
 	GroupBE  = "BE"
-	// podGroupPrefix begins the group of a pod with shares of its own.
-	podGroupPrefix = "koordlet-"
+	// PodGroupPrefix begins the group of a pod with shares of its own.
+	PodGroupPrefix = "koordlet-"
 )
 
 // GroupOf names the group of a pod: its own where the annotation gives it shares, else that of its class; empty for SYSTEM
 // pods, which stay in the root group.
 func GroupOf(class extension.QoSClass, podUID string, ownShares bool) string {
 	if ownShares {
-		return podGroupPrefix + podUID
+		return PodGroupPrefix + podUID
 	}
 	switch class {
 	case extension.QoSLSE, extension.QoSLSR:

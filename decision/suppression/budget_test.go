@@ -30,6 +30,13 @@ func TestBudget(t *testing.T) {
 		"a threshold of zero is a threshold": {
 			strategy: &slov1alpha1.ResourceThresholdStrategy{CPUSuppressThresholdPercent: new(int64(0))}, want: 0,
 		},
+		"disturbed services are left a part of it": {
+			change: func(m *Measurement) { m.Relief = Relief{Percent: 50, Why: "shop/web is disturbed"} }, want: 2_900,
+		},
+		"what disturbed services are left does not touch the minimum": {
+			change:   func(m *Measurement) { m.Relief = Relief{Percent: 50} },
+			strategy: &slov1alpha1.ResourceThresholdStrategy{CPUSuppressMinPercent: new(int64(10))}, want: 3_200,
+		},
 		"pods that were not measured count as system use": {
 			change: func(m *Measurement) { m.Pods = m.Pods[1:] }, want: 5_800,
 		},

@@ -39,6 +39,16 @@ type Measurement struct {
 	// part of what the node uses beyond them, which is taken from the budget just the same.
 	Pods             []Load `json:"pods,omitempty"`
 	HostApplications []Load `json:"hostApplications,omitempty"`
+	// Relief is what best effort gives up besides; the zero value is nothing.
+	Relief Relief `json:"relief,omitzero"`
+}
+
+// Relief is a part of the budget that best effort gives up because it disturbs services.
+type Relief struct {
+	// Percent of the budget that is left, 1 to 99; any other value leaves it whole.
+	Percent int64 `json:"percent"`
+	// Why in words.
+	Why string `json:"why,omitempty"`
 }
 
 // Input is everything the suppression of one node depends on. Nothing in it is modified.

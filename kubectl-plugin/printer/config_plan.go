@@ -43,6 +43,7 @@ func ConfigPlan(w io.Writer, v ConfigPlanView, o Options) error {
 		{"Rendered for nodes", len(v.Plan.Groups) == 0, func(w io.Writer) error { return planGroups(w, v.Plan, o) }},
 		{"Offers", len(v.Plan.Summary.Offers) == 0, func(w io.Writer) error { return planOffers(w, v.Plan, o) }},
 		{"Nodes by change of offer", len(v.Plan.Histogram) == 0, func(w io.Writer) error { return planHistogram(w, v.Plan, o) }},
+		{"Ratios", !anyRatios(v.Plan), func(w io.Writer) error { return planRatios(w, v.Plan, o) }},
 		{"Nodes", !anyOffers(v.Plan), func(w io.Writer) error { return planNodes(w, v.Plan, o) }},
 		{"Pods at once", len(v.Plan.Pods) == 0, func(w io.Writer) error { return planPods(w, v.Plan, o) }},
 		{"Quotas", len(v.Plan.Quotas) == 0, func(w io.Writer) error { return planQuotas(w, v.Plan, o) }},

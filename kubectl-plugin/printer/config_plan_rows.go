@@ -1,8 +1,10 @@
 package printer
 
 import (
+	"cmp"
 	"io"
 	"slices"
+	"strings"
 
 	"koordinator.sh/koord/decision/configplan"
 )
@@ -30,6 +32,30 @@ func planNodes(w io.Writer, p *configplan.Plan, o Options) error {
 		return err
 	}
 	return more(w, count(omitted, "change")+" more, which lose less; -o wide lists all", o)
+}
+
+func anyRatios(p *configplan.Plan) bool {
+	return slices.ContainsFunc(p.Nodes, func(n configplan.NodeChange) bool { return len(n.Ratios) > 0 })
+}
+
+// planRatios lists nodes whose cpu normalization or amplification changes.
+func planRatios(w io.Writer, p *configplan.Plan, o Options) error {
+	t := table{indent: 2, columns: []column{{header: "NODE", flexible: 16}, {header: "RATIO"}, {header: "OLD"}, {header: "NEW"}, {header: "BECAUSE", drop: 1, flexible: 24}}}
+	omitted := 0
+	for i := range p.Nodes {
+		for _, ratio := range p.Nodes[i].Ratios {
+			if len(t.rows) >= shownRows && !o.Wide {
+				omitted++
+				continue
+			}
+			name := ratio.Annotation[strings.LastIndexByte(ratio.Annotation, '/')+1:]
+			t.add(text(p.Nodes[i].Name), text(name), text(cmp.Or(ratio.Old, none)), painted(Strong, cmp.Or(ratio.New, none)), text(ratio.Reason))
+		}
+	}
+	if _, err := t.render(w, o); err != nil || omitted == 0 {
+		return err
+	}
+	return more(w, count(omitted, "ratio")+" more; -o wide lists all", o)
 }
 
 type offerRow struct {

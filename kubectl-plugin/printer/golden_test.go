@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,7 +29,7 @@ func views(t testing.TB) map[string]view {
 		t.Fatal(err)
 	}
 	stale, _ := finding.Lookup(finding.MetricStale)
-	return map[string]view{
+	all := map[string]view{
 		"top-nodes":           func(w io.Writer, o Options) error { return NodeOverviews(w, nodesFixture(), o) },
 		"top-nodes-wide":      func(w io.Writer, o Options) error { o.Wide = true; return NodeOverviews(w, nodesFixture(), o) },
 		"top-nodes-noheaders": func(w io.Writer, o Options) error { o.NoHeaders = true; return NodeOverviews(w, nodesFixture(), o) },
@@ -58,6 +59,8 @@ func views(t testing.TB) map[string]view {
 		"why":                  func(w io.Writer, o Options) error { return Code(w, stale, English, o) },
 		"why-zh":               func(w io.Writer, o Options) error { return Code(w, stale, Chinese, o) },
 	}
+	maps.Copy(all, agentViews())
+	return all
 }
 
 func TestEveryViewAtEveryWidthInEveryStyle(t *testing.T) {

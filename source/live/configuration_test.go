@@ -237,7 +237,7 @@ func TestRevisionsAreBoundedAndNeverRenumbered(t *testing.T) {
 }
 
 func TestImpactDoesWithWhatItMayRead(t *testing.T) {
-	a := &archive{Server: livetest.Server{Nodes: []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n"}}}, Denied: []string{"list pods"}}}
+	a := &archive{Server: livetest.Server{Nodes: []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n"}}}, Denied: []string{"list pods", "list nodeslos"}}}
 	got, err := a.source(t).Impact(t.Context())
 	if err != nil || len(got.Nodes) != 1 {
 		t.Fatalf("got %+v, %v", got, err)

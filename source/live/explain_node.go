@@ -36,6 +36,15 @@ func (s *Source) ExplainNode(ctx context.Context, name string, spec diagnosticsv
 	if err := s.explainFromObjects(ctx, c, question); err != nil {
 		return nil, err
 	}
+	if spec.Agent != nil {
+		if len(spec.Resources) == 0 {
+			status := &question.Status
+			status.Waterfalls, status.Published, status.Strategy, status.Findings, status.Incomplete = nil, nil, nil, nil, nil
+		}
+		if err := s.explainAgentFromObjects(ctx, c, question); err != nil {
+			return nil, err
+		}
+	}
 	question.Status.Findings = append([]diagnosticsv1alpha1.Finding{note}, question.Status.Findings...)
 	return question, nil
 }

@@ -19,6 +19,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/source"
@@ -76,6 +77,7 @@ type clients struct {
 	core        rest.Interface
 	slo         rest.Interface
 	diagnostics rest.Interface
+	analysis    rest.Interface
 	server      string
 }
 
@@ -110,7 +112,7 @@ func (s *Source) newClients() (*clients, error) {
 		into *rest.Interface
 		make func(*rest.Config)
 	}{
-		{&c.core, coreGroup}, {&c.slo, sloGroup}, {&c.diagnostics, diagnosticsGroup},
+		{&c.core, coreGroup}, {&c.slo, sloGroup}, {&c.diagnostics, diagnosticsGroup}, {&c.analysis, analysisGroup},
 	}
 	for _, group := range groups {
 		of := rest.CopyConfig(config)
@@ -151,6 +153,11 @@ func sloGroup(config *rest.Config) {
 func diagnosticsGroup(config *rest.Config) {
 	sloGroup(config)
 	config.GroupVersion = &diagnosticsv1alpha1.GroupVersion
+}
+
+func analysisGroup(config *rest.Config) {
+	sloGroup(config)
+	config.GroupVersion = &analysisv1alpha1.GroupVersion
 }
 
 // loopback says whether the server is on this machine, where compressing costs more than it saves.

@@ -26,6 +26,9 @@ func (s *Source) Names(ctx context.Context, kind source.Kind, namespace string, 
 	if err != nil {
 		return nil, err
 	}
+	if kind == source.KindRecommendation {
+		return names(ctx, c.analysis, recommendationRequest(namespace), limit)
+	}
 	resource, ok := plurals[kind]
 	if !ok {
 		return nil, fmt.Errorf("list names: unknown kind %q", kind)

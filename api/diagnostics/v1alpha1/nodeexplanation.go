@@ -30,12 +30,15 @@ type NodeExplanationList struct {
 type NodeExplanationSpec struct {
 	// NodeName to explain.
 	NodeName string `json:"nodeName"`
-	// Resources to explain: batch-cpu, batch-memory, mid-cpu, mid-memory; default all four.
+	// Resources to explain: batch-cpu, batch-memory, mid-cpu, mid-memory; default all four, none when the agent is asked.
 	// +optional
 	Resources []string `json:"resources,omitempty"`
 	// MaxParts bounds the parts listed under a term; default 10, at most 1000.
 	// +optional
 	MaxParts *int32 `json:"maxParts,omitempty"`
+	// Agent asks the agent of the node, too; then only the resources that are named are explained.
+	// +optional
+	Agent *AgentQuestion `json:"agent,omitempty"`
 }
 
 // MetricState says how far a node's NodeMetric can be trusted.
@@ -73,6 +76,9 @@ type NodeExplanationStatus struct {
 	// Published compares node.status with the waterfalls.
 	// +optional
 	Published []PublishedResource `json:"published,omitempty"`
+	// Agent is what the agent of the node says; absent when it was not asked.
+	// +optional
+	Agent *AgentExplanation `json:"agent,omitempty"`
 	// Findings noticed on the way.
 	// +optional
 	Findings []Finding `json:"findings,omitempty"`

@@ -6,8 +6,83 @@
 package v1alpha1
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in AgentExplanation) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.AgentExplanation"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in AgentFeature) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.AgentFeature"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in AgentQuestion) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.AgentQuestion"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in AttemptRefusal) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.AttemptRefusal"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in AuditEntry) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.AuditEntry"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in AuditPage) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.AuditPage"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in AuditQuestion) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.AuditQuestion"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in CPUExplanation) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.CPUExplanation"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in CPUOwner) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.CPUOwner"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in CPUPool) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.CPUPool"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in CgroupSetting) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.CgroupSetting"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ContainerRecommendation) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.ContainerRecommendation"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ContainerResize) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.ContainerResize"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in EvictionCandidate) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.EvictionCandidate"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in EvictionForecast) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.EvictionForecast"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in EvictionTrigger) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.EvictionTrigger"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -126,8 +201,18 @@ func (in PodOverviewList) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PodResize) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.PodResize"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PodResourceOverview) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.PodResourceOverview"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PodSettings) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.PodSettings"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -156,6 +241,21 @@ func (in PublishedResource) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RecommendationApplication) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.RecommendationApplication"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RecommendationExplanation) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.RecommendationExplanation"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RecommendationExplanationList) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.RecommendationExplanationList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in RefusalGroup) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.RefusalGroup"
 }
@@ -163,6 +263,11 @@ func (in RefusalGroup) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ResourceOverview) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.ResourceOverview"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ResourceRecommendation) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.ResourceRecommendation"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -181,13 +286,28 @@ func (in SiblingAttempt) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in SortKey) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.SortKey"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in SourceRef) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.SourceRef"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in SuppressionExplanation) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.SuppressionExplanation"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Term) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.Term"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in UsageTrend) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.UsageTrend"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -17,99 +17,123 @@ import (
 
 func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
 	return map[string]common.OpenAPIDefinition{
-		resource.Quantity{}.OpenAPIModelName():              schema_apimachinery_pkg_api_resource_Quantity(ref),
-		v1.APIGroup{}.OpenAPIModelName():                    schema_pkg_apis_meta_v1_APIGroup(ref),
-		v1.APIGroupList{}.OpenAPIModelName():                schema_pkg_apis_meta_v1_APIGroupList(ref),
-		v1.APIResource{}.OpenAPIModelName():                 schema_pkg_apis_meta_v1_APIResource(ref),
-		v1.APIResourceList{}.OpenAPIModelName():             schema_pkg_apis_meta_v1_APIResourceList(ref),
-		v1.APIVersions{}.OpenAPIModelName():                 schema_pkg_apis_meta_v1_APIVersions(ref),
-		v1.ApplyOptions{}.OpenAPIModelName():                schema_pkg_apis_meta_v1_ApplyOptions(ref),
-		v1.Condition{}.OpenAPIModelName():                   schema_pkg_apis_meta_v1_Condition(ref),
-		v1.CreateOptions{}.OpenAPIModelName():               schema_pkg_apis_meta_v1_CreateOptions(ref),
-		v1.DeleteOptions{}.OpenAPIModelName():               schema_pkg_apis_meta_v1_DeleteOptions(ref),
-		v1.Duration{}.OpenAPIModelName():                    schema_pkg_apis_meta_v1_Duration(ref),
-		v1.FieldSelectorRequirement{}.OpenAPIModelName():    schema_pkg_apis_meta_v1_FieldSelectorRequirement(ref),
-		v1.FieldsV1{}.OpenAPIModelName():                    schema_pkg_apis_meta_v1_FieldsV1(ref),
-		v1.GetOptions{}.OpenAPIModelName():                  schema_pkg_apis_meta_v1_GetOptions(ref),
-		v1.GroupKind{}.OpenAPIModelName():                   schema_pkg_apis_meta_v1_GroupKind(ref),
-		v1.GroupResource{}.OpenAPIModelName():               schema_pkg_apis_meta_v1_GroupResource(ref),
-		v1.GroupVersion{}.OpenAPIModelName():                schema_pkg_apis_meta_v1_GroupVersion(ref),
-		v1.GroupVersionForDiscovery{}.OpenAPIModelName():    schema_pkg_apis_meta_v1_GroupVersionForDiscovery(ref),
-		v1.GroupVersionKind{}.OpenAPIModelName():            schema_pkg_apis_meta_v1_GroupVersionKind(ref),
-		v1.GroupVersionResource{}.OpenAPIModelName():        schema_pkg_apis_meta_v1_GroupVersionResource(ref),
-		v1.InternalEvent{}.OpenAPIModelName():               schema_pkg_apis_meta_v1_InternalEvent(ref),
-		v1.LabelSelector{}.OpenAPIModelName():               schema_pkg_apis_meta_v1_LabelSelector(ref),
-		v1.LabelSelectorRequirement{}.OpenAPIModelName():    schema_pkg_apis_meta_v1_LabelSelectorRequirement(ref),
-		v1.List{}.OpenAPIModelName():                        schema_pkg_apis_meta_v1_List(ref),
-		v1.ListMeta{}.OpenAPIModelName():                    schema_pkg_apis_meta_v1_ListMeta(ref),
-		v1.ListOptions{}.OpenAPIModelName():                 schema_pkg_apis_meta_v1_ListOptions(ref),
-		v1.ManagedFieldsEntry{}.OpenAPIModelName():          schema_pkg_apis_meta_v1_ManagedFieldsEntry(ref),
-		v1.MicroTime{}.OpenAPIModelName():                   schema_pkg_apis_meta_v1_MicroTime(ref),
-		v1.ObjectMeta{}.OpenAPIModelName():                  schema_pkg_apis_meta_v1_ObjectMeta(ref),
-		v1.OwnerReference{}.OpenAPIModelName():              schema_pkg_apis_meta_v1_OwnerReference(ref),
-		v1.PartialObjectMetadata{}.OpenAPIModelName():       schema_pkg_apis_meta_v1_PartialObjectMetadata(ref),
-		v1.PartialObjectMetadataList{}.OpenAPIModelName():   schema_pkg_apis_meta_v1_PartialObjectMetadataList(ref),
-		v1.Patch{}.OpenAPIModelName():                       schema_pkg_apis_meta_v1_Patch(ref),
-		v1.PatchOptions{}.OpenAPIModelName():                schema_pkg_apis_meta_v1_PatchOptions(ref),
-		v1.Preconditions{}.OpenAPIModelName():               schema_pkg_apis_meta_v1_Preconditions(ref),
-		v1.RootPaths{}.OpenAPIModelName():                   schema_pkg_apis_meta_v1_RootPaths(ref),
-		v1.ServerAddressByClientCIDR{}.OpenAPIModelName():   schema_pkg_apis_meta_v1_ServerAddressByClientCIDR(ref),
-		v1.ShardInfo{}.OpenAPIModelName():                   schema_pkg_apis_meta_v1_ShardInfo(ref),
-		v1.Status{}.OpenAPIModelName():                      schema_pkg_apis_meta_v1_Status(ref),
-		v1.StatusCause{}.OpenAPIModelName():                 schema_pkg_apis_meta_v1_StatusCause(ref),
-		v1.StatusDetails{}.OpenAPIModelName():               schema_pkg_apis_meta_v1_StatusDetails(ref),
-		v1.Table{}.OpenAPIModelName():                       schema_pkg_apis_meta_v1_Table(ref),
-		v1.TableColumnDefinition{}.OpenAPIModelName():       schema_pkg_apis_meta_v1_TableColumnDefinition(ref),
-		v1.TableOptions{}.OpenAPIModelName():                schema_pkg_apis_meta_v1_TableOptions(ref),
-		v1.TableRow{}.OpenAPIModelName():                    schema_pkg_apis_meta_v1_TableRow(ref),
-		v1.TableRowCondition{}.OpenAPIModelName():           schema_pkg_apis_meta_v1_TableRowCondition(ref),
-		v1.Time{}.OpenAPIModelName():                        schema_pkg_apis_meta_v1_Time(ref),
-		v1.Timestamp{}.OpenAPIModelName():                   schema_pkg_apis_meta_v1_Timestamp(ref),
-		v1.TypeMeta{}.OpenAPIModelName():                    schema_pkg_apis_meta_v1_TypeMeta(ref),
-		v1.UpdateOptions{}.OpenAPIModelName():               schema_pkg_apis_meta_v1_UpdateOptions(ref),
-		v1.WatchEvent{}.OpenAPIModelName():                  schema_pkg_apis_meta_v1_WatchEvent(ref),
-		runtime.RawExtension{}.OpenAPIModelName():           schema_k8sio_apimachinery_pkg_runtime_RawExtension(ref),
-		runtime.TypeMeta{}.OpenAPIModelName():               schema_k8sio_apimachinery_pkg_runtime_TypeMeta(ref),
-		runtime.Unknown{}.OpenAPIModelName():                schema_k8sio_apimachinery_pkg_runtime_Unknown(ref),
-		version.Info{}.OpenAPIModelName():                   schema_k8sio_apimachinery_pkg_version_Info(ref),
-		v1alpha1.AttemptRefusal{}.OpenAPIModelName():        schema_koord_api_diagnostics_v1alpha1_AttemptRefusal(ref),
-		v1alpha1.Finding{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_Finding(ref),
-		v1alpha1.Fix{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_Fix(ref),
-		v1alpha1.LoadOverview{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_LoadOverview(ref),
-		v1alpha1.MetricFacts{}.OpenAPIModelName():           schema_koord_api_diagnostics_v1alpha1_MetricFacts(ref),
-		v1alpha1.NodeExplanation{}.OpenAPIModelName():       schema_koord_api_diagnostics_v1alpha1_NodeExplanation(ref),
-		v1alpha1.NodeExplanationList{}.OpenAPIModelName():   schema_koord_api_diagnostics_v1alpha1_NodeExplanationList(ref),
-		v1alpha1.NodeExplanationSpec{}.OpenAPIModelName():   schema_koord_api_diagnostics_v1alpha1_NodeExplanationSpec(ref),
-		v1alpha1.NodeExplanationStatus{}.OpenAPIModelName(): schema_koord_api_diagnostics_v1alpha1_NodeExplanationStatus(ref),
-		v1alpha1.NodeFacts{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_NodeFacts(ref),
-		v1alpha1.NodeOverview{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_NodeOverview(ref),
-		v1alpha1.NodeOverviewList{}.OpenAPIModelName():      schema_koord_api_diagnostics_v1alpha1_NodeOverviewList(ref),
-		v1alpha1.NodeRefusal{}.OpenAPIModelName():           schema_koord_api_diagnostics_v1alpha1_NodeRefusal(ref),
-		v1alpha1.NodeScore{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_NodeScore(ref),
-		v1alpha1.Origin{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_Origin(ref),
-		v1alpha1.Placement{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_Placement(ref),
-		v1alpha1.PluginScore{}.OpenAPIModelName():           schema_koord_api_diagnostics_v1alpha1_PluginScore(ref),
-		v1alpha1.PodExplanation{}.OpenAPIModelName():        schema_koord_api_diagnostics_v1alpha1_PodExplanation(ref),
-		v1alpha1.PodExplanationList{}.OpenAPIModelName():    schema_koord_api_diagnostics_v1alpha1_PodExplanationList(ref),
-		v1alpha1.PodExplanationSpec{}.OpenAPIModelName():    schema_koord_api_diagnostics_v1alpha1_PodExplanationSpec(ref),
-		v1alpha1.PodExplanationStatus{}.OpenAPIModelName():  schema_koord_api_diagnostics_v1alpha1_PodExplanationStatus(ref),
-		v1alpha1.PodFacts{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_PodFacts(ref),
-		v1alpha1.PodOverview{}.OpenAPIModelName():           schema_koord_api_diagnostics_v1alpha1_PodOverview(ref),
-		v1alpha1.PodOverviewList{}.OpenAPIModelName():       schema_koord_api_diagnostics_v1alpha1_PodOverviewList(ref),
-		v1alpha1.PodResourceOverview{}.OpenAPIModelName():   schema_koord_api_diagnostics_v1alpha1_PodResourceOverview(ref),
-		v1alpha1.Preemption{}.OpenAPIModelName():            schema_koord_api_diagnostics_v1alpha1_Preemption(ref),
-		v1alpha1.PreemptionDecline{}.OpenAPIModelName():     schema_koord_api_diagnostics_v1alpha1_PreemptionDecline(ref),
-		v1alpha1.PreemptionRefusal{}.OpenAPIModelName():     schema_koord_api_diagnostics_v1alpha1_PreemptionRefusal(ref),
-		v1alpha1.PreemptionVictim{}.OpenAPIModelName():      schema_koord_api_diagnostics_v1alpha1_PreemptionVictim(ref),
-		v1alpha1.PublishedResource{}.OpenAPIModelName():     schema_koord_api_diagnostics_v1alpha1_PublishedResource(ref),
-		v1alpha1.RefusalGroup{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_RefusalGroup(ref),
-		v1alpha1.ResourceOverview{}.OpenAPIModelName():      schema_koord_api_diagnostics_v1alpha1_ResourceOverview(ref),
-		v1alpha1.SchedulingAttempt{}.OpenAPIModelName():     schema_koord_api_diagnostics_v1alpha1_SchedulingAttempt(ref),
-		v1alpha1.Setting{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_Setting(ref),
-		v1alpha1.SiblingAttempt{}.OpenAPIModelName():        schema_koord_api_diagnostics_v1alpha1_SiblingAttempt(ref),
-		v1alpha1.SourceRef{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_SourceRef(ref),
-		v1alpha1.Term{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_Term(ref),
-		v1alpha1.Waterfall{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_Waterfall(ref),
+		resource.Quantity{}.OpenAPIModelName():                      schema_apimachinery_pkg_api_resource_Quantity(ref),
+		v1.APIGroup{}.OpenAPIModelName():                            schema_pkg_apis_meta_v1_APIGroup(ref),
+		v1.APIGroupList{}.OpenAPIModelName():                        schema_pkg_apis_meta_v1_APIGroupList(ref),
+		v1.APIResource{}.OpenAPIModelName():                         schema_pkg_apis_meta_v1_APIResource(ref),
+		v1.APIResourceList{}.OpenAPIModelName():                     schema_pkg_apis_meta_v1_APIResourceList(ref),
+		v1.APIVersions{}.OpenAPIModelName():                         schema_pkg_apis_meta_v1_APIVersions(ref),
+		v1.ApplyOptions{}.OpenAPIModelName():                        schema_pkg_apis_meta_v1_ApplyOptions(ref),
+		v1.Condition{}.OpenAPIModelName():                           schema_pkg_apis_meta_v1_Condition(ref),
+		v1.CreateOptions{}.OpenAPIModelName():                       schema_pkg_apis_meta_v1_CreateOptions(ref),
+		v1.DeleteOptions{}.OpenAPIModelName():                       schema_pkg_apis_meta_v1_DeleteOptions(ref),
+		v1.Duration{}.OpenAPIModelName():                            schema_pkg_apis_meta_v1_Duration(ref),
+		v1.FieldSelectorRequirement{}.OpenAPIModelName():            schema_pkg_apis_meta_v1_FieldSelectorRequirement(ref),
+		v1.FieldsV1{}.OpenAPIModelName():                            schema_pkg_apis_meta_v1_FieldsV1(ref),
+		v1.GetOptions{}.OpenAPIModelName():                          schema_pkg_apis_meta_v1_GetOptions(ref),
+		v1.GroupKind{}.OpenAPIModelName():                           schema_pkg_apis_meta_v1_GroupKind(ref),
+		v1.GroupResource{}.OpenAPIModelName():                       schema_pkg_apis_meta_v1_GroupResource(ref),
+		v1.GroupVersion{}.OpenAPIModelName():                        schema_pkg_apis_meta_v1_GroupVersion(ref),
+		v1.GroupVersionForDiscovery{}.OpenAPIModelName():            schema_pkg_apis_meta_v1_GroupVersionForDiscovery(ref),
+		v1.GroupVersionKind{}.OpenAPIModelName():                    schema_pkg_apis_meta_v1_GroupVersionKind(ref),
+		v1.GroupVersionResource{}.OpenAPIModelName():                schema_pkg_apis_meta_v1_GroupVersionResource(ref),
+		v1.InternalEvent{}.OpenAPIModelName():                       schema_pkg_apis_meta_v1_InternalEvent(ref),
+		v1.LabelSelector{}.OpenAPIModelName():                       schema_pkg_apis_meta_v1_LabelSelector(ref),
+		v1.LabelSelectorRequirement{}.OpenAPIModelName():            schema_pkg_apis_meta_v1_LabelSelectorRequirement(ref),
+		v1.List{}.OpenAPIModelName():                                schema_pkg_apis_meta_v1_List(ref),
+		v1.ListMeta{}.OpenAPIModelName():                            schema_pkg_apis_meta_v1_ListMeta(ref),
+		v1.ListOptions{}.OpenAPIModelName():                         schema_pkg_apis_meta_v1_ListOptions(ref),
+		v1.ManagedFieldsEntry{}.OpenAPIModelName():                  schema_pkg_apis_meta_v1_ManagedFieldsEntry(ref),
+		v1.MicroTime{}.OpenAPIModelName():                           schema_pkg_apis_meta_v1_MicroTime(ref),
+		v1.ObjectMeta{}.OpenAPIModelName():                          schema_pkg_apis_meta_v1_ObjectMeta(ref),
+		v1.OwnerReference{}.OpenAPIModelName():                      schema_pkg_apis_meta_v1_OwnerReference(ref),
+		v1.PartialObjectMetadata{}.OpenAPIModelName():               schema_pkg_apis_meta_v1_PartialObjectMetadata(ref),
+		v1.PartialObjectMetadataList{}.OpenAPIModelName():           schema_pkg_apis_meta_v1_PartialObjectMetadataList(ref),
+		v1.Patch{}.OpenAPIModelName():                               schema_pkg_apis_meta_v1_Patch(ref),
+		v1.PatchOptions{}.OpenAPIModelName():                        schema_pkg_apis_meta_v1_PatchOptions(ref),
+		v1.Preconditions{}.OpenAPIModelName():                       schema_pkg_apis_meta_v1_Preconditions(ref),
+		v1.RootPaths{}.OpenAPIModelName():                           schema_pkg_apis_meta_v1_RootPaths(ref),
+		v1.ServerAddressByClientCIDR{}.OpenAPIModelName():           schema_pkg_apis_meta_v1_ServerAddressByClientCIDR(ref),
+		v1.ShardInfo{}.OpenAPIModelName():                           schema_pkg_apis_meta_v1_ShardInfo(ref),
+		v1.Status{}.OpenAPIModelName():                              schema_pkg_apis_meta_v1_Status(ref),
+		v1.StatusCause{}.OpenAPIModelName():                         schema_pkg_apis_meta_v1_StatusCause(ref),
+		v1.StatusDetails{}.OpenAPIModelName():                       schema_pkg_apis_meta_v1_StatusDetails(ref),
+		v1.Table{}.OpenAPIModelName():                               schema_pkg_apis_meta_v1_Table(ref),
+		v1.TableColumnDefinition{}.OpenAPIModelName():               schema_pkg_apis_meta_v1_TableColumnDefinition(ref),
+		v1.TableOptions{}.OpenAPIModelName():                        schema_pkg_apis_meta_v1_TableOptions(ref),
+		v1.TableRow{}.OpenAPIModelName():                            schema_pkg_apis_meta_v1_TableRow(ref),
+		v1.TableRowCondition{}.OpenAPIModelName():                   schema_pkg_apis_meta_v1_TableRowCondition(ref),
+		v1.Time{}.OpenAPIModelName():                                schema_pkg_apis_meta_v1_Time(ref),
+		v1.Timestamp{}.OpenAPIModelName():                           schema_pkg_apis_meta_v1_Timestamp(ref),
+		v1.TypeMeta{}.OpenAPIModelName():                            schema_pkg_apis_meta_v1_TypeMeta(ref),
+		v1.UpdateOptions{}.OpenAPIModelName():                       schema_pkg_apis_meta_v1_UpdateOptions(ref),
+		v1.WatchEvent{}.OpenAPIModelName():                          schema_pkg_apis_meta_v1_WatchEvent(ref),
+		runtime.RawExtension{}.OpenAPIModelName():                   schema_k8sio_apimachinery_pkg_runtime_RawExtension(ref),
+		runtime.TypeMeta{}.OpenAPIModelName():                       schema_k8sio_apimachinery_pkg_runtime_TypeMeta(ref),
+		runtime.Unknown{}.OpenAPIModelName():                        schema_k8sio_apimachinery_pkg_runtime_Unknown(ref),
+		version.Info{}.OpenAPIModelName():                           schema_k8sio_apimachinery_pkg_version_Info(ref),
+		v1alpha1.AgentExplanation{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_AgentExplanation(ref),
+		v1alpha1.AgentFeature{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_AgentFeature(ref),
+		v1alpha1.AgentQuestion{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_AgentQuestion(ref),
+		v1alpha1.AttemptRefusal{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_AttemptRefusal(ref),
+		v1alpha1.AuditEntry{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_AuditEntry(ref),
+		v1alpha1.AuditPage{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_AuditPage(ref),
+		v1alpha1.AuditQuestion{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_AuditQuestion(ref),
+		v1alpha1.CPUExplanation{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_CPUExplanation(ref),
+		v1alpha1.CPUOwner{}.OpenAPIModelName():                      schema_koord_api_diagnostics_v1alpha1_CPUOwner(ref),
+		v1alpha1.CPUPool{}.OpenAPIModelName():                       schema_koord_api_diagnostics_v1alpha1_CPUPool(ref),
+		v1alpha1.CgroupSetting{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_CgroupSetting(ref),
+		v1alpha1.ContainerRecommendation{}.OpenAPIModelName():       schema_koord_api_diagnostics_v1alpha1_ContainerRecommendation(ref),
+		v1alpha1.ContainerResize{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_ContainerResize(ref),
+		v1alpha1.EvictionCandidate{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_EvictionCandidate(ref),
+		v1alpha1.EvictionForecast{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_EvictionForecast(ref),
+		v1alpha1.EvictionTrigger{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_EvictionTrigger(ref),
+		v1alpha1.Finding{}.OpenAPIModelName():                       schema_koord_api_diagnostics_v1alpha1_Finding(ref),
+		v1alpha1.Fix{}.OpenAPIModelName():                           schema_koord_api_diagnostics_v1alpha1_Fix(ref),
+		v1alpha1.LoadOverview{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_LoadOverview(ref),
+		v1alpha1.MetricFacts{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_MetricFacts(ref),
+		v1alpha1.NodeExplanation{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_NodeExplanation(ref),
+		v1alpha1.NodeExplanationList{}.OpenAPIModelName():           schema_koord_api_diagnostics_v1alpha1_NodeExplanationList(ref),
+		v1alpha1.NodeExplanationSpec{}.OpenAPIModelName():           schema_koord_api_diagnostics_v1alpha1_NodeExplanationSpec(ref),
+		v1alpha1.NodeExplanationStatus{}.OpenAPIModelName():         schema_koord_api_diagnostics_v1alpha1_NodeExplanationStatus(ref),
+		v1alpha1.NodeFacts{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_NodeFacts(ref),
+		v1alpha1.NodeOverview{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_NodeOverview(ref),
+		v1alpha1.NodeOverviewList{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_NodeOverviewList(ref),
+		v1alpha1.NodeRefusal{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_NodeRefusal(ref),
+		v1alpha1.NodeScore{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_NodeScore(ref),
+		v1alpha1.Origin{}.OpenAPIModelName():                        schema_koord_api_diagnostics_v1alpha1_Origin(ref),
+		v1alpha1.Placement{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_Placement(ref),
+		v1alpha1.PluginScore{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_PluginScore(ref),
+		v1alpha1.PodExplanation{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_PodExplanation(ref),
+		v1alpha1.PodExplanationList{}.OpenAPIModelName():            schema_koord_api_diagnostics_v1alpha1_PodExplanationList(ref),
+		v1alpha1.PodExplanationSpec{}.OpenAPIModelName():            schema_koord_api_diagnostics_v1alpha1_PodExplanationSpec(ref),
+		v1alpha1.PodExplanationStatus{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_PodExplanationStatus(ref),
+		v1alpha1.PodFacts{}.OpenAPIModelName():                      schema_koord_api_diagnostics_v1alpha1_PodFacts(ref),
+		v1alpha1.PodOverview{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_PodOverview(ref),
+		v1alpha1.PodOverviewList{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_PodOverviewList(ref),
+		v1alpha1.PodResize{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_PodResize(ref),
+		v1alpha1.PodResourceOverview{}.OpenAPIModelName():           schema_koord_api_diagnostics_v1alpha1_PodResourceOverview(ref),
+		v1alpha1.PodSettings{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_PodSettings(ref),
+		v1alpha1.Preemption{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_Preemption(ref),
+		v1alpha1.PreemptionDecline{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_PreemptionDecline(ref),
+		v1alpha1.PreemptionRefusal{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_PreemptionRefusal(ref),
+		v1alpha1.PreemptionVictim{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_PreemptionVictim(ref),
+		v1alpha1.PublishedResource{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_PublishedResource(ref),
+		v1alpha1.RecommendationApplication{}.OpenAPIModelName():     schema_koord_api_diagnostics_v1alpha1_RecommendationApplication(ref),
+		v1alpha1.RecommendationExplanation{}.OpenAPIModelName():     schema_koord_api_diagnostics_v1alpha1_RecommendationExplanation(ref),
+		v1alpha1.RecommendationExplanationList{}.OpenAPIModelName(): schema_koord_api_diagnostics_v1alpha1_RecommendationExplanationList(ref),
+		v1alpha1.RefusalGroup{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_RefusalGroup(ref),
+		v1alpha1.ResourceOverview{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_ResourceOverview(ref),
+		v1alpha1.ResourceRecommendation{}.OpenAPIModelName():        schema_koord_api_diagnostics_v1alpha1_ResourceRecommendation(ref),
+		v1alpha1.SchedulingAttempt{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_SchedulingAttempt(ref),
+		v1alpha1.Setting{}.OpenAPIModelName():                       schema_koord_api_diagnostics_v1alpha1_Setting(ref),
+		v1alpha1.SiblingAttempt{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_SiblingAttempt(ref),
+		v1alpha1.SortKey{}.OpenAPIModelName():                       schema_koord_api_diagnostics_v1alpha1_SortKey(ref),
+		v1alpha1.SourceRef{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_SourceRef(ref),
+		v1alpha1.SuppressionExplanation{}.OpenAPIModelName():        schema_koord_api_diagnostics_v1alpha1_SuppressionExplanation(ref),
+		v1alpha1.Term{}.OpenAPIModelName():                          schema_koord_api_diagnostics_v1alpha1_Term(ref),
+		v1alpha1.UsageTrend{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_UsageTrend(ref),
+		v1alpha1.Waterfall{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_Waterfall(ref),
 	}
 }
 
@@ -2816,6 +2840,318 @@ func schema_k8sio_apimachinery_pkg_version_Info(ref common.ReferenceCallback) co
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_AgentExplanation(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "AgentExplanation is what the agent of a node tells of it, or what the objects alone can tell where no agent answered.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"component": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Component that answered: koordlet, simulated-koordlet, or koordctl from the objects alone.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"instance": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Instance of the agent; it changes when the agent is started again.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"startedAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "StartedAt is when the agent was started.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"observedAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ObservedAt is the time of the measurement that the answer rests on; absent without one.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"readOnly": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ReadOnly agents measure and write nothing.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"cgroups": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Cgroups is the version and the driver of the node's cgroups, such as \"v2, systemd\".",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"features": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Features in the order in which they rank.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.AgentFeature{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"suppression": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Suppression of best-effort pods.",
+							Ref:         ref(v1alpha1.SuppressionExplanation{}.OpenAPIModelName()),
+						},
+					},
+					"cpus": {
+						SchemaProps: spec.SchemaProps{
+							Description: "CPUs of the node.",
+							Ref:         ref(v1alpha1.CPUExplanation{}.OpenAPIModelName()),
+						},
+					},
+					"pods": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Pods with what is set for them.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.PodSettings{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"evictions": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Evictions that may come.",
+							Ref:         ref(v1alpha1.EvictionForecast{}.OpenAPIModelName()),
+						},
+					},
+					"audit": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Audit of what the agent did.",
+							Ref:         ref(v1alpha1.AuditPage{}.OpenAPIModelName()),
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be told, and why; empty when the answer is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"component"},
+			},
+		},
+		Dependencies: []string{
+			v1.Time{}.OpenAPIModelName(), v1alpha1.AgentFeature{}.OpenAPIModelName(), v1alpha1.AuditPage{}.OpenAPIModelName(), v1alpha1.CPUExplanation{}.OpenAPIModelName(), v1alpha1.EvictionForecast{}.OpenAPIModelName(), v1alpha1.PodSettings{}.OpenAPIModelName(), v1alpha1.SuppressionExplanation{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_AgentFeature(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "AgentFeature is one feature of the agent.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Name of the feature's gate.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"rank": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Rank among those that set the same files, 1 for the highest; 0 for features that set none.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"gate": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Gate is true when the agent was started with the feature.",
+							Default:     false,
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"configured": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Configured says whether the NodeSLO asks for it.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"supported": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Supported says whether this kernel has what it takes.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"active": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Active says whether the feature wants anything at this moment.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"effective": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Effective says whether what it wants is in force.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"wanted": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Wanted counts the values that the feature wants, and InForce those of them that were found so when they were last read. Values that a feature of a higher rank has are in Outranked.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"inForce": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int32",
+						},
+					},
+					"outranked": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int32",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Reason for the states in one sentence.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"state": {
+						SchemaProps: spec.SchemaProps{
+							Description: "State is what the feature tells of itself in one sentence: groups of the cache, queues of a device, pods that burst.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"problems": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Problems are what is wanted of it and cannot be.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"lastError": {
+						SchemaProps: spec.SchemaProps{
+							Description: "LastError is the latest answer of the kernel or the API server that was none of success.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"lastErrorAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "LastErrorAt is when that was.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"name", "gate", "configured", "supported", "active", "effective"},
+			},
+		},
+		Dependencies: []string{
+			v1.Time{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_AgentQuestion(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "AgentQuestion is what the agent of a node is asked.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"sections": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Sections to answer; all but audit and pods when empty.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"podNamespace": {
+						SchemaProps: spec.SchemaProps{
+							Description: "PodNamespace and PodName choose the pod of section pods; all pods of the node when empty.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"podName": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"maxCandidates": {
+						SchemaProps: spec.SchemaProps{
+							Description: "MaxCandidates bounds the pods listed below a trigger of evictions; default 10, at most 1000.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"audit": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Audit chooses the entries of section audit; the latest when absent.",
+							Ref:         ref(v1alpha1.AuditQuestion{}.OpenAPIModelName()),
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.AuditQuestion{}.OpenAPIModelName()},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_AttemptRefusal(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -2856,6 +3192,761 @@ func schema_koord_api_diagnostics_v1alpha1_AttemptRefusal(ref common.ReferenceCa
 				Required: []string{"plugin", "code", "reason", "count"},
 			},
 		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_AuditEntry(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "AuditEntry is one thing that an agent did.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"number": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Number counts all entries of this instance of the agent from 1.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"time": {
+						SchemaProps: spec.SchemaProps{
+							Ref: ref(v1.MicroTime{}.OpenAPIModelName()),
+						},
+					},
+					"owner": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Owner is the feature that wanted it.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"object": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Object is the file, relative to the root of its tree, or the pod.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"old": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Old and New are what was there before and after; equal when it was refused.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"new": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"why": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Why with numbers.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"error": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Error is the answer of the kernel or the API server; empty when it did as told.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"number", "time", "owner", "object", "old", "new"},
+			},
+		},
+		Dependencies: []string{
+			v1.MicroTime{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_AuditPage(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "AuditPage is a part of an agent's audit log.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"entries": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Entries, the oldest first.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.AuditEntry{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"last": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Last is the number of the latest entry of the log; to be given as after to follow it.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"missed": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Missed counts the entries between after and the first that were pushed out of the log.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+				Required: []string{"entries", "last"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.AuditEntry{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_AuditQuestion(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "AuditQuestion chooses entries of an audit log.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"after": {
+						SchemaProps: spec.SchemaProps{
+							Description: "After is the number of an entry: those after it are returned, oldest first. The latest are when absent.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"instance": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Instance of the agent that numbered After. The entries of another instance are returned from its first.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"size": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Size bounds the entries; default 100, at most 2048.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_CPUExplanation(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "CPUExplanation is the CPUs of a node and whose they are.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"all": {
+						SchemaProps: spec.SchemaProps{
+							Description: "All CPUs of the node, as a Linux CPU list.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"pools": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Pools of CPUs that are shared.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.CPUPool{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"owners": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Owners of CPUs, by their first CPU.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.CPUOwner{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"all"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.CPUOwner{}.OpenAPIModelName(), v1alpha1.CPUPool{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_CPUOwner(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "CPUOwner has CPUs of its own.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Namespace and Name of a pod; the namespace is empty for what is no pod.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"qosClass": {
+						SchemaProps: spec.SchemaProps{
+							Description: "QoSClass of a pod.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"cpus": {
+						SchemaProps: spec.SchemaProps{
+							Description: "CPUs as a Linux CPU list, and their Count.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"count": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"lent": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Lent is true for CPUs that best-effort pods may run on.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name", "cpus", "count"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_CPUPool(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "CPUPool is CPUs that pods share.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Name is shared, for services, bestEffort, or suppressed, for the CPUs that best-effort pods are held to.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"numaNode": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NUMANode of the CPUs; absent for a pool that spans all.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"cpus": {
+						SchemaProps: spec.SchemaProps{
+							Description: "CPUs as a Linux CPU list, and their Count.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"count": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+				},
+				Required: []string{"name", "cpus", "count"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_CgroupSetting(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "CgroupSetting is one value of one cgroup.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"container": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Container whose cgroup it is; empty for the pod's own, and for those above it.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"cgroup": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Cgroup relative to its hierarchy.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"setting": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Setting by the name of its file in version 1 of cgroups.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"desired": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Desired is what the owner wants, Effective what was read back; empty when the file cannot be read.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"effective": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"matches": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Matches is true when both mean the same.",
+							Default:     false,
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"owner": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Owner is the feature that has the value, and Why it wants it so.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"why": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"outranked": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Outranked are the features that want another value and rank lower.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"error": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Error of reading the file.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"cgroup", "setting", "desired", "matches", "owner"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_ContainerRecommendation(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ContainerRecommendation is what the containers of one name should request.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"tier": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Tier of the resources: plain, mid or batch.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"cpu": {
+						SchemaProps: spec.SchemaProps{
+							Description: "CPU in milliCPU.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1alpha1.ResourceRecommendation{}.OpenAPIModelName()),
+						},
+					},
+					"memory": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Memory in bytes.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1alpha1.ResourceRecommendation{}.OpenAPIModelName()),
+						},
+					},
+					"confidenceSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ConfidenceSeconds is how long the container was observed, as far as it counts; from a day on it is enough to apply.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"firstSampleAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "FirstSampleAt and LastSampleAt are the ends of the time in which it was observed.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"lastSampleAt": {
+						SchemaProps: spec.SchemaProps{
+							Ref: ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"lastOOMAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "LastOOMAt is when a container last ran out of memory; absent when none did.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"name", "tier", "cpu", "memory"},
+			},
+		},
+		Dependencies: []string{
+			v1.Time{}.OpenAPIModelName(), v1alpha1.ResourceRecommendation{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_ContainerResize(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ContainerResize is the resources that a container would get; resources that are not named stay.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"requests": {
+						SchemaProps: spec.SchemaProps{
+							Type: []string{"object"},
+							AdditionalProperties: &spec.SchemaOrBool{
+								Allows: true,
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(resource.Quantity{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"limits": {
+						SchemaProps: spec.SchemaProps{
+							Type: []string{"object"},
+							AdditionalProperties: &spec.SchemaOrBool{
+								Allows: true,
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(resource.Quantity{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"name"},
+			},
+		},
+		Dependencies: []string{
+			resource.Quantity{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_EvictionCandidate(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "EvictionCandidate is a pod that may be evicted.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"frees": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Frees is what it releases, in the trigger's unit.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"keys": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Keys by which it was ordered; the first in which two pods differ decides.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.SortKey{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"victim": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Victim is true for a pod that is being evicted.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"namespace", "name", "frees"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.SortKey{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_EvictionForecast(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "EvictionForecast is how far a node is from evicting pods.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"trend": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Trend of what the node uses.",
+							Ref:         ref(v1alpha1.UsageTrend{}.OpenAPIModelName()),
+						},
+					},
+					"triggers": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Triggers in the order in which they decide.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.EvictionTrigger{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"evicted": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Evicted counts the evictions of the agent within EvictedWithinSeconds.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"evictedWithinSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int64",
+						},
+					},
+				},
+				Required: []string{"triggers"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.EvictionTrigger{}.OpenAPIModelName(), v1alpha1.UsageTrend{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_EvictionTrigger(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "EvictionTrigger is one feature that evicts, and for features that compare requests one tier of them.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"feature": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Feature by the name of its gate.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"tier": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Tier whose requests are compared with the offer: plain, mid or batch; empty for features that look at use.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"state": {
+						SchemaProps: spec.SchemaProps{
+							Description: "State of the trigger, and the Reason for it in one sentence.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"observedPercent": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ObservedPercent is compared with ThresholdPercent; absent when nothing was. For BECPUEvict lower is worse.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"thresholdPercent": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int64",
+						},
+					},
+					"targetPercent": {
+						SchemaProps: spec.SchemaProps{
+							Description: "TargetPercent is where evictions stop.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"margin": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Margin is by how much use or requests may still grow, or the limit of best-effort pods shrink, in Unit.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"release": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Release is what has to be released, in Unit.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"unit": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"seconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Seconds until it is triggered when use goes on as it did; 0 when it is, absent when that is never or not known.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"held": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Held says why nothing, or no more, is evicted although more is wanted.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"candidates": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Candidates in the order in which they would go.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.EvictionCandidate{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"candidatesOmitted": {
+						SchemaProps: spec.SchemaProps{
+							Description: "CandidatesOmitted counts those left out to bound the answer's size, and Protected the pods that are never taken.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"protected": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int32",
+						},
+					},
+				},
+				Required: []string{"feature", "state", "reason", "unit"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.EvictionCandidate{}.OpenAPIModelName()},
 	}
 }
 
@@ -3181,7 +4272,7 @@ func schema_koord_api_diagnostics_v1alpha1_NodeExplanationSpec(ref common.Refere
 					},
 					"resources": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Resources to explain: batch-cpu, batch-memory, mid-cpu, mid-memory; default all four.",
+							Description: "Resources to explain: batch-cpu, batch-memory, mid-cpu, mid-memory; default all four, none when the agent is asked.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -3201,10 +4292,18 @@ func schema_koord_api_diagnostics_v1alpha1_NodeExplanationSpec(ref common.Refere
 							Format:      "int32",
 						},
 					},
+					"agent": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Agent asks the agent of the node, too; then only the resources that are named are explained.",
+							Ref:         ref(v1alpha1.AgentQuestion{}.OpenAPIModelName()),
+						},
+					},
 				},
 				Required: []string{"nodeName"},
 			},
 		},
+		Dependencies: []string{
+			v1alpha1.AgentQuestion{}.OpenAPIModelName()},
 	}
 }
 
@@ -3279,6 +4378,12 @@ func schema_koord_api_diagnostics_v1alpha1_NodeExplanationStatus(ref common.Refe
 							},
 						},
 					},
+					"agent": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Agent is what the agent of the node says; absent when it was not asked.",
+							Ref:         ref(v1alpha1.AgentExplanation{}.OpenAPIModelName()),
+						},
+					},
 					"findings": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Findings noticed on the way.",
@@ -3320,7 +4425,7 @@ func schema_koord_api_diagnostics_v1alpha1_NodeExplanationStatus(ref common.Refe
 			},
 		},
 		Dependencies: []string{
-			v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.MetricFacts{}.OpenAPIModelName(), v1alpha1.NodeFacts{}.OpenAPIModelName(), v1alpha1.Origin{}.OpenAPIModelName(), v1alpha1.PublishedResource{}.OpenAPIModelName(), v1alpha1.Setting{}.OpenAPIModelName(), v1alpha1.Waterfall{}.OpenAPIModelName()},
+			v1alpha1.AgentExplanation{}.OpenAPIModelName(), v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.MetricFacts{}.OpenAPIModelName(), v1alpha1.NodeFacts{}.OpenAPIModelName(), v1alpha1.Origin{}.OpenAPIModelName(), v1alpha1.PublishedResource{}.OpenAPIModelName(), v1alpha1.Setting{}.OpenAPIModelName(), v1alpha1.Waterfall{}.OpenAPIModelName()},
 	}
 }
 
@@ -4352,6 +5457,56 @@ func schema_koord_api_diagnostics_v1alpha1_PodOverviewList(ref common.ReferenceC
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_PodResize(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PodResize is what applying does to one pod.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Reason why the pod is left as it is; empty when it would be resized.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"until": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Until is when the reason ends, where that is a time.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"containers": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Containers that would change.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ContainerResize{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"name"},
+			},
+		},
+		Dependencies: []string{
+			v1.Time{}.OpenAPIModelName(), v1alpha1.ContainerResize{}.OpenAPIModelName()},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_PodResourceOverview(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -4393,6 +5548,64 @@ func schema_koord_api_diagnostics_v1alpha1_PodResourceOverview(ref common.Refere
 				Required: []string{"tier", "requested"},
 			},
 		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_PodSettings(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PodSettings is what is set for one pod.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"qosClass": {
+						SchemaProps: spec.SchemaProps{
+							Description: "QoSClass is LSE, LSR, LS, BE or SYSTEM; empty for none.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"kubernetesQoSClass": {
+						SchemaProps: spec.SchemaProps{
+							Description: "KubernetesQoSClass by which kubelet files the pod.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"settings": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Settings that a feature of the agent sets, the pod's own first, then those of its containers.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.CgroupSetting{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"namespace", "name"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.CgroupSetting{}.OpenAPIModelName()},
 	}
 }
 
@@ -4681,6 +5894,255 @@ func schema_koord_api_diagnostics_v1alpha1_PublishedResource(ref common.Referenc
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_RecommendationApplication(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RecommendationApplication is what applying a recommendation does to running pods, and what keeps it from it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"state": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message is the state in one sentence.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"budget": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Budget is how many pods may be resized within BudgetSeconds, and BudgetUsed how many of these were.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"budgetUsed": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int32",
+						},
+					},
+					"budgetSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int64",
+						},
+					},
+					"coolDownSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "CoolDownSeconds is how long a pod is left alone after it was resized.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"lastAppliedAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "LastAppliedAt is when a pod of the target was last resized, as far as that is remembered: for a cool-down.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"pods": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Pods that would be resized, in that order, and then those that are left as they are for a reason. Pods within their bounds are not listed.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.PodResize{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"state", "message"},
+			},
+		},
+		Dependencies: []string{
+			v1.Time{}.OpenAPIModelName(), v1alpha1.PodResize{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_RecommendationExplanation(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RecommendationExplanation is a Recommendation with what it rests on, and what applying it does: `koordctl explain recommendation`, and the rows of `koordctl top recommendations`.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"target": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Target whose pods are looked at, such as \"Deployment/checkout\" or \"pods app=web\".",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"pods": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Pods of the target that are bound to a node; absent when they could not be seen.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"updatedAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "UpdatedAt is when the recommender wrote its status; absent before the first time.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"containers": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Containers of the target's pods, one entry a name.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ContainerRecommendation{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"application": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Application to running pods.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1alpha1.RecommendationApplication{}.OpenAPIModelName()),
+						},
+					},
+					"notes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Notes are the conditions of the Recommendation that hold, as sentences.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be seen, and why; empty when the answer is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"target", "application"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName(), v1alpha1.ContainerRecommendation{}.OpenAPIModelName(), v1alpha1.RecommendationApplication{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_RecommendationExplanationList(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RecommendationExplanationList is what `koordctl top recommendations -o json` prints.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ListMeta{}.OpenAPIModelName()),
+						},
+					},
+					"items": {
+						SchemaProps: spec.SchemaProps{
+							Type: []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.RecommendationExplanation{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be seen, and why; empty when the list is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"items"},
+			},
+		},
+		Dependencies: []string{
+			v1.ListMeta{}.OpenAPIModelName(), v1alpha1.RecommendationExplanation{}.OpenAPIModelName()},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_RefusalGroup(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -4892,6 +6354,74 @@ func schema_koord_api_diagnostics_v1alpha1_ResourceOverview(ref common.Reference
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_ResourceRecommendation(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ResourceRecommendation is one resource of a container, in milliCPU or bytes.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"requested": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Requested by the pod that requests most, and RequestedLeast by the one that requests least; absent when none requests it.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"requestedLeast": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int64",
+						},
+					},
+					"lower": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Lower, Target and Upper are the recommendation. Requests within the bounds are fine. Absent where nothing is recommended.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"target": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int64",
+						},
+					},
+					"upper": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int64",
+						},
+					},
+					"savings": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Savings is what all pods together would request less at the target; negative when they need more. Absent without requests.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"terms": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Terms are how the target came about; absent when what was learned could not be seen.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.Term{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.Term{}.OpenAPIModelName()},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_SchedulingAttempt(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -5088,6 +6618,49 @@ func schema_koord_api_diagnostics_v1alpha1_SiblingAttempt(ref common.ReferenceCa
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_SortKey(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "SortKey is a value by which candidates are ordered.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Name is evictionPriority, priority, subPriority, usedOfRequest, used or requested.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"value": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"unit": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"descending": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Descending keys let the larger value go first.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name", "value", "unit"},
+			},
+		},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_SourceRef(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -5128,6 +6701,106 @@ func schema_koord_api_diagnostics_v1alpha1_SourceRef(ref common.ReferenceCallbac
 				Required: []string{"kind"},
 			},
 		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_SuppressionExplanation(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "SuppressionExplanation is how best-effort pods are held back.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"enabled": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Enabled is false when nothing is held back.",
+							Default:     false,
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"policy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Policy in force: cpuset or cfsQuota.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message says in one sentence what best-effort pods may use, and why.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"hold": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Hold says why all limits stay as they are; empty when they are decided anew.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"budget": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Budget from the capacity to what best-effort pods may use.",
+							Ref:         ref(v1alpha1.Waterfall{}.OpenAPIModelName()),
+						},
+					},
+					"bestEffortUsed": {
+						SchemaProps: spec.SchemaProps{
+							Description: "BestEffortUsed is what they use, in milliCPU.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"cpus": {
+						SchemaProps: spec.SchemaProps{
+							Description: "CPUs that best-effort pods may run on by this decision, as a Linux CPU list; empty where it chooses none.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"cpuNote": {
+						SchemaProps: spec.SchemaProps{
+							Description: "CPUNote says what decided the number of CPUs.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"quotaMicroseconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "QuotaMicroseconds in 100 ms of all best-effort pods together, -1 for none; absent where it was not decided.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"quotaNote": {
+						SchemaProps: spec.SchemaProps{
+							Description: "QuotaNote says what decided the quota.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"effectiveCPUs": {
+						SchemaProps: spec.SchemaProps{
+							Description: "EffectiveCPUs and EffectiveQuotaMicroseconds are what was read back from the cgroup of best-effort pods.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"effectiveQuotaMicroseconds": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int64",
+						},
+					},
+				},
+				Required: []string{"enabled", "message"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.Waterfall{}.OpenAPIModelName()},
 	}
 }
 
@@ -5216,6 +6889,51 @@ func schema_koord_api_diagnostics_v1alpha1_Term(ref common.ReferenceCallback) co
 		},
 		Dependencies: []string{
 			v1.Time{}.OpenAPIModelName(), v1alpha1.SourceRef{}.OpenAPIModelName(), v1alpha1.Term{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_UsageTrend(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "UsageTrend is by how much use grows.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"overSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "OverSeconds that the samples span.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"samples": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Samples that the trend rests on.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"cpuPerHour": {
+						SchemaProps: spec.SchemaProps{
+							Description: "CPUPerHour in milliCPU and MemoryPerHour in bytes; negative when use falls.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"memoryPerHour": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+				},
+				Required: []string{"overSeconds", "samples", "cpuPerHour", "memoryPerHour"},
+			},
+		},
 	}
 }
 

@@ -28,6 +28,8 @@ type Compilation struct {
 	// Repeatable reports whether admission may apply the profiles again to a pod that another plugin changed: no profile has
 	// a probability or reads what another writes.
 	Repeatable bool `json:"repeatable"`
+	// unserved is true when the webhook applies every profile.
+	unserved bool
 }
 
 // Options of the compilation.
@@ -47,7 +49,7 @@ func Compile(profiles []configv1alpha1.ClusterColocationProfile, classes map[str
 				out.Verdicts[i].Path, out.Verdicts[i].Reason = ByWebhook, options.Unserved
 			}
 		}
-		out.WebhookCondition = relevant(out.Verdicts)
+		out.WebhookCondition, out.unserved = relevant(out.Verdicts), true
 		return out
 	}
 	return out.withPolicy(options.Options)

@@ -15,7 +15,16 @@ const podLabels = "(has(object.metadata.labels) ? object.metadata.labels : {})"
 
 // RequestsTier is a CEL expression that is true for pods whose containers have batch or mid resources.
 func RequestsTier() string {
-	names := list([]string{string(extension.BatchCPU), string(extension.BatchMemory), string(extension.MidCPU), string(extension.MidMemory)})
+	return Requests(extension.BatchCPU, extension.BatchMemory, extension.MidCPU, extension.MidMemory)
+}
+
+// Requests is a CEL expression that is true for pods a container of which has one of the resources, of whatever amount.
+func Requests(resources ...corev1.ResourceName) string {
+	quoted := make([]string, len(resources))
+	for i, resource := range resources {
+		quoted[i] = string(resource)
+	}
+	names := list(quoted)
 	var lists []string
 	for _, containers := range []string{"containers", "initContainers"} {
 		lists = append(lists, fmt.Sprintf("(has(object.spec.%[1]s) && object.spec.%[1]s.exists(c, has(c.resources) && (%[2]s)))", containers, strings.Join([]string{

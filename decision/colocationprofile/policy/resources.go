@@ -67,13 +67,18 @@ func movable(containers string) string {
 		containers, can("requests"), can("limits"))
 }
 
-// translated is the list of resource maps of all containers of a list, after the translation.
+// translated is the list of resource maps of all containers of a list, after the translation. Most pods are not translated;
+// theirs are the maps as they are, without a look at the amounts.
 func translated(containers, section string) string {
 	list := fmt.Sprintf("variables.%s[i].resources.%s", containers, section)
 	moves := fmt.Sprintf("k in variables.%sMovable[i]", containers)
 	amount := fmt.Sprintf(`(k == "cpu" ? %s : %s ? v : %s)`, canonical(inMilli), isWhole, canonical("("+inMilli+" + 999) / 1000"))
-	return fmt.Sprintf(`lists.range(size(variables.%s)).map(i, !has(variables.%s[i].resources) || !has(%s) ? {} : %s.transformMapEntry(k, v, {%s ? %s : k: %s ? %s : v}))`,
-		containers, containers, list, list, moves, target, moves, amount)
+	present := fmt.Sprintf("has(variables.%[1]s[i].resources) && has(%[2]s)", containers, list)
+	after := fmt.Sprintf(`%[1]s.transformMapEntry(k, v, {%[2]s ? %[3]s : k: %[2]s ? %[4]s : v})`, list, moves, target, amount)
+	each := func(value string) string {
+		return fmt.Sprintf("lists.range(size(variables.%s)).map(i, %s ? %s : {})", containers, present, value)
+	}
+	return fmt.Sprintf("variables.translate ? %s : %s", each(after), each(list))
 }
 
 // lists of containers with resources, by the variable that holds them.

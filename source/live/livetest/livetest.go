@@ -23,7 +23,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 )
 
 // Server holds what the API server knows. Set the fields before the first request.
@@ -34,6 +36,10 @@ type Server struct {
 	Namespaces []corev1.Namespace
 	ConfigMaps []corev1.ConfigMap
 	Metrics    []slov1alpha1.NodeMetric
+	NodeSLOs   []slov1alpha1.NodeSLO
+	Topologies []topologyv1alpha1.NodeResourceTopology
+	// Recommendations of analysis.koordinator.sh.
+	Recommendations []analysisv1alpha1.Recommendation
 	// NoCRDs makes slo.koordinator.sh unknown.
 	NoCRDs bool
 	// Denied lists "verb resource" that RBAC refuses.
@@ -107,12 +113,11 @@ func (s *Server) diagnostics(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// resource serves /api/v1 and slo.koordinator.sh.
+// resource serves /api/v1, slo.koordinator.sh, topology.node.k8s.io and analysis.koordinator.sh.
 func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 	path, isCore := strings.CutPrefix(r.URL.Path, "/api/v1/")
 	if !isCore {
-		var isOurs bool
-		if path, isOurs = strings.CutPrefix(r.URL.Path, "/apis/slo.koordinator.sh/v1alpha1/"); !isOurs || s.NoCRDs {
+		if path = ours(r.URL.Path); path == "" || s.NoCRDs {
 			http.NotFound(w, r)
 			return
 		}
@@ -141,6 +146,16 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 	many(w, r, objects, list, namespace)
 }
 
+// ours is what follows the group and version in a path of ours; empty for any other path.
+func ours(path string) string {
+	for _, group := range []string{"/apis/slo.koordinator.sh/v1alpha1/", "/apis/topology.node.k8s.io/v1alpha1/", "/apis/analysis.koordinator.sh/v1alpha1/"} {
+		if rest, is := strings.CutPrefix(path, group); is {
+			return rest
+		}
+	}
+	return ""
+}
+
 func (s *Server) objects(resource string) ([]runtime.Object, runtime.Object) {
 	switch resource {
 	case "nodes":
@@ -155,6 +170,12 @@ func (s *Server) objects(resource string) ([]runtime.Object, runtime.Object) {
 		return pointers(s.ConfigMaps), &corev1.ConfigMapList{}
 	case "nodemetrics":
 		return pointers(s.Metrics), &slov1alpha1.NodeMetricList{}
+	case "nodeslos":
+		return pointers(s.NodeSLOs), &slov1alpha1.NodeSLOList{}
+	case "recommendations":
+		return pointers(s.Recommendations), &analysisv1alpha1.RecommendationList{}
+	case "noderesourcetopologies":
+		return pointers(s.Topologies), &topologyv1alpha1.NodeResourceTopologyList{}
 	default:
 		return nil, nil
 	}

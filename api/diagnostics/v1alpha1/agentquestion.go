@@ -1,0 +1,52 @@
+package v1alpha1
+
+// AgentSection is a part of what the agent of a node can tell.
+//
+// +kubebuilder:validation:Enum=features;suppression;cpus;pods;evictions;audit
+type AgentSection string
+
+const (
+	// SectionFeatures is what each feature is set to, what the kernel supports of it, and what came of it.
+	SectionFeatures AgentSection = "features"
+	// SectionSuppression is the CPU that best-effort pods are held to.
+	SectionSuppression AgentSection = "suppression"
+	// SectionCPUs is the pools of CPUs, and who owns which.
+	SectionCPUs AgentSection = "cpus"
+	// SectionPods is what is set for pods, and what is in force.
+	SectionPods AgentSection = "pods"
+	// SectionEvictions is how far each trigger of evictions is away, and who would go.
+	SectionEvictions AgentSection = "evictions"
+	// SectionAudit is what the agent did to its node.
+	SectionAudit AgentSection = "audit"
+)
+
+// AgentQuestion is what the agent of a node is asked.
+type AgentQuestion struct {
+	// Sections to answer; all but audit and pods when empty.
+	// +optional
+	Sections []AgentSection `json:"sections,omitempty"`
+	// PodNamespace and PodName choose the pod of section pods; all pods of the node when empty.
+	// +optional
+	PodNamespace string `json:"podNamespace,omitempty"`
+	// +optional
+	PodName string `json:"podName,omitempty"`
+	// MaxCandidates bounds the pods listed below a trigger of evictions; default 10, at most 1000.
+	// +optional
+	MaxCandidates *int32 `json:"maxCandidates,omitempty"`
+	// Audit chooses the entries of section audit; the latest when absent.
+	// +optional
+	Audit *AuditQuestion `json:"audit,omitempty"`
+}
+
+// AuditQuestion chooses entries of an audit log.
+type AuditQuestion struct {
+	// After is the number of an entry: those after it are returned, oldest first. The latest are when absent.
+	// +optional
+	After *int64 `json:"after,omitempty"`
+	// Instance of the agent that numbered After. The entries of another instance are returned from its first.
+	// +optional
+	Instance string `json:"instance,omitempty"`
+	// Size bounds the entries; default 100, at most 2048.
+	// +optional
+	Size *int32 `json:"size,omitempty"`
+}

@@ -1,0 +1,96 @@
+package diagnostics
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/agentview"
+	"koordinator.sh/koord/decision/eviction"
+	"koordinator.sh/koord/decision/podrequest"
+)
+
+// NodeAgents answers what the agents of nodes know, and from the objects where an agent does not answer.
+type NodeAgents struct {
+	// Client asks agents.
+	Client *AgentClient
+	// Reader of Nodes, NodeSLOs, NodeMetrics and pods, which finds those of a node by PodIndex.
+	Reader   client.Reader
+	PodIndex string
+	Clock    clock.PassiveClock
+}
+
+// Explain fills in what the agent of a node says.
+func (a *NodeAgents) Explain(ctx context.Context, spec diagnosticsv1alpha1.NodeExplanationSpec, status *diagnosticsv1alpha1.NodeExplanationStatus) error {
+	node := &corev1.Node{}
+	if err := a.Reader.Get(ctx, types.NamespacedName{Name: spec.NodeName}, node); err != nil {
+		return fmt.Errorf("get node %q: %w", spec.NodeName, err)
+	}
+	topology, unread := a.Client.Topology(ctx, spec.NodeName)
+	answer, err := a.Client.Ask(ctx, node, topology, spec.Agent)
+	if unread != nil {
+		err = fmt.Errorf("its NodeResourceTopology could not be read: %w", unread)
+	}
+	if err == nil {
+		status.Agent = answer
+		return nil
+	}
+	view := &agentview.Node{Now: a.Clock.Now(), Object: node, Topology: topology, On: allEvictions()}
+	if err := a.read(ctx, spec.NodeName, view); err != nil {
+		return err
+	}
+	status.Agent = new(view.Answer(spec.Agent, Component, "the agent did not answer"))
+	status.Findings = append(status.Findings, diagnosticsv1alpha1.Finding{
+		Code: string(finding.AgentUnavailable), Severity: diagnosticsv1alpha1.SeverityWarning,
+		Message: "the node's koordlet did not answer, so the objects were asked alone: " + err.Error(),
+		Hint:    "kubectl -n koordinator-system get pods -o wide --field-selector spec.nodeName=" + spec.NodeName,
+		Object:  &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: spec.NodeName},
+	})
+	return nil
+}
+
+// read takes from the cache what the objects tell of a node.
+func (a *NodeAgents) read(ctx context.Context, name string, view *agentview.Node) error {
+	key := types.NamespacedName{Name: name}
+	slo := &slov1alpha1.NodeSLO{}
+	switch err := a.Reader.Get(ctx, key, slo); {
+	case err == nil:
+		view.SLO = &slo.Spec
+	case !apierrors.IsNotFound(err):
+		return fmt.Errorf("get nodeslo %q: %w", name, err)
+	}
+	metric := &slov1alpha1.NodeMetric{}
+	switch err := a.Reader.Get(ctx, key, metric); {
+	case err == nil:
+		view.Measure(metric)
+	case !apierrors.IsNotFound(err):
+		return fmt.Errorf("get nodemetric %q: %w", name, err)
+	}
+	var pods corev1.PodList
+	if err := a.Reader.List(ctx, &pods, client.MatchingFields{a.PodIndex: name}); err != nil {
+		return fmt.Errorf("list pods of node %q: %w", name, err)
+	}
+	for i := range pods.Items {
+		if podrequest.Consumes(&pods.Items[i]) {
+			view.Pods = append(view.Pods, &pods.Items[i])
+		}
+	}
+	return nil
+}
+
+// allEvictions asks what would happen with every feature that evicts: which of them an agent has on, only it knows.
+func allEvictions() map[eviction.Feature]bool {
+	on := map[eviction.Feature]bool{}
+	for _, feature := range eviction.Features() {
+		on[feature] = true
+	}
+	return on
+}

@@ -1,0 +1,37 @@
+package nodeslo
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/controllers/counterpart"
+)
+
+// Trim is the transformation for a cache of NodeSLOs: of the managed fields it keeps who wrote, and not what. Other objects
+// stay as they are.
+func Trim(object any) (any, error) {
+	slo, ok := object.(*slov1alpha1.NodeSLO)
+	if !ok {
+		return object, nil
+	}
+	for i := range slo.ManagedFields {
+		entry := slo.ManagedFields[i]
+		slo.ManagedFields[i] = metav1.ManagedFieldsEntry{Manager: entry.Manager, Operation: entry.Operation}
+	}
+	return slo, nil
+}
+
+// tracked is what the managed fields are to be: the one empty entry by which the API server stops to keep them, when nobody
+// but this controller has written; otherwise what they are. They say nothing then, and keeping them is a large part of what
+// a write of a NodeSLO costs the API server.
+func tracked(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+	for i := range entries {
+		if entries[i].Manager != counterpart.FieldManager || entries[i].Operation != metav1.ManagedFieldsOperationUpdate {
+			return entries
+		}
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	return []metav1.ManagedFieldsEntry{{}}
+}

@@ -1,0 +1,224 @@
+package agentview
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/extension"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
+	"koordinator.sh/koord/decision/eviction"
+	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/suppression"
+)
+
+var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+
+func list(pairs ...string) corev1.ResourceList {
+	out := corev1.ResourceList{}
+	for i := 0; i < len(pairs); i += 2 {
+		out[corev1.ResourceName(pairs[i])] = resource.MustParse(pairs[i+1])
+	}
+	return out
+}
+
+func pod(name string, class extension.QoSClass, owned string) *corev1.Pod {
+	out := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, Labels: map[string]string{extension.LabelPodQoS: string(class)}, Annotations: map[string]string{}},
+		Spec: corev1.PodSpec{
+			NodeName: "n", Priority: new(int32(5500)),
+			Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: list("kubernetes.io/batch-cpu", "1000", "kubernetes.io/batch-memory", "1Gi")}}},
+		},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning},
+	}
+	if owned != "" {
+		out.Annotations[extension.AnnotationResourceStatus] = `{"cpuset":"` + owned + `"}`
+	}
+	return out
+}
+
+// node has eight CPUs, of which two belong to an LSE pod and two to an LSR pod, and holds best effort to half.
+func node() *Node {
+	metric := &slov1alpha1.NodeMetric{Status: slov1alpha1.NodeMetricStatus{
+		UpdateTime: &metav1.Time{Time: noon.Add(-30 * time.Second)},
+		NodeMetric: &slov1alpha1.NodeMetricInfo{NodeUsage: slov1alpha1.ResourceMap{ResourceList: list("cpu", "2", "memory", "7Gi")}},
+		PodsMetric: []*slov1alpha1.PodMetricInfo{nil, {Namespace: "shop", Name: "batch", PodUsage: slov1alpha1.ResourceMap{ResourceList: list("cpu", "1", "memory", "2Gi")}}},
+	}}
+	var cpus []string
+	for _, id := range "01234567" {
+		cpus = append(cpus, strings.ReplaceAll(`{"id":N,"core":N,"socket":0,"node":0}`, "N", string(id)))
+	}
+	n := &Node{
+		Now: noon,
+		Object: &corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: "n", Annotations: map[string]string{extension.AnnotationNodeReservation: `{"reservedCPUs":"7"}`}},
+			Status: corev1.NodeStatus{
+				Capacity:    list("cpu", "8", "memory", "10Gi"),
+				Allocatable: list("cpu", "8", "memory", "10Gi", "kubernetes.io/batch-cpu", "4000", "kubernetes.io/batch-memory", "4Gi"),
+			},
+		},
+		SLO: &slov1alpha1.NodeSLOSpec{ResourceUsedThresholdWithBE: &slov1alpha1.ResourceThresholdStrategy{
+			Enable: new(true), CPUSuppressThresholdPercent: new(int64(50)), MemoryEvictThresholdPercent: new(int64(80)),
+		}},
+		Topology: &topologyv1alpha1.NodeResourceTopology{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{
+			extension.AnnotationNodeCPUTopology:    `{"detail":[` + strings.Join(cpus, ",") + `]}`,
+			extension.AnnotationNodeCPUSharedPools: `[{"socket":0,"node":0,"cpuset":"4-6"}]`,
+		}}},
+		Pods: []*corev1.Pod{pod("batch", extension.QoSBE, ""), pod("trade", extension.QoSLSE, "2-3"), pod("search", extension.QoSLSR, "0-1")},
+		On:   map[eviction.Feature]bool{eviction.BEMemoryEvict: true},
+	}
+	n.Measure(metric)
+	return n
+}
+
+func TestSuppressionIsDecidedFromObjects(t *testing.T) {
+	decided := node().DecideSuppression()
+	got := Suppression(decided)
+	// Half of 8 cores, less 1 that the system uses: best effort has the other of the 2.
+	if got.Budget == nil || got.Budget.Result != 3000 || *got.BestEffortUsed != 1000 || got.Budget.Result != decided.Budget.Milli {
+		t.Fatalf("budget %+v", got.Budget)
+	}
+	if last := got.Budget.Terms[len(got.Budget.Terms)-1]; last.Value != got.Budget.Result {
+		t.Errorf("the terms end with %d, the budget is %d", last.Value, got.Budget.Result)
+	}
+	if got.Message != "best-effort pods may use 3 cores and use 1" || got.CPUNote != "3 CPUs, by the budget; the budget wants 3" {
+		t.Errorf("message %q, note %q", got.Message, got.CPUNote)
+	}
+	if strings.Contains(got.CPUs, "2-3") || got.CPUs == "" {
+		t.Errorf("CPUs %q include those of an LSE pod, or are none", got.CPUs)
+	}
+}
+
+func TestSuppressionSaysWhyNothingChanges(t *testing.T) {
+	stale, off := node(), node()
+	stale.Now = noon.Add(time.Hour)
+	off.SLO = nil
+	tests := map[string]struct {
+		node *Node
+		want string
+	}{
+		"a measurement that is too old": {stale, "stay as they are: the measurement is"},
+		"nobody asks for it":            {off, "does not enable it"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := Suppression(tc.node.DecideSuppression()); !strings.Contains(got.Message, tc.want) || got.Budget != nil {
+				t.Errorf("message %q, want %q", got.Message, tc.want)
+			}
+		})
+	}
+}
+
+func TestOwnersAndPoolsOfCPUs(t *testing.T) {
+	got, missing := node().CPUs("4-6")
+	want := &diagnosticsv1alpha1.CPUExplanation{
+		All:   "0-7",
+		Pools: []diagnosticsv1alpha1.CPUPool{{Name: PoolShared, NUMANode: new(int32(0)), CPUs: "4-6", Count: 3}, {Name: PoolSuppressed, CPUs: "4-6", Count: 3}},
+		Owners: []diagnosticsv1alpha1.CPUOwner{
+			{Namespace: "shop", Name: "search", QoSClass: "LSR", CPUs: "0-1", Count: 2, Lent: true}, {Namespace: "shop", Name: "trade", QoSClass: "LSE", CPUs: "2-3", Count: 2},
+			{Name: "node reservation", CPUs: "7", Count: 1},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || missing != "" {
+		t.Errorf("missing %q, unexpected CPUs (-want +got):\n%s", missing, diff)
+	}
+	bare := node()
+	bare.Topology = nil
+	if got, missing := bare.CPUs(""); got != nil || missing == "" {
+		t.Errorf("CPUs of a node that does not list them: %+v, %q", got, missing)
+	}
+}
+
+func TestForecastIsTheDecisionsOwn(t *testing.T) {
+	n := node()
+	for i := range 4 { // a tenth of a Gi per second
+		n.Samples = append(n.Samples, Sample{At: noon.Add(time.Duration(-i) * time.Second), Used: podrequest.Amount{MilliCPU: 2000, Memory: 7<<30 - int64(i)<<30/10}})
+	}
+	got := Evictions(n.EvictionInput(suppression.Decision{}), n.Samples, 1)
+	if got.Trend == nil || got.Trend.Samples != 4 || got.Trend.OverSeconds != 3 || got.Trend.CPUPerHour != 0 {
+		t.Errorf("trend %+v", got.Trend)
+	}
+	for _, trigger := range got.Triggers {
+		if trigger.Feature != string(eviction.BEMemoryEvict) {
+			if trigger.State != "off" || trigger.ObservedPercent != nil {
+				t.Errorf("%s is %s", trigger.Feature, trigger.State)
+			}
+			continue
+		}
+		// 8 Gi of 10 are 80 percent: 1 Gi more, in ten seconds.
+		if trigger.State != "calm" || *trigger.ObservedPercent != 70 || *trigger.Seconds != 10 || *trigger.Margin != 1<<30 {
+			t.Errorf("trigger %+v in %v s", trigger, *trigger.Seconds)
+		}
+		want := []diagnosticsv1alpha1.EvictionCandidate{{Namespace: "shop", Name: "batch", Frees: 2 << 30, Keys: []diagnosticsv1alpha1.SortKey{
+			{Name: "priority", Value: 5500, Unit: diagnosticsv1alpha1.Count}, {Name: "used", Value: 2 << 30, Unit: diagnosticsv1alpha1.Bytes, Descending: true},
+		}}}
+		if diff := cmp.Diff(want, trigger.Candidates); diff != "" || trigger.Protected != 2 {
+			t.Errorf("%d protected, unexpected candidates (-want +got):\n%s", trigger.Protected, diff)
+		}
+	}
+}
+
+func TestAnAnswerSaysWhatItLacks(t *testing.T) {
+	sections := func(names ...diagnosticsv1alpha1.AgentSection) *diagnosticsv1alpha1.AgentQuestion {
+		return &diagnosticsv1alpha1.AgentQuestion{Sections: names}
+	}
+	tests := map[string]struct {
+		question *diagnosticsv1alpha1.AgentQuestion
+		want     []string
+	}{
+		"what is whole":                      {sections(diagnosticsv1alpha1.SectionCPUs), nil},
+		"pods and audit":                     {sections(diagnosticsv1alpha1.SectionPods, diagnosticsv1alpha1.SectionAudit), []string{"what is set for pods", "what was done to the node"}},
+		"all that is asked without sections": {sections(), []string{"which features are on", "what is in force", "when a trigger is reached"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := node().Answer(tc.question, ByObjects, "no agent was asked")
+			if len(got.Incomplete) != len(tc.want) {
+				t.Fatalf("incomplete: %q, want %q", got.Incomplete, tc.want)
+			}
+			for i, want := range tc.want {
+				if !strings.HasPrefix(got.Incomplete[i], want) || !strings.HasSuffix(got.Incomplete[i], "no agent was asked") {
+					t.Errorf("incomplete: %q, want %q", got.Incomplete[i], want)
+				}
+			}
+		})
+	}
+}
+
+func TestConfigured(t *testing.T) {
+	enabled := &slov1alpha1.NodeSLOSpec{
+		ResourceUsedThresholdWithBE: &slov1alpha1.ResourceThresholdStrategy{Enable: new(true), MemoryEvictThresholdPercent: new(int64(70))},
+		ResourceQOSStrategy:         &slov1alpha1.ResourceQOSStrategy{BEClass: &slov1alpha1.ResourceQOS{CPUQOS: &slov1alpha1.CPUQOSCfg{Enable: new(true)}}},
+		CPUBurstStrategy:            &slov1alpha1.CPUBurstStrategy{CPUBurstConfig: slov1alpha1.CPUBurstConfig{Policy: slov1alpha1.CPUBurstAuto}},
+	}
+	tests := map[string]struct {
+		nothing, all diagnosticsv1alpha1.FeatureState
+	}{
+		"BECPUSuppress":   {"No", "Yes"},
+		"GroupIdentity":   {"No", "Yes"},
+		"CgroupReconcile": {"No", "No"},
+		"CPUBurst":        {"No", "Yes"},
+		"BEMemoryEvict":   {"No", "Yes"},
+		"CPUEvict":        {"No", "No"},
+		"CPUSetAllocator": {"Yes", "Yes"},
+		"SystemConfig":    {"No", "No"},
+		"Unheard":         {"Unknown", "Unknown"},
+	}
+	for feature, want := range tests {
+		t.Run(feature, func(t *testing.T) {
+			if got, reason := Configured(feature, nil); got != want.nothing || reason == "" && got != "Unknown" {
+				t.Errorf("of nothing: %s, %q", got, reason)
+			}
+			if got, reason := Configured(feature, enabled); got != want.all || reason == "" && got != "Unknown" {
+				t.Errorf("of all: %s, %q", got, reason)
+			}
+		})
+	}
+}

@@ -1,0 +1,82 @@
+package agentview
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/eviction"
+)
+
+// Names of who answers.
+const (
+	ByAgent     = "koordlet"
+	BySimulated = "simulated-koordlet"
+	ByObjects   = "koordctl"
+)
+
+// Asked says whether a question wants a section; one that names none wants all but the pods and the audit log.
+func Asked(question *diagnosticsv1alpha1.AgentQuestion, section diagnosticsv1alpha1.AgentSection) bool {
+	if len(question.Sections) == 0 {
+		return section != diagnosticsv1alpha1.SectionAudit && section != diagnosticsv1alpha1.SectionPods
+	}
+	return slices.Contains(question.Sections, section)
+}
+
+// features that are told of where no agent lists its own, in the order in which they rank.
+var features = []string{"BECPUSuppress", "CPUSetAllocator", "GroupIdentity", "BatchResource", "CPUBurst", "CgroupReconcile"}
+
+// Answer answers from the objects, and says what only an agent could tell. Missing says why none did, in a few words.
+func (n *Node) Answer(question *diagnosticsv1alpha1.AgentQuestion, component, missing string) diagnosticsv1alpha1.AgentExplanation {
+	out := diagnosticsv1alpha1.AgentExplanation{Component: component}
+	if at := n.Observation.At; !at.IsZero() {
+		out.ObservedAt = new(metav1.NewTime(at))
+	}
+	lacks := func(what string) { out.Incomplete = append(out.Incomplete, what+" "+missing) }
+	suppressed := n.DecideSuppression()
+	if Asked(question, diagnosticsv1alpha1.SectionFeatures) {
+		out.Features = n.features()
+		lacks("which features are on, and what the kernel made of them, is not known:")
+	}
+	if Asked(question, diagnosticsv1alpha1.SectionSuppression) {
+		out.Suppression = Suppression(suppressed)
+		lacks("what is in force in the cgroups of best-effort pods is not known:")
+	}
+	if Asked(question, diagnosticsv1alpha1.SectionCPUs) {
+		var problem string
+		if out.CPUs, problem = n.CPUs(suppressed.CPUs.List); problem != "" {
+			out.Incomplete = append(out.Incomplete, problem)
+		}
+	}
+	if Asked(question, diagnosticsv1alpha1.SectionPods) {
+		lacks("what is set for pods is not known:")
+	}
+	if Asked(question, diagnosticsv1alpha1.SectionEvictions) {
+		out.Evictions = Evictions(n.EvictionInput(suppressed), n.Samples, Candidates(question))
+		if len(n.Samples) == 0 {
+			lacks("when a trigger is reached is not known:")
+		}
+	}
+	if Asked(question, diagnosticsv1alpha1.SectionAudit) {
+		lacks("what was done to the node is not known:")
+	}
+	return out
+}
+
+// features as the NodeSLO configures them.
+func (n *Node) features() []diagnosticsv1alpha1.AgentFeature {
+	names := slices.Clone(features)
+	for _, feature := range eviction.Features() {
+		names = append(names, string(feature))
+	}
+	out := make([]diagnosticsv1alpha1.AgentFeature, 0, len(names))
+	for _, name := range names {
+		configured, reason := Configured(name, n.SLO)
+		out = append(out, diagnosticsv1alpha1.AgentFeature{
+			Name: name, Configured: configured, Reason: reason, Supported: diagnosticsv1alpha1.FeatureUnknown,
+			Active: diagnosticsv1alpha1.FeatureUnknown, Effective: diagnosticsv1alpha1.FeatureUnknown,
+		})
+	}
+	return out
+}

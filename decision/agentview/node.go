@@ -1,0 +1,93 @@
+package agentview
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"koordinator.sh/koord/api/extension"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
+	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/eviction"
+	"koordinator.sh/koord/decision/freshness"
+	"koordinator.sh/koord/decision/numa"
+	"koordinator.sh/koord/decision/podrequest"
+)
+
+// Node is what the objects of the cluster, and measurements of it, tell of one node. Nothing in it is modified.
+type Node struct {
+	// Now is the time of the answer.
+	Now time.Time
+	// Object is the Node; never nil.
+	Object *corev1.Node
+	// SLO is what the cluster wants of the node; nil for nothing.
+	SLO *slov1alpha1.NodeSLOSpec
+	// Topology is the NodeResourceTopology; nil when there is none, or it could not be read.
+	Topology *topologyv1alpha1.NodeResourceTopology
+	// Pods that are bound to the node and have not ended.
+	Pods []*corev1.Pod
+	// Observation is when Used was measured; a zero one means that nothing was.
+	Observation freshness.Observation
+	// Used by the whole node.
+	Used podrequest.Amount
+	// PodUsed is what a pod uses; false when it was not measured.
+	PodUsed func(*corev1.Pod) (podrequest.Amount, bool)
+	// Samples of what the node used, in any order, for its trend.
+	Samples []Sample
+	// On says which features that evict are switched on.
+	On map[eviction.Feature]bool
+}
+
+// Sample is what the node used at a time.
+type Sample struct {
+	At   time.Time
+	Used podrequest.Amount
+}
+
+// strategy in force; nil is disabled.
+func (n *Node) strategy() *slov1alpha1.ResourceThresholdStrategy {
+	if n.SLO == nil {
+		return nil
+	}
+	return n.SLO.ResourceUsedThresholdWithBE
+}
+
+// used by a pod; nil when it was not measured.
+func (n *Node) used(pod *corev1.Pod) *podrequest.Amount {
+	if n.PodUsed == nil {
+		return nil
+	}
+	amount, measured := n.PodUsed(pod)
+	if !measured {
+		return nil
+	}
+	return &amount
+}
+
+// annotations of the NodeResourceTopology.
+func (n *Node) annotations() map[string]string {
+	if n.Topology == nil {
+		return nil
+	}
+	return n.Topology.Annotations
+}
+
+// cpus of the node as the NodeResourceTopology lists them; nil when it does not.
+func (n *Node) cpus() *cpuset.Topology {
+	listed, err := extension.GetCPUTopology(n.annotations())
+	if err != nil || listed == nil {
+		return nil
+	}
+	topology, err := cpuset.NewTopology(listed)
+	if err != nil {
+		return nil
+	}
+	return topology
+}
+
+// owned are the CPUs that the scheduler gave to a pod alone.
+func owned(pod *corev1.Pod) cpuset.CPUSet {
+	held, _ := numa.Held(pod) // an annotation that cannot be read binds nothing
+	return held.CPUs
+}

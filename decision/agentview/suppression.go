@@ -1,0 +1,126 @@
+package agentview
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/capacity"
+	"koordinator.sh/koord/decision/cfs"
+	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/suppression"
+)
+
+// BestEffortCPU is the resource of the waterfall that computes the budget of best-effort pods.
+const BestEffortCPU = "best-effort-cpu"
+
+// Suppression tells a decision. Nothing is read back; the caller adds what is in force.
+func Suppression(d suppression.Decision) *diagnosticsv1alpha1.SuppressionExplanation {
+	out := &diagnosticsv1alpha1.SuppressionExplanation{Enabled: d.Enabled, Policy: string(d.Policy), Hold: d.Hold}
+	if !d.Enabled {
+		out.Message = "best-effort pods are not held back: resource-threshold-config does not enable it"
+		return out
+	}
+	if d.Budget != nil {
+		out.Budget = &diagnosticsv1alpha1.Waterfall{
+			Resource: BestEffortCPU, Unit: diagnosticsv1alpha1.MilliCPU, Policy: string(d.Policy), Terms: d.Budget.Terms, Result: d.Budget.Milli,
+		}
+		out.BestEffortUsed = &d.Budget.BestEffortUsed
+	}
+	out.CPUs, out.CPUNote = d.CPUs.List, cpuNote(d.CPUs)
+	if d.Hold == "" {
+		quota := d.Quota.Quota
+		out.QuotaMicroseconds, out.QuotaNote = &quota, quotaNote(d.Quota)
+	}
+	out.Message = suppressionMessage(d)
+	return out
+}
+
+func suppressionMessage(d suppression.Decision) string {
+	switch {
+	case d.Hold != "":
+		return "the limits of best-effort pods stay as they are: " + d.Hold
+	case d.Budget == nil:
+		return "the limits of best-effort pods were not decided"
+	case d.Budget.Exceeded():
+		return fmt.Sprintf("best-effort pods may use %s cores and use %s: they are held back", cores(d.Budget.Milli), cores(d.Budget.BestEffortUsed))
+	}
+	return fmt.Sprintf("best-effort pods may use %s cores and use %s", cores(d.Budget.Milli), cores(d.Budget.BestEffortUsed))
+}
+
+// limits says in words what decided a number.
+var limits = map[string]string{
+	suppression.LimitBudget:    "the budget",
+	suppression.LimitLeast:     "the least that best-effort pods keep",
+	suppression.LimitStep:      "growth of a tenth of the node per round",
+	suppression.LimitAvailable: "the CPUs that may be lent",
+	suppression.LimitBypass:    "a change of less than one percent, which is not worth a write",
+}
+
+func cpuNote(choice suppression.CPUChoice) string {
+	if choice.Hold != "" || choice.Trace.Limit == "" {
+		return choice.Hold
+	}
+	return fmt.Sprintf("%d CPUs, by %s; the budget wants %d", choice.Trace.Count, limits[choice.Trace.Limit], choice.Trace.Wanted)
+}
+
+func quotaNote(choice suppression.QuotaChoice) string {
+	if choice.Hold != "" || choice.Limit == "" {
+		return choice.Hold
+	}
+	if choice.Quota == cfs.Unlimited {
+		return "the policy sets no quota"
+	}
+	return "by " + limits[choice.Limit]
+}
+
+func cores(milli int64) string { return fmt.Sprintf("%.4g", float64(milli)/1000) }
+
+// DecideSuppression decides from the objects what the agent would. What is in force is not known, so that nothing bounds how fast
+// the limits grow.
+func (n *Node) DecideSuppression() suppression.Decision {
+	topology := n.cpus()
+	in := suppression.Input{Now: n.Now, Strategy: n.strategy(), Measurement: n.measurement(), CPUs: n.lendable(topology), CurrentQuota: cfs.Unlimited}
+	if topology != nil {
+		in.CurrentCPUs = topology.CPUs
+	}
+	return suppression.Decide(in)
+}
+
+// measurement is what the budget is computed from.
+func (n *Node) measurement() suppression.Measurement {
+	size := capacity.Of(n.Object)
+	out := suppression.Measurement{
+		Observation: n.Observation, Capacity: size.Total.MilliCPU, Reserved: max(size.Total.MilliCPU-size.Raw.MilliCPU, 0), NodeUsed: n.Used.MilliCPU,
+	}
+	for _, pod := range n.Pods {
+		if used := n.used(pod); used != nil {
+			out.Pods = append(out.Pods, suppression.Load{Namespace: pod.Namespace, Name: pod.Name, QoS: classOf(pod), Used: used.MilliCPU})
+		}
+	}
+	return out
+}
+
+// lendable are the node's CPUs and those who lend none.
+func (n *Node) lendable(topology *cpuset.Topology) suppression.CPUs {
+	out := suppression.CPUs{Topology: topology}
+	var lse cpuset.CPUSet
+	for _, pod := range n.Pods {
+		switch classOf(pod) {
+		case extension.QoSLSE:
+			lse = lse.Union(owned(pod))
+		case extension.QoSLSR:
+			out.LSR = out.LSR.Union(owned(pod))
+		}
+	}
+	if !lse.IsEmpty() {
+		out.Excluded = append(out.Excluded, suppression.Exclusion{Owner: "LSE pods", CPUs: lse})
+	}
+	return out
+}
+
+// classOf is the pod's class as requests are counted by.
+func classOf(pod *corev1.Pod) extension.QoSClass { return podrequest.Of(pod).QoS }

@@ -1,0 +1,130 @@
+package kubectlplugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/source"
+)
+
+const auditNodeLong = `Show what the agent of a node did to it: every write to a file of the kernel and every eviction, with what was there before
+and after, which feature wanted it, why, and the kernel's answer when it refused. The log begins anew when the agent does.`
+
+const auditNodeExamples = `  # The latest
+  %[1]s audit node worker-1
+
+  # And what follows
+  %[1]s audit node worker-1 -f
+
+  # What was refused
+  %[1]s audit node worker-1 --tail 2048 -o jsonpath='{.status.agent.audit.entries[?(@.error)]}'`
+
+// auditEvery is the time between two questions of a log that is followed.
+const auditEvery = 2 * time.Second
+
+func newAuditCommand(s *session) *cobra.Command {
+	cmd := &cobra.Command{Use: "audit", Short: "Show what node agents did", GroupID: "see"}
+	cmd.AddCommand(newAuditNodeCommand(s))
+	return cmd
+}
+
+type auditOptions struct {
+	output
+	name   string
+	follow bool
+	tail   int32
+}
+
+func newAuditNodeCommand(s *session) *cobra.Command {
+	o := &auditOptions{}
+	cmd := &cobra.Command{
+		Use:               "node NAME",
+		Aliases:           []string{"nodes", "no"},
+		Short:             "Show what the agent of a node did, and why",
+		Long:              auditNodeLong,
+		Example:           fmt.Sprintf(auditNodeExamples, s.Name),
+		Args:              exactlyOne("node name"),
+		ValidArgsFunction: completeNames(s, source.KindNode, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.name = args[0]
+			if o.tail < 1 || o.tail > 2048 {
+				return usage("--tail %d: must be 1 to 2048", o.tail)
+			}
+			if err := o.output.complete(); err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), s)
+		},
+	}
+	o.output.addFlags(cmd, true)
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "After that, print what is added until you interrupt it")
+	cmd.Flags().Int32Var(&o.tail, "tail", 100, "Begin with this many of the latest entries, 1 to 2048")
+	return cmd
+}
+
+func (o *auditOptions) run(ctx context.Context, s *session) error {
+	src, err := s.connect()
+	if err != nil {
+		return err
+	}
+	question := &diagnosticsv1alpha1.AuditQuestion{Size: &o.tail}
+	for first := true; ; first = false {
+		answer, err := src.ExplainNode(ctx, o.name, diagnosticsv1alpha1.NodeExplanationSpec{Agent: &diagnosticsv1alpha1.AgentQuestion{
+			Sections: []diagnosticsv1alpha1.AgentSection{diagnosticsv1alpha1.SectionAudit}, Audit: question,
+		}})
+		if errors.Is(ctx.Err(), context.Canceled) && !first {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if answer.Status.Agent == nil || answer.Status.Agent.Audit == nil {
+			return o.unheard(answer)
+		}
+		if err := o.show(s, answer, first); err != nil || !o.follow {
+			return err
+		}
+		agent := answer.Status.Agent
+		question = &diagnosticsv1alpha1.AuditQuestion{After: &agent.Audit.Last, Instance: agent.Instance, Size: new(int32(2048))}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.Clock.After(auditEvery):
+		}
+	}
+}
+
+// show prints a page; only the first one has headers, and later ones only where there is something new.
+func (o *auditOptions) show(s *session, answer *diagnosticsv1alpha1.NodeExplanation, first bool) error {
+	if !first && len(answer.Status.Agent.Audit.Entries) == 0 {
+		return nil
+	}
+	return o.print(s, answer, "node", func(w io.Writer, options printer.Options) error {
+		options.NoHeaders = options.NoHeaders || !first
+		if first && len(answer.Status.Agent.Audit.Entries) == 0 {
+			_, err := fmt.Fprintf(s.Streams.ErrOut, "The agent of node %s has done nothing to it yet.\n", o.name)
+			return err
+		}
+		return printer.Audit(w, answer.Status.Agent.Audit, options)
+	})
+}
+
+// unheard is the error for a log that nobody but the agent has.
+func (o *auditOptions) unheard(answer *diagnosticsv1alpha1.NodeExplanation) error {
+	why, hint, code := "its agent keeps none", "", finding.AgentUnavailable
+	if agent := answer.Status.Agent; agent != nil && len(agent.Incomplete) > 0 {
+		why = agent.Incomplete[0]
+	}
+	for _, found := range answer.Status.Findings {
+		why, hint, code = found.Message, found.Hint, finding.Code(found.Code)
+	}
+	return finding.Wrap(fmt.Errorf("read the audit log of node %q: %s", o.name, why), code, hint)
+}

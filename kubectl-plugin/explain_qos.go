@@ -1,0 +1,91 @@
+package kubectlplugin
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/source"
+)
+
+const explainQoSPodLong = `Explain what the node's agent sets for a pod and its containers: the value that it wants of each file of their cgroups and of
+those above them, which feature wants it and why, and what is in force there right now.`
+
+const explainQoSPodExamples = `  # What is set for a pod?
+  %[1]s explain qos pod web-0 -n shop
+
+  # Values that are not as they are wanted
+  %[1]s explain qos pod web-0 -n shop -o jsonpath='{.status.agent.pods[0].settings[?(@.matches==false)]}'`
+
+func newExplainQoSCommand(s *session) *cobra.Command {
+	cmd := &cobra.Command{Use: "qos", Short: "Explain what is set for a pod on its node, and what is in force"}
+	cmd.AddCommand(newExplainQoSPodCommand(s))
+	return cmd
+}
+
+type explainQoSOptions struct {
+	output
+	gate
+	namespace, name string
+}
+
+func newExplainQoSPodCommand(s *session) *cobra.Command {
+	o := &explainQoSOptions{}
+	cmd := &cobra.Command{
+		Use:               "pod NAME",
+		Aliases:           []string{"pods", "po"},
+		Short:             "Explain what is set for a pod on its node, and what is in force",
+		Long:              explainQoSPodLong,
+		Example:           fmt.Sprintf(explainQoSPodExamples, s.Name),
+		Args:              exactlyOne("pod name"),
+		ValidArgsFunction: completeNames(s, source.KindPod, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.name = args[0]
+			var err error
+			if o.namespace, err = s.namespace(); err != nil {
+				return err
+			}
+			if err := o.gate.complete(); err != nil {
+				return err
+			}
+			if err := o.output.complete(); err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), s)
+		},
+	}
+	o.output.addFlags(cmd, true)
+	o.gate.addFlags(cmd)
+	return cmd
+}
+
+func (o *explainQoSOptions) run(ctx context.Context, s *session) error {
+	src, err := s.connect()
+	if err != nil {
+		return err
+	}
+	found, err := src.Pods(ctx, source.PodQuery{Namespace: o.namespace, Names: []string{o.name}})
+	if err != nil {
+		return err
+	}
+	if len(found.Items) != 1 || found.Items[0].NodeName == "" {
+		err := fmt.Errorf("explain qos of pod %q in namespace %q: it is on no node yet", o.name, o.namespace)
+		return finding.Wrap(err, finding.InvalidArgument, fmt.Sprintf("koordctl explain pod %s -n %s", o.name, o.namespace))
+	}
+	answer, err := src.ExplainNode(ctx, found.Items[0].NodeName, diagnosticsv1alpha1.NodeExplanationSpec{Agent: &diagnosticsv1alpha1.AgentQuestion{
+		Sections: []diagnosticsv1alpha1.AgentSection{diagnosticsv1alpha1.SectionPods}, PodNamespace: o.namespace, PodName: o.name,
+	}})
+	if err != nil {
+		return err
+	}
+	err = o.print(s, answer, "node", func(w io.Writer, options printer.Options) error { return printer.AgentExplanation(w, answer, options) })
+	if err != nil {
+		return err
+	}
+	return o.check(s, answer.Status.Findings, unseen(answer))
+}

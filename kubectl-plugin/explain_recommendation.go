@@ -1,0 +1,86 @@
+package kubectlplugin
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/source"
+)
+
+const explainRecommendationLong = `Explain a Recommendation: what its pods request, what is recommended and within which bounds, from which percentile of what
+they used, how long they were observed and whether they ran out of memory; and what applying it to running pods does, or
+what keeps it from it: no annotation, too little observation, the budget, the cool-down, the node.
+
+The figures are those of the Recommendation's status; the plan is the recommender's own, made at this moment.`
+
+const explainRecommendationExamples = `  # Where does the figure come from, and why is it not applied?
+  %[1]s explain recommendation checkout -n shop
+
+  # Every pod that applying concerns
+  %[1]s explain recommendation checkout -n shop -o wide
+
+  # What would be resized next
+  %[1]s explain recommendation checkout -n shop -o jsonpath='{.application.pods[?(@.containers)].name}'`
+
+type explainRecommendationOptions struct {
+	output
+	strict    bool
+	namespace string
+	name      string
+	pods      int32
+}
+
+func newExplainRecommendationCommand(s *session) *cobra.Command {
+	o := &explainRecommendationOptions{}
+	cmd := &cobra.Command{
+		Use:               "recommendation NAME",
+		Aliases:           []string{"recommendations", "recom"},
+		Short:             "Explain what a workload should request, and whether that is applied",
+		Long:              explainRecommendationLong,
+		Example:           fmt.Sprintf(explainRecommendationExamples, s.Name),
+		Args:              exactlyOne("recommendation name"),
+		ValidArgsFunction: completeNames(s, source.KindRecommendation, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.name = args[0]
+			if o.pods < 0 || o.pods > 1000 {
+				return usage("--pods %d: must be 0 to 1000", o.pods)
+			}
+			var err error
+			if o.namespace, err = s.namespace(); err != nil {
+				return err
+			}
+			if err := o.output.complete(); err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), s)
+		},
+	}
+	o.output.addFlags(cmd, true)
+	addStrictFlag(cmd, &o.strict)
+	cmd.Flags().Int32Var(&o.pods, "pods", 10, "List up to this many pods that applying concerns; all with -o wide")
+	return cmd
+}
+
+func (o *explainRecommendationOptions) run(ctx context.Context, s *session) error {
+	src, err := s.connect()
+	if err != nil {
+		return err
+	}
+	list, err := recommendations(ctx, src, source.RecommendationQuery{Namespace: o.namespace, Names: []string{o.name}})
+	if err != nil {
+		return err
+	}
+	answer := &list.Items[0]
+	err = o.print(s, answer, "recommendation", func(w io.Writer, options printer.Options) error {
+		options.Parts = int(o.pods)
+		return printer.Recommendation(w, answer, options)
+	})
+	if err != nil {
+		return err
+	}
+	return incomplete(s, answer.Incomplete, o.strict)
+}

@@ -1,0 +1,154 @@
+package kubectlplugin
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/source"
+)
+
+const forecastEvictionsLong = `Forecast the evictions of node agents: how far each trigger is from its threshold, when it is reached if use goes on as it
+does, and which pods would go, in order, with the keys they are ordered by. The decision is the agent's own.
+
+  NOW, AT  what is compared with the threshold, and the threshold; of BECPUEvict, where lower is worse, the satisfaction
+  MARGIN   by how much use or requests may still grow
+  IN       when the trigger is reached; never when use does not grow
+
+Features that are off, or have no threshold, are shown with -o wide.`
+
+const forecastEvictionsExamples = `  # Every node
+  %[1]s forecast evictions
+
+  # One node, with those who would go
+  %[1]s forecast evictions --node worker-1
+
+  # Nodes on which something is evicted now
+  %[1]s forecast evictions -o jsonpath='{.items[?(@.status.agent.evictions.triggers[*].state=="triggered")].spec.nodeName}'`
+
+// askedTogether is how many nodes are asked at the same time: the diagnostics API answers twice as many at most.
+const askedTogether = 8
+
+func newForecastCommand(s *session) *cobra.Command {
+	cmd := &cobra.Command{Use: "forecast", Short: "Forecast what node agents will do", GroupID: "see"}
+	cmd.AddCommand(newForecastEvictionsCommand(s))
+	return cmd
+}
+
+type forecastOptions struct {
+	output
+	gate
+	node  string
+	parts int32
+}
+
+func newForecastEvictionsCommand(s *session) *cobra.Command {
+	o := &forecastOptions{}
+	cmd := &cobra.Command{
+		Use:               "evictions",
+		Aliases:           []string{"eviction"},
+		Short:             "Forecast when pods are evicted from nodes, and which",
+		Long:              forecastEvictionsLong,
+		Example:           fmt.Sprintf(forecastEvictionsExamples, s.Name),
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.parts < 0 || o.parts > 1000 {
+				return usage("--candidates %d: must be 0 to 1000", o.parts)
+			}
+			if err := o.gate.complete(); err != nil {
+				return err
+			}
+			if err := o.output.complete(); err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), s)
+		},
+	}
+	o.output.addFlags(cmd, true)
+	o.gate.addFlags(cmd)
+	cmd.Flags().StringVar(&o.node, "node", "", "Forecast this node alone, with those who would be evicted")
+	cmd.Flags().Int32Var(&o.parts, "candidates", 10, "List up to this many pods below each trigger")
+	must(cmd.RegisterFlagCompletionFunc("node", completeNames(s, source.KindNode, 0)))
+	return cmd
+}
+
+func (o *forecastOptions) run(ctx context.Context, s *session) error {
+	src, err := s.connect()
+	if err != nil {
+		return err
+	}
+	question := diagnosticsv1alpha1.NodeExplanationSpec{Agent: &diagnosticsv1alpha1.AgentQuestion{
+		Sections: []diagnosticsv1alpha1.AgentSection{diagnosticsv1alpha1.SectionEvictions}, MaxCandidates: &o.parts,
+	}}
+	if o.node != "" {
+		answer, err := src.ExplainNode(ctx, o.node, question)
+		if err != nil {
+			return err
+		}
+		err = o.print(s, answer, "node", func(w io.Writer, options printer.Options) error { return printer.AgentExplanation(w, answer, options) })
+		if err != nil {
+			return err
+		}
+		return o.check(s, answer.Status.Findings, unseen(answer))
+	}
+	list, found, missing, err := forecastAll(ctx, src, question)
+	if err != nil {
+		return err
+	}
+	err = o.print(s, list, "node", func(w io.Writer, options printer.Options) error { return printer.Forecasts(w, list, options) })
+	if err != nil {
+		return err
+	}
+	return o.check(s, found, missing)
+}
+
+// forecastAll asks every node. What nodes have in common is missing once.
+func forecastAll(ctx context.Context, src source.Source, question diagnosticsv1alpha1.NodeExplanationSpec) (*diagnosticsv1alpha1.NodeExplanationList, []diagnosticsv1alpha1.Finding, []string, error) {
+	nodes, err := src.Nodes(ctx, source.NodeQuery{})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	list := &diagnosticsv1alpha1.NodeExplanationList{
+		TypeMeta: metav1.TypeMeta{APIVersion: diagnosticsv1alpha1.GroupVersion.String(), Kind: "NodeExplanationList"},
+		Items:    make([]diagnosticsv1alpha1.NodeExplanation, len(nodes.Items)),
+	}
+	group, groupContext := errgroup.WithContext(ctx)
+	group.SetLimit(askedTogether)
+	for i := range nodes.Items {
+		group.Go(func() error {
+			answer, err := src.ExplainNode(groupContext, nodes.Items[i].Name, *question.DeepCopy())
+			if err == nil {
+				list.Items[i] = *answer
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, nil, nil, err
+	}
+	var found []diagnosticsv1alpha1.Finding
+	var missing []string
+	silent := map[string]int{}
+	for i := range list.Items {
+		found = append(found, list.Items[i].Status.Findings...)
+		for _, what := range unseen(&list.Items[i]) {
+			if silent[what]++; silent[what] == 1 {
+				missing = append(missing, what)
+			}
+		}
+	}
+	for i, what := range missing {
+		if n := silent[what]; n > 1 {
+			missing[i] = fmt.Sprintf("%s (%d nodes)", what, n)
+		}
+	}
+	return list, found, slices.Clip(missing), nil
+}

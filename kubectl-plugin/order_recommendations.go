@@ -1,0 +1,69 @@
+package kubectlplugin
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+)
+
+type recommendation = diagnosticsv1alpha1.RecommendationExplanation
+
+// recommendationOrders are the words of --sort-by for Recommendations. Savings come largest first, a missing one last; age oldest
+// first.
+var recommendationOrders = map[string]func(a, b *recommendation) int{
+	"name":           func(a, b *recommendation) int { return strings.Compare(a.Name, b.Name) },
+	"target":         func(a, b *recommendation) int { return strings.Compare(a.Target, b.Target) },
+	"cpu-savings":    func(a, b *recommendation) int { return largestFirst(saved(a, cpuSavings), saved(b, cpuSavings)) },
+	"memory-savings": func(a, b *recommendation) int { return largestFirst(saved(a, memorySavings), saved(b, memorySavings)) },
+	"age": func(a, b *recommendation) int {
+		switch x, y := a.UpdatedAt, b.UpdatedAt; {
+		case x == nil && y == nil:
+			return 0
+		case x == nil:
+			return -1
+		case y == nil:
+			return 1
+		default:
+			return x.Compare(y.Time)
+		}
+	},
+}
+
+func recommendationOrderNames() []string { return slices.Sorted(maps.Keys(recommendationOrders)) }
+
+func cpuSavings(c *diagnosticsv1alpha1.ContainerRecommendation) *int64    { return c.CPU.Savings }
+func memorySavings(c *diagnosticsv1alpha1.ContainerRecommendation) *int64 { return c.Memory.Savings }
+
+// saved by all containers; nil when that is known of none.
+func saved(r *recommendation, of func(*diagnosticsv1alpha1.ContainerRecommendation) *int64) *int64 {
+	var sum *int64
+	for i := range r.Containers {
+		if each := of(&r.Containers[i]); each != nil {
+			if sum == nil {
+				sum = new(int64(0))
+			}
+			*sum += *each
+		}
+	}
+	return sum
+}
+
+func sortRecommendations(items []recommendation, by string) error {
+	if order, ok := recommendationOrders[by]; ok || by == "" {
+		if ok {
+			slices.SortStableFunc(items, func(a, b recommendation) int { return order(&a, &b) })
+		}
+		return nil
+	}
+	return sortByPath(items, by, func(r *recommendation) runtime.Object { return r })
+}
+
+func changedRecommendations(before, now *diagnosticsv1alpha1.RecommendationExplanationList) (*diagnosticsv1alpha1.RecommendationExplanationList, bool) {
+	out := *now
+	out.Items = different(before.Items, now.Items, func(r *recommendation) string { return r.Namespace + "/" + r.Name })
+	return &out, len(out.Items) > 0
+}

@@ -1,0 +1,154 @@
+package printer
+
+import (
+	"io"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+)
+
+// agentViews are what is printed of node agents.
+func agentViews() map[string]view {
+	return map[string]view{
+		"agent-features":       agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Features = agentFeaturesFixture() }, false),
+		"agent-suppression":    agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Suppression = suppressionFixture() }, false),
+		"agent-cpus":           agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.CPUs = cpusFixture() }, false),
+		"agent-pods":           agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Pods = podSettingsFixture() }, false),
+		"agent-evictions":      agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Evictions = evictionsFixture() }, false),
+		"agent-evictions-wide": agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Evictions = evictionsFixture() }, true),
+		"agent-absent":         func(w io.Writer, o Options) error { return AgentExplanation(w, absentAgentFixture(), o) },
+		"forecasts":            func(w io.Writer, o Options) error { return Forecasts(w, forecastsFixture(), o) },
+		"audit":                func(w io.Writer, o Options) error { return Audit(w, auditFixture(), o) },
+	}
+}
+
+func agentView(fill func(*diagnosticsv1alpha1.AgentExplanation), wide bool) view {
+	return func(w io.Writer, o Options) error {
+		o.Wide = o.Wide || wide
+		e := agentFixture()
+		fill(e.Status.Agent)
+		return AgentExplanation(w, e, o)
+	}
+}
+
+func agentFixture() *diagnosticsv1alpha1.NodeExplanation {
+	return &diagnosticsv1alpha1.NodeExplanation{
+		Spec: diagnosticsv1alpha1.NodeExplanationSpec{NodeName: "worker-1"},
+		Status: diagnosticsv1alpha1.NodeExplanationStatus{
+			Agent:  &diagnosticsv1alpha1.AgentExplanation{Component: "koordlet", Cgroups: "v2, systemd", ObservedAt: before(time.Second)},
+			Origin: diagnosticsv1alpha1.Origin{Component: "koord-manager", Leader: true, EvaluatedAt: *before(0), DurationMicroseconds: 8200},
+		},
+	}
+}
+
+func absentAgentFixture() *diagnosticsv1alpha1.NodeExplanation {
+	e := agentFixture()
+	e.Status.Agent = &diagnosticsv1alpha1.AgentExplanation{Component: "koord-manager", ObservedAt: before(42 * time.Second), Features: []diagnosticsv1alpha1.AgentFeature{
+		{Name: "BECPUSuppress", Configured: "Yes", Supported: "Unknown", Active: "Unknown", Effective: "Unknown", Reason: "resourceUsedThresholdWithBE.enable is true"},
+	}}
+	e.Status.Findings = []diagnosticsv1alpha1.Finding{{
+		Code: "KOORD0009", Severity: diagnosticsv1alpha1.SeverityWarning, Message: "the node's koordlet did not answer, so the objects were asked alone: dial tcp 10.0.0.7:9316: connect: connection refused",
+		Hint: "kubectl -n koordinator-system get pods -o wide --field-selector spec.nodeName=worker-1", Object: &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: "worker-1"},
+	}}
+	return e
+}
+
+func agentFeaturesFixture() []diagnosticsv1alpha1.AgentFeature {
+	return []diagnosticsv1alpha1.AgentFeature{
+		{Name: "BECPUSuppress", Rank: 1, Gate: true, Configured: "Yes", Supported: "Yes", Active: "Yes", Effective: "Yes", Wanted: 12, InForce: 12, Reason: "resourceUsedThresholdWithBE.enable is true"},
+		{Name: "CPUSetAllocator", Rank: 2, Gate: true, Configured: "Yes", Supported: "Yes", Active: "Yes", Effective: "Partly", Wanted: 9, InForce: 7, Outranked: 2, Reason: "follows the annotations and resources of pods"},
+		{Name: "GroupIdentity", Rank: 3, Gate: true, Configured: "Yes", Supported: "No", Active: "Yes", Effective: "No", Wanted: 3, Reason: "resourceQOSStrategy.beClass.cpuQOS is on",
+			LastError: "GroupIdentity: set cpu.bvt_warp_ns of kubepods/besteffort: no such file or directory", LastErrorAt: before(3 * time.Minute)},
+		{Name: "CgroupReconcile", Rank: 5, Configured: "No", Supported: "Yes", Active: "No", Effective: "No", Reason: "its feature gate is off"},
+		{Name: "MemoryEvict", Gate: true, Configured: "Yes", Supported: "Yes", Active: "Yes", Effective: "No", Reason: "61 % of the memory is used, evicted from 70 %"},
+		{Name: "RdtResctrl", Gate: true, Configured: "Yes", Supported: "Yes", Active: "Yes", Effective: "Partly", Reason: "resourceQOSStrategy.beClass.resctrlQOS is on",
+			State: "2 groups, of which it set 1: BE L3:0=3;1=3", Problems: []string{"the processor divides no memory bandwidth"}},
+	}
+}
+
+func suppressionFixture() *diagnosticsv1alpha1.SuppressionExplanation {
+	term := func(name string, operator diagnosticsv1alpha1.Operator, value int64, unit diagnosticsv1alpha1.Unit, note string) diagnosticsv1alpha1.Term {
+		return diagnosticsv1alpha1.Term{Name: name, Operator: operator, Value: value, Unit: unit, Note: note}
+	}
+	return &diagnosticsv1alpha1.SuppressionExplanation{
+		Enabled: true, Policy: "cpuset", Message: "best-effort pods may use 6.4 cores and use 9.1: they are held back", BestEffortUsed: new(int64(9100)),
+		Budget: &diagnosticsv1alpha1.Waterfall{Resource: "best-effort-cpu", Unit: diagnosticsv1alpha1.MilliCPU, Policy: "cpuset", Result: 6400, Terms: []diagnosticsv1alpha1.Term{
+			term("capacity", diagnosticsv1alpha1.Start, 32000, diagnosticsv1alpha1.MilliCPU, ""),
+			term("threshold", diagnosticsv1alpha1.Times, 65, diagnosticsv1alpha1.Percent, "of the capacity may be used by all together"),
+			term("podsUsed", diagnosticsv1alpha1.Minus, 13400, diagnosticsv1alpha1.MilliCPU, "used by pods above best effort"),
+			term("systemUsed", diagnosticsv1alpha1.Minus, 1000, diagnosticsv1alpha1.MilliCPU, "the node uses 23.5 cores, pods and host applications 22.5 of them"),
+			term("floor", diagnosticsv1alpha1.Max, 0, diagnosticsv1alpha1.MilliCPU, "at least 0 % of the capacity"),
+			term("budget", diagnosticsv1alpha1.Result, 6400, diagnosticsv1alpha1.MilliCPU, ""),
+		}},
+		CPUs: "2-5,18-20", CPUNote: "7 CPUs, by the budget; the budget wants 7", EffectiveCPUs: "2-8,18-20",
+		QuotaMicroseconds: new(int64(-1)), QuotaNote: "there is no quota", EffectiveQuotaMicroseconds: new(int64(-1)),
+	}
+}
+
+func cpusFixture() *diagnosticsv1alpha1.CPUExplanation {
+	return &diagnosticsv1alpha1.CPUExplanation{
+		All: "0-31",
+		Pools: []diagnosticsv1alpha1.CPUPool{
+			{Name: "shared", NUMANode: new(int32(0)), CPUs: "4-7,20-23", Count: 8}, {Name: "shared", NUMANode: new(int32(1)), CPUs: "8-15,24-31", Count: 16},
+			{Name: "bestEffort", NUMANode: new(int32(0)), CPUs: "0-7,16-23", Count: 16}, {Name: "suppressed", CPUs: "2-5,18-20", Count: 7},
+		},
+		Owners: []diagnosticsv1alpha1.CPUOwner{
+			{Namespace: "shop", Name: "search-0", QoSClass: "LSR", CPUs: "0-1,16-17", Count: 4, Lent: true},
+			{Namespace: "trade", Name: "matching-engine-with-a-long-name-5d8f7c6b9-x2x4z", QoSClass: "LSE", CPUs: "2-3,18-19", Count: 4}, {Name: "node reservation", CPUs: "31", Count: 1},
+		},
+	}
+}
+
+func podSettingsFixture() []diagnosticsv1alpha1.PodSettings {
+	const at = "kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod1.slice"
+	return []diagnosticsv1alpha1.PodSettings{
+		{Namespace: "spark", Name: "executor-1", QoSClass: "BE", KubernetesQoSClass: "BestEffort", Settings: []diagnosticsv1alpha1.CgroupSetting{
+			{Cgroup: "kubepods.slice/kubepods-besteffort.slice", Setting: "cpuset.cpus", Desired: "2-5,18-20", Effective: "2-5,18-20", Matches: true, Owner: "BECPUSuppress", Why: "best-effort pods may use 6400 milli-cores"},
+			{Cgroup: at, Setting: "cpu.shares", Desired: "2048", Effective: "1024", Owner: "BatchResource", Why: "2000 milli-cores of batch-cpu requested", Outranked: []string{"CgroupReconcile"}},
+			{Container: "main", Cgroup: at + "/c", Setting: "memory.limit_in_bytes", Desired: "4294967296", Owner: "BatchResource", Error: "no such file or directory"},
+		}},
+		{Namespace: "shop", Name: "web-0"},
+	}
+}
+
+func evictionsFixture() *diagnosticsv1alpha1.EvictionForecast {
+	return &diagnosticsv1alpha1.EvictionForecast{
+		Trend: &diagnosticsv1alpha1.UsageTrend{OverSeconds: 300, Samples: 300, CPUPerHour: -1200, MemoryPerHour: 6 * gi}, Evicted: 1, EvictedWithinSeconds: 300,
+		Triggers: []diagnosticsv1alpha1.EvictionTrigger{
+			{Feature: "BECPUEvict", State: "off", Reason: "the feature is off", Unit: diagnosticsv1alpha1.MilliCPU},
+			{Feature: "CPUAllocatableEvict", Tier: "batch", State: "calm", Reason: "batch-cpu requested is 80 % of the offer, evicted above 100 %", Unit: diagnosticsv1alpha1.MilliCPU,
+				ObservedPercent: new(int64(80)), ThresholdPercent: new(int64(100)), Margin: new(int64(1900))},
+			{Feature: "CPUEvict", State: "calm", Reason: "62 % of the CPU is used, evicted from 80 %", Unit: diagnosticsv1alpha1.MilliCPU, ObservedPercent: new(int64(62)), ThresholdPercent: new(int64(80)), Margin: new(int64(5760))},
+			{Feature: "BEMemoryEvict", State: "calm", Reason: "66 % of the memory is used, evicted from 70 %", Unit: diagnosticsv1alpha1.Bytes, ObservedPercent: new(int64(66)), ThresholdPercent: new(int64(70)),
+				Margin: new(5 * gi), Seconds: new(int64(3000)), CandidatesOmitted: 4, Protected: 11, Candidates: []diagnosticsv1alpha1.EvictionCandidate{
+					{Namespace: "spark", Name: "executor-3", Frees: 3 * gi, Keys: []diagnosticsv1alpha1.SortKey{{Name: "priority", Value: 5000, Unit: diagnosticsv1alpha1.Count}, {Name: "used", Value: 3 * gi, Unit: diagnosticsv1alpha1.Bytes, Descending: true}}},
+					{Namespace: "spark", Name: "executor-1", Frees: gi, Keys: []diagnosticsv1alpha1.SortKey{{Name: "priority", Value: 5500, Unit: diagnosticsv1alpha1.Count}, {Name: "used", Value: gi, Unit: diagnosticsv1alpha1.Bytes, Descending: true}}},
+				}},
+			{Feature: "MemoryAllocatableEvict", Tier: "mid", State: "triggered", Reason: "mid-memory requested is more than 100 % of the offer", Held: "10 pods are evicted at once at most", Unit: diagnosticsv1alpha1.Bytes,
+				ObservedPercent: new(int64(1) << 62), ThresholdPercent: new(int64(100)), Margin: new(int64(0)), Release: gi, Seconds: new(int64(0)),
+				Candidates: []diagnosticsv1alpha1.EvictionCandidate{{Namespace: "shop", Name: "report-2", Frees: gi, Victim: true}}},
+			{Feature: "MemoryEvict", State: "unknown", Reason: "the measurement is 4s old, more than two periods of 1s", Unit: diagnosticsv1alpha1.Bytes},
+		},
+	}
+}
+
+func forecastsFixture() *diagnosticsv1alpha1.NodeExplanationList {
+	first, second, third := agentFixture(), agentFixture(), agentFixture()
+	first.Status.Agent.Evictions = evictionsFixture()
+	second.Spec.NodeName, second.Status.Agent.Evictions = "worker-2", &diagnosticsv1alpha1.EvictionForecast{Triggers: []diagnosticsv1alpha1.EvictionTrigger{
+		{Feature: "MemoryEvict", State: "calm", Reason: "30 % of the memory is used, evicted from 70 %", Unit: diagnosticsv1alpha1.Bytes, ObservedPercent: new(int64(30)), ThresholdPercent: new(int64(70)), Margin: new(50 * gi)},
+	}}
+	third.Spec.NodeName, third.Status.Agent = "worker-3", nil
+	return &diagnosticsv1alpha1.NodeExplanationList{Items: []diagnosticsv1alpha1.NodeExplanation{*first, *second, *third}}
+}
+
+func auditFixture() *diagnosticsv1alpha1.AuditPage {
+	at := metav1.NewMicroTime(fixtureNow.Add(-2 * time.Second))
+	return &diagnosticsv1alpha1.AuditPage{Missed: 3, Last: 12, Entries: []diagnosticsv1alpha1.AuditEntry{
+		{Number: 10, Time: at, Owner: "BECPUSuppress", Object: "cpuset/kubepods/besteffort/cpuset.cpus", Old: "0-31", New: "2-5,18-20", Why: "best-effort pods may use 6400 milli-cores"},
+		{Number: 11, Time: at, Owner: "GroupIdentity", Object: "cpu/kubepods/besteffort/cpu.bvt_warp_ns", Old: "0", New: "0", Error: "write cpu.bvt_warp_ns: invalid argument"},
+		{Number: 12, Time: at, Owner: "MemoryEvict", Object: "pod shop/report-2", Old: "running", New: "evicted", Why: "71 % of the memory is used, evicted from 70 %"},
+	}}
+}

@@ -1,0 +1,97 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
+	"koordinator.sh/koord/decision/agentview"
+	"koordinator.sh/koord/decision/eviction"
+	"koordinator.sh/koord/decision/podrequest"
+)
+
+// explainAgentFromObjects fills in what the objects alone tell of what an agent knows.
+func (s *Source) explainAgentFromObjects(ctx context.Context, c *clients, e *diagnosticsv1alpha1.NodeExplanation) error {
+	name := e.Spec.NodeName
+	view := &agentview.Node{Now: s.options.Clock.Now(), Object: &corev1.Node{}, On: map[eviction.Feature]bool{}}
+	for _, feature := range eviction.Features() {
+		view.On[feature] = true
+	}
+	if err := c.get(ctx, "nodes", "", name, view.Object); err != nil {
+		if hasCode(err, finding.NotFound) {
+			return missing(ctx, c, request{resource: "nodes", name: name})
+		}
+		return err
+	}
+	var gaps gaps
+	var pods []corev1.Pod
+	var metric *slov1alpha1.NodeMetric
+	group, groupContext := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		metric, err = c.metric(groupContext, name)
+		return gaps.note(err, "what is used is unknown")
+	})
+	group.Go(func() (err error) {
+		pods, err = c.pods(groupContext, selection{fields: running(name)}, podDrop)
+		return gaps.note(err, "the node's pods are unknown")
+	})
+	group.Go(func() (err error) {
+		view.SLO, err = c.nodeSLO(groupContext, name)
+		return gaps.note(err, "what is configured for the node is unknown")
+	})
+	group.Go(func() (err error) {
+		view.Topology, err = c.topology(groupContext, name)
+		return gaps.note(err, "the node's CPUs are unknown")
+	})
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for i := range pods {
+		if podrequest.Consumes(&pods[i]) {
+			view.Pods = append(view.Pods, &pods[i])
+		}
+	}
+	view.Measure(metric)
+	e.Status.Agent = new(view.Answer(e.Spec.Agent, agentview.ByObjects, "no agent was asked"))
+	e.Status.Agent.Incomplete = append(e.Status.Agent.Incomplete, gaps.all()...)
+	return nil
+}
+
+// nodeSLO reads what the cluster wants of a node; a missing one is nil without error.
+func (c *clients) nodeSLO(ctx context.Context, name string) (*slov1alpha1.NodeSLOSpec, error) {
+	r := request{verb: "get", group: slov1alpha1.GroupVersion.Group, resource: "nodeslos", name: name}
+	slo := &slov1alpha1.NodeSLO{}
+	err := failure(ctx, r, c.slo.Get().Resource(r.resource).Name(name).MaxRetries(retries).Do(ctx).Into(slo))
+	if hasCode(err, finding.NotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &slo.Spec, nil
+}
+
+// topology reads how a node is built; a missing one is nil without error.
+func (c *clients) topology(ctx context.Context, name string) (*topologyv1alpha1.NodeResourceTopology, error) {
+	r := request{verb: "get", group: topologyv1alpha1.GroupVersion.Group, resource: "noderesourcetopologies", name: name}
+	raw, err := c.slo.Get().AbsPath("/apis", topologyv1alpha1.GroupVersion.Group, topologyv1alpha1.GroupVersion.Version, r.resource, name).
+		MaxRetries(retries).Do(ctx).Raw()
+	err = failure(ctx, r, err)
+	if hasCode(err, finding.NotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	topology := &topologyv1alpha1.NodeResourceTopology{}
+	if err := json.Unmarshal(raw, topology); err != nil {
+		return nil, failure(ctx, r, err)
+	}
+	return topology, nil
+}
