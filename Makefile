@@ -14,10 +14,10 @@ BIN := bin
 # Clients refuse to talk to components that do not name the Kubernetes version they are.
 LDFLAGS := -s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.gitVersion=$(KUBERNETES_VERSION)
 
-COMMANDS := koordctl koord-scheduler koord-manager koord-sandbox koordlet
-RACE_PACKAGES := ./agent/... ./certificate/... ./controllers/... ./decision/... ./kubectl-plugin/... ./scheduler/... ./source/... ./tui/...
+COMMANDS := koordctl koord-scheduler koord-manager koord-sandbox koordlet koord-nvml koord-runtime-proxy
+RACE_PACKAGES := ./agent/... ./certificate/... ./controllers/... ./decision/... ./kubectl-plugin/... ./runtimeproxy/... ./scheduler/... ./source/... ./tui/...
 
-.PHONY: help build test test-race e2e real-node demo generate lint bench bench-agent bench-interference bench-manager bench-scheduler bench-schedulerperf images clean
+.PHONY: help build test test-race e2e guest-test real-node demo generate generate-proto lint bench bench-agent bench-interference bench-manager bench-runtimeproxy bench-scheduler bench-schedulerperf bench-squeeze images clean
 
 help: ## List the commands.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,10 @@ e2e: build ## Drive the programs end to end: the sandbox, every command, the TUI
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go test -timeout 20m -tags e2e ./test/e2e
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 15m -v ./test/realnode
 
+guest-test: ## Test the agent on cgroups version 2, in a guest with a kernel of its own (needs qemu-system-x86; about a minute).
+	@BIN=$(BIN) build/guest.sh
+	KOORD_GUEST_KERNEL=$(CURDIR)/$(BIN)/guest/vmlinuz go test -count=1 -timeout 10m -v ./test/guest
+
 real-node: build ## Build what sandbox up --real-node runs: containerd, kubelet, network plugins and images (the first time about 5 minutes).
 	@BIN=$(BIN) KUBERNETES_VERSION=$(KUBERNETES_VERSION) build/real-node.sh
 
@@ -51,6 +55,9 @@ generate: ## Regenerate deepcopy functions, custom resource definitions, OpenAPI
 	go generate ./controllers/...
 	go run ./build/codes -out docs
 
+generate-proto: ## Regenerate the messages of the protocol for hooks (needs protoc: apt-get install protobuf-compiler).
+	@build/proto.sh
+
 lint: ## Check formatting, vet and staticcheck.
 	@build/lint.sh
 
@@ -60,12 +67,18 @@ bench: build ## Measure what docs/performance.md reports.
 bench-manager: build ## Measure koord-manager with 5,000 nodes: convergence, steady state, admission, plan (about 25 minutes).
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/manager -koord-manager $(BIN)/koord-manager $(BENCH_FLAGS)
 
+bench-runtimeproxy: build ## Measure what koord-runtime-proxy adds to calls of a container runtime (about 7 minutes).
+	go run ./bench/runtimeproxy -koord-runtime-proxy $(BIN)/koord-runtime-proxy $(BENCH_FLAGS)
+
 bench-scheduler: build ## Compare koord-scheduler with kube-scheduler, as whole processes (BENCH_FLAGS="-runs 5" for more).
 	@build/progress.sh go build -v -ldflags '$(LDFLAGS)' -o $(BIN)/kube-scheduler k8s.io/kubernetes/cmd/kube-scheduler
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/scheduler -kube-scheduler $(BIN)/kube-scheduler -workloads basic,batch,gang,quota $(BENCH_FLAGS)
 
 bench-schedulerperf: ## Hold the plugins to their thresholds, in process, with Kubernetes' scheduler_perf (BENCH_FLAGS=-short for 2 minutes).
 	go test -run '^$$' -bench '^BenchmarkPerfScheduling$$' -benchtime 1ns -timeout 60m $(BENCH_FLAGS) ./bench/schedulerperf -args -data-items-dir $(CURDIR)/$(BIN)/schedulerperf
+
+bench-squeeze: ## Measure how soon best-effort pods are held back when a service needs CPU, in real cgroups (root, about 10 minutes).
+	go run ./bench/squeeze $(BENCH_FLAGS)
 
 bench-agent: real-node ## Measure what the node agent costs, on this machine as a real node with 50 and 107 pods (as root; 8 minutes).
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/footprint $(BENCH_FLAGS)

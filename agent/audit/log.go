@@ -31,6 +31,8 @@ type Log struct {
 	mu      sync.Mutex
 	entries []Entry
 	last    uint64
+	// changed is closed at the next entry; nil while nobody waits.
+	changed chan struct{}
 }
 
 // NewLog returns a Log that keeps a number of entries, at least one.
@@ -43,6 +45,7 @@ func (l *Log) Add(entry Entry) {
 	l.last++
 	entry.Number = l.last
 	l.entries[l.last%uint64(len(l.entries))] = entry
+	l.tell()
 }
 
 // After returns entries with a number above the given one, the oldest first, at most limit. The first may be more than one

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,6 +17,9 @@ type File struct {
 	// Path of the file; its directory must exist.
 	Path string
 }
+
+// besides is what the name of a file ends in while it is written.
+const besides = ".new"
 
 // envelope is what the file contains.
 type envelope struct {
@@ -42,7 +46,13 @@ func (f File) Save(data any) error {
 
 // replace writes beside the file, and puts that in its place.
 func (f File) replace(content []byte) error {
-	beside, err := os.CreateTemp(filepath.Dir(f.Path), filepath.Base(f.Path)+".*")
+	// One name for all, so that a process that is killed again and again leaves one file at most. What has it is removed and not
+	// opened: it may be a link.
+	name := f.Path + besides
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	beside, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -63,7 +73,7 @@ func (f File) replace(content []byte) error {
 
 // Load reads the content into data, and reports whether there is any. An error says that there is some which cannot be read.
 func (f File) Load(data any) (bool, error) {
-	content, err := os.ReadFile(f.Path)
+	content, err := f.read()
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -81,4 +91,22 @@ func (f File) Load(data any) (bool, error) {
 		return false, fmt.Errorf("load checkpoint %q: %w", f.Path, err)
 	}
 	return true, nil
+}
+
+// largest checkpoint that is read, in bytes.
+const largest = 64 << 20
+
+func (f File) read() ([]byte, error) {
+	file, err := os.Open(f.Path)
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(io.LimitReader(file, largest+1))
+	if err := errors.Join(err, file.Close()); err != nil {
+		return nil, err
+	}
+	if len(content) > largest {
+		return nil, fmt.Errorf("%q is larger than %d bytes", f.Path, largest)
+	}
+	return content, nil
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
 
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 )
@@ -41,6 +42,8 @@ type Clients struct {
 	Core                     kubernetes.Interface
 	SLO, SLOWrites           rest.Interface
 	Topology, TopologyWrites rest.Interface
+	// SchedulingWrites is for Devices.
+	SchedulingWrites rest.Interface
 }
 
 // New returns clients that write at most a number of times a second. The user agent is that of the configuration, or else the
@@ -64,6 +67,10 @@ func New(config *rest.Config, agent string, qps float32) (*Clients, error) {
 		return nil, err
 	}
 	out.Topology, out.TopologyWrites, err = groupClients(base, topologyv1alpha1.GroupVersion, topologyv1alpha1.AddToScheme, limit)
+	if err != nil {
+		return nil, err
+	}
+	_, out.SchedulingWrites, err = groupClients(base, schedulingv1alpha1.GroupVersion, schedulingv1alpha1.AddToScheme, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package evictor
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -31,6 +32,8 @@ const (
 	leavingFor = 2 * time.Minute
 	// refusedFor is how long a pod is left alone after its eviction was refused, by a PodDisruptionBudget as a rule.
 	refusedFor = 10 * time.Second
+	// tellEvery is the shortest time between two entries about one pod that stays.
+	tellEvery = time.Minute
 )
 
 // Options of an Evictor.
@@ -41,7 +44,9 @@ type Options struct {
 	Audit *audit.Log
 	// Events tells of evictions.
 	Events events.EventRecorder
-	Clock  clock.PassiveClock
+	// InDanger lets pods be deleted although a PodDisruptionBudget protects them, when the kernel is about to kill one of its choice.
+	InDanger bool
+	Clock    clock.PassiveClock
 }
 
 // Evictor evicts the pods of one node. Plan may be called while Run works.
@@ -50,21 +55,26 @@ type Evictor struct {
 	work    chan []eviction.Victim
 
 	mu sync.Mutex
-	// plan of the latest decision.
-	plan eviction.Plan
+	// decided is what the latest decision was made of, and plan what it came to.
+	decided *eviction.Input
+	plan    eviction.Plan
+	// counts of evictions by feature.
+	counts map[eviction.Feature]int
 	// evicted are the times of evictions within the longest window, and last those by resource.
 	evicted []time.Time
 	last    map[eviction.Resource]time.Time
 	// leaving are pods that were evicted and are still there, and refused those that could not be.
-	leaving, refused map[types.UID]time.Time
-	windows          windows
+	leaving map[types.UID]time.Time
+	refused map[types.UID]refusal
+	windows windows
+	danger  danger
 }
 
 // New returns an Evictor that has evicted nobody.
 func New(options Options) *Evictor {
 	return &Evictor{
-		options: options, work: make(chan []eviction.Victim, 1), last: map[eviction.Resource]time.Time{},
-		leaving: map[types.UID]time.Time{}, refused: map[types.UID]time.Time{},
+		options: options, work: make(chan []eviction.Victim, 1), last: map[eviction.Resource]time.Time{}, counts: map[eviction.Feature]int{},
+		leaving: map[types.UID]time.Time{}, refused: map[types.UID]refusal{},
 	}
 }
 
@@ -99,7 +109,7 @@ func (e *Evictor) Decide(reading Reading) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	in := e.input(reading)
-	e.plan = eviction.Decide(in)
+	e.decided, e.plan = &in, eviction.Decide(in)
 	if len(e.plan.Victims) == 0 {
 		return
 	}
@@ -130,36 +140,62 @@ func (e *Evictor) Run(ctx context.Context) {
 	}
 }
 
-// evict asks the API server to evict one pod.
+// evict asks the API server to evict one pod, or to delete it where a budget is overridden.
 func (e *Evictor) evict(ctx context.Context, victim eviction.Victim) {
 	uid := types.UID(victim.Pod.UID)
 	if e.isLeaving(uid) {
 		return // it was in two plans
 	}
-	call, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	err := e.options.Client.PolicyV1().Evictions(victim.Pod.Namespace).Evict(call, &policyv1.Eviction{
-		ObjectMeta:    metav1.ObjectMeta{Namespace: victim.Pod.Namespace, Name: victim.Pod.Name},
-		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}},
-	})
+	err := e.ask(ctx, victim)
 	now := e.options.Clock.Now()
-	entry := audit.Entry{Time: now, Owner: string(victim.Feature), Object: "pod " + victim.Pod.String(), Old: "running", New: "evicted", Why: victim.Reason}
+	news := e.record(victim, now, err)
+	if !news {
+		return
+	}
+	entry := audit.Entry{Time: now, Owner: string(victim.Feature), Object: "pod " + victim.Pod.String(), Old: "running", New: "evicted", Why: reasonOf(victim)}
+	if victim.Override != "" {
+		entry.New = "deleted"
+	}
 	if err != nil && !apierrors.IsNotFound(err) {
 		entry.New, entry.Error = entry.Old, err.Error()
 	}
 	e.options.Audit.Add(entry)
-	e.record(victim, now, err)
-	logger := klog.FromContext(ctx)
+	logger := klog.FromContext(ctx).WithValues("pod", victim.Pod.String(), "feature", victim.Feature)
 	switch {
 	case apierrors.IsNotFound(err):
-	case apierrors.IsTooManyRequests(err):
-		logger.Info("A pod stays, because a PodDisruptionBudget protects it", "pod", victim.Pod.String(), "feature", victim.Feature, "reason", victim.Reason)
+	case isBudget(err):
+		logger.Info("A pod stays, because a PodDisruptionBudget protects it", "reason", victim.Reason)
+	case apierrors.IsForbidden(err) && victim.Override != "":
+		logger.Error(err, "The node is in danger, and the agent has no right to delete a pod against its PodDisruptionBudget", "reason", reasonOf(victim))
 	case err != nil && ctx.Err() == nil:
-		logger.Error(err, "A pod could not be evicted", "pod", victim.Pod.String(), "feature", victim.Feature)
+		logger.Error(err, "A pod could not be evicted")
 	case err == nil:
-		logger.Info("Evicted a pod", "pod", victim.Pod.String(), "feature", victim.Feature, "reason", victim.Reason)
+		logger.Info("Evicted a pod", "reason", reasonOf(victim))
 		e.tell(victim)
 	}
+}
+
+// ask the API server for one pod, and for no other that has its name meanwhile.
+func (e *Evictor) ask(ctx context.Context, victim eviction.Victim) error {
+	call, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	uid := types.UID(victim.Pod.UID)
+	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}
+	if victim.Override != "" {
+		return e.options.Client.CoreV1().Pods(victim.Pod.Namespace).Delete(call, victim.Pod.Name, options)
+	}
+	return e.options.Client.PolicyV1().Evictions(victim.Pod.Namespace).Evict(call, &policyv1.Eviction{
+		ObjectMeta:    metav1.ObjectMeta{Namespace: victim.Pod.Namespace, Name: victim.Pod.Name},
+		DeleteOptions: &options,
+	})
+}
+
+// reasonOf an eviction, with that of overriding a budget.
+func reasonOf(victim eviction.Victim) string {
+	if victim.Override == "" {
+		return victim.Reason
+	}
+	return victim.Reason + "; its PodDisruptionBudget was overridden: " + victim.Override
 }
 
 func (e *Evictor) isLeaving(uid types.UID) bool {
@@ -169,18 +205,31 @@ func (e *Evictor) isLeaving(uid types.UID) bool {
 	return leaving
 }
 
-// record remembers what came of an eviction.
-func (e *Evictor) record(victim eviction.Victim, now time.Time, err error) {
+// record remembers what came of an eviction, and tells whether that is news: that a pod stays is once a minute.
+func (e *Evictor) record(victim eviction.Victim, now time.Time, err error) (news bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	uid := types.UID(victim.Pod.UID)
 	if err != nil && !apierrors.IsNotFound(err) {
-		e.refused[uid] = now
-		return
+		next := refusal{at: now, why: eviction.RefusedFailure, told: e.refused[uid].told}
+		if isBudget(err) {
+			next.why = eviction.RefusedBudget
+		}
+		if next.told == nil {
+			next.told = map[eviction.Refusal]time.Time{}
+		}
+		told, before := next.told[next.why]
+		if news = !before || !within(now, told, tellEvery); news {
+			next.told[next.why] = now
+		}
+		e.refused[uid] = next
+		return news
 	}
 	e.leaving[uid] = now
 	e.last[victim.Feature.Resource()] = now
 	e.evicted = append(e.evicted, now)
+	e.counts[victim.Feature]++
+	return true
 }
 
 func (e *Evictor) tell(victim eviction.Victim) {
@@ -188,7 +237,7 @@ func (e *Evictor) tell(victim eviction.Victim) {
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: victim.Pod.Namespace, Name: victim.Pod.Name, UID: types.UID(victim.Pod.UID)},
 	}
-	e.options.Events.Eventf(pod, nil, corev1.EventTypeWarning, victim.EventReason(), "Evict", "%s", victim.Reason)
+	e.options.Events.Eventf(pod, nil, corev1.EventTypeWarning, victim.EventReason(), "Evict", "%s", reasonOf(victim))
 }
 
 // input is what the decision is made of.
@@ -196,17 +245,15 @@ func (e *Evictor) input(reading Reading) eviction.Input {
 	e.forget(reading)
 	in := eviction.Input{
 		Now: reading.Now, Strategy: reading.Strategy, On: e.options.On, LastEviction: e.last, LeavingFor: leavingFor, Budget: eviction.DefaultBudget(),
-		Node: eviction.Node{Capacity: reading.Capacity, Offers: offers(reading.Node)},
+		Node: eviction.Node{Capacity: reading.Capacity, Offers: eviction.OffersOf(reading.Node)},
 	}
 	in.Budget.Evicted = e.evicted
 	if used, measured := reading.Used(); measured {
 		in.Node.Observation = freshness.Observation{At: reading.Now, Period: reading.Period}
 		in.Node.Used = used.Amount()
 	}
+	in.Danger = eviction.Danger{Allowed: e.options.InDanger, Readings: e.danger.observe(reading, in.Node)}
 	for _, pod := range reading.Pods {
-		if at, refused := e.refused[pod.Object.UID]; refused && reading.Now.Sub(at) < refusedFor {
-			continue
-		}
 		var amount *podrequest.Amount
 		if used, measured := reading.PodUsed(pod.UID); measured {
 			amount = new(used.Amount())
@@ -215,6 +262,9 @@ func (e *Evictor) input(reading Reading) eviction.Input {
 		if at, leaving := e.leaving[pod.Object.UID]; leaving && !read.Leaving {
 			read.Leaving, read.LeavingSince = true, at
 		}
+		if refused := e.refused[pod.Object.UID]; within(reading.Now, refused.at, refusedFor) {
+			read.Refused = refused.why
+		}
 		in.Pods = append(in.Pods, read)
 	}
 	e.windows.add(reading, in.Pods)
@@ -222,25 +272,28 @@ func (e *Evictor) input(reading Reading) eviction.Input {
 	return in
 }
 
-// forget drops what is too old to matter, and pods that are gone.
+// forget drops what is too old to matter, and pods that are gone. What seems to lie ahead was timed by a clock that was set back since,
+// and counts as of now.
 func (e *Evictor) forget(reading Reading) {
 	const longest = time.Hour
 	kept := e.evicted[:0]
 	for _, at := range e.evicted {
-		if reading.Now.Sub(at) < longest {
+		if at = earlier(at, reading.Now); reading.Now.Sub(at) < longest {
 			kept = append(kept, at)
 		}
 	}
 	e.evicted = kept
+	for resource, at := range e.last {
+		e.last[resource] = earlier(at, reading.Now)
+	}
 	there := make(map[types.UID]bool, len(reading.Pods))
 	for _, pod := range reading.Pods {
 		there[pod.Object.UID] = true
 	}
-	for _, times := range []map[types.UID]time.Time{e.leaving, e.refused} {
-		for uid := range times {
-			if !there[uid] {
-				delete(times, uid)
-			}
+	for uid, at := range e.leaving {
+		if e.leaving[uid] = earlier(at, reading.Now); !there[uid] {
+			delete(e.leaving, uid)
 		}
 	}
+	maps.DeleteFunc(e.refused, func(uid types.UID, _ refusal) bool { return !there[uid] })
 }

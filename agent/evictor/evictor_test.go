@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,7 +22,6 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/utils/clock"
 
 	"koordinator.sh/koord/agent/audit"
 	"koordinator.sh/koord/agent/metrics"
@@ -43,13 +43,34 @@ type node struct {
 	evicted []string
 	events  *events.FakeRecorder
 	mu      sync.Mutex
-	// refuse answers evictions; nil lets them be.
+	// refuse answers evictions; nil lets them be. forbid answers deletions.
 	refuse func(name string) error
+	forbid error
+	// threshold and lower percentage of memory.
+	threshold, lower int64
+	// ahead is how far the clock was set ahead, in nanoseconds.
+	ahead atomic.Int64
 }
 
+// Now implements clock.PassiveClock.
+func (n *node) Now() time.Time { return time.Now().Add(time.Duration(n.ahead.Load())) }
+
+// Since implements clock.PassiveClock.
+func (n *node) Since(at time.Time) time.Duration { return n.Now().Sub(at) }
+
 func newNode() *node {
-	n := &node{usedBy: map[types.UID]int64{}, events: events.NewFakeRecorder(100)}
+	n := &node{usedBy: map[types.UID]int64{}, events: events.NewFakeRecorder(1000), threshold: 80, lower: 78}
 	client := fake.NewClientset()
+	client.PrependReactor("delete", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		asked, ok := action.(clienttesting.DeleteActionImpl)
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if !ok || n.forbid != nil {
+			return true, nil, n.forbid
+		}
+		n.evicted = append(n.evicted, fmt.Sprintf("%s of %s, by force", asked.Name, *asked.DeleteOptions.Preconditions.UID))
+		return true, nil, nil
+	})
 	client.PrependReactor("create", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		create, ok := action.(clienttesting.CreateAction)
 		if !ok || action.GetSubresource() != "eviction" {
@@ -66,7 +87,7 @@ func newNode() *node {
 		n.evicted = append(n.evicted, fmt.Sprintf("%s of %s", asked.Name, *asked.DeleteOptions.Preconditions.UID))
 		return true, nil, nil
 	})
-	n.Evictor = New(Options{Client: client, On: map[eviction.Feature]bool{eviction.BEMemoryEvict: true}, Audit: audit.NewLog(100), Events: n.events, Clock: clock.RealClock{}})
+	n.Evictor = New(Options{Client: client, On: map[eviction.Feature]bool{eviction.BEMemoryEvict: true}, Audit: audit.NewLog(100), Events: n.events, Clock: n})
 	return n
 }
 
@@ -83,8 +104,8 @@ func (n *node) add(name string, priority int32, used int64) {
 // decide takes a reading.
 func (n *node) decide() {
 	n.Decide(Reading{
-		Now: time.Now(), Period: time.Second, Pods: n.pods, Capacity: podrequest.Amount{MilliCPU: 10000, Memory: 100 * gib}, BestEffortLimit: -1,
-		Strategy: &slov1alpha1.ResourceThresholdStrategy{Enable: new(true), MemoryEvictThresholdPercent: new(int64(80)), MemoryEvictLowerPercent: new(int64(78))},
+		Now: n.Now(), Period: time.Second, Pods: n.pods, Capacity: podrequest.Amount{MilliCPU: 10000, Memory: 100 * gib}, BestEffortLimit: -1,
+		Strategy: &slov1alpha1.ResourceThresholdStrategy{Enable: new(true), MemoryEvictThresholdPercent: &n.threshold, MemoryEvictLowerPercent: &n.lower},
 		Used:     func() (metrics.Usage, bool) { return metrics.Usage{Memory: n.used}, n.used > 0 },
 		PodUsed: func(uid types.UID) (metrics.Usage, bool) {
 			used, measured := n.usedBy[uid]
@@ -185,7 +206,7 @@ func TestANodeIsNotEmptied(t *testing.T) {
 }
 
 func TestOffersOfANode(t *testing.T) {
-	got := offers(&corev1.Node{Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{
+	got := eviction.OffersOf(&corev1.Node{Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{
 		"cpu": resource.MustParse("4"), "memory": resource.MustParse("8Gi"), "kubernetes.io/batch-cpu": resource.MustParse("0"),
 		"kubernetes.io/batch-memory": resource.MustParse("0"),
 	}}})

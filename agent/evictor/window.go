@@ -3,11 +3,8 @@ package evictor
 import (
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/eviction"
-	"koordinator.sh/koord/decision/podrequest"
 )
 
 const (
@@ -90,33 +87,4 @@ func (w *windows) nodeCPU(latest int64) int64 {
 		sum += s.node
 	}
 	return sum / int64(len(w.samples))
-}
-
-// offers of a node by tier.
-func offers(node *corev1.Node) map[podrequest.Tier]eviction.Offer {
-	if node == nil {
-		return nil
-	}
-	out := map[podrequest.Tier]eviction.Offer{}
-	for tier, names := range map[podrequest.Tier][2]corev1.ResourceName{
-		podrequest.Plain: {corev1.ResourceCPU, corev1.ResourceMemory},
-		podrequest.Mid:   {extension.MidCPU, extension.MidMemory},
-		podrequest.Batch: {extension.BatchCPU, extension.BatchMemory},
-	} {
-		cpu, offersCPU := node.Status.Allocatable[names[0]]
-		memory, offersMemory := node.Status.Allocatable[names[1]]
-		if !offersCPU && !offersMemory {
-			continue
-		}
-		milli := cpu.Value()
-		if tier == podrequest.Plain {
-			milli = cpu.MilliValue()
-		}
-		offer := eviction.Offer{Amount: podrequest.Amount{MilliCPU: milli, Memory: memory.Value()}}
-		if tier != podrequest.Plain && offer.Amount == (podrequest.Amount{}) {
-			offer.Withdrawn = "the node offers nothing of it at the moment, as while it is not measured"
-		}
-		out[tier] = offer
-	}
-	return out
 }

@@ -15,14 +15,24 @@ import (
 	"koordinator.sh/koord/agent/host/files"
 )
 
-// verifyEvery is how often a value is read that should still be there.
-const verifyEvery = time.Minute
+const (
+	// verifyEvery is how often a value is read that should still be there.
+	verifyEvery = time.Minute
+	// retryMost is the longest time between two attempts to write what the kernel refuses. They begin a second apart.
+	retryMost = 30 * time.Second
+	// keepEvery is the time between two attempts to keep originals where that fails.
+	keepEvery = 10 * time.Second
+	// mostTold bounds the failures that one error lists.
+	mostTold = 10
+)
 
 // Options of an Executor.
 type Options struct {
 	// Tree of cgroups, and its Layout.
 	Tree   files.FS
 	Layout cgroup.Layout
+	// Proc and Sys are the trees at /proc and /sys; nil where nothing is set in them.
+	Proc, Sys files.FS
 	// Owners that may declare wishes, the one that ranks highest first.
 	Owners []string
 	// Originals are kept there, so that they are restored after a crash too.
@@ -43,9 +53,16 @@ type Executor struct {
 
 	mu     sync.Mutex
 	wishes map[string][]Wish
-	held   map[target]*holding
-	// unsaved says that the store has other holdings.
-	unsaved bool
+	// anticipated wishes by the name they were given, and by owner.
+	anticipated map[string]map[string][]Wish
+	held        map[target]*holding
+	canonical   canonicals
+	// unsaved says that the store has other holdings; unkept is why they could not be saved at failedAt, nil when they could.
+	unsaved  bool
+	unkept   error
+	failedAt time.Time
+	// tallies by owner, since the executor was made.
+	tallies map[string]Tally
 }
 
 // holding is a file that a feature has set.
@@ -56,8 +73,29 @@ type holding struct {
 	value    string
 	verified time.Time
 	owner    string
+	// kept says that the store has an original of the file, which it has to before the file is written.
+	kept bool
 	// inherited from an earlier executor, and not looked at since: value is not known.
 	inherited bool
+	// refused is what the kernel refused last, and what it answered, and told when the audit log had that last.
+	refused string
+	told    time.Time
+	refusal refusal
+}
+
+// news says whether a write is one to be audited: a refusal that is repeated is one once a minute only.
+func (h *holding) news(value, problem string, now time.Time) bool {
+	refused := ""
+	if problem != "" {
+		refused = value + ": " + problem
+	}
+	if h == nil || refused == "" || refused != h.refused || now.Sub(h.told) >= verifyEvery || now.Before(h.told) {
+		if h != nil {
+			h.refused, h.told = refused, now
+		}
+		return true
+	}
+	return false
 }
 
 // Failure is a wish that did not come true.
@@ -68,6 +106,9 @@ type Failure struct {
 
 // Error implements error.
 func (f Failure) Error() string {
+	if f.Cgroup == "" {
+		return fmt.Sprintf("%s: set %s: %v", f.Owner, f.Setting, f.Err)
+	}
 	return fmt.Sprintf("%s: set %s of %s: %v", f.Owner, f.Setting, f.Cgroup, f.Err)
 }
 
@@ -82,25 +123,32 @@ type Outcome struct {
 	Failures []Failure
 }
 
-// Err returns all failures as one error; nil when there are none.
+// Err returns the failures as one error, the first ten in full; nil when there are none.
 func (o Outcome) Err() error {
-	problems := make([]error, len(o.Failures))
-	for i, failure := range o.Failures {
-		problems[i] = failure
+	told := min(len(o.Failures), mostTold)
+	problems := make([]error, 0, told+1)
+	for _, failure := range o.Failures[:told] {
+		problems = append(problems, failure)
+	}
+	if more := len(o.Failures) - told; more > 0 {
+		problems = append(problems, fmt.Errorf("and %d more", more))
 	}
 	return errors.Join(problems...)
 }
 
 // New returns an Executor that holds what the store says an earlier one did.
 func New(options Options) (*Executor, error) {
-	e := &Executor{options: options, wishes: map[string][]Wish{}, held: map[target]*holding{}}
+	e := &Executor{
+		options: options, wishes: map[string][]Wish{}, held: map[target]*holding{}, tallies: map[string]Tally{},
+		canonical: canonicals{find: canonicalIn(options.Layout.Version), known: map[spelling]meaning{}},
+	}
 	return e, e.load()
 }
 
 // Declare replaces all that an owner wants; nil for nothing. Nothing is written before Apply.
 func (e *Executor) Declare(owner string, wishes []Wish) error {
 	if !slices.Contains(e.options.Owners, owner) {
-		return fmt.Errorf("declare what %q wants of cgroups: no such owner among %q", owner, e.options.Owners)
+		return fmt.Errorf("declare what %q wants: no such owner among %q", owner, e.options.Owners)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -108,27 +156,32 @@ func (e *Executor) Declare(owner string, wishes []Wish) error {
 	return nil
 }
 
-// Apply brings the cgroups to what is declared. The error says that originals could not be kept, in which case nothing that was
-// not held before is written, or that the context has ended between two writes.
-func (e *Executor) Apply(ctx context.Context) (Outcome, error) {
+// Apply brings the cgroups to what is declared. The error says that originals could not be kept, in which case nothing is written
+// whose original the store does not have, or that the context has ended between two writes.
+func (e *Executor) Apply(ctx context.Context) (Outcome, error) { return e.apply(ctx, false) }
+
+// apply is Apply; one that insists also tries what is not due yet.
+func (e *Executor) apply(ctx context.Context, insists bool) (Outcome, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	chosen, failures := merge(e.options.Layout.Version, e.options.Owners, e.wishes)
-	pass := &pass{executor: e, now: e.options.Clock.Now(), outcome: Outcome{Failures: failures}}
+	chosen, failures := merge(e.options.Owners, e.all(), e.canonical.of)
+	pass := &pass{executor: e, now: e.options.Clock.Now(), outcome: Outcome{Failures: failures}, insists: insists}
 	pass.look(chosen)
-	if err := e.save(); err != nil {
-		return pass.outcome, err
+	unkept := e.save(pass.now, insists)
+	if unkept != nil {
+		pass.omitUnkept(unkept)
 	}
-	if err := pass.write(ctx); err != nil {
-		return pass.outcome, err
+	if err := pass.write(ctx); err != nil || unkept != nil {
+		return pass.outcome, errors.Join(unkept, err)
 	}
-	return pass.outcome, e.save()
+	return pass.outcome, e.save(pass.now, insists)
 }
 
 // Restore gives everything back, as if no owner wanted anything.
 func (e *Executor) Restore(ctx context.Context) (Outcome, error) {
 	e.mu.Lock()
 	clear(e.wishes)
+	clear(e.anticipated)
 	e.mu.Unlock()
-	return e.Apply(ctx)
+	return e.apply(ctx, true)
 }

@@ -109,17 +109,46 @@ func TestWhatAFeatureWantsComesAndGoesWithIt(t *testing.T) {
 		f.declare("first", append(cpus("0-1", bestEffort, pod, container),
 			Wish{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"}, Wish{Setting: cgroup.CPUIdle, Cgroup: pod, Value: "1"},
 			Wish{Setting: cgroup.CPUQuota, Cgroup: pod, Value: "50000"}, Wish{Setting: cgroup.CPUBurst, Cgroup: pod, Value: "20000"})...)
-		f.apply(6, 0) // an idle group takes no shares
+		f.apply(7, 0)
 		f.want(cgroup.CPUSet, container, "0-1")
 		f.want(cgroup.CPUIdle, pod, "1")
 		f.want(cgroup.CPUBurst, pod, "20000")
 		f.declare("first")
-		f.apply(6, 0)
+		f.apply(7, 0)
 		if diff := cmp.Diff(before, f.kernel.Dump()); diff != "" {
 			t.Errorf("something is left (-before +after):\n%s", diff)
 		}
 		if f.apply(0, 0); len(f.executor.held) > 0 {
 			t.Errorf("still held: %v", f.executor.held)
+		}
+	})
+}
+
+// TestSharesOutliveThatAGroupIsIdle sets them as kubelet does before: the kernel forgets shares of a group that becomes idle.
+func TestSharesOutliveThatAGroupIsIdle(t *testing.T) {
+	onBoth(t, func(f *fixture) {
+		for of, value := range map[string]string{bestEffort: "2", pod: "3000"} {
+			path, _ := cgroup.Layout{Version: f.version}.Path(cgroup.CPUShares, of)
+			content, err := cgroup.CPUShares.Encode(f.version, value)
+			if err == nil {
+				err = f.kernel.Write(path, content)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := f.kernel.Dump()
+		idle := func(of string) Wish { return Wish{Setting: cgroup.CPUIdle, Cgroup: of, Value: "1"} }
+		f.declare("first", idle(bestEffort), idle(pod), Wish{Setting: cgroup.CPUShares, Cgroup: pod, Value: "512"})
+		f.apply(4, 0)
+		f.want(cgroup.CPUShares, pod, cgroup.IdleShares)
+		f.clock.Step(verifyEvery)
+		f.apply(0, 0)
+		f.restart()
+		f.declare("first")
+		f.apply(4, 0)
+		if diff := cmp.Diff(before, f.kernel.Dump()); diff != "" {
+			t.Errorf("something is left (-before +after):\n%s", diff)
 		}
 	})
 }
@@ -219,7 +248,10 @@ func TestRefusalsAreToldAndTriedAgain(t *testing.T) {
 		t.Errorf("failure %v, want busy", got.Failures[0])
 	}
 	f.apply(0, 1)
+	f.clock.Step(verifyEvery)
+	f.apply(0, 1) // that it is refused still is told once a minute
 	f.kernel.Fail(nil)
+	f.clock.Step(retryMost)
 	f.apply(1, 0)
 	var entries []string
 	for _, e := range f.log.After(0, 10) {
@@ -253,7 +285,7 @@ func TestPodsThatGoMeanwhileAreNoFailure(t *testing.T) {
 	f.apply(0, 0)
 	f.want(cgroup.CPUSet, bestEffort, "0-1")
 	for target := range f.executor.held {
-		if strings.HasPrefix(target.cgroup, pod) && !strings.HasPrefix(target.cgroup, bestEffort+"/pod2") {
+		if strings.HasPrefix(target.of, pod) && !strings.HasPrefix(target.of, bestEffort+"/pod2") {
 			t.Errorf("%v is held, and gone", target)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
+	"syscall"
 	"time"
 
 	"koordinator.sh/koord/agent/audit"
@@ -18,12 +18,13 @@ type pass struct {
 	now      time.Time
 	changes  []*change
 	outcome  Outcome
+	// insists has what was refused tried although it is not due.
+	insists bool
 }
 
 // change is a target whose value is not the wanted one.
 type change struct {
 	target
-	path string
 	choice
 	// current is the canonical value that is there, content how the kernel wrote it.
 	current, content string
@@ -36,7 +37,7 @@ type change struct {
 func (p *pass) look(chosen map[target]choice) {
 	for t, wanted := range chosen {
 		h := p.executor.held[t]
-		if h != nil && !h.inherited && h.value == wanted.value && p.now.Sub(h.verified) < verifyEvery {
+		if h != nil && !h.inherited && h.value == wanted.value && p.verified(h) {
 			h.owner = wanted.owner
 			continue
 		}
@@ -48,13 +49,35 @@ func (p *pass) look(chosen map[target]choice) {
 		}
 	}
 	slices.SortFunc(p.changes, func(a, b *change) int {
-		return cmp.Or(cmp.Compare(a.depth(), b.depth()), cmp.Compare(a.cgroup, b.cgroup), cmp.Compare(a.setting.Rank(), b.setting.Rank()))
+		return cmp.Or(cmp.Compare(a.depth(), b.depth()), cmp.Compare(a.of, b.of), cmp.Compare(a.setting.Rank(), b.setting.Rank()),
+			cmp.Compare(a.setting.Key(), b.setting.Key()))
+	})
+}
+
+// verified tells whether a value was seen to be there not long ago. One that was seen in the future was timed by a clock that was set
+// back since.
+func (p *pass) verified(h *holding) bool {
+	age := p.now.Sub(h.verified)
+	return age >= 0 && age < verifyEvery
+}
+
+// omitUnkept drops the changes of what the store has no original of: what cannot be given back after a crash is not written. What it
+// has one of is enforced further. Files that are omitted are looked at as new ones the next time.
+func (p *pass) omitUnkept(why error) {
+	p.changes = slices.DeleteFunc(p.changes, func(c *change) bool {
+		h := p.executor.held[c.target]
+		if h == nil || h.kept {
+			return false
+		}
+		delete(p.executor.held, c.target)
+		p.fail(c.owner, c.target, why)
+		return true
 	})
 }
 
 // compare reads a target that an owner wants something of.
 func (p *pass) compare(t target, h *holding, wanted choice) {
-	path, current, content, err := p.read(t)
+	current, content, err := p.read(t)
 	switch {
 	case files.IsGone(err):
 		p.forget(t)
@@ -65,6 +88,9 @@ func (p *pass) compare(t target, h *holding, wanted choice) {
 	}
 	if h == nil {
 		h = &holding{original: content, value: current}
+		if current == wanted.value {
+			h.original = cmp.Or(wanted.inherited, content)
+		}
 		p.executor.held[t], p.executor.unsaved = h, true
 	} else if !h.inherited && current != h.value && current != wanted.value {
 		// Somebody else wrote since: that is what this file is without the agent.
@@ -75,12 +101,12 @@ func (p *pass) compare(t target, h *holding, wanted choice) {
 		p.settle(h, current)
 		return
 	}
-	p.changes = append(p.changes, &change{target: t, path: path, choice: wanted, current: current, content: content})
+	p.changes = append(p.changes, &change{target: t, choice: wanted, current: current, content: content})
 }
 
 // restore gives back what no owner wants.
 func (p *pass) restore(t target, h *holding) {
-	path, current, content, err := p.read(t)
+	current, content, err := p.read(t)
 	original, decodeErr := t.setting.Decode(p.executor.options.Layout.Version, h.original)
 	switch {
 	case files.IsGone(err):
@@ -91,34 +117,40 @@ func (p *pass) restore(t target, h *holding) {
 		p.forget(t) // it is what it was, or what somebody else wants
 	default:
 		p.changes = append(p.changes, &change{
-			target: t, path: path, choice: choice{owner: h.owner, value: original, why: "no feature wants it any more"}, current: current,
+			target: t, choice: choice{owner: h.owner, value: original, why: "no feature wants it any more"}, current: current,
 			content: content, restores: true,
 		})
 	}
 }
 
-func (p *pass) read(t target) (path, current, content string, err error) {
+// read returns the canonical value of a target, and the target's part of the content.
+func (p *pass) read(t target) (current, content string, err error) {
 	options := &p.executor.options
-	path, has := options.Layout.Path(t.setting, t.cgroup)
-	if !has {
-		return "", "", "", errUnsupported
-	}
-	raw, err := options.Tree.Read(path, nil)
+	at, err := options.open(t)
 	if err != nil {
-		return path, "", "", err
+		return "", "", err
 	}
-	content = strings.TrimSpace(string(raw))
+	defer at.close()
+	raw, err := at.tree.Read(at.path, nil)
+	if err != nil {
+		return "", "", err
+	}
+	content = t.setting.Own(options.Layout.Version, string(raw))
 	current, err = t.setting.Decode(options.Layout.Version, content)
-	return path, current, content, err
+	return current, content, err
 }
 
 // errUnsupported is for settings that the kernel's version has no file for.
-var errUnsupported = errors.New("this version of cgroups has no such setting")
+var errUnsupported = errors.New("there is no such setting here")
 
 // write goes down for what grows, and up for what shrinks.
 func (p *pass) write(ctx context.Context) error {
 	for _, c := range p.changes {
-		if wider := c.setting.Join(c.current, c.value); c.setting.Looser(wider, c.current) {
+		wider := c.setting.Join(c.current, c.value)
+		if p.unsets(c) {
+			wider = c.value
+		}
+		if c.setting.Looser(wider, c.current) || p.unsets(c) {
 			if err := ctx.Err(); err != nil {
 				return context.Cause(ctx)
 			}
@@ -140,28 +172,48 @@ func (p *pass) write(ctx context.Context) error {
 // set writes one value and tells the audit log.
 func (p *pass) set(c *change, value string) {
 	options := &p.executor.options
-	content, err := c.setting.Encode(options.Layout.Version, value)
+	h := p.executor.held[c.target]
+	if h != nil && !p.insists && h.refusal.waits(value, p.now) {
+		c.failed = true
+		p.fail(c.owner, c.target, h.refusal.err)
+		return
+	}
+	at, err := options.open(c.target)
+	defer at.close()
+	var content string
+	if err == nil {
+		content, err = c.setting.Encode(options.Layout.Version, value)
+	}
 	if err == nil && c.restores && value == c.value {
 		content = cmp.Or(p.executor.held[c.target].original, content) // to the letter, with what the value leaves out
 	}
 	if err == nil {
-		err = options.Tree.Write(c.path, content)
+		err = at.tree.Write(at.path, content)
 	}
-	entry := audit.Entry{Time: p.now, Owner: c.owner, Object: c.path, Old: c.current, New: value, Why: c.why}
+	if errors.Is(err, syscall.ENOSPC) && p.unsets(c) {
+		c.value, err = p.giveAll(c, at)
+		value = c.value
+	}
+	entry := audit.Entry{Time: p.now, Owner: c.owner, Object: at.object, Old: c.current, New: value, Why: c.why}
 	if err != nil {
 		c.failed, entry.New, entry.Error = true, c.current, err.Error()
 	}
-	if !files.IsGone(err) {
+	if !files.IsGone(err) && p.executor.held[c.target].news(value, entry.Error, p.now) {
 		options.Audit.Add(entry)
 	}
 	switch {
 	case files.IsGone(err):
+		p.executor.count(c.owner, Tally{Vanished: 1})
 		p.forget(c.target)
 	case err != nil:
 		p.fail(c.owner, c.target, err)
 	default:
 		c.current = value
 		p.outcome.Writes++
+		p.executor.count(c.owner, Tally{Writes: 1})
+	}
+	if h != nil {
+		h.refuse(value, err, p.now)
 	}
 }
 
@@ -193,5 +245,6 @@ func (p *pass) forget(t target) {
 }
 
 func (p *pass) fail(owner string, t target, err error) {
-	p.outcome.Failures = append(p.outcome.Failures, Failure{Owner: owner, Setting: t.setting.Name, Cgroup: t.cgroup, Err: err})
+	p.executor.count(owner, Tally{Refused: 1})
+	p.outcome.Failures = append(p.outcome.Failures, Failure{Owner: owner, Setting: t.setting.Key(), Cgroup: t.of, Err: err})
 }

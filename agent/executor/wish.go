@@ -6,34 +6,37 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 )
 
-// Wish is a value that a feature wants a cgroup to have.
+// Wish is a value that a feature wants a cgroup to have, or the machine, or a process.
 type Wish struct {
-	Setting cgroup.Setting
-	// Cgroup is relative to a hierarchy.
+	Setting Setting
+	// Cgroup is relative to a hierarchy; empty for a parameter of the machine, and a process.Identity for a process.
 	Cgroup string
 	// Value as version 1 has it.
 	Value string
 	// Why with numbers, for the audit log.
 	Why string
+	// Inherited is what is given back where the value was there when it was first looked at: a process has it from the one that
+	// started it. Empty gives nothing else back then.
+	Inherited string
 }
 
-// target is one setting of one cgroup.
+// target is one setting of one cgroup, of the machine or of a process.
 type target struct {
-	setting cgroup.Setting
-	cgroup  string
+	setting Setting
+	of      string
 }
 
 // depth orders cgroups: every cgroup comes after the one above it.
-func (t target) depth() int { return strings.Count(t.cgroup, "/") }
+func (t target) depth() int { return strings.Count(t.of, "/") }
 
 // choice is the wish that a target gets.
 type choice struct {
-	owner, value, why string
+	owner, value, why, inherited string
 }
 
 // merge chooses for each target the wish of the owner that comes first among owners. Values are made canonical; those that no
 // kernel takes are returned as failures, and the next owner is heard.
-func merge(version cgroup.Version, owners []string, wishes map[string][]Wish) (map[target]choice, []Failure) {
+func merge(owners []string, wishes map[string][]Wish, canonical canonicalizer) (map[target]choice, []Failure) {
 	chosen := map[target]choice{}
 	var failures []Failure
 	for _, owner := range owners {
@@ -42,23 +45,24 @@ func merge(version cgroup.Version, owners []string, wishes map[string][]Wish) (m
 			if _, taken := chosen[t]; taken {
 				continue
 			}
-			value, err := wish.Setting.Canonical(version, wish.Value)
+			value, err := canonical(wish.Setting, wish.Value)
 			if err != nil {
-				failures = append(failures, Failure{Owner: owner, Setting: wish.Setting.Name, Cgroup: wish.Cgroup, Err: err})
+				failures = append(failures, Failure{Owner: owner, Setting: wish.Setting.Key(), Cgroup: wish.Cgroup, Err: err})
 				continue
 			}
-			chosen[t] = choice{owner: owner, value: value, why: wish.Why}
+			chosen[t] = choice{owner: owner, value: value, why: wish.Why, inherited: wish.Inherited}
 		}
 	}
-	dropShares(chosen)
+	holdShares(chosen)
 	return chosen, failures
 }
 
-// dropShares of idle groups: the kernel takes none of them, and they would have no effect.
-func dropShares(chosen map[target]choice) {
+// holdShares of idle groups: the kernel takes none of them, and forgets those that a group had before, so that what it shows
+// meanwhile is what is wanted of them. When the group is idle no longer, they are given back like everything else.
+func holdShares(chosen map[target]choice) {
 	for t, wanted := range chosen {
 		if t.setting == cgroup.CPUIdle && wanted.value == "1" {
-			delete(chosen, target{cgroup.CPUShares, t.cgroup})
+			chosen[target{cgroup.CPUShares, t.of}] = choice{owner: wanted.owner, value: cgroup.IdleShares, why: "an idle cgroup has none"}
 		}
 	}
 }

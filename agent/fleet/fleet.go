@@ -20,6 +20,8 @@ type fleet struct {
 	reports   *reports
 	// topologies of the nodes.
 	topologies *topologies
+	// port that the agents answer at; nil when there is none.
+	port *port
 
 	mu     sync.Mutex
 	agents map[string]*agent
@@ -48,7 +50,11 @@ func Run(ctx context.Context, opts Options) error {
 	f.reports = newReports(c.SLOWrites, opts.Clock, f.agent, metrics)
 	// Also when the context ends before there is anything to report to.
 	defer f.reports.queue.ShutDown()
+	if f.port, err = listen(ctx, opts); err != nil {
+		return fmt.Errorf("start simulated koordlets: %w", err)
+	}
 	f.topologies = newTopologies(c.TopologyWrites, opts.Clock, f.informers, metrics)
+	f.topologies.port = f.port
 	defer f.topologies.queue.ShutDown()
 	handling, err := f.follow(klog.FromContext(ctx))
 	if err != nil {
@@ -64,6 +70,7 @@ func (f *fleet) run(ctx context.Context, c *connection.Clients, handling []cache
 	group.Go(func() { f.informers.nodes.RunWithContext(ctx) })
 	group.Go(func() { f.informers.pods.RunWithContext(ctx) })
 	group.Go(func() { f.topologies.run(ctx, c) })
+	group.Go(func() { f.port.run(ctx, f, c) })
 	if c.Await(ctx, connection.NodeMetrics) != nil {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"koordinator.sh/koord/agent/host/simulated"
 	"koordinator.sh/koord/agent/host/trace"
 	"koordinator.sh/koord/agent/prediction"
+	"koordinator.sh/koord/agent/serving"
 )
 
 // Defaults of the options.
@@ -52,6 +53,9 @@ type Options struct {
 	Clock clock.WithTicker
 	// Registerer of the fleet's metrics while it runs; nil registers nowhere.
 	Registerer prometheus.Registerer
+	// Serving is the secured port at which all agents answer questions; nil for none. Its name, API server and clock are those of
+	// the fleet.
+	Serving *serving.Options
 }
 
 func (o Options) withDefaults() (Options, error) {

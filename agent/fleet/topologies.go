@@ -32,6 +32,8 @@ type topologies struct {
 	writer    *report.TopologyWriter
 	queue     workqueue.TypedRateLimitingInterface[string]
 	metrics   *instruments
+	// port that is announced; nil when there is none.
+	port *port
 	// handling have synced once everything that was there in the beginning is in the queue.
 	handling []cache.InformerSynced
 	// failing says that the API server did not take the last write; it is logged when that changes.
@@ -121,6 +123,9 @@ func (t *topologies) write(ctx context.Context, name string) (written bool, err 
 	t.tell(ctx, name, problem)
 	if wanted == nil {
 		return false, nil
+	}
+	if err := extension.SetAgentServing(wanted, t.port.announce()); err != nil {
+		return false, err
 	}
 	object, _, _ = t.informers.topologies.GetStore().GetByKey(name)
 	current, _ := object.(*topologyv1alpha1.NodeResourceTopology)

@@ -17,6 +17,14 @@ type Topology struct {
 type NUMANode struct {
 	// ID as the kernel numbers it.
 	ID int32
-	// Memory in bytes.
+	// Memory in bytes, huge pages included.
 	Memory int64
+	// HugePages by size, the smallest first; sizes of which there are none are left out.
+	HugePages []HugePages
+}
+
+// HugePages are set aside from a node's memory.
+type HugePages struct {
+	// Size of one in bytes, and how many there are.
+	Size, Count int64
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
@@ -14,6 +16,7 @@ import (
 	"koordinator.sh/koord/agent/checkpoint"
 	"koordinator.sh/koord/agent/evictor"
 	"koordinator.sh/koord/agent/executor"
+	"koordinator.sh/koord/agent/hooks"
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
 	"koordinator.sh/koord/agent/qos"
@@ -28,31 +31,47 @@ const forgetEvery = 10 * time.Minute
 type enforcement struct {
 	options  *Options
 	tree     files.FS
+	proc     files.FS
+	sys      files.FS
 	layout   cgroup.Layout
 	features []qos.Feature
 	// suppression is one of the features, when it is on.
 	suppression *qos.Suppression
 	evictor     *evictor.Evictor
+	// kept is what no cgroup has.
+	kept *keepers
 	// containers of the pods, and when those of pods that went were forgotten.
 	containers *qos.Containers
 	forgotten  time.Time
 	executor   *executor.Executor
 	audit      *audit.Log
-	// failing says that the last round did not write all it wanted; it is logged when that changes.
-	failing bool
+	// round is what came of the last one, and noticed what features told of themselves, for those who ask.
+	round   round
+	noticed noticed
+	// advisor answers container runtimes; nil when the agent writes nothing.
+	advisor *hooks.Advisor
+	// failing is what the last round did not write of all it wanted.
+	failing complaint
 }
 
-func newEnforcement(options *Options, client kubernetes.Interface, recorder events.EventRecorder, tree files.FS, layout cgroup.Layout) (*enforcement, error) {
+func newEnforcement(options *Options, client kubernetes.Interface, recorder events.EventRecorder, trees *trees, layout cgroup.Layout) (*enforcement, error) {
 	e := &enforcement{
-		options: options, tree: tree, layout: layout, suppression: &qos.Suppression{}, audit: audit.NewLog(auditEntries),
-		containers: qos.NewContainers(tree, layout),
+		options: options, tree: trees.cgroup, proc: trees.proc, sys: trees.sys, layout: layout, suppression: &qos.Suppression{},
+		audit: audit.NewLog(auditEntries), containers: qos.NewContainers(trees.cgroup, layout),
 	}
-	e.features = options.enabled(e.suppression)
-	e.evictor = evictor.New(evictor.Options{Client: client, On: options.evicting(), Audit: e.audit, Events: recorder, Clock: options.Clock})
 	var err error
-	e.executor, err = executor.New(executor.Options{
-		Tree: tree, Layout: layout, Owners: owners(), Originals: checkpoint.File{Path: options.originals()}, Audit: e.audit, Clock: options.Clock,
+	if e.kept, err = newKeepers(options, trees, layout, e.audit); err != nil {
+		return nil, err
+	}
+	e.features = options.enabled(e.suppression, e.kept)
+	e.evictor = evictor.New(evictor.Options{
+		Client: client, On: options.evicting(), Audit: e.audit, Events: recorder, Clock: options.Clock, InDanger: options.EvictInDanger,
 	})
+	e.executor, err = executor.New(executor.Options{
+		Tree: e.tree, Proc: e.proc, Sys: e.sys, Layout: layout, Owners: owners(), Originals: checkpoint.File{Path: options.originals()},
+		Audit: e.audit, Clock: options.Clock,
+	})
+	e.advisor = e.newAdvisor()
 	return e, err
 }
 
@@ -68,6 +87,8 @@ func (e *enforcement) act(ctx context.Context, cluster *state.State, measured *m
 			Pods: situation.Pods, Capacity: situation.Capacity, Used: situation.Used, PodUsed: situation.PodUsed, BestEffortLimit: e.suppression.Limit(),
 		})
 	}
+	e.kept.keep(ctx, situation, e.noticed.failed)
+	situation.Relief = e.kept.relief()
 	var problems []error
 	for _, feature := range e.features {
 		problems = append(problems, e.executor.Declare(feature.Name(), feature.Wishes(situation)))
@@ -76,15 +97,29 @@ func (e *enforcement) act(ctx context.Context, cluster *state.State, measured *m
 		e.containers.Forget(e.forgotten)
 		e.forgotten = situation.Now
 	}
+	e.advisor.Observe(situation)
 	outcome, err := e.executor.Apply(ctx)
+	e.round.note(situation.Now, e.suppression.Decision(), outcome)
+	e.noticed.round(e.features)
 	e.tell(ctx, errors.Join(append(problems, outcome.Err(), err)...))
+}
+
+// hasten is called after an alarm, between two readings. Only best-effort pods are held back: all else changes at regular distances.
+func (e *enforcement) hasten(ctx context.Context, cluster *state.State, measured *measurement) {
+	if e.options.ReadOnly || !cluster.Known() || !slices.Contains(e.features, qos.Feature(e.suppression)) {
+		return
+	}
+	err := e.executor.Declare(e.suppression.Name(), e.suppression.Wishes(e.situation(cluster, measured)))
+	outcome, problem := e.executor.Apply(ctx)
+	e.tell(ctx, errors.Join(err, outcome.Err(), problem))
 }
 
 // situation is what the features look at.
 func (e *enforcement) situation(cluster *state.State, measured *measurement) qos.Situation {
 	out := qos.Situation{
 		Period: e.options.SamplePeriod, SLO: &slov1alpha1.NodeSLOSpec{}, Node: cluster.Node(), Pods: cluster.Pods(), Reported: cluster.Topology(),
-		Tree: e.tree, Layout: e.layout, Containers: e.containers,
+		Tree: e.tree, Proc: e.proc, Sys: e.sys, Layout: e.layout, Containers: e.containers, Audit: e.audit, Relief: e.kept.relief(),
+		QuotaNormalized: slices.Contains(e.features, qos.Feature(qos.CPUNormalization{})),
 	}
 	if slo := cluster.SLO(); slo != nil {
 		out.SLO = &slo.Spec
@@ -93,18 +128,31 @@ func (e *enforcement) situation(cluster *state.State, measured *measurement) qos
 	return out
 }
 
-// tell logs when wishes begin to fail.
-func (e *enforcement) tell(ctx context.Context, err error) {
-	if err != nil && !e.failing && ctx.Err() == nil {
-		klog.FromContext(ctx).Error(err, "some of what is wanted of cgroups did not come true, retrying")
+// work runs the features that have work of their own beside their wishes, until the context ends.
+func (e *enforcement) work(ctx context.Context) {
+	var group sync.WaitGroup
+	for _, feature := range e.features {
+		if works, does := feature.(qos.Worker); does && !e.options.ReadOnly {
+			group.Go(func() { works.Run(ctx, e.options.Clock) })
+		}
 	}
-	e.failing = err != nil
+	group.Wait()
 }
 
-// restore gives everything back.
+// tell logs when wishes begin to fail.
+func (e *enforcement) tell(ctx context.Context, err error) {
+	if ctx.Err() == nil && e.failing.news(err, e.options.Clock.Now()) {
+		klog.FromContext(ctx).Error(err, "some of what is wanted of cgroups did not come true, retrying")
+	}
+}
+
+// restore gives everything back. An agent that writes nothing leaves what an earlier one did to one that does.
 func (e *enforcement) restore(ctx context.Context) error {
+	if e.options.ReadOnly {
+		return nil
+	}
 	outcome, err := e.executor.Restore(ctx)
-	if err := errors.Join(outcome.Err(), err); err != nil {
+	if err := errors.Join(outcome.Err(), err, e.kept.release(ctx)); err != nil {
 		return fmt.Errorf("give back what was there before: %w", err)
 	}
 	return nil

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"runtime"
 	"sync"
 
 	"k8s.io/client-go/kubernetes/scheme"
@@ -12,6 +12,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"koordinator.sh/koord/agent/connection"
+	"koordinator.sh/koord/agent/host/alarm"
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
 	"koordinator.sh/koord/agent/host/machine"
@@ -24,8 +25,8 @@ func Run(ctx context.Context, options *Options) error {
 	if err := options.validate(); err != nil {
 		return fmt.Errorf("start koordlet: %w", err)
 	}
-	if err := os.MkdirAll(options.StateDirectory, 0o700); err != nil {
-		return fmt.Errorf("start koordlet: %w", err)
+	if err := writable(options.StateDirectory); err != nil {
+		klog.FromContext(ctx).Error(err, "nothing can be kept: no file is written whose original is not kept already, and what is learned ends with the agent")
 	}
 	trees, err := openTrees(options)
 	if err != nil {
@@ -36,6 +37,7 @@ func Run(ctx context.Context, options *Options) error {
 	if err != nil {
 		return fmt.Errorf("start koordlet: %w", err)
 	}
+	options.layout = layout
 	host, err := machine.New(machine.Options{Proc: trees.proc, Sys: trees.sys, Cgroup: trees.cgroup, Layout: layout, Clock: options.Clock})
 	if err != nil {
 		return fmt.Errorf("start koordlet: %w", err)
@@ -54,7 +56,7 @@ func Run(ctx context.Context, options *Options) error {
 	if err := broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
 		return fmt.Errorf("start koordlet: %w", err)
 	}
-	enforcement, err := newEnforcement(options, clients.Core, broadcaster.NewRecorder(scheme.Scheme, "koordlet"), trees.cgroup, layout)
+	enforcement, err := newEnforcement(options, clients.Core, broadcaster.NewRecorder(scheme.Scheme, "koordlet"), trees, layout)
 	if err != nil {
 		return fmt.Errorf("start koordlet: %w", err)
 	}
@@ -64,12 +66,30 @@ func Run(ctx context.Context, options *Options) error {
 
 func run(ctx context.Context, options *Options, host *machine.Machine, clients *connection.Clients, cluster *state.State, enforcement *enforcement) error {
 	measurement := newMeasurement(options, host, cluster)
+	port, err := listen(ctx, options, cluster, measurement, enforcement)
+	if err != nil {
+		return fmt.Errorf("start koordlet: %w", err)
+	}
+	early := alarm.New(alarm.Options{Tree: enforcement.tree, Layout: options.layout, CPUs: runtime.NumCPU(), Clock: options.Clock})
+	devices := newDevices(options, clients, cluster, host)
+	measurement.devices = devices
+	learned := newLearning(options, measurement)
+	learned.restore(ctx)
 	var group sync.WaitGroup
+	if !options.ReadOnly && options.Alarm {
+		measurement.alarm = early.C()
+		group.Go(func() { early.Run(ctx) })
+	}
 	group.Go(func() { cluster.Run(ctx) })
 	group.Go(func() { measurement.run(ctx, enforcement) })
+	group.Go(func() { learned.run(ctx) })
+	group.Go(func() { devices.run(ctx) })
 	group.Go(func() { enforcement.evictor.Run(ctx) })
+	group.Go(func() { enforcement.answer(ctx) })
+	group.Go(func() { enforcement.work(ctx) })
 	group.Go(func() { newReporting(options, clients, cluster, measurement).run(ctx) })
-	group.Go(func() { newTopologies(options, clients, cluster, host).run(ctx) })
+	group.Go(func() { newTopologies(options, clients, cluster, host, port).run(ctx) })
+	group.Go(func() { port.run(ctx) })
 	group.Wait()
 	return enforcement.restore(context.WithoutCancel(ctx))
 }

@@ -16,7 +16,6 @@ import (
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/capacity"
 	"koordinator.sh/koord/decision/cpuset"
 	"koordinator.sh/koord/decision/podrequest"
 )
@@ -30,6 +29,8 @@ type measurement struct {
 	mu        sync.Mutex
 	metrics   *metrics.Node
 	predictor *prediction.Node
+	// history is nil unless a profile other than Koordinator's is chosen.
+	history *history
 	// last reading.
 	last host.Snapshot
 	// capacity and topology of the machine as it was described last.
@@ -38,16 +39,25 @@ type measurement struct {
 	described time.Time
 	// nextTraining is when the prediction learns again.
 	nextTraining time.Time
+	// glanced is the latest reading between two regular ones.
+	glanced host.Snapshot
+	// alarm tells when to look before the period is over; nil when nobody does.
+	alarm <-chan struct{}
+	// devices tell what is used of GPUs; nil when nobody does.
+	devices *devices
+	// latest is the time of the latest reading of any kind.
+	latest time.Time
 }
 
 func newMeasurement(options *Options, host host.Host, cluster *state.State) *measurement {
 	return &measurement{
-		options: options, host: host, cluster: cluster, predictor: prediction.NewNode(prediction.Options{}),
+		options: options, host: host, cluster: cluster, predictor: prediction.NewNode(prediction.Options{}), history: newHistory(options.Predictor),
 		metrics: metrics.NewNode(report.MetricsPolicy(&slov1alpha1.NodeMetricSpec{}, options.SamplePeriod)),
 	}
 }
 
-// run takes a reading each period, and has the enforcement look at it.
+// run takes a reading each period, and has the enforcement look at it. After an alarm it takes two in between, to know what is
+// used at that moment.
 func (m *measurement) run(ctx context.Context, enforcement *enforcement) {
 	ticker := m.options.Clock.NewTicker(m.options.SamplePeriod)
 	defer ticker.Stop()
@@ -63,12 +73,55 @@ func (m *measurement) run(ctx context.Context, enforcement *enforcement) {
 			enforcement.act(ctx, m.cluster, m)
 		}
 		failing = err != nil
-		select {
-		case <-ctx.Done():
+		if !m.wait(ctx, ticker.C(), enforcement) {
 			return
-		case <-ticker.C():
 		}
 	}
+}
+
+// wait returns true when the next reading is due, and false when there will be none. Alarms that are given meanwhile are
+// attended to.
+func (m *measurement) wait(ctx context.Context, next <-chan time.Time, enforcement *enforcement) bool {
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-next:
+			return true
+		case <-m.alarm:
+		}
+		if m.glance(ctx) {
+			enforcement.hasten(ctx, m.cluster, m)
+		}
+	}
+}
+
+// settle is the time between the two readings after an alarm: long enough for the counters of the node, which move in steps of 10
+// ms, and short enough to act within a quarter of a second.
+const settle = 50 * time.Millisecond
+
+// glance takes two readings, and reports whether what is used between them is known. Windows and predictions do not see them.
+func (m *measurement) glance(ctx context.Context) bool {
+	if !m.peek(ctx) {
+		return false
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-m.options.Clock.After(settle):
+	}
+	return m.peek(ctx)
+}
+
+func (m *measurement) peek(ctx context.Context) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.last.Time.IsZero() || m.host.Read(ctx, &m.glanced) != nil {
+		return false // the next regular reading tells what is wrong
+	}
+	m.metrics.Glance(&m.glanced)
+	m.latest = m.glanced.Time
+	return true
 }
 
 // sample takes one reading.
@@ -78,6 +131,7 @@ func (m *measurement) sample(ctx context.Context) error {
 	if err := m.host.Read(ctx, &m.last); err != nil {
 		return err
 	}
+	m.latest = m.last.Time
 	if err := m.build(ctx); err != nil {
 		return err
 	}
@@ -86,12 +140,16 @@ func (m *measurement) sample(ctx context.Context) error {
 	if at := m.last.Time; !at.Before(m.nextTraining) {
 		m.nextTraining = at.Add(prediction.TrainInterval)
 		m.predictor.Learn(at, m.metrics, m.predicted())
+		if m.history != nil {
+			m.history.observe(m, at)
+		}
 	}
 	return nil
 }
 
 // follow measures what the NodeMetric asks for. Windows begin anew when that changes.
 func (m *measurement) follow() {
+	m.watch()
 	metric := m.cluster.Metric()
 	if metric == nil {
 		return
@@ -99,6 +157,30 @@ func (m *measurement) follow() {
 	if policy := report.MetricsPolicy(&metric.Spec, m.options.SamplePeriod); !m.metrics.Policy().Equal(policy) {
 		m.metrics = metrics.NewNode(policy)
 	}
+}
+
+// watch has the machine count the applications that the NodeSLO names. One whose cgroup cannot be told is left out, and what it
+// uses is part of what the system uses.
+func (m *measurement) watch() {
+	watcher, can := m.host.(interface{ Watch([]host.Application) })
+	if !can {
+		return
+	}
+	var wanted []host.Application
+	for _, application := range m.applications() {
+		if at, err := m.options.layout.HostApplication(&application); err == nil {
+			wanted = append(wanted, host.Application{Name: application.Name, Cgroup: at})
+		}
+	}
+	watcher.Watch(wanted)
+}
+
+// applications are those that the NodeSLO names.
+func (m *measurement) applications() []slov1alpha1.HostApplicationSpec {
+	if slo := m.cluster.SLO(); slo != nil {
+		return slo.Spec.HostApplications
+	}
+	return nil
 }
 
 // predicted are the pods that run, as the prediction knows them.
@@ -120,9 +202,9 @@ func (m *measurement) status(now time.Time) *slov1alpha1.NodeMetricStatus {
 		return nil
 	}
 	in := report.Input{UpdateTime: now, At: m.last.Time, Metrics: m.metrics}
-	if node := m.cluster.Node(); node != nil {
-		estimate := m.predictor.Estimate(m.last.Time, m.predicted(), capacity.Of(node).Raw)
-		in.Prediction = &estimate
+	in.Prediction = m.estimate()
+	if m.devices != nil {
+		in.NodeDevices, in.PodDevices = m.devices.used(now)
 	}
 	for _, pod := range m.cluster.Pods() {
 		if pod.Running() {
@@ -130,6 +212,9 @@ func (m *measurement) status(now time.Time) *slov1alpha1.NodeMetricStatus {
 				UID: pod.UID, Namespace: pod.Object.Namespace, Name: pod.Object.Name, Band: pod.Requests.Band, QoS: pod.Requests.QoS,
 			})
 		}
+	}
+	for _, application := range m.applications() {
+		in.Applications = append(in.Applications, report.Application{Name: application.Name, Band: application.Priority, QoS: application.QoS})
 	}
 	return report.Status(in)
 }
@@ -141,17 +226,36 @@ const describeEvery = time.Minute
 func (m *measurement) describe(in *qos.Situation) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	at := m.last.Time
+	at := m.latest
 	in.Now, in.Capacity, in.Topology = at, m.capacity, m.topology
-	in.Used = func() (metrics.Usage, bool) {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		return m.metrics.LatestUsage(at)
+	in.Used = measured(m, func() (metrics.Usage, bool) { return m.metrics.LatestUsage(at) })
+	in.PodUsed = measuredOf(m, func(uid types.UID) (metrics.Usage, bool) { return m.metrics.LatestPodUsage(uid, at) })
+	in.Measured = qos.Measured{
+		ContainerUsed:      measuredOf(m, func(id string) (metrics.Usage, bool) { return m.metrics.LatestContainerUsage(id, at) }),
+		ContainerThrottled: measuredOf(m, func(id string) (metrics.Throttling, bool) { return m.metrics.ContainerThrottling(id) }),
+		PodThrottled:       measuredOf(m, func(uid types.UID) (metrics.Throttling, bool) { return m.metrics.PodThrottling(uid) }),
+		PodPressure:        measuredOf(m, func(uid types.UID) (metrics.Pressure, bool) { return m.metrics.PodPressure(uid) }),
+		NodePressure:       measured(m, func() (metrics.Pressure, bool) { return m.metrics.NodePressure() }),
+		BestEffortUsed:     measured(m, func() (metrics.Usage, bool) { return m.metrics.LatestBestEffortUsage(at) }),
+		ApplicationUsed:    measuredOf(m, func(name string) (metrics.Usage, bool) { return m.metrics.LatestApplicationUsage(name, at) }),
 	}
-	in.PodUsed = func(uid types.UID) (metrics.Usage, bool) {
+}
+
+// measured asks the metrics, which may be replaced, while nobody changes them.
+func measured[T any](m *measurement, ask func() (T, bool)) func() (T, bool) {
+	return func() (T, bool) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		return m.metrics.LatestPodUsage(uid, at)
+		return ask()
+	}
+}
+
+// measuredOf is measured for one of many.
+func measuredOf[K, T any](m *measurement, ask func(K) (T, bool)) func(K) (T, bool) {
+	return func(of K) (T, bool) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return ask(of)
 	}
 }
 

@@ -13,6 +13,10 @@ import (
 	"k8s.io/client-go/rest"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/utils/clock"
+
+	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/agent/serving"
+	"koordinator.sh/koord/decision/predict"
 )
 
 // Defaults of the options.
@@ -37,23 +41,44 @@ type Options struct {
 	Proc, Sys, Cgroup string
 	// KubeletCgroupRoot is kubelet's --cgroup-root.
 	KubeletCgroupRoot string
+	// KubeletDirectory is kubelet's --root-dir, and KubeletConfiguration its configuration, config.yaml in there by default.
+	KubeletDirectory, KubeletConfiguration string
+	// AcceleratorDirectory has files in which other daemons list accelerators, and GPUReader is the program that reads NVIDIA's,
+	// koord-nvml beside the agent by default.
+	AcceleratorDirectory, GPUReader string
 	// StateDirectory is made when it does not exist.
 	StateDirectory string
 	// SamplePeriod between readings, 100 ms to 1 min.
 	SamplePeriod time.Duration
+	// Predictor is the profile by which prodReclaimable is predicted, koordinator by default.
+	Predictor string
+	// Alarm has the agent act at once when services need more CPU, and not only when the next reading is due.
+	Alarm bool
 	// FeatureGates switch features on or off; those that are not named are as by default.
 	FeatureGates map[string]bool
 	// ReadOnly measures and reports, and writes no cgroup.
 	ReadOnly bool
+	// EvictInDanger lets features that evict for memory delete a pod against its PodDisruptionBudget, when the kernel is about to kill
+	// one of its own choice. It takes the right to delete pods.
+	EvictInDanger bool
+	// Serving is the secured port. Its directory, name, API server and clock are those of the agent.
+	Serving *serving.Options
+	// Hooks say how container runtimes reach the agent.
+	Hooks HookOptions
 	// Clock is real time.
 	Clock clock.WithTicker
+
+	// layout of the machine's cgroups, which is found out at the start.
+	layout cgroup.Layout
 }
 
 // NewOptions returns the defaults.
 func NewOptions() *Options {
 	return &Options{
 		NodeName: os.Getenv("NODE_NAME"), Proc: "/proc", Sys: "/sys", Cgroup: "/sys/fs/cgroup", StateDirectory: DefaultStateDirectory,
-		KubeletCgroupRoot: "/", SamplePeriod: DefaultSamplePeriod, Clock: clock.RealClock{},
+		KubeletCgroupRoot: "/", KubeletDirectory: "/var/lib/kubelet", AcceleratorDirectory: "/var/run/koordlet/xpu-device-infos",
+		SamplePeriod: DefaultSamplePeriod, Alarm: true, Predictor: compatible, Clock: clock.RealClock{}, Serving: serving.NewOptions(),
+		Hooks: NewHookOptions(),
 	}
 }
 
@@ -64,15 +89,24 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Sys, "sys", o.Sys, "Where the host's /sys is")
 	flags.StringVar(&o.Cgroup, "cgroup-root", o.Cgroup, "Where the host's /sys/fs/cgroup is")
 	flags.StringVar(&o.KubeletCgroupRoot, "kubelet-cgroup-root", o.KubeletCgroupRoot, "Kubelet's own --cgroup-root")
+	flags.StringVar(&o.KubeletDirectory, "kubelet-dir", o.KubeletDirectory, "Kubelet's own --root-dir")
+	flags.StringVar(&o.KubeletConfiguration, "kubelet-config", o.KubeletConfiguration, "Kubelet's own --config; config.yaml of --kubelet-dir by default")
+	flags.StringVar(&o.AcceleratorDirectory, "accelerator-dir", o.AcceleratorDirectory, "Directory of files in which other daemons list accelerators")
+	flags.StringVar(&o.GPUReader, "gpu-reader", o.GPUReader, "Program that reads NVIDIA GPUs; koord-nvml beside this one by default")
 	flags.StringVar(&o.StateDirectory, "state-dir", o.StateDirectory, "Directory for what must outlive the agent")
 	flags.DurationVar(&o.SamplePeriod, "sample-period", o.SamplePeriod, "Time between readings of the machine, 100ms to 1m")
+	flags.StringVar(&o.Predictor, "predictor", o.Predictor, "Profile by which it is predicted what prod pods will not use; kubectl koord forecast compares them")
+	flags.BoolVar(&o.Alarm, "alarm", o.Alarm, "Hold best-effort pods back at once when services need more CPU, between two readings")
 	flags.Var(cliflag.NewMapStringBool(&o.FeatureGates), "feature-gates", "Features to switch on or off, as NAME=true,NAME=false: "+strings.Join(gates(), ", "))
 	flags.BoolVar(&o.ReadOnly, "read-only", o.ReadOnly, "Measure and report, and write no cgroup")
+	flags.BoolVar(&o.EvictInDanger, "evict-in-danger", o.EvictInDanger, "Delete a pod against its PodDisruptionBudget when memory is about to run out and budgets protect all that may be evicted")
+	o.Serving.AddFlags(flags)
+	o.Hooks.AddFlags(flags)
 }
 
 // validate returns all that is wrong.
 func (o *Options) validate() error {
-	var problems []error
+	problems := []error{o.Serving.Validate(), o.Hooks.validate()}
 	if o.RESTConfig == nil {
 		problems = append(problems, errors.New("no API server is given"))
 	}
@@ -81,6 +115,9 @@ func (o *Options) validate() error {
 	}
 	if o.SamplePeriod < 100*time.Millisecond || o.SamplePeriod > time.Minute {
 		problems = append(problems, fmt.Errorf("sample period %s must lie between 100ms and 1m", o.SamplePeriod))
+	}
+	if _, err := predict.ProfileNamed(o.Predictor); err != nil {
+		problems = append(problems, err)
 	}
 	for name := range o.FeatureGates {
 		if !slices.Contains(gates(), name) {
@@ -91,3 +128,27 @@ func (o *Options) validate() error {
 }
 
 func (o *Options) originals() string { return filepath.Join(o.StateDirectory, "originals.json") }
+
+func (o *Options) learned() string { return filepath.Join(o.StateDirectory, "prediction.json") }
+
+func (o *Options) kubeletState() string {
+	return filepath.Join(o.KubeletDirectory, "cpu_manager_state")
+}
+
+func (o *Options) kubeletConfiguration() string {
+	if o.KubeletConfiguration != "" {
+		return o.KubeletConfiguration
+	}
+	return filepath.Join(o.KubeletDirectory, "config.yaml")
+}
+
+func (o *Options) gpuReader() string {
+	if o.GPUReader != "" {
+		return o.GPUReader
+	}
+	own, err := os.Executable()
+	if err != nil {
+		return gpuReader
+	}
+	return filepath.Join(filepath.Dir(own), gpuReader)
+}

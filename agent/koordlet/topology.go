@@ -2,12 +2,14 @@ package koordlet
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"k8s.io/klog/v2"
 
 	"koordinator.sh/koord/agent/connection"
 	"koordinator.sh/koord/agent/host"
+	"koordinator.sh/koord/agent/host/kubelet"
 	"koordinator.sh/koord/agent/report"
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
@@ -22,12 +24,16 @@ type topologies struct {
 	writer  *report.TopologyWriter
 	cluster *state.State
 	host    host.Host
+	// port that is announced; nil when there is none.
+	port *port
+	// bound are the pods to which kubelet gave CPUs, as read last.
+	bound []kubelet.Pod
 	// problem that was told last.
 	problem string
 }
 
-func newTopologies(options *Options, clients *connection.Clients, cluster *state.State, host host.Host) *topologies {
-	return &topologies{options: options, writer: report.NewTopologyWriter(clients.TopologyWrites), cluster: cluster, host: host}
+func newTopologies(options *Options, clients *connection.Clients, cluster *state.State, host host.Host, port *port) *topologies {
+	return &topologies{options: options, writer: report.NewTopologyWriter(clients.TopologyWrites), cluster: cluster, host: host, port: port}
 }
 
 func (t *topologies) run(ctx context.Context) {
@@ -56,17 +62,22 @@ func (t *topologies) write(ctx context.Context) error {
 		return err
 	}
 	in := report.TopologyInput{
-		Node: report.TopologyNodeOf(node), Machine: machine,
-		Kubelet: report.Kubelet{CPUManager: extension.KubeletCPUManagerPolicy{Policy: extension.KubeletCPUManagerPolicyNone}},
+		Node: report.TopologyNodeOf(node), Machine: machine, HugePages: t.options.FeatureGates[hugePageReport],
 	}
+	var unread error
+	in.Kubelet, unread = t.kubelet()
 	for _, pod := range t.cluster.Pods() {
 		if !pod.Owned.IsEmpty() {
 			in.Pods = append(in.Pods, report.BoundPod{QoS: pod.Requests.QoS, CPUs: pod.Owned})
 		}
 	}
 	wanted, problem := report.Topology(in)
+	problem = errors.Join(unread, problem)
 	if wanted == nil {
 		return problem
+	}
+	if err := extension.SetAgentServing(wanted, t.port.announce()); err != nil {
+		return err
 	}
 	if _, err := t.writer.Write(ctx, t.cluster.Topology(), wanted); err != nil {
 		return err

@@ -71,15 +71,3 @@ func first(usages []Usage) (Usage, bool) {
 	}
 	return usages[0], true
 }
-
-// LatestUsage returns what the node used in the sample of a moment.
-func (n *Node) LatestUsage(at time.Time) (Usage, bool) { return n.node.Average(at, n.policy.Period) }
-
-// LatestPodUsage is LatestUsage for a pod.
-func (n *Node) LatestPodUsage(uid types.UID, at time.Time) (Usage, bool) {
-	s, known := n.pods[uid]
-	if !known {
-		return Usage{}, false
-	}
-	return s.window.Average(at, n.policy.Period)
-}

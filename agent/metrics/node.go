@@ -14,19 +14,25 @@ type Node struct {
 	// last is the previous reading of the node; its time is zero before the first.
 	last         host.Counter
 	lastAt       time.Time
+	recent       recent
+	pressure     pressures
 	node, system *Window
 	pods         map[types.UID]*series
 	// order holds the series of the previous snapshot's pods in its order, which the next one usually repeats.
 	order []*series
 	// round counts how often the set of pods changed.
-	round uint64
+	round      uint64
+	containers containers
+	bestEffort track
+	// applications are those outside of Kubernetes.
+	applications applications
+	numa         []numaNode
 }
 
 // series is the measurement of one pod.
 type series struct {
-	uid  types.UID
-	last host.Counter
-	seen time.Time
+	uid types.UID
+	track
 	// round is the latest round whose pods this one is among.
 	round  uint64
 	window *Window
@@ -43,52 +49,63 @@ func NewNode(policy Policy) *Node {
 func (n *Node) Policy() Policy { return n.policy }
 
 // Observe takes a snapshot. From the second on, each yields a sample of the node, of each pod, and of the system: the
-// node less its pods, never below zero. A pod seen for the first time counts from zero since the previous snapshot,
-// because its counters began with it. A snapshot that is not newer than the previous is dropped.
+// node less its pods and the applications outside of Kubernetes, never below zero. A pod seen for the first time counts from
+// zero since the previous snapshot, because its counters began with it. A snapshot that is not newer than the previous is
+// dropped.
 func (n *Node) Observe(snapshot *host.Snapshot) {
 	first := n.lastAt.IsZero()
 	if !first && !snapshot.Time.After(n.lastAt) {
 		return
 	}
 	n.align(snapshot)
-	var pods Usage
+	var known Usage
 	for i := range snapshot.Pods {
-		s, counter := n.order[i], snapshot.Pods[i].Counter
-		since := s.seen
-		if since.IsZero() {
-			since = n.lastAt
-		}
-		usage := Usage{Memory: counter.Memory}
+		usage := n.order[i].observe(n, snapshot.Pods[i].Counter, &snapshot.Pods[i].Details, snapshot.Time)
 		if !first {
-			usage.NanoCores = rate(s.last.CPU, counter.CPU, snapshot.Time.Sub(since))
-			s.window.Add(snapshot.Time, usage)
+			n.order[i].window.Add(snapshot.Time, usage)
 		}
-		pods = pods.Plus(usage.bounded())
-		s.last, s.seen = counter, snapshot.Time
+		known = known.Plus(usage.bounded())
 	}
+	known = known.Plus(n.applications.observe(n, snapshot))
+	n.containers.observe(n, snapshot)
+	n.bestEffort.observe(n, snapshot.BestEffort.Counter, &snapshot.BestEffort.Details, snapshot.Time)
+	n.pressure.observe(snapshot.Pressure)
 	// A node's counter that went backwards means the machine restarted: what it used meanwhile is unknown.
 	if !first && snapshot.Node.CPU >= n.last.CPU {
 		used := Usage{
 			NanoCores: rate(n.last.CPU, snapshot.Node.CPU, snapshot.Time.Sub(n.lastAt)),
-			Memory:    snapshot.Node.Memory,
+			Memory:    n.policy.memory(snapshot.Node),
 		}
+		system := used.less(known)
 		n.node.Add(snapshot.Time, used)
-		n.system.Add(snapshot.Time, used.less(pods))
+		n.system.Add(snapshot.Time, system)
+		n.recent.observe(snapshot.Node, snapshot.Time, used.NanoCores, n.policy.Period)
+		n.observeNUMA(snapshot, used, system)
+	} else {
+		n.recent.begin(snapshot.Node, snapshot.Time)
+		n.observeNUMA(snapshot, Usage{}, Usage{})
 	}
 	n.last, n.lastAt = snapshot.Node, snapshot.Time
 }
 
-// rate is the CPU time used between two readings, in billionths of a CPU, at most maxAmount. A counter that went backwards
-// began anew.
-func rate(before, after, elapsed time.Duration) int64 {
-	if elapsed <= 0 {
-		return 0
+// Glance takes a snapshot between two that Observe takes. It changes nothing but what was used latest: windows have samples at
+// regular distances only. Pods that are new, or not in the order of the latest snapshot, are passed over.
+func (n *Node) Glance(snapshot *host.Snapshot) {
+	if n.lastAt.IsZero() || !snapshot.Time.After(n.lastAt) {
+		return
 	}
-	used := after - before
-	if used < 0 {
-		used = max(after, 0)
+	n.recent.glance(snapshot.Node, snapshot.Time)
+	n.bestEffort.recent.glance(snapshot.BestEffort.Counter, snapshot.Time)
+	for i := range snapshot.Pods {
+		if i < len(n.order) && n.order[i].uid == snapshot.Pods[i].UID {
+			n.order[i].recent.glance(snapshot.Pods[i].Counter, snapshot.Time)
+		}
 	}
-	return int64(min(float64(used)/float64(elapsed)*1e9, maxAmount))
+	for i := range snapshot.Applications {
+		if s := n.applications.named(snapshot.Applications[i].Name); s != nil {
+			s.recent.glance(snapshot.Applications[i].Counter, snapshot.Time)
+		}
+	}
 }
 
 // align makes order match the snapshot's pods, with new series for new pods, and forgets pods that went.

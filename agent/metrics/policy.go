@@ -3,6 +3,9 @@ package metrics
 import (
 	"slices"
 	"time"
+
+	"koordinator.sh/koord/agent/host"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
 // Defaults of a node's measurements, from the API's defaults for NodeMetric.
@@ -25,6 +28,8 @@ type Policy struct {
 	Aggregate time.Duration
 	// Durations are the windows of the percentiles; 5, 10 and 30 minutes by default.
 	Durations []time.Duration
+	// Memory says which page cache counts as used in averages and percentiles; none by default, which is written as "".
+	Memory slov1alpha1.NodeMemoryCollectPolicy
 }
 
 // DefaultDurations are the windows of the percentiles unless the NodeMetric names others.
@@ -42,6 +47,9 @@ func (p Policy) WithDefaults() Policy {
 		p.Aggregate = DefaultAggregate
 	}
 	p.Aggregate = min(max(p.Aggregate, minAggregate), MaxDuration)
+	if p.Memory != slov1alpha1.UsageWithPageCache && p.Memory != slov1alpha1.UsageWithHotPageCache {
+		p.Memory = ""
+	}
 	durations := make([]time.Duration, 0, len(p.Durations))
 	for _, d := range p.Durations {
 		if d > 0 {
@@ -59,7 +67,19 @@ func (p Policy) WithDefaults() Policy {
 
 // Equal reports whether two policies ask for the same.
 func (p Policy) Equal(other Policy) bool {
-	return p.Period == other.Period && p.Aggregate == other.Aggregate && slices.Equal(p.Durations, other.Durations)
+	return p.Period == other.Period && p.Aggregate == other.Aggregate && p.Memory == other.Memory && slices.Equal(p.Durations, other.Durations)
+}
+
+// memory is what counts of a counter. Page cache of which nobody knows whether it is hot counts as hot, so that a kernel that
+// tells less never makes a node look emptier.
+func (p Policy) memory(counter host.Counter) int64 {
+	switch p.Memory {
+	case slov1alpha1.UsageWithPageCache:
+		return counter.Memory + counter.Cache
+	case slov1alpha1.UsageWithHotPageCache:
+		return counter.Memory + max(counter.Cache-counter.Cold, 0)
+	}
+	return counter.Memory
 }
 
 // Longest returns the longest window.

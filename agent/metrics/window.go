@@ -28,16 +28,31 @@ func NewWindow(capacity int) *Window {
 	return &Window{ring: make([]sample, min(max(capacity, 1), MaxSamples))}
 }
 
-// Add appends a sample; a full window forgets its oldest. A sample that is not newer than the latest is dropped, and
-// an amount outside of 0..2^50 is cut to that range.
+// Add appends a sample; a full window forgets its oldest. A sample that is not newer than the latest is dropped. One that is older
+// by more than setBack was timed by a clock that was set back: samples that lie ahead of it are forgotten, so that the window does not
+// stand still until the clock is there again. An amount outside of 0..2^50 is cut to that range.
 func (w *Window) Add(at time.Time, usage Usage) {
 	nanos := at.UnixNano()
+	if w.count > 0 && w.back(0).at-nanos > int64(setBack) {
+		w.forgetFrom(nanos)
+	}
 	if w.count > 0 && nanos <= w.back(0).at {
 		return
 	}
 	w.ring[w.next] = sample{at: nanos, usage: usage.bounded()}
 	w.next = (w.next + 1) % len(w.ring)
 	w.count = min(w.count+1, len(w.ring))
+}
+
+// setBack is by how much a sample has to be older than the latest for the clock to have been set back.
+const setBack = 10 * time.Second
+
+// forgetFrom drops the samples from a time on, in nanoseconds of Unix time.
+func (w *Window) forgetFrom(nanos int64) {
+	for w.count > 0 && w.back(0).at >= nanos {
+		w.next = (w.next - 1 + len(w.ring)) % len(w.ring)
+		w.count--
+	}
 }
 
 // Average returns the mean of the samples in (at-over, at]; ok is false when there is none.

@@ -20,6 +20,8 @@ type Containers struct {
 	tree   files.FS
 	layout cgroup.Layout
 	pods   map[string]*listing
+	// expected are containers that are about to be made, of the one pod that there is. Where pods is nil they are all there are.
+	expected []Container
 }
 
 // listing is the containers in the cgroup of a pod, by ID.
@@ -44,6 +46,9 @@ type Container struct {
 
 // Of lists the containers of a pod that run and have a cgroup, in the order of the pod's status.
 func (c *Containers) Of(pod *state.Pod, now time.Time) []Container {
+	if c.pods == nil {
+		return c.expected
+	}
 	at := c.layout.Pod(pod.Class(), pod.UID)
 	status := &pod.Object.Status
 	var found []Container

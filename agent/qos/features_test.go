@@ -89,7 +89,7 @@ func TestWhatFeaturesSet(t *testing.T) {
 			name: "idle pods have no weight", version: cgroup.V2, features: []Feature{GroupIdentity{}, BatchResource{}},
 			slo: slov1alpha1.NodeSLOSpec{ResourceQOSStrategy: strategy()},
 			want: map[string]string{
-				batch + "/cpu.idle": "1", batch + "/cpu.max": "50000 100000", batch + "/memory.max": "1073741824",
+				batch + "/cpu.idle": "1", batch + "/cpu.weight": "0", batch + "/cpu.max": "50000 100000", batch + "/memory.max": "1073741824",
 				batch + "/" + id + "/cpu.weight": "20", batch + "/" + id + "/cpu.max": "50000 100000", batch + "/" + id + "/memory.max": "1073741824",
 			},
 		},

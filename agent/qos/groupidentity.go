@@ -39,7 +39,7 @@ func (GroupIdentity) Wishes(in Situation) []executor.Wish {
 			wishes = append(wishes, identityWishes(in.Layout.Pod(pod.Class(), pod.UID), identity, identity.PodValues(kernel))...)
 		}
 	}
-	return wishes
+	return append(wishes, applicationWishes(in, kernel)...)
 }
 
 func identityWishes(at string, identity groupidentity.Identity, values groupidentity.Values) []executor.Wish {

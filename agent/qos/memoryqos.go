@@ -1,9 +1,11 @@
 package qos
 
 import (
+	"context"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/clock"
 
 	"koordinator.sh/koord/agent/executor"
 	"koordinator.sh/koord/agent/host/cgroup"
@@ -13,13 +15,23 @@ import (
 )
 
 // MemoryQoS protects the memory of services, and reclaims that of others first.
-type MemoryQoS struct{}
+type MemoryQoS struct {
+	// Reclaim stands in for watermarks that the kernel does not have; nil leaves them out.
+	Reclaim *Reclaimer
+}
 
 // Name implements Feature.
 func (MemoryQoS) Name() string { return "CgroupReconcile" }
 
+// Run works for the feature until the context ends.
+func (m MemoryQoS) Run(ctx context.Context, clock clock.PassiveClock) {
+	if m.Reclaim != nil {
+		m.Reclaim.Run(ctx, clock)
+	}
+}
+
 // Wishes implements Feature. What the kernel does not have is not wanted.
-func (MemoryQoS) Wishes(in Situation) []executor.Wish {
+func (m MemoryQoS) Wishes(in Situation) []executor.Wish {
 	input := memoryqos.Input{Strategy: in.SLO.ResourceQOSStrategy}
 	if in.Node != nil {
 		input.Allocatable = capacity.Of(in.Node).Raw.Memory
@@ -39,7 +51,36 @@ func (MemoryQoS) Wishes(in Situation) []executor.Wish {
 	for i := range plan.Pods {
 		wishes = append(wishes, in.memoryOfPod(pods[plan.Pods[i].UID], &plan.Pods[i])...)
 	}
+	if m.Reclaim != nil && !in.supports(cgroup.WmarkRatio) && in.supports(cgroup.MemoryReclaim) {
+		m.Reclaim.hand(reclaimRound{tree: in.Tree, layout: in.Layout, audit: in.Audit, groups: in.watermarks(plan, pods)})
+	}
 	return wishes
+}
+
+// watermarks are the groups that have one, containers before their pod.
+func (s *Situation) watermarks(plan memoryqos.Plan, pods map[string]*state.Pod) []reclaimGroup {
+	var groups []reclaimGroup
+	add := func(at string, values memoryqos.Values) {
+		if values.WmarkRatio != nil && *values.WmarkRatio > 0 {
+			group := reclaimGroup{cgroup: at, ratio: *values.WmarkRatio}
+			if values.WmarkScaleFactor != nil {
+				group.scale = *values.WmarkScaleFactor
+			}
+			groups = append(groups, group)
+		}
+	}
+	for i := range plan.Pods {
+		values, pod := &plan.Pods[i], pods[plan.Pods[i].UID]
+		for _, container := range s.Containers.Of(pod, s.Now) {
+			for j := range values.Containers {
+				if values.Containers[j].Name == container.Name {
+					add(container.Cgroup, values.Containers[j].Values)
+				}
+			}
+		}
+		add(s.Layout.Pod(pod.Class(), pod.UID), values.Values)
+	}
+	return groups
 }
 
 func (s *Situation) memoryOfPod(pod *state.Pod, values *memoryqos.PodValues) []executor.Wish {

@@ -1,11 +1,14 @@
 package qos
 
 import (
+	"context"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 
+	"koordinator.sh/koord/agent/audit"
 	"koordinator.sh/koord/agent/executor"
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
@@ -16,6 +19,7 @@ import (
 	"koordinator.sh/koord/decision/capacity"
 	"koordinator.sh/koord/decision/cpuset"
 	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/suppression"
 )
 
 // Situation is all that a feature may know. Nothing in it may be changed.
@@ -33,12 +37,22 @@ type Situation struct {
 	// Used by the node, and by a pod, at the latest reading; false for what was not measured.
 	Used    func() (metrics.Usage, bool)
 	PodUsed func(types.UID) (metrics.Usage, bool)
+	// Measured beside that.
+	Measured
+	// Relief is what best effort gives up because services are disturbed; the zero value is nothing.
+	Relief suppression.Relief
 	// Reported is the NodeResourceTopology; nil while there is none.
 	Reported *topologyv1alpha1.NodeResourceTopology
 	// Tree of cgroups, to look at, and where they are in it.
 	Tree       files.FS
 	Layout     cgroup.Layout
 	Containers *Containers
+	// Proc and Sys are the trees at /proc and /sys, to look at.
+	Proc, Sys files.FS
+	// Audit has what a feature does that is no wish.
+	Audit *audit.Log
+	// QuotaNormalized says that the feature CPUNormalization is on: quotas of services are those of the node's own CPUs.
+	QuotaNormalized bool
 }
 
 // Feature is one of the agent's. One goroutine at a time may use it.
@@ -47,6 +61,12 @@ type Feature interface {
 	Name() string
 	// Wishes are all that the feature wants of cgroups in a situation.
 	Wishes(Situation) []executor.Wish
+}
+
+// Worker is a feature that works beside its wishes, because that takes longer than a reading may.
+type Worker interface {
+	// Run works until the context ends. It may be called at the same time as Wishes.
+	Run(ctx context.Context, clock clock.PassiveClock)
 }
 
 // normalization is what one CPU of the node is worth, in percent.

@@ -130,7 +130,7 @@ func (s *Suppression) list(in Situation) []string {
 
 // measurement is what the budget is computed from.
 func measurement(in Situation) suppression.Measurement {
-	out := suppression.Measurement{Capacity: in.Capacity.MilliCPU}
+	out := suppression.Measurement{Capacity: in.Capacity.MilliCPU, Relief: in.Relief}
 	if used, measured := in.Used(); measured {
 		out.Observation, out.NodeUsed = freshness.Observation{At: in.Now, Period: in.Period}, used.Amount().MilliCPU
 	}
@@ -143,6 +143,14 @@ func measurement(in Situation) suppression.Measurement {
 			out.Pods = append(out.Pods, suppression.Load{
 				Namespace: pod.Object.Namespace, Name: pod.Object.Name, QoS: pod.QoS(), Used: used.Amount().MilliCPU,
 			})
+		}
+	}
+	for _, application := range in.SLO.HostApplications {
+		if in.ApplicationUsed == nil {
+			break
+		}
+		if used, measured := in.ApplicationUsed(application.Name); measured {
+			out.HostApplications = append(out.HostApplications, suppression.Load{Name: application.Name, QoS: application.QoS, Used: used.Amount().MilliCPU})
 		}
 	}
 	return out

@@ -35,6 +35,9 @@ func MetricsPolicy(spec *slov1alpha1.NodeMetricSpec, period time.Duration) metri
 	if policy.AggregateDurationSeconds != nil {
 		out.Aggregate = seconds(*policy.AggregateDurationSeconds, time.Second, metrics.MaxDuration)
 	}
+	if policy.NodeMemoryCollectPolicy != nil {
+		out.Memory = *policy.NodeMemoryCollectPolicy
+	}
 	if policy.NodeAggregatePolicy != nil {
 		for _, duration := range policy.NodeAggregatePolicy.Durations {
 			out.Durations = append(out.Durations, duration.Duration)

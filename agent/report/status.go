@@ -11,6 +11,7 @@ import (
 	"koordinator.sh/koord/agent/metrics"
 	"koordinator.sh/koord/agent/prediction"
 	"koordinator.sh/koord/api/extension"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/podrequest"
 )
@@ -25,6 +26,11 @@ type Input struct {
 	Metrics *metrics.Node
 	// Pods that run, in the order in which they are reported. Pods without a sample are left out.
 	Pods []Pod
+	// Applications outside of Kubernetes, in the order in which they are reported. Those without a sample are left out.
+	Applications []Application
+	// NodeDevices and PodDevices are what is used of devices at the moment, by all and by a pod; nil where nothing is known.
+	NodeDevices []schedulingv1alpha1.DeviceInfo
+	PodDevices  func(types.UID) []schedulingv1alpha1.DeviceInfo
 	// Prediction is left out when nil.
 	Prediction *prediction.Estimate
 }
@@ -37,6 +43,13 @@ type Pod struct {
 	QoS             extension.QoSClass
 }
 
+// Application names an application outside of Kubernetes and its classes.
+type Application struct {
+	Name string
+	Band extension.PriorityClass
+	QoS  extension.QoSClass
+}
+
 // Status is what the node's NodeMetric is to say. NodeMetric is nil when nothing was sampled in the aggregate window.
 func Status(in Input) *slov1alpha1.NodeMetricStatus {
 	updated := metav1.NewTime(in.UpdateTime)
@@ -46,8 +59,21 @@ func Status(in Input) *slov1alpha1.NodeMetricStatus {
 		if !sampled {
 			continue
 		}
-		status.PodsMetric = append(status.PodsMetric, &slov1alpha1.PodMetricInfo{
+		info := &slov1alpha1.PodMetricInfo{
 			Name: pod.Name, Namespace: pod.Namespace, Priority: pod.Band, QoS: pod.QoS, PodUsage: resources(usage.Amount()),
+		}
+		if in.PodDevices != nil {
+			info.PodUsage.Devices = in.PodDevices(pod.UID)
+		}
+		status.PodsMetric = append(status.PodsMetric, info)
+	}
+	for _, application := range in.Applications {
+		usage, sampled := in.Metrics.ApplicationUsage(application.Name, in.At)
+		if !sampled {
+			continue
+		}
+		status.HostApplicationMetric = append(status.HostApplicationMetric, &slov1alpha1.HostApplicationMetricInfo{
+			Name: application.Name, Priority: application.Band, QoS: application.QoS, Usage: resources(usage.Amount()),
 		})
 	}
 	if in.Prediction != nil {
@@ -63,12 +89,19 @@ func nodeMetric(in Input) *slov1alpha1.NodeMetricInfo {
 		return nil
 	}
 	system, _ := in.Metrics.SystemUsage(in.At)
-	return &slov1alpha1.NodeMetricInfo{
+	out := &slov1alpha1.NodeMetricInfo{
 		NodeUsage:              resources(node.Amount()),
 		SystemUsage:            resources(system.Amount()),
 		AggregatedNodeUsages:   aggregated(in.Metrics.Aggregates(in.At)),
 		AggregatedSystemUsages: aggregated(in.Metrics.SystemAggregates(in.At)),
 	}
+	out.NodeUsage.Devices = in.NodeDevices
+	for _, numa := range in.Metrics.NUMAUsages(in.At) {
+		out.NUMAUsages = append(out.NUMAUsages, slov1alpha1.NUMAUsage{
+			NUMANodeID: numa.ID, NodeUsage: resources(numa.Node.Amount()), SystemUsage: resources(numa.System.Amount()),
+		})
+	}
+	return out
 }
 
 func aggregated(aggregates []metrics.Aggregate) []slov1alpha1.AggregatedUsage {

@@ -22,6 +22,8 @@ type TopologyInput struct {
 	Kubelet Kubelet
 	// Pods that own CPUs, by the scheduler's account, in any order.
 	Pods []BoundPod
+	// HugePages has zones report them, and less memory.
+	HugePages bool
 }
 
 // BoundPod owns CPUs of the node.

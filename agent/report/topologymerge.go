@@ -15,7 +15,7 @@ var (
 	ownTopologyAnnotations = []string{
 		extension.AnnotationNodeCPUTopology, extension.AnnotationCPUBasicInfo, extension.AnnotationKubeletCPUManagerPolicy,
 		extension.AnnotationNodePodCPUAllocs, extension.AnnotationNodeCPUSharedPools, extension.AnnotationNodeBECPUSharedPools,
-		extension.AnnotationNodeReservation, extension.AnnotationSystemQOSResource,
+		extension.AnnotationNodeReservation, extension.AnnotationSystemQOSResource, extension.AnnotationAgentServing,
 	}
 	ownTopologyLabels = []string{extension.LabelManagedBy, extension.LabelNodeEnableNUMAReservation}
 )

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,8 +13,12 @@ import (
 	"koordinator.sh/koord/decision/podrequest"
 )
 
-// configHash is the annotation by which kubelet names the cgroup of a static pod; the mirror pod's UID is another.
-const configHash = "kubernetes.io/config.hash"
+// configHash is the annotation by which kubelet names the cgroup of a static pod; the UID of its mirror pod is another. A mirror pod
+// has it a second time, as configMirror.
+const (
+	configHash   = "kubernetes.io/config.hash"
+	configMirror = "kubernetes.io/config.mirror"
+)
 
 // Pod is a pod of this node. It is never changed.
 type Pod struct {
@@ -33,8 +38,8 @@ type Pod struct {
 func PodOf(pod *corev1.Pod) *Pod {
 	held, _ := numa.Held(pod)
 	out := &Pod{Object: pod, UID: pod.UID, Requests: podrequest.Of(pod), Owned: held.CPUs}
-	if hash := pod.Annotations[configHash]; hash != "" {
-		out.UID = types.UID(hash)
+	if hash, is := staticUID(pod); is {
+		out.UID = hash
 	}
 	if pod.Status.StartTime != nil {
 		out.Started = pod.Status.StartTime.Time
@@ -42,12 +47,29 @@ func PodOf(pod *corev1.Pod) *Pod {
 	return out
 }
 
-// Class is the one by which kubelet files the pod's cgroup.
-func (p *Pod) Class() corev1.PodQOSClass {
-	if p.Object.Status.QOSClass == "" {
-		return corev1.PodQOSBestEffort
+// staticUID is the name that kubelet gave a static pod. Anybody may annotate a pod, and what is written by this name is written into a
+// cgroup: so it counts on mirror pods only, and only in kubelet's own form of 32 digits, which no UID of the API server has. Kubelet
+// runs no mirror pod that it has not made.
+func staticUID(pod *corev1.Pod) (types.UID, bool) {
+	hash := pod.Annotations[configHash]
+	if hash == "" || pod.Annotations[configMirror] != hash || len(hash) != 32 {
+		return "", false
 	}
-	return p.Object.Status.QOSClass
+	for _, digit := range hash {
+		if !strings.ContainsRune("0123456789abcdef", digit) {
+			return "", false
+		}
+	}
+	return types.UID(hash), true
+}
+
+// Class is the one by which kubelet files the pod's cgroup. Any that it does not have is best effort: it is part of a path.
+func (p *Pod) Class() corev1.PodQOSClass {
+	switch class := p.Object.Status.QOSClass; class {
+	case corev1.PodQOSGuaranteed, corev1.PodQOSBurstable:
+		return class
+	}
+	return corev1.PodQOSBestEffort
 }
 
 // Running is true from when kubelet has started the pod until it has ended.

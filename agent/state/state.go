@@ -59,7 +59,7 @@ func New(clients *connection.Clients, node string) (*State, error) {
 
 func watching(client rest.Interface, resource string, example runtime.Object, selector string) cache.SharedIndexInformer {
 	lw := cache.NewFilteredListWatchFromClient(client, resource, metav1.NamespaceAll, func(o *metav1.ListOptions) { o.FieldSelector = selector })
-	return cache.NewSharedIndexInformer(lw, example, 0, cache.Indexers{})
+	return cache.NewSharedIndexInformer(connection.Patient{ListWatch: lw}, example, 0, cache.Indexers{})
 }
 
 // Run follows the objects until the context ends. An API server that is away, or does not serve a kind yet, is waited for.

@@ -20,6 +20,8 @@ type situation struct {
 	name string
 	// job is the batch job; nil for none.
 	job func() *corev1.Pod
+	// managed says that Koordinator looks after the node.
+	managed bool
 }
 
 // situations in the order in which they are measured.
@@ -27,7 +29,7 @@ var situations = []situation{
 	{name: "alone"},
 	{name: "unmanaged", job: unmanaged},
 	{name: "best effort", job: bestEffort},
-	{name: "managed", job: managed},
+	{name: "managed", job: managed, managed: true},
 }
 
 // settle is how long everything runs before it is measured.
@@ -56,7 +58,7 @@ func managed() *corev1.Pod {
 
 // service is the server that the requests go to.
 func service() *corev1.Pod {
-	pod := node.Pod("service", node.Container("main", requests("1", "64Mi"),
+	pod := node.Pod("service", node.Container("main", requests("500m", "64Mi"),
 		"-listen=:8080", "-cpu-per-request="+perRequest.String()))
 	pod.Labels[extension.LabelPodQoS] = string(extension.QoSLS)
 	pod.Spec.PriorityClassName = string(extension.PriorityProd)
@@ -72,17 +74,21 @@ func requests(cpu, memory string) corev1.ResourceRequirements {
 	}}
 }
 
-// configuration of the managed node; it says nothing of pods that are not best-effort.
-func configuration() map[string]any {
+// configuration of the node, with the strategies on or off; the threshold is the one by default.
+func configuration(on bool) map[string]any {
 	class := func(identity int) map[string]any {
-		return map[string]any{"cpuQOS": map[string]any{"enable": true, "groupIdentity": identity}}
+		return map[string]any{"cpuQOS": map[string]any{"enable": on, "groupIdentity": identity}}
+	}
+	burst := "none"
+	if on {
+		burst = "auto"
 	}
 	return map[string]any{
 		"resource-threshold-config": map[string]any{"clusterStrategy": map[string]any{
-			"enable": true, "cpuSuppressThresholdPercent": 80, "cpuSuppressPolicy": "cfsQuota",
+			"enable": on, "cpuSuppressThresholdPercent": 65, "cpuSuppressPolicy": "cfsQuota",
 		}},
 		"resource-qos-config": map[string]any{"clusterStrategy": map[string]any{"lsClass": class(2), "beClass": class(-1)}},
-		"cpu-burst-config":    map[string]any{"clusterStrategy": map[string]any{"policy": "auto"}},
+		"cpu-burst-config":    map[string]any{"clusterStrategy": map[string]any{"policy": burst}},
 	}
 }
 
@@ -95,9 +101,6 @@ type bench struct {
 }
 
 func newBench(ctx context.Context, n *node.Node, o options) (*bench, error) {
-	if err := n.Configure(ctx, configuration()); err != nil {
-		return nil, err
-	}
 	pods, err := n.Create(ctx, service())
 	if err != nil {
 		return nil, err
@@ -107,6 +110,9 @@ func newBench(ctx context.Context, n *node.Node, o options) (*bench, error) {
 
 // measure takes the figures of one round of a situation.
 func (b *bench) measure(ctx context.Context, s *situation) (err error) {
+	if err := b.node.Configure(ctx, configuration(s.managed)); err != nil {
+		return err
+	}
 	if s.job != nil {
 		job := s.job()
 		if _, err := b.node.Create(ctx, job); err != nil {

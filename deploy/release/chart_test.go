@@ -197,7 +197,7 @@ func TestTheAgentMayDoNoMoreThanItMust(t *testing.T) {
 				path, _, _ := unstructured.NestedString(volume.(map[string]any), "hostPath", "path")
 				paths = append(paths, path)
 			}
-			wantPaths := []string{"/sys/fs/cgroup", "/proc", "/sys", "/var/run/nri", "/var/lib/koordlet"}
+			wantPaths := []string{"/sys/fs/cgroup", "/proc", "/sys", "/var/lib/kubelet", "/var/run/nri", "/var/lib/koordlet"}
 			if diff := cmp.Diff(wantPaths, paths); diff != "" {
 				t.Errorf("directories of the node (-want +got):\n%s", diff)
 			}

@@ -78,9 +78,9 @@ func runInPods(values map[string]any, ports state.Ports, node realnode.Node) {
 	})
 	part("scheduler", map[string]any{"https": ports.Scheduler, "diagnostics": ports.SchedulerDiagnostics})
 	agent := values["koordlet"].(map[string]any)
-	agent["nodeSelector"] = onNode
+	agent["nodeSelector"], agent["bindAddress"] = onNode, node.Address().String()
 	agent["paths"] = map[string]any{
-		"cgroup": node.CgroupView(), "nri": filepath.Dir(node.NRISocket()), "state": node.AgentState(),
+		"cgroup": node.CgroupView(), "kubelet": node.KubeletRoot(), "nri": filepath.Dir(node.NRISocket()), "state": node.AgentState(),
 	}
 }
 

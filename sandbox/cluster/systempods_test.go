@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"net/netip"
 	"testing"
 	"time"
 
@@ -66,7 +67,9 @@ func TestTheChartTakesTheValuesOfEverySandbox(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			values := values(state.Spec{Name: "demo", Nodes: 3}, ports)
 			if inPods {
-				runInPods(values, ports, realnode.Of(state.Open(t.TempDir(), "demo"), state.Spec{Name: "demo", RealNode: "box"}))
+				node := realnode.Of(state.Open(t.TempDir(), "demo"), state.Spec{Name: "demo", RealNode: "box"})
+				node.Subnet = netip.MustParsePrefix("10.231.7.0/24")
+				runInPods(values, ports, node)
 			}
 			if _, err := release.Render(t.Context(), release.Options{Values: values}); err != nil {
 				t.Error(err)

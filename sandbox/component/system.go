@@ -30,6 +30,7 @@ func (p Plan) manager() Component {
 			fmt.Sprintf("--webhook-port=%d", p.Ports.ManagerWebhooks),
 			fmt.Sprintf("--webhook-service-port=%d", p.Ports.ManagerWebhooks),
 			"--webhook-bind-address=127.0.0.1",
+			"--agent-host=127.0.0.1",
 			"--scheduler-endpoint=" + loopbackURL(p.Ports.SchedulerDiagnostics, ""),
 		},
 		Env:   memory("1GiB"),

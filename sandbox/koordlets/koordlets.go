@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"os/signal"
 	"syscall"
@@ -14,6 +15,7 @@ import (
 
 	"koordinator.sh/koord/agent/fleet"
 	"koordinator.sh/koord/agent/host/trace"
+	"koordinator.sh/koord/agent/serving"
 )
 
 // arguments of the process.
@@ -52,6 +54,8 @@ func (a *arguments) run(ctx context.Context) error {
 	}
 	config.UserAgent = "koordlet-simulated"
 	a.options.RESTConfig = config
+	a.options.Serving = serving.NewOptions()
+	a.options.Serving.BindAddress, a.options.Serving.SecurePort = net.IPv4(127, 0, 0, 1), -1
 	if a.trace != "" {
 		if a.options.Trace, err = trace.Open(a.trace); err != nil {
 			return err

@@ -79,6 +79,8 @@ func TestDrillingIntoANode(t *testing.T) {
 				term.presses("Tab")
 			}
 			term.sees("[pods", "NAMESPACE", "shop", "LS")
+			term.presses("a")
+			term.sees("[agent]", "Features", "BECPUSuppress")
 			term.presses("Escape")
 			term.sees("nodes[14]", "▌sim-0002")
 		})

@@ -105,8 +105,9 @@ func arrivals(t *testing.T, prefix string) []*arrival {
 		{name: "without co-location", namespace: plain, always: true, check: unchanged},
 		{name: "kube-system", namespace: metav1.NamespaceSystem, labels: colocated, always: true, check: unchanged},
 		{name: "the system's own namespace", namespace: systemNamespace, labels: colocated, always: true, check: unchanged},
-		{name: "with labels of their own", namespace: plain, labels: colocated, check: unchanged},
-		{name: "by a policy", namespace: byPolicy, check: wholeBatch("")},
+		{name: "with labels that the API server judges", namespace: plain, labels: colocated, always: true, check: unchanged},
+		{name: "in a quota", namespace: plain, labels: map[string]string{"quota.scheduling.koordinator.sh/name": "outage"}, check: unchanged},
+		{name: "by a policy", namespace: byPolicy, always: true, check: wholeBatch("")},
 		{name: "by the webhook", namespace: byWebhook, check: wholeBatch("MODE")},
 	}
 }
@@ -146,7 +147,7 @@ func awaitNarrow(t *testing.T) {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(list.UnstructuredContent(), &profiles); err != nil {
 		t.Fatal(err)
 	}
-	want := policy.Compile(profiles.Items, profilecases.PriorityClasses(), policy.Options{}).WebhookCondition
+	want := policy.Compile(profiles.Items, profilecases.PriorityClasses(), policy.Options{}).Scopes(nil)[0].Condition
 	sandboxtest.Eventually(t, patience, func() error {
 		if got := webhookCondition(t); got != want {
 			return fmt.Errorf("the webhook is asked about pods with %s, want %s", got, want)
@@ -199,6 +200,7 @@ func checkArrivals(t *testing.T, sorts []*arrival) {
 func arrive(t *testing.T, sorts []*arrival) (stop func()) {
 	t.Helper()
 	awaitNarrow(t)
+	awaitLabelPolicy(t)
 	var storms []func(context.Context, <-chan struct{}) error
 	for _, a := range sorts {
 		sandboxtest.Eventually(t, patience, func() error { return admitted(t, a) })

@@ -308,7 +308,8 @@ func TestPodsAreCreatedWhileTheManagerIsDown(t *testing.T) {
 		"a pod without co-location":                                  {namespace: "default"},
 		"a pod of kube-system, even with co-location":                {namespace: "kube-system", labels: map[string]string{"koordinator.sh/qosClass": "LS"}},
 		"a pod of the system's own namespace, even with co-location": {namespace: "koordinator-system", labels: map[string]string{"koordinator.sh/qosClass": "LS"}},
-		"a pod with co-location is not let in unchecked":             {namespace: "default", labels: map[string]string{"koordinator.sh/qosClass": "LS"}, wantRefused: true},
+		"a pod that the API server judges by itself":                 {namespace: "default", labels: map[string]string{"koordinator.sh/qosClass": "LS"}},
+		"a pod in a quota is not let in unchecked":                   {namespace: "default", labels: map[string]string{"quota.scheduling.koordinator.sh/name": "team"}, wantRefused: true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -331,7 +332,7 @@ func awaitSettled(t *testing.T) {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(list.UnstructuredContent(), &profiles); err != nil {
 		t.Fatal(err)
 	}
-	want := policy.Compile(profiles.Items, profilecases.PriorityClasses(), policy.Options{}).WebhookCondition
+	want := policy.Compile(profiles.Items, profilecases.PriorityClasses(), policy.Options{}).Scopes(nil)[0].Condition
 	version, since := "", time.Now()
 	sandboxtest.Eventually(t, patience, func() error {
 		live, err := client.AdmissionregistrationV1().MutatingAdmissionPolicies().Get(t.Context(), policy.Name, metav1.GetOptions{})

@@ -53,6 +53,10 @@ const (
 	mostWeight              = 10000
 )
 
+// IdleShares is what shares of an idle cgroup read as, whatever they were before. No weight of version 2 reads so: an idle cgroup
+// has none there, which is not the least.
+const IdleShares = "3"
+
 func (weight) encode(version Version, value string) (string, error) {
 	shares, err := strconv.ParseInt(value, 10, 64)
 	if err != nil {
@@ -70,9 +74,12 @@ func (weight) decode(version Version, content string) (string, error) {
 	if err != nil || read < 0 || read > mostShares {
 		return "", fmt.Errorf("content %q is no weight", clip(content))
 	}
+	if version == V2 && read == 0 {
+		return IdleShares, nil
+	}
 	if version == V2 {
-		// The smallest shares that are written as this weight; an idle group reads zero.
-		read = leastShares + (max(read-1, 0)*(mostShares-leastShares)+mostWeight-2)/(mostWeight-1)
+		// The smallest shares that are written as this weight.
+		read = leastShares + ((read-1)*(mostShares-leastShares)+mostWeight-2)/(mostWeight-1)
 	}
 	return strconv.FormatInt(read, 10), nil
 }

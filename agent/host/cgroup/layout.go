@@ -54,14 +54,19 @@ func (l Layout) QoS(class corev1.PodQOSClass) string {
 	return path.Join(l.Kubepods(), name)
 }
 
-// Pod returns the cgroup of a pod. The UID of a static pod is the hash in its annotation, see extension.
+// Pod returns the cgroup of a pod. The UID of a static pod is the hash in its annotation, see extension. Whatever the UID is, the
+// cgroup is one directly below that of the class: what cannot be in a name is written as an underscore, and then there is none.
 func (l Layout) Pod(class corev1.PodQOSClass, uid types.UID) string {
 	above := l.QoS(class)
+	uid = types.UID(separators.Replace(string(uid)))
 	if l.Driver == Systemd {
 		return path.Join(above, strings.TrimSuffix(path.Base(above), ".slice")+"-pod"+strings.ReplaceAll(string(uid), "-", "_")+".slice")
 	}
 	return path.Join(above, "pod"+string(uid))
 }
+
+// separators are what a name in a path cannot have.
+var separators = strings.NewReplacer("/", "_", "\x00", "_")
 
 // PodOf returns the UID of the pod whose cgroup has a name; false for any other cgroup.
 func (l Layout) PodOf(name string) (types.UID, bool) {

@@ -1,8 +1,12 @@
 package cgroup
 
 import (
+	"fmt"
 	"path"
 	"slices"
+	"strings"
+
+	"koordinator.sh/koord/agent/host/files"
 )
 
 // Setting is something that can be set of a cgroup. Its value is text as version 1 has it, whatever the version.
@@ -15,6 +19,9 @@ type Setting struct {
 	v2 string
 	// onlyV2 is true for what version 1 does not have.
 	onlyV2 bool
+	// keyed files have a line for each device, and device is the one that is meant.
+	keyed  bool
+	device string
 	form   form
 }
 
@@ -38,6 +45,8 @@ var (
 	OOMPriority   = Setting{Name: "memory.priority", controller: "memory", v2: "memory.priority", form: number{most: 12}}
 	PriorityOOM   = Setting{Name: "memory.use_priority_oom", controller: "memory", v2: "memory.use_priority_oom", form: number{most: 1}}
 	MemoryReclaim = Setting{Name: "memory.reclaim", v2: "memory.reclaim", onlyV2: true, form: amount{}}
+	// NetworkClass is the class of a network device's queue, as 0xMMMMNNNN; processes that use the network of the host have one.
+	NetworkClass = Setting{Name: "net_cls.classid", controller: "net_cls", form: number{most: 1<<32 - 1}}
 )
 
 // maxBurst bounds cpu.cfs_burst_us, in microseconds: what the kernel counts in a period.
@@ -54,6 +63,20 @@ func (l Layout) Path(s Setting, cgroup string) (string, bool) {
 	return path.Join(s.controller, cgroup, s.Name), true
 }
 
+// Key returns the name under which Keyed finds the setting.
+func (s Setting) Key() string {
+	if s.keyed {
+		return s.Name + " " + s.device
+	}
+	return s.Name
+}
+
+// Locate returns the tree and the file of a setting; false where the version has none.
+func (s Setting) Locate(layout Layout, cgroup string) (files.Tree, string, bool) {
+	path, has := layout.Path(s, cgroup)
+	return files.Cgroup, path, has
+}
+
 // Canonical returns a value as it reads back once it was written.
 func (s Setting) Canonical(version Version, value string) (string, error) {
 	content, err := s.Encode(version, value)
@@ -65,13 +88,39 @@ func (s Setting) Canonical(version Version, value string) (string, error) {
 
 // Encode returns what is written for a value. It fails on what no kernel takes.
 func (s Setting) Encode(version Version, value string) (string, error) {
-	return s.form.encode(version, value)
+	content, err := s.form.encode(version, value)
+	switch {
+	case err != nil || !s.keyed:
+		return content, err
+	case !deviceName.MatchString(s.device):
+		return "", fmt.Errorf("%q is no device", clip(s.device))
+	}
+	return s.device + " " + content, nil
 }
 
 // Decode returns the value in what was read. The kernel writes values in its own way, and so does this, one way for each:
 // two that mean the same are equal.
 func (s Setting) Decode(version Version, content string) (string, error) {
+	if s.keyed {
+		content = line(content, s.device)
+	}
 	return s.form.decode(version, content)
+}
+
+// Own returns the part of a file's content that is the setting's, as it can be written back: all of it to the letter, or for one
+// device what is said of it.
+func (s Setting) Own(version Version, content string) string {
+	if !s.keyed {
+		return strings.TrimSpace(content)
+	}
+	value, err := s.Decode(version, content)
+	if err == nil {
+		content, err = s.Encode(version, value)
+	}
+	if err != nil {
+		return strings.TrimSpace(content) // to be told of by whoever decodes it
+	}
+	return content
 }
 
 // Looser tells whether the first value lets a cgroup have something that the second does not. Children may have no more than
@@ -93,7 +142,8 @@ func (s Setting) Join(a, b string) string {
 // takes shares of no idle cgroup, and no burst above the quota.
 var settings = []Setting{
 	CPUIdle, CPUQuota, CPUShares, CPUBurst, CPUBvt, CPUSet, MemoryNodes, MemoryLimit, MemoryHigh, MemoryLow, MemoryMin, OOMGroup, WmarkRatio,
-	WmarkScale, WmarkMinAdj, OOMPriority, PriorityOOM, MemoryReclaim,
+	WmarkScale, WmarkMinAdj, OOMPriority, PriorityOOM, MemoryReclaim, NetworkClass, IOModel, IOCost, IOLatency, IOWeight, IOBFQWeight, IOReadBPS,
+	IOWriteBPS, IOReadIOPS, IOWriteIOPS,
 }
 
 // Named returns the setting of a name.
@@ -103,6 +153,16 @@ func Named(name string) (Setting, bool) {
 		return Setting{}, false
 	}
 	return settings[index], true
+}
+
+// Keyed returns the setting that has a key.
+func Keyed(key string) (Setting, bool) {
+	name, device, isKeyed := strings.Cut(key, " ")
+	setting, known := Named(name)
+	if !known || setting.keyed != isKeyed || isKeyed && !deviceName.MatchString(device) {
+		return Setting{}, false
+	}
+	return setting.On(device), true
 }
 
 // Rank is the setting's place in the order in which settings that grow are written.

@@ -24,7 +24,7 @@ func TestValuesAreWrittenAndReadByVersion(t *testing.T) {
 		{name: "shares of one CPU as a weight", setting: CPUShares, version: V2, value: "1024", wantWritten: "39", content: "39\n", wantRead: "999"},
 		{name: "least shares as a weight", setting: CPUShares, version: V2, value: "2", wantWritten: "1", content: "1\n", wantRead: "2"},
 		{name: "most shares as a weight", setting: CPUShares, version: V2, value: "262144", wantWritten: "10000", content: "10000\n", wantRead: "262144"},
-		{name: "weight of an idle group", setting: CPUShares, version: V2, value: "2", wantWritten: "1", content: "0\n", wantRead: "2"},
+		{name: "weight of an idle group", setting: CPUShares, version: V2, value: "2", wantWritten: "1", content: "0\n", wantRead: "3"},
 		{name: "memory limit, version 2", setting: MemoryLimit, version: V2, value: "4096", wantWritten: "4096", content: "4096\n", wantRead: "4096"},
 		{name: "no memory limit, version 1", setting: MemoryLimit, version: V1, value: "-1", wantWritten: "-1", content: "9223372036854771712\n", wantRead: "-1"},
 		{name: "no memory limit, version 2", setting: MemoryLimit, version: V2, value: "9223372036854775807", wantWritten: "max", content: "max\n", wantRead: "-1"},

@@ -45,8 +45,34 @@ func (r *Real) Write(path, value string) error {
 	if err != nil {
 		return err
 	}
-	_, err = file.WriteString(value)
-	return errors.Join(err, file.Close())
+	return errors.Join(writeOnce(file, value), file.Close())
+}
+
+// writeOnce makes the call itself. Kernel files can be waited for, so os.File takes EAGAIN for a file that is not ready and waits
+// until it is: for memory.reclaim, which says so that there was less to reclaim than was asked for, that would be forever.
+func writeOnce(file *os.File, value string) error {
+	raw, err := file.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var written int
+	controlErr := raw.Control(func(descriptor uintptr) {
+		for {
+			if written, err = syscall.Write(int(descriptor), []byte(value)); !errors.Is(err, syscall.EINTR) {
+				return
+			}
+		}
+	})
+	switch {
+	case controlErr != nil:
+		return controlErr
+	case err == nil && written < len(value):
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		return &fs.PathError{Op: "write", Path: file.Name(), Err: err}
+	}
+	return nil
 }
 
 // Open implements FS.
@@ -129,5 +155,7 @@ func readAll(file *os.File, buffer []byte) ([]byte, error) {
 	}
 }
 
-// IsGone tells whether an error says that a file, or the cgroup that it is of, does not exist.
-func IsGone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENODEV) }
+// IsGone tells whether an error says that a file, or the cgroup or process that it is of, does not exist.
+func IsGone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENODEV) || errors.Is(err, syscall.ESRCH)
+}

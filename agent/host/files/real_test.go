@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 func newTree(t *testing.T) (*Real, string) {
@@ -92,5 +94,37 @@ func TestNoPathLeadsOutOfTheTree(t *testing.T) {
 		if tree.Exists(path) {
 			t.Errorf("%s is told to exist", path)
 		}
+	}
+}
+
+// TestAFileThatTakesNothingMoreIsNotWaitedFor writes into a pipe that nobody empties: the kernel answers as it does for
+// memory.reclaim when there is less to reclaim than was asked for.
+func TestAFileThatTakesNothingMoreIsNotWaitedFor(t *testing.T) {
+	tree, root := newTree(t)
+	path := filepath.Join(root, "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	answer := make(chan error, 1)
+	go func() {
+		var err error
+		for err == nil {
+			err = tree.Write("pipe", strings.Repeat("x", smallest))
+		}
+		answer <- err
+	}()
+	select {
+	case err := <-answer:
+		if !errors.Is(err, syscall.EAGAIN) {
+			t.Errorf("error %v, want that the file takes nothing more", err)
+		}
+	case <-time.After(10 * time.Second):
+		_ = reader.Close() // ends the writer
+		t.Fatal("the write waits for somebody to read")
 	}
 }

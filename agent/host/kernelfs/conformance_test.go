@@ -2,10 +2,7 @@ package kernelfs
 
 import (
 	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,6 +10,8 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
 	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/test/livecgroup"
+	"koordinator.sh/koord/test/livecgroup/work"
 )
 
 // step writes one file of a cgroup and says what comes of it. A step without a file puts a task into the cgroup.
@@ -49,6 +48,22 @@ var casesV1 = map[string][]step{
 		{"a", "cpu/cpu.shares", "1", 0, "2"},
 		{"a", "cpu/cpu.shares", "300000", 0, "262144"},
 		{"a", "cpu/cpu.shares", "many", syscall.EINVAL, "262144"},
+	},
+	"a group that was idle has lost its shares": {
+		{"a", "cpu/cpu.shares", "512", 0, "512"},
+		{"a", "cpu/cpu.idle", "1", 0, "1"},
+		{"a", "cpu/cpu.shares", "512", syscall.EINVAL, "3"},
+		{"a", "cpu/cpu.idle", "0", 0, "0"},
+		{"a", "cpu/cpu.shares", "", 0, "1024"},
+	},
+	"a quota, its burst and a period have a most": {
+		{"a", "cpu/cpu.cfs_quota_us", "17592186044415", 0, "17592186044415"},
+		{"a", "cpu/cpu.cfs_burst_us", "1", syscall.EINVAL, "0"},
+		{"a", "cpu/cpu.cfs_quota_us", "17592186044416", syscall.EINVAL, "17592186044415"},
+		{"a", "cpu/cpu.cfs_quota_us", "9223372036854775807", syscall.EINVAL, "17592186044415"},
+		{"a", "cpu/cpu.cfs_period_us", "1000001", syscall.EINVAL, "100000"},
+		{"a", "cpu/cpu.cfs_period_us", "999", syscall.EINVAL, "100000"},
+		{"a", "cpu/cpu.cfs_period_us", "1000", 0, "1000"},
 	},
 	"an idle group takes no shares": {
 		{"a", "cpu/cpu.idle", "1", 0, "1"},
@@ -97,6 +112,18 @@ var casesV2 = map[string][]step{
 		{"a", "cpu.max", "max", 0, "max 100000"},
 		{"a", "cpu.max", "20000 50000", 0, "20000 50000"},
 		{"a", "cpu.max", "-1", syscall.EINVAL, "20000 50000"},
+		{"a", "cpu.max", "", 0, "20000 50000"},
+	},
+	"a period has bounds, and stays while only the quota is told": {
+		{"a", "cpu.max", "20000 50000", 0, "20000 50000"},
+		{"a", "cpu.max", "30000", 0, "30000 50000"},
+		{"a", "cpu.max", "max", 0, "max 50000"},
+		{"a", "cpu.max", "max 999", syscall.EINVAL, "max 50000"},
+		{"a", "cpu.max", "max 1000001", syscall.EINVAL, "max 50000"},
+		{"a", "cpu.max", "max 1000000", 0, "max 1000000"},
+		{"a", "cpu.max", "2000 1000 7", 0, "2000 1000"},
+		{"a", "cpu.max", "2000 lots", 0, "2000 1000"},
+		{"a", "cpu.max", "lots", syscall.EINVAL, "2000 1000"},
 	},
 	"a child may have more quota than its parent": {
 		{"a", "cpu.max", "50000", 0, "50000 100000"},
@@ -107,87 +134,169 @@ var casesV2 = map[string][]step{
 		{"a", "cpu.max.burst", "60000", syscall.EINVAL, "0"},
 		{"a", "cpu.max.burst", "50000", 0, "50000"},
 		{"a", "cpu.max", "40000", syscall.EINVAL, "50000 100000"},
+		{"a", "cpu.max", "max", 0, "max 100000"},
+		{"a", "cpu.max.burst", "60000", 0, "60000"},
+		{"a", "cpu.max", "50000", syscall.EINVAL, "max 100000"},
+		{"a", "cpu.max.burst", "-1", syscall.EINVAL, "60000"},
+		{"a", "cpu.max.burst", "max", syscall.EINVAL, "60000"},
+	},
+	"a quota and its burst have a most": {
+		{"a", "cpu.max", "17592186044415", 0, "17592186044415 100000"},
+		{"a", "cpu.max", "17592186044416", syscall.EINVAL, "17592186044415 100000"},
+		{"a", "cpu.max.burst", "1", syscall.EINVAL, "0"},
+		{"a", "cpu.max", "17592186044414", 0, "17592186044414 100000"},
+		{"a", "cpu.max.burst", "1", 0, "1"},
 	},
 	"weights are within bounds": {
 		{"a", "cpu.weight", "0", syscall.ERANGE, "100"},
 		{"a", "cpu.weight", "10001", syscall.ERANGE, "100"},
 		{"a", "cpu.weight", "1", 0, "1"},
+		{"a", "cpu.weight", "10000", 0, "10000"},
+		{"a", "cpu.weight", "39", 0, "39"},
+		{"a", "cpu.weight", "-1", syscall.EINVAL, "39"},
+		{"a", "cpu.weight", "many", syscall.EINVAL, "39"},
 	},
 	"an idle group takes no weight, and shows none": {
 		{"a", "cpu.idle", "1", 0, "1"},
 		{"a", "cpu.weight", "50", syscall.EINVAL, "0"},
+		{"a", "cpu.idle", "1", 0, "1"},
+		{"a", "cpu.idle", "2", syscall.EINVAL, "1"},
+		{"a", "cpu.idle", "-1", syscall.EINVAL, "1"},
 		{"a", "cpu.idle", "0", 0, "0"},
+	},
+	"a group that was idle has lost its weight": {
+		{"a", "cpu.weight", "50", 0, "50"},
+		{"a", "cpu.idle", "1", 0, "1"},
+		{"a", "cpu.idle", "0", 0, "0"},
+		{"a", "cpu.weight", "", 0, "100"},
 	},
 	"a cgroup may ask for CPUs that the one above it lacks": {
 		{"a", "cpuset.cpus", "1", 0, "1"},
 		{"a/b", "cpuset.cpus", "0-1", 0, "0-1"},
+		{"a/b", "cpuset.cpus.effective", "", 0, "1"},
 		{"a/b", "cpuset.cpus", "900", syscall.ERANGE, "0-1"},
+		{"a/b", "cpuset.cpus", "1-0", syscall.EINVAL, "0-1"},
+		{"a/b", "cpuset.cpus", "some", syscall.EINVAL, "0-1"},
+		{"a/b", "cpuset.cpus", "0,1", 0, "0-1"},
+		{"a/b", "cpuset.cpus", "0", 0, "0"},
+		{"a/b", "cpuset.cpus.effective", "", 0, "1"},
 		{"a/b", "cpuset.cpus", "\n", 0, ""},
+		{"a/b", "cpuset.cpus.effective", "", 0, "1"},
+		{"a", "cpuset.cpus.effective", "0", syscall.EINVAL, "1"},
+	},
+	"tasks keep running where a cgroup loses its CPUs": {
+		{cgroup: "a/b"},
+		{"a/b", "cpuset.cpus", "0", 0, "0"},
+		{"a", "cpuset.cpus", "1", 0, "1"},
+		{"a/b", "cpuset.cpus.effective", "", 0, "1"},
+		{"a/b", "cpuset.cpus", "\n", syscall.ENOSPC, "0"},
+		{"a", "cpuset.cpus", "\n", syscall.ENOSPC, "1"},
+		{"a", "cpuset.cpus", "0-1", 0, "0-1"},
+		{"a/b", "cpuset.cpus.effective", "", 0, "0"},
+	},
+	"memory nodes": {
+		{"a", "cpuset.mems", "0", 0, "0"},
+		{"a", "cpuset.mems", "900", syscall.EINVAL, "0"},
+		{"a", "cpuset.mems", "\n", 0, ""},
 	},
 	"limits are whole pages": {
 		{"a", "memory.high", "5000", 0, "4096"},
 		{"a", "memory.high", "max", 0, "max"},
 		{"a", "memory.max", "8M", 0, "8388608"},
+		{"a", "memory.max", "8m", 0, "8388608"},
+		{"a", "memory.max", "1g", 0, "1073741824"},
+		{"a", "memory.max", "9223372036854771712", 0, "max"},
+		{"a", "memory.max", "18446744073709551615", 0, "max"},
 		{"a", "memory.min", "9223372036854775807", 0, "max"},
 		{"a", "memory.low", "-1", syscall.EINVAL, "0"},
+		{"a", "memory.low", "lots", syscall.EINVAL, "0"},
+		{"a", "memory.low", "8 MB", syscall.EINVAL, "0"},
+		{"a", "memory.low", "0x10000", 0, "65536"},
 	},
-	"statistics cannot be written": {{"a", "cpu.stat", "0", syscall.EINVAL, ""}},
-	"what is not there":            {{"a", "cpu.shares", "2", syscall.ENOENT, ""}, {"a/c", "cpu.weight", "2", syscall.ENOENT, ""}},
+	"a child may be promised more memory than its parent": {
+		{"a", "memory.min", "4096", 0, "4096"},
+		{"a/b", "memory.min", "1g", 0, "1073741824"},
+		{"a", "memory.max", "8192", 0, "8192"},
+		{"a/b", "memory.max", "1g", 0, "1073741824"},
+	},
+	"switches": {
+		{"a", "memory.oom.group", "1", 0, "1"},
+		{"a", "memory.oom.group", "2", syscall.EINVAL, "1"},
+		{"a", "memory.oom.group", "yes", syscall.EINVAL, "1"},
+	},
+	"nothing can be reclaimed where nothing is": {
+		{"a", "memory.reclaim", "0", 0, ""},
+		{"a", "memory.reclaim", "lots", syscall.EINVAL, ""},
+		{"a", "memory.reclaim", "1m", syscall.EAGAIN, ""},
+	},
+	"statistics cannot be written": {
+		{"a", "cpu.stat", "0", syscall.EINVAL, ""}, {"a", "memory.stat", "0", syscall.EINVAL, ""}, {"a", "memory.current", "0", syscall.EINVAL, ""},
+	},
+	"what is not there": {
+		{"a", "cpu.shares", "2", syscall.ENOENT, ""}, {"a/c", "cpu.weight", "2", syscall.ENOENT, ""}, {"a", "cpu.bvt_warp_ns", "1", syscall.ENOENT, ""},
+		{"a", "memory.wmark_ratio", "1", syscall.ENOENT, ""},
+	},
 }
 
 // machine is a kernel, or the imitation of one.
 type machine interface {
 	files.FS
-	make(t *testing.T, cgroup string)
-	enter(t *testing.T, cgroup string)
+	make(cgroup string)
+	enter(cgroup string)
 }
 
 type imitation struct{ *Tree }
 
-func (i imitation) make(_ *testing.T, cgroup string)  { i.Make(cgroup) }
-func (i imitation) enter(_ *testing.T, cgroup string) { i.Enter(cgroup, 1) }
+func (i imitation) make(cgroup string)  { i.Make(cgroup) }
+func (i imitation) enter(cgroup string) { i.Enter(cgroup, 1) }
+
+// kernel is the one that runs.
+type kernel struct{ *livecgroup.Tree }
+
+func (k kernel) make(cgroup string)  { k.Make(cgroup) }
+func (k kernel) enter(cgroup string) { k.Start(cgroup, work.Wait) }
+
+func TestMain(m *testing.M) { livecgroup.Main(m) }
 
 func TestTheImitationKeepsTheRules(t *testing.T) {
 	for version, cases := range map[cgroup.Version]map[string][]step{cgroup.V1: casesV1, cgroup.V2: casesV2} {
 		for name, steps := range cases {
-			t.Run(name, func(t *testing.T) { play(t, imitation{New(version, cpuset.Of(0, 1))}, version, steps) })
+			t.Run(fmt.Sprintf("version %d: %s", version, name), func(t *testing.T) { play(t, imitation{New(version, cpuset.Of(0, 1))}, version, "koord-test", steps) })
 		}
 	}
 }
 
-// TestTheKernelKeepsTheRules needs root and a machine of two CPUs, and tests the version that is mounted.
+// TestTheKernelKeepsTheRules tests the version that is mounted. What version 1 shows depends on the CPUs that there are.
 func TestTheKernelKeepsTheRules(t *testing.T) {
-	const mount = "/sys/fs/cgroup"
-	tree, err := files.NewReal(mount)
-	if err != nil {
-		t.Skip(err)
+	tree := livecgroup.Open(t)
+	cases := casesV2
+	if tree.Version == cgroup.V1 {
+		cases = casesV1
 	}
-	defer tree.Close()
-	version, cases := cgroup.V1, casesV1
-	if tree.Exists("cgroup.controllers") {
-		version, cases = cgroup.V2, casesV2
-	}
-	if os.Geteuid() != 0 || runtime.NumCPU() != 2 || version == cgroup.V1 && !tree.Exists("cpuset/cpuset.cpus") {
-		t.Skip("needs root, two CPUs and cgroups")
+	if len := tree.CPUs.Len(); len < 2 || tree.Version == cgroup.V1 && len != 2 {
+		t.Skipf("%d CPUs, where the cases know of two", len)
 	}
 	for name, steps := range cases {
-		t.Run(name, func(t *testing.T) { play(t, kernel{tree, mount, version}, version, steps) })
+		t.Run(fmt.Sprintf("version %d: %s", tree.Version, name), func(t *testing.T) {
+			live := livecgroup.Open(t)
+			play(t, kernel{live}, live.Version, live.Root, steps)
+		})
 	}
 }
 
-// prefix of the cgroups that tests make.
-const prefix = "koord-test"
+// nothing is shown by a file without a line.
+const nothing = "-"
 
-func play(t *testing.T, on machine, version cgroup.Version, steps []step) {
-	on.make(t, prefix+"/a/b")
+func play(t *testing.T, on machine, version cgroup.Version, root string, steps []step) {
+	on.make(root + "/a/b")
 	for i, s := range steps {
 		if s.file == "" {
-			on.enter(t, prefix+"/"+s.cgroup)
+			on.enter(root + "/" + s.cgroup)
 			continue
 		}
-		path := prefix + "/" + s.cgroup + "/" + s.file
+		path := root + "/" + s.cgroup + "/" + s.file
 		if controller, file, split := strings.Cut(s.file, "/"); split {
-			path = controller + "/" + prefix + "/" + s.cgroup + "/" + file
+			path = controller + "/" + root + "/" + s.cgroup + "/" + file
 		}
 		err := on.Write(path, s.value)
 		if s.want == 0 && err != nil || s.want != 0 && !errors.Is(err, s.want) {
@@ -197,66 +306,8 @@ func play(t *testing.T, on machine, version cgroup.Version, steps []step) {
 			continue
 		}
 		content, err := on.Read(path, nil)
-		if shown := strings.TrimSpace(string(content)); err != nil || shown != s.wantShown {
+		if shown := strings.TrimSpace(string(content)); err != nil || shown != s.wantShown && (shown != "" || s.wantShown != nothing) {
 			t.Errorf("step %d: %s shows %q, %v, want %q", i, path, shown, err, s.wantShown)
-		}
-	}
-}
-
-// kernel is the one that runs.
-type kernel struct {
-	*files.Real
-	mount   string
-	version cgroup.Version
-}
-
-func (k kernel) make(t *testing.T, path string) {
-	at := ""
-	for name := range strings.SplitSeq(path, "/") {
-		above := at
-		at = filepath.Join(at, name)
-		for _, root := range k.hierarchies() {
-			directory := filepath.Join(k.mount, root, at)
-			if err := os.Mkdir(directory, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
-				t.Skip(err)
-			}
-			t.Cleanup(func() { _ = os.Remove(directory) }) // children are cleaned up before
-		}
-		if k.version == cgroup.V2 {
-			_ = k.Write(filepath.Join(above, "cgroup.subtree_control"), "+cpu +cpuset +memory") // the root may have it
-			continue
-		}
-		for _, file := range []string{"cpuset.cpus", "cpuset.mems"} {
-			content, err := k.Read(filepath.Join("cpuset", above, file), nil)
-			if err == nil {
-				err = k.Write(filepath.Join("cpuset", at, file), string(content))
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-}
-
-func (k kernel) hierarchies() []string {
-	if k.version == cgroup.V2 {
-		return []string{""}
-	}
-	return []string{"cpu", "cpuset", "memory"}
-}
-
-func (k kernel) enter(t *testing.T, path string) {
-	process := exec.Command("sleep", "60")
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = process.Process.Kill()
-		_ = process.Wait() // it was killed
-	})
-	for _, root := range k.hierarchies() {
-		if err := os.WriteFile(filepath.Join(k.mount, root, path, "cgroup.procs"), []byte(format(int64(process.Process.Pid))), 0); err != nil {
-			t.Fatal(err)
 		}
 	}
 }

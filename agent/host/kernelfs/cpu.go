@@ -34,7 +34,7 @@ func (t *Tree) check(g *group, b bandwidth) error {
 		return syscall.EINVAL
 	case b.period < leastPeriod || b.period > mostPeriod:
 		return syscall.EINVAL
-	case b.quota >= 0 && (b.quota < leastQuota || b.burst > b.quota):
+	case b.quota >= 0 && (b.quota < leastQuota || b.burst > b.quota && !t.bursty || b.quota > mostQuota-b.burst):
 		return syscall.EINVAL
 	case t.version != 1 || b.quota < 0:
 		return nil
@@ -104,10 +104,10 @@ func setBurstV1(t *Tree, g *group, value string) (string, error) {
 
 func setBurstV2(t *Tree, g *group, value string) (string, error) { return setBurstV1(t, g, value) }
 
-// setMax takes a quota, and a period if one follows.
+// setMax takes a quota, and a period if a number follows; what else follows is not looked at.
 func setMax(t *Tree, g *group, value string) (string, error) {
 	words := strings.Fields(value)
-	if len(words) < 1 || len(words) > 2 {
+	if len(words) < 1 {
 		return "", syscall.EINVAL
 	}
 	b := t.bandwidth(g)
@@ -118,9 +118,9 @@ func setMax(t *Tree, g *group, value string) (string, error) {
 			return "", syscall.EINVAL
 		}
 	}
-	if len(words) == 2 {
-		if b.period, err = number(words[1]); err != nil {
-			return "", err
+	if len(words) > 1 {
+		if period, err := number(words[1]); err == nil {
+			b.period = period
 		}
 	}
 	if err := t.check(g, b); err != nil {

@@ -48,10 +48,27 @@ func setCPUsV1(t *Tree, g *group, value string) (string, error) {
 	return set.String(), nil
 }
 
-// setCPUsV2 takes any CPUs: what a cgroup has in effect is another question.
+// setCPUsV2 takes any CPUs: what a cgroup has in effect is another question. But those that it was given are not taken from it
+// altogether while tasks are in it or below.
 func setCPUsV2(t *Tree, g *group, value string) (string, error) {
 	set, err := t.parseCPUs(g, value)
+	if err == nil && set.IsEmpty() && !g.cpus().IsEmpty() && g.populated() {
+		err = syscall.ENOSPC
+	}
 	return set.String(), err
+}
+
+// populated is true when there are tasks in a cgroup or below.
+func (g *group) populated() bool {
+	if g.tasks > 0 {
+		return true
+	}
+	for _, child := range g.children {
+		if child.populated() {
+			return true
+		}
+	}
+	return false
 }
 
 // effective CPUs are those of its own that the cgroup above has too, and all of that one's when there are none.

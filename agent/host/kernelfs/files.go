@@ -36,8 +36,6 @@ func (t *Tree) Read(name string, buffer []byte) ([]byte, error) {
 // show is what a file reads as.
 func (t *Tree) show(g *group, file string) string {
 	switch {
-	case file == "cpu.weight" && g.content["cpu.idle"] == "1":
-		return "0"
 	case file == "cpuset.cpus.effective":
 		return t.effective(g).String()
 	}

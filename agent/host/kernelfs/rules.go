@@ -1,6 +1,7 @@
 package kernelfs
 
 import (
+	"maps"
 	"math"
 	"strconv"
 	"strings"
@@ -14,22 +15,32 @@ import (
 type rule struct {
 	// initial content of a new cgroup.
 	initial string
-	// root is true when the root has the file as well.
-	root bool
+	// root is true when the root has the file as well, and only is true when no other cgroup has.
+	root, only bool
 	// write checks a value and returns it as it is shown; nil for files that cannot be written.
 	write func(t *Tree, g *group, value string) (string, error)
 	// writeOnly files cannot be read.
 	writeOnly bool
 }
 
-func (t *Tree) rules() map[string]rule {
-	if t.version == cgroup.V2 {
+// has tells whether a cgroup has the file.
+func (r rule) has(parent *group) bool {
+	return parent == nil && (r.root || r.only) || parent != nil && !r.only
+}
+
+func (t *Tree) rules() map[string]rule { return t.table }
+
+// rulesOf are those of a kernel without additions.
+func rulesOf(version cgroup.Version) map[string]rule {
+	if version == cgroup.V2 {
 		return rulesV2
 	}
 	return rulesV1
 }
 
 var rulesV1 = map[string]rule{
+	"cgroup.procs":          {root: true},
+	"tasks":                 {root: true},
 	"cpu.shares":            {initial: "1024", root: true, write: setShares},
 	"cpu.cfs_quota_us":      {initial: "-1", root: true, write: setQuotaV1},
 	"cpu.cfs_period_us":     {initial: "100000", root: true, write: setPeriodV1},
@@ -42,9 +53,83 @@ var rulesV1 = map[string]rule{
 	"memory.limit_in_bytes": {initial: unlimitedV1, root: true, write: setLimitV1},
 	"memory.usage_in_bytes": {initial: "0", root: true},
 	"memory.stat":           {initial: "cache 0\nrss 0\ninactive_file 0\ntotal_cache 0\ntotal_rss 0\ntotal_inactive_file 0", root: true},
+
+	"blkio.throttle.read_bps_device":   {root: true, write: setRate("blkio.throttle.read_bps_device", 64)},
+	"blkio.throttle.write_bps_device":  {root: true, write: setRate("blkio.throttle.write_bps_device", 64)},
+	"blkio.throttle.read_iops_device":  {root: true, write: setRate("blkio.throttle.read_iops_device", 32)},
+	"blkio.throttle.write_iops_device": {root: true, write: setRate("blkio.throttle.write_iops_device", 32)},
+	"blkio.bfq.weight_device":          {initial: "default 100", write: setBFQWeight("blkio.bfq.weight_device")},
+}
+
+// rulesAnolis are additions of Anolis' kernel.
+var rulesAnolis = map[cgroup.Version]map[string]rule{
+	cgroup.V1: {
+		"cpu.bvt_warp_ns":   {initial: "0", root: true, write: setWithin(-1, 2)},
+		"blkio.cost.weight": {initial: "default 100", write: setCostWeight("blkio.cost.weight", "blkio.cost.qos")},
+		"blkio.cost.qos":    {only: true, write: setCost("blkio.cost.qos", beginCost)},
+		"blkio.cost.model":  {only: true, write: setCost("blkio.cost.model", beginModel)},
+	},
+	cgroup.V2: {
+		"cpu.bvt_warp_ns":           {initial: "0", write: setWithin(-1, 2)},
+		"memory.wmark_ratio":        {initial: "0", write: setWithin(0, 100)},
+		"memory.wmark_scale_factor": {initial: "50", write: setWithin(1, 1000)},
+		"memory.wmark_min_adj":      {initial: "0", write: setWithin(-25, 50)},
+	},
+}
+
+// Anolis gives the tree what Anolis' kernel adds.
+func (t *Tree) Anolis() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.table, t.bursty = maps.Clone(t.table), true
+	maps.Copy(t.table, rulesAnolis[t.version])
+	t.root.extend(rulesAnolis[t.version])
+}
+
+// Lack takes files from the tree that some kernels are built without.
+func (t *Tree) Lack(files ...string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.table = maps.Clone(t.table)
+	for _, file := range files {
+		delete(t.table, file)
+	}
+	t.root.lack(files)
+}
+
+func (g *group) lack(files []string) {
+	for _, file := range files {
+		delete(g.content, file)
+	}
+	for _, child := range g.children {
+		child.lack(files)
+	}
+}
+
+func (g *group) extend(rules map[string]rule) {
+	for file, rule := range rules {
+		if rule.has(g.parent) {
+			g.content[file] = rule.initial
+		}
+	}
+	for _, child := range g.children {
+		child.extend(rules)
+	}
+}
+
+func setWithin(least, most int64) func(*Tree, *group, string) (string, error) {
+	return func(_ *Tree, _ *group, value string) (string, error) {
+		parsed, err := number(value)
+		if err != nil || parsed < least || parsed > most {
+			return "", syscall.EINVAL
+		}
+		return format(parsed), nil
+	}
 }
 
 var rulesV2 = map[string]rule{
+	"cgroup.procs":          {root: true},
+	"cgroup.threads":        {root: true},
 	"cpu.weight":            {initial: "100", write: setWeight},
 	"cpu.max":               {initial: "max 100000", write: setMax},
 	"cpu.max.burst":         {initial: "0", write: setBurstV2},
@@ -64,6 +149,12 @@ var rulesV2 = map[string]rule{
 	"cpu.pressure":          {initial: calm, root: true},
 	"memory.pressure":       {initial: calm, root: true},
 	"io.pressure":           {initial: calm, root: true},
+	"io.max":                {write: setRates},
+	"io.weight":             {initial: "default 100", write: setCostWeight("io.weight", "io.cost.qos")},
+	"io.bfq.weight":         {initial: "default 100", write: setBFQWeight("io.bfq.weight")},
+	"io.latency":            {write: setTarget},
+	"io.cost.qos":           {only: true, write: setCost("io.cost.qos", beginCost)},
+	"io.cost.model":         {only: true, write: setCost("io.cost.model", beginModel)},
 }
 
 const (
@@ -72,6 +163,8 @@ const (
 	leastPeriod = 1000
 	mostPeriod  = 1000000
 	leastQuota  = 1000
+	// mostQuota bounds a quota and its burst together.
+	mostQuota = 1<<44 - 1
 )
 
 // number parses an integer as the kernel does.
@@ -92,13 +185,30 @@ func setSwitch(_ *Tree, _ *group, value string) (string, error) {
 	return value, nil
 }
 
-// setIdle is refused by the root.
+// setIdle is refused by the root. A group that becomes idle loses its shares, and has those of a new group when it is idle no longer.
 func setIdle(t *Tree, g *group, value string) (string, error) {
 	if g.parent == nil {
 		return "", syscall.EINVAL
 	}
-	return setSwitch(t, g, value)
+	set, err := setSwitch(t, g, value)
+	if err == nil && set != g.content["cpu.idle"] {
+		for file, whileIdle := range map[string]string{"cpu.shares": idleShares, "cpu.weight": idleWeight} {
+			switch _, has := g.content[file]; {
+			case has && set == "1":
+				g.content[file] = whileIdle
+			case has:
+				g.content[file] = t.rules()[file].initial
+			}
+		}
+	}
+	return set, err
 }
+
+// idleShares and idleWeight are what files of idle groups show.
+const (
+	idleShares = "3"
+	idleWeight = "0"
+)
 
 // setShares puts what is out of bounds to the nearest bound, but takes none of an idle group or the root.
 func setShares(_ *Tree, g *group, value string) (string, error) {
@@ -115,8 +225,8 @@ func setShares(_ *Tree, g *group, value string) (string, error) {
 func setWeight(_ *Tree, g *group, value string) (string, error) {
 	weight, err := number(value)
 	switch {
-	case err != nil:
-		return "", err
+	case err != nil || weight < 0:
+		return "", syscall.EINVAL
 	case weight < 1 || weight > 10000:
 		return "", syscall.ERANGE
 	case g.content["cpu.idle"] == "1":

@@ -20,6 +20,12 @@ type Tree struct {
 	// online are the CPUs of the machine.
 	online cpuset.CPUSet
 	page   int64
+	// table of what each file does.
+	table map[string]rule
+	// bursty kernels let more be saved up than the quota.
+	bursty bool
+	// devices that are there, as major:minor.
+	devices map[string]bool
 
 	mu    sync.Mutex
 	root  *group
@@ -44,7 +50,7 @@ type group struct {
 
 // New returns a tree with nothing but its root, on a machine of some CPUs.
 func New(version cgroup.Version, online cpuset.CPUSet) *Tree {
-	t := &Tree{version: version, online: online, page: 4096}
+	t := &Tree{version: version, online: online, page: 4096, table: rulesOf(version), devices: map[string]bool{"254:0": true}}
 	t.root = t.newGroup("", nil)
 	return t
 }
@@ -52,7 +58,7 @@ func New(version cgroup.Version, online cpuset.CPUSet) *Tree {
 func (t *Tree) newGroup(name string, parent *group) *group {
 	g := &group{name: name, parent: parent, children: map[string]*group{}, content: map[string]string{}}
 	for file, rule := range t.rules() {
-		if parent != nil || rule.root {
+		if rule.has(parent) {
 			g.content[file] = rule.initial
 		}
 	}
@@ -131,7 +137,8 @@ func (g *group) remove() {
 	}
 }
 
-// Dump returns the content of all files that can be written, by path within the hierarchy.
+// Dump returns the content of all files that can be written, by path within the hierarchy. CPUs in version 2 are those in effect:
+// a cgroup with tasks to which CPUs were given once has nothing else to show that they are all it could have without.
 func (t *Tree) Dump() map[string]string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -143,6 +150,9 @@ func (t *Tree) Dump() map[string]string {
 func (g *group) dump(t *Tree, at string, out map[string]string) {
 	for file, rule := range t.rules() {
 		if content, has := g.content[file]; has && rule.write != nil {
+			if file == "cpuset.cpus" && t.version == cgroup.V2 {
+				content = t.effective(g).String()
+			}
 			out[path.Join(at, file)] = content
 		}
 	}
@@ -192,10 +202,10 @@ func (t *Tree) locate(name string) (*group, string, error) {
 	return g, file, nil
 }
 
-// belongs is true for files of a hierarchy.
+// belongs is true for files of a hierarchy; the lists of tasks are in all of them.
 func (t *Tree) belongs(controller, file string) bool {
 	of, _, _ := strings.Cut(file, ".")
-	return t.version == cgroup.V2 || of == controller
+	return t.version == cgroup.V2 || of == controller || of == "cgroup" || of == "tasks"
 }
 
 // names of the children, sorted.

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
 
 	"k8s.io/utils/clock"
 
@@ -23,28 +27,47 @@ type Options struct {
 	Clock clock.PassiveClock
 }
 
-// Machine implements host.Host. One goroutine at a time may read it; Capacity and Topology may be called meanwhile.
+// Machine implements host.Host. One goroutine at a time may read it; Capacity, Topology and Watch may be called meanwhile.
 type Machine struct {
 	options Options
+	cgroups *cgroups
 	system  *system
 	pods    *pods
+
+	mu sync.Mutex
+	// watched are the applications to read.
+	watched      []host.Application
+	applications applications
+	// slowly is when what is read slowly had its turn last, pressure what the node's was then, and described when the machine
+	// was asked how it is built.
+	slowly, described time.Time
+	pressure          host.Pressure
 }
 
 var _ host.Host = (*Machine)(nil)
 
 // New opens the files of the machine. It must be closed.
 func New(options Options) (*Machine, error) {
-	system, err := openSystem(options.Proc)
+	of := &cgroups{tree: options.Cgroup, layout: options.Layout}
+	system, err := openSystem(options.Proc, options.Sys, of)
 	if err != nil {
 		return nil, fmt.Errorf("open the machine's statistics: %w", err)
 	}
-	return &Machine{options: options, system: system, pods: newPods(options.Cgroup, options.Layout)}, nil
+	return &Machine{options: options, cgroups: of, system: system, pods: newPods(of), applications: applications{cgroups: of}}, nil
 }
 
 // Close releases all files.
 func (m *Machine) Close() {
 	m.system.close()
 	m.pods.close()
+	m.applications.watch(nil)
+}
+
+// Watch has readings count applications outside of Kubernetes, those given and no others. It may be called at any time.
+func (m *Machine) Watch(wanted []host.Application) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.watched = slices.Clone(wanted)
 }
 
 // Capacity implements host.Host: the CPUs that are online, and all memory that the kernel has.
@@ -61,23 +84,64 @@ func (m *Machine) Capacity(context.Context) (podrequest.Amount, error) {
 	if err != nil {
 		return podrequest.Amount{}, fmt.Errorf("/proc/meminfo, MemTotal: %w", err)
 	}
-	return podrequest.Amount{MilliCPU: int64(online.Len()) * 1000, Memory: total << 10}, nil
+	return podrequest.Amount{MilliCPU: int64(online.Len()) * 1000, Memory: min(total, math.MaxInt64>>10) << 10}, nil
 }
 
-// Read implements host.Host. A pod whose files cannot be read is left out.
+// Read implements host.Host. A pod whose files cannot be read is left out. Pressure and block I/O of each cgroup are read once
+// in ten readings, and in between a snapshot has what was read last.
 func (m *Machine) Read(ctx context.Context, into *host.Snapshot) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
 	into.Time = m.options.Clock.Now()
-	counter, err := m.system.read()
-	if err != nil {
+	m.describe(ctx, into.Time)
+	if err := m.system.read(into); err != nil {
 		return fmt.Errorf("read the machine: %w", err)
 	}
-	into.Node = counter
-	into.Pods, err = m.pods.read(into.Pods[:0])
-	if err != nil && !errors.Is(err, errNoPods) {
+	slowly := m.slow(into.Time)
+	if err := m.pods.read(into, slowly); err != nil && !errors.Is(err, errNoPods) {
 		return fmt.Errorf("read the cgroups of pods: %w", err)
 	}
+	m.pods.readBestEffort(&into.BestEffort, into.Time, slowly)
+	m.readApplications(into)
+	m.system.numa.read(m.cgroups, into)
+	if slowly && m.pods.round%turns == 1 {
+		m.system.readPressure(into)
+		m.pressure = into.Pressure
+	}
+	into.Pressure = m.pressure
 	return nil
+}
+
+// slow reports whether what is read slowly has its turn: not in readings that follow another at once.
+func (m *Machine) slow(now time.Time) bool {
+	const least = 90 * time.Millisecond // the shortest sample period, give or take
+	if age := now.Sub(m.slowly); age >= 0 && age < least {
+		return false
+	}
+	m.slowly = now
+	return true
+}
+
+// describeEvery is how often the machine is asked which CPUs are on which NUMA node.
+const describeEvery = time.Minute
+
+// describe keeps what NUMA nodes there are. A machine that cannot tell has none to be measured.
+func (m *Machine) describe(ctx context.Context, now time.Time) {
+	if age := now.Sub(m.described); m.options.Sys == nil || !m.described.IsZero() && age >= 0 && age < describeEvery {
+		return
+	}
+	m.described = now
+	if topology, err := m.Topology(ctx); err == nil {
+		m.system.numa.describe(&topology)
+	}
+}
+
+func (m *Machine) readApplications(into *host.Snapshot) {
+	m.mu.Lock()
+	if !m.applications.same(m.watched) {
+		m.applications.watch(m.watched)
+	}
+	m.mu.Unlock()
+	m.applications.read(into)
 }

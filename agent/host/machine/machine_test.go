@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"koordinator.sh/koord/agent/host"
@@ -83,8 +84,8 @@ func TestPodsAreMeasuredByTheirCgroups(t *testing.T) {
 			if err := m.Read(t.Context(), &got); err != nil {
 				t.Fatal(err)
 			}
-			node := host.Counter{CPU: 377 * 10 * time.Millisecond, Memory: 6000000 << 10}
-			if diff := cmp.Diff(host.Snapshot{Time: now, Node: node, Pods: want}, got); diff != "" {
+			node := host.Counter{CPU: 377 * 10 * time.Millisecond, Memory: 6000000 << 10, Cache: 9000000 << 10}
+			if diff := cmp.Diff(host.Snapshot{Time: now, Node: node, Pods: want}, got, cmpopts.EquateEmpty(), cmpopts.IgnoreTypes(host.Pressure{})); diff != "" {
 				t.Errorf("version %d (-want +got):\n%s", layout.Version, diff)
 			}
 		}
@@ -92,15 +93,15 @@ func TestPodsAreMeasuredByTheirCgroups(t *testing.T) {
 		show(kernel, layout.Version, layout.Pod("Guaranteed", "b"), "20", "5000", "1000")
 		show(kernel, layout.Version, layout.Pod("BestEffort", "a"), "30", "900", "1000")
 		kernel.Make(layout.QoS("Burstable") + "/other")
-		read(host.PodCounter{UID: "a", Counter: host.Counter{CPU: 30 * time.Millisecond}},
-			host.PodCounter{UID: "b", Counter: host.Counter{CPU: 20 * time.Millisecond, Memory: 4000}})
+		read(host.PodCounter{UID: "a", Counter: host.Counter{CPU: 30 * time.Millisecond, Cache: 900}},
+			host.PodCounter{UID: "b", Counter: host.Counter{CPU: 20 * time.Millisecond, Memory: 4000, Cache: 1000}})
 		kernel.Fail(func(operation, path string) error {
 			if operation == "read" && path == layout.Statistic(cgroup.MemoryStat, layout.Pod("BestEffort", "a")) {
 				return syscall.EIO
 			}
 			return nil
 		})
-		read(host.PodCounter{UID: "b", Counter: host.Counter{CPU: 20 * time.Millisecond, Memory: 4000}})
+		read(host.PodCounter{UID: "b", Counter: host.Counter{CPU: 20 * time.Millisecond, Memory: 4000, Cache: 1000}})
 		kernel.Fail(nil)
 		kernel.Remove(layout.Pod("Guaranteed", "b"))
 		show(kernel, layout.Version, layout.Pod("BestEffort", "a"), "40", "9000", "0")
@@ -113,7 +114,10 @@ func TestTopologyOfTwoSockets(t *testing.T) {
 		"devices/system/cpu/online": "0-6\n", "devices/system/cpu/intel_pstate/no_turbo": "0\n",
 		"devices/system/node/node0/cpulist": "0-1,4-5\n", "devices/system/node/node0/meminfo": "Node 0 MemTotal:  100 kB\nNode 0 MemFree: 1 kB\n",
 		"devices/system/node/node1/cpulist": "2-3,6-7\n", "devices/system/node/node1/meminfo": "Node 1 MemTotal:  50 kB\n",
-		"devices/system/node/power/x": "",
+		"devices/system/node/power/x":                                          "",
+		"devices/system/node/node1/hugepages/hugepages-1048576kB/nr_hugepages": "1\n",
+		"devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages":    "3\n",
+		"devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages":    "0\n",
 	}
 	for cpu, place := range []struct{ core, socket string }{{"0", "0"}, {"8", "0"}, {"0", "1"}, {"8", "1"}, {"0", "0"}, {"8", "0"}, {"0", "1"}, {"8", "1"}} {
 		at := "devices/system/cpu/cpu" + string(rune('0'+cpu)) + "/topology/"
@@ -135,7 +139,7 @@ func TestTopologyOfTwoSockets(t *testing.T) {
 			{ID: 0, Core: 0, Socket: 0, Node: 0}, {ID: 1, Core: 1, Socket: 0, Node: 0}, {ID: 2, Core: 2, Socket: 1, Node: 1},
 			{ID: 3, Core: 3, Socket: 1, Node: 1}, {ID: 4, Core: 0, Socket: 0, Node: 0}, {ID: 5, Core: 1, Socket: 0, Node: 0}, {ID: 6, Core: 2, Socket: 1, Node: 1},
 		},
-		NUMANodes: []host.NUMANode{{ID: 0, Memory: 100 << 10}, {ID: 1, Memory: 50 << 10}},
+		NUMANodes: []host.NUMANode{{ID: 0, Memory: 100 << 10}, {ID: 1, Memory: 50 << 10, HugePages: []host.HugePages{{Size: 2 << 20, Count: 3}, {Size: 1 << 30, Count: 1}}}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("topology (-want +got):\n%s", diff)
@@ -186,17 +190,35 @@ func TestThisMachine(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(stat))
 	f.Add([]byte(meminfo))
+	f.Add([]byte("some avg10=0.00 total=9223372036854775807\nfull total=1\n"))
+	f.Add([]byte("8:0 rbytes=9223372036854775807 wbytes=1\n8:1 rbytes=9223372036854775807 wios=-1\ncfei 1 2 9223372036854775807 9223372036854775807"))
+	f.Add([]byte("anon N0=9223372036854775807 N1=1\nhierarchical_anon=1 N0=1"))
 	f.Add([]byte("cpu 99999999999999999999 1"))
 	f.Add([]byte("usage_usec 9223372036854775807\ninactive_file -1"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		if used, err := busy(content); err == nil && used < 0 {
 			t.Errorf("busy for %s", used)
 		}
-		if memory, err := inUse(content); err == nil && memory < 0 {
-			t.Errorf("%d bytes in use", memory)
+		if memory, cache, err := inUse(content); err == nil && (memory < 0 || cache < 0) {
+			t.Errorf("%d bytes in use, %d of cache", memory, cache)
+		}
+		if cold, io := coldFilePages(content), ioStat(content); cold < 0 || io.ReadBytes < 0 || io.Writes < 0 {
+			t.Errorf("%d bytes are cold, %+v", cold, io)
+		}
+		if stall := stalls(content); stall.Some < 0 || stall.Full < 0 {
+			t.Errorf("stalled for %+v", stall)
+		}
+		if used, cache := nodeInUse(content); used < 0 || cache < 0 {
+			t.Errorf("%d bytes in use, %d of cache", used, cache)
 		}
 		for _, version := range []cgroup.Version{cgroup.V1, cgroup.V2} {
-			if used, err := cpuTime(version, content); err == nil && used < 0 {
+			if throttling := throttlingIn(version, content); throttling.Periods < 0 || throttling.Time < 0 {
+				t.Errorf("throttled %+v", throttling)
+			}
+			if podMemory(version, content, 0) < 0 {
+				t.Error("pods use less than nothing")
+			}
+			if used, err := CPUTime(version, content); err == nil && used < 0 {
 				t.Errorf("used for %s", used)
 			}
 			if bytes, err := inactiveFile(version, content); err == nil && bytes < 0 {

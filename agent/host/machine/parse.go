@@ -32,13 +32,7 @@ func leadingNumber(text []byte) (int64, []byte, error) {
 
 // field reads the number after a name at the beginning of a line: "name 12" or "name: 12 kB".
 func field(content []byte, name string) (int64, error) {
-	for len(content) > 0 {
-		line := content
-		if end := bytes.IndexByte(content, '\n'); end >= 0 {
-			line, content = content[:end], content[end+1:]
-		} else {
-			content = nil
-		}
+	for line := range bytes.Lines(content) {
 		if len(line) <= len(name) || string(line[:len(name)]) != name {
 			continue
 		}

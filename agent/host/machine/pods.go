@@ -2,7 +2,6 @@ package machine
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -18,184 +17,261 @@ import (
 // errNoPods is for a machine on which kubelet has made no cgroups.
 var errNoPods = errors.New("kubelet has made no cgroups")
 
-// pods reads what the pods use. Their cgroups are found by listing those of the QoS classes, so that pods are measured
-// whether or not anybody told of them.
+// pods reads what the pods and their containers use. Their cgroups are found by listing those of the QoS classes, so that
+// they are measured whether or not anybody told of them.
 type pods struct {
-	tree   files.FS
-	layout cgroup.Layout
-	known  map[types.UID]*usage
+	*cgroups
+	classes    [3]class
+	bestEffort *group
+	known      map[types.UID]*pod
 	// order is by UID, so that it stays the same while the pods do.
-	order  []*usage
-	buffer []byte
-	round  uint64
+	order []*pod
+	round uint64
 }
 
-// usage is what one cgroup counts.
-type usage struct {
-	uid          types.UID
-	path         string
-	cpu          files.File
-	memory, stat files.File
-	round        uint64
+// class is the cgroup above the pods of a QoS class.
+type class struct {
+	listing
+	above string
 }
 
-func newPods(tree files.FS, layout cgroup.Layout) *pods {
-	return &pods{tree: tree, layout: layout, known: map[types.UID]*usage{}}
+// pod is the open files of one, and of its containers by ID.
+type pod struct {
+	uid  types.UID
+	path string
+	*group
+	listing    listing
+	containers []*container
+	// turn in which what is read slowly is read.
+	turn uint64
 }
 
-// read appends the counters of all pods.
-func (p *pods) read(into []host.PodCounter) ([]host.PodCounter, error) {
-	if err := p.find(); err != nil {
-		return into, err
+type container struct {
+	id string
+	*group
+	seen bool
+}
+
+func newPods(of *cgroups) *pods {
+	p := &pods{cgroups: of, known: map[types.UID]*pod{}}
+	for i, qos := range []corev1.PodQOSClass{corev1.PodQOSGuaranteed, corev1.PodQOSBurstable, corev1.PodQOSBestEffort} {
+		above := of.layout.QoS(qos)
+		p.classes[i] = class{above: above, listing: listing{path: of.layout.Directory(cgroup.CPUUsage, above)}}
 	}
+	return p
+}
+
+// read takes the counters of all pods and containers into a snapshot. What is read slowly has its turn when slowly is set.
+func (p *pods) read(into *host.Snapshot, slowly bool) error {
+	into.Pods, into.Containers = into.Pods[:0], into.Containers[:0]
+	if slowly {
+		p.round++
+	}
+	if err := p.find(into.Time); err != nil {
+		return err
+	}
+	dropped := false
 	for _, pod := range p.order {
-		counter, err := p.counterOf(pod)
-		if err != nil {
+		into.Pods = append(into.Pods, host.PodCounter{UID: pod.uid})
+		counter := &into.Pods[len(into.Pods)-1]
+		if err := p.counter(pod.group, &counter.Counter, &counter.Throttling); err != nil {
+			into.Pods = into.Pods[:len(into.Pods)-1]
 			p.drop(pod) // it is found again if it is still there
+			dropped = true
 			continue
 		}
-		into = append(into, host.PodCounter{UID: pod.uid, Counter: counter})
+		mine := slowly && p.round%turns == pod.turn
+		if mine {
+			p.readSlow(&pod.slow, into.Time)
+		}
+		counter.Pressure, counter.BlockIO = pod.slow.pressure, pod.slow.blockIO
+		p.readContainers(pod, into, mine)
 	}
-	p.order = slices.DeleteFunc(p.order, func(pod *usage) bool { return pod.cpu == nil })
-	return into, nil
-}
-
-// find opens the files of pods that are new, and closes those of pods that went.
-func (p *pods) find() error {
-	p.round++
-	changed, found := false, false
-	for _, class := range []corev1.PodQOSClass{corev1.PodQOSGuaranteed, corev1.PodQOSBurstable, corev1.PodQOSBestEffort} {
-		above := p.layout.QoS(class)
-		names, err := p.tree.Directories(p.layout.Directory(cgroup.CPUUsage, above))
-		if files.IsGone(err) {
-			continue
+	if dropped {
+		p.order = slices.DeleteFunc(p.order, func(pod *pod) bool { return pod.group == nil })
+		for i := range p.classes {
+			p.classes[i].again()
 		}
-		if err != nil {
-			return err
-		}
-		found = true
-		for _, name := range names {
-			if uid, isPod := p.layout.PodOf(name); isPod {
-				changed = p.see(uid, above+"/"+name) || changed
-			}
-		}
-	}
-	for _, pod := range p.known {
-		if pod.round != p.round {
-			p.drop(pod)
-			changed = true
-		}
-	}
-	if changed {
-		p.order = p.order[:0]
-		for _, pod := range p.known {
-			p.order = append(p.order, pod)
-		}
-		slices.SortFunc(p.order, func(a, b *usage) int { return strings.Compare(string(a.uid), string(b.uid)) })
-	}
-	if !found {
-		return errNoPods
 	}
 	return nil
 }
 
-// see reports whether a pod is new. A pod whose files cannot be opened is tried again at the next reading.
-func (p *pods) see(uid types.UID, path string) bool {
-	pod := p.known[uid]
-	if pod != nil && pod.path == path {
-		pod.round = p.round
-		return false
+// readContainers appends the counters of the containers of a pod; one whose files cannot be read is found again if it is still
+// there.
+func (p *pods) readContainers(pod *pod, into *host.Snapshot, slowly bool) {
+	p.findContainers(pod, into.Time)
+	gone := false
+	for _, c := range pod.containers {
+		into.Containers = append(into.Containers, host.ContainerCounter{Pod: pod.uid, ID: c.id})
+		counter := &into.Containers[len(into.Containers)-1]
+		if err := p.counter(c.group, &counter.Counter, &counter.Throttling); err != nil {
+			into.Containers = into.Containers[:len(into.Containers)-1]
+			c.close()
+			c.group, gone = nil, true
+			continue
+		}
+		if slowly {
+			p.readSlow(&c.slow, into.Time)
+		}
+		counter.Pressure, counter.BlockIO = c.slow.pressure, c.slow.blockIO
 	}
-	opened, err := p.open(uid, path)
+	if gone {
+		pod.containers = slices.DeleteFunc(pod.containers, func(c *container) bool { return c.group == nil })
+		pod.listing.again()
+	}
+}
+
+// find opens the files of pods that are new, and closes those of pods that went.
+func (p *pods) find(now time.Time) error {
+	changed, found := false, false
+	for i := range p.classes {
+		listed, err := p.classes[i].refresh(p.tree, now)
+		if err != nil && !files.IsGone(err) {
+			return err
+		}
+		changed, found = changed || listed, found || err == nil
+	}
+	if !found {
+		for _, pod := range p.known {
+			p.drop(pod)
+		}
+		p.order = p.order[:0]
+		return errNoPods
+	}
+	if changed {
+		p.match()
+	}
+	return nil
+}
+
+// match makes the pods those whose cgroups are listed.
+func (p *pods) match() {
+	listed := make(map[types.UID]bool, len(p.known))
+	for i := range p.classes {
+		for _, name := range p.classes[i].names {
+			uid, isPod := p.layout.PodOf(name)
+			if !isPod {
+				continue
+			}
+			if !p.see(uid, p.classes[i].above+"/"+name) {
+				p.classes[i].again()
+			}
+			listed[uid] = true
+		}
+	}
+	for uid, pod := range p.known {
+		if !listed[uid] {
+			p.drop(pod)
+		}
+	}
+	p.order = p.order[:0]
+	for _, pod := range p.known {
+		p.order = append(p.order, pod)
+	}
+	slices.SortFunc(p.order, func(a, b *pod) int { return strings.Compare(string(a.uid), string(b.uid)) })
+	for i, pod := range p.order {
+		pod.turn = uint64(i % turns)
+	}
+	if above := &p.classes[len(p.classes)-1]; p.bestEffort == nil && above.known {
+		p.bestEffort, _ = p.open(above.above) // it is tried again when pods come or go
+	}
+}
+
+// see opens the files of a pod that is new, and is false when that failed; it is tried again at the next reading.
+func (p *pods) see(uid types.UID, path string) bool {
+	known := p.known[uid]
+	if known != nil && known.path == path {
+		return true
+	}
+	opened, err := p.open(path)
 	if err != nil {
 		return false
 	}
-	if pod != nil {
-		p.drop(pod)
+	if known != nil {
+		p.drop(known)
 	}
-	opened.round = p.round
-	p.known[uid] = opened
+	p.known[uid] = &pod{uid: uid, path: path, group: opened, listing: listing{path: p.layout.Directory(cgroup.CPUUsage, path)}}
 	return true
 }
 
-func (p *pods) open(uid types.UID, path string) (*usage, error) {
-	opened := &usage{uid: uid, path: path}
-	var problems []error
-	open := func(statistic cgroup.Statistic) files.File {
-		file, err := p.tree.Open(p.layout.Statistic(statistic, path))
-		problems = append(problems, err)
-		return file
+// findContainers opens the files of containers that are new, and closes those of containers that went.
+func (p *pods) findContainers(pod *pod, now time.Time) {
+	changed, err := pod.listing.refresh(p.tree, now)
+	if err != nil || !changed {
+		return // a pod that went is noticed by its own files
 	}
-	opened.cpu, opened.memory, opened.stat = open(cgroup.CPUUsage), open(cgroup.MemoryUsage), open(cgroup.MemoryStat)
-	err := errors.Join(problems...)
-	if err != nil {
-		opened.close()
+	for _, c := range pod.containers {
+		c.seen = false
 	}
-	return opened, err
+	for _, name := range pod.listing.names {
+		id, isContainer := p.layout.ContainerOf(name)
+		if !isContainer {
+			continue
+		}
+		at := slices.IndexFunc(pod.containers, func(c *container) bool { return c.id == id })
+		if at < 0 {
+			opened, err := p.open(pod.path + "/" + name)
+			if err != nil {
+				pod.listing.again()
+				continue
+			}
+			pod.containers = append(pod.containers, &container{id: id, group: opened})
+			at = len(pod.containers) - 1
+		}
+		pod.containers[at].seen = true
+	}
+	pod.containers = slices.DeleteFunc(pod.containers, func(c *container) bool {
+		if !c.seen {
+			c.close()
+		}
+		return !c.seen
+	})
+	slices.SortFunc(pod.containers, func(a, b *container) int { return strings.Compare(a.id, b.id) })
 }
 
-// counterOf reads one pod: CPU time, and memory less the file pages that nobody used lately.
-func (p *pods) counterOf(pod *usage) (host.Counter, error) {
-	var counter host.Counter
-	content, err := pod.cpu.Read(p.buffer)
-	if err != nil {
-		return counter, err
+// readBestEffort reads the cgroup above all pods of the class; nothing where there is none.
+func (p *pods) readBestEffort(into *host.GroupCounter, now time.Time, slowly bool) {
+	*into = host.GroupCounter{}
+	if p.bestEffort == nil {
+		return
 	}
-	p.buffer = content
-	if counter.CPU, err = cpuTime(p.layout.Version, content); err != nil {
-		return counter, err
+	if err := p.counter(p.bestEffort, &into.Counter, &into.Throttling); err != nil {
+		p.bestEffort.close()
+		p.bestEffort = nil
+		p.classes[len(p.classes)-1].again()
+		*into = host.GroupCounter{}
+		return
 	}
-	if content, err = pod.memory.Read(p.buffer); err != nil {
-		return counter, err
+	if slowly && p.round%turns == 0 {
+		p.readSlow(&p.bestEffort.slow, now)
 	}
-	p.buffer = content
-	used, _, err := leadingNumber(content)
-	if err != nil {
-		return counter, err
-	}
-	if content, err = pod.stat.Read(p.buffer); err != nil {
-		return counter, err
-	}
-	p.buffer = content
-	inactive, err := inactiveFile(p.layout.Version, content)
-	counter.Memory = max(used-inactive, 0)
-	return counter, err
+	into.Pressure, into.BlockIO = p.bestEffort.slow.pressure, p.bestEffort.slow.blockIO
 }
 
-// cpuTime reads the CPU time of a cgroup.
-func cpuTime(version cgroup.Version, content []byte) (time.Duration, error) {
-	if version == cgroup.V2 {
-		microseconds, err := field(content, "usage_usec")
-		return time.Duration(min(microseconds, math.MaxInt64/1000)) * time.Microsecond, err
-	}
-	nanoseconds, _, err := leadingNumber(content)
-	return time.Duration(nanoseconds), err
-}
-
-// inactiveFile reads the page cache of a cgroup and those below it that is reclaimed first, in bytes.
-func inactiveFile(version cgroup.Version, content []byte) (int64, error) {
-	if version == cgroup.V2 {
-		return field(content, "inactive_file")
-	}
-	return field(content, "total_inactive_file")
-}
-
-func (p *pods) drop(pod *usage) {
+func (p *pods) drop(pod *pod) {
 	pod.close()
 	delete(p.known, pod.uid)
+}
+
+// close releases the files of a pod and its containers.
+func (u *pod) close() {
+	u.group.close()
+	u.group = nil
+	u.listing.forget()
+	for _, c := range u.containers {
+		c.close()
+	}
+	u.containers = nil
 }
 
 func (p *pods) close() {
 	for _, pod := range p.known {
 		pod.close()
 	}
-}
-
-func (u *usage) close() {
-	for _, file := range []files.File{u.cpu, u.memory, u.stat} {
-		if file != nil {
-			_ = file.Close() // nothing was written
-		}
+	for i := range p.classes {
+		p.classes[i].forget()
 	}
-	u.cpu, u.memory, u.stat = nil, nil, nil
+	if p.bestEffort != nil {
+		p.bestEffort.close()
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -114,7 +115,7 @@ func (m *Machine) numaNodes() ([]host.NUMANode, map[int]int32, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		nodes = append(nodes, host.NUMANode{ID: int32(id), Memory: memory})
+		nodes = append(nodes, host.NUMANode{ID: int32(id), Memory: memory, HugePages: m.hugePages(name)})
 	}
 	slices.SortFunc(nodes, func(a, b host.NUMANode) int { return cmp.Compare(a.ID, b.ID) })
 	if len(nodes) == 0 {
@@ -123,6 +124,31 @@ func (m *Machine) numaNodes() ([]host.NUMANode, map[int]int32, error) {
 	}
 	return nodes, byCPU, nil
 }
+
+// hugePages reads directories such as hugepages-2048kB; none of a kernel that has none.
+func (m *Machine) hugePages(node string) []host.HugePages {
+	within := nodeTree + "/" + node + "/hugepages"
+	names, err := m.options.Sys.Directories(within)
+	if err != nil {
+		return nil
+	}
+	var pages []host.HugePages
+	for _, name := range names {
+		size, isSize := strings.CutPrefix(name, "hugepages-")
+		kib, err := strconv.ParseInt(strings.TrimSuffix(size, "kB"), 10, 32)
+		if err != nil || !isSize {
+			continue
+		}
+		count, err := m.number(within + "/" + name + "/nr_hugepages")
+		if err == nil && count > 0 {
+			pages = append(pages, host.HugePages{Size: kib << 10, Count: int64(count)})
+		}
+	}
+	slices.SortFunc(pages, func(a, b host.HugePages) int { return cmp.Compare(a.Size, b.Size) })
+	return pages
+}
+
+func nodeName(id int32) string { return "node" + strconv.Itoa(int(id)) }
 
 // nodeMemory reads "Node 0 MemTotal: 12 kB".
 func (m *Machine) nodeMemory(name string) (int64, error) {
@@ -136,7 +162,7 @@ func (m *Machine) nodeMemory(name string) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("/sys/%s, MemTotal: %w", path, err)
 	}
-	return kib << 10, nil
+	return min(kib, math.MaxInt64>>10) << 10, nil
 }
 
 // number reads a small integer, which may be negative for what is not known.

@@ -1,0 +1,48 @@
+package executor
+
+import "koordinator.sh/koord/agent/host/cgroup"
+
+// canonicalizer returns a value as it reads back once it was written, or why no kernel takes it.
+type canonicalizer func(setting Setting, value string) (string, error)
+
+func canonicalIn(version cgroup.Version) canonicalizer {
+	return func(setting Setting, value string) (string, error) {
+		content, err := setting.Encode(version, value)
+		if err != nil {
+			return "", err
+		}
+		return setting.Decode(version, content)
+	}
+}
+
+// mostCanonicals are remembered: many times what is wanted of a node at once.
+const mostCanonicals = 8192
+
+// canonicals remembers values: what is wanted is mostly what was wanted a second ago. One goroutine at a time may use it.
+type canonicals struct {
+	find  canonicalizer
+	known map[spelling]meaning
+}
+
+type spelling struct {
+	setting Setting
+	value   string
+}
+
+type meaning struct {
+	value string
+	err   error
+}
+
+func (c *canonicals) of(setting Setting, value string) (string, error) {
+	key := spelling{setting, value}
+	if found, is := c.known[key]; is {
+		return found.value, found.err
+	}
+	if len(c.known) >= mostCanonicals {
+		clear(c.known)
+	}
+	got, err := c.find(setting, value)
+	c.known[key] = meaning{got, err}
+	return got, err
+}

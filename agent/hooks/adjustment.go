@@ -1,0 +1,116 @@
+package hooks
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"koordinator.sh/koord/agent/executor"
+	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/agent/qos"
+	"koordinator.sh/koord/agent/state"
+	"koordinator.sh/koord/decision/oomscore"
+)
+
+// Names of the gates that have no other use than in hooks. All are off by default.
+const (
+	GPUEnvInject     = "GPUEnvInject"
+	RDMADeviceInject = "RDMADeviceInject"
+)
+
+// Gates lists them.
+func Gates() []string { return []string{GPUEnvInject, RDMADeviceInject} }
+
+// Injection is what is given to containers beside cgroup values.
+type Injection struct {
+	// GPUs and RDMA devices that the scheduler gave to the pod, and the score that its annotation has for when memory runs out.
+	GPUs, RDMA, OOMScore bool
+}
+
+// Adjustment is what a container gets when it is made. What is nil or empty stays as the runtime was told.
+type Adjustment struct {
+	// CPUShares, CPUQuota in microseconds per 100 ms, and MemoryLimit in bytes; -1 is no limit.
+	CPUShares, CPUQuota, MemoryLimit *int64
+	// CPUs as a list.
+	CPUs string
+	// Unified is files of cgroups version 2, by name.
+	Unified map[string]string
+	// Env by name.
+	Env     map[string]string
+	Devices []Device
+	// OOMScore is oom_score_adj.
+	OOMScore *int64
+	// Wishes of the container's cgroup, all that there are, by the features that have them: runtimes take only some.
+	Wishes map[string][]executor.Wish
+	// Problems say what could not be read; its effect is left out.
+	Problems []error
+}
+
+// IsEmpty says whether there is nothing for a runtime to do.
+func (a *Adjustment) IsEmpty() bool {
+	return a.CPUShares == nil && a.CPUQuota == nil && a.MemoryLimit == nil && a.CPUs == "" && len(a.Unified) == 0 && len(a.Env) == 0 &&
+		len(a.Devices) == 0 && a.OOMScore == nil
+}
+
+// AdjustmentOf decides what one container gets. The container's cgroup must lie in that of the pod.
+func AdjustmentOf(in qos.Situation, features []qos.Feature, injection Injection, pod *state.Pod, container qos.Container) Adjustment {
+	out := Adjustment{Wishes: map[string][]executor.Wish{}}
+	for owner, wishes := range qos.Expect(in, features, pod, container) {
+		if own := slices.DeleteFunc(wishes, func(w executor.Wish) bool { return w.Cgroup != container.Cgroup }); len(own) > 0 {
+			out.Wishes[owner] = own
+		}
+	}
+	settled, failures := executor.Settle(in.Layout.Version, qos.Owners(features), out.Wishes)
+	for _, failure := range failures {
+		out.Problems = append(out.Problems, failure)
+	}
+	for _, wish := range settled {
+		out.take(in.Layout.Version, wish)
+	}
+	if injection.OOMScore {
+		// Without an annotation there is nothing to give: the runtime was told what kubelet gives.
+		if score := oomscore.Of(pod.Object.Annotations, container.Name, 0); score.Source == oomscore.FromAnnotation {
+			out.OOMScore = &score.Value
+		}
+	}
+	out.inject(in, injection, pod.Object)
+	return out
+}
+
+// take puts a wish where runtimes have a field for it, and where cgroups of version 2 do without one.
+func (a *Adjustment) take(version cgroup.Version, wish executor.Wish) {
+	number, err := strconv.ParseInt(wish.Value, 10, 64)
+	switch {
+	case wish.Setting == executor.Setting(cgroup.CPUSet):
+		a.CPUs = wish.Value
+	case err != nil:
+	case wish.Setting == executor.Setting(cgroup.CPUShares) && version == cgroup.V1:
+		a.CPUShares = &number
+	case wish.Setting == executor.Setting(cgroup.CPUQuota):
+		a.CPUQuota = &number
+	case wish.Setting == executor.Setting(cgroup.MemoryLimit):
+		a.MemoryLimit = &number
+	case version == cgroup.V2:
+		a.unify(wish)
+	}
+}
+
+// unify writes a wish as a file of version 2. Weights are among them: runtimes do not agree on how shares become one.
+func (a *Adjustment) unify(wish executor.Wish) {
+	setting, is := wish.Setting.(cgroup.Setting)
+	if !is {
+		return
+	}
+	file, has := cgroup.Layout{Version: cgroup.V2}.Path(setting, "")
+	content, err := setting.Encode(cgroup.V2, wish.Value)
+	if !has || err != nil {
+		return
+	}
+	if a.Unified == nil {
+		a.Unified = map[string]string{}
+	}
+	a.Unified[file] = content
+}
+
+// Environment lists variables in the order of their names.
+func (a *Adjustment) Environment() []string { return slices.Sorted(maps.Keys(a.Env)) }

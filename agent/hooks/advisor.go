@@ -1,0 +1,201 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"koordinator.sh/koord/agent/executor"
+	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/agent/qos"
+	"koordinator.sh/koord/agent/state"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+)
+
+// longest that is anticipated for what the API server does not tell of.
+const longest = 2 * time.Minute
+
+// Options of an Advisor.
+type Options struct {
+	// Executor writes what runtimes cannot.
+	Executor *executor.Executor
+	// Injection is what containers are given beside cgroup values.
+	Injection Injection
+	// Situation to begin with: what is known before the API server has told anything. Tree, Layout and Sys must be set.
+	Situation qos.Situation
+	// Features that are on.
+	Features []qos.Feature
+	Clock    clock.PassiveClock
+}
+
+// Advisor answers runtimes. All methods may be called at the same time.
+type Advisor struct {
+	options Options
+	view    atomic.Pointer[view]
+
+	mu sync.Mutex
+	// ahead is what was anticipated, by cgroup.
+	ahead map[string]anticipation
+}
+
+// view is what was known at the latest reading of the machine.
+type view struct {
+	in       qos.Situation
+	features []qos.Feature
+	pods     map[types.UID]*state.Pod
+}
+
+// anticipation is of a pod, or of a container of one.
+type anticipation struct {
+	pod       types.UID
+	container string
+	at        time.Time
+}
+
+// NewAdvisor returns an Advisor that knows what the options say.
+func NewAdvisor(options Options) *Advisor {
+	a := &Advisor{options: options, ahead: map[string]anticipation{}}
+	if options.Situation.SLO == nil {
+		options.Situation.SLO = &slov1alpha1.NodeSLOSpec{}
+	}
+	a.view.Store(&view{in: options.Situation, features: qos.Prospects(options.Features)})
+	return a
+}
+
+// Observe takes what is known from here on. It must be called where the features are used, after them.
+func (a *Advisor) Observe(in qos.Situation) {
+	pods := make(map[types.UID]*state.Pod, len(in.Pods))
+	for _, pod := range in.Pods {
+		pods[pod.UID] = pod
+	}
+	a.view.Store(&view{in: in, features: qos.Prospects(a.options.Features), pods: pods})
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for at, ahead := range a.ahead {
+		if a.options.Clock.Since(ahead.at) >= longest || known(pods[ahead.pod], ahead.container) {
+			delete(a.ahead, at)
+			a.options.Executor.Anticipate(at, nil)
+		}
+	}
+}
+
+// known says whether features see that a pod runs, and a container of it.
+func known(pod *state.Pod, container string) bool {
+	if pod == nil || !pod.Running() {
+		return false
+	}
+	has := func(status corev1.ContainerStatus) bool {
+		return status.State.Running != nil && strings.HasSuffix(status.ContainerID, "://"+container)
+	}
+	return container == "" || slices.ContainsFunc(pod.Object.Status.ContainerStatuses, has) || slices.ContainsFunc(pod.Object.Status.InitContainerStatuses, has)
+}
+
+// pod that a sandbox is of: as the API server tells of it, or the sandbox itself.
+func (v *view) pod(sandbox Sandbox) *state.Pod {
+	if pod := v.pods[types.UID(sandbox.UID)]; pod != nil {
+		return pod
+	}
+	return sandbox.Pod(v.in.Layout)
+}
+
+// Pod sets what the features want of the cgroup of a pod, which must be there.
+func (a *Advisor) Pod(ctx context.Context, sandbox Sandbox) {
+	v := a.view.Load()
+	pod := v.pod(sandbox)
+	wishes := qos.Expect(v.in, v.features, pod)
+	a.anticipate(ctx, v.in.Layout.Pod(pod.Class(), pod.UID), wishes, anticipation{pod: pod.UID})
+}
+
+// Container decides what a container gets. ID may be empty where the runtime has not made one yet.
+func (a *Advisor) Container(ctx context.Context, sandbox Sandbox, name, id string) Adjustment {
+	v := a.view.Load()
+	pod := v.pod(sandbox)
+	at := path.Join(v.in.Layout.Pod(pod.Class(), pod.UID), "new")
+	out := AdjustmentOf(v.in, v.features, a.options.Injection, pod, qos.Container{Name: name, ID: id, Cgroup: at})
+	if err := errors.Join(out.Problems...); err != nil {
+		klog.FromContext(ctx).Error(err, "a container does not get all it should", "pod", klog.KRef(sandbox.Namespace, sandbox.Name), "container", name)
+	}
+	return out
+}
+
+// Started sets what the features want of the cgroup of a container, which must be there: what the runtime could not set, and what
+// it did, so that the agent knows of it. The cgroup's directory is looked for where it is empty. Originals are what the runtime was told by kubelet, by setting.
+func (a *Advisor) Started(ctx context.Context, sandbox Sandbox, name, id, directory string, originals map[cgroup.Setting]int64) {
+	v := a.view.Load()
+	pod := v.pod(sandbox)
+	at := v.in.Layout.Pod(pod.Class(), pod.UID)
+	if directory == "" {
+		directory = v.find(at, id)
+	}
+	if directory == "" {
+		return // it has no cgroup, or has ended
+	}
+	at = path.Join(at, directory)
+	wishes := AdjustmentOf(v.in, v.features, Injection{}, pod, qos.Container{Name: name, ID: id, Cgroup: at}).Wishes
+	for _, own := range wishes {
+		for i := range own {
+			setting, _ := own[i].Setting.(cgroup.Setting)
+			if original, told := originals[setting]; told {
+				if content, err := setting.Encode(v.in.Layout.Version, strconv.FormatInt(original, 10)); err == nil {
+					own[i].Inherited = content
+				}
+			}
+		}
+	}
+	a.anticipate(ctx, at, wishes, anticipation{pod: pod.UID, container: id})
+}
+
+// find the directory of a container's cgroup in that of its pod; empty where there is none.
+func (v *view) find(pod, id string) string {
+	names, err := v.in.Tree.Directories(v.in.Layout.Directory(cgroup.CPUStat, pod))
+	if err != nil {
+		return ""
+	}
+	index := slices.IndexFunc(names, func(name string) bool {
+		found, is := v.in.Layout.ContainerOf(name)
+		return is && found == id
+	})
+	if index < 0 {
+		return ""
+	}
+	return names[index]
+}
+
+// Forget ends what was anticipated for a pod.
+func (a *Advisor) Forget(uid string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	maps.DeleteFunc(a.ahead, func(at string, ahead anticipation) bool {
+		if string(ahead.pod) != uid {
+			return false
+		}
+		a.options.Executor.Anticipate(at, nil)
+		return true
+	})
+}
+
+func (a *Advisor) anticipate(ctx context.Context, at string, wishes map[string][]executor.Wish, ahead anticipation) {
+	if len(wishes) == 0 {
+		return
+	}
+	ahead.at = a.options.Clock.Now()
+	a.mu.Lock()
+	a.ahead[at] = ahead
+	a.options.Executor.Anticipate(at, wishes)
+	a.mu.Unlock()
+	if outcome, err := a.options.Executor.Apply(ctx); err != nil || outcome.Err() != nil {
+		klog.FromContext(ctx).V(2).Info("not all came true before something started, retrying", "cgroup", at, "err", errors.Join(err, outcome.Err()))
+	}
+}

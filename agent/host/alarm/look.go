@@ -1,0 +1,113 @@
+package alarm
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/agent/host/files"
+	"koordinator.sh/koord/agent/host/machine"
+)
+
+const (
+	// looks is how many looks a step is compared with: a load that comes and goes within a second is no step each time.
+	looks = 10
+	// openEvery is how often files are looked for that were not there.
+	openEvery = time.Second
+	// leastStep in CPUs, on machines of which a twentieth is less.
+	leastStep = 0.1
+)
+
+// look follows the CPU time of services: of all pods less those of the class BestEffort.
+type look struct {
+	options         Options
+	all, bestEffort files.File
+	buffer          []byte
+	// opened is when the files were looked for last.
+	opened time.Time
+	// used by services until a moment, which is zero before the first look.
+	used time.Duration
+	at   time.Time
+	// rates of the latest looks in CPUs, and how many looks there were.
+	rates [looks]float64
+	count int
+}
+
+func newLook(options Options) *look { return &look{options: options} }
+
+// stepped reports whether services used more since the previous look than at any of those before, by more than a twentieth of
+// the machine. It is false while that cannot be told.
+func (l *look) stepped(now time.Time) bool {
+	used, known := l.read(now)
+	if !known {
+		l.at, l.count = time.Time{}, 0
+		return false
+	}
+	before, since := l.used, l.at
+	l.used, l.at = used, now
+	if since.IsZero() || !now.After(since) {
+		return false
+	}
+	// Both counters are not read at the same moment, so that the difference may seem to shrink.
+	rate := max(float64(used-before), 0) / float64(now.Sub(since))
+	most := 0.0
+	for _, earlier := range l.rates[:min(l.count, looks)] {
+		most = max(most, earlier)
+	}
+	first := l.count == 0
+	l.rates[l.count%looks] = rate
+	l.count++
+	return !first && rate > most+max(float64(l.options.CPUs)/20, leastStep)
+}
+
+// read returns the CPU time of services; false while kubelet has no cgroups.
+func (l *look) read(now time.Time) (time.Duration, bool) {
+	if l.all == nil && !l.open(now) {
+		return 0, false
+	}
+	all, err := l.time(l.all)
+	bestEffort, problem := l.time(l.bestEffort)
+	if err != nil || problem != nil {
+		l.close()
+		return 0, false
+	}
+	return all - bestEffort, true
+}
+
+func (l *look) time(file files.File) (time.Duration, error) {
+	content, err := file.Read(l.buffer)
+	if err != nil {
+		return 0, err
+	}
+	l.buffer = content
+	return machine.CPUTime(l.options.Layout.Version, content)
+}
+
+func (l *look) open(now time.Time) bool {
+	if age := now.Sub(l.opened); !l.opened.IsZero() && age >= 0 && age < openEvery {
+		return false
+	}
+	l.opened = now
+	layout := l.options.Layout
+	var err error
+	if l.all, err = l.options.Tree.Open(layout.Statistic(cgroup.CPUUsage, layout.Kubepods())); err != nil {
+		l.all = nil
+		return false
+	}
+	if l.bestEffort, err = l.options.Tree.Open(layout.Statistic(cgroup.CPUUsage, layout.QoS(corev1.PodQOSBestEffort))); err != nil {
+		l.bestEffort = nil
+		l.close()
+		return false
+	}
+	return true
+}
+
+func (l *look) close() {
+	for _, file := range []*files.File{&l.all, &l.bestEffort} {
+		if *file != nil {
+			_ = (*file).Close() // nothing was written
+			*file = nil
+		}
+	}
+}

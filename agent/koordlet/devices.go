@@ -1,0 +1,189 @@
+package koordlet
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"koordinator.sh/koord/agent/connection"
+	"koordinator.sh/koord/agent/host"
+	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/agent/host/device"
+	"koordinator.sh/koord/agent/host/gpu"
+	"koordinator.sh/koord/agent/report"
+	"koordinator.sh/koord/agent/state"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+)
+
+const (
+	// devicesEvery is how often the devices are read.
+	devicesEvery = 10 * time.Second
+	// askEvery is how often the cluster is asked what its Device says, which nobody else should change.
+	askEvery = 5 * time.Minute
+	// gpuReader is the program that reads GPUs, beside the agent's.
+	gpuReader = "koord-nvml"
+)
+
+// devices keeps the node's Device, and what is used of GPUs.
+type devices struct {
+	options *Options
+	cluster *state.State
+	host    host.Host
+	writer  *report.DeviceWriter
+	probe   gpu.Probe
+	asked   time.Time
+	// problem that was told last.
+	problem string
+
+	mu sync.Mutex
+	// reading of the GPUs, which pods have which processes, and when that was read.
+	reading gpu.Reading
+	pods    map[int32]types.UID
+	read    time.Time
+}
+
+func newDevices(options *Options, clients *connection.Clients, cluster *state.State, host host.Host) *devices {
+	return &devices{options: options, cluster: cluster, host: host, writer: report.NewDeviceWriter(clients.SchedulingWrites), probe: gpu.Probe{Program: options.gpuReader()}}
+}
+
+// run reports until the context ends; it does nothing while no gate is on.
+func (d *devices) run(ctx context.Context) {
+	if !d.options.FeatureGates[accelerators] && !d.options.FeatureGates[rdmaDevices] {
+		return
+	}
+	defer d.probe.Close()
+	ticker := d.options.Clock.NewTicker(devicesEvery)
+	defer ticker.Stop()
+	for {
+		if node := d.cluster.Node(); node != nil {
+			d.tell(ctx, d.write(ctx, report.TopologyNodeOf(node)))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C():
+		}
+	}
+}
+
+// write brings the Device up to date. What cannot be read is told, and while anything of a kind cannot be listed at all the object
+// stays as it is: a device that is not mentioned is one that pods lose.
+func (d *devices) write(ctx context.Context, node report.TopologyNode) error {
+	machine, err := d.host.Topology(ctx)
+	if err != nil {
+		return err
+	}
+	in := report.DeviceInput{Node: node}
+	var problems []error
+	if d.options.FeatureGates[accelerators] {
+		found, driver, err := d.accelerators(ctx, machine)
+		if err != nil && len(found) == 0 {
+			return err
+		}
+		in.Devices, in.Driver = append(in.Devices, found...), driver
+		problems = append(problems, err)
+	}
+	if d.options.FeatureGates[rdmaDevices] {
+		found, err := device.RDMA(d.options.Sys, machine)
+		if err != nil {
+			return err
+		}
+		in.Devices = append(in.Devices, found...)
+	}
+	if now := d.options.Clock.Now(); now.Sub(d.asked) > askEvery {
+		d.writer.Forget()
+		d.asked = now
+	}
+	_, err = d.writer.Write(ctx, report.Device(in))
+	return errors.Join(append(problems, err)...)
+}
+
+// accelerators are those that another daemon wrote down, or else NVIDIA's. A machine without the program that reads them has none.
+func (d *devices) accelerators(ctx context.Context, machine host.Topology) ([]schedulingv1alpha1.DeviceInfo, string, error) {
+	found, err := device.XPUs(d.options.AcceleratorDirectory, machine)
+	if len(found) > 0 || err != nil {
+		return found, "", err
+	}
+	if !d.hasNVIDIA() {
+		return nil, "", nil
+	}
+	reading, err := d.probe.Ask(ctx)
+	if err != nil && len(reading.Devices) == 0 {
+		d.keep(gpu.Reading{}, nil)
+		return nil, "", err
+	}
+	d.keep(reading, d.owners(reading))
+	return device.GPUs(reading, d.options.Sys, machine), reading.Driver, err
+}
+
+// hasNVIDIA tells whether the driver is loaded.
+func (d *devices) hasNVIDIA() bool {
+	_, err := os.Stat(filepath.Join(d.options.Proc, "driver/nvidia/version"))
+	return err == nil
+}
+
+func (d *devices) keep(reading gpu.Reading, pods map[int32]types.UID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.reading, d.pods, d.read = reading, pods, d.options.Clock.Now()
+}
+
+// owners finds the pods of processes on GPUs by their cgroups.
+func (d *devices) owners(reading gpu.Reading) map[int32]types.UID {
+	out := map[int32]types.UID{}
+	for _, g := range reading.Devices {
+		for _, process := range g.Processes {
+			content, err := os.ReadFile(filepath.Join(d.options.Proc, strconv.Itoa(int(process.PID)), "cgroup"))
+			if err != nil {
+				continue // it ended
+			}
+			if uid, found := podOf(d.options.layout, string(content)); found {
+				out[process.PID] = uid
+			}
+		}
+	}
+	return out
+}
+
+// podOf finds the pod in the paths of /proc/PID/cgroup.
+func podOf(layout cgroup.Layout, content string) (types.UID, bool) {
+	for part := range strings.FieldsFuncSeq(content, func(r rune) bool { return r == '/' || r == '\n' }) {
+		if uid, isPod := layout.PodOf(part); isPod {
+			return uid, true
+		}
+	}
+	return "", false
+}
+
+// used is what is used of GPUs: by all, and by each pod. Nothing is told of what was read long ago.
+func (d *devices) used(now time.Time) ([]schedulingv1alpha1.DeviceInfo, func(types.UID) []schedulingv1alpha1.DeviceInfo) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	reading, pods := d.reading, d.pods
+	if now.Sub(d.read) > 3*devicesEvery || len(reading.Devices) == 0 {
+		return nil, nil
+	}
+	return device.Used(reading), func(uid types.UID) []schedulingv1alpha1.DeviceInfo {
+		return device.UsedBy(reading, func(pid int32) bool { return pods[pid] == uid })
+	}
+}
+
+// tell logs a problem once for as long as it stays the same.
+func (d *devices) tell(ctx context.Context, err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text != d.problem && err != nil && ctx.Err() == nil {
+		klog.FromContext(ctx).Error(err, "some devices are not reported, retrying")
+	}
+	d.problem = text
+}

@@ -1,0 +1,277 @@
+package koordlet
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"maps"
+	"strconv"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"koordinator.sh/koord/agent/diagnostics"
+	"koordinator.sh/koord/agent/executor"
+	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/agent/qos"
+	"koordinator.sh/koord/agent/state"
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/agentview"
+	"koordinator.sh/koord/decision/eviction"
+	"koordinator.sh/koord/decision/freshness"
+	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/suppression"
+)
+
+// trendOver is how far back the trend of a forecast looks.
+const trendOver = 5 * time.Minute
+
+// round is what came of the latest round of enforcement. Its methods may be called at the same time.
+type round struct {
+	mu          sync.Mutex
+	suppression suppression.Decision
+	failures    map[string]diagnostics.Failure
+}
+
+// note keeps what a round came to.
+func (r *round) note(at time.Time, decided suppression.Decision, outcome executor.Outcome) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.suppression = decided
+	if r.failures == nil {
+		r.failures = map[string]diagnostics.Failure{}
+	}
+	for _, failure := range outcome.Failures {
+		r.failures[failure.Owner] = diagnostics.Failure{At: at, Err: failure.Error()}
+	}
+}
+
+func (r *round) decided() suppression.Decision {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.suppression
+}
+
+// explainer answers questions about the node that the agent runs on.
+type explainer struct {
+	options     *Options
+	cluster     *state.State
+	measurement *measurement
+	enforcement *enforcement
+	instance    string
+	started     time.Time
+
+	// containers are found by one question at a time.
+	mu         sync.Mutex
+	containers *qos.Containers
+}
+
+func newExplainer(options *Options, cluster *state.State, measurement *measurement, enforcement *enforcement) *explainer {
+	return &explainer{
+		options: options, cluster: cluster, measurement: measurement, enforcement: enforcement, started: options.Clock.Now(), instance: rand.Text()[:8],
+		containers: qos.NewContainers(enforcement.tree, enforcement.layout),
+	}
+}
+
+// Explain implements diagnostics.Explainer.
+func (e *explainer) Explain(_ context.Context, node string, question *diagnosticsv1alpha1.AgentQuestion) (diagnosticsv1alpha1.AgentExplanation, error) {
+	object := e.cluster.Node()
+	if node != e.options.NodeName {
+		return diagnosticsv1alpha1.AgentExplanation{}, diagnostics.UnknownNode(node)
+	}
+	layout := e.enforcement.layout
+	out := diagnosticsv1alpha1.AgentExplanation{
+		Component: agentview.ByAgent, Instance: e.instance, StartedAt: new(metav1.NewTime(e.started)), ReadOnly: e.options.ReadOnly,
+		Cgroups: fmt.Sprintf("v%d, %s", layout.Version, layout.Driver),
+	}
+	if agentview.Asked(question, diagnosticsv1alpha1.SectionAudit) {
+		out.Audit = diagnostics.AuditPage(e.enforcement.audit, e.instance, question.Audit)
+	}
+	if object == nil || !e.cluster.Known() {
+		out.Incomplete = append(out.Incomplete, "the agent has not read the node's objects yet, and does nothing until it has")
+		return out, nil
+	}
+	view := e.view(object)
+	if at := view.Observation.At; !at.IsZero() {
+		out.ObservedAt = new(metav1.NewTime(at))
+	}
+	e.answer(question, view, &out)
+	return out, nil
+}
+
+// answer fills in the sections that a question wants.
+func (e *explainer) answer(question *diagnosticsv1alpha1.AgentQuestion, view *agentview.Node, out *diagnosticsv1alpha1.AgentExplanation) {
+	decided := e.enforcement.round.decided()
+	if e.options.ReadOnly {
+		decided = view.DecideSuppression() // what would be done, because nothing is
+	}
+	root := e.enforcement.layout.QoS(corev1.PodQOSBestEffort)
+	if agentview.Asked(question, diagnosticsv1alpha1.SectionSuppression) {
+		out.Suppression = agentview.Suppression(decided)
+		e.readBack(root, out.Suppression)
+	}
+	if agentview.Asked(question, diagnosticsv1alpha1.SectionCPUs) {
+		cpus, missing := view.CPUs(decided.CPUs.List)
+		if out.CPUs = cpus; missing != "" {
+			out.Incomplete = append(out.Incomplete, missing)
+		}
+	}
+	forecast := e.forecast(view, decided, agentview.Candidates(question))
+	if agentview.Asked(question, diagnosticsv1alpha1.SectionEvictions) {
+		out.Evictions = forecast
+	}
+	if agentview.Asked(question, diagnosticsv1alpha1.SectionFeatures) {
+		out.Features = e.features(root, view, forecast)
+	}
+	if agentview.Asked(question, diagnosticsv1alpha1.SectionPods) {
+		out.Pods = e.pods(question)
+	}
+}
+
+// view is what the cluster and the measurements tell of the node.
+func (e *explainer) view(object *corev1.Node) *agentview.Node {
+	view := &agentview.Node{
+		Now: e.options.Clock.Now(), Object: object, Topology: e.cluster.Topology(), Samples: e.measurement.samples(trendOver), On: e.options.evicting(),
+		PodUsed: func(pod *corev1.Pod) (podrequest.Amount, bool) { return e.measurement.podUsed(pod.UID) },
+	}
+	if slo := e.cluster.SLO(); slo != nil {
+		view.SLO = &slo.Spec
+	}
+	for _, pod := range e.cluster.Pods() {
+		view.Pods = append(view.Pods, pod.Object)
+	}
+	if at, used, measured := e.measurement.used(); measured {
+		view.Observation, view.Used = freshness.Observation{At: at, Period: e.options.SamplePeriod}, used
+	}
+	return view
+}
+
+// forecast asks the decision with what it was made of last, or with what it would be.
+func (e *explainer) forecast(view *agentview.Node, decided suppression.Decision, most int) *diagnosticsv1alpha1.EvictionForecast {
+	in, any := e.enforcement.evictor.Input()
+	if !any {
+		in = view.EvictionInput(decided)
+	}
+	return agentview.Evictions(in, view.Samples, most)
+}
+
+// readBack says what is in force for best-effort pods.
+func (e *explainer) readBack(root string, out *diagnosticsv1alpha1.SuppressionExplanation) {
+	if cpus, found := e.read(cgroup.CPUSet, root); found {
+		out.EffectiveCPUs = cpus
+	}
+	if text, found := e.read(cgroup.CPUQuota, root); found {
+		if quota, err := strconv.ParseInt(text, 10, 64); err == nil {
+			out.EffectiveQuotaMicroseconds = &quota
+		}
+	}
+}
+
+// read a setting of a cgroup; false when there is none to be had.
+func (e *explainer) read(setting cgroup.Setting, at string) (string, bool) {
+	layout := e.enforcement.layout
+	path, has := layout.Path(setting, at)
+	if !has {
+		return "", false
+	}
+	content, err := e.enforcement.tree.Read(path, nil)
+	if err != nil {
+		return "", false
+	}
+	value, err := setting.Decode(layout.Version, string(content))
+	return value, err == nil
+}
+
+func (e *explainer) features(root string, view *agentview.Node, forecast *diagnosticsv1alpha1.EvictionForecast) []diagnosticsv1alpha1.AgentFeature {
+	r := &e.enforcement.round
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	on := map[string]bool{}
+	for _, feature := range e.enforcement.features {
+		on[feature.Name()] = true
+	}
+	failures := e.enforcement.noticed.missed()
+	maps.Copy(failures, r.failures)
+	notes := map[string]diagnostics.Note{}
+	for _, name := range owners() {
+		notes[name] = e.noteOf(name, on[name])
+	}
+	out := diagnostics.Features(diagnostics.FeatureInput{
+		Owners: owners(), On: func(name string) bool { return on[name] }, SLO: view.SLO, Targets: e.enforcement.executor.Targets(), Failures: failures,
+		Supports: diagnostics.Supports(e.enforcement.tree, e.enforcement.layout, root), Notes: notes,
+	})
+	for _, feature := range eviction.Features() {
+		out = append(out, diagnostics.Evicting(string(feature), e.options.evicting()[feature], view.SLO, forecast.Triggers, failures))
+	}
+	for _, gate := range otherGates() {
+		enabled := e.options.keeps(gate)
+		out = append(out, diagnostics.Keeping(gate, enabled, view.SLO, e.noteOf(gate, enabled), failures))
+	}
+	return out
+}
+
+// pods with what is set for them.
+func (e *explainer) pods(question *diagnosticsv1alpha1.AgentQuestion) []diagnosticsv1alpha1.PodSettings {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := e.options.Clock.Now()
+	var places []diagnostics.Place
+	var out []diagnosticsv1alpha1.PodSettings
+	for _, pod := range e.cluster.Pods() {
+		if question.PodName != "" && (question.PodName != pod.Object.Name || question.PodNamespace != pod.Object.Namespace) {
+			continue
+		}
+		layout := e.enforcement.layout
+		place := diagnostics.Place{Pod: layout.Pod(pod.Class(), pod.UID), Above: []string{layout.QoS(pod.Class())}, Containers: map[string]string{}}
+		for _, container := range e.containers.Of(pod, now) {
+			place.Containers[container.Cgroup] = container.Name
+		}
+		places = append(places, place)
+		out = append(out, diagnosticsv1alpha1.PodSettings{
+			Namespace: pod.Object.Namespace, Name: pod.Object.Name, QoSClass: string(pod.QoS()), KubernetesQoSClass: pod.Class(),
+		})
+	}
+	e.containers.Forget(now.Add(-forgetEvery))
+	targets := e.enforcement.executor.Inspect(func(of string) bool {
+		for i := range places {
+			if places[i].Asked(of) {
+				return true
+			}
+		}
+		return false
+	})
+	for i := range out {
+		out[i].Settings = places[i].Settings(targets)
+	}
+	return out
+}
+
+// used by the node at the latest reading, and when that was.
+func (m *measurement) used() (time.Time, podrequest.Amount, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	usage, measured := m.metrics.LatestUsage(m.last.Time)
+	return m.last.Time, usage.Amount(), measured && !m.last.Time.IsZero()
+}
+
+// podUsed by a pod at the latest reading.
+func (m *measurement) podUsed(uid types.UID) (podrequest.Amount, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	usage, measured := m.metrics.LatestPodUsage(uid, m.last.Time)
+	return usage.Amount(), measured
+}
+
+// samples of what the node used.
+func (m *measurement) samples(over time.Duration) []agentview.Sample {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []agentview.Sample
+	for _, sample := range m.metrics.Samples(m.last.Time, over) {
+		out = append(out, agentview.Sample{At: sample.At, Used: sample.Usage.Amount()})
+	}
+	return out
+}

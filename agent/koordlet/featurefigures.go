@@ -1,0 +1,66 @@
+package koordlet
+
+import (
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"koordinator.sh/koord/agent/diagnostics"
+	"koordinator.sh/koord/agent/metrics"
+)
+
+// featureFigures are what features measure and set, taken when metrics are scraped. There are at most a few for each pod.
+func (e *explainer) featureFigures() diagnostics.FeatureFigures {
+	var out diagnostics.FeatureFigures
+	state := e.enforcement.kept.resctrl.State()
+	for i := range state.Groups {
+		group := &state.Groups[i]
+		if !group.Monitored {
+			continue
+		}
+		each := diagnostics.GroupFigure{Name: groupName(group), Occupancy: float64(group.Counters.Occupancy)}
+		if group.Measured {
+			each.Total, each.Local = &group.TotalBandwidth, &group.LocalBandwidth
+		}
+		out.Groups = append(out.Groups, each)
+	}
+	bursts, cookies := e.enforcement.noticed.burst(), e.enforcement.kept.coresched.State()
+	for _, pod := range e.cluster.Pods() {
+		namespace, name := pod.Object.Namespace, pod.Object.Name
+		for _, c := range bursts[pod.UID].Containers {
+			out.Bursts = append(out.Bursts, diagnostics.BurstFigure{Namespace: namespace, Pod: name, Container: c.Name, Burst: c.BurstMicros, Quota: c.Quota})
+		}
+		if group, grouped := cookies.Pods[string(pod.UID)]; grouped && group.Cookie {
+			if cookie, given := cookies.Cookies[group.ID]; given {
+				out.Cookies = append(out.Cookies, diagnostics.CookieFigure{Namespace: namespace, Pod: name, Group: group.ID, Cookie: strconv.FormatUint(cookie, 10)})
+			}
+		}
+	}
+	for _, service := range e.enforcement.kept.interference.State().Services {
+		each := diagnostics.ServiceFigure{Namespace: service.Namespace, Pod: service.Name, CPI: service.CPI}
+		if e.options.keeps(gateInterference) {
+			each.Pressure = e.measurement.pressure(service.UID)
+		}
+		out.Services = append(out.Services, each)
+	}
+	return out
+}
+
+// pressure on a pod over its latest window, in percent; nil where the kernel does not tell, or not yet.
+func (m *measurement) pressure(uid types.UID) []diagnostics.PressureFigure {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	latest, measured := m.metrics.PodPressure(uid)
+	if !measured {
+		return nil
+	}
+	var out []diagnostics.PressureFigure
+	for _, each := range []struct {
+		resource string
+		stall    metrics.Stall
+	}{{"cpu", latest.CPU}, {"memory", latest.Memory}, {"io", latest.IO}} {
+		out = append(out, diagnostics.PressureFigure{Resource: each.resource, Degree: "some", Percent: each.stall.Some * 100},
+			diagnostics.PressureFigure{Resource: each.resource, Degree: "full", Percent: each.stall.Full * 100})
+	}
+	return out
+}

@@ -1,0 +1,156 @@
+package koordlet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	"k8s.io/klog/v2"
+
+	"koordinator.sh/koord/agent/audit"
+	"koordinator.sh/koord/agent/checkpoint"
+	"koordinator.sh/koord/agent/host/cgroup"
+	hostcoresched "koordinator.sh/koord/agent/host/coresched"
+	"koordinator.sh/koord/agent/host/perf"
+	hostresctrl "koordinator.sh/koord/agent/host/resctrl"
+	"koordinator.sh/koord/agent/qos"
+	"koordinator.sh/koord/agent/qos/coresched"
+	"koordinator.sh/koord/agent/qos/interference"
+	"koordinator.sh/koord/agent/qos/network"
+	"koordinator.sh/koord/agent/qos/resctrl"
+	"koordinator.sh/koord/agent/qos/terway"
+	decision "koordinator.sh/koord/decision/interference"
+	"koordinator.sh/koord/decision/suppression"
+)
+
+// Gates of the features that set what no cgroup has, beside those that have wishes as well.
+const (
+	gateResctrl      = "RdtResctrl"
+	gatePodResctrl   = "Resctrl"
+	gateCounters     = "ResctrlCollector"
+	gateTerway       = "TerwayQoS"
+	gateCPI          = "CPICollector"
+	gateInterference = "PSICollector"
+)
+
+// keeperGates are the gates of keepers that have no wishes. Only shares of the cache for classes are on by default: they do nothing
+// until a class has some.
+func keeperGates() []string {
+	return []string{gateResctrl, gatePodResctrl, gateCounters, gateTerway, gateCPI, gateInterference}
+}
+
+// keepers are the features that set what no cgroup has; nil ones have but a name.
+type keepers struct {
+	resctrl      *resctrl.Keeper
+	coresched    *coresched.Keeper
+	network      *network.Keeper
+	terway       *terway.Keeper
+	interference *interference.Keeper
+
+	// on are those that work; off those that only give back, once, what an earlier agent left.
+	on, off []qos.Keeper
+	// told is the failure of each that was logged last. They look at things now and then only, and succeed in between.
+	told     map[string]*complaint
+	readOnly bool
+}
+
+// newKeepers makes all of them, because one that is off may have something to give back.
+func newKeepers(options *Options, trees *trees, layout cgroup.Layout, log *audit.Log) (*keepers, error) {
+	store := func(name string) checkpoint.File {
+		return checkpoint.File{Path: filepath.Join(options.StateDirectory, name+".json")}
+	}
+	on := func(gate string, byDefault bool) bool {
+		enabled, named := options.FeatureGates[gate]
+		return enabled || !named && byDefault
+	}
+	out := &keepers{told: map[string]*complaint{}, readOnly: options.ReadOnly}
+	var problems [5]error
+	classes, pods, counters := on(gateResctrl, true), on(gatePodResctrl, false), on(gateCounters, false)
+	out.resctrl, problems[0] = resctrl.New(resctrl.Options{
+		Classes: classes, Pods: pods, Counters: counters, Proc: trees.proc, Originals: store("resctrl"), Audit: log,
+		Open: func() (hostresctrl.Tree, error) { return hostresctrl.Open(filepath.Join(options.Sys, "fs", "resctrl")) },
+	})
+	out.coresched, problems[1] = coresched.New(coresched.Options{
+		Kernel: hostcoresched.Real{Proc: trees.proc}, Proc: trees.proc, Given: store("coresched"), Audit: log,
+	})
+	out.network, problems[2] = network.New(network.Options{Control: &netlink.Handle{}, Proc: trees.proc, Sys: trees.sys, Held: store("network"), Audit: log})
+	out.terway, problems[3] = terway.New(terway.Options{Directory: terway.Directory, CgroupRoot: options.Cgroup, Held: store("terway"), Audit: log})
+	cpi, pressure := on(gateCPI, false), on(gateInterference, false)
+	out.interference, problems[4] = interference.New(interference.Options{
+		CPI: cpi, Pressure: pressure, Kernel: perf.Real{Root: counted(options, layout)}, Limits: decision.DefaultLimits(),
+	})
+	if err := errors.Join(problems[:]...); err != nil {
+		return nil, err
+	}
+	for _, k := range []struct {
+		qos.Keeper
+		on bool
+	}{
+		{out.resctrl, classes || pods || counters}, {out.coresched, on(out.coresched.Name(), false)}, {out.network, on(out.network.Name(), false)},
+		{out.terway, on(gateTerway, false)}, {out.interference, cpi || pressure},
+	} {
+		if k.on {
+			out.on = append(out.on, k.Keeper)
+		} else {
+			out.off = append(out.off, k.Keeper)
+		}
+	}
+	return out, nil
+}
+
+// counted is where the cgroups are that performance counters know.
+func counted(options *Options, layout cgroup.Layout) string {
+	if layout.Version == cgroup.V2 {
+		return options.Cgroup
+	}
+	return filepath.Join(options.Cgroup, "perf_event")
+}
+
+// keep has each of them look at a situation. Failures are told to failed, logged when they are new, and tried again.
+func (k *keepers) keep(ctx context.Context, in qos.Situation, failed func(keeper string, err error, at time.Time)) {
+	pending := k.off
+	k.off = nil
+	for _, keeper := range pending {
+		if err := keeper.Release(ctx); err != nil {
+			k.off = append(k.off, keeper)
+			k.tell(ctx, keeper, err, in.Now)
+		}
+	}
+	for _, keeper := range k.on {
+		if err := keeper.Keep(ctx, in); err != nil {
+			failed(keeper.Name(), err, in.Now)
+			k.tell(ctx, keeper, err, in.Now)
+		}
+	}
+}
+
+func (k *keepers) tell(ctx context.Context, keeper qos.Keeper, err error, now time.Time) {
+	if k.told[keeper.Name()] == nil {
+		k.told[keeper.Name()] = &complaint{}
+	}
+	if ctx.Err() != nil || !k.told[keeper.Name()].news(err, now) {
+		return
+	}
+	klog.FromContext(ctx).Error(err, "a feature did not do all that is wanted, retrying", "feature", keeper.Name())
+}
+
+// relief is what best effort gives up because services are disturbed.
+func (k *keepers) relief() suppression.Relief { return k.interference.Relief() }
+
+// release gives everything back; an agent that writes nothing leaves what an earlier one set.
+func (k *keepers) release(ctx context.Context) error {
+	if k.readOnly {
+		return nil
+	}
+	var problems []error
+	for _, keeper := range slices.Concat(k.on, k.off) {
+		if err := keeper.Release(ctx); err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", keeper.Name(), err))
+		}
+	}
+	return errors.Join(problems...)
+}

@@ -1,0 +1,147 @@
+package koordlet
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/klog/v2"
+
+	"koordinator.sh/koord/agent/checkpoint"
+	"koordinator.sh/koord/agent/prediction"
+	"koordinator.sh/koord/agent/state"
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/capacity"
+	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/predict"
+)
+
+// compatible is the predictor that models of the checkpoint belong to.
+const compatible = "koordinator"
+
+// learning keeps what the prediction learned, so that a restart does not take a day's knowledge away.
+type learning struct {
+	file        checkpoint.File
+	measurement *measurement
+	// failing says that the last checkpoint was not saved; it is logged when that changes.
+	failing bool
+}
+
+func newLearning(options *Options, measurement *measurement) *learning {
+	return &learning{file: checkpoint.File{Path: options.learned()}, measurement: measurement}
+}
+
+// restore takes over what was learned before the start. Without that the prediction begins anew.
+func (l *learning) restore(ctx context.Context) {
+	var from prediction.Checkpoint
+	found, err := l.file.Load(&from)
+	if err == nil && found {
+		l.measurement.mu.Lock()
+		err = l.measurement.predictor.Restore(from, l.measurement.options.Clock.Now())
+		l.measurement.mu.Unlock()
+	}
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "some of what was learned before cannot be used, learning anew")
+	}
+}
+
+// run saves what was learned each interval, and at the end. A disk that is full or read-only is told once and done without.
+func (l *learning) run(ctx context.Context) {
+	ticker := l.measurement.options.Clock.NewTicker(prediction.CheckpointInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			l.save(ctx)
+			return
+		case <-ticker.C():
+			l.save(ctx)
+		}
+	}
+}
+
+func (l *learning) save(ctx context.Context) {
+	l.measurement.mu.Lock()
+	at := l.measurement.last.Time
+	if at.IsZero() {
+		l.measurement.mu.Unlock()
+		return // nothing was learned, which is no reason to overwrite what was before
+	}
+	from := l.measurement.predictor.Checkpoint(at)
+	l.measurement.mu.Unlock()
+	err := l.file.Save(from)
+	if err != nil && !l.failing {
+		klog.FromContext(ctx).Error(err, "what was learned is not kept for a restart, retrying")
+	}
+	l.failing = err != nil
+}
+
+// history is what the profiles other than Koordinator's predict from.
+type history struct {
+	profile predict.Profile
+	record  *predict.Record
+}
+
+// isProd says whether a pod is predicted.
+func isProd(pod *state.Pod) bool { return pod.Requests.Band == extension.PriorityProd }
+
+// newHistory returns nil for Koordinator's own predictor, and where the profile is not known, which options are checked for.
+func newHistory(name string) *history {
+	profile, err := predict.ProfileNamed(name)
+	if err != nil || name == compatible {
+		return nil
+	}
+	out := &history{profile: profile, record: predict.NewRecord()}
+	out.record.Remember(profile)
+	return out
+}
+
+// observe takes what prod pods used in the last minute.
+func (h *history) observe(m *measurement, at time.Time) {
+	var samples []predict.Sample
+	for _, pod := range m.cluster.Pods() {
+		used, sampled := m.metrics.PodPercentile(pod.UID, at, prediction.TrainInterval, prediction.TrainFraction)
+		if !sampled || !pod.Running() || !isProd(pod) {
+			continue
+		}
+		requested, limits := pod.Requests.Requests.Plain, podrequest.LimitsOf(pod.Object).Plain
+		samples = append(samples, predict.Sample{
+			Pod: string(pod.UID), Prod: true,
+			CPU:    predict.Held{Used: float64(used.NanoCores) / 1e9, Requested: float64(requested.MilliCPU) / 1000, Limit: float64(limits.MilliCPU) / 1000},
+			Memory: predict.Held{Used: float64(used.Memory), Requested: float64(requested.Memory), Limit: float64(limits.Memory)},
+		})
+	}
+	h.record.Observe(at, samples)
+}
+
+// estimate predicts for prod pods; false until a day was observed, in which Koordinator's predictor does, because what it learned
+// outlives a restart.
+func (h *history) estimate() (prediction.Estimate, bool) {
+	if h == nil || h.record.Span() < prediction.DefaultColdStart {
+		return prediction.Estimate{}, false
+	}
+	forecast := h.record.Forecast(predict.Mid, h.profile, prediction.DefaultColdStart)
+	if forecast == nil {
+		return prediction.Estimate{}, false
+	}
+	peak := podrequest.Amount{MilliCPU: int64(forecast.CPU.Peak.Value*1000 + 0.999999), Memory: int64(forecast.Memory.Peak.Value)}
+	return prediction.Estimate{
+		Peak: peak,
+		Reclaimable: podrequest.Amount{
+			MilliCPU: max(int64(forecast.CPU.Requested*1000)-peak.MilliCPU, 0), Memory: max(int64(forecast.Memory.Requested)-peak.Memory, 0),
+		},
+		ColdPods: forecast.CPU.Peak.ColdPods,
+	}, true
+}
+
+// estimate is the prediction for the node's NodeMetric; nil while the node is not known.
+func (m *measurement) estimate() *prediction.Estimate {
+	node := m.cluster.Node()
+	if node == nil {
+		return nil
+	}
+	if estimate, known := m.history.estimate(); known {
+		return &estimate
+	}
+	estimate := m.predictor.Estimate(m.last.Time, m.predicted(), capacity.Of(node).Raw)
+	return &estimate
+}

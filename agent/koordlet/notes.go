@@ -1,0 +1,170 @@
+package koordlet
+
+import (
+	"fmt"
+	"strings"
+
+	"koordinator.sh/koord/agent/diagnostics"
+	"koordinator.sh/koord/agent/hooks"
+	hostcoresched "koordinator.sh/koord/agent/host/coresched"
+	"koordinator.sh/koord/agent/host/perf"
+	"koordinator.sh/koord/agent/qos/resctrl"
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	decision "koordinator.sh/koord/decision/interference"
+)
+
+// noteOf is what a feature tells of itself, by the name of its gate.
+func (e *explainer) noteOf(gate string, on bool) diagnostics.Note {
+	switch gate {
+	case gateResctrl, gatePodResctrl, gateCounters:
+		return e.resctrlNote(gate, on)
+	case "CoreSched":
+		return e.coreSchedNote()
+	case "TCNetworkQoS":
+		return e.networkNote()
+	case "BlkIOReconcile":
+		return diagnostics.Note{Problems: e.enforcement.noticed.block()}
+	case "CPUBurst":
+		return e.burstNote()
+	case gateCPI, gateInterference:
+		return e.interferenceNote(gate, on)
+	case gateTerway, hugePageReport, accelerators, rdmaDevices, hooks.GPUEnvInject, hooks.RDMADeviceInject:
+		// They take nothing of the kernel, and what they do shows where it is reported and in the containers.
+		return diagnostics.Note{Supported: diagnosticsv1alpha1.FeatureYes, Active: yes(on), Effective: yes(on)}
+	}
+	return diagnostics.Note{}
+}
+
+func yes(is bool) diagnosticsv1alpha1.FeatureState {
+	if is {
+		return diagnosticsv1alpha1.FeatureYes
+	}
+	return diagnosticsv1alpha1.FeatureNo
+}
+
+// resctrlNote is of shares of the cache and of memory bandwidth: one keeper does the work of three gates.
+func (e *explainer) resctrlNote(gate string, on bool) diagnostics.Note {
+	state := e.enforcement.kept.resctrl.State()
+	out := diagnostics.Note{Supported: yes(e.enforcement.sys.Exists("fs/resctrl/schemata")), Active: yes(false), Effective: yes(false)}
+	if !on || state.At.IsZero() {
+		return out
+	}
+	out.Supported, out.State, out.Problems = yes(state.Unavailable == ""), state.Unavailable, state.Problems
+	if state.Unavailable != "" {
+		return out
+	}
+	own, monitored := []string{}, 0
+	for _, group := range state.Groups {
+		if group.Monitored {
+			monitored++
+		}
+		if group.Own {
+			own = append(own, groupName(&group)+" "+group.Schemata)
+		}
+	}
+	switch gate {
+	case gateResctrl:
+		out.Active, out.Effective, out.State = yes(len(own) > 0), yes(len(own) > 0), fmt.Sprintf("%d groups, of which it set %d", len(state.Groups), len(own))
+		if len(own) > 0 {
+			out.State += ": " + strings.Join(own, "; ")
+		}
+	case gatePodResctrl:
+		out.Active, out.Effective, out.State = yes(len(state.Pods) > 0), yes(len(state.Pods) > 0), fmt.Sprintf("%d pods are in a group", len(state.Pods))
+	case gateCounters:
+		out.Supported, out.Active, out.Effective = yes(monitored > 0), yes(monitored > 0), yes(monitored > 0)
+		out.State, out.Problems = fmt.Sprintf("%d of %d groups are counted", monitored, len(state.Groups)), nil
+	}
+	if len(out.Problems) > 0 && out.Effective == diagnosticsv1alpha1.FeatureYes {
+		out.Effective = diagnosticsv1alpha1.FeaturePartly
+	}
+	return out
+}
+
+// groupName is that of a group, the root group by a name of its own.
+func groupName(group *resctrl.GroupState) string {
+	if group.Name == "" {
+		return "root"
+	}
+	return group.Name
+}
+
+func (e *explainer) coreSchedNote() diagnostics.Note {
+	state := e.enforcement.kept.coresched.State()
+	if state.At.IsZero() {
+		err := hostcoresched.Supported(hostcoresched.Real{Proc: e.enforcement.proc})
+		out := diagnostics.Note{Supported: yes(err == nil)}
+		if err != nil {
+			out.State = err.Error()
+		}
+		return out
+	}
+	out := diagnostics.Note{Supported: yes(state.Unavailable == ""), State: state.Unavailable, Active: yes(len(state.Pods) > 0), Effective: yes(len(state.Cookies) > 0)}
+	if state.Unavailable == "" {
+		out.State = fmt.Sprintf("%d pods, %d cookies", len(state.Pods), len(state.Cookies))
+		if len(state.Own) > 0 {
+			out.State += fmt.Sprintf("; %d threads keep a cookie of their own", len(state.Own))
+		}
+	}
+	return out
+}
+
+func (e *explainer) networkNote() diagnostics.Note {
+	state := e.enforcement.kept.network.State()
+	out := diagnostics.Note{Supported: diagnosticsv1alpha1.FeatureYes, Problems: state.Problems}
+	if state.At.IsZero() {
+		return out
+	}
+	out.Active, out.Effective, out.State = yes(state.Device != ""), yes(state.Device != ""), state.Unavailable
+	if state.Device != "" {
+		out.State = fmt.Sprintf("%s: %d Mbit/s by %s, %d classes, %d addresses", state.Device, state.Total.Bits()/1e6, state.TotalSource, len(state.Classes), len(state.Addresses))
+	}
+	return out
+}
+
+func (e *explainer) burstNote() diagnostics.Note {
+	bursts := e.enforcement.noticed.burst()
+	if len(bursts) == 0 {
+		return diagnostics.Note{}
+	}
+	above := 0
+	for _, pod := range bursts {
+		for i := range pod.Containers {
+			if c := &pod.Containers[i]; c.Base > 0 && c.Quota > c.Base {
+				above++
+			}
+		}
+	}
+	return diagnostics.Note{State: fmt.Sprintf("%d pods may burst; %d containers have more than their limit", len(bursts), above)}
+}
+
+// interferenceNote is of what tells that services are disturbed: one keeper does the work of two gates.
+func (e *explainer) interferenceNote(gate string, on bool) diagnostics.Note {
+	kernel := perf.Real{Root: counted(e.options, e.enforcement.layout)}
+	state := e.enforcement.kept.interference.State()
+	out := diagnostics.Note{Supported: yes(e.enforcement.proc.Exists("pressure/cpu")), Active: yes(on), Effective: yes(false)}
+	if gate == gateCPI {
+		err := kernel.Supported()
+		if out.Supported = yes(err == nil); err != nil {
+			out.State = err.Error()
+		}
+	}
+	if !on || state.At.IsZero() || out.Supported != diagnosticsv1alpha1.FeatureYes {
+		out.Active = yes(false)
+		return out
+	}
+	disturbed := 0
+	for i := range state.Services {
+		service := &state.Services[i]
+		if service.State.Verdict == decision.Noisy {
+			disturbed++
+		}
+		if gate == gateCPI && service.CPI > 0 || gate == gateInterference && !state.At.IsZero() {
+			out.Effective = diagnosticsv1alpha1.FeatureYes
+		}
+	}
+	out.State = fmt.Sprintf("%d services are watched, %d are disturbed", len(state.Services), disturbed)
+	if keeps := state.Relief.Keeps(); keeps < 100 {
+		out.State += fmt.Sprintf("; best effort keeps %d%%: %s", keeps, state.Relief.Reason)
+	}
+	return out
+}

@@ -1,0 +1,136 @@
+package koordlet
+
+import (
+	"context"
+	"errors"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"k8s.io/klog/v2"
+
+	"koordinator.sh/koord/agent/diagnostics"
+	"koordinator.sh/koord/agent/serving"
+	"koordinator.sh/koord/agent/state"
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/capacity"
+	"koordinator.sh/koord/decision/eviction"
+	"koordinator.sh/koord/decision/podrequest"
+)
+
+// port is the agent's secured one.
+type port struct {
+	server    *serving.Server
+	explainer *explainer
+	handlers  diagnostics.Options
+}
+
+// listen opens the port; nil when the options have none.
+func listen(ctx context.Context, options *Options, cluster *state.State, measurement *measurement, enforcement *enforcement) (*port, error) {
+	if options.Serving.SecurePort == 0 {
+		return nil, nil
+	}
+	asked := *options.Serving
+	asked.Directory, asked.Name, asked.RESTConfig, asked.Clock = options.StateDirectory, options.NodeName, options.RESTConfig, options.Clock
+	server, err := serving.Listen(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	explainer := newExplainer(options, cluster, measurement, enforcement)
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(
+		diagnostics.NewCollector(explainer.figures), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	return &port{server: server, explainer: explainer, handlers: diagnostics.Options{
+		Explainer: explainer, Audit: enforcement.audit, Instance: explainer.instance, Metrics: registry,
+		Ready: func() error {
+			if !cluster.Known() {
+				return errors.New("the node's objects have not been read yet")
+			}
+			return nil
+		},
+	}}, nil
+}
+
+// run serves until the context ends. An agent whose port breaks goes on without it.
+func (p *port) run(ctx context.Context) {
+	if p == nil {
+		return
+	}
+	if err := p.server.Run(ctx, diagnostics.Open(p.handlers), diagnostics.Secured(p.handlers)); err != nil {
+		klog.FromContext(ctx).Error(err, "the agent cannot be asked any more")
+	}
+}
+
+// announce is where the agent answers; nil when it does not.
+func (p *port) announce() *extension.AgentServing {
+	if p == nil {
+		return nil
+	}
+	return &extension.AgentServing{Port: p.server.Port(), CertificateSHA256: p.server.Fingerprint()}
+}
+
+// figures for metrics.
+func (e *explainer) figures() diagnostics.Figures {
+	out := diagnostics.Figures{Node: e.options.NodeName, Started: e.started, Evictions: map[string]int{}, AuditEntries: e.enforcement.audit.Last()}
+	out.Writes, out.OriginalsKept = e.enforcement.executor.Tallies(), new(e.enforcement.executor.Unkept() == nil)
+	if _, used, measured := e.measurement.used(); measured {
+		out.Used = &used
+	}
+	e.measurement.foretell(&out)
+	for feature, count := range e.enforcement.evictor.Counts() {
+		out.Evictions[eviction.ReasonPrefix+string(feature)] = count
+	}
+	if decided := e.enforcement.round.decided(); decided.Enabled && decided.Budget != nil {
+		out.Budget, out.Policy, out.BestEffortUsed = &decided.Budget.Milli, string(decided.Policy), &decided.Budget.BestEffortUsed
+		for i := range decided.Budget.Terms {
+			if term := &decided.Budget.Terms[i]; term.Name == "podsUsed" {
+				out.AboveUsed = &term.Value
+			}
+		}
+	}
+	out.Wanted, out.InForce = map[string]int32{}, map[string]int32{}
+	for _, target := range e.enforcement.executor.Targets() {
+		out.Wanted[target.Owner]++
+		if target.InForce() {
+			out.InForce[target.Owner]++
+		}
+	}
+	e.describe(&out)
+	out.Features = e.featureFigures()
+	return out
+}
+
+// describe says what the objects tell of the node.
+func (e *explainer) describe(out *diagnostics.Figures) {
+	if topology := e.cluster.Topology(); topology != nil {
+		out.Shared = diagnostics.Pools(topology.Annotations, extension.GetCPUSharedPools)
+		out.BestEffort = diagnostics.Pools(topology.Annotations, extension.GetBECPUSharedPools)
+	}
+	if node := e.cluster.Node(); node != nil {
+		out.Allocatable = map[string]float64{}
+		for name, quantity := range node.Status.Allocatable {
+			out.Allocatable[string(name)] = quantity.AsApproximateFloat64()
+		}
+	}
+}
+
+// foretell says what the system uses, and what is predicted.
+func (m *measurement) foretell(out *diagnostics.Figures) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.last.Time.IsZero() {
+		return
+	}
+	if system, measured := m.metrics.SystemUsage(m.last.Time); measured {
+		out.System = new(system.Amount())
+	}
+	node := m.cluster.Node()
+	if node == nil {
+		return
+	}
+	estimate := m.predictor.Estimate(m.last.Time, m.predicted(), capacity.Of(node).Raw)
+	out.Reclaimable = map[string]podrequest.Amount{
+		"podPredictor": estimate.ByPod.Reclaimable, "priorityPredictor": estimate.ByClass.Reclaimable, "minPredictor": estimate.Reclaimable,
+	}
+	out.Peak = map[string]podrequest.Amount{"podPredictor": estimate.ByPod.Peak, "priorityPredictor": estimate.ByClass.Peak, "maxPredictor": estimate.Peak}
+}

@@ -1,0 +1,30 @@
+package qos
+
+import (
+	"fmt"
+
+	"koordinator.sh/koord/agent/executor"
+	"koordinator.sh/koord/decision/groupidentity"
+)
+
+// applicationWishes are the identities of applications outside of Kubernetes. One whose cgroup cannot be told has none, and one
+// that does not run has no cgroup.
+func applicationWishes(in Situation, kernel groupidentity.Capability) []executor.Wish {
+	var wishes []executor.Wish
+	for i := range in.SLO.HostApplications {
+		application := &in.SLO.HostApplications[i]
+		at, err := in.Layout.HostApplication(application)
+		if err != nil {
+			continue
+		}
+		identity := groupidentity.OfHostApplication(in.SLO.ResourceQOSStrategy, application.QoS)
+		if identity.Source == groupidentity.FromReset {
+			continue
+		}
+		for _, wish := range identityWishes(at, identity, identity.PodValues(kernel)) {
+			wish.Why = fmt.Sprintf("application %.64q: %s", application.Name, wish.Why)
+			wishes = append(wishes, wish)
+		}
+	}
+	return wishes
+}

@@ -1,0 +1,71 @@
+package qos
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strconv"
+
+	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/agent/host/files"
+)
+
+// Keeper is a feature that sets what no cgroup has: shares of a cache, cookies of processes, queues of a network device. It keeps
+// account itself of what was there before. One goroutine at a time may use it.
+type Keeper interface {
+	// Name is that of the feature's gate.
+	Name() string
+	// Keep brings the machine to what is wanted in a situation. It is called after every reading and decides itself how often it
+	// looks. What the kernel refuses is an error, and tried again.
+	Keep(ctx context.Context, in Situation) error
+	// Release gives everything back, also what an agent that crashed has set.
+	Release(ctx context.Context) error
+}
+
+// deepest bounds how far below a container cgroups are looked for.
+const deepest = 8
+
+// Tasks lists what is in a cgroup and in those below it, in ascending order: processes by cgroup.Processes, and all their threads
+// by cgroup.Threads. What goes meanwhile is left out.
+func Tasks(tree files.FS, layout cgroup.Layout, statistic cgroup.Statistic, at string) []int {
+	found := tasks(tree, layout, statistic, at, deepest)
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+func tasks(tree files.FS, layout cgroup.Layout, statistic cgroup.Statistic, at string, depth int) []int {
+	var found []int
+	content, err := tree.Read(layout.Statistic(statistic, at), nil)
+	if err == nil {
+		found = Numbers(content)
+	}
+	names, err := tree.Directories(layout.Directory(statistic, at))
+	if err != nil || depth == 0 {
+		return found
+	}
+	for _, name := range names {
+		found = append(found, tasks(tree, layout, statistic, at+"/"+name, depth-1)...)
+	}
+	return found
+}
+
+// Numbers reads the positive numbers of a list with one in each line, as the kernel lists processes. Zero stands for a process
+// that this one's PID namespace does not show, and is left out.
+func Numbers(content []byte) []int {
+	var found []int
+	for field := range bytes.FieldsSeq(content) {
+		if id, err := strconv.Atoi(string(field)); err == nil && id > 0 {
+			found = append(found, id)
+		}
+	}
+	return found
+}
+
+// Boot identifies what runs since the machine was started; empty when it cannot be told.
+func Boot(proc files.FS) string {
+	content, err := proc.Read("sys/kernel/random/boot_id", nil)
+	if err != nil {
+		return ""
+	}
+	return string(bytes.TrimSpace(content))
+}

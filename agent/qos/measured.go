@@ -1,0 +1,24 @@
+package qos
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"koordinator.sh/koord/agent/metrics"
+)
+
+// Measured is what was measured beside usage of the node and of pods. A function that is nil, and a second result of false, say
+// that nothing was. Containers are named by Container.ID, applications as in the NodeSLO.
+type Measured struct {
+	// ContainerUsed at the latest reading.
+	ContainerUsed func(id string) (metrics.Usage, bool)
+	// ContainerThrottled and PodThrottled by their CPU quota between the latest two readings.
+	ContainerThrottled func(id string) (metrics.Throttling, bool)
+	PodThrottled       func(types.UID) (metrics.Throttling, bool)
+	// PodPressure and NodePressure over their latest windows, of ten sample periods each; a window is new when its To is.
+	PodPressure  func(types.UID) (metrics.Pressure, bool)
+	NodePressure func() (metrics.Pressure, bool)
+	// BestEffortUsed is what all pods of the class BestEffort use together.
+	BestEffortUsed func() (metrics.Usage, bool)
+	// ApplicationUsed is what an application outside of Kubernetes uses.
+	ApplicationUsed func(name string) (metrics.Usage, bool)
+}

@@ -1,0 +1,166 @@
+package network
+
+import (
+	"errors"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/vishvananda/netlink"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"koordinator.sh/koord/agent/audit"
+	"koordinator.sh/koord/agent/checkpoint"
+	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/agent/host/files"
+	"koordinator.sh/koord/agent/host/kernelfs"
+	"koordinator.sh/koord/agent/host/network"
+	"koordinator.sh/koord/agent/host/network/networktest"
+	"koordinator.sh/koord/agent/qos"
+	"koordinator.sh/koord/agent/state"
+	"koordinator.sh/koord/api/extension"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/networkqos"
+)
+
+// pod has an address and runs.
+func pod(name, class, address string) *state.Pod {
+	return state.PodOf(&corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns", UID: types.UID(name), Labels: map[string]string{extension.LabelPodQoS: class}},
+		Status:     corev1.PodStatus{Phase: corev1.PodRunning, PodIPs: []corev1.PodIP{{IP: address}}},
+	})
+}
+
+func situation() qos.Situation {
+	tree := kernelfs.New(cgroup.V2, cpuset.Of(0, 1))
+	layout := cgroup.Layout{Version: cgroup.V2, Driver: cgroup.Cgroupfs}
+	return qos.Situation{
+		Now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), Tree: tree, Layout: layout, Containers: qos.NewContainers(tree, layout),
+		Pods: []*state.Pod{pod("web", "LS", "10.1.0.1"), pod("batch", "BE", "10.1.0.2")},
+		SLO: &slov1alpha1.NodeSLOSpec{
+			SystemStrategy: &slov1alpha1.SystemStrategy{TotalNetworkBandwidth: new(resource.MustParse("1G"))},
+			ResourceQOSStrategy: &slov1alpha1.ResourceQOSStrategy{BEClass: &slov1alpha1.ResourceQOS{NetworkQOS: &slov1alpha1.NetworkQOSCfg{
+				Enable: new(true), NetworkQOS: slov1alpha1.NetworkQOS{EgressLimit: new(intstr.FromInt32(10))},
+			}}},
+		},
+	}
+}
+
+func keeperOf(t *testing.T, control network.Control, directory string, log *audit.Log) *Keeper {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(directory, "sys/kernel/random"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(directory, "sys/kernel/random/boot_id"), []byte("one\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := files.NewReal(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tree.Close() })
+	keeper, err := New(Options{Control: control, Proc: tree, Sys: tree, Held: checkpoint.File{Path: filepath.Join(directory, "network.json")}, Audit: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keeper
+}
+
+// TestADeviceIsKept goes through the life of a node, with a crash, on the kernel that runs the test.
+func TestADeviceIsKept(t *testing.T) {
+	networktest.Run(t, nil, func(t *testing.T, control *netlink.Handle) {
+		directory, log, in := t.TempDir(), audit.NewLog(100), situation()
+		link, err := network.Uplink(control)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, err := network.DisciplineOf(control, link)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keeper := keeperOf(t, control, directory, log)
+		if err := keeper.Keep(t.Context(), in); errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.EOPNOTSUPP) {
+			t.Skip(err)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		want := map[netip.Addr]networkqos.Minor{netip.MustParseAddr("10.1.0.1"): networkqos.LS, netip.MustParseAddr("10.1.0.2"): networkqos.BE}
+		if diff := cmp.Diff(want, keeper.State().Addresses, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); diff != "" {
+			t.Errorf("addresses (-want +got):\n%s", diff)
+		}
+		entries := len(log.After(0, 100))
+		if entries != 7 {
+			t.Errorf("%d entries in the audit log, want a discipline, four classes and two filters", entries)
+		}
+
+		keeper = keeperOf(t, control, directory, log) // after a crash
+		in.Now = in.Now.Add(every)
+		in.Pods = in.Pods[:1]
+		if err := keeper.Keep(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		if again := log.After(uint64(entries), 100); len(again) != 1 || again[0].Old != "10004" {
+			t.Errorf("after one pod went: %+v", again)
+		}
+
+		in.Now, in.SLO = in.Now.Add(every), &slov1alpha1.NodeSLOSpec{}
+		if err := keeper.Keep(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		if after, err := network.DisciplineOf(control, link); err != nil || after != before || keeper.State().Unavailable == "" {
+			t.Errorf("switched off, it sends by %v (%v), was %v; state %+v", after, err, before, keeper.State())
+		}
+	})
+}
+
+func TestAnEarlierAgentsDeviceIsGivenBack(t *testing.T) {
+	networktest.Run(t, nil, func(t *testing.T, control *netlink.Handle) {
+		directory, log := t.TempDir(), audit.NewLog(100)
+		if err := keeperOf(t, control, directory, log).Keep(t.Context(), situation()); err != nil {
+			t.Skip(err)
+		}
+		if err := keeperOf(t, control, directory, log).Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		link, err := network.Uplink(control)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found, err := network.DisciplineOf(control, link); err != nil || found.Kind == "htb" {
+			t.Errorf("discipline %v, %v", found, err)
+		}
+	})
+}
+
+func TestSomebodyElsesDisciplineStays(t *testing.T) {
+	networktest.Run(t, nil, func(t *testing.T, control *netlink.Handle) {
+		link, err := network.Uplink(control)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs := netlink.NewHtb(netlink.QdiscAttrs{LinkIndex: link.Attrs().Index, Handle: network.Handle, Parent: netlink.HANDLE_ROOT})
+		if err := control.QdiscAdd(theirs); err != nil {
+			t.Skip(err)
+		}
+		keeper := keeperOf(t, control, t.TempDir(), audit.NewLog(100))
+		if err := keeper.Keep(t.Context(), situation()); err == nil || !strings.Contains(err.Error(), "somebody") {
+			t.Errorf("%v does not say that the discipline is somebody else's", err)
+		}
+		if err := keeper.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if found, err := network.DisciplineOf(control, link); err != nil || found.Kind != "htb" {
+			t.Errorf("it was removed: %v, %v", found, err)
+		}
+	})
+}

@@ -1,0 +1,91 @@
+package qos
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"koordinator.sh/koord/agent/executor"
+	"koordinator.sh/koord/agent/host/process"
+	"koordinator.sh/koord/agent/state"
+	"koordinator.sh/koord/decision/oomscore"
+)
+
+// processesEvery is how often the processes of containers are listed while no container comes.
+const processesEvery = 10 * time.Second
+
+// OOMScoreAdj has the kernel kill the processes of some containers earlier or later than kubelet would, when memory runs out.
+type OOMScoreAdj struct {
+	// listed are the processes in cgroups of containers.
+	listed map[string]*listedProcesses
+}
+
+// listedProcesses are those of one container.
+type listedProcesses struct {
+	at    time.Time
+	names []string
+}
+
+// Name implements Feature.
+func (*OOMScoreAdj) Name() string { return "OOMScoreAdj" }
+
+// Wishes implements Feature. Containers without an annotation keep what kubelet gave them, and so do sandboxes. Processes that
+// a container starts have its score from the beginning.
+func (o *OOMScoreAdj) Wishes(in Situation) []executor.Wish {
+	before := o.listed
+	o.listed = map[string]*listedProcesses{}
+	var wishes []executor.Wish
+	for _, pod := range in.Pods {
+		if !pod.Running() {
+			continue
+		}
+		for _, container := range in.Containers.Of(pod, in.Now) {
+			kubelet := kubeletScore(in, pod, container.Name)
+			score := oomscore.Of(pod.Object.Annotations, container.Name, kubelet)
+			if score.Source != oomscore.FromAnnotation {
+				continue
+			}
+			processes := before[container.Cgroup]
+			if processes == nil || in.Now.Sub(processes.at) >= processesEvery || in.Now.Before(processes.at) {
+				processes = listProcesses(in, container.Cgroup)
+			}
+			o.listed[container.Cgroup] = processes
+			for _, name := range processes.names {
+				wishes = append(wishes, executor.Wish{
+					Setting: process.OOMScore{}, Cgroup: name, Value: strconv.FormatInt(score.Value, 10), Inherited: strconv.FormatInt(kubelet, 10),
+					Why: fmt.Sprintf("container %s of %s/%s, by its annotation", container.Name, pod.Object.Namespace, pod.Object.Name),
+				})
+			}
+		}
+	}
+	return wishes
+}
+
+func listProcesses(in Situation, at string) *listedProcesses {
+	out := &listedProcesses{at: in.Now}
+	found, err := process.In(in.Tree, in.Proc, in.Layout, at)
+	if err != nil {
+		return out // the container has ended, or is looked at again soon
+	}
+	for _, identity := range found {
+		out.names = append(out.names, identity.String())
+	}
+	return out
+}
+
+// kubeletScore is what kubelet gave a container.
+func kubeletScore(in Situation, pod *state.Pod, name string) int64 {
+	spec := &pod.Object.Spec
+	var request int64
+	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for i := range containers {
+			if containers[i].Name == name {
+				memory := containers[i].Resources.Requests[corev1.ResourceMemory]
+				request = memory.Value()
+			}
+		}
+	}
+	return oomscore.Kubelet(pod.Class(), spec.PriorityClassName, request, in.Capacity.Memory)
+}

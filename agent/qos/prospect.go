@@ -1,0 +1,114 @@
+package qos
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"koordinator.sh/koord/agent/executor"
+	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/agent/metrics"
+	"koordinator.sh/koord/agent/state"
+)
+
+// Prospective is a Feature that remembers what it did, and can tell what it wants for what is about to start nonetheless.
+type Prospective interface {
+	Feature
+	// Prospect returns a Feature that remembers nothing, which several goroutines may use at the same time. It is called by the
+	// goroutine that uses the feature, and holds until the feature is used again.
+	Prospect() Feature
+}
+
+// Prospects are the features that can tell what they want for what is about to start. Several goroutines may use them.
+func Prospects(features []Feature) []Feature {
+	var out []Feature
+	for _, feature := range features {
+		switch f := feature.(type) {
+		case Prospective:
+			out = append(out, f.Prospect())
+		case CPUSetAllocator, GroupIdentity, BatchResource, CPUNormalization:
+			out = append(out, feature) // they remember nothing
+		case MemoryQoS:
+			out = append(out, MemoryQoS{}) // nothing is reclaimed of what starts
+		}
+	}
+	return out
+}
+
+// Expect returns what features want of the cgroup of a pod that is about to start, and of those of containers that are about to be
+// made in it, by the names of the features. It asks them what they want in a situation in which the pod runs, alone.
+func Expect(in Situation, features []Feature, pod *state.Pod, containers ...Container) map[string][]executor.Wish {
+	running := *pod
+	running.Object = pod.Object.DeepCopy()
+	running.Object.Status.Phase = corev1.PodRunning
+	in.Pods, in.Containers, in.Used = []*state.Pod{&running}, &Containers{expected: containers}, nothing
+	at := in.Layout.Pod(pod.Class(), pod.UID)
+	out := map[string][]executor.Wish{}
+	for _, feature := range features {
+		for _, wish := range feature.Wishes(in) {
+			if wish.Cgroup == at || strings.HasPrefix(wish.Cgroup, at+"/") {
+				out[feature.Name()] = append(out[feature.Name()], wish)
+			}
+		}
+	}
+	return out
+}
+
+func nothing() (metrics.Usage, bool) { return metrics.Usage{}, false }
+
+// heldBack is Suppression between two rounds.
+type heldBack struct {
+	cpus, why string
+}
+
+// Prospect implements Prospective: best-effort containers begin on the CPUs that such pods are held to.
+func (s *Suppression) Prospect() Feature {
+	if !s.decision.Enabled || s.cpus.IsEmpty() {
+		return heldBack{}
+	}
+	return heldBack{cpus: s.cpus.String(), why: s.why()}
+}
+
+// Name implements Feature.
+func (heldBack) Name() string { return (*Suppression)(nil).Name() }
+
+// Wishes implements Feature.
+func (h heldBack) Wishes(in Situation) []executor.Wish {
+	if h.cpus == "" {
+		return nil
+	}
+	var wishes []executor.Wish
+	for _, pod := range in.Pods {
+		if pod.Class() != corev1.PodQOSBestEffort {
+			continue
+		}
+		for _, container := range in.Containers.Of(pod, in.Now) {
+			wishes = append(wishes, executor.Wish{Setting: cgroup.CPUSet, Cgroup: container.Cgroup, Value: h.cpus, Why: h.why})
+		}
+	}
+	return wishes
+}
+
+// newBursts is CPUBurst for containers of which nothing was measured.
+type newBursts struct{}
+
+// Prospect implements Prospective: time may be saved up from the beginning, and no quota is more than its limit's.
+func (*CPUBurst) Prospect() Feature { return newBursts{} }
+
+// Name implements Feature.
+func (newBursts) Name() string { return (*CPUBurst)(nil).Name() }
+
+// Wishes implements Feature.
+func (newBursts) Wishes(in Situation) []executor.Wish {
+	in.Measured, in.PodUsed = Measured{}, nil
+	return (&CPUBurst{Fill: func() float64 { return 0 }}).Wishes(in)
+}
+
+// Owners lists the names of features.
+func Owners(features []Feature) []string {
+	var names []string
+	for _, feature := range features {
+		names = append(names, feature.Name())
+	}
+	return names
+}

@@ -1,0 +1,190 @@
+package qos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"koordinator.sh/koord/agent/audit"
+	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/agent/host/files"
+	"koordinator.sh/koord/decision/memoryqos"
+)
+
+const (
+	// reclaimStep is what is asked for at once, in bytes: the kernel does not return before it has tried.
+	reclaimStep = 4 << 20
+	// reclaimDeadline ends the work on one group in a round.
+	reclaimDeadline = 500 * time.Millisecond
+	// reclaimRest is how long a group is left alone of which the kernel got less than was asked for.
+	reclaimRest = 10 * time.Second
+)
+
+// Reclaimer takes memory from groups that come close to their limit, where the kernel has no watermarks of its own for a group.
+// It works in a goroutine of its own, because reclaiming takes as long as the kernel needs. Hand and Run may be called at the same
+// time.
+type Reclaimer struct {
+	rounds chan reclaimRound
+	// reclaiming are the groups that are not yet at their low watermark, and resting when others may be tried again.
+	reclaiming map[string]bool
+	resting    map[string]time.Time
+}
+
+// NewReclaimer returns a Reclaimer that does nothing before it is run.
+func NewReclaimer() *Reclaimer {
+	return &Reclaimer{rounds: make(chan reclaimRound, 1), reclaiming: map[string]bool{}, resting: map[string]time.Time{}}
+}
+
+// reclaimRound is all that one round looks at.
+type reclaimRound struct {
+	tree   files.FS
+	layout cgroup.Layout
+	audit  *audit.Log
+	groups []reclaimGroup
+}
+
+// reclaimGroup is one cgroup with a watermark.
+type reclaimGroup struct {
+	cgroup string
+	// ratio of the limit in percent, and scale in thousandths below.
+	ratio, scale int64
+}
+
+// hand gives the next round to the goroutine, unless the last one is still to come. It never waits.
+func (r *Reclaimer) hand(round reclaimRound) {
+	select {
+	case r.rounds <- round:
+	default:
+	}
+}
+
+// Run works until the context ends.
+func (r *Reclaimer) Run(ctx context.Context, clock clock.PassiveClock) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case round := <-r.rounds:
+			r.work(ctx, clock, round)
+		}
+	}
+}
+
+// work is one round over all groups. What is known of groups that are not among them is forgotten.
+func (r *Reclaimer) work(ctx context.Context, clock clock.PassiveClock, round reclaimRound) {
+	reclaiming, resting := map[string]bool{}, map[string]time.Time{}
+	for _, group := range round.groups {
+		if ctx.Err() != nil {
+			return
+		}
+		if until, rests := r.resting[group.cgroup]; rests && clock.Now().Before(until) {
+			resting[group.cgroup], reclaiming[group.cgroup] = until, r.reclaiming[group.cgroup]
+			continue
+		}
+		input, err := round.look(group)
+		if err != nil {
+			continue // it has gone, or its kernel does not tell
+		}
+		input.Reclaiming = r.reclaiming[group.cgroup]
+		decision := memoryqos.ReclaimOf(input)
+		reclaiming[group.cgroup] = decision.Reclaiming
+		if decision.Bytes > 0 && !round.reclaim(ctx, clock, group, input.Usage, decision) {
+			resting[group.cgroup] = clock.Now().Add(reclaimRest)
+		}
+	}
+	r.reclaiming, r.resting = reclaiming, resting
+}
+
+// reclaim asks for memory step by step, and reports whether the kernel got all of what it was asked for.
+func (r *reclaimRound) reclaim(ctx context.Context, clock clock.PassiveClock, group reclaimGroup, usage int64, decision memoryqos.Reclaim) bool {
+	path, _ := r.layout.Path(cgroup.MemoryReclaim, group.cgroup)
+	begun := clock.Now()
+	var asked int64
+	var err error
+	for asked < decision.Bytes && err == nil && ctx.Err() == nil && clock.Since(begun) < reclaimDeadline {
+		step := min(decision.Bytes-asked, reclaimStep)
+		err = r.tree.Write(path, strconv.FormatInt(step, 10))
+		asked += step
+	}
+	var problems []error
+	left := r.number(r.layout.Statistic(cgroup.MemoryUsage, group.cgroup), cgroup.MemoryMin, &problems)
+	entry := audit.Entry{
+		Time: begun, Owner: MemoryQoS{}.Name(), Object: path, Old: strconv.FormatInt(usage, 10), New: strconv.FormatInt(left, 10),
+		Why: fmt.Sprintf("asked for %d bytes: %s of %d, down to %d", asked, decision.Reason, decision.High, decision.Low),
+	}
+	if err != nil && !errors.Is(err, syscall.EAGAIN) && !files.IsGone(err) {
+		entry.Error = err.Error()
+	}
+	r.audit.Add(entry)
+	return err == nil
+}
+
+// look reads what a decision needs. The limit is the smaller of those that the group has.
+func (r *reclaimRound) look(group reclaimGroup) (memoryqos.ReclaimInput, error) {
+	out := memoryqos.ReclaimInput{WmarkRatio: group.ratio, WmarkScalePermill: group.scale}
+	var problems []error
+	value := func(setting cgroup.Setting) int64 {
+		path, _ := r.layout.Path(setting, group.cgroup)
+		return r.number(path, setting, &problems)
+	}
+	out.Limit = value(cgroup.MemoryLimit)
+	if high := value(cgroup.MemoryHigh); high > 0 && (out.Limit <= 0 || high < out.Limit) {
+		out.Limit = high
+	}
+	out.Protected = max(value(cgroup.MemoryMin), value(cgroup.MemoryLow))
+	out.Usage = r.number(r.layout.Statistic(cgroup.MemoryUsage, group.cgroup), cgroup.MemoryMin, &problems)
+	stat, err := r.tree.Read(r.layout.Statistic(cgroup.MemoryStat, group.cgroup), nil)
+	problems = append(problems, err)
+	out.Reclaimable = pageCache(string(stat))
+	if pressure, err := r.tree.Read(group.cgroup+"/memory.pressure", nil); err == nil {
+		out.StallPercent = stall(string(pressure))
+	}
+	return out, errors.Join(problems...)
+}
+
+func (r *reclaimRound) number(path string, setting cgroup.Setting, problems *[]error) int64 {
+	content, err := r.tree.Read(path, nil)
+	var value string
+	if err == nil {
+		value, err = setting.Decode(r.layout.Version, string(content))
+	}
+	*problems = append(*problems, err)
+	number, _ := strconv.ParseInt(value, 10, 64) // zero beside the problem
+	return number
+}
+
+// pageCache is what the kernel can take from a group without swapping, in bytes.
+func pageCache(stat string) int64 {
+	var total int64
+	for line := range strings.Lines(stat) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if name == "inactive_file" || name == "active_file" {
+			if bytes, err := strconv.ParseInt(value, 10, 64); err == nil && bytes > 0 {
+				total += min(bytes, 1<<60)
+			}
+		}
+	}
+	return total
+}
+
+// stall is the time in which all processes waited for memory, averaged over ten seconds, in percent.
+func stall(pressure string) float64 {
+	for line := range strings.Lines(pressure) {
+		rest, found := strings.CutPrefix(line, "full avg10=")
+		if !found {
+			continue
+		}
+		text, _, _ := strings.Cut(rest, " ")
+		percent, err := strconv.ParseFloat(text, 64)
+		if err == nil && percent >= 0 && percent <= 100 {
+			return percent
+		}
+	}
+	return 0
+}

@@ -1,0 +1,257 @@
+package resctrl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"syscall"
+
+	"koordinator.sh/koord/agent/audit"
+	"koordinator.sh/koord/agent/host/files"
+	"koordinator.sh/koord/agent/host/resctrl"
+	"koordinator.sh/koord/agent/qos"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	decision "koordinator.sh/koord/decision/resctrl"
+)
+
+// round is one look at the groups.
+type round struct {
+	keeper     *Keeper
+	ctx        context.Context
+	in         qos.Situation
+	tree       resctrl.Tree
+	capability resctrl.Capability
+	problems   []error
+}
+
+// run brings the groups to the plan: what is not wanted any more goes first, because groups are few.
+func (r *round) run() error {
+	pods, notes := r.keeper.podsOf(r.in)
+	existing, err := r.groups()
+	if err != nil {
+		return fmt.Errorf("list the groups of resctrl: %w", err)
+	}
+	plan := r.plan(pods, existing, r.room(existing))
+	if len(plan.Groups) == 0 && len(r.keeper.held) == 0 {
+		r.keeper.tell(r, plan, notes)
+		return nil
+	}
+	if err := r.drop(plan.Groups); err != nil {
+		r.problems = append(r.problems, err)
+	}
+	if full := r.make(plan.Groups); full {
+		// Something else takes room as well, such as monitoring: what is there has to do.
+		if existing, err = r.groups(); err != nil {
+			return fmt.Errorf("list the groups of resctrl: %w", err)
+		}
+		plan = r.plan(pods, existing, len(r.keeper.own(existing)))
+	}
+	for _, group := range plan.Groups {
+		if err := r.write(group); err != nil {
+			r.problems = append(r.problems, err)
+		}
+	}
+	r.place(plan)
+	r.keeper.tell(r, plan, notes)
+	return errors.Join(r.problems...)
+}
+
+func (r *round) plan(pods []decision.Pod, existing []string, room int) decision.Plan {
+	var strategy *slov1alpha1.ResourceQOSStrategy
+	if r.keeper.options.Classes {
+		strategy = r.in.SLO.ResourceQOSStrategy
+	}
+	return decision.Decide(r.capability.Machine, strategy, pods, decision.Inventory{Room: room, Existing: r.keeper.own(existing)})
+}
+
+// groups lists all but the root group.
+func (r *round) groups() ([]string, error) {
+	names, err := r.tree.Directories(".")
+	if err != nil {
+		return nil, err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "info" || name == "mon_data" || name == "mon_groups" })
+	slices.Sort(names)
+	return names, nil
+}
+
+// room is how many groups may be the agent's: a group of its name that is there already is one of them.
+func (r *round) room(existing []string) int {
+	if r.capability.Groups == 0 {
+		return -1
+	}
+	others := 0
+	for _, name := range existing {
+		if r.keeper.held[name] == nil && !ours(name) {
+			others++
+		}
+	}
+	return max(r.capability.Groups-1-others, 0)
+}
+
+// ours is true for the names that the agent uses.
+func ours(name string) bool {
+	return name == decision.GroupBE || name == decision.GroupLS || name == decision.GroupLSR || strings.HasPrefix(name, decision.PodGroupPrefix)
+}
+
+// make makes the groups that are not there, and reports whether the processor had no room for one.
+func (r *round) make(groups []decision.Group) (full bool) {
+	for _, group := range groups {
+		held := r.keeper.held[group.Name]
+		exists := r.tree.Exists(group.Name + "/schemata")
+		if exists && held != nil {
+			continue
+		}
+		if held == nil {
+			held = &holding{Made: !exists}
+			if exists {
+				original, err := r.tree.Read(group.Name+"/schemata", nil)
+				if err != nil {
+					r.problems = append(r.problems, err)
+					continue
+				}
+				held.Original = string(original)
+			}
+			r.keeper.held[group.Name] = held
+			if err := r.keeper.save(); err != nil { // before anything is there that it should give back
+				delete(r.keeper.held, group.Name)
+				r.problems = append(r.problems, err)
+				continue
+			}
+		}
+		if exists {
+			continue
+		}
+		err := r.tree.Make(group.Name)
+		r.audit(group.Name, "", "made", "pods have shares of their own in it", err)
+		if err != nil {
+			delete(r.keeper.held, group.Name)
+			if full = errors.Is(err, syscall.ENOSPC); full {
+				return full
+			}
+			r.problems = append(r.problems, err)
+		}
+	}
+	return false
+}
+
+// drop gives back the groups that are held and not wanted. The root group gets the threads of a group that is removed.
+func (r *round) drop(wanted []decision.Group) error {
+	var problems []error
+	changed := false
+	for _, name := range slices.Sorted(maps.Keys(r.keeper.held)) {
+		if slices.ContainsFunc(wanted, func(g decision.Group) bool { return g.Name == name }) {
+			continue
+		}
+		held := r.keeper.held[name]
+		var err error
+		if held.Made {
+			err = r.tree.Remove(name)
+			if !files.IsGone(err) {
+				r.audit(name, "made", "", "no pod has shares of its own in it any more", err)
+			}
+		} else {
+			err = r.giveBack(name, held)
+		}
+		if err != nil && !files.IsGone(err) {
+			problems = append(problems, err)
+			continue
+		}
+		delete(r.keeper.held, name)
+		changed = true
+	}
+	if changed {
+		problems = append(problems, r.keeper.save())
+	}
+	return errors.Join(problems...)
+}
+
+// giveBack restores a group that was there before the agent.
+func (r *round) giveBack(name string, held *holding) error {
+	shown, err := r.tree.Read(name+"/schemata", nil)
+	if err != nil {
+		return err
+	}
+	for _, thread := range slices.Sorted(maps.Keys(held.moved)) {
+		_ = r.tree.Write("tasks", fmt.Sprint(thread)) // it may have ended
+	}
+	original, err := resctrl.ParseSchemata(held.Original)
+	if err != nil {
+		return err
+	}
+	if current, err := resctrl.ParseSchemata(string(shown)); err == nil && current.Has(original) {
+		return nil
+	}
+	var lines strings.Builder
+	for line := range strings.Lines(held.Original) {
+		lines.WriteString(strings.TrimSpace(line) + "\n")
+	}
+	err = r.tree.Write(name+"/schemata", lines.String())
+	r.audit(name+"/schemata", oneLine(string(shown)), oneLine(held.Original), "no feature wants it any more", err)
+	return err
+}
+
+// write brings the schemata of a group to the plan. What the kernel rounds stays as it made it.
+func (r *round) write(group decision.Group) error {
+	path, held := group.Name+"/schemata", r.keeper.held[group.Name]
+	if held == nil {
+		return nil // it could not be made
+	}
+	content, err := r.tree.Read(path, nil)
+	if err != nil {
+		return err
+	}
+	text := strings.Join(group.Schemata.Lines(), "\n") + "\n"
+	if held.written == text && held.shown == string(content) {
+		return nil
+	}
+	current, err := resctrl.ParseSchemata(string(content))
+	if err != nil {
+		return err
+	}
+	wanted, err := resctrl.ParseSchemata(text)
+	if err != nil {
+		return err
+	}
+	if !held.Made && held.shown != "" && held.shown != string(content) && !current.Has(wanted) {
+		held.Original = string(content) // somebody else wrote since: that is what the group is without the agent
+		if err := r.keeper.save(); err != nil {
+			return err
+		}
+	}
+	if !current.Has(wanted) {
+		err := r.tree.Write(path, text)
+		r.audit(path, oneLine(string(content)), oneLine(text), "shares of "+group.Name, err)
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, r.status())
+		}
+		if content, err = r.tree.Read(path, nil); err != nil {
+			return err
+		}
+	}
+	held.written, held.shown = text, string(content)
+	return nil
+}
+
+// status is what the kernel says of the last command.
+func (r *round) status() string {
+	content, err := r.tree.Read("info/last_cmd_status", nil)
+	if err != nil {
+		return "no reason is known"
+	}
+	return strings.TrimSpace(string(content))
+}
+
+func (r *round) audit(object, before, after, why string, err error) {
+	entry := audit.Entry{Time: r.in.Now, Owner: r.keeper.Name(), Object: "resctrl/" + object, Old: before, New: after, Why: why}
+	if err != nil {
+		entry.New, entry.Error = before, err.Error()
+	}
+	r.keeper.options.Audit.Add(entry)
+}
+
+// oneLine has schemata in a line for the audit log.
+func oneLine(schemata string) string { return strings.Join(strings.Fields(schemata), " ") }

@@ -1,0 +1,78 @@
+package resctrl
+
+import (
+	"slices"
+	"time"
+
+	"koordinator.sh/koord/agent/host/resctrl"
+	decision "koordinator.sh/koord/decision/resctrl"
+)
+
+// State is what is known of cache and memory bandwidth.
+type State struct {
+	// At is when the groups were looked at last.
+	At time.Time
+	// Unavailable says why nothing can be divided; empty where something can.
+	Unavailable string
+	// Groups that there are, by name, the root group first under the empty name; those of others are among them.
+	Groups []GroupState
+	// Pods by UID, and the group that each is in; the root group where it is missing.
+	Pods map[string]string
+	// Problems say what is wanted and cannot be.
+	Problems []string
+}
+
+// GroupState is one group.
+type GroupState struct {
+	Name string
+	// Own is true for a group that the agent has made or set.
+	Own bool
+	// Schemata as the kernel shows them.
+	Schemata string
+	// Monitored is true where the processor counts what the group uses, and counters are read.
+	Monitored bool
+	Counters  resctrl.Counters
+	// TotalBandwidth and LocalBandwidth in bytes per second since the look before; Measured is false for the first one.
+	TotalBandwidth, LocalBandwidth float64
+	Measured                       bool
+}
+
+// State returns what was seen last. It may be called at any time; what it returns must not be changed.
+func (k *Keeper) State() State {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.state
+}
+
+func (k *Keeper) unavailable(at time.Time, why string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.state = State{At: at, Unavailable: why}
+}
+
+// tell records what a round came to.
+func (k *Keeper) tell(r *round, plan decision.Plan, notes []string) {
+	before := k.State()
+	out := State{At: r.in.Now, Pods: plan.Pods, Problems: append(notes, plan.Problems...)}
+	names, err := r.groups()
+	if err != nil {
+		out.Problems = append(out.Problems, err.Error())
+	}
+	for _, name := range append([]string{""}, names...) {
+		content, err := r.tree.Read(name+"/schemata", nil)
+		if err != nil {
+			continue // it went
+		}
+		group := GroupState{Name: name, Own: k.held[name] != nil, Schemata: oneLine(string(content))}
+		if k.options.Counters {
+			group.Counters, group.Monitored = resctrl.ReadCounters(r.tree, name, r.in.Now)
+		}
+		if last := slices.IndexFunc(before.Groups, func(g GroupState) bool { return g.Name == name }); last >= 0 && group.Monitored {
+			group.TotalBandwidth, group.LocalBandwidth, group.Measured = resctrl.Bandwidth(before.Groups[last].Counters, group.Counters)
+		}
+		out.Groups = append(out.Groups, group)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.state = out
+}

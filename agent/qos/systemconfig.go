@@ -1,0 +1,29 @@
+package qos
+
+import (
+	"cmp"
+
+	"koordinator.sh/koord/agent/executor"
+	"koordinator.sh/koord/agent/host/parameter"
+	"koordinator.sh/koord/decision/sysctl"
+)
+
+// SystemConfig sets parameters of the whole machine.
+type SystemConfig struct{}
+
+// Name implements Feature.
+func (SystemConfig) Name() string { return "SystemConfig" }
+
+// Wishes implements Feature. What the strategy does not set, or the kernel does not have, is not wanted.
+func (SystemConfig) Wishes(in Situation) []executor.Wish {
+	var wishes []executor.Wish
+	for _, setting := range sysctl.Of(in.SLO.SystemStrategy, in.Capacity.Memory).Settings {
+		for _, found := range parameter.Find(setting) {
+			if found.Supported(in.Proc, in.Sys) {
+				wishes = append(wishes, executor.Wish{Setting: found, Value: setting.Value, Why: cmp.Or(setting.Note, "by the strategy of the system")})
+				break
+			}
+		}
+	}
+	return wishes
+}

@@ -1,0 +1,56 @@
+// Command koord-runtime-proxy stands between kubelet and a container runtime without NRI, and has containers made as the node's
+// agent wants them.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
+
+	"koordinator.sh/koord/cmd/internal/logflags"
+	"koordinator.sh/koord/runtimeproxy"
+)
+
+// version is set by the linker.
+var version = "devel"
+
+func main() {
+	if err := newCommand().Execute(); err != nil {
+		fmt.Fprintf(os.Stderr, "error: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func newCommand() *cobra.Command {
+	options := runtimeproxy.NewOptions()
+	cmd := &cobra.Command{
+		Use:           "koord-runtime-proxy",
+		Short:         "Pass calls of a container runtime, and ask servers of hooks about containers",
+		Version:       version,
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cmd.SilenceUsage = true
+			return run(cmd.Context(), options)
+		},
+	}
+	options.AddFlags(cmd.Flags())
+	logflags.Add(cmd.Flags())
+	return cmd
+}
+
+func run(ctx context.Context, options *runtimeproxy.Options) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	defer klog.Flush()
+	proxy, err := runtimeproxy.New(options)
+	if err != nil {
+		return err
+	}
+	return proxy.Run(ctx)
+}

@@ -1,0 +1,99 @@
+package runtimeproxy
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/utils/clock"
+)
+
+// Mode is what the runtime speaks.
+type Mode string
+
+// Containerd stands for every runtime that speaks CRI.
+const Containerd Mode = "Containerd"
+
+// Bounds of HookTimeout.
+const (
+	leastTimeout = 10 * time.Millisecond
+	mostTimeout  = time.Minute
+)
+
+// Options of a Proxy.
+type Options struct {
+	// Endpoint is the Unix socket that kubelet is told of, RuntimeEndpoint the runtime's.
+	Endpoint, RuntimeEndpoint string
+	Mode                      Mode
+	// SkipKey and SkipValue are a label of pods that no server of hooks is asked about.
+	SkipKey, SkipValue string
+	// HookDirectory has the registrations.
+	HookDirectory string
+	// HookTimeout is how long one server of hooks may take for one answer, 10 ms to 1 min.
+	HookTimeout time.Duration
+	// StateDirectory keeps what is known of pods over a restart. It holds environments of containers, which may be secret: it
+	// belongs in memory, where /run is.
+	StateDirectory string
+	// MetricsAddress on a loopback interface; empty for none.
+	MetricsAddress string
+	// Clock is real time.
+	Clock clock.WithTicker
+}
+
+// NewOptions returns the defaults.
+func NewOptions() *Options {
+	return &Options{
+		Endpoint:        "/var/run/koord-runtimeproxy/runtimeproxy.sock",
+		RuntimeEndpoint: "/var/run/containerd/containerd.sock", Mode: Containerd,
+		SkipKey: "runtimeproxy.koordinator.sh/skip-hookserver", SkipValue: "true", HookDirectory: "/etc/runtime/hookserver.d",
+		HookTimeout: 5 * time.Second, StateDirectory: "/var/run/koord-runtimeproxy/state", Clock: clock.RealClock{},
+	}
+}
+
+// AddFlags adds the flags of the proxy.
+func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.Endpoint, "koord-runtimeproxy-endpoint", o.Endpoint, "Unix socket for kubelet to connect to")
+	flags.StringVar(&o.RuntimeEndpoint, "remote-runtime-service-endpoint", o.RuntimeEndpoint, "Unix socket of the container runtime")
+	flags.StringVar((*string)(&o.Mode), "backend-runtime-mode", string(o.Mode), "What the runtime speaks: Containerd for CRI, which is all there is")
+	flags.StringVar(&o.SkipKey, "runtime-hook-server-key", o.SkipKey, "Label key of pods about which no hook is asked")
+	flags.StringVar(&o.SkipValue, "runtime-hook-server-val", o.SkipValue, "Value of that label")
+	flags.StringVar(&o.HookDirectory, "runtime-hook-server-directory", o.HookDirectory, "Directory in which servers of hooks register")
+	flags.DurationVar(&o.HookTimeout, "runtime-hook-timeout", o.HookTimeout, "Time that a server of hooks has for an answer, 10ms to 1m")
+	flags.StringVar(&o.StateDirectory, "state-dir", o.StateDirectory, "Directory for what is known of pods, which outlives the proxy; it may contain secrets")
+	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", o.MetricsAddress, "Loopback address and port to serve /metrics on; none by default")
+}
+
+// validate returns all that is wrong, and drops the scheme of endpoints.
+func (o *Options) validate() error {
+	var problems []error
+	for _, endpoint := range []*string{&o.Endpoint, &o.RuntimeEndpoint} {
+		*endpoint = strings.TrimPrefix(*endpoint, "unix://")
+		if !filepath.IsAbs(*endpoint) {
+			problems = append(problems, fmt.Errorf("endpoint %q is not the absolute path of a socket", *endpoint))
+		}
+	}
+	if o.Endpoint == o.RuntimeEndpoint {
+		problems = append(problems, fmt.Errorf("endpoint %q is the runtime's", o.Endpoint))
+	}
+	if o.Mode != Containerd {
+		problems = append(problems, fmt.Errorf("backend-runtime-mode %q is not Containerd: Docker is reached by cri-dockerd, which speaks CRI too", o.Mode))
+	}
+	if o.HookTimeout < leastTimeout || o.HookTimeout > mostTimeout {
+		problems = append(problems, fmt.Errorf("runtime-hook-timeout %s must lie between %s and %s", o.HookTimeout, leastTimeout, mostTimeout))
+	}
+	if o.MetricsAddress != "" {
+		host, _, err := net.SplitHostPort(o.MetricsAddress)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("metrics-bind-address: %w", err))
+		} else if address := net.ParseIP(host); host != "localhost" && (address == nil || !address.IsLoopback()) {
+			problems = append(problems, fmt.Errorf("metrics-bind-address %q is not on a loopback interface", o.MetricsAddress))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func (o *Options) checkpoint() string { return filepath.Join(o.StateDirectory, "pods.json") }
