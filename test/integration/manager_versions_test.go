@@ -171,6 +171,13 @@ func TestManagersOfTwoVersionsDoNotFight(t *testing.T) {
 		awaitRolledOut(t, parsed(t, next), names)
 		replace()
 		leaseRenewals(t, 1)
+		// A leader keeps asking about all pods until it has settled, and then about each set of namespaces by itself.
+		sandboxtest.Eventually(t, patience, func() error {
+			if got := registered(t); !slices.Contains(got, "mutate-pod-2.koordinator.sh") {
+				return fmt.Errorf("webhooks %v are registered; want one for each set of namespaces", got)
+			}
+			return nil
+		})
 		still(t, names)
 		laterKept(t, names[0])
 		laterKeyKept(t)
