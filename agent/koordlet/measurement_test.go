@@ -148,7 +148,9 @@ func TestAnAlarmHoldsBestEffortPodsBackAtOnce(t *testing.T) {
 				if got, err := strconv.Atoi(r.quota()); err != nil || math.Abs(float64(got-want)) > 2000 {
 					t.Errorf("quota %d a moment after a service began, want %d: %v", got, want, err)
 				}
+				r.measurement.mu.Lock()
 				samples := len(r.measurement.metrics.Aggregates(r.measurement.last.Time))
+				r.measurement.mu.Unlock()
 				r.after(2 * time.Second)
 				if got, err := strconv.Atoi(r.quota()); err != nil || math.Abs(float64(got-400000)) > 2000 || samples != 0 {
 					t.Errorf("quota %d after two periods, %v", got, err)

@@ -70,9 +70,10 @@ func TestTheKernelQueues(t *testing.T) {
 		for _, address := range []string{pods[0], pods[1], pods[1], networktest.Node} {
 			send(t, address)
 		}
-		want := map[networkqos.Minor]uint32{networkqos.System: 0, networkqos.LS: 2, networkqos.BE: 2}
-		if diff := cmp.Diff(want, packets(t, control, link)); diff != "" {
-			t.Errorf("packets by class (-want +got):\n%s", diff)
+		// The kernel says a few things of its own, which fall to the default class.
+		got := packets(t, control, link)
+		if got[networkqos.System] != 0 || got[networkqos.LS] < 2 || got[networkqos.BE] != 2 {
+			t.Errorf("packets by class are %v; want none of the system, at least 2 of services and 2 of best effort", got)
 		}
 		if _, err := Remove(control, link); err != nil {
 			t.Fatal(err)
