@@ -67,11 +67,11 @@ func TestAnAgentThatIsKilledLeavesNothing(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	draw := rand.New(rand.NewPCG(seed, 0))
-	changed := 0
+	changed, latest := 0, r.latestKill(c, before)
 	for range kills {
 		agent := c.start()
 		// The moment is what is random here: while it starts, in its first rounds, or later.
-		end := time.After(time.Duration(draw.Int64N(int64(1500 * time.Millisecond))))
+		end := time.After(time.Duration(draw.Int64N(int64(latest))))
 		for killed := false; !killed; {
 			c.want(specs[draw.IntN(len(specs))])
 			select {
@@ -99,6 +99,17 @@ func TestAnAgentThatIsKilledLeavesNothing(t *testing.T) {
 	if diff := cmp.Diff(before, r.everything()); diff != "" {
 		t.Errorf("something is left (-before +after):\n%s", diff)
 	}
+}
+
+// latestKill is until when after its start an agent is killed: twice the time that one takes until it does something, which is long on
+// an emulated machine.
+func (r *rig) latestKill(c *cluster, before map[string]string) time.Duration {
+	r.t.Helper()
+	began := time.Now()
+	agent := c.start()
+	eventually(r.t, "an agent enforces", func() bool { return !cmp.Equal(before, r.everything()) })
+	agent.kill()
+	return max(1500*time.Millisecond, 2*time.Since(began))
 }
 
 // converges has an agent bring the node to what is wanted, and end.
