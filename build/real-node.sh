@@ -72,5 +72,4 @@ once plugins "$plugins" cni/bridge cni/host-local
 once kubelet "$kubernetes" kubelet
 once images "$images $(cat sandbox/workload/*.go sandbox/workload/*/*.go tools/cmd/oci-images/*.go | sha256sum)" images/pause.tar images/burn.tar
 once system "$(cd "$bin" && sha256sum koord-manager koord-scheduler koordlet | sha256sum)" images/{koord-manager,koord-scheduler,koordlet}.tar
-touch "$out"/images/{koord-manager,koord-scheduler,koordlet}.tar # newer than programs that were only linked again
 echo "real-node: all in ${out#"$PWD/"}" >&2

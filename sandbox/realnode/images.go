@@ -2,8 +2,13 @@ package realnode
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 )
 
@@ -17,6 +22,26 @@ func imageFiles() []string {
 		files = append(files, imageFile(name))
 	}
 	return files
+}
+
+// hasStaleImages tells whether the images of the system were made of other programs than those that are there: `make real-node` keeps
+// the sum of the programs' sums. Programs that cannot be read make nothing stale.
+func (n Node) hasStaleImages() bool {
+	sums := sha256.New()
+	for _, name := range systemPrograms {
+		sum := sha256.New()
+		program, err := os.Open(filepath.Join(filepath.Dir(n.Programs), name))
+		if err == nil {
+			_, err = io.Copy(sum, program)
+			_ = program.Close() // it was only read
+		}
+		if err != nil {
+			return false
+		}
+		fmt.Fprintf(sums, "%x  %s\n", sum.Sum(nil), name)
+	}
+	made, err := os.ReadFile(n.Program(".versions/system"))
+	return err != nil || !strings.HasPrefix(string(made), hex.EncodeToString(sums.Sum(nil)))
 }
 
 func imageFile(name string) string { return "images/" + name + ".tar" }

@@ -20,7 +20,7 @@ type Machine struct {
 	Runc string
 	// MissingPrograms are those of `make real-node` that are not there.
 	MissingPrograms []string
-	// StaleImages are of programs that were built again since.
+	// StaleImages are of programs that are others since.
 	StaleImages []string
 	// MissingControllers are the kernel's resource controllers that kubelet and runc need and cannot have.
 	MissingControllers []string
@@ -85,12 +85,8 @@ func (h Host) Look(n Node) Machine {
 			m.MissingPrograms = append(m.MissingPrograms, name)
 		}
 	}
-	for _, name := range systemPrograms {
-		image, imageErr := os.Stat(n.Program(imageFile(name)))
-		program, programErr := os.Stat(filepath.Join(filepath.Dir(n.Programs), name))
-		if imageErr == nil && programErr == nil && image.ModTime().Before(program.ModTime()) {
-			m.StaleImages = append(m.StaleImages, name)
-		}
+	if n.hasStaleImages() {
+		m.StaleImages = systemPrograms
 	}
 	return m
 }
