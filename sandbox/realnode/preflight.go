@@ -33,7 +33,7 @@ func (m Machine) Problems(n Node) []Problem {
 	add(len(m.MissingPrograms) == 0,
 		fmt.Sprintf("%s not in %s", strings.Join(m.MissingPrograms, ", "), n.Programs), "make real-node")
 	add(len(m.StaleImages) == 0,
-		fmt.Sprintf("the images of %s are older than the programs", strings.Join(m.StaleImages, ", ")), "make real-node")
+		fmt.Sprintf("the images of %s are those of other programs", strings.Join(m.StaleImages, ", ")), "make real-node")
 	add(len(m.MissingControllers) == 0,
 		fmt.Sprintf("the kernel offers no cgroup controller %s at /sys/fs/cgroup", strings.Join(m.MissingControllers, ", ")),
 		"mount the cgroup hierarchies, or switch the controllers on on the kernel's command line")
