@@ -66,7 +66,8 @@ func (c *Client) do(ctx context.Context, method, path string, into any) error {
 		return err
 	}
 	response, err := c.http.Do(request)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ECONNREFUSED) {
+	// The connection is reset by a supervisor that dies while it is asked.
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) {
 		return ErrNotRunning
 	}
 	if err != nil {
