@@ -86,6 +86,9 @@ func (s *Source) explainFromObjects(ctx context.Context, c *clients, e *diagnost
 	}
 	in.Strategy = config.Colocation(in.Node)
 	e.Status = overcommit.ExplainNode(in, e.Spec)
+	if len(e.Spec.Resources) == 0 {
+		gaps.add("cpu normalization, amplification and devices are told by koord-manager alone")
+	}
 	e.Status.Incomplete = append(e.Status.Incomplete, gaps.all()...)
 	e.Status.Origin = diagnosticsv1alpha1.Origin{Component: "koordctl", EvaluatedAt: metav1.NewTime(in.Now)}
 	return nil

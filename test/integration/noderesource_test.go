@@ -94,6 +94,21 @@ func extended(node *corev1.Node) map[corev1.ResourceName]string {
 	return out
 }
 
+// explainedByManager is what koord-manager says of a node. Whoever asks while no manager answers is told what the objects
+// say, which is less.
+func explainedByManager(t *testing.T, name string) diagnosticsv1alpha1.NodeExplanation {
+	t.Helper()
+	var explained diagnosticsv1alpha1.NodeExplanation
+	sandboxtest.Eventually(t, patience, func() error {
+		explained = answer[diagnosticsv1alpha1.NodeExplanation](t, "NodeExplanation", "explain", "node", name)
+		if origin := explained.Status.Origin.Component; origin != "koord-manager" {
+			return fmt.Errorf("%s answered: %v", origin, explained.Status.Findings)
+		}
+		return nil
+	})
+	return explained
+}
+
 // unchanged fails when somebody writes a node for a while.
 func unchanged(t *testing.T, name string) {
 	t.Helper()
@@ -148,7 +163,7 @@ func TestCPUsAreNormalizedAndNodesAmplified(t *testing.T) {
 	}
 	awaitNode(t, name, amplified(raw, shown))
 	unchanged(t, name)
-	explained := answer[diagnosticsv1alpha1.NodeExplanation](t, "NodeExplanation", "explain", "node", name)
+	explained := explainedByManager(t, name)
 	results := map[string]int64{}
 	for _, fall := range explained.Status.Waterfalls {
 		results[fall.Resource] = fall.Result
@@ -239,7 +254,7 @@ func TestDevicesBecomeResourcesAndLabels(t *testing.T) {
 	}
 	awaitNode(t, name, check(machineGPUs-1, fmt.Sprintf("%dGi", (machineGPUs-1)*gpuMemoryGiB), "200", true))
 	unchanged(t, name)
-	explained := answer[diagnosticsv1alpha1.NodeExplanation](t, "NodeExplanation", "explain", "node", name)
+	explained := explainedByManager(t, name)
 	found := false
 	for _, published := range explained.Status.Published {
 		if published.Resource == string(extension.ResourceGPUCore) {
