@@ -122,14 +122,19 @@ func (c *change) follow(l *ledger, node string) {
 	}
 }
 
-// expect waits for offers that differ from the present ones by a number of thousandths of a core, and for another generation
-// of every NodeSLO.
-func (l *ledger) expect(difference int64) *change {
+// expect waits for offers that differ from the present ones by a number of thousandths of a core, unless that is 0, and for
+// another generation of every NodeSLO where those are to change.
+func (l *ledger) expect(difference int64, ofNodeSLOs bool) *change {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := &change{offers: maps.Clone(l.offers), generations: maps.Clone(l.generations), done: make(chan struct{})}
-	for node := range c.offers {
-		c.offers[node] += difference
+	c := &change{offers: map[string]int64{}, generations: map[string]int64{}, done: make(chan struct{})}
+	if difference != 0 {
+		for node, offer := range l.offers {
+			c.offers[node] = offer + difference
+		}
+	}
+	if ofNodeSLOs {
+		maps.Copy(c.generations, l.generations)
 	}
 	l.awaited = c
 	return c

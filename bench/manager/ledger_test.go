@@ -34,7 +34,7 @@ func TestAChangeIsDoneWithTheLastNodeAndTheLastNodeSLO(t *testing.T) {
 			l.see(nodeSLOs, saying(name, 1))
 		}
 		began := time.Now()
-		expected := l.expect(200)
+		expected := l.expect(200, true)
 		steps := []struct {
 			name     string
 			kind     kind
@@ -75,7 +75,7 @@ func TestWhatAChangeLacksIsSaid(t *testing.T) {
 	l := newLedger()
 	l.see(nodes, offering("a", "1000"))
 	l.see(nodeSLOs, saying("a", 1))
-	expected := l.expect(-500)
+	expected := l.expect(-500, true)
 	if got := l.missing(expected); !strings.Contains(got, "1 nodes and 1 NodeSLOs") || !strings.Contains(got, "offers 1000, want 500") {
 		t.Errorf("missing: %s", got)
 	}

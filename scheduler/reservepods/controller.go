@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -56,11 +59,25 @@ func (k key) spread() time.Duration {
 type Controller struct {
 	Options
 	queue workqueue.TypedRateLimitingInterface[key]
+
+	mutex sync.Mutex
+	// written are the versions of Reservations that a status was written over. While the informer still shows that version,
+	// everything would be decided and written once more, and refused.
+	written map[key]overwritten
 }
+
+// overwritten is a version of a Reservation that a status was written over at a time.
+type overwritten struct {
+	version string
+	at      time.Time
+}
+
+// newsDelay is how long the informer may take to show what was written.
+const newsDelay = 10 * time.Second
 
 // NewController returns a Controller. Nothing is written before Run.
 func NewController(options Options) (*Controller, error) {
-	c := &Controller{Options: options, queue: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[key]())}
+	c := &Controller{Options: options, written: map[key]overwritten{}, queue: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[key]())}
 	for _, watched := range []struct {
 		informer cache.SharedIndexInformer
 		handler  cache.ResourceEventHandler
@@ -96,7 +113,9 @@ func (c *Controller) node(object any) {
 	if err != nil {
 		return
 	}
-	for _, view := range c.State.OnNode(name.Name) {
+	views := c.State.OnNode(name.Name)
+	slices.SortFunc(views, func(a, b *reservations.View) int { return strings.Compare(a.Name, b.Name) })
+	for _, view := range views {
 		c.queue.Add(key{name: view.Name})
 	}
 }
@@ -143,7 +162,11 @@ func (c *Controller) sync(ctx context.Context, k key) (time.Duration, error) {
 	}
 	object, found := c.State.Get(k.name)
 	if !found {
+		c.forget(k)
 		return 0, nil
+	}
+	if c.outdated(k, object.ResourceVersion) {
+		return newsDelay + k.spread(), nil // the version that follows brings it back before that
 	}
 	step := decision.Next(c.life(object))
 	switch {
@@ -159,8 +182,34 @@ func (c *Controller) sync(ctx context.Context, k key) (time.Duration, error) {
 		if err := c.Writer.WriteStatus(ctx, object, step.Status); err != nil && !apierrors.IsNotFound(err) {
 			return 0, err
 		}
+		c.wrote(k, object.ResourceVersion)
 	}
 	return c.again(object, step.After), nil
+}
+
+// wrote notes which version of a Reservation a status was written over.
+func (c *Controller) wrote(k key, version string) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.written[k] = overwritten{version, c.Now()}
+}
+
+// outdated tells whether a status was written over this version a moment ago.
+func (c *Controller) outdated(k key, version string) bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	over, found := c.written[k]
+	if age := c.Now().Sub(over.at); found && over.version == version && age >= 0 && age < newsDelay {
+		return true
+	}
+	delete(c.written, k)
+	return false
+}
+
+func (c *Controller) forget(k key) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	delete(c.written, k)
 }
 
 // again bounds the time to the next look while a Reservation lasts.
@@ -195,7 +244,10 @@ func (c *Controller) writeCurrentOwner(ctx context.Context, k key) error {
 		return err
 	}
 	var owner any // null removes the annotation
-	for _, user := range c.State.Bound(pod.UID, pod.Spec.NodeName) {
+	users := c.State.Bound(pod.UID, pod.Spec.NodeName)
+	if len(users) > 0 {
+		// One of several, and always the same one.
+		user := users[slices.Min(slices.Collect(maps.Keys(users)))]
 		text, err := json.Marshal(corev1.ObjectReference{Namespace: user.Namespace, Name: user.Name, UID: user.UID})
 		if err != nil {
 			return fmt.Errorf("encode the current owner of pod %s/%s: %w", k.namespace, k.name, err)

@@ -199,10 +199,11 @@ func (c *cluster) bind(action clienttesting.Action) (bool, runtime.Object, error
 // running is a scheduler at work.
 type running struct {
 	*cluster
-	t         testing.TB
-	scheduler *scheduler.Scheduler
-	state     *reservations.State
-	stop      func()
+	t          testing.TB
+	scheduler  *scheduler.Scheduler
+	state      *reservations.State
+	controller *Controller
+	stop       func()
 }
 
 // start runs a scheduler with the plugin on the cluster until stop or the end of the test.
@@ -255,7 +256,7 @@ func (c *cluster) start(t testing.TB, args string) *running {
 		t.Fatal(err)
 	}
 	work.Go(func() { sched.Run(ctx) })
-	r := &running{cluster: c, t: t, scheduler: sched, state: state, stop: sync.OnceFunc(func() { cancel(); work.Wait(); factory.Shutdown() })}
+	r := &running{cluster: c, t: t, scheduler: sched, state: state, controller: controller, stop: sync.OnceFunc(func() { cancel(); work.Wait(); factory.Shutdown() })}
 	t.Cleanup(r.stop)
 	return r
 }

@@ -187,6 +187,32 @@ func TestItsNodeGoes(t *testing.T) {
 	until(t, "nothing of the node is left", int64(-1), func() int64 { return r.requested("node-1") })
 }
 
+// TestAStatusIsWrittenOnceOverTheSameVersion looks again and again at what the informer does not show yet.
+func TestAStatusIsWrittenOnceOverTheSameVersion(t *testing.T) {
+	c := newCluster(newNode("node-1", "4"))
+	c.objects.create(newReservation("web", "2", false))
+	r := c.start(t, "")
+	until(t, "the reservation is placed", "Available node-1", r.phase("web"))
+	until(t, "it is seen", c.objects.get("web").ResourceVersion, func() string {
+		seen, _ := r.state.Get("web")
+		return seen.ResourceVersion
+	})
+	c.objects.hush()
+	if err := c.client.CoreV1().Nodes().Delete(t.Context(), "node-1", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "it ends", true, func() bool { return c.objects.get("web").Status.Phase == schedulingv1alpha1.ReservationFailed })
+	until(t, "its version is known to be old", true, func() bool {
+		seen, _ := r.state.Get("web")
+		return r.controller.outdated(key{name: "web"}, seen.ResourceVersion)
+	})
+	for range 3 {
+		if _, err := r.controller.sync(t.Context(), key{name: "web"}); err != nil {
+			t.Errorf("it is written again: %v", err)
+		}
+	}
+}
+
 func TestFailedBindingsGiveTheRoomBack(t *testing.T) {
 	c := newCluster(newNode("node-1", "4"))
 	c.objects.create(newReservation("web", "4", false))

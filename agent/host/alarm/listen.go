@@ -36,7 +36,9 @@ type listener struct {
 	options Options
 	tree    Triggering
 	set     map[string]int
-	// refused says that the kernel does not let the agent set triggers that are quick enough: it takes CAP_SYS_RESOURCE.
+	// matched is when the cgroups were looked for last; zero before the first time.
+	matched time.Time
+	// refused says that the kernel does not let the agent listen, or set triggers that are quick enough: that takes CAP_SYS_RESOURCE.
 	refused bool
 }
 
@@ -57,15 +59,26 @@ func (a *Alarm) listen(ctx context.Context) {
 	l := &listener{options: a.options, tree: tree, set: map[string]int{}}
 	defer l.close()
 	for ctx.Err() == nil {
-		l.match()
+		if now := a.options.Clock.Now(); l.left(now) == 0 {
+			l.match()
+			l.matched = now
+		}
 		if l.refused {
 			klog.FromContext(ctx).V(2).Info("the kernel sets no triggers on pressure, looking at CPU time instead")
 			return
 		}
-		if l.wait(wake) {
+		if l.wait(wake, l.left(a.options.Clock.Now())) {
 			a.ring(func(c *Counts) { c.Pressure++ })
 		}
 	}
+}
+
+// left is how long it is until the cgroups are looked for again, whatever is heard of them meanwhile.
+func (l *listener) left(now time.Time) time.Duration {
+	if age := now.Sub(l.matched); !l.matched.IsZero() && age >= 0 && age < matchEvery {
+		return matchEvery - age
+	}
+	return 0
 }
 
 // match sets triggers on the cgroups of services: that of all pods of the class Burstable, and those of pods of the class
@@ -112,15 +125,18 @@ func (l *listener) open(at string) {
 	}
 }
 
-// wait reports whether a trigger fired before it is time to look for cgroups again.
-func (l *listener) wait(wake int) bool {
+// wait reports whether a trigger fired within a time.
+func (l *listener) wait(wake int, within time.Duration) bool {
 	waiting := []unix.PollFd{{Fd: int32(wake), Events: unix.POLLIN}}
 	var groups []string
 	for at, descriptor := range l.set {
 		waiting = append(waiting, unix.PollFd{Fd: int32(descriptor), Events: unix.POLLPRI})
 		groups = append(groups, at)
 	}
-	n, err := unix.Poll(waiting, int(matchEvery/time.Millisecond))
+	n, err := unix.Poll(waiting, int(within/time.Millisecond)+1)
+	if err != nil && !errors.Is(err, unix.EINTR) {
+		l.refused = true // so many cannot be listened to
+	}
 	if err != nil || n == 0 || waiting[0].Revents != 0 {
 		return false
 	}
