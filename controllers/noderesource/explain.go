@@ -28,18 +28,6 @@ func (e *Explainer) addExtensions(ctx context.Context, node *corev1.Node, config
 		status.Incomplete = append(status.Incomplete, "cpu normalization, amplification or devices are unknown: "+err.Error())
 		return
 	}
-	if fall, published := decided.normalization.Explain(decided.normalizing, e.source); fall != nil {
-		status.Waterfalls, status.Published = append(status.Waterfalls, *fall), append(status.Published, *published)
-	}
-	falls, published := decided.amplification.Explain(decided.amplifying, e.source)
-	status.Waterfalls, status.Published = append(status.Waterfalls, falls...), append(status.Published, published...)
-	if !decided.withDevices {
-		return
-	}
-	parts := int32(overcommit.DefaultMaxParts)
-	if spec.MaxParts != nil {
-		parts = min(max(*spec.MaxParts, 0), overcommit.LargestMaxParts)
-	}
-	falls, published = decided.devices.Explain(decided.equipping, int(parts))
+	falls, published := decided.Explain(e.source, overcommit.MaxParts(spec))
 	status.Waterfalls, status.Published = append(status.Waterfalls, falls...), append(status.Published, published...)
 }

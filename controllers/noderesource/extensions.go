@@ -10,13 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
-	"koordinator.sh/koord/decision/amplification"
-	"koordinator.sh/koord/decision/deviceresource"
 	"koordinator.sh/koord/decision/layering"
-	"koordinator.sh/koord/decision/normalization"
+	"koordinator.sh/koord/decision/nodeextension"
 )
 
 // extensions decide what a node gets beside batch and mid resources: what its cpus are worth, by how much it is shown
@@ -27,61 +24,39 @@ type extensions struct {
 	sharedGPU           bool
 }
 
-// extended is what was decided for one node.
-type extended struct {
-	normalizing   normalization.Input
-	normalization normalization.Result
-	amplifying    amplification.Input
-	amplification amplification.Result
-	equipping     deviceresource.Input
-	devices       deviceresource.Result
-	// withDevices is false when Devices were not looked at.
-	withDevices bool
-}
-
-// decide decides for one node; it is not modified.
-func (e extensions) decide(ctx context.Context, node *corev1.Node, config layering.Config) (extended, error) {
-	out := extended{normalizing: normalization.Input{Node: node, Strategy: config.CPUNormalization(node)}}
+// decide decides for one node, which is not modified.
+func (e extensions) decide(ctx context.Context, node *corev1.Node, config layering.Config) (nodeextension.Decision, error) {
+	in := nodeextension.Input{Node: node, Config: config}
 	var err error
-	if out.normalizing.CPU, out.normalizing.Unknown, err = e.readCPU(ctx, node.Name); err != nil {
-		return out, err
+	if in.CPU, err = e.readCPU(ctx, node.Name); err != nil {
+		return nodeextension.Decision{}, err
 	}
-	out.normalization = normalization.Decide(out.normalizing)
-	out.amplifying = amplification.Input{Node: node, Strategy: config.ResourceAmplification(node), NormalizationPercent: out.normalization.Percent}
-	out.amplification = amplification.Decide(out.amplifying)
-	if e.devices == nil {
-		return out, nil
+	if e.devices != nil {
+		device, err := e.readDevice(ctx, node.Name)
+		if err != nil {
+			return nodeextension.Decision{}, err
+		}
+		in.Devices = &nodeextension.Devices{Object: device, SharedGPU: e.sharedGPU}
 	}
-	out.equipping, out.withDevices = deviceresource.Input{Node: node, Shared: e.sharedGPU}, true
-	if out.equipping.Device, err = e.readDevice(ctx, node.Name); err != nil {
-		return out, err
-	}
-	out.devices = deviceresource.Decide(out.equipping)
-	return out, nil
+	return nodeextension.Decide(in), nil
 }
 
 // readCPU is what the node agent reported of the cpu, or why that is not known.
-func (e extensions) readCPU(ctx context.Context, name string) (*extension.CPUBasicInfo, string, error) {
+func (e extensions) readCPU(ctx context.Context, name string) (*nodeextension.CPU, error) {
 	if e.topologies == nil {
-		return nil, "NodeResourceTopologies are not served", nil
+		return &nodeextension.CPU{Unknown: "NodeResourceTopologies are not served"}, nil
 	}
-	var topology topologyv1alpha1.NodeResourceTopology
-	if err := e.topologies.Get(ctx, types.NamespacedName{Name: name}, &topology, uncopied); err != nil {
+	topology := &topologyv1alpha1.NodeResourceTopology{}
+	if err := e.topologies.Get(ctx, types.NamespacedName{Name: name}, topology, uncopied); err != nil {
 		if absent(err) {
-			return nil, "the node has no NodeResourceTopology", nil
+			return nodeextension.CPUOf(nil), nil
 		}
-		return nil, "", fmt.Errorf("get noderesourcetopology %q: %w", name, err)
+		return nil, fmt.Errorf("get noderesourcetopology %q: %w", name, err)
 	}
-	info, err := extension.GetCPUBasicInfo(topology.Annotations)
-	switch {
-	case err != nil:
-		return nil, err.Error(), nil
-	case info == nil:
-		return nil, "the node's NodeResourceTopology does not name it", nil
-	}
-	return info, "", nil
+	return nodeextension.CPUOf(topology), nil
 }
 
+// readDevice is the Device of a node; nil when it has none.
 func (e extensions) readDevice(ctx context.Context, name string) (*schedulingv1alpha1.Device, error) {
 	device := &schedulingv1alpha1.Device{}
 	if err := e.devices.Get(ctx, types.NamespacedName{Name: name}, device, uncopied); err != nil {
@@ -96,34 +71,32 @@ func (e extensions) readDevice(ctx context.Context, name string) (*schedulingv1a
 // absent reports whether an object, or its whole kind, does not exist.
 func absent(err error) bool { return apierrors.IsNotFound(err) || meta.IsNoMatchError(err) }
 
-// addTo adds what has to change of the node.
-func (e extended) addTo(u *update) {
-	if e.normalization.Write != "" {
-		u.annotations[extension.AnnotationCPUNormalizationRatio] = e.normalization.Write
+// extend adds what a decision changes of the node.
+func (u *update) extend(node *corev1.Node, decided nodeextension.Decision) {
+	for key, value := range decided.Annotations() {
+		if value == nil {
+			u.annotations[key] = nil
+		} else {
+			u.annotations[key] = *value
+		}
 	}
-	switch {
-	case e.amplification.Write != "":
-		u.annotations[extension.AnnotationNodeResourceAmplificationRatio] = e.amplification.Write
-	case e.amplification.Remove:
-		u.annotations[extension.AnnotationNodeResourceAmplificationRatio] = nil
-	}
-	if !e.withDevices {
+	devices := decided.Devices
+	if devices == nil {
 		return
 	}
-	node := e.equipping.Node
-	for name, quantity := range e.devices.Changes(node.Status.Capacity) {
+	for name, quantity := range devices.Changes(node.Status.Capacity) {
 		u.capacity[string(name)] = quantity.String()
 	}
-	for name, quantity := range e.devices.Changes(node.Status.Allocatable) {
+	for name, quantity := range devices.Changes(node.Status.Allocatable) {
 		u.allocatable[string(name)] = quantity.String()
 	}
-	for _, name := range e.devices.Withdrawn {
+	for _, name := range devices.Withdrawn {
 		u.capacity[string(name)], u.allocatable[string(name)] = nil, nil
 	}
-	for name, value := range e.devices.Labels {
+	for name, value := range devices.Labels {
 		u.labels[name] = value
 	}
-	for _, name := range e.devices.Unlabelled {
+	for _, name := range devices.Unlabelled {
 		u.labels[name] = nil
 	}
 }

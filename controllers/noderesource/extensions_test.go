@@ -97,7 +97,7 @@ func TestDevicesThatGoAreTakenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	changes := newUpdate()
-	decided.addTo(changes)
+	changes.extend(node, decided)
 	if got, want := string(changes.body("7")),
 		`{"metadata":{"labels":{"kubernetes.io/gpu-model":null},"resourceVersion":"7"},"status":{"allocatable":{"koordinator.sh/gpu-core":null},"capacity":{"koordinator.sh/gpu-core":null}}}`; got != want {
 		t.Errorf("patch %s, want %s", got, want)

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
@@ -143,7 +144,7 @@ func busyNode(i, pods int) overcommit.NodeInput {
 	in := overcommit.NodeInput{Node: node, Metric: metric}
 	for j := range pods {
 		pod := testPod()
-		pod.Name, pod.Spec.NodeName = fmt.Sprintf("pod-%d-%d", i, j), node.Name
+		pod.Name, pod.UID, pod.Spec.NodeName = fmt.Sprintf("pod-%d-%d", i, j), types.UID(fmt.Sprintf("%08d-0000-0000-0000-%012d", i, j)), node.Name
 		in.Pods = append(in.Pods, pod)
 		metric.Status.PodsMetric = append(metric.Status.PodsMetric, &slov1alpha1.PodMetricInfo{
 			Namespace: pod.Namespace, Name: pod.Name, Priority: extension.PriorityProd, QoS: extension.QoSLS,

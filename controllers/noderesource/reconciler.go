@@ -93,14 +93,14 @@ func (r *reconciler) reconcile(ctx context.Context, name string) (time.Duration,
 	// What cannot be decided of the rest keeps no offer from being taken back.
 	extra, incomplete := r.extensions.decide(ctx, in.Node, config)
 	if incomplete == nil {
-		extra.addTo(changes)
+		changes.extend(in.Node, extra)
 	}
 	if body := changes.body(in.Node.ResourceVersion); body != nil {
 		if err := r.write(ctx, name, body); err != nil {
 			return 0, err
 		}
 		log.FromContext(ctx).V(4).Info("Updated node resources", "node", name, "reason", sync.Reason, "metric", result.Metric,
-			"normalization", extra.normalization.Trace, "amplification", extra.amplification.Trace)
+			"normalization", extra.Normalization, "amplification", extra.Amplification)
 	}
 	if incomplete != nil {
 		return 0, incomplete

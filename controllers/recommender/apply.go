@@ -46,11 +46,14 @@ func (r *reconciler) resize(ctx context.Context, resizes []recommend.Resize) err
 		pod.Namespace, pod.Name = resize.Pod.Namespace, resize.Pod.Name
 		err = r.client.SubResource("resize").Patch(ctx, pod, client.RawPatch(types.StrategicMergePatchType, patch), client.FieldOwner("koord-manager"))
 		countResize(err)
-		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		switch {
+		case err == nil:
+			klog.FromContext(ctx).Info("Resized a pod to its recommendation", "pod", klog.KObj(resize.Pod), "patch", string(patch))
+		case apierrors.IsNotFound(err) || apierrors.IsConflict(err):
+			klog.FromContext(ctx).V(2).Info("Left a pod that was replaced as it is", "pod", klog.KObj(resize.Pod), "because", err.Error())
+		default:
 			errs = append(errs, fmt.Errorf("resize pod %q in namespace %q: %w", pod.Name, pod.Namespace, err))
-			continue
 		}
-		klog.FromContext(ctx).Info("Resized a pod to its recommendation", "pod", klog.KObj(resize.Pod), "patch", string(patch))
 	}
 	return errors.Join(errs...)
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -115,12 +114,12 @@ func (r *reconciler) keep(ctx context.Context, old *analysisv1alpha1.Recommendat
 		for _, resize := range plan.Resizes {
 			delete(w.applied, resize.Pod.UID)
 		}
-		return err
+		return client.IgnoreNotFound(err)
 	}
 	return r.resize(ctx, plan.Resizes)
 }
 
-// write patches the status when that tells something new.
+// write patches the status when that tells something new. The error of a Recommendation that is gone satisfies IsNotFound.
 func (r *reconciler) write(ctx context.Context, old *analysisv1alpha1.Recommendation, w *workload, pods []*corev1.Pod, at time.Time) error {
 	status, err := statusOf(old, w, pods, at)
 	if err != nil {
@@ -134,9 +133,6 @@ func (r *reconciler) write(ctx context.Context, old *analysisv1alpha1.Recommenda
 	changed.Status = status
 	err = r.client.Status().Patch(ctx, changed, client.MergeFrom(old), client.FieldOwner("koord-manager"))
 	countWrite(err)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
 	if err != nil {
 		return fmt.Errorf("patch the status of recommendation %q in namespace %q: %w", old.Name, old.Namespace, err)
 	}

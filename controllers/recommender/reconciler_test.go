@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,6 +42,8 @@ type rig struct {
 	writes  int
 	resized map[string]string
 	refuse  error
+	// deleted is a Recommendation that the cache still has.
+	deleted bool
 }
 
 func newRig(t *testing.T, apply bool, objects ...client.Object) *rig {
@@ -62,6 +65,9 @@ func newRig(t *testing.T, apply bool, objects ...client.Object) *rig {
 func (r *rig) patch(ctx context.Context, c client.Client, name string, object client.Object, patch client.Patch, o ...client.SubResourcePatchOption) error {
 	if r.refuse != nil {
 		return r.refuse
+	}
+	if r.deleted && name == "status" {
+		return apierrors.NewNotFound(analysisv1alpha1.GroupVersion.WithResource("recommendations").GroupResource(), object.GetName())
 	}
 	if name == "resize" {
 		data, err := patch.Data(object)
@@ -432,6 +438,15 @@ func TestNoPodIsResizedWhenThatCannotBeRemembered(t *testing.T) {
 	r.pass()
 	if len(r.resized) != 1 {
 		t.Errorf("resized %v once it can be remembered, want one pod", r.resized)
+	}
+}
+
+func TestNoPodIsResizedByARecommendationThatIsGone(t *testing.T) {
+	r := confident(t, true, inPlace(), 2)
+	r.deleted = true
+	r.pass()
+	if len(r.resized) > 0 {
+		t.Errorf("resized %v", r.resized)
 	}
 }
 

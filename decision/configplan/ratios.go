@@ -10,7 +10,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/amplification"
 	"koordinator.sh/koord/decision/layering"
-	"koordinator.sh/koord/decision/normalization"
+	"koordinator.sh/koord/decision/nodeextension"
 )
 
 // RatioChange is a ratio that a node's annotation states, before and after.
@@ -32,46 +32,45 @@ const (
 // ratios is what the controller writes of the ratios of one node by one configuration.
 type ratios struct {
 	// node with the annotations written; status as it was.
-	node          *corev1.Node
-	normalization normalization.Result
-	amplification amplification.Result
+	node *corev1.Node
+	nodeextension.Decision
 }
 
-// ratiosOf decides by the controller's own decisions. A node is not modified.
+// ratiosOf decides by the controller's own decision. A node is not modified.
 func (b *builder) ratiosOf(node *corev1.Node, config layering.Config) ratios {
-	in := normalization.Input{Node: node, Strategy: config.CPUNormalization(node), CPU: b.in.CPUs[node.Name], Unknown: "its NodeResourceTopology does not name it, or was not read"}
-	out := ratios{normalization: normalization.Decide(in)}
-	out.amplification = amplification.Decide(amplification.Input{Node: node, Strategy: config.ResourceAmplification(node), NormalizationPercent: out.normalization.Percent})
-	written := *node
-	written.Annotations = maps.Clone(node.Annotations)
-	if written.Annotations == nil {
-		written.Annotations = map[string]string{}
+	cpu := &nodeextension.CPU{Info: b.in.CPUs[node.Name], Unknown: "its NodeResourceTopology does not name it, or was not read"}
+	out := ratios{annotated(node), nodeextension.Decide(nodeextension.Input{Node: node, Config: config, CPU: cpu})}
+	for key, value := range out.Annotations() {
+		if value == nil {
+			delete(out.node.Annotations, key)
+		} else {
+			out.node.Annotations[key] = *value
+		}
 	}
-	if out.normalization.Write != "" {
-		written.Annotations[normalizationRatio] = out.normalization.Write
-	}
-	switch {
-	case out.amplification.Write != "":
-		written.Annotations[amplificationRatio] = out.amplification.Write
-	case out.amplification.Remove:
-		delete(written.Annotations, amplificationRatio)
-	}
-	out.node = &written
 	return out
+}
+
+// annotated is a node whose annotations may be changed.
+func annotated(node *corev1.Node) *corev1.Node {
+	out := *node
+	out.Annotations = maps.Clone(node.Annotations)
+	if out.Annotations == nil {
+		out.Annotations = map[string]string{}
+	}
+	return &out
 }
 
 // takenBack is a node as the new configuration finds it once the ratios that the old one wrote are not its own: who wrote an
 // annotation is not read for a plan, and what the old configuration would write anyway was written by it.
 func (b *builder) takenBack(node *corev1.Node, old ratios) *corev1.Node {
-	out := *node
-	out.Annotations = maps.Clone(node.Annotations)
-	if old.normalization.Trace.Enabled && old.normalization.Write == "" && b.in.CPUs[node.Name] != nil {
+	out := annotated(node)
+	if old.Normalization.Trace.Enabled && old.Normalization.Write == "" && b.in.CPUs[node.Name] != nil {
 		delete(out.Annotations, normalizationRatio)
 	}
-	if len(old.amplification.Trace.Steps) > 0 && old.amplification.Write == "" {
+	if len(old.Amplification.Trace.Steps) > 0 && old.Amplification.Write == "" {
 		delete(out.Annotations, amplificationRatio)
 	}
-	return &out
+	return out
 }
 
 // ratioChanges compares the ratios by the two configurations, and returns the node as each leaves it.
@@ -84,8 +83,8 @@ func (b *builder) ratioChanges(node *corev1.Node, facts *nodeFacts) (before, aft
 			facts.change.Ratios = append(facts.change.Ratios, RatioChange{Annotation: annotation, Old: was, New: is, Reason: reason})
 		}
 	}
-	add(normalizationRatio, next.normalization.Trace.Reason)
-	add(amplificationRatio, next.amplification.Trace.Reason)
+	add(normalizationRatio, next.Normalization.Trace.Reason)
+	add(amplificationRatio, next.Amplification.Trace.Reason)
 	if old.node.Annotations[amplificationRatio] != next.node.Annotations[amplificationRatio] {
 		b.shown(node, old.node, next.node, facts)
 	}
@@ -116,11 +115,10 @@ func (b *builder) shown(node, before, after *corev1.Node, facts *nodeFacts) {
 
 // withStatus is a node with the status, and the raw amounts kept with it, of another.
 func withStatus(node, of *corev1.Node) *corev1.Node {
-	out := *node
+	out := annotated(node)
 	out.Status = of.Status
-	out.Annotations = maps.Clone(node.Annotations)
 	if raw, ok := of.Annotations[extension.AnnotationNodeRawAllocatable]; ok {
 		out.Annotations[extension.AnnotationNodeRawAllocatable] = raw
 	}
-	return &out
+	return out
 }

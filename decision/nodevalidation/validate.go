@@ -36,8 +36,8 @@ func (f Finding) Text() string {
 	return fmt.Sprintf("%s: %s (%s)", strings.Join(f.Keys, ", "), f.Message, f.Code)
 }
 
-// Validate returns everything that is wrong, in a fixed order; nothing when the node is fine. Of an update only what it
-// changes is looked at: the value of a key, or, for what a key is compared with, the capacity.
+// Validate returns everything that is wrong, in a fixed order; nothing when the node is fine. Of an update only that counts
+// which concerns a label or an annotation whose value it changes.
 func Validate(in Input) []Finding {
 	v := &validation{node: in.Node}
 	for _, check := range checks {

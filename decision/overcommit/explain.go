@@ -16,6 +16,11 @@ const (
 	LargestMaxParts = 1000
 )
 
+// MaxParts is how many parts a question wants listed under a term, within the bounds.
+func MaxParts(spec diagnosticsv1alpha1.NodeExplanationSpec) int {
+	return int(min(max(orDefault(spec.MaxParts, DefaultMaxParts), 0), LargestMaxParts))
+}
+
 // ExplainNode answers where a node's batch and mid resources come from, and how node.status differs. Everything is filled
 // in except Origin, which only the one who answers knows. A nil node gives a status that says so.
 func ExplainNode(in NodeInput, spec diagnosticsv1alpha1.NodeExplanationSpec) diagnosticsv1alpha1.NodeExplanationStatus {
@@ -28,7 +33,6 @@ func ExplainNode(in NodeInput, spec diagnosticsv1alpha1.NodeExplanationSpec) dia
 		}
 	}
 	c := newCalculation(&in, true)
-	parts := min(max(orDefault(spec.MaxParts, DefaultMaxParts), 0), LargestMaxParts)
 	out := diagnosticsv1alpha1.NodeExplanationStatus{
 		Node:     nodeFacts(&in),
 		Metric:   c.metric.facts,
@@ -40,7 +44,7 @@ func ExplainNode(in NodeInput, spec diagnosticsv1alpha1.NodeExplanationSpec) dia
 		out.Incomplete = append(out.Incomplete,
 			fmt.Sprintf("%q is not a resource that can be explained: choose batch-cpu, batch-memory, mid-cpu or mid-memory", name))
 	}
-	all := explainAll(c, int(parts))
+	all := explainAll(c, MaxParts(spec))
 	for i, k := range kinds {
 		if !wanted[i] {
 			continue

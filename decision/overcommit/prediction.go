@@ -62,7 +62,7 @@ func (c *calculation) reclaimable(k kind) int64 {
 // of int64.
 func (k kind) ofPredicted(value float64) int64 {
 	if k.cpu {
-		// Histories are of single precision, which must not turn 0.1 cores into 101 milli-cores.
+		// Sums of fractions are not exact, which must not turn 0.1 cores into 101 milli-cores.
 		value *= 1000 * (1 - 1e-6)
 	}
 	if value >= math.MaxInt64 {
@@ -126,13 +126,18 @@ func MeasuredPods(in NodeInput) ([]predict.Sample, time.Time) {
 	return out, m.facts.UpdateTime.Time
 }
 
-// sampleOf is one pod as a predictor knows it. A pod that is gone but measured has no request.
+// sampleOf is one pod as a predictor knows it, by its UID, which takes no memory of its own. A pod that is gone but measured has
+// no request, and goes by its name.
 func sampleOf(part *podPart, m *measurement) predict.Sample {
-	info := m.pods[part.reading].info
-	out := predict.Sample{Pod: info.Namespace + "/" + info.Name, Prod: part.pod == nil || part.prod}
+	out := predict.Sample{Prod: part.pod == nil || part.prod}
 	var requested, limits podrequest.Amount
+	if part.pod == nil || part.pod.UID == "" {
+		info := m.pods[part.reading].info
+		out.Pod = info.Namespace + "/" + info.Name
+	} else {
+		out.Pod = string(part.pod.UID)
+	}
 	if part.pod != nil {
-		out.Pod = string(part.pod.UID) + "/" + out.Pod
 		requests, bounds := podrequest.Of(part.pod).Requests, podrequest.LimitsOf(part.pod)
 		requested = requests.Plain.Add(requests.Mid)
 		limits = bounds.Plain.Add(bounds.Mid)

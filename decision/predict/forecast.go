@@ -43,11 +43,19 @@ type Outcome struct {
 	Predicted, Peak, Limits float64
 }
 
-// point is a prediction that is to be judged: of the pods there were at the step from, by what they use up to the step due.
+// point is a prediction that is to be judged: of the pods there were at the step from, by what they use within the horizon.
 type point struct {
-	Outcome
-	from, due int64
+	tier        Tier
+	profile     string
+	from        int64
+	cpu, memory expected
 }
+
+// expected is the predicted peak of one resource, and the limits of the pods.
+type expected struct{ peak, limits float64 }
+
+// due is the last step of the horizon.
+func (p *point) due() int64 { return p.from + int64(p.tier.Horizon()/RecordStep) }
 
 // memo is the forecast of a step, which holds until the step is over or the pods are others.
 type memo struct {
@@ -56,33 +64,40 @@ type memo struct {
 	profile    string
 	cold       time.Duration
 	forecast   *Forecast
+	// judged is the last step whose prediction is going to be judged.
+	judged int64
 }
 
-// Forecast predicts the peak of the pods that matter to a tier, and remembers the first prediction of each step for being
-// judged. Pods younger than the cold start, or than the record where that is younger, count with their request. Before the
-// first observation there is none, and nil is returned.
+// holds says whether the forecast is still that of a record.
+func (m *memo) holds(r *Record, profile string, cold time.Duration) bool {
+	return m != nil && m.step == r.last && m.generation == r.generation && m.profile == profile && m.cold == cold
+}
+
+// Forecast predicts the peak of the pods that matter to a tier, and remembers predictions for being judged: the first one of
+// each step for batch, and of each hour for mid. Pods younger than the cold start, or than the record where that is younger,
+// count with their request. Before the first observation there is none, and nil is returned.
 func (r *Record) Forecast(tier Tier, profile Profile, coldStart time.Duration) *Forecast {
 	if r.last == 0 {
 		return nil
 	}
 	before := r.foreseen[tier]
-	if before != nil && before.step == r.last && before.generation == r.generation && before.profile == profile.Name && before.cold == coldStart {
+	if before.holds(r, profile.Name, coldStart) {
 		return before.forecast
 	}
-	first := before == nil || before.step != r.last || before.profile != profile.Name
 	out := &Forecast{Profile: profile.Name, Horizon: tier.Horizon(), Span: r.Span()}
 	for _, resource := range []Resource{CPU, Memory} {
 		history, requested := r.history(tier, resource, coldStart)
 		out.Pods = len(history.Pods)
-		foreseen := Foreseen{Peak: profile.Peak(history), Requested: requested, Limits: history.limits()}
-		*out.Of(resource) = foreseen
-		if first {
-			r.points = append(r.points, point{from: r.last, due: r.last + int64(tier.Horizon()/RecordStep), Outcome: Outcome{
-				Tier: tier, Resource: resource, Profile: profile.Name, Predicted: foreseen.Peak.Value, Limits: foreseen.Limits,
-			}})
-		}
+		*out.Of(resource) = Foreseen{Peak: profile.Peak(history), Requested: requested, Limits: history.limits()}
 	}
-	r.foreseen[tier] = &memo{r.last, r.generation, profile.Name, coldStart, out}
+	after := &memo{r.last, r.generation, profile.Name, coldStart, out, r.last}
+	if before != nil && before.profile == profile.Name && r.last-before.judged < tier.apart() {
+		after.judged = before.judged
+	} else {
+		r.points = append(r.points, point{tier, profile.Name, r.last,
+			expected{out.CPU.Peak.Value, out.CPU.Limits}, expected{out.Memory.Peak.Value, out.Memory.Limits}})
+	}
+	r.foreseen[tier] = after
 	return out
 }
 
@@ -96,12 +111,12 @@ func (r *Record) history(tier Tier, resource Resource, coldStart time.Duration) 
 		if !pod.present || tier == Mid && !pod.Prod {
 			continue
 		}
-		held, values := pod.of(resource), pod.values(resource)
+		held := pod.of(resource)
 		requested += held.Requested
-		past := Pod{Name: name, Usage: make([]float64, len(values))}
+		past := Pod{Name: name, Usage: make([]float64, len(pod.used))}
 		most := held.Requested
-		for i, value := range values {
-			past.Usage[i] = float64(value)
+		for i, used := range pod.used {
+			past.Usage[i] = used.of(resource)
 			most = max(most, past.Usage[i])
 		}
 		past.Limit = most
@@ -116,39 +131,32 @@ func (r *Record) history(tier Tier, resource Resource, coldStart time.Duration) 
 	return h, requested
 }
 
-func (p *recorded) values(resource Resource) []float32 {
-	if resource == Memory {
-		return p.memory
-	}
-	return p.cpu
-}
-
 // judge returns how the predictions did whose last step is before the given one.
 func (r *Record) judge(step int64) []Outcome {
 	var over []Outcome
 	r.points = slices.DeleteFunc(r.points, func(p point) bool {
-		if p.due >= step {
+		if p.due() >= step {
 			return false
 		}
-		p.Peak = r.peak(&p)
-		over = append(over, p.Outcome)
+		over = append(over,
+			Outcome{p.tier, CPU, p.profile, p.cpu.peak, r.peak(&p, CPU), p.cpu.limits},
+			Outcome{p.tier, Memory, p.profile, p.memory.peak, r.peak(&p, Memory), p.memory.limits})
 		return true
 	})
 	return over
 }
 
 // peak is the largest sum after a prediction, of the pods there were: nobody predicts those to come.
-func (r *Record) peak(p *point) float64 {
-	sums := make([]float64, p.due-p.from)
+func (r *Record) peak(p *point, resource Resource) float64 {
+	sums := make([]float64, p.due()-p.from)
 	for _, pod := range r.pods {
-		values := pod.values(p.Resource)
-		began := pod.to - int64(len(values)) + 1
-		if began > p.from || p.Tier == Mid && !pod.Prod {
+		began := pod.to - int64(len(pod.used)) + 1
+		if began > p.from || p.tier == Mid && !pod.Prod {
 			continue
 		}
 		for i := range sums {
-			if at := p.from + 1 + int64(i) - began; at >= 0 && at < int64(len(values)) {
-				sums[i] += float64(values[at])
+			if at := p.from + 1 + int64(i) - began; at >= 0 && at < int64(len(pod.used)) {
+				sums[i] += pod.used[at].of(resource)
 			}
 		}
 	}

@@ -17,6 +17,15 @@ const (
 	Mid Tier = "mid"
 )
 
+// apart is the number of steps between two predictions that are judged. Those for mid wait for a day, and an hour apart, as
+// replays have them, they say as much.
+func (t Tier) apart() int64 {
+	if t == Mid {
+		return int64(time.Hour / RecordStep)
+	}
+	return 1
+}
+
 // Horizon of the predictions for a tier.
 func (t Tier) Horizon() time.Duration {
 	if t == Mid {
@@ -48,8 +57,8 @@ func (s *Sample) of(resource Resource) Held {
 	return s.CPU
 }
 
-// Record is what the pods of one node used lately, step by step. It takes about 8 bytes a pod and step. It is not safe for
-// concurrent use.
+// Record is what the pods of one node used lately, step by step, rounded up by a part in 2048 at most. It takes 4 bytes a pod
+// and step. It is not safe for concurrent use.
 type Record struct {
 	// past is how far back it remembers.
 	past time.Duration
@@ -62,11 +71,11 @@ type Record struct {
 	foreseen   map[Tier]*memo
 }
 
-// recorded is one pod's values up to the step `to`, the oldest first.
+// recorded is what one pod used up to the step `to`, the oldest first.
 type recorded struct {
 	Sample
-	to          int64
-	cpu, memory []float32
+	to   int64
+	used []use
 	// present is false for a pod that is gone, which is kept until no prediction is judged by it.
 	present bool
 }
@@ -126,43 +135,42 @@ func (r *Record) take(step int64, sample Sample) {
 		r.generation++
 	}
 	if !known {
-		pod = &recorded{to: step - 1}
+		pod = &recorded{Sample: Sample{Pod: sample.Pod}, to: step - 1}
 		r.pods[sample.Pod] = pod
 	}
+	sample.Pod = pod.Pod // the one that is the key, for it is kept anyway
 	pod.Sample, pod.present = sample, true
-	pod.cpu = r.put(pod.cpu, step-pod.to, sample.CPU.Used)
-	pod.memory = r.put(pod.memory, step-pod.to, sample.Memory.Used)
+	pod.used = r.put(pod.used, step-pod.to, useOf(sample.CPU.Used, sample.Memory.Used))
 	pod.to = step
 }
 
-// put adds a value some steps after the last one; what was not measured in between is taken to be as before.
-func (r *Record) put(values []float32, steps int64, value float64) []float32 {
+// put adds what was used some steps after the last one; what was not measured in between is taken to be as before.
+func (r *Record) put(used []use, steps int64, value use) []use {
 	if steps == 0 {
-		values[len(values)-1] = max(values[len(values)-1], float32(value))
-		return values
+		used[len(used)-1] = used[len(used)-1].larger(value)
+		return used
+	}
+	between := value
+	if len(used) > 0 {
+		between = used[len(used)-1]
 	}
 	for range steps - 1 {
-		between := float32(value)
-		if len(values) > 0 {
-			between = values[len(values)-1]
-		}
-		values = append(r.roomy(values), between)
+		used = r.push(used, between)
 	}
-	values = append(r.roomy(values), float32(value))
-	if extra := len(values) - int(r.keep()); extra > 0 {
-		values = values[:copy(values, values[extra:])]
-	}
-	return values
+	return r.push(used, value)
 }
 
-// roomy returns values with room for one more. It ends where the record forgets: growing by doubling would take nearly twice the
-// memory for a day.
-func (r *Record) roomy(values []float32) []float32 {
-	most := int(r.keep()) + 1
-	if len(values) < cap(values) || len(values) >= most {
-		return values
+// push appends a value, and drops the oldest that the record does not keep. Room is made up to there: growing by doubling alone
+// would take nearly twice the memory for a day.
+func (r *Record) push(used []use, value use) []use {
+	most := int(r.keep())
+	if len(used) >= most {
+		used = used[:copy(used, used[len(used)-most+1:])]
 	}
-	return append(make([]float32, 0, min(max(2*len(values), 8), most)), values...)
+	if len(used) == cap(used) {
+		used = append(make([]use, 0, min(max(2*len(used), 8), most)), used...)
+	}
+	return append(used, value)
 }
 
 // lose marks a pod that is not measured any more, and forgets it once it is gone for longer than any horizon.

@@ -10,9 +10,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// used is a pod of 4 cores requested and 8 at most, and what it uses.
+const gi = 1 << 30
+
+// used is a pod of 4 cores and 4 GiB requested and 8 cores at most, and what it uses: as many cores as GiB.
 func used(pod string, cores float64) Sample {
-	return Sample{Pod: pod, Prod: true, CPU: Held{cores, 4, 8}, Memory: Held{cores * 1e9, 4e9, 0}}
+	return Sample{Pod: pod, Prod: true, CPU: Held{cores, 4, 8}, Memory: Held{cores * gi, 4 * gi, 0}}
 }
 
 // observe feeds a measurement a step, and returns the outcomes.
@@ -94,7 +96,7 @@ func TestPredictionsAreJudgedWhenTheirTimeIsOver(t *testing.T) {
 	}
 	want := []Outcome{
 		{Tier: Batch, Resource: CPU, Profile: "n-sigma", Predicted: 1, Peak: 3, Limits: 8},
-		{Tier: Batch, Resource: Memory, Profile: "n-sigma", Predicted: 1e9, Peak: 3e9, Limits: 4e9},
+		{Tier: Batch, Resource: Memory, Profile: "n-sigma", Predicted: gi, Peak: 3 * gi, Limits: 4 * gi},
 	}
 	if diff := cmp.Diff(want, over); diff != "" {
 		t.Errorf("outcomes (-want +got):\n%s", diff)
@@ -106,13 +108,38 @@ func TestPredictionsAreJudgedWhenTheirTimeIsOver(t *testing.T) {
 	}
 }
 
+// TestPredictionsOfADayAreJudgedByTheHour observes a day and two hours, and predicts for both tiers in each step.
+func TestPredictionsOfADayAreJudgedByTheHour(t *testing.T) {
+	r, profile := NewRecord(), profileNamed(t, "n-sigma")
+	got := map[Tier]int{}
+	for i := range 26 * 6 {
+		for _, outcome := range r.Observe(noon.Add(time.Duration(i)*RecordStep), []Sample{used("a", 1)}) {
+			got[outcome.Tier]++
+		}
+		r.Forecast(Batch, profile, 0)
+		r.Forecast(Mid, profile, 0)
+	}
+	// The last prediction that is over was made a horizon and a step before the last observation, number 155: those of batch
+	// in steps 0 to 148, those of mid in steps 0 and 6.
+	want := map[Tier]int{Batch: 2 * 149, Mid: 2 * 2}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("outcomes (-want +got):\n%s", diff)
+	}
+	if r.Forecast(Mid, profileNamed(t, "safe"), 0); r.points[len(r.points)-1].profile != "safe" {
+		t.Error("another profile is judged an hour later only")
+	}
+}
+
 func TestARecordForgetsWhatIsTooOld(t *testing.T) {
 	r := NewRecord()
 	for i := range 400 {
 		r.Observe(noon.Add(time.Duration(i)*RecordStep), []Sample{used("stays", 1), used("goes", 1)}[:1+min(max(20-i, 0), 1)])
 	}
-	if got := len(r.pods["stays"].cpu); got != 145 {
+	if got := len(r.pods["stays"].used); got != 145 {
 		t.Errorf("%d values are kept, want a day and one", got)
+	}
+	if got := cap(r.pods["stays"].used); got > 145 {
+		t.Errorf("there is room for %d values, want none beyond what is kept", got)
 	}
 	if _, kept := r.pods["goes"]; kept {
 		t.Error("a pod that is long gone is kept")
@@ -121,7 +148,7 @@ func TestARecordForgetsWhatIsTooOld(t *testing.T) {
 	for i := range 2000 {
 		r.Observe(noon.Add(time.Duration(400+i)*RecordStep), []Sample{used("stays", 1)})
 	}
-	if got := len(r.pods["stays"].cpu); got != 7*144+1 {
+	if got := len(r.pods["stays"].used); got != 7*144+1 {
 		t.Errorf("%d values are kept, want a week and one", got)
 	}
 	r.Observe(noon.Add(1000*time.Hour), []Sample{used("stays", 2)})

@@ -27,7 +27,7 @@ func application(in Input, pods []*corev1.Pod, learned recommend.Learned, advise
 	}
 	if in.Unseen == "" && len(pods) > 0 && len(advised) > 0 {
 		plan := recommend.Resizes(recommend.ResizeInput{At: in.Now, Options: in.Resizes, Pods: pods, Recommendations: advised, Applied: learned.Applied})
-		out.Budget, out.BudgetUsed, out.Pods = int32(plan.Budget), int32(plan.Used), resizes(in, plan, learned)
+		out.Budget, out.BudgetUsed, out.Pods = int32(plan.Budget), int32(plan.Used), resizes(in, pods, plan, learned)
 	}
 	asked := in.Recommendation.Annotations[analysisv1alpha1.AnnotationRecommendationApply]
 	out.State, out.Message = state(in, pods, len(advised) > 0, asked == analysisv1alpha1.RecommendationApplyInPlace, &out)
@@ -35,7 +35,7 @@ func application(in Input, pods []*corev1.Pod, learned recommend.Learned, advise
 }
 
 // resizes of a plan, and after them the pods that it leaves.
-func resizes(in Input, plan recommend.ResizePlan, learned recommend.Learned) []diagnosticsv1alpha1.PodResize {
+func resizes(in Input, pods []*corev1.Pod, plan recommend.ResizePlan, learned recommend.Learned) []diagnosticsv1alpha1.PodResize {
 	var out []diagnosticsv1alpha1.PodResize
 	for _, resize := range plan.Resizes {
 		each := diagnosticsv1alpha1.PodResize{Name: resize.Pod.Name}
@@ -50,18 +50,20 @@ func resizes(in Input, plan recommend.ResizePlan, learned recommend.Learned) []d
 		case recommend.SkipCoolDown:
 			each.Until = moment(learned.Applied[skip.Pod.UID].Add(in.Resizes.CoolDown))
 		case recommend.SkipBudget:
-			each.Until = budgetUntil(in, learned)
+			each.Until = budgetUntil(in, pods, learned)
 		}
 		out = append(out, each)
 	}
 	return out
 }
 
-// budgetUntil is when the first resize that uses up the budget stops to count; nil when none is dated.
-func budgetUntil(in Input, learned recommend.Learned) *metav1.Time {
+// budgetUntil is when the first resize that uses up the budget stops to count; nil when none is dated. Those of pods that are
+// gone use up nothing.
+func budgetUntil(in Input, pods []*corev1.Pod, learned recommend.Learned) *metav1.Time {
 	var first *time.Time
-	for _, at := range learned.Applied {
-		if in.Now.Sub(at) < in.Resizes.Interval && (first == nil || at.Before(*first)) {
+	for _, pod := range pods {
+		at, resized := learned.Applied[pod.UID]
+		if resized && in.Now.Sub(at) < in.Resizes.Interval && (first == nil || at.Before(*first)) {
 			first = &at
 		}
 	}

@@ -111,7 +111,7 @@ func TestStatesOfApplying(t *testing.T) {
 			"no pod is resized; 1 pod: it was resized lately", map[string]string{"large": recommend.SkipCoolDown}, 40 * time.Minute,
 		},
 		"the budget is used up": {
-			learned(t, 48, applied(4*time.Minute, "right")), []*corev1.Pod{large, pod("right", "9", "1200Mi")}, diagnosticsv1alpha1.ApplicationBlocked,
+			learned(t, 48, applied(4*time.Minute, "right"), applied(8*time.Minute, "gone")), []*corev1.Pod{large, pod("right", "9", "1200Mi")}, diagnosticsv1alpha1.ApplicationBlocked,
 			"no pod is resized; 1 pod: it was resized lately; 1 pod: the budget is used up", map[string]string{"large": recommend.SkipBudget, "right": recommend.SkipCoolDown}, 6 * time.Minute,
 		},
 		"less than a day was observed": {

@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"encoding/json"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -79,19 +78,9 @@ func (c *clients) nodeSLO(ctx context.Context, name string) (*slov1alpha1.NodeSL
 
 // topology reads how a node is built; a missing one is nil without error.
 func (c *clients) topology(ctx context.Context, name string) (*topologyv1alpha1.NodeResourceTopology, error) {
-	r := request{verb: "get", group: topologyv1alpha1.GroupVersion.Group, resource: "noderesourcetopologies", name: name}
-	raw, err := c.slo.Get().AbsPath("/apis", topologyv1alpha1.GroupVersion.Group, topologyv1alpha1.GroupVersion.Version, r.resource, name).
-		MaxRetries(retries).Do(ctx).Raw()
-	err = failure(ctx, r, err)
-	if hasCode(err, finding.NotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
 	topology := &topologyv1alpha1.NodeResourceTopology{}
-	if err := json.Unmarshal(raw, topology); err != nil {
-		return nil, failure(ctx, r, err)
+	if found, err := c.read(ctx, topologyv1alpha1.GroupVersion, "noderesourcetopologies", name, topology); err != nil || !found {
+		return nil, err
 	}
 	return topology, nil
 }

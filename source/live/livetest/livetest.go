@@ -24,6 +24,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 )
@@ -38,6 +39,7 @@ type Server struct {
 	Metrics    []slov1alpha1.NodeMetric
 	NodeSLOs   []slov1alpha1.NodeSLO
 	Topologies []topologyv1alpha1.NodeResourceTopology
+	Devices    []schedulingv1alpha1.Device
 	// Recommendations of analysis.koordinator.sh.
 	Recommendations []analysisv1alpha1.Recommendation
 	// NoCRDs makes slo.koordinator.sh unknown.
@@ -113,7 +115,7 @@ func (s *Server) diagnostics(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// resource serves /api/v1, slo.koordinator.sh, topology.node.k8s.io and analysis.koordinator.sh.
+// resource serves /api/v1, slo.koordinator.sh, scheduling.koordinator.sh, topology.node.k8s.io and analysis.koordinator.sh.
 func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 	path, isCore := strings.CutPrefix(r.URL.Path, "/api/v1/")
 	if !isCore {
@@ -148,7 +150,7 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 
 // ours is what follows the group and version in a path of ours; empty for any other path.
 func ours(path string) string {
-	for _, group := range []string{"/apis/slo.koordinator.sh/v1alpha1/", "/apis/topology.node.k8s.io/v1alpha1/", "/apis/analysis.koordinator.sh/v1alpha1/"} {
+	for _, group := range []string{"/apis/slo.koordinator.sh/v1alpha1/", "/apis/topology.node.k8s.io/v1alpha1/", "/apis/scheduling.koordinator.sh/v1alpha1/", "/apis/analysis.koordinator.sh/v1alpha1/"} {
 		if rest, is := strings.CutPrefix(path, group); is {
 			return rest
 		}
@@ -174,6 +176,8 @@ func (s *Server) objects(resource string) ([]runtime.Object, runtime.Object) {
 		return pointers(s.NodeSLOs), &slov1alpha1.NodeSLOList{}
 	case "recommendations":
 		return pointers(s.Recommendations), &analysisv1alpha1.RecommendationList{}
+	case "devices":
+		return pointers(s.Devices), &schedulingv1alpha1.DeviceList{}
 	case "noderesourcetopologies":
 		return pointers(s.Topologies), &topologyv1alpha1.NodeResourceTopologyList{}
 	default:
