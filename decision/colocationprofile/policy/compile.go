@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
@@ -88,9 +89,10 @@ func (c Compilation) withPolicy(options colocationprofile.Options) Compilation {
 	if len(parts) == 0 {
 		return c
 	}
-	mine := "!" + anyOf(elsewhere)
-	p.define("mine", mine)
-	expression := fmt.Sprintf("!variables.mine ? [] : %s", strings.Join(parts, " + "))
+	expression := strings.Join(parts, " + ")
+	if len(elsewhere) > 0 {
+		expression = fmt.Sprintf("%s ? [] : %s", anyOf(elsewhere), expression)
+	}
 	c.Policy, c.Binding = newPolicy(p.variables, expression, c.Verdicts, options), newBinding()
 	return c
 }
@@ -110,7 +112,8 @@ func (p *program) finish(matches, skipping []string, options colocationprofile.O
 	p.defineTier()
 	translate := "false"
 	if !options.SkipResources && len(matches) > 0 {
-		translate = fmt.Sprintf(`variables.tier != "" && %s && !%s`, anyOf(matches), anyOf(skipping))
+		// A pod that was translated before, and is seen again because another plugin changed it, has nothing left to translate.
+		translate = fmt.Sprintf(`variables.tier != "" && %s && !%s && %s`, anyOf(matches), anyOf(skipping), Requests(corev1.ResourceCPU, corev1.ResourceMemory))
 	}
 	p.defineResources(translate)
 	if options.SkipResourceSpec {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -110,7 +111,8 @@ func TestThePolicyGivesTheSamePodAsTheDecision(t *testing.T) {
 				t.Fatal(err)
 			}
 			compiled := Compile(profiles, profilecases.PriorityClasses(), Options{})
-			got := newEvaluator(t, compiled.Policy).evaluate(t, pod, profilecases.NamespaceLabels())
+			evaluator := newEvaluator(t, compiled.Policy)
+			got := evaluator.evaluate(t, pod, profilecases.NamespaceLabels())
 			want := pod
 			if !test.WantWebhook {
 				if want, err = test.ReadPod(test.WantPod); err != nil {
@@ -119,6 +121,38 @@ func TestThePolicyGivesTheSamePodAsTheDecision(t *testing.T) {
 			}
 			if diff := cmp.Diff(asJSON(t, want), asJSON(t, got)); diff != "" {
 				t.Errorf("pod (-want +got):\n%s", diff)
+			}
+			if !compiled.Repeatable {
+				return
+			}
+			if diff := cmp.Diff(asJSON(t, got), asJSON(t, evaluator.evaluate(t, got, profilecases.NamespaceLabels()))); diff != "" {
+				t.Errorf("the pod, seen again (-first +second):\n%s", diff)
+			}
+		})
+	}
+}
+
+// BenchmarkPolicy is a pod that becomes a batch pod, and the same pod when another plugin lets the API server look again.
+func BenchmarkPolicy(b *testing.B) {
+	all := profilecases.All()
+	test := &all[slices.IndexFunc(all, func(c profilecases.Case) bool {
+		return c.Name == "requests and limits of a batch pod become batch resources"
+	})]
+	profiles, err := test.ReadProfiles()
+	if err != nil {
+		b.Fatal(err)
+	}
+	first, err := test.ReadPod(test.Pod)
+	if err != nil {
+		b.Fatal(err)
+	}
+	evaluator := newEvaluator(b, Compile(profiles, profilecases.PriorityClasses(), Options{}).Policy)
+	again := evaluator.evaluate(b, first, profilecases.NamespaceLabels())
+	for name, pod := range map[string]*corev1.Pod{"first": first, "again": again} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				evaluator.evaluate(b, pod, profilecases.NamespaceLabels())
 			}
 		})
 	}

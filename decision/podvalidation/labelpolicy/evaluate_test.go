@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,7 +54,11 @@ func newValidator(t testing.TB, policy *admissionregistrationv1.ValidatingAdmiss
 	var conditions, messages []plugincel.ExpressionAccessor
 	for _, v := range policy.Spec.Validations {
 		conditions = append(conditions, &validating.ValidationCondition{Expression: v.Expression, Message: v.Message, Reason: v.Reason})
-		messages = append(messages, &validating.MessageExpressionCondition{MessageExpression: v.MessageExpression})
+		var words plugincel.ExpressionAccessor // none where the message is always the same
+		if v.MessageExpression != "" {
+			words = &validating.MessageExpressionCondition{MessageExpression: v.MessageExpression}
+		}
+		messages = append(messages, words)
 	}
 	filter := compiler.CompileCondition(conditions, options, environment.StoredExpressions)
 	words := compiler.CompileCondition(messages, plugincel.OptionalVariableDeclarations{}, environment.StoredExpressions)
@@ -98,15 +103,22 @@ func texts(t testing.TB, v validating.Validator, pod, old *corev1.Pod) []string 
 	return out
 }
 
-// wanted are the refusals of the decision that the policy expresses, and whether it refuses at all for one of them.
+// wanted are the refusals of the decision that the policy expresses. What must not change is refused at once, as the webhook does.
 func wanted(in podvalidation.Input) []string {
-	var out []string
+	var out, changes []string
 	for _, f := range podvalidation.Validate(in) {
 		expressed := slices.Contains(Codes(), f.Code) && (in.Old == nil || f.Code == finding.AdmissionFieldImmutable)
-		if f.Refused && expressed {
-			entry, _ := finding.Lookup(f.Code)
+		switch entry, _ := finding.Lookup(f.Code); {
+		case !f.Refused || !expressed:
+		case f.Code == finding.AdmissionFieldImmutable:
+			changes = append(changes, f.Text())
+		default:
 			out = append(out, f.Text()+". "+entry.Fix.English)
 		}
+	}
+	if len(changes) > 0 {
+		entry, _ := finding.Lookup(finding.AdmissionFieldImmutable)
+		out = append(out, strings.Join(changes, "; ")+". "+entry.Fix.English)
 	}
 	return out
 }

@@ -16,19 +16,39 @@ import (
 // rule is one thing that must hold, and the words in which podvalidation says that it does not.
 type rule struct {
 	code finding.Code
+	// when is a condition without which the rule holds.
+	when string
 	// holds is true for pods that are as they must be.
 	holds string
-	// text is an expression for a string: field and message.
-	text string
+	// message is field and message where they are always the same, and expression one for them, with the code, where they are
+	// not.
+	message, expression string
 }
 
+// validation is the rule. The API server evaluates the words of each rule for each pod, also of those that hold, so that they
+// cost no more than a look at the condition where the rule does not apply.
 func (r rule) validation() admissionregistrationv1.Validation {
-	tail := " (" + string(r.code) + ")"
+	fix := ""
 	if entry, ok := finding.Lookup(r.code); ok {
-		tail += ". " + entry.Fix.English
+		fix = ". " + entry.Fix.English
 	}
-	return admissionregistrationv1.Validation{Expression: r.holds, MessageExpression: r.text + " + " + quote(tail), Reason: new(metav1.StatusReasonForbidden)}
+	out := admissionregistrationv1.Validation{Expression: fmt.Sprintf("!(%s) || %s", r.when, r.holds), Reason: new(metav1.StatusReasonForbidden)}
+	if r.expression == "" {
+		out.Message = r.message + r.tail() + fix
+	} else {
+		out.MessageExpression = fmt.Sprintf(`%s ? %s + %s : ""`, r.when, r.expression, quote(fix))
+	}
+	return out
 }
+
+// tail is what podvalidation ends a message with.
+func (r rule) tail() string { return " (" + string(r.code) + ")" }
+
+// Whether a pod is created or updated. Each expression and each variable costs the API server more than what these compare.
+const (
+	created = "oldObject == null"
+	updated = "oldObject != null"
+)
 
 func quote(text string) string { return strconv.Quote(text) }
 
@@ -46,7 +66,6 @@ func variables() []admissionregistrationv1.Variable {
 		return fmt.Sprintf("has(%[1]s.metadata.%[2]s) ? %[1]s.metadata.%[2]s : {}", object, field)
 	}
 	return []admissionregistrationv1.Variable{
-		{Name: "created", Expression: "oldObject == null"},
 		{Name: "labels", Expression: of("object", "labels")},
 		{Name: "annotations", Expression: of("object", "annotations")},
 		{Name: "oldLabels", Expression: "oldObject == null ? {} : " + of("oldObject", "labels")},
@@ -54,6 +73,7 @@ func variables() []admissionregistrationv1.Variable {
 		{Name: "band", Expression: band("object", "variables.labels")},
 		{Name: "oldBand", Expression: `oldObject == null ? "" : ` + band("oldObject", "variables.oldLabels")},
 		{Name: "batch", Expression: wantsBatch()},
+		{Name: "changes", Expression: changes()},
 	}
 }
 
@@ -101,21 +121,14 @@ func concerned() string {
 // rules are those of podvalidation, in its order.
 func rules(options podvalidation.Options) []rule {
 	out := []rule{{
-		code: finding.AdmissionReservePod, holds: fmt.Sprintf("!variables.created || !(%s in variables.annotations)", quote(podvalidation.AnnotationReservePod)),
-		text: quote("annotations." + podvalidation.AnnotationReservePod + ": " + podvalidation.ReservePodForbidden),
+		code: finding.AdmissionReservePod, when: created, holds: fmt.Sprintf("!(%s in variables.annotations)", quote(podvalidation.AnnotationReservePod)),
+		message: "annotations." + podvalidation.AnnotationReservePod + ": " + podvalidation.ReservePodForbidden,
 	}}
-	for _, key := range podvalidation.ImmutableLabels() {
-		out = append(out, rule{
-			code: finding.AdmissionFieldImmutable, holds: fmt.Sprintf("variables.created || variables.labels[?%[1]s] == variables.oldLabels[?%[1]s]", quote(key)),
-			text: immutable("labels."+key, fmt.Sprintf(`variables.labels[?%s].orValue("")`, quote(key)), fmt.Sprintf(`variables.oldLabels[?%s].orValue("")`, quote(key))),
-		})
-	}
 	out = append(out, rule{
-		code: finding.AdmissionFieldImmutable, text: immutable("spec.priority", "variables.band", "variables.oldBand"),
-		holds: fmt.Sprintf("variables.created || %s in variables.labels || variables.band == variables.oldBand", quote(extension.LabelPodPriorityClass)),
+		code: finding.AdmissionFieldImmutable, when: updated, holds: "size(variables.changes) == 0", expression: `variables.changes.join("; ")`,
 	}, rule{
-		code: finding.AdmissionBatchNeedsBE, holds: fmt.Sprintf("!variables.created || variables.qos == %s || !(variables.batch)", quote(string(extension.QoSBE))),
-		text: quote("labels." + extension.LabelPodQoS + ": " + podvalidation.BatchNeedsBE),
+		code: finding.AdmissionBatchNeedsBE, when: created, holds: fmt.Sprintf("variables.qos == %s || !(variables.batch)", quote(string(extension.QoSBE))),
+		message: "labels." + extension.LabelPodQoS + ": " + podvalidation.BatchNeedsBE,
 	})
 	if options.SkipPriority {
 		return out
@@ -123,9 +136,22 @@ func rules(options podvalidation.Options) []rule {
 	return append(out, combination())
 }
 
+// changes is an expression for the list of what an update changes and must not, in the words of podvalidation.
+func changes() string {
+	var parts []string
+	for _, key := range podvalidation.ImmutableLabels() {
+		after, before := fmt.Sprintf("variables.labels[?%s]", quote(key)), fmt.Sprintf("variables.oldLabels[?%s]", quote(key))
+		parts = append(parts, fmt.Sprintf("(%s == %s ? [] : [%s])", after, before, immutable("labels."+key, after+`.orValue("")`, before+`.orValue("")`)))
+	}
+	parts = append(parts, fmt.Sprintf("(%s in variables.labels || variables.band == variables.oldBand ? [] : [%s])",
+		quote(extension.LabelPodPriorityClass), immutable("spec.priority", "variables.band", "variables.oldBand")))
+	return strings.Join(parts, " + ")
+}
+
 // immutable words a field that changed from one value to another.
 func immutable(field, after, before string) string {
-	return fmt.Sprintf(`%s + %s + %s + %s + %s`, quote(field+`: Invalid value: "`), after, quote(`": field is immutable, it was "`), before, quote(`"`))
+	tail := rule{code: finding.AdmissionFieldImmutable}.tail()
+	return fmt.Sprintf(`%s + %s + %s + %s + %s`, quote(field+`: Invalid value: "`), after, quote(`": field is immutable, it was "`), before, quote(`"`+tail))
 }
 
 // combination forbids the priority bands that do not go with a QoS class.
@@ -136,8 +162,8 @@ func combination() rule {
 			forbidden = append(forbidden, fmt.Sprintf("(variables.qos == %s && variables.band in %s)", quote(string(qos)), list(bands)))
 		}
 	}
-	return rule{
-		code: finding.AdmissionClassForbidden, holds: fmt.Sprintf("!variables.created || !(%s)", strings.Join(forbidden, " || ")),
-		text: fmt.Sprintf(`%s + variables.qos + " and priorityClass=" + variables.band + " cannot be used in combination"`, quote("Pod: Forbidden: "+extension.LabelPodQoS+"=")),
-	}
+	out := rule{code: finding.AdmissionClassForbidden, when: created, holds: fmt.Sprintf("!(%s)", strings.Join(forbidden, " || "))}
+	out.expression = fmt.Sprintf(`%s + variables.qos + " and priorityClass=" + variables.band + %s`, quote("Pod: Forbidden: "+extension.LabelPodQoS+"="),
+		quote(" cannot be used in combination"+out.tail()))
+	return out
 }
