@@ -65,7 +65,7 @@ func newAuditNodeCommand(s *session) *cobra.Command {
 		},
 	}
 	o.output.addFlags(cmd, true)
-	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "After that, print what is added until you interrupt it")
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "After that, print what is added until you interrupt it, also by an agent that is started again")
 	cmd.Flags().Int32Var(&o.tail, "tail", 100, "Begin with this many of the latest entries, 1 to 2048")
 	return cmd
 }
@@ -76,30 +76,39 @@ func (o *auditOptions) run(ctx context.Context, s *session) error {
 		return err
 	}
 	question := &diagnosticsv1alpha1.AuditQuestion{Size: &o.tail}
-	for first := true; ; first = false {
-		answer, err := src.ExplainNode(ctx, o.name, diagnosticsv1alpha1.NodeExplanationSpec{Agent: &diagnosticsv1alpha1.AgentQuestion{
-			Sections: []diagnosticsv1alpha1.AgentSection{diagnosticsv1alpha1.SectionAudit}, Audit: question,
-		}})
-		if errors.Is(ctx.Err(), context.Canceled) && !first {
+	for first, silent := true, false; ; {
+		answer, err := o.ask(ctx, src, question)
+		switch {
+		case !first && errors.Is(ctx.Err(), context.Canceled):
 			return nil
-		}
-		if err != nil {
+		case err != nil:
 			return err
-		}
-		if answer.Status.Agent == nil || answer.Status.Agent.Audit == nil {
+		case answer.Status.Agent != nil && answer.Status.Agent.Audit != nil:
+			if err := o.show(s, answer, first); err != nil || !o.follow {
+				return err
+			}
+			agent := answer.Status.Agent
+			question = &diagnosticsv1alpha1.AuditQuestion{After: &agent.Audit.Last, Instance: agent.Instance, Size: new(int32(2048))}
+			first, silent = false, false
+		case first:
 			return o.unheard(answer)
+		case !silent: // it is started again, as a rule
+			fmt.Fprintf(s.Streams.ErrOut, "The agent of node %s does not answer, waiting for it.\n", o.name)
+			silent = true
 		}
-		if err := o.show(s, answer, first); err != nil || !o.follow {
-			return err
-		}
-		agent := answer.Status.Agent
-		question = &diagnosticsv1alpha1.AuditQuestion{After: &agent.Audit.Last, Instance: agent.Instance, Size: new(int32(2048))}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-s.Clock.After(auditEvery):
 		}
 	}
+}
+
+// ask for a page of the log.
+func (o *auditOptions) ask(ctx context.Context, src source.Source, question *diagnosticsv1alpha1.AuditQuestion) (*diagnosticsv1alpha1.NodeExplanation, error) {
+	return src.ExplainNode(ctx, o.name, diagnosticsv1alpha1.NodeExplanationSpec{Agent: &diagnosticsv1alpha1.AgentQuestion{
+		Sections: []diagnosticsv1alpha1.AgentSection{diagnosticsv1alpha1.SectionAudit}, Audit: question,
+	}})
 }
 
 // show prints a page; only the first one has headers, and later ones only where there is something new.

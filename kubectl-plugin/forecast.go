@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/source"
 )
@@ -110,7 +111,7 @@ func (o *forecastOptions) run(ctx context.Context, s *session) error {
 	return o.check(s, found, missing)
 }
 
-// forecastAll asks every node. What nodes have in common is missing once.
+// forecastAll asks every node. One that went meanwhile is left out, and what nodes have in common is missing once.
 func forecastAll(ctx context.Context, src source.Source, question diagnosticsv1alpha1.NodeExplanationSpec) (*diagnosticsv1alpha1.NodeExplanationList, []diagnosticsv1alpha1.Finding, []string, error) {
 	nodes, err := src.Nodes(ctx, source.NodeQuery{})
 	if err != nil {
@@ -127,6 +128,8 @@ func forecastAll(ctx context.Context, src source.Source, question diagnosticsv1a
 			answer, err := src.ExplainNode(groupContext, nodes.Items[i].Name, *question.DeepCopy())
 			if err == nil {
 				list.Items[i] = *answer
+			} else if coded, has := finding.From(err); has && coded.Code == finding.NotFound {
+				return nil
 			}
 			return err
 		})
@@ -134,6 +137,7 @@ func forecastAll(ctx context.Context, src source.Source, question diagnosticsv1a
 	if err := group.Wait(); err != nil {
 		return nil, nil, nil, err
 	}
+	list.Items = slices.DeleteFunc(list.Items, func(e diagnosticsv1alpha1.NodeExplanation) bool { return e.Spec.NodeName == "" })
 	var found []diagnosticsv1alpha1.Finding
 	var missing []string
 	silent := map[string]int{}

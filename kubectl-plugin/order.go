@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -22,7 +23,7 @@ type (
 var nodeOrders = map[string]func(a, b *node) int{
 	"name":         func(a, b *node) int { return strings.Compare(a.Name, b.Name) },
 	"load":         func(a, b *node) int { return cmp.Compare(loadRank(a.Load.State), loadRank(b.Load.State)) },
-	"age":          olderFirst,
+	"age":          func(a, b *node) int { return oldestFirst(a.Metric.UpdateTime, b.Metric.UpdateTime) },
 	"cpu":          func(a, b *node) int { return largestFirst(a.CPU.Used, b.CPU.Used) },
 	"memory":       func(a, b *node) int { return largestFirst(a.Memory.Used, b.Memory.Used) },
 	"prod-cpu":     func(a, b *node) int { return largestFirst(a.CPU.ProdUsed, b.CPU.ProdUsed) },
@@ -41,8 +42,10 @@ var podOrders = map[string]func(a, b *pod) int{
 	"memory-request": func(a, b *pod) int { return cmp.Compare(b.Memory.Requested, a.Memory.Requested) },
 }
 
-func nodeOrderNames() []string { return slices.Sorted(maps.Keys(nodeOrders)) }
-func podOrderNames() []string  { return slices.Sorted(maps.Keys(podOrders)) }
+// words of --sort-by.
+func words[T any](orders map[string]func(a, b *T) int) []string {
+	return slices.Sorted(maps.Keys(orders))
+}
 
 func largestFirst(a, b *int64) int {
 	switch {
@@ -57,17 +60,17 @@ func largestFirst(a, b *int64) int {
 	}
 }
 
-func olderFirst(a, b *node) int {
-	x, y := a.Metric.UpdateTime, b.Metric.UpdateTime
+// oldestFirst puts what was never seen first.
+func oldestFirst(a, b *metav1.Time) int {
 	switch {
-	case x == nil && y == nil:
+	case a == nil && b == nil:
 		return 0
-	case x == nil:
+	case a == nil:
 		return -1
-	case y == nil:
+	case b == nil:
 		return 1
 	default:
-		return x.Compare(y.Time)
+		return a.Compare(b.Time)
 	}
 }
 
@@ -80,24 +83,19 @@ func loadRank(state diagnosticsv1alpha1.LoadState) int {
 	return len(order)
 }
 
-func sortNodes(items []node, by string) error {
-	if order, ok := nodeOrders[by]; ok || by == "" {
-		if ok {
-			slices.SortStableFunc(items, func(a, b node) int { return order(&a, &b) })
-		}
+// sortItems orders by one of the words, or else by a JSONPath; empty leaves the items as they are.
+func sortItems[T any, P interface {
+	*T
+	runtime.Object
+}](items []T, orders map[string]func(a, b *T) int, by string) error {
+	if by == "" {
 		return nil
 	}
-	return sortByPath(items, by, func(n *node) runtime.Object { return n })
-}
-
-func sortPods(items []pod, by string) error {
-	if order, ok := podOrders[by]; ok || by == "" {
-		if ok {
-			slices.SortStableFunc(items, func(a, b pod) int { return order(&a, &b) })
-		}
+	if order, ok := orders[by]; ok {
+		slices.SortStableFunc(items, func(a, b T) int { return order(&a, &b) })
 		return nil
 	}
-	return sortByPath(items, by, func(p *pod) runtime.Object { return p })
+	return sortByPath(items, by, func(item *T) runtime.Object { return P(item) })
 }
 
 // sortByPath orders by a JSONPath, ascending, as kubectl get --sort-by does; what lacks the value comes first. Numbers

@@ -1,11 +1,7 @@
 package kubectlplugin
 
 import (
-	"maps"
-	"slices"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/runtime"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
@@ -19,21 +15,8 @@ var recommendationOrders = map[string]func(a, b *recommendation) int{
 	"target":         func(a, b *recommendation) int { return strings.Compare(a.Target, b.Target) },
 	"cpu-savings":    func(a, b *recommendation) int { return largestFirst(saved(a, cpuSavings), saved(b, cpuSavings)) },
 	"memory-savings": func(a, b *recommendation) int { return largestFirst(saved(a, memorySavings), saved(b, memorySavings)) },
-	"age": func(a, b *recommendation) int {
-		switch x, y := a.UpdatedAt, b.UpdatedAt; {
-		case x == nil && y == nil:
-			return 0
-		case x == nil:
-			return -1
-		case y == nil:
-			return 1
-		default:
-			return x.Compare(y.Time)
-		}
-	},
+	"age":            func(a, b *recommendation) int { return oldestFirst(a.UpdatedAt, b.UpdatedAt) },
 }
-
-func recommendationOrderNames() []string { return slices.Sorted(maps.Keys(recommendationOrders)) }
 
 func cpuSavings(c *diagnosticsv1alpha1.ContainerRecommendation) *int64    { return c.CPU.Savings }
 func memorySavings(c *diagnosticsv1alpha1.ContainerRecommendation) *int64 { return c.Memory.Savings }
@@ -50,16 +33,6 @@ func saved(r *recommendation, of func(*diagnosticsv1alpha1.ContainerRecommendati
 		}
 	}
 	return sum
-}
-
-func sortRecommendations(items []recommendation, by string) error {
-	if order, ok := recommendationOrders[by]; ok || by == "" {
-		if ok {
-			slices.SortStableFunc(items, func(a, b recommendation) int { return order(&a, &b) })
-		}
-		return nil
-	}
-	return sortByPath(items, by, func(r *recommendation) runtime.Object { return r })
 }
 
 func changedRecommendations(before, now *diagnosticsv1alpha1.RecommendationExplanationList) (*diagnosticsv1alpha1.RecommendationExplanationList, bool) {

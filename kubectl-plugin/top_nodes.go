@@ -39,7 +39,7 @@ type topNodesOptions struct {
 }
 
 func newTopNodesCommand(s *session) *cobra.Command {
-	o := &topNodesOptions{topOptions: topOptions{orders: nodeOrderNames()}}
+	o := &topNodesOptions{topOptions: topOptions{orders: words(nodeOrders)}}
 	cmd := &cobra.Command{
 		Use:               "nodes [NAME...]",
 		Aliases:           []string{"node", "no"},
@@ -68,7 +68,7 @@ func (o *topNodesOptions) ask(ctx context.Context, src source.Source) (*diagnost
 	if err != nil {
 		return nil, err
 	}
-	return list, sortNodes(list.Items, o.sortBy)
+	return list, sortItems(list.Items, nodeOrders, o.sortBy)
 }
 
 // show prints the nodes. Rows that a watch appends have no headers and no total.

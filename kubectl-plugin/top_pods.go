@@ -28,13 +28,12 @@ const topPodsExamples = `  # Pods of the context's namespace
   %[1]s top pods -A -l koordinator.sh/qosClass=BE`
 
 type topPodsOptions struct {
-	topOptions
-	query         source.PodQuery
-	allNamespaces bool
+	topNamespacedOptions
+	node string
 }
 
 func newTopPodsCommand(s *session) *cobra.Command {
-	o := &topPodsOptions{topOptions: topOptions{orders: podOrderNames()}}
+	o := &topPodsOptions{topNamespacedOptions: topNamespacedOptions{topOptions: topOptions{orders: words(podOrders)}, kind: "pod"}}
 	cmd := &cobra.Command{
 		Use:               "pods [NAME...]",
 		Aliases:           []string{"pod", "po"},
@@ -49,54 +48,24 @@ func newTopPodsCommand(s *session) *cobra.Command {
 			return runTop(cmd.Context(), s, &o.topOptions, overview[*diagnosticsv1alpha1.PodOverviewList]{
 				ask: o.ask, changed: changedPods,
 				missing: func(list *diagnosticsv1alpha1.PodOverviewList) []string { return list.Incomplete },
-				show:    func(list *diagnosticsv1alpha1.PodOverviewList, first bool) error { return o.show(s, list, first) },
+				show: func(list *diagnosticsv1alpha1.PodOverviewList, first bool) error {
+					return o.show(s, list, len(list.Items), first, func(w io.Writer, options printer.Options) error {
+						return printer.PodOverviews(w, list, options)
+					})
+				},
 			})
 		},
 	}
 	o.addFlags(cmd, "name, node, qos, cpu, memory, cpu-request, memory-request")
-	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Show the pods of all namespaces")
-	cmd.Flags().StringVar(&o.query.NodeName, "node", "", "Show only the pods bound to this node")
+	cmd.Flags().StringVar(&o.node, "node", "", "Show only the pods bound to this node")
 	must(cmd.RegisterFlagCompletionFunc("node", completeNames(s, source.KindNode, 0)))
 	return cmd
 }
 
-func (o *topPodsOptions) complete(s *session, names []string) error {
-	if len(names) > 0 && o.allNamespaces {
-		return usage("names and --all-namespaces cannot be used together")
-	}
-	if err := o.topOptions.complete(names); err != nil {
-		return err
-	}
-	o.query.Names, o.query.LabelSelector = names, o.selector
-	if o.allNamespaces {
-		return nil
-	}
-	var err error
-	o.query.Namespace, err = s.namespace()
-	return err
-}
-
 func (o *topPodsOptions) ask(ctx context.Context, src source.Source) (*diagnosticsv1alpha1.PodOverviewList, error) {
-	list, err := src.Pods(ctx, o.query)
+	list, err := src.Pods(ctx, source.PodQuery{Namespace: o.namespace, Names: o.names, LabelSelector: o.selector, NodeName: o.node})
 	if err != nil {
 		return nil, err
 	}
-	return list, sortPods(list.Items, o.sortBy)
-}
-
-func (o *topPodsOptions) show(s *session, list *diagnosticsv1alpha1.PodOverviewList, first bool) error {
-	if len(list.Items) == 0 && o.text() {
-		switch {
-		case first && o.query.Namespace == "":
-			fmt.Fprintln(s.Streams.ErrOut, "No pods found.")
-		case first:
-			fmt.Fprintf(s.Streams.ErrOut, "No pods found in namespace %s; -A shows all namespaces.\n", o.query.Namespace)
-		}
-		return nil
-	}
-	return o.print(s, list, "pod", func(w io.Writer, options printer.Options) error {
-		options.NoHeaders = options.NoHeaders || !first
-		options.WithNamespace = o.query.Namespace == ""
-		return printer.PodOverviews(w, list, options)
-	})
+	return list, sortItems(list.Items, podOrders, o.sortBy)
 }

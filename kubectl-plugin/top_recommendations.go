@@ -30,14 +30,10 @@ const topRecommendationsExamples = `  # Recommendations of the context's namespa
   # Why are they not applied?
   %[1]s top recommendations -A -o wide`
 
-type topRecommendationsOptions struct {
-	topOptions
-	query         source.RecommendationQuery
-	allNamespaces bool
-}
+type topRecommendationsOptions struct{ topNamespacedOptions }
 
 func newTopRecommendationsCommand(s *session) *cobra.Command {
-	o := &topRecommendationsOptions{topOptions: topOptions{orders: recommendationOrderNames()}}
+	o := &topRecommendationsOptions{topNamespacedOptions{topOptions: topOptions{orders: words(recommendationOrders)}, kind: "recommendation"}}
 	cmd := &cobra.Command{
 		Use:               "recommendations [NAME...]",
 		Aliases:           []string{"recommendation", "recom"},
@@ -53,38 +49,23 @@ func newTopRecommendationsCommand(s *session) *cobra.Command {
 				ask: o.ask, changed: changedRecommendations,
 				missing: func(list *diagnosticsv1alpha1.RecommendationExplanationList) []string { return list.Incomplete },
 				show: func(list *diagnosticsv1alpha1.RecommendationExplanationList, first bool) error {
-					return o.show(s, list, first)
+					return o.show(s, list, len(list.Items), first, func(w io.Writer, options printer.Options) error {
+						return printer.Recommendations(w, list, options)
+					})
 				},
 			})
 		},
 	}
 	o.addFlags(cmd, "name, target, age, cpu-savings, memory-savings")
-	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Show the Recommendations of all namespaces")
 	return cmd
 }
 
-func (o *topRecommendationsOptions) complete(s *session, names []string) error {
-	if len(names) > 0 && o.allNamespaces {
-		return usage("names and --all-namespaces cannot be used together")
-	}
-	if err := o.topOptions.complete(names); err != nil {
-		return err
-	}
-	o.query.Names, o.query.LabelSelector = names, o.selector
-	if o.allNamespaces {
-		return nil
-	}
-	var err error
-	o.query.Namespace, err = s.namespace()
-	return err
-}
-
 func (o *topRecommendationsOptions) ask(ctx context.Context, src source.Source) (*diagnosticsv1alpha1.RecommendationExplanationList, error) {
-	list, err := recommendations(ctx, src, o.query)
+	list, err := recommendations(ctx, src, source.RecommendationQuery{Namespace: o.namespace, Names: o.names, LabelSelector: o.selector})
 	if err != nil {
 		return nil, err
 	}
-	return list, sortRecommendations(list.Items, o.sortBy)
+	return list, sortItems(list.Items, recommendationOrders, o.sortBy)
 }
 
 // recommendations asks a source that can tell of them.
@@ -94,21 +75,4 @@ func recommendations(ctx context.Context, src source.Source, query source.Recomm
 		return nil, errors.New("list recommendations: this source tells nothing of them")
 	}
 	return recommender.Recommendations(ctx, query)
-}
-
-func (o *topRecommendationsOptions) show(s *session, list *diagnosticsv1alpha1.RecommendationExplanationList, first bool) error {
-	if len(list.Items) == 0 && o.text() {
-		switch {
-		case first && o.query.Namespace == "":
-			fmt.Fprintln(s.Streams.ErrOut, "No recommendations found.")
-		case first:
-			fmt.Fprintf(s.Streams.ErrOut, "No recommendations found in namespace %s; -A shows all namespaces.\n", o.query.Namespace)
-		}
-		return nil
-	}
-	return o.print(s, list, "recommendation", func(w io.Writer, options printer.Options) error {
-		options.NoHeaders = options.NoHeaders || !first
-		options.WithNamespace = o.query.Namespace == ""
-		return printer.Recommendations(w, list, options)
-	})
 }

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
+	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/tui/internal/cell"
 )
 
@@ -48,6 +50,26 @@ func TestMouse(t *testing.T) {
 				t.Errorf("unexpected state (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestTabsFitTheNarrowestTerminal gives a node more and more pods, and points at each tab.
+func TestTabsFitTheNarrowestTerminal(t *testing.T) {
+	r := newRig(t, 30).start().press("enter")
+	for _, pods := range []int{0, 9, 10, 110, 9999} {
+		r.m.nodePods.value = &diagnostics.PodOverviewList{Items: make([]diagnostics.PodOverview, pods)}
+		for tab := range tabNames {
+			r.m.screen().tab = tab
+			line := r.m.drawTabs()
+			if cell.Width(line) > minWidth {
+				t.Errorf("with %d pods the tabs are %d wide", pods, cell.Width(line))
+			}
+			plain := ansi.Strip(line)
+			from := strings.Index(plain, "["+r.m.tabName(tab)+"]")
+			if got, end := r.m.tabAt(from), r.m.tabAt(from+len(r.m.tabName(tab))+1); from < 0 || got != tab || end != tab {
+				t.Errorf("with %d pods, %q has tab %d from column %d, where a click turns to tab %d or %d", pods, plain, tab, from, got, end)
+			}
+		}
 	}
 }
 

@@ -44,15 +44,28 @@ func (m *Model) overview(name string) *diagnostics.NodeOverview {
 }
 
 func (m *Model) drawTabs() string {
-	st, line := m.st, " "
+	st, tabs := m.st, make([]string, nodeTabs)
 	for i := range tabNames {
 		if i == m.screen().tab {
-			line += st.Title.Render("["+m.tabName(i)+"]") + " "
+			tabs[i] = st.Title.Render("[" + m.tabName(i) + "]")
 		} else {
-			line += st.Dim.Render(" "+m.tabName(i)+" ") + " "
+			tabs[i] = st.Dim.Render(" " + m.tabName(i) + " ")
 		}
 	}
-	return line
+	return " " + strings.Join(tabs, cell.Blank(m.tabGap()))
+}
+
+// tabGap is what is between two tabs, beside the cell that each has for its brackets: nothing where a node with many pods makes
+// the tabs wider than the terminal.
+func (m *Model) tabGap() int {
+	width := 1
+	for i := range tabNames {
+		width += cell.Width(m.tabName(i)) + 2
+	}
+	if width+nodeTabs-1 > m.width {
+		return 0
+	}
+	return 1
 }
 
 func (m *Model) tabName(i int) string {
@@ -64,9 +77,9 @@ func (m *Model) tabName(i int) string {
 
 // tabAt is the tab drawn in a column of the terminal; -1 where there is none.
 func (m *Model) tabAt(x int) int {
-	from := 1
+	from, gap := 1, m.tabGap()
 	for i := range tabNames {
-		to := from + cell.Width(m.tabName(i)) + 3
+		to := from + cell.Width(m.tabName(i)) + 2 + gap
 		if x >= from && x < to {
 			return i
 		}

@@ -30,10 +30,7 @@ var recommendationColumns = []column{
 // Recommendations prints a row for each container: what it requests and what is recommended, what that saves in all pods, and how
 // it is applied.
 func Recommendations(w io.Writer, list *diagnosticsv1alpha1.RecommendationExplanationList, o Options) error {
-	t := table{columns: recommendationColumns}
-	if o.WithNamespace {
-		t.columns = append([]column{{header: "NAMESPACE", flexible: 12}}, recommendationColumns...)
-	}
+	l := newListing(recommendationColumns, o)
 	for i := range list.Items {
 		item := &list.Items[i]
 		containers := item.Containers
@@ -41,18 +38,10 @@ func Recommendations(w io.Writer, list *diagnosticsv1alpha1.RecommendationExplan
 			containers = []diagnosticsv1alpha1.ContainerRecommendation{{Name: none, Tier: none}}
 		}
 		for c := range containers {
-			cells := recommendationCells(item, &containers[c], o)
-			if o.WithNamespace {
-				cells = append([]cell{text(item.Namespace)}, cells...)
-			}
-			t.add(cells...)
+			l.add(item.Namespace, recommendationCells(item, &containers[c], o)...)
 		}
 	}
-	hidden, err := t.render(w, o)
-	if err != nil || len(hidden) == 0 {
-		return err
-	}
-	return hiddenNote(w, hidden, o)
+	return l.render(w)
 }
 
 func recommendationCells(r *diagnosticsv1alpha1.RecommendationExplanation, c *diagnosticsv1alpha1.ContainerRecommendation, o Options) []cell {

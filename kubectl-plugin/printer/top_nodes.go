@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
-const shareBarWidth = 24
+const (
+	shareBarWidth = 24
+	// shareColumn is the column of the bars.
+	shareColumn = "CPU-SHARE"
+)
 
 // nodeColumns of `top nodes`. Without -o wide they fit 80 columns: pairs of part/whole, where CPU-USED and MEM-USED are
 // used/allocatable, PROD-CPU used/requested, MID-CPU and BATCH-* requested/offered.
@@ -34,38 +37,18 @@ var nodeColumns = []column{
 	{header: "BATCH-MEM-USED", right: true, wide: true},
 	{header: "FREE-MEM", right: true, wide: true},
 	{header: "RECLAIM-MEM", right: true, wide: true},
-	{header: "CPU-SHARE", drop: 4, terminal: true},
+	{header: shareColumn, drop: 4, terminal: true},
 	{header: "AGE"},
 }
 
 // NodeOverviews prints nodes as rows. On a terminal with room for it each row has a bar of the areas of its CPU.
 func NodeOverviews(w io.Writer, list *diagnosticsv1alpha1.NodeOverviewList, o Options) error {
-	t := table{columns: nodeColumns}
+	o.WithNamespace = false
+	l := newListing(nodeColumns, o)
 	for i := range list.Items {
-		t.add(nodeCells(&list.Items[i], o)...)
+		l.add("", nodeCells(&list.Items[i], o)...)
 	}
-	hidden, err := t.render(w, o)
-	if err != nil || len(hidden) == 0 {
-		return err
-	}
-	return hiddenNote(w, hidden, o)
-}
-
-// hiddenNote says which columns the terminal had no room for. A missing bar is no missing number.
-func hiddenNote(w io.Writer, hidden []string, o Options) error {
-	var named []string
-	for _, header := range hidden {
-		if header != "CPU-SHARE" {
-			named = append(named, header)
-		}
-	}
-	if len(named) == 0 {
-		return nil
-	}
-	var b strings.Builder
-	wrapped(&b, o, 0, o.Style.Paint(Dim, "no room for "+strings.Join(named, ", ")))
-	_, err := io.WriteString(w, b.String())
-	return err
+	return l.render(w)
 }
 
 func nodeCells(n *diagnosticsv1alpha1.NodeOverview, o Options) []cell {

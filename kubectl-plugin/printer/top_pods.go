@@ -24,22 +24,11 @@ var podColumns = []column{
 
 // PodOverviews prints pods as rows: class, band, tier of the request, request against use, and the age of the measurement.
 func PodOverviews(w io.Writer, list *diagnosticsv1alpha1.PodOverviewList, o Options) error {
-	t := table{columns: podColumns}
-	if o.WithNamespace {
-		t.columns = append([]column{{header: "NAMESPACE", flexible: 12}}, podColumns...)
-	}
+	l := newListing(podColumns, o)
 	for i := range list.Items {
-		cells := podCells(&list.Items[i], o)
-		if o.WithNamespace {
-			cells = append([]cell{text(list.Items[i].Namespace)}, cells...)
-		}
-		t.add(cells...)
+		l.add(list.Items[i].Namespace, podCells(&list.Items[i], o)...)
 	}
-	hidden, err := t.render(w, o)
-	if err != nil || len(hidden) == 0 {
-		return err
-	}
-	return hiddenNote(w, hidden, o)
+	return l.render(w)
 }
 
 func podCells(p *diagnosticsv1alpha1.PodOverview, o Options) []cell {
