@@ -17,7 +17,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.git
 COMMANDS := koordctl koord-scheduler koord-manager koord-sandbox koordlet koord-nvml koord-runtime-proxy
 RACE_PACKAGES := ./agent/... ./certificate/... ./controllers/... ./decision/... ./kubectl-plugin/... ./runtimeproxy/... ./scheduler/... ./source/... ./tui/...
 
-.PHONY: help build test test-race e2e guest-test real-node demo generate generate-proto lint bench bench-agent bench-interference bench-manager bench-runtimeproxy bench-scheduler bench-schedulerperf bench-squeeze images clean
+.PHONY: help build test test-race e2e guest-test real-node demo generate generate-proto lint bench bench-agent bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-squeeze images clean
 
 help: ## List the commands.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,6 +67,9 @@ bench: build ## Measure what docs/performance.md reports.
 bench-manager: build ## Measure koord-manager with 5,000 nodes: convergence, steady state, admission, plan (about 25 minutes).
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/manager -koord-manager $(BIN)/koord-manager $(BENCH_FLAGS)
 
+bench-nri: ## Measure what the node agent adds to the start of a container by NRI (in real cgroups as root, in a model of them else; a minute).
+	go run ./bench/nri $(BENCH_FLAGS)
+
 bench-runtimeproxy: build ## Measure what koord-runtime-proxy adds to calls of a container runtime (about 7 minutes).
 	go run ./bench/runtimeproxy -koord-runtime-proxy $(BIN)/koord-runtime-proxy $(BENCH_FLAGS)
 
@@ -87,7 +90,7 @@ bench-interference: real-node ## Measure a service beside a batch job, unmanaged
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/interference -plot docs/images/interference.svg $(BENCH_FLAGS)
 
 images: build ## Write an OCI image of each component to bin/images, without a container engine.
-	cd tools && go tool oci-images -programs koord-manager,koord-scheduler,koordlet -version $(VERSION) -bin $(CURDIR)/$(BIN) -out $(CURDIR)/$(BIN)/images
+	cd tools && go tool oci-images -programs koord-manager,koord-scheduler,koordlet,koordlet-nvml=koordlet+koord-nvml -version $(VERSION) -bin $(CURDIR)/$(BIN) -out $(CURDIR)/$(BIN)/images
 
 clean: ## Remove what the other commands made in this directory.
 	rm -rf $(BIN)

@@ -31,11 +31,15 @@ func containerOf(config *runtimeapi.ContainerConfig, id string) *hookapi.Contain
 	}
 }
 
-// podOfContainer is the pod that a container is made in: as it was run, with what hooks changed, or as the request repeats it.
-func (p *Proxy) podOfContainer(r *runtimeapi.CreateContainerRequest) *hookapi.PodSandboxHookRequest {
+// podOfContainer is the pod that a container is made in: as it was run, with what hooks changed, or as the request repeats it, or
+// else as the runtime tells. It is never nil.
+func (p *Proxy) podOfContainer(ctx context.Context, r *runtimeapi.CreateContainerRequest) *hookapi.PodSandboxHookRequest {
 	pod := p.store.pod(r.PodSandboxId)
-	if pod.GetCgroupParent() != "" || r.SandboxConfig == nil {
+	switch {
+	case pod.GetCgroupParent() != "":
 		return pod
+	case r.SandboxConfig == nil:
+		return p.findPod(ctx, r.PodSandboxId)
 	}
 	return podOf(r.SandboxConfig, pod.GetRuntimeHandler())
 }

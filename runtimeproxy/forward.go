@@ -163,13 +163,13 @@ func downstream(backend grpc.ClientStream, stream grpc.ServerStream) error {
 			return err
 		}
 	}
-	defer func() { stream.SetTrailer(backend.Trailer()) }()
 	for {
 		message := &frame{}
-		switch err := backend.RecvMsg(message); {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
+		if err := backend.RecvMsg(message); err != nil {
+			stream.SetTrailer(backend.Trailer()) // there is one only when the runtime has ended the call
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
 			return err
 		}
 		if err := stream.SendMsg(message); err != nil {

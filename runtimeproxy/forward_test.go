@@ -70,7 +70,7 @@ func TestEverythingPassesByteForByte(t *testing.T) {
 func TestAnswersPassByteForByte(t *testing.T) {
 	r := newRig(t)
 	want := unknown([]byte("\x0a\x01s"))
-	r.runtime.answer = func(string, []byte) ([]byte, error) { return want, nil }
+	r.runtime.answerBy(func(string, []byte) ([]byte, error) { return want, nil })
 	r.start()
 	for _, method := range []string{
 		runtimeapi.RuntimeService_RunPodSandbox_FullMethodName, runtimeapi.RuntimeService_Status_FullMethodName, "/any.Service/Method",
@@ -97,7 +97,7 @@ func TestErrorsPassWithTheirDetails(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.start()
-	r.runtime.answer = func(string, []byte) ([]byte, error) { return nil, refusal.Err() }
+	r.runtime.answerBy(func(string, []byte) ([]byte, error) { return nil, refusal.Err() })
 	for _, method := range []string{
 		runtimeapi.RuntimeService_RunPodSandbox_FullMethodName, runtimeapi.RuntimeService_Status_FullMethodName,
 		runtimeapi.RuntimeService_GetContainerEvents_FullMethodName, "/any.Service/Method",
@@ -155,11 +155,11 @@ func TestACallerThatGoesEndsTheCallOfTheRuntime(t *testing.T) {
 	r := newRig(t)
 	r.start()
 	began, ended := make(chan struct{}), make(chan struct{})
-	r.runtime.answer = func(string, []byte) ([]byte, error) {
+	r.runtime.answerBy(func(string, []byte) ([]byte, error) {
 		close(began)
 		<-ended
 		return nil, nil
-	}
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- r.client.Invoke(ctx, "/any.Service/Slow", &frame{data: sliceOf(nil)}, &frame{}) }()

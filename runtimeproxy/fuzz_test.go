@@ -30,7 +30,7 @@ func FuzzFrames(f *testing.F) {
 	f.Add(uint8(4), []byte("\x0a\x01c"), []byte("\xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, which uint8, request, answer []byte) {
 		method := intercepted[int(which)%len(intercepted)]
-		r.runtime.answer = func(string, []byte) ([]byte, error) { return answer, nil }
+		r.runtime.answerBy(func(string, []byte) ([]byte, error) { return answer, nil })
 		got, err := r.raw(method, request)
 		if err != nil {
 			t.Fatal(err)

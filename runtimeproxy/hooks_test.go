@@ -271,7 +271,7 @@ func TestWhatTheRuntimeRefusedHasNoHooksAfterIt(t *testing.T) {
 	r.start()
 	hooks := &fakeHooks{}
 	r.serveHooks(hooks, "a", hookapi.Fail, hookapi.PostStartContainer, hookapi.PostStopContainer, hookapi.PostStopPodSandbox)
-	r.runtime.answer = func(string, []byte) ([]byte, error) { return nil, status.Error(codes.NotFound, "gone") }
+	r.runtime.answerBy(func(string, []byte) ([]byte, error) { return nil, status.Error(codes.NotFound, "gone") })
 	_, start := r.cri.StartContainer(t.Context(), &runtimeapi.StartContainerRequest{ContainerId: "c"})
 	_, stop := r.cri.StopContainer(t.Context(), &runtimeapi.StopContainerRequest{ContainerId: "c"})
 	_, end := r.cri.StopPodSandbox(t.Context(), &runtimeapi.StopPodSandboxRequest{PodSandboxId: "s"})

@@ -115,7 +115,7 @@ func (p *Proxy) createContainer(ctx context.Context, method string, request *fra
 		if r.Config == nil {
 			return false, nil
 		}
-		pod = p.podOfContainer(r)
+		pod = p.podOfContainer(ctx, r)
 		changed := false
 		for _, server := range p.servers(hookapi.PreCreateContainer, pod.GetLabels()) {
 			answer, err := server.container(ctx, p.options.HookTimeout, hookapi.PreCreateContainer, within(pod, containerOf(r.Config, "")))
@@ -128,7 +128,7 @@ func (p *Proxy) createContainer(ctx context.Context, method string, request *fra
 	}, func(r *runtimeapi.CreateContainerRequest, answer []byte) {
 		var response runtimeapi.CreateContainerResponse
 		if proto.Unmarshal(answer, &response) == nil && response.ContainerId != "" && r.Config != nil {
-			if pod != nil && p.store.pod(r.PodSandboxId).GetCgroupParent() == "" {
+			if r.SandboxConfig != nil && p.store.pod(r.PodSandboxId).GetCgroupParent() == "" {
 				p.store.putPod(r.PodSandboxId, pod)
 			}
 			p.store.putContainer(response.ContainerId, r.PodSandboxId, containerOf(r.Config, response.ContainerId))

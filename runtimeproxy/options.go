@@ -10,13 +10,32 @@ import (
 
 	"github.com/spf13/pflag"
 	"k8s.io/utils/clock"
+
+	"koordinator.sh/koord/api/finding"
 )
 
 // Mode is what the runtime speaks.
 type Mode string
 
-// Containerd stands for every runtime that speaks CRI.
-const Containerd Mode = "Containerd"
+const (
+	// Containerd stands for every runtime that speaks CRI.
+	Containerd Mode = "Containerd"
+	// docker is what configurations of other proxies have for dockerd; it is refused.
+	docker Mode = "Docker"
+)
+
+// refuse explains why a mode cannot be used, and what can be instead; nil for one that can.
+func (m Mode) refuse() error {
+	switch {
+	case m == Containerd:
+		return nil
+	case strings.EqualFold(string(m), string(docker)):
+		return finding.Wrap(fmt.Errorf("backend-runtime-mode %q: dockerd does not speak CRI, and this passes nothing else", m), finding.InvalidArgument,
+			"run cri-dockerd, which kubelet needs for Docker anyway, and start this with --backend-runtime-mode=Containerd --remote-runtime-service-endpoint=/var/run/cri-dockerd.sock")
+	}
+	return finding.Wrap(fmt.Errorf("backend-runtime-mode %.40q: there is none but Containerd", m), finding.InvalidArgument,
+		"leave --backend-runtime-mode out: it stands for every runtime that speaks CRI")
+}
 
 // Bounds of HookTimeout.
 const (
@@ -79,9 +98,12 @@ func (o *Options) validate() error {
 	if o.Endpoint == o.RuntimeEndpoint {
 		problems = append(problems, fmt.Errorf("endpoint %q is the runtime's", o.Endpoint))
 	}
-	if o.Mode != Containerd {
-		problems = append(problems, fmt.Errorf("backend-runtime-mode %q is not Containerd: Docker is reached by cri-dockerd, which speaks CRI too", o.Mode))
+	for _, directory := range []string{o.HookDirectory, o.StateDirectory} {
+		if !filepath.IsAbs(directory) {
+			problems = append(problems, fmt.Errorf("directory %q is not an absolute path", directory))
+		}
 	}
+	problems = append(problems, o.Mode.refuse())
 	if o.HookTimeout < leastTimeout || o.HookTimeout > mostTimeout {
 		problems = append(problems, fmt.Errorf("runtime-hook-timeout %s must lie between %s and %s", o.HookTimeout, leastTimeout, mostTimeout))
 	}

@@ -26,6 +26,8 @@ const (
 	// A runtime that is away is tried again after a time that doubles from firstRedial to lastRedial.
 	firstRedial = 20 * time.Millisecond
 	lastRedial  = time.Second
+	// relearnEvery is how often what is known is compared with what the runtime has.
+	relearnEvery = 5 * time.Minute
 	// grace is how long calls that are under way may take when the proxy ends.
 	grace = 5 * time.Second
 )
@@ -78,20 +80,20 @@ func (p *Proxy) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("start koord-runtime-proxy: %w", err)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	// What calls need outlives them: those that are under way at the end ask hooks, and what they do is kept.
+	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var group sync.WaitGroup
 	defer group.Wait()
 	defer cancel()
-	group.Go(func() { p.registry.run(ctx) })
-	group.Go(func() { p.store.run(ctx, p.options.Clock) })
+	group.Go(func() { p.registry.run(background) })
+	group.Go(func() { p.store.run(background, p.options.Clock) })
 	if p.options.MetricsAddress != "" {
-		if err := p.serveMetrics(ctx, &group); err != nil {
+		if err := p.serveMetrics(background, &group); err != nil {
 			return fmt.Errorf("start koord-runtime-proxy: %w", errors.Join(err, listener.Close()))
 		}
 	}
 	klog.FromContext(ctx).Info("koord-runtime-proxy runs", "endpoint", p.options.Endpoint, "runtime", p.options.RuntimeEndpoint, "mode", p.options.Mode)
-	group.Go(func() { p.learn(ctx) })
+	group.Go(func() { p.learn(background) })
 	return p.serve(ctx, listener)
 }
 
@@ -118,23 +120,25 @@ func (p *Proxy) serve(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// learn asks the runtime once what there is, again and again until it answers.
+// learn asks the runtime what there is, soon again when it does not answer, and after a while when it does: what others told the
+// runtime did not come by here.
 func (p *Proxy) learn(ctx context.Context) {
-	wait := firstRedial
+	retry := firstRedial
 	for {
-		err := p.rebuild(ctx)
-		if err == nil || ctx.Err() != nil {
-			return
-		}
-		if wait == lastRedial {
-			klog.FromContext(ctx).V(2).Info("the runtime does not tell what runs, retrying", "err", err)
+		wait := relearnEvery
+		if err := p.rebuild(ctx); err == nil {
+			retry = firstRedial
+		} else {
+			if retry == lastRedial {
+				klog.FromContext(ctx).V(2).Info("the runtime does not tell what runs, retrying", "err", err)
+			}
+			wait, retry = retry, min(2*retry, lastRedial)
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-p.options.Clock.After(wait):
 		}
-		wait = min(2*wait, lastRedial)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -101,6 +102,7 @@ func (r *registry) look(ctx context.Context) {
 		}
 	}
 	r.servers.Store(&after)
+	maps.DeleteFunc(r.problems, func(name, _ string) bool { return name != "" && !slices.Contains(names, name) })
 	for name, server := range before {
 		if !slices.Contains(after, server) {
 			server.close()

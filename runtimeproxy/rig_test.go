@@ -44,11 +44,17 @@ type received struct {
 
 // fakeRuntime takes any call and remembers what it got, byte for byte.
 type fakeRuntime struct {
-	// answer to a single message; the methods of the default answer make sandbox s and container c.
-	answer func(method string, content []byte) ([]byte, error)
-
 	mu  sync.Mutex
 	got []received
+	// answer to a single message; the methods of the default answer make sandbox s and container c.
+	answer func(method string, content []byte) ([]byte, error)
+}
+
+// answerBy a function from here on: the proxy asks for lists at any time.
+func (f *fakeRuntime) answerBy(answer func(method string, content []byte) ([]byte, error)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.answer = answer
 }
 
 // serve listens until the function it returns is called.
@@ -97,8 +103,11 @@ func (f *fakeRuntime) handle(_ any, stream grpc.ServerStream) error {
 }
 
 func (f *fakeRuntime) answers(method string, content []byte) ([][]byte, error) {
-	if f.answer != nil {
-		answer, err := f.answer(method, content)
+	f.mu.Lock()
+	by := f.answer
+	f.mu.Unlock()
+	if by != nil {
+		answer, err := by(method, content)
 		if err != nil {
 			return nil, err
 		}

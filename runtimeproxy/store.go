@@ -147,7 +147,7 @@ func (s *store) copy() *store {
 	return &store{pods: maps.Clone(s.pods), containers: maps.Clone(s.containers)}
 }
 
-// load reads the checkpoint. One that cannot be read is left, and nothing is known.
+// load reads the checkpoint, before anything else is known. Of one that cannot be read, what can is known.
 func (s *store) load() error {
 	var read kept
 	if _, err := s.file.Load(&read); err != nil {

@@ -40,8 +40,9 @@ type Adjustment struct {
 	Devices []Device
 	// OOMScore is oom_score_adj.
 	OOMScore *int64
-	// Wishes of the container's cgroup, all that there are, by the features that have them: runtimes take only some.
-	Wishes map[string][]executor.Wish
+	// Wishes of the container's cgroup, all that there are, by the features that have them. Partial says that runtimes take only some.
+	Wishes  map[string][]executor.Wish
+	Partial bool
 	// Problems say what could not be read; its effect is left out.
 	Problems []error
 }
@@ -65,7 +66,7 @@ func AdjustmentOf(in qos.Situation, features []qos.Feature, injection Injection,
 		out.Problems = append(out.Problems, failure)
 	}
 	for _, wish := range settled {
-		out.take(in.Layout.Version, wish)
+		out.Partial = !out.take(in.Layout.Version, wish) || out.Partial
 	}
 	if injection.OOMScore {
 		// Without an annotation there is nothing to give: the runtime was told what kubelet gives.
@@ -77,13 +78,14 @@ func AdjustmentOf(in qos.Situation, features []qos.Feature, injection Injection,
 	return out
 }
 
-// take puts a wish where runtimes have a field for it, and where cgroups of version 2 do without one.
-func (a *Adjustment) take(version cgroup.Version, wish executor.Wish) {
+// take puts a wish where runtimes have a field for it, and where cgroups of version 2 do without one. It says whether there is either.
+func (a *Adjustment) take(version cgroup.Version, wish executor.Wish) bool {
 	number, err := strconv.ParseInt(wish.Value, 10, 64)
 	switch {
 	case wish.Setting == executor.Setting(cgroup.CPUSet):
 		a.CPUs = wish.Value
 	case err != nil:
+		return false
 	case wish.Setting == executor.Setting(cgroup.CPUShares) && version == cgroup.V1:
 		a.CPUShares = &number
 	case wish.Setting == executor.Setting(cgroup.CPUQuota):
@@ -91,25 +93,30 @@ func (a *Adjustment) take(version cgroup.Version, wish executor.Wish) {
 	case wish.Setting == executor.Setting(cgroup.MemoryLimit):
 		a.MemoryLimit = &number
 	case version == cgroup.V2:
-		a.unify(wish)
+		return a.unify(wish)
+	default:
+		return false
 	}
+	return true
 }
 
-// unify writes a wish as a file of version 2. Weights are among them: runtimes do not agree on how shares become one.
-func (a *Adjustment) unify(wish executor.Wish) {
+// unify writes a wish as a file of version 2, and says whether it is one. Weights are among them: runtimes do not agree on how shares
+// become one. Of a file that has a line for each device, runtimes write one.
+func (a *Adjustment) unify(wish executor.Wish) bool {
 	setting, is := wish.Setting.(cgroup.Setting)
 	if !is {
-		return
+		return false
 	}
 	file, has := cgroup.Layout{Version: cgroup.V2}.Path(setting, "")
 	content, err := setting.Encode(cgroup.V2, wish.Value)
-	if !has || err != nil {
-		return
+	if _, taken := a.Unified[file]; !has || err != nil || taken {
+		return false
 	}
 	if a.Unified == nil {
 		a.Unified = map[string]string{}
 	}
 	a.Unified[file] = content
+	return true
 }
 
 // Environment lists variables in the order of their names.

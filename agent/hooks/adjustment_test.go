@@ -129,6 +129,23 @@ func service() *corev1.Pod {
 	}
 }
 
+// TestAnnotationsThatNobodyWouldWriteAreNoHarm: users may write them.
+func TestAnnotationsThatNobodyWouldWriteAreNoHarm(t *testing.T) {
+	in, _ := situation(t, cgroup.V2)
+	in.Sys = kernelfs.NewMachine()
+	for _, annotation := range []string{
+		`{"gpu":[null],"rdma":[null]}`, `{"gpu":[null,{"minor":-1}]}`, `{"rdma":[{"id":"../../.."}]}`, `{"gpu":null}`, `null`, `[]`, ``, `{"rdma":[{"extension":{"vfs":[{}]}}]}`,
+	} {
+		sandbox := batch()
+		sandbox.Annotations[extension.AnnotationDeviceAllocated] = annotation
+		pod := sandbox.Pod(in.Layout)
+		got := AdjustmentOf(in, nil, Injection{GPUs: true, RDMA: true}, pod, qos.Container{Name: "main", ID: id, Cgroup: "kubepods/new"})
+		if len(got.Devices) > 0 {
+			t.Errorf("%s gives devices %v", annotation, got.Devices)
+		}
+	}
+}
+
 func TestAPodThatIsKnownIsTakenAsItsObjectIs(t *testing.T) {
 	f := newFixture(t, cgroup.V2)
 	f.in.Pods = []*state.Pod{state.PodOf(service())}
@@ -191,11 +208,13 @@ func TestWhatAHookSetStaysUntilTheAgentKnowsThePod(t *testing.T) {
 	f.kernel.Make(pod + "/" + id)
 	before := f.kernel.Dump()
 	f.advisor.Pod(t.Context(), batch())
-	// The runtime has made the cgroup with the weight that a hook chose, where kubelet wanted the least.
-	if err := f.kernel.Write(pod+"/"+id+"/cpu.weight", "20"); err != nil {
-		t.Fatal(err)
+	// The runtime has made the cgroup with what a hook chose, where kubelet wanted the least weight and no limits.
+	for file, content := range map[string]string{"cpu.weight": "20", "cpu.max": "50000", "memory.max": "1073741824"} {
+		if err := f.kernel.Write(pod+"/"+id+"/"+file, content); err != nil {
+			t.Fatal(err)
+		}
 	}
-	f.advisor.Started(t.Context(), batch(), "main", id, "", map[cgroup.Setting]int64{cgroup.CPUShares: 2})
+	f.advisor.Started(t.Context(), batch(), "main", id, "", &Resources{Values: map[cgroup.Setting]int64{cgroup.CPUShares: 2}})
 	set := func() map[string]string {
 		out := map[string]string{}
 		for path, content := range f.kernel.Dump() {
@@ -239,6 +258,81 @@ func TestWhatAHookSetStaysUntilTheAgentKnowsThePod(t *testing.T) {
 		t.Fatal(err, outcome.Err())
 	}
 	check("when the agent has stopped, as kubelet wanted it", map[string]string{pod + "/" + id + "/cpu.weight": "1"})
+}
+
+// TestNobodyWaitsForTheDiskWhereTheRuntimeHasSetAll: what was there before is written to it, by the agent's next round. What a runtime has no
+// field for is set at once.
+func TestNobodyWaitsForTheDiskWhereTheRuntimeHasSetAll(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		version cgroup.Version
+		object  *corev1.Pod
+		told    *Resources
+		// wantWrites right after the start, and set later at the latest.
+		wantWrites bool
+	}{
+		{name: "all has a field", version: cgroup.V1, told: &Resources{}},
+		{name: "all has a file", version: cgroup.V2, told: &Resources{}},
+		{name: "nothing is known of how it was made", version: cgroup.V2, wantWrites: true},
+		{name: "time that may be saved up has neither", version: cgroup.V1, object: service(), told: &Resources{}, wantWrites: true},
+		{name: "time that may be saved up is a file", version: cgroup.V2, object: service(), told: &Resources{}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFixture(t, test.version)
+			sandbox := batch()
+			if test.object != nil {
+				sandbox = Sandbox{UID: "service", CgroupParent: "/kubepods/burstable/podservice"}
+				f.in.Pods = []*state.Pod{state.PodOf(test.object)}
+				f.advisor.Observe(f.in)
+			}
+			f.kernel.Make(sandbox.CgroupParent[1:] + "/" + id)
+			_, before := f.kernel.Counts()
+			f.advisor.Started(t.Context(), sandbox, "main", id, id, test.told)
+			if _, after := f.kernel.Counts(); after > before != test.wantWrites {
+				t.Errorf("%d files are written at once, want some: %t", after-before, test.wantWrites)
+			}
+			if _, err := f.executor.Apply(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if _, after := f.kernel.Counts(); after == before {
+				t.Error("nothing is set by the next round")
+			}
+		})
+	}
+}
+
+// TestContainersGetBackWhatKubeletWanted: whatever a hook had the runtime set, what it would have set without is restored.
+func TestContainersGetBackWhatKubeletWanted(t *testing.T) {
+	kubepods := map[cgroup.Version]string{cgroup.V1: "cpuset/kubepods/cpuset.cpus", cgroup.V2: "kubepods/cpuset.cpus"}
+	for _, test := range []struct {
+		name    string
+		version cgroup.Version
+		setting cgroup.Setting
+		told    *Resources
+		want    string
+	}{
+		{name: "shares that were told", version: cgroup.V1, setting: cgroup.CPUShares, told: &Resources{Values: map[cgroup.Setting]int64{cgroup.CPUShares: 102}}, want: "102"},
+		{name: "a quota that was told", version: cgroup.V2, setting: cgroup.CPUQuota, told: &Resources{Values: map[cgroup.Setting]int64{cgroup.CPUQuota: 20000}}, want: "20000"},
+		{name: "no quota", version: cgroup.V1, setting: cgroup.CPUQuota, told: &Resources{}, want: "-1"},
+		{name: "no memory limit, said by zero", version: cgroup.V2, setting: cgroup.MemoryLimit, told: &Resources{Values: map[cgroup.Setting]int64{cgroup.MemoryLimit: 0}}, want: "max"},
+		{name: "CPUs of kubelet's static policy", version: cgroup.V1, setting: cgroup.CPUSet, told: &Resources{CPUs: "2-3"}, want: "2-3"},
+		{name: "no CPUs, version 1", version: cgroup.V1, setting: cgroup.CPUSet, told: &Resources{}, want: "0-5"},
+		{name: "no CPUs, version 2", version: cgroup.V2, setting: cgroup.CPUSet, told: &Resources{}, want: "\n"},
+		{name: "a file that was told", version: cgroup.V2, setting: cgroup.MemoryMin, told: &Resources{Unified: map[string]string{"memory.min": "4096"}}, want: "4096"},
+		{name: "a file that was not", version: cgroup.V2, setting: cgroup.MemoryMin, told: &Resources{}, want: "0"},
+		{name: "what depends on the kernel", version: cgroup.V2, setting: cgroup.WmarkRatio, told: &Resources{}},
+		{name: "a container of which nothing is known", version: cgroup.V2, setting: cgroup.CPUQuota},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFixture(t, test.version)
+			if content, err := f.kernel.Read(kubepods[test.version], nil); err != nil {
+				t.Fatal(content, err)
+			}
+			if got := test.told.original(f.advisor.view.Load(), test.setting); got != test.want {
+				t.Errorf("%s gets back %q, want %q", test.setting.Name, got, test.want)
+			}
+		})
+	}
 }
 
 func TestWhatIsAnticipatedEnds(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -114,8 +113,10 @@ func (v *view) pod(sandbox Sandbox) *state.Pod {
 func (a *Advisor) Pod(ctx context.Context, sandbox Sandbox) {
 	v := a.view.Load()
 	pod := v.pod(sandbox)
-	wishes := qos.Expect(v.in, v.features, pod)
-	a.anticipate(ctx, v.in.Layout.Pod(pod.Class(), pod.UID), wishes, anticipation{pod: pod.UID})
+	at := v.in.Layout.Pod(pod.Class(), pod.UID)
+	if a.anticipate(at, qos.Expect(v.in, v.features, pod), anticipation{pod: pod.UID}) {
+		a.apply(ctx, at)
+	}
 }
 
 // Container decides what a container gets. ID may be empty where the runtime has not made one yet.
@@ -130,9 +131,10 @@ func (a *Advisor) Container(ctx context.Context, sandbox Sandbox, name, id strin
 	return out
 }
 
-// Started sets what the features want of the cgroup of a container, which must be there: what the runtime could not set, and what
-// it did, so that the agent knows of it. The cgroup's directory is looked for where it is empty. Originals are what the runtime was told by kubelet, by setting.
-func (a *Advisor) Started(ctx context.Context, sandbox Sandbox, name, id, directory string, originals map[cgroup.Setting]int64) {
+// Started sets what the features want of the cgroup of a container, which must be there, where the runtime could not. Where it could, and
+// told is what kubelet had said before the features did, nobody has to wait for the disk: the agent's next round sees that all is there.
+// The cgroup's directory is looked for where it is empty. What was told is given back when the agent stops; nil gives back what is there.
+func (a *Advisor) Started(ctx context.Context, sandbox Sandbox, name, id, directory string, told *Resources) {
 	v := a.view.Load()
 	pod := v.pod(sandbox)
 	at := v.in.Layout.Pod(pod.Class(), pod.UID)
@@ -143,18 +145,17 @@ func (a *Advisor) Started(ctx context.Context, sandbox Sandbox, name, id, direct
 		return // it has no cgroup, or has ended
 	}
 	at = path.Join(at, directory)
-	wishes := AdjustmentOf(v.in, v.features, Injection{}, pod, qos.Container{Name: name, ID: id, Cgroup: at}).Wishes
-	for _, own := range wishes {
+	adjustment := AdjustmentOf(v.in, v.features, Injection{}, pod, qos.Container{Name: name, ID: id, Cgroup: at})
+	for _, own := range adjustment.Wishes {
 		for i := range own {
-			setting, _ := own[i].Setting.(cgroup.Setting)
-			if original, told := originals[setting]; told {
-				if content, err := setting.Encode(v.in.Layout.Version, strconv.FormatInt(original, 10)); err == nil {
-					own[i].Inherited = content
-				}
+			if original := told.original(v, own[i].Setting); original != "" {
+				own[i].Inherited = original
 			}
 		}
 	}
-	a.anticipate(ctx, at, wishes, anticipation{pod: pod.UID, container: id})
+	if a.anticipate(at, adjustment.Wishes, anticipation{pod: pod.UID, container: id}) && (adjustment.Partial || told == nil) {
+		a.apply(ctx, at)
+	}
 }
 
 // find the directory of a container's cgroup in that of its pod; empty where there is none.
@@ -186,15 +187,21 @@ func (a *Advisor) Forget(uid string) {
 	})
 }
 
-func (a *Advisor) anticipate(ctx context.Context, at string, wishes map[string][]executor.Wish, ahead anticipation) {
+// anticipate what the features want of a cgroup; false for nothing.
+func (a *Advisor) anticipate(at string, wishes map[string][]executor.Wish, ahead anticipation) bool {
 	if len(wishes) == 0 {
-		return
+		return false
 	}
 	ahead.at = a.options.Clock.Now()
 	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.ahead[at] = ahead
 	a.options.Executor.Anticipate(at, wishes)
-	a.mu.Unlock()
+	return true
+}
+
+// apply what is anticipated.
+func (a *Advisor) apply(ctx context.Context, at string) {
 	if outcome, err := a.options.Executor.Apply(ctx); err != nil || outcome.Err() != nil {
 		klog.FromContext(ctx).V(2).Info("not all came true before something started, retrying", "cgroup", at, "err", errors.Join(err, outcome.Err()))
 	}

@@ -45,16 +45,21 @@ func (a *Adjustment) inject(in qos.Situation, injection Injection, pod *corev1.P
 		a.Problems = append(a.Problems, err)
 		return
 	}
-	if gpus := allocated[schedulingv1alpha1.GPU]; injection.GPUs && len(gpus) > 0 {
+	if gpus := present(allocated[schedulingv1alpha1.GPU]); injection.GPUs && len(gpus) > 0 {
 		a.Env = gpuEnv(gpus, pod.Labels[extension.LabelGPUIsolationProvider] == extension.GPUIsolationProviderHAMICore)
 	}
-	if cards := allocated[schedulingv1alpha1.RDMA]; injection.RDMA && len(cards) > 0 && in.Sys != nil {
+	if cards := present(allocated[schedulingv1alpha1.RDMA]); injection.RDMA && len(cards) > 0 && in.Sys != nil {
 		devices, err := rdmaDevices(in.Sys, cards)
 		a.Devices = devices
 		if err != nil {
 			a.Problems = append(a.Problems, err)
 		}
 	}
+}
+
+// present are the allocations that say something: an annotation may have null among them.
+func present(allocations []*extension.DeviceAllocation) []*extension.DeviceAllocation {
+	return slices.DeleteFunc(allocations, func(a *extension.DeviceAllocation) bool { return a == nil })
 }
 
 // gpuEnv names the GPUs by their minor numbers, and for HAMi the share of each.

@@ -12,35 +12,37 @@ import (
 // call is one that kubelet makes.
 type call struct {
 	name string
+	// long calls have answers of many kilobytes, or of many messages.
+	long bool
 	make func(context.Context, runtimeapi.RuntimeServiceClient) error
 }
 
 var calls = []call{
-	{"Version", func(ctx context.Context, c runtimeapi.RuntimeServiceClient) error {
+	{"Version", false, func(ctx context.Context, c runtimeapi.RuntimeServiceClient) error {
 		_, err := c.Version(ctx, &runtimeapi.VersionRequest{})
 		return err
 	}},
-	{"ListContainers (500)", func(ctx context.Context, c runtimeapi.RuntimeServiceClient) error {
+	{"ListContainers (500)", true, func(ctx context.Context, c runtimeapi.RuntimeServiceClient) error {
 		_, err := c.ListContainers(ctx, &runtimeapi.ListContainersRequest{})
 		return err
 	}},
-	{"RunPodSandbox", func(ctx context.Context, c runtimeapi.RuntimeServiceClient) error {
+	{"RunPodSandbox", false, func(ctx context.Context, c runtimeapi.RuntimeServiceClient) error {
 		_, err := c.RunPodSandbox(ctx, &runtimeapi.RunPodSandboxRequest{Config: sandbox})
 		return err
 	}},
-	{"CreateContainer", func(ctx context.Context, c runtimeapi.RuntimeServiceClient) error {
+	{"CreateContainer", false, func(ctx context.Context, c runtimeapi.RuntimeServiceClient) error {
 		_, err := c.CreateContainer(ctx, &runtimeapi.CreateContainerRequest{PodSandboxId: "s", SandboxConfig: sandbox, Config: container})
 		return err
 	}},
-	{"StartContainer", func(ctx context.Context, c runtimeapi.RuntimeServiceClient) error {
+	{"StartContainer", false, func(ctx context.Context, c runtimeapi.RuntimeServiceClient) error {
 		_, err := c.StartContainer(ctx, &runtimeapi.StartContainerRequest{ContainerId: "c"})
 		return err
 	}},
-	{"UpdateContainerResources", func(ctx context.Context, c runtimeapi.RuntimeServiceClient) error {
+	{"UpdateContainerResources", false, func(ctx context.Context, c runtimeapi.RuntimeServiceClient) error {
 		_, err := c.UpdateContainerResources(ctx, &runtimeapi.UpdateContainerResourcesRequest{ContainerId: "c", Linux: &runtimeapi.LinuxContainerResources{CpuShares: 1024}})
 		return err
 	}},
-	{"GetContainerEvents (10)", func(ctx context.Context, c runtimeapi.RuntimeServiceClient) error {
+	{"GetContainerEvents (10)", true, func(ctx context.Context, c runtimeapi.RuntimeServiceClient) error {
 		stream, err := c.GetContainerEvents(ctx, &runtimeapi.GetEventsRequest{})
 		if err != nil {
 			return err

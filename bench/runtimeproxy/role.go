@@ -51,7 +51,29 @@ func with(ctx context.Context, directory, program, hooks string, do func(direct,
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(direct, proxied), closeDirect(), closeProxied())
+	if err = await(ctx, proxied); err == nil {
+		err = do(direct, proxied)
+	}
+	return errors.Join(err, closeDirect(), closeProxied())
+}
+
+// await an answer through the proxy, which does not wait for a runtime that starts.
+func await(ctx context.Context, proxied runtimeapi.RuntimeServiceClient) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		_, err := proxied.Version(ctx, &runtimeapi.VersionRequest{})
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the proxy: %w", err)
+		case <-tick.C:
+		}
+	}
 }
 
 func start(ctx context.Context, command []string) (stop func() error, err error) {

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
 
+	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/cmd/internal/logflags"
 	"koordinator.sh/koord/runtimeproxy"
 )
@@ -21,9 +23,22 @@ var version = "devel"
 
 func main() {
 	if err := newCommand().Execute(); err != nil {
-		fmt.Fprintf(os.Stderr, "error: %v\n", err)
+		tell(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// tell writes an error, and what to do about it where that is known.
+func tell(w io.Writer, err error) {
+	fmt.Fprintf(w, "error: %v\n", err)
+	coded, ok := finding.From(err)
+	if !ok {
+		return
+	}
+	if coded.Hint != "" {
+		fmt.Fprintf(w, "hint: %s\n", coded.Hint)
+	}
+	fmt.Fprintf(w, "%s: see koordctl why %s\n", coded.Code, coded.Code)
 }
 
 func newCommand() *cobra.Command {

@@ -54,11 +54,7 @@ func Listen(path string) (net.Listener, error) {
 	case info.Mode()&fs.ModeSocket == 0:
 		return nil, fmt.Errorf("listen on %q: there is a file that is no socket", path)
 	default:
-		if connection, err := net.Dial("unix", path); err == nil {
-			_ = connection.Close() // it was only to see
-			return nil, fmt.Errorf("listen on %q: another process does", path)
-		}
-		if err := os.Remove(path); err != nil {
+		if err := removeLeft(path); err != nil {
 			return nil, fmt.Errorf("listen on %q: %w", path, err)
 		}
 	}
@@ -67,6 +63,21 @@ func Listen(path string) (net.Listener, error) {
 		return nil, fmt.Errorf("listen on %q: %w", path, err)
 	}
 	return listener, nil
+}
+
+// removeLeft removes a socket on which nobody listens. One that does not answer because its queue is full has a process.
+func removeLeft(path string) error {
+	connection, err := net.Dial("unix", path)
+	switch {
+	case err == nil:
+		_ = connection.Close() // it was only to see
+		return errors.New("another process does")
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // it went since
+	case !errors.Is(err, unix.ECONNREFUSED):
+		return fmt.Errorf("see whether another process does: %w", err)
+	}
+	return os.Remove(path)
 }
 
 // listen makes the socket. Whoever connects before it has its mode is turned away by Check.

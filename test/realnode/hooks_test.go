@@ -42,7 +42,8 @@ func TestContainersStartWithTheirValues(t *testing.T) {
 	r := newBareRuntime(t)
 	t.Run("by NRI", func(t *testing.T) {
 		connected := r.connect(t)
-		wantHooked(t, r, r.dial(t, r.socket), "nri")
+		batch, id := wantHooked(t, r, r.dial(t, r.socket), "nri")
+		defer wantGivenBack(t, r, batch, id)
 		t.Run("after containerd was killed", func(t *testing.T) {
 			before := connected.Load()
 			r.kill()
@@ -57,7 +58,8 @@ func TestContainersStartWithTheirValues(t *testing.T) {
 		})
 	})
 	t.Run("by koord-runtime-proxy", func(t *testing.T) {
-		wantHooked(t, r, r.dial(t, r.proxy(t)), "proxy")
+		batch, id := wantHooked(t, r, r.dial(t, r.proxy(t)), "proxy")
+		wantGivenBack(t, r, batch, id)
 	})
 	t.Run("without a hook, they have what kubelet says", func(t *testing.T) {
 		client := r.dial(t, r.socket)
@@ -74,11 +76,25 @@ var (
 		"requests":{"kubernetes.io/batch-cpu":"500","kubernetes.io/batch-memory":"1Gi"},"limits":{"kubernetes.io/batch-cpu":"500","kubernetes.io/batch-memory":"1Gi"}}}}`}
 )
 
+// wantGivenBack stops the agent's writing: a batch pod's container then has what kubelet had said of it, and not what a hook did.
+func wantGivenBack(t *testing.T, r *bareRuntime, batch *runtimePod, id string) {
+	t.Helper()
+	if outcome, err := r.writer.Restore(t.Context()); err != nil || outcome.Err() != nil {
+		t.Fatal(err, outcome.Err())
+	}
+	want := map[cgroup.Setting]string{cgroup.CPUShares: r.shares(2), cgroup.CPUQuota: "-1"}
+	if swap := filepath.Join("memory", r.layout.Kubepods(), "memory.memsw.limit_in_bytes"); !r.tree.Exists(swap) {
+		want[cgroup.MemoryLimit] = "-1" // with that file, what a runtime bounded cannot be lifted
+	}
+	batch.want(t, id, want)
+}
+
 // wantHooked makes a batch pod of which nobody but the runtime tells, a service that the API server told of, and one with a CPU
-// of its own.
-func wantHooked(t *testing.T, r *bareRuntime, client runtimeapi.RuntimeServiceClient, name string) {
-	batch := r.makePod(t, corev1.PodQOSBestEffort, name+"-batch")
-	id := batch.create(t, client, batchLabels, batchAnnotations)
+// of its own. It returns the batch pod and its container.
+func wantHooked(t *testing.T, r *bareRuntime, client runtimeapi.RuntimeServiceClient, name string) (batch *runtimePod, container string) {
+	batch = r.makePod(t, corev1.PodQOSBestEffort, name+"-batch")
+	container = batch.create(t, client, batchLabels, batchAnnotations)
+	id := container
 	batch.start(t, client, id)
 	batch.want(t, id, map[cgroup.Setting]string{cgroup.CPUShares: r.shares(512), cgroup.CPUQuota: "50000", cgroup.MemoryLimit: "1073741824"})
 	batch.want(t, "", map[cgroup.Setting]string{cgroup.CPUQuota: "50000", cgroup.MemoryLimit: "1073741824"})
@@ -105,6 +121,7 @@ func wantHooked(t *testing.T, r *bareRuntime, client runtimeapi.RuntimeServiceCl
 		t.Fatal(err)
 	}
 	owner.want(t, id, map[cgroup.Setting]string{cgroup.CPUSet: "1", cgroup.CPUShares: r.shares(2048)})
+	return batch, container
 }
 
 // agent is the part of the node's agent that answers hooks.
@@ -126,7 +143,7 @@ func (r *bareRuntime) agent(t *testing.T) *hooks.Advisor {
 			},
 		},
 	}
-	r.advisor = hooks.NewAdvisor(hooks.Options{Executor: writer, Situation: r.situation, Features: features, Clock: clock.RealClock{}})
+	r.writer, r.advisor = writer, hooks.NewAdvisor(hooks.Options{Executor: writer, Situation: r.situation, Features: features, Clock: clock.RealClock{}})
 	return r.advisor
 }
 

@@ -12,10 +12,10 @@ import (
 	"syscall"
 	"testing"
 
+	"koordinator.sh/koord/agent/executor"
+	"koordinator.sh/koord/agent/hooks"
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
-
-	"koordinator.sh/koord/agent/hooks"
 	"koordinator.sh/koord/agent/qos"
 	"koordinator.sh/koord/test/sandboxtest"
 )
@@ -28,8 +28,9 @@ type bareRuntime struct {
 	process     *exec.Cmd
 	tree        *files.Real
 	layout      cgroup.Layout
-	// advisor and situation of the agent that was started last.
+	// advisor, writer of cgroups and situation of the agent that was started last.
 	advisor   *hooks.Advisor
+	writer    *executor.Executor
 	situation qos.Situation
 }
 

@@ -25,6 +25,8 @@ const (
 	// A runtime that is away is tried again after a time that doubles from firstRetry to lastRetry.
 	firstRetry = time.Second
 	lastRetry  = 30 * time.Second
+	// lastMoment is how long the library may take to end by itself when its connection has.
+	lastMoment = time.Second
 	// settled is how long a connection must have lasted for the next attempt to come soon again.
 	settled = time.Minute
 )
@@ -85,13 +87,27 @@ func connect(ctx context.Context, options Options) error {
 	select {
 	case err := <-done:
 		return err
+	case <-ctx.Done():
 	case <-ended:
-		// A plugin whose connection ends before it was configured waits for ever, and is left.
-		select {
-		case err := <-done:
-			return err
-		case <-options.Clock.After(firstRetry):
-			return errors.New("the runtime has ended the connection")
-		}
 	}
+	select {
+	case err := <-done:
+		return err
+	case <-options.Clock.After(lastMoment):
+	}
+	// The library waits for the runtime to configure the plugin even when nobody can any more.
+	_ = watched.Close() // it may have ended
+	if waiting, is := plugin.(configurable); is {
+		go func() { _, _ = waiting.Configure(ctx, &api.ConfigureRequest{}) }() // only so that it waits no longer
+	}
+	select {
+	case <-done:
+	case <-options.Clock.After(lastMoment): // it is left
+	}
+	return errors.New("the runtime has ended the connection before it took the plugin")
+}
+
+// configurable is what the runtime calls of a plugin.
+type configurable interface {
+	Configure(context.Context, *api.ConfigureRequest) (*api.ConfigureResponse, error)
 }

@@ -23,7 +23,7 @@ type changes interface {
 
 // set adds all values of an adjustment that are others than there are, and says whether there were any.
 func set(to changes, wanted hooks.Adjustment, there *api.LinuxResources) bool {
-	told, changed := valuesOf(there), false
+	told, changed := resourcesOf(there).Values, false
 	differs := func(value *int64, setting cgroup.Setting) bool {
 		if value == nil || *value == told[setting] || *value < 0 && told[setting] == 0 {
 			return false
@@ -76,17 +76,13 @@ func adjust(wanted hooks.Adjustment, there *api.LinuxResources) *api.ContainerAd
 	return out
 }
 
-// valuesOf are the values that a runtime was told.
-func valuesOf(resources *api.LinuxResources) map[cgroup.Setting]int64 {
-	out := map[cgroup.Setting]int64{}
-	if shares := resources.GetCpu().GetShares(); shares != nil {
-		out[cgroup.CPUShares] = int64(min(shares.GetValue(), uint64(cfs.MostShares)))
+// resourcesOf are those that a runtime was told.
+func resourcesOf(in *api.LinuxResources) *hooks.Resources {
+	return &hooks.Resources{
+		Values: map[cgroup.Setting]int64{
+			cgroup.CPUShares: int64(min(in.GetCpu().GetShares().GetValue(), uint64(cfs.MostShares))), cgroup.CPUQuota: in.GetCpu().GetQuota().GetValue(),
+			cgroup.MemoryLimit: in.GetMemory().GetLimit().GetValue(),
+		},
+		CPUs: in.GetCpu().GetCpus(), Unified: in.GetUnified(),
 	}
-	if quota := resources.GetCpu().GetQuota(); quota != nil {
-		out[cgroup.CPUQuota] = quota.GetValue()
-	}
-	if limit := resources.GetMemory().GetLimit(); limit != nil {
-		out[cgroup.MemoryLimit] = limit.GetValue()
-	}
-	return out
 }

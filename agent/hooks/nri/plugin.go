@@ -4,13 +4,11 @@ import (
 	"context"
 	"path"
 	"strings"
-	"sync"
 
 	"github.com/containerd/nri/pkg/api"
 	"k8s.io/klog/v2"
 
 	"koordinator.sh/koord/agent/hooks"
-	"koordinator.sh/koord/agent/host/cgroup"
 )
 
 // Plugin answers the runtime. It never fails a call: what it cannot decide stays as the runtime was told, and the agent sets it
@@ -18,38 +16,31 @@ import (
 type Plugin struct {
 	advisor   *hooks.Advisor
 	connected func()
-
-	mu sync.Mutex
-	// told is what kubelet told the runtime of containers that are made and not yet started, by ID.
-	told map[string]told
-}
-
-// told is of one container.
-type told struct {
-	pod    string
-	values map[cgroup.Setting]int64
+	// pending containers by ID.
+	pending *hooks.Pending
 }
 
 func newPlugin(options Options) *Plugin {
-	return &Plugin{advisor: options.Advisor, connected: options.Connected, told: map[string]told{}}
+	return &Plugin{advisor: options.Advisor, connected: options.Connected, pending: hooks.NewPending(options.Clock)}
 }
 
-// Synchronize is called after the plugin has connected, with all that there is. What was made meanwhile gets what it lacks.
+// Synchronize is called after the plugin has connected, with all that there is. What was made meanwhile and has not started gets what
+// it lacks. What runs is the agent's own: it keeps what was there before it writes, which a runtime does not.
 func (p *Plugin) Synchronize(ctx context.Context, pods []*api.PodSandbox, containers []*api.Container) ([]*api.ContainerUpdate, error) {
 	sandboxes := make(map[string]*api.PodSandbox, len(pods))
 	for _, pod := range pods {
 		sandboxes[pod.GetId()] = pod
 	}
-	p.mu.Lock()
-	clear(p.told)
-	p.mu.Unlock()
+	p.pending.Clear()
 	var updates []*api.ContainerUpdate
 	for _, container := range containers {
 		pod := sandboxes[container.GetPodSandboxId()]
-		if pod == nil || container.GetState() != api.ContainerState_CONTAINER_CREATED && container.GetState() != api.ContainerState_CONTAINER_RUNNING {
+		if pod == nil || container.GetState() != api.ContainerState_CONTAINER_CREATED {
 			continue
 		}
-		if update := p.update(ctx, pod, container, container.GetLinux().GetResources()); update != nil {
+		resources := container.GetLinux().GetResources()
+		p.pending.Made(pod.GetUid(), container.GetId(), resourcesOf(resources))
+		if update := p.update(ctx, pod, container, resources); update != nil {
 			update.SetIgnoreFailure() // it may have ended since
 			updates = append(updates, update)
 		}
@@ -69,13 +60,7 @@ func (p *Plugin) RunPodSandbox(ctx context.Context, pod *api.PodSandbox) error {
 
 // RemovePodSandbox ends what is remembered of a pod.
 func (p *Plugin) RemovePodSandbox(_ context.Context, pod *api.PodSandbox) error {
-	p.mu.Lock()
-	for id, told := range p.told {
-		if told.pod == pod.GetUid() {
-			delete(p.told, id)
-		}
-	}
-	p.mu.Unlock()
+	p.pending.Forget(pod.GetUid())
 	p.advisor.Forget(pod.GetUid())
 	return nil
 }
@@ -84,20 +69,15 @@ func (p *Plugin) RemovePodSandbox(_ context.Context, pod *api.PodSandbox) error 
 func (p *Plugin) CreateContainer(ctx context.Context, pod *api.PodSandbox, container *api.Container) (*api.ContainerAdjustment, []*api.ContainerUpdate, error) {
 	adjustment := p.advisor.Container(ctx, sandboxOf(pod), container.GetName(), container.GetId())
 	resources := container.GetLinux().GetResources()
-	p.mu.Lock()
-	p.told[container.GetId()] = told{pod: pod.GetUid(), values: valuesOf(resources)}
-	p.mu.Unlock()
+	p.pending.Made(pod.GetUid(), container.GetId(), resourcesOf(resources))
 	return adjust(adjustment, resources), nil, nil
 }
 
 // StartContainer is called when the container's cgroup is there, and its process waits to be let go.
 func (p *Plugin) StartContainer(ctx context.Context, pod *api.PodSandbox, container *api.Container) error {
-	p.mu.Lock()
-	told := p.told[container.GetId()]
-	delete(p.told, container.GetId())
-	p.mu.Unlock()
+	told := p.pending.Started(container.GetId())
 	if directory := directoryOf(container); directory != "" {
-		p.advisor.Started(ctx, sandboxOf(pod), container.GetName(), container.GetId(), directory, told.values)
+		p.advisor.Started(ctx, sandboxOf(pod), container.GetName(), container.GetId(), directory, told)
 	}
 	return nil
 }

@@ -24,14 +24,16 @@ import (
 	"koordinator.sh/koord/decision/cpuset"
 )
 
-// runtimes starts the part of a runtime that NRI is in it, with one container that was there before.
+// runtimes starts the part of a runtime that NRI is in it, with two containers that were there before, of which one runs.
 func runtimes(t *testing.T, directory string, synchronized chan<- []*api.ContainerUpdate) *adaptation.Adaptation {
 	t.Helper()
 	pod, container := pods()
-	container.State = api.ContainerState_CONTAINER_RUNNING
+	container.State = api.ContainerState_CONTAINER_CREATED
+	_, running := pods()
+	running.Id, running.State = "r", api.ContainerState_CONTAINER_RUNNING
 	runtime, err := adaptation.New("test", "2.4.2",
 		func(ctx context.Context, call adaptation.SyncCB) error {
-			updates, err := call(ctx, []*api.PodSandbox{pod}, []*api.Container{container})
+			updates, err := call(ctx, []*api.PodSandbox{pod}, []*api.Container{container, running})
 			if len(updates) > 0 { // the library asks once when nobody has connected yet
 				synchronized <- updates
 			}

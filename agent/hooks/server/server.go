@@ -6,12 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"google.golang.org/grpc"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 
 	"koordinator.sh/koord/agent/hooks"
 	"koordinator.sh/koord/agent/host/cgroup"
@@ -28,6 +29,8 @@ type Options struct {
 	// Directory is where the proxy looks for registrations, and Policy what it does while the server is away.
 	Directory string
 	Policy    hookapi.FailurePolicy
+	// Clock is real time where it is nil.
+	Clock clock.PassiveClock
 }
 
 // registration is the name of the file by which the server makes itself known.
@@ -36,8 +39,11 @@ const registration = "koordlet.json"
 // largest message, in bytes: annotations of pods can be long.
 const largest = 64 << 20
 
-// Run serves until the context ends. It makes the server known once it listens, and takes that back at the end.
-func Run(ctx context.Context, options Options) error {
+// Run serves until the context ends. It makes the server known once it listens, and takes that back when it does no longer.
+func Run(ctx context.Context, options Options) (err error) {
+	if options.Clock == nil {
+		options.Clock = clock.RealClock{}
+	}
 	if err := os.MkdirAll(filepath.Dir(options.Endpoint), 0o755); err != nil {
 		return fmt.Errorf("serve hooks: %w", err)
 	}
@@ -46,7 +52,7 @@ func Run(ctx context.Context, options Options) error {
 		return fmt.Errorf("serve hooks: %w", err)
 	}
 	server := grpc.NewServer(grpc.Creds(peer.Credentials()), grpc.MaxRecvMsgSize(largest))
-	hookapi.Register(server, &answers{advisor: options.Advisor, told: map[key]map[cgroup.Setting]int64{}})
+	hookapi.Register(server, &answers{advisor: options.Advisor, pending: hooks.NewPending(options.Clock)})
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	if err := register(options); err != nil {
@@ -55,14 +61,19 @@ func Run(ctx context.Context, options Options) error {
 	}
 	klog.FromContext(ctx).Info("hooks are served", "endpoint", options.Endpoint, "registration", filepath.Join(options.Directory, registration))
 	select {
-	case err := <-served:
-		return fmt.Errorf("serve hooks: %w", err)
+	case problem := <-served:
+		return errors.Join(fmt.Errorf("serve hooks: %w", problem), unregister(options))
 	case <-ctx.Done():
 	}
-	err = os.Remove(filepath.Join(options.Directory, registration))
+	err = unregister(options)
 	server.Stop()
 	<-served
-	if err != nil {
+	return err
+}
+
+// unregister takes the file away; it may have gone.
+func unregister(options Options) error {
+	if err := os.Remove(filepath.Join(options.Directory, registration)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("take back the registration of hooks: %w", err)
 	}
 	return nil
@@ -91,19 +102,11 @@ func register(options Options) error {
 	return nil
 }
 
-// key of a container that is about to be made.
-type key struct {
-	pod, container string
-	attempt        uint32
-}
-
 // answers implements hookapi.Server.
 type answers struct {
 	advisor *hooks.Advisor
-
-	mu sync.Mutex
-	// told is what kubelet told of containers that are made and not yet started.
-	told map[key]map[cgroup.Setting]int64
+	// pending containers by keyOf, because they have no ID before they are made.
+	pending *hooks.Pending
 }
 
 // Pod implements hookapi.Server.
@@ -112,15 +115,8 @@ func (a *answers) Pod(ctx context.Context, hook hookapi.Hook, r *hookapi.PodSand
 		a.advisor.Pod(ctx, sandboxOf(r.GetPodMeta(), r.GetLabels(), r.GetAnnotations(), r.GetCgroupParent()))
 		return &hookapi.PodSandboxHookResponse{}, nil
 	}
-	uid := r.GetPodMeta().GetUid()
-	a.mu.Lock()
-	for key := range a.told {
-		if key.pod == uid {
-			delete(a.told, key)
-		}
-	}
-	a.mu.Unlock()
-	a.advisor.Forget(uid)
+	a.pending.Forget(r.GetPodMeta().GetUid())
+	a.advisor.Forget(r.GetPodMeta().GetUid())
 	return &hookapi.PodSandboxHookResponse{}, nil
 }
 
@@ -128,46 +124,41 @@ func (a *answers) Pod(ctx context.Context, hook hookapi.Hook, r *hookapi.PodSand
 func (a *answers) Container(ctx context.Context, hook hookapi.Hook, r *hookapi.ContainerResourceHookRequest) (*hookapi.ContainerResourceHookResponse, error) {
 	sandbox := sandboxOf(r.GetPodMeta(), r.GetPodLabels(), r.GetPodAnnotations(), r.GetPodCgroupParent())
 	meta := r.GetContainerMata()
-	at := key{sandbox.UID, meta.GetName(), meta.GetAttempt()}
 	switch hook {
 	case hookapi.PreCreateContainer:
-		a.mu.Lock()
-		a.told[at] = valuesOf(r.GetContainerResources())
-		a.mu.Unlock()
+		a.pending.Made(sandbox.UID, keyOf(sandbox.UID, meta), resourcesOf(r.GetContainerResources()))
 		return answerOf(a.advisor.Container(ctx, sandbox, meta.GetName(), meta.GetId()), r.GetContainerResources(), true), nil
 	case hookapi.PreUpdateContainerResources:
 		return answerOf(a.advisor.Container(ctx, sandbox, meta.GetName(), meta.GetId()), r.GetContainerResources(), false), nil
 	case hookapi.PostStartContainer: // before that, it has no cgroup
-		a.mu.Lock()
-		told := a.told[at]
-		delete(a.told, at)
-		a.mu.Unlock()
-		a.advisor.Started(ctx, sandbox, meta.GetName(), meta.GetId(), "", told)
+		a.advisor.Started(ctx, sandbox, meta.GetName(), meta.GetId(), "", a.pending.Started(keyOf(sandbox.UID, meta)))
 	}
 	return &hookapi.ContainerResourceHookResponse{}, nil
+}
+
+// keyOf a container of a pod, one for each attempt.
+func keyOf(pod string, meta *hookapi.ContainerMetadata) string {
+	return fmt.Sprintf("%s/%s/%d", pod, meta.GetName(), meta.GetAttempt())
 }
 
 func sandboxOf(meta *hookapi.PodSandboxMetadata, labels, annotations map[string]string, parent string) hooks.Sandbox {
 	return hooks.Sandbox{Namespace: meta.GetNamespace(), Name: meta.GetName(), UID: meta.GetUid(), Labels: labels, Annotations: annotations, CgroupParent: parent}
 }
 
-// valuesOf are the values that kubelet told; zero says nothing.
-func valuesOf(r *hookapi.LinuxContainerResources) map[cgroup.Setting]int64 {
-	out := map[cgroup.Setting]int64{}
-	for setting, value := range map[cgroup.Setting]int64{
-		cgroup.CPUShares: r.GetCpuShares(), cgroup.CPUQuota: r.GetCpuQuota(), cgroup.MemoryLimit: r.GetMemoryLimitInBytes(),
-	} {
-		if value != 0 {
-			out[setting] = value
-		}
+// resourcesOf are those that kubelet told; zero says nothing.
+func resourcesOf(r *hookapi.LinuxContainerResources) *hooks.Resources {
+	return &hooks.Resources{
+		Values: map[cgroup.Setting]int64{
+			cgroup.CPUShares: r.GetCpuShares(), cgroup.CPUQuota: r.GetCpuQuota(), cgroup.MemoryLimit: r.GetMemoryLimitInBytes(),
+		},
+		CPUs: r.GetCpusetCpus(), Unified: r.GetUnified(),
 	}
-	return out
 }
 
-// answerOf an adjustment. What is there already is left out, and so is no limit where there was none. Environments and scores are
-// of containers that are made; the protocol has no devices.
+// answerOf an adjustment. Amounts that are there already are left out, and so is no limit where there was none; the proxy sees by itself
+// what of the rest is new. Environments and scores are of containers that are made; the protocol has no devices.
 func answerOf(wanted hooks.Adjustment, there *hookapi.LinuxContainerResources, made bool) *hookapi.ContainerResourceHookResponse {
-	told, resources := valuesOf(there), &hookapi.LinuxContainerResources{Unified: wanted.Unified, CpusetCpus: wanted.CPUs}
+	told, resources := resourcesOf(there).Values, &hookapi.LinuxContainerResources{Unified: wanted.Unified, CpusetCpus: wanted.CPUs}
 	take := func(to, value *int64, setting cgroup.Setting) {
 		if value != nil && *value != told[setting] && (*value > 0 || told[setting] > 0) {
 			*to = *value

@@ -108,7 +108,10 @@ func TestContainersGetWhatTheAgentWants(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", hook, diff)
 		}
 	}
-	if _, err := client.Container(t.Context(), hookapi.PostStartContainer, request()); err != nil {
+	// Of another attempt the server was not told before, so that what the runtime did is not known.
+	unknown := request()
+	unknown.ContainerMata.Attempt = 1
+	if _, err := client.Container(t.Context(), hookapi.PostStartContainer, unknown); err != nil {
 		t.Fatal(err)
 	}
 	if content, err := kernel.Read(shares, nil); err != nil || string(content) != "20\n" {

@@ -1,0 +1,46 @@
+package hooks
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	clocktesting "k8s.io/utils/clock/testing"
+)
+
+func TestWhatWasToldIsKnownUntilAContainerStarts(t *testing.T) {
+	clock := clocktesting.NewFakeClock(start)
+	pending := NewPending(clock)
+	told := &Resources{CPUs: "1"}
+	for _, container := range []string{"a", "b", "c"} {
+		pending.Made("pod", container, told)
+	}
+	if pending.Started("a") != told || pending.Started("a") != nil {
+		t.Error("what was told is not known once")
+	}
+	pending.Forget("another")
+	if pending.Started("b") != told {
+		t.Error("what was told is forgotten with another pod")
+	}
+	pending.Forget("pod")
+	if pending.Started("c") != nil {
+		t.Error("what was told is known when the pod has gone")
+	}
+}
+
+// TestContainersThatNeverStartAreForgotten although nobody tells of them: a pod may fail to make one again and again.
+func TestContainersThatNeverStartAreForgotten(t *testing.T) {
+	clock := clocktesting.NewFakeClock(start)
+	pending := NewPending(clock)
+	for i := range 1000 {
+		pending.Made("pod", strconv.Itoa(i), &Resources{})
+		clock.Step(time.Minute)
+	}
+	if got := len(pending.containers); got > 12 {
+		t.Errorf("%d containers are remembered", got)
+	}
+	pending.Clear()
+	if len(pending.containers) > 0 {
+		t.Error("containers are remembered after all were forgotten")
+	}
+}
