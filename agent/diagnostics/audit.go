@@ -14,6 +14,7 @@ import (
 
 	"koordinator.sh/koord/agent/audit"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/reviewhttp"
 )
 
 const (
@@ -47,7 +48,7 @@ func (a *auditPages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	size, err := pageSize(query.Get("size"))
 	if err != nil {
-		fail(w, r, err)
+		reviewhttp.Fail(w, r, err)
 		return
 	}
 	if query.Get("follow") == "true" {
@@ -56,7 +57,7 @@ func (a *auditPages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	below, err := a.position(query.Get("pageToken"))
 	if err != nil {
-		fail(w, r, err)
+		reviewhttp.Fail(w, r, err)
 		return
 	}
 	entries := a.log.Latest(below, size)
@@ -64,7 +65,7 @@ func (a *auditPages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if count := len(entries); count > 0 && entries[count-1].Number > a.log.Oldest() {
 		answer.NextPageToken = a.token(entries[count-1].Number)
 	}
-	reply(w, r, http.StatusOK, answer)
+	reviewhttp.Reply(w, r, http.StatusOK, answer)
 }
 
 func pageSize(text string) (int, error) {
@@ -104,7 +105,7 @@ func (a *auditPages) position(token string) (uint64, error) {
 func (a *auditPages) follow(w http.ResponseWriter, r *http.Request, size int) {
 	defer a.followers.Add(-1)
 	if a.followers.Add(1) > maxFollowers {
-		fail(w, r, apierrors.NewTooManyRequests("too many follow the audit log", 10))
+		reviewhttp.Fail(w, r, apierrors.NewTooManyRequests("too many follow the audit log", 10))
 		return
 	}
 	control := http.NewResponseController(w)

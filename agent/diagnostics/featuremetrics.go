@@ -29,17 +29,18 @@ type BurstFigure struct {
 
 // ServiceFigure is how much one pod is disturbed.
 type ServiceFigure struct {
-	Namespace, Pod string
+	Namespace, Pod, UID string
 	// CPI is cycles per instruction; 0 while none was measured.
 	CPI float64
 	// Pressure is the percentage of the time in which tasks waited, by resource and degree; nil while it was not measured.
 	Pressure []PressureFigure
 }
 
-// PressureFigure is one percentage: of cpu, memory or io; in which some or all (full) tasks waited.
+// PressureFigure is one percentage: of cpu, mem or io; in which some or all (full) tasks waited; over some seconds.
 type PressureFigure struct {
 	Resource, Degree string
 	Percent          float64
+	OverSeconds      int
 }
 
 // CookieFigure is the cookie of one pod.
@@ -53,7 +54,7 @@ var describedFeatures = map[string]description{
 	"container_scaled_cfs_burst_us": {"CPU time that a container may save and use at once, in microseconds.", []string{"node", "pod_namespace", "pod_name", "container_name"}},
 	"container_scaled_cfs_quota_us": {"CPU quota of a container that may burst, in microseconds per 100 ms.", []string{"node", "pod_namespace", "pod_name", "container_name"}},
 	"pod_cpi":                       {"Cycles per instruction of a pod, as last measured.", []string{"node", "pod_namespace", "pod_name"}},
-	"pod_psi":                       {"Percentage of the time in which tasks of a pod waited.", []string{"node", "pod_namespace", "pod_name", "psi_resource_type", "psi_degree"}},
+	"pod_psi":                       {"Percentage of the time in which tasks of a pod waited.", []string{"node", "pod_namespace", "pod_name", "pod_uid", "psi_resource_type", "psi_precision", "psi_degree"}},
 	"pod_core_sched_cookie":         {"The cookie of a pod under core scheduling; always 1.", []string{"node", "pod_namespace", "pod_name", "core_sched_group", "core_sched_cookie"}},
 }
 
@@ -78,7 +79,7 @@ func (s *scrape) features(f *FeatureFigures) {
 			s.gauge("pod_cpi", service.CPI, service.Namespace, service.Pod)
 		}
 		for _, pressure := range service.Pressure {
-			s.gauge("pod_psi", pressure.Percent, service.Namespace, service.Pod, pressure.Resource, pressure.Degree)
+			s.gauge("pod_psi", pressure.Percent, service.Namespace, service.Pod, service.UID, pressure.Resource, pressure.precision(), pressure.Degree)
 		}
 	}
 	for i := range f.Cookies {

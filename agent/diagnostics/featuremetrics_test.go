@@ -12,7 +12,7 @@ func TestFiguresOfFeaturesBecomeMetrics(t *testing.T) {
 		return Figures{Node: "n", Features: FeatureFigures{
 			Groups:   []GroupFigure{{Name: "BE", Occupancy: 4096, Total: new(2e6)}},
 			Bursts:   []BurstFigure{{"shop", "web-0", "main", 20000, 250000}},
-			Services: []ServiceFigure{{Namespace: "shop", Pod: "web-0", CPI: 1.5, Pressure: []PressureFigure{{"cpu", "some", 12.5}}}, {Namespace: "shop", Pod: "new"}},
+			Services: []ServiceFigure{{Namespace: "shop", Pod: "web-0", UID: "u", CPI: 1.5, Pressure: []PressureFigure{{"mem", "some", 12.5, 10}}}, {Namespace: "shop", Pod: "new"}},
 			Cookies:  []CookieFigure{{"shop", "web-0", "web", "77"}},
 		}}
 	})
@@ -28,7 +28,7 @@ koordlet_pod_core_sched_cookie{core_sched_cookie="77",core_sched_group="web",nod
 koordlet_pod_cpi{node="n",pod_name="web-0",pod_namespace="shop"} 1.5
 # HELP koordlet_pod_psi Percentage of the time in which tasks of a pod waited.
 # TYPE koordlet_pod_psi gauge
-koordlet_pod_psi{node="n",pod_name="web-0",pod_namespace="shop",psi_degree="some",psi_resource_type="cpu"} 12.5
+koordlet_pod_psi{node="n",pod_name="web-0",pod_namespace="shop",pod_uid="u",psi_degree="some",psi_precision="avg10",psi_resource_type="mem"} 12.5
 # HELP koordlet_resctrl_llc_occupancy Bytes of the last-level cache that a group has filled.
 # TYPE koordlet_resctrl_llc_occupancy gauge
 koordlet_resctrl_llc_occupancy{group="BE",node="n"} 4096

@@ -2,10 +2,7 @@ package diagnostics
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"mime"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -14,11 +11,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/klog/v2"
 
 	"koordinator.sh/koord/agent/audit"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/reviewhttp"
 )
 
 // Paths of the secured port.
@@ -32,8 +28,6 @@ const (
 )
 
 const (
-	// maxBody bounds a question, in bytes.
-	maxBody = 64 << 10
 	// maxAnswering bounds the questions that are answered at the same time, so that they take little of the node, and maxWaiting
 	// those that wait for their turn beside.
 	maxAnswering = 4
@@ -68,7 +62,8 @@ func Secured(options Options) http.Handler {
 		mux.Handle("GET "+AuditPath, &auditPages{log: options.Audit, instance: options.Instance})
 	}
 	if options.Metrics != nil {
-		mux.Handle("GET "+MetricsPath, promhttp.HandlerFor(options.Metrics, promhttp.HandlerOpts{MaxRequestsInFlight: maxAnswering}))
+		// One metric that cannot be told, such as of two things of one name, is no reason to tell none.
+		mux.Handle("GET "+MetricsPath, promhttp.HandlerFor(options.Metrics, promhttp.HandlerOpts{MaxRequestsInFlight: maxAnswering, ErrorHandling: promhttp.ContinueOnError}))
 	}
 	return mux
 }
@@ -99,30 +94,29 @@ type explanations struct {
 
 // ServeHTTP answers one question.
 func (e *explanations) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost {
-		w.Header().Set("Allow", http.MethodPost)
-		fail(w, r, apierrors.NewMethodNotSupported(diagnosticsv1alpha1.Resource("nodeexplanations"), r.Method))
+	if err := reviewhttp.CheckMethod(w, r, resource); err != nil {
+		reviewhttp.Fail(w, r, err)
 		return
 	}
 	defer e.waiting.Add(-1)
 	if e.waiting.Add(1) > maxAnswering+maxWaiting {
-		fail(w, r, apierrors.NewTooManyRequests("too many explanations at once", 1))
+		reviewhttp.Fail(w, r, apierrors.NewTooManyRequests("too many explanations at once", 1))
 		return
 	}
 	question, err := decode(w, r)
 	if err != nil {
-		fail(w, r, err)
+		reviewhttp.Fail(w, r, err)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
 	defer cancel()
 	answer, err := e.answer(ctx, question)
 	if err != nil {
-		fail(w, r, err)
+		reviewhttp.Fail(w, r, err)
 		return
 	}
 	question.Status = diagnosticsv1alpha1.NodeExplanationStatus{Agent: &answer}
-	reply(w, r, http.StatusOK, question)
+	reviewhttp.Reply(w, r, http.StatusOK, question)
 }
 
 // answer waits for its turn.
@@ -136,18 +130,14 @@ func (e *explanations) answer(ctx context.Context, question *diagnosticsv1alpha1
 	}
 }
 
+// resource of what is asked.
+var resource = diagnosticsv1alpha1.Resource("nodeexplanations")
+
 // decode reads a question; one that names no section asks all.
 func decode(w http.ResponseWriter, r *http.Request) (*diagnosticsv1alpha1.NodeExplanation, error) {
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		return nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, r.Method, diagnosticsv1alpha1.Resource("nodeexplanations"), "",
-			fmt.Sprintf("content type %q is not application/json", r.Header.Get("Content-Type")), 0, true)
-	}
 	question := &diagnosticsv1alpha1.NodeExplanation{}
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(question); err != nil {
-		if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-			return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d bytes", maxBody))
-		}
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("decode the question: %v", err))
+	if err := reviewhttp.Decode(w, r, resource, question); err != nil {
+		return nil, err
 	}
 	if question.Spec.NodeName == "" {
 		return nil, apierrors.NewBadRequest("spec.nodeName is empty")
@@ -160,27 +150,3 @@ func decode(w http.ResponseWriter, r *http.Request) (*diagnosticsv1alpha1.NodeEx
 
 // UnknownNode is the error for a node whose agent this is not.
 func UnknownNode(name string) error { return apierrors.NewNotFound(corev1.Resource("nodes"), name) }
-
-// fail turns any error into a metav1.Status.
-func fail(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		err = apierrors.NewTimeoutError("the explanation took too long: "+err.Error(), 1)
-	}
-	status := apierrors.NewInternalError(err).Status()
-	if known := apierrors.APIStatus(nil); errors.As(err, &known) {
-		status = known.Status()
-	}
-	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
-	if details := status.Details; details != nil && details.RetryAfterSeconds > 0 {
-		w.Header().Set("Retry-After", fmt.Sprint(details.RetryAfterSeconds))
-	}
-	reply(w, r, int(status.Code), &status)
-}
-
-func reply(w http.ResponseWriter, r *http.Request, code int, object any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	if err := json.NewEncoder(w).Encode(object); err != nil {
-		klog.FromContext(r.Context()).V(2).Info("an answer was not sent", "err", err)
-	}
-}

@@ -17,6 +17,7 @@ import (
 
 	"koordinator.sh/koord/agent/audit"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/reviewhttp"
 )
 
 // echo answers with the sections that it was asked for.
@@ -75,9 +76,9 @@ func TestQuestionsAreChecked(t *testing.T) {
 		"no node":                         {"POST", "application/json", `{}`, 400, "spec.nodeName is empty"},
 		"no JSON":                         {"POST", "application/json", `{`, 400, "decode the question"},
 		"another type":                    {"POST", "text/plain", `{}`, 415, "is not application/json"},
-		"no type":                         {"POST", "", `{}`, 415, "is not application/json"},
+		"no type":                         {"POST", "", `{}`, 400, "spec.nodeName is empty"},
 		"a question that is read":         {"GET", "application/json", ``, 405, "MethodNotAllowed"},
-		"one that is too large to decode": {"POST", "application/json", `{"spec":{"nodeName":"` + strings.Repeat("n", maxBody) + `"}}`, 413, "limit is"},
+		"one that is too large to decode": {"POST", "application/json", `{"spec":{"nodeName":"` + strings.Repeat("n", reviewhttp.MaxBody) + `"}}`, 413, "limit is"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -276,6 +277,22 @@ func TestQuestionsWaitForTheirTurnAndNotForEver(t *testing.T) {
 	for range asked - 3 {
 		if code := <-codes; code != http.StatusOK {
 			t.Errorf("status %d of one that waited", code)
+		}
+	}
+}
+
+// TestOneMetricThatCannotBeToldIsNotAll has two groups of one name, and one whose name is no text.
+func TestOneMetricThatCannotBeToldIsNotAll(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(NewCollector(func() Figures {
+		return Figures{Node: "node-1", Started: time.Unix(7, 0), Features: FeatureFigures{Groups: []GroupFigure{{Name: "root"}, {Name: "root"}, {Name: "\xff"}}}}
+	}))
+	server := httptest.NewServer(Secured(Options{Explainer: echo{}, Metrics: registry}))
+	t.Cleanup(server.Close)
+	code, body := do(t, "GET", server.URL+MetricsPath, "", "")
+	for _, want := range []string{`koordlet_start_time{node="node-1"} 7`, `group="root"`, "group=\"\uFFFD\""} {
+		if code != 200 || !strings.Contains(string(body), want) {
+			t.Errorf("status %d, without %s:\n%s", code, want, body)
 		}
 	}
 }

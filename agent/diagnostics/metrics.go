@@ -2,53 +2,14 @@ package diagnostics
 
 import (
 	"strconv"
-	"time"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"koordinator.sh/koord/agent/executor"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/cpuset"
 	"koordinator.sh/koord/decision/podrequest"
 )
-
-// Figures are what metrics are made of; a nil pointer is not known.
-type Figures struct {
-	Node    string
-	Started time.Time
-	// Used by the node, and by what is no pod.
-	Used, System *podrequest.Amount
-	// Budget is what best-effort pods may use while they are held back, and the others what is used by pods above best effort and
-	// by best-effort pods, in milli-cores.
-	Budget, AboveUsed, BestEffortUsed *int64
-	// Policy of the suppression.
-	Policy string
-	// Pools of CPUs by name, with their CPUs.
-	Shared, BestEffort []Pool
-	// Evictions by the reason of their events.
-	Evictions map[string]int
-	// Reclaimable and Peak are predicted, by the name of the predictor.
-	Reclaimable, Peak map[string]podrequest.Amount
-	// Allocatable of the node by resource, as numbers of Kubernetes.
-	Allocatable map[string]float64
-	// InForce and Wanted count values of cgroups by feature.
-	Wanted, InForce map[string]int32
-	// Features are what single features measure and set.
-	Features FeatureFigures
-	// AuditEntries that were ever written.
-	AuditEntries uint64
-	// Writes counts what became of what features want, and OriginalsKept says whether what was there before can be kept; nil is not
-	// known.
-	Writes        map[string]executor.Tally
-	OriginalsKept *bool
-}
-
-// Pool is CPUs of one NUMA node.
-type Pool struct {
-	NUMANode string
-	CPUs     string
-	Count    int
-}
 
 // collector makes metrics of figures when it is asked.
 type collector struct {
@@ -77,8 +38,15 @@ var described = map[string]description{
 	"cpuset_be_share_pool_info":           {"CPUs that best-effort pods share, as a list; always 1.", []string{"node", "numa_node", "cpuset"}},
 	"pod_eviction":                        {"Pods that were evicted, by reason.", []string{"node", "reason"}},
 	"node_predicted_resource_reclaimable": {"What prod pods are predicted not to need.", []string{"node", "predictor", "resource", "unit"}},
+	"node_priority_resource_reclaimable":  {"What pods of a priority will not need, as it is reported.", []string{"node", "priority", "resource", "unit"}},
 	"node_predicted_resource_peak":        {"The peak that is predicted.", []string{"node", "predictor", "resource", "unit"}},
-	"node_resource_allocatable":           {"What the node offers, by resource.", []string{"node", "resource"}},
+	"node_resource_allocatable":           {"What the node offers, by resource.", []string{"node", "resource", "unit"}},
+	"node_metric_node_usage":              {"What the node uses on average, as it is reported.", []string{"node", "resource", "unit"}},
+	"node_metric_numa_node_usage":         {"What is used of a NUMA node on average, as it is reported.", []string{"node", "numa_node_id", "resource", "unit"}},
+	"node_metric_numa_system_usage":       {"What is used of a NUMA node beside its pods.", []string{"node", "numa_node_id", "resource", "unit"}},
+	"host_application_resource_usage":     {"What an application outside of Kubernetes uses, in cores and bytes.", []string{"node", "host_application_name", "priority_class", "qos", "resource"}},
+	"pod_eviction_detail":                 {"Evictions among the latest hundred, by pod and reason.", []string{"node", "pod_namespace", "pod_name", "reason"}},
+	"collect_node_cpu_info_status":        {"How often the machine was asked how its CPUs are built, by whether it told.", []string{"node", "status"}},
 	"feature_values_wanted":               {"Values of cgroups that a feature wants.", []string{"node", "feature"}},
 	"feature_values_in_force":             {"Values of cgroups that a feature wants and that are in force.", []string{"node", "feature"}},
 	"feature_writes_total":                {"Values that a feature wanted, by what became of the write: done, refused by the kernel, vanished before.", []string{"node", "feature", "result"}},
@@ -89,7 +57,7 @@ var described = map[string]description{
 // NewCollector returns a collector of the agent's metrics. The figures are asked for at each scrape.
 func NewCollector(figures func() Figures) prometheus.Collector {
 	c := &collector{figures: figures, descs: map[string]*prometheus.Desc{}}
-	for _, metrics := range []map[string]description{described, describedFeatures} {
+	for _, metrics := range []map[string]description{described, describedFeatures, describedContainers} {
 		for name, is := range metrics {
 			c.descs[name] = prometheus.NewDesc("koordlet_"+name, is.help, is.labels, nil)
 		}
@@ -110,28 +78,102 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	s := scrape{collector: c, to: to, node: f.Node}
 	s.gauge("start_time", float64(f.Started.Unix()))
 	s.counter("audit_entries_total", float64(f.AuditEntries))
-	if f.Used != nil {
-		s.gauge("node_used_cpu_cores", cores(f.Used.MilliCPU))
-		s.gauge("node_used_memory_bytes", float64(f.Used.Memory))
-	}
-	if f.System != nil {
-		s.amount("node_metric_system_usage", *f.System)
-	}
+	s.usage(&f)
 	s.suppression(&f)
 	s.pools("cpuset_share_pool", f.Shared)
 	s.pools("cpuset_be_share_pool", f.BestEffort)
-	for reason, count := range f.Evictions {
-		s.counter("pod_eviction", float64(count), reason)
-	}
+	s.evictions(&f)
 	for predictor, amount := range f.Reclaimable {
 		s.amount("node_predicted_resource_reclaimable", amount, predictor)
 	}
 	for predictor, amount := range f.Peak {
 		s.amount("node_predicted_resource_peak", amount, predictor)
 	}
-	for resource, value := range f.Allocatable {
-		s.gauge("node_resource_allocatable", value, resource)
+	if f.ProdReclaimable != nil {
+		s.amount("node_priority_resource_reclaimable", *f.ProdReclaimable, string(extension.PriorityProd))
 	}
+	for resource, value := range f.Allocatable {
+		s.gauge("node_resource_allocatable", value, resource, unitOf(resource))
+	}
+	for told, count := range f.Described {
+		s.counter("collect_node_cpu_info_status", float64(count), map[bool]string{true: "succeeded", false: "failed"}[told])
+	}
+	s.writes(&f)
+	s.features(&f.Features)
+	s.containers(f.Containers)
+}
+
+// scrape is one Collect.
+type scrape struct {
+	*collector
+	to   chan<- prometheus.Metric
+	node string
+}
+
+func (s *scrape) gauge(name string, value float64, labels ...string) {
+	s.tell(name, prometheus.GaugeValue, value, labels)
+}
+
+func (s *scrape) counter(name string, value float64, labels ...string) {
+	s.tell(name, prometheus.CounterValue, value, labels)
+}
+
+// tell sends one metric. Names that others gave, as of directories, may be no text.
+func (s *scrape) tell(name string, kind prometheus.ValueType, value float64, labels []string) {
+	values := make([]string, 1, len(labels)+1)
+	values[0] = s.node
+	for _, label := range labels {
+		values = append(values, strings.ToValidUTF8(label, "\uFFFD"))
+	}
+	s.to <- prometheus.MustNewConstMetric(s.descs[name], kind, value, values...)
+}
+
+// amount of CPU and memory; further labels come before those.
+func (s *scrape) amount(name string, amount podrequest.Amount, labels ...string) {
+	s.gauge(name, cores(amount.MilliCPU), append(append([]string{}, labels...), "cpu", "core")...)
+	s.gauge(name, float64(amount.Memory), append(append([]string{}, labels...), "memory", "byte")...)
+}
+
+// usage of the node and what it is divided into.
+func (s *scrape) usage(f *Figures) {
+	if f.Used != nil {
+		s.gauge("node_used_cpu_cores", cores(f.Used.MilliCPU))
+		s.gauge("node_used_memory_bytes", float64(f.Used.Memory))
+	}
+	if f.Average != nil {
+		s.amount("node_metric_node_usage", *f.Average)
+	}
+	if f.System != nil {
+		s.amount("node_metric_system_usage", *f.System)
+	}
+	for _, numa := range f.NUMANodes {
+		id := strconv.Itoa(int(numa.ID))
+		s.amount("node_metric_numa_node_usage", numa.Node, id)
+		s.amount("node_metric_numa_system_usage", numa.System, id)
+	}
+	for _, application := range f.Applications {
+		labels := []string{application.Name, application.Priority, application.QoS}
+		s.gauge("host_application_resource_usage", cores(application.Used.MilliCPU), append(labels, "cpu")...)
+		s.gauge("host_application_resource_usage", float64(application.Used.Memory), append(labels, "memory")...)
+	}
+}
+
+// evictions by reason, and of the latest the pods.
+func (s *scrape) evictions(f *Figures) {
+	for reason, count := range f.Evictions {
+		s.counter("pod_eviction", float64(count), reason)
+	}
+	pods := map[EvictedFigure]int{}
+	for _, pod := range f.Evicted {
+		pods[pod]++
+	}
+	for pod, count := range pods {
+		s.counter("pod_eviction_detail", float64(count), pod.Namespace, pod.Pod, pod.Reason)
+	}
+}
+
+// writes of values of cgroups.
+func (s *scrape) writes(f *Figures) {
 	for feature, tally := range f.Writes {
 		s.counter("feature_writes_total", float64(tally.Writes), feature, "done")
 		s.counter("feature_writes_total", float64(tally.Refused), feature, "refused")
@@ -144,32 +186,10 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 		}
 		s.gauge("originals_kept", kept)
 	}
-	s.features(&f.Features)
 	for feature, count := range f.Wanted {
 		s.gauge("feature_values_wanted", float64(count), feature)
 		s.gauge("feature_values_in_force", float64(f.InForce[feature]), feature)
 	}
-}
-
-// scrape is one Collect.
-type scrape struct {
-	*collector
-	to   chan<- prometheus.Metric
-	node string
-}
-
-func (s *scrape) gauge(name string, value float64, labels ...string) {
-	s.to <- prometheus.MustNewConstMetric(s.descs[name], prometheus.GaugeValue, value, append([]string{s.node}, labels...)...)
-}
-
-func (s *scrape) counter(name string, value float64, labels ...string) {
-	s.to <- prometheus.MustNewConstMetric(s.descs[name], prometheus.CounterValue, value, append([]string{s.node}, labels...)...)
-}
-
-// amount of CPU and memory; further labels come before those.
-func (s *scrape) amount(name string, amount podrequest.Amount, labels ...string) {
-	s.gauge(name, cores(amount.MilliCPU), append(append([]string{}, labels...), "cpu", "core")...)
-	s.gauge(name, float64(amount.Memory), append(append([]string{}, labels...), "memory", "byte")...)
 }
 
 func (s *scrape) suppression(f *Figures) {
@@ -189,6 +209,17 @@ func (s *scrape) pools(name string, pools []Pool) {
 		s.gauge(name+"_cpu_cores", float64(pool.Count), pool.NUMANode)
 		s.gauge(name+"_info", 1, pool.NUMANode, pool.CPUs)
 	}
+}
+
+// unitOf a resource of a node, as Koordinator names units: batch and mid CPU are counted in thousandths.
+func unitOf(resource string) string {
+	switch {
+	case resource == "cpu":
+		return "core"
+	case resource == "memory" || resource == "ephemeral-storage" || strings.HasSuffix(resource, "-memory") || strings.HasPrefix(resource, "hugepages-"):
+		return "byte"
+	}
+	return "integer"
 }
 
 func cores(milli int64) float64 { return float64(milli) / 1000 }

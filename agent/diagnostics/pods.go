@@ -1,14 +1,21 @@
 package diagnostics
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"koordinator.sh/koord/agent/executor"
+	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/agent/qos"
+	"koordinator.sh/koord/agent/state"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
 // Place is where the cgroups of a pod are.
 type Place struct {
+	// Of is the pod, without what is set for it.
+	Of diagnosticsv1alpha1.PodSettings
 	// Pod is the cgroup of the pod, and Above those that hold it, the nearest last.
 	Pod   string
 	Above []string
@@ -16,17 +23,49 @@ type Place struct {
 	Containers map[string]string
 }
 
+// PlaceOf is the place of a pod with the containers of it that run.
+func PlaceOf(layout cgroup.Layout, pod *state.Pod, containers []qos.Container) Place {
+	place := Place{
+		Of: diagnosticsv1alpha1.PodSettings{
+			Namespace: pod.Object.Namespace, Name: pod.Object.Name, QoSClass: string(pod.QoS()), KubernetesQoSClass: pod.Class(),
+		},
+		Pod: layout.Pod(pod.Class(), pod.UID), Above: []string{layout.QoS(pod.Class())}, Containers: map[string]string{},
+	}
+	for _, container := range containers {
+		place.Containers[container.Cgroup] = container.Name
+	}
+	return place
+}
+
+// AskedPod says whether a question is about a pod; one that names none is about all.
+func AskedPod(question *diagnosticsv1alpha1.AgentQuestion, namespace, name string) bool {
+	return question.PodName == "" || question.PodName == name && question.PodNamespace == namespace
+}
+
+// UnknownPod says that the pod of a question is none of the agent's.
+func UnknownPod(question *diagnosticsv1alpha1.AgentQuestion) string {
+	return fmt.Sprintf("the agent knows no pod %s/%s: it is not bound to this node, or has ended", question.PodNamespace, question.PodName)
+}
+
+// Pods tells what is set for the pods at some places, with what is in force right now.
+func Pods(from *executor.Executor, places []Place) []diagnosticsv1alpha1.PodSettings {
+	if len(places) == 0 {
+		return nil
+	}
+	targets := from.Inspect(func(of string) bool {
+		return slices.ContainsFunc(places, func(place Place) bool { return place.Asked(of) })
+	})
+	out := make([]diagnosticsv1alpha1.PodSettings, len(places))
+	for i := range places {
+		out[i] = places[i].Of
+		out[i].Settings = places[i].Settings(targets)
+	}
+	return out
+}
+
 // Asked says whether a cgroup is one of the pod's, or above it.
 func (p *Place) Asked(of string) bool {
-	if of == p.Pod || strings.HasPrefix(of, p.Pod+"/") {
-		return true
-	}
-	for _, above := range p.Above {
-		if of == above {
-			return true
-		}
-	}
-	return false
+	return of == p.Pod || strings.HasPrefix(of, p.Pod+"/") || slices.Contains(p.Above, of)
 }
 
 // Settings are those of a pod among the targets: of what is above it, of itself, and of its containers.

@@ -36,6 +36,15 @@ const (
 	tellEvery = time.Minute
 )
 
+// planHolds is how long after its reading a plan is followed: what holds the API server up must not have pods go that need not any more.
+const planHolds = 5 * time.Second
+
+// work is a plan that is to be followed, and the time of the reading that it was made of.
+type work struct {
+	at      time.Time
+	victims []eviction.Victim
+}
+
 // Options of an Evictor.
 type Options struct {
 	Client kubernetes.Interface
@@ -46,20 +55,26 @@ type Options struct {
 	Events events.EventRecorder
 	// InDanger lets pods be deleted although a PodDisruptionBudget protects them, when the kernel is about to kill one of its choice.
 	InDanger bool
-	Clock    clock.PassiveClock
+	// History keeps the times of evictions, so that an agent that is started again and again evicts no more than one that runs on;
+	// nil keeps none.
+	History Store
+	Clock   clock.PassiveClock
 }
 
 // Evictor evicts the pods of one node. Plan may be called while Run works.
 type Evictor struct {
 	options Options
-	work    chan []eviction.Victim
+	work    chan work
+	// unread is why the history of evictions could not be read.
+	unread error
 
 	mu sync.Mutex
 	// decided is what the latest decision was made of, and plan what it came to.
 	decided *eviction.Input
 	plan    eviction.Plan
-	// counts of evictions by feature.
+	// counts of evictions by feature, and the pods of the latest.
 	counts map[eviction.Feature]int
+	gone   []Evicted
 	// evicted are the times of evictions within the longest window, and last those by resource.
 	evicted []time.Time
 	last    map[eviction.Resource]time.Time
@@ -70,12 +85,14 @@ type Evictor struct {
 	danger  danger
 }
 
-// New returns an Evictor that has evicted nobody.
+// New returns an Evictor that knows of earlier evictions what their history has.
 func New(options Options) *Evictor {
-	return &Evictor{
-		options: options, work: make(chan []eviction.Victim, 1), last: map[eviction.Resource]time.Time{}, counts: map[eviction.Feature]int{},
+	e := &Evictor{
+		options: options, work: make(chan work, 1), last: map[eviction.Resource]time.Time{}, counts: map[eviction.Feature]int{},
 		leaving: map[types.UID]time.Time{}, refused: map[types.UID]refusal{},
 	}
+	e.evicted, e.unread = recall(options.History)
+	return e
 }
 
 // Enabled is false when no feature is switched on.
@@ -114,7 +131,7 @@ func (e *Evictor) Decide(reading Reading) {
 		return
 	}
 	select {
-	case e.work <- e.plan.Victims:
+	case e.work <- work{at: reading.Now, victims: e.plan.Victims}:
 	default:
 	}
 }
@@ -126,14 +143,20 @@ func (e *Evictor) Plan() eviction.Plan {
 	return e.plan
 }
 
-// Run evicts until the context ends.
+// Run evicts until the context ends. Of a plan that is old the rest is left: the next one is made of the next reading.
 func (e *Evictor) Run(ctx context.Context) {
+	if e.unread != nil {
+		klog.FromContext(ctx).Error(e.unread, "The budget of evictions begins anew")
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case victims := <-e.work:
-			for _, victim := range victims {
+		case plan := <-e.work:
+			for _, victim := range plan.victims {
+				if age := e.options.Clock.Since(plan.at); age < 0 || age > planHolds {
+					break
+				}
 				e.evict(ctx, victim)
 			}
 		}
@@ -151,6 +174,9 @@ func (e *Evictor) evict(ctx context.Context, victim eviction.Victim) {
 	news := e.record(victim, now, err)
 	if !news {
 		return
+	}
+	if err == nil {
+		e.remember(ctx)
 	}
 	entry := audit.Entry{Time: now, Owner: string(victim.Feature), Object: "pod " + victim.Pod.String(), Old: "running", New: "evicted", Why: reasonOf(victim)}
 	if victim.Override != "" {
@@ -229,6 +255,7 @@ func (e *Evictor) record(victim eviction.Victim, now time.Time, err error) (news
 	e.last[victim.Feature.Resource()] = now
 	e.evicted = append(e.evicted, now)
 	e.counts[victim.Feature]++
+	e.keep(victim)
 	return true
 }
 

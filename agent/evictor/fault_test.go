@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -168,4 +169,26 @@ func TestAClockThatIsSetEvictsNobodyElse(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNobodyIsEvictedByAnOldReading has the API server take ten seconds for an eviction, in which the node recovers.
+func TestNobodyIsEvictedByAnOldReading(t *testing.T) {
+	onNode(t, func(t *testing.T, n *node) {
+		for priority, name := range []string{"first", "second", "third"} {
+			n.add(name, int32(5000+priority), gib)
+		}
+		n.refuse = func(string) error {
+			time.Sleep(callTimeout)
+			return nil
+		}
+		n.used = 82 * gib
+		n.decide() // all three are to go
+		n.used = 50 * gib
+		time.Sleep(time.Minute)
+		n.decide()
+		n.want(t, "first of uid-first")
+		if diff := cmp.Diff([]Evicted{{Namespace: "ns", Name: "first", Feature: eviction.BEMemoryEvict}}, n.Evicted()); diff != "" {
+			t.Errorf("remembered (-want +got):\n%s", diff)
+		}
+	})
 }

@@ -7,12 +7,8 @@ import (
 	"koordinator.sh/koord/decision/eviction"
 )
 
-const (
-	// defaultWindow is cpuEvictTimeWindowSeconds where it is not set.
-	defaultWindow = 60 * time.Second
-	// maxSamples bounds what is remembered, whatever the window.
-	maxSamples = 3600
-)
+// defaultWindow is cpuEvictTimeWindowSeconds where it is not set.
+const defaultWindow = 60 * time.Second
 
 // sample is one reading of what CPU evictions average.
 type sample struct {
@@ -28,7 +24,7 @@ func windowOf(reading Reading) time.Duration {
 	if reading.Strategy == nil || reading.Strategy.CPUEvictTimeWindowSeconds == nil {
 		return defaultWindow
 	}
-	return time.Duration(min(max(*reading.Strategy.CPUEvictTimeWindowSeconds, 1), maxSamples)) * time.Second
+	return max(eviction.WindowOf(reading.Strategy), time.Second)
 }
 
 func (w *windows) add(reading Reading, pods []eviction.Pod) {

@@ -11,7 +11,8 @@ import (
 // Settle returns what each thing gets of what owners want, the one that ranks highest first. Nothing is read or written. Values are
 // as they read back; those that no kernel takes are failures.
 func Settle(version cgroup.Version, owners []string, wishes map[string][]Wish) ([]Wish, []Failure) {
-	chosen, failures := merge(owners, wishes, canonicalIn(version))
+	chosen := map[target]choice{}
+	failures := merge(chosen, owners, wishes, canonicalIn(version))
 	out := make([]Wish, 0, len(chosen))
 	for t, c := range chosen {
 		out = append(out, Wish{Setting: t.setting, Cgroup: t.of, Value: c.value, Why: c.why, Inherited: c.inherited})

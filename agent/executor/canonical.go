@@ -15,8 +15,8 @@ func canonicalIn(version cgroup.Version) canonicalizer {
 	}
 }
 
-// mostCanonicals are remembered: many times what is wanted of a node at once.
-const mostCanonicals = 8192
+// mostCanonicals are remembered. Cgroups of one kind want the same values, so that this is many times what is wanted of a node at once.
+const mostCanonicals = 2048
 
 // canonicals remembers values: what is wanted is mostly what was wanted a second ago. One goroutine at a time may use it.
 type canonicals struct {

@@ -13,6 +13,7 @@ import (
 	"koordinator.sh/koord/agent/audit"
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
+	"koordinator.sh/koord/agent/host/process"
 )
 
 const (
@@ -56,8 +57,17 @@ type Executor struct {
 	// anticipated wishes by the name they were given, and by owner.
 	anticipated map[string]map[string][]Wish
 	held        map[target]*holding
-	canonical   canonicals
-	// unsaved says that the store has other holdings; unkept is why they could not be saved at failedAt, nil when they could.
+	// foreign are records of the store that only another version of the agent understands.
+	foreign   []record
+	canonical canonicals
+	// chosen is the memory of what a pass works on.
+	chosen map[target]choice
+	// boot is the machine's current one; empty where that cannot be told.
+	boot string
+	// unread is why the store cannot be read; nil when it was.
+	unread error
+	// unsaved says that the store has other holdings; unkept is why they could not be saved, nil when they could. failedAt is when
+	// the store was tried last that could not be read or written.
 	unsaved  bool
 	unkept   error
 	failedAt time.Time
@@ -136,13 +146,18 @@ func (o Outcome) Err() error {
 	return errors.Join(problems...)
 }
 
-// New returns an Executor that holds what the store says an earlier one did.
+// New returns an Executor that holds what the store says an earlier one did. An error, which is a finding.Error, says that the store
+// cannot be read: the Executor that comes with it writes nothing until it can.
 func New(options Options) (*Executor, error) {
 	e := &Executor{
-		options: options, wishes: map[string][]Wish{}, held: map[target]*holding{}, tallies: map[string]Tally{},
+		options: options, wishes: map[string][]Wish{}, held: map[target]*holding{}, tallies: map[string]Tally{}, chosen: map[target]choice{},
 		canonical: canonicals{find: canonicalIn(options.Layout.Version), known: map[spelling]meaning{}},
 	}
-	return e, e.load()
+	if options.Proc != nil {
+		e.boot = process.Boot(options.Proc)
+	}
+	e.load(options.Clock.Now())
+	return e, e.unread
 }
 
 // Declare replaces all that an owner wants; nil for nothing. Nothing is written before Apply.
@@ -157,16 +172,22 @@ func (e *Executor) Declare(owner string, wishes []Wish) error {
 }
 
 // Apply brings the cgroups to what is declared. The error says that originals could not be kept, in which case nothing is written
-// whose original the store does not have, or that the context has ended between two writes.
+// whose original the store does not have; that those of an earlier Executor cannot be read, in which case nothing is written at all; or
+// that the context has ended between two writes.
 func (e *Executor) Apply(ctx context.Context) (Outcome, error) { return e.apply(ctx, false) }
 
 // apply is Apply; one that insists also tries what is not due yet.
 func (e *Executor) apply(ctx context.Context, insists bool) (Outcome, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	chosen, failures := merge(e.options.Owners, e.all(), e.canonical.of)
+	clear(e.chosen)
+	failures := merge(e.chosen, e.options.Owners, e.all(), e.canonical.of)
 	pass := &pass{executor: e, now: e.options.Clock.Now(), outcome: Outcome{Failures: failures}, insists: insists}
-	pass.look(chosen)
+	if err := e.reload(pass.now, insists); err != nil {
+		pass.refuseAll(err)
+		return pass.outcome, err
+	}
+	pass.look(e.chosen)
 	unkept := e.save(pass.now, insists)
 	if unkept != nil {
 		pass.omitUnkept(unkept)

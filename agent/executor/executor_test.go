@@ -49,14 +49,18 @@ func newFixture(t *testing.T, version cgroup.Version) *fixture {
 // restart is what happens when the agent is started again, however it ended.
 func (f *fixture) restart() {
 	f.Helper()
-	executor, err := New(Options{
-		Tree: f.kernel, Layout: cgroup.Layout{Version: f.version, Driver: cgroup.Cgroupfs}, Owners: []string{"first", "second"},
-		Originals: f.store, Audit: f.log, Clock: f.clock,
-	})
+	executor, err := New(f.options())
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.executor = executor
+}
+
+func (f *fixture) options() Options {
+	return Options{
+		Tree: f.kernel, Layout: cgroup.Layout{Version: f.version, Driver: cgroup.Cgroupfs}, Owners: []string{"first", "second"},
+		Originals: f.store, Audit: f.log, Clock: f.clock,
+	}
 }
 
 func (f *fixture) declare(owner string, wishes ...Wish) {

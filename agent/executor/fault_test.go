@@ -253,3 +253,56 @@ func (s *mortalStore) Save(data any) error {
 	s.left--
 	return s.Store.Save(data)
 }
+
+// TestAnAmountThatIsNoWholePageIsLeftAlone: the kernel keeps whole pages, which is not what somebody else wrote.
+func TestAnAmountThatIsNoWholePageIsLeftAlone(t *testing.T) {
+	onBoth(t, func(f *fixture) {
+		before := f.kernel.Dump()
+		f.declare("first", Wish{Setting: cgroup.MemoryLimit, Cgroup: pod, Value: "1000000001"})
+		f.apply(1, 0)
+		for range 3 {
+			f.clock.Step(verifyEvery)
+			f.apply(0, 0)
+		}
+		f.declare("first")
+		f.apply(1, 0)
+		if diff := cmp.Diff(before, f.kernel.Dump()); diff != "" {
+			t.Errorf("something is left (-before +after):\n%s", diff)
+		}
+	})
+}
+
+// TestWhatIsWrittenWhenTheAgentIsAskedToEndReturns ends a round after each of its writes; the same executor gives everything back then.
+func TestWhatIsWrittenWhenTheAgentIsAskedToEndReturns(t *testing.T) {
+	onBoth(t, func(f *fixture) {
+		for writes, ended := 1, true; ended; writes++ {
+			g := newFixture(f.T, f.version)
+			before := g.kernel.Dump()
+			g.declare("first", cpus("0-3", bestEffort, pod, container)...)
+			g.apply(3, 0)
+			g.declare("first", append(cpus("2-5", bestEffort, pod, container), Wish{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})...)
+			ended = g.killedAfter(writes)
+			if outcome, err := g.executor.Restore(t.Context()); err != nil || len(outcome.Failures) > 0 {
+				t.Fatalf("ended after %d writes: %v, %v", writes, outcome.Failures, err)
+			}
+			if diff := cmp.Diff(before, g.kernel.Dump()); diff != "" {
+				t.Fatalf("ended after %d writes, something is left (-before +after):\n%s", writes, diff)
+			}
+		}
+	})
+}
+
+// TestARoundThatWasEndedIsFinishedByTheNext although what was there before it is wanted again.
+func TestARoundThatWasEndedIsFinishedByTheNext(t *testing.T) {
+	f := newFixture(t, cgroup.V1)
+	f.declare("first", cpus("0-1", bestEffort, pod, container)...)
+	f.apply(3, 0)
+	f.declare("first", cpus("2-5", bestEffort, pod, container)...)
+	if !f.killedAfter(2) {
+		t.Fatal("the round was not ended")
+	}
+	f.declare("first", cpus("0-1", bestEffort, pod, container)...)
+	f.apply(2, 0)
+	f.want(cgroup.CPUSet, bestEffort, "0-1")
+	f.want(cgroup.CPUSet, pod, "0-1")
+}

@@ -34,7 +34,8 @@ func (e *Executor) Inspect(asked func(of string) bool) []Target { return e.inspe
 func (e *Executor) inspect(asked func(of string) bool) []Target {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	chosen, _ := merge(e.options.Owners, e.wishes, e.canonical.of)
+	chosen := map[target]choice{}
+	_ = merge(chosen, e.options.Owners, e.wishes, e.canonical.of) // Apply tells of failures
 	outranked := e.outranked(chosen)
 	reader := &pass{executor: e}
 	out := make([]Target, 0, len(chosen))

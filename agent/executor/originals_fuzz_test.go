@@ -35,7 +35,10 @@ func FuzzOriginals(f *testing.F) {
 				Originals: written(content), Audit: audit.NewLog(10), Clock: clocktesting.NewFakeClock(time.Unix(0, 0)),
 			})
 			if err != nil {
-				return
+				if _, err := e.Restore(t.Context()); err == nil {
+					t.Error("an account that cannot be read was followed")
+				}
+				continue
 			}
 			outcome, err := e.Restore(t.Context())
 			if err != nil {

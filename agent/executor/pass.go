@@ -75,6 +75,17 @@ func (p *pass) omitUnkept(why error) {
 	})
 }
 
+// refuseAll fails everything that is wanted.
+func (p *pass) refuseAll(why error) {
+	before := len(p.outcome.Failures)
+	for t, wanted := range p.executor.chosen {
+		p.fail(wanted.owner, t, why)
+	}
+	slices.SortFunc(p.outcome.Failures[before:], func(a, b Failure) int {
+		return cmp.Or(cmp.Compare(a.Cgroup, b.Cgroup), cmp.Compare(a.Setting, b.Setting))
+	})
+}
+
 // compare reads a target that an owner wants something of.
 func (p *pass) compare(t target, h *holding, wanted choice) {
 	current, content, err := p.read(t)
@@ -143,8 +154,10 @@ func (p *pass) read(t target) (current, content string, err error) {
 // errUnsupported is for settings that the kernel's version has no file for.
 var errUnsupported = errors.New("there is no such setting here")
 
-// write goes down for what grows, and up for what shrinks.
+// write goes down for what grows, and up for what shrinks. Where the context ends between, what was written until then is recorded, so
+// that it is not taken for what somebody else wrote.
 func (p *pass) write(ctx context.Context) error {
+	defer p.finish()
 	for _, c := range p.changes {
 		wider := c.setting.Join(c.current, c.value)
 		if p.unsets(c) {
@@ -164,7 +177,6 @@ func (p *pass) write(ctx context.Context) error {
 			}
 			p.set(c, c.value)
 		}
-		p.finish(c)
 	}
 	return nil
 }
@@ -217,17 +229,19 @@ func (p *pass) set(c *change, value string) {
 	}
 }
 
-// finish records what a change came to.
-func (p *pass) finish(c *change) {
-	h := p.executor.held[c.target]
-	switch {
-	case h == nil:
-	case c.restores && c.current == c.value:
-		p.forget(c.target)
-	default:
-		p.settle(h, c.current)
-		if c.failed {
-			h.verified = time.Time{}
+// finish records what changes came to. Those that failed are looked at in the next pass.
+func (p *pass) finish() {
+	for _, c := range p.changes {
+		h := p.executor.held[c.target]
+		switch {
+		case h == nil:
+		case c.restores && c.current == c.value:
+			p.forget(c.target)
+		default:
+			p.settle(h, c.current)
+			if c.failed {
+				h.verified = time.Time{}
+			}
 		}
 	}
 }

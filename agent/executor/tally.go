@@ -20,10 +20,13 @@ func (e *Executor) Tallies() map[string]Tally {
 	return maps.Clone(e.tallies)
 }
 
-// Unkept is why originals cannot be kept at the moment; nil when they can.
+// Unkept is why originals cannot be kept at the moment, or why those of an earlier Executor cannot be read; nil when they can.
 func (e *Executor) Unkept() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.unread != nil {
+		return e.unread
+	}
 	return e.unkept
 }
 

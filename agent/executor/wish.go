@@ -34,10 +34,9 @@ type choice struct {
 	owner, value, why, inherited string
 }
 
-// merge chooses for each target the wish of the owner that comes first among owners. Values are made canonical; those that no
-// kernel takes are returned as failures, and the next owner is heard.
-func merge(owners []string, wishes map[string][]Wish, canonical canonicalizer) (map[target]choice, []Failure) {
-	chosen := map[target]choice{}
+// merge chooses for each target the wish of the owner that comes first among owners, into a map that is empty before. Values are made
+// canonical; those that no kernel takes are returned as failures, and the next owner is heard.
+func merge(chosen map[target]choice, owners []string, wishes map[string][]Wish, canonical canonicalizer) []Failure {
 	var failures []Failure
 	for _, owner := range owners {
 		for _, wish := range wishes[owner] {
@@ -54,7 +53,7 @@ func merge(owners []string, wishes map[string][]Wish, canonical canonicalizer) (
 		}
 	}
 	holdShares(chosen)
-	return chosen, failures
+	return failures
 }
 
 // holdShares of idle groups: the kernel takes none of them, and forgets those that a group had before, so that what it shows
@@ -62,7 +61,10 @@ func merge(owners []string, wishes map[string][]Wish, canonical canonicalizer) (
 func holdShares(chosen map[target]choice) {
 	for t, wanted := range chosen {
 		if t.setting == cgroup.CPUIdle && wanted.value == "1" {
-			chosen[target{cgroup.CPUShares, t.of}] = choice{owner: wanted.owner, value: cgroup.IdleShares, why: "an idle cgroup has none"}
+			chosen[target{shares, t.of}] = choice{owner: wanted.owner, value: cgroup.IdleShares, why: "an idle cgroup has none"}
 		}
 	}
 }
+
+// shares is made a Setting once, and not for each idle group in each round.
+var shares Setting = cgroup.CPUShares

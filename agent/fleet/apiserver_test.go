@@ -15,10 +15,12 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
+
+	"koordinator.sh/koord/agent/connection/connectiontest"
 )
 
 // object is the JSON of an API object.
-type object = map[string]any
+type object = connectiontest.Object
 
 // apiServer is as much of an API server as a fleet talks to: lists, watches and merge patches over HTTP, so that the
 // fleet's real clients are what is tested. It can be stopped and started again on the same port.
@@ -177,6 +179,8 @@ func (s *apiServer) serve(w http.ResponseWriter, r *http.Request, stopping <-cha
 		s.writeTopology(w, r, &path[len(path)-1])
 	case r.Method == http.MethodPatch && path[len(path)-1] == "status":
 		s.patch(w, r, path[len(path)-2])
+	case kinds[path[len(path)-2]][1] != "":
+		s.get(w, path[len(path)-2], path[len(path)-1])
 	case r.URL.Query().Get("watch") != "":
 		s.watch(w, r, path[len(path)-1], stopping)
 	default:
@@ -202,30 +206,8 @@ func (s *apiServer) patch(w http.ResponseWriter, r *http.Request, node string) {
 		s.t.Error(err)
 	}
 	s.patches[node]++
-	s.store("nodemetrics", merge(current, patch).(object))
+	s.store("nodemetrics", connectiontest.Merge(current, patch).(object))
 	fmt.Fprint(w, `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1"}`)
-}
-
-// merge applies a JSON merge patch, RFC 7386.
-func merge(target, patch any) any {
-	fields, ok := patch.(object)
-	if !ok {
-		return patch
-	}
-	result := object{}
-	if old, ok := target.(object); ok {
-		for name, value := range old {
-			result[name] = value
-		}
-	}
-	for name, value := range fields {
-		if value == nil {
-			delete(result, name)
-			continue
-		}
-		result[name] = merge(result[name], value)
-	}
-	return result
 }
 
 func (s *apiServer) selected(r *http.Request, o object) bool {
@@ -257,7 +239,20 @@ func (s *apiServer) selected(r *http.Request, o object) bool {
 
 var kinds = map[string][2]string{
 	"nodes": {"v1", "Node"}, "pods": {"v1", "Pod"}, "nodemetrics": {"slo.koordinator.sh/v1alpha1", "NodeMetric"},
+	"nodeslos":       {"slo.koordinator.sh/v1alpha1", "NodeSLO"},
 	topologyResource: {"topology.node.k8s.io/v1alpha1", "NodeResourceTopology"},
+}
+
+// get answers with an object that is in no namespace.
+func (s *apiServer) get(w http.ResponseWriter, resource, name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := s.objects[resource]["/"+name]
+	if o == nil {
+		http.Error(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`, http.StatusNotFound)
+		return
+	}
+	_ = json.NewEncoder(w).Encode(o)
 }
 
 func (s *apiServer) list(w http.ResponseWriter, r *http.Request, resource string) {

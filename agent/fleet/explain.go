@@ -13,6 +13,7 @@ import (
 
 	"koordinator.sh/koord/agent/connection"
 	"koordinator.sh/koord/agent/diagnostics"
+	"koordinator.sh/koord/agent/host/simulated"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
@@ -39,7 +40,7 @@ func (e *explainer) Explain(ctx context.Context, name string, question *diagnost
 	if a == nil {
 		return diagnosticsv1alpha1.AgentExplanation{}, diagnostics.UnknownNode(name)
 	}
-	if a.silentNow() {
+	if a.machine().Frozen {
 		return diagnosticsv1alpha1.AgentExplanation{}, apierrors.NewServiceUnavailable(fmt.Sprintf("the simulated koordlet of node %q has stopped", name))
 	}
 	view, err := e.view(ctx, name)
@@ -47,7 +48,19 @@ func (e *explainer) Explain(ctx context.Context, name string, question *diagnost
 		return diagnosticsv1alpha1.AgentExplanation{}, err
 	}
 	a.measure(view)
+	view.Settings = func(out *diagnosticsv1alpha1.AgentExplanation) { e.settings(ctx, a, view, question, out) }
 	return view.Answer(question, agentview.BySimulated, "the node is simulated, and has no kernel"), nil
+}
+
+// settings tells what is set for pods where an agent sets it on an imitation of the machine.
+func (e *explainer) settings(ctx context.Context, a *agent, view *agentview.Node, question *diagnosticsv1alpha1.AgentQuestion, out *diagnosticsv1alpha1.AgentExplanation) {
+	machine := a.machine()
+	imitation, err := imitate(ctx, e.fleet, view, machine.Topology(), machine.Capacity)
+	if err != nil {
+		out.Incomplete = append(out.Incomplete, "what is set for pods is not known: "+err.Error())
+		return
+	}
+	imitation.pods(question, out)
 }
 
 // view reads the objects of a node.
@@ -82,11 +95,11 @@ func (e *explainer) view(ctx context.Context, name string) (*agentview.Node, err
 	return view, nil
 }
 
-// silentNow says whether the node's agent is one that has stopped.
-func (a *agent) silentNow() bool {
+// machine is what the agent runs on.
+func (a *agent) machine() simulated.Node {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.node.sim.Frozen
+	return a.node.sim
 }
 
 // measure tells what the simulated machine uses. Its samples are dated in real time, as far back as they lie in simulated time.

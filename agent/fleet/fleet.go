@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
@@ -34,7 +35,7 @@ func Run(ctx context.Context, opts Options) error {
 	if err != nil {
 		return err
 	}
-	c, err := connection.New(opts.RESTConfig, "simulated-koordlets", opts.QPS)
+	c, err := connect(opts)
 	if err != nil {
 		return fmt.Errorf("start simulated koordlets: %w", err)
 	}
@@ -62,6 +63,17 @@ func Run(ctx context.Context, opts Options) error {
 	}
 	f.run(ctx, c, handling)
 	return nil
+}
+
+// readQPS bounds the reads per second by which questions about nodes are answered, three for each: what the client library allows by
+// default would have a question about every node of a thousand take minutes.
+const readQPS = 200
+
+// connect makes the clients of a fleet.
+func connect(opts Options) (*connection.Clients, error) {
+	config := rest.CopyConfig(opts.RESTConfig)
+	config.QPS, config.Burst, config.RateLimiter = readQPS, 2*readQPS, nil
+	return connection.New(config, "simulated-koordlets", opts.QPS)
 }
 
 func (f *fleet) run(ctx context.Context, c *connection.Clients, handling []cache.InformerSynced) {

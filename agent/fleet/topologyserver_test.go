@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"koordinator.sh/koord/agent/connection/connectiontest"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 )
 
@@ -44,7 +45,7 @@ func (s *apiServer) writeTopology(w http.ResponseWriter, r *http.Request, name *
 		fail(http.StatusConflict, "Conflict")
 		return
 	case name != nil:
-		body = merge(current, body).(object)
+		body = connectiontest.Merge(current, body).(object)
 	}
 	s.topologyWrites[key[1:]]++
 	s.store(topologyResource, body)

@@ -50,7 +50,8 @@ type Counter struct {
 	// CPU time used since the beginning; it only grows, but for a restart, which sets it back to zero.
 	CPU time.Duration
 	// Memory in use right now, in bytes, without page cache that can be dropped: the working set less inactive file
-	// pages for a pod, total less available for a node.
+	// pages for a pod, total less available for a node. That of a cgroup may be a few readings old while nothing runs in it, and
+	// what of it is page cache while it moves little.
 	Memory int64
 	// Cache is the page cache in bytes that Memory leaves out.
 	Cache int64

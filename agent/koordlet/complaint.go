@@ -1,6 +1,11 @@
 package koordlet
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"k8s.io/klog/v2"
+)
 
 // tellEvery is the shortest time between two lines of the log about one thing that fails now and then.
 const tellEvery = time.Minute
@@ -24,4 +29,11 @@ func (c *complaint) news(err error, now time.Time) bool {
 	}
 	c.last, c.told = what, now
 	return true
+}
+
+// tell logs what is wrong when that is news; nothing while the context has ended.
+func (c *complaint) tell(ctx context.Context, err error, now time.Time, message string, details ...any) {
+	if ctx.Err() == nil && c.news(err, now) {
+		klog.FromContext(ctx).Error(err, message, details...)
+	}
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/klog/v2"
 
 	"koordinator.sh/koord/agent/connection"
 	"koordinator.sh/koord/agent/host"
@@ -40,8 +39,8 @@ type devices struct {
 	writer  *report.DeviceWriter
 	probe   gpu.Probe
 	asked   time.Time
-	// problem that was told last.
-	problem string
+	// problem is what was not reported last.
+	problem complaint
 
 	mu sync.Mutex
 	// reading of the GPUs, which pods have which processes, and when that was read.
@@ -64,7 +63,7 @@ func (d *devices) run(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		if node := d.cluster.Node(); node != nil {
-			d.tell(ctx, d.write(ctx, report.TopologyNodeOf(node)))
+			d.problem.tell(ctx, d.write(ctx, report.TopologyNodeOf(node)), d.options.Clock.Now(), "some devices are not reported, retrying")
 		}
 		select {
 		case <-ctx.Done():
@@ -94,7 +93,7 @@ func (d *devices) write(ctx context.Context, node report.TopologyNode) error {
 	if d.options.FeatureGates[rdmaDevices] {
 		found, err := device.RDMA(d.options.Sys, machine)
 		if err != nil {
-			return err
+			return errors.Join(append(problems, err)...)
 		}
 		in.Devices = append(in.Devices, found...)
 	}
@@ -174,16 +173,4 @@ func (d *devices) used(now time.Time) ([]schedulingv1alpha1.DeviceInfo, func(typ
 	return device.Used(reading), func(uid types.UID) []schedulingv1alpha1.DeviceInfo {
 		return device.UsedBy(reading, func(pid int32) bool { return pods[pid] == uid })
 	}
-}
-
-// tell logs a problem once for as long as it stays the same.
-func (d *devices) tell(ctx context.Context, err error) {
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
-	if text != d.problem && err != nil && ctx.Err() == nil {
-		klog.FromContext(ctx).Error(err, "some devices are not reported, retrying")
-	}
-	d.problem = text
 }

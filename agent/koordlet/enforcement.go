@@ -10,7 +10,6 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/klog/v2"
 
 	"koordinator.sh/koord/agent/audit"
 	"koordinator.sh/koord/agent/checkpoint"
@@ -21,6 +20,7 @@ import (
 	"koordinator.sh/koord/agent/host/files"
 	"koordinator.sh/koord/agent/qos"
 	"koordinator.sh/koord/agent/state"
+	"koordinator.sh/koord/api/finding"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
@@ -45,6 +45,8 @@ type enforcement struct {
 	forgotten  time.Time
 	executor   *executor.Executor
 	audit      *audit.Log
+	// writes are how long those of the executor take.
+	writes *writeTimes
 	// round is what came of the last one, and noticed what features told of themselves, for those who ask.
 	round   round
 	noticed noticed
@@ -57,7 +59,7 @@ type enforcement struct {
 func newEnforcement(options *Options, client kubernetes.Interface, recorder events.EventRecorder, trees *trees, layout cgroup.Layout) (*enforcement, error) {
 	e := &enforcement{
 		options: options, tree: trees.cgroup, proc: trees.proc, sys: trees.sys, layout: layout, suppression: &qos.Suppression{},
-		audit: audit.NewLog(auditEntries), containers: qos.NewContainers(trees.cgroup, layout),
+		audit: audit.NewLog(auditEntries), writes: newWriteTimes(options.Clock), containers: qos.NewContainers(trees.cgroup, layout),
 	}
 	var err error
 	if e.kept, err = newKeepers(options, trees, layout, e.audit); err != nil {
@@ -66,13 +68,15 @@ func newEnforcement(options *Options, client kubernetes.Interface, recorder even
 	e.features = options.enabled(e.suppression, e.kept)
 	e.evictor = evictor.New(evictor.Options{
 		Client: client, On: options.evicting(), Audit: e.audit, Events: recorder, Clock: options.Clock, InDanger: options.EvictInDanger,
+		History: checkpoint.File{Path: options.evictions()},
 	})
-	e.executor, err = executor.New(executor.Options{
-		Tree: e.tree, Proc: e.proc, Sys: e.sys, Layout: layout, Owners: owners(), Originals: checkpoint.File{Path: options.originals()},
+	// That originals cannot be read is no reason not to start: the agent measures and reports, and each round says what is wrong.
+	e.executor, _ = executor.New(executor.Options{
+		Tree: e.writes.of(trees.cgroup), Proc: e.writes.of(trees.proc), Sys: e.writes.of(trees.sys), Layout: layout, Owners: owners(), Originals: checkpoint.File{Path: options.originals()},
 		Audit: e.audit, Clock: options.Clock,
 	})
 	e.advisor = e.newAdvisor()
-	return e, err
+	return e, nil
 }
 
 // act is called after each reading of the machine.
@@ -109,8 +113,10 @@ func (e *enforcement) hasten(ctx context.Context, cluster *state.State, measured
 	if e.options.ReadOnly || !cluster.Known() || !slices.Contains(e.features, qos.Feature(e.suppression)) {
 		return
 	}
-	err := e.executor.Declare(e.suppression.Name(), e.suppression.Wishes(e.situation(cluster, measured)))
+	situation := e.situation(cluster, measured)
+	err := e.executor.Declare(e.suppression.Name(), e.suppression.Wishes(situation))
 	outcome, problem := e.executor.Apply(ctx)
+	e.round.note(situation.Now, e.suppression.Decision(), outcome)
 	e.tell(ctx, errors.Join(err, outcome.Err(), problem))
 }
 
@@ -141,9 +147,11 @@ func (e *enforcement) work(ctx context.Context) {
 
 // tell logs when wishes begin to fail.
 func (e *enforcement) tell(ctx context.Context, err error) {
-	if ctx.Err() == nil && e.failing.news(err, e.options.Clock.Now()) {
-		klog.FromContext(ctx).Error(err, "some of what is wanted of cgroups did not come true, retrying")
+	var details []any
+	if coded, has := finding.From(err); has {
+		details = []any{"code", coded.Code, "hint", coded.Hint}
 	}
+	e.failing.tell(ctx, err, e.options.Clock.Now(), "some of what is wanted of cgroups did not come true, retrying", details...)
 }
 
 // restore gives everything back. An agent that writes nothing leaves what an earlier one did to one that does.

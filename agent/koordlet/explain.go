@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"koordinator.sh/koord/agent/qos"
 	"koordinator.sh/koord/agent/state"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/agentview"
 	"koordinator.sh/koord/decision/eviction"
 	"koordinator.sh/koord/decision/freshness"
@@ -47,6 +49,15 @@ func (r *round) note(at time.Time, decided suppression.Decision, outcome executo
 	for _, failure := range outcome.Failures {
 		r.failures[failure.Owner] = diagnostics.Failure{At: at, Err: failure.Error()}
 	}
+}
+
+// failed are the latest failures of features, by their names, in a map of the caller's own.
+func (r *round) failed() map[string]diagnostics.Failure {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := map[string]diagnostics.Failure{}
+	maps.Copy(out, r.failures)
+	return out
 }
 
 func (r *round) decided() suppression.Decision {
@@ -90,6 +101,9 @@ func (e *explainer) Explain(_ context.Context, node string, question *diagnostic
 	if agentview.Asked(question, diagnosticsv1alpha1.SectionAudit) {
 		out.Audit = diagnostics.AuditPage(e.enforcement.audit, e.instance, question.Audit)
 	}
+	if coded, damaged := finding.From(e.enforcement.executor.Unkept()); damaged {
+		out.Incomplete = append(out.Incomplete, fmt.Sprintf("%s: the agent sets nothing: %v", coded.Code, coded))
+	}
 	if object == nil || !e.cluster.Known() {
 		out.Incomplete = append(out.Incomplete, "the agent has not read the node's objects yet, and does nothing until it has")
 		return out, nil
@@ -119,15 +133,18 @@ func (e *explainer) answer(question *diagnosticsv1alpha1.AgentQuestion, view *ag
 			out.Incomplete = append(out.Incomplete, missing)
 		}
 	}
-	forecast := e.forecast(view, decided, agentview.Candidates(question))
-	if agentview.Asked(question, diagnosticsv1alpha1.SectionEvictions) {
-		out.Evictions = forecast
-	}
-	if agentview.Asked(question, diagnosticsv1alpha1.SectionFeatures) {
-		out.Features = e.features(root, view, forecast)
+	evictions, features := agentview.Asked(question, diagnosticsv1alpha1.SectionEvictions), agentview.Asked(question, diagnosticsv1alpha1.SectionFeatures)
+	if evictions || features {
+		forecast := e.forecast(view, decided, agentview.Candidates(question))
+		if evictions {
+			out.Evictions = forecast
+		}
+		if features {
+			out.Features = e.features(root, view, forecast)
+		}
 	}
 	if agentview.Asked(question, diagnosticsv1alpha1.SectionPods) {
-		out.Pods = e.pods(question)
+		e.pods(question, out)
 	}
 }
 
@@ -186,18 +203,19 @@ func (e *explainer) read(setting cgroup.Setting, at string) (string, bool) {
 }
 
 func (e *explainer) features(root string, view *agentview.Node, forecast *diagnosticsv1alpha1.EvictionForecast) []diagnosticsv1alpha1.AgentFeature {
-	r := &e.enforcement.round
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	on := map[string]bool{}
 	for _, feature := range e.enforcement.features {
 		on[feature.Name()] = true
 	}
-	failures := e.enforcement.noticed.missed()
-	maps.Copy(failures, r.failures)
-	notes := map[string]diagnostics.Note{}
+	failures := e.failures()
+	notes, problems := map[string]diagnostics.Note{}, qos.Problems(e.enforcement.situation(e.cluster, e.measurement))
+	noteOf := func(gate string, on bool) diagnostics.Note {
+		note := e.noteOf(gate, on)
+		note.Problems = slices.Concat(note.Problems, problems[gate])
+		return note
+	}
 	for _, name := range owners() {
-		notes[name] = e.noteOf(name, on[name])
+		notes[name] = noteOf(name, on[name])
 	}
 	out := diagnostics.Features(diagnostics.FeatureInput{
 		Owners: owners(), On: func(name string) bool { return on[name] }, SLO: view.SLO, Targets: e.enforcement.executor.Targets(), Failures: failures,
@@ -208,45 +226,38 @@ func (e *explainer) features(root string, view *agentview.Node, forecast *diagno
 	}
 	for _, gate := range otherGates() {
 		enabled := e.options.keeps(gate)
-		out = append(out, diagnostics.Keeping(gate, enabled, view.SLO, e.noteOf(gate, enabled), failures))
+		out = append(out, diagnostics.Keeping(gate, enabled, view.SLO, noteOf(gate, enabled), failures))
 	}
 	return out
 }
 
-// pods with what is set for them.
-func (e *explainer) pods(question *diagnosticsv1alpha1.AgentQuestion) []diagnosticsv1alpha1.PodSettings {
+// failures are the latest of all features: some have wishes and keep something beside.
+func (e *explainer) failures() map[string]diagnostics.Failure {
+	out := e.enforcement.round.failed()
+	for name, failure := range e.enforcement.noticed.missed() {
+		if before, failed := out[name]; !failed || failure.At.After(before.At) {
+			out[name] = failure
+		}
+	}
+	return out
+}
+
+// pods tells what is set for them.
+func (e *explainer) pods(question *diagnosticsv1alpha1.AgentQuestion, out *diagnosticsv1alpha1.AgentExplanation) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := e.options.Clock.Now()
 	var places []diagnostics.Place
-	var out []diagnosticsv1alpha1.PodSettings
 	for _, pod := range e.cluster.Pods() {
-		if question.PodName != "" && (question.PodName != pod.Object.Name || question.PodNamespace != pod.Object.Namespace) {
-			continue
+		if diagnostics.AskedPod(question, pod.Object.Namespace, pod.Object.Name) {
+			places = append(places, diagnostics.PlaceOf(e.enforcement.layout, pod, e.containers.Of(pod, now)))
 		}
-		layout := e.enforcement.layout
-		place := diagnostics.Place{Pod: layout.Pod(pod.Class(), pod.UID), Above: []string{layout.QoS(pod.Class())}, Containers: map[string]string{}}
-		for _, container := range e.containers.Of(pod, now) {
-			place.Containers[container.Cgroup] = container.Name
-		}
-		places = append(places, place)
-		out = append(out, diagnosticsv1alpha1.PodSettings{
-			Namespace: pod.Object.Namespace, Name: pod.Object.Name, QoSClass: string(pod.QoS()), KubernetesQoSClass: pod.Class(),
-		})
 	}
 	e.containers.Forget(now.Add(-forgetEvery))
-	targets := e.enforcement.executor.Inspect(func(of string) bool {
-		for i := range places {
-			if places[i].Asked(of) {
-				return true
-			}
-		}
-		return false
-	})
-	for i := range out {
-		out[i].Settings = places[i].Settings(targets)
+	out.Pods = diagnostics.Pods(e.enforcement.executor, places)
+	if len(places) == 0 && question.PodName != "" {
+		out.Incomplete = append(out.Incomplete, diagnostics.UnknownPod(question))
 	}
-	return out
 }
 
 // used by the node at the latest reading, and when that was.

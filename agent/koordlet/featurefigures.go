@@ -37,7 +37,7 @@ func (e *explainer) featureFigures() diagnostics.FeatureFigures {
 		}
 	}
 	for _, service := range e.enforcement.kept.interference.State().Services {
-		each := diagnostics.ServiceFigure{Namespace: service.Namespace, Pod: service.Name, CPI: service.CPI}
+		each := diagnostics.ServiceFigure{Namespace: service.Namespace, Pod: service.Name, UID: string(service.UID), CPI: service.CPI}
 		if e.options.keeps(gateInterference) {
 			each.Pressure = e.measurement.pressure(service.UID)
 		}
@@ -46,21 +46,38 @@ func (e *explainer) featureFigures() diagnostics.FeatureFigures {
 	return out
 }
 
-// pressure on a pod over its latest window, in percent; nil where the kernel does not tell, or not yet.
+// pressure on a pod over its latest window; nil where the kernel does not tell, or not yet.
 func (m *measurement) pressure(uid types.UID) []diagnostics.PressureFigure {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	latest, measured := m.metrics.PodPressure(uid)
+	return m.percentages(latest, measured)
+}
+
+// containerPressure is pressure for a container.
+func (m *measurement) containerPressure(id string) []diagnostics.PressureFigure {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	latest, measured := m.metrics.ContainerPressure(id)
+	return m.percentages(latest, measured)
+}
+
+// pressurePeriods is how many sample periods the machine measures pressure over.
+const pressurePeriods = 10
+
+// percentages of a window; nil where nothing was measured.
+func (m *measurement) percentages(latest metrics.Pressure, measured bool) []diagnostics.PressureFigure {
 	if !measured {
 		return nil
 	}
+	over := int((pressurePeriods * m.options.SamplePeriod).Seconds())
 	var out []diagnostics.PressureFigure
 	for _, each := range []struct {
 		resource string
 		stall    metrics.Stall
-	}{{"cpu", latest.CPU}, {"memory", latest.Memory}, {"io", latest.IO}} {
-		out = append(out, diagnostics.PressureFigure{Resource: each.resource, Degree: "some", Percent: each.stall.Some * 100},
-			diagnostics.PressureFigure{Resource: each.resource, Degree: "full", Percent: each.stall.Full * 100})
+	}{{"cpu", latest.CPU}, {"mem", latest.Memory}, {"io", latest.IO}} {
+		out = append(out, diagnostics.PressureFigure{Resource: each.resource, Degree: "some", Percent: each.stall.Some * 100, OverSeconds: over},
+			diagnostics.PressureFigure{Resource: each.resource, Degree: "full", Percent: each.stall.Full * 100, OverSeconds: over})
 	}
 	return out
 }

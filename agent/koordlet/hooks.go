@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	"k8s.io/klog/v2"
 
 	"koordinator.sh/koord/agent/hooks"
 	"koordinator.sh/koord/agent/hooks/server"
@@ -87,13 +86,12 @@ func (e *enforcement) answer(ctx context.Context) {
 // serveHooks serves koord-runtime-proxy, again when that failed.
 func (e *enforcement) serveHooks(ctx context.Context) {
 	options := &e.options.Hooks
+	var failing complaint
 	for {
 		err := server.Run(ctx, server.Options{
 			Advisor: e.advisor, Endpoint: options.Endpoint, Directory: options.Directory, Policy: hookapi.FailurePolicy(options.Policy),
 		})
-		if err != nil {
-			klog.FromContext(ctx).Error(err, "hooks are not served, retrying")
-		}
+		failing.tell(ctx, err, e.options.Clock.Now(), "hooks are not served, retrying")
 		select {
 		case <-ctx.Done():
 			return

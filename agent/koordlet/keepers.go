@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/vishvananda/netlink"
-	"k8s.io/klog/v2"
 
 	"koordinator.sh/koord/agent/audit"
 	"koordinator.sh/koord/agent/checkpoint"
@@ -71,14 +70,18 @@ func newKeepers(options *Options, trees *trees, layout cgroup.Layout, log *audit
 	var problems [5]error
 	classes, pods, counters := on(gateResctrl, true), on(gatePodResctrl, false), on(gateCounters, false)
 	out.resctrl, problems[0] = resctrl.New(resctrl.Options{
-		Classes: classes, Pods: pods, Counters: counters, Proc: trees.proc, Originals: store("resctrl"), Audit: log,
+		Classes: classes, Pods: pods, Counters: counters, Proc: trees.proc, Originals: store("resctrl"), Audit: log, Clock: options.Clock,
 		Open: func() (hostresctrl.Tree, error) { return hostresctrl.Open(filepath.Join(options.Sys, "fs", "resctrl")) },
 	})
 	out.coresched, problems[1] = coresched.New(coresched.Options{
-		Kernel: hostcoresched.Real{Proc: trees.proc}, Proc: trees.proc, Given: store("coresched"), Audit: log,
+		Kernel: hostcoresched.Real{Proc: trees.proc}, Proc: trees.proc, Given: store("coresched"), Audit: log, Clock: options.Clock,
 	})
-	out.network, problems[2] = network.New(network.Options{Control: &netlink.Handle{}, Proc: trees.proc, Sys: trees.sys, Held: store("network"), Audit: log})
-	out.terway, problems[3] = terway.New(terway.Options{Directory: terway.Directory, CgroupRoot: options.Cgroup, Held: store("terway"), Audit: log})
+	out.network, problems[2] = network.New(network.Options{
+		Control: &netlink.Handle{}, Proc: trees.proc, Sys: trees.sys, Held: store("network"), Audit: log, Clock: options.Clock,
+	})
+	out.terway, problems[3] = terway.New(terway.Options{
+		Directory: terway.Directory, CgroupRoot: options.Cgroup, Held: store("terway"), Audit: log, Clock: options.Clock,
+	})
 	cpi, pressure := on(gateCPI, false), on(gateInterference, false)
 	out.interference, problems[4] = interference.New(interference.Options{
 		CPI: cpi, Pressure: pressure, Kernel: perf.Real{Root: counted(options, layout)}, Limits: decision.DefaultLimits(),
@@ -132,10 +135,7 @@ func (k *keepers) tell(ctx context.Context, keeper qos.Keeper, err error, now ti
 	if k.told[keeper.Name()] == nil {
 		k.told[keeper.Name()] = &complaint{}
 	}
-	if ctx.Err() != nil || !k.told[keeper.Name()].news(err, now) {
-		return
-	}
-	klog.FromContext(ctx).Error(err, "a feature did not do all that is wanted, retrying", "feature", keeper.Name())
+	k.told[keeper.Name()].tell(ctx, err, now, "a feature did not do all that is wanted, retrying", "feature", keeper.Name())
 }
 
 // relief is what best effort gives up because services are disturbed.

@@ -16,6 +16,7 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
 	"koordinator.sh/koord/agent/host/machine"
+	"koordinator.sh/koord/agent/host/program"
 	"koordinator.sh/koord/agent/state"
 )
 
@@ -90,6 +91,7 @@ func run(ctx context.Context, options *Options, host *machine.Machine, clients *
 	group.Go(func() { newReporting(options, clients, cluster, measurement).run(ctx) })
 	group.Go(func() { newTopologies(options, clients, cluster, host, port).run(ctx) })
 	group.Go(func() { port.run(ctx) })
+	group.Go(func() { program.Keep(ctx, options.Clock) })
 	group.Wait()
 	return enforcement.restore(context.WithoutCancel(ctx))
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/klog/v2"
 
 	"koordinator.sh/koord/agent/host"
 	"koordinator.sh/koord/agent/metrics"
@@ -37,6 +36,8 @@ type measurement struct {
 	capacity  podrequest.Amount
 	topology  *cpuset.Topology
 	described time.Time
+	// told counts how often the machine was asked how it is built, by whether it told.
+	told map[bool]int
 	// nextTraining is when the prediction learns again.
 	nextTraining time.Time
 	// glanced is the latest reading between two regular ones.
@@ -47,12 +48,14 @@ type measurement struct {
 	devices *devices
 	// latest is the time of the latest reading of any kind.
 	latest time.Time
+	// failing is why the machine could not be read last, and puzzling why it could not be told how it is built.
+	failing, puzzling complaint
 }
 
 func newMeasurement(options *Options, host host.Host, cluster *state.State) *measurement {
 	return &measurement{
 		options: options, host: host, cluster: cluster, predictor: prediction.NewNode(prediction.Options{}), history: newHistory(options.Predictor),
-		metrics: metrics.NewNode(report.MetricsPolicy(&slov1alpha1.NodeMetricSpec{}, options.SamplePeriod)),
+		metrics: metrics.NewNode(report.MetricsPolicy(&slov1alpha1.NodeMetricSpec{}, options.SamplePeriod)), told: map[bool]int{},
 	}
 }
 
@@ -61,18 +64,15 @@ func newMeasurement(options *Options, host host.Host, cluster *state.State) *mea
 func (m *measurement) run(ctx context.Context, enforcement *enforcement) {
 	ticker := m.options.Clock.NewTicker(m.options.SamplePeriod)
 	defer ticker.Stop()
-	failing := false
 	for {
 		err := m.sample(ctx)
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return
-		case err != nil && !failing:
-			klog.FromContext(ctx).Error(err, "the machine cannot be read, retrying")
-		case err == nil:
+		}
+		m.failing.tell(ctx, err, m.options.Clock.Now(), "the machine cannot be read, retrying")
+		if err == nil {
 			enforcement.act(ctx, m.cluster, m)
 		}
-		failing = err != nil
 		if !m.wait(ctx, ticker.C(), enforcement) {
 			return
 		}
@@ -194,11 +194,15 @@ func (m *measurement) predicted() []prediction.Pod {
 	return pods
 }
 
-// status is what the NodeMetric is to say; nil before the first reading.
+// missedReadings is how many readings may fail in a row before nothing is reported any more: a report is as old as it says, and a
+// node of which nobody knows what it uses must not look as if somebody did.
+const missedReadings = 10
+
+// status is what the NodeMetric is to say; nil before the first reading, and while the machine cannot be read.
 func (m *measurement) status(now time.Time) *slov1alpha1.NodeMetricStatus {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.last.Time.IsZero() {
+	if m.latest.IsZero() || now.Sub(m.latest) > missedReadings*m.options.SamplePeriod {
 		return nil
 	}
 	in := report.Input{UpdateTime: now, At: m.last.Time, Metrics: m.metrics}
@@ -259,23 +263,35 @@ func measuredOf[K, T any](m *measurement, ask func(K) (T, bool)) func(K) (T, boo
 	}
 }
 
-// build asks the machine how it is built. What cannot be told stays as it was.
+// build asks the machine how it is built, once a minute. What it does not tell stays as it was; there is an error only while it never
+// told.
 func (m *measurement) build(ctx context.Context) error {
 	if at := m.last.Time; !m.described.IsZero() && at.Sub(m.described) < describeEvery && !at.Before(m.described) {
 		return nil
 	}
+	capacity, topology, err := m.machine(ctx)
+	m.told[err == nil]++
+	switch {
+	case err == nil:
+		m.capacity, m.topology = capacity, topology
+	case m.described.IsZero():
+		return err
+	}
+	m.described = m.last.Time
+	m.puzzling.tell(ctx, err, m.options.Clock.Now(), "the machine does not tell how it is built, going on with what it told before")
+	return nil
+}
+
+// machine is how the machine is built.
+func (m *measurement) machine(ctx context.Context) (podrequest.Amount, *cpuset.Topology, error) {
 	capacity, err := m.host.Capacity(ctx)
 	if err != nil {
-		return err
+		return podrequest.Amount{}, nil, err
 	}
 	built, err := m.host.Topology(ctx)
 	if err != nil {
-		return err
+		return podrequest.Amount{}, nil, err
 	}
 	topology, err := cpuset.NewTopology(&extension.CPUTopology{Detail: built.CPUs})
-	if err != nil {
-		return err
-	}
-	m.capacity, m.topology, m.described = capacity, topology, m.last.Time
-	return nil
+	return capacity, topology, err
 }

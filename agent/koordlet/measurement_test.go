@@ -148,6 +148,9 @@ func TestAnAlarmHoldsBestEffortPodsBackAtOnce(t *testing.T) {
 				if got, err := strconv.Atoi(r.quota()); err != nil || math.Abs(float64(got-want)) > 2000 {
 					t.Errorf("quota %d a moment after a service began, want %d: %v", got, want, err)
 				}
+				if budget := r.enforcement.round.decided().Budget; alarmed && (budget == nil || budget.Milli > 4020) {
+					t.Errorf("explained is the budget %+v, and not what the alarm led to", budget)
+				}
 				r.measurement.mu.Lock()
 				samples := len(r.measurement.metrics.Aggregates(r.measurement.last.Time))
 				r.measurement.mu.Unlock()

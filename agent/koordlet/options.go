@@ -129,6 +129,8 @@ func (o *Options) validate() error {
 
 func (o *Options) originals() string { return filepath.Join(o.StateDirectory, "originals.json") }
 
+func (o *Options) evictions() string { return filepath.Join(o.StateDirectory, "evictions.json") }
+
 func (o *Options) learned() string { return filepath.Join(o.StateDirectory, "prediction.json") }
 
 func (o *Options) kubeletState() string {

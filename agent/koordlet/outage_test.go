@@ -69,9 +69,10 @@ func TestTheAPIServerMayBeAwayForAnHour(t *testing.T) {
 // TestAnAgentThatStartsWithoutAnAPIServerWritesNothing before it knows what is wanted.
 func TestAnAgentThatStartsWithoutAnAPIServerWritesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+		r := newIdleRig(t, nil)
 		defer r.stop()
-		r.server.Away(true)
+		r.server.Away(true) // before anybody can ask it
+		r.follow()
 		r.machine.use("batch", 9)
 		r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
 		r.after(10 * time.Minute)

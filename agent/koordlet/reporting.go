@@ -29,8 +29,10 @@ type reporting struct {
 	measurement *measurement
 	// told is the NodeMetric that was reported to last, by UID.
 	told string
-	// retry is the time until the next attempt after a failure, zero after a success.
+	// retry is the time until the next attempt after one that did not succeed, zero after a success.
 	retry time.Duration
+	// failing is why the last report was not taken.
+	failing complaint
 }
 
 func newReporting(options *Options, clients *connection.Clients, cluster *state.State, measurement *measurement) *reporting {
@@ -76,23 +78,22 @@ func (r *reporting) report(ctx context.Context, name string) bool {
 		return false
 	}
 	err := r.writer.Write(ctx, name, status)
-	logger := klog.FromContext(ctx)
+	now := r.options.Clock.Now()
 	switch {
 	case err == nil:
-		if r.retry > lookEvery {
-			logger.Info("reports succeed again")
+		if r.failing.last != "" {
+			klog.FromContext(ctx).Info("reports succeed again")
 		}
+		r.failing.tell(ctx, nil, now, "")
 		r.retry = 0
 		return true
 	case ctx.Err() != nil || apierrors.IsNotFound(err): // deleted; the manager makes a new one, and the watch says so
 		return true
 	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
-		logger.Error(err, "report refused")
+		r.failing.tell(ctx, err, now, "report refused")
 		return true
 	}
-	if r.retry == 0 {
-		logger.Error(err, "reports fail, retrying")
-	}
+	r.failing.tell(ctx, err, now, "reports fail, retrying")
 	r.retry = min(max(2*r.retry, firstRetry), lastRetry)
 	return false
 }

@@ -50,6 +50,15 @@ type loaded struct {
 	rates   map[types.UID]float64
 	total   map[types.UID]time.Duration
 	watched []host.Application
+	// unread and undescribed are why it cannot be read, and how it is built not be told; nil while they can.
+	unread, undescribed error
+}
+
+// fail has it not be read, or not described.
+func (l *loaded) fail(unread, undescribed error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unread, l.undescribed = unread, undescribed
 }
 
 func (l *loaded) Capacity(context.Context) (podrequest.Amount, error) {
@@ -57,6 +66,11 @@ func (l *loaded) Capacity(context.Context) (podrequest.Amount, error) {
 }
 
 func (l *loaded) Topology(context.Context) (host.Topology, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.undescribed != nil {
+		return host.Topology{}, l.undescribed
+	}
 	out := host.Topology{NUMANodes: []host.NUMANode{{ID: 0, Memory: 32 << 30}, {ID: 1, Memory: 32 << 30}}}
 	for id := range int32(10) {
 		out.CPUs = append(out.CPUs, extension.CPUInfo{ID: id, Core: id / 2, Socket: id / 5, Node: id / 5})
@@ -91,6 +105,9 @@ func (l *loaded) Read(_ context.Context, into *host.Snapshot) error {
 	defer l.mu.Unlock()
 	l.advance()
 	*into = host.Snapshot{Time: l.at}
+	if l.unread != nil {
+		return l.unread
+	}
 	for _, uid := range []types.UID{"app", "batch", "service", "system"} {
 		counter := host.Counter{CPU: l.total[uid], Memory: 1 << 30, Cache: 1 << 28}
 		into.Node.CPU += counter.CPU
@@ -110,6 +127,16 @@ func (l *loaded) Read(_ context.Context, into *host.Snapshot) error {
 
 // newRig starts following the cluster. It is made within a bubble; stop ends it.
 func newRig(t *testing.T, change func(*Options)) *rig {
+	r := newIdleRig(t, change)
+	r.follow()
+	return r
+}
+
+// follow the cluster.
+func (r *rig) follow() { r.group.Go(func() { r.cluster.Run(r.ctx) }) }
+
+// newIdleRig is one that does not follow the cluster yet.
+func newIdleRig(t *testing.T, change func(*Options)) *rig {
 	r := &rig{T: t, server: connectiontest.New(), options: NewOptions(), machine: &loaded{begun: time.Now(), at: time.Now(), rates: map[types.UID]float64{}, total: map[types.UID]time.Duration{}}}
 	directory := t.TempDir()
 	r.options.RESTConfig, r.options.NodeName, r.options.StateDirectory = r.server.Config(), nodeName, directory
@@ -147,7 +174,6 @@ func newRig(t *testing.T, change func(*Options)) *rig {
 	if r.enforcement, err = newEnforcement(r.options, r.clients.Core, nil, trees, r.options.layout); err != nil {
 		t.Fatal(err)
 	}
-	r.group.Go(func() { r.cluster.Run(r.ctx) })
 	return r
 }
 

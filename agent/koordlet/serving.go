@@ -3,6 +3,7 @@ package koordlet
 import (
 	"context"
 	"errors"
+	"maps"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -38,7 +39,7 @@ func listen(ctx context.Context, options *Options, cluster *state.State, measure
 	explainer := newExplainer(options, cluster, measurement, enforcement)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
-		diagnostics.NewCollector(explainer.figures), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		diagnostics.NewCollector(explainer.figures), enforcement.writes.histogram, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return &port{server: server, explainer: explainer, handlers: diagnostics.Options{
 		Explainer: explainer, Audit: enforcement.audit, Instance: explainer.instance, Metrics: registry,
@@ -95,8 +96,13 @@ func (e *explainer) figures() diagnostics.Figures {
 			out.InForce[target.Owner]++
 		}
 	}
+	for _, evicted := range e.enforcement.evictor.Evicted() {
+		out.Evicted = append(out.Evicted, diagnostics.EvictedFigure{
+			Namespace: evicted.Namespace, Pod: evicted.Name, Reason: eviction.ReasonPrefix + string(evicted.Feature),
+		})
+	}
 	e.describe(&out)
-	out.Features = e.featureFigures()
+	out.Features, out.Containers = e.featureFigures(), e.containerFigures()
 	return out
 }
 
@@ -114,21 +120,46 @@ func (e *explainer) describe(out *diagnostics.Figures) {
 	}
 }
 
-// foretell says what the system uses, and what is predicted.
+// average says what is used on average, and by applications. The lock is held.
+func (m *measurement) average(out *diagnostics.Figures) {
+	at := m.last.Time
+	if node, measured := m.metrics.Usage(at); measured {
+		out.Average = new(node.Amount())
+	}
+	if system, measured := m.metrics.SystemUsage(at); measured {
+		out.System = new(system.Amount())
+	}
+	for _, numa := range m.metrics.NUMAUsages(at) {
+		out.NUMANodes = append(out.NUMANodes, diagnostics.NUMAFigure{ID: numa.ID, Node: numa.Node.Amount(), System: numa.System.Amount()})
+	}
+	for _, application := range m.applications() {
+		if used, measured := m.metrics.LatestApplicationUsage(application.Name, at); measured {
+			out.Applications = append(out.Applications, diagnostics.ApplicationFigure{
+				Name: application.Name, Priority: string(application.Priority), QoS: string(application.QoS), Used: used.Amount(),
+			})
+		}
+	}
+	out.Described = maps.Clone(m.told)
+}
+
+// foretell says what is used on average, and what is predicted.
 func (m *measurement) foretell(out *diagnostics.Figures) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.last.Time.IsZero() {
 		return
 	}
-	if system, measured := m.metrics.SystemUsage(m.last.Time); measured {
-		out.System = new(system.Amount())
-	}
+	m.average(out)
 	node := m.cluster.Node()
 	if node == nil {
 		return
 	}
 	estimate := m.predictor.Estimate(m.last.Time, m.predicted(), capacity.Of(node).Raw)
+	reported := estimate
+	if other, known := m.history.estimate(); known {
+		reported = other
+	}
+	out.ProdReclaimable = &reported.Reclaimable
 	out.Reclaimable = map[string]podrequest.Amount{
 		"podPredictor": estimate.ByPod.Reclaimable, "priorityPredictor": estimate.ByClass.Reclaimable, "minPredictor": estimate.Reclaimable,
 	}

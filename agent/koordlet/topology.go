@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"k8s.io/klog/v2"
-
 	"koordinator.sh/koord/agent/connection"
 	"koordinator.sh/koord/agent/host"
 	"koordinator.sh/koord/agent/host/kubelet"
@@ -28,8 +26,8 @@ type topologies struct {
 	port *port
 	// bound are the pods to which kubelet gave CPUs, as read last.
 	bound []kubelet.Pod
-	// problem that was told last.
-	problem string
+	// problem is what the topology lacked last.
+	problem complaint
 }
 
 func newTopologies(options *Options, clients *connection.Clients, cluster *state.State, host host.Host, port *port) *topologies {
@@ -41,7 +39,7 @@ func (t *topologies) run(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		if t.cluster.Known() && t.cluster.TopologyKnown() {
-			t.tell(ctx, t.write(ctx))
+			t.problem.tell(ctx, t.write(ctx), t.options.Clock.Now(), "the topology is incomplete, retrying")
 		}
 		select {
 		case <-ctx.Done():
@@ -83,16 +81,4 @@ func (t *topologies) write(ctx context.Context) error {
 		return err
 	}
 	return problem
-}
-
-// tell logs a problem once for as long as it stays the same.
-func (t *topologies) tell(ctx context.Context, err error) {
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
-	if text != t.problem && err != nil && ctx.Err() == nil {
-		klog.FromContext(ctx).Error(err, "the topology is incomplete, retrying")
-	}
-	t.problem = text
 }

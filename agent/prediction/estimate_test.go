@@ -124,6 +124,16 @@ func TestClassesThatWereNeverTrainedGiveNothing(t *testing.T) {
 	}
 }
 
+// TestModelsOfTheFutureAreForgotten: the clock was set back since, and they would be kept until it is there again.
+func TestModelsOfTheFutureAreForgotten(t *testing.T) {
+	n := NewNode(Options{})
+	n.Train(start.Add(24*time.Hour), TrainInterval, []Sample{sample("gone", extension.PriorityProd, 1, 1), sample("runs", extension.PriorityProd, 1, 1)}, metrics.Usage{})
+	n.Train(start, TrainInterval, []Sample{sample("runs", extension.PriorityProd, 1, 1)}, metrics.Usage{})
+	if n.Knows("gone") || !n.Knows("runs") {
+		t.Errorf("the pod that went is known: %v, the one that runs: %v", n.Knows("gone"), n.Knows("runs"))
+	}
+}
+
 func TestModelsOfPodsThatWentAreForgotten(t *testing.T) {
 	n := NewNode(Options{})
 	n.Train(start, TrainInterval, []Sample{sample("a", extension.PriorityProd, 1, 1)}, metrics.Usage{})

@@ -106,7 +106,8 @@ func (n *Node) Train(at time.Time, stands time.Duration, pods []Sample, system m
 	n.none.add(none, weight, at)
 	n.system.add(system, weight, at)
 	for uid, pod := range n.pods {
-		if at.Sub(pod.trained) > modelExpiry {
+		// One that was trained in the future was so by a clock that was set back since.
+		if age := at.Sub(pod.trained); age > modelExpiry || age < -modelExpiry {
 			delete(n.pods, uid)
 		}
 	}

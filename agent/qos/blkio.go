@@ -2,6 +2,7 @@ package qos
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +27,10 @@ type BlkIOReconcile struct {
 	devices blockdevice.Devices
 	volumes map[types.UID]map[string]string
 	found   time.Time
+	// missing says why devices or mounts could not be found when they were looked for last.
+	missing []string
+	// claims are volumes of pods by the names that pods have for them.
+	claims map[types.UID]*claims
 	// governed is what the kernel says of devices that are governed by cost, or were once.
 	governed string
 	// problems of the latest round.
@@ -41,6 +46,8 @@ func (b *BlkIOReconcile) Problems() []string { return b.problems }
 // Wishes implements Feature. Classes that are switched off, and devices that nobody names, have what they had.
 func (b *BlkIOReconcile) Wishes(in Situation) []executor.Wish {
 	b.problems = nil
+	before := b.claims
+	b.claims = map[types.UID]*claims{}
 	strategy := in.SLO.ResourceQOSStrategy
 	if strategy == nil {
 		strategy = &slov1alpha1.ResourceQOSStrategy{}
@@ -49,6 +56,7 @@ func (b *BlkIOReconcile) Wishes(in Situation) []executor.Wish {
 		return nil
 	}
 	b.find(in)
+	b.tell(b.missing...)
 	b.lookAtCost(in)
 	disks := blkio.Disks{Devices: b.devices.Names, VolumeGroups: b.devices.Groups}
 	wishes := b.root(in, strategy, disks)
@@ -59,10 +67,19 @@ func (b *BlkIOReconcile) Wishes(in Situation) []executor.Wish {
 	}
 	for _, pod := range in.Pods {
 		if pod.Running() {
-			wishes = append(wishes, b.pod(in, strategy, pod, disks)...)
+			wishes = append(wishes, b.pod(in, strategy, pod, disks, before[pod.UID])...)
 		}
 	}
 	return wishes
+}
+
+// tell keeps what could not be followed, each thing once.
+func (b *BlkIOReconcile) tell(problems ...string) {
+	for _, problem := range problems {
+		if len(b.problems) < mostProblems && !slices.Contains(b.problems, problem) {
+			b.problems = append(b.problems, problem)
+		}
+	}
 }
 
 // wanted is false while nothing is asked for, so that nothing is looked for.
@@ -97,43 +114,44 @@ func (b *BlkIOReconcile) find(in Situation) {
 	if !b.found.IsZero() && in.Now.Sub(b.found) < devicesEvery && !in.Now.Before(b.found) {
 		return
 	}
-	b.found = in.Now
+	b.found, b.missing = in.Now, nil
 	devices, err := blockdevice.Find(in.Proc, in.Sys)
 	if err != nil {
-		b.problems = append(b.problems, err.Error())
+		b.missing = append(b.missing, err.Error())
 		return // those that were found before are most likely still there
 	}
 	b.devices = devices
 	if volumes, err := devices.Volumes(in.Proc); err == nil {
 		b.volumes = volumes
 	} else {
-		b.problems = append(b.problems, err.Error())
+		b.missing = append(b.missing, err.Error())
 	}
 }
 
 // take keeps what could not be followed.
 func (b *BlkIOReconcile) take(result blkio.Result) blkio.Result {
-	b.problems = append(b.problems, result.Problems...)
+	b.tell(result.Problems...)
 	return result
 }
 
-// pod has bounds of its own, and those of its class where no cgroup has all pods of the class. In version 1 a cgroup is bounded
-// without those below it, so that each container gets the bounds of the pod and of its class.
-func (b *BlkIOReconcile) pod(in Situation, strategy *slov1alpha1.ResourceQOSStrategy, pod *state.Pod, disks blkio.Disks) []executor.Wish {
+// pod has bounds of its own, and those of its class where no cgroup has the pods of its class and no others. In version 1 a cgroup is
+// bounded without those below it, so that each container gets the bounds of the pod and of its class.
+func (b *BlkIOReconcile) pod(in Situation, strategy *slov1alpha1.ResourceQOSStrategy, pod *state.Pod, disks blkio.Disks, known *claims) []executor.Wish {
 	class := blockConfig(strategy, pod.QoS())
 	annotation, err := slov1alpha1.PodBlkIOQOS(pod.Object.Annotations)
 	if err != nil {
-		b.problems = append(b.problems, err.Error())
+		b.tell(fmt.Sprintf("pod %s/%s: %v", pod.Object.Namespace, pod.Object.Name, err))
 		annotation = nil
 	}
-	disks.PodVolumes = b.volumes[pod.UID]
 	var own blkio.Result
 	if class != nil || annotation != nil {
+		if blkio.NamesVolumes(class, annotation) {
+			disks.PodVolumes = b.volumesOf(in, pod, known)
+		}
 		own = b.take(blkio.OfPod(class, annotation, disks))
 	}
-	apart := class != nil && (pod.Class() == corev1.PodQOSGuaranteed || in.Layout.Version == cgroup.V1)
-	if apart {
-		own = blkio.Tighter(own, blkio.OfClass(class, disks))
+	if class != nil && (in.Layout.Version == cgroup.V1 || pod.Class() == corev1.PodQOSGuaranteed || extension.QoSClassOfKubeQOS(pod.Class()) != pod.QoS()) {
+		own = blkio.Tighter(own, b.take(blkio.OfClass(class, disks)))
 	}
 	if len(own.Throttles) == 0 {
 		return nil
@@ -166,11 +184,16 @@ func (b *BlkIOReconcile) bounds(in Situation, at string, result blkio.Result, wh
 			continue
 		}
 		weight := strconv.FormatInt(throttle.Weight, 10)
-		if in.supports(cgroup.IOWeight) && strings.Contains("\n"+b.governed, "\n"+throttle.Device+" ") {
+		byCost := in.supports(cgroup.IOWeight) && strings.Contains("\n"+b.governed, "\n"+throttle.Device+" ")
+		byBFQ := in.supports(cgroup.IOBFQWeight) && b.devices.WeighsByBFQ(in.Sys, throttle.Device)
+		if byCost {
 			wishes = append(wishes, deviceWish(cgroup.IOWeight, throttle.Device, at, weight, why))
 		}
-		if in.supports(cgroup.IOBFQWeight) && b.devices.WeighsByBFQ(in.Sys, throttle.Device) {
+		if byBFQ {
 			wishes = append(wishes, deviceWish(cgroup.IOBFQWeight, throttle.Device, at, weight, why))
+		}
+		if !byCost && !byBFQ {
+			b.tell(fmt.Sprintf("device %s: weights have no effect, because it is neither governed by cost nor has the scheduler BFQ", throttle.Device))
 		}
 	}
 	return wishes

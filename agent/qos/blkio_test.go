@@ -50,8 +50,8 @@ func TestBestEffortPodsAreBoundedTogether(t *testing.T) {
 		n.round() // the device is not governed by cost, and has no weights
 		n.wantChanged(map[string]string{"kubepods/besteffort/io.max": "254:0 rbps=1048576 wbps=max riops=max wiops=100"})
 		n.wantSteady()
-		if problems := n.features[0].(*BlkIOReconcile).Problems(); len(problems) != 1 || !strings.Contains(problems[0], "/dev/none") {
-			t.Errorf("problems %q, want the device that is not there", problems)
+		if problems := n.features[0].(*BlkIOReconcile).Problems(); len(problems) != 2 || !strings.Contains(problems[0], "/dev/none") || !strings.Contains(problems[1], "weights") {
+			t.Errorf("problems %q, want the device that is not there, and that the other one has no weights", problems)
 		}
 		n.in.SLO.ResourceQOSStrategy.BEClass.BlkIOQOS.Blocks[0].IOCfg = slov1alpha1.IOCfg{WriteBPS: new(int64(7777))}
 		n.round()
@@ -119,6 +119,116 @@ func TestVolumesOfAPod(t *testing.T) {
 		n.wantSteady()
 		n.wantRestored(nil)
 	})
+}
+
+// TestVolumesByTheNamesThatPodsHaveForThem: the device is what a process of the container has mounted there.
+func TestVolumesByTheNamesThatPodsHaveForThem(t *testing.T) {
+	withVolume := func(annotation string) *corev1.Pod {
+		pod := servicePod.DeepCopy()
+		pod.Annotations = map[string]string{extension.AnnotationPodBlkioQOS: annotation}
+		pod.Spec.Volumes = []corev1.Volume{
+			{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "orders"}}},
+			{Name: "orders", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "archive"}}},
+		}
+		pod.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/var/lib/data/"}, {Name: "orders", MountPath: "/orders"}}
+		return pod
+	}
+	limit := func(name string) string {
+		return `{"blocks":[{"name":"` + name + `","type":"podvolume","ioCfg":{"readIOPS":50}}]}`
+	}
+	const disk, volume = "8:16 rbps=max wbps=max riops=50 wiops=max", "253:0 rbps=max wbps=max riops=50 wiops=max"
+	tests := map[string]struct {
+		name, want  string
+		arrange     func(*node)
+		wantProblem string
+	}{
+		"the volume in the pod":                   {name: "data", want: volume},
+		"the claim":                               {name: "archive", want: disk},
+		"a volume goes before a claim":            {name: "orders", want: disk},
+		"the PersistentVolume":                    {name: "pvc-1", want: volume},
+		"nothing has this name":                   {name: "other", wantProblem: `podvolume "other" is not known`},
+		"no process tells where it is mounted":    {name: "data", arrange: func(n *node) { n.proc.End(11) }, wantProblem: `podvolume "data" is not known`},
+		"another process has the number meantime": {name: "data", arrange: func(n *node) { n.proc.Show("11/cgroup", "0::/system.slice") }, wantProblem: `podvolume "data" is not known`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			n := blkioNode(t, cgroup.V2, withVolume(limit(tc.name)))
+			at := "kubepods/burstable/podservice"
+			n.kernel.Show(at+"/"+id, "cgroup.procs", "11")
+			n.proc.Start(11, 100, at+"/"+id, 0)
+			n.proc.Show("11/mountinfo", "50 1 0:60 / / rw - overlay overlay rw\n51 50 253:0 /sub /var/lib/data rw - ext4 /dev/dm-0 rw\n52 50 8:16 / /orders rw - ext4 /dev/sdb rw")
+			if tc.arrange != nil {
+				tc.arrange(n)
+			}
+			n.begin()
+			n.round()
+			want := map[string]string{}
+			if tc.want != "" {
+				want[at+"/io.max"] = tc.want
+			}
+			n.wantChanged(want)
+			if problems := strings.Join(n.features[0].(*BlkIOReconcile).Problems(), "; "); problems != tc.wantProblem {
+				t.Errorf("problems %q, want %q", problems, tc.wantProblem)
+			}
+			n.wantSteady()
+			n.wantRestored(nil)
+		})
+	}
+}
+
+// TestAContainerThatStartsLateHasItsVolumesFound within ten seconds.
+func TestAContainerThatStartsLateHasItsVolumesFound(t *testing.T) {
+	pod := servicePod.DeepCopy()
+	pod.Annotations = map[string]string{extension.AnnotationPodBlkioQOS: `{"blocks":[{"name":"data","type":"podvolume","ioCfg":{"readIOPS":50}}]}`}
+	pod.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "orders"}}}}
+	pod.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}
+	n := blkioNode(t, cgroup.V2, pod)
+	n.round()
+	at := "kubepods/burstable/podservice"
+	n.kernel.Show(at+"/"+id, "cgroup.procs", "11")
+	n.proc.Start(11, 100, at+"/"+id, 0)
+	n.proc.Show("11/mountinfo", "51 50 8:16 / /data rw - ext4 /dev/sdb rw")
+	n.before = n.dump()
+	reads, _ := n.proc.Counts()
+	n.wantSteady()
+	if again, _ := n.proc.Counts(); again != reads {
+		t.Errorf("%d files of /proc were read in the seconds after", again-reads)
+	}
+	n.in.Now = n.in.Now.Add(relist)
+	n.round()
+	n.wantChanged(map[string]string{at + "/io.max": "8:16 rbps=max wbps=max riops=50 wiops=max"})
+	n.wantRestored(nil)
+}
+
+// TestPodsAmongThoseOfAnotherClassHaveTheBoundsOfTheirs: what is above them is for others.
+func TestPodsAmongThoseOfAnotherClassHaveTheBoundsOfTheirs(t *testing.T) {
+	bound := running("bound", corev1.PodQOSBurstable, map[string]string{extension.LabelPodQoS: "LSR"}, nil, list("cpu", "2"))
+	system := running("system", corev1.PodQOSBurstable, map[string]string{extension.LabelPodQoS: "SYSTEM"}, nil, list("cpu", "1"))
+	n := blkioNode(t, cgroup.V2, bound, system, servicePod)
+	iops := func(value int64) *slov1alpha1.ResourceQOS {
+		return blocks(device("/dev/sdb", slov1alpha1.IOCfg{ReadIOPS: &value}))
+	}
+	n.in.SLO.ResourceQOSStrategy = &slov1alpha1.ResourceQOSStrategy{LSRClass: iops(9), SystemClass: iops(8), LSClass: iops(7)}
+	n.round()
+	file := func(value string) string { return "8:16 rbps=max wbps=max riops=" + value + " wiops=max" }
+	n.wantChanged(map[string]string{
+		"kubepods/burstable/podbound/io.max": file("9"), "kubepods/burstable/podsystem/io.max": file("8"), "kubepods/burstable/io.max": file("7"),
+	})
+	n.wantRestored(nil)
+}
+
+// TestProblemsOfDevicesAreToldWhileTheyLast, and each once.
+func TestProblemsOfDevicesAreToldWhileTheyLast(t *testing.T) {
+	n := newNode(t, cgroup.V2, []Feature{&BlkIOReconcile{}}, servicePod, batchPod)
+	io := slov1alpha1.IOCfg{ReadIOPS: new(int64(9))}
+	n.in.SLO.ResourceQOSStrategy = &slov1alpha1.ResourceQOSStrategy{LSClass: blocks(device("/dev/none", io)), BEClass: blocks(device("/dev/none", io))}
+	for range 3 {
+		n.round() // nobody tells which devices there are
+		problems := n.features[0].(*BlkIOReconcile).Problems()
+		if len(problems) != 2 || !strings.Contains(problems[0], "list block devices") || !strings.Contains(problems[1], "/dev/none") {
+			t.Errorf("problems %q, want that devices cannot be listed, and that one is not known", problems)
+		}
+	}
 }
 
 func TestGuaranteedPodsAreBoundedOneByOne(t *testing.T) {

@@ -1,8 +1,11 @@
 package qos
 
 import (
+	corev1 "k8s.io/api/core/v1"
+
 	"koordinator.sh/koord/agent/executor"
 	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/cpupool"
 )
@@ -23,6 +26,7 @@ func (CPUSetAllocator) Wishes(in Situation) []executor.Wish {
 		}
 		choice := cpupool.Choose(node, cpupool.Pod{
 			QoS: extension.PodQoSClass(pod.Object), KubeQOS: pod.Class(), Annotations: pod.Object.Annotations,
+			KubeletOwned: node.KubeletPolicy == extension.KubeletCPUManagerPolicyStatic && bindsByKubelet(pod),
 		})
 		if !choice.Write || choice.Source == cpupool.Inherited {
 			continue // suppression has the CPUs of best-effort pods
@@ -38,6 +42,24 @@ func (CPUSetAllocator) Wishes(in Situation) []executor.Wish {
 		}
 	}
 	return wishes
+}
+
+// bindsByKubelet tells whether a kubelet with the policy static gives containers of a pod CPUs of their own: those of a guaranteed pod
+// that request whole ones. CPUs that the scheduler gave go before, and so do those that a node keeps for SYSTEM pods.
+func bindsByKubelet(pod *state.Pod) bool {
+	if pod.Class() != corev1.PodQOSGuaranteed || !pod.Owned.IsEmpty() || extension.PodQoSClass(pod.Object) == extension.QoSSystem {
+		return false
+	}
+	spec := &pod.Object.Spec
+	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for i := range containers {
+			cpu := containers[i].Resources.Requests[corev1.ResourceCPU]
+			if milli := cpu.MilliValue(); milli > 0 && milli%1000 == 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // poolsOf reads the node's pools; what cannot be read is left out.

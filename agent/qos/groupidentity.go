@@ -8,8 +8,10 @@ import (
 
 	"koordinator.sh/koord/agent/executor"
 	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/agent/host/parameter"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/groupidentity"
+	"koordinator.sh/koord/decision/sysctl"
 )
 
 // GroupIdentity ranks pods against each other on a CPU.
@@ -39,7 +41,27 @@ func (GroupIdentity) Wishes(in Situation) []executor.Wish {
 			wishes = append(wishes, identityWishes(in.Layout.Pod(pod.Class(), pod.UID), identity, identity.PodValues(kernel))...)
 		}
 	}
-	return append(wishes, applicationWishes(in, kernel)...)
+	wishes = append(wishes, applicationWishes(in, kernel)...)
+	if kernel.BVT && len(wishes) > 0 {
+		wishes = append(wishes, switchWishes(in)...)
+	}
+	return wishes
+}
+
+// switchWishes are for kernels that regard identities only while a parameter of the machine says so. What the strategy of the system
+// says of it counts, and where core scheduling ranks pods it stays as it is.
+func switchWishes(in Situation) []executor.Wish {
+	group := groupidentity.OfGroup(in.SLO.ResourceQOSStrategy, corev1.PodQOSGuaranteed)
+	if system := in.SLO.SystemStrategy; group.Source == groupidentity.FromCoreScheduling || system != nil && system.SchedGroupIdentityEnabled != nil {
+		return nil
+	}
+	var wishes []executor.Wish
+	for _, found := range parameter.Find(sysctl.Setting{Name: sysctl.SchedGroupIdentityEnabled}) {
+		if found.Supported(in.Proc, in.Sys) {
+			wishes = append(wishes, executor.Wish{Setting: found, Value: "1", Why: "the kernel regards no identity otherwise"})
+		}
+	}
+	return wishes
 }
 
 func identityWishes(at string, identity groupidentity.Identity, values groupidentity.Values) []executor.Wish {

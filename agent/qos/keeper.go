@@ -3,11 +3,14 @@ package qos
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"path"
 	"slices"
 	"strconv"
 
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
+	"koordinator.sh/koord/agent/host/process"
 )
 
 // Keeper is a feature that sets what no cgroup has: shares of a cache, cookies of processes, queues of a network device. It keeps
@@ -61,11 +64,15 @@ func Numbers(content []byte) []int {
 	return found
 }
 
-// Boot identifies what runs since the machine was started; empty when it cannot be told.
-func Boot(proc files.FS) string {
-	content, err := proc.Read("sys/kernel/random/boot_id", nil)
-	if err != nil {
-		return ""
+// Within tells whether a thread is in one of the cgroups of containers, whose names have the containers' IDs, or below it. A thread
+// that has ended is in none, and one that got its number since is in its own.
+func Within(proc files.FS, thread int, cgroups ...string) bool {
+	if len(cgroups) == 0 {
+		return false
 	}
-	return string(bytes.TrimSpace(content))
+	content, err := proc.Read(fmt.Sprintf("%d/cgroup", thread), nil)
+	return err == nil && slices.ContainsFunc(cgroups, func(at string) bool { return bytes.Contains(content, []byte("/"+path.Base(at))) })
 }
+
+// Boot identifies what runs since the machine was started; empty when it cannot be told.
+func Boot(proc files.FS) string { return process.Boot(proc) }

@@ -105,7 +105,8 @@ func (s *Situation) memory(at string, values memoryqos.Values, why string) []exe
 	}{
 		{cgroup.MemoryMin, values.Min}, {cgroup.MemoryLow, values.Low}, {cgroup.MemoryHigh, values.High}, {cgroup.WmarkRatio, values.WmarkRatio},
 		{cgroup.WmarkScale, values.WmarkScaleFactor}, {cgroup.WmarkMinAdj, values.WmarkMinAdj}, {cgroup.PriorityOOM, values.UsePriorityOOM},
-		{cgroup.OOMPriority, values.Priority}, {cgroup.OOMGroup, values.OOMGroup},
+		{cgroup.OOMPriority, values.Priority}, {cgroup.OOMGroup, values.OOMGroup}, {cgroup.PageCacheLimit, values.PageCacheLimit},
+		{cgroup.PageCacheSync, values.PageCacheReclaimSync}, {cgroup.PageCacheEnable, values.PageCacheEnable},
 	} {
 		if value.value != nil && s.supports(value.setting) {
 			wishes = append(wishes, executor.Wish{Setting: value.setting, Cgroup: at, Value: strconv.FormatInt(*value.value, 10), Why: why})

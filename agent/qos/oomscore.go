@@ -75,17 +75,34 @@ func listProcesses(in Situation, at string) *listedProcesses {
 	return out
 }
 
-// kubeletScore is what kubelet gave a container.
+// kubeletScore is what kubelet gave a container. A sidecar is killed no earlier than the container beside it that
+// requests least.
 func kubeletScore(in Situation, pod *state.Pod, name string) int64 {
 	spec := &pod.Object.Spec
-	var request int64
-	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
-		for i := range containers {
-			if containers[i].Name == name {
-				memory := containers[i].Resources.Requests[corev1.ResourceMemory]
-				request = memory.Value()
-			}
+	request, sidecar := requestOf(spec.Containers, name), false
+	for i := range spec.InitContainers {
+		if c := &spec.InitContainers[i]; c.Name == name {
+			request = requestOf(spec.InitContainers, name)
+			sidecar = c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 		}
 	}
+	if sidecar && len(spec.Containers) > 0 {
+		least := requestOf(spec.Containers, spec.Containers[0].Name)
+		for i := range spec.Containers {
+			least = min(least, requestOf(spec.Containers, spec.Containers[i].Name))
+		}
+		request = max(request, least)
+	}
 	return oomscore.Kubelet(pod.Class(), spec.PriorityClassName, request, in.Capacity.Memory)
+}
+
+// requestOf is the memory that one of some containers requests, in bytes.
+func requestOf(containers []corev1.Container, name string) int64 {
+	for i := range containers {
+		if containers[i].Name == name {
+			memory := containers[i].Resources.Requests[corev1.ResourceMemory]
+			return memory.Value()
+		}
+	}
+	return 0
 }

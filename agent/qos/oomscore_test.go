@@ -56,6 +56,25 @@ func TestAProcessThatWasStartedByAnotherGetsKubeletsScoreBack(t *testing.T) {
 	n.wantRestored(map[string]string{"/proc/13/oom_score_adj": "900"})
 }
 
+// A sidecar is killed no earlier than the containers that it serves, so that kubelet's score for it is one of theirs.
+func TestKubeletsScoreOfASidecar(t *testing.T) {
+	container := func(name, memory string) corev1.Container {
+		return corev1.Container{Name: name, Resources: corev1.ResourceRequirements{Requests: list("memory", memory)}}
+	}
+	pod := running("service", corev1.PodQOSBurstable, nil, nil, nil)
+	pod.Spec.Containers = []corev1.Container{container("main", "20Gi"), container("small", "10Gi")}
+	pod.Spec.InitContainers = []corev1.Container{container("once", "1Gi"), container("proxy", "1Gi"), container("large", "30Gi")}
+	for i := 1; i < 3; i++ {
+		pod.Spec.InitContainers[i].RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
+	}
+	n := newNode(t, cgroup.V2, nil, pod)
+	for name, want := range map[string]int64{"main": 800, "small": 900, "once": 990, "proxy": 900, "large": 700, "unknown": 999} {
+		if got := kubeletScore(n.in, n.in.Pods[0], name); got != want {
+			t.Errorf("score %d of %s, want %d", got, name, want)
+		}
+	}
+}
+
 // A number that is given to another process must never be mistaken for the container's.
 func TestAForeignProcessIsNeverTouched(t *testing.T) {
 	replacements := map[string]func(n *node){

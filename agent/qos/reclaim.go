@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -24,6 +23,8 @@ const (
 	reclaimDeadline = 500 * time.Millisecond
 	// reclaimRest is how long a group is left alone of which the kernel got less than was asked for.
 	reclaimRest = 10 * time.Second
+	// reclaimTold is the time between two entries of the audit log about one group: one that streams files is reclaimed every second.
+	reclaimTold = time.Minute
 )
 
 // Reclaimer takes memory from groups that come close to their limit, where the kernel has no watermarks of its own for a group.
@@ -34,11 +35,13 @@ type Reclaimer struct {
 	// reclaiming are the groups that are not yet at their low watermark, and resting when others may be tried again.
 	reclaiming map[string]bool
 	resting    map[string]time.Time
+	// tallies are what was reclaimed of each group, for the audit log.
+	tallies map[string]*reclaimTally
 }
 
 // NewReclaimer returns a Reclaimer that does nothing before it is run.
 func NewReclaimer() *Reclaimer {
-	return &Reclaimer{rounds: make(chan reclaimRound, 1), reclaiming: map[string]bool{}, resting: map[string]time.Time{}}
+	return &Reclaimer{rounds: make(chan reclaimRound, 1), reclaiming: map[string]bool{}, resting: map[string]time.Time{}, tallies: map[string]*reclaimTally{}}
 }
 
 // reclaimRound is all that one round looks at.
@@ -79,6 +82,7 @@ func (r *Reclaimer) Run(ctx context.Context, clock clock.PassiveClock) {
 // work is one round over all groups. What is known of groups that are not among them is forgotten.
 func (r *Reclaimer) work(ctx context.Context, clock clock.PassiveClock, round reclaimRound) {
 	reclaiming, resting := map[string]bool{}, map[string]time.Time{}
+	defer func() { r.tell(clock.Now(), round) }()
 	for _, group := range round.groups {
 		if ctx.Err() != nil {
 			return
@@ -94,35 +98,33 @@ func (r *Reclaimer) work(ctx context.Context, clock clock.PassiveClock, round re
 		input.Reclaiming = r.reclaiming[group.cgroup]
 		decision := memoryqos.ReclaimOf(input)
 		reclaiming[group.cgroup] = decision.Reclaiming
-		if decision.Bytes > 0 && !round.reclaim(ctx, clock, group, input.Usage, decision) {
+		if decision.Bytes == 0 {
+			continue
+		}
+		done := round.reclaim(ctx, clock, group, input.Usage, decision)
+		if done.err != nil {
 			resting[group.cgroup] = clock.Now().Add(reclaimRest)
 		}
+		if r.tallies[group.cgroup] == nil {
+			r.tallies[group.cgroup] = &reclaimTally{}
+		}
+		r.tallies[group.cgroup].add(done)
 	}
 	r.reclaiming, r.resting = reclaiming, resting
 }
 
-// reclaim asks for memory step by step, and reports whether the kernel got all of what it was asked for.
-func (r *reclaimRound) reclaim(ctx context.Context, clock clock.PassiveClock, group reclaimGroup, usage int64, decision memoryqos.Reclaim) bool {
+// reclaim asks for memory step by step.
+func (r *reclaimRound) reclaim(ctx context.Context, clock clock.PassiveClock, group reclaimGroup, usage int64, decision memoryqos.Reclaim) reclaimed {
 	path, _ := r.layout.Path(cgroup.MemoryReclaim, group.cgroup)
-	begun := clock.Now()
-	var asked int64
-	var err error
-	for asked < decision.Bytes && err == nil && ctx.Err() == nil && clock.Since(begun) < reclaimDeadline {
-		step := min(decision.Bytes-asked, reclaimStep)
-		err = r.tree.Write(path, strconv.FormatInt(step, 10))
-		asked += step
+	out := reclaimed{at: clock.Now(), before: usage, why: fmt.Sprintf("%s of %d, down to %d", decision.Reason, decision.High, decision.Low)}
+	for out.asked < decision.Bytes && out.err == nil && ctx.Err() == nil && clock.Since(out.at) < reclaimDeadline {
+		step := min(decision.Bytes-out.asked, reclaimStep)
+		out.err = r.tree.Write(path, strconv.FormatInt(step, 10))
+		out.asked += step
 	}
 	var problems []error
-	left := r.number(r.layout.Statistic(cgroup.MemoryUsage, group.cgroup), cgroup.MemoryMin, &problems)
-	entry := audit.Entry{
-		Time: begun, Owner: MemoryQoS{}.Name(), Object: path, Old: strconv.FormatInt(usage, 10), New: strconv.FormatInt(left, 10),
-		Why: fmt.Sprintf("asked for %d bytes: %s of %d, down to %d", asked, decision.Reason, decision.High, decision.Low),
-	}
-	if err != nil && !errors.Is(err, syscall.EAGAIN) && !files.IsGone(err) {
-		entry.Error = err.Error()
-	}
-	r.audit.Add(entry)
-	return err == nil
+	out.after = r.number(r.layout.Statistic(cgroup.MemoryUsage, group.cgroup), cgroup.MemoryMin, &problems)
+	return out
 }
 
 // look reads what a decision needs. The limit is the smaller of those that the group has.

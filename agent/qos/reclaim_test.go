@@ -83,12 +83,17 @@ func TestMemoryIsReclaimedBeforeTheLimitIsReached(t *testing.T) {
 			t.Errorf("%s: %d MiB are used, want %d", step.name, got, step.want)
 		}
 	}
+	clock.SetTime(start.Add(reclaimTold)) // of one group is told once a minute
+	n.use(n.service(), 500, 0)
+	n.reclaimed(r, clock)
 	var objects []string
 	for _, entry := range n.log.After(0, 10) {
-		objects = append(objects, fmt.Sprintf("%s %s %s %s", entry.Owner, strings.TrimPrefix(entry.Object, n.service()+"/"), entry.Old, entry.New))
+		asked, _, _ := strings.Cut(entry.Why, ":")
+		objects = append(objects, fmt.Sprintf("%s %s %s %s %s", entry.Owner, strings.TrimPrefix(entry.Object, n.service()+"/"), entry.Old, entry.New, asked))
 	}
 	want := []string{
-		"CgroupReconcile memory.reclaim 1048576000 981467136", "CgroupReconcile memory.reclaim 981467136 975175680", "CgroupReconcile memory.reclaim 1048576000 1038090240",
+		"CgroupReconcile memory.reclaim 1048576000 981467136 asked for 67108864 bytes",
+		"CgroupReconcile memory.reclaim 981467136 1038090240 asked for 16777216 bytes in 2 rounds",
 	}
 	if got, want := strings.Join(objects, "\n"), strings.Join(want, "\n"); got != want {
 		t.Errorf("audited:\n%s\nwant:\n%s", got, want)
@@ -119,6 +124,24 @@ func TestAGroupOfWhichNothingCameIsLeftAloneForAWhile(t *testing.T) {
 	}
 	if entry := n.log.After(0, 1)[0]; entry.Error != "" || entry.Old != entry.New {
 		t.Errorf("audited %+v, want that nothing came of it", entry)
+	}
+}
+
+// TestWhatWasReclaimedOfAGroupThatWentIsTold, and the group forgotten.
+func TestWhatWasReclaimedOfAGroupThatWentIsTold(t *testing.T) {
+	n, r := reclaimNode(t, cgroup.V2)
+	clock := clocktesting.NewFakePassiveClock(start)
+	n.use(n.service(), 1000, 500)
+	n.reclaimed(r, clock)
+	n.use(n.service(), 1000, 500)
+	n.reclaimed(r, clock)
+	if got := len(n.log.After(0, 10)); got != 1 {
+		t.Fatalf("%d entries within a minute, want 1", got)
+	}
+	n.in.Pods = nil
+	n.reclaimed(r, clock)
+	if got := len(n.log.After(0, 10)); got != 2 || len(r.tallies) > 0 {
+		t.Errorf("%d entries, want 2; remembered is %v", got, r.tallies)
 	}
 }
 

@@ -168,8 +168,13 @@ func cpusOf(in Situation) suppression.CPUs {
 			out.LSR = out.LSR.Union(pod.Owned)
 		}
 	}
-	if !lse.IsEmpty() {
-		out.Excluded = append(out.Excluded, suppression.Exclusion{Owner: "LSE pods", CPUs: lse})
+	var node, topology map[string]string
+	if in.Node != nil {
+		node = in.Node.Annotations
 	}
+	if in.Reported != nil {
+		topology = in.Reported.Annotations
+	}
+	out.Excluded = suppression.Exclusions(node, topology, lse)
 	return out
 }

@@ -18,6 +18,7 @@ import (
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 	"koordinator.sh/koord/decision/cpuset"
 	"koordinator.sh/koord/decision/podrequest"
 
@@ -39,6 +40,8 @@ type rig struct {
 	used     map[types.UID]float64
 	usedNode float64
 	pods     []*state.Pod
+	node     *corev1.Node
+	reported *topologyv1alpha1.NodeResourceTopology
 }
 
 func newRig(t *testing.T, version cgroup.Version) *rig {
@@ -87,7 +90,7 @@ func (r *rig) round() {
 	r.now = r.now.Add(time.Second)
 	usage := func(cpus float64) metrics.Usage { return metrics.Usage{NanoCores: int64(cpus * 1e9)} }
 	wishes := r.suppression.Wishes(Situation{
-		Now: r.now, Period: time.Second, SLO: &slov1alpha1.NodeSLOSpec{ResourceUsedThresholdWithBE: r.strategy}, Pods: r.pods,
+		Now: r.now, Period: time.Second, SLO: &slov1alpha1.NodeSLOSpec{ResourceUsedThresholdWithBE: r.strategy}, Pods: r.pods, Node: r.node, Reported: r.reported,
 		Capacity: podrequest.Amount{MilliCPU: 10000}, Topology: r.topology(), Tree: r.kernel, Layout: r.layout, Containers: NewContainers(r.kernel, r.layout),
 		Used: func() (metrics.Usage, bool) { return usage(r.usedNode), r.usedNode > 0 },
 		PodUsed: func(uid types.UID) (metrics.Usage, bool) {
@@ -140,6 +143,25 @@ func TestBestEffortPodsYieldAtOnceAndReturnSlowly(t *testing.T) {
 		r.round()
 		if diff := cmp.Diff(before, r.kernel.Dump()); diff != "" {
 			t.Errorf("something is left (-before +after):\n%s", diff)
+		}
+	})
+}
+
+// TestCPUsThatAreKeptAreNotLent: a node keeps some for processes outside of Kubernetes and for SYSTEM pods, and kubelet for its pods.
+func TestCPUsThatAreKeptAreNotLent(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		r.node = &corev1.Node{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{
+			extension.AnnotationNodeReservation: `{"reservedCPUs":"0-1"}`, extension.AnnotationSystemQOSResource: `{"cpuset":"2"}`,
+		}}}
+		r.reported = &topologyv1alpha1.NodeResourceTopology{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{
+			extension.AnnotationNodePodCPUAllocs: `[{"cpuset":"3","managedByKubelet":true}]`,
+		}}}
+		r.usedNode = 0.1
+		r.round()
+		list, _ := (&Situation{Tree: r.kernel, Layout: r.layout}).read(cgroup.CPUSet, "kubepods/besteffort/podbatch")
+		cpus, err := cpuset.Parse(list)
+		if kept := cpuset.Of(0, 1, 2, 3); err != nil || cpus.IsEmpty() || !cpus.Intersection(kept).IsEmpty() {
+			t.Errorf("best-effort pods run on CPUs %q, of which 0-3 are kept", list)
 		}
 	})
 }

@@ -9,7 +9,7 @@ type Kubelet struct {
 	// TopologyPolicy is topologyManagerPolicy of the kubelet's configuration: none, best-effort, restricted or
 	// single-numa-node.
 	TopologyPolicy string
-	// TopologyScope is topologyManagerScope of the kubelet's configuration: container or pod.
+	// TopologyScope is topologyManagerScope of the kubelet's configuration: container, which is the default, or pod.
 	TopologyScope string
 	// Pods that the kubelet itself bound to CPUs, in the order in which they are reported.
 	Pods []extension.PodCPUAlloc
@@ -21,7 +21,7 @@ const topologyNone = "None"
 // topologyPolicies and topologyScopes are how a NodeResourceTopology spells the kubelet's values.
 var (
 	topologyPolicies = map[string]string{"best-effort": "BestEffort", "restricted": "Restricted", "single-numa-node": "SingleNUMANode"}
-	topologyScopes   = map[string]string{"container": "ContainerLevel", "pod": "PodLevel"}
+	topologyScopes   = map[string]string{"": "ContainerLevel", "container": "ContainerLevel", "pod": "PodLevel"}
 )
 
 // topologyPolicy names the policy and the scope in one word, such as SingleNUMANodePodLevel; None for values that no

@@ -188,7 +188,7 @@ func TestSharedPools(t *testing.T) {
 func TestKubeletPolicies(t *testing.T) {
 	for _, test := range []struct{ policy, scope, want string }{
 		{"", "", "None"}, {"none", "container", "None"}, {"best-effort", "container", "BestEffortContainerLevel"},
-		{"restricted", "pod", "RestrictedPodLevel"}, {"single-numa-node", "pod", "SingleNUMANodePodLevel"}, {"single-numa-node", "machine", "None"},
+		{"restricted", "pod", "RestrictedPodLevel"}, {"single-numa-node", "pod", "SingleNUMANodePodLevel"}, {"single-numa-node", "", "SingleNUMANodeContainerLevel"}, {"single-numa-node", "machine", "None"},
 	} {
 		in := topologyInput(t, machineNode(4))
 		in.Kubelet = Kubelet{TopologyPolicy: test.policy, TopologyScope: test.scope}

@@ -2,6 +2,7 @@ package serving
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -34,18 +35,23 @@ type answer struct {
 
 // ask whether somebody may do something at a path.
 func (r *rights) ask(ctx context.Context, who user.Info, verb, path string) (answer, error) {
-	key := strings.Join(append([]string{who.GetName(), who.GetUID(), verb, path}, who.GetGroups()...), "\x00")
-	if known, found := r.answers.Get(key); found {
-		return known.(answer), nil
-	}
 	extra := map[string]authorizationv1.ExtraValue{}
 	for name, values := range who.GetExtra() {
 		extra[name] = values
 	}
-	review, err := r.reviews.SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+	question := authorizationv1.SubjectAccessReviewSpec{
 		User: who.GetName(), UID: who.GetUID(), Groups: who.GetGroups(), Extra: extra,
 		NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: path, Verb: verb},
-	}}, metav1.CreateOptions{})
+	}
+	asked, err := json.Marshal(question)
+	if err != nil {
+		return answer{}, fmt.Errorf("ask the cluster what %q may do: %w", who.GetName(), err)
+	}
+	key := string(asked) // all that the answer depends on, in an order of its own
+	if known, found := r.answers.Get(key); found {
+		return known.(answer), nil
+	}
+	review, err := r.reviews.SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{Spec: question}, metav1.CreateOptions{})
 	if err != nil {
 		return answer{}, fmt.Errorf("ask the cluster what %q may do: %w", who.GetName(), err)
 	}

@@ -135,18 +135,23 @@ func (s *Server) Run(ctx context.Context, open, secured http.Handler) error {
 	return fmt.Errorf("serve the secured port: %w", err)
 }
 
-// followCertificate renews the certificate when it is time.
+// followCertificate renews the certificate when it is time. Why it cannot be is logged when that changes.
 func (s *Server) followCertificate(ctx context.Context) {
 	ticker := s.options.Clock.NewTicker(renewEvery)
 	defer ticker.Stop()
+	told := ""
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C():
+			problem := ""
 			if err := s.renew(); err != nil {
-				klog.FromContext(ctx).Error(err, "kept the previous serving certificate")
+				if problem = err.Error(); problem != told {
+					klog.FromContext(ctx).Error(err, "kept the previous serving certificate")
+				}
 			}
+			told = problem
 		}
 	}
 }

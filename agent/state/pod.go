@@ -77,21 +77,3 @@ func (p *Pod) Running() bool { return p.Object.Status.Phase == corev1.PodRunning
 
 // QoS class of the pod.
 func (p *Pod) QoS() extension.QoSClass { return p.Requests.QoS }
-
-// slim drops what takes memory and is not read: who wrote which field, volumes, and the like.
-func slim(object any) (any, error) {
-	pod, ok := object.(*corev1.Pod)
-	if !ok {
-		return object, nil
-	}
-	pod.ManagedFields = nil
-	pod.Spec.Volumes, pod.Spec.Tolerations, pod.Spec.Affinity = nil, nil, nil
-	for _, containers := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
-		for i := range containers {
-			c := &containers[i]
-			c.Env, c.EnvFrom, c.VolumeMounts, c.Command, c.Args = nil, nil, nil, nil, nil
-			c.LivenessProbe, c.ReadinessProbe, c.StartupProbe, c.Lifecycle = nil, nil, nil, nil
-		}
-	}
-	return pod, nil
-}

@@ -43,8 +43,10 @@ func New(clients *connection.Clients, node string) (*State, error) {
 		metrics:  watching(clients.SLO, connection.NodeMetrics.Resource, &slov1alpha1.NodeMetric{}, named),
 		topology: watching(clients.Topology, connection.NodeTopologies.Resource, &topologyv1alpha1.NodeResourceTopology{}, named),
 	}
-	if err := s.pods.SetTransform(slim); err != nil {
-		return nil, fmt.Errorf("follow pods: %w", err)
+	for _, informer := range []cache.SharedIndexInformer{s.nodes, s.pods, s.slos, s.metrics, s.topology} {
+		if err := informer.SetTransform(slim); err != nil {
+			return nil, fmt.Errorf("follow the node's objects: %w", err)
+		}
 	}
 	changed := cache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { s.forget() }, UpdateFunc: func(_, _ any) { s.forget() }, DeleteFunc: func(any) { s.forget() },

@@ -41,6 +41,11 @@ const (
 	ConfigTakenOver    Code = "KOORD0213"
 )
 
+// Codes of what the node agent keeps.
+const (
+	OriginalsDamaged Code = "KOORD0301"
+)
+
 // Codes of the sandbox.
 const (
 	SandboxBinariesMissing Code = "KOORD0501"

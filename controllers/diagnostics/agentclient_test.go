@@ -14,6 +14,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/client-go/rest"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
@@ -184,6 +185,33 @@ func TestQuestionsToAgentsAreChecked(t *testing.T) {
 			err := validateNodeQuestion(question(tc.question)).ToAggregate()
 			if (err == nil) != (tc.wantError == "") || err != nil && !strings.Contains(err.Error(), tc.wantError) {
 				t.Errorf("error %v, want %q", err, tc.wantError)
+			}
+		})
+	}
+}
+
+// TestWhatIsSetForPodsTakesTheRightToGetThem asks as somebody who may get the node, and of pods only web-1 in shop.
+func TestWhatIsSetForPodsTakesTheRightToGetThem(t *testing.T) {
+	allow := func(a authorizer.Attributes) bool {
+		return a.GetResource() == "nodeexplanations" || a.GetResource() == "nodes" || a.GetResource() == "pods" && a.GetNamespace() == "shop" && a.GetName() == "web-1"
+	}
+	tests := map[string]struct {
+		agent    string
+		wantCode int
+	}{
+		"nothing of pods":       {`{"sections":["features"]}`, 201},
+		"no section":            {`{}`, 201},
+		"a pod that they get":   {`{"sections":["pods"],"podName":"web-1","podNamespace":"shop"}`, 201},
+		"another pod":           {`{"sections":["pods"],"podName":"web-2","podNamespace":"shop"}`, 403},
+		"all pods of the node":  {`{"sections":["pods"]}`, 403},
+		"all pods and the rest": {`{"sections":["cpus","pods"]}`, 403},
+	}
+	server := newTestServer(t, &recorder{}, allow)
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			question := `{"apiVersion":"diagnostics.koordinator.sh/v1alpha1","kind":"NodeExplanation","spec":{"nodeName":"node-1","agent":` + tc.agent + `}}`
+			if code, body := send(t, server, http.MethodPost, nodesPath, "application/json", question); code != tc.wantCode {
+				t.Errorf("status %d: %s; want %d", code, body, tc.wantCode)
 			}
 		})
 	}

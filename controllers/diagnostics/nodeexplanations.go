@@ -3,6 +3,7 @@ package diagnostics
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -40,7 +41,8 @@ func (*nodeExplanations) NamespaceScoped() bool { return false }
 // GetSingularName is the resource's name for one object.
 func (*nodeExplanations) GetSingularName() string { return "nodeexplanation" }
 
-// Create answers a question about a node that the caller may get.
+// Create answers a question about a node that the caller may get. What is set for a pod takes the right to get it, and for all pods of
+// the node that to get any.
 func (n *nodeExplanations) Create(ctx context.Context, object runtime.Object, check rest.ValidateObjectFunc, _ *metav1.CreateOptions) (runtime.Object, error) {
 	question, ok := object.(*diagnosticsv1alpha1.NodeExplanation)
 	if !ok {
@@ -57,7 +59,7 @@ func (n *nodeExplanations) Create(ctx context.Context, object runtime.Object, ch
 	if err := requireGet(ctx, n.authorizer, subject{resource: corev1.SchemeGroupVersion.WithResource("nodes"), name: question.Spec.NodeName}); err != nil {
 		return nil, err
 	}
-	if agent := question.Spec.Agent; agent != nil && agent.PodName != "" {
+	if agent := question.Spec.Agent; agent != nil && (agent.PodName != "" || slices.Contains(agent.Sections, diagnosticsv1alpha1.SectionPods)) {
 		pod := subject{resource: corev1.SchemeGroupVersion.WithResource("pods"), namespace: agent.PodNamespace, name: agent.PodName}
 		if err := requireGet(ctx, n.authorizer, pod); err != nil {
 			return nil, err

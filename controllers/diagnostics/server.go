@@ -123,14 +123,18 @@ func ignoreCanceled(ctx context.Context, err error) error {
 }
 
 // delegate lets the cluster authenticate and authorize callers. Its configuration lies in a ConfigMap that may not be
-// there, or not be readable, at the first attempt.
+// there, or not be readable, at the first attempt. Why is logged when that changes.
 func (s *Server) delegate(ctx context.Context, config *genericapiserver.Config) error {
+	told := ""
 	for {
 		err := s.applyDelegation(config)
 		if err == nil {
 			return nil
 		}
-		klog.FromContext(ctx).Error(err, "Failed to read the cluster's authentication configuration, trying again", "after", authenticationRetries)
+		if why := err.Error(); why != told {
+			klog.FromContext(ctx).Error(err, "Failed to read the cluster's authentication configuration, trying again", "every", authenticationRetries)
+			told = why
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

@@ -49,7 +49,11 @@ func (n *Node) Answer(question *diagnosticsv1alpha1.AgentQuestion, component, mi
 			out.Incomplete = append(out.Incomplete, problem)
 		}
 	}
-	if Asked(question, diagnosticsv1alpha1.SectionPods) {
+	switch {
+	case !Asked(question, diagnosticsv1alpha1.SectionPods):
+	case n.Settings != nil:
+		n.Settings(&out)
+	default:
 		lacks("what is set for pods is not known:")
 	}
 	if Asked(question, diagnosticsv1alpha1.SectionEvictions) {

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
@@ -37,6 +38,8 @@ type Node struct {
 	Samples []Sample
 	// On says which features that evict are switched on.
 	On map[eviction.Feature]bool
+	// Settings tells what is set for pods, and what of that could not be told; nil where nobody knows.
+	Settings func(*diagnosticsv1alpha1.AgentExplanation)
 }
 
 // Sample is what the node used at a time.

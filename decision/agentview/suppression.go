@@ -116,9 +116,7 @@ func (n *Node) lendable(topology *cpuset.Topology) suppression.CPUs {
 			out.LSR = out.LSR.Union(owned(pod))
 		}
 	}
-	if !lse.IsEmpty() {
-		out.Excluded = append(out.Excluded, suppression.Exclusion{Owner: "LSE pods", CPUs: lse})
-	}
+	out.Excluded = suppression.Exclusions(n.Object.Annotations, n.annotations(), lse)
 	return out
 }
 

@@ -21,7 +21,7 @@ type Disks struct {
 	// Devices by name, such as /dev/vdb, and VolumeGroups by name.
 	Devices      map[string]string
 	VolumeGroups map[string]string
-	// PodVolumes of one pod by the name of the volume; only for pods.
+	// PodVolumes of one pod by the names of its volumes; only for pods.
 	PodVolumes map[string]string
 }
 
@@ -83,14 +83,35 @@ func OfClass(config *slov1alpha1.BlkIOQOSCfg, disks Disks) Result {
 	return throttles(config, disks, slov1alpha1.BlockTypeDevice, slov1alpha1.BlockTypeVolumeGroup)
 }
 
-// OfPod is the bounds of one pod: by its annotation where it has one, else those of its class, for volumes of the pod; the
-// annotation may name volume groups, too. Either may be nil.
+// OfPod is the bounds of one pod: by its annotation where it has one, which may name all that there is, else those of its class for
+// volumes of the pod. Either may be nil. A volume that the class names is one that some of its pods have, and no problem of others.
 func OfPod(class *slov1alpha1.BlkIOQOSCfg, annotation *slov1alpha1.BlkIOQOS, disks Disks) Result {
 	if annotation != nil {
 		own := &slov1alpha1.BlkIOQOSCfg{Enable: new(true), BlkIOQOS: *annotation}
-		return throttles(own, disks, slov1alpha1.BlockTypePodVolume, slov1alpha1.BlockTypeVolumeGroup)
+		return throttles(own, disks, slov1alpha1.BlockTypePodVolume, slov1alpha1.BlockTypeVolumeGroup, slov1alpha1.BlockTypeDevice)
 	}
-	return throttles(class, disks, slov1alpha1.BlockTypePodVolume)
+	if class == nil {
+		return Result{}
+	}
+	has := *class
+	has.Blocks = slices.DeleteFunc(slices.Clone(class.Blocks), func(block *slov1alpha1.BlockCfg) bool {
+		return block == nil || block.BlockType == slov1alpha1.BlockTypePodVolume && disks.PodVolumes[block.Name] == ""
+	})
+	return throttles(&has, disks, slov1alpha1.BlockTypePodVolume)
+}
+
+// NamesVolumes tells whether the bounds of a pod are for volumes of it, so that these have to be looked for.
+func NamesVolumes(class *slov1alpha1.BlkIOQOSCfg, annotation *slov1alpha1.BlkIOQOS) bool {
+	var blocks []*slov1alpha1.BlockCfg
+	switch {
+	case annotation != nil:
+		blocks = annotation.Blocks
+	case class != nil:
+		blocks = class.Blocks
+	}
+	return slices.ContainsFunc(blocks, func(block *slov1alpha1.BlockCfg) bool {
+		return block != nil && block.BlockType == slov1alpha1.BlockTypePodVolume
+	})
 }
 
 func enabled(config *slov1alpha1.BlkIOQOSCfg) bool {

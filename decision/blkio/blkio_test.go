@@ -47,6 +47,13 @@ func TestThrottles(t *testing.T) {
 			OfPod(config(true, block(volume, "data", bounded)), &slov1alpha1.BlkIOQOS{Blocks: []*slov1alpha1.BlockCfg{block(volume, "data", slov1alpha1.IOCfg{ReadIOPS: value(5)}), nil}}, disks),
 			[]Throttle{{Device: "252:9", ReadIOPS: 5, Weight: 100}}, 0,
 		},
+		"a volume of the class that the pod does not have": {OfPod(config(true, block(volume, "other", bounded)), nil, disks), nil, 0},
+		"a volume that the annotation names in vain":       {OfPod(nil, &slov1alpha1.BlkIOQOS{Blocks: []*slov1alpha1.BlockCfg{block(volume, "other", bounded)}}, disks), nil, 1},
+		"a device by the annotation": {
+			OfPod(nil, &slov1alpha1.BlkIOQOS{Blocks: []*slov1alpha1.BlockCfg{block(device, "/dev/vdb", slov1alpha1.IOCfg{ReadIOPS: value(5)})}}, disks),
+			[]Throttle{{Device: "253:16", ReadIOPS: 5, Weight: 100}}, 0,
+		},
+		"a pod of no class":          {OfPod(nil, nil, disks), nil, 0},
 		"a device that is not known": {OfClass(config(true, block(device, "/dev/nope", bounded)), disks), nil, 1},
 		"a device named twice": {
 			OfClass(config(true, block(device, "/dev/vdb", slov1alpha1.IOCfg{ReadIOPS: value(1)}), block(device, "/dev/vdb", bounded)), disks), []Throttle{{Device: "253:16", ReadIOPS: 1, Weight: 100}}, 1,
@@ -62,6 +69,24 @@ func TestThrottles(t *testing.T) {
 				t.Errorf("problems %q, throttles (-want +got):\n%s", tc.got.Problems, diff)
 			}
 		})
+	}
+}
+
+func TestVolumesAreLookedForWhenTheyAreNamed(t *testing.T) {
+	named, other := block(volume, "data", slov1alpha1.IOCfg{}), block(device, "/dev/vdb", slov1alpha1.IOCfg{})
+	annotation := func(blocks ...*slov1alpha1.BlockCfg) *slov1alpha1.BlkIOQOS {
+		return &slov1alpha1.BlkIOQOS{Blocks: blocks}
+	}
+	for name, tc := range map[string]struct{ got, want bool }{
+		"by the annotation":                   {NamesVolumes(nil, annotation(nil, other, named)), true},
+		"by the class":                        {NamesVolumes(config(true, named), nil), true},
+		"by the class, which does not count":  {NamesVolumes(config(true, named), annotation(other)), false},
+		"devices alone":                       {NamesVolumes(config(true, other), nil), false},
+		"neither class nor annotation is set": {NamesVolumes(nil, nil), false},
+	} {
+		if tc.got != tc.want {
+			t.Errorf("%s: %t", name, tc.got)
+		}
 	}
 }
 

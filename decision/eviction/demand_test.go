@@ -228,6 +228,15 @@ func TestDemandsOfSatisfaction(t *testing.T) {
 	}
 }
 
+// TestAveragesAreTakenOverAnHourAtMost: the agent remembers no more, and a third of a longer window would never be covered.
+func TestAveragesAreTakenOverAnHourAtMost(t *testing.T) {
+	for seconds, want := range map[int64]time.Duration{-1: 0, 0: 0, 60: time.Minute, 3600: time.Hour, 86400: time.Hour, math.MaxInt64: time.Hour} {
+		if got := WindowOf(&slov1alpha1.ResourceThresholdStrategy{CPUEvictTimeWindowSeconds: &seconds}); got != want {
+			t.Errorf("%d seconds: %s, want %s", seconds, got, want)
+		}
+	}
+}
+
 func TestDemandsOfRequests(t *testing.T) {
 	strategy := slov1alpha1.ResourceThresholdStrategy{
 		CPUAllocatableEvictThresholdPercent: new(int64(110)), CPUAllocatableEvictLowerPercent: new(int64(100)), AllocatableEvictPriorityThreshold: new(int32(7999)),

@@ -26,6 +26,9 @@ const leastMeasurable = 1000
 // coverage is the part of the window that samples have to cover: a third.
 const coverage = 3
 
+// longestWindow is the longest that averages are taken over, whatever is asked for.
+const longestWindow = time.Hour
+
 // satisfaction compares what best-effort pods get with what they requested, over the window and now.
 func (d Demand) satisfaction(in Input) Demand {
 	if problem := d.setSatisfaction(in.Strategy); problem != "" {
@@ -97,7 +100,7 @@ func (d *Demand) setSatisfaction(strategy *slov1alpha1.ResourceThresholdStrategy
 	return ""
 }
 
-// WindowOf is the window of averages of a strategy, cpuEvictTimeWindowSeconds; 0 where it is not set.
+// WindowOf is the window of averages of a strategy, cpuEvictTimeWindowSeconds, at most an hour; 0 where it is not set.
 func WindowOf(strategy *slov1alpha1.ResourceThresholdStrategy) time.Duration {
 	if strategy == nil {
 		return 0
@@ -105,9 +108,9 @@ func WindowOf(strategy *slov1alpha1.ResourceThresholdStrategy) time.Duration {
 	return windowOf(strategy, 0)
 }
 
-// windowOf is the window of averages: cpuEvictTimeWindowSeconds, but at least one interval.
+// windowOf is the window of averages: cpuEvictTimeWindowSeconds, but at least one interval and at most an hour.
 func windowOf(strategy *slov1alpha1.ResourceThresholdStrategy, interval time.Duration) time.Duration {
-	seconds := min(max(orElse(strategy.CPUEvictTimeWindowSeconds, 0), 0), int64((24*time.Hour)/time.Second))
+	seconds := min(max(orElse(strategy.CPUEvictTimeWindowSeconds, 0), 0), int64(longestWindow/time.Second))
 	return max(time.Duration(seconds)*time.Second, interval)
 }
 

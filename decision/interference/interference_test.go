@@ -87,10 +87,10 @@ func TestTheTraceSaysWhy(t *testing.T) {
 	if diff := cmp.Diff(want, trace); diff != "" {
 		t.Errorf("trace (-want +got):\n%s", diff)
 	}
-	if state.Why != "cpuSome 25.0 is at least 20" || !state.Since.Equal(noon) || state.Streak != 0 {
+	if state.Why != "cpuSome 25.0 is at least 20" || !state.Since.Equal(noon) || state.Pressure != (Row{}) || state.ByCPI {
 		t.Errorf("%+v", state)
 	}
-	if again, trace := Step(state, Window{End: noon, Pressure: map[Signal]float64{CPUSome: 1}}, limits); trace.Ignored == "" || again.Streak != 0 {
+	if again, trace := Step(state, Window{End: noon, Pressure: map[Signal]float64{CPUSome: 1}}, limits); trace.Ignored == "" || again.Pressure.Windows != 0 {
 		t.Errorf("the same window was taken in twice: %+v", again)
 	}
 }
@@ -117,6 +117,48 @@ func TestCyclesPerInstruction(t *testing.T) {
 	}
 	if state, _ := walk(state, limits, repeat(6, Window{CPI: 1.1})...); state.Verdict != Calm {
 		t.Errorf("%+v after six usual windows", state)
+	}
+}
+
+// TestWindowsOfTwoKindsComeBetweenEachOther: pressure is looked at every ten seconds, and cycles once a minute.
+func TestWindowsOfTwoKindsComeBetweenEachOther(t *testing.T) {
+	limits := DefaultLimits()
+	var usual State
+	usual, _ = walk(usual, limits, repeat(40, Window{CPI: 1})...)
+	well, high := pressure(CPUSome, 1), pressure(CPUSome, 30)
+	// minutes are one window of cycles and five of pressure each.
+	minutes := func(n int, cpi float64, other Window) []Window {
+		var out []Window
+		for range n {
+			out = append(append(out, Window{CPI: cpi}), repeat(5, other)...)
+		}
+		return out
+	}
+	tests := map[string]struct {
+		windows   [][]Window
+		want      Verdict
+		wantByCPI bool
+	}{
+		"cycles alone are too many for three minutes":       {[][]Window{minutes(3, 2, well)}, Noisy, true},
+		"cycles are too many for two":                       {[][]Window{minutes(2, 2, well)}, Calm, false},
+		"pressure is high while cycles are as usual":        {[][]Window{minutes(1, 1, high)}, Noisy, false},
+		"pressure is high on both sides of usual cycles":    {[][]Window{repeat(2, high), {{CPI: 1}}, {high}}, Noisy, false},
+		"pressure is well again, cycles were never bad":     {[][]Window{minutes(1, 1, high), minutes(2, 1, well)}, Calm, false},
+		"pressure is well again, cycles are not":            {[][]Window{minutes(1, 1, high), minutes(5, 2, well)}, Noisy, false},
+		"cycles have to be as usual for six minutes":        {[][]Window{minutes(3, 2, well), minutes(5, 1, well)}, Noisy, true},
+		"and then they are":                                 {[][]Window{minutes(3, 2, well), minutes(6, 1, well)}, Calm, false},
+		"cycles are as usual, but pressure is not well now": {[][]Window{minutes(3, 2, well), minutes(7, 1, pressure(CPUSome, 15))}, Noisy, true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			state := usual
+			for _, windows := range tc.windows {
+				state, _ = walk(state, limits, windows...)
+			}
+			if state.Verdict != tc.want || state.ByCPI != tc.wantByCPI {
+				t.Errorf("%+v, want %s, by cycles %t", state, tc.want, tc.wantByCPI)
+			}
+		})
 	}
 }
 
@@ -180,7 +222,7 @@ func TestTheVerdictNeverFlaps(t *testing.T) {
 				}
 				since = 0
 			}
-			if state.Streak >= limits.EnterAfter && state.Verdict == Calm || state.Streak >= limits.LeaveAfter && state.Verdict == Noisy {
+			if state.Pressure.Windows >= limits.EnterAfter && state.Verdict == Calm || state.Pressure.Windows >= limits.LeaveAfter && state.Verdict == Noisy {
 				t.Fatalf("%+v", state)
 			}
 		}

@@ -33,7 +33,8 @@ type Range struct {
 type Limits struct {
 	// Ranges by signal; a signal without one is not looked at.
 	Ranges map[Signal]Range `json:"ranges"`
-	// EnterAfter is how many windows in a row a signal has to be too high, and LeaveAfter how many all have to be well.
+	// EnterAfter is how many windows of one kind, pressure or cycles, in a row a signal has to be too high, and LeaveAfter how many all
+	// of the kind have to be well.
 	EnterAfter int `json:"enterAfter"`
 	LeaveAfter int `json:"leaveAfter"`
 	// LeastSamples of a baseline before cycles per instruction are compared with it.

@@ -33,11 +33,23 @@ type State struct {
 	Since time.Time `json:"since,omitempty,omitzero"`
 	// Why in one sentence: what made it noisy, or that nothing did.
 	Why string `json:"why"`
-	// Streak counts the windows in a row that speak for the other verdict.
-	Streak int `json:"streak"`
+	// Pressure and CPI are the windows of either kind in a row that speak for the other verdict. They are counted apart, because
+	// windows of one kind come between those of the other.
+	Pressure Row `json:"pressure,omitzero"`
+	CPI      Row `json:"cpi,omitzero"`
+	// ByCPI is true for a service that is noisy by its cycles per instruction, and false for one by pressure.
+	ByCPI bool `json:"byCPI,omitempty"`
 	// Last window that was taken in.
 	Last     time.Time `json:"last,omitempty,omitzero"`
 	Baseline Baseline  `json:"baseline"`
+}
+
+// Row is windows of one kind in a row.
+type Row struct {
+	// Windows that speak for the other verdict.
+	Windows int `json:"windows,omitempty"`
+	// Judged is true once a window of the kind was, since the verdict is what it is.
+	Judged bool `json:"judged,omitempty"`
 }
 
 // Trace is what one step saw.
@@ -48,7 +60,7 @@ type Trace struct {
 	Ignored string `json:"ignored,omitempty"`
 	// Changed is true when the verdict did.
 	Changed bool `json:"changed,omitempty"`
-	// Needed is how many windows in a row change the verdict; State.Streak says how many there are.
+	// Needed is how many windows of one kind in a row change the verdict; the rows of State say how many there are.
 	Needed int `json:"needed"`
 }
 
@@ -88,32 +100,71 @@ func Step(state State, window Window, limits Limits) (State, Trace) {
 		state.Since, state.Why = window.End, "nothing disturbs it"
 	}
 	state.Last = window.End
-	high, well := summarize(trace.Signals)
-	if state.Verdict == Calm && high == "" {
+	if high, _ := summarize(trace.Signals); state.Verdict == Calm && high == "" {
 		state.Baseline = state.Baseline.Learn(window.CPI)
 	}
-	against := state.Verdict == Calm && high != "" || state.Verdict == Noisy && well
-	if !against {
-		state.Streak = 0
-		return state, trace
-	}
-	state.Streak++
-	if state.Streak < trace.Needed {
+	pressure, cpi := kinds(trace.Signals)
+	state.Pressure, state.CPI = state.Pressure.judge(state.Verdict, pressure), state.CPI.judge(state.Verdict, cpi)
+	if !state.turns(trace.Needed) {
 		return state, trace
 	}
 	trace.Changed = true
-	return changed(state, window.End, high), trace
+	return state.turned(pressure, cpi, trace.Needed), trace
 }
 
-// changed turns the verdict round.
-func changed(state State, at time.Time, high string) State {
-	state.Since, state.Streak = at, 0
-	if state.Verdict == Calm {
-		state.Verdict, state.Why = Noisy, high
-		return state
+// kinds separates what was measured of waiting from cycles per instruction.
+func kinds(read []Reading) (pressure, cpi []Reading) {
+	for _, reading := range read {
+		if reading.Signal == CPIDeviations {
+			cpi = append(cpi, reading)
+			continue
+		}
+		pressure = append(pressure, reading)
 	}
-	state.Verdict, state.Why = Calm, "all signals are well again"
-	return state
+	return pressure, cpi
+}
+
+// judge takes in what a window says of one kind, if anything.
+func (r Row) judge(verdict Verdict, read []Reading) Row {
+	if len(read) == 0 {
+		return r
+	}
+	high, well := summarize(read)
+	if verdict == Calm && high == "" || verdict == Noisy && !well {
+		return Row{Judged: true}
+	}
+	return Row{Windows: r.Windows + 1, Judged: true}
+}
+
+// turns is true when the verdict changes: to noisy by either kind, and to calm by the kind that made it noisy, unless the other one
+// was not well when it was judged last.
+func (s State) turns(needed int) bool {
+	if s.Verdict == Calm {
+		return s.Pressure.Windows >= needed || s.CPI.Windows >= needed
+	}
+	cause, other := s.Pressure, s.CPI
+	if s.ByCPI {
+		cause, other = other, cause
+	}
+	return cause.Windows >= needed && (!other.Judged || other.Windows > 0)
+}
+
+// turned is the state with the other verdict, from the window that was taken in last.
+func (s State) turned(pressure, cpi []Reading, needed int) State {
+	s.Since = s.Last
+	if s.Verdict == Calm {
+		s.ByCPI = s.Pressure.Windows < needed
+		cause := pressure
+		if s.ByCPI {
+			cause = cpi
+		}
+		s.Verdict = Noisy
+		s.Why, _ = summarize(cause)
+	} else {
+		s.Verdict, s.Why, s.ByCPI = Calm, "all signals are well again", false
+	}
+	s.Pressure, s.CPI = Row{}, Row{}
+	return s
 }
 
 // readings are the signals of a window that can be judged.

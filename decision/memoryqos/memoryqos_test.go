@@ -96,6 +96,37 @@ func TestValuesOfContainers(t *testing.T) {
 	}
 }
 
+func TestPageCacheIsBounded(t *testing.T) {
+	number := func(value int64) *int64 { return &value }
+	tests := map[string]struct {
+		settings  slov1alpha1.MemoryQOS
+		limit     int64
+		want      *int64
+		wantNotes int
+	}{
+		"by a percentage of the limit, down to a page": {slov1alpha1.MemoryQOS{PageCacheEnable: number(1), PageCacheLimitPercent: number(33)}, 1 << 20, number(344064), 0},
+		"by a size, which goes before the percentage":  {slov1alpha1.MemoryQOS{PageCacheLimitPercent: number(33), PageCacheLimitSize: number(8193)}, 1 << 20, number(8192), 0},
+		"by no more than the limit":                    {slov1alpha1.MemoryQOS{PageCacheLimitSize: number(4 << 20)}, 1 << 20, number(1 << 20), 1},
+		"by a size without a limit":                    {slov1alpha1.MemoryQOS{PageCacheLimitSize: number(4 << 20)}, 0, number(4 << 20), 0},
+		"a percentage of no limit is no bound":         {slov1alpha1.MemoryQOS{PageCacheEnable: number(1), PageCacheLimitPercent: number(33)}, 0, nil, 1},
+		"less than nothing is nothing":                 {slov1alpha1.MemoryQOS{PageCacheLimitSize: number(-1)}, 1 << 20, number(0), 0},
+		"nothing is set":                               {slov1alpha1.MemoryQOS{}, 1 << 20, nil, 0},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			amounts := Amounts{Limit: tc.limit}
+			pod := PlanOf(Input{Strategy: &slov1alpha1.ResourceQOSStrategy{LSClass: on(tc.settings)}, Pods: []Pod{{
+				QoS: extension.QoSLS, KubeQOS: corev1.PodQOSBurstable, Amounts: amounts, Containers: []Container{{"main", amounts}},
+			}}}).Pods[0]
+			for _, got := range []Values{pod.Values, pod.Containers[0].Values} {
+				if diff := cmp.Diff(tc.want, got.PageCacheLimit); diff != "" || len(got.Notes) != tc.wantNotes {
+					t.Errorf("notes %q, bound (-want +got):\n%s", got.Notes, diff)
+				}
+			}
+		})
+	}
+}
+
 func TestGroupsProtectWhatTheirPodsProtect(t *testing.T) {
 	strategy := &slov1alpha1.ResourceQOSStrategy{LSRClass: on(qos(100, 0, 0)), LSClass: on(qos(50, 60, 0)), BEClass: on(qos(10, 0, 0))}
 	pod := func(name string, class extension.QoSClass, group corev1.PodQOSClass, request int64) Pod {
@@ -198,6 +229,14 @@ func TestPodOf(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("a batch pod (-want +got):\n%s", diff)
+	}
+	withSidecar := pod(list(corev1.ResourceMemory, "1Gi"), nil, "")
+	amounts := corev1.ResourceRequirements{Requests: list(corev1.ResourceMemory, "2Gi")}
+	withSidecar.Spec.InitContainers = []corev1.Container{
+		{Name: "once", Resources: amounts}, {Name: "proxy", Resources: amounts, RestartPolicy: new(corev1.ContainerRestartPolicyAlways)},
+	}
+	if diff := cmp.Diff([]Container{{"proxy", Amounts{Request: 2 * gib}}, {"main", Amounts{Request: gib}}}, PodOf(withSidecar).Containers); diff != "" {
+		t.Errorf("containers that run as long as the pod (-want +got):\n%s", diff)
 	}
 	got = PodOf(pod(list(corev1.ResourceMemory, "1Gi"), nil, `{`))
 	if got.Request != gib || got.Limit != 0 || got.Config != nil || !strings.Contains(got.Problem, "memoryQOS") {

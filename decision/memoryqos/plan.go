@@ -130,10 +130,12 @@ func (in Input) pod(pod *Pod) PodValues {
 	settings, source := SettingsOf(in.Strategy, pod.QoS, pod.Config)
 	out := PodValues{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, Source: source, Problem: pod.Problem, Values: static(settings)}
 	out.Values.protect(settings, pod.Amounts)
+	out.Values.boundCache(settings, pod.Amounts, in.PageSize)
 	var inside sum
 	for _, container := range pod.Containers {
 		values := static(settings)
 		values.protect(settings, container.Amounts)
+		values.boundCache(settings, container.Amounts, in.PageSize)
 		values.throttle(settings, container.Amounts, in.Allocatable, in.PageSize)
 		inside.add(values)
 		out.Containers = append(out.Containers, ContainerValues{Name: container.Name, Values: values})
@@ -149,7 +151,8 @@ func larger(a, b *int64) *int64 {
 	return a
 }
 
-// PodOf reads a pod: its memory is that of the tier it consumes in.
+// PodOf reads a pod: its memory is that of the tier it consumes in. Its containers are those that run as long as it does, sidecars
+// first.
 func PodOf(pod *corev1.Pod) Pod {
 	requests := podrequest.Of(pod)
 	tier := requests.Tier()
@@ -157,11 +160,13 @@ func PodOf(pod *corev1.Pod) Pod {
 		Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID), QoS: requests.QoS, KubeQOS: extension.KubeQOSClass(pod),
 		Amounts: Amounts{Request: requests.Requests.Of(tier).Memory, Limit: podrequest.LimitsOf(pod).Of(tier).Memory},
 	}
+	for i := range pod.Spec.InitContainers {
+		if sidecar := &pod.Spec.InitContainers[i]; sidecar.RestartPolicy != nil && *sidecar.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			out.Containers = append(out.Containers, containerOf(sidecar, tier))
+		}
+	}
 	for i := range pod.Spec.Containers {
-		resources := &pod.Spec.Containers[i].Resources
-		out.Containers = append(out.Containers, Container{Name: pod.Spec.Containers[i].Name, Amounts: Amounts{
-			Request: memoryOf(resources.Requests, tier), Limit: memoryOf(resources.Limits, tier),
-		}})
+		out.Containers = append(out.Containers, containerOf(&pod.Spec.Containers[i], tier))
 	}
 	config, err := slov1alpha1.PodMemoryQOS(pod.Annotations)
 	if err != nil {
@@ -170,6 +175,11 @@ func PodOf(pod *corev1.Pod) Pod {
 	}
 	out.Config = config
 	return out
+}
+
+func containerOf(container *corev1.Container, tier podrequest.Tier) Container {
+	resources := &container.Resources
+	return Container{Name: container.Name, Amounts: Amounts{Request: memoryOf(resources.Requests, tier), Limit: memoryOf(resources.Limits, tier)}}
 }
 
 // memoryOf is the memory of a tier in a list, in bytes.

@@ -27,7 +27,8 @@ type Values struct {
 	UsePriorityOOM *int64 `json:"usePriorityOOM,omitempty"`
 	Priority       *int64 `json:"priority,omitempty"`
 	OOMGroup       *int64 `json:"oomGroup,omitempty"`
-	// PageCacheEnable bounds the page cache to PageCacheLimit bytes.
+	// PageCacheEnable bounds the page cache to PageCacheLimit bytes, which is a whole number of pages and no more than the limit;
+	// PageCacheReclaimSync has the process that exceeds it reclaim itself.
 	PageCacheEnable      *int64 `json:"pageCacheEnable,omitempty"`
 	PageCacheLimit       *int64 `json:"pageCacheLimit,omitempty"`
 	PageCacheReclaimSync *int64 `json:"pageCacheReclaimSync,omitempty"`
@@ -54,7 +55,7 @@ func static(settings slov1alpha1.MemoryQOS) Values {
 	}
 }
 
-// protect computes min, low and the bound of the page cache.
+// protect computes min and low.
 func (v *Values) protect(settings slov1alpha1.MemoryQOS, amounts Amounts) {
 	request := max(amounts.Request, 0)
 	if settings.MinLimitPercent != nil {
@@ -67,12 +68,28 @@ func (v *Values) protect(settings slov1alpha1.MemoryQOS, amounts Amounts) {
 		v.Notes = append(v.Notes, fmt.Sprintf("low is raised from %d to min", *v.Low))
 		*v.Low = *v.Min
 	}
+}
+
+// boundCache computes the bound of the page cache: the size, or else the percentage of the limit. The kernel takes no more than the
+// limit.
+func (v *Values) boundCache(settings slov1alpha1.MemoryQOS, amounts Amounts, pageSize int64) {
+	bound := int64(0)
 	switch {
 	case settings.PageCacheLimitSize != nil:
-		v.PageCacheLimit = settings.PageCacheLimitSize
+		bound = max(*settings.PageCacheLimitSize, 0)
 	case settings.PageCacheLimitPercent != nil && amounts.Limit > 0:
-		v.PageCacheLimit = new(capacity.Percent(amounts.Limit, *settings.PageCacheLimitPercent))
+		bound = capacity.Percent(amounts.Limit, max(*settings.PageCacheLimitPercent, 0))
+	default:
+		if settings.PageCacheEnable != nil && *settings.PageCacheEnable == 1 {
+			v.Notes = append(v.Notes, "the page cache has no bound: there is no size, and no limit of which to take a percentage")
+		}
+		return
 	}
+	if amounts.Limit > 0 && bound > amounts.Limit {
+		v.Notes = append(v.Notes, fmt.Sprintf("the bound of the page cache is lowered from %d to the limit", bound))
+		bound = amounts.Limit
+	}
+	v.PageCacheLimit = new(bound - bound%max(pageSize, 1))
 }
 
 // throttle computes high. The page size rounds it down, because the kernel counts pages.

@@ -28,7 +28,7 @@ func (r Rate) Bytes() int64 { return int64(r) / bitsPerByte }
 type Direction struct {
 	// Request is guaranteed.
 	Request Rate `json:"request"`
-	// Limit bounds; it is never below Request.
+	// Limit bounds; it is never below Request, unless it is 0, which is none: the total is not known then.
 	Limit Rate `json:"limit"`
 }
 
@@ -54,12 +54,11 @@ func OfClass(config *slov1alpha1.NetworkQOSCfg, total Rate) Class {
 }
 
 func (c *Class) direction(name string, request, limit *intstr.IntOrString, total Rate) Direction {
-	return Direction{}.with(c.rate(name+"Request", request, total, 0), c.rate(name+"Limit", limit, total, total))
-}
-
-// with bounds a direction by its limit. Of the two the limit counts: it is what protects others.
-func (d Direction) with(request, limit Rate) Direction {
-	return Direction{Request: min(request, limit), Limit: limit}
+	out := Direction{Request: c.rate(name+"Request", request, total, 0), Limit: c.rate(name+"Limit", limit, total, total)}
+	if total > 0 || out.Limit > 0 {
+		out.Request = min(out.Request, out.Limit) // of the two the limit counts: it is what protects others
+	}
+	return out
 }
 
 // rate reads one setting; fallback where it is not set or cannot be read.

@@ -45,6 +45,20 @@ func TestOfClass(t *testing.T) {
 	}
 }
 
+// TestWhatIsGuaranteedNeedsNoTotal: bits are guaranteed also where nobody knows how many there are, within a limit in bits.
+func TestWhatIsGuaranteedNeedsNoTotal(t *testing.T) {
+	config := &slov1alpha1.NetworkQOSCfg{Enable: new(true), NetworkQOS: slov1alpha1.NetworkQOS{
+		IngressRequest: bits("16M"), EgressRequest: bits("16M"), EgressLimit: bits("8M"),
+	}}
+	got := OfClass(config, 0)
+	if want := (Direction{Request: 16_000_000}); got.Ingress != want {
+		t.Errorf("ingress %+v, want %+v", got.Ingress, want)
+	}
+	if want := (Direction{Request: 8_000_000, Limit: 8_000_000}); got.Egress != want {
+		t.Errorf("egress %+v, want %+v", got.Egress, want)
+	}
+}
+
 // TestPercentagesAndTextsAreBytesAlike: an eighth of the bits, whichever way a bandwidth was stated.
 func TestPercentagesAndTextsAreBytesAlike(t *testing.T) {
 	half, err := RateOf(*percent(50), gigabit)

@@ -26,6 +26,9 @@ func TerwayOf(strategy *slov1alpha1.ResourceQOSStrategy, total Rate) (Terway, bo
 		return Terway{}, false
 	}
 	out := Terway{Hardware: total.Bytes()}
+	if total <= 0 {
+		out.Problems = append(out.Problems, "the bandwidth of the node is not known: percentages of it count as not set")
+	}
 	for _, level := range []struct {
 		class extension.QoSClass
 		into  *TerwayLevel

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/reviewhttp"
 )
 
 // explainerFunc answers with a function.
@@ -63,7 +64,7 @@ func TestHandler(t *testing.T) {
 		{name: "a path for a reservation", body: `{"metadata":{"namespace":"default"},"spec":{"reservationName":"../r"}}`, wantCode: 422, wantText: "spec.reservationName"},
 		{name: "a path for a namespace", body: `{"metadata":{"namespace":"../.."},"spec":{"podName":"web-1"}}`, wantCode: 422, wantText: "metadata.namespace"},
 		{name: "too many nodes", body: `{"metadata":{"namespace":"default"},"spec":{"podName":"web-1","maxNodes":5001}}`, wantCode: 422, wantText: "spec.maxNodes"},
-		{name: "too large", body: `{"metadata":{"namespace":"` + strings.Repeat("a", maxBody) + `"}}`, wantCode: 413, wantText: "limit is 65536 bytes"},
+		{name: "too large", body: `{"metadata":{"namespace":"` + strings.Repeat("a", reviewhttp.MaxBody) + `"}}`, wantCode: 413, wantText: "limit is 65536 bytes"},
 		{name: "the caches are not filled yet", notReady: true, body: goodQuestion, wantCode: 503, wantText: "still reading"},
 		{name: "an unknown pod", body: goodQuestion, wantCode: 404, wantText: "NotFound", explain: fails(apierrors.NewNotFound(corev1.Resource("pods"), "web-1"))},
 		{name: "an answer that takes too long", body: goodQuestion, wantCode: 504, wantText: "Timeout", explain: fails(context.DeadlineExceeded)},

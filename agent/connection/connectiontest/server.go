@@ -230,15 +230,15 @@ func (s *Server) write(w *answer, r *http.Request, resource, name string) {
 		return
 	}
 	if name != "" {
-		body, _ = merge(current, body).(Object)
+		body, _ = Merge(current, body).(Object)
 	}
 	s.writes[resource]++
 	s.store(resource, body)
 	w.send(http.StatusOK, Object{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": body["metadata"]})
 }
 
-// merge applies a JSON merge patch, RFC 7386.
-func merge(target, patch any) any {
+// Merge applies a JSON merge patch, RFC 7386. The target stays as it is.
+func Merge(target, patch any) any {
 	fields, is := patch.(Object)
 	if !is {
 		return patch
@@ -253,7 +253,7 @@ func merge(target, patch any) any {
 			delete(result, name)
 			continue
 		}
-		result[name] = merge(result[name], value)
+		result[name] = Merge(result[name], value)
 	}
 	return result
 }

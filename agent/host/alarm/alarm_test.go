@@ -112,6 +112,14 @@ func TestAStepOfServicesAlarms(t *testing.T) {
 			time.Sleep(2 * time.Second)
 			p.use(4, 8)
 			expect("after a while it is a step again", 150*time.Millisecond, true)
+			p.use(1, 0.4)
+			time.Sleep(2 * time.Second)
+			select {
+			case <-a.C(): // the rest of the step
+			default:
+			}
+			p.use(4, 0.4)
+			expect("there is next to nothing to hold back", time.Second, false)
 		})
 	}
 }

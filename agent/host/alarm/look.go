@@ -26,9 +26,9 @@ type look struct {
 	buffer          []byte
 	// opened is when the files were looked for last.
 	opened time.Time
-	// used by services until a moment, which is zero before the first look.
-	used time.Duration
-	at   time.Time
+	// used by services until a moment, which is zero before the first look, and by pods that can be held back.
+	used, batch time.Duration
+	at          time.Time
 	// rates of the latest looks in CPUs, and how many looks there were.
 	rates [looks]float64
 	count int
@@ -37,15 +37,15 @@ type look struct {
 func newLook(options Options) *look { return &look{options: options} }
 
 // stepped reports whether services used more since the previous look than at any of those before, by more than a twentieth of
-// the machine. It is false while that cannot be told.
+// the machine. It is false while that cannot be told, and where best-effort pods use less than that: there is nothing to hold back.
 func (l *look) stepped(now time.Time) bool {
-	used, known := l.read(now)
+	used, batch, known := l.read(now)
 	if !known {
 		l.at, l.count = time.Time{}, 0
 		return false
 	}
-	before, since := l.used, l.at
-	l.used, l.at = used, now
+	before, batchBefore, since := l.used, l.batch, l.at
+	l.used, l.batch, l.at = used, batch, now
 	if since.IsZero() || !now.After(since) {
 		return false
 	}
@@ -58,21 +58,22 @@ func (l *look) stepped(now time.Time) bool {
 	first := l.count == 0
 	l.rates[l.count%looks] = rate
 	l.count++
-	return !first && rate > most+max(float64(l.options.CPUs)/20, leastStep)
+	step := max(float64(l.options.CPUs)/20, leastStep)
+	return !first && rate > most+step && float64(batch-batchBefore)/float64(now.Sub(since)) >= step
 }
 
-// read returns the CPU time of services; false while kubelet has no cgroups.
-func (l *look) read(now time.Time) (time.Duration, bool) {
+// read returns the CPU time of services and of best-effort pods; false while kubelet has no cgroups.
+func (l *look) read(now time.Time) (services, batch time.Duration, known bool) {
 	if l.all == nil && !l.open(now) {
-		return 0, false
+		return 0, 0, false
 	}
 	all, err := l.time(l.all)
 	bestEffort, problem := l.time(l.bestEffort)
 	if err != nil || problem != nil {
 		l.close()
-		return 0, false
+		return 0, 0, false
 	}
-	return all - bestEffort, true
+	return all - bestEffort, bestEffort, true
 }
 
 func (l *look) time(file files.File) (time.Duration, error) {

@@ -97,6 +97,26 @@ func TestVolumesOfPods(t *testing.T) {
 	}
 }
 
+func TestMountsOfAProcess(t *testing.T) {
+	proc, sys := machine()
+	proc.Show("77/mountinfo", strings.Join([]string{
+		"27 1 0:50 / / rw - overlay overlay rw", "28 27 254:12 /sub /data rw - ext4 /dev/vda12 rw", `29 27 253:0 / /with\040blank rw - ext4 /dev/dm-0 rw`,
+		"30 27 259:0 / /again rw - ext4 /dev/nvme0n1 rw", "31 27 253:0 / /again rw - ext4 /dev/dm-0 rw",
+	}, "\n"))
+	devices, err := Find(proc, sys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := devices.Mounts(proc, 77)
+	want := map[string]string{"/data": "254:0", "/with blank": "253:0", "/again": "253:0"}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("mounts (-want +got):\n%s%v", diff, err)
+	}
+	if _, err := devices.Mounts(proc, 78); !files.IsGone(err) {
+		t.Errorf("a process that has ended: %v", err)
+	}
+}
+
 func TestThisMachine(t *testing.T) {
 	proc, err := files.NewReal("/proc")
 	if err != nil {

@@ -18,26 +18,45 @@ func (d Devices) Volumes(proc files.FS) (map[types.UID]map[string]string, error)
 		return nil, fmt.Errorf("list mounts: %w", err)
 	}
 	out := map[types.UID]map[string]string{}
-	for line := range strings.Lines(string(content)) {
+	d.mounts(string(content), func(point, disk string) {
+		uid, name, found := volumeAt(point)
+		if !found {
+			return
+		}
+		if out[uid] == nil {
+			out[uid] = map[string]string{}
+		}
+		out[uid][name] = disk
+	})
+	return out, nil
+}
+
+// Mounts returns the disks below what a process has mounted, by the mount point as the process sees it. What lies on no block device
+// is left out.
+func (d Devices) Mounts(proc files.FS, pid int) (map[string]string, error) {
+	content, err := proc.Read(strconv.Itoa(pid)+"/mountinfo", nil)
+	if err != nil {
+		return nil, fmt.Errorf("list mounts of process %d: %w", pid, err)
+	}
+	out := map[string]string{}
+	d.mounts(string(content), func(point, disk string) { out[point] = disk })
+	return out, nil
+}
+
+// mounts calls a function for each mount with a block device below it, in the order in which they were mounted.
+func (d Devices) mounts(content string, do func(point, disk string)) {
+	for line := range strings.Lines(content) {
 		// number, parent, device, root, mount point, ...
 		fields := strings.Fields(line)
 		if len(fields) < 5 || strings.HasPrefix(fields[2], "0:") {
 			continue // no block device is below
 		}
-		uid, name, found := volumeAt(unescape(fields[4]))
-		if !found {
-			continue
-		}
 		device := fields[2]
 		if disk, known := d.disks[device]; known {
 			device = disk
 		}
-		if out[uid] == nil {
-			out[uid] = map[string]string{}
-		}
-		out[uid][name] = device
+		do(unescape(fields[4]), device)
 	}
-	return out, nil
 }
 
 // volumeAt reads where kubelet mounts volumes: .../pods/UID/volumes/PLUGIN/NAME, and one more directory for some plugins.

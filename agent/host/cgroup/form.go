@@ -3,6 +3,7 @@ package cgroup
 import (
 	"fmt"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 
@@ -49,9 +50,12 @@ func integer(value string) int64 {
 	return parsed
 }
 
-// amount is a number of bytes. All there is reads back as -1 where the amount is a limit, and as the largest number
-// where it is a protection, so that no mistake below zero ever protects a cgroup whole.
+// amount is a number of bytes, of which the kernel keeps whole pages. All there is reads back as -1 where the amount is a limit, and
+// as the largest number where it is a protection, so that no mistake below zero ever protects a cgroup whole.
 type amount struct{ limitable bool }
+
+// pageBytes is the size of the kernel's pages.
+var pageBytes = int64(os.Getpagesize())
 
 // maxBytes is what version 1 reads back for no limit on pages of 4 KiB, and allBytes the least that means it, on the
 // largest pages there are.
@@ -68,7 +72,7 @@ func (m amount) encode(version Version, value string) (string, error) {
 	case parsed < 0 && !m.limitable:
 		return "", fmt.Errorf("value %d is negative", parsed)
 	case parsed >= 0 && parsed < allBytes:
-		return strconv.FormatInt(parsed, 10), nil
+		return strconv.FormatInt(parsed-parsed%pageBytes, 10), nil
 	case version == V2:
 		return "max", nil
 	}

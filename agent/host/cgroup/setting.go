@@ -45,6 +45,10 @@ var (
 	OOMPriority   = Setting{Name: "memory.priority", controller: "memory", v2: "memory.priority", form: number{most: 12}}
 	PriorityOOM   = Setting{Name: "memory.use_priority_oom", controller: "memory", v2: "memory.use_priority_oom", form: number{most: 1}}
 	MemoryReclaim = Setting{Name: "memory.reclaim", v2: "memory.reclaim", onlyV2: true, form: amount{}}
+	// Bounds of a group's page cache, in bytes, 0 for none; PageCacheSync has whoever exceeds it reclaim himself.
+	PageCacheLimit  = Setting{Name: "memory.pagecache_limit.size", controller: "memory", v2: "memory.pagecache_limit.size", form: amount{}}
+	PageCacheSync   = Setting{Name: "memory.pagecache_limit.sync", controller: "memory", v2: "memory.pagecache_limit.sync", form: number{most: 1}}
+	PageCacheEnable = Setting{Name: "memory.pagecache_limit.enable", controller: "memory", v2: "memory.pagecache_limit.enable", form: number{most: 1}}
 	// NetworkClass is the class of a network device's queue, as 0xMMMMNNNN; processes that use the network of the host have one.
 	NetworkClass = Setting{Name: "net_cls.classid", controller: "net_cls", form: number{most: 1<<32 - 1}}
 )
@@ -142,7 +146,7 @@ func (s Setting) Join(a, b string) string {
 // takes shares of no idle cgroup, and no burst above the quota.
 var settings = []Setting{
 	CPUIdle, CPUQuota, CPUShares, CPUBurst, CPUBvt, CPUSet, MemoryNodes, MemoryLimit, MemoryHigh, MemoryLow, MemoryMin, OOMGroup, WmarkRatio,
-	WmarkScale, WmarkMinAdj, OOMPriority, PriorityOOM, MemoryReclaim, NetworkClass, IOModel, IOCost, IOLatency, IOWeight, IOBFQWeight, IOReadBPS,
+	WmarkScale, WmarkMinAdj, OOMPriority, PriorityOOM, PageCacheLimit, PageCacheSync, PageCacheEnable, MemoryReclaim, NetworkClass, IOModel, IOCost, IOLatency, IOWeight, IOBFQWeight, IOReadBPS,
 	IOWriteBPS, IOReadIOPS, IOWriteIOPS,
 }
 

@@ -37,11 +37,12 @@ type prctl struct{}
 // Call implements Caller.
 func (prctl) Call(command Command, thread int, scope Scope) (uint64, error) {
 	var cookie uint64
-	var into uintptr
-	if command == Get {
-		into = uintptr(unsafe.Pointer(&cookie))
+	var errno unix.Errno
+	if command == Get { // the address is made in the call: the runtime may move what it points to before
+		_, _, errno = unix.Syscall6(unix.SYS_PRCTL, unix.PR_SCHED_CORE, uintptr(command), uintptr(thread), uintptr(scope), uintptr(unsafe.Pointer(&cookie)), 0)
+	} else {
+		_, _, errno = unix.Syscall6(unix.SYS_PRCTL, unix.PR_SCHED_CORE, uintptr(command), uintptr(thread), uintptr(scope), 0, 0)
 	}
-	_, _, errno := unix.Syscall6(unix.SYS_PRCTL, unix.PR_SCHED_CORE, uintptr(command), uintptr(thread), uintptr(scope), into, 0)
 	if errno != 0 {
 		return 0, errno
 	}

@@ -1,7 +1,7 @@
 package files
 
 import (
-	"os"
+	"io/fs"
 	"syscall"
 )
 
@@ -21,23 +21,20 @@ type Directory interface {
 
 // OpenDirectory implements Counting.
 func (r *Real) OpenDirectory(path string) (Directory, error) {
-	file, err := r.root.Open(path)
+	descriptor, err := r.descriptor(path)
 	if err != nil {
 		return nil, err
 	}
-	return &heldDirectory{File: file, fd: int(file.Fd())}, nil
+	return &heldDirectory{held{descriptor: descriptor, path: path}}, nil
 }
 
-type heldDirectory struct {
-	*os.File
-	fd   int
-	stat syscall.Stat_t
-}
+type heldDirectory struct{ held }
 
 // Links implements Directory.
 func (d *heldDirectory) Links() (uint64, error) {
-	if err := syscall.Fstat(d.fd, &d.stat); err != nil {
-		return 0, &os.PathError{Op: "stat", Path: d.Name(), Err: err}
+	var stat syscall.Stat_t
+	if err := syscall.Fstat(d.descriptor, &stat); err != nil {
+		return 0, &fs.PathError{Op: "stat", Path: d.path, Err: err}
 	}
-	return uint64(d.stat.Nlink), nil
+	return uint64(stat.Nlink), nil
 }

@@ -82,9 +82,65 @@ func TestFilesAreReadAndWritten(t *testing.T) {
 	}
 }
 
+// TestWhatIsClosedIsNotReadAnyMore nor whatever got its descriptor since.
+func TestWhatIsClosedIsNotReadAnyMore(t *testing.T) {
+	tree, _ := newTree(t)
+	file, err := tree.Open("a/value")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	other, err := tree.Open("a/large")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if content, err := file.Read(nil); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("read %d bytes, %v, of a file that was closed", len(content), err)
+	}
+	if err := file.Close(); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("closed again: %v", err)
+	}
+	if content, err := other.Read(nil); err != nil || len(content) != 3*smallest {
+		t.Errorf("read %d bytes, %v, of the other file", len(content), err)
+	}
+}
+
+// TestDirectoriesAreCounted without listing them, and without memory.
+func TestDirectoriesAreCounted(t *testing.T) {
+	tree, root := newTree(t)
+	directory, err := tree.OpenDirectory("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer directory.Close()
+	before, err := directory.Links()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(root, "a", "c"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := directory.Links(); err != nil || after != before+1 && before > 1 { // some file systems count none
+		t.Errorf("%d links, %v, and %d before there was one directory more", after, err, before)
+	}
+	if allocations := testing.AllocsPerRun(10, func() { _, _ = directory.Links() }); allocations > 0 {
+		t.Errorf("counting allocates %g times", allocations)
+	}
+	if _, err := tree.OpenDirectory("../root/.."); err == nil {
+		t.Error("a path led out of the tree")
+	}
+}
+
 func TestNoPathLeadsOutOfTheTree(t *testing.T) {
 	tree, _ := newTree(t)
 	for _, path := range []string{"../secret", "a/../../secret", "/etc/passwd", "a/link"} {
+		if file, err := tree.Open(path); err == nil {
+			_ = file.Close()
+			t.Errorf("%s was opened", path)
+		}
 		if content, err := tree.Read(path, nil); err == nil {
 			t.Errorf("%s reads %q", path, content)
 		}

@@ -72,12 +72,17 @@ func (m *Machine) Features(path, content string) {
 	})
 }
 
-// Show adds a file that cannot be written.
+// Show adds a file that cannot be written, to a process when its path begins with the number of one.
 func (m *Machine) Show(path, content string) { m.add(path, content, nil) }
 
 func (m *Machine) add(path, content string, write func(before, value string) (string, error)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	pid, rest, _ := strings.Cut(path, "/")
+	if process := m.processes[pid]; process != nil {
+		process.files[rest] = &parameter{content: content, write: write}
+		return
+	}
 	m.files[path] = &parameter{content: content, write: write}
 }
 

@@ -64,7 +64,12 @@ var rulesV1 = map[string]rule{
 // rulesAnolis are additions of Anolis' kernel.
 var rulesAnolis = map[cgroup.Version]map[string]rule{
 	cgroup.V1: {
-		"cpu.bvt_warp_ns":   {initial: "0", root: true, write: setWithin(-1, 2)},
+		"cpu.bvt_warp_ns": {initial: "0", root: true, write: setWithin(-1, 2)},
+
+		"memory.pagecache_limit.enable": {initial: "0", root: true, write: setSwitch},
+		"memory.pagecache_limit.size":   {initial: "0", root: true, write: setPageCacheV1},
+		"memory.pagecache_limit.sync":   {initial: "0", root: true, write: setSwitch},
+
 		"blkio.cost.weight": {initial: "default 100", write: setCostWeight("blkio.cost.weight", "blkio.cost.qos")},
 		"blkio.cost.qos":    {only: true, write: setCost("blkio.cost.qos", beginCost)},
 		"blkio.cost.model":  {only: true, write: setCost("blkio.cost.model", beginModel)},
@@ -74,6 +79,10 @@ var rulesAnolis = map[cgroup.Version]map[string]rule{
 		"memory.wmark_ratio":        {initial: "0", write: setWithin(0, 100)},
 		"memory.wmark_scale_factor": {initial: "50", write: setWithin(1, 1000)},
 		"memory.wmark_min_adj":      {initial: "0", write: setWithin(-25, 50)},
+
+		"memory.pagecache_limit.enable": {initial: "0", write: setSwitch},
+		"memory.pagecache_limit.size":   {initial: "0", write: setPageCacheV2},
+		"memory.pagecache_limit.sync":   {initial: "0", write: setSwitch},
 	},
 }
 
@@ -273,6 +282,26 @@ func setBytes(t *Tree, _ *group, value string) (string, error) {
 	}
 	if amount >= math.MaxInt64/t.page*t.page {
 		return "max", nil
+	}
+	return format(amount), nil
+}
+
+// setPageCacheV1 and setPageCacheV2 take no more page cache than the group may have memory.
+func setPageCacheV1(t *Tree, g *group, value string) (string, error) {
+	return setPageCache(t, g, value, "memory.limit_in_bytes")
+}
+
+func setPageCacheV2(t *Tree, g *group, value string) (string, error) {
+	return setPageCache(t, g, value, "memory.max")
+}
+
+func setPageCache(t *Tree, g *group, value, limit string) (string, error) {
+	amount, err := t.bytes(value)
+	if err != nil {
+		return "", err
+	}
+	if most, err := number(g.content[limit]); err == nil && amount > most {
+		return "", syscall.EINVAL
 	}
 	return format(amount), nil
 }

@@ -42,8 +42,8 @@ func (a *applications) same(wanted []host.Application) bool {
 	return slices.EqualFunc(a.watched, wanted, func(w *application, want host.Application) bool { return w.Application == want })
 }
 
-// read appends the counters of those that run.
-func (a *applications) read(into *host.Snapshot) {
+// read appends the counters of those that run. All of them is read up to date when all is asked for.
+func (a *applications) read(into *host.Snapshot, all bool) {
 	into.Applications = into.Applications[:0]
 	for _, w := range a.watched {
 		if w.group == nil {
@@ -57,13 +57,11 @@ func (a *applications) read(into *host.Snapshot) {
 			}
 			w.group = opened
 		}
-		into.Applications = append(into.Applications, host.ApplicationCounter{Name: w.Name})
-		counter := &into.Applications[len(into.Applications)-1]
-		var throttling host.Throttling
-		if err := a.counter(w.group, &counter.Counter, &throttling); err != nil {
-			into.Applications = into.Applications[:len(into.Applications)-1]
+		if _, err := a.cgroups.read(w.group, all); err != nil {
 			w.stop()
+			continue
 		}
+		into.Applications = append(into.Applications, host.ApplicationCounter{Name: w.Name, Counter: w.last})
 	}
 }
 

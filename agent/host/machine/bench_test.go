@@ -20,7 +20,8 @@ import (
 	"koordinator.sh/koord/agent/metrics"
 )
 
-// BenchmarkCycle is one reading of pods of two containers each, and all that is measured by it, on files in memory.
+// BenchmarkCycle is one reading of pods of two containers each, in which nothing runs, and all that is measured by it, on files in
+// memory.
 func BenchmarkCycle(b *testing.B) {
 	for _, layout := range []cgroup.Layout{{Version: cgroup.V1, Driver: cgroup.Cgroupfs}, {Version: cgroup.V2, Driver: cgroup.Systemd}} {
 		for _, pods := range []int{50, 110, 250} {

@@ -25,7 +25,17 @@ type group struct {
 	throttled files.File
 	idlePages files.File
 	slow      slowFiles
+	// last is what was read last, and throttling with it; known says that there is any.
+	last       host.Counter
+	throttling host.Throttling
+	known      bool
+	// inactive are the file pages of the latest look at memory.stat, and within what was in use then, in bytes.
+	inactive, within int64
 }
+
+// leastMoved is by how many bytes the memory in use has to move for the page cache within it to be looked at before its turn. The
+// kernel sums memory.stat up over all CPUs and all cgroups below, which costs more than all else that is read of a cgroup.
+const leastMoved = 1 << 20
 
 // open opens the files of a cgroup. Those of usage must be there.
 func (c *cgroups) open(at string) (*group, error) {
@@ -70,42 +80,62 @@ func (c *cgroups) content(file files.File) ([]byte, error) {
 	return content, err
 }
 
-// counter reads CPU time and throttling, and memory with and without the file pages that nobody used lately.
-func (c *cgroups) counter(g *group, counter *host.Counter, throttling *host.Throttling) error {
+// read brings what is known of a cgroup up to date, and tells whether anything ran in it since it was read last. Where nothing did it
+// was not throttled either, and took no memory, so that the rest is read only when all is asked for.
+func (c *cgroups) read(g *group, all bool) (ran bool, err error) {
 	content, err := c.content(g.cpu)
 	if err != nil {
-		return err
+		return false, err
 	}
-	if counter.CPU, err = CPUTime(c.layout.Version, content); err != nil {
-		return err
+	used, err := CPUTime(c.layout.Version, content)
+	if err != nil {
+		return false, err
+	}
+	ran = !g.known || used != g.last.CPU
+	if g.last.CPU = used; !ran && !all {
+		return false, nil
 	}
 	if g.throttled != nil {
 		if content, err = c.content(g.throttled); err != nil {
-			return err
+			return false, err
 		}
 	}
-	*throttling = throttlingIn(c.layout.Version, content)
-	if content, err = c.content(g.memory); err != nil {
+	g.throttling = throttlingIn(c.layout.Version, content)
+	if err := c.readMemory(g, all || !g.known); err != nil {
+		return false, err
+	}
+	g.known = true
+	return ran, nil
+}
+
+// readMemory reads memory with and without the file pages that nobody used lately. Those are as they were unless all is asked for, or
+// the memory in use moved by much.
+func (c *cgroups) readMemory(g *group, all bool) error {
+	content, err := c.content(g.memory)
+	if err != nil {
 		return err
 	}
 	used, _, err := leadingNumber(content)
 	if err != nil {
 		return err
 	}
-	if content, err = c.content(g.stat); err != nil {
-		return err
-	}
-	inactive, err := inactiveFile(c.layout.Version, content)
-	if err != nil {
-		return err
-	}
-	counter.Memory = max(used-inactive, 0)
-	counter.Cache, counter.Cold = used-counter.Memory, 0
-	if g.idlePages != nil {
-		if content, err := c.content(g.idlePages); err == nil {
-			counter.Cold = min(coldFilePages(content), counter.Cache)
+	if moved := used - g.within; all || moved >= leastMoved || moved <= -leastMoved {
+		if content, err = c.content(g.stat); err != nil {
+			return err
+		}
+		if g.inactive, err = inactiveFile(c.layout.Version, content); err != nil {
+			return err
+		}
+		g.within = used
+		if g.idlePages != nil {
+			if content, err := c.content(g.idlePages); err == nil {
+				g.last.Cold = coldFilePages(content)
+			}
 		}
 	}
+	g.last.Memory = max(used-g.inactive, 0)
+	g.last.Cache = used - g.last.Memory
+	g.last.Cold = min(g.last.Cold, g.last.Cache)
 	return nil
 }
 

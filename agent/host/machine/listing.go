@@ -10,7 +10,7 @@ import (
 const listEvery = 10 * time.Second
 
 // listing is the names of the directories in one. It lists a directory whose number of directories did not change only now and
-// then; a directory that is replaced by another within one reading is noticed by the files of the first.
+// then; a directory within that is replaced by another within one reading is noticed by the files of the first.
 type listing struct {
 	path  string
 	names []string
@@ -41,6 +41,9 @@ func (l *listing) refresh(tree files.FS, now time.Time) (bool, error) {
 	if err != nil {
 		l.forget()
 		return true, err
+	}
+	if l.known && counted && links == l.links && len(names) != len(l.names) {
+		l.forget() // it went, and another has its path: what is kept open counts nothing any more
 	}
 	l.names, l.links, l.listed, l.known = names, links, now, true
 	return true, nil

@@ -87,14 +87,15 @@ func (m *Machine) Capacity(context.Context) (podrequest.Amount, error) {
 	return podrequest.Amount{MilliCPU: int64(online.Len()) * 1000, Memory: min(total, math.MaxInt64>>10) << 10}, nil
 }
 
-// Read implements host.Host. A pod whose files cannot be read is left out. Pressure and block I/O of each cgroup are read once
-// in ten readings, and in between a snapshot has what was read last.
+// Read implements host.Host. A pod whose files cannot be read is left out. Each cgroup has its turn once in ten readings, in which all
+// of it is read. In between a snapshot has the pressure and block I/O that were read last, of cgroups in which nothing ran the memory
+// as well, and of others the page cache unless the memory in use moved by a MiB.
 func (m *Machine) Read(ctx context.Context, into *host.Snapshot) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
 	into.Time = m.options.Clock.Now()
-	m.describe(ctx, into.Time)
+	m.describe(into.Time)
 	if err := m.system.read(into); err != nil {
 		return fmt.Errorf("read the machine: %w", err)
 	}
@@ -103,8 +104,8 @@ func (m *Machine) Read(ctx context.Context, into *host.Snapshot) error {
 		return fmt.Errorf("read the cgroups of pods: %w", err)
 	}
 	m.pods.readBestEffort(&into.BestEffort, into.Time, slowly)
-	m.readApplications(into)
-	m.system.numa.read(m.cgroups, into)
+	m.readApplications(into, slowly && m.pods.round%turns == 3)
+	m.system.numa.read(m.cgroups, into, slowly && m.pods.round%turns == 2)
 	if slowly && m.pods.round%turns == 1 {
 		m.system.readPressure(into)
 		m.pressure = into.Pressure
@@ -127,21 +128,21 @@ func (m *Machine) slow(now time.Time) bool {
 const describeEvery = time.Minute
 
 // describe keeps what NUMA nodes there are. A machine that cannot tell has none to be measured.
-func (m *Machine) describe(ctx context.Context, now time.Time) {
+func (m *Machine) describe(now time.Time) {
 	if age := now.Sub(m.described); m.options.Sys == nil || !m.described.IsZero() && age >= 0 && age < describeEvery {
 		return
 	}
 	m.described = now
-	if topology, err := m.Topology(ctx); err == nil {
-		m.system.numa.describe(&topology)
+	if nodes, byCPU, err := m.numaNodes(); err == nil {
+		m.system.numa.describe(nodes, byCPU)
 	}
 }
 
-func (m *Machine) readApplications(into *host.Snapshot) {
+func (m *Machine) readApplications(into *host.Snapshot, all bool) {
 	m.mu.Lock()
 	if !m.applications.same(m.watched) {
 		m.applications.watch(m.watched)
 	}
 	m.mu.Unlock()
-	m.applications.read(into)
+	m.applications.read(into, all)
 }

@@ -96,7 +96,7 @@ func TestPodsAreMeasuredByTheirCgroups(t *testing.T) {
 		read(host.PodCounter{UID: "a", Counter: host.Counter{CPU: 30 * time.Millisecond, Cache: 900}},
 			host.PodCounter{UID: "b", Counter: host.Counter{CPU: 20 * time.Millisecond, Memory: 4000, Cache: 1000}})
 		kernel.Fail(func(operation, path string) error {
-			if operation == "read" && path == layout.Statistic(cgroup.MemoryStat, layout.Pod("BestEffort", "a")) {
+			if operation == "read" && path == layout.Statistic(cgroup.CPUUsage, layout.Pod("BestEffort", "a")) {
 				return syscall.EIO
 			}
 			return nil

@@ -3,6 +3,7 @@ package machine
 import (
 	"bytes"
 	"path"
+	"slices"
 	"time"
 
 	"koordinator.sh/koord/agent/host"
@@ -24,18 +25,21 @@ type numaNode struct {
 	id      int32
 	meminfo files.File
 	cpu     time.Duration
+	// used, cache and pods are bytes of its memory when that was read last; known says that it was.
+	used, cache, pods int64
+	known             bool
 }
 
-// describe takes how the machine is built, and opens the files of nodes that are new.
-func (n *numa) describe(topology *host.Topology) {
-	same := len(n.nodes) == len(topology.NUMANodes)
+// describe takes the nodes that there are and those of CPUs, and opens the files of nodes that are new.
+func (n *numa) describe(nodes []host.NUMANode, byCPU map[int]int32) {
+	same := len(n.nodes) == len(nodes)
 	for i := 0; same && i < len(n.nodes); i++ {
-		same = n.nodes[i].id == topology.NUMANodes[i].ID
+		same = n.nodes[i].id == nodes[i].ID
 	}
 	if !same {
 		n.close()
 		n.nodes = n.nodes[:0]
-		for _, node := range topology.NUMANodes {
+		for _, node := range nodes {
 			opened := &numaNode{id: node.ID}
 			if file, err := n.sys.Open(path.Join(nodeTree, nodeName(node.ID), "meminfo")); err == nil {
 				opened.meminfo = file
@@ -44,15 +48,11 @@ func (n *numa) describe(topology *host.Topology) {
 		}
 	}
 	n.byCPU = n.byCPU[:0]
-	for _, cpu := range topology.CPUs {
-		for int(cpu.ID) >= len(n.byCPU) {
+	for cpu, of := range byCPU {
+		for cpu >= len(n.byCPU) {
 			n.byCPU = append(n.byCPU, -1)
 		}
-		for i, node := range n.nodes {
-			if node.id == cpu.Node {
-				n.byCPU[cpu.ID] = i
-			}
-		}
+		n.byCPU[cpu] = slices.IndexFunc(n.nodes, func(node *numaNode) bool { return node.id == of })
 	}
 }
 
@@ -81,22 +81,38 @@ func (n *numa) readCPU(stat []byte) {
 	}
 }
 
-// read appends the counters of the nodes whose memory can be read.
-func (n *numa) read(c *cgroups, into *host.Snapshot) {
+// read appends the counters of the nodes whose memory can be read. That is asked for anew when it has its turn, and of nodes of which it
+// is not known.
+func (n *numa) read(c *cgroups, into *host.Snapshot, mine bool) {
+	if mine || slices.ContainsFunc(n.nodes, func(node *numaNode) bool { return !node.known && node.meminfo != nil }) {
+		n.readMemory(c)
+	}
 	into.NUMANodes = into.NUMANodes[:0]
 	for _, node := range n.nodes {
-		if node.meminfo == nil {
-			continue
+		if node.known {
+			into.NUMANodes = append(into.NUMANodes, host.NUMACounter{
+				ID: node.id, Counter: host.Counter{CPU: node.cpu, Memory: node.used, Cache: node.cache}, PodMemory: node.pods,
+			})
 		}
-		content, err := c.content(node.meminfo)
-		if err != nil {
-			continue
-		}
-		used, cache := nodeInUse(content)
-		into.NUMANodes = append(into.NUMANodes, host.NUMACounter{ID: node.id, Counter: host.Counter{CPU: node.cpu, Memory: used, Cache: cache}})
 	}
 	if len(into.NUMANodes) < 2 {
 		n.whole(into)
+	}
+}
+
+// readMemory of the nodes, and of what pods use on each where there are several.
+func (n *numa) readMemory(c *cgroups) {
+	for _, node := range n.nodes {
+		node.known, node.pods = false, 0
+		if node.meminfo == nil {
+			continue
+		}
+		if content, err := c.content(node.meminfo); err == nil {
+			node.used, node.cache = nodeInUse(content)
+			node.known = true
+		}
+	}
+	if len(n.nodes) < 2 {
 		return
 	}
 	if n.pods == nil {
@@ -110,14 +126,15 @@ func (n *numa) read(c *cgroups, into *host.Snapshot) {
 		closeFile(&n.pods)
 		return
 	}
-	for i := range into.NUMANodes {
-		into.NUMANodes[i].PodMemory = podMemory(c.layout.Version, content, into.NUMANodes[i].ID)
+	for _, node := range n.nodes {
+		node.pods = podMemory(c.layout.Version, content, node.id)
 	}
 }
 
 // whole has the only node use what all pods do.
-func (n *numa) whole(into *host.Snapshot) {
+func (*numa) whole(into *host.Snapshot) {
 	for i := range into.NUMANodes {
+		into.NUMANodes[i].PodMemory = 0
 		for j := range into.Pods {
 			into.NUMANodes[i].PodMemory += into.Pods[j].Memory
 		}

@@ -72,20 +72,18 @@ func (p *pods) read(into *host.Snapshot, slowly bool) error {
 	}
 	dropped := false
 	for _, pod := range p.order {
-		into.Pods = append(into.Pods, host.PodCounter{UID: pod.uid})
-		counter := &into.Pods[len(into.Pods)-1]
-		if err := p.counter(pod.group, &counter.Counter, &counter.Throttling); err != nil {
-			into.Pods = into.Pods[:len(into.Pods)-1]
+		mine := slowly && p.round%turns == pod.turn
+		ran, err := p.cgroups.read(pod.group, mine)
+		if err != nil {
 			p.drop(pod) // it is found again if it is still there
 			dropped = true
 			continue
 		}
-		mine := slowly && p.round%turns == pod.turn
 		if mine {
 			p.readSlow(&pod.slow, into.Time)
 		}
-		counter.Pressure, counter.BlockIO = pod.slow.pressure, pod.slow.blockIO
-		p.readContainers(pod, into, mine)
+		into.Pods = append(into.Pods, host.PodCounter{UID: pod.uid, Counter: pod.last, Details: pod.details()})
+		p.readContainers(pod, into, ran, mine)
 	}
 	if dropped {
 		p.order = slices.DeleteFunc(p.order, func(pod *pod) bool { return pod.group == nil })
@@ -97,23 +95,22 @@ func (p *pods) read(into *host.Snapshot, slowly bool) error {
 }
 
 // readContainers appends the counters of the containers of a pod; one whose files cannot be read is found again if it is still
-// there.
-func (p *pods) readContainers(pod *pod, into *host.Snapshot, slowly bool) {
+// there. Where nothing ran in the pod, nothing did in its containers.
+func (p *pods) readContainers(pod *pod, into *host.Snapshot, ran, slowly bool) {
 	p.findContainers(pod, into.Time)
 	gone := false
 	for _, c := range pod.containers {
-		into.Containers = append(into.Containers, host.ContainerCounter{Pod: pod.uid, ID: c.id})
-		counter := &into.Containers[len(into.Containers)-1]
-		if err := p.counter(c.group, &counter.Counter, &counter.Throttling); err != nil {
-			into.Containers = into.Containers[:len(into.Containers)-1]
-			c.close()
-			c.group, gone = nil, true
-			continue
+		if ran || slowly || !c.known {
+			if _, err := p.cgroups.read(c.group, slowly); err != nil {
+				c.close()
+				c.group, gone = nil, true
+				continue
+			}
 		}
 		if slowly {
 			p.readSlow(&c.slow, into.Time)
 		}
-		counter.Pressure, counter.BlockIO = c.slow.pressure, c.slow.blockIO
+		into.Containers = append(into.Containers, host.ContainerCounter{Pod: pod.uid, ID: c.id, Counter: c.last, Details: c.details()})
 	}
 	if gone {
 		pod.containers = slices.DeleteFunc(pod.containers, func(c *container) bool { return c.group == nil })
@@ -235,17 +232,22 @@ func (p *pods) readBestEffort(into *host.GroupCounter, now time.Time, slowly boo
 	if p.bestEffort == nil {
 		return
 	}
-	if err := p.counter(p.bestEffort, &into.Counter, &into.Throttling); err != nil {
+	mine := slowly && p.round%turns == 0
+	if _, err := p.cgroups.read(p.bestEffort, mine); err != nil {
 		p.bestEffort.close()
 		p.bestEffort = nil
 		p.classes[len(p.classes)-1].again()
-		*into = host.GroupCounter{}
 		return
 	}
-	if slowly && p.round%turns == 0 {
+	if mine {
 		p.readSlow(&p.bestEffort.slow, now)
 	}
-	into.Pressure, into.BlockIO = p.bestEffort.slow.pressure, p.bestEffort.slow.blockIO
+	into.Counter, into.Details = p.bestEffort.last, p.bestEffort.details()
+}
+
+// details are what was read last beside usage.
+func (g *group) details() host.Details {
+	return host.Details{Throttling: g.throttling, Pressure: g.slow.pressure, BlockIO: g.slow.blockIO}
 }
 
 func (p *pods) drop(pod *pod) {

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"bytes"
+	"cmp"
 	"path"
 	"time"
 
@@ -80,21 +81,25 @@ func (c *cgroups) readSlow(s *slowFiles, now time.Time) {
 
 // pressure reads the three files of a cgroup or of the machine; those that are nil count nothing.
 func (c *cgroups) pressure(cpu, memory, io files.File, now time.Time) (host.Pressure, error) {
-	out := host.Pressure{At: now}
-	for _, of := range []struct {
-		file files.File
-		to   *host.Stall
-	}{{cpu, &out.CPU}, {memory, &out.Memory}, {io, &out.IO}} {
-		if of.file == nil {
-			continue
-		}
-		content, err := c.content(of.file)
-		if err != nil {
-			return host.Pressure{}, err
-		}
-		*of.to = stalls(content)
+	cpuStall, cpuErr := c.stall(cpu)
+	memoryStall, memoryErr := c.stall(memory)
+	ioStall, ioErr := c.stall(io)
+	if err := cmp.Or(cpuErr, memoryErr, ioErr); err != nil {
+		return host.Pressure{}, err
 	}
-	return out, nil
+	return host.Pressure{At: now, CPU: cpuStall, Memory: memoryStall, IO: ioStall}, nil
+}
+
+// stall reads one file of pressure; nothing of one that is nil.
+func (c *cgroups) stall(file files.File) (host.Stall, error) {
+	if file == nil {
+		return host.Stall{}, nil
+	}
+	content, err := c.content(file)
+	if err != nil {
+		return host.Stall{}, err
+	}
+	return stalls(content), nil
 }
 
 // stalls reads "some avg10=0.00 avg60=0.00 avg300=0.00 total=12", in microseconds, and the same of full.

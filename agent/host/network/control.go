@@ -17,7 +17,6 @@ type Control interface {
 	QdiscDel(netlink.Qdisc) error
 	ClassList(link netlink.Link, parent uint32) ([]netlink.Class, error)
 	ClassReplace(netlink.Class) error
-	ClassDel(netlink.Class) error
 	FilterList(link netlink.Link, parent uint32) ([]netlink.Filter, error)
 	FilterAdd(netlink.Filter) error
 	FilterDel(netlink.Filter) error

@@ -83,7 +83,7 @@ func (q *queue) note(what, before, after string, err error) error {
 	return nil
 }
 
-// discipline makes the agent's own where it is missing or has another default.
+// discipline makes the agent's own where it is missing.
 func (q *queue) discipline(plan Plan) error {
 	found, err := DisciplineOf(q.control, q.link)
 	if err != nil {

@@ -17,6 +17,8 @@ type Counters struct {
 	// Total and Local are the bytes that went between the cache and memory, all of them and those of the cache's own node, since
 	// the group was made.
 	Total, Local uint64
+	// Values is how many of the files had a value.
+	Values int
 }
 
 // ReadCounters reads the counters of a group, "" for the root group; false where the processor counts nothing. A counter that
@@ -27,7 +29,6 @@ func ReadCounters(tree files.FS, group string, at time.Time) (Counters, bool) {
 	if err != nil {
 		return out, false
 	}
-	found := false
 	for _, name := range names {
 		if !strings.HasPrefix(name, "mon_L3_") {
 			continue
@@ -44,17 +45,18 @@ func ReadCounters(tree files.FS, group string, at time.Time) (Counters, bool) {
 			if err != nil {
 				continue // Unavailable, or Error
 			}
-			found = true
+			out.Values++
 			*counter.into += value
 		}
 	}
-	return out, found
+	return out, out.Values > 0
 }
 
-// Bandwidth is the bytes per second between two readings, in total and local; false where they cannot be compared.
+// Bandwidth is the bytes per second between two readings, in total and local; false where they cannot be compared, because a counter
+// began anew or had a value in one of them only.
 func Bandwidth(before, after Counters) (total, local float64, ok bool) {
 	seconds := after.At.Sub(before.At).Seconds()
-	if before.At.IsZero() || seconds <= 0 || after.Total < before.Total || after.Local < before.Local {
+	if before.At.IsZero() || seconds <= 0 || after.Values != before.Values || after.Total < before.Total || after.Local < before.Local {
 		return 0, 0, false
 	}
 	return float64(after.Total-before.Total) / seconds, float64(after.Local-before.Local) / seconds, true

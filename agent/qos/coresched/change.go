@@ -1,12 +1,10 @@
 package coresched
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strconv"
 	"syscall"
@@ -14,6 +12,7 @@ import (
 
 	"koordinator.sh/koord/agent/audit"
 	"koordinator.sh/koord/agent/host/coresched"
+	"koordinator.sh/koord/agent/qos"
 	decision "koordinator.sh/koord/decision/coresched"
 )
 
@@ -28,7 +27,7 @@ func (k *Keeper) change(at time.Time, in container, members []decision.Member, c
 		return err
 	}
 	defer release()
-	if !k.within(change.Thread, in.cgroup) {
+	if !qos.Within(k.options.Proc, change.Thread, in.cgroup) {
 		return nil
 	}
 	now, err := coresched.Cookies(k.options.Kernel, []int{change.Thread})
@@ -103,15 +102,9 @@ func holder(members []decision.Member, change decision.Change, cookie uint64) {
 	}
 }
 
-// within tells whether a thread is in the cgroup of a container, whose name has the container's ID.
-func (k *Keeper) within(thread int, at string) bool {
-	content, err := k.options.Proc.Read(fmt.Sprintf("%d/cgroup", thread), nil)
-	return err == nil && bytes.Contains(content, []byte("/"+path.Base(at)))
-}
-
 // undo takes the cookie from somebody else who has the thread's number now.
 func (k *Keeper) undo(thread int, at string, cookie uint64) error {
-	if k.within(thread, at) {
+	if qos.Within(k.options.Proc, thread, at) {
 		return nil
 	}
 	now, err := coresched.Cookies(k.options.Kernel, []int{thread})
@@ -177,13 +170,34 @@ func (k *Keeper) releaseProcess(process int, given []uint64) error {
 		return err
 	}
 	var problems []error
+	cleared, taken := 0, uint64(0)
 	for _, thread := range threads {
 		if cookie := cookies[thread]; cookie == 0 || !slices.Contains(given, cookie) {
 			continue
 		}
-		if err := coresched.Clear(k.options.Kernel, thread, coresched.Thread); err != nil && !errors.Is(err, syscall.ESRCH) {
-			problems = append(problems, err)
+		switch err := coresched.Clear(k.options.Kernel, thread, coresched.Thread); {
+		case errors.Is(err, syscall.ESRCH): // it has ended
+		case err != nil:
+			problems = append(problems, fmt.Errorf("thread %d: %w", thread, err))
+		default:
+			cleared, taken = cleared+1, cookies[thread]
 		}
 	}
-	return errors.Join(problems...)
+	err = errors.Join(problems...)
+	if cleared > 0 || err != nil {
+		k.auditRelease(process, cleared, taken, err)
+	}
+	return err
+}
+
+// auditRelease tells of all threads of a process at once.
+func (k *Keeper) auditRelease(process, cleared int, cookie uint64, err error) {
+	entry := audit.Entry{
+		Time: k.options.Clock.Now(), Owner: k.Name(), Object: fmt.Sprintf("core scheduling cookie of %d threads of process %d", cleared, process),
+		Old: strconv.FormatUint(cookie, 16), New: "0", Why: "no feature wants it any more",
+	}
+	if err != nil {
+		entry.Error = err.Error()
+	}
+	k.options.Audit.Add(entry)
 }

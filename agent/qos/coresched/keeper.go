@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	"koordinator.sh/koord/agent/audit"
 	"koordinator.sh/koord/agent/executor"
 	"koordinator.sh/koord/agent/host/cgroup"
@@ -32,6 +34,8 @@ type Options struct {
 	// Given keeps the cookies that were given out.
 	Given executor.Store
 	Audit *audit.Log
+	// Clock tells when something was given back.
+	Clock clock.PassiveClock
 }
 
 // Keeper implements qos.Keeper, and qos.Feature for cpu.idle. State may be called at any time.
@@ -104,7 +108,7 @@ func New(options Options) (*Keeper, error) {
 // adopt takes over a cookie that an earlier agent had the kernel make, and did not live to keep. A thread that has ended, or whose
 // number another one has, is passed over.
 func (k *Keeper) adopt(left *pending) {
-	if left == nil || !k.within(left.Thread, left.Cgroup) {
+	if left == nil || !qos.Within(k.options.Proc, left.Thread, left.Cgroup) {
 		return
 	}
 	cookies, err := coresched.Cookies(k.options.Kernel, []int{left.Thread})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"koordinator.sh/koord/agent/audit"
 	"koordinator.sh/koord/agent/checkpoint"
@@ -76,7 +78,7 @@ func (n *node) restart() {
 		n.t.Fatal(err)
 	}
 	n.t.Cleanup(func() { _ = proc.Close() })
-	n.keeper, err = New(Options{Kernel: n.kernel, Proc: proc, Given: checkpoint.File{Path: filepath.Join(n.directory, "cookies.json")}, Audit: n.log})
+	n.keeper, err = New(Options{Kernel: n.kernel, Proc: proc, Given: checkpoint.File{Path: filepath.Join(n.directory, "cookies.json")}, Audit: n.log, Clock: clocktesting.NewFakePassiveClock(n.in.Now)})
 	if err != nil {
 		n.t.Fatal(err)
 	}
@@ -192,10 +194,23 @@ func TestAfterARestartCookiesStay(t *testing.T) {
 		t.Errorf("%d calls changed cookies of the agent's own", again-changes)
 	}
 	n.restart()
+	entries := len(n.log.After(0, 100))
 	if err := n.keeper.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	n.want("", "a new agent took all cookies away")
+	var audited []string
+	for _, entry := range n.log.After(uint64(entries), 100) {
+		audited = append(audited, entry.Object)
+		if entry.Time.IsZero() || entry.Old == "" || entry.New != "0" || entry.Error != "" {
+			t.Errorf("audited %+v", entry)
+		}
+	}
+	slices.Sort(audited)
+	want := []string{"core scheduling cookie of 1 threads of process 10", "core scheduling cookie of 1 threads of process 20"}
+	if diff := cmp.Diff(want, audited); diff != "" {
+		t.Errorf("audited (-want +got):\n%s", diff)
+	}
 }
 
 // TestAForeignProcessIsLeftAlone ends a thread in the middle of the call and gives its number to somebody else.

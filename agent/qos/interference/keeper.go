@@ -39,10 +39,10 @@ type Keeper struct {
 	options  Options
 	services map[types.UID]*service
 	counters map[types.UID]perf.Counter
-	// counted is when counting began; zero while it is off.
-	counted time.Time
-	next    time.Time
-	relief  decision.Relief
+	// last is the time of the latest look, and counted when counting began; zero while it is off.
+	last, counted time.Time
+	next          time.Time
+	relief        decision.Relief
 	// unsupported says why instructions cannot be counted; nil where they can, once asked is set.
 	unsupported error
 	asked       bool
@@ -110,6 +110,10 @@ func (k *Keeper) Relief() suppression.Relief {
 
 // Keep implements qos.Keeper.
 func (k *Keeper) Keep(_ context.Context, in qos.Situation) error {
+	if in.Now.Before(k.last) {
+		k.setBack()
+	}
+	k.last = in.Now
 	measured, err := k.count(in)
 	watched := map[types.UID]bool{}
 	for _, pod := range in.Pods {
@@ -129,6 +133,13 @@ func (k *Keeper) Keep(_ context.Context, in qos.Situation) error {
 	}
 	k.tell(in)
 	return err
+}
+
+// setBack forgets when windows were, because the clock was set back: those that come now would all be older.
+func (k *Keeper) setBack() {
+	for _, s := range k.services {
+		s.window, s.state.Last = time.Time{}, time.Time{}
+	}
 }
 
 // watches is true for services: everything above best effort that runs, but for the system's own.

@@ -110,6 +110,34 @@ func TestPressureMakesBestEffortGiveWay(t *testing.T) {
 	}
 }
 
+// TestAClockThatIsSetBackStopsNothing, neither that best effort gives way nor that it gets everything back.
+func TestAClockThatIsSetBackStopsNothing(t *testing.T) {
+	keeper, in := keeperOf(t, Options{Pressure: true}), situation(t)
+	pressure := metrics.Pressure{}
+	in.PodPressure = func(types.UID) (metrics.Pressure, bool) { return pressure, true }
+	look := func(some float64, windows int) int64 {
+		for range windows {
+			in.Now = in.Now.Add(10 * time.Second)
+			pressure.To, pressure.CPU.Some = in.Now, some
+			if err := keeper.Keep(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return keeper.Relief().Percent
+	}
+	if got := look(0.3, 4); got >= 100 {
+		t.Fatalf("after four bad windows best effort keeps %d %%", got)
+	}
+	in.Now = in.Now.Add(-time.Hour)
+	if got := look(0.01, 60); got != 100 {
+		t.Errorf("after ten good minutes best effort keeps %d %%, want 100", got)
+	}
+	in.Now = in.Now.Add(-time.Hour)
+	if got := look(0.3, 4); got >= 100 {
+		t.Errorf("after four bad windows best effort keeps %d %%", got)
+	}
+}
+
 func TestInstructionsAreCountedInWindows(t *testing.T) {
 	kernel := &counters{cpi: map[string]float64{"kubepods/burstable/podweb": 1}}
 	keeper, in := keeperOf(t, Options{CPI: true, Kernel: kernel}), situation(t)

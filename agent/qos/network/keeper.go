@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/vishvananda/netlink"
+	"k8s.io/utils/clock"
 
 	"koordinator.sh/koord/agent/audit"
 	"koordinator.sh/koord/agent/executor"
@@ -36,6 +37,8 @@ type Options struct {
 	// Held keeps which device was changed.
 	Held  executor.Store
 	Audit *audit.Log
+	// Clock tells when something was given back.
+	Clock clock.PassiveClock
 }
 
 // Keeper implements qos.Keeper, and qos.Feature for net_cls.classid. State may be called at any time.
@@ -46,7 +49,7 @@ type Keeper struct {
 	boot string
 	next time.Time
 	seen map[netip.Addr]networkqos.Minor
-	// withoutCgroups is set when the kernel has no filter by cgroup.
+	// withoutCgroups is set when the device can be set without a filter by cgroup only.
 	withoutCgroups bool
 
 	mu    sync.Mutex
@@ -197,10 +200,10 @@ func (k *Keeper) apply(in qos.Situation, link netlink.Link, queues networkqos.Qu
 	changes, err := network.Apply(k.options.Control, link, plan)
 	k.audit(in.Now, link.Attrs().Name, "shares of what the node sends", changes)
 	if byCgroup && err != nil {
-		k.withoutCgroups = true // many kernels have no such filter; addresses do without
-		plan.ByCgroup = false
+		plan.ByCgroup = false // many kernels have no such filter; addresses do without
 		changes, err = network.Apply(k.options.Control, link, plan)
 		k.audit(in.Now, link.Attrs().Name, "shares of what the node sends", changes)
+		k.withoutCgroups = err == nil // else it was not the filter that failed
 	}
 	return err
 }
@@ -217,7 +220,7 @@ func (k *Keeper) Release(context.Context) error {
 	}
 	if err == nil && link.Attrs().Name == k.held.Name {
 		changes, err := network.Remove(k.options.Control, link)
-		k.audit(k.State().At, k.held.Name, "the queues are not wanted any more", changes)
+		k.audit(k.options.Clock.Now(), k.held.Name, "the queues are not wanted any more", changes)
 		if err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"koordinator.sh/koord/agent/audit"
 	"koordinator.sh/koord/agent/checkpoint"
@@ -33,6 +34,8 @@ import (
 	"koordinator.sh/koord/decision/networkqos"
 )
 
+var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+
 // pod has an address and runs.
 func pod(name, class, address string) *state.Pod {
 	return state.PodOf(&corev1.Pod{
@@ -45,7 +48,7 @@ func situation() qos.Situation {
 	tree := kernelfs.New(cgroup.V2, cpuset.Of(0, 1))
 	layout := cgroup.Layout{Version: cgroup.V2, Driver: cgroup.Cgroupfs}
 	return qos.Situation{
-		Now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), Tree: tree, Layout: layout, Containers: qos.NewContainers(tree, layout),
+		Now: noon, Tree: tree, Layout: layout, Containers: qos.NewContainers(tree, layout),
 		Pods: []*state.Pod{pod("web", "LS", "10.1.0.1"), pod("batch", "BE", "10.1.0.2")},
 		SLO: &slov1alpha1.NodeSLOSpec{
 			SystemStrategy: &slov1alpha1.SystemStrategy{TotalNetworkBandwidth: new(resource.MustParse("1G"))},
@@ -69,7 +72,7 @@ func keeperOf(t *testing.T, control network.Control, directory string, log *audi
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = tree.Close() })
-	keeper, err := New(Options{Control: control, Proc: tree, Sys: tree, Held: checkpoint.File{Path: filepath.Join(directory, "network.json")}, Audit: log})
+	keeper, err := New(Options{Control: control, Proc: tree, Sys: tree, Held: checkpoint.File{Path: filepath.Join(directory, "network.json")}, Audit: log, Clock: clocktesting.NewFakePassiveClock(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,8 +132,12 @@ func TestAnEarlierAgentsDeviceIsGivenBack(t *testing.T) {
 		if err := keeperOf(t, control, directory, log).Keep(t.Context(), situation()); err != nil {
 			t.Skip(err)
 		}
+		entries := len(log.After(0, 100))
 		if err := keeperOf(t, control, directory, log).Release(t.Context()); err != nil {
 			t.Fatal(err)
+		}
+		if given := log.After(uint64(entries), 100); len(given) == 0 || !given[0].Time.Equal(noon) {
+			t.Errorf("audited %+v, want what was given back, at noon", given)
 		}
 		link, err := network.Uplink(control)
 		if err != nil {
@@ -141,6 +148,26 @@ func TestAnEarlierAgentsDeviceIsGivenBack(t *testing.T) {
 		}
 	})
 }
+
+// TestAFailureIsNotTakenForAKernelWithoutFilters: the filter by cgroup is tried again where nothing else could be set either.
+func TestAFailureIsNotTakenForAKernelWithoutFilters(t *testing.T) {
+	networktest.Run(t, nil, func(t *testing.T, control *netlink.Handle) {
+		keeper, in := keeperOf(t, mortalControl{control, &life{}}, t.TempDir(), audit.NewLog(100)), situation()
+		tree := kernelfs.New(cgroup.V1, cpuset.Of(0))
+		in.Tree, in.Layout = hasNetworkClasses{tree}, cgroup.Layout{Version: cgroup.V1, Driver: cgroup.Cgroupfs}
+		if err := keeper.Keep(t.Context(), in); !errors.Is(err, errKilled) {
+			t.Fatalf("%v, want that nothing can be set", err)
+		}
+		if keeper.withoutCgroups {
+			t.Error("filters by cgroup are given up for a failure that was not theirs")
+		}
+	})
+}
+
+// hasNetworkClasses is a tree with the hierarchy net_cls.
+type hasNetworkClasses struct{ files.FS }
+
+func (h hasNetworkClasses) Exists(path string) bool { return path == "net_cls" || h.FS.Exists(path) }
 
 func TestSomebodyElsesDisciplineStays(t *testing.T) {
 	networktest.Run(t, nil, func(t *testing.T, control *netlink.Handle) {

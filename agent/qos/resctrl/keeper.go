@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"k8s.io/utils/clock"
 
 	"koordinator.sh/koord/agent/audit"
 	"koordinator.sh/koord/agent/executor"
@@ -32,6 +35,8 @@ type Options struct {
 	// Originals keeps what was there before.
 	Originals executor.Store
 	Audit     *audit.Log
+	// Clock tells when something was given back.
+	Clock clock.PassiveClock
 }
 
 // Keeper implements qos.Keeper. State may be called at any time.
@@ -55,10 +60,11 @@ type holding struct {
 	Made bool `json:"made"`
 	// Original schemata of one that was.
 	Original string `json:"original,omitempty"`
+	// Containers whose threads the agent puts into a group that it has not made, by the names of their cgroups. They are on disk
+	// before the first of their threads is moved; what such threads start is in the group as well, and goes back with them.
+	Containers []string `json:"containers,omitempty"`
 	// written is what was written last and how the kernel showed it then.
 	written, shown string
-	// moved are the threads that the agent put into the group.
-	moved map[int]bool
 }
 
 // account is what is kept on disk.
@@ -119,10 +125,11 @@ func (k *Keeper) Keep(ctx context.Context, in qos.Situation) error {
 
 // due is true after some time, and at once when pods come, start or go.
 func (k *Keeper) due(in qos.Situation) bool {
-	pods := ""
+	var all strings.Builder
 	for _, pod := range in.Pods {
-		pods += fmt.Sprintf("%s %s %s\n", pod.UID, pod.Object.ResourceVersion, pod.Object.Status.Phase)
+		fmt.Fprintf(&all, "%s %s %s\n", pod.UID, pod.Object.ResourceVersion, pod.Object.Status.Phase)
 	}
+	pods := all.String()
 	if pods == k.seen && in.Now.Before(k.next) && !in.Now.Add(every).Before(k.next) {
 		return false
 	}
@@ -144,7 +151,7 @@ func (k *Keeper) Release(ctx context.Context) error {
 		return fmt.Errorf("open resctrl: %w", err)
 	}
 	defer func() { _ = tree.Close() }() // everything was written file by file
-	round := &round{keeper: k, ctx: ctx, tree: tree}
+	round := &round{keeper: k, ctx: ctx, tree: tree, in: qos.Situation{Now: k.options.Clock.Now()}}
 	return errors.Join(round.drop(nil), k.save())
 }
 

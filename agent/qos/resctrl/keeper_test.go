@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"koordinator.sh/koord/agent/audit"
 	"koordinator.sh/koord/agent/checkpoint"
@@ -47,34 +49,40 @@ type node struct {
 func newNode(t *testing.T, processor resctrlfs.Processor, vendor string) *node {
 	t.Helper()
 	directory := t.TempDir()
+	n := &node{t: t, directory: directory}
 	for path, content := range map[string]string{
 		"cpuinfo": "processor\t: 0\n" + vendor + "\n", "sys/kernel/random/boot_id": "one\n", "self/mounts": "resctrl /sys/fs/resctrl resctrl rw 0 0\n",
 	} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(directory, "proc", path)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(directory, "proc", path), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		n.file(path, content)
 	}
 	proc, err := files.NewReal(filepath.Join(directory, "proc"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = proc.Close() })
-	n := &node{
-		t: t, tree: resctrlfs.New(processor), cgroups: kernelfs.New(cgroup.V2, cpuset.Of(0, 1)), layout: cgroup.Layout{Version: cgroup.V2, Driver: cgroup.Cgroupfs},
-		proc: proc, directory: directory, log: audit.NewLog(1000),
-	}
+	n.tree, n.cgroups, n.layout = resctrlfs.New(processor), kernelfs.New(cgroup.V2, cpuset.Of(0, 1)), cgroup.Layout{Version: cgroup.V2, Driver: cgroup.Cgroupfs}
+	n.proc, n.log = proc, audit.NewLog(1000)
 	n.in = qos.Situation{Now: noon, SLO: &slov1alpha1.NodeSLOSpec{}, Tree: n.cgroups, Layout: n.layout, Containers: qos.NewContainers(n.cgroups, n.layout)}
 	n.restart(Options{Classes: true, Pods: true, Counters: true})
 	return n
 }
 
+// file writes one below /proc.
+func (n *node) file(path, content string) {
+	n.t.Helper()
+	at := filepath.Join(n.directory, "proc", path)
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		n.t.Fatal(err)
+	}
+	if err := os.WriteFile(at, []byte(content), 0o644); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
 func (n *node) restart(options Options) {
 	n.t.Helper()
 	options.Open, options.Proc, options.Audit = func() (resctrl.Tree, error) { return n.tree, nil }, n.proc, n.log
-	options.Originals = checkpoint.File{Path: filepath.Join(n.directory, "resctrl.json")}
+	options.Originals, options.Clock = checkpoint.File{Path: filepath.Join(n.directory, "resctrl.json")}, clocktesting.NewFakePassiveClock(noon)
 	var err error
 	if n.keeper, err = New(options); err != nil {
 		n.t.Fatal(err)
@@ -102,7 +110,11 @@ func (n *node) runs(uid string, threads ...int) {
 	for _, pod := range n.in.Pods {
 		if string(pod.UID) == uid {
 			_, id, _ := strings.Cut(pod.Object.Status.ContainerStatuses[0].ContainerID, "://")
-			n.cgroups.Show(n.layout.Pod(pod.Class(), pod.UID)+"/"+id, "cgroup.threads", strings.Trim(fmt.Sprint(threads), "[]"))
+			at := n.layout.Pod(pod.Class(), pod.UID) + "/" + id
+			n.cgroups.Show(at, "cgroup.threads", strings.Trim(fmt.Sprint(threads), "[]"))
+			for _, thread := range threads {
+				n.file(fmt.Sprintf("%d/cgroup", thread), "0::/"+at+"\n")
+			}
 		}
 	}
 }
@@ -273,6 +285,64 @@ func TestTheKernelHasLessRoomThanItSays(t *testing.T) {
 	}
 }
 
+// TestAGroupThatCannotBeRemovedEndsTheRound, which would go on for ever otherwise, and the threads of others stay where they are.
+func TestAGroupThatCannotBeRemovedEndsTheRound(t *testing.T) {
+	n := newNode(t, resctrlfs.Intel, intel)
+	n.in.SLO.ResourceQOSStrategy = &slov1alpha1.ResourceQOSStrategy{BEClass: share(0, 30, 100)}
+	n.pod("batch", "BE", nil, 10)
+	n.pod("own", "BE", map[string]string{extension.AnnotationResctrl: `{"mb":{"schemata":{"percent":20}}}`}, 11)
+	n.kept()
+	n.pod("web", "LS", nil, 20)
+	n.tree.Fail(func(operation, _ string) error {
+		return map[string]error{"make": syscall.ENOSPC, "remove": syscall.EBUSY}[operation]
+	})
+	n.in.SLO.ResourceQOSStrategy.LSClass = share(30, 100, 100)
+	if err := n.keep(); !errors.Is(err, syscall.EBUSY) {
+		t.Errorf("%v, want that a group cannot be removed", err)
+	}
+	if dump := n.tree.Dump(); dump["BE/tasks"] == "" || dump["LS/schemata"] != "" {
+		t.Errorf("groups %v", dump)
+	}
+	n.tree.Fail(nil)
+	n.kept()
+	if dump := n.tree.Dump(); dump["LS/tasks"] != "20" || dump["koordlet-own/tasks"] != "11" {
+		t.Errorf("groups %v after it is over", dump)
+	}
+}
+
+// TestAClassTakesTheRoomOfAPod where the kernel has less room than it says: classes go first.
+func TestAClassTakesTheRoomOfAPod(t *testing.T) {
+	n := newNode(t, resctrlfs.Intel, intel)
+	groups := 0
+	n.tree.Fail(func(operation, _ string) error {
+		switch {
+		case operation == "make" && groups == 2:
+			return syscall.ENOSPC
+		case operation == "make":
+			groups++
+		case operation == "remove":
+			groups--
+		}
+		return nil
+	})
+	n.in.SLO.ResourceQOSStrategy = &slov1alpha1.ResourceQOSStrategy{BEClass: share(0, 30, 100)}
+	n.pod("batch", "BE", nil, 10)
+	n.pod("web", "LS", map[string]string{extension.AnnotationResctrl: `{"mb":{"schemata":{"percent":20}}}`}, 20)
+	n.kept()
+	if got := n.tree.Dump()["koordlet-web/tasks"]; got != "20" {
+		t.Fatalf("threads %q have shares of their own, want 20", got)
+	}
+	n.in.SLO.ResourceQOSStrategy.LSClass = share(30, 100, 100)
+	n.kept()
+	n.want(map[string]string{
+		"/schemata": free, "BE/schemata": "L3:0=00f;1=00f MB:0=100;1=100", "BE/tasks": "10", "LS/schemata": "L3:0=7f0;1=7f0 MB:0=100;1=100", "LS/tasks": "20",
+	})
+	n.kept() // and that is where it stays
+	if writes := n.tree.Writes(); slices.ContainsFunc(writes, func(w string) bool { return strings.HasPrefix(w, "remove LS") }) {
+		t.Errorf("written were %q", writes)
+	}
+}
+
 func TestAfterACrashEverythingIsGivenBack(t *testing.T) {
 	n := newNode(t, resctrlfs.Intel, intel)
 	if err := errors.Join(n.tree.Make("LS"), n.tree.Write("LS/schemata", "L3:0=3\n")); err != nil {
@@ -320,8 +390,9 @@ func TestWhatIsUsed(t *testing.T) {
 	n.in.SLO.ResourceQOSStrategy = &slov1alpha1.ResourceQOSStrategy{BEClass: share(0, 30, 100)}
 	n.pod("batch", "BE", nil, 10)
 	n.kept()
-	n.tree.Count("BE", "llc_occupancy", 0, "1000")
 	n.tree.Count("BE", "llc_occupancy", 1, "Unavailable")
+	n.kept()
+	n.tree.Count("BE", "llc_occupancy", 0, "1000")
 	n.tree.Count("BE", "mbm_total_bytes", 0, "5000")
 	n.tree.Count("BE", "mbm_local_bytes", 1, "2000")
 	n.kept()

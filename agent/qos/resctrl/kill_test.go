@@ -73,6 +73,9 @@ func TestAnAgentThatIsKilledLeavesNoGroup(t *testing.T) {
 			n.in.SLO.ResourceQOSStrategy = &slov1alpha1.ResourceQOSStrategy{BEClass: share(0, 30, 20), LSClass: share(30, 100, 100)}
 			n.pod("batch", "BE", nil, 10, 11)
 			n.pod("web", "LS", nil, 20)
+			if err := n.tree.Make("LS"); err != nil { // somebody else's
+				t.Fatal(err)
+			}
 			before := n.tree.Dump()
 			if release || steps < 0 {
 				n.kept()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -39,15 +40,24 @@ func (r *round) run() error {
 		r.keeper.tell(r, plan, notes)
 		return nil
 	}
-	if err := r.drop(plan.Groups); err != nil {
-		r.problems = append(r.problems, err)
-	}
-	if full := r.make(plan.Groups); full {
-		// Something else takes room as well, such as monitoring: what is there has to do.
+	for room := -1; ; {
+		if err := r.drop(plan.Groups); err != nil {
+			r.problems = append(r.problems, err)
+		}
+		if full := r.make(plan.Groups); !full {
+			break
+		}
+		// Something else takes room as well, such as monitoring: as many as there are have to do. Those that rank lower make room for
+		// those that are missing, and where that does not help there are fewer each time.
 		if existing, err = r.groups(); err != nil {
 			return fmt.Errorf("list the groups of resctrl: %w", err)
 		}
-		plan = r.plan(pods, existing, len(r.keeper.own(existing)))
+		own := len(r.keeper.own(existing))
+		if own == room {
+			break // a group that is to make room cannot be removed
+		}
+		room = own
+		plan = r.plan(pods, existing, room)
 	}
 	for _, group := range plan.Groups {
 		if err := r.write(group); err != nil {
@@ -100,27 +110,10 @@ func ours(name string) bool {
 // make makes the groups that are not there, and reports whether the processor had no room for one.
 func (r *round) make(groups []decision.Group) (full bool) {
 	for _, group := range groups {
-		held := r.keeper.held[group.Name]
 		exists := r.tree.Exists(group.Name + "/schemata")
-		if exists && held != nil {
+		if err := r.hold(group.Name, exists); err != nil {
+			r.problems = append(r.problems, err)
 			continue
-		}
-		if held == nil {
-			held = &holding{Made: !exists}
-			if exists {
-				original, err := r.tree.Read(group.Name+"/schemata", nil)
-				if err != nil {
-					r.problems = append(r.problems, err)
-					continue
-				}
-				held.Original = string(original)
-			}
-			r.keeper.held[group.Name] = held
-			if err := r.keeper.save(); err != nil { // before anything is there that it should give back
-				delete(r.keeper.held, group.Name)
-				r.problems = append(r.problems, err)
-				continue
-			}
 		}
 		if exists {
 			continue
@@ -136,6 +129,31 @@ func (r *round) make(groups []decision.Group) (full bool) {
 		}
 	}
 	return false
+}
+
+// hold notes a group before anything is there that it should give back: what it is now, or that it is not there. A group of somebody
+// else's that was removed since is one that the agent makes.
+func (r *round) hold(name string, exists bool) error {
+	before := r.keeper.held[name]
+	if before != nil && (exists || before.Made) {
+		return nil
+	}
+	held := &holding{Made: !exists}
+	if exists {
+		original, err := r.tree.Read(name+"/schemata", nil)
+		if err != nil {
+			return err
+		}
+		held.Original = string(original)
+	}
+	r.keeper.held[name] = held
+	if err := r.keeper.save(); err != nil {
+		if delete(r.keeper.held, name); before != nil {
+			r.keeper.held[name] = before
+		}
+		return err
+	}
+	return nil
 }
 
 // drop gives back the groups that are held and not wanted. The root group gets the threads of a group that is removed.
@@ -175,8 +193,8 @@ func (r *round) giveBack(name string, held *holding) error {
 	if err != nil {
 		return err
 	}
-	for _, thread := range slices.Sorted(maps.Keys(held.moved)) {
-		_ = r.tree.Write("tasks", fmt.Sprint(thread)) // it may have ended
+	if err := r.expel(name, held); err != nil {
+		return err
 	}
 	original, err := resctrl.ParseSchemata(held.Original)
 	if err != nil {
@@ -191,6 +209,36 @@ func (r *round) giveBack(name string, held *holding) error {
 	}
 	err = r.tree.Write(name+"/schemata", lines.String())
 	r.audit(name+"/schemata", oneLine(string(shown)), oneLine(held.Original), "no feature wants it any more", err)
+	return err
+}
+
+// expel puts the threads of the agent's containers, and those that they started, back into the root group.
+func (r *round) expel(name string, held *holding) error {
+	if len(held.Containers) == 0 {
+		return nil
+	}
+	content, err := r.tree.Read(name+"/tasks", nil)
+	if err != nil {
+		return err
+	}
+	moved := 0
+	var problems []error
+	for _, thread := range qos.Numbers(content) {
+		if !qos.Within(r.keeper.options.Proc, thread, held.Containers...) {
+			continue
+		}
+		switch err := r.tree.Write("tasks", strconv.Itoa(thread)); {
+		case errors.Is(err, syscall.ESRCH): // it has ended
+		case err != nil:
+			problems = append(problems, err)
+		default:
+			moved++
+		}
+	}
+	err = errors.Join(problems...)
+	if moved > 0 || err != nil {
+		r.audit("tasks", "", fmt.Sprintf("%d threads of %s", moved, name), "no feature wants them there any more", err)
+	}
 	return err
 }
 

@@ -3,11 +3,15 @@ package resctrl
 import (
 	"errors"
 	"fmt"
+	"path"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/intel/goresctrl/pkg/kubernetes"
 	"github.com/intel/goresctrl/pkg/rdt"
+	corev1 "k8s.io/api/core/v1"
 
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/qos"
@@ -42,8 +46,29 @@ func (r *round) place(plan decision.Plan) {
 				r.problems = append(r.problems, r.ctx.Err())
 				return
 			}
-			r.move(group, qos.Tasks(r.in.Tree, r.in.Layout, cgroup.Threads, container.Cgroup), in, pod.Object.Namespace+"/"+pod.Object.Name+"/"+container.Name)
+			threads := qos.Tasks(r.in.Tree, r.in.Layout, cgroup.Threads, container.Cgroup)
+			r.move(group, container.Cgroup, threads, in, pod.Object.Namespace+"/"+pod.Object.Name+"/"+container.Name)
 		}
+	}
+	r.forget()
+}
+
+// forget drops containers that no pod has any more. What is on disk has them until it is saved next, which does no harm.
+func (r *round) forget() {
+	var ids []string
+	for _, pod := range r.in.Pods {
+		for _, statuses := range [][]corev1.ContainerStatus{pod.Object.Status.InitContainerStatuses, pod.Object.Status.ContainerStatuses} {
+			for i := range statuses {
+				if _, id, found := strings.Cut(statuses[i].ContainerID, "://"); found {
+					ids = append(ids, id)
+				}
+			}
+		}
+	}
+	for _, held := range r.keeper.held {
+		held.Containers = slices.DeleteFunc(held.Containers, func(name string) bool {
+			return !slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(name, id) })
+		})
 	}
 }
 
@@ -73,19 +98,30 @@ func (r *round) members() (map[int]string, error) {
 	return in, nil
 }
 
-// move puts threads into a group, "" for the root group. Those that end meanwhile are left out.
-func (r *round) move(group string, threads []int, in map[int]string, of string) {
-	moved, path := 0, "tasks"
+// move puts threads of a container into a group, "" for the root group. Those that end meanwhile are left out, and all where the group
+// could not be made.
+func (r *round) move(group, container string, threads []int, in map[int]string, of string) {
+	if group != "" && r.keeper.held[group] == nil {
+		return
+	}
+	wanted := slices.DeleteFunc(slices.Clone(threads), func(thread int) bool {
+		now := in[thread]
+		return now == group || now != "" && r.keeper.held[now] == nil
+	})
+	if len(wanted) == 0 {
+		return
+	}
+	if err := r.note(group, container, threads, in); err != nil {
+		r.problems = append(r.problems, err)
+		return
+	}
+	moved, file := 0, "tasks"
 	if group != "" {
-		path = group + "/tasks"
+		file = group + "/tasks"
 	}
 	var problem error
-	for _, thread := range threads {
-		now := in[thread]
-		if now == group || now != "" && r.keeper.held[now] == nil {
-			continue
-		}
-		err := r.tree.Write(path, strconv.Itoa(thread))
+	for _, thread := range wanted {
+		err := r.tree.Write(file, strconv.Itoa(thread))
 		if errors.Is(err, syscall.ESRCH) {
 			continue
 		}
@@ -94,27 +130,29 @@ func (r *round) move(group string, threads []int, in map[int]string, of string) 
 			break
 		}
 		moved++
-		r.note(group, now, thread)
 	}
 	if moved > 0 || problem != nil {
-		r.audit(path, "", fmt.Sprintf("%d threads", moved), "threads of "+of, problem)
+		r.audit(file, "", fmt.Sprintf("%d threads", moved), "threads of "+of, problem)
 	}
 	if problem != nil {
 		r.problems = append(r.problems, problem)
 	}
 }
 
-// note remembers who is in a group because of the agent.
-func (r *round) note(group, before string, thread int) {
-	if held := r.keeper.held[before]; held != nil {
-		delete(held.moved, thread)
+// note remembers a container before its threads are put into a group that somebody else has made. One of which threads are there
+// already is in it by somebody else's will, and stays.
+func (r *round) note(group, container string, threads []int, in map[int]string) error {
+	held, name := r.keeper.held[group], path.Base(container)
+	if held == nil || held.Made || slices.Contains(held.Containers, name) {
+		return nil
 	}
-	held := r.keeper.held[group]
-	if held == nil || held.Made {
-		return
+	if slices.ContainsFunc(threads, func(thread int) bool { return in[thread] == group }) {
+		return nil
 	}
-	if held.moved == nil {
-		held.moved = map[int]bool{}
+	held.Containers = append(held.Containers, name)
+	if err := r.keeper.save(); err != nil {
+		held.Containers = held.Containers[:len(held.Containers)-1]
+		return err
 	}
-	held.moved[thread] = true
+	return nil
 }

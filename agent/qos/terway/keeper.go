@@ -11,7 +11,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"time"
+
+	"k8s.io/utils/clock"
 
 	"koordinator.sh/koord/agent/audit"
 	"koordinator.sh/koord/agent/executor"
@@ -41,6 +42,8 @@ type Options struct {
 	// Held keeps whether the files are the agent's, and what they were before.
 	Held  executor.Store
 	Audit *audit.Log
+	// Clock tells when something was written.
+	Clock clock.PassiveClock
 }
 
 // Keeper implements qos.Keeper.
@@ -48,7 +51,6 @@ type Keeper struct {
 	options Options
 	// before is what was there before the agent, by file; nil for what was not. The map is nil while the agent holds nothing.
 	before map[string]*string
-	last   time.Time
 }
 
 var _ qos.Keeper = (*Keeper)(nil)
@@ -67,7 +69,6 @@ func (*Keeper) Name() string { return "TerwayQoS" }
 
 // Keep implements qos.Keeper. Files that say what they should are not written.
 func (k *Keeper) Keep(ctx context.Context, in qos.Situation) error {
-	k.last = in.Now
 	annotation := ""
 	if in.Node != nil {
 		annotation = in.Node.Annotations[extension.AnnotationNodeNetworkBandwidth]
@@ -119,7 +120,7 @@ func (k *Keeper) write(name string, content []byte) error {
 		return nil
 	}
 	err = replace(at, content)
-	entry := audit.Entry{Time: k.last, Owner: k.Name(), Object: at, Old: clip(old), New: clip(content), Why: "what classes and pods may send and receive"}
+	entry := audit.Entry{Time: k.options.Clock.Now(), Owner: k.Name(), Object: at, Old: clip(old), New: clip(content), Why: "what classes and pods may send and receive"}
 	if err != nil {
 		entry.New, entry.Error = entry.Old, err.Error()
 	}
@@ -161,7 +162,7 @@ func (k *Keeper) Release(context.Context) error {
 			continue
 		}
 		problems = append(problems, err)
-		k.options.Audit.Add(audit.Entry{Time: k.last, Owner: k.Name(), Object: filepath.Join(k.options.Directory, name), Old: "written", Why: "Terway is not to be told any more"})
+		k.options.Audit.Add(audit.Entry{Time: k.options.Clock.Now(), Owner: k.Name(), Object: filepath.Join(k.options.Directory, name), Old: "written", Why: "Terway is not to be told any more"})
 	}
 	if err := errors.Join(problems...); err != nil {
 		return fmt.Errorf("give back what Terway was told before: %w", err)

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"koordinator.sh/koord/agent/audit"
 	"koordinator.sh/koord/agent/checkpoint"
@@ -21,6 +22,8 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
+var passive = clocktesting.NewFakePassiveClock(time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC))
+
 func situation() qos.Situation {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "batch", Namespace: "ns", UID: "u", Labels: map[string]string{extension.LabelPodQoS: "BE"}, Annotations: map[string]string{
@@ -29,7 +32,7 @@ func situation() qos.Situation {
 		Status: corev1.PodStatus{Phase: corev1.PodRunning, QOSClass: corev1.PodQOSBestEffort},
 	}
 	return qos.Situation{
-		Now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), Layout: cgroup.Layout{Version: cgroup.V1, Driver: cgroup.Cgroupfs}, Pods: []*state.Pod{state.PodOf(pod)},
+		Now: passive.Now(), Layout: cgroup.Layout{Version: cgroup.V1, Driver: cgroup.Cgroupfs}, Pods: []*state.Pod{state.PodOf(pod)},
 		SLO: &slov1alpha1.NodeSLOSpec{
 			SystemStrategy: &slov1alpha1.SystemStrategy{TotalNetworkBandwidth: new(resource.MustParse("1G"))},
 			ResourceQOSStrategy: &slov1alpha1.ResourceQOSStrategy{
@@ -59,7 +62,7 @@ func TestTerwayIsTold(t *testing.T) {
 	state, directory := t.TempDir(), filepath.Join(t.TempDir(), "terway", "qos")
 	log := audit.NewLog(10)
 	open := func() *Keeper {
-		k, err := New(Options{Directory: directory, CgroupRoot: "/sys/fs/cgroup", Held: checkpoint.File{Path: filepath.Join(state, "terway.json")}, Audit: log})
+		k, err := New(Options{Directory: directory, CgroupRoot: "/sys/fs/cgroup", Held: checkpoint.File{Path: filepath.Join(state, "terway.json")}, Audit: log, Clock: passive})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,6 +95,11 @@ func TestTerwayIsTold(t *testing.T) {
 	if node, pods := contents(t, directory); node != "" || pods != "" {
 		t.Errorf("something is left: %q %q", node, pods)
 	}
+	for _, entry := range log.After(0, 10) {
+		if !entry.Time.Equal(passive.Now()) {
+			t.Errorf("audited at %v: %+v", entry.Time, entry)
+		}
+	}
 }
 
 func TestWhatWasThereComesBack(t *testing.T) {
@@ -99,7 +107,7 @@ func TestWhatWasThereComesBack(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(directory, podFile), []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	keeper, err := New(Options{Directory: directory, Held: checkpoint.File{Path: filepath.Join(state, "terway.json")}, Audit: audit.NewLog(10)})
+	keeper, err := New(Options{Directory: directory, Held: checkpoint.File{Path: filepath.Join(state, "terway.json")}, Audit: audit.NewLog(10), Clock: passive})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func TestAnAgentThatIsKilledLeavesNothing(t *testing.T) {
 	for saves := range 3 {
 		store, directory := checkpoint.File{Path: filepath.Join(t.TempDir(), "terway.json")}, t.TempDir()
 		open := func(store executor.Store) *Keeper {
-			k, err := New(Options{Directory: directory, Held: store, Audit: audit.NewLog(10)})
+			k, err := New(Options{Directory: directory, Held: store, Audit: audit.NewLog(10), Clock: passive})
 			if err != nil {
 				t.Fatal(err)
 			}

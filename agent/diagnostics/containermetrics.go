@@ -1,0 +1,51 @@
+package diagnostics
+
+import "strconv"
+
+// ContainerFigure is one container that runs, with what it was given beside CPU and memory, and how much it waits.
+type ContainerFigure struct {
+	Namespace, Pod, UID, Name, ID string
+	// Requests and Limits of batch and mid resources, which nobody but Koordinator tells of.
+	Requests, Limits []ResourceFigure
+	// OOMScore that its annotation sets; nil while none does.
+	OOMScore *int64
+	// Pressure on it; nil while it was not measured.
+	Pressure []PressureFigure
+}
+
+// ResourceFigure is an amount of a resource.
+type ResourceFigure struct {
+	Resource string
+	Value    float64
+}
+
+var describedContainers = map[string]description{
+	"container_resource_requests": {"Batch and mid resources that a container requests, CPU in thousandths.", []string{"node", "pod_namespace", "pod_name", "pod_uid", "container_name", "container_id", "resource", "unit"}},
+	"container_resource_limits":   {"Batch and mid resources that a container is limited to, CPU in thousandths.", []string{"node", "pod_namespace", "pod_name", "pod_uid", "container_name", "container_id", "resource", "unit"}},
+	"container_oom_score_adj":     {"oom_score_adj that is set of the processes of a container.", []string{"node", "pod_namespace", "pod_name", "pod_uid", "container_name"}},
+	"container_psi":               {"Percentage of the time in which tasks of a container waited.", []string{"node", "pod_namespace", "pod_name", "pod_uid", "container_name", "container_id", "psi_resource_type", "psi_precision", "psi_degree"}},
+}
+
+func (s *scrape) containers(all []ContainerFigure) {
+	for i := range all {
+		c := &all[i]
+		labels := []string{c.Namespace, c.Pod, c.UID, c.Name, c.ID}
+		for _, each := range []struct {
+			name    string
+			figures []ResourceFigure
+		}{{"container_resource_requests", c.Requests}, {"container_resource_limits", c.Limits}} {
+			for _, figure := range each.figures {
+				s.gauge(each.name, figure.Value, append(labels, figure.Resource, unitOf(figure.Resource))...)
+			}
+		}
+		if c.OOMScore != nil {
+			s.gauge("container_oom_score_adj", float64(*c.OOMScore), labels[:4]...)
+		}
+		for _, pressure := range c.Pressure {
+			s.gauge("container_psi", pressure.Percent, append(labels, pressure.Resource, pressure.precision(), pressure.Degree)...)
+		}
+	}
+}
+
+// precision names the window of a percentage as the kernel names its averages.
+func (p *PressureFigure) precision() string { return "avg" + strconv.Itoa(p.OverSeconds) }

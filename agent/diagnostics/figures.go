@@ -1,0 +1,73 @@
+package diagnostics
+
+import (
+	"time"
+
+	"koordinator.sh/koord/agent/executor"
+	"koordinator.sh/koord/decision/podrequest"
+)
+
+// Figures are what metrics are made of; a nil pointer is not known.
+type Figures struct {
+	Node    string
+	Started time.Time
+	// Used by the node at the latest reading; Average of the node and System, what is no pod, over the window of reports.
+	Used, Average, System *podrequest.Amount
+	// NUMANodes are averages as well.
+	NUMANodes []NUMAFigure
+	// Applications that run outside of Kubernetes.
+	Applications []ApplicationFigure
+	// Budget is what best-effort pods may use while they are held back, and the others what is used by pods above best effort and
+	// by best-effort pods, in milli-cores.
+	Budget, AboveUsed, BestEffortUsed *int64
+	// Policy of the suppression.
+	Policy string
+	// Pools of CPUs by name, with their CPUs.
+	Shared, BestEffort []Pool
+	// Evictions by the reason of their events, and Evicted the pods of the latest.
+	Evictions map[string]int
+	Evicted   []EvictedFigure
+	// Described counts how often the machine was asked how it is built, by whether it told.
+	Described map[bool]int
+	// Containers with what is set of each.
+	Containers []ContainerFigure
+	// Reclaimable and Peak are predicted, by the name of the predictor, and ProdReclaimable is what is reported of prod pods.
+	Reclaimable, Peak map[string]podrequest.Amount
+	ProdReclaimable   *podrequest.Amount
+	// Allocatable of the node by resource, as numbers of Kubernetes.
+	Allocatable map[string]float64
+	// InForce and Wanted count values of cgroups by feature.
+	Wanted, InForce map[string]int32
+	// Features are what single features measure and set.
+	Features FeatureFigures
+	// AuditEntries that were ever written.
+	AuditEntries uint64
+	// Writes counts what became of what features want, and OriginalsKept says whether what was there before can be kept; nil is not
+	// known.
+	Writes        map[string]executor.Tally
+	OriginalsKept *bool
+}
+
+// NUMAFigure is the average use of one NUMA node.
+type NUMAFigure struct {
+	ID           int32
+	Node, System podrequest.Amount
+}
+
+// ApplicationFigure is what one application outside of Kubernetes uses at the latest reading.
+type ApplicationFigure struct {
+	Name, Priority, QoS string
+	Used                podrequest.Amount
+}
+
+// EvictedFigure is a pod that was evicted, by the reason of its event.
+type EvictedFigure struct {
+	Namespace, Pod, Reason string
+}
+
+// Pool is CPUs of one NUMA node.
+type Pool struct {
+	NUMANode string
+	CPUs     string
+	Count    int
+}

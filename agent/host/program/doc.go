@@ -1,0 +1,2 @@
+// Package program gives back memory of the agent's own program.
+package program

@@ -1,0 +1,91 @@
+package koordlet
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"koordinator.sh/koord/agent/diagnostics"
+	"koordinator.sh/koord/agent/qos"
+	"koordinator.sh/koord/agent/state"
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/oomscore"
+)
+
+// tierResources are those of batch and mid pods.
+var tierResources = []corev1.ResourceName{extension.BatchCPU, extension.BatchMemory, extension.MidCPU, extension.MidMemory}
+
+// containerFigures are of the containers that run, and of which there is something to tell.
+func (e *explainer) containerFigures() []diagnostics.ContainerFigure {
+	scores, pressures := e.on((*qos.OOMScoreAdj)(nil).Name()), e.options.keeps(gateInterference)
+	var out []diagnostics.ContainerFigure
+	for _, pod := range e.cluster.Pods() {
+		if !pod.Running() {
+			continue
+		}
+		for _, figure := range containersOf(pod) {
+			if scores {
+				if score := oomscore.Of(pod.Object.Annotations, figure.Name, 0); score.Source == oomscore.FromAnnotation {
+					figure.OOMScore = &score.Value
+				}
+			}
+			if pressures {
+				_, id, _ := strings.Cut(figure.ID, "://")
+				figure.Pressure = e.measurement.containerPressure(id)
+			}
+			if figure.Requests != nil || figure.Limits != nil || figure.OOMScore != nil || figure.Pressure != nil {
+				out = append(out, figure)
+			}
+		}
+	}
+	return out
+}
+
+// on says whether a feature that has wishes is.
+func (e *explainer) on(name string) bool {
+	for _, feature := range e.enforcement.features {
+		if feature.Name() == name {
+			return true
+		}
+	}
+	return false
+}
+
+// containersOf a pod that run, with what they request and are limited to of the tiers.
+func containersOf(pod *state.Pod) []diagnostics.ContainerFigure {
+	object := pod.Object
+	var out []diagnostics.ContainerFigure
+	for _, part := range []struct {
+		containers []corev1.Container
+		statuses   []corev1.ContainerStatus
+	}{{object.Spec.InitContainers, object.Status.InitContainerStatuses}, {object.Spec.Containers, object.Status.ContainerStatuses}} {
+		for i := range part.statuses {
+			status := &part.statuses[i]
+			if status.State.Running == nil {
+				continue
+			}
+			figure := diagnostics.ContainerFigure{
+				Namespace: object.Namespace, Pod: object.Name, UID: string(object.UID), Name: status.Name, ID: status.ContainerID,
+			}
+			for c := range part.containers {
+				if part.containers[c].Name == status.Name {
+					resources := &part.containers[c].Resources
+					figure.Requests, figure.Limits = tiers(resources.Requests), tiers(resources.Limits)
+				}
+			}
+			out = append(out, figure)
+		}
+	}
+	return out
+}
+
+// tiers picks the resources of batch and mid pods, as Kubernetes counts them.
+func tiers(list corev1.ResourceList) []diagnostics.ResourceFigure {
+	var out []diagnostics.ResourceFigure
+	for _, name := range tierResources {
+		if quantity, has := list[name]; has {
+			out = append(out, diagnostics.ResourceFigure{Resource: string(name), Value: quantity.AsApproximateFloat64()})
+		}
+	}
+	return out
+}

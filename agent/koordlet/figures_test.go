@@ -1,0 +1,161 @@
+package koordlet
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/clock"
+
+	"koordinator.sh/koord/agent/diagnostics"
+	"koordinator.sh/koord/agent/executor"
+	"koordinator.sh/koord/agent/host/files"
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/suppression"
+)
+
+// batchPod has two containers, of which one runs.
+func (r *rig) batchPod() *corev1.Pod {
+	pod := r.pod("etl", extension.QoSBE, corev1.PodQOSBestEffort)
+	pod.Spec.Containers = []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{
+		Requests: corev1.ResourceList{extension.BatchCPU: resource.MustParse("1500"), corev1.ResourceCPU: resource.MustParse("1")},
+		Limits:   corev1.ResourceList{extension.BatchMemory: resource.MustParse("1Ki")},
+	}}, {Name: "done", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{extension.BatchCPU: resource.MustParse("1")}}}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{
+		{Name: "done", ContainerID: "containerd://d"},
+		{Name: "main", ContainerID: "containerd://m", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}},
+	}
+	return pod
+}
+
+func TestWhatIsMeasuredIsInMetrics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		defer r.stop()
+		r.put("pods", r.batchPod())
+		r.machine.use("batch", 3)
+		r.machine.use("app", 1)
+		r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
+		r.after(10 * time.Second)
+		figures := newExplainer(r.options, r.cluster, r.measurement, r.enforcement).figures()
+		if figures.ProdReclaimable == nil || figures.Average == nil || figures.Average.MilliCPU < 3990 || len(figures.NUMANodes) != 2 || figures.Described[true] != 1 {
+			t.Errorf("average %+v, NUMA nodes %+v, described %v", figures.Average, figures.NUMANodes, figures.Described)
+		}
+		if len(figures.Applications) != 1 || figures.Applications[0].Name != "app" || figures.Applications[0].Used.MilliCPU != 1000 {
+			t.Errorf("applications %+v", figures.Applications)
+		}
+		want := []diagnostics.ContainerFigure{{
+			Namespace: "default", Pod: "etl", UID: "etl", Name: "main", ID: "containerd://m",
+			Requests: []diagnostics.ResourceFigure{{Resource: string(extension.BatchCPU), Value: 1500}},
+			Limits:   []diagnostics.ResourceFigure{{Resource: string(extension.BatchMemory), Value: 1024}},
+		}}
+		if diff := cmp.Diff(want, figures.Containers); diff != "" {
+			t.Errorf("containers (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestWritesAreTimed(t *testing.T) {
+	directory := t.TempDir()
+	for _, name := range []string{"cpu.max", "1/oom_score_adj"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(directory, name)), 0o755), os.WriteFile(filepath.Join(directory, name), nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	real, err := files.NewReal(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = real.Close() }() // nothing is to be kept
+	times := newWriteTimes(clock.RealClock{})
+	tree := times.of(real)
+	below, err := tree.(files.Opener).OpenSubtree("1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = below.Close() }() // nothing is to be kept
+	if err := errors.Join(tree.Write("cpu.max", "max"), below.Write("oom_score_adj", "7")); err != nil {
+		t.Fatal(err)
+	}
+	if tree.Write("cpu.idle", "1") == nil {
+		t.Fatal("a file that is not there was written")
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(times.histogram)
+	families, err := registry.Gather()
+	if err != nil || len(families) != 1 {
+		t.Fatalf("%d metrics, %v", len(families), err)
+	}
+	got := map[string]uint64{}
+	for _, metric := range families[0].Metric {
+		name := ""
+		for _, label := range metric.Label {
+			name += label.GetValue() + " "
+		}
+		got[name] = metric.GetHistogram().GetSampleCount()
+	}
+	want := map[string]uint64{"success cpu.max ": 1, "success oom_score_adj ": 1, "failed cpu.idle ": 1}
+	if diff := cmp.Diff(want, got); diff != "" || families[0].GetName() != "koordlet_resource_update_duration_milliseconds" {
+		t.Errorf("%s (-want +got):\n%s", families[0].GetName(), diff)
+	}
+}
+
+func TestFailuresOfWritesAndOfKeepersAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		defer r.stop()
+		r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
+		r.after(5 * time.Second)
+		lastError := func(name string) string {
+			for _, feature := range explained(r) {
+				if feature.Name == name {
+					return feature.LastError
+				}
+			}
+			return ""
+		}
+		refused := func(owner, why string, at time.Time) {
+			r.enforcement.round.note(at, suppression.Decision{}, executor.Outcome{Failures: []executor.Failure{{Owner: owner, Setting: "cpu.idle", Err: errors.New(why)}}})
+		}
+		refused("GroupIdentity", "busy", time.Now())
+		if got := lastError("GroupIdentity"); !strings.Contains(got, "busy") {
+			t.Errorf("the last error is %q, while no keeper has failed", got)
+		}
+		refused("CoreSched", "first", time.Now())
+		r.enforcement.noticed.failed("CoreSched", errors.New("second"), time.Now().Add(time.Second))
+		if got := lastError("CoreSched"); got != "second" {
+			t.Errorf("the last error is %q, want the later one", got)
+		}
+		refused("CoreSched", "third", time.Now().Add(time.Minute))
+		if got := lastError("CoreSched"); !strings.Contains(got, "third") {
+			t.Errorf("the last error is %q, want the later one", got)
+		}
+	})
+}
+
+func TestAPodThatIsNotHereIsNotExplained(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		defer r.stop()
+		r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
+		r.after(5 * time.Second)
+		e := newExplainer(r.options, r.cluster, r.measurement, r.enforcement)
+		for name, wantPods := range map[string]int{"batch": 1, "gone": 0} {
+			answer, err := e.Explain(r.ctx, nodeName, &diagnosticsv1alpha1.AgentQuestion{
+				Sections: []diagnosticsv1alpha1.AgentSection{diagnosticsv1alpha1.SectionPods}, PodNamespace: "default", PodName: name,
+			})
+			if err != nil || len(answer.Pods) != wantPods || (len(answer.Incomplete) > 0) != (wantPods == 0) || answer.Evictions != nil || answer.Features != nil {
+				t.Errorf("of pod %s %+v is told, %v", name, answer, err)
+			}
+		}
+	})
+}
