@@ -60,6 +60,9 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := comeFirst(); err != nil {
+		return err
+	}
 	for round := range o.rounds {
 		for i := range situations {
 			fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", round+1, o.rounds, situations[i].name)

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
+
+	"koordinator.sh/koord/bench/cgroups"
 )
 
 // burn uses so many CPUs from when it reads 'b' until it reads 's', and ends with its input.
@@ -48,7 +50,7 @@ type load struct {
 }
 
 // startLoad starts a load in a cgroup, which is silent at first.
-func startLoad(cpus int, groups *groups, at string) (*load, error) {
+func startLoad(cpus int, groups *cgroups.Groups, at string) (*load, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -62,7 +64,7 @@ func startLoad(cpus int, groups *groups, at string) (*load, error) {
 		return nil, fmt.Errorf("start a load: %w", err)
 	}
 	out := &load{process: process, input: input}
-	if err := groups.enter(at, process.Process.Pid); err != nil {
+	if err := groups.Enter(at, process.Process.Pid); err != nil {
 		return nil, errors.Join(err, out.end())
 	}
 	return out, nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"koordinator.sh/koord/agent/koordlet"
+	"koordinator.sh/koord/bench/cgroups"
 )
 
 const (
@@ -33,12 +34,12 @@ const (
 // measure runs the agent and makes steps of load.
 func measure(ctx context.Context, way way, steps int) (latencies []time.Duration, missed int, err error) {
 	containers := []string{service + "/" + strings.Repeat("a", 64), batch + "/" + strings.Repeat("b", 64)}
-	groups, err := newGroups(parent, kubepods, kubepods+"/burstable", bestEffort, service, batch, containers[0], containers[1])
-	defer func() { err = errors.Join(err, groups.remove()) }()
+	groups, err := cgroups.New(parent, kubepods, kubepods+"/burstable", bestEffort, service, batch, containers[0], containers[1])
+	defer func() { err = errors.Join(err, groups.RemoveAll()) }()
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := groups.weigh(); err != nil {
+	if err := weigh(groups); err != nil {
 		return nil, 0, err
 	}
 	busy, err := startLoad(runtime.NumCPU(), groups, containers[1])
@@ -74,7 +75,7 @@ func measure(ctx context.Context, way way, steps int) (latencies []time.Duration
 }
 
 // step waits until best-effort pods have room, makes the service use a CPU, and waits until they are held back.
-func step(ctx context.Context, groups *groups, service *load) (latency time.Duration, answered bool, err error) {
+func step(ctx context.Context, groups *cgroups.Groups, service *load) (latency time.Duration, answered bool, err error) {
 	if err := service.rest(); err != nil {
 		return 0, false, err
 	}
@@ -91,7 +92,7 @@ func step(ctx context.Context, groups *groups, service *load) (latency time.Dura
 		if err := sleep(ctx, lookEvery); err != nil {
 			return 0, false, err
 		}
-		if now, err = groups.quota(bestEffort); err != nil {
+		if now, err = quota(groups, bestEffort); err != nil {
 			return 0, false, err
 		}
 		if float64(now) <= squeezed*float64(before) {
@@ -104,19 +105,19 @@ func step(ctx context.Context, groups *groups, service *load) (latency time.Dura
 
 // recovered waits until best-effort pods have most of the machine, and then a while that puts the step at any moment of the agent's
 // period. It returns their quota.
-func recovered(ctx context.Context, groups *groups) (int64, error) {
+func recovered(ctx context.Context, groups *cgroups.Groups) (int64, error) {
 	most := int64(runtime.NumCPU()) * 100_000
 	begun := time.Now()
 	for {
-		quota, err := groups.quota(bestEffort)
+		has, err := quota(groups, bestEffort)
 		if err != nil {
 			return 0, err
 		}
-		if quota >= most*room/100 {
+		if has >= most*room/100 {
 			break
 		}
 		if time.Since(begun) > recovery {
-			return 0, fmt.Errorf("best-effort pods have %d us of %d a while after the service rests", quota, most)
+			return 0, fmt.Errorf("best-effort pods have %d us of %d a while after the service rests", has, most)
 		}
 		if err := sleep(ctx, lookEvery); err != nil {
 			return 0, err
@@ -125,7 +126,7 @@ func recovered(ctx context.Context, groups *groups) (int64, error) {
 	if err := sleep(ctx, rand.N(phase)); err != nil {
 		return 0, err
 	}
-	return groups.quota(bestEffort)
+	return quota(groups, bestEffort)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
