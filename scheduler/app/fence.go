@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -23,13 +24,58 @@ type fence struct {
 // RoundTrip sends reads on, and writes while they may be made. The error for others is an answer like the API server's, so
 // that nobody takes the outcome for unknown.
 func (f *fence) RoundTrip(request *http.Request) (*http.Response, error) {
-	if request.Method == http.MethodGet || request.Method == http.MethodHead || f.may() {
+	if request.Method == http.MethodGet || request.Method == http.MethodHead {
 		return f.next.RoundTrip(request)
 	}
-	if request.Body != nil {
-		_ = request.Body.Close() // as the interface asks
+	if err := f.refusal(request); err != nil {
+		if request.Body != nil {
+			_ = request.Body.Close() // as the interface asks
+		}
+		return nil, err
 	}
-	return nil, apierrors.NewForbidden(schema.GroupResource{}, "", fmt.Errorf("%s %s: this process has not renewed its lease and must not write", request.Method, request.URL.Path))
+	return f.next.RoundTrip(f.guarded(request))
+}
+
+// refusal is why a write must not be made; nil when it may.
+func (f *fence) refusal(request *http.Request) error {
+	if f.may() {
+		return nil
+	}
+	return apierrors.NewForbidden(schema.GroupResource{}, "", fmt.Errorf("%s %s: this process has not renewed its lease and must not write", request.Method, request.URL.Path))
+}
+
+// guarded is a request whose body asks once more. Between RoundTrip and the connection a request may wait, for one to be dialled or
+// because the process was stopped there; without its body the API server does nothing.
+func (f *fence) guarded(request *http.Request) *http.Request {
+	if request.Body == nil || request.Body == http.NoBody {
+		return request
+	}
+	out := request.WithContext(request.Context())
+	out.Body = &guardedBody{request.Body, func() error { return f.refusal(request) }}
+	if again := request.GetBody; again != nil {
+		out.GetBody = func() (io.ReadCloser, error) {
+			body, err := again()
+			if err != nil {
+				return nil, err
+			}
+			return &guardedBody{body, func() error { return f.refusal(request) }}, nil
+		}
+	}
+	return out
+}
+
+// guardedBody is read while nothing is against it.
+type guardedBody struct {
+	io.ReadCloser
+	refusal func() error
+}
+
+// Read implements Reader.
+func (b *guardedBody) Read(into []byte) (int, error) {
+	if err := b.refusal(); err != nil {
+		return 0, err
+	}
+	return b.ReadCloser.Read(into)
 }
 
 // fenced has all clients of the scheduler write only while it leads, except for its lease and its events. Without leader

@@ -2,11 +2,15 @@ package app
 
 import (
 	"context"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -123,5 +127,37 @@ func TestOnlyReadsPassWithoutALease(t *testing.T) {
 	}
 	if len(reached) != 4 {
 		t.Errorf("%v reached the server, want a read and a write of each client", reached)
+	}
+}
+
+// TestAWriteThatWaitsForItsConnectionOutlivesNoLease has the lease end while a connection is dialled, as when the process is stopped there.
+func TestAWriteThatWaitsForItsConnectionOutlivesNoLease(t *testing.T) {
+	var written atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if _, err := io.ReadAll(r.Body); err == nil {
+			written.Add(1)
+		}
+	}))
+	defer server.Close()
+	clock := &clocks{}
+	observed := &observedLock{Interface: &lock{}, now: clock.now}
+	completed := &kubeconfig.CompletedConfig{}
+	*completed = (&kubeconfig.Config{
+		KubeConfig: &rest.Config{Host: server.URL, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+			clock.pass(valid, valid)
+			return new(net.Dialer).DialContext(ctx, network, address)
+		}},
+		LeaderElection: &leaderelection.LeaderElectionConfig{RenewDeadline: valid},
+	}).Complete()
+	if err := fenced(completed, observed); err != nil {
+		t.Fatal(err)
+	}
+	if err := observed.Update(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "me"}); err != nil {
+		t.Fatal(err)
+	}
+	binding := &corev1.Binding{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Target: corev1.ObjectReference{Kind: "Node", Name: "n"}}
+	err := completed.Client.CoreV1().Pods("default").Bind(t.Context(), binding, metav1.CreateOptions{})
+	if !apierrors.IsForbidden(err) || written.Load() > 0 {
+		t.Errorf("error %v, %d writes reached the server whole, want one that says forbidden and none", err, written.Load())
 	}
 }
