@@ -33,9 +33,10 @@ func main() {
 	program := flag.String("koord-runtime-proxy", "bin/koord-runtime-proxy", "Program to measure")
 	rate := flag.Int("rate", 100, "Calls per second, half of them direct")
 	count := flag.Int("count", 1000, "Calls of each kind, direct and through the proxy each")
-	hooks := flag.String("hooks", "none,answering,away", "What servers of hooks there are, each measured in turn")
+	hooks := flag.String("hooks", copying+",none,answering,away", "What servers of hooks there are, each measured in turn; copying is another program that only copies bytes")
 	role := flag.String("role", "", "For the processes that this one starts")
 	socket := flag.String("socket", "", "For the processes that this one starts")
+	to := flag.String("to", "", "For the processes that this one starts")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -43,6 +44,8 @@ func main() {
 	switch *role {
 	case "":
 		err = measure(ctx, *program, strings.Split(*hooks, ","), *rate, *count)
+	case copying:
+		err = copyBytes(ctx, *socket, *to)
 	default:
 		err = play(ctx, *role, *socket)
 	}

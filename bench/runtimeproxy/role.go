@@ -28,11 +28,12 @@ func with(ctx context.Context, directory, program, hooks string, do func(direct,
 	if err := errors.Join(os.MkdirAll(at("hooks"), 0o755), registerHooks(hooks, at("hooks"), at("h.sock"))); err != nil {
 		return err
 	}
-	commands := [][]string{
-		{self, "-role=runtime", "-socket=" + at("r.sock")},
-		{program, "--koord-runtimeproxy-endpoint=" + at("p.sock"), "--remote-runtime-service-endpoint=" + at("r.sock"),
-			"--runtime-hook-server-directory=" + at("hooks"), "--state-dir=" + at("state")},
+	between := []string{program, "--koord-runtimeproxy-endpoint=" + at("p.sock"), "--remote-runtime-service-endpoint=" + at("r.sock"),
+		"--runtime-hook-server-directory=" + at("hooks"), "--state-dir=" + at("state")}
+	if hooks == copying {
+		between = []string{self, "-role=" + copying, "-socket=" + at("p.sock"), "-to=" + at("r.sock")}
 	}
+	commands := [][]string{{self, "-role=runtime", "-socket=" + at("r.sock")}, between}
 	if hooks == "answering" {
 		commands = append([][]string{{self, "-role=hooks", "-socket=" + at("h.sock")}}, commands...)
 	}
@@ -86,7 +87,7 @@ func start(ctx context.Context, command []string) (stop func() error, err error)
 
 // registerHooks writes the registration of a server that answers, or is away.
 func registerHooks(hooks, directory, socket string) error {
-	if hooks == "none" {
+	if hooks == "none" || hooks == copying {
 		return nil
 	}
 	content, err := json.Marshal(hookapi.Registration{Endpoint: socket, Policy: hookapi.Ignore, Hooks: hookapi.Hooks()})
