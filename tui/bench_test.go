@@ -61,7 +61,7 @@ func TestViewOfManyNodesIsQuick(t *testing.T) {
 		r.m.draw()
 		best = min(best, time.Since(began))
 	}
-	if best > maxFrame {
-		t.Errorf("a frame of 5000 nodes takes %s, want at most %s", best, maxFrame)
+	if best > slowed*maxFrame {
+		t.Errorf("a frame of 5000 nodes takes %s, want at most %s", best, slowed*maxFrame)
 	}
 }
