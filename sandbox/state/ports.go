@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"net"
+	"strconv"
 )
 
 // Ports are the loopback ports of a sandbox's components. They are kept between runs, so that a kubeconfig stays good.
@@ -82,17 +84,37 @@ func (e *PortTakenError) Error() string { return fmt.Sprintf("listen on port %d:
 // Unwrap returns the listener's error.
 func (e *PortTakenError) Unwrap() error { return e.Err }
 
+// New ports are sought from firstPort on and below lastPort: kernels take those of outgoing connections, of which there are many while
+// a sandbox starts, from further up, and so does Kubernetes those of services.
+const (
+	firstPort = 15000
+	lastPort  = 30000
+	attempts  = 200
+)
+
 func claim(port int, required bool) (net.Listener, error) {
-	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-	if err == nil {
-		return listener, nil
+	var err error
+	if port != 0 {
+		var listener net.Listener
+		if listener, err = listen(port); err == nil {
+			return listener, nil
+		}
 	}
 	if required {
 		return nil, &PortTakenError{Port: port, Err: err}
 	}
-	listener, err = net.Listen("tcp", "127.0.0.1:0")
+	for range attempts {
+		if listener, err := listen(firstPort + rand.IntN(lastPort-firstPort)); err == nil {
+			return listener, nil
+		}
+	}
+	listener, err := listen(0)
 	if err != nil {
 		return nil, fmt.Errorf("find a free loopback port: %w", err)
 	}
 	return listener, nil
+}
+
+func listen(port int) (net.Listener, error) {
+	return net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 }
