@@ -18,7 +18,7 @@ import (
 func main() {
 	load := flag.Int("load", 0, "be the load, on so many CPUs, switched by standard input (used by the benchmark itself)")
 	steps := flag.Int("steps", 50, "load steps in each way")
-	only := flag.String("way", "", "alarm or period; both by default")
+	only := flag.String("way", "", "alarm, which is the agent's default, or period, which is without; both by default")
 	flag.Parse()
 	if *load > 0 {
 		burn(*load, os.Stdin)
@@ -37,13 +37,13 @@ func main() {
 type way struct {
 	name  string
 	alarm bool
-	// target of the 99th percentile.
+	// target of the 99th percentile; 0 for none.
 	target time.Duration
 }
 
 func run(ctx context.Context, steps int, only string) error {
 	var problems []error
-	for _, way := range []way{{"alarm", true, 250 * time.Millisecond}, {"period", false, 1200 * time.Millisecond}} {
+	for _, way := range []way{{"alarm", true, 250 * time.Millisecond}, {"period", false, 0}} {
 		if only != "" && only != way.name {
 			continue
 		}
@@ -55,7 +55,7 @@ func run(ctx context.Context, steps int, only string) error {
 		p99 := percentile(latencies, 0.99)
 		fmt.Printf("%-7s steps=%d missed=%d p50=%s p90=%s p99=%s max=%s target(p99)=%s\n", way.name, len(latencies), missed,
 			percentile(latencies, 0.5), percentile(latencies, 0.9), p99, percentile(latencies, 1), way.target)
-		if p99 > way.target || missed > 0 {
+		if way.target > 0 && p99 > way.target || missed > 0 {
 			problems = append(problems, fmt.Errorf("way %q misses its target", way.name))
 		}
 	}
