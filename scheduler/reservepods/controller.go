@@ -179,10 +179,12 @@ func (c *Controller) sync(ctx context.Context, k key) (time.Duration, error) {
 		return 0, err
 	case step.Status != nil:
 		klog.FromContext(ctx).V(2).Info("Writing the status of a reservation", "reservation", k.name, "phase", step.Status.Phase, "because", step.Because)
-		if err := c.Writer.WriteStatus(ctx, object, step.Status); err != nil && !apierrors.IsNotFound(err) {
+		switch err := c.Writer.WriteStatus(ctx, object, step.Status); {
+		case err == nil:
+			c.wrote(k, object.ResourceVersion)
+		case !apierrors.IsNotFound(err):
 			return 0, err
 		}
-		c.wrote(k, object.ResourceVersion)
 	}
 	return c.again(object, step.After), nil
 }
