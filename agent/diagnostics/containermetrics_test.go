@@ -76,7 +76,7 @@ koordlet_node_resource_allocatable{node="n",resource="kubernetes.io/batch-cpu",u
 koordlet_node_resource_allocatable{node="n",resource="memory",unit="byte"} 8
 koordlet_node_resource_allocatable{node="n",resource="pods",unit="integer"} 110
 # HELP koordlet_pod_eviction_detail Evictions among the latest hundred, by pod and reason.
-# TYPE koordlet_pod_eviction_detail counter
+# TYPE koordlet_pod_eviction_detail gauge
 koordlet_pod_eviction_detail{node="n",pod_name="etl",pod_namespace="shop",reason="full"} 2
 koordlet_pod_eviction_detail{node="n",pod_name="web",pod_namespace="shop",reason="full"} 1
 `

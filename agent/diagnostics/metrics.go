@@ -168,7 +168,7 @@ func (s *scrape) evictions(f *Figures) {
 		pods[pod]++
 	}
 	for pod, count := range pods {
-		s.counter("pod_eviction_detail", float64(count), pod.Namespace, pod.Pod, pod.Reason)
+		s.gauge("pod_eviction_detail", float64(count), pod.Namespace, pod.Pod, pod.Reason)
 	}
 }
 
