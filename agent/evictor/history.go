@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"k8s.io/klog/v2"
+
+	"koordinator.sh/koord/decision/eviction"
 )
 
 // Store keeps the times of evictions. See checkpoint.File.
@@ -38,4 +40,28 @@ func (e *Evictor) remember(ctx context.Context) {
 	if err := e.options.History.Save(evicted); err != nil {
 		klog.FromContext(ctx).Error(err, "The history of evictions cannot be kept: the budget begins anew when the agent is started again")
 	}
+}
+
+// mostKept bounds the evicted pods that are remembered by their names.
+const mostKept = 100
+
+// Evicted is a pod that was evicted, and the feature that did it.
+type Evicted struct {
+	Namespace, Name string
+	Feature         eviction.Feature
+}
+
+// Evicted are the pods of the latest 100 evictions since the agent was started, the oldest first.
+func (e *Evictor) Evicted() []Evicted {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.gone)
+}
+
+// keep remembers whom an eviction took. The lock is held.
+func (e *Evictor) keep(victim eviction.Victim) {
+	if len(e.gone) == mostKept {
+		e.gone = slices.Delete(e.gone, 0, 1)
+	}
+	e.gone = append(e.gone, Evicted{Namespace: victim.Pod.Namespace, Name: victim.Pod.Name, Feature: victim.Feature})
 }

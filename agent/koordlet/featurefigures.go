@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"koordinator.sh/koord/agent/diagnostics"
+	"koordinator.sh/koord/agent/host/machine"
 	"koordinator.sh/koord/agent/metrics"
 )
 
@@ -62,15 +63,12 @@ func (m *measurement) containerPressure(id string) []diagnostics.PressureFigure 
 	return m.percentages(latest, measured)
 }
 
-// pressurePeriods is how many sample periods the machine measures pressure over.
-const pressurePeriods = 10
-
 // percentages of a window; nil where nothing was measured.
 func (m *measurement) percentages(latest metrics.Pressure, measured bool) []diagnostics.PressureFigure {
 	if !measured {
 		return nil
 	}
-	over := int((pressurePeriods * m.options.SamplePeriod).Seconds())
+	over := int((machine.Turns * m.options.SamplePeriod).Seconds())
 	var out []diagnostics.PressureFigure
 	for _, each := range []struct {
 		resource string

@@ -10,7 +10,6 @@ import (
 
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
-	"koordinator.sh/koord/agent/host/process"
 )
 
 // Keeper is a feature that sets what no cgroup has: shares of a cache, cookies of processes, queues of a network device. It keeps
@@ -73,6 +72,3 @@ func Within(proc files.FS, thread int, cgroups ...string) bool {
 	content, err := proc.Read(fmt.Sprintf("%d/cgroup", thread), nil)
 	return err == nil && slices.ContainsFunc(cgroups, func(at string) bool { return bytes.Contains(content, []byte("/"+path.Base(at))) })
 }
-
-// Boot identifies what runs since the machine was started; empty when it cannot be told.
-func Boot(proc files.FS) string { return process.Boot(proc) }

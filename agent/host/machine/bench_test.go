@@ -42,7 +42,7 @@ func cycle(b *testing.B, layout cgroup.Layout, pods int) {
 		}
 		node.Observe(&snapshot)
 	}
-	for range 2 * turns {
+	for range 2 * Turns {
 		next()
 	}
 	if len(snapshot.Pods) != pods || len(snapshot.Containers) != 2*pods {

@@ -109,7 +109,7 @@ func TestEverythingOfAMachine(t *testing.T) {
 			defer m.Close()
 			m.Watch([]host.Application{{Name: "gone", Cgroup: "none"}, {Name: "app", Cgroup: "app"}})
 			var got host.Snapshot
-			for range turns + 1 { // one at the same moment does not read slowly
+			for range Turns + 1 { // one at the same moment does not read slowly
 				m.slowly = time.Time{}
 				if err := m.Read(t.Context(), &got); err != nil {
 					t.Fatal(err)
@@ -139,14 +139,14 @@ func TestEverythingOfAMachine(t *testing.T) {
 				t.Errorf("snapshot (-want +got):\n%s", diff)
 			}
 			if allocations := testing.AllocsPerRun(20, func() {
-				for range turns { // until all of each cgroup was read
+				for range Turns { // until all of each cgroup was read
 					m.slowly = time.Time{}
 					if err := m.Read(t.Context(), &got); err != nil {
 						t.Fatal(err)
 					}
 				}
 			}); allocations > 0 {
-				t.Errorf("%d readings of an unchanged machine allocate %g times", turns, allocations)
+				t.Errorf("%d readings of an unchanged machine allocate %g times", Turns, allocations)
 			}
 		})
 	}

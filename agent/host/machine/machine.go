@@ -104,9 +104,9 @@ func (m *Machine) Read(ctx context.Context, into *host.Snapshot) error {
 		return fmt.Errorf("read the cgroups of pods: %w", err)
 	}
 	m.pods.readBestEffort(&into.BestEffort, into.Time, slowly)
-	m.readApplications(into, slowly && m.pods.round%turns == 3)
-	m.system.numa.read(m.cgroups, into, slowly && m.pods.round%turns == 2)
-	if slowly && m.pods.round%turns == 1 {
+	m.readApplications(into, slowly && m.pods.round%Turns == 3)
+	m.system.numa.read(m.cgroups, into, slowly && m.pods.round%Turns == 2)
+	if slowly && m.pods.round%Turns == 1 {
 		m.system.readPressure(into)
 		m.pressure = into.Pressure
 	}

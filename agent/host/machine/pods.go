@@ -72,7 +72,7 @@ func (p *pods) read(into *host.Snapshot, slowly bool) error {
 	}
 	dropped := false
 	for _, pod := range p.order {
-		mine := slowly && p.round%turns == pod.turn
+		mine := slowly && p.round%Turns == pod.turn
 		ran, err := p.cgroups.read(pod.group, mine)
 		if err != nil {
 			p.drop(pod) // it is found again if it is still there
@@ -167,7 +167,7 @@ func (p *pods) match() {
 	}
 	slices.SortFunc(p.order, func(a, b *pod) int { return strings.Compare(string(a.uid), string(b.uid)) })
 	for i, pod := range p.order {
-		pod.turn = uint64(i % turns)
+		pod.turn = uint64(i % Turns)
 	}
 	if above := &p.classes[len(p.classes)-1]; p.bestEffort == nil && above.known {
 		p.bestEffort, _ = p.open(above.above) // it is tried again when pods come or go
@@ -232,7 +232,7 @@ func (p *pods) readBestEffort(into *host.GroupCounter, now time.Time, slowly boo
 	if p.bestEffort == nil {
 		return
 	}
-	mine := slowly && p.round%turns == 0
+	mine := slowly && p.round%Turns == 0
 	if _, err := p.cgroups.read(p.bestEffort, mine); err != nil {
 		p.bestEffort.close()
 		p.bestEffort = nil

@@ -11,9 +11,9 @@ import (
 	"koordinator.sh/koord/agent/host/files"
 )
 
-// turns is how many readings it takes until what is read slowly was read of every cgroup: each has its turn, so that no reading
+// Turns is how many readings it takes until what is read slowly was read of every cgroup: each has its turn, so that no reading
 // takes much longer than another.
-const turns = 10
+const Turns = 10
 
 // slowFiles are those of a cgroup that are read in turns, and what they said last.
 type slowFiles struct {

@@ -42,7 +42,7 @@ func newIdleNode(t *testing.T, version cgroup.Version, pods int) *idleNode {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Close)
-	for range 2 * turns {
+	for range 2 * Turns {
 		n.read()
 	}
 	return n
@@ -75,8 +75,8 @@ func TestOfPodsInWhichNothingRunsLittleIsRead(t *testing.T) {
 		n := newIdleNode(t, version, pods)
 		before := slices.Clone(n.last.Containers)
 		const ofOne = 8 // files of a cgroup, pressure and block I/O included
-		most := pods + 3*ofOne*pods/turns + 2*ofOne
-		for range turns {
+		most := pods + 3*ofOne*pods/Turns + 2*ofOne
+		for range Turns {
 			if reads := n.read(); reads > most {
 				t.Errorf("version %d: %d files were read, want %d at most", version, reads, most)
 			}
@@ -119,7 +119,7 @@ func TestAPodThatRunsIsReadAtOnce(t *testing.T) {
 			t.Errorf("version %d: much went: %+v", version, got)
 		}
 		step(40100000, 20100000)
-		for range turns {
+		for range Turns {
 			n.read()
 		}
 		if got := n.last.Pods[1].Counter; got.Memory != 20000000 || got.Cache != 20100000 {

@@ -18,6 +18,7 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/coresched"
 	"koordinator.sh/koord/agent/host/files"
+	"koordinator.sh/koord/agent/host/process"
 	"koordinator.sh/koord/agent/qos"
 	"koordinator.sh/koord/api/extension"
 	decision "koordinator.sh/koord/decision/coresched"
@@ -92,7 +93,7 @@ type pending struct {
 
 // New returns a Keeper that knows the cookies of an earlier one, unless the machine was started anew since.
 func New(options Options) (*Keeper, error) {
-	k := &Keeper{options: options, given: map[string]uint64{}, boot: qos.Boot(options.Proc)}
+	k := &Keeper{options: options, given: map[string]uint64{}, boot: process.Boot(options.Proc)}
 	var kept account
 	found, err := options.Given.Load(&kept)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
 	"koordinator.sh/koord/agent/host/network"
+	"koordinator.sh/koord/agent/host/process"
 	"koordinator.sh/koord/agent/qos"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/networkqos"
@@ -84,7 +85,7 @@ type State struct {
 
 // New returns a Keeper that holds the device of an earlier one, unless the machine was started anew since.
 func New(options Options) (*Keeper, error) {
-	k := &Keeper{options: options, boot: qos.Boot(options.Proc)}
+	k := &Keeper{options: options, boot: process.Boot(options.Proc)}
 	var kept *device
 	if _, err := options.Held.Load(&kept); err != nil {
 		return nil, fmt.Errorf("remember the device that was changed: %w", err)

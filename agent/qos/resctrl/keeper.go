@@ -15,6 +15,7 @@ import (
 	"koordinator.sh/koord/agent/audit"
 	"koordinator.sh/koord/agent/executor"
 	"koordinator.sh/koord/agent/host/files"
+	"koordinator.sh/koord/agent/host/process"
 	"koordinator.sh/koord/agent/host/resctrl"
 	"koordinator.sh/koord/agent/qos"
 	decision "koordinator.sh/koord/decision/resctrl"
@@ -75,7 +76,7 @@ type account struct {
 
 // New returns a Keeper that holds what the store says an earlier one did, unless the machine was started anew since.
 func New(options Options) (*Keeper, error) {
-	k := &Keeper{options: options, held: map[string]*holding{}, boot: qos.Boot(options.Proc)}
+	k := &Keeper{options: options, held: map[string]*holding{}, boot: process.Boot(options.Proc)}
 	var kept account
 	found, err := options.Originals.Load(&kept)
 	if err != nil {
