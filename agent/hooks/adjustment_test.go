@@ -382,3 +382,16 @@ func TestSuppressedContainersBeginOnTheCPUsThatAreLeft(t *testing.T) {
 		t.Errorf("the container begins on CPUs %q, want three", got.CPUs)
 	}
 }
+
+func TestRuntimesAreTimedAtEachStage(t *testing.T) {
+	f := newFixture(t, cgroup.V2)
+	f.kernel.Make("kubepods/besteffort/podbatch/" + id)
+	var stages []Stage
+	f.advisor.options.Took = func(stage Stage, _ time.Duration) { stages = append(stages, stage) }
+	f.advisor.Pod(t.Context(), batch())
+	f.advisor.Container(t.Context(), batch(), "main", "")
+	f.advisor.Started(t.Context(), batch(), "main", id, "", nil)
+	if diff := cmp.Diff([]Stage{PreRunPodSandbox, PreCreateContainer, PreStartContainer}, stages); diff != "" {
+		t.Errorf("stages (-want +got):\n%s", diff)
+	}
+}

@@ -37,7 +37,19 @@ type Options struct {
 	// Features that are on.
 	Features []qos.Feature
 	Clock    clock.PassiveClock
+	// Took is told how long a container runtime waited for an answer; nobody is where it is nil.
+	Took func(stage Stage, took time.Duration)
 }
+
+// Stage of the life of a pod or container at which a runtime asks.
+type Stage string
+
+// Stages. PreCreateContainer is also what a container gets that kubelet changes later.
+const (
+	PreRunPodSandbox   Stage = "PreRunPodSandbox"
+	PreCreateContainer Stage = "PreCreateContainer"
+	PreStartContainer  Stage = "PreStartContainer"
+)
 
 // Advisor answers runtimes. All methods may be called at the same time.
 type Advisor struct {
@@ -109,8 +121,18 @@ func (v *view) pod(sandbox Sandbox) *state.Pod {
 	return sandbox.Pod(v.in.Layout)
 }
 
+// measure the time of an answer, until what it returns is called.
+func (a *Advisor) measure(stage Stage) func() {
+	if a.options.Took == nil {
+		return func() {}
+	}
+	asked := a.options.Clock.Now()
+	return func() { a.options.Took(stage, a.options.Clock.Since(asked)) }
+}
+
 // Pod sets what the features want of the cgroup of a pod, which must be there.
 func (a *Advisor) Pod(ctx context.Context, sandbox Sandbox) {
+	defer a.measure(PreRunPodSandbox)()
 	v := a.view.Load()
 	pod := v.pod(sandbox)
 	at := v.in.Layout.Pod(pod.Class(), pod.UID)
@@ -121,6 +143,7 @@ func (a *Advisor) Pod(ctx context.Context, sandbox Sandbox) {
 
 // Container decides what a container gets. ID may be empty where the runtime has not made one yet.
 func (a *Advisor) Container(ctx context.Context, sandbox Sandbox, name, id string) Adjustment {
+	defer a.measure(PreCreateContainer)()
 	v := a.view.Load()
 	pod := v.pod(sandbox)
 	at := path.Join(v.in.Layout.Pod(pod.Class(), pod.UID), "new")
@@ -135,6 +158,7 @@ func (a *Advisor) Container(ctx context.Context, sandbox Sandbox, name, id strin
 // told is what kubelet had said before the features did, nobody has to wait for the disk: the agent's next round sees that all is there.
 // The cgroup's directory is looked for where it is empty. What was told is given back when the agent stops; nil gives back what is there.
 func (a *Advisor) Started(ctx context.Context, sandbox Sandbox, name, id, directory string, told *Resources) {
+	defer a.measure(PreStartContainer)()
 	v := a.view.Load()
 	pod := v.pod(sandbox)
 	at := v.in.Layout.Pod(pod.Class(), pod.UID)

@@ -45,8 +45,9 @@ type enforcement struct {
 	forgotten  time.Time
 	executor   *executor.Executor
 	audit      *audit.Log
-	// writes are how long those of the executor take.
+	// writes are how long those of the executor take, and asked how long container runtimes wait for the advisor.
 	writes *writeTimes
+	asked  *hookTimes
 	// round is what came of the last one, and noticed what features told of themselves, for those who ask.
 	round   round
 	noticed noticed
@@ -59,7 +60,7 @@ type enforcement struct {
 func newEnforcement(options *Options, client kubernetes.Interface, recorder events.EventRecorder, trees *trees, layout cgroup.Layout) (*enforcement, error) {
 	e := &enforcement{
 		options: options, tree: trees.cgroup, proc: trees.proc, sys: trees.sys, layout: layout, suppression: &qos.Suppression{},
-		audit: audit.NewLog(auditEntries), writes: newWriteTimes(options.Clock), containers: qos.NewContainers(trees.cgroup, layout),
+		audit: audit.NewLog(auditEntries), writes: newWriteTimes(options.Clock), asked: newHookTimes(), containers: qos.NewContainers(trees.cgroup, layout),
 	}
 	var err error
 	if e.kept, err = newKeepers(options, trees, layout, e.audit); err != nil {

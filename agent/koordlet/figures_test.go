@@ -17,6 +17,7 @@ import (
 
 	"koordinator.sh/koord/agent/diagnostics"
 	"koordinator.sh/koord/agent/executor"
+	"koordinator.sh/koord/agent/hooks"
 	"koordinator.sh/koord/agent/host/files"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
@@ -158,4 +159,19 @@ func TestAPodThatIsNotHereIsNotExplained(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestAnswersToContainerRuntimesAreTimed(t *testing.T) {
+	times := newHookTimes()
+	times.observe(hooks.PreStartContainer, 1500*time.Microsecond)
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(times.histogram)
+	families, err := registry.Gather()
+	if err != nil || len(families) != 1 {
+		t.Fatalf("%d metrics, %v", len(families), err)
+	}
+	metric := families[0].Metric[0]
+	if name := families[0].GetName(); name != "koordlet_runtime_hook_invoked_duration_milliseconds" || metric.GetHistogram().GetSampleSum() != 1.5 || metric.Label[0].GetValue() != "PreStartContainer" {
+		t.Errorf("%s %v, want 1.5 ms at PreStartContainer", name, metric)
+	}
 }

@@ -39,7 +39,8 @@ func listen(ctx context.Context, options *Options, cluster *state.State, measure
 	explainer := newExplainer(options, cluster, measurement, enforcement)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
-		diagnostics.NewCollector(explainer.figures), enforcement.writes.histogram, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		diagnostics.NewCollector(explainer.figures), enforcement.writes.histogram, enforcement.asked.histogram, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return &port{server: server, explainer: explainer, handlers: diagnostics.Options{
 		Explainer: explainer, Audit: enforcement.audit, Instance: explainer.instance, Metrics: registry,

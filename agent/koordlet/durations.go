@@ -7,8 +7,28 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/utils/clock"
 
+	"koordinator.sh/koord/agent/hooks"
 	"koordinator.sh/koord/agent/host/files"
 )
+
+// buckets of durations in milliseconds, from 10 us to 164 ms.
+var buckets = prometheus.ExponentialBuckets(0.01, 4, 8)
+
+// hookTimes are how long container runtimes wait for what containers get, by stage.
+type hookTimes struct{ histogram *prometheus.HistogramVec }
+
+func newHookTimes() *hookTimes {
+	return &hookTimes{prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Namespace: "koordlet", Name: "runtime_hook_invoked_duration_milliseconds",
+		Help: "How long a container runtime waited for what a pod or container gets, by the stage of its life.", Buckets: buckets,
+	}, []string{"stage"})}
+}
+
+func (h *hookTimes) observe(stage hooks.Stage, took time.Duration) {
+	h.histogram.WithLabelValues(string(stage)).Observe(milliseconds(took))
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // writeTimes are how long the kernel takes for writes, by the names of files: there are some dozens of those.
 type writeTimes struct {
@@ -20,7 +40,7 @@ func newWriteTimes(clock clock.PassiveClock) *writeTimes {
 	return &writeTimes{clock: clock, histogram: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: "koordlet", Name: "resource_update_duration_milliseconds",
 		Help:    "How long the kernel took for a write, by the file's name and by whether it took the value.",
-		Buckets: prometheus.ExponentialBuckets(0.01, 4, 8), // 10 us to 164 ms
+		Buckets: buckets,
 	}, []string{"type", "status"})}
 }
 
@@ -32,7 +52,7 @@ func (w *writeTimes) observe(name string, begun time.Time, err error) {
 	if err != nil {
 		status = "failed"
 	}
-	w.histogram.WithLabelValues(path.Base(name), status).Observe(float64(w.clock.Since(begun)) / float64(time.Millisecond))
+	w.histogram.WithLabelValues(path.Base(name), status).Observe(milliseconds(w.clock.Since(begun)))
 }
 
 // timedTree is a tree whose writes are timed.
