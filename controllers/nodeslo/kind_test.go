@@ -164,3 +164,26 @@ func TestANodeSLOFollowsTheConfiguration(t *testing.T) {
 		t.Error("the NodeSLO outlived its node")
 	}
 }
+
+// BenchmarkPatch is what one node costs when one value changes of all that a configuration says.
+func BenchmarkPatch(b *testing.B) {
+	spec := func(threshold string) slov1alpha1.NodeSLOSpec {
+		config, problems := layering.Parse(map[string]string{
+			"resource-threshold-config": threshold,
+			"resource-qos-config":       `{"clusterStrategy": {"lsClass": {"cpuQOS": {"enable": true}, "memoryQOS": {"enable": true}}, "beClass": {"cpuQOS": {"enable": true}}}}`,
+		})
+		if len(problems) > 0 {
+			b.Fatal(problems)
+		}
+		return config.NodeSLOSpec(&corev1.Node{})
+	}
+	meta := metav1.ObjectMeta{Name: "node-a", ResourceVersion: "7"}
+	existing := &slov1alpha1.NodeSLO{ObjectMeta: meta, Spec: *new(spec(`{"clusterStrategy": {"enable": true}}`)).DeepCopy()}
+	want := &slov1alpha1.NodeSLO{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}, Spec: spec(`{"clusterStrategy": {"enable": true, "cpuSuppressThresholdPercent": 55}}`)}
+	b.ReportAllocs()
+	for b.Loop() {
+		if body, err := patch(existing, want); err != nil || body == nil {
+			b.Fatalf("patch %s, %v", body, err)
+		}
+	}
+}
