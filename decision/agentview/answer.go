@@ -24,8 +24,12 @@ func Asked(question *diagnosticsv1alpha1.AgentQuestion, section diagnosticsv1alp
 	return slices.Contains(question.Sections, section)
 }
 
-// features that are told of where no agent lists its own, in the order in which they rank.
-var features = []string{"BECPUSuppress", "CPUSetAllocator", "GroupIdentity", "BatchResource", "CPUBurst", "CgroupReconcile"}
+// features that are told of where no agent lists its own: those that are on by default and those that a NodeSLO switches on, in the
+// order in which they rank.
+var features = []string{
+	"BECPUSuppress", "CPUSetAllocator", "GroupIdentity", "BatchResource", "CPUBurst", "CgroupReconcile", "BlkIOReconcile", "SystemConfig",
+	"TCNetworkQoS", "TerwayQoS", "RdtResctrl",
+}
 
 // Answer answers from the objects, and says what only an agent could tell. Missing says why none did, in a few words.
 func (n *Node) Answer(question *diagnosticsv1alpha1.AgentQuestion, component, missing string) diagnosticsv1alpha1.AgentExplanation {
