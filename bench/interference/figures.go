@@ -59,16 +59,24 @@ func report(out io.Writer, results []result) {
 			milliseconds(r.P50), milliseconds(r.P99), ratio(r.P99, alone.P99), milliseconds(r.Max), 100*r.Used, r.Used/alone.Used)
 	}
 	_ = table.Flush() // to a terminal or a pipe that somebody reads
-	managed := results[len(results)-1]
-	verdict := func(kept bool) string {
+	for i, r := range results {
+		if situations[i].threshold > 0 {
+			verdict(out, alone, r)
+		}
+	}
+}
+
+// verdict writes whether a managed situation kept the bounds.
+func verdict(out io.Writer, alone, managed result) {
+	said := func(kept bool) string {
 		if kept {
 			return "reached"
 		}
 		return "MISSED"
 	}
 	slower, used := ratio(managed.P99, alone.P99), managed.Used/alone.Used
-	fmt.Fprintf(out, "managed p99 at most %.2fx alone: %.2fx, %s\n", mostSlower, slower, verdict(slower <= mostSlower))
-	fmt.Fprintf(out, "managed CPU use at least %.1fx alone: %.2fx, %s\n", leastUsed, used, verdict(used >= leastUsed))
+	fmt.Fprintf(out, "%s: p99 at most %.2fx alone: %.2fx, %s\n", managed.situation, mostSlower, slower, said(slower <= mostSlower))
+	fmt.Fprintf(out, "%s: CPU use at least %.1fx alone: %.2fx, %s\n", managed.situation, leastUsed, used, said(used >= leastUsed))
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

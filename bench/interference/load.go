@@ -2,14 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
-	"os"
-	"strconv"
 	"sync"
-	"syscall"
 	"time"
 
 	"koordinator.sh/koord/sandbox/workload"
@@ -18,31 +15,10 @@ import (
 // patience is how long a request may take. One that takes longer counts as an error: the service is then out of order.
 const patience = 30 * time.Second
 
-// comeFirst lets every thread of this process run before others. Those who send requests to a service do so from other machines; here
-// they share its CPUs, and must not wait for the job as the service does.
-func comeFirst() error {
-	threads, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		return fmt.Errorf("list the threads of this process: %w", err)
-	}
-	for _, thread := range threads {
-		id, err := strconv.Atoi(thread.Name())
-		if err != nil {
-			return fmt.Errorf("thread %q: %w", thread.Name(), err)
-		}
-		// Threads that are made later are like those that make them.
-		if err := syscall.Setpriority(syscall.PRIO_PROCESS, id, highest); err != nil && !errors.Is(err, syscall.ESRCH) {
-			return fmt.Errorf("let thread %d come first: %w", id, err)
-		}
-	}
-	return nil
-}
-
-// highest is the nice value of what comes first.
-const highest = -20
-
 // load sends requests at a rate, whether or not the ones before were answered, and says how long they took from the moment at
-// which each was due: a request that could not be sent in time has been slow for whoever waited for it.
+// which each was due: a request that could not be sent in time has been slow for whoever waited for it. The times between them
+// are exponentially distributed, as those of many clients are, and the same in each call: requests at equal intervals would
+// keep step with the periods of the kernel, and meet always or never what happens once in each.
 func load(ctx context.Context, target string, rate float64, duration time.Duration) (workload.Summary, error) {
 	client := &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	defer client.CloseIdleConnections()
@@ -52,12 +28,9 @@ func load(ctx context.Context, target string, rate float64, duration time.Durati
 		took  []time.Duration
 		first error
 	)
-	began := time.Now()
-	for i := 0; ; i++ {
-		due := began.Add(time.Duration(float64(i) / rate * float64(time.Second)))
-		if due.Sub(began) >= duration {
-			break
-		}
+	between := rand.New(rand.NewPCG(1, 1))
+	for began, after := time.Now(), time.Duration(0); after < duration; after += time.Duration(between.ExpFloat64() / rate * float64(time.Second)) {
+		due := began.Add(after)
 		if err := until(ctx, due); err != nil {
 			group.Wait()
 			return workload.Summary{}, err

@@ -20,8 +20,8 @@ type situation struct {
 	name string
 	// job is the batch job; nil for none.
 	job func() *corev1.Pod
-	// managed says that Koordinator looks after the node.
-	managed bool
+	// threshold is the share of the node's CPU that best-effort pods may fill it up to, in percent; 0 where nobody looks after the node.
+	threshold int
 }
 
 // situations in the order in which they are measured.
@@ -29,7 +29,8 @@ var situations = []situation{
 	{name: "alone"},
 	{name: "unmanaged", job: unmanaged},
 	{name: "best effort", job: bestEffort},
-	{name: "managed", job: managed, managed: true},
+	{name: "managed", job: managed, threshold: 65}, // as it is by default
+	{name: "managed to 50 %", job: managed, threshold: 50},
 }
 
 // settle is how long everything runs before it is measured.
@@ -74,21 +75,21 @@ func requests(cpu, memory string) corev1.ResourceRequirements {
 	}}
 }
 
-// configuration of the node, with the strategies on or off; the threshold is the one by default.
-func configuration(on bool) map[string]any {
+// configuration of the node, with the strategies on when there is a threshold.
+func configuration(threshold int) map[string]any {
+	on := threshold > 0
 	class := func(identity int) map[string]any {
 		return map[string]any{"cpuQOS": map[string]any{"enable": on, "groupIdentity": identity}}
 	}
-	burst := "none"
+	burst, suppress := "none", map[string]any{"enable": on}
 	if on {
 		burst = "auto"
+		suppress["cpuSuppressThresholdPercent"], suppress["cpuSuppressPolicy"] = threshold, "cfsQuota"
 	}
 	return map[string]any{
-		"resource-threshold-config": map[string]any{"clusterStrategy": map[string]any{
-			"enable": on, "cpuSuppressThresholdPercent": 65, "cpuSuppressPolicy": "cfsQuota",
-		}},
-		"resource-qos-config": map[string]any{"clusterStrategy": map[string]any{"lsClass": class(2), "beClass": class(-1)}},
-		"cpu-burst-config":    map[string]any{"clusterStrategy": map[string]any{"policy": burst}},
+		"resource-threshold-config": map[string]any{"clusterStrategy": suppress},
+		"resource-qos-config":       map[string]any{"clusterStrategy": map[string]any{"lsClass": class(2), "beClass": class(-1)}},
+		"cpu-burst-config":          map[string]any{"clusterStrategy": map[string]any{"policy": burst}},
 	}
 }
 
@@ -110,7 +111,7 @@ func newBench(ctx context.Context, n *node.Node, o options) (*bench, error) {
 
 // measure takes the figures of one round of a situation.
 func (b *bench) measure(ctx context.Context, s *situation) (err error) {
-	if err := b.node.Configure(ctx, configuration(s.managed)); err != nil {
+	if err := b.node.Configure(ctx, configuration(s.threshold)); err != nil {
 		return err
 	}
 	if s.job != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"regexp"
 
 	"koordinator.sh/koord/bench/controlplane"
 )
@@ -15,11 +16,17 @@ const promptly = "0.005"
 // answers is what the API server measured of a webhook: from its question to the answer.
 type answers struct{ count, prompt, seconds float64 }
 
-// answersOf reads what the API server has measured so far of webhooks, by name.
+// number is that of a webhook which has siblings for other namespaces: mutate-pod-2.koordinator.sh.
+var number = regexp.MustCompile(`-\d+\.`)
+
+// answersOf reads what the API server has measured so far of webhooks, by name. Siblings count together.
 func answersOf(ctx context.Context, plane *controlplane.ControlPlane, webhooks []string) (map[string]answers, error) {
 	read, err := scrape(ctx, plane.Config, admissionDuration+"_count", admissionDuration+"_bucket", admissionDuration+"_sum")
 	if err != nil {
 		return nil, err
+	}
+	for _, one := range read {
+		one.labels["name"] = number.ReplaceAllString(one.labels["name"], ".")
 	}
 	out := map[string]answers{}
 	for _, name := range webhooks {
