@@ -27,6 +27,9 @@ const auditNodeExamples = `  # The latest
   # What was refused
   %[1]s audit node worker-1 --tail 2048 -o jsonpath='{.status.agent.audit.entries[?(@.error)]}'`
 
+// simulatedAgent is the component that answers for nodes that have no kernel.
+const simulatedAgent = "simulated-koordlet"
+
 // auditEvery is the time between two questions of a log that is followed.
 const auditEvery = 2 * time.Second
 
@@ -131,6 +134,9 @@ func (o *auditOptions) unheard(answer *diagnosticsv1alpha1.NodeExplanation) erro
 	why, hint, code := "its agent keeps none", "", finding.AgentUnavailable
 	if agent := answer.Status.Agent; agent != nil && len(agent.Incomplete) > 0 {
 		why = agent.Incomplete[0]
+		if agent.Component == simulatedAgent {
+			hint = "koordctl sandbox up --real-node makes this machine a node with an agent of its own"
+		}
 	}
 	for _, found := range answer.Status.Findings {
 		why, hint, code = found.Message, found.Hint, finding.Code(found.Code)

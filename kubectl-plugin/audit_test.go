@@ -62,3 +62,21 @@ func TestTheLogOfAnAgentIsFollowedOverItsRestart(t *testing.T) {
 		t.Errorf("asked %+v", node.asked)
 	}
 }
+
+// simulated is a node of which nobody keeps a log.
+type simulated struct{ source.Source }
+
+func (simulated) ExplainNode(context.Context, string, diagnosticsv1alpha1.NodeExplanationSpec) (*diagnosticsv1alpha1.NodeExplanation, error) {
+	return &diagnosticsv1alpha1.NodeExplanation{Status: diagnosticsv1alpha1.NodeExplanationStatus{Agent: &diagnosticsv1alpha1.AgentExplanation{
+		Component: "simulated-koordlet", Incomplete: []string{"what was done to the node is not known: the node is simulated, and has no kernel"},
+	}}}, nil
+}
+
+func TestTheLogOfASimulatedNodeIsToBeHadElsewhere(t *testing.T) {
+	got := run(t, cluster(), "audit node worker-1", func(o *Options) {
+		o.Connect = func(clientcmd.ClientConfig, Connection) (source.Source, error) { return simulated{}, nil }
+	})
+	if got.code == 0 || !strings.Contains(got.stderr, "the node is simulated") || !strings.Contains(got.stderr, "koordctl sandbox up --real-node") {
+		t.Errorf("exit code %d, stderr:\n%s", got.code, got.stderr)
+	}
+}
