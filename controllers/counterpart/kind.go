@@ -25,6 +25,8 @@ type Kind[T client.Object] struct {
 	// Patch is the JSON merge patch that brings an object in line with what is wanted; nil when it is. One that names a
 	// resourceVersion is made anew when the object has another one.
 	Patch func(existing, want T) ([]byte, error)
+	// Keys of the configuration that what is wanted comes from.
+	Keys []string
 	// NodeChanged passes the updates of a node that can change what is wanted.
 	NodeChanged predicate.Predicate
 	// Metrics counts outcomes.

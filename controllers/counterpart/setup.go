@@ -42,7 +42,7 @@ func AddToManager[T client.Object](mgr ctrl.Manager, kind Kind[T], o Options) er
 		For(&corev1.Node{}, builder.WithPredicates(kind.NodeChanged)).
 		// A counterpart without a node arrives here at start; changes of its status do not change the generation.
 		Watches(kind.New(), &handler.EnqueueRequestForObject{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		WatchesRawSource(o.Config.Changes(sloconfig.EveryNode(mgr.GetClient()))).
+		WatchesRawSource(o.Config.Changes(sloconfig.EveryNode(mgr.GetClient()), kind.Keys)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		Complete(NewReconciler(kind, mgr.GetClient(), o.Config))
 }

@@ -25,6 +25,7 @@ func Kind() counterpart.Kind[*slov1alpha1.NodeMetric] {
 		New:         func() *slov1alpha1.NodeMetric { return &slov1alpha1.NodeMetric{} },
 		Want:        want,
 		Patch:       patch,
+		Keys:        []string{configuration.ColocationConfigKey},
 		NodeChanged: strategyChanged(),
 		Metrics:     metrics,
 	}

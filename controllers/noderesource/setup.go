@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"koordinator.sh/koord/api/configuration"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/controllers/sloconfig"
 )
@@ -62,12 +63,17 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		For(&corev1.Node{}, builder.WithPredicates(nodeMatters())).
 		Watches(&slov1alpha1.NodeMetric{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(metricMatters())).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(nodeOfPod), builder.WithPredicates(podMatters())).
-		WatchesRawSource(o.Config.Changes(sloconfig.EveryNode(mgr.GetClient()))).
+		WatchesRawSource(o.Config.Changes(sloconfig.EveryNode(mgr.GetClient()), keys())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: o.Workers})
 	if err := r.extensions.watch(mgr, b); err != nil {
 		return err
 	}
 	return b.Complete(r)
+}
+
+// keys of the configuration that decide what nodes offer and how large they are shown.
+func keys() []string {
+	return []string{configuration.ColocationConfigKey, configuration.CPUNormalizationConfigKey, configuration.ResourceAmplificationConfigKey}
 }
 
 // IndexPods adds PodNodeIndex to a cache.

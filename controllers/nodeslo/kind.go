@@ -21,6 +21,7 @@ func Kind() counterpart.Kind[*slov1alpha1.NodeSLO] {
 		New:   func() *slov1alpha1.NodeSLO { return &slov1alpha1.NodeSLO{} },
 		Want:  want,
 		Patch: patch,
+		Keys:  layering.NodeSLOKeys(),
 		// Node selectors look at labels alone.
 		NodeChanged: predicate.LabelChangedPredicate{},
 		Metrics:     metrics,

@@ -217,32 +217,45 @@ func TestAReplicaThatDoesNotLeadOnlyReads(t *testing.T) {
 	}
 }
 
-func TestSubscribersAreWokenOncePerChange(t *testing.T) {
+func TestSubscribersAreWokenOncePerChangeOfTheirKeys(t *testing.T) {
 	s := NewStore()
-	s.Changes(EveryNode(nil))
+	s.Changes(EveryNode(nil), []string{"colocation-config", "cpu-burst-config"})
 	woken := func() bool {
 		select {
-		case <-s.subscribers[0]:
+		case <-s.subscribers[0].events:
 			return true
 		default:
 			return false
 		}
 	}
-	config, _ := layering.Parse(map[string]string{"colocation-config": good})
-	s.Set(config)
+	set := func(data map[string]string) {
+		config, _ := layering.Parse(data)
+		s.Set(config)
+	}
+	set(map[string]string{"colocation-config": good})
 	if !woken() {
 		t.Error("loading did not wake")
 	}
-	again, _ := layering.Parse(map[string]string{"colocation-config": good})
-	s.Set(again)
+	set(map[string]string{"colocation-config": good})
 	if woken() {
 		t.Error("the same configuration woke again")
 	}
-	changed, _ := layering.Parse(map[string]string{"colocation-config": better})
-	s.Set(changed)
-	s.Set(config)
+	set(map[string]string{"colocation-config": good, "resource-threshold-config": `{"clusterStrategy": {"enable": true}}`})
+	if woken() {
+		t.Error("a key of others woke")
+	}
+	set(map[string]string{"colocation-config": better})
+	set(map[string]string{"colocation-config": good})
 	if !woken() || woken() {
 		t.Error("two changes in a row must wake, and wake once")
+	}
+	set(map[string]string{"colocation-config": good, "cpu-burst-config": "nonsense"})
+	if !woken() {
+		t.Error("a problem of a key did not wake, and has to be told of")
+	}
+	s.Set(layering.Config{})
+	if !woken() {
+		t.Error("a configuration that is gone did not wake")
 	}
 }
 

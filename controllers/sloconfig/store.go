@@ -22,7 +22,13 @@ type Store struct {
 	current atomic.Pointer[layering.Config]
 
 	mu          sync.Mutex
-	subscribers []chan event.GenericEvent
+	subscribers []subscriber
+}
+
+// subscriber is woken when one of its keys changes.
+type subscriber struct {
+	keys   []string
+	events chan event.GenericEvent
 }
 
 // NewStore returns a store that has not been loaded yet.
@@ -38,28 +44,29 @@ func (s *Store) Config() (layering.Config, bool) {
 	return *config, true
 }
 
-// Set puts a configuration in force and, when it differs from the one before, wakes the subscribers.
+// Set puts a configuration in force and wakes the subscribers to whose keys it differs from the one before.
 func (s *Store) Set(config layering.Config) {
-	before := s.current.Swap(&config)
-	if before != nil && before.Equal(config) {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, subscriber := range s.subscribers {
+	before := s.current.Swap(&config)
+	for _, one := range s.subscribers {
+		if before != nil && before.EqualIn(config, one.keys...) {
+			continue
+		}
 		select {
-		case subscriber <- event.GenericEvent{Object: &corev1.ConfigMap{}}:
+		case one.events <- event.GenericEvent{Object: &corev1.ConfigMap{}}:
 		default: // a wake-up is waiting already, and it will see this configuration
 		}
 	}
 }
 
-// Changes is a source that fires whenever the configuration changes, for a handler such as EveryNode.
-func (s *Store) Changes(handler handler.EventHandler) source.Source {
+// Changes is a source that fires whenever one of some keys of the configuration changes, for a handler such as EveryNode: to
+// look at all nodes of a large cluster takes seconds, which those whose turn it is need.
+func (s *Store) Changes(handler handler.EventHandler, keys []string) source.Source {
 	events := make(chan event.GenericEvent, 1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.subscribers = append(s.subscribers, events)
+	s.subscribers = append(s.subscribers, subscriber{keys, events})
 	if s.current.Load() != nil {
 		events <- event.GenericEvent{Object: &corev1.ConfigMap{}}
 	}

@@ -114,9 +114,22 @@ func (c Config) Data() map[string]string {
 	return data
 }
 
-// Equal reports whether two configurations were read from the same text with the same problems.
-func (c Config) Equal(other Config) bool {
-	return maps.Equal(c.Data(), other.Data()) && slices.Equal(c.problems, other.problems)
+// EqualIn reports whether some keys of two configurations were read from the same text with the same problems.
+func (c Config) EqualIn(other Config, keys ...string) bool {
+	for _, key := range keys {
+		if c.textOf(key) != other.textOf(key) || !slices.Equal(c.problemsOf(key), other.problemsOf(key)) {
+			return false
+		}
+	}
+	return true
+}
+
+// textOf is what a key was read from; empty for the built-in default.
+func (c Config) textOf(key string) string {
+	if section := c.sections[key]; section != nil {
+		return section.text
+	}
+	return ""
 }
 
 // builtIn is a section at its default. It is shared and must not be modified.

@@ -1,6 +1,8 @@
 package layering
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"koordinator.sh/koord/api/configuration"
@@ -26,6 +28,9 @@ var sloKeys = []string{
 	configuration.SystemConfigKey,
 	configuration.HostApplicationConfigKey,
 }
+
+// NodeSLOKeys are the keys that NodeSLO looks at.
+func NodeSLOKeys() []string { return slices.Clone(sloKeys) }
 
 // NodeSLOSpec is the spec of NodeSLO alone, which is what a controller compares for every node.
 func (c Config) NodeSLOSpec(node *corev1.Node) slov1alpha1.NodeSLOSpec {
