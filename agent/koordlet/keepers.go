@@ -22,6 +22,7 @@ import (
 	"koordinator.sh/koord/agent/qos/network"
 	"koordinator.sh/koord/agent/qos/resctrl"
 	"koordinator.sh/koord/agent/qos/terway"
+	"koordinator.sh/koord/api/finding"
 	decision "koordinator.sh/koord/decision/interference"
 	"koordinator.sh/koord/decision/suppression"
 )
@@ -67,43 +68,68 @@ func newKeepers(options *Options, trees *trees, layout cgroup.Layout, log *audit
 		return enabled || !named && byDefault
 	}
 	out := &keepers{told: map[string]*complaint{}, readOnly: options.ReadOnly}
-	var problems [5]error
 	classes, pods, counters := on(gateResctrl, true), on(gatePodResctrl, false), on(gateCounters, false)
-	out.resctrl, problems[0] = resctrl.New(resctrl.Options{
+	var problems [4]error
+	out.resctrl, problems[0] = sound(resctrl.New(resctrl.Options{
 		Classes: classes, Pods: pods, Counters: counters, Proc: trees.proc, Originals: store("resctrl"), Audit: log, Clock: options.Clock,
 		Open: func() (hostresctrl.Tree, error) { return hostresctrl.Open(filepath.Join(options.Sys, "fs", "resctrl")) },
-	})
-	out.coresched, problems[1] = coresched.New(coresched.Options{
+	}))
+	out.coresched, problems[1] = sound(coresched.New(coresched.Options{
 		Kernel: hostcoresched.Real{Proc: trees.proc}, Proc: trees.proc, Given: store("coresched"), Audit: log, Clock: options.Clock,
-	})
-	out.network, problems[2] = network.New(network.Options{
+	}))
+	out.network, problems[2] = sound(network.New(network.Options{
 		Control: &netlink.Handle{}, Proc: trees.proc, Sys: trees.sys, Held: store("network"), Audit: log, Clock: options.Clock,
-	})
-	out.terway, problems[3] = terway.New(terway.Options{
+	}))
+	out.terway, problems[3] = sound(terway.New(terway.Options{
 		Directory: terway.Directory, CgroupRoot: options.Cgroup, Held: store("terway"), Audit: log, Clock: options.Clock,
-	})
+	}))
 	cpi, pressure := on(gateCPI, false), on(gateInterference, false)
-	out.interference, problems[4] = interference.New(interference.Options{
+	var err error
+	out.interference, err = interference.New(interference.Options{
 		CPI: cpi, Pressure: pressure, Kernel: perf.Real{Root: counted(options, layout)}, Limits: decision.DefaultLimits(),
 	})
-	if err := errors.Join(problems[:]...); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	for _, k := range []struct {
-		qos.Keeper
-		on bool
-	}{
-		{out.resctrl, classes || pods || counters}, {out.coresched, on(out.coresched.Name(), false)}, {out.network, on(out.network.Name(), false)},
-		{out.terway, on(gateTerway, false)}, {out.interference, cpi || pressure},
-	} {
-		if k.on {
-			out.on = append(out.on, k.Keeper)
-		} else {
-			out.off = append(out.off, k.Keeper)
-		}
-	}
+	out.add(out.resctrl, problems[0], classes || pods || counters)
+	out.add(out.coresched, problems[1], on(out.coresched.Name(), false))
+	out.add(out.network, problems[2], on(out.network.Name(), false))
+	out.add(out.terway, problems[3], on(gateTerway, false))
+	out.add(out.interference, nil, cpi || pressure)
 	return out, nil
 }
+
+// sound replaces a keeper that cannot be made by one that nobody may have work.
+func sound[T any](made *T, err error) (*T, error) {
+	if err != nil {
+		return new(T), finding.Wrap(err, finding.OriginalsDamaged, "put the file back as it was and restart the agent; or drain and restart the node and remove the file")
+	}
+	return made, nil
+}
+
+// add a keeper that works, or gives back only. One with a problem does neither, and says so: the agent has more to do than this.
+func (k *keepers) add(keeper qos.Keeper, problem error, works bool) {
+	if problem != nil {
+		keeper = damaged{keeper, problem}
+	}
+	if works {
+		k.on = append(k.on, keeper)
+	} else {
+		k.off = append(k.off, keeper)
+	}
+}
+
+// damaged is a keeper that does not know what an earlier agent did: it sets nothing, and gives nothing back.
+type damaged struct {
+	qos.Keeper
+	why error
+}
+
+// Keep implements qos.Keeper.
+func (d damaged) Keep(context.Context, qos.Situation) error { return d.why }
+
+// Release implements qos.Keeper.
+func (d damaged) Release(context.Context) error { return d.why }
 
 // counted is where the cgroups are that performance counters know.
 func counted(options *Options, layout cgroup.Layout) string {

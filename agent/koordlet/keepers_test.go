@@ -1,8 +1,11 @@
 package koordlet
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -10,6 +13,8 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
 	"koordinator.sh/koord/agent/qos"
+	"koordinator.sh/koord/api/finding"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
 func TestWhichKeepersWork(t *testing.T) {
@@ -48,6 +53,52 @@ func TestWhichKeepersWork(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestADamagedAccountStopsItsFeatureAlone has every account be damaged: the agent starts, and says of each what is the matter.
+func TestADamagedAccountStopsItsFeatureAlone(t *testing.T) {
+	directory := t.TempDir()
+	for _, name := range []string{"resctrl", "coresched", "network", "terway"} {
+		if err := os.WriteFile(filepath.Join(directory, name+".json"), []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree, err := files.NewReal(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tree.Close() }() // nothing was written
+	options := &Options{FeatureGates: map[string]bool{"TCNetworkQoS": true}, StateDirectory: directory, Sys: directory, Proc: directory, Cgroup: directory}
+	kept, err := newKeepers(options, &trees{proc: tree, sys: tree, cgroup: tree}, cgroup.Layout{Version: cgroup.V2}, audit.NewLog(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"RdtResctrl", "TCNetworkQoS"}, names(kept.on)); diff != "" {
+		t.Errorf("on are (-want +got):\n%s", diff)
+	}
+	failures := map[string]string{}
+	kept.keep(t.Context(), qos.Situation{SLO: &slov1alpha1.NodeSLOSpec{}}, func(keeper string, err error, _ time.Time) {
+		if coded, is := finding.From(err); is {
+			failures[keeper] = string(coded.Code)
+		}
+	})
+	if diff := cmp.Diff(map[string]string{"RdtResctrl": "KOORD0301", "TCNetworkQoS": "KOORD0301"}, failures); diff != "" {
+		t.Errorf("failures (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"CoreSched", "TerwayQoS"}, names(kept.off)); diff != "" {
+		t.Errorf("those that have something to give back still (-want +got):\n%s", diff)
+	}
+	for _, state := range []bool{kept.resctrl.State().At.IsZero(), kept.network.State().At.IsZero(), kept.coresched.State().At.IsZero()} {
+		if !state {
+			t.Error("a feature that does nothing has looked at something")
+		}
+	}
+	if err := kept.release(t.Context()); err == nil {
+		t.Error("everything was given back, although nobody knows what")
+	}
+	if entries, err := os.ReadDir(directory); err != nil || len(entries) != 4 {
+		t.Errorf("%d files, %v, want the four accounts as they were", len(entries), err)
 	}
 }
 
