@@ -24,6 +24,7 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	decision "koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/scheduler/informer/informertest"
 	"koordinator.sh/koord/scheduler/state"
 )
 
@@ -85,7 +86,7 @@ func newClusterWith(t testing.TB, profile string, objects ...runtime.Object) *cl
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	client := fake.NewClientset(objects...)
+	client := informertest.NewClientset(objects...)
 	c := &cluster{
 		t: t, client: client, informers: informers.NewSharedInformerFactory(client, 0), nodes: map[string]*corev1.Node{}, pods: map[types.UID]*corev1.Pod{},
 		state: &fixedState{metrics: map[string]*slov1alpha1.NodeMetric{}, assigned: map[string]state.Assigned{}},

@@ -34,6 +34,7 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	decision "koordinator.sh/koord/decision/reservation"
 	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/informer/informertest"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 	"koordinator.sh/koord/scheduler/plugins/reservation"
 	"koordinator.sh/koord/scheduler/state/reservations"
@@ -171,7 +172,7 @@ type cluster struct {
 }
 
 func newCluster(objects ...runtime.Object) *cluster {
-	c := &cluster{client: fake.NewClientset(objects...), objects: newObjects()}
+	c := &cluster{client: informertest.NewClientset(objects...), objects: newObjects()}
 	c.client.PrependReactor("create", "pods", c.bind)
 	return c
 }

@@ -22,6 +22,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/scheduler/informer"
+	"koordinator.sh/koord/scheduler/informer/informertest"
 )
 
 // store holds ScheduleExplanations as an API server would: it refuses outdated writes and tells watchers.
@@ -171,7 +172,7 @@ type fixture struct {
 func inBubble(t *testing.T, test func(f *fixture), objects ...runtime.Object) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		f := &fixture{T: t, client: fake.NewClientset(objects...), finished: fake.NewClientset()}
+		f := &fixture{T: t, client: informertest.NewClientset(objects...), finished: fake.NewClientset()}
 		f.store = &store{source: cachetesting.NewFakeControllerSource(), objects: map[string]*schedulingv1alpha1.ScheduleExplanation{}}
 		f.oracle = &oracle{answer: says(unschedulable())}
 		factory := informers.NewSharedInformerFactory(f.client, 0)

@@ -32,6 +32,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/informer/informertest"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 	"koordinator.sh/koord/scheduler/state/gangs"
 )
@@ -76,7 +77,7 @@ type cluster struct {
 
 func newCluster(t testing.TB, nodes, cpus int) *cluster {
 	t.Helper()
-	c := &cluster{client: fake.NewClientset(), groups: fcache.NewFakeControllerSource()}
+	c := &cluster{client: informertest.NewClientset(), groups: fcache.NewFakeControllerSource()}
 	c.bindings.Store(-1)
 	c.client.PrependReactor("create", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		if action.GetSubresource() != "binding" {

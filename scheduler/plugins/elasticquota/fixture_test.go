@@ -28,6 +28,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/scheduler/informer/informertest"
 	"koordinator.sh/koord/scheduler/state/quotas"
 )
 
@@ -82,7 +83,7 @@ func newFixture(t testing.TB, args string, objects ...runtime.Object) *fixture {
 		}
 		kubernetes = append(kubernetes, object)
 	}
-	f.client = fake.NewClientset(kubernetes...)
+	f.client = informertest.NewClientset(kubernetes...)
 	factory := informers.NewSharedInformerFactory(f.client, 0)
 	var err error
 	if f.state, err = quotas.NewFrom(f.quotas, factory.Core().V1().Pods().Informer(), factory.Core().V1().Nodes().Informer()); err != nil {

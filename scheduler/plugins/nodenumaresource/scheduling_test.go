@@ -24,6 +24,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/cpuset"
 	"koordinator.sh/koord/decision/numa"
+	"koordinator.sh/koord/scheduler/informer/informertest"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 	"koordinator.sh/koord/scheduler/state/topologies"
 )
@@ -41,7 +42,7 @@ profiles:
 // cluster is an API server in memory that binds pods as the real one does: with the annotations of the Binding.
 func cluster(t *testing.T, nodes int) *fake.Clientset {
 	t.Helper()
-	client := fake.NewClientset()
+	client := informertest.NewClientset()
 	for i := range nodes {
 		if err := client.Tracker().Add(newNode(fmt.Sprintf("n%d", i), nil)); err != nil {
 			t.Fatal(err)
