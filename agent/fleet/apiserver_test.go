@@ -95,9 +95,7 @@ func (s *apiServer) put(resource string, typed any) {
 }
 
 func (s *apiServer) store(resource string, o object) {
-	s.version++
-	meta := o["metadata"].(object)
-	meta["resourceVersion"] = fmt.Sprint(s.version)
+	o = s.next(o)
 	if s.objects[resource] == nil {
 		s.objects[resource] = map[string]object{}
 	}
@@ -112,14 +110,18 @@ func (s *apiServer) store(resource string, o object) {
 func (s *apiServer) remove(resource, key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// A copy: watchers may still be sending the object as it was.
-	o := maps.Clone(s.objects[resource][key])
+	o := s.next(s.objects[resource][key])
 	delete(s.objects[resource], key)
+	s.tell(resource, event{Type: "DELETED", Object: o})
+}
+
+// next is an object under the next version. It is a copy: watchers may still be sending what it was, or what it has parts of.
+func (s *apiServer) next(o object) object {
 	s.version++
-	meta := maps.Clone(o["metadata"].(object))
+	o, meta := maps.Clone(o), maps.Clone(o["metadata"].(object))
 	meta["resourceVersion"] = fmt.Sprint(s.version)
 	o["metadata"] = meta
-	s.tell(resource, event{Type: "DELETED", Object: o})
+	return o
 }
 
 func (s *apiServer) tell(resource string, e event) {
