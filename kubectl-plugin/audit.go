@@ -11,6 +11,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/agentview"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/source"
 )
@@ -26,9 +27,6 @@ const auditNodeExamples = `  # The latest
 
   # What was refused
   %[1]s audit node worker-1 --tail 2048 -o jsonpath='{.status.agent.audit.entries[?(@.error)]}'`
-
-// simulatedAgent is the component that answers for nodes that have no kernel.
-const simulatedAgent = "simulated-koordlet"
 
 // auditEvery is the time between two questions of a log that is followed.
 const auditEvery = 2 * time.Second
@@ -134,7 +132,7 @@ func (o *auditOptions) unheard(answer *diagnosticsv1alpha1.NodeExplanation) erro
 	why, hint, code := "its agent keeps none", "", finding.AgentUnavailable
 	if agent := answer.Status.Agent; agent != nil && len(agent.Incomplete) > 0 {
 		why = agent.Incomplete[0]
-		if agent.Component == simulatedAgent {
+		if agent.Component == agentview.BySimulated {
 			hint = "koordctl sandbox up --real-node makes this machine a node with an agent of its own"
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/agentview"
 )
 
 // AgentExplanation prints what the agent of a node says, section by section, and what was noticed on the way.
@@ -38,7 +39,7 @@ func AgentExplanation(w io.Writer, e *diagnosticsv1alpha1.NodeExplanation, o Opt
 func agentLine(e *diagnosticsv1alpha1.NodeExplanation, agent *diagnosticsv1alpha1.AgentExplanation, o Options) string {
 	parts := []string{o.Style.Paint(Strong, o.Style.Clean(e.Spec.NodeName))}
 	switch agent.Component {
-	case "koordlet", "simulated-koordlet":
+	case agentview.ByAgent, agentview.BySimulated:
 		parts = append(parts, o.Style.Clean(agent.Component))
 	default:
 		parts = append(parts, o.Style.Paint(Warn, "no agent answered; from the objects alone"))
