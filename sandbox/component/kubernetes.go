@@ -31,7 +31,7 @@ func (p Plan) etcd() Component {
 			"--snapshot-count=10000",
 			"--log-level=warn",
 		},
-		Env:   memory("1GiB"),
+		Env:   memory(ample, "1GiB"),
 		Ready: Probe{URL: loopbackURL(p.Ports.EtcdClient, "/readyz"), CAFile: p.Bundle.EtcdCAFile, Client: p.Bundle.EtcdClient},
 	}
 }
@@ -62,7 +62,7 @@ func (p Plan) apiServer() Component {
 			// The sandbox's own processes talk to it a great deal and nobody else does.
 			"--max-requests-inflight=1000", "--max-mutating-requests-inflight=500",
 		}, p.kubeletAccess()...),
-		Env:   memory("4GiB"),
+		Env:   memory(ample, "4GiB"),
 		Ready: Probe{URL: loopbackURL(p.Ports.APIServer, "/readyz"), CAFile: b.CAFile, Client: b.Client("admin")},
 	}
 }
@@ -85,7 +85,7 @@ func (p Plan) controllerManager() Component {
 			"--kube-api-qps=200", "--kube-api-burst=400",
 			"--profiling=false",
 		},
-		Env:   memory("512MiB"),
+		Env:   memory(thrifty, "512MiB"),
 		Ready: Probe{URL: loopbackURL(p.Ports.ControllerManager, "/healthz"), CAFile: p.Bundle.CAFile, Client: p.Bundle.Client("admin")},
 	}
 }
@@ -102,6 +102,6 @@ func (p Plan) kwok() Component {
 			"--cidr=10.240.0.0/12",
 			"--node-ip=127.0.0.1",
 		},
-		Env: memory("512MiB"),
+		Env: memory(thrifty, "512MiB"),
 	}
 }

@@ -20,7 +20,7 @@ func (p Plan) containerd() Component {
 	return Component{
 		Name: Containerd, Program: n.Program(Containerd), Private: true,
 		Args:  []string{"--config", n.ContainerdConfig()},
-		Env:   memory("512MiB"),
+		Env:   memory(thrifty, "512MiB"),
 		Ready: Probe{URL: fmt.Sprintf("http://127.0.0.1:%d/v1/metrics", p.Ports.ContainerdMetrics)},
 	}
 }
@@ -37,7 +37,7 @@ func (p Plan) kubelet() Component {
 			"--node-labels=" + realnode.Label + "=true",
 			"--root-dir=" + n.KubeletRoot(), "--cert-dir=" + filepath.Join(n.KubeletRoot(), "pki"),
 		},
-		Env:   memory("512MiB"),
+		Env:   memory(thrifty, "512MiB"),
 		Ready: Probe{URL: fmt.Sprintf("http://127.0.0.1:%d/healthz", p.Ports.KubeletHealth)},
 	}
 }
@@ -52,7 +52,7 @@ func (p Plan) kubeScheduler() Component {
 			"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", p.Ports.KubeScheduler),
 			"--leader-elect=false", "--profiling=false",
 		},
-		Env:   memory("512MiB"),
+		Env:   memory(thrifty, "512MiB"),
 		Ready: Probe{URL: loopbackURL(p.Ports.KubeScheduler, "/readyz"), Client: p.Bundle.Client("admin")},
 	}
 }

@@ -33,7 +33,7 @@ func (p Plan) manager() Component {
 			"--agent-host=127.0.0.1",
 			"--scheduler-endpoint=" + loopbackURL(p.Ports.SchedulerDiagnostics, ""),
 		},
-		Env:   memory("1GiB"),
+		Env:   memory(thrifty, "1GiB"),
 		Ready: Probe{URL: fmt.Sprintf("http://127.0.0.1:%d/readyz", p.Ports.ManagerHealth)},
 	}
 }
@@ -55,7 +55,7 @@ func (p Plan) scheduler() Component {
 			"--diagnostics-bind-address=127.0.0.1", fmt.Sprintf("--diagnostics-port=%d", p.Ports.SchedulerDiagnostics),
 			"--diagnostics-cert-secret=" + SchedulerCertSecret,
 		},
-		Env:   memory("1GiB"),
+		Env:   memory(thrifty, "1GiB"),
 		Ready: Probe{URL: loopbackURL(p.Ports.Scheduler, "/readyz"), Client: p.Bundle.Client("admin")},
 	}
 }
@@ -89,5 +89,5 @@ func (p Plan) koordlets() Component {
 	if p.Spec.Trace != "" {
 		args = append(args, "--trace="+p.Spec.Trace)
 	}
-	return Component{Name: Koordlets, Args: args, Env: memory("1GiB")}
+	return Component{Name: Koordlets, Args: args, Env: memory(thrifty, "1GiB")}
 }
