@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/sandbox/pki"
 	"koordinator.sh/koord/sandbox/state"
 )
@@ -80,6 +81,12 @@ func (p Plan) All() []Component {
 		return append(components, p.kubeScheduler(), p.koordlets())
 	}
 	return append(components, p.manager(), p.scheduler(), p.koordlets())
+}
+
+// Diagnostics asks whether the API server reaches koord-manager, which explains.
+func (p Plan) Diagnostics() Probe {
+	path := "/apis/" + diagnosticsv1alpha1.GroupVersion.String()
+	return Probe{URL: loopbackURL(p.Ports.APIServer, path), CAFile: p.Bundle.CAFile, Client: p.Bundle.Client("admin")}
 }
 
 func (p Plan) program(name string) string { return filepath.Join(p.Spec.Binaries, name) }

@@ -155,7 +155,20 @@ func (b *boot) runSystem(ctx context.Context, admin *cluster.Cluster) error {
 	if err := b.awaitSystemPods(ctx, admin); err != nil {
 		return err
 	}
+	if err := b.awaitDiagnostics(ctx); err != nil {
+		return err
+	}
 	return b.colocate(ctx, admin)
+}
+
+// awaitDiagnostics waits until the API server finds who explains. In a cluster that was there before everything else is in
+// place at once, and nothing would be explained for some seconds.
+func (b *boot) awaitDiagnostics(ctx context.Context) error {
+	return b.step(ctx, "wait for the diagnostics API", func(ctx context.Context, _ func(string)) error {
+		ctx, cancel := context.WithTimeout(ctx, componentTimeout)
+		defer cancel()
+		return awaitProbe(ctx, b.plan.Diagnostics())
+	})
 }
 
 // startSystem starts those of the system's components that are processes: they need the roles and definitions that the chart

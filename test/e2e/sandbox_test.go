@@ -16,15 +16,7 @@ import (
 // that is waited for is redrawn in place.
 func TestSandboxUpInATerminal(t *testing.T) {
 	term := open(t, 100, 30)
-	t.Cleanup(func() {
-		if _, err := shared.Koordctl(context.Background(), "sandbox", "down", "--name", "bare", "--purge"); err != nil {
-			t.Error(err)
-		}
-		// The bare sandbox became the current context, and took it along.
-		if err := shared.Up(context.Background(), "--switch-context"); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { purge(t, "bare") })
 	term.types(`"$koordctl" sandbox up --name bare --kubernetes-only --nodes 0; echo "exit code $?"`)
 	waited := false
 	sandboxtest.Eventually(t, 2*time.Minute, func() error {
@@ -57,5 +49,28 @@ func TestSandboxUpInATerminal(t *testing.T) {
 	status := koordctl(t, 0, "sandbox", "status", "--name", "bare")
 	if strings.Contains(status.Stdout, "koord-") && strings.Contains(status.Stdout, "koordlets") {
 		t.Errorf("components of the system run in a bare control plane:\n%s", status.Stdout)
+	}
+}
+
+// purge removes another sandbox. It became the current context, and takes it along.
+func purge(t *testing.T, name string) {
+	t.Helper()
+	if _, err := shared.Koordctl(context.Background(), "sandbox", "down", "--name", name, "--purge"); err != nil {
+		t.Error(err)
+	}
+	if err := shared.Up(context.Background(), "--switch-context"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A sandbox that comes back finds all in place that it otherwise waits for, but for who explains.
+func TestASandboxThatComesBackExplainsAtOnce(t *testing.T) {
+	t.Cleanup(func() { purge(t, "back") })
+	koordctl(t, 0, "sandbox", "up", "--name", "back", "--nodes", "3")
+	koordctl(t, 0, "sandbox", "down", "--name", "back")
+	koordctl(t, 0, "sandbox", "up", "--name", "back", "--nodes", "3")
+	answer := koordctl(t, 0, "--context", "koord-sandbox-back", "explain", "node", "sim-0001", "batch-cpu")
+	if all := answer.Stdout + answer.Stderr; strings.Contains(all, "KOORD0004") {
+		t.Errorf("nobody explains right after the start:\n%s", all)
 	}
 }
