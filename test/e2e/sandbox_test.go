@@ -4,11 +4,14 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"koordinator.sh/koord/sandbox/control"
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
@@ -63,11 +66,17 @@ func purge(t *testing.T, name string) {
 	}
 }
 
-// A sandbox that comes back finds all in place that it otherwise waits for, but for who explains.
-func TestASandboxThatComesBackExplainsAtOnce(t *testing.T) {
+// A sandbox that was killed finds all in place that it otherwise waits for, but for who explains.
+func TestAKilledSandboxExplainsWhenItIsBack(t *testing.T) {
 	t.Cleanup(func() { purge(t, "back") })
 	koordctl(t, 0, "sandbox", "up", "--name", "back", "--nodes", "3")
-	koordctl(t, 0, "sandbox", "down", "--name", "back")
+	var status control.Status
+	if err := json.Unmarshal([]byte(koordctl(t, 0, "sandbox", "status", "--name", "back", "-o", "json").Stdout), &status); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(status.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
 	koordctl(t, 0, "sandbox", "up", "--name", "back", "--nodes", "3")
 	answer := koordctl(t, 0, "--context", "koord-sandbox-back", "explain", "node", "sim-0001", "batch-cpu")
 	if all := answer.Stdout + answer.Stderr; strings.Contains(all, "KOORD0004") {
