@@ -12,6 +12,8 @@ import (
 const (
 	DefaultNamespace     = "koordinator-system"
 	DefaultConfigMapName = "slo-controller-config"
+	// SchedulerConfigMapName is the ConfigMap with the scheduler's configuration, in the same namespace.
+	SchedulerConfigMapName = "koord-scheduler-config"
 )
 
 // Keys of the ConfigMap, with the type of their JSON document.

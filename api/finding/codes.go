@@ -39,6 +39,7 @@ const (
 	ConfigDuplicate    Code = "KOORD0211"
 	ConfigUnconverged  Code = "KOORD0212"
 	ConfigTakenOver    Code = "KOORD0213"
+	EvictionTooEarly   Code = "KOORD0214"
 )
 
 // Codes of what the node agent keeps.
@@ -195,6 +196,7 @@ const (
 	QuotaGuaranteeLacking Code = "KOORD1329"
 	QuotaProfileInvalid   Code = "KOORD1330"
 	QuotaProfileBlocked   Code = "KOORD1331"
+	QuotaParentNamespaces Code = "KOORD1332"
 )
 
 // Codes of scheduling refusals by Kubernetes' own plugins.

@@ -6,8 +6,10 @@ import (
 	"koordinator.sh/koord/api/finding"
 )
 
-// Quota is what is known of the quota that a pod names.
+// Quota is what is known of the quota that a pod asks for.
 type Quota struct {
+	// Name that the pod's label gives, or else that of the quota of its namespace.
+	Name string
 	// Exists is false for a name that no quota has.
 	Exists bool
 	// Parent is true for a quota that holds other quotas.
@@ -33,7 +35,7 @@ type Input struct {
 	Old *corev1.Pod
 	// Resize is true for an update of the resources of the pod's containers, through subresource resize.
 	Resize bool
-	// Quota that the label of the pod names; nil when it names none or nothing is known about quotas.
+	// Quota that the pod asks for; nil when it asks for none or nothing is known about quotas.
 	Quota *Quota
 	// Options apply to all pods.
 	Options Options

@@ -153,19 +153,23 @@ func (v *validation) wholeCPUs() {
 	}
 }
 
+// quota: a pod counts against the quota of its label, or else of its namespace. No update moves it to another namespace.
 func (v *validation) quota() {
-	name, quota := v.in.Pod.Labels[extension.LabelQuotaName], v.in.Quota
-	if quota == nil || name == "" || v.in.Old != nil && v.in.Old.Labels[extension.LabelQuotaName] == name {
+	label, quota := v.in.Pod.Labels[extension.LabelQuotaName], v.in.Quota
+	if quota == nil || v.in.Old != nil && v.in.Old.Labels[extension.LabelQuotaName] == label {
 		return
 	}
 	field := "labels." + extension.LabelQuotaName
+	if label == "" {
+		field = "metadata.namespace"
+	}
 	switch {
 	case !quota.Exists && v.in.Options.RequireQuota:
-		v.refuse(finding.AdmissionQuotaMissing, field, "Not found: %q", name)
+		v.refuse(finding.AdmissionQuotaMissing, field, "Not found: %q", quota.Name)
 	case !quota.Exists:
-		v.warn(finding.AdmissionQuotaMissing, field, "Not found: %q; the pod counts against the default quota", name)
+		v.warn(finding.AdmissionQuotaMissing, field, "Not found: %q; the pod counts against the default quota", quota.Name)
 	case quota.Parent && !v.in.Options.AllowParentQuota:
-		v.refuse(finding.AdmissionParentQuota, field, "Forbidden: pod can not be linked to a parentQuotaGroup,quota:%s, pod:%s", name, v.in.Pod.Name)
+		v.refuse(finding.AdmissionParentQuota, field, "Forbidden: pod can not be linked to a parentQuotaGroup,quota:%s, pod:%s", quota.Name, v.in.Pod.Name)
 	}
 }
 

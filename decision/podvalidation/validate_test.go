@@ -116,20 +116,26 @@ func TestPodsAreRefusedWithACode(t *testing.T) {
 			want: []Finding{{Code: finding.AdmissionAmountLeft, Field: "spec.containers[*].resources", Message: "the pod also requests plain cpu or memory, which counts as a service's"}},
 		},
 		{
-			name: "a quota that does not exist is a warning", in: Input{Pod: pod(quota, 0), Quota: &Quota{}},
+			name: "a quota that does not exist is a warning", in: Input{Pod: pod(quota, 0), Quota: &Quota{Name: "team"}},
 			want: []Finding{{Code: finding.AdmissionQuotaMissing, Field: "labels.quota.scheduling.koordinator.sh/name",
 				Message: `Not found: "team"; the pod counts against the default quota`}},
 		},
 		{
-			name: "a quota that must exist", in: Input{Pod: pod(quota, 0), Quota: &Quota{}, Options: Options{RequireQuota: true}},
+			name: "a quota that must exist", in: Input{Pod: pod(quota, 0), Quota: &Quota{Name: "team"}, Options: Options{RequireQuota: true}},
 			want: []Finding{{Code: finding.AdmissionQuotaMissing, Refused: true, Field: "labels.quota.scheduling.koordinator.sh/name", Message: `Not found: "team"`}},
 		},
 		{
-			name: "a quota with children", in: Input{Pod: pod(quota, 0), Quota: &Quota{Exists: true, Parent: true}},
+			name: "a quota with children", in: Input{Pod: pod(quota, 0), Quota: &Quota{Name: "team", Exists: true, Parent: true}},
 			want: []Finding{{Code: finding.AdmissionParentQuota, Refused: true, Field: "labels.quota.scheduling.koordinator.sh/name",
 				Message: "Forbidden: pod can not be linked to a parentQuotaGroup,quota:team, pod:pod"}},
 		},
-		{name: "a quota with children where that is allowed", in: Input{Pod: pod(quota, 0), Quota: &Quota{Exists: true, Parent: true}, Options: Options{AllowParentQuota: true}}},
+		{
+			name: "a quota with children, by the namespace", in: Input{Pod: pod(nil, 0), Quota: &Quota{Name: "dept", Exists: true, Parent: true}},
+			want: []Finding{{Code: finding.AdmissionParentQuota, Refused: true, Field: "metadata.namespace",
+				Message: "Forbidden: pod can not be linked to a parentQuotaGroup,quota:dept, pod:pod"}},
+		},
+		{name: "an update of a pod in such a namespace", in: Input{Old: pod(nil, 0), Pod: pod(nil, 0), Quota: &Quota{Name: "dept", Exists: true, Parent: true}}},
+		{name: "a quota with children where that is allowed", in: Input{Pod: pod(quota, 0), Quota: &Quota{Name: "team", Exists: true, Parent: true}, Options: Options{AllowParentQuota: true}}},
 		{
 			name: "mid resources of a prod pod are a warning", in: Input{Pod: pod(qos("LS"), 9500, "kubernetes.io/mid-cpu", "1")},
 			want: []Finding{{Code: finding.AdmissionTierMismatch, Field: "spec.containers[*].resources", Message: `the pod requests mid resources and its priority is "koord-prod"`}},

@@ -16,7 +16,7 @@ type Options struct {
 	// GuaranteeUsage asks the ancestors of a quota in a tree with an ID to cover a min that is raised beyond what the quota
 	// has. It stands for upstream's feature gate ElasticQuotaGuaranteeUsage.
 	GuaranteeUsage bool
-	// AllowParentPods lets quotas with pods become parents. It stands for upstream's feature gate SupportParentQuotaSubmitPod.
+	// AllowParentPods lets quotas with pods or namespaces become parents. It stands for upstream's feature gate SupportParentQuotaSubmitPod.
 	AllowParentPods bool
 }
 
@@ -110,7 +110,8 @@ func (v *Verdict) Refused() bool {
 func (v *Verdict) DependsOnOthers() bool {
 	for i := range v.Findings {
 		switch v.Findings[i].Code {
-		case finding.QuotaInvalid, finding.QuotaBuiltIn, finding.QuotaTreeImmutable, finding.QuotaMaxBelowUsed, finding.QuotaHasPods:
+		case finding.QuotaInvalid, finding.QuotaBuiltIn, finding.QuotaTreeImmutable, finding.QuotaMaxBelowUsed, finding.QuotaHasPods,
+			finding.QuotaParentNamespaces:
 			if v.Findings[i].Refused {
 				return false
 			}

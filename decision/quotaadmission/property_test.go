@@ -65,6 +65,7 @@ func (w world) creation(q *Quota) map[finding.Code]bool {
 	if taken := w.named(q.Name); taken != nil && taken.Namespace != q.Namespace {
 		out[finding.QuotaNameTaken] = true
 	}
+	out[finding.QuotaParentNamespaces] = q.IsParent && len(q.Namespaces) > 0
 	children := w.childrenOf(q.Name)
 	out[finding.QuotaHasChildren] = !q.IsParent && len(children) > 0
 	for _, o := range others {

@@ -80,3 +80,20 @@ func (v *validation) namespaces() {
 		}
 	}
 }
+
+// parentNamespaces: parents hold no pods, and so no namespaces either.
+func (v *validation) parentNamespaces() {
+	if !v.Quota.IsParent || v.Options.AllowParentPods {
+		return
+	}
+	was := v.Old != nil && v.Old.IsParent
+	for _, namespace := range v.Quota.Namespaces {
+		if !was || !slices.Contains(v.Old.Namespaces, namespace) {
+			v.refuse(finding.QuotaParentNamespaces, fieldNamespaces, "Forbidden: quota %s is a parent, to which the pods of namespace %s cannot belong", v.Quota.Name, namespace)
+			return
+		}
+	}
+	if v.Quota.Name == v.Quota.Namespace && !was {
+		v.warn(finding.QuotaParentNamespaces, fieldName, "the parent has the name of its namespace, whose pods are refused unless they name another quota")
+	}
+}

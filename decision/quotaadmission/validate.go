@@ -37,6 +37,7 @@ func Validate(in Input) Verdict {
 	v.nameTaken()
 	v.role()
 	v.namespaces()
+	v.parentNamespaces()
 	v.tree()
 	if in.Quota.belowRoot() && !in.Quota.IsParent {
 		return v.verdict

@@ -42,6 +42,8 @@ func TestRequestsAreRefusedWithACode(t *testing.T) {
 		in      Input
 		want    []finding.Code
 		wantSay string
+		// wantWarned is true when more is said than what refuses.
+		wantWarned bool
 	}{
 		{name: "a child within the min of its parent", in: Input{Quota: quota("c", "dept", "cpu=2", "cpu=9")}},
 		{name: "a child whose max exceeds that of its parent", in: Input{Quota: quota("c", "dept", "cpu=2", "cpu=900")}},
@@ -88,8 +90,16 @@ func TestRequestsAreRefusedWithACode(t *testing.T) {
 		{name: "another tree than that of the children that wait", in: Input{Quota: quota("late", "", "", "", parental, inTree("1")), Quotas: indexOf(quota("k", "late", "", ""))}, want: []finding.Code{finding.QuotaTreeMismatch}},
 		{name: "a namespace of another quota", in: Input{Quota: quota("c", "", "", "cpu=1", bound("flink", "spark"))}, want: []finding.Code{finding.QuotaNamespaceTaken}, wantSay: "namespace spark is already bound to quota b"},
 		{name: "a namespace of its own", in: Input{Old: named("b"), Quota: edited("b", bound("flink", "spark"))}},
+		{name: "a parent with a namespace", in: Input{Quota: quota("c", "", "", "cpu=1", parental, bound("batch"))}, want: []finding.Code{finding.QuotaParentNamespaces},
+			wantSay: "the pods of namespace batch cannot belong"},
+		{name: "a parent with a namespace where parents may have pods", in: Input{Quota: quota("c", "", "", "cpu=1", parental, bound("batch")), Options: Options{AllowParentPods: true}}},
+		{name: "a leaf with a namespace becomes a parent", in: Input{Old: named("b"), Quota: edited("b", parental)}, want: []finding.Code{finding.QuotaParentNamespaces}},
+		{name: "a parent that had a namespace already", in: Input{Old: quota("c", "", "", "cpu=1", parental, bound("batch")), Quota: quota("c", "", "", "cpu=2", parental, bound("batch"))}},
+		{name: "a parent that had a namespace gets one more", in: Input{Old: quota("c", "", "", "cpu=1", parental, bound("batch")), Quota: quota("c", "", "", "cpu=1", parental, bound("batch", "more"))},
+			want: []finding.Code{finding.QuotaParentNamespaces}, wantSay: "namespace more"},
+		{name: "a parent with the name of its namespace is a warning", in: Input{Quota: quota("ns", "", "", "cpu=1", parental)}, wantWarned: true, wantSay: "KOORD1332"},
 		{name: "a name of another namespace", in: Input{Quota: quota("loner", "", "", "cpu=1", func(q *Quota) { q.Namespace = "other" })}, want: []finding.Code{finding.QuotaNameTaken}},
-		{name: "an annotation that cannot be decoded is a warning", in: Input{Quota: quota("c", "", "", "cpu=1"), Undecoded: []error{errors.New("bad")}}},
+		{name: "an annotation that cannot be decoded is a warning", in: Input{Quota: quota("c", "", "", "cpu=1"), Undecoded: []error{errors.New("bad")}}, wantWarned: true},
 		{name: "the default quota as a parent of others", in: Input{Quota: quota(extension.DefaultQuotaName, "dept", "", "", parental, inTree("1"))},
 			want: []finding.Code{finding.QuotaBuiltIn, finding.QuotaBuiltIn, finding.QuotaBuiltIn}},
 		{name: "the root is created", in: Input{Quota: &Quota{Name: extension.RootQuotaName, IsParent: true}}},
@@ -116,7 +126,7 @@ func TestRequestsAreRefusedWithACode(t *testing.T) {
 			if !strings.Contains(said, test.wantSay) {
 				t.Errorf("findings lack %q:\n%s", test.wantSay, said)
 			}
-			if warned := len(verdict.Findings) > len(test.want); warned != (len(test.in.Undecoded) > 0) {
+			if warned := len(verdict.Findings) > len(test.want); warned != test.wantWarned {
 				t.Errorf("findings are\n%s", said)
 			}
 		})

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 )
 
@@ -74,24 +73,12 @@ func ReservationAgrees(reservation *schedulingv1alpha1.Reservation, pods []*core
 	return out.sorted()
 }
 
-// UsedAgrees compares the used of each quota's status with what its bound pods request, of the resources in its max. Quotas
-// above others, and those that always exist, are left out.
-func (t *Tree) UsedAgrees() []Violation {
-	var all []Violation
-	for _, quota := range t.Quotas {
-		if extension.IsBuiltInQuota(quota.Name) || quota.Labels[extension.LabelQuotaIsParent] == "true" {
-			continue
-		}
-		out := &found{invariant: CachesAgree, subject: "quota " + quota.Name}
-		used, said := t.Used(quota.Name), limitsOf(quota.Status.Used)
-		for name := range quota.Spec.Max {
-			if used[name] != said[name] {
-				out.add("its status says that %.0f of %s is used, its pods request %.0f", said[name], name, used[name])
-			}
-		}
-		all = append(all, out.sorted()...)
-	}
-	return all
+// QuotasAgree compares what was written of quotas with the pods, all as they were last seen. It holds some time after the last
+// change.
+func (w *Watcher) QuotasAgree() []Violation {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.tree().StatusesAgree()
 }
 
 // StatusesAgree compares what schedulers wrote into the statuses of reservations, quotas and PodGroups with the pods, all as
@@ -100,7 +87,7 @@ func (w *Watcher) StatusesAgree() []Violation {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	pods := slices.Collect(maps.Values(w.pods))
-	all := w.tree().UsedAgrees()
+	all := w.tree().StatusesAgree()
 	for _, reservation := range w.reservations {
 		all = append(all, ReservationAgrees(reservation, pods)...)
 	}

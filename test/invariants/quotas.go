@@ -2,7 +2,6 @@ package invariants
 
 import (
 	"math"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -79,18 +78,13 @@ func (t *Tree) Used(quota string) Limits {
 }
 
 // Limits returns what each quota may use: its max, and its runtime, which is what is left for it when all quotas get what
-// they are guaranteed. Runtime is not computed where there are trees beside the default one.
+// they are guaranteed.
 func (t *Tree) Limits() map[string]Limits {
 	limits := map[string]Limits{}
 	for _, quota := range t.Quotas {
 		limits[quota.Name] = limitsOf(quota.Spec.Max)
 	}
-	if slices.ContainsFunc(t.Quotas, func(q *schedulingsigsv1alpha1.ElasticQuota) bool {
-		return extension.IsQuotaTreeRoot(q) || q.Labels[extension.LabelQuotaTreeID] != ""
-	}) {
-		return limits
-	}
-	for name, runtime := range t.runtimes() {
+	for name, runtime := range t.runtimes(t.sums()) {
 		for resource, value := range limits[name] {
 			limits[name][resource] = math.Min(value, runtime[resource])
 		}

@@ -1,6 +1,7 @@
 package invariants
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"testing"
@@ -58,6 +59,73 @@ func TestRuntime(t *testing.T) {
 				t.Errorf("cpu (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// written makes a quota say what it does, in the order of figures: of cpu.
+func written(q *schedulingsigsv1alpha1.ElasticQuota, used string, annotations ...string) *schedulingsigsv1alpha1.ElasticQuota {
+	q.Status.Used = list("cpu", used)
+	q.Annotations = map[string]string{extension.AnnotationQuotaNonPreemptibleRequest: `{"cpu":"0"}`, extension.AnnotationQuotaNonPreemptibleUsed: `{"cpu":"0"}`}
+	for i := 0; i < len(annotations); i += 2 {
+		q.Annotations[extension.QuotaDomainPrefix+annotations[i]] = fmt.Sprintf(`{"cpu":%q}`, annotations[i+1])
+	}
+	return q
+}
+
+func TestStatusesOfQuotasFollowFromPods(t *testing.T) {
+	pods := []*corev1.Pod{podIn("a", "3", "n1"), podIn("a", "20", ""), podIn("b", "1", ""), podIn("other", "2", "n1")}
+	right := func() []*schedulingsigsv1alpha1.ElasticQuota {
+		return []*schedulingsigsv1alpha1.ElasticQuota{
+			written(quota("dept", "", "8", "16"), "3", "request", "13", "child-request", "13", "runtime", "13"),
+			written(quota("a", "dept", "4", "12"), "3", "request", "23", "child-request", "23", "runtime", "12"),
+			written(quota("b", "dept", "4", "12"), "0", "request", "1", "child-request", "1", "runtime", "1"),
+			written(quota(extension.DefaultQuotaName, "", "0", "100"), "2", "request", "2", "child-request", "2"),
+			written(quota(extension.RootQuotaName, "", "0", "0"), "5", "request", "13", "child-request", "13", "runtime", "98", "total-resource", "100"),
+		}
+	}
+	guaranteed := func() []*schedulingsigsv1alpha1.ElasticQuota {
+		quotas := right()
+		for i, amounts := range [][2]string{{"8", "8"}, {"4", "3"}, {"4", "0"}, {"2", "2"}} {
+			quotas[i].Annotations[extension.AnnotationQuotaGuaranteed] = fmt.Sprintf(`{"cpu":%q}`, amounts[0])
+			quotas[i].Annotations[extension.AnnotationQuotaAllocated] = fmt.Sprintf(`{"cpu":%q}`, amounts[1])
+		}
+		return quotas
+	}
+	violations := func(quotas []*schedulingsigsv1alpha1.ElasticQuota) []Violation {
+		return (&Tree{Quotas: quotas, Total: list("cpu", "100"), Pods: pods}).StatusesAgree()
+	}
+	for name, quotas := range map[string][]*schedulingsigsv1alpha1.ElasticQuota{"right": right(), "right with guarantees": guaranteed()} {
+		if got := violations(quotas); len(got) > 0 {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	for figure, want := range map[string]string{
+		"request": "is request, from its pods follows 13000", "child-request": "is child-request, from its pods follows 13000",
+		"runtime": "is runtime, from its pods follows 13000", "guaranteed": "is guaranteed, from its pods follows 8000",
+		"allocated": "is allocated, from its pods follows 8000",
+	} {
+		quotas := guaranteed()
+		quotas[0].Annotations[extension.QuotaDomainPrefix+figure] = `{"cpu":"9"}`
+		expect(t, violations(quotas), CachesAgree, "its status says that 9000 of cpu "+want)
+	}
+	for i, want := range []string{"quota dept", "quota a", "quota b", "quota " + extension.DefaultQuotaName, "quota " + extension.RootQuotaName} {
+		quotas := right()
+		quotas[i].Status.Used = list("cpu", "99")
+		if got := violations(quotas); len(got) != 1 || got[0].Subject != want {
+			t.Errorf("%s says that 99 are used: %v", want, got)
+		}
+	}
+}
+
+func TestTreesShareWhatTheyBring(t *testing.T) {
+	brings := quota("pool", "", "10", "10")
+	brings.Labels[extension.LabelQuotaTreeID], brings.Labels[extension.LabelQuotaIsRoot] = "t", "true"
+	brings.Annotations = map[string]string{extension.AnnotationQuotaTotalResource: `{"cpu":"10"}`}
+	tree := &Tree{Quotas: []*schedulingsigsv1alpha1.ElasticQuota{brings, quota("a", "pool", "0", "40"), quota("c", "", "0", "40")}, Total: list("cpu", "30"),
+		Pods: []*corev1.Pod{podIn("a", "50", ""), podIn("c", "50", "")}}
+	limits := tree.Limits()
+	if got := [3]float64{limits["pool"]["cpu"], limits["a"]["cpu"], limits["c"]["cpu"]}; got != [3]float64{10000, 10000, 20000} {
+		t.Errorf("pool, a and c may use %v, want 10000, 10000 and 20000", got)
 	}
 }
 

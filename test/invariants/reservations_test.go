@@ -134,7 +134,7 @@ func TestWatcherComparesStatuses(t *testing.T) {
 	p.put(t, "elasticquotas", q)
 	p.put(t, "pods", appOwner("a", "1"))
 	got := p.StatusesAgree()
-	for _, want := range []string{"pods that use it are [ns/a]", "says that 2000 of cpu is used, its pods request 1000"} {
+	for _, want := range []string{"pods that use it are [ns/a]", "says that 2000 of cpu is used, from its pods follows 1000"} {
 		expect(t, got, CachesAgree, want)
 	}
 	if nodes := p.Nodes([]string{"n1"}); len(nodes) != 1 || len(nodes[0].Pods) != 1 || !strings.Contains(nodes[0].Pods[0].Name, "a") {

@@ -13,107 +13,91 @@ import (
 type share struct {
 	name                     string
 	min, want, weight, gives float64
-	lends                    bool
+	// guaranteed is at least given where usage is guaranteed, else 0.
+	guaranteed float64
+	lends      bool
 }
 
-// runtimes divides the total from the top of the tree to its leaves, in fractions, one resource after the other.
-func (t *Tree) runtimes() map[string]Limits {
+// runtimes divides the totals from the tops of the trees to their leaves, in fractions, one resource after the other. The
+// root has what is left of the default tree's for the quotas below it.
+func (t *Tree) runtimes(all map[string]*sums) map[string]Limits {
 	runtimes := map[string]Limits{}
-	resources := map[corev1.ResourceName]bool{}
-	for _, quota := range t.Quotas {
-		for name := range quota.Spec.Max {
-			resources[name] = true
+	for id, total := range t.totals() {
+		if id == "" {
+			for _, outside := range []string{extension.DefaultQuotaName, extension.SystemQuotaName} {
+				for name, value := range all[outside].used {
+					total[name] = math.Max(0, total[name]-value)
+				}
+			}
+			runtimes[extension.RootQuotaName] = total
 		}
-	}
-	total := limitsOf(t.Total)
-	own := t.ownRequests()
-	for _, outside := range []string{extension.DefaultQuotaName, extension.SystemQuotaName} {
-		for name, value := range t.Used(outside) {
-			total[name] = math.Max(0, total[name]-value)
+		for name := range t.resources() {
+			t.divide(t.tops(id), name, total[name], all, runtimes)
 		}
-	}
-	for name := range resources {
-		t.divide(extension.RootQuotaName, name, total[name], own, runtimes)
 	}
 	return runtimes
 }
 
-// ownRequests is what the pods of each quota request, pending ones included.
-func (t *Tree) ownRequests() map[string]Limits {
-	own := map[string]Limits{}
-	for _, pod := range t.Pods {
-		quota := t.Of(pod)
-		if own[quota] == nil {
-			own[quota] = Limits{}
-		}
-		own[quota].add(requestsOf(pod))
-	}
-	return own
-}
-
-func (t *Tree) children(parent string) []*schedulingsigsv1alpha1.ElasticQuota {
-	var children []*schedulingsigsv1alpha1.ElasticQuota
+// resources are those that some quota limits or guarantees, and cpu and memory.
+func (t *Tree) resources() map[corev1.ResourceName]bool {
+	resources := map[corev1.ResourceName]bool{corev1.ResourceCPU: true, corev1.ResourceMemory: true}
 	for _, quota := range t.Quotas {
-		if extension.IsBuiltInQuota(quota.Name) {
-			continue
+		for name := range quota.Spec.Max {
+			resources[name] = true
 		}
-		above := extension.QuotaParent(quota)
-		if t.quota(above) == nil {
-			above = extension.RootQuotaName
-		}
-		if above == parent {
-			children = append(children, quota)
+		for name := range quota.Spec.Min {
+			resources[name] = true
 		}
 	}
-	return children
+	return resources
 }
 
-// limited is what a quota asks of its parent: what it and those below it request, at least min where it does not lend, at
-// most max.
-func (t *Tree) limited(quota *schedulingsigsv1alpha1.ElasticQuota, name corev1.ResourceName, own map[string]Limits) float64 {
-	request := own[quota.Name][name]
-	for _, child := range t.children(quota.Name) {
-		request += t.limited(child, name, own)
-	}
-	if !extension.IsQuotaLendingAllowed(quota) {
-		request = math.Max(request, limitsOf(quota.Spec.Min)[name])
-	}
-	if _, bounded := quota.Spec.Max[name]; bounded {
-		request = math.Min(request, limitsOf(quota.Spec.Max)[name])
-	}
-	return request
-}
-
-func (t *Tree) divide(parent string, name corev1.ResourceName, total float64, own map[string]Limits, runtimes map[string]Limits) {
+func (t *Tree) divide(siblings []*schedulingsigsv1alpha1.ElasticQuota, name corev1.ResourceName, total float64, all map[string]*sums, runtimes map[string]Limits) {
 	var shares []*share
-	guaranteed := 0.0
-	for _, quota := range t.children(parent) {
-		minimum := limitsOf(quota.Spec.Min)[name]
-		guaranteed += minimum
-		shares = append(shares, &share{
-			name: quota.Name, min: minimum, want: t.limited(quota, name, own), lends: extension.IsQuotaLendingAllowed(quota),
-			weight: limitsOf(extension.QuotaSharedWeight(quota.Annotations, quota.Spec.Max))[name],
-		})
+	mins, guarantees := 0.0, t.guaranteesUsage()
+	for _, quota := range siblings {
+		s := &share{
+			name: quota.Name, min: limitsOf(quota.Spec.Min)[name], want: all[quota.Name].limited[name], lends: extension.IsQuotaLendingAllowed(quota),
+		}
+		if _, limited := quota.Spec.Max[name]; limited {
+			s.weight = limitsOf(extension.QuotaSharedWeight(quota.Annotations, quota.Spec.Max))[name]
+		}
+		if guarantees {
+			s.guaranteed = all[quota.Name].guaranteed[name]
+		}
+		mins += s.min
+		shares = append(shares, s)
 	}
-	fill(shares, total, guaranteed)
-	for _, s := range shares {
+	fill(shares, total, mins)
+	for i, s := range shares {
 		if runtimes[s.name] == nil {
 			runtimes[s.name] = Limits{}
 		}
 		runtimes[s.name][name] = s.gives
-		t.divide(s.name, name, s.gives, own, runtimes)
+		t.divide(t.children(siblings[i]), name, s.gives, all, runtimes)
 	}
 }
 
-// fill gives everyone min, or what it wants if that is less and it lends, and pours the rest by weight into those that
+// guaranteesUsage tells whether quotas are guaranteed what they use: then a scheduler writes what they are guaranteed.
+func (t *Tree) guaranteesUsage() bool {
+	for _, quota := range t.Quotas {
+		if _, says := quota.Annotations[extension.AnnotationQuotaGuaranteed]; says {
+			return true
+		}
+	}
+	return false
+}
+
+// fill gives everyone min, scaled where mins add up to more than there is, or what it wants if that is less and it lends, and pours the rest by weight into those that
 // want more, until they have enough or nothing is left.
-func fill(shares []*share, total, guaranteed float64) {
+func fill(shares []*share, total, mins float64) {
 	left := total
 	for _, s := range shares {
 		floor := s.min
-		if guaranteed > total {
-			floor = total * s.min / guaranteed
+		if mins > total {
+			floor = total * s.min / mins
 		}
+		floor = math.Max(floor, s.guaranteed)
 		s.gives = floor
 		if s.lends {
 			s.gives = math.Min(floor, s.want)

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -24,6 +25,7 @@ type knowledge map[string]any
 // compare holds what the leader knows against the API server, and against what a scheduler knows that has just been started.
 // The world must be calm.
 func (w *world) compare() {
+	w.compareQuotas()
 	live := w.knowledge(w.live)
 	w.differ("the leader knows what is not so", w.listed(), w.seenBy(w.live))
 	w.note("scheduler %s is stopped", w.live.client)
@@ -35,6 +37,20 @@ func (w *world) compare() {
 	w.flush()
 	w.differ("a new scheduler knows what is not so", w.listed(), w.seenBy(w.live))
 	w.differ("a new scheduler knows something else than the one before it", w.knowledge(w.live), live)
+}
+
+// compareQuotas holds what the leader wrote of quotas against the pods. What users wrote over is put right now and then.
+func (w *world) compareQuotas() {
+	for began := time.Now(); w.exhaust(); w.pass(20 * time.Second) {
+		violations := w.watcher.QuotasAgree()
+		if len(violations) > 0 && time.Since(began) < 3*time.Minute {
+			continue
+		}
+		for _, violation := range violations {
+			w.problem("%s", violation)
+		}
+		return
+	}
 }
 
 func (w *world) differ(what string, want, got knowledge) {

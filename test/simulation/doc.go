@@ -19,8 +19,8 @@
 // every step of the seed lets begin anew. The test runs a child of itself for each processor.
 //
 // At the end of a seed all faults end. When nothing gets a place any more, and no pod keeps one while it waits for the rest of
-// its gang, what the scheduler knows is held against the API server, and against what a scheduler knows that has just been
-// started (I14, I15).
+// its gang, what the scheduler wrote of quotas is held against the pods, and what it knows against the API server and against
+// what a scheduler knows that has just been started (I14, I15).
 //
 //	go test ./test/simulation                          # 1,000 seeds
 //	go test ./test/simulation -seeds 100000            # a night's worth; -from begins at another seed, -steps makes them longer

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -8,6 +9,8 @@ import (
 type kind struct {
 	group, version, resource, name string
 	namespaced                     bool
+	// whole objects are written with their status.
+	whole bool
 }
 
 func (k kind) apiVersion() string {
@@ -43,8 +46,8 @@ scheduling.koordinator.sh/v1alpha1 devices Device
 scheduling.koordinator.sh/v1alpha1 clusternetworktopologies ClusterNetworkTopology
 slo.koordinator.sh/v1alpha1 nodemetrics NodeMetric
 topology.node.k8s.io/v1alpha1 noderesourcetopologies NodeResourceTopology
-scheduling.sigs.k8s.io/v1alpha1 elasticquotas ElasticQuota namespaced
-scheduling.sigs.k8s.io/v1alpha1 podgroups PodGroup namespaced
+scheduling.sigs.k8s.io/v1alpha1 elasticquotas ElasticQuota namespaced whole
+scheduling.sigs.k8s.io/v1alpha1 podgroups PodGroup namespaced whole
 `)
 
 func kindsOf(table string) map[string]kind {
@@ -58,7 +61,8 @@ func kindsOf(table string) map[string]kind {
 		if !grouped {
 			group, version = "", words[0]
 		}
-		kinds[group+"/"+words[1]] = kind{group: group, version: version, resource: words[1], name: words[2], namespaced: len(words) > 3}
+		kinds[group+"/"+words[1]] = kind{group: group, version: version, resource: words[1], name: words[2],
+			namespaced: slices.Contains(words, "namespaced"), whole: slices.Contains(words, "whole")}
 	}
 	return kinds
 }

@@ -81,7 +81,8 @@ func (s *store) delete(c *call, before *object) answer {
 	return answer{code: http.StatusOK, body: before.encoded}
 }
 
-// update takes a whole object or a patch of one, as far as it may be changed at this place: the status is a place of its own.
+// update takes a whole object or a patch of one, as far as it may be changed at this place: the status is a
+// place of its own, unless the kind has none.
 func (s *store) update(c *call, before *object) answer {
 	after, err := c.apply(before)
 	if err != nil {
@@ -95,12 +96,15 @@ func (s *store) update(c *call, before *object) answer {
 		return conflict(c, "the object has been modified")
 	}
 	next := copied(before.content)
-	if c.target.subresource == "status" {
+	switch {
+	case before.kind.whole:
+		next = after
+	case c.target.subresource == "status":
 		next["status"] = after["status"]
 		if after["status"] == nil {
 			delete(next, "status")
 		}
-	} else {
+	default:
 		status := next["status"]
 		next = after
 		if delete(next, "status"); status != nil {

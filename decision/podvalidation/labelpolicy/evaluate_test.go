@@ -195,7 +195,7 @@ func TestAnUpdateThatTheWebhookWouldRefuseIsRefusedByThePolicy(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		old, pod := drawPod(rt), drawPod(rt)
 		pod.Spec = old.Spec
-		quota := &podvalidation.Quota{Exists: rapid.Bool().Draw(rt, "exists"), Parent: rapid.Bool().Draw(rt, "parent")}
+		quota := &podvalidation.Quota{Name: "team", Exists: rapid.Bool().Draw(rt, "exists"), Parent: rapid.Bool().Draw(rt, "parent")}
 		in := podvalidation.Input{Pod: pod, Old: old, Quota: quota, Options: podvalidation.Options{RequireQuota: true}}
 		if want, got := podvalidation.Refused(podvalidation.Validate(in)), len(texts(t, v, pod, old)) > 0; want != got {
 			rt.Fatalf("the webhook refuses: %v, the policy: %v", want, got)

@@ -2,19 +2,23 @@ package gangs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic/fake"
 	kubefake "k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 	fcache "k8s.io/client-go/tools/cache/testing"
 
@@ -258,6 +262,10 @@ func TestStatusesAreWritten(t *testing.T) {
 	ended := newPod("a", 5, "n")
 	ended.Status.Phase = corev1.PodSucceeded
 	objects, client := fake.NewSimpleDynamicClient(scheme, group), kubefake.NewClientset(ended)
+	var refused atomic.Bool
+	objects.PrependReactor("patch", "podgroups", func(clienttesting.Action) (bool, runtime.Object, error) { // the first write
+		return !refused.Swap(true), nil, apierrors.NewConflict(Kind.Resource.GroupResource(), "a", errors.New("too many writers"))
+	})
 	statuses, err := NewStatuses(r.State, objects, client, 2)
 	if err != nil {
 		t.Fatal(err)

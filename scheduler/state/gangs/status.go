@@ -113,7 +113,7 @@ func (s *Statuses) write(ctx context.Context, key gang.Key) error {
 		return fmt.Errorf("encode the status of PodGroup %s: %w", key, err)
 	}
 	_, err = s.objects.Resource(Kind.Resource).Namespace(key.Namespace).Patch(ctx, key.Name, types.MergePatchType, patch, metav1.PatchOptions{})
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+	if err != nil && !apierrors.IsNotFound(err) { // a conflict may be that of too many writers, too
 		return fmt.Errorf("write the status of PodGroup %s: %w", key, err)
 	}
 	return nil

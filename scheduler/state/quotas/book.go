@@ -22,8 +22,8 @@ type book struct {
 	forest  *quota.Forest
 	// replant is true when entries or options no longer make the forest.
 	replant bool
-	// namesakes and listed tell the quota of a namespace: the one with its name in it, or the one that lists it.
-	namesakes, listed map[string]string
+	// belonging tells the quotas of pods.
+	belonging quota.Belonging
 
 	// pods are replaced, never changed, so that a fork can share them.
 	pods roster
@@ -97,7 +97,7 @@ func (b *book) plant() {
 		specs = append(specs, entry.spec)
 	}
 	b.forest, b.replant, b.total = quota.Plant(b.options, specs), false, nil
-	b.index(specs)
+	b.belonging = quota.BelongingTo(specs)
 	var moves []*holding
 	for pod := range b.pods.all {
 		if quota := b.quotaOf(pod.pod); quota != pod.quota {
@@ -112,34 +112,9 @@ func (b *book) plant() {
 	}
 }
 
-func (b *book) index(specs []*quota.Spec) {
-	b.namesakes, b.listed = map[string]string{}, map[string]string{}
-	for _, spec := range specs {
-		if spec.Name == spec.Namespace {
-			b.namesakes[spec.Namespace] = spec.Name
-		}
-		for _, namespace := range spec.Namespaces {
-			if first, claimed := b.listed[namespace]; !claimed || spec.Name < first {
-				b.listed[namespace] = spec.Name
-			}
-		}
-	}
-}
-
-// quotaOf names the quota of a pod: the one that its label names, the one with the name of its namespace, the one that lists
-// the namespace. Without any of them, and when the quota does not exist, it is the default quota.
+// quotaOf names the quota that a pod counts against.
 func (b *book) quotaOf(pod *corev1.Pod) string {
-	name := pod.Labels[extension.LabelQuotaName]
-	if name == "" {
-		name = b.namesakes[pod.Namespace]
-	}
-	if name == "" {
-		name = b.listed[pod.Namespace]
-	}
-	if name == "" || b.forest.Tree(name) == nil {
-		return extension.DefaultQuotaName
-	}
-	return name
+	return b.belonging.Of(pod, func(name string) bool { return b.forest.Tree(name) != nil })
 }
 
 // observe takes over what the cluster says of a pod.

@@ -167,6 +167,39 @@ func TestStatusIsWrittenOnceAndWhenItChanges(t *testing.T) {
 	}
 }
 
+func TestWhatUsageGuaranteesIsWrittenAsLongAsItDoes(t *testing.T) {
+	dept, team := newQuota("dept", "5", "20"), newQuota("team", "2", "8")
+	dept.Labels = map[string]string{extension.LabelQuotaIsParent: "true"}
+	team.Labels = map[string]string{extension.LabelQuotaParent: "dept"}
+	spare := newQuota("spare", "4", "8")
+	spare.Labels = team.Labels
+	pods := []runtime.Object{newPod("a", "3", "team", 0), pending(newPod("b", "1", "team", 0))}
+	// Team is guaranteed the 3 that it uses, spare its min, and dept both of them.
+	want := map[string][2]any{"dept": {`{"cpu":"7"}`, `{"cpu":"7"}`}, "team": {`{"cpu":"3"}`, `{"cpu":"3"}`}, "spare": {`{"cpu":"4"}`, `{"cpu":"0"}`}}
+	written := func(r *rig) map[string][2]any {
+		r.write()
+		found := map[string][2]any{}
+		for name, patch := range r.patches() {
+			annotations := patch["metadata"].(map[string]any)["annotations"].(map[string]any)
+			guaranteed, says := annotations[extension.AnnotationQuotaGuaranteed]
+			allocated, saysToo := annotations[extension.AnnotationQuotaAllocated]
+			if says && saysToo && name != extension.DefaultQuotaName && name != extension.SystemQuotaName {
+				found[name] = [2]any{guaranteed, allocated}
+			}
+		}
+		return found
+	}
+	on := newRig(t, `{"guaranteeUsage":true}`, append(pods, newNode("20"), dept, team, spare)...)
+	if diff := cmp.Diff(want, written(on)); diff != "" {
+		t.Errorf("guaranteed and allocated (-want +got):\n%s", diff)
+	}
+	team.Annotations = map[string]string{extension.AnnotationQuotaGuaranteed: `{"cpu":"3"}`, extension.AnnotationQuotaAllocated: `{"cpu":"3"}`}
+	off := newRig(t, "", append(pods, newNode("20"), dept, team, spare)...)
+	if diff := cmp.Diff(map[string][2]any{"team": {nil, nil}}, written(off)); diff != "" {
+		t.Errorf("guaranteed and allocated when usage guarantees nothing any more (-want +got):\n%s", diff)
+	}
+}
+
 func (r *rig) eventually(what string, condition func() bool) {
 	r.t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); !condition(); time.Sleep(time.Millisecond) {

@@ -80,7 +80,7 @@ func (c *Controller) writeRoot(ctx context.Context, compare bool, known map[stri
 
 // write patches one object, if it says anything else.
 func (c *Controller) write(ctx context.Context, object *schedulingsigsv1alpha1.ElasticQuota, status quota.Status) error {
-	annotations, err := annotationsOf(status)
+	annotations, err := annotationsOf(object, status)
 	if err != nil {
 		return fmt.Errorf("encode the status of quota %s/%s: %w", object.Namespace, object.Name, err)
 	}
@@ -104,9 +104,15 @@ func (c *Controller) write(ctx context.Context, object *schedulingsigsv1alpha1.E
 	return nil
 }
 
-// annotationsOf a status, as upstream names them.
-func annotationsOf(status quota.Status) (map[string]string, error) {
-	annotations := map[string]string{}
+// annotationsOf a status, as upstream names them. What was guaranteed as long as usage was is removed from the object, for
+// admission would keep to it.
+func annotationsOf(object *schedulingsigsv1alpha1.ElasticQuota, status quota.Status) (map[string]any, error) {
+	annotations := map[string]any{}
+	for _, key := range []string{extension.AnnotationQuotaGuaranteed, extension.AnnotationQuotaAllocated} {
+		if _, says := object.Annotations[key]; says {
+			annotations[key] = nil
+		}
+	}
 	for key, amounts := range map[string]quota.Amounts{
 		extension.AnnotationQuotaRuntime: status.Runtime, extension.AnnotationQuotaRequest: status.Request, extension.AnnotationQuotaChildRequest: status.ChildRequest,
 		extension.AnnotationQuotaNonPreemptibleRequest: status.NonPreemptibleRequest, extension.AnnotationQuotaNonPreemptibleUsed: status.NonPreemptibleUsed,
@@ -125,9 +131,9 @@ func annotationsOf(status quota.Status) (map[string]string, error) {
 	return annotations, nil
 }
 
-func upToDate(object *schedulingsigsv1alpha1.ElasticQuota, annotations map[string]string, status quota.Status) bool {
+func upToDate(object *schedulingsigsv1alpha1.ElasticQuota, annotations map[string]any, status quota.Status) bool {
 	for key, value := range annotations {
-		if object.Annotations[key] != value {
+		if said, says := object.Annotations[key]; !says || value != said {
 			return false
 		}
 	}
