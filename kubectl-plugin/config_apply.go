@@ -31,10 +31,8 @@ func newConfigApplyCommand(s *session) *cobra.Command {
 			if proposal.file == "" {
 				return usage("--filename is required")
 			}
-			if proposal.file == "-" && !o.yes && o.dryRun == "none" {
-				return usage("a file from standard input needs --yes, for nobody can answer there")
-			}
-			if err := o.complete(s); err != nil {
+			o.inputTaken = proposal.file == "-"
+			if err := o.complete(); err != nil {
 				return err
 			}
 			return applyProposal(cmd.Context(), s, o, proposal, causeOf(s, cmd, []string{"-f", proposal.file}))

@@ -2,6 +2,7 @@ package kubectlplugin
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,8 @@ type changeFlags struct {
 	yes            bool
 	dryRun         string
 	forceConflicts bool
+	// inputTaken says that standard input holds a file, so that no answer can come from there.
+	inputTaken bool
 }
 
 func (o *changeFlags) addFlags(cmd *cobra.Command) {
@@ -36,14 +39,24 @@ func (o *changeFlags) addFlags(cmd *cobra.Command) {
 	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions([]string{"none", "server"}, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-func (o *changeFlags) complete(s *session) error {
+func (o *changeFlags) complete() error {
 	if o.dryRun != "none" && o.dryRun != "server" {
 		return usage("--dry-run %q: must be none or server", o.dryRun)
 	}
-	if !o.yes && o.dryRun == "none" && !s.Terminal.Input {
+	return o.output.complete()
+}
+
+// answerable says whether the question before writing, if there is one, can be answered.
+func (o *changeFlags) answerable(s *session) error {
+	switch {
+	case o.yes || o.dryRun != "none":
+		return nil
+	case o.inputTaken:
+		return usage("a file from standard input needs --yes, for nobody can answer there")
+	case !s.Terminal.Input:
 		return finding.Wrap(usage("standard input is no terminal, so nobody can be asked"), finding.InvalidArgument, "--yes writes without asking")
 	}
-	return o.output.complete()
+	return nil
 }
 
 // change is a configuration on its way into the cluster.
@@ -70,14 +83,17 @@ func inForce(data, lastGood map[string]string) layering.Config {
 // commit checks a change, shows its plan, asks, and writes it.
 func (o *changeFlags) commit(ctx context.Context, s *session, configurator source.Configurator, c change) error {
 	if maps.Equal(c.data, c.current.Data) && c.current.Exists {
-		lineTo(s.Streams.Out, "%s unchanged", configMapName(c.current))
-		return nil
+		return o.unchanged(ctx, s, configurator, c)
+	}
+	if err := o.answerable(s); err != nil {
+		// Errors are said first, because an answer would not help against them. Making the plan would be in vain.
+		return cmp.Or(refuse(s, c, judged(c.current, c.data, nil)), err)
 	}
 	made, err := makePlan(ctx, s, configurator, c)
 	if err != nil {
 		return err
 	}
-	if err := refuse(s, c, made); err != nil {
+	if err := refuse(s, c, made.found); err != nil {
 		return err
 	}
 	if o.text() {
@@ -90,7 +106,7 @@ func (o *changeFlags) commit(ctx context.Context, s *session, configurator sourc
 	}
 	if o.dryRun == "none" && !o.yes {
 		if agreed, err := s.ask("Write this to " + configMapName(c.current) + "?"); err != nil || !agreed {
-			return cmpError(err, errors.New("nothing was written"))
+			return cmp.Or(err, errors.New("nothing was written"))
 		}
 	}
 	applied, err := o.write(ctx, s, configurator, c)
@@ -100,17 +116,26 @@ func (o *changeFlags) commit(ctx context.Context, s *session, configurator sourc
 	return o.report(s, made, applied)
 }
 
-func cmpError(first, second error) error {
-	if first != nil {
-		return first
+// unchanged says that there is nothing to write. A program gets the plan as of any change, without what was applied.
+func (o *changeFlags) unchanged(ctx context.Context, s *session, configurator source.Configurator, c change) error {
+	if o.text() {
+		lineTo(s.Streams.Out, "%s unchanged", configMapName(c.current))
+		return nil
 	}
-	return second
+	made, err := makePlan(ctx, s, configurator, c)
+	if err != nil {
+		return err
+	}
+	if err := incomplete(s, made.missing, false); err != nil {
+		return err
+	}
+	return o.report(s, made, nil)
 }
 
 // refuse keeps errors out of the cluster. What is wrong already and stays so is told with the plan.
-func refuse(s *session, c change, made *madePlan) error {
+func refuse(s *session, c change, found []decision.Finding) error {
 	var errs []decision.Finding
-	for _, f := range made.found {
+	for _, f := range found {
 		if f.Rejects() && c.data[f.Key] != c.current.Data[f.Key] {
 			errs = append(errs, f)
 		}

@@ -33,7 +33,10 @@ func newConfigEditCommand(s *session) *cobra.Command {
 		Example: fmt.Sprintf("  # With another editor\n  KUBE_EDITOR=nano %[1]s config edit", s.Name),
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.complete(s); err != nil {
+			if err := o.complete(); err != nil {
+				return err
+			}
+			if err := o.answerable(s); err != nil {
 				return err
 			}
 			return runConfigEdit(cmd.Context(), s, o, causeOf(s, cmd, nil))

@@ -176,7 +176,7 @@ func makePlan(ctx context.Context, s *session, configurator source.Configurator,
 	before := inForce(c.current.Data, c.current.LastGood)
 	in := configplan.Input{
 		Old: before, New: inForce(c.data, before.Data()), Nodes: impact.Nodes, Pods: impact.Pods, Metrics: impact.Metrics,
-		Quotas: impact.Quotas, Features: c.current.Features, Now: s.Clock.Now(),
+		Quotas: impact.Quotas, QuotaArgs: c.current.ElasticQuota, Features: c.current.Features, Now: s.Clock.Now(),
 	}
 	if impact.KnowsSLOs {
 		// None at all is known too, and then every node lacks its own.

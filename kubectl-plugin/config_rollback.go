@@ -27,7 +27,7 @@ func newConfigRollbackCommand(s *session) *cobra.Command {
 		Example: fmt.Sprintf(configRollbackExamples, s.Name),
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.complete(s); err != nil {
+			if err := o.complete(); err != nil {
 				return err
 			}
 			configurator, err := s.configurator()

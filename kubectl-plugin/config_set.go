@@ -25,7 +25,7 @@ func newConfigSetCommand(s *session) *cobra.Command {
 		Args:              atLeastOne("KEY.PATH=VALUE"),
 		ValidArgsFunction: completeKeyPaths(true, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(s); err != nil {
+			if err := o.complete(); err != nil {
 				return err
 			}
 			return o.change(cmd.Context(), s, causeOf(s, cmd, args), func(data map[string]string) (map[string]string, error) {

@@ -1,146 +1,23 @@
 package kubectlplugin
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/yaml"
 
-	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
-	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/layering"
+	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/decision/quota"
 	"koordinator.sh/koord/source"
 )
-
-// cabinet is a cluster whose configuration is kept in memory.
-type cabinet struct {
-	source.Source
-	current   source.Configuration
-	revisions []source.Revision
-	impact    source.Impact
-	// writes counts what was stored; refuse is answered to every write.
-	writes int
-	// cpus of the nodes.
-	cpus   map[string]*extension.CPUBasicInfo
-	refuse error
-	// unkept is answered when a revision is to be kept.
-	unkept error
-}
-
-var _ source.Configurator = (*cabinet)(nil)
-
-func (c *cabinet) Describe(context.Context) (source.Cluster, error) {
-	return source.Cluster{User: "eve"}, nil
-}
-
-func (c *cabinet) Configuration(context.Context, string) (*source.Configuration, error) {
-	out := c.current
-	out.Namespace, out.Name, out.Data = "koordinator-system", "slo-controller-config", maps.Clone(c.current.Data)
-	return &out, nil
-}
-
-func (c *cabinet) ConfigurationNodes(context.Context) ([]corev1.Node, error) {
-	return c.impact.Nodes, nil
-}
-
-func (c *cabinet) CPUs(context.Context) (map[string]*extension.CPUBasicInfo, error) {
-	return c.cpus, nil
-}
-
-func (c *cabinet) Impact(context.Context) (*source.Impact, error) { return &c.impact, nil }
-
-func (c *cabinet) WriteConfiguration(_ context.Context, write source.ConfigurationWrite) (*source.Configuration, error) {
-	if c.refuse != nil && !write.Force {
-		return nil, c.refuse
-	}
-	out := *write.Base
-	out.Data, out.Exists, out.ResourceVersion = write.Data, true, fmt.Sprint(100+c.writes)
-	if !write.DryRun {
-		c.writes++
-		c.current = out
-	}
-	return &out, nil
-}
-
-func (c *cabinet) Revisions(context.Context, string) ([]source.Revision, error) {
-	return c.revisions, nil
-}
-
-func (c *cabinet) KeepRevision(_ context.Context, _ string, revision source.Revision) (source.Revision, error) {
-	if c.unkept != nil {
-		return revision, c.unkept
-	}
-	revision.Data = maps.Clone(revision.Data)
-	revision.Number, revision.Time = int64(len(c.revisions)+1), testNow.Add(-time.Minute)
-	c.revisions = append(c.revisions, revision)
-	return revision, nil
-}
-
-const cabinetColocation = `{
-  "enable": true,
-  "cpuReclaimThresholdPercent": 60,
-  "nodeConfigs": [
-    {"name": "gold", "nodeSelector": {"matchLabels": {"pool": "gold"}}, "cpuReclaimThresholdPercent": 40}
-  ]
-}`
-
-// newCabinet is three measured nodes with a configuration that has been changed once.
-func newCabinet() *cabinet {
-	base := cluster()
-	batch := base.Pods[1]
-	batch.Status.QOSClass = corev1.PodQOSBestEffort
-	gold := makeNode("worker-3")
-	gold.Labels = map[string]string{"pool": "gold"}
-	c := &cabinet{
-		current: source.Configuration{Exists: true, ResourceVersion: "7", Data: map[string]string{
-			"colocation-config":         cabinetColocation,
-			"resource-threshold-config": `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 97}}`,
-		}},
-		impact: source.Impact{
-			Nodes: []corev1.Node{makeNode("worker-1"), makeNode("worker-2"), gold}, Pods: []corev1.Pod{base.Pods[0], batch}, KnowsSLOs: true,
-			Metrics: []slov1alpha1.NodeMetric{
-				makeMetric("worker-1", 42*time.Second, "12", "20Gi",
-					&slov1alpha1.PodMetricInfo{Namespace: "shop", Name: "web-0", PodUsage: slov1alpha1.ResourceMap{ResourceList: list("cpu", "4", "memory", "3Gi")}},
-					&slov1alpha1.PodMetricInfo{Namespace: "spark", Name: "executor-1", PodUsage: slov1alpha1.ResourceMap{ResourceList: list("cpu", "6", "memory", "3Gi")}}),
-				makeMetric("worker-2", 30*time.Second, "10", "20Gi"), makeMetric("worker-3", 30*time.Second, "5", "20Gi"),
-			},
-		},
-	}
-	config, _ := layering.Parse(c.current.Data)
-	for i := range c.impact.Nodes {
-		slo := slov1alpha1.NodeSLO{Spec: config.NodeSLOSpec(&c.impact.Nodes[i])}
-		slo.Name = c.impact.Nodes[i].Name
-		c.impact.SLOs = append(c.impact.SLOs, slo)
-	}
-	return c
-}
-
-func with(c *cabinet, edit ...func(*Options)) func(*Options) {
-	return func(o *Options) {
-		o.Connect = func(clientcmd.ClientConfig, Connection) (source.Source, error) { return c, nil }
-		for _, e := range edit {
-			e(o)
-		}
-	}
-}
-
-// answering is a person at the terminal who types a line.
-func answering(line string) func(*Options) {
-	return func(o *Options) {
-		o.Streams.In = strings.NewReader(line)
-		o.Terminal.Input = true
-	}
-}
 
 const newConfig = `apiVersion: v1
 kind: ConfigMap
@@ -316,6 +193,42 @@ func TestConfigAsksFirst(t *testing.T) {
 	}
 }
 
+// TestConfigSaysWhatIsWrongBeforeItAsksForYes: with --yes a change with an error would fail too, so that the error is what
+// a script has to know.
+func TestConfigSaysWhatIsWrongBeforeItAsksForYes(t *testing.T) {
+	bad := writeFile(t, "bad.yaml", badConfig)
+	tests := map[string]struct {
+		line, in string
+		want     string
+		wantCode int
+	}{
+		"an unknown key":            {"config set foo.bar=1", "", `unknown key "foo"`, ExitUsage},
+		"an unknown key to unset":   {"config unset foo.bar", "", `unknown key "foo"`, ExitUsage},
+		"a value that is no JSON":   {"config set colocation-config.nodeConfigs=[1", "", `"[1" is not valid JSON`, ExitError},
+		"a value of another kind":   {"config set colocation-config.enable=maybe", "", "KOORD0201", ExitError},
+		"a value out of range":      {"config set colocation-config.degradeTimeMinutes=0", "", "KOORD0203", ExitError},
+		"a value that is not set":   {"config unset colocation-config.degradeTimeMinutes", "", "is not set", ExitError},
+		"a file with errors":        {"config apply -f " + bad, "", "KOORD0203", ExitError},
+		"the same from a pipe":      {"config apply -f -", badConfig, "KOORD0203", ExitError},
+		"a file that is not there":  {"config apply -f none.yaml", "", "none.yaml", ExitError},
+		"a revision that is not":    {"config rollback --to 9", "", "revision 9 is not kept", ExitError},
+		"a change without an error": {"config set colocation-config.enable=false", "", "--yes writes without asking", ExitUsage},
+		"a good file from a pipe":   {"config apply -f -", newConfig, "needs --yes", ExitUsage},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := newCabinet()
+			got := run(t, cluster(), tc.line, with(c, func(o *Options) { o.Streams.In = strings.NewReader(tc.in) }))
+			if got.code != tc.wantCode || !strings.Contains(got.stderr, tc.want) || c.writes != 0 || len(c.revisions) != 0 {
+				t.Errorf("exit code %d, %d writes:\n%s", got.code, c.writes, got.stderr)
+			}
+			if said := strings.Contains(got.stderr, "--yes"); said != (tc.wantCode == ExitUsage && !strings.Contains(tc.want, "unknown")) {
+				t.Errorf("speaks of --yes: %t\n%s", said, got.stderr)
+			}
+		})
+	}
+}
+
 func TestConfigNeverWritesWhatItShouldNot(t *testing.T) {
 	taken := finding.Wrap(errors.New("kept by argocd"), finding.ConfigTakenOver, "--force-conflicts")
 	tests := map[string]struct {
@@ -407,8 +320,11 @@ func dataOrNone(text string) (map[string]string, error) {
 }
 
 func TestConfigAnswersAreObjects(t *testing.T) {
-	c := newCabinet()
-	c.revisions = []source.Revision{{Number: 1, Data: c.current.Data}}
+	same, err := json.Marshal(newCabinet().current.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := writeFile(t, "same.json", string(same))
 	for line, wantKind := range map[string]string{
 		"config get":  "ConfigSettingList",
 		"config lint": "ConfigFindingList",
@@ -417,9 +333,13 @@ func TestConfigAnswersAreObjects(t *testing.T) {
 		"config history":                                  "ConfigRevisionList",
 		"config explain system-config":                    "ConfigFieldList",
 		"config set colocation-config.enable=false --yes": "ConfigPlanNodeList",
+		"config apply --yes -f " + file:                   "ConfigPlanNodeList",
+		"config apply -f " + file:                         "ConfigPlanNodeList",
 	} {
 		t.Run(line, func(t *testing.T) {
 			for _, format := range []string{"json", "yaml", "jsonpath={.kind}"} {
+				c := newCabinet()
+				c.revisions = []source.Revision{{Number: 1, Data: c.current.Data}}
 				got := run(t, cluster(), line+" -o "+format, with(c))
 				if got.stdout == "" {
 					t.Fatalf("%s: %s", format, got.stderr)
@@ -428,15 +348,45 @@ func TestConfigAnswersAreObjects(t *testing.T) {
 					APIVersion, Kind string
 					Items            *[]struct{ Kind string }
 				}
-				if format != "json" {
+				if strings.HasPrefix(format, "jsonpath") {
+					if got.stdout != wantKind {
+						t.Errorf("kind %q", got.stdout)
+					}
 					continue
 				}
-				if err := json.Unmarshal([]byte(got.stdout), &object); err != nil {
+				if err := yaml.Unmarshal([]byte(got.stdout), &object); err != nil {
 					t.Fatal(err)
 				}
 				if object.Kind != wantKind || object.APIVersion != "diagnostics.koordinator.sh/v1alpha1" || object.Items == nil {
 					t.Errorf("got %+v", object)
 				}
+			}
+		})
+	}
+}
+
+// TestConfigPlanSharesQuotasAsTheSchedulerDoes: by the arguments that the scheduler's configuration gives.
+func TestConfigPlanSharesQuotasAsTheSchedulerDoes(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args     *quota.Args
+		wantSaid bool
+	}{
+		"by default mins are scaled down": {nil, true},
+		"unless the scheduler does not":   {&quota.Args{EnableMinQuotaScale: new(false)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCabinet()
+			if c.current.ElasticQuota = tc.args; tc.args != nil {
+				quota.SetDefaults(tc.args)
+			}
+			etl := schedulingsigsv1alpha1.ElasticQuota{ObjectMeta: metav1.ObjectMeta{Namespace: "spark", Name: "spark"}}
+			etl.Spec.Min, etl.Spec.Max = list("kubernetes.io/batch-cpu", "900000"), list("kubernetes.io/batch-cpu", "900000")
+			c.impact.Quotas = []schedulingsigsv1alpha1.ElasticQuota{etl}
+			waiting := makePod("spark", "executor-2", "", list("kubernetes.io/batch-cpu", "900000"))
+			c.impact.Pods = append(c.impact.Pods, waiting)
+			got := run(t, cluster(), "config plan colocation-config.cpuReclaimThresholdPercent=70", with(c))
+			if said := strings.Contains(got.stdout, "1 quota with another share"); said != tc.wantSaid {
+				t.Errorf("a quota changes: %t\n%s%s", said, got.stdout, got.stderr)
 			}
 		})
 	}

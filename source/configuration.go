@@ -10,6 +10,7 @@ import (
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/decision/quota"
 )
 
 // Configurator is a source whose configuration can be read whole, and changed where the source is a running cluster.
@@ -52,6 +53,8 @@ type Configuration struct {
 	LastGood map[string]string
 	// LoadAware is the scheduler's arguments; nil when they are not known to differ from the defaults.
 	LoadAware *loadaware.Args
+	// ElasticQuota is how the scheduler computes the shares of quotas; nil when it is not known to differ from the defaults.
+	ElasticQuota *quota.Args
 	// Features of the node agent by name; nil when unknown.
 	Features map[string]bool
 	// Incomplete says what could not be read and what follows from it.
@@ -60,7 +63,8 @@ type Configuration struct {
 
 // Impact is what a change of the configuration has an effect on.
 type Impact struct {
-	Nodes   []corev1.Node
+	Nodes []corev1.Node
+	// Pods that have a node and are not finished; where there are quotas, those that wait for a node too.
 	Pods    []corev1.Pod
 	Metrics []slov1alpha1.NodeMetric
 	// SLOs are the NodeSLOs; KnowsSLOs is false when they could not be read.

@@ -33,7 +33,9 @@ type nodeFacts struct {
 	settings *groupDiff
 	pods     []PodEffect
 	// old and new offer of each of overcommit.Resources.
-	old, new    []overcommit.Value
+	old, new []overcommit.Value
+	// shown is the allocatable amount of what amplification changes; of anything else it stays.
+	shown       map[corev1.ResourceName]shownAmount
 	overOffer   bool
 	unconverged bool
 	// predicted says that a predictor, whose history is not known, has a part in the offers.

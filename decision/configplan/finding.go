@@ -9,6 +9,18 @@ import (
 	"koordinator.sh/koord/decision/configuration"
 )
 
+// maxExamples bounds the names that Examples gives.
+const maxExamples = 5
+
+// Examples names the first of many nodes in a sentence, and counts the others. Without a name it is empty.
+func Examples(names []string) string {
+	text := strings.Join(names[:min(len(names), maxExamples)], ", ")
+	if more := len(names) - maxExamples; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
 // Findings are what was noticed about the cluster while planning: NodeSLOs that are not what the configuration in force
 // renders, so that more is written than the plan says.
 func (p *Plan) Findings() []configuration.Finding {
@@ -20,13 +32,9 @@ func (p *Plan) Findings() []configuration.Finding {
 	if n == 1 {
 		nodes, verb = "node", "is"
 	}
-	names := strings.Join(p.Unconverged, ", ")
-	if more := n - len(p.Unconverged); more > 0 {
-		names += fmt.Sprintf(" and %d more", more)
-	}
 	out := configuration.Finding{
 		Code: finding.ConfigUnconverged, Severity: diagnosticsv1alpha1.SeverityInfo, Nodes: n,
-		Message: fmt.Sprintf("the NodeSLOs of %d %s %s not what the configuration in force renders: %s", n, nodes, verb, names),
+		Message: fmt.Sprintf("the NodeSLOs of %d %s %s not what the configuration in force renders: %s", n, nodes, verb, Examples(p.Unconverged)),
 	}
 	if entry, ok := finding.Lookup(out.Code); ok {
 		out.Severity, out.Cause, out.Fix = diagnosticsv1alpha1.Severity(entry.Severity), entry.Cause.English, entry.Fix.English

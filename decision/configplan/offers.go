@@ -114,7 +114,6 @@ func (b *builder) summarize() {
 	}
 	b.incomplete()
 	slices.Sort(b.plan.Unconverged)
-	b.plan.Unconverged = b.plan.Unconverged[:min(len(b.plan.Unconverged), MaxNames)]
 	for i, name := range overcommit.Resources() {
 		var old, is int64
 		for n := range b.facts {
@@ -140,9 +139,9 @@ func (b *builder) incomplete() {
 	}
 }
 
-// UnitOf is the unit of a resource of batch or mid.
+// UnitOf is the unit of cpu, memory and the resources of batch and mid.
 func UnitOf(name corev1.ResourceName) diagnosticsv1alpha1.Unit {
-	if name == extension.BatchCPU || name == extension.MidCPU {
+	if name == corev1.ResourceCPU || name == extension.BatchCPU || name == extension.MidCPU {
 		return diagnosticsv1alpha1.MilliCPU
 	}
 	return diagnosticsv1alpha1.Bytes

@@ -10,6 +10,7 @@ import (
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/decision/quota"
 )
 
 // Input is everything a plan depends on. Nothing in it is modified.
@@ -17,13 +18,16 @@ type Input struct {
 	// Old is the configuration in force, New the one that would be.
 	Old, New layering.Config
 	// Nodes of the cluster, and what is on them.
-	Nodes   []corev1.Node
+	Nodes []corev1.Node
+	// Pods on the nodes, and those that wait for one where there are quotas, which share by what is asked for.
 	Pods    []corev1.Pod
 	Metrics []slov1alpha1.NodeMetric
 	// SLOs are the NodeSLOs as they are; nil when unknown, and then they are taken to be as Old renders them.
 	SLOs []slov1alpha1.NodeSLO
 	// Quotas of the cluster.
 	Quotas []schedulingsigsv1alpha1.ElasticQuota
+	// QuotaArgs is how the scheduler computes shares, with defaults set; nil when it is not known to differ from them.
+	QuotaArgs *quota.Args
 	// CPUs of the nodes as the node agent reported them, by node; needed where cpu normalization changes.
 	CPUs map[string]*extension.CPUBasicInfo
 	// Features of the node agent by name; nil when unknown.
@@ -50,14 +54,11 @@ type Plan struct {
 	Quotas []QuotaChange `json:"quotas,omitempty"`
 	// Histogram says on how many nodes each offer changes how much.
 	Histogram []Bucket `json:"histogram,omitempty"`
-	// Unconverged names nodes whose NodeSLO is not what the configuration in force renders, at most MaxNames.
+	// Unconverged names all nodes whose NodeSLO is not what the configuration in force renders, ordered.
 	Unconverged []string `json:"unconverged,omitempty"`
 	// Incomplete says what could not be foreseen.
 	Incomplete []string `json:"-"`
 }
-
-// MaxNames bounds the names of nodes that are listed as examples.
-const MaxNames = 5
 
 // Empty says whether nothing would change.
 func (p *Plan) Empty() bool {

@@ -1,18 +1,22 @@
 package configplan
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/layering"
 	"koordinator.sh/koord/decision/overcommit"
+	"koordinator.sh/koord/decision/quota"
 )
 
 const colocation, threshold = "colocation-config", "resource-threshold-config"
@@ -272,6 +276,43 @@ func TestQuotasFollowTheClustersTotal(t *testing.T) {
 	}
 }
 
+// TestQuotasFollowWhatNodesAreShownWith: the scheduler shares what node.status states, so that a node that is shown larger
+// brings more cpu to share, to pods that wait for it too.
+func TestQuotasFollowWhatNodesAreShownWith(t *testing.T) {
+	in := small(t, nil, map[string]string{"resource-amplification-config": `{"enable": true, "resourceAmplificationRatio": {"cpu": 1.5}}`})
+	in.Quotas = []schedulingsigsv1alpha1.ElasticQuota{makeQuota("shop", "shop", "0", "0")}
+	in.Quotas[0].Spec.Min, in.Quotas[0].Spec.Max = amounts("cpu", "10"), amounts("cpu", "120")
+	if plan := Of(in); len(plan.Quotas) != 0 {
+		t.Fatalf("quotas %+v, though no more is asked for than there is", plan.Quotas)
+	}
+	waiting := service("", "web-2", "100", "1Gi")
+	waiting.Status.Phase = corev1.PodPending
+	in.Pods = append(in.Pods, waiting)
+	want := []QuotaChange{{Namespace: "shop", Name: "shop", Shares: []ShareChange{{Resource: "cpu", Old: 96000, New: 116000, Used: 16000}}}}
+	if diff := cmp.Diff(want, Of(in).Quotas); diff != "" {
+		t.Errorf("quotas (-want +got):\n%s", diff)
+	}
+	if got := UnitOf(corev1.ResourceCPU); got != diagnosticsv1alpha1.MilliCPU {
+		t.Errorf("the unit of cpu is %s", got)
+	}
+}
+
+// TestQuotasAreSharedAsTheSchedulerIsConfigured: mins that are more than there is are scaled down by default; where that is
+// off a quota has its min, whatever there is.
+func TestQuotasAreSharedAsTheSchedulerIsConfigured(t *testing.T) {
+	in := small(t, map[string]string{colocation: `{"enable": true, "cpuReclaimThresholdPercent": 60}`}, map[string]string{colocation: `{"enable": true, "cpuReclaimThresholdPercent": 80}`})
+	in.Quotas = []schedulingsigsv1alpha1.ElasticQuota{makeQuota("spark", "spark", "900000", "900000")}
+	in.Pods[1].Spec.Containers[0].Resources.Requests = amounts("kubernetes.io/batch-cpu", "900000")
+	if plan := Of(in); len(plan.Quotas) != 1 {
+		t.Errorf("quotas %+v with the scheduler's defaults", plan.Quotas)
+	}
+	in.QuotaArgs = &quota.Args{EnableMinQuotaScale: new(false)}
+	quota.SetDefaults(in.QuotaArgs)
+	if plan := Of(in); len(plan.Quotas) != 0 {
+		t.Errorf("quotas %+v, though mins are not scaled", plan.Quotas)
+	}
+}
+
 func TestUnconvergedNodeSLOsAreTold(t *testing.T) {
 	config := map[string]string{threshold: `{"clusterStrategy": {"enable": true}}`}
 	in := small(t, config, config)
@@ -288,6 +329,39 @@ func TestUnconvergedNodeSLOsAreTold(t *testing.T) {
 	in.SLOs = nil
 	if plan := Of(in); plan.Summary.NodesUnconverged != 0 || plan.Findings() != nil {
 		t.Errorf("NodeSLOs that are unknown count as unconverged: %+v", plan.Summary)
+	}
+}
+
+// TestEveryNodeIsNamed: a plan is what one looks up which nodes match which strategy in, so that it names all of them. Only
+// the sentence of a finding is cut.
+func TestEveryNodeIsNamed(t *testing.T) {
+	old := map[string]string{threshold: `{"clusterStrategy": {"enable": true}}`}
+	in := large(t, 30, 0, parsed(t, old))
+	in.New = parsed(t, map[string]string{threshold: `{"clusterStrategy": {"enable": true}, "nodeStrategies": [
+		{"name": "gold", "nodeSelector": {"matchLabels": {"pool": "gold"}}, "cpuSuppressThresholdPercent": 50}]}`})
+	in.SLOs = []slov1alpha1.NodeSLO{}
+	slices.Reverse(in.Nodes)
+	var all, gold, others []string
+	for i := range 30 {
+		name := fmt.Sprintf("node-%05d", i)
+		all = append(all, name)
+		if i%3 == 0 {
+			gold = append(gold, name)
+		} else {
+			others = append(others, name)
+		}
+	}
+	plan := Of(in)
+	got := map[string][]string{"group": plan.Groups[0].Names, "unconverged": plan.Unconverged}
+	for _, match := range plan.Strategies {
+		got[match.Layer] = match.Names
+	}
+	want := map[string][]string{"group": gold, "node strategy gold": gold, "cluster": others, "unconverged": all}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+	if message := plan.Findings()[0].Message; !strings.HasSuffix(message, ": node-00000, node-00001, node-00002, node-00003, node-00004 and 25 more") {
+		t.Errorf("message %q", message)
 	}
 }
 

@@ -44,8 +44,11 @@ func (b *builder) quotas() {
 	if same {
 		return
 	}
-	args := &quota.Args{}
-	quota.SetDefaults(args)
+	args := b.in.QuotaArgs
+	if args == nil {
+		args = &quota.Args{}
+		quota.SetDefaults(args)
+	}
 	specs := make([]*quota.Spec, 0, len(b.in.Quotas))
 	for i := range b.in.Quotas {
 		spec, _ := quota.Decode(&b.in.Quotas[i])
@@ -63,62 +66,48 @@ func (b *builder) quotas() {
 	slices.SortFunc(b.plan.Quotas, func(x, y QuotaChange) int { return compareNames(x.Namespace, x.Name, y.Namespace, y.Name) })
 }
 
-// totals is what all nodes have with the old and with the new offers.
+// totals is what all nodes have with the old and with the new configuration: what they are shown with, and their offers.
 func (b *builder) totals() (before, after quota.Amounts, same bool) {
-	sum := corev1.ResourceList{}
-	var old, is [4]int64
+	old, is := corev1.ResourceList{}, corev1.ResourceList{}
 	for n := range b.facts {
+		facts := &b.facts[n]
 		for name, quantity := range b.in.Nodes[n].Status.Allocatable {
 			if slices.Contains(overcommit.Resources(), name) {
 				continue
 			}
-			total := sum[name]
-			total.Add(quantity)
-			sum[name] = total
+			was, shows := quantity, quantity
+			if amplified, ok := facts.shown[name]; ok {
+				was, shows = amplified.old, amplified.new
+			}
+			add(old, name, was)
+			add(is, name, shows)
 		}
-		for i := range overcommit.Resources() {
-			old[i], is[i] = old[i]+offered(b.facts[n].old[i]), is[i]+offered(b.facts[n].new[i])
-		}
-	}
-	list := func(offers [4]int64) quota.Amounts {
 		for i, name := range overcommit.Resources() {
-			sum[name] = *resource.NewQuantity(offers[i], resource.DecimalSI)
+			add(old, name, *resource.NewQuantity(offered(facts.old[i]), resource.DecimalSI))
+			add(is, name, *resource.NewQuantity(offered(facts.new[i]), resource.DecimalSI))
 		}
-		return quota.AmountsOf(sum)
 	}
-	return list(old), list(is), old == is
+	before, after = quota.AmountsOf(old), quota.AmountsOf(is)
+	return before, after, slices.Equal(before, after)
 }
 
-// hold counts every pod in its quota, as the scheduler does: by its label, the quota with the name of its namespace, the one
-// that lists the namespace, or the default quota.
+func add(sum corev1.ResourceList, name corev1.ResourceName, quantity resource.Quantity) {
+	total := sum[name]
+	total.Add(quantity)
+	sum[name] = total
+}
+
+// hold counts every pod in its quota, as the scheduler does.
 func (b *builder) hold(forest *quota.Forest, specs []*quota.Spec) {
-	namespaces := map[string]string{}
-	for _, spec := range specs {
-		for _, namespace := range spec.Namespaces {
-			if first, claimed := namespaces[namespace]; !claimed || spec.Name < first {
-				namespaces[namespace] = spec.Name
-			}
-		}
-	}
-	for _, spec := range specs {
-		if spec.Name == spec.Namespace {
-			namespaces[spec.Namespace] = spec.Name
-		}
-	}
+	belonging := quota.BelongingTo(specs)
+	exists := func(name string) bool { return forest.Tree(name) != nil }
 	for i := range b.in.Pods {
 		pod := &b.in.Pods[i]
 		if !podrequest.Consumes(pod) {
 			continue
 		}
-		name := pod.Labels[extension.LabelQuotaName]
-		if name == "" {
-			name = namespaces[pod.Namespace]
-		}
+		name := belonging.Of(pod, exists)
 		tree := forest.Tree(name)
-		if tree == nil {
-			name = extension.DefaultQuotaName
-			tree = forest.Tree(name)
-		}
 		if tree == nil {
 			continue
 		}

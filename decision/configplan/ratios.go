@@ -94,6 +94,9 @@ func (b *builder) ratioChanges(node *corev1.Node, facts *nodeFacts) (before, aft
 // unit says whether an annotation states that a cpu is worth one.
 func unit(ratio string) bool { return ratio == "" || ratio == "1.00" }
 
+// shownAmount is what a node's status states by the old and by the new amplification.
+type shownAmount struct{ old, new resource.Quantity }
+
 // shown adds how much larger the node is shown by its amplification, once the kubelet writes the node's status.
 func (b *builder) shown(node, before, after *corev1.Node, facts *nodeFacts) {
 	old, _ := amplification.Show(node, before)
@@ -103,6 +106,10 @@ func (b *builder) shown(node, before, after *corev1.Node, facts *nodeFacts) {
 		if was.Cmp(is) == 0 {
 			continue
 		}
+		if facts.shown == nil {
+			facts.shown = map[corev1.ResourceName]shownAmount{}
+		}
+		facts.shown[name] = shownAmount{was, is}
 		change := OfferChange{Resource: name, Unit: diagnosticsv1alpha1.Bytes, Reason: "shown with the kubelet's next status, where the node webhook is on"}
 		amount := func(q resource.Quantity) int64 { return q.Value() }
 		if name == corev1.ResourceCPU {

@@ -32,7 +32,7 @@ type SettingChange struct {
 type NodeGroup struct {
 	// Nodes in the group.
 	Nodes int `json:"nodes"`
-	// Names of the first of them, at most MaxNames.
+	// Names of all of them, ordered.
 	Names []string `json:"names"`
 	// Changes of what is rendered for these nodes.
 	Changes []SettingChange `json:"changes"`
@@ -160,7 +160,7 @@ type groupDiff struct {
 func (d *groupDiff) empty() bool { return len(d.changes) == 0 }
 
 func (d *groupDiff) group(names []string) NodeGroup {
-	out := NodeGroup{Nodes: len(names), Names: names[:min(len(names), MaxNames)], Changes: d.changes}
+	out := NodeGroup{Nodes: len(names), Names: names, Changes: d.changes}
 	for _, change := range d.changes {
 		kind, _, _ := strings.Cut(change.Field, ".")
 		if !slices.Contains(out.Writes, kind) {

@@ -15,7 +15,7 @@ type StrategyMatch struct {
 	// Before and After count the nodes it holds for; nil where the strategy does not exist.
 	Before *int `json:"before,omitempty"`
 	After  *int `json:"after,omitempty"`
-	// Names of the first nodes it holds for after the change, at most MaxNames.
+	// Names of all nodes it holds for after the change, ordered.
 	Names []string `json:"names,omitempty"`
 	// Shadowed counts the nodes that it selects too and that an earlier strategy takes.
 	Shadowed int `json:"shadowed,omitempty"`
@@ -56,10 +56,8 @@ func (b *builder) strategies() {
 			}
 		}
 		for _, layer := range order {
-			match := rows[layer]
-			slices.Sort(match.Names)
-			match.Names = match.Names[:min(len(match.Names), MaxNames)]
-			b.plan.Strategies = append(b.plan.Strategies, *match)
+			slices.Sort(rows[layer].Names)
+			b.plan.Strategies = append(b.plan.Strategies, *rows[layer])
 		}
 	}
 }

@@ -1,20 +1,24 @@
 package configuration
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 )
 
 // schedulerKey names the scheduler's configuration in evidence.
-const schedulerKey = "koord-scheduler-config"
+const schedulerKey = configuration.SchedulerConfigMapName
 
 // conflict is two settings that work against each other.
 type conflict struct {
+	// code of the finding; ConfigConflict when it is empty.
+	code finding.Code
 	// about is the setting the finding stands at.
 	about ref
 	// with are the settings it was compared with.
@@ -49,7 +53,7 @@ func (v *validation) addConflict(s *scope, c conflict, seen map[string]int) {
 		return
 	}
 	f := Finding{
-		Code: finding.ConfigConflict, Severity: c.severity, Key: c.about.key, Path: s.place(c.about), Layers: []string{layer}, Nodes: s.nodes,
+		Code: cmp.Or(c.code, finding.ConfigConflict), Severity: c.severity, Key: c.about.key, Path: s.place(c.about), Layers: []string{layer}, Nodes: s.nodes,
 		Message: c.message, Cause: c.cause, Fix: c.fix, Evidence: s.evidence(refs...),
 	}
 	if f.Path == "" {
@@ -92,6 +96,7 @@ func conflictsIn(s *scope) []conflict {
 		})
 	}
 	if guarded {
+		out = append(out, earlyEvictions(s)...)
 		out = append(out, thresholdConflicts(s)...)
 		out = append(out, loadAwareConflicts(s)...)
 	}
@@ -101,7 +106,7 @@ func conflictsIn(s *scope) []conflict {
 	if colocated {
 		out = append(out, reportConflicts(s)...)
 	}
-	return append(out, memoryQOSConflicts(s)...)
+	return append(append(out, memoryQOSConflicts(s)...), networkConflicts(s)...)
 }
 
 // compare makes a conflict of two numbers when the first is not below the second.
@@ -149,8 +154,8 @@ func loadAwareConflicts(s *scope) []conflict {
 				fits = threshold
 			}
 		}
-		if !set || fits == 0 || evict > float64(fits) {
-			continue
+		if !set || evict < leastEviction || fits == 0 || evict > float64(fits) {
+			continue // below the least it is an error anyway
 		}
 		c := conflict{
 			about: ref{thresholdKey, pair.path}, with: refsOf(thresholdKey, "enable"),

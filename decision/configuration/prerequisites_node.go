@@ -73,7 +73,7 @@ func nodePrerequisites() []prerequisite {
 	return []prerequisite{
 		{key: normalizationKey, settings: others(normalizationKey, "", "enable"), met: enabled(normalizationKey, "enable"), missing: refsOf(normalizationKey, "enable"),
 			because: "enable is not true, so every ratio is 1", fix: "Set cpu-normalization-config.enable=true, or remove the ratios."},
-		{key: normalizationKey, settings: onlyOn(normalizationKey, "enable", "true"), met: hasRatio, missing: refsOf(normalizationKey, "defaultRatio"),
+		{key: normalizationKey, settings: onlyOn(normalizationKey, "enable", "true"), met: hasRatio, missing: refsOf(normalizationKey, "defaultRatio", "ratioModel"),
 			because: "there is neither a ratio of any CPU model nor a default", fix: "Set cpu-normalization-config.defaultRatio, or the ratios of the CPU models in ratioModel."},
 		{key: amplificationKey, settings: others(amplificationKey, "", "enable"), met: enabled(amplificationKey, "enable"), missing: refsOf(amplificationKey, "enable"),
 			because: "enable is not true", fix: "Set resource-amplification-config.enable=true, or remove the ratios."},

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"koordinator.sh/koord/api/configuration"
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/layering"
 )
@@ -27,7 +28,8 @@ func (v *validation) strategies() {
 	}
 }
 
-// overlapsByNode reports what the nodes show.
+// overlapsByNode reports what the nodes show. Strategies that select the same node are an error: which of them was meant is not
+// known.
 func (v *validation) overlapsByNode(key string, groups []layering.Group) {
 	type pair struct{ first, second int }
 	nodes := map[pair][]string{}
@@ -44,7 +46,8 @@ func (v *validation) overlapsByNode(key string, groups []layering.Group) {
 	for i := range len(groups) - 1 {
 		for j := i + 1; j < len(groups)-1; j++ {
 			if hit := nodes[pair{i, j}]; len(hit) > 0 {
-				v.overlap(key, groups[i], groups[j], fmt.Sprintf("%s and %s both select %s; the first one wins", groups[i].Layer, groups[j].Layer, some(hit, "node")), len(hit))
+				v.overlap(key, groups[i], groups[j], fmt.Sprintf("%s and %s both select %s; the first one wins", groups[i].Layer, groups[j].Layer, some(hit, "node")),
+					len(hit), diagnosticsv1alpha1.SeverityError)
 			}
 		}
 		v.unmatched(key, groups[i], effective[i], selected[i])
@@ -64,7 +67,7 @@ func (v *validation) unmatched(key string, group layering.Group, effective, sele
 }
 
 // overlapsBySelector reports what the selectors alone show: those that are the same, and those that an earlier one, which
-// selects every node, leaves nothing to.
+// selects every node, leaves nothing to. Without a node to show it on it is a warning.
 func (v *validation) overlapsBySelector(key string, groups []layering.Group) {
 	for i, group := range groups[:len(groups)-1] {
 		if _, selectable := group.Selector.Requirements(); !selectable {
@@ -74,7 +77,8 @@ func (v *validation) overlapsBySelector(key string, groups []layering.Group) {
 		}
 		for _, earlier := range groups[:i] {
 			if selectsAll(earlier.Selector) || implies(group.Selector, earlier.Selector) {
-				v.overlap(key, earlier, group, fmt.Sprintf("%s selects every node that %s selects, and stands before it", earlier.Layer, group.Layer), 0)
+				v.overlap(key, earlier, group, fmt.Sprintf("%s selects every node that %s selects, and stands before it", earlier.Layer, group.Layer),
+					0, diagnosticsv1alpha1.SeverityWarning)
 			}
 		}
 	}
@@ -103,9 +107,9 @@ func implies(first, second labels.Selector) bool {
 	return true
 }
 
-func (v *validation) overlap(key string, first, second layering.Group, message string, nodes int) {
+func (v *validation) overlap(key string, first, second layering.Group, message string, nodes int, severity diagnosticsv1alpha1.Severity) {
 	v.add(Finding{
-		Code: finding.ConfigOverlap, Key: key, Path: second.Path, Layers: []string{first.Layer, second.Layer}, Nodes: nodes, Message: message,
+		Code: finding.ConfigOverlap, Severity: severity, Key: key, Path: second.Path, Layers: []string{first.Layer, second.Layer}, Nodes: nodes, Message: message,
 		Evidence: append(v.selectorEvidence(key, first), v.selectorEvidence(key, second)...),
 	})
 }

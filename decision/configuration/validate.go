@@ -181,17 +181,23 @@ func (v *validation) add(f Finding) {
 	v.found = append(v.found, f)
 }
 
-// doubtful says whether a value counts as unset or default only because what stands there cannot be used.
+// doubtful says whether a value counts as unset or default only because what stands there, or a part of it, cannot be used.
 func (v *validation) doubtful(e Evidence) bool {
 	if v.unreadable[e.Key] {
 		return true
 	}
 	for wrong := range v.wrong {
-		if e.Line == 0 && wrong.key == e.Key && (wrong.path == e.Path || strings.HasSuffix(wrong.path, "."+e.Path)) {
+		if e.Line == 0 && wrong.key == e.Key && within(wrong.path, e.Path) {
 			return true
 		}
 	}
 	return false
+}
+
+// within says whether a path, below whichever strategy, is that of a value or of a part of it.
+func within(path, value string) bool {
+	path = "." + path + "."
+	return strings.Contains(path, "."+value+".") || strings.Contains(path, "."+value+"[")
 }
 
 // Severities from the mildest to the worst.

@@ -2,6 +2,7 @@ package configuration
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -112,9 +113,17 @@ func TestEveryCodeIsFoundAndNotFound(t *testing.T) {
 			want: []string{"KOORD0208 resource-threshold-config.clusterStrategy.cpuEvictLowerPercent:1"},
 		},
 		"normalization without ratios": {data: map[string]string{"cpu-normalization-config": `{"enable": true}`}, want: []string{"KOORD0208 cpu-normalization-config.enable:1"}},
-		"normalization with a ratio":   {data: map[string]string{"cpu-normalization-config": `{"enable": true, "ratioModel": {"Xeon": {"baseRatio": 1.2}}}`}},
-		"amplification by one":         {data: map[string]string{"resource-amplification-config": `{"enable": true, "resourceAmplificationRatio": {"cpu": 1}}`}, want: []string{"KOORD0208 resource-amplification-config.enable:1"}},
-		"amplification by more":        {data: map[string]string{"resource-amplification-config": `{"enable": true, "resourceAmplificationRatio": {"cpu": 1.5}}`}},
+		"normalization with a ratio that cannot be used": {
+			data: map[string]string{"cpu-normalization-config": `{"enable": true, "ratioModel": {"Xeon": {"baseRatio": 0.5}}}`},
+			want: []string{"KOORD0203 cpu-normalization-config.ratioModel.Xeon.baseRatio:1"},
+		},
+		"amplification with a ratio that cannot be used": {
+			data: map[string]string{"resource-amplification-config": `{"enable": true, "resourceAmplificationRatio": {"cpu": -1}}`},
+			want: []string{"KOORD0203 resource-amplification-config.resourceAmplificationRatio.cpu:1"},
+		},
+		"normalization with a ratio": {data: map[string]string{"cpu-normalization-config": `{"enable": true, "ratioModel": {"Xeon": {"baseRatio": 1.2}}}`}},
+		"amplification by one":       {data: map[string]string{"resource-amplification-config": `{"enable": true, "resourceAmplificationRatio": {"cpu": 1}}`}, want: []string{"KOORD0208 resource-amplification-config.enable:1"}},
+		"amplification by more":      {data: map[string]string{"resource-amplification-config": `{"enable": true, "resourceAmplificationRatio": {"cpu": 1.5}}`}},
 		"burst settings of another policy": {
 			data: map[string]string{"cpu-burst-config": `{"clusterStrategy": {"policy": "cpuBurstOnly", "cfsQuotaBurstPercent": 200}}`},
 			want: []string{"KOORD0208 cpu-burst-config.clusterStrategy.cfsQuotaBurstPercent:1"},
@@ -152,6 +161,35 @@ func TestEveryCodeIsFoundAndNotFound(t *testing.T) {
 			data: map[string]string{"resource-threshold-config": `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 95}}`},
 			want: []string{"KOORD0209 resource-threshold-config.clusterStrategy.memoryEvictThresholdPercent:1"},
 		},
+		"eviction from every node": {
+			data: map[string]string{"resource-threshold-config": `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 0, "cpuSuppressThresholdPercent": 5,
+				"cpuEvictThresholdPercent": 9, "evictEnabledPriorityThreshold": 5999,
+				"memoryAllocatableEvictThresholdPercent": 1, "cpuAllocatableEvictThresholdPercent": 5, "allocatableEvictPriorityThreshold": 5999}}`},
+			want: []string{
+				"KOORD0214 resource-threshold-config.clusterStrategy.memoryEvictThresholdPercent:1", "KOORD0214 resource-threshold-config.clusterStrategy.cpuEvictThresholdPercent:2",
+				"KOORD0214 resource-threshold-config.clusterStrategy.memoryAllocatableEvictThresholdPercent:3", "KOORD0214 resource-threshold-config.clusterStrategy.cpuAllocatableEvictThresholdPercent:3",
+			},
+		},
+		"eviction from every node, and a scheduler without thresholds": {
+			data: map[string]string{"resource-threshold-config": `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 7}}`},
+			load: &loadaware.Args{}, want: []string{"KOORD0214 resource-threshold-config.clusterStrategy.memoryEvictThresholdPercent:1"},
+		},
+		"eviction from the nodes of a strategy": {
+			data: map[string]string{"resource-threshold-config": `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 97}, "nodeStrategies": [
+				{"name": "a", "nodeSelector": {"matchLabels": {"x": "1"}}, "memoryEvictThresholdPercent": 9}]}`},
+			want: []string{"KOORD0214 resource-threshold-config.nodeStrategies[0].memoryEvictThresholdPercent:2"},
+		},
+		"the lowest threshold that is taken for meant": {
+			data: map[string]string{"resource-threshold-config": `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 10}}`}, load: &loadaware.Args{},
+		},
+		"a threshold of an eviction without a priority": {
+			data: map[string]string{"resource-threshold-config": `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 97, "memoryAllocatableEvictThresholdPercent": 5}}`},
+			want: []string{"KOORD0208 resource-threshold-config.clusterStrategy.memoryAllocatableEvictThresholdPercent:1"},
+		},
+		"a threshold of an eviction that is off": {
+			data: map[string]string{"resource-threshold-config": `{"clusterStrategy": {"enable": false, "memoryEvictThresholdPercent": 5}}`},
+			want: []string{"KOORD0208 resource-threshold-config.clusterStrategy.memoryEvictThresholdPercent:1"},
+		},
 		"a scheduler with a lower threshold": {
 			data: map[string]string{"resource-threshold-config": `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 95}}`},
 			load: &loadaware.Args{UsageThresholds: map[corev1.ResourceName]int64{"memory": 80}},
@@ -184,6 +222,43 @@ func TestEveryCodeIsFoundAndNotFound(t *testing.T) {
 			data: map[string]string{"colocation-config": `{"enable": true, "metricAggregatePolicy": {"durations": ["5m", "1h"]}}`, "resource-threshold-config": guarded},
 			load: aggregated(time.Hour),
 		},
+		"bandwidth guaranteed twice": {
+			data: map[string]string{
+				"resource-qos-config": "{\"clusterStrategy\": {" + network("lsClass", `"egressRequest": "600M"`) + ",\n" + network("beClass", `"egressRequest": "600M"`) + "}}",
+				"system-config":       `{"clusterStrategy": {"totalNetworkBandwidth": "1G"}}`,
+			},
+			want: []string{"KOORD0209 resource-qos-config.clusterStrategy.lsClass.networkQOS.egressRequest:1"},
+		},
+		"bandwidth that two classes fill": {data: map[string]string{
+			"resource-qos-config": `{"clusterStrategy": {` + network("lsClass", `"egressRequest": "600M", "ingressRequest": "1G"`) + "," + network("beClass", `"egressRequest": 40`) + "}}",
+			"system-config":       `{"clusterStrategy": {"totalNetworkBandwidth": "1G"}}`,
+		}},
+		"bandwidth in percent and in bits": {
+			data: map[string]string{
+				"resource-qos-config": `{"clusterStrategy": {` + network("lsClass", `"ingressRequest": 41`) + "," + network("systemClass", `"ingressRequest": "600M"`) + "}}",
+				"system-config":       `{"clusterStrategy": {"totalNetworkBandwidth": "1G"}}`,
+			},
+			want: []string{"KOORD0209 resource-qos-config.clusterStrategy.lsClass.networkQOS.ingressRequest:1"},
+		},
+		"one class alone beyond the bandwidth": {
+			data: map[string]string{
+				"resource-qos-config": `{"clusterStrategy": {` + network("lsClass", `"egressRequest": "2G"`) + "}}",
+				"system-config":       `{"clusterStrategy": {"totalNetworkBandwidth": "1G"}}`,
+			},
+			want: []string{"KOORD0209 resource-qos-config.clusterStrategy.lsClass.networkQOS.egressRequest:1"},
+		},
+		"bandwidth of nodes whose card counts": {data: map[string]string{
+			"resource-qos-config": `{"clusterStrategy": {` + network("lsClass", `"egressRequest": "600M"`) + "," + network("beClass", `"egressRequest": "600M"`) + "}}",
+		}},
+		"nodes with less bandwidth than the others": {
+			data: map[string]string{
+				"resource-qos-config": `{"clusterStrategy": {` + network("lsClass", `"egressRequest": "600M"`) + "," + network("beClass", `"egressRequest": "600M"`) + "}}",
+				"system-config": `{"clusterStrategy": {"totalNetworkBandwidth": "10G"}, "nodeStrategies": [
+					{"name": "old", "nodeSelector": {"matchLabels": {"x": "1"}}, "totalNetworkBandwidth": "1G"}]}`,
+			},
+			nodes: []*corev1.Node{makeNode("new"), makeNode("old", "x", "1")},
+			want:  []string{"KOORD0209 resource-qos-config.clusterStrategy.lsClass.networkQOS.egressRequest:1"},
+		},
 		"nothing is concluded from what cannot be read": {
 			data: map[string]string{"colocation-config": `{"enable": true, "cpuReclaimThresholdPercent": 50}`, "resource-threshold-config": `{"clusterStrategy": {"enable": "yes"}}`},
 			want: []string{"KOORD0201 resource-threshold-config.clusterStrategy.enable:1"},
@@ -204,10 +279,59 @@ func TestEveryCodeIsFoundAndNotFound(t *testing.T) {
 	}
 }
 
+// network is a class of resource-qos-config with bandwidth.
+func network(class, settings string) string {
+	return fmt.Sprintf(`%q: {"networkQOS": {"enable": true, %s}}`, class, settings)
+}
+
+func TestGuaranteesThatCannotBeKeptAreRefused(t *testing.T) {
+	got := Validate(Input{
+		Data: map[string]string{
+			"resource-qos-config": `{"clusterStrategy": {` + network("lsClass", `"egressRequest": "600M"`) + "," + network("beClass", `"egressRequest": 50`) + "}}",
+			"system-config":       `{"clusterStrategy": {"totalNetworkBandwidth": "10G"}, "nodeStrategies": [{"name": "old", "nodeSelector": {"matchLabels": {"x": "1"}}, "totalNetworkBandwidth": "1G"}]}`,
+		},
+		Nodes: []*corev1.Node{makeNode("new"), makeNode("old", "x", "1"), makeNode("older", "x", "1")},
+	})
+	if len(got) != 1 || !got[0].Rejects() {
+		t.Fatalf("findings %+v, want one error", got)
+	}
+	const want = "the classes' networkQOS.egressRequest add up to 1100M bits per second, which is more than system-config.totalNetworkBandwidth (1G)"
+	if got[0].Message != want || got[0].Nodes != 2 || len(got[0].Layers) != 1 || !strings.Contains(got[0].Layers[0], "old") {
+		t.Errorf("got %q on %d nodes of %v, want %q on 2 of old", got[0].Message, got[0].Nodes, got[0].Layers, want)
+	}
+	if len(got[0].Evidence) != 3 {
+		t.Errorf("evidence %v, want both requests and the total", got[0].Evidence)
+	}
+}
+
 func aggregated(window time.Duration) *loadaware.Args {
 	args := loadaware.DefaultArgs()
 	args.Aggregated = &loadaware.AggregatedArgs{UsageAggregatedDuration: metav1.Duration{Duration: window}}
 	return args
+}
+
+func TestOverlapsAreErrorsWhereNodesShowThem(t *testing.T) {
+	data := map[string]string{"system-config": `{"nodeStrategies": [
+		{"name": "a", "nodeSelector": {"matchLabels": {"x": "1"}}}, {"name": "b", "nodeSelector": {"matchLabels": {"x": "1", "y": "1"}}}]}`}
+	for name, test := range map[string]struct {
+		nodes       []*corev1.Node
+		wantRejects bool
+		want        []string
+	}{
+		"no node is known":            {want: []string{"KOORD0202 system-config.nodeStrategies[1]:2"}},
+		"a node that both select":     {nodes: []*corev1.Node{makeNode("n", "x", "1", "y", "1"), makeNode("m", "x", "1")}, wantRejects: true, want: []string{"KOORD0202 system-config.nodeStrategies[1]:2", "KOORD0210 system-config.nodeStrategies[1]:2"}},
+		"nodes that only one selects": {nodes: []*corev1.Node{makeNode("m", "x", "1")}, want: []string{"KOORD0210 system-config.nodeStrategies[1]:2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Validate(Input{Data: data, Nodes: test.nodes})
+			if diff := cmp.Diff(test.want, briefs(got)); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+			if rejects := HasErrors(got); rejects != test.wantRejects {
+				t.Errorf("keeps it from being written: %t, want %t", rejects, test.wantRejects)
+			}
+		})
+	}
 }
 
 func TestEvidenceSaysWhereEachValueComesFrom(t *testing.T) {
@@ -257,7 +381,7 @@ func TestFullAndMinimalAreSound(t *testing.T) {
 // TestRulesNameFieldsThatExist keeps a rule from watching a setting that was misspelled.
 func TestRulesNameFieldsThatExist(t *testing.T) {
 	check := func(key, path string) {
-		if strings.HasSuffix(path, "resourceAmplificationRatio") || strings.HasSuffix(path, ".blocks") {
+		if slices.Contains([]string{"resourceAmplificationRatio", "ratioModel"}, path) || strings.HasSuffix(path, ".blocks") {
 			return
 		}
 		parsed, err := ParseKeyPath(JoinKey(key, path))
@@ -269,6 +393,11 @@ func TestRulesNameFieldsThatExist(t *testing.T) {
 			t.Errorf("%s is no field", parsed)
 		}
 	}
+	for _, class := range networkClasses {
+		check(qosKey, class+".networkQOS.ingressRequest")
+		check(qosKey, class+".networkQOS.egressRequest")
+	}
+	check(systemKey, "totalNetworkBandwidth")
 	for _, rule := range prerequisites(map[string]bool{}) {
 		for _, missing := range rule.missing {
 			check(missing.key, missing.path)

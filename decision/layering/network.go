@@ -7,7 +7,7 @@ import (
 )
 
 // checkNetwork reports classes that together are promised more than the whole bandwidth of a node. Only percentages can be
-// added up; amounts in bits per second have no common total before the node is known.
+// added up here; amounts in bits per second have no total before the node and system-config are known.
 func checkNetwork(key string, merged overlay, layer map[string]any, path string, report reporter) {
 	if key != configuration.ResourceQOSConfigKey {
 		return

@@ -78,6 +78,19 @@ func TestConfigViewsKeepToTheTerminal(t *testing.T) {
 	}
 }
 
+// TestConfigPlanNamesEveryNodeWhenWide: one that is not wide names the first of them.
+func TestConfigPlanNamesEveryNodeWhenWide(t *testing.T) {
+	plan := configPlanFixture()
+	plan.Nodes, plan.Pods, plan.Groups[0].Nodes, plan.Groups[0].Names = plan.Nodes[:2], plan.Pods[:2], 12, workers(12)
+	for _, width := range []int{0, 120} {
+		var out bytes.Buffer
+		if err := ConfigPlan(&out, ConfigPlanView{Subject: "configmap/slo-controller-config", Plan: plan}, Options{Width: width, Wide: true, Now: fixtureNow}); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, filepath.Join("testdata", "config-plan-wide", fmt.Sprintf("%d-plain.txt", width)), out.String())
+	}
+}
+
 func TestConfigViewsInASCII(t *testing.T) {
 	for name, show := range configViews() {
 		var out bytes.Buffer
@@ -109,6 +122,14 @@ func configFindingsFixture() []configuration.Finding {
 	}
 }
 
+func workers(n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprintf("worker-%d", i)
+	}
+	return out
+}
+
 func configPlanFixture() *configplan.Plan {
 	setting := configplan.SettingChange{Key: "colocation-config", Path: "cpuReclaimThresholdPercent", Old: "60", New: "70", OldLayer: "cluster", NewLayer: "cluster", Field: "Node.status.allocatable"}
 	added := configplan.SettingChange{Key: "resource-threshold-config", Path: "cpuEvictThresholdPercent", New: "90", NewLayer: "node strategy gold", Field: "NodeSLO.spec.resourceUsedThresholdWithBE.cpuEvictThresholdPercent"}
@@ -118,11 +139,11 @@ func configPlanFixture() *configplan.Plan {
 		Summary: configplan.Summary{Nodes: 5000, NodesAffected: 4200, NodeSLOs: 1, PodsSuppressed: 12, PodsEvicted: 1, NodesOvercommitted: 1, Quotas: 1, NodesUnconverged: 7,
 			Offers: []configplan.OfferChange{batch, gone}},
 		Settings:    []configplan.SettingChange{setting, added},
-		Strategies:  []configplan.StrategyMatch{{Key: "colocation-config", Layer: "node strategy gold", After: new(12), Names: []string{"worker-1", "worker-2"}, Shadowed: 3}, {Key: "colocation-config", Layer: "cluster", Before: new(5000), After: new(4988)}},
-		Groups:      []configplan.NodeGroup{{Nodes: 4199, Names: []string{"worker-1", "worker-2"}, Changes: []configplan.SettingChange{setting}, Writes: []string{"Node"}}, {Nodes: 1, Names: []string{"worker-9"}, Changes: []configplan.SettingChange{setting, added}, Writes: []string{"Node", "NodeSLO"}}},
+		Strategies:  []configplan.StrategyMatch{{Key: "colocation-config", Layer: "node strategy gold", After: new(12), Names: workers(12), Shadowed: 3}, {Key: "colocation-config", Layer: "cluster", Before: new(5000), After: new(4988)}},
+		Groups:      []configplan.NodeGroup{{Nodes: 4199, Names: workers(4199), Changes: []configplan.SettingChange{setting}, Writes: []string{"Node"}}, {Nodes: 1, Names: []string{"worker-9"}, Changes: []configplan.SettingChange{setting, added}, Writes: []string{"Node", "NodeSLO"}}},
 		Quotas:      []configplan.QuotaChange{{Namespace: "spark", Name: "etl", Shares: []configplan.ShareChange{{Resource: "kubernetes.io/batch-cpu", Old: 30000, New: 20000, Used: 25000, Overused: true}}}},
 		Histogram:   []configplan.Bucket{{Resource: "kubernetes.io/batch-cpu", Label: "withdrawn", Nodes: 1}, {Resource: "kubernetes.io/batch-cpu", Label: "unchanged", Nodes: 800}, {Resource: "kubernetes.io/batch-cpu", Label: "+20..+50 %", Nodes: 4199}},
-		Unconverged: []string{"worker-3", "worker-4"},
+		Unconverged: workers(7),
 	}
 	for i := range shownRows + 3 {
 		change := batch

@@ -93,21 +93,21 @@ func more(w io.Writer, text string, o Options) error {
 	return err
 }
 
-// examples names some of many; without a name, nothing.
-func examples(names []string, all int) string {
-	if len(names) == 0 {
-		return ""
+// nodeNames names all nodes when asked for wide, else the first of them.
+func nodeNames(names []string, o Options) string {
+	if o.Wide {
+		return strings.Join(names, ", ")
 	}
-	text := strings.Join(names, ", ")
-	if more := all - len(names); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return configplan.Examples(names)
 }
 
 func planStrategies(w io.Writer, p *configplan.Plan, o Options) error {
+	names := "SUCH-AS"
+	if o.Wide {
+		names = "NODES"
+	}
 	t := table{indent: 2, columns: []column{{header: "STRATEGY", flexible: 30}, {header: "BEFORE", right: true}, {header: "AFTER", right: true},
-		{header: "SHADOWED", right: true, drop: 1}, {header: "SUCH-AS", drop: 2, flexible: 20}}}
+		{header: "SHADOWED", right: true, drop: 1}, {header: names, drop: 2, flexible: 20}}}
 	number := func(n *int) string {
 		if n == nil {
 			return none
@@ -115,11 +115,7 @@ func planStrategies(w io.Writer, p *configplan.Plan, o Options) error {
 		return fmt.Sprint(*n)
 	}
 	for _, s := range p.Strategies {
-		after := 0
-		if s.After != nil {
-			after = *s.After
-		}
-		t.add(text(s.Key+" "+s.Layer), text(number(s.Before)), text(number(s.After)), text(fmt.Sprint(s.Shadowed)), text(examples(s.Names, after)))
+		t.add(text(s.Key+" "+s.Layer), text(number(s.Before)), text(number(s.After)), text(fmt.Sprint(s.Shadowed)), text(nodeNames(s.Names, o)))
 	}
 	_, err := t.render(w, o)
 	return err
@@ -131,7 +127,7 @@ func planGroups(w io.Writer, p *configplan.Plan, o Options) error {
 			return more(w, count(len(p.Groups)-i, "group")+" more; -o wide lists all", o)
 		}
 		var b strings.Builder
-		wrapped(&b, o, 2, o.Style.Clean(fmt.Sprintf("%s (%s), writing %s", count(g.Nodes, "node"), examples(g.Names, g.Nodes), strings.Join(g.Writes, ", "))))
+		wrapped(&b, o, 2, o.Style.Clean(fmt.Sprintf("%s (%s), writing %s", count(g.Nodes, "node"), nodeNames(g.Names, o), strings.Join(g.Writes, ", "))))
 		if _, err := io.WriteString(w, b.String()); err != nil {
 			return err
 		}

@@ -1,34 +1,31 @@
 package live
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/yaml"
 
+	"koordinator.sh/koord/api/configuration"
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/layering"
-	"koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/decision/schedulerconfig"
 )
 
 const (
 	strategyConfig = "slo-controller-config"
 	// lastGoodConfig keeps the texts in force of every key that the manager was able to read.
 	lastGoodConfig  = strategyConfig + "-last-good"
-	schedulerConfig = "koord-scheduler-config"
+	schedulerConfig = configuration.SchedulerConfigMapName
 )
+
+// schedulerDefaults is what follows when the scheduler's configuration could not be read.
+const schedulerDefaults = "the defaults of load-aware scheduling and of elastic quotas are assumed"
 
 // schedulerSettings is what of the scheduler's configuration matters to an answer.
 type schedulerSettings struct {
-	// args of load-aware scheduling; nil are the defaults.
-	args *loadaware.Args
-	// profiles by name; empty when unknown.
-	profiles []string
+	schedulerconfig.Settings
 	// problem says why the defaults are assumed; empty when the configuration was read.
 	problem string
 }
@@ -41,58 +38,15 @@ func (s *Source) schedulerSettings(ctx context.Context, c *clients) (schedulerSe
 	case hasCode(err, finding.NotFound):
 		return schedulerSettings{}, nil
 	case hasCode(err, finding.Forbidden):
-		return schedulerSettings{problem: text(err, "the defaults of load-aware scheduling are assumed")}, nil
+		return schedulerSettings{problem: text(err, schedulerDefaults)}, nil
 	case err != nil:
 		return schedulerSettings{}, err
 	}
-	for _, key := range slices.Sorted(maps.Keys(config.Data)) {
-		found, err := parseSchedulerConfig(config.Data[key])
-		if err != nil {
-			return schedulerSettings{problem: fmt.Sprintf("read key %q of configmap %s/%s: %v; the defaults of load-aware scheduling are assumed",
-				key, s.options.SystemNamespace, schedulerConfig, err)}, nil
-		}
-		if len(found.profiles) > 0 {
-			return found, nil
-		}
+	found, err := schedulerconfig.Read(config.Data)
+	if err != nil {
+		return schedulerSettings{problem: fmt.Sprintf("configmap %s/%s: %v; %s", s.options.SystemNamespace, schedulerConfig, err, schedulerDefaults)}, nil
 	}
-	return schedulerSettings{}, nil
-}
-
-// schedulerDocument is the part of a KubeSchedulerConfiguration that is read here.
-type schedulerDocument struct {
-	Kind     string `json:"kind"`
-	Profiles []struct {
-		SchedulerName string `json:"schedulerName"`
-		PluginConfig  []struct {
-			Name string          `json:"name"`
-			Args json.RawMessage `json:"args"`
-		} `json:"pluginConfig"`
-	} `json:"profiles"`
-}
-
-func parseSchedulerConfig(data string) (schedulerSettings, error) {
-	var document schedulerDocument
-	if err := yaml.Unmarshal([]byte(data), &document); err != nil {
-		return schedulerSettings{}, err
-	}
-	found := schedulerSettings{}
-	if document.Kind != "KubeSchedulerConfiguration" {
-		return found, nil
-	}
-	for _, profile := range document.Profiles {
-		found.profiles = append(found.profiles, cmp.Or(profile.SchedulerName, corev1.DefaultSchedulerName))
-		for _, plugin := range profile.PluginConfig {
-			if plugin.Name != loadaware.PluginName || found.args != nil {
-				continue
-			}
-			args, err := loadaware.DecodeArgs(plugin.Args)
-			if err != nil {
-				return schedulerSettings{}, err
-			}
-			found.args = args
-		}
-	}
-	return found, nil
+	return schedulerSettings{Settings: found}, nil
 }
 
 // strategies reads slo-controller-config as the manager does: a key that cannot be used keeps its last good text. What is

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
@@ -52,13 +51,6 @@ func TestABadEditKeepsTheLastGoodTextHereToo(t *testing.T) {
 				t.Errorf("incomplete %q, want %q", missing, tc.wantMissing)
 			}
 		})
-	}
-}
-
-func TestAProfileWithoutNameIsTheDefaultScheduler(t *testing.T) {
-	got, err := parseSchedulerConfig("kind: KubeSchedulerConfiguration\nprofiles:\n- schedulerName: koord-scheduler\n- {}\n")
-	if diff := cmp.Diff([]string{"koord-scheduler", "default-scheduler"}, got.profiles); err != nil || diff != "" {
-		t.Errorf("error %v, profiles (-want +got):\n%s", err, diff)
 	}
 }
 

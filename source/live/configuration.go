@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	sigsjson "sigs.k8s.io/json"
 
 	"koordinator.sh/koord/api/finding"
@@ -49,9 +50,9 @@ func (s *Source) Configuration(ctx context.Context, namespace string) (*source.C
 	})
 	group.Go(func() (err error) {
 		settings, err := s.schedulerSettings(groupContext, c)
-		out.LoadAware = settings.args
+		out.LoadAware, out.ElasticQuota = settings.LoadAware, settings.Quotas
 		gaps.add(settings.problem)
-		return gaps.note(err, "the defaults of load-aware scheduling are assumed")
+		return gaps.note(err, schedulerDefaults)
 	})
 	group.Go(func() (err error) {
 		out.Features, err = c.agentFeatures(groupContext, out.Namespace)
@@ -162,15 +163,34 @@ func (s *Source) Impact(ctx context.Context) (*source.Impact, error) {
 		out.KnowsSLOs = err == nil
 		return gaps.note(err, "the NodeSLOs are taken to be as the configuration renders them")
 	})
+	var asking []corev1.Pod
 	group.Go(func() (err error) {
-		out.Quotas, err = c.quotas(groupContext)
-		return gaps.note(err, "which quotas change is unknown")
+		if out.Quotas, err = c.quotas(groupContext); err != nil || len(out.Quotas) == 0 {
+			return gaps.note(err, "which quotas change is unknown")
+		}
+		asking, err = c.pods(groupContext, selection{fields: waiting()}, podBriefDrop)
+		return gaps.note(err, "what waiting pods ask of quotas is unknown, and their shares are too low")
 	})
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
+	out.Pods = append(out.Pods, notAmong(asking, out.Pods)...)
 	out.Incomplete = gaps.all()
 	return out, nil
+}
+
+// notAmong leaves out the pods that were given a node between the two lists, so that they are in both.
+func notAmong(pods, bound []corev1.Pod) []corev1.Pod {
+	if len(pods) == 0 {
+		return nil
+	}
+	known := make(map[types.NamespacedName]bool, len(bound))
+	for i := range bound {
+		known[types.NamespacedName{Namespace: bound[i].Namespace, Name: bound[i].Name}] = true
+	}
+	return slices.DeleteFunc(pods, func(pod corev1.Pod) bool {
+		return known[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}]
+	})
 }
 
 // quotas lists the ElasticQuotas of all namespaces; a cluster that does not know the kind has none.

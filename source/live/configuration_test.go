@@ -21,6 +21,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"koordinator.sh/koord/api/finding"
+	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/decision/quota"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/source/live/livetest"
 )
@@ -34,6 +36,8 @@ type archive struct {
 	patches []string
 	// kept names the field manager that an apply conflicts with unless it is forced.
 	kept string
+	// quotas are the ElasticQuotas; nil is a cluster that does not know the kind.
+	quotas []schedulingsigsv1alpha1.ElasticQuota
 	// taken are revision numbers that somebody else takes first.
 	taken int
 }
@@ -51,6 +55,8 @@ func (a *archive) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		set := appsv1.DaemonSet{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}}
 		set.Spec.Template.Spec.Containers = []corev1.Container{{Args: []string{"--v=2", "--feature-gates=BECPUEvict=true,CPUBurst=false"}}}
 		answer(w, set)
+	case strings.HasSuffix(r.URL.Path, "/elasticquotas") && a.quotas != nil:
+		answer(w, schedulingsigsv1alpha1.ElasticQuotaList{Items: a.quotas})
 	default:
 		a.Server.ServeHTTP(w, r)
 	}
@@ -129,13 +135,17 @@ func TestConfigurationIsReadWithWhatItIsJudgedBy(t *testing.T) {
 	a := &archive{Server: livetest.Server{ConfigMaps: []corev1.ConfigMap{
 		stored("cpu-burst-config"),
 		{ObjectMeta: metav1.ObjectMeta{Namespace: "koordinator-system", Name: "slo-controller-config-last-good"}, Data: map[string]string{"colocation-config": `{"enable": true}`}},
+		configMap(schedulerConfig, "config.yaml", "kind: KubeSchedulerConfiguration\nprofiles:\n- pluginConfig:\n  - {name: ElasticQuota, args: {guaranteeUsage: true}}\n"),
 	}}}
 	got, err := a.source(t).Configuration(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
+	args := &quota.Args{GuaranteeUsage: true}
+	quota.SetDefaults(args)
 	want := &source.Configuration{
-		Namespace: "koordinator-system", Name: "slo-controller-config", Exists: true, ResourceVersion: "7", Owned: []string{"cpu-burst-config"},
+		ElasticQuota: args,
+		Namespace:    "koordinator-system", Name: "slo-controller-config", Exists: true, ResourceVersion: "7", Owned: []string{"cpu-burst-config"},
 		Data: stored().Data, LastGood: map[string]string{"colocation-config": `{"enable": true}`}, Features: map[string]bool{"BECPUEvict": true, "CPUBurst": false},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -249,4 +259,43 @@ func TestImpactDoesWithWhatItMayRead(t *testing.T) {
 	if _, err := a.source(t).Impact(t.Context()); !hasCode(err, finding.Forbidden) {
 		t.Errorf("error %v without the nodes", err)
 	}
+}
+
+// TestImpactCountsWaitingPodsWhereTheyMatter: quotas share by what is asked for, and nothing else looks at pods without a node.
+func TestImpactCountsWaitingPodsWhereTheyMatter(t *testing.T) {
+	pod := func(name, node string, phase corev1.PodPhase) corev1.Pod {
+		return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "spark", Name: name}, Spec: corev1.PodSpec{NodeName: node}, Status: corev1.PodStatus{Phase: phase}}
+	}
+	pods := []corev1.Pod{
+		pod("bound", "n", corev1.PodRunning), pod("waiting", "", corev1.PodPending), pod("finished", "n", corev1.PodSucceeded), pod("refused", "", corev1.PodFailed),
+	}
+	tests := map[string]struct {
+		quotas []schedulingsigsv1alpha1.ElasticQuota
+		want   []string
+	}{
+		"no such kind": {nil, []string{"bound"}},
+		"no quotas":    {[]schedulingsigsv1alpha1.ElasticQuota{}, []string{"bound"}},
+		"a quota":      {[]schedulingsigsv1alpha1.ElasticQuota{{ObjectMeta: metav1.ObjectMeta{Name: "spark"}}}, []string{"bound", "waiting"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			a := &archive{quotas: tc.quotas, Server: livetest.Server{Nodes: []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n"}}}, Pods: pods}}
+			impact, err := a.source(t).Impact(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for i := range impact.Pods {
+				got = append(got, impact.Pods[i].Name)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" || len(impact.Incomplete) > 0 {
+				t.Errorf("incomplete %q, pods (-want +got):\n%s", impact.Incomplete, diff)
+			}
+		})
+	}
+	t.Run("a pod that gets its node between the lists counts once", func(t *testing.T) {
+		if got := notAmong([]corev1.Pod{pod("a", "", corev1.PodPending), pod("b", "", corev1.PodPending)}, []corev1.Pod{pod("a", "n", corev1.PodRunning)}); len(got) != 1 || got[0].Name != "b" {
+			t.Errorf("got %+v", got)
+		}
+	})
 }

@@ -99,7 +99,7 @@ func (s *Source) podSnapshot(ctx context.Context, c *clients, namespace, name st
 	})
 	group.Go(func() error {
 		settings, err := s.schedulerSettings(ctx, c)
-		in.Args, in.Profiles = settings.args, settings.profiles
+		in.Args, in.Profiles = settings.LoadAware, settings.Profiles
 		gaps.add(settings.problem)
 		return gaps.note(err, "the defaults of load-aware scheduling are assumed")
 	})

@@ -40,7 +40,7 @@ func (s *Source) Nodes(ctx context.Context, query source.NodeQuery) (*diagnostic
 	told.Add(2)
 	drop := sync.OnceValue(func() droppedKeys {
 		told.Wait()
-		return metricDropFor(settings.args, nodes)
+		return metricDropFor(settings.LoadAware, nodes)
 	})
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
@@ -75,7 +75,7 @@ func (s *Source) Nodes(ctx context.Context, query source.NodeQuery) (*diagnostic
 		return nil, err
 	}
 	list := overview.Nodes(overview.NodesInput{
-		Nodes: nodes, Pods: pods, Metrics: metrics, LoadArgs: settings.args, Config: &config, Now: s.options.Clock.Now(),
+		Nodes: nodes, Pods: pods, Metrics: metrics, LoadArgs: settings.LoadAware, Config: &config, Now: s.options.Clock.Now(),
 	})
 	list.Incomplete = append(list.Incomplete, gaps.all()...)
 	return list, nil
@@ -131,15 +131,23 @@ func equals(field, value string) string {
 
 // running selects the pods of one node, or of any, that hold something there: those that finished hold nothing.
 func running(node string) string {
-	unfinished := fields.AndSelectors(
-		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),
-		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)),
-	)
 	on := fields.OneTermNotEqualSelector("spec.nodeName", "")
 	if node != "" {
 		on = fields.OneTermEqualSelector("spec.nodeName", node)
 	}
-	return fields.AndSelectors(on, unfinished).String()
+	return fields.AndSelectors(on, unfinished()).String()
+}
+
+// waiting selects the pods that have no node and ask for one.
+func waiting() string {
+	return fields.AndSelectors(fields.OneTermEqualSelector("spec.nodeName", ""), unfinished()).String()
+}
+
+func unfinished() fields.Selector {
+	return fields.AndSelectors(
+		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),
+		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)),
+	)
 }
 
 // named keeps the objects with the names asked for, all when there are none. A name that no object has is an error.
