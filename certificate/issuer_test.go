@@ -190,15 +190,24 @@ func TestEnsureLeavesForeignSecretsAlone(t *testing.T) {
 	if err := donor.Ensure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	foreign := getSecret(t, donorClient, SchedulerSecret)
-	foreign.Labels = map[string]string{ManagedByLabel: "cert-manager"}
-	issuer, client, fakeClock := newTestIssuer(foreign)
-	fakeClock.Step(ServingLifetime)
-	if err := issuer.Ensure(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(foreign.Data, getSecret(t, client, SchedulerSecret).Data); diff != "" {
-		t.Errorf("the foreign secret was changed (-want +got):\n%s", diff)
+	for name, takeOver := range map[string]func(*corev1.Secret){
+		"made by somebody else": func(s *corev1.Secret) { s.Labels = map[string]string{ManagedByLabel: "cert-manager"} },
+		"made by an issuer, and taken over by cert-manager": func(s *corev1.Secret) {
+			s.Annotations = map[string]string{"cert-manager.io/certificate-name": "koord-scheduler-serving"}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			foreign := getSecret(t, donorClient, SchedulerSecret).DeepCopy()
+			takeOver(foreign)
+			issuer, client, fakeClock := newTestIssuer(foreign)
+			fakeClock.Step(ServingLifetime)
+			if err := issuer.Ensure(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(foreign.Data, getSecret(t, client, SchedulerSecret).Data); diff != "" {
+				t.Errorf("the foreign secret was changed (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -12,6 +12,8 @@ const (
 	ManagedByLabel = "app.kubernetes.io/managed-by"
 	// Manager is the value of ManagedByLabel on Secrets that an Issuer writes.
 	Manager = "koord-manager"
+	// certManagerPrefix begins the annotations of a Secret that cert-manager writes.
+	certManagerPrefix = "cert-manager.io/"
 	// AuthorityKey is the key of a Secret under which the bundle to verify its certificate lies.
 	AuthorityKey = "ca.crt"
 )

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,7 +27,15 @@ func newSecret(namespace, name string) *corev1.Secret {
 	}
 }
 
-func managed(secret *corev1.Secret) bool { return secret.Labels[ManagedByLabel] == Manager }
+// managed says that an Issuer writes the Secret. One that cert-manager took over keeps the label of who made it.
+func managed(secret *corev1.Secret) bool {
+	for key := range secret.Annotations {
+		if strings.HasPrefix(key, certManagerPrefix) {
+			return false
+		}
+	}
+	return secret.Labels[ManagedByLabel] == Manager
+}
 
 func fill(secret *corev1.Secret, p pair, bundle []byte) {
 	secret.Data = map[string][]byte{

@@ -32,7 +32,7 @@ const (
 	remember = 10 * time.Minute
 )
 
-// sent is a patch that a pod got.
+// sent is a patch that a pod got, or that was refused for good.
 type sent struct {
 	patch string
 	at    time.Time
@@ -125,13 +125,21 @@ func (r *reconciler) maintain(ctx context.Context, pod *corev1.Pod, profiles []c
 	target := &corev1.Pod{}
 	target.Namespace, target.Name = pod.Namespace, pod.Name
 	err = r.client.Patch(ctx, target, client.RawPatch(types.MergePatchType, patch), client.FieldOwner("koord-manager"))
-	r.sent[pod.UID] = sent{patch: string(patch), at: now}
+	if settled(err) {
+		r.sent[pod.UID] = sent{patch: string(patch), at: now}
+	}
 	count(err)
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return fmt.Errorf("patch pod %q in namespace %q: %w", pod.Name, pod.Namespace, err)
 	}
 	klog.FromContext(ctx).V(2).Info("Applied colocation profiles to a pod that exists", "pod", klog.KObj(pod), "trace", result.Trace)
 	return nil
+}
+
+// settled reports whether sending the same patch again would meet the same answer. All other errors pass, and are retried as
+// soon as the queue allows.
+func settled(err error) bool {
+	return err == nil || apierrors.IsForbidden(err) || apierrors.IsInvalid(err)
 }
 
 // metadataPatch is a merge patch with the labels and annotations that differ; nil when none do. The UID keeps it from a

@@ -2,6 +2,8 @@ package colocationprofile
 
 import (
 	"context"
+	"errors"
+	"io"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clienttesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -154,5 +157,40 @@ func TestOneRefusedPodDoesNotStopTheOthers(t *testing.T) {
 	r.clock.Step(forceInterval)
 	if err := r.run(t); err != nil {
 		t.Errorf("pods that are gone are an error: %v", err)
+	}
+}
+
+func TestOnlyRefusalsThatPassAreRetriedAtOnce(t *testing.T) {
+	pods := corev1.Resource("pods")
+	tests := map[string]struct {
+		refuse    error
+		wantRetry bool
+	}{
+		"an error of the API server":     {refuse: apierrors.NewInternalError(errors.New("etcd is compacting")), wantRetry: true},
+		"too many requests":              {refuse: apierrors.NewTooManyRequests("later", 1), wantRetry: true},
+		"a timeout":                      {refuse: apierrors.NewServerTimeout(pods, "patch", 1), wantRetry: true},
+		"a connection that broke":        {refuse: io.ErrUnexpectedEOF, wantRetry: true},
+		"a role that does not allow it":  {refuse: apierrors.NewForbidden(pods, "a", nil)},
+		"a label that is not one at all": {refuse: apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "a", nil)},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, namespace("default"), profile("true"), pod("default", "a", map[string]string{"app": "web"}))
+			r.refuse = test.refuse
+			if err := r.run(t); err == nil {
+				t.Error("the refusal is no error")
+			}
+			r.refuse = nil
+			r.clock.Step(time.Second)
+			if err := r.run(t); err != nil {
+				t.Fatal(err)
+			}
+			if retried := r.patches == 2; retried != test.wantRetry {
+				t.Errorf("a second later the patch is sent again: %t, want %t", retried, test.wantRetry)
+			}
+			if changed := r.labels(t, "default", "a")["x"] == "1"; changed != test.wantRetry {
+				t.Errorf("the pod is in line: %t, want %t", changed, test.wantRetry)
+			}
+		})
 	}
 }

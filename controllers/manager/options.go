@@ -23,6 +23,8 @@ type Options struct {
 	// ConfigNamespace and SLOConfigName name the configuration. Certificates and the lease lie in the same namespace.
 	ConfigNamespace string
 	SLOConfigName   string
+	// ManageCertificates keeps the serving certificates and their authority; false takes them as somebody else writes them.
+	ManageCertificates bool
 	// LeaderElect lets replicas agree on one that runs the controllers.
 	LeaderElect bool
 	// MetricsBindAddress serves /metrics, over TLS and to authorized clients only when MetricsSecure; 0 disables it.
@@ -70,6 +72,7 @@ func NewOptions() *Options {
 		KubeAPIBurst:           800,
 		ConfigNamespace:        configuration.DefaultNamespace,
 		SLOConfigName:          configuration.DefaultConfigMapName,
+		ManageCertificates:     true,
 		LeaderElect:            true,
 		MetricsBindAddress:     ":8080",
 		MetricsSecure:          true,
@@ -93,6 +96,8 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.KubeAPIBurst, "kube-api-burst", o.KubeAPIBurst, "Requests to the API server that may exceed the rate for a moment")
 	flags.StringVar(&o.ConfigNamespace, "config-namespace", o.ConfigNamespace, "Namespace of the configuration, the certificates and the lease")
 	flags.StringVar(&o.SLOConfigName, "slo-config-name", o.SLOConfigName, "Name of the ConfigMap with the configuration")
+	flags.BoolVar(&o.ManageCertificates, "manage-certificates", o.ManageCertificates,
+		"Issue and renew the serving certificates of koord-manager and koord-scheduler; false only reads their Secrets")
 	flags.BoolVar(&o.LeaderElect, "leader-elect", o.LeaderElect, "Run the controllers on one replica only, chosen by lease "+leaseName)
 	flags.StringVar(&o.MetricsBindAddress, "metrics-bind-address", o.MetricsBindAddress, "Address of /metrics; 0 disables it")
 	flags.BoolVar(&o.MetricsSecure, "metrics-secure", o.MetricsSecure, "Serve /metrics over TLS, and only to clients that may get it")

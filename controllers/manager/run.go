@@ -52,12 +52,16 @@ func Run(ctx context.Context, options *Options) error {
 	if err != nil {
 		return err
 	}
-	issuer := certificate.NewIssuer(client, options.ConfigNamespace)
 	publisher := &bundlePublisher{client: objects, bundle: serving.CurrentCABundle, clock: clock.RealClock{}, changed: make(chan struct{}, 1)}
 	serving.OnChange(publisher.wake)
-	serving.OnChange(issuer.Wake)
-	scheduler.OnChange(issuer.Wake)
-	return runTogether(ctx, mgr.Start, issuer.Run, publisher.run, func(ctx context.Context) { scheduler.Run(ctx, 1) })
+	others := []func(context.Context){publisher.run, func(ctx context.Context) { scheduler.Run(ctx, 1) }}
+	if options.ManageCertificates {
+		issuer := certificate.NewIssuer(client, options.ConfigNamespace)
+		serving.OnChange(issuer.Wake)
+		scheduler.OnChange(issuer.Wake)
+		others = append(others, issuer.Run)
+	}
+	return runTogether(ctx, mgr.Start, others...)
 }
 
 // runTogether runs main, and the others for as long as main runs.

@@ -3,11 +3,13 @@ package noderesource
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -120,6 +122,64 @@ func TestWhatCannotBeReadKeepsNoOfferFromBeingTakenBack(t *testing.T) {
 	if diff := cmp.Diff([]map[string]any{status(map[string]any{"kubernetes.io/batch-cpu": nil})}, h.patches); diff != "" {
 		t.Errorf("patches (-want +got):\n%s", diff)
 	}
+}
+
+// TestEveryPartOfADecisionIsCounted under the names and labels of upstream's plugins.
+func TestEveryPartOfADecisionIsCounted(t *testing.T) {
+	unlabelled := testNode(nil)
+	unlabelled.Labels = map[string]string{extension.LabelCPUNormalizationEnabled: "perhaps"}
+	unlabelled.Annotations = map[string]string{extension.AnnotationNodeResourceAmplificationRatio: "{"}
+	tests := map[string]struct {
+		node       *corev1.Node
+		extensions extensions
+		want       []string
+	}{
+		"all is known": {testNode(nil), extensions{topologies: companions(t, xeon()), devices: companions(t, oneGPU())}, []string{
+			"CPUNormalization succeeded ", "GPUDeviceResource succeeded ", "RDMADeviceResource succeeded ", "ResourceAmplification succeeded "}},
+		"a cpu that is not reported, and devices that are not looked at": {testNode(nil), extensions{topologies: companions(t)}, []string{
+			"CPUNormalization degraded CPUUnknown", "ResourceAmplification succeeded "}},
+		"a label and an annotation that cannot be read": {unlabelled, extensions{topologies: companions(t, xeon())}, []string{
+			"CPUNormalization degraded Unreadable", "ResourceAmplification degraded Unreadable"}},
+		"devices that cannot be read": {testNode(nil), extensions{topologies: companions(t, xeon()), devices: broken{}}, []string{
+			"CPUNormalization failed read", "GPUDeviceResource failed read", "RDMADeviceResource failed read", "ResourceAmplification failed read"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			plugins.Reset()
+			h := newHarness(t, ratios(t), tc.node, testMetric(time.Minute))
+			h.extensions = tc.extensions
+			// An error is what one of the cases is about.
+			_, _ = h.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: "node-a"}})
+			if diff := cmp.Diff(tc.want, counted(t, "BatchResource", "MidResource")); diff != "" {
+				t.Errorf("counted (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// counted lists the series of plugins that were counted once, but of those that are left out.
+func counted(t *testing.T, without ...string) []string {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	if err := registry.Register(plugins); err != nil {
+		t.Fatal(err)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, metric := range families[0].GetMetric() {
+		labels := map[string]string{}
+		for _, label := range metric.GetLabel() {
+			labels[label.GetName()] = label.GetValue()
+		}
+		if metric.GetCounter().GetValue() == 1 && !slices.Contains(without, labels["plugin"]) {
+			out = append(out, labels["plugin"]+" "+labels["status"]+" "+labels["reason"])
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 func TestExplanationsTellWhatTheControllerWrites(t *testing.T) {

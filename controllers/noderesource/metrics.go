@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/nodeextension"
 	"koordinator.sh/koord/decision/overcommit"
 )
 
@@ -19,7 +20,8 @@ var (
 	}, []string{"status", "reason"})
 	plugins = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Subsystem: "slo_controller", Name: "node_resource_run_plugin_status",
-		Help: "Calculations of batch and mid resources, by outcome; the reason is the state of the measurements when degraded.",
+		Help: "Calculations of what a node gets, by part and outcome. When degraded, the reason is the state of the measurements, " +
+			"CPUUnknown, or Unreadable for what the node states itself.",
 	}, []string{"plugin", "status", "reason"})
 	internal = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Subsystem: "slo_controller", Name: "node_extended_resource_allocatable_internal",
@@ -56,10 +58,50 @@ func publishInternal(node string, result overcommit.Result) {
 	gauge(string(extension.MidMemory), "byte", result.MidMemory, 1)
 	for plugin, value := range map[string]overcommit.Value{"BatchResource": result.BatchCPU, "MidResource": result.MidCPU} {
 		if value.Withdrawn {
-			plugins.WithLabelValues(plugin, "degraded", string(result.Metric)).Inc()
+			ran(plugin, string(result.Metric))
 		} else {
-			plugins.WithLabelValues(plugin, "succeeded", "").Inc()
+			ran(plugin, "")
 		}
+	}
+}
+
+// ran counts a calculation; it is degraded where there is a reason why it gave less than it should.
+func ran(plugin, degraded string) {
+	if degraded != "" {
+		plugins.WithLabelValues(plugin, "degraded", degraded).Inc()
+		return
+	}
+	plugins.WithLabelValues(plugin, "succeeded", "").Inc()
+}
+
+// publish counts what became of the extensions of one node. When anything of them could not be read, none takes effect; what is
+// not looked at is not counted.
+func (e extensions) publish(decided nodeextension.Decision, err error) {
+	// The names are upstream's, which has a plugin for each kind of device.
+	ratios, devices := []string{"CPUNormalization", "ResourceAmplification"}, []string{"GPUDeviceResource", "RDMADeviceResource"}
+	if e.devices == nil {
+		devices = nil
+	}
+	if err != nil {
+		for _, plugin := range slices.Concat(ratios, devices) {
+			plugins.WithLabelValues(plugin, "failed", "read").Inc()
+		}
+		return
+	}
+	unreadable := func(is bool) string {
+		if is {
+			return "Unreadable"
+		}
+		return ""
+	}
+	if decided.CPUUnknown() {
+		ran(ratios[0], "CPUUnknown")
+	} else {
+		ran(ratios[0], unreadable(len(decided.Normalization.Trace.Problems) > 0))
+	}
+	ran(ratios[1], unreadable(decided.Amplification.Trace.Problem != ""))
+	for _, plugin := range devices {
+		ran(plugin, "")
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 
 const predicting = `{"enable": true, "nodeConfigs": [
 	{"name": "calm", "nodeSelector": {"matchLabels": {"pool": "calm"}}, "extensions": {"predictor": {"batch": "aggressive", "mid": "n-sigma", "coldStartMinutes": 0}}},
+	{"name": "careful", "nodeSelector": {"matchLabels": {"pool": "careful"}}, "extensions": {"predictor": {"batch": "safe", "mid": "safe"}}},
 	{"name": "off", "nodeSelector": {"matchLabels": {"pool": "off"}}, "extensions": {"predictor": {"batch": "none"}}}]}`
 
 // at is the input of node-a some minutes past noon, when its pod uses so many cpus.
@@ -109,6 +110,37 @@ func TestTheControllerOffersWhatIsPredicted(t *testing.T) {
 	quantity := resource.MustParse(fmt.Sprint(allocatable["kubernetes.io/batch-cpu"]))
 	if quantity.Value() != want.BatchCPU.Value {
 		t.Errorf("the controller wrote %v, want %d", allocatable, want.BatchCPU.Value)
+	}
+}
+
+// TestARestartRaisesNoOfferAtOnce has a node whose service used eleven of the twenty cpus that it requests, and uses one when the
+// history is lost: while it is cold, it counts by its request, and then mid is what the node agent says, which has not
+// forgotten.
+func TestARestartRaisesNoOfferAtOnce(t *testing.T) {
+	input := func(minutes int, cpus int64) overcommit.NodeInput {
+		in := at(t, "careful", minutes, cpus)
+		in.Metric.Status.ProdReclaimableMetric = &slov1alpha1.ReclaimableMetric{Resource: slov1alpha1.ResourceMap{ResourceList: list("cpu", "5", "memory", "1G")}}
+		return in
+	}
+	offer := func(p *Predictions, in overcommit.NodeInput) [2]int64 {
+		in.Predictions = p.Of(in)
+		result := overcommit.Calculate(in)
+		return [2]int64{result.BatchCPU.Value, result.MidCPU.Value}
+	}
+	kept, lost := NewPredictions(), NewPredictions()
+	for step := range 160 {
+		offer(kept, input(step*10, []int64{11, 1}[step%2]))
+	}
+	for step := range 12 {
+		in := input((160+step)*10, 1)
+		before, after := offer(kept, in), offer(lost, in)
+		cold := step < 2 // thirty minutes are not over before the third step
+		if cold && (after[0] > before[0] || after[1] > before[1]) {
+			t.Errorf("%d minutes after the restart batch-cpu and mid-cpu are %v, and would have been %v", step*10, after, before)
+		}
+		if !cold && after[1] != 5000 {
+			t.Errorf("%d minutes after the restart mid-cpu is %d, want what the agent says", step*10, after[1])
+		}
 	}
 }
 

@@ -1,10 +1,12 @@
 package nodeslo
 
 import (
+	"encoding/json"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
@@ -41,13 +43,39 @@ func patch(existing, want *slov1alpha1.NodeSLO) ([]byte, error) {
 	if equality.Semantic.DeepEqual(was, will) {
 		return nil, nil
 	}
-	if body, err := client.MergeFrom(&slov1alpha1.NodeSLO{Spec: was}).Data(&slov1alpha1.NodeSLO{Spec: will}); err != nil || string(body) == "{}" {
+	spec, err := difference(was, will)
+	if err != nil || string(spec) == "{}" {
 		return nil, err
 	}
-	from := &slov1alpha1.NodeSLO{ObjectMeta: existing.ObjectMeta, Spec: was}
-	to := &slov1alpha1.NodeSLO{ObjectMeta: existing.ObjectMeta, Spec: will}
-	to.ManagedFields = tracked(existing.ManagedFields)
-	return client.MergeFromWithOptions(from, client.MergeFromWithOptimisticLock{}).Data(to)
+	return json.Marshal(document{
+		Metadata: head{ResourceVersion: existing.ResourceVersion, ManagedFields: tracked(existing.ManagedFields)},
+		Spec:     spec,
+	})
+}
+
+// document is a merge patch of a NodeSLO.
+type document struct {
+	Metadata head            `json:"metadata"`
+	Spec     json.RawMessage `json:"spec"`
+}
+
+// head is what a patch says of the object itself: the version it applies to, and managed fields where they are to change.
+type head struct {
+	ResourceVersion string                      `json:"resourceVersion,omitempty"`
+	ManagedFields   []metav1.ManagedFieldsEntry `json:"managedFields,omitempty"`
+}
+
+// difference is the merge patch from one spec to another; {} when they are the same as JSON.
+func difference(was, will slov1alpha1.NodeSLOSpec) ([]byte, error) {
+	from, err := json.Marshal(was)
+	if err != nil {
+		return nil, err
+	}
+	to, err := json.Marshal(will)
+	if err != nil {
+		return nil, err
+	}
+	return jsonpatch.CreateMergePatch(from, to)
 }
 
 // differing leaves of two specs the strategies that differ. To compare the whole as JSON, which is done for every node when the

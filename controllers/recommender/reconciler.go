@@ -27,7 +27,9 @@ const (
 
 // reconciler looks at all Recommendations in each pass. Its workloads are used by one pass at a time.
 type reconciler struct {
+	// client reads from a cache of the pods that occupy a node, and live from the API server.
 	client    client.Client
+	live      client.Reader
 	clock     clock.PassiveClock
 	apply     bool
 	options   recommend.Options
@@ -52,7 +54,12 @@ func (r *reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (ctrl.R
 		publishSavings(nil, nil)
 		return ctrl.Result{}, nil
 	}
-	targets, err := r.podsByTarget(ctx, list.Items)
+	m := newMatcher(list.Items)
+	targets, err := r.podsByTarget(ctx, m)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	failed, err := r.failedByTarget(ctx, m)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -63,7 +70,7 @@ func (r *reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (ctrl.R
 	var errs []error
 	for i := range list.Items {
 		key := client.ObjectKeyFromObject(&list.Items[i])
-		if err := r.keep(ctx, &list.Items[i], targets[key], reports); err != nil {
+		if err := r.keep(ctx, &list.Items[i], targets[key], failed[key], reports); err != nil {
 			if ctx.Err() != nil {
 				return ctrl.Result{}, ctx.Err()
 			}
@@ -90,8 +97,8 @@ func (r *reconciler) keepOnly(list []analysisv1alpha1.Recommendation) {
 	}
 }
 
-// keep brings one Recommendation up to date.
-func (r *reconciler) keep(ctx context.Context, old *analysisv1alpha1.Recommendation, pods []*corev1.Pod, reports map[types.NamespacedName]usage) error {
+// keep brings one Recommendation up to date, by the pods of its target and by those that have failed.
+func (r *reconciler) keep(ctx context.Context, old *analysisv1alpha1.Recommendation, pods, failed []*corev1.Pod, reports map[types.NamespacedName]usage) error {
 	key, at := client.ObjectKeyFromObject(old), r.clock.Now()
 	w := r.workloads[key]
 	if w == nil {
@@ -101,6 +108,7 @@ func (r *reconciler) keep(ctx context.Context, old *analysisv1alpha1.Recommendat
 		}
 		r.workloads[key] = w
 	}
+	w.learnShortages(append(shortagesOf(pods, time.Time{}), shortagesOf(failed, at.Add(-heedFailed))...))
 	w.learn(pods, reports, countSample)
 	w.advise(r.options, at, recommend.PerPod(pods))
 	w.forget(at, r.resizes.CoolDown)

@@ -55,12 +55,12 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, options Options) error 
 		Named("recommender").
 		Watches(&analysisv1alpha1.Recommendation{}, all, builder.WithPredicates(changed)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).
-		Complete(newReconciler(mgr.GetClient(), options, clock.RealClock{}))
+		Complete(newReconciler(mgr.GetClient(), mgr.GetAPIReader(), options, clock.RealClock{}))
 }
 
-func newReconciler(c client.Client, options Options, clock clock.PassiveClock) *reconciler {
+func newReconciler(c client.Client, live client.Reader, options Options, clock clock.PassiveClock) *reconciler {
 	return &reconciler{
-		client: c, clock: clock, apply: options.Apply, options: recommend.DefaultOptions(), resizes: recommend.DefaultResizeOptions(),
+		client: c, live: live, clock: clock, apply: options.Apply, options: recommend.DefaultOptions(), resizes: recommend.DefaultResizeOptions(),
 		limiter:   flowcontrol.NewTokenBucketRateLimiter(resizesPerSecond, burst),
 		workloads: map[types.NamespacedName]*workload{},
 	}

@@ -55,7 +55,6 @@ func (w *workload) learn(pods []*corev1.Pod, reports map[types.NamespacedName]us
 	seen := make(map[types.UID]bool, len(pods))
 	for _, pod := range pods {
 		seen[pod.UID] = true
-		w.learnOOM(pod)
 		report, ok := reports[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}]
 		last := w.sampled[pod.UID]
 		if !ok || !report.at.After(last) || pod.Status.StartTime != nil && report.at.Before(pod.Status.StartTime.Time) {
@@ -94,41 +93,6 @@ func (w *workload) container(name string) *recommend.Container {
 		w.containers[name] = recommend.NewContainer()
 	}
 	return w.containers[name]
-}
-
-// learnOOM looks for containers that ran out of memory.
-func (w *workload) learnOOM(pod *corev1.Pod) {
-	statuses := append(pod.Status.ContainerStatuses[:len(pod.Status.ContainerStatuses):len(pod.Status.ContainerStatuses)], pod.Status.InitContainerStatuses...)
-	for _, c := range recommend.Containers(pod) {
-		for i := range statuses {
-			if statuses[i].Name != c.Name {
-				continue
-			}
-			for _, ended := range []*corev1.ContainerStateTerminated{statuses[i].LastTerminationState.Terminated, statuses[i].State.Terminated} {
-				if ended == nil || ended.Reason != "OOMKilled" {
-					continue
-				}
-				if container := w.container(c.Name); container != nil && container.AddOOM(ended.FinishedAt.Time, memoryOf(c, &statuses[i])) {
-					w.dirty = true
-				}
-			}
-		}
-	}
-}
-
-// memoryOf is how much memory a container had when it ran out of it: its limit, or else its request.
-func memoryOf(c *corev1.Container, status *corev1.ContainerStatus) float64 {
-	resources := c.Resources
-	if status.Resources != nil {
-		resources = *status.Resources
-	}
-	name := recommend.NamesOf(c).Memory
-	for _, list := range []corev1.ResourceList{resources.Limits, resources.Requests, c.Resources.Limits, c.Resources.Requests} {
-		if quantity, ok := list[name]; ok && quantity.Sign() > 0 {
-			return float64(quantity.Value())
-		}
-	}
-	return 0
 }
 
 // advise derives the recommendations of all known containers, of which a pod has so many.

@@ -85,7 +85,7 @@ func TestTheValidatingWebhookIsAskedAboutWhatNobodyElseDecides(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for byPolicy, want := range map[bool]bool{false: test.wantAlone, true: test.wantBesidePolicy} {
-				webhook := o.validatingPods(nil, byPolicy)
+				webhook := o.validatingPods(nil, byPolicy, quotaNamespaces{})[0]
 				got := matches(t, webhook.MatchConditions, podAttributes(test.pod, test.old, test.subresource))
 				if byPolicy && test.old != nil && test.subresource == "" {
 					got = false // no rule is about updates
@@ -111,7 +111,7 @@ func with(pod *corev1.Pod, name corev1.ResourceName) *corev1.Pod {
 func TestNothingThatOnlyTheWebhookSaysGetsLost(t *testing.T) {
 	o := options()
 	names := []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, extension.BatchCPU, extension.BatchMemory, extension.MidCPU, extension.MidMemory}
-	conditions, said := o.validatingPods(nil, true).MatchConditions, 0
+	conditions, said := o.validatingPods(nil, true, quotaNamespaces{})[0].MatchConditions, 0
 	for chosen := range 1 << len(names) {
 		pod := labelled("other", extension.LabelPodQoS, "BE")
 		pod.Spec.Priority = new(int32(5500))

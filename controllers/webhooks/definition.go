@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"cmp"
+	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,14 +20,17 @@ const (
 const (
 	mutatePodName   = "mutate-pod.koordinator.sh"
 	validatePodName = "validate-pod.koordinator.sh"
+	// validateNamespacePodName is for pods that name no quota where their namespace belongs to one.
+	validateNamespacePodName = "validate-pod-of-the-namespace.koordinator.sh"
 )
 
 // timeoutSeconds is how long the API server waits for an answer. Answers come from caches within milliseconds.
 const timeoutSeconds = 5
 
-// mutating are the webhooks for pods, one for each scope, and those for quotas and nodes.
-func (o *Options) mutating(scopes []policy.Scope, repeatable bool, bundle []byte) []admissionregistrationv1.MutatingWebhook {
-	webhooks := append(o.mutatingPods(scopes, repeatable, bundle), append(o.mutatingOvercommit(bundle), append(o.mutatingQuotas(bundle), o.mutatingNodes(bundle)...)...)...)
+// mutating are the webhooks for pods, one for each scope, and those for quotas, with the pods of their namespaces, and nodes.
+func (o *Options) mutating(scopes []policy.Scope, repeatable bool, namespaces quotaNamespaces, bundle []byte) []admissionregistrationv1.MutatingWebhook {
+	webhooks := slices.Concat(o.mutatingPods(scopes, repeatable, bundle), o.mutatingOvercommit(bundle),
+		o.mutatingQuotas(bundle), o.mutatingQuotaPods(namespaces, bundle), o.mutatingNodes(bundle))
 	for i := range webhooks {
 		w := &webhooks[i]
 		w.MatchPolicy, w.ObjectSelector, w.SideEffects, w.AdmissionReviewVersions = answered()
@@ -42,10 +46,11 @@ func answered() (*admissionregistrationv1.MatchPolicyType, *metav1.LabelSelector
 	return new(admissionregistrationv1.Equivalent), policy.OutsideOf(nil), new(admissionregistrationv1.SideEffectClassNone), []string{"v1"}
 }
 
-// validating is the webhook for pods with co-location, and those for nodes, for quotas and for the configuration.
-func (o *Options) validating(bundle []byte, byPolicy bool) []admissionregistrationv1.ValidatingWebhook {
-	webhooks := append([]admissionregistrationv1.ValidatingWebhook{o.validatingPods(bundle, byPolicy)}, o.validatingNodes(bundle)...)
-	webhooks = append(append(webhooks, o.validatingQuotas(bundle)...), o.validatingConfiguration(bundle))
+// validating are the webhooks for pods with co-location and for those of namespaces that belong to a quota, and those for nodes,
+// for quotas and for the configuration.
+func (o *Options) validating(bundle []byte, byPolicy bool, namespaces quotaNamespaces) []admissionregistrationv1.ValidatingWebhook {
+	webhooks := slices.Concat(o.validatingPods(bundle, byPolicy, namespaces), o.validatingNodes(bundle), o.validatingQuotas(bundle))
+	webhooks = append(webhooks, o.validatingConfiguration(bundle))
 	for i := range webhooks {
 		w := &webhooks[i]
 		w.MatchPolicy, w.ObjectSelector, w.SideEffects, w.AdmissionReviewVersions = answered()

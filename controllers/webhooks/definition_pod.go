@@ -37,25 +37,38 @@ func (o *Options) mutatingPods(scopes []policy.Scope, repeatable bool, bundle []
 	return out
 }
 
-// validatingPods is the webhook for pods with co-location. Where the policy is in force that the API server decides the
-// label rules by, updates ask nobody, and of the pods that are created only those that the policy cannot judge.
-func (o *Options) validatingPods(bundle []byte, byPolicy bool) admissionregistrationv1.ValidatingWebhook {
+// validatingPods are the webhooks for pods with co-location, and for those without in namespaces that belong to a parent quota.
+// Where the policy is in force that the API server decides the label rules by, updates ask nobody, and of the pods that are
+// created only those that the policy cannot judge.
+func (o *Options) validatingPods(bundle []byte, byPolicy bool, namespaces quotaNamespaces) []admissionregistrationv1.ValidatingWebhook {
 	rules, condition := pods(admissionregistrationv1.Create, admissionregistrationv1.Update), validationCondition()
 	if byPolicy {
 		rules, condition = pods(admissionregistrationv1.Create), remainderCondition()
 	}
 	rules = append(rules, namespaced("", "v1", "pods/"+resizeSubresource, []admissionregistrationv1.OperationType{admissionregistrationv1.Update})...)
-	return admissionregistrationv1.ValidatingWebhook{
+	exempt := o.profileOptions().ExemptNamespaces
+	webhooks := []admissionregistrationv1.ValidatingWebhook{{
 		Name:              validatePodName,
 		ClientConfig:      o.clientConfig(ValidatePodPath, bundle),
 		Rules:             rules,
 		FailurePolicy:     new(admissionregistrationv1.Fail),
-		NamespaceSelector: policy.OutsideOf(o.profileOptions().ExemptNamespaces),
+		NamespaceSelector: policy.OutsideOf(exempt),
 		MatchConditions: []admissionregistrationv1.MatchCondition{
 			{Name: "not-while-it-is-deleted", Expression: "!has(object.metadata.deletionTimestamp)"},
 			{Name: "created-or-changed-in-co-location", Expression: fmt.Sprintf(`request.?subResource.orValue("") == %q ? (%s) : (%s)`, resizeSubresource, resizeCondition(), condition)},
 		},
+	}}
+	if selector := selecting(namespaces.parents, exempt); selector != nil && !o.Validation.AllowParentQuota {
+		webhooks = append(webhooks, admissionregistrationv1.ValidatingWebhook{
+			Name:              validateNamespacePodName,
+			ClientConfig:      o.clientConfig(ValidatePodPath, bundle),
+			Rules:             pods(admissionregistrationv1.Create),
+			FailurePolicy:     new(admissionregistrationv1.Ignore),
+			NamespaceSelector: selector,
+			MatchConditions:   []admissionregistrationv1.MatchCondition{{Name: "asks-nobody-else", Expression: "!(" + condition + ")"}},
+		})
 	}
+	return webhooks
 }
 
 // validationCondition is true for pods that are created with co-location, and for updates that change a label by which a

@@ -13,7 +13,6 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	quotav1alpha1 "koordinator.sh/koord/api/quota/v1alpha1"
-	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/colocationprofile/policy"
 	"koordinator.sh/koord/decision/quotaprofile"
 )
@@ -36,6 +35,7 @@ func (m *quotaPodMutator) Handle(ctx context.Context, request admission.Request)
 	if err := m.decoder.Decode(request, &pod); err != nil {
 		return admission.Errored(http.StatusBadRequest, fmt.Errorf("decode pod: %w", err))
 	}
+	pod.Namespace = request.Namespace
 	tree, err := m.treeOf(ctx, &pod)
 	if err != nil {
 		return admission.Errored(http.StatusInternalServerError, err)
@@ -56,44 +56,42 @@ func (m *quotaPodMutator) Handle(ctx context.Context, request admission.Request)
 	return patchBetween(&pod, confined)
 }
 
-// treeOf is the tree that the pod names, or that of the quota it names. Of quotas of one name the oldest counts.
+// treeOf is the tree that the pod names, or that of the quota it asks for. Of quotas of one name the oldest counts.
 func (m *quotaPodMutator) treeOf(ctx context.Context, pod *corev1.Pod) (string, error) {
 	if tree := pod.Labels[extension.LabelQuotaTreeID]; tree != "" {
 		return tree, nil
 	}
-	name := pod.Labels[extension.LabelQuotaName]
-	if name == "" {
-		return "", nil
-	}
-	var quotas schedulingsigsv1alpha1.ElasticQuotaList
-	if err := m.reader.List(ctx, &quotas, client.MatchingFields{quotaNameIndex: name}, client.UnsafeDisableDeepCopy); err != nil {
-		return "", fmt.Errorf("list quotas named %q: %w", name, err)
-	}
-	var counts *schedulingsigsv1alpha1.ElasticQuota
-	for i := range quotas.Items {
-		if counts == nil || quotas.Items[i].CreationTimestamp.Before(&counts.CreationTimestamp) {
-			counts = &quotas.Items[i]
-		}
-	}
-	if counts == nil {
-		return "", nil
-	}
-	return counts.Labels[extension.LabelQuotaTreeID], nil
+	_, named, err := readNamed(ctx, m.reader, pod)
+	return named.tree(), err
 }
 
-// mutatingQuotaPods is the webhook for pods that name a quota or a tree. Pods that name neither ask nobody.
-func (o *Options) mutatingQuotaPods(bundle []byte) []admissionregistrationv1.MutatingWebhook {
+// mutatingQuotaPods are the webhooks for pods that name a quota or a tree, and for those that name neither in namespaces that
+// belong to a quota of a tree. Pods of all other namespaces that name neither ask nobody. Pods without co-location are let in
+// while nobody answers.
+func (o *Options) mutatingQuotaPods(namespaces quotaNamespaces, bundle []byte) []admissionregistrationv1.MutatingWebhook {
 	if !o.QuotaTrees {
 		return nil
 	}
 	named := fmt.Sprintf("has(object.metadata.labels) && (%q in object.metadata.labels || %q in object.metadata.labels)", extension.LabelQuotaName, extension.LabelQuotaTreeID)
-	return []admissionregistrationv1.MutatingWebhook{{
-		Name:               "mutate-pod-quota-tree.koordinator.sh",
-		ClientConfig:       o.clientConfig(MutateQuotaPodPath, bundle),
-		Rules:              pods(admissionregistrationv1.Create),
-		FailurePolicy:      new(admissionregistrationv1.Fail),
-		NamespaceSelector:  policy.OutsideOf(o.profileOptions().ExemptNamespaces),
-		ReinvocationPolicy: new(admissionregistrationv1.IfNeededReinvocationPolicy),
-		MatchConditions:    []admissionregistrationv1.MatchCondition{{Name: "names-a-quota", Expression: named}},
+	exempt := o.profileOptions().ExemptNamespaces
+	webhooks := []admissionregistrationv1.MutatingWebhook{{
+		Name:              "mutate-pod-quota-tree.koordinator.sh",
+		FailurePolicy:     new(admissionregistrationv1.Fail),
+		NamespaceSelector: policy.OutsideOf(exempt),
+		MatchConditions:   []admissionregistrationv1.MatchCondition{{Name: "names-a-quota", Expression: named}},
 	}}
+	if selector := selecting(namespaces.trees, exempt); selector != nil {
+		webhooks = append(webhooks, admissionregistrationv1.MutatingWebhook{
+			Name:              "mutate-pod-quota-tree-of-the-namespace.koordinator.sh",
+			FailurePolicy:     new(admissionregistrationv1.Ignore),
+			NamespaceSelector: selector,
+			MatchConditions:   []admissionregistrationv1.MatchCondition{{Name: "names-no-quota", Expression: "!(" + named + ")"}},
+		})
+	}
+	for i := range webhooks {
+		w := &webhooks[i]
+		w.ClientConfig, w.Rules = o.clientConfig(MutateQuotaPodPath, bundle), pods(admissionregistrationv1.Create)
+		w.ReinvocationPolicy = new(admissionregistrationv1.IfNeededReinvocationPolicy)
+	}
+	return webhooks
 }

@@ -87,7 +87,7 @@ func TestNobodyWaitsForNodesAndNamespacesWithoutReason(t *testing.T) {
 	o := options()
 	o.Nodes = true
 	byName := map[string]admissionregistrationv1.MutatingWebhook{}
-	for _, webhook := range o.mutating(anyPod(o.profileOptions().ExemptNamespaces), true, []byte("bundle")) {
+	for _, webhook := range o.mutating(anyPod(o.profileOptions().ExemptNamespaces), true, quotaNamespaces{}, []byte("bundle")) {
 		byName[webhook.Name] = webhook
 	}
 	node := byName[mutateNodeStatusName]
@@ -100,7 +100,7 @@ func TestNobodyWaitsForNodesAndNamespacesWithoutReason(t *testing.T) {
 		t.Errorf("webhook of overcommitted namespaces is %+v", pod)
 	}
 	o.Nodes, o.SkipResources = false, true
-	for _, webhook := range o.mutating(anyPod(o.profileOptions().ExemptNamespaces), true, nil) {
+	for _, webhook := range o.mutating(anyPod(o.profileOptions().ExemptNamespaces), true, quotaNamespaces{}, nil) {
 		if webhook.Name == mutateNodeStatusName || webhook.Name == overcommitPodName {
 			t.Errorf("%s is registered although it is turned off", webhook.Name)
 		}

@@ -62,7 +62,7 @@ func (o *Options) mutatingQuotas(bundle []byte) []admissionregistrationv1.Mutati
 			MatchConditions:   quotaConditions(),
 		})
 	}
-	return append(webhooks, o.mutatingQuotaPods(bundle)...)
+	return webhooks
 }
 
 func (o *Options) validatingQuotas(bundle []byte) []admissionregistrationv1.ValidatingWebhook {

@@ -30,10 +30,11 @@ func TestNothingOfTheSystemIsBlockedWhileNobodyAnswers(t *testing.T) {
 		failure  admissionregistrationv1.FailurePolicyType
 	}
 	var scopes []scope
-	for _, w := range o.mutating(anyPod(o.profileOptions().ExemptNamespaces), false, []byte("b")) {
+	namespaces := quotaNamespaces{parents: []string{"dept", "kube-system"}, trees: []string{"kube-system", "team"}}
+	for _, w := range o.mutating(anyPod(o.profileOptions().ExemptNamespaces), false, namespaces, []byte("b")) {
 		scopes = append(scopes, scope{w.Name, w.NamespaceSelector, *w.FailurePolicy})
 	}
-	for _, w := range o.validating([]byte("b"), false) {
+	for _, w := range o.validating([]byte("b"), false, namespaces) {
 		scopes = append(scopes, scope{w.Name, w.NamespaceSelector, *w.FailurePolicy})
 	}
 	seen := map[string]bool{}
@@ -53,14 +54,15 @@ func TestNothingOfTheSystemIsBlockedWhileNobodyAnswers(t *testing.T) {
 	for _, want := range []string{
 		"validate-configmap.koordinator.sh", "mutate-elasticquota.koordinator.sh", "validate-elasticquota.koordinator.sh",
 		"validate-elasticquota-of-the-system.koordinator.sh", "mutate-pod-quota-tree.koordinator.sh",
+		"mutate-pod-quota-tree-of-the-namespace.koordinator.sh", "validate-pod-of-the-namespace.koordinator.sh",
 	} {
 		if !seen[want] {
 			t.Errorf("%s is missing", want)
 		}
 	}
 	o.QuotaTrees = false
-	for _, w := range o.mutating(anyPod(o.profileOptions().ExemptNamespaces), false, []byte("b")) {
-		if w.Name == "mutate-pod-quota-tree.koordinator.sh" {
+	for _, w := range o.mutating(anyPod(o.profileOptions().ExemptNamespaces), false, namespaces, []byte("b")) {
+		if strings.HasPrefix(w.Name, "mutate-pod-quota-tree") {
 			t.Error("pods are confined though it is turned off")
 		}
 	}
@@ -76,26 +78,30 @@ func TestPodsOfAQuotaTreeGetItsNodes(t *testing.T) {
 		Spec:       quotav1alpha1.ElasticQuotaProfileSpec{NodeSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"pool": "a"}}},
 	}
 	quota := &schedulingsigsv1alpha1.ElasticQuota{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "leaf", Labels: map[string]string{extension.LabelQuotaTreeID: "7"}}}
-	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(profile, quota).WithIndex(&schedulingsigsv1alpha1.ElasticQuota{}, quotaNameIndex, quotaName).Build()
+	quota.Annotations = map[string]string{extension.AnnotationQuotaNamespaces: `["listed"]`}
+	outside := &schedulingsigsv1alpha1.ElasticQuota{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "outside"}}
+	reader := indexed(fake.NewClientBuilder().WithScheme(scheme).WithObjects(profile, quota, outside)).Build()
 	mutator := &quotaPodMutator{reader: reader, decoder: admission.NewDecoder(scheme)}
 	inPool := []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "pool", Operator: corev1.NodeSelectorOpIn, Values: []string{"a"}}}}}
 	for name, test := range map[string]struct {
-		key, value string
-		want       []corev1.NodeSelectorTerm
+		namespace, key, value string
+		want                  []corev1.NodeSelectorTerm
 	}{
-		"by its quota":                 {extension.LabelQuotaName, "leaf", inPool},
-		"by its tree":                  {extension.LabelQuotaTreeID, "7", inPool},
-		"of another tree":              {extension.LabelQuotaTreeID, "8", nil},
-		"of a quota that is not there": {extension.LabelQuotaName, "none", nil},
-		"of no quota":                  {"app", "x", nil},
+		"by its quota":                          {"x", extension.LabelQuotaName, "leaf", inPool},
+		"by its tree":                           {"x", extension.LabelQuotaTreeID, "7", inPool},
+		"of another tree":                       {"x", extension.LabelQuotaTreeID, "8", nil},
+		"of a quota that is not there":          {"x", extension.LabelQuotaName, "none", nil},
+		"of no quota":                           {"x", "app", "x", nil},
+		"by the quota of its namespace":         {"listed", "app", "x", inPool},
+		"of another quota than its namespace's": {"listed", extension.LabelQuotaName, "outside", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "x", Labels: map[string]string{test.key: test.value}}}
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Labels: map[string]string{test.key: test.value}}}
 			data, err := json.Marshal(pod)
 			if err != nil {
 				t.Fatal(err)
 			}
-			request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: data}}}
+			request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: test.namespace, Object: runtime.RawExtension{Raw: data}}}
 			got := patched(t, request, mutator.Handle(t.Context(), request))
 			var terms []corev1.NodeSelectorTerm
 			if got.Spec.Affinity != nil {

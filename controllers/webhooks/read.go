@@ -11,8 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
-	"koordinator.sh/koord/api/extension"
-	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/colocationprofile"
 	"koordinator.sh/koord/decision/podvalidation"
 )
@@ -56,25 +54,12 @@ func readNamespaceLabels(ctx context.Context, cached, live client.Reader, name s
 	return namespace.Labels, nil
 }
 
-// readQuota looks the quota up that a pod names; nil when it names none. Quotas of one name in several namespaces are told
-// apart by nothing, so one that is a parent counts.
+// readQuota looks up what is known of the quota that a pod asks for; nil when it asks for none. Quotas of one name in several
+// namespaces are told apart by nothing, so one that is a parent counts.
 func readQuota(ctx context.Context, reader client.Reader, pod *corev1.Pod) (*podvalidation.Quota, error) {
-	name := pod.Labels[extension.LabelQuotaName]
-	if name == "" {
-		return nil, nil
+	name, named, err := readNamed(ctx, reader, pod)
+	if name == "" || err != nil {
+		return nil, err
 	}
-	var quotas schedulingsigsv1alpha1.ElasticQuotaList
-	if err := reader.List(ctx, &quotas, client.MatchingFields{quotaNameIndex: name}, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("list quotas named %q: %w", name, err)
-	}
-	found := &podvalidation.Quota{Exists: len(quotas.Items) > 0}
-	for i := range quotas.Items {
-		found.Parent = found.Parent || quotas.Items[i].Labels[extension.LabelQuotaIsParent] == "true"
-	}
-	return found, nil
+	return &podvalidation.Quota{Name: name, Exists: len(named) > 0, Parent: named.parent()}, nil
 }
-
-// quotaNameIndex finds quotas of all namespaces by their name.
-const quotaNameIndex = "metadata.name"
-
-func quotaName(object client.Object) []string { return []string{object.GetName()} }

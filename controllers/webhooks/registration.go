@@ -85,8 +85,13 @@ func (r *registrar) Reconcile(ctx context.Context, _ reconcile.Request) (ctrl.Re
 	if !inSync || unsettled > 0 {
 		scopes = []policy.Scope{{Namespaces: policy.OutsideOf(r.options.profileOptions().ExemptNamespaces), Condition: compiled.Everywhere()}}
 	}
-	settled := inSync && unsettled <= 0
-	if err := r.applyWebhooks(ctx, &owner, r.options.mutating(scopes, compiled.Repeatable, bundle), r.options.validating(bundle, settled && labels.policy != nil)); err != nil {
+	namespaces, err := readQuotaNamespaces(ctx, r.client)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	mutating := r.options.mutating(scopes, compiled.Repeatable, namespaces, bundle)
+	validating := r.options.validating(bundle, inSync && unsettled <= 0 && labels.policy != nil, namespaces)
+	if err := r.applyWebhooks(ctx, &owner, mutating, validating); err != nil {
 		return ctrl.Result{}, err
 	}
 	if !inSync {

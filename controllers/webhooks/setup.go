@@ -53,8 +53,10 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	if o.Live == nil {
 		o.Live = mgr.GetAPIReader()
 	}
-	if err := mgr.GetFieldIndexer().IndexField(ctx, &schedulingsigsv1alpha1.ElasticQuota{}, quotaNameIndex, quotaName); err != nil {
-		return fmt.Errorf("index quotas by name: %w", err)
+	for field, function := range quotaIndexes() {
+		if err := mgr.GetFieldIndexer().IndexField(ctx, &schedulingsigsv1alpha1.ElasticQuota{}, field, function); err != nil {
+			return fmt.Errorf("index quotas by %s: %w", field, err)
+		}
 	}
 	server, decoder := mgr.GetWebhookServer(), admission.NewDecoder(mgr.GetScheme())
 	server.Register(MutatePodPath, &admission.Webhook{Handler: &podMutator{reader: mgr.GetClient(), options: o, decoder: decoder}})
@@ -68,7 +70,9 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		server.Register(node.Path, &admission.Webhook{Handler: &node.Handler{Decoder: decoder}})
 	}
 	server.Register(ValidatePodPath, &admission.Webhook{Handler: &podValidator{reader: mgr.GetClient(), options: o.Validation, decoder: decoder}})
-	server.Register(ValidateConfigMapPath, &admission.Webhook{Handler: &configmap.Handler{Decoder: decoder, Reader: mgr.GetClient(), ConfigMap: o.configMap()}})
+	server.Register(ValidateConfigMapPath, &admission.Webhook{Handler: &configmap.Handler{
+		Decoder: decoder, Reader: mgr.GetClient(), Context: configmap.SchedulerContext(o.Live, o.Namespace), ConfigMap: o.configMap(),
+	}})
 	if err := serveQuotas(ctx, mgr, &o, decoder); err != nil {
 		return err
 	}
@@ -114,6 +118,7 @@ func addRegistrar(mgr ctrl.Manager, r *registrar) error {
 		Named("admission").
 		Watches(&configv1alpha1.ClusterColocationProfile{}, same, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Predicate(predicate.AnnotationChangedPredicate{})))).
 		Watches(&schedulingv1.PriorityClass{}, same).
+		Watches(&schedulingsigsv1alpha1.ElasticQuota{}, same, builder.WithPredicates(claimsChange())).
 		Watches(&admissionregistrationv1.MutatingWebhookConfiguration{}, same).
 		Watches(&admissionregistrationv1.ValidatingWebhookConfiguration{}, same).
 		WatchesRawSource(source.Channel(looks, same)).

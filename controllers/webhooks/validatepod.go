@@ -41,6 +41,7 @@ func (v *podValidator) Handle(ctx context.Context, request admission.Request) ad
 			return admission.Errored(http.StatusBadRequest, fmt.Errorf("decode the pod as it was: %w", err))
 		}
 	}
+	in.Pod.Namespace = request.Namespace
 	quota, err := readQuota(ctx, v.reader, in.Pod)
 	if err != nil {
 		return admission.Errored(http.StatusInternalServerError, err)

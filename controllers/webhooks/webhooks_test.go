@@ -55,8 +55,15 @@ func cluster(t testing.TB, objects ...client.Object) *fake.ClientBuilder {
 	for name, class := range profilecases.PriorityClasses() {
 		objects = append(objects, &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: class.Value, PreemptionPolicy: &class.PreemptionPolicy})
 	}
-	return fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(objects...).
-		WithIndex(&schedulingsigsv1alpha1.ElasticQuota{}, quotaNameIndex, quotaName)
+	return indexed(fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(objects...))
+}
+
+// indexed adds the indexes of quotas.
+func indexed(b *fake.ClientBuilder) *fake.ClientBuilder {
+	for field, function := range quotaIndexes() {
+		b.WithIndex(&schedulingsigsv1alpha1.ElasticQuota{}, field, function)
+	}
+	return b
 }
 
 func options() Options {
@@ -186,15 +193,26 @@ func TestValidationLooksUpTheQuotaAndAnswersWithCodes(t *testing.T) {
 	quota := func(name, parent string) *schedulingsigsv1alpha1.ElasticQuota {
 		return &schedulingsigsv1alpha1.ElasticQuota{ObjectMeta: metav1.ObjectMeta{Namespace: "quotas", Name: name, Labels: map[string]string{extension.LabelQuotaIsParent: parent}}}
 	}
-	validator := &podValidator{reader: cluster(t, quota("leaf", "false"), quota("parent", "true")).Build(), decoder: admission.NewDecoder(newScheme(t))}
+	own, listing := quota("own", "true"), quota("listing", "true")
+	own.Namespace, listing.Annotations = "own", map[string]string{extension.AnnotationQuotaNamespaces: `["listed"]`}
+	validator := &podValidator{reader: cluster(t, quota("leaf", "false"), quota("parent", "true"), own, listing).Build(), decoder: admission.NewDecoder(newScheme(t))}
 	pod := func(key, value string) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: profilecases.Namespace, Labels: map[string]string{key: value}}}
+	}
+	in := func(namespace string, pod *corev1.Pod) admission.Request {
+		request := requestOf(t, admissionv1.Create, pod, nil)
+		request.Namespace = namespace
+		return request
 	}
 	tests := map[string]struct {
 		request     admission.Request
 		wantRefused string
 		wantWarning string
 	}{
+		"no label, a parent lists the namespace":     {request: in("listed", pod("app", "x")), wantRefused: "metadata.namespace: Forbidden: pod can not be linked to a parentQuotaGroup,quota:listing"},
+		"no label, a parent is named like it":        {request: in("own", pod("app", "x")), wantRefused: "quota:own, pod:p (KOORD1307)"},
+		"an empty label is none":                     {request: in("listed", pod(extension.LabelQuotaName, "")), wantRefused: "quota:listing"},
+		"a leaf, where a parent lists the namespace": {request: in("listed", pod(extension.LabelQuotaName, "leaf"))},
 		"a leaf":                     {request: requestOf(t, admissionv1.Create, pod(extension.LabelQuotaName, "leaf"), nil)},
 		"a parent":                   {request: requestOf(t, admissionv1.Create, pod(extension.LabelQuotaName, "parent"), nil), wantRefused: "pod can not be linked to a parentQuotaGroup,quota:parent, pod:p (KOORD1307). Name a quota"},
 		"none":                       {request: requestOf(t, admissionv1.Create, pod(extension.LabelQuotaName, "none"), nil), wantWarning: "KOORD1310"},

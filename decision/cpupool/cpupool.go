@@ -35,6 +35,8 @@ type Node struct {
 	System string
 	// KubeletPolicy is the policy of the kubelet's CPU manager.
 	KubeletPolicy string
+	// Online are the CPUs of the machine that are; empty where that is not known, and all are taken to be.
+	Online cpuset.CPUSet
 }
 
 // Pod is what the choice depends on.
@@ -58,13 +60,18 @@ type Choice struct {
 	// LiftQuota is true for a pod with CPUs of its own: a quota would only throttle what nobody else can use.
 	LiftQuota bool   `json:"liftQuota,omitempty"`
 	Reason    string `json:"reason"`
-	// Problem says what could not be read; empty when everything could.
+	// Problem says what could not be read, or which CPUs are offline; empty when nothing is wrong.
 	Problem string `json:"problem,omitempty"`
 }
 
 // Choose decides the CPUs of one pod. What cannot be read leaves the CPUs as they are: a pod that owns CPUs must not be put
-// on those of others by a broken annotation.
+// on those of others by a broken annotation. CPUs that are offline are left out, because the kernel refuses a list with one of them
+// as a whole.
 func Choose(node Node, pod Pod) Choice {
+	return node.choose(pod).within(node.Online)
+}
+
+func (n Node) choose(pod Pod) Choice {
 	status, err := extension.GetResourceStatus(pod.Annotations)
 	if err != nil {
 		return Choice{Source: Left, Reason: "what the scheduler allocated cannot be read", Problem: err.Error()}
@@ -78,15 +85,30 @@ func Choose(node Node, pod Pod) Choice {
 		// Also with NUMA nodes of its own: CPUs beyond those of the group are refused or void.
 		return Choice{Source: Inherited, Write: true, Reason: "suppression decides the CPUs of all best-effort pods together"}
 	case status != nil && len(status.NUMANodeResources) > 0:
-		return node.pools(status.NUMANodeResources)
-	case pod.QoS == extension.QoSSystem && node.System != "":
-		return system(node.System)
+		return n.pools(status.NUMANodeResources)
+	case pod.QoS == extension.QoSSystem && n.System != "":
+		return system(n.System)
 	case pod.QoS != extension.QoSLS && pod.KubeQOS == corev1.PodQOSBestEffort:
 		return Choice{Source: Inherited, Write: true, Reason: "suppression decides the CPUs of all best-effort pods together"}
-	case pod.QoS != extension.QoSLS && node.KubeletPolicy == extension.KubeletCPUManagerPolicyStatic:
+	case pod.QoS != extension.QoSLS && n.KubeletPolicy == extension.KubeletCPUManagerPolicyStatic:
 		return Choice{Source: Left, Reason: "the kubelet's CPU manager decides, its policy is static"}
 	}
-	return node.pools(nil)
+	return n.pools(nil)
+}
+
+// within leaves out CPUs that are offline. Where none is left nothing is written: an empty list would let the pod run anywhere.
+func (c Choice) within(online cpuset.CPUSet) Choice {
+	cpus, err := cpuset.Parse(c.CPUs)
+	if err != nil || online.IsEmpty() || online.ContainsAll(cpus) {
+		return c
+	}
+	problem := fmt.Sprintf("of CPUs %s, %s are offline", c.CPUs, cpus.Difference(online))
+	left := cpus.Intersection(online)
+	if left.IsEmpty() {
+		return Choice{Source: Left, Reason: "none of its CPUs is online", Problem: problem}
+	}
+	c.CPUs, c.Reason, c.Problem = left.String(), c.Reason+", and some are offline", problem
+	return c
 }
 
 func allocated(list string) Choice {

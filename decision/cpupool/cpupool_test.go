@@ -3,6 +3,7 @@ package cpupool
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	"koordinator.sh/koord/api/extension"
@@ -69,18 +70,63 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// FuzzChoose: whatever the annotation says, what is written is a list of CPUs that exist, or the empty one of best effort.
+// TestCPUsThatAreOfflineAreLeftOut, or the kernel refuses them all.
+func TestCPUsThatAreOfflineAreLeftOut(t *testing.T) {
+	own := func(list string) Pod {
+		return Pod{QoS: extension.QoSLSR, Annotations: status(`{"cpuset":"` + list + `"}`)}
+	}
+	service := Pod{QoS: extension.QoSLS}
+	tests := map[string]struct {
+		online cpuset.CPUSet
+		pod    Pod
+		want   Choice
+	}{
+		"all of its own are there": {
+			cpuset.Of(2, 3, 4), own("2-3"), Choice{Source: Allocated, CPUs: "2-3", Write: true, LiftQuota: true, Reason: "the scheduler allocated them"},
+		},
+		"some of its own are not": {
+			cpuset.Of(0, 2, 3, 6), own("2-5"),
+			Choice{Source: Allocated, CPUs: "2-3", Write: true, LiftQuota: true, Reason: "the scheduler allocated them, and some are offline", Problem: "of CPUs 2-5, 4-5 are offline"},
+		},
+		"none of its own is": {
+			cpuset.Of(0, 1), own("2-3"), Choice{Source: Left, Reason: "none of its CPUs is online", Problem: "of CPUs 2-3, 2-3 are offline"},
+		},
+		"some of the shared ones are not": {
+			cpuset.Of(4, 5, 12), service,
+			Choice{Source: SharedPools, CPUs: "4-5,12", Write: true, Reason: "all shared CPUs, and some are offline", Problem: "of CPUs 4-7,12-15, 6-7,13-15 are offline"},
+		},
+		"best effort has no list of its own": {
+			cpuset.Of(0), Pod{QoS: extension.QoSBE}, Choice{Source: Inherited, Write: true, Reason: "suppression decides the CPUs of all best-effort pods together"},
+		},
+		"which are there is not known": {
+			cpuset.CPUSet{}, own("2-3"), Choice{Source: Allocated, CPUs: "2-3", Write: true, LiftQuota: true, Reason: "the scheduler allocated them"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			on := node
+			on.Online = tc.online
+			if diff := cmp.Diff(tc.want, Choose(on, tc.pod)); diff != "" {
+				t.Errorf("choice (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// FuzzChoose: whatever the annotation says, what is written is a list of CPUs that are online, or the empty one of best effort.
 func FuzzChoose(f *testing.F) {
 	f.Add(`{"cpuset":"0-3,8"}`, "LSR")
 	f.Add(`{"cpuset":"0-999999999"}`, "LS")
 	f.Add(`{"numaNodeResources":[{"node":-1}]}`, "")
+	on := node
+	on.Online = cpuset.Of(0, 2, 3, 5, 6, 12)
 	f.Fuzz(func(t *testing.T, annotation, class string) {
-		got := Choose(node, Pod{QoS: extension.QoSClass(class), KubeQOS: corev1.PodQOSBurstable, Annotations: status(annotation)})
+		got := Choose(on, Pod{QoS: extension.QoSClass(class), KubeQOS: corev1.PodQOSBurstable, Annotations: status(annotation)})
 		if !got.Write {
 			return
 		}
 		cpus, err := cpuset.Parse(got.CPUs)
-		if err != nil || cpus.IsEmpty() != (got.Source == Inherited) || cpus.String() != got.CPUs {
+		if err != nil || cpus.IsEmpty() != (got.Source == Inherited) || cpus.String() != got.CPUs || !on.Online.ContainsAll(cpus) {
 			t.Errorf("%+v: %v", got, err)
 		}
 	})

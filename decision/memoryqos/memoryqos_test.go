@@ -127,6 +127,60 @@ func TestPageCacheIsBounded(t *testing.T) {
 	}
 }
 
+// TestWhatTheKillerAndTheWatermarksAreTold of pods, their containers and their group, by the class and by the pod's annotation. To be
+// killed as a whole is never said of the group.
+func TestWhatTheKillerAndTheWatermarksAreTold(t *testing.T) {
+	number := func(value int64) *int64 { return &value }
+	told := func(priority, order, whole *int64) Values {
+		return Values{
+			WmarkRatio: number(95), WmarkScaleFactor: number(20), WmarkMinAdj: number(-25), UsePriorityOOM: priority, Priority: order, OOMGroup: whole,
+		}
+	}
+	class := slov1alpha1.MemoryQOS{
+		WmarkRatio: number(95), WmarkScalePermill: number(20), WmarkMinAdj: number(-25),
+		PriorityEnable: number(1), Priority: number(5), OomKillGroup: number(1),
+	}
+	reset := Values{
+		Min: number(0), Low: number(0), WmarkRatio: number(0), WmarkScaleFactor: number(50), WmarkMinAdj: number(0),
+		UsePriorityOOM: number(0), Priority: number(0), OOMGroup: number(0),
+	}
+	off := on(class)
+	off.MemoryQOS.Enable = new(false)
+	tests := map[string]struct {
+		class     *slov1alpha1.ResourceQOS
+		pod       *slov1alpha1.PodMemoryQOSConfig
+		want      Values
+		wantGroup Values
+	}{
+		"by the class": {on(class), nil, told(number(1), number(5), number(1)), Values{UsePriorityOOM: number(1), Priority: number(5)}},
+		"what the class leaves out is left as it is": {
+			on(slov1alpha1.MemoryQOS{OomKillGroup: number(1)}), nil, Values{OOMGroup: number(1)}, Values{},
+		},
+		"a pod with a priority of its own, within a group that keeps the class's": {
+			on(class), &slov1alpha1.PodMemoryQOSConfig{MemoryQOS: slov1alpha1.MemoryQOS{Priority: number(12), OomKillGroup: number(0)}},
+			told(number(1), number(12), number(0)), Values{UsePriorityOOM: number(1), Priority: number(5)},
+		},
+		"a pod that wants none": {
+			on(class), &slov1alpha1.PodMemoryQOSConfig{Policy: slov1alpha1.PodMemoryQOSPolicyNone}, reset,
+			Values{UsePriorityOOM: number(1), Priority: number(5)},
+		},
+		"a class that is off": {off, nil, reset, Values{UsePriorityOOM: number(0), Priority: number(0)}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			plan := PlanOf(Input{Strategy: &slov1alpha1.ResourceQOSStrategy{LSClass: tc.class}, Pods: []Pod{{
+				QoS: extension.QoSLS, KubeQOS: corev1.PodQOSBurstable, Config: tc.pod, Containers: []Container{{Name: "main"}},
+			}}})
+			container, group := plan.Pods[0].Containers[0].Values, plan.Groups[1].Values
+			container.High = nil // is told of containers alone
+			group.Min, group.Low = nil, nil
+			if diff := cmp.Diff([]Values{tc.want, tc.want, tc.wantGroup}, []Values{plan.Pods[0].Values, container, group}); diff != "" {
+				t.Errorf("the pod, its container and the group (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestGroupsProtectWhatTheirPodsProtect(t *testing.T) {
 	strategy := &slov1alpha1.ResourceQOSStrategy{LSRClass: on(qos(100, 0, 0)), LSClass: on(qos(50, 60, 0)), BEClass: on(qos(10, 0, 0))}
 	pod := func(name string, class extension.QoSClass, group corev1.PodQOSClass, request int64) Pod {

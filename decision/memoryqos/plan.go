@@ -101,7 +101,8 @@ func PlanOf(in Input) Plan {
 		settings, _ := ClassSettings(in.Strategy, extension.QoSClassOfKubeQOS(group))
 		out.Groups = append(out.Groups, GroupValues{Group: group, Values: Values{
 			Min: sums[group].min, Low: sums[group].low,
-			UsePriorityOOM: settings.PriorityEnable, Priority: settings.Priority, OOMGroup: settings.OomKillGroup,
+			// OomKillGroup stays with pods and containers: the kernel would kill every pod of the group when the node is out of memory.
+			UsePriorityOOM: settings.PriorityEnable, Priority: settings.Priority,
 		}})
 	}
 	return out

@@ -85,6 +85,11 @@ func Decide(in Input) Decision {
 	return out
 }
 
+// CPUUnknown says that normalization is on and cannot be decided, because what the cpu is was not reported.
+func (d Decision) CPUUnknown() bool {
+	return d.Normalization != nil && d.Normalization.Trace.Enabled && d.normalizing.CPU == nil
+}
+
 // Annotations are those of the node that change, by key, with the value they are to have; nil for one that goes.
 func (d Decision) Annotations() map[string]*string {
 	out := map[string]*string{}

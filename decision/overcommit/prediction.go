@@ -47,7 +47,8 @@ func (c *calculation) takeRise(k kind, policy string, taken int64, w *waterfall)
 }
 
 // reclaimable is what prod pods requested and will not use, by the chosen predictor or else as the node agent says. Pods that
-// were not measured keep all they requested.
+// were not measured keep all they requested. As long as the predictor has seen less than it reads, it is no more than the
+// agent says, if that says anything: the agent keeps what it learned when it is started anew.
 func (c *calculation) reclaimable(k kind) int64 {
 	forecast := c.in.Predictions.Mid
 	if forecast == nil {
@@ -55,7 +56,16 @@ func (c *calculation) reclaimable(k kind) int64 {
 	}
 	foreseen := forecast.Of(k.resource())
 	requested := min(k.ofPredicted(foreseen.Requested), k.of(c.load.prodRequested))
-	return max(add(requested, -k.ofPredicted(foreseen.Peak.Value)), 0)
+	own := max(add(requested, -k.ofPredicted(foreseen.Peak.Value)), 0)
+	if c.boundedByAgent() {
+		return min(own, k.of(c.metric.reclaimable))
+	}
+	return own
+}
+
+// boundedByAgent says that the prediction for mid is made from too little to exceed the node agent's.
+func (c *calculation) boundedByAgent() bool {
+	return c.in.Predictions.Mid.Partial() && c.in.Metric.Status.ProdReclaimableMetric != nil
 }
 
 // ofPredicted is an amount of a prediction, in cores or bytes, in the unit of the kind: rounded up, and kept within the range

@@ -7,6 +7,7 @@ import (
 
 	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/predict"
 )
 
@@ -87,6 +88,31 @@ func TestMidIsWhatTheChosenPredictorLeaves(t *testing.T) {
 	}
 	if reclaimable := termNamed(t, Explain(in, 1), 2, "prodReclaimable"); reclaimable == nil || !strings.Contains(reclaimable.Note, "by profile balanced") {
 		t.Errorf("the term is %+v", reclaimable)
+	}
+}
+
+func TestMidKeepsToTheAgentUntilThePredictorHasSeenEnough(t *testing.T) {
+	in := n1(func(in *NodeInput) {
+		in.Metric.Status.ProdReclaimableMetric = &slov1alpha1.ReclaimableMetric{Resource: usage("1", "1Gi")}
+	})
+	in.Predictions.Mid = foreseen(1, 0, 3, 2)
+	in.Predictions.Mid.Window = 24 * time.Hour // of which 20 are known
+	got := Calculate(in)
+	if got.MidCPU.Value != 1000 || got.MidMemory.Value != 1<<30 {
+		t.Errorf("mid is %+v and %+v, want what the agent says", got.MidCPU, got.MidMemory)
+	}
+	if reclaimable := termNamed(t, Explain(in, 1), 2, "prodReclaimable"); reclaimable.Value != 1000 || !strings.Contains(reclaimable.Note, "; at most the 1 cores of the node agent until 24h are known") {
+		t.Errorf("the term is %+v", reclaimable)
+	}
+	in.Predictions.Mid = foreseen(2.5, 1.5, 3, 2)
+	in.Predictions.Mid.Window = 24 * time.Hour
+	if got := Calculate(in); got.MidCPU.Value != 500 || got.MidMemory.Value != 1<<29 {
+		t.Errorf("mid is %+v and %+v, want what the predictor leaves, which is less", got.MidCPU, got.MidMemory)
+	}
+	in.Predictions.Mid = foreseen(1, 0, 3, 2)
+	in.Predictions.Mid.Window = 20 * time.Hour
+	if got := Calculate(in); got.MidCPU.Value != 2000 || got.MidMemory.Value != 2<<30 {
+		t.Errorf("mid is %+v and %+v, want what a predictor leaves that knows enough", got.MidCPU, got.MidMemory)
 	}
 }
 

@@ -106,6 +106,9 @@ func (c *calculation) explainReclaimable(t *term, k kind) {
 	if forecast := c.in.Predictions.Mid; forecast != nil {
 		t.Source = c.settingSource(predictorSetting + "mid")
 		t.Note += ": " + describeForecast(k, forecast)
+		if c.boundedByAgent() {
+			t.Note += fmt.Sprintf("; at most the %s of the node agent until %s are known", k.format(k.of(c.metric.reclaimable)), short(forecast.Window))
+		}
 		return
 	}
 	if c.in.Metric.Status.ProdReclaimableMetric == nil {

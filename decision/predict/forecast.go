@@ -11,12 +11,15 @@ type Forecast struct {
 	// Profile that predicted, and how far ahead.
 	Profile string
 	Horizon time.Duration
-	// Span is how long the node has been observed.
-	Span time.Duration
+	// Span is how long the node has been observed, and Window how far back the profile reads.
+	Span, Window time.Duration
 	// Pods that were measured.
 	Pods        int
 	CPU, Memory Foreseen
 }
+
+// Partial says that the node has been observed for less than the profile reads: peaks that it would know of may be missing.
+func (f *Forecast) Partial() bool { return f.Span < f.Window }
 
 // Of is the forecast of one resource.
 func (f *Forecast) Of(resource Resource) *Foreseen {
@@ -74,8 +77,9 @@ func (m *memo) holds(r *Record, profile string, cold time.Duration) bool {
 }
 
 // Forecast predicts the peak of the pods that matter to a tier, and remembers predictions for being judged: the first one of
-// each step for batch, and of each hour for mid. Pods younger than the cold start, or than the record where that is younger,
-// count with their request. Before the first observation there is none, and nil is returned.
+// each step for batch, and of each hour for mid. Pods that were observed for less than the cold start count with their request,
+// however old they are: what is not known of them must not raise what is offered. Before the first observation there is none,
+// and nil is returned.
 func (r *Record) Forecast(tier Tier, profile Profile, coldStart time.Duration) *Forecast {
 	if r.last == 0 {
 		return nil
@@ -84,7 +88,7 @@ func (r *Record) Forecast(tier Tier, profile Profile, coldStart time.Duration) *
 	if before.holds(r, profile.Name, coldStart) {
 		return before.forecast
 	}
-	out := &Forecast{Profile: profile.Name, Horizon: tier.Horizon(), Span: r.Span()}
+	out := &Forecast{Profile: profile.Name, Horizon: tier.Horizon(), Span: r.Span(), Window: profile.Past()}
 	for _, resource := range []Resource{CPU, Memory} {
 		history, requested := r.history(tier, resource, coldStart)
 		out.Pods = len(history.Pods)
@@ -104,7 +108,7 @@ func (r *Record) Forecast(tier Tier, profile Profile, coldStart time.Duration) *
 // history is the past of the pods that matter to a tier, in the order of their names, and the sum of their requests.
 func (r *Record) history(tier Tier, resource Resource, coldStart time.Duration) (*History, float64) {
 	h := &History{Resource: resource, Now: time.Unix(0, (r.last+1)*int64(RecordStep)), Step: RecordStep,
-		Horizon: tier.Horizon(), ColdStart: min(coldStart, r.Span())}
+		Horizon: tier.Horizon(), ColdStart: coldStart}
 	requested := 0.0
 	for _, name := range slices.Sorted(maps.Keys(r.pods)) {
 		pod := r.pods[name]

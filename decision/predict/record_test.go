@@ -50,10 +50,11 @@ func TestForecast(t *testing.T) {
 		wantCold    int
 		wantRequest float64
 	}{
-		"one measurement predicts itself":                    {[][]Sample{{used("a", 2)}}, Batch, "n-sigma", time.Hour, 2, 0, 4},
-		"a calm node":                                        {calm, Batch, "n-sigma", time.Hour, 3, 0, 8},
-		"deviations are added":                               {wave, Batch, "aggressive", 0, 2 + 3, 0, 4},
-		"the percentile of a pod":                            {wave, Batch, "rc-like", 0, 3, 0, 4},
+		"one measurement predicts itself without cold start": {[][]Sample{{used("a", 2)}}, Batch, "n-sigma", 0, 2, 0, 4},
+		"of a record that is young all count by request":     {calm[:5], Batch, "n-sigma", time.Hour, 4 + 4, 2, 8},
+		"a calm node":             {calm, Batch, "n-sigma", time.Hour, 3, 0, 8},
+		"deviations are added":    {wave, Batch, "aggressive", 0, 2 + 3, 0, 4},
+		"the percentile of a pod": {wave, Batch, "rc-like", 0, 3, 0, 4},
 		"a pod that came after the others counts by request": {slices.Concat(calm, [][]Sample{{used("a", 2), used("b", 1), used("new", 0.1)}}), Batch, "n-sigma", time.Hour, 3 + 4, 1, 12},
 		"unless it uses more":                                {slices.Concat(calm, [][]Sample{{used("a", 2), used("b", 1), used("new", 6)}}), Batch, "n-sigma", time.Hour, 3 + 6, 1, 12},
 		"a pod that is gone is not predicted":                {slices.Concat(calm, [][]Sample{{used("a", 2)}}), Batch, "n-sigma", time.Hour, 2, 0, 4},
@@ -71,6 +72,46 @@ func TestForecast(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestARestartNeverLowersAPeak compares what is predicted of pods that stay within their requests, and are limited to them,
+// with what a record predicts that lost its past a moment ago.
+func TestARestartNeverLowersAPeak(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before, after := NewRecord(), NewRecord()
+		const coldStart = 3 * RecordStep
+		samples := func() []Sample {
+			var out []Sample
+			for _, name := range []string{"a", "b", "c"} {
+				cores := rapid.Float64Range(0, 4).Draw(t, name)
+				out = append(out, Sample{Pod: name, Prod: true, CPU: Held{cores, 4, 4}, Memory: Held{cores * gi, 4 * gi, 4 * gi}})
+			}
+			return out
+		}
+		steps, known := 0, rapid.IntRange(1, 50).Draw(t, "steps before")
+		for ; steps < known; steps++ {
+			before.Observe(noon.Add(time.Duration(steps)*RecordStep), samples())
+		}
+		for range 2 { // the third step ends the cold start
+			at, now := noon.Add(time.Duration(steps)*RecordStep), samples()
+			before.Observe(at, now)
+			after.Observe(at, now)
+			steps++
+			for _, profile := range Profiles() {
+				if profile.Name == "static" { // it looks at nothing that could be lost
+					continue
+				}
+				for _, tier := range []Tier{Batch, Mid} {
+					kept, lost := before.Forecast(tier, profile, coldStart), after.Forecast(tier, profile, coldStart)
+					for _, resource := range []Resource{CPU, Memory} {
+						if got, want := lost.Of(resource).Peak.Value, kept.Of(resource).Peak.Value; got < want*(1-1e-9) {
+							t.Fatalf("%s predicts %g of %s after the restart, and would have predicted %g", profile.Name, got, resource, want)
+						}
+					}
+				}
+			}
+		}
+	})
 }
 
 func TestNothingIsForecastBeforeTheFirstMeasurement(t *testing.T) {

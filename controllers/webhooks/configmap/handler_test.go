@@ -76,6 +76,11 @@ func TestWritesOfTheConfiguration(t *testing.T) {
 			operation: admissionv1.Create, object: ours("colocation-config", bad, "cpu-burst-config", `{"clusterStrategy": {"policy": "sometimes"}}`, "system-config", `{`),
 			wantRefused: true, wantRefusal: []string{"has 3 errors", "cpuReclaimThresholdPercent (line 1)", "cpu-burst-config.clusterStrategy.policy (line 1)", "system-config (line 1)"},
 		},
+		"a threshold that would evict from every node is refused": {
+			operation: admissionv1.Update, old: ours("colocation-config", good),
+			object:      ours("colocation-config", good, "resource-threshold-config", `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 0}}`),
+			wantRefused: true, wantRefusal: []string{"memoryEvictThresholdPercent (0) is below 10 %"},
+		},
 		"what is doubtful is a warning": {
 			operation: admissionv1.Update, old: ours("colocation-config", good), object: ours("colocation-config", `{"enable": true, "nodeConfig": []}`),
 			wantWarnings: []string{"KOORD0209", "did you mean nodeConfigs?"},
@@ -137,14 +142,45 @@ func TestNodesShowWhichStrategiesOverlap(t *testing.T) {
 		{"name": "x", "nodeSelector": {"matchLabels": {"a": "1"}}}, {"name": "y", "nodeSelector": {"matchLabels": {"b": "2"}}}]}`)
 	reader := fake.NewClientBuilder().WithScheme(scheme(t)).WithObjects(node).Build()
 	for name, tc := range map[string]struct {
-		reader client.Reader
-		want   int
-	}{"with nodes": {reader, 2}, "without nodes": {nil, 0}, "with nodes that cannot be listed": {failing{}, 0}} {
+		reader      client.Reader
+		wantRefusal string
+	}{"with nodes": {reader, "both select node n"}, "without nodes": {}, "with nodes that cannot be listed": {reader: failing{}}} {
 		t.Run(name, func(t *testing.T) {
 			handler := &Handler{Decoder: admission.NewDecoder(scheme(t)), Reader: tc.reader, Context: func(context.Context) Context { return Context{} }}
 			response := handler.Handle(t.Context(), request(t, admissionv1.Create, overlapping, nil))
-			if !response.Allowed || len(response.Warnings) != tc.want {
-				t.Errorf("allowed %t with %q, want %d warnings", response.Allowed, response.Warnings, tc.want)
+			if response.Allowed != (tc.wantRefusal == "") || !response.Allowed && !strings.Contains(response.Result.Message, tc.wantRefusal) {
+				t.Errorf("answer is %+v, want %q", response, tc.wantRefusal)
+			}
+		})
+	}
+}
+
+func TestThresholdsAreHeldAgainstTheSchedulersOwn(t *testing.T) {
+	const threshold = `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 90}}`
+	scheduler := func(memory string) *corev1.ConfigMap {
+		return configMap("koordinator-system", "koord-scheduler-config", "koord-scheduler-config", "kind: KubeSchedulerConfiguration\nprofiles:\n"+
+			"- pluginConfig:\n  - name: LoadAwareScheduling\n    args: {usageThresholds: {memory: "+memory+"}}\n")
+	}
+	for name, tc := range map[string]struct {
+		objects     []client.Object
+		fails       bool
+		wantWarning string
+	}{
+		"one that evicts later than it places": {objects: []client.Object{scheduler("80")}},
+		"one that places up to 92 percent":     {objects: []client.Object{scheduler("92")}, wantWarning: "threshold for memory (92)"},
+		"none: the default of 95 percent":      {wantWarning: "threshold for memory (95)"},
+		"one that cannot be used":              {objects: []client.Object{scheduler("many")}, wantWarning: "threshold for memory (95)"},
+		"one that cannot be read":              {fails: true, wantWarning: "threshold for memory (95)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var reader client.Reader = fake.NewClientBuilder().WithScheme(scheme(t)).WithObjects(tc.objects...).Build()
+			if tc.fails {
+				reader = failing{}
+			}
+			handler := &Handler{Decoder: admission.NewDecoder(scheme(t)), Context: SchedulerContext(reader, "koordinator-system")}
+			response := handler.Handle(t.Context(), request(t, admissionv1.Create, ours("resource-threshold-config", threshold), nil))
+			if got := strings.Join(response.Warnings, "\n"); !response.Allowed || (got != "") != (tc.wantWarning != "") || !strings.Contains(got, tc.wantWarning) {
+				t.Errorf("allowed %t with %q, want %q", response.Allowed, got, tc.wantWarning)
 			}
 		})
 	}
@@ -152,6 +188,10 @@ func TestNodesShowWhichStrategiesOverlap(t *testing.T) {
 
 // failing is a reader that cannot read.
 type failing struct{ client.Reader }
+
+func (failing) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return errors.New("no cache")
+}
 
 func (failing) List(context.Context, client.ObjectList, ...client.ListOption) error {
 	return errors.New("no cache")
