@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
@@ -25,7 +24,8 @@ import (
 const (
 	// writeTimeout bounds one report.
 	writeTimeout = 30 * time.Second
-	// discoveryInterval is how often the API server is asked whether it serves a resource yet.
+	// discoveryInterval is the shortest time between two questions whether the API server serves a resource yet; it doubles up to
+	// lastPatience.
 	discoveryInterval = 500 * time.Millisecond
 )
 
@@ -103,18 +103,20 @@ func groupClients(config *rest.Config, group schema.GroupVersion, register func(
 // Await waits until the API server serves a resource, so that an informer started too early does not lose half a minute
 // to its back-off.
 func (c *Clients) Await(ctx context.Context, resource schema.GroupVersionResource) error {
-	logger, told := klog.FromContext(ctx), false
-	return wait.PollUntilContextCancel(ctx, discoveryInterval, true, func(ctx context.Context) (bool, error) {
+	for attempt, wait := 0, discoveryInterval; ; attempt, wait = attempt+1, min(2*wait, lastPatience) {
 		// The discovery client's own methods take no context, and would outlive this one by half a minute.
 		list := &metav1.APIResourceList{}
-		err := c.Core.Discovery().RESTClient().Get().AbsPath("apis", resource.Group, resource.Version).Do(ctx).Into(list)
-		served := err == nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool {
-			return r.Name == resource.Resource
-		})
-		if !served && !told {
-			logger.Info("waiting until the API server serves a resource", "resource", resource.Resource, "group", resource.Group, "reason", err)
-			told = true
+		err := c.Core.Discovery().RESTClient().Get().AbsPath("apis", resource.Group, resource.Version).MaxRetries(0).Do(ctx).Into(list)
+		if err == nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == resource.Resource }) {
+			return nil
 		}
-		return served, nil
-	})
+		if attempt == 0 {
+			klog.FromContext(ctx).Info("waiting until the API server serves a resource", "resource", resource.Resource, "group", resource.Group, "reason", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause(wait, err)):
+		}
+	}
 }

@@ -31,6 +31,9 @@ type Figures struct {
 	Described map[bool]int
 	// Containers with what is set of each.
 	Containers []ContainerFigure
+	// Pods that run, and Pressure on the node; nil while it was not measured.
+	Pods     []PodFigure
+	Pressure []PressureFigure
 	// Reclaimable and Peak are predicted, by the name of the predictor, and ProdReclaimable is what is reported of prod pods.
 	Reclaimable, Peak map[string]podrequest.Amount
 	ProdReclaimable   *podrequest.Amount

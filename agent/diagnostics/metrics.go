@@ -57,7 +57,7 @@ var described = map[string]description{
 // NewCollector returns a collector of the agent's metrics. The figures are asked for at each scrape.
 func NewCollector(figures func() Figures) prometheus.Collector {
 	c := &collector{figures: figures, descs: map[string]*prometheus.Desc{}}
-	for _, metrics := range []map[string]description{described, describedFeatures, describedContainers} {
+	for _, metrics := range []map[string]description{described, describedFeatures, describedContainers, describedPods} {
 		for name, is := range metrics {
 			c.descs[name] = prometheus.NewDesc("koordlet_"+name, is.help, is.labels, nil)
 		}
@@ -101,6 +101,8 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	s.writes(&f)
 	s.features(&f.Features)
 	s.containers(f.Containers)
+	s.pods(f.Pods)
+	s.nodePressure(f.Pressure)
 }
 
 // scrape is one Collect.

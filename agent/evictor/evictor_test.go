@@ -37,12 +37,19 @@ const gib = int64(1) << 30
 // node of 100 GiB on which best-effort pods use memory.
 type node struct {
 	*Evictor
-	used    int64
-	pods    []*state.Pod
-	usedBy  map[types.UID]int64
-	evicted []string
-	events  *events.FakeRecorder
-	mu      sync.Mutex
+	used   int64
+	pods   []*state.Pod
+	usedBy map[types.UID]int64
+	// cpu that the node uses, and its pods, in milli-cores; limit is what suppression leaves to best-effort pods.
+	cpu   int64
+	cpuBy map[types.UID]int64
+	limit int64
+	// strategy replaces the one of memory, and object is the node as the API server has it; nil for none.
+	strategy *slov1alpha1.ResourceThresholdStrategy
+	object   *corev1.Node
+	evicted  []string
+	events   *events.FakeRecorder
+	mu       sync.Mutex
 	// refuse answers evictions; nil lets them be. forbid answers deletions.
 	refuse func(name string) error
 	forbid error
@@ -58,8 +65,9 @@ func (n *node) Now() time.Time { return time.Now().Add(time.Duration(n.ahead.Loa
 // Since implements clock.PassiveClock.
 func (n *node) Since(at time.Time) time.Duration { return n.Now().Sub(at) }
 
-func newNode() *node {
-	n := &node{usedBy: map[types.UID]int64{}, events: events.NewFakeRecorder(1000), threshold: 80, lower: 78}
+// newNode has the features that are named, or else the one for the memory of best-effort pods.
+func newNode(features ...eviction.Feature) *node {
+	n := &node{usedBy: map[types.UID]int64{}, cpuBy: map[types.UID]int64{}, limit: -1, events: events.NewFakeRecorder(1000), threshold: 80, lower: 78}
 	client := fake.NewClientset()
 	client.PrependReactor("delete", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		asked, ok := action.(clienttesting.DeleteActionImpl)
@@ -87,7 +95,14 @@ func newNode() *node {
 		n.evicted = append(n.evicted, fmt.Sprintf("%s of %s", asked.Name, *asked.DeleteOptions.Preconditions.UID))
 		return true, nil, nil
 	})
-	n.Evictor = New(Options{Client: client, On: map[eviction.Feature]bool{eviction.BEMemoryEvict: true}, Audit: audit.NewLog(100), Events: n.events, Clock: n})
+	if len(features) == 0 {
+		features = []eviction.Feature{eviction.BEMemoryEvict}
+	}
+	on := map[eviction.Feature]bool{}
+	for _, feature := range features {
+		on[feature] = true
+	}
+	n.Evictor = New(Options{Client: client, On: on, Audit: audit.NewLog(100), Events: n.events, Clock: n})
 	return n
 }
 
@@ -103,13 +118,19 @@ func (n *node) add(name string, priority int32, used int64) {
 
 // decide takes a reading.
 func (n *node) decide() {
+	strategy := n.strategy
+	if strategy == nil {
+		strategy = &slov1alpha1.ResourceThresholdStrategy{Enable: new(true), MemoryEvictThresholdPercent: &n.threshold, MemoryEvictLowerPercent: &n.lower}
+	}
 	n.Decide(Reading{
-		Now: n.Now(), Period: time.Second, Pods: n.pods, Capacity: podrequest.Amount{MilliCPU: 10000, Memory: 100 * gib}, BestEffortLimit: -1,
-		Strategy: &slov1alpha1.ResourceThresholdStrategy{Enable: new(true), MemoryEvictThresholdPercent: &n.threshold, MemoryEvictLowerPercent: &n.lower},
-		Used:     func() (metrics.Usage, bool) { return metrics.Usage{Memory: n.used}, n.used > 0 },
+		Now: n.Now(), Period: time.Second, Pods: n.pods, Node: n.object, Strategy: strategy,
+		Capacity: podrequest.Amount{MilliCPU: 10000, Memory: 100 * gib}, BestEffortLimit: n.limit,
+		Used: func() (metrics.Usage, bool) {
+			return metrics.Usage{Memory: n.used, NanoCores: n.cpu * 1e6}, n.used+n.cpu > 0
+		},
 		PodUsed: func(uid types.UID) (metrics.Usage, bool) {
 			used, measured := n.usedBy[uid]
-			return metrics.Usage{Memory: used}, measured
+			return metrics.Usage{Memory: used, NanoCores: n.cpuBy[uid] * 1e6}, measured
 		},
 	})
 	synctest.Wait()
@@ -124,10 +145,10 @@ func (n *node) want(t *testing.T, want ...string) {
 	}
 }
 
-// onNode runs a test with an evictor at work.
-func onNode(t *testing.T, test func(*testing.T, *node)) {
+// onNode runs a test with an evictor at work, with the features of newNode.
+func onNode(t *testing.T, test func(*testing.T, *node), features ...eviction.Feature) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNode()
+		n := newNode(features...)
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() { n.Run(ctx) })

@@ -2,6 +2,7 @@ package evictor
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -25,6 +26,14 @@ func protected(string) error {
 	return err
 }
 
+// coveredTwice is what the API server answers of a pod that two budgets cover.
+func coveredTwice(string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusInternalServerError,
+		Message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
+	}}
+}
+
 // seconds takes so many readings, a second apart; pods that leave are gone at the next one.
 func (n *node) seconds(count int) {
 	for range count {
@@ -35,11 +44,17 @@ func (n *node) seconds(count int) {
 }
 
 func TestABudgetIsOverriddenWhenMemoryIsAboutToRunOut(t *testing.T) {
+	for name, refuse := range map[string]func(string) error{"that has nothing left": protected, "beside another one of the same pod": coveredTwice} {
+		t.Run(name, func(t *testing.T) { overridden(t, refuse) })
+	}
+}
+
+func overridden(t *testing.T, refuse func(string) error) {
 	onNode(t, func(t *testing.T, n *node) {
 		n.options.InDanger = true
 		n.add("first", 5000, 10*gib)
 		n.add("second", 5100, 10*gib)
-		n.refuse = protected
+		n.refuse = refuse
 		n.used = 85 * gib
 		n.seconds(30)
 		n.want(t) // budgets are respected while there is memory

@@ -1,6 +1,7 @@
 package evictor
 
 import (
+	"strings"
 	"time"
 
 	policyv1 "k8s.io/api/policy/v1"
@@ -17,10 +18,17 @@ type refusal struct {
 	told map[eviction.Refusal]time.Time
 }
 
+// severalBudgets is by what words an API server refuses to evict a pod that more than one PodDisruptionBudget covers, whether they would
+// allow it or not. Its status is that of an internal error, without a cause.
+const severalBudgets = "more than one PodDisruptionBudget"
+
 // isBudget tells whether a PodDisruptionBudget is why an eviction was refused. An API server that is busy gives the same status without
 // that cause.
 func isBudget(err error) bool {
-	return apierrors.IsTooManyRequests(err) && apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause)
+	if apierrors.IsTooManyRequests(err) {
+		return apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause)
+	}
+	return apierrors.IsInternalError(err) && strings.Contains(err.Error(), severalBudgets)
 }
 
 // within tells whether something was not longer ago than a while. What lies ahead was timed by a clock that was set back since.

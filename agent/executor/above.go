@@ -1,10 +1,13 @@
 package executor
 
 import (
+	"errors"
 	"path"
 	"strings"
+	"syscall"
 
 	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/decision/cpuset"
 )
 
 // above returns the file with what a cgroup of version 2 has while nothing is set for it: what the one above it has in effect. It
@@ -27,6 +30,21 @@ func (p *pass) unsets(c *change) bool {
 	return c.restores && c.value == "" && above(p.executor.options.Layout, c.target) != ""
 }
 
+// giveInstead writes what comes nearest to CPUs or memory nodes that the kernel refuses to have given back. It returns what that is and
+// the kernel's answer, or false where it did not try.
+func (p *pass) giveInstead(c *change, at place, refused error) (string, error, bool) {
+	switch {
+	case errors.Is(refused, syscall.ENOSPC) && p.unsets(c):
+		all, err := p.giveAll(c, at)
+		return all, err, true
+	case p.outlived(c, refused):
+		if left, err := p.giveLeft(c, at); err == nil {
+			return left, nil, true
+		}
+	}
+	return "", nil, false
+}
+
 // giveAll gives a cgroup that takes nothing from what it has already, because tasks are in it, all that the one above it has. It
 // returns that, which is what the change comes to.
 func (p *pass) giveAll(c *change, at place) (string, error) {
@@ -39,4 +57,30 @@ func (p *pass) giveAll(c *change, at place) (string, error) {
 		err = at.tree.Write(at.path, all)
 	}
 	return all, err
+}
+
+// outlived is true where version 1 refuses to give back CPUs: since they were read one of them went offline, and the kernel takes no list
+// with it, nor one with CPUs that it took from the cgroup above.
+func (p *pass) outlived(c *change, err error) bool {
+	return c.restores && p.executor.options.Layout.Version == cgroup.V1 && c.setting == cgroup.CPUSet &&
+		(errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EACCES))
+}
+
+// giveLeft gives a cgroup those of its CPUs back that the one above it has, and all of that one's where it has none of them. It returns
+// what the change comes to.
+func (p *pass) giveLeft(c *change, at place) (string, error) {
+	file, _ := p.executor.options.Layout.Path(cgroup.CPUSet, path.Dir(c.of))
+	content, err := at.tree.Read(file, nil)
+	if err != nil {
+		return "", err
+	}
+	above, err := cpuset.Parse(strings.TrimSpace(string(content)))
+	if err != nil {
+		return "", err
+	}
+	left := above
+	if original, err := cpuset.Parse(c.value); err == nil && original.Meets(above) {
+		left = original.Intersection(above)
+	}
+	return left.String(), at.tree.Write(at.path, left.String())
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"syscall"
 	"time"
 
 	"koordinator.sh/koord/agent/audit"
@@ -202,9 +201,8 @@ func (p *pass) set(c *change, value string) {
 	if err == nil {
 		err = at.tree.Write(at.path, content)
 	}
-	if errors.Is(err, syscall.ENOSPC) && p.unsets(c) {
-		c.value, err = p.giveAll(c, at)
-		value = c.value
+	if instead, answer, tried := p.giveInstead(c, at, err); tried {
+		c.value, value, err = instead, instead, answer
 	}
 	entry := audit.Entry{Time: p.now, Owner: c.owner, Object: at.object, Old: c.current, New: value, Why: c.why}
 	if err != nil {

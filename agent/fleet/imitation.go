@@ -52,9 +52,7 @@ func imitate(ctx context.Context, f *fleet, view *agentview.Node, machine host.T
 	for _, class := range []corev1.PodQOSClass{corev1.PodQOSBurstable, corev1.PodQOSBestEffort} {
 		kernel.Make(imitatedLayout.QoS(class)) // kubelet has them with and without pods
 	}
-	out := &imitation{kernel: kernel, features: []qos.Feature{ // as koordlet ranks them
-		&qos.Suppression{}, qos.CPUSetAllocator{}, qos.GroupIdentity{}, qos.BatchResource{}, &qos.CPUBurst{Fill: func() float64 { return 0 }},
-	}}
+	out := &imitation{kernel: kernel, features: qos.Defaults(&qos.Suppression{}, &qos.CPUBurst{Fill: func() float64 { return 0 }})}
 	out.in = qos.Situation{
 		Now: view.Now, Period: f.opts.SamplePeriod, SLO: cmp.Or(view.SLO, &slov1alpha1.NodeSLOSpec{}), Node: view.Object, Capacity: capacity, Topology: topology,
 		Reported: view.Topology, Tree: kernel, Layout: imitatedLayout, Containers: qos.NewContainers(kernel, imitatedLayout),

@@ -137,15 +137,23 @@ func verbsOf(sys files.FS, address string) ([]Device, error) {
 	return out, nil
 }
 
+// majorBits and minorBits are what the kernel numbers devices with.
+const (
+	majorBits = 12
+	minorBits = 20
+)
+
 // deviceAt reads the numbers of a device from its directory in /sys. Its file is named like that.
 func deviceAt(sys files.FS, at string) (Device, error) {
 	content, err := sys.Read(path.Join(at, "dev"), nil)
 	if err != nil {
 		return Device{}, fmt.Errorf("find device %q: %w", path.Base(at), err)
 	}
-	out := Device{Path: "/dev/infiniband/" + path.Base(at)}
-	if _, err := fmt.Sscanf(strings.TrimSpace(string(content)), "%d:%d", &out.Major, &out.Minor); err != nil {
+	majorText, minorText, _ := strings.Cut(strings.TrimSpace(string(content)), ":")
+	major, majorErr := strconv.ParseUint(majorText, 10, majorBits)
+	minor, minorErr := strconv.ParseUint(minorText, 10, minorBits)
+	if majorErr != nil || minorErr != nil {
 		return Device{}, fmt.Errorf("find device %q: %.40q are no numbers of a device", path.Base(at), content)
 	}
-	return out, nil
+	return Device{Path: "/dev/infiniband/" + path.Base(at), Major: int64(major), Minor: int64(minor)}, nil
 }

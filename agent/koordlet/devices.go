@@ -3,10 +3,6 @@ package koordlet
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -14,9 +10,10 @@ import (
 
 	"koordinator.sh/koord/agent/connection"
 	"koordinator.sh/koord/agent/host"
-	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/device"
+	"koordinator.sh/koord/agent/host/files"
 	"koordinator.sh/koord/agent/host/gpu"
+	"koordinator.sh/koord/agent/host/process"
 	"koordinator.sh/koord/agent/report"
 	"koordinator.sh/koord/agent/state"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
@@ -36,6 +33,7 @@ type devices struct {
 	options *Options
 	cluster *state.State
 	host    host.Host
+	proc    files.FS
 	writer  *report.DeviceWriter
 	probe   gpu.Probe
 	asked   time.Time
@@ -49,8 +47,8 @@ type devices struct {
 	read    time.Time
 }
 
-func newDevices(options *Options, clients *connection.Clients, cluster *state.State, host host.Host) *devices {
-	return &devices{options: options, cluster: cluster, host: host, writer: report.NewDeviceWriter(clients.SchedulingWrites), probe: gpu.Probe{Program: options.gpuReader()}}
+func newDevices(options *Options, clients *connection.Clients, cluster *state.State, host host.Host, proc files.FS) *devices {
+	return &devices{options: options, cluster: cluster, host: host, proc: proc, writer: report.NewDeviceWriter(clients.SchedulingWrites), probe: gpu.Probe{Program: options.gpuReader()}}
 }
 
 // run reports until the context ends; it does nothing while no gate is on.
@@ -105,13 +103,13 @@ func (d *devices) write(ctx context.Context, node report.TopologyNode) error {
 	return errors.Join(append(problems, err)...)
 }
 
-// accelerators are those that another daemon wrote down, or else NVIDIA's. A machine without the program that reads them has none.
+// accelerators are those that another daemon wrote down, or else NVIDIA's. A machine that has not loaded the driver has none.
 func (d *devices) accelerators(ctx context.Context, machine host.Topology) ([]schedulingv1alpha1.DeviceInfo, string, error) {
 	found, err := device.XPUs(d.options.AcceleratorDirectory, machine)
 	if len(found) > 0 || err != nil {
 		return found, "", err
 	}
-	if !d.hasNVIDIA() {
+	if !d.proc.Exists("driver/nvidia/version") {
 		return nil, "", nil
 	}
 	reading, err := d.probe.Ask(ctx)
@@ -123,43 +121,23 @@ func (d *devices) accelerators(ctx context.Context, machine host.Topology) ([]sc
 	return device.GPUs(reading, d.options.Sys, machine), reading.Driver, err
 }
 
-// hasNVIDIA tells whether the driver is loaded.
-func (d *devices) hasNVIDIA() bool {
-	_, err := os.Stat(filepath.Join(d.options.Proc, "driver/nvidia/version"))
-	return err == nil
-}
-
 func (d *devices) keep(reading gpu.Reading, pods map[int32]types.UID) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.reading, d.pods, d.read = reading, pods, d.options.Clock.Now()
 }
 
-// owners finds the pods of processes on GPUs by their cgroups.
+// owners finds the pods of processes on GPUs.
 func (d *devices) owners(reading gpu.Reading) map[int32]types.UID {
 	out := map[int32]types.UID{}
 	for _, g := range reading.Devices {
-		for _, process := range g.Processes {
-			content, err := os.ReadFile(filepath.Join(d.options.Proc, strconv.Itoa(int(process.PID)), "cgroup"))
-			if err != nil {
-				continue // it ended
-			}
-			if uid, found := podOf(d.options.layout, string(content)); found {
-				out[process.PID] = uid
+		for _, user := range g.Processes {
+			if uid, found := process.PodOf(d.proc, d.options.layout, int(user.PID)); found {
+				out[user.PID] = uid
 			}
 		}
 	}
 	return out
-}
-
-// podOf finds the pod in the paths of /proc/PID/cgroup.
-func podOf(layout cgroup.Layout, content string) (types.UID, bool) {
-	for part := range strings.FieldsFuncSeq(content, func(r rune) bool { return r == '/' || r == '\n' }) {
-		if uid, isPod := layout.PodOf(part); isPod {
-			return uid, true
-		}
-	}
-	return "", false
 }
 
 // used is what is used of GPUs: by all, and by each pod. Nothing is told of what was read long ago.

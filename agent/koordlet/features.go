@@ -8,38 +8,18 @@ import (
 	"koordinator.sh/koord/decision/eviction"
 )
 
-// feature is one that sets cgroups, and whether it is on by default.
-type feature struct {
-	qos.Feature
-	byDefault bool
-}
-
 // features in the order in which their wishes rank. Suppression has the CPUs of best-effort pods; CPUs that the scheduler gave
 // to a pod go before what its limits say, and a burst goes before the quota of a limit.
-func features(suppression *qos.Suppression, kept *keepers) []feature {
-	return []feature{
-		{suppression, true},
-		{qos.CPUSetAllocator{}, true},
-		{kept.coresched, false},
-		{qos.GroupIdentity{}, true},
-		{qos.BatchResource{}, true},
-		{qos.NewCPUBurst(), true},
-		{qos.CPUNormalization{}, false},
-		{qos.MemoryQoS{Reclaim: qos.NewReclaimer()}, false},
-		{&qos.BlkIOReconcile{}, false},
-		{qos.SystemConfig{}, false},
-		{kept.network, false},
-		{&qos.OOMScoreAdj{}, false},
+func features(suppression *qos.Suppression, kept *keepers) []qos.Feature {
+	return []qos.Feature{
+		suppression, qos.CPUSetAllocator{}, kept.coresched, qos.GroupIdentity{}, qos.BatchResource{}, qos.NewCPUBurst(),
+		qos.CPUNormalization{}, qos.MemoryQoS{Reclaim: qos.NewReclaimer()}, &qos.BlkIOReconcile{}, qos.SystemConfig{}, kept.network, &qos.OOMScoreAdj{},
 	}
 }
 
 // owners of wishes, the one that ranks highest first.
 func owners() []string {
-	var names []string
-	for _, f := range features(nil, &keepers{}) {
-		names = append(names, f.Name())
-	}
-	return names
+	return qos.Owners(features(nil, &keepers{}))
 }
 
 // gates are all that can be switched on or off. Those that evict are off by default.
@@ -63,10 +43,11 @@ func (o *Options) keeps(gate string) bool {
 // enabled lists the features that are on.
 func (o *Options) enabled(suppression *qos.Suppression, kept *keepers) []qos.Feature {
 	var on []qos.Feature
+	defaults := qos.Owners(qos.Defaults(nil, nil))
 	for _, f := range features(suppression, kept) {
 		enabled, named := o.FeatureGates[f.Name()]
-		if enabled || !named && f.byDefault {
-			on = append(on, f.Feature)
+		if enabled || !named && slices.Contains(defaults, f.Name()) {
+			on = append(on, f)
 		}
 	}
 	return on

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -19,6 +20,7 @@ import (
 	"koordinator.sh/koord/agent/executor"
 	"koordinator.sh/koord/agent/hooks"
 	"koordinator.sh/koord/agent/host/files"
+	"koordinator.sh/koord/agent/host/machine"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/suppression"
@@ -61,6 +63,30 @@ func TestWhatIsMeasuredIsInMetrics(t *testing.T) {
 		}}
 		if diff := cmp.Diff(want, figures.Containers); diff != "" {
 			t.Errorf("containers (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestWhatPodsWaitForIsInMetrics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		defer r.stop()
+		r.machine.detailed = true
+		r.machine.use("service", 1)
+		r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
+		r.after(8*time.Second + 100*time.Millisecond)
+		figures := newExplainer(r.options, r.cluster, r.measurement, r.enforcement).figures()
+		over := int((machine.Turns * r.options.SamplePeriod).Seconds())
+		wantPods := []diagnostics.PodFigure{
+			{Namespace: "default", Pod: "batch", UID: "batch", Throttled: new(0.0)},
+			{Namespace: "default", Pod: "service", UID: "service", Throttled: new(0.2), BlockIO: &diagnostics.BlockIOFigure{ReadBytes: 1000, Writes: 8}},
+		}
+		slices.SortFunc(figures.Pods, func(a, b diagnostics.PodFigure) int { return strings.Compare(a.Pod, b.Pod) })
+		if diff := cmp.Diff(wantPods, figures.Pods); diff != "" {
+			t.Errorf("pods (-want +got):\n%s", diff)
+		}
+		if len(figures.Pressure) != 6 || figures.Pressure[0] != (diagnostics.PressureFigure{Resource: "cpu", Degree: "some", Percent: 10, OverSeconds: over}) {
+			t.Errorf("pressure on the node %+v", figures.Pressure)
 		}
 	})
 }

@@ -72,7 +72,7 @@ func run(ctx context.Context, options *Options, host *machine.Machine, clients *
 		return fmt.Errorf("start koordlet: %w", err)
 	}
 	early := alarm.New(alarm.Options{Tree: enforcement.tree, Layout: options.layout, CPUs: runtime.NumCPU(), Clock: options.Clock})
-	devices := newDevices(options, clients, cluster, host)
+	devices := newDevices(options, clients, cluster, host, enforcement.proc)
 	measurement.devices = devices
 	learned := newLearning(options, measurement)
 	learned.restore(ctx)

@@ -2,6 +2,8 @@ package koordlet
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"k8s.io/klog/v2"
@@ -18,6 +20,20 @@ import (
 // compatible is the predictor that models of the checkpoint belong to.
 const compatible = "koordinator"
 
+// recordExpiry is the age from which the record of a profile is not restored: what was not measured meanwhile counts as it was
+// before, and most profiles read a day.
+const recordExpiry = 3 * time.Hour
+
+// maxSkew is how far in the future a record may be, because clocks are set.
+const maxSkew = 5 * time.Minute
+
+// knowledge is what the file has: what Koordinator's predictor learned, and what a chosen profile predicts from.
+type knowledge struct {
+	prediction.Checkpoint
+	// Record as predict.DecodeRecord reads it; empty without a profile.
+	Record []byte `json:"record,omitempty"`
+}
+
 // learning keeps what the prediction learned, so that a restart does not take a day's knowledge away.
 type learning struct {
 	file        checkpoint.File
@@ -32,11 +48,12 @@ func newLearning(options *Options, measurement *measurement) *learning {
 
 // restore takes over what was learned before the start. Without that the prediction begins anew.
 func (l *learning) restore(ctx context.Context) {
-	var from prediction.Checkpoint
+	var from knowledge
 	found, err := l.file.Load(&from)
 	if err == nil && found {
+		now := l.measurement.options.Clock.Now()
 		l.measurement.mu.Lock()
-		err = l.measurement.predictor.Restore(from, l.measurement.options.Clock.Now())
+		err = errors.Join(l.measurement.predictor.Restore(from.Checkpoint, now), l.measurement.history.restore(from.Record, now))
 		l.measurement.mu.Unlock()
 	}
 	if err != nil {
@@ -66,7 +83,7 @@ func (l *learning) save(ctx context.Context) {
 		l.measurement.mu.Unlock()
 		return // nothing was learned, which is no reason to overwrite what was before
 	}
-	from := l.measurement.predictor.Checkpoint(at)
+	from := knowledge{Checkpoint: l.measurement.predictor.Checkpoint(at), Record: l.measurement.history.encoded()}
 	l.measurement.mu.Unlock()
 	err := l.file.Save(from)
 	if err != nil && !l.failing {
@@ -113,8 +130,36 @@ func (h *history) observe(m *measurement, at time.Time) {
 	h.record.Observe(at, samples)
 }
 
-// estimate predicts for prod pods; false until a day was observed, in which Koordinator's predictor does, because what it learned
-// outlives a restart.
+// encoded is the record for a checkpoint; nil without a profile.
+func (h *history) encoded() []byte {
+	if h == nil {
+		return nil
+	}
+	data, _ := h.record.MarshalBinary() // it never fails
+	return data
+}
+
+// restore takes over the record of a checkpoint, unless it is too old. One of the future is refused: nothing would be observed until
+// the clock is there.
+func (h *history) restore(data []byte, now time.Time) error {
+	if h == nil || len(data) == 0 {
+		return nil
+	}
+	record, err := predict.DecodeRecord(data, h.profile)
+	if err != nil {
+		return fmt.Errorf("restore what profile %s learned: %w", h.profile.Name, err)
+	}
+	age := now.Sub(record.Last())
+	if age < -(predict.RecordStep + maxSkew) {
+		return fmt.Errorf("restore what profile %s learned: it is %s from the future", h.profile.Name, -age)
+	}
+	if age <= recordExpiry {
+		h.record = record
+	}
+	return nil
+}
+
+// estimate predicts for prod pods; false until a day was observed, in which Koordinator's predictor does.
 func (h *history) estimate() (prediction.Estimate, bool) {
 	if h == nil || h.record.Span() < prediction.DefaultColdStart {
 		return prediction.Estimate{}, false

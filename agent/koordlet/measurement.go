@@ -2,6 +2,7 @@ package koordlet
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -116,7 +117,7 @@ func (m *measurement) glance(ctx context.Context) bool {
 func (m *measurement) peek(ctx context.Context) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.last.Time.IsZero() || m.host.Read(ctx, &m.glanced) != nil {
+	if m.last.Time.IsZero() || m.read(ctx, &m.glanced) != nil {
 		return false // the next regular reading tells what is wrong
 	}
 	m.metrics.Glance(&m.glanced)
@@ -124,11 +125,26 @@ func (m *measurement) peek(ctx context.Context) bool {
 	return true
 }
 
+// stalePeriods is how many sample periods a reading may take. What it ends with is read that much later than what it began with: an
+// agent that got no CPU in between would take the pods to have used in one period what they used in several.
+const stalePeriods = 2
+
+// read takes a reading; one that took too long is an error, and the next one counts from the one before it.
+func (m *measurement) read(ctx context.Context, into *host.Snapshot) error {
+	if err := m.host.Read(ctx, into); err != nil {
+		return err
+	}
+	if took := m.options.Clock.Since(into.Time); took > stalePeriods*m.options.SamplePeriod {
+		return fmt.Errorf("a reading took longer than %d sample periods of %s, and what it tells is of different times", stalePeriods, m.options.SamplePeriod)
+	}
+	return nil
+}
+
 // sample takes one reading.
 func (m *measurement) sample(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.host.Read(ctx, &m.last); err != nil {
+	if err := m.read(ctx, &m.last); err != nil {
 		return err
 	}
 	m.latest = m.last.Time
@@ -237,9 +253,7 @@ func (m *measurement) describe(in *qos.Situation) {
 	in.Measured = qos.Measured{
 		ContainerUsed:      measuredOf(m, func(id string) (metrics.Usage, bool) { return m.metrics.LatestContainerUsage(id, at) }),
 		ContainerThrottled: measuredOf(m, func(id string) (metrics.Throttling, bool) { return m.metrics.ContainerThrottling(id) }),
-		PodThrottled:       measuredOf(m, func(uid types.UID) (metrics.Throttling, bool) { return m.metrics.PodThrottling(uid) }),
 		PodPressure:        measuredOf(m, func(uid types.UID) (metrics.Pressure, bool) { return m.metrics.PodPressure(uid) }),
-		NodePressure:       measured(m, func() (metrics.Pressure, bool) { return m.metrics.NodePressure() }),
 		BestEffortUsed:     measured(m, func() (metrics.Usage, bool) { return m.metrics.LatestBestEffortUsage(at) }),
 		ApplicationUsed:    measuredOf(m, func(name string) (metrics.Usage, bool) { return m.metrics.LatestApplicationUsage(name, at) }),
 	}

@@ -8,6 +8,7 @@ import (
 	"koordinator.sh/koord/agent/hooks"
 	hostcoresched "koordinator.sh/koord/agent/host/coresched"
 	"koordinator.sh/koord/agent/host/perf"
+	"koordinator.sh/koord/agent/qos/network"
 	"koordinator.sh/koord/agent/qos/resctrl"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	decision "koordinator.sh/koord/decision/interference"
@@ -21,7 +22,7 @@ func (e *explainer) noteOf(gate string, on bool) diagnostics.Note {
 	case "CoreSched":
 		return e.coreSchedNote()
 	case "TCNetworkQoS":
-		return e.networkNote()
+		return networkNote(e.enforcement.kept.network.State())
 	case "BlkIOReconcile":
 		return diagnostics.Note{Problems: e.enforcement.noticed.block()}
 	case "CPUBurst":
@@ -108,15 +109,19 @@ func (e *explainer) coreSchedNote() diagnostics.Note {
 	return out
 }
 
-func (e *explainer) networkNote() diagnostics.Note {
-	state := e.enforcement.kept.network.State()
-	out := diagnostics.Note{Supported: diagnosticsv1alpha1.FeatureYes, Problems: state.Problems}
+// networkNote is of the queues of the node's device.
+func networkNote(state network.State) diagnostics.Note {
+	out := diagnostics.Note{Supported: yes(state.Unsupported == ""), Problems: state.Problems}
 	if state.At.IsZero() {
+		out.State = "it has queued nothing yet: whether the kernel can shows when it has to"
 		return out
 	}
 	out.Active, out.Effective, out.State = yes(state.Device != ""), yes(state.Device != ""), state.Unavailable
 	if state.Device != "" {
 		out.State = fmt.Sprintf("%s: %d Mbit/s by %s, %d classes, %d addresses", state.Device, state.Total.Bits()/1e6, state.TotalSource, len(state.Classes), len(state.Addresses))
+	}
+	if len(out.Problems) > 0 && out.Effective == diagnosticsv1alpha1.FeatureYes {
+		out.Effective = diagnosticsv1alpha1.FeaturePartly
 	}
 	return out
 }

@@ -7,7 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"koordinator.sh/koord/agent/diagnostics"
+	"koordinator.sh/koord/agent/qos/network"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/agentview"
@@ -95,6 +98,40 @@ func TestWhatKeepersSayIsTold(t *testing.T) {
 			t.Errorf("resctrl is not there, and supported is %s", f.Supported)
 		}
 	})
+}
+
+func TestWhatTheKernelCannotQueueIsSaid(t *testing.T) {
+	at := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	const yes, no, partly = diagnosticsv1alpha1.FeatureYes, diagnosticsv1alpha1.FeatureNo, diagnosticsv1alpha1.FeaturePartly
+	tests := map[string]struct {
+		state network.State
+		want  diagnostics.Note
+	}{
+		"it was not tried": {network.State{}, diagnostics.Note{Supported: yes, State: "it has queued nothing yet: whether the kernel can shows when it has to"}},
+		"the kernel cannot": {
+			network.State{At: at, Unavailable: "no token buckets", Unsupported: "no token buckets"},
+			diagnostics.Note{Supported: no, Active: no, Effective: no, State: "no token buckets"},
+		},
+		"nobody wants it of a kernel that cannot": {
+			network.State{At: at, Unavailable: "no class is on", Unsupported: "no token buckets"},
+			diagnostics.Note{Supported: no, Active: no, Effective: no, State: "no class is on"},
+		},
+		"all of it": {
+			network.State{At: at, Device: "eth0", Total: 2e9, TotalSource: "speed"},
+			diagnostics.Note{Supported: yes, Active: yes, Effective: yes, State: "eth0: 2000 Mbit/s by speed, 0 classes, 0 addresses"},
+		},
+		"some of it": {
+			network.State{At: at, Device: "eth0", Total: 2e9, TotalSource: "speed", Problems: []string{"a filter"}},
+			diagnostics.Note{Supported: yes, Active: yes, Effective: partly, State: "eth0: 2000 Mbit/s by speed, 0 classes, 0 addresses", Problems: []string{"a filter"}},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, networkNote(tc.state)); diff != "" {
+				t.Errorf("note (-want +got):\n%s", diff)
+			}
+		})
+	}
 }
 
 func TestNotesCountBesideValues(t *testing.T) {

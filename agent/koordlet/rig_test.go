@@ -52,6 +52,11 @@ type loaded struct {
 	watched []host.Application
 	// unread and undescribed are why it cannot be read, and how it is built not be told; nil while they can.
 	unread, undescribed error
+	// detailed has the service be throttled in a fifth of its periods, read 1000 bytes and write 8 times a second, and tasks of the
+	// node wait for CPU a tenth of the time.
+	detailed bool
+	// waits is how long the agent gets no CPU before its next reading, and within it: after the node was read, and before the pods are.
+	waits, waitsWithin time.Duration
 }
 
 // fail has it not be read, or not described.
@@ -100,17 +105,37 @@ func (l *loaded) advance() {
 	l.at = now
 }
 
+// starve has the agent get no CPU for a while, once.
+func (l *loaded) starve(before, within time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waits, l.waitsWithin = before, within
+}
+
+// pass lets time go by in which others may change what is used.
+func (l *loaded) pass(wait *time.Duration) {
+	d := *wait
+	*wait = 0
+	l.mu.Unlock()
+	time.Sleep(d) // the bubble's time
+	l.mu.Lock()
+	l.advance()
+}
+
 func (l *loaded) Read(_ context.Context, into *host.Snapshot) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.advance()
+	l.pass(&l.waits)
 	*into = host.Snapshot{Time: l.at}
 	if l.unread != nil {
 		return l.unread
 	}
+	for _, total := range l.total {
+		into.Node.CPU += total
+	}
+	l.pass(&l.waitsWithin)
 	for _, uid := range []types.UID{"app", "batch", "service", "system"} {
 		counter := host.Counter{CPU: l.total[uid], Memory: 1 << 30, Cache: 1 << 28}
-		into.Node.CPU += counter.CPU
 		into.Node.Memory += counter.Memory
 		into.Node.Cache += counter.Cache
 		switch {
@@ -118,11 +143,23 @@ func (l *loaded) Read(_ context.Context, into *host.Snapshot) error {
 			into.Applications = append(into.Applications, host.ApplicationCounter{Name: "app", Counter: counter})
 		case uid == "batch" || uid == "service":
 			into.Pods = append(into.Pods, host.PodCounter{UID: uid, Counter: counter})
+			if l.detailed && uid == "service" {
+				into.Pods[len(into.Pods)-1].Details, into.Pressure = l.details()
+			}
 		}
 	}
 	half := host.Counter{CPU: into.Node.CPU / 2, Memory: into.Node.Memory / 2}
 	into.NUMANodes = []host.NUMACounter{{ID: 0, Counter: half, PodMemory: 1 << 30}, {ID: 1, Counter: half, PodMemory: 1 << 30}}
 	return nil
+}
+
+// details are those of the service, and the pressure on the node.
+func (l *loaded) details() (host.Details, host.Pressure) {
+	over := l.at.Sub(l.begun)
+	periods, seconds := int64(over/(100*time.Millisecond)), int64(over/time.Second)
+	return host.Details{
+		Throttling: host.Throttling{Periods: periods, Throttled: periods / 5}, BlockIO: host.BlockIO{At: l.at, ReadBytes: seconds * 1000, Writes: seconds * 8},
+	}, host.Pressure{At: l.at, CPU: host.Stall{Some: over / 10}}
 }
 
 // newRig starts following the cluster. It is made within a bubble; stop ends it.

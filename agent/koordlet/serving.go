@@ -103,7 +103,7 @@ func (e *explainer) figures() diagnostics.Figures {
 		})
 	}
 	e.describe(&out)
-	out.Features, out.Containers = e.featureFigures(), e.containerFigures()
+	out.Features, out.Containers, out.Pods, out.Pressure = e.featureFigures(), e.containerFigures(), e.podFigures(), e.measurement.nodePressure()
 	return out
 }
 

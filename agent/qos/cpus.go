@@ -62,9 +62,12 @@ func bindsByKubelet(pod *state.Pod) bool {
 	return false
 }
 
-// poolsOf reads the node's pools; what cannot be read is left out.
+// poolsOf reads the node's pools, and which CPUs are online; what cannot be read is left out.
 func poolsOf(in Situation) cpupool.Node {
 	out := cpupool.Node{KubeletPolicy: extension.KubeletCPUManagerPolicyNone}
+	if in.Topology != nil {
+		out.Online = in.Topology.CPUs
+	}
 	if in.Reported == nil {
 		return out
 	}

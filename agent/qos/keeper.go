@@ -52,12 +52,12 @@ func tasks(tree files.FS, layout cgroup.Layout, statistic cgroup.Statistic, at s
 }
 
 // Numbers reads the positive numbers of a list with one in each line, as the kernel lists processes. Zero stands for a process
-// that this one's PID namespace does not show, and is left out.
+// that this one's PID namespace does not show, and is left out; so is what the kernel has no numbers for.
 func Numbers(content []byte) []int {
 	var found []int
 	for field := range bytes.FieldsSeq(content) {
-		if id, err := strconv.Atoi(string(field)); err == nil && id > 0 {
-			found = append(found, id)
+		if id, err := strconv.ParseInt(string(field), 10, 32); err == nil && id > 0 {
+			found = append(found, int(id))
 		}
 	}
 	return found
@@ -70,5 +70,16 @@ func Within(proc files.FS, thread int, cgroups ...string) bool {
 		return false
 	}
 	content, err := proc.Read(fmt.Sprintf("%d/cgroup", thread), nil)
-	return err == nil && slices.ContainsFunc(cgroups, func(at string) bool { return bytes.Contains(content, []byte("/"+path.Base(at))) })
+	if err != nil {
+		return false
+	}
+	for line := range bytes.Lines(content) { // a number, controllers and a path
+		_, within, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte("/"))
+		for name := range bytes.SplitSeq(within, []byte("/")) {
+			if slices.ContainsFunc(cgroups, func(at string) bool { return path.Base(at) == string(name) }) {
+				return true
+			}
+		}
+	}
+	return false
 }

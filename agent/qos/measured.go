@@ -11,12 +11,10 @@ import (
 type Measured struct {
 	// ContainerUsed at the latest reading.
 	ContainerUsed func(id string) (metrics.Usage, bool)
-	// ContainerThrottled and PodThrottled by their CPU quota between the latest two readings.
+	// ContainerThrottled by its CPU quota between the latest two readings.
 	ContainerThrottled func(id string) (metrics.Throttling, bool)
-	PodThrottled       func(types.UID) (metrics.Throttling, bool)
-	// PodPressure and NodePressure over their latest windows, of ten sample periods each; a window is new when its To is.
-	PodPressure  func(types.UID) (metrics.Pressure, bool)
-	NodePressure func() (metrics.Pressure, bool)
+	// PodPressure over its latest window, of ten sample periods; a window is new when its To is.
+	PodPressure func(types.UID) (metrics.Pressure, bool)
 	// BestEffortUsed is what all pods of the class BestEffort use together.
 	BestEffortUsed func() (metrics.Usage, bool)
 	// ApplicationUsed is what an application outside of Kubernetes uses.

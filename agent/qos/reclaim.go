@@ -13,6 +13,7 @@ import (
 	"koordinator.sh/koord/agent/audit"
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
+	"koordinator.sh/koord/agent/host/machine"
 	"koordinator.sh/koord/decision/memoryqos"
 )
 
@@ -143,7 +144,7 @@ func (r *reclaimRound) look(group reclaimGroup) (memoryqos.ReclaimInput, error) 
 	out.Usage = r.number(r.layout.Statistic(cgroup.MemoryUsage, group.cgroup), cgroup.MemoryMin, &problems)
 	stat, err := r.tree.Read(r.layout.Statistic(cgroup.MemoryStat, group.cgroup), nil)
 	problems = append(problems, err)
-	out.Reclaimable = pageCache(string(stat))
+	out.Reclaimable = machine.PageCache(stat)
 	if pressure, err := r.tree.Read(group.cgroup+"/memory.pressure", nil); err == nil {
 		out.StallPercent = stall(string(pressure))
 	}
@@ -159,20 +160,6 @@ func (r *reclaimRound) number(path string, setting cgroup.Setting, problems *[]e
 	*problems = append(*problems, err)
 	number, _ := strconv.ParseInt(value, 10, 64) // zero beside the problem
 	return number
-}
-
-// pageCache is what the kernel can take from a group without swapping, in bytes.
-func pageCache(stat string) int64 {
-	var total int64
-	for line := range strings.Lines(stat) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if name == "inactive_file" || name == "active_file" {
-			if bytes, err := strconv.ParseInt(value, 10, 64); err == nil && bytes > 0 {
-				total += min(bytes, 1<<60)
-			}
-		}
-	}
-	return total
 }
 
 // stall is the time in which all processes waited for memory, averaged over ten seconds, in percent.

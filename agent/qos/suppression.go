@@ -71,7 +71,18 @@ func (s *Suppression) Wishes(in Situation) []executor.Wish {
 	if s.decision.Quota.Hold == "" {
 		s.quota = s.decision.Quota.Quota
 	}
+	s.leaveOut(in.Topology)
 	return s.wishes(in)
+}
+
+// leaveOut drops CPUs that went offline from what stays in force: the kernel refuses a list with one of them as a whole.
+func (s *Suppression) leaveOut(topology *cpuset.Topology) {
+	if topology == nil {
+		return
+	}
+	if online := s.cpus.Intersection(topology.CPUs); !online.IsEmpty() {
+		s.cpus = online
+	}
 }
 
 // begin takes over what is in force.

@@ -42,12 +42,14 @@ type rig struct {
 	pods     []*state.Pod
 	node     *corev1.Node
 	reported *topologyv1alpha1.NodeResourceTopology
+	// offline is a CPU that the machine does not tell of any more; negative for none.
+	offline int
 }
 
 func newRig(t *testing.T, version cgroup.Version) *rig {
 	r := &rig{
 		T: t, kernel: kernelfs.New(version, cpuset.Of(0, 1, 2, 3, 4, 5, 6, 7, 8, 9)), layout: cgroup.Layout{Version: version, Driver: cgroup.Cgroupfs},
-		suppression: &Suppression{}, now: start, used: map[types.UID]float64{}, strategy: &slov1alpha1.ResourceThresholdStrategy{Enable: new(true)},
+		suppression: &Suppression{}, now: start, used: map[types.UID]float64{}, strategy: &slov1alpha1.ResourceThresholdStrategy{Enable: new(true)}, offline: -1,
 	}
 	r.add("service", extension.QoSLS, corev1.PodQOSBurstable)
 	r.add("batch", extension.QoSBE, corev1.PodQOSBestEffort)
@@ -75,7 +77,9 @@ func (r *rig) add(uid types.UID, qos extension.QoSClass, class corev1.PodQOSClas
 func (r *rig) topology() *cpuset.Topology {
 	var cpus []extension.CPUInfo
 	for id := range int32(10) {
-		cpus = append(cpus, extension.CPUInfo{ID: id, Core: id / 2})
+		if int(id) != r.offline {
+			cpus = append(cpus, extension.CPUInfo{ID: id, Core: id / 2})
+		}
 	}
 	topology, err := cpuset.NewTopology(&extension.CPUTopology{Detail: cpus})
 	if err != nil {
@@ -163,6 +167,30 @@ func TestCPUsThatAreKeptAreNotLent(t *testing.T) {
 		if kept := cpuset.Of(0, 1, 2, 3); err != nil || cpus.IsEmpty() || !cpus.Intersection(kept).IsEmpty() {
 			t.Errorf("best-effort pods run on CPUs %q, of which 0-3 are kept", list)
 		}
+	})
+}
+
+// TestACPUThatGoesOfflineIsNotLent, not even while nothing is measured and limits stay: the kernel would refuse the whole list.
+func TestACPUThatGoesOfflineIsNotLent(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		r.used["service"], r.used["batch"], r.usedNode = 3, 3, 6.5
+		r.round()
+		r.wantCPUs(3)
+		r.offline = r.suppression.Decision().CPUs.CPUs.List()[0]
+		r.kernel.Offline(r.offline)
+		r.add("late", extension.QoSBE, corev1.PodQOSBestEffort)
+		r.used, r.usedNode = map[types.UID]float64{}, 0
+		r.round()
+		r.wantCPUs(2)
+		r.used, r.usedNode = map[types.UID]float64{"service": 3, "batch": 2, "late": 1}, 6.5
+		r.round()
+		r.wantCPUs(3)
+		if lent := r.suppression.Decision().CPUs.CPUs; lent.Has(r.offline) {
+			t.Errorf("CPUs %s are lent, of which %d is offline", lent, r.offline)
+		}
+		r.strategy = nil
+		r.round()
+		r.wantCPUs(9)
 	})
 }
 

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
@@ -60,8 +59,7 @@ func New(clients *connection.Clients, node string) (*State, error) {
 }
 
 func watching(client rest.Interface, resource string, example runtime.Object, selector string) cache.SharedIndexInformer {
-	lw := cache.NewFilteredListWatchFromClient(client, resource, metav1.NamespaceAll, func(o *metav1.ListOptions) { o.FieldSelector = selector })
-	return cache.NewSharedIndexInformer(connection.Patient{ListWatch: lw}, example, 0, cache.Indexers{})
+	return cache.NewSharedIndexInformer(connection.Follow(client, resource, selector), example, 0, cache.Indexers{})
 }
 
 // Run follows the objects until the context ends. An API server that is away, or does not serve a kind yet, is waited for.

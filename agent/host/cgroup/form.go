@@ -52,7 +52,11 @@ func integer(value string) int64 {
 
 // amount is a number of bytes, of which the kernel keeps whole pages. All there is reads back as -1 where the amount is a limit, and
 // as the largest number where it is a protection, so that no mistake below zero ever protects a cgroup whole.
-type amount struct{ limitable bool }
+type amount struct {
+	limitable bool
+	// negative limits are none in version 1; other files of that version know the largest number only.
+	negative bool
+}
 
 // pageBytes is the size of the kernel's pages.
 var pageBytes = int64(os.Getpagesize())
@@ -75,8 +79,10 @@ func (m amount) encode(version Version, value string) (string, error) {
 		return strconv.FormatInt(parsed-parsed%pageBytes, 10), nil
 	case version == V2:
 		return "max", nil
+	case m.negative:
+		return "-1", nil
 	}
-	return m.all(), nil
+	return strconv.FormatInt(maxBytes, 10), nil
 }
 
 func (m amount) decode(_ Version, content string) (string, error) {

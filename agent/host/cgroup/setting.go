@@ -34,7 +34,7 @@ var (
 	CPUBvt        = Setting{Name: "cpu.bvt_warp_ns", controller: "cpu", v2: "cpu.bvt_warp_ns", form: number{least: -1, most: 2}}
 	CPUSet        = Setting{Name: "cpuset.cpus", controller: "cpuset", v2: "cpuset.cpus", form: set{}}
 	MemoryNodes   = Setting{Name: "cpuset.mems", controller: "cpuset", v2: "cpuset.mems", form: set{}}
-	MemoryLimit   = Setting{Name: "memory.limit_in_bytes", controller: "memory", v2: "memory.max", form: amount{limitable: true}}
+	MemoryLimit   = Setting{Name: "memory.limit_in_bytes", controller: "memory", v2: "memory.max", form: amount{limitable: true, negative: true}}
 	MemoryMin     = Setting{Name: "memory.min", controller: "memory", v2: "memory.min", form: amount{}}
 	MemoryLow     = Setting{Name: "memory.low", controller: "memory", v2: "memory.low", form: amount{}}
 	MemoryHigh    = Setting{Name: "memory.high", controller: "memory", v2: "memory.high", form: amount{limitable: true}}

@@ -28,6 +28,8 @@ func TestValuesAreWrittenAndReadByVersion(t *testing.T) {
 		{name: "memory limit, version 2", setting: MemoryLimit, version: V2, value: "4096", wantWritten: "4096", content: "4096\n", wantRead: "4096"},
 		{name: "no memory limit, version 1", setting: MemoryLimit, version: V1, value: "-1", wantWritten: "-1", content: "9223372036854771712\n", wantRead: "-1"},
 		{name: "no memory limit, version 2", setting: MemoryLimit, version: V2, value: "9223372036854775807", wantWritten: "max", content: "max\n", wantRead: "-1"},
+		{name: "no bound of memory, version 1", setting: MemoryHigh, version: V1, value: "9223372036854775807", wantWritten: "9223372036854771712", content: "max\n", wantRead: "-1"},
+		{name: "no bound of memory, version 2", setting: MemoryHigh, version: V2, value: "-1", wantWritten: "max", content: "max\n", wantRead: "-1"},
 		{name: "memory that is no whole page", setting: MemoryLimit, version: V1, value: "656594", wantWritten: "655360", content: "655360\n", wantRead: "655360"},
 		{name: "CPUs in any order", setting: CPUSet, version: V1, value: "3,0-1", wantWritten: "0-1,3", content: "0-1,3\n", wantRead: "0-1,3"},
 		{name: "no CPUs", setting: CPUSet, version: V2, value: "", wantWritten: "\n", content: "\n", wantRead: ""},

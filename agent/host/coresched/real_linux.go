@@ -1,7 +1,6 @@
 package coresched
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"runtime"
@@ -10,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"koordinator.sh/koord/agent/host/files"
+	"koordinator.sh/koord/agent/host/process"
 )
 
 // Real is the kernel that runs.
@@ -83,19 +83,14 @@ func (r Real) pinByStart(thread int) (func() bool, func(), error) {
 	return same, func() {}, nil
 }
 
-// started is when a thread was started, in ticks since the machine was: field 22 of its stat, the 20th after the name, which may
-// have blanks and parentheses in it.
-func (r Real) started(thread int) (string, error) {
+// started is when a thread was started, in clock ticks since the machine was.
+func (r Real) started(thread int) (uint64, error) {
 	content, err := r.Proc.Read(fmt.Sprintf("%d/stat", thread), nil)
 	if files.IsGone(err) {
-		return "", unix.ESRCH
+		return 0, unix.ESRCH
 	}
 	if err != nil {
-		return "", err
+		return 0, err
 	}
-	fields := bytes.Fields(content[bytes.LastIndexByte(content, ')')+1:])
-	if len(fields) < 20 {
-		return "", fmt.Errorf("stat of thread %d has %d fields after the name, not 20", thread, len(fields))
-	}
-	return string(fields[19]), nil
+	return process.StartOf(string(content))
 }

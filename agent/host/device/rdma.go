@@ -69,13 +69,17 @@ func RDMA(sys string, machine host.Topology) ([]schedulingv1alpha1.DeviceInfo, e
 	return cards, nil
 }
 
-// linked is the last part of where a link leads, which is how devices are told; empty when there is none.
-func linked(name string) string {
-	target, err := os.Readlink(name)
+// linked is the last part of where a link leads, which is how devices are told; empty when there is none, and when it is no name.
+func linked(link string) string {
+	target, err := os.Readlink(link)
 	if err != nil {
 		return ""
 	}
-	return filepath.Base(target)
+	name := filepath.Base(target)
+	if strings.Trim(name, ".") == "" || name == string(filepath.Separator) {
+		return ""
+	}
+	return name
 }
 
 // functionsOf a card, in their order: links called virtfn0, virtfn1 and so on.
@@ -87,9 +91,9 @@ func functionsOf(card string) []schedulingv1alpha1.VirtualFunction {
 	var functions []schedulingv1alpha1.VirtualFunction
 	for _, entry := range entries {
 		index, isFunction := strings.CutPrefix(entry.Name(), "virtfn")
-		minor, err := strconv.ParseInt(index, 10, 32)
+		minor, err := strconv.Atoi(index)
 		busID := linked(filepath.Join(card, "device", entry.Name()))
-		if !isFunction || err != nil || minor < 0 || busID == "" || len(functions) >= maxFunctions {
+		if !isFunction || err != nil || minor < 0 || minor >= maxFunctions || strconv.Itoa(minor) != index || busID == "" {
 			continue
 		}
 		functions = append(functions, schedulingv1alpha1.VirtualFunction{Minor: int32(minor), BusID: busID})
@@ -115,8 +119,12 @@ func down(card string) string {
 	return strings.Join(states, ", ")
 }
 
+// longestReason that a device is not well for, in bytes.
+const longestReason = 1024
+
 // unhealthy has a device not be allocated, and says why.
 func unhealthy(device *schedulingv1alpha1.DeviceInfo, why string) {
 	device.Health = false
-	device.Conditions = []metav1.Condition{{Type: "Healthy", Status: metav1.ConditionFalse, Reason: "DeviceUnhealthy", Message: why[:min(len(why), 1024)]}}
+	why = strings.ToValidUTF8(why[:min(len(why), longestReason)], "")
+	device.Conditions = []metav1.Condition{{Type: "Healthy", Status: metav1.ConditionFalse, Reason: "DeviceUnhealthy", Message: why}}
 }

@@ -3,6 +3,7 @@ package kernelfs
 import (
 	"syscall"
 
+	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/decision/cpuset"
 )
 
@@ -14,7 +15,7 @@ func (g *group) cpus() cpuset.CPUSet {
 	return set
 }
 
-// parseCPUs takes CPUs that the machine has.
+// parseCPUs takes CPUs that the machine has; version 1 those that are online.
 func (t *Tree) parseCPUs(g *group, value string) (cpuset.CPUSet, error) {
 	set, err := cpuset.Parse(value)
 	switch {
@@ -22,8 +23,10 @@ func (t *Tree) parseCPUs(g *group, value string) (cpuset.CPUSet, error) {
 		return set, syscall.EACCES
 	case err != nil:
 		return set, syscall.EINVAL
-	case !t.online.ContainsAll(set):
-		return set, syscall.ERANGE // no CPU of the machine is offline here
+	case !t.possible.ContainsAll(set):
+		return set, syscall.ERANGE
+	case t.version == cgroup.V1 && !t.online.ContainsAll(set):
+		return set, syscall.EINVAL
 	}
 	return set, nil
 }

@@ -66,6 +66,16 @@ var rulesAnolis = map[cgroup.Version]map[string]rule{
 	cgroup.V1: {
 		"cpu.bvt_warp_ns": {initial: "0", root: true, write: setWithin(-1, 2)},
 
+		"memory.min":                {initial: "0", write: setBytes},
+		"memory.low":                {initial: "0", write: setBytes},
+		"memory.high":               {initial: "max", write: setBytes},
+		"memory.wmark_ratio":        {initial: "0", write: setWithin(0, 100)},
+		"memory.wmark_scale_factor": {initial: "50", write: setWithin(1, 1000)},
+		"memory.wmark_min_adj":      {initial: "0", write: setWithin(-25, 50)},
+		"memory.priority":           {initial: "0", write: setWithin(0, 12)},
+		"memory.use_priority_oom":   {initial: "0", root: true, write: setSwitch},
+		"memory.oom.group":          {initial: "0", write: setSwitch},
+
 		"memory.pagecache_limit.enable": {initial: "0", root: true, write: setSwitch},
 		"memory.pagecache_limit.size":   {initial: "0", root: true, write: setPageCacheV1},
 		"memory.pagecache_limit.sync":   {initial: "0", root: true, write: setSwitch},
@@ -79,6 +89,8 @@ var rulesAnolis = map[cgroup.Version]map[string]rule{
 		"memory.wmark_ratio":        {initial: "0", write: setWithin(0, 100)},
 		"memory.wmark_scale_factor": {initial: "50", write: setWithin(1, 1000)},
 		"memory.wmark_min_adj":      {initial: "0", write: setWithin(-25, 50)},
+		"memory.priority":           {initial: "0", write: setWithin(0, 12)},
+		"memory.use_priority_oom":   {initial: "0", root: true, write: setSwitch},
 
 		"memory.pagecache_limit.enable": {initial: "0", write: setSwitch},
 		"memory.pagecache_limit.size":   {initial: "0", write: setPageCacheV2},
@@ -272,6 +284,7 @@ func (t *Tree) bytes(value string) (int64, error) {
 	return int64(parsed) << shift / t.page * t.page, nil
 }
 
+// setBytes knows "max" for all there is, whatever the version, and no number below zero.
 func setBytes(t *Tree, _ *group, value string) (string, error) {
 	if value == "max" {
 		return value, nil

@@ -17,9 +17,9 @@ import (
 // Tree is what is at /sys/fs/cgroup. All methods may be called at the same time.
 type Tree struct {
 	version cgroup.Version
-	// online are the CPUs of the machine.
-	online cpuset.CPUSet
-	page   int64
+	// possible are the CPUs of the machine, and online those that run.
+	possible, online cpuset.CPUSet
+	page             int64
 	// table of what each file does.
 	table map[string]rule
 	// bursty kernels let more be saved up than the quota.
@@ -50,7 +50,7 @@ type group struct {
 
 // New returns a tree with nothing but its root, on a machine of some CPUs.
 func New(version cgroup.Version, online cpuset.CPUSet) *Tree {
-	t := &Tree{version: version, online: online, page: 4096, table: rulesOf(version), devices: map[string]bool{"254:0": true}}
+	t := &Tree{version: version, possible: online, online: online, page: 4096, table: rulesOf(version), devices: map[string]bool{"254:0": true}}
 	t.root = t.newGroup("", nil)
 	return t
 }

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"bytes"
+	"math"
 	"path"
 	"slices"
 	"time"
@@ -76,7 +77,8 @@ func (n *numa) readCPU(stat []byte) {
 			continue
 		}
 		if used, err := busyLine(rest); err == nil {
-			n.nodes[n.byCPU[id]].cpu += used
+			node := n.nodes[n.byCPU[id]]
+			node.cpu += min(used, math.MaxInt64-node.cpu)
 		}
 	}
 }

@@ -41,8 +41,33 @@ type Change struct {
 	Err            error
 }
 
+// UnableError says that no device can be queued at all: the kernel lacks the discipline, or the agent the right to set it.
+type UnableError struct {
+	// Why in words, and Err as the kernel answered.
+	Why string
+	Err error
+}
+
+// Error implements error.
+func (e *UnableError) Error() string { return e.Why + ": " + e.Err.Error() }
+
+// Unwrap returns the kernel's error.
+func (e *UnableError) Unwrap() error { return e.Err }
+
+// unable is what the kernel's answer to a new discipline says of it; the answer itself where it says nothing.
+func unable(err error) error {
+	switch {
+	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
+		return &UnableError{Why: "the agent may not queue packets, which takes the capability NET_ADMIN", Err: err}
+	case errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENOENT):
+		return &UnableError{Why: "this kernel has no token buckets (HTB)", Err: err}
+	}
+	return err
+}
+
 // Apply brings a device to a plan, whose discipline must be the agent's own or one that the kernel gave. It returns what it
-// changed; what the kernel refuses is among that, and ends it but for filters.
+// changed; what the kernel refuses is among that, and ends it but for filters. An error is an UnableError where no other attempt would
+// come to more.
 func Apply(control Control, link netlink.Link, plan Plan) ([]Change, error) {
 	queue := &queue{control: control, link: link}
 	if err := queue.discipline(plan); err != nil {
@@ -97,7 +122,7 @@ func (q *queue) discipline(plan Plan) error {
 	}
 	htb := netlink.NewHtb(netlink.QdiscAttrs{LinkIndex: q.link.Attrs().Index, Handle: Handle, Parent: netlink.HANDLE_ROOT})
 	htb.Defcls = uint32(plan.Default)
-	return q.note("discipline", found.String(), Discipline{Kind: "htb", Handle: Handle}.String(), q.control.QdiscAdd(htb))
+	return unable(q.note("discipline", found.String(), Discipline{Kind: "htb", Handle: Handle}.String(), q.control.QdiscAdd(htb)))
 }
 
 // classes sets those of the plan, the root first.

@@ -61,7 +61,7 @@ func In(cgroups, proc files.FS, layout cgroup.Layout, at string) ([]Identity, er
 		if err != nil {
 			continue
 		}
-		if start, err := startOf(string(stat)); err == nil {
+		if start, err := StartOf(string(stat)); err == nil {
 			found = append(found, Identity{PID: pid, Start: start, Cgroup: at})
 		}
 	}
@@ -69,8 +69,9 @@ func In(cgroups, proc files.FS, layout cgroup.Layout, at string) ([]Identity, er
 	return found, nil
 }
 
-// startOf reads /proc/PID/stat. The name of a process is in parentheses and may contain anything, parentheses too.
-func startOf(stat string) (uint64, error) {
+// StartOf reads when a process or a thread was started, in clock ticks since the machine was, from its stat in /proc. Its name there is
+// in parentheses and may contain anything, parentheses too.
+func StartOf(stat string) (uint64, error) {
 	const startField = 22 - 3 // counted from the one after the name
 	end := strings.LastIndexByte(stat, ')')
 	fields := strings.Fields(stat[end+1:])

@@ -54,7 +54,7 @@ func (i Identity) check(directory files.FS, version cgroup.Version) error {
 	if err != nil {
 		return err
 	}
-	start, err := startOf(string(stat))
+	start, err := StartOf(string(stat))
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func FuzzIdentity(f *testing.F) {
 	f.Add("12 (a) b) S"+strings.Repeat(" 1", 30), "12@345 a/b", "2:cpu,cpuacct:/a/b\n0::/")
 	f.Add(")", "@ ", "::")
 	f.Fuzz(func(t *testing.T, stat, name, groups string) {
-		_, _ = startOf(stat)
+		_, _ = StartOf(stat)
 		_ = isIn(groups, cgroup.V1, "a/b")
 		if identity, err := Parse(name); err == nil {
 			if again, err := Parse(identity.String()); err != nil || again != identity {
@@ -77,7 +77,7 @@ func TestARealProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start, err := startOf(string(stat))
+	start, err := StartOf(string(stat))
 	if err != nil || start == 0 {
 		t.Fatalf("started at %d, %v", start, err)
 	}

@@ -1,6 +1,7 @@
 package resctrl
 
 import (
+	"math"
 	"path"
 	"strconv"
 	"strings"
@@ -46,7 +47,7 @@ func ReadCounters(tree files.FS, group string, at time.Time) (Counters, bool) {
 				continue // Unavailable, or Error
 			}
 			out.Values++
-			*counter.into += value
+			*counter.into += min(value, math.MaxUint64-*counter.into)
 		}
 	}
 	return out, out.Values > 0

@@ -213,6 +213,34 @@ func TestAfterARestartCookiesStay(t *testing.T) {
 	}
 }
 
+// TestAContainerThatStartsAgainGetsTheCookieOfItsGroup, though its pod is one that the agent knows; also where it was the only one of
+// the group.
+func TestAContainerThatStartsAgainGetsTheCookieOfItsGroup(t *testing.T) {
+	n := newNode(t)
+	n.pod("web", "LS", "team", 10, 11)
+	n.pod("api", "LS", "team", 20)
+	n.pod("alone", "LS", "others", 30)
+	n.kept()
+	n.want("10A 11A 20A 30B", "at first")
+	for i, process := range map[int]int{0: 50, 2: 60} {
+		pod := n.in.Pods[i]
+		again, group := pod.Object.DeepCopy(), n.in.Layout.Pod(pod.Class(), pod.UID)
+		status := &again.Status.ContainerStatuses[0]
+		n.cgroups.Remove(group + "/" + strings.TrimPrefix(status.ContainerID, "containerd://"))
+		id := strings.Repeat("f", 60) + fmt.Sprintf("%04x", process)
+		status.ContainerID = "containerd://" + id
+		n.in.Pods[i] = state.PodOf(again)
+		n.cgroups.Make(group + "/" + id)
+		n.kernel.Start(process)
+		n.runs(i, []int{process}, []int{process})
+	}
+	for _, ended := range []int{10, 11, 30} {
+		n.kernel.End(ended)
+	}
+	n.kept()
+	n.want("20A 50A 60B", "after two containers were started again")
+}
+
 // TestAForeignProcessIsLeftAlone ends a thread in the middle of the call and gives its number to somebody else.
 func TestAForeignProcessIsLeftAlone(t *testing.T) {
 	n := newNode(t)

@@ -52,6 +52,8 @@ type Keeper struct {
 	seen map[netip.Addr]networkqos.Minor
 	// withoutCgroups is set when the device can be set without a filter by cgroup only.
 	withoutCgroups bool
+	// unsupported is why nothing can be queued here, by the kernel's latest answer; empty where it can be, or was not tried.
+	unsupported string
 
 	mu    sync.Mutex
 	state State
@@ -74,6 +76,8 @@ type State struct {
 	At time.Time
 	// Device that is queued, and why none is when it is empty.
 	Device, Unavailable string
+	// Unsupported says why nothing can be queued on this machine, by the kernel's latest answer; empty where it can be, or was not tried.
+	Unsupported string
 	// Total bandwidth and where it is from.
 	Total       networkqos.Rate
 	TotalSource string
@@ -109,7 +113,7 @@ func (k *Keeper) State() State {
 // Wishes implements qos.Feature: processes of pods that use the network of the node have no address of their own. Version 2 of
 // cgroups has no such setting.
 func (k *Keeper) Wishes(in qos.Situation) []executor.Wish {
-	if k.held == nil {
+	if k.held == nil || k.unsupported != "" {
 		return nil
 	}
 	var wishes []executor.Wish
@@ -167,11 +171,26 @@ func (k *Keeper) Keep(ctx context.Context, in qos.Situation) error {
 	}
 	state := State{At: in.Now, Device: link.Attrs().Name, Total: total, TotalSource: source, Classes: queues.Classes, Addresses: addresses, Problems: queues.Problems}
 	err = k.apply(in, link, queues, addresses)
-	if err != nil {
+	k.learn(err)
+	switch {
+	case k.unsupported != "":
+		state = State{At: in.Now, Unavailable: k.unsupported}
+	case err != nil:
 		state.Problems = append(state.Problems, err.Error())
 	}
 	k.tell(state)
 	return err
+}
+
+// learn notes what an attempt to queue says of the machine. It is made again at each look: a module may be loaded meanwhile.
+func (k *Keeper) learn(err error) {
+	var unable *network.UnableError
+	switch {
+	case errors.As(err, &unable):
+		k.unsupported = unable.Error()
+	case err == nil:
+		k.unsupported = ""
+	}
 }
 
 // off gives the device back, and says why.
@@ -246,6 +265,7 @@ func (k *Keeper) audit(at time.Time, device, why string, changes []network.Chang
 func (k *Keeper) tell(state State) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	state.Unsupported = k.unsupported
 	k.state = state
 }
 

@@ -164,6 +164,66 @@ func TestAFailureIsNotTakenForAKernelWithoutFilters(t *testing.T) {
 	})
 }
 
+// refusing is a kernel that makes no discipline.
+type refusing struct {
+	network.Control
+	answer error
+}
+
+// QdiscAdd implements network.Control.
+func (r *refusing) QdiscAdd(discipline netlink.Qdisc) error {
+	if r.answer != nil {
+		return r.answer
+	}
+	return r.Control.QdiscAdd(discipline)
+}
+
+// TestAMachineThatCannotQueueIsTold, also while nothing is wanted of it, until it can.
+func TestAMachineThatCannotQueueIsTold(t *testing.T) {
+	tests := map[syscall.Errno]string{
+		syscall.EPERM: "NET_ADMIN", syscall.ENOENT: "no token buckets", syscall.EOPNOTSUPP: "no token buckets", syscall.ENOBUFS: "",
+	}
+	for answer, want := range tests {
+		t.Run(answer.Error(), func(t *testing.T) {
+			networktest.Run(t, nil, func(t *testing.T, control *netlink.Handle) {
+				kernel, in := &refusing{control, answer}, situation()
+				keeper := keeperOf(t, kernel, t.TempDir(), audit.NewLog(100))
+				if err := keeper.Keep(t.Context(), in); !errors.Is(err, answer) {
+					t.Fatalf("%v, want %v", err, answer)
+				}
+				told := func(when string) {
+					t.Helper()
+					state := keeper.State()
+					if !strings.Contains(state.Unsupported, want) || (want == "") != (state.Unsupported == "") {
+						t.Errorf("%s: unsupported %q, want %q", when, state.Unsupported, want)
+					}
+				}
+				told("at first")
+				if state := keeper.State(); (state.Device == "") != (want != "") {
+					t.Errorf("device %q, unavailable %q", state.Device, state.Unavailable)
+				}
+				wanted := in.SLO
+				in.Now, in.SLO = in.Now.Add(every), &slov1alpha1.NodeSLOSpec{}
+				if err := keeper.Keep(t.Context(), in); err != nil {
+					t.Fatal(err)
+				}
+				told("while nothing is wanted")
+				kernel.answer, in.Now, in.SLO = nil, in.Now.Add(every), wanted
+				err := keeper.Keep(t.Context(), in)
+				if unable := new(network.UnableError); errors.As(err, &unable) {
+					t.Skip(err) // this kernel cannot, either
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if state := keeper.State(); state.Unsupported != "" || state.Device == "" {
+					t.Errorf("it can, and the state is %+v", state)
+				}
+			})
+		})
+	}
+}
+
 // hasNetworkClasses is a tree with the hierarchy net_cls.
 type hasNetworkClasses struct{ files.FS }
 

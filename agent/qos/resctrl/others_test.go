@@ -3,11 +3,14 @@ package resctrl
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"koordinator.sh/koord/agent/host/resctrl/resctrlfs"
+	"koordinator.sh/koord/agent/state"
+	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
@@ -97,5 +100,39 @@ func TestAGroupThatSomebodyElseRemovedIsTheAgents(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, n.tree.Dump()); diff != "" {
 		t.Errorf("something is left (-before +after):\n%s", diff)
+	}
+}
+
+// startsAgain has kubelet start the container of a pod again: another one is made under the name, and the one before is removed.
+func (n *node) startsAgain(uid string, threads ...int) {
+	again := strings.Repeat("f", 64)
+	for i, pod := range n.in.Pods {
+		if string(pod.UID) != uid {
+			continue
+		}
+		object, group := pod.Object.DeepCopy(), n.layout.Pod(pod.Class(), pod.UID)
+		status := &object.Status.ContainerStatuses[0]
+		n.cgroups.Remove(group + "/" + strings.TrimPrefix(status.ContainerID, "containerd://"))
+		status.ContainerID = "containerd://" + again
+		n.in.Pods[i] = state.PodOf(object)
+		n.cgroups.Make(group + "/" + again)
+	}
+	n.tree.Start(threads...)
+	n.runs(uid, threads...)
+}
+
+// TestAContainerThatStartsAgainIsPutWhereTheOneBeforeWas: the pod is one that the agent knows, and the threads are others.
+func TestAContainerThatStartsAgainIsPutWhereTheOneBeforeWas(t *testing.T) {
+	n := newNode(t, resctrlfs.Intel, intel)
+	n.in.SLO.ResourceQOSStrategy = &slov1alpha1.ResourceQOSStrategy{BEClass: share(0, 30, 100)}
+	n.pod("batch", "BE", nil, 10, 11)
+	n.pod("own", "LS", map[string]string{extension.AnnotationResctrl: `{"llc":{"schemata":{"range":[0,10]}}}`}, 20)
+	n.kept()
+	n.tree.End(10, 11, 20)
+	n.startsAgain("batch", 30, 31)
+	n.startsAgain("own", 40)
+	n.kept()
+	if dump := n.tree.Dump(); dump["BE/tasks"] != "30 31" || dump["koordlet-own/tasks"] != "40" {
+		t.Errorf("threads %q are in the group of best effort and %q in the pod's own, want 30 31 and 40", dump["BE/tasks"], dump["koordlet-own/tasks"])
 	}
 }

@@ -1,0 +1,45 @@
+package diagnostics
+
+// PodFigure is one pod that runs, with how its CPU quota throttles it and what it does on block devices.
+type PodFigure struct {
+	Namespace, Pod, UID string
+	// Throttled is the share of periods in which the quota was used up, 0 to 1; nil while it was not measured.
+	Throttled *float64
+	// BlockIO is nil where the kernel does not tell of it, or not yet.
+	BlockIO *BlockIOFigure
+}
+
+// BlockIOFigure is what goes to and comes from block devices per second, of all devices together.
+type BlockIOFigure struct {
+	ReadBytes, WrittenBytes, Reads, Writes float64
+}
+
+var describedPods = map[string]description{
+	"node_psi":                           {"Percentage of the time in which tasks of the node waited.", []string{"node", "psi_resource_type", "psi_precision", "psi_degree"}},
+	"pod_throttled_ratio":                {"Share of periods in which a pod used up its CPU quota, 0 to 1.", []string{"node", "pod_namespace", "pod_name", "pod_uid"}},
+	"pod_block_io_bytes_per_second":      {"Bytes per second that a pod reads from block devices and writes to them.", []string{"node", "pod_namespace", "pod_name", "pod_uid", "type"}},
+	"pod_block_io_operations_per_second": {"Operations per second of a pod on block devices.", []string{"node", "pod_namespace", "pod_name", "pod_uid", "type"}},
+}
+
+// pods are five figures each at most: their number grows with the pods alone, and with none of the devices.
+func (s *scrape) pods(all []PodFigure) {
+	for i := range all {
+		p := &all[i]
+		labels := []string{p.Namespace, p.Pod, p.UID}
+		if p.Throttled != nil {
+			s.gauge("pod_throttled_ratio", *p.Throttled, labels...)
+		}
+		if io := p.BlockIO; io != nil {
+			s.gauge("pod_block_io_bytes_per_second", io.ReadBytes, append(labels, "read")...)
+			s.gauge("pod_block_io_bytes_per_second", io.WrittenBytes, append(labels, "write")...)
+			s.gauge("pod_block_io_operations_per_second", io.Reads, append(labels, "read")...)
+			s.gauge("pod_block_io_operations_per_second", io.Writes, append(labels, "write")...)
+		}
+	}
+}
+
+func (s *scrape) nodePressure(all []PressureFigure) {
+	for _, pressure := range all {
+		s.gauge("node_psi", pressure.Percent, pressure.Resource, pressure.precision(), pressure.Degree)
+	}
+}

@@ -1,0 +1,42 @@
+package diagnostics
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+)
+
+func TestFiguresOfPodsBecomeMetrics(t *testing.T) {
+	collector := NewCollector(func() Figures {
+		return Figures{
+			Node: "n", Pressure: []PressureFigure{{"io", "full", 2.5, 10}},
+			Pods: []PodFigure{
+				{Namespace: "shop", Pod: "db", UID: "u", Throttled: new(0.25), BlockIO: &BlockIOFigure{ReadBytes: 4096, WrittenBytes: 512, Reads: 2, Writes: 0.5}},
+				{Namespace: "shop", Pod: "web", UID: "v", Throttled: new(0.0)},
+				{Namespace: "shop", Pod: "new", UID: "w"},
+			},
+		}
+	})
+	want := `
+# HELP koordlet_node_psi Percentage of the time in which tasks of the node waited.
+# TYPE koordlet_node_psi gauge
+koordlet_node_psi{node="n",psi_degree="full",psi_precision="avg10",psi_resource_type="io"} 2.5
+# HELP koordlet_pod_block_io_bytes_per_second Bytes per second that a pod reads from block devices and writes to them.
+# TYPE koordlet_pod_block_io_bytes_per_second gauge
+koordlet_pod_block_io_bytes_per_second{node="n",pod_name="db",pod_namespace="shop",pod_uid="u",type="read"} 4096
+koordlet_pod_block_io_bytes_per_second{node="n",pod_name="db",pod_namespace="shop",pod_uid="u",type="write"} 512
+# HELP koordlet_pod_block_io_operations_per_second Operations per second of a pod on block devices.
+# TYPE koordlet_pod_block_io_operations_per_second gauge
+koordlet_pod_block_io_operations_per_second{node="n",pod_name="db",pod_namespace="shop",pod_uid="u",type="read"} 2
+koordlet_pod_block_io_operations_per_second{node="n",pod_name="db",pod_namespace="shop",pod_uid="u",type="write"} 0.5
+# HELP koordlet_pod_throttled_ratio Share of periods in which a pod used up its CPU quota, 0 to 1.
+# TYPE koordlet_pod_throttled_ratio gauge
+koordlet_pod_throttled_ratio{node="n",pod_name="db",pod_namespace="shop",pod_uid="u"} 0.25
+koordlet_pod_throttled_ratio{node="n",pod_name="web",pod_namespace="shop",pod_uid="v"} 0
+`
+	if err := testutil.CollectAndCompare(collector, strings.NewReader(want), "koordlet_node_psi", "koordlet_pod_block_io_bytes_per_second",
+		"koordlet_pod_block_io_operations_per_second", "koordlet_pod_throttled_ratio"); err != nil {
+		t.Error(err)
+	}
+}
