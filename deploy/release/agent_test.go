@@ -27,7 +27,8 @@ func TestTheAgentGetsWhatItsFeaturesNeed(t *testing.T) {
 		wantImage        string
 		want             func(*koordlet.Options) bool
 	}{
-		"by default": {want: func(o *koordlet.Options) bool { return !o.EvictInDanger && !o.ReadOnly && o.Hooks.Endpoint == "" }},
+		"by default":        {want: func(o *koordlet.Options) bool { return !o.EvictInDanger && !o.ReadOnly && o.Hooks.Endpoint == "" }},
+		"another predictor": {values: map[string]any{"predictor": "balanced"}, want: func(o *koordlet.Options) bool { return o.Predictor == "balanced" }},
 		"evictions in danger": {
 			values: map[string]any{"evictInDanger": true, "featureGates": gatesOn("BEMemoryEvict", "MemoryEvict")},
 			want:   func(o *koordlet.Options) bool { return o.EvictInDanger && o.FeatureGates["MemoryEvict"] },

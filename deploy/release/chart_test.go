@@ -132,6 +132,29 @@ func TestOnlyTheManagerAndTheSchedulerReadSecretsAndOnlyTheirOwn(t *testing.T) {
 	}
 }
 
+// TestAManagerThatKeepsNoCertificatesMayWriteNone has somebody else keep them.
+func TestAManagerThatKeepsNoCertificatesMayWriteNone(t *testing.T) {
+	objects := objectsOf(t, renderForTest(t, map[string]any{"certificates": map[string]any{"manage": false}}))
+	verbs, told := []any(nil), false
+	for _, object := range objects {
+		if object.GetKind() == "Role" && object.GetName() == "koord-manager" {
+			rules, _, _ := unstructured.NestedSlice(object.Object, "rules")
+			for _, rule := range rules {
+				if rule := rule.(map[string]any); cmp.Equal(rule["resources"], any([]any{"secrets"})) {
+					verbs = append(verbs, rule["verbs"].([]any)...)
+				}
+			}
+		}
+		if object.GetKind() == "Deployment" && object.GetName() == "koord-manager" {
+			containers, _, _ := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
+			told = slices.Contains(containers[0].(map[string]any)["args"].([]any), any("--manage-certificates=false"))
+		}
+	}
+	if diff := cmp.Diff([]any{"get", "list", "watch"}, verbs); diff != "" || !told {
+		t.Errorf("told to keep none: %t; rights on secrets (-want +got):\n%s", told, diff)
+	}
+}
+
 func TestEveryPodOfTheControlPlaneMeetsTheRestrictedStandard(t *testing.T) {
 	pods := 0
 	for _, object := range objectsOf(t, renderForTest(t, nil)) {

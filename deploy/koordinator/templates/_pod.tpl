@@ -70,11 +70,28 @@ strategy:
 {{- end }}
 {{- end }}
 
-{{/* The same as a container's whole environment. */}}
+{{/*
+What the Go runtime may keep: nine tenths of the memory limit of a container with these resources, for a tenth is what else the kernel
+counts. Nothing without a limit, or with one in a notation that is not known here.
+*/}}
+{{- define "koordinator.memoryLimit" -}}
+{{- $limit := "" -}}
+{{- with . -}}{{- with .limits -}}{{- with .memory -}}
+{{- $limit = ternary (printf "%.0f" .) (toString .) (kindIs "float64" .) -}}
+{{- end -}}{{- end -}}{{- end -}}
+{{- $number := regexFind "^[0-9]+([.][0-9]+)?" $limit -}}
+{{- $units := dict "" 1 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
+{{- $unit := trimPrefix $number $limit -}}
+{{- if and $number (hasKey $units $unit) }}
+- {name: GOMEMLIMIT, value: {{ mulf $number (get $units $unit) 0.9 | int64 | quote }}}
+{{- end }}
+{{- end }}
+
+{{/* A container's whole environment: what the runtime may keep, and where the API server is. */}}
 {{- define "koordinator.environment" -}}
-{{- with include "koordinator.apiServer" . }}
+{{- with printf "%s\n%s" (include "koordinator.memoryLimit" .values.resources | trim) (include "koordinator.apiServer" .root | trim) | trim }}
 env:
-  {{- . | trim | nindent 2 }}
+  {{- . | nindent 2 }}
 {{- end }}
 {{- end }}
 
