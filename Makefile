@@ -17,7 +17,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.git
 COMMANDS := koordctl koord-scheduler koord-manager koord-sandbox koordlet koord-nvml koord-runtime-proxy
 RACE_PACKAGES := ./agent/... ./certificate/... ./controllers/... ./decision/... ./kubectl-plugin/... ./runtimeproxy/... ./scheduler/... ./source/... ./tui/...
 
-.PHONY: help build test test-race e2e guest-test real-node demo generate generate-proto lint bench bench-agent bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-squeeze images clean
+.PHONY: help build test test-race fuzz e2e guest-test real-node demo generate generate-proto lint bench bench-agent bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-squeeze images clean
 
 help: ## List the commands.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,11 +30,14 @@ build: ## Compile the programs into bin/ (the first time about 12 minutes on 2 c
 test: build ## Run all tests: unit, and integration against a real API server in a sandbox.
 	cd api && go test ./...
 	@build/progress.sh go vet ./...
-	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go test -timeout 20m ./...
+	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go test -timeout 40m ./...
 
 test-race: ## Run the unit tests under the race detector (needs a C compiler; the first time it compiles the scheduler once more).
 	cd api && CGO_ENABLED=1 go test -race ./...
 	CGO_ENABLED=1 build/progress.sh go test -race -timeout 20m $(RACE_PACKAGES)
+
+fuzz: ## Fuzz every target for 10 s, one after the other (FUZZTIME=1m for more, PACKAGES="agent/host/machine" for some; about 15 minutes).
+	@BIN=$(BIN) build/fuzz.sh
 
 e2e: build ## Drive the programs end to end: the sandbox, every command, the TUI in a real terminal (needs tmux), and pods on this machine where it can be a node (see real-node).
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go test -timeout 20m -tags e2e ./test/e2e

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,6 +42,32 @@ func settled(t *testing.T) {
 	})
 }
 
+// burst is a setting that nothing else in the tests looks at.
+const burst = "cpu-burst-config.cpuBurstPercent"
+
+// aChange changes the configuration for the time of the test, so that there is a history to look at and to return to, and
+// chooses an editor that changes it once more.
+func aChange(t *testing.T) {
+	t.Helper()
+	koordctl(t, 0, "config", "set", burst+"=900", "--yes")
+	t.Cleanup(func() {
+		if result, err := shared.Koordctl(context.Background(), "config", "rollback", "--yes"); err != nil || result.Code != 0 {
+			t.Errorf("roll back: %v\n%s", err, result.Stderr)
+		}
+	})
+	t.Setenv("KUBE_EDITOR", "sed -i s/900/700/")
+}
+
+// burstFile is a file with the data of a configuration.
+func burstFile(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "slo.yaml")
+	if err := os.WriteFile(file, []byte("cpu-burst-config:\n  clusterStrategy:\n    cpuBurstPercent: 600\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 func TestEveryCommandAnswers(t *testing.T) {
 	sandboxtest.Eventually(t, time.Minute, func() error {
 		if row := line(koordctl(t, 0, "top", "nodes").Stdout, "sim-0007"); !strings.Contains(row, "Hot") {
@@ -48,28 +75,47 @@ func TestEveryCommandAnswers(t *testing.T) {
 		}
 		return nil
 	})
+	aChange(t)
 	tests := map[string]struct {
 		args []string
 		want []string
 	}{
-		"top nodes":           {[]string{"top", "nodes"}, []string{"NAME", "sim-0007", "Hot", "sim-0013", "Expired"}},
-		"top pods":            {[]string{"top", "pods", "-A"}, []string{"spark-pi-driver", "koord-batch", "LSR"}},
-		"explain node":        {[]string{"explain", "node", "sim-0001", "batch-cpu"}, []string{"capacity", "margin", "node.status"}},
-		"explain pod":         {[]string{"explain", "pod", "-n", "analytics", "monthly-report"}, []string{"Unschedulable", "lack batch-cpu", "NodeResourcesFit"}},
-		"explain a bound pod": {[]string{"explain", "pod", "-n", "analytics", "spark-pi-driver"}, []string{"Bound"}},
-		"status":              {[]string{"status"}, []string{"release/koordinator", "koord-manager", "koord-scheduler", "Ready"}},
-		"install":             {[]string{"install", "--dry-run"}, nil},
-		"install --export":    {[]string{"install", "--export"}, []string{"kind: CustomResourceDefinition", "kind: ConfigMap"}},
-		"uninstall":           {[]string{"uninstall", "--dry-run"}, nil},
-		"codes":               {[]string{"codes"}, []string{"KOORD0001", "KOORD1102"}},
-		"why":                 {[]string{"why", "KOORD1102"}, []string{"KOORD1102"}},
-		"version":             {[]string{"version", "--client=false"}, []string{"Client Version:", "Server Version: v1.36"}},
-		"completion":          {[]string{"completion", "bash"}, []string{"koordctl"}},
-		"sandbox up again":    {[]string{"sandbox", "up", "--name", "e2e"}, []string{"sandbox/e2e is already running"}},
-		"sandbox status":      {[]string{"sandbox", "status", "--name", "e2e"}, []string{"kube-apiserver", "koordlets", "Running"}},
-		"sandbox list":        {[]string{"sandbox", "list"}, []string{"e2e", "koord-sandbox-e2e"}},
-		"sandbox logs":        {[]string{"sandbox", "logs", "supervisor", "--name", "e2e"}, nil},
-		"sandbox kubeconfig":  {[]string{"sandbox", "kubeconfig", "--name", "e2e"}, []string{"kind: Config", "server: https://127.0.0.1:"}},
+		"top nodes":             {[]string{"top", "nodes"}, []string{"NAME", "sim-0007", "Hot", "sim-0013", "Expired"}},
+		"top pods":              {[]string{"top", "pods", "-A"}, []string{"spark-pi-driver", "koord-batch", "LSR"}},
+		"explain node":          {[]string{"explain", "node", "sim-0001", "batch-cpu"}, []string{"capacity", "margin", "node.status"}},
+		"explain node features": {[]string{"explain", "node", "sim-0001", "features"}, []string{"sim-0001; simulated-koordlet", "BECPUSuppress", "EFFECTIVE"}},
+		"explain node suppress": {[]string{"explain", "node", "sim-0001", "suppress"}, []string{"sim-0001; simulated-koordlet", "Best-effort CPU", "threshold", "budget"}},
+		"explain node cpus":     {[]string{"explain", "node", "sim-0001", "cpus"}, []string{"sim-0001; simulated-koordlet", "shared", "bestEffort"}},
+		"explain qos pod":       {[]string{"explain", "qos", "pod", "-n", "analytics", "spark-pi-driver"}, []string{"simulated-koordlet", "Pod analytics/spark-pi-driver (BE", "BatchResource", "cpu.shares"}},
+		"forecast evictions":    {[]string{"forecast", "evictions", "--node", "sim-0001"}, []string{"sim-0001; simulated-koordlet", "Evictions", "BEMemoryEvict"}},
+		"explain pod":           {[]string{"explain", "pod", "-n", "analytics", "monthly-report"}, []string{"Unschedulable", "lack batch-cpu", "NodeResourcesFit"}},
+		"explain a bound pod":   {[]string{"explain", "pod", "-n", "analytics", "spark-pi-driver"}, []string{"Bound"}},
+		"config get":            {[]string{"config", "get", "colocation-config.enable"}, []string{"true"}},
+		"config explain":        {[]string{"config", "explain", burst}, []string{"default: 1000"}},
+		"config lint":           {[]string{"config", "lint"}, []string{"configmap/slo-controller-config"}},
+		"config init":           {[]string{"config", "init", "--full"}, []string{"kind: ConfigMap", "colocation-config"}},
+		"config plan":           {[]string{"config", "plan"}, []string{"nothing would change"}},
+		"config diff":           {[]string{"config", "diff", burst + "=900"}, nil},
+		"config history":        {[]string{"config", "history"}, []string{"REVISION", "config set " + burst}},
+		"config set":            {[]string{"config", "set", burst + "=800", "--dry-run"}, []string{"Settings", "configured (server dry run)"}},
+		"config unset":          {[]string{"config", "unset", burst, "--dry-run"}, []string{"configured (server dry run)"}},
+		"config apply":          {[]string{"config", "apply", "-f", burstFile(t), "--dry-run"}, []string{"configured (server dry run)"}},
+		"config edit":           {[]string{"config", "edit", "--dry-run"}, []string{"configured (server dry run)"}},
+		"config rollback":       {[]string{"config", "rollback", "--dry-run"}, []string{"configured (server dry run)"}},
+		"predict replay":        {[]string{"predict", "replay", "-f", "../../agent/host/trace/testdata/mixed"}, []string{"PROFILE", "balanced", "aggressive frees most"}},
+		"status":                {[]string{"status"}, []string{"release/koordinator", "koord-manager", "koord-scheduler", "Ready"}},
+		"install":               {[]string{"install", "--dry-run"}, nil},
+		"install --export":      {[]string{"install", "--export"}, []string{"kind: CustomResourceDefinition", "kind: ConfigMap"}},
+		"uninstall":             {[]string{"uninstall", "--dry-run"}, nil},
+		"codes":                 {[]string{"codes"}, []string{"KOORD0001", "KOORD1102"}},
+		"why":                   {[]string{"why", "KOORD1102"}, []string{"KOORD1102"}},
+		"version":               {[]string{"version", "--client=false"}, []string{"Client Version:", "Server Version: v1.36"}},
+		"completion":            {[]string{"completion", "bash"}, []string{"koordctl"}},
+		"sandbox up again":      {[]string{"sandbox", "up", "--name", "e2e"}, []string{"sandbox/e2e is already running"}},
+		"sandbox status":        {[]string{"sandbox", "status", "--name", "e2e"}, []string{"kube-apiserver", "koordlets", "Running"}},
+		"sandbox list":          {[]string{"sandbox", "list"}, []string{"e2e", "koord-sandbox-e2e"}},
+		"sandbox logs":          {[]string{"sandbox", "logs", "supervisor", "--name", "e2e"}, nil},
+		"sandbox kubeconfig":    {[]string{"sandbox", "kubeconfig", "--name", "e2e"}, []string{"kind: Config", "server: https://127.0.0.1:"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -86,6 +132,21 @@ func TestEveryCommandAnswers(t *testing.T) {
 	}
 }
 
+// TestASimulatedAgentHasNoAuditLog: it does nothing to a node, and its answer leads to one that does.
+func TestASimulatedAgentHasNoAuditLog(t *testing.T) {
+	for _, args := range [][]string{{"audit", "node", "sim-0001"}, {"audit", "node", "sim-0001", "-f"}} {
+		result := koordctl(t, 1, args...)
+		for _, want := range []string{`error: read the audit log of node "sim-0001": `, "the node is simulated", "\nhint: koordctl sandbox up --real-node", "KOORD0009"} {
+			if !strings.Contains(result.Stderr, want) {
+				t.Errorf("koordctl %v: standard error lacks %q:\n%s", args, want, result.Stderr)
+			}
+		}
+		if result.Stdout != "" {
+			t.Errorf("koordctl %v printed:\n%s", args, result.Stdout)
+		}
+	}
+}
+
 func TestWrongArguments(t *testing.T) {
 	tests := map[string]struct {
 		args      []string
@@ -98,6 +159,12 @@ func TestWrongArguments(t *testing.T) {
 		"explain node, no name":            {[]string{"explain", "node"}, 2, "name is required"},
 		"explain node, unknown resource":   {[]string{"explain", "node", "sim-0001", "batch-gpu"}, 2, `resource "batch-gpu"`},
 		"explain pod, unknown pod":         {[]string{"explain", "pod", "nope"}, 1, `pod "nope" not found in namespace "default"`},
+		"config set, unknown key":          {[]string{"config", "set", "foo.bar=1"}, 2, `unknown key "foo"`},
+		"config set, nobody to ask":        {[]string{"config", "set", burst + "=800"}, 2, "nobody can be asked"},
+		"config get, unknown key":          {[]string{"config", "get", "colocation.enable"}, 2, `unknown key "colocation"`},
+		"config rollback, no revision":     {[]string{"config", "rollback", "--to", "999", "--yes"}, 1, "revision 999 is not kept"},
+		"config apply, no file":            {[]string{"config", "apply"}, 2, "--filename is required"},
+		"predict replay, no such trace":    {[]string{"predict", "replay", "-f", "/nope.csv"}, 1, "/nope.csv"},
 		"status, an argument":              {[]string{"status", "everything"}, 2, `"everything"`},
 		"install, unknown flag":            {[]string{"install", "--nope"}, 2, "unknown flag: --nope"},
 		"uninstall, unknown release":       {[]string{"uninstall", "--release-name", "nope", "--yes"}, 1, `release "nope" not found`},

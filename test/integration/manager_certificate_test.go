@@ -53,6 +53,13 @@ func expired(t *testing.T) (certificatePEM, keyPEM []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return signed(t, authority, time.Now().Add(-time.Hour))
+}
+
+// signed is a certificate like the manager's, of an authority, that was in its time until a moment. Without an authority it is
+// one itself.
+func signed(t *testing.T, authority tls.Certificate, until time.Time) (certificatePEM, keyPEM []byte) {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -60,10 +67,15 @@ func expired(t *testing.T) (certificatePEM, keyPEM []byte) {
 	name := "koord-manager." + systemNamespace
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "koord-manager"},
-		NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: time.Now().Add(-time.Hour),
+		NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: until,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		DNSNames:    []string{"koord-manager", name, name + ".svc", name + ".svc.cluster.local", "localhost"},
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	if authority.Leaf == nil {
+		template.Subject.CommonName, template.IsCA, template.BasicConstraintsValid = "somebody else", true, true
+		template.KeyUsage, template.ExtKeyUsage = x509.KeyUsageCertSign, nil
+		authority = tls.Certificate{Leaf: template, PrivateKey: key}
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, authority.Leaf, key.Public(), authority.PrivateKey)
 	if err != nil {
@@ -78,7 +90,13 @@ func expired(t *testing.T) (certificatePEM, keyPEM []byte) {
 // install puts a certificate into the manager's Secret.
 func install(t *testing.T, certificatePEM, keyPEM []byte) {
 	t.Helper()
-	patch, err := json.Marshal(map[string]any{"data": map[string][]byte{corev1.TLSCertKey: certificatePEM, corev1.TLSPrivateKeyKey: keyPEM}})
+	installAll(t, map[string][]byte{corev1.TLSCertKey: certificatePEM, corev1.TLSPrivateKeyKey: keyPEM})
+}
+
+// installAll changes the data of the manager's Secret.
+func installAll(t *testing.T, data map[string][]byte) {
+	t.Helper()
+	patch, err := json.Marshal(map[string]any{"data": data})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,19 +106,29 @@ func install(t *testing.T, certificatePEM, keyPEM []byte) {
 	}
 }
 
-// served checks that what is served at the port of the webhooks is in its time and can be verified by a bundle.
+// served checks that what the sandbox's manager serves at the port of the webhooks is in its time and can be verified by a bundle.
 func served(t *testing.T, bundle []byte) error {
+	t.Helper()
+	return servedAt(t, ownPort(t), bundle, nil)
+}
+
+// servedAt is served for a port, where a certificate is the one that is served unless it is nil.
+func servedAt(t *testing.T, port int, bundle, certificatePEM []byte) error {
 	t.Helper()
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(bundle) {
 		return errors.New("the bundle is empty")
 	}
 	dialer := tls.Dialer{Config: &tls.Config{RootCAs: roots, ServerName: "koord-manager." + systemNamespace + ".svc"}}
-	connection, err := dialer.DialContext(context.WithoutCancel(t.Context()), "tcp", fmt.Sprintf("127.0.0.1:%d", ownPort(t)))
+	connection, err := dialer.DialContext(context.WithoutCancel(t.Context()), "tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
 		return err
 	}
-	return connection.Close()
+	leaf := connection.(*tls.Conn).ConnectionState().PeerCertificates[0]
+	if got := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf.Raw}); certificatePEM != nil && !bytes.Equal(got, certificatePEM) {
+		err = errors.New("another certificate is served")
+	}
+	return errors.Join(err, connection.Close())
 }
 
 // bundles are what verifies the manager, by who asks it.

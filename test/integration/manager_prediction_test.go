@@ -2,7 +2,6 @@ package integration
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -32,19 +31,9 @@ func TestAPoolWithAPredictorKeepsWhatItsServicesNeedAgain(t *testing.T) {
 			node.Labels["predictor"] = "aggressive"
 		}
 	})
-	var current map[string]any
-	if err := json.Unmarshal([]byte(keepConfiguration(t)["colocation-config"]), &current); err != nil {
-		t.Fatal(err)
-	}
-	entries, _ := current["nodeConfigs"].([]any)
-	current["nodeConfigs"] = append([]any{map[string]any{"name": "predicted", "nodeSelector": map[string]any{"matchLabels": map[string]any{"predictor": "aggressive"}},
-		"extensions": map[string]any{"predictor": map[string]any{"batch": "aggressive", "coldStartMinutes": 0}}}}, entries...)
-	text, err := json.Marshal(current)
-	if err != nil {
-		t.Fatal(err)
-	}
-	configure(t, map[string]string{"colocation-config": string(text)})
-	config := parsed(t, map[string]string{"colocation-config": string(text)})
+	text := colocate(t, map[string]any{"name": "predicted", "nodeSelector": map[string]any{"matchLabels": map[string]any{"predictor": "aggressive"}},
+		"extensions": map[string]any{"predictor": map[string]any{"batch": "aggressive", "coldStartMinutes": 0}}})
+	config := parsed(t, map[string]string{"colocation-config": text})
 	offering := func(node string, cpus int, less int64) {
 		t.Helper()
 		awaitNode(t, node, func(now *corev1.Node) error {

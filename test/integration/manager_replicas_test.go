@@ -35,6 +35,8 @@ type replica struct {
 	*process
 	// webhooks is the port where it serves the admission webhooks, and has them registered while it leads.
 	webhooks int
+	// diagnostics is the port where it answers questions.
+	diagnostics int
 }
 
 // managerFile is the kubeconfig of the sandbox's manager, with no more rights than it needs.
@@ -50,12 +52,12 @@ func startManager(t *testing.T, kubeconfig string, flags ...string) *replica {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &replica{process: &process{ended: make(chan struct{})}, webhooks: freePort(t)}
+	r := &replica{process: &process{ended: make(chan struct{})}, webhooks: freePort(t), diagnostics: freePort(t)}
 	health := freePort(t)
 	r.command = exec.Command(shared.Program(component.Manager), append([]string{
 		"--kubeconfig=" + kubeconfig, "--metrics-bind-address=0",
 		fmt.Sprintf("--health-probe-bind-address=127.0.0.1:%d", health),
-		"--diagnostics-bind-address=127.0.0.1", fmt.Sprintf("--diagnostics-port=%d", freePort(t)),
+		"--diagnostics-bind-address=127.0.0.1", fmt.Sprintf("--diagnostics-port=%d", r.diagnostics),
 		"--webhook-bind-address=127.0.0.1", fmt.Sprintf("--webhook-port=%d", r.webhooks), fmt.Sprintf("--webhook-service-port=%d", r.webhooks),
 	}, flags...)...)
 	r.command.Stdout, r.command.Stderr = logFile, logFile
@@ -146,6 +148,12 @@ func registeredPort(ctx context.Context) (int, error) {
 // ownPort is where the sandbox's own manager serves the webhooks.
 func ownPort(t *testing.T) int {
 	t.Helper()
+	return ownPorts(t).ManagerWebhooks
+}
+
+// ownPorts are where the sandbox's own components serve.
+func ownPorts(t *testing.T) state.Ports {
+	t.Helper()
 	ports := state.Ports{}
 	data, err := os.ReadFile(filepath.Join(shared.Directory(), "ports.json"))
 	if err == nil {
@@ -154,7 +162,7 @@ func ownPort(t *testing.T) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ports.ManagerWebhooks
+	return ports
 }
 
 // awaitLeader waits until the manager whose webhooks are at a port leads, and has said so in both registrations.

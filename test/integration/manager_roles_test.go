@@ -1,13 +1,16 @@
 package integration
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"koordinator.sh/koord/test/sandboxtest"
 )
@@ -26,6 +29,35 @@ func setRules(ctx context.Context, rules []rbacv1.PolicyRule) ([]rbacv1.PolicyRu
 	role.Rules = rules
 	_, err = roles.Update(ctx, role, metav1.UpdateOptions{})
 	return before, err
+}
+
+// allow gives the manager's ClusterRole the rules that it has in a chart with a value, until the end of the test.
+func allow(t *testing.T, value string) {
+	t.Helper()
+	chart := yaml.NewYAMLReader(bufio.NewReader(strings.NewReader(koordctl(t, 0, "install", "--export", "--set", value).Stdout)))
+	for {
+		document, err := chart.Read()
+		if err != nil {
+			t.Fatalf("find the manager's role in the chart: %v", err)
+		}
+		var role rbacv1.ClusterRole
+		if yaml.Unmarshal(document, &role) != nil || role.Kind != "ClusterRole" || role.Name != "koord-manager" {
+			continue
+		}
+		before, err := setRules(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if _, err := setRules(context.Background(), before); err != nil {
+				t.Errorf("restore the role: %v", err)
+			}
+		})
+		if _, err := setRules(t.Context(), role.Rules); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
 }
 
 // asksAboutUpdatesOfPods reports whether updates of pods wait for the webhook, as they do without the policy of the labels.

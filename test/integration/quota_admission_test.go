@@ -177,6 +177,37 @@ func TestQuotasWithPodsStay(t *testing.T) {
 	sandboxtest.Eventually(t, patience, func() error { return deleteQuota(ns, "pods-leaf") })
 }
 
+func TestPodsOfANamespaceDoNotSlipIntoAParent(t *testing.T) {
+	awaitQuotaAdmission(t)
+	ns, elsewhere := space(t, "quota-namesake"), space(t, "quota-elsewhere")
+	isParent := extension.LabelQuotaIsParent
+	admitted := func(namespace string) error {
+		_, err := client.CoreV1().Pods(namespace).Create(t.Context(), demand(namespace, "p", "nowhere", "cpu", "1"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err
+	}
+	listing := quotaOf(ns, "namesake-listing", "1", "2", isParent, "true")
+	listing.Annotations = map[string]string{extension.AnnotationQuotaNamespaces: `["` + elsewhere + `"]`}
+	refusedFor(t, "a parent that lists a namespace", createQuota(t, listing), "KOORD1332")
+	refusedFor(t, "a leaf that does", createQuota(t, func() *schedulingsigsv1alpha1.ElasticQuota {
+		leaf := listing.DeepCopy()
+		delete(leaf.Labels, isParent)
+		return leaf
+	}()), "")
+	refusedFor(t, "a pod before there is a parent", admitted(ns), "")
+	refusedFor(t, "a parent with the name of its namespace", createQuota(t, quotaOf(ns, ns, "1", "2", isParent, "true")), "")
+	sandboxtest.Eventually(t, patience, func() error {
+		if err := admitted(ns); err == nil || !strings.Contains(err.Error(), "KOORD1307") {
+			return fmt.Errorf("a pod of the parent's namespace: %w", err)
+		}
+		return nil
+	})
+	refusedFor(t, "a pod of a leaf's namespace", admitted(elsewhere), "")
+	for _, name := range []string{ns, "namesake-listing"} {
+		refusedFor(t, "deleting "+name, deleteQuota(ns, name), "")
+	}
+	sandboxtest.Eventually(t, patience, func() error { return admitted(ns) })
+}
+
 func TestAQuotaProfileIsAsLargeAsItsNodes(t *testing.T) {
 	awaitQuotaAdmission(t)
 	const pool = "quota-profile"

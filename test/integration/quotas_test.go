@@ -19,8 +19,14 @@ import (
 
 var quotaResource = schedulingsigsv1alpha1.GroupVersion.WithResource("elasticquotas")
 
-// elastic makes a quota of cpu.
+// elastic makes a quota of cpu that pods belong to.
 func elastic(t *testing.T, namespace, name, parent, minimum, maximum string) {
+	t.Helper()
+	share(t, namespace, name, parent, minimum, maximum, false)
+}
+
+// share makes a quota of cpu, for pods or for other quotas.
+func share(t *testing.T, namespace, name, parent, minimum, maximum string, isParent bool) {
 	t.Helper()
 	cpu := func(amount string) corev1.ResourceList {
 		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(amount)}
@@ -29,7 +35,7 @@ func elastic(t *testing.T, namespace, name, parent, minimum, maximum string) {
 		TypeMeta: metav1.TypeMeta{APIVersion: schedulingsigsv1alpha1.GroupVersion.String(), Kind: "ElasticQuota"},
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: namespace, Name: name,
-			Labels: map[string]string{extension.LabelQuotaParent: parent, extension.LabelQuotaIsParent: fmt.Sprint(parent == "")},
+			Labels: map[string]string{extension.LabelQuotaParent: parent, extension.LabelQuotaIsParent: fmt.Sprint(isParent)},
 		},
 		Spec: schedulingsigsv1alpha1.ElasticQuotaSpec{Min: cpu(minimum), Max: cpu(maximum)},
 	})
@@ -90,7 +96,7 @@ func TestTenantsBorrowAndGiveBack(t *testing.T) {
 	const pool = "quotas"
 	machines(t, pool, 3)
 	above, a, b := space(t, "inv-dept"), space(t, "inv-tenant-a"), space(t, "inv-tenant-b")
-	elastic(t, above, above, "", "8", "16")
+	share(t, above, above, "", "8", "16", true)
 	elastic(t, a, a, above, "4", "12")
 	elastic(t, b, b, above, "4", "12")
 

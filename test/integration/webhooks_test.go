@@ -16,13 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
-	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
-	existing "koordinator.sh/koord/controllers/colocationprofile"
 	"koordinator.sh/koord/decision/colocationprofile"
 	"koordinator.sh/koord/decision/colocationprofile/policy"
 	"koordinator.sh/koord/test/profilecases"
@@ -413,6 +408,7 @@ func TestPodsThatCannotBeAreRefusedWithACode(t *testing.T) {
 	})
 }
 
+// TestProfilesReachPodsThatExist has a manager lead with the flag of its binary and the role of the chart's value.
 func TestProfilesReachPodsThatExist(t *testing.T) {
 	const namespace = "existing-pods"
 	namespaceFor(t, namespace)
@@ -421,35 +417,12 @@ func TestProfilesReachPodsThatExist(t *testing.T) {
 	if _, err := client.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, configv1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	config, err := shared.Config()
-	if err != nil {
-		t.Fatal(err)
-	}
-	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: scheme, Logger: klog.Background(), Metrics: metricsserver.Options{BindAddress: "0"},
-		Controller: ctrlconfig.Controller{SkipNameValidation: new(true)}, // the test may run more than once
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := existing.AddToManager(mgr, []string{metav1.NamespaceSystem}); err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- mgr.Start(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
+	allow(t, "admission.existingPods=true")
+	backToTheSandbox(t)
+	suspend(t)
+	manager := startManager(t, managerFile(), "--colocation-profile-controller")
+	vacate(t)
+	awaitLeader(t, manager.webhooks)
 	createProfile(t, &configv1alpha1.ClusterColocationProfile{
 		ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{"config.koordinator.sh/controller-managed": "true"}},
 		Spec: configv1alpha1.ClusterColocationProfileSpec{

@@ -51,7 +51,7 @@ func identities() *slov1alpha1.ResourceQOSStrategy {
 func protection() *slov1alpha1.ResourceQOSStrategy {
 	return &slov1alpha1.ResourceQOSStrategy{LSClass: &slov1alpha1.ResourceQOS{MemoryQOS: &slov1alpha1.MemoryQOSCfg{
 		Enable: new(true), MemoryQOS: slov1alpha1.MemoryQOS{
-			MinLimitPercent: new(int64(50)), LowLimitPercent: new(int64(100)), ThrottlingPercent: new(int64(80)),
+			MinLimitPercent: new(int64(50)), LowLimitPercent: new(int64(100)), ThrottlingPercent: new(int64(80)), OomKillGroup: new(int64(1)),
 		},
 	}}}
 }
@@ -93,11 +93,14 @@ func TestWhatFeaturesSetIsTakenAndGivenBack(t *testing.T) {
 			want: []set{{cgroup.CPUBurst, "service/main", "50000"}},
 		},
 		{
-			name: "memory of services is protected", only: cgroup.V2, features: []qos.Feature{qos.MemoryQoS{}},
+			name: "memory of services is protected and bounded, and a container ends as a whole", only: cgroup.V2, features: []qos.Feature{qos.MemoryQoS{}},
 			slo: slov1alpha1.NodeSLOSpec{ResourceQOSStrategy: protection()},
 			want: []set{
 				{cgroup.MemoryMin, "service", strconv.Itoa(32 << 20)}, {cgroup.MemoryMin, "service/main", strconv.Itoa(32 << 20)},
 				{cgroup.MemoryLow, "service/main", strconv.Itoa(64 << 20)}, {cgroup.MemoryMin, "kubepods", strconv.Itoa(32 << 20)},
+				{cgroup.MemoryHigh, "service/main", "120795136"}, // 64 MiB and 80 % of the other 64, down to a page
+				{cgroup.MemoryHigh, "service", "-1"}, {cgroup.MemoryHigh, "batch/main", "-1"},
+				{cgroup.OOMGroup, "service", "1"}, {cgroup.OOMGroup, "service/main", "1"}, {cgroup.OOMGroup, "batch/main", "0"},
 			},
 		},
 	}

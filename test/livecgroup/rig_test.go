@@ -78,10 +78,11 @@ func newRig(t *testing.T, features ...qos.Feature) *rig {
 	r := &rig{Tree: tree, t: t, features: features, processes: map[types.UID]*Process{}, used: map[types.UID]int64{}}
 	r.proc, r.sys = open(t, "/proc"), open(t, "/sys")
 	// As kubelet writes them, and not as the kernel begins.
-	r.add(service, extension.QoSLS, corev1.PodQOSBurstable, "700", list("cpu", "1", "memory", "64Mi"), nil)
-	r.add(bound, extension.QoSLSR, corev1.PodQOSGuaranteed, "1024", list("cpu", "1", "memory", "64Mi"),
+	r.add(service, extension.QoSLS, corev1.PodQOSBurstable, "700", list("cpu", "1", "memory", "64Mi"), list("cpu", "1", "memory", "128Mi"), nil)
+	alone, offered := list("cpu", "1", "memory", "64Mi"), list("kubernetes.io/batch-cpu", "500", "kubernetes.io/batch-memory", "256Mi")
+	r.add(bound, extension.QoSLSR, corev1.PodQOSGuaranteed, "1024", alone, alone,
 		map[string]string{extension.AnnotationResourceStatus: `{"cpuset":"1"}`})
-	r.add(batch, extension.QoSBE, corev1.PodQOSBestEffort, "2", list("kubernetes.io/batch-cpu", "500", "kubernetes.io/batch-memory", "256Mi"), nil)
+	r.add(batch, extension.QoSBE, corev1.PodQOSBestEffort, "2", offered, offered, nil)
 	r.write(cgroup.CPUShares, r.Layout().QoS(corev1.PodQOSBestEffort), "2")
 	var err error
 	if r.machine, err = machine.New(machine.Options{Proc: r.proc, Sys: r.sys, Cgroup: tree, Layout: r.Layout(), Clock: clock.RealClock{}}); err != nil {
@@ -120,7 +121,7 @@ func list(pairs ...string) corev1.ResourceList {
 }
 
 // add makes a pod with one container, in which a process waits.
-func (r *rig) add(uid types.UID, class extension.QoSClass, kubeClass corev1.PodQOSClass, shares string, limits corev1.ResourceList, annotations map[string]string) {
+func (r *rig) add(uid types.UID, class extension.QoSClass, kubeClass corev1.PodQOSClass, shares string, requests, limits corev1.ResourceList, annotations map[string]string) {
 	r.t.Helper()
 	labels := map[string]string{extension.LabelPodQoS: string(class)}
 	if class == extension.QoSBE {
@@ -128,7 +129,7 @@ func (r *rig) add(uid types.UID, class extension.QoSClass, kubeClass corev1.PodQ
 	}
 	pod := state.PodOf(&corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: string(uid), Namespace: "ns", UID: uid, Labels: labels, Annotations: annotations},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: limits, Limits: limits}}}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: requests, Limits: limits}}}},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning, QOSClass: kubeClass, ContainerStatuses: []corev1.ContainerStatus{{
 			Name: "main", ContainerID: "containerd://" + id, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
 		}}},

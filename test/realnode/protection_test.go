@@ -2,65 +2,58 @@ package realnode
 
 import (
 	"encoding/json"
-	"fmt"
-	"strconv"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"koordinator.sh/koord/agent/host/cgroup"
-	"koordinator.sh/koord/agent/host/files"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/sandbox/realnode"
-	"koordinator.sh/koord/test/sandboxtest"
 )
 
-// testProtected holds best-effort pods back by a quota, because a machine of two CPUs has none to take from them, and lets go.
+// batchOf is what the batch pod asks for. It is not among its resources, because a machine that is busy offers none of them.
+const batchOf = `{"containers":{"main":{
+	"requests":{"kubernetes.io/batch-cpu":"500","kubernetes.io/batch-memory":"64Mi"},"limits":{"kubernetes.io/batch-cpu":"500","kubernetes.io/batch-memory":"64Mi"}}}}`
+
+// testProtected holds best-effort pods back by a quota, because a machine of two CPUs has none to take from them, tells of it, and
+// lets go.
 func (r *rig) testProtected(t *testing.T) {
 	batch := r.pod("batch", realnode.WorkloadImage, nil, "-cpus=1")
 	batch.Labels = map[string]string{extension.LabelPodQoS: string(extension.QoSBE)}
+	batch.Annotations = map[string]string{extension.AnnotationExtendedResourceSpec: batchOf}
 	batch.Spec.PriorityClassName = string(extension.PriorityBatch)
 	r.create(t, batch)
 	r.awaitReady(t, "batch")
-	tree, err := files.NewReal("/sys/fs/cgroup")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tree.Close()
-	layout, err := cgroup.Probe(tree, "koord-sandbox-"+r.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	half := int64(50_000) // of the machine's CPU time in a period, times the CPUs
-	capacity, err := r.capacity(t)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.configure(t, map[string]any{"enable": true, "cpuSuppressThresholdPercent": 50, "cpuSuppressPolicy": "cfsQuota"})
-	wantQuota(t, tree, layout, func(quota int64) bool { return quota > 0 && quota <= half*capacity })
-	r.configure(t, map[string]any{"enable": false})
-	wantQuota(t, tree, layout, func(quota int64) bool { return quota == -1 })
+	k := r.kernel(t)
+	half := 50_000 * r.capacity(t) // of the machine's CPU time in a period
+	r.configure(t, "resource-threshold-config", map[string]any{"enable": true, "cpuSuppressThresholdPercent": 50, "cpuSuppressPolicy": "cfsQuota"})
+	k.wantQuota(t, func(quota int64) bool { return quota > 0 && quota <= half })
+	log := r.follow(t)
+	r.testExplained(t, k, half)
+	r.configure(t, "resource-threshold-config", map[string]any{"enable": false})
+	k.wantQuota(t, func(quota int64) bool { return quota == -1 })
+	log.await(t, bySuppression, k.quota(), "no feature wants it any more")
+	log.interrupt(t)
 }
 
 // capacity is how many CPUs the node has.
-func (r *rig) capacity(t *testing.T) (int64, error) {
+func (r *rig) capacity(t *testing.T) int64 {
+	t.Helper()
 	node, err := r.client.CoreV1().Nodes().Get(t.Context(), r.node, metav1.GetOptions{})
 	if err != nil {
-		return 0, err
+		t.Fatal(err)
 	}
-	return node.Status.Capacity.Cpu().Value(), nil
+	return node.Status.Capacity.Cpu().Value()
 }
 
-// configure sets the strategy for all nodes.
-func (r *rig) configure(t *testing.T, strategy map[string]any) {
+// configure sets the strategy of a key for all nodes.
+func (r *rig) configure(t *testing.T, key string, strategy map[string]any) {
 	t.Helper()
 	value, err := json.Marshal(map[string]any{"clusterStrategy": strategy})
 	if err != nil {
 		t.Fatal(err)
 	}
-	patch, err := json.Marshal(map[string]any{"data": map[string]string{"resource-threshold-config": string(value)}})
+	patch, err := json.Marshal(map[string]any{"data": map[string]string{key: string(value)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,25 +61,4 @@ func (r *rig) configure(t *testing.T, strategy map[string]any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// wantQuota waits for the quota of all best-effort pods together, in microseconds in a period.
-func wantQuota(t *testing.T, tree files.FS, layout cgroup.Layout, is func(int64) bool) {
-	t.Helper()
-	path, _ := layout.Path(cgroup.CPUQuota, layout.QoS(corev1.PodQOSBestEffort))
-	sandboxtest.Eventually(t, patience, func() error {
-		content, err := tree.Read(path, nil)
-		if err != nil {
-			return err
-		}
-		value, err := cgroup.CPUQuota.Decode(layout.Version, string(content))
-		if err != nil {
-			return err
-		}
-		quota, err := strconv.ParseInt(value, 10, 64)
-		if err == nil && !is(quota) {
-			err = fmt.Errorf("%s is %d", path, quota)
-		}
-		return err
-	})
 }
