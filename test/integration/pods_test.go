@@ -32,11 +32,26 @@ func space(t *testing.T, name string) string {
 		if err := client.CoreV1().Pods(name).DeleteCollection(ctx, now, metav1.ListOptions{}); err != nil {
 			t.Error(err)
 		}
+		abolish(t, name)
 		if err := namespaces.Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
 			t.Error(err)
 		}
 	})
 	return name
+}
+
+// abolish deletes the quotas of a namespace, as soon as admission has seen that their pods are gone. The namespace would take
+// them with it, but one that is deleted right after the API server was killed can leave custom resources behind: its controller
+// looks for them before they are served again. Nobody can write the status of what is left of a namespace that is gone.
+func abolish(t *testing.T, namespace string) {
+	t.Helper()
+	sandboxtest.Eventually(t, patience, func() error {
+		err := dynamicClient.Resource(quotaResource).Namespace(namespace).DeleteCollection(context.Background(), metav1.DeleteOptions{}, metav1.ListOptions{})
+		if err != nil {
+			return fmt.Errorf("delete the quotas of %s: %w", namespace, err)
+		}
+		return nil
+	})
 }
 
 // demand is a pod of a pool. Pairs are resources and their amounts.
