@@ -53,7 +53,7 @@ var rightsOf = []schema.GroupVersionResource{
 func agentOf(t *testing.T, namespace, node string, values map[string]any) *rest.Config {
 	t.Helper()
 	for _, kind := range rightsOf {
-		for _, object := range chartOf(t, namespace, values) {
+		for _, object := range chartOf(t, namespace, map[string]any{"koordlet": values}) {
 			if plural(object.GetKind()) == kind.Resource && strings.HasPrefix(object.GetName(), "koordlet") {
 				giveRight(t, kind, object, namespace)
 			}
@@ -86,10 +86,10 @@ func plural(kind string) string {
 	return strings.ToLower(kind) + "s"
 }
 
-// chartOf are the chart's objects for a namespace.
+// chartOf are the chart's objects for a namespace, with some values.
 func chartOf(t *testing.T, namespace string, values map[string]any) []*unstructured.Unstructured {
 	t.Helper()
-	manifest, err := release.Render(t.Context(), release.Options{Namespace: namespace, Values: map[string]any{"koordlet": values}})
+	manifest, err := release.Render(t.Context(), release.Options{Namespace: namespace, Values: values})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,16 +1,14 @@
 package integration
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"koordinator.sh/koord/test/sandboxtest"
 )
@@ -31,20 +29,18 @@ func setRules(ctx context.Context, rules []rbacv1.PolicyRule) ([]rbacv1.PolicyRu
 	return before, err
 }
 
-// allow gives the manager's ClusterRole the rules that it has in a chart with a value, until the end of the test.
-func allow(t *testing.T, value string) {
+// allow gives the manager's ClusterRole the rules that it has in a chart with some values, until the end of the test.
+func allow(t *testing.T, values map[string]any) {
 	t.Helper()
-	chart := yaml.NewYAMLReader(bufio.NewReader(strings.NewReader(koordctl(t, 0, "install", "--export", "--set", value).Stdout)))
-	for {
-		document, err := chart.Read()
-		if err != nil {
-			t.Fatalf("find the manager's role in the chart: %v", err)
-		}
+	for _, object := range chartOf(t, systemNamespace, values) {
 		var role rbacv1.ClusterRole
-		if yaml.Unmarshal(document, &role) != nil || role.Kind != "ClusterRole" || role.Name != "koord-manager" {
+		if object.GetKind() != "ClusterRole" || object.GetName() != "koord-manager" {
 			continue
 		}
-		before, err := setRules(t.Context(), nil)
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &role); err != nil {
+			t.Fatal(err)
+		}
+		before, err := setRules(t.Context(), role.Rules)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,11 +49,9 @@ func allow(t *testing.T, value string) {
 				t.Errorf("restore the role: %v", err)
 			}
 		})
-		if _, err := setRules(t.Context(), role.Rules); err != nil {
-			t.Fatal(err)
-		}
 		return
 	}
+	t.Fatal("the chart has no role of the manager")
 }
 
 // asksAboutUpdatesOfPods reports whether updates of pods wait for the webhook, as they do without the policy of the labels.

@@ -417,7 +417,7 @@ func TestProfilesReachPodsThatExist(t *testing.T) {
 	if _, err := client.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	allow(t, "admission.existingPods=true")
+	allow(t, map[string]any{"admission": map[string]any{"existingPods": true}})
 	backToTheSandbox(t)
 	suspend(t)
 	manager := startManager(t, managerFile(), "--colocation-profile-controller")

@@ -88,8 +88,8 @@ func (t *Tree) guaranteesUsage() bool {
 	return false
 }
 
-// fill gives everyone min, scaled where mins add up to more than there is, or what it wants if that is less and it lends, and pours the rest by weight into those that
-// want more, until they have enough or nothing is left.
+// fill gives everyone min, scaled where mins add up to more than there is, or what it wants if that is less and it lends, and
+// pours the rest by weight into those that want more, until they have enough or nothing is left.
 func fill(shares []*share, total, mins float64) {
 	left := total
 	for _, s := range shares {
