@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sync"
 
 	"koordinator.sh/koord/agent/host/cgroup"
 )
@@ -24,28 +25,45 @@ func Settle(version cgroup.Version, owners []string, wishes map[string][]Wish) (
 }
 
 // Anticipate has owners want more than they declare, under a name that takes it back: for what was started since they declared, and
-// they do not know yet. What they declare goes before. Nil takes it back. Nothing is written before Apply.
-func (e *Executor) Anticipate(name string, wishes map[string][]Wish) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if wishes == nil {
-		delete(e.anticipated, name)
-		return
-	}
-	if e.anticipated == nil {
-		e.anticipated = map[string]map[string][]Wish{}
-	}
-	e.anticipated[name] = wishes
+// they do not know yet. What they declare goes before. Nil takes it back. Nothing is written before Apply, and an Apply that is under
+// way is not waited for.
+func (e *Executor) Anticipate(name string, wishes map[string][]Wish) { e.ahead.set(name, wishes) }
+
+// anticipation is wishes by the name they were given, and by owner. Its zero value is empty, and it is safe for concurrent use.
+type anticipation struct {
+	mu     sync.Mutex
+	wishes map[string]map[string][]Wish
 }
 
-// all that owners declare, and after that what is anticipated.
-func (e *Executor) all() map[string][]Wish {
-	if len(e.anticipated) == 0 {
-		return e.wishes
+func (a *anticipation) set(name string, wishes map[string][]Wish) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if wishes == nil {
+		delete(a.wishes, name)
+		return
 	}
-	out := maps.Clone(e.wishes)
-	for _, name := range slices.Sorted(maps.Keys(e.anticipated)) {
-		for owner, wishes := range e.anticipated[name] {
+	if a.wishes == nil {
+		a.wishes = map[string]map[string][]Wish{}
+	}
+	a.wishes[name] = wishes
+}
+
+func (a *anticipation) forget() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	clear(a.wishes)
+}
+
+// after returns all that owners declare, and after that what is anticipated. Nothing of it must be changed.
+func (a *anticipation) after(declared map[string][]Wish) map[string][]Wish {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.wishes) == 0 {
+		return declared
+	}
+	out := maps.Clone(declared)
+	for _, name := range slices.Sorted(maps.Keys(a.wishes)) {
+		for owner, wishes := range a.wishes[name] {
 			out[owner] = slices.Concat(out[owner], wishes)
 		}
 	}

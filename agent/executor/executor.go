@@ -48,15 +48,16 @@ type Store interface {
 	Load(data any) (bool, error)
 }
 
-// Executor writes cgroups. All methods may be called at the same time; writes happen one after the other.
+// Executor writes cgroups. All methods may be called at the same time; writes happen one after the other, and only Anticipate does not
+// wait for them.
 type Executor struct {
 	options Options
 
 	mu     sync.Mutex
 	wishes map[string][]Wish
-	// anticipated wishes by the name they were given, and by owner.
-	anticipated map[string]map[string][]Wish
-	held        map[target]*holding
+	// ahead is what is anticipated, with a lock of its own: mu is held while originals go to the disk.
+	ahead anticipation
+	held  map[target]*holding
 	// foreign are records of the store that only another version of the agent understands.
 	foreign   []record
 	canonical canonicals
@@ -181,7 +182,7 @@ func (e *Executor) apply(ctx context.Context, insists bool) (Outcome, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	clear(e.chosen)
-	failures := merge(e.chosen, e.options.Owners, e.all(), e.canonical.of)
+	failures := merge(e.chosen, e.options.Owners, e.ahead.after(e.wishes), e.canonical.of)
 	pass := &pass{executor: e, now: e.options.Clock.Now(), outcome: Outcome{Failures: failures}, insists: insists}
 	if err := e.reload(pass.now, insists); err != nil {
 		pass.refuseAll(err)
@@ -202,7 +203,7 @@ func (e *Executor) apply(ctx context.Context, insists bool) (Outcome, error) {
 func (e *Executor) Restore(ctx context.Context) (Outcome, error) {
 	e.mu.Lock()
 	clear(e.wishes)
-	clear(e.anticipated)
+	e.ahead.forget()
 	e.mu.Unlock()
 	return e.apply(ctx, true)
 }
