@@ -17,6 +17,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 
+	"koordinator.sh/koord/agent/koordlet"
 	"koordinator.sh/koord/sandbox/workload"
 )
 
@@ -41,6 +42,7 @@ func main() {
 	flag.StringVar(&o.stateDirectory, "state-dir", "", "directory on the disk that the agent's state is kept on; a temporary one by default")
 	flag.Parse()
 	klog.SetLogger(logr.Discard())
+	koordlet.SetGC()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, o); err != nil {

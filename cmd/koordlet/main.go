@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -20,14 +19,8 @@ import (
 // version is set by the linker.
 var version = "devel"
 
-// gcPercent is how much memory may grow between collections, against what is in use; GOGC overrides it. The agent runs on every
-// node, and makes so little garbage that collecting it more often costs next to nothing.
-const gcPercent = 40
-
 func main() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
+	koordlet.SetGC()
 	if err := newCommand().Execute(); err != nil {
 		fmt.Fprintf(os.Stderr, "error: %v\n", err)
 		os.Exit(1)
