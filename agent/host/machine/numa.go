@@ -133,10 +133,10 @@ func (n *numa) readMemory(c *cgroups) {
 	}
 }
 
-// whole has the only node use what all pods do.
+// whole has the only node use what the machine and all pods do: what the node itself counts may be only part of the machine's memory.
 func (*numa) whole(into *host.Snapshot) {
 	for i := range into.NUMANodes {
-		into.NUMANodes[i].PodMemory = 0
+		into.NUMANodes[i].Memory, into.NUMANodes[i].Cache, into.NUMANodes[i].PodMemory = into.Node.Memory, into.Node.Cache, 0
 		for j := range into.Pods {
 			into.NUMANodes[i].PodMemory += into.Pods[j].Memory
 		}

@@ -91,7 +91,8 @@ func renumberCores(cpus []extension.CPUInfo) {
 	}
 }
 
-// numaNodes lists the NUMA nodes, and the node of each CPU. A kernel without NUMA has one node with everything.
+// numaNodes lists the NUMA nodes, and the node of each CPU. A kernel without NUMA has one node with everything. So has a machine with one
+// node: a kernel that gets memory while or after it starts may count only part of it in the node.
 func (m *Machine) numaNodes() ([]host.NUMANode, map[int]int32, error) {
 	names, err := m.options.Sys.Directories(nodeTree)
 	if err != nil && m.options.Sys.Exists(nodeTree) {
@@ -118,11 +119,15 @@ func (m *Machine) numaNodes() ([]host.NUMANode, map[int]int32, error) {
 		nodes = append(nodes, host.NUMANode{ID: int32(id), Memory: memory, HugePages: m.hugePages(name)})
 	}
 	slices.SortFunc(nodes, func(a, b host.NUMANode) int { return cmp.Compare(a.ID, b.ID) })
-	if len(nodes) == 0 {
-		capacity, err := m.Capacity(context.Background())
-		return []host.NUMANode{{Memory: capacity.Memory}}, byCPU, err
+	if len(nodes) > 1 {
+		return nodes, byCPU, nil
 	}
-	return nodes, byCPU, nil
+	if len(nodes) == 0 {
+		nodes = []host.NUMANode{{}}
+	}
+	capacity, err := m.Capacity(context.Background())
+	nodes[0].Memory = capacity.Memory
+	return nodes, byCPU, err
 }
 
 // hugePages reads directories such as hugepages-2048kB; none of a kernel that has none.
