@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Formatting, vet and staticcheck. Staticcheck reads the source of everything a package and its tests import, so it is run
-# on those that do not import Kubernetes' server code, and vet on all.
+# Formatting, modes of scripts, vet and staticcheck. Staticcheck reads the source of everything a package and its tests import, so
+# it is run on those that do not import Kubernetes' server code, and vet on all.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,6 +15,13 @@ long=$(git ls-files -co --exclude-standard '*.go' | grep -v '/zz_generated' | xa
 if [[ -n $long ]]; then
 	echo "error: files over 500 lines:" >&2
 	echo "$long" >&2
+	exit 1
+fi
+
+idle=$(git ls-files -s | awk '$1 == "100644" && ($4 ~ /\.sh$/ || $4 == ".ci/run") {print "  " $4}')
+if [[ -n $idle ]]; then
+	echo "error: scripts that nobody may run, chmod +x and add them:" >&2
+	echo "$idle" >&2
 	exit 1
 fi
 
