@@ -89,7 +89,7 @@ bench-squeeze: ## Measure how soon best-effort pods are held back when a service
 bench-agent: real-node ## Measure what the node agent costs, on this machine as a real node with 50 and 107 pods (as root; 8 minutes).
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/footprint $(BENCH_FLAGS)
 
-bench-interference: real-node ## Measure a service beside a batch job, unmanaged and managed, on this machine (as root; 12 minutes).
+bench-interference: real-node ## Measure a service beside a batch job, unmanaged and managed, on this machine (as root; 25 minutes).
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/interference -plot docs/images/interference.svg $(BENCH_FLAGS)
 
 images: build ## Write an OCI image of each component to bin/images, without a container engine.

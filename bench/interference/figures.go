@@ -3,50 +3,45 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"text/tabwriter"
 	"time"
 
 	"github.com/prometheus/procfs"
+
+	"koordinator.sh/koord/sandbox/workload"
 )
 
-// figures of one round.
-type figures struct {
-	P50, P99, Max time.Duration
-	Requests      int
+// round is what was seen of a situation in one turn.
+type round struct {
+	// Took is how long each request took.
+	Took []time.Duration `json:"tookNanoseconds"`
+	// Used is the share of the machine's CPU time that was used, 0 to 1.
+	Used float64 `json:"used"`
+}
+
+// result is what was seen of a situation in all of its rounds together.
+type result struct {
+	situation string
+	workload.Summary
 	// Used is the share of the machine's CPU time that was used, 0 to 1.
 	Used float64
 }
 
-// result is the median of a situation's rounds, figure by figure.
-type result struct {
-	situation string
-	figures
-}
-
-// results in the order of the situations.
+// results in the order of the situations. The requests of all rounds count as one: the slowest hundredth of a single round is a
+// dozen requests, and the median of a few such figures differs by a tenth from one run to the next.
 func (b *bench) results() []result {
 	var out []result
 	for _, s := range situations {
-		rounds := b.rounds[s.name]
-		out = append(out, result{s.name, figures{
-			P50:      median(rounds, func(f figures) time.Duration { return f.P50 }),
-			P99:      median(rounds, func(f figures) time.Duration { return f.P99 }),
-			Max:      median(rounds, func(f figures) time.Duration { return f.Max }),
-			Requests: median(rounds, func(f figures) int { return f.Requests }),
-			Used:     median(rounds, func(f figures) float64 { return f.Used }),
-		}})
+		r := result{situation: s.name}
+		var took []time.Duration
+		for _, seen := range b.rounds[s.name] {
+			took = append(took, seen.Took...)
+			r.Used += seen.Used / float64(len(b.rounds[s.name]))
+		}
+		r.Summary = workload.Summarize(took)
+		out = append(out, r)
 	}
 	return out
-}
-
-func median[T int | float64 | time.Duration](rounds []figures, of func(figures) T) T {
-	values := make([]T, 0, len(rounds))
-	for _, f := range rounds {
-		values = append(values, of(f))
-	}
-	slices.Sort(values)
-	return values[len(values)/2]
 }
 
 // report writes the table, and whether the bounds were kept.

@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"sync"
 	"time"
-
-	"koordinator.sh/koord/sandbox/workload"
 )
 
 // patience is how long a request may take. One that takes longer counts as an error: the service is then out of order.
@@ -19,7 +17,7 @@ const patience = 30 * time.Second
 // which each was due: a request that could not be sent in time has been slow for whoever waited for it. The times between them
 // are exponentially distributed, as those of many clients are, and the same in each call: requests at equal intervals would
 // keep step with the periods of the kernel, and meet always or never what happens once in each.
-func load(ctx context.Context, target string, rate float64, duration time.Duration) (workload.Summary, error) {
+func load(ctx context.Context, target string, rate float64, duration time.Duration) ([]time.Duration, error) {
 	client := &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	defer client.CloseIdleConnections()
 	var (
@@ -33,7 +31,7 @@ func load(ctx context.Context, target string, rate float64, duration time.Durati
 		due := began.Add(after)
 		if err := until(ctx, due); err != nil {
 			group.Wait()
-			return workload.Summary{}, err
+			return nil, err
 		}
 		group.Go(func() {
 			err := request(ctx, client, target)
@@ -46,7 +44,7 @@ func load(ctx context.Context, target string, rate float64, duration time.Durati
 		})
 	}
 	group.Wait()
-	return workload.Summarize(took), first
+	return took, first
 }
 
 func until(ctx context.Context, due time.Time) error {

@@ -36,10 +36,10 @@ type options struct {
 func main() {
 	var o options
 	flag.Float64Var(&o.rate, "rate", 50, "requests per second, each of which costs 5 ms of CPU time")
-	flag.DurationVar(&o.duration, "duration", 40*time.Second, "how long each situation is measured, per round")
-	flag.IntVar(&o.rounds, "rounds", 3, "how often the situations take turns")
+	flag.DurationVar(&o.duration, "duration", 30*time.Second, "how long each situation is measured, per round")
+	flag.IntVar(&o.rounds, "rounds", 6, "how often the situations take turns")
 	flag.StringVar(&o.plot, "plot", "", "file to draw the result into, as SVG")
-	flag.StringVar(&o.json, "json", "", "file to write every round's figures into")
+	flag.StringVar(&o.json, "json", "", "file to write each request of every round into")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -73,7 +73,7 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	results := b.results()
 	report(os.Stdout, results)
-	return errors.Join(write(o.json, func() ([]byte, error) { return json.MarshalIndent(b.rounds, "", "  ") }),
+	return errors.Join(write(o.json, func() ([]byte, error) { return json.Marshal(b.rounds) }),
 		write(o.plot, func() ([]byte, error) { return plot(results), nil }))
 }
 
