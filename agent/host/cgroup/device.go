@@ -84,6 +84,7 @@ func (l deviceLimit) decode(version Version, content string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("content %q is no rate", clip(content))
 	}
+	parsed = min(parsed, l.most)
 	if version == V2 {
 		parsed = max(parsed, 2)
 	}
@@ -111,20 +112,23 @@ func (w deviceWeight) decode(_ Version, content string) (string, error) {
 		return "0", nil
 	}
 	parsed, err := strconv.ParseInt(content, 10, 64)
-	if err != nil || parsed < 0 {
-		return "", fmt.Errorf("content %q is no weight", clip(content))
+	if err != nil || parsed < 0 || parsed > w.most {
+		return "", fmt.Errorf("content %q is no weight up to %d", clip(content), w.most)
 	}
 	return strconv.FormatInt(parsed, 10), nil
 }
 
 func (deviceWeight) looser(string, string) bool { return false }
 
+// mostTarget is what the kernel, which counts nanoseconds, can keep of a latency in microseconds.
+const mostTarget = math.MaxInt64 / 1000
+
 // deviceTarget is a latency in microseconds.
 type deviceTarget struct{}
 
 func (deviceTarget) encode(_ Version, value string) (string, error) {
 	parsed, err := strconv.ParseInt(value, 10, 64)
-	if err != nil || parsed < 0 || parsed > math.MaxInt64/1000 {
+	if err != nil || parsed < 0 || parsed > mostTarget {
 		return "", fmt.Errorf("value %q is no latency", clip(value))
 	}
 	return "target=" + strconv.FormatInt(parsed, 10), nil
@@ -136,7 +140,7 @@ func (deviceTarget) decode(_ Version, content string) (string, error) {
 		return "0", nil
 	}
 	parsed, err := strconv.ParseInt(target, 10, 64)
-	if err != nil || parsed < 0 {
+	if err != nil || parsed < 0 || parsed > mostTarget {
 		return "", fmt.Errorf("content %q is no latency", clip(content))
 	}
 	return strconv.FormatInt(parsed, 10), nil

@@ -76,7 +76,8 @@ func TestKeysThatNameNoSetting(t *testing.T) {
 }
 
 func FuzzDevices(f *testing.F) {
-	for _, content := range []string{"8:16 5", "8:16 rbps=1 wbps=max riops=x wiops=", "8:16 enable=1 ctrl=user rpct=NaN", "default 100\n8:16", "8:16 target=99999999999999999999"} {
+	for _, content := range []string{"8:16 5", "8:16 rbps=1 wbps=max riops=x wiops=", "8:16 enable=1 ctrl=user rpct=NaN", "default 100\n8:16", "8:16 target=99999999999999999999",
+		"8:16 1001", "8:16 10001", "8:16 5000000000", "8:16 riops=5000000000 wiops=5000000000", "8:16 target=9223372036854775807"} {
 		f.Add(content)
 	}
 	f.Fuzz(func(t *testing.T, content string) {

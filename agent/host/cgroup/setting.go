@@ -117,14 +117,15 @@ func (s Setting) Own(version Version, content string) string {
 	if !s.keyed {
 		return strings.TrimSpace(content)
 	}
+	own := ""
 	value, err := s.Decode(version, content)
 	if err == nil {
-		content, err = s.Encode(version, value)
+		own, err = s.Encode(version, value)
 	}
 	if err != nil {
 		return strings.TrimSpace(content) // to be told of by whoever decodes it
 	}
-	return content
+	return own
 }
 
 // Looser tells whether the first value lets a cgroup have something that the second does not. Children may have no more than
