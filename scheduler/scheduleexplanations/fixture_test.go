@@ -193,6 +193,8 @@ func inBubble(t *testing.T, test func(f *fixture), objects ...runtime.Object) {
 		factory.StartWithContext(ctx)
 		done := make(chan error)
 		go func() { done <- controller.Run(ctx) }()
+		// The source has a watcher list anew, after a second or two, when its first object comes between a list and the watch.
+		synctest.Wait()
 		test(f)
 		cancel()
 		if err := <-done; err != nil {
