@@ -204,6 +204,7 @@ func TestConfigSaysWhatIsWrongBeforeItAsksForYes(t *testing.T) {
 	}{
 		"an unknown key":            {"config set foo.bar=1", "", `unknown key "foo"`, ExitUsage},
 		"an unknown key to unset":   {"config unset foo.bar", "", `unknown key "foo"`, ExitUsage},
+		"an unknown field":          {"config set colocation-config.cpuReclaimThreshold=70", "", "KOORD0207", ExitError},
 		"a value that is no JSON":   {"config set colocation-config.nodeConfigs=[1", "", `"[1" is not valid JSON`, ExitError},
 		"a value of another kind":   {"config set colocation-config.enable=maybe", "", "KOORD0201", ExitError},
 		"a value out of range":      {"config set colocation-config.degradeTimeMinutes=0", "", "KOORD0203", ExitError},

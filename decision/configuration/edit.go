@@ -6,26 +6,49 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/layering"
 )
 
 // Set returns a key's JSON with one value changed or added; everything else keeps its order. The value is JSON, or a text
-// where the field is one. A node strategy is named by its place or its name; the place after the last one adds a strategy.
+// where the field is one. A node strategy is named by its place or its name; the place after the last one adds a strategy. A
+// field that nothing reads is an error, unless it stands there already.
 func Set(text string, path KeyPath, value string) (string, error) {
 	given, err := parseValue(path, value)
 	if err != nil {
 		return "", fmt.Errorf("set %s: %w", path, err)
 	}
-	if len(path.segments) == 0 {
-		return given.String(), nil
+	root := given
+	if len(path.segments) > 0 {
+		if root, err = parseTree(text); err != nil {
+			return "", fmt.Errorf("set %s: the key is not valid JSON: %w", path, err)
+		}
+		if err := setIn(root, path.segments, given); err != nil {
+			return "", fmt.Errorf("set %s: %w", path, err)
+		}
 	}
-	root, err := parseTree(text)
-	if err != nil {
-		return "", fmt.Errorf("set %s: the key is not valid JSON: %w", path, err)
+	after := root.String()
+	if err := newlyUnknown(path.Key, text, after); err != nil {
+		return "", err
 	}
-	if err := setIn(root, path.segments, given); err != nil {
-		return "", fmt.Errorf("set %s: %w", path, err)
+	return after, nil
+}
+
+// newlyUnknown is an error for a field that nothing reads and that a change brings in: who types it has mistyped it. What a
+// newer version of the schema has comes in a file, where it is a warning.
+func newlyUnknown(key, before, after string) error {
+	had := map[string]bool{}
+	for _, problem := range layering.Unknown(key, before) {
+		had[problem.Path] = true
 	}
-	return root.String(), nil
+	for _, problem := range layering.Unknown(key, after) {
+		if problem.Code == finding.ConfigUnknownField && !had[problem.Path] {
+			return finding.Wrap(fmt.Errorf("%s %s", JoinKey(key, problem.Path), problem.Message), problem.Code,
+				"koordctl config explain "+key+" lists the fields; those of other versions can be applied from a file")
+		}
+	}
+	return nil
 }
 
 // parseValue reads a value in the spelling of its field.

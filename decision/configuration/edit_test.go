@@ -45,13 +45,17 @@ func TestSet(t *testing.T) {
 			path: `resource-amplification-config.resourceAmplificationRatio["example.com/x"]`, value: "1.5",
 			want: `{"resourceAmplificationRatio": {"example.com/x": 1.5}}`,
 		},
-		"a strategy by its name": {
+		"a field that nothing reads and that stands there already": {
 			text: strategies, path: "colocation-config.nodeConfigs[gold].a", value: "3",
 			want: `{"nodeConfigs": [{"name": "gold", "b": 1, "a": 3}, {"name": "big"}], "enable": true}`,
 		},
+		"a strategy by its name": {
+			text: `{"nodeConfigs": [{"name": "gold"}, {"name": "big"}]}`, path: "colocation-config.nodeConfigs[gold].enable", value: "true",
+			want: `{"nodeConfigs": [{"name": "gold", "enable": true}, {"name": "big"}]}`,
+		},
 		"a strategy by its place": {
-			text: strategies, path: "colocation-config.nodeConfigs[1].a", value: "3",
-			want: `{"nodeConfigs": [{"name": "gold", "b": 1, "a": 2}, {"name": "big", "a": 3}], "enable": true}`,
+			text: strategies, path: "colocation-config.nodeConfigs[1].enable", value: "true",
+			want: `{"nodeConfigs": [{"name": "gold", "b": 1, "a": 2}, {"name": "big", "enable": true}], "enable": true}`,
 		},
 		"the place after the last adds one": {text: `{"nodeConfigs": []}`, path: "colocation-config.nodeConfigs[0].name", value: "x", want: `{"nodeConfigs": [{"name": "x"}]}`},
 		"a whole key":                       {text: strategies, path: "colocation-config", value: `{"enable": false}`, want: `{"enable": false}`},
@@ -59,6 +63,8 @@ func TestSet(t *testing.T) {
 
 		"a strategy that does not exist":   {text: strategies, path: "colocation-config.nodeConfigs[silver].a", value: "3", wantErr: `nothing is named "silver"; there are gold, big`},
 		"a place that does not exist":      {text: strategies, path: "colocation-config.nodeConfigs[7].a", value: "3", wantErr: "there is no item [7]"},
+		"a field that nothing reads":       {text: strategies, path: "colocation-config.enabel", value: "true", wantErr: "colocation-config.enabel is not a known field, did you mean enable?"},
+		"one in an object":                 {path: "resource-threshold-config", value: `{"clusterStrategy": {"enabel": true}}`, wantErr: "enabel is not a known field"},
 		"a field of a number":              {text: `{"enable": true}`, path: "colocation-config.enable.x", value: "3", wantErr: "no object"},
 		"a text that cannot be edited":     {text: `{`, path: "colocation-config.enable", value: "true", wantErr: "not valid JSON"},
 		"an object that is not JSON":       {path: "colocation-config.extensions", value: "{a}", wantErr: "not valid JSON"},
