@@ -57,16 +57,7 @@ func (c *cluster) carryOut(t *rapid.T, fix *diagnosticsv1alpha1.Fix) {
 		case "removeNodeSelector":
 			delete(asked.Spec.NodeSelector, selector.FindStringSubmatch(texts[i])[1])
 		case "refreshNodeMetric":
-			for name, metric := range c.state.metrics {
-				if strings.Contains(texts[i], "node "+name+" back") {
-					refreshed := metric.DeepCopy()
-					refreshed.Status.UpdateTime = &metav1.Time{Time: now}
-					if strings.Contains(texts[i], "that its pods request") {
-						refreshed.Status.NodeMetric = c.usageRequestedOn(name)
-					}
-					c.state.metrics[name] = refreshed
-				}
-			}
+			defer c.bringBack(texts[i]) // what an agent reports then is of the pods that are left
 		case "addNode":
 			c.addLike(newNodeLike.FindStringSubmatch(texts[i])[1], texts[i])
 		case "relaxBindPolicy":
@@ -122,6 +113,21 @@ func (c *cluster) addLike(name, text string) {
 		c.state.metrics[node.Name] = &slov1alpha1.NodeMetric{ObjectMeta: metav1.ObjectMeta{Name: node.Name}, Status: slov1alpha1.NodeMetricStatus{
 			UpdateTime: &metav1.Time{Time: now}, NodeMetric: &slov1alpha1.NodeMetricInfo{},
 		}}
+	}
+}
+
+// bringBack has the agent report again that a text names.
+func (c *cluster) bringBack(text string) {
+	for name, metric := range c.state.metrics {
+		if !strings.Contains(text, "node "+name+" back") {
+			continue
+		}
+		refreshed := metric.DeepCopy()
+		refreshed.Status.UpdateTime = &metav1.Time{Time: now}
+		if strings.Contains(text, "that its pods request") {
+			refreshed.Status.NodeMetric = c.usageRequestedOn(name)
+		}
+		c.state.metrics[name] = refreshed
 	}
 }
 
