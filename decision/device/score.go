@@ -33,13 +33,15 @@ func (s *search) scoreType(d *Demand) int64 {
 		if s.chosen[d.kind].has(i) {
 			each := d.Each.completed(&device.total)
 			taken.add(&each)
-			wholeness += s.wholeness(&each, device, i)
-			count++
+			if d.kind == gpu {
+				wholeness += s.wholeness(&each, device, i)
+				count++
+			}
 		}
 	}
 	mean := weightedMean{}
 	s.weigh(&mean, d.kind, &taken, &total)
-	if d.kind == gpu && count > 0 {
+	if count > 0 {
 		mean.add(wholeness/count, s.in.Policy.fragmentation)
 	}
 	return mean.value()
@@ -84,7 +86,7 @@ func (s *search) weigh(mean *weightedMean, k kind, taken, total *Amount) {
 	}
 }
 
-// wholeness says what allocating a share does to whole GPUs: 50 when it changes nothing, down to 0 when it breaks a whole
+// wholeness says what allocating a share of a GPU does to whole GPUs: 50 when it changes nothing, down to 0 when it breaks a whole
 // one and leaves most of it, up to 100 when it uses up what others left.
 func (s *search) wholeness(each *Amount, device *physical, position int) int64 {
 	free := s.ledger.free[gpu][position]
