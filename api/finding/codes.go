@@ -216,5 +216,6 @@ const (
 	DynamicResources      Code = "KOORD1913"
 	SchedulingGated       Code = "KOORD1914"
 	OtherScheduler        Code = "KOORD1915"
+	PluginPanicked        Code = "KOORD1916"
 	OtherPlugin           Code = "KOORD1999"
 )

@@ -19,6 +19,7 @@ import (
 	"koordinator.sh/koord/scheduler/extender"
 	"koordinator.sh/koord/scheduler/plugins/coscheduling"
 	"koordinator.sh/koord/scheduler/recorder"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 // Scheduler is koord-scheduler, ready to run.
@@ -46,6 +47,7 @@ func Setup(ctx context.Context, opts *Options) (*Scheduler, error) {
 // Assemble builds the scheduler from a complete configuration, whoever made that: clients and informers are those of the
 // configuration, and of the options only the diagnostics server's count. Nothing runs, and nothing was asked of the cluster.
 func Assemble(ctx context.Context, opts *Options, completed *kubeconfig.CompletedConfig) (*Scheduler, error) {
+	recovery.RegisterMetrics()
 	lock := observe(completed)
 	if err := fenced(completed, lock); err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"koordinator.sh/koord/decision/gang"
+	"koordinator.sh/koord/scheduler/recovery"
 	"koordinator.sh/koord/scheduler/state/gangs"
 )
 
@@ -18,7 +19,8 @@ import (
 const settleAgain = 20 * time.Millisecond
 
 // Permit has a member wait until every gang of its group is complete, and then lets all of them go.
-func (p *Plugin) Permit(_ context.Context, state fwk.CycleState, pod *corev1.Pod, node string) (*fwk.Status, time.Duration) {
+func (p *Plugin) Permit(_ context.Context, state fwk.CycleState, pod *corev1.Pod, node string) (status *fwk.Status, wait time.Duration) {
+	defer recovery.Status(Name, recovery.Permit, pod, &status)
 	key, belongs := gang.KeyOf(pod)
 	if !belongs {
 		return nil, 0

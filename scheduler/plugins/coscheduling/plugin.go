@@ -17,6 +17,7 @@ import (
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/gang"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
+	"koordinator.sh/koord/scheduler/recovery"
 	"koordinator.sh/koord/scheduler/state/gangs"
 )
 
@@ -114,7 +115,8 @@ func Factory(shared State) frameworkruntime.PluginFactory {
 func (p *Plugin) Name() string { return Name }
 
 // PreEnqueue holds members back until as many exist as must run together, in every gang of the group.
-func (p *Plugin) PreEnqueue(_ context.Context, pod *corev1.Pod) *fwk.Status {
+func (p *Plugin) PreEnqueue(_ context.Context, pod *corev1.Pod) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PreEnqueue, pod, &status)
 	key, belongs := gang.KeyOf(pod)
 	if !belongs {
 		return nil
@@ -135,7 +137,8 @@ func (r refused) Clone() fwk.StateData { return r }
 
 // PreFilter refuses a member at once while another one, that the gang cannot do without, has found no node. With
 // awareNetworkTopology it restricts members of gangs that ask for it to one part of the network.
-func (p *Plugin) PreFilter(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
+func (p *Plugin) PreFilter(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (result *fwk.PreFilterResult, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PreFilter, pod, &status)
 	key, belongs := gang.KeyOf(pod)
 	if !belongs {
 		return nil, fwk.NewStatus(fwk.Skip)
@@ -160,7 +163,8 @@ func (p *Plugin) PreFilterExtensions() fwk.PreFilterExtensions { return nil }
 
 // PostFilter rejects the waiting members of a Strict gang of which one found no node. With enablePreemption it then makes room
 // for all members, and keeps other plugins from making room for one; without it they may.
-func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
+func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, nodes fwk.NodeToStatusReader) (result *fwk.PostFilterResult, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PostFilter, pod, &status)
 	key, belongs := gang.KeyOf(pod)
 	if !belongs {
 		return nil, fwk.NewStatus(fwk.Unschedulable)
@@ -207,7 +211,8 @@ func (p *Plugin) Score(context.Context, fwk.CycleState, *corev1.Pod, fwk.NodeInf
 func (p *Plugin) ScoreExtensions() fwk.ScoreExtensions { return nil }
 
 // Reserve notes with which gang the member is bound, for schedulers that start later.
-func (p *Plugin) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ string) *fwk.Status {
+func (p *Plugin) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ string) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Reserve, pod, &status)
 	key, belongs := gang.KeyOf(pod)
 	if !belongs {
 		return nil
@@ -230,6 +235,7 @@ func (p *Plugin) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.Po
 
 // Unreserve rejects the waiting members of a Strict gang of which one lost its node.
 func (p *Plugin) Unreserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) {
+	defer recovery.Ignore(Name, recovery.Unreserve, pod)
 	if key, belongs := gang.KeyOf(pod); belongs {
 		p.planned.drop(key)
 		p.reject(p.state.Unplace(key, pod))
@@ -248,6 +254,7 @@ func (p *Plugin) PreBind(context.Context, fwk.CycleState, *corev1.Pod, string) *
 
 // PostBind counts the member as bound.
 func (p *Plugin) PostBind(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) {
+	defer recovery.Ignore(Name, recovery.PostBind, pod)
 	if _, belongs := gang.KeyOf(pod); belongs {
 		p.state.Bound(pod.UID)
 	}
@@ -255,7 +262,8 @@ func (p *Plugin) PostBind(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, 
 
 // SignPod lets members be batched like other pods: on which node a member fits does not depend on its gang, unless the gang
 // has to be close together.
-func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragment, *fwk.Status) {
+func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) (fragments []fwk.SignFragment, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Sign, pod, &status)
 	if key, belongs := gang.KeyOf(pod); belongs && p.gathers(key) != nil {
 		return nil, fwk.NewStatus(fwk.Unschedulable, "the members of the gang have to be close together")
 	}

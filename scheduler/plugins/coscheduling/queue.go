@@ -11,12 +11,14 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"koordinator.sh/koord/decision/gang"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 // Less orders pods by priority, then by the age of their gangs, so that the members of a gang come one after the other. Pods
 // without a gang stand in line with the time at which they were queued. A profile enables it in the place of PrioritySort;
 // without it gangs are formed all the same, with more members waiting at a time.
 func (p *Plugin) Less(a, b fwk.QueuedPodInfo) bool {
+	defer recovery.Ignore(Name, recovery.QueueSort, a.GetPodInfo().GetPod())
 	podA, podB := a.GetPodInfo().GetPod(), b.GetPodInfo().GetPod()
 	if priorityA, priorityB := corev1helpers.PodPriority(podA), corev1helpers.PodPriority(podB); priorityA != priorityB {
 		return priorityA > priorityB
@@ -47,7 +49,7 @@ func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, 
 			fwk.ClusterEventWithHint{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Delete | fwk.UpdatePodScaleDown}, QueueingHintFn: p.afterRoom},
 		)
 	}
-	return events, nil
+	return recovery.Hints(Name, events), nil
 }
 
 // afterRoom wakes the members that no part of the network had room for.

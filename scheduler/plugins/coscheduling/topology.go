@@ -17,6 +17,7 @@ import (
 	"koordinator.sh/koord/decision/gang"
 	"koordinator.sh/koord/decision/networktopology"
 	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 var _ extender.Proposer = &Plugin{}
@@ -102,7 +103,8 @@ func (p *Plugin) gather(ctx context.Context, state fwk.CycleState, pod *corev1.P
 }
 
 // Propose implements extender.Proposer: the node that the plan has for the member.
-func (p *Plugin) Propose(_ context.Context, state fwk.CycleState, _ *corev1.Pod) []string {
+func (p *Plugin) Propose(_ context.Context, state fwk.CycleState, pod *corev1.Pod) []string {
+	defer recovery.Ignore(Name, recovery.Propose, pod)
 	if !*p.args.AwareNetworkTopology {
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 // Name of the plugin.
@@ -49,7 +50,8 @@ func New(_ context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, er
 func (p *Plugin) Name() string { return Name }
 
 // PreBindPreFlight skips pods for which nothing is to be written before the binding.
-func (p *Plugin) PreBindPreFlight(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ string) (*fwk.PreBindPreFlightResult, *fwk.Status) {
+func (p *Plugin) PreBindPreFlight(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ string) (result *fwk.PreBindPreFlightResult, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PreBind, pod, &status)
 	if reservation.IsReservePod(pod) || len(p.ahead(state, pod)) == 0 { // the plugin of that name writes the Reservation
 		return nil, fwk.NewStatus(fwk.Skip)
 	}
@@ -71,7 +73,8 @@ func (p *Plugin) ahead(state fwk.CycleState, pod *corev1.Pod) map[string]any {
 }
 
 // PreBind sends what is to be written ahead in one merge patch, on the condition that the pod is still the same.
-func (p *Plugin) PreBind(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, _ string) *fwk.Status {
+func (p *Plugin) PreBind(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, _ string) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PreBind, pod, &status)
 	metadata := p.ahead(state, pod)
 	metadata["uid"] = pod.UID
 	patch, err := json.Marshal(map[string]any{"metadata": metadata})
@@ -86,7 +89,8 @@ func (p *Plugin) PreBind(ctx context.Context, state fwk.CycleState, pod *corev1.
 }
 
 // Bind binds pods that have something to be written, and leaves the others to the next binder.
-func (p *Plugin) Bind(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, nodeName string) *fwk.Status {
+func (p *Plugin) Bind(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, nodeName string) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Bind, pod, &status)
 	annotations := toWrite(state, pod, p.now())
 	if annotations == nil {
 		return fwk.NewStatus(fwk.Skip)

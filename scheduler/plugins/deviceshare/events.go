@@ -10,6 +10,7 @@ import (
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/device"
+	"koordinator.sh/koord/scheduler/recovery"
 	"koordinator.sh/koord/scheduler/wakeup"
 )
 
@@ -23,12 +24,12 @@ func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, 
 	if p.adapts {
 		ofNodes |= fwk.UpdateNodeAnnotation // nodes are locked by annotations
 	}
-	return []fwk.ClusterEventWithHint{
+	return recovery.Hints(Name, []fwk.ClusterEventWithHint{
 		{Event: fwk.ClusterEvent{Resource: DeviceEvents, ActionType: fwk.Add | fwk.Update | fwk.Delete}, QueueingHintFn: p.afterDevice},
 		{Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: ofNodes}, QueueingHintFn: p.afterNode},
 		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Delete}, QueueingHintFn: p.afterPodGone},
 		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.UpdatePodScaleDown | fwk.UpdatePodLabel}, QueueingHintFn: p.afterPodChanged},
-	}, nil
+	}), nil
 }
 
 // afterDevice wakes pods that the node could serve if it were empty, when its Device offers them more than before. A node

@@ -15,6 +15,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"koordinator.sh/koord/decision/device"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 const lockKey fwk.StateKey = "koordinator.sh/" + Name + "/lock"
@@ -45,7 +46,8 @@ func lockingOf(state fwk.CycleState) *locking {
 }
 
 // PreBindPreFlight skips every pod for which the node need not be locked: DefaultPreBind writes the annotations.
-func (p *Plugin) PreBindPreFlight(_ context.Context, state fwk.CycleState, _ *corev1.Pod, _ string) (*fwk.PreBindPreFlightResult, *fwk.Status) {
+func (p *Plugin) PreBindPreFlight(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ string) (result *fwk.PreBindPreFlightResult, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PreBind, pod, &status)
 	if lockingOf(state) == nil {
 		return nil, fwk.NewStatus(fwk.Skip)
 	}
@@ -54,7 +56,8 @@ func (p *Plugin) PreBindPreFlight(_ context.Context, state fwk.CycleState, _ *co
 
 // PreBind locks the node, for device plugins that can serve one pod at a time. A node that was locked meanwhile fails the
 // pod, which is tried again.
-func (p *Plugin) PreBind(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, node string) *fwk.Status {
+func (p *Plugin) PreBind(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, node string) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PreBind, pod, &status)
 	wanted := lockingOf(state)
 	if wanted == nil {
 		return nil

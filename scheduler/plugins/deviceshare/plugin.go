@@ -18,6 +18,7 @@ import (
 	"koordinator.sh/koord/decision/device"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/reason"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 // Name of the plugin.
@@ -128,7 +129,8 @@ var (
 
 // PreFilter reads what the pod asks for. It skips pods that ask for no device, and all pods while no node has a Device.
 // A pod that asks for what no node can serve is refused.
-func (p *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
+func (p *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (result *fwk.PreFilterResult, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PreFilter, pod, &status)
 	if !device.Concerns(pod) {
 		return nil, fwk.NewStatus(fwk.Skip)
 	}
@@ -167,7 +169,8 @@ func (p *Plugin) parse(pod *corev1.Pod) (*cycle, *device.Refusal, error) {
 }
 
 // Filter refuses nodes whose Device has not enough left. Nodes without a Device pass: they have no devices to choose from.
-func (p *Plugin) Filter(_ context.Context, state fwk.CycleState, _ *corev1.Pod, info fwk.NodeInfo) *fwk.Status {
+func (p *Plugin) Filter(_ context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Filter, pod, &status)
 	in, concerned := p.input(state, info)
 	if !concerned {
 		return nil
@@ -206,7 +209,8 @@ func statusOf(refusal *device.Refusal) *fwk.Status {
 }
 
 // PreScore skips pods that ask for no device.
-func (p *Plugin) PreScore(_ context.Context, state fwk.CycleState, _ *corev1.Pod, _ []fwk.NodeInfo) *fwk.Status {
+func (p *Plugin) PreScore(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PreScore, pod, &status)
 	if cycleOf(state) == nil {
 		return fwk.NewStatus(fwk.Skip)
 	}
@@ -214,7 +218,8 @@ func (p *Plugin) PreScore(_ context.Context, state fwk.CycleState, _ *corev1.Pod
 }
 
 // Score prefers nodes as the scoring strategy says, and those that keep whole GPUs whole.
-func (p *Plugin) Score(_ context.Context, state fwk.CycleState, _ *corev1.Pod, info fwk.NodeInfo) (int64, *fwk.Status) {
+func (p *Plugin) Score(_ context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo) (score int64, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Score, pod, &status)
 	in, concerned := p.input(state, info)
 	if !concerned {
 		return 0, nil
@@ -227,7 +232,8 @@ func (p *Plugin) ScoreExtensions() fwk.ScoreExtensions { return nil }
 
 // SignPod keeps pods with devices out of batches: each takes what the next one cannot have. Other pods do not concern the
 // plugin.
-func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragment, *fwk.Status) {
+func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) (fragments []fwk.SignFragment, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Sign, pod, &status)
 	if device.Concerns(pod) {
 		return nil, fwk.NewStatus(fwk.Unschedulable, "devices are chosen for each pod by itself")
 	}

@@ -12,10 +12,12 @@ import (
 	"koordinator.sh/koord/decision/device"
 	"koordinator.sh/koord/scheduler/extender"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 // Reserve chooses the devices, and asks for the annotations that tell the node agent.
-func (p *Plugin) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.Pod, nodeName string) *fwk.Status {
+func (p *Plugin) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.Pod, nodeName string) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Reserve, pod, &status)
 	if cycleOf(state) == nil {
 		return fwk.AsStatus(p.adapt(state, pod, nil, nil))
 	}
@@ -49,6 +51,7 @@ func (p *Plugin) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.Po
 
 // Unreserve takes back Reserve, and PreBind.
 func (p *Plugin) Unreserve(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, node string) {
+	defer recovery.Ignore(Name, recovery.Unreserve, pod)
 	p.state.Unreserve(pod.UID)
 	p.unlock(ctx, state, pod, node)
 }

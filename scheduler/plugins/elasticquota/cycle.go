@@ -9,6 +9,7 @@ import (
 
 	"koordinator.sh/koord/decision/quota"
 	"koordinator.sh/koord/scheduler/reason"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 const stateKey fwk.StateKey = "koordinator.sh/" + Name
@@ -48,7 +49,8 @@ func read(state fwk.CycleState) *cycle {
 func (p *Plugin) PreFilterExtensions() fwk.PreFilterExtensions { return p }
 
 // RemovePod supposes that a pod is gone. Only pods that may be preempted for the quota make room in it.
-func (p *Plugin) RemovePod(_ context.Context, state fwk.CycleState, _ *corev1.Pod, gone fwk.PodInfo, _ fwk.NodeInfo) *fwk.Status {
+func (p *Plugin) RemovePod(_ context.Context, state fwk.CycleState, pod *corev1.Pod, gone fwk.PodInfo, _ fwk.NodeInfo) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.RemovePod, pod, &status)
 	if c := read(state); c != nil {
 		if held, found := p.state.Held(gone.GetPod().UID); found && held.Quota == c.quota && !held.Holding.NonPreemptible {
 			c.admission.Remove(held.Quota, held.Ancestors, held.Holding)
@@ -58,7 +60,8 @@ func (p *Plugin) RemovePod(_ context.Context, state fwk.CycleState, _ *corev1.Po
 }
 
 // AddPod supposes that a pod is there: one that RemovePod took away, or one that is nominated.
-func (p *Plugin) AddPod(_ context.Context, state fwk.CycleState, _ *corev1.Pod, added fwk.PodInfo, _ fwk.NodeInfo) *fwk.Status {
+func (p *Plugin) AddPod(_ context.Context, state fwk.CycleState, pod *corev1.Pod, added fwk.PodInfo, _ fwk.NodeInfo) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.AddPod, pod, &status)
 	if c := read(state); c != nil {
 		if held, found := p.state.Held(added.GetPod().UID); found && held.Quota == c.quota && !held.Holding.NonPreemptible {
 			c.admission.Add(held.Quota, held.Ancestors, held.Holding)
@@ -69,7 +72,8 @@ func (p *Plugin) AddPod(_ context.Context, state fwk.CycleState, _ *corev1.Pod, 
 
 // Filter repeats the verdict on a refused pod with the pods that a dry run took away. It keeps every preemption, also that
 // of other plugins, from evicting pods without making room in the quota.
-func (p *Plugin) Filter(_ context.Context, state fwk.CycleState, _ *corev1.Pod, _ fwk.NodeInfo) *fwk.Status {
+func (p *Plugin) Filter(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ fwk.NodeInfo) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Filter, pod, &status)
 	c := read(state)
 	if c == nil {
 		return nil

@@ -15,6 +15,7 @@ import (
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/quota"
 	"koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/scheduler/recovery"
 	"koordinator.sh/koord/scheduler/state/quotas"
 )
 
@@ -102,7 +103,8 @@ func Factory(shared State) frameworkruntime.PluginFactory {
 func (p *Plugin) Name() string { return Name }
 
 // PreEnqueue holds a pod back while its victims are being evicted.
-func (p *Plugin) PreEnqueue(_ context.Context, pod *corev1.Pod) *fwk.Status {
+func (p *Plugin) PreEnqueue(_ context.Context, pod *corev1.Pod) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PreEnqueue, pod, &status)
 	if p.executor.IsPodRunningPreemption(pod.UID) {
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "waiting for the preemption for this pod to be finished")
 	}
@@ -110,7 +112,8 @@ func (p *Plugin) PreEnqueue(_ context.Context, pod *corev1.Pod) *fwk.Status {
 }
 
 // PreFilter admits the pod into its quota, or refuses it for every node.
-func (p *Plugin) PreFilter(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
+func (p *Plugin) PreFilter(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (result *fwk.PreFilterResult, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PreFilter, pod, &status)
 	if err := p.state.Settle(ctx); err != nil {
 		return nil, fwk.AsStatus(err)
 	}
@@ -132,7 +135,8 @@ func (p *Plugin) PreFilter(ctx context.Context, state fwk.CycleState, pod *corev
 
 // Reserve counts the pod as using its quota from now on. A reserve pod is not counted: no event would ever take it back, and
 // the pods that come to use the reservation are.
-func (p *Plugin) Reserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) *fwk.Status {
+func (p *Plugin) Reserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Reserve, pod, &status)
 	p.refused.remove(pod.UID)
 	if !reservation.IsReservePod(pod) {
 		p.state.Reserve(pod)
@@ -142,6 +146,7 @@ func (p *Plugin) Reserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _
 
 // Unreserve takes back Reserve.
 func (p *Plugin) Unreserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) {
+	defer recovery.Ignore(Name, recovery.Unreserve, pod)
 	p.state.Unreserve(pod)
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/scheduler/recovery"
 	"koordinator.sh/koord/scheduler/state/quotas"
 )
 
@@ -27,7 +28,8 @@ const (
 
 // PostFilter looks for a node on which the pod fits once less important, preemptible pods of its own quota are gone, and
 // evicts those.
-func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
+func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, nodes fwk.NodeToStatusReader) (result *fwk.PostFilterResult, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PostFilter, pod, &status)
 	switch may, why := p.MayPreempt(pod); {
 	case !may && why == "":
 		return nil, fwk.NewStatus(fwk.Unschedulable)
@@ -35,7 +37,7 @@ func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *core
 		return nil, fwk.NewStatus(fwk.Unschedulable, "preemption: "+why)
 	}
 	metrics.PreemptionAttempts.Inc()
-	result, status := p.evaluator.Preempt(ctx, state, pod, nodes)
+	result, status = p.evaluator.Preempt(ctx, state, pod, nodes)
 	if message := status.Message(); message != "" {
 		return result, fwk.NewStatus(status.Code(), "preemption: "+message)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"koordinator.sh/koord/decision/loadaware"
 	"koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/scheduler/recovery"
 	"koordinator.sh/koord/scheduler/state"
 )
 
@@ -111,7 +112,8 @@ func (p *Plugin) Name() string { return Name }
 func (p *Plugin) Policy() *loadaware.Policy { return p.policy }
 
 // PreFilter estimates the pod and reads the clock, once for all nodes. Filter and Score do not depend on it.
-func (p *Plugin) PreFilter(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
+func (p *Plugin) PreFilter(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (result *fwk.PreFilterResult, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PreFilter, pod, &status)
 	p.last.Store(&estimated{pod: pod, estimate: p.Estimate(pod), at: p.now(), cycle: p.cycles.Add(1)})
 	return nil, nil
 }
@@ -121,7 +123,8 @@ func (p *Plugin) PreFilterExtensions() fwk.PreFilterExtensions { return nil }
 
 // Filter refuses nodes that are too busy for the pod. The refusal does not depend on the requests of the node's pods,
 // so evicting pods would not lift it and preemption is not tried.
-func (p *Plugin) Filter(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, nodeInfo fwk.NodeInfo) *fwk.Status {
+func (p *Plugin) Filter(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, nodeInfo fwk.NodeInfo) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Filter, pod, &status)
 	node := nodeInfo.Node()
 	if node == nil {
 		return fwk.NewStatus(fwk.Error, "node not found")
@@ -139,7 +142,8 @@ func (p *Plugin) Filter(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, no
 }
 
 // Score prefers idle nodes.
-func (p *Plugin) Score(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, nodeInfo fwk.NodeInfo) (int64, *fwk.Status) {
+func (p *Plugin) Score(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, nodeInfo fwk.NodeInfo) (score int64, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Score, pod, &status)
 	node := nodeInfo.Node()
 	if node == nil {
 		return 0, fwk.NewStatus(fwk.Error, "node not found")
@@ -158,7 +162,8 @@ func (p *Plugin) ScoreExtensions() fwk.ScoreExtensions { return nil }
 
 // Reserve counts the pod on its node from now on, before its usage can be measured. A reserve pod uses nothing: the pods that
 // come to use the reservation are counted.
-func (p *Plugin) Reserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, nodeName string) *fwk.Status {
+func (p *Plugin) Reserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, nodeName string) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Reserve, pod, &status)
 	if !reservation.IsReservePod(pod) {
 		p.state.Reserve(pod, nodeName, p.now())
 	}
@@ -167,6 +172,7 @@ func (p *Plugin) Reserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, n
 
 // Unreserve takes back Reserve.
 func (p *Plugin) Unreserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, nodeName string) {
+	defer recovery.Ignore(Name, recovery.Unreserve, pod)
 	p.state.Unreserve(pod, nodeName)
 }
 

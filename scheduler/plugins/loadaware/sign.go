@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 const (
@@ -28,7 +29,8 @@ type signature struct {
 // SignPod lets the scheduler place equal pods in a batch, for as long as NodeMetrics stay the same. Pods are equal when
 // the plugin would treat them so on every node: requests, limits, overhead, priority and annotations matter only by
 // their estimate. The scheduler runs Filter on the node it takes from a batch, so that a batch never overrules it.
-func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragment, *fwk.Status) {
+func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) (fragments []fwk.SignFragment, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Sign, pod, &status)
 	estimate := p.Estimate(pod)
 	return []fwk.SignFragment{{Key: signerName, Value: signature{
 		Usage: estimate.Usage, Prod: estimate.Prod, DaemonSet: estimate.DaemonSet,

@@ -9,15 +9,17 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/numa"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 // Filter refuses nodes that cannot give the pod its CPUs and zones.
-func (p *Plugin) Filter(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo) *fwk.Status {
+func (p *Plugin) Filter(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Filter, pod, &status)
 	c := cycleOf(state)
 	if c == nil || !p.concerns(c, info) {
 		return nil
 	}
-	_, _, status := p.evaluate(ctx, state, c, pod, info, nil)
+	_, _, status = p.evaluate(ctx, state, c, pod, info, nil)
 	return status
 }
 

@@ -14,6 +14,7 @@ import (
 	"koordinator.sh/koord/decision/numa"
 	"koordinator.sh/koord/decision/pluginargs"
 	"koordinator.sh/koord/scheduler/reason"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 // Name of the plugin.
@@ -82,7 +83,8 @@ func Factory(shared State, hooks *Hooks) frameworkruntime.PluginFactory {
 func (p *Plugin) Name() string { return Name }
 
 // PreFilter reads what the pod asks for. It skips pods that ask for nothing, unless some node asks something of them.
-func (p *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
+func (p *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (result *fwk.PreFilterResult, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PreFilter, pod, &status)
 	demanding := p.state.Demanding()
 	if !demanding && !numa.MayBind(pod) {
 		return nil, fwk.NewStatus(fwk.Skip)

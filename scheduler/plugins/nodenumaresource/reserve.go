@@ -12,10 +12,12 @@ import (
 	"koordinator.sh/koord/decision/numa"
 	"koordinator.sh/koord/scheduler/extender"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 // Reserve allocates CPUs and zones, and asks for the annotations that tell the node agent.
-func (p *Plugin) Reserve(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, nodeName string) *fwk.Status {
+func (p *Plugin) Reserve(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, nodeName string) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Reserve, pod, &status)
 	c := cycleOf(state)
 	if c == nil {
 		return nil
@@ -48,6 +50,7 @@ func (p *Plugin) Reserve(ctx context.Context, state fwk.CycleState, pod *corev1.
 
 // Unreserve takes back Reserve.
 func (p *Plugin) Unreserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) {
+	defer recovery.Ignore(Name, recovery.Unreserve, pod)
 	p.state.Unreserve(pod.UID)
 }
 

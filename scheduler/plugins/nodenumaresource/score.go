@@ -10,10 +10,12 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/numa"
 	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 // PreScore skips pods that are neither bound nor aligned on any of the nodes.
-func (p *Plugin) PreScore(_ context.Context, state fwk.CycleState, _ *corev1.Pod, nodes []fwk.NodeInfo) *fwk.Status {
+func (p *Plugin) PreScore(_ context.Context, state fwk.CycleState, pod *corev1.Pod, nodes []fwk.NodeInfo) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PreScore, pod, &status)
 	c := cycleOf(state)
 	if c == nil {
 		return fwk.NewStatus(fwk.Skip)
@@ -28,7 +30,8 @@ func (p *Plugin) PreScore(_ context.Context, state fwk.CycleState, _ *corev1.Pod
 }
 
 // Score rates what the pod would leave of the node, or of the zones it would take.
-func (p *Plugin) Score(_ context.Context, state fwk.CycleState, _ *corev1.Pod, info fwk.NodeInfo) (int64, *fwk.Status) {
+func (p *Plugin) Score(_ context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo) (score int64, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Score, pod, &status)
 	c := cycleOf(state)
 	if c == nil {
 		return 0, nil

@@ -7,6 +7,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"koordinator.sh/koord/decision/numa"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 // signerName keys the plugin's part of a pod's signature.
@@ -21,7 +22,8 @@ type signature struct {
 
 // SignPod lets the scheduler place equal pods in a batch, unless they get CPUs or zones of their own: what one gets
 // changes what is left for the next. Pods that the plugin skips add nothing to the signature.
-func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragment, *fwk.Status) {
+func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) (fragments []fwk.SignFragment, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Sign, pod, &status)
 	demanding := p.state.Demanding()
 	if !demanding && !numa.MayBind(pod) {
 		return nil, nil

@@ -13,6 +13,7 @@ import (
 
 	"koordinator.sh/koord/decision/pluginargs"
 	"koordinator.sh/koord/decision/resourcescore"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 // Name of the plugin.
@@ -59,7 +60,8 @@ type request struct {
 func (r requests) Clone() fwk.StateData { return r }
 
 // PreScore skips pods that request nothing with a strategy.
-func (p *Plugin) PreScore(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) *fwk.Status {
+func (p *Plugin) PreScore(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PreScore, pod, &status)
 	found := p.requestsOf(pod)
 	if len(found) == 0 {
 		return fwk.NewStatus(fwk.Skip)
@@ -89,7 +91,8 @@ func (p *Plugin) requestsOf(pod *corev1.Pod) requests {
 }
 
 // Score rates a node by what it would have left of the requested resources.
-func (p *Plugin) Score(_ context.Context, state fwk.CycleState, _ *corev1.Pod, info fwk.NodeInfo) (int64, *fwk.Status) {
+func (p *Plugin) Score(_ context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo) (score int64, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Score, pod, &status)
 	data, err := state.Read(stateKey)
 	found, ok := data.(requests)
 	if err != nil || !ok {
@@ -109,7 +112,8 @@ func (p *Plugin) Score(_ context.Context, state fwk.CycleState, _ *corev1.Pod, i
 func (p *Plugin) ScoreExtensions() fwk.ScoreExtensions { return nil }
 
 // SignPod signs the requests, on which the scores depend besides nodes and their pods.
-func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragment, *fwk.Status) {
+func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) (fragments []fwk.SignFragment, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Sign, pod, &status)
 	values := map[string]int64{}
 	for _, one := range p.requestsOf(pod) {
 		values[string(one.name)] = one.amount

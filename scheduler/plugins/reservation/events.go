@@ -11,6 +11,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	decision "koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/scheduler/recovery"
 	"koordinator.sh/koord/scheduler/wakeup"
 )
 
@@ -20,11 +21,11 @@ const ReservationEvents = fwk.EventResource("reservations.v1alpha1.scheduling.ko
 // EventsToRegister names what may let a pod pass that the plugin refused: a reservation that it may use, a user that leaves
 // one, and, for reserve pods, the node that is wanted or pods that give way.
 func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
-	return []fwk.ClusterEventWithHint{
+	return recovery.Hints(Name, []fwk.ClusterEventWithHint{
 		{Event: fwk.ClusterEvent{Resource: ReservationEvents, ActionType: fwk.Add | fwk.Update | fwk.Delete}, QueueingHintFn: p.afterReservation},
 		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Update | fwk.Delete}, QueueingHintFn: p.afterPod},
 		{Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add | fwk.UpdateNodeAllocatable}, QueueingHintFn: p.afterNode},
-	}, nil
+	}), nil
 }
 
 func (p *Plugin) afterReservation(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {

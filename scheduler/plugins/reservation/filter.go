@@ -8,11 +8,13 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	decision "koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/scheduler/recovery"
 	"koordinator.sh/koord/scheduler/state/reservations"
 )
 
 // Filter refuses nodes to pods that must use a reservation and have none there, and to reserve pods that belong elsewhere.
-func (p *Plugin) Filter(_ context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo) *fwk.Status {
+func (p *Plugin) Filter(_ context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Filter, pod, &status)
 	c, node := cycleOf(state), info.Node().Name
 	if c == nil {
 		return nil

@@ -16,6 +16,7 @@ import (
 	"koordinator.sh/koord/decision/pluginargs"
 	decision "koordinator.sh/koord/decision/reservation"
 	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/recovery"
 	"koordinator.sh/koord/scheduler/state/reservations"
 )
 
@@ -110,7 +111,8 @@ func (p *Plugin) Name() string { return Name }
 
 // SignPod lets pods be batched that have nothing to do with reservations. For others each one placed changes what the next
 // one finds.
-func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragment, *fwk.Status) {
+func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) (fragments []fwk.SignFragment, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Sign, pod, &status)
 	if decision.Concerns(pod) || decision.IsReservePod(pod) || len(p.state.Owned(pod)) > 0 {
 		return nil, fwk.NewStatus(fwk.Unschedulable, "the pod may use reservations")
 	}

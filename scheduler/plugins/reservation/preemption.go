@@ -16,11 +16,13 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	decision "koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 // PostFilter says what became of the reservations whose owner the pod is, and preempts for reserve pods when that is enabled.
 // Preemption for reserve pods ends here: the other plugins look for the pod in the cluster.
-func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, statuses fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
+func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, statuses fwk.NodeToStatusReader) (result *fwk.PostFilterResult, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PostFilter, pod, &status)
 	if decision.IsReservePod(pod) {
 		return p.preempt(ctx, state, pod, statuses)
 	}

@@ -13,11 +13,13 @@ import (
 
 	decision "koordinator.sh/koord/decision/reservation"
 	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/recovery"
 	"koordinator.sh/koord/scheduler/state/reservations"
 )
 
 // PreFilter nominates reservations for the pod, or prepares a reserve pod. It skips all other pods.
-func (p *Plugin) PreFilter(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, nodes []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
+func (p *Plugin) PreFilter(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, nodes []fwk.NodeInfo) (result *fwk.PreFilterResult, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PreFilter, pod, &status)
 	if decision.IsReservePod(pod) {
 		return p.preFilterReservePod(ctx, state, pod, nodes)
 	}
@@ -194,7 +196,8 @@ func (c *cycle) result() (*fwk.PreFilterResult, *fwk.Status) {
 }
 
 // Propose names the nodes of the reservations that suit the pod best, so that it finds them however few nodes are sampled.
-func (p *Plugin) Propose(_ context.Context, state fwk.CycleState, _ *corev1.Pod) []string {
+func (p *Plugin) Propose(_ context.Context, state fwk.CycleState, pod *corev1.Pod) []string {
+	defer recovery.Ignore(Name, recovery.Propose, pod)
 	c := cycleOf(state)
 	if c == nil || c.ahead != nil {
 		return nil

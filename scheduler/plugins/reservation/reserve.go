@@ -11,12 +11,14 @@ import (
 	"koordinator.sh/koord/api/extension"
 	decision "koordinator.sh/koord/decision/reservation"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
+	"koordinator.sh/koord/scheduler/recovery"
 	"koordinator.sh/koord/scheduler/state/reservations"
 )
 
 // Reserve makes the pod a user of the reservation nominated on its node. The plugin must come after those that allocate CPUs and
 // devices, because what they gave to the pod is no longer held by the reservation.
-func (p *Plugin) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.Pod, node string) *fwk.Status {
+func (p *Plugin) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.Pod, node string) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Reserve, pod, &status)
 	if decision.IsReservePod(pod) {
 		p.reserveAhead(state, pod, node)
 		return nil
@@ -45,6 +47,7 @@ func (p *Plugin) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.Po
 
 // Unreserve takes back Reserve.
 func (p *Plugin) Unreserve(_ context.Context, state fwk.CycleState, pod *corev1.Pod, node string) {
+	defer recovery.Ignore(Name, recovery.Unreserve, pod)
 	if decision.IsReservePod(pod) {
 		if c := cycleOf(state); c != nil {
 			for _, giving := range c.ahead[node] {

@@ -17,6 +17,7 @@ import (
 	decision "koordinator.sh/koord/decision/reservation"
 	"koordinator.sh/koord/scheduler/extender"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 // preFilterReservePod restricts a reserve pod to the node that its Reservation names, and finds the running pods whose room it
@@ -90,7 +91,8 @@ func (p *Plugin) filterReservePod(c *cycle, pod *corev1.Pod, node string) *fwk.S
 const bindAttempts = 5
 
 // Bind makes a Reservation available on its node. Other pods are left to the next binder.
-func (p *Plugin) Bind(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, node string) *fwk.Status {
+func (p *Plugin) Bind(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, node string) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Bind, pod, &status)
 	if !decision.IsReservePod(pod) {
 		return fwk.NewStatus(fwk.Skip)
 	}

@@ -7,10 +7,12 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	decision "koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 // PreScore skips pods for which no reservation is nominated.
-func (p *Plugin) PreScore(_ context.Context, state fwk.CycleState, _ *corev1.Pod, _ []fwk.NodeInfo) *fwk.Status {
+func (p *Plugin) PreScore(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PreScore, pod, &status)
 	c := cycleOf(state)
 	if c == nil || c.ahead == nil && !c.nominated() {
 		return fwk.NewStatus(fwk.Skip)
@@ -28,7 +30,8 @@ func (c *cycle) nominated() bool {
 }
 
 // Score prefers the reservation with the smallest order, then those that the pod fills best.
-func (p *Plugin) Score(_ context.Context, state fwk.CycleState, _ *corev1.Pod, info fwk.NodeInfo) (int64, *fwk.Status) {
+func (p *Plugin) Score(_ context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo) (score int64, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Score, pod, &status)
 	c, node := cycleOf(state), info.Node().Name
 	switch {
 	case c == nil:
@@ -62,7 +65,8 @@ func (c *cycle) scoreOf(node string) int64 {
 func (p *Plugin) ScoreExtensions() fwk.ScoreExtensions { return p }
 
 // NormalizeScore implements fwk.ScoreExtensions.
-func (p *Plugin) NormalizeScore(_ context.Context, _ fwk.CycleState, _ *corev1.Pod, scores fwk.NodeScoreList) *fwk.Status {
+func (p *Plugin) NormalizeScore(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, scores fwk.NodeScoreList) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Normalize, pod, &status)
 	var highest int64
 	for _, score := range scores {
 		highest = max(highest, score.Score)

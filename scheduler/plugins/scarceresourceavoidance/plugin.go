@@ -16,6 +16,7 @@ import (
 
 	"koordinator.sh/koord/decision/pluginargs"
 	"koordinator.sh/koord/decision/resourcescore"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 // Name of the plugin.
@@ -92,7 +93,8 @@ type requested sets.Set[corev1.ResourceName]
 func (r requested) Clone() fwk.StateData { return r }
 
 // PreScore skips when no node has anything scarce, because they would all score the same.
-func (p *Plugin) PreScore(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) *fwk.Status {
+func (p *Plugin) PreScore(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PreScore, pod, &status)
 	if p.owners.Load() == 0 {
 		return fwk.NewStatus(fwk.Skip)
 	}
@@ -101,7 +103,8 @@ func (p *Plugin) PreScore(_ context.Context, state fwk.CycleState, pod *corev1.P
 }
 
 // Score rates a node by what it has and the pod has no use for.
-func (p *Plugin) Score(_ context.Context, state fwk.CycleState, _ *corev1.Pod, info fwk.NodeInfo) (int64, *fwk.Status) {
+func (p *Plugin) Score(_ context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo) (score int64, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Score, pod, &status)
 	data, err := state.Read(stateKey)
 	wanted, ok := data.(requested)
 	if err != nil || !ok {
@@ -124,7 +127,8 @@ func (p *Plugin) Score(_ context.Context, state fwk.CycleState, _ *corev1.Pod, i
 func (p *Plugin) ScoreExtensions() fwk.ScoreExtensions { return nil }
 
 // SignPod signs the names of the requested resources, on which the scores depend besides nodes.
-func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragment, *fwk.Status) {
+func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) (fragments []fwk.SignFragment, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Sign, pod, &status)
 	if p.owners.Load() == 0 {
 		return nil, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"koordinator.sh/koord/decision/pluginargs"
 	"koordinator.sh/koord/decision/schedulinghint"
 	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 // Name of the plugin.
@@ -56,7 +57,8 @@ type remembered struct{ schedulinghint.Hint }
 func (r remembered) Clone() fwk.StateData { return r }
 
 // PreFilter restricts the pod to the nodes of its hint.
-func (p *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
+func (p *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (result *fwk.PreFilterResult, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PreFilter, pod, &status)
 	hint, err := schedulinghint.Parse(pod.Annotations, p.limit)
 	if err != nil {
 		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, err.Error())
@@ -76,12 +78,14 @@ func (p *Plugin) PreFilterExtensions() fwk.PreFilterExtensions { return nil }
 
 // Propose implements extender.Proposer: the preferred nodes are tried before all others, also in clusters where only a part
 // of the nodes is looked at for each pod.
-func (p *Plugin) Propose(_ context.Context, state fwk.CycleState, _ *corev1.Pod) []string {
+func (p *Plugin) Propose(_ context.Context, state fwk.CycleState, pod *corev1.Pod) []string {
+	defer recovery.Ignore(Name, recovery.Propose, pod)
 	return hintOf(state).InOrder()
 }
 
 // PreScore skips pods that prefer nothing.
-func (p *Plugin) PreScore(_ context.Context, state fwk.CycleState, _ *corev1.Pod, _ []fwk.NodeInfo) *fwk.Status {
+func (p *Plugin) PreScore(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PreScore, pod, &status)
 	if hint := hintOf(state); len(hint.Preferred) == 0 {
 		return fwk.NewStatus(fwk.Skip)
 	}
@@ -89,7 +93,8 @@ func (p *Plugin) PreScore(_ context.Context, state fwk.CycleState, _ *corev1.Pod
 }
 
 // Score follows the order of the preferred nodes.
-func (p *Plugin) Score(_ context.Context, state fwk.CycleState, _ *corev1.Pod, info fwk.NodeInfo) (int64, *fwk.Status) {
+func (p *Plugin) Score(_ context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo) (score int64, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Score, pod, &status)
 	return hintOf(state).Score(info.Node().Name), nil
 }
 
@@ -105,7 +110,8 @@ func hintOf(state fwk.CycleState) schedulinghint.Hint {
 }
 
 // SignPod lets pods without a hint be batched; hints are made for single pods.
-func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragment, *fwk.Status) {
+func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) (fragments []fwk.SignFragment, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Sign, pod, &status)
 	hint, err := schedulinghint.Parse(pod.Annotations, p.limit)
 	if err != nil || hint.Only != nil || hint.Preferred != nil {
 		return nil, fwk.NewStatus(fwk.Unschedulable, "the pod has a scheduling hint")
@@ -115,10 +121,10 @@ func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragment
 
 // EventsToRegister names what may lift a refusal: a node that the hint names, or another hint.
 func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
-	return []fwk.ClusterEventWithHint{
+	return recovery.Hints(Name, []fwk.ClusterEventWithHint{
 		{Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add}, QueueingHintFn: p.afterNode},
 		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.UpdatePodLabel | fwk.UpdatePodGeneratedResourceClaim}, QueueingHintFn: afterPod},
-	}, nil
+	}), nil
 }
 
 func (p *Plugin) afterNode(_ klog.Logger, pod *corev1.Pod, _, object any) (fwk.QueueingHint, error) {

@@ -11,6 +11,7 @@ import (
 	"koordinator.sh/koord/decision/pluginargs"
 	"koordinator.sh/koord/decision/usageclass"
 	"koordinator.sh/koord/scheduler/ledger"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 // Name of the plugin.
@@ -79,7 +80,8 @@ func (p *Plugin) Name() string { return Name }
 func (h holding) Clone() fwk.StateData { return h }
 
 // PreFilter skips pods without a usage class.
-func (p *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
+func (p *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (result *fwk.PreFilterResult, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PreFilter, pod, &status)
 	found, classed := read(pod)
 	if !classed {
 		return nil, fwk.NewStatus(fwk.Skip)
@@ -92,7 +94,8 @@ func (p *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *corev1.
 func (p *Plugin) PreFilterExtensions() fwk.PreFilterExtensions { return nil }
 
 // Filter refuses nodes that have too much of the pod's class.
-func (p *Plugin) Filter(_ context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo) *fwk.Status {
+func (p *Plugin) Filter(_ context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Filter, pod, &status)
 	verdict := usageclass.Filter(p.input(state, pod, info))
 	if verdict.Passed() {
 		return nil
@@ -101,7 +104,8 @@ func (p *Plugin) Filter(_ context.Context, state fwk.CycleState, pod *corev1.Pod
 }
 
 // PreScore skips pods without a usage class.
-func (p *Plugin) PreScore(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) *fwk.Status {
+func (p *Plugin) PreScore(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (status *fwk.Status) {
+	defer recovery.Status(Name, recovery.PreScore, pod, &status)
 	if usageclass.ClassOf(pod) == "" {
 		return fwk.NewStatus(fwk.Skip)
 	}
@@ -109,7 +113,8 @@ func (p *Plugin) PreScore(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, 
 }
 
 // Score prefers nodes with little of the pod's class.
-func (p *Plugin) Score(_ context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo) (int64, *fwk.Status) {
+func (p *Plugin) Score(_ context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo) (score int64, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Score, pod, &status)
 	return usageclass.Score(p.input(state, pod, info)), nil
 }
 
@@ -129,7 +134,8 @@ func (p *Plugin) input(state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo)
 }
 
 // SignPod signs the class and the request, on which verdicts and scores depend besides nodes and their pods.
-func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragment, *fwk.Status) {
+func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) (fragments []fwk.SignFragment, status *fwk.Status) {
+	defer recovery.Status(Name, recovery.Sign, pod, &status)
 	found, classed := read(pod)
 	if !classed {
 		return nil, nil
