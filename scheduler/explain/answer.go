@@ -10,6 +10,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/scheduler/reason"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 const (
@@ -131,7 +132,10 @@ func (r *response) pending(ctx context.Context, pod *corev1.Pod) error {
 	r.status.Summary = summarise(len(e.feasible()), len(e.nodes), groups)
 	if len(e.feasible()) > 0 {
 		r.status.Verdict = diagnosticsv1alpha1.PodSchedulable
-		r.place(ctx, e, "")
+		if err := r.place(ctx, e, ""); err != nil {
+			r.unscored(e, err)
+			return nil
+		}
 		r.status.Summary = fmt.Sprintf("schedulable now: %d/%d nodes pass, best is %s", len(e.feasible()), len(e.nodes), r.status.Placement.Node)
 		return nil
 	}
@@ -139,7 +143,7 @@ func (r *response) pending(ctx context.Context, pod *corev1.Pod) error {
 	if top := headline(groups); top != nil {
 		r.status.Code = string(top.code)
 	}
-	if r.spec.SkipFix || len(e.nodes) == 0 {
+	if e = e.decided(); r.spec.SkipFix || len(e.nodes) == 0 {
 		return nil
 	}
 	r.status.Preemption, err = r.preempt(ctx, r.world, e)
@@ -173,7 +177,7 @@ func (r *response) bound(ctx context.Context, pod *corev1.Pod, assumed bool) err
 	if err != nil {
 		return err
 	}
-	r.place(ctx, e, node)
+	_ = r.place(ctx, e, node) // the answer is incomplete then, and says so
 	r.status.Placement.Note = "evaluated now, as if the pod were not on its node; the cluster may have looked different when the node was chosen"
 	if assumed {
 		r.status.Placement.Note = "the node was chosen a moment ago and the binding is being written"
@@ -215,15 +219,23 @@ func (r *response) judge(ctx context.Context, w *world, pod *corev1.Pod) (*evalu
 	return e, groups, nil
 }
 
-// place fills in the placement; that scores could not be had leaves the answer incomplete.
-func (r *response) place(ctx context.Context, e *evaluation, node string) {
+// unscored is the answer about a pod that passes the filters and whose nodes cannot be scored: the scheduler's own attempts end
+// there, too.
+func (r *response) unscored(e *evaluation, cause error) {
+	r.status.Verdict, r.status.Code = diagnosticsv1alpha1.PodUnschedulable, string(finding.OtherPlugin)
+	if recovery.Is(cause.Error()) {
+		r.status.Code = string(finding.PluginPanicked)
+	}
+	r.status.Summary = fmt.Sprintf("%d/%d nodes pass the filters and none can be chosen: %v", len(e.feasible()), len(e.nodes), cause)
+}
+
+// place fills in the placement. An error leaves the answer incomplete.
+func (r *response) place(ctx context.Context, e *evaluation, node string) error {
 	placement, err := r.simulation.place(ctx, e, node, r.limit)
 	if err != nil {
 		r.status.Incomplete = append(r.status.Incomplete, err.Error())
 		placement = &diagnosticsv1alpha1.Placement{Node: node}
-		if node == "" {
-			placement.Node = e.feasible()[0].Node().Name
-		}
 	}
 	r.status.Placement = placement
+	return err
 }

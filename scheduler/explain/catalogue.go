@@ -6,6 +6,7 @@ import (
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/reason"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 // codes maps plugins to the finding each of their refusals stands for.
@@ -29,6 +30,9 @@ var codes = map[string]finding.Code{
 // codeOf finds the code of a refusal. Refusals of plugins that are not in the catalogue keep their text and get a code
 // that says so. A nil simulation knows the plugins of Kubernetes only.
 func (s *simulation) codeOf(r refusal) finding.Code {
+	if recovery.Is(r.reason) {
+		return finding.PluginPanicked
+	}
 	for _, coder := range s.codersOf(r.plugin) {
 		if code := coder.CodeOf(r.reason); code != "" {
 			return code

@@ -3,6 +3,7 @@ package explain
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -106,8 +107,14 @@ func New(ctx context.Context, settings Config) (*Engine, error) {
 }
 
 // Explain answers a question. It returns a copy of the question with the status filled in. An unknown pod or Reservation is a
-// NotFound error; a context that ends first is an error, too.
-func (e *Engine) Explain(ctx context.Context, question *diagnosticsv1alpha1.PodExplanation) (*diagnosticsv1alpha1.PodExplanation, error) {
+// NotFound error; a context that ends first is an error, too, and so is a panic: explaining must not end the scheduler.
+func (e *Engine) Explain(ctx context.Context, question *diagnosticsv1alpha1.PodExplanation) (explained *diagnosticsv1alpha1.PodExplanation, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			klog.FromContext(ctx).Error(nil, "Explaining a pod panicked", "pod", klog.KRef(question.Namespace, question.Spec.PodName), "panic", cause, "stack", string(debug.Stack()))
+			explained, err = nil, fmt.Errorf("explain pod %s/%s: panic: %v", question.Namespace, question.Spec.PodName, cause)
+		}
+	}()
 	pod, status, err := e.subject(ctx, question)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"koordinator.sh/koord/scheduler/extender"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/reason"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 // refusal is one reason for which one plugin refuses one node.
@@ -53,6 +54,22 @@ func (e *evaluation) feasible() []fwk.NodeInfo {
 	return passed
 }
 
+// decided is the evaluation without the nodes on which a plugin panicked: asked what would help there, it would panic again.
+func (e *evaluation) decided() *evaluation {
+	panicked := func(r refusal) bool { return recovery.Is(r.reason) }
+	if !slices.ContainsFunc(e.refusals, func(refusals []refusal) bool { return slices.ContainsFunc(refusals, panicked) }) {
+		return e
+	}
+	kept := &evaluation{pod: e.pod, state: e.state, failures: e.failures, partial: e.partial}
+	for i, refusals := range e.refusals {
+		if !slices.ContainsFunc(refusals, panicked) {
+			kept.nodes, kept.crowded = append(kept.nodes, e.nodes[i]), append(kept.crowded, e.crowded[i])
+			kept.states, kept.refusals = append(kept.states, e.states[i]), append(kept.refusals, refusals)
+		}
+	}
+	return kept
+}
+
 // evaluate runs all filters for a pod in a world, on the named nodes or, without names, on all. A plugin that fails on
 // a node refuses it, as it would in the scheduler, and is named in failures.
 func (s *simulation) evaluate(ctx context.Context, w *world, pod *corev1.Pod, names ...string) (*evaluation, error) {
@@ -85,18 +102,28 @@ func (s *simulation) evaluate(ctx context.Context, w *world, pod *corev1.Pod, na
 	return result, nil
 }
 
-// inParallel calls work for every index, on all processors, until done or the context ends.
+// inParallel calls work for every index, on all processors, until done or the context ends. A panic of work comes to the caller,
+// who can recover from it.
 func inParallel(ctx context.Context, count int, work func(int)) {
 	var next atomic.Int64
 	var group sync.WaitGroup
+	var panicked atomic.Pointer[any]
 	for range min(runtime.GOMAXPROCS(0), count) {
 		group.Go(func() {
+			defer func() {
+				if cause := recover(); cause != nil {
+					panicked.Store(&cause)
+				}
+			}()
 			for i := int(next.Add(1)) - 1; i < count && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				work(i)
 			}
 		})
 	}
 	group.Wait()
+	if cause := panicked.Load(); cause != nil {
+		panic(*cause)
+	}
 }
 
 // filterRun is one pass of one pod through PreFilter and Filter.

@@ -51,9 +51,17 @@ type fixedState struct {
 	metrics  map[string]*slov1alpha1.NodeMetric
 	assigned map[string]state.Assigned
 	version  uint64
+	// panicsOn is a node whose NodeMetric nothing can be read of.
+	panicsOn string
 }
 
-func (s *fixedState) NodeMetric(node string) *slov1alpha1.NodeMetric { return s.metrics[node] }
+func (s *fixedState) NodeMetric(node string) *slov1alpha1.NodeMetric {
+	if node != "" && node == s.panicsOn {
+		panic("NodeMetric of " + node)
+	}
+	return s.metrics[node]
+}
+
 func (s *fixedState) Assigned(node string) state.Assigned            { return s.assigned[node] }
 func (s *fixedState) Reserve(*corev1.Pod, string, time.Time)         {}
 func (s *fixedState) Unreserve(*corev1.Pod, string)                  {}

@@ -13,6 +13,7 @@ import (
 	decision "koordinator.sh/koord/decision/loadaware"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/reason"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 // subject is what a refusal is about on one node, found by looking at the same objects the plugin looked at.
@@ -36,6 +37,9 @@ func text(key, phrase, message string) subject {
 
 // inspect looks at what refuses the node. What it does not know keeps the plugin's own text.
 func (s *simulation) inspect(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo, r refusal) subject {
+	if recovery.Is(r.reason) { // asked again, the plugin would panic again
+		return text("", r.reason, r.reason)
+	}
 	for _, explainer := range s.explainersOf(r.plugin) {
 		if told, ok := explainer.ExplainRefusal(ctx, state, pod, info, r.reason); ok {
 			return subject{code: told.Code, key: told.Key, phrase: told.Phrase, distance: told.Distance, describe: told.Describe}
