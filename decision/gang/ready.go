@@ -87,7 +87,7 @@ func (b *Book) Admit(key Key, uid types.UID, now time.Time) Verdict {
 		if refused, count := gang.latestRefused(now); gang.blocks(count) {
 			return Verdict{
 				Code: finding.GangMemberRefused, Gangs: []Key{name}, Refused: refused,
-				Reason: rejected(group, refused.Pod, refused.Refusal.Reason, refused.Refusal.Waiting),
+				Reason: Rejected(group, refused.Pod, refused.Refusal.Reason, refused.Refusal.Waiting),
 			}
 		}
 	}

@@ -51,8 +51,9 @@ func lacking(group, gangs []Key, lack string, current Key) string {
 	return fmt.Sprintf(beginGroup+"%v"+basicCheck+"%+v %s"+currentGang+"%s", group, gangs, lack, current)
 }
 
-// rejected is upstream's text for members that do not get a node because another one did not.
-func rejected(group []Key, refused *corev1.Pod, reason string, waiting int) string {
+// Rejected is upstream's text for members that do not get a node because another one did not. waiting counts the members that had a
+// node by then.
+func Rejected(group []Key, refused *corev1.Pod, reason string, waiting int) string {
 	return fmt.Sprintf(beginRefused+"%q"+dueToMember+"%q is unschedulable with reason %q, alreadyWaitForBound: %d", fmt.Sprint(group), nameOf(refused), reason, waiting)
 }
 

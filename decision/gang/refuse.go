@@ -26,7 +26,7 @@ func (b *Book) Fail(key Key, uid types.UID, reason string, now time.Time) Reject
 	}
 	member, release := gang.Members[uid], b.Waiting(key)
 	b.refuse(gang, member, &Refusal{Reason: reason, At: now, Waiting: len(release)})
-	rejection := Rejection{Reason: rejected(gang.Spec.Group, member.Pod, reason, len(release)), Release: release}
+	rejection := Rejection{Reason: Rejected(gang.Spec.Group, member.Pod, reason, len(release)), Release: release}
 	if len(release) > 0 && b.open(key) {
 		rejection.Try = b.others(gang.Spec.Group, release)
 	}

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"koordinator.sh/koord/decision/device"
@@ -50,6 +51,12 @@ func (s *topologyStage) Ledger(info fwk.NodeInfo) *numa.Ledger {
 	return numa.NewLedger(s.Node(info.Node()), nil)
 }
 
+// Reserve does nothing: what a supposed pod holds, its annotations say.
+func (s *topologyStage) Reserve(string, *corev1.Pod, numa.Allocation) {}
+
+// Unreserve does nothing.
+func (s *topologyStage) Unreserve(types.UID) {}
+
 // deviceStage shows the devices of the cluster, and those of the nodes that the world on the stage adds to it.
 type deviceStage struct {
 	deviceshare.State
@@ -76,3 +83,9 @@ func (s *deviceStage) Ledger(info fwk.NodeInfo) *device.Ledger {
 	}
 	return device.NewLedger(offer, info.Node().Labels, nil)
 }
+
+// Reserve does nothing: what a supposed pod holds, its annotations say.
+func (s *deviceStage) Reserve(string, *corev1.Pod, device.Allocation) {}
+
+// Unreserve does nothing.
+func (s *deviceStage) Unreserve(types.UID) {}

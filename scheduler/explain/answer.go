@@ -38,6 +38,7 @@ func (e *Engine) answer(ctx context.Context, pod *corev1.Pod, spec diagnosticsv1
 		return nil, err
 	}
 	sim.stage.show(w)
+	sim.placements = 0
 	if pod.Spec.NodeName == "" && gated(ctx, sim, pod, status) {
 		return status, nil
 	}
@@ -143,6 +144,9 @@ func (r *response) pending(ctx context.Context, pod *corev1.Pod) error {
 	if top := headline(groups); top != nil {
 		r.status.Code = string(top.code)
 	}
+	if err := r.heldBack(ctx, e); err != nil {
+		return err
+	}
 	if e = e.decided(); r.spec.SkipFix || len(e.nodes) == 0 {
 		return nil
 	}
@@ -217,6 +221,20 @@ func (r *response) judge(ctx context.Context, w *world, pod *corev1.Pod) (*evalu
 	}
 	r.status.Incomplete = append(r.status.Incomplete, e.failures.messages()...)
 	return e, groups, nil
+}
+
+// heldBack says what refuses the pod that finds no node, once those that are placed together with it have theirs.
+func (r *response) heldBack(ctx context.Context, e *evaluation) error {
+	if e.held == nil {
+		return nil
+	}
+	other, err := r.evaluate(ctx, e.held.world, e.held.refused)
+	if err != nil {
+		return err
+	}
+	r.status.Summary += fmt.Sprintf("; pod %s/%s: %s", other.pod.Namespace, other.pod.Name,
+		summarise(len(other.feasible()), len(other.nodes), r.groupRefusals(ctx, other)))
+	return nil
 }
 
 // unscored is the answer about a pod that passes the filters and whose nodes cannot be scored: the scheduler's own attempts end

@@ -44,6 +44,10 @@ func (c *cluster) carryOut(t *rapid.T, fix *diagnosticsv1alpha1.Fix) {
 		t.Fatalf("%d kinds and %d descriptions: %+v", len(kinds), len(texts), fix)
 	}
 	asked, store := c.asked()
+	if other, differs := strings.CutPrefix(fix.PodName, "default/"); differs {
+		asked, store = c.pods[types.UID(other)].DeepCopy(), c.updatePod
+		texts[0] = strings.TrimPrefix(texts[0], "for pod "+fix.PodName+": ")
+	}
 	for i, kind := range kinds {
 		switch kind {
 		case "reduceRequest":

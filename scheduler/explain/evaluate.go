@@ -41,6 +41,8 @@ type evaluation struct {
 	failures *failures
 	// partial is true when only some of what refuses the nodes is listed.
 	partial bool
+	// held is set for a pod that gets no node because of another one; it is among the refusals then.
+	held *heldBack
 }
 
 // feasible returns the nodes that nothing refuses.
@@ -60,7 +62,7 @@ func (e *evaluation) decided() *evaluation {
 	if !slices.ContainsFunc(e.refusals, func(refusals []refusal) bool { return slices.ContainsFunc(refusals, panicked) }) {
 		return e
 	}
-	kept := &evaluation{pod: e.pod, state: e.state, failures: e.failures, partial: e.partial}
+	kept := &evaluation{pod: e.pod, state: e.state, failures: e.failures, partial: e.partial, held: e.held}
 	for i, refusals := range e.refusals {
 		if !slices.ContainsFunc(refusals, panicked) {
 			kept.nodes, kept.crowded = append(kept.nodes, e.nodes[i]), append(kept.crowded, e.crowded[i])
@@ -78,7 +80,7 @@ func (s *simulation) evaluate(ctx context.Context, w *world, pod *corev1.Pod, na
 	if err != nil {
 		return nil, fmt.Errorf("list nodes: %w", err)
 	}
-	run := &filterRun{simulation: s, pod: pod, state: framework.NewCycleState(), refusedBy: map[string]sets.Set[string]{}, failures: &failures{}}
+	run := s.newRun(pod)
 	run.preFilter(ctx, all)
 	nodes := all
 	if len(names) > 0 {
@@ -99,7 +101,7 @@ func (s *simulation) evaluate(ctx context.Context, w *world, pod *corev1.Pod, na
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("evaluate %d nodes: %w", len(nodes), context.Cause(ctx))
 	}
-	return result, nil
+	return result, s.placeTogether(ctx, w, result)
 }
 
 // inParallel calls work for every index, on all processors, until done or the context ends. A panic of work comes to the caller,
@@ -138,6 +140,10 @@ type filterRun struct {
 	// skipped are plugins whose Filter must not run: they do not matter, or have refused or failed already.
 	skipped  sets.Set[string]
 	failures *failures
+}
+
+func (s *simulation) newRun(pod *corev1.Pod) *filterRun {
+	return &filterRun{simulation: s, pod: pod, state: framework.NewCycleState(), refusedBy: map[string]sets.Set[string]{}, failures: &failures{}}
 }
 
 func (r *filterRun) preFilter(ctx context.Context, nodes []fwk.NodeInfo) {

@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -46,9 +47,64 @@ type candidate struct {
 }
 
 // search looks for the cheapest change after which some node passes every filter: a single one, or else two together, or else
-// a longer chain; one more node where that would be cheaper, and at last one with other changes. Only what was tried with all filters is returned; nil means that
-// nothing tried helps.
+// a longer chain; one more node where that would be cheaper, and at last one with other changes. For a pod that is held back by
+// another one, a change is one that gives the other one a node. Only what was tried with all filters is returned; nil means
+// that nothing tried helps.
 func (s *simulation) search(ctx context.Context, w *world, e *evaluation) (*diagnosticsv1alpha1.Fix, error) {
+	own, err := s.searchFor(ctx, w, e)
+	if err != nil || e.held == nil {
+		return own.published(), err
+	}
+	theirs, err := s.searchForRefused(ctx, w, e)
+	if err != nil || theirs == nil || own != nil && own.cost <= theirs.cost {
+		return own.published(), err
+	}
+	return theirs.published(), nil
+}
+
+// searchForRefused is search for the pod that holds this one back, once the others have their nodes. What is found is tried with
+// all of them again; nil when nothing helps.
+func (s *simulation) searchForRefused(ctx context.Context, w *world, e *evaluation) (*candidate, error) {
+	refused, err := s.evaluate(ctx, e.held.world, e.held.refused)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.searchFor(ctx, e.held.world, refused.decided())
+	if found == nil || err != nil {
+		return nil, err
+	}
+	changed, pod, ok := found.apply(w, refused.pod)
+	if !ok {
+		return nil, nil
+	}
+	asked := e.pod
+	if found.pod != nil && pod.UID == asked.UID {
+		asked = pod
+	} else if found.pod != nil {
+		changed = changed.withMember(pod)
+	}
+	after, err := s.evaluate(ctx, changed, asked)
+	if err != nil || len(after.feasible()) == 0 {
+		return nil, err
+	}
+	found.fix.NodesUnlocked = int32(len(after.feasible()))
+	if refused.pod.UID != asked.UID {
+		found.fix.PodName = refused.pod.Namespace + "/" + refused.pod.Name
+		found.fix.Description = fmt.Sprintf("for pod %s: %s", found.fix.PodName, found.fix.Description)
+	}
+	return found, nil
+}
+
+// published is the fix of a change that was found; nil for none.
+func (c *candidate) published() *diagnosticsv1alpha1.Fix {
+	if c == nil {
+		return nil
+	}
+	return &c.fix
+}
+
+// searchFor is search for one pod.
+func (s *simulation) searchFor(ctx context.Context, w *world, e *evaluation) (*candidate, error) {
 	evictions := maxEvictionTrials
 	best, err := s.cheapest(ctx, w, e, math.Inf(1), maxTrials, &evictions)
 	if err == nil && best == nil {
@@ -70,12 +126,11 @@ func (s *simulation) search(ctx context.Context, w *world, e *evaluation) (*diag
 		return nil, err
 	}
 	unlocked, err := s.try(ctx, w, e.pod, *best)
-	if err != nil {
+	if err != nil || unlocked == 0 {
 		return nil, err
 	}
-	fix := best.fix
-	fix.NodesUnlocked, fix.Verified = unlocked, true
-	return &fix, nil
+	best.fix.NodesUnlocked, best.fix.Verified = unlocked, true
+	return best, nil
 }
 
 // cheapest finds the cheapest single change, below a cost, after which the node it is for passes; nil when there is none
@@ -151,6 +206,7 @@ func (s *simulation) candidates(ctx context.Context, w *world, e *evaluation) ([
 	list = append(list, unbindings(e)...)
 	list = append(list, endings(e)...)
 	list = append(list, evictions(e)...)
+	list = append(list, fewer(e)...)
 	return ofTemplate(e.pod, append(list, s.advice(ctx, e)...)), nil
 }
 

@@ -47,6 +47,19 @@ func (s *simulation) adviceOf(ctx context.Context, e *evaluation, adviser reason
 	return list
 }
 
+// fewer proposes, for a pod that is held back by another one, that those that found a node are enough.
+func fewer(e *evaluation) []candidate {
+	if e.held == nil {
+		return nil
+	}
+	fewest := slices.MinFunc(indices(e.nodes), func(a, b int) int { return cmp.Compare(len(e.refusals[a]), len(e.refusals[b])) })
+	var list []candidate
+	for _, change := range e.held.by.Fewer(e.pod, e.held.placed) {
+		list = append(list, candidateOf(change, e.nodes[fewest].Node().Name))
+	}
+	return list
+}
+
 // candidateOf makes a trial of a proposal.
 func candidateOf(change reason.Change, node string) candidate {
 	fix := change.Fix

@@ -62,11 +62,11 @@ func (s *fixedState) NodeMetric(node string) *slov1alpha1.NodeMetric {
 	return s.metrics[node]
 }
 
-func (s *fixedState) Assigned(node string) state.Assigned            { return s.assigned[node] }
-func (s *fixedState) Reserve(*corev1.Pod, string, time.Time)         {}
-func (s *fixedState) Unreserve(*corev1.Pod, string)                  {}
-func (s *fixedState) Stamp(string) *atomic.Uint64                    { return nil }
-func (s *fixedState) MetricsChanged() uint64                         { return 0 }
+func (s *fixedState) Assigned(node string) state.Assigned    { return s.assigned[node] }
+func (s *fixedState) Reserve(*corev1.Pod, string, time.Time) {}
+func (s *fixedState) Unreserve(*corev1.Pod, string)          {}
+func (s *fixedState) Stamp(string) *atomic.Uint64            { return nil }
+func (s *fixedState) MetricsChanged() uint64                 { return 0 }
 
 const profileYAML = `
 apiVersion: kubescheduler.config.k8s.io/v1

@@ -110,7 +110,8 @@ func TestEveryGangHasAReason(t *testing.T) {
 	}
 	expectKinds(t, codes, string(finding.GangMembersMissing), string(finding.GangTopologyUnsatisfied), string(finding.GangTopologyInvalid), string(finding.InsufficientResources))
 	expectKinds(t, kinds, "lowerMinMember", "removeGatherRules", "addNode")
-	counted.report(t, map[int]int{1: 0, 2: 0})
+	// What gives one member a node may not be enough where the gang lacks several.
+	counted.report(t, map[int]int{1: 1, 2: 2})
 	t.Logf("fixes: %v; codes: %v", kinds, codes)
 }
 

@@ -33,6 +33,10 @@ func (s *simulation) groupRefusals(ctx context.Context, e *evaluation) []*group 
 	subjects := make([][]subject, len(e.nodes))
 	inParallel(ctx, len(e.nodes), func(i int) {
 		for _, r := range e.refusals[i] {
+			if e.held != nil && r.plugin == e.held.by.Name() && r.reason == e.held.reason {
+				subjects[i] = append(subjects[i], subjectOf(e.held.subject))
+				continue
+			}
 			subjects[i] = append(subjects[i], s.inspect(ctx, e.states[i], e.pod, e.crowded[i], r))
 		}
 	})

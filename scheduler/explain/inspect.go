@@ -35,6 +35,11 @@ func text(key, phrase, message string) subject {
 	return subject{key: key, phrase: phrase, distance: 1, describe: func() (string, []diagnosticsv1alpha1.Term) { return message, nil }}
 }
 
+// subjectOf is what a plugin tells.
+func subjectOf(told reason.Subject) subject {
+	return subject{code: told.Code, key: told.Key, phrase: told.Phrase, distance: told.Distance, describe: told.Describe}
+}
+
 // inspect looks at what refuses the node. What it does not know keeps the plugin's own text.
 func (s *simulation) inspect(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo, r refusal) subject {
 	if recovery.Is(r.reason) { // asked again, the plugin would panic again
@@ -42,7 +47,7 @@ func (s *simulation) inspect(ctx context.Context, state fwk.CycleState, pod *cor
 	}
 	for _, explainer := range s.explainersOf(r.plugin) {
 		if told, ok := explainer.ExplainRefusal(ctx, state, pod, info, r.reason); ok {
-			return subject{code: told.Code, key: told.Key, phrase: told.Phrase, distance: told.Distance, describe: told.Describe}
+			return subjectOf(told)
 		}
 	}
 	node := info.Node()

@@ -44,6 +44,11 @@ type simulation struct {
 	// topologies and devices of the cluster; nil when no plugin reads them.
 	topologies nodenumaresource.State
 	devices    deviceshare.State
+	// groupers are the plugins that place pods together, allocators those that give them CPUs and devices.
+	groupers   []reason.Grouper
+	allocators []fwk.ReservePlugin
+	// placements counts the pods placed for the explanation at hand.
+	placements int
 	// whole are the plugins that make room for several pods at once.
 	whole     []reason.WholePreemptor
 	extenders []string
@@ -132,7 +137,15 @@ func (s *simulation) adopt(created map[string]fwk.Plugin) {
 			s.coders[name] = coder
 		}
 	}
+	for _, plugin := range pluginsOf[fwk.ReservePlugin](enabled.Reserve, created) {
+		if slices.Contains(allocating, plugin.Name()) {
+			s.allocators = append(s.allocators, plugin)
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(created)) {
+		if grouper, ok := created[name].(reason.Grouper); ok {
+			s.groupers = append(s.groupers, grouper)
+		}
 		if adviser, ok := created[name].(reason.Adviser); ok {
 			s.advisers = append(s.advisers, adviser)
 		}

@@ -29,7 +29,9 @@ type world struct {
 	reader   state.Reader
 	nodes    map[string]fwk.NodeInfo
 	// added are those among the nodes that the snapshot does not have.
-	added    []*newcomer
+	added []*newcomer
+	// peopled are the nodes to which pods were added.
+	peopled  []string
 	metrics  map[string]*slov1alpha1.NodeMetric
 	assigned map[string]state.Assigned
 	// quotas as the scheduler has them, or with edits; nil when there are none.
@@ -69,7 +71,7 @@ func newWorld(snapshot *internalcache.Snapshot, reader state.Reader) *world {
 
 func (w *world) edit() *world {
 	edited := &world{
-		snapshot: w.snapshot, reader: w.reader, nodes: map[string]fwk.NodeInfo{}, added: w.added,
+		snapshot: w.snapshot, reader: w.reader, nodes: map[string]fwk.NodeInfo{}, added: w.added, peopled: slices.Clip(w.peopled),
 		metrics: map[string]*slov1alpha1.NodeMetric{}, assigned: map[string]state.Assigned{}, quotas: w.quotas, gangs: w.gangs, reserved: w.reserved, places: w.places,
 	}
 	maps.Copy(edited.nodes, w.nodes)
@@ -279,25 +281,32 @@ func (w *world) newcomer(name string) *newcomer {
 // HavePodsWithAffinityList implements fwk.NodeInfoLister.
 func (w *world) HavePodsWithAffinityList() ([]fwk.NodeInfo, error) {
 	list, err := w.snapshot.HavePodsWithAffinityList()
-	return w.replace(list), err
+	return w.replace(list, func(info fwk.NodeInfo) bool { return len(info.GetPodsWithAffinity()) > 0 }), err
 }
 
 // HavePodsWithRequiredAntiAffinityList implements fwk.NodeInfoLister.
 func (w *world) HavePodsWithRequiredAntiAffinityList() ([]fwk.NodeInfo, error) {
 	list, err := w.snapshot.HavePodsWithRequiredAntiAffinityList()
-	return w.replace(list), err
+	return w.replace(list, func(info fwk.NodeInfo) bool { return len(info.GetPodsWithRequiredAntiAffinity()) > 0 }), err
 }
 
-// replace puts edited nodes in the place of those they were made from. No edit adds a pod, so a node that is in a list
-// for its pods needs no other place.
-func (w *world) replace(list []fwk.NodeInfo) []fwk.NodeInfo {
+// replace puts edited nodes in the place of those they were made from, and adds those to which a pod was added that makes them
+// belong into the list.
+func (w *world) replace(list []fwk.NodeInfo, belongs func(fwk.NodeInfo) bool) []fwk.NodeInfo {
 	if len(w.nodes) == 0 {
 		return list
 	}
-	replaced := slices.Clone(list)
+	replaced, listed := slices.Clone(list), map[string]bool{}
 	for i, info := range replaced {
+		listed[info.Node().Name] = true
 		if edited, found := w.nodes[info.Node().Name]; found {
 			replaced[i] = edited
+		}
+	}
+	for _, name := range w.peopled {
+		if !listed[name] && belongs(w.nodes[name]) {
+			listed[name] = true
+			replaced = append(replaced, w.nodes[name])
 		}
 	}
 	return replaced

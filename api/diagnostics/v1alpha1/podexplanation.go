@@ -202,6 +202,10 @@ type Fix struct {
 	// Command applies the change, as far as kubectl can: an edit of a pod's spec has none.
 	// +optional
 	Command string `json:"command,omitempty"`
+	// PodName is the pod that the fix is about, as NAMESPACE/NAME, where it is not the one that was asked about: a member of the
+	// same gang that finds no node.
+	// +optional
+	PodName string `json:"podName,omitempty"`
 	// Node that becomes feasible.
 	Node string `json:"node"`
 	// NodesUnlocked counts the nodes that become feasible.

@@ -4040,6 +4040,13 @@ func schema_koord_api_diagnostics_v1alpha1_Fix(ref common.ReferenceCallback) com
 							Format:      "",
 						},
 					},
+					"podName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "PodName is the pod that the fix is about, as NAMESPACE/NAME, where it is not the one that was asked about: a member of the same gang that finds no node.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
 					"node": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Node that becomes feasible.",

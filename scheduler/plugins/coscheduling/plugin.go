@@ -127,6 +127,9 @@ func (p *Plugin) PreEnqueue(_ context.Context, pod *corev1.Pod) (status *fwk.Sta
 	return nil
 }
 
+// noNode is why a member is rejected of which nothing more is known.
+const noNode = "no node takes it"
+
 // refusedKey marks a cycle in which PreFilter refused the pod.
 const refusedKey fwk.StateKey = "koordinator.sh/" + Name + "/refused"
 
@@ -188,7 +191,7 @@ func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *core
 func (p *Plugin) reasonOf(pod *corev1.Pod, nodes fwk.NodeToStatusReader) string {
 	statuses, ok := nodes.(*framework.NodeToStatus)
 	if !ok {
-		return "no node takes it"
+		return noNode
 	}
 	unfit := framework.FitError{Pod: pod, Diagnosis: framework.Diagnosis{NodeToStatus: statuses}}
 	if all, err := p.handle.SnapshotSharedLister().NodeInfos().List(); err == nil {

@@ -132,6 +132,14 @@ func (v *View) Suppose(object *schedulingsigsv1alpha1.ElasticQuota) {
 	v.book.setQuota(object)
 }
 
+// SupposePlaced counts a pod as assigned. Only a fork should suppose.
+func (v *View) SupposePlaced(pod *corev1.Pod) {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	v.book.settle()
+	v.book.reserve(pod)
+}
+
 // SupposeGone takes a pod off its node. It stops to ask for anything, too. Only a fork should suppose.
 func (v *View) SupposeGone(uid types.UID) {
 	v.mutex.Lock()

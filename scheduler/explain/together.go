@@ -1,0 +1,292 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	decision "koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
+	"koordinator.sh/koord/scheduler/plugins/deviceshare"
+	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
+	"koordinator.sh/koord/scheduler/reason"
+	"koordinator.sh/koord/scheduler/state"
+)
+
+const (
+	// maxPlacements bounds how many pods are placed for one explanation, over all changes that are tried.
+	maxPlacements = 4000
+	// maxOrders bounds the orders in which pods are placed together, before one of them counts as refused.
+	maxOrders = 5
+)
+
+// notReplayed refuses nodes for a pod whose companions were too many to be placed once more.
+const notReplayed = "the pods that are placed together with this one were not tried again: there are too many"
+
+// heldBack is a pod that could have a node, and gets none because another one that is placed together with it finds none.
+type heldBack struct {
+	by      reason.Grouper
+	reason  string
+	subject reason.Subject
+	// refused is the pod that finds no node in world, where the others have theirs; placed counts those.
+	refused *corev1.Pod
+	world   *world
+	placed  int
+}
+
+// placeTogether refuses all nodes of an evaluation when the pods that are placed together with the pod do not all find nodes.
+// They are placed one after the other, each on the first node that takes it with those before it there: in the order of the
+// queue; should that leave one without, the largest first; and then a few times with the one that was left without before the
+// others.
+func (s *simulation) placeTogether(ctx context.Context, w *world, e *evaluation) error {
+	by, companions := s.companions(e)
+	if len(companions) == 0 {
+		return nil
+	}
+	if s.placements += len(companions); s.placements > maxPlacements {
+		e.refuse(refusal{plugin: by.Name(), reason: notReplayed, final: true})
+		return nil
+	}
+	allowed := e.feasible()
+	var best, last *replay
+	order := companions
+	for attempt := range maxOrders {
+		switch {
+		case attempt == 1:
+			order = largestFirst(companions)
+		case attempt > 1:
+			order = first(order, last.refused)
+		}
+		last = s.newReplay(w, e.pod, allowed)
+		if err := last.place(ctx, by, order); err != nil {
+			return err
+		}
+		if s.stage.show(last.world); by.Complete(e.pod) && last.refused != e.pod {
+			s.stage.show(w)
+			return nil
+		}
+		if best == nil || last.placed > best.placed {
+			best = last
+		}
+	}
+	s.stage.show(w)
+	text, subject := by.HeldBack(e.pod, best.refused, best.placed)
+	e.held = &heldBack{by: by, reason: text, subject: subject, refused: best.refused, world: best.world, placed: best.placed}
+	e.refuse(refusal{plugin: by.Name(), reason: text, final: true})
+	return nil
+}
+
+// companions are the pods that are placed together with that of the evaluation, which is among them as it is evaluated; none when
+// it is refused anyway, or is placed by itself.
+func (s *simulation) companions(e *evaluation) (reason.Grouper, []*corev1.Pod) {
+	if len(e.feasible()) == 0 {
+		return nil, nil
+	}
+	for _, by := range s.groupers {
+		list := slices.Clone(by.Together(e.pod))
+		at := slices.IndexFunc(list, func(other *corev1.Pod) bool { return other.UID == e.pod.UID })
+		if at < 0 {
+			continue
+		}
+		list[at] = e.pod
+		return by, list
+	}
+	return nil, nil
+}
+
+// refuse adds a refusal to every node.
+func (e *evaluation) refuse(r refusal) {
+	for i := range e.refusals {
+		e.refusals[i] = append(e.refusals[i], r)
+	}
+}
+
+// largestFirst orders pods by the CPU and then the memory that they request.
+func largestFirst(pods []*corev1.Pod) []*corev1.Pod {
+	size := func(pod *corev1.Pod) (cpu, memory int64) {
+		requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
+		return requests.Cpu().MilliValue(), requests.Memory().Value()
+	}
+	ordered := slices.Clone(pods)
+	slices.SortStableFunc(ordered, func(a, b *corev1.Pod) int {
+		cpuA, memoryA := size(a)
+		cpuB, memoryB := size(b)
+		return cmp.Or(cmp.Compare(cpuB, cpuA), cmp.Compare(memoryB, memoryA))
+	})
+	return ordered
+}
+
+// first puts one of the pods before the others.
+func first(pods []*corev1.Pod, one *corev1.Pod) []*corev1.Pod {
+	ordered := []*corev1.Pod{one}
+	for _, pod := range pods {
+		if pod != one {
+			ordered = append(ordered, pod)
+		}
+	}
+	return ordered
+}
+
+// replay places pods in a world of its own, one after the other.
+type replay struct {
+	*simulation
+	world *world
+	// asked is the pod that the question is about, and allowed the nodes on which it may be placed.
+	asked   *corev1.Pod
+	allowed []fwk.NodeInfo
+	// next is where the search for a node goes on: pods that are alike go side by side.
+	next int
+	// refused is the first pod that found no node.
+	refused *corev1.Pod
+	placed  int
+}
+
+func (s *simulation) newReplay(w *world, asked *corev1.Pod, allowed []fwk.NodeInfo) *replay {
+	own := w.edit()
+	if own.gangs != nil {
+		own.gangs = own.gangs.Fork()
+	}
+	if own.quotas != nil {
+		own.quotas = own.quotas.Fork()
+	}
+	return &replay{simulation: s, world: own, asked: asked, allowed: allowed}
+}
+
+// place puts pods on nodes until those that need nodes together have them, the pod that the question is about among them.
+func (r *replay) place(ctx context.Context, by reason.Grouper, pods []*corev1.Pod) error {
+	done := false
+	for _, pod := range pods {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("place %d pods together: %w", len(pods), context.Cause(ctx))
+		}
+		r.stage.show(r.world)
+		if done && by.Complete(r.asked) {
+			return nil
+		}
+		placed, err := r.one(ctx, pod)
+		if err != nil {
+			return err
+		}
+		switch {
+		case placed:
+			r.placed++
+		case r.refused == nil || pod == r.asked:
+			r.refused = pod
+		}
+		done = done || pod == r.asked
+	}
+	return nil
+}
+
+// one puts a pod on the first node that takes it; false when none does.
+func (r *replay) one(ctx context.Context, pod *corev1.Pod) (bool, error) {
+	all, err := r.world.List()
+	if err != nil {
+		return false, fmt.Errorf("list nodes: %w", err)
+	}
+	run := r.newRun(pod)
+	run.preFilter(ctx, all)
+	if len(run.everywhere) > 0 {
+		return false, nil
+	}
+	nodes := all
+	if pod == r.asked {
+		nodes = r.allowed
+	}
+	for offset := range nodes {
+		at := (r.next + offset) % len(nodes)
+		name := nodes[at].Node().Name
+		info, err := r.world.Get(name)
+		if err != nil {
+			return false, err
+		}
+		if !run.passes(ctx, info) {
+			continue
+		}
+		if pod != r.asked {
+			r.next = at
+		}
+		return true, r.world.addPod(r.allocate(ctx, run.state, pod, name), name, r.now)
+	}
+	return false, nil
+}
+
+// passes runs the filters on one node until one refuses it.
+func (r *filterRun) passes(ctx context.Context, info fwk.NodeInfo) bool {
+	info = extender.NodeOf(r.state, info)
+	for _, allowed := range r.refusedBy {
+		if !allowed.Has(info.Node().Name) {
+			return false
+		}
+	}
+	state, crowded, nominated, err := r.withNominated(ctx, info)
+	if err != nil {
+		return false
+	}
+	for _, plugin := range r.filter {
+		if r.skipped.Has(plugin.Name()) {
+			continue
+		}
+		if !plugin.Filter(ctx, state, r.pod, crowded).IsSuccess() || nominated && !plugin.Filter(ctx, r.state, r.pod, info).IsSuccess() {
+			return false
+		}
+	}
+	return true
+}
+
+// allocate is the pod on its node, with the annotations that say which CPUs and devices it got.
+func (r *replay) allocate(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, node string) *corev1.Pod {
+	for _, plugin := range r.allocators {
+		_ = plugin.Reserve(ctx, state, pod, node) // a pod that could not be given them counts without
+	}
+	placed := defaultprebind.Annotated(state, pod, r.now())
+	placed.Spec.NodeName = node
+	return placed
+}
+
+// addPod puts a pod on its node, in this world itself.
+func (w *world) addPod(pod *corev1.Pod, node string, now func() time.Time) error {
+	info, err := w.Get(node)
+	if err != nil {
+		return err
+	}
+	podInfo, err := framework.NewPodInfo(pod)
+	if err != nil {
+		return fmt.Errorf("place pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	changed := info.Snapshot()
+	changed.AddPodInfo(podInfo)
+	w.nodes[node] = changed
+	w.peopled = append(w.peopled, node)
+	w.list.Store(nil)
+	assigned := slices.Clone(w.Assigned(node).Pods)
+	w.assigned[node] = state.Assigned{Version: 1<<63 | editVersions.Add(1), Pods: append(assigned, decision.AssignedPod{Pod: pod, AssignedAt: now()})}
+	if w.quotas != nil {
+		w.quotas.SupposePlaced(pod)
+	}
+	if w.gangs != nil {
+		w.gangs.SupposePod(pod)
+	}
+	return nil
+}
+
+// withMember puts an edited pod in the place of the one that is not on a node yet.
+func (w *world) withMember(pod *corev1.Pod) *world {
+	edited := w.edit()
+	if edited.gangs != nil {
+		edited.gangs = edited.gangs.Fork()
+		edited.gangs.SupposePod(pod)
+	}
+	return edited
+}
+
+// allocating are the plugins whose Reserve gives a pod CPUs and devices, and nothing else that matters to other pods.
+var allocating = []string{nodenumaresource.Name, deviceshare.Name}
