@@ -3,8 +3,12 @@ package wakeup
 
 import (
 	"fmt"
+	"maps"
 
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
@@ -14,6 +18,26 @@ func If(condition bool) fwk.QueueingHint {
 		return fwk.Queue
 	}
 	return fwk.QueueSkip
+}
+
+// OwnEdits wakes a pod that was itself edited: its labels, annotations or spec, and not its status, which the scheduler writes after
+// every attempt. Kubernetes has no event for annotations, so that this one is for any update of a pod.
+func OwnEdits() fwk.ClusterEventWithHint {
+	return fwk.ClusterEventWithHint{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Update}, QueueingHintFn: afterOwnEdit}
+}
+
+func afterOwnEdit(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
+	before, after, err := Objects[corev1.Pod](oldObject, newObject)
+	if err != nil {
+		return fwk.Queue, err
+	}
+	return If(before != nil && after != nil && after.UID == pod.UID && Edited(before, after)), nil
+}
+
+// Edited is true when two versions of a pod differ in more than what the scheduler and the kubelet write.
+func Edited(before, after *corev1.Pod) bool {
+	return !maps.Equal(before.Labels, after.Labels) || !maps.Equal(before.Annotations, after.Annotations) ||
+		!apiequality.Semantic.DeepEqual(before.Spec, after.Spec)
 }
 
 // Objects returns an object before and after an event: nil before it was created, and after it was deleted. Of one whose end

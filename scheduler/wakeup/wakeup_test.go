@@ -4,7 +4,9 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
@@ -42,5 +44,36 @@ func TestObjects(t *testing.T) {
 				t.Errorf("%p and %p, want %p and %p", before, after, test.wantBefore, test.wantAfter)
 			}
 		})
+	}
+}
+
+func TestAPodWakesForItsOwnEdits(t *testing.T) {
+	pod := func(edit func(*corev1.Pod)) *corev1.Pod {
+		made := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "own", Annotations: map[string]string{"hint": "a"}}}
+		edit(made)
+		return made
+	}
+	before := pod(func(*corev1.Pod) {})
+	tests := map[string]struct {
+		after *corev1.Pod
+		want  fwk.QueueingHint
+	}{
+		"an annotation is dropped": {pod(func(p *corev1.Pod) { p.Annotations = nil }), fwk.Queue},
+		"a label is added":         {pod(func(p *corev1.Pod) { p.Labels = map[string]string{"a": "b"} }), fwk.Queue},
+		"the spec changes":         {pod(func(p *corev1.Pod) { p.Spec.PriorityClassName = "high" }), fwk.Queue},
+		"its status is written": {pod(func(p *corev1.Pod) {
+			p.Status.Conditions, p.ResourceVersion = []corev1.PodCondition{{Type: corev1.PodScheduled}}, "2"
+		}), fwk.QueueSkip},
+		"another pod is edited": {pod(func(p *corev1.Pod) { p.UID, p.Annotations = "other", nil }), fwk.QueueSkip},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got, err := OwnEdits().QueueingHintFn(klog.Background(), before, before, test.after); got != test.want || err != nil {
+				t.Errorf("hint %v, error %v, want %v", got, err, test.want)
+			}
+		})
+	}
+	if got, err := OwnEdits().QueueingHintFn(klog.Background(), before, "?", before); got != fwk.Queue || err == nil {
+		t.Errorf("an unknown object: hint %v, error %v", got, err)
 	}
 }

@@ -28,7 +28,7 @@ func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, 
 		{Event: fwk.ClusterEvent{Resource: DeviceEvents, ActionType: fwk.Add | fwk.Update | fwk.Delete}, QueueingHintFn: p.afterDevice},
 		{Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: ofNodes}, QueueingHintFn: p.afterNode},
 		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Delete}, QueueingHintFn: p.afterPodGone},
-		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.UpdatePodScaleDown | fwk.UpdatePodLabel}, QueueingHintFn: p.afterPodChanged},
+		wakeup.OwnEdits(), // it asks for less, for other devices, or for another isolation
 	}), nil
 }
 
@@ -95,13 +95,4 @@ func (p *Plugin) afterPodGone(_ klog.Logger, pod *corev1.Pod, oldObject, _ any) 
 		return fwk.Queue, nil
 	}
 	return wakeup.If(asking.request.Holds(&held)), nil
-}
-
-// afterPodChanged wakes the pod itself when it asks for less, or for another isolation.
-func (p *Plugin) afterPodChanged(_ klog.Logger, pod *corev1.Pod, _, newObject any) (fwk.QueueingHint, error) {
-	changed, ok := newObject.(*corev1.Pod)
-	if !ok {
-		return fwk.Queue, fmt.Errorf("unexpected object %T in a pod event", newObject)
-	}
-	return wakeup.If(changed.UID == pod.UID), nil
 }

@@ -2,6 +2,7 @@ package deviceshare
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -250,6 +251,8 @@ func TestQueueingHints(t *testing.T) {
 	for _, pod := range []*corev1.Pod{holder, nic, plain} {
 		pod.Spec.NodeName = "n"
 	}
+	scoped := newPod("pod")
+	scoped.Annotations = map[string]string{extension.AnnotationDeviceAllocateHint: `{"gpu":{"requiredTopologyScope":"PCIe"}}`}
 	tests := []struct {
 		name   string
 		event  func(*Plugin) fwk.QueueingHintFn
@@ -273,8 +276,8 @@ func TestQueueingHints(t *testing.T) {
 		{name: "a plain pod is gone", event: onPodGone, before: plain},
 		{name: "a pod is gone before its annotation", event: onPodGone, before: boundWithoutAnnotation(), want: true},
 		{name: "a pod that was on no node is gone", event: onPodGone, before: newPod("pending", "nvidia.com/gpu", "1")},
-		{name: "the pod itself changes", event: onPodChanged, after: newPod("pod"), want: true},
-		{name: "another pod changes", event: onPodChanged, after: newPod("other")},
+		{name: "the pod's topology scope is dropped", event: onOwnEdit, before: scoped, after: newPod("pod"), want: true},
+		{name: "another pod changes", event: onOwnEdit, before: scoped, after: newPod("other")},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -296,15 +299,23 @@ func boundWithoutAnnotation() *corev1.Pod {
 	return pod
 }
 
-func onDevice(p *Plugin) fwk.QueueingHintFn     { return p.afterDevice }
-func onNode(p *Plugin) fwk.QueueingHintFn       { return p.afterNode }
-func onPodGone(p *Plugin) fwk.QueueingHintFn    { return p.afterPodGone }
-func onPodChanged(p *Plugin) fwk.QueueingHintFn { return p.afterPodChanged }
+func onDevice(p *Plugin) fwk.QueueingHintFn  { return p.afterDevice }
+func onNode(p *Plugin) fwk.QueueingHintFn    { return p.afterNode }
+func onPodGone(p *Plugin) fwk.QueueingHintFn { return p.afterPodGone }
+
+// onOwnEdit is the hint for any update of a pod, which is how the queue is told of annotations.
+func onOwnEdit(p *Plugin) fwk.QueueingHintFn {
+	events, _ := p.EventsToRegister(context.Background()) // it returns none
+	at := slices.IndexFunc(events, func(e fwk.ClusterEventWithHint) bool {
+		return e.Event.Resource == fwk.Pod && e.Event.ActionType == fwk.Update
+	})
+	return events[at].QueueingHintFn
+}
 
 func TestHintsQueueWhatTheyDoNotUnderstand(t *testing.T) {
 	f := newFixture(t, "")
 	for name, hint := range map[string]fwk.QueueingHintFn{
-		"Device": f.plugin.afterDevice, "node": f.plugin.afterNode, "gone pod": f.plugin.afterPodGone, "changed pod": f.plugin.afterPodChanged,
+		"Device": f.plugin.afterDevice, "node": f.plugin.afterNode, "gone pod": f.plugin.afterPodGone, "changed pod": onOwnEdit(f.plugin),
 	} {
 		if got, err := hint(klog.Background(), newPod("pod"), "?", "?"); err == nil || got != fwk.Queue {
 			t.Errorf("%s: hint %v, error %v", name, got, err)

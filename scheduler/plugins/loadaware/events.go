@@ -28,6 +28,7 @@ func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, 
 		{Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add | fwk.UpdateNodeAllocatable | fwk.UpdateNodeAnnotation}, QueueingHintFn: p.afterNode},
 		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Delete}, QueueingHintFn: p.afterPodGone},
 		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.UpdatePodScaleDown | fwk.UpdatePodLabel}, QueueingHintFn: p.afterPodChanged},
+		wakeup.OwnEdits(), // its estimate may have fallen
 	}), nil
 }
 
@@ -40,6 +41,9 @@ func (p *Plugin) afterNodeMetric(_ klog.Logger, pod *corev1.Pod, oldObject, newO
 	node, err := p.nodes.Get(name)
 	if err != nil {
 		return fwk.QueueSkip, nil // not a node, or no longer one: nothing to pass
+	}
+	if stamp := p.state.Stamp(name); stamp != nil {
+		stamp.Add(1) // the pod may be tried before the state itself hears of the event
 	}
 	assigned := p.state.Assigned(name)
 	return wakeup.If(p.passes(pod, node, after, assigned, change{}) && !p.passes(pod, node, before, assigned, change{})), nil
@@ -67,14 +71,11 @@ func (p *Plugin) afterPodGone(_ klog.Logger, pod *corev1.Pod, oldObject, _ any) 
 	return wakeup.If(p.lifts(pod, gone.Spec.NodeName, change{gone.UID, gone}, change{pod: gone.UID})), nil
 }
 
-// afterPodChanged wakes the pod itself when its estimate may have fallen, and others when that of a pod on a node has.
+// afterPodChanged wakes pods when the estimate of a pod on a node has fallen.
 func (p *Plugin) afterPodChanged(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
 	after, ok := newObject.(*corev1.Pod)
 	if !ok {
 		return fwk.Queue, fmt.Errorf("unexpected object %T in a pod event", newObject)
-	}
-	if after.UID == pod.UID {
-		return fwk.Queue, nil
 	}
 	before, ok := oldObject.(*corev1.Pod)
 	if !ok {

@@ -26,6 +26,7 @@ import (
 	decision "koordinator.sh/koord/decision/loadaware"
 	"koordinator.sh/koord/decision/reservation"
 	"koordinator.sh/koord/scheduler/state"
+	"koordinator.sh/koord/scheduler/wakeup"
 )
 
 var start = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
@@ -259,7 +260,7 @@ func TestQueueingHints(t *testing.T) {
 		},
 		{name: "a pod of an unknown node is gone", state: cold, event: onPodGone, before: elsewhere},
 		{name: "a pod that was on no node is gone", state: cold, event: onPodGone, before: newPod("pending", "1")},
-		{name: "the pod itself asks for less", event: onPodChanged, after: newPod("web", "1"), wantToQueue: true},
+		{name: "the pod itself asks for less", event: onOwnEdit, before: newPod("web", "2"), after: newPod("web", "1"), wantToQueue: true},
 		{name: "another pending pod asks for less", event: onPodChanged, before: newPod("other", "2"), after: newPod("other", "1")},
 		{
 			name: "a pod on the node is made smaller", state: warm, event: onPodChanged, before: young, after: shrunk, wantToQueue: true,
@@ -353,6 +354,8 @@ func TestHintsAgreeWithTheFilter(t *testing.T) {
 	}
 }
 
+func onOwnEdit(*Plugin) fwk.QueueingHintFn { return wakeup.OwnEdits().QueueingHintFn }
+
 func TestEventsAreRegisteredWithHints(t *testing.T) {
 	events, err := newFixture(t, "").plugin.EventsToRegister(t.Context())
 	if err != nil {
@@ -368,7 +371,7 @@ func TestEventsAreRegisteredWithHints(t *testing.T) {
 	want := map[fwk.EventResource]fwk.ActionType{
 		"nodemetrics.v1alpha1.slo.koordinator.sh": fwk.Add | fwk.Update | fwk.Delete,
 		fwk.Node: fwk.Add | fwk.UpdateNodeAllocatable | fwk.UpdateNodeAnnotation,
-		fwk.Pod:  fwk.Delete | fwk.UpdatePodScaleDown | fwk.UpdatePodLabel,
+		fwk.Pod:  fwk.Delete | fwk.Update,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
@@ -440,5 +443,26 @@ func TestSignaturesDifferWhenVerdictsMay(t *testing.T) {
 	spread.Spec.Containers = append(spread.Spec.Containers, *spread.Spec.Containers[0].DeepCopy())
 	if sign(spread) != first {
 		t.Error("a pod that only divides its request over two containers has another signature")
+	}
+}
+
+// TestAPodThatAFreshReportWakesSeesIt has the state not hear of the report before the pod is tried: informers tell their handlers
+// each on a goroutine of its own.
+func TestAPodThatAFreshReportWakesSeesIt(t *testing.T) {
+	node, pod := newNode("a"), newPod("p", "1")
+	f := newFixture(t, "", node)
+	f.state.stamp = &atomic.Uint64{}
+	expired := newMetric("a", "1", start.Add(-time.Hour))
+	f.state.metrics["a"] = expired
+	if status := f.plugin.Filter(t.Context(), framework.NewCycleState(), pod, infoOf(node)); status.IsSuccess() {
+		t.Fatal("an expired NodeMetric passes")
+	}
+	fresh := newMetric("a", "1", start)
+	f.state.metrics["a"] = fresh
+	if hint, err := f.plugin.afterNodeMetric(klog.Background(), pod, expired, fresh); hint != fwk.Queue || err != nil {
+		t.Fatalf("hint %v, error %v", hint, err)
+	}
+	if status := f.plugin.Filter(t.Context(), framework.NewCycleState(), pod, infoOf(node)); !status.IsSuccess() {
+		t.Errorf("woken by a fresh NodeMetric, the pod is refused: %v", status)
 	}
 }

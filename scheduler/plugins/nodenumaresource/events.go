@@ -25,6 +25,7 @@ func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, 
 		{Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add | fwk.UpdateNodeAllocatable | fwk.UpdateNodeLabel | fwk.UpdateNodeAnnotation}, QueueingHintFn: p.afterNode},
 		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Delete}, QueueingHintFn: p.afterPodGone},
 		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.UpdatePodScaleDown | fwk.UpdatePodLabel}, QueueingHintFn: p.afterPodChanged},
+		wakeup.OwnEdits(),
 	}), nil
 }
 
@@ -84,14 +85,11 @@ func (p *Plugin) afterPodGone(_ klog.Logger, pod *corev1.Pod, oldObject, _ any) 
 	return wakeup.If(p.couldTake(pod, node, offer)), nil
 }
 
-// afterPodChanged wakes the pod itself, and everyone when another pod shrinks on an amplified node.
+// afterPodChanged wakes everyone when another pod shrinks on an amplified node.
 func (p *Plugin) afterPodChanged(_ klog.Logger, pod *corev1.Pod, _, newObject any) (fwk.QueueingHint, error) {
 	changed, ok := newObject.(*corev1.Pod)
 	if !ok {
 		return fwk.Queue, fmt.Errorf("unexpected object %T in a pod event", newObject)
-	}
-	if changed.UID == pod.UID {
-		return fwk.Queue, nil
 	}
 	if changed.Spec.NodeName == "" {
 		return fwk.QueueSkip, nil

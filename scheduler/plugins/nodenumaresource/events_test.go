@@ -10,6 +10,8 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
+
+	"koordinator.sh/koord/scheduler/wakeup"
 )
 
 func TestQueueingHints(t *testing.T) {
@@ -57,7 +59,7 @@ func TestQueueingHints(t *testing.T) {
 		{name: "one that owned nothing leaves", event: onPodGone, report: newReport("n"), before: on(newPod("other", ls, "1"))},
 		{name: "one that owned nothing leaves an amplified node", event: onPodGone, node: amplified("12"), report: newReport("n"), before: on(newPod("other", ls, "1")), wantToQueue: true},
 		{name: "one that was on no node leaves", event: onPodGone, report: newReport("n"), before: newPod("other", ls, "1")},
-		{name: "the pod itself changes", event: onPodChanged, after: newPod("web", lsr, "1"), wantToQueue: true},
+		{name: "the pod itself asks for less", event: onOwnEdit, before: newPod("web", lsr, "4"), after: newPod("web", lsr, "1"), wantToQueue: true},
 		{name: "another changes", event: onPodChanged, report: newReport("n"), after: on(newPod("other", ls, "1"))},
 		{name: "another shrinks on an amplified node", event: onPodChanged, node: amplified("12"), report: newReport("n"), after: on(newPod("other", ls, "1")), wantToQueue: true},
 	}
@@ -86,6 +88,7 @@ func TestQueueingHints(t *testing.T) {
 	}
 }
 
+func onOwnEdit(*Plugin) fwk.QueueingHintFn      { return wakeup.OwnEdits().QueueingHintFn }
 func onReport(p *Plugin) fwk.QueueingHintFn     { return p.afterReport }
 func onNode(p *Plugin) fwk.QueueingHintFn       { return p.afterNode }
 func onPodGone(p *Plugin) fwk.QueueingHintFn    { return p.afterPodGone }

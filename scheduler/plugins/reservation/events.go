@@ -69,8 +69,8 @@ func (p *Plugin) afterPod(_ klog.Logger, pod *corev1.Pod, oldObject, newObject a
 	if !ok {
 		return fwk.Queue, fmt.Errorf("unexpected object %T in a pod event", oldObject)
 	}
-	if newObject != nil {
-		return wakeup.If(before.UID == pod.UID), nil
+	if after, updated := newObject.(*corev1.Pod); updated {
+		return wakeup.If(before.UID == pod.UID && wakeup.Edited(before, after)), nil
 	}
 	if decision.IsReservePod(pod) {
 		object, found := p.state.Get(decision.NameOf(pod))

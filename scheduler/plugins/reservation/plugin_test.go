@@ -228,6 +228,9 @@ func TestWhatWakesAPod(t *testing.T) {
 	}
 	elsewhere := newPod("x", "web", "1")
 	elsewhere.Spec.NodeName = "node-2"
+	edited, conditioned := pod.DeepCopy(), pod.DeepCopy()
+	edited.Annotations[extension.AnnotationReservationAffinity] = `{"name":"b"}`
+	conditioned.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled}}
 	for name, test := range map[string]struct {
 		before, after any
 		want          fwk.QueueingHint
@@ -235,7 +238,8 @@ func TestWhatWakesAPod(t *testing.T) {
 		"a user of its reservation goes": {user("u", "1", "node-1", "a"), nil, fwk.Queue},
 		"a user of another goes":         {user("u", "1", "node-1", "b"), nil, fwk.QueueSkip},
 		"a pod goes on another node":     {elsewhere, nil, fwk.QueueSkip},
-		"the pod itself changes":         {pod, pod, fwk.Queue},
+		"the pod itself is edited":       {pod, edited, fwk.Queue},
+		"its status is written":          {pod, conditioned, fwk.QueueSkip},
 		"another pod changes":            {elsewhere, elsewhere, fwk.QueueSkip},
 	} {
 		if got, err := f.plugin.afterPod(klog.Background(), pod, test.before, test.after); got != test.want || err != nil {

@@ -13,6 +13,7 @@ import (
 	"koordinator.sh/koord/decision/schedulinghint"
 	"koordinator.sh/koord/scheduler/extender"
 	"koordinator.sh/koord/scheduler/recovery"
+	"koordinator.sh/koord/scheduler/wakeup"
 )
 
 // Name of the plugin.
@@ -123,7 +124,7 @@ func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) (fragments []fwk.Si
 func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
 	return recovery.Hints(Name, []fwk.ClusterEventWithHint{
 		{Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add}, QueueingHintFn: p.afterNode},
-		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.UpdatePodLabel | fwk.UpdatePodGeneratedResourceClaim}, QueueingHintFn: afterPod},
+		wakeup.OwnEdits(),
 	}), nil
 }
 
@@ -137,15 +138,4 @@ func (p *Plugin) afterNode(_ klog.Logger, pod *corev1.Pod, _, object any) (fwk.Q
 		return fwk.QueueSkip, nil
 	}
 	return fwk.Queue, nil
-}
-
-func afterPod(_ klog.Logger, pod *corev1.Pod, _, object any) (fwk.QueueingHint, error) {
-	changed, ok := object.(*corev1.Pod)
-	if !ok {
-		return fwk.Queue, fmt.Errorf("unexpected object %T in a pod event", object)
-	}
-	if changed.UID == pod.UID {
-		return fwk.Queue, nil
-	}
-	return fwk.QueueSkip, nil
 }

@@ -86,13 +86,26 @@ func TestPodsWakeForTheirNodesOnly(t *testing.T) {
 			t.Errorf("node %s: %v, error %v, want %v", name, got, err, want)
 		}
 	}
-	other := podHinting("")
-	other.UID = "other"
-	for changed, want := range map[*corev1.Pod]fwk.QueueingHint{pod: fwk.Queue, other: fwk.QueueSkip} {
-		if got, err := afterPod(klog.Background(), pod, nil, changed); got != want || err != nil {
-			t.Errorf("pod %s: %v, error %v, want %v", changed.UID, got, err, want)
+}
+
+// TestAPodWithoutItsHintIsTriedAgain goes by what the queue is told of an edited annotation: a general update of the pod.
+func TestAPodWithoutItsHintIsTriedAgain(t *testing.T) {
+	events, err := newPlugin(t).EventsToRegister(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := podHinting(`{"nodeNames":["a"]}`), podHinting("")
+	for _, happened := range framework.PodSchedulingPropertiesChange(after, before) {
+		for _, registered := range events {
+			if !framework.MatchClusterEvents(registered.Event, happened) {
+				continue
+			}
+			if hint, err := registered.QueueingHintFn(klog.Background(), after, before, after); err == nil && hint == fwk.Queue {
+				return
+			}
 		}
 	}
+	t.Errorf("no event of %v wakes the pod", events)
 }
 
 func TestArgumentsAreChecked(t *testing.T) {
