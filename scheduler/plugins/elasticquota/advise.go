@@ -14,6 +14,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
+	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/quota"
 	"koordinator.sh/koord/scheduler/reason"
 	"koordinator.sh/koord/scheduler/state/quotas"
@@ -44,7 +45,7 @@ func (p *Plugin) Advise(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, no
 	if judgement.Verdict.Passed() || len(judgement.Shortages) == 0 {
 		return nil
 	}
-	changes := p.raises(judgement.Verdict.Code, judgement.Shortages)
+	changes := slices.DeleteFunc(p.raises(judgement.Verdict.Code, judgement.Shortages), p.refusedByAdmission)
 	if judgement.Verdict.Code == finding.QuotaNonPreemptibleExceeded {
 		changes = append(changes, preemptible(pod))
 	}
@@ -55,6 +56,16 @@ func (p *Plugin) Advise(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, no
 		changes[i].Fix.Node = node.Node().Name
 	}
 	return changes
+}
+
+// refusedByAdmission is true for a change of a quota that koord-manager would not let pass, such as a min beyond that of its parent.
+func (p *Plugin) refusedByAdmission(change reason.Change) bool {
+	object, ok := change.Object.(*schedulingsigsv1alpha1.ElasticQuota)
+	if !ok {
+		return false
+	}
+	verdict := p.state.Admitted(object)
+	return verdict.Refused()
 }
 
 // raises proposes larger numbers: the max that refuses, the max above that bounds the share, or the min that is guaranteed.

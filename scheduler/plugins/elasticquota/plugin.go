@@ -14,6 +14,7 @@ import (
 
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/quotaadmission"
 	"koordinator.sh/koord/decision/reservation"
 	"koordinator.sh/koord/scheduler/recovery"
 	"koordinator.sh/koord/scheduler/state/quotas"
@@ -40,6 +41,8 @@ type State interface {
 	// Spec and Object of a quota, Pods in it, and the Leaves of all trees.
 	Spec(name string) *quota.Spec
 	Object(name string) *schedulingsigsv1alpha1.ElasticQuota
+	// Admitted is what admission says of a changed ElasticQuota.
+	Admitted(object *schedulingsigsv1alpha1.ElasticQuota) quotaadmission.Verdict
 	Pods(name string) []quotas.PodHolding
 	Leaves() []string
 	// Reserve counts a pod as assigned, Unreserve takes it back.

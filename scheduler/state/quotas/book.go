@@ -12,6 +12,7 @@ import (
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/podrequest"
 	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/quotaadmission"
 )
 
 // book is the bookkeeping behind a View. Its owner holds a lock during every call.
@@ -34,6 +35,8 @@ type book struct {
 	shared bool
 
 	scratch quota.Admission
+	// index is entries as admission reads them, nil until it is asked for. It is replaced, never changed.
+	index *quotaadmission.Index
 }
 
 type entry struct {
@@ -72,6 +75,7 @@ func (b *book) fork() *book {
 
 // own copies what is shared with a fork, before it changes.
 func (b *book) own() {
+	b.index = nil
 	if b.shared {
 		b.entries, b.nodes, b.shared = maps.Clone(b.entries), maps.Clone(b.nodes), false
 	}
