@@ -36,8 +36,12 @@ const (
 type candidate struct {
 	cost float64
 	fix  diagnosticsv1alpha1.Fix
-	// pod is the edited pod; nil when the pod stays as it is.
-	pod *corev1.Pod
+	// pod is the edited pod, and of the pod that it was made from; nil when the pod stays as it is.
+	pod, of *corev1.Pod
+	// links are the changes that this one consists of; none for a single one.
+	links []candidate
+	// reduced is set for a request that was reduced as little as possible.
+	reduced *reducedRequest
 	// edit makes the edited world; nil when the cluster stays as it is.
 	edit func(*world) (*world, error)
 	// replaces is true when the edit puts an object into the place of another, with all that was changed of that before.
@@ -107,8 +111,11 @@ func (c *candidate) published() *diagnosticsv1alpha1.Fix {
 func (s *simulation) searchFor(ctx context.Context, w *world, e *evaluation) (*candidate, error) {
 	evictions := maxEvictionTrials
 	best, err := s.cheapest(ctx, w, e, math.Inf(1), maxTrials, &evictions)
-	if err == nil && best == nil {
-		best, err = s.cheapestPair(ctx, w, e)
+	if err == nil && (best == nil || best.cost >= costEvict) { // two edits are better than running work that is lost
+		var pair *candidate
+		if pair, err = s.cheapestPair(ctx, w, e, best.costOr(math.Inf(1))); pair != nil {
+			best = pair
+		}
 	}
 	if err == nil && best == nil {
 		best, err = s.cheapestChain(ctx, w, e)
@@ -125,12 +132,23 @@ func (s *simulation) searchFor(ctx context.Context, w *world, e *evaluation) (*c
 	if err != nil || best == nil {
 		return nil, err
 	}
+	if best, err = s.smallest(ctx, w, e, best); err != nil {
+		return nil, err
+	}
 	unlocked, err := s.try(ctx, w, e.pod, *best)
 	if err != nil || unlocked == 0 {
 		return nil, err
 	}
 	best.fix.NodesUnlocked, best.fix.Verified = unlocked, true
 	return best, nil
+}
+
+// costOr is the cost of a change that was found.
+func (c *candidate) costOr(none float64) float64 {
+	if c == nil {
+		return none
+	}
+	return c.cost
 }
 
 // cheapest finds the cheapest single change, below a cost, after which the node it is for passes; nil when there is none
@@ -150,40 +168,86 @@ func (s *simulation) cheapest(ctx context.Context, w *world, e *evaluation, belo
 			}
 			*evictions--
 		}
-		works, err := s.try(ctx, w, e.pod, c, c.fix.Node)
+		passing, err := s.passing(ctx, w, e.pod, c, c.mayUnlock(e)...)
 		if err != nil {
 			return nil, err
 		}
-		if works > 0 {
+		if len(passing) > 0 {
+			c.unlocks(passing)
 			return &c, nil
 		}
 	}
 	return nil, nil
 }
 
+// mayUnlock lists the nodes on which a change is tried: the one that it was proposed for, and where it is of none, others too.
+func (c candidate) mayUnlock(e *evaluation) []string {
+	names := []string{c.fix.Node}
+	if c.edit != nil && !c.shared {
+		return names
+	}
+	for _, i := range e.representatives() {
+		if name := e.nodes[i].Node().Name; name != c.fix.Node {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// unlocks names a node that passes, in the place of one that does not.
+func (c *candidate) unlocks(passing []string) {
+	if !slices.Contains(passing, c.fix.Node) {
+		c.fix.Node = passing[0]
+	}
+}
+
 // try counts the nodes that pass with a change applied, among the named ones or, without names, among all.
 func (s *simulation) try(ctx context.Context, w *world, pod *corev1.Pod, c candidate, nodes ...string) (int32, error) {
+	passing, err := s.passing(ctx, w, pod, c, nodes...)
+	return int32(len(passing)), err
+}
+
+// passing lists the nodes that try counts.
+func (s *simulation) passing(ctx context.Context, w *world, pod *corev1.Pod, c candidate, nodes ...string) ([]string, error) {
 	w, pod, ok := c.apply(w, pod)
 	if !ok {
-		return 0, nil
+		return nil, nil
 	}
 	e, err := s.evaluate(ctx, w, pod, nodes...)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return int32(len(e.feasible())), nil
+	var names []string
+	for _, info := range e.feasible() {
+		names = append(names, info.Node().Name)
+	}
+	return names, nil
 }
 
 // apply makes the change; false when it cannot be made, so that it is no fix.
 func (c candidate) apply(w *world, pod *corev1.Pod) (*world, *corev1.Pod, bool) {
-	if c.pod != nil {
-		pod = c.pod
-	}
-	if c.edit != nil {
-		edited, err := c.edit(w)
-		return edited, pod, err == nil
+	for _, step := range c.steps() {
+		if step.pod != nil {
+			pod = transfer(step.of, step.pod, pod)
+		}
+		if step.edit == nil {
+			continue
+		}
+		edited, err := step.edit(w)
+		if err != nil {
+			return w, pod, false
+		}
+		w = edited
 	}
 	return w, pod, true
+}
+
+// steps are the single changes.
+func (c candidate) steps() []candidate {
+	if len(c.links) > 0 {
+		return c.links
+	}
+	return []candidate{c}
 }
 
 // candidates proposes changes from the refusals of each node that a single kind of change could lift.
@@ -207,7 +271,11 @@ func (s *simulation) candidates(ctx context.Context, w *world, e *evaluation) ([
 	list = append(list, endings(e)...)
 	list = append(list, evictions(e)...)
 	list = append(list, fewer(e)...)
-	return ofTemplate(e.pod, append(list, s.advice(ctx, e)...)), nil
+	list = append(list, s.advice(ctx, e)...)
+	for i := range list {
+		list[i].of = e.pod
+	}
+	return ofTemplate(e.pod, list), nil
 }
 
 // refusedBy reports whether all refusals of a node come from the given plugins.

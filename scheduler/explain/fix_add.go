@@ -53,9 +53,6 @@ func (s *simulation) adaption(ctx context.Context, w *world, e *evaluation) (*ca
 		if found == nil {
 			continue
 		}
-		if found, err = s.withoutUnneeded(ctx, w, e.pod, found); err != nil {
-			return nil, err
-		}
 		if all := join(found.links); best == nil || all.cost < best.cost {
 			best = &all
 		}

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -29,8 +28,7 @@ type chain struct {
 }
 
 // cheapestChain looks for more than two changes that together make a node pass, on the nodes with the fewest refusals. The
-// cheapest change that lifts a refusal comes first, the next is proposed by what is left then; changes that turn out to be
-// unneeded are left out. Nil when no node is reached.
+// cheapest change that lifts a refusal comes first, the next is proposed by what is left then. Nil when no node is reached.
 func (s *simulation) cheapestChain(ctx context.Context, w *world, e *evaluation) (*candidate, error) {
 	var best *candidate
 	chosen := e.representatives()
@@ -41,9 +39,6 @@ func (s *simulation) cheapestChain(ctx context.Context, w *world, e *evaluation)
 		}
 		if found == nil {
 			continue
-		}
-		if found, err = s.withoutUnneeded(ctx, w, e.pod, found); err != nil {
-			return nil, err
 		}
 		if all := join(found.links); best == nil || all.cost < best.cost {
 			best = &all
@@ -141,32 +136,6 @@ func (s *simulation) steps(ctx context.Context, c chain) ([]candidate, error) {
 func lifts(before, after []refusal) bool {
 	gone := func(r refusal) bool { return !slices.Contains(after, r) }
 	return len(after) < len(before) || len(after) == len(before) && slices.ContainsFunc(before, gone)
-}
-
-// withoutUnneeded leaves out every link without which the node passes too, the dearest first.
-func (s *simulation) withoutUnneeded(ctx context.Context, w *world, pod *corev1.Pod, c *chain) (*chain, error) {
-	order := slices.Clone(c.links)
-	slices.SortStableFunc(order, func(a, b candidate) int { return cmp.Compare(b.cost, a.cost) })
-	for _, dear := range order {
-		at := slices.IndexFunc(c.links, func(l candidate) bool { return l.fix.Description == dear.fix.Description })
-		if len(c.links) == 1 || dear.fix.Kind == kindAddNode || slices.ContainsFunc(c.links[at+1:], dear.isPartOf) {
-			continue
-		}
-		fewer := slices.Delete(slices.Clone(c.links), at, at+1)
-		works, err := s.try(ctx, w, pod, join(fewer), c.node)
-		if err != nil {
-			return nil, err
-		}
-		if works > 0 {
-			c.links = fewer
-		}
-	}
-	return c, nil
-}
-
-// isPartOf is true when a later change was made upon this one, and would bring it along.
-func (c candidate) isPartOf(later candidate) bool {
-	return c.pod != nil && later.pod != nil || c.edit != nil && later.replaces
 }
 
 // join makes one change of several.

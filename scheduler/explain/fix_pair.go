@@ -3,7 +3,6 @@ package explain
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 	"strings"
 
@@ -21,9 +20,9 @@ const (
 	maxEvictedPairs = 8
 )
 
-// cheapestPair looks for two changes that together make a node pass. The second is proposed by what still refuses the nodes
-// after the first, so that its numbers are right; nil when none of the pairs tried helps.
-func (s *simulation) cheapestPair(ctx context.Context, w *world, e *evaluation) (*candidate, error) {
+// cheapestPair looks for two changes, below a cost, that together make a node pass. The second is proposed by what still refuses the
+// nodes after the first, so that its numbers are right; nil when none of the pairs tried helps.
+func (s *simulation) cheapestPair(ctx context.Context, w *world, e *evaluation, below float64) (*candidate, error) {
 	chosen := e.representatives()
 	names := make([]string, len(chosen))
 	for i, index := range chosen {
@@ -34,7 +33,7 @@ func (s *simulation) cheapestPair(ctx context.Context, w *world, e *evaluation) 
 		return nil, err
 	}
 	var best *candidate
-	below, evictions := math.Inf(1), maxEvictedPairs
+	evictions := maxEvictedPairs
 	for _, first := range steps {
 		if first.cost >= below || first.cost >= costEvict && evictions == 0 {
 			break
@@ -124,7 +123,7 @@ func signatureOf(refusals []refusal) string {
 // then makes one change of two.
 func (c candidate) then(next candidate) candidate {
 	both := candidate{
-		cost: c.cost + next.cost, pod: cmp.Or(next.pod, c.pod), edit: c.edit,
+		cost: c.cost + next.cost, pod: cmp.Or(next.pod, c.pod), of: c.of, links: append(slices.Clone(c.steps()), next.steps()...),
 		fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixCluster, Kind: c.fix.Kind + "+" + next.fix.Kind, Node: next.fix.Node,
 			Description: c.fix.Description + "; and " + next.fix.Description,
@@ -133,18 +132,6 @@ func (c candidate) then(next candidate) candidate {
 	}
 	if c.fix.Target == next.fix.Target {
 		both.fix.Target = c.fix.Target
-	}
-	switch {
-	case both.edit == nil:
-		both.edit = next.edit
-	case next.edit != nil:
-		both.edit = func(w *world) (*world, error) {
-			edited, err := c.edit(w)
-			if err != nil {
-				return nil, err
-			}
-			return next.edit(edited)
-		}
 	}
 	return both
 }

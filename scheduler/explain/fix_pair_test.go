@@ -36,10 +36,14 @@ func TestTwoChangesWhereNoSingleOneHelps(t *testing.T) {
 				node.Spec.Unschedulable = true
 				c.addNode(node)
 				c.addQuota(newQuota("a", "", 0, 3))
+				other := newNode(1)
+				other.Spec.Unschedulable = true
+				c.addNode(other)
+				c.addPod(on(1, inQuota("a", newPod("peer", "cpu", "3"))))
 				c.addPod(inQuota("a", newPod("asked", "cpu", "4")))
 			},
-			want:    "raiseQuota+uncordon node-0 1: raise max of quota a: cpu from 3 to 4; and uncordon node node-0",
-			command: `kubectl patch elasticquota -n default a --type merge -p '{"spec":{"max":{"cpu":"4"}}}' && kubectl uncordon node-0`,
+			want:    "raiseQuota+uncordon node-0 1: raise max of quota a: cpu from 3 to 7; and uncordon node node-0",
+			command: `kubectl patch elasticquota -n default a --type merge -p '{"spec":{"max":{"cpu":"7"}}}' && kubectl uncordon node-0`,
 		},
 		{
 			name: "a hint to a node with too little room",

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -47,8 +48,8 @@ func reduction(pod *corev1.Pod, s noderesources.InsufficientResource, node strin
 	return shrinking(pod, s.ResourceName, s.Requested, free(s), node)
 }
 
-// withRequest scales every request of a resource down, so that the pod asks for total in place of asked. Limits that
-// equal their request follow it.
+// withRequest scales every request of a resource down, so that the pod asks for total in place of asked; what is lost by rounding
+// goes to the container that asks for most. Limits that equal their request follow it.
 func withRequest(pod *corev1.Pod, name corev1.ResourceName, asked, total int64) *corev1.Pod {
 	edited := pod.DeepCopy()
 	overhead := amountOf(name, edited.Spec.Overhead[name])
@@ -61,7 +62,22 @@ func withRequest(pod *corev1.Pod, name corev1.ResourceName, asked, total int64) 
 			scaleResource(&containers[i].Resources, name, factor)
 		}
 	}
+	giveRest(edited, pod, name, total)
 	return edited
+}
+
+// giveRest adds what the containers lost by rounding to the one that asks for most.
+func giveRest(edited, original *corev1.Pod, name corev1.ResourceName, total int64) {
+	rest := total - requestOf(edited, name)
+	if rest <= 0 || len(edited.Spec.Containers) < 2 || edited.Spec.Resources != nil {
+		return
+	}
+	asked := func(i int) int64 { return amountOf(name, edited.Spec.Containers[i].Resources.Requests[name]) }
+	most := slices.MaxFunc(indices(edited.Spec.Containers), func(a, b int) int { return cmp.Compare(asked(a), asked(b)) })
+	before := original.Spec.Containers[most].Resources.Requests[name]
+	if amount := asked(most) + rest; amount <= amountOf(name, before) {
+		setAmount(&edited.Spec.Containers[most].Resources, name, amount)
+	}
 }
 
 // share is a factor of at most 1, as a fraction.
@@ -85,12 +101,15 @@ func scaleResource(resources *corev1.ResourceRequirements, name corev1.ResourceN
 	if !found {
 		return
 	}
-	var after resource.Quantity
-	scaled := factor.of(amountOf(name, before))
+	setAmount(resources, name, factor.of(amountOf(name, before)))
+}
+
+// setAmount replaces a request. A limit that equals it follows.
+func setAmount(resources *corev1.ResourceRequirements, name corev1.ResourceName, amount int64) {
+	before := resources.Requests[name]
+	after := *resource.NewQuantity(amount, before.Format)
 	if name == corev1.ResourceCPU {
-		after = *resource.NewMilliQuantity(scaled, before.Format)
-	} else {
-		after = *resource.NewQuantity(scaled, before.Format)
+		after = *resource.NewMilliQuantity(amount, before.Format)
 	}
 	resources.Requests[name] = after
 	if limit, limited := resources.Limits[name]; limited && limit.Cmp(before) == 0 {

@@ -14,6 +14,10 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	decision "koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/scheduler/plugins/elasticquota"
+	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
+	"koordinator.sh/koord/scheduler/plugins/reservation"
+	"koordinator.sh/koord/scheduler/plugins/usageclass"
 	"koordinator.sh/koord/scheduler/reason"
 )
 
@@ -25,9 +29,9 @@ const (
 	unitCore = 2000
 )
 
-// shrinkings proposes to reduce one request on nodes that room and load refuse together, where no operand of a single
-// refusal says how far: the largest request that passes is searched for by running the chain. It is exact, to the unit in
-// which the scheduler counts, among the roomiest of those nodes.
+// shrinkings proposes to reduce one request on nodes where no operand of a single refusal says how far: the largest request that
+// passes is searched for by running the chain. It is exact, to the unit in which the scheduler counts, among the roomiest of those
+// nodes.
 func (s *simulation) shrinkings(ctx context.Context, w *world, e *evaluation) ([]candidate, error) {
 	var nodes []fwk.NodeInfo
 	for i, info := range e.nodes {
@@ -50,12 +54,14 @@ func (s *simulation) shrinkings(ctx context.Context, w *world, e *evaluation) ([
 	return list, nil
 }
 
-// shrinkable reports whether a smaller request could lift every refusal of a node: those for lack of room and of load,
-// but not for an expired NodeMetric.
+// byAmount are the plugins whose refusals may depend on how much the pod requests.
+var byAmount = []string{names.NodeResourcesFit, decision.PluginName, nodenumaresource.Name, elasticquota.Name, usageclass.Name, reservation.Name}
+
+// shrinkable reports whether a smaller request could lift every refusal of a node, and what is free does not say by how much. An
+// expired NodeMetric refuses any request.
 func shrinkable(refusals []refusal) bool {
-	return refusedBy(refusals, names.NodeResourcesFit, decision.PluginName) && slices.ContainsFunc(refusals, func(r refusal) bool {
-		return r.plugin == decision.PluginName
-	}) && !slices.ContainsFunc(refusals, func(r refusal) bool { return r.reason == decision.ReasonExpired })
+	return refusedBy(refusals, byAmount...) && slices.ContainsFunc(refusals, func(r refusal) bool { return r.plugin != names.NodeResourcesFit }) &&
+		!slices.ContainsFunc(refusals, func(r refusal) bool { return r.reason == decision.ReasonExpired })
 }
 
 // roomiest returns the nodes with most of a resource free, the roomiest first.
@@ -119,11 +125,7 @@ func smallestRequest(pod *corev1.Pod) int64 {
 // largestOn finds the largest request, at least lowest and below asked, with which one node passes; 0 when there is none. Pods
 // that own CPUs ask for whole ones, some for whole cores: that is tried where no smallest request passes.
 func (s *simulation) largestOn(ctx context.Context, w *world, pod *corev1.Pod, name corev1.ResourceName, lowest, asked int64, node string) (int64, error) {
-	units := []int64{1}
-	if name == corev1.ResourceCPU {
-		units = append(units, unitCPU, unitCore)
-	}
-	for _, unit := range units {
+	for _, unit := range unitsOf(name) {
 		passes := func(count int64) (bool, error) {
 			e, err := s.evaluate(ctx, w, withRequest(pod, name, asked, count*unit), node)
 			return err == nil && len(e.feasible()) > 0, err
@@ -134,6 +136,19 @@ func (s *simulation) largestOn(ctx context.Context, w *world, pod *corev1.Pod, n
 		}
 	}
 	return 0, nil
+}
+
+// unitsOf are the units in which a smaller request is looked for.
+func unitsOf(name corev1.ResourceName) []int64 {
+	if name == corev1.ResourceCPU {
+		return []int64{1, unitCPU, unitCore}
+	}
+	return []int64{1}
+}
+
+// requestOf is what a pod requests of a resource, overhead included.
+func requestOf(pod *corev1.Pod, name corev1.ResourceName) int64 {
+	return amountOf(name, resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})[name])
 }
 
 // largestCount finds the largest number, at least lowest and below limit, that passes; 0 when lowest does not. A smaller one always
@@ -165,11 +180,11 @@ func largestCount(lowest, limit int64, passes func(int64) (bool, error)) (int64,
 // with a little less.
 func shrinking(pod *corev1.Pod, name corev1.ResourceName, asked, total int64, node string) candidate {
 	edited := withRequest(pod, name, asked, total)
-	total = amountOf(name, resourcehelper.PodRequests(edited, resourcehelper.PodResourcesOptions{})[name])
+	total = requestOf(edited, name)
 	from, to := formatPair(name, asked, total)
 	return candidate{
 		cost: reason.CostOfReduction(float64(asked-total) / float64(asked)),
-		pod:  edited,
+		pod:  edited, of: pod, reduced: &reducedRequest{name: name, total: total},
 		fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixPod, Kind: "reduceRequest", Node: node,
 			Description: fmt.Sprintf("reduce the pod's %s request from %s to %s (by %s)", shortName(name), from, to, formatAmount(name, asked-total)),

@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	resourcehelper "k8s.io/component-helpers/resource"
 	"pgregory.net/rapid"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
@@ -117,11 +116,6 @@ func TestShrinkingIsMinimal(t *testing.T) {
 	if found == 0 || impossible == 0 {
 		t.Errorf("%d requests could be shrunk and %d could not; the test has lost its power", found, impossible)
 	}
-}
-
-// requestOf counts overhead, as the scheduler does.
-func requestOf(pod *corev1.Pod, name corev1.ResourceName) int64 {
-	return amountOf(name, resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})[name])
 }
 
 // countDown is the largest request, overhead included, with which one of the nodes passes; 0 when none does.
