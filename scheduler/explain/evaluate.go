@@ -200,7 +200,7 @@ func (r *filterRun) node(ctx context.Context, info fwk.NodeInfo) ([]refusal, fwk
 			refusals = append(refusals, refusal{plugin: plugin, reason: reason.Exclusion(plugin), final: true})
 		}
 	}
-	return refusals, crowded, state
+	return onceForEachClaim(refusals), crowded, state
 }
 
 // withoutHandedOn adds the refusals of a plugin. Another one that asked it before, as NodeNUMAResource asks those that have
