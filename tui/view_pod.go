@@ -185,6 +185,15 @@ func (m *Model) fixText(fix *diagnostics.Fix, width int) []string {
 		who = "edit of the pod"
 	}
 	lines = append(lines, "   "+st.Dim.Render(fmt.Sprintf("%s, opens up %s, %s first", who, plural(int(fix.NodesUnlocked), "node"), cell.Clean(fix.Node))))
+	if fix.Recreate {
+		how := "a pod that exists cannot be changed so: recreate it, kubectl koord explain pod prints the manifest"
+		if fix.Owner != "" {
+			how = "a pod that exists cannot be changed so: change the pod template of " + fix.Owner
+		}
+		for _, line := range cell.Wrap(how, min(width-6, 116)) {
+			lines = append(lines, "   "+st.Dim.Render(line))
+		}
+	}
 	for i, line := range cell.Wrap(m.called(fix.Command), max(width-7, 20)) {
 		if fix.Command == "" {
 			break

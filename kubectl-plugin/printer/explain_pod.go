@@ -183,8 +183,25 @@ func fix(w io.Writer, f *diagnosticsv1alpha1.Fix, o Options) error {
 	if f.Command != "" {
 		b.WriteString("    " + o.Style.Clean(Called(o.Program, f.Command)) + "\n")
 	}
+	recreate(&b, f, o)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// recreate says what to do where a pod that exists cannot be changed as the fix says.
+func recreate(b *strings.Builder, f *diagnosticsv1alpha1.Fix, o Options) {
+	switch {
+	case !f.Recreate:
+	case f.Owner != "":
+		wrapped(b, o, 2, o.Style.Clean(fmt.Sprintf("a pod that exists cannot be changed so: change the pod template of %s", f.Owner)))
+	default:
+		wrapped(b, o, 2, "a pod that exists cannot be changed so; recreate it:")
+		b.WriteString("    kubectl replace --force -f - <<'EOF'\n")
+		for line := range strings.Lines(f.Manifest) {
+			b.WriteString("    " + o.Style.Clean(strings.TrimRight(line, "\n")) + "\n")
+		}
+		b.WriteString("    EOF\n")
+	}
 }
 
 func placement(w io.Writer, p *diagnosticsv1alpha1.Placement, o Options) error {

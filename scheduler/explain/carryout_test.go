@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	"pgregory.net/rapid"
+	"sigs.k8s.io/yaml"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
@@ -73,7 +75,7 @@ func (c *cluster) carryOut(t *rapid.T, fix *diagnosticsv1alpha1.Fix) {
 		case "relaxNUMAPolicy":
 			delete(asked.Annotations, extension.AnnotationNUMATopologySpec)
 		case "unbindCPUs":
-			if strings.Contains(fix.Command, "kubectl edit reservation") { // a pod is labelled by the command
+			if strings.Contains(fix.Command, "kubectl edit reservation") { // a pod is created anew with the label
 				asked.Labels[extension.LabelPodQoS] = string(extension.QoSLS)
 			}
 		case "evictPod", "evictPods":
@@ -84,16 +86,34 @@ func (c *cluster) carryOut(t *rapid.T, fix *diagnosticsv1alpha1.Fix) {
 				c.endReservation(parts[1])
 			}
 		default:
-			if fix.Command == "" {
+			if fix.Command == "" && fix.Manifest == "" {
 				t.Fatalf("no way to %s: %q", kind, texts[i])
 			}
 		}
+	}
+	if fix.Manifest != "" {
+		followManifest(t, asked, fix)
 	}
 	store(asked)
 	for command := range strings.SplitSeq(fix.Command, " && ") {
 		if command != "" {
 			c.kubectl(t, command)
 		}
+	}
+}
+
+// followManifest creates the pod anew: with the labels and annotations of the manifest, whose spec is what the text says.
+func followManifest(t *rapid.T, asked *corev1.Pod, fix *diagnosticsv1alpha1.Fix) {
+	made := &corev1.Pod{}
+	if err := yaml.UnmarshalStrict([]byte(fix.Manifest), made); err != nil {
+		t.Fatal(err)
+	}
+	asked.Labels, asked.Annotations = made.Labels, made.Annotations
+	if asked.Annotations == nil {
+		asked.Annotations = map[string]string{}
+	}
+	if !apiequality.Semantic.DeepEqual(asked.Spec, made.Spec) {
+		t.Fatalf("%q makes %+v, and the manifest is %s", fix.Description, asked.Spec, fix.Manifest)
 	}
 }
 
@@ -190,6 +210,7 @@ func (c *cluster) kubectl(t *rapid.T, command string) {
 	case "edit reservation": // as the description says
 	case "annotate pod", "label pod", "annotate node", "label node":
 		c.mark(t, plain, command)
+	case "patch pod": // as the description says
 	case "delete pod":
 		c.evict(plain[2])
 	case "delete reservation":

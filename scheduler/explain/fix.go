@@ -140,6 +140,7 @@ func (s *simulation) searchFor(ctx context.Context, w *world, e *evaluation) (*c
 		return nil, err
 	}
 	best.fix.NodesUnlocked, best.fix.Verified = unlocked, true
+	best.recreated(e.pod)
 	return best, nil
 }
 
@@ -272,6 +273,7 @@ func (s *simulation) candidates(ctx context.Context, w *world, e *evaluation) ([
 	list = append(list, evictions(e)...)
 	list = append(list, fewer(e)...)
 	list = append(list, s.advice(ctx, e)...)
+	list = slices.DeleteFunc(list, func(c candidate) bool { return c.refusedByAdmission(e.pod) })
 	for i := range list {
 		list[i].of = e.pod
 	}

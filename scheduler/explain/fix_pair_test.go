@@ -55,8 +55,7 @@ func TestTwoChangesWhereNoSingleOneHelps(t *testing.T) {
 				pod.Annotations = map[string]string{extension.AnnotationSchedulingHint: `{"nodeNames":["node-9"]}`}
 				c.addPod(pod)
 			},
-			want:    "removeSchedulingHint+reduceRequest node-0 1: remove the pod's scheduling hint; and reduce the pod's cpu request from 17 to 16 (by 1)",
-			command: "kubectl annotate pod -n default asked internal.scheduling.koordinator.sh/scheduling-hint-",
+			want: "removeSchedulingHint+reduceRequest node-0 1: remove the pod's scheduling hint; and reduce the pod's cpu request from 17 to 16 (by 1)",
 		},
 	}
 	for _, test := range tests {

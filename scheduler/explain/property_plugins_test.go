@@ -197,7 +197,7 @@ func TestEveryRefusalHasAReasonAndEveryFixWorksWithAllPlugins(t *testing.T) {
 	}
 	kinds["dropScope"] = kinds["dropTopologyScope"] + kinds["dropJointScope"]
 	expectKinds(t, kinds, "reduceRequest", "raiseRequest", "addToleration", "uncordon", "addNode", "evictPod", "evictPods", "raiseThreshold", "refreshNodeMetric", "pair", "relaxBindPolicy",
-		"relaxNUMAPolicy", "relaxNodePolicy", "unbindCPUs", "raiseQuota", "changeQuota", "guaranteeQuota", "makePreemptible", "removeUsageClass", "removeSchedulingHint",
+		"relaxNUMAPolicy", "relaxNodePolicy", "unbindCPUs", "raiseQuota", "changeQuota", "makePreemptible", "removeUsageClass", "removeSchedulingHint",
 		"dropScope", "removeReservationAffinity", "endReservation")
 	expectKinds(t, plugins, "NodeNUMAResource", "DeviceShare", "ElasticQuota", "UsageClass", "SchedulingHint", "LoadAwareScheduling", "NodeResourcesFit", "Reservation")
 	expectKinds(t, verdicts, "Evicts", "Helpless", "NotAllowed")

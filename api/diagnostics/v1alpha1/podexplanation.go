@@ -199,9 +199,18 @@ type Fix struct {
 	Kind string `json:"kind"`
 	// Description is one sentence with the numbers.
 	Description string `json:"description"`
-	// Command applies the change, as far as kubectl can: an edit of a pod's spec has none.
+	// Command applies the change, as far as kubectl can. It has no part for a pod that has to be created anew.
 	// +optional
 	Command string `json:"command,omitempty"`
+	// Recreate is true when a pod that exists cannot be changed so: it has to be created anew.
+	// +optional
+	Recreate bool `json:"recreate,omitempty"`
+	// Owner is the controller of a pod that has to be created anew, as KIND/NAME: the change belongs into its pod template.
+	// +optional
+	Owner string `json:"owner,omitempty"`
+	// Manifest of a pod that has to be created anew and that no controller owns, with the change made; for kubectl replace --force.
+	// +optional
+	Manifest string `json:"manifest,omitempty"`
 	// PodName is the pod that the fix is about, as NAMESPACE/NAME, where it is not the one that was asked about: a member of the
 	// same gang that finds no node.
 	// +optional

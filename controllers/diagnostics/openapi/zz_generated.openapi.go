@@ -4035,7 +4035,28 @@ func schema_koord_api_diagnostics_v1alpha1_Fix(ref common.ReferenceCallback) com
 					},
 					"command": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Command applies the change, as far as kubectl can: an edit of a pod's spec has none.",
+							Description: "Command applies the change, as far as kubectl can. It has no part for a pod that has to be created anew.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"recreate": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Recreate is true when a pod that exists cannot be changed so: it has to be created anew.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"owner": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Owner is the controller of a pod that has to be created anew, as KIND/NAME: the change belongs into its pod template.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"manifest": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Manifest of a pod that has to be created anew and that no controller owns, with the change made; for kubectl replace --force.",
 							Type:        []string{"string"},
 							Format:      "",
 						},

@@ -36,4 +36,3 @@ func TestChangesOfQuotasAreAdmittedAsTheManagerWould(t *testing.T) {
 		t.Error("what the other child is guaranteed now is not counted")
 	}
 }
-

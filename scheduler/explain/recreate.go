@@ -1,0 +1,99 @@
+package explain
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/podvalidation"
+	"koordinator.sh/koord/decision/reservation"
+)
+
+// refusedByAdmission is true for an edited pod that could not be created either, for something that was not wrong with it before.
+func (c candidate) refusedByAdmission(pod *corev1.Pod) bool {
+	if c.pod == nil || reservation.IsReservePod(pod) {
+		return false
+	}
+	known := map[string]bool{}
+	for _, f := range podvalidation.Validate(podvalidation.Input{Pod: pod}) {
+		known[string(f.Code)] = true
+	}
+	return slices.ContainsFunc(podvalidation.Validate(podvalidation.Input{Pod: c.pod}), func(f podvalidation.Finding) bool {
+		return f.Refused && !known[string(f.Code)]
+	})
+}
+
+// recreated says of a change of the pod that a pod that exists cannot be changed so: it has to be created anew, by its owner or from
+// a manifest. Commands that would edit the pod are left out then.
+func (c *candidate) recreated(pod *corev1.Pod) {
+	_, edited, _ := candidate{links: podSteps(c.steps())}.apply(nil, pod)
+	if edited == pod || reservation.IsReservePod(pod) || editable(pod, edited) {
+		return
+	}
+	var commands []string
+	for _, step := range c.steps() {
+		if step.pod == nil && step.fix.Command != "" {
+			commands = append(commands, step.fix.Command)
+		}
+	}
+	c.fix.Command, c.fix.Recreate = strings.Join(commands, " && "), true
+	if owner := metav1.GetControllerOf(pod); owner != nil {
+		c.fix.Owner = owner.Kind + "/" + owner.Name
+		return
+	}
+	if text, err := yaml.Marshal(manifest(edited)); err == nil {
+		c.fix.Manifest = string(text)
+	}
+}
+
+func podSteps(steps []candidate) []candidate {
+	return slices.DeleteFunc(slices.Clone(steps), func(step candidate) bool { return step.pod == nil })
+}
+
+// editable is true when an update of the pod can bring the change: of labels that are not immutable, annotations, and more
+// tolerations.
+func editable(before, after *corev1.Pod) bool {
+	if podvalidation.Refused(podvalidation.Validate(podvalidation.Input{Pod: after, Old: before})) {
+		return false
+	}
+	same := after.Spec.DeepCopy()
+	same.Tolerations = before.Spec.Tolerations
+	return apiequality.Semantic.DeepEqual(&before.Spec, same)
+}
+
+// manifest is the pod as it would be created: without what the API server and the scheduler wrote.
+func manifest(pod *corev1.Pod) any {
+	kept := &corev1.Pod{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, Labels: pod.Labels, Annotations: maps.Clone(pod.Annotations)},
+		Spec:       *pod.Spec.DeepCopy(),
+	}
+	for _, key := range []string{corev1.LastAppliedConfigAnnotation, extension.AnnotationDeviceAllocated, extension.AnnotationResourceStatus} {
+		delete(kept.Annotations, key)
+	}
+	kept.Spec.NodeName = ""
+	return struct {
+		metav1.TypeMeta `json:",inline"`
+		Metadata        metav1.ObjectMeta `json:"metadata"`
+		Spec            corev1.PodSpec    `json:"spec"`
+	}{kept.TypeMeta, kept.ObjectMeta, kept.Spec}
+}
+
+// tolerationCommand adds tolerations to a pod that exists.
+func tolerationCommand(pod *corev1.Pod, added []corev1.Toleration) string {
+	var operations []string
+	if len(pod.Spec.Tolerations) == 0 {
+		operations = append(operations, `{"op":"add","path":"/spec/tolerations","value":[]}`)
+	}
+	for _, t := range added {
+		operations = append(operations, fmt.Sprintf(`{"op":"add","path":"/spec/tolerations/-","value":{"key":%q,"operator":%q,"value":%q,"effect":%q}}`, t.Key, t.Operator, t.Value, t.Effect))
+	}
+	return fmt.Sprintf("kubectl patch pod -n %s %s --type json -p '[%s]'", pod.Namespace, pod.Name, strings.Join(operations, ","))
+}
