@@ -97,10 +97,26 @@ func TestCommandsDegrade(t *testing.T) {
 		"explain-without-rights-to-ask":      {"explain pod huge -n shop", func(s *livetest.Server) { s.Denied = []string{"create podexplanations", "list events"} }},
 		"explain-node-without-anything-else": {"explain node worker-1 batch-cpu", func(s *livetest.Server) { s.Denied = []string{"list pods", "list nodemetrics", "get configmaps"} }},
 		"server-broken":                      {"top nodes", func(s *livetest.Server) { s.Broken = 500 }},
+		"explain-node-without-metrics":       {"explain node worker-1", func(s *livetest.Server) { s.Denied = []string{"list nodemetrics"} }},
+		"explain-node-without-pods":          {"explain node worker-1", func(s *livetest.Server) { s.Denied = []string{"list pods"} }},
+		"agent-without-nodeslos":             {"explain node worker-1 features suppress cpus", func(s *livetest.Server) { s.Denied = []string{"get nodeslos"} }},
+		"agent-without-pods":                 {"explain node worker-1 suppress cpus", func(s *livetest.Server) { s.Denied = []string{"list pods"} }},
+		"agent-without-topologies":           {"explain node worker-1 cpus", func(s *livetest.Server) { s.Denied = []string{"get noderesourcetopologies"} }},
+		"forecast-without-nodeslos":          {"forecast evictions", func(s *livetest.Server) { s.Denied = []string{"get nodeslos"} }},
+		"forecast-without-pods":              {"forecast evictions --node worker-1", func(s *livetest.Server) { s.Denied = []string{"list pods"} }},
+		"explain-pod-without-nodes":          {"explain pod huge -n shop", func(s *livetest.Server) { s.Denied = []string{"list nodes", "list pods"} }},
+		"explain-pod-without-pods":           {"explain pod waiting -n shop", func(s *livetest.Server) { s.Denied = []string{"list pods"} }},
+		"explain-pod-without-config":         {"explain pod waiting -n shop", func(s *livetest.Server) { s.Denied = []string{"get configmaps"} }},
+		"explain-pod-of-another-scheduler":   {"explain pod foreign -n shop", func(s *livetest.Server) { s.Denied = []string{"get configmaps"} }},
+		"nodes-without-rights-as-json":       {"top nodes worker-1 -o json", func(s *livetest.Server) { s.Denied = []string{"list pods", "list nodemetrics", "get configmaps"} }},
+		"pods-without-metrics":               {"top pods -A", func(s *livetest.Server) { s.Denied = []string{"list nodemetrics"} }},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			server := cluster()
+			foreign := makePod("shop", "foreign", "", list("cpu", "1"))
+			foreign.Spec.SchedulerName = "default-scheduler"
+			server.Pods = append(server.Pods, makePod("shop", "waiting", "", list("cpu", "1")), foreign)
 			tc.server(server)
 			golden(t, "degraded/"+name, tc.line, run(t, server, tc.line))
 		})

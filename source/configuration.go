@@ -11,6 +11,7 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/loadaware"
 	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // Configurator is a source whose configuration can be read whole, and changed where the source is a running cluster.
@@ -57,6 +58,8 @@ type Configuration struct {
 	ElasticQuota *quota.Args
 	// Features of the node agent by name; nil when unknown.
 	Features map[string]bool
+	// Unknown are the inputs that could not be read.
+	Unknown unknown.Inputs
 	// Incomplete says what could not be read and what follows from it.
 	Incomplete []string
 }
@@ -71,6 +74,8 @@ type Impact struct {
 	SLOs      []slov1alpha1.NodeSLO
 	KnowsSLOs bool
 	Quotas    []schedulingsigsv1alpha1.ElasticQuota
+	// Unknown are the inputs that could not be read.
+	Unknown unknown.Inputs
 	// Incomplete says what could not be read and what follows from it.
 	Incomplete []string
 }

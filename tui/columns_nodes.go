@@ -38,8 +38,8 @@ func newNodeTable(now func() time.Time) *grid.Table[nodeRow] {
 			Cell: func(r *nodeRow, _ int, st *style.Set) string { return midCell(r.CPU, st) }},
 		{Title: "RECLAIM", Width: 8, Right: true, Drop: 6, Wide: true,
 			Cell: func(r *nodeRow, _ int, st *style.Set) string { return optional(r.CPU.Reclaimable, quantity.Cores, st) }},
-		{Title: "PODS", Width: 4, Right: true, Drop: 5, Compare: func(a, b *nodeRow) int { return cmp.Compare(a.Pods, b.Pods) },
-			Cell: func(r *nodeRow, _ int, st *style.Set) string { return st.Dim.Render(quantity.Count(int64(r.Pods))) }},
+		{Title: "PODS", Width: 4, Right: true, Drop: 5, Compare: func(a, b *nodeRow) int { return cmp.Compare(podsOn(a), podsOn(b)) },
+			Cell: func(r *nodeRow, _ int, st *style.Set) string { return podsCell(r, st) }},
 		{Title: "AGE", Width: 6, Right: true, Compare: byAge,
 			Cell: func(r *nodeRow, _ int, st *style.Set) string { return ageCell(r.Metric, now(), st) }},
 	}
@@ -67,6 +67,21 @@ func byUse(of func(*nodeRow) *story.Parts) func(a, b *nodeRow) int {
 }
 
 func byBatch(a, b *nodeRow) int { return cmp.Compare(a.cpu.BatchOffered, b.cpu.BatchOffered) }
+
+// podsOn is the number of pods; -1 where they could not be listed.
+func podsOn(r *nodeRow) int32 {
+	if r.Pods == nil {
+		return -1
+	}
+	return *r.Pods
+}
+
+func podsCell(r *nodeRow, st *style.Set) string {
+	if r.Pods == nil {
+		return st.Faint.Render(quantity.None)
+	}
+	return st.Dim.Render(quantity.Count(int64(*r.Pods)))
+}
 
 func byProd(a, b *nodeRow) int { return cmp.Compare(a.cpu.ProdRequested, b.cpu.ProdRequested) }
 
@@ -125,10 +140,10 @@ func offerCell(r diagnostics.ResourceOverview, unit func(int64) string, st *styl
 		return st.Faint.Render(quantity.None)
 	}
 	offered, text := *r.BatchAllocatable, st.Plain
-	if r.BatchRequested > offered {
+	if r.BatchRequested != nil && *r.BatchRequested > offered {
 		text = st.Warn
 	}
-	return text.Render(unit(r.BatchRequested)) + st.Dim.Render("/"+unit(offered))
+	return text.Render(known(r.BatchRequested, unit)) + st.Dim.Render("/"+unit(offered))
 }
 
 func usedOfCell(p story.Parts, unit func(int64) string, st *style.Set) string {
@@ -136,14 +151,18 @@ func usedOfCell(p story.Parts, unit func(int64) string, st *style.Set) string {
 	if p.Measured > 0 {
 		used = unit(p.ProdUsed)
 	}
-	return st.Plain.Render(used) + st.Dim.Render("/"+unit(p.ProdRequested))
+	requested := quantity.None
+	if p.KnowsRequests() {
+		requested = unit(p.ProdRequested)
+	}
+	return st.Plain.Render(used) + st.Dim.Render("/"+requested)
 }
 
 func midCell(r diagnostics.ResourceOverview, st *style.Set) string {
 	if r.MidAllocatable == nil {
 		return st.Faint.Render(quantity.None)
 	}
-	return st.Plain.Render(quantity.Cores(r.MidRequested)) + st.Dim.Render("/"+quantity.Cores(*r.MidAllocatable))
+	return st.Plain.Render(known(r.MidRequested, quantity.Cores)) + st.Dim.Render("/"+quantity.Cores(*r.MidAllocatable))
 }
 
 func optional(v *int64, unit func(int64) string, st *style.Set) string {
@@ -154,12 +173,15 @@ func optional(v *int64, unit func(int64) string, st *style.Set) string {
 }
 
 func ageCell(metric diagnostics.MetricFacts, now time.Time, st *style.Set) string {
+	if metric.State == diagnostics.MetricUnknown && metric.UpdateTime == nil {
+		return st.Faint.Render(quantity.None)
+	}
 	if metric.UpdateTime == nil {
 		return st.Warn.Render("<none>")
 	}
 	text := st.Dim
 	switch metric.State {
-	case diagnostics.MetricStale:
+	case diagnostics.MetricStale, diagnostics.MetricUnknown:
 		text = st.Warn
 	case diagnostics.MetricExpired, diagnostics.MetricInvalid:
 		text = st.Bad

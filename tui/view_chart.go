@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"koordinator.sh/koord/decision/unknown"
 	"koordinator.sh/koord/tui/internal/area"
 	"koordinator.sh/koord/tui/internal/cell"
 	"koordinator.sh/koord/tui/internal/history"
@@ -36,8 +37,13 @@ func (m *Model) drawOne(res history.Resource, r rect) []string {
 	}
 	st := m.st
 	if node != "" && !m.history.Measured(node, res) {
-		return append([]string{head}, m.drawEmpty(rect{w: r.w, h: r.h - 1}, "nothing was measured on "+cell.Clean(node),
-			"its NodeMetric is absent or too old; enter says which")...)
+		what, why := "nothing was measured on "+cell.Clean(node), "its NodeMetric is absent or too old; enter says which"
+		if m.nodes.value != nil {
+			if unread := unknown.Of(m.nodes.value.Unknown).Because(unknown.NodeMetrics); unread != "" {
+				what, why = "what is used on "+cell.Clean(node)+" is not known", unread
+			}
+		}
+		return append([]string{head}, m.drawEmpty(rect{w: r.w, h: r.h - 1}, what, why)...)
 	}
 	columns := max(r.w-area.AxisWidth-2, 0)
 	step := m.step(columns)

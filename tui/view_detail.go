@@ -53,7 +53,7 @@ func (m *Model) nodeDetail(n *diagnostics.NodeOverview, width int) []string {
 		load += ": " + n.Load.Message
 	}
 	lines = append(lines, m.factsText([]fact{
-		{"ready", yesNo(n.Ready)}, {"schedulable", yesNo(!n.Unschedulable)}, {"pods", quantity.Count(int64(n.Pods))},
+		{"ready", yesNo(n.Ready)}, {"schedulable", yesNo(!n.Unschedulable)}, {"pods", known(wide(n.Pods), quantity.Count)},
 		{"NodeMetric", metric}, {"load", load},
 	}, width)...)
 	lines = append(lines, m.amountsText(nodeAmounts(n.CPU), nodeAmounts(n.Memory))...)
@@ -82,9 +82,9 @@ type amount struct {
 func nodeAmounts(r diagnostics.ResourceOverview) []amount {
 	return []amount{
 		{"capacity", &r.Capacity}, {"allocatable", &r.Allocatable}, {"used", r.Used}, {"system used", r.SystemUsed},
-		{"prod requested", &r.ProdRequested}, {"prod used", r.ProdUsed}, {"prod reclaimable", r.Reclaimable},
-		{"mid allocatable", r.MidAllocatable}, {"mid requested", &r.MidRequested}, {"mid used", r.MidUsed},
-		{"batch allocatable", r.BatchAllocatable}, {"batch requested", &r.BatchRequested}, {"batch used", r.BatchUsed},
+		{"prod requested", r.ProdRequested}, {"prod used", r.ProdUsed}, {"prod reclaimable", r.Reclaimable},
+		{"mid allocatable", r.MidAllocatable}, {"mid requested", r.MidRequested}, {"mid used", r.MidUsed},
+		{"batch allocatable", r.BatchAllocatable}, {"batch requested", r.BatchRequested}, {"batch used", r.BatchUsed},
 		{"free used", r.FreeUsed},
 	}
 }
@@ -104,6 +104,14 @@ func (m *Model) amountsText(cpu, memory []amount) []string {
 			st.Bold.Render(cell.Right(known(memory[i].value, quantity.Bytes), column, "")))
 	}
 	return lines
+}
+
+// wide is a count as other amounts are.
+func wide(n *int32) *int64 {
+	if n == nil {
+		return nil
+	}
+	return new(int64(*n))
 }
 
 func known(v *int64, unit func(int64) string) string {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"koordinator.sh/koord/decision/unknown"
 	"koordinator.sh/koord/tui/internal/bar"
 	"koordinator.sh/koord/tui/internal/cell"
 	"koordinator.sh/koord/tui/internal/quantity"
@@ -78,6 +79,9 @@ func (m *Model) drawSummary(r rect) []string {
 func (m *Model) summaryLine(name string, p story.Parts, unit func(int64) string, suffix string, width int) string {
 	st := m.st
 	head := "  " + st.Dim.Render(name) + " "
+	if forbidden(m.nodes.err) && !m.nodes.known {
+		return head + st.Faint.Render("unknown: no permission to list the nodes")
+	}
 	if p.Nodes == 0 {
 		return head + st.Faint.Render(strings.Repeat(st.Limit, max(width-cell.Width(head)-2, 0)))
 	}
@@ -99,17 +103,21 @@ func (m *Model) storyText(p story.Parts, unit func(int64) string, suffix string,
 	share := func(v int64) string { return st.Dim.Render(" (" + quantity.Percent(v, p.Capacity) + ")") }
 	arrow := st.Faint.Render(" " + st.Arrow + " ")
 	used := st.Faint.Render("unknown")
+	batchUsed, requested, prodRequested := used, used, used
 	if p.Measured > 0 {
-		used = num(p.ProdUsed) + share(p.ProdUsed)
+		used, batchUsed = num(p.ProdUsed)+share(p.ProdUsed), num(p.BatchUsed)
+	}
+	if p.KnowsRequests() {
+		requested, prodRequested = num(p.ProdRequested), num(p.ProdRequested)+share(p.ProdRequested)
 	}
 	if !long {
-		return st.Dim.Render("prod req ") + num(p.ProdRequested) + arrow + st.Dim.Render("used ") + used + arrow +
-			st.Dim.Render("batch ") + num(p.BatchUsed) + st.Dim.Render("/") + num(p.BatchOffered)
+		return st.Dim.Render("prod req ") + requested + arrow + st.Dim.Render("used ") + used + arrow +
+			st.Dim.Render("batch ") + batchUsed + st.Dim.Render("/") + num(p.BatchOffered)
 	}
 	return num(p.Capacity) + st.Dim.Render(suffix) + st.Faint.Render(" "+st.Sep+" ") +
-		st.Dim.Render("prod requests ") + num(p.ProdRequested) + share(p.ProdRequested) + arrow +
+		st.Dim.Render("prod requests ") + prodRequested + arrow +
 		st.Dim.Render("uses ") + used + arrow +
-		st.Dim.Render("batch offered ") + num(p.BatchOffered) + st.Dim.Render(", used ") + num(p.BatchUsed)
+		st.Dim.Render("batch offered ") + num(p.BatchOffered) + st.Dim.Render(", used ") + batchUsed
 }
 
 // legend names areas, closer together where they do not fit otherwise.
@@ -131,12 +139,19 @@ func (m *Model) legend(areas []style.Area, more string, width int) string {
 // census counts the nodes by state.
 func (m *Model) census() string {
 	st, s := m.st, m.summary
+	if !m.nodes.known {
+		return "  " + st.Faint.Render("nodes unknown")
+	}
 	line := "  " + st.Plain.Render(plural(s.nodes, "node"))
+	unseen := "without data"
+	if unknown.Of(m.nodes.value.Unknown).Has(unknown.NodeMetrics, unknown.SchedulerConfiguration) {
+		unseen = "of unknown load"
+	}
 	for _, c := range []struct {
 		n     int
 		state nodeState
 		word  string
-	}{{s.hot, loadHot, "hot"}, {s.late, loadExpired, "with old data"}, {s.unseen, loadUnknown, "without data"}, {s.notReady, notReady, "not ready"}} {
+	}{{s.hot, loadHot, "hot"}, {s.late, loadExpired, "with old data"}, {s.unseen, loadUnknown, unseen}, {s.notReady, notReady, "not ready"}} {
 		if c.n > 0 {
 			glyph, text := stateMark(c.state, st)
 			line += "  " + text.Render(fmt.Sprintf("%s %d %s", glyph, c.n, c.word))

@@ -135,7 +135,7 @@ func (m *Model) waterfallText(status *diagnostics.NodeExplanationStatus, resourc
 		}
 	}
 	if w == nil {
-		return []string{"  " + st.Dim.Render("the answer has nothing on "+resource)}
+		return m.uncomputedText(status, resource, width)
 	}
 	c := termColumnsFor(width)
 	head := "   " + cell.Left("TERM", c.name, "") + cell.Right("VALUE", c.value, "") + "  " + cell.Blank(c.bar) + "  " +
@@ -150,6 +150,16 @@ func (m *Model) waterfallText(status *diagnostics.NodeExplanationStatus, resourc
 		lines = append(lines, m.termText(&w.Terms[i], spans[i], scale, c)...)
 	}
 	return append(lines, m.publishedText(status, w.Resource, width)...)
+}
+
+// uncomputedText says of a resource without a waterfall what node.status has, and why nothing was computed.
+func (m *Model) uncomputedText(status *diagnostics.NodeExplanationStatus, resource string, width int) []string {
+	for i := range status.Published {
+		if p := &status.Published[i]; strings.HasSuffix(p.Resource, resource) {
+			return append([]string{"  " + m.st.Bold.Render(cell.Clean(p.Resource))}, m.publishedText(status, p.Resource, width)...)
+		}
+	}
+	return []string{"  " + m.st.Dim.Render("the answer has nothing on "+resource)}
 }
 
 func (m *Model) degraded(w *diagnostics.Waterfall) string {
@@ -222,8 +232,12 @@ func (m *Model) publishedText(status *diagnostics.NodeExplanationStatus, resourc
 			published = valueOf(*p.Published, p.Unit)
 		}
 		glyph, text := syncMark(p.State, st)
+		computed := quantity.None
+		if p.Computed != nil {
+			computed = valueOf(*p.Computed, p.Unit)
+		}
 		lines := []string{"", "   " + st.Dim.Render("node.status ") + st.Bold.Render(published) + st.Dim.Render("  computed ") +
-			st.Bold.Render(valueOf(p.Computed, p.Unit)) + "  " + text.Render(glyph+" "+words(string(p.State)))}
+			st.Bold.Render(computed) + "  " + text.Render(glyph+" "+words(string(p.State)))}
 		for _, line := range cell.Wrap(p.Reason, min(width-6, 100)) {
 			lines = append(lines, "   "+st.Dim.Render(line))
 		}
@@ -240,6 +254,8 @@ func syncMark(s diagnostics.SyncState, st *style.Set) (string, style.Style) {
 		return st.Good, st.OK
 	case diagnostics.Pending:
 		return st.Half, st.Warn
+	case diagnostics.SyncUnknown:
+		return st.Unknown, st.Warn
 	}
 	return st.Cross, st.Bad
 }

@@ -109,6 +109,14 @@ func flow(items []string, width int, indent string) []string {
 
 const pluginWidth = 22
 
+// nodesText counts the nodes that would take a pod.
+func nodesText(status *diagnostics.PodExplanationStatus) string {
+	if status.NodesUnknown > 0 {
+		return fmt.Sprintf("   of %d of %d nodes it is not known whether they can take it", status.NodesUnknown, status.NodesTotal)
+	}
+	return fmt.Sprintf("   %d of %d nodes pass every filter", status.NodesFeasible, status.NodesTotal)
+}
+
 // groupsText lists the refusals, each with the nodes closest to passing.
 func (m *Model) groupsText(status *diagnostics.PodExplanationStatus, width int) []string {
 	st := m.st
@@ -116,7 +124,7 @@ func (m *Model) groupsText(status *diagnostics.PodExplanationStatus, width int) 
 		return nil
 	}
 	lines := []string{"", "  " + st.Title.Render("refused by") +
-		st.Dim.Render(fmt.Sprintf("   %d of %d nodes pass every filter", status.NodesFeasible, status.NodesTotal)), "",
+		st.Dim.Render(nodesText(status)), "",
 		st.Dim.Render("   " + cell.Right("NODES", 6, "") + " " + cell.Right("ALONE", 6, "") + "  " + cell.Left("PLUGIN", pluginWidth, "") + " REASON")}
 	for i := range status.Groups {
 		lines = append(lines, m.groupText(&status.Groups[i], width)...)

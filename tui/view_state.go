@@ -104,6 +104,12 @@ func codeOf(err error) string {
 	return ""
 }
 
+// forbidden says whether the user lacks the right to what was asked.
+func forbidden(err error) bool {
+	coded, ok := finding.From(err)
+	return ok && coded.Code == finding.Forbidden
+}
+
 // called writes the commands in a text with the name the program was called by.
 func (m *Model) called(text string) string { return printer.Called(m.program, text) }
 

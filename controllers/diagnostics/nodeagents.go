@@ -16,6 +16,7 @@ import (
 	"koordinator.sh/koord/decision/agentview"
 	"koordinator.sh/koord/decision/eviction"
 	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // NodeAgents answers what the agents of nodes know, and from the objects where an agent does not answer.
@@ -44,6 +45,9 @@ func (a *NodeAgents) Explain(ctx context.Context, spec diagnosticsv1alpha1.NodeE
 		return nil
 	}
 	view := &agentview.Node{Now: a.Clock.Now(), Object: node, Topology: topology, On: allEvictions()}
+	if unread != nil {
+		view.Unknown = unknown.Inputs{unknown.Topologies: {Reason: diagnosticsv1alpha1.UnknownFailed, Message: unread.Error()}}
+	}
 	if err := a.read(ctx, spec.NodeName, view); err != nil {
 		return err
 	}

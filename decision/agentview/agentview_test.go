@@ -15,8 +15,10 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 	"koordinator.sh/koord/decision/eviction"
+	"koordinator.sh/koord/decision/freshness"
 	"koordinator.sh/koord/decision/podrequest"
 	"koordinator.sh/koord/decision/suppression"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
@@ -189,6 +191,91 @@ func TestAnAnswerSaysWhatItLacks(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// without takes away inputs as a source does that may not read them.
+func without(inputs ...unknown.Input) *Node {
+	n := node()
+	n.On = map[eviction.Feature]bool{}
+	for _, feature := range eviction.Features() {
+		n.On[feature] = true
+	}
+	n.Unknown = unknown.Inputs{}
+	for _, input := range inputs {
+		n.Unknown[input] = unknown.Cause{Reason: diagnosticsv1alpha1.UnknownForbidden}
+		switch input {
+		case unknown.Pods:
+			n.Pods = nil
+		case unknown.NodeSLOs:
+			n.SLO = nil
+		case unknown.Topologies:
+			n.Topology = nil
+		case unknown.NodeMetrics:
+			n.Observation, n.Used, n.PodUsed = freshness.Observation{}, podrequest.Amount{}, nil
+		}
+	}
+	return n
+}
+
+func TestNothingFollowsFromWhatCouldNotBeRead(t *testing.T) {
+	yes, no := new(true), new(false)
+	off := without(unknown.Pods, unknown.NodeMetrics)
+	off.SLO = &slov1alpha1.NodeSLOSpec{}
+	tests := map[string]struct {
+		node *Node
+		// wantEnabled and wantMessage of the suppression, and whether there is a budget.
+		wantEnabled *bool
+		wantMessage string
+		wantBudget  bool
+		// wantConfigured of BECPUSuppress.
+		wantConfigured diagnosticsv1alpha1.FeatureState
+		// wantMemory is the state of BEMemoryEvict, wantSatisfaction that of BECPUEvict, and wantCandidates why nobody is named.
+		wantMemory, wantSatisfaction string
+		wantCandidates               string
+		wantOwners                   string
+	}{
+		"all was read": {node: without(), wantEnabled: yes, wantMessage: "may use 3 cores", wantBudget: true, wantConfigured: diagnosticsv1alpha1.FeatureYes,
+			wantMemory: "calm", wantSatisfaction: "unset"},
+		"no NodeSLO": {node: without(unknown.NodeSLOs), wantMessage: "whether best-effort pods are held back is not known: no permission to read the NodeSLOs",
+			wantConfigured: diagnosticsv1alpha1.FeatureUnknown, wantMemory: "unknown", wantSatisfaction: "unknown", wantCandidates: "no permission to read the NodeSLOs"},
+		"no pods": {node: without(unknown.Pods), wantEnabled: yes, wantMessage: "how much CPU best-effort pods may use is not known: no permission to read the pods",
+			wantConfigured: diagnosticsv1alpha1.FeatureYes, wantMemory: "calm", wantSatisfaction: "unknown", wantCandidates: "no permission to read the pods",
+			wantOwners: "no permission to read the pods"},
+		"no NodeMetric": {node: without(unknown.NodeMetrics), wantEnabled: yes, wantMessage: "is not known: no permission to read the NodeMetrics",
+			wantConfigured: diagnosticsv1alpha1.FeatureYes, wantMemory: "unknown", wantSatisfaction: "unknown", wantCandidates: "no permission to read the NodeMetrics"},
+		"switched off is known without pods and measurements": {node: off, wantEnabled: no, wantMessage: "does not enable it",
+			wantConfigured: diagnosticsv1alpha1.FeatureNo, wantMemory: "off", wantSatisfaction: "off", wantCandidates: "no permission to read the NodeMetrics",
+			wantOwners: "no permission to read the pods"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := tc.node.Answer(&diagnosticsv1alpha1.AgentQuestion{}, ByObjects, "no agent was asked")
+			if diff := cmp.Diff(tc.wantEnabled, got.Suppression.Enabled); diff != "" || !strings.Contains(got.Suppression.Message, tc.wantMessage) || (got.Suppression.Budget != nil) != tc.wantBudget {
+				t.Errorf("suppression %+v, want %q", got.Suppression, tc.wantMessage)
+			}
+			if got.Features[0].Name != "BECPUSuppress" || got.Features[0].Configured != tc.wantConfigured {
+				t.Errorf("feature %+v, want %s", got.Features[0], tc.wantConfigured)
+			}
+			for _, trigger := range got.Evictions.Triggers {
+				want := map[string]string{"BEMemoryEvict": tc.wantMemory, "BECPUEvict": tc.wantSatisfaction}[trigger.Feature]
+				if want != "" && string(trigger.State) != want {
+					t.Errorf("%s is %s (%s), want %s", trigger.Feature, trigger.State, trigger.Reason, want)
+				}
+				if trigger.CandidatesUnknown != tc.wantCandidates || tc.wantCandidates != "" && len(trigger.Candidates) > 0 {
+					t.Errorf("%s: candidates %v, unknown because %q, want %q", trigger.Feature, trigger.Candidates, trigger.CandidatesUnknown, tc.wantCandidates)
+				}
+			}
+			if got.CPUs.OwnersUnknown != tc.wantOwners || len(got.Unknown) != len(tc.node.Unknown) {
+				t.Errorf("owners unknown because %q, want %q; inputs %v", got.CPUs.OwnersUnknown, tc.wantOwners, got.Unknown)
+			}
+			if got.Evictions.EvictedWithinSeconds != 0 {
+				t.Errorf("%d evictions within %d s, which only an agent counts", got.Evictions.Evicted, got.Evictions.EvictedWithinSeconds)
+			}
+		})
+	}
+	if got, missing := without(unknown.Topologies).CPUs(""); got != nil || !strings.Contains(missing, "no permission to read the NodeResourceTopologies") {
+		t.Errorf("CPUs %+v, missing %q", got, missing)
 	}
 }
 

@@ -33,23 +33,26 @@ var features = []string{
 
 // Answer answers from the objects, and says what only an agent could tell. Missing says why none did, in a few words.
 func (n *Node) Answer(question *diagnosticsv1alpha1.AgentQuestion, component, missing string) diagnosticsv1alpha1.AgentExplanation {
-	out := diagnosticsv1alpha1.AgentExplanation{Component: component}
+	out := diagnosticsv1alpha1.AgentExplanation{Component: component, Unknown: n.Unknown.List()}
 	if at := n.Observation.At; !at.IsZero() {
 		out.ObservedAt = new(metav1.NewTime(at))
 	}
 	lacks := func(what string) { out.Incomplete = append(out.Incomplete, what+" "+missing) }
-	suppressed := n.DecideSuppression()
+	suppressed, undecided := n.DecideSuppression(), n.suppressionUnknown()
 	if Asked(question, diagnosticsv1alpha1.SectionFeatures) {
 		out.Features = n.features()
 		lacks("which features are on, and what the kernel made of them, is not known:")
 	}
 	if Asked(question, diagnosticsv1alpha1.SectionSuppression) {
 		out.Suppression = Suppression(suppressed)
+		if undecided != "" {
+			out.Suppression = n.unknownSuppression(undecided)
+		}
 		lacks("what is in force in the cgroups of best-effort pods is not known:")
 	}
 	if Asked(question, diagnosticsv1alpha1.SectionCPUs) {
 		var problem string
-		if out.CPUs, problem = n.CPUs(suppressed.CPUs.List); problem != "" {
+		if out.CPUs, problem = n.CPUs(heldTo(suppressed, undecided)); problem != "" {
 			out.Incomplete = append(out.Incomplete, problem)
 		}
 	}
@@ -62,6 +65,9 @@ func (n *Node) Answer(question *diagnosticsv1alpha1.AgentQuestion, component, mi
 	}
 	if Asked(question, diagnosticsv1alpha1.SectionEvictions) {
 		out.Evictions = Evictions(n.EvictionInput(suppressed), n.Samples, Candidates(question))
+		if component != ByAgent && component != BySimulated {
+			out.Evictions.Evicted, out.Evictions.EvictedWithinSeconds = 0, 0 // only an agent counts them
+		}
 		if len(n.Samples) == 0 {
 			lacks("when a trigger is reached is not known:")
 		}
@@ -80,7 +86,7 @@ func (n *Node) features() []diagnosticsv1alpha1.AgentFeature {
 	}
 	out := make([]diagnosticsv1alpha1.AgentFeature, 0, len(names))
 	for _, name := range names {
-		configured, reason := Configured(name, n.SLO)
+		configured, reason := n.configured(name)
 		out = append(out, diagnosticsv1alpha1.AgentFeature{
 			Name: name, Configured: configured, Reason: reason, Supported: diagnosticsv1alpha1.FeatureUnknown,
 			Active: diagnosticsv1alpha1.FeatureUnknown, Effective: diagnosticsv1alpha1.FeatureUnknown,

@@ -7,6 +7,7 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/eviction"
 	"koordinator.sh/koord/decision/networkqos"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // Configured says whether a NodeSLO asks for a feature, by the name of its gate, and what in it does. Features that are not known
@@ -68,6 +69,16 @@ func Configured(feature string, slo *slov1alpha1.NodeSLOSpec) (diagnosticsv1alph
 		}
 	}
 	return diagnosticsv1alpha1.FeatureUnknown, ""
+}
+
+// configured says whether the NodeSLO of the node asks for a feature. Where that could not be read, only a feature that follows
+// no NodeSLO is known to be asked for.
+func (n *Node) configured(feature string) (diagnosticsv1alpha1.FeatureState, string) {
+	state, reason := Configured(feature, n.SLO)
+	if why := n.Unknown.Because(unknown.NodeSLOs); why != "" && state != diagnosticsv1alpha1.FeatureYes {
+		return diagnosticsv1alpha1.FeatureUnknown, why
+	}
+	return state, reason
 }
 
 // threshold is for features that resource-threshold-config switches on.

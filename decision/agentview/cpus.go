@@ -7,6 +7,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // Names of pools.
@@ -19,6 +20,9 @@ const (
 // CPUs tells the pools of the node and who owns which CPUs. Suppressed is the list of CPUs that best-effort pods are held to, and
 // empty where they are not. The answer is nil, with a reason, when the node's CPUs are not known.
 func (n *Node) CPUs(suppressed string) (out *diagnosticsv1alpha1.CPUExplanation, missing string) {
+	if why := n.Unknown.Because(unknown.Topologies); why != "" {
+		return nil, "the CPUs of the node are not known: " + why
+	}
 	topology := n.cpus()
 	if topology == nil {
 		return nil, "the CPUs of the node are not known: its NodeResourceTopology does not list them"
@@ -28,7 +32,7 @@ func (n *Node) CPUs(suppressed string) (out *diagnosticsv1alpha1.CPUExplanation,
 	if cpus, err := cpuset.Parse(suppressed); err == nil && !cpus.IsEmpty() {
 		out.Pools = append(out.Pools, diagnosticsv1alpha1.CPUPool{Name: PoolSuppressed, CPUs: cpus.String(), Count: int32(cpus.Len())})
 	}
-	out.Owners = n.owners()
+	out.Owners, out.OwnersUnknown = n.owners(), n.Unknown.Because(unknown.Pods)
 	return out, ""
 }
 

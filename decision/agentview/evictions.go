@@ -77,7 +77,7 @@ func whole(value float64) int64 {
 func trigger(d eviction.Distance) diagnosticsv1alpha1.EvictionTrigger {
 	out := diagnosticsv1alpha1.EvictionTrigger{
 		Feature: string(d.Feature), Tier: string(d.Tier), State: diagnosticsv1alpha1.TriggerState(d.State), Reason: d.Reason, Unit: d.Unit,
-		Release: d.Release, Held: d.Held, CandidatesOmitted: int32(d.Omitted), Protected: int32(d.Protected),
+		Release: d.Release, Held: d.Held, CandidatesUnknown: d.CandidatesUnknown, CandidatesOmitted: int32(d.Omitted), Protected: int32(d.Protected),
 	}
 	if d.State == eviction.Calm || d.State == eviction.Triggered {
 		out.ObservedPercent, out.ThresholdPercent, out.TargetPercent, out.Margin = &d.ObservedPercent, &d.ThresholdPercent, &d.TargetPercent, &d.Margin
@@ -110,7 +110,7 @@ func candidateOf(c eviction.Candidate, unit diagnosticsv1alpha1.Unit) diagnostic
 func (n *Node) EvictionInput(suppressed suppression.Decision) eviction.Input {
 	size := capacity.Of(n.Object)
 	in := eviction.Input{
-		Now: n.Now, Strategy: n.strategy(), On: n.On, Budget: eviction.DefaultBudget(),
+		Now: n.Now, Strategy: n.strategy(), On: n.On, Unknown: n.Unknown, Budget: eviction.DefaultBudget(),
 		Node: eviction.Node{Observation: n.Observation, Capacity: size.Total, Used: n.Used, Offers: eviction.OffersOf(n.Object)},
 	}
 	for _, pod := range n.Pods {

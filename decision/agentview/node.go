@@ -14,6 +14,7 @@ import (
 	"koordinator.sh/koord/decision/freshness"
 	"koordinator.sh/koord/decision/numa"
 	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // Node is what the objects of the cluster, and measurements of it, tell of one node. Nothing in it is modified.
@@ -22,7 +23,7 @@ type Node struct {
 	Now time.Time
 	// Object is the Node; never nil.
 	Object *corev1.Node
-	// SLO is what the cluster wants of the node; nil for nothing.
+	// SLO is what the cluster wants of the node; nil for nothing, and when it could not be read.
 	SLO *slov1alpha1.NodeSLOSpec
 	// Topology is the NodeResourceTopology; nil when there is none, or it could not be read.
 	Topology *topologyv1alpha1.NodeResourceTopology
@@ -36,6 +37,9 @@ type Node struct {
 	PodUsed func(*corev1.Pod) (podrequest.Amount, bool)
 	// Samples of what the node used, in any order, for its trend.
 	Samples []Sample
+	// Unknown are the inputs that could not be read: NodeSLOs, Topologies, Pods or NodeMetrics. Nothing is concluded from their
+	// absence.
+	Unknown unknown.Inputs
 	// On says which features that evict are switched on.
 	On map[eviction.Feature]bool
 	// Settings tells what is set for pods, and what of that could not be told; nil where nobody knows.

@@ -12,6 +12,7 @@ import (
 	"koordinator.sh/koord/decision/cpuset"
 	"koordinator.sh/koord/decision/podrequest"
 	"koordinator.sh/koord/decision/suppression"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // BestEffortCPU is the resource of the waterfall that computes the budget of best-effort pods.
@@ -19,7 +20,7 @@ const BestEffortCPU = "best-effort-cpu"
 
 // Suppression tells a decision. Nothing is read back; the caller adds what is in force.
 func Suppression(d suppression.Decision) *diagnosticsv1alpha1.SuppressionExplanation {
-	out := &diagnosticsv1alpha1.SuppressionExplanation{Enabled: d.Enabled, Policy: string(d.Policy), Hold: d.Hold}
+	out := &diagnosticsv1alpha1.SuppressionExplanation{Enabled: &d.Enabled, Policy: string(d.Policy), Hold: d.Hold}
 	if !d.Enabled {
 		out.Message = "best-effort pods are not held back: resource-threshold-config does not enable it"
 		return out
@@ -88,6 +89,33 @@ func (n *Node) DecideSuppression() suppression.Decision {
 		in.CurrentCPUs = topology.CPUs
 	}
 	return suppression.Decide(in)
+}
+
+// suppressionUnknown says why it cannot be decided how best-effort pods are held back; empty when all it depends on was read.
+func (n *Node) suppressionUnknown() string {
+	if why := n.Unknown.Because(unknown.NodeSLOs); why != "" {
+		return why
+	}
+	if strategy := n.strategy(); strategy == nil || strategy.Enable == nil || !*strategy.Enable {
+		return ""
+	}
+	return n.Unknown.Because(unknown.NodeMetrics, unknown.Pods)
+}
+
+// unknownSuppression tells that it is not known how best-effort pods are held back, and why.
+func (n *Node) unknownSuppression(why string) *diagnosticsv1alpha1.SuppressionExplanation {
+	if n.Unknown.Has(unknown.NodeSLOs) {
+		return &diagnosticsv1alpha1.SuppressionExplanation{Message: "whether best-effort pods are held back is not known: " + why}
+	}
+	return &diagnosticsv1alpha1.SuppressionExplanation{Enabled: new(true), Message: "how much CPU best-effort pods may use is not known: " + why}
+}
+
+// heldTo is the list of CPUs that a decision holds best-effort pods to; empty where there is no decision.
+func heldTo(d suppression.Decision, undecided string) string {
+	if undecided != "" {
+		return ""
+	}
+	return d.CPUs.List
 }
 
 // measurement is what the budget is computed from.

@@ -32,7 +32,7 @@ func (r Result) Explain(in Input, configMap types.NamespacedName) ([]diagnostics
 		}
 		wanted := shown(name, raw, r.Ratios)
 		falls = append(falls, e.waterfall(r.step(name, percent), has, raw, wanted, configMap))
-		there := diagnosticsv1alpha1.PublishedResource{Resource: string(name), Unit: e.unit, Published: &now, Computed: wanted, State: diagnosticsv1alpha1.InSync}
+		there := diagnosticsv1alpha1.PublishedResource{Resource: string(name), Unit: e.unit, Published: &now, Computed: &wanted, State: diagnosticsv1alpha1.InSync}
 		if now != wanted {
 			there.State = diagnosticsv1alpha1.Pending
 			there.Reason = "the webhook of koord-manager amplifies it when node.status is written next"

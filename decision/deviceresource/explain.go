@@ -19,7 +19,7 @@ func (r Result) Explain(in Input, maxParts int) ([]diagnosticsv1alpha1.Waterfall
 		offer := &r.Offers[i]
 		falls = append(falls, offer.waterfall(in, maxParts))
 		there := diagnosticsv1alpha1.PublishedResource{
-			Resource: string(offer.Resource), Unit: unitOf(offer.Resource), Published: overcommit.Published(in.Node, offer.Resource), Computed: offer.Value,
+			Resource: string(offer.Resource), Unit: unitOf(offer.Resource), Published: overcommit.Published(in.Node, offer.Resource), Computed: &offer.Value,
 			State: diagnosticsv1alpha1.InSync,
 		}
 		switch {
@@ -32,7 +32,7 @@ func (r Result) Explain(in Input, maxParts int) ([]diagnosticsv1alpha1.Waterfall
 	}
 	for _, name := range r.Withdrawn {
 		published = append(published, diagnosticsv1alpha1.PublishedResource{
-			Resource: string(name), Unit: unitOf(name), Published: overcommit.Published(in.Node, name),
+			Resource: string(name), Unit: unitOf(name), Published: overcommit.Published(in.Node, name), Computed: new(int64),
 			State: diagnosticsv1alpha1.Pending, Reason: "to be taken back: the node's Device no longer has it",
 		})
 	}

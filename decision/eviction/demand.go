@@ -6,6 +6,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/unknown"
 	"koordinator.sh/koord/decision/waterfall"
 )
 
@@ -20,7 +21,7 @@ const (
 	Off State = "off"
 	// Unset features lack a setting, or one makes no sense.
 	Unset State = "unset"
-	// Unknown means that what the feature looks at was not measured, or too long ago.
+	// Unknown means that what the feature looks at was not measured, too long ago, or could not be read.
 	Unknown State = "unknown"
 	// Calm features have nothing to release.
 	Calm State = "calm"
@@ -67,8 +68,13 @@ func demandsOf(in Input, feature Feature) []Demand {
 	switch {
 	case !in.On[feature]:
 		return []Demand{d.in(Off, "the feature is off")}
+	case in.Unknown.Has(unknown.NodeSLOs):
+		return []Demand{d.in(Unknown, in.Unknown.Because(unknown.NodeSLOs))}
 	case strategy == nil || strategy.Enable == nil || !*strategy.Enable:
 		return []Demand{d.in(Off, "the strategy is off")}
+	}
+	if why := in.Unknown.Because(d.looksAt()...); why != "" {
+		return []Demand{d.in(Unknown, why)}
 	}
 	if problem := in.Node.Assess(in.Now); problem != "" {
 		return []Demand{d.in(Unknown, problem)}
@@ -84,6 +90,17 @@ func demandsOf(in Input, feature Feature) []Demand {
 		return []Demand{d.usage(in, strategy.CPUEvictThresholdPercent, strategy.CPUEvictLowerPercent)}
 	}
 	return []Demand{d.usage(in, strategy.MemoryEvictThresholdPercent, strategy.MemoryEvictLowerPercent)}
+}
+
+// looksAt are the inputs that the state of a feature depends on.
+func (d Demand) looksAt() []unknown.Input {
+	switch {
+	case d.Feature == BECPUEvict: // suppression may leave best-effort pods some of the CPUs
+		return []unknown.Input{unknown.NodeMetrics, unknown.Pods, unknown.Topologies}
+	case d.Feature.ofRequests():
+		return []unknown.Input{unknown.NodeMetrics, unknown.Pods}
+	}
+	return []unknown.Input{unknown.NodeMetrics}
 }
 
 // in is the demand in a state, for a reason.

@@ -3,6 +3,8 @@ package eviction
 import (
 	"math"
 	"time"
+
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // Trend is by how much the use of a node grows per second, in milli-cores and bytes; negative when it falls.
@@ -22,6 +24,8 @@ type Distance struct {
 	// Next are the pods that would go first, at most as many as were asked for, and Omitted how many more there are.
 	Next    []Candidate `json:"next,omitempty"`
 	Omitted int         `json:"omitted,omitempty"`
+	// CandidatesUnknown says why those are not known; empty when they are.
+	CandidatesUnknown string `json:"candidatesUnknown,omitempty"`
 	// Protected are the pods that the feature never takes as they are.
 	Protected int `json:"protected,omitempty"`
 }
@@ -36,6 +40,9 @@ func Forecast(in Input, trend Trend, next int) []Distance {
 		distance := Distance{Demand: outcome.Demand, Seconds: outcome.secondsUntil(trend), Held: outcome.Held, Protected: len(outcome.Excluded)}
 		distance.Next = outcome.Candidates[:min(max(next, 0), len(outcome.Candidates))]
 		distance.Omitted = len(outcome.Candidates) - len(distance.Next)
+		if why := in.Unknown.Because(unknown.NodeSLOs, unknown.NodeMetrics, unknown.Pods); why != "" {
+			distance.Next, distance.Omitted, distance.Held, distance.CandidatesUnknown = nil, 0, "", why
+		}
 		out = append(out, distance)
 	}
 	return out

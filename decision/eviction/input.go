@@ -6,6 +6,7 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/freshness"
 	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // Input is everything the evictions of one node depend on. Nothing in it is modified.
@@ -31,6 +32,8 @@ type Input struct {
 	Budget *Budget
 	// Danger says when PodDisruptionBudgets are overridden; they never are by default.
 	Danger Danger
+	// Unknown are the inputs that could not be read: NodeSLOs for the strategy, NodeMetrics for what is used, Pods.
+	Unknown unknown.Inputs
 	// Explain fills in the candidates of features that are calm, too.
 	Explain bool
 }

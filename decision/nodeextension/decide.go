@@ -12,6 +12,7 @@ import (
 	"koordinator.sh/koord/decision/deviceresource"
 	"koordinator.sh/koord/decision/layering"
 	"koordinator.sh/koord/decision/normalization"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // Input is everything that the extensions of one node depend on. Nothing in it is modified.
@@ -25,6 +26,8 @@ type Input struct {
 	CPU *CPU
 	// Devices of the node; nil where they were not looked at: then nothing is decided of them.
 	Devices *Devices
+	// Unknown are the inputs that could not be read. What depends on them is not decided.
+	Unknown unknown.Inputs
 }
 
 // CPU is what the node agent reported of the cpu.
@@ -72,13 +75,13 @@ type Decision struct {
 // Decide decides for one node.
 func Decide(in Input) Decision {
 	out := Decision{}
-	if in.CPU != nil {
+	if in.CPU != nil && !in.Unknown.Has(unknown.Configuration, unknown.Topologies) {
 		out.normalizing = normalization.Input{Node: in.Node, Strategy: in.Config.CPUNormalization(in.Node), CPU: in.CPU.Info, Unknown: in.CPU.Unknown}
 		out.Normalization = new(normalization.Decide(out.normalizing))
 		out.amplifying = amplification.Input{Node: in.Node, Strategy: in.Config.ResourceAmplification(in.Node), NormalizationPercent: out.Normalization.Percent}
 		out.Amplification = new(amplification.Decide(out.amplifying))
 	}
-	if in.Devices != nil {
+	if in.Devices != nil && !in.Unknown.Has(unknown.Devices) {
 		out.equipping = deviceresource.Input{Node: in.Node, Device: in.Devices.Object, Shared: in.Devices.SharedGPU}
 		out.Devices = new(deviceresource.Decide(out.equipping))
 	}

@@ -40,7 +40,7 @@ func (r Result) Explain(in Input, configMap types.NamespacedName) (*diagnosticsv
 		Resource: name, Unit: diagnosticsv1alpha1.Percent, Policy: policy, Result: r.Percent, Message: r.Trace.Reason,
 		Terms: []diagnosticsv1alpha1.Term{term, {Name: "result", Operator: diagnosticsv1alpha1.Result, Value: r.Percent, Unit: diagnosticsv1alpha1.Percent}},
 	}
-	there := &diagnosticsv1alpha1.PublishedResource{Resource: name, Unit: diagnosticsv1alpha1.Percent, Computed: r.Percent, State: diagnosticsv1alpha1.InSync}
+	there := &diagnosticsv1alpha1.PublishedResource{Resource: name, Unit: diagnosticsv1alpha1.Percent, Computed: &r.Percent, State: diagnosticsv1alpha1.InSync}
 	if said > 0 {
 		there.Published = &said
 	}

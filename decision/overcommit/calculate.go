@@ -21,6 +21,9 @@ type Value struct {
 	Withdrawn bool
 	// Reason for withdrawing it.
 	Reason string
+	// Unknown says why the resource could not be computed, because an input could not be read; the rest is then zero and means
+	// nothing. Empty when it was computed.
+	Unknown string
 }
 
 // Result is what one node offers.
@@ -75,6 +78,7 @@ func Calculate(in NodeInput) Result {
 		ThirdParty:  c.thirdParty.MilliCPU > 0 || c.thirdParty.Memory > 0,
 	}
 	switch policy, _ := c.withdrawn(kinds[0]); {
+	case c.unknown(kinds[0]) != "":
 	case !c.held.IsZero() && policy == policyDegraded && c.metric.trusted():
 		result.Expires = c.held
 	case policy == "":
@@ -83,22 +87,33 @@ func Calculate(in NodeInput) Result {
 	return result
 }
 
-// Explain returns the waterfall of every resource, in the order of Resources. At most maxParts parts are listed under a
-// term. A nil node has none.
+// Explain returns the waterfall of every resource that could be computed, in the order of Resources. At most maxParts parts
+// are listed under a term. A nil node has none.
 func Explain(in NodeInput, maxParts int) []diagnosticsv1alpha1.Waterfall {
 	if in.Node == nil {
 		return nil
 	}
-	return explainAll(newCalculation(&in, true), maxParts)
+	var out []diagnosticsv1alpha1.Waterfall
+	for _, fall := range explainAll(newCalculation(&in, true), maxParts) {
+		if fall != nil {
+			out = append(out, *fall)
+		}
+	}
+	return out
 }
 
-func explainAll(c *calculation, maxParts int) []diagnosticsv1alpha1.Waterfall {
-	out := make([]diagnosticsv1alpha1.Waterfall, 0, len(kinds))
+// explainAll is one waterfall for each of the kinds; nil for one that could not be computed.
+func explainAll(c *calculation, maxParts int) []*diagnosticsv1alpha1.Waterfall {
+	out := make([]*diagnosticsv1alpha1.Waterfall, 0, len(kinds))
 	for _, k := range kinds {
 		rec := &recorder{unit: k.unit(), maxParts: maxParts}
 		value := c.value(k, rec)
+		if value.Unknown != "" {
+			out = append(out, nil)
+			continue
+		}
 		policy := c.policy(k)
-		out = append(out, diagnosticsv1alpha1.Waterfall{
+		out = append(out, &diagnosticsv1alpha1.Waterfall{
 			Resource: string(k.name), Unit: k.unit(), Policy: policy, Terms: rec.terms,
 			Result: value.Value, Degraded: policy == policyDegraded, Message: rec.message,
 		})

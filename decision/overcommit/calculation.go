@@ -9,6 +9,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/capacity"
 	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // Reasons for withdrawing a resource, as upstream's messages spell them.
@@ -46,13 +47,13 @@ type calculation struct {
 
 func newCalculation(in *NodeInput, record bool) *calculation {
 	c := &calculation{in: in, capacity: capacity.Of(in.Node)}
-	c.disabled = !orDefault(in.Strategy.Strategy.Enable, false)
+	c.disabled = !in.Unknown.Has(unknown.Configuration) && !orDefault(in.Strategy.Strategy.Enable, false)
 	c.metric = measure(in, c.capacity.Total)
 	c.steady = in.Steadiness.observe(c.metric.trusted(), in)
 	c.held = c.steady.heldUntil(in)
 	c.readReservation()
 	c.readThirdParty()
-	if !c.disabled && c.metric.trusted() {
+	if !c.disabled && c.metric.trusted() && !in.Unknown.Has(unknown.Pods) {
 		c.load = gather(in, &c.metric, record)
 	}
 	return c
@@ -137,8 +138,39 @@ func (c *calculation) policy(k kind) string {
 	return string(configuration.CalculateByPodUsage)
 }
 
+// unknown says why a resource cannot be computed; empty when all that it depends on was read. A resource that is withdrawn
+// depends on nothing more than what withdraws it.
+func (c *calculation) unknown(k kind) string {
+	missing := c.in.Unknown
+	switch {
+	case missing.Has(unknown.Configuration):
+		return missing.Because(unknown.Configuration)
+	case c.disabled:
+		return ""
+	case missing.Has(unknown.NodeMetrics):
+		return missing.Because(unknown.NodeMetrics)
+	}
+	policy := c.policy(k)
+	switch policy {
+	case policyDegraded, policyStatic:
+		return ""
+	}
+	if why := missing.Because(unknown.Pods); why != "" {
+		return why
+	}
+	chosen, err := c.in.Strategy.Strategy.Predictor()
+	predicted := k.mid && chosen.Mid != "" || !k.mid && chosen.Batch != "" && policy != string(configuration.CalculateByPodRequest)
+	if err == nil && predicted {
+		return missing.Because(unknown.Predictions)
+	}
+	return ""
+}
+
 // value computes one resource. The recorder may be nil.
 func (c *calculation) value(k kind, rec *recorder) Value {
+	if why := c.unknown(k); why != "" {
+		return Value{Unknown: why}
+	}
 	w := waterfall{rec: rec}
 	policy, reason := c.withdrawn(k)
 	if policy != "" {

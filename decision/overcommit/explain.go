@@ -8,6 +8,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // Bounds of the parts listed under a term.
@@ -36,8 +37,11 @@ func ExplainNode(in NodeInput, spec diagnosticsv1alpha1.NodeExplanationSpec) dia
 	out := diagnosticsv1alpha1.NodeExplanationStatus{
 		Node:     nodeFacts(&in),
 		Metric:   c.metric.facts,
-		Strategy: in.Strategy.Settings,
 		Findings: c.findings(),
+		Unknown:  in.Unknown.List(),
+	}
+	if !in.Unknown.Has(unknown.Configuration) {
+		out.Strategy = in.Strategy.Settings
 	}
 	wanted, unknown := selected(spec.Resources)
 	for _, name := range unknown {
@@ -49,8 +53,10 @@ func ExplainNode(in NodeInput, spec diagnosticsv1alpha1.NodeExplanationSpec) dia
 		if !wanted[i] {
 			continue
 		}
-		out.Waterfalls = append(out.Waterfalls, all[i])
-		out.Published = append(out.Published, c.published(k, all[i].Result))
+		if all[i] != nil {
+			out.Waterfalls = append(out.Waterfalls, *all[i])
+		}
+		out.Published = append(out.Published, c.published(k, all[i]))
 	}
 	out.Summary = c.summary(all, wanted)
 	return out
@@ -77,14 +83,17 @@ func selected(names []string) (wanted [len(kinds)]bool, unknown []string) {
 	return wanted, unknown
 }
 
-func (c *calculation) published(k kind, result int64) diagnosticsv1alpha1.PublishedResource {
-	_, reason := c.withdrawn(k)
-	computed := Value{Value: result, Withdrawn: reason != "", Reason: reason}
-	published := Published(c.in.Node, k.name)
-	state, why := NeedsSync(published, computed, c.in.lastSync(), c.in.Strategy.Strategy, c.in.Now)
-	return diagnosticsv1alpha1.PublishedResource{
-		Resource: string(k.name), Unit: k.unit(), Published: published, Computed: result, State: state, Reason: why,
+// published compares node.status with a waterfall; nil for a resource that could not be computed.
+func (c *calculation) published(k kind, fall *diagnosticsv1alpha1.Waterfall) diagnosticsv1alpha1.PublishedResource {
+	out := diagnosticsv1alpha1.PublishedResource{Resource: string(k.name), Unit: k.unit(), Published: Published(c.in.Node, k.name)}
+	computed := Value{Unknown: c.unknown(k)}
+	if fall != nil {
+		_, reason := c.withdrawn(k)
+		computed = Value{Value: fall.Result, Withdrawn: reason != "", Reason: reason}
+		out.Computed = &fall.Result
 	}
+	out.State, out.Reason = NeedsSync(out.Published, computed, c.in.lastSync(), c.in.Strategy.Strategy, c.in.Now)
+	return out
 }
 
 // nodeFacts is what was seen of the node.
@@ -96,9 +105,13 @@ func nodeFacts(in *NodeInput) diagnosticsv1alpha1.NodeFacts {
 		Capacity:      only(in.Node.Status.Capacity, corev1.ResourceCPU, corev1.ResourceMemory),
 		Allocatable:   only(in.Node.Status.Allocatable, append(Resources(), corev1.ResourceCPU, corev1.ResourceMemory)...),
 	}
+	if in.Unknown.Has(unknown.Pods) {
+		return facts
+	}
+	facts.Pods = new(int32)
 	for _, pod := range in.Pods {
 		if pod != nil && podrequest.Consumes(pod) {
-			facts.Pods++
+			*facts.Pods++
 		}
 	}
 	return facts
@@ -125,10 +138,16 @@ func only(list corev1.ResourceList, names ...corev1.ResourceName) corev1.Resourc
 }
 
 // summary is the answer in one sentence.
-func (c *calculation) summary(all []diagnosticsv1alpha1.Waterfall, wanted [len(kinds)]bool) string {
+func (c *calculation) summary(all []*diagnosticsv1alpha1.Waterfall, wanted [len(kinds)]bool) string {
 	name := c.in.Node.Name
+	if why := c.in.Unknown.Because(unknown.Configuration); why != "" {
+		return fmt.Sprintf("What node %q should offer is not known: %s.", name, why)
+	}
 	if c.disabled {
 		return fmt.Sprintf("Node %q offers no batch or mid resources: co-location is switched off for it.", name)
+	}
+	if why := c.in.Unknown.Because(unknown.NodeMetrics); why != "" {
+		return fmt.Sprintf("What node %q should offer is not known: %s.", name, why)
 	}
 	if !c.metric.trusted() {
 		return fmt.Sprintf("Node %q offers no batch or mid resources: %s.", name, c.metricSentence())
@@ -139,22 +158,35 @@ func (c *calculation) summary(all []diagnosticsv1alpha1.Waterfall, wanted [len(k
 	if c.unreadable != "" {
 		return fmt.Sprintf("Node %q offers no batch or mid resources: %s.", name, c.unreadable)
 	}
-	var offers []string
+	return c.offers(all, wanted)
+}
+
+// offers is what is offered, and what of it could not be computed.
+func (c *calculation) offers(all []*diagnosticsv1alpha1.Waterfall, wanted [len(kinds)]bool) string {
+	var offers, missing []string
+	why, detail := "", ""
 	for i, k := range kinds {
-		if wanted[i] {
+		switch {
+		case !wanted[i]:
+		case all[i] == nil:
+			missing, why = append(missing, k.short), c.unknown(k)
+		default:
 			offers = append(offers, fmt.Sprintf("%s of %s", k.format(all[i].Result), k.short))
+			if !k.mid && detail == "" {
+				detail = fmt.Sprintf("; of its %s, %s", k.format(k.of(c.capacity.Total)), c.biggestTerms(k, *all[i]))
+			}
 		}
 	}
-	if len(offers) == 0 {
+	name := c.in.Node.Name
+	switch {
+	case len(offers)+len(missing) == 0:
 		return fmt.Sprintf("Nothing that can be explained was asked of node %q.", name)
+	case len(offers) == 0:
+		return fmt.Sprintf("What node %q should offer of %s is not known: %s.", name, strings.Join(missing, ", "), why)
+	case len(missing) > 0:
+		detail += fmt.Sprintf("; what it should offer of %s is not known: %s", strings.Join(missing, ", "), why)
 	}
-	sentence := fmt.Sprintf("Node %q offers %s", name, strings.Join(offers, ", "))
-	for i, k := range kinds {
-		if wanted[i] && !k.mid {
-			return sentence + fmt.Sprintf("; of its %s, %s", k.format(k.of(c.capacity.Total)), c.biggestTerms(k, all[i])) + "."
-		}
-	}
-	return sentence + "."
+	return fmt.Sprintf("Node %q offers %s%s.", name, strings.Join(offers, ", "), detail)
 }
 
 // biggestTerms says in words what a batch waterfall takes away.

@@ -63,7 +63,7 @@ func TestExplainNodeNamesEverySource(t *testing.T) {
 		t.Errorf("waterfalls (-want +got):\n%s", diff)
 	}
 	wantPublished := []diagnosticsv1alpha1.PublishedResource{{Resource: "kubernetes.io/batch-cpu", Unit: "milliCPU",
-		Published: new(int64(11_500)), Computed: 12_000, State: diagnosticsv1alpha1.WithinThreshold,
+		Published: new(int64(11_500)), Computed: new(int64(12_000)), State: diagnosticsv1alpha1.WithinThreshold,
 		Reason: "differs by 4.35 %, within resourceDiffThreshold (10 %); written in 4m0s at the latest"}}
 	if diff := cmp.Diff(wantPublished, got.Published); diff != "" {
 		t.Errorf("published (-want +got):\n%s", diff)
@@ -72,8 +72,8 @@ func TestExplainNodeNamesEverySource(t *testing.T) {
 	if got.Summary != wantSummary {
 		t.Errorf("summary %q, want %q", got.Summary, wantSummary)
 	}
-	if got.Node.Pods != 3 || got.Metric.State != diagnosticsv1alpha1.MetricFresh || len(got.Findings) > 0 || len(got.Incomplete) > 0 {
-		t.Errorf("%d pods, %s, findings %v, incomplete %v; want 3 pods, Fresh, and nothing else", got.Node.Pods, got.Metric.State, got.Findings, got.Incomplete)
+	if *got.Node.Pods != 3 || got.Metric.State != diagnosticsv1alpha1.MetricFresh || len(got.Findings) > 0 || len(got.Incomplete) > 0 {
+		t.Errorf("%d pods, %s, findings %v, incomplete %v; want 3 pods, Fresh, and nothing else", *got.Node.Pods, got.Metric.State, got.Findings, got.Incomplete)
 	}
 }
 

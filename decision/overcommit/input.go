@@ -9,6 +9,7 @@ import (
 	"koordinator.sh/koord/api/configuration"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // NodeInput is everything the offer of one node depends on. Nothing in it is modified.
@@ -29,6 +30,8 @@ type NodeInput struct {
 	Steadiness Steadiness
 	// Predictions of what the node's pods will use, where predictors are chosen.
 	Predictions Predictions
+	// Unknown are the inputs that could not be read. What depends on them is not computed.
+	Unknown unknown.Inputs
 	// ConfigMap the strategy was read from, for naming sources; empty for koordinator-system/slo-controller-config.
 	ConfigMap types.NamespacedName
 }
@@ -68,12 +71,18 @@ func degradeAfter(strategy *configuration.ColocationStrategy) time.Duration {
 	return seconds(min(orDefault(strategy.DegradeTimeMinutes, defaultDegradeMinutes), maxSeconds/60) * 60)
 }
 
+// toldInterval is the time between reports that the NodeMetric itself tells the node to keep; 0 when it does not.
+func (in *NodeInput) toldInterval() int64 {
+	if in.Metric == nil || in.Metric.Spec.CollectPolicy == nil {
+		return 0
+	}
+	return max(orDefault(in.Metric.Spec.CollectPolicy.ReportIntervalSeconds, 0), 0)
+}
+
 // reportInterval is the time between reports the node was told to keep.
 func (in *NodeInput) reportInterval() int64 {
-	if in.Metric != nil && in.Metric.Spec.CollectPolicy != nil {
-		if told := orDefault(in.Metric.Spec.CollectPolicy.ReportIntervalSeconds, 0); told > 0 {
-			return told
-		}
+	if told := in.toldInterval(); told > 0 {
+		return told
 	}
 	return max(orDefault(in.Strategy.Strategy.MetricReportIntervalSeconds, defaultReportInterval), 1)
 }

@@ -10,6 +10,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // absurdFactor is how many times its capacity nothing on a node can use: more is a broken agent.
@@ -60,16 +61,27 @@ func measure(in *NodeInput, total podrequest.Amount) measurement {
 	m := measurement{facts: diagnosticsv1alpha1.MetricFacts{
 		State: diagnosticsv1alpha1.MetricAbsent, ReportIntervalSeconds: in.reportInterval(),
 	}}
+	unconfigured := in.Unknown.Because(unknown.Configuration)
+	if unconfigured != "" {
+		m.facts.ReportIntervalSeconds = in.toldInterval()
+	}
+	if why := in.Unknown.Because(unknown.NodeMetrics); why != "" {
+		m.facts.State, m.facts.Problem = diagnosticsv1alpha1.MetricUnknown, why
+		return m
+	}
 	if in.Metric == nil || in.Metric.Status.UpdateTime == nil || in.Metric.Status.UpdateTime.IsZero() || in.Metric.Status.NodeMetric == nil {
 		return m
 	}
 	m.facts.UpdateTime = in.Metric.Status.UpdateTime
 	m.age = in.Now.Sub(m.facts.UpdateTime.Time)
-	fresh := seconds(m.facts.ReportIntervalSeconds * 2)
+	fresh := seconds(in.reportInterval() * 2)
 	switch {
 	case m.age < -fresh:
 		m.facts.State = diagnosticsv1alpha1.MetricInvalid
 		m.facts.Problem = fmt.Sprintf("updateTime is %s in the future", round(-m.age))
+		return m
+	case m.age > degradeAfter(&in.Strategy.Strategy) && unconfigured != "":
+		m.facts.State, m.facts.Problem = diagnosticsv1alpha1.MetricUnknown, unconfigured+", which says when it is too old"
 		return m
 	case m.age > degradeAfter(&in.Strategy.Strategy):
 		m.facts.State = diagnosticsv1alpha1.MetricExpired

@@ -7,6 +7,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/capacity"
 	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // Survey is who holds and who uses a node, band by band.
@@ -26,6 +27,8 @@ type Survey struct {
 	ProdRequested, MidRequested, BatchRequested podrequest.Amount
 	// Pods that neither succeeded nor failed.
 	Pods int32
+	// Listed is false when the pods could not be listed; their number and what they request are then zero and mean nothing.
+	Listed bool
 	// Capacity of the node.
 	Capacity capacity.Capacity
 }
@@ -35,7 +38,7 @@ func Look(in NodeInput) Survey {
 	if in.Node == nil {
 		return Survey{Metric: diagnosticsv1alpha1.MetricFacts{State: diagnosticsv1alpha1.MetricAbsent}}
 	}
-	s := Survey{Capacity: capacity.Of(in.Node)}
+	s := Survey{Capacity: capacity.Of(in.Node), Listed: !in.Unknown.Has(unknown.Pods)}
 	m := measure(&in, s.Capacity.Total)
 	s.Metric, s.Measured = m.facts, m.trusted()
 	bands := s.addRequests(in.Pods, s.Measured)

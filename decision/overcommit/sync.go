@@ -17,8 +17,11 @@ const FieldManager = "koord-manager"
 // NeedsSync compares a published resource with the computed one. The controller writes when the state is Pending or
 // NotPublished: the resource appears, goes, changes by more than resourceDiffThreshold of what is published, or differs at
 // all while updateTimeThresholdSeconds have passed since the last write. A zero lastSync counts as long ago.
+// A value that could not be computed is never written.
 func NeedsSync(published *int64, computed Value, lastSync time.Time, strategy configuration.ColocationStrategy, now time.Time) (diagnosticsv1alpha1.SyncState, string) {
 	switch {
+	case computed.Unknown != "":
+		return diagnosticsv1alpha1.SyncUnknown, "not computed: " + computed.Unknown
 	case computed.Withdrawn && published == nil:
 		return diagnosticsv1alpha1.Withdrawn, "taken back: " + computed.Reason
 	case computed.Withdrawn:

@@ -15,6 +15,7 @@ import (
 	"koordinator.sh/koord/decision/loadaware"
 	"koordinator.sh/koord/decision/overcommit"
 	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // NodesInput is what the rows of nodes are made of. Nothing in it is modified.
@@ -28,7 +29,9 @@ type NodesInput struct {
 	LoadArgs *loadaware.Args
 	// Config says when measurements count as too old; nil for the built-in configuration.
 	Config *layering.Config
-	Now    time.Time
+	// Unknown are the inputs that could not be read.
+	Unknown unknown.Inputs
+	Now     time.Time
 }
 
 // Nodes is one row for each node, ordered by name.
@@ -44,14 +47,20 @@ func Nodes(in NodesInput) *diagnosticsv1alpha1.NodeOverviewList {
 	list := &diagnosticsv1alpha1.NodeOverviewList{
 		TypeMeta: typeMeta("NodeOverviewList"),
 		Items:    make([]diagnosticsv1alpha1.NodeOverview, 0, len(in.Nodes)),
+		Unknown:  in.Unknown.List(),
 	}
+	unjudged := in.Unknown.Because(unknown.NodeMetrics, unknown.SchedulerConfiguration)
 	for i := range in.Nodes {
 		node := &in.Nodes[i]
-		input := overcommit.NodeInput{Node: node, Metric: metricOf[node.Name], Pods: podsOf[node.Name], Now: in.Now}
+		input := overcommit.NodeInput{Node: node, Metric: metricOf[node.Name], Pods: podsOf[node.Name], Now: in.Now, Unknown: in.Unknown}
 		if in.Config != nil {
 			input.Strategy = in.Config.Colocation(node)
 		}
-		list.Items = append(list.Items, Node(input, policy.NodeLoad(node, input.Metric, in.Now)))
+		load := diagnosticsv1alpha1.LoadOverview{State: diagnosticsv1alpha1.LoadUnknown, Message: unjudged}
+		if unjudged == "" {
+			load = policy.NodeLoad(node, input.Metric, in.Now)
+		}
+		list.Items = append(list.Items, Node(input, load))
 	}
 	slices.SortFunc(list.Items, func(a, b diagnosticsv1alpha1.NodeOverview) int { return strings.Compare(a.Name, b.Name) })
 	return list
@@ -61,7 +70,7 @@ func Nodes(in NodesInput) *diagnosticsv1alpha1.NodeOverviewList {
 func Node(in overcommit.NodeInput, load diagnosticsv1alpha1.LoadOverview) diagnosticsv1alpha1.NodeOverview {
 	node := in.Node
 	survey := overcommit.Look(in)
-	return diagnosticsv1alpha1.NodeOverview{
+	row := diagnosticsv1alpha1.NodeOverview{
 		TypeMeta: typeMeta("NodeOverview"),
 		ObjectMeta: metav1.ObjectMeta{
 			Name: node.Name, UID: node.UID, Labels: node.Labels, CreationTimestamp: node.CreationTimestamp,
@@ -72,19 +81,22 @@ func Node(in overcommit.NodeInput, load diagnosticsv1alpha1.LoadOverview) diagno
 		Load:          load,
 		Ready:         overcommit.Ready(node),
 		Unschedulable: node.Spec.Unschedulable,
-		Pods:          survey.Pods,
 	}
+	if survey.Listed {
+		row.Pods = &survey.Pods
+	}
+	return row
 }
 
 func resourceRow(s overcommit.Survey, node *corev1.Node, side func(podrequest.Amount) int64, mid, batch corev1.ResourceName) diagnosticsv1alpha1.ResourceOverview {
 	row := diagnosticsv1alpha1.ResourceOverview{
 		Capacity:         side(s.Capacity.Total),
 		Allocatable:      side(s.Capacity.Shown),
-		ProdRequested:    side(s.ProdRequested),
 		MidAllocatable:   overcommit.Published(node, mid),
-		MidRequested:     side(s.MidRequested),
 		BatchAllocatable: overcommit.Published(node, batch),
-		BatchRequested:   side(s.BatchRequested),
+	}
+	if s.Listed {
+		row.ProdRequested, row.MidRequested, row.BatchRequested = new(side(s.ProdRequested)), new(side(s.MidRequested)), new(side(s.BatchRequested))
 	}
 	if !s.Measured {
 		return row

@@ -13,6 +13,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 var noon = time.Date(2026, 7, 24, 12, 0, 0, 0, time.UTC)
@@ -92,14 +93,14 @@ func TestNodesAddUpByBand(t *testing.T) {
 	number := func(n int64) *int64 { return &n }
 	want := diagnosticsv1alpha1.ResourceOverview{
 		Capacity: 16_000, Allocatable: 15_000, Used: number(8_000), SystemUsed: number(1_000),
-		ProdRequested: 5_000, ProdUsed: number(2_000), MidRequested: 2_000, MidUsed: number(1_000),
-		BatchAllocatable: number(6_000), BatchRequested: 3_000, BatchUsed: number(2_500), FreeUsed: number(250), Reclaimable: number(2_000),
+		ProdRequested: number(5_000), ProdUsed: number(2_000), MidRequested: number(2_000), MidUsed: number(1_000),
+		BatchAllocatable: number(6_000), BatchRequested: number(3_000), BatchUsed: number(2_500), FreeUsed: number(250), Reclaimable: number(2_000),
 	}
 	if diff := cmp.Diff(want, a.CPU); diff != "" {
 		t.Errorf("node-a cpu (-want +got):\n%s", diff)
 	}
-	if a.Pods != 4 || !a.Ready || a.Metric.State != diagnosticsv1alpha1.MetricFresh || a.Load.State != diagnosticsv1alpha1.LoadNormal {
-		t.Errorf("node-a = %d pods, ready %t, %s, %s; want 4 pods, ready, Fresh, Normal", a.Pods, a.Ready, a.Metric.State, a.Load.State)
+	if *a.Pods != 4 || !a.Ready || a.Metric.State != diagnosticsv1alpha1.MetricFresh || a.Load.State != diagnosticsv1alpha1.LoadNormal {
+		t.Errorf("node-a = %d pods, ready %t, %s, %s; want 4 pods, ready, Fresh, Normal", *a.Pods, a.Ready, a.Metric.State, a.Load.State)
 	}
 	if b.Metric.State != diagnosticsv1alpha1.MetricExpired || b.CPU.Used != nil || b.Load.State != diagnosticsv1alpha1.LoadExpired {
 		t.Errorf("node-b = %s, used %v, %s; want Expired without use", b.Metric.State, b.CPU.Used, b.Load.State)
@@ -162,4 +163,56 @@ func BenchmarkOverview(b *testing.B) {
 			Pods(PodsInput{Pods: pods, Metrics: metrics, Now: noon})
 		}
 	})
+}
+
+func TestUnknownIsNoZero(t *testing.T) {
+	in := func(inputs ...unknown.Input) NodesInput {
+		out := NodesInput{
+			Nodes: []corev1.Node{testNode("node-a")}, Pods: []corev1.Pod{pod("web", 9500, resources("cpu", "4"))},
+			Metrics: []slov1alpha1.NodeMetric{metric("node-a", 10*time.Second, podUse("web", "2", "2Gi"))}, Now: noon, Unknown: unknown.Inputs{},
+		}
+		for _, input := range inputs {
+			out.Unknown[input] = unknown.Cause{Reason: diagnosticsv1alpha1.UnknownForbidden}
+		}
+		if out.Unknown.Has(unknown.Pods) {
+			out.Pods = nil
+		}
+		if out.Unknown.Has(unknown.NodeMetrics) {
+			out.Metrics = nil
+		}
+		return out
+	}
+	type row struct {
+		Pods                *int32
+		Requested, Batch    *int64
+		Used                *int64
+		Metric              diagnosticsv1alpha1.MetricState
+		Load                diagnosticsv1alpha1.LoadState
+		LoadMessage, Unread string
+	}
+	requested, none, used := new(int64(4000)), new(int64), new(int64(8000))
+	tests := map[string]struct {
+		in   NodesInput
+		want row
+	}{
+		"all was read": {in(), row{new(int32(1)), requested, none, used, diagnosticsv1alpha1.MetricFresh, diagnosticsv1alpha1.LoadNormal, "", ""}},
+		"no pods":      {in(unknown.Pods), row{nil, nil, nil, used, diagnosticsv1alpha1.MetricFresh, diagnosticsv1alpha1.LoadNormal, "", "pods"}},
+		"no NodeMetrics": {in(unknown.NodeMetrics), row{new(int32(1)), requested, none, nil, diagnosticsv1alpha1.MetricUnknown,
+			diagnosticsv1alpha1.LoadUnknown, "no permission to read the NodeMetrics", "nodemetrics.slo.koordinator.sh"}},
+		"no thresholds": {in(unknown.SchedulerConfiguration), row{new(int32(1)), requested, none, used, diagnosticsv1alpha1.MetricFresh,
+			diagnosticsv1alpha1.LoadUnknown, "no permission to read koord-scheduler-config", "configmaps/koord-scheduler-config"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			list := Nodes(tc.in)
+			n := list.Items[0]
+			got := row{n.Pods, n.CPU.ProdRequested, n.CPU.BatchRequested, n.CPU.Used, n.Metric.State, n.Load.State, n.Load.Message, ""}
+			for _, input := range list.Unknown {
+				got.Unread += input.Input
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("row (-want +got):\n%s", diff)
+			}
+		})
+	}
 }

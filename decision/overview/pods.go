@@ -13,6 +13,7 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/overcommit"
 	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // PodsInput is what the rows of pods are made of. Nothing in it is modified.
@@ -20,6 +21,8 @@ type PodsInput struct {
 	Pods []corev1.Pod
 	// Metrics of at least the nodes the pods run on.
 	Metrics []slov1alpha1.NodeMetric
+	// Unknown are the inputs that could not be read.
+	Unknown unknown.Inputs
 	Now     time.Time
 }
 
@@ -29,6 +32,7 @@ func Pods(in PodsInput) *diagnosticsv1alpha1.PodOverviewList {
 	list := &diagnosticsv1alpha1.PodOverviewList{
 		TypeMeta: typeMeta("PodOverviewList"),
 		Items:    make([]diagnosticsv1alpha1.PodOverview, 0, len(in.Pods)),
+		Unknown:  in.Unknown.List(),
 	}
 	for i := range in.Pods {
 		list.Items = append(list.Items, podRow(&in.Pods[i], measured[in.Pods[i].Spec.NodeName]))

@@ -28,6 +28,11 @@ func agentCPUs(w io.Writer, cpus *diagnosticsv1alpha1.CPUExplanation, o Options)
 			return err
 		}
 	}
+	if cpus.OwnersUnknown != "" {
+		if err := line(w, o, Warn, "which pods own CPUs is not known: "+cpus.OwnersUnknown); err != nil || len(cpus.Owners) == 0 {
+			return err
+		}
+	}
 	if len(cpus.Owners) == 0 {
 		return line(w, o, Dim, "nobody owns CPUs of its own")
 	}

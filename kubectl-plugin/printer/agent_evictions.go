@@ -95,6 +95,9 @@ func triggerCells(t *diagnosticsv1alpha1.EvictionTrigger, trend bool, o Options)
 	if t.Margin != nil {
 		margin = QuantityWithUnit(*t.Margin, t.Unit)
 	}
+	if t.CandidatesUnknown != "" && moves(t) {
+		next = unknown
+	}
 	if len(t.Candidates) > 0 && moves(t) {
 		next = t.Candidates[0].Namespace + "/" + t.Candidates[0].Name
 	}
@@ -203,11 +206,11 @@ func keys(sorted []diagnosticsv1alpha1.SortKey) string {
 // Forecasts prints the triggers of several nodes that can be reached, the nearest of each node's own order.
 func Forecasts(w io.Writer, list *diagnosticsv1alpha1.NodeExplanationList, o Options) error {
 	t := forecastTable(true)
-	silent := 0
+	silent, unheard := 0, 0
 	for i := range list.Items {
 		e := &list.Items[i]
 		if e.Status.Agent == nil || e.Status.Agent.Evictions == nil {
-			silent++
+			unheard++
 			continue
 		}
 		shown := false
@@ -228,11 +231,13 @@ func Forecasts(w io.Writer, list *diagnosticsv1alpha1.NodeExplanationList, o Opt
 			return err
 		}
 	}
-	if silent == 0 {
-		return nil
-	}
 	var b strings.Builder
-	wrapped(&b, o, 0, o.Style.Paint(Dim, count(silent, "node")+" on which nothing can trigger as configured; -o wide lists all"))
+	if unheard > 0 {
+		wrapped(&b, o, 0, o.Style.Paint(Warn, count(unheard, "node")+" of which nothing is known"))
+	}
+	if silent > 0 {
+		wrapped(&b, o, 0, o.Style.Paint(Dim, count(silent, "node")+" on which nothing can trigger as configured; -o wide lists all"))
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -73,7 +73,7 @@ func suppressionFixture() *diagnosticsv1alpha1.SuppressionExplanation {
 		return diagnosticsv1alpha1.Term{Name: name, Operator: operator, Value: value, Unit: unit, Note: note}
 	}
 	return &diagnosticsv1alpha1.SuppressionExplanation{
-		Enabled: true, Policy: "cpuset", Message: "best-effort pods may use 6.4 cores and use 9.1: they are held back", BestEffortUsed: new(int64(9100)),
+		Enabled: new(true), Policy: "cpuset", Message: "best-effort pods may use 6.4 cores and use 9.1: they are held back", BestEffortUsed: new(int64(9100)),
 		Budget: &diagnosticsv1alpha1.Waterfall{Resource: "best-effort-cpu", Unit: diagnosticsv1alpha1.MilliCPU, Policy: "cpuset", Result: 6400, Terms: []diagnosticsv1alpha1.Term{
 			term("capacity", diagnosticsv1alpha1.Start, 32000, diagnosticsv1alpha1.MilliCPU, ""),
 			term("threshold", diagnosticsv1alpha1.Times, 65, diagnosticsv1alpha1.Percent, "of the capacity may be used by all together"),

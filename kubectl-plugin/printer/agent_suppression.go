@@ -20,7 +20,7 @@ func agentSuppression(w io.Writer, s *diagnosticsv1alpha1.SuppressionExplanation
 		return err
 	}
 	role := Plain
-	if s.Hold != "" {
+	if s.Hold != "" || s.Enabled == nil || *s.Enabled && s.Budget == nil {
 		role = Warn
 	}
 	if err := line(w, o, role, s.Message); err != nil {
@@ -36,7 +36,8 @@ func agentSuppression(w io.Writer, s *diagnosticsv1alpha1.SuppressionExplanation
 
 // suppressionLimits compares what was decided with what is in force.
 func suppressionLimits(w io.Writer, s *diagnosticsv1alpha1.SuppressionExplanation, o Options) error {
-	if !s.Enabled && s.EffectiveCPUs == "" && s.EffectiveQuotaMicroseconds == nil {
+	decided := s.Enabled != nil && *s.Enabled && (s.Budget != nil || s.Hold != "")
+	if !decided && s.EffectiveCPUs == "" && s.EffectiveQuotaMicroseconds == nil {
 		return nil
 	}
 	t := table{indent: 2, columns: []column{{header: "LIMIT"}, {header: "DECIDED"}, {header: "IN-FORCE"}, {header: "WHY", flexible: 20, drop: 1}}}

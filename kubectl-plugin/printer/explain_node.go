@@ -23,6 +23,9 @@ func NodeExplanation(w io.Writer, e *diagnosticsv1alpha1.NodeExplanation, o Opti
 			return err
 		}
 	}
+	if err := uncomputed(w, s, o); err != nil {
+		return err
+	}
 	if err := settings(w, s.Strategy, o); err != nil {
 		return err
 	}
@@ -45,13 +48,24 @@ func nodeLine(s *diagnosticsv1alpha1.NodeExplanationStatus, o Options) string {
 	parts := []string{
 		o.Style.Clean(n.Name) + " " + state,
 		QuantityWithUnit(cpu.MilliValue(), diagnosticsv1alpha1.MilliCPU) + ", " + Bytes(memory.Value()),
-		count(int(n.Pods), "pod"),
+		podCount(n.Pods),
 		metricSentence(s.Metric, o),
 	}
 	return strings.Join(parts, "; ")
 }
 
+// podCount says how many pods a node has, or that they could not be listed.
+func podCount(n *int32) string {
+	if n == nil {
+		return unknown + " pods"
+	}
+	return count(int(*n), "pod")
+}
+
 func metricSentence(m diagnosticsv1alpha1.MetricFacts, o Options) string {
+	if m.State == diagnosticsv1alpha1.MetricUnknown && m.UpdateTime == nil {
+		return "NodeMetric " + o.Style.Paint(Warn, unknown)
+	}
 	if m.State == diagnosticsv1alpha1.MetricAbsent || m.UpdateTime == nil {
 		return "NodeMetric " + o.Style.Paint(Warn, string(diagnosticsv1alpha1.MetricAbsent))
 	}
@@ -87,6 +101,23 @@ func titledWaterfall(w io.Writer, s *diagnosticsv1alpha1.NodeExplanationStatus, 
 	for i := range s.Published {
 		if s.Published[i].Resource == fall.Resource {
 			return published(w, &s.Published[i], o)
+		}
+	}
+	return nil
+}
+
+// uncomputed prints what node.status says of the resources that could not be computed, and why they could not.
+func uncomputed(w io.Writer, s *diagnosticsv1alpha1.NodeExplanationStatus, o Options) error {
+	for i := range s.Published {
+		p := &s.Published[i]
+		if p.Computed != nil {
+			continue
+		}
+		if err := title(w, shortResource(p.Resource)+" = "+unknown, o); err != nil {
+			return err
+		}
+		if err := published(w, p, o); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -124,6 +124,9 @@ func refusals(w io.Writer, s *diagnosticsv1alpha1.PodExplanationStatus, o Option
 		return nil
 	}
 	title := fmt.Sprintf("%d of %s would take it now", s.NodesFeasible, count(int(s.NodesTotal), "node"))
+	if s.NodesUnknown > 0 {
+		title = fmt.Sprintf("%d of %s refuse it; of %d it is not known", s.NodesTotal-s.NodesFeasible-s.NodesUnknown, count(int(s.NodesTotal), "node"), s.NodesUnknown)
+	}
 	if _, err := fmt.Fprintf(w, "\n%s\n", o.Style.Paint(Header, title)); err != nil {
 		return err
 	}

@@ -23,17 +23,17 @@ func healthyNode(name string) diagnosticsv1alpha1.NodeOverview {
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		CPU: diagnosticsv1alpha1.ResourceOverview{
 			Capacity: 32000, Allocatable: 31800, Used: new(int64(12500)), SystemUsed: new(int64(640)),
-			ProdRequested: 24000, ProdUsed: new(int64(8120)), MidAllocatable: new(int64(4000)), MidRequested: 0, MidUsed: new(int64(0)),
-			BatchAllocatable: new(int64(9500)), BatchRequested: 6000, BatchUsed: new(int64(3740)), FreeUsed: new(int64(4)), Reclaimable: new(int64(5500)),
+			ProdRequested: new(int64(24000)), ProdUsed: new(int64(8120)), MidAllocatable: new(int64(4000)), MidRequested: new(int64), MidUsed: new(int64(0)),
+			BatchAllocatable: new(int64(9500)), BatchRequested: new(int64(6000)), BatchUsed: new(int64(3740)), FreeUsed: new(int64(4)), Reclaimable: new(int64(5500)),
 		},
 		Memory: diagnosticsv1alpha1.ResourceOverview{
 			Capacity: 128 * gi, Allocatable: 126 * gi, Used: new(40 * gi), SystemUsed: new(3 * gi),
-			ProdRequested: 64 * gi, ProdUsed: new(20*gi + gi/3), MidAllocatable: new(16 * gi), MidUsed: new(int64(0)),
-			BatchAllocatable: new(30 * gi), BatchRequested: 8 * gi, BatchUsed: new(int64(700 << 20)), FreeUsed: new(int64(0)), Reclaimable: new(12 * gi),
+			ProdRequested: new(64 * gi), ProdUsed: new(20*gi + gi/3), MidAllocatable: new(16 * gi), MidRequested: new(int64), MidUsed: new(int64(0)),
+			BatchAllocatable: new(30 * gi), BatchRequested: new(8 * gi), BatchUsed: new(int64(700 << 20)), FreeUsed: new(int64(0)), Reclaimable: new(12 * gi),
 		},
 		Metric: diagnosticsv1alpha1.MetricFacts{State: diagnosticsv1alpha1.MetricFresh, UpdateTime: before(42 * time.Second), ReportIntervalSeconds: 60},
 		Load:   diagnosticsv1alpha1.LoadOverview{State: diagnosticsv1alpha1.LoadNormal},
-		Ready:  true, Pods: 23,
+		Ready:  true, Pods: new(int32(23)),
 	}
 }
 
@@ -49,8 +49,8 @@ func nodesFixture() *diagnosticsv1alpha1.NodeOverviewList {
 	stale.CPU.MidAllocatable, stale.Memory.MidAllocatable = nil, nil
 	bare := diagnosticsv1alpha1.NodeOverview{
 		ObjectMeta: metav1.ObjectMeta{Name: "worker-4"}, Unschedulable: true,
-		CPU:    diagnosticsv1alpha1.ResourceOverview{Capacity: 4000, Allocatable: 3900, ProdRequested: 250},
-		Memory: diagnosticsv1alpha1.ResourceOverview{Capacity: 8 * gi, Allocatable: 7 * gi},
+		CPU:    diagnosticsv1alpha1.ResourceOverview{Capacity: 4000, Allocatable: 3900, ProdRequested: new(int64(250)), MidRequested: new(int64), BatchRequested: new(int64)},
+		Memory: diagnosticsv1alpha1.ResourceOverview{Capacity: 8 * gi, Allocatable: 7 * gi, ProdRequested: new(int64), MidRequested: new(int64), BatchRequested: new(int64)}, Pods: new(int32),
 		Metric: diagnosticsv1alpha1.MetricFacts{State: diagnosticsv1alpha1.MetricAbsent},
 		Load:   diagnosticsv1alpha1.LoadOverview{State: diagnosticsv1alpha1.LoadUnknown},
 	}
@@ -91,7 +91,7 @@ func nodeExplanationFixture() *diagnosticsv1alpha1.NodeExplanation {
 		ObjectMeta: metav1.ObjectMeta{Name: "worker-1"},
 		Status: diagnosticsv1alpha1.NodeExplanationStatus{
 			Summary: "worker-1 can offer 9.5 cores and 30Gi to batch: prod uses 8.1 cores of the 24 it requested.",
-			Node: diagnosticsv1alpha1.NodeFacts{Name: "worker-1", Ready: true, Pods: 23, Capacity: corev1.ResourceList{
+			Node: diagnosticsv1alpha1.NodeFacts{Name: "worker-1", Ready: true, Pods: new(int32(23)), Capacity: corev1.ResourceList{
 				corev1.ResourceCPU: resource.MustParse("32"), corev1.ResourceMemory: resource.MustParse("128Gi"),
 			}},
 			Metric: diagnosticsv1alpha1.MetricFacts{State: diagnosticsv1alpha1.MetricFresh, UpdateTime: age, ReportIntervalSeconds: 60},
@@ -114,7 +114,7 @@ func nodeExplanationFixture() *diagnosticsv1alpha1.NodeExplanation {
 				},
 			}},
 			Published: []diagnosticsv1alpha1.PublishedResource{{
-				Resource: "kubernetes.io/batch-cpu", Unit: cpu, Published: new(int64(9200)), Computed: 9500, State: diagnosticsv1alpha1.WithinThreshold,
+				Resource: "kubernetes.io/batch-cpu", Unit: cpu, Published: new(int64(9200)), Computed: new(int64(9500)), State: diagnosticsv1alpha1.WithinThreshold,
 				Reason: "3 % apart is under resourceDiffThreshold 10 %; written at the latest in 3m",
 			}},
 			Findings: []diagnosticsv1alpha1.Finding{{

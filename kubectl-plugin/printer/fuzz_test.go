@@ -106,7 +106,7 @@ func TestShareBarIsAlwaysAsWideAsAsked(t *testing.T) {
 			}
 		}
 	}
-	over := diagnosticsv1alpha1.ResourceOverview{Capacity: 1000, ProdUsed: new(int64(900)), BatchUsed: new(int64(900)), SystemUsed: new(int64(-5))}
+	over := diagnosticsv1alpha1.ResourceOverview{Capacity: 1000, ProdRequested: new(int64), ProdUsed: new(int64(900)), BatchUsed: new(int64(900)), SystemUsed: new(int64(-5))}
 	if got := ShareBar(over, 10, Style{ASCII: true}); got != strings.Repeat("P", 9)+"B" {
 		t.Errorf("got %s", got)
 	}

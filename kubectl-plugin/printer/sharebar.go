@@ -23,7 +23,7 @@ func Shares(r diagnosticsv1alpha1.ResourceOverview) []Share {
 	mid := max(deref(r.MidUsed), deref(r.MidAllocatable))
 	batch := deref(r.BatchUsed)
 	batchFree := max(deref(r.BatchAllocatable)-batch, 0)
-	reserved := max(r.ProdRequested-prod, 0)
+	reserved := max(deref(r.ProdRequested)-prod, 0)
 	reserved = min(reserved, max(r.Capacity-system-prod-mid-batch-batchFree, 0))
 	shares := []Share{{System, system}, {Prod, prod}, {ProdReserved, reserved}, {Mid, mid}, {Batch, batch}, {BatchFree, batchFree}}
 	left := max(r.Capacity, 0)
@@ -34,9 +34,10 @@ func Shares(r diagnosticsv1alpha1.ResourceOverview) []Share {
 	return append(shares, Share{Idle, left})
 }
 
-// ShareBar draws the areas of a resource in one line of width cells. Rounding never loses or adds a cell.
+// ShareBar draws the areas of a resource in one line of width cells. Rounding never loses or adds a cell. Nothing is drawn
+// where the pods could not be listed, for what looks idle may be reserved.
 func ShareBar(r diagnosticsv1alpha1.ResourceOverview, width int, style Style) string {
-	if width < 1 || r.Capacity <= 0 {
+	if width < 1 || r.Capacity <= 0 || r.ProdRequested == nil {
 		return ""
 	}
 	var b strings.Builder

@@ -3,7 +3,6 @@ package printer
 import (
 	"fmt"
 	"io"
-	"strconv"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
@@ -58,10 +57,10 @@ func nodeCells(n *diagnosticsv1alpha1.NodeOverview, o Options) []cell {
 		text(n.Name),
 		nodeStatus(n),
 		loadCell(n.Load.State),
-		text(strconv.Itoa(int(n.Pods))),
+		text(optional(wide(n.Pods), diagnosticsv1alpha1.Count)),
 		text(Pair(c.Used, &c.Allocatable, cpu)),
 		text(optional(c.SystemUsed, cpu)),
-		text(Pair(c.ProdUsed, &c.ProdRequested, cpu)),
+		text(Pair(c.ProdUsed, c.ProdRequested, cpu)),
 		offered(c.MidRequested, c.MidAllocatable, cpu),
 		offered(c.BatchRequested, c.BatchAllocatable, cpu),
 		text(optional(c.BatchUsed, cpu)),
@@ -69,7 +68,7 @@ func nodeCells(n *diagnosticsv1alpha1.NodeOverview, o Options) []cell {
 		text(optional(c.Reclaimable, cpu)),
 		text(Pair(m.Used, &m.Allocatable, memory)),
 		text(optional(m.SystemUsed, memory)),
-		text(Pair(m.ProdUsed, &m.ProdRequested, memory)),
+		text(Pair(m.ProdUsed, m.ProdRequested, memory)),
 		offered(m.MidRequested, m.MidAllocatable, memory),
 		offered(m.BatchRequested, m.BatchAllocatable, memory),
 		text(optional(m.BatchUsed, memory)),
@@ -81,16 +80,26 @@ func nodeCells(n *diagnosticsv1alpha1.NodeOverview, o Options) []cell {
 }
 
 // offered formats requested/offered. A resource that is neither offered nor requested is <none>; one that is requested
-// beyond what is offered stands out.
-func offered(requested int64, allocatable *int64, unit diagnosticsv1alpha1.Unit) cell {
+// beyond what is offered stands out. What is requested is a question mark when the pods could not be listed.
+func offered(requested, allocatable *int64, unit diagnosticsv1alpha1.Unit) cell {
 	switch {
-	case allocatable == nil && requested == 0:
+	case requested == nil:
+		return text(Pair(nil, new(deref(allocatable)), unit))
+	case allocatable == nil && *requested == 0:
 		return painted(Dim, none)
-	case requested > deref(allocatable):
-		return painted(Warn, Pair(&requested, new(deref(allocatable)), unit))
+	case *requested > deref(allocatable):
+		return painted(Warn, Pair(requested, new(deref(allocatable)), unit))
 	default:
-		return text(Pair(&requested, allocatable, unit))
+		return text(Pair(requested, allocatable, unit))
 	}
+}
+
+// wide is a count as other quantities are.
+func wide(n *int32) *int64 {
+	if n == nil {
+		return nil
+	}
+	return new(int64(*n))
 }
 
 func nodeStatus(n *diagnosticsv1alpha1.NodeOverview) cell {
@@ -127,6 +136,11 @@ func metricAge(m diagnosticsv1alpha1.MetricFacts, o Options) cell {
 		return text(age)
 	case diagnosticsv1alpha1.MetricAbsent:
 		return painted(Warn, none)
+	case diagnosticsv1alpha1.MetricUnknown:
+		if m.UpdateTime == nil {
+			return painted(Warn, unknown)
+		}
+		return painted(Warn, fmt.Sprintf("%s(%s)", age, m.State))
 	case diagnosticsv1alpha1.MetricStale:
 		return painted(Warn, fmt.Sprintf("%s(%s)", age, m.State))
 	default:

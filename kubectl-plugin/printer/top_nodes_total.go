@@ -5,19 +5,22 @@ import (
 	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	inputs "koordinator.sh/koord/decision/unknown"
 )
 
 // NodeTotal is the cluster in one line: how much there is, how much of it is used, what is offered to batch, and how
-// many nodes are hot or have no trustworthy measurements. Sums of measurements count the measured nodes only, and say so.
+// many nodes are hot or have no trustworthy measurements. Sums of measurements count the measured nodes only, and say so. What
+// could not be read is not summed up.
 func NodeTotal(list *diagnosticsv1alpha1.NodeOverviewList) string {
-	var capacity, used, prodRequested, offeredCPU, requested int64
+	var capacity, used, offeredCPU int64
+	prodRequested, batchRequested := new(int64), new(int64)
 	measured, hot, untrusted := 0, 0, 0
 	for i := range list.Items {
 		n := &list.Items[i]
 		capacity += n.CPU.Capacity
-		prodRequested += n.CPU.ProdRequested
+		prodRequested = add(prodRequested, n.CPU.ProdRequested)
 		offeredCPU += deref(n.CPU.BatchAllocatable)
-		requested += n.CPU.BatchRequested
+		batchRequested = add(batchRequested, n.CPU.BatchRequested)
 		if n.CPU.Used != nil {
 			measured++
 			used += *n.CPU.Used
@@ -29,23 +32,41 @@ func NodeTotal(list *diagnosticsv1alpha1.NodeOverviewList) string {
 			untrusted++
 		}
 	}
-	parts := []string{
-		count(len(list.Items), "node"),
-		"capacity " + QuantityWithUnit(capacity, diagnosticsv1alpha1.MilliCPU),
-	}
+	unread := inputs.Of(list.Unknown).Has(inputs.NodeMetrics)
 	usedText := "used " + Cores(used)
-	if measured < len(list.Items) {
+	switch {
+	case unread || measured == 0:
+		usedText = "used " + unknown
+	case measured < len(list.Items):
 		usedText += fmt.Sprintf(" (on %d measured)", measured)
 	}
-	parts = append(parts, usedText, "requested by prod "+Cores(prodRequested),
-		fmt.Sprintf("offered to batch %s, requested %s", Cores(offeredCPU), Cores(requested)))
+	parts := []string{
+		count(len(list.Items), "node"), "capacity " + QuantityWithUnit(capacity, diagnosticsv1alpha1.MilliCPU), usedText,
+		"requested by prod " + coresOrUnknown(prodRequested),
+		fmt.Sprintf("offered to batch %s, requested %s", Cores(offeredCPU), coresOrUnknown(batchRequested)),
+	}
 	if hot > 0 {
 		parts = append(parts, fmt.Sprintf("%d hot", hot))
 	}
-	if untrusted > 0 {
+	if untrusted > 0 && !unread {
 		parts = append(parts, fmt.Sprintf("%d without fresh measurements", untrusted))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// add adds a value to a sum; a sum with a part that is not known is not known.
+func add(total, part *int64) *int64 {
+	if total == nil || part == nil {
+		return nil
+	}
+	return new(*total + *part)
+}
+
+func coresOrUnknown(value *int64) string {
+	if value == nil {
+		return unknown
+	}
+	return Cores(*value)
 }
 
 func count(n int, noun string) string {

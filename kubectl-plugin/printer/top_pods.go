@@ -4,6 +4,7 @@ import (
 	"io"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	inputs "koordinator.sh/koord/decision/unknown"
 )
 
 var podColumns = []column{
@@ -25,8 +26,13 @@ var podColumns = []column{
 // PodOverviews prints pods as rows: class, band, tier of the request, request against use, and the age of the measurement.
 func PodOverviews(w io.Writer, list *diagnosticsv1alpha1.PodOverviewList, o Options) error {
 	l := newListing(podColumns, o)
+	unread := inputs.Of(list.Unknown).Has(inputs.NodeMetrics)
 	for i := range list.Items {
-		l.add(list.Items[i].Namespace, podCells(&list.Items[i], o)...)
+		cells := podCells(&list.Items[i], o)
+		if unread {
+			cells[len(cells)-1] = painted(Dim, unknown)
+		}
+		l.add(list.Items[i].Namespace, cells...)
 	}
 	return l.render(w)
 }

@@ -62,7 +62,7 @@ func BenchmarkNodes1000(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if len(list.Items) != 1000 || list.Items[7].Pods != 20 || list.Items[7].CPU.ProdRequested == 0 {
+		if len(list.Items) != 1000 || *list.Items[7].Pods != 20 || *list.Items[7].CPU.ProdRequested == 0 {
 			b.Fatalf("unexpected answer: %d nodes", len(list.Items))
 		}
 	}

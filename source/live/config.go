@@ -20,37 +20,25 @@ const (
 	schedulerConfig = configuration.SchedulerConfigMapName
 )
 
-// schedulerDefaults is what follows when the scheduler's configuration could not be read.
-const schedulerDefaults = "the defaults of load-aware scheduling and of elastic quotas are assumed"
-
-// schedulerSettings is what of the scheduler's configuration matters to an answer.
-type schedulerSettings struct {
-	schedulerconfig.Settings
-	// problem says why the defaults are assumed; empty when the configuration was read.
-	problem string
-}
-
-// schedulerSettings reads the scheduler's ConfigMap. Without one the defaults hold, and the answer says so.
-func (s *Source) schedulerSettings(ctx context.Context, c *clients) (schedulerSettings, error) {
+// schedulerSettings reads the scheduler's ConfigMap. Without one the defaults hold.
+func (s *Source) schedulerSettings(ctx context.Context, c *clients) (schedulerconfig.Settings, error) {
 	config := &corev1.ConfigMap{}
 	err := c.get(ctx, "configmaps", s.options.SystemNamespace, schedulerConfig, config)
 	switch {
 	case hasCode(err, finding.NotFound):
-		return schedulerSettings{}, nil
-	case hasCode(err, finding.Forbidden):
-		return schedulerSettings{problem: text(err, schedulerDefaults)}, nil
+		return schedulerconfig.Settings{}, nil
 	case err != nil:
-		return schedulerSettings{}, err
+		return schedulerconfig.Settings{}, err
 	}
 	found, err := schedulerconfig.Read(config.Data)
 	if err != nil {
-		return schedulerSettings{problem: fmt.Sprintf("configmap %s/%s: %v; %s", s.options.SystemNamespace, schedulerConfig, err, schedulerDefaults)}, nil
+		return schedulerconfig.Settings{}, fmt.Errorf("read configmap %s/%s: %w", s.options.SystemNamespace, schedulerConfig, err)
 	}
-	return schedulerSettings{Settings: found}, nil
+	return found, nil
 }
 
 // strategies reads slo-controller-config as the manager does: a key that cannot be used keeps its last good text. What is
-// wrong with it is among the configuration's problems. With an error the configuration is still the best that is known.
+// wrong with it is among the configuration's problems. With an error the configuration in force is not known.
 func (s *Source) strategies(ctx context.Context, c *clients) (layering.Config, error) {
 	config := &corev1.ConfigMap{}
 	err := c.get(ctx, "configmaps", s.options.SystemNamespace, strategyConfig, config)

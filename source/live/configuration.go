@@ -16,6 +16,7 @@ import (
 	"koordinator.sh/koord/api/finding"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/unknown"
 	"koordinator.sh/koord/source"
 )
 
@@ -46,22 +47,21 @@ func (s *Source) Configuration(ctx context.Context, namespace string) (*source.C
 		if hasCode(err, finding.NotFound) {
 			return nil
 		}
-		return gaps.note(err, "what is in force in place of a bad key is unknown")
+		return gaps.note(err, unknown.LastGoodConfiguration, "what is in force in place of a bad key is unknown")
 	})
 	group.Go(func() (err error) {
 		settings, err := s.schedulerSettings(groupContext, c)
 		out.LoadAware, out.ElasticQuota = settings.LoadAware, settings.Quotas
-		gaps.add(settings.problem)
-		return gaps.note(err, schedulerDefaults)
+		return gaps.note(err, unknown.SchedulerConfiguration, "the arguments of load-aware scheduling and of elastic quotas are unknown")
 	})
 	group.Go(func() (err error) {
 		out.Features, err = c.agentFeatures(groupContext, out.Namespace)
-		return gaps.note(err, "the features of the node agent are unknown")
+		return gaps.note(err, unknown.AgentFeatures, "the features of the node agent are unknown")
 	})
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	out.Incomplete = gaps.all()
+	out.Incomplete, out.Unknown = gaps.all(), gaps.unknown()
 	return out, nil
 }
 
@@ -149,11 +149,11 @@ func (s *Source) Impact(ctx context.Context) (*source.Impact, error) {
 	})
 	group.Go(func() (err error) {
 		out.Pods, err = c.pods(groupContext, selection{fields: running("")}, podBriefDrop)
-		return gaps.note(err, "what the pods request is unknown, and the offers are too high")
+		return gaps.note(err, unknown.Pods, "what the pods request, and which of them would be suppressed or evicted, is unknown")
 	})
 	group.Go(func() (err error) {
 		out.Metrics, err = c.metrics(groupContext, selection{}, always(metricBriefDrop))
-		return gaps.note(err, "what is used is unknown, and every offer is withdrawn")
+		return gaps.note(err, unknown.NodeMetrics, "what is used is unknown")
 	})
 	group.Go(func() (err error) {
 		r := request{verb: "list", group: slov1alpha1.GroupVersion.Group, resource: "nodeslos"}
@@ -161,21 +161,21 @@ func (s *Source) Impact(ctx context.Context) (*source.Impact, error) {
 			return unmarshalJSON(raw, sloDrop, into)
 		})
 		out.KnowsSLOs = err == nil
-		return gaps.note(err, "the NodeSLOs are taken to be as the configuration renders them")
+		return gaps.note(err, unknown.NodeSLOs, "whether the NodeSLOs are as the configuration in force renders them is unknown")
 	})
 	var asking []corev1.Pod
 	group.Go(func() (err error) {
 		if out.Quotas, err = c.quotas(groupContext); err != nil || len(out.Quotas) == 0 {
-			return gaps.note(err, "which quotas change is unknown")
+			return gaps.note(err, unknown.Quotas, "which quotas change is unknown")
 		}
 		asking, err = c.pods(groupContext, selection{fields: waiting()}, podBriefDrop)
-		return gaps.note(err, "what waiting pods ask of quotas is unknown, and their shares are too low")
+		return gaps.note(err, unknown.Pods, "what waiting pods ask of quotas is unknown")
 	})
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
 	out.Pods = append(out.Pods, notAmong(asking, out.Pods)...)
-	out.Incomplete = gaps.all()
+	out.Incomplete, out.Unknown = gaps.all(), gaps.unknown()
 	return out, nil
 }
 

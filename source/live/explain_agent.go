@@ -13,6 +13,7 @@ import (
 	"koordinator.sh/koord/decision/agentview"
 	"koordinator.sh/koord/decision/eviction"
 	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // explainAgentFromObjects fills in what the objects alone tell of what an agent knows.
@@ -34,19 +35,19 @@ func (s *Source) explainAgentFromObjects(ctx context.Context, c *clients, e *dia
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		metric, err = c.metric(groupContext, name)
-		return gaps.note(err, "what is used is unknown")
+		return gaps.note(err, unknown.NodeMetrics, "what is used is unknown")
 	})
 	group.Go(func() (err error) {
 		pods, err = c.pods(groupContext, selection{fields: running(name)}, podDrop)
-		return gaps.note(err, "the node's pods are unknown")
+		return gaps.note(err, unknown.Pods, "the node's pods are unknown")
 	})
 	group.Go(func() (err error) {
 		view.SLO, err = c.nodeSLO(groupContext, name)
-		return gaps.note(err, "what is configured for the node is unknown")
+		return gaps.note(err, unknown.NodeSLOs, "what is configured for the node is unknown")
 	})
 	group.Go(func() (err error) {
 		view.Topology, err = c.topology(groupContext, name)
-		return gaps.note(err, "the node's CPUs are unknown")
+		return gaps.note(err, unknown.Topologies, "the node's CPUs are unknown")
 	})
 	if err := group.Wait(); err != nil {
 		return err
@@ -57,6 +58,7 @@ func (s *Source) explainAgentFromObjects(ctx context.Context, c *clients, e *dia
 		}
 	}
 	view.Measure(metric)
+	view.Unknown = gaps.unknown()
 	e.Status.Agent = new(view.Answer(e.Spec.Agent, agentview.ByObjects, "no agent was asked"))
 	e.Status.Agent.Incomplete = append(e.Status.Agent.Incomplete, gaps.all()...)
 	return nil

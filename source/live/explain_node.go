@@ -17,6 +17,7 @@ import (
 	"koordinator.sh/koord/decision/device"
 	"koordinator.sh/koord/decision/nodeextension"
 	"koordinator.sh/koord/decision/overcommit"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // ExplainNode asks the diagnostics API, and the objects where it cannot answer. Both run the same decision.
@@ -44,7 +45,7 @@ func (s *Source) ExplainNode(ctx context.Context, name string, spec diagnosticsv
 	if spec.Agent != nil {
 		if len(spec.Resources) == 0 {
 			status := &question.Status
-			status.Waterfalls, status.Published, status.Strategy, status.Findings, status.Incomplete = nil, nil, nil, nil, nil
+			status.Waterfalls, status.Published, status.Strategy, status.Findings, status.Incomplete, status.Unknown = nil, nil, nil, nil, nil, nil
 		}
 		if err := s.explainAgentFromObjects(ctx, c, question); err != nil {
 			return nil, err
@@ -73,10 +74,14 @@ func (s *Source) explainFromObjects(ctx context.Context, c *clients, e *diagnost
 	}
 	in.Strategy = extending.Config.Colocation(in.Node)
 	if chosen, err := in.Strategy.Strategy.Predictor(); err == nil && chosen.Batch+chosen.Mid != "" {
-		gaps.add("what predictor profiles predict is told by koord-manager alone, which keeps the past of the pods")
+		why := "what predictor profiles predict is told by koord-manager alone, which keeps the past of the pods"
+		gaps.unread(unknown.Predictions, unknown.Cause{Reason: diagnosticsv1alpha1.UnknownNotAvailable, Message: why})
+		gaps.add(why)
 	}
+	in.Unknown = gaps.unknown()
+	extending.Unknown = in.Unknown
 	e.Status = overcommit.ExplainNode(in, e.Spec)
-	if extending.Devices != nil && extending.Devices.Object != nil {
+	if extending.Devices != nil && extending.Devices.Object != nil && !in.Unknown.Has(unknown.Pods) {
 		e.Status.Findings = append(e.Status.Findings, device.StrayFindings(extending.Devices.Object, in.Node.Labels, in.Pods)...)
 	}
 	if len(e.Spec.Resources) == 0 {
@@ -94,25 +99,25 @@ func (s *Source) readForNode(ctx context.Context, c *clients, in *overcommit.Nod
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		in.Metric, err = c.metric(ctx, name)
-		return gaps.note(err, "what is used is unknown")
+		return gaps.note(err, unknown.NodeMetrics, "what is used is unknown")
 	})
 	group.Go(func() error {
 		pods, err := c.pods(ctx, selection{fields: running(name)}, podDrop)
 		for i := range pods {
 			in.Pods = append(in.Pods, &pods[i])
 		}
-		return gaps.note(err, "what the pods request is unknown, and the results are too high")
+		return gaps.note(err, unknown.Pods, "what the pods request is unknown")
 	})
 	group.Go(func() (err error) {
 		extending.Config, err = s.strategies(ctx, c)
-		return gaps.note(err, "the built-in settings are assumed")
+		return gaps.note(err, unknown.Configuration, "whether co-location is on, and how, is unknown")
 	})
 	group.Go(func() error {
 		topology, err := c.topology(ctx, name)
 		if err == nil {
 			extending.CPU = nodeextension.CPUOf(topology)
 		}
-		return gaps.note(err, "cpu normalization and amplification are unknown")
+		return gaps.note(err, unknown.Topologies, "cpu normalization and amplification are unknown")
 	})
 	group.Go(func() error {
 		object, err := c.device(ctx, name)
@@ -121,7 +126,7 @@ func (s *Source) readForNode(ctx context.Context, c *clients, in *overcommit.Nod
 			_, shared := in.Node.Status.Allocatable[extension.ResourceGPUShared]
 			extending.Devices = &nodeextension.Devices{Object: object, SharedGPU: shared}
 		}
-		return gaps.note(err, "the node's devices are unknown")
+		return gaps.note(err, unknown.Devices, "the node's devices are unknown")
 	})
 	return group.Wait()
 }

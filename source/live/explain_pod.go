@@ -10,6 +10,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/unknown"
 	"koordinator.sh/koord/source/objects"
 )
 
@@ -81,32 +82,31 @@ func (s *Source) podSnapshot(ctx context.Context, c *clients, namespace, name st
 	if in.Pod.Spec.NodeName == "" {
 		group.Go(func() (err error) {
 			in.Nodes, err = c.nodes(ctx, selection{})
-			return gaps.note(err, "no node could be looked at")
+			return gaps.note(err, unknown.Nodes, "which nodes could take the pod is unknown")
 		})
 		group.Go(func() (err error) {
 			in.Pods, err = c.pods(ctx, selection{fields: running("")}, podDrop)
-			return gaps.note(err, "what the nodes have left is overestimated")
+			return gaps.note(err, unknown.Pods, "what the nodes have left is unknown")
 		})
 		group.Go(func() (err error) {
 			in.Metrics, err = c.metrics(ctx, selection{}, always(metricDrop))
 			in.LoadAware = err == nil
-			return gaps.note(err, "load is unknown")
+			return gaps.note(err, unknown.NodeMetrics, "load is unknown")
 		})
 	}
 	group.Go(func() (err error) {
 		in.Events, err = c.events(ctx, in.Pod)
-		return gaps.note(err, "the scheduler's own words may be missing")
+		return gaps.note(err, unknown.Events, "what the scheduler said last may be missing")
 	})
 	group.Go(func() error {
 		settings, err := s.schedulerSettings(ctx, c)
 		in.Args, in.Profiles = settings.LoadAware, settings.Profiles
-		gaps.add(settings.problem)
-		return gaps.note(err, "the defaults of load-aware scheduling are assumed")
+		return gaps.note(err, unknown.SchedulerConfiguration, "the profiles of koord-scheduler and the thresholds of load are unknown")
 	})
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	in.Missing = gaps.all()
+	in.Missing, in.Unknown = gaps.all(), gaps.unknown()
 	return in, nil
 }
 

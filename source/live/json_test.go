@@ -104,7 +104,7 @@ func TestFinishedPodsAreNotAskedFor(t *testing.T) {
 	server.Pods[0].Status.Phase = corev1.PodSucceeded
 	server.Start(t)
 	list, err := New(server.Config(""), Options{}).Nodes(t.Context(), source.NodeQuery{})
-	if err != nil || list.Items[0].Pods != 2 {
+	if err != nil || *list.Items[0].Pods != 2 {
 		t.Fatalf("got %+v and %v, want 2 pods", list, err)
 	}
 	asked := fmt.Sprint(server.Requests())

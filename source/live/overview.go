@@ -14,6 +14,8 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/layering"
 	"koordinator.sh/koord/decision/overview"
+	"koordinator.sh/koord/decision/schedulerconfig"
+	"koordinator.sh/koord/decision/unknown"
 	"koordinator.sh/koord/source"
 )
 
@@ -28,7 +30,7 @@ func (s *Source) Nodes(ctx context.Context, query source.NodeQuery) (*diagnostic
 		nodes    []corev1.Node
 		pods     []corev1.Pod
 		metrics  []slov1alpha1.NodeMetric
-		settings schedulerSettings
+		settings schedulerconfig.Settings
 		config   layering.Config
 	)
 	one := ""
@@ -51,20 +53,19 @@ func (s *Source) Nodes(ctx context.Context, query source.NodeQuery) (*diagnostic
 	group.Go(func() (err error) {
 		defer told.Done()
 		settings, err = s.schedulerSettings(groupContext, c)
-		gaps.add(settings.problem)
-		return gaps.note(err, "the defaults of load-aware scheduling are assumed")
+		return gaps.note(err, unknown.SchedulerConfiguration, "load is unknown")
 	})
 	group.Go(func() (err error) {
 		metrics, err = c.metrics(groupContext, selection{fields: equals("metadata.name", one)}, drop)
-		return gaps.note(err, "what is used is missing")
+		return gaps.note(err, unknown.NodeMetrics, "what is used is unknown")
 	})
 	group.Go(func() (err error) {
 		pods, err = c.pods(groupContext, selection{fields: running(one)}, podBriefDrop)
-		return gaps.note(err, "what pods request is missing")
+		return gaps.note(err, unknown.Pods, "what pods request is unknown")
 	})
 	group.Go(func() (err error) {
 		config, err = s.strategies(groupContext, c)
-		return gaps.note(err, "the built-in settings say when measurements are too old")
+		return gaps.note(err, unknown.Configuration, "the built-in settings say when measurements are stale")
 	})
 	if err := group.Wait(); err != nil {
 		return nil, err
@@ -75,7 +76,8 @@ func (s *Source) Nodes(ctx context.Context, query source.NodeQuery) (*diagnostic
 		return nil, err
 	}
 	list := overview.Nodes(overview.NodesInput{
-		Nodes: nodes, Pods: pods, Metrics: metrics, LoadArgs: settings.LoadAware, Config: &config, Now: s.options.Clock.Now(),
+		Nodes: nodes, Pods: pods, Metrics: metrics, LoadArgs: settings.LoadAware, Config: &config,
+		Unknown: gaps.unknown(), Now: s.options.Clock.Now(),
 	})
 	list.Incomplete = append(list.Incomplete, gaps.all()...)
 	return list, nil
@@ -103,7 +105,7 @@ func (s *Source) Pods(ctx context.Context, query source.PodQuery) (*diagnosticsv
 	})
 	group.Go(func() (err error) {
 		metrics, err = c.metrics(groupContext, selection{fields: equals("metadata.name", query.NodeName)}, always(metricBriefDrop))
-		return gaps.note(err, "what is used is missing")
+		return gaps.note(err, unknown.NodeMetrics, "what is used is unknown")
 	})
 	if err := group.Wait(); err != nil {
 		if query.Namespace == "" && hasCode(err, finding.Forbidden) {
@@ -116,7 +118,7 @@ func (s *Source) Pods(ctx context.Context, query source.PodQuery) (*diagnosticsv
 	}); err != nil {
 		return nil, err
 	}
-	list := overview.Pods(overview.PodsInput{Pods: pods, Metrics: metrics, Now: s.options.Clock.Now()})
+	list := overview.Pods(overview.PodsInput{Pods: pods, Metrics: metrics, Unknown: gaps.unknown(), Now: s.options.Clock.Now()})
 	list.Incomplete = append(list.Incomplete, gaps.all()...)
 	return list, nil
 }

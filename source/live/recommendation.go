@@ -15,6 +15,7 @@ import (
 	"koordinator.sh/koord/decision/recommend"
 	"koordinator.sh/koord/decision/recommendationview"
 	"koordinator.sh/koord/decision/spelling"
+	"koordinator.sh/koord/decision/unknown"
 	"koordinator.sh/koord/source"
 )
 
@@ -55,7 +56,7 @@ func (s *Source) Recommendations(ctx context.Context, query source.Recommendatio
 	})
 	group.Go(func() (err error) {
 		pods, err = c.pods(groupContext, selection{namespace: query.Namespace, fields: running("")}, podResizeDrop)
-		return gaps.note(err, "what pods request, and what applying does to them, is unknown")
+		return gaps.note(err, unknown.Pods, "what pods request, and what applying does to them, is unknown")
 	})
 	if err := group.Wait(); err != nil {
 		return nil, err

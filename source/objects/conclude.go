@@ -9,33 +9,55 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // conclude words the verdict. Where the checks find no reason, what the scheduler itself wrote on the pod decides.
 func conclude(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationStatus) {
 	said, when := schedulerSaid(in)
+	open := s.NodesFeasible + s.NodesUnknown
 	switch {
+	case in.Unknown.Has(unknown.Nodes) && said != "":
+		s.Verdict, s.Code = diagnosticsv1alpha1.PodUnschedulable, string(finding.OtherPlugin)
+		s.Summary = fmt.Sprintf("%s ago the scheduler said: %s", ago(in.Now, when), said)
+		return
+	case in.Unknown.Has(unknown.Nodes):
+		s.Verdict = diagnosticsv1alpha1.PodUnknown
+		s.Summary = "which nodes could take the pod is not known: " + in.Unknown.Because(unknown.Nodes)
+		return
 	case len(in.Nodes) == 0:
-		s.Verdict, s.Summary = diagnosticsv1alpha1.PodUnschedulable, "no node could be looked at"
-	case s.NodesFeasible == 0:
+		s.Verdict, s.Summary = diagnosticsv1alpha1.PodUnschedulable, "the cluster has no nodes"
+	case open == 0:
 		headline := s.Groups[0] // the one that covers the most nodes, and of those the one that tells most
 		s.Verdict, s.Code = diagnosticsv1alpha1.PodUnschedulable, headline.Code
 		s.Summary = fmt.Sprintf("none of %s can take the pod; %d of them because %s", nodes(s.NodesTotal), headline.Count, headline.Message)
 	case said != "":
 		s.Verdict, s.Code = diagnosticsv1alpha1.PodUnschedulable, string(finding.OtherPlugin)
 		s.Summary = fmt.Sprintf("%s of %d pass every check that objects allow, but %s ago the scheduler said: %s",
-			nodes(s.NodesFeasible), s.NodesTotal, ago(in.Now, when), said)
+			nodes(open), s.NodesTotal, ago(in.Now, when), said)
+	case s.NodesUnknown > 0:
+		s.Verdict = diagnosticsv1alpha1.PodUnknown
+		s.Summary = fmt.Sprintf("%s of %d pass every check that could be made; whether they can take the pod is not known: %s",
+			nodes(s.NodesUnknown), s.NodesTotal, in.unjudged())
 	default:
 		s.Verdict = diagnosticsv1alpha1.PodSchedulable
-		s.Summary = fmt.Sprintf("%s of %d pass every check that objects allow; the scheduler has not said anything about the pod", nodes(s.NodesFeasible), s.NodesTotal)
+		s.Summary = fmt.Sprintf("%s of %d pass every check that objects allow; %s", nodes(s.NodesFeasible), s.NodesTotal, in.schedulerSilent())
 	}
-	if said != "" && s.NodesFeasible == 0 {
+	if said != "" && open == 0 {
 		s.Findings = append(s.Findings, diagnosticsv1alpha1.Finding{
 			Code: s.Code, Severity: diagnosticsv1alpha1.SeverityInfo,
 			Message: fmt.Sprintf("%s ago the scheduler said: %s", ago(in.Now, when), said),
 			Object:  &diagnosticsv1alpha1.SourceRef{Kind: "Pod", Namespace: in.Pod.Namespace, Name: in.Pod.Name, Field: "status.conditions"},
 		})
 	}
+}
+
+// schedulerSilent is what to say of a scheduler that wrote nothing on the pod.
+func (s *PodSnapshot) schedulerSilent() string {
+	if why := s.Unknown.Because(unknown.Events); why != "" {
+		return "what the scheduler says of it is not known: " + why
+	}
+	return "the scheduler has not said anything about the pod"
 }
 
 // schedulerSaid is the scheduler's latest refusal: the PodScheduled condition, or a later FailedScheduling event.
@@ -88,7 +110,7 @@ func unevaluated(in *PodSnapshot) []string {
 	add(len(spec.TopologySpreadConstraints) > 0, "topology spread (PodTopologySpread)")
 	add(claims(spec), "volumes (VolumeBinding, VolumeZone, NodeVolumeLimits)")
 	add(len(spec.ResourceClaims) > 0, "resource claims (DynamicResources)")
-	add(!in.LoadAware, "load (LoadAwareScheduling)")
+	add(!in.evaluatesLoad(), "load (LoadAwareScheduling)")
 	add(true, "its own state (pods it has just assumed, nominated pods), further plugins, and the smallest change that would help")
 	return missing
 }

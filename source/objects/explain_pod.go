@@ -12,6 +12,7 @@ import (
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/loadaware"
 	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // DefaultProfile is the scheduler's profile when its configuration cannot be read.
@@ -36,8 +37,11 @@ func ExplainPod(in PodSnapshot) *diagnosticsv1alpha1.PodExplanation {
 	}
 	s := &answer.Status
 	s.Pod = facts(in.Pod, policy)
+	if in.Unknown.Has(unknown.SchedulerConfiguration) {
+		s.Pod.EstimatedUsage = nil // the factors of the estimate are not known
+	}
 	s.Origin = diagnosticsv1alpha1.Origin{Component: "koordctl", EvaluatedAt: metav1.NewTime(in.Now)}
-	s.Incomplete = slices.Clone(in.Missing)
+	s.Incomplete, s.Unknown = slices.Clone(in.Missing), in.Unknown.List()
 	if in.History {
 		s.Incomplete = append(s.Incomplete, "past attempts: only the scheduler remembers them")
 	}
@@ -47,6 +51,9 @@ func ExplainPod(in PodSnapshot) *diagnosticsv1alpha1.PodExplanation {
 	refused := evaluate(&in, policy)
 	s.NodesTotal = int32(len(in.Nodes))
 	s.NodesFeasible = s.NodesTotal - int32(len(refused))
+	if in.unjudged() != "" {
+		s.NodesFeasible, s.NodesUnknown = 0, s.NodesFeasible
+	}
 	s.Groups = group(refused, in.MaxNodes)
 	s.Incomplete = append(s.Incomplete, unevaluated(&in)...)
 	conclude(&in, s)
@@ -84,6 +91,10 @@ func verdictWithoutNodes(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationS
 	case len(pod.Spec.SchedulingGates) > 0:
 		s.Verdict, s.Code = diagnosticsv1alpha1.PodGated, string(finding.SchedulingGated)
 		s.Summary = fmt.Sprintf("the pod waits until its scheduling gate %q is removed", pod.Spec.SchedulingGates[0].Name)
+	case !slices.Contains(in.Profiles, schedulerName(pod)) && in.Unknown.Has(unknown.SchedulerConfiguration):
+		s.Verdict = diagnosticsv1alpha1.PodUnknown
+		s.Summary = fmt.Sprintf("whether koord-scheduler has a profile %q, which the pod asks for, is not known: %s",
+			schedulerName(pod), in.Unknown.Because(unknown.SchedulerConfiguration))
 	case !slices.Contains(in.Profiles, schedulerName(pod)):
 		s.Verdict, s.Code = diagnosticsv1alpha1.PodNotResponsible, string(finding.OtherScheduler)
 		s.Summary = fmt.Sprintf("the pod asks for scheduler %q, which is not a profile of koord-scheduler", schedulerName(pod))
@@ -115,8 +126,12 @@ func evaluate(in *PodSnapshot, policy *loadaware.Policy) map[string][]refusal {
 		if r, taken := ports(open, on); taken {
 			refusals = append(refusals, r)
 		}
-		refusals = append(refusals, wanted.fit(node, on)...)
-		if in.LoadAware {
+		if in.Unknown.Has(unknown.Pods) {
+			refusals = append(refusals, wanted.beyond(node)...)
+		} else {
+			refusals = append(refusals, wanted.fit(node, on)...)
+		}
+		if in.evaluatesLoad() {
 			if r, busy := load(policy, estimate, node, on, in.Now); busy {
 				refusals = append(refusals, r)
 			}
@@ -126,6 +141,16 @@ func evaluate(in *PodSnapshot, policy *loadaware.Policy) map[string][]refusal {
 		}
 	}
 	return refused
+}
+
+// evaluatesLoad says whether what load-aware scheduling looks at is known.
+func (s *PodSnapshot) evaluatesLoad() bool {
+	return s.LoadAware && !s.Unknown.Has(unknown.NodeMetrics, unknown.SchedulerConfiguration)
+}
+
+// unjudged says why a node that no check refuses is not known to be feasible; empty when every check had what it looks at.
+func (s *PodSnapshot) unjudged() string {
+	return s.Unknown.Because(unknown.Pods, unknown.NodeMetrics, unknown.SchedulerConfiguration)
 }
 
 // load asks load-aware scheduling, with the pods already assigned.

@@ -16,6 +16,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 var now = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
@@ -257,6 +258,63 @@ func TestPortsOfSidecarsAreTakenToo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := hostPorts(pod("p", "", nil, sidecar(tc.policy))); len(got) != tc.want {
 				t.Errorf("host ports %v, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestAVerdictNeedsWhatItRestsOn(t *testing.T) {
+	unread := func(inputs ...unknown.Input) unknown.Inputs {
+		out := unknown.Inputs{}
+		for _, input := range inputs {
+			out[input] = unknown.Cause{Reason: diagnosticsv1alpha1.UnknownForbidden}
+		}
+		return out
+	}
+	waiting := pod("p", "", resources("cpu", "1"))
+	foreign := pod("p", "", resources("cpu", "1"), func(p *corev1.Pod) { p.Spec.SchedulerName = "default-scheduler" })
+	refused := pod("p", "", resources("cpu", "1"), func(p *corev1.Pod) {
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/9 nodes are available", LastTransitionTime: metav1.NewTime(now.Add(-time.Minute))}}
+	})
+	nodes := []corev1.Node{node("n1"), node("n2")}
+	tests := map[string]struct {
+		in                        PodSnapshot
+		want                      diagnosticsv1alpha1.PodVerdict
+		wantFeasible, wantUnknown int32
+		wantSummary               string
+	}{
+		"all was read": {PodSnapshot{Pod: waiting, Nodes: nodes, LoadAware: true}, diagnosticsv1alpha1.PodSchedulable, 2, 0, "the scheduler has not said anything"},
+		"no events": {PodSnapshot{Pod: waiting, Nodes: nodes, LoadAware: true, Unknown: unread(unknown.Events)}, diagnosticsv1alpha1.PodSchedulable, 2, 0,
+			"what the scheduler says of it is not known: no permission to read the events"},
+		"no nodes": {PodSnapshot{Pod: waiting, Unknown: unread(unknown.Nodes)}, diagnosticsv1alpha1.PodUnknown, 0, 0,
+			"which nodes could take the pod is not known: no permission to read the nodes"},
+		"no nodes, and the scheduler spoke": {PodSnapshot{Pod: refused, Unknown: unread(unknown.Nodes)}, diagnosticsv1alpha1.PodUnschedulable, 0, 0,
+			"1m0s ago the scheduler said: 0/9 nodes are available"},
+		"no pods": {PodSnapshot{Pod: waiting, Nodes: nodes, LoadAware: true, Unknown: unread(unknown.Pods)}, diagnosticsv1alpha1.PodUnknown, 0, 2,
+			"is not known: no permission to read the pods"},
+		"no pods, and no node is large enough": {PodSnapshot{Pod: pod("p", "", resources("cpu", "40")), Nodes: nodes, LoadAware: true, Unknown: unread(unknown.Pods)},
+			diagnosticsv1alpha1.PodUnschedulable, 0, 0, "40 requested, more than the 16 that the node has"},
+		"no NodeMetrics": {PodSnapshot{Pod: waiting, Nodes: nodes, LoadAware: false, Unknown: unread(unknown.NodeMetrics)}, diagnosticsv1alpha1.PodUnknown, 0, 2,
+			"no permission to read the NodeMetrics"},
+		"a hot node under thresholds that could not be read": {PodSnapshot{Pod: waiting, Nodes: nodes[:1], LoadAware: true, Metrics: []slov1alpha1.NodeMetric{metric("n1", time.Second, "15")},
+			Unknown: unread(unknown.SchedulerConfiguration)}, diagnosticsv1alpha1.PodUnknown, 0, 1, "no permission to read koord-scheduler-config"},
+		"another scheduler, and the profiles could not be read": {PodSnapshot{Pod: foreign, Nodes: nodes, Unknown: unread(unknown.SchedulerConfiguration)},
+			diagnosticsv1alpha1.PodUnknown, 0, 0, `whether koord-scheduler has a profile "default-scheduler"`},
+		"another scheduler": {PodSnapshot{Pod: foreign, Nodes: nodes}, diagnosticsv1alpha1.PodNotResponsible, 0, 0, "not a profile of koord-scheduler"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			test.in.Now = now
+			s := ExplainPod(test.in).Status
+			if s.Verdict != test.want || s.NodesFeasible != test.wantFeasible || s.NodesUnknown != test.wantUnknown || !strings.Contains(s.Summary, test.wantSummary) {
+				t.Errorf("%s: %d feasible, %d unknown: %q; want %s, %d, %d: %q", s.Verdict, s.NodesFeasible, s.NodesUnknown, s.Summary,
+					test.want, test.wantFeasible, test.wantUnknown, test.wantSummary)
+			}
+			if len(s.Unknown) != len(test.in.Unknown) {
+				t.Errorf("unknown inputs %v", s.Unknown)
+			}
+			if test.in.Unknown.Has(unknown.SchedulerConfiguration) && s.Pod.EstimatedUsage != nil {
+				t.Errorf("use is estimated by factors that could not be read: %v", s.Pod.EstimatedUsage)
 			}
 		})
 	}

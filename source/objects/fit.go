@@ -89,7 +89,7 @@ func (d demand) fit(node *corev1.Node, on *onNode) []refusal {
 			message: fmt.Sprintf("%s: %s requested, %s of %s free", name, human(name, d[name]), human(name, max(free, 0)), human(name, allocatable)),
 			operands: []diagnosticsv1alpha1.Term{
 				operand("requested", name, d[name], nil),
-				operand("allocatable", name, allocatable, &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: node.Name, Field: "status.allocatable." + string(name)}),
+				operand("allocatable", name, allocatable, allocatableOf(node, name)),
 				operand("held", name, held[name], nil),
 			},
 			distance:  float64(d[name]-free) / float64(max(d[name], 1)),
@@ -103,6 +103,32 @@ func (d demand) fit(node *corev1.Node, on *onNode) []refusal {
 		})
 	}
 	return refusals
+}
+
+// beyond compares requests with all of allocatable, which is what can be said where the pods of the node are not known.
+func (d demand) beyond(node *corev1.Node) []refusal {
+	var refusals []refusal
+	for _, name := range slices.Sorted(maps.Keys(d)) {
+		quantity := node.Status.Allocatable[name]
+		allocatable := amount(name, quantity)
+		if d[name] <= allocatable {
+			continue
+		}
+		refusals = append(refusals, refusal{
+			plugin: "NodeResourcesFit", code: finding.InsufficientResources, reason: "Insufficient " + string(name),
+			message: fmt.Sprintf("%s: %s requested, more than the %s that the node has", name, human(name, d[name]), human(name, allocatable)),
+			operands: []diagnosticsv1alpha1.Term{
+				operand("requested", name, d[name], nil),
+				operand("allocatable", name, allocatable, allocatableOf(node, name)),
+			},
+			distance: float64(d[name]-allocatable) / float64(max(d[name], 1)),
+		})
+	}
+	return refusals
+}
+
+func allocatableOf(node *corev1.Node, name corev1.ResourceName) *diagnosticsv1alpha1.SourceRef {
+	return &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: node.Name, Field: "status.allocatable." + string(name)}
 }
 
 func operand(term string, name corev1.ResourceName, value int64, source *diagnosticsv1alpha1.SourceRef) diagnosticsv1alpha1.Term {

@@ -7,6 +7,7 @@ import (
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // PodSnapshot is what was read of the cluster to explain one pod. None of it is changed.
@@ -21,13 +22,15 @@ type PodSnapshot struct {
 	Metrics []slov1alpha1.NodeMetric
 	// Args of load-aware scheduling; nil are the defaults.
 	Args *loadaware.Args
-	// LoadAware is false when load-aware scheduling cannot be evaluated, because no NodeMetric could be read.
+	// LoadAware is false where there are no NodeMetrics to evaluate load-aware scheduling by.
 	LoadAware bool
 	// Profiles are the names of the scheduler's profiles; empty stands for koord-scheduler.
 	Profiles []string
 	// Events about the pod.
 	Events []corev1.Event
-	// Missing says what could not be read, and why.
+	// Unknown are the inputs that could not be read. No node is said to have room, and none to lack it, for what was not read.
+	Unknown unknown.Inputs
+	// Missing says what could not be read, why, and what follows.
 	Missing []string
 	// MaxNodes bounds the nodes listed in each group; default 5.
 	MaxNodes int

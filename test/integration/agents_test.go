@@ -97,7 +97,7 @@ func TestAgentsAnswerThroughTheManager(t *testing.T) {
 	if agent == nil || agent.Component != "simulated-koordlet" || agent.Suppression == nil || agent.CPUs == nil || len(agent.Features) == 0 {
 		t.Fatalf("the agent did not answer:\n%s%s", result.Stdout, result.Stderr)
 	}
-	if agent.Suppression.Enabled && (agent.Suppression.Budget == nil || len(agent.Suppression.Budget.Terms) == 0) {
+	if agent.Suppression.Enabled == nil || *agent.Suppression.Enabled && (agent.Suppression.Budget == nil || len(agent.Suppression.Budget.Terms) == 0) {
 		t.Errorf("a budget without its terms: %+v", agent.Suppression)
 	}
 	result = koordctl(t, 0, "forecast", "evictions", "--node", "sim-0001")

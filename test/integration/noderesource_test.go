@@ -259,7 +259,7 @@ func TestDevicesBecomeResourcesAndLabels(t *testing.T) {
 	for _, published := range explained.Status.Published {
 		if published.Resource == string(extension.ResourceGPUCore) {
 			found = true
-			if published.State != diagnosticsv1alpha1.InSync || published.Computed != (machineGPUs-1)*100 {
+			if published.State != diagnosticsv1alpha1.InSync || *published.Computed != (machineGPUs-1)*100 {
 				t.Errorf("gpu-core is %+v", published)
 			}
 		}

@@ -42,6 +42,9 @@ type AgentExplanation struct {
 	// Audit of what the agent did.
 	// +optional
 	Audit *AuditPage `json:"audit,omitempty"`
+	// Unknown names the inputs that could not be read; empty when all were.
+	// +optional
+	Unknown []UnknownInput `json:"unknown,omitempty"`
 	// Incomplete names what could not be told, and why; empty when the answer is whole.
 	// +optional
 	Incomplete []string `json:"incomplete,omitempty"`
@@ -107,8 +110,9 @@ type AgentFeature struct {
 
 // SuppressionExplanation is how best-effort pods are held back.
 type SuppressionExplanation struct {
-	// Enabled is false when nothing is held back.
-	Enabled bool `json:"enabled"`
+	// Enabled is false when nothing is held back; absent when the NodeSLO, which says so, could not be read.
+	// +optional
+	Enabled *bool `json:"enabled,omitempty"`
 	// Policy in force: cpuset or cfsQuota.
 	// +optional
 	Policy string `json:"policy,omitempty"`
@@ -152,6 +156,9 @@ type CPUExplanation struct {
 	// Owners of CPUs, by their first CPU.
 	// +optional
 	Owners []CPUOwner `json:"owners,omitempty"`
+	// OwnersUnknown says why the pods are not among the owners; empty when they are.
+	// +optional
+	OwnersUnknown string `json:"ownersUnknown,omitempty"`
 }
 
 // CPUPool is CPUs that pods share.

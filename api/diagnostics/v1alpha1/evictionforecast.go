@@ -11,7 +11,7 @@ type EvictionForecast struct {
 	Trend *UsageTrend `json:"trend,omitempty"`
 	// Triggers in the order in which they decide.
 	Triggers []EvictionTrigger `json:"triggers"`
-	// Evicted counts the evictions of the agent within EvictedWithinSeconds.
+	// Evicted counts the evictions of the agent within EvictedWithinSeconds; both are absent when no agent was asked.
 	// +optional
 	Evicted int32 `json:"evicted,omitempty"`
 	// +optional
@@ -68,6 +68,9 @@ type EvictionTrigger struct {
 	// Candidates in the order in which they would go.
 	// +optional
 	Candidates []EvictionCandidate `json:"candidates,omitempty"`
+	// CandidatesUnknown says why the candidates are not known; empty when they are.
+	// +optional
+	CandidatesUnknown string `json:"candidatesUnknown,omitempty"`
 	// CandidatesOmitted counts those left out to bound the answer's size, and Protected the pods that are never taken.
 	// +optional
 	CandidatesOmitted int32 `json:"candidatesOmitted,omitempty"`

@@ -43,7 +43,7 @@ type NodeExplanationSpec struct {
 
 // MetricState says how far a node's NodeMetric can be trusted.
 //
-// +kubebuilder:validation:Enum=Fresh;Stale;Expired;Absent;Invalid
+// +kubebuilder:validation:Enum=Fresh;Stale;Expired;Absent;Invalid;Unknown
 type MetricState string
 
 const (
@@ -57,6 +57,8 @@ const (
 	MetricAbsent MetricState = "Absent"
 	// MetricInvalid means the values cannot be: negative, beyond any capacity, or from the future.
 	MetricInvalid MetricState = "Invalid"
+	// MetricUnknown means that the NodeMetric, or the configuration that says when it is too old, could not be read.
+	MetricUnknown MetricState = "Unknown"
 )
 
 // NodeExplanationStatus is the answer.
@@ -67,10 +69,10 @@ type NodeExplanationStatus struct {
 	Node NodeFacts `json:"node"`
 	// Metric says how old the data is.
 	Metric MetricFacts `json:"metric"`
-	// Strategy lists the configuration in force and the layer each value came from.
+	// Strategy lists the configuration in force and the layer each value came from; empty when the configuration could not be read.
 	// +optional
 	Strategy []Setting `json:"strategy,omitempty"`
-	// Waterfalls, one per resource asked for.
+	// Waterfalls, one per resource asked for that could be computed.
 	// +optional
 	Waterfalls []Waterfall `json:"waterfalls,omitempty"`
 	// Published compares node.status with the waterfalls.
@@ -82,6 +84,9 @@ type NodeExplanationStatus struct {
 	// Findings noticed on the way.
 	// +optional
 	Findings []Finding `json:"findings,omitempty"`
+	// Unknown names the inputs that could not be read; empty when all were.
+	// +optional
+	Unknown []UnknownInput `json:"unknown,omitempty"`
 	// Incomplete names what could not be seen or evaluated, and why; empty when the answer is whole.
 	// +optional
 	Incomplete []string `json:"incomplete,omitempty"`
@@ -103,8 +108,9 @@ type NodeFacts struct {
 	// Allocatable of cpu, memory and the batch and mid resources.
 	// +optional
 	Allocatable corev1.ResourceList `json:"allocatable,omitempty"`
-	// Pods counts the node's pods that are neither succeeded nor failed.
-	Pods int32 `json:"pods"`
+	// Pods counts the node's pods that are neither succeeded nor failed; absent when the pods could not be listed.
+	// +optional
+	Pods *int32 `json:"pods,omitempty"`
 }
 
 // MetricFacts says how old and how good a NodeMetric is.
@@ -133,7 +139,7 @@ type Setting struct {
 
 // SyncState says how node.status relates to the computed value.
 //
-// +kubebuilder:validation:Enum=InSync;WithinThreshold;Pending;Withdrawn;NotPublished
+// +kubebuilder:validation:Enum=InSync;WithinThreshold;Pending;Withdrawn;NotPublished;Unknown
 type SyncState string
 
 const (
@@ -147,6 +153,8 @@ const (
 	Withdrawn SyncState = "Withdrawn"
 	// NotPublished means node.status does not have the resource.
 	NotPublished SyncState = "NotPublished"
+	// SyncUnknown means that the value could not be computed, because an input could not be read.
+	SyncUnknown SyncState = "Unknown"
 )
 
 // PublishedResource compares one resource of node.status with its waterfall.
@@ -156,8 +164,9 @@ type PublishedResource struct {
 	// Published in node.status.allocatable; absent when the resource is not there.
 	// +optional
 	Published *int64 `json:"published,omitempty"`
-	// Computed is the waterfall's result now.
-	Computed int64     `json:"computed"`
+	// Computed is the waterfall's result now; absent when it could not be computed, and then there is no waterfall either.
+	// +optional
+	Computed *int64    `json:"computed,omitempty"`
 	State    SyncState `json:"state"`
 	// Reason says why they differ and what happens next.
 	// +optional

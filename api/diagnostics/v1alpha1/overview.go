@@ -25,8 +25,9 @@ type NodeOverview struct {
 	// Unschedulable is spec.unschedulable.
 	// +optional
 	Unschedulable bool `json:"unschedulable,omitempty"`
-	// Pods counts the node's pods that are neither succeeded nor failed.
-	Pods int32 `json:"pods"`
+	// Pods counts the node's pods that are neither succeeded nor failed; absent when the pods could not be listed.
+	// +optional
+	Pods *int32 `json:"pods,omitempty"`
 }
 
 // NodeOverviewList is what `koordctl top nodes -o json` prints.
@@ -36,6 +37,9 @@ type NodeOverviewList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []NodeOverview `json:"items"`
+	// Unknown names the inputs that could not be read; empty when all were.
+	// +optional
+	Unknown []UnknownInput `json:"unknown,omitempty"`
 	// Incomplete names what could not be seen, and why; empty when the list is whole.
 	// +optional
 	Incomplete []string `json:"incomplete,omitempty"`
@@ -54,8 +58,10 @@ type ResourceOverview struct {
 	// SystemUsed is used by nothing that is a pod, as measured.
 	// +optional
 	SystemUsed *int64 `json:"systemUsed,omitempty"`
-	// ProdRequested is the sum of requests of pods that are neither mid, batch nor free.
-	ProdRequested int64 `json:"prodRequested"`
+	// ProdRequested is the sum of requests of pods that are neither mid, batch nor free; like all sums of requests absent when
+	// the pods could not be listed.
+	// +optional
+	ProdRequested *int64 `json:"prodRequested,omitempty"`
 	// ProdUsed is the measured use of those pods.
 	// +optional
 	ProdUsed *int64 `json:"prodUsed,omitempty"`
@@ -63,7 +69,8 @@ type ResourceOverview struct {
 	// +optional
 	MidAllocatable *int64 `json:"midAllocatable,omitempty"`
 	// MidRequested is the sum of mid requests.
-	MidRequested int64 `json:"midRequested"`
+	// +optional
+	MidRequested *int64 `json:"midRequested,omitempty"`
 	// MidUsed is the measured use of mid pods.
 	// +optional
 	MidUsed *int64 `json:"midUsed,omitempty"`
@@ -71,7 +78,8 @@ type ResourceOverview struct {
 	// +optional
 	BatchAllocatable *int64 `json:"batchAllocatable,omitempty"`
 	// BatchRequested is the sum of batch requests.
-	BatchRequested int64 `json:"batchRequested"`
+	// +optional
+	BatchRequested *int64 `json:"batchRequested,omitempty"`
 	// BatchUsed is the measured use of batch pods.
 	// +optional
 	BatchUsed *int64 `json:"batchUsed,omitempty"`
@@ -95,7 +103,8 @@ const (
 	LoadHot LoadState = "Hot"
 	// LoadExpired means the NodeMetric is too old for load-aware scheduling.
 	LoadExpired LoadState = "Expired"
-	// LoadUnknown means there is no NodeMetric, so load-aware scheduling lets every pod pass.
+	// LoadUnknown means that there is no NodeMetric, so that load-aware scheduling lets every pod pass, or that the NodeMetric
+	// or the thresholds could not be read, which the message then says.
 	LoadUnknown LoadState = "Unknown"
 )
 
@@ -143,6 +152,9 @@ type PodOverviewList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []PodOverview `json:"items"`
+	// Unknown names the inputs that could not be read; empty when all were.
+	// +optional
+	Unknown []UnknownInput `json:"unknown,omitempty"`
 	// Incomplete names what could not be seen, and why; empty when the list is whole.
 	// +optional
 	Incomplete []string `json:"incomplete,omitempty"`

@@ -48,7 +48,7 @@ type PodExplanationSpec struct {
 
 // PodVerdict is the answer in one word.
 //
-// +kubebuilder:validation:Enum=Bound;Schedulable;Unschedulable;Gated;NotResponsible;Finished
+// +kubebuilder:validation:Enum=Bound;Schedulable;Unschedulable;Gated;NotResponsible;Finished;Unknown
 type PodVerdict string
 
 const (
@@ -64,6 +64,8 @@ const (
 	PodNotResponsible PodVerdict = "NotResponsible"
 	// PodFinished means the pod has succeeded or failed.
 	PodFinished PodVerdict = "Finished"
+	// PodUnknown means that what decides could not be read.
+	PodUnknown PodVerdict = "Unknown"
 )
 
 // PodExplanationStatus is the answer.
@@ -81,6 +83,10 @@ type PodExplanationStatus struct {
 	NodesTotal int32 `json:"nodesTotal"`
 	// NodesFeasible counts the nodes that passed every filter.
 	NodesFeasible int32 `json:"nodesFeasible"`
+	// NodesUnknown counts the nodes that no filter refused and some filter could not judge, because what it looks at could not
+	// be read. They are neither feasible nor refused.
+	// +optional
+	NodesUnknown int32 `json:"nodesUnknown,omitempty"`
 	// Groups are the refusals, one group per plugin and reason, most nodes first. A node that several plugins refuse is
 	// counted in several groups, because no filter stops at the first refusal here.
 	// +optional
@@ -104,6 +110,9 @@ type PodExplanationStatus struct {
 	// Findings noticed on the way.
 	// +optional
 	Findings []Finding `json:"findings,omitempty"`
+	// Unknown names the inputs that could not be read; empty when all were.
+	// +optional
+	Unknown []UnknownInput `json:"unknown,omitempty"`
 	// Incomplete names what could not be seen or evaluated, and why; empty when the answer is whole.
 	// +optional
 	Incomplete []string `json:"incomplete,omitempty"`

@@ -306,6 +306,11 @@ func (in Term) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in UnknownInput) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.UnknownInput"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in UsageTrend) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.UsageTrend"
 }

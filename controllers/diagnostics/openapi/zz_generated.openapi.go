@@ -132,6 +132,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.SourceRef{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_SourceRef(ref),
 		v1alpha1.SuppressionExplanation{}.OpenAPIModelName():        schema_koord_api_diagnostics_v1alpha1_SuppressionExplanation(ref),
 		v1alpha1.Term{}.OpenAPIModelName():                          schema_koord_api_diagnostics_v1alpha1_Term(ref),
+		v1alpha1.UnknownInput{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_UnknownInput(ref),
 		v1alpha1.UsageTrend{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_UsageTrend(ref),
 		v1alpha1.Waterfall{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_Waterfall(ref),
 	}
@@ -2940,6 +2941,20 @@ func schema_koord_api_diagnostics_v1alpha1_AgentExplanation(ref common.Reference
 							Ref:         ref(v1alpha1.AuditPage{}.OpenAPIModelName()),
 						},
 					},
+					"unknown": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Unknown names the inputs that could not be read; empty when all were.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.UnknownInput{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"incomplete": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Incomplete names what could not be told, and why; empty when the answer is whole.",
@@ -2960,7 +2975,7 @@ func schema_koord_api_diagnostics_v1alpha1_AgentExplanation(ref common.Reference
 			},
 		},
 		Dependencies: []string{
-			v1.Time{}.OpenAPIModelName(), v1alpha1.AgentFeature{}.OpenAPIModelName(), v1alpha1.AuditPage{}.OpenAPIModelName(), v1alpha1.CPUExplanation{}.OpenAPIModelName(), v1alpha1.EvictionForecast{}.OpenAPIModelName(), v1alpha1.PodSettings{}.OpenAPIModelName(), v1alpha1.SuppressionExplanation{}.OpenAPIModelName()},
+			v1.Time{}.OpenAPIModelName(), v1alpha1.AgentFeature{}.OpenAPIModelName(), v1alpha1.AuditPage{}.OpenAPIModelName(), v1alpha1.CPUExplanation{}.OpenAPIModelName(), v1alpha1.EvictionForecast{}.OpenAPIModelName(), v1alpha1.PodSettings{}.OpenAPIModelName(), v1alpha1.SuppressionExplanation{}.OpenAPIModelName(), v1alpha1.UnknownInput{}.OpenAPIModelName()},
 	}
 }
 
@@ -3391,6 +3406,13 @@ func schema_koord_api_diagnostics_v1alpha1_CPUExplanation(ref common.ReferenceCa
 							},
 						},
 					},
+					"ownersUnknown": {
+						SchemaProps: spec.SchemaProps{
+							Description: "OwnersUnknown says why the pods are not among the owners; empty when they are.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
 				},
 				Required: []string{"all"},
 			},
@@ -3802,7 +3824,7 @@ func schema_koord_api_diagnostics_v1alpha1_EvictionForecast(ref common.Reference
 					},
 					"evicted": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Evicted counts the evictions of the agent within EvictedWithinSeconds.",
+							Description: "Evicted counts the evictions of the agent within EvictedWithinSeconds; both are absent when no agent was asked.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -3926,6 +3948,13 @@ func schema_koord_api_diagnostics_v1alpha1_EvictionTrigger(ref common.ReferenceC
 									},
 								},
 							},
+						},
+					},
+					"candidatesUnknown": {
+						SchemaProps: spec.SchemaProps{
+							Description: "CandidatesUnknown says why the candidates are not known; empty when they are.",
+							Type:        []string{"string"},
+							Format:      "",
 						},
 					},
 					"candidatesOmitted": {
@@ -4366,7 +4395,7 @@ func schema_koord_api_diagnostics_v1alpha1_NodeExplanationStatus(ref common.Refe
 					},
 					"strategy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Strategy lists the configuration in force and the layer each value came from.",
+							Description: "Strategy lists the configuration in force and the layer each value came from; empty when the configuration could not be read.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -4380,7 +4409,7 @@ func schema_koord_api_diagnostics_v1alpha1_NodeExplanationStatus(ref common.Refe
 					},
 					"waterfalls": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Waterfalls, one per resource asked for.",
+							Description: "Waterfalls, one per resource asked for that could be computed.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -4426,6 +4455,20 @@ func schema_koord_api_diagnostics_v1alpha1_NodeExplanationStatus(ref common.Refe
 							},
 						},
 					},
+					"unknown": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Unknown names the inputs that could not be read; empty when all were.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.UnknownInput{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"incomplete": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Incomplete names what could not be seen or evaluated, and why; empty when the answer is whole.",
@@ -4453,7 +4496,7 @@ func schema_koord_api_diagnostics_v1alpha1_NodeExplanationStatus(ref common.Refe
 			},
 		},
 		Dependencies: []string{
-			v1alpha1.AgentExplanation{}.OpenAPIModelName(), v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.MetricFacts{}.OpenAPIModelName(), v1alpha1.NodeFacts{}.OpenAPIModelName(), v1alpha1.Origin{}.OpenAPIModelName(), v1alpha1.PublishedResource{}.OpenAPIModelName(), v1alpha1.Setting{}.OpenAPIModelName(), v1alpha1.Waterfall{}.OpenAPIModelName()},
+			v1alpha1.AgentExplanation{}.OpenAPIModelName(), v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.MetricFacts{}.OpenAPIModelName(), v1alpha1.NodeFacts{}.OpenAPIModelName(), v1alpha1.Origin{}.OpenAPIModelName(), v1alpha1.PublishedResource{}.OpenAPIModelName(), v1alpha1.Setting{}.OpenAPIModelName(), v1alpha1.UnknownInput{}.OpenAPIModelName(), v1alpha1.Waterfall{}.OpenAPIModelName()},
 	}
 }
 
@@ -4516,14 +4559,13 @@ func schema_koord_api_diagnostics_v1alpha1_NodeFacts(ref common.ReferenceCallbac
 					},
 					"pods": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Pods counts the node's pods that are neither succeeded nor failed.",
-							Default:     0,
+							Description: "Pods counts the node's pods that are neither succeeded nor failed; absent when the pods could not be listed.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 				},
-				Required: []string{"name", "ready", "pods"},
+				Required: []string{"name", "ready"},
 			},
 		},
 		Dependencies: []string{
@@ -4603,14 +4645,13 @@ func schema_koord_api_diagnostics_v1alpha1_NodeOverview(ref common.ReferenceCall
 					},
 					"pods": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Pods counts the node's pods that are neither succeeded nor failed.",
-							Default:     0,
+							Description: "Pods counts the node's pods that are neither succeeded nor failed; absent when the pods could not be listed.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 				},
-				Required: []string{"cpu", "memory", "metric", "load", "ready", "pods"},
+				Required: []string{"cpu", "memory", "metric", "load", "ready"},
 			},
 		},
 		Dependencies: []string{
@@ -4658,6 +4699,20 @@ func schema_koord_api_diagnostics_v1alpha1_NodeOverviewList(ref common.Reference
 							},
 						},
 					},
+					"unknown": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Unknown names the inputs that could not be read; empty when all were.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.UnknownInput{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"incomplete": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Incomplete names what could not be seen, and why; empty when the list is whole.",
@@ -4678,7 +4733,7 @@ func schema_koord_api_diagnostics_v1alpha1_NodeOverviewList(ref common.Reference
 			},
 		},
 		Dependencies: []string{
-			v1.ListMeta{}.OpenAPIModelName(), v1alpha1.NodeOverview{}.OpenAPIModelName()},
+			v1.ListMeta{}.OpenAPIModelName(), v1alpha1.NodeOverview{}.OpenAPIModelName(), v1alpha1.UnknownInput{}.OpenAPIModelName()},
 	}
 }
 
@@ -5117,6 +5172,13 @@ func schema_koord_api_diagnostics_v1alpha1_PodExplanationStatus(ref common.Refer
 							Format:      "int32",
 						},
 					},
+					"nodesUnknown": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NodesUnknown counts the nodes that no filter refused and some filter could not judge, because what it looks at could not be read. They are neither feasible nor refused.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
 					"groups": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Groups are the refusals, one group per plugin and reason, most nodes first. A node that several plugins refuse is counted in several groups, because no filter stops at the first refusal here.",
@@ -5191,6 +5253,20 @@ func schema_koord_api_diagnostics_v1alpha1_PodExplanationStatus(ref common.Refer
 							},
 						},
 					},
+					"unknown": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Unknown names the inputs that could not be read; empty when all were.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.UnknownInput{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"incomplete": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Incomplete names what could not be seen or evaluated, and why; empty when the answer is whole.",
@@ -5218,7 +5294,7 @@ func schema_koord_api_diagnostics_v1alpha1_PodExplanationStatus(ref common.Refer
 			},
 		},
 		Dependencies: []string{
-			v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.Fix{}.OpenAPIModelName(), v1alpha1.Origin{}.OpenAPIModelName(), v1alpha1.Placement{}.OpenAPIModelName(), v1alpha1.PodFacts{}.OpenAPIModelName(), v1alpha1.Preemption{}.OpenAPIModelName(), v1alpha1.RefusalGroup{}.OpenAPIModelName(), v1alpha1.SchedulingAttempt{}.OpenAPIModelName(), v1alpha1.SiblingAttempt{}.OpenAPIModelName()},
+			v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.Fix{}.OpenAPIModelName(), v1alpha1.Origin{}.OpenAPIModelName(), v1alpha1.Placement{}.OpenAPIModelName(), v1alpha1.PodFacts{}.OpenAPIModelName(), v1alpha1.Preemption{}.OpenAPIModelName(), v1alpha1.RefusalGroup{}.OpenAPIModelName(), v1alpha1.SchedulingAttempt{}.OpenAPIModelName(), v1alpha1.SiblingAttempt{}.OpenAPIModelName(), v1alpha1.UnknownInput{}.OpenAPIModelName()},
 	}
 }
 
@@ -5461,6 +5537,20 @@ func schema_koord_api_diagnostics_v1alpha1_PodOverviewList(ref common.ReferenceC
 							},
 						},
 					},
+					"unknown": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Unknown names the inputs that could not be read; empty when all were.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.UnknownInput{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"incomplete": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Incomplete names what could not be seen, and why; empty when the list is whole.",
@@ -5481,7 +5571,7 @@ func schema_koord_api_diagnostics_v1alpha1_PodOverviewList(ref common.ReferenceC
 			},
 		},
 		Dependencies: []string{
-			v1.ListMeta{}.OpenAPIModelName(), v1alpha1.PodOverview{}.OpenAPIModelName()},
+			v1.ListMeta{}.OpenAPIModelName(), v1alpha1.PodOverview{}.OpenAPIModelName(), v1alpha1.UnknownInput{}.OpenAPIModelName()},
 	}
 }
 
@@ -5895,8 +5985,7 @@ func schema_koord_api_diagnostics_v1alpha1_PublishedResource(ref common.Referenc
 					},
 					"computed": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Computed is the waterfall's result now.",
-							Default:     0,
+							Description: "Computed is the waterfall's result now; absent when it could not be computed, and then there is no waterfall either.",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
@@ -5916,7 +6005,7 @@ func schema_koord_api_diagnostics_v1alpha1_PublishedResource(ref common.Referenc
 						},
 					},
 				},
-				Required: []string{"resource", "unit", "computed", "state"},
+				Required: []string{"resource", "unit", "state"},
 			},
 		},
 	}
@@ -6304,8 +6393,7 @@ func schema_koord_api_diagnostics_v1alpha1_ResourceOverview(ref common.Reference
 					},
 					"prodRequested": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ProdRequested is the sum of requests of pods that are neither mid, batch nor free.",
-							Default:     0,
+							Description: "ProdRequested is the sum of requests of pods that are neither mid, batch nor free; like all sums of requests absent when the pods could not be listed.",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
@@ -6327,7 +6415,6 @@ func schema_koord_api_diagnostics_v1alpha1_ResourceOverview(ref common.Reference
 					"midRequested": {
 						SchemaProps: spec.SchemaProps{
 							Description: "MidRequested is the sum of mid requests.",
-							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
@@ -6349,7 +6436,6 @@ func schema_koord_api_diagnostics_v1alpha1_ResourceOverview(ref common.Reference
 					"batchRequested": {
 						SchemaProps: spec.SchemaProps{
 							Description: "BatchRequested is the sum of batch requests.",
-							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
@@ -6376,7 +6462,7 @@ func schema_koord_api_diagnostics_v1alpha1_ResourceOverview(ref common.Reference
 						},
 					},
 				},
-				Required: []string{"capacity", "allocatable", "prodRequested", "midRequested", "batchRequested"},
+				Required: []string{"capacity", "allocatable"},
 			},
 		},
 	}
@@ -6741,8 +6827,7 @@ func schema_koord_api_diagnostics_v1alpha1_SuppressionExplanation(ref common.Ref
 				Properties: map[string]spec.Schema{
 					"enabled": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Enabled is false when nothing is held back.",
-							Default:     false,
+							Description: "Enabled is false when nothing is held back; absent when the NodeSLO, which says so, could not be read.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -6824,7 +6909,7 @@ func schema_koord_api_diagnostics_v1alpha1_SuppressionExplanation(ref common.Ref
 						},
 					},
 				},
-				Required: []string{"enabled", "message"},
+				Required: []string{"message"},
 			},
 		},
 		Dependencies: []string{
@@ -6917,6 +7002,43 @@ func schema_koord_api_diagnostics_v1alpha1_Term(ref common.ReferenceCallback) co
 		},
 		Dependencies: []string{
 			v1.Time{}.OpenAPIModelName(), v1alpha1.SourceRef{}.OpenAPIModelName(), v1alpha1.Term{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_UnknownInput(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "UnknownInput is an input of an answer that could not be read. What depends on it is absent from the answer, or says that it is unknown; it is never taken to be zero, none or the default.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"input": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Input in the words of RBAC, with its API group: pods, nodemetrics.slo.koordinator.sh, configmaps/slo-controller-config.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Reason in one word.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message is the error of reading it.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"input", "reason"},
+			},
+		},
 	}
 }
 

@@ -23,9 +23,13 @@ type Parts struct {
 	BatchOffered, BatchRequested, BatchUsed int64
 	MidOffered, MidRequested                int64
 	Area                                    [Areas]int64
-	// Nodes that were added up, and how many of them have a trustworthy measurement.
-	Nodes, Measured int
+	// Nodes that were added up, how many of them have a trustworthy measurement, and of how many the pods were listed. What
+	// is used is not known where nothing was measured, and what is requested where pods were not listed.
+	Nodes, Measured, Listed int
 }
+
+// KnowsRequests says whether the pods of all nodes were listed.
+func (p Parts) KnowsRequests() bool { return p.Listed == p.Nodes }
 
 // areaOf says which area a share of the command line's bars is, so that both show the same figures.
 var areaOf = map[printer.Role]style.Area{
@@ -37,9 +41,9 @@ var areaOf = map[printer.Role]style.Area{
 func Of(r diagnostics.ResourceOverview) Parts {
 	p := Parts{
 		Capacity: r.Capacity, Allocatable: r.Allocatable, Used: value(r.Used),
-		ProdRequested: r.ProdRequested, Reclaimable: value(r.Reclaimable),
-		BatchOffered: value(r.BatchAllocatable), BatchRequested: r.BatchRequested,
-		MidOffered: value(r.MidAllocatable), MidRequested: r.MidRequested,
+		ProdRequested: value(r.ProdRequested), Reclaimable: value(r.Reclaimable),
+		BatchOffered: value(r.BatchAllocatable), BatchRequested: value(r.BatchRequested),
+		MidOffered: value(r.MidAllocatable), MidRequested: value(r.MidRequested),
 		ProdUsed: value(r.ProdUsed), BatchUsed: value(r.BatchUsed), Nodes: 1,
 	}
 	for _, share := range printer.Shares(r) {
@@ -49,6 +53,9 @@ func Of(r diagnostics.ResourceOverview) Parts {
 	}
 	if r.Used != nil && r.ProdUsed != nil {
 		p.Measured = 1
+	}
+	if r.ProdRequested != nil {
+		p.Listed = 1
 	}
 	return p
 }
@@ -78,6 +85,7 @@ func (p Parts) Add(q Parts) Parts {
 	}
 	p.Nodes += q.Nodes
 	p.Measured += q.Measured
+	p.Listed += q.Listed
 	return p
 }
 

@@ -11,8 +11,8 @@ import (
 
 func TestOf(t *testing.T) {
 	r := diagnostics.ResourceOverview{
-		Capacity: 32000, Used: new(int64(12000)), SystemUsed: new(int64(1000)), ProdRequested: 23000, ProdUsed: new(int64(6000)),
-		BatchAllocatable: new(int64(14000)), BatchRequested: 9000, BatchUsed: new(int64(5000)),
+		Capacity: 32000, Used: new(int64(12000)), SystemUsed: new(int64(1000)), ProdRequested: new(int64(23000)), ProdUsed: new(int64(6000)),
+		BatchAllocatable: new(int64(14000)), BatchRequested: new(int64(9000)), BatchUsed: new(int64(5000)),
 	}
 	p := Of(r)
 	for area, want := range map[style.Area]int64{
@@ -29,7 +29,7 @@ func TestOf(t *testing.T) {
 }
 
 func TestWithoutNodeMetricNothingIsMeasured(t *testing.T) {
-	if p := Of(diagnostics.ResourceOverview{Capacity: 32000, ProdRequested: 23000}); p.Measured != 0 {
+	if p := Of(diagnostics.ResourceOverview{Capacity: 32000, ProdRequested: new(int64(23000))}); p.Measured != 0 {
 		t.Errorf("got %+v", p)
 	}
 }
@@ -48,7 +48,7 @@ func TestAreasNeverExceedCapacity(t *testing.T) {
 		for range rapid.IntRange(1, 3).Draw(t, "nodes") {
 			all = all.Add(Of(diagnostics.ResourceOverview{
 				Capacity: rapid.Int64Range(0, 1<<40).Draw(t, "capacity"), Used: value("used"), SystemUsed: value("system"),
-				ProdRequested: rapid.Int64Range(0, 1<<41).Draw(t, "requested"), ProdUsed: value("prod"), MidUsed: value("mid"),
+				ProdRequested: new(rapid.Int64Range(0, 1<<41).Draw(t, "requested")), ProdUsed: value("prod"), MidUsed: value("mid"),
 				MidAllocatable: value("mid offered"), BatchAllocatable: value("offered"), BatchUsed: value("batch"),
 			}))
 		}
