@@ -46,7 +46,9 @@ type Model struct {
 	spaceNames feed[namespaceNames]
 	podsOf     feed[podNames]
 
-	namespace    string
+	namespace string
+	// led is true once the user was led from the nodes, which he may not list, to the pods.
+	led          bool
 	screens      []screen
 	nodeTable    *grid.Table[nodeRow]
 	podTable     *grid.Table[podRow]

@@ -42,6 +42,7 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		}
 	default:
 		m.learn(msg)
+		return m.followRights()
 	}
 	return nil
 }
