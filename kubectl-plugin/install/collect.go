@@ -121,6 +121,7 @@ func (c *collector) collectDefinitions(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list the resource definitions: %w", err)
 	}
+	state.Established = new(int)
 	established := map[string]bool{}
 	for i := range live.Items {
 		if ready, _ := condition(&live.Items[i], "Established"); ready {
@@ -129,7 +130,7 @@ func (c *collector) collectDefinitions(ctx context.Context) error {
 	}
 	for _, name := range names {
 		if established[name] {
-			state.Established++
+			*state.Established++
 		} else {
 			state.Missing = append(state.Missing, name)
 		}
@@ -137,7 +138,7 @@ func (c *collector) collectDefinitions(ctx context.Context) error {
 	switch {
 	case len(state.Missing) == 0:
 		state.State = StateReady
-	case state.Established == 0:
+	case *state.Established == 0:
 		state.State = StateAbsent
 	default:
 		state.State = StateDegraded
@@ -152,7 +153,7 @@ func (c *collector) collectConfig(ctx context.Context) error {
 	config, err := c.client.CoreV1().ConfigMaps(c.status.Namespace).Get(ctx, configName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		state.State = StateAbsent
+		state.State, state.Colocation, state.Problems = StateAbsent, new(false), new(int)
 		c.find(finding.ConfigMissing, fmt.Sprintf("configmap %q does not exist in namespace %q", configName, c.status.Namespace), "koordctl install")
 		return nil
 	case c.unseen(err):

@@ -52,7 +52,7 @@ func (c *collector) judge(status *ComponentStatus, leads, seen bool) {
 		status.State, status.Detail = StateDown, "no replica leads"
 	case status.Workload == "":
 		status.State, status.Detail = StateReady, "runs outside the cluster"
-	case status.Ready < status.Desired:
+	case *status.Ready < *status.Desired:
 		status.State = StateDegraded
 	default:
 		status.State = StateReady
@@ -73,9 +73,9 @@ func (c *collector) collectDeployment(ctx context.Context, status *ComponentStat
 	case err != nil:
 		return false, fmt.Errorf("get deployment %q: %w", status.Name, err)
 	}
-	status.Workload, status.Ready, status.Desired = "Deployment", deployment.Status.ReadyReplicas, 1
+	status.Workload, status.Ready, status.Desired = "Deployment", &deployment.Status.ReadyReplicas, new(int32(1))
 	if deployment.Spec.Replicas != nil {
-		status.Desired = *deployment.Spec.Replicas
+		status.Desired = deployment.Spec.Replicas
 	}
 	return true, nil
 }
@@ -106,20 +106,21 @@ func (c *collector) held(lease *coordinationv1.Lease) bool {
 // collectAgent reports koordlet where a DaemonSet runs it.
 func (c *collector) collectAgent(ctx context.Context) error {
 	daemon, err := c.client.AppsV1().DaemonSets(c.status.Namespace).Get(ctx, "koordlet", metav1.GetOptions{})
-	if apierrors.IsNotFound(err) || c.unseen(err) {
+	switch {
+	case apierrors.IsNotFound(err):
 		return nil
-	}
-	if err != nil {
+	case c.unseen(err):
+		c.status.Components = append(c.status.Components, ComponentStatus{Name: "koordlet", State: StateUnknown})
+		return nil
+	case err != nil:
 		return fmt.Errorf("get daemonset %q: %w", "koordlet", err)
 	}
-	status := ComponentStatus{
-		Name: "koordlet", Workload: "DaemonSet",
-		Ready: daemon.Status.NumberReady, Desired: daemon.Status.DesiredNumberScheduled, State: StateReady,
-	}
+	ready, desired := daemon.Status.NumberReady, daemon.Status.DesiredNumberScheduled
+	status := ComponentStatus{Name: "koordlet", Workload: "DaemonSet", Ready: &ready, Desired: &desired, State: StateReady}
 	switch {
-	case status.Ready == 0 && status.Desired > 0:
+	case ready == 0 && desired > 0:
 		status.State = StateDown
-	case status.Ready < status.Desired:
+	case ready < desired:
 		status.State = StateDegraded
 	}
 	c.status.Components = append(c.status.Components, status)

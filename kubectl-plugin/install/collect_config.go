@@ -21,8 +21,9 @@ func (c *collector) judgeConfig(ctx context.Context, read *corev1.ConfigMap) err
 	state := &c.status.Config
 	state.State = StateReady
 	parsed, problems := layering.Parse(read.Data)
-	state.Problems = len(problems)
+	state.Problems = new(len(problems))
 	var last *corev1.ConfigMap
+	seen := len(c.status.Incomplete)
 	if slices.ContainsFunc(problems, layering.Problem.Rejects) {
 		state.State = StateDegraded
 		var err error
@@ -42,7 +43,9 @@ func (c *collector) judgeConfig(ctx context.Context, read *corev1.ConfigMap) err
 		c.status.Findings = append(c.status.Findings, found)
 	}
 	merged := parsed.Colocation(&corev1.Node{})
-	state.Colocation = merged.Strategy.Enable != nil && *merged.Strategy.Enable
+	if len(c.status.Incomplete) == seen {
+		state.Colocation = new(merged.Strategy.Enable != nil && *merged.Strategy.Enable)
+	}
 	c.config = parsed
 	return nil
 }

@@ -21,10 +21,17 @@ func parts(status *InstallationStatus, now time.Time) []printer.Part {
 		add(componentRow(&status.Components[i], now))
 	}
 	add("apiservice/"+status.API.Name, status.API.State, "", status.API.Detail)
-	add("customresourcedefinitions", status.Definitions.State,
-		fmt.Sprintf("%d/%d", status.Definitions.Established, status.Definitions.Expected), missing(status.Definitions.Missing))
+	add("customresourcedefinitions", status.Definitions.State, established(status.Definitions), missing(status.Definitions.Missing))
 	add("configmap/"+status.Config.Name, status.Config.State, "", configDetail(status.Config))
 	return rows
+}
+
+// established is how many of the definitions are; empty when they could not be listed.
+func established(definitions DefinitionStatus) string {
+	if definitions.Established == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", *definitions.Established, definitions.Expected)
 }
 
 // role in which a state is shown.
@@ -55,7 +62,7 @@ func releaseRow(status *InstallationStatus, now time.Time) (string, State, strin
 func componentRow(c *ComponentStatus, now time.Time) (string, State, string, string) {
 	ready := ""
 	if c.Workload != "" {
-		ready = fmt.Sprintf("%d/%d", c.Ready, c.Desired)
+		ready = fmt.Sprintf("%d/%d", *c.Ready, *c.Desired)
 	}
 	var details []string
 	if c.Detail != "" {
@@ -80,19 +87,19 @@ func missing(names []string) string {
 
 func configDetail(config ConfigStatus) string {
 	if config.State == StateAbsent || config.State == StateUnknown {
-		return ""
+		return "" // Colocation and Problems are then not known
 	}
 	var details []string
 	switch {
 	case config.State == StateDegraded:
 		details = append(details, "keys that cannot be used keep their last good text")
-	case config.Colocation:
+	case config.Colocation != nil && *config.Colocation:
 		details = append(details, "co-location enabled")
 	default:
 		details = append(details, "co-location disabled")
 	}
-	if config.Problems > 0 {
-		details = append(details, fmt.Sprintf("problems: %d", config.Problems))
+	if *config.Problems > 0 {
+		details = append(details, fmt.Sprintf("problems: %d", *config.Problems))
 	}
 	return strings.Join(details, "; ")
 }

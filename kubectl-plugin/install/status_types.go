@@ -62,9 +62,9 @@ type ComponentStatus struct {
 	State State  `json:"state"`
 	// Workload is Deployment or DaemonSet; empty when the component runs outside the cluster or not at all.
 	Workload string `json:"workload,omitempty"`
-	// Ready and Desired replicas of the workload.
-	Ready   int32 `json:"ready"`
-	Desired int32 `json:"desired"`
+	// Ready and Desired replicas of the workload; absent without one, and when it could not be read.
+	Ready   *int32 `json:"ready,omitempty"`
+	Desired *int32 `json:"desired,omitempty"`
 	// Leader is the identity that holds the lease.
 	Leader string `json:"leader,omitempty"`
 	// RenewedAt is when the leader last renewed it.
@@ -83,8 +83,9 @@ type APIStatus struct {
 
 // DefinitionStatus is the custom resource definitions of the chart.
 type DefinitionStatus struct {
-	State       State    `json:"state"`
-	Established int      `json:"established"`
+	State State `json:"state"`
+	// Established is absent when the definitions could not be listed.
+	Established *int     `json:"established,omitempty"`
 	Expected    int      `json:"expected"`
 	Missing     []string `json:"missing,omitempty"`
 }
@@ -93,8 +94,8 @@ type DefinitionStatus struct {
 type ConfigStatus struct {
 	Name  string `json:"name"`
 	State State  `json:"state"`
-	// Colocation is true when the cluster-wide strategy enables co-location.
-	Colocation bool `json:"colocation"`
-	// Problems of the content.
-	Problems int `json:"problems"`
+	// Colocation is true when the cluster-wide strategy enables co-location; absent when what is in force could not be read.
+	Colocation *bool `json:"colocation,omitempty"`
+	// Problems of the content; absent when it could not be read.
+	Problems *int `json:"problems,omitempty"`
 }
