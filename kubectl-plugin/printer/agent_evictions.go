@@ -3,12 +3,15 @@ package printer
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	inputs "koordinator.sh/koord/decision/unknown"
 )
 
 // agentEvictions prints how far each trigger is away and who would go. Features that cannot trigger are listed with -o wide.
@@ -203,14 +206,35 @@ func keys(sorted []diagnosticsv1alpha1.SortKey) string {
 	return strings.Join(parts, ", ")
 }
 
+// unread says which input could not be read where it leaves no trigger of a node known; empty where any is known.
+func unread(agent *diagnosticsv1alpha1.AgentExplanation) string {
+	why := inputs.Of(agent.Unknown).Because(inputs.NodeSLOs, inputs.NodeMetrics)
+	moving := false
+	for i := range agent.Evictions.Triggers {
+		trigger := &agent.Evictions.Triggers[i]
+		if moves(trigger) && trigger.State != "unknown" {
+			return ""
+		}
+		moving = moving || moves(trigger)
+	}
+	if !moving {
+		return ""
+	}
+	return why
+}
+
 // Forecasts prints the triggers of several nodes that can be reached, the nearest of each node's own order.
 func Forecasts(w io.Writer, list *diagnosticsv1alpha1.NodeExplanationList, o Options) error {
 	t := forecastTable(true)
-	silent, unheard := 0, 0
+	silent, unheard := 0, map[string]int{}
 	for i := range list.Items {
 		e := &list.Items[i]
 		if e.Status.Agent == nil || e.Status.Agent.Evictions == nil {
-			unheard++
+			unheard[""]++
+			continue
+		}
+		if why := unread(e.Status.Agent); why != "" && !o.Wide {
+			unheard[why]++
 			continue
 		}
 		shown := false
@@ -232,8 +256,12 @@ func Forecasts(w io.Writer, list *diagnosticsv1alpha1.NodeExplanationList, o Opt
 		}
 	}
 	var b strings.Builder
-	if unheard > 0 {
-		wrapped(&b, o, 0, o.Style.Paint(Warn, count(unheard, "node")+" of which nothing is known"))
+	for _, why := range slices.Sorted(maps.Keys(unheard)) {
+		text := count(unheard[why], "node") + " of which nothing is known"
+		if why != "" {
+			text += ": " + why
+		}
+		wrapped(&b, o, 0, o.Style.Paint(Warn, text))
 	}
 	if silent > 0 {
 		wrapped(&b, o, 0, o.Style.Paint(Dim, count(silent, "node")+" on which nothing can trigger as configured; -o wide lists all"))
