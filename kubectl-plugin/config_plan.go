@@ -12,9 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"koordinator.sh/koord/api/configuration"
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/configplan"
 	decision "koordinator.sh/koord/decision/configuration"
+	"koordinator.sh/koord/decision/unknown"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/source"
 )
@@ -159,6 +162,7 @@ type madePlan struct {
 	change  change
 	plan    *configplan.Plan
 	found   []decision.Finding
+	unknown unknown.Inputs
 	missing []string
 	applied *applied
 }
@@ -176,8 +180,10 @@ func makePlan(ctx context.Context, s *session, configurator source.Configurator,
 	before := inForce(c.current.Data, c.current.LastGood)
 	in := configplan.Input{
 		Old: before, New: inForce(c.data, before.Data()), Nodes: impact.Nodes, Pods: impact.Pods, Metrics: impact.Metrics,
-		Quotas: impact.Quotas, QuotaArgs: c.current.ElasticQuota, Features: c.current.Features, Now: s.Clock.Now(),
+		Quotas: impact.Quotas, QuotaArgs: c.current.ElasticQuota, Features: c.current.Features, Unknown: unknown.Inputs{}, Now: s.Clock.Now(),
 	}
+	maps.Copy(in.Unknown, c.current.Unknown)
+	maps.Copy(in.Unknown, impact.Unknown)
 	if impact.KnowsSLOs {
 		// None at all is known too, and then every node lacks its own.
 		in.SLOs = append([]slov1alpha1.NodeSLO{}, impact.SLOs...)
@@ -185,13 +191,17 @@ func makePlan(ctx context.Context, s *session, configurator source.Configurator,
 	if c.data[configuration.CPUNormalizationConfigKey] != c.current.Data[configuration.CPUNormalizationConfigKey] {
 		cpus, err := configurator.CPUs(ctx)
 		if err != nil {
-			impact.Incomplete = append(impact.Incomplete, "the cpus of the nodes are unknown, so normalization is taken to stay as it is: "+err.Error())
+			impact.Incomplete = append(impact.Incomplete, "the cpus of the nodes are unknown, and with them what normalization changes: "+err.Error())
+			in.Unknown[unknown.Topologies] = unknown.Cause{Reason: diagnosticsv1alpha1.UnknownFailed, Message: err.Error()}
+			if coded, ok := finding.From(err); ok && coded.Code == finding.Forbidden {
+				in.Unknown[unknown.Topologies] = unknown.Cause{Reason: diagnosticsv1alpha1.UnknownForbidden, Message: err.Error()}
+			}
 		}
 		in.CPUs = cpus
 	}
 	plan := configplan.Of(in)
 	return &madePlan{
-		change: c, plan: plan, found: append(judged(c.current, c.data, impact.Nodes), plan.Findings()...),
+		change: c, plan: plan, unknown: in.Unknown, found: append(judged(c.current, c.data, impact.Nodes), plan.Findings()...),
 		missing: slices.Concat(impact.Incomplete, c.current.Incomplete, plan.Incomplete),
 	}, nil
 }
@@ -207,9 +217,10 @@ func (m *madePlan) list() (*unstructured.UnstructuredList, error) {
 	rest.Nodes = nil
 	whole := struct {
 		configplan.Plan
-		Findings   []decision.Finding `json:"findings,omitempty"`
-		Incomplete []string           `json:"incomplete,omitempty"`
-		Applied    *applied           `json:"applied,omitempty"`
-	}{rest, m.found, m.missing, m.applied}
+		Findings   []decision.Finding                 `json:"findings,omitempty"`
+		Unknown    []diagnosticsv1alpha1.UnknownInput `json:"unknown,omitempty"`
+		Incomplete []string                           `json:"incomplete,omitempty"`
+		Applied    *applied                           `json:"applied,omitempty"`
+	}{rest, m.found, m.unknown.List(), m.missing, m.applied}
 	return listOf("ConfigPlanNode", m.plan.Nodes, func(n *configplan.NodeChange) string { return n.Name }, whole)
 }

@@ -13,6 +13,7 @@ import (
 	"koordinator.sh/koord/api/configuration"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/overcommit"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // builder makes one plan.
@@ -38,6 +39,10 @@ type nodeFacts struct {
 	shown       map[corev1.ResourceName]shownAmount
 	overOffer   bool
 	unconverged bool
+	// unknown says of each of overcommit.Resources that its offer changes by what cannot be computed.
+	unknown [4]bool
+	// unknownPods says that what happens to the pods is not known.
+	unknownPods bool
 	// predicted says that a predictor, whose history is not known, has a part in the offers.
 	predicted bool
 }
@@ -77,10 +82,11 @@ func (b *builder) nodes() {
 
 // node looks at one node.
 func (b *builder) node(node *corev1.Node) nodeFacts {
-	in := overcommit.NodeInput{Node: node, Metric: b.metrics[node.Name], Pods: b.podsOf[node.Name], Now: b.in.Now}
+	in := overcommit.NodeInput{Node: node, Metric: b.metrics[node.Name], Pods: b.podsOf[node.Name], Now: b.in.Now, Unknown: b.in.Unknown}
 	facts := nodeFacts{change: NodeChange{Name: node.Name, Group: -1}, settings: b.diffs.of(node)}
 	before, after := in, in
-	if facts.settings.ratios {
+	unread := facts.settings.ratios && b.in.Unknown.Has(unknown.Topologies)
+	if facts.settings.ratios && !unread {
 		before.Node, after.Node = b.ratioChanges(node, &facts)
 	}
 	before.Strategy, after.Strategy = b.in.Old.Colocation(node), b.in.New.Colocation(node)
@@ -89,19 +95,29 @@ func (b *builder) node(node *corev1.Node) nodeFacts {
 	if facts.settings.colocation || facts.settings.ratios {
 		result = overcommit.Calculate(after)
 	}
+	changes := facts.settings.colocation || facts.settings.ratios
 	survey := requestsOf(in.Pods)
-	for _, name := range overcommit.Resources() {
+	for i, name := range overcommit.Resources() {
 		was, _ := old.Of(name)
 		is, _ := result.Of(name)
 		facts.old, facts.new = append(facts.old, was), append(facts.new, is)
+		if was.Unknown != "" || is.Unknown != "" || unread {
+			facts.unknown[i] = changes
+			continue
+		}
 		if offered(was) == offered(is) && was.Withdrawn == is.Withdrawn {
 			continue
 		}
-		change := offerChange(published(after, node), name, was, is, survey[name])
-		facts.overOffer = facts.overOffer || change.Requested > offered(is)
+		change := offerChange(published(after, node), name, was, is)
+		if !b.in.Unknown.Has(unknown.Pods) {
+			change.Requested = new(survey[name])
+			facts.overOffer = facts.overOffer || survey[name] > offered(is)
+		}
 		facts.change.Offers = append(facts.change.Offers, change)
 	}
-	if facts.settings.threshold || len(facts.change.Offers) > 0 {
+	pressed := facts.settings.threshold || len(facts.change.Offers) > 0 || facts.unknown != [4]bool{}
+	facts.unknownPods = pressed && (unread || b.in.Unknown.Has(unknown.Pods, unknown.NodeMetrics))
+	if pressed && !facts.unknownPods {
 		facts.pods = podEffects(pressureInput{
 			node: in, features: b.in.Features, oldOffers: old, newOffers: result,
 			old: b.in.Old.NodeSLOSpec(node).ResourceUsedThresholdWithBE, new: b.in.New.NodeSLOSpec(node).ResourceUsedThresholdWithBE,
@@ -150,8 +166,8 @@ func offered(value overcommit.Value) int64 {
 	return value.Value
 }
 
-func offerChange(in overcommit.NodeInput, name corev1.ResourceName, old, is overcommit.Value, requested int64) OfferChange {
-	change := OfferChange{Resource: name, Unit: UnitOf(name), Published: overcommit.Published(in.Node, name), Requested: requested}
+func offerChange(in overcommit.NodeInput, name corev1.ResourceName, old, is overcommit.Value) OfferChange {
+	change := OfferChange{Resource: name, Unit: UnitOf(name), Published: overcommit.Published(in.Node, name)}
 	if !old.Withdrawn {
 		change.Old = &old.Value
 	}

@@ -24,10 +24,10 @@ func Examples(names []string) string {
 // Findings are what was noticed about the cluster while planning: NodeSLOs that are not what the configuration in force
 // renders, so that more is written than the plan says.
 func (p *Plan) Findings() []configuration.Finding {
-	n := p.Summary.NodesUnconverged
-	if n == 0 {
+	if p.Summary.NodesUnconverged == nil || *p.Summary.NodesUnconverged == 0 {
 		return nil
 	}
+	n := *p.Summary.NodesUnconverged
 	nodes, verb := "nodes", "are"
 	if n == 1 {
 		nodes, verb = "node", "is"

@@ -11,6 +11,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/overcommit"
 	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // Bucket counts the nodes whose offer of one resource changes by a share within its bounds.
@@ -36,6 +37,7 @@ const (
 	bucketWithdrawn = "withdrawn"
 	bucketUnchanged = "unchanged"
 	bucketNew       = "offered anew"
+	bucketUnknown   = "not known"
 )
 
 // bucketLabels in the order of a histogram, from the worst to the best.
@@ -47,7 +49,7 @@ func bucketLabels() []string {
 		}
 		labels = append(labels, bucket.label)
 	}
-	return append(labels, bucketNew)
+	return append(labels, bucketNew, bucketUnknown)
 }
 
 // bucketOf finds the bucket of a change.
@@ -76,7 +78,11 @@ func (b *builder) histogram() {
 	for i, name := range overcommit.Resources() {
 		counts := map[string]int{}
 		for n := range b.facts {
-			counts[bucketOf(b.facts[n].old[i], b.facts[n].new[i])]++
+			label := bucketUnknown
+			if !b.facts[n].unknown[i] {
+				label = bucketOf(b.facts[n].old[i], b.facts[n].new[i])
+			}
+			counts[label]++
 		}
 		if counts[bucketUnchanged] == len(b.facts) {
 			continue
@@ -93,7 +99,11 @@ func (b *builder) histogram() {
 func (b *builder) summarize() {
 	b.histogram()
 	s := &b.plan.Summary
-	s.Nodes, s.NodesAffected, s.Quotas = len(b.in.Nodes), len(b.plan.Nodes), len(b.plan.Quotas)
+	s.Nodes, s.NodesAffected = len(b.in.Nodes), len(b.plan.Nodes)
+	s.PodsSuppressed, s.PodsEvicted, s.NodesOvercommitted = new(int), new(int), new(int)
+	if b.in.SLOs != nil {
+		s.NodesUnconverged = new(int)
+	}
 	for i := range b.facts {
 		facts := &b.facts[i]
 		if facts.settings.writes("NodeSLO") {
@@ -103,18 +113,22 @@ func (b *builder) summarize() {
 			s.NodeMetrics++
 		}
 		if facts.overOffer {
-			s.NodesOvercommitted++
+			*s.NodesOvercommitted++
 		}
 		if facts.unconverged {
-			s.NodesUnconverged++
+			*s.NodesUnconverged++
 			b.plan.Unconverged = append(b.plan.Unconverged, facts.change.Name)
 		}
-		s.PodsSuppressed += facts.change.Suppressed
-		s.PodsEvicted += facts.change.Evicted
+		*s.PodsSuppressed += facts.change.Suppressed
+		*s.PodsEvicted += facts.change.Evicted
 	}
+	b.forget()
 	b.incomplete()
 	slices.Sort(b.plan.Unconverged)
 	for i, name := range overcommit.Resources() {
+		if slices.Contains(s.OffersUnknown, name) {
+			continue
+		}
 		var old, is int64
 		for n := range b.facts {
 			old, is = old+offered(b.facts[n].old[i]), is+offered(b.facts[n].new[i])
@@ -122,6 +136,25 @@ func (b *builder) summarize() {
 		if old != is {
 			s.Offers = append(s.Offers, OfferChange{Resource: name, Unit: UnitOf(name), Old: &old, New: &is})
 		}
+	}
+}
+
+// forget takes away the sums that have a part that is not known.
+func (b *builder) forget() {
+	s := &b.plan.Summary
+	for i, name := range overcommit.Resources() {
+		open := slices.ContainsFunc(b.facts, func(f nodeFacts) bool { return f.unknown[i] || f.old[i].Unknown != "" || f.new[i].Unknown != "" })
+		changes := slices.ContainsFunc(b.facts, func(f nodeFacts) bool { return f.unknown[i] || offered(f.old[i]) != offered(f.new[i]) })
+		if open && changes {
+			s.OffersUnknown = append(s.OffersUnknown, name)
+		}
+	}
+	if slices.ContainsFunc(b.facts, func(f nodeFacts) bool { return f.unknownPods }) {
+		s.PodsSuppressed, s.PodsEvicted = nil, nil
+	}
+	unlisted := b.in.Unknown.Has(unknown.Pods) && slices.ContainsFunc(b.facts, func(f nodeFacts) bool { return len(f.change.Offers) > 0 })
+	if unlisted || len(s.OffersUnknown) > 0 {
+		s.NodesOvercommitted = nil
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/layering"
 	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // Input is everything a plan depends on. Nothing in it is modified.
@@ -32,6 +33,8 @@ type Input struct {
 	CPUs map[string]*extension.CPUBasicInfo
 	// Features of the node agent by name; nil when unknown.
 	Features map[string]bool
+	// Unknown are the inputs that could not be read. What they decide is left out of the plan, and not counted as none.
+	Unknown unknown.Inputs
 	// Now is the time at which ages are measured.
 	Now time.Time
 }
@@ -75,15 +78,18 @@ type Summary struct {
 	NodeMetrics int `json:"nodeMetrics"`
 	// Offers of the whole cluster that change.
 	Offers []OfferChange `json:"offers,omitempty"`
-	// PodsSuppressed and PodsEvicted at once. Eviction by a feature of the agent that is known to be off is not counted.
-	PodsSuppressed int `json:"podsSuppressed"`
-	PodsEvicted    int `json:"podsEvicted"`
-	// NodesOvercommitted have less to offer than batch or mid pods on them have requested.
-	NodesOvercommitted int `json:"nodesOvercommitted"`
-	// Quotas whose runtime changes.
-	Quotas int `json:"quotas"`
-	// NodesUnconverged have a NodeSLO that is not what the configuration in force renders.
-	NodesUnconverged int `json:"nodesUnconverged"`
+	// OffersUnknown are the resources whose offers cannot be computed on some nodes where what they depend on changes.
+	OffersUnknown []corev1.ResourceName `json:"offersUnknown,omitempty"`
+	// PodsSuppressed and PodsEvicted at once; absent when not known. Eviction by a feature of the agent that is known to be off
+	// is not counted.
+	PodsSuppressed *int `json:"podsSuppressed,omitempty"`
+	PodsEvicted    *int `json:"podsEvicted,omitempty"`
+	// NodesOvercommitted have less to offer than batch or mid pods on them have requested; absent when not known.
+	NodesOvercommitted *int `json:"nodesOvercommitted,omitempty"`
+	// Quotas whose runtime changes; absent when not known.
+	Quotas *int `json:"quotas,omitempty"`
+	// NodesUnconverged have a NodeSLO that is not what the configuration in force renders; absent when not known.
+	NodesUnconverged *int `json:"nodesUnconverged,omitempty"`
 }
 
 // OfferChange is one resource before and after. Nil is not offered at all.
@@ -97,8 +103,8 @@ type OfferChange struct {
 	New *int64 `json:"new,omitempty"`
 	// Published is what node.status says; absent in sums.
 	Published *int64 `json:"published,omitempty"`
-	// Requested by pods of the tier on the node.
-	Requested int64 `json:"requested,omitempty"`
+	// Requested by pods of the tier on the node; absent in sums, and when the pods could not be listed.
+	Requested *int64 `json:"requested,omitempty"`
 	// Reason why the new offer is none, or why it is not written at once.
 	Reason string `json:"reason,omitempty"`
 }

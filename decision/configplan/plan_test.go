@@ -207,7 +207,7 @@ func TestPodsAtOnce(t *testing.T) {
 			if diff := cmp.Diff(tc.want, plan.Pods); diff != "" {
 				t.Errorf("pods (-want +got):\n%s", diff)
 			}
-			if got := plan.Summary.PodsSuppressed + plan.Summary.PodsEvicted; got != len(tc.want) {
+			if got := *plan.Summary.PodsSuppressed + *plan.Summary.PodsEvicted; got != len(tc.want) {
 				t.Errorf("summary %+v", plan.Summary)
 			}
 		})
@@ -255,7 +255,7 @@ func TestRequestsBeyondTheOfferAreEvicted(t *testing.T) {
 	if diff := cmp.Diff([]string{"exec-2 CPUAllocatableEvict"}, evicted); diff != "" {
 		t.Errorf("a smaller offer evicts (-want +got):\n%s\n%+v", diff, plan.Nodes)
 	}
-	if plan := Of(agree(small(t, config(wide), config(`{"enable": false}`)))); plan.Summary.PodsEvicted != 0 {
+	if plan := Of(agree(small(t, config(wide), config(`{"enable": false}`)))); *plan.Summary.PodsEvicted != 0 {
 		t.Errorf("an offer that is withdrawn evicts %+v", plan.Pods)
 	}
 }
@@ -320,14 +320,14 @@ func TestUnconvergedNodeSLOsAreTold(t *testing.T) {
 	in.SLOs[0].Name, in.SLOs[1].Name = "gold-1", "silver-1"
 	in.SLOs[1].Spec.ResourceUsedThresholdWithBE.CPUSuppressThresholdPercent = new(int64(1))
 	plan := Of(in)
-	if diff := cmp.Diff([]string{"dark-1", "silver-1"}, plan.Unconverged); diff != "" || plan.Summary.NodesUnconverged != 2 {
+	if diff := cmp.Diff([]string{"dark-1", "silver-1"}, plan.Unconverged); diff != "" || *plan.Summary.NodesUnconverged != 2 {
 		t.Errorf("unconverged (-want +got):\n%s", diff)
 	}
 	if found := plan.Findings(); len(found) != 1 || found[0].Code != finding.ConfigUnconverged || !strings.HasSuffix(found[0].Message, ": dark-1, silver-1") || found[0].Fix == "" {
 		t.Errorf("findings %+v", found)
 	}
 	in.SLOs = nil
-	if plan := Of(in); plan.Summary.NodesUnconverged != 0 || plan.Findings() != nil {
+	if plan := Of(in); plan.Summary.NodesUnconverged != nil || plan.Findings() != nil {
 		t.Errorf("NodeSLOs that are unknown count as unconverged: %+v", plan.Summary)
 	}
 }

@@ -22,7 +22,7 @@ func TestPlanOf5000NodesIsQuick(t *testing.T) {
 	if took := cpuTime(t) - before; took > 3*time.Second {
 		t.Errorf("planning took %s of CPU", took)
 	}
-	if plan.Summary.NodesAffected != 5000 || plan.Summary.NodesUnconverged != 0 {
+	if plan.Summary.NodesAffected != 5000 || *plan.Summary.NodesUnconverged != 0 {
 		t.Errorf("summary %+v", plan.Summary)
 	}
 }

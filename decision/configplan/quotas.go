@@ -11,6 +11,7 @@ import (
 	"koordinator.sh/koord/decision/overcommit"
 	"koordinator.sh/koord/decision/podrequest"
 	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/unknown"
 )
 
 // QuotaChange is the runtime of one quota before and after.
@@ -35,15 +36,19 @@ type ShareChange struct {
 }
 
 // quotas computes the shares with the cluster's total before and after. Quotas exist only where anybody made them, and
-// shares change only where a total does.
+// shares change only where a total does. Where they may change and cannot be computed, nothing is said of them.
 func (b *builder) quotas() {
-	if len(b.in.Quotas) == 0 {
-		return
-	}
+	known := !b.in.Unknown.Has(unknown.Quotas)
 	before, after, same := b.totals()
-	if same {
+	changing := !same || slices.ContainsFunc(b.facts, func(f nodeFacts) bool { return f.unknown != [4]bool{} })
+	if known && len(b.in.Quotas) == 0 || !changing {
+		b.plan.Summary.Quotas = new(int)
 		return
 	}
+	if !known || b.in.Unknown.Has(unknown.Pods, unknown.NodeMetrics, unknown.Topologies, unknown.SchedulerConfiguration) {
+		return
+	}
+	defer func() { b.plan.Summary.Quotas = new(len(b.plan.Quotas)) }()
 	args := b.in.QuotaArgs
 	if args == nil {
 		args = &quota.Args{}

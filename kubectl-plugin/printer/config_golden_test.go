@@ -11,6 +11,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/configplan"
@@ -27,6 +28,9 @@ func configViews() map[string]view {
 		},
 		"config-plan-nothing": func(w io.Writer, o Options) error {
 			return ConfigPlan(w, ConfigPlanView{Subject: "configmap/slo-controller-config", Plan: &configplan.Plan{Summary: configplan.Summary{Nodes: 12}}}, o)
+		},
+		"config-plan-unknown": func(w io.Writer, o Options) error {
+			return ConfigPlan(w, ConfigPlanView{Subject: "configmap/slo-controller-config", Plan: unknownPlanFixture()}, o)
 		},
 		"config-diff":    func(w io.Writer, o Options) error { return ConfigSettings(w, configPlanFixture().Settings, o) },
 		"config-history": func(w io.Writer, o Options) error { return ConfigHistory(w, configHistoryFixture(), o) },
@@ -133,10 +137,10 @@ func workers(n int) []string {
 func configPlanFixture() *configplan.Plan {
 	setting := configplan.SettingChange{Key: "colocation-config", Path: "cpuReclaimThresholdPercent", Old: "60", New: "70", OldLayer: "cluster", NewLayer: "cluster", Field: "Node.status.allocatable"}
 	added := configplan.SettingChange{Key: "resource-threshold-config", Path: "cpuEvictThresholdPercent", New: "90", NewLayer: "node strategy gold", Field: "NodeSLO.spec.resourceUsedThresholdWithBE.cpuEvictThresholdPercent"}
-	batch := configplan.OfferChange{Resource: "kubernetes.io/batch-cpu", Unit: diagnosticsv1alpha1.MilliCPU, Old: new(int64(9000)), New: new(int64(12500)), Published: new(int64(9100)), Requested: 4000}
-	gone := configplan.OfferChange{Resource: "kubernetes.io/batch-memory", Unit: diagnosticsv1alpha1.Bytes, Old: new(int64(40 << 30)), Requested: 8 << 30, Reason: "node colocation is disabled"}
+	batch := configplan.OfferChange{Resource: "kubernetes.io/batch-cpu", Unit: diagnosticsv1alpha1.MilliCPU, Old: new(int64(9000)), New: new(int64(12500)), Published: new(int64(9100)), Requested: new(int64(4000))}
+	gone := configplan.OfferChange{Resource: "kubernetes.io/batch-memory", Unit: diagnosticsv1alpha1.Bytes, Old: new(int64(40 << 30)), Requested: new(int64(8 << 30)), Reason: "node colocation is disabled"}
 	plan := &configplan.Plan{
-		Summary: configplan.Summary{Nodes: 5000, NodesAffected: 4200, NodeSLOs: 1, PodsSuppressed: 12, PodsEvicted: 1, NodesOvercommitted: 1, Quotas: 1, NodesUnconverged: 7,
+		Summary: configplan.Summary{Nodes: 5000, NodesAffected: 4200, NodeSLOs: 1, PodsSuppressed: new(12), PodsEvicted: new(1), NodesOvercommitted: new(1), Quotas: new(1), NodesUnconverged: new(7),
 			Offers: []configplan.OfferChange{batch, gone}},
 		Settings:    []configplan.SettingChange{setting, added},
 		Strategies:  []configplan.StrategyMatch{{Key: "colocation-config", Layer: "node strategy gold", After: new(12), Names: workers(12), Shadowed: 3}, {Key: "colocation-config", Layer: "cluster", Before: new(5000), After: new(4988)}},
@@ -157,6 +161,19 @@ func configPlanFixture() *configplan.Plan {
 		}
 		plan.Pods = append(plan.Pods, effect)
 	}
+	return plan
+}
+
+// unknownPlanFixture is a plan for a user who may list neither pods nor NodeMetrics.
+func unknownPlanFixture() *configplan.Plan {
+	plan := configPlanFixture()
+	plan.Pods, plan.Quotas, plan.Strategies = nil, nil, nil
+	s := &plan.Summary
+	s.PodsSuppressed, s.PodsEvicted, s.NodesOvercommitted, s.Quotas, s.NodesUnconverged = nil, nil, nil, nil, nil
+	s.OffersUnknown, s.Offers = []corev1.ResourceName{"kubernetes.io/batch-cpu"}, s.Offers[1:]
+	plan.Histogram = []configplan.Bucket{{Resource: "kubernetes.io/batch-cpu", Label: "unchanged", Nodes: 800}, {Resource: "kubernetes.io/batch-cpu", Label: "not known", Nodes: 4200}}
+	plan.Nodes = plan.Nodes[:1]
+	plan.Nodes[0].Offers[0].Requested = nil
 	return plan
 }
 

@@ -41,7 +41,7 @@ func ConfigPlan(w io.Writer, v ConfigPlanView, o Options) error {
 		{"Settings", len(v.Plan.Settings) == 0, func(w io.Writer) error { return settingChanges(w, v.Plan.Settings, 2, o) }},
 		{"Nodes by strategy", len(v.Plan.Strategies) == 0, func(w io.Writer) error { return planStrategies(w, v.Plan, o) }},
 		{"Rendered for nodes", len(v.Plan.Groups) == 0, func(w io.Writer) error { return planGroups(w, v.Plan, o) }},
-		{"Offers", len(v.Plan.Summary.Offers) == 0, func(w io.Writer) error { return planOffers(w, v.Plan, o) }},
+		{"Offers", len(v.Plan.Summary.Offers)+len(v.Plan.Summary.OffersUnknown) == 0, func(w io.Writer) error { return planOffers(w, v.Plan, o) }},
 		{"Nodes by change of offer", len(v.Plan.Histogram) == 0, func(w io.Writer) error { return planHistogram(w, v.Plan, o) }},
 		{"Ratios", !anyRatios(v.Plan), func(w io.Writer) error { return planRatios(w, v.Plan, o) }},
 		{"Nodes", !anyOffers(v.Plan), func(w io.Writer) error { return planNodes(w, v.Plan, o) }},
@@ -70,13 +70,15 @@ func planHead(w io.Writer, v ConfigPlanView, o Options) error {
 	} else {
 		reach := []string{fmt.Sprintf("%d of %s affected", s.NodesAffected, count(s.Nodes, "node"))}
 		for _, part := range []struct {
-			n    int
-			text string
-		}{{s.NodeSLOs, count(s.NodeSLOs, "NodeSLO") + " written"}, {s.NodeMetrics, count(s.NodeMetrics, "NodeMetric") + " written"},
-			{s.PodsSuppressed, count(s.PodsSuppressed, "pod") + " suppressed at once"}, {s.PodsEvicted, count(s.PodsEvicted, "pod") + " evicted at once"},
-			{s.NodesOvercommitted, count(s.NodesOvercommitted, "node") + " offering less than is requested"}, {s.Quotas, count(s.Quotas, "quota") + " with another share"}} {
-			if part.n > 0 {
-				reach = append(reach, part.text)
+			n          *int
+			noun, text string
+		}{{&s.NodeSLOs, "NodeSLO", "written"}, {&s.NodeMetrics, "NodeMetric", "written"}, {s.PodsSuppressed, "pod", "suppressed at once"},
+			{s.PodsEvicted, "pod", "evicted at once"}, {s.NodesOvercommitted, "node", "offering less than is requested"}, {s.Quotas, "quota", "with another share"}} {
+			switch {
+			case part.n == nil:
+				reach = append(reach, unknown+" "+part.noun+"s "+part.text)
+			case *part.n > 0:
+				reach = append(reach, count(*part.n, part.noun)+" "+part.text)
 			}
 		}
 		wrapped(&b, o, 0, o.Style.Paint(Strong, o.Style.Clean(v.Subject+": "+strings.Join(reach, ", "))))
@@ -147,6 +149,9 @@ func planOffers(w io.Writer, p *configplan.Plan, o Options) error {
 	for _, c := range p.Summary.Offers {
 		t.add(text(shortName(c.Resource)), text(offerText(c.Old, c)), painted(Strong, offerText(c.New, c)), shareCell(c))
 	}
+	for _, name := range p.Summary.OffersUnknown {
+		t.add(text(shortName(name)), text(unknown), text(unknown), painted(Dim, unknown))
+	}
 	_, err := t.render(w, o)
 	return err
 }
@@ -186,7 +191,7 @@ func planHistogram(w io.Writer, p *configplan.Plan, o Options) error {
 		if strings.HasPrefix(b.Label, "-") || b.Label == "withdrawn" {
 			role = Bad
 		}
-		if b.Label == "unchanged" {
+		if b.Label == "unchanged" || b.Label == "not known" {
 			role = Idle
 		}
 		t.add(text(shortName(b.Resource)), text(b.Label), text(fmt.Sprint(b.Nodes)), styled(o.Style.Bar(role, max(b.Nodes*width/most, 1))))

@@ -21,9 +21,12 @@ func planNodes(w io.Writer, p *configplan.Plan, o Options) error {
 			break
 		}
 		c := row.change
-		requested := text(Quantity(c.Requested, c.Unit))
-		if c.New == nil && c.Requested > 0 || c.New != nil && c.Requested > *c.New {
-			requested.role = Bad
+		requested := text("-")
+		if c.Requested != nil {
+			requested = text(Quantity(*c.Requested, c.Unit))
+			if *c.Requested > deref(c.New) {
+				requested.role = Bad
+			}
 		}
 		t.add(text(row.node), text(shortName(c.Resource)), text(offerText(c.Old, c)), painted(Strong, offerText(c.New, c)), shareCell(c),
 			requested, text(offerText(c.Published, c)), text(c.Reason))

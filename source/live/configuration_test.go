@@ -23,6 +23,7 @@ import (
 	"koordinator.sh/koord/api/finding"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/unknown"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/source/live/livetest"
 )
@@ -252,8 +253,8 @@ func TestImpactDoesWithWhatItMayRead(t *testing.T) {
 	if err != nil || len(got.Nodes) != 1 {
 		t.Fatalf("got %+v, %v", got, err)
 	}
-	if got.KnowsSLOs || len(got.Incomplete) != 2 {
-		t.Errorf("incomplete %q, NodeSLOs known: %t", got.Incomplete, got.KnowsSLOs)
+	if got.KnowsSLOs || len(got.Incomplete) != 2 || len(got.Unknown) != 2 || !got.Unknown.Has(unknown.Pods) || !got.Unknown.Has(unknown.NodeSLOs) {
+		t.Errorf("incomplete %q, NodeSLOs known: %t, unknown %v", got.Incomplete, got.KnowsSLOs, got.Unknown)
 	}
 	a = &archive{Server: livetest.Server{Denied: []string{"list nodes"}}}
 	if _, err := a.source(t).Impact(t.Context()); !hasCode(err, finding.Forbidden) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,7 +38,8 @@ func equipped() *livetest.Server {
 }
 
 func TestObjectsTellWhatElseANodeGets(t *testing.T) {
-	const batch = "kubernetes.io/batch-cpu kubernetes.io/batch-memory kubernetes.io/mid-cpu kubernetes.io/mid-memory"
+	// The predictor that is chosen for batch is known to koord-manager alone, so that batch is not computed.
+	const mid = "kubernetes.io/mid-cpu kubernetes.io/mid-memory"
 	tests := map[string]struct {
 		edit           func(*livetest.Server)
 		spec           diagnosticsv1alpha1.NodeExplanationSpec
@@ -45,16 +47,17 @@ func TestObjectsTellWhatElseANodeGets(t *testing.T) {
 		wantStray      bool
 		wantIncomplete []string
 	}{
-		"all of it": {want: batch + " node.koordinator.sh/cpu-normalization-ratio=165 cpu=102300 koordinator.sh/gpu=100 koordinator.sh/gpu-core=100", wantStray: true},
-		"one resource": {spec: diagnosticsv1alpha1.NodeExplanationSpec{Resources: []string{"batch-cpu"}},
-			want: "kubernetes.io/batch-cpu", wantStray: true},
+		"all of it": {want: mid + " node.koordinator.sh/cpu-normalization-ratio=165 cpu=102300 koordinator.sh/gpu=100 koordinator.sh/gpu-core=100", wantStray: true},
+		"one resource": {spec: diagnosticsv1alpha1.NodeExplanationSpec{Resources: []string{"mid-cpu"}},
+			want: "kubernetes.io/mid-cpu", wantStray: true},
+		"one that is not computed": {spec: diagnosticsv1alpha1.NodeExplanationSpec{Resources: []string{"batch-cpu"}}, wantStray: true},
 		"GPUs are shared": {edit: func(s *livetest.Server) {
 			s.Nodes[0].Status.Allocatable["koordinator.sh/gpu.shared"] = resource.MustParse("100")
-		}, want: batch + " node.koordinator.sh/cpu-normalization-ratio=165 cpu=102300 koordinator.sh/gpu=100 koordinator.sh/gpu-core=100 koordinator.sh/gpu.shared=100", wantStray: true},
+		}, want: mid + " node.koordinator.sh/cpu-normalization-ratio=165 cpu=102300 koordinator.sh/gpu=100 koordinator.sh/gpu-core=100 koordinator.sh/gpu.shared=100", wantStray: true},
 		"the companions do not exist": {edit: func(s *livetest.Server) { s.Topologies, s.Devices = nil, nil },
-			want: batch + " node.koordinator.sh/cpu-normalization-ratio=100 cpu=62000"},
+			want: mid + " node.koordinator.sh/cpu-normalization-ratio=100 cpu=62000"},
 		"they may not be read": {edit: func(s *livetest.Server) { s.Denied = []string{"get noderesourcetopologies", "get devices"} },
-			want: batch, wantIncomplete: []string{"cpu normalization and amplification are unknown", "the node's devices are unknown"}},
+			want: mid, wantIncomplete: []string{"cpu normalization and amplification are unknown", "the node's devices are unknown"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -71,12 +74,12 @@ func TestObjectsTellWhatElseANodeGets(t *testing.T) {
 			for i := range answer.Status.Waterfalls {
 				fall := &answer.Status.Waterfalls[i]
 				said := fall.Resource
-				if i >= 4 {
+				if !strings.HasPrefix(said, "kubernetes.io/") {
 					said += "=" + strconv.FormatInt(fall.Result, 10)
 				}
 				got = append(got, said)
 			}
-			if diff := cmp.Diff(strings.Fields(test.want), got); diff != "" {
+			if diff := cmp.Diff(strings.Fields(test.want), got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("waterfalls (-want +got):\n%s", diff)
 			}
 			stray := false
