@@ -22,7 +22,7 @@ const topNodesLong = `Show per node what is offered, requested and used, what lo
   AGE                   of the measurements, with their state unless they are fresh
 
 With -o wide also use by the system, by batch and by free pods, and what the agent predicts to be reclaimable. CPU is in
-cores. A question mark is a value nobody measured.`
+cores. A question mark is a value that nobody measured, or that you may not read; standard error says which.`
 
 const topNodesExamples = `  # All nodes
   %[1]s top nodes

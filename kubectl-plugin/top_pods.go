@@ -15,8 +15,8 @@ import (
 const topPodsLong = `Show pods with their QoS class, priority band and what they use of what they request.
 
   TIER      resources the request is made in: plain, mid or batch
-  CPU-USED  as measured, in cores; <unknown> when no NodeMetric reports the pod
-  AGE       of the measurement`
+  CPU-USED  as measured, in cores; <unknown> when no NodeMetric reports the pod, or you may not read NodeMetrics
+  AGE       of the measurement; <unknown> when you may not read NodeMetrics`
 
 const topPodsExamples = `  # Pods of the context's namespace
   %[1]s top pods
