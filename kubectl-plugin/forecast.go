@@ -113,19 +113,19 @@ func (o *forecastOptions) run(ctx context.Context, s *session) error {
 
 // forecastAll asks every node. One that went meanwhile is left out, and what nodes have in common is missing once.
 func forecastAll(ctx context.Context, src source.Source, question diagnosticsv1alpha1.NodeExplanationSpec) (*diagnosticsv1alpha1.NodeExplanationList, []diagnosticsv1alpha1.Finding, []string, error) {
-	nodes, err := src.Nodes(ctx, source.NodeQuery{})
+	nodes, err := src.Names(ctx, source.KindNode, "", 0)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	list := &diagnosticsv1alpha1.NodeExplanationList{
 		TypeMeta: metav1.TypeMeta{APIVersion: diagnosticsv1alpha1.GroupVersion.String(), Kind: "NodeExplanationList"},
-		Items:    make([]diagnosticsv1alpha1.NodeExplanation, len(nodes.Items)),
+		Items:    make([]diagnosticsv1alpha1.NodeExplanation, len(nodes)),
 	}
 	group, groupContext := errgroup.WithContext(ctx)
 	group.SetLimit(askedTogether)
-	for i := range nodes.Items {
+	for i, name := range nodes {
 		group.Go(func() error {
-			answer, err := src.ExplainNode(groupContext, nodes.Items[i].Name, *question.DeepCopy())
+			answer, err := src.ExplainNode(groupContext, name, *question.DeepCopy())
 			if err == nil {
 				list.Items[i] = *answer
 			} else if coded, has := finding.From(err); has && coded.Code == finding.NotFound {

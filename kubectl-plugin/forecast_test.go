@@ -16,12 +16,8 @@ type vanishing struct {
 	err error
 }
 
-func (v vanishing) Nodes(context.Context, source.NodeQuery) (*diagnosticsv1alpha1.NodeOverviewList, error) {
-	list := &diagnosticsv1alpha1.NodeOverviewList{Items: make([]diagnosticsv1alpha1.NodeOverview, 3)}
-	for i, name := range []string{"one", "two", "three"} {
-		list.Items[i].Name = name
-	}
-	return list, nil
+func (v vanishing) Names(context.Context, source.Kind, string, int) ([]string, error) {
+	return []string{"one", "two", "three"}, nil
 }
 
 func (v vanishing) ExplainNode(_ context.Context, name string, _ diagnosticsv1alpha1.NodeExplanationSpec) (*diagnosticsv1alpha1.NodeExplanation, error) {

@@ -30,12 +30,17 @@ const topNodesExamples = `  # All nodes
   # The nodes of a pool, the fullest first, with every column
   %[1]s top nodes -l pool=shared --sort-by=cpu -o wide
 
+  # By what the load of a node is judged
+  %[1]s top nodes worker-1 -o yaml --full
+
   # One value of one node
   %[1]s top nodes worker-1 -o jsonpath='{.items[0].cpu.batchAllocatable}'`
 
 type topNodesOptions struct {
 	topOptions
 	names []string
+	// full adds to objects what the load was judged by.
+	full bool
 }
 
 func newTopNodesCommand(s *session) *cobra.Command {
@@ -60,11 +65,12 @@ func newTopNodesCommand(s *session) *cobra.Command {
 		},
 	}
 	o.addFlags(cmd, "name, load, age, cpu, memory, prod-cpu, batch-cpu, batch-memory")
+	cmd.Flags().BoolVar(&o.full, "full", false, "With -o json, yaml and templates, add the percentages, samples and thresholds that the load was judged by")
 	return cmd
 }
 
 func (o *topNodesOptions) ask(ctx context.Context, src source.Source) (*diagnosticsv1alpha1.NodeOverviewList, error) {
-	list, err := src.Nodes(ctx, source.NodeQuery{Names: o.names, LabelSelector: o.selector})
+	list, err := src.Nodes(ctx, source.NodeQuery{Names: o.names, LabelSelector: o.selector, Operands: o.full})
 	if err != nil {
 		return nil, err
 	}

@@ -64,6 +64,8 @@ type NodeQuery struct {
 	Names []string
 	// LabelSelector in the syntax of kubectl -l; empty for all.
 	LabelSelector string
+	// Operands asks for what the load of each node was judged by, which is three quarters of an answer.
+	Operands bool
 }
 
 // PodQuery selects pods; the zero value selects those of all namespaces.

@@ -109,7 +109,7 @@ func (m *Model) askDetail(s screen) tea.Cmd {
 }
 
 func describeNode(ctx context.Context, src source.Source, name string) (detail, error) {
-	list, err := src.Nodes(ctx, source.NodeQuery{Names: []string{name}})
+	list, err := src.Nodes(ctx, source.NodeQuery{Names: []string{name}, Operands: true})
 	if err != nil {
 		return detail{}, err
 	}

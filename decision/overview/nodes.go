@@ -29,6 +29,8 @@ type NodesInput struct {
 	LoadArgs *loadaware.Args
 	// Config says when measurements count as too old; nil for the built-in configuration.
 	Config *layering.Config
+	// Operands adds what the load of each node was judged by.
+	Operands bool
 	// Unknown are the inputs that could not be read.
 	Unknown unknown.Inputs
 	Now     time.Time
@@ -59,6 +61,9 @@ func Nodes(in NodesInput) *diagnosticsv1alpha1.NodeOverviewList {
 		load := diagnosticsv1alpha1.LoadOverview{State: diagnosticsv1alpha1.LoadUnknown, Message: unjudged}
 		if unjudged == "" {
 			load = policy.NodeLoad(node, input.Metric, in.Now)
+		}
+		if !in.Operands {
+			load.Operands = nil
 		}
 		list.Items = append(list.Items, Node(input, load))
 	}

@@ -190,6 +190,18 @@ func TestNoKubeconfigSaysSo(t *testing.T) {
 	}
 }
 
+func TestOperandsOfTheLoadAreAskedFor(t *testing.T) {
+	server := small()
+	server.Start(t)
+	src := New(server.Config(""), Options{})
+	for _, operands := range []bool{false, true} {
+		list, err := src.Nodes(t.Context(), source.NodeQuery{Names: []string{"node-0001"}, Operands: operands})
+		if err != nil || len(list.Items) != 1 || (len(list.Items[0].Load.Operands) > 0) != operands {
+			t.Errorf("asked for operands: %t, got %+v, %v", operands, list, err)
+		}
+	}
+}
+
 func TestOneNodeIsNotPaidForWithAll(t *testing.T) {
 	server := small()
 	server.Start(t)

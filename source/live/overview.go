@@ -76,7 +76,7 @@ func (s *Source) Nodes(ctx context.Context, query source.NodeQuery) (*diagnostic
 		return nil, err
 	}
 	list := overview.Nodes(overview.NodesInput{
-		Nodes: nodes, Pods: pods, Metrics: metrics, LoadArgs: settings.LoadAware, Config: &config,
+		Nodes: nodes, Pods: pods, Metrics: metrics, LoadArgs: settings.LoadAware, Config: &config, Operands: query.Operands,
 		Unknown: gaps.unknown(), Now: s.options.Clock.Now(),
 	})
 	list.Incomplete = append(list.Incomplete, gaps.all()...)

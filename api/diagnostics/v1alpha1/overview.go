@@ -111,7 +111,7 @@ const (
 // LoadOverview is a node's load against the load-aware thresholds.
 type LoadOverview struct {
 	State LoadState `json:"state"`
-	// Operands are the usage percentages and thresholds.
+	// Operands are the usage percentages, samples and thresholds; absent unless they were asked for.
 	// +optional
 	Operands []Term `json:"operands,omitempty"`
 	// Message is the state in one sentence.

@@ -4144,7 +4144,7 @@ func schema_koord_api_diagnostics_v1alpha1_LoadOverview(ref common.ReferenceCall
 					},
 					"operands": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Operands are the usage percentages and thresholds.",
+							Description: "Operands are the usage percentages, samples and thresholds; absent unless they were asked for.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
