@@ -139,7 +139,7 @@ func wantFeatures(features []diagnosticsv1alpha1.AgentFeature) error {
 
 // wantSuppression wants a whole waterfall, and the quota that the kernel has.
 func (k *kernel) wantSuppression(s *diagnosticsv1alpha1.SuppressionExplanation, highest int64) error {
-	if s == nil || !s.Enabled || s.Policy != "cfsQuota" || s.Budget == nil || len(s.Budget.Terms) < 5 {
+	if s == nil || s.Enabled == nil || !*s.Enabled || s.Policy != "cfsQuota" || s.Budget == nil || len(s.Budget.Terms) < 5 {
 		return fmt.Errorf("suppression is %+v, want a quota and its budget", s)
 	}
 	if last := s.Budget.Terms[len(s.Budget.Terms)-1]; last.Value != s.Budget.Result {
