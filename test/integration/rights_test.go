@@ -27,8 +27,8 @@ const (
 )
 
 // untrue of the sandbox whoever asks: its nodes have pods and measurements, co-location is on, and evictions are configured.
-var untrue = regexp.MustCompile(`switched off|\b0 pods\b|no measurements|Absent|nothing can trigger|nobody owns CPUs|used 0 |requested by prod 0;|requested 0[;\n]|` +
-	`defaults? of .* assumed|settings are assumed|too high|too low|0/13|0 evictions|does not enable it|is off\b|no node could be looked at`)
+var untrue = regexp.MustCompile(`switched off|\b0 pods\b|no measurements|Absent|nothing can trigger|nobody owns CPUs|used 0 |` +
+	`defaults? of .* assumed|settings are assumed|too high|too low|\s0/13\s|0 evictions|does not enable it|is off\b|no node could be looked at`)
 
 // reply is what a user is answered by a command.
 type reply struct {
