@@ -103,7 +103,7 @@ func blockConfig(strategy *slov1alpha1.ResourceQOSStrategy, class extension.QoSC
 }
 
 func switchedOn(class *slov1alpha1.ResourceQOS) *slov1alpha1.BlkIOQOSCfg {
-	if class == nil || class.BlkIOQOS == nil || class.BlkIOQOS.Enable == nil || !*class.BlkIOQOS.Enable {
+	if !blkio.SwitchedOn(class) {
 		return nil
 	}
 	return class.BlkIOQOS

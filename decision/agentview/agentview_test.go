@@ -309,3 +309,66 @@ func TestConfigured(t *testing.T) {
 		})
 	}
 }
+
+// TestConfiguredIsWhatTheDecisionFollows holds the answer to settings that look like enough and are not.
+func TestConfiguredIsWhatTheDecisionFollows(t *testing.T) {
+	const yes, no = diagnosticsv1alpha1.FeatureYes, diagnosticsv1alpha1.FeatureNo
+	threshold := func(change func(*slov1alpha1.ResourceThresholdStrategy)) *slov1alpha1.NodeSLOSpec {
+		strategy := &slov1alpha1.ResourceThresholdStrategy{Enable: new(true), MemoryEvictThresholdPercent: new(int64(70))}
+		change(strategy)
+		return &slov1alpha1.NodeSLOSpec{ResourceUsedThresholdWithBE: strategy}
+	}
+	classes := func(strategy slov1alpha1.ResourceQOSStrategy) *slov1alpha1.NodeSLOSpec {
+		return &slov1alpha1.NodeSLOSpec{ResourceQOSStrategy: &strategy}
+	}
+	on := &slov1alpha1.ResourceQOS{
+		CPUQOS: &slov1alpha1.CPUQOSCfg{Enable: new(true)}, MemoryQOS: &slov1alpha1.MemoryQOSCfg{Enable: new(true)},
+		ResctrlQOS: &slov1alpha1.ResctrlQOSCfg{Enable: new(true)}, BlkIOQOS: &slov1alpha1.BlkIOQOSCfg{Enable: new(true)},
+		NetworkQOS: &slov1alpha1.NetworkQOSCfg{Enable: new(true)},
+	}
+	tests := map[string]struct {
+		feature    string
+		slo        *slov1alpha1.NodeSLOSpec
+		want       diagnosticsv1alpha1.FeatureState
+		wantReason string
+	}{
+		"memory eviction of any pod without a priority": {"MemoryEvict", threshold(func(*slov1alpha1.ResourceThresholdStrategy) {}), no,
+			"resourceUsedThresholdWithBE.evictEnabledPriorityThreshold is not set"},
+		"memory eviction of any pod with a priority": {"MemoryEvict", threshold(func(s *slov1alpha1.ResourceThresholdStrategy) { s.EvictEnabledPriorityThreshold = new(int32(5999)) }), yes,
+			"resourceUsedThresholdWithBE.memoryEvictThresholdPercent is 70, evictEnabledPriorityThreshold is 5999"},
+		"memory eviction of best effort needs no priority": {"BEMemoryEvict", threshold(func(*slov1alpha1.ResourceThresholdStrategy) {}), yes,
+			"resourceUsedThresholdWithBE.memoryEvictThresholdPercent is 70"},
+		"a strategy that is off": {"BEMemoryEvict", threshold(func(s *slov1alpha1.ResourceThresholdStrategy) { s.Enable = nil }), no,
+			"resourceUsedThresholdWithBE.enable is not true"},
+		"satisfaction with one percentage": {"BECPUEvict", threshold(func(s *slov1alpha1.ResourceThresholdStrategy) { s.CPUEvictBESatisfactionLowerPercent = new(int64(30)) }), no,
+			"resourceUsedThresholdWithBE.cpuEvictBESatisfactionUpperPercent is not set"},
+		"memory of the root": {"CgroupReconcile", classes(slov1alpha1.ResourceQOSStrategy{CgroupRoot: on}), no,
+			"resourceQOSStrategy has memoryQOS on for no class that it is for"},
+		"memory of SYSTEM pods": {"CgroupReconcile", classes(slov1alpha1.ResourceQOSStrategy{SystemClass: on}), yes,
+			"resourceQOSStrategy.systemClass.memoryQOS is on"},
+		"block devices of the root": {"BlkIOReconcile", classes(slov1alpha1.ResourceQOSStrategy{CgroupRoot: on}), yes,
+			"resourceQOSStrategy.cgroupRoot.blkioQOS is on"},
+		"caches of SYSTEM pods": {"RdtResctrl", classes(slov1alpha1.ResourceQOSStrategy{SystemClass: on}), no,
+			"resourceQOSStrategy has resctrlQOS on for no class that it is for"},
+		"identities of SYSTEM pods alone": {"GroupIdentity", classes(slov1alpha1.ResourceQOSStrategy{SystemClass: on}), no,
+			"resourceQOSStrategy has cpuQOS on for no class that it is for"},
+		"identities beside core scheduling": {"GroupIdentity", classes(slov1alpha1.ResourceQOSStrategy{
+			BEClass: on, Policies: &slov1alpha1.ResourceQOSPolicies{CPUPolicy: new(slov1alpha1.CPUQOSPolicyCoreSched)},
+		}), no, "resourceQOSStrategy.policies.cpuPolicy is coreSched"},
+		"bandwidth of LSR pods": {"TCNetworkQoS", classes(slov1alpha1.ResourceQOSStrategy{LSRClass: on}), no,
+			"resourceQOSStrategy has networkQOS on for no class that it is for"},
+		"a policy of bursts that there is not": {"CPUBurst", &slov1alpha1.NodeSLOSpec{CPUBurstStrategy: &slov1alpha1.CPUBurstStrategy{
+			CPUBurstConfig: slov1alpha1.CPUBurstConfig{Policy: "always"},
+		}}, no, "cpuBurstStrategy.policy is always"},
+		"a bandwidth is no parameter of the kernel": {"SystemConfig", &slov1alpha1.NodeSLOSpec{SystemStrategy: &slov1alpha1.SystemStrategy{
+			TotalNetworkBandwidth: resource.MustParse("10Gi"),
+		}}, no, "systemStrategy sets no parameter of the kernel"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got, reason := Configured(tc.feature, tc.slo); got != tc.want || reason != tc.wantReason {
+				t.Errorf("%s is configured %s: %q, want %s: %q", tc.feature, got, reason, tc.want, tc.wantReason)
+			}
+		})
+	}
+}

@@ -114,6 +114,9 @@ func NamesVolumes(class *slov1alpha1.BlkIOQOSCfg, annotation *slov1alpha1.BlkIOQ
 	})
 }
 
+// SwitchedOn says whether a class, or the root, has block devices divided.
+func SwitchedOn(class *slov1alpha1.ResourceQOS) bool { return class != nil && enabled(class.BlkIOQOS) }
+
 func enabled(config *slov1alpha1.BlkIOQOSCfg) bool {
 	return config != nil && config.Enable != nil && *config.Enable
 }

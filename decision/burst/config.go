@@ -50,6 +50,9 @@ func set(value *int64, layer *int64) {
 	}
 }
 
+// Bursts says whether the policy lets containers have more than their limit at any time; a policy that is not known does not.
+func (c Config) Bursts() bool { return c.saves() || c.scales() }
+
 // saves says whether unused quota may be saved up.
 func (c Config) saves() bool {
 	return c.Policy == slov1alpha1.CPUBurstOnly || c.Policy == slov1alpha1.CPUBurstAuto

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/capacity"
 	"koordinator.sh/koord/decision/podrequest"
 	"koordinator.sh/koord/decision/waterfall"
@@ -14,18 +13,8 @@ import (
 var tiers = []podrequest.Tier{podrequest.Batch, podrequest.Mid, podrequest.Plain}
 
 // allocatable compares the requests of pods up to a priority with what the node offers, tier by tier.
-func (d Demand) allocatable(in Input, threshold, lower *int64) []Demand {
+func (d Demand) allocatable(in Input) []Demand {
 	most := in.Strategy.AllocatableEvictPriorityThreshold
-	highest, _ := extension.PriorityMid.Band()
-	switch {
-	case most == nil:
-		return []Demand{d.in(Unset, "allocatableEvictPriorityThreshold is not set")}
-	case *most > highest.Max:
-		return []Demand{d.in(Unset, fmt.Sprintf("allocatableEvictPriorityThreshold %d is above %d, and would evict prod pods", *most, highest.Max))}
-	}
-	if problem := d.set(threshold, lower, false); problem != "" {
-		return []Demand{d.in(Unset, problem)}
-	}
 	var out []Demand
 	for _, tier := range tiers {
 		requested := int64(0)

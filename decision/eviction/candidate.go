@@ -42,12 +42,8 @@ type selector struct {
 
 func newSelector(in Input, demand Demand) selector {
 	s := selector{demand: demand}
-	switch {
-	case demand.Feature.BestEffort() || in.Strategy == nil:
-	case demand.Feature.ofRequests():
-		s.most = in.Strategy.AllocatableEvictPriorityThreshold
-	default:
-		s.most = in.Strategy.EvictEnabledPriorityThreshold
+	if in.Strategy != nil {
+		_, s.most = reachOf(demand.Feature, in.Strategy)
 	}
 	return s
 }

@@ -10,9 +10,6 @@ import (
 	"koordinator.sh/koord/decision/waterfall"
 )
 
-// lowerBy is how far below its threshold an eviction for use goes on where no lower percentage is set.
-const lowerBy = 2
-
 // State of a feature on a node.
 type State string
 
@@ -64,14 +61,14 @@ func Demands(in Input) []Demand {
 
 func demandsOf(in Input, feature Feature) []Demand {
 	d := Demand{Feature: feature, Unit: feature.Resource().unit()}
-	strategy := in.Strategy
-	switch {
-	case !in.On[feature]:
+	if !in.On[feature] {
 		return []Demand{d.in(Off, "the feature is off")}
-	case in.Unknown.Has(unknown.NodeSLOs):
+	}
+	if in.Unknown.Has(unknown.NodeSLOs) {
 		return []Demand{d.in(Unknown, in.Unknown.Because(unknown.NodeSLOs))}
-	case strategy == nil || strategy.Enable == nil || !*strategy.Enable:
-		return []Demand{d.in(Off, "the strategy is off")}
+	}
+	if state, reason := d.configure(in.Strategy); state != "" {
+		return []Demand{d.in(state, reason)}
 	}
 	if why := in.Unknown.Because(d.looksAt()...); why != "" {
 		return []Demand{d.in(Unknown, why)}
@@ -79,17 +76,13 @@ func demandsOf(in Input, feature Feature) []Demand {
 	if problem := in.Node.Assess(in.Now); problem != "" {
 		return []Demand{d.in(Unknown, problem)}
 	}
-	switch feature {
-	case BECPUEvict:
+	switch {
+	case feature == BECPUEvict:
 		return []Demand{d.satisfaction(in)}
-	case CPUAllocatableEvict:
-		return d.allocatable(in, strategy.CPUAllocatableEvictThresholdPercent, strategy.CPUAllocatableEvictLowerPercent)
-	case MemoryAllocatableEvict:
-		return d.allocatable(in, strategy.MemoryAllocatableEvictThresholdPercent, strategy.MemoryAllocatableEvictLowerPercent)
-	case CPUEvict:
-		return []Demand{d.usage(in, strategy.CPUEvictThresholdPercent, strategy.CPUEvictLowerPercent)}
+	case feature.ofRequests():
+		return d.allocatable(in)
 	}
-	return []Demand{d.usage(in, strategy.MemoryEvictThresholdPercent, strategy.MemoryEvictLowerPercent)}
+	return []Demand{d.usage(in)}
 }
 
 // looksAt are the inputs that the state of a feature depends on.
@@ -110,13 +103,7 @@ func (d Demand) in(state State, reason string) Demand {
 }
 
 // usage compares what the node uses with its capacity.
-func (d Demand) usage(in Input, threshold, lower *int64) Demand {
-	if !d.Feature.BestEffort() && in.Strategy.EvictEnabledPriorityThreshold == nil {
-		return d.in(Unset, "evictEnabledPriorityThreshold is not set")
-	}
-	if problem := d.set(threshold, lower, true); problem != "" {
-		return d.in(Unset, problem)
-	}
+func (d Demand) usage(in Input) Demand {
 	resource := d.Feature.Resource()
 	used, total := resource.of(in.Node.Used), resource.of(in.Node.Capacity)
 	if total <= 0 || used < 0 {
@@ -133,26 +120,6 @@ func (d Demand) usage(in Input, threshold, lower *int64) Demand {
 	w.Step(diagnosticsv1alpha1.Times, "excess", d.ObservedPercent-d.TargetPercent, fmt.Sprintf("%d %% are used, %d %% may be", d.ObservedPercent, d.TargetPercent))
 	d.Release, d.Terms = w.End("release")
 	return d.in(Triggered, d.Reason)
-}
-
-// set takes the two percentages. It returns what is wrong with them.
-func (d *Demand) set(threshold, lower *int64, lowerByDefault bool) string {
-	switch {
-	case threshold == nil:
-		return "no threshold is set"
-	case *threshold < 0:
-		return fmt.Sprintf("the threshold of %d %% is below zero", *threshold)
-	case lower == nil && !lowerByDefault:
-		return "no lower percentage is set"
-	}
-	d.ThresholdPercent, d.TargetPercent = *threshold, *threshold-lowerBy
-	if lower != nil {
-		d.TargetPercent = *lower
-	}
-	if d.TargetPercent > d.ThresholdPercent {
-		return fmt.Sprintf("the lower percentage of %d is above the threshold of %d", d.TargetPercent, d.ThresholdPercent)
-	}
-	return ""
 }
 
 // word is how a sentence names the resource.

@@ -55,13 +55,13 @@ func TestDemandsOfUse(t *testing.T) {
 			feature: CPUEvict, node: node(79_999, 0), strategy: cpu(percent(80), nil), wantState: Calm, wantMargin: 1,
 			wantReason: "79 % of the CPU is used, evicted from 80 %",
 		},
-		"no threshold": {feature: BEMemoryEvict, node: node(0, 115*giga), strategy: memory(nil, nil), wantState: Unset, wantReason: "no threshold is set"},
+		"no threshold": {feature: BEMemoryEvict, node: node(0, 115*giga), strategy: memory(nil, nil), wantState: Unset, wantReason: "memoryEvictThresholdPercent is not set"},
 		"an impossible threshold": {
-			feature: BEMemoryEvict, node: node(0, 115*giga), strategy: memory(percent(-1), nil), wantState: Unset, wantReason: "the threshold of -1 % is below zero",
+			feature: BEMemoryEvict, node: node(0, 115*giga), strategy: memory(percent(-1), nil), wantState: Unset, wantReason: "memoryEvictThresholdPercent -1 is below zero",
 		},
 		"a lower percentage above the threshold": {
 			feature: BEMemoryEvict, node: node(0, 115*giga), strategy: memory(percent(80), percent(90)), wantState: Unset,
-			wantReason: "the lower percentage of 90 is above the threshold of 80",
+			wantReason: "memoryEvictLowerPercent 90 is above memoryEvictThresholdPercent 80",
 		},
 		"pods above best effort need a priority threshold": {
 			feature: MemoryEvict, node: node(0, 115*giga), strategy: memory(percent(80), nil), wantState: Unset, wantReason: "evictEnabledPriorityThreshold is not set",
@@ -81,8 +81,18 @@ func TestDemandsOfUse(t *testing.T) {
 	}
 }
 
+// completeStrategy sets everything that any feature needs; only the threshold of memory is reached.
+func completeStrategy() slov1alpha1.ResourceThresholdStrategy {
+	return slov1alpha1.ResourceThresholdStrategy{
+		MemoryEvictThresholdPercent: new(int64(50)), CPUEvictThresholdPercent: new(int64(100)), EvictEnabledPriorityThreshold: new(int32(5999)),
+		CPUEvictBESatisfactionLowerPercent: new(int64(20)), CPUEvictBESatisfactionUpperPercent: new(int64(40)),
+		CPUAllocatableEvictThresholdPercent: new(int64(100)), CPUAllocatableEvictLowerPercent: new(int64(90)),
+		MemoryAllocatableEvictThresholdPercent: new(int64(100)), MemoryAllocatableEvictLowerPercent: new(int64(90)), AllocatableEvictPriorityThreshold: new(int32(5999)),
+	}
+}
+
 func TestNothingIsDecidedOnOldMeasurements(t *testing.T) {
-	in := input(all(), node(99_000, 119*giga), slov1alpha1.ResourceThresholdStrategy{MemoryEvictThresholdPercent: new(int64(50))}, batch("exec-1", 5500, 1000, 1000, 50*giga))
+	in := input(all(), node(99_000, 119*giga), completeStrategy(), batch("exec-1", 5500, 1000, 1000, 50*giga))
 	if plan := Decide(in); len(plan.Victims) != 1 {
 		t.Fatalf("fresh measurements evict %v, want one pod", names(plan.Victims))
 	}
@@ -102,7 +112,7 @@ func TestStrategiesAndFeaturesThatAreOff(t *testing.T) {
 	in := input(all(), node(99_000, 119*giga), slov1alpha1.ResourceThresholdStrategy{MemoryEvictThresholdPercent: new(int64(50))})
 	in.Strategy.Enable = nil
 	for _, outcome := range Decide(in).Outcomes {
-		if outcome.State != Off || outcome.Reason != "the strategy is off" {
+		if outcome.State != Off || outcome.Reason != "resourceUsedThresholdWithBE.enable is not true" {
 			t.Errorf("%s is %s because %q", outcome.Feature, outcome.State, outcome.Reason)
 		}
 	}
@@ -208,7 +218,7 @@ func TestDemandsOfSatisfaction(t *testing.T) {
 		},
 		"percentages that are not set": {
 			got: measured(starved, starved), change: func(in *Input) { in.Strategy.CPUEvictBESatisfactionUpperPercent = nil }, wantState: Unset,
-			wantReason: "cpuEvictBESatisfactionLowerPercent and cpuEvictBESatisfactionUpperPercent are not both set",
+			wantReason: "cpuEvictBESatisfactionUpperPercent is not set",
 		},
 	}
 	for name, tc := range tests {
@@ -303,7 +313,7 @@ func TestDemandsOfRequests(t *testing.T) {
 		},
 		"no lower percentage": {
 			pods: []Pod{batch("a", 5500, 1_000, 1, 1)}, wantState: Unset,
-			change: func(in *Input) { in.Strategy.CPUAllocatableEvictLowerPercent = nil }, wantReason: "no lower percentage is set",
+			change: func(in *Input) { in.Strategy.CPUAllocatableEvictLowerPercent = nil }, wantReason: "cpuAllocatableEvictLowerPercent is not set",
 		},
 	}
 	for name, tc := range tests {

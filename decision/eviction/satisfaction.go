@@ -11,12 +11,6 @@ import (
 	"koordinator.sh/koord/decision/waterfall"
 )
 
-// Bounds of the two percentages of satisfaction.
-const (
-	mostSatisfactionLower = 60
-	mostSatisfactionUpper = 99
-)
-
 // defaultBusyPercent is cpuEvictBEUsageThresholdPercent where it is not set.
 const defaultBusyPercent = 90
 
@@ -31,9 +25,6 @@ const longestWindow = time.Hour
 
 // satisfaction compares what best-effort pods get with what they requested, over the window and now.
 func (d Demand) satisfaction(in Input) Demand {
-	if problem := d.setSatisfaction(in.Strategy); problem != "" {
-		return d.in(Unset, problem)
-	}
 	got := in.BestEffort
 	if got == nil {
 		return d.in(Unknown, "what best-effort pods get was not measured")
@@ -81,23 +72,6 @@ func (d Demand) releaseRequests(average, current BestEffortCPU) Demand {
 	d.Release, d.Terms = w.End("release")
 	d.Margin = 0
 	return d.in(Triggered, d.Reason)
-}
-
-// setSatisfaction takes the two percentages. It returns what is wrong with them.
-func (d *Demand) setSatisfaction(strategy *slov1alpha1.ResourceThresholdStrategy) string {
-	lower, upper := strategy.CPUEvictBESatisfactionLowerPercent, strategy.CPUEvictBESatisfactionUpperPercent
-	switch {
-	case lower == nil || upper == nil:
-		return "cpuEvictBESatisfactionLowerPercent and cpuEvictBESatisfactionUpperPercent are not both set"
-	case *lower <= 0 || *lower > mostSatisfactionLower:
-		return fmt.Sprintf("cpuEvictBESatisfactionLowerPercent %d is not between 1 and %d", *lower, mostSatisfactionLower)
-	case *upper <= 0 || *upper > mostSatisfactionUpper:
-		return fmt.Sprintf("cpuEvictBESatisfactionUpperPercent %d is not between 1 and %d", *upper, mostSatisfactionUpper)
-	case *upper < *lower:
-		return fmt.Sprintf("cpuEvictBESatisfactionUpperPercent %d is below cpuEvictBESatisfactionLowerPercent %d", *upper, *lower)
-	}
-	d.ThresholdPercent, d.TargetPercent = *lower, *upper
-	return ""
 }
 
 // WindowOf is the window of averages of a strategy, cpuEvictTimeWindowSeconds, at most an hour; 0 where it is not set.

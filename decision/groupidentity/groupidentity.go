@@ -97,13 +97,18 @@ func OfHostApplication(strategy *slov1alpha1.ResourceQOSStrategy, class extensio
 
 // switchedOff is the identity while no class is switched on, or another policy ranks pods.
 func switchedOff(strategy *slov1alpha1.ResourceQOSStrategy) (Identity, bool) {
-	if strategy == nil || !enabled(strategy.LSRClass) && !enabled(strategy.LSClass) && !enabled(strategy.BEClass) {
+	if !SwitchedOn(strategy, extension.QoSLSR) && !SwitchedOn(strategy, extension.QoSLS) && !SwitchedOn(strategy, extension.QoSBE) {
 		return Identity{Source: FromReset}, true
 	}
 	if policies := strategy.Policies; policies != nil && policies.CPUPolicy != nil && *policies.CPUPolicy == slov1alpha1.CPUQOSPolicyCoreSched {
 		return Identity{Source: FromCoreScheduling}, true
 	}
 	return Identity{}, false
+}
+
+// SwitchedOn says whether a class has identities switched on. SYSTEM pods have none of their own.
+func SwitchedOn(strategy *slov1alpha1.ResourceQOSStrategy, class extension.QoSClass) bool {
+	return class != extension.QoSSystem && enabled(strategy.OfClass(class))
 }
 
 func enabled(class *slov1alpha1.ResourceQOS) bool {

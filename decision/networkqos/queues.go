@@ -53,12 +53,8 @@ func QueuesOf(strategy *slov1alpha1.ResourceQOSStrategy, total Rate) Queues {
 		priority uint32
 		config   *slov1alpha1.NetworkQOSCfg
 	}{{System, 1, configOf(strategy, extension.QoSSystem)}, {LS, 2, configOf(strategy, extension.QoSLS)}, {BE, 3, configOf(strategy, extension.QoSBE)}}
-	enabled := false
-	for _, class := range classes {
-		enabled = enabled || on(class.config)
-	}
 	switch {
-	case !enabled:
+	case !SwitchedOn(strategy, extension.QoSSystem) && !SwitchedOn(strategy, extension.QoSLS) && !SwitchedOn(strategy, extension.QoSBE):
 		return Queues{Reason: "no class is switched on"}
 	case total <= 0:
 		return Queues{Reason: "the bandwidth of the node is not known"}
@@ -104,6 +100,11 @@ func configOf(strategy *slov1alpha1.ResourceQOSStrategy, class extension.QoSClas
 		return qos.NetworkQOS
 	}
 	return nil
+}
+
+// SwitchedOn says whether a class has bandwidth of its own. LSE and LSR pods are among those of LS.
+func SwitchedOn(strategy *slov1alpha1.ResourceQOSStrategy, class extension.QoSClass) bool {
+	return class != extension.QoSLSE && class != extension.QoSLSR && on(configOf(strategy, class))
 }
 
 func on(config *slov1alpha1.NetworkQOSCfg) bool {

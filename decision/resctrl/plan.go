@@ -67,7 +67,7 @@ func Decide(machine Machine, strategy *slov1alpha1.ResourceQOSStrategy, pods []P
 	}
 	made := map[string]bool{}
 	for _, name := range classGroups {
-		if qos := settingsOf(strategy, name); qos != nil && qos.Enable != nil && *qos.Enable {
+		if qos := settingsOf(strategy, name); on(qos) {
 			made[name] = add(name, OfClass(machine, qos))
 		}
 	}
@@ -98,6 +98,13 @@ func ranked(pods []Pod, existing []string) []Pod {
 	slices.SortFunc(out, func(a, b Pod) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(a.UID, b.UID)) })
 	return out
 }
+
+// SwitchedOn says whether a class has a share of the cache or of memory bandwidth of its own. SYSTEM pods stay in the root group.
+func SwitchedOn(strategy *slov1alpha1.ResourceQOSStrategy, class extension.QoSClass) bool {
+	return on(settingsOf(strategy, GroupOf(class, "", false)))
+}
+
+func on(qos *slov1alpha1.ResctrlQOSCfg) bool { return qos != nil && qos.Enable != nil && *qos.Enable }
 
 func settingsOf(strategy *slov1alpha1.ResourceQOSStrategy, group string) *slov1alpha1.ResctrlQOSCfg {
 	if strategy == nil {

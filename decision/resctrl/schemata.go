@@ -48,7 +48,7 @@ type CacheValue struct {
 // OfClass is the schemata of the pods of a class. A class that is switched off gets everything.
 func OfClass(machine Machine, qos *slov1alpha1.ResctrlQOSCfg) Schemata {
 	start, end, bandwidth := int64(0), int64(100), int64(100)
-	if qos != nil && qos.Enable != nil && *qos.Enable {
+	if on(qos) {
 		set(&start, qos.CATRangeStartPercent)
 		set(&end, qos.CATRangeEndPercent)
 		set(&bandwidth, qos.MBAPercent)

@@ -23,7 +23,7 @@ type Decision struct {
 // Decide decides the suppression of one node. A strategy that is off gives all CPUs and no quota, whatever is measured. A
 // policy that is not known counts as cpuset, the default.
 func Decide(in Input) Decision {
-	if in.Strategy == nil || in.Strategy.Enable == nil || !*in.Strategy.Enable {
+	if !Enabled(in.Strategy) {
 		return Decision{CPUs: AllCPUs(in.CPUs), Quota: NoQuota(in.CurrentQuota)}
 	}
 	out := Decision{Enabled: true, Policy: policyOf(in.Strategy)}
@@ -44,6 +44,11 @@ func Decide(in Input) Decision {
 	}
 	out.CPUs, out.Quota = ChooseCPUs(in.CPUs, budget.Milli, in.CurrentCPUs), NoQuota(in.CurrentQuota)
 	return out
+}
+
+// Enabled says whether a strategy holds best-effort pods back.
+func Enabled(strategy *slov1alpha1.ResourceThresholdStrategy) bool {
+	return strategy != nil && strategy.Enable != nil && *strategy.Enable
 }
 
 func policyOf(strategy *slov1alpha1.ResourceThresholdStrategy) slov1alpha1.CPUSuppressPolicy {
