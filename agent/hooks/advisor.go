@@ -56,6 +56,9 @@ type Advisor struct {
 	options Options
 	view    atomic.Pointer[view]
 
+	// gpus and rdma count the containers that were given devices of a kind.
+	gpus, rdma atomic.Int64
+
 	mu sync.Mutex
 	// ahead is what was anticipated, by cgroup.
 	ahead map[string]anticipation
@@ -141,6 +144,17 @@ func (a *Advisor) Pod(ctx context.Context, sandbox Sandbox) {
 	}
 }
 
+// Injected is to how many containers devices were given since the Advisor was made, by the name of the gate.
+func (a *Advisor) Injected(gate string) int64 {
+	switch gate {
+	case GPUEnvInject:
+		return a.gpus.Load()
+	case RDMADeviceInject:
+		return a.rdma.Load()
+	}
+	return 0
+}
+
 // Container decides what a container gets. ID may be empty where the runtime has not made one yet.
 func (a *Advisor) Container(ctx context.Context, sandbox Sandbox, name, id string) Adjustment {
 	defer a.measure(PreCreateContainer)()
@@ -148,6 +162,12 @@ func (a *Advisor) Container(ctx context.Context, sandbox Sandbox, name, id strin
 	pod := v.pod(sandbox)
 	at := path.Join(v.in.Layout.Pod(pod.Class(), pod.UID), "new")
 	out := AdjustmentOf(v.in, v.features, a.options.Injection, pod, qos.Container{Name: name, ID: id, Cgroup: at})
+	if out.Env[envVisibleGPUs] != "" {
+		a.gpus.Add(1)
+	}
+	if len(out.Devices) > 0 {
+		a.rdma.Add(1)
+	}
 	if err := errors.Join(out.Problems...); err != nil {
 		klog.FromContext(ctx).Error(err, "a container does not get all it should", "pod", klog.KRef(sandbox.Namespace, sandbox.Name), "container", name)
 	}

@@ -45,6 +45,14 @@ type devices struct {
 	reading gpu.Reading
 	pods    map[int32]types.UID
 	read    time.Time
+	// reports is what was found at the latest reading, by gate.
+	reports map[string]deviceReport
+}
+
+// deviceReport is what came of reporting the devices of one gate.
+type deviceReport struct {
+	found   int
+	problem error
 }
 
 func newDevices(options *Options, clients *connection.Clients, cluster *state.State, host host.Host, proc files.FS) *devices {
@@ -82,6 +90,7 @@ func (d *devices) write(ctx context.Context, node report.TopologyNode) error {
 	var problems []error
 	if d.options.FeatureGates[accelerators] {
 		found, driver, err := d.accelerators(ctx, machine)
+		d.report(accelerators, len(found), err)
 		if err != nil && len(found) == 0 {
 			return err
 		}
@@ -90,6 +99,7 @@ func (d *devices) write(ctx context.Context, node report.TopologyNode) error {
 	}
 	if d.options.FeatureGates[rdmaDevices] {
 		found, err := device.RDMA(d.options.Sys, machine)
+		d.report(rdmaDevices, len(found), err)
 		if err != nil {
 			return errors.Join(append(problems, err)...)
 		}
@@ -99,8 +109,41 @@ func (d *devices) write(ctx context.Context, node report.TopologyNode) error {
 		d.writer.Forget()
 		d.asked = now
 	}
-	_, err = d.writer.Write(ctx, report.Device(in))
+	if _, err = d.writer.Write(ctx, report.Device(in)); err != nil {
+		d.refuse(err)
+	}
 	return errors.Join(append(problems, err)...)
+}
+
+// report notes what was found for a gate.
+func (d *devices) report(gate string, found int, problem error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.reports == nil {
+		d.reports = map[string]deviceReport{}
+	}
+	d.reports[gate] = deviceReport{found, problem}
+}
+
+// refuse notes that nothing of what was found is in the cluster.
+func (d *devices) refuse(problem error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for gate, report := range d.reports {
+		report.problem = errors.Join(report.problem, problem)
+		d.reports[gate] = report
+	}
+}
+
+// reported is what came of reporting for a gate; false while nothing was read.
+func (d *devices) reported(gate string) (deviceReport, bool) {
+	if d == nil {
+		return deviceReport{}, false
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	report, read := d.reports[gate]
+	return report, read
 }
 
 // accelerators are those that another daemon wrote down, or else NVIDIA's. A machine that has not loaded the driver has none.
@@ -109,7 +152,7 @@ func (d *devices) accelerators(ctx context.Context, machine host.Topology) ([]sc
 	if len(found) > 0 || err != nil {
 		return found, "", err
 	}
-	if !d.proc.Exists("driver/nvidia/version") {
+	if !d.proc.Exists(nvidiaVersion) {
 		return nil, "", nil
 	}
 	reading, err := d.probe.Ask(ctx)

@@ -29,9 +29,14 @@ func (e *explainer) noteOf(gate string, on bool) diagnostics.Note {
 		return e.burstNote()
 	case gateCPI, gateInterference:
 		return e.interferenceNote(gate, on)
-	case gateTerway, hugePageReport, accelerators, rdmaDevices, hooks.GPUEnvInject, hooks.RDMADeviceInject:
-		// They take nothing of the kernel, and what they do shows where it is reported and in the containers.
-		return diagnostics.Note{Supported: diagnosticsv1alpha1.FeatureYes, Active: yes(on), Effective: yes(on)}
+	case gateTerway:
+		return e.terwayNote(on)
+	case hugePageReport:
+		return e.hugePageNote(on)
+	case accelerators, rdmaDevices:
+		return e.reportNote(gate, on)
+	case hooks.GPUEnvInject, hooks.RDMADeviceInject:
+		return e.injectNote(gate, on)
 	}
 	return diagnostics.Note{}
 }

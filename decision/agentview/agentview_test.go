@@ -361,7 +361,7 @@ func TestConfiguredIsWhatTheDecisionFollows(t *testing.T) {
 			CPUBurstConfig: slov1alpha1.CPUBurstConfig{Policy: "always"},
 		}}, no, "cpuBurstStrategy.policy is always"},
 		"a bandwidth is no parameter of the kernel": {"SystemConfig", &slov1alpha1.NodeSLOSpec{SystemStrategy: &slov1alpha1.SystemStrategy{
-			TotalNetworkBandwidth: resource.MustParse("10Gi"),
+			TotalNetworkBandwidth: new(resource.MustParse("10Gi")),
 		}}, no, "systemStrategy sets no parameter of the kernel"},
 	}
 	for name, tc := range tests {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"sync/atomic"
 
 	"k8s.io/utils/clock"
 
@@ -51,6 +52,8 @@ type Keeper struct {
 	options Options
 	// before is what was there before the agent, by file; nil for what was not. The map is nil while the agent holds nothing.
 	before map[string]*string
+	// told is true while both files say what they should.
+	told atomic.Bool
 }
 
 var _ qos.Keeper = (*Keeper)(nil)
@@ -85,8 +88,13 @@ func (k *Keeper) Keep(ctx context.Context, in qos.Situation) error {
 	if err := k.begin(); err != nil {
 		return err
 	}
-	return errors.Join(k.write(nodeFile, levels(node)), k.write(podFile, pods))
+	err = errors.Join(k.write(nodeFile, levels(node)), k.write(podFile, pods))
+	k.told.Store(err == nil)
+	return err
 }
+
+// Told says whether the files say what the latest situation wants of them. It may be called at any time.
+func (k *Keeper) Told() bool { return k.told.Load() }
 
 // begin notes what is there before the first write.
 func (k *Keeper) begin() error {
@@ -147,6 +155,7 @@ func clip(content []byte) string { return string(content[:min(len(content), 256)
 
 // Release implements qos.Keeper.
 func (k *Keeper) Release(context.Context) error {
+	k.told.Store(false)
 	if k.before == nil {
 		return nil
 	}

@@ -69,9 +69,12 @@ func TestTerwayIsTold(t *testing.T) {
 		return k
 	}
 	keeper := open()
+	if keeper.Told() {
+		t.Error("Terway counts as told before anything was written")
+	}
 	for range 2 {
-		if err := keeper.Keep(t.Context(), situation()); err != nil {
-			t.Fatal(err)
+		if err := keeper.Keep(t.Context(), situation()); err != nil || !keeper.Told() {
+			t.Fatalf("told %t, %v", keeper.Told(), err)
 		}
 	}
 	wantNode := "hw_tx_bps_max 125000000\nhw_rx_bps_max 125000000\n" +
@@ -89,8 +92,9 @@ func TestTerwayIsTold(t *testing.T) {
 	if info, err := os.Stat(directory); err != nil || info.Mode().Perm() != directoryMode {
 		t.Errorf("directory %v, %v", info, err)
 	}
-	if err := open().Release(t.Context()); err != nil { // after a crash, and switched off
-		t.Fatal(err)
+	restarted := open()
+	if err := restarted.Release(t.Context()); err != nil || restarted.Told() { // after a crash, and switched off
+		t.Fatalf("told %t, %v", restarted.Told(), err)
 	}
 	if node, pods := contents(t, directory); node != "" || pods != "" {
 		t.Errorf("something is left: %q %q", node, pods)

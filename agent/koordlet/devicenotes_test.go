@@ -1,0 +1,111 @@
+package koordlet
+
+import (
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"koordinator.sh/koord/agent/diagnostics"
+	"koordinator.sh/koord/agent/hooks"
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/extension"
+	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
+)
+
+// TestDeviceFeaturesDoNothingOnABareNode: one that has neither device nor driver, whatever is switched on.
+func TestDeviceFeaturesDoNothingOnABareNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, allOn)
+		defer r.stop()
+		r.measurement.devices = newDevices(r.options, r.clients, r.cluster, r.machine, r.enforcement.proc)
+		r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
+		r.group.Go(func() { r.measurement.devices.run(r.ctx) })
+		r.after(5 * time.Second)
+		want := map[string]string{
+			accelerators:           "no accelerator is listed in " + r.options.AcceleratorDirectory + ", and the NVIDIA driver is not loaded",
+			rdmaDevices:            "there is no network card in /sys/class/infiniband",
+			hooks.GPUEnvInject:     "the NVIDIA driver is not loaded",
+			hooks.RDMADeviceInject: "there is no network card in /sys/class/infiniband",
+			hugePageReport:         "the kernel has no huge pages",
+			gateTerway:             "no container of an image terway-qos runs on the node, which would read /var/lib/terway/qos",
+		}
+		for _, feature := range explained(r) {
+			state, is := want[feature.Name]
+			if !is {
+				continue
+			}
+			delete(want, feature.Name)
+			got := diagnostics.Note{Supported: feature.Supported, Active: feature.Active, Effective: feature.Effective, State: feature.State}
+			if diff := cmp.Diff(diagnostics.Note{Supported: "No", Active: "No", Effective: "No", State: state}, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", feature.Name, diff)
+			}
+		}
+		if len(want) > 0 {
+			t.Errorf("nothing is told of %v", want)
+		}
+	})
+}
+
+func TestDeviceFeaturesOfAnEquippedNode(t *testing.T) {
+	const yes, no, unknown = diagnosticsv1alpha1.FeatureYes, diagnosticsv1alpha1.FeatureNo, diagnosticsv1alpha1.FeatureUnknown
+	gates := map[string]bool{}
+	for _, gate := range []string{accelerators, rdmaDevices, hooks.GPUEnvInject, hooks.RDMADeviceInject, hugePageReport, gateTerway} {
+		gates[gate] = true
+	}
+	r, devices := newEquippedRig(t, gates)
+	r.measurement.devices = devices
+	r.file(filepath.Join(r.options.Sys, "class/misc/rdma_cm/dev"), "10:58\n")
+	r.file(filepath.Join(r.options.Sys, "kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"), "512\n")
+	r.put("noderesourcetopologies", &topologyv1alpha1.NodeResourceTopology{ObjectMeta: metav1.ObjectMeta{Name: nodeName}, Zones: topologyv1alpha1.ZoneList{
+		{Name: "node-0", Resources: topologyv1alpha1.ResourceInfoList{{Name: "hugepages-2Mi", Capacity: resource.MustParse("1Gi")}}}, {Name: "node-1"},
+	}})
+	service := r.pod("service", extension.QoSLS, corev1.PodQOSBurstable)
+	service.Annotations = map[string]string{extension.AnnotationDeviceAllocated: `{"gpu":[{"minor":1}]}`}
+	service.Spec.Containers[0].Image = "registry.example.com/acs/terway-qos:v0.3"
+	r.put("pods", service)
+	r.eventually("the cluster is known", func() bool { return r.cluster.Known() && r.cluster.Topology() != nil })
+	e := newExplainer(r.options, r.cluster, r.measurement, r.enforcement)
+	check := func(when string, want map[string]diagnostics.Note) {
+		t.Helper()
+		got := map[string]diagnostics.Note{}
+		for gate := range want {
+			got[gate] = e.noteOf(gate, true)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", when, diff)
+		}
+	}
+	check("before anything was read", map[string]diagnostics.Note{
+		accelerators: {Supported: yes, Active: no, Effective: no, State: "the devices were not read yet"},
+	})
+	r.group.Go(func() { devices.run(r.ctx) })
+	r.eventually("devices are reported", func() bool { _, read := devices.reported(rdmaDevices); return read })
+	check("afterwards", map[string]diagnostics.Note{
+		accelerators:           {Supported: yes, Active: yes, Effective: yes, State: "2 are reported"},
+		rdmaDevices:            {Supported: yes, Active: yes, Effective: yes, State: "1 are reported"},
+		hooks.GPUEnvInject:     {Supported: yes, Active: yes, Effective: unknown, State: "1 pods have some; 0 containers were given them since the agent was started"},
+		hooks.RDMADeviceInject: {Supported: yes, Active: no, Effective: no, State: "0 pods have some; 0 containers were given them since the agent was started"},
+		hugePageReport:         {Supported: yes, Active: yes, Effective: yes, State: "1 of 2 zones report huge pages"},
+		gateTerway:             {Supported: yes, Active: no, Effective: no},
+	})
+}
+
+// TestInjectedDevicesAreCounted by the Advisor that gives them.
+func TestInjectedDevicesAreCounted(t *testing.T) {
+	r := newRig(t, func(o *Options) { o.FeatureGates = map[string]bool{hooks.GPUEnvInject: true} })
+	t.Cleanup(r.stop)
+	r.file(filepath.Join(r.options.Proc, nvidiaVersion), "NVRM version\n")
+	sandbox := hooks.Sandbox{UID: "train", Namespace: "ml", Name: "train", Annotations: map[string]string{extension.AnnotationDeviceAllocated: `{"gpu":[{"minor":1}]}`}}
+	r.enforcement.advisor.Container(t.Context(), sandbox, "main", "")
+	r.enforcement.advisor.Container(t.Context(), hooks.Sandbox{UID: "web", Namespace: "shop", Name: "web"}, "main", "")
+	e := newExplainer(r.options, r.cluster, r.measurement, r.enforcement)
+	if got := e.noteOf(hooks.GPUEnvInject, true); got.Effective != diagnosticsv1alpha1.FeatureYes || e.enforcement.advisor.Injected(hooks.GPUEnvInject) != 1 {
+		t.Errorf("after one container with a GPU: %+v", got)
+	}
+}
