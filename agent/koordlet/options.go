@@ -95,7 +95,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.GPUReader, "gpu-reader", o.GPUReader, "Program that reads NVIDIA GPUs; koord-nvml beside this one by default")
 	flags.StringVar(&o.StateDirectory, "state-dir", o.StateDirectory, "Directory for what must outlive the agent")
 	flags.DurationVar(&o.SamplePeriod, "sample-period", o.SamplePeriod, "Time between readings of the machine, 100ms to 1m")
-	flags.StringVar(&o.Predictor, "predictor", o.Predictor, "Profile by which it is predicted what prod pods will not use; kubectl koord forecast compares them")
+	flags.StringVar(&o.Predictor, "predictor", o.Predictor, "Profile by which it is predicted what prod pods will not use; koordctl predict replay compares them")
 	flags.BoolVar(&o.Alarm, "alarm", o.Alarm, "Hold best-effort pods back at once when services need more CPU, between two readings")
 	flags.Var(cliflag.NewMapStringBool(&o.FeatureGates), "feature-gates", "Features to switch on or off, as NAME=true,NAME=false: "+strings.Join(gates(), ", "))
 	flags.BoolVar(&o.ReadOnly, "read-only", o.ReadOnly, "Measure and report, and write no cgroup")

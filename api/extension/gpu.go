@@ -49,10 +49,11 @@ const (
 	GPUIsolationProviderHAMICore = "HAMi-core"
 
 	// Labels of nodes and Devices.
-	LabelGPUPartitionPolicy         = NodeDomainPrefix + "gpu-partition-policy"
-	LabelGPUVendor                  = NodeDomainPrefix + "gpu-vendor"
-	LabelGPUModel                   = NodeDomainPrefix + "gpu-model"
-	LabelGPUDriverVersion           = NodeDomainPrefix + "gpu-driver-version"
+	LabelGPUPartitionPolicy = NodeDomainPrefix + "gpu-partition-policy"
+	LabelGPUVendor          = NodeDomainPrefix + "gpu-vendor"
+	LabelGPUModel           = NodeDomainPrefix + "gpu-model"
+	LabelGPUDriverVersion   = NodeDomainPrefix + "gpu-driver-version"
+	// LabelSecondaryDeviceWellPlanned tells upstream's scheduler that GPUs and cards of a node pair well. No component reads it yet.
 	LabelSecondaryDeviceWellPlanned = NodeDomainPrefix + "secondary-device-well-planned"
 	// LabelGPUDriver and the deprecated labels are written next to LabelGPUModel and LabelGPUDriverVersion.
 	LabelGPUDriver           = NodeDomainPrefix + "gpu-driver"

@@ -16,9 +16,10 @@ const (
 	AnnotationPodEvictPolicy = DomainPrefix + "eviction-policy"
 	// AnnotationPodEvictionPriority orders victims: a 32-bit integer, lower goes first, 0 by default.
 	AnnotationPodEvictionPriority = DomainPrefix + "eviction-priority"
-	// AnnotationEvictionCost orders pods for migration: a 32-bit integer, lower goes first, 0 by default.
+	// AnnotationEvictionCost orders pods for upstream's descheduler: a 32-bit integer, lower goes first, 0 by default. No component
+	// reads it yet.
 	AnnotationEvictionCost = SchedulingDomainPrefix + "eviction-cost"
-	// AnnotationSoftEviction asks the pod's controller to evict it.
+	// AnnotationSoftEviction is how upstream's descheduler asks the pod's controller to evict it. No component reads it yet.
 	AnnotationSoftEviction = SchedulingDomainPrefix + "soft-eviction"
 	// AnnotationOOMScoreAdj is the oom_score_adj of all processes of the pod, -1000 to 1000.
 	AnnotationOOMScoreAdj = DomainPrefix + "oom-score-adj"

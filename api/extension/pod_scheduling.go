@@ -9,11 +9,12 @@ import (
 
 // Labels and annotations of pods that steer scheduling and admission.
 const (
-	// LabelSchedulerName overrides spec.schedulerName inside the scheduler.
+	// LabelSchedulerName overrides spec.schedulerName inside upstream's scheduler. No component reads it yet.
 	LabelSchedulerName = SchedulingDomainPrefix + "scheduler-name"
 	// LabelPodOperatingMode turns a pod into a reservation ("Reservation").
 	LabelPodOperatingMode = SchedulingDomainPrefix + "operating-mode"
-	// LabelPodPreemptionPolicy overrides spec.preemptionPolicy: Never or PreemptLowerPriority.
+	// LabelPodPreemptionPolicy overrides spec.preemptionPolicy in upstream's scheduler: Never or PreemptLowerPriority. No component
+	// reads it yet.
 	LabelPodPreemptionPolicy = SchedulingDomainPrefix + "preemption-policy"
 	// LabelDisablePreemptible keeps the pod from being a victim when it is "true".
 	LabelDisablePreemptible = SchedulingDomainPrefix + "disable-preemptible"
@@ -21,20 +22,20 @@ const (
 	LabelQuestionedObjectKey = SchedulingDomainPrefix + "questioned-object-key"
 	// LabelTopologyKeyToExplain is the node label by whose values an explanation is split.
 	LabelTopologyKeyToExplain = SchedulingDomainPrefix + "topology-key-to-explain"
-	// LabelBindingAdmissionBypass lets anyone bind the pod.
+	// LabelBindingAdmissionBypass lets anyone bind the pod where upstream's webhook guards bindings. No component reads it yet.
 	LabelBindingAdmissionBypass = DomainPrefix + "binding-admission-bypass"
-	// LabelPodMutatingUpdate asks for profiles to be applied to updates of the pod too.
+	// LabelPodMutatingUpdate asks upstream's webhook to apply profiles to updates of the pod too. No component reads it yet.
 	LabelPodMutatingUpdate = PodDomainPrefix + "mutating-update"
-	// LabelPodSkipEnhancedValidation opts the pod out of the label validator.
+	// LabelPodSkipEnhancedValidation opts the pod out of upstream's label validator. No component reads it yet.
 	LabelPodSkipEnhancedValidation = PodDomainPrefix + "skip-enhanced-validation"
 
 	// AnnotationSchedulingHint proposes nodes to the scheduler.
 	AnnotationSchedulingHint = InternalSchedulingDomainPrefix + "scheduling-hint"
 	// DeprecatedAnnotationSchedulingHint is read when AnnotationSchedulingHint is absent.
 	DeprecatedAnnotationSchedulingHint = SchedulingDomainPrefix + "scheduling-hint"
-	// AnnotationOriginalSchedulerName keeps spec.schedulerName from before it was overridden.
+	// AnnotationOriginalSchedulerName is where upstream keeps spec.schedulerName from before it was overridden. No component reads it yet.
 	AnnotationOriginalSchedulerName = InternalSchedulingDomainPrefix + "original-scheduler-name"
-	// AnnotationNetworkTopologySelector restricts the pod to a part of the network.
+	// AnnotationNetworkTopologySelector restricts the pod to a part of the network in upstream's scheduler. No component reads it yet.
 	AnnotationNetworkTopologySelector = SchedulingDomainPrefix + "network-topology-selector"
 	// AnnotationBindTimestamp is when the pod was bound, in nanoseconds since 1970, for device plugins.
 	AnnotationBindTimestamp = SchedulingDomainPrefix + "bind-timestamp"
@@ -58,7 +59,7 @@ const (
 	PodOperatingModeReservation PodOperatingMode = "Reservation"
 )
 
-// PodSchedulerName returns the scheduler of a pod: LabelSchedulerName, else spec.schedulerName.
+// PodSchedulerName returns the scheduler of a pod as upstream's scheduler sees it: LabelSchedulerName, else spec.schedulerName.
 func PodSchedulerName(pod *corev1.Pod) string {
 	if name, ok := pod.Labels[LabelSchedulerName]; ok {
 		return name

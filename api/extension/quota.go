@@ -48,7 +48,8 @@ const (
 	AnnotationQuotaAllocated             = QuotaDomainPrefix + "allocated"
 	AnnotationQuotaNonPreemptibleRequest = QuotaDomainPrefix + "non-preemptible-request"
 	AnnotationQuotaNonPreemptibleUsed    = QuotaDomainPrefix + "non-preemptible-used"
-	AnnotationQuotaAdmission             = QuotaDomainPrefix + "admission"
+	// AnnotationQuotaAdmission is for upstream's quota admission. No component reads it yet.
+	AnnotationQuotaAdmission = QuotaDomainPrefix + "admission"
 	// AnnotationQuotaResourceKeys is a JSON list of the resources a profile shares out.
 	AnnotationQuotaResourceKeys = QuotaDomainPrefix + "resource-keys"
 	// AnnotationQuotaNamespaces is a JSON list of namespaces whose pods belong to the quota.

@@ -12,7 +12,8 @@ const (
 	// AnnotationExtendedResourceSpec repeats the batch and mid resources of a pod's containers, for node components
 	// that see no pod spec.
 	AnnotationExtendedResourceSpec = NodeDomainPrefix + "extended-resource-spec"
-	// AnnotationPodReplaceResources renames or drops requested resources: "a:b,c:" requests b for a and drops c.
+	// AnnotationPodReplaceResources renames or drops requested resources in upstream's scheduler: "a:b,c:" requests b for a and drops
+	// c. No component reads it yet.
 	AnnotationPodReplaceResources = PodDomainPrefix + "replace-resources"
 )
 

@@ -5,7 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// PodMigrationJob moves one pod: it reserves room elsewhere first and evicts the pod then.
+// PodMigrationJob moves one pod: it reserves room elsewhere first and evicts the pod then. That is done by a descheduler, and this
+// project has none yet: where upstream's does not run, a PodMigrationJob stays as it was created.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
