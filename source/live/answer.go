@@ -24,6 +24,9 @@ func (c *clients) ask(ctx context.Context, resource, namespace string, question,
 		MaxRetries(0).Body(question).Do(ctx).Into(answer)
 }
 
+// askedAlone ends the first sentence about what did not answer.
+const askedAlone = ", so the objects were asked alone"
+
 // fallback says whether the objects can answer in place of the diagnostics API, and what to tell about it. What is not
 // the API's absence, ill health or refusal - a wrong question, an interruption - is an error all the same.
 func fallback(ctx context.Context, r request, err error) (diagnosticsv1alpha1.Finding, error) {
@@ -36,17 +39,17 @@ func fallback(ctx context.Context, r request, err error) (diagnosticsv1alpha1.Fi
 		return note, failure(ctx, r, err)
 	case schedulerDown(err):
 		note.Code = string(finding.SchedulerUnavailable)
-		note.Message = "koord-scheduler did not answer, so the objects were asked alone: " + err.Error()
+		note.Message = "koord-scheduler did not answer" + askedAlone + ": " + err.Error()
 		note.Hint = "kubectl get lease -A | grep scheduler"
 	case apierrors.IsNotFound(err):
-		note.Message = "this cluster has no diagnostics API, so the objects were asked alone"
+		note.Message = "this cluster has no diagnostics API" + askedAlone
 		note.Hint = "koordctl install"
 	case apierrors.IsForbidden(err):
 		note.Code = string(finding.Forbidden)
-		note.Message = "you may not " + r.String() + ", so the objects were asked alone"
+		note.Message = "you may not " + r.String() + askedAlone
 		note.Hint = r.canI()
 	case unhealthy(err):
-		note.Message = "the diagnostics API did not answer, so the objects were asked alone: " + err.Error()
+		note.Message = "the diagnostics API did not answer" + askedAlone + ": " + err.Error()
 	default:
 		return note, failure(ctx, r, err)
 	}

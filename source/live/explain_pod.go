@@ -1,15 +1,19 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/unknown"
 	"koordinator.sh/koord/source/objects"
 )
@@ -38,7 +42,7 @@ func (s *Source) ExplainPod(ctx context.Context, namespace, name string, spec di
 		}
 	}
 	if spec.ReservationName != "" {
-		return nil, finding.Wrap(fmt.Errorf("explain reservation %q, which only koord-scheduler can: %s", name, note.Message), finding.SchedulerUnavailable, "koordctl status")
+		return nil, c.unexplainedReservation(ctx, spec.ReservationName, note)
 	}
 	snapshot, err := s.podSnapshot(ctx, c, namespace, name)
 	if err != nil {
@@ -54,6 +58,17 @@ func (s *Source) ExplainPod(ctx context.Context, namespace, name string, spec di
 	return answer, nil
 }
 
+// unexplainedReservation says why a Reservation is not explained: a name that does not exist is answered as not found by the API
+// server and by the diagnostics API alike, so that the object itself has to be looked for.
+func (c *clients) unexplainedReservation(ctx context.Context, name string, note diagnosticsv1alpha1.Finding) error {
+	r := request{verb: "get", group: schedulingv1alpha1.GroupVersion.Group, resource: "reservations", name: name}
+	if err := c.scheduling.Get().Resource(r.resource).Name(name).MaxRetries(retries).Do(ctx).Error(); apierrors.IsNotFound(err) {
+		return missingAmong(ctx, c.scheduling, r, "kubectl get "+r.qualified())
+	}
+	why := strings.Replace(note.Message, askedAlone, "", 1)
+	return finding.Wrap(fmt.Errorf("explain reservation %q, which only koord-scheduler can: %s", name, why), finding.Code(note.Code), cmp.Or(note.Hint, "koordctl status"))
+}
+
 // noScheduler is the finding for an answer without a verdict.
 func noScheduler(answer *diagnosticsv1alpha1.PodExplanation) diagnosticsv1alpha1.Finding {
 	for _, f := range answer.Status.Findings {
@@ -63,7 +78,7 @@ func noScheduler(answer *diagnosticsv1alpha1.PodExplanation) diagnosticsv1alpha1
 	}
 	return diagnosticsv1alpha1.Finding{
 		Code: string(finding.SchedulerUnavailable), Severity: diagnosticsv1alpha1.SeverityWarning,
-		Message: "koord-scheduler did not answer, so the objects were asked alone",
+		Message: "koord-scheduler did not answer" + askedAlone,
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/source/live/livetest"
 )
@@ -102,6 +103,47 @@ func TestExplainNodeFallsBackToo(t *testing.T) {
 	}
 	if len(answer.Status.Waterfalls) != 1 || answer.Status.Findings[0].Code != string(finding.DiagnosticsUnavailable) {
 		t.Errorf("got %+v", answer.Status)
+	}
+}
+
+// TestAReservationThatIsNotThereIsNotFound: the diagnostics API answers 404 about it, as a cluster without that API does.
+func TestAReservationThatIsNotThereIsNotFound(t *testing.T) {
+	notFound := status(http.StatusNotFound, metav1.StatusReasonNotFound)
+	tests := map[string]struct {
+		api      http.Handler
+		name     string
+		edit     func(*livetest.Server)
+		wantCode finding.Code
+		wantText string
+	}{
+		"a misspelt name":           {api: notFound, name: "nightli", wantCode: finding.NotFound, wantText: `reservation "nightli" not found, did you mean "nightly"?`},
+		"a name far from any other": {api: notFound, name: "x", wantCode: finding.NotFound, wantText: `reservation "x" not found`},
+		"a misspelt name of a cluster without the diagnostics API": {name: "nightli", wantCode: finding.NotFound,
+			wantText: `reservation "nightli" not found, did you mean "nightly"?`},
+		"a misspelt name where nobody may list": {api: notFound, name: "nightli", edit: func(s *livetest.Server) { s.Denied = []string{"list reservations"} },
+			wantCode: finding.NotFound, wantText: `reservation "nightli" not found`},
+		"one that is there, without the diagnostics API": {name: "nightly", wantCode: finding.DiagnosticsUnavailable,
+			wantText: `explain reservation "nightly", which only koord-scheduler can: this cluster has no diagnostics API`},
+		"one that is there, without a scheduler": {api: status(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, string(finding.SchedulerUnavailable)),
+			name: "nightly", wantCode: finding.SchedulerUnavailable,
+			wantText: `explain reservation "nightly", which only koord-scheduler can: koord-scheduler did not answer: broken`},
+		"a cluster without Reservations": {name: "nightly", edit: func(s *livetest.Server) { s.NoCRDs = true }, wantCode: finding.NotInstalled,
+			wantText: "list reservations.scheduling.koordinator.sh: the cluster does not have the resource"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			server := small()
+			server.Diagnostics = tc.api
+			server.Reservations = []schedulingv1alpha1.Reservation{{ObjectMeta: metav1.ObjectMeta{Name: "nightly"}}}
+			if tc.edit != nil {
+				tc.edit(server)
+			}
+			server.Start(t)
+			_, err := New(server.Config("default"), Options{}).ExplainPod(t.Context(), "default", tc.name, diagnosticsv1alpha1.PodExplanationSpec{ReservationName: tc.name})
+			if !hasCode(err, tc.wantCode) || err.Error() != tc.wantText {
+				t.Errorf("got %v, want %s %q", err, tc.wantCode, tc.wantText)
+			}
+		})
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 
 	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/source"
 )
@@ -78,6 +79,7 @@ type clients struct {
 	slo         rest.Interface
 	diagnostics rest.Interface
 	analysis    rest.Interface
+	scheduling  rest.Interface
 	server      string
 }
 
@@ -113,6 +115,7 @@ func (s *Source) newClients() (*clients, error) {
 		make func(*rest.Config)
 	}{
 		{&c.core, coreGroup}, {&c.slo, sloGroup}, {&c.diagnostics, diagnosticsGroup}, {&c.analysis, analysisGroup},
+		{&c.scheduling, schedulingGroup},
 	}
 	for _, group := range groups {
 		of := rest.CopyConfig(config)
@@ -158,6 +161,11 @@ func diagnosticsGroup(config *rest.Config) {
 func analysisGroup(config *rest.Config) {
 	sloGroup(config)
 	config.GroupVersion = &analysisv1alpha1.GroupVersion
+}
+
+func schedulingGroup(config *rest.Config) {
+	sloGroup(config)
+	config.GroupVersion = &schedulingv1alpha1.GroupVersion
 }
 
 // loopback says whether the server is on this machine, where compressing costs more than it saves.

@@ -63,15 +63,25 @@ func names(ctx context.Context, client rest.Interface, r request, limit int) ([]
 	return found, nil
 }
 
-// missing makes the error for a name that does not exist, with the nearest one that does if the user may list them.
+// missing makes the error for a name of Kubernetes' own kinds that does not exist.
 func missing(ctx context.Context, c *clients, r request) error {
-	err := fmt.Errorf("%s %q not found", strings.TrimSuffix(r.resource, "s"), r.name)
 	hint := "koordctl top " + r.resource
 	if r.namespace != "" {
-		err = fmt.Errorf("%w in namespace %q", err, r.namespace)
 		hint += " -n " + r.namespace
 	}
-	known, listErr := names(ctx, c.core, request{verb: "list", resource: r.resource, namespace: r.namespace}, suggestionLimit)
+	return missingAmong(ctx, c.core, r, hint)
+}
+
+// missingAmong makes the error for a name that does not exist, with the nearest one that does if the user may list them.
+func missingAmong(ctx context.Context, client rest.Interface, r request, hint string) error {
+	err := fmt.Errorf("%s %q not found", strings.TrimSuffix(r.resource, "s"), r.name)
+	if r.namespace != "" {
+		err = fmt.Errorf("%w in namespace %q", err, r.namespace)
+	}
+	known, listErr := names(ctx, client, request{verb: "list", group: r.group, resource: r.resource, namespace: r.namespace}, suggestionLimit)
+	if hasCode(listErr, finding.NotInstalled) {
+		return listErr
+	}
 	if listErr == nil {
 		if near := spelling.Nearest(r.name, known); near != "" {
 			err = fmt.Errorf("%w, did you mean %q?", err, near)

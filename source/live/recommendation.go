@@ -3,7 +3,6 @@ package live
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -11,10 +10,8 @@ import (
 
 	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/recommend"
 	"koordinator.sh/koord/decision/recommendationview"
-	"koordinator.sh/koord/decision/spelling"
 	"koordinator.sh/koord/decision/unknown"
 	"koordinator.sh/koord/source"
 )
@@ -109,14 +106,9 @@ func (c *clients) selectRecommendations(ctx context.Context, found []analysisv1a
 
 // missingRecommendation makes the error for a name that does not exist, with the nearest one that does.
 func (c *clients) missingRecommendation(ctx context.Context, namespace, name string) error {
-	err := fmt.Errorf("recommendation %q not found in namespace %q", name, namespace)
-	known, listErr := names(ctx, c.analysis, recommendationRequest(namespace), suggestionLimit)
-	if listErr == nil {
-		if near := spelling.Nearest(name, known); near != "" {
-			err = fmt.Errorf("%w, did you mean %q?", err, near)
-		}
-	}
-	return finding.Wrap(err, finding.NotFound, "koordctl top recommendations -n "+namespace)
+	r := recommendationRequest(namespace)
+	r.name = name
+	return missingAmong(ctx, c.analysis, r, "koordctl top recommendations -n "+namespace)
 }
 
 func recommendationRequest(namespace string) request {

@@ -31,15 +31,16 @@ import (
 
 // Server holds what the API server knows. Set the fields before the first request.
 type Server struct {
-	Nodes      []corev1.Node
-	Pods       []corev1.Pod
-	Events     []corev1.Event
-	Namespaces []corev1.Namespace
-	ConfigMaps []corev1.ConfigMap
-	Metrics    []slov1alpha1.NodeMetric
-	NodeSLOs   []slov1alpha1.NodeSLO
-	Topologies []topologyv1alpha1.NodeResourceTopology
-	Devices    []schedulingv1alpha1.Device
+	Nodes        []corev1.Node
+	Pods         []corev1.Pod
+	Events       []corev1.Event
+	Namespaces   []corev1.Namespace
+	ConfigMaps   []corev1.ConfigMap
+	Metrics      []slov1alpha1.NodeMetric
+	NodeSLOs     []slov1alpha1.NodeSLO
+	Topologies   []topologyv1alpha1.NodeResourceTopology
+	Devices      []schedulingv1alpha1.Device
+	Reservations []schedulingv1alpha1.Reservation
 	// Recommendations of analysis.koordinator.sh.
 	Recommendations []analysisv1alpha1.Recommendation
 	// NoCRDs makes slo.koordinator.sh unknown.
@@ -176,6 +177,8 @@ func (s *Server) objects(resource string) ([]runtime.Object, runtime.Object) {
 		return pointers(s.NodeSLOs), &slov1alpha1.NodeSLOList{}
 	case "recommendations":
 		return pointers(s.Recommendations), &analysisv1alpha1.RecommendationList{}
+	case "reservations":
+		return pointers(s.Reservations), &schedulingv1alpha1.ReservationList{}
 	case "devices":
 		return pointers(s.Devices), &schedulingv1alpha1.DeviceList{}
 	case "noderesourcetopologies":
