@@ -15,7 +15,7 @@ import (
 const topNodesLong = `Show per node what is offered, requested and used, what load-aware scheduling thinks of it, and how old the data is.
 
   LOAD                  the load-aware scheduler's view: Normal, Hot, Expired or Unknown
-  CPU-USED, MEM-USED    used / allocatable, as measured on the whole node
+  CPU-USED, MEM-USED    used / allocatable before amplification, as measured on the whole node
   PROD-CPU, PROD-MEM    used / requested by pods that are neither mid, batch nor free
   MID-CPU, MID-MEM      requested / offered in node.status
   BATCH-CPU, BATCH-MEM  requested / offered in node.status

@@ -103,6 +103,9 @@ func resourceRow(s overcommit.Survey, node *corev1.Node, side func(podrequest.Am
 	if s.Listed {
 		row.ProdRequested, row.MidRequested, row.BatchRequested = new(side(s.ProdRequested)), new(side(s.MidRequested)), new(side(s.BatchRequested))
 	}
+	if raw := side(s.Capacity.Raw); raw != row.Allocatable {
+		row.RawAllocatable = &raw
+	}
 	if !s.Measured {
 		return row
 	}

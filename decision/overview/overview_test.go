@@ -108,6 +108,19 @@ func TestNodesAddUpByBand(t *testing.T) {
 	}
 }
 
+// TestUseOfAnAmplifiedNodeComparesWithWhatItHas, of the resources that are amplified.
+func TestUseOfAnAmplifiedNodeComparesWithWhatItHas(t *testing.T) {
+	node := testNode("node-a")
+	node.Annotations = map[string]string{extension.AnnotationNodeRawAllocatable: `{"cpu": "10"}`}
+	row := Nodes(NodesInput{Nodes: []corev1.Node{node}, Now: noon}).Items[0]
+	if row.CPU.Allocatable != 15_000 || row.CPU.RawAllocatable == nil || *row.CPU.RawAllocatable != 10_000 {
+		t.Errorf("cpu is %+v, want 15 cores of which the node has 10", row.CPU)
+	}
+	if row.Memory.RawAllocatable != nil {
+		t.Errorf("memory is not amplified, and is %+v", row.Memory)
+	}
+}
+
 func TestPodsShowTheTierTheyConsume(t *testing.T) {
 	unlimited := pod("unlimited", 9500, resources("cpu", "1"))
 	unlimited.Spec.Containers[0].Resources.Limits = nil

@@ -50,6 +50,14 @@ func NodeOverviews(w io.Writer, list *diagnosticsv1alpha1.NodeOverviewList, o Op
 	return l.render(w)
 }
 
+// usable is what of a resource can be used: use is physical, and amplification only shows more than there is.
+func usable(r *diagnosticsv1alpha1.ResourceOverview) *int64 {
+	if r.RawAllocatable != nil {
+		return r.RawAllocatable
+	}
+	return &r.Allocatable
+}
+
 func nodeCells(n *diagnosticsv1alpha1.NodeOverview, o Options) []cell {
 	cpu, memory := diagnosticsv1alpha1.MilliCPU, diagnosticsv1alpha1.Bytes
 	c, m := n.CPU, n.Memory
@@ -58,7 +66,7 @@ func nodeCells(n *diagnosticsv1alpha1.NodeOverview, o Options) []cell {
 		nodeStatus(n),
 		loadCell(n.Load.State),
 		text(optional(wide(n.Pods), diagnosticsv1alpha1.Count)),
-		text(Pair(c.Used, &c.Allocatable, cpu)),
+		text(Pair(c.Used, usable(&c), cpu)),
 		text(optional(c.SystemUsed, cpu)),
 		text(Pair(c.ProdUsed, c.ProdRequested, cpu)),
 		offered(c.MidRequested, c.MidAllocatable, cpu),
@@ -66,7 +74,7 @@ func nodeCells(n *diagnosticsv1alpha1.NodeOverview, o Options) []cell {
 		text(optional(c.BatchUsed, cpu)),
 		text(optional(c.FreeUsed, cpu)),
 		text(optional(c.Reclaimable, cpu)),
-		text(Pair(m.Used, &m.Allocatable, memory)),
+		text(Pair(m.Used, usable(&m), memory)),
 		text(optional(m.SystemUsed, memory)),
 		text(Pair(m.ProdUsed, m.ProdRequested, memory)),
 		offered(m.MidRequested, m.MidAllocatable, memory),

@@ -50,8 +50,11 @@ type NodeOverviewList struct {
 type ResourceOverview struct {
 	// Capacity of the node.
 	Capacity int64 `json:"capacity"`
-	// Allocatable of the plain resource.
+	// Allocatable of the plain resource, as node.status shows it: after amplification.
 	Allocatable int64 `json:"allocatable"`
+	// RawAllocatable is what the kubelet offers, to which use compares; absent where the node is not amplified.
+	// +optional
+	RawAllocatable *int64 `json:"rawAllocatable,omitempty"`
 	// Used on the whole node, as measured; absent without a trustworthy NodeMetric.
 	// +optional
 	Used *int64 `json:"used,omitempty"`

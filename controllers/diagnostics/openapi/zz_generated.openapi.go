@@ -6371,8 +6371,15 @@ func schema_koord_api_diagnostics_v1alpha1_ResourceOverview(ref common.Reference
 					},
 					"allocatable": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Allocatable of the plain resource.",
+							Description: "Allocatable of the plain resource, as node.status shows it: after amplification.",
 							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"rawAllocatable": {
+						SchemaProps: spec.SchemaProps{
+							Description: "RawAllocatable is what the kubelet offers, to which use compares; absent where the node is not amplified.",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
