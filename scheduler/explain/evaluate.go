@@ -237,7 +237,7 @@ func (r *filterRun) refusals(plugin string, status *fwk.Status) []refusal {
 		r.failures.add(plugin, status.AsError())
 		return []refusal{{plugin: plugin, reason: "error: " + status.Message(), final: true}}
 	}
-	reasons := status.Reasons()
+	reasons := r.distinct(plugin, status.Reasons())
 	if len(reasons) == 0 {
 		reasons = []string{"refused without a reason"}
 	}
@@ -246,6 +246,19 @@ func (r *filterRun) refusals(plugin string, status *fwk.Status) []refusal {
 		list[i] = refusal{plugin: plugin, reason: text, final: status.Code() != fwk.Unschedulable}
 	}
 	return list
+}
+
+// distinct leaves out the reasons that only introduce others: they would count as refusals of their own.
+func (r *filterRun) distinct(plugin string, reasons []string) []string {
+	introducer, is := r.explainers[plugin].(reason.Introducer)
+	if !is || len(reasons) < 2 {
+		return reasons
+	}
+	said := slices.DeleteFunc(slices.Clone(reasons), introducer.Introduces)
+	if len(said) == 0 {
+		return reasons[:1]
+	}
+	return said
 }
 
 // failures collects plugins that could not decide. It is safe for concurrent use.

@@ -231,3 +231,28 @@ func TestAUserThatGoesGivesItsRoomBackToItsReservation(t *testing.T) {
 		}
 	}
 }
+
+// TestATooSmallReservationIsOneRefusal: its status says so in two texts, of which the first only introduces the second.
+func TestATooSmallReservationIsOneRefusal(t *testing.T) {
+	c := newShippedCluster(t)
+	c.addNode(newNode(0))
+	object := available(0, newReservation("r", "cpu", "8"))
+	object.Spec.AllocatePolicy = schedulingv1alpha1.ReservationAllocatePolicyRestricted
+	c.addReservation(object)
+	c.addPod(using("r", on(0, newPod("user", "cpu", "4"))))
+	pod := newPod("asked", "cpu", "6")
+	pod.Labels = map[string]string{"owns": "r"}
+	pod.Annotations = map[string]string{extension.AnnotationReservationAffinity: `{"name":"r"}`}
+	c.addPod(pod)
+	type row struct {
+		Code, Reason string
+		Count, Sole  int32
+	}
+	var got []row
+	for _, group := range c.explain("asked").Groups {
+		got = append(got, row{group.Code, group.Reason, group.Count, group.Sole})
+	}
+	if diff := cmp.Diff([]row{{"KOORD1161", "Reservation(s) Insufficient cpu", 1, 1}}, got); diff != "" {
+		t.Errorf("groups (-want +got):\n%s", diff)
+	}
+}

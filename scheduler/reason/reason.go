@@ -34,6 +34,13 @@ type Explainer interface {
 	ExplainRefusal(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, node fwk.NodeInfo, reason string) (Subject, bool)
 }
 
+// Introducer is a plugin with statuses whose first reason only introduces another one: two texts for one refusal.
+type Introducer interface {
+	fwk.Plugin
+	// Introduces tells whether a reason says nothing beside the others of its status. It must be safe for concurrent use.
+	Introduces(reason string) bool
+}
+
 // Coder is a plugin that names the code of its reasons from their text alone, for attempts whose state is gone.
 type Coder interface {
 	fwk.Plugin

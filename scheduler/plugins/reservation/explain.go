@@ -17,10 +17,11 @@ import (
 )
 
 var (
-	_ reason.Explainer = &Plugin{}
-	_ reason.Coder     = &Plugin{}
-	_ reason.Preemptor = &Plugin{}
-	_ reason.Adviser   = &Plugin{}
+	_ reason.Explainer  = &Plugin{}
+	_ reason.Introducer = &Plugin{}
+	_ reason.Coder      = &Plugin{}
+	_ reason.Preemptor  = &Plugin{}
+	_ reason.Adviser    = &Plugin{}
 )
 
 // costOfWish is that of an edit of the pod.
@@ -68,6 +69,9 @@ func (p *Plugin) ExplainRefusal(_ context.Context, state fwk.CycleState, pod *co
 	}
 	return reason.Subject{}, false
 }
+
+// Introduces implements reason.Introducer: what is short stands in the reason after this one, where it is known.
+func (p *Plugin) Introduces(text string) bool { return text == decision.ReasonUnfit }
 
 // CodeOf returns the code of a reason of PreFilter, Filter or Reserve, empty for any other text.
 func (p *Plugin) CodeOf(text string) finding.Code {
