@@ -33,6 +33,7 @@ func (s *Source) ExplainPod(ctx context.Context, namespace, name string, spec di
 	err = c.ask(ctx, r.resource, namespace, question, answer)
 	if err == nil && answer.Status.Verdict != "" {
 		answer.TypeMeta = kind("PodExplanation")
+		s.whyNotOurs(ctx, c, answer)
 		return answer, nil
 	}
 	note := noScheduler(answer)
@@ -55,6 +56,7 @@ func (s *Source) ExplainPod(ctx context.Context, namespace, name string, spec di
 	answer = objects.ExplainPod(*snapshot)
 	answer.Spec = spec
 	answer.Status.Findings = append([]diagnosticsv1alpha1.Finding{note}, answer.Status.Findings...)
+	s.whyNotOurs(ctx, c, answer)
 	return answer, nil
 }
 

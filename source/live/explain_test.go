@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
@@ -142,6 +143,69 @@ func TestAReservationThatIsNotThereIsNotFound(t *testing.T) {
 			_, err := New(server.Config("default"), Options{}).ExplainPod(t.Context(), "default", tc.name, diagnosticsv1alpha1.PodExplanationSpec{ReservationName: tc.name})
 			if !hasCode(err, tc.wantCode) || err.Error() != tc.wantText {
 				t.Errorf("got %v, want %s %q", err, tc.wantCode, tc.wantText)
+			}
+		})
+	}
+}
+
+// TestAPodOfAnotherSchedulerIsToldWhichProfileMissedIt, whoever answered.
+func TestAPodOfAnotherSchedulerIsToldWhichProfileMissedIt(t *testing.T) {
+	foreign := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var question diagnosticsv1alpha1.PodExplanation
+		_ = json.NewDecoder(r.Body).Decode(&question)
+		question.Status.Verdict, question.Status.Code, question.Status.Summary = diagnosticsv1alpha1.PodNotResponsible, string(finding.OtherScheduler), "another scheduler"
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusCreated)
+		_ = json.NewEncoder(w).Encode(question)
+	})
+	label := metav1.LabelSelector{MatchLabels: map[string]string{"koordinator.sh/enable-colocation": "true"}}
+	profile := configv1alpha1.ClusterColocationProfile{ObjectMeta: metav1.ObjectMeta{Name: "batch"}, Spec: configv1alpha1.ClusterColocationProfileSpec{
+		NamespaceSelector: &label, SchedulerName: "koord-scheduler",
+	}}
+	const missed = `colocation profile "batch", which names koord-scheduler, was not applied: namespace has no label koordinator.sh/enable-colocation, ` +
+		"the selector wants koordinator.sh/enable-colocation=true"
+	const wantHint = "kubectl label namespace default koordinator.sh/enable-colocation=true --overwrite, and create the pod again"
+	tests := map[string]struct {
+		api            http.Handler
+		profiles       []configv1alpha1.ClusterColocationProfile
+		denied         []string
+		wantSummary    string
+		wantHint       string
+		wantIncomplete string
+	}{
+		"by the scheduler": {api: foreign, profiles: []configv1alpha1.ClusterColocationProfile{profile}, wantSummary: "another scheduler; " + missed, wantHint: wantHint},
+		"by the objects": {profiles: []configv1alpha1.ClusterColocationProfile{profile}, wantHint: wantHint,
+			wantSummary: `the pod asks for scheduler "default-scheduler", which is not a profile of koord-scheduler; ` + missed},
+		"without profiles": {api: foreign, wantSummary: "another scheduler"},
+		"where profiles may not be listed": {api: foreign, denied: []string{"list clustercolocationprofiles"}, wantSummary: "another scheduler",
+			wantIncomplete: "why no colocation profile named koord-scheduler is unknown"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			server := small()
+			server.Diagnostics, server.Profiles, server.Denied = tc.api, tc.profiles, tc.denied
+			server.Namespaces = append(server.Namespaces, corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
+			for i := range server.Pods {
+				if server.Pods[i].Name == "pending" {
+					server.Pods[i].Spec.SchedulerName = "default-scheduler"
+				}
+			}
+			server.Start(t)
+			answer, err := New(server.Config("default"), Options{}).ExplainPod(t.Context(), "default", "pending", diagnosticsv1alpha1.PodExplanationSpec{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if answer.Status.Summary != tc.wantSummary {
+				t.Errorf("summary %q, want %q", answer.Status.Summary, tc.wantSummary)
+			}
+			hint := ""
+			for _, f := range answer.Status.Findings {
+				if f.Code == string(finding.OtherScheduler) {
+					hint = f.Hint
+				}
+			}
+			if hint != tc.wantHint || !strings.Contains(strings.Join(answer.Status.Incomplete, "\n"), tc.wantIncomplete) {
+				t.Errorf("hint %q, want %q; incomplete %v, want %q", hint, tc.wantHint, answer.Status.Incomplete, tc.wantIncomplete)
 			}
 		})
 	}

@@ -20,6 +20,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
+	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
@@ -80,6 +81,7 @@ type clients struct {
 	diagnostics rest.Interface
 	analysis    rest.Interface
 	scheduling  rest.Interface
+	profile     rest.Interface
 	server      string
 }
 
@@ -115,7 +117,7 @@ func (s *Source) newClients() (*clients, error) {
 		make func(*rest.Config)
 	}{
 		{&c.core, coreGroup}, {&c.slo, sloGroup}, {&c.diagnostics, diagnosticsGroup}, {&c.analysis, analysisGroup},
-		{&c.scheduling, schedulingGroup},
+		{&c.scheduling, schedulingGroup}, {&c.profile, profileGroup},
 	}
 	for _, group := range groups {
 		of := rest.CopyConfig(config)
@@ -166,6 +168,11 @@ func analysisGroup(config *rest.Config) {
 func schedulingGroup(config *rest.Config) {
 	sloGroup(config)
 	config.GroupVersion = &schedulingv1alpha1.GroupVersion
+}
+
+func profileGroup(config *rest.Config) {
+	sloGroup(config)
+	config.GroupVersion = &configv1alpha1.GroupVersion
 }
 
 // loopback says whether the server is on this machine, where compressing costs more than it saves.

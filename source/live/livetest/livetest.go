@@ -24,6 +24,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
+	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
@@ -40,6 +41,7 @@ type Server struct {
 	NodeSLOs     []slov1alpha1.NodeSLO
 	Topologies   []topologyv1alpha1.NodeResourceTopology
 	Devices      []schedulingv1alpha1.Device
+	Profiles     []configv1alpha1.ClusterColocationProfile
 	Reservations []schedulingv1alpha1.Reservation
 	// Recommendations of analysis.koordinator.sh.
 	Recommendations []analysisv1alpha1.Recommendation
@@ -151,7 +153,7 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 
 // ours is what follows the group and version in a path of ours; empty for any other path.
 func ours(path string) string {
-	for _, group := range []string{"/apis/slo.koordinator.sh/v1alpha1/", "/apis/topology.node.k8s.io/v1alpha1/", "/apis/scheduling.koordinator.sh/v1alpha1/", "/apis/analysis.koordinator.sh/v1alpha1/"} {
+	for _, group := range []string{"/apis/slo.koordinator.sh/v1alpha1/", "/apis/topology.node.k8s.io/v1alpha1/", "/apis/scheduling.koordinator.sh/v1alpha1/", "/apis/analysis.koordinator.sh/v1alpha1/", "/apis/config.koordinator.sh/v1alpha1/"} {
 		if rest, is := strings.CutPrefix(path, group); is {
 			return rest
 		}
@@ -179,6 +181,8 @@ func (s *Server) objects(resource string) ([]runtime.Object, runtime.Object) {
 		return pointers(s.Recommendations), &analysisv1alpha1.RecommendationList{}
 	case "reservations":
 		return pointers(s.Reservations), &schedulingv1alpha1.ReservationList{}
+	case "clustercolocationprofiles":
+		return pointers(s.Profiles), &configv1alpha1.ClusterColocationProfileList{}
 	case "devices":
 		return pointers(s.Devices), &schedulingv1alpha1.DeviceList{}
 	case "noderesourcetopologies":
