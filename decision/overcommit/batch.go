@@ -45,7 +45,7 @@ func (c *calculation) batch(k kind, w *waterfall) Value {
 	}
 	origin := w.value
 	if taken := k.of(c.thirdParty); taken > 0 {
-		c.explainThirdParty(w.step(diagnosticsv1alpha1.Minus, "thirdParty", taken), k)
+		c.explainThirdParty(w.step(diagnosticsv1alpha1.Minus, "thirdParty", taken), k, origin)
 		c.explainFloor(w.step(diagnosticsv1alpha1.Max, "floor", 0))
 	}
 	return c.offer(k, w, origin)

@@ -77,23 +77,6 @@ func (c *calculation) readReservation() {
 	}
 }
 
-func (c *calculation) readThirdParty() {
-	allocations, err := extension.GetThirdPartyAllocations(c.in.Node.Annotations)
-	if err != nil {
-		c.unreadable = err.Error()
-	}
-	if allocations == nil {
-		return
-	}
-	for _, allocation := range allocations.Allocations {
-		if allocation.Priority != extension.PriorityBatch {
-			continue
-		}
-		cpu, memory := allocation.Resources[extension.BatchCPU], allocation.Resources[extension.BatchMemory]
-		c.thirdParty = c.thirdParty.Add(podrequest.Amount{MilliCPU: max(cpu.Value(), 0), Memory: max(memory.Value(), 0)})
-	}
-}
-
 // withdrawn says why a resource is not offered at all; the policy is disabled or degraded. Both are empty when it is.
 func (c *calculation) withdrawn(k kind) (policy, reason string) {
 	switch {

@@ -29,6 +29,7 @@ func (c *calculation) findings() []diagnosticsv1alpha1.Finding {
 		out = append(out, found(finding.ConfigMalformed, "Node "+c.in.Node.Name+": "+problem+".",
 			"kubectl edit node "+c.in.Node.Name, c.nodeSource("metadata.annotations")))
 	}
+	out = append(out, c.ignoredAllocations()...)
 	for _, excess := range Excesses(*c.in, Calculate(*c.in)) {
 		out = append(out, excess.Finding(c.in))
 	}

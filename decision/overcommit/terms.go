@@ -80,14 +80,6 @@ func (c *calculation) explainNormalization(t *term) {
 	t.Note = "what one cpu of this node is worth in cpus of the reference model"
 }
 
-func (c *calculation) explainThirdParty(t *term, k kind) {
-	if t == nil {
-		return
-	}
-	t.Source = c.nodeSource(annotationField(extension.AnnotationNodeThirdPartyAllocations))
-	t.Note = "taken by other schedulers"
-}
-
 func (c *calculation) explainOverCapacity(t *term, k kind) {
 	if t == nil {
 		return
