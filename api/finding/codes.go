@@ -167,6 +167,8 @@ const (
 	QuotaInvalid                Code = "KOORD1210"
 	QuotaOverused               Code = "KOORD1211"
 	QuotaKeysMismatch           Code = "KOORD1212"
+	QuotaAboveMax               Code = "KOORD1213"
+	QuotaUncounted              Code = "KOORD1214"
 )
 
 // Codes of the admission of pods.

@@ -45,7 +45,7 @@ type collector struct {
 func (c *collector) collect(ctx context.Context, namespace string) (*InstallationStatus, error) {
 	c.status = &InstallationStatus{TypeMeta: typeMeta("InstallationStatus"), Namespace: namespace}
 	for _, part := range []func(context.Context) error{
-		c.collectRelease, c.collectDefinitions, c.collectConfig, c.collectComponents, c.collectAPI, c.collectNodes,
+		c.collectRelease, c.collectDefinitions, c.collectConfig, c.collectComponents, c.collectAPI, c.collectNodes, c.collectQuotas,
 	} {
 		if err := part(ctx); err != nil {
 			return nil, err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/deploy/release"
 	"koordinator.sh/koord/kubectl-plugin/printer"
@@ -110,12 +112,30 @@ func noRelease(context.Context) (*release.Release, error) {
 
 func newTestCollector(objects, others []runtime.Object, find func(context.Context) (*release.Release, error)) (*collector, *fake.Clientset) {
 	client := fake.NewClientset(objects...)
-	kinds := map[schema.GroupVersionResource]string{definitions: "CustomResourceDefinitionList", apiServices: "APIServiceList"}
+	kinds := map[schema.GroupVersionResource]string{definitions: "CustomResourceDefinitionList", apiServices: "APIServiceList", elasticQuotas: "ElasticQuotaList"}
 	scheme := runtime.NewScheme()
 	return &collector{
 		client: client, dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(scheme, kinds, others...),
 		clock: clocktesting.NewFakePassiveClock(now), release: find,
 	}, client
+}
+
+// newQuota has so much cpu at most, and uses so much.
+func newQuota(name, limit, used string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "scheduling.sigs.k8s.io/v1alpha1", "kind": "ElasticQuota", "metadata": map[string]any{"namespace": "quotas", "name": name},
+		"spec": map[string]any{"max": map[string]any{"cpu": limit}}, "status": map[string]any{"used": map[string]any{"cpu": used}},
+	}}
+}
+
+// newQuotaPod is in a quota and requests one resource.
+func newQuotaPod(quota string, of corev1.ResourceName, amount string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "analytics", Name: quota + "-driver", Labels: map[string]string{extension.LabelQuotaName: quota}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{
+			Name: "main", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{of: resource.MustParse(amount)}},
+		}}},
+	}
 }
 
 func TestStatusPrintsTheGoldenTables(t *testing.T) {
@@ -173,6 +193,11 @@ func TestStatusPrintsTheGoldenTables(t *testing.T) {
 			others: append(allDefinitions(t), apiService("True", "")), release: released("deployed"),
 		},
 	}
+	tests["quotas"] = tests["cluster"]
+	quotas := tests["quotas"]
+	quotas.objects = append(slices.Clone(quotas.objects), newQuotaPod("spark", "kubernetes.io/batch-cpu", "4000"))
+	quotas.others = append(slices.Clone(quotas.others), newQuota("spark", "12", "16"), newQuota("koordinator-default-quota", "1", "2"))
+	tests["quotas"] = quotas
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			c, _ := newTestCollector(tc.objects, tc.others, tc.release)
