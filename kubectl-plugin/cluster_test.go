@@ -123,6 +123,12 @@ type result struct {
 // run executes a command line, one shell-like string, against a server.
 func run(t *testing.T, server *livetest.Server, line string, edit ...func(*Options)) result {
 	t.Helper()
+	return runUntil(t.Context(), t, server, line, edit...)
+}
+
+// runUntil executes a command line that is interrupted when ctx ends.
+func runUntil(ctx context.Context, t *testing.T, server *livetest.Server, line string, edit ...func(*Options)) result {
+	t.Helper()
 	server.Start(t)
 	var out, errOut bytes.Buffer
 	options := Options{
@@ -141,6 +147,6 @@ func run(t *testing.T, server *livetest.Server, line string, edit ...func(*Optio
 		t.Fatal(err)
 	}
 	t.Setenv("KUBECONFIG", kubeconfig)
-	err := Run(context.Background(), options, strings.Fields(line))
+	err := Run(ctx, options, strings.Fields(line))
 	return result{stdout: out.String(), stderr: errOut.String(), code: ExitCode(err)}
 }

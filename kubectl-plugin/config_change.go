@@ -1,14 +1,11 @@
 package kubectlplugin
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +14,7 @@ import (
 	decision "koordinator.sh/koord/decision/configuration"
 	"koordinator.sh/koord/decision/layering"
 	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/kubectl-plugin/prompt"
 	"koordinator.sh/koord/source"
 )
 
@@ -105,8 +103,8 @@ func (o *changeFlags) commit(ctx context.Context, s *session, configurator sourc
 		return err
 	}
 	if o.dryRun == "none" && !o.yes {
-		if agreed, err := s.ask("Write this to " + configMapName(c.current) + "?"); err != nil || !agreed {
-			return cmp.Or(err, errors.New("nothing was written"))
+		if err := s.agree(ctx, c); err != nil {
+			return err
 		}
 	}
 	applied, err := o.write(ctx, s, configurator, c)
@@ -114,6 +112,18 @@ func (o *changeFlags) commit(ctx context.Context, s *session, configurator sourc
 		return err
 	}
 	return o.report(s, made, applied)
+}
+
+// agree asks the person at the terminal; without a yes it is an error.
+func (s *session) agree(ctx context.Context, c change) error {
+	agreed, err := prompt.Confirm(ctx, s.Streams.In, s.Streams.ErrOut, "Write this to "+configMapName(c.current)+"?")
+	if errors.Is(err, context.Canceled) {
+		lineTo(s.Streams.ErrOut, "Nothing was written.")
+	}
+	if err != nil || agreed {
+		return err
+	}
+	return errors.New("nothing was written")
 }
 
 // unchanged says that there is nothing to write. A program gets the plan as of any change, without what was applied.
@@ -232,16 +242,6 @@ func (o *changeFlags) report(s *session, made *madePlan, result *applied) error 
 	}
 	lineTo(s.Streams.Out, "%s configured%s", configMapName(made.change.current), suffix)
 	return nil
-}
-
-// ask puts a question to the person at the terminal; anything but yes is no.
-func (s *session) ask(question string) (bool, error) {
-	fmt.Fprintf(s.Streams.ErrOut, "%s [y/N] ", question)
-	line, err := bufio.NewReader(s.Streams.In).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return false, fmt.Errorf("read the answer: %w", err)
-	}
-	return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(line))), nil
 }
 
 // assign sets KEY.PATH=VALUE pairs in a copy of the data.

@@ -115,6 +115,9 @@ func (s *session) runEditor(ctx context.Context, file, text string) ([]byte, err
 	cmd := exec.CommandContext(ctx, editor[0], append(editor[1:], file)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.Streams.In, s.Streams.Out, s.Streams.ErrOut
 	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("run editor %q: %w", strings.Join(editor, " "), ctx.Err())
+		}
 		// Not wrapped: the editor's exit code must not become this program's.
 		return nil, fmt.Errorf("run editor %q: %s", strings.Join(editor, " "), err)
 	}

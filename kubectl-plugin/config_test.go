@@ -1,6 +1,7 @@
 package kubectlplugin
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -188,6 +189,30 @@ func TestConfigAsksFirst(t *testing.T) {
 			}
 			if !strings.Contains(got.stdout, "batch-cpu") {
 				t.Errorf("asked without showing the plan:\n%s", got.stdout)
+			}
+		})
+	}
+}
+
+// interrupted is standard input on which nothing is typed; the first read of it is where the user presses ctrl-c.
+type interrupted struct{ cancel context.CancelFunc }
+
+func (i interrupted) Read([]byte) (int, error) {
+	i.cancel()
+	select {}
+}
+
+func TestInterruptionAtTheQuestionWritesNothing(t *testing.T) {
+	for _, line := range []string{"config set colocation-config.enable=false", "config unset colocation-config.enable"} {
+		t.Run(line, func(t *testing.T) {
+			c := newCabinet()
+			ctx, cancel := context.WithCancel(t.Context())
+			got := runUntil(ctx, t, cluster(), line, with(c, func(o *Options) { o.Streams.In, o.Terminal.Input = interrupted{cancel}, true }))
+			if got.code != ExitInterrupted || c.writes != 0 || len(c.revisions) != 0 {
+				t.Errorf("exit code %d, %d writes, %d revisions", got.code, c.writes, len(c.revisions))
+			}
+			if !strings.Contains(got.stderr, "Nothing was written.") {
+				t.Errorf("standard error %q", got.stderr)
 			}
 		})
 	}

@@ -1,13 +1,11 @@
 package install
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -15,6 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"koordinator.sh/koord/deploy/release"
+	"koordinator.sh/koord/kubectl-plugin/prompt"
 )
 
 const uninstallLong = `Remove the system: the release with its workloads, rights, configuration and diagnostics API, and the certificates and
@@ -26,9 +25,6 @@ const uninstallExamples = `  # What would be removed?
 
   # Remove without a question
   %[1]s uninstall --yes`
-
-// longestAnswer bounds what is read for a yes or no, in bytes.
-const longestAnswer = 1 << 10
 
 // UninstallOptions are the flags of uninstall.
 type UninstallOptions struct {
@@ -91,32 +87,12 @@ func (o *UninstallOptions) Run(ctx context.Context, getter genericclioptions.RES
 	return o.report(o.Out, result, "uninstalled")
 }
 
-// ask returns whether the user agrees. An interruption is context.Canceled, also while nothing is typed.
+// ask returns whether the user agrees.
 func (o *UninstallOptions) ask(ctx context.Context, found *release.Release) (bool, error) {
-	fmt.Fprintf(o.ErrOut, "Remove release %s (revision %d) from namespace %s? [y/N] ", found.Name, found.Revision, found.Namespace)
-	type line struct {
-		text string
-		err  error
+	question := fmt.Sprintf("Remove release %s (revision %d) from namespace %s?", found.Name, found.Revision, found.Namespace)
+	agreed, err := prompt.Confirm(ctx, o.In, o.ErrOut, question)
+	if err == nil && !agreed {
+		fmt.Fprintln(o.ErrOut, "Nothing was removed.")
 	}
-	// A read from a terminal cannot be ended, so that after an interruption this goroutine waits until the program ends.
-	answered := make(chan line, 1)
-	go func() {
-		text, err := bufio.NewReader(io.LimitReader(o.In, longestAnswer)).ReadString('\n')
-		answered <- line{text, err}
-	}()
-	select {
-	case <-ctx.Done():
-		fmt.Fprintln(o.ErrOut)
-		return false, fmt.Errorf("ask whether to remove the release: %w", ctx.Err())
-	case answer := <-answered:
-		if answer.err != nil && !errors.Is(answer.err, io.EOF) {
-			return false, fmt.Errorf("read the answer: %w", answer.err)
-		}
-		switch strings.ToLower(strings.TrimSpace(answer.text)) {
-		case "y", "yes":
-			return true, nil
-		}
-	}
-	fmt.Fprintln(o.ErrOut, "Nothing was removed.")
-	return false, nil
+	return agreed, err
 }
