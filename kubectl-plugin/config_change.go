@@ -85,13 +85,13 @@ func (o *changeFlags) commit(ctx context.Context, s *session, configurator sourc
 	}
 	if err := o.answerable(s); err != nil {
 		// Errors are said first, because an answer would not help against them. Making the plan would be in vain.
-		return cmp.Or(refuse(s, c, judged(c.current, c.data, nil)), err)
+		return cmp.Or(refuse(s, c, judged(c.current, c.data, nil), nothingWritten), err)
 	}
 	made, err := makePlan(ctx, s, configurator, c)
 	if err != nil {
 		return err
 	}
-	if err := refuse(s, c, made.found); err != nil {
+	if err := refuse(s, c, made.found, nothingWritten); err != nil {
 		return err
 	}
 	if o.text() {
@@ -123,7 +123,7 @@ func (s *session) agree(ctx context.Context, c change) error {
 	if err != nil || agreed {
 		return err
 	}
-	return errors.New("nothing was written")
+	return errors.New(nothingWritten)
 }
 
 // unchanged says that there is nothing to write. A program gets the plan as of any change, without what was applied.
@@ -142,8 +142,12 @@ func (o *changeFlags) unchanged(ctx context.Context, s *session, configurator so
 	return o.report(s, made, nil)
 }
 
-// refuse keeps errors out of the cluster. What is wrong already and stays so is told with the plan.
-func refuse(s *session, c change, found []decision.Finding) error {
+// nothingWritten is what follows from a change that is refused.
+const nothingWritten = "nothing was written"
+
+// refuse ends with the errors of a change; consequence is what follows. What is wrong already and stays so is no error of
+// the change.
+func refuse(s *session, c change, found []decision.Finding, consequence string) error {
 	var errs []decision.Finding
 	for _, f := range found {
 		if f.Rejects() && c.data[f.Key] != c.current.Data[f.Key] {
@@ -158,7 +162,7 @@ func refuse(s *session, c change, found []decision.Finding) error {
 	if err := printer.ConfigFindings(s.Streams.ErrOut, "the new "+configMapName(c.current), errs, options); err != nil {
 		return err
 	}
-	return finding.Wrap(errors.New("the configuration has errors, and nothing was written"), errs[0].Code, "")
+	return finding.Wrap(fmt.Errorf("the new configuration has errors, and %s", consequence), errs[0].Code, "")
 }
 
 // applied is what became of a change.

@@ -17,7 +17,7 @@ import (
 const configDiffLong = `Compare settings, layer by layer, and ask nothing about nodes: the cluster's configuration with a change, a file or a revision.
 Without any of them, the last revision kept with the cluster's configuration: what was changed with kubectl or another tool.
 
-Exit codes: 0 no differences, 1 differences, 2 the comparison failed.`
+Exit codes: 0 no differences, 1 differences, 2 the change has errors or the comparison failed.`
 
 const configDiffExamples = `  # A file in Git against the cluster
   %[1]s config diff -f slo-controller-config.yaml
@@ -73,6 +73,9 @@ func (o *configDiffOptions) run(ctx context.Context, s *session, args []string) 
 		old, err = lastKept(ctx, configurator, current)
 	}
 	if err != nil {
+		return false, err
+	}
+	if err := refuse(s, change{current: current, data: next}, judged(current, next, nil), "it cannot be compared"); err != nil {
 		return false, err
 	}
 	changes := configplan.SettingChanges(readable(s, old), readable(s, next))

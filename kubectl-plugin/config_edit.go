@@ -130,10 +130,11 @@ func (s *session) runEditor(ctx context.Context, file, text string) ([]byte, err
 
 // checkEdited says what is wrong with an edited text, or nothing.
 func checkEdited(current *source.Configuration, text []byte) (map[string]string, string) {
-	data, err := parseConfigFile(text)
+	document, err := parseConfigFile(text)
 	if err != nil {
 		return nil, err.Error()
 	}
+	data := document.data
 	var errs []decision.Finding
 	for _, f := range judged(current, data, nil) {
 		if f.Rejects() && data[f.Key] != current.Data[f.Key] {

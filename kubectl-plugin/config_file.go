@@ -1,18 +1,14 @@
 package kubectlplugin
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/yaml"
-
 	"koordinator.sh/koord/api/configuration"
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/source"
 )
 
 // maxConfigFile bounds a file that is read: more than a ConfigMap can hold.
@@ -22,13 +18,14 @@ const maxConfigFile = 4 * configuration.MaxConfigBytes
 type configFile struct {
 	// name of the file, - for standard input.
 	name string
-	data map[string]string
+	// namespace of the ConfigMap; empty when the file does not say.
+	namespace string
+	data      map[string]string
 	// lines are where the texts of the keys begin in the file, from 1; 0 when a text does not stand there as it is.
 	lines map[string]int
 }
 
-// readConfigFile reads a ConfigMap, or its data alone: keys with their documents as text or spelled out. Of several
-// documents the one that is slo-controller-config counts.
+// readConfigFile reads a configuration from a file or from standard input.
 func readConfigFile(s *session, name string) (*configFile, error) {
 	in := s.Streams.In
 	if name != "-" {
@@ -46,78 +43,20 @@ func readConfigFile(s *session, name string) (*configFile, error) {
 	if len(text) > maxConfigFile {
 		return nil, fmt.Errorf("read file %q: it is larger than %d bytes", name, maxConfigFile)
 	}
-	data, err := parseConfigFile(text)
+	document, err := parseConfigFile(text)
 	if err != nil {
 		return nil, fmt.Errorf("read file %q: %w", name, err)
 	}
-	return &configFile{name: name, data: data, lines: textLines(string(text), data)}, nil
+	return &configFile{name: name, namespace: document.namespace, data: document.data, lines: textLines(string(text), document.data)}, nil
 }
 
-func parseConfigFile(text []byte) (map[string]string, error) {
-	var only map[string]string
-	found := 0
-	for _, document := range splitDocuments(text) {
-		var content map[string]any
-		if err := yaml.Unmarshal(document, &content); err != nil {
-			return nil, fmt.Errorf("not YAML: %w", err)
-		}
-		if len(content) == 0 {
-			continue
-		}
-		if kind, ok := content["kind"].(string); ok && kind != "ConfigMap" {
-			continue
-		}
-		data, name, err := dataOf(document, content)
-		if err != nil {
-			return nil, err
-		}
-		if name == configuration.DefaultConfigMapName {
-			return data, nil
-		}
-		only, found = data, found+1
+// belongsTo refuses a ConfigMap of another namespace than the one that is looked at.
+func (f *configFile) belongsTo(current *source.Configuration) error {
+	if f.namespace == "" || f.namespace == current.Namespace {
+		return nil
 	}
-	if found != 1 {
-		return nil, errors.New("it must hold ConfigMap slo-controller-config, or its data alone")
-	}
-	return only, nil
-}
-
-func splitDocuments(text []byte) [][]byte {
-	var out [][]byte
-	var current bytes.Buffer
-	for line := range bytes.Lines(text) {
-		if trimmed := bytes.TrimRight(line, " \t\r\n"); bytes.Equal(trimmed, []byte("---")) {
-			out = append(out, bytes.Clone(current.Bytes()))
-			current.Reset()
-			continue
-		}
-		current.Write(line)
-	}
-	return append(out, current.Bytes())
-}
-
-// dataOf reads the data of a document, and the name if it is a ConfigMap.
-func dataOf(document []byte, content map[string]any) (map[string]string, string, error) {
-	if content["kind"] != nil {
-		object := &corev1.ConfigMap{}
-		if err := yaml.UnmarshalStrict(document, object); err != nil {
-			return nil, "", fmt.Errorf("not a ConfigMap: %w", err)
-		}
-		return object.Data, object.Name, nil
-	}
-	data := map[string]string{}
-	for key, value := range content {
-		if text, ok := value.(string); ok {
-			data[key] = text
-			continue
-		}
-		encoded, err := json.MarshalIndent(value, "", "  ")
-		if err != nil {
-			return nil, "", fmt.Errorf("encode key %q: %w", key, err)
-		}
-		data[key] = string(encoded)
-	}
-	return data, "", nil
+	err := fmt.Errorf("read file %q: its ConfigMap is in namespace %q, not in %q", f.name, f.namespace, current.Namespace)
+	return finding.Wrap(err, finding.InvalidArgument, fmt.Sprintf("-n %s names the namespace that the system is in", f.namespace))
 }
 
 // textLines finds where block texts begin: the line after KEY: |, if the text that follows is that of the key.

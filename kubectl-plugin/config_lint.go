@@ -108,6 +108,9 @@ func (o *configLintOptions) input(ctx context.Context, s *session) (string, deci
 	}
 	subject := configMapName(current)
 	if file != nil {
+		if err := file.belongsTo(current); err != nil {
+			return "", in, nil, nil, err
+		}
 		subject = file.name
 	} else {
 		in.Data = current.Data

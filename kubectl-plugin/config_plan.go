@@ -29,7 +29,9 @@ which quotas get another share, and how far the change reaches.
 The numbers come from the same code that the manager runs, fed with the cluster as it is. Without a change it shows how the
 cluster would follow what the ConfigMap says and is not in force.
 
-Exit codes: 0 nothing would change, 1 something would, 2 the plan could not be made.`
+A change that has errors would not be written, and has no plan.
+
+Exit codes: 0 nothing would change, 1 something would, 2 the change has errors or the plan could not be made.`
 
 const configPlanExamples = `  # One value
   %[1]s config plan colocation-config.cpuReclaimThresholdPercent=70
@@ -75,6 +77,9 @@ func (o *proposalFlags) data(ctx context.Context, s *session, configurator sourc
 	case o.file != "":
 		file, err := readConfigFile(s, o.file)
 		if err != nil {
+			return nil, err
+		}
+		if err := file.belongsTo(current); err != nil {
 			return nil, err
 		}
 		merged := maps.Clone(file.data)
@@ -142,6 +147,9 @@ func (o *configPlanOptions) run(ctx context.Context, s *session, args []string) 
 	}
 	made, err := makePlan(ctx, s, configurator, change{current: current, data: data})
 	if err != nil {
+		return false, err
+	}
+	if err := refuse(s, made.change, made.found, "there is no plan for it"); err != nil {
 		return false, err
 	}
 	list, err := made.list()

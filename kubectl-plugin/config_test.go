@@ -82,6 +82,8 @@ func TestConfigCommandsPrint(t *testing.T) {
 		"plan-nothing":          "config plan",
 		"plan-names":            "config plan " + raise + " -o name",
 		"plan-fail-on":          "config plan colocation-config.cpuReclaimThresholdPercent=80 --fail-on warning -o name",
+		"plan-out-of-range":     "config plan resource-threshold-config.cpuSuppressThresholdPercent=500",
+		"diff-out-of-range":     "config diff resource-threshold-config.cpuSuppressThresholdPercent=500",
 		"plan-two-ways":         "config plan " + raise + " --revision 1",
 		"plan-unknown-revision": "config plan --revision 9",
 		"diff":                  "config diff " + raise,
@@ -189,6 +191,39 @@ func TestConfigAsksFirst(t *testing.T) {
 			}
 			if !strings.Contains(got.stdout, "batch-cpu") {
 				t.Errorf("asked without showing the plan:\n%s", got.stdout)
+			}
+		})
+	}
+}
+
+func TestConfigApplyTakesNothingButTheConfiguration(t *testing.T) {
+	const data = "data:\n  colocation-config: |\n    {\"enable\": false}\n"
+	configMap := func(metadata string) string {
+		return "apiVersion: v1\nkind: ConfigMap\nmetadata: " + metadata + "\n" + data
+	}
+	const system = "{name: slo-controller-config, namespace: koordinator-system}"
+	tests := map[string]struct {
+		text       string
+		wantWrites int
+		wantSaid   string
+	}{
+		"the configuration":                     {configMap(system), 1, ""},
+		"without a namespace":                   {configMap("{name: slo-controller-config}"), 1, ""},
+		"its data alone":                        {"colocation-config:\n  enable: false\n", 1, ""},
+		"the configuration among other objects": {"kind: Deployment\nmetadata: {name: web}\n---\n" + configMap(system), 1, ""},
+		"a ConfigMap of another name":           {configMap("{name: web-settings}"), 0, `it holds ConfigMap "web-settings"`},
+		"a ConfigMap without a name":            {configMap("{}"), 0, "it holds ConfigMap without a name"},
+		"the same name in another namespace":    {configMap("{name: slo-controller-config, namespace: shop}"), 0, "hint: -n shop"},
+		"another kind of the same name":         {"apiVersion: v1\nkind: Secret\nmetadata: {name: slo-controller-config}\n" + data, 0, `it holds Secret "slo-controller-config"`},
+		"another ConfigMap and data alone":      {configMap("{name: web-settings}") + "---\ncolocation-config: {enable: false}\n", 0, "web-settings"},
+		"nothing":                               {"# nothing\n", 0, "hint: koordctl config init"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := newCabinet()
+			got := run(t, cluster(), "config apply --yes -f "+writeFile(t, "given.yaml", tc.text), with(c))
+			if c.writes != tc.wantWrites || (got.code == ExitOK) != (tc.wantWrites == 1) || !strings.Contains(got.stderr, tc.wantSaid) {
+				t.Errorf("%d writes, exit code %d:\n%s", c.writes, got.code, got.stderr)
 			}
 		})
 	}
@@ -342,7 +377,11 @@ func dataOrNone(text string) (map[string]string, error) {
 	if text == "{}\n" {
 		return map[string]string{}, nil
 	}
-	return parseConfigFile([]byte(text))
+	document, err := parseConfigFile([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	return document.data, nil
 }
 
 func TestConfigAnswersAreObjects(t *testing.T) {

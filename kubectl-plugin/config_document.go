@@ -1,0 +1,112 @@
+package kubectlplugin
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"koordinator.sh/koord/api/configuration"
+	"koordinator.sh/koord/api/finding"
+)
+
+// configDocument is a configuration in YAML.
+type configDocument struct {
+	// namespace of the ConfigMap; empty when the document does not say.
+	namespace string
+	data      map[string]string
+}
+
+// parseConfigFile reads ConfigMap slo-controller-config, or its data alone: keys with their texts as strings or spelled
+// out. Of several documents the one that is this ConfigMap counts; any other object alone is refused.
+func parseConfigFile(text []byte) (*configDocument, error) {
+	var bare []*configDocument
+	var others []string
+	for _, document := range splitDocuments(text) {
+		var content map[string]any
+		if err := yaml.Unmarshal(document, &content); err != nil {
+			return nil, fmt.Errorf("not YAML: %w", err)
+		}
+		if len(content) == 0 {
+			continue
+		}
+		if content["kind"] == nil && content["apiVersion"] == nil {
+			data, err := bareData(content)
+			if err != nil {
+				return nil, err
+			}
+			bare = append(bare, &configDocument{data: data})
+			continue
+		}
+		if other := otherObject(content); other != "" {
+			others = append(others, other)
+			continue
+		}
+		object := &corev1.ConfigMap{}
+		if err := yaml.UnmarshalStrict(document, object); err != nil {
+			return nil, fmt.Errorf("not a ConfigMap: %w", err)
+		}
+		return &configDocument{namespace: object.Namespace, data: object.Data}, nil
+	}
+	if len(bare) == 1 && len(others) == 0 {
+		return bare[0], nil
+	}
+	return nil, notTheConfiguration(others)
+}
+
+// otherObject names an object that is not ConfigMap slo-controller-config; it is empty for that one.
+func otherObject(content map[string]any) string {
+	kind, _ := content["kind"].(string)
+	metadata, _ := content["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	if kind == "ConfigMap" && name == configuration.DefaultConfigMapName {
+		return ""
+	}
+	if name == "" {
+		return cmp.Or(kind, "object") + " without a name"
+	}
+	return fmt.Sprintf("%s %q", cmp.Or(kind, "object"), name)
+}
+
+func notTheConfiguration(others []string) error {
+	text := "it must hold ConfigMap " + configuration.DefaultConfigMapName + ", or its data alone"
+	if len(others) > 0 {
+		text += ", and it holds " + strings.Join(others, ", ")
+	}
+	return finding.Wrap(fmt.Errorf("%s", text), finding.InvalidArgument, "koordctl config init prints a ConfigMap to begin with")
+}
+
+func splitDocuments(text []byte) [][]byte {
+	var out [][]byte
+	var current bytes.Buffer
+	for line := range bytes.Lines(text) {
+		if trimmed := bytes.TrimRight(line, " \t\r\n"); bytes.Equal(trimmed, []byte("---")) {
+			out = append(out, bytes.Clone(current.Bytes()))
+			current.Reset()
+			continue
+		}
+		current.Write(line)
+	}
+	return append(out, current.Bytes())
+}
+
+// bareData reads keys whose texts are strings or spelled out.
+func bareData(content map[string]any) (map[string]string, error) {
+	data := map[string]string{}
+	for key, value := range content {
+		if text, ok := value.(string); ok {
+			data[key] = text
+			continue
+		}
+		encoded, err := json.MarshalIndent(value, "", "  ")
+		if err != nil {
+			return nil, fmt.Errorf("encode key %q: %w", key, err)
+		}
+		data[key] = string(encoded)
+	}
+	return data, nil
+}
