@@ -25,13 +25,14 @@ type Configurator interface {
 	Impact(ctx context.Context) (*Impact, error)
 	// CPUs reads what the node agents reported of the nodes' cpus, by node; nodes without a report are absent.
 	CPUs(ctx context.Context) (map[string]*extension.CPUBasicInfo, error)
-	// WriteConfiguration writes a configuration over the one it was made from. When that has changed since, it is a
-	// conflict; when another program keeps the part that would be written, an error with code KOORD0213.
+	// WriteConfiguration writes a configuration over the one it was made from. When that has changed since, it is an error
+	// with code KOORD0215; when another program keeps the part that would be written, an error with code KOORD0213.
 	WriteConfiguration(ctx context.Context, write ConfigurationWrite) (*Configuration, error)
 	// Revisions lists the revisions kept of a configuration, the oldest first.
 	Revisions(ctx context.Context, namespace string) ([]Revision, error)
 	// KeepRevision keeps a configuration as the newest revision, and forgets the oldest above MaxRevisions. The number is
-	// the source's to choose.
+	// the source's to choose. A version of the ConfigMap has one revision at most: one that another command kept as found
+	// gets the cause and the user of this one.
 	KeepRevision(ctx context.Context, namespace string, revision Revision) (Revision, error)
 }
 
@@ -92,6 +93,9 @@ type ConfigurationWrite struct {
 	DryRun bool
 }
 
+// FoundCause is the cause of a revision of a state that no command of ours is known to have made.
+const FoundCause = "found: changed in another way"
+
 // Revision is one state of the configuration.
 type Revision struct {
 	// Number of the revision, from 1, never used twice.
@@ -102,6 +106,8 @@ type Revision struct {
 	User string
 	// Cause is the command that wrote it.
 	Cause string
+	// ResourceVersion of the ConfigMap; empty when it is unknown.
+	ResourceVersion string
 	// Data of the ConfigMap; nil when there was none.
 	Data map[string]string
 }

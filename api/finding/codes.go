@@ -40,6 +40,8 @@ const (
 	ConfigUnconverged  Code = "KOORD0212"
 	ConfigTakenOver    Code = "KOORD0213"
 	EvictionTooEarly   Code = "KOORD0214"
+	ConfigChanged      Code = "KOORD0215"
+	EvictionBudget     Code = "KOORD0216"
 )
 
 // Codes of what the node agent keeps.

@@ -63,6 +63,17 @@ type Plan struct {
 	Incomplete []string `json:"-"`
 }
 
+// Evictions counts the pods that would be evicted at once and are not now.
+func (p *Plan) Evictions() int {
+	evicted := 0
+	for i := range p.Pods {
+		if p.Pods[i].Effect == Evicted {
+			evicted++
+		}
+	}
+	return evicted
+}
+
 // Empty says whether nothing would change.
 func (p *Plan) Empty() bool {
 	return len(p.Settings) == 0 && len(p.Groups) == 0 && len(p.Nodes) == 0

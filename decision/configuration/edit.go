@@ -13,7 +13,7 @@ import (
 
 // Set returns a key's JSON with one value changed or added; everything else keeps its order. The value is JSON, or a text
 // where the field is one. A node strategy is named by its place or its name; the place after the last one adds a strategy. A
-// field that nothing reads is an error, unless it stands there already.
+// field that nothing reads is an error, unless it stands there already. A value that is there already changes nothing.
 func Set(text string, path KeyPath, value string) (string, error) {
 	given, err := parseValue(path, value)
 	if err != nil {
@@ -31,6 +31,10 @@ func Set(text string, path KeyPath, value string) (string, error) {
 	after := root.String()
 	if err := newlyUnknown(path.Key, text, after); err != nil {
 		return "", err
+	}
+	if before, err := parseTree(text); err == nil && before.String() == after {
+		// Nothing but the layout would change.
+		return text, nil
 	}
 	return after, nil
 }

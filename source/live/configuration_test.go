@@ -48,6 +48,14 @@ func (a *archive) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer a.mu.Unlock()
 	body, _ := io.ReadAll(r.Body)
 	switch {
+	case r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/controllerrevisions/"):
+		a.annotate(w, r, body)
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/configmaps"):
+		if len(a.ConfigMaps) > 0 {
+			livetest.Fail(w, http.StatusConflict, metav1.StatusReasonAlreadyExists, "it exists")
+			return
+		}
+		answer(w, corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{ResourceVersion: "1"}})
 	case r.Method == http.MethodPatch:
 		a.patch(w, r, body)
 	case strings.Contains(r.URL.Path, "/controllerrevisions"):
@@ -80,6 +88,17 @@ func (a *archive) patch(w http.ResponseWriter, r *http.Request, body []byte) {
 		return
 	}
 	answer(w, corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{ResourceVersion: "8"}})
+}
+
+func (a *archive) annotate(w http.ResponseWriter, r *http.Request, body []byte) {
+	var patch appsv1.ControllerRevision
+	_ = json.Unmarshal(body, &patch)
+	for i := range a.revisions {
+		if strings.HasSuffix(r.URL.Path, "/"+a.revisions[i].Name) {
+			maps.Copy(a.revisions[i].Annotations, patch.Annotations)
+			answer(w, a.revisions[i])
+		}
+	}
 }
 
 func (a *archive) revision(w http.ResponseWriter, r *http.Request, body []byte) {
@@ -244,6 +263,45 @@ func TestRevisionsAreBoundedAndNeverRenumbered(t *testing.T) {
 	}
 	if first, last := got[0], got[len(got)-1]; first.Data["i"] != "3" || last.Data["i"] != strconv.Itoa(source.MaxRevisions+2) || last.User != "eve" || last.Cause != "test" {
 		t.Errorf("from %+v to %+v", first, last)
+	}
+}
+
+// TestAVersionHasOneRevision: between the write of one program and its revision another may find the version and keep it.
+func TestAVersionHasOneRevision(t *testing.T) {
+	a := &archive{}
+	s := a.source(t)
+	found := source.Revision{Cause: source.FoundCause, ResourceVersion: "7", Data: map[string]string{"a": "1"}}
+	written := source.Revision{Cause: "config set", User: "eve", ResourceVersion: "7", Data: map[string]string{"a": "1"}}
+	for _, revision := range []source.Revision{found, {Cause: "config set", ResourceVersion: "8"}, written, found} {
+		if _, err := s.KeepRevision(t.Context(), "", revision); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := s.Revisions(t.Context(), "")
+	if err != nil || len(got) != 2 {
+		t.Fatalf("revisions %+v, %v", got, err)
+	}
+	if got[0].Cause != "config set" || got[0].User != "eve" || got[0].ResourceVersion != "7" {
+		t.Errorf("the revision of version 7 is %+v", got[0])
+	}
+}
+
+func TestAConfigurationThatSomebodyElseCreatedIsAConflict(t *testing.T) {
+	for name, tc := range map[string]struct {
+		there    []corev1.ConfigMap
+		wantCode finding.Code
+	}{
+		"nobody did":    {nil, ""},
+		"somebody else": {[]corev1.ConfigMap{stored()}, finding.ConfigChanged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := &archive{Server: livetest.Server{ConfigMaps: tc.there}}
+			base := &source.Configuration{Namespace: "koordinator-system", Name: "slo-controller-config"}
+			_, err := a.source(t).WriteConfiguration(t.Context(), source.ConfigurationWrite{Base: base, Data: map[string]string{"system-config": "{}"}})
+			if (err != nil) != (tc.wantCode != "") || err != nil && !hasCode(err, tc.wantCode) {
+				t.Errorf("error %v, want code %q", err, tc.wantCode)
+			}
+		})
 	}
 }
 

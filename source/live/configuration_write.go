@@ -50,6 +50,9 @@ func (s *Source) WriteConfiguration(ctx context.Context, write source.Configurat
 }
 
 func (c *clients) writeConfiguration(ctx context.Context, write source.ConfigurationWrite, force bool) (*corev1.ConfigMap, error) {
+	if !write.Base.Exists {
+		return c.createConfiguration(ctx, write)
+	}
 	kind, body, err := writeBody(write)
 	if err != nil {
 		return nil, err
@@ -64,6 +67,19 @@ func (c *clients) writeConfiguration(ctx context.Context, write source.Configura
 	stored := &corev1.ConfigMap{}
 	err = c.core.Patch(kind).Namespace(write.Base.Namespace).Resource("configmaps").Name(write.Base.Name).
 		VersionedParams(options, scheme.ParameterCodec).Body(body).MaxRetries(retries).Do(ctx).Into(stored)
+	return stored, err
+}
+
+// createConfiguration fails when there is a ConfigMap by now; an apply would change that one without having seen it.
+func (c *clients) createConfiguration(ctx context.Context, write source.ConfigurationWrite) (*corev1.ConfigMap, error) {
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: write.Base.Namespace, Name: write.Base.Name}, Data: write.Data}
+	options := &metav1.CreateOptions{FieldManager: configManager}
+	if write.DryRun {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
+	stored := &corev1.ConfigMap{}
+	err := c.core.Post().Namespace(write.Base.Namespace).Resource("configmaps").
+		VersionedParams(options, scheme.ParameterCodec).Body(object).MaxRetries(retries).Do(ctx).Into(stored)
 	return stored, err
 }
 
@@ -125,10 +141,13 @@ func foreignManagers(managers []string) []string {
 
 func writeFailure(ctx context.Context, write source.ConfigurationWrite, err error) error {
 	r := request{verb: "patch", resource: "configmaps", namespace: write.Base.Namespace, name: write.Base.Name}
+	if !write.Base.Exists {
+		r.verb = "create"
+	}
 	var status apierrors.APIStatus
 	switch {
-	case apierrors.IsConflict(err):
-		return finding.Wrap(fmt.Errorf("%s: somebody else has changed it meanwhile", r), finding.ConfigConflict, "do it again over the new state: koordctl config diff")
+	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+		return finding.Wrap(fmt.Errorf("%s: somebody else has changed it meanwhile", r), finding.ConfigChanged, "koordctl config get shows what is there now")
 	case apierrors.IsInvalid(err) && errors.As(err, &status):
 		return finding.Wrap(fmt.Errorf("%s: the API server refuses it: %s", r, status.Status().Message), finding.ConfigMalformed, "koordctl config lint")
 	}

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"koordinator.sh/koord/source"
@@ -23,6 +24,8 @@ const (
 	revisionLabel = "koordinator.sh/configuration"
 	revisionCause = "kubernetes.io/change-cause"
 	revisionUser  = "koordinator.sh/changed-by"
+	// revisionOf is the resourceVersion of the ConfigMap that a revision is of.
+	revisionOf = "koordinator.sh/configuration-version"
 	// revisionAttempts bounds how often another number is tried when somebody else takes the same.
 	revisionAttempts = 5
 )
@@ -50,7 +53,7 @@ func (s *Source) Revisions(ctx context.Context, namespace string) ([]source.Revi
 		}
 		out = append(out, source.Revision{
 			Number: found[i].Revision, Time: found[i].CreationTimestamp.Time, Data: content.Data,
-			User: found[i].Annotations[revisionUser], Cause: found[i].Annotations[revisionCause],
+			User: found[i].Annotations[revisionUser], Cause: found[i].Annotations[revisionCause], ResourceVersion: found[i].Annotations[revisionOf],
 		})
 	}
 	return out, nil
@@ -74,34 +77,65 @@ func revisionPath(namespace string, name ...string) []string {
 	return append([]string{"/apis/apps/v1/namespaces", namespace, "controllerrevisions"}, name...)
 }
 
-// KeepRevision stores a revision under the number after the last one, and deletes the oldest ones above the limit.
+// KeepRevision stores a revision under the number after the last one, and deletes the oldest ones above the limit. The
+// number is taken by the name, so that of several programs that keep a revision at the same time one is the first; the others
+// look again, and may find that theirs is kept already.
 func (s *Source) KeepRevision(ctx context.Context, namespace string, revision source.Revision) (source.Revision, error) {
 	c, err := s.connect()
 	if err != nil {
 		return revision, err
 	}
 	namespace = s.systemNamespace(namespace)
-	existing, err := c.listRevisions(ctx, namespace)
-	if err != nil {
-		return revision, err
-	}
-	next := int64(1)
-	if len(existing) > 0 {
-		next = existing[len(existing)-1].Revision + 1
-	}
-	revision.Number = next
 	for attempt := 1; ; attempt++ {
-		err = c.createRevision(ctx, namespace, &revision)
-		if !apierrors.IsAlreadyExists(err) || attempt == revisionAttempts {
-			break
+		existing, err := c.listRevisions(ctx, namespace)
+		if err != nil {
+			return revision, err
 		}
+		if kept := revisionKept(existing, revision.ResourceVersion); kept != nil {
+			return c.claimRevision(ctx, kept, revision)
+		}
+		// Higher than the last try also when the one that took that number is not listed.
 		revision.Number++
+		if len(existing) > 0 {
+			revision.Number = max(revision.Number, existing[len(existing)-1].Revision+1)
+		}
+		err = c.createRevision(ctx, namespace, &revision)
+		if err == nil {
+			return revision, c.prune(ctx, namespace, existing)
+		}
+		if !apierrors.IsAlreadyExists(err) || attempt == revisionAttempts {
+			return revision, failure(ctx, request{verb: "create", group: "apps", resource: "controllerrevisions", namespace: namespace}, err)
+		}
 	}
-	r := request{verb: "create", group: "apps", resource: "controllerrevisions", namespace: namespace}
+}
+
+// revisionKept is the revision of a version of the ConfigMap, if there is one.
+func revisionKept(existing []appsv1.ControllerRevision, version string) *appsv1.ControllerRevision {
+	if version == "" {
+		return nil
+	}
+	for i := range existing {
+		if existing[i].Annotations[revisionOf] == version {
+			return &existing[i]
+		}
+	}
+	return nil
+}
+
+// claimRevision gives a revision that another command kept as found the cause and the user of the one that wrote it.
+func (c *clients) claimRevision(ctx context.Context, kept *appsv1.ControllerRevision, revision source.Revision) (source.Revision, error) {
+	revision.Number, revision.Time = kept.Revision, kept.CreationTimestamp.Time
+	if revision.Cause == source.FoundCause || kept.Annotations[revisionCause] != source.FoundCause {
+		return revision, nil
+	}
+	annotations := map[string]string{revisionCause: revision.Cause, revisionUser: revision.User}
+	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
 	if err != nil {
-		return revision, failure(ctx, r, err)
+		return revision, fmt.Errorf("encode revision %d: %w", revision.Number, err)
 	}
-	return revision, c.prune(ctx, namespace, existing)
+	err = c.core.Patch(types.MergePatchType).AbsPath(revisionPath(kept.Namespace, kept.Name)...).MaxRetries(retries).
+		VersionedParams(&metav1.PatchOptions{FieldManager: configManager}, scheme.ParameterCodec).Body(body).Do(ctx).Error()
+	return revision, failure(ctx, request{verb: "patch", group: "apps", resource: "controllerrevisions", namespace: kept.Namespace, name: kept.Name}, err)
 }
 
 func (c *clients) createRevision(ctx context.Context, namespace string, revision *source.Revision) error {
@@ -113,7 +147,7 @@ func (c *clients) createRevision(ctx context.Context, namespace string, revision
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: namespace, Name: strategyConfig + "-" + strconv.FormatInt(revision.Number, 10),
 			Labels:      map[string]string{revisionLabel: strategyConfig},
-			Annotations: map[string]string{revisionCause: revision.Cause, revisionUser: revision.User},
+			Annotations: map[string]string{revisionCause: revision.Cause, revisionUser: revision.User, revisionOf: revision.ResourceVersion},
 		},
 		Data: runtime.RawExtension{Raw: raw}, Revision: revision.Number,
 	}
