@@ -3,6 +3,7 @@ package kubectlplugin
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"github.com/spf13/cobra"
 )
@@ -57,5 +58,30 @@ func applyProposal(ctx context.Context, s *session, o *changeFlags, proposal *pr
 	if err != nil {
 		return err
 	}
-	return o.commit(ctx, s, configurator, change{current: current, data: data, cause: cause})
+	c := change{current: current, data: data, cause: cause, whole: true}
+	if proposal.file != "" {
+		c.redo = func(fresh map[string]string) (map[string]string, error) {
+			return replaceKeys(current.Data, data, fresh), nil
+		}
+	}
+	return o.commit(ctx, s, configurator, c)
+}
+
+// replaceKeys makes the change from before to after in another state, key by key.
+func replaceKeys(before, after, other map[string]string) map[string]string {
+	out := maps.Clone(other)
+	if out == nil {
+		out = map[string]string{}
+	}
+	for key := range before {
+		if _, stays := after[key]; !stays {
+			delete(out, key)
+		}
+	}
+	for key, text := range after {
+		if old, had := before[key]; !had || old != text {
+			out[key] = text
+		}
+	}
+	return out
 }

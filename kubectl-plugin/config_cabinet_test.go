@@ -2,6 +2,7 @@ package kubectlplugin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/api/finding"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/layering"
 	"koordinator.sh/koord/source"
@@ -29,6 +31,8 @@ type cabinet struct {
 	refuse error
 	// unkept is answered when a revision is to be kept.
 	unkept error
+	// rivals change the configuration each before another write.
+	rivals []func(*cabinet)
 }
 
 var _ source.Configurator = (*cabinet)(nil)
@@ -56,6 +60,13 @@ func (c *cabinet) Impact(context.Context) (*source.Impact, error) { return &c.im
 func (c *cabinet) WriteConfiguration(_ context.Context, write source.ConfigurationWrite) (*source.Configuration, error) {
 	if c.refuse != nil && !write.Force {
 		return nil, c.refuse
+	}
+	if len(c.rivals) > 0 && !write.DryRun {
+		c.rivals[0](c)
+		c.rivals = c.rivals[1:]
+	}
+	if write.Base.ResourceVersion != c.current.ResourceVersion {
+		return nil, finding.Wrap(errors.New("changed meanwhile"), finding.ConfigChanged, "")
 	}
 	out := *write.Base
 	out.Data, out.Exists, out.ResourceVersion = write.Data, true, fmt.Sprint(100+c.writes)
@@ -125,6 +136,15 @@ func with(c *cabinet, edit ...func(*Options)) func(*Options) {
 		for _, e := range edit {
 			e(o)
 		}
+	}
+}
+
+// rival is another command that sets a value of a key at the same time.
+func rival(key, value string) func(*cabinet) {
+	return func(c *cabinet) {
+		c.current.Data = maps.Clone(c.current.Data)
+		c.current.Data[key] = value
+		c.current.ResourceVersion += "+"
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,12 +19,17 @@ import (
 	"koordinator.sh/koord/source"
 )
 
+// dryRuns are the values of --dry-run.
+var dryRuns = []string{"none", "client", "server"}
+
 // changeFlags are the flags of every command that writes the configuration.
 type changeFlags struct {
 	output
 	yes            bool
 	dryRun         string
 	forceConflicts bool
+	// maxEvictions bounds the pods that a change may evict at once; negative is unset.
+	maxEvictions int
 	// inputTaken says that standard input holds a file, so that no answer can come from there.
 	inputTaken bool
 }
@@ -31,15 +37,16 @@ type changeFlags struct {
 func (o *changeFlags) addFlags(cmd *cobra.Command) {
 	o.output.addFlags(cmd, false)
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "Write without asking")
-	cmd.Flags().StringVar(&o.dryRun, "dry-run", "none", "Write nothing: none or server; without a value, server")
+	cmd.Flags().IntVar(&o.maxEvictions, "max-evictions", -1, "Refuse a change that would evict more pods than this at once; required with --yes when it would evict any")
+	cmd.Flags().StringVar(&o.dryRun, "dry-run", "none", "Write nothing: none, client or server; without a value, server")
 	cmd.Flags().Lookup("dry-run").NoOptDefVal = "server"
 	cmd.Flags().BoolVar(&o.forceConflicts, "force-conflicts", false, "Take over keys that another program keeps")
-	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions([]string{"none", "server"}, cobra.ShellCompDirectiveNoFileComp)))
+	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(dryRuns, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 func (o *changeFlags) complete() error {
-	if o.dryRun != "none" && o.dryRun != "server" {
-		return usage("--dry-run %q: must be none or server", o.dryRun)
+	if !slices.Contains(dryRuns, o.dryRun) {
+		return usage("--dry-run %q: must be %s", o.dryRun, alternatives(dryRuns))
 	}
 	return o.output.complete()
 }
@@ -57,12 +64,31 @@ func (o *changeFlags) answerable(s *session) error {
 	return nil
 }
 
+// allow refuses a plan with errors, and one that evicts more pods than was allowed. With --yes nobody sees the plan, so that
+// evictions have to be allowed in advance.
+func (o *changeFlags) allow(s *session, made *madePlan) error {
+	if err := refuse(s, made.change, made.found, nothingWritten); err != nil {
+		return err
+	}
+	evicted := made.plan.Evictions()
+	asked := o.maxEvictions < 0 && (!o.yes || o.dryRun != "none")
+	if asked || evicted <= max(o.maxEvictions, 0) {
+		return nil
+	}
+	err := fmt.Errorf("the change would evict %d pod(s) at once, %d allowed, and %s", evicted, max(o.maxEvictions, 0), nothingWritten)
+	return finding.Wrap(err, finding.EvictionBudget, fmt.Sprintf("koordctl config plan shows them; --max-evictions %d allows them", evicted))
+}
+
 // change is a configuration on its way into the cluster.
 type change struct {
 	current *source.Configuration
 	data    map[string]string
 	// cause is the command, for the history.
 	cause string
+	// redo makes the change over another state; nil when it means one state only.
+	redo func(map[string]string) (map[string]string, error)
+	// whole says that whole keys are replaced, not fields of them.
+	whole bool
 }
 
 // causeOf is the command line as the history shows it.
@@ -91,7 +117,7 @@ func (o *changeFlags) commit(ctx context.Context, s *session, configurator sourc
 	if err != nil {
 		return err
 	}
-	if err := refuse(s, c, made.found, nothingWritten); err != nil {
+	if err := o.allow(s, made); err != nil {
 		return err
 	}
 	if o.text() {
@@ -107,7 +133,7 @@ func (o *changeFlags) commit(ctx context.Context, s *session, configurator sourc
 			return err
 		}
 	}
-	applied, err := o.write(ctx, s, configurator, c)
+	made, applied, err := o.write(ctx, s, configurator, made)
 	if err != nil {
 		return err
 	}
@@ -165,70 +191,11 @@ func refuse(s *session, c change, found []decision.Finding, consequence string) 
 	return finding.Wrap(fmt.Errorf("the new configuration has errors, and %s", consequence), errs[0].Code, "")
 }
 
-// applied is what became of a change.
-type applied struct {
-	// Revision that was kept of it; 0 with DryRun, or when it could not be kept.
-	Revision int64 `json:"revision,omitempty"`
-	// ResourceVersion of the ConfigMap.
-	ResourceVersion string `json:"resourceVersion,omitempty"`
-	// DryRun is true when nothing was stored.
-	DryRun bool `json:"dryRun,omitempty"`
-}
-
-// write keeps the state before, if no revision has it, then writes, then keeps what was written. Interrupted anywhere, the
-// next command finds the state that no revision has.
-func (o *changeFlags) write(ctx context.Context, s *session, configurator source.Configurator, c change) (*applied, error) {
-	dryRun := o.dryRun != "none"
-	if !dryRun {
-		if err := keepCurrent(ctx, s, configurator, c.current); err != nil {
-			return nil, err
-		}
-	}
-	stored, err := configurator.WriteConfiguration(ctx, source.ConfigurationWrite{Base: c.current, Data: c.data, Force: o.forceConflicts, DryRun: dryRun})
-	if err != nil {
-		return nil, err
-	}
-	out := &applied{ResourceVersion: stored.ResourceVersion, DryRun: dryRun}
-	if dryRun {
-		return out, nil
-	}
-	kept, err := configurator.KeepRevision(ctx, c.current.Namespace, source.Revision{User: s.user(ctx), Cause: c.cause, Data: stored.Data})
-	if err != nil {
-		lineTo(s.Streams.ErrOut, "Warning: it is written, and no revision could be kept of it: %v", err)
-		return out, nil
-	}
-	out.Revision = kept.Number
-	return out, nil
-}
-
-// keepCurrent keeps a state that somebody made in another way.
-func keepCurrent(ctx context.Context, s *session, configurator source.Configurator, current *source.Configuration) error {
-	revisions, err := configurator.Revisions(ctx, current.Namespace)
-	if err != nil {
-		return fmt.Errorf("keep the present state for rollback: %w", err)
-	}
-	if !current.Exists || len(revisions) > 0 && maps.Equal(revisions[len(revisions)-1].Data, current.Data) {
+func (o *changeFlags) report(s *session, made *madePlan, result *applied) error {
+	if o.format == "name" {
+		lineTo(s.Streams.Out, "%s", configMapName(made.change.current))
 		return nil
 	}
-	_, err = configurator.KeepRevision(ctx, current.Namespace, source.Revision{Cause: "found: changed in another way", Data: current.Data})
-	if err != nil {
-		return fmt.Errorf("keep the present state for rollback: %w", err)
-	}
-	return nil
-}
-
-// user is who writes, as far as the kubeconfig tells.
-func (s *session) user(ctx context.Context) string {
-	src, err := s.connect()
-	if err != nil {
-		return ""
-	}
-	// The parts that need no connection are filled in also with an error.
-	cluster, _ := src.Describe(ctx)
-	return cluster.User
-}
-
-func (o *changeFlags) report(s *session, made *madePlan, result *applied) error {
 	if !o.text() {
 		made.applied = result
 		list, err := made.list()
@@ -239,6 +206,8 @@ func (o *changeFlags) report(s *session, made *madePlan, result *applied) error 
 	}
 	suffix := ""
 	switch {
+	case result.DryRun && o.dryRun == "client":
+		suffix = " (dry run)"
 	case result.DryRun:
 		suffix = " (server dry run)"
 	case result.Revision > 0:
@@ -246,42 +215,4 @@ func (o *changeFlags) report(s *session, made *madePlan, result *applied) error 
 	}
 	lineTo(s.Streams.Out, "%s configured%s", configMapName(made.change.current), suffix)
 	return nil
-}
-
-// assign sets KEY.PATH=VALUE pairs in a copy of the data.
-func assign(data map[string]string, assignments []string) (map[string]string, error) {
-	out := maps.Clone(data)
-	if out == nil {
-		out = map[string]string{}
-	}
-	for _, text := range assignments {
-		name, value, ok := cutAssignment(text)
-		if !ok {
-			return nil, usage("%q: must be KEY.PATH=VALUE", text)
-		}
-		path, err := decision.ParseKeyPath(name)
-		if err != nil {
-			return nil, &usageError{err}
-		}
-		if out[path.Key], err = decision.Set(out[path.Key], path, value); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// cutAssignment splits at the first equals sign that is not inside brackets.
-func cutAssignment(text string) (name, value string, ok bool) {
-	depth := 0
-	for i, r := range text {
-		switch {
-		case r == '[':
-			depth++
-		case r == ']':
-			depth--
-		case r == '=' && depth == 0:
-			return text[:i], text[i+1:], i > 0
-		}
-	}
-	return "", "", false
 }

@@ -59,7 +59,9 @@ func runConfigEdit(ctx context.Context, s *session, o *changeFlags, cause string
 	if err != nil {
 		return err
 	}
-	return o.commit(ctx, s, configurator, change{current: current, data: data, cause: cause})
+	return o.commit(ctx, s, configurator, change{current: current, data: data, cause: cause, whole: true, redo: func(fresh map[string]string) (map[string]string, error) {
+		return replaceKeys(current.Data, data, fresh), nil
+	}})
 }
 
 // edited lets the user edit the data until it has no errors.

@@ -51,7 +51,7 @@ func (o *changeFlags) change(ctx context.Context, s *session, cause string, edit
 	if err != nil {
 		return err
 	}
-	return o.commit(ctx, s, configurator, change{current: current, data: data, cause: cause})
+	return o.commit(ctx, s, configurator, change{current: current, data: data, cause: cause, redo: edit})
 }
 
 // atLeastOne is for commands that need arguments; what names them.

@@ -101,7 +101,10 @@ func TestConfigCommandsPrint(t *testing.T) {
 		"rollback-none":         "config rollback --yes",
 		"apply-without-file":    "config apply",
 		"config-alone":          "config",
-		"bad-dry-run":           "config set " + raise + " --dry-run=client",
+		"bad-dry-run":           "config set " + raise + " --dry-run=yes",
+		"set-dry-run-client":    "config set " + raise + " --dry-run=client",
+		"set-name":              "config set " + raise + " --yes -o name",
+		"set-evicts":            "config set resource-threshold-config.memoryEvictThresholdPercent=11 --yes -o name",
 	}
 	for name, line := range lines {
 		t.Run(name, func(t *testing.T) {
