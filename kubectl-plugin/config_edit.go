@@ -116,6 +116,9 @@ func (s *session) runEditor(ctx context.Context, file, text string) ([]byte, err
 	editor := strings.Fields(cmp.Or(s.Getenv("KUBE_EDITOR"), s.Getenv("EDITOR"), "vi"))
 	cmd := exec.CommandContext(ctx, editor[0], append(editor[1:], file)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.Streams.In, s.Streams.Out, s.Streams.ErrOut
+	if watched, ok := s.Streams.Out.(*watchedWriter); ok {
+		cmd.Stdout = watched.Writer
+	}
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("run editor %q: %w", strings.Join(editor, " "), ctx.Err())

@@ -3,6 +3,8 @@ package kubectlplugin
 import (
 	"context"
 	"errors"
+
+	"koordinator.sh/koord/kubectl-plugin/failon"
 )
 
 // Exit codes, frozen: scripts depend on them.
@@ -14,7 +16,7 @@ const (
 	// ExitUsage means a wrong flag or argument.
 	ExitUsage = 2
 	// ExitFindings means the command ran and found something at or above --fail-on.
-	ExitFindings = 79
+	ExitFindings = failon.ExitCode
 	// ExitInterrupted means the user interrupted the command.
 	ExitInterrupted = 130
 )
@@ -27,6 +29,8 @@ const exitCodesHelp = `Exit codes:
   2    wrong flag or argument; for diff and plan: operational error
   79   the command ran and found something at or above --fail-on
   130  interrupted; a --watch that is ended by ctrl-c is 0
+
+With -o json or yaml a failure is an object too: a Status of v1 on standard output, beside the text on standard error.
 `
 
 // usageError is a wrong flag or argument.
@@ -35,25 +39,16 @@ type usageError struct{ err error }
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-// findingsError means that something was found at or above --fail-on. The findings were printed with the answer.
-type findingsError struct{ err error }
-
-func (e *findingsError) Error() string { return e.err.Error() }
-func (e *findingsError) Unwrap() error { return e.err }
-
 // ExitCode is the exit code an error of the root command stands for. A command of another package chooses its own with an
 // error that has the method ExitCode() int.
 func ExitCode(err error) int {
 	var usage *usageError
-	var findings *findingsError
 	var coded interface{ ExitCode() int }
 	switch {
 	case err == nil:
 		return ExitOK
 	case errors.As(err, &usage):
 		return ExitUsage
-	case errors.As(err, &findings):
-		return ExitFindings
 	case errors.As(err, &coded):
 		return coded.ExitCode()
 	case errors.Is(err, context.Canceled):

@@ -3,12 +3,11 @@ package kubectlplugin
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/kubectl-plugin/failon"
 )
 
 func newExplainCommand(s *session) *cobra.Command {
@@ -23,40 +22,28 @@ func newExplainCommand(s *session) *cobra.Command {
 
 // gate turns findings and an incomplete answer into exit codes for scripts.
 type gate struct {
-	failOn string
+	failOn failon.Flag
 	strict bool
 }
 
-var severities = []string{"info", "warning", "error"}
-
 func (g *gate) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&g.failOn, "fail-on", "", "Exit with 79 on a finding of at least this severity: error, warning or info")
+	g.failOn.AddTo(cmd)
 	addStrictFlag(cmd, &g.strict)
-	must(cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(severities, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 func (g *gate) complete() error {
-	if g.failOn != "" && !slices.Contains(severities, g.failOn) {
-		return usage("--fail-on %q: must be error, warning or info", g.failOn)
+	if err := g.failOn.Validate(); err != nil {
+		return &usageError{err}
 	}
 	return nil
 }
 
 // check says what the answer means for the exit code.
 func (g *gate) check(s *session, found []diagnosticsv1alpha1.Finding, missing []string) error {
-	if err := incomplete(s, missing, g.strict); err != nil || g.failOn == "" {
+	if err := incomplete(s, missing, g.strict); err != nil {
 		return err
 	}
-	var codes []string
-	for _, f := range found {
-		if slices.Index(severities, string(f.Severity)) >= slices.Index(severities, g.failOn) {
-			codes = append(codes, f.Code)
-		}
-	}
-	if len(codes) == 0 {
-		return nil
-	}
-	return &findingsError{err: fmt.Errorf("findings at or above %s: %s", g.failOn, strings.Join(codes, ", "))}
+	return g.failOn.Check(found)
 }
 
 func addStrictFlag(cmd *cobra.Command, strict *bool) {

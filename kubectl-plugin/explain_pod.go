@@ -1,6 +1,7 @@
 package kubectlplugin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -126,5 +127,20 @@ func (o *explainPodOptions) run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return o.check(s, answer.Status.Findings, answer.Status.Incomplete)
+	return o.check(s, append(verdictFindings(answer), answer.Status.Findings...), answer.Status.Incomplete)
+}
+
+// verdictFindings are what the verdict means for --fail-on: a pod that no node takes is an error, one that is kept out of the
+// queue is a warning, because somebody means it to wait.
+func verdictFindings(answer *diagnosticsv1alpha1.PodExplanation) []diagnosticsv1alpha1.Finding {
+	severity := diagnosticsv1alpha1.SeverityError
+	switch answer.Status.Verdict {
+	case diagnosticsv1alpha1.PodUnschedulable:
+	case diagnosticsv1alpha1.PodGated:
+		severity = diagnosticsv1alpha1.SeverityWarning
+	default:
+		return nil
+	}
+	code := cmp.Or(answer.Status.Code, string(answer.Status.Verdict))
+	return []diagnosticsv1alpha1.Finding{{Code: code, Severity: severity, Message: answer.Status.Summary}}
 }

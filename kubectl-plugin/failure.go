@@ -22,8 +22,7 @@ type failed struct {
 // printError writes an error as three lines at most: what failed, the next command to run, the code with its name. An
 // interruption the user asked for is not an error to tell about, and neither is an exit code whose meaning was printed.
 func printError(w io.Writer, err error, f failed) {
-	var quiet interface{ Quiet() bool }
-	if err == nil || errors.Is(err, context.Canceled) && ExitCode(err) == ExitInterrupted || errors.As(err, &quiet) && quiet.Quiet() {
+	if !f.tells(err) {
 		return
 	}
 	fmt.Fprintf(w, "%s %s\n", f.style.Paint(printer.Bad, "error:"), f.style.Clean(err.Error()))
@@ -41,6 +40,12 @@ func printError(w io.Writer, err error, f failed) {
 	fmt.Fprintln(w, f.style.Paint(printer.Dim, fmt.Sprintf("%s%s: see %s why %s", code, name, f.program, code)))
 }
 
+// tells says whether an error is one to tell about.
+func (f failed) tells(err error) bool {
+	var quiet interface{ Quiet() bool }
+	return err != nil && !(errors.Is(err, context.Canceled) && ExitCode(err) == ExitInterrupted) && !(errors.As(err, &quiet) && quiet.Quiet())
+}
+
 // advice is the next command to run, and the error's code if it has one. What is wrong with a flag or an argument, the help
 // of the command explains.
 func (f failed) advice(err error) (string, finding.Code) {
@@ -48,11 +53,19 @@ func (f failed) advice(err error) (string, finding.Code) {
 	switch {
 	case ok && coded.Hint != "":
 		return printer.Called(f.program, coded.Hint), coded.Code
-	case ExitCode(err) == ExitUsage:
+	case isUsage(err):
 		return fmt.Sprintf("see %s --help", f.command), codeOf(coded)
 	default:
 		return "", codeOf(coded)
 	}
+}
+
+// isUsage says whether a flag or an argument is wrong, which the exit code of diff and plan does not.
+func isUsage(err error) bool {
+	if compared := (comparing{}); errors.As(err, &compared) {
+		err = compared.error
+	}
+	return ExitCode(err) == ExitUsage
 }
 
 func codeOf(coded *finding.Error) finding.Code {

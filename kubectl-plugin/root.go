@@ -2,6 +2,7 @@ package kubectlplugin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -93,10 +94,20 @@ func runBare(cmd *cobra.Command, s *session) error {
 // Run executes the command line in args and prints its error, if any; ExitCode says what the error means to the shell.
 func Run(ctx context.Context, options Options, args []string) error {
 	s := &session{Options: options}
+	out := &watchedWriter{Writer: options.Streams.Out}
+	format := objectFormat(args)
+	if format != "" {
+		// Otherwise the terminal is left to the TUI and to editors as it is.
+		s.Streams.Out = out
+	}
 	root := newRootCommand(s)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
-	printError(options.Streams.ErrOut, err, failed{command: cmd.CommandPath(), program: options.Name, style: s.errorStyle()})
+	f := failed{command: cmd.CommandPath(), program: options.Name, style: s.errorStyle()}
+	if format != "" && !out.wrote && f.tells(err) {
+		err = errors.Join(err, printErrorObject(out, format, err, f))
+	}
+	printError(options.Streams.ErrOut, err, f)
 	return err
 }
 

@@ -14,6 +14,10 @@ const (
 	InvalidArgument        Code = "KOORD0007"
 	TerminalTooSmall       Code = "KOORD0008"
 	AgentUnavailable       Code = "KOORD0009"
+	ContextUnknown         Code = "KOORD0010"
+	CertificateRejected    Code = "KOORD0011"
+	KubeconfigInvalid      Code = "KOORD0012"
+	ManagerUnavailable     Code = "KOORD0013"
 )
 
 // Codes of a node's measurements.

@@ -57,6 +57,9 @@ func (c *collector) judge(status *ComponentStatus, leads, seen bool) {
 	default:
 		status.State = StateReady
 	}
+	if !leads && status.Name == "koord-manager" {
+		c.find(finding.ManagerUnavailable, "koord-manager does not run: offers and NodeSLOs are not kept up to date", "kubectl -n "+c.status.Namespace+" get deployment,lease koord-manager koordinator-manager")
+	}
 	if !leads && status.Name == "koord-scheduler" {
 		c.find(finding.SchedulerUnavailable, "koord-scheduler does not run: its pods stay pending", "kubectl -n "+c.status.Namespace+" get deployment,lease koord-scheduler")
 	}
@@ -120,6 +123,7 @@ func (c *collector) collectAgent(ctx context.Context) error {
 	switch {
 	case ready == 0 && desired > 0:
 		status.State = StateDown
+		c.find(finding.AgentUnavailable, "koordlet runs on no node: nothing is measured and no pod is suppressed or evicted", "kubectl -n "+c.status.Namespace+" get daemonset koordlet")
 	case ready < desired:
 		status.State = StateDegraded
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"koordinator.sh/koord/deploy/release"
+	"koordinator.sh/koord/kubectl-plugin/failon"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 )
 
@@ -25,6 +26,9 @@ Components that run outside the cluster, as in the sandbox, are judged by the le
 const statusExamples = `  # Is everything up?
   %[1]s status
 
+  # In a script: exit code 79 when something does not work
+  %[1]s status --fail-on error
+
   # Is the diagnostics API available?
   %[1]s status -o json | jq -r .api.state`
 
@@ -32,6 +36,7 @@ const statusExamples = `  # Is everything up?
 type StatusOptions struct {
 	genericiooptions.IOStreams
 	target
+	failOn    failon.Flag
 	noHeaders bool
 	clock     clock.PassiveClock
 	look      func() printer.Options
@@ -49,12 +54,18 @@ func NewCmdStatus(getter genericclioptions.RESTClientGetter, streams genericioop
 		RunE:    runner(o, getter),
 	}
 	o.target.addFlags(cmd)
+	o.failOn.AddTo(cmd)
 	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "Leave out column headers")
 	return cmd
 }
 
 // Validate checks what can be checked without a cluster.
-func (o *StatusOptions) Validate() error { return o.output.validate() }
+func (o *StatusOptions) Validate() error {
+	if err := o.failOn.Validate(); err != nil {
+		return usageError{err}
+	}
+	return o.output.validate()
+}
 
 // Run asks the cluster and prints.
 func (o *StatusOptions) Run(ctx context.Context, getter genericclioptions.RESTClientGetter) error {
@@ -93,11 +104,17 @@ func (o *StatusOptions) show(status *InstallationStatus) error {
 		fmt.Fprintf(o.ErrOut, "incomplete: %s\n", options.Style.Clean(reason))
 	}
 	if !o.output.text() {
-		return o.output.print(o.Out, status)
+		if err := o.output.print(o.Out, status); err != nil {
+			return err
+		}
+		return o.failOn.Check(status.Findings)
 	}
 	options.NoHeaders = o.noHeaders
 	if err := printer.Parts(o.Out, parts(status, options.Now), options); err != nil {
 		return err
 	}
-	return printer.Findings(o.ErrOut, status.Findings, options)
+	if err := printer.Findings(o.ErrOut, status.Findings, options); err != nil {
+		return err
+	}
+	return o.failOn.Check(status.Findings)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,6 +32,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/deploy/release"
+	"koordinator.sh/koord/kubectl-plugin/failon"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 )
 
@@ -277,5 +279,34 @@ func TestWhatMayNotBeReadIsUnknownAndNamed(t *testing.T) {
 	}
 	if len(status.Incomplete) != 6 {
 		t.Errorf("%d things are named that could not be seen, want 6: %q", len(status.Incomplete), status.Incomplete)
+	}
+}
+
+func TestStatusFailsOnAnAbsentManager(t *testing.T) {
+	for name, tc := range map[string]struct {
+		failOn   failon.Flag
+		manager  runtime.Object
+		wantFail bool
+	}{
+		"absent and asked for":     {"error", newConfig(`{"enable":true}`), true},
+		"absent and not asked for": {"", newConfig(`{"enable":true}`), false},
+		"leading":                  {"info", newLease("koordinator-manager", "host_1", time.Second), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects := []runtime.Object{tc.manager, newLease("koord-scheduler", "host_2", time.Second)}
+			c, _ := newTestCollector(objects, allDefinitions(t), released("deployed"))
+			status, err := c.collect(t.Context(), release.DefaultNamespace)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, format := range []string{"", "json"} {
+				o := &StatusOptions{IOStreams: genericiooptions.NewTestIOStreamsDiscard(), failOn: tc.failOn, look: func() printer.Options { return printer.Options{Now: now} }}
+				o.output.format = format
+				err := o.show(status)
+				if said := err != nil && strings.Contains(err.Error(), "KOORD0013"); said != tc.wantFail {
+					t.Errorf("format %q: error %v", format, err)
+				}
+			}
+		})
 	}
 }
