@@ -70,7 +70,7 @@ func (o *configDiffOptions) run(ctx context.Context, s *session, args []string) 
 	if o.given(args) {
 		next, err = o.data(ctx, s, configurator, current, args)
 	} else {
-		old, err = lastKept(ctx, configurator, current)
+		old, err = lastKept(ctx, s, configurator, current)
 	}
 	if err != nil {
 		return false, err
@@ -88,11 +88,16 @@ func (o *configDiffOptions) run(ctx context.Context, s *session, args []string) 
 	})
 }
 
-// lastKept is the data of the newest revision; without any, nothing, which is the built-in default.
-func lastKept(ctx context.Context, configurator source.Configurator, current *source.Configuration) (map[string]string, error) {
+// lastKept is the data of the newest revision. Without any there is nothing to differ from: the configuration is as it was
+// installed, as far as is known.
+func lastKept(ctx context.Context, s *session, configurator source.Configurator, current *source.Configuration) (map[string]string, error) {
 	revisions, err := configurator.Revisions(ctx, current.Namespace)
-	if err != nil || len(revisions) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	if len(revisions) == 0 {
+		lineTo(s.Streams.ErrOut, "No revisions yet; the first change made with %s config keeps them.", s.Name)
+		return current.Data, nil
 	}
 	return revisions[len(revisions)-1].Data, nil
 }

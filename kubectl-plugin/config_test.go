@@ -87,6 +87,7 @@ func TestConfigCommandsPrint(t *testing.T) {
 		"plan-two-ways":         "config plan " + raise + " --revision 1",
 		"plan-unknown-revision": "config plan --revision 9",
 		"diff":                  "config diff " + raise,
+		"diff-fresh-install":    "config diff",
 		"diff-nothing":          "config diff colocation-config.cpuReclaimThresholdPercent=60",
 		"set":                   "config set " + raise + " --yes",
 		"set-dry-run":           "config set " + raise + " --dry-run",

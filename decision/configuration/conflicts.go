@@ -142,8 +142,8 @@ func thresholdConflicts(s *scope) []conflict {
 		"Raise cpuEvictThresholdPercent, or lower cpuSuppressThresholdPercent.")...)
 }
 
-// loadAwareConflicts compares the thresholds of the agent with those of the scheduler: a node that the scheduler takes for
-// free must not be one that the agent evicts from.
+// loadAwareConflicts compares the thresholds of the agent with those of the scheduler: where the agent evicts earlier than
+// by default, the scheduler takes nodes for free that batch pods are evicted from.
 func loadAwareConflicts(s *scope) []conflict {
 	var out []conflict
 	for _, pair := range []struct{ path, resource string }{{"memoryEvictThresholdPercent", "memory"}, {"cpuEvictThresholdPercent", "cpu"}} {
@@ -157,17 +157,22 @@ func loadAwareConflicts(s *scope) []conflict {
 		if !set || evict < leastEviction || fits == 0 || evict > float64(fits) {
 			continue // below the least it is an error anyway
 		}
+		usual, err := strconv.ParseFloat(s.v.defaults[ref{thresholdKey, pair.path}], 64)
+		hasUsual := err == nil
+		if hasUsual && evict >= usual {
+			// The scheduler's threshold is for pods of every priority, the agent evicts batch pods alone. That they go where a
+			// node is full and others may still come is what they are for.
+			continue
+		}
 		c := conflict{
 			about: ref{thresholdKey, pair.path}, with: refsOf(thresholdKey, "enable"),
 			scheduler: "LoadAwareScheduling.usageThresholds." + pair.resource, schedulerValue: strconv.FormatInt(fits, 10),
 			message: fmt.Sprintf("%s (%s) is not above the scheduler's load-aware threshold for %s (%d)", pair.path, number(evict), pair.resource, fits),
-			cause:   "The scheduler places pods on nodes from which the agent evicts them at once.",
-			fix: fmt.Sprintf("Raise resource-threshold-config.%s above %d, or lower usageThresholds.%s of LoadAwareScheduling below %s.",
-				pair.path, fits, pair.resource, number(evict)),
+			cause:   "The scheduler places batch pods on nodes from which the agent evicts them at once; pods of higher priority stay.",
+			fix:     "Remove resource-threshold-config." + pair.path + ", unless batch pods are meant to leave that early.",
 		}
-		if !s.chosen(thresholdKey, pair.path) && s.v.in.LoadAware == nil {
-			// Nobody chose either number: both are the built-in ones.
-			c.severity = diagnosticsv1alpha1.SeverityInfo
+		if hasUsual {
+			c.fix = fmt.Sprintf("Set resource-threshold-config.%s=%s, the default, unless batch pods are meant to leave that early.", pair.path, number(usual))
 		}
 		out = append(out, c)
 	}
