@@ -156,7 +156,7 @@ func TestNodesShowWhichStrategiesOverlap(t *testing.T) {
 }
 
 func TestThresholdsAreHeldAgainstTheSchedulersOwn(t *testing.T) {
-	const threshold = `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 90}}`
+	const threshold = `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 60}}`
 	scheduler := func(memory string) *corev1.ConfigMap {
 		return configMap("koordinator-system", "koord-scheduler-config", "koord-scheduler-config", "kind: KubeSchedulerConfiguration\nprofiles:\n"+
 			"- pluginConfig:\n  - name: LoadAwareScheduling\n    args: {usageThresholds: {memory: "+memory+"}}\n")
@@ -166,7 +166,7 @@ func TestThresholdsAreHeldAgainstTheSchedulersOwn(t *testing.T) {
 		fails       bool
 		wantWarning string
 	}{
-		"one that evicts later than it places": {objects: []client.Object{scheduler("80")}},
+		"one that evicts later than it places": {objects: []client.Object{scheduler("50")}},
 		"one that places up to 92 percent":     {objects: []client.Object{scheduler("92")}, wantWarning: "threshold for memory (92)"},
 		"none: the default of 95 percent":      {wantWarning: "threshold for memory (95)"},
 		"one that cannot be used":              {objects: []client.Object{scheduler("many")}, wantWarning: "threshold for memory (95)"},
