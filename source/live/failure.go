@@ -2,9 +2,12 @@ package live
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,7 +16,14 @@ import (
 	"koordinator.sh/koord/api/finding"
 )
 
-const noClusterHint = "koordctl sandbox up starts one on this machine; kubectl config get-contexts lists those you have"
+// Hints for the ways in which a kubeconfig leads to no cluster. Only who has none at all is offered a sandbox.
+const (
+	noClusterHint   = "koordctl sandbox up starts one on this machine; kubectl config get-contexts lists those you have"
+	contextHint     = "kubectl config get-contexts lists those you have"
+	certificateHint = "kubectl config view --minify shows the server and the certificate authority in use"
+	kubeconfigHint  = "kubectl config view reads it the same way; KUBECONFIG and --kubeconfig name the file"
+	unreachableHint = "kubectl config view --minify shows the server; kubectl cluster-info asks it"
+)
 
 // request is what was asked of the API server, in the words of RBAC.
 type request struct {
@@ -51,12 +61,18 @@ func (r request) canI() string {
 	}
 }
 
+// missingEntry is how client-go says that a cluster, a user or a context is not in the kubeconfig; it has no type for it.
+var missingEntry = regexp.MustCompile(`(cluster|auth info|context) "[^"]*" does not exist`)
+
 // configFailure is for a kubeconfig that leads to no cluster.
 func configFailure(err error) error {
 	if clientcmd.IsEmptyConfig(err) {
 		return finding.Wrap(errors.New("no cluster: there is no kubeconfig"), finding.ClusterUnreachable, noClusterHint)
 	}
-	return finding.Wrap(fmt.Errorf("read the kubeconfig: %w", err), finding.ClusterUnreachable, noClusterHint)
+	if clientcmd.IsContextNotFound(err) || missingEntry.MatchString(err.Error()) {
+		return finding.Wrap(fmt.Errorf("read the kubeconfig: %w", err), finding.ContextUnknown, contextHint)
+	}
+	return finding.Wrap(fmt.Errorf("read the kubeconfig: %w", err), finding.KubeconfigInvalid, kubeconfigHint)
 }
 
 // failure gives an error of the API server its code and the next command to run. An interruption stays what it is.
@@ -74,8 +90,10 @@ func failure(ctx context.Context, r request, err error) error {
 		return finding.Wrap(fmt.Errorf("%s: the cluster does not have the resource", r), finding.NotInstalled, "koordctl install")
 	case apierrors.IsNotFound(err):
 		return finding.Wrap(fmt.Errorf("%s: not found", r), finding.NotFound, "")
+	case distrusted(err):
+		return finding.Wrap(fmt.Errorf("%s: %w", r, innermost(err)), finding.CertificateRejected, certificateHint)
 	case unreachable(err):
-		return finding.Wrap(fmt.Errorf("%s: the API server does not answer: %w", r, innermost(err)), finding.ClusterUnreachable, noClusterHint)
+		return finding.Wrap(fmt.Errorf("%s: the API server does not answer: %w", r, innermost(err)), finding.ClusterUnreachable, unreachableHint)
 	default:
 		return fmt.Errorf("%s: %w", r, err)
 	}
@@ -92,6 +110,18 @@ func forbiddenUser(err error) string {
 		return ""
 	}
 	return fmt.Sprintf(" for user %q", user)
+}
+
+// distrusted is true when one of the two sides does not accept the certificate of the other.
+func distrusted(err error) bool {
+	var verification *tls.CertificateVerificationError
+	var authority x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var record tls.RecordHeaderError
+	var alert tls.AlertError
+	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid) ||
+		errors.As(err, &record) || errors.As(err, &alert) || strings.Contains(err.Error(), "remote error: tls:")
 }
 
 // unreachable is true when no API server said anything: the error is the network's, not a Status.

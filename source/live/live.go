@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/url"
 	"strings"
@@ -88,7 +89,7 @@ type clients struct {
 func (s *Source) newClients() (*clients, error) {
 	config, err := s.config.ClientConfig()
 	if err != nil {
-		return nil, configFailure(err)
+		return nil, configFailure(s.danglingContext(err))
 	}
 	if raw, err := s.config.RawConfig(); err == nil && len(raw.Clusters) == 0 && strings.HasSuffix(config.Host, clientcmdDefault) {
 		return nil, configFailure(clientcmd.ErrEmptyConfig)
@@ -129,6 +130,19 @@ func (s *Source) newClients() (*clients, error) {
 		*group.into = client
 	}
 	return c, nil
+}
+
+// danglingContext says what is missing where client-go calls a kubeconfig empty although it has contexts.
+func (s *Source) danglingContext(err error) error {
+	raw, rawErr := s.config.RawConfig()
+	if !clientcmd.IsEmptyConfig(err) || rawErr != nil || len(raw.Contexts) == 0 {
+		return err
+	}
+	name := cmp.Or(s.options.Context, raw.CurrentContext)
+	if chosen, ok := raw.Contexts[name]; ok {
+		return fmt.Errorf("cluster %q does not exist, which context %q names", cmp.Or(s.options.Cluster, chosen.Cluster), name)
+	}
+	return fmt.Errorf("context %q does not exist", name)
 }
 
 func coreGroup(config *rest.Config) {
