@@ -30,6 +30,20 @@ func TestExplainPodFailsOnItsVerdict(t *testing.T) {
 	}
 }
 
+func TestAnOrderByAFieldThatNobodyHasIsAUsageError(t *testing.T) {
+	got := run(t, cluster(), "top nodes --sort-by=.bogus")
+	if got.code != ExitUsage || !strings.Contains(got.stderr, "batch-cpu") || got.stdout != "" {
+		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+}
+
+func TestUsageNamesThePluginOnce(t *testing.T) {
+	got := run(t, cluster(), "--help", func(o *Options) { o.Name = "kubectl koord" })
+	if !strings.Contains(got.stdout, "\n  kubectl koord [flags]\n") || strings.Contains(got.stdout, "koord koord") {
+		t.Errorf("help:\n%s", got.stdout)
+	}
+}
+
 // TestFailuresAreObjectsForPrograms: what asks for JSON gets JSON, and once.
 func TestFailuresAreObjectsForPrograms(t *testing.T) {
 	tests := map[string]struct{ line, wantReason, wantCause string }{

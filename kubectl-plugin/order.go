@@ -95,12 +95,12 @@ func sortItems[T any, P interface {
 		slices.SortStableFunc(items, func(a, b T) int { return order(&a, &b) })
 		return nil
 	}
-	return sortByPath(items, by, func(item *T) runtime.Object { return P(item) })
+	return sortByPath(items, by, words(orders), func(item *T) runtime.Object { return P(item) })
 }
 
 // sortByPath orders by a JSONPath, ascending, as kubectl get --sort-by does; what lacks the value comes first. Numbers
 // compare as numbers, everything else as text.
-func sortByPath[T any](items []T, text string, object func(*T) runtime.Object) error {
+func sortByPath[T any](items []T, text string, words []string, object func(*T) runtime.Object) error {
 	path, err := parsePath(text)
 	if err != nil {
 		return fmt.Errorf("order: %w", err)
@@ -109,7 +109,7 @@ func sortByPath[T any](items []T, text string, object func(*T) runtime.Object) e
 		item T
 		key  any
 	}
-	rows := make([]keyed, len(items))
+	rows, known := make([]keyed, len(items)), len(items) == 0
 	for i := range items {
 		data, err := plain(object(&items[i]))
 		if err != nil {
@@ -117,8 +117,11 @@ func sortByPath[T any](items []T, text string, object func(*T) runtime.Object) e
 		}
 		rows[i].item = items[i]
 		if found, err := path.FindResults(data); err == nil && len(found) > 0 && len(found[0]) > 0 {
-			rows[i].key = found[0][0].Interface()
+			rows[i].key, known = found[0][0].Interface(), true
 		}
+	}
+	if !known {
+		return usage("--sort-by %q: no item has this field; must be %s, or a JSONPath such as .cpu.used", text, strings.Join(words, ", "))
 	}
 	slices.SortStableFunc(rows, func(a, b keyed) int { return compareValues(a.key, b.key) })
 	for i := range rows {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -24,7 +25,7 @@ func NewCommand(options Options) *cobra.Command {
 
 func newRootCommand(s *session) *cobra.Command {
 	root := &cobra.Command{
-		Use:               s.Name,
+		Use:               s.Name[strings.LastIndexByte(s.Name, ' ')+1:], // the usage line puts the display name in its place
 		Short:             "Show co-location and say why",
 		Long:              fmt.Sprintf(rootLong, s.Name),
 		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: s.Name},
