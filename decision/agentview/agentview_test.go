@@ -222,6 +222,10 @@ func TestNothingFollowsFromWhatCouldNotBeRead(t *testing.T) {
 	yes, no := new(true), new(false)
 	off := without(unknown.Pods, unknown.NodeMetrics)
 	off.SLO = &slov1alpha1.NodeSLOSpec{}
+	satisfying := without(unknown.Pods)
+	satisfying.SLO = satisfying.SLO.DeepCopy()
+	satisfying.SLO.ResourceUsedThresholdWithBE.CPUEvictBESatisfactionLowerPercent = new(int64(60))
+	satisfying.SLO.ResourceUsedThresholdWithBE.CPUEvictBESatisfactionUpperPercent = new(int64(80))
 	tests := map[string]struct {
 		node *Node
 		// wantEnabled and wantMessage of the suppression, and whether there is a budget.
@@ -240,10 +244,13 @@ func TestNothingFollowsFromWhatCouldNotBeRead(t *testing.T) {
 		"no NodeSLO": {node: without(unknown.NodeSLOs), wantMessage: "whether best-effort pods are held back is not known: no permission to read the NodeSLOs",
 			wantConfigured: diagnosticsv1alpha1.FeatureUnknown, wantMemory: "unknown", wantSatisfaction: "unknown", wantCandidates: "no permission to read the NodeSLOs"},
 		"no pods": {node: without(unknown.Pods), wantEnabled: yes, wantMessage: "how much CPU best-effort pods may use is not known: no permission to read the pods",
+			wantConfigured: diagnosticsv1alpha1.FeatureYes, wantMemory: "calm", wantSatisfaction: "unset", wantCandidates: "no permission to read the pods",
+			wantOwners: "no permission to read the pods"},
+		"no pods, and a threshold for what they get": {node: satisfying, wantEnabled: yes, wantMessage: "is not known: no permission to read the pods",
 			wantConfigured: diagnosticsv1alpha1.FeatureYes, wantMemory: "calm", wantSatisfaction: "unknown", wantCandidates: "no permission to read the pods",
 			wantOwners: "no permission to read the pods"},
 		"no NodeMetric": {node: without(unknown.NodeMetrics), wantEnabled: yes, wantMessage: "is not known: no permission to read the NodeMetrics",
-			wantConfigured: diagnosticsv1alpha1.FeatureYes, wantMemory: "unknown", wantSatisfaction: "unknown", wantCandidates: "no permission to read the NodeMetrics"},
+			wantConfigured: diagnosticsv1alpha1.FeatureYes, wantMemory: "unknown", wantSatisfaction: "unset", wantCandidates: "no permission to read the NodeMetrics"},
 		"switched off is known without pods and measurements": {node: off, wantEnabled: no, wantMessage: "does not enable it",
 			wantConfigured: diagnosticsv1alpha1.FeatureNo, wantMemory: "off", wantSatisfaction: "off", wantCandidates: "no permission to read the NodeMetrics",
 			wantOwners: "no permission to read the pods"},
