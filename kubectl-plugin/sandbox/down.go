@@ -2,7 +2,9 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,6 +65,7 @@ func (o *downOptions) delete(ctx context.Context, sandbox launch.Sandbox) error 
 	if err != nil {
 		return err
 	}
+	files := sandbox.Dir.UserKubeconfigs()
 	if err := sandbox.Purge(ctx); err != nil {
 		return err
 	}
@@ -76,7 +79,22 @@ func (o *downOptions) delete(ctx context.Context, sandbox launch.Sandbox) error 
 	case changed:
 		fmt.Fprintln(o.ErrOut, "You have no current kubectl context now.")
 	}
-	return nil
+	return forgetElsewhere(ctx, sandbox.Context(), files, successors)
+}
+
+// forgetElsewhere removes the context from the kubeconfigs that it was written to while KUBECONFIG was another one. A file that is
+// gone has nothing to remove.
+func forgetElsewhere(ctx context.Context, contextName string, files, successors []string) error {
+	var problems []error
+	for _, file := range files {
+		if _, err := os.Stat(file); err != nil {
+			continue
+		}
+		if _, _, err := forgetKubeconfigAt(ctx, onlyFile(file), contextName, successors); err != nil {
+			problems = append(problems, fmt.Errorf("remove context %q from %s: %w", contextName, file, err))
+		}
+	}
+	return errors.Join(problems...)
 }
 
 // successors are the contexts that may become the current one in the place of the sandbox's: the one that was before it,

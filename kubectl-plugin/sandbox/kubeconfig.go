@@ -84,7 +84,11 @@ func adopt(user, sandbox *clientcmdapi.Config, name string) {
 // forgetKubeconfig removes the sandbox's context from the user's kubeconfig. When it was the current one, the first of
 // the successors that exists takes its place, or none does; current is which, and changed reports that it happened.
 func forgetKubeconfig(ctx context.Context, contextName string, successors []string) (current string, changed bool, err error) {
-	err = modifyKubeconfig(ctx, func(user *clientcmdapi.Config) {
+	return forgetKubeconfigAt(ctx, clientcmd.NewDefaultPathOptions(), contextName, successors)
+}
+
+func forgetKubeconfigAt(ctx context.Context, access *clientcmd.PathOptions, contextName string, successors []string) (current string, changed bool, err error) {
+	err = modifyKubeconfigAt(ctx, access, func(user *clientcmdapi.Config) {
 		delete(user.Clusters, contextName)
 		delete(user.AuthInfos, contextName)
 		delete(user.Contexts, contextName)

@@ -148,6 +148,9 @@ func TestTheContextBeforeASandboxIsRemembered(t *testing.T) {
 			t.Errorf("context before, after `up` from %q = %q; want %q", step.current, got, step.want)
 		}
 	}
+	if diff := cmp.Diff([]string{m.kubeconfig}, dir.UserKubeconfigs()); diff != "" {
+		t.Errorf("kubeconfigs that up wrote to (-want +got):\n%s", diff)
+	}
 }
 
 func TestASecondStartReplacesTheContext(t *testing.T) {
@@ -295,4 +298,34 @@ func load(t *testing.T, path string) *clientcmdapi.Config {
 	config, err := clientcmd.LoadFromFile(path)
 	processtest.Must(t, err)
 	return config
+}
+
+// TestDeletingASandboxForgetsItWhereUpWroteIt deletes a sandbox with another KUBECONFIG than it was started with.
+func TestDeletingASandboxForgetsItWhereUpWroteIt(t *testing.T) {
+	m := newMachine(t)
+	dir := m.add(t, demo)
+	processtest.Must(t, clientcmd.WriteToFile(*userConfig(ofWork), m.kubeconfig))
+	_, _, err := mergeKubeconfig(t.Context(), dir.Kubeconfig(), ofDemo, true)
+	processtest.Must(t, err)
+	file, err := kubeconfigOf(ofDemo)
+	if err != nil || file != m.kubeconfig {
+		t.Fatalf("the context is in %q, error %v; want %q", file, err, m.kubeconfig)
+	}
+	processtest.Must(t, dir.AddUserKubeconfig(file))
+	processtest.Must(t, dir.AddUserKubeconfig(filepath.Join(m.home, "deleted since")))
+
+	other := filepath.Join(m.home, "other")
+	processtest.Must(t, clientcmd.WriteToFile(*userConfig(ofWork), other))
+	t.Setenv("KUBECONFIG", other)
+	if got := m.run(t.Context(), "down", "--purge", "--name", "demo"); got.err != nil {
+		t.Fatal(got.err)
+	}
+	for _, file := range []string{m.kubeconfig, other} {
+		if left := load(t, file); left.Contexts[ofDemo] != nil || left.Clusters[ofDemo] != nil || left.AuthInfos[ofDemo] != nil || left.CurrentContext == ofDemo {
+			t.Errorf("%s still has the sandbox: current context %q", file, left.CurrentContext)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(m.home, "deleted since")); !os.IsNotExist(err) {
+		t.Errorf("a kubeconfig that was deleted is made anew: %v", err)
+	}
 }

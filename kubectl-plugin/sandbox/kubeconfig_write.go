@@ -25,7 +25,31 @@ const (
 // modifyKubeconfig changes the user's kubeconfig, one command of ours at a time: client-go locks the file for writing, but
 // what another one added between its reading and writing would be lost. change may be called more than once, with what is
 // there then.
-func modifyKubeconfig(ctx context.Context, change func(*clientcmdapi.Config)) (err error) {
+func modifyKubeconfig(ctx context.Context, change func(*clientcmdapi.Config)) error {
+	return modifyKubeconfigAt(ctx, clientcmd.NewDefaultPathOptions(), change)
+}
+
+// onlyFile is the one kubeconfig, whatever KUBECONFIG says.
+func onlyFile(file string) *clientcmd.PathOptions {
+	access := clientcmd.NewDefaultPathOptions()
+	access.GlobalFile, access.EnvVar = file, ""
+	return access
+}
+
+// kubeconfigOf is the file that a context of the user's kubeconfig is in, empty for one that there is not.
+func kubeconfigOf(contextName string) (string, error) {
+	config, err := clientcmd.NewDefaultPathOptions().GetStartingConfig()
+	if err != nil {
+		return "", fmt.Errorf("read your kubeconfig: %w", err)
+	}
+	found := config.Contexts[contextName]
+	if found == nil || found.LocationOfOrigin == "" {
+		return "", nil
+	}
+	return filepath.Abs(found.LocationOfOrigin)
+}
+
+func modifyKubeconfigAt(ctx context.Context, access *clientcmd.PathOptions, change func(*clientcmdapi.Config)) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, kubeconfigPatience)
 	defer cancel()
 	lock, err := lockKubeconfig(ctx)
@@ -33,7 +57,6 @@ func modifyKubeconfig(ctx context.Context, change func(*clientcmdapi.Config)) (e
 		return fmt.Errorf("lock your kubeconfig: %w", err)
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	access := clientcmd.NewDefaultPathOptions()
 	for {
 		config, err := access.GetStartingConfig()
 		if err != nil {

@@ -166,10 +166,16 @@ func (o *upOptions) selectContext(ctx context.Context, status *control.Status) (
 	if !current {
 		fmt.Fprintf(o.ErrOut, "Your current kubectl context is another one. Select this one with:\n  kubectl config use-context %s\n", status.Context)
 	}
+	dir := state.At(status.Directory)
+	if file, err := kubeconfigOf(status.Context); err != nil || file == "" {
+		return current, err
+	} else if err := dir.AddUserKubeconfig(file); err != nil {
+		return current, err
+	}
 	if before == status.Context {
 		return current, nil // what was current before it is known from an earlier start
 	}
-	return current, state.At(status.Directory).WritePreviousContext(before)
+	return current, dir.WritePreviousContext(before)
 }
 
 // nodesOf says how many nodes a sandbox has, in words.

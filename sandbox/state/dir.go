@@ -93,6 +93,9 @@ func (d Dir) specFile() string      { return filepath.Join(d.path, "spec.json") 
 func (d Dir) portsFile() string     { return filepath.Join(d.path, "ports.json") }
 func (d Dir) processesFile() string { return filepath.Join(d.path, "processes.json") }
 func (d Dir) contextFile() string   { return filepath.Join(d.path, "previous-context") }
+func (d Dir) kubeconfigsFile() string {
+	return filepath.Join(d.path, "kubeconfigs.json")
+}
 
 // Exists reports whether the sandbox has ever been started.
 func (d Dir) Exists() bool {
@@ -147,6 +150,24 @@ func (d Dir) PreviousContext() string {
 		return ""
 	}
 	return string(name)
+}
+
+// AddUserKubeconfig remembers a kubeconfig of the user's that the sandbox's context was written to.
+func (d Dir) AddUserKubeconfig(file string) error {
+	files := d.UserKubeconfigs()
+	if slices.Contains(files, file) {
+		return nil
+	}
+	return writeJSON(d.kubeconfigsFile(), append(files, file))
+}
+
+// UserKubeconfigs are the kubeconfigs of the user's that the sandbox's context was written to, none where that is not known.
+func (d Dir) UserKubeconfigs() []string {
+	var files []string
+	if readJSON(d.kubeconfigsFile(), &files) != nil {
+		return nil
+	}
+	return files
 }
 
 // writeJSON replaces the file as a whole, so that a reader never sees half of it.
