@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/go-logr/logr"
 	"golang.org/x/term"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // so that users of cloud providers can log in
@@ -35,9 +35,8 @@ func main() {
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// client-go logs what it will report as an error anyway.
-	klog.SetOutput(io.Discard)
-	klog.LogToStderr(false)
+	// client-go logs what it will report as an error anyway. Without a logger, klog would write errors to stderr wherever else its output goes.
+	klog.SetLogger(logr.Discard())
 	options := kubectlplugin.Options{
 		Name:     calledName(os.Args[0]),
 		Version:  buildVersion(),
