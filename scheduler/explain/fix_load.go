@@ -34,7 +34,7 @@ func (s *simulation) refreshes(w *world, e *evaluation) []candidate {
 			continue
 		}
 		if metric := w.NodeMetric(node.Name); metric != nil {
-			list = append(list, s.refresh(metric, info))
+			list = append(list, s.refresh(metric))
 		}
 		if len(list) == maxRefreshes {
 			break
@@ -43,12 +43,10 @@ func (s *simulation) refreshes(w *world, e *evaluation) []candidate {
 	return list
 }
 
-func (s *simulation) refresh(metric *slov1alpha1.NodeMetric, info fwk.NodeInfo) candidate {
+func (s *simulation) refresh(metric *slov1alpha1.NodeMetric) candidate {
 	assumed := "with the usage last reported"
-	reported := metric.DeepCopy()
-	if reported.Status.NodeMetric == nil {
+	if metric.Status.NodeMetric == nil {
 		assumed = "with the usage that its pods request"
-		reported.Status.NodeMetric = &slov1alpha1.NodeMetricInfo{NodeUsage: slov1alpha1.ResourceMap{ResourceList: requestedOn(info)}}
 	}
 	return candidate{
 		cost: costRefresh,
@@ -57,9 +55,16 @@ func (s *simulation) refresh(metric *slov1alpha1.NodeMetric, info fwk.NodeInfo) 
 			Description: fmt.Sprintf("bring koordlet on node %s back: its NodeMetric %s, and %s the node passes", metric.Name, sinceText(metric.Status.UpdateTime, s.now()), assumed),
 		},
 		edit: func(w *world) (*world, error) {
-			refreshed := reported.DeepCopy()
-			if current := w.NodeMetric(metric.Name); current != nil && current.Status.NodeMetric != nil {
+			refreshed := metric.DeepCopy()
+			if current := w.NodeMetric(metric.Name); current != nil {
 				refreshed = current.DeepCopy()
+			}
+			if refreshed.Status.NodeMetric == nil { // of the pods that other changes leave there
+				info, err := w.Get(metric.Name)
+				if err != nil {
+					return nil, err
+				}
+				refreshed.Status.NodeMetric = &slov1alpha1.NodeMetricInfo{NodeUsage: slov1alpha1.ResourceMap{ResourceList: requestedOn(info)}}
 			}
 			refreshed.Status.UpdateTime = &metav1.Time{Time: s.now()}
 			return w.withMetric(refreshed), nil
