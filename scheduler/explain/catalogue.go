@@ -41,6 +41,9 @@ func (s *simulation) codeOf(r refusal) finding.Code {
 	if code, known := codes[r.plugin]; known {
 		return code
 	}
+	if r.reason == notReplayed {
+		return finding.GangMemberRefused
+	}
 	if plugin := reason.ExcludedBy(r.reason); r.plugin == "" && plugin != "" {
 		return s.codeOf(refusal{plugin: plugin, reason: r.reason})
 	}

@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// maxPlacements bounds how many pods are placed for one explanation, over all changes that are tried.
+	// maxPlacements bounds how many pods are placed for one explanation, over all changes and orders that are tried: a few seconds.
 	maxPlacements = 4000
 	// maxOrders bounds the orders in which pods are placed together, before one of them counts as refused.
 	maxOrders = 5
@@ -51,7 +51,7 @@ func (s *simulation) placeTogether(ctx context.Context, w *world, e *evaluation)
 	if len(companions) == 0 {
 		return nil
 	}
-	if s.placements += len(companions); s.placements > maxPlacements {
+	if s.placements > maxPlacements {
 		e.refuse(refusal{plugin: by.Name(), reason: notReplayed, final: true})
 		return nil
 	}
@@ -59,6 +59,9 @@ func (s *simulation) placeTogether(ctx context.Context, w *world, e *evaluation)
 	var best, last *replay
 	order := companions
 	for attempt := range maxOrders {
+		if s.placements += len(companions); attempt > 0 && s.placements > maxPlacements {
+			break
+		}
 		switch {
 		case attempt == 1:
 			order = largestFirst(companions)
