@@ -109,8 +109,8 @@ func TestEveryCommandTellsUsersWithFewRightsWhatIsUnknown(t *testing.T) {
 		"config get": {
 			allRights: whole("colocation-config.enable"), clusterViewer: whole("colocation-config.enable"), nodeReader: refused("get", config), podReader: refused("get", config), nobody: refused("get", config),
 		},
-		"config diff": {
-			clusterViewer: {1, []string{"colocation-config.enable"}}, nodeReader: refusedPlan("get", config), podReader: refusedPlan("get", config), nobody: refusedPlan("get", config),
+		"config diff colocation-config.cpuReclaimThresholdPercent=50": {
+			clusterViewer: {1, []string{"cpuReclaimThresholdPercent"}}, nodeReader: refusedPlan("get", config), podReader: refusedPlan("get", config), nobody: refusedPlan("get", config),
 		},
 		"config plan colocation-config.cpuReclaimThresholdPercent=50": {
 			allRights: {1, []string{"batch-cpu"}}, clusterViewer: {1, []string{"batch-cpu"}}, nodeReader: refusedPlan("get", config), nobody: refusedPlan("get", config),
