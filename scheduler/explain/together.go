@@ -19,6 +19,7 @@ import (
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/reason"
 	"koordinator.sh/koord/scheduler/state"
+	"koordinator.sh/koord/scheduler/state/quotas"
 )
 
 const (
@@ -288,6 +289,7 @@ func (w *world) withMember(pod *corev1.Pod) *world {
 		edited.gangs = edited.gangs.Fork()
 		edited.gangs.SupposePod(pod)
 	}
+	edited.suppose(func(view *quotas.View) { view.SupposePod(pod) })
 	return edited
 }
 

@@ -132,6 +132,14 @@ func (v *View) Suppose(object *schedulingsigsv1alpha1.ElasticQuota) {
 	v.book.setQuota(object)
 }
 
+// SupposePod puts a pod in the place of the one with its UID: what a pending pod requests counts, too. Only a fork should suppose.
+func (v *View) SupposePod(pod *corev1.Pod) {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	v.book.settle()
+	v.book.observe(pod)
+}
+
 // SupposePlaced counts a pod as assigned. Only a fork should suppose.
 func (v *View) SupposePlaced(pod *corev1.Pod) {
 	v.mutex.Lock()
