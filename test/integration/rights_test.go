@@ -26,9 +26,10 @@ const (
 	nobody        = "nobody-at-all"
 )
 
-// untrue of the sandbox whoever asks: its nodes have pods and measurements, co-location is on, and evictions are configured.
+// untrue of the sandbox whoever asks: its nodes, of 15.5 or 31 cores, have pods and measurements, co-location is on, and evictions are
+// configured.
 var untrue = regexp.MustCompile(`switched off|\b0 pods\b|no measurements|Absent|nothing can trigger|nobody owns CPUs|used 0 |` +
-	`defaults? of .* assumed|settings are assumed|too high|too low|\s0/13\s|0 evictions|does not enable it|is off\b|no node could be looked at`)
+	`defaults? of .* assumed|settings are assumed|too high|too low|\s0/(15\.5|31|62Gi|124Gi)\s|0 evictions|does not enable it|is off\b|no node could be looked at`)
 
 // reply is what a user is answered by a command.
 type reply struct {
