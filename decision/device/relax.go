@@ -10,7 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/kubectl"
 )
 
 // Relaxation is a smaller wish with which a pod fits on a node.
@@ -19,8 +21,8 @@ type Relaxation struct {
 	Kind string
 	// Description with the numbers.
 	Description string
-	// Command applies the change, where one command can.
-	Command string
+	// Steps apply the change, where a command can.
+	Steps []diagnosticsv1alpha1.FixStep
 	// Given is the part of what it asks for that the pod gives up, 0 to 1; 0 for a wish about which devices it gets.
 	Given float64
 	// Pod is the pod with the change.
@@ -94,11 +96,8 @@ func annotation(pod *corev1.Pod, kind, description, key string, value any) Relax
 		return Relaxation{Kind: kind, Pod: edited} // these values always marshal
 	}
 	edited.Annotations[key] = string(text)
-	command := fmt.Sprintf("kubectl -n %s annotate pod %s --overwrite %s='%s'", pod.Namespace, pod.Name, key, text)
-	if strings.Contains(string(text), "'") {
-		command = ""
-	}
-	return Relaxation{Kind: kind, Description: description, Command: command, Pod: edited}
+	step := kubectl.Annotate(kubectl.Pod(pod.Namespace, pod.Name), map[string]*string{key: kubectl.Value(string(text))})
+	return Relaxation{Kind: kind, Description: description, Steps: []diagnosticsv1alpha1.FixStep{step}, Pod: edited}
 }
 
 // reduceRequests proposes smaller requests of the type that was refused: fewer devices, or a smaller share.

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/kubectl"
 	"koordinator.sh/koord/scheduler/reason"
 )
 
@@ -104,6 +105,7 @@ func (c *candidate) published() *diagnosticsv1alpha1.Fix {
 	if c == nil {
 		return nil
 	}
+	c.fix.Command = kubectl.Line(c.fix.Steps)
 	return &c.fix
 }
 

@@ -150,10 +150,10 @@ func enough(pod *corev1.Pod, info fwk.NodeInfo, missing []noderesources.Insuffic
 }
 
 func eviction(node string, victims ...*corev1.Pod) candidate {
-	names, commands, kind := make([]string, len(victims)), make([]string, len(victims)), "evictPod"
+	names, steps, kind := make([]string, len(victims)), make([]diagnosticsv1alpha1.FixStep, len(victims)), "evictPod"
 	for i, victim := range victims {
 		names[i] = fmt.Sprintf("%s (priority %d)", reason.Called(victim), corev1helpers.PodPriority(victim))
-		commands[i] = reason.EvictCommand(victim)
+		steps[i] = reason.Eviction(victim)
 	}
 	if len(victims) > 1 {
 		kind = "evictPods"
@@ -163,7 +163,7 @@ func eviction(node string, victims ...*corev1.Pod) candidate {
 		fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixCluster, Kind: kind, Node: node,
 			Description: fmt.Sprintf("evict %s from node %s", strings.Join(names, ", "), node),
-			Command:     strings.Join(commands, " && "),
+			Steps:       steps,
 		},
 		edit: func(w *world) (*world, error) {
 			var err error

@@ -15,6 +15,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/kubectl"
 	decision "koordinator.sh/koord/decision/loadaware"
 )
 
@@ -150,8 +151,9 @@ func raising(one exceeded, custom *extension.CustomUsageThresholds, field string
 		fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixCluster, Kind: "raiseThreshold", Node: name,
 			Description: fmt.Sprintf("raise the %s threshold of node %s (%s) from %d %% to %d %%", verdict.Resource, name, field, verdict.Threshold, verdict.Percent),
-			Command: fmt.Sprintf("kubectl annotate node %s --overwrite %s='%s'", name, extension.AnnotationCustomUsageThresholds,
-				edited.Annotations[extension.AnnotationCustomUsageThresholds]),
+			Steps: []diagnosticsv1alpha1.FixStep{kubectl.Annotate(kubectl.Node(name), map[string]*string{
+				extension.AnnotationCustomUsageThresholds: kubectl.Value(edited.Annotations[extension.AnnotationCustomUsageThresholds]),
+			})},
 		},
 		edit: func(w *world) (*world, error) {
 			if err != nil {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/kubectl"
 )
 
 // uncordons proposes to uncordon nodes that nothing but the cordon refuses.
@@ -26,7 +27,7 @@ func uncordons(ctx context.Context, e *evaluation) []candidate {
 			cost: costUncordon,
 			fix: diagnosticsv1alpha1.Fix{
 				Target: diagnosticsv1alpha1.FixCluster, Kind: "uncordon", Node: node.Name,
-				Description: "uncordon node " + node.Name, Command: "kubectl uncordon " + node.Name,
+				Description: "uncordon node " + node.Name, Steps: []diagnosticsv1alpha1.FixStep{kubectl.Uncordon(node.Name)},
 			},
 			edit: func(w *world) (*world, error) { return w.editNode(node.Name, uncordon) },
 		})

@@ -10,6 +10,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/kubectl"
 	"koordinator.sh/koord/decision/numa"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 )
@@ -99,17 +100,20 @@ func unbound(pod *corev1.Pod, node string) []candidate {
 	return []candidate{{cost: costUnbind, pod: edited, fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixPod, Kind: "unbindCPUs", Node: node,
 		Description: fmt.Sprintf("let the pod share CPUs: QoS class %s in place of %s", extension.QoSLS, class),
-		Command:     fmt.Sprintf("kubectl label pod -n %s %s --overwrite %s=%s", pod.Namespace, pod.Name, extension.LabelPodQoS, extension.QoSLS),
+		Steps: []diagnosticsv1alpha1.FixStep{kubectl.Label(kubectl.Pod(pod.Namespace, pod.Name), map[string]*string{
+			extension.LabelPodQoS: kubectl.Value(string(extension.QoSLS)),
+		})},
 	}}}
 }
 
 // relaxedNode is a node without the policies that it imposes on its pods; nil when it imposes none by labels.
 func relaxedNode(node *corev1.Node) *candidate {
-	var keys, dropped, words []string
+	var keys, words []string
+	dropped := map[string]*string{}
 	for _, key := range demands {
 		if value, found := node.Labels[key]; found {
 			keys = append(keys, key)
-			dropped, words = append(dropped, key+"-"), append(words, key+"="+value)
+			dropped[key], words = kubectl.Remove, append(words, key+"="+value)
 		}
 	}
 	if len(dropped) == 0 {
@@ -120,7 +124,7 @@ func relaxedNode(node *corev1.Node) *candidate {
 		fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixCluster, Kind: "relaxNodePolicy", Node: node.Name,
 			Description: fmt.Sprintf("remove from node %s what it demands of all its pods: %s", node.Name, strings.Join(words, ", ")),
-			Command:     fmt.Sprintf("kubectl label node %s %s", node.Name, strings.Join(dropped, " ")),
+			Steps:       []diagnosticsv1alpha1.FixStep{kubectl.Label(kubectl.Node(node.Name), dropped)},
 		},
 		edit: func(w *world) (*world, error) {
 			return w.editNode(node.Name, func(node *corev1.Node) {

@@ -127,7 +127,7 @@ func (c candidate) then(next candidate) candidate {
 		fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixCluster, Kind: c.fix.Kind + "+" + next.fix.Kind, Node: next.fix.Node,
 			Description: c.fix.Description + "; and " + next.fix.Description,
-			Command:     strings.Join(slices.DeleteFunc([]string{c.fix.Command, next.fix.Command}, func(s string) bool { return s == "" }), " && "),
+			Steps:       slices.Concat(c.fix.Steps, next.fix.Steps),
 		},
 	}
 	if c.fix.Target == next.fix.Target {

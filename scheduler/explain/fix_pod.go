@@ -171,7 +171,7 @@ func tolerating(pod *corev1.Pod, taints []corev1.Taint, node string) candidate {
 	}
 	return candidate{
 		cost: costToleration * float64(len(taints)), pod: edited,
-		fix: diagnosticsv1alpha1.Fix{Target: diagnosticsv1alpha1.FixPod, Kind: "addToleration", Node: node, Description: description, Command: tolerationCommand(pod, edited.Spec.Tolerations[len(pod.Spec.Tolerations):])},
+		fix: diagnosticsv1alpha1.Fix{Target: diagnosticsv1alpha1.FixPod, Kind: "addToleration", Node: node, Description: description, Steps: []diagnosticsv1alpha1.FixStep{tolerationStep(pod, edited.Spec.Tolerations[len(pod.Spec.Tolerations):])}},
 	}
 }
 

@@ -1,17 +1,17 @@
 package explain
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/kubectl"
 	"koordinator.sh/koord/decision/podvalidation"
 	"koordinator.sh/koord/decision/reservation"
 )
@@ -37,13 +37,12 @@ func (c *candidate) recreated(pod *corev1.Pod) {
 	if edited == pod || reservation.IsReservePod(pod) || editable(pod, edited) {
 		return
 	}
-	var commands []string
+	c.fix.Steps, c.fix.Recreate = nil, true
 	for _, step := range c.steps() {
-		if step.pod == nil && step.fix.Command != "" {
-			commands = append(commands, step.fix.Command)
+		if step.pod == nil {
+			c.fix.Steps = append(c.fix.Steps, step.fix.Steps...)
 		}
 	}
-	c.fix.Command, c.fix.Recreate = strings.Join(commands, " && "), true
 	if owner := metav1.GetControllerOf(pod); owner != nil {
 		c.fix.Owner = owner.Kind + "/" + owner.Name
 		return
@@ -86,14 +85,14 @@ func manifest(pod *corev1.Pod) any {
 	}{kept.TypeMeta, kept.ObjectMeta, kept.Spec}
 }
 
-// tolerationCommand adds tolerations to a pod that exists.
-func tolerationCommand(pod *corev1.Pod, added []corev1.Toleration) string {
-	var operations []string
+// tolerationStep adds tolerations to a pod that exists.
+func tolerationStep(pod *corev1.Pod, added []corev1.Toleration) diagnosticsv1alpha1.FixStep {
+	var operations []kubectl.Add
 	if len(pod.Spec.Tolerations) == 0 {
-		operations = append(operations, `{"op":"add","path":"/spec/tolerations","value":[]}`)
+		operations = append(operations, kubectl.Add{Path: "/spec/tolerations", Value: []corev1.Toleration{}})
 	}
 	for _, t := range added {
-		operations = append(operations, fmt.Sprintf(`{"op":"add","path":"/spec/tolerations/-","value":{"key":%q,"operator":%q,"value":%q,"effect":%q}}`, t.Key, t.Operator, t.Value, t.Effect))
+		operations = append(operations, kubectl.Add{Path: "/spec/tolerations/-", Value: t})
 	}
-	return fmt.Sprintf("kubectl patch pod -n %s %s --type json -p '[%s]'", pod.Namespace, pod.Name, strings.Join(operations, ","))
+	return kubectl.Insert(kubectl.Pod(pod.Namespace, pod.Name), operations...)
 }

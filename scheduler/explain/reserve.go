@@ -63,7 +63,7 @@ func ofTemplate(pod *corev1.Pod, list []candidate) []candidate {
 	for i := range list {
 		if list[i].pod != nil {
 			list[i].fix.Description = "in the template of the reservation, " + list[i].fix.Description
-			list[i].fix.Command = "kubectl edit reservation " + decision.NameOf(pod)
+			list[i].fix.Steps = []diagnosticsv1alpha1.FixStep{{Command: "kubectl edit reservation " + decision.NameOf(pod)}}
 		}
 	}
 	return list

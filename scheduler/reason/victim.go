@@ -5,6 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/kubectl"
 	"koordinator.sh/koord/decision/reservation"
 )
 
@@ -16,10 +18,10 @@ func Called(pod *corev1.Pod) string {
 	return fmt.Sprintf("pod %s/%s", pod.Namespace, pod.Name)
 }
 
-// EvictCommand is what takes a pod off its node: a reservation ends with its room.
-func EvictCommand(pod *corev1.Pod) string {
+// Eviction is what takes a pod off its node: a reservation ends with its room.
+func Eviction(pod *corev1.Pod) diagnosticsv1alpha1.FixStep {
 	if reservation.IsReservePod(pod) {
-		return "kubectl delete reservation " + reservation.NameOf(pod)
+		return kubectl.Delete(kubectl.Reservation(reservation.NameOf(pod)))
 	}
-	return fmt.Sprintf("kubectl delete pod -n %s %s", pod.Namespace, pod.Name)
+	return kubectl.Delete(kubectl.Pod(pod.Namespace, pod.Name))
 }

@@ -208,9 +208,13 @@ type Fix struct {
 	Kind string `json:"kind"`
 	// Description is one sentence with the numbers.
 	Description string `json:"description"`
-	// Command applies the change, as far as kubectl can. It has no part for a pod that has to be created anew.
+	// Command applies the change, as far as kubectl can: the commands of the steps. It has no part for a pod that has to be created
+	// anew.
 	// +optional
 	Command string `json:"command,omitempty"`
+	// Steps are the single requests that the command makes, in order.
+	// +optional
+	Steps []FixStep `json:"steps,omitempty"`
 	// Recreate is true when a pod that exists cannot be changed so: it has to be created anew.
 	// +optional
 	Recreate bool `json:"recreate,omitempty"`
@@ -228,8 +232,74 @@ type Fix struct {
 	Node string `json:"node"`
 	// NodesUnlocked counts the nodes that become feasible.
 	NodesUnlocked int32 `json:"nodesUnlocked"`
-	// Verified is true when the whole chain was run again with the change applied and passed.
+	// Verified is true when the whole chain was run again with the change applied and passed. The workbench takes that back when the
+	// API server refuses one of the steps in a dry run.
 	Verified bool `json:"verified"`
+	// DryRun is what the API server says to the steps and the manifest, asked by the workbench as the user that it runs for; absent
+	// where nothing was asked.
+	// +optional
+	DryRun *FixDryRun `json:"dryRun,omitempty"`
+}
+
+// FixStep is one request of a fix, with the command that makes it.
+type FixStep struct {
+	// Command of kubectl.
+	Command string `json:"command"`
+	// Verb of the request as RBAC names it: patch or delete. Empty for a command that a person has to finish, such as edit.
+	// +optional
+	Verb string `json:"verb,omitempty"`
+	// Group of the object's API; empty for the core group.
+	// +optional
+	Group string `json:"group,omitempty"`
+	// Version of the object's API.
+	Version string `json:"version"`
+	// Resource of the object in the plural.
+	Resource string `json:"resource"`
+	// Namespace of the object; empty for one without.
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+	// Name of the object.
+	Name string `json:"name"`
+	// PatchType is the media type of the patch; empty for a request without one.
+	// +optional
+	PatchType string `json:"patchType,omitempty"`
+	// Patch that is sent.
+	// +optional
+	Patch string `json:"patch,omitempty"`
+}
+
+// DryRunVerdict is what the API server says to a request that is not carried out.
+// +enum
+type DryRunVerdict string
+
+const (
+	// DryRunAccepted is a request that would be carried out.
+	DryRunAccepted DryRunVerdict = "Accepted"
+	// DryRunRefused is a request that validation or admission refuses.
+	DryRunRefused DryRunVerdict = "Refused"
+	// DryRunForbidden is a request that the user may not make.
+	DryRunForbidden DryRunVerdict = "Forbidden"
+	// DryRunUnknown is a request that could not be tried.
+	DryRunUnknown DryRunVerdict = "Unknown"
+)
+
+// FixDryRun is what the API server says to a fix.
+type FixDryRun struct {
+	// Verdict over all requests: the first of Refused, Forbidden and Unknown that one of them has, or else Accepted.
+	Verdict DryRunVerdict `json:"verdict"`
+	// Requests in the order in which they would be made.
+	Requests []FixRequest `json:"requests,omitempty"`
+}
+
+// FixRequest is one request of a fix that was tried.
+type FixRequest struct {
+	// Right that the request needs: verb, resource and namespace, such as "patch elasticquotas.scheduling.sigs.k8s.io in namespace shop".
+	Right string `json:"right"`
+	// Verdict of the API server.
+	Verdict DryRunVerdict `json:"verdict"`
+	// Message says why the request is not accepted.
+	// +optional
+	Message string `json:"message,omitempty"`
 }
 
 // Placement says why a node was, or would be, chosen.

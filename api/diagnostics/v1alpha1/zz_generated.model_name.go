@@ -96,6 +96,21 @@ func (in Fix) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in FixDryRun) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.FixDryRun"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in FixRequest) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.FixRequest"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in FixStep) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.FixStep"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in LoadOverview) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.LoadOverview"
 }

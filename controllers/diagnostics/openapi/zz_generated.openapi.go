@@ -90,6 +90,9 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.EvictionTrigger{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_EvictionTrigger(ref),
 		v1alpha1.Finding{}.OpenAPIModelName():                       schema_koord_api_diagnostics_v1alpha1_Finding(ref),
 		v1alpha1.Fix{}.OpenAPIModelName():                           schema_koord_api_diagnostics_v1alpha1_Fix(ref),
+		v1alpha1.FixDryRun{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_FixDryRun(ref),
+		v1alpha1.FixRequest{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_FixRequest(ref),
+		v1alpha1.FixStep{}.OpenAPIModelName():                       schema_koord_api_diagnostics_v1alpha1_FixStep(ref),
 		v1alpha1.LoadOverview{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_LoadOverview(ref),
 		v1alpha1.MetricFacts{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_MetricFacts(ref),
 		v1alpha1.NodeExplanation{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_NodeExplanation(ref),
@@ -4064,9 +4067,23 @@ func schema_koord_api_diagnostics_v1alpha1_Fix(ref common.ReferenceCallback) com
 					},
 					"command": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Command applies the change, as far as kubectl can. It has no part for a pod that has to be created anew.",
+							Description: "Command applies the change, as far as kubectl can: the commands of the steps. It has no part for a pod that has to be created anew.",
 							Type:        []string{"string"},
 							Format:      "",
+						},
+					},
+					"steps": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Steps are the single requests that the command makes, in order.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.FixStep{}.OpenAPIModelName()),
+									},
+								},
+							},
 						},
 					},
 					"recreate": {
@@ -4115,14 +4132,180 @@ func schema_koord_api_diagnostics_v1alpha1_Fix(ref common.ReferenceCallback) com
 					},
 					"verified": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Verified is true when the whole chain was run again with the change applied and passed.",
+							Description: "Verified is true when the whole chain was run again with the change applied and passed. The workbench takes that back when the API server refuses one of the steps in a dry run.",
 							Default:     false,
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
 					},
+					"dryRun": {
+						SchemaProps: spec.SchemaProps{
+							Description: "DryRun is what the API server says to the steps and the manifest, asked by the workbench as the user that it runs for; absent where nothing was asked.",
+							Ref:         ref(v1alpha1.FixDryRun{}.OpenAPIModelName()),
+						},
+					},
 				},
 				Required: []string{"target", "kind", "description", "node", "nodesUnlocked", "verified"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.FixDryRun{}.OpenAPIModelName(), v1alpha1.FixStep{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_FixDryRun(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "FixDryRun is what the API server says to a fix.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"verdict": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Verdict over all requests: the first of Refused, Forbidden and Unknown that one of them has, or else Accepted.\n\nPossible enum values:\n - `\"Accepted\"` is a request that would be carried out.\n - `\"Forbidden\"` is a request that the user may not make.\n - `\"Refused\"` is a request that validation or admission refuses.\n - `\"Unknown\"` is a request that could not be tried.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Accepted", "Forbidden", "Refused", "Unknown"},
+						},
+					},
+					"requests": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Requests in the order in which they would be made.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.FixRequest{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"verdict"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.FixRequest{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_FixRequest(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "FixRequest is one request of a fix that was tried.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"right": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Right that the request needs: verb, resource and namespace, such as \"patch elasticquotas.scheduling.sigs.k8s.io in namespace shop\".",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"verdict": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Verdict of the API server.\n\nPossible enum values:\n - `\"Accepted\"` is a request that would be carried out.\n - `\"Forbidden\"` is a request that the user may not make.\n - `\"Refused\"` is a request that validation or admission refuses.\n - `\"Unknown\"` is a request that could not be tried.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Accepted", "Forbidden", "Refused", "Unknown"},
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message says why the request is not accepted.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"right", "verdict"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_FixStep(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "FixStep is one request of a fix, with the command that makes it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"command": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Command of kubectl.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"verb": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Verb of the request as RBAC names it: patch or delete. Empty for a command that a person has to finish, such as edit.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"group": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Group of the object's API; empty for the core group.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"version": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Version of the object's API.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"resource": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Resource of the object in the plural.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Namespace of the object; empty for one without.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Name of the object.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"patchType": {
+						SchemaProps: spec.SchemaProps{
+							Description: "PatchType is the media type of the patch; empty for a request without one.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"patch": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Patch that is sent.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"command", "version", "resource", "name"},
 			},
 		},
 	}

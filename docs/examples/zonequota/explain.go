@@ -56,7 +56,7 @@ func (p *Plugin) Advise(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, in
 		Fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixCluster, Kind: "evictPod", Node: info.Node().Name,
 			Description: fmt.Sprintf("evict pod %s/%s of team %s from zone %s", victim.Namespace, victim.Name, teamOf(pod), zoneOf(info)),
-			Command:     fmt.Sprintf("kubectl delete pod -n %s %s", victim.Namespace, victim.Name),
+			Steps:       []diagnosticsv1alpha1.FixStep{reason.Eviction(victim)},
 		},
 	}}
 }

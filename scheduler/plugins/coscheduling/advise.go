@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -14,6 +13,7 @@ import (
 	"koordinator.sh/koord/api/finding"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/gang"
+	"koordinator.sh/koord/decision/kubectl"
 	"koordinator.sh/koord/decision/networktopology"
 	"koordinator.sh/koord/scheduler/reason"
 )
@@ -69,8 +69,8 @@ func withMinMember(object *schedulingsigsv1alpha1.PodGroup, members int, which s
 		Kind: "lowerMinMember",
 		Description: fmt.Sprintf("lower minMember of PodGroup %s/%s from %d to %d, which is how many members %s",
 			object.Namespace, object.Name, object.Spec.MinMember, members, which),
-		Command: fmt.Sprintf(`kubectl patch podgroups.scheduling.sigs.k8s.io -n %s %s --type merge -p '{"spec":{"minMember":%d}}'`,
-			object.Namespace, object.Name, members),
+		Steps: []diagnosticsv1alpha1.FixStep{kubectl.Merge(kubectl.PodGroup(object.Namespace, object.Name),
+			map[string]any{"spec": map[string]any{"minMember": members}})},
 	}}}
 }
 
@@ -121,7 +121,7 @@ func withRules(object *schedulingsigsv1alpha1.PodGroup, spec *extension.NetworkT
 	}
 	return []reason.Change{{Cost: cost, Object: edited, Fix: diagnosticsv1alpha1.Fix{
 		Kind: kind, Description: description,
-		Command: annotateCommand(object, "--overwrite", fmt.Sprintf("%s='%s'", extension.AnnotationGangNetworkTopologySpec, edited.Annotations[extension.AnnotationGangNetworkTopologySpec])),
+		Steps: rulesOf(object, kubectl.Value(edited.Annotations[extension.AnnotationGangNetworkTopologySpec])),
 	}}}
 }
 
@@ -132,10 +132,12 @@ func withoutRules(object *schedulingsigsv1alpha1.PodGroup) reason.Change {
 	return reason.Change{Cost: costOfRules, Object: edited, Fix: diagnosticsv1alpha1.Fix{
 		Kind:        "removeGatherRules",
 		Description: fmt.Sprintf("remove from PodGroup %s/%s what it demands of the network", object.Namespace, object.Name),
-		Command:     annotateCommand(object, extension.AnnotationGangNetworkTopologySpec+"-"),
+		Steps:       rulesOf(object, kubectl.Remove),
 	}}
 }
 
-func annotateCommand(object *schedulingsigsv1alpha1.PodGroup, words ...string) string {
-	return fmt.Sprintf("kubectl annotate podgroups.scheduling.sigs.k8s.io -n %s %s %s", object.Namespace, object.Name, strings.Join(words, " "))
+// rulesOf sets or removes the rules of a PodGroup.
+func rulesOf(object *schedulingsigsv1alpha1.PodGroup, value *string) []diagnosticsv1alpha1.FixStep {
+	return []diagnosticsv1alpha1.FixStep{kubectl.Annotate(kubectl.PodGroup(object.Namespace, object.Name),
+		map[string]*string{extension.AnnotationGangNetworkTopologySpec: value})}
 }

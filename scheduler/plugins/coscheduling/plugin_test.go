@@ -119,7 +119,7 @@ func TestRefusedMembersAreExplained(t *testing.T) {
 	group := changes[0].Object.(*schedulingsigsv1alpha1.PodGroup)
 	fork := f.state.Fork()
 	fork.Suppose(group)
-	if group.Spec.MinMember != 2 || !fork.Admit(keyIn("a"), "a-1").Passed() || !strings.Contains(changes[0].Fix.Command, `{"spec":{"minMember":2}}`) {
+	if group.Spec.MinMember != 2 || !fork.Admit(keyIn("a"), "a-1").Passed() || changes[0].Fix.Steps[0].Patch != `{"spec":{"minMember":2}}` {
 		t.Errorf("change %+v", changes[0])
 	}
 	if _, found := f.plugin.ExplainRefusal(t.Context(), state, memberOf("a", 0), node, "5 Insufficient cpu"); found {

@@ -57,7 +57,7 @@ func (p *Plugin) Advise(_ context.Context, state fwk.CycleState, pod *corev1.Pod
 			Cost: costOf(relaxed), Pod: relaxed.Pod,
 			Fix: diagnosticsv1alpha1.Fix{
 				Target: diagnosticsv1alpha1.FixPod, Kind: relaxed.Kind, Node: info.Node().Name,
-				Description: relaxed.Description, Command: relaxed.Command,
+				Description: relaxed.Description, Steps: relaxed.Steps,
 			},
 		})
 	}

@@ -3,7 +3,6 @@ package elasticquota
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -15,6 +14,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/decision/kubectl"
 	"koordinator.sh/koord/decision/quota"
 	"koordinator.sh/koord/scheduler/reason"
 	"koordinator.sh/koord/scheduler/state/quotas"
@@ -119,14 +119,13 @@ func (p *Plugin) guarantee(name string, shortages []quota.Shortage) []reason.Cha
 		}
 		text += fmt.Sprintf(" %s to %s", key, after.String())
 	}
-	encoded, err := json.Marshal(map[string]any{"spec": patched})
-	if err != nil || len(patched["min"]) == 0 {
+	if len(patched["min"]) == 0 {
 		return nil
 	}
 	return []reason.Change{{Cost: costGuarantee, Object: edited, Fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixCluster, Kind: "guaranteeQuota",
 		Description: fmt.Sprintf("guarantee quota %s what it needs, min and where it is lower max:%s", name, text),
-		Command:     fmt.Sprintf("kubectl patch elasticquota -n %s %s --type merge -p '%s'", object.Namespace, name, encoded),
+		Steps:       []diagnosticsv1alpha1.FixStep{kubectl.Merge(kubectl.ElasticQuota(object.Namespace, name), map[string]any{"spec": patched})},
 	}}}
 }
 
@@ -153,14 +152,11 @@ func (p *Plugin) raise(name, field string, cost float64, shortages []quota.Short
 	if len(patch) == 0 {
 		return nil
 	}
-	encoded, err := json.Marshal(map[string]any{"spec": map[string]any{field: patch}})
-	if err != nil {
-		return nil
-	}
 	return []reason.Change{{Cost: cost, Object: edited, Fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixCluster, Kind: "raiseQuota",
 		Description: fmt.Sprintf("raise %s of quota %s:%s", field, name, text),
-		Command:     fmt.Sprintf("kubectl patch elasticquota -n %s %s --type merge -p '%s'", object.Namespace, name, encoded),
+		Steps: []diagnosticsv1alpha1.FixStep{kubectl.Merge(kubectl.ElasticQuota(object.Namespace, name),
+			map[string]any{"spec": map[string]any{field: patch}})},
 	}}}
 }
 
@@ -170,7 +166,7 @@ func preemptible(pod *corev1.Pod) reason.Change {
 	return reason.Change{Cost: costPreemptible, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixPod, Kind: "makePreemptible",
 		Description: "let the pod be preempted: drop the label " + extension.LabelQuotaPreemptible,
-		Command:     fmt.Sprintf("kubectl label pod -n %s %s %s-", pod.Namespace, pod.Name, extension.LabelQuotaPreemptible),
+		Steps:       []diagnosticsv1alpha1.FixStep{kubectl.Label(kubectl.Pod(pod.Namespace, pod.Name), map[string]*string{extension.LabelQuotaPreemptible: kubectl.Remove})},
 	}}
 }
 
@@ -193,7 +189,7 @@ func (p *Plugin) relabels(pod *corev1.Pod) []reason.Change {
 		changes = append(changes, reason.Change{Cost: costRelabel, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixPod, Kind: "changeQuota",
 			Description: fmt.Sprintf("put the pod into quota %s instead of %s", name, own),
-			Command:     fmt.Sprintf("kubectl label pod -n %s %s --overwrite %s=%s", pod.Namespace, pod.Name, extension.LabelQuotaName, name),
+			Steps:       []diagnosticsv1alpha1.FixStep{kubectl.Label(kubectl.Pod(pod.Namespace, pod.Name), map[string]*string{extension.LabelQuotaName: kubectl.Value(name)})},
 		}})
 	}
 	return changes
@@ -213,7 +209,7 @@ func (p *Plugin) leave(pod *corev1.Pod) []reason.Change {
 	return []reason.Change{{Cost: costLeave, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixPod, Kind: "leaveQuota",
 		Description: fmt.Sprintf("take the pod out of quota %s, so that it counts for quota %s", own, other),
-		Command:     fmt.Sprintf("kubectl label pod -n %s %s %s-", pod.Namespace, pod.Name, extension.LabelQuotaName),
+		Steps:       []diagnosticsv1alpha1.FixStep{kubectl.Label(kubectl.Pod(pod.Namespace, pod.Name), map[string]*string{extension.LabelQuotaName: kubectl.Remove})},
 	}}}
 }
 
@@ -236,7 +232,7 @@ func (p *Plugin) evictions(judgement quotas.Judgement) []reason.Change {
 	return []reason.Change{{Cost: reason.CostEvict, Evict: []*corev1.Pod{victim}, Fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixCluster, Kind: "evictPod",
 		Description: fmt.Sprintf("evict pod %s/%s, which uses quota %s", victim.Namespace, victim.Name, judgement.Quota),
-		Command:     fmt.Sprintf("kubectl delete pod -n %s %s", victim.Namespace, victim.Name),
+		Steps:       []diagnosticsv1alpha1.FixStep{reason.Eviction(victim)},
 	}}}
 }
 

@@ -353,8 +353,8 @@ func TestAdviceHolds(t *testing.T) {
 				if judgement := fork.Judge(pod, f.plugin.rules); !judgement.Verdict.Passed() {
 					t.Errorf("%s does not help: %s", change.Fix.Description, judgement.Reason)
 				}
-				if change.Fix.Command == "" || change.Fix.Node != "n" {
-					t.Errorf("%s has command %q and node %q", change.Fix.Kind, change.Fix.Command, change.Fix.Node)
+				if len(change.Fix.Steps) == 0 || change.Fix.Node != "n" {
+					t.Errorf("%s has steps %+v and node %q", change.Fix.Kind, change.Fix.Steps, change.Fix.Node)
 				}
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {

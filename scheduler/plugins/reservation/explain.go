@@ -12,6 +12,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/kubectl"
 	decision "koordinator.sh/koord/decision/reservation"
 	"koordinator.sh/koord/scheduler/reason"
 )
@@ -143,7 +144,7 @@ func (p *Plugin) Advise(_ context.Context, state fwk.CycleState, pod *corev1.Pod
 		extension.AnnotationExactMatchReservation: "the pod's demand for a reservation of its size",
 	} {
 		if _, found := pod.Annotations[key]; found {
-			changes = append(changes, withoutWish(pod, info.Node().Name, key, what))
+			changes = append(changes, withoutWish(pod, info.Node().Name, what, key))
 		}
 	}
 	slices.SortFunc(changes, func(a, b reason.Change) int { return strings.Compare(a.Fix.Description, b.Fix.Description) })
@@ -155,18 +156,19 @@ func (p *Plugin) Advise(_ context.Context, state fwk.CycleState, pod *corev1.Pod
 
 // withoutWishes gives up all that a pod says about reservations, when more than one of it cannot be read.
 func withoutWishes(pod *corev1.Pod, node string) []reason.Change {
-	first := withoutWish(pod, node, extension.AnnotationReservationAffinity, "all that the pod demands of reservations")
-	delete(first.Pod.Annotations, extension.AnnotationExactMatchReservation)
-	first.Fix.Command += " " + extension.AnnotationExactMatchReservation + "-"
-	return []reason.Change{first}
+	return []reason.Change{withoutWish(pod, node, "all that the pod demands of reservations",
+		extension.AnnotationReservationAffinity, extension.AnnotationExactMatchReservation)}
 }
 
-func withoutWish(pod *corev1.Pod, node, key, what string) reason.Change {
-	edited := pod.DeepCopy()
-	delete(edited.Annotations, key)
+func withoutWish(pod *corev1.Pod, node, what string, keys ...string) reason.Change {
+	edited, removed := pod.DeepCopy(), map[string]*string{}
+	for _, key := range keys {
+		delete(edited.Annotations, key)
+		removed[key] = kubectl.Remove
+	}
 	return reason.Change{Cost: costOfWish, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixPod, Kind: "removeReservationAffinity", Node: node, Description: "remove " + what,
-		Command: fmt.Sprintf("kubectl annotate pod -n %s %s %s-", pod.Namespace, pod.Name, key),
+		Steps: []diagnosticsv1alpha1.FixStep{kubectl.Annotate(kubectl.Pod(pod.Namespace, pod.Name), removed)},
 	}}
 }
 
@@ -184,7 +186,7 @@ func withoutUsers(c *cycle, info fwk.NodeInfo) []reason.Change {
 				changes = append(changes, reason.Change{Cost: reason.CostEvict, Evict: []*corev1.Pod{pod}, Fix: diagnosticsv1alpha1.Fix{
 					Target: diagnosticsv1alpha1.FixCluster, Kind: "evictPod", Node: info.Node().Name,
 					Description: fmt.Sprintf("evict %s/%s, which uses reservation %s", pod.Namespace, pod.Name, view.Name),
-					Command:     fmt.Sprintf("kubectl delete pod -n %s %s", pod.Namespace, pod.Name),
+					Steps:       []diagnosticsv1alpha1.FixStep{reason.Eviction(pod)},
 				}})
 			}
 		}

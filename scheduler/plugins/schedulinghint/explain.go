@@ -12,6 +12,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/kubectl"
 	"koordinator.sh/koord/decision/schedulinghint"
 	"koordinator.sh/koord/scheduler/reason"
 )
@@ -69,11 +70,11 @@ func listed(nodes sets.Set[string]) string {
 // Advise implements reason.Adviser: without its hint the pod may go anywhere.
 func (p *Plugin) Advise(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo, _ []string) []reason.Change {
 	edited := pod.DeepCopy()
-	commands := []string{}
+	removed := map[string]*string{}
 	for _, key := range []string{extension.AnnotationSchedulingHint, extension.DeprecatedAnnotationSchedulingHint} {
 		if _, found := edited.Annotations[key]; found {
 			delete(edited.Annotations, key)
-			commands = append(commands, key+"-")
+			removed[key] = kubectl.Remove
 		}
 	}
 	return []reason.Change{{
@@ -81,7 +82,7 @@ func (p *Plugin) Advise(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, in
 		Fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixPod, Kind: "removeSchedulingHint", Node: info.Node().Name,
 			Description: "remove the pod's scheduling hint",
-			Command:     fmt.Sprintf("kubectl annotate pod -n %s %s %s", pod.Namespace, pod.Name, strings.Join(commands, " ")),
+			Steps:       []diagnosticsv1alpha1.FixStep{kubectl.Annotate(kubectl.Pod(pod.Namespace, pod.Name), removed)},
 		},
 	}}
 }

@@ -10,6 +10,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/kubectl"
 	"koordinator.sh/koord/decision/usageclass"
 	"koordinator.sh/koord/scheduler/reason"
 )
@@ -48,7 +49,7 @@ func (p *Plugin) Advise(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, in
 		Fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixPod, Kind: "removeUsageClass", Node: info.Node().Name,
 			Description: fmt.Sprintf("remove usage class %s from the pod, if it does not burst with the others of that class", usageclass.ClassOf(pod)),
-			Command:     fmt.Sprintf("kubectl label pod -n %s %s %s-", pod.Namespace, pod.Name, extension.LabelUsageClass),
+			Steps:       []diagnosticsv1alpha1.FixStep{kubectl.Label(kubectl.Pod(pod.Namespace, pod.Name), map[string]*string{extension.LabelUsageClass: kubectl.Remove})},
 		},
 	}}
 }
