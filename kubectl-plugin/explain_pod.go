@@ -120,6 +120,9 @@ func (o *explainPodOptions) run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	if runner, can := src.(source.DryRunner); can && answer.Status.Fix != nil {
+		runner.DryRun(ctx, o.namespace, answer.Status.Fix)
+	}
 	err = o.print(s, answer, kind, func(w io.Writer, options printer.Options) error {
 		options.Parts = int(o.nodes)
 		return printer.PodExplanation(w, answer, options)

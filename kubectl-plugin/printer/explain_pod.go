@@ -171,10 +171,6 @@ func fix(w io.Writer, f *diagnosticsv1alpha1.Fix, o Options) error {
 	if f == nil {
 		return nil
 	}
-	verified := o.Style.Mark(Warn) + " not verified"
-	if f.Verified {
-		verified = o.Style.Mark(Good) + " verified by replay"
-	}
 	unlocked := o.Style.Arrow() + " " + f.Node
 	if f.NodesUnlocked > 1 {
 		unlocked += " and " + count(int(f.NodesUnlocked-1), "more node")
@@ -182,11 +178,12 @@ func fix(w io.Writer, f *diagnosticsv1alpha1.Fix, o Options) error {
 	var b strings.Builder
 	b.WriteString("\n" + o.Style.Paint(Header, "Smallest change that helps") + "\n")
 	wrapped(&b, o, 2, o.Style.Clean(f.Description))
-	wrapped(&b, o, 2, o.Style.Clean(unlocked)+"; "+verified)
+	wrapped(&b, o, 2, o.Style.Clean(unlocked)+"; "+verification(f, o))
 	if f.Command != "" {
 		b.WriteString("    " + o.Style.Clean(Called(o.Program, f.Command)) + "\n")
 	}
 	recreate(&b, f, o)
+	rights(&b, f, o)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -155,6 +155,20 @@ func pendingPodFixture() *diagnosticsv1alpha1.PodExplanation {
 	}
 }
 
+// refusedFixFixture is a pending pod whose fix the API server refuses in one step and the user may not make in another.
+func refusedFixFixture() *diagnosticsv1alpha1.PodExplanation {
+	e := pendingPodFixture()
+	e.Status.Fix.Verified = false
+	e.Status.Fix.DryRun = &diagnosticsv1alpha1.FixDryRun{
+		Verdict: diagnosticsv1alpha1.DryRunRefused,
+		Requests: []diagnosticsv1alpha1.FixRequest{
+			{Right: "patch nodes", Verdict: diagnosticsv1alpha1.DryRunForbidden, Message: `not permitted for user "eve"`},
+			{Right: "patch pods in namespace shop", Verdict: diagnosticsv1alpha1.DryRunRefused, Message: "labels: may not change (KOORD1305)"},
+		},
+	}
+	return e
+}
+
 // preemptionFixture is a pending pod for which pods would be evicted.
 func preemptionFixture() *diagnosticsv1alpha1.PodExplanation {
 	e := pendingPodFixture()
