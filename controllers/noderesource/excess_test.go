@@ -65,7 +65,7 @@ func TestOffersBeyondTheNodeAreTold(t *testing.T) {
 		{
 			name: "a cpu threshold above 100 % on a node that is in use", config: generous,
 			wantMessage: []string{"Node node-a offers 102 cores of batch-cpu, 20 cores more than it has left: cpuReclaimThresholdPercent is 120 (cluster)."},
-			wantObject:  inConfigMap, wantHint: "kubectl -n koordinator-system edit configmap slo-controller-config",
+			wantObject:  inConfigMap, wantHint: "koordctl config edit",
 		},
 		{
 			name: "both thresholds", config: `{"enable": true, "cpuReclaimThresholdPercent": 101, "memoryReclaimThresholdPercent": 200}`,
@@ -73,7 +73,7 @@ func TestOffersBeyondTheNodeAreTold(t *testing.T) {
 				"Node node-a offers 83 cores of batch-cpu, 1 cores more than it has left: cpuReclaimThresholdPercent is 101 (cluster).",
 				"Node node-a offers 202.1 GiB of batch-memory, 111.8 GiB more than it has left: memoryReclaimThresholdPercent is 200 (cluster).",
 			},
-			wantObject: inConfigMap, wantHint: "kubectl -n koordinator-system edit configmap slo-controller-config",
+			wantObject: inConfigMap, wantHint: "koordctl config edit",
 		},
 		{
 			name: "a threshold of the node's own", config: enabled, labels: map[string]string{extension.LabelCPUReclaimRatio: "1.2"},

@@ -214,7 +214,7 @@ func TestProblemsAsFindings(t *testing.T) {
 		got = append(got, row{f.Code, string(f.Severity), f.Object.Kind, f.Object.Name, f.Object.Field, f.Hint})
 	}
 	want := []row{
-		{"KOORD0203", "error", "ConfigMap", "slo-controller-config", "data[colocation-config]", "kubectl -n koordinator-system edit configmap slo-controller-config"},
+		{"KOORD0203", "error", "ConfigMap", "slo-controller-config", "data[colocation-config]", "koordctl config edit"},
 		{"KOORD0204", "warning", "ConfigMap", "slo-controller-config", "", "koordctl install"},
 		{"KOORD0203", "error", "Node", "n", "metadata[node.koordinator.sh/cpu-reclaim-ratio]", "kubectl edit node n"},
 	}

@@ -40,6 +40,9 @@ func (p Problem) Rejects() bool {
 	return p.Node == "" && (p.Code == finding.ConfigMalformed || p.Code == finding.ConfigOutOfRange)
 }
 
+// EditHint is the next command for what the configuration says: it checks an edit and shows its plan before anything is written.
+const EditHint = "koordctl config edit"
+
 // Finding is the problem as diagnostics print it. The object is the ConfigMap of the given namespace and name, or the node
 // the problem was noticed on.
 func (p Problem) Finding(namespace, name string) diagnosticsv1alpha1.Finding {
@@ -52,7 +55,7 @@ func (p Problem) Finding(namespace, name string) diagnosticsv1alpha1.Finding {
 	if entry, ok := finding.Lookup(p.Code); ok {
 		out.Severity = diagnosticsv1alpha1.Severity(entry.Severity)
 	}
-	out.Hint = fmt.Sprintf("kubectl -n %s edit configmap %s", namespace, name)
+	out.Hint = EditHint
 	if p.Code == finding.ConfigMissing {
 		out.Object.Field, out.Hint = "", "koordctl install"
 	}

@@ -84,7 +84,7 @@ func (e Excess) Finding(in *NodeInput) diagnosticsv1alpha1.Finding {
 		out.Object = &diagnosticsv1alpha1.SourceRef{
 			Kind: "ConfigMap", Namespace: in.ConfigMap.Namespace, Name: in.ConfigMap.Name, Field: "data[" + configuration.ColocationConfigKey + "]",
 		}
-		out.Hint = fmt.Sprintf("kubectl -n %s edit configmap %s", in.ConfigMap.Namespace, in.ConfigMap.Name)
+		out.Hint = layering.EditHint
 	}
 	return out
 }

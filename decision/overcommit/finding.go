@@ -3,6 +3,7 @@ package overcommit
 import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/layering"
 )
 
 // findings are what a reader should know beside the numbers, worst first as they were noticed.
@@ -13,9 +14,8 @@ func (c *calculation) findings() []diagnosticsv1alpha1.Finding {
 			"kubectl get nodemetric "+c.in.Node.Name+" -o yaml", c.metricSource("status")))
 	}
 	if c.disabled {
-		name := c.in.configMap()
 		out = append(out, found(finding.ColocationDisabled, "Co-location is switched off for node "+c.in.Node.Name+".",
-			"kubectl -n "+name.Namespace+" edit configmap "+name.Name, c.settingSource("enable")))
+			layering.EditHint, c.settingSource("enable")))
 	}
 	for _, problem := range c.in.Strategy.Problems {
 		name := c.in.configMap()

@@ -252,7 +252,7 @@ func status(w io.Writer, o Options) error {
 	}
 	return Findings(w, []diagnosticsv1alpha1.Finding{
 		{
-			Code: "KOORD0202", Severity: diagnosticsv1alpha1.SeverityWarning, Hint: "kubectl -n koordinator-system edit configmap slo-controller-config",
+			Code: "KOORD0202", Severity: diagnosticsv1alpha1.SeverityWarning, Hint: "koordctl config edit",
 			Message: `colocation-config: node "node-1" matches node strategy #1 and also node strategy #2; the first one wins (so it is on 1 more node)`,
 			Object:  &diagnosticsv1alpha1.SourceRef{Kind: "ConfigMap", Namespace: "koordinator-system", Name: "slo-controller-config", Field: "data[colocation-config]"},
 		},
