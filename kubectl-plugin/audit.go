@@ -55,7 +55,10 @@ func newAuditNodeCommand(s *session) *cobra.Command {
 		Args:              exactlyOne("node name"),
 		ValidArgsFunction: completeNames(s, source.KindNode, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.name = args[0]
+			var err error
+			if _, o.name, err = s.object(source.KindNode, args[0]); err != nil {
+				return err
+			}
 			if o.tail < 1 || o.tail > 2048 {
 				return usage("--tail %d: must be 1 to 2048", o.tail)
 			}

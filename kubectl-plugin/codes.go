@@ -1,6 +1,7 @@
 package kubectlplugin
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/source"
 )
 
 const codesExamples = `  # All codes
@@ -20,6 +22,12 @@ const codesExamples = `  # All codes
 
   # One of them, in Chinese
   %[1]s why KOORD0101 --lang zh`
+
+const whyExamples = `  # What is KOORD0102?
+  %[1]s why KOORD0102
+
+  # Why is the pod pending? What explain pod answers
+  %[1]s why pod/web-1 -n shop`
 
 type codesOptions struct {
 	output
@@ -52,13 +60,16 @@ func newCodesCommand(s *session) *cobra.Command {
 func newWhyCommand(s *session) *cobra.Command {
 	o := &codesOptions{}
 	cmd := &cobra.Command{
-		Use:               "why CODE",
+		Use:               "why CODE|TYPE/NAME",
 		Short:             "Say what a finding code means, what causes it and what to do",
-		Example:           fmt.Sprintf("  # What is KOORD0102?\n  %[1]s why KOORD0102", s.Name),
+		Example:           fmt.Sprintf(whyExamples, s.Name),
 		GroupID:           "see",
 		Args:              exactlyOne("code"),
 		ValidArgsFunction: completeCodes,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if strings.Contains(args[0], "/") {
+				return o.explain(cmd.Context(), s, args[0])
+			}
 			if err := o.complete(); err != nil {
 				return err
 			}
@@ -67,6 +78,23 @@ func newWhyCommand(s *session) *cobra.Command {
 	}
 	o.addAll(cmd)
 	return cmd
+}
+
+// explain answers why an object is as it is as explain does.
+func (o *codesOptions) explain(ctx context.Context, s *session, arg string) error {
+	word, name, _ := strings.Cut(arg, "/")
+	commands := map[source.Kind]func(*session) *cobra.Command{
+		source.KindPod: newExplainPodCommand, source.KindNode: newExplainNodeCommand,
+		source.KindReservation: newExplainReservationCommand, source.KindRecommendation: newExplainRecommendationCommand,
+	}
+	command, known := commands[kindOf(word)]
+	if !known {
+		return usage("%q: must be a code, or pod, node, reservation or recommendation and a name, such as pod/NAME", arg)
+	}
+	explain := command(s)
+	explain.SilenceErrors, explain.SilenceUsage = true, true
+	explain.SetArgs([]string{name, "--output", o.format})
+	return explain.ExecuteContext(ctx)
 }
 
 func (o *codesOptions) addAll(cmd *cobra.Command) {

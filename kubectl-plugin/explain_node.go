@@ -71,7 +71,7 @@ func newExplainNodeCommand(s *session) *cobra.Command {
 			return completeNames(s, source.KindNode, 1)(cmd, args, prefix)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd, args); err != nil {
+			if err := o.complete(cmd, s, args); err != nil {
 				return err
 			}
 			return o.run(cmd.Context(), s)
@@ -95,8 +95,12 @@ func explainNodeArguments(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-func (o *explainNodeOptions) complete(cmd *cobra.Command, args []string) error {
-	o.name, o.resources = args[0], args[1:]
+func (o *explainNodeOptions) complete(cmd *cobra.Command, s *session, args []string) error {
+	var err error
+	if _, o.name, err = s.object(source.KindNode, args[0]); err != nil {
+		return err
+	}
+	o.resources = args[1:]
 	if o.parts < 0 || o.parts > 1000 {
 		return usage("--parts %d: must be 0 to 1000", o.parts)
 	}

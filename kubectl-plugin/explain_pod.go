@@ -85,7 +85,14 @@ func (o *explainPodOptions) subject() string {
 }
 
 func (o *explainPodOptions) complete(cmd *cobra.Command, s *session, args []string) error {
-	o.name = args[0]
+	kind := source.KindPod
+	if o.reservation {
+		kind = source.KindReservation
+	}
+	var err error
+	if o.namespace, o.name, err = s.object(kind, args[0]); err != nil {
+		return err
+	}
 	if o.nodes < 0 || o.nodes > 5000 {
 		return usage("--nodes %d: must be 0 to 5000", o.nodes)
 	}
@@ -95,12 +102,7 @@ func (o *explainPodOptions) complete(cmd *cobra.Command, s *session, args []stri
 	if err := o.gate.complete(); err != nil {
 		return err
 	}
-	if err := o.output.complete(); err != nil {
-		return err
-	}
-	var err error
-	o.namespace, err = s.namespace()
-	return err
+	return o.output.complete()
 }
 
 func (o *explainPodOptions) run(ctx context.Context, s *session) error {

@@ -45,9 +45,8 @@ func newExplainQoSPodCommand(s *session) *cobra.Command {
 		Args:              exactlyOne("pod name"),
 		ValidArgsFunction: completeNames(s, source.KindPod, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.name = args[0]
 			var err error
-			if o.namespace, err = s.namespace(); err != nil {
+			if o.namespace, o.name, err = s.object(source.KindPod, args[0]); err != nil {
 				return err
 			}
 			if err := o.gate.complete(); err != nil {

@@ -45,13 +45,12 @@ func newExplainRecommendationCommand(s *session) *cobra.Command {
 		Args:              exactlyOne("recommendation name"),
 		ValidArgsFunction: completeNames(s, source.KindRecommendation, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.name = args[0]
+			var err error
+			if o.namespace, o.name, err = s.object(source.KindRecommendation, args[0]); err != nil {
+				return err
+			}
 			if o.pods < 0 || o.pods > 1000 {
 				return usage("--pods %d: must be 0 to 1000", o.pods)
-			}
-			var err error
-			if o.namespace, err = s.namespace(); err != nil {
-				return err
 			}
 			if err := o.output.complete(); err != nil {
 				return err

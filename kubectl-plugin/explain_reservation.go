@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"koordinator.sh/koord/source"
 )
 
 const explainReservationLong = `Explain why a Reservation has no node yet: the scheduler's own chain is run for the room that it reserves, on every node, and
@@ -26,7 +28,7 @@ func newExplainReservationCommand(s *session) *cobra.Command {
 		Long:              explainReservationLong,
 		Example:           fmt.Sprintf(explainReservationExamples, s.Name),
 		Args:              exactlyOne("reservation name"),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: completeNames(s, source.KindReservation, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(cmd, s, args); err != nil {
 				return err

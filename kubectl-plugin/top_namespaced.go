@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/source"
 )
 
 // topNamespacedOptions are what the commands below top have in common that list what lives in namespaces.
@@ -33,12 +34,10 @@ func (o *topNamespacedOptions) complete(s *session, names []string) error {
 	if err := o.topOptions.complete(names); err != nil {
 		return err
 	}
-	o.names = names
-	if o.allNamespaces {
-		return nil
-	}
 	var err error
-	o.namespace, err = s.namespace()
+	if o.namespace, o.names, err = s.objects(source.Kind(o.kind), names); o.allNamespaces {
+		o.namespace = ""
+	}
 	return err
 }
 

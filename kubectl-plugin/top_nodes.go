@@ -53,7 +53,10 @@ func newTopNodesCommand(s *session) *cobra.Command {
 		Example:           fmt.Sprintf(topNodesExamples, s.Name),
 		ValidArgsFunction: completeNames(s, source.KindNode, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.names = args
+			var err error
+			if _, o.names, err = s.objects(source.KindNode, args); err != nil {
+				return err
+			}
 			if err := o.complete(args); err != nil {
 				return err
 			}

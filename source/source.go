@@ -38,6 +38,8 @@ const (
 	KindPod Kind = "pod"
 	// KindNamespace is a Namespace.
 	KindNamespace Kind = "namespace"
+	// KindReservation is a Reservation.
+	KindReservation Kind = "reservation"
 	// KindRecommendation is a Recommendation.
 	KindRecommendation Kind = "recommendation"
 )

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"koordinator.sh/koord/api/finding"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/spelling"
 	"koordinator.sh/koord/source"
 )
@@ -28,6 +29,9 @@ func (s *Source) Names(ctx context.Context, kind source.Kind, namespace string, 
 	}
 	if kind == source.KindRecommendation {
 		return names(ctx, c.analysis, recommendationRequest(namespace), limit)
+	}
+	if kind == source.KindReservation {
+		return names(ctx, c.scheduling, request{verb: "list", group: schedulingv1alpha1.GroupVersion.Group, resource: "reservations"}, limit)
 	}
 	resource, ok := plurals[kind]
 	if !ok {

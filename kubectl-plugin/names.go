@@ -1,0 +1,81 @@
+package kubectlplugin
+
+import (
+	"slices"
+	"strings"
+
+	"koordinator.sh/koord/source"
+)
+
+// typeWords are how the types of objects are written on a command line, as kubectl takes them: the singular first.
+var typeWords = map[source.Kind][]string{
+	source.KindNode:           {"node", "nodes", "no"},
+	source.KindPod:            {"pod", "pods", "po"},
+	source.KindReservation:    {"reservation", "reservations", "resv"},
+	source.KindRecommendation: {"recommendation", "recommendations", "recom"},
+}
+
+// namespaced are the kinds whose objects live in namespaces.
+var namespaced = []source.Kind{source.KindPod, source.KindRecommendation}
+
+// kindOf is the kind that a word of a command line names; empty for none.
+func kindOf(word string) source.Kind {
+	for kind, words := range typeWords {
+		if slices.Contains(words, word) {
+			return kind
+		}
+	}
+	return ""
+}
+
+// objects reads the names of objects of one kind: NAME, TYPE/NAME or, for what lives in namespaces, NAMESPACE/NAME. The namespace is
+// the one that the names or the flags say, or that of the context; empty for a kind without.
+func (s *session) objects(kind source.Kind, args []string) (namespace string, names []string, err error) {
+	named := ""
+	for _, arg := range args {
+		before, name, prefixed := strings.Cut(arg, "/")
+		switch {
+		case !prefixed:
+			name = arg
+		case name == "" || before == "" || strings.Contains(name, "/"):
+			return "", nil, usage("%q: must be NAME or %s", arg, forms(kind))
+		case kindOf(before) == kind:
+		case kindOf(before) != "" || !slices.Contains(namespaced, kind):
+			return "", nil, usage("%q: the name of a %s is required: NAME or %s", arg, typeWords[kind][0], forms(kind))
+		case named != "" && named != before:
+			return "", nil, usage("%q: all names must be of one namespace, which is %q", arg, named)
+		default:
+			named = before
+		}
+		names = append(names, name)
+	}
+	if !slices.Contains(namespaced, kind) {
+		return "", names, nil
+	}
+	if chosen := s.flags.Namespace; named != "" && chosen != nil && *chosen != "" && *chosen != named {
+		return "", nil, usage("namespace %q of the name and --namespace %q differ", named, *chosen)
+	}
+	if named != "" {
+		return named, names, nil
+	}
+	namespace, err = s.namespace()
+	return namespace, names, err
+}
+
+// object is objects for one name.
+func (s *session) object(kind source.Kind, arg string) (namespace, name string, err error) {
+	namespace, names, err := s.objects(kind, []string{arg})
+	if err != nil {
+		return "", "", err
+	}
+	return namespace, names[0], nil
+}
+
+// forms are the ways to write a name beside the name alone.
+func forms(kind source.Kind) string {
+	text := typeWords[kind][0] + "/NAME"
+	if slices.Contains(namespaced, kind) {
+		text += " or NAMESPACE/NAME"
+	}
+	return text
+}
