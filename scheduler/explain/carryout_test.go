@@ -66,14 +66,8 @@ func (c *cluster) carryOut(t *rapid.T, fix *diagnosticsv1alpha1.Fix) {
 			defer c.bringBack(texts[i]) // what an agent reports then is of the pods that are left
 		case "addNode":
 			c.addLike(newNodeLike.FindStringSubmatch(texts[i])[1], texts[i])
-		case "relaxBindPolicy":
-			spec, err := extension.GetResourceSpec(asked.Annotations)
-			if err != nil || !strings.Contains(texts[i], string(spec.RequiredCPUBindPolicy)) {
-				t.Fatalf("%q of a pod with %+v, %v", texts[i], spec, err)
-			}
-			asked.Annotations[extension.AnnotationResourceSpec] = `{"preferredCPUBindPolicy":"` + string(spec.RequiredCPUBindPolicy) + `"}`
-		case "relaxNUMAPolicy":
-			delete(asked.Annotations, extension.AnnotationNUMATopologySpec)
+		case "relaxBindPolicy", "relaxNUMAPolicy":
+			relax(t, asked, fix, kind)
 		case "unbindCPUs":
 			if strings.Contains(fix.Command, "kubectl edit reservation") { // a pod is created anew with the label
 				asked.Labels[extension.LabelPodQoS] = string(extension.QoSLS)
@@ -99,6 +93,24 @@ func (c *cluster) carryOut(t *rapid.T, fix *diagnosticsv1alpha1.Fix) {
 		if command != "" {
 			c.kubectl(t, command)
 		}
+	}
+}
+
+// relax edits what the template of a reservation says of CPUs; a pod has a command for it.
+func relax(t *rapid.T, asked *corev1.Pod, fix *diagnosticsv1alpha1.Fix, kind string) {
+	switch {
+	case !strings.Contains(fix.Command, "kubectl edit reservation"):
+		if !strings.Contains(fix.Command, "kubectl annotate pod") && fix.Manifest == "" {
+			t.Fatalf("no way to %s: %+v", kind, fix)
+		}
+	case kind == "relaxNUMAPolicy":
+		delete(asked.Annotations, extension.AnnotationNUMATopologySpec)
+	default:
+		spec, err := extension.GetResourceSpec(asked.Annotations)
+		if err != nil || spec.RequiredCPUBindPolicy == "" {
+			t.Fatalf("%s of a template with %+v, %v", kind, spec, err)
+		}
+		asked.Annotations[extension.AnnotationResourceSpec] = `{"preferredCPUBindPolicy":"` + string(spec.RequiredCPUBindPolicy) + `"}`
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/kubectl"
 	"koordinator.sh/koord/decision/numa"
 	"koordinator.sh/koord/scheduler/reason"
 )
@@ -64,6 +65,9 @@ func relaxBinding(pod *corev1.Pod, info fwk.NodeInfo) []reason.Change {
 	return []reason.Change{{Cost: reason.CostRelax, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixPod, Kind: "relaxBindPolicy", Node: info.Node().Name,
 		Description: fmt.Sprintf("prefer CPU bind policy %s in place of requiring it", spec.RequiredCPUBindPolicy),
+		Steps: []diagnosticsv1alpha1.FixStep{kubectl.Annotate(kubectl.Pod(pod.Namespace, pod.Name), map[string]*string{
+			extension.AnnotationResourceSpec: kubectl.Value(edited.Annotations[extension.AnnotationResourceSpec]),
+		})},
 	}}}
 }
 
@@ -77,6 +81,9 @@ func relaxAlignment(pod *corev1.Pod, info fwk.NodeInfo) []reason.Change {
 	return []reason.Change{{Cost: reason.CostRelax, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixPod, Kind: "relaxNUMAPolicy", Node: info.Node().Name,
 		Description: fmt.Sprintf("remove the NUMA topology policy %s", spec.NUMATopologyPolicy),
+		Steps: []diagnosticsv1alpha1.FixStep{kubectl.Annotate(kubectl.Pod(pod.Namespace, pod.Name), map[string]*string{
+			extension.AnnotationNUMATopologySpec: kubectl.Remove,
+		})},
 	}}}
 }
 
