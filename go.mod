@@ -42,7 +42,12 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
-require github.com/knqyf263/go-plugin v0.9.0 // indirect
+require (
+	github.com/fatih/camelcase v1.0.0 // indirect
+	github.com/knqyf263/go-plugin v0.9.0 // indirect
+	github.com/lithammer/dedent v1.1.0 // indirect
+	sigs.k8s.io/kustomize/kustomize/v5 v5.8.1 // indirect
+)
 
 require (
 	cel.dev/expr v0.25.2 // indirect
@@ -247,7 +252,7 @@ require (
 	k8s.io/kube-aggregator v0.0.0 // indirect
 	k8s.io/kube-controller-manager v0.0.0 // indirect
 	k8s.io/kube-proxy v0.0.0 // indirect
-	k8s.io/kubectl v0.36.1 // indirect
+	k8s.io/kubectl v0.36.1
 	k8s.io/kubelet v0.36.3 // indirect
 	k8s.io/metrics v0.36.3 // indirect
 	k8s.io/mount-utils v0.0.0 // indirect

@@ -1,0 +1,108 @@
+package fixes
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/kubectl"
+)
+
+// halve carries out half of each number that a fix changes, and expects that a pod like the blocked one is refused all the same.
+func (s scene) halve(t *testing.T, fix *diagnosticsv1alpha1.Fix) {
+	t.Helper()
+	pod, err := client.CoreV1().Pods(s.namespace).Get(t.Context(), asked, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	twin := &corev1.Pod{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{Name: "half", Namespace: s.namespace, Labels: pod.Labels, Annotations: pod.Annotations}, Spec: pod.Spec,
+	}
+	halves := 0
+	if fix.Manifest != "" {
+		halves += halfOfManifest(t, twin, fix.Manifest)
+	}
+	for _, step := range fix.Steps {
+		if step.PatchType == "application/merge-patch+json" && step.Resource == "elasticquotas" {
+			halves += halfOfPatch(t, step)
+		}
+	}
+	if halves == 0 {
+		t.Fatalf("no number in %+v", fix)
+	}
+	text, err := yaml.Marshal(twin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, string(text), "kubectl create -f -")
+	awaitRefusal(t, s.namespace, twin.Name)
+	mustRun(t, "", "kubectl delete pod --force --grace-period 0 -n "+s.namespace+" "+twin.Name)
+}
+
+// halfOfManifest gives a pod half of the way from its requests and limits to those of a manifest, and counts them.
+func halfOfManifest(t *testing.T, pod *corev1.Pod, manifest string) int {
+	t.Helper()
+	made, halves := &corev1.Pod{}, 0
+	if err := yaml.Unmarshal([]byte(manifest), made); err != nil {
+		t.Fatal(err)
+	}
+	for i := range pod.Spec.Containers {
+		from, to := &pod.Spec.Containers[i].Resources, made.Spec.Containers[i].Resources
+		for name, before := range from.Requests {
+			if after := to.Requests[name]; before.Cmp(after) != 0 {
+				from.Requests[name] = midway(name, before, after)
+				halves++
+			}
+		}
+		for name, before := range from.Limits {
+			if after := to.Limits[name]; before.Cmp(after) != 0 {
+				from.Limits[name] = midway(name, before, after)
+			}
+		}
+	}
+	return halves
+}
+
+// halfOfPatch changes a quota half of the way from its bounds to those of a patch, and counts them.
+func halfOfPatch(t *testing.T, step diagnosticsv1alpha1.FixStep) int {
+	t.Helper()
+	var patch struct {
+		Spec map[string]corev1.ResourceList `json:"spec"`
+	}
+	if err := json.Unmarshal([]byte(step.Patch), &patch); err != nil {
+		t.Fatal(err)
+	}
+	result, err := shell(t.Context(), "", fmt.Sprintf("kubectl get elasticquota -n %s %s -o json", step.Namespace, step.Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	halves, before := 0, patch
+	before.Spec = nil
+	if err := json.Unmarshal([]byte(result.Stdout), &before); err != nil {
+		t.Fatalf("%v\n%s", err, result.Stdout)
+	}
+	for field, list := range patch.Spec {
+		for name, after := range list {
+			list[name] = midway(name, before.Spec[field][name], after)
+			halves++
+		}
+	}
+	mustRun(t, "", strings.TrimSpace(kubectl.Merge(kubectl.ElasticQuota(step.Namespace, step.Name), patch).Command))
+	return halves
+}
+
+// midway is half of the way, in the unit that the resource is counted in.
+func midway(name corev1.ResourceName, before, after resource.Quantity) resource.Quantity {
+	if name == corev1.ResourceCPU {
+		return *resource.NewMilliQuantity((before.MilliValue()+after.MilliValue())/2, resource.DecimalSI)
+	}
+	return *resource.NewQuantity((before.Value()+after.Value())/2, after.Format)
+}
