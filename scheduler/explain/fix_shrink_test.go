@@ -110,7 +110,7 @@ func TestShrinkingIsMinimal(t *testing.T) {
 			}
 		}
 	}
-	for range 8 { // of as many clusters as rapid draws at a time
+	for range rounds(8) { // of as many clusters as rapid draws at a time
 		rapid.Check(t, check)
 	}
 	if found == 0 || impossible == 0 {

@@ -92,7 +92,7 @@ func (c *cluster) drawGang(t *rapid.T) {
 func TestEveryGangHasAReason(t *testing.T) {
 	c := newShippedCluster(t)
 	kinds, codes, counted := map[string]int{}, map[string]int{}, newTally()
-	for range 16 { // of as many clusters as rapid draws at a time
+	for range rounds(16) { // of as many clusters as rapid draws at a time
 		rapid.Check(t, func(t *rapid.T) {
 			c.drawGang(t)
 			status := c.explain("asked")

@@ -294,7 +294,7 @@ func TestPreemptionChoosesWhatTheSchedulerWould(t *testing.T) {
 	c := newCluster(t)
 	c.protect("db")
 	verdicts := map[string]int{}
-	for range 3 { // of as many clusters as rapid draws at a time
+	for range rounds(3) { // of as many clusters as rapid draws at a time
 		rapid.Check(t, func(t *rapid.T) {
 			c.drawPreemption(t)
 			status := c.explain("asked")

@@ -181,7 +181,7 @@ func TestEveryRefusalHasAReasonAndEveryFixWorksWithAllPlugins(t *testing.T) {
 	}
 	c := newShippedCluster(t, reported...)
 	kinds, plugins, verdicts, counted := map[string]int{}, map[string]int{}, map[string]int{}, newTally()
-	for range 60 { // of as many clusters as rapid draws at a time
+	for range rounds(60) { // of as many clusters as rapid draws at a time
 		rapid.Check(t, func(t *rapid.T) {
 			c.drawShipped(t)
 			status := c.checkExplanation(t, kinds)
@@ -253,6 +253,9 @@ func (n *tally) report(t *testing.T, percent map[int]int) {
 		t.Logf("%4d without a fix: %s", n.texts[text], text)
 	}
 	t.Logf("pending by number of reasons: %v, without a fix: %v; %d ask for what no node offers", n.pending, n.withoutFix, n.unoffered)
+	if raced { // too few pods for a percentage
+		return
+	}
 	for reasons, most := range percent {
 		if n.withoutFix[reasons]*100 > n.pending[reasons]*most {
 			t.Errorf("%d of %d pods with %d reasons have no fix, which is more than %d %%", n.withoutFix[reasons], n.pending[reasons], reasons, most)

@@ -186,7 +186,7 @@ func TestAReservationIsAVictimByItsName(t *testing.T) {
 func TestEveryFixOfAReservationWorks(t *testing.T) {
 	c := newShippedCluster(t, newDevice("node-0", gpusOn["node-0"]), newDevice("node-3", gpusOn["node-3"]))
 	kinds := map[string]int{}
-	for range 30 { // of as many clusters as rapid draws at a time
+	for range rounds(30) { // of as many clusters as rapid draws at a time
 		rapid.Check(t, func(t *rapid.T) {
 			c.drawShipped(t)
 			c.addReservation(drawReserving(t))
