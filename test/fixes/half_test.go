@@ -99,10 +99,15 @@ func halfOfPatch(t *testing.T, step diagnosticsv1alpha1.FixStep) int {
 	return halves
 }
 
-// midway is half of the way, in the unit that the resource is counted in.
+// midway is half of the way, in the unit that the resource is counted in. Between whole CPUs it is a whole number too, since a pod that
+// owns CPUs may ask for nothing else: the one nearer to what was asked for before.
 func midway(name corev1.ResourceName, before, after resource.Quantity) resource.Quantity {
-	if name == corev1.ResourceCPU {
-		return *resource.NewMilliQuantity((before.MilliValue()+after.MilliValue())/2, resource.DecimalSI)
+	if name != corev1.ResourceCPU {
+		return *resource.NewQuantity((before.Value()+after.Value())/2, after.Format)
 	}
-	return *resource.NewQuantity((before.Value()+after.Value())/2, after.Format)
+	from, to := before.MilliValue(), after.MilliValue()
+	if from%1000 == 0 && to%1000 == 0 {
+		return *resource.NewQuantity(from/1000+(to-from)/2000, after.Format)
+	}
+	return *resource.NewMilliQuantity((from+to)/2, resource.DecimalSI)
 }
