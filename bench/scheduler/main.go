@@ -16,7 +16,7 @@ type settings struct {
 	nodes, pods, runs int
 	workloads         []string
 	schedulers        []scheduler
-	// profiles is a directory for CPU profiles of the first seconds of each run; none when empty.
+	// profiles is a directory for CPU profiles of the first seconds of each run, and for heap profiles of its end; none when empty.
 	profiles string
 }
 
@@ -38,7 +38,7 @@ func run(ctx context.Context, args []string) error {
 	workloads := flags.String("workloads", "basic,batch", "workloads: "+strings.Join(workloadNames(), ", "))
 	kube := flags.String("kube-scheduler", "", "kube-scheduler to compare with; none when empty")
 	koord := flags.String("koord-scheduler", "bin/koord-scheduler", "koord-scheduler to measure; none when empty")
-	flags.StringVar(&chosen.profiles, "profiles", "", "directory to write CPU profiles to; the profiled runs are a little slower")
+	flags.StringVar(&chosen.profiles, "profiles", "", "directory to write profiles of CPU and heap to; the profiled runs are a little slower")
 	raw := flags.String("json", "", "file to write the single runs to")
 	if err := flags.Parse(args); err != nil {
 		return err

@@ -49,7 +49,7 @@ func measure(ctx context.Context, chosen settings, name string, s scheduler) (me
 	return c.schedule(ctx, chosen, name, running)
 }
 
-// profiledSeconds is less than any run of a useful size takes.
+// profiledSeconds is less than a run takes with 1,000 nodes and 3,000 pods.
 const profiledSeconds = 6
 
 // schedule creates the pods and waits until all are bound.
@@ -65,8 +65,8 @@ func (c *cluster) schedule(ctx context.Context, chosen settings, name string, ru
 	profiled := make(chan error, 1)
 	if chosen.profiles != "" {
 		go func() {
-			file := filepath.Join(chosen.profiles, name+"-"+running.name+".pprof")
-			profiled <- running.profile(ctx, c.Config, profiledSeconds, file)
+			seconds := profiledSeconds * max(1, chosen.nodes/1000)
+			profiled <- running.profile(ctx, c.Config, fmt.Sprintf("profile?seconds=%d", seconds), filepath.Join(chosen.profiles, name+"-"+running.name+"-cpu.pprof"))
 		}()
 	} else {
 		profiled <- nil
@@ -81,6 +81,11 @@ func (c *cluster) schedule(ctx context.Context, chosen settings, name string, ru
 	took := time.Since(began)
 	if err := <-profiled; err != nil {
 		return result{}, err
+	}
+	if chosen.profiles != "" {
+		if err := running.profile(ctx, c.Config, "heap?gc=1", filepath.Join(chosen.profiles, name+"-"+running.name+"-heap.pprof")); err != nil {
+			return result{}, err
+		}
 	}
 	after, err := running.CPU()
 	if err != nil {

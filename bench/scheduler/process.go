@@ -61,8 +61,8 @@ func (s scheduler) start(ctx context.Context, home, kubeconfig string) (*schedul
 	return &schedulerProcess{scheduler: s, Process: started, port: port}, nil
 }
 
-// profile asks the scheduler for a CPU profile of the given length and writes it to a file.
-func (p *schedulerProcess) profile(ctx context.Context, config *rest.Config, seconds int, file string) error {
+// profile asks the scheduler for a profile, such as "profile?seconds=6" for one of its CPU, and writes it to a file.
+func (p *schedulerProcess) profile(ctx context.Context, config *rest.Config, which, file string) error {
 	asked := rest.CopyConfig(config)
 	asked.Host = fmt.Sprintf("https://127.0.0.1:%d", p.port)
 	asked.Insecure, asked.CAData, asked.CAFile, asked.ServerName = true, nil, "", "" // the certificate is self-signed
@@ -70,7 +70,7 @@ func (p *schedulerProcess) profile(ctx context.Context, config *rest.Config, sec
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/debug/pprof/profile?seconds=%d", asked.Host, seconds), nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, asked.Host+"/debug/pprof/"+which, nil)
 	if err != nil {
 		return err
 	}

@@ -33,13 +33,19 @@ func (n nominations) NominatedPodsForNode(node string) []fwk.PodInfo { return n.
 
 func wrapDefaults(t testing.TB, nominated nominations, pods []*corev1.Pod, nodes []*corev1.Node) *Framework {
 	t.Helper()
+	return wrapSnapshot(t, nominated, internalcache.NewSnapshot(pods, nodes))
+}
+
+// wrapSnapshot wraps a profile of the default plugins.
+func wrapSnapshot(t testing.TB, nominated nominations, snapshot *internalcache.Snapshot) *Framework {
+	t.Helper()
 	metrics.Register()
 	client, plugins := fake.NewClientset(), defaults.PluginsV1.DeepCopy()
 	// Claims need a manager that only a whole scheduler has.
 	plugins.MultiPoint.Enabled = slices.DeleteFunc(plugins.MultiPoint.Enabled, func(p config.Plugin) bool { return p.Name == names.DynamicResources })
 	inner, err := frameworkruntime.NewFramework(t.Context(), frameworkplugins.NewInTreeRegistry(),
 		&config.KubeSchedulerProfile{SchedulerName: "s", Plugins: plugins, PluginConfig: defaults.PluginConfigsV1},
-		frameworkruntime.WithSnapshotSharedLister(internalcache.NewSnapshot(pods, nodes)), frameworkruntime.WithPodNominator(nominated),
+		frameworkruntime.WithSnapshotSharedLister(snapshot), frameworkruntime.WithPodNominator(nominated),
 		frameworkruntime.WithClientSet(client), frameworkruntime.WithInformerFactory(informers.NewSharedInformerFactory(client, 0)))
 	if err != nil {
 		t.Fatal(err)

@@ -36,6 +36,8 @@ type Framework struct {
 	filters   []filter
 	// cycle is the latest one whose PreFilter plugins have run.
 	cycle atomic.Pointer[cycle]
+	// batch is nil where batching is left to the framework.
+	batch *batch
 }
 
 // Wrap extends a framework with what its plugins offer. A nil recorder records nothing.
@@ -46,6 +48,7 @@ func Wrap(inner framework.Framework, plugins []fwk.Plugin, recorder Recorder) *F
 			wrapped.proposers = append(wrapped.proposers, proposer)
 		}
 	}
+	wrapped.batch = newBatch(wrapped)
 	return wrapped
 }
 
@@ -77,8 +80,11 @@ func Forget(ctx context.Context, runner fwk.PluginsRunner, state fwk.CycleState,
 	return nil
 }
 
-// GetNodeHint returns the first proposed node that passes the filters, or what the batching of equal pods hints at.
+// GetNodeHint returns the first proposed node that passes the filters, or the best node by what was found for the pods before.
 func (f *Framework) GetNodeHint(ctx context.Context, pod *corev1.Pod, signature fwk.PodSignature, state fwk.CycleState, cycle int64) string {
+	if f.batch != nil {
+		f.batch.begin(ctx, state, pod, cycle)
+	}
 	for _, proposer := range f.proposers {
 		for _, name := range proposer.Propose(ctx, state, pod) {
 			info, err := f.SnapshotSharedLister().NodeInfos().Get(name)
@@ -87,14 +93,32 @@ func (f *Framework) GetNodeHint(ctx context.Context, pod *corev1.Pod, signature 
 			}
 		}
 	}
-	return f.Framework.GetNodeHint(ctx, pod, signature, state, cycle)
+	if f.batch == nil {
+		return f.Framework.GetNodeHint(ctx, pod, signature, state, cycle)
+	}
+	return f.batch.hint(ctx)
+}
+
+// StoreScheduleResults keeps what was found for a pod, for equal pods after it.
+func (f *Framework) StoreScheduleResults(ctx context.Context, signature fwk.PodSignature, hinted, chosen string, others framework.SortedScoredNodes, cycle int64) {
+	if f.batch == nil {
+		f.Framework.StoreScheduleResults(ctx, signature, hinted, chosen, others, cycle)
+		return
+	}
+	f.batch.close(ctx, cycle, chosen)
 }
 
 // RunScorePlugins runs the plugins and records the scores.
 func (f *Framework) RunScorePlugins(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, nodes []fwk.NodeInfo) ([]fwk.NodePluginScores, *fwk.Status) {
 	scores, status := f.Framework.RunScorePlugins(ctx, state, pod, nodes)
-	if f.recorder != nil && status.IsSuccess() {
+	if !status.IsSuccess() {
+		return scores, status
+	}
+	if f.recorder != nil {
 		f.recorder.Scored(pod, scores)
+	}
+	if f.batch != nil {
+		f.batch.scored(state, nodes, scores)
 	}
 	return scores, status
 }
