@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"koordinator.sh/koord/agent/host/simulated"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/test/sandboxtest"
 )
@@ -69,6 +70,7 @@ func TestEveryFixPlacesThePod(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			s.set(t)
 			awaitRefusal(t, s.namespace, asked)
+			holdUsage(t)
 			fix := explain(t, s.namespace)
 			if !slices.Contains(s.kinds, fix.Kind) {
 				t.Errorf("kind %q, want one of %q: %s", fix.Kind, s.kinds, fix.Description)
@@ -134,6 +136,24 @@ func (s scene) strike(t *testing.T) {
 		result, err := shell(background, "", s.words("kubectl delete elasticquotas -n NAMESPACE --all --ignore-not-found && kubectl delete namespace NAMESPACE --wait=false"))
 		if err == nil && result.Code != 0 {
 			err = fmt.Errorf("%s", result.Stderr)
+		}
+		return err
+	})
+}
+
+// holdUsage keeps the nodes from reporting other usage for the rest of the test: the largest request that a node has room for now
+// may be too large by a thousandth of a CPU after the next report. A NodeMetric counts for three minutes.
+func holdUsage(t *testing.T) {
+	t.Helper()
+	annotate := "kubectl annotate nodes --all --overwrite " + simulated.AnnotationFreezeMetrics
+	mustRun(t, "", annotate+"=true")
+	t.Cleanup(func() { mustRun(t, "", annotate+"-") })
+	last := ""
+	sandboxtest.Eventually(t, patience, func() error { // a report may be under way
+		result, err := shell(t.Context(), "", "kubectl get nodemetrics -o jsonpath='{.items[*].metadata.resourceVersion}'")
+		if before := last; err == nil && result.Stdout != before {
+			last = result.Stdout
+			err = fmt.Errorf("nodes still report: %s after %s", last, before)
 		}
 		return err
 	})
