@@ -34,8 +34,10 @@ func TestEmbeddedExtendsASchedulerThatItsPluginsAreIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, profile := range built.Profiles {
-		if _, extended := profile.(*extender.Framework); !extended {
+		if extended, is := profile.(*extender.Framework); !is {
 			t.Errorf("profile %s is a %T", name, profile)
+		} else if !extended.Batches() {
+			t.Errorf("profile %s places every pod by a search of its own: a plugin does not sign pods", name)
 		}
 		if plugins, want := len(embedded.shared.created.of(name)), len(embedded.Registry()); plugins != want {
 			t.Errorf("profile %s has %d of %d plugins", name, plugins, want)

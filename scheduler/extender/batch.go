@@ -43,16 +43,22 @@ type batchCycle struct {
 	scores []fwk.NodePluginScores
 }
 
-// newBatch returns nil when pods of the profile cannot be compared.
-func newBatch(of *Framework) *batch {
-	signers := signersOf(of.Framework)
-	if signers == nil {
+// newBatch returns nil when pods of the profile cannot be compared. The plugins are those that the framework does not hand out.
+func newBatch(of *Framework, plugins []fwk.Plugin) *batch {
+	known := map[string]fwk.Plugin{}
+	for _, extension := range of.EnqueueExtensions() {
+		known[extension.Name()] = extension
+	}
+	for _, plugin := range plugins {
+		known[plugin.Name()] = plugin
+	}
+	b := &batch{of: of, signers: signersOf(of.Framework, known), relative: map[string]fwk.ScorePlugin{}, now: time.Now}
+	if b.signers == nil {
 		return nil
 	}
-	b := &batch{of: of, signers: signers, relative: map[string]fwk.ScorePlugin{}, now: time.Now}
-	for _, extension := range of.EnqueueExtensions() {
-		if plugin, ok := extension.(fwk.ScorePlugin); ok && plugin.ScoreExtensions() != nil {
-			b.relative[plugin.Name()] = plugin
+	for name, plugin := range known {
+		if scores, ok := plugin.(fwk.ScorePlugin); ok && scores.ScoreExtensions() != nil {
+			b.relative[name] = scores
 		}
 	}
 	return b

@@ -48,9 +48,13 @@ func Wrap(inner framework.Framework, plugins []fwk.Plugin, recorder Recorder) *F
 			wrapped.proposers = append(wrapped.proposers, proposer)
 		}
 	}
-	wrapped.batch = newBatch(wrapped)
+	wrapped.batch = newBatch(wrapped, plugins)
 	return wrapped
 }
+
+// Batches reports whether equal pods of the profile are placed without a search for each. A scheduler extender, or a plugin that
+// does not sign pods, rules it out.
+func (f *Framework) Batches() bool { return f.batch != nil }
 
 // RunPreFilterPlugins runs the plugins, and tells those that count pods about the pods that restored nodes are without.
 func (f *Framework) RunPreFilterPlugins(ctx context.Context, state fwk.CycleState, pod *corev1.Pod) (*fwk.PreFilterResult, *fwk.Status, sets.Set[string]) {

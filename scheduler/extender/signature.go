@@ -24,28 +24,23 @@ type signers struct {
 // requests, and the images are added to every signature.
 var unlisted = sets.New(names.NodeResourcesBalancedAllocation, names.ImageLocality)
 
-// signersOf returns the signers of a profile; nil when a pod's verdicts and scores depend on what nobody signs.
-func signersOf(inner framework.Framework) *signers {
+// signersOf returns the signers of a profile among its plugins; nil when a pod's verdicts and scores depend on what nobody signs.
+func signersOf(inner framework.Framework, plugins map[string]fwk.Plugin) *signers {
 	if len(inner.Extenders()) > 0 {
 		return nil
-	}
-	instances := map[string]fwk.SignPlugin{}
-	for _, extension := range inner.EnqueueExtensions() {
-		if plugin, ok := extension.(fwk.SignPlugin); ok {
-			instances[plugin.Name()] = plugin
-		}
 	}
 	enabled, known, found := inner.ListPlugins(), sets.New[string](), &signers{}
 	for _, set := range []config.PluginSet{enabled.PreFilter, enabled.Filter, enabled.PreScore, enabled.Score} {
 		for _, plugin := range set.Enabled {
+			signer, signs := plugins[plugin.Name].(fwk.SignPlugin)
 			switch {
 			case known.Has(plugin.Name) || unlisted.Has(plugin.Name):
 			case plugin.Name == names.PodTopologySpread:
 				found.spread = true
-			case instances[plugin.Name] == nil:
+			case !signs:
 				return nil
 			default:
-				found.plugins = append(found.plugins, instances[plugin.Name])
+				found.plugins = append(found.plugins, signer)
 			}
 			known.Insert(plugin.Name)
 		}
