@@ -57,6 +57,7 @@ func run(command *cobra.Command, opts *Options) error {
 	defer cancel()
 	signalled := server.SetupSignalContext()
 	defer context.AfterFunc(signalled, cancel)()
+	limitHeap()
 	scheduler, err := Setup(ctx, opts)
 	if err != nil {
 		return err

@@ -52,6 +52,9 @@ func Assemble(ctx context.Context, opts *Options, completed *kubeconfig.Complete
 	if err := fenced(completed, lock); err != nil {
 		return nil, err
 	}
+	if err := trimNodes(completed.InformerFactory); err != nil {
+		return nil, err
+	}
 	common, err := newShared(completed.KubeConfig, completed.InformerFactory)
 	if err != nil {
 		return nil, err

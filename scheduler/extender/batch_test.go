@@ -14,6 +14,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/metrics"
 )
 
 // turn schedules pods one after the other, as the scheduler does.
@@ -27,6 +28,7 @@ type turn struct {
 
 func newTurn(t *testing.T, nodes []*corev1.Node) *turn {
 	t.Helper()
+	metrics.Register() // before the cache, which counts by them
 	s := &turn{cache: internalcache.New(t.Context(), nil, false), snapshot: internalcache.NewEmptySnapshot()}
 	for _, node := range nodes {
 		s.cache.AddNode(klog.Background(), node)

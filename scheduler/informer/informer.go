@@ -51,7 +51,7 @@ func New(config *rest.Config, kind Kind) (*Informer, error) {
 func NewFrom(source cache.ListerWatcher, kind Kind) (*Informer, error) {
 	indexers := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	informer := &Informer{kind: kind, SharedIndexInformer: cache.NewSharedIndexInformer(source, kind.Object, 0, indexers)}
-	if err := informer.SetTransform(trim); err != nil {
+	if err := informer.SetTransform(Trim); err != nil {
 		return nil, fmt.Errorf("set up the informer of %s: %w", kind.Resource.Resource, err)
 	}
 	if err := informer.SetWatchErrorHandlerWithContext(informer.watchFailed); err != nil {
@@ -79,8 +79,8 @@ func sourceOf(config *rest.Config, kind Kind) (cache.ListerWatcher, error) {
 	return cache.NewListWatchFromClient(client, kind.Resource.Resource, metav1.NamespaceAll, fields.Everything()), nil
 }
 
-// trim drops what no plugin reads.
-func trim(object any) (any, error) {
+// Trim drops the managed fields of an object, which no plugin reads.
+func Trim(object any) (any, error) {
 	if accessor, err := meta.Accessor(object); err == nil {
 		accessor.SetManagedFields(nil)
 	}

@@ -20,8 +20,11 @@ type source struct {
 	reported    string
 }
 
-func sourceOf(node *corev1.Node, reported *topologyv1alpha1.NodeResourceTopology) source {
-	return source{
+// plain is the source of the nodes that say nothing, most of them in most clusters.
+var plain = &source{}
+
+func sourceOf(node *corev1.Node, reported *topologyv1alpha1.NodeResourceTopology) *source {
+	read := source{
 		labels: [3]string{
 			node.Labels[extension.LabelNodeCPUBindPolicy], node.Labels[extension.LabelNodeNUMAAllocateStrategy], node.Labels[extension.LabelNodeNUMATopologyPolicy],
 		},
@@ -31,6 +34,10 @@ func sourceOf(node *corev1.Node, reported *topologyv1alpha1.NodeResourceTopology
 		},
 		reported: reportOf(reported),
 	}
+	if read == *plain {
+		return plain
+	}
+	return &read
 }
 
 // reportOf writes down what counts of a NodeResourceTopology; not what is available, which the ledger knows better.

@@ -44,7 +44,7 @@ type State struct {
 // observation is one node, and what it was made from.
 type observation struct {
 	object *corev1.Node
-	source source
+	source *source
 	node   *numa.Node
 	// listed is true for nodes of the informer, which count as demanding.
 	listed bool
@@ -142,7 +142,7 @@ func (s *State) replace(before, after *observation) {
 func (s *State) observe(object *corev1.Node, before *observation) *observation {
 	reported, _ := informer.Get[*topologyv1alpha1.NodeResourceTopology](s.reports, object.Name)
 	after := &observation{object: object, source: sourceOf(object, reported)}
-	if before != nil && before.source == after.source {
+	if before != nil && *before.source == *after.source {
 		after.node = before.node
 	} else {
 		after.node = numa.Observe(object, reported)
