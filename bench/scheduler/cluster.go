@@ -30,7 +30,7 @@ func (c *cluster) prepare(ctx context.Context, chosen settings, w workload) erro
 		if err := c.CreateNode(ctx, node); err != nil {
 			return err
 		}
-		return c.CreateNodeMetric(ctx, newNodeMetric(node.Name, i))
+		return c.CreateNodeMetric(ctx, newNodeMetric(node.Name, i, w.reported))
 	})
 	if err != nil || w.prepare == nil {
 		return err

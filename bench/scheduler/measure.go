@@ -16,6 +16,8 @@ type result struct {
 	Scheduler string `json:"scheduler"`
 	Nodes     int    `json:"nodes"`
 	Pods      int    `json:"pods"`
+	// Idle is true when the pods were refused, and nothing happened after that for Seconds.
+	Idle bool `json:"idle,omitempty"`
 	// Seconds from the first pod created to the last one bound.
 	Seconds float64 `json:"seconds"`
 	// CPUSeconds that the scheduler used in that time.
@@ -46,6 +48,9 @@ func measure(ctx context.Context, chosen settings, name string, s scheduler) (me
 		return result{}, err
 	}
 	defer func() { err = errors.Join(err, running.Stop()) }()
+	if w.refused {
+		return c.leaveAlone(ctx, chosen, name, running)
+	}
 	return c.schedule(ctx, chosen, name, running)
 }
 

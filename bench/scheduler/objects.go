@@ -30,11 +30,11 @@ func newNode(i int) *corev1.Node {
 	return node
 }
 
-// newNodeMetric reports a use of 10 to 40 % that differs from node to node.
-func newNodeMetric(node string, i int) *slov1alpha1.NodeMetric {
+// newNodeMetric reports a use of 10 to 40 % that differs from node to node, some time ago.
+func newNodeMetric(node string, i int, age time.Duration) *slov1alpha1.NodeMetric {
 	used := controlplane.Quantities(map[corev1.ResourceName]string{"cpu": fmt.Sprintf("%dm", 3200+(i*7919)%9600), "memory": fmt.Sprintf("%dMi", 13000+(i*104729)%39000)})
 	metric := &slov1alpha1.NodeMetric{ObjectMeta: metav1.ObjectMeta{Name: node}}
-	metric.Status.UpdateTime = &metav1.Time{Time: time.Now()} // no agent refreshes it; a run takes less than the 180 s after which it is old
+	metric.Status.UpdateTime = &metav1.Time{Time: time.Now().Add(-age)} // no agent refreshes it; a run takes less than the 180 s after which it is old
 	metric.Status.NodeMetric = &slov1alpha1.NodeMetricInfo{NodeUsage: slov1alpha1.ResourceMap{ResourceList: used}}
 	return metric
 }

@@ -27,8 +27,12 @@ func report(w io.Writer, results []result) {
 			first[k.workload] = values
 		}
 		base := first[k.workload]
-		fmt.Fprintf(w, "| %s | %s | %.0f | %.2f | %.0f | %.2f | %.2f | %.2f |\n", k.workload, k.scheduler,
-			values[0], values[1], values[2], values[0]/base[0], values[1]/base[1], values[2]/base[2])
+		rates := [2]string{fmt.Sprintf("%.0f", values[0]), fmt.Sprintf("%.2f", values[0]/base[0])}
+		if groups[k][0].Idle {
+			rates = [2]string{"-", "-"}
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %.2f | %.0f | %s | %.2f | %.2f |\n", k.workload, k.scheduler,
+			rates[0], values[1], values[2], rates[1], values[1]/base[1], values[2]/base[2])
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +21,10 @@ type workload struct {
 	shape func(pod *corev1.Pod, i int)
 	// prepare creates what the pods need; nil for nothing.
 	prepare func(ctx context.Context, c *cluster, chosen settings) error
+	// reported is how long ago the NodeMetrics were made.
+	reported time.Duration
+	// refused is true when no node is for the pods: what is measured is what they cost from then on.
+	refused bool
 	// oursOnly leaves out schedulers without this project's plugins.
 	oursOnly bool
 }
@@ -27,10 +32,12 @@ type workload struct {
 const gangSize = 10
 
 var workloads = map[string]workload{
-	"basic": {shape: func(*corev1.Pod, int) {}},
-	"batch": {shape: batch},
-	"gang":  {shape: gang, oursOnly: true},
-	"quota": {shape: inQuota, prepare: createQuotas, oursOnly: true},
+	"basic":   {shape: func(*corev1.Pod, int) {}},
+	"batch":   {shape: batch},
+	"gang":    {shape: gang, oursOnly: true},
+	"quota":   {shape: inQuota, prepare: createQuotas, oursOnly: true},
+	"refused": {shape: tooLarge, refused: true},
+	"expired": {shape: func(*corev1.Pod, int) {}, reported: time.Hour, refused: true, oursOnly: true},
 }
 
 func workloadNames() []string { return slices.Sorted(maps.Keys(workloads)) }
@@ -41,6 +48,11 @@ func batch(pod *corev1.Pod, _ int) {
 	pod.Spec.Priority = nil
 	list := controlplane.Quantities(map[corev1.ResourceName]string{extension.BatchCPU: "500", extension.BatchMemory: "1Gi"})
 	pod.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: list, Limits: list}
+}
+
+// tooLarge asks for more than a node has.
+func tooLarge(pod *corev1.Pod, _ int) {
+	pod.Spec.Containers[0].Resources.Requests = controlplane.Quantities(map[corev1.ResourceName]string{"cpu": "33", "memory": "1Gi"})
 }
 
 // gang puts every ten pods into a group that starts as a whole or not at all.
