@@ -31,7 +31,7 @@ wait_for_load
 run top nodes
 run explain node sim-0001 batch-cpu
 run explain node sim-0007 suppress
-run forecast evictions --node sim-0007
+run forecast evictions sim-0007
 run explain pod -n analytics monthly-report
 run explain pod -n shop cache-warmup
 cat <<TEXT

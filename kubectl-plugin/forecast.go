@@ -29,7 +29,7 @@ const forecastEvictionsExamples = `  # Every node
   %[1]s forecast evictions
 
   # One node, with those who would go
-  %[1]s forecast evictions --node worker-1
+  %[1]s forecast evictions worker-1
 
   # Nodes on which something is evicted now
   %[1]s forecast evictions -o jsonpath='{.items[?(@.status.agent.evictions.triggers[*].state=="triggered")].spec.nodeName}'`
@@ -53,14 +53,17 @@ type forecastOptions struct {
 func newForecastEvictionsCommand(s *session) *cobra.Command {
 	o := &forecastOptions{}
 	cmd := &cobra.Command{
-		Use:               "evictions",
+		Use:               "evictions [NODE]",
 		Aliases:           []string{"eviction"},
 		Short:             "Forecast when pods are evicted from nodes, and which",
 		Long:              forecastEvictionsLong,
 		Example:           fmt.Sprintf(forecastEvictionsExamples, s.Name),
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args:              atMostOne("node name"),
+		ValidArgsFunction: completeNames(s, source.KindNode, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.name(s, args); err != nil {
+				return err
+			}
 			if o.parts < 0 || o.parts > 1000 {
 				return usage("--candidates %d: must be 0 to 1000", o.parts)
 			}
@@ -75,10 +78,27 @@ func newForecastEvictionsCommand(s *session) *cobra.Command {
 	}
 	o.output.addFlags(cmd, true)
 	o.gate.addFlags(cmd)
-	cmd.Flags().StringVar(&o.node, "node", "", "Forecast this node alone, with those who would be evicted")
+	cmd.Flags().StringVar(&o.node, "node", "", "Forecast this node alone, as its name alone does")
+	must(cmd.Flags().MarkHidden("node"))
 	cmd.Flags().Int32Var(&o.parts, "candidates", 10, "List up to this many pods below each trigger")
 	must(cmd.RegisterFlagCompletionFunc("node", completeNames(s, source.KindNode, 0)))
 	return cmd
+}
+
+// name reads the node that is named, as an argument or by the flag.
+func (o *forecastOptions) name(s *session, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	_, name, err := s.object(source.KindNode, args[0])
+	if err != nil {
+		return err
+	}
+	if o.node != "" && o.node != name {
+		return usage("node %q and --node %q differ", name, o.node)
+	}
+	o.node = name
+	return nil
 }
 
 func (o *forecastOptions) run(ctx context.Context, s *session) error {

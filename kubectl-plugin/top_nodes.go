@@ -95,5 +95,10 @@ func (o *topNodesOptions) show(s *session, list *diagnosticsv1alpha1.NodeOvervie
 	if err == nil && first && o.text() && !o.noHeaders && len(list.Items) > 1 {
 		_, err = fmt.Fprintln(s.Streams.ErrOut, printer.NodeTotal(list))
 	}
+	if err == nil && first && o.text() && !o.noHeaders {
+		for _, line := range printer.NodeNextCommands(list, s.Name) {
+			fmt.Fprintln(s.Streams.ErrOut, line)
+		}
+	}
 	return err
 }

@@ -100,7 +100,7 @@ func TestAgentsAnswerThroughTheManager(t *testing.T) {
 	if agent.Suppression.Enabled == nil || *agent.Suppression.Enabled && (agent.Suppression.Budget == nil || len(agent.Suppression.Budget.Terms) == 0) {
 		t.Errorf("a budget without its terms: %+v", agent.Suppression)
 	}
-	result = koordctl(t, 0, "forecast", "evictions", "--node", "sim-0001")
+	result = koordctl(t, 0, "forecast", "evictions", "node/sim-0001")
 	if !strings.Contains(result.Stdout, "simulated-koordlet") || !strings.Contains(result.Stdout, "BEMemoryEvict") {
 		t.Errorf("the forecast lacks the agent or a trigger:\n%s", result.Stdout)
 	}

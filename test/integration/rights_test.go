@@ -92,7 +92,7 @@ func TestEveryCommandTellsUsersWithFewRightsWhatIsUnknown(t *testing.T) {
 		"explain qos pod " + pod + " -n analytics": {
 			allRights: whole(pod), clusterViewer: whole(pod), nodeReader: partly("what is set for pods is not known"), podReader: refused("get", "nodes"), nobody: refused("list", "pods"),
 		},
-		"forecast evictions --node sim-0001": {
+		"forecast evictions sim-0001": {
 			allRights: whole("BEMemoryEvict"), clusterViewer: whole("BEMemoryEvict"), nodeReader: partly("unknown", "no permission to read the NodeSLOs"),
 			nodesOnly: partly("unknown", "no permission to read the NodeSLOs"), podReader: refused("get", "nodes"), nobody: refused("get", "nodes"),
 		},
