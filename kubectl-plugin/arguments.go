@@ -24,6 +24,9 @@ func checkArguments(cmd *cobra.Command) {
 	case check == nil:
 		check = cobra.ArbitraryArgs
 	}
+	if cmd.ValidArgsFunction == nil && !cmd.HasSubCommands() && check(cmd, []string{"any"}) != nil && check(cmd, nil) == nil {
+		cmd.ValidArgsFunction = cobra.NoFileCompletions // it takes no arguments
+	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		err := check(cmd, args)
 		if err == nil {

@@ -1,0 +1,38 @@
+package kubectlplugin
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// notProposed are the flags whose values only the user knows, and those that name files, which the shell completes.
+var notProposed = []string{"template", "selector", "set", "release-name", "filename", "values", "trace", "dir"}
+
+// ofNumbers are the types of flags that need no completion.
+var ofNumbers = []string{"bool", "int", "int32", "int64", "uint64", "float64", "duration"}
+
+// TestEveryNameAndEnumIsCompleted walks the commands: what can be proposed after a tab is, and a shell never proposes files where no
+// file is meant.
+func TestEveryNameAndEnumIsCompleted(t *testing.T) {
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		if cmd.Runnable() && !cmd.HasSubCommands() && cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0 {
+			t.Errorf("%s completes no arguments", cmd.CommandPath())
+		}
+		cmd.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
+			if slices.Contains(ofNumbers, flag.Value.Type()) || slices.Contains(notProposed, flag.Name) {
+				return
+			}
+			if _, found := cmd.GetFlagCompletionFunc(flag.Name); !found {
+				t.Errorf("%s completes no values of --%s", cmd.CommandPath(), flag.Name)
+			}
+		})
+		for _, child := range cmd.Commands() {
+			walk(child)
+		}
+	}
+	walk(NewCommand(Options{Name: "koordctl"}))
+}
