@@ -29,6 +29,7 @@ type topOptions struct {
 	strict   bool
 	selector string
 	sortBy   string
+	labels   labelColumns
 	// orders are the words of --sort-by.
 	orders []string
 }
@@ -39,6 +40,7 @@ func (o *topOptions) addFlags(cmd *cobra.Command, orders string) {
 	o.watch.addFlags(cmd)
 	addStrictFlag(cmd, &o.strict)
 	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "Label selector, as of kubectl -l")
+	o.labels.addFlags(cmd)
 	cmd.Flags().StringVar(&o.sortBy, "sort-by", "", "Order by "+orders+", or a JSONPath such as .cpu.used")
 	must(cmd.RegisterFlagCompletionFunc("sort-by", cobra.FixedCompletions(o.orders, cobra.ShellCompDirectiveNoFileComp)))
 }

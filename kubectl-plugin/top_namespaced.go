@@ -55,6 +55,7 @@ func (o *topNamespacedOptions) show(s *session, list runtime.Object, items int, 
 	return o.print(s, list, o.kind, func(w io.Writer, options printer.Options) error {
 		options.NoHeaders = options.NoHeaders || !first
 		options.WithNamespace = o.namespace == ""
+		o.labels.set(&options)
 		return people(w, options)
 	})
 }

@@ -90,6 +90,7 @@ func (o *topNodesOptions) show(s *session, list *diagnosticsv1alpha1.NodeOvervie
 	}
 	err := o.print(s, list, "node", func(w io.Writer, options printer.Options) error {
 		options.NoHeaders = options.NoHeaders || !first
+		o.labels.set(&options)
 		return printer.NodeOverviews(w, list, options)
 	})
 	if err == nil && first && o.text() && !o.noHeaders && len(list.Items) > 1 {

@@ -31,7 +31,7 @@ type Input struct {
 func Explain(in Input) diagnosticsv1alpha1.RecommendationExplanation {
 	r := in.Recommendation
 	out := diagnosticsv1alpha1.RecommendationExplanation{
-		ObjectMeta: metav1.ObjectMeta{Name: r.Name, Namespace: r.Namespace, CreationTimestamp: r.CreationTimestamp},
+		ObjectMeta: metav1.ObjectMeta{Name: r.Name, Namespace: r.Namespace, Labels: r.Labels, CreationTimestamp: r.CreationTimestamp},
 		Target:     targetName(&r.Spec.Target), UpdatedAt: r.Status.UpdateTime.DeepCopy(), Notes: notes(r.Status.Conditions),
 	}
 	pods := PodsOf(r, in.Pods)

@@ -4,9 +4,13 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
-// listing is a table of objects, with their namespace first where those of several are listed.
+// listing is a table of objects, with their namespace first where those of several are listed, and their labels last as far as they
+// are asked for.
 type listing struct {
 	table
 	options Options
@@ -16,12 +20,25 @@ func newListing(columns []column, o Options) *listing {
 	if o.WithNamespace {
 		columns = append([]column{{header: "NAMESPACE", flexible: 12}}, columns...)
 	}
+	columns = slices.Clone(columns)
+	for _, label := range o.LabelColumns {
+		columns = append(columns, column{header: strings.ToUpper(label[strings.LastIndexByte(label, '/')+1:])})
+	}
+	if o.ShowLabels {
+		columns = append(columns, column{header: "LABELS"})
+	}
 	return &listing{table{columns: columns}, o}
 }
 
-func (l *listing) add(namespace string, cells ...cell) {
+func (l *listing) add(object metav1.Object, cells ...cell) {
 	if l.options.WithNamespace {
-		cells = slices.Insert(cells, 0, text(namespace))
+		cells = slices.Insert(cells, 0, text(object.GetNamespace()))
+	}
+	for _, label := range l.options.LabelColumns {
+		cells = append(cells, text(object.GetLabels()[label]))
+	}
+	if l.options.ShowLabels {
+		cells = append(cells, text(labels.FormatLabels(object.GetLabels())))
 	}
 	l.table.add(cells...)
 }

@@ -12,6 +12,9 @@ type Options struct {
 	NoHeaders bool
 	// WithNamespace puts the namespace first.
 	WithNamespace bool
+	// LabelColumns adds a column for each of these labels, and ShowLabels one with all of them.
+	LabelColumns []string
+	ShowLabels   bool
 	// Parts bounds what is listed under a term or a group; 0 lists nothing.
 	Parts int
 	// Style of the text.

@@ -38,7 +38,7 @@ func Recommendations(w io.Writer, list *diagnosticsv1alpha1.RecommendationExplan
 			containers = []diagnosticsv1alpha1.ContainerRecommendation{{Name: none, Tier: none}}
 		}
 		for c := range containers {
-			l.add(item.Namespace, recommendationCells(item, &containers[c], o)...)
+			l.add(item, recommendationCells(item, &containers[c], o)...)
 		}
 	}
 	return l.render(w)

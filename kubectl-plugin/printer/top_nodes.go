@@ -45,7 +45,7 @@ func NodeOverviews(w io.Writer, list *diagnosticsv1alpha1.NodeOverviewList, o Op
 	o.WithNamespace = false
 	l := newListing(nodeColumns, o)
 	for i := range list.Items {
-		l.add("", nodeCells(&list.Items[i], o)...)
+		l.add(&list.Items[i], nodeCells(&list.Items[i], o)...)
 	}
 	return l.render(w)
 }

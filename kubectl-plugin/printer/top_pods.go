@@ -32,7 +32,7 @@ func PodOverviews(w io.Writer, list *diagnosticsv1alpha1.PodOverviewList, o Opti
 		if unread {
 			cells[len(cells)-1] = painted(Dim, unknown)
 		}
-		l.add(list.Items[i].Namespace, cells...)
+		l.add(&list.Items[i], cells...)
 	}
 	return l.render(w)
 }

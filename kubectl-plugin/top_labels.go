@@ -1,0 +1,23 @@
+package kubectlplugin
+
+import (
+	"github.com/spf13/cobra"
+
+	"koordinator.sh/koord/kubectl-plugin/printer"
+)
+
+// labelColumns are the flags of kubectl get that show labels.
+type labelColumns struct {
+	columns []string
+	all     bool
+}
+
+func (c *labelColumns) addFlags(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVarP(&c.columns, "label-columns", "L", nil, "Show these labels as columns, separated by commas")
+	cmd.Flags().BoolVar(&c.all, "show-labels", false, "Show all labels as the last column")
+}
+
+// set tells a printer.
+func (c *labelColumns) set(options *printer.Options) {
+	options.LabelColumns, options.ShowLabels = c.columns, c.all
+}
