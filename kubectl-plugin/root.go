@@ -75,13 +75,14 @@ func addGlobalFlags(flags *pflag.FlagSet, s *session) {
 	s.flags.AddFlags(flags)
 	flags.StringVar(&s.color, "color", "auto", "Colour the output: auto, always or never")
 	flags.BoolVar(&s.ascii, "ascii", false, "Draw with ASCII characters only")
+	s.addVerbosity(flags)
 }
 
 func (s *session) validate() error {
 	if !slices.Contains([]string{"auto", "always", "never"}, s.color) {
 		return usage("--color %q: must be auto, always or never", s.color)
 	}
-	return nil
+	return s.applyVerbosity()
 }
 
 // runBare starts the TUI where a person can use it, and otherwise says what there is.

@@ -1,0 +1,35 @@
+package kubectlplugin
+
+import (
+	"flag"
+	"strconv"
+
+	"github.com/spf13/pflag"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/textlogger"
+)
+
+// maxVerbosity is the level beyond which nothing more is logged.
+const maxVerbosity = 10
+
+// addVerbosity adds the flag of kubectl that shows what is asked of the API server.
+func (s *session) addVerbosity(flags *pflag.FlagSet) {
+	flags.IntVarP(&s.verbosity, "v", "v", 0, "Log level: 6 logs requests, 8 also what is sent and answered")
+}
+
+// applyVerbosity has libraries log to standard error. At level 0 they log nothing.
+func (s *session) applyVerbosity() error {
+	if s.verbosity < 0 || s.verbosity > maxVerbosity {
+		return usage("-v %d: must be 0 to %d", s.verbosity, maxVerbosity)
+	}
+	if s.verbosity == 0 {
+		return nil
+	}
+	levels := flag.NewFlagSet("klog", flag.ContinueOnError)
+	klog.InitFlags(levels)
+	if err := levels.Set("v", strconv.Itoa(s.verbosity)); err != nil {
+		return usage("-v %d: %w", s.verbosity, err)
+	}
+	klog.SetLogger(textlogger.NewLogger(textlogger.NewConfig(textlogger.Verbosity(s.verbosity), textlogger.Output(s.Streams.ErrOut))))
+	return nil
+}
