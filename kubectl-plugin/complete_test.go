@@ -9,7 +9,7 @@ import (
 )
 
 // notProposed are the flags whose values only the user knows, and those that name files, which the shell completes.
-var notProposed = []string{"template", "selector", "label-columns", "set", "release-name", "filename", "values", "trace", "dir"}
+var notProposed = []string{"template", "selector", "field-selector", "label-columns", "set", "release-name", "filename", "values", "trace", "dir"}
 
 // ofNumbers are the types of flags that need no completion.
 var ofNumbers = []string{"bool", "int", "int32", "int64", "uint64", "float64", "duration"}

@@ -39,6 +39,8 @@ const topNodesExamples = `  # All nodes
 type topNodesOptions struct {
 	topOptions
 	names []string
+	// fields is the field selector.
+	fields string
 	// full adds to objects what the load was judged by.
 	full bool
 }
@@ -60,6 +62,9 @@ func newTopNodesCommand(s *session) *cobra.Command {
 			if err := o.complete(args); err != nil {
 				return err
 			}
+			if err := checkFieldSelector(o.fields, args); err != nil {
+				return err
+			}
 			return runTop(cmd.Context(), s, &o.topOptions, overview[*diagnosticsv1alpha1.NodeOverviewList]{
 				ask: o.ask, changed: changedNodes,
 				missing: func(list *diagnosticsv1alpha1.NodeOverviewList) []string { return list.Incomplete },
@@ -68,12 +73,13 @@ func newTopNodesCommand(s *session) *cobra.Command {
 		},
 	}
 	o.addFlags(cmd, "name, load, age, cpu, memory, prod-cpu, batch-cpu, batch-memory")
+	addFieldSelector(cmd, &o.fields)
 	cmd.Flags().BoolVar(&o.full, "full", false, "With -o json, yaml and templates, add the percentages, samples and thresholds that the load was judged by")
 	return cmd
 }
 
 func (o *topNodesOptions) ask(ctx context.Context, src source.Source) (*diagnosticsv1alpha1.NodeOverviewList, error) {
-	list, err := src.Nodes(ctx, source.NodeQuery{Names: o.names, LabelSelector: o.selector, Operands: o.full})
+	list, err := src.Nodes(ctx, source.NodeQuery{Names: o.names, LabelSelector: o.selector, FieldSelector: o.fields, Operands: o.full})
 	if err != nil {
 		return nil, err
 	}

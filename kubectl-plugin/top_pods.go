@@ -29,7 +29,8 @@ const topPodsExamples = `  # Pods of the context's namespace
 
 type topPodsOptions struct {
 	topNamespacedOptions
-	node string
+	// node and fields select pods.
+	node, fields string
 }
 
 func newTopPodsCommand(s *session) *cobra.Command {
@@ -45,6 +46,9 @@ func newTopPodsCommand(s *session) *cobra.Command {
 			if err := o.complete(s, args); err != nil {
 				return err
 			}
+			if err := checkFieldSelector(o.fields, args); err != nil {
+				return err
+			}
 			return runTop(cmd.Context(), s, &o.topOptions, overview[*diagnosticsv1alpha1.PodOverviewList]{
 				ask: o.ask, changed: changedPods,
 				missing: func(list *diagnosticsv1alpha1.PodOverviewList) []string { return list.Incomplete },
@@ -57,13 +61,14 @@ func newTopPodsCommand(s *session) *cobra.Command {
 		},
 	}
 	o.addFlags(cmd, "name, node, qos, cpu, memory, cpu-request, memory-request")
+	addFieldSelector(cmd, &o.fields)
 	cmd.Flags().StringVar(&o.node, "node", "", "Show only the pods bound to this node")
 	must(cmd.RegisterFlagCompletionFunc("node", completeNames(s, source.KindNode, 0)))
 	return cmd
 }
 
 func (o *topPodsOptions) ask(ctx context.Context, src source.Source) (*diagnosticsv1alpha1.PodOverviewList, error) {
-	list, err := src.Pods(ctx, source.PodQuery{Namespace: o.namespace, Names: o.names, LabelSelector: o.selector, NodeName: o.node})
+	list, err := src.Pods(ctx, source.PodQuery{Namespace: o.namespace, Names: o.names, LabelSelector: o.selector, FieldSelector: o.fields, NodeName: o.node})
 	if err != nil {
 		return nil, err
 	}

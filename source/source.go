@@ -66,6 +66,8 @@ type NodeQuery struct {
 	Names []string
 	// LabelSelector in the syntax of kubectl -l; empty for all.
 	LabelSelector string
+	// FieldSelector in the syntax of kubectl --field-selector; empty for all.
+	FieldSelector string
 	// Operands asks for what the load of each node was judged by, which is three quarters of an answer.
 	Operands bool
 }
@@ -78,6 +80,8 @@ type PodQuery struct {
 	Names []string
 	// LabelSelector in the syntax of kubectl -l; empty for all.
 	LabelSelector string
+	// FieldSelector in the syntax of kubectl --field-selector; empty for all.
+	FieldSelector string
 	// NodeName selects the pods bound to one node; empty for all.
 	NodeName string
 }

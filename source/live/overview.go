@@ -47,7 +47,7 @@ func (s *Source) Nodes(ctx context.Context, query source.NodeQuery) (*diagnostic
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		defer told.Done()
-		nodes, err = c.nodes(groupContext, selection{labels: query.LabelSelector, fields: equals("metadata.name", one)})
+		nodes, err = c.nodes(groupContext, selection{labels: query.LabelSelector, fields: both(query.FieldSelector, equals("metadata.name", one))})
 		return err
 	})
 	group.Go(func() (err error) {
@@ -98,6 +98,7 @@ func (s *Source) Pods(ctx context.Context, query source.PodQuery) (*diagnosticsv
 	if len(query.Names) == 1 && query.NodeName == "" {
 		by.fields = equals("metadata.name", query.Names[0])
 	}
+	by.fields = both(query.FieldSelector, by.fields)
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		pods, err = c.pods(groupContext, by, podBriefDrop)
@@ -129,6 +130,14 @@ func equals(field, value string) string {
 		return ""
 	}
 	return fields.OneTermEqualSelector(field, value).String()
+}
+
+// both selects what two field selectors do; an empty one selects all.
+func both(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "," + b
 }
 
 // running selects the pods of one node, or of any, that hold something there: those that finished hold nothing.
