@@ -51,7 +51,10 @@ func (s *session) configurator() (source.Configurator, error) {
 }
 
 // systemNamespace is the one of -n; empty is the system's. The namespace of the context is where its user works.
-func (s *session) systemNamespace() string {
+func (s *session) systemNamespace() string { return s.namespaceFlag() }
+
+// namespaceFlag is the namespace of -n; empty without.
+func (s *session) namespaceFlag() string {
 	if s.flags.Namespace == nil {
 		return ""
 	}

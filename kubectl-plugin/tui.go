@@ -17,7 +17,7 @@ func newTUICommand(s *session) *cobra.Command {
 		Use:     "tui",
 		Short:   "Start the terminal user interface",
 		Long:    "Start the terminal user interface: nodes with live bars, the story of co-location over time, and every explanation one key away.",
-		Example: fmt.Sprintf("  # The cluster of a context\n  %[1]s tui --context prod", s.Name),
+		Example: fmt.Sprintf("  # The cluster of a context\n  %[1]s tui --context prod\n\n  # The pods of a namespace first\n  %[1]s tui -n shop", s.Name),
 		GroupID: "see",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runTUI(cmd.Context(), s, mouse) },
@@ -36,8 +36,12 @@ func runTUI(ctx context.Context, s *session, mouse bool) error {
 	if err != nil {
 		return err
 	}
+	view := ""
+	if namespace := s.namespaceFlag(); namespace != "" {
+		view = "pods " + namespace
+	}
 	return tui.Run(ctx, tui.Options{
-		Source: src, In: s.Streams.In, Out: s.Streams.Out, Environ: s.Environ, Color: s.color, ASCII: s.style().ASCII,
+		Source: src, StartView: view, In: s.Streams.In, Out: s.Streams.Out, Environ: s.Environ, Color: s.color, ASCII: s.style().ASCII,
 		Clock: s.Clock, Version: s.Version.Version, Program: s.Name, Mouse: mouse,
 	})
 }

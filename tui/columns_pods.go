@@ -19,7 +19,7 @@ type podColumn = grid.Column[podRow]
 // newPodTable is the table of pods; the pods of one node need no NODE column.
 func newPodTable(withNode bool) *grid.Table[podRow] {
 	columns := []podColumn{
-		{Title: "NAMESPACE", Width: 11, Grow: 1, Max: 24, Drop: 1, Compare: func(a, b *podRow) int { return strings.Compare(podKey(a), podKey(b)) },
+		{Title: "NAMESPACE", Width: 11, Grow: 1, Max: 24, Drop: 1, Compare: byLife,
 			Cell: func(r *podRow, _ int, st *style.Set) string { return st.Dim.Render(cell.Clean(r.Namespace)) }},
 		{Title: "NAME", Width: 19, Grow: 3, Max: 48, Compare: func(a, b *podRow) int { return strings.Compare(a.Name, b.Name) },
 			Cell: func(r *podRow, _ int, st *style.Set) string { return st.Bold.Render(cell.Clean(r.Name)) }},
@@ -47,6 +47,21 @@ func newPodTable(withNode bool) *grid.Table[podRow] {
 	return grid.New(columns, podKey, func(r *podRow) string {
 		return strings.Join([]string{r.Namespace + "/" + r.Name, r.QoSClass, r.PriorityBand, string(r.Phase), r.NodeName}, " ")
 	}, podProblem)
+}
+
+// byLife orders by namespace and name, pods that have finished last: after many jobs they are most of a list.
+func byLife(a, b *podRow) int {
+	rank := func(r *podRow) int {
+		if finished(r.Phase) {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(podKey(a), podKey(b)))
+}
+
+func finished(phase corev1.PodPhase) bool {
+	return phase == corev1.PodSucceeded || phase == corev1.PodFailed
 }
 
 func podCPU(r *podRow) diagnostics.PodResourceOverview    { return r.CPU }

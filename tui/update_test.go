@@ -5,6 +5,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
 // seen is what a key sequence is judged by.
@@ -155,5 +159,17 @@ func TestScrollStopsAtTheEnd(t *testing.T) {
 func TestNoColourIsNotRaised(t *testing.T) {
 	if got := better(plainLook.Profile, colourLook.Profile); got != plainLook.Profile {
 		t.Errorf("got %v", got)
+	}
+}
+
+// TestFinishedPodsComeLast keeps what runs and waits on the first screen of a namespace with many jobs.
+func TestFinishedPodsComeLast(t *testing.T) {
+	pod := func(name string, phase corev1.PodPhase) podRow {
+		return podRow{&diagnostics.PodOverview{ObjectMeta: metav1.ObjectMeta{Namespace: "jobs", Name: name}, Phase: phase}}
+	}
+	table := newPodTable(true)
+	table.SetRows([]podRow{pod("a", corev1.PodSucceeded), pod("b", corev1.PodFailed), pod("c", corev1.PodRunning), pod("d", corev1.PodPending)})
+	if got := table.Selected().Name; got != "c" {
+		t.Errorf("the first pod is %s, want c, which runs", got)
 	}
 }
