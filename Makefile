@@ -78,7 +78,7 @@ bench-runtimeproxy: build ## Measure what koord-runtime-proxy adds to calls of a
 
 bench-scheduler: build ## Compare koord-scheduler with kube-scheduler, as whole processes (BENCH_FLAGS="-runs 5" for more).
 	@build/progress.sh go build -v -ldflags '$(LDFLAGS)' -o $(BIN)/kube-scheduler k8s.io/kubernetes/cmd/kube-scheduler
-	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/scheduler -kube-scheduler $(BIN)/kube-scheduler -workloads basic,batch,gang,quota $(BENCH_FLAGS)
+	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/scheduler -kube-scheduler $(BIN)/kube-scheduler -workloads basic,batch,mixed,gang,quota $(BENCH_FLAGS)
 
 bench-schedulerperf: ## Hold the plugins to their thresholds, in process, with Kubernetes' scheduler_perf (BENCH_FLAGS=-short for 2 minutes).
 	go test -run '^$$' -bench '^BenchmarkPerfScheduling$$' -benchtime 1ns -timeout 60m $(BENCH_FLAGS) ./bench/schedulerperf -args -data-items-dir $(CURDIR)/$(BIN)/schedulerperf

@@ -36,6 +36,7 @@ var workloads = map[string]workload{
 	"batch":   {shape: batch},
 	"gang":    {shape: gang, oursOnly: true},
 	"quota":   {shape: inQuota, prepare: createQuotas, oursOnly: true},
+	"mixed":   {shape: mixed},
 	"refused": {shape: tooLarge, refused: true},
 	"expired": {shape: func(*corev1.Pod, int) {}, reported: time.Hour, refused: true, oursOnly: true},
 }
@@ -48,6 +49,11 @@ func batch(pod *corev1.Pod, _ int) {
 	pod.Spec.Priority = nil
 	list := controlplane.Quantities(map[corev1.ResourceName]string{extension.BatchCPU: "500", extension.BatchMemory: "1Gi"})
 	pod.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: list, Limits: list}
+}
+
+// mixed makes no pod equal to the one before.
+func mixed(pod *corev1.Pod, i int) {
+	pod.Spec.Containers[0].Resources.Requests = controlplane.Quantities(map[corev1.ResourceName]string{"cpu": fmt.Sprintf("%dm", 300+i%7*50), "memory": "1Gi"})
 }
 
 // tooLarge asks for more than a node has.
