@@ -197,7 +197,7 @@ func (r *filterRun) node(ctx context.Context, info fwk.NodeInfo) ([]refusal, fwk
 	}
 	for plugin, allowed := range r.refusedBy {
 		if !seen.Has(plugin) && !allowed.Has(info.Node().Name) {
-			refusals = append(refusals, refusal{plugin: plugin, reason: reason.Exclusion(plugin), final: true})
+			refusals = append(refusals, refusal{plugin: plugin, reason: reason.Exclusion(plugin, allowed.Len() == 0), final: true})
 		}
 	}
 	return onceForEachClaim(refusals), crowded, state

@@ -6,8 +6,14 @@ import "strings"
 // others would have taken, and when no node was left.
 var exclusions = []string{"node(s) didn't satisfy plugin ", "node(s) didn't satisfy plugin(s) ["}
 
-// Exclusion is the reason for a node that a plugin's PreFilter left out.
-func Exclusion(plugin string) string { return exclusions[0] + plugin }
+// Exclusion is the reason for a node that a plugin's PreFilter left out: with all others, or while it named some, which need not
+// exist.
+func Exclusion(plugin string, all bool) string {
+	if all {
+		return exclusions[0] + plugin
+	}
+	return exclusions[1] + plugin + "]"
+}
 
 // ExcludedBy names the plugin whose PreFilter left nodes out, when it is a single one: the scheduler does not attribute that
 // to a plugin, but names it in the text. It returns nothing for any other text.

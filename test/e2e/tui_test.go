@@ -113,6 +113,12 @@ func TestChartOfTheCluster(t *testing.T) {
 	}
 }
 
+func TestTheNamespaceOfTheFlagIsShownFirst(t *testing.T) {
+	term := open(t, 80, 24)
+	term.types(`"$koordctl" tui -n shop; echo "exit code $?"`)
+	term.sees("pods(shop)", "Running")
+}
+
 func TestFilterOfTheNodeTable(t *testing.T) {
 	term := startTUI(t, 80, 24)
 	term.types("/0007")

@@ -71,6 +71,7 @@ func TestEveryFixPlacesThePod(t *testing.T) {
 			s.set(t)
 			awaitRefusal(t, s.namespace, asked)
 			holdUsage(t)
+			agree(t, s.namespace)
 			fix := explain(t, s.namespace)
 			if !slices.Contains(s.kinds, fix.Kind) {
 				t.Errorf("kind %q, want one of %q: %s", fix.Kind, s.kinds, fix.Description)
@@ -159,8 +160,8 @@ func holdUsage(t *testing.T) {
 	})
 }
 
-// explain is what a person is told: the fix of the blocked pod.
-func explain(t *testing.T, namespace string) *diagnosticsv1alpha1.Fix {
+// explained is what a person is told of the blocked pod.
+func explained(t *testing.T, namespace string) *diagnosticsv1alpha1.PodExplanation {
 	t.Helper()
 	result, err := shared.Koordctl(t.Context(), "explain", "pod", asked, "-n", namespace, "-o", "json")
 	if err != nil || result.Code != 0 {
@@ -170,8 +171,15 @@ func explain(t *testing.T, namespace string) *diagnosticsv1alpha1.Fix {
 	if err := json.Unmarshal([]byte(result.Stdout), answer); err != nil {
 		t.Fatal(err)
 	}
+	return answer
+}
+
+// explain is the fix that the explanation has.
+func explain(t *testing.T, namespace string) *diagnosticsv1alpha1.Fix {
+	t.Helper()
+	answer := explained(t, namespace)
 	if answer.Status.Fix == nil || !answer.Status.Fix.Verified {
-		t.Fatalf("no verified fix: %+v\n%s", answer.Status.Fix, result.Stdout)
+		t.Fatalf("no verified fix: %+v", answer.Status)
 	}
 	return answer.Status.Fix
 }

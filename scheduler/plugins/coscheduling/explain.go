@@ -23,7 +23,7 @@ var (
 
 // CodeOf implements reason.Coder, for the reasons of PreFilter, and of Permit while members wait.
 func (p *Plugin) CodeOf(text string) finding.Code {
-	if text == reason.Exclusion(Name) {
+	if reason.ExcludedBy(text) == Name {
 		return finding.GangTopologyUnsatisfied // PreFilter leaves nodes out for nothing else
 	}
 	return cmp.Or(gang.CodeOf(text), networktopology.CodeOf(text))

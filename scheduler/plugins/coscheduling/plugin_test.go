@@ -132,9 +132,9 @@ func TestReasonsTellTheirCode(t *testing.T) {
 	_, missing := f.plugin.PreFilter(t.Context(), framework.NewCycleState(), memberOf("a", 0), nil)
 	for text, want := range map[string]finding.Code{
 		missing.Message():      finding.GangMembersMissing,
-		reason.Exclusion(Name): finding.GangTopologyUnsatisfied,
+		reason.Exclusion(Name, true): finding.GangTopologyUnsatisfied,
 		networktopology.Place(networktopology.Input{Rules: []extension.NetworkTopologyGatherRule{{Layer: "moon"}}}).Reason: finding.GangTopologyInvalid,
-		reason.Exclusion("NodeAffinity"): "",
+		reason.Exclusion("NodeAffinity", true): "",
 	} {
 		if got := f.plugin.CodeOf(text); got != want {
 			t.Errorf("%q has code %q, want %q", text, got, want)

@@ -118,7 +118,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 func TestRefusalsAreExplained(t *testing.T) {
 	plugin, info := newPlugin(t), framework.NewNodeInfo()
 	info.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "z"}})
-	left := reason.Exclusion(Name)
+	left := reason.Exclusion(Name, true)
 	_, broken := plugin.PreFilter(t.Context(), framework.NewCycleState(), podHinting(`{`), nil)
 	tests := map[string]struct {
 		hint, text, wantMessage string
@@ -128,7 +128,7 @@ func TestRefusalsAreExplained(t *testing.T) {
 		"a hint that names other nodes":                {hint: `{"nodeNames":["b","a"]}`, text: left, want: finding.SchedulingHintMismatch, wantMessage: "the scheduling hint restricts the pod to a, b"},
 		"a hint with many nodes":                       {hint: `{"nodeNames":["a","b","c","d","e"]}`, text: left, want: finding.SchedulingHintMismatch, wantMessage: "the scheduling hint restricts the pod to a, b, c and 2 more nodes"},
 		"a hint that cannot be read":                   {hint: `{`, text: broken.Message(), want: finding.SchedulingHintInvalid, wantMessage: "scheduling-hint"},
-		"a node that another plugin left out":          {hint: `{"nodeNames":["b"]}`, text: reason.Exclusion("NodeAffinity")},
+		"a node that another plugin left out":          {hint: `{"nodeNames":["b"]}`, text: reason.Exclusion("NodeAffinity", true)},
 		"another cause, of a hint that cannot be read": {hint: `{`, text: left},
 	}
 	for name, test := range tests {
