@@ -131,7 +131,7 @@ func TestReasonsTellTheirCode(t *testing.T) {
 	f := gangOf(t, 3, 2)
 	_, missing := f.plugin.PreFilter(t.Context(), framework.NewCycleState(), memberOf("a", 0), nil)
 	for text, want := range map[string]finding.Code{
-		missing.Message():      finding.GangMembersMissing,
+		missing.Message():            finding.GangMembersMissing,
 		reason.Exclusion(Name, true): finding.GangTopologyUnsatisfied,
 		networktopology.Place(networktopology.Input{Rules: []extension.NetworkTopologyGatherRule{{Layer: "moon"}}}).Reason: finding.GangTopologyInvalid,
 		reason.Exclusion("NodeAffinity", true): "",
