@@ -43,15 +43,8 @@ type batchCycle struct {
 	scores []fwk.NodePluginScores
 }
 
-// newBatch returns nil when pods of the profile cannot be compared. The plugins are those that the framework does not hand out.
-func newBatch(of *Framework, plugins []fwk.Plugin) *batch {
-	known := map[string]fwk.Plugin{}
-	for _, extension := range of.EnqueueExtensions() {
-		known[extension.Name()] = extension
-	}
-	for _, plugin := range plugins {
-		known[plugin.Name()] = plugin
-	}
+// newBatch returns nil when pods of the profile cannot be compared.
+func newBatch(of *Framework, known map[string]fwk.Plugin) *batch {
 	b := &batch{of: of, signers: signersOf(of.Framework, known), relative: map[string]fwk.ScorePlugin{}, now: time.Now}
 	if b.signers == nil {
 		return nil
@@ -80,7 +73,7 @@ func (b *batch) hint(ctx context.Context) string {
 		metrics.GetNodeHintDuration.WithLabelValues(answer, b.of.ProfileName()).Observe(b.now().Sub(began).Seconds())
 	}()
 	if b.kept != nil {
-		if why := b.unusable(ctx); why != "" {
+		if why := b.refresh(ctx); why != "" {
 			metrics.BatchCacheFlushed.WithLabelValues(b.of.ProfileName(), why).Inc()
 			b.kept = nil
 		}
@@ -96,8 +89,8 @@ func (b *batch) hint(ctx context.Context) string {
 	return b.open.hint
 }
 
-// unusable scores the node again that took the last pod, and says why the pod has to be searched for all the same.
-func (b *batch) unusable(ctx context.Context) string {
+// refresh brings what is kept up to date with the last pod placed. When it cannot serve the pod of the open cycle, it says why.
+func (b *batch) refresh(ctx context.Context) string {
 	switch {
 	case b.open.number != b.kept.cycle+1:
 		return metrics.BatchFlushPodSkipped

@@ -18,18 +18,12 @@ type filter struct {
 	evaluations metrics.CounterMetric
 }
 
-// filtersOf returns the Filter plugins of a profile in their order. It returns none when the framework does not hand out one of
-// them: nodes are then filtered by the framework itself.
-func filtersOf(inner framework.Framework) []filter {
-	instances := map[string]fwk.FilterPlugin{}
-	for _, extension := range inner.EnqueueExtensions() {
-		if plugin, ok := extension.(fwk.FilterPlugin); ok {
-			instances[plugin.Name()] = plugin
-		}
-	}
+// filtersOf returns the Filter plugins of a profile in their order. It returns none when one of them is not among the known
+// plugins: nodes are then filtered by the framework itself.
+func filtersOf(inner framework.Framework, known map[string]fwk.Plugin) []filter {
 	var filters []filter
 	for _, enabled := range inner.ListPlugins().Filter.Enabled {
-		plugin, found := instances[enabled.Name]
+		plugin, found := known[enabled.Name].(fwk.FilterPlugin)
 		if !found {
 			return nil
 		}

@@ -39,7 +39,7 @@ func (f *found) best() string {
 
 // remove drops a node that has no room any more.
 func (f *found) remove(name string) {
-	f.nodes = slices.DeleteFunc(slices.Clone(f.nodes), func(info fwk.NodeInfo) bool { return info.Node() == nil || info.Node().Name == name })
+	f.nodes = slices.DeleteFunc(f.nodes, func(info fwk.NodeInfo) bool { return info.Node() == nil || info.Node().Name == name })
 	f.scores = slices.DeleteFunc(f.scores, func(s fwk.NodePluginScores) bool { return s.Name == name })
 }
 

@@ -42,13 +42,20 @@ type Framework struct {
 
 // Wrap extends a framework with what its plugins offer. A nil recorder records nothing.
 func Wrap(inner framework.Framework, plugins []fwk.Plugin, recorder Recorder) *Framework {
-	wrapped := &Framework{Framework: inner, recorder: recorder, filters: filtersOf(inner)}
+	known := map[string]fwk.Plugin{}
+	for _, extension := range inner.EnqueueExtensions() { // the only plugins that a framework hands out
+		known[extension.Name()] = extension
+	}
+	for _, plugin := range plugins {
+		known[plugin.Name()] = plugin
+	}
+	wrapped := &Framework{Framework: inner, recorder: recorder, filters: filtersOf(inner, known)}
 	for _, plugin := range plugins {
 		if proposer, ok := plugin.(Proposer); ok {
 			wrapped.proposers = append(wrapped.proposers, proposer)
 		}
 	}
-	wrapped.batch = newBatch(wrapped, plugins)
+	wrapped.batch = newBatch(wrapped, known)
 	return wrapped
 }
 
