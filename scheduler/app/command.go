@@ -57,7 +57,7 @@ func run(command *cobra.Command, opts *Options) error {
 	defer cancel()
 	signalled := server.SetupSignalContext()
 	defer context.AfterFunc(signalled, cancel)()
-	limitHeap()
+	setGC()
 	scheduler, err := Setup(ctx, opts)
 	if err != nil {
 		return err

@@ -10,14 +10,14 @@ import (
 	"koordinator.sh/koord/scheduler/informer"
 )
 
-// heapGrowth is by how many percent the heap may grow before it is collected; Go's default is 100. What the scheduler knows of
+// gcPercent is by how many percent the heap may grow before it is collected; Go's default is 100. What the scheduler knows of
 // the cluster is most of its heap, and little of it is replaced for a pod, so that collecting sooner costs less than it saves.
-const heapGrowth = 75
+const gcPercent = 75
 
-// limitHeap applies heapGrowth, unless the environment variable GOGC says otherwise.
-func limitHeap() {
+// setGC applies gcPercent, unless the environment variable GOGC says otherwise.
+func setGC() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(heapGrowth)
+		debug.SetGCPercent(gcPercent)
 	}
 }
 
