@@ -33,7 +33,7 @@ func newRootCommand(s *session) *cobra.Command {
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return runBare(cmd, s) },
-		PersistentPreRunE: func(*cobra.Command, []string) error { return s.validate() },
+		PersistentPreRunE: func(*cobra.Command, []string) error { return errors.Join(s.validate(), s.applyVerbosity()) },
 	}
 	root.SetIn(s.Streams.In)
 	root.SetOut(s.Streams.Out)
@@ -82,7 +82,7 @@ func (s *session) validate() error {
 	if !slices.Contains([]string{"auto", "always", "never"}, s.color) {
 		return usage("--color %q: must be auto, always or never", s.color)
 	}
-	return s.applyVerbosity()
+	return nil
 }
 
 // runBare starts the TUI where a person can use it, and otherwise says what there is.

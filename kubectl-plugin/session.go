@@ -70,9 +70,9 @@ type session struct {
 	Options
 	flags *genericclioptions.ConfigFlags
 	color string
+	ascii bool
 	// verbosity is the log level of libraries.
 	verbosity int
-	ascii     bool
 
 	connectOnce sync.Once
 	source      source.Source

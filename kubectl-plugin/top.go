@@ -28,8 +28,10 @@ type topOptions struct {
 	watch
 	strict   bool
 	selector string
-	sortBy   string
-	labels   labelColumns
+	// fields is the field selector, where there is one.
+	fields string
+	sortBy string
+	labels labelColumns
 	// orders are the words of --sort-by.
 	orders []string
 }
@@ -53,6 +55,9 @@ func (o *topOptions) complete(names []string) error {
 		return err
 	}
 	if err := checkSelector(o.selector); err != nil {
+		return err
+	}
+	if err := checkFieldSelector(o.fields, names); err != nil {
 		return err
 	}
 	return o.output.complete()

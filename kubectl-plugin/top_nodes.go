@@ -39,8 +39,6 @@ const topNodesExamples = `  # All nodes
 type topNodesOptions struct {
 	topOptions
 	names []string
-	// fields is the field selector.
-	fields string
 	// full adds to objects what the load was judged by.
 	full bool
 }
@@ -60,9 +58,6 @@ func newTopNodesCommand(s *session) *cobra.Command {
 				return err
 			}
 			if err := o.complete(args); err != nil {
-				return err
-			}
-			if err := checkFieldSelector(o.fields, args); err != nil {
 				return err
 			}
 			return runTop(cmd.Context(), s, &o.topOptions, overview[*diagnosticsv1alpha1.NodeOverviewList]{

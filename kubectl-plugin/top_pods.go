@@ -29,8 +29,7 @@ const topPodsExamples = `  # Pods of the context's namespace
 
 type topPodsOptions struct {
 	topNamespacedOptions
-	// node and fields select pods.
-	node, fields string
+	node string
 }
 
 func newTopPodsCommand(s *session) *cobra.Command {
@@ -44,9 +43,6 @@ func newTopPodsCommand(s *session) *cobra.Command {
 		ValidArgsFunction: completeNames(s, source.KindPod, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(s, args); err != nil {
-				return err
-			}
-			if err := checkFieldSelector(o.fields, args); err != nil {
 				return err
 			}
 			return runTop(cmd.Context(), s, &o.topOptions, overview[*diagnosticsv1alpha1.PodOverviewList]{
