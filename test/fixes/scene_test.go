@@ -72,7 +72,7 @@ func TestEveryFixPlacesThePod(t *testing.T) {
 			awaitRefusal(t, s.namespace, asked)
 			holdUsage(t)
 			agree(t, s.namespace)
-			fix := explain(t, s.namespace)
+			fix := verifiedFix(t, s.namespace)
 			if !slices.Contains(s.kinds, fix.Kind) {
 				t.Errorf("kind %q, want one of %q: %s", fix.Kind, s.kinds, fix.Description)
 			}
@@ -174,8 +174,8 @@ func explained(t *testing.T, namespace string) *diagnosticsv1alpha1.PodExplanati
 	return answer
 }
 
-// explain is the fix that the explanation has.
-func explain(t *testing.T, namespace string) *diagnosticsv1alpha1.Fix {
+// verifiedFix is the change that the explanation proposes.
+func verifiedFix(t *testing.T, namespace string) *diagnosticsv1alpha1.Fix {
 	t.Helper()
 	answer := explained(t, namespace)
 	if answer.Status.Fix == nil || !answer.Status.Fix.Verified {
