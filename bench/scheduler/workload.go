@@ -51,9 +51,9 @@ func batch(pod *corev1.Pod, _ int) {
 	pod.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: list, Limits: list}
 }
 
-// mixed makes no pod equal to the one before.
+// mixed makes no two of 400 pods in a row equal.
 func mixed(pod *corev1.Pod, i int) {
-	pod.Spec.Containers[0].Resources.Requests = controlplane.Quantities(map[corev1.ResourceName]string{"cpu": fmt.Sprintf("%dm", 300+i%7*50), "memory": "1Gi"})
+	pod.Spec.Containers[0].Resources.Requests = controlplane.Quantities(map[corev1.ResourceName]string{"cpu": fmt.Sprintf("%dm", 300+i%400), "memory": "1Gi"})
 }
 
 // tooLarge asks for more than a node has.
