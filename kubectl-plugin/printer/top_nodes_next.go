@@ -7,15 +7,31 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
-// NodeNextCommands names, for the states of load that keep pods off nodes, a node in that state and the command that says why.
-// program is how the user calls this one.
+// nextCommands are, for the states of load that keep pods off nodes, the commands that lead on: to the pods that use a hot node, and
+// to what follows from a report that is too old.
+var nextCommands = []struct {
+	state   diagnosticsv1alpha1.LoadState
+	command string
+}{
+	{diagnosticsv1alpha1.LoadHot, "top pods -A --sort-by=cpu --node %s"},
+	{diagnosticsv1alpha1.LoadExpired, "explain node %s"},
+}
+
+// NodeNextCommands says of the first node in each of those states why it is, and names the next command. program is how the user calls
+// this one.
 func NodeNextCommands(list *diagnosticsv1alpha1.NodeOverviewList, program string) []string {
 	var lines []string
-	for _, state := range []diagnosticsv1alpha1.LoadState{diagnosticsv1alpha1.LoadHot, diagnosticsv1alpha1.LoadExpired} {
-		at := slices.IndexFunc(list.Items, func(n diagnosticsv1alpha1.NodeOverview) bool { return n.Load.State == state })
-		if at >= 0 {
-			lines = append(lines, fmt.Sprintf("Why %s is %s: %s explain node %s", list.Items[at].Name, state, program, list.Items[at].Name))
+	for _, next := range nextCommands {
+		at := slices.IndexFunc(list.Items, func(n diagnosticsv1alpha1.NodeOverview) bool { return n.Load.State == next.state })
+		if at < 0 {
+			continue
 		}
+		node := &list.Items[at]
+		line := fmt.Sprintf("%s is %s", node.Name, next.state)
+		if node.Load.Message != "" {
+			line += ", " + node.Load.Message
+		}
+		lines = append(lines, line+": see "+program+" "+fmt.Sprintf(next.command, node.Name))
 	}
 	return lines
 }
