@@ -125,7 +125,7 @@ func (m *Model) groupsText(status *diagnostics.PodExplanationStatus, width int) 
 	}
 	lines := []string{"", "  " + st.Title.Render("refused by") +
 		st.Dim.Render(nodesText(status)), "",
-		st.Dim.Render("   " + cell.Right("NODES", 6, "") + " " + cell.Right("ALONE", 6, "") + "  " + cell.Left("PLUGIN", pluginWidth, "") + " REASON")}
+		st.Dim.Render("   " + cell.Right("NODES", 6, "") + " " + cell.Right("SOLE", 6, "") + "  " + cell.Left("PLUGIN", pluginWidth, "") + " REASON")}
 	for i := range status.Groups {
 		lines = append(lines, m.groupText(&status.Groups[i], width)...)
 	}
