@@ -2,7 +2,9 @@ package kubectlplugin
 
 import (
 	"flag"
+	"io"
 	"strconv"
+	"sync"
 
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
@@ -30,6 +32,18 @@ func (s *session) applyVerbosity() error {
 	if err := levels.Set("v", strconv.Itoa(s.verbosity)); err != nil {
 		return usage("-v %d: %w", s.verbosity, err)
 	}
-	klog.SetLogger(textlogger.NewLogger(textlogger.NewConfig(textlogger.Verbosity(s.verbosity), textlogger.Output(s.Streams.ErrOut))))
+	klog.SetLogger(textlogger.NewLogger(textlogger.NewConfig(textlogger.Verbosity(s.verbosity), textlogger.Output(&turns{to: s.Streams.ErrOut}))))
 	return nil
+}
+
+// turns writes one text after the other: requests that run side by side log at the same time.
+type turns struct {
+	mutex sync.Mutex
+	to    io.Writer
+}
+
+func (t *turns) Write(text []byte) (int, error) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.to.Write(text)
 }
