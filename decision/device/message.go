@@ -30,7 +30,7 @@ func (k kind) several(count int) string {
 func amountText(d dimension, value int64) string {
 	switch d {
 	case core, ratio, rdmaShare, fpgaShare:
-		return strconv.FormatInt(value, 10) + " %"
+		return strconv.FormatInt(value, 10) + "%"
 	case memory:
 		for i, suffix := range []string{"Ti", "Gi", "Mi", "Ki"} {
 			if unit := int64(1) << (40 - 10*i); value >= unit {

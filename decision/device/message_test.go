@@ -24,11 +24,11 @@ func TestMessages(t *testing.T) {
 	}{
 		"a share": {
 			machine: eight().broken(gpuType, 6, 7), held: busy, pod: podOf("koordinator.sh/gpu", "50"),
-			want: "6 of 8 GPUs have < 50 % core free; 2 of 8 GPUs are not healthy; largest free share 30 %",
+			want: "6 of 8 GPUs have < 50% core free; 2 of 8 GPUs are not healthy; largest free share 30%",
 		},
 		"whole GPUs": {
 			machine: eight().broken(gpuType, 7), held: busy, pod: podOf("nvidia.com/gpu", "2"),
-			want: "6 of 8 GPUs have < 100 % core free; 1 of 8 GPUs is not healthy; needs 2, 1 can serve",
+			want: "6 of 8 GPUs have < 100% core free; 1 of 8 GPUs is not healthy; needs 2, 1 can serve",
 		},
 		"memory": {
 			machine: eight(), held: []Held{whole(t, gpuType, 1, 2, 3, 4, 5, 6, 7), share(t, 0, 60)}, pod: podOf("koordinator.sh/gpu-memory", "32Gi"),
@@ -36,9 +36,9 @@ func TestMessages(t *testing.T) {
 		},
 		"too much memory":  {machine: eight(), pod: podOf("koordinator.sh/gpu-memory", "65Gi"), want: "8 of 8 GPUs have < 65Gi memory in all"},
 		"no GPUs":          {machine: newMachine(), pod: podOf("nvidia.com/gpu", "1"), want: "the node has no GPUs"},
-		"a selector":       {machine: withModel(eight(), 0, "A10"), held: []Held{whole(t, gpuType, 0)}, pod: hinted(podOf("nvidia.com/gpu", "1"), `{"gpu":{"selector":{"matchLabels":{"model":"A10"}}}}`), want: "7 of 8 GPUs are not selected; 1 of 8 GPUs has < 100 % core free"},
+		"a selector":       {machine: withModel(eight(), 0, "A10"), held: []Held{whole(t, gpuType, 0)}, pod: hinted(podOf("nvidia.com/gpu", "1"), `{"gpu":{"selector":{"matchLabels":{"model":"A10"}}}}`), want: "7 of 8 GPUs are not selected; 1 of 8 GPUs has < 100% core free"},
 		"one NUMA node":    {machine: eight(), pod: podOf("nvidia.com/gpu", "5"), zones: numa.MaskOf(0), want: "the pod may use NUMA nodes 0 only: 4 of 8 GPUs are in other NUMA nodes; needs 5, 4 can serve"},
-		"an RDMA device":   {machine: eight(), held: []Held{whole(t, rdmaType, 0, 1, 2, 3)}, pod: podOf("koordinator.sh/rdma", "100"), want: "4 of 4 RDMA devices have < 100 % capacity free"},
+		"an RDMA device":   {machine: eight(), held: []Held{whole(t, rdmaType, 0, 1, 2, 3)}, pod: podOf("koordinator.sh/rdma", "100"), want: "4 of 4 RDMA devices have < 100% capacity free"},
 		"functions":        {machine: withoutFunctions(), pod: hinted(podOf("koordinator.sh/rdma", "10"), `{"rdma":{"vfSelector":{}}}`), want: "4 of 4 RDMA devices have no virtual function that is selected"},
 		"partitions":       {machine: linked, held: []Held{whole(t, gpuType, 4)}, pod: annotated(podOf("nvidia.com/gpu", "2"), extension.AnnotationGPUPartitionSpec, `{"allocatePolicy":"Restricted","ringBusBandwidth":"200Gi"}`), want: "none of 3 partitions of 2 GPUs is free: 0 with a GPU in use or not healthy, 2 with a ring that is too slow, 1 of a lower score"},
 		"a partition size": {machine: linked, pod: annotated(podOf("nvidia.com/gpu", "3"), extension.AnnotationGPUPartitionSpec, `{}`), want: "3 GPUs are no partition of the node, which has partitions of 2"},
@@ -80,12 +80,12 @@ func TestOperands(t *testing.T) {
 	}
 	want := diagnosticsv1alpha1.Term{
 		Name: "gpu0", Operator: diagnosticsv1alpha1.Info, Value: 20, Unit: diagnosticsv1alpha1.Percent,
-		Note: "core free; has < 50 % core free; held by default/share-0-70, default/share-0-10",
+		Note: "core free; has < 50% core free; held by default/share-0-70, default/share-0-10",
 	}
 	if diff := cmp.Diff(want, terms[1].Parts[0]); diff != "" {
 		t.Errorf("first device (-want +got):\n%s", diff)
 	}
-	if terms[0].Value != 1 || terms[0].Note != "each 50 % core and 50 % memory" {
+	if terms[0].Value != 1 || terms[0].Note != "each 50% core and 50% memory" {
 		t.Errorf("needed %+v", terms[0])
 	}
 }

@@ -131,12 +131,12 @@ func TestAnnotationsThatMakeNoSenseAreRefused(t *testing.T) {
 func TestRatioAndBytes(t *testing.T) {
 	total := resource.MustParse("64Gi")
 	if got := RatioToBytes(50, total.Value()); got != 32<<30 {
-		t.Errorf("50 %% of 64Gi is %d", got)
+		t.Errorf("50%% of 64Gi is %d", got)
 	}
 	if got := BytesToRatio(32<<30, total.Value()); got != 50 {
-		t.Errorf("32Gi of 64Gi is %d %%", got)
+		t.Errorf("32Gi of 64Gi is %d%%", got)
 	}
 	if got := BytesToRatio(1, 0); got != 0 {
-		t.Errorf("1 byte of none is %d %%", got)
+		t.Errorf("1 byte of none is %d%%", got)
 	}
 }

@@ -331,7 +331,7 @@ func checkSums(t *rapid.T, node *Node, held []Held) {
 				t.Fatalf("%s holds %v of %v", key, sum, total)
 			}
 			if item.kind == gpu && item.Amount[ratio] != BytesToRatio(item.Amount[memory], total[memory]) && item.Amount[memory] != RatioToBytes(item.Amount[ratio], total[memory]) {
-				t.Fatalf("%d %% and %d bytes", item.Amount[ratio], item.Amount[memory])
+				t.Fatalf("%d%% and %d bytes", item.Amount[ratio], item.Amount[memory])
 			}
 			for _, vf := range item.Functions {
 				if other := functions[vf.BusID]; other != "" {
@@ -349,10 +349,10 @@ func TestRatioOfBytesOfRatio(t *testing.T) {
 		percent := rapid.Int64Range(0, 100).Draw(t, "percent")
 		bytes := RatioToBytes(percent, total)
 		if back := BytesToRatio(bytes, total); back != percent && back != percent-1 || bytes > total {
-			t.Fatalf("%d %% of %d is %d bytes, which is %d %%", percent, total, bytes, back)
+			t.Fatalf("%d%% of %d is %d bytes, which is %d%%", percent, total, bytes, back)
 		}
 		if total%100 == 0 && BytesToRatio(bytes, total) != percent {
-			t.Fatalf("%d %% of %d does not come back", percent, total)
+			t.Fatalf("%d%% of %d does not come back", percent, total)
 		}
 	})
 }

@@ -19,7 +19,7 @@ func TestRelaxations(t *testing.T) {
 	}{
 		"a share of what is left": {
 			machine: eight().broken(gpuType, 1, 2, 3, 4, 5, 6, 7), held: []Held{share(t, 0, 70)}, pod: podOf("koordinator.sh/gpu", "50"),
-			want: map[string]string{"reduceRequest": "request 30 % koordinator.sh/gpu in place of 50 %"},
+			want: map[string]string{"reduceRequest": "request 30% koordinator.sh/gpu in place of 50%"},
 		},
 		"only what is too much is reduced": {
 			machine: eight().broken(gpuType, 1, 2, 3, 4, 5, 6, 7), held: []Held{share(t, 0, 70)}, pod: podOf("koordinator.sh/gpu-core", "10", "koordinator.sh/gpu-memory", "32Gi"),

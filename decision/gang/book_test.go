@@ -420,7 +420,7 @@ func TestReport(t *testing.T) {
 	b.Forget(uidOf("b", 0))
 	permit(b, "a", 0)
 	b.Fail(keyOf("a"), uidOf("a", 1), "0/3 nodes are available", start)
-	want := "gang ns/a: 1 of 3 members placed; member ns/a-1 refused, when 1 had a node, because 0/3 nodes are available; gang ns/b of the group lacks 1 pods: 2 of 3 exist"
+	want := "gang ns/a: 1 of 3 members placed; member ns/a-1 was refused when 1 had a node: 0/3 nodes are available; gang ns/b of the group is missing 1 pods: 2 of 3 exist"
 	if diff := cmp.Diff(want, b.Report(keyOf("a"), start).Message()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

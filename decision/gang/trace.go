@@ -104,12 +104,12 @@ func (s Standing) parts(own bool) []string {
 	case s.Done:
 		return nil
 	case s.Children < s.Minimum:
-		return []string{fmt.Sprintf("%s lacks %d pods: %d of %d exist", name, s.Minimum-s.Children, s.Children, s.Minimum)}
+		return []string{fmt.Sprintf("%s is missing %d pods: %d of %d exist", name, s.Minimum-s.Children, s.Children, s.Minimum)}
 	}
 	parts := []string{fmt.Sprintf("%s: %d of %d members placed", name, s.Placed(), s.Minimum)}
 	if len(s.Refused) > 0 {
 		latest := s.Refused[0]
-		parts = append(parts, fmt.Sprintf("member %s refused, when %d had a node, because %s", nameOf(latest.Pod), latest.Waiting, latest.Reason))
+		parts = append(parts, fmt.Sprintf("member %s was refused when %d had a node: %s", nameOf(latest.Pod), latest.Waiting, latest.Reason))
 	}
 	return parts
 }

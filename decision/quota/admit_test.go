@@ -54,7 +54,7 @@ func TestAdmission(t *testing.T) {
 			name: "the quota above refuses where it is checked", quota: "team-a", pod: Holding{Request: amounts("cpu", 12_000)}, rules: Rules{Parents: true},
 			held: map[string][]Holding{"team-b": {running(12_000)}}, want: finding.QuotaParentExceeded,
 			wantReason: "Insufficient quotas, quotaNameTopo: [dept team-a], runtime: cpu:20,memory:100, used: cpu:12,memory:0, pod's request: cpu:12, exceedDimensions: [cpu]",
-			wantText:   []string{"quota dept (1 above the pod's own): cpu used 12 + this pod 12 > max 20"},
+			wantText:   []string{"quota dept (level 1 above the pod's quota): cpu used 12 + this pod 12 > max 20"},
 		},
 		{
 			name: "a pod that is not preemptible must fit into min", quota: "team-a", pod: Holding{Request: amounts("cpu", 3000), NonPreemptible: true}, rules: Rules{Runtime: true},

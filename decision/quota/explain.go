@@ -25,7 +25,7 @@ func Phrase(list []Shortage) string {
 	if len(list) == 0 {
 		return "quota exceeded"
 	}
-	return fmt.Sprintf("quota %s has too little %s", list[0].Quota, strings.Join(names, ", "))
+	return fmt.Sprintf("quota %s has insufficient %s", list[0].Quota, strings.Join(names, ", "))
 }
 
 // Message says a refusal with its numbers: which quota, on which level, what it lacks, what bounds it and who holds the
@@ -45,7 +45,7 @@ func Message(list []Shortage) string {
 
 // MessageUnknown is Message for a pod that names a quota which does not exist.
 func MessageUnknown(named string, list []Shortage) string {
-	return fmt.Sprintf("there is no quota %q, so the pod belongs to the default quota; %s", named, Message(list))
+	return fmt.Sprintf("quota %q does not exist, so the pod belongs to the default quota; %s", named, Message(list))
 }
 
 func (s *Shortage) message() string {
@@ -60,10 +60,10 @@ func (s *Shortage) message() string {
 		fmt.Fprintf(&b, " of max %s; quota %s above is at its max of %s", s.amount(s.Max), s.Bound, s.amount(s.BoundAmount))
 	}
 	if len(s.Holders) > 0 {
-		b.WriteString("; beyond their min: " + s.holders())
+		b.WriteString("; above their min: " + s.holders())
 	}
 	if s.Reserved > 0 {
-		fmt.Fprintf(&b, "; %s of the mins of others is not lent", s.amount(s.Reserved))
+		fmt.Fprintf(&b, "; %s of the min of other quotas is not lent", s.amount(s.Reserved))
 	}
 	return b.String()
 }
@@ -71,7 +71,7 @@ func (s *Shortage) message() string {
 // place says which level of the tree it is.
 func (s *Shortage) place() string {
 	if s.Level > 0 {
-		return fmt.Sprintf(" (%d above the pod's own)", s.Level)
+		return fmt.Sprintf(" (level %d above the pod's quota)", s.Level)
 	}
 	if len(s.Path) > 1 {
 		return " (under " + s.Path[1] + ")"
@@ -144,7 +144,7 @@ func (s *Shortage) levelNote() string {
 }
 
 func (s *Shortage) holdersTerm(key string, unit diagnosticsv1alpha1.Unit) diagnosticsv1alpha1.Term {
-	term := diagnosticsv1alpha1.Term{Name: key + "Borrowed", Operator: diagnosticsv1alpha1.Info, Unit: unit, Note: "what other quotas have beyond their min"}
+	term := diagnosticsv1alpha1.Term{Name: key + "Borrowed", Operator: diagnosticsv1alpha1.Info, Unit: unit, Note: "used by other quotas above their min"}
 	for i, holder := range s.Holders {
 		term.Value = saturatedSum(term.Value, holder.Borrowed)
 		if i >= maxHoldersListed {

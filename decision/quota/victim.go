@@ -28,7 +28,7 @@ type Sparing string
 // Why pods do not give way.
 const (
 	SparedByQuota       Sparing = "of another quota"
-	SparedByImportance  Sparing = "at least as important"
+	SparedByImportance  Sparing = "with the same or higher priority"
 	SparedByPreemptible Sparing = "not preemptible"
 )
 

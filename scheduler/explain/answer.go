@@ -78,7 +78,7 @@ func limitOf(spec diagnosticsv1alpha1.PodExplanationSpec) int {
 
 func notResponsible(status *diagnosticsv1alpha1.PodExplanationStatus, pod *corev1.Pod) {
 	status.Verdict, status.Code = diagnosticsv1alpha1.PodNotResponsible, string(finding.OtherScheduler)
-	status.Summary = fmt.Sprintf("the pod names scheduler %q, which is not a profile of this one", pod.Spec.SchedulerName)
+	status.Summary = fmt.Sprintf("scheduler %q is not a profile of koord-scheduler", pod.Spec.SchedulerName)
 }
 
 // gated asks the PreEnqueue plugins whether the pod may be scheduled at all.
@@ -137,7 +137,7 @@ func (r *response) pending(ctx context.Context, pod *corev1.Pod) error {
 			r.unscored(e, err)
 			return nil
 		}
-		r.status.Summary = fmt.Sprintf("schedulable now: %d/%d nodes pass, best is %s", len(e.feasible()), len(e.nodes), r.status.Placement.Node)
+		r.status.Summary = fmt.Sprintf("%d/%d nodes are available, %s scores highest", len(e.feasible()), len(e.nodes), r.status.Placement.Node)
 		return nil
 	}
 	r.status.Verdict = diagnosticsv1alpha1.PodUnschedulable
@@ -159,7 +159,7 @@ func (r *response) pending(ctx context.Context, pod *corev1.Pod) error {
 	}
 	r.status.Fix, err = r.search(ctx, r.world, e)
 	if err == nil && r.status.Fix == nil {
-		r.status.Summary += "; none of the changes tried makes it schedulable"
+		r.status.Summary += "; no change was found that makes it schedulable"
 	}
 	return err
 }
@@ -182,15 +182,15 @@ func (r *response) bound(ctx context.Context, pod *corev1.Pod, assumed bool) err
 		return err
 	}
 	_ = r.place(ctx, e, node) // the answer is incomplete then, and says so
-	r.status.Placement.Note = "evaluated now, as if the pod were not on its node; the cluster may have looked different when the node was chosen"
+	r.status.Placement.Note = "evaluated now without the pod on its node; the cluster may have been different when the node was chosen"
 	if assumed {
-		r.status.Placement.Note = "the node was chosen a moment ago and the binding is being written"
+		r.status.Placement.Note = "the node was just chosen and the binding is in progress"
 	}
 	switch {
 	case r.status.Placement.Rank > 0:
-		r.status.Summary = fmt.Sprintf("bound to %s, which ranks %d of the %d nodes that pass now", node, r.status.Placement.Rank, len(e.feasible()))
+		r.status.Summary = fmt.Sprintf("bound to %s, which now ranks %d of %d available nodes", node, r.status.Placement.Rank, len(e.feasible()))
 	default:
-		r.status.Summary = fmt.Sprintf("bound to %s, which would not pass now%s", node, refusalOn(groups, node))
+		r.status.Summary = fmt.Sprintf("bound to %s, which would now be refused%s", node, refusalOn(groups, node))
 	}
 	return nil
 }
@@ -244,7 +244,7 @@ func (r *response) unscored(e *evaluation, cause error) {
 	if recovery.Is(cause.Error()) {
 		r.status.Code = string(finding.PluginPanicked)
 	}
-	r.status.Summary = fmt.Sprintf("%d/%d nodes pass the filters and none can be chosen: %v", len(e.feasible()), len(e.nodes), cause)
+	r.status.Summary = fmt.Sprintf("%d/%d nodes are available, but none can be chosen: %v", len(e.feasible()), len(e.nodes), cause)
 }
 
 // place fills in the placement. An error leaves the answer incomplete.

@@ -28,7 +28,7 @@ const addedLike = "added-"
 var (
 	reducedTo  = regexp.MustCompile(`^reduce the pod's (\S+) request from \S+ to (\S+) \(`)
 	raisedTo   = regexp.MustCompile(`^raise the pod's cpu request from \S+ to (\S+),`)
-	requested  = regexp.MustCompile(`([0-9][0-9A-Za-z.]*)(?: %)? (\S+)(?: devices?)? in place of (\S+)`)
+	requested  = regexp.MustCompile(`([0-9][0-9A-Za-z.]*)%? (\S+)(?: devices?)? in place of (\S+)`)
 	wholeCPU   = regexp.MustCompile(`^request (\d+)m cpu in place of`)
 	toleration = regexp.MustCompile(`([^ =:]+)=([^ :]+):(NoSchedule|NoExecute)`)
 	selector   = regexp.MustCompile(`^remove node selector ([^=]+)=`)
@@ -135,7 +135,7 @@ func (c *cluster) addLike(name, text string) {
 	node := c.nodes[name].DeepCopy()
 	node.Name, node.UID = addedLike+name, types.UID(addedLike+name)
 	uncordon(node)
-	if _, without, differs := strings.Cut(strings.TrimSuffix(text, ": the pod fits while nothing else runs there"), ", but without "); differs {
+	if _, without, differs := strings.Cut(strings.TrimSuffix(text, ": the pod fits on it without other pods"), ", but without "); differs {
 		for label := range strings.SplitSeq(without, " and ") {
 			key, _, _ := strings.Cut(label, "=")
 			delete(node.Labels, key)
@@ -155,12 +155,12 @@ func (c *cluster) addLike(name, text string) {
 // bringBack has the agent report again that a text names.
 func (c *cluster) bringBack(text string) {
 	for name, metric := range c.state.metrics {
-		if !strings.Contains(text, "node "+name+" back") {
+		if !strings.Contains(text, "koordlet on node "+name+":") {
 			continue
 		}
 		refreshed := metric.DeepCopy()
 		refreshed.Status.UpdateTime = &metav1.Time{Time: now}
-		if strings.Contains(text, "that its pods request") {
+		if strings.Contains(text, "the requests of its pods") {
 			refreshed.Status.NodeMetric = c.usageRequestedOn(name)
 		}
 		c.state.metrics[name] = refreshed

@@ -63,7 +63,7 @@ func TestExplainPendingPod(t *testing.T) {
 			},
 			want: outline{
 				Verdict: "Unschedulable", Code: finding.InsufficientResources,
-				Summary: "0/5 nodes: 5 lack batch-cpu (needs 4, most free 2.5 on node-0), 1 untolerated taint dedicated=db:NoSchedule",
+				Summary: "0/5 nodes are available: 5 node(s) had insufficient batch-cpu (requested 4, at most 2.5 free, on node-0), 1 node(s) had untolerated taint dedicated=db:NoSchedule",
 				Groups: []string{
 					"NodeResourcesFit KOORD1901 5/4: needs 4 batch-cpu, 2.5 of 4 free",
 					"TaintToleration KOORD1902 1/0: taint dedicated=db:NoSchedule is not tolerated",
@@ -80,9 +80,9 @@ func TestExplainPendingPod(t *testing.T) {
 			},
 			want: outline{
 				Verdict: "Unschedulable", Code: finding.LoadThresholdExceeded,
-				Summary: "0/1 nodes: 1 cpu usage above 65 %",
-				Groups:  []string{"LoadAwareScheduling KOORD1102 1/1: cpu usage 78 % + this pod 5 % > threshold 65 %"},
-				Fix:     "raiseThreshold node-0 1: raise the cpu threshold of node node-0 (usageThresholds) from 65 % to 83 %",
+				Summary: "0/1 nodes are available: 1 node(s) had cpu usage above 65%",
+				Groups:  []string{"LoadAwareScheduling KOORD1102 1/1: cpu usage 78% + this pod 5% > threshold 65%"},
+				Fix:     "raiseThreshold node-0 1: raise the cpu threshold of node node-0 (usageThresholds) from 65% to 83%",
 			},
 		},
 		{
@@ -93,9 +93,9 @@ func TestExplainPendingPod(t *testing.T) {
 				c.addPod(newPod("web", "cpu", "1"))
 			},
 			want: outline{
-				Verdict: "Unschedulable", Code: finding.LoadMetricExpired, Summary: "0/1 nodes: 1 NodeMetric expired",
+				Verdict: "Unschedulable", Code: finding.LoadMetricExpired, Summary: "0/1 nodes are available: 1 node(s) had an expired NodeMetric",
 				Groups: []string{"LoadAwareScheduling KOORD1101 1/1: NodeMetric is 10m0s old, expired after 3m0s"},
-				Fix:    "refreshNodeMetric node-0 1: bring koordlet on node node-0 back: its NodeMetric is 10m0s old, and with the usage last reported the node passes",
+				Fix:    "refreshNodeMetric node-0 1: restore koordlet on node node-0: its NodeMetric is 10m0s old, and with the last reported usage the node passes",
 			},
 		},
 		{
@@ -109,7 +109,7 @@ func TestExplainPendingPod(t *testing.T) {
 			},
 			want: outline{
 				Verdict: "Unschedulable", Code: finding.UntoleratedTaint,
-				Summary: "0/1 nodes: 1 untolerated taint node.kubernetes.io/unschedulable:NoSchedule, 1 cordoned",
+				Summary: "0/1 nodes are available: 1 node(s) had untolerated taint node.kubernetes.io/unschedulable:NoSchedule, 1 node(s) were cordoned",
 				Groups: []string{
 					"TaintToleration KOORD1902 1/0: taint node.kubernetes.io/unschedulable:NoSchedule is not tolerated",
 					"NodeUnschedulable KOORD1904 1/0: the node is cordoned",
@@ -126,7 +126,7 @@ func TestExplainPendingPod(t *testing.T) {
 				c.addPod(pod)
 			},
 			want: outline{
-				Verdict: "Unschedulable", Code: finding.NodeAffinityMismatch, Summary: "0/1 nodes: 1 do not match node selector disk=ssd",
+				Verdict: "Unschedulable", Code: finding.NodeAffinityMismatch, Summary: "0/1 nodes are available: 1 node(s) didn't match node selector disk=ssd",
 				Groups: []string{"NodeAffinity KOORD1903 1/1: node selector disk=ssd, the node has no such label"},
 				Fix:    "removeNodeSelector node-0 1: remove node selector disk=ssd",
 			},
@@ -142,7 +142,7 @@ func TestExplainPendingPod(t *testing.T) {
 				c.addPod(pod)
 			},
 			want: outline{
-				Verdict: "Unschedulable", Code: finding.NodeAffinityMismatch, Summary: "0/1 nodes: 1 do not match the node affinity",
+				Verdict: "Unschedulable", Code: finding.NodeAffinityMismatch, Summary: "0/1 nodes are available: 1 node(s) didn't match the pod's node affinity",
 				Groups: []string{"NodeAffinity KOORD1903 1/1: node(s) didn't match Pod's node affinity/selector"},
 				Fix:    "removeNodeSelector node-0 1: remove the required node affinity",
 			},
@@ -157,7 +157,7 @@ func TestExplainPendingPod(t *testing.T) {
 				c.addPod(newPod("web", "cpu", "16"))
 			},
 			want: outline{
-				Verdict: "Unschedulable", Code: finding.InsufficientResources, Summary: "0/1 nodes: 1 lack cpu (needs 16, most free 1 on node-0)",
+				Verdict: "Unschedulable", Code: finding.InsufficientResources, Summary: "0/1 nodes are available: 1 node(s) had insufficient cpu (requested 16, at most 1 free, on node-0)",
 				Groups: []string{"NodeResourcesFit KOORD1901 1/1: needs 16 cpu, 1 of 16 free"},
 				Fix:    "reduceRequest node-0 1: reduce the pod's cpu request from 16 to 1 (by 15)",
 			},
@@ -172,7 +172,7 @@ func TestExplainPendingPod(t *testing.T) {
 			},
 			want: outline{
 				Verdict: "Unschedulable", Code: finding.UntoleratedTaint,
-				Summary: "0/1 nodes: 1 untolerated taint dedicated:NoSchedule, 1 lack cpu (needs 17, most free 16 on node-0)",
+				Summary: "0/1 nodes are available: 1 node(s) had untolerated taint dedicated:NoSchedule, 1 node(s) had insufficient cpu (requested 17, at most 16 free, on node-0)",
 				Groups: []string{
 					"TaintToleration KOORD1902 1/0: taint dedicated:NoSchedule is not tolerated",
 					"NodeResourcesFit KOORD1901 1/0: needs 17 cpu, 16 of 16 free",
@@ -183,7 +183,7 @@ func TestExplainPendingPod(t *testing.T) {
 		{
 			name:  "a cluster without nodes",
 			build: func() { c.addPod(newPod("web", "cpu", "1")) },
-			want:  outline{Verdict: "Unschedulable", Summary: "0/0 nodes: the cluster has no nodes"},
+			want:  outline{Verdict: "Unschedulable", Summary: "0/0 nodes are available: the cluster has no nodes"},
 		},
 		{
 			name: "a volume claim that does not exist",
@@ -291,7 +291,7 @@ func TestExplainCountsPodsThatAreAboutToArrive(t *testing.T) {
 	c.must(err)
 	c.scheduler.SchedulingQueue.AddNominatedPod(klog.Background(), vip, &fwk.NominatingInfo{NominatingMode: fwk.ModeOverride, NominatedNodeName: "node-0"})
 	want := outline{
-		Verdict: "Unschedulable", Code: finding.InsufficientResources, Summary: "0/1 nodes: 1 lack cpu (needs 9, most free 6 on node-0)",
+		Verdict: "Unschedulable", Code: finding.InsufficientResources, Summary: "0/1 nodes are available: 1 node(s) had insufficient cpu (requested 9, at most 6 free, on node-0)",
 		Groups: []string{"NodeResourcesFit KOORD1901 1/1: needs 9 cpu, 6 of 16 free"},
 		Fix:    "reduceRequest node-0 1: reduce the pod's cpu request from 9 to 6 (by 3)",
 	}
@@ -318,8 +318,8 @@ func TestExplainOtherStatesOfAPod(t *testing.T) {
 			Verdict: "Gated", Code: finding.SchedulingGated, Summary: "gated: waiting for the removal of scheduling gate quota, image",
 			Groups: []string{"SchedulingGates KOORD1914 0/0: gated: waiting for the removal of scheduling gate quota, image"},
 		},
-		"foreign": {Verdict: "NotResponsible", Code: finding.OtherScheduler, Summary: `the pod names scheduler "default-scheduler", which is not a profile of this one`},
-		"fine":    {Verdict: "Schedulable", Summary: "schedulable now: 1/1 nodes pass, best is node-0"},
+		"foreign": {Verdict: "NotResponsible", Code: finding.OtherScheduler, Summary: `scheduler "default-scheduler" is not a profile of koord-scheduler`},
+		"fine":    {Verdict: "Schedulable", Summary: "1/1 nodes are available, node-0 scores highest"},
 		"lost":    {Verdict: "Bound", Summary: "bound to node-7"},
 	}
 	for name, want := range tests {

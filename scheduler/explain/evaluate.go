@@ -26,6 +26,8 @@ type refusal struct {
 	reason string
 	// final is true when evicting pods cannot lift the refusal.
 	final bool
+	// everywhere is true for a refusal of PreFilter, which is about the pod and not the node.
+	everywhere bool
 }
 
 // evaluation is one pod held against nodes.
@@ -161,7 +163,10 @@ func (r *filterRun) preFilter(ctx context.Context, nodes []fwk.NodeInfo) {
 			if status.Code() != fwk.Unschedulable {
 				idle.Insert(plugin.Name())
 			}
-			r.everywhere = append(r.everywhere, r.refusals(plugin.Name(), status)...)
+			for _, refused := range r.refusals(plugin.Name(), status) {
+				refused.everywhere = true
+				r.everywhere = append(r.everywhere, refused)
+			}
 		case !result.AllNodes():
 			r.refusedBy[plugin.Name()] = result.NodeNames
 		}

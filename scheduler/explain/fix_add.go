@@ -76,7 +76,7 @@ func (s *simulation) adding(w *world, of shape) candidate {
 		cost: costAddNode,
 		fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixCluster, Kind: kindAddNode, Node: node.Name,
-			Description: fmt.Sprintf("add a node like %s%s: the pod fits while nothing else runs there", of.like.Name, of.difference()),
+			Description: fmt.Sprintf("add a node like %s%s: the pod fits on it without other pods", of.like.Name, of.difference()),
 		},
 		edit: func(w *world) (*world, error) { return w.withNewNode(node, of.like.Name, metric), nil },
 	}

@@ -45,15 +45,15 @@ func (s *simulation) refreshes(w *world, e *evaluation) []candidate {
 }
 
 func (s *simulation) refresh(metric *slov1alpha1.NodeMetric) candidate {
-	assumed := "with the usage last reported"
+	assumed := "with the last reported usage"
 	if metric.Status.NodeMetric == nil {
-		assumed = "with the usage that its pods request"
+		assumed = "with the requests of its pods as usage"
 	}
 	return candidate{
 		cost: costRefresh,
 		fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixCluster, Kind: "refreshNodeMetric", Node: metric.Name,
-			Description: fmt.Sprintf("bring koordlet on node %s back: its NodeMetric %s, and %s the node passes", metric.Name, sinceText(metric.Status.UpdateTime, s.now()), assumed),
+			Description: fmt.Sprintf("restore koordlet on node %s: its NodeMetric %s, and %s the node passes", metric.Name, sinceText(metric.Status.UpdateTime, s.now()), assumed),
 		},
 		edit: func(w *world) (*world, error) {
 			refreshed := metric.DeepCopy()
@@ -150,7 +150,7 @@ func raising(one exceeded, custom *extension.CustomUsageThresholds, field string
 		cost: costThreshold + costPoint*float64(verdict.Percent-verdict.Threshold),
 		fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixCluster, Kind: "raiseThreshold", Node: name,
-			Description: fmt.Sprintf("raise the %s threshold of node %s (%s) from %d %% to %d %%", verdict.Resource, name, field, verdict.Threshold, verdict.Percent),
+			Description: fmt.Sprintf("raise the %s threshold of node %s (%s) from %d%% to %d%%", verdict.Resource, name, field, verdict.Threshold, verdict.Percent),
 			Steps: []diagnosticsv1alpha1.FixStep{kubectl.Annotate(kubectl.Node(name), map[string]*string{
 				extension.AnnotationCustomUsageThresholds: kubectl.Value(edited.Annotations[extension.AnnotationCustomUsageThresholds]),
 			})},

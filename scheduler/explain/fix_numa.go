@@ -99,7 +99,7 @@ func unbound(pod *corev1.Pod, node string) []candidate {
 	edited.Labels[extension.LabelPodQoS] = string(extension.QoSLS)
 	return []candidate{{cost: costUnbind, pod: edited, fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixPod, Kind: "unbindCPUs", Node: node,
-		Description: fmt.Sprintf("let the pod share CPUs: QoS class %s in place of %s", extension.QoSLS, class),
+		Description: fmt.Sprintf("let the pod share CPUs: change its QoS class to %s from %s", extension.QoSLS, class),
 		Steps: []diagnosticsv1alpha1.FixStep{kubectl.Label(kubectl.Pod(pod.Namespace, pod.Name), map[string]*string{
 			extension.LabelPodQoS: kubectl.Value(string(extension.QoSLS)),
 		})},
@@ -123,7 +123,7 @@ func relaxedNode(node *corev1.Node) *candidate {
 		cost: costNodePolicy,
 		fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixCluster, Kind: "relaxNodePolicy", Node: node.Name,
-			Description: fmt.Sprintf("remove from node %s what it demands of all its pods: %s", node.Name, strings.Join(words, ", ")),
+			Description: fmt.Sprintf("remove from node %s the requirement on all its pods: %s", node.Name, strings.Join(words, ", ")),
 			Steps:       []diagnosticsv1alpha1.FixStep{kubectl.Label(kubectl.Node(node.Name), dropped)},
 		},
 		edit: func(w *world) (*world, error) {

@@ -44,7 +44,7 @@ func ending(node string, held *corev1.Pod) candidate {
 		cost: costEndReservation,
 		fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixCluster, Kind: "endReservation", Node: node,
-			Description: fmt.Sprintf("end %s, which holds room on node %s", reason.Called(held), node), Steps: []diagnosticsv1alpha1.FixStep{reason.Eviction(held)},
+			Description: fmt.Sprintf("end %s, which holds resources on node %s", reason.Called(held), node), Steps: []diagnosticsv1alpha1.FixStep{reason.Eviction(held)},
 		},
 		edit: func(w *world) (*world, error) { return w.withoutPod(held, node) },
 	}

@@ -15,9 +15,11 @@ type group struct {
 	plugin, reason, key string
 	code                finding.Code
 	// final is true when evicting pods cannot lift any of its refusals.
-	final   bool
-	members []member
-	sole    int32
+	final bool
+	// everywhere is true when PreFilter refused the pod, whatever the node.
+	everywhere bool
+	members    []member
+	sole       int32
 }
 
 // member is one node of a group.
@@ -68,7 +70,7 @@ func (s *simulation) enter(groups map[identity]*group, e *evaluation, node, inde
 	id := identity{r.plugin, r.reason, found.key}
 	g := groups[id]
 	if g == nil {
-		g = &group{plugin: r.plugin, reason: r.reason, key: found.key, code: cmp.Or(found.code, s.codeOf(r)), final: true}
+		g = &group{plugin: r.plugin, reason: r.reason, key: found.key, code: cmp.Or(found.code, s.codeOf(r)), final: true, everywhere: r.everywhere}
 		groups[id] = g
 	}
 	g.final = g.final && r.final
@@ -108,7 +110,7 @@ func headline(groups []*group) *group {
 func beyondChoice(groups []*group) map[string]bool {
 	excluded := map[string]bool{}
 	for _, g := range groups {
-		if g.code == finding.NodeAffinityMismatch || g.code == finding.NodeNameMismatch || g.code == finding.ReservationNodeMismatch {
+		if excludes(g.code) {
 			for _, m := range g.members {
 				excluded[m.node] = true
 			}
@@ -126,6 +128,11 @@ func beyondChoice(groups []*group) map[string]bool {
 		return nil
 	}
 	return chosen
+}
+
+// excludes tells whether a pod refuses nodes itself for a reason with the code.
+func excludes(code finding.Code) bool {
+	return code == finding.NodeAffinityMismatch || code == finding.NodeNameMismatch || code == finding.ReservationNodeMismatch
 }
 
 // among counts the group's nodes within a set, nil for all, and those of them that only this group refuses.

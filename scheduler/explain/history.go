@@ -14,7 +14,7 @@ const maxSiblings = 5
 // recall adds what the scheduler remembers of past attempts.
 func (e *Engine) recall(pod *corev1.Pod, status *diagnosticsv1alpha1.PodExplanationStatus) {
 	if e.config.Attempts == nil {
-		status.Incomplete = append(status.Incomplete, "this scheduler records no attempts")
+		status.Incomplete = append(status.Incomplete, "this scheduler does not record attempts")
 		return
 	}
 	sim := e.simulations[pod.Spec.SchedulerName]
@@ -27,7 +27,7 @@ func (e *Engine) recall(pod *corev1.Pod, status *diagnosticsv1alpha1.PodExplanat
 		status.History = append(status.History, published)
 	}
 	if len(attempts) == 0 {
-		status.Incomplete = append(status.Incomplete, "no attempt for the pod is remembered: it was made before this scheduler started or became leader, or too many pods came after it")
+		status.Incomplete = append(status.Incomplete, "no attempt is recorded: it was made before this scheduler started or became leader, or was displaced by newer ones")
 	}
 	for _, sibling := range e.config.Attempts.Siblings(pod, maxSiblings) {
 		status.Siblings = append(status.Siblings, diagnosticsv1alpha1.SiblingAttempt{

@@ -22,7 +22,7 @@ type subject struct {
 	code finding.Code
 	// key tells refusals with the same text apart, such as two taints.
 	key string
-	// phrase says it in a summary, after the number of nodes: "lack batch-cpu".
+	// phrase says it in a summary, after the number of nodes: "had insufficient batch-cpu". The reason itself is one, too.
 	phrase string
 	// distance orders nodes by how far they are from passing: 0 for nearly, 1 and more for far.
 	distance float64
@@ -59,9 +59,9 @@ func (s *simulation) inspect(ctx context.Context, state fwk.CycleState, pod *cor
 	case names.NodeAffinity:
 		return inspectAffinity(pod, node, r)
 	case names.NodeUnschedulable:
-		return text("", "cordoned", "the node is cordoned")
+		return text("", "were cordoned", "the node is cordoned")
 	case names.NodeName:
-		return text("", "not the requested node", fmt.Sprintf("the pod asks for node %q", pod.Spec.NodeName))
+		return text("", "didn't match the pod's node name", fmt.Sprintf("the pod names node %q", pod.Spec.NodeName))
 	case names.NodePorts:
 		return inspectPorts(pod, info, r)
 	case decision.PluginName:
@@ -98,11 +98,11 @@ func (s *simulation) inspectLoad(pod *corev1.Pod, node *corev1.Node, r refusal) 
 	}
 	switch verdict.Code {
 	case finding.LoadMetricExpired:
-		found.phrase = "NodeMetric expired"
+		found.phrase = "had an expired NodeMetric"
 	case finding.LoadAggregatedExceeded:
-		found.phrase, found.distance = fmt.Sprintf("aggregated %s usage above %d %%", verdict.Resource, verdict.Threshold), overshoot(verdict)
+		found.phrase, found.distance = fmt.Sprintf("had aggregated %s usage above %d%%", verdict.Resource, verdict.Threshold), overshoot(verdict)
 	default:
-		found.phrase, found.distance = fmt.Sprintf("%s usage above %d %%", verdict.Resource, verdict.Threshold), overshoot(verdict)
+		found.phrase, found.distance = fmt.Sprintf("had %s usage above %d%%", verdict.Resource, verdict.Threshold), overshoot(verdict)
 	}
 	return found
 }
@@ -118,7 +118,7 @@ func inspectPorts(pod *corev1.Pod, info fwk.NodeInfo, r refusal) subject {
 			for _, port := range containers[i].Ports {
 				if port.HostPort > 0 && info.GetUsedPorts().CheckConflict(port.HostIP, string(port.Protocol), port.HostPort) {
 					taken := fmt.Sprintf("%d/%s", port.HostPort, port.Protocol)
-					return text(taken, "host port "+taken+" taken", "host port "+taken+" is taken on the node")
+					return text(taken, "didn't have host port "+taken+" free", "host port "+taken+" is taken on the node")
 				}
 			}
 		}

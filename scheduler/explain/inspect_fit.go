@@ -48,10 +48,10 @@ func free(s noderesources.InsufficientResource) int64 { return max(0, s.Capacity
 
 func fitPhrase(s noderesources.InsufficientResource, node string) string {
 	if s.ResourceName == corev1.ResourcePods {
-		return fmt.Sprintf("are full of pods (%d on %s)", s.Used, node)
+		return fmt.Sprintf("had too many pods (%d on %s)", s.Used, node)
 	}
 	needs, left := formatPair(s.ResourceName, s.Requested, free(s))
-	return fmt.Sprintf("lack %s (needs %s, most free %s on %s)", shortName(s.ResourceName), needs, left, node)
+	return fmt.Sprintf("had insufficient %s (requested %s, at most %s free, on %s)", shortName(s.ResourceName), needs, left, node)
 }
 
 func fitMessage(s noderesources.InsufficientResource) string {

@@ -35,9 +35,9 @@ func inspectTaint(ctx context.Context, pod *corev1.Pod, node *corev1.Node, r ref
 		return text("", r.reason, r.reason)
 	}
 	first := taints[0].ToString()
-	found := text(first, "untolerated taint "+first, "taint "+first+" is not tolerated")
+	found := text(first, "had untolerated taint "+first, "taint "+first+" is not tolerated")
 	if len(taints) > 1 {
-		found = text(first, "untolerated taint "+first, fmt.Sprintf("taint %s and %d more are not tolerated", first, len(taints)-1))
+		found = text(first, "had untolerated taint "+first, fmt.Sprintf("taint %s and %d more are not tolerated", first, len(taints)-1))
 		found.distance = float64(len(taints))
 	}
 	return found
@@ -48,7 +48,7 @@ func inspectAffinity(pod *corev1.Pod, node *corev1.Node, r refusal) subject {
 	for _, key := range slices.Sorted(maps.Keys(pod.Spec.NodeSelector)) {
 		if want := pod.Spec.NodeSelector[key]; node.Labels[key] != want {
 			asked := fmt.Sprintf("node selector %s=%s", key, want)
-			return text(asked, "do not match "+asked, fmt.Sprintf("%s, the node has %s", asked, labelOf(node, key)))
+			return text(asked, "didn't match "+asked, fmt.Sprintf("%s, the node has %s", asked, labelOf(node, key)))
 		}
 	}
 	required := requiredAffinity(pod)
@@ -59,11 +59,11 @@ func inspectAffinity(pod *corev1.Pod, node *corev1.Node, r refusal) subject {
 		for _, requirement := range term.MatchExpressions {
 			if !matchesRequirement(node, requirement) {
 				asked := requirementText(requirement)
-				return text(asked, "do not match node affinity "+asked, fmt.Sprintf("node affinity %s, the node has %s", asked, labelOf(node, requirement.Key)))
+				return text(asked, "didn't match node affinity "+asked, fmt.Sprintf("node affinity %s, the node has %s", asked, labelOf(node, requirement.Key)))
 			}
 		}
 	}
-	return text("", "do not match the node affinity", r.reason)
+	return text("", "didn't match the pod's node affinity", r.reason)
 }
 
 func requiredAffinity(pod *corev1.Pod) *corev1.NodeSelector {

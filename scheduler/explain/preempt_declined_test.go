@@ -31,7 +31,7 @@ func TestPluginsThatEvictNobodySayWhy(t *testing.T) {
 				c.addPod(kept)
 			},
 			want: []diagnosticsv1alpha1.PreemptionDecline{{
-				Plugin: "ElasticQuota", Message: "none of the 2 pods of quota a gives way: 1 at least as important, 1 not preemptible",
+				Plugin: "ElasticQuota", Message: "none of the 2 pods of quota a can be preempted: 1 with the same or higher priority, 1 not preemptible",
 			}},
 		},
 		{

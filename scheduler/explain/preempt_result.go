@@ -89,10 +89,10 @@ func (t *trialRun) refused(statuses *framework.NodeToStatus) {
 func (t *trialRun) finish(potential, final int) {
 	a := t.answer
 	if left := potential - int(a.NodesTried); left > 0 {
-		a.Refusals = append(a.Refusals, diagnosticsv1alpha1.PreemptionRefusal{Reason: "not tried, to bound the time this takes", Count: int32(left)})
+		a.Refusals = append(a.Refusals, diagnosticsv1alpha1.PreemptionRefusal{Reason: "not tried, to limit the time this takes", Count: int32(left)})
 	}
 	if final > 0 {
-		a.Refusals = append(a.Refusals, diagnosticsv1alpha1.PreemptionRefusal{Reason: "refused for what evictions do not change", Count: int32(final)})
+		a.Refusals = append(a.Refusals, diagnosticsv1alpha1.PreemptionRefusal{Reason: "refused for reasons that evictions do not change", Count: int32(final)})
 	}
 	slices.SortFunc(a.Refusals, func(a, b diagnosticsv1alpha1.PreemptionRefusal) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Plugin, b.Plugin), cmp.Compare(a.Reason, b.Reason))
@@ -104,9 +104,9 @@ func (t *trialRun) finish(potential, final int) {
 	a.Verdict = diagnosticsv1alpha1.PreemptionHelpless
 	switch {
 	case potential == 0:
-		a.Message = "what refuses the pod does not change when pods are evicted"
+		a.Message = "evictions do not change why the pod is refused"
 	default:
-		a.Message = fmt.Sprintf("evicting less important pods makes none of the %d nodes pass on which it was tried", a.NodesTried)
+		a.Message = fmt.Sprintf("evicting pods with lower priority does not help on any of the %d nodes tried", a.NodesTried)
 	}
 }
 
@@ -117,7 +117,7 @@ func evictsMessage(a *diagnosticsv1alpha1.Preemption) string {
 	}
 	message := fmt.Sprintf("%s would evict %s from node %s", a.Plugin, pods, a.NodeName)
 	if a.BudgetViolations > 0 {
-		message += fmt.Sprintf(", of which a disruption budget protects %d", a.BudgetViolations)
+		message += fmt.Sprintf(", %d of them protected by a PodDisruptionBudget", a.BudgetViolations)
 	}
 	return message
 }

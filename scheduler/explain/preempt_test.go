@@ -115,7 +115,7 @@ func TestPreemptionIsTriedWithoutEvicting(t *testing.T) {
 				c.addPod(of(100, on(0, labelled("db", newPod("db", "cpu", "15")))))
 				c.addPod(newPod("asked", "cpu", "12"))
 			},
-			want: `Evicts DefaultPreemption "node-0" [db:100] 1 1/1: DefaultPreemption would evict 1 pod from node node-0, of which a disruption budget protects 1; `,
+			want: `Evicts DefaultPreemption "node-0" [db:100] 1 1/1: DefaultPreemption would evict 1 pod from node node-0, 1 of them protected by a PodDisruptionBudget; `,
 		},
 		{
 			name: "pods of the same importance stay",
@@ -124,7 +124,7 @@ func TestPreemptionIsTriedWithoutEvicting(t *testing.T) {
 				c.addPod(on(0, newPod("peer", "cpu", "15")))
 				c.addPod(newPod("asked", "cpu", "12"))
 			},
-			want: `Helpless DefaultPreemption "" [] 0 0/1: evicting less important pods makes none of the 1 nodes pass on which it was tried; 1  No preemption victims found for incoming pod`,
+			want: `Helpless DefaultPreemption "" [] 0 0/1: evicting pods with lower priority does not help on any of the 1 nodes tried; 1  No preemption victims found for incoming pod`,
 		},
 		{
 			name: "evictions do not make enough room",
@@ -134,7 +134,7 @@ func TestPreemptionIsTriedWithoutEvicting(t *testing.T) {
 				c.addPod(of(100, on(0, newPod("cheap", "cpu", "4"))))
 				c.addPod(newPod("asked", "cpu", "12"))
 			},
-			want: `Helpless DefaultPreemption "" [] 0 0/1: evicting less important pods makes none of the 1 nodes pass on which it was tried; 1 NodeResourcesFit Insufficient cpu`,
+			want: `Helpless DefaultPreemption "" [] 0 0/1: evicting pods with lower priority does not help on any of the 1 nodes tried; 1 NodeResourcesFit Insufficient cpu`,
 		},
 		{
 			name: "a taint stays when pods go",
@@ -145,7 +145,7 @@ func TestPreemptionIsTriedWithoutEvicting(t *testing.T) {
 				c.addPod(of(100, on(0, newPod("cheap", "cpu", "15"))))
 				c.addPod(newPod("asked", "cpu", "12"))
 			},
-			want: `Helpless DefaultPreemption "" [] 0 0/0: what refuses the pod does not change when pods are evicted; 1  refused for what evictions do not change`,
+			want: `Helpless DefaultPreemption "" [] 0 0/0: evictions do not change why the pod is refused; 1  refused for reasons that evictions do not change`,
 		},
 		{
 			name: "a pod that never preempts",
@@ -202,7 +202,7 @@ func TestPreemptionIsTriedWithoutEvicting(t *testing.T) {
 				c.addPod(of(50, on(0, newPod("foreign", "cpu", "4"))))
 				c.addPod(inQuota("a", newPod("asked", "cpu", "4")))
 			},
-			want: `Helpless DefaultPreemption "" [] 0 0/1: evicting less important pods makes none of the 1 nodes pass on which it was tried; ` +
+			want: `Helpless DefaultPreemption "" [] 0 0/1: evicting pods with lower priority does not help on any of the 1 nodes tried; ` +
 				`1 ElasticQuota Insufficient quotas, quotaName: a, runtime: cpu:6, used: cpu:4,memory:0, pod's request: cpu:4, exceedDimensions: [cpu]`,
 		},
 	}

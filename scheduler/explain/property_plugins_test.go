@@ -258,7 +258,7 @@ func (n *tally) report(t *testing.T, percent map[int]int) {
 	}
 	for reasons, most := range percent {
 		if n.withoutFix[reasons]*100 > n.pending[reasons]*most {
-			t.Errorf("%d of %d pods with %d reasons have no fix, which is more than %d %%", n.withoutFix[reasons], n.pending[reasons], reasons, most)
+			t.Errorf("%d of %d pods with %d reasons have no fix, which is more than %d%%", n.withoutFix[reasons], n.pending[reasons], reasons, most)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // errNoReservations is why a question about a Reservation has no answer.
-var errNoReservations = errors.New("this scheduler has no reservations")
+var errNoReservations = errors.New("reservations are not enabled in this scheduler")
 
 // reservePod is the pod that is scheduled for a Reservation. For a Reservation that no longer looks for a node, the answer is
 // complete, and there is no pod.

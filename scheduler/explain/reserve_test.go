@@ -40,7 +40,7 @@ func TestReservationsAreExplained(t *testing.T) {
 				c.addPod(on(0, newPod("peer", "cpu", "10")))
 				c.addReservation(newReservation("asked", "cpu", "8"))
 			},
-			want: "Unschedulable KOORD1901 0/1 nodes: 1 lack cpu (needs 8, most free 6 on node-0); " +
+			want: "Unschedulable KOORD1901 0/1 nodes are available: 1 node(s) had insufficient cpu (requested 8, at most 6 free, on node-0); " +
 				"in the template of the reservation, reduce the pod's cpu request from 8 to 6 (by 2): kubectl edit reservation asked; " +
 				"Helpless: reservations evict no pods unless enablePreemption of the plugin's arguments is set",
 		},
@@ -55,7 +55,7 @@ func TestReservationsAreExplained(t *testing.T) {
 				object.Spec.Template.Spec.NodeName = "node-1"
 				c.addReservation(object)
 			},
-			want: "Unschedulable KOORD1904 0/2 nodes: of the 1 that the pod itself chose, 1 cordoned; uncordon node node-1: kubectl uncordon node-1; " +
+			want: "Unschedulable KOORD1904 0/2 nodes are available: 1 node(s) didn't match the node name of the reservation, 1 node(s) were cordoned; uncordon node node-1: kubectl uncordon node-1; " +
 				"Helpless: reservations evict no pods unless enablePreemption of the plugin's arguments is set",
 		},
 		{
@@ -64,7 +64,7 @@ func TestReservationsAreExplained(t *testing.T) {
 				c.addNode(newNode(0))
 				c.addReservation(newReservation("asked", "cpu", "8"))
 			},
-			want: "Schedulable  schedulable now: 1/1 nodes pass, best is node-0; ; ",
+			want: "Schedulable  1/1 nodes are available, node-0 scores highest; ; ",
 		},
 		{
 			name: "one that has its node",
@@ -91,7 +91,7 @@ func TestReservationsAreExplained(t *testing.T) {
 				object.Spec.Template.Spec.SchedulerName = "other"
 				c.addReservation(object)
 			},
-			want: `NotResponsible KOORD1915 the pod names scheduler "other", which is not a profile of this one; ; `,
+			want: `NotResponsible KOORD1915 scheduler "other" is not a profile of koord-scheduler; ; `,
 		},
 	}
 	for _, test := range tests {
@@ -177,7 +177,7 @@ func TestAReservationIsAVictimByItsName(t *testing.T) {
 	}
 	c.addPod(on(0, newPod("rest", "cpu", "4"))) // so that asking for less does not help
 	status = c.explain("asked")
-	if want := "end reservation r, which holds room on node node-0: kubectl delete reservation r"; fixText(status.Fix) != want {
+	if want := "end reservation r, which holds resources on node node-0: kubectl delete reservation r"; fixText(status.Fix) != want {
 		t.Errorf("fix %q, want %q", fixText(status.Fix), want)
 	}
 }

@@ -16,7 +16,8 @@ type Subject struct {
 	Code finding.Code
 	// Key tells refusals with the same text apart, such as two taints.
 	Key string
-	// Phrase says it in a summary, after the number of nodes: "lack batch-cpu".
+	// Phrase says it in a summary, after the number of nodes: "had insufficient batch-cpu". Of a refusal of PreFilter, which is about
+	// the pod, it stands without a number: "quota team-a has insufficient cpu".
 	Phrase string
 	// Distance orders nodes by how far they are from passing: 0 for nearly, 1 and more for far.
 	Distance float64

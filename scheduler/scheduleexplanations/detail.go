@@ -77,7 +77,7 @@ func (f Findings) messageIn(in region, schedulable bool) string {
 		for _, group := range answer.groups(in, func(diagnosticsv1alpha1.RefusalGroup) bool { return true }) {
 			reasons = append(reasons, fmt.Sprintf("%d %s", len(group.FailedNodes), strings.TrimPrefix(group.Reason, "node(s) ")))
 		}
-		parts = append(parts, fmt.Sprintf("%s0/%d nodes: %s", answer.prefix(f), len(in.nodes), strings.Join(reasons, ", ")))
+		parts = append(parts, fmt.Sprintf("%s0/%d nodes are available: %s", answer.prefix(f), len(in.nodes), strings.Join(reasons, ", ")))
 	}
 	return strings.Join(parts, "; ")
 }

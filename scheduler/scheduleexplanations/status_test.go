@@ -26,7 +26,7 @@ func refusal(plugin, reason string, preemption bool, nodes ...string) diagnostic
 func unschedulable() *diagnosticsv1alpha1.PodExplanationStatus {
 	return &diagnosticsv1alpha1.PodExplanationStatus{
 		Verdict: diagnosticsv1alpha1.PodUnschedulable, Code: string(finding.InsufficientResources), NodesTotal: 3,
-		Summary: "0/3 nodes: 2 lack cpu, 1 untolerated taint",
+		Summary: "0/3 nodes are available: 2 node(s) had insufficient cpu, 1 node(s) had untolerated taint",
 		Groups: []diagnosticsv1alpha1.RefusalGroup{
 			refusal("NodeResourcesFit", "Insufficient cpu", true, "n2", "n1"),
 			refusal("TaintToleration", "node(s) had untolerated taint {a: b}", false, "n3"),
@@ -78,7 +78,7 @@ var (
 )
 
 func TestStatusOf(t *testing.T) {
-	const refused = "0/3 nodes: 2 lack cpu, 1 untolerated taint [KOORD1901]"
+	const refused = "0/3 nodes are available: 2 node(s) had insufficient cpu, 1 node(s) had untolerated taint [KOORD1901]"
 	tests := map[string]struct {
 		findings Findings
 		want     schedulingv1alpha1.ScheduleExplanationStatus
@@ -229,7 +229,7 @@ func TestTheAnswerIsSplitByTopologyDomain(t *testing.T) {
 	for _, detail := range status.DetailedExplanation {
 		got = append(got, fmt.Sprintf("%s %v %q %v", detail.TopologyDomain, detail.Schedulable, detail.FailedMessage, detail.ScheduleExplanation.NodeFailedDetails[0].FailedNodes))
 	}
-	want := []string{`east false "0/1 nodes: 1 Insufficient cpu" [n1]`, `west true "" [n2]`}
+	want := []string{`east false "0/1 nodes are available: 1 Insufficient cpu" [n1]`, `west true "" [n2]`}
 	if diff := cmp.Diff(want, got); diff != "" || !status.Schedulable {
 		t.Errorf("schedulable %v (-want +got):\n%s", status.Schedulable, diff)
 	}
@@ -244,11 +244,11 @@ func TestAGangIsCollapsed(t *testing.T) {
 	}{
 		"members of one kind have one reason": {
 			findings:    Findings{Answers: []Answer{{Pods: pods, Status: unschedulable()}}, Settled: []*corev1.Pod{newPod("d", bind("n1"))}},
-			wantMessage: "3 of 4 pods, such as default/a: 0/3 nodes: 2 lack cpu, 1 untolerated taint [KOORD1901]",
+			wantMessage: "3 of 4 pods, such as default/a: 0/3 nodes are available: 2 node(s) had insufficient cpu, 1 node(s) had untolerated taint [KOORD1901]",
 		},
 		"members of two kinds have two": {
 			findings:    Findings{Answers: []Answer{{Pods: pods[:2], Status: schedulable("n1")}, {Pods: pods[2:], Status: unschedulable()}}},
-			wantMessage: "pod default/c of 3: 0/3 nodes: 2 lack cpu, 1 untolerated taint [KOORD1901]",
+			wantMessage: "pod default/c of 3: 0/3 nodes are available: 2 node(s) had insufficient cpu, 1 node(s) had untolerated taint [KOORD1901]",
 		},
 		"members that fit one by one may not fit together": {
 			findings: Findings{Answers: []Answer{{Pods: pods, Status: schedulable("n1")}}}, wantSchedulable: true,

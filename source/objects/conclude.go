@@ -23,21 +23,21 @@ func conclude(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationStatus) {
 		return
 	case in.Unknown.Has(unknown.Nodes):
 		s.Verdict = diagnosticsv1alpha1.PodUnknown
-		s.Summary = "which nodes could take the pod is not known: " + in.Unknown.Because(unknown.Nodes)
+		s.Summary = "which nodes are available is unknown: " + in.Unknown.Because(unknown.Nodes)
 		return
 	case len(in.Nodes) == 0:
 		s.Verdict, s.Summary = diagnosticsv1alpha1.PodUnschedulable, "the cluster has no nodes"
 	case open == 0:
 		headline := s.Groups[0] // the one that covers the most nodes, and of those the one that tells most
 		s.Verdict, s.Code = diagnosticsv1alpha1.PodUnschedulable, headline.Code
-		s.Summary = fmt.Sprintf("none of %s can take the pod; %d of them because %s", nodes(s.NodesTotal), headline.Count, headline.Message)
+		s.Summary = fmt.Sprintf("0/%d nodes are available: %s (%s)", s.NodesTotal, headline.Message, nodes(headline.Count))
 	case said != "":
 		s.Verdict, s.Code = diagnosticsv1alpha1.PodUnschedulable, string(finding.OtherPlugin)
 		s.Summary = fmt.Sprintf("%s of %d pass every check that objects allow, but %s ago the scheduler said: %s",
 			nodes(open), s.NodesTotal, ago(in.Now, when), said)
 	case s.NodesUnknown > 0:
 		s.Verdict = diagnosticsv1alpha1.PodUnknown
-		s.Summary = fmt.Sprintf("%s of %d pass every check that could be made; whether they can take the pod is not known: %s",
+		s.Summary = fmt.Sprintf("%s of %d pass every check that could be made; whether they are available is unknown: %s",
 			nodes(s.NodesUnknown), s.NodesTotal, in.unjudged())
 	default:
 		s.Verdict = diagnosticsv1alpha1.PodSchedulable
@@ -55,9 +55,9 @@ func conclude(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationStatus) {
 // schedulerSilent is what to say of a scheduler that wrote nothing on the pod.
 func (s *PodSnapshot) schedulerSilent() string {
 	if why := s.Unknown.Because(unknown.Events); why != "" {
-		return "what the scheduler says of it is not known: " + why
+		return "what the scheduler said is unknown: " + why
 	}
-	return "the scheduler has not said anything about the pod"
+	return "the scheduler has not reported anything about the pod"
 }
 
 // schedulerSaid is the scheduler's latest refusal: the PodScheduled condition, or a later FailedScheduling event.

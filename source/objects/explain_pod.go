@@ -90,14 +90,14 @@ func verdictWithoutNodes(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationS
 		s.Incomplete = append(s.Incomplete, "why this node: only the scheduler knows the scores")
 	case len(pod.Spec.SchedulingGates) > 0:
 		s.Verdict, s.Code = diagnosticsv1alpha1.PodGated, string(finding.SchedulingGated)
-		s.Summary = fmt.Sprintf("the pod waits until its scheduling gate %q is removed", pod.Spec.SchedulingGates[0].Name)
+		s.Summary = fmt.Sprintf("the pod waits for the removal of scheduling gate %q", pod.Spec.SchedulingGates[0].Name)
 	case !slices.Contains(in.Profiles, schedulerName(pod)) && in.Unknown.Has(unknown.SchedulerConfiguration):
 		s.Verdict = diagnosticsv1alpha1.PodUnknown
-		s.Summary = fmt.Sprintf("whether koord-scheduler has a profile %q, which the pod asks for, is not known: %s",
+		s.Summary = fmt.Sprintf("whether %q is a profile of koord-scheduler is unknown: %s",
 			schedulerName(pod), in.Unknown.Because(unknown.SchedulerConfiguration))
 	case !slices.Contains(in.Profiles, schedulerName(pod)):
 		s.Verdict, s.Code = diagnosticsv1alpha1.PodNotResponsible, string(finding.OtherScheduler)
-		s.Summary = fmt.Sprintf("the pod asks for scheduler %q, which is not a profile of koord-scheduler", schedulerName(pod))
+		s.Summary = fmt.Sprintf("scheduler %q is not a profile of koord-scheduler", schedulerName(pod))
 	default:
 		return false
 	}

@@ -128,7 +128,7 @@ func TestRefusals(t *testing.T) {
 		},
 		"load over the threshold": {
 			pod: pod("p", "", small), nodes: []corev1.Node{node("a")}, metrics: []slov1alpha1.NodeMetric{metric("a", time.Second, "12")},
-			want: []string{"LoadAwareScheduling KOORD1102 1/1: cpu usage 75 % + this pod 5 % > threshold 65 %"},
+			want: []string{"LoadAwareScheduling KOORD1102 1/1: cpu usage 75% + this pod 5% > threshold 65%"},
 		},
 		"two reasons on one node count in both groups and are sole in none": {
 			pod: pod("p", "", resources("cpu", "20")), nodes: []corev1.Node{node("a", func(n *corev1.Node) { n.Spec.Unschedulable = true }), node("b")},
@@ -283,15 +283,15 @@ func TestAVerdictNeedsWhatItRestsOn(t *testing.T) {
 		wantFeasible, wantUnknown int32
 		wantSummary               string
 	}{
-		"all was read": {PodSnapshot{Pod: waiting, Nodes: nodes, LoadAware: true}, diagnosticsv1alpha1.PodSchedulable, 2, 0, "the scheduler has not said anything"},
+		"all was read": {PodSnapshot{Pod: waiting, Nodes: nodes, LoadAware: true}, diagnosticsv1alpha1.PodSchedulable, 2, 0, "the scheduler has not reported anything"},
 		"no events": {PodSnapshot{Pod: waiting, Nodes: nodes, LoadAware: true, Unknown: unread(unknown.Events)}, diagnosticsv1alpha1.PodSchedulable, 2, 0,
-			"what the scheduler says of it is not known: no permission to read the events"},
+			"what the scheduler said is unknown: no permission to read the events"},
 		"no nodes": {PodSnapshot{Pod: waiting, Unknown: unread(unknown.Nodes)}, diagnosticsv1alpha1.PodUnknown, 0, 0,
-			"which nodes could take the pod is not known: no permission to read the nodes"},
+			"which nodes are available is unknown: no permission to read the nodes"},
 		"no nodes, and the scheduler spoke": {PodSnapshot{Pod: refused, Unknown: unread(unknown.Nodes)}, diagnosticsv1alpha1.PodUnschedulable, 0, 0,
 			"1m0s ago the scheduler said: 0/9 nodes are available"},
 		"no pods": {PodSnapshot{Pod: waiting, Nodes: nodes, LoadAware: true, Unknown: unread(unknown.Pods)}, diagnosticsv1alpha1.PodUnknown, 0, 2,
-			"is not known: no permission to read the pods"},
+			"is unknown: no permission to read the pods"},
 		"no pods, and no node is large enough": {PodSnapshot{Pod: pod("p", "", resources("cpu", "40")), Nodes: nodes, LoadAware: true, Unknown: unread(unknown.Pods)},
 			diagnosticsv1alpha1.PodUnschedulable, 0, 0, "40 requested, more than the 16 that the node has"},
 		"no NodeMetrics": {PodSnapshot{Pod: waiting, Nodes: nodes, LoadAware: false, Unknown: unread(unknown.NodeMetrics)}, diagnosticsv1alpha1.PodUnknown, 0, 2,
@@ -299,7 +299,7 @@ func TestAVerdictNeedsWhatItRestsOn(t *testing.T) {
 		"a hot node under thresholds that could not be read": {PodSnapshot{Pod: waiting, Nodes: nodes[:1], LoadAware: true, Metrics: []slov1alpha1.NodeMetric{metric("n1", time.Second, "15")},
 			Unknown: unread(unknown.SchedulerConfiguration)}, diagnosticsv1alpha1.PodUnknown, 0, 1, "no permission to read koord-scheduler-config"},
 		"another scheduler, and the profiles could not be read": {PodSnapshot{Pod: foreign, Nodes: nodes, Unknown: unread(unknown.SchedulerConfiguration)},
-			diagnosticsv1alpha1.PodUnknown, 0, 0, `whether koord-scheduler has a profile "default-scheduler"`},
+			diagnosticsv1alpha1.PodUnknown, 0, 0, `whether "default-scheduler" is a profile of koord-scheduler`},
 		"another scheduler": {PodSnapshot{Pod: foreign, Nodes: nodes}, diagnosticsv1alpha1.PodNotResponsible, 0, 0, "not a profile of koord-scheduler"},
 	}
 	for name, test := range tests {

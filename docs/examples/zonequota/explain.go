@@ -31,7 +31,7 @@ func (p *Plugin) ExplainRefusal(_ context.Context, state fwk.CycleState, pod *co
 		return reason.Subject{}, false
 	}
 	return reason.Subject{
-		Code: verdict.Code, Key: in.Zone, Phrase: fmt.Sprintf("in zone %s with enough pods of team %s", in.Zone, in.Team),
+		Code: verdict.Code, Key: in.Zone, Phrase: fmt.Sprintf("had enough pods of team %[2]s in zone %[1]s", in.Zone, in.Team),
 		Distance: float64(in.Taken-in.Max+1) / float64(in.Max),
 		Describe: func() (string, []diagnosticsv1alpha1.Term) { return trace.Message(verdict), trace.Operands() },
 	}, true

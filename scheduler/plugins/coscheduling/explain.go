@@ -55,13 +55,13 @@ func phraseOf(verdict gang.Verdict) string {
 	switch verdict.Code {
 	case finding.GangMemberRefused:
 		pod := verdict.Refused.Pod
-		return fmt.Sprintf("not looked at, because member %s/%s of the gang found no node", pod.Namespace, pod.Name)
+		return fmt.Sprintf("member %s/%s of the gang found no node", pod.Namespace, pod.Name)
 	case finding.GangMembersMissing:
-		return fmt.Sprintf("not looked at, because gang %s lacks pods", verdict.Gangs[0])
+		return fmt.Sprintf("gang %s is missing pods", verdict.Gangs[0])
 	case finding.GangGroupMissing:
-		return fmt.Sprintf("not looked at, because gang %s of the group does not exist", verdict.Gangs[0])
+		return fmt.Sprintf("gang %s of the group does not exist", verdict.Gangs[0])
 	}
-	return fmt.Sprintf("not looked at, because the rules of gang %s are not known", verdict.Gangs[0])
+	return fmt.Sprintf("the minimum of members of gang %s is unknown", verdict.Gangs[0])
 }
 
 // termsOf are the numbers of each gang of the group.

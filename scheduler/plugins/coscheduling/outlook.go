@@ -80,7 +80,7 @@ func (o *outlook) publish(answer *diagnosticsv1alpha1.Preemption, pod *corev1.Po
 func (t *trial) helpless(spec *gang.Spec, why string) string {
 	switch {
 	case len(t.candidates) == 0:
-		return fmt.Sprintf("no pod is less important than every member of gangGroup %s and may be evicted", spec.GroupID)
+		return fmt.Sprintf("no pod that may be evicted has a lower priority than all members of gangGroup %s", spec.GroupID)
 	case t.complete():
 		return fmt.Sprintf("gangGroup %s has room without evictions", spec.GroupID)
 	}

@@ -93,7 +93,7 @@ func preempting(t *testing.T, nodes []*corev1.Node, pods []*corev1.Pod) (*Plugin
 	return made.plugin, state
 }
 
-// TestForesight asks what preemption would do for a gang of three on two full nodes.
+// TestForesight asks preemption for a gang of three on two full nodes.
 func TestForesight(t *testing.T) {
 	evicts := &diagnosticsv1alpha1.Preemption{
 		Verdict: "Evicts", Plugin: Name, NodesTried: 2, NodesHelped: 2,
@@ -121,9 +121,9 @@ func TestForesight(t *testing.T) {
 	}{
 		"three pods go":                   {want: evicts},
 		"whoever of the gang was refused": {change: func(s *gangs.State) { s.Fail(keyIn("a"), memberOf("a", 0), "no room") }, want: evicts},
-		"too many members":                {members: 5, want: helpless(2, "no set of less important pods makes room for gangGroup default/a", lacksCPU(2))},
-		"all others are as important":     {running: everything(func(p *corev1.Pod) { *p.Spec.Priority = 1000 }), want: helpless(0, "no pod is less important than every member of gangGroup default/a and may be evicted")},
-		"all others are protected":        {running: everything(func(p *corev1.Pod) { p.Labels = map[string]string{extension.LabelDisablePreemptible: "true"} }), want: helpless(0, "no pod is less important than every member of gangGroup default/a and may be evicted")},
+		"too many members":                {members: 5, want: helpless(2, "evicting pods with lower priority does not make room for gangGroup default/a", lacksCPU(2))},
+		"all others are as important":     {running: everything(func(p *corev1.Pod) { *p.Spec.Priority = 1000 }), want: helpless(0, "no pod that may be evicted has a lower priority than all members of gangGroup default/a")},
+		"all others are protected":        {running: everything(func(p *corev1.Pod) { p.Labels = map[string]string{extension.LabelDisablePreemptible: "true"} }), want: helpless(0, "no pod that may be evicted has a lower priority than all members of gangGroup default/a")},
 		"members may not preempt":         {member: func(p *corev1.Pod) { p.Spec.PreemptionPolicy = new(corev1.PreemptNever) }, want: &diagnosticsv1alpha1.Preemption{Verdict: "NotAllowed", Plugin: Name, Message: "not eligible due to preemptionPolicy=Never."}},
 		"victims are terminating":         {change: func(s *gangs.State) { s.Evict("default/a", []types.UID{"p0", "p1", "gone"}) }, want: &diagnosticsv1alpha1.Preemption{Verdict: "Waits", Plugin: Name, Message: "gangGroup default/a waits for 2 victims to end"}},
 		"room without evictions":          {running: everything(func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("1m") }), members: 1, want: helpless(2, "gangGroup default/a has room without evictions")},

@@ -104,11 +104,11 @@ func TestRefusedMembersAreExplained(t *testing.T) {
 		t.Errorf("the refused member itself: %v", own)
 	}
 	subject, found := f.plugin.ExplainRefusal(t.Context(), state, memberOf("a", 1), node, status.Message())
-	if !found || subject.Code != finding.GangMemberRefused || subject.Phrase != "not looked at, because member default/a-0 of the gang found no node" {
+	if !found || subject.Code != finding.GangMemberRefused || subject.Phrase != "member default/a-0 of the gang found no node" {
 		t.Fatalf("subject %+v", subject)
 	}
 	message, terms := subject.Describe()
-	want := "gang default/a: 0 of 3 members placed; member default/a-0 refused, when 2 had a node, because 0/5 nodes are available: 5 Insufficient cpu."
+	want := "gang default/a: 0 of 3 members placed; member default/a-0 was refused when 2 had a node: 0/5 nodes are available: 5 Insufficient cpu."
 	if diff := cmp.Diff(want, message); diff != "" || len(terms) != 4 || terms[0].Value != 3 {
 		t.Errorf("terms %+v, message (-want +got):\n%s", terms, diff)
 	}

@@ -86,7 +86,7 @@ func (p *Plugin) outlook(ctx context.Context, pod *corev1.Pod, spec *gang.Spec) 
 	case ctx.Err() != nil:
 		return outlook{}, fmt.Errorf("preempt for gangGroup %s: %w", spec.GroupID, context.Cause(ctx))
 	case !found:
-		none := helpless("no set of less important pods makes room for gangGroup %s", spec.GroupID)
+		none := helpless("evicting pods with lower priority does not make room for gangGroup %s", spec.GroupID)
 		none.trial = trial
 		return none, nil
 	}

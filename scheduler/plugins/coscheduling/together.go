@@ -57,9 +57,9 @@ func (p *Plugin) HeldBack(pod, refused *corev1.Pod, placed int) (string, reason.
 	name := refused.Namespace + "/" + refused.Name
 	return gang.Rejected(group, refused, noNode, placed), reason.Subject{
 		Code: finding.GangMemberRefused, Key: key.String(), Distance: 1,
-		Phrase: fmt.Sprintf("could not be used, because member %s of gang %s finds no node", name, key),
+		Phrase: fmt.Sprintf("could not be used because member %s of gang %s finds no node", name, key),
 		Describe: func() (string, []diagnosticsv1alpha1.Term) {
-			return fmt.Sprintf("gang %s gets its nodes together or not at all: %s, and member %s finds none", key, found(placed), name),
+			return fmt.Sprintf("gang %s is placed all or nothing: %s, but none for member %s", key, found(placed), name),
 				termsOf(p.state.Report(key))
 		},
 	}

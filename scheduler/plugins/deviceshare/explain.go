@@ -40,7 +40,7 @@ func (p *Plugin) explainPod(pod *corev1.Pod, text string) (reason.Subject, bool)
 		return reason.Subject{}, false
 	}
 	return reason.Subject{
-		Code: refusal.Code, Phrase: refusal.Phrase(), Distance: 1,
+		Code: refusal.Code, Phrase: text, Distance: 1,
 		Describe: func() (string, []diagnosticsv1alpha1.Term) { return text, nil },
 	}, true
 }

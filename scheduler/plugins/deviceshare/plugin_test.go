@@ -212,11 +212,11 @@ func TestExplainAndAdvise(t *testing.T) {
 	state := f.preFilter(t, pod)
 	status := f.plugin.Filter(t.Context(), state, pod, f.infos["n"])
 	subject, found := f.plugin.ExplainRefusal(t.Context(), state, pod, f.infos["n"], status.Message())
-	if !found || subject.Code != finding.DevicesInsufficient || subject.Phrase != "have too few GPUs left" || subject.Distance != 1 {
+	if !found || subject.Code != finding.DevicesInsufficient || subject.Phrase != "had insufficient GPUs" || subject.Distance != 1 {
 		t.Fatalf("subject %+v, found %v", subject, found)
 	}
 	message, operands := subject.Describe()
-	if want := "8 of 8 GPUs have < 50 % core free; largest free share 30 %"; message != want || len(operands) != 2 {
+	if want := "8 of 8 GPUs have < 50% core free; largest free share 30%"; message != want || len(operands) != 2 {
 		t.Errorf("message %q, want %q; operands %v", message, want, operands)
 	}
 	if _, found := f.plugin.ExplainRefusal(t.Context(), state, pod, f.infos["n"], "Insufficient cpu"); found {

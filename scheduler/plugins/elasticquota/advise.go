@@ -124,7 +124,7 @@ func (p *Plugin) guarantee(name string, shortages []quota.Shortage) []reason.Cha
 	}
 	return []reason.Change{{Cost: costGuarantee, Object: edited, Fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixCluster, Kind: "guaranteeQuota",
-		Description: fmt.Sprintf("guarantee quota %s what it needs, min and where it is lower max:%s", name, text),
+		Description: fmt.Sprintf("raise min, and max where it is lower, of quota %s:%s", name, text),
 		Steps:       []diagnosticsv1alpha1.FixStep{kubectl.Merge(kubectl.ElasticQuota(object.Namespace, name), map[string]any{"spec": patched})},
 	}}}
 }

@@ -296,7 +296,7 @@ func TestAQuotaThatDoesNotExistIsNamed(t *testing.T) {
 	if !ok || subject.Code != "KOORD1205" {
 		t.Fatalf("subject %+v, %v", subject, ok)
 	}
-	if message, _ := subject.Describe(); !strings.Contains(message, `there is no quota "typo"`) {
+	if message, _ := subject.Describe(); !strings.Contains(message, `quota "typo" does not exist`) {
 		t.Errorf("message %q", message)
 	}
 }
@@ -315,7 +315,7 @@ func TestAdviceHolds(t *testing.T) {
 	}{
 		{
 			name: "beyond max", objects: []runtime.Object{newQuota("team", "5", "8"), newQuota("room", "0", "9"), running(newPod("a", "5", "team", 0))}, pod: newPod("p", "4", "team", 0),
-			want: []string{"raiseQuota: raise max of quota team: cpu from 8 to 9", "guaranteeQuota: guarantee quota team what it needs, min and where it is lower max: cpu to 9",
+			want: []string{"raiseQuota: raise max of quota team: cpu from 8 to 9", "guaranteeQuota: raise min, and max where it is lower, of quota team: cpu to 9",
 				"changeQuota: put the pod into quota room instead of team", "leaveQuota: take the pod out of quota team, so that it counts for quota koordinator-default-quota", "evictPod: evict pod ns/a, which uses quota team"},
 		},
 		{
@@ -325,7 +325,7 @@ func TestAdviceHolds(t *testing.T) {
 		},
 		{
 			name: "beyond a max above", args: `{"enableCheckParentQuota":true,"enableRuntimeQuota":false}`, objects: []runtime.Object{parent, child("a"), running(newPod("x", "5", "b", 0)), child("b")}, pod: newPod("p", "2", "a", 0),
-			want: []string{"raiseQuota: raise max of quota dept: cpu from 6 to 7", "guaranteeQuota: guarantee quota dept what it needs, min and where it is lower max: cpu to 7",
+			want: []string{"raiseQuota: raise max of quota dept: cpu from 6 to 7", "guaranteeQuota: raise min, and max where it is lower, of quota dept: cpu to 7",
 				"leaveQuota: take the pod out of quota a, so that it counts for quota koordinator-default-quota"},
 		},
 	}

@@ -80,7 +80,7 @@ func (p *Plugin) Spared(pod *corev1.Pod) string {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[why], why))
 		}
 	}
-	return fmt.Sprintf("none of the %d pods of quota %s gives way: %s", total, name, strings.Join(parts, ", "))
+	return fmt.Sprintf("none of the %d pods of quota %s can be preempted: %s", total, name, strings.Join(parts, ", "))
 }
 
 // preempts tells whether pods of the quota may take each other's place in it.

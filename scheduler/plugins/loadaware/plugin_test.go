@@ -129,7 +129,7 @@ func TestFilterFollowsItsInputs(t *testing.T) {
 	}
 	check("without a NodeMetric", false)
 	f.state.metrics["n"] = newMetric("n", "5", start)
-	check("at 50 % and 9 % for the pod", false)
+	check("at 50% and 9% for the pod", false)
 	f.plugin.Reserve(t.Context(), nil, newPod("other", "1"), "n")
 	check("with another pod just assigned", true)
 	f.plugin.Unreserve(t.Context(), nil, newPod("other", "1"), "n")
@@ -139,7 +139,7 @@ func TestFilterFollowsItsInputs(t *testing.T) {
 	f.plugin.Reserve(t.Context(), nil, reserve, "n")
 	check("with room reserved, which nothing uses yet", false)
 	f.state.metrics["n"] = newMetric("n", "6", start)
-	check("at 60 %", true)
+	check("at 60%", true)
 	f.state.metrics["n"] = newMetric("n", "1", start)
 	f.now = start.Add(4 * time.Minute)
 	check("when the NodeMetric has expired by time alone", true)

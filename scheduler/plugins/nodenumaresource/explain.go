@@ -15,18 +15,18 @@ import (
 
 // phrases say refusals in a summary, after the number of nodes.
 var phrases = map[finding.Code]string{
-	finding.CPUsNotInteger:           "bind pods to whole CPUs",
-	finding.CPUTopologyInvalid:       "report no CPU topology",
-	finding.CPUsNotWholeCores:        "give whole cores only",
-	finding.CPUBindPolicyConflict:    "demand another CPU bind policy",
-	finding.AmplificationInvalid:     "have an amplification ratio that cannot be read",
-	finding.CPUsExhausted:            "have too few free CPUs",
-	finding.NUMAZonesMissing:         "report no NUMA zones",
-	finding.NUMAZonesInsufficient:    "lack resources on the NUMA zones chosen",
-	finding.NUMAPolicyMismatch:       "align by another NUMA topology policy",
-	finding.NUMAUnaligned:            "cannot align the resources on NUMA zones",
-	finding.AmplifiedCPUInsufficient: "lack cpu at its amplified size",
-	finding.CPUSpecInvalid:           "cannot read what the pod asks for",
+	finding.CPUsNotInteger:           "required a whole number of CPUs",
+	finding.CPUTopologyInvalid:       "reported no CPU topology",
+	finding.CPUsNotWholeCores:        "allocated whole cores only",
+	finding.CPUBindPolicyConflict:    "required a different CPU bind policy",
+	finding.AmplificationInvalid:     "had an invalid amplification ratio",
+	finding.CPUsExhausted:            "had insufficient free CPUs",
+	finding.NUMAZonesMissing:         "reported no NUMA zones",
+	finding.NUMAZonesInsufficient:    "had insufficient resources on the NUMA zones chosen",
+	finding.NUMAPolicyMismatch:       "had a different NUMA topology policy",
+	finding.NUMAUnaligned:            "couldn't align the resources on NUMA zones",
+	finding.AmplifiedCPUInsufficient: "had insufficient amplified cpu",
+	finding.CPUSpecInvalid:           "had an invalid resource-spec",
 }
 
 // ExplainRefusal repeats Filter with a trace, or says what PreFilter refused.
@@ -63,7 +63,7 @@ func (p *Plugin) explainPod(pod *corev1.Pod, text string) (reason.Subject, bool)
 		operands = []diagnosticsv1alpha1.Term{{Name: "cpuNeeded", Operator: diagnosticsv1alpha1.Info, Value: cpu, Unit: diagnosticsv1alpha1.MilliCPU}}
 	}
 	return reason.Subject{
-		Code: verdict.Code, Phrase: phraseOf(verdict), Distance: 1,
+		Code: verdict.Code, Phrase: text, Distance: 1,
 		Describe: func() (string, []diagnosticsv1alpha1.Term) { return message, operands },
 	}, true
 }
@@ -71,11 +71,11 @@ func (p *Plugin) explainPod(pod *corev1.Pod, text string) (reason.Subject, bool)
 func phraseOf(verdict numa.Verdict) string {
 	switch verdict.Code {
 	case finding.CPUBindPolicyUnsatisfied:
-		return fmt.Sprintf("have free CPUs, but not as %s wants them", verdict.Policy)
+		return fmt.Sprintf("couldn't satisfy CPU bind policy %s", verdict.Policy)
 	case finding.NUMAResourceInsufficient:
-		return fmt.Sprintf("lack %s on their NUMA zones", verdict.Resource)
+		return fmt.Sprintf("had insufficient %s on their NUMA zones", verdict.Resource)
 	case finding.NUMAResourceUnsatisfied:
-		return fmt.Sprintf("have NUMA zones too small in %s", verdict.Resource)
+		return fmt.Sprintf("had NUMA zones with insufficient %s", verdict.Resource)
 	}
 	return phrases[verdict.Code]
 }

@@ -38,9 +38,9 @@ func Census(state fwk.CycleState) *decision.Census {
 
 // fixed are the refusals that are about reserve pods, or about pods as such.
 var fixed = map[string]reason.Subject{
-	decision.ReasonNodeName:       {Phrase: "are not the node that the reservation names", Distance: 2},
-	decision.ReasonInactive:       {Phrase: "had a reservation that ended", Distance: 1},
-	decision.ReasonPolicyConflict: {Phrase: "have reservations with another allocate policy", Distance: 1},
+	decision.ReasonNodeName:       {Phrase: "didn't match the node name of the reservation", Distance: 2},
+	decision.ReasonInactive:       {Phrase: "had an inactive reservation", Distance: 1},
+	decision.ReasonPolicyConflict: {Phrase: "had reservations with a different allocate policy", Distance: 1},
 }
 
 // ExplainRefusal implements reason.Explainer.
@@ -57,12 +57,12 @@ func (p *Plugin) ExplainRefusal(_ context.Context, state fwk.CycleState, pod *co
 	switch {
 	case !c.refusal.Passed() && text == c.refusal.Reason:
 		return reason.Subject{
-			Code: c.refusal.Code, Phrase: "cannot be allocated ahead", Distance: 2,
+			Code: c.refusal.Code, Phrase: text, Distance: 2,
 			Describe: func() (string, []diagnosticsv1alpha1.Term) { return text, nil },
 		}, true
 	case text == decision.ReasonAffinity:
 		return reason.Subject{
-			Code: finding.ReservationAffinityUnmatched, Phrase: "have no reservation for the pod", Distance: 2,
+			Code: finding.ReservationAffinityUnmatched, Phrase: "had no reservation for the pod", Distance: 2,
 			Describe: func() (string, []diagnosticsv1alpha1.Term) { return c.census.Summary(), nil },
 		}, true
 	case decision.IsUnfit(text):
@@ -88,7 +88,7 @@ func (p *Plugin) explainWish(pod *corev1.Pod, text string) (reason.Subject, bool
 		return reason.Subject{}, false
 	}
 	return reason.Subject{
-		Code: finding.ReservationWishInvalid, Phrase: "not looked at, because what the pod says about reservations is invalid", Distance: 1,
+		Code: finding.ReservationWishInvalid, Phrase: "the pod's reservation annotations are invalid", Distance: 1,
 		Describe: func() (string, []diagnosticsv1alpha1.Term) { return text, nil },
 	}, true
 }
@@ -98,7 +98,7 @@ func explainUnfit(c *cycle, node string) (reason.Subject, bool) {
 	if offer == nil {
 		return reason.Subject{}, false
 	}
-	subject := reason.Subject{Code: finding.ReservationUnfit, Phrase: "have a reservation that is too small for the pod", Distance: 0.5}
+	subject := reason.Subject{Code: finding.ReservationUnfit, Phrase: "had reservations with insufficient room", Distance: 0.5}
 	refusal := offer.refusal
 	if !refusal.Passed() {
 		subject.Code, subject.Key = refusal.Code, string(refusal.Resource)
@@ -109,7 +109,7 @@ func explainUnfit(c *cycle, node string) (reason.Subject, bool) {
 	}
 	slices.Sort(names)
 	subject.Describe = func() (string, []diagnosticsv1alpha1.Term) {
-		return fmt.Sprintf("%s of %s: %d wanted, %d free; %s", refusal.Reason, strings.Join(names, ", "), refusal.Requested, refusal.Free, c.census.Summary()), terms(refusal)
+		return fmt.Sprintf("%s of %s: %d requested, %d free; %s", refusal.Reason, strings.Join(names, ", "), refusal.Requested, refusal.Free, c.census.Summary()), terms(refusal)
 	}
 	return subject, true
 }

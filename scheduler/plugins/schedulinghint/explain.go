@@ -36,9 +36,9 @@ func (p *Plugin) ExplainRefusal(_ context.Context, _ fwk.CycleState, pod *corev1
 	var phrase, message string
 	switch {
 	case err != nil && err.Error() == text:
-		phrase, message = "not looked at, because the pod's scheduling hint is invalid", text
+		phrase, message = "the pod's scheduling hint is invalid", text
 	case err == nil && hint.Only != nil && reason.ExcludedBy(text) == Name:
-		phrase, message = "not in the pod's scheduling hint", "the scheduling hint restricts the pod to "+listed(hint.Only)
+		phrase, message = "were not in the pod's scheduling hint", "the scheduling hint restricts the pod to "+listed(hint.Only)
 	default:
 		return reason.Subject{}, false
 	}

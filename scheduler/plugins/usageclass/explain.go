@@ -31,7 +31,7 @@ func (p *Plugin) ExplainRefusal(_ context.Context, state fwk.CycleState, pod *co
 		return reason.Subject{}, false
 	}
 	return reason.Subject{
-		Code: verdict.Code, Key: verdict.Class, Phrase: "have too much of usage class " + verdict.Class,
+		Code: verdict.Code, Key: verdict.Class, Phrase: "had too much of usage class " + verdict.Class,
 		Distance: float64(max(verdict.Percent-verdict.Limit, 0)) / 100,
 		Describe: func() (string, []diagnosticsv1alpha1.Term) { return verdict.Message(), nil },
 	}, true
@@ -48,7 +48,7 @@ func (p *Plugin) Advise(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, in
 		Cost: costOfAnotherClass, Pod: edited,
 		Fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixPod, Kind: "removeUsageClass", Node: info.Node().Name,
-			Description: fmt.Sprintf("remove usage class %s from the pod, if it does not burst with the others of that class", usageclass.ClassOf(pod)),
+			Description: fmt.Sprintf("remove usage class %s from the pod, if its peaks do not coincide with those of the class", usageclass.ClassOf(pod)),
 			Steps:       []diagnosticsv1alpha1.FixStep{kubectl.Label(kubectl.Pod(pod.Namespace, pod.Name), map[string]*string{extension.LabelUsageClass: kubectl.Remove})},
 		},
 	}}

@@ -109,7 +109,7 @@ func TestRefusalsAreExplained(t *testing.T) {
 	if !ok || subject.Code != finding.UsageClassShare {
 		t.Fatalf("subject %+v", subject)
 	}
-	if message, _ := subject.Describe(); !strings.Contains(message, "usage class web requests 38 % of the node's cpu + this pod 25 % > limit 50 %") {
+	if message, _ := subject.Describe(); !strings.Contains(message, "usage class web requests 38% of the node's cpu + this pod 25% > limit 50%") {
 		t.Errorf("message %q", message)
 	}
 	changes := plugin.Advise(t.Context(), state, pod, node, nil)
