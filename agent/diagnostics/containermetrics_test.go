@@ -52,7 +52,7 @@ func TestFiguresOfTheNodeBecomeMetrics(t *testing.T) {
 # HELP koordlet_collect_node_cpu_info_status How often the machine was asked how its CPUs are built, by whether it told.
 # TYPE koordlet_collect_node_cpu_info_status counter
 koordlet_collect_node_cpu_info_status{node="n",status="succeeded"} 3
-# HELP koordlet_host_application_resource_usage What an application outside of Kubernetes uses, in cores and bytes.
+# HELP koordlet_host_application_resource_usage What an host application outside Kubernetes uses, in cores and bytes.
 # TYPE koordlet_host_application_resource_usage gauge
 koordlet_host_application_resource_usage{host_application_name="nginx",node="n",priority_class="koord-prod",qos="LS",resource="cpu"} 1.5
 koordlet_host_application_resource_usage{host_application_name="nginx",node="n",priority_class="koord-prod",qos="LS",resource="memory"} 1024

@@ -81,7 +81,7 @@ func TestFailuresAreTold(t *testing.T) {
 
 func TestStatesOfFeaturesThatEvict(t *testing.T) {
 	triggers := []diagnosticsv1alpha1.EvictionTrigger{
-		{Feature: "CPUEvict", State: "calm", Reason: "60 % is used"}, {Feature: "MemoryEvict", State: "triggered", Reason: "too much", Held: "the budget is spent"},
+		{Feature: "CPUEvict", State: "calm", Reason: "60% is used"}, {Feature: "MemoryEvict", State: "triggered", Reason: "too much", Held: "the budget is spent"},
 		{Feature: "BEMemoryEvict", State: "unset", Reason: "no threshold is set"}, {Feature: "BECPUEvict", State: "unknown", Reason: "nothing was measured"},
 	}
 	tests := map[string]struct {
@@ -89,7 +89,7 @@ func TestStatesOfFeaturesThatEvict(t *testing.T) {
 		active, effective diagnosticsv1alpha1.FeatureState
 		wantReason        string
 	}{
-		"CPUEvict":      {on: true, active: "Yes", effective: "No", wantReason: "60 % is used"},
+		"CPUEvict":      {on: true, active: "Yes", effective: "No", wantReason: "60% is used"},
 		"MemoryEvict":   {on: true, active: "Yes", effective: "Partly", wantReason: "the budget is spent"},
 		"BEMemoryEvict": {on: true, active: "No", effective: "No", wantReason: "no threshold is set"},
 		"BECPUEvict":    {on: false, active: "Unknown", effective: "No", wantReason: "its feature gate is off"},

@@ -57,7 +57,7 @@ type NUMAFigure struct {
 	Node, System podrequest.Amount
 }
 
-// ApplicationFigure is what one application outside of Kubernetes uses at the latest reading.
+// ApplicationFigure is what one host application outside Kubernetes uses at the latest reading.
 type ApplicationFigure struct {
 	Name, Priority, QoS string
 	Used                podrequest.Amount

@@ -44,7 +44,7 @@ var described = map[string]description{
 	"node_metric_node_usage":              {"What the node uses on average, as it is reported.", []string{"node", "resource", "unit"}},
 	"node_metric_numa_node_usage":         {"What is used of a NUMA node on average, as it is reported.", []string{"node", "numa_node_id", "resource", "unit"}},
 	"node_metric_numa_system_usage":       {"What is used of a NUMA node beside its pods.", []string{"node", "numa_node_id", "resource", "unit"}},
-	"host_application_resource_usage":     {"What an application outside of Kubernetes uses, in cores and bytes.", []string{"node", "host_application_name", "priority_class", "qos", "resource"}},
+	"host_application_resource_usage":     {"What an host application outside Kubernetes uses, in cores and bytes.", []string{"node", "host_application_name", "priority_class", "qos", "resource"}},
 	"pod_eviction_detail":                 {"Evictions among the latest hundred, by pod and reason.", []string{"node", "pod_namespace", "pod_name", "reason"}},
 	"collect_node_cpu_info_status":        {"How often the machine was asked how its CPUs are built, by whether it told.", []string{"node", "status"}},
 	"feature_values_wanted":               {"Values of cgroups that a feature wants.", []string{"node", "feature"}},

@@ -44,7 +44,7 @@ func AskedPod(question *diagnosticsv1alpha1.AgentQuestion, namespace, name strin
 
 // UnknownPod says that the pod of a question is none of the agent's.
 func UnknownPod(question *diagnosticsv1alpha1.AgentQuestion) string {
-	return fmt.Sprintf("the agent knows no pod %s/%s: it is not bound to this node, or has ended", question.PodNamespace, question.PodName)
+	return fmt.Sprintf("pod %s/%s is not known to koordlet: it is not bound to this node, or has terminated", question.PodNamespace, question.PodName)
 }
 
 // Pods tells what is set for the pods at some places, with what is in force right now.

@@ -146,7 +146,7 @@ func (e *Evictor) Plan() eviction.Plan {
 // Run evicts until the context ends. Of a plan that is old the rest is left: the next one is made of the next reading.
 func (e *Evictor) Run(ctx context.Context) {
 	if e.unread != nil {
-		klog.FromContext(ctx).Error(e.unread, "The budget of evictions begins anew")
+		klog.FromContext(ctx).Error(e.unread, "The eviction budget starts over")
 	}
 	for {
 		select {
@@ -190,11 +190,11 @@ func (e *Evictor) evict(ctx context.Context, victim eviction.Victim) {
 	switch {
 	case apierrors.IsNotFound(err):
 	case isBudget(err):
-		logger.Info("A pod stays, because a PodDisruptionBudget protects it", "reason", victim.Reason)
+		logger.Info("A pod is not evicted: a PodDisruptionBudget protects it", "reason", victim.Reason)
 	case apierrors.IsForbidden(err) && victim.Override != "":
 		logger.Error(err, "The node is in danger, and the agent has no right to delete a pod against its PodDisruptionBudget", "reason", reasonOf(victim))
 	case err != nil && ctx.Err() == nil:
-		logger.Error(err, "A pod could not be evicted")
+		logger.Error(err, "Failed to evict a pod")
 	case err == nil:
 		logger.Info("Evicted a pod", "reason", reasonOf(victim))
 		e.tell(victim)

@@ -127,7 +127,7 @@ func (p *pass) restore(t target, h *holding) {
 		p.forget(t) // it is what it was, or what somebody else wants
 	default:
 		p.changes = append(p.changes, &change{
-			target: t, choice: choice{owner: h.owner, value: original, why: "no feature wants it any more"}, current: current,
+			target: t, choice: choice{owner: h.owner, value: original, why: "no feature sets it any more"}, current: current,
 			content: content, restores: true,
 		})
 	}

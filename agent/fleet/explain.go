@@ -57,7 +57,7 @@ func (e *explainer) settings(ctx context.Context, a *agent, view *agentview.Node
 	machine := a.machine()
 	imitation, err := imitate(ctx, e.fleet, view, machine.Topology(), machine.Capacity)
 	if err != nil {
-		out.Incomplete = append(out.Incomplete, "what is set for pods is not known: "+err.Error())
+		out.Incomplete = append(out.Incomplete, "what is set for pods is unknown: "+err.Error())
 		return
 	}
 	imitation.pods(question, out)

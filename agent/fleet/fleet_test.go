@@ -128,7 +128,7 @@ func TestFirstReportIsComplete(t *testing.T) {
 		t.Errorf("pod is %s %s, want koord-prod LS", pod.Priority, pod.QoS)
 	}
 	if used := pod.PodUsage.ResourceList.Cpu().MilliValue(); used < 400 || used > 1600 {
-		t.Errorf("pod uses %dm, want 10-40 %% of 4 cores", used)
+		t.Errorf("pod uses %dm, want 10-40%% of 4 cores", used)
 	}
 	if reclaimable := status.ProdReclaimableMetric.Resource.ResourceList.Cpu().MilliValue(); reclaimable < 1500 || reclaimable > 3600 {
 		t.Errorf("prodReclaimable cpu = %dm, want what a service of 4 cores leaves at its peak", reclaimable)

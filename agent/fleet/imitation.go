@@ -28,7 +28,7 @@ import (
 var imitatedLayout = cgroup.Layout{Version: cgroup.V2, Driver: cgroup.Systemd}
 
 // imitated says in an answer where its values were set.
-const imitated = "values are in force in an imitation of the kernel's cgroups that was made for this answer, as an agent sets them that has just started"
+const imitated = "values are those that a newly started koordlet sets in simulated cgroups"
 
 // auditOfAnImitation is how many entries are kept of what nobody reads.
 const auditOfAnImitation = 1

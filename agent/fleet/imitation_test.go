@@ -124,7 +124,7 @@ func TestSimulatedPodsOfWhichNothingIsSet(t *testing.T) {
 		t.Errorf("%q is set for a pod that does not run: %+v", got, answer.Pods)
 	}
 	_, answer = settingsOf(t, unmeasured, "gone")
-	if len(answer.Pods) > 0 || len(answer.Incomplete) != 2 || !strings.Contains(answer.Incomplete[0], "knows no pod shop/gone") {
+	if len(answer.Pods) > 0 || len(answer.Incomplete) != 2 || !strings.Contains(answer.Incomplete[0], "pod shop/gone is not known") {
 		t.Errorf("of a pod that is not there %+v is told, incomplete %q", answer.Pods, answer.Incomplete)
 	}
 }

@@ -321,7 +321,7 @@ func TestContainersGetBackWhatKubeletWanted(t *testing.T) {
 		{name: "a file that was told", version: cgroup.V2, setting: cgroup.MemoryMin, told: &Resources{Unified: map[string]string{"memory.min": "4096"}}, want: "4096"},
 		{name: "a file that was not", version: cgroup.V2, setting: cgroup.MemoryMin, told: &Resources{}, want: "0"},
 		{name: "what depends on the kernel", version: cgroup.V2, setting: cgroup.WmarkRatio, told: &Resources{}},
-		{name: "a container of which nothing is known", version: cgroup.V2, setting: cgroup.CPUQuota},
+		{name: "a container unknown", version: cgroup.V2, setting: cgroup.CPUQuota},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFixture(t, test.version)

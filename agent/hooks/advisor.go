@@ -169,7 +169,7 @@ func (a *Advisor) Container(ctx context.Context, sandbox Sandbox, name, id strin
 		a.rdma.Add(1)
 	}
 	if err := errors.Join(out.Problems...); err != nil {
-		klog.FromContext(ctx).Error(err, "a container does not get all it should", "pod", klog.KRef(sandbox.Namespace, sandbox.Name), "container", name)
+		klog.FromContext(ctx).Error(err, "a container does not get all its values", "pod", klog.KRef(sandbox.Namespace, sandbox.Name), "container", name)
 	}
 	return out
 }
@@ -247,6 +247,6 @@ func (a *Advisor) anticipate(at string, wishes map[string][]executor.Wish, ahead
 // apply what is anticipated.
 func (a *Advisor) apply(ctx context.Context, at string) {
 	if outcome, err := a.options.Executor.Apply(ctx); err != nil || outcome.Err() != nil {
-		klog.FromContext(ctx).V(2).Info("not all came true before something started, retrying", "cgroup", at, "err", errors.Join(err, outcome.Err()))
+		klog.FromContext(ctx).V(2).Info("not all values were applied before a container started, retrying", "cgroup", at, "err", errors.Join(err, outcome.Err()))
 	}
 }

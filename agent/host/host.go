@@ -118,7 +118,7 @@ type ContainerCounter struct {
 	Details
 }
 
-// ApplicationCounter is the counter of one application outside of Kubernetes.
+// ApplicationCounter is the counter of one host application outside Kubernetes.
 type ApplicationCounter struct {
 	// Name of the application.
 	Name string

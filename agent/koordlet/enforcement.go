@@ -152,7 +152,7 @@ func (e *enforcement) tell(ctx context.Context, err error) {
 	if coded, has := finding.From(err); has {
 		details = []any{"code", coded.Code, "hint", coded.Hint}
 	}
-	e.failing.tell(ctx, err, e.options.Clock.Now(), "some of what is wanted of cgroups did not come true, retrying", details...)
+	e.failing.tell(ctx, err, e.options.Clock.Now(), "some cgroup values could not be applied, retrying", details...)
 }
 
 // restore gives everything back. An agent that writes nothing leaves what an earlier one did to one that does.

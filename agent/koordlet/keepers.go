@@ -161,7 +161,7 @@ func (k *keepers) tell(ctx context.Context, keeper qos.Keeper, err error, now ti
 	if k.told[keeper.Name()] == nil {
 		k.told[keeper.Name()] = &complaint{}
 	}
-	k.told[keeper.Name()].tell(ctx, err, now, "a feature did not do all that is wanted, retrying", "feature", keeper.Name())
+	k.told[keeper.Name()].tell(ctx, err, now, "a feature could not apply all its values, retrying", "feature", keeper.Name())
 }
 
 // relief is what best effort gives up because services are disturbed.

@@ -70,7 +70,7 @@ func (m *measurement) run(ctx context.Context, enforcement *enforcement) {
 		if ctx.Err() != nil {
 			return
 		}
-		m.failing.tell(ctx, err, m.options.Clock.Now(), "the machine cannot be read, retrying")
+		m.failing.tell(ctx, err, m.options.Clock.Now(), "the node's statistics cannot be read, retrying")
 		if err == nil {
 			enforcement.act(ctx, m.cluster, m)
 		}

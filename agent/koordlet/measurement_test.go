@@ -134,7 +134,7 @@ func TestAnAlarmHoldsBestEffortPodsBackAtOnce(t *testing.T) {
 				r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
 				r.after(30*time.Second + 100*time.Millisecond)
 				if got := r.quota(); got != "900000" {
-					t.Fatalf("quota %s of a node without services, want 90 %% of it", got)
+					t.Fatalf("quota %s of a node without services, want 90%% of it", got)
 				}
 				r.machine.use("service", 5)
 				if alarmed {

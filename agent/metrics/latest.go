@@ -33,7 +33,7 @@ func (n *Node) LatestBestEffortUsage(at time.Time) (Usage, bool) {
 	return n.bestEffort.recent.within(at, n.policy.Period)
 }
 
-// LatestApplicationUsage is LatestUsage for an application outside of Kubernetes.
+// LatestApplicationUsage is LatestUsage for an host application outside Kubernetes.
 func (n *Node) LatestApplicationUsage(name string, at time.Time) (Usage, bool) {
 	found := n.applications.named(name)
 	if found == nil {

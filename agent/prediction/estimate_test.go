@@ -104,10 +104,10 @@ func peakOf(t *testing.T, cores, gibs int64) podrequest.Amount {
 	n.TrainPod(start, TrainInterval, sample("a", extension.PriorityProd, cores, gibs))
 	peak := n.peak(&n.pods["a"].model)
 	if low := cores * 1100; peak.MilliCPU < low || peak.MilliCPU > low*106/100+30 {
-		t.Fatalf("peak of %d cores is %dm, want it 10 %% and at most one bucket above", cores, peak.MilliCPU)
+		t.Fatalf("peak of %d cores is %dm, want it 10%% and at most one bucket above", cores, peak.MilliCPU)
 	}
 	if low := gibs * gib * 11 / 10; peak.Memory < low || peak.Memory > low*106/100+6<<20 {
-		t.Fatalf("peak of %d GiB is %d, want it 10 %% and at most one bucket above", gibs, peak.Memory)
+		t.Fatalf("peak of %d GiB is %d, want it 10%% and at most one bucket above", gibs, peak.Memory)
 	}
 	return peak
 }

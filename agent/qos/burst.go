@@ -149,7 +149,7 @@ func burstWishes(in Situation, result burst.PodResult, at groups) []executor.Wis
 	for i := range result.Containers {
 		c := &result.Containers[i]
 		if saves && c.BurstMicros > 0 {
-			want(cgroup.CPUBurst, at.containers[c.ID], c.BurstMicros, fmt.Sprintf("%d %% of the limit may be saved up", result.Config.CPUBurstPercent))
+			want(cgroup.CPUBurst, at.containers[c.ID], c.BurstMicros, fmt.Sprintf("%d%% of the limit may be saved up", result.Config.CPUBurstPercent))
 		}
 		if grows(c) {
 			larger = true

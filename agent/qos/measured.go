@@ -17,6 +17,6 @@ type Measured struct {
 	PodPressure func(types.UID) (metrics.Pressure, bool)
 	// BestEffortUsed is what all pods of the class BestEffort use together.
 	BestEffortUsed func() (metrics.Usage, bool)
-	// ApplicationUsed is what an application outside of Kubernetes uses.
+	// ApplicationUsed is what an host application outside Kubernetes uses.
 	ApplicationUsed func(name string) (metrics.Usage, bool)
 }

@@ -40,7 +40,7 @@ func (CPUNormalization) Wishes(in Situation) []executor.Wish {
 		quotas := cfs.NormalizedGroup(podLimit, inOrder, percent)
 		want := func(at string, limit, quota int64) {
 			if quota > 0 {
-				why := fmt.Sprintf("limited to %d milli-cores on CPUs worth %d %%", limit, percent)
+				why := fmt.Sprintf("limited to %d milli-cores on CPUs worth %d%%", limit, percent)
 				wishes = append(wishes, executor.Wish{Setting: cgroup.CPUQuota, Cgroup: at, Value: strconv.FormatInt(quota, 10), Why: why})
 			}
 		}

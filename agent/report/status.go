@@ -43,7 +43,7 @@ type Pod struct {
 	QoS             extension.QoSClass
 }
 
-// Application names an application outside of Kubernetes and its classes.
+// Application names an host application outside Kubernetes and its classes.
 type Application struct {
 	Name string
 	Band extension.PriorityClass

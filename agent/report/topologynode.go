@@ -25,7 +25,7 @@ type TopologyNode struct {
 	// NUMAReservation is the label node.koordinator.sh/enable-numa-reservation: "true" takes what the kubelet keeps for
 	// itself from the zones.
 	NUMAReservation string
-	// Kept is what the kubelet keeps for itself: capacity less allocatable, before amplification.
+	// Kept is what the kubelet keeps for itself: capacity - allocatable, before amplification.
 	Kept podrequest.Amount
 }
 

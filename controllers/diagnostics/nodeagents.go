@@ -54,7 +54,7 @@ func (a *NodeAgents) Explain(ctx context.Context, spec diagnosticsv1alpha1.NodeE
 	status.Agent = new(view.Answer(spec.Agent, Component, "the agent did not answer"))
 	status.Findings = append(status.Findings, diagnosticsv1alpha1.Finding{
 		Code: string(finding.AgentUnavailable), Severity: diagnosticsv1alpha1.SeverityWarning,
-		Message: "the node's koordlet did not answer, so the objects were asked alone: " + err.Error(),
+		Message: "the node's koordlet did not answer, so the answer is from API objects only: " + err.Error(),
 		Hint:    "kubectl -n koordinator-system get pods -o wide --field-selector spec.nodeName=" + spec.NodeName,
 		Object:  &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: spec.NodeName},
 	})

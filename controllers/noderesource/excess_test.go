@@ -63,15 +63,15 @@ func TestOffersBeyondTheNodeAreTold(t *testing.T) {
 		wantHint    string
 	}{
 		{
-			name: "a cpu threshold above 100 % on a node that is in use", config: generous,
+			name: "a cpu threshold above 100% on a node that is in use", config: generous,
 			wantMessage: []string{"Node node-a offers 102 cores of batch-cpu, 20 cores more than it has left: cpuReclaimThresholdPercent is 120 (cluster)."},
 			wantObject:  inConfigMap, wantHint: "koordctl config edit",
 		},
 		{
 			name: "both thresholds", config: `{"enable": true, "cpuReclaimThresholdPercent": 101, "memoryReclaimThresholdPercent": 200}`,
 			wantMessage: []string{
-				"Node node-a offers 83 cores of batch-cpu, 1 cores more than it has left: cpuReclaimThresholdPercent is 101 (cluster).",
-				"Node node-a offers 202.1 GiB of batch-memory, 111.8 GiB more than it has left: memoryReclaimThresholdPercent is 200 (cluster).",
+				"Node node-a offers 83 cores of batch-cpu, 1 core more than it has left: cpuReclaimThresholdPercent is 101 (cluster).",
+				"Node node-a offers 202.1Gi of batch-memory, 111.8Gi more than it has left: memoryReclaimThresholdPercent is 200 (cluster).",
 			},
 			wantObject: inConfigMap, wantHint: "koordctl config edit",
 		},
@@ -80,7 +80,7 @@ func TestOffersBeyondTheNodeAreTold(t *testing.T) {
 			wantMessage: []string{"Node node-a offers 102 cores of batch-cpu, 20 cores more than it has left: cpuReclaimThresholdPercent is 120 (node label)."},
 			wantObject:  &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: "node-a", Field: "metadata"}, wantHint: "kubectl edit node node-a",
 		},
-		{name: "a threshold of exactly 100 %", config: `{"enable": true, "cpuReclaimThresholdPercent": 100, "memoryReclaimThresholdPercent": 100}`},
+		{name: "a threshold of exactly 100%", config: `{"enable": true, "cpuReclaimThresholdPercent": 100, "memoryReclaimThresholdPercent": 100}`},
 		{name: "a threshold below", config: enabled},
 		{name: "above, but the offer is capped below what is left", config: `{"enable": true, "cpuReclaimThresholdPercent": 120, "batchCPUThresholdPercent": 50}`},
 		{name: "above, but co-location is off", config: `{"enable": false, "cpuReclaimThresholdPercent": 120}`},

@@ -90,7 +90,7 @@ func TestSuppressionIsDecidedFromObjects(t *testing.T) {
 	if last := got.Budget.Terms[len(got.Budget.Terms)-1]; last.Value != got.Budget.Result {
 		t.Errorf("the terms end with %d, the budget is %d", last.Value, got.Budget.Result)
 	}
-	if got.Message != "best-effort pods may use 3 cores and use 1" || got.CPUNote != "3 CPUs, by the budget; the budget wants 3" {
+	if got.Message != "best-effort pods may use 3 cores and use 1" || got.CPUNote != "3 CPUs, limited by the budget; the budget asks for 3" {
 		t.Errorf("message %q, note %q", got.Message, got.CPUNote)
 	}
 	if strings.Contains(got.CPUs, "2-3") || got.CPUs == "" {
@@ -106,8 +106,8 @@ func TestSuppressionSaysWhyNothingChanges(t *testing.T) {
 		node *Node
 		want string
 	}{
-		"a measurement that is too old": {stale, "stay as they are: the measurement is"},
-		"nobody asks for it":            {off, "does not enable it"},
+		"a measurement that is too old": {stale, "left unchanged: the measurement is"},
+		"nobody asks for it":            {off, "resource-threshold-config.enable is not true"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -176,17 +176,17 @@ func TestAnAnswerSaysWhatItLacks(t *testing.T) {
 		want     []string
 	}{
 		"what is whole":                      {sections(diagnosticsv1alpha1.SectionCPUs), nil},
-		"pods and audit":                     {sections(diagnosticsv1alpha1.SectionPods, diagnosticsv1alpha1.SectionAudit), []string{"what is set for pods", "what was done to the node"}},
+		"pods and audit":                     {sections(diagnosticsv1alpha1.SectionPods, diagnosticsv1alpha1.SectionAudit), []string{"what is set for pods", "what koordlet wrote on the node"}},
 		"all that is asked without sections": {sections(), []string{"which features are on", "what is in force", "when a trigger is reached"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := node().Answer(tc.question, ByObjects, "no agent was asked")
+			got := node().Answer(tc.question, ByObjects, "koordlet was not asked")
 			if len(got.Incomplete) != len(tc.want) {
 				t.Fatalf("incomplete: %q, want %q", got.Incomplete, tc.want)
 			}
 			for i, want := range tc.want {
-				if !strings.HasPrefix(got.Incomplete[i], want) || !strings.HasSuffix(got.Incomplete[i], "no agent was asked") {
+				if !strings.HasPrefix(got.Incomplete[i], want) || !strings.HasSuffix(got.Incomplete[i], "koordlet was not asked") {
 					t.Errorf("incomplete: %q, want %q", got.Incomplete[i], want)
 				}
 			}
@@ -241,23 +241,23 @@ func TestNothingFollowsFromWhatCouldNotBeRead(t *testing.T) {
 	}{
 		"all was read": {node: without(), wantEnabled: yes, wantMessage: "may use 3 cores", wantBudget: true, wantConfigured: diagnosticsv1alpha1.FeatureYes,
 			wantMemory: "calm", wantSatisfaction: "unset"},
-		"no NodeSLO": {node: without(unknown.NodeSLOs), wantMessage: "whether best-effort pods are held back is not known: no permission to read the NodeSLOs",
+		"no NodeSLO": {node: without(unknown.NodeSLOs), wantMessage: "whether best-effort pods are suppressed is unknown: no permission to read the NodeSLOs",
 			wantConfigured: diagnosticsv1alpha1.FeatureUnknown, wantMemory: "unknown", wantSatisfaction: "unknown", wantCandidates: "no permission to read the NodeSLOs"},
-		"no pods": {node: without(unknown.Pods), wantEnabled: yes, wantMessage: "how much CPU best-effort pods may use is not known: no permission to read the pods",
+		"no pods": {node: without(unknown.Pods), wantEnabled: yes, wantMessage: "how much CPU best-effort pods may use is unknown: no permission to read the pods",
 			wantConfigured: diagnosticsv1alpha1.FeatureYes, wantMemory: "calm", wantSatisfaction: "unset", wantCandidates: "no permission to read the pods",
 			wantOwners: "no permission to read the pods"},
-		"no pods, and a threshold for what they get": {node: satisfying, wantEnabled: yes, wantMessage: "is not known: no permission to read the pods",
+		"no pods, and a threshold for what they get": {node: satisfying, wantEnabled: yes, wantMessage: "is unknown: no permission to read the pods",
 			wantConfigured: diagnosticsv1alpha1.FeatureYes, wantMemory: "calm", wantSatisfaction: "unknown", wantCandidates: "no permission to read the pods",
 			wantOwners: "no permission to read the pods"},
-		"no NodeMetric": {node: without(unknown.NodeMetrics), wantEnabled: yes, wantMessage: "is not known: no permission to read the NodeMetrics",
+		"no NodeMetric": {node: without(unknown.NodeMetrics), wantEnabled: yes, wantMessage: "is unknown: no permission to read the NodeMetrics",
 			wantConfigured: diagnosticsv1alpha1.FeatureYes, wantMemory: "unknown", wantSatisfaction: "unset", wantCandidates: "no permission to read the NodeMetrics"},
-		"switched off is known without pods and measurements": {node: off, wantEnabled: no, wantMessage: "does not enable it",
+		"switched off is known without pods and measurements": {node: off, wantEnabled: no, wantMessage: "resource-threshold-config.enable is not true",
 			wantConfigured: diagnosticsv1alpha1.FeatureNo, wantMemory: "off", wantSatisfaction: "off", wantCandidates: "no permission to read the NodeMetrics",
 			wantOwners: "no permission to read the pods"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := tc.node.Answer(&diagnosticsv1alpha1.AgentQuestion{}, ByObjects, "no agent was asked")
+			got := tc.node.Answer(&diagnosticsv1alpha1.AgentQuestion{}, ByObjects, "koordlet was not asked")
 			if diff := cmp.Diff(tc.wantEnabled, got.Suppression.Enabled); diff != "" || !strings.Contains(got.Suppression.Message, tc.wantMessage) || (got.Suppression.Budget != nil) != tc.wantBudget {
 				t.Errorf("suppression %+v, want %q", got.Suppression, tc.wantMessage)
 			}
@@ -350,20 +350,20 @@ func TestConfiguredIsWhatTheDecisionFollows(t *testing.T) {
 		"satisfaction with one percentage": {"BECPUEvict", threshold(func(s *slov1alpha1.ResourceThresholdStrategy) { s.CPUEvictBESatisfactionLowerPercent = new(int64(30)) }), no,
 			"resourceUsedThresholdWithBE.cpuEvictBESatisfactionUpperPercent is not set"},
 		"memory of the root": {"CgroupReconcile", classes(slov1alpha1.ResourceQOSStrategy{CgroupRoot: on}), no,
-			"resourceQOSStrategy has memoryQOS on for no class that it is for"},
+			"resourceQOSStrategy has memoryQOS enabled for none of the classes it applies to"},
 		"memory of SYSTEM pods": {"CgroupReconcile", classes(slov1alpha1.ResourceQOSStrategy{SystemClass: on}), yes,
 			"resourceQOSStrategy.systemClass.memoryQOS is on"},
 		"block devices of the root": {"BlkIOReconcile", classes(slov1alpha1.ResourceQOSStrategy{CgroupRoot: on}), yes,
 			"resourceQOSStrategy.cgroupRoot.blkioQOS is on"},
 		"caches of SYSTEM pods": {"RdtResctrl", classes(slov1alpha1.ResourceQOSStrategy{SystemClass: on}), no,
-			"resourceQOSStrategy has resctrlQOS on for no class that it is for"},
+			"resourceQOSStrategy has resctrlQOS enabled for none of the classes it applies to"},
 		"identities of SYSTEM pods alone": {"GroupIdentity", classes(slov1alpha1.ResourceQOSStrategy{SystemClass: on}), no,
-			"resourceQOSStrategy has cpuQOS on for no class that it is for"},
+			"resourceQOSStrategy has cpuQOS enabled for none of the classes it applies to"},
 		"identities beside core scheduling": {"GroupIdentity", classes(slov1alpha1.ResourceQOSStrategy{
 			BEClass: on, Policies: &slov1alpha1.ResourceQOSPolicies{CPUPolicy: new(slov1alpha1.CPUQOSPolicyCoreSched)},
 		}), no, "resourceQOSStrategy.policies.cpuPolicy is coreSched"},
 		"bandwidth of LSR pods": {"TCNetworkQoS", classes(slov1alpha1.ResourceQOSStrategy{LSRClass: on}), no,
-			"resourceQOSStrategy has networkQOS on for no class that it is for"},
+			"resourceQOSStrategy has networkQOS enabled for none of the classes it applies to"},
 		"a policy of bursts that there is not": {"CPUBurst", &slov1alpha1.NodeSLOSpec{CPUBurstStrategy: &slov1alpha1.CPUBurstStrategy{
 			CPUBurstConfig: slov1alpha1.CPUBurstConfig{Policy: "always"},
 		}}, no, "cpuBurstStrategy.policy is always"},

@@ -41,14 +41,14 @@ func (n *Node) Answer(question *diagnosticsv1alpha1.AgentQuestion, component, mi
 	suppressed, undecided := n.DecideSuppression(), n.suppressionUnknown()
 	if Asked(question, diagnosticsv1alpha1.SectionFeatures) {
 		out.Features = n.features()
-		lacks("which features are on, and what the kernel made of them, is not known:")
+		lacks("which features are on and in effect is unknown:")
 	}
 	if Asked(question, diagnosticsv1alpha1.SectionSuppression) {
 		out.Suppression = Suppression(suppressed)
 		if undecided != "" {
 			out.Suppression = n.unknownSuppression(undecided)
 		}
-		lacks("what is in force in the cgroups of best-effort pods is not known:")
+		lacks("what is in force for best-effort pods is unknown:")
 	}
 	if Asked(question, diagnosticsv1alpha1.SectionCPUs) {
 		var problem string
@@ -61,7 +61,7 @@ func (n *Node) Answer(question *diagnosticsv1alpha1.AgentQuestion, component, mi
 	case n.Settings != nil:
 		n.Settings(&out)
 	default:
-		lacks("what is set for pods is not known:")
+		lacks("what is set for pods is unknown:")
 	}
 	if Asked(question, diagnosticsv1alpha1.SectionEvictions) {
 		out.Evictions = Evictions(n.EvictionInput(suppressed), n.Samples, Candidates(question))
@@ -69,11 +69,11 @@ func (n *Node) Answer(question *diagnosticsv1alpha1.AgentQuestion, component, mi
 			out.Evictions.Evicted, out.Evictions.EvictedWithinSeconds = 0, 0 // only an agent counts them
 		}
 		if len(n.Samples) == 0 {
-			lacks("when a trigger is reached is not known:")
+			lacks("when a trigger is reached is unknown:")
 		}
 	}
 	if Asked(question, diagnosticsv1alpha1.SectionAudit) {
-		lacks("what was done to the node is not known:")
+		lacks("what koordlet wrote on the node is unknown:")
 	}
 	return out
 }

@@ -50,7 +50,7 @@ func anyClass(strategy *slov1alpha1.ResourceQOSStrategy, setting string, on func
 			return diagnosticsv1alpha1.FeatureYes, "resourceQOSStrategy." + of.name + "." + setting + " is on"
 		}
 	}
-	return diagnosticsv1alpha1.FeatureNo, "resourceQOSStrategy has " + setting + " on for no class that it is for"
+	return diagnosticsv1alpha1.FeatureNo, "resourceQOSStrategy has " + setting + " enabled for none of the classes it applies to"
 }
 
 // networkPolicy is for the two features that divide the network, of which the configuration chooses one. Terway is told of the node

@@ -22,7 +22,7 @@ func Configured(feature string, slo *slov1alpha1.NodeSLOSpec) (diagnosticsv1alph
 	case "CPUNormalization":
 		return diagnosticsv1alpha1.FeatureYes, "follows the annotation of the node"
 	case "ResctrlCollector", "CPICollector", "PSICollector", "HugePageReport", "Accelerators", "RDMADevices":
-		return diagnosticsv1alpha1.FeatureYes, "measures and reports, whatever the NodeSLO says"
+		return diagnosticsv1alpha1.FeatureYes, "always measures and reports; the NodeSLO has no setting for it"
 	case "TCNetworkQoS", "TerwayQoS":
 		return networkPolicy(slo, feature)
 	case "BECPUSuppress":

@@ -21,11 +21,11 @@ const (
 // empty where they are not. The answer is nil, with a reason, when the node's CPUs are not known.
 func (n *Node) CPUs(suppressed string) (out *diagnosticsv1alpha1.CPUExplanation, missing string) {
 	if why := n.Unknown.Because(unknown.Topologies); why != "" {
-		return nil, "the CPUs of the node are not known: " + why
+		return nil, "the CPUs of the node are unknown: " + why
 	}
 	topology := n.cpus()
 	if topology == nil {
-		return nil, "the CPUs of the node are not known: its NodeResourceTopology does not list them"
+		return nil, "the CPUs of the node are unknown: its NodeResourceTopology does not list them"
 	}
 	out = &diagnosticsv1alpha1.CPUExplanation{All: topology.CPUs.String()}
 	out.Pools = append(pools(PoolShared, n.annotations(), extension.GetCPUSharedPools), pools(PoolBestEffort, n.annotations(), extension.GetBECPUSharedPools)...)

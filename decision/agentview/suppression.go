@@ -22,7 +22,7 @@ const BestEffortCPU = "best-effort-cpu"
 func Suppression(d suppression.Decision) *diagnosticsv1alpha1.SuppressionExplanation {
 	out := &diagnosticsv1alpha1.SuppressionExplanation{Enabled: &d.Enabled, Policy: string(d.Policy), Hold: d.Hold}
 	if !d.Enabled {
-		out.Message = "best-effort pods are not held back: resource-threshold-config does not enable it"
+		out.Message = "best-effort pods are not suppressed: resource-threshold-config.enable is not true"
 		return out
 	}
 	if d.Budget != nil {
@@ -43,11 +43,11 @@ func Suppression(d suppression.Decision) *diagnosticsv1alpha1.SuppressionExplana
 func suppressionMessage(d suppression.Decision) string {
 	switch {
 	case d.Hold != "":
-		return "the limits of best-effort pods stay as they are: " + d.Hold
+		return "the limits of best-effort pods are left unchanged: " + d.Hold
 	case d.Budget == nil:
 		return "the limits of best-effort pods were not decided"
 	case d.Budget.Exceeded():
-		return fmt.Sprintf("best-effort pods may use %s cores and use %s: they are held back", cores(d.Budget.Milli), cores(d.Budget.BestEffortUsed))
+		return fmt.Sprintf("best-effort pods may use %s cores and use %s: suppressed", cores(d.Budget.Milli), cores(d.Budget.BestEffortUsed))
 	}
 	return fmt.Sprintf("best-effort pods may use %s cores and use %s", cores(d.Budget.Milli), cores(d.Budget.BestEffortUsed))
 }
@@ -55,17 +55,17 @@ func suppressionMessage(d suppression.Decision) string {
 // limits says in words what decided a number.
 var limits = map[string]string{
 	suppression.LimitBudget:    "the budget",
-	suppression.LimitLeast:     "the least that best-effort pods keep",
-	suppression.LimitStep:      "growth of a tenth of the node per round",
-	suppression.LimitAvailable: "the CPUs that may be lent",
-	suppression.LimitBypass:    "a change of less than one percent, which is not worth a write",
+	suppression.LimitLeast:     "the minimum kept for best-effort pods",
+	suppression.LimitStep:      "the growth limit of 10% of the node per round",
+	suppression.LimitAvailable: "the CPUs available to best-effort pods",
+	suppression.LimitBypass:    "the change being below 1%",
 }
 
 func cpuNote(choice suppression.CPUChoice) string {
 	if choice.Hold != "" || choice.Trace.Limit == "" {
 		return choice.Hold
 	}
-	return fmt.Sprintf("%d CPUs, by %s; the budget wants %d", choice.Trace.Count, limits[choice.Trace.Limit], choice.Trace.Wanted)
+	return fmt.Sprintf("%d CPUs, limited by %s; the budget asks for %d", choice.Trace.Count, limits[choice.Trace.Limit], choice.Trace.Wanted)
 }
 
 func quotaNote(choice suppression.QuotaChoice) string {
@@ -105,9 +105,9 @@ func (n *Node) suppressionUnknown() string {
 // unknownSuppression tells that it is not known how best-effort pods are held back, and why.
 func (n *Node) unknownSuppression(why string) *diagnosticsv1alpha1.SuppressionExplanation {
 	if n.Unknown.Has(unknown.NodeSLOs) {
-		return &diagnosticsv1alpha1.SuppressionExplanation{Message: "whether best-effort pods are held back is not known: " + why}
+		return &diagnosticsv1alpha1.SuppressionExplanation{Message: "whether best-effort pods are suppressed is unknown: " + why}
 	}
-	return &diagnosticsv1alpha1.SuppressionExplanation{Enabled: new(true), Message: "how much CPU best-effort pods may use is not known: " + why}
+	return &diagnosticsv1alpha1.SuppressionExplanation{Enabled: new(true), Message: "how much CPU best-effort pods may use is unknown: " + why}
 }
 
 // heldTo is the list of CPUs that a decision holds best-effort pods to; empty where there is no decision.

@@ -67,7 +67,7 @@ func (e explanation) waterfall(step Step, has capacity.Capacity, raw, wanted int
 	times := diagnosticsv1alpha1.Term{
 		Name: "amplification", Operator: diagnosticsv1alpha1.Times, Value: step.Percent, Unit: diagnosticsv1alpha1.Percent,
 		Source: source("metadata.annotations[" + extension.AnnotationNodeResourceAmplificationRatio + "]"),
-		Note:   "physical until here, amplified from here",
+		Note:   "terms below are amplified",
 	}
 	if step.Configured > 0 {
 		times.Parts = e.parts(step, configMap)
@@ -78,7 +78,7 @@ func (e explanation) waterfall(step Step, has capacity.Capacity, raw, wanted int
 		Terms: []diagnosticsv1alpha1.Term{
 			{Name: "capacity", Operator: diagnosticsv1alpha1.Start, Value: e.pick(has.Total), Unit: e.unit, Source: source("status.capacity." + string(e.name))},
 			{Name: "kubeletReserved", Operator: diagnosticsv1alpha1.Minus, Value: e.pick(has.Total) - raw, Unit: e.unit,
-				Source: source("metadata.annotations[" + extension.AnnotationNodeRawAllocatable + "]"), Note: "capacity less what the kubelet offers"},
+				Source: source("metadata.annotations[" + extension.AnnotationNodeRawAllocatable + "]"), Note: "capacity - allocatable"},
 			times,
 			{Name: "result", Operator: diagnosticsv1alpha1.Result, Value: wanted, Unit: e.unit},
 		},

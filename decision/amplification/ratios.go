@@ -112,12 +112,12 @@ func (r *Result) compare(node *corev1.Node) {
 		case exists && ours(node):
 			r.Remove = true
 		case exists:
-			r.Trace.Reason = "nothing is configured; the ratios on the node were not written by koord-manager and stay"
+			r.Trace.Reason = "not configured; the ratios on the node were not written by koord-manager and are kept"
 			r.Ratios = current
 		}
 		return
 	}
-	r.Trace.Reason = "the configured ratio times what a cpu is worth"
+	r.Trace.Reason = "configured ratio x cpu normalization ratio"
 	if err == nil && exists && maps.EqualFunc(current, r.Ratios, same) {
 		return
 	}

@@ -127,7 +127,7 @@ func within(saved, base, current int64) int64 {
 // operation on the quota of a container.
 func (s *stepper) operation(c Container, out *ContainerResult) (Operation, string) {
 	if !s.config.scales() {
-		return Reset, fmt.Sprintf("policy %s lets no quota grow", s.config.Policy)
+		return Reset, fmt.Sprintf("policy %s does not raise the quota", s.config.Policy)
 	}
 	allowed := true
 	if s.config.PeriodSeconds >= 0 {
@@ -147,7 +147,7 @@ func (s *stepper) operation(c Container, out *ContainerResult) (Operation, strin
 	case !c.Throttled:
 		return Keep, "it was not throttled"
 	case s.pool.State != Idle:
-		return Keep, "it was throttled, and the shared CPUs have no room: " + s.pool.Reason
+		return Keep, "it was throttled, but the shared CPUs are overloaded: " + s.pool.Reason
 	}
 	return Grow, "it was throttled"
 }

@@ -104,7 +104,7 @@ func (p *Pool) classify() {
 	default:
 		p.State = Idle
 	}
-	p.Reason = fmt.Sprintf("%s of %s shared cores are used, overloaded from %d %%", cores(p.Used), cores(p.Total), p.ThresholdPercent)
+	p.Reason = fmt.Sprintf("%s of %s shared cores are used, overloaded from %d%%", cores(p.Used), cores(p.Total), p.ThresholdPercent)
 }
 
 func cores(milli int64) string { return fmt.Sprintf("%.4g", float64(milli)/1000) }

@@ -33,7 +33,7 @@ func TestAmplifyRoundsUpExactly(t *testing.T) {
 			return
 		}
 		if got := Amplify(value, extension.Ratio(float64(percent)/100)); got != want.Int64() {
-			t.Fatalf("Amplify(%d, %d %%) = %d, want %s", value, percent, got, want)
+			t.Fatalf("Amplify(%d, %d%%) = %d, want %s", value, percent, got, want)
 		}
 	})
 }

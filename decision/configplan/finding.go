@@ -34,7 +34,7 @@ func (p *Plan) Findings() []configuration.Finding {
 	}
 	out := configuration.Finding{
 		Code: finding.ConfigUnconverged, Severity: diagnosticsv1alpha1.SeverityInfo, Nodes: n,
-		Message: fmt.Sprintf("the NodeSLOs of %d %s %s not what the configuration in force renders: %s", n, nodes, verb, Examples(p.Unconverged)),
+		Message: fmt.Sprintf("the NodeSLOs of %d %s %s out of date with the configuration in force: %s", n, nodes, verb, Examples(p.Unconverged)),
 	}
 	if entry, ok := finding.Lookup(out.Code); ok {
 		out.Severity, out.Cause, out.Fix = diagnosticsv1alpha1.Severity(entry.Severity), entry.Cause.English, entry.Fix.English

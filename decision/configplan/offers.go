@@ -29,14 +29,14 @@ var buckets = []struct {
 	label string
 	from  float64
 }{
-	{"-100..-50 %", -100}, {"-50..-20 %", -50}, {"-20..-5 %", -20}, {"-5..0 %", -5}, {"0..+5 %", 0}, {"+5..+20 %", 5}, {"+20..+50 %", 20}, {"+50 % and more", 50},
+	{"-100..-50%", -100}, {"-50..-20%", -50}, {"-20..-5%", -20}, {"-5..0%", -5}, {"0..+5%", 0}, {"+5..+20%", 5}, {"+20..+50%", 20}, {"+50% and more", 50},
 }
 
 // Labels of nodes that are in none of the buckets by share.
 const (
 	bucketWithdrawn = "withdrawn"
 	bucketUnchanged = "unchanged"
-	bucketNew       = "offered anew"
+	bucketNew       = "newly offered"
 	bucketUnknown   = "not known"
 )
 

@@ -165,8 +165,8 @@ func TestPodsAtOnce(t *testing.T) {
 		"a lower threshold suppresses": {
 			old: on, next: `{"clusterStrategy": {"enable": true, "cpuSuppressThresholdPercent": 40, "memoryEvictThresholdPercent": 90}}`,
 			want: []PodEffect{
-				{Namespace: "spark", Name: "exec-1", Node: "gold-1", Effect: Suppressed, Feature: "BECPUSuppress", Reason: "best-effort pods use 8 cores, and 5.8 are left to them at 40 %"},
-				{Namespace: "spark", Name: "exec-2", Node: "gold-1", Effect: Suppressed, Feature: "BECPUSuppress", Reason: "best-effort pods use 8 cores, and 5.8 are left to them at 40 %"},
+				{Namespace: "spark", Name: "exec-1", Node: "gold-1", Effect: Suppressed, Feature: "BECPUSuppress", Reason: "best-effort pods use 8 cores, and 5.8 are left to them at 40%"},
+				{Namespace: "spark", Name: "exec-2", Node: "gold-1", Effect: Suppressed, Feature: "BECPUSuppress", Reason: "best-effort pods use 8 cores, and 5.8 are left to them at 40%"},
 			},
 		},
 		"what is left in any case is enough": {
@@ -174,13 +174,13 @@ func TestPodsAtOnce(t *testing.T) {
 		},
 		"memory is released by the lowest priority, as much as is needed": {
 			old: on, next: `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 75, "memoryEvictLowerPercent": 60}}`,
-			want: []PodEffect{{Namespace: "spark", Name: "exec-2", Node: "gold-1", Effect: Evicted, Feature: "BEMemoryEvict", Reason: "78 % of the memory is used, evicted from 75 %"}},
+			want: []PodEffect{{Namespace: "spark", Name: "exec-2", Node: "gold-1", Effect: Evicted, Feature: "BEMemoryEvict", Reason: "78% of the memory is used; pods are evicted from 75%"}},
 		},
 		"and by the next when that is not enough": {
 			old: on, next: `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 75, "memoryEvictLowerPercent": 40}}`,
 			want: []PodEffect{
-				{Namespace: "spark", Name: "exec-2", Node: "gold-1", Effect: Evicted, Feature: "BEMemoryEvict", Reason: "78 % of the memory is used, evicted from 75 %"},
-				{Namespace: "spark", Name: "exec-1", Node: "gold-1", Effect: Evicted, Feature: "BEMemoryEvict", Reason: "78 % of the memory is used, evicted from 75 %"},
+				{Namespace: "spark", Name: "exec-2", Node: "gold-1", Effect: Evicted, Feature: "BEMemoryEvict", Reason: "78% of the memory is used; pods are evicted from 75%"},
+				{Namespace: "spark", Name: "exec-1", Node: "gold-1", Effect: Evicted, Feature: "BEMemoryEvict", Reason: "78% of the memory is used; pods are evicted from 75%"},
 			},
 		},
 		"a feature that is off does nothing": {
@@ -193,9 +193,9 @@ func TestPodsAtOnce(t *testing.T) {
 			old: on, next: `{"clusterStrategy": {"enable": true, "cpuSuppressThresholdPercent": 30, "memoryEvictThresholdPercent": 90,
 				"cpuEvictBESatisfactionLowerPercent": 50, "cpuEvictBESatisfactionUpperPercent": 60}}`,
 			want: []PodEffect{
-				{Namespace: "spark", Name: "exec-1", Node: "gold-1", Effect: Suppressed, Feature: "BECPUSuppress", Reason: "best-effort pods use 8 cores, and 2.6 are left to them at 30 %"},
-				{Namespace: "spark", Name: "exec-2", Node: "gold-1", Effect: Suppressed, Feature: "BECPUSuppress", Reason: "best-effort pods use 8 cores, and 2.6 are left to them at 30 %"},
-				{Namespace: "spark", Name: "exec-2", Node: "gold-1", Effect: Evicted, Feature: "BECPUEvict", Reason: "best-effort pods get 2.6 of 6 cores requested, evicted at 50 %"},
+				{Namespace: "spark", Name: "exec-1", Node: "gold-1", Effect: Suppressed, Feature: "BECPUSuppress", Reason: "best-effort pods use 8 cores, and 2.6 are left to them at 30%"},
+				{Namespace: "spark", Name: "exec-2", Node: "gold-1", Effect: Suppressed, Feature: "BECPUSuppress", Reason: "best-effort pods use 8 cores, and 2.6 are left to them at 30%"},
+				{Namespace: "spark", Name: "exec-2", Node: "gold-1", Effect: Evicted, Feature: "BECPUEvict", Reason: "best-effort pods get 2.6 of 6 cores requested, evicted at 50%"},
 			},
 		},
 	}
@@ -223,7 +223,7 @@ func TestPodsThatAgreeAreEvictedByPriority(t *testing.T) {
 			in.Pods[i].Labels[extension.LabelPodEvictEnabled] = "true"
 		}
 	}
-	want := []PodEffect{{Namespace: "spark", Name: "exec-2", Node: "gold-1", Effect: Evicted, Feature: "CPUEvict", Reason: "46 % of the CPU is used, evicted from 40 %"}}
+	want := []PodEffect{{Namespace: "spark", Name: "exec-2", Node: "gold-1", Effect: Evicted, Feature: "CPUEvict", Reason: "46% of the CPU is used; pods are evicted from 40%"}}
 	if diff := cmp.Diff(want, Of(in).Pods); diff != "" {
 		t.Errorf("pods (-want +got):\n%s", diff)
 	}
@@ -386,12 +386,12 @@ func TestBuckets(t *testing.T) {
 		"the same":        {overcommit.Value{Value: 5}, overcommit.Value{Value: 5}, "unchanged"},
 		"both withdrawn":  {overcommit.Value{Withdrawn: true}, overcommit.Value{Withdrawn: true}, "unchanged"},
 		"taken back":      {overcommit.Value{Value: 5}, overcommit.Value{Withdrawn: true}, "withdrawn"},
-		"nothing is left": {overcommit.Value{Value: 5}, overcommit.Value{}, "-100..-50 %"},
-		"a little less":   {overcommit.Value{Value: 1000}, overcommit.Value{Value: 999}, "-5..0 %"},
-		"a fifth less":    {overcommit.Value{Value: 100}, overcommit.Value{Value: 80}, "-20..-5 %"},
-		"a little more":   {overcommit.Value{Value: 1000}, overcommit.Value{Value: 1001}, "0..+5 %"},
-		"twice as much":   {overcommit.Value{Value: 10}, overcommit.Value{Value: 20}, "+50 % and more"},
-		"from nothing":    {overcommit.Value{Withdrawn: true}, overcommit.Value{Value: 20}, "offered anew"},
+		"nothing is left": {overcommit.Value{Value: 5}, overcommit.Value{}, "-100..-50%"},
+		"a little less":   {overcommit.Value{Value: 1000}, overcommit.Value{Value: 999}, "-5..0%"},
+		"a fifth less":    {overcommit.Value{Value: 100}, overcommit.Value{Value: 80}, "-20..-5%"},
+		"a little more":   {overcommit.Value{Value: 1000}, overcommit.Value{Value: 1001}, "0..+5%"},
+		"twice as much":   {overcommit.Value{Value: 10}, overcommit.Value{Value: 20}, "+50% and more"},
+		"from nothing":    {overcommit.Value{Withdrawn: true}, overcommit.Value{Value: 20}, "newly offered"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -151,7 +151,7 @@ func (p *pressure) suppressed(budget suppression.Budget) []PodEffect {
 	if !budget.Exceeded() || !p.runs("BECPUSuppress", true) {
 		return nil
 	}
-	reason := fmt.Sprintf("best-effort pods use %s cores, and %s are left to them at %d %%", cores(budget.BestEffortUsed), cores(budget.Milli), budget.ThresholdPercent)
+	reason := fmt.Sprintf("best-effort pods use %s cores, and %s are left to them at %d%%", cores(budget.BestEffortUsed), cores(budget.Milli), budget.ThresholdPercent)
 	var out []PodEffect
 	for i := range p.pods {
 		if pod := &p.pods[i]; pod.QoS == extension.QoSBE && pod.Used != nil && pod.Used.MilliCPU > 0 {

@@ -113,7 +113,7 @@ func TestPlanSaysHowMuchLargerANodeIsShown(t *testing.T) {
 	if got := offersOf(plan, "silver-1"); len(got) > 0 {
 		t.Errorf("silver changes: %v", got)
 	}
-	want := []RatioChange{{Annotation: amplificationRatio, New: `{"cpu":1.50}`, Reason: "the configured ratio times what a cpu is worth"}}
+	want := []RatioChange{{Annotation: amplificationRatio, New: `{"cpu":1.50}`, Reason: "configured ratio x cpu normalization ratio"}}
 	if diff := cmp.Diff(want, ratiosOf(plan, "gold-1")); diff != "" {
 		t.Errorf("ratios (-want +got):\n%s", diff)
 	}

@@ -90,8 +90,8 @@ func conflictsIn(s *scope) []conflict {
 	if colocated && !guarded {
 		out = append(out, conflict{
 			about: ref{colocationKey, "enable"}, with: refsOf(thresholdKey, "enable"),
-			message: "batch resources are offered and nothing holds their pods back: resource-threshold-config.enable is not true",
-			cause:   "Best-effort pods are suppressed and evicted only where resource-threshold-config is enabled, so under load they take from services.",
+			message: "batch resources are offered but best-effort pods are not suppressed: resource-threshold-config.enable is not true",
+			cause:   "Without suppression and eviction, best-effort pods compete with services under load.",
 			fix:     "Set resource-threshold-config.enable=true.",
 		})
 	}
@@ -125,20 +125,20 @@ func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 // offerConflicts compares what is offered with what the agent leaves to it.
 func offerConflicts(s *scope) []conflict {
 	out := compare(s, ref{colocationKey, "cpuReclaimThresholdPercent"}, ref{thresholdKey, "cpuSuppressThresholdPercent"}, false,
-		"is above", "Batch CPU is offered up to the first and held back from the second on, so pods are given CPU that is then taken from them.",
+		"is above", "Batch CPU is offered up to the first value and suppressed above the second, so pods get CPU that is then taken from them.",
 		"Lower colocation-config.cpuReclaimThresholdPercent, or raise resource-threshold-config.cpuSuppressThresholdPercent.")
 	return append(out, compare(s, ref{colocationKey, "memoryReclaimThresholdPercent"}, ref{thresholdKey, "memoryEvictThresholdPercent"}, true,
-		"is not below", "Batch memory is offered up to the first and pods are evicted from the second on, so pods that use what they were given are evicted.",
+		"is not below", "Batch memory is offered up to the first value and pods are evicted above the second, so pods that use what they requested are evicted.",
 		"Lower colocation-config.memoryReclaimThresholdPercent, or raise resource-threshold-config.memoryEvictThresholdPercent.")...)
 }
 
 // thresholdConflicts compares the thresholds of the agent with each other.
 func thresholdConflicts(s *scope) []conflict {
 	out := compare(s, ref{thresholdKey, "cpuSuppressMinPercent"}, ref{thresholdKey, "cpuSuppressThresholdPercent"}, true,
-		"is not below", "What is left to best-effort pods in any case is no less than where suppression begins, so they are never held back.",
+		"is not below", "The minimum kept for best-effort pods is not below the threshold of suppression, so they are never suppressed.",
 		"Lower cpuSuppressMinPercent.")
 	return append(out, compare(s, ref{thresholdKey, "cpuSuppressThresholdPercent"}, ref{thresholdKey, "cpuEvictThresholdPercent"}, true,
-		"is not below", "Pods are evicted before suppression, which is milder, has begun.",
+		"is not below", "Pods are evicted before they are suppressed.",
 		"Raise cpuEvictThresholdPercent, or lower cpuSuppressThresholdPercent.")...)
 }
 
@@ -189,20 +189,20 @@ func reportConflicts(s *scope) []conflict {
 	if degrade*60 < 2*interval {
 		out = append(out, conflict{about: about, with: refsOf(colocationKey, "degradeTimeMinutes"),
 			message: fmt.Sprintf("metricReportIntervalSeconds (%s) is more than half of degradeTimeMinutes (%s)", number(interval), number(degrade)),
-			cause:   "One late report is enough for all batch and mid resources of the node to be withdrawn.",
+			cause:   "A single late report withdraws all batch and mid resources of the node.",
 			fix:     "Lower metricReportIntervalSeconds, or raise degradeTimeMinutes."})
 	}
 	if window < interval {
 		out = append(out, conflict{about: ref{colocationKey, "metricAggregateDurationSeconds"}, with: []ref{about},
 			message: fmt.Sprintf("metricAggregateDurationSeconds (%s) is less than metricReportIntervalSeconds (%s)", number(window), number(interval)),
-			cause:   "What happens between two windows is in no report.", fix: "Raise metricAggregateDurationSeconds to at least the interval."})
+			cause:   "Usage between two windows is not reported.", fix: "Raise metricAggregateDurationSeconds to at least the interval."})
 	}
 	if load := s.v.load; load.NodeMetricExpirationSeconds != nil && float64(*load.NodeMetricExpirationSeconds) <= interval {
 		out = append(out, conflict{about: about, scheduler: "LoadAwareScheduling.nodeMetricExpirationSeconds",
 			schedulerValue: strconv.FormatInt(*load.NodeMetricExpirationSeconds, 10),
 			message: fmt.Sprintf("metricReportIntervalSeconds (%s) is not below the scheduler's nodeMetricExpirationSeconds (%d)",
 				number(interval), *load.NodeMetricExpirationSeconds),
-			cause: "The scheduler takes the measurements of every node for expired before the next report comes.",
+			cause: "The scheduler treats every NodeMetric as expired before the next report arrives.",
 			fix:   "Lower metricReportIntervalSeconds, or raise nodeMetricExpirationSeconds of LoadAwareScheduling."})
 	}
 	return append(out, windowConflicts(s)...)
@@ -242,7 +242,7 @@ func memoryQOSConflicts(s *scope) []conflict {
 		if s.on(qosKey, at+".enable") && low > 0 && least > low {
 			out = append(out, conflict{about: ref{qosKey, at + ".minLimitPercent"}, with: refsOf(qosKey, at+".lowLimitPercent"),
 				message: fmt.Sprintf("%s.minLimitPercent (%s) is above lowLimitPercent (%s)", at, number(least), number(low)),
-				cause:   "What is protected under any pressure already includes what is protected under mild pressure.",
+				cause:   "memory.min already covers what memory.low protects.",
 				fix:     "Raise lowLimitPercent, or remove it."})
 		}
 	}

@@ -43,7 +43,7 @@ func networkConflicts(s *scope) []conflict {
 			severity: diagnosticsv1alpha1.SeverityError,
 			message: fmt.Sprintf("the classes' networkQOS.%s add up to %s bits per second, which is more than system-config.totalNetworkBandwidth (%s)",
 				direction, bits(sum), bits(total)),
-			cause: "What one class is guaranteed cannot also be guaranteed to another.",
+			cause: "The guarantees of all classes must fit into the bandwidth.",
 			fix:   "Lower the requests, or raise system-config.totalNetworkBandwidth to what the card can do."})
 	}
 	return out

@@ -28,7 +28,7 @@ func earlyEvictions(s *scope) []conflict {
 		}
 		out = append(out, conflict{
 			code: finding.EvictionTooEarly, about: ref{thresholdKey, threshold.path}, with: refsOf(thresholdKey, threshold.needs),
-			message: fmt.Sprintf("%s (%s) is below %d %%, so that pods are evicted from every node", threshold.path, number(at), leastEviction),
+			message: fmt.Sprintf("%s (%s) is below %d%%, so that pods are evicted from every node", threshold.path, number(at), leastEviction),
 		})
 	}
 	return out

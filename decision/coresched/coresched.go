@@ -33,7 +33,7 @@ type Group struct {
 // the cookie decides what is expelled.
 func GroupOf(strategy *slov1alpha1.ResourceQOSStrategy, pod Pod) Group {
 	if pod.QoS == extension.QoSSystem {
-		return Group{Reason: "SYSTEM pods share cores with everybody"}
+		return Group{Reason: "SYSTEM pods share cores with all pods"}
 	}
 	if strategy == nil || strategy.Policies == nil || strategy.Policies.CPUPolicy == nil || *strategy.Policies.CPUPolicy != slov1alpha1.CPUQOSPolicyCoreSched {
 		return Group{Reason: "the CPU policy is not coreSched"}
@@ -45,7 +45,7 @@ func GroupOf(strategy *slov1alpha1.ResourceQOSStrategy, pod Pod) Group {
 	out := Group{Cookie: true, Idle: qos.CPUQOS.SchedIdle != nil && *qos.CPUQOS.SchedIdle == 1}
 	switch pod.Policy {
 	case extension.CoreSchedPolicyNone:
-		out.Cookie, out.Reason = false, "the pod wants no core scheduling"
+		out.Cookie, out.Reason = false, "the pod opts out of core scheduling"
 		return out
 	case extension.CoreSchedPolicyExclusive:
 		out.ID, out.Reason = pod.UID, "the pod shares cores with no other"

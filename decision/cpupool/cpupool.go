@@ -78,7 +78,7 @@ func (n Node) choose(pod Pod) Choice {
 	}
 	switch {
 	case pod.KubeletOwned:
-		return Choice{Source: Left, Reason: "the kubelet gave the pod CPUs of its own"}
+		return Choice{Source: Left, Reason: "the kubelet's CPU manager assigned the pod exclusive CPUs"}
 	case status != nil && status.CPUSet != "":
 		return allocated(status.CPUSet)
 	case pod.QoS == extension.QoSBE || pod.QoS == extension.QoSNone && pod.KubeQOS == corev1.PodQOSBestEffort:
@@ -154,7 +154,7 @@ func (n Node) pools(nodes []extension.NUMANodeResource) Choice {
 	}
 	switch {
 	case all.IsEmpty():
-		return Choice{Source: Left, Reason: "no CPU is shared, or the pools are not known"}
+		return Choice{Source: Left, Reason: "there are no shared CPUs, or the pools are unknown"}
 	case len(nodes) > 0 && !chosen.IsEmpty():
 		return Choice{Source: NUMAPools, CPUs: chosen.String(), Write: true, Reason: "shared CPUs of the NUMA nodes that the scheduler chose"}
 	case len(nodes) > 0:

@@ -24,16 +24,16 @@ func (r Result) Explain(in Input, maxParts int) ([]diagnosticsv1alpha1.Waterfall
 		}
 		switch {
 		case there.Published == nil:
-			there.State, there.Reason = diagnosticsv1alpha1.NotPublished, "the controller's next pass publishes it"
+			there.State, there.Reason = diagnosticsv1alpha1.NotPublished, "written at the next reconciliation"
 		case *there.Published != offer.Value:
-			there.State, there.Reason = diagnosticsv1alpha1.Pending, "the controller's next pass writes it"
+			there.State, there.Reason = diagnosticsv1alpha1.Pending, "written at the next reconciliation"
 		}
 		published = append(published, there)
 	}
 	for _, name := range r.Withdrawn {
 		published = append(published, diagnosticsv1alpha1.PublishedResource{
 			Resource: string(name), Unit: unitOf(name), Published: overcommit.Published(in.Node, name), Computed: new(int64),
-			State: diagnosticsv1alpha1.Pending, Reason: "to be taken back: the node's Device no longer has it",
+			State: diagnosticsv1alpha1.Pending, Reason: "to be withdrawn: the node's Device no longer has it",
 		})
 	}
 	return falls, published

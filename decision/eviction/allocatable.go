@@ -29,7 +29,7 @@ func (d Demand) allocatable(in Input) []Demand {
 		}
 	}
 	if len(out) == 0 {
-		return []Demand{d.in(Calm, fmt.Sprintf("no pod up to priority %d requests anything", *most))}
+		return []Demand{d.in(Calm, fmt.Sprintf("no pod with priority %d or lower requests anything", *most))}
 	}
 	return out
 }
@@ -51,14 +51,14 @@ func (d Demand) compare(offers map[podrequest.Tier]Offer, requested int64) Deman
 	}
 	if allowed := capacity.Percent(amount, d.ThresholdPercent); requested <= allowed {
 		d.Margin = allowed - requested + 1
-		return d.in(Calm, fmt.Sprintf("%s requested is %d %% of the offer, evicted above %d %%", name, d.ObservedPercent, d.ThresholdPercent))
+		return d.in(Calm, fmt.Sprintf("%s requested is %d%% of what the node offers; pods are evicted above %d%%", name, d.ObservedPercent, d.ThresholdPercent))
 	}
 	w := waterfall.New(d.Unit)
 	w.Inform("offer", amount, d.Unit, "allocatable "+name)
 	w.Step(diagnosticsv1alpha1.Start, "requested", requested, name+" requested")
-	w.Step(diagnosticsv1alpha1.Minus, "kept", capacity.Percent(amount, d.TargetPercent), fmt.Sprintf("%d %% of the offer may stay requested", d.TargetPercent))
+	w.Step(diagnosticsv1alpha1.Minus, "kept", capacity.Percent(amount, d.TargetPercent), fmt.Sprintf("%d%% of what the node offers may stay requested", d.TargetPercent))
 	d.Release, d.Terms = w.End("release")
-	return d.in(Triggered, fmt.Sprintf("%s requested is more than %d %% of the offer", name, d.ThresholdPercent))
+	return d.in(Triggered, fmt.Sprintf("%s requested is more than %d%% of what the node offers", name, d.ThresholdPercent))
 }
 
 // resourceName is how Kubernetes names a resource of a tier, without its domain.

@@ -58,7 +58,7 @@ func (b *Budget) allowance(now time.Time) allowance {
 	}
 	var out allowance
 	if b.PerRound > 0 {
-		out = allowance{bounded: true, left: b.PerRound, reason: fmt.Sprintf("%d pods are evicted at once at most", b.PerRound)}
+		out = allowance{bounded: true, left: b.PerRound, reason: fmt.Sprintf("at most %d pods are evicted at once", b.PerRound)}
 	}
 	if b.PerWindow > 0 {
 		recent := 0
@@ -68,7 +68,7 @@ func (b *Budget) allowance(now time.Time) allowance {
 			}
 		}
 		if left := max(b.PerWindow-recent, 0); !out.bounded || left < out.left {
-			out = allowance{bounded: true, left: left, reason: fmt.Sprintf("%d pods are evicted within %s at most, and %d were", b.PerWindow, b.Window, recent)}
+			out = allowance{bounded: true, left: left, reason: fmt.Sprintf("at most %d pods are evicted within %s, and %d were", b.PerWindow, b.Window, recent)}
 		}
 	}
 	return out

@@ -61,7 +61,7 @@ func (s selector) exclusion(pod *Pod, gone bool) (out Exclusion, ok bool) {
 	case !pod.Active:
 		return refuse(Inactive, "it succeeded or failed")
 	case pod.Leaving || gone:
-		return refuse(Leaving, "it is already leaving")
+		return refuse(Leaving, "it is being deleted")
 	case pod.QoS == extension.QoSLSE || pod.QoS == extension.QoSLSR || pod.QoS == extension.QoSSystem:
 		return refuse(Protected, fmt.Sprintf("its class is %s", pod.QoS))
 	case pod.Critical != "":
@@ -78,7 +78,7 @@ func (s selector) exclusion(pod *Pod, gone bool) (out Exclusion, ok bool) {
 		case s.most == nil || pod.Priority > *s.most:
 			return refuse(TooImportant, s.tooImportant(pod))
 		case pod.Used == nil:
-			return refuse(NotMeasured, "what it uses was not measured")
+			return refuse(NotMeasured, "its usage was not measured")
 		}
 	}
 	if s.frees(pod) <= 0 {
@@ -104,7 +104,7 @@ func (s selector) freesNothing() string {
 	case s.demand.Feature.ofRequests():
 		return "it requests no " + resourceName(s.demand.Tier, s.demand.Feature.Resource())
 	}
-	return fmt.Sprintf("it uses no %s, or was not measured", s.demand.Feature.Resource().word())
+	return fmt.Sprintf("it has no measured usage of %s", s.demand.Feature.Resource().word())
 }
 
 // counts says whether a pod is part of what the demand was computed from, so that its leaving meets a part of it.

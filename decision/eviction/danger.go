@@ -39,7 +39,7 @@ func (r Refusal) reason() string {
 	if r == RefusedBudget {
 		return "a PodDisruptionBudget protected it a moment ago"
 	}
-	return "its eviction failed a moment ago"
+	return "its last eviction failed less than a moment ago"
 }
 
 // InDanger tells whether less memory is left of a node than 3 %, or 4 GiB where that is less. A node that was not measured is not.
@@ -80,7 +80,7 @@ func (e *engine) override(s selector, out *Outcome) {
 		first.Victim, first.Released = true, out.Released
 		e.gone[first.index] = true
 		out.Candidates = protected
-		out.Held = "one pod at a time is taken against a PodDisruptionBudget"
+		out.Held = "one pod at a time is evicted against a PodDisruptionBudget"
 		e.plan.Victims = append(e.plan.Victims, Victim{
 			Pod: first.Pod, Feature: out.Feature, Reason: out.Reason, Frees: first.Frees, Unit: string(out.Unit), Keys: first.Keys,
 			Override: fmt.Sprintf("%s, and only %d bytes of memory are left for %d readings", why, left, e.in.Danger.Readings),

@@ -89,7 +89,7 @@ func TestNodesInDanger(t *testing.T) {
 		capacity, used int64
 		want           bool
 	}{
-		"3 % are left":                  {1000, 970, false},
+		"3% are left":                   {1000, 970, false},
 		"less is left":                  {1000, 971, true},
 		"more than all is used":         {1000, 1001, true},
 		"4 GiB are left of a large one": {1 << 40, 1<<40 - 4<<30, false},

@@ -128,7 +128,7 @@ func (e *engine) choose(s selector, out *Outcome) {
 		})
 	}
 	if out.Released < out.Release {
-		out.Held = "no more pod may be evicted"
+		out.Held = "no more pods may be evicted"
 		e.override(s, out)
 	}
 }

@@ -122,7 +122,7 @@ func TestWhoIsNoCandidate(t *testing.T) {
 		"an LSE pod, even when it agrees":                {change(func(p *Pod) { p.QoS = extension.QoSLSE }), MemoryEvict, Protected},
 		"an LSR pod":                                     {change(func(p *Pod) { p.QoS = extension.QoSLSR }), MemoryEvict, Protected},
 		"a SYSTEM pod":                                   {change(func(p *Pod) { p.QoS = extension.QoSSystem }), MemoryEvict, Protected},
-		"a critical pod":                                 {change(func(p *Pod) { p.Critical = "it is critical for the cluster" }), MemoryEvict, Protected},
+		"a critical pod":                                 {change(func(p *Pod) { p.Critical = "it is a critical pod" }), MemoryEvict, Protected},
 		"a pod whose policy names another feature":       {change(func(p *Pod) { p.Allowed = map[Feature]bool{CPUEvict: true} }), MemoryEvict, PolicyForbids},
 		"a pod that does not agree":                      {change(func(p *Pod) { p.Agrees = false }), MemoryEvict, DoesNotAgree},
 		"a pod above the priority":                       {change(func(p *Pod) { p.Priority = 9500 }), MemoryEvict, TooImportant},
@@ -170,7 +170,7 @@ func TestWhatIsLeavingCountsAsReleased(t *testing.T) {
 		t.Errorf("pending %d released %d held %q", got.Pending, got.Released, got.Held)
 	}
 	in.LeavingFor = 30 * time.Second
-	if got := outcomeOf(Decide(in), BEMemoryEvict, ""); got.Pending != 0 || got.Held != "no more pod may be evicted" {
+	if got := outcomeOf(Decide(in), BEMemoryEvict, ""); got.Pending != 0 || got.Held != "no more pods may be evicted" {
 		t.Errorf("a pod that does not leave is waited for: pending %d held %q", got.Pending, got.Held)
 	}
 	in.Pods[0].Used = &podrequest.Amount{Memory: 30 * giga}
@@ -263,16 +263,16 @@ func TestBudget(t *testing.T) {
 		wantHeld string
 	}{
 		"no budget, no eviction":          {nil, 0, "no eviction budget is given"},
-		"an unlimited one":                {Unlimited(), 4, "no more pod may be evicted"},
-		"two at once":                     {&Budget{PerRound: 2}, 2, "2 pods are evicted at once at most"},
-		"what is left of the window":      {&Budget{PerRound: 3, PerWindow: 3, Window: time.Minute, Evicted: ago(time.Second, 59*time.Second, time.Minute)}, 1, "3 pods are evicted within 1m0s at most, and 2 were"},
-		"the round is tighter":            {&Budget{PerRound: 1, PerWindow: 3, Window: time.Minute}, 1, "1 pods are evicted at once at most"},
-		"the window is used up":           {&Budget{PerWindow: 1, Window: time.Minute, Evicted: ago(0)}, 0, "1 pods are evicted within 1m0s at most, and 1 were"},
-		"evictions in the future count":   {&Budget{PerWindow: 1, Window: time.Minute, Evicted: ago(-time.Hour)}, 0, "1 pods are evicted within 1m0s at most, and 1 were"},
+		"an unlimited one":                {Unlimited(), 4, "no more pods may be evicted"},
+		"two at once":                     {&Budget{PerRound: 2}, 2, "at most 2 pods are evicted at once"},
+		"what is left of the window":      {&Budget{PerRound: 3, PerWindow: 3, Window: time.Minute, Evicted: ago(time.Second, 59*time.Second, time.Minute)}, 1, "at most 3 pods are evicted within 1m0s, and 2 were"},
+		"the round is tighter":            {&Budget{PerRound: 1, PerWindow: 3, Window: time.Minute}, 1, "at most 1 pods are evicted at once"},
+		"the window is used up":           {&Budget{PerWindow: 1, Window: time.Minute, Evicted: ago(0)}, 0, "at most 1 pods are evicted within 1m0s, and 1 were"},
+		"evictions in the future count":   {&Budget{PerWindow: 1, Window: time.Minute, Evicted: ago(-time.Hour)}, 0, "at most 1 pods are evicted within 1m0s, and 1 were"},
 		"the breaker opens":               {&Budget{Breaker: breaker, Evicted: ago(10*time.Minute, 10*time.Minute+30*time.Second, 11*time.Minute)}, 0, "3 pods were evicted within 1m0s: evictions stop until 2026-03-04T12:50:00Z"},
-		"fewer do not open it":            {&Budget{Breaker: breaker, Evicted: ago(10*time.Minute, 11*time.Minute)}, 4, "no more pod may be evicted"},
-		"slower ones do not open it":      {&Budget{Breaker: breaker, Evicted: ago(10*time.Minute, 11*time.Minute, 12*time.Minute)}, 4, "no more pod may be evicted"},
-		"it closes by itself":             {&Budget{Breaker: breaker, Evicted: ago(60*time.Minute, 60*time.Minute, 60*time.Minute)}, 4, "no more pod may be evicted"},
+		"fewer do not open it":            {&Budget{Breaker: breaker, Evicted: ago(10*time.Minute, 11*time.Minute)}, 4, "no more pods may be evicted"},
+		"slower ones do not open it":      {&Budget{Breaker: breaker, Evicted: ago(10*time.Minute, 11*time.Minute, 12*time.Minute)}, 4, "no more pods may be evicted"},
+		"it closes by itself":             {&Budget{Breaker: breaker, Evicted: ago(60*time.Minute, 60*time.Minute, 60*time.Minute)}, 4, "no more pods may be evicted"},
 		"one more eviction opens it anew": {&Budget{Breaker: breaker, Evicted: ago(60*time.Minute, 60*time.Minute, 60*time.Minute, 59*time.Minute)}, 0, "3 pods were evicted within 1m0s: evictions stop until 2026-03-04T12:01:00Z"},
 	}
 	for name, tc := range tests {
@@ -299,7 +299,7 @@ func drawPod(t *rapid.T) Pod {
 		Leaving: rapid.IntRange(0, 9).Draw(t, "leaving") == 0,
 	}
 	if rapid.IntRange(0, 9).Draw(t, "critical") == 0 {
-		pod.Critical = "it is critical for the cluster"
+		pod.Critical = "it is a critical pod"
 	}
 	amount := podrequest.Amount{MilliCPU: rapid.Int64Range(0, 20_000).Draw(t, "cpu"), Memory: rapid.Int64Range(0, 20).Draw(t, "memory") * giga}
 	switch rapid.IntRange(0, 2).Draw(t, "tier") {

@@ -107,17 +107,17 @@ func (d Demand) usage(in Input) Demand {
 	resource := d.Feature.Resource()
 	used, total := resource.of(in.Node.Used), resource.of(in.Node.Capacity)
 	if total <= 0 || used < 0 {
-		return d.in(Unknown, fmt.Sprintf("%d of a capacity of %d used cannot be", used, total))
+		return d.in(Unknown, fmt.Sprintf("usage %d of capacity %d is not plausible", used, total))
 	}
 	d.ObservedPercent = percentOf(used, total)
-	d.Reason = fmt.Sprintf("%d %% of the %s is used, evicted from %d %%", d.ObservedPercent, resource.word(), d.ThresholdPercent)
+	d.Reason = fmt.Sprintf("%d%% of the %s is used; pods are evicted from %d%%", d.ObservedPercent, resource.word(), d.ThresholdPercent)
 	if d.ObservedPercent < d.ThresholdPercent {
 		d.Margin = max(leastAt(d.ThresholdPercent, total)-used, 0)
 		return d.in(Calm, d.Reason)
 	}
 	w := waterfall.New(d.Unit)
 	w.Step(diagnosticsv1alpha1.Start, "capacity", total, "")
-	w.Step(diagnosticsv1alpha1.Times, "excess", d.ObservedPercent-d.TargetPercent, fmt.Sprintf("%d %% are used, %d %% may be", d.ObservedPercent, d.TargetPercent))
+	w.Step(diagnosticsv1alpha1.Times, "excess", d.ObservedPercent-d.TargetPercent, fmt.Sprintf("%d%% used, at most %d%% allowed", d.ObservedPercent, d.TargetPercent))
 	d.Release, d.Terms = w.End("release")
 	return d.in(Triggered, d.Reason)
 }

@@ -33,27 +33,27 @@ func TestDemandsOfUse(t *testing.T) {
 	}{
 		"81 of 100 CPUs at 80, down to 78": {
 			feature: CPUEvict, node: node(81_000, 0), strategy: cpu(percent(80), percent(78)), wantState: Triggered, wantRelease: 3_000,
-			wantReason: "81 % of the CPU is used, evicted from 80 %",
+			wantReason: "81% of the CPU is used; pods are evicted from 80%",
 		},
 		"down to the threshold itself": {
 			feature: CPUEvict, node: node(81_000, 0), strategy: cpu(percent(80), percent(80)), wantState: Triggered, wantRelease: 1_000,
-			wantReason: "81 % of the CPU is used, evicted from 80 %",
+			wantReason: "81% of the CPU is used; pods are evicted from 80%",
 		},
 		"95 percent of the memory at 80, down to 78 by default": {
 			feature: BEMemoryEvict, node: node(0, 115*giga), strategy: memory(percent(80), nil), wantState: Triggered, wantRelease: 20_400_000_000,
-			wantReason: "95 % of the memory is used, evicted from 80 %",
+			wantReason: "95% of the memory is used; pods are evicted from 80%",
 		},
 		"down to 80": {
 			feature: BEMemoryEvict, node: node(0, 115*giga), strategy: memory(percent(82), percent(80)), wantState: Triggered, wantRelease: 18 * giga,
-			wantReason: "95 % of the memory is used, evicted from 82 %",
+			wantReason: "95% of the memory is used; pods are evicted from 82%",
 		},
 		"80 of 120 G are too little": {
 			feature: BEMemoryEvict, node: node(0, 80*giga), strategy: memory(percent(80), nil), wantState: Calm, wantMargin: 16 * giga,
-			wantReason: "66 % of the memory is used, evicted from 80 %",
+			wantReason: "66% of the memory is used; pods are evicted from 80%",
 		},
 		"the last percent counts only when it is whole": {
 			feature: CPUEvict, node: node(79_999, 0), strategy: cpu(percent(80), nil), wantState: Calm, wantMargin: 1,
-			wantReason: "79 % of the CPU is used, evicted from 80 %",
+			wantReason: "79% of the CPU is used; pods are evicted from 80%",
 		},
 		"no threshold": {feature: BEMemoryEvict, node: node(0, 115*giga), strategy: memory(nil, nil), wantState: Unset, wantReason: "memoryEvictThresholdPercent is not set"},
 		"an impossible threshold": {
@@ -68,7 +68,7 @@ func TestDemandsOfUse(t *testing.T) {
 		},
 		"a node without a capacity": {
 			feature: BEMemoryEvict, node: Node{Observation: node(0, 0).Observation}, strategy: memory(percent(80), nil), wantState: Unknown,
-			wantReason: "0 of a capacity of 0 used cannot be",
+			wantReason: "usage 0 of capacity 0 is not plausible",
 		},
 	}
 	for name, tc := range tests {
@@ -99,7 +99,7 @@ func TestNothingIsDecidedOnOldMeasurements(t *testing.T) {
 	in.Now = noon.Add(2001 * time.Millisecond)
 	plan := Decide(in)
 	for _, outcome := range plan.Outcomes {
-		if outcome.State != Unknown || !strings.Contains(outcome.Reason, "more than two periods") {
+		if outcome.State != Unknown || !strings.Contains(outcome.Reason, "more than two intervals") {
 			t.Errorf("%s is %s because %q", outcome.Feature, outcome.State, outcome.Reason)
 		}
 	}
@@ -144,31 +144,31 @@ func TestDemandsOfSatisfaction(t *testing.T) {
 	}{
 		"pods that use all they get and get too little": {
 			got: measured(starved, starved), wantState: Triggered, wantRelease: 1_000,
-			wantReason: "best-effort pods get 2.6 of 6 cores requested, evicted at 50 %",
+			wantReason: "best-effort pods get 2.6 of 6 cores requested, evicted at 50%",
 		},
 		"the smaller of what is missing on average and now": {
 			got: measured(starved, satisfying(2_900, 6_000, 2_900)), wantState: Triggered, wantRelease: 700,
-			wantReason: "best-effort pods get 2.9 of 6 cores requested, evicted at 50 %",
+			wantReason: "best-effort pods get 2.9 of 6 cores requested, evicted at 50%",
 		},
 		"exactly at the lower percentage": {
 			got: measured(satisfying(3_000, 6_000, 3_000), satisfying(3_000, 6_000, 3_000)), wantState: Triggered, wantRelease: 600,
-			wantReason: "best-effort pods get 3 of 6 cores requested, evicted at 50 %",
+			wantReason: "best-effort pods get 3 of 6 cores requested, evicted at 50%",
 		},
 		"satisfied on average": {
 			got: measured(satisfying(3_001, 6_000, 3_001), starved), wantState: Calm,
-			wantReason: "best-effort pods get 3.001 of 6 cores requested, more than 50 % on average",
+			wantReason: "best-effort pods get 3.001 of 6 cores requested, more than 50% on average",
 		},
 		"satisfied now": {
 			got: measured(starved, satisfying(3_001, 6_000, 3_001)), wantState: Calm,
-			wantReason: "best-effort pods get 3.001 of 6 cores requested, more than 50 % now",
+			wantReason: "best-effort pods get 3.001 of 6 cores requested, more than 50% now",
 		},
 		"pods that leave a part of what they get are content": {
 			got: measured(starved, satisfying(2_600, 6_000, 2_300)), wantState: Calm,
-			wantReason: "best-effort pods use 2.3 of 2.6 cores they get, less than 90 % now",
+			wantReason: "best-effort pods use 2.3 of 2.6 cores they get, less than 90% now",
 		},
 		"less than a core is always used up": {
 			got: measured(satisfying(900, 6_000, 0), satisfying(900, 6_000, 0)), wantState: Triggered, wantRelease: 2_700,
-			wantReason: "best-effort pods get 0.9 of 6 cores requested, evicted at 50 %",
+			wantReason: "best-effort pods get 0.9 of 6 cores requested, evicted at 50%",
 		},
 		"too few samples of the window": {
 			got: &Satisfaction{Average: starved, Current: starved, Samples: 19, Interval: time.Second}, wantState: Unknown,
@@ -177,16 +177,16 @@ func TestDemandsOfSatisfaction(t *testing.T) {
 		"a window shorter than the interval is one interval": {
 			got:    &Satisfaction{Average: starved, Current: starved, Samples: 1, Interval: time.Second},
 			change: func(in *Input) { in.Strategy.CPUEvictTimeWindowSeconds = nil }, wantState: Triggered, wantRelease: 1_000,
-			wantReason: "best-effort pods get 2.6 of 6 cores requested, evicted at 50 %",
+			wantReason: "best-effort pods get 2.6 of 6 cores requested, evicted at 50%",
 		},
-		"nothing measured": {wantState: Unknown, wantReason: "what best-effort pods get was not measured"},
+		"nothing measured": {wantState: Unknown, wantReason: "the CPU satisfaction of best-effort pods was not measured"},
 		"no pod requests batch-cpu": {
 			got: measured(satisfying(2_600, 0, 0), satisfying(2_600, 0, 0)), wantState: Calm, wantReason: "no best-effort pod requests batch-cpu",
 		},
 		"measured by the offer": {
 			got:    measured(satisfying(1, 200_000, 40_000), satisfying(1, 200_000, 40_000)),
 			change: func(in *Input) { in.Strategy.CPUEvictPolicy = slov1alpha1.EvictByAllocatablePolicy }, wantState: Triggered, wantRelease: 80_000,
-			wantReason: "best-effort pods get 40 of 200 cores requested, evicted at 50 %",
+			wantReason: "best-effort pods get 40 of 200 cores requested, evicted at 50%",
 		},
 		"an offer of nothing satisfies nobody": {
 			got: measured(starved, starved),
@@ -194,7 +194,7 @@ func TestDemandsOfSatisfaction(t *testing.T) {
 				in.Strategy.CPUEvictPolicy = slov1alpha1.EvictByAllocatablePolicy
 				in.Node.Offers = map[podrequest.Tier]Offer{podrequest.Batch: {}}
 			},
-			wantState: Triggered, wantRelease: 3_599, wantReason: "best-effort pods get 0.001 of 6 cores requested, evicted at 50 %",
+			wantState: Triggered, wantRelease: 3_599, wantReason: "best-effort pods get 0.001 of 6 cores requested, evicted at 50%",
 		},
 		"an offer that was withdrawn says nothing": {
 			got: measured(starved, starved),
@@ -263,37 +263,37 @@ func TestDemandsOfRequests(t *testing.T) {
 	}{
 		"batch requests beyond the offer": {
 			pods: []Pod{batch("a", 5500, 30_000, 1, 1), batch("b", 5500, 15_000, 1, 1)}, tier: podrequest.Batch, wantState: Triggered, wantRelease: 5_000,
-			wantReason: "batch-cpu requested is more than 110 % of the offer",
+			wantReason: "batch-cpu requested is more than 110% of what the node offers",
 		},
 		"exactly the threshold is calm": {
 			pods: []Pod{batch("a", 5500, 44_000, 1, 1)}, tier: podrequest.Batch, wantState: Calm,
-			wantReason: "batch-cpu requested is 110 % of the offer, evicted above 110 %",
+			wantReason: "batch-cpu requested is 110% of what the node offers; pods are evicted above 110%",
 		},
 		"each tier is compared with its own offer": {
 			pods: []Pod{batch("a", 5500, 30_000, 1, 1), service("mid", 7500, podrequest.Amount{MilliCPU: 23_000})}, tier: podrequest.Mid,
-			wantState: Triggered, wantRelease: 3_000, wantReason: "mid-cpu requested is more than 110 % of the offer",
+			wantState: Triggered, wantRelease: 3_000, wantReason: "mid-cpu requested is more than 110% of what the node offers",
 		},
 		// Plain requests and offers are both in milli-cores; comparing cores with milli-cores would find a thousandth.
 		"plain requests are compared in milli-cores": {
 			pods: []Pod{plain}, tier: podrequest.Plain, wantState: Triggered, wantRelease: 9_500,
 			change:     func(in *Input) { in.Strategy.CPUAllocatableEvictThresholdPercent = new(int64(105)) },
-			wantReason: "cpu requested is more than 105 % of the offer",
+			wantReason: "cpu requested is more than 105% of what the node offers",
 		},
 		"pods above the priority do not count": {
-			pods: []Pod{service("prod", 9500, podrequest.Amount{MilliCPU: 90_000})}, wantState: Calm, wantReason: "no pod up to priority 7999 requests anything",
+			pods: []Pod{service("prod", 9500, podrequest.Amount{MilliCPU: 90_000})}, wantState: Calm, wantReason: "no pod with priority 7999 or lower requests anything",
 		},
 		"pods exactly at the priority do": {
 			pods: []Pod{service("mid", 7999, podrequest.Amount{MilliCPU: 23_000})}, tier: podrequest.Mid,
-			wantState: Triggered, wantRelease: 3_000, wantReason: "mid-cpu requested is more than 110 % of the offer",
+			wantState: Triggered, wantRelease: 3_000, wantReason: "mid-cpu requested is more than 110% of what the node offers",
 		},
 		"pods that ended request nothing": {
 			pods: []Pod{service("mid", 7999, podrequest.Amount{MilliCPU: 23_000})}, wantState: Calm,
-			change: func(in *Input) { in.Pods[0].Active = false }, wantReason: "no pod up to priority 7999 requests anything",
+			change: func(in *Input) { in.Pods[0].Active = false }, wantReason: "no pod with priority 7999 or lower requests anything",
 		},
 		"an offer of nothing is meant": {
 			pods: []Pod{batch("a", 5500, 1_000, 1, 1)}, tier: podrequest.Batch, wantState: Triggered, wantRelease: 1_000,
 			change:     func(in *Input) { in.Node.Offers = map[podrequest.Tier]Offer{podrequest.Batch: {}} },
-			wantReason: "batch-cpu requested is more than 110 % of the offer",
+			wantReason: "batch-cpu requested is more than 110% of what the node offers",
 		},
 		"an offer that was withdrawn evicts nobody": {
 			pods: []Pod{batch("a", 5500, 1_000, 1, 1)}, tier: podrequest.Batch, wantState: Unknown,
@@ -334,7 +334,7 @@ func TestTheTraceOfARelease(t *testing.T) {
 	got := outcomeOf(Decide(input(only(BEMemoryEvict), node(0, 115*giga), slov1alpha1.ResourceThresholdStrategy{MemoryEvictThresholdPercent: new(int64(80))})), BEMemoryEvict, "")
 	want := []waterfall.Term{
 		{Name: "capacity", Operator: "start", Value: 120 * giga, Unit: "bytes"},
-		{Name: "excess", Operator: "times", Value: 17, Unit: "percent", Note: "95 % are used, 78 % may be"},
+		{Name: "excess", Operator: "times", Value: 17, Unit: "percent", Note: "95% used, at most 78% allowed"},
 		{Name: "release", Operator: "result", Value: 20_400_000_000, Unit: "bytes"},
 	}
 	if diff := cmp.Diff(want, got.Terms); diff != "" {

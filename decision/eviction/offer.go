@@ -33,7 +33,7 @@ func OffersOf(node *corev1.Node) map[podrequest.Tier]Offer {
 		}
 		offer := Offer{Amount: podrequest.Amount{MilliCPU: milli, Memory: memory.Value()}}
 		if tier != podrequest.Plain && offer.Amount == (podrequest.Amount{}) {
-			offer.Withdrawn = "the node offers nothing of it at the moment, as while it is not measured"
+			offer.Withdrawn = "the node offers none of it, as it does without fresh measurements"
 		}
 		out[tier] = offer
 	}

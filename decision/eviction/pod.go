@@ -121,10 +121,10 @@ func criticalReason(pod *corev1.Pod) string {
 	_, mirror := pod.Annotations[annotationConfigMirror]
 	switch {
 	case mirror || source != "" && source != "api":
-		return "the kubelet runs it from a manifest"
+		return "it is a static pod"
 	case pod.Spec.Priority != nil && *pod.Spec.Priority >= leastCritical,
 		pod.Spec.PriorityClassName == "system-node-critical", pod.Spec.PriorityClassName == "system-cluster-critical":
-		return "it is critical for the cluster"
+		return "it is a critical pod"
 	}
 	return ""
 }

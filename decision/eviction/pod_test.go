@@ -64,11 +64,11 @@ func TestPodOf(t *testing.T) {
 			p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &metav1.Time{Time: noon.Add(30 * time.Second)}, new(int64(30))
 		}, func(p *Pod) { p.Leaving, p.LeavingSince = true, noon }},
 		"critical by priority": {func(p *corev1.Pod) { p.Spec.Priority = new(int32(2_000_000_000)) }, func(p *Pod) {
-			p.Band, p.Priority, p.SubPriority, p.Critical = extension.PriorityBatch, 2_000_000_000, 2_000_000_000, "it is critical for the cluster"
+			p.Band, p.Priority, p.SubPriority, p.Critical = extension.PriorityBatch, 2_000_000_000, 2_000_000_000, "it is a critical pod"
 		}},
-		"critical by class": {func(p *corev1.Pod) { p.Spec.PriorityClassName = "system-node-critical" }, func(p *Pod) { p.Critical = "it is critical for the cluster" }},
-		"a static pod":      {func(p *corev1.Pod) { p.Annotations["kubernetes.io/config.source"] = "file" }, func(p *Pod) { p.Critical = "the kubelet runs it from a manifest" }},
-		"a mirror pod":      {func(p *corev1.Pod) { p.Annotations["kubernetes.io/config.mirror"] = "x" }, func(p *Pod) { p.Critical = "the kubelet runs it from a manifest" }},
+		"critical by class": {func(p *corev1.Pod) { p.Spec.PriorityClassName = "system-node-critical" }, func(p *Pod) { p.Critical = "it is a critical pod" }},
+		"a static pod":      {func(p *corev1.Pod) { p.Annotations["kubernetes.io/config.source"] = "file" }, func(p *Pod) { p.Critical = "it is a static pod" }},
+		"a mirror pod":      {func(p *corev1.Pod) { p.Annotations["kubernetes.io/config.mirror"] = "x" }, func(p *Pod) { p.Critical = "it is a static pod" }},
 		"a pod of the API":  {func(p *corev1.Pod) { p.Annotations["kubernetes.io/config.source"] = "api" }, func(*Pod) {}},
 	}
 	for name, tc := range tests {

@@ -27,7 +27,7 @@ const longestWindow = time.Hour
 func (d Demand) satisfaction(in Input) Demand {
 	got := in.BestEffort
 	if got == nil {
-		return d.in(Unknown, "what best-effort pods get was not measured")
+		return d.in(Unknown, "the CPU satisfaction of best-effort pods was not measured")
 	}
 	if window := windowOf(in.Strategy, got.Interval); time.Duration(got.Samples)*got.Interval < window/coverage {
 		return d.in(Unknown, fmt.Sprintf("%d samples of %s cover less than a third of %s", got.Samples, got.Interval, window))
@@ -46,7 +46,7 @@ func (d Demand) satisfaction(in Input) Demand {
 		return d.in(Calm, "no best-effort pod requests batch-cpu")
 	}
 	d.ObservedPercent = percentOf(max(current.Limit, 0), current.Request)
-	d.Reason = fmt.Sprintf("best-effort pods get %s of %s cores requested, evicted at %d %%", cores(current.Limit), cores(current.Request), d.ThresholdPercent)
+	d.Reason = fmt.Sprintf("best-effort pods get %s of %s cores requested, evicted at %d%%", cores(current.Limit), cores(current.Request), d.ThresholdPercent)
 	d.Margin = max(current.Limit-capacity.Percent(current.Request, d.ThresholdPercent), 0)
 	for _, level := range []struct {
 		when string
@@ -95,9 +95,9 @@ func (d *Demand) satisfied(cpu BestEffortCPU, strategy *slov1alpha1.ResourceThre
 	case cpu.Limit <= 0:
 		return "the limit of best-effort pods is not known"
 	case cpu.Limit > capacity.Percent(cpu.Request, d.ThresholdPercent):
-		return fmt.Sprintf("best-effort pods get %s of %s cores requested, more than %d %%", cores(cpu.Limit), cores(cpu.Request), d.ThresholdPercent)
+		return fmt.Sprintf("best-effort pods get %s of %s cores requested, more than %d%%", cores(cpu.Limit), cores(cpu.Request), d.ThresholdPercent)
 	case cpu.Limit >= leastMeasurable && percentOf(max(cpu.Used, 0), cpu.Limit) < busy:
-		return fmt.Sprintf("best-effort pods use %s of %s cores they get, less than %d %%", cores(cpu.Used), cores(cpu.Limit), busy)
+		return fmt.Sprintf("best-effort pods use %s of %s cores they get, less than %d%%", cores(cpu.Used), cores(cpu.Limit), busy)
 	}
 	return ""
 }

@@ -27,7 +27,7 @@ func (o Observation) Assess(now time.Time) string {
 	}
 	switch age := now.Sub(o.At); {
 	case age > periods*o.Period:
-		return fmt.Sprintf("the measurement is %s old, more than two periods of %s", round(age), o.Period)
+		return fmt.Sprintf("the measurement is %s old, more than two intervals of %s", round(age), o.Period)
 	case age < -periods*o.Period:
 		return fmt.Sprintf("the measurement is %s ahead of the clock", round(-age))
 	}

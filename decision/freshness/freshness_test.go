@@ -13,7 +13,7 @@ func TestAssess(t *testing.T) {
 	}{
 		"just now":                     {Observation{At: now, Period: time.Second}, ""},
 		"two periods ago":              {Observation{At: now.Add(-2 * time.Second), Period: time.Second}, ""},
-		"longer ago than two periods":  {Observation{At: now.Add(-2001 * time.Millisecond), Period: time.Second}, "the measurement is 2s old, more than two periods of 1s"},
+		"longer ago than two periods":  {Observation{At: now.Add(-2001 * time.Millisecond), Period: time.Second}, "the measurement is 2s old, more than two intervals of 1s"},
 		"never":                        {Observation{Period: time.Second}, "nothing was measured"},
 		"never, and no period is set":  {Observation{}, "nothing was measured"},
 		"a little ahead of this clock": {Observation{At: now.Add(time.Second), Period: time.Second}, ""},

@@ -90,7 +90,7 @@ func OfGroup(strategy *slov1alpha1.ResourceQOSStrategy, group corev1.PodQOSClass
 	return Identity{Source: FromGroup}
 }
 
-// OfHostApplication is the identity of an application outside of Kubernetes.
+// OfHostApplication is the identity of an host application outside Kubernetes.
 func OfHostApplication(strategy *slov1alpha1.ResourceQOSStrategy, class extension.QoSClass) Identity {
 	return OfPod(strategy, Pod{QoS: class})
 }

@@ -74,40 +74,40 @@ func TestFilterByUsage(t *testing.T) {
 	}
 	tests := []filterCase{
 		{
-			name: "70 of 96 CPUs are beyond 65 %", in: NodeInput{Metric: newMetric("cpu", "70", "memory", "256Gi")},
+			name: "70 of 96 CPUs are beyond 65%", in: NodeInput{Metric: newMetric("cpu", "70", "memory", "256Gi")},
 			want: refusedCPU(Plain, 74, 65), wantReason: "node(s) cpu usage exceed threshold",
-			wantMessage: "cpu usage 73 % + this pod 1 % > threshold 65 %",
+			wantMessage: "cpu usage 73% + this pod 1% > threshold 65%",
 		},
 		{
 			name: "usage that reaches the threshold passes", in: NodeInput{Metric: newMetric("cpu", "61550m", "memory", "256Gi")},
-			wantMessage: "cpu usage 64 % + this pod 1 % <= threshold 65 %, memory usage 50 % + this pod 0 % <= threshold 95 %",
+			wantMessage: "cpu usage 64% + this pod 1% <= threshold 65%, memory usage 50% + this pod 0% <= threshold 95%",
 		},
 		{
-			name: "the 95th percentile of the longest window is beyond 60 %", args: &Args{Aggregated: p95}, in: NodeInput{Metric: aggregated},
+			name: "the 95th percentile of the longest window is beyond 60%", args: &Args{Aggregated: p95}, in: NodeInput{Metric: aggregated},
 			want: refusedCPU(Aggregated, 74, 60), wantReason: "node(s) cpu aggregated usage exceed threshold",
-			wantMessage: "p95 (30m0s) cpu usage 73 % + this pod 1 % > threshold 60 %",
+			wantMessage: "p95 (30m0s) cpu usage 73% + this pod 1% > threshold 60%",
 		},
 		{
 			name: "a percentile that was not reported is replaced by the latest usage", args: &Args{Aggregated: p95},
 			in: NodeInput{Metric: newMetric("cpu", "70", "memory", "1Gi")}, want: refusedCPU(Aggregated, 74, 60),
-			wantReason: "node(s) cpu aggregated usage exceed threshold", wantMessage: "cpu usage 73 % + this pod 1 % > threshold 60 %",
+			wantReason: "node(s) cpu aggregated usage exceed threshold", wantMessage: "cpu usage 73% + this pod 1% > threshold 60%",
 		},
 		{
-			name: "prod pods use more than 50 %", args: prodArgs(50), in: NodeInput{Metric: prod},
+			name: "prod pods use more than 50%", args: prodArgs(50), in: NodeInput{Metric: prod},
 			want: refusedCPU(Prod, 67, 50), wantReason: "node(s) cpu usage exceed threshold",
-			wantMessage: "prod cpu usage 66 % + this pod 1 % > threshold 50 %",
+			wantMessage: "prod cpu usage 66% + this pod 1% > threshold 50%",
 		},
 		{
-			name: "prod usage with a large pod is beyond 60 %", args: prodArgs(60), in: NodeInput{Metric: prodWithRoom},
+			name: "prod usage with a large pod is beyond 60%", args: prodArgs(60), in: NodeInput{Metric: prodWithRoom},
 			pod:  newPod("large", 9500, list("cpu", "20"), nil),
 			want: refusedCPU(Prod, 73, 60), wantReason: "node(s) cpu usage exceed threshold",
-			wantMessage: "prod cpu usage 55 % + this pod 18 % > threshold 60 %",
+			wantMessage: "prod cpu usage 55% + this pod 18% > threshold 60%",
 		},
 		{
 			name: "a batch pod is held to the thresholds of the whole node", args: prodArgs(50), in: NodeInput{Metric: prod},
 			pod:  newPod("batch", 5500, list("kubernetes.io/batch-cpu", "1000"), nil),
 			want: refusedCPU(Plain, 95, 65), wantReason: "node(s) cpu usage exceed threshold",
-			wantMessage: "cpu usage 94 % + this pod 1 % > threshold 65 %",
+			wantMessage: "cpu usage 94% + this pod 1% > threshold 65%",
 		},
 	}
 	for _, test := range tests {
@@ -143,7 +143,7 @@ func TestFilterByKnowledge(t *testing.T) {
 		{
 			name: "an old NodeMetric may stay in use", args: &Args{FilterExpiredNodeMetrics: new(false)}, in: NodeInput{Metric: old},
 			want: refusedCPU(Plain, 74, 65), wantReason: "node(s) cpu usage exceed threshold",
-			wantMessage: "cpu usage 73 % + this pod 1 % > threshold 65 %",
+			wantMessage: "cpu usage 73% + this pod 1% > threshold 65%",
 		},
 		{
 			name: "negative usage is not believed", wantMessage: "NodeMetric is invalid: nodeUsage has a negative cpu, so the node passes",
@@ -159,7 +159,7 @@ func TestFilterByKnowledge(t *testing.T) {
 		},
 		{
 			name: "pods of a DaemonSet pass a hot node", pod: daemon, in: NodeInput{Metric: newMetric("cpu", "90", "memory", "1Gi")},
-			wantMessage: "pods of a DaemonSet pass every node",
+			wantMessage: "DaemonSet pods pass on every node",
 		},
 		{
 			name: "a threshold of zero is none", args: &Args{UsageThresholds: map[corev1.ResourceName]int64{"cpu": 0}},
@@ -182,18 +182,18 @@ func TestFilterByNodeAnnotations(t *testing.T) {
 		{
 			name: "the node's own threshold counts", in: NodeInput{Metric: metric,
 				Node: annotated(extension.AnnotationCustomUsageThresholds, `{"usageThresholds":{"cpu":80}}`)},
-			wantMessage: "cpu usage 73 % + this pod 1 % <= threshold 80 %",
+			wantMessage: "cpu usage 73% + this pod 1% <= threshold 80%",
 		},
 		{
 			name: "a threshold out of range leaves the configured ones in force", in: NodeInput{Metric: metric,
 				Node: annotated(extension.AnnotationCustomUsageThresholds, `{"usageThresholds":{"cpu":800}}`)},
 			want: refusedCPU(Plain, 74, 65), wantReason: "node(s) cpu usage exceed threshold",
-			wantMessage: "cpu usage 73 % + this pod 1 % > threshold 65 %",
+			wantMessage: "cpu usage 73% + this pod 1% > threshold 65%",
 		},
 		{
 			name: "usage is measured against what the node had before amplification", in: NodeInput{Metric: metric,
 				Node: annotated(extension.AnnotationNodeRawAllocatable, `{"cpu":"140"}`)},
-			wantMessage: "cpu usage 50 % + this pod 1 % <= threshold 65 %, memory usage 0 % + this pod 0 % <= threshold 95 %",
+			wantMessage: "cpu usage 50% + this pod 1% <= threshold 65%, memory usage 0% + this pod 0% <= threshold 95%",
 		},
 	}
 	for _, test := range tests {
@@ -208,22 +208,22 @@ func TestFilterCountsAssignedPods(t *testing.T) {
 		return []AssignedPod{{Pod: newPod(name, 9500, list("cpu", "30", "memory", "1Gi"), nil), AssignedAt: now.Add(-ago)}}
 	}
 	refused := func(percent int64) Verdict { return refusedCPU(Plain, percent, 65) }
-	passed := "cpu usage 42 % + this pod 1 % <= threshold 65 %, memory usage 0 % + this pod 0 % <= threshold 95 %"
+	passed := "cpu usage 42% + this pod 1% <= threshold 65%, memory usage 0% + this pod 0% <= threshold 95%"
 	tests := []filterCase{
 		{
 			name: "a pod that is not reported counts by its estimate", in: NodeInput{Metric: metric, Assigned: assigned("new", time.Hour)},
 			want: refused(69), wantReason: "node(s) cpu usage exceed threshold",
-			wantMessage: "cpu usage 42 % + just assigned 26 % + this pod 1 % > threshold 65 %",
+			wantMessage: "cpu usage 42% + just assigned 26% + this pod 1% > threshold 65%",
 		},
 		{
 			name: "a reported pod that is new counts by what is missing of its estimate", in: NodeInput{Metric: metric, Assigned: assigned("known", 65*time.Second)},
-			want: Verdict{}, wantMessage: "cpu usage 42 % + just assigned 22 % + this pod 1 % <= threshold 65 %, memory usage 0 % + this pod 0 % <= threshold 95 %",
+			want: Verdict{}, wantMessage: "cpu usage 42% + just assigned 22% + this pod 1% <= threshold 65%, memory usage 0% + this pod 0% <= threshold 95%",
 		},
 		{name: "a reported pod that is old counts as measured", in: NodeInput{Metric: metric, Assigned: assigned("known", 75*time.Second)}, wantMessage: passed},
 		{
 			name: "a pod may count by its estimate for longer", args: &Args{EstimatedSecondsAfterPodScheduled: new(int64(600))},
 			in:   NodeInput{Metric: metric, Assigned: assigned("known", 75*time.Second)},
-			want: Verdict{}, wantMessage: "cpu usage 42 % + just assigned 22 % + this pod 1 % <= threshold 65 %, memory usage 0 % + this pod 0 % <= threshold 95 %",
+			want: Verdict{}, wantMessage: "cpu usage 42% + just assigned 22% + this pod 1% <= threshold 65%, memory usage 0% + this pod 0% <= threshold 95%",
 		},
 	}
 	for _, test := range tests {

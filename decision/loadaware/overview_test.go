@@ -27,8 +27,8 @@ func TestNodeLoad(t *testing.T) {
 	}{
 		{"an idle node", nil, newMetric("cpu", "10", "memory", "1Gi"), diagnosticsv1alpha1.LoadNormal, ""},
 		{"a node at its threshold", nil, newMetric("cpu", "62400m", "memory", "1Gi"), diagnosticsv1alpha1.LoadNormal, ""},
-		{"a busy node", nil, newMetric("cpu", "70", "memory", "1Gi"), diagnosticsv1alpha1.LoadHot, "cpu usage 73 % > threshold 65 %"},
-		{"a node that is busy for prod pods", prodArgs, prod, diagnosticsv1alpha1.LoadHot, "prod cpu usage 52 % > threshold 40 %"},
+		{"a busy node", nil, newMetric("cpu", "70", "memory", "1Gi"), diagnosticsv1alpha1.LoadHot, "cpu usage 73% > threshold 65%"},
+		{"a node that is busy for prod pods", prodArgs, prod, diagnosticsv1alpha1.LoadHot, "prod cpu usage 52% > threshold 40%"},
 		{"a node whose agent is gone", nil, old, diagnosticsv1alpha1.LoadExpired, "NodeMetric is 10m0s old, expired after 3m0s"},
 		{"a node without NodeMetric", nil, nil, diagnosticsv1alpha1.LoadUnknown, "no NodeMetric"},
 		{"a node with an impossible NodeMetric", nil, newMetric("cpu", "-1"), diagnosticsv1alpha1.LoadUnknown, "NodeMetric is invalid: nodeUsage has a negative cpu"},

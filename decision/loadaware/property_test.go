@@ -154,10 +154,10 @@ func TestTraceAgreesWithTheVerdict(t *testing.T) {
 		}
 		for _, c := range in.Trace.Comparisons {
 			if sum := c.UsedPercent() + c.AssignedPercent() + c.PodPercent(); sum != c.Percent {
-				t.Errorf("%s: the shares add up to %d %%, not %d %%", c.Resource, sum, c.Percent)
+				t.Errorf("%s: the shares add up to %d%%, not %d%%", c.Resource, sum, c.Percent)
 			}
 			if exceeded := c.Percent > c.Threshold; exceeded && want.Passed() {
-				t.Errorf("%s is at %d %% of %d %% and the node passes", c.Resource, c.Percent, c.Threshold)
+				t.Errorf("%s is at %d%% of %d%% and the node passes", c.Resource, c.Percent, c.Threshold)
 			}
 		}
 		in.Trace.Operands(want)

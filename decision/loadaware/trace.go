@@ -90,7 +90,7 @@ func (t *Trace) passedBecause() string {
 	metric := &t.input.Node.metric
 	switch {
 	case t.input.Pod.DaemonSet:
-		return "pods of a DaemonSet pass every node"
+		return "DaemonSet pods pass on every node"
 	case !t.limited:
 		return "no threshold applies"
 	case len(t.Comparisons) > 0:
@@ -111,14 +111,14 @@ func (t *Trace) passedBecause() string {
 
 func (t *Trace) sentence(c Comparison, relation string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s usage %d %%", t.prefix(), c.Resource, c.UsedPercent())
+	fmt.Fprintf(&b, "%s%s usage %d%%", t.prefix(), c.Resource, c.UsedPercent())
 	if share := c.AssignedPercent(); share != 0 {
-		fmt.Fprintf(&b, " + just assigned %d %%", share)
+		fmt.Fprintf(&b, " + just assigned %d%%", share)
 	}
 	if c.Pod > 0 {
-		fmt.Fprintf(&b, " + this pod %d %%", c.PodPercent())
+		fmt.Fprintf(&b, " + this pod %d%%", c.PodPercent())
 	}
-	fmt.Fprintf(&b, " %s threshold %d %%", relation, c.Threshold)
+	fmt.Fprintf(&b, " %s threshold %d%%", relation, c.Threshold)
 	return b.String()
 }
 

@@ -67,7 +67,7 @@ func ReclaimOf(in ReclaimInput) Reclaim {
 		return out
 	}
 	if in.StallPercent >= MostStallPercent {
-		out.Reason = fmt.Sprintf("processes wait for memory %.1f %% of the time: reclaim would make it worse", in.StallPercent)
+		out.Reason = fmt.Sprintf("processes wait for memory %.1f%% of the time: reclaim would make it worse", in.StallPercent)
 		return out
 	}
 	most := in.MostPerRound

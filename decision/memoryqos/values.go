@@ -112,8 +112,8 @@ func (v *Values) throttle(settings slov1alpha1.MemoryQOS, amounts Amounts, alloc
 	w.Step(diagnosticsv1alpha1.Minus, "request", request, "")
 	w.Step(diagnosticsv1alpha1.Times, "throttling", *settings.ThrottlingPercent, "of what lies between")
 	w.Step(diagnosticsv1alpha1.Plus, "request", request, "")
-	w.Step(diagnosticsv1alpha1.Max, "floor", 0, "never less than nothing")
-	w.Step(diagnosticsv1alpha1.Minus, "page", w.Value()%pageSize, "down to a whole page")
+	w.Step(diagnosticsv1alpha1.Max, "floor", 0, "not below 0")
+	w.Step(diagnosticsv1alpha1.Minus, "page", w.Value()%pageSize, "rounded down to a whole page")
 	if v.Min != nil && w.Value() < *v.Min {
 		w.Step(diagnosticsv1alpha1.Max, "min", *v.Min, "what is protected may be used")
 	}

@@ -79,7 +79,7 @@ func (c *Class) rate(name string, setting *intstr.IntOrString, total, fallback R
 func RateOf(setting intstr.IntOrString, total Rate) (Rate, error) {
 	if setting.Type == intstr.Int {
 		if setting.IntVal < 0 || setting.IntVal > 100 {
-			return 0, fmt.Errorf("%d %% is not between 0 and 100", setting.IntVal)
+			return 0, fmt.Errorf("%d%% is not between 0 and 100", setting.IntVal)
 		}
 		return Rate(capacity.Percent(int64(total), int64(setting.IntVal))), nil
 	}

@@ -70,7 +70,7 @@ func TestPercentagesAndTextsAreBytesAlike(t *testing.T) {
 		t.Fatal(err)
 	}
 	if half != text || half.Bytes() != 62_500_000 || half.Bits() != 500_000_000 {
-		t.Errorf("50 %% are %d bytes, 500M are %d", half.Bytes(), text.Bytes())
+		t.Errorf("50%% are %d bytes, 500M are %d", half.Bytes(), text.Bytes())
 	}
 	if got, err := RateOf(*bits("5M"), 0); err != nil || got != 5_000_000 {
 		t.Errorf("5M on a node that is not known are %d, %v", got, err)

@@ -46,9 +46,9 @@ func (r Result) Explain(in Input, configMap types.NamespacedName) (*diagnosticsv
 	}
 	switch {
 	case r.Write != "" && said > 0:
-		there.State, there.Reason = diagnosticsv1alpha1.Pending, "the controller's next pass writes the annotation"
+		there.State, there.Reason = diagnosticsv1alpha1.Pending, "the annotation is written at the next reconciliation"
 	case r.Write != "":
-		there.State, there.Reason = diagnosticsv1alpha1.NotPublished, "the controller's next pass writes the annotation"
+		there.State, there.Reason = diagnosticsv1alpha1.NotPublished, "the annotation is written at the next reconciliation"
 	case said == 0:
 		there.State, there.Reason = diagnosticsv1alpha1.NotPublished, r.Trace.Reason
 	}

@@ -20,7 +20,7 @@ func TestOffersBeyondTheCapacityAreSaid(t *testing.T) {
 	}{
 		{name: "an ordinary offer is within the node", in: n1(), want: map[corev1.ResourceName]int64{}},
 		{
-			name: "a reclaim threshold of 200 % adds the node to itself: 100+100-7-33 and 120+120-12-33", in: n1(with(reclaim(200, 200))),
+			name: "a reclaim threshold of 200% adds the node to itself: 100+100-7-33 and 120+120-12-33", in: n1(with(reclaim(200, 200))),
 			want: map[corev1.ResourceName]int64{extension.BatchCPU: 60_000, extension.BatchMemory: 75_000_000_000},
 		},
 		{
@@ -66,7 +66,7 @@ func TestOffersBeyondTheCapacityAreSaid(t *testing.T) {
 func TestTheTraceSaysWhatTheNodeHas(t *testing.T) {
 	terms := Explain(n1(with(reclaim(200, 200))), DefaultMaxParts)[0].Terms
 	want := term{
-		Name: "overCapacity", Operator: "info", Value: 60_000, Unit: "milliCPU", Note: "offered beyond the node's capacity of 100 cores",
+		Name: "overCapacity", Operator: "info", Value: 60_000, Unit: "milliCPU", Note: "above the node's capacity of 100 cores",
 		Source: &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: "test-node", Field: "status.capacity.cpu"},
 	}
 	if diff := cmp.Diff(want, terms[len(terms)-2]); diff != "" {

@@ -1,6 +1,6 @@
 // Package overcommit decides how much of a node is offered as batch and mid resources, and says why.
 //
-//	batch = capacity - safety margin - system use - what pods above batch use (or request, or the larger of both)
+//	batch = capacity - safety margin - system use - usage of pods above batch (or request, or the larger of both)
 //	mid   = predicted unused part of prod requests, but no more than is unused now, + a share of what nobody requested
 //
 // Every number is computed by one piece of code. Calculate runs it for the result alone; Explain runs it with a recorder

@@ -2,7 +2,6 @@ package overcommit
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -99,10 +98,10 @@ func (e Excess) Message(node string) string {
 		strings.TrimPrefix(string(e.Name), extension.ResourceDomainPrefix), e.amount(e.Beyond), e.Setting.Key, e.Setting.Value, where)
 }
 
-// amount shows milli-cores as cores, and bytes in GiB.
+// amount shows milli-cores as cores, and bytes with a binary suffix.
 func (e Excess) amount(value int64) string {
 	if e.Name == extension.BatchCPU {
-		return strconv.FormatFloat(float64(value)/1000, 'f', -1, 64) + " cores"
+		return formatCPU(value)
 	}
-	return fmt.Sprintf("%.1f GiB", float64(value)/(1<<30))
+	return formatBytes(value)
 }

@@ -27,7 +27,7 @@ func MaxParts(spec diagnosticsv1alpha1.NodeExplanationSpec) int {
 func ExplainNode(in NodeInput, spec diagnosticsv1alpha1.NodeExplanationSpec) diagnosticsv1alpha1.NodeExplanationStatus {
 	if in.Node == nil {
 		return diagnosticsv1alpha1.NodeExplanationStatus{
-			Summary:    fmt.Sprintf("Node %q does not exist.", spec.NodeName),
+			Summary:    fmt.Sprintf("Node %s does not exist.", spec.NodeName),
 			Node:       diagnosticsv1alpha1.NodeFacts{Name: spec.NodeName},
 			Metric:     diagnosticsv1alpha1.MetricFacts{State: diagnosticsv1alpha1.MetricAbsent},
 			Incomplete: []string{fmt.Sprintf("node %q was not found", spec.NodeName)},
@@ -88,12 +88,22 @@ func (c *calculation) published(k kind, fall *diagnosticsv1alpha1.Waterfall) dia
 	out := diagnosticsv1alpha1.PublishedResource{Resource: string(k.name), Unit: k.unit(), Published: Published(c.in.Node, k.name)}
 	computed := Value{Unknown: c.unknown(k)}
 	if fall != nil {
-		_, reason := c.withdrawn(k)
-		computed = Value{Value: fall.Result, Withdrawn: reason != "", Reason: reason}
+		computed = Value{Value: fall.Result}
+		if _, reason := c.withdrawn(k); reason != "" {
+			computed.Withdrawn, computed.Reason = true, c.withdrawnBecause(reason)
+		}
 		out.Computed = &fall.Result
 	}
 	out.State, out.Reason = NeedsSync(out.Published, computed, c.in.lastSync(), c.in.Strategy.Strategy, c.in.Now)
 	return out
+}
+
+// withdrawnBecause words a reason for a person where upstream's message only says that the NodeMetric is abnormal.
+func (c *calculation) withdrawnBecause(reason string) string {
+	if !c.disabled && !c.metric.trusted() {
+		return c.metricSentence()
+	}
+	return reason
 }
 
 // nodeFacts is what was seen of the node.
@@ -141,22 +151,22 @@ func only(list corev1.ResourceList, names ...corev1.ResourceName) corev1.Resourc
 func (c *calculation) summary(all []*diagnosticsv1alpha1.Waterfall, wanted [len(kinds)]bool) string {
 	name := c.in.Node.Name
 	if why := c.in.Unknown.Because(unknown.Configuration); why != "" {
-		return fmt.Sprintf("What node %q should offer is not known: %s.", name, why)
+		return fmt.Sprintf("What node %s should offer is unknown: %s.", name, why)
 	}
 	if c.disabled {
-		return fmt.Sprintf("Node %q offers no batch or mid resources: co-location is switched off for it.", name)
+		return fmt.Sprintf("Node %s offers no batch or mid resources: co-location is disabled for it.", name)
 	}
 	if why := c.in.Unknown.Because(unknown.NodeMetrics); why != "" {
-		return fmt.Sprintf("What node %q should offer is not known: %s.", name, why)
+		return fmt.Sprintf("What node %s should offer is unknown: %s.", name, why)
 	}
 	if !c.metric.trusted() {
-		return fmt.Sprintf("Node %q offers no batch or mid resources: %s.", name, c.metricSentence())
+		return fmt.Sprintf("Node %s offers no batch or mid resources: %s.", name, c.metricSentence())
 	}
 	if !c.held.IsZero() {
-		return fmt.Sprintf("Node %q offers no batch or mid resources: %s.", name, c.heldReason())
+		return fmt.Sprintf("Node %s offers no batch or mid resources: %s.", name, c.heldReason())
 	}
 	if c.unreadable != "" {
-		return fmt.Sprintf("Node %q offers no batch or mid resources: %s.", name, c.unreadable)
+		return fmt.Sprintf("Node %s offers no batch or mid resources: %s.", name, c.unreadable)
 	}
 	return c.offers(all, wanted)
 }
@@ -171,40 +181,45 @@ func (c *calculation) offers(all []*diagnosticsv1alpha1.Waterfall, wanted [len(k
 		case all[i] == nil:
 			missing, why = append(missing, k.short), c.unknown(k)
 		default:
-			offers = append(offers, fmt.Sprintf("%s of %s", k.format(all[i].Result), k.short))
+			offers = append(offers, k.offer(all[i].Result))
 			if !k.mid && detail == "" {
-				detail = fmt.Sprintf("; of its %s, %s", k.format(k.of(c.capacity.Total)), c.biggestTerms(k, *all[i]))
+				detail = fmt.Sprintf("; %s is %s%s", k.short, k.format(k.of(c.capacity.Total)), k.subtracted(all[i]))
 			}
 		}
 	}
 	name := c.in.Node.Name
 	switch {
 	case len(offers)+len(missing) == 0:
-		return fmt.Sprintf("Nothing that can be explained was asked of node %q.", name)
+		return fmt.Sprintf("No resource of node %s was asked for.", name)
 	case len(offers) == 0:
-		return fmt.Sprintf("What node %q should offer of %s is not known: %s.", name, strings.Join(missing, ", "), why)
+		return fmt.Sprintf("What node %s should offer of %s is unknown: %s.", name, strings.Join(missing, ", "), why)
 	case len(missing) > 0:
-		detail += fmt.Sprintf("; what it should offer of %s is not known: %s", strings.Join(missing, ", "), why)
+		detail += fmt.Sprintf("; what it should offer of %s is unknown: %s", strings.Join(missing, ", "), why)
 	}
-	return fmt.Sprintf("Node %q offers %s%s.", name, strings.Join(offers, ", "), detail)
+	return fmt.Sprintf("Node %s offers %s%s.", name, strings.Join(offers, ", "), detail)
 }
 
-// biggestTerms says in words what a batch waterfall takes away.
-func (c *calculation) biggestTerms(k kind, w diagnosticsv1alpha1.Waterfall) string {
-	words := map[string]string{
-		"safetyMargin": "are kept as margin", "systemUsed": "go to the system", "reserved": "are reserved",
-		"podsUsed": "are used by pods above batch", "podsRequested": "are requested by pods above batch",
-		"podsMaxUsedRequested": "are requested or used by pods above batch", "predictedRise": "are what those are predicted to use more",
-		"thirdParty": "are taken by other schedulers",
+// offer says how much of a resource is offered.
+func (k kind) offer(value int64) string {
+	if value == 0 {
+		return "no " + k.short
 	}
-	var out []string
+	return k.format(value) + " of " + k.short
+}
+
+// subtracted says in words what the waterfall of a batch resource takes from the capacity.
+func (k kind) subtracted(w *diagnosticsv1alpha1.Waterfall) string {
+	words := map[string]string{
+		"safetyMargin": "safety margin", "systemUsed": "used by the system", "reserved": "reserved",
+		"podsUsed": "used by pods above batch", "podsRequested": "requested by pods above batch",
+		"podsMaxUsedRequested": "used or requested by pods above batch", "predictedRise": "predicted rise of those pods",
+		"thirdParty": "used by other schedulers",
+	}
+	var b strings.Builder
 	for _, t := range w.Terms {
 		if word, ok := words[t.Name]; ok && t.Value != 0 {
-			out = append(out, k.format(t.Value)+" "+word)
+			fmt.Fprintf(&b, " - %s (%s)", k.format(t.Value), word)
 		}
 	}
-	if len(out) == 0 {
-		return "nothing is taken away"
-	}
-	return strings.Join(out, ", ")
+	return b.String()
 }

@@ -41,20 +41,20 @@ func TestExplainNodeNamesEverySource(t *testing.T) {
 		Resource: "kubernetes.io/batch-cpu", Unit: "milliCPU", Policy: "usage", Result: 12_000,
 		Terms: []term{
 			{Name: "capacity", Operator: "start", Value: 100_000, Unit: "milliCPU", Source: nodeRef("status.capacity.cpu")},
-			{Name: "safetyMargin", Operator: "minus", Value: 35_000, Unit: "milliCPU", Note: "65 % of the capacity may be used",
+			{Name: "safetyMargin", Operator: "minus", Value: 35_000, Unit: "milliCPU", Note: "65% of the capacity may be used",
 				Source: &diagnosticsv1alpha1.SourceRef{Kind: "ConfigMap", Namespace: "koordinator-system", Name: "slo-controller-config",
 					Field: "data[colocation-config].cpuReclaimThresholdPercent"}},
-			{Name: "systemUsed", Operator: "minus", Value: 20_000, Unit: "milliCPU", Source: reservation, Note: "reserved, which is more than the system uses",
+			{Name: "systemUsed", Operator: "minus", Value: 20_000, Unit: "milliCPU", Source: reservation, Note: "reserved; the system uses less",
 				Parts: []term{
 					{Name: "systemUsage", Operator: "start", Value: 7_000, Unit: "milliCPU", Source: metricRef("status.nodeMetric.systemUsage.resources.cpu"), ObservedAt: observed},
-					{Name: "kubeletReserved", Operator: "max", Unit: "milliCPU", Source: nodeRef("status.allocatable.cpu"), Note: "capacity less allocatable"},
+					{Name: "kubeletReserved", Operator: "max", Unit: "milliCPU", Source: nodeRef("status.allocatable.cpu"), Note: "capacity - allocatable"},
 					{Name: "annotationReserved", Operator: "max", Value: 20_000, Unit: "milliCPU", Source: reservation},
 				}},
 			{Name: "podsUsed", Operator: "minus", Value: 33_000, Unit: "milliCPU", Source: metricRef("status.podsMetric[].podUsage.resources.cpu"),
-				ObservedAt: observed, Note: "what pods above batch use", PartsOmitted: 1,
+				ObservedAt: observed, Note: "usage of pods above batch", PartsOmitted: 1,
 				Parts: []term{{Name: "test/podC", Operator: "plus", Value: 22_000, Unit: "milliCPU",
 					Source: metricRef("status.podsMetric[2].podUsage.resources.cpu"), ObservedAt: observed}}},
-			{Name: "floor", Operator: "max", Unit: "milliCPU", Note: "never less than nothing"},
+			{Name: "floor", Operator: "max", Unit: "milliCPU", Note: "not below 0"},
 			{Name: "result", Operator: "result", Value: 12_000, Unit: "milliCPU"},
 		},
 		Message: "batchAllocatable[CPU(Milli-Core)]:12000 = nodeCapacity:100000 - nodeSafetyMargin:35000 - systemUsageOrNodeReserved:20000 - podHPUsed:33000",
@@ -64,11 +64,11 @@ func TestExplainNodeNamesEverySource(t *testing.T) {
 	}
 	wantPublished := []diagnosticsv1alpha1.PublishedResource{{Resource: "kubernetes.io/batch-cpu", Unit: "milliCPU",
 		Published: new(int64(11_500)), Computed: new(int64(12_000)), State: diagnosticsv1alpha1.WithinThreshold,
-		Reason: "differs by 4.35 %, within resourceDiffThreshold (10 %); written in 4m0s at the latest"}}
+		Reason: "differs by 4.35%, within resourceDiffThreshold (10%); written within 4m0s"}}
 	if diff := cmp.Diff(wantPublished, got.Published); diff != "" {
 		t.Errorf("published (-want +got):\n%s", diff)
 	}
-	wantSummary := `Node "test-node" offers 12 cores of batch-cpu; of its 100 cores, 35 cores are kept as margin, 20 cores go to the system, 33 cores are used by pods above batch.`
+	wantSummary := "Node test-node offers 12 cores of batch-cpu; batch-cpu is 100 cores - 35 cores (safety margin) - 20 cores (used by the system) - 33 cores (used by pods above batch)."
 	if got.Summary != wantSummary {
 		t.Errorf("summary %q, want %q", got.Summary, wantSummary)
 	}
@@ -90,15 +90,15 @@ func TestExplainNodeSaysWhatIsWrong(t *testing.T) {
 		wantIncomplete string
 	}{
 		{name: "too old", in: configured(t, `{"enable": true}`, old), wantCodes: []string{"KOORD0102"}, wantState: diagnosticsv1alpha1.Withdrawn,
-			wantSummary: "offers no batch or mid resources: the NodeMetric is 20m0s old, more than the 15m0s after which it is not believed."},
+			wantSummary: "offers no batch or mid resources: the NodeMetric is 20m old and expires after 15m."},
 		{name: "stale", in: configured(t, `{"enable": true}`, func(in *NodeInput) { in.Metric.Status.UpdateTime = &metav1.Time{Time: noon.Add(-5 * time.Minute)} }),
 			wantCodes: []string{"KOORD0101"}, wantState: diagnosticsv1alpha1.NotPublished, wantSummary: "offers 20 cores of batch-cpu"},
 		{name: "absent", in: configured(t, `{"enable": true}`, func(in *NodeInput) { in.Metric = nil }), wantCodes: []string{"KOORD0103"},
 			wantState: diagnosticsv1alpha1.Withdrawn, wantSummary: "the node has no measurements."},
 		{name: "impossible", in: configured(t, `{"enable": true}`, func(in *NodeInput) { in.Metric.Status.NodeMetric.NodeUsage = usage("-1", "1") }),
-			wantCodes: []string{"KOORD0104"}, wantState: diagnosticsv1alpha1.Withdrawn, wantSummary: "the NodeMetric cannot be: nodeUsage: is negative."},
+			wantCodes: []string{"KOORD0104"}, wantState: diagnosticsv1alpha1.Withdrawn, wantSummary: "the NodeMetric is invalid: nodeUsage: is negative."},
 		{name: "switched off and a broken key", in: configured(t, `{"enable": tru}`), wantCodes: []string{"KOORD0205", "KOORD0201"},
-			wantState: diagnosticsv1alpha1.Withdrawn, wantSummary: "co-location is switched off for it."},
+			wantState: diagnosticsv1alpha1.Withdrawn, wantSummary: "co-location is disabled for it."},
 		{name: "an unreadable reservation", in: configured(t, `{"enable": true}`, annotated(extension.AnnotationNodeReservation, `{`)),
 			wantCodes: []string{"KOORD0201"}, wantState: diagnosticsv1alpha1.Withdrawn, wantSummary: "node.koordinator.sh/reservation"},
 		{name: "two strategies for one node", in: func() NodeInput {
@@ -147,7 +147,7 @@ func TestExplainNodeSaysWhatIsWrong(t *testing.T) {
 
 func TestExplainNodeOfNoNode(t *testing.T) {
 	got := ExplainNode(NodeInput{Now: noon}, diagnosticsv1alpha1.NodeExplanationSpec{NodeName: "ghost"})
-	if !strings.Contains(got.Summary, `"ghost" does not exist`) || len(got.Incomplete) != 1 {
+	if !strings.Contains(got.Summary, `ghost does not exist`) || len(got.Incomplete) != 1 {
 		t.Errorf("status %+v", got)
 	}
 }

@@ -14,7 +14,7 @@ func (c *calculation) findings() []diagnosticsv1alpha1.Finding {
 			"kubectl get nodemetric "+c.in.Node.Name+" -o yaml", c.metricSource("status")))
 	}
 	if c.disabled {
-		out = append(out, found(finding.ColocationDisabled, "Co-location is switched off for node "+c.in.Node.Name+".",
+		out = append(out, found(finding.ColocationDisabled, "Co-location is disabled for node "+c.in.Node.Name+".",
 			layering.EditHint, c.settingSource("enable")))
 	}
 	for _, problem := range c.in.Strategy.Problems {

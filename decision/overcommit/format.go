@@ -1,17 +1,23 @@
 package overcommit
 
 import (
-	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
-// formatCPU shows milli-cores as cores, with as many decimals as there are.
+// formatCPU shows milli-cores as cores with at most two decimals, and less than a hundredth of a core as milli-cores.
 func formatCPU(milli int64) string {
-	return strconv.FormatFloat(float64(milli)/1000, 'f', -1, 64) + " cores"
+	switch {
+	case milli > -10 && milli < 10 && milli != 0:
+		return strconv.FormatInt(milli, 10) + "m"
+	case milli == 1000:
+		return "1 core"
+	}
+	return decimals(float64(milli)/1000, 2) + " cores"
 }
 
-// formatBytes shows bytes in binary units with one decimal.
+// formatBytes shows bytes with a binary suffix and at most one decimal, as 77.2Gi.
 func formatBytes(bytes int64) string {
 	const units = "KMGTPE"
 	value, unit := float64(bytes), -1
@@ -20,9 +26,15 @@ func formatBytes(bytes int64) string {
 		unit++
 	}
 	if unit < 0 {
-		return fmt.Sprintf("%d B", bytes)
+		return strconv.FormatInt(bytes, 10)
 	}
-	return fmt.Sprintf("%.1f %ciB", value, units[unit])
+	return decimals(value, 1) + string(units[unit]) + "i"
+}
+
+// decimals formats a value with at most so many decimals.
+func decimals(value float64, places int) string {
+	text := strconv.FormatFloat(value, 'f', places, 64)
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
 func (k kind) format(value int64) string {

@@ -5,7 +5,7 @@ import (
 	"koordinator.sh/koord/decision/capacity"
 )
 
-// mid is what prod pods requested and are predicted not to use for long:
+// mid is requests of prod pods that are predicted to stay unused for long:
 //
 //	min( max(min(prodReclaimable, unused now), 0) + unallocated * midUnallocatedPercent, capacity * mid{}ThresholdPercent )
 //

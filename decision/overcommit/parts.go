@@ -17,14 +17,14 @@ func (c *calculation) explainReserved(t *term, k kind) {
 	if t == nil {
 		return
 	}
-	t.Note = "the larger of what the kubelet and the annotation keep"
+	t.Note = "the larger of kubelet and annotation reservation"
 	t.Parts = c.reservedParts(k)
 }
 
 func (c *calculation) reservedParts(k kind) []term {
 	parts := []term{{
 		Name: "kubeletReserved", Operator: diagnosticsv1alpha1.Start, Value: k.of(c.kubeletReserved), Unit: k.unit(),
-		Source: c.nodeSource("status.allocatable." + string(k.plain())), Note: "capacity less allocatable",
+		Source: c.nodeSource("status.allocatable." + string(k.plain())), Note: "capacity - allocatable",
 	}}
 	if kept := k.of(c.annotationReserved); kept > 0 {
 		parts = append(parts, term{
@@ -45,7 +45,7 @@ func (c *calculation) explainSystem(t *term, w *waterfall, k kind) {
 	t.Parts = c.systemParts(w, k)
 	if measured := t.Parts[0]; t.Value == k.of(c.reserved) && t.Value != measured.Value {
 		t.Source, t.ObservedAt = t.Parts[len(t.Parts)-1].Source, nil
-		t.Note = "reserved, which is more than the system uses"
+		t.Note = "reserved; the system uses less"
 	}
 }
 
@@ -57,14 +57,14 @@ func (c *calculation) systemParts(w *waterfall, k kind) []term {
 	}
 	if c.metric.systemDerived {
 		measured.Source.Field = "status.nodeMetric.nodeUsage.resources." + string(k.plain())
-		measured.Note = "not reported: the node's use less that of its pods"
+		measured.Note = "not reported: node usage - pod usage"
 	}
 	parts := []term{measured}
 	hostApplications(c.in.Metric, k.mid, func(app *slov1alpha1.HostApplicationMetricInfo, used podrequest.Amount) {
 		parts = append(parts, term{
 			Name: app.Name, Operator: diagnosticsv1alpha1.Plus, Value: k.of(used), Unit: k.unit(),
 			Source:     c.metricSource("status.hostApplicationMetric[].usage.resources." + string(k.plain())),
-			ObservedAt: c.metric.facts.UpdateTime, Note: "application outside of Kubernetes",
+			ObservedAt: c.metric.facts.UpdateTime, Note: "host application outside Kubernetes",
 		})
 	})
 	for _, reserved := range c.reservedParts(k) {
@@ -80,9 +80,9 @@ func (c *calculation) explainPods(t *term, w *waterfall, k kind, policy string, 
 		return
 	}
 	t.Note = map[string]string{
-		string(configuration.CalculateByPodUsage):           "what pods above batch use",
-		string(configuration.CalculateByPodRequest):         "what pods above batch request",
-		string(configuration.CalculateByPodMaxUsageRequest): "the larger of request and use, pod by pod",
+		string(configuration.CalculateByPodUsage):           "usage of pods above batch",
+		string(configuration.CalculateByPodRequest):         "requests of pods above batch",
+		string(configuration.CalculateByPodMaxUsageRequest): "the larger of request and usage of each pod",
 	}[policy]
 	if policy != string(configuration.CalculateByPodRequest) {
 		t.ObservedAt = c.metric.facts.UpdateTime
@@ -106,17 +106,17 @@ func (c *calculation) podTerm(k kind, pod podPart, value int64, policy string) t
 	} else {
 		info := c.metric.pods[pod.reading].info
 		out.Name = info.Namespace + "/" + info.Name
-		out.Note = "measured, but the pod is gone"
+		out.Note = "measured, but the pod no longer exists"
 	}
 	byRequest := policy == string(configuration.CalculateByPodRequest)
 	switch {
 	case !byRequest && pod.reading < 0:
-		out.Note = "not measured: counted by its request"
+		out.Note = "not measured: its request counts"
 	case !byRequest && value == c.measuredOf(k, pod):
 		out.Source = c.metricSource(fmt.Sprintf("status.podsMetric[%d].podUsage.resources.%s", pod.reading, k.plain()))
 		out.ObservedAt = c.metric.facts.UpdateTime
 	case pod.held && k.cpu && policy == string(configuration.CalculateByPodUsage):
-		out.Note = "LSE: its cpus are its own, counted by its request"
+		out.Note = "LSE: its request counts, because its CPUs are exclusive"
 	}
 	return out
 }

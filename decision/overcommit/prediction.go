@@ -41,7 +41,7 @@ func (c *calculation) takeRise(k kind, policy string, taken int64, w *waterfall)
 	t := w.step(diagnosticsv1alpha1.Minus, "predictedRise", rise)
 	if t != nil {
 		t.Source = c.settingSource(predictorSetting + "batch")
-		t.Note = fmt.Sprintf("what pods above batch will use beyond that: %s", describeForecast(k, forecast))
+		t.Note = fmt.Sprintf("predicted rise of pods above batch: %s", describeForecast(k, forecast))
 	}
 	return rise
 }

@@ -101,7 +101,7 @@ func TestMidKeepsToTheAgentUntilThePredictorHasSeenEnough(t *testing.T) {
 	if got.MidCPU.Value != 1000 || got.MidMemory.Value != 1<<30 {
 		t.Errorf("mid is %+v and %+v, want what the agent says", got.MidCPU, got.MidMemory)
 	}
-	if reclaimable := termNamed(t, Explain(in, 1), 2, "prodReclaimable"); reclaimable.Value != 1000 || !strings.Contains(reclaimable.Note, "; at most the 1 cores of the node agent until 24h are known") {
+	if reclaimable := termNamed(t, Explain(in, 1), 2, "prodReclaimable"); reclaimable.Value != 1000 || !strings.Contains(reclaimable.Note, "; at most the 1 core of the node agent until 24h are known") {
 		t.Errorf("the term is %+v", reclaimable)
 	}
 	in.Predictions.Mid = foreseen(2.5, 1.5, 3, 2)

@@ -66,8 +66,8 @@ func (s Steadiness) heldUntil(in *NodeInput) time.Time {
 	return until
 }
 
-// heldReason says why nothing is offered although the measurements are believed.
+// heldReason says why nothing is offered although the measurements are usable now.
 func (c *calculation) heldReason() string {
-	return fmt.Sprintf("degrade node resource because of abnormal nodeMetric, reason: it could not be believed %d times in %s; offered again at %s",
+	return fmt.Sprintf("the NodeMetric was unusable %d times in %s; offered again at %s",
 		len(c.steady.Failures), short(steadyWindow), c.held.UTC().Format(time.RFC3339))
 }

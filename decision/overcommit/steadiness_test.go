@@ -76,14 +76,14 @@ func TestAHeldOfferSaysWhyAndUntilWhen(t *testing.T) {
 	in := n1()
 	in.Steadiness = Steadiness{Failures: []time.Time{in.Now.Add(-3 * time.Minute), in.Now.Add(-time.Minute)}, Believed: in.Now.Add(-time.Minute)}
 	result := Calculate(in)
-	if !result.BatchCPU.Withdrawn || !result.MidMemory.Withdrawn || !result.Expires.Equal(in.Now.Add(time.Minute)) || !strings.Contains(result.BatchCPU.Reason, "could not be believed 2 times in 30m; offered again at ") {
+	if !result.BatchCPU.Withdrawn || !result.MidMemory.Withdrawn || !result.Expires.Equal(in.Now.Add(time.Minute)) || !strings.Contains(result.BatchCPU.Reason, "was unusable 2 times in 30m; offered again at ") {
 		t.Errorf("result is %+v", result)
 	}
 	fall := Explain(in, 1)[0]
-	if !fall.Degraded || !strings.Contains(fall.Terms[0].Note, "could not be believed 2 times") {
+	if !fall.Degraded || !strings.Contains(fall.Terms[0].Note, "was unusable 2 times") {
 		t.Errorf("the waterfall is %+v", fall)
 	}
-	if status := ExplainNode(in, diagnosticsv1alpha1.NodeExplanationSpec{NodeName: "n"}); !strings.Contains(status.Summary, "could not be believed 2 times") {
+	if status := ExplainNode(in, diagnosticsv1alpha1.NodeExplanationSpec{NodeName: "n"}); !strings.Contains(status.Summary, "was unusable 2 times") {
 		t.Errorf("summary is %q", status.Summary)
 	}
 }

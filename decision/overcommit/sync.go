@@ -23,11 +23,11 @@ func NeedsSync(published *int64, computed Value, lastSync time.Time, strategy co
 	case computed.Unknown != "":
 		return diagnosticsv1alpha1.SyncUnknown, "not computed: " + computed.Unknown
 	case computed.Withdrawn && published == nil:
-		return diagnosticsv1alpha1.Withdrawn, "taken back: " + computed.Reason
+		return diagnosticsv1alpha1.Withdrawn, "withdrawn: " + computed.Reason
 	case computed.Withdrawn:
-		return diagnosticsv1alpha1.Pending, "to be taken back: " + computed.Reason
+		return diagnosticsv1alpha1.Pending, "to be withdrawn: " + computed.Reason
 	case published == nil:
-		return diagnosticsv1alpha1.NotPublished, "not in node.status yet; the controller's next pass publishes it"
+		return diagnosticsv1alpha1.NotPublished, "not in node.status yet; written at the next reconciliation"
 	case *published == computed.Value:
 		return diagnosticsv1alpha1.InSync, ""
 	}
@@ -38,16 +38,16 @@ func NeedsSync(published *int64, computed Value, lastSync time.Time, strategy co
 		share = difference / math.Abs(float64(*published)) * 100
 	}
 	if difference > math.Abs(float64(*published))*threshold {
-		return diagnosticsv1alpha1.Pending, fmt.Sprintf("differs by %.3g %%, more than resourceDiffThreshold (%.3g %%); the controller's next pass writes it",
+		return diagnosticsv1alpha1.Pending, fmt.Sprintf("differs by %.3g%%, more than resourceDiffThreshold (%.3g%%); written at the next reconciliation",
 			share, threshold*100)
 	}
 	every := seconds(orDefault(strategy.UpdateTimeThresholdSeconds, defaultUpdateSeconds))
 	elapsed := now.Sub(lastSync)
 	if lastSync.IsZero() || elapsed >= every {
-		return diagnosticsv1alpha1.Pending, fmt.Sprintf("differs by %.3g %% and updateTimeThresholdSeconds (%s) have passed; the controller's next pass writes it", share, every)
+		return diagnosticsv1alpha1.Pending, fmt.Sprintf("differs by %.3g%%, and updateTimeThresholdSeconds (%s) have passed; written at the next reconciliation", share, every)
 	}
 	// A last write in the future is a clock that was set back; waiting longer than the threshold is never right.
-	return diagnosticsv1alpha1.WithinThreshold, fmt.Sprintf("differs by %.3g %%, within resourceDiffThreshold (%.3g %%); written in %s at the latest",
+	return diagnosticsv1alpha1.WithinThreshold, fmt.Sprintf("differs by %.3g%%, within resourceDiffThreshold (%.3g%%); written within %s",
 		share, threshold*100, round(min(every-elapsed, every)))
 }
 

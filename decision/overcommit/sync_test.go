@@ -24,9 +24,9 @@ func TestNeedsSync(t *testing.T) {
 		wantReason string
 	}{
 		{name: "the same", published: published(1000), computed: Value{Value: 1000}, want: diagnosticsv1alpha1.InSync},
-		{name: "not there yet", computed: Value{Value: 0}, lastSync: minutesAgo(1), want: diagnosticsv1alpha1.NotPublished, wantReason: "next pass"},
+		{name: "not there yet", computed: Value{Value: 0}, lastSync: minutesAgo(1), want: diagnosticsv1alpha1.NotPublished, wantReason: "next reconciliation"},
 		{name: "ten percent more waits", published: published(1000), computed: Value{Value: 1100}, lastSync: minutesAgo(1),
-			want: diagnosticsv1alpha1.WithinThreshold, wantReason: "differs by 10 %, within resourceDiffThreshold (10 %); written in 4m0s at the latest"},
+			want: diagnosticsv1alpha1.WithinThreshold, wantReason: "differs by 10%, within resourceDiffThreshold (10%); written within 4m0s"},
 		{name: "eleven percent less does not", published: published(1000), computed: Value{Value: 890}, lastSync: minutesAgo(1),
 			want: diagnosticsv1alpha1.Pending, wantReason: "more than resourceDiffThreshold"},
 		{name: "one percent waited long enough", published: published(1000), computed: Value{Value: 1010}, lastSync: minutesAgo(5),
@@ -34,10 +34,10 @@ func TestNeedsSync(t *testing.T) {
 		{name: "nobody knows when it was written", published: published(1000), computed: Value{Value: 1010}, want: diagnosticsv1alpha1.Pending},
 		{name: "anything is more than nothing", published: published(0), computed: Value{Value: 1}, lastSync: minutesAgo(1), want: diagnosticsv1alpha1.Pending},
 		{name: "withdrawn but still there", published: published(0), computed: Value{Withdrawn: true, Reason: "old"}, lastSync: minutesAgo(1),
-			want: diagnosticsv1alpha1.Pending, wantReason: "to be taken back: old"},
-		{name: "withdrawn and gone", computed: Value{Withdrawn: true, Reason: "old"}, want: diagnosticsv1alpha1.Withdrawn, wantReason: "taken back: old"},
+			want: diagnosticsv1alpha1.Pending, wantReason: "to be withdrawn: old"},
+		{name: "withdrawn and gone", computed: Value{Withdrawn: true, Reason: "old"}, want: diagnosticsv1alpha1.Withdrawn, wantReason: "withdrawn: old"},
 		{name: "a clock that was set back does not make it wait longer", published: published(1000), computed: Value{Value: 1010}, lastSync: noon.Add(time.Hour),
-			want: diagnosticsv1alpha1.WithinThreshold, wantReason: "written in 5m0s at the latest"},
+			want: diagnosticsv1alpha1.WithinThreshold, wantReason: "written within 5m0s"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

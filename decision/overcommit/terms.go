@@ -17,14 +17,13 @@ func (c *calculation) explainWithdrawn(t *term, k kind, reason string) {
 	if t == nil {
 		return
 	}
-	t.Note = reason
+	t.Note = c.withdrawnBecause(reason)
 	switch {
 	case c.disabled:
 		t.Source = c.settingSource("enable")
 	case !c.metric.trusted():
 		t.Source = c.metricSource("status.updateTime")
 		t.ObservedAt = c.metric.facts.UpdateTime
-		t.Note = c.metricSentence()
 	case !c.held.IsZero():
 		t.Source = c.metricSource("status.updateTime")
 		t.ObservedAt = c.metric.facts.UpdateTime
@@ -44,15 +43,15 @@ func (c *calculation) explainMargin(t *term, k kind) {
 		return
 	}
 	t.Source = c.settingSource(k.pick("cpuReclaimThresholdPercent", "memoryReclaimThresholdPercent"))
-	t.Note = fmt.Sprintf("%d %% of the capacity may be used", c.reclaimPercent(k))
+	t.Note = fmt.Sprintf("%d%% of the capacity may be used", c.reclaimPercent(k))
 	if c.reclaimPercent(k) > whole {
-		t.Note += ", more than there is (" + string(finding.OfferBeyondNode) + ")"
+		t.Note += " more than 100% (" + string(finding.OfferBeyondNode) + ")"
 	}
 }
 
 func (c *calculation) explainFloor(t *term) {
 	if t != nil {
-		t.Note = "never less than nothing"
+		t.Note = "not below 0"
 	}
 }
 
@@ -61,7 +60,7 @@ func (c *calculation) explainThreshold(t *term, k kind, key string, percent int6
 		return
 	}
 	t.Source = c.settingSource(key)
-	t.Note = fmt.Sprintf("at most %d %% of the capacity", percent)
+	t.Note = fmt.Sprintf("at most %d%% of the capacity", percent)
 }
 
 func (c *calculation) explainShare(t *term, k kind, key string, percent int64) {
@@ -69,7 +68,7 @@ func (c *calculation) explainShare(t *term, k kind, key string, percent int64) {
 		return
 	}
 	t.Source = c.settingSource(key)
-	t.Note = fmt.Sprintf("%d %% of the capacity", percent)
+	t.Note = fmt.Sprintf("%d%% of the capacity", percent)
 }
 
 func (c *calculation) explainNormalization(t *term) {
@@ -77,7 +76,7 @@ func (c *calculation) explainNormalization(t *term) {
 		return
 	}
 	t.Source = c.nodeSource(annotationField(extension.AnnotationCPUNormalizationRatio))
-	t.Note = "what one cpu of this node is worth in cpus of the reference model"
+	t.Note = "cpu normalization ratio of this node"
 }
 
 func (c *calculation) explainOverCapacity(t *term, k kind) {
@@ -85,7 +84,7 @@ func (c *calculation) explainOverCapacity(t *term, k kind) {
 		return
 	}
 	t.Source = c.nodeSource("status.capacity." + string(k.plain()))
-	t.Note = fmt.Sprintf("offered beyond the node's capacity of %s", k.format(k.of(c.capacity.Total)))
+	t.Note = fmt.Sprintf("above the node's capacity of %s", k.format(k.of(c.capacity.Total)))
 }
 
 func (c *calculation) explainReclaimable(t *term, k kind) {
@@ -94,7 +93,7 @@ func (c *calculation) explainReclaimable(t *term, k kind) {
 	}
 	t.Source = c.metricSource("status.prodReclaimableMetric.resource.resources." + string(k.plain()))
 	t.ObservedAt = c.metric.facts.UpdateTime
-	t.Note = "what prod pods requested and are predicted not to use"
+	t.Note = "requests of prod pods that are predicted to stay unused"
 	if forecast := c.in.Predictions.Mid; forecast != nil {
 		t.Source = c.settingSource(predictorSetting + "mid")
 		t.Note += ": " + describeForecast(k, forecast)
@@ -104,7 +103,7 @@ func (c *calculation) explainReclaimable(t *term, k kind) {
 		return
 	}
 	if c.in.Metric.Status.ProdReclaimableMetric == nil {
-		t.Note = "no prediction yet, so nothing is taken to be reclaimable"
+		t.Note = "no prediction yet, so nothing counts as reclaimable"
 	}
 }
 
@@ -114,7 +113,7 @@ func (c *calculation) explainUnused(t *term, k kind) {
 	}
 	t.Source = c.metricSource("status.nodeMetric.nodeUsage.resources." + string(k.plain()))
 	t.ObservedAt = c.metric.facts.UpdateTime
-	t.Note = "capacity less what the whole node uses now"
+	t.Note = "capacity - current usage of the node"
 }
 
 func (c *calculation) explainUnallocated(t *term, w *waterfall, k kind, share, unallocated int64) {
@@ -122,21 +121,21 @@ func (c *calculation) explainUnallocated(t *term, w *waterfall, k kind, share, u
 		return
 	}
 	t.Source = c.settingSource("midUnallocatedPercent")
-	t.Note = fmt.Sprintf("%d %% of the %s that neither system nor prod requests hold", share, k.format(unallocated))
+	t.Note = fmt.Sprintf("%d%% of the %s that neither the system nor prod pods request", share, k.format(unallocated))
 }
 
 // metricSentence says what is wrong with the measurements.
 func (c *calculation) metricSentence() string {
 	switch c.metric.facts.State {
 	case diagnosticsv1alpha1.MetricExpired:
-		return fmt.Sprintf("the NodeMetric is %s old, more than the %s after which it is not believed",
-			round(c.metric.age), degradeAfter(&c.in.Strategy.Strategy))
+		return fmt.Sprintf("the NodeMetric is %s old and expires after %s",
+			short(round(c.metric.age)), short(degradeAfter(&c.in.Strategy.Strategy)))
 	case diagnosticsv1alpha1.MetricInvalid:
-		return "the NodeMetric cannot be: " + c.metric.facts.Problem
+		return "the NodeMetric is invalid: " + c.metric.facts.Problem
 	case diagnosticsv1alpha1.MetricAbsent:
 		return "the node has no measurements"
 	case diagnosticsv1alpha1.MetricStale:
-		return fmt.Sprintf("the NodeMetric is %s old, more than two report intervals", round(c.metric.age))
+		return fmt.Sprintf("the NodeMetric is %s old, more than two report intervals", short(round(c.metric.age)))
 	}
 	return ""
 }

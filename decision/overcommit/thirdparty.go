@@ -44,7 +44,7 @@ func (c *calculation) explainThirdParty(t *term, k kind, origin int64) {
 		return
 	}
 	t.Source = c.nodeSource(annotationField(extension.AnnotationNodeThirdPartyAllocations))
-	t.Note = "taken by other schedulers"
+	t.Note = "used by other schedulers"
 	if takers := c.takers(k); len(takers) > 0 {
 		t.Note += ": " + strings.Join(takers, ", ")
 	}
@@ -106,7 +106,7 @@ func (c *calculation) ignoredAllocations() []diagnosticsv1alpha1.Finding {
 			continue
 		}
 		out = append(out, found(finding.ConfigOutOfRange,
-			fmt.Sprintf("Node %s: what scheduler %.63q took is left out: %s.", c.in.Node.Name, allocation.Name, why),
+			fmt.Sprintf("Node %s: the allocation of scheduler %.63q is ignored: %s.", c.in.Node.Name, allocation.Name, why),
 			"kubectl edit node "+c.in.Node.Name, c.nodeSource(annotationField(extension.AnnotationNodeThirdPartyAllocations))))
 	}
 	return out

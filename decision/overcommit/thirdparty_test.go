@@ -10,7 +10,7 @@ import (
 )
 
 func TestWhatOtherSchedulersTookIsExplained(t *testing.T) {
-	const left = "Node test-node: what scheduler \"slurm\" took is left out: "
+	const left = "Node test-node: the allocation of scheduler \"slurm\" is ignored: "
 	tests := map[string]struct {
 		annotation   string
 		wantNote     string
@@ -20,16 +20,16 @@ func TestWhatOtherSchedulersTookIsExplained(t *testing.T) {
 		"by name, the most first": {
 			annotation: `{"allocations":[{"name":"slurm","priority":"koord-batch","resources":{"kubernetes.io/batch-cpu":"1000"}},` +
 				`{"name":"yarn","priority":"koord-batch","resources":{"kubernetes.io/batch-cpu":"2500"}},{"name":"slurm","priority":"koord-batch","resources":{"kubernetes.io/batch-cpu":"500"}}]}`,
-			wantNote: "taken by other schedulers: yarn 2.5 cores, slurm 1.5 cores", wantTaken: 4_000,
+			wantNote: "used by other schedulers: yarn 2.5 cores, slurm 1.5 cores", wantTaken: 4_000,
 		},
 		"of which there are many": {
 			annotation: `{"allocations":[{"name":"a","priority":"koord-batch","resources":{"kubernetes.io/batch-cpu":"1"}},{"name":"b","priority":"koord-batch","resources":{"kubernetes.io/batch-cpu":"1"}},` +
 				`{"name":"c","priority":"koord-batch","resources":{"kubernetes.io/batch-cpu":"1"}},{"priority":"koord-batch","resources":{"kubernetes.io/batch-cpu":"1"}}]}`,
-			wantNote: "taken by other schedulers: a 0.001 cores, b 0.001 cores, c 0.001 cores, 1 more", wantTaken: 4,
+			wantNote: "used by other schedulers: a 1m, b 1m, c 1m, 1 more", wantTaken: 4,
 		},
 		"more than is offered": {
 			annotation: `{"allocations":[{"name":"yarn","priority":"koord-batch","resources":{"kubernetes.io/batch-cpu":"90000"}}]}`,
-			wantNote:   "taken by other schedulers: yarn 90 cores; more than the 25 cores that there are", wantTaken: 90_000,
+			wantNote:   "used by other schedulers: yarn 90 cores; more than the 25 cores that there are", wantTaken: 90_000,
 		},
 		"of another class": {
 			annotation:   `{"allocations":[{"name":"slurm","priority":"koord-mid","resources":{"kubernetes.io/batch-cpu":"1000"}}]}`,

@@ -38,18 +38,18 @@ func TestWhatCouldNotBeReadIsNotComputed(t *testing.T) {
 		wantComputed []string
 		wantCodes    []string
 	}{
-		"no pods": {in: configured(t, on, unread(unknown.Pods)), wantSummary: "of batch-cpu, batch-memory, mid-cpu, mid-memory is not known: no permission to read the pods."},
+		"no pods": {in: configured(t, on, unread(unknown.Pods)), wantSummary: "of batch-cpu, batch-memory, mid-cpu, mid-memory is unknown: no permission to read the pods."},
 		"no pods, and mid is static": {in: configured(t, `{"enable": true, "midReclaimMode": "static", "midStaticCPUReservedPercent": 10}`, unread(unknown.Pods)),
-			wantSummary: "; what it should offer of batch-cpu, batch-memory is not known: no permission to read the pods.", wantComputed: []string{"mid-cpu", "mid-memory"}},
-		"no NodeMetric":             {in: configured(t, on, unread(unknown.NodeMetrics)), wantSummary: "should offer is not known: no permission to read the NodeMetrics."},
-		"no NodeMetric and no pods": {in: configured(t, on, unread(unknown.NodeMetrics, unknown.Pods)), wantSummary: "should offer is not known: no permission to read the NodeMetrics."},
+			wantSummary: "; what it should offer of batch-cpu, batch-memory is unknown: no permission to read the pods.", wantComputed: []string{"mid-cpu", "mid-memory"}},
+		"no NodeMetric":             {in: configured(t, on, unread(unknown.NodeMetrics)), wantSummary: "should offer is unknown: no permission to read the NodeMetrics."},
+		"no NodeMetric and no pods": {in: configured(t, on, unread(unknown.NodeMetrics, unknown.Pods)), wantSummary: "should offer is unknown: no permission to read the NodeMetrics."},
 		"a NodeMetric that is too old decides without pods": {in: configured(t, on, unread(unknown.Pods), func(in *NodeInput) { in.Metric.Status.UpdateTime = &metav1.Time{Time: noon.Add(-time.Hour)} }),
-			wantSummary: "more than the 15m0s after which it is not believed", wantComputed: []string{"batch-cpu", "batch-memory", "mid-cpu", "mid-memory"}, wantCodes: []string{"KOORD0102"}},
+			wantSummary: "and expires after 15m", wantComputed: []string{"batch-cpu", "batch-memory", "mid-cpu", "mid-memory"}, wantCodes: []string{"KOORD0102"}},
 		"switched off without the rest": {in: configured(t, `{"enable": false}`, unread(unknown.NodeMetrics, unknown.Pods)),
-			wantSummary: "co-location is switched off", wantComputed: []string{"batch-cpu", "batch-memory", "mid-cpu", "mid-memory"}, wantCodes: []string{"KOORD0205"}},
+			wantSummary: "co-location is disabled", wantComputed: []string{"batch-cpu", "batch-memory", "mid-cpu", "mid-memory"}, wantCodes: []string{"KOORD0205"}},
 		"predictions that only koord-manager has": {
 			in:          configured(t, `{"enable": true, "extensions": {"predictor": {"batch": "safe"}}}`, unread(unknown.Predictions)),
-			wantSummary: "what it should offer of batch-cpu, batch-memory is not known: no permission to read the predictions of koord-manager.", wantComputed: []string{"mid-cpu", "mid-memory"}},
+			wantSummary: "what it should offer of batch-cpu, batch-memory is unknown: no permission to read the predictions of koord-manager.", wantComputed: []string{"mid-cpu", "mid-memory"}},
 		"predictions that nobody chose": {in: configured(t, on, unread(unknown.Predictions)), wantSummary: "offers 20 cores of batch-cpu",
 			wantComputed: []string{"batch-cpu", "batch-memory", "mid-cpu", "mid-memory"}},
 	}
@@ -101,7 +101,7 @@ func TestAConfigurationThatCouldNotBeReadIsNotTheDefault(t *testing.T) {
 		return in
 	}
 	got := ExplainNode(unconfigured(time.Second), diagnosticsv1alpha1.NodeExplanationSpec{})
-	if !strings.Contains(got.Summary, "is not known: no permission to read slo-controller-config.") || len(got.Strategy)+len(got.Waterfalls)+len(got.Findings) > 0 {
+	if !strings.Contains(got.Summary, "is unknown: no permission to read slo-controller-config.") || len(got.Strategy)+len(got.Waterfalls)+len(got.Findings) > 0 {
 		t.Errorf("summary %q, %d settings, %d waterfalls, findings %v", got.Summary, len(got.Strategy), len(got.Waterfalls), got.Findings)
 	}
 	tests := map[string]struct {

@@ -123,7 +123,7 @@ type Static struct{ Share float64 }
 // Peak is the share of the limits.
 func (p Static) Peak(h *History) Peak {
 	limits := h.limits()
-	return Peak{Value: p.Share * limits, Estimator: fmt.Sprintf("%g %% of the limits", p.Share*100), Terms: []Term{{"limits", limits}}}
+	return Peak{Value: p.Share * limits, Estimator: fmt.Sprintf("%g%% of the limits", p.Share*100), Terms: []Term{{"limits", limits}}}
 }
 
 // ByCount chooses by the number of pods: below it few peaks cancel out.

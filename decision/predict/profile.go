@@ -28,13 +28,13 @@ var profiles = []Profile{
 		ByCount{Pods: fewPods, Few: safe, Enough: Max{NSigma{N: 3, Window: day}, RCLike{Fraction: 0.95, Window: day}}}},
 	{"safe", "5-sigma or the sum of pods' p99 over a day, the larger. For nodes where slowing down is expensive.", safe},
 	{"aggressive", "3-sigma over 10 hours. Reclaims most and is wrong most often.", NSigma{N: 3, Window: 10 * time.Hour}},
-	{"seasonal", "The same hours of the last 7 days plus 10 % or 3-sigma, the larger, where the load repeats daily; otherwise as safe. For mid.",
+	{"seasonal", "The same hours of the last 7 days plus 10% or 3-sigma, the larger, where the load repeats daily; otherwise as safe. For mid.",
 		seasonal()},
-	{"koordinator", "Histograms per pod and of the sum, p95 of CPU or p98 of memory plus 10 %, the larger. As upstream.",
+	{"koordinator", "Histograms per pod and of the sum, p95 of CPU or p98 of memory plus 10%, the larger. As upstream.",
 		Koordinator{MarginPercent: 10}},
 	{"n-sigma", "5-sigma over a day.", NSigma{N: 5, Window: day}},
 	{"rc-like", "The sum of pods' p99 over a day.", RCLike{Fraction: 0.99, Window: day}},
-	{"static", "90 % of the limits, whatever is used.", Static{Share: 0.9}},
+	{"static", "90% of the limits, whatever is used.", Static{Share: 0.9}},
 }
 
 // seasonal is the seasonal predictor of a week.

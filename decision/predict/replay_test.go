@@ -124,11 +124,11 @@ func TestProfilesKeepTheirPromises(t *testing.T) {
 	}
 	for _, name := range []string{"safe", "balanced", "koordinator", "seasonal"} {
 		if s := scores[name]; s.ViolationRate > 0.01 {
-			t.Errorf("%s is exceeded in %.2f %% of all hours, want at most 1 %%", name, s.ViolationRate*100)
+			t.Errorf("%s is exceeded in %.2f%% of all hours, want at most 1%%", name, s.ViolationRate*100)
 		}
 	}
 	if balanced, upstream := scores["balanced"], scores["koordinator"]; balanced.Savings < upstream.Savings+0.04 {
-		t.Errorf("balanced saves %.1f %%, want 4 points more than Koordinator's %.1f %%", balanced.Savings*100, upstream.Savings*100)
+		t.Errorf("balanced saves %.1f%%, want 4 points more than Koordinator's %.1f%%", balanced.Savings*100, upstream.Savings*100)
 	}
 	for name, s := range scores {
 		if s.Violations == 0 && s.Savings > s.OracleSavings {

@@ -97,7 +97,7 @@ func state(in Input, pods []*corev1.Pod, advised, asked bool, out *diagnosticsv1
 	case len(pods) == 0:
 		return diagnosticsv1alpha1.ApplicationUnknown, "no pod of the target is bound to a node"
 	case !advised:
-		return diagnosticsv1alpha1.ApplicationUnknown, "nothing is known to apply yet"
+		return diagnosticsv1alpha1.ApplicationUnknown, "there is nothing to apply yet"
 	case due > 0:
 		return diagnosticsv1alpha1.ApplicationDue, would + " within a minute, if koord-manager runs with --recommender-apply" + rest(held)
 	case len(held) > 0:

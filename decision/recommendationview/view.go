@@ -49,7 +49,7 @@ func Explain(in Input) diagnosticsv1alpha1.RecommendationExplanation {
 	case r.Status.Checkpoint == nil:
 		out.Incomplete = append(out.Incomplete, "status.checkpoint is missing, so what was learned is not known: the cluster's definition of Recommendations drops it")
 	case r.Status.Checkpoint.ObservedGeneration != r.Generation:
-		out.Notes = append(out.Notes, "the figures are those of an earlier spec; the recommender begins anew with its next pass")
+		out.Notes = append(out.Notes, "the figures are from an earlier spec; the recommender starts over at its next reconciliation")
 	}
 	advised := learned.Advise(in.Options, recommend.PerPod(pods), in.Now)
 	out.Containers = containers(in, pods, learned, advised)

@@ -124,7 +124,7 @@ func TestStatesOfApplying(t *testing.T) {
 		},
 		"no pod is there": {learned(t, 48), nil, diagnosticsv1alpha1.ApplicationUnknown, "no pod of the target is bound to a node", map[string]string{}, 0},
 		"nothing was learned": {
-			learned(t, 0), []*corev1.Pod{large}, diagnosticsv1alpha1.ApplicationUnknown, "nothing is known to apply yet", map[string]string{}, 0,
+			learned(t, 0), []*corev1.Pod{large}, diagnosticsv1alpha1.ApplicationUnknown, "there is nothing to apply yet", map[string]string{}, 0,
 		},
 	}
 	for name, tc := range tests {

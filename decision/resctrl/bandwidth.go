@@ -34,7 +34,7 @@ func Bandwidth(vendor Vendor, percent int64) (int64, error) {
 // each. Percentages are rounded up to the next step, so that nobody gets less than he was promised.
 func BandwidthInSteps(vendor Vendor, percent, step, least int64) (int64, error) {
 	if percent <= 0 || percent > 100 {
-		return 0, fmt.Errorf("%d %% of the memory bandwidth is not between 1 and 100", percent)
+		return 0, fmt.Errorf("%d%% of the memory bandwidth is not between 1 and 100", percent)
 	}
 	if step <= 0 || step > 100 {
 		step = percentStep

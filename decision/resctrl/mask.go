@@ -25,7 +25,7 @@ func ParseMask(text string) (uint64, error) {
 // the processor accepts: a range with fewer grows upwards, and downwards at the end.
 func CacheMask(all uint64, startPercent, endPercent int64, least int) (uint64, error) {
 	if startPercent < 0 || endPercent > 100 || startPercent >= endPercent {
-		return 0, fmt.Errorf("the range of cache from %d to %d %% is empty or not within 0 to 100", startPercent, endPercent)
+		return 0, fmt.Errorf("the range of cache from %d to %d%% is empty or not within 0 to 100", startPercent, endPercent)
 	}
 	ways := int64(bits.OnesCount64(all))
 	if ways == 0 || all&(all+1) != 0 {

@@ -48,11 +48,11 @@ func compute(m Measurement, strategy *slov1alpha1.ResourceThresholdStrategy, w *
 	w.Step(diagnosticsv1alpha1.Minus, "hostApplicationsUsed", applications.above, "used by host applications above best effort").Parts = applications.byQoS
 	takeSystem(w, m, waterfall.Add(pods.all, applications.all))
 	if relief := m.Relief; relief.Percent > 0 && relief.Percent < 100 {
-		w.Step(diagnosticsv1alpha1.Max, "nothing", 0, "a budget below nothing is nothing")
+		w.Step(diagnosticsv1alpha1.Max, "nothing", 0, "not below 0")
 		w.Step(diagnosticsv1alpha1.Times, "relief", relief.Percent, relief.Why)
 	}
 	floor := w.Step(diagnosticsv1alpha1.Max, "floor", max(capacity.Percent(max(m.Capacity, 0), least), 0), "")
-	floor.Note = fmt.Sprintf("at least %d %% of the capacity", least)
+	floor.Note = fmt.Sprintf("at least %d%% of the capacity", least)
 	milli, terms := w.End("budget")
 	return Budget{Milli: milli, BestEffortUsed: pods.bestEffort, ThresholdPercent: threshold, Terms: terms}
 }

@@ -85,7 +85,7 @@ func TestTheTraceHasEveryOperand(t *testing.T) {
 		{Name: "systemUsed", Operator: "minus", Value: 3_000, Unit: "milliCPU",
 			Note:  "the node uses 23.5 cores, pods and host applications 20.5 of them; 1 reserved is less",
 			Parts: []waterfall.Term{pod("systemUsed", 3_000), pod("reserved", 1_000)}},
-		{Name: "floor", Operator: "max", Unit: "milliCPU", Note: "at least 0 % of the capacity"},
+		{Name: "floor", Operator: "max", Unit: "milliCPU", Note: "at least 0% of the capacity"},
 		{Name: "budget", Operator: "result", Value: 5_800, Unit: "milliCPU"},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {

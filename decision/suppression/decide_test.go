@@ -31,7 +31,7 @@ func TestDecide(t *testing.T) {
 		"switched off, all CPUs and no quota":          {change: func(in *Input) { in.Strategy.Enable = new(false) }, wantCPUs: "4-31", wantQuota: -1},
 		"without a strategy, all CPUs and no quota":    {change: func(in *Input) { in.Strategy = nil }, wantCPUs: "4-31", wantQuota: -1},
 		"switched off while nothing is measured":       {change: func(in *Input) { in.Strategy, in.Measurement = nil, Measurement{} }, wantCPUs: "4-31", wantQuota: -1},
-		"an old measurement changes nothing":           {change: func(in *Input) { in.Now = noon.Add(3 * time.Second) }, wantQuota: 700_000, wantHold: "the measurement is 3s old, more than two periods of 1s"},
+		"an old measurement changes nothing":           {change: func(in *Input) { in.Now = noon.Add(3 * time.Second) }, wantQuota: 700_000, wantHold: "the measurement is 3s old, more than two intervals of 1s"},
 		"a node without a capacity changes nothing":    {change: func(in *Input) { in.Measurement.Capacity = 0 }, wantQuota: 700_000, wantHold: "the capacity of the node is not known"},
 		"nothing measured so far changes nothing":      {change: func(in *Input) { in.Measurement = Measurement{} }, wantQuota: 700_000, wantHold: "nothing was measured"},
 		"without a topology the present CPUs are held": {change: func(in *Input) { in.CPUs = CPUs{} }, wantQuota: -1},

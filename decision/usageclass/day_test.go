@@ -81,9 +81,9 @@ func TestMixedClassesLowerTheJointPeak(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		order := arrivals(random)
 		before, after := jointPeak(place(order, 0), seed), jointPeak(place(order, 2), seed)
-		t.Logf("seed %d: joint peak %.0f %% without, %.0f %% with usage classes", seed, before, after)
+		t.Logf("seed %d: joint peak %.0f%% without, %.0f%% with usage classes", seed, before, after)
 		if after > 0.9*before {
-			t.Errorf("seed %d: the joint peak went from %.0f %% to %.0f %%, want at least a tenth less", seed, before, after)
+			t.Errorf("seed %d: the joint peak went from %.0f%% to %.0f%%, want at least a tenth less", seed, before, after)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func (v Verdict) Message() string {
 	case finding.UsageClassPods:
 		return fmt.Sprintf("%d pods of usage class %s are on the node, and at most %d may be", v.Taken.Pods, v.Class, v.Limit)
 	case finding.UsageClassShare:
-		return fmt.Sprintf("usage class %s requests %d %% of the node's cpu + this pod %d %% > limit %d %%", v.Class,
+		return fmt.Sprintf("usage class %s requests %d%% of the node's cpu + this pod %d%% > limit %d%%", v.Class,
 			percent(v.Taken.MilliCPU, v.Allocatable), v.Percent-percent(v.Taken.MilliCPU, v.Allocatable), v.Limit)
 	}
 	return ""

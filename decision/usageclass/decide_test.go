@@ -31,7 +31,7 @@ func TestFilter(t *testing.T) {
 	}{
 		"the first pod of a class passes":     {class: "web", pod: Share{1, 4000}, allocatable: 16000},
 		"a class may fill its share":          {class: "web", pod: Share{1, 4000}, taken: Share{1, 4000}, allocatable: 16000},
-		"but not exceed it":                   {class: "web", pod: Share{1, 4001}, taken: Share{1, 4000}, allocatable: 16000, want: finding.UsageClassShare, wantMessage: "usage class web requests 25 % of the node's cpu + this pod 26 % > limit 50 %"},
+		"but not exceed it":                   {class: "web", pod: Share{1, 4001}, taken: Share{1, 4000}, allocatable: 16000, want: finding.UsageClassShare, wantMessage: "usage class web requests 25% of the node's cpu + this pod 26% > limit 50%"},
 		"a class without a bound may fill it": {class: "other", pod: Share{1, 16000}, allocatable: 16000},
 		"pods are bounded, too":               {class: "video", pod: Share{1, 1}, taken: Share{2, 2}, allocatable: 16000, want: finding.UsageClassPods, wantMessage: "2 pods of usage class video are on the node, and at most 2 may be"},
 		"a node without cpu takes none":       {class: "web", pod: Share{1, 1}, want: finding.UsageClassShare},

@@ -16,14 +16,14 @@ func TestTheStepsMakeTheValue(t *testing.T) {
 	w.Step(diagnosticsv1alpha1.Times, "threshold", 65, "of the capacity")
 	w.Inform("pods", 3, diagnosticsv1alpha1.Count, "")
 	w.Step(diagnosticsv1alpha1.Minus, "used", 30_000, "")
-	w.Step(diagnosticsv1alpha1.Max, "floor", 0, "").Note = "never less than nothing"
+	w.Step(diagnosticsv1alpha1.Max, "floor", 0, "").Note = "not below 0"
 	value, terms := w.End("budget")
 	want := []Term{
 		{Name: "capacity", Operator: "start", Value: 32_000, Unit: "milliCPU"},
 		{Name: "threshold", Operator: "times", Value: 65, Unit: "percent", Note: "of the capacity"},
 		{Name: "pods", Operator: "info", Value: 3, Unit: "count"},
 		{Name: "used", Operator: "minus", Value: 30_000, Unit: "milliCPU"},
-		{Name: "floor", Operator: "max", Unit: "milliCPU", Note: "never less than nothing"},
+		{Name: "floor", Operator: "max", Unit: "milliCPU", Note: "not below 0"},
 		{Name: "budget", Operator: "result", Unit: "milliCPU"},
 	}
 	if diff := cmp.Diff(want, terms); diff != "" || value != 0 {

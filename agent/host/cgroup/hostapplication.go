@@ -17,7 +17,7 @@ const (
 	hostBestEffort       = "host-best-effort"
 )
 
-// HostApplication returns the cgroup of an application outside of Kubernetes. Without a path of its own it is named like the
+// HostApplication returns the cgroup of an host application outside Kubernetes. Without a path of its own it is named like the
 // application, below that of best-effort pods for class BE, and at the top for any other. An error says that the
 // path leads out of its base, or is none.
 func (l Layout) HostApplication(application *slov1alpha1.HostApplicationSpec) (string, error) {

@@ -53,10 +53,10 @@ func TestServicesFollowTheDay(t *testing.T) {
 		lowest, highest = min(lowest, percent), max(highest, percent)
 	}
 	if lowest < 10 || highest > 40 {
-		t.Errorf("a service uses %.1f to %.1f %% of its request over a day, want 10 to 40", lowest, highest)
+		t.Errorf("a service uses %.1f to %.1f%% of its request over a day, want 10 to 40", lowest, highest)
 	}
 	if highest < 1.5*lowest {
-		t.Errorf("a service uses %.1f to %.1f %% of its request over a day, want a clear peak", lowest, highest)
+		t.Errorf("a service uses %.1f to %.1f%% of its request over a day, want a clear peak", lowest, highest)
 	}
 }
 
@@ -69,11 +69,11 @@ func TestProfiles(t *testing.T) {
 	}{
 		"steady":                       {pod: testPod("a", extension.PriorityProd, ProfileSteady, amount(4, 8)), wantLow: 24, wantHigh: 26},
 		"hot":                          {pod: testPod("a", extension.PriorityProd, ProfileHot, amount(4, 8)), wantLow: 86, wantHigh: 94},
-		"hot at 150 %":                 {pod: testPod("a", extension.PriorityProd, ProfileHot, amount(4, 8)), percent: 150, wantLow: 144, wantHigh: 156},
+		"hot at 150%":                  {pod: testPod("a", extension.PriorityProd, ProfileHot, amount(4, 8)), percent: 150, wantLow: 144, wantHigh: 156},
 		"a limit holds":                {pod: testPod("a", extension.PriorityProd, ProfileHot, amount(4, 8)), percent: 150, limit: amount(4, 8), wantLow: 99.9, wantHigh: 100},
 		"batch takes what it requests": {pod: testPod("a", extension.PriorityBatch, ProfileBatch, amount(4, 8)), wantLow: 90, wantHigh: 100},
 		"batch takes its limit":        {pod: testPod("a", extension.PriorityBatch, ProfileBatch, amount(4, 8)), limit: amount(8, 8), wantLow: 180, wantHigh: 200},
-		"batch at 50 %":                {pod: testPod("a", extension.PriorityBatch, ProfileBatch, amount(4, 8)), percent: 50, wantLow: 45, wantHigh: 50},
+		"batch at 50%":                 {pod: testPod("a", extension.PriorityBatch, ProfileBatch, amount(4, 8)), percent: 50, wantLow: 45, wantHigh: 50},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestProfiles(t *testing.T) {
 			for at := noon; at.Before(noon.Add(time.Hour)); at = at.Add(7 * time.Second) {
 				_, pods := h.At(at)
 				if got := float64(pods[0].NanoCores) / float64(4*core) * 100; got < test.wantLow || got > test.wantHigh {
-					t.Fatalf("at %s the pod uses %.1f %% of its request, want %g to %g", at, got, test.wantLow, test.wantHigh)
+					t.Fatalf("at %s the pod uses %.1f%% of its request, want %g to %g", at, got, test.wantLow, test.wantHigh)
 				}
 			}
 		})
@@ -136,7 +136,7 @@ func TestHotNode(t *testing.T) {
 			for at := noon; at.Before(noon.Add(time.Hour)); at = at.Add(time.Minute) {
 				system, pods := h.At(at)
 				if got := float64(system.NanoCores+pods[0].NanoCores) / float64(16*core) * 100; got < test.wantLow || got > test.wantHigh {
-					t.Fatalf("at %s the node uses %.1f %%, want %g to %g", at, got, test.wantLow, test.wantHigh)
+					t.Fatalf("at %s the node uses %.1f%%, want %g to %g", at, got, test.wantLow, test.wantHigh)
 				}
 			}
 		})
@@ -159,7 +159,7 @@ func TestMemoryGrowsToAPlateauBelowTheRequest(t *testing.T) {
 		t.Errorf("memory grows from %d to %d in a day, want it to double at least", young, grown)
 	}
 	if diff := math.Abs(float64(old-grown)) / float64(grown); diff > 0.03 {
-		t.Errorf("memory changes by %.0f %% on the second day, want a plateau", diff*100)
+		t.Errorf("memory changes by %.0f%% on the second day, want a plateau", diff*100)
 	}
 	if old > 8*gib {
 		t.Errorf("memory %d is above the request", old)
@@ -184,7 +184,7 @@ func TestReadCountsCPUTime(t *testing.T) {
 	}
 	used := second.Pods[0].CPU - first.Pods[0].CPU
 	if cores := used.Seconds() / 600; cores < 8.6 || cores > 9.4 {
-		t.Errorf("a pod at 90 %% of 10 cores used %.2f cores", cores)
+		t.Errorf("a pod at 90%% of 10 cores used %.2f cores", cores)
 	}
 	if node := second.Node.CPU - first.Node.CPU; node <= used || node > 16*10*time.Minute {
 		t.Errorf("the node used %s, want more than its pod's %s and at most 16 cores", node, used)

@@ -194,7 +194,7 @@ func (k *Keeper) releaseProcess(process int, given []uint64) error {
 func (k *Keeper) auditRelease(process, cleared int, cookie uint64, err error) {
 	entry := audit.Entry{
 		Time: k.options.Clock.Now(), Owner: k.Name(), Object: fmt.Sprintf("core scheduling cookie of %d threads of process %d", cleared, process),
-		Old: strconv.FormatUint(cookie, 16), New: "0", Why: "no feature wants it any more",
+		Old: strconv.FormatUint(cookie, 16), New: "0", Why: "no feature sets it any more",
 	}
 	if err != nil {
 		entry.Error = err.Error()

@@ -97,16 +97,16 @@ func TestPressureMakesBestEffortGiveWay(t *testing.T) {
 		return keeper.Relief().Percent
 	}
 	if got := look(0.3, 20); got != 100 {
-		t.Errorf("after two bad windows best effort keeps %d %%, want 100", got)
+		t.Errorf("after two bad windows best effort keeps %d%%, want 100", got)
 	}
 	if got := look(0.3, 20); got >= 100 || len(keeper.State().Services) != 1 || keeper.State().Services[0].State.Verdict != decision.Noisy {
-		t.Errorf("after four bad windows best effort keeps %d %%: %+v", got, keeper.State())
+		t.Errorf("after four bad windows best effort keeps %d%%: %+v", got, keeper.State())
 	}
 	if why := keeper.Relief().Why; !strings.Contains(why, "ns/web") {
 		t.Errorf("%q does not name the service", why)
 	}
 	if got := look(0.01, 600); got != 100 {
-		t.Errorf("after ten good minutes best effort keeps %d %%, want 100", got)
+		t.Errorf("after ten good minutes best effort keeps %d%%, want 100", got)
 	}
 }
 
@@ -126,15 +126,15 @@ func TestAClockThatIsSetBackStopsNothing(t *testing.T) {
 		return keeper.Relief().Percent
 	}
 	if got := look(0.3, 4); got >= 100 {
-		t.Fatalf("after four bad windows best effort keeps %d %%", got)
+		t.Fatalf("after four bad windows best effort keeps %d%%", got)
 	}
 	in.Now = in.Now.Add(-time.Hour)
 	if got := look(0.01, 60); got != 100 {
-		t.Errorf("after ten good minutes best effort keeps %d %%, want 100", got)
+		t.Errorf("after ten good minutes best effort keeps %d%%, want 100", got)
 	}
 	in.Now = in.Now.Add(-time.Hour)
 	if got := look(0.3, 4); got >= 100 {
-		t.Errorf("after four bad windows best effort keeps %d %%", got)
+		t.Errorf("after four bad windows best effort keeps %d%%", got)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestInstructionsAreCountedInWindows(t *testing.T) {
 		t.Errorf("%+v", keeper.State())
 	}
 	if err := keeper.Release(t.Context()); err != nil || kernel.open != 0 || keeper.Relief().Percent != 100 {
-		t.Errorf("%d counters are open, best effort keeps %d %%: %v", kernel.open, keeper.Relief().Percent, err)
+		t.Errorf("%d counters are open, best effort keeps %d%%: %v", kernel.open, keeper.Relief().Percent, err)
 	}
 }
 

@@ -208,7 +208,7 @@ func (r *round) giveBack(name string, held *holding) error {
 		lines.WriteString(strings.TrimSpace(line) + "\n")
 	}
 	err = r.tree.Write(name+"/schemata", lines.String())
-	r.audit(name+"/schemata", oneLine(string(shown)), oneLine(held.Original), "no feature wants it any more", err)
+	r.audit(name+"/schemata", oneLine(string(shown)), oneLine(held.Original), "no feature sets it any more", err)
 	return err
 }
 
@@ -237,7 +237,7 @@ func (r *round) expel(name string, held *holding) error {
 	}
 	err = errors.Join(problems...)
 	if moved > 0 || err != nil {
-		r.audit("tasks", "", fmt.Sprintf("%d threads of %s", moved, name), "no feature wants them there any more", err)
+		r.audit("tasks", "", fmt.Sprintf("%d threads of %s", moved, name), "no feature places them there any more", err)
 	}
 	return err
 }

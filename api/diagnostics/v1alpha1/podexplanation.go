@@ -38,7 +38,7 @@ type PodExplanationSpec struct {
 	// MaxNodes bounds the nodes listed one by one in each group; default 5, at most 5000.
 	// +optional
 	MaxNodes *int32 `json:"maxNodes,omitempty"`
-	// SkipFix leaves out the search for the smallest change, and what preemption would do.
+	// SkipFix leaves out the search for the smallest change, and preemption.
 	// +optional
 	SkipFix bool `json:"skipFix,omitempty"`
 	// History adds the past attempts that the scheduler remembers, of the pod and of its workload.

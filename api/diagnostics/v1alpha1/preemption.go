@@ -1,6 +1,6 @@
 package v1alpha1
 
-// PreemptionVerdict is what preemption would do, in one word.
+// PreemptionVerdict is preemption, in one word.
 //
 // +kubebuilder:validation:Enum=Evicts;Waits;Helpless;NotAllowed
 type PreemptionVerdict string

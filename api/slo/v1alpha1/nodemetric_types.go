@@ -93,7 +93,7 @@ type NodeMetricStatus struct {
 	PodsMetric []*PodMetricInfo `json:"podsMetric,omitempty"`
 	// HostApplicationMetric is the use of applications outside of Kubernetes.
 	HostApplicationMetric []*HostApplicationMetricInfo `json:"hostApplicationMetric,omitempty"`
-	// ProdReclaimableMetric is what prod pods requested and are predicted not to use.
+	// ProdReclaimableMetric is requests of prod pods that are predicted to stay unused.
 	ProdReclaimableMetric *ReclaimableMetric `json:"prodReclaimableMetric,omitempty"`
 	// ProdPeakMetric is the predicted peak of the prod pods.
 	ProdPeakMetric *ReclaimableMetric `json:"prodPeakMetric,omitempty"`
@@ -166,7 +166,7 @@ type PodMetricInfo struct {
 	Extensions *runtime.RawExtension `json:"extensions,omitempty"`
 }
 
-// HostApplicationMetricInfo is the use of one application outside of Kubernetes.
+// HostApplicationMetricInfo is the use of one host application outside Kubernetes.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type HostApplicationMetricInfo struct {

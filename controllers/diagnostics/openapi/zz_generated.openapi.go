@@ -5284,7 +5284,7 @@ func schema_koord_api_diagnostics_v1alpha1_PodExplanationSpec(ref common.Referen
 					},
 					"skipFix": {
 						SchemaProps: spec.SchemaProps{
-							Description: "SkipFix leaves out the search for the smallest change, and what preemption would do.",
+							Description: "SkipFix leaves out the search for the smallest change, and preemption.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
