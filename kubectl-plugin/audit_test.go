@@ -68,7 +68,7 @@ type simulated struct{ source.Source }
 
 func (simulated) ExplainNode(context.Context, string, diagnosticsv1alpha1.NodeExplanationSpec) (*diagnosticsv1alpha1.NodeExplanation, error) {
 	return &diagnosticsv1alpha1.NodeExplanation{Status: diagnosticsv1alpha1.NodeExplanationStatus{Agent: &diagnosticsv1alpha1.AgentExplanation{
-		Component: "simulated-koordlet", Incomplete: []string{"what was done to the node is not known: the node is simulated, and has no kernel"},
+		Component: "simulated-koordlet", Incomplete: []string{"what koordlet wrote on the node is unknown: the node is simulated, and has no kernel"},
 	}}}, nil
 }
 

@@ -38,7 +38,7 @@ func newCodesCommand(s *session) *cobra.Command {
 	o := &codesOptions{}
 	cmd := &cobra.Command{
 		Use:               "codes [CODE]",
-		Short:             "List the finding codes, or say what one means",
+		Short:             "List the finding codes, or explain one",
 		Example:           fmt.Sprintf(codesExamples, s.Name),
 		GroupID:           "see",
 		Args:              atMostOne("code"),
@@ -61,7 +61,7 @@ func newWhyCommand(s *session) *cobra.Command {
 	o := &codesOptions{}
 	cmd := &cobra.Command{
 		Use:               "why CODE|TYPE/NAME",
-		Short:             "Say what a finding code means, what causes it and what to do",
+		Short:             "Explain a finding code: its meaning, cause and fix",
 		Example:           fmt.Sprintf(whyExamples, s.Name),
 		GroupID:           "see",
 		Args:              exactlyOne("code"),

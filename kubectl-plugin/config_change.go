@@ -57,9 +57,9 @@ func (o *changeFlags) answerable(s *session) error {
 	case o.yes || o.dryRun != "none":
 		return nil
 	case o.inputTaken:
-		return usage("a file from standard input needs --yes, for nobody can answer there")
+		return usage("a file from standard input needs --yes: the prompt cannot be answered")
 	case !s.Terminal.Input:
-		return finding.Wrap(usage("standard input is no terminal, so nobody can be asked"), finding.InvalidArgument, "--yes writes without asking")
+		return finding.Wrap(usage("standard input is not a terminal, so there is no prompt"), finding.InvalidArgument, "--yes writes without asking")
 	}
 	return nil
 }

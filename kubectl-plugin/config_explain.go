@@ -20,7 +20,7 @@ func newConfigExplainCommand(s *session) *cobra.Command {
 	o := &output{}
 	cmd := &cobra.Command{
 		Use:               "explain KEY[.PATH]",
-		Short:             "Say what a field does, its range and its default; needs no cluster",
+		Short:             "Show what a field does, its range and its default; needs no cluster",
 		Example:           fmt.Sprintf(configExplainExamples, s.Name),
 		Args:              exactlyOne("key path"),
 		ValidArgsFunction: completeKeyPaths(false, 1),

@@ -16,7 +16,7 @@ import (
 	"koordinator.sh/koord/source"
 )
 
-const configLintLong = `Check the configuration as a whole and tell everything at once: what cannot be read or is out of range, with its line;
+const configLintLong = `Check the whole configuration and report everything at once: what cannot be read or is out of range, with its line;
 unknown keys and fields; node strategies that overlap or select nothing; settings without effect because what they depend on
 is missing; and settings that work against each other, also against those of the scheduler.
 
@@ -43,7 +43,7 @@ func newConfigLintCommand(s *session) *cobra.Command {
 	o := &configLintOptions{}
 	cmd := &cobra.Command{
 		Use:     "lint",
-		Short:   "Check the configuration and tell everything that is wrong with it",
+		Short:   "Check the configuration and report all problems",
 		Long:    configLintLong,
 		Example: fmt.Sprintf(configLintExamples, s.Name),
 		Args:    cobra.NoArgs,

@@ -22,7 +22,7 @@ import (
 	"koordinator.sh/koord/source"
 )
 
-const configPlanLong = `Say what a change of the configuration would do, and do nothing: which nodes match which strategy, which settings change on
+const configPlanLong = `Show what a change of the configuration would do, without making it: which nodes match which strategy, which settings change on
 which nodes, how much batch and mid each node offers before and after, which pods would be suppressed or evicted at once,
 which quotas get another share, and how far the change reaches.
 
@@ -106,7 +106,7 @@ func newConfigPlanCommand(s *session) *cobra.Command {
 	o := &configPlanOptions{}
 	cmd := &cobra.Command{
 		Use:               "plan [KEY.PATH=VALUE...]",
-		Short:             "Say what a change would do, before it is made",
+		Short:             "Show what a change would do, before it is made",
 		Long:              configPlanLong,
 		Example:           fmt.Sprintf(configPlanExamples, s.Name),
 		Args:              cobra.ArbitraryArgs,

@@ -454,7 +454,7 @@ func TestConfigPlanSharesQuotasAsTheSchedulerDoes(t *testing.T) {
 			waiting := makePod("spark", "executor-2", "", list("kubernetes.io/batch-cpu", "900000"))
 			c.impact.Pods = append(c.impact.Pods, waiting)
 			got := run(t, cluster(), "config plan colocation-config.cpuReclaimThresholdPercent=70", with(c))
-			if said := strings.Contains(got.stdout, "1 quota with another share"); said != tc.wantSaid {
+			if said := strings.Contains(got.stdout, "1 quota with a different share"); said != tc.wantSaid {
 				t.Errorf("a quota changes: %t\n%s%s", said, got.stdout, got.stderr)
 			}
 		})

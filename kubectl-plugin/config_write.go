@@ -48,7 +48,7 @@ func (o *changeFlags) write(ctx context.Context, s *session, configurator source
 		if err := o.allow(s, made); err != nil {
 			return nil, nil, err
 		}
-		lineTo(s.Streams.ErrOut, "%s was changed meanwhile, in other places; making the change over the new state.", configMapName(next.current))
+		lineTo(s.Streams.ErrOut, "%s was modified concurrently in other fields; applying the change to its new state.", configMapName(next.current))
 	}
 }
 
@@ -63,7 +63,7 @@ func rebase(ctx context.Context, s *session, configurator source.Configurator, c
 		overlap = decision.OverlappingKeys
 	}
 	if both := overlap(c.current.Data, c.data, fresh.Data); len(both) > 0 {
-		err := fmt.Errorf("write configmap %s/%s: somebody else changed %s meanwhile, and %s", fresh.Namespace, fresh.Name, strings.Join(both, ", "), nothingWritten)
+		err := fmt.Errorf("write configmap %s/%s: %s was modified concurrently, and %s", fresh.Namespace, fresh.Name, strings.Join(both, ", "), nothingWritten)
 		return c, finding.Wrap(err, finding.ConfigChanged, "koordctl config get "+both[0]+" shows what is there now")
 	}
 	data, err := c.redo(fresh.Data)
@@ -95,7 +95,7 @@ func (o *changeFlags) writeOnce(ctx context.Context, s *session, configurator so
 	kept, err := configurator.KeepRevision(context.WithoutCancel(ctx), c.current.Namespace,
 		source.Revision{User: s.user(ctx), Cause: c.cause, ResourceVersion: stored.ResourceVersion, Data: stored.Data})
 	if err != nil {
-		lineTo(s.Streams.ErrOut, "Warning: it is written, and no revision could be kept of it: %v", err)
+		lineTo(s.Streams.ErrOut, "Warning: the configuration was written, but no revision could be kept: %v", err)
 		return out, nil
 	}
 	out.Revision = kept.Number

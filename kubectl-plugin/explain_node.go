@@ -20,7 +20,7 @@ why node.status differs, if it does, and which layer of the configuration each s
 
 With features, cpus or suppress the node's own agent is asked: which of its features are on, wanted by the configuration,
 supported by the kernel and in force; which CPUs are shared and who owns the others; and how much CPU best-effort pods may
-use. Where no agent answers, the objects are asked alone, and it is said what could not be seen.`
+use. Where no agent answers, the answer is from API objects only, and says what is missing.`
 
 const explainNodeExamples = `  # All four resources
   %[1]s explain node worker-1

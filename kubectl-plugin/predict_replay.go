@@ -16,7 +16,7 @@ import (
 	"koordinator.sh/koord/kubectl-plugin/printer"
 )
 
-const predictReplayLong = `Replay recorded CPU usage through the predictor profiles and tell how each would have done: how often the pods of a node
+const predictReplayLong = `Replay recorded CPU usage through the predictor profiles and show how each would have done: how often the pods of a node
 used more than was predicted, by how much, and what share of their limits the prediction would have freed.
 
 The recordings are those that "sandbox up --trace" takes: a CSV file or a directory of them, tables of machines

@@ -26,7 +26,7 @@ func NewCommand(options Options) *cobra.Command {
 func newRootCommand(s *session) *cobra.Command {
 	root := &cobra.Command{
 		Use:               s.Name[strings.LastIndexByte(s.Name, ' ')+1:], // the usage line puts the display name in its place
-		Short:             "Show co-location and say why",
+		Short:             "Show co-location and explain it",
 		Long:              fmt.Sprintf(rootLong, s.Name),
 		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: s.Name},
 		SilenceErrors:     true,

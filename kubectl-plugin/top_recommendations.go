@@ -72,7 +72,7 @@ func (o *topRecommendationsOptions) ask(ctx context.Context, src source.Source) 
 func recommendations(ctx context.Context, src source.Source, query source.RecommendationQuery) (*diagnosticsv1alpha1.RecommendationExplanationList, error) {
 	recommender, can := src.(source.Recommender)
 	if !can {
-		return nil, errors.New("list recommendations: this source tells nothing of them")
+		return nil, errors.New("list recommendations: not available from this source")
 	}
 	return recommender.Recommendations(ctx, query)
 }

@@ -79,7 +79,7 @@ func chartNode(by int) func(*Model) tea.Cmd {
 func (m *Model) openChartNode() tea.Cmd {
 	node := m.screen().node
 	if node == "" {
-		return m.say("this is the whole cluster; j and k choose a node", false)
+		return m.say("this is the whole cluster; j and k select a node", false)
 	}
 	return m.open(screen{kind: nodeScreen, node: node})
 }

@@ -83,7 +83,7 @@ func TestKeySequences(t *testing.T) {
 		"? opens help and closes it":               {[]string{"?", "?"}, seen{Crumbs: "nodes", Selected: "node-0000"}},
 		"the same view is not put on itself":       {[]string{":pods", "enter", ":pods", "enter", "esc"}, seen{Crumbs: "nodes", Selected: "node-0000"}},
 		"in the chart j goes through the nodes":    {[]string{":chart", "enter", "j", "j", "enter"}, seen{Crumbs: "nodes > chart > node-0001"}},
-		"and k back to the cluster":                {[]string{":chart", "enter", "j", "k", "enter"}, seen{Crumbs: "nodes > chart", Flash: "this is the whole cluster; j and k choose a node"}},
+		"and k back to the cluster":                {[]string{":chart", "enter", "j", "k", "enter"}, seen{Crumbs: "nodes > chart", Flash: "this is the whole cluster; j and k select a node"}},
 		"fuzzy letters need their order":           {[]string{"/-f d21", "enter"}, seen{Crumbs: "nodes", Selected: "node-0021", Filter: "-f d21"}},
 		"labels are asked for on enter":            {[]string{"/-l pool=gpu", "enter", "j"}, seen{Crumbs: "nodes", Selected: "node-0003", Filter: "-l pool=gpu"}},
 		"not while they are typed":                 {[]string{"/-l pool=gpu", "j"}, seen{Crumbs: "nodes", Selected: "node-0000"}},

@@ -114,7 +114,7 @@ func (m *Model) nodeText(width int) []string {
 func (m *Model) settingsText(status *diagnostics.NodeExplanationStatus, width int) []string {
 	st := m.st
 	if len(status.Strategy) == 0 {
-		return []string{"  " + st.Dim.Render("the configuration in force is not known")}
+		return []string{"  " + st.Dim.Render("the configuration in force is unknown")}
 	}
 	lines := []string{" " + st.Dim.Render(cell.Left("SETTING", 36, "")+" "+cell.Left("VALUE", 14, "")+" LAYER")}
 	for _, s := range status.Strategy {

@@ -15,7 +15,7 @@ import (
 	"koordinator.sh/koord/tui/internal/style"
 )
 
-// podText is the explanation of a pod: verdict, reasons, the fix, what preemption would do, or the scores of its placement.
+// podText is the explanation of a pod: verdict, reasons, the fix, preemption, or the scores of its placement.
 func (m *Model) podText(width int) []string {
 	st, status := m.st, &m.pod.value.Status
 	glyph, text := verdictMark(status.Verdict, st)
@@ -112,7 +112,7 @@ const pluginWidth = 22
 // nodesText counts the nodes that would take a pod.
 func nodesText(status *diagnostics.PodExplanationStatus) string {
 	if status.NodesUnknown > 0 {
-		return fmt.Sprintf("   of %d of %d nodes it is not known whether they can take it", status.NodesUnknown, status.NodesTotal)
+		return fmt.Sprintf("   %d of %d nodes are unknown", status.NodesUnknown, status.NodesTotal)
 	}
 	return fmt.Sprintf("   %d of %d nodes pass every filter", status.NodesFeasible, status.NodesTotal)
 }
@@ -194,9 +194,9 @@ func (m *Model) fixText(fix *diagnostics.Fix, width int) []string {
 	}
 	lines = append(lines, "   "+st.Dim.Render(fmt.Sprintf("%s, opens up %s, %s first", who, plural(int(fix.NodesUnlocked), "node"), cell.Clean(fix.Node))))
 	if fix.Recreate {
-		how := "a pod that exists cannot be changed so: recreate it, kubectl koord explain pod prints the manifest"
+		how := "an existing pod cannot be changed this way; recreate it (kubectl koord explain pod prints the manifest)"
 		if fix.Owner != "" {
-			how = "a pod that exists cannot be changed so: change the pod template of " + fix.Owner
+			how = "an existing pod cannot be changed this way; change the pod template of " + fix.Owner
 		}
 		for _, line := range cell.Wrap(how, min(width-6, 116)) {
 			lines = append(lines, "   "+st.Dim.Render(line))

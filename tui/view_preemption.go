@@ -12,23 +12,23 @@ import (
 // listedVictims bounds the victims that are listed; the unfolded page lists them all.
 const listedVictims = 5
 
-// preemptionText is what evicting less important pods would do: the victims, or what keeps nodes from passing even without
-// them.
+// preemptionText is what evicting pods of lower priority would do: the victims, and on the unfolded page what keeps nodes from
+// passing even without them.
 func (m *Model) preemptionText(p *diagnostics.Preemption, width int) []string {
 	st := m.st
-	if p == nil {
+	if p == nil || !printer.PreemptionMatters(p) && !m.screen().unfolded {
 		return nil
 	}
 	mark := st.Warn.Render(st.Half + " " + cell.Clean(string(p.Verdict)))
 	if p.Verdict == diagnostics.PreemptionEvicts {
 		mark = st.OK.Render(st.Check + " " + cell.Clean(string(p.Verdict)))
 	}
-	lines := []string{"", "  " + st.Title.Render("what preemption would do") + "   " + mark}
+	lines := []string{"", "  " + st.Title.Render("preemption") + "   " + mark}
 	for _, line := range cell.Wrap(p.Message, min(width-6, 116)) {
 		lines = append(lines, "   "+st.Bold.Render(line))
 	}
 	for _, declined := range p.Declined {
-		for _, line := range cell.Wrap(declined.Plugin+" evicts nobody: "+declined.Message, min(width-6, 116)) {
+		for _, line := range cell.Wrap(declined.Plugin+" evicts no pods: "+declined.Message, min(width-6, 116)) {
 			lines = append(lines, "   "+st.Dim.Render(line))
 		}
 	}

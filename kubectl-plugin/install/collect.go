@@ -185,7 +185,7 @@ func (c *collector) collectAPI(ctx context.Context) error {
 		}
 	}
 	if state.State != StateReady {
-		c.find(finding.DiagnosticsUnavailable, fmt.Sprintf("apiservice %q is %s: questions are answered from the objects alone", apiServiceName, state.State),
+		c.find(finding.DiagnosticsUnavailable, fmt.Sprintf("apiservice %q is %s: questions are answered from API objects only", apiServiceName, state.State),
 			"kubectl get apiservice "+apiServiceName)
 	}
 	return nil

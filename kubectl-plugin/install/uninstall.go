@@ -62,7 +62,7 @@ func (o *UninstallOptions) Validate() error {
 		return err
 	}
 	if o.dryRun == dryRunNone && !o.yes && !o.Interactive() {
-		return usageError{errors.New("standard input is not a terminal, so nobody can be asked: confirm with --yes, or look first with --dry-run")}
+		return usageError{errors.New("standard input is not a terminal, so there is no prompt: confirm with --yes, or look first with --dry-run")}
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ func Audit(w io.Writer, page *diagnosticsv1alpha1.AuditPage, o Options) error {
 		return nil
 	}
 	if page.Missed > 0 {
-		if err := line(w, o, Warn, fmt.Sprintf("%d entries were pushed out before they could be read", page.Missed)); err != nil {
+		if err := line(w, o, Warn, fmt.Sprintf("%d entries were dropped before they could be read", page.Missed)); err != nil {
 			return err
 		}
 	}

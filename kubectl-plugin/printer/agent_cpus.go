@@ -29,12 +29,12 @@ func agentCPUs(w io.Writer, cpus *diagnosticsv1alpha1.CPUExplanation, o Options)
 		}
 	}
 	if cpus.OwnersUnknown != "" {
-		if err := line(w, o, Warn, "which pods own CPUs is not known: "+cpus.OwnersUnknown); err != nil || len(cpus.Owners) == 0 {
+		if err := line(w, o, Warn, "which pods have exclusive CPUs is unknown: "+cpus.OwnersUnknown); err != nil || len(cpus.Owners) == 0 {
 			return err
 		}
 	}
 	if len(cpus.Owners) == 0 {
-		return line(w, o, Dim, "nobody owns CPUs of its own")
+		return line(w, o, Dim, "no pod has exclusive CPUs")
 	}
 	owners := table{indent: 2, columns: []column{
 		{header: "OWNER", flexible: 16}, {header: "QOS"}, {header: "COUNT", right: true}, {header: "CPUS", flexible: 16}, {header: "LENT", drop: 1},

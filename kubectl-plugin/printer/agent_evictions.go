@@ -40,7 +40,7 @@ func agentEvictions(w io.Writer, f *diagnosticsv1alpha1.EvictionForecast, o Opti
 		}
 	}
 	if silent > 0 {
-		if err := line(w, o, Dim, count(silent, "feature")+" off or without a threshold; -o wide lists all"); err != nil {
+		if err := line(w, o, Dim, count(silent, "feature")+" disabled or without a threshold; -o wide lists all"); err != nil {
 			return err
 		}
 	}
@@ -50,10 +50,10 @@ func agentEvictions(w io.Writer, f *diagnosticsv1alpha1.EvictionForecast, o Opti
 func trendSentence(f *diagnosticsv1alpha1.EvictionForecast) string {
 	var parts []string
 	if trend := f.Trend; trend != nil {
-		parts = append(parts, fmt.Sprintf("use changes by %s and %s per hour, by %s over %s", signed(trend.CPUPerHour, diagnosticsv1alpha1.MilliCPU),
+		parts = append(parts, fmt.Sprintf("trend: %s and %s per hour (%s over %s)", signed(trend.CPUPerHour, diagnosticsv1alpha1.MilliCPU),
 			signed(trend.MemoryPerHour, diagnosticsv1alpha1.Bytes), count(int(trend.Samples), "sample"), seconds(trend.OverSeconds)))
 	} else {
-		parts = append(parts, "the trend of use is not known")
+		parts = append(parts, "the usage trend is unknown")
 	}
 	if f.EvictedWithinSeconds > 0 {
 		parts = append(parts, fmt.Sprintf("%s within the last %s", count(int(f.Evicted), "eviction"), seconds(f.EvictedWithinSeconds)))
@@ -183,7 +183,7 @@ func candidates(w io.Writer, f *diagnosticsv1alpha1.EvictionForecast, o Options)
 			rest = append(rest, count(int(trigger.CandidatesOmitted), "more candidate"))
 		}
 		if trigger.Protected > 0 {
-			rest = append(rest, count(int(trigger.Protected), "pod")+" it never takes")
+			rest = append(rest, count(int(trigger.Protected), "pod")+" never evicted")
 		}
 		if len(rest) > 0 {
 			if err := line(w, o, Dim, "and "+strings.Join(rest, ", ")); err != nil {
@@ -257,14 +257,14 @@ func Forecasts(w io.Writer, list *diagnosticsv1alpha1.NodeExplanationList, o Opt
 	}
 	var b strings.Builder
 	for _, why := range slices.Sorted(maps.Keys(unheard)) {
-		text := count(unheard[why], "node") + " of which nothing is known"
+		text := count(unheard[why], "node") + " unknown"
 		if why != "" {
 			text += ": " + why
 		}
 		wrapped(&b, o, 0, o.Style.Paint(Warn, text))
 	}
 	if silent > 0 {
-		wrapped(&b, o, 0, o.Style.Paint(Dim, count(silent, "node")+" on which nothing can trigger as configured; -o wide lists all"))
+		wrapped(&b, o, 0, o.Style.Paint(Dim, count(silent, "node")+" without an eviction trigger as configured; -o wide lists all"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -72,7 +72,7 @@ func FeatureNotes(f *diagnosticsv1alpha1.AgentFeature, now time.Time) []FeatureN
 	}
 	if f.Gate {
 		for _, problem := range f.Problems {
-			out = append(out, FeatureNote{Warn, f.Name + " cannot do all: " + problem})
+			out = append(out, FeatureNote{Warn, f.Name + " is limited: " + problem})
 		}
 	}
 	if f.LastError != "" {

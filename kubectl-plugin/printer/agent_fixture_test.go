@@ -49,7 +49,7 @@ func absentAgentFixture() *diagnosticsv1alpha1.NodeExplanation {
 		{Name: "BECPUSuppress", Configured: "Yes", Supported: "Unknown", Active: "Unknown", Effective: "Unknown", Reason: "resourceUsedThresholdWithBE.enable is true"},
 	}}
 	e.Status.Findings = []diagnosticsv1alpha1.Finding{{
-		Code: "KOORD0009", Severity: diagnosticsv1alpha1.SeverityWarning, Message: "the node's koordlet did not answer, so the objects were asked alone: dial tcp 10.0.0.7:9316: connect: connection refused",
+		Code: "KOORD0009", Severity: diagnosticsv1alpha1.SeverityWarning, Message: "the node's koordlet did not answer, so the answer is from API objects only: dial tcp 10.0.0.7:9316: connect: connection refused",
 		Hint: "kubectl -n koordinator-system get pods -o wide --field-selector spec.nodeName=worker-1", Object: &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: "worker-1"},
 	}}
 	return e
@@ -62,7 +62,7 @@ func agentFeaturesFixture() []diagnosticsv1alpha1.AgentFeature {
 		{Name: "GroupIdentity", Rank: 3, Gate: true, Configured: "Yes", Supported: "No", Active: "Yes", Effective: "No", Wanted: 3, Reason: "resourceQOSStrategy.beClass.cpuQOS is on",
 			LastError: "GroupIdentity: set cpu.bvt_warp_ns of kubepods/besteffort: no such file or directory", LastErrorAt: before(3 * time.Minute)},
 		{Name: "CgroupReconcile", Rank: 5, Configured: "No", Supported: "Yes", Active: "No", Effective: "No", Reason: "its feature gate is off"},
-		{Name: "MemoryEvict", Gate: true, Configured: "Yes", Supported: "Yes", Active: "Yes", Effective: "No", Reason: "61 % of the memory is used, evicted from 70 %"},
+		{Name: "MemoryEvict", Gate: true, Configured: "Yes", Supported: "Yes", Active: "Yes", Effective: "No", Reason: "61% of the memory is used; pods are evicted from 70%"},
 		{Name: "RdtResctrl", Gate: true, Configured: "Yes", Supported: "Yes", Active: "Yes", Effective: "Partly", Reason: "resourceQOSStrategy.beClass.resctrlQOS is on",
 			State: "2 groups, of which it set 1: BE L3:0=3;1=3", Problems: []string{"the processor divides no memory bandwidth"}},
 	}
@@ -73,16 +73,16 @@ func suppressionFixture() *diagnosticsv1alpha1.SuppressionExplanation {
 		return diagnosticsv1alpha1.Term{Name: name, Operator: operator, Value: value, Unit: unit, Note: note}
 	}
 	return &diagnosticsv1alpha1.SuppressionExplanation{
-		Enabled: new(true), Policy: "cpuset", Message: "best-effort pods may use 6.4 cores and use 9.1: they are held back", BestEffortUsed: new(int64(9100)),
+		Enabled: new(true), Policy: "cpuset", Message: "best-effort pods may use 6.4 cores and use 9.1: suppressed", BestEffortUsed: new(int64(9100)),
 		Budget: &diagnosticsv1alpha1.Waterfall{Resource: "best-effort-cpu", Unit: diagnosticsv1alpha1.MilliCPU, Policy: "cpuset", Result: 6400, Terms: []diagnosticsv1alpha1.Term{
 			term("capacity", diagnosticsv1alpha1.Start, 32000, diagnosticsv1alpha1.MilliCPU, ""),
 			term("threshold", diagnosticsv1alpha1.Times, 65, diagnosticsv1alpha1.Percent, "of the capacity may be used by all together"),
 			term("podsUsed", diagnosticsv1alpha1.Minus, 13400, diagnosticsv1alpha1.MilliCPU, "used by pods above best effort"),
 			term("systemUsed", diagnosticsv1alpha1.Minus, 1000, diagnosticsv1alpha1.MilliCPU, "the node uses 23.5 cores, pods and host applications 22.5 of them"),
-			term("floor", diagnosticsv1alpha1.Max, 0, diagnosticsv1alpha1.MilliCPU, "at least 0 % of the capacity"),
+			term("floor", diagnosticsv1alpha1.Max, 0, diagnosticsv1alpha1.MilliCPU, "at least 0% of the capacity"),
 			term("budget", diagnosticsv1alpha1.Result, 6400, diagnosticsv1alpha1.MilliCPU, ""),
 		}},
-		CPUs: "2-5,18-20", CPUNote: "7 CPUs, by the budget; the budget wants 7", EffectiveCPUs: "2-8,18-20",
+		CPUs: "2-5,18-20", CPUNote: "7 CPUs, limited by the budget; the budget asks for 7", EffectiveCPUs: "2-8,18-20",
 		QuotaMicroseconds: new(int64(-1)), QuotaNote: "there is no quota", EffectiveQuotaMicroseconds: new(int64(-1)),
 	}
 }
@@ -118,18 +118,18 @@ func evictionsFixture() *diagnosticsv1alpha1.EvictionForecast {
 		Trend: &diagnosticsv1alpha1.UsageTrend{OverSeconds: 300, Samples: 300, CPUPerHour: -1200, MemoryPerHour: 6 * gi}, Evicted: 1, EvictedWithinSeconds: 300,
 		Triggers: []diagnosticsv1alpha1.EvictionTrigger{
 			{Feature: "BECPUEvict", State: "off", Reason: "the feature is off", Unit: diagnosticsv1alpha1.MilliCPU},
-			{Feature: "CPUAllocatableEvict", Tier: "batch", State: "calm", Reason: "batch-cpu requested is 80 % of the offer, evicted above 100 %", Unit: diagnosticsv1alpha1.MilliCPU,
+			{Feature: "CPUAllocatableEvict", Tier: "batch", State: "calm", Reason: "batch-cpu requested is 80% of what the node offers; pods are evicted above 100%", Unit: diagnosticsv1alpha1.MilliCPU,
 				ObservedPercent: new(int64(80)), ThresholdPercent: new(int64(100)), Margin: new(int64(1900))},
-			{Feature: "CPUEvict", State: "calm", Reason: "62 % of the CPU is used, evicted from 80 %", Unit: diagnosticsv1alpha1.MilliCPU, ObservedPercent: new(int64(62)), ThresholdPercent: new(int64(80)), Margin: new(int64(5760))},
-			{Feature: "BEMemoryEvict", State: "calm", Reason: "66 % of the memory is used, evicted from 70 %", Unit: diagnosticsv1alpha1.Bytes, ObservedPercent: new(int64(66)), ThresholdPercent: new(int64(70)),
+			{Feature: "CPUEvict", State: "calm", Reason: "62% of the CPU is used; pods are evicted from 80%", Unit: diagnosticsv1alpha1.MilliCPU, ObservedPercent: new(int64(62)), ThresholdPercent: new(int64(80)), Margin: new(int64(5760))},
+			{Feature: "BEMemoryEvict", State: "calm", Reason: "66% of the memory is used; pods are evicted from 70%", Unit: diagnosticsv1alpha1.Bytes, ObservedPercent: new(int64(66)), ThresholdPercent: new(int64(70)),
 				Margin: new(5 * gi), Seconds: new(int64(3000)), CandidatesOmitted: 4, Protected: 11, Candidates: []diagnosticsv1alpha1.EvictionCandidate{
 					{Namespace: "spark", Name: "executor-3", Frees: 3 * gi, Keys: []diagnosticsv1alpha1.SortKey{{Name: "priority", Value: 5000, Unit: diagnosticsv1alpha1.Count}, {Name: "used", Value: 3 * gi, Unit: diagnosticsv1alpha1.Bytes, Descending: true}}},
 					{Namespace: "spark", Name: "executor-1", Frees: gi, Keys: []diagnosticsv1alpha1.SortKey{{Name: "priority", Value: 5500, Unit: diagnosticsv1alpha1.Count}, {Name: "used", Value: gi, Unit: diagnosticsv1alpha1.Bytes, Descending: true}}},
 				}},
-			{Feature: "MemoryAllocatableEvict", Tier: "mid", State: "triggered", Reason: "mid-memory requested is more than 100 % of the offer", Held: "10 pods are evicted at once at most", Unit: diagnosticsv1alpha1.Bytes,
+			{Feature: "MemoryAllocatableEvict", Tier: "mid", State: "triggered", Reason: "mid-memory requested is more than 100% of what the node offers", Held: "at most 10 pods are evicted at once", Unit: diagnosticsv1alpha1.Bytes,
 				ObservedPercent: new(int64(1) << 62), ThresholdPercent: new(int64(100)), Margin: new(int64(0)), Release: gi, Seconds: new(int64(0)),
 				Candidates: []diagnosticsv1alpha1.EvictionCandidate{{Namespace: "shop", Name: "report-2", Frees: gi, Victim: true}}},
-			{Feature: "MemoryEvict", State: "unknown", Reason: "the measurement is 4s old, more than two periods of 1s", Unit: diagnosticsv1alpha1.Bytes},
+			{Feature: "MemoryEvict", State: "unknown", Reason: "the measurement is 4s old, more than two intervals of 1s", Unit: diagnosticsv1alpha1.Bytes},
 		},
 	}
 }
@@ -138,7 +138,7 @@ func forecastsFixture() *diagnosticsv1alpha1.NodeExplanationList {
 	first, second, third := agentFixture(), agentFixture(), agentFixture()
 	first.Status.Agent.Evictions = evictionsFixture()
 	second.Spec.NodeName, second.Status.Agent.Evictions = "worker-2", &diagnosticsv1alpha1.EvictionForecast{Triggers: []diagnosticsv1alpha1.EvictionTrigger{
-		{Feature: "MemoryEvict", State: "calm", Reason: "30 % of the memory is used, evicted from 70 %", Unit: diagnosticsv1alpha1.Bytes, ObservedPercent: new(int64(30)), ThresholdPercent: new(int64(70)), Margin: new(50 * gi)},
+		{Feature: "MemoryEvict", State: "calm", Reason: "30% of the memory is used; pods are evicted from 70%", Unit: diagnosticsv1alpha1.Bytes, ObservedPercent: new(int64(30)), ThresholdPercent: new(int64(70)), Margin: new(50 * gi)},
 	}}
 	third.Spec.NodeName, third.Status.Agent = "worker-3", nil
 	return &diagnosticsv1alpha1.NodeExplanationList{Items: []diagnosticsv1alpha1.NodeExplanation{*first, *second, *third}}
@@ -149,6 +149,6 @@ func auditFixture() *diagnosticsv1alpha1.AuditPage {
 	return &diagnosticsv1alpha1.AuditPage{Missed: 3, Last: 12, Entries: []diagnosticsv1alpha1.AuditEntry{
 		{Number: 10, Time: at, Owner: "BECPUSuppress", Object: "cpuset/kubepods/besteffort/cpuset.cpus", Old: "0-31", New: "2-5,18-20", Why: "best-effort pods may use 6400 milli-cores"},
 		{Number: 11, Time: at, Owner: "GroupIdentity", Object: "cpu/kubepods/besteffort/cpu.bvt_warp_ns", Old: "0", New: "0", Error: "write cpu.bvt_warp_ns: invalid argument"},
-		{Number: 12, Time: at, Owner: "MemoryEvict", Object: "pod shop/report-2", Old: "running", New: "evicted", Why: "71 % of the memory is used, evicted from 70 %"},
+		{Number: 12, Time: at, Owner: "MemoryEvict", Object: "pod shop/report-2", Old: "running", New: "evicted", Why: "71% of the memory is used; pods are evicted from 70%"},
 	}}
 }

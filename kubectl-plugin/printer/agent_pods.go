@@ -15,7 +15,7 @@ func agentPods(w io.Writer, pods []diagnosticsv1alpha1.PodSettings, o Options) e
 			return err
 		}
 		if len(pod.Settings) == 0 {
-			if err := line(w, o, Dim, "no feature sets anything for it"); err != nil {
+			if err := line(w, o, Dim, "no feature sets a value for it"); err != nil {
 				return err
 			}
 			continue
@@ -60,7 +60,7 @@ func settingWhy(s *diagnosticsv1alpha1.CgroupSetting) string {
 		if why != "" {
 			why += "; "
 		}
-		why += "goes before " + owner
+		why += "shadows " + owner
 	}
 	return why
 }

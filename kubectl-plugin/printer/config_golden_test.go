@@ -114,7 +114,7 @@ func configFindingsFixture() []configuration.Finding {
 		{
 			Code: "KOORD0209", Severity: diagnosticsv1alpha1.SeverityWarning, Key: "colocation-config", Path: "nodeConfigs[0].cpuReclaimThresholdPercent", Line: 5, Column: 12,
 			Layers: []string{"node strategy gold"}, Nodes: 12, Message: "cpuReclaimThresholdPercent (90) is above cpuSuppressThresholdPercent (65)",
-			Cause: "Batch CPU is offered up to the first and held back from the second on, so pods are given CPU that is then taken from them.",
+			Cause: "Batch CPU is offered up to the first value and suppressed above the second, so pods get CPU that is then taken from them.",
 			Evidence: []configuration.Evidence{
 				{Key: "colocation-config", Path: "cpuReclaimThresholdPercent", Value: "90", Layer: "node strategy gold", Line: 5},
 				{Key: "resource-threshold-config", Path: "cpuSuppressThresholdPercent", Value: "65", Layer: "default"},
@@ -146,7 +146,7 @@ func configPlanFixture() *configplan.Plan {
 		Strategies:  []configplan.StrategyMatch{{Key: "colocation-config", Layer: "node strategy gold", After: new(12), Names: workers(12), Shadowed: 3}, {Key: "colocation-config", Layer: "cluster", Before: new(5000), After: new(4988)}},
 		Groups:      []configplan.NodeGroup{{Nodes: 4199, Names: workers(4199), Changes: []configplan.SettingChange{setting}, Writes: []string{"Node"}}, {Nodes: 1, Names: []string{"worker-9"}, Changes: []configplan.SettingChange{setting, added}, Writes: []string{"Node", "NodeSLO"}}},
 		Quotas:      []configplan.QuotaChange{{Namespace: "spark", Name: "etl", Shares: []configplan.ShareChange{{Resource: "kubernetes.io/batch-cpu", Old: 30000, New: 20000, Used: 25000, Overused: true}}}},
-		Histogram:   []configplan.Bucket{{Resource: "kubernetes.io/batch-cpu", Label: "withdrawn", Nodes: 1}, {Resource: "kubernetes.io/batch-cpu", Label: "unchanged", Nodes: 800}, {Resource: "kubernetes.io/batch-cpu", Label: "+20..+50 %", Nodes: 4199}},
+		Histogram:   []configplan.Bucket{{Resource: "kubernetes.io/batch-cpu", Label: "withdrawn", Nodes: 1}, {Resource: "kubernetes.io/batch-cpu", Label: "unchanged", Nodes: 800}, {Resource: "kubernetes.io/batch-cpu", Label: "+20..+50%", Nodes: 4199}},
 		Unconverged: workers(7),
 	}
 	for i := range shownRows + 3 {
@@ -155,9 +155,9 @@ func configPlanFixture() *configplan.Plan {
 			change = gone
 		}
 		plan.Nodes = append(plan.Nodes, configplan.NodeChange{Name: fmt.Sprintf("worker-%d", i), Offers: []configplan.OfferChange{change}})
-		effect := configplan.PodEffect{Namespace: "spark", Name: fmt.Sprintf("executor-%d", i), Node: "worker-1", Effect: configplan.Suppressed, Feature: "BECPUSuppress", Reason: "best-effort pods use 8 cores, and 5.8 are left to them at 40 %"}
+		effect := configplan.PodEffect{Namespace: "spark", Name: fmt.Sprintf("executor-%d", i), Node: "worker-1", Effect: configplan.Suppressed, Feature: "BECPUSuppress", Reason: "best-effort pods use 8 cores, and 5.8 are left to them at 40%"}
 		if i == 5 {
-			effect.Effect, effect.Feature, effect.Reason = configplan.Evicted, "BEMemoryEvict", "78 % of the memory is used, evicted from 75 %"
+			effect.Effect, effect.Feature, effect.Reason = configplan.Evicted, "BEMemoryEvict", "78% of the memory is used; pods are evicted from 75%"
 		}
 		plan.Pods = append(plan.Pods, effect)
 	}

@@ -45,7 +45,7 @@ func ConfigPlan(w io.Writer, v ConfigPlanView, o Options) error {
 		{"Nodes by change of offer", len(v.Plan.Histogram) == 0, func(w io.Writer) error { return planHistogram(w, v.Plan, o) }},
 		{"Ratios", !anyRatios(v.Plan), func(w io.Writer) error { return planRatios(w, v.Plan, o) }},
 		{"Nodes", !anyOffers(v.Plan), func(w io.Writer) error { return planNodes(w, v.Plan, o) }},
-		{"Pods at once", len(v.Plan.Pods) == 0, func(w io.Writer) error { return planPods(w, v.Plan, o) }},
+		{"Pods affected immediately", len(v.Plan.Pods) == 0, func(w io.Writer) error { return planPods(w, v.Plan, o) }},
 		{"Quotas", len(v.Plan.Quotas) == 0, func(w io.Writer) error { return planQuotas(w, v.Plan, o) }},
 	}
 	for _, part := range parts {
@@ -66,14 +66,14 @@ func planHead(w io.Writer, v ConfigPlanView, o Options) error {
 	s := &v.Plan.Summary
 	var b strings.Builder
 	if v.Plan.Empty() {
-		wrapped(&b, o, 0, o.Style.Paint(Strong, o.Style.Clean(fmt.Sprintf("%s: nothing would change on %s", v.Subject, count(s.Nodes, "node")))))
+		wrapped(&b, o, 0, o.Style.Paint(Strong, o.Style.Clean(fmt.Sprintf("%s: no change on %s", v.Subject, count(s.Nodes, "node")))))
 	} else {
 		reach := []string{fmt.Sprintf("%d of %s affected", s.NodesAffected, count(s.Nodes, "node"))}
 		for _, part := range []struct {
 			n          *int
 			noun, text string
-		}{{&s.NodeSLOs, "NodeSLO", "written"}, {&s.NodeMetrics, "NodeMetric", "written"}, {s.PodsSuppressed, "pod", "suppressed at once"},
-			{s.PodsEvicted, "pod", "evicted at once"}, {s.NodesOvercommitted, "node", "offering less than is requested"}, {s.Quotas, "quota", "with another share"}} {
+		}{{&s.NodeSLOs, "NodeSLO", "written"}, {&s.NodeMetrics, "NodeMetric", "written"}, {s.PodsSuppressed, "pod", "suppressed immediately"},
+			{s.PodsEvicted, "pod", "evicted immediately"}, {s.NodesOvercommitted, "node", "offering less than requested"}, {s.Quotas, "quota", "with a different share"}} {
 			switch {
 			case part.n == nil:
 				reach = append(reach, unknown+" "+part.noun+"s "+part.text)

@@ -34,7 +34,7 @@ func planNodes(w io.Writer, p *configplan.Plan, o Options) error {
 	if _, err := t.render(w, o); err != nil || omitted == 0 {
 		return err
 	}
-	return more(w, count(omitted, "change")+" more, which lose less; -o wide lists all", o)
+	return more(w, count(omitted, "more change")+" with smaller losses; -o wide lists all", o)
 }
 
 func anyRatios(p *configplan.Plan) bool {

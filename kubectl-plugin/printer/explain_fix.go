@@ -16,7 +16,7 @@ func verification(f *diagnosticsv1alpha1.Fix, o Options) string {
 	case f.DryRun == nil:
 		return o.Style.Mark(Good) + " verified by replay"
 	case f.DryRun.Verdict == diagnosticsv1alpha1.DryRunForbidden:
-		return o.Style.Mark(Warn) + " verified by replay; you may not make the change"
+		return o.Style.Mark(Warn) + " verified by replay; you do not have permission to make the change"
 	case f.DryRun.Verdict == diagnosticsv1alpha1.DryRunUnknown:
 		return o.Style.Mark(Warn) + " verified by replay; the dry run could not be completed"
 	default:
@@ -33,7 +33,7 @@ func rights(b *strings.Builder, f *diagnosticsv1alpha1.Fix, o Options) {
 	for _, r := range f.DryRun.Requests {
 		needed = append(needed, r.Right)
 	}
-	wrapped(b, o, 2, o.Style.Paint(Dim, "needs the right to "+o.Style.Clean(strings.Join(needed, ", "))))
+	wrapped(b, o, 2, o.Style.Paint(Dim, "requires permission to "+o.Style.Clean(strings.Join(needed, ", "))))
 	for _, r := range f.DryRun.Requests {
 		if r.Message != "" {
 			wrapped(b, o, 2, o.Style.Clean(r.Right+": "+r.Message))

@@ -18,7 +18,7 @@ func TestVerificationSaysByWhatAFixWasChecked(t *testing.T) {
 		"by replay, and nothing to send":      {diagnosticsv1alpha1.Fix{Verified: true}, "+ verified by replay"},
 		"by replay and dry run":               {diagnosticsv1alpha1.Fix{Verified: true, DryRun: dry(diagnosticsv1alpha1.DryRunAccepted)}, "+ verified by replay and by a server-side dry run"},
 		"by replay of what admission refuses": {diagnosticsv1alpha1.Fix{DryRun: dry(diagnosticsv1alpha1.DryRunRefused)}, "x refused by the API server in a dry run"},
-		"by replay of what the user may not":  {diagnosticsv1alpha1.Fix{Verified: true, DryRun: dry(diagnosticsv1alpha1.DryRunForbidden)}, "! verified by replay; you may not make the change"},
+		"by replay of what the user may not":  {diagnosticsv1alpha1.Fix{Verified: true, DryRun: dry(diagnosticsv1alpha1.DryRunForbidden)}, "! verified by replay; you do not have permission to make the change"},
 		"by replay, without an answer":        {diagnosticsv1alpha1.Fix{Verified: true, DryRun: dry(diagnosticsv1alpha1.DryRunUnknown)}, "! verified by replay; the dry run could not be completed"},
 	}
 	for name, test := range tests {

@@ -123,9 +123,9 @@ func refusals(w io.Writer, s *diagnosticsv1alpha1.PodExplanationStatus, o Option
 	if len(s.Groups) == 0 {
 		return nil
 	}
-	title := fmt.Sprintf("%d of %s would take it now", s.NodesFeasible, count(int(s.NodesTotal), "node"))
+	title := fmt.Sprintf("%d of %s are available", s.NodesFeasible, count(int(s.NodesTotal), "node"))
 	if s.NodesUnknown > 0 {
-		title = fmt.Sprintf("%d of %s refuse it; of %d it is not known", s.NodesTotal-s.NodesFeasible-s.NodesUnknown, count(int(s.NodesTotal), "node"), s.NodesUnknown)
+		title = fmt.Sprintf("%d of %s refuse the pod; %d unknown", s.NodesTotal-s.NodesFeasible-s.NodesUnknown, count(int(s.NodesTotal), "node"), s.NodesUnknown)
 	}
 	if _, err := fmt.Fprintf(w, "\n%s\n", o.Style.Paint(Header, title)); err != nil {
 		return err
@@ -193,9 +193,9 @@ func recreate(b *strings.Builder, f *diagnosticsv1alpha1.Fix, o Options) {
 	switch {
 	case !f.Recreate:
 	case f.Owner != "":
-		wrapped(b, o, 2, o.Style.Clean(fmt.Sprintf("a pod that exists cannot be changed so: change the pod template of %s", f.Owner)))
+		wrapped(b, o, 2, o.Style.Clean(fmt.Sprintf("an existing pod cannot be changed this way; change the pod template of %s", f.Owner)))
 	default:
-		wrapped(b, o, 2, "a pod that exists cannot be changed so; recreate it:")
+		wrapped(b, o, 2, "an existing pod cannot be changed this way; recreate it:")
 		b.WriteString("    kubectl replace --force -f - <<'EOF'\n")
 		for line := range strings.Lines(f.Manifest) {
 			b.WriteString("    " + o.Style.Clean(strings.TrimRight(line, "\n")) + "\n")

@@ -38,7 +38,7 @@ func recommendationLine(r *diagnosticsv1alpha1.RecommendationExplanation, o Opti
 		parts = append(parts, count(int(*r.Pods), "pod"))
 	}
 	if r.UpdatedAt == nil {
-		parts = append(parts, o.Style.Paint(Warn, "the recommender has not looked at it"))
+		parts = append(parts, o.Style.Paint(Warn, "not processed by the recommender yet"))
 	} else {
 		parts = append(parts, "recommended "+Age(o.Now, r.UpdatedAt)+" ago")
 	}

@@ -20,7 +20,7 @@ func findings(w io.Writer, found []diagnosticsv1alpha1.Finding, o Options) error
 		role := SeverityRole(f.Severity)
 		line := fmt.Sprintf("%s %s %s %s", o.Style.Mark(role), o.Style.Paint(role, o.Style.Clean(string(f.Severity))), o.Style.Clean(f.Code), o.Style.Clean(f.Message))
 		if f.Object != nil {
-			line += o.Style.Paint(Dim, o.Style.Clean(" ("+Source(f.Object, o.roomy())+")"))
+			line += o.Style.Paint(Dim, o.Style.Clean(" ("+Source(f.Object, o.Wide)+")"))
 		}
 		wrapped(&b, o, 2, line)
 		if f.Hint != "" {
@@ -49,7 +49,7 @@ func origin(w io.Writer, from diagnosticsv1alpha1.Origin, o Options) error {
 		return nil
 	}
 	line := "answered by " + from.Component
-	if from.Instance != "" && o.roomy() {
+	if from.Instance != "" && o.Wide {
 		line += " " + from.Instance
 	}
 	if from.DurationMicroseconds > 0 {

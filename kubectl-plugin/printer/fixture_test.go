@@ -103,7 +103,7 @@ func nodeExplanationFixture() *diagnosticsv1alpha1.NodeExplanation {
 				Resource: "kubernetes.io/batch-cpu", Unit: cpu, Policy: "usage", Result: 9500,
 				Terms: []diagnosticsv1alpha1.Term{
 					{Name: "capacity", Operator: diagnosticsv1alpha1.Start, Value: 32000, Unit: cpu, Source: &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: "worker-1", Field: "status.capacity.cpu"}},
-					{Name: "margin", Operator: diagnosticsv1alpha1.Minus, Value: 12800, Unit: cpu, Source: config, Note: "100 % - cpuReclaimThresholdPercent 60 %"},
+					{Name: "margin", Operator: diagnosticsv1alpha1.Minus, Value: 12800, Unit: cpu, Source: config, Note: "100% - cpuReclaimThresholdPercent 60%"},
 					{Name: "systemUsed", Operator: diagnosticsv1alpha1.Minus, Value: 640, Unit: cpu, Source: metric("status.nodeMetric.systemUsage"), ObservedAt: age},
 					{Name: "prodUsed", Operator: diagnosticsv1alpha1.Minus, Value: 8120, Unit: cpu, Source: metric("status.podsMetric"), ObservedAt: age, PartsOmitted: 19, Parts: []diagnosticsv1alpha1.Term{
 						{Name: "shop/web-7d9c5b6f4-abcde", Operator: diagnosticsv1alpha1.Plus, Value: 4100, Unit: cpu, Source: &diagnosticsv1alpha1.SourceRef{Kind: "Pod", Namespace: "shop", Name: "web-7d9c5b6f4-abcde"}, ObservedAt: age},
@@ -115,7 +115,7 @@ func nodeExplanationFixture() *diagnosticsv1alpha1.NodeExplanation {
 			}},
 			Published: []diagnosticsv1alpha1.PublishedResource{{
 				Resource: "kubernetes.io/batch-cpu", Unit: cpu, Published: new(int64(9200)), Computed: new(int64(9500)), State: diagnosticsv1alpha1.WithinThreshold,
-				Reason: "3 % apart is under resourceDiffThreshold 10 %; written at the latest in 3m",
+				Reason: "3% apart is under resourceDiffThreshold 10%; written at the latest in 3m",
 			}},
 			Findings: []diagnosticsv1alpha1.Finding{{
 				Code: "KOORD0202", Severity: diagnosticsv1alpha1.SeverityWarning, Message: "node strategies \"a\" and \"b\" both select worker-1; \"a\" wins",
@@ -140,9 +140,9 @@ func pendingPodFixture() *diagnosticsv1alpha1.PodExplanation {
 			},
 			NodesTotal: 30,
 			Groups: []diagnosticsv1alpha1.RefusalGroup{
-				{Plugin: "LoadAwareScheduling", Code: "KOORD1102", Reason: "node(s) cpu usage exceed threshold", Message: "cpu usage 62 % + this pod 11 % > threshold 65 %", Count: 28, Sole: 27, Nodes: []diagnosticsv1alpha1.NodeRefusal{
-					{Node: "worker-7", Message: "cpu usage 62 % + this pod 11 % > threshold 65 %"},
-					{Node: "worker-9", Message: "cpu usage 70 % + this pod 11 % > threshold 65 %", Others: 1},
+				{Plugin: "LoadAwareScheduling", Code: "KOORD1102", Reason: "node(s) cpu usage exceed threshold", Message: "cpu usage 62% + this pod 11% > threshold 65%", Count: 28, Sole: 27, Nodes: []diagnosticsv1alpha1.NodeRefusal{
+					{Node: "worker-7", Message: "cpu usage 62% + this pod 11% > threshold 65%"},
+					{Node: "worker-9", Message: "cpu usage 70% + this pod 11% > threshold 65%", Others: 1},
 				}},
 				{Plugin: "TaintToleration", Code: "KOORD1902", Reason: "node(s) had untolerated taint {gpu: true}", Message: "the pod does not tolerate the taint gpu=true:NoSchedule", Count: 2, Sole: 2, Nodes: []diagnosticsv1alpha1.NodeRefusal{{Node: "gpu-1", Message: "the pod does not tolerate the taint gpu=true:NoSchedule"}}},
 			},
@@ -198,7 +198,7 @@ func helplessFixture() *diagnosticsv1alpha1.PodExplanation {
 			{Plugin: "ElasticQuota", Message: "none of the 3 pods of quota team-a gives way: 2 at least as important, 1 not preemptible"},
 		},
 		Refusals: []diagnosticsv1alpha1.PreemptionRefusal{
-			{Reason: "refused for what evictions do not change", Count: 28},
+			{Reason: "refused for reasons that evictions do not change", Count: 28},
 			{Plugin: "NodeResourcesFit", Code: "KOORD1901", Reason: "Insufficient cpu", Count: 2},
 		},
 	}

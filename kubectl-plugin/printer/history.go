@@ -17,7 +17,7 @@ func history(w io.Writer, s *diagnosticsv1alpha1.PodExplanationStatus, o Options
 	if len(s.History) == 0 && len(s.Siblings) == 0 {
 		return nil
 	}
-	if _, err := fmt.Fprintf(w, "\n%s\n", o.Style.Paint(Header, "Attempts that the scheduler remembers")); err != nil {
+	if _, err := fmt.Fprintf(w, "\n%s\n", o.Style.Paint(Header, "Scheduling attempts")); err != nil {
 		return err
 	}
 	t := table{indent: 2, columns: []column{
@@ -49,7 +49,7 @@ func differences(w io.Writer, attempts []diagnosticsv1alpha1.SchedulingAttempt, 
 	if b.Len() == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n%s", o.Style.Paint(Header, "What changed between them"), b.String())
+	_, err := fmt.Fprintf(w, "\n%s\n%s", o.Style.Paint(Header, "Changes between attempts"), b.String())
 	return err
 }
 

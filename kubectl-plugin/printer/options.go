@@ -24,6 +24,3 @@ type Options struct {
 	// Now is the moment that ages are counted to.
 	Now time.Time
 }
-
-// roomy says whether there is room for what most readers do without.
-func (o Options) roomy() bool { return o.Wide || o.Width == 0 || o.Width >= 160 }

@@ -59,9 +59,9 @@ func TestReplayKeepsToTheTerminal(t *testing.T) {
 func TestTheBestProfileIsSeldomExceeded(t *testing.T) {
 	fixture := replayFixture()
 	if best := bestProfile(fixture.Profiles); best != 0 {
-		t.Errorf("the best is profile %d, want 0: of those within 1 %% it frees most", best)
+		t.Errorf("the best is profile %d, want 0: of those within 1%% it frees most", best)
 	}
 	if best := bestProfile(fixture.Profiles[2:3]); best != -1 {
-		t.Errorf("the best is profile %d although it is exceeded in 11 %%", best)
+		t.Errorf("the best is profile %d although it is exceeded in 11%%", best)
 	}
 }

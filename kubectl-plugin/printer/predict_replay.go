@@ -82,9 +82,9 @@ func replaySummary(r PredictionReplay, best int) string {
 	out := fmt.Sprintf("%s: %s on %s, %s %s ahead; %s of the limits went unused in the end.",
 		r.Trace, count(r.Recordings, "recording"), count(r.Nodes, "node"), count(points, "prediction"), r.Horizon, share(oracle))
 	if best < 0 {
-		return out + " Every profile was exceeded in more than 1 % of them."
+		return out + " Every profile was exceeded in more than 1% of them."
 	}
-	return out + fmt.Sprintf(" Of the profiles exceeded in at most 1 %% of them, %s frees most.", r.Profiles[best].Name)
+	return out + fmt.Sprintf(" Of the profiles exceeded in at most 1%% of them, %s frees most.", r.Profiles[best].Name)
 }
 
 // share is a percentage with what digits matter: rates of violations are small.

@@ -12,10 +12,10 @@ import (
 // listedVictims bounds the victims that are listed; wide output lists them all.
 const listedVictims = 5
 
-// preemption prints what evicting less important pods would do, with the victims, or what keeps nodes from passing even
-// without them.
+// preemption prints what evicting pods of lower priority would do, with the victims. That it would not help is what most answers
+// would say, and is printed in wide output alone.
 func preemption(w io.Writer, p *diagnosticsv1alpha1.Preemption, o Options) error {
-	if p == nil {
+	if p == nil || !PreemptionMatters(p) && !o.Wide {
 		return nil
 	}
 	role := Warn
@@ -23,10 +23,10 @@ func preemption(w io.Writer, p *diagnosticsv1alpha1.Preemption, o Options) error
 		role = Good
 	}
 	var b strings.Builder
-	b.WriteString("\n" + o.Style.Paint(Header, "What preemption would do") + "\n")
+	b.WriteString("\n" + o.Style.Paint(Header, "Preemption") + "\n")
 	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, o.Style.Clean(string(p.Verdict)))+": "+o.Style.Clean(p.Message))
 	for _, declined := range p.Declined {
-		wrapped(&b, o, 2, o.Style.Paint(Dim, o.Style.Clean(declined.Plugin+" evicts nobody: "+declined.Message)))
+		wrapped(&b, o, 2, o.Style.Paint(Dim, o.Style.Clean(declined.Plugin+" evicts no pods: "+declined.Message)))
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
@@ -35,6 +35,11 @@ func preemption(w io.Writer, p *diagnosticsv1alpha1.Preemption, o Options) error
 		return err
 	}
 	return stillRefused(w, p, o)
+}
+
+// PreemptionMatters tells whether preemption changes anything for the pod: it would evict pods, or has done so already.
+func PreemptionMatters(p *diagnosticsv1alpha1.Preemption) bool {
+	return p.Verdict == diagnosticsv1alpha1.PreemptionEvicts || p.Verdict == diagnosticsv1alpha1.PreemptionWaits
 }
 
 func victims(w io.Writer, list []diagnosticsv1alpha1.PreemptionVictim, o Options) error {

@@ -35,10 +35,10 @@ func TestNextCommandsSayWhyNodesAreInTheirState(t *testing.T) {
 	}
 	list := &diagnosticsv1alpha1.NodeOverviewList{Items: []diagnosticsv1alpha1.NodeOverview{
 		node("a", diagnosticsv1alpha1.LoadNormal, ""), node("b", diagnosticsv1alpha1.LoadExpired, ""),
-		node("c", diagnosticsv1alpha1.LoadHot, "cpu usage 78 % > threshold 65 %"), node("d", diagnosticsv1alpha1.LoadHot, "cpu usage 99 % > threshold 65 %"),
+		node("c", diagnosticsv1alpha1.LoadHot, "cpu usage 78% > threshold 65%"), node("d", diagnosticsv1alpha1.LoadHot, "cpu usage 99% > threshold 65%"),
 	}}
 	want := []string{
-		"c is Hot, cpu usage 78 % > threshold 65 %: see kubectl koord top pods -A --sort-by=cpu --node c",
+		"c is Hot, cpu usage 78% > threshold 65%: see kubectl koord top pods -A --sort-by=cpu --node c",
 		"b is Expired: see kubectl koord explain node b",
 	}
 	if diff := cmp.Diff(want, NodeNextCommands(list, "kubectl koord")); diff != "" {

@@ -69,7 +69,7 @@ func termCells(term *diagnosticsv1alpha1.Term, bar string, o Options, depth int)
 		painted(role, value),
 		painted(Dim, unitColumn(term.Unit, value)),
 		styled(bar),
-		painted(Dim, Source(term.Source, o.roomy())),
+		painted(Dim, Source(term.Source, o.Wide)),
 		text(termAge(term, o)),
 		painted(Dim, term.Note),
 	}
@@ -152,7 +152,7 @@ func (s span) cell(value int64, width int) int {
 	return int(share*float64(width) + 0.5)
 }
 
-// Source names an object as kubectl does, KIND/NAME, with the field behind it when there is room.
+// Source names an object as kubectl does, KIND/NAME, with the field behind it in wide output.
 func Source(source *diagnosticsv1alpha1.SourceRef, withField bool) string {
 	if source == nil {
 		return "computed"

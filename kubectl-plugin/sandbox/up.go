@@ -27,8 +27,8 @@ func newUpCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	o := &upOptions{IOStreams: streams}
 	cmd := &cobra.Command{
 		Use:   "up",
-		Short: "Start a sandbox, or say that it runs",
-		Long: "Start a sandbox, or say that it runs. One that was started before keeps its data, and its options where no flag\n" +
+		Short: "Start a sandbox, or report that it is running",
+		Long: "Start a sandbox, or report that it is running. One that was started before keeps its data, and its options where no flag\n" +
 			"says otherwise.",
 		Example: "  # Start 30 simulated nodes with services and batch work on them\n" +
 			"  %[1]s sandbox up\n\n" +

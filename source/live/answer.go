@@ -25,7 +25,7 @@ func (c *clients) ask(ctx context.Context, resource, namespace string, question,
 }
 
 // askedAlone ends the first sentence about what did not answer.
-const askedAlone = ", so the objects were asked alone"
+const askedAlone = ", so the answer is from API objects only"
 
 // fallback says whether the objects can answer in place of the diagnostics API, and what to tell about it. What is not
 // the API's absence, ill health or refusal - a wrong question, an interruption - is an error all the same.

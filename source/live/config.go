@@ -38,7 +38,7 @@ func (s *Source) schedulerSettings(ctx context.Context, c *clients) (schedulerco
 }
 
 // strategies reads slo-controller-config as the manager does: a key that cannot be used keeps its last good text. What is
-// wrong with it is among the configuration's problems. With an error the configuration in force is not known.
+// wrong with it is among the configuration's problems. With an error the configuration in force is unknown.
 func (s *Source) strategies(ctx context.Context, c *clients) (layering.Config, error) {
 	config := &corev1.ConfigMap{}
 	err := c.get(ctx, "configmaps", s.options.SystemNamespace, strategyConfig, config)

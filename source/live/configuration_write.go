@@ -147,9 +147,9 @@ func writeFailure(ctx context.Context, write source.ConfigurationWrite, err erro
 	var status apierrors.APIStatus
 	switch {
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
-		return finding.Wrap(fmt.Errorf("%s: somebody else has changed it meanwhile", r), finding.ConfigChanged, "koordctl config get shows what is there now")
+		return finding.Wrap(fmt.Errorf("%s: it was modified concurrently", r), finding.ConfigChanged, "koordctl config get shows what is there now")
 	case apierrors.IsInvalid(err) && errors.As(err, &status):
-		return finding.Wrap(fmt.Errorf("%s: the API server refuses it: %s", r, status.Status().Message), finding.ConfigMalformed, "koordctl config lint")
+		return finding.Wrap(fmt.Errorf("%s: the API server rejects it: %s", r, status.Status().Message), finding.ConfigMalformed, "koordctl config lint")
 	}
 	return failure(ctx, r, err)
 }

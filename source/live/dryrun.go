@@ -129,7 +129,7 @@ func (c *clients) try(ctx context.Context, t trial) (diagnosticsv1alpha1.DryRunV
 	case refusal(err) && !t.dependent:
 		return diagnosticsv1alpha1.DryRunRefused, denial(err)
 	case refusal(err):
-		return diagnosticsv1alpha1.DryRunUnknown, "refused while the steps before it are not made: " + denial(err)
+		return diagnosticsv1alpha1.DryRunUnknown, "rejected until the steps before it are made: " + denial(err)
 	default:
 		return diagnosticsv1alpha1.DryRunUnknown, fmt.Sprint(failure(ctx, t.request, err))
 	}

@@ -59,7 +59,7 @@ func (s *Source) explainAgentFromObjects(ctx context.Context, c *clients, e *dia
 	}
 	view.Measure(metric)
 	view.Unknown = gaps.unknown()
-	e.Status.Agent = new(view.Answer(e.Spec.Agent, agentview.ByObjects, "no agent was asked"))
+	e.Status.Agent = new(view.Answer(e.Spec.Agent, agentview.ByObjects, "koordlet was not asked"))
 	e.Status.Agent.Incomplete = append(e.Status.Agent.Incomplete, gaps.all()...)
 	return nil
 }

@@ -74,7 +74,7 @@ func (s *Source) explainFromObjects(ctx context.Context, c *clients, e *diagnost
 	}
 	in.Strategy = extending.Config.Colocation(in.Node)
 	if chosen, err := in.Strategy.Strategy.Predictor(); err == nil && chosen.Batch+chosen.Mid != "" {
-		why := "what predictor profiles predict is told by koord-manager alone, which keeps the past of the pods"
+		why := "predictions are not included: only koord-manager keeps the usage history of pods"
 		gaps.unread(unknown.Predictions, unknown.Cause{Reason: diagnosticsv1alpha1.UnknownNotAvailable, Message: why})
 		gaps.add(why)
 	}

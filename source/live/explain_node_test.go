@@ -90,7 +90,7 @@ func TestObjectsTellWhatElseANodeGets(t *testing.T) {
 				t.Errorf("the pod that holds a device which is gone is told: %v, want %v", stray, test.wantStray)
 			}
 			incomplete := strings.Join(answer.Status.Incomplete, "\n")
-			for _, want := range append(test.wantIncomplete, "what predictor profiles predict is told by koord-manager alone") {
+			for _, want := range append(test.wantIncomplete, "predictions are not included") {
 				if !strings.Contains(incomplete, want) {
 					t.Errorf("incomplete %q, want %q", incomplete, want)
 				}

@@ -175,7 +175,7 @@ func TestAPodOfAnotherSchedulerIsToldWhichProfileMissedIt(t *testing.T) {
 	}{
 		"by the scheduler": {api: foreign, profiles: []configv1alpha1.ClusterColocationProfile{profile}, wantSummary: "another scheduler; " + missed, wantHint: wantHint},
 		"by the objects": {profiles: []configv1alpha1.ClusterColocationProfile{profile}, wantHint: wantHint,
-			wantSummary: `the pod asks for scheduler "default-scheduler", which is not a profile of koord-scheduler; ` + missed},
+			wantSummary: `scheduler "default-scheduler" is not a profile of koord-scheduler; ` + missed},
 		"without profiles": {api: foreign, wantSummary: "another scheduler"},
 		"where profiles may not be listed": {api: foreign, denied: []string{"list clustercolocationprofiles"}, wantSummary: "another scheduler",
 			wantIncomplete: "why no colocation profile named koord-scheduler is unknown"},

@@ -76,13 +76,13 @@ func TestEveryCommandTellsUsersWithFewRightsWhatIsUnknown(t *testing.T) {
 		},
 		"explain node sim-0001": {
 			allRights: whole("offers"), clusterViewer: whole("offers"),
-			nodeReader: partly("is not known: no permission to read slo-controller-config", "batch-cpu = <unknown>", "NodeMetric <unknown>", " pods; "),
-			nodesOnly:  partly("is not known: no permission to read slo-controller-config", "<unknown> pods"),
+			nodeReader: partly("is unknown: no permission to read slo-controller-config", "batch-cpu = <unknown>", "NodeMetric <unknown>", " pods; "),
+			nodesOnly:  partly("is unknown: no permission to read slo-controller-config", "<unknown> pods"),
 			podReader:  refused("get", "nodes"), nobody: refused("get", "nodes"),
 		},
 		"explain node sim-0001 features suppress cpus": {
 			allRights: partly("simulated-koordlet"), clusterViewer: partly("simulated-koordlet"),
-			nodeReader: partly("no permission to read the NodeSLOs", "whether best-effort pods are held back is not known", "the CPUs of the node are not known: no permission"),
+			nodeReader: partly("no permission to read the NodeSLOs", "whether best-effort pods are held back is not known", "the CPUs of the node are unknown: no permission"),
 			nodesOnly:  partly("whether best-effort pods are held back is not known"), podReader: refused("get", "nodes"), nobody: refused("get", "nodes"),
 		},
 		"explain pod monthly-report -n analytics": {

@@ -70,7 +70,7 @@ func followsRecording(t *testing.T, s *sandboxtest.Sandbox) error {
 		measured++
 		percent := float64(*pod.CPU.Used) / float64(pod.CPU.Requested) * 100
 		if percent < recordedPercent-2 || percent > recordedPercent+2 {
-			return fmt.Errorf("pod %s uses %.1f %% of its request, the recording says %d %%", pod.Name, percent, recordedPercent)
+			return fmt.Errorf("pod %s uses %.1f%% of its request, the recording says %d%%", pod.Name, percent, recordedPercent)
 		}
 	}
 	if measured == 0 {

@@ -55,7 +55,7 @@ func (n *Node) DevicesOwnedOnce() []Violation {
 	for key, sum := range taken {
 		for _, name := range percentages {
 			if sum.exceeds(name, hundred) {
-				out.add("%s gives %s %% of %s", key, sum.text(name), name)
+				out.add("%s gives %s%% of %s", key, sum.text(name), name)
 			}
 		}
 	}

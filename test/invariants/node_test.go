@@ -79,7 +79,7 @@ func TestEveryViolationOfANodeIsCaught(t *testing.T) {
 			change: func(n *Node) { n.Object.Annotations[extension.AnnotationSystemQOSResource] = `{"cpuset":"5-6"}` },
 		},
 		"CPUs without topology":        {pods: []*corev1.Pod{lsr("a", "1", "5", "")}, change: func(n *Node) { n.Topology = nil }, want: CPUOwnedOnce, wantFacts: "topology is not known"},
-		"a GPU over a hundred percent": {pods: []*corev1.Pod{gpu("a", half, halfGPU), gpu("b", half, halfGPU), gpu("c", half, halfGPU)}, want: DeviceWithinCapacity, wantFacts: "gpu 1 gives 150 % of koordinator.sh/gpu-core"},
+		"a GPU over a hundred percent": {pods: []*corev1.Pod{gpu("a", half, halfGPU), gpu("b", half, halfGPU), gpu("c", half, halfGPU)}, want: DeviceWithinCapacity, wantFacts: "gpu 1 gives 150% of koordinator.sh/gpu-core"},
 		"a GPU's memory": {
 			pods:   []*corev1.Pod{gpu("a", half, halfGPU)},
 			change: func(n *Node) { n.Device.Spec.Devices[1].Resources[extension.ResourceGPUMemory] = list("x", "4Gi")["x"] },

@@ -32,7 +32,7 @@ func (r *rig) testProtected(t *testing.T) {
 	r.testExplained(t, k, half)
 	r.configure(t, "resource-threshold-config", map[string]any{"enable": false})
 	k.wantQuota(t, func(quota int64) bool { return quota == -1 })
-	log.await(t, bySuppression, k.quota(), "no feature wants it any more")
+	log.await(t, bySuppression, k.quota(), "no feature sets it any more")
 	log.interrupt(t)
 }
 
