@@ -92,7 +92,7 @@ func TestAnswersPassByteForByte(t *testing.T) {
 
 func TestErrorsPassWithTheirDetails(t *testing.T) {
 	r := newRig(t)
-	refusal, err := status.New(codes.ResourceExhausted, "no room: 100 %").WithDetails(&errdetails.RetryInfo{})
+	refusal, err := status.New(codes.ResourceExhausted, "no room: 100%").WithDetails(&errdetails.RetryInfo{})
 	if err != nil {
 		t.Fatal(err)
 	}

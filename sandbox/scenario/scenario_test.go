@@ -169,7 +169,7 @@ func TestServicesFit(t *testing.T) {
 			}
 		}
 		if share := float64(requested) / float64(offered); share < 0.4 || share > 0.8 {
-			t.Errorf("services request %.0f %% of the cpu of %d nodes; want 40 to 80", 100*share, nodes)
+			t.Errorf("services request %.0f%% of the cpu of %d nodes; want 40 to 80", 100*share, nodes)
 		}
 	}
 }
