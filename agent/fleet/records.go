@@ -11,8 +11,8 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 	"koordinator.sh/koord/decision/capacity"
+	"koordinator.sh/koord/decision/cpupool"
 	"koordinator.sh/koord/decision/cpuset"
-	"koordinator.sh/koord/decision/numa"
 	"koordinator.sh/koord/decision/podrequest"
 )
 
@@ -72,7 +72,6 @@ func recordPod(timeline simulated.Timeline, recordings *trace.Set) func(any) (an
 			return object, nil
 		}
 		requests := podrequest.Of(pod)
-		held, _ := numa.Held(pod)
 		sim, problem := simulated.FromPod(pod, timeline)
 		if recordings != nil && requests.Band == extension.PriorityProd {
 			sim.Load = recordings.For(sim.Workload, sim.Name)
@@ -83,7 +82,7 @@ func recordPod(timeline simulated.Timeline, recordings *trace.Set) func(any) (an
 			running:    pod.Status.Phase == corev1.PodRunning,
 			qos:        requests.QoS,
 			request:    requests.Requests.Plain,
-			owned:      held.CPUs,
+			owned:      cpupool.Owners([]*corev1.Pod{pod})[0].CPUs,
 			sim:        sim,
 			problem:    problem,
 		}, nil

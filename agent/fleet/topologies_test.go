@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	testclock "k8s.io/utils/clock/testing"
@@ -22,6 +23,8 @@ func testBoundPod(name string, qos extension.QoSClass, cpus string) *corev1.Pod 
 	pod := testService(name, "sim-1")
 	pod.Status = corev1.PodStatus{Phase: corev1.PodPending}
 	pod.Labels[extension.LabelPodQoS] = string(qos)
+	cpu := pod.Spec.Containers[0].Resources.Requests
+	cpu[corev1.ResourceCPU] = resource.MustParse("8")
 	pod.Annotations = map[string]string{extension.AnnotationResourceStatus: fmt.Sprintf(`{"cpuset":%q}`, cpus)}
 	return pod
 }

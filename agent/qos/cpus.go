@@ -25,7 +25,7 @@ func (CPUSetAllocator) Wishes(in Situation) []executor.Wish {
 			continue
 		}
 		choice := cpupool.Choose(node, cpupool.Pod{
-			QoS: extension.PodQoSClass(pod.Object), KubeQOS: pod.Class(), Annotations: pod.Object.Annotations,
+			QoS: extension.PodQoSClass(pod.Object), KubeQOS: pod.Class(), Annotations: pod.Object.Annotations, Owned: pod.Owned,
 			KubeletOwned: node.KubeletPolicy == extension.KubeletCPUManagerPolicyStatic && bindsByKubelet(pod),
 		})
 		if !choice.Write || choice.Source == cpupool.Inherited {

@@ -27,7 +27,7 @@ func TestCPUsThatKubeletGivesStay(t *testing.T) {
 		"whole CPUs under the policy static": {"static", running("p", corev1.PodQOSGuaranteed, labels, nil, list("cpu", "2")), ""},
 		"parts of them":                      {"static", running("p", corev1.PodQOSGuaranteed, labels, nil, list("cpu", "1500m")), "0-3"},
 		"a burstable pod":                    {"static", running("p", corev1.PodQOSBurstable, labels, nil, list("cpu", "2")), "0-3"},
-		"CPUs of the scheduler":              {"static", running("p", corev1.PodQOSGuaranteed, labels, given, list("cpu", "2")), "4-5"},
+		"CPUs of the scheduler":              {"static", running("p", corev1.PodQOSGuaranteed, map[string]string{extension.LabelPodQoS: "LSR"}, given, list("cpu", "2")), "4-5"},
 		"a SYSTEM pod":                       {"static", running("p", corev1.PodQOSGuaranteed, map[string]string{extension.LabelPodQoS: "SYSTEM"}, nil, list("cpu", "2")), "6"},
 		"a kubelet that binds nobody":        {"none", running("p", corev1.PodQOSGuaranteed, labels, nil, list("cpu", "2")), "0-3"},
 		"a kubelet unknown":                  {"", running("p", corev1.PodQOSGuaranteed, labels, nil, list("cpu", "2")), "0-3"},

@@ -133,7 +133,8 @@ func (p problems) pod(in *Situation, node cpupool.Node, pod *state.Pod) {
 			p.add(feature, "%s: %s", named(pod), problem)
 		}
 	}
-	tell(CPUSetAllocator{}.Name(), cpupool.Choose(node, cpupool.Pod{QoS: class, KubeQOS: pod.Class(), Annotations: annotations}).Problem)
+	tell(CPUSetAllocator{}.Name(), cpupool.Choose(node, cpupool.Pod{QoS: class, KubeQOS: pod.Class(), Annotations: annotations, Owned: pod.Owned}).Problem)
+	tell(CPUSetAllocator{}.Name(), pod.OwnedProblem)
 	identity := groupidentity.OfPod(in.SLO.ResourceQOSStrategy, groupidentity.Pod{QoS: class, KubeQOS: pod.Class(), Annotations: annotations})
 	tell(GroupIdentity{}.Name(), identity.Problem)
 	if _, err := slov1alpha1.PodMemoryQOS(annotations); err != nil {

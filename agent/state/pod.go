@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/cpupool"
 	"koordinator.sh/koord/decision/cpuset"
-	"koordinator.sh/koord/decision/numa"
 	"koordinator.sh/koord/decision/podrequest"
 )
 
@@ -28,16 +28,28 @@ type Pod struct {
 	UID types.UID
 	// Requests by tier, with the pod's band and QoS class.
 	Requests podrequest.Requests
-	// Owned are the CPUs that the scheduler gave to the pod alone.
-	Owned cpuset.CPUSet
+	// Owned are the CPUs that the scheduler gave to the pod alone, and OwnedProblem says which others the pod claims.
+	Owned        cpuset.CPUSet
+	OwnedProblem string
 	// Started is when the first container ran; zero before.
 	Started time.Time
 }
 
-// PodOf digests a pod.
-func PodOf(pod *corev1.Pod) *Pod {
-	held, _ := numa.Held(pod)
-	out := &Pod{Object: pod, UID: pod.UID, Requests: podrequest.Of(pod), Owned: held.CPUs}
+// PodOf digests a pod of which no other is known.
+func PodOf(pod *corev1.Pod) *Pod { return PodsOf([]*corev1.Pod{pod})[0] }
+
+// PodsOf digests the pods of a node, in their order.
+func PodsOf(pods []*corev1.Pod) []*Pod {
+	out := make([]*Pod, len(pods))
+	for i, owner := range cpupool.Owners(pods) {
+		out[i] = digest(pods[i])
+		out[i].Owned, out[i].OwnedProblem = owner.CPUs, owner.Problem
+	}
+	return out
+}
+
+func digest(pod *corev1.Pod) *Pod {
+	out := &Pod{Object: pod, UID: pod.UID, Requests: podrequest.Of(pod)}
 	if hash, is := staticUID(pod); is {
 		out.UID = hash
 	}

@@ -102,18 +102,18 @@ func (s *State) Pods() []*Pod {
 	if s.list != nil {
 		return s.list
 	}
-	list := []*Pod{}
+	var pods []*corev1.Pod
 	for _, object := range s.pods.GetStore().List() {
 		pod, ok := object.(*corev1.Pod)
 		if ok && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
-			list = append(list, PodOf(pod))
+			pods = append(pods, pod)
 		}
 	}
-	slices.SortFunc(list, func(a, b *Pod) int {
-		return cmp.Or(cmp.Compare(a.Object.Namespace, b.Object.Namespace), cmp.Compare(a.Object.Name, b.Object.Name))
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	s.list = list
-	return list
+	s.list = PodsOf(pods)
+	return s.list
 }
 
 // Node returns the Node; nil while it is not known.

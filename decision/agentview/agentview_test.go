@@ -41,6 +41,7 @@ func pod(name string, class extension.QoSClass, owned string) *corev1.Pod {
 		Status: corev1.PodStatus{Phase: corev1.PodRunning},
 	}
 	if owned != "" {
+		out.Spec.Priority, out.Spec.Containers[0].Resources.Requests = new(int32(9500)), list("cpu", "2")
 		out.Annotations[extension.AnnotationResourceStatus] = `{"cpuset":"` + owned + `"}`
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/cpupool"
 	"koordinator.sh/koord/decision/cpuset"
 	"koordinator.sh/koord/decision/unknown"
 )
@@ -63,9 +64,10 @@ func (n *Node) owners() []diagnosticsv1alpha1.CPUOwner {
 		owner.CPUs, owner.Count = cpus.String(), int32(cpus.Len())
 		out = append(out, owner)
 	}
-	for _, pod := range n.Pods {
+	for i, owner := range cpupool.Owners(n.Pods) {
+		pod := n.Pods[i]
 		class := classOf(pod)
-		add(diagnosticsv1alpha1.CPUOwner{Namespace: pod.Namespace, Name: pod.Name, QoSClass: string(class), Lent: class == extension.QoSLSR}, owned(pod))
+		add(diagnosticsv1alpha1.CPUOwner{Namespace: pod.Namespace, Name: pod.Name, QoSClass: string(class), Lent: class == extension.QoSLSR}, owner.CPUs)
 	}
 	if bound, err := extension.GetPodCPUAllocs(n.annotations()); err == nil {
 		for _, allocation := range bound {

@@ -12,7 +12,6 @@ import (
 	"koordinator.sh/koord/decision/cpuset"
 	"koordinator.sh/koord/decision/eviction"
 	"koordinator.sh/koord/decision/freshness"
-	"koordinator.sh/koord/decision/numa"
 	"koordinator.sh/koord/decision/podrequest"
 	"koordinator.sh/koord/decision/unknown"
 )
@@ -91,10 +90,4 @@ func (n *Node) cpus() *cpuset.Topology {
 		return nil
 	}
 	return topology
-}
-
-// owned are the CPUs that the scheduler gave to a pod alone.
-func owned(pod *corev1.Pod) cpuset.CPUSet {
-	held, _ := numa.Held(pod) // an annotation that cannot be read binds nothing
-	return held.CPUs
 }

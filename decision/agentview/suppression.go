@@ -9,6 +9,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/capacity"
 	"koordinator.sh/koord/decision/cfs"
+	"koordinator.sh/koord/decision/cpupool"
 	"koordinator.sh/koord/decision/cpuset"
 	"koordinator.sh/koord/decision/podrequest"
 	"koordinator.sh/koord/decision/suppression"
@@ -136,12 +137,12 @@ func (n *Node) measurement() suppression.Measurement {
 func (n *Node) lendable(topology *cpuset.Topology) suppression.CPUs {
 	out := suppression.CPUs{Topology: topology}
 	var lse cpuset.CPUSet
-	for _, pod := range n.Pods {
-		switch classOf(pod) {
+	for i, owner := range cpupool.Owners(n.Pods) {
+		switch classOf(n.Pods[i]) {
 		case extension.QoSLSE:
-			lse = lse.Union(owned(pod))
+			lse = lse.Union(owner.CPUs)
 		case extension.QoSLSR:
-			out.LSR = out.LSR.Union(owned(pod))
+			out.LSR = out.LSR.Union(owner.CPUs)
 		}
 	}
 	out.Excluded = suppression.Exclusions(n.Object.Annotations, n.annotations(), lse)

@@ -143,25 +143,18 @@ func (in Input) bound(requests, limits podrequest.Amount, note string) Bounds {
 // Applies says whether pods of a tier are bounded here.
 func Applies(tier podrequest.Tier) bool { return tier == podrequest.Batch || tier == podrequest.Mid }
 
-// FromPod reads the containers of a pod in its tier; false for a pod of neither batch nor mid. Containers that the annotation
-// extended-resource-spec lists are read from there: it is what is left where the pod's own resources were cut off. Sidecars
-// are containers; init containers that end are bounded while they run, and left out of the pod's sum.
+// FromPod reads the containers of a pod in its tier; false for a pod of neither batch nor mid. The annotation
+// extended-resource-spec repeats what their resources are, for those who know nothing else of a pod, and is not asked: whoever may edit
+// a pod could raise its limits by it. Sidecars are containers; init containers that end are bounded while they run, and left out of the pod's sum.
 func FromPod(pod *corev1.Pod) (Input, bool) {
 	requests := podrequest.Of(pod)
 	tier := requests.Tier()
 	if !Applies(tier) {
 		return Input{}, false
 	}
-	listed, err := extension.GetExtendedResourceSpec(pod.Annotations)
-	if err != nil || listed == nil {
-		listed = &extension.ExtendedResourceSpec{}
-	}
 	in := Input{Tier: tier, Overhead: Amount(pod.Spec.Overhead, tier)}
 	add := func(container *corev1.Container) {
-		resources := container.Resources
-		if spec, ok := listed.Containers[container.Name]; ok {
-			resources.Requests, resources.Limits = spec.Requests, spec.Limits
-		}
+		resources := &container.Resources
 		in.Containers = append(in.Containers, Container{
 			Name: container.Name, Requests: Amount(resources.Requests, tier), Limits: Amount(resources.Limits, tier),
 		})

@@ -13,7 +13,7 @@ import (
 type Source string
 
 const (
-	// Allocated CPUs are the pod's own, by the annotation resource-status.
+	// Allocated CPUs are the pod's own; see Owners.
 	Allocated Source = "allocated"
 	// NUMAPools are the shared CPUs of the NUMA nodes that the scheduler chose.
 	NUMAPools Source = "numaPools"
@@ -47,6 +47,8 @@ type Pod struct {
 	KubeQOS corev1.PodQOSClass
 	// Annotations of the pod.
 	Annotations map[string]string
+	// Owned are the CPUs that are the pod's own.
+	Owned cpuset.CPUSet
 	// KubeletOwned is true for a pod to which the kubelet gave CPUs of its own.
 	KubeletOwned bool
 }
@@ -64,23 +66,24 @@ type Choice struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// Choose decides the CPUs of one pod. What cannot be read leaves the CPUs as they are: a pod that owns CPUs must not be put
-// on those of others by a broken annotation. CPUs that are offline are left out, because the kernel refuses a list with one of them
-// as a whole.
+// Choose decides the CPUs of one pod. An annotation that cannot be read gives the pod nothing: it is put where its class belongs,
+// because a pod whose CPUs were left as they are could run on those that others own. CPUs that are offline are left out, because the
+// kernel refuses a list with one of them as a whole.
 func Choose(node Node, pod Pod) Choice {
-	return node.choose(pod).within(node.Online)
+	status, err := extension.GetResourceStatus(pod.Annotations)
+	choice := node.choose(pod, status).within(node.Online)
+	if err != nil && choice.Problem == "" {
+		choice.Problem = err.Error()
+	}
+	return choice
 }
 
-func (n Node) choose(pod Pod) Choice {
-	status, err := extension.GetResourceStatus(pod.Annotations)
-	if err != nil {
-		return Choice{Source: Left, Reason: "what the scheduler allocated cannot be read", Problem: err.Error()}
-	}
+func (n Node) choose(pod Pod, status *extension.ResourceStatus) Choice {
 	switch {
 	case pod.KubeletOwned:
 		return Choice{Source: Left, Reason: "the kubelet's CPU manager assigned the pod exclusive CPUs"}
-	case status != nil && status.CPUSet != "":
-		return allocated(status.CPUSet)
+	case !pod.Owned.IsEmpty():
+		return Choice{Source: Allocated, CPUs: pod.Owned.String(), Write: true, LiftQuota: true, Reason: "the scheduler allocated them"}
 	case pod.QoS == extension.QoSBE || pod.QoS == extension.QoSNone && pod.KubeQOS == corev1.PodQOSBestEffort:
 		// Also with NUMA nodes of its own: CPUs beyond those of the group are refused or void.
 		return Choice{Source: Inherited, Write: true, Reason: "suppression decides the CPUs of all best-effort pods together"}
@@ -109,14 +112,6 @@ func (c Choice) within(online cpuset.CPUSet) Choice {
 	}
 	c.CPUs, c.Reason, c.Problem = left.String(), c.Reason+", and some are offline", problem
 	return c
-}
-
-func allocated(list string) Choice {
-	cpus, err := cpuset.Parse(list)
-	if err != nil || cpus.IsEmpty() {
-		return Choice{Source: Left, Reason: "the allocated CPUs cannot be read", Problem: problemOf(list, err)}
-	}
-	return Choice{Source: Allocated, CPUs: cpus.String(), Write: true, LiftQuota: true, Reason: "the scheduler allocated them"}
 }
 
 func system(list string) Choice {

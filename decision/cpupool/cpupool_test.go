@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/cpuset"
@@ -33,8 +34,8 @@ func TestChoose(t *testing.T) {
 		want        string
 		wantProblem bool
 	}{
-		"CPUs of its own":                                   {node, Pod{QoS: extension.QoSLSR, KubeQOS: guaranteed, Annotations: status(`{"cpuset":"2,3"}`)}, Allocated, "2-3", false},
-		"CPUs of its own under a static kubelet":            {static, Pod{QoS: extension.QoSLSE, KubeQOS: guaranteed, Annotations: status(`{"cpuset":"2-3"}`)}, Allocated, "2-3", false},
+		"CPUs of its own":                                   {node, Pod{QoS: extension.QoSLSR, KubeQOS: guaranteed, Owned: cpuset.Of(2, 3)}, Allocated, "2-3", false},
+		"CPUs of its own under a static kubelet":            {static, Pod{QoS: extension.QoSLSE, KubeQOS: guaranteed, Owned: cpuset.Of(2, 3)}, Allocated, "2-3", false},
 		"CPUs that the kubelet gave":                        {static, Pod{QoS: extension.QoSLS, KubeQOS: guaranteed, KubeletOwned: true}, Left, "", false},
 		"services share all pools":                          {node, Pod{QoS: extension.QoSLS, KubeQOS: burstable}, SharedPools, "4-7,12-15", false},
 		"also under a static kubelet":                       {static, Pod{QoS: extension.QoSLS, KubeQOS: burstable}, SharedPools, "4-7,12-15", false},
@@ -50,8 +51,9 @@ func TestChoose(t *testing.T) {
 		"without a label, the kubelet binds nothing":        {node, Pod{KubeQOS: burstable}, SharedPools, "4-7,12-15", false},
 		"without a label, the kubelet decides":              {static, Pod{KubeQOS: guaranteed}, Left, "", false},
 		"LSR that was not allocated CPUs, static":           {static, Pod{QoS: extension.QoSLSR, KubeQOS: guaranteed}, Left, "", false},
-		"an allocation that cannot be read":                 {node, Pod{QoS: extension.QoSLS, Annotations: status(`{`)}, Left, "", true},
-		"allocated CPUs that cannot be read":                {node, Pod{QoS: extension.QoSLSR, Annotations: status(`{"cpuset":"3-1"}`)}, Left, "", true},
+		"an allocation that cannot be read":                 {node, Pod{QoS: extension.QoSLS, Annotations: status(`{`)}, SharedPools, "4-7,12-15", true},
+		"CPUs that it claims and does not own":              {node, Pod{QoS: extension.QoSLSR, Annotations: status(`{"cpuset":"0-1"}`)}, SharedPools, "4-7,12-15", false},
+		"best effort that claims CPUs":                      {node, Pod{QoS: extension.QoSBE, KubeQOS: bestEffort, Annotations: status(`{"cpuset":"0-1"}`)}, Inherited, "", false},
 		"pools that are not known":                          {bare, Pod{QoS: extension.QoSLS}, Left, "", false},
 		"pools that cannot be read":                         {broken, Pod{QoS: extension.QoSLS}, Left, "", true},
 		"CPUs of SYSTEM pods that cannot be read":           {Node{System: "x"}, Pod{QoS: extension.QoSSystem, KubeQOS: burstable}, Left, "", true},
@@ -73,7 +75,11 @@ func TestChoose(t *testing.T) {
 // TestCPUsThatAreOfflineAreLeftOut, or the kernel refuses them all.
 func TestCPUsThatAreOfflineAreLeftOut(t *testing.T) {
 	own := func(list string) Pod {
-		return Pod{QoS: extension.QoSLSR, Annotations: status(`{"cpuset":"` + list + `"}`)}
+		cpus, err := cpuset.Parse(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Pod{QoS: extension.QoSLSR, Owned: cpus}
 	}
 	service := Pod{QoS: extension.QoSLS}
 	tests := map[string]struct {
@@ -121,7 +127,12 @@ func FuzzChoose(f *testing.F) {
 	on := node
 	on.Online = cpuset.Of(0, 2, 3, 5, 6, 12)
 	f.Fuzz(func(t *testing.T, annotation, class string) {
-		got := Choose(on, Pod{QoS: extension.QoSClass(class), KubeQOS: corev1.PodQOSBurstable, Annotations: status(annotation)})
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{extension.LabelPodQoS: class}, Annotations: status(annotation)}}
+		owned := Owners([]*corev1.Pod{pod})[0].CPUs
+		if !owned.IsEmpty() {
+			t.Errorf("a pod that requests nothing owns %s", owned)
+		}
+		got := Choose(on, Pod{QoS: extension.QoSClass(class), KubeQOS: corev1.PodQOSBurstable, Annotations: status(annotation), Owned: owned})
 		if !got.Write {
 			return
 		}

@@ -103,7 +103,7 @@ func wantHooked(t *testing.T, r *bareRuntime, client runtimeapi.RuntimeServiceCl
 	}
 
 	service := r.makePod(t, corev1.PodQOSBurstable, name+"-service")
-	r.tell(service)
+	r.tell(service, map[string]string{extension.LabelPodQoS: "LS"}, nil)
 	id = service.create(t, client, map[string]string{extension.LabelPodQoS: "LS"}, nil)
 	service.start(t, client, id)
 	if r.supports(cgroup.CPUBurst) {
@@ -111,7 +111,9 @@ func wantHooked(t *testing.T, r *bareRuntime, client runtimeapi.RuntimeServiceCl
 	}
 
 	owner := r.makePod(t, corev1.PodQOSGuaranteed, name+"-owner")
-	id = owner.create(t, client, map[string]string{extension.LabelPodQoS: "LSR"}, map[string]string{extension.AnnotationResourceStatus: `{"cpuset":"1"}`})
+	class, allocated := map[string]string{extension.LabelPodQoS: "LSR"}, map[string]string{extension.AnnotationResourceStatus: `{"cpuset":"1"}`}
+	r.tell(owner, class, allocated)
+	id = owner.create(t, client, class, allocated)
 	owner.start(t, client, id)
 	owner.want(t, id, map[cgroup.Setting]string{cgroup.CPUSet: "1"})
 	_, err := client.UpdateContainerResources(t.Context(), &runtimeapi.UpdateContainerResourcesRequest{
@@ -148,10 +150,10 @@ func (r *bareRuntime) agent(t *testing.T) *hooks.Advisor {
 }
 
 // tell has the agent know a pod as the API server would, before it runs.
-func (r *bareRuntime) tell(pod *runtimePod) {
+func (r *bareRuntime) tell(pod *runtimePod, labels, annotations map[string]string) {
 	limits := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
 	r.situation.Pods = append(r.situation.Pods, state.PodOf(&corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{UID: types.UID(pod.name), Name: pod.name, Labels: map[string]string{extension.LabelPodQoS: "LS"}},
+		ObjectMeta: metav1.ObjectMeta{UID: types.UID(pod.name), Name: pod.name, Labels: labels, Annotations: annotations},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: limits, Limits: limits}}}},
 		Status:     corev1.PodStatus{Phase: corev1.PodPending, QOSClass: pod.class},
 	}))
