@@ -43,8 +43,10 @@ type Adjustment struct {
 	// Wishes of the container's cgroup, all that there are, by the features that have them. Partial says that runtimes take only some.
 	Wishes  map[string][]executor.Wish
 	Partial bool
-	// Problems say what could not be read; its effect is left out.
+	// Problems say what could not be read, or is not the pod's; its effect is left out.
 	Problems []error
+	// Refused says why the container must not be made yet; nil where it may.
+	Refused error
 }
 
 // IsEmpty says whether there is nothing for a runtime to do.

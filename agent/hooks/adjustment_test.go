@@ -76,12 +76,22 @@ func TestWhatContainersGetWhenTheyAreMade(t *testing.T) {
 		UID: "gpu", CgroupParent: "/kubepods/burstable/podgpu", Labels: map[string]string{extension.LabelGPUIsolationProvider: "HAMi-core", extension.LabelPodQoS: "LS"},
 		Annotations: map[string]string{extension.AnnotationDeviceAllocated: devices, extension.AnnotationOOMScoreAdj: "-500"},
 	}
+	requesting := func(pairs ...string) *corev1.PodSpec {
+		requests := corev1.ResourceList{}
+		for i := 0; i < len(pairs); i += 2 {
+			requests[corev1.ResourceName(pairs[i])] = resource.MustParse(pairs[i+1])
+		}
+		return &corev1.PodSpec{Priority: new(int32(9500)), NodeName: "n", Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: requests}}}}
+	}
 	tests := []struct {
-		name      string
-		version   cgroup.Version
-		sandbox   Sandbox
-		injection Injection
-		want      Adjustment
+		name    string
+		version cgroup.Version
+		sandbox Sandbox
+		// spec as the API server tells it; nil where only the sandbox tells of the pod.
+		spec        *corev1.PodSpec
+		injection   Injection
+		want        Adjustment
+		wantProblem bool
 	}{
 		{
 			name: "a batch pod, version 1", version: cgroup.V1, sandbox: batch(),
@@ -92,15 +102,25 @@ func TestWhatContainersGetWhenTheyAreMade(t *testing.T) {
 			want: Adjustment{CPUQuota: new(int64(50000)), MemoryLimit: new(int64(1 << 30)), Unified: map[string]string{"cpu.weight": "20"}},
 		},
 		{
-			name: "CPUs of its own", version: cgroup.V2, sandbox: owner,
+			name: "CPUs of its own", version: cgroup.V2, sandbox: owner, spec: requesting("cpu", "2"),
 			want: Adjustment{CPUs: "4-5", CPUQuota: new(int64(-1))},
+		},
+		{
+			name: "CPUs that only the sandbox claims", version: cgroup.V2, sandbox: owner,
+			want: Adjustment{CPUs: "0-3"},
 		},
 		{
 			name: "shared CPUs, and nothing injected", version: cgroup.V1, sandbox: trainer,
 			want: Adjustment{CPUs: "0-3"},
 		},
 		{
-			name: "GPUs and a score", version: cgroup.V1, sandbox: trainer, injection: Injection{GPUs: true, OOMScore: true, RDMA: true},
+			name: "GPUs that the pod does not request", version: cgroup.V1, sandbox: trainer, spec: requesting("cpu", "2"), injection: Injection{GPUs: true},
+			want: Adjustment{CPUs: "0-3"}, wantProblem: true,
+		},
+		{
+			name: "GPUs and a score", version: cgroup.V1, sandbox: trainer,
+			spec:      requesting("koordinator.sh/gpu.shared", "2", "koordinator.sh/gpu-core", "100", "koordinator.sh/gpu-memory", "16Gi"),
+			injection: Injection{GPUs: true, OOMScore: true, RDMA: true},
 			want: Adjustment{CPUs: "0-3", OOMScore: new(int64(-500)), Env: map[string]string{
 				"NVIDIA_VISIBLE_DEVICES": "0,2", "LD_PRELOAD": "/usr/local/vgpu/libvgpu.so", "CUDA_DEVICE_MEMORY_LIMIT": "8589934592", "CUDA_DEVICE_SM_LIMIT": "50",
 			}},
@@ -110,10 +130,14 @@ func TestWhatContainersGetWhenTheyAreMade(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			in, _ := situation(t, test.version)
 			pod := test.sandbox.Pod(in.Layout)
+			if test.spec != nil {
+				pod.Object.Spec = *test.spec
+				pod = state.PodOf(pod.Object)
+			}
 			at := in.Layout.Pod(pod.Class(), pod.UID) + "/" + id
 			got := AdjustmentOf(in, qos.Prospects(features()), test.injection, pod, qos.Container{Name: "main", ID: id, Cgroup: at})
-			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(Adjustment{}, "Wishes"), cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("adjustment (-want +got):\n%s", diff)
+			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(Adjustment{}, "Wishes", "Problems"), cmpopts.EquateEmpty()); diff != "" || (len(got.Problems) > 0) != test.wantProblem {
+				t.Errorf("problems %v, adjustment (-want +got):\n%s", got.Problems, diff)
 			}
 		})
 	}

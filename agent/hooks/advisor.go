@@ -3,6 +3,7 @@ package hooks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/qos"
 	"koordinator.sh/koord/agent/state"
+	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
@@ -116,12 +118,12 @@ func known(pod *state.Pod, container string) bool {
 	return container == "" || slices.ContainsFunc(pod.Object.Status.ContainerStatuses, has) || slices.ContainsFunc(pod.Object.Status.InitContainerStatuses, has)
 }
 
-// pod that a sandbox is of: as the API server tells of it, or the sandbox itself.
-func (v *view) pod(sandbox Sandbox) *state.Pod {
-	if pod := v.pods[types.UID(sandbox.UID)]; pod != nil {
-		return pod
+// pod that a sandbox is of: as the API server tells of it, or the sandbox itself, of which nothing is known but what it says.
+func (v *view) pod(sandbox Sandbox) (pod *state.Pod, known bool) {
+	if pod = v.pods[types.UID(sandbox.UID)]; pod != nil {
+		return pod, true
 	}
-	return sandbox.Pod(v.in.Layout)
+	return sandbox.Pod(v.in.Layout), false
 }
 
 // measure the time of an answer, until what it returns is called.
@@ -137,7 +139,7 @@ func (a *Advisor) measure(stage Stage) func() {
 func (a *Advisor) Pod(ctx context.Context, sandbox Sandbox) {
 	defer a.measure(PreRunPodSandbox)()
 	v := a.view.Load()
-	pod := v.pod(sandbox)
+	pod, _ := v.pod(sandbox)
 	at := v.in.Layout.Pod(pod.Class(), pod.UID)
 	if a.anticipate(at, qos.Expect(v.in, v.features, pod), anticipation{pod: pod.UID}) {
 		a.apply(ctx, at)
@@ -159,9 +161,12 @@ func (a *Advisor) Injected(gate string) int64 {
 func (a *Advisor) Container(ctx context.Context, sandbox Sandbox, name, id string) Adjustment {
 	defer a.measure(PreCreateContainer)()
 	v := a.view.Load()
-	pod := v.pod(sandbox)
+	pod, told := v.pod(sandbox)
 	at := path.Join(v.in.Layout.Pod(pod.Class(), pod.UID), "new")
 	out := AdjustmentOf(v.in, v.features, a.options.Injection, pod, qos.Container{Name: name, ID: id, Cgroup: at})
+	if injects := a.options.Injection.GPUs || a.options.Injection.RDMA; injects && !told && sandbox.Annotations[extension.AnnotationDeviceAllocated] != "" {
+		out.Refused = fmt.Errorf("the devices of pod %s/%s cannot be given before the API server tells what it requests", sandbox.Namespace, sandbox.Name)
+	}
 	if out.Env[envVisibleGPUs] != "" {
 		a.gpus.Add(1)
 	}
@@ -180,7 +185,7 @@ func (a *Advisor) Container(ctx context.Context, sandbox Sandbox, name, id strin
 func (a *Advisor) Started(ctx context.Context, sandbox Sandbox, name, id, directory string, told *Resources) {
 	defer a.measure(PreStartContainer)()
 	v := a.view.Load()
-	pod := v.pod(sandbox)
+	pod, _ := v.pod(sandbox)
 	at := v.in.Layout.Pod(pod.Class(), pod.UID)
 	if directory == "" {
 		directory = v.find(at, id)

@@ -15,6 +15,7 @@ import (
 	"koordinator.sh/koord/agent/qos"
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/device"
 )
 
 // Device is a character device.
@@ -40,15 +41,14 @@ func (a *Adjustment) inject(in qos.Situation, injection Injection, pod *corev1.P
 	if !injection.GPUs && !injection.RDMA {
 		return
 	}
-	allocated, err := extension.GetDeviceAllocations(pod.Annotations)
+	allocated, err := grantedTo(in, pod)
 	if err != nil {
 		a.Problems = append(a.Problems, err)
-		return
 	}
-	if gpus := present(allocated[schedulingv1alpha1.GPU]); injection.GPUs && len(gpus) > 0 {
+	if gpus := allocated[schedulingv1alpha1.GPU]; injection.GPUs && len(gpus) > 0 {
 		a.Env = gpuEnv(gpus, pod.Labels[extension.LabelGPUIsolationProvider] == extension.GPUIsolationProviderHAMICore)
 	}
-	if cards := present(allocated[schedulingv1alpha1.RDMA]); injection.RDMA && len(cards) > 0 && in.Sys != nil {
+	if cards := allocated[schedulingv1alpha1.RDMA]; injection.RDMA && len(cards) > 0 && in.Sys != nil {
 		devices, err := rdmaDevices(in.Sys, cards)
 		a.Devices = devices
 		if err != nil {
@@ -57,9 +57,23 @@ func (a *Adjustment) inject(in qos.Situation, injection Injection, pod *corev1.P
 	}
 }
 
-// present are the allocations that say something: an annotation may have null among them.
-func present(allocations []*extension.DeviceAllocation) []*extension.DeviceAllocation {
-	return slices.DeleteFunc(allocations, func(a *extension.DeviceAllocation) bool { return a == nil })
+// grantedTo are the devices of a pod, as decided over all pods of the node. The error says what the pod claims beyond them.
+func grantedTo(in qos.Situation, pod *corev1.Pod) (extension.DeviceAllocations, error) {
+	if pod.Annotations[extension.AnnotationDeviceAllocated] == "" {
+		return nil, nil
+	}
+	pods := []*corev1.Pod{pod}
+	for _, other := range in.Pods {
+		if other.Object.UID != pod.UID {
+			pods = append(pods, other.Object)
+		}
+	}
+	owner := device.Owners(pods)[0]
+	var err error
+	if owner.Problem != "" {
+		err = fmt.Errorf("devices of pod %s/%s: %s", pod.Namespace, pod.Name, owner.Problem)
+	}
+	return owner.Allocation.Annotation(), err
 }
 
 // gpuEnv names the GPUs by their minor numbers, and for HAMi the share of each.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"koordinator.sh/koord/agent/host/cgroup"
@@ -89,7 +90,12 @@ func TestContainersGetTheVerbsOfTheirCards(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in, _ := situation(t, cgroup.V2)
 			in.Sys = sysOf(t, test.without)
-			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{extension.AnnotationDeviceAllocated: `{"rdma":` + test.allocated + `}`}}}
+			pod := &corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{extension.AnnotationDeviceAllocated: `{"rdma":` + test.allocated + `}`}},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{
+					Requests: corev1.ResourceList{extension.ResourceRDMA: resource.MustParse("100")},
+				}}}},
+			}
 			var got Adjustment
 			got.inject(in, Injection{RDMA: true}, pod)
 			if diff := cmp.Diff(test.want, got.Devices); diff != "" {

@@ -13,8 +13,11 @@ import (
 
 	"koordinator.sh/koord/agent/diagnostics"
 	"koordinator.sh/koord/agent/hooks"
+	"koordinator.sh/koord/agent/qos"
+	"koordinator.sh/koord/agent/state"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 )
 
@@ -101,7 +104,14 @@ func TestInjectedDevicesAreCounted(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.FeatureGates = map[string]bool{hooks.GPUEnvInject: true} })
 	t.Cleanup(r.stop)
 	r.file(filepath.Join(r.options.Proc, nvidiaVersion), "NVRM version\n")
-	sandbox := hooks.Sandbox{UID: "train", Namespace: "ml", Name: "train", Annotations: map[string]string{extension.AnnotationDeviceAllocated: `{"gpu":[{"minor":1}]}`}}
+	train := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{UID: "train", Namespace: "ml", Name: "train", Annotations: map[string]string{extension.AnnotationDeviceAllocated: `{"gpu":[{"minor":1}]}`}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")},
+		}}}},
+	}
+	r.enforcement.advisor.Observe(qos.Situation{SLO: &slov1alpha1.NodeSLOSpec{}, Layout: r.options.layout, Tree: r.enforcement.tree, Pods: []*state.Pod{state.PodOf(train)}})
+	sandbox := hooks.Sandbox{UID: "train", Namespace: "ml", Name: "train", Annotations: train.Annotations}
 	r.enforcement.advisor.Container(t.Context(), sandbox, "main", "")
 	r.enforcement.advisor.Container(t.Context(), hooks.Sandbox{UID: "web", Namespace: "shop", Name: "web"}, "main", "")
 	e := newExplainer(r.options, r.cluster, r.measurement, r.enforcement)

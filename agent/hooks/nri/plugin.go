@@ -68,6 +68,9 @@ func (p *Plugin) RemovePodSandbox(_ context.Context, pod *api.PodSandbox) error 
 // CreateContainer says what is to be different of a container that is about to be made.
 func (p *Plugin) CreateContainer(ctx context.Context, pod *api.PodSandbox, container *api.Container) (*api.ContainerAdjustment, []*api.ContainerUpdate, error) {
 	adjustment := p.advisor.Container(ctx, sandboxOf(pod), container.GetName(), container.GetId())
+	if adjustment.Refused != nil { // kubelet tries again
+		return nil, nil, adjustment.Refused
+	}
 	resources := container.GetLinux().GetResources()
 	p.pending.Made(pod.GetUid(), container.GetId(), resourcesOf(resources))
 	return adjust(adjustment, resources), nil, nil

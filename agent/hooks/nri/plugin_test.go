@@ -11,6 +11,9 @@ import (
 	"github.com/containerd/nri/pkg/api"
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 
 	"koordinator.sh/koord/agent/audit"
@@ -20,7 +23,9 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/kernelfs"
 	"koordinator.sh/koord/agent/qos"
+	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/cpuset"
 )
 
@@ -67,6 +72,20 @@ func pods() (*api.PodSandbox, *api.Container) {
 		}
 }
 
+// told is the pod as the API server tells of it: it requests a GPU and half a CPU of batch.
+func told() *state.Pod {
+	sandbox, _ := pods()
+	batch := corev1.ResourceList{extension.BatchCPU: resource.MustParse("500")}
+	return state.PodOf(&corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "ns", Name: "p", UID: "u1", Labels: map[string]string{extension.LabelPodQoS: "BE"}, Annotations: sandbox.GetAnnotations(),
+		},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{
+			Limits: batch, Requests: corev1.ResourceList{extension.BatchCPU: batch[extension.BatchCPU], extension.ResourceNvidiaGPU: resource.MustParse("1")},
+		}}}},
+	})
+}
+
 func TestARuntimeIsAnswered(t *testing.T) {
 	layout := cgroup.Layout{Version: cgroup.V1, Driver: cgroup.Cgroupfs}
 	kernel := kernelfs.New(cgroup.V1, cpuset.Of(0, 1))
@@ -85,12 +104,11 @@ func TestARuntimeIsAnswered(t *testing.T) {
 	t.Cleanup(func() { _ = os.RemoveAll(directory) })
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
+	advisor := hooks.NewAdvisor(hooks.Options{Executor: writer, Features: features, Clock: clock.RealClock{}, Injection: hooks.Injection{GPUs: true, OOMScore: true}})
+	advisor.Observe(qos.Situation{Tree: kernel, Layout: layout, Now: time.Now(), SLO: &slov1alpha1.NodeSLOSpec{}, Pods: []*state.Pod{told()}})
 	go func() {
 		defer close(ended)
-		Run(ctx, Options{Socket: filepath.Join(directory, "n.sock"), Clock: clock.RealClock{}, Advisor: hooks.NewAdvisor(hooks.Options{
-			Executor: writer, Features: features, Situation: qos.Situation{Tree: kernel, Layout: layout, Now: time.Now()}, Clock: clock.RealClock{},
-			Injection: hooks.Injection{GPUs: true, OOMScore: true},
-		})})
+		Run(ctx, Options{Socket: filepath.Join(directory, "n.sock"), Clock: clock.RealClock{}, Advisor: advisor})
 	}()
 	t.Cleanup(func() { cancel(); <-ended })
 	synchronized := make(chan []*api.ContainerUpdate, 8)

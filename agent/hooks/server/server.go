@@ -127,7 +127,11 @@ func (a *answers) Container(ctx context.Context, hook hookapi.Hook, r *hookapi.C
 	switch hook {
 	case hookapi.PreCreateContainer:
 		a.pending.Made(sandbox.UID, keyOf(sandbox.UID, meta), resourcesOf(r.GetContainerResources()))
-		return answerOf(a.advisor.Container(ctx, sandbox, meta.GetName(), meta.GetId()), r.GetContainerResources(), true), nil
+		wanted := a.advisor.Container(ctx, sandbox, meta.GetName(), meta.GetId())
+		if wanted.Refused != nil { // kubelet tries again
+			return nil, wanted.Refused
+		}
+		return answerOf(wanted, r.GetContainerResources(), true), nil
 	case hookapi.PreUpdateContainerResources:
 		return answerOf(a.advisor.Container(ctx, sandbox, meta.GetName(), meta.GetId()), r.GetContainerResources(), false), nil
 	case hookapi.PostStartContainer: // before that, it has no cgroup

@@ -12,6 +12,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/testing/protocmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 
 	"koordinator.sh/koord/agent/audit"
@@ -21,7 +23,9 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/kernelfs"
 	"koordinator.sh/koord/agent/qos"
+	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/cpuset"
 	"koordinator.sh/koord/runtimeproxy/hookapi"
 )
@@ -50,12 +54,10 @@ func serve(t *testing.T) (*hookapi.Client, *kernelfs.Tree, Options) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(directory) })
 	options := Options{
-		Advisor: hooks.NewAdvisor(hooks.Options{
-			Executor: writer, Features: features, Situation: qos.Situation{Tree: kernel, Layout: layout, Now: time.Now()}, Clock: clock.RealClock{},
-			Injection: hooks.Injection{GPUs: true, OOMScore: true},
-		}),
+		Advisor:  hooks.NewAdvisor(hooks.Options{Executor: writer, Features: features, Clock: clock.RealClock{}, Injection: hooks.Injection{GPUs: true, OOMScore: true}}),
 		Endpoint: filepath.Join(directory, "sub", "s.sock"), Directory: filepath.Join(directory, "hooks"), Policy: hookapi.Ignore,
 	}
+	options.Advisor.Observe(qos.Situation{Tree: kernel, Layout: layout, Now: time.Now(), SLO: &slov1alpha1.NodeSLOSpec{}, Pods: []*state.Pod{told()}})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- Run(ctx, options) }()
@@ -86,6 +88,19 @@ func request() *hookapi.ContainerResourceHookRequest {
 		},
 		ContainerResources: &hookapi.LinuxContainerResources{CpuShares: 2, CpuPeriod: 100000},
 	}
+}
+
+// told is the pod as the API server tells of it: it requests a GPU and half a CPU of batch.
+func told() *state.Pod {
+	batch := corev1.ResourceList{extension.BatchCPU: resource.MustParse("500")}
+	return state.PodOf(&corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "ns", Name: "p", UID: "u1", Labels: map[string]string{extension.LabelPodQoS: "BE"}, Annotations: request().GetPodAnnotations(),
+		},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{
+			Limits: batch, Requests: corev1.ResourceList{extension.BatchCPU: batch[extension.BatchCPU], extension.ResourceNvidiaGPU: resource.MustParse("1")},
+		}}}},
+	})
 }
 
 func TestContainersGetWhatTheAgentWants(t *testing.T) {
