@@ -189,6 +189,7 @@ const (
 	AdmissionAmountLeft           Code = "KOORD1308"
 	AdmissionTierMismatch         Code = "KOORD1309"
 	AdmissionQuotaMissing         Code = "KOORD1310"
+	AdmissionAllocation           Code = "KOORD1311"
 )
 
 // Codes of the admission of elastic quotas.

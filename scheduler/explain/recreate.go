@@ -74,7 +74,7 @@ func manifest(pod *corev1.Pod) any {
 		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, Labels: pod.Labels, Annotations: maps.Clone(pod.Annotations)},
 		Spec:       *pod.Spec.DeepCopy(),
 	}
-	for _, key := range []string{corev1.LastAppliedConfigAnnotation, extension.AnnotationDeviceAllocated, extension.AnnotationResourceStatus} {
+	for _, key := range []string{corev1.LastAppliedConfigAnnotation, extension.AnnotationDeviceAllocated, extension.AnnotationResourceStatus, extension.AnnotationGPUMinors, extension.AnnotationReservationAllocated} {
 		delete(kept.Annotations, key)
 	}
 	kept.Spec.NodeName = ""
