@@ -101,7 +101,7 @@ func beside(handler, below http.Handler) http.Handler {
 // protect lets nobody pass who is not authenticated and authorized, with the filters of every Kubernetes server.
 func protect(handler http.Handler, authentication authenticator.Request, authorization authorizer.Authorizer) http.Handler {
 	resolver := &apirequest.RequestInfoFactory{}
-	handler = genericapifilters.WithAuthorization(handler, authorization, scheme.Codecs)
+	handler = genericapifilters.WithAuthorization(handler, authorizeServices(authorization), scheme.Codecs)
 	handler = genericapifilters.WithAuthentication(handler, authentication, genericapifilters.Unauthorized(scheme.Codecs), nil, nil)
 	handler = genericapifilters.WithRequestInfo(handler, resolver)
 	handler = genericapifilters.WithCacheControl(handler)
