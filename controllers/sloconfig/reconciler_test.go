@@ -142,7 +142,7 @@ func TestABadEditKeepsTheLastGoodAlsoOverARestart(t *testing.T) {
 			t.Errorf("in force after a bad edit (-want +got):\n%s", diff)
 		}
 		told := strings.Join(m.told(), "\n")
-		for _, part := range []string{"Warning ConfigOutOfRange [KOORD0203] colocation-config: cpuReclaimThresholdPercent (line 1, column 48): must be at least 0, is -1",
+		for _, part := range []string{"Warning ConfigOutOfRange [KOORD0203] colocation-config: cpuReclaimThresholdPercent (line 1, column 48): must be at least 0 and at most 200, is -1",
 			"Warning ConfigMalformed [KOORD0201] cpu-burst-config (line 1, column 1): is not valid JSON"} {
 			if !strings.Contains(told, part) {
 				t.Errorf("events %q, want one that says %q", told, part)

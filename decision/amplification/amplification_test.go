@@ -67,7 +67,7 @@ func TestDecide(t *testing.T) {
 		{name: "switched off", config: `{"enable":false,"resourceAmplificationRatio":{"cpu":1.5}}`, node: owned(node("10", "", `{"cpu":1.50}`, "")), normalized: 100, wantRemove: true},
 		{name: "switched off, and the ratios are another's", config: `{}`, node: node("10", "", `{"cpu":1.50}`, ""), normalized: 100},
 		{name: "the product is rounded to hundredths", config: `{"enable":true,"resourceAmplificationRatio":{"cpu":1.33}}`, node: node("10", "", "", ""), normalized: 133, wantWrite: `{"cpu":1.77}`},
-		{name: "no more than an annotation can state", config: `{"enable":true,"resourceAmplificationRatio":{"cpu":1e9}}`, node: node("10", "", "", ""), normalized: 200, wantWrite: `{"cpu":1000.00}`},
+		{name: "the largest ratio on the fastest cpu", config: `{"enable":true,"resourceAmplificationRatio":{"cpu":10}}`, node: node("10", "", "", ""), normalized: 500, wantWrite: `{"cpu":50.00}`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

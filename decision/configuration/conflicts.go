@@ -96,7 +96,6 @@ func conflictsIn(s *scope) []conflict {
 		})
 	}
 	if guarded {
-		out = append(out, earlyEvictions(s)...)
 		out = append(out, thresholdConflicts(s)...)
 		out = append(out, loadAwareConflicts(s)...)
 	}
@@ -154,7 +153,7 @@ func loadAwareConflicts(s *scope) []conflict {
 				fits = threshold
 			}
 		}
-		if !set || evict < leastEviction || fits == 0 || evict > float64(fits) {
+		if !set || fits == 0 || evict > float64(fits) {
 			continue // below the least it is an error anyway
 		}
 		usual, err := strconv.ParseFloat(s.v.defaults[ref{thresholdKey, pair.path}], 64)

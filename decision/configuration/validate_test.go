@@ -186,11 +186,11 @@ func TestEveryCodeIsFoundAndNotFound(t *testing.T) {
 			data: map[string]string{"resource-threshold-config": `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 10}}`}, load: &loadaware.Args{},
 		},
 		"a threshold of an eviction without a priority": {
-			data: map[string]string{"resource-threshold-config": `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 97, "memoryAllocatableEvictThresholdPercent": 5}}`},
+			data: map[string]string{"resource-threshold-config": `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 97, "memoryAllocatableEvictThresholdPercent": 50}}`},
 			want: []string{"KOORD0208 resource-threshold-config.clusterStrategy.memoryAllocatableEvictThresholdPercent:1"},
 		},
 		"a threshold of an eviction that is off": {
-			data: map[string]string{"resource-threshold-config": `{"clusterStrategy": {"enable": false, "memoryEvictThresholdPercent": 5}}`},
+			data: map[string]string{"resource-threshold-config": `{"clusterStrategy": {"enable": false, "memoryEvictThresholdPercent": 50}}`},
 			want: []string{"KOORD0208 resource-threshold-config.clusterStrategy.memoryEvictThresholdPercent:1"},
 		},
 		"a scheduler with a lower threshold": {

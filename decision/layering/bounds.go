@@ -3,9 +3,12 @@ package layering
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"koordinator.sh/koord/api/finding"
 )
 
 // bound is the range of one value. Its path is matched against the end of the value's path inside a strategy, segment by
@@ -17,17 +20,27 @@ type bound struct {
 	above    bool
 	// oneOf lists the allowed words; the empty word always passes, because it means the value is not set.
 	oneOf []string
+	// below is the code of a value that is too small; empty for ConfigOutOfRange.
+	below finding.Code
 }
-
-func from(path string, minimum float64) bound { return bound{path: path, min: &minimum} }
-
-func above(path string, minimum float64) bound { return bound{path: path, min: &minimum, above: true} }
 
 func within(path string, minimum, maximum float64) bound {
 	return bound{path: path, min: &minimum, max: &maximum}
 }
 
+func above(path string, minimum, maximum float64) bound {
+	return bound{path: path, min: &minimum, max: &maximum, above: true}
+}
+
 func percent(path string) bound { return within(path, 0, 100) }
+
+// evictionFrom bounds a threshold of eviction: what a node without pods uses is above many a lower one, so that a slip of a digit would
+// empty every node.
+func evictionFrom(path string, maximum float64) bound {
+	out := within(path, leastEviction, maximum)
+	out.below = finding.EvictionTooEarly
+	return out
+}
 
 func flag(path string) bound { return within(path, 0, 1) }
 
@@ -42,20 +55,35 @@ var (
 	qosClasses      = []string{"LSE", "LSR", "LS", "BE", "SYSTEM"}
 )
 
+// Largest values of what upstream leaves open above: so much that no use of it is refused, and so little that a slip of the keyboard is.
+const (
+	// mostReclaim is a percentage of the node: more than all of it may be offered (KOORD0206 warns), and not any amount.
+	mostReclaim = 200
+	// mostRequested is a percentage of what the node offers.
+	mostRequested = 1000
+	day           = 24 * 60 * 60 // in seconds
+	// mostAmount is a pebibyte, of bytes or of operations per second.
+	mostAmount = 1 << 50
+	// mostAmplification is the ratio by which a node is shown larger than it is.
+	mostAmplification = 10
+	// leastEviction is the lowest threshold of eviction, in percent.
+	leastEviction = 10
+)
+
 // The bounds below are the validation tags of Koordinator's configuration types, and for keys that upstream leaves
 // unchecked (host applications, normalization, amplification) the limits its consumers apply.
 
 var colocationBounds = []bound{
-	from("metricAggregateDurationSeconds", 1),
-	from("metricReportIntervalSeconds", 1),
+	within("metricAggregateDurationSeconds", 1, day),
+	within("metricReportIntervalSeconds", 1, day),
 	oneOf("metricMemoryCollectPolicy", "usageWithoutPageCache", "usageWithHotPageCache", "usageWithPageCache"),
-	from("cpuReclaimThresholdPercent", 0),
-	from("memoryReclaimThresholdPercent", 0),
+	within("cpuReclaimThresholdPercent", 0, mostReclaim),
+	within("memoryReclaimThresholdPercent", 0, mostReclaim),
 	// "request" is upstream's word for memory only; for cpu it is accepted and means usage.
 	oneOf("cpuCalculatePolicy", "usage", "maxUsageRequest", "request"),
 	oneOf("memoryCalculatePolicy", "usage", "request", "maxUsageRequest"),
-	from("degradeTimeMinutes", 1),
-	from("updateTimeThresholdSeconds", 1),
+	within("degradeTimeMinutes", 1, 7*24*60),
+	within("updateTimeThresholdSeconds", 1, day),
 	{path: "resourceDiffThreshold", min: new(0.0), max: new(1.0), above: true},
 	oneOf("midReclaimMode", "static"),
 	percent("midCPUThresholdPercent"),
@@ -63,8 +91,8 @@ var colocationBounds = []bound{
 	percent("midUnallocatedPercent"),
 	percent("midStaticCPUReservedPercent"),
 	percent("midStaticMemoryReservedPercent"),
-	from("batchCPUThresholdPercent", 0),
-	from("batchMemoryThresholdPercent", 0),
+	within("batchCPUThresholdPercent", 0, mostReclaim),
+	within("batchMemoryThresholdPercent", 0, mostReclaim),
 	oneOf("extensions.predictor.batch", predictorProfiles()...),
 	oneOf("extensions.predictor.mid", predictorProfiles()...),
 	within("extensions.predictor.coldStartMinutes", 0, 24*60),
@@ -74,20 +102,21 @@ var thresholdBounds = []bound{
 	percent("cpuSuppressThresholdPercent"),
 	percent("cpuSuppressMinPercent"),
 	oneOf("cpuSuppressPolicy", "cpuset", "cfsQuota"),
-	percent("memoryEvictThresholdPercent"),
+	evictionFrom("memoryEvictThresholdPercent", 100),
 	percent("memoryEvictLowerPercent"),
 	oneOf("cpuEvictPolicy", "evictByRealLimit", "evictByAllocatable"),
 	percent("cpuEvictBESatisfactionUpperPercent"),
 	percent("cpuEvictBESatisfactionLowerPercent"),
 	percent("cpuEvictBEUsageThresholdPercent"),
-	above("cpuEvictTimeWindowSeconds", 0),
-	percent("cpuEvictThresholdPercent"),
+	above("cpuEvictTimeWindowSeconds", 0, day),
+	evictionFrom("cpuEvictThresholdPercent", 100),
 	percent("cpuEvictLowerPercent"),
-	from("cpuAllocatableEvictThresholdPercent", 0),
-	from("cpuAllocatableEvictLowerPercent", 0),
-	from("memoryAllocatableEvictThresholdPercent", 0),
-	from("memoryAllocatableEvictLowerPercent", 0),
-	{path: "allocatableEvictPriorityThreshold", max: new(7999.0)},
+	evictionFrom("cpuAllocatableEvictThresholdPercent", mostRequested),
+	within("cpuAllocatableEvictLowerPercent", 0, mostRequested),
+	evictionFrom("memoryAllocatableEvictThresholdPercent", mostRequested),
+	within("memoryAllocatableEvictLowerPercent", 0, mostRequested),
+	within("allocatableEvictPriorityThreshold", math.MinInt32, 7999),
+	within("evictEnabledPriorityThreshold", math.MinInt32, math.MaxInt32),
 }
 
 var thresholdOrders = []order{
@@ -112,7 +141,7 @@ var qosBounds = []bound{
 	flag("memoryQOS.pageCacheEnable"),
 	flag("memoryQOS.pageCacheReclaimSync"),
 	percent("memoryQOS.pageCacheLimitPercent"),
-	from("memoryQOS.pageCacheLimitSize", 0),
+	within("memoryQOS.pageCacheLimitSize", 0, mostAmount),
 	flag("memoryQOS.priorityEnable"),
 	within("memoryQOS.priority", 0, 12),
 	flag("memoryQOS.oomKillGroup"),
@@ -120,10 +149,18 @@ var qosBounds = []bound{
 	percent("resctrlQOS.catRangeEndPercent"),
 	percent("resctrlQOS.mbaPercent"),
 	oneOf("blkioQOS.blocks.*.type", "device", "volumegroup", "podvolume"),
-	from("ioCfg.readIOPS", 0),
-	from("ioCfg.writeIOPS", 0),
-	from("ioCfg.readBPS", 0),
-	from("ioCfg.writeBPS", 0),
+	within("ioCfg.readIOPS", 0, mostAmount),
+	within("ioCfg.writeIOPS", 0, mostAmount),
+	within("ioCfg.readBPS", 0, mostAmount),
+	within("ioCfg.writeBPS", 0, mostAmount),
+	within("ioCfg.readLatency", 0, mostAmount),
+	within("ioCfg.writeLatency", 0, mostAmount),
+	within("ioCfg.modelReadBPS", 0, mostAmount),
+	within("ioCfg.modelWriteBPS", 0, mostAmount),
+	within("ioCfg.modelReadSeqIOPS", 0, mostAmount),
+	within("ioCfg.modelWriteSeqIOPS", 0, mostAmount),
+	within("ioCfg.modelReadRandIOPS", 0, mostAmount),
+	within("ioCfg.modelWriteRandIOPS", 0, mostAmount),
 	within("ioCfg.ioWeightPercent", 1, 100),
 	percent("ioCfg.readLatencyPercent"),
 	percent("ioCfg.writeLatencyPercent"),
@@ -142,14 +179,16 @@ var qosOrders = []order{
 var burstBounds = []bound{
 	oneOf("policy", "none", "cpuBurstOnly", "cfsQuotaBurstOnly", "auto"),
 	within("cpuBurstPercent", 0, 10000),
-	from("cfsQuotaBurstPercent", 100),
-	from("cfsQuotaBurstPeriodSeconds", -1),
+	within("cfsQuotaBurstPercent", 100, 10000),
+	within("cfsQuotaBurstPeriodSeconds", -1, day),
 	percent("sharePoolThresholdPercent"),
 }
 
 var systemBounds = []bound{
-	above("minFreeKbytesFactor", 0),
+	above("minFreeKbytesFactor", 0, 10000),
 	{path: "watermarkScaleFactor", min: new(0.0), max: new(400.0), above: true},
+	flag("schedGroupIdentityEnabled"),
+	within("schedIdleSaverWmark", 0, 1e9), // a second, in nanoseconds
 	flag("memcgReapBackGround"),
 	flag("pageCacheLimitEnabled"),
 }
@@ -169,7 +208,19 @@ var normalizationBounds = []bound{
 }
 
 var amplificationBounds = []bound{
-	from("resourceAmplificationRatio.*", 0),
+	within("resourceAmplificationRatio.*", 0, mostAmplification),
+}
+
+// codeOf is the code of a value that check finds wrong.
+func (b bound) codeOf(value any) finding.Code {
+	number, ok := value.(json.Number)
+	if !ok || b.below == "" || b.min == nil {
+		return finding.ConfigOutOfRange
+	}
+	if amount, err := number.Float64(); err == nil && amount < *b.min {
+		return b.below
+	}
+	return finding.ConfigOutOfRange
 }
 
 // check returns what is wrong with a value, or an empty string.

@@ -115,7 +115,7 @@ func annotationLayer(node *corev1.Node) (map[string]any, []Problem) {
 		}
 	}
 	checkType(values, colocationType, "", reportAs(finding.ConfigMalformed))
-	checkBounds(values, colocationBounds, "", reportAs(finding.ConfigOutOfRange))
+	checkBounds(values, colocationBounds, "", func(code finding.Code, path, message string) { reportAs(code)(path, message) })
 	if len(problems) > 0 {
 		sortByPlace(problems)
 		return nil, problems
@@ -149,7 +149,7 @@ func labelLayer(node *corev1.Node) (map[string]any, []Problem) {
 		}
 		layer := map[string]any{ratio.field: json.Number(strconv.FormatInt(*percent, 10))}
 		rejected := false
-		checkBounds(layer, colocationBounds, "", func(_, message string) {
+		checkBounds(layer, colocationBounds, "", func(_ finding.Code, _, message string) {
 			rejected = true
 			problems = append(problems, nodeProblem(finding.ConfigOutOfRange, node, ratio.label, "in percent "+message))
 		})

@@ -135,7 +135,7 @@ func (p *sectionParser) check(values map[string]any, path string) {
 			}
 		}
 	}
-	checkBounds(strategy, p.section.bounds, path, p.outOfRange)
+	checkBounds(strategy, p.section.bounds, path, p.report)
 }
 
 func (p *sectionParser) nodeEntry(base overlay, index int, values map[string]any, path string) nodeEntry {

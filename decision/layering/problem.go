@@ -9,7 +9,7 @@ import (
 
 // Problem is one thing that is wrong with the configuration.
 type Problem struct {
-	// Code is ConfigMalformed, ConfigOutOfRange, ConfigOverlap or ConfigMissing.
+	// Code is ConfigMalformed, ConfigOutOfRange, EvictionTooEarly, ConfigOverlap or ConfigMissing.
 	Code finding.Code
 	// Key of the ConfigMap, such as colocation-config; or the node annotation or label.
 	Key string
@@ -37,7 +37,7 @@ func (p Problem) String() string {
 
 // Rejects reports whether the problem keeps its key from taking effect; the others are warnings.
 func (p Problem) Rejects() bool {
-	return p.Node == "" && (p.Code == finding.ConfigMalformed || p.Code == finding.ConfigOutOfRange)
+	return p.Node == "" && (p.Code == finding.ConfigMalformed || p.Code == finding.ConfigOutOfRange || p.Code == finding.EvictionTooEarly)
 }
 
 // EditHint is the next command for what the configuration says: it checks an edit and shows its plan before anything is written.

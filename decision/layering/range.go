@@ -5,18 +5,20 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"koordinator.sh/koord/api/finding"
 )
 
 // checkBounds reports every value of a strategy that is outside of its range. Values of the wrong type are left to
 // checkType. The path is where the strategy stands in its document.
-func checkBounds(value any, bounds []bound, path string, report reporter) {
+func checkBounds(value any, bounds []bound, path string, report func(code finding.Code, path, message string)) {
 	walk(value, path, nil, func(at string, segments []string, value any) {
 		for _, bound := range bounds {
 			if !bound.matches(segments) {
 				continue
 			}
 			if message := bound.check(value); message != "" {
-				report(at, message)
+				report(bound.codeOf(value), at, message)
 			}
 		}
 	})

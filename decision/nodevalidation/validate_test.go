@@ -62,7 +62,7 @@ func TestNodesAreRefusedWithACode(t *testing.T) {
 		"an apply policy that does not exist":  {node("@reservation", `{"applyPolicy":"All"}`), []string{`applyPolicy must be one of Default, ReservedCPUsOnly, is "All" (KOORD0203)`}},
 		"cpus reserved twice":                  {node("@reservation", `{"reservedCPUs":"0-2"}`, "@system-qos-resource", `{"cpuset":"2-3"}`), []string{"cpus 2 are reserved and those of SYSTEM pods exclusively (KOORD0209)"}},
 		"cpus shared with SYSTEM pods":         {node("@reservation", `{"reservedCPUs":"0-2"}`, "@system-qos-resource", `{"cpuset":"2-3","cpusetExclusive":false}`), nil},
-		"a strategy out of range":              {node("@colocation-strategy", `{"degradeTimeMinutes":0}`), []string{"degradeTimeMinutes must be at least 1, is 0 (KOORD0203)"}},
+		"a strategy out of range":              {node("@colocation-strategy", `{"degradeTimeMinutes":0}`), []string{"degradeTimeMinutes must be at least 1 and at most 10080, is 0 (KOORD0203)"}},
 		"a strategy that is no JSON":           {node("@colocation-strategy", `on`), []string{"colocation-strategy: is not valid JSON"}},
 		"a ratio that is no number":            {node("cpu-reclaim-ratio", "most"), []string{"cpu-reclaim-ratio: "}},
 		"a normalization ratio above five":     {node("@cpu-normalization-ratio", "7"), []string{"must be at least 1 and at most 5, is 7 (KOORD0203)"}},

@@ -79,7 +79,7 @@ func TestWritesOfTheConfiguration(t *testing.T) {
 		"a threshold that would evict from every node is refused": {
 			operation: admissionv1.Update, old: ours("colocation-config", good),
 			object:      ours("colocation-config", good, "resource-threshold-config", `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 0}}`),
-			wantRefused: true, wantRefusal: []string{"memoryEvictThresholdPercent (0) is below 10%"},
+			wantRefused: true, wantRefusal: []string{"memoryEvictThresholdPercent must be at least 10 and at most 100, is 0"},
 		},
 		"what is doubtful is a warning": {
 			operation: admissionv1.Update, old: ours("colocation-config", good), object: ours("colocation-config", `{"enable": true, "nodeConfig": []}`),
