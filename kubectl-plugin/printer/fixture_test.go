@@ -155,6 +155,13 @@ func pendingPodFixture() *diagnosticsv1alpha1.PodExplanation {
 	}
 }
 
+// jobFixture is a pending pod of a Job.
+func jobFixture() *diagnosticsv1alpha1.PodExplanation {
+	e := pendingPodFixture()
+	e.Status.Fix.Recreate, e.Status.Fix.Owner, e.Status.Fix.Command = true, "Job/train", ""
+	return e
+}
+
 // refusedFixFixture is a pending pod whose fix the API server refuses in one step and the user may not make in another.
 func refusedFixFixture() *diagnosticsv1alpha1.PodExplanation {
 	e := pendingPodFixture()

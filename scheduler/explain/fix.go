@@ -142,7 +142,7 @@ func (s *simulation) searchFor(ctx context.Context, w *world, e *evaluation) (*c
 		return nil, err
 	}
 	best.fix.NodesUnlocked, best.fix.Verified = unlocked, true
-	best.recreated(e.pod)
+	best.recreated(e.pod, s.workloads)
 	return best, nil
 }
 
