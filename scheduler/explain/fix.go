@@ -267,6 +267,7 @@ func (s *simulation) candidates(ctx context.Context, w *world, e *evaluation) ([
 	list = append(list, s.reductions(e)...)
 	list = append(list, tolerations(ctx, e)...)
 	list = append(list, selectors(e)...)
+	list = append(list, leniences(e)...)
 	list = append(list, uncordons(ctx, e)...)
 	list = append(list, s.refreshes(w, e)...)
 	list = append(list, s.thresholds(e)...)
