@@ -26,6 +26,10 @@ type refusal struct {
 	reason string
 	// final is true when evicting pods cannot lift the refusal.
 	final bool
+	// everywhere is true for what PreFilter refuses all nodes for.
+	everywhere bool
+	// introduction is a text of the same status that says nothing beside this reason; empty for none.
+	introduction string
 }
 
 // evaluation is one pod held against nodes.
@@ -161,7 +165,10 @@ func (r *filterRun) preFilter(ctx context.Context, nodes []fwk.NodeInfo) {
 			if status.Code() != fwk.Unschedulable {
 				idle.Insert(plugin.Name())
 			}
-			r.everywhere = append(r.everywhere, r.refusals(plugin.Name(), status)...)
+			for _, refused := range r.refusals(plugin.Name(), status) {
+				refused.everywhere = true
+				r.everywhere = append(r.everywhere, refused)
+			}
 		case !result.AllNodes():
 			r.refusedBy[plugin.Name()] = result.NodeNames
 		}

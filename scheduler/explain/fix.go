@@ -56,6 +56,12 @@ type candidate struct {
 // another one, a change is one that gives the other one a node. Only what was tried with all filters is returned; nil means
 // that nothing tried helps.
 func (s *simulation) search(ctx context.Context, w *world, e *evaluation) (*diagnosticsv1alpha1.Fix, error) {
+	s.changing = true
+	defer func() { s.changing = false }()
+	w, e, err := s.untried(ctx, w, e)
+	if err != nil || len(e.feasible()) > 0 {
+		return nil, err
+	}
 	own, err := s.searchFor(ctx, w, e)
 	if err != nil || e.held == nil {
 		return own.published(), err
@@ -229,6 +235,7 @@ func (s *simulation) passing(ctx context.Context, w *world, pod *corev1.Pod, c c
 
 // apply makes the change; false when it cannot be made, so that it is no fix.
 func (c candidate) apply(w *world, pod *corev1.Pod) (*world, *corev1.Pod, bool) {
+	before := pod
 	for _, step := range c.steps() {
 		if step.pod != nil {
 			pod = transfer(step.of, step.pod, pod)
@@ -242,7 +249,7 @@ func (c candidate) apply(w *world, pod *corev1.Pod) (*world, *corev1.Pod, bool) 
 		}
 		w = edited
 	}
-	return w, pod, true
+	return w, recreation(before, pod), true
 }
 
 // steps are the single changes.

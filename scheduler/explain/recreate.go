@@ -53,6 +53,19 @@ func (c *candidate) recreated(pod *corev1.Pod, known workloads) {
 	}
 }
 
+// comesLast is when a pod is created that is yet to be: it stands behind all others of its gang.
+var comesLast = metav1.Unix(1<<33, 0)
+
+// recreation is an edited pod as it would be created anew, where it has to be.
+func recreation(before, edited *corev1.Pod) *corev1.Pod {
+	if before == edited || reservation.IsReservePod(before) || editable(before, edited) {
+		return edited
+	}
+	made := edited.DeepCopy()
+	made.CreationTimestamp = comesLast
+	return made
+}
+
 func podSteps(steps []candidate) []candidate {
 	return slices.DeleteFunc(slices.Clone(steps), func(step candidate) bool { return step.pod == nil })
 }

@@ -49,6 +49,8 @@ type simulation struct {
 	allocators []fwk.ReservePlugin
 	// placements counts the pods placed for the explanation at hand.
 	placements int
+	// changing is true while changes are tried.
+	changing bool
 	// whole are the plugins that make room for several pods at once.
 	whole     []reason.WholePreemptor
 	extenders []string
