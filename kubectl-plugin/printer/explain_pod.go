@@ -25,6 +25,9 @@ func PodExplanation(w io.Writer, e *diagnosticsv1alpha1.PodExplanation, o Option
 	if err := refusals(w, s, o); err != nil {
 		return err
 	}
+	if err := census(w, s.Reservations, o); err != nil {
+		return err
+	}
 	if err := fix(w, s.Fix, o); err != nil {
 		return err
 	}

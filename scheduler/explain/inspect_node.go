@@ -63,7 +63,7 @@ func inspectAffinity(pod *corev1.Pod, node *corev1.Node, r refusal) subject {
 			}
 		}
 	}
-	return text("", "do not match the node affinity", r.reason)
+	return text("", "do not match the node affinity", "the node does not match the node affinity")
 }
 
 func requiredAffinity(pod *corev1.Pod) *corev1.NodeSelector {

@@ -90,7 +90,7 @@ func (s *simulation) placeTogether(ctx context.Context, w *world, e *evaluation)
 		}
 	}
 	s.stage.show(w)
-	text, subject := by.HeldBack(e.pod, best.refused, best.placed)
+	text, subject := by.HeldBack(e.pod, best.refused, best.placed, "")
 	e.held = &heldBack{by: by, reason: text, subject: subject, refused: best.refused, world: best.world, placed: best.placed}
 	e.refuse(refusal{plugin: by.Name(), reason: text, final: true})
 	return nil
