@@ -236,8 +236,8 @@ type Fix struct {
 	Kind string `json:"kind"`
 	// Description is one sentence with the numbers.
 	Description string `json:"description"`
-	// Command applies the change, as far as kubectl can: the commands of the steps. It has no part for a pod that has to be created
-	// anew.
+	// Command applies the change, as far as kubectl can: the commands of the steps. Of a pod that has to be created
+	// anew, it changes the pod template of the owner, if that is known.
 	// +optional
 	Command string `json:"command,omitempty"`
 	// Steps are the single requests that the command makes, in order.

@@ -4069,7 +4069,7 @@ func schema_koord_api_diagnostics_v1alpha1_Fix(ref common.ReferenceCallback) com
 					},
 					"command": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Command applies the change, as far as kubectl can: the commands of the steps. It has no part for a pod that has to be created anew.",
+							Description: "Command applies the change, as far as kubectl can: the commands of the steps. Of a pod that has to be created anew, it changes the pod template of the owner, if that is known.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
