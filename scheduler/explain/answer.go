@@ -157,7 +157,20 @@ func (r *response) pending(ctx context.Context, pod *corev1.Pod) error {
 	case err != nil:
 		r.status.Incomplete = append(r.status.Incomplete, err.Error())
 	}
-	r.status.Fix, err = r.search(ctx, r.world, e)
+	return r.change(ctx, e)
+}
+
+// change publishes the smallest change that helps, if any is needed.
+func (r *response) change(ctx context.Context, e *evaluation) error {
+	w, e, err := r.untried(ctx, r.world, e)
+	if err != nil {
+		return err
+	}
+	if len(e.feasible()) > 0 {
+		r.status.Summary += "; it finds a node when it is tried again"
+		return nil
+	}
+	r.status.Fix, err = r.search(ctx, w, e)
 	if err == nil && r.status.Fix == nil {
 		r.status.Summary += "; none of the changes tried makes it schedulable"
 	}

@@ -58,10 +58,6 @@ type candidate struct {
 func (s *simulation) search(ctx context.Context, w *world, e *evaluation) (*diagnosticsv1alpha1.Fix, error) {
 	s.changing = true
 	defer func() { s.changing = false }()
-	w, e, err := s.untried(ctx, w, e)
-	if err != nil || len(e.feasible()) > 0 {
-		return nil, err
-	}
 	own, err := s.searchFor(ctx, w, e)
 	if err != nil || e.held == nil {
 		return own.published(), err

@@ -48,6 +48,19 @@ func TestAFixIsForTheMemberThatWasRefusedAMomentAgo(t *testing.T) {
 	}
 }
 
+// TestNoChangeIsNeededWhereTheOtherMemberFindsANodeNow has room for a member that was refused a moment ago.
+func TestNoChangeIsNeededWhereTheOtherMemberFindsANodeNow(t *testing.T) {
+	c := newShippedCluster(t)
+	c.addNode(newNode(0))
+	other := inGang("team", newPod("other", "cpu", "4"))
+	withMinMember(c, 2, newPod("a", "cpu", "1"), other)
+	c.shared.gangs.Fail(gang.Key{Namespace: "default", Name: "team"}, other, "0/1 nodes are available: 1 Insufficient cpu.")
+	status := c.explain("a")
+	if status.Verdict != diagnosticsv1alpha1.PodUnschedulable || status.Fix != nil || !strings.HasSuffix(status.Summary, "; it finds a node when it is tried again") {
+		t.Errorf("%s: %s, fix %+v", status.Verdict, status.Summary, status.Fix)
+	}
+}
+
 // TestAChangeLeavesRoomForMembersThatComeFirst has a large node, which the scheduler chooses for the member that comes first: what is
 // left there is what the other one may ask for.
 func TestAChangeLeavesRoomForMembersThatComeFirst(t *testing.T) {
