@@ -9,6 +9,7 @@ import (
 
 	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/tui/internal/bar"
 	"koordinator.sh/koord/tui/internal/cell"
 	"koordinator.sh/koord/tui/internal/quantity"
@@ -196,7 +197,7 @@ func (m *Model) fixText(fix *diagnostics.Fix, width int) []string {
 	if fix.Recreate {
 		how := "an existing pod cannot be changed this way; recreate it (kubectl koord explain pod prints the manifest)"
 		if fix.Owner != "" {
-			how = "an existing pod cannot be changed this way; change the pod template of " + fix.Owner
+			how = cell.Clean(printer.InOwner(fix))
 		}
 		for _, line := range cell.Wrap(how, min(width-6, 116)) {
 			lines = append(lines, "   "+st.Dim.Render(line))

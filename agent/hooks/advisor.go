@@ -118,7 +118,7 @@ func known(pod *state.Pod, container string) bool {
 	return container == "" || slices.ContainsFunc(pod.Object.Status.ContainerStatuses, has) || slices.ContainsFunc(pod.Object.Status.InitContainerStatuses, has)
 }
 
-// pod that a sandbox is of: as the API server tells of it, or the sandbox itself, of which nothing is known but what it says.
+// pod that a sandbox is of: as the API server tells of it, or the sandbox itself, unknown but what it says.
 func (v *view) pod(sandbox Sandbox) (pod *state.Pod, known bool) {
 	if pod = v.pods[types.UID(sandbox.UID)]; pod != nil {
 		return pod, true

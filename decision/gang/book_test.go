@@ -396,6 +396,22 @@ func TestRulesFollowTheOldestMember(t *testing.T) {
 	}
 }
 
+func TestForgottenRefusalsHoldNobodyBack(t *testing.T) {
+	b := NewBook(defaults)
+	for _, gang := range []string{"a", "b"} {
+		add(b, gang, 2, 2, extension.AnnotationGangGroups, groupsOfBoth)
+	}
+	b.Fail(keyOf("b"), uidOf("b", 1), "no room", start)
+	if b.Admit(keyOf("a"), uidOf("a", 0), start).Passed() {
+		t.Fatal("a member is tried although another one of its group was refused")
+	}
+	b.ForgetRefusals(keyOf("a"))
+	if verdict := b.Admit(keyOf("a"), uidOf("a", 0), start); !verdict.Passed() {
+		t.Errorf("a member is not tried: %s", verdict.Reason)
+	}
+	b.ForgetRefusals(keyOf("unknown"))
+}
+
 func TestMembersCanMove(t *testing.T) {
 	b := bookOf("a", 1, 1)
 	moved := podOf("b", 0)

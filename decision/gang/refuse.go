@@ -40,6 +40,23 @@ func (b *Book) refuse(gang *Gang, member *Member, refusal *Refusal) {
 	gang.refuse(member, refusal)
 }
 
+// ForgetRefusals makes members of a gang and of its group such as have not been tried.
+func (b *Book) ForgetRefusals(key Key) {
+	gang := b.gangs[key]
+	if gang == nil || gang.Spec == nil {
+		return
+	}
+	for _, name := range gang.Spec.Group {
+		other := b.gangs[name]
+		if other == nil {
+			continue
+		}
+		for _, member := range other.Members {
+			other.refuse(member, nil)
+		}
+	}
+}
+
 // others are the pending members of a group that are due, and those listed.
 func (b *Book) others(group []Key, listed []types.UID) []*corev1.Pod {
 	pods := b.pending(group)

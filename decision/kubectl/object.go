@@ -25,6 +25,19 @@ func Node(name string) Object {
 	return Object{argument: "node", version: "v1", resource: "nodes", name: name}
 }
 
+// Deployment of a namespace.
+func Deployment(namespace, name string) Object { return workload("deployment", namespace, name) }
+
+// ReplicaSet of a namespace.
+func ReplicaSet(namespace, name string) Object { return workload("replicaset", namespace, name) }
+
+// StatefulSet of a namespace.
+func StatefulSet(namespace, name string) Object { return workload("statefulset", namespace, name) }
+
+func workload(argument, namespace, name string) Object {
+	return Object{argument: argument, group: "apps", version: "v1", resource: argument + "s", namespace: namespace, name: name}
+}
+
 // ElasticQuota of a namespace.
 func ElasticQuota(namespace, name string) Object {
 	version := schedulingsigsv1alpha1.GroupVersion

@@ -58,6 +58,14 @@ func Merge(o Object, patch any) diagnosticsv1alpha1.FixStep {
 	return step
 }
 
+// Patch applies a strategic merge patch, which is any value that can be marshalled: lists are merged by the keys of their elements.
+// Custom resources have none.
+func Patch(o Object, patch any) diagnosticsv1alpha1.FixStep {
+	step := o.patch("", types.StrategicMergePatchType, patch)
+	step.Command = strings.Join(append(o.words("patch"), "-p", Quote(step.Patch)), " ")
+	return step
+}
+
 // Add is an operation of a JSON patch that inserts a value: at the end of a list for a path that ends in "/-".
 type Add struct {
 	Path  string

@@ -39,6 +39,10 @@ func TestACommandAndItsRequestAreOfTheSameChange(t *testing.T) {
 			`kubectl patch elasticquota -n shop team-a --type merge -p '{"spec":{"min":{"cpu":"6"}}}'`, "patch", "application/merge-patch+json",
 			`{"spec":{"min":{"cpu":"6"}}}`,
 		},
+		"a strategic merge patch of a Deployment": {
+			kubectl.Patch(kubectl.Deployment("shop", "web"), map[string]any{"spec": map[string]any{"replicas": 2}}),
+			`kubectl patch deployment -n shop web -p '{"spec":{"replicas":2}}'`, "patch", "application/strategic-merge-patch+json", `{"spec":{"replicas":2}}`,
+		},
 		"an element that is appended": {
 			kubectl.Insert(pod, kubectl.Add{Path: "/spec/tolerations/-", Value: map[string]string{"key": "a"}}),
 			`kubectl patch pod -n shop web-1 --type json -p '[{"op":"add","path":"/spec/tolerations/-","value":{"key":"a"}}]'`, "patch", "application/json-patch+json",

@@ -31,12 +31,21 @@ func (c *Census) Add(r *Reservation, refusal Refusal, score int64) {
 	}
 }
 
-// Reasons counts refusals in upstream's words, the most frequent first, and ends with the number of all.
-func (c *Census) Reasons() []string {
-	if c == nil || len(c.Entries) == 0 {
+// Refused are the reservations that a pod cannot use for one reason.
+type Refused struct {
+	Code finding.Code
+	// Reason in upstream's words, after a number of reservations.
+	Reason string
+	// Names in order.
+	Names []string
+}
+
+// Refused groups the refusals, the most frequent first.
+func (c *Census) Refused() []Refused {
+	if c == nil {
 		return nil
 	}
-	counts := map[string]int{}
+	byReason := map[string]*Refused{}
 	for _, entry := range c.Entries {
 		if entry.Refusal.Passed() {
 			continue
@@ -45,15 +54,30 @@ func (c *Census) Reasons() []string {
 		if entry.Refusal.Code == finding.ReservationNodeInsufficient {
 			reason = "for node reason that " + reason
 		}
-		counts[reason]++
+		if byReason[reason] == nil {
+			byReason[reason] = &Refused{Code: entry.Refusal.Code, Reason: reason}
+		}
+		byReason[reason].Names = append(byReason[reason].Names, entry.Name)
 	}
-	reasons := make([]string, 0, len(counts))
-	for reason := range counts {
-		reasons = append(reasons, reason)
+	list := make([]Refused, 0, len(byReason))
+	for _, of := range byReason {
+		slices.Sort(of.Names)
+		list = append(list, *of)
 	}
-	slices.SortFunc(reasons, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
-	for i, reason := range reasons {
-		reasons[i] = fmt.Sprintf("%d Reservation(s) %s", counts[reason], reason)
+	slices.SortFunc(list, func(a, b Refused) int {
+		return cmp.Or(cmp.Compare(len(b.Names), len(a.Names)), cmp.Compare(a.Reason, b.Reason))
+	})
+	return list
+}
+
+// Reasons are what events say: how many reservations each reason refuses, and at the end the number of all.
+func (c *Census) Reasons() []string {
+	if c == nil || len(c.Entries) == 0 {
+		return nil
+	}
+	var reasons []string
+	for _, of := range c.Refused() {
+		reasons = append(reasons, fmt.Sprintf("%d Reservation(s) %s", len(of.Names), of.Reason))
 	}
 	return append(reasons, fmt.Sprintf("%d Reservation(s) matched owner total", len(c.Entries)))
 }

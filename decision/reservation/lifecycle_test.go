@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"koordinator.sh/koord/api/finding"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 )
 
@@ -145,6 +146,13 @@ func TestCensus(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, census.Reasons()); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
+	}
+	refused := []Refused{
+		{Code: finding.ReservationConsumed, Reason: ReasonAllocatedOnce, Names: []string{"a", "b"}},
+		{Code: finding.ReservationNodeInsufficient, Reason: "for node reason that Insufficient cpu by node", Names: []string{"c"}},
+	}
+	if diff := cmp.Diff(refused, census.Refused()); diff != "" {
+		t.Errorf("refused (-want +got):\n%s", diff)
 	}
 	if got, want := census.Summary(), "3 reservations match the owner: 2 consumed, 1 on a full node"; got != want {
 		t.Errorf("summary %q, want %q", got, want)

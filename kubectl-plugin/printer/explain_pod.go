@@ -25,6 +25,9 @@ func PodExplanation(w io.Writer, e *diagnosticsv1alpha1.PodExplanation, o Option
 	if err := refusals(w, s, o); err != nil {
 		return err
 	}
+	if err := census(w, s.Reservations, o); err != nil {
+		return err
+	}
 	if err := fix(w, s.Fix, o); err != nil {
 		return err
 	}
@@ -179,6 +182,9 @@ func fix(w io.Writer, f *diagnosticsv1alpha1.Fix, o Options) error {
 	b.WriteString("\n" + o.Style.Paint(Header, "Smallest change that helps") + "\n")
 	wrapped(&b, o, 2, o.Style.Clean(f.Description))
 	wrapped(&b, o, 2, o.Style.Clean(unlocked)+"; "+verification(f, o))
+	if f.Owner != "" {
+		wrapped(&b, o, 2, o.Style.Clean(InOwner(f)))
+	}
 	if f.Command != "" {
 		b.WriteString("    " + o.Style.Clean(Called(o.Program, f.Command)) + "\n")
 	}
@@ -188,20 +194,25 @@ func fix(w io.Writer, f *diagnosticsv1alpha1.Fix, o Options) error {
 	return err
 }
 
-// recreate says what to do where a pod that exists cannot be changed as the fix says.
-func recreate(b *strings.Builder, f *diagnosticsv1alpha1.Fix, o Options) {
-	switch {
-	case !f.Recreate:
-	case f.Owner != "":
-		wrapped(b, o, 2, o.Style.Clean(fmt.Sprintf("an existing pod cannot be changed this way; change the pod template of %s", f.Owner)))
-	default:
-		wrapped(b, o, 2, "an existing pod cannot be changed this way; recreate it:")
-		b.WriteString("    kubectl replace --force -f - <<'EOF'\n")
-		for line := range strings.Lines(f.Manifest) {
-			b.WriteString("    " + o.Style.Clean(strings.TrimRight(line, "\n")) + "\n")
-		}
-		b.WriteString("    EOF\n")
+// InOwner says where the change of a pod belongs that its controller creates anew.
+func InOwner(f *diagnosticsv1alpha1.Fix) string {
+	if strings.HasPrefix(f.Owner, "Job/") {
+		return fmt.Sprintf("an existing pod cannot be changed this way, nor can the pod template of %s; create the Job again with the change", f.Owner)
 	}
+	return fmt.Sprintf("an existing pod cannot be changed this way; change the pod template of %s", f.Owner)
+}
+
+// recreate prints the pod that is to be created anew where no controller does that.
+func recreate(b *strings.Builder, f *diagnosticsv1alpha1.Fix, o Options) {
+	if !f.Recreate || f.Owner != "" {
+		return
+	}
+	wrapped(b, o, 2, "an existing pod cannot be changed this way; recreate it:")
+	b.WriteString("    kubectl replace --force -f - <<'EOF'\n")
+	for line := range strings.Lines(f.Manifest) {
+		b.WriteString("    " + o.Style.Clean(strings.TrimRight(line, "\n")) + "\n")
+	}
+	b.WriteString("    EOF\n")
 }
 
 func placement(w io.Writer, p *diagnosticsv1alpha1.Placement, o Options) error {

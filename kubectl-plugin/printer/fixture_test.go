@@ -155,6 +155,25 @@ func pendingPodFixture() *diagnosticsv1alpha1.PodExplanation {
 	}
 }
 
+// ownedFixture is a pending pod whose Deployment has to be changed, and that is an owner of reservations.
+func ownedFixture() *diagnosticsv1alpha1.PodExplanation {
+	e := pendingPodFixture()
+	e.Status.Fix.Recreate, e.Status.Fix.Owner = true, "Deployment/web"
+	e.Status.Fix.Command = `kubectl patch deployment -n shop web -p '{"spec":{"template":{"spec":{"containers":[{"name":"main","resources":{"requests":{"cpu":"980m"}}}]}}}}'`
+	e.Status.Reservations = &diagnosticsv1alpha1.ReservationCensus{Matched: 5, Refusals: []diagnosticsv1alpha1.ReservationRefusal{
+		{Code: "KOORD1157", Reason: "reservation has allocateOnce enabled and has already been allocated", Count: 3, Names: []string{"nightly-1", "nightly-2"}},
+		{Code: "KOORD1158", Reason: "is unschedulable", Count: 1, Names: []string{"sale"}},
+	}}
+	return e
+}
+
+// jobFixture is a pending pod of a Job.
+func jobFixture() *diagnosticsv1alpha1.PodExplanation {
+	e := pendingPodFixture()
+	e.Status.Fix.Recreate, e.Status.Fix.Owner, e.Status.Fix.Command = true, "Job/train", ""
+	return e
+}
+
 // refusedFixFixture is a pending pod whose fix the API server refuses in one step and the user may not make in another.
 func refusedFixFixture() *diagnosticsv1alpha1.PodExplanation {
 	e := pendingPodFixture()

@@ -122,6 +122,8 @@ type response struct {
 	status *diagnosticsv1alpha1.PodExplanationStatus
 	spec   diagnosticsv1alpha1.PodExplanationSpec
 	limit  int
+	// heldBack says what refuses the pod because of which this one gets no node.
+	heldBack string
 }
 
 // pending answers why no node takes the pod, or which one would.
@@ -130,7 +132,8 @@ func (r *response) pending(ctx context.Context, pod *corev1.Pod) error {
 	if err != nil {
 		return err
 	}
-	r.status.Summary = summarise(len(e.feasible()), len(e.nodes), groups)
+	r.status.Reservations = censusOf(e.state, r.limit)
+	r.status.Summary = summarise(len(e.feasible()), len(e.nodes), groups) + r.heldBack
 	if len(e.feasible()) > 0 {
 		r.status.Verdict = diagnosticsv1alpha1.PodSchedulable
 		if err := r.place(ctx, e, ""); err != nil {
@@ -144,9 +147,6 @@ func (r *response) pending(ctx context.Context, pod *corev1.Pod) error {
 	if top := headline(groups); top != nil {
 		r.status.Code = string(top.code)
 	}
-	if err := r.heldBack(ctx, e); err != nil {
-		return err
-	}
 	if e = e.decided(); r.spec.SkipFix || len(e.nodes) == 0 {
 		return nil
 	}
@@ -157,7 +157,20 @@ func (r *response) pending(ctx context.Context, pod *corev1.Pod) error {
 	case err != nil:
 		r.status.Incomplete = append(r.status.Incomplete, err.Error())
 	}
-	r.status.Fix, err = r.search(ctx, r.world, e)
+	return r.change(ctx, e)
+}
+
+// change publishes the smallest change that helps, if any is needed.
+func (r *response) change(ctx context.Context, e *evaluation) error {
+	w, e, err := r.untried(ctx, r.world, e)
+	if err != nil {
+		return err
+	}
+	if len(e.feasible()) > 0 {
+		r.status.Summary += "; it finds a node when it is tried again"
+		return nil
+	}
+	r.status.Fix, err = r.search(ctx, w, e)
 	if err == nil && r.status.Fix == nil {
 		r.status.Summary += "; no change was found that makes it schedulable"
 	}
@@ -214,6 +227,9 @@ func (r *response) judge(ctx context.Context, w *world, pod *corev1.Pod) (*evalu
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := r.tellHeldBack(ctx, e); err != nil {
+		return nil, nil, err
+	}
 	groups := r.groupRefusals(ctx, e)
 	r.status.NodesTotal, r.status.NodesFeasible = int32(len(e.nodes)), int32(len(e.feasible()))
 	for _, g := range groups {
@@ -223,8 +239,9 @@ func (r *response) judge(ctx context.Context, w *world, pod *corev1.Pod) (*evalu
 	return e, groups, nil
 }
 
-// heldBack says what refuses the pod that finds no node, once those that are placed together with it have theirs.
-func (r *response) heldBack(ctx context.Context, e *evaluation) error {
+// tellHeldBack finds out what refuses the pod that finds no node, once those that are placed together with it have theirs. It is
+// part of the reason of those, as in their events.
+func (r *response) tellHeldBack(ctx context.Context, e *evaluation) error {
 	if e.held == nil {
 		return nil
 	}
@@ -232,7 +249,9 @@ func (r *response) heldBack(ctx context.Context, e *evaluation) error {
 	if err != nil {
 		return err
 	}
-	r.status.Summary += fmt.Sprintf("; pod %s/%s: %s", other.pod.Namespace, other.pod.Name,
+	r.stage.show(r.world)
+	e.tell(other.unfit())
+	r.heldBack = fmt.Sprintf("; pod %s/%s: %s", other.pod.Namespace, other.pod.Name,
 		summarise(len(other.feasible()), len(other.nodes), r.groupRefusals(ctx, other)))
 	return nil
 }

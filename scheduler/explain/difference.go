@@ -10,7 +10,8 @@ import (
 )
 
 // transfer makes the change between two versions of a pod to a third one, which other changes may have been made to. It knows
-// what changes of a pod consist of: labels, annotations, resources, tolerations, the node selector, and affinity.
+// what changes of a pod consist of: labels, annotations, resources, ports, tolerations, the node selector, affinity, and how the pod is
+// spread.
 func transfer(before, after, onto *corev1.Pod) *corev1.Pod {
 	if onto == before {
 		return after
@@ -21,6 +22,9 @@ func transfer(before, after, onto *corev1.Pod) *corev1.Pod {
 	changed.Spec.NodeSelector = transferKeys(before.Spec.NodeSelector, after.Spec.NodeSelector, changed.Spec.NodeSelector)
 	if !apiequality.Semantic.DeepEqual(before.Spec.Affinity, after.Spec.Affinity) {
 		changed.Spec.Affinity = after.Spec.Affinity
+	}
+	if !apiequality.Semantic.DeepEqual(before.Spec.TopologySpreadConstraints, after.Spec.TopologySpreadConstraints) {
+		changed.Spec.TopologySpreadConstraints = after.Spec.TopologySpreadConstraints
 	}
 	for _, toleration := range after.Spec.Tolerations {
 		if !slices.Contains(before.Spec.Tolerations, toleration) && !slices.Contains(changed.Spec.Tolerations, toleration) {
@@ -56,6 +60,9 @@ func transferKeys(before, after, onto map[string]string) map[string]string {
 func transferContainers(before, after, onto []corev1.Container) {
 	for i := range onto {
 		transferResources(&before[i].Resources, &after[i].Resources, &onto[i].Resources)
+		if !apiequality.Semantic.DeepEqual(before[i].Ports, after[i].Ports) {
+			onto[i].Ports = after[i].Ports
+		}
 	}
 }
 
@@ -96,6 +103,12 @@ func changed(before, after *corev1.Pod) sets.Set[string] {
 	}
 	if !apiequality.Semantic.DeepEqual(before.Spec.Affinity, after.Spec.Affinity) {
 		fields.Insert("affinity")
+	}
+	if !apiequality.Semantic.DeepEqual(before.Spec.TopologySpreadConstraints, after.Spec.TopologySpreadConstraints) {
+		fields.Insert("spread")
+	}
+	if !apiequality.Semantic.DeepEqual(hostPorts(before), hostPorts(after)) {
+		fields.Insert("host ports")
 	}
 	options := resourcehelper.PodResourcesOptions{}
 	old, new := resourcehelper.PodRequests(before, options), resourcehelper.PodRequests(after, options)

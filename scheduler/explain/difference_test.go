@@ -23,6 +23,10 @@ func TestTransferMakesTheChangeToAnotherVersionOfThePod(t *testing.T) {
 			p.Spec.Containers[0].Resources.Limits = list("cpu", "9")
 		},
 		"a toleration": func(p *corev1.Pod) { p.Spec.Tolerations = []corev1.Toleration{{Key: "k"}} },
+		"how it is spread": func(p *corev1.Pod) {
+			p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{TopologyKey: "zone"}}
+		},
+		"a host port": func(p *corev1.Pod) { p.Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 80}} },
 		"the node selector and affinity": func(p *corev1.Pod) {
 			p.Spec.NodeSelector, p.Spec.Affinity = map[string]string{}, &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{}}
 		},

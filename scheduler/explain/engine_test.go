@@ -143,7 +143,7 @@ func TestExplainPendingPod(t *testing.T) {
 			},
 			want: outline{
 				Verdict: "Unschedulable", Code: finding.NodeAffinityMismatch, Summary: "0/1 nodes are available: 1 node(s) didn't match the pod's node affinity",
-				Groups: []string{"NodeAffinity KOORD1903 1/1: node(s) didn't match Pod's node affinity/selector"},
+				Groups: []string{"NodeAffinity KOORD1903 1/1: the node does not match the node affinity"},
 				Fix:    "removeNodeSelector node-0 1: remove the required node affinity",
 			},
 		},

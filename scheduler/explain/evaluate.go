@@ -26,8 +26,10 @@ type refusal struct {
 	reason string
 	// final is true when evicting pods cannot lift the refusal.
 	final bool
-	// everywhere is true for a refusal of PreFilter, which is about the pod and not the node.
+	// everywhere is true for what PreFilter refuses all nodes for.
 	everywhere bool
+	// introduction is a text of the same status that says nothing beside this reason; empty for none.
+	introduction string
 }
 
 // evaluation is one pod held against nodes.
@@ -186,9 +188,8 @@ func (r *filterRun) node(ctx context.Context, info fwk.NodeInfo) ([]refusal, fwk
 	if err != nil {
 		return append(refusals, r.refusals("nominated pods", fwk.AsStatus(err))...), info, state
 	}
-	seen := sets.New[string]()
 	for _, plugin := range r.filter {
-		if r.skipped.Has(plugin.Name()) {
+		if r.skipped.Has(plugin.Name()) || r.leavesOut(plugin.Name(), info) {
 			continue
 		}
 		status := plugin.Filter(ctx, state, r.pod, crowded)
@@ -196,16 +197,21 @@ func (r *filterRun) node(ctx context.Context, info fwk.NodeInfo) ([]refusal, fwk
 			status = plugin.Filter(ctx, r.state, r.pod, info)
 		}
 		if !status.IsSuccess() {
-			seen.Insert(plugin.Name())
 			refusals = withoutHandedOn(refusals, r.refusals(plugin.Name(), status))
 		}
 	}
-	for plugin, allowed := range r.refusedBy {
-		if !seen.Has(plugin) && !allowed.Has(info.Node().Name) {
-			refusals = append(refusals, refusal{plugin: plugin, reason: reason.Exclusion(plugin, allowed.Len() == 0), final: true})
+	for _, plugin := range sets.List(sets.KeySet(r.refusedBy)) {
+		if r.leavesOut(plugin, info) {
+			refusals = append(refusals, refusal{plugin: plugin, reason: reason.Exclusion(plugin, r.refusedBy[plugin].Len() == 0), final: true})
 		}
 	}
 	return onceForEachClaim(refusals), crowded, state
+}
+
+// leavesOut is true for a node that a plugin's PreFilter leaves out: its Filter is not asked about it, and events have another text.
+func (r *filterRun) leavesOut(plugin string, info fwk.NodeInfo) bool {
+	allowed, restricts := r.refusedBy[plugin]
+	return restricts && !allowed.Has(info.Node().Name)
 }
 
 // withoutHandedOn adds the refusals of a plugin. Another one that asked it before, as NodeNUMAResource asks those that have
@@ -242,28 +248,29 @@ func (r *filterRun) refusals(plugin string, status *fwk.Status) []refusal {
 		r.failures.add(plugin, status.AsError())
 		return []refusal{{plugin: plugin, reason: "error: " + status.Message(), final: true}}
 	}
-	reasons := r.distinct(plugin, status.Reasons())
+	reasons, introduction := r.distinct(plugin, status.Reasons())
 	if len(reasons) == 0 {
 		reasons = []string{"refused without a reason"}
 	}
 	list := make([]refusal, len(reasons))
 	for i, text := range reasons {
-		list[i] = refusal{plugin: plugin, reason: text, final: status.Code() != fwk.Unschedulable}
+		list[i] = refusal{plugin: plugin, reason: text, final: status.Code() != fwk.Unschedulable, introduction: introduction}
 	}
 	return list
 }
 
-// distinct leaves out the reasons that only introduce others: they would count as refusals of their own.
-func (r *filterRun) distinct(plugin string, reasons []string) []string {
+// distinct leaves out the reason that only introduces others, and returns it beside them: it would count as a refusal of its own.
+func (r *filterRun) distinct(plugin string, reasons []string) (said []string, introduction string) {
 	introducer, is := r.explainers[plugin].(reason.Introducer)
 	if !is || len(reasons) < 2 {
-		return reasons
+		return reasons, ""
 	}
-	said := slices.DeleteFunc(slices.Clone(reasons), introducer.Introduces)
-	if len(said) == 0 {
-		return reasons[:1]
+	at := slices.IndexFunc(reasons, introducer.Introduces)
+	said = slices.DeleteFunc(slices.Clone(reasons), introducer.Introduces)
+	if at < 0 || len(said) == 0 {
+		return reasons[:max(1, len(said))], ""
 	}
-	return said
+	return said, reasons[at]
 }
 
 // failures collects plugins that could not decide. It is safe for concurrent use.

@@ -56,6 +56,8 @@ type candidate struct {
 // another one, a change is one that gives the other one a node. Only what was tried with all filters is returned; nil means
 // that nothing tried helps.
 func (s *simulation) search(ctx context.Context, w *world, e *evaluation) (*diagnosticsv1alpha1.Fix, error) {
+	s.changing = true
+	defer func() { s.changing = false }()
 	own, err := s.searchFor(ctx, w, e)
 	if err != nil || e.held == nil {
 		return own.published(), err
@@ -142,7 +144,7 @@ func (s *simulation) searchFor(ctx context.Context, w *world, e *evaluation) (*c
 		return nil, err
 	}
 	best.fix.NodesUnlocked, best.fix.Verified = unlocked, true
-	best.recreated(e.pod)
+	best.recreated(e.pod, s.workloads)
 	return best, nil
 }
 
@@ -229,6 +231,7 @@ func (s *simulation) passing(ctx context.Context, w *world, pod *corev1.Pod, c c
 
 // apply makes the change; false when it cannot be made, so that it is no fix.
 func (c candidate) apply(w *world, pod *corev1.Pod) (*world, *corev1.Pod, bool) {
+	before := pod
 	for _, step := range c.steps() {
 		if step.pod != nil {
 			pod = transfer(step.of, step.pod, pod)
@@ -242,7 +245,7 @@ func (c candidate) apply(w *world, pod *corev1.Pod) (*world, *corev1.Pod, bool) 
 		}
 		w = edited
 	}
-	return w, pod, true
+	return w, recreation(before, pod), true
 }
 
 // steps are the single changes.
@@ -267,6 +270,7 @@ func (s *simulation) candidates(ctx context.Context, w *world, e *evaluation) ([
 	list = append(list, s.reductions(e)...)
 	list = append(list, tolerations(ctx, e)...)
 	list = append(list, selectors(e)...)
+	list = append(list, leniences(e)...)
 	list = append(list, uncordons(ctx, e)...)
 	list = append(list, s.refreshes(w, e)...)
 	list = append(list, s.thresholds(e)...)

@@ -24,6 +24,8 @@ import (
 const (
 	// maxShrunkNodes bounds the nodes on which a smaller request is searched for.
 	maxShrunkNodes = 8
+	// maxGrouped bounds the pods that are placed anew for each request that is tried.
+	maxGrouped = 8
 	// unitCPU and unitCore are the milliCPU of one, with two threads to a core.
 	unitCPU  = 1000
 	unitCore = 2000
@@ -34,8 +36,9 @@ const (
 // nodes.
 func (s *simulation) shrinkings(ctx context.Context, w *world, e *evaluation) ([]candidate, error) {
 	var nodes []fwk.NodeInfo
+	grouped := s.inSmallGroup(e.pod)
 	for i, info := range e.nodes {
-		if shrinkable(e.refusals[i]) {
+		if shrinkable(e.refusals[i]) || grouped && refusedBy(e.refusals[i], names.NodeResourcesFit) {
 			nodes = append(nodes, info)
 		}
 	}
@@ -52,6 +55,14 @@ func (s *simulation) shrinkings(ctx context.Context, w *world, e *evaluation) ([
 		}
 	}
 	return list, nil
+}
+
+// inSmallGroup is true for a pod that gets its node together with a few others, which may take some of what is free now.
+func (s *simulation) inSmallGroup(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(s.groupers, func(by reason.Grouper) bool {
+		count := len(by.Together(pod))
+		return count > 1 && count <= maxGrouped
+	})
 }
 
 // byAmount are the plugins whose refusals may depend on how much the pod requests.
@@ -127,7 +138,7 @@ func smallestRequest(pod *corev1.Pod) int64 {
 func (s *simulation) largestOn(ctx context.Context, w *world, pod *corev1.Pod, name corev1.ResourceName, lowest, asked int64, node string) (int64, error) {
 	for _, unit := range unitsOf(name) {
 		passes := func(count int64) (bool, error) {
-			e, err := s.evaluate(ctx, w, withRequest(pod, name, asked, count*unit), node)
+			e, err := s.evaluate(ctx, w, recreation(pod, withRequest(pod, name, asked, count*unit)), node)
 			return err == nil && len(e.feasible()) > 0, err
 		}
 		count, err := largestCount((lowest+unit-1)/unit, (asked+unit-1)/unit, passes)

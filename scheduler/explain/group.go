@@ -13,7 +13,9 @@ import (
 // group is one reason with the nodes that gave it.
 type group struct {
 	plugin, reason, key string
-	code                finding.Code
+	// introduction stands in the same statuses.
+	introduction string
+	code         finding.Code
 	// final is true when evicting pods cannot lift any of its refusals.
 	final bool
 	// everywhere is true when PreFilter refused the pod, whatever the node.
@@ -70,7 +72,7 @@ func (s *simulation) enter(groups map[identity]*group, e *evaluation, node, inde
 	id := identity{r.plugin, r.reason, found.key}
 	g := groups[id]
 	if g == nil {
-		g = &group{plugin: r.plugin, reason: r.reason, key: found.key, code: cmp.Or(found.code, s.codeOf(r)), final: true, everywhere: r.everywhere}
+		g = &group{plugin: r.plugin, reason: r.reason, introduction: r.introduction, key: found.key, code: cmp.Or(found.code, s.codeOf(r)), final: true, everywhere: r.everywhere}
 		groups[id] = g
 	}
 	g.final = g.final && r.final
@@ -155,7 +157,7 @@ func rankOf(g *group) int { return finding.ClassOf(g.code).Rank() }
 func (g *group) publish(limit int) diagnosticsv1alpha1.RefusalGroup {
 	message, _ := g.members[0].subject.describe()
 	published := diagnosticsv1alpha1.RefusalGroup{
-		Plugin: g.plugin, Code: string(g.code), Reason: g.reason, Class: string(finding.ClassOf(g.code)), Message: message,
+		Plugin: g.plugin, Code: string(g.code), Reason: g.reason, Introduction: g.introduction, Class: string(finding.ClassOf(g.code)), Message: message,
 		Count: int32(len(g.members)), Sole: g.sole, PreemptionMayHelp: !g.final,
 	}
 	for _, m := range g.members[:min(limit, len(g.members))] {

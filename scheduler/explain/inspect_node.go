@@ -63,7 +63,7 @@ func inspectAffinity(pod *corev1.Pod, node *corev1.Node, r refusal) subject {
 			}
 		}
 	}
-	return text("", "didn't match the pod's node affinity", r.reason)
+	return text("", "didn't match the pod's node affinity", "the node does not match the node affinity")
 }
 
 func requiredAffinity(pod *corev1.Pod) *corev1.NodeSelector {

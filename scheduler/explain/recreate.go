@@ -30,9 +30,9 @@ func (c candidate) refusedByAdmission(pod *corev1.Pod) bool {
 	})
 }
 
-// recreated says of a change of the pod that a pod that exists cannot be changed so: it has to be created anew, by its owner or from
-// a manifest. Commands that would edit the pod are left out then.
-func (c *candidate) recreated(pod *corev1.Pod) {
+// recreated says of a change of the pod that a pod that exists cannot be changed so: it has to be created anew, by its owner, whose
+// pod template is changed, or from a manifest. Commands that would edit the pod are left out then.
+func (c *candidate) recreated(pod *corev1.Pod, known workloads) {
 	_, edited, _ := candidate{links: podSteps(c.steps())}.apply(nil, pod)
 	if edited == pod || reservation.IsReservePod(pod) || editable(pod, edited) {
 		return
@@ -43,13 +43,27 @@ func (c *candidate) recreated(pod *corev1.Pod) {
 			c.fix.Steps = append(c.fix.Steps, step.fix.Steps...)
 		}
 	}
-	if owner := metav1.GetControllerOf(pod); owner != nil {
-		c.fix.Owner = owner.Kind + "/" + owner.Name
+	if from := known.originOf(pod); from != nil {
+		c.fix.Owner = from.owner
+		c.fix.Steps = append(c.fix.Steps, from.steps(pod, edited)...)
 		return
 	}
 	if text, err := yaml.Marshal(manifest(edited)); err == nil {
 		c.fix.Manifest = string(text)
 	}
+}
+
+// comesLast is when a pod is created that is yet to be: it stands behind all others of its gang.
+var comesLast = metav1.Unix(1<<33, 0)
+
+// recreation is an edited pod as it would be created anew, where it has to be.
+func recreation(before, edited *corev1.Pod) *corev1.Pod {
+	if before == edited || reservation.IsReservePod(before) || editable(before, edited) {
+		return edited
+	}
+	made := edited.DeepCopy()
+	made.CreationTimestamp = comesLast
+	return made
 }
 
 func podSteps(steps []candidate) []candidate {

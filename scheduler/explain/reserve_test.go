@@ -232,10 +232,12 @@ func TestAUserThatGoesGivesItsRoomBackToItsReservation(t *testing.T) {
 	}
 }
 
-// TestATooSmallReservationIsOneRefusal: its status says so in two texts, of which the first only introduces the second.
+// TestATooSmallReservationIsOneRefusal: its status says so in two texts, of which the first only introduces the second. A node without
+// a reservation is left out by PreFilter, and has the text that events have for that.
 func TestATooSmallReservationIsOneRefusal(t *testing.T) {
 	c := newShippedCluster(t)
 	c.addNode(newNode(0))
+	c.addNode(newNode(1))
 	object := available(0, newReservation("r", "cpu", "8"))
 	object.Spec.AllocatePolicy = schedulingv1alpha1.ReservationAllocatePolicyRestricted
 	c.addReservation(object)
@@ -245,14 +247,18 @@ func TestATooSmallReservationIsOneRefusal(t *testing.T) {
 	pod.Annotations = map[string]string{extension.AnnotationReservationAffinity: `{"name":"r"}`}
 	c.addPod(pod)
 	type row struct {
-		Code, Reason string
-		Count, Sole  int32
+		Code, Reason, Introduction string
+		Count, Sole                int32
 	}
 	var got []row
 	for _, group := range c.explain("asked").Groups {
-		got = append(got, row{group.Code, group.Reason, group.Count, group.Sole})
+		got = append(got, row{group.Code, group.Reason, group.Introduction, group.Count, group.Sole})
 	}
-	if diff := cmp.Diff([]row{{"KOORD1161", "Reservation(s) Insufficient cpu", 1, 1}}, got); diff != "" {
+	want := []row{
+		{"KOORD1151", "node(s) didn't satisfy plugin(s) [Reservation]", "", 1, 1},
+		{"KOORD1161", "Reservation(s) Insufficient cpu", "node(s) no reservation(s) to meet the requirements", 1, 1},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("groups (-want +got):\n%s", diff)
 	}
 }

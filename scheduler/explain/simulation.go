@@ -49,9 +49,12 @@ type simulation struct {
 	allocators []fwk.ReservePlugin
 	// placements counts the pods placed for the explanation at hand.
 	placements int
+	// changing is true while changes are tried.
+	changing bool
 	// whole are the plugins that make room for several pods at once.
 	whole     []reason.WholePreemptor
 	extenders []string
+	workloads workloads
 }
 
 // newSimulation builds a second framework from a profile of the scheduler. It shares what the scheduler's framework
@@ -62,7 +65,7 @@ func newSimulation(ctx context.Context, settings Config, profile config.KubeSche
 		return nil, fmt.Errorf("profile %q has no framework", profile.SchedulerName)
 	}
 	sim := &simulation{now: settings.Now, stage: &stage{}, nominator: readOnlyNominator{settings.Nominator}, weights: map[string]int32{},
-		topologies: settings.Topologies, devices: settings.Devices}
+		topologies: settings.Topologies, devices: settings.Devices, workloads: workloadsOf(settings.Informers)}
 	created := map[string]fwk.Plugin{}
 	registry, err := capturingRegistry(settings, sim.stage, created)
 	if err != nil {

@@ -9,9 +9,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcehelper "k8s.io/component-helpers/resource"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"koordinator.sh/koord/decision/gang"
 	decision "koordinator.sh/koord/decision/loadaware"
 	"koordinator.sh/koord/scheduler/extender"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
@@ -27,6 +29,8 @@ const (
 	maxPlacements = 4000
 	// maxOrders bounds the orders in which pods are placed together, before one of them counts as refused.
 	maxOrders = 5
+	// maxScored bounds the nodes among which the best is chosen, for all pods that are placed together.
+	maxScored = 256
 )
 
 // notReplayed refuses nodes for a pod whose companions were too many to be placed once more.
@@ -44,9 +48,9 @@ type heldBack struct {
 }
 
 // placeTogether refuses all nodes of an evaluation when the pods that are placed together with the pod do not all find nodes.
-// They are placed one after the other, each on the first node that takes it with those before it there: in the order of the
-// queue; should that leave one without, the largest first; and then a few times with the one that was left without before the
-// others.
+// They are placed one after the other, each on the node that the scheduler would choose with those before it there: in the order of
+// the queue; should that leave one without, the largest first; and then a few times with the one that was left without before the
+// others. A change has to help in the order of the queue: the scheduler gets to the other ones late, or by chance.
 func (s *simulation) placeTogether(ctx context.Context, w *world, e *evaluation) error {
 	by, companions := s.companions(e)
 	if len(companions) == 0 {
@@ -59,7 +63,11 @@ func (s *simulation) placeTogether(ctx context.Context, w *world, e *evaluation)
 	allowed := e.feasible()
 	var best, last *replay
 	order := companions
-	for attempt := range maxOrders {
+	orders := maxOrders
+	if s.changing {
+		orders = 1
+	}
+	for attempt := range orders {
 		if s.placements += len(companions); attempt > 0 && s.placements > maxPlacements {
 			break
 		}
@@ -69,7 +77,7 @@ func (s *simulation) placeTogether(ctx context.Context, w *world, e *evaluation)
 		case attempt > 1:
 			order = first(order, last.refused)
 		}
-		last = s.newReplay(w, e.pod, allowed)
+		last = s.newReplay(w, e.pod, allowed, len(companions))
 		if err := last.place(ctx, by, order); err != nil {
 			return err
 		}
@@ -82,7 +90,7 @@ func (s *simulation) placeTogether(ctx context.Context, w *world, e *evaluation)
 		}
 	}
 	s.stage.show(w)
-	text, subject := by.HeldBack(e.pod, best.refused, best.placed)
+	text, subject := by.HeldBack(e.pod, best.refused, best.placed, "")
 	e.held = &heldBack{by: by, reason: text, subject: subject, refused: best.refused, world: best.world, placed: best.placed}
 	e.refuse(refusal{plugin: by.Name(), reason: text, final: true})
 	return nil
@@ -101,6 +109,9 @@ func (s *simulation) companions(e *evaluation) (reason.Grouper, []*corev1.Pod) {
 			continue
 		}
 		list[at] = e.pod
+		slices.SortStableFunc(list, func(a, b *corev1.Pod) int { // one that is created anew comes after those that are there
+			return cmp.Or(cmp.Compare(corev1helpers.PodPriority(b), corev1helpers.PodPriority(a)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time))
+		})
 		return by, list
 	}
 	return nil, nil
@@ -148,20 +159,25 @@ type replay struct {
 	allowed []fwk.NodeInfo
 	// next is where the search for a node goes on: pods that are alike go side by side.
 	next int
+	// scored bounds the nodes among which one pod's is chosen.
+	scored int
 	// refused is the first pod that found no node.
 	refused *corev1.Pod
 	placed  int
 }
 
-func (s *simulation) newReplay(w *world, asked *corev1.Pod, allowed []fwk.NodeInfo) *replay {
+func (s *simulation) newReplay(w *world, asked *corev1.Pod, allowed []fwk.NodeInfo, pods int) *replay {
 	own := w.edit()
 	if own.gangs != nil {
 		own.gangs = own.gangs.Fork()
+		if key, belongs := gang.KeyOf(asked); belongs { // who was refused a moment ago is tried like the others
+			own.gangs.SupposeUntried(key)
+		}
 	}
 	if own.quotas != nil {
 		own.quotas = own.quotas.Fork()
 	}
-	return &replay{simulation: s, world: own, asked: asked, allowed: allowed}
+	return &replay{simulation: s, world: own, asked: asked, allowed: allowed, scored: max(1, maxScored/pods)}
 }
 
 // place puts pods on nodes until those that need nodes together have them, the pod that the question is about among them.
@@ -190,7 +206,7 @@ func (r *replay) place(ctx context.Context, by reason.Grouper, pods []*corev1.Po
 	return nil
 }
 
-// one puts a pod on the first node that takes it; false when none does.
+// one puts a pod on the best of the first nodes that take it; false when none does.
 func (r *replay) one(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	all, err := r.world.List()
 	if err != nil {
@@ -205,22 +221,38 @@ func (r *replay) one(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	if pod == r.asked {
 		nodes = r.allowed
 	}
-	for offset := range nodes {
+	var passing []fwk.NodeInfo
+	last := r.next
+	for offset := 0; offset < len(nodes) && len(passing) < r.scored; offset++ {
 		at := (r.next + offset) % len(nodes)
-		name := nodes[at].Node().Name
-		info, err := r.world.Get(name)
+		info, err := r.world.Get(nodes[at].Node().Name)
 		if err != nil {
 			return false, err
 		}
-		if !run.passes(ctx, info) {
-			continue
+		if run.passes(ctx, info) {
+			passing, last = append(passing, info), at
 		}
-		if pod != r.asked {
-			r.next = at
-		}
-		return true, r.world.addPod(r.allocate(ctx, run.state, pod, name), name, r.now)
 	}
-	return false, nil
+	if len(passing) == 0 {
+		return false, nil
+	}
+	if pod != r.asked && r.scored == 1 {
+		r.next = last
+	}
+	name := r.best(ctx, run.state, pod, passing)
+	return true, r.world.addPod(r.allocate(ctx, run.state, pod, name), name, r.now)
+}
+
+// best is the node that scores highest, the first by name among equals; the first one where scoring fails.
+func (r *replay) best(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, nodes []fwk.NodeInfo) string {
+	if len(nodes) > 1 && r.framework.RunPreScorePlugins(ctx, state, pod, nodes).IsSuccess() {
+		if scored, status := r.framework.RunScorePlugins(ctx, state, pod, nodes); status.IsSuccess() {
+			return slices.MinFunc(scored, func(a, b fwk.NodePluginScores) int {
+				return cmp.Or(cmp.Compare(b.TotalScore, a.TotalScore), cmp.Compare(a.Name, b.Name))
+			}).Name
+		}
+	}
+	return nodes[0].Node().Name
 }
 
 // passes runs the filters on one node until one refuses it.

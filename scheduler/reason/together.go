@@ -14,8 +14,8 @@ type Grouper interface {
 	// Complete is true when so many of those have a node that the others are not waited for.
 	Complete(pod *corev1.Pod) bool
 	// HeldBack is the reason of a status for a pod that gets no node because another one of those finds none; placed is how many
-	// did. The subject says it to people.
-	HeldBack(pod, refused *corev1.Pod, placed int) (reason string, subject Subject)
+	// did. The subject says it to people. Why is what the condition of the refused pod says, empty when that is not known.
+	HeldBack(pod, refused *corev1.Pod, placed int, why string) (reason string, subject Subject)
 	// Fewer proposes that as many as found a node are enough; none where too few did.
 	Fewer(pod *corev1.Pod, placed int) []Change
 }

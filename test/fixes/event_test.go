@@ -10,42 +10,45 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
-// agree holds what the scheduler wrote to the blocked pod against its explanation: each reason of the one is a reason of the other,
-// for at least as many nodes, since the scheduler stops at the first plugin that refuses a node. What the scheduler wrote may be older
-// than the usage that is explained: until both agree, it is made to try the pod again.
-func agree(t *testing.T, namespace string) {
+// agree holds what the scheduler wrote to the blocked pod against its explanation, in both directions. What the scheduler wrote may be
+// older than what is explained: until both agree, it is made to try the pod again.
+func (s scene) agree(t *testing.T) {
 	t.Helper()
 	tries := 0
 	sandboxtest.Eventually(t, patience, func() error {
-		pod, err := client.CoreV1().Pods(namespace).Get(t.Context(), asked, metav1.GetOptions{})
+		pod, err := s.asked(t)
 		if err != nil {
 			return err
 		}
 		at := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled })
 		if at < 0 {
-			return fmt.Errorf("pod %s has no condition %s", asked, corev1.PodScheduled)
+			return fmt.Errorf("pod %s has no condition %s", pod.Name, corev1.PodScheduled)
 		}
-		answer := explained(t, namespace)
-		if err = disagreement(pod.Status.Conditions[at].Message, &answer.Status); err != nil {
+		written := pod.Status.Conditions[at].Message
+		if err = disagreement(written, &explained(t, s.namespace, pod.Name).Status); err != nil {
 			tries++
-			mustRun(t, "", fmt.Sprintf("kubectl annotate pod -n %s %s --overwrite try=%d", namespace, asked, tries))
+			mustRun(t, "", fmt.Sprintf("kubectl annotate pod -n %s %s --overwrite try=%d", s.namespace, pod.Name, tries))
+			return fmt.Errorf("%w\nwritten: %s", err, written)
 		}
-		return err
+		return nil
 	})
 }
 
-// summaries begins what the scheduler writes when no node is for a pod; what preemption found comes after the reasons.
 var (
-	summaries = regexp.MustCompile(`^0/(\d+) nodes are available: (.*?)\.?(?: no new claims to deallocate,| preemption: |$)`)
-	counted   = regexp.MustCompile(`^(\d+) (.+)$`)
+	summaries    = regexp.MustCompile(`^0/(\d+) nodes are available: (.*)$`)
+	counted      = regexp.MustCompile(`^(\d+) (.+)$`)
+	reservations = regexp.MustCompile(`(\d+) Reservation\(s\) (matched owner total|[^,]+)`)
+	// rejections are what a member that finds no node means for the others of its gang.
+	rejections = regexp.MustCompile(`GangGroup "[^"]+" gets rejected due to member Pod "[^"]+" is unschedulable with reason "(.*)", alreadyWaitForBound: \d+`)
 )
 
+// disagreement says what the one has and the other has not: each reason with its number of nodes, and each reason with its number of
+// reservations.
 func disagreement(written string, told *diagnosticsv1alpha1.PodExplanationStatus) error {
 	match := summaries.FindStringSubmatch(written)
 	if match == nil {
@@ -54,26 +57,87 @@ func disagreement(written string, told *diagnosticsv1alpha1.PodExplanationStatus
 	if match[1] != strconv.Itoa(int(told.NodesTotal)) {
 		return fmt.Errorf("%d nodes are explained: %s", told.NodesTotal, written)
 	}
-	list := strings.TrimSuffix(strings.TrimSpace(match[2]), ".")
-	if !counted.MatchString(list) { // refused before any node was looked at
-		for _, group := range told.Groups {
-			if strings.Contains(list, group.Reason) {
-				return nil
-			}
-		}
-		return fmt.Errorf("not explained: %s", list)
+	refused, rest, err := refusals(match[2], told)
+	if err != nil {
+		return err
 	}
-	for list != "" {
-		number := counted.FindStringSubmatch(list)
+	if others := rejections.FindStringSubmatch(rest); others != nil {
+		if others[1]+rest != written {
+			return fmt.Errorf("the others are told of another reason: %s", others[1])
+		}
+		if slices.ContainsFunc(told.Groups, func(g diagnosticsv1alpha1.RefusalGroup) bool { return strings.Contains(rest, g.Reason) }) {
+			return reservationsDisagree(rest, told.Reservations) // explained as it is for the others: with all numbers in it
+		}
+	}
+	for i := range told.Groups {
+		// A node that several groups refuse counts in the message for the plugin that comes first.
+		group, nodes := &told.Groups[i], refused[told.Groups[i].Reason]
+		if nodes > sum(told.Groups, group.Reason, func(g *diagnosticsv1alpha1.RefusalGroup) int32 { return g.Count }) {
+			return fmt.Errorf("not explained for %d nodes: %s; explained are %+v", nodes, group.Reason, told.Groups)
+		}
+		if nodes < sum(told.Groups, group.Reason, func(g *diagnosticsv1alpha1.RefusalGroup) int32 { return g.Sole }) {
+			return fmt.Errorf("explained as the only reason for %d nodes and written of %d: %s", group.Sole, nodes, group.Reason)
+		}
+	}
+	return reservationsDisagree(rest, told.Reservations)
+}
+
+// sum over the groups of a reason: two taints, say, have the same text.
+func sum(groups []diagnosticsv1alpha1.RefusalGroup, reason string, of func(*diagnosticsv1alpha1.RefusalGroup) int32) int32 {
+	total := int32(0)
+	for i := range groups {
+		if groups[i].Reason == reason {
+			total += of(&groups[i])
+		}
+	}
+	return total
+}
+
+// refusals reads how many nodes each reason refuses, up to what PostFilter plugins say after that.
+func refusals(text string, told *diagnosticsv1alpha1.PodExplanationStatus) (nodes map[string]int32, rest string, err error) {
+	nodes = map[string]int32{}
+	if group := longest(told.Groups, text); group != nil { // refused before any node was looked at
+		if group.Count != told.NodesTotal {
+			return nil, "", fmt.Errorf("explained of %d nodes, and written of all: %s", group.Count, group.Reason)
+		}
+		nodes[group.Reason] = told.NodesTotal
+		return nodes, strings.TrimPrefix(strings.TrimPrefix(text, group.Reason), "."), nil // what else refuses all nodes is not written
+	}
+	introductions := map[string]int32{}
+	for i := range told.Groups {
+		if text := told.Groups[i].Introduction; text != "" {
+			introductions[text] += told.Groups[i].Count
+		}
+	}
+	for {
+		number := counted.FindStringSubmatch(text)
 		if number == nil {
-			return fmt.Errorf("unexpected reasons %q in %q", list, written)
+			return nil, "", fmt.Errorf("not explained: %s; explained are %+v", text, told.Groups)
 		}
-		nodes, _ := strconv.Atoi(number[1])
+		count, _ := strconv.ParseInt(number[1], 10, 32)
 		group := longest(told.Groups, number[2])
-		if group == nil || int(group.Count) < nodes {
-			return fmt.Errorf("not explained for %d nodes: %s; explained are %+v", nodes, number[2], told.Groups)
+		if group == nil {
+			group = introduced(introductions, number[2], int32(count))
 		}
-		list = strings.TrimPrefix(strings.TrimPrefix(number[2], group.Reason), ", ")
+		if group == nil {
+			return nil, "", fmt.Errorf("not explained: %s; explained are %+v", number[2], told.Groups)
+		}
+		nodes[group.Reason] = int32(count)
+		text = strings.TrimPrefix(number[2], group.Reason)
+		next, more := strings.CutPrefix(text, ", ")
+		if !more {
+			return nodes, strings.TrimPrefix(text, "."), nil
+		}
+		text = next
+	}
+}
+
+// introduced stands for groups with an introduction that a text begins with, if they have as many nodes.
+func introduced(introductions map[string]int32, text string, nodes int32) *diagnosticsv1alpha1.RefusalGroup {
+	for introduction, count := range introductions {
+		if strings.HasPrefix(text, introduction) && nodes <= count {
+			return &diagnosticsv1alpha1.RefusalGroup{Reason: introduction}
+		}
 	}
 	return nil
 }
@@ -90,4 +154,22 @@ func longest(groups []diagnosticsv1alpha1.RefusalGroup, text string) *diagnostic
 		return nil
 	}
 	return slices.MaxFunc(found, func(a, b *diagnosticsv1alpha1.RefusalGroup) int { return cmp.Compare(len(a.Reason), len(b.Reason)) })
+}
+
+// reservationsDisagree compares the reservations that the pod is an owner of.
+func reservationsDisagree(written string, told *diagnosticsv1alpha1.ReservationCensus) error {
+	want, got := map[string]string{}, map[string]string{}
+	for _, match := range reservations.FindAllStringSubmatch(written, -1) {
+		want[strings.TrimSuffix(match[2], ".")] = match[1]
+	}
+	if told != nil {
+		got["matched owner total"] = strconv.Itoa(int(told.Matched))
+		for _, of := range told.Refusals {
+			got[of.Reason] = strconv.Itoa(int(of.Count))
+		}
+	}
+	if fmt.Sprint(want) != fmt.Sprint(got) {
+		return fmt.Errorf("reservations are written as %v and explained as %v", want, got)
+	}
+	return nil
 }

@@ -91,6 +91,9 @@ type PodExplanationStatus struct {
 	// counted in several groups, because no filter stops at the first refusal here.
 	// +optional
 	Groups []RefusalGroup `json:"groups,omitempty"`
+	// Reservations are those that the pod is an owner of, and what became of each; absent for a pod that owns none.
+	// +optional
+	Reservations *ReservationCensus `json:"reservations,omitempty"`
 	// Fix is the smallest change found that makes the pod schedulable.
 	// +optional
 	Fix *Fix `json:"fix,omitempty"`
@@ -160,6 +163,9 @@ type RefusalGroup struct {
 	Code string `json:"code"`
 	// Reason is the plugin's own text, as it stands in events.
 	Reason string `json:"reason"`
+	// Introduction is another text that events have for the same nodes, and that says nothing beside the reason.
+	// +optional
+	Introduction string `json:"introduction,omitempty"`
 	// Class orders reasons by what helps: misconfig, agent, conflict, pod, state, quota, topology, load, capacity, waiting.
 	Class string `json:"class"`
 	// Message is the reason with the operands of the node closest to passing.
@@ -188,6 +194,28 @@ type NodeRefusal struct {
 	Others int32 `json:"others,omitempty"`
 }
 
+// ReservationCensus counts the active reservations that a pod is an owner of.
+type ReservationCensus struct {
+	// Matched counts all of them.
+	Matched int32 `json:"matched"`
+	// Refusals are the reasons for which the pod cannot use them, most reservations first. Those that it can use are in none.
+	// +optional
+	Refusals []ReservationRefusal `json:"refusals,omitempty"`
+}
+
+// ReservationRefusal is one reason with the reservations that a pod cannot use for it.
+type ReservationRefusal struct {
+	// Code of the reason.
+	Code string `json:"code"`
+	// Reason is the scheduler's own text, as it stands in events after the number of reservations.
+	Reason string `json:"reason"`
+	// Count of reservations.
+	Count int32 `json:"count"`
+	// Names of reservations in order, bounded by spec.maxNodes.
+	// +optional
+	Names []string `json:"names,omitempty"`
+}
+
 // FixTarget says whose edit a fix is.
 //
 // +kubebuilder:validation:Enum=Pod;Cluster
@@ -208,8 +236,8 @@ type Fix struct {
 	Kind string `json:"kind"`
 	// Description is one sentence with the numbers.
 	Description string `json:"description"`
-	// Command applies the change, as far as kubectl can: the commands of the steps. It has no part for a pod that has to be created
-	// anew.
+	// Command applies the change, as far as kubectl can: the commands of the steps. Of a pod that has to be created
+	// anew, it changes the pod template of the owner, if that is known.
 	// +optional
 	Command string `json:"command,omitempty"`
 	// Steps are the single requests that the command makes, in order.

@@ -276,6 +276,16 @@ func (in RefusalGroup) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ReservationCensus) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.ReservationCensus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ReservationRefusal) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.ReservationRefusal"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ResourceOverview) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.ResourceOverview"
 }

@@ -126,6 +126,8 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.RecommendationExplanation{}.OpenAPIModelName():     schema_koord_api_diagnostics_v1alpha1_RecommendationExplanation(ref),
 		v1alpha1.RecommendationExplanationList{}.OpenAPIModelName(): schema_koord_api_diagnostics_v1alpha1_RecommendationExplanationList(ref),
 		v1alpha1.RefusalGroup{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_RefusalGroup(ref),
+		v1alpha1.ReservationCensus{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_ReservationCensus(ref),
+		v1alpha1.ReservationRefusal{}.OpenAPIModelName():            schema_koord_api_diagnostics_v1alpha1_ReservationRefusal(ref),
 		v1alpha1.ResourceOverview{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_ResourceOverview(ref),
 		v1alpha1.ResourceRecommendation{}.OpenAPIModelName():        schema_koord_api_diagnostics_v1alpha1_ResourceRecommendation(ref),
 		v1alpha1.SchedulingAttempt{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_SchedulingAttempt(ref),
@@ -4067,7 +4069,7 @@ func schema_koord_api_diagnostics_v1alpha1_Fix(ref common.ReferenceCallback) com
 					},
 					"command": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Command applies the change, as far as kubectl can: the commands of the steps. It has no part for a pod that has to be created anew.",
+							Description: "Command applies the change, as far as kubectl can: the commands of the steps. Of a pod that has to be created anew, it changes the pod template of the owner, if that is known.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -5376,6 +5378,12 @@ func schema_koord_api_diagnostics_v1alpha1_PodExplanationStatus(ref common.Refer
 							},
 						},
 					},
+					"reservations": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Reservations are those that the pod is an owner of, and what became of each; absent for a pod that owns none.",
+							Ref:         ref(v1alpha1.ReservationCensus{}.OpenAPIModelName()),
+						},
+					},
 					"fix": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Fix is the smallest change found that makes the pod schedulable.",
@@ -5477,7 +5485,7 @@ func schema_koord_api_diagnostics_v1alpha1_PodExplanationStatus(ref common.Refer
 			},
 		},
 		Dependencies: []string{
-			v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.Fix{}.OpenAPIModelName(), v1alpha1.Origin{}.OpenAPIModelName(), v1alpha1.Placement{}.OpenAPIModelName(), v1alpha1.PodFacts{}.OpenAPIModelName(), v1alpha1.Preemption{}.OpenAPIModelName(), v1alpha1.RefusalGroup{}.OpenAPIModelName(), v1alpha1.SchedulingAttempt{}.OpenAPIModelName(), v1alpha1.SiblingAttempt{}.OpenAPIModelName(), v1alpha1.UnknownInput{}.OpenAPIModelName()},
+			v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.Fix{}.OpenAPIModelName(), v1alpha1.Origin{}.OpenAPIModelName(), v1alpha1.Placement{}.OpenAPIModelName(), v1alpha1.PodFacts{}.OpenAPIModelName(), v1alpha1.Preemption{}.OpenAPIModelName(), v1alpha1.RefusalGroup{}.OpenAPIModelName(), v1alpha1.ReservationCensus{}.OpenAPIModelName(), v1alpha1.SchedulingAttempt{}.OpenAPIModelName(), v1alpha1.SiblingAttempt{}.OpenAPIModelName(), v1alpha1.UnknownInput{}.OpenAPIModelName()},
 	}
 }
 
@@ -6474,6 +6482,13 @@ func schema_koord_api_diagnostics_v1alpha1_RefusalGroup(ref common.ReferenceCall
 							Format:      "",
 						},
 					},
+					"introduction": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Introduction is another text that events have for the same nodes, and that says nothing beside the reason.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
 					"class": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Class orders reasons by what helps: misconfig, agent, conflict, pod, state, quota, topology, load, capacity, waiting.",
@@ -6534,6 +6549,97 @@ func schema_koord_api_diagnostics_v1alpha1_RefusalGroup(ref common.ReferenceCall
 		},
 		Dependencies: []string{
 			v1alpha1.NodeRefusal{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_ReservationCensus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ReservationCensus counts the active reservations that a pod is an owner of.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"matched": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Matched counts all of them.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"refusals": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Refusals are the reasons for which the pod cannot use them, most reservations first. Those that it can use are in none.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ReservationRefusal{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"matched"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.ReservationRefusal{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_ReservationRefusal(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ReservationRefusal is one reason with the reservations that a pod cannot use for it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"code": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Code of the reason.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Reason is the scheduler's own text, as it stands in events after the number of reservations.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"count": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Count of reservations.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"names": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Names of reservations in order, bounded by spec.maxNodes.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"code", "reason", "count"},
+			},
+		},
 	}
 }
 

@@ -30,8 +30,10 @@ type Queue struct {
 	late []func()
 }
 
-// Install has a scheduler use a Queue in the place of its own, before it takes its first pod.
+// Install has a scheduler use a Queue in the place of its own, before it takes its first pod, and count all nodes where members of a
+// gang are rejected.
 func Install(built *scheduler.Scheduler, state *gangs.State) {
+	built.FailureHandler = ofAllNodes(built.FailureHandler, built.Cache.NodeCount)
 	queue := &Queue{SchedulingQueue: built.SchedulingQueue, gangs: state}
 	built.SchedulingQueue, built.NextPod = queue, queue.Pop
 }

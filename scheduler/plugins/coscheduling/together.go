@@ -48,14 +48,14 @@ func (p *Plugin) Complete(pod *corev1.Pod) bool {
 }
 
 // HeldBack implements reason.Grouper, with the text that the event of a rejected member has.
-func (p *Plugin) HeldBack(pod, refused *corev1.Pod, placed int) (string, reason.Subject) {
+func (p *Plugin) HeldBack(pod, refused *corev1.Pod, placed int, why string) (string, reason.Subject) {
 	key, _ := gang.KeyOf(pod)
 	group := []gang.Key{key}
 	if spec := p.state.Spec(key); spec != nil {
 		group = spec.Group
 	}
 	name := refused.Namespace + "/" + refused.Name
-	return gang.Rejected(group, refused, noNode, placed), reason.Subject{
+	return gang.Rejected(group, refused, cmp.Or(why, noNode), placed), reason.Subject{
 		Code: finding.GangMemberRefused, Key: key.String(), Distance: 1,
 		Phrase: fmt.Sprintf("could not be used because member %s of gang %s finds no node", name, key),
 		Describe: func() (string, []diagnosticsv1alpha1.Term) {

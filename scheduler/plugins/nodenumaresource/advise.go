@@ -141,6 +141,7 @@ func evict(in numa.Input, verdict numa.Verdict, info fwk.NodeInfo) []reason.Chan
 			changes = append(changes, reason.Change{Cost: reason.CostEvict, Evict: []*corev1.Pod{victim}, Fix: diagnosticsv1alpha1.Fix{
 				Target: diagnosticsv1alpha1.FixCluster, Kind: "evictPod", Node: info.Node().Name,
 				Description: fmt.Sprintf("move %s, which holds CPUs or NUMA zones that are missing", reason.Called(victim)),
+				Steps:       []diagnosticsv1alpha1.FixStep{reason.Eviction(victim)},
 			}})
 		}
 	}

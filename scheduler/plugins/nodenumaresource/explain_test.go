@@ -82,6 +82,9 @@ func TestExplanationsAndAdvice(t *testing.T) {
 				if change.Pod == nil && len(change.Evict) == 0 {
 					t.Errorf("%q changes nothing", change.Fix.Description)
 				}
+				if len(change.Evict) > 0 && len(change.Fix.Steps) != len(change.Evict) {
+					t.Errorf("%q has no command", change.Fix.Description)
+				}
 				if change.Pod != nil {
 					if _, status := f.schedule(change.Pod, "n"); !status.IsSuccess() {
 						t.Errorf("%q does not help: %v", change.Fix.Description, status)

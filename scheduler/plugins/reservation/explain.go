@@ -45,6 +45,9 @@ var fixed = map[string]reason.Subject{
 
 // ExplainRefusal implements reason.Explainer.
 func (p *Plugin) ExplainRefusal(_ context.Context, state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo, text string) (reason.Subject, bool) {
+	if reason.ExcludedBy(text) == Name && decision.IsReservePod(pod) {
+		text = decision.ReasonNodeName // PreFilter leaves out the other nodes for nothing else
+	}
 	if subject, found := fixed[text]; found {
 		subject.Code = decision.CodeOf(text)
 		subject.Describe = func() (string, []diagnosticsv1alpha1.Term) { return text, nil }
@@ -60,7 +63,7 @@ func (p *Plugin) ExplainRefusal(_ context.Context, state fwk.CycleState, pod *co
 			Code: c.refusal.Code, Phrase: text, Distance: 2,
 			Describe: func() (string, []diagnosticsv1alpha1.Term) { return text, nil },
 		}, true
-	case text == decision.ReasonAffinity:
+	case text == decision.ReasonAffinity, reason.ExcludedBy(text) == Name:
 		return reason.Subject{
 			Code: finding.ReservationAffinityUnmatched, Phrase: "had no reservation for the pod", Distance: 2,
 			Describe: func() (string, []diagnosticsv1alpha1.Term) { return c.census.Summary(), nil },

@@ -147,6 +147,13 @@ func (v *View) SupposePod(pod *corev1.Pod) {
 	v.book.Observe(pod)
 }
 
+// SupposeUntried forgets that members of a gang and of its group found no node. Only a fork should suppose.
+func (v *View) SupposeUntried(key gang.Key) {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	v.book.ForgetRefusals(key)
+}
+
 // SupposeGone takes a pod away. Only a fork should suppose.
 func (v *View) SupposeGone(uid types.UID) {
 	v.mutex.Lock()
