@@ -44,6 +44,7 @@ func (m *Model) askNodes() tea.Cmd {
 
 func (m *Model) askPods() tea.Cmd {
 	src, query := m.source, source.PodQuery{Namespace: m.namespace}
+	m.podTable.Hide(namespaceColumn, m.namespace != "") // the title says it
 	if m.pods.question != "pods "+m.namespace {
 		m.podTable.SetRows(nil)
 	}

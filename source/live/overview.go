@@ -101,7 +101,7 @@ func (s *Source) Pods(ctx context.Context, query source.PodQuery) (*diagnosticsv
 	by.fields = both(query.FieldSelector, by.fields)
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		pods, err = c.pods(groupContext, by, podBriefDrop)
+		pods, err = c.pods(groupContext, by, podListDrop)
 		return err
 	})
 	group.Go(func() (err error) {

@@ -1,0 +1,59 @@
+package overview
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// preemptionPart begins what the scheduler adds about preemption to the message of a pod that it cannot place.
+const preemptionPart = " preemption: "
+
+// reasonOf says why a pod is pending or has failed; empty for others, and where nobody says.
+func reasonOf(pod *corev1.Pod) string {
+	switch pod.Status.Phase {
+	case corev1.PodPending, "":
+		return pendingReason(pod)
+	case corev1.PodFailed:
+		return failedReason(pod)
+	}
+	return ""
+}
+
+// pendingReason is what the scheduler says of a pod without a node, and of one with a node what its containers wait for.
+func pendingReason(pod *corev1.Pod) string {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
+			message, _, _ := strings.Cut(condition.Message, preemptionPart)
+			return cmp.Or(message, condition.Reason)
+		}
+	}
+	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if waiting := status.State.Waiting; waiting != nil && waiting.Reason != "" {
+			return reasonAnd(waiting.Reason, waiting.Message)
+		}
+	}
+	return ""
+}
+
+// failedReason is what evicted or refused the pod, or else how its first container that failed ended.
+func failedReason(pod *corev1.Pod) string {
+	if pod.Status.Reason != "" {
+		return reasonAnd(pod.Status.Reason, pod.Status.Message)
+	}
+	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if ended := status.State.Terminated; ended != nil && ended.ExitCode != 0 {
+			return reasonAnd(ended.Reason, ended.Message)
+		}
+	}
+	return pod.Status.Message
+}
+
+func reasonAnd(reason, message string) string {
+	if reason == "" || message == "" {
+		return reason + message
+	}
+	return reason + ": " + message
+}
