@@ -26,6 +26,8 @@ func (m *Model) poll() tea.Cmd {
 		}
 	case podScreen:
 		cmds = append(cmds, m.askPod(s.namespace, s.pod))
+	case chartScreen:
+		cmds = append(cmds, m.askPast(s.node))
 	case describeScreen, yamlScreen:
 		cmds = append(cmds, m.askDetail(*s))
 	}
