@@ -6,12 +6,16 @@ import (
 	"strconv"
 	"strings"
 
+	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/tui/internal/cell"
 	"koordinator.sh/koord/tui/internal/grid"
 )
 
 // reasonRoom is the room in which most reasons are whole.
 const reasonRoom = 48
+
+// insufficient is how the scheduler begins the reason of a resource.
+const insufficient = "Insufficient "
 
 // reasonSpan shows why a pod does not run where others show what they use. A pod without a node has none to show there.
 var reasonSpan = grid.Span[podRow]{
@@ -39,7 +43,8 @@ func reasonText(reason string, width int) string {
 	slices.SortStableFunc(refusals, func(a, b refusal) int { return cmp.Compare(b.nodes, a.nodes) })
 	parts := make([]string, len(refusals))
 	for i, r := range refusals {
-		parts[i] = strconv.Itoa(r.nodes) + " " + r.reason
+		// Batch and mid resources are known without the domain before them.
+		parts[i] = strconv.Itoa(r.nodes) + " " + strings.Replace(r.reason, insufficient+extension.ResourceDomainPrefix, insufficient, 1)
 	}
 	return strings.Join(parts, ", ")
 }

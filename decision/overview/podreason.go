@@ -8,8 +8,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// preemptionPart begins what the scheduler adds about preemption to the message of a pod that it cannot place.
-const preemptionPart = " preemption: "
+// availableNodes stands in the message of a pod that no node takes, before the reasons.
+const availableNodes = " nodes are available: "
+
+// withoutPostFilters is the scheduler's message without what its post filters add in further sentences: what preemption would do, and
+// claims that could be deallocated.
+func withoutPostFilters(message string) string {
+	head, reasons, found := strings.Cut(message, availableNodes)
+	if !found {
+		return message
+	}
+	reasons, _, found = strings.Cut(reasons, ". ")
+	if found {
+		reasons += "."
+	}
+	return head + availableNodes + reasons
+}
 
 // reasonOf says why a pod is pending or has failed; empty for others, and where nobody says.
 func reasonOf(pod *corev1.Pod) string {
@@ -26,8 +40,7 @@ func reasonOf(pod *corev1.Pod) string {
 func pendingReason(pod *corev1.Pod) string {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
-			message, _, _ := strings.Cut(condition.Message, preemptionPart)
-			return cmp.Or(message, condition.Reason)
+			return cmp.Or(withoutPostFilters(condition.Message), condition.Reason)
 		}
 	}
 	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {

@@ -26,7 +26,7 @@ func TestReasonOfPods(t *testing.T) {
 		want   string
 	}{
 		"a pod that fits no node, without what preemption would do": {
-			unscheduled("Unschedulable", "0/30 nodes are available: 29 Insufficient cpu. preemption: 0/30 nodes are available: 30 No preemption victims found."),
+			unscheduled("Unschedulable", "0/30 nodes are available: 29 Insufficient cpu. no new claims to deallocate, preemption: 0/30 nodes are available: 30 No preemption victims found."),
 			"0/30 nodes are available: 29 Insufficient cpu.",
 		},
 		"a condition without a message": {unscheduled("SchedulingGated", ""), "SchedulingGated"},
