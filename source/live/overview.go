@@ -110,7 +110,7 @@ func (s *Source) Pods(ctx context.Context, query source.PodQuery) (*diagnosticsv
 	})
 	if err := group.Wait(); err != nil {
 		if query.Namespace == "" && hasCode(err, finding.Forbidden) {
-			return nil, finding.Wrap(err, finding.Forbidden, "-n NAMESPACE shows a namespace you may read")
+			return nil, finding.Wrap(err, finding.Forbidden, request{verb: "list", resource: "pods"}.canI()+"; -n NAMESPACE shows a namespace you may read")
 		}
 		return nil, err
 	}
