@@ -52,6 +52,7 @@ func newRootCommand(s *session) *cobra.Command {
 	root.InitDefaultHelpCmd()
 	addCompletionInstall(root, s)
 	checkArguments(root)
+	proposeNoFiles(root)
 	return root
 }
 
@@ -103,7 +104,7 @@ func Run(ctx context.Context, options Options, args []string) error {
 		s.Streams.Out = out
 	}
 	root := newRootCommand(s)
-	root.SetArgs(args)
+	root.SetArgs(spellOut(root, args))
 	cmd, err := root.ExecuteContextC(ctx)
 	f := failed{command: cmd.CommandPath(), program: options.Name, style: s.errorStyle()}
 	if format != "" && !out.wrote && f.tells(err) {
