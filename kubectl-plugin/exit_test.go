@@ -46,6 +46,13 @@ func TestAFieldThatNobodySelectsByIsAUsageError(t *testing.T) {
 	}
 }
 
+func TestATimeoutThatIsNoneIsAUsageError(t *testing.T) {
+	got := run(t, cluster(), "top nodes --request-timeout soon")
+	if got.code != ExitUsage || !strings.Contains(got.stderr, `--request-timeout "soon"`) {
+		t.Errorf("exit code %d: %s", got.code, got.stderr)
+	}
+}
+
 func TestUsageNamesThePluginOnce(t *testing.T) {
 	got := run(t, cluster(), "--help", func(o *Options) { o.Name = "kubectl koord" })
 	if !strings.Contains(got.stdout, "\n  kubectl koord [flags]\n") || strings.Contains(got.stdout, "koord koord") {

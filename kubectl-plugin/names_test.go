@@ -58,6 +58,18 @@ func TestNamesAreWrittenAsKubectlTakesThem(t *testing.T) {
 	}
 }
 
+func TestFlagsThatNameANodeTakeItsType(t *testing.T) {
+	for line, wantCode := range map[string]int{
+		"top pods -A --node node/worker-1 -o name": ExitOK, "top pods -A --node no/worker-1 -o name": ExitOK, "top pods -A --node worker-1 -o name": ExitOK,
+		"top pods -A --node pod/worker-1": ExitUsage, "top pods -A --node node/": ExitUsage, "forecast evictions --node node/worker-1 -o name": ExitOK,
+	} {
+		got := run(t, cluster(), line)
+		if got.code != wantCode || (wantCode == ExitOK) != (got.stdout != "") {
+			t.Errorf("%s: exit code %d, want %d\n%s%s", line, got.code, wantCode, got.stdout, got.stderr)
+		}
+	}
+}
+
 func TestWhyOfAnObjectIsItsExplanation(t *testing.T) {
 	tests := map[string]struct{ why, explain string }{
 		"a pod in a namespace": {"why pod/huge -n shop", "explain pod huge -n shop"},

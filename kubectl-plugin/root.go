@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/tools/clientcmd"
 )
 
 const rootLong = `%[1]s shows co-location as it is and says why: where a node's batch resources come from, why a pod is
@@ -82,6 +83,9 @@ func addGlobalFlags(flags *pflag.FlagSet, s *session) {
 func (s *session) validate() error {
 	if !slices.Contains([]string{"auto", "always", "never"}, s.color) {
 		return usage("--color %q: must be auto, always or never", s.color)
+	}
+	if _, err := clientcmd.ParseTimeout(*s.flags.Timeout); err != nil {
+		return usage("--request-timeout %q: must be a number of seconds or a duration such as 30s", *s.flags.Timeout)
 	}
 	return nil
 }
