@@ -169,7 +169,7 @@ func TestWrongArguments(t *testing.T) {
 		"install, unknown dry run":         {[]string{"install", "--dry-run=maybe"}, 2, `--dry-run "maybe"`},
 		"status, an unknown context":       {[]string{"--context", "nope", "status"}, 1, `context was not found for specified context: nope`},
 		"audit, unknown node":              {[]string{"audit", "nope"}, 1, `node "nope" not found`},
-		"why, a wrong type":                {[]string{"why", "quota/x/y"}, 2, "must be a code"},
+		"why, a type alone":                {[]string{"why", "pod"}, 2, "must be a code"},
 		"top pods, unknown format":         {[]string{"top", "pods", "-o", "svg"}, 2, `output format "svg"`},
 		"explain node, no name":            {[]string{"explain", "node"}, 2, "name is required"},
 		"explain node, unknown resource":   {[]string{"explain", "node", "sim-0001", "batch-gpu"}, 2, `resource "batch-gpu"`},
