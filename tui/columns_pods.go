@@ -44,11 +44,11 @@ func newPodTable(withNode bool) *grid.Table[podRow] {
 	columns = append(columns,
 		podColumn{Title: "CPU", Width: 5, Grow: 2, Max: 30, Drop: 7, DropWide: 9, Compare: byPodUse(podCPU),
 			Cell: func(r *podRow, w int, st *style.Set) string { return useGauge(r.CPU, r.PriorityBand, w, st) }},
-		podColumn{Title: "CPU-USE", Width: 10, Right: true,
+		podColumn{Title: "CPU-USE", Right: true, Text: func(r *podRow) string { return useText(r.CPU, quantity.Cores) },
 			Cell: func(r *podRow, _ int, st *style.Set) string { return useCell(r.CPU, quantity.Cores, st) }},
 		podColumn{Title: "MEMORY", Width: 6, Grow: 2, Max: 30, Drop: 8, DropWide: 9, Compare: byPodUse(podMemory),
 			Cell: func(r *podRow, w int, st *style.Set) string { return useGauge(r.Memory, r.PriorityBand, w, st) }},
-		podColumn{Title: "MEM-USE", Width: 12, Right: true,
+		podColumn{Title: "MEM-USE", Right: true, Text: func(r *podRow) string { return useText(r.Memory, quantity.Bytes) },
 			Cell: func(r *podRow, _ int, st *style.Set) string { return useCell(r.Memory, quantity.Bytes, st) }},
 		podColumn{Title: "TIER", Width: 5, Wide: true, Drop: 6,
 			Cell: func(r *podRow, _ int, st *style.Set) string { return st.Dim.Render(cell.Clean(r.CPU.Tier)) }},
@@ -139,9 +139,11 @@ func useGauge(r diagnostics.PodResourceOverview, band string, width int, st *sty
 }
 
 func useCell(r diagnostics.PodResourceOverview, unit func(int64) string, st *style.Set) string {
-	used := quantity.None
-	if r.Used != nil {
-		used = unit(*r.Used)
-	}
-	return st.Plain.Render(used) + st.Dim.Render("/"+unit(r.Requested))
+	used, requested, _ := strings.Cut(useText(r, unit), "/")
+	return st.Plain.Render(used) + st.Dim.Render("/"+requested)
+}
+
+// useText is use/request.
+func useText(r diagnostics.PodResourceOverview, unit func(int64) string) string {
+	return known(r.Used, unit) + "/" + unit(r.Requested)
 }

@@ -140,11 +140,11 @@ func (m *Model) waterfallText(status *diagnostics.NodeExplanationStatus, resourc
 	c := m.termColumnsFor(w.Terms, width)
 	head := "   " + cell.Left("TERM", c.name, "") + cell.Right("VALUE", c.value, "") + c.gap() +
 		cell.Left("SOURCE", c.source, "") + cell.Right("AGE", c.age, "")
-	lines := []string{
-		"  " + st.Bold.Render(cell.Clean(w.Resource)) + st.Dim.Render(" by policy ") + st.Plain.Render(cell.Clean(w.Policy)) + m.degraded(w),
-		"",
-		st.Dim.Render(head),
+	lines := []string{"  " + st.Bold.Render(cell.Clean(w.Resource)) + st.Dim.Render(" by policy ") + st.Plain.Render(cell.Clean(w.Policy))}
+	if w.Degraded {
+		lines = append(lines, "  "+st.Bad.Render(st.Late+" degraded: the inputs cannot be trusted"))
 	}
+	lines = append(lines, "", st.Dim.Render(head))
 	spans, scale := spansOf(w.Terms)
 	for i := range w.Terms {
 		lines = append(lines, m.termText(&w.Terms[i], spans[i], scale, c)...)
@@ -160,13 +160,6 @@ func (m *Model) uncomputedText(status *diagnostics.NodeExplanationStatus, resour
 		}
 	}
 	return []string{"  " + m.st.Dim.Render("the answer has nothing on "+resource)}
-}
-
-func (m *Model) degraded(w *diagnostics.Waterfall) string {
-	if !w.Degraded {
-		return ""
-	}
-	return " " + m.st.Bad.Render(m.st.Late+" degraded: the inputs cannot be trusted")
 }
 
 // termColumns are the widths of a waterfall's columns.

@@ -90,12 +90,13 @@ func (t *Table[T]) grow(shown, widths []int, left int) {
 	}
 }
 
-// cut takes from the widest texts, cell by cell, until over cells are saved or all have their least width.
+// cut takes from the widest texts, cell by cell, until over cells are saved or all have their least width. Numbers, which are aligned
+// to the right, are not cut: half of one is another.
 func (t *Table[T]) cut(shown, widths []int, over int) {
 	for ; over > 0; over-- {
 		widest := -1
 		for at, i := range shown {
-			if c := t.columns[i]; c.Text != nil && widths[at] > c.Width && (widest < 0 || widths[at] > widths[widest]) {
+			if c := t.columns[i]; c.Text != nil && !c.Right && widths[at] > c.Width && (widest < 0 || widths[at] > widths[widest]) {
 				widest = at
 			}
 		}
