@@ -32,7 +32,7 @@ const auditNodeExamples = `  # The latest
 const auditEvery = 2 * time.Second
 
 func newAuditCommand(s *session) *cobra.Command {
-	cmd := &cobra.Command{Use: "audit", Short: "Show what node agents did", GroupID: "see"}
+	cmd := &cobra.Command{Use: "audit", Short: "Show what node agents did", GroupID: "see", ValidArgsFunction: completeTyped(s)}
 	cmd.AddCommand(newAuditNodeCommand(s))
 	return cmd
 }

@@ -1,7 +1,6 @@
 package kubectlplugin
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,7 +13,6 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/kubectl-plugin/printer"
-	"koordinator.sh/koord/source"
 )
 
 const codesExamples = `  # All codes
@@ -64,11 +62,11 @@ func newWhyCommand(s *session) *cobra.Command {
 		Short:             "Explain a finding code: its meaning, cause and fix",
 		Example:           fmt.Sprintf(whyExamples, s.Name),
 		GroupID:           "see",
-		Args:              exactlyOne("code"),
-		ValidArgsFunction: completeCodes,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if strings.Contains(args[0], "/") {
-				return o.explain(cmd.Context(), s, args[0])
+		Args:              exactlyOne("code or TYPE/NAME"),
+		ValidArgsFunction: completeWhy(s),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if strings.Contains(args[0], "/") || kindOf(args[0]) != "" {
+				return usage("%q: must be a code, or pod, node, reservation or recommendation and a name, such as pod/NAME", args[0])
 			}
 			if err := o.complete(); err != nil {
 				return err
@@ -78,23 +76,6 @@ func newWhyCommand(s *session) *cobra.Command {
 	}
 	o.addAll(cmd)
 	return cmd
-}
-
-// explain answers why an object is as it is as explain does.
-func (o *codesOptions) explain(ctx context.Context, s *session, arg string) error {
-	word, name, _ := strings.Cut(arg, "/")
-	commands := map[source.Kind]func(*session) *cobra.Command{
-		source.KindPod: newExplainPodCommand, source.KindNode: newExplainNodeCommand,
-		source.KindReservation: newExplainReservationCommand, source.KindRecommendation: newExplainRecommendationCommand,
-	}
-	command, known := commands[kindOf(word)]
-	if !known {
-		return usage("%q: must be a code, or pod, node, reservation or recommendation and a name, such as pod/NAME", arg)
-	}
-	explain := command(s)
-	explain.SilenceErrors, explain.SilenceUsage = true, true
-	explain.SetArgs([]string{name, "--output", o.format})
-	return explain.ExecuteContext(ctx)
 }
 
 func (o *codesOptions) addAll(cmd *cobra.Command) {
@@ -185,6 +166,16 @@ func codeObject(entry finding.Entry) (*unstructured.Unstructured, error) {
 	item.SetGroupVersionKind(diagnosticsv1alpha1.GroupVersion.WithKind("FindingCode"))
 	item.SetName(string(entry.Code))
 	return item, nil
+}
+
+// completeWhy completes codes, and objects once their type or namespace is typed.
+func completeWhy(s *session) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if strings.Contains(prefix, "/") {
+			return completeTyped(s)(cmd, args, prefix)
+		}
+		return completeCodes(cmd, args, prefix)
+	}
 }
 
 func completeCodes(_ *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {

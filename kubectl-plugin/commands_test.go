@@ -239,12 +239,21 @@ func TestUnreachableClusterIsOneClearError(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	tests := map[string]struct{ line, want string }{
-		"node names":      {"__complete top nodes work", "worker-1\nworker-2\nworker-3\n:4\n"},
-		"names not taken": {"__complete top nodes worker-1 worker-", "worker-2\nworker-3\n:4\n"},
-		"resources":       {"__complete explain node worker-1 mid", "batch-cpu\nbatch-memory\nmid-cpu\nmid-memory\ncpus\nfeatures\nsuppress\n:4\n"},
-		"namespaces":      {"__complete top pods -n s", "shop\nspark\n:4\n"},
-		"nodes of a flag": {"__complete top pods --node worker-3", "worker-3\n:4\n"},
-		"codes":           {"__complete why KOORD010", "KOORD0101\tMetricStale\nKOORD0102\tMetricExpired\nKOORD0103\tMetricAbsent\nKOORD0104\tMetricInvalid\n:4\n"},
+		"node names":              {"__complete top nodes work", "worker-1\nworker-2\nworker-3\n:4\n"},
+		"names not taken":         {"__complete top nodes worker-1 worker-", "worker-2\nworker-3\n:4\n"},
+		"resources":               {"__complete explain node worker-1 mid", "batch-cpu\nbatch-memory\nmid-cpu\nmid-memory\ncpus\nfeatures\nsuppress\n:4\n"},
+		"namespaces":              {"__complete top pods -n s", "shop\nspark\n:4\n"},
+		"after a type":            {"__complete explain pod pod/hu", "pod/huge\n:4\n"},
+		"after a namespace":       {"__complete explain pod spark/", "spark/executor-1\n:4\n"},
+		"after another type":      {"__complete explain pod node/wo", ":4\n"},
+		"in place of a type":      {"__complete explain node/worker-3", "node/worker-3\n:4\n"},
+		"a pod of a namespace":    {"__complete explain spark/ex", "spark/executor-1\n:4\n"},
+		"what why explains":       {"__complete why pod/web", "pod/web-0\n:4\n"},
+		"behind an object":        {"__complete explain node/worker-1 mid", "batch-cpu\nbatch-memory\nmid-cpu\nmid-memory\ncpus\nfeatures\nsuppress\n:4\n"},
+		"phases":                  {"__complete top pods --field-selector status.phase=P", "status.phase=Pending\n:6\n"},
+		"no files for a selector": {"__complete top pods -l x", ":4\n"},
+		"nodes of a flag":         {"__complete top pods --node worker-3", "worker-3\n:4\n"},
+		"codes":                   {"__complete why KOORD010", "KOORD0101\tMetricStale\nKOORD0102\tMetricExpired\nKOORD0103\tMetricAbsent\nKOORD0104\tMetricInvalid\n:4\n"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"koordinator.sh/koord/source"
 )
@@ -19,7 +20,8 @@ const (
 	completionTimeout = 3 * time.Second
 )
 
-// completeNames completes arguments with the names of a kind, up to most arguments; 0 means any number.
+// completeNames completes arguments with the names of a kind, up to most arguments; 0 means any number. After TYPE/ or NAMESPACE/ names
+// are completed too.
 func completeNames(s *session, kind source.Kind, most int) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if most > 0 && len(args) >= most {
@@ -33,13 +35,51 @@ func completeNames(s *session, kind source.Kind, most int) cobra.CompletionFunc 
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
+		lead, _, slashed := strings.Cut(prefix, "/")
+		switch {
+		case !slashed:
+			lead = ""
+		case kindOf(lead) == kind:
+			lead += "/"
+		case kindOf(lead) == "" && slices.Contains(namespaced, kind):
+			namespace, lead = lead, lead+"/"
+		default:
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
 		ctx, cancel := context.WithTimeout(contextOf(cmd), completionTimeout)
 		defer cancel()
 		names, err := src.Names(ctx, kind, namespace, completionLimit)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
+		for i := range names {
+			names[i] = lead + names[i]
+		}
 		return matching(names, args, prefix), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// onlyTyped are the flags whose values only the user knows, and ofNumbers the types of those that are numbers.
+var (
+	onlyTyped = []string{"selector", "label-columns", "set", "release-name", "as", "as-group", "as-uid", "request-timeout"}
+	ofNumbers = []string{"int", "int32", "int64", "uint64", "float64", "duration"}
+)
+
+// proposeNoFiles keeps a shell from proposing files for such flags.
+func proposeNoFiles(cmd *cobra.Command) {
+	none := func(flag *pflag.Flag) {
+		if _, completed := cmd.GetFlagCompletionFunc(flag.Name); completed {
+			return
+		}
+		if !slices.Contains(ofNumbers, flag.Value.Type()) && !slices.Contains(onlyTyped, flag.Name) {
+			return
+		}
+		must(cmd.RegisterFlagCompletionFunc(flag.Name, cobra.NoFileCompletions))
+	}
+	cmd.PersistentFlags().VisitAll(none)
+	cmd.LocalNonPersistentFlags().VisitAll(none)
+	for _, child := range cmd.Commands() {
+		proposeNoFiles(child)
 	}
 }
 

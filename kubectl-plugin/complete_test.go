@@ -8,11 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// notProposed are the flags whose values only the user knows, and those that name files, which the shell completes.
-var notProposed = []string{"template", "selector", "field-selector", "label-columns", "set", "release-name", "filename", "values", "trace", "dir"}
-
-// ofNumbers are the types of flags that need no completion.
-var ofNumbers = []string{"bool", "int", "int32", "int64", "uint64", "float64", "duration"}
+// ofFiles are the flags that name files, which the shell completes.
+var ofFiles = []string{"template", "filename", "values", "trace", "dir"}
 
 // TestEveryNameAndEnumIsCompleted walks the commands: what can be proposed after a tab is, and a shell never proposes files where no
 // file is meant.
@@ -23,7 +20,7 @@ func TestEveryNameAndEnumIsCompleted(t *testing.T) {
 			t.Errorf("%s completes no arguments", cmd.CommandPath())
 		}
 		cmd.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
-			if slices.Contains(ofNumbers, flag.Value.Type()) || slices.Contains(notProposed, flag.Name) {
+			if flag.Value.Type() == "bool" || slices.Contains(ofFiles, flag.Name) {
 				return
 			}
 			if _, found := cmd.GetFlagCompletionFunc(flag.Name); !found {

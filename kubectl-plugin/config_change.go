@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,19 +13,17 @@ import (
 	"koordinator.sh/koord/api/finding"
 	decision "koordinator.sh/koord/decision/configuration"
 	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/kubectl-plugin/dryrun"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/kubectl-plugin/prompt"
 	"koordinator.sh/koord/source"
 )
 
-// dryRuns are the values of --dry-run.
-var dryRuns = []string{"none", "client", "server"}
-
 // changeFlags are the flags of every command that writes the configuration.
 type changeFlags struct {
 	output
 	yes            bool
-	dryRun         string
+	dryRun         dryrun.Flag
 	forceConflicts bool
 	// maxEvictions bounds the pods that a change may evict at once; negative is unset.
 	maxEvictions int
@@ -38,15 +35,13 @@ func (o *changeFlags) addFlags(cmd *cobra.Command) {
 	o.output.addFlags(cmd, false)
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "Write without asking")
 	cmd.Flags().IntVar(&o.maxEvictions, "max-evictions", -1, "Refuse a change that would evict more pods than this at once; required with --yes when it would evict any")
-	cmd.Flags().StringVar(&o.dryRun, "dry-run", "none", "Write nothing: none, client or server; without a value, server")
-	cmd.Flags().Lookup("dry-run").NoOptDefVal = "server"
+	o.dryRun.AddTo(cmd, "Write nothing")
 	cmd.Flags().BoolVar(&o.forceConflicts, "force-conflicts", false, "Take over keys that another program keeps")
-	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(dryRuns, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 func (o *changeFlags) complete() error {
-	if !slices.Contains(dryRuns, o.dryRun) {
-		return usage("--dry-run %q: must be %s", o.dryRun, alternatives(dryRuns))
+	if err := o.dryRun.Validate(); err != nil {
+		return &usageError{err}
 	}
 	return o.output.complete()
 }
@@ -54,7 +49,7 @@ func (o *changeFlags) complete() error {
 // answerable says whether the question before writing, if there is one, can be answered.
 func (o *changeFlags) answerable(s *session) error {
 	switch {
-	case o.yes || o.dryRun != "none":
+	case o.yes || o.dryRun.On():
 		return nil
 	case o.inputTaken:
 		return usage("a file from standard input needs --yes: the prompt cannot be answered")
@@ -71,7 +66,7 @@ func (o *changeFlags) allow(s *session, made *madePlan) error {
 		return err
 	}
 	evicted := made.plan.Evictions()
-	asked := o.maxEvictions < 0 && (!o.yes || o.dryRun != "none")
+	asked := o.maxEvictions < 0 && (!o.yes || o.dryRun.On())
 	if asked || evicted <= max(o.maxEvictions, 0) {
 		return nil
 	}
@@ -128,7 +123,7 @@ func (o *changeFlags) commit(ctx context.Context, s *session, configurator sourc
 	if err := incomplete(s, made.missing, false); err != nil {
 		return err
 	}
-	if o.dryRun == "none" && !o.yes {
+	if !o.dryRun.On() && !o.yes {
 		if err := s.agree(ctx, c); err != nil {
 			return err
 		}
@@ -206,10 +201,8 @@ func (o *changeFlags) report(s *session, made *madePlan, result *applied) error 
 	}
 	suffix := ""
 	switch {
-	case result.DryRun && o.dryRun == "client":
-		suffix = " (dry run)"
 	case result.DryRun:
-		suffix = " (server dry run)"
+		suffix = o.dryRun.Suffix()
 	case result.Revision > 0:
 		suffix = fmt.Sprintf(" (revision %d)", result.Revision)
 	}

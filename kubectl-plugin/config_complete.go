@@ -1,6 +1,9 @@
 package kubectlplugin
 
 import (
+	"context"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -8,6 +11,29 @@ import (
 	"koordinator.sh/koord/api/configuration"
 	decision "koordinator.sh/koord/decision/configuration"
 )
+
+// completeRevisions completes the numbers of the revisions that are kept, each with the command that made it.
+func completeRevisions(s *session) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		configurator, err := s.configurator()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		ctx, cancel := context.WithTimeout(contextOf(cmd), completionTimeout)
+		defer cancel()
+		revisions, err := configurator.Revisions(ctx, s.systemNamespace())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		var out []cobra.Completion
+		for _, revision := range slices.Backward(revisions) {
+			if number := strconv.FormatInt(revision.Number, 10); strings.HasPrefix(number, prefix) {
+				out = append(out, cobra.CompletionWithDesc(number, revision.Cause))
+			}
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
 
 // keyPathsLike are the keys, or the fields of a key, that begin with a prefix.
 func keyPathsLike(prefix string, assign bool) []cobra.Completion {

@@ -53,7 +53,7 @@ func newConfigDiffCommand(s *session) *cobra.Command {
 		},
 	}
 	o.output.addFlags(cmd, true)
-	o.proposalFlags.addFlags(cmd)
+	o.proposalFlags.addFlags(cmd, s)
 	return cmd
 }
 

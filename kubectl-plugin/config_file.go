@@ -31,7 +31,7 @@ func readConfigFile(s *session, name string) (*configFile, error) {
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, fmt.Errorf("read the configuration: %w", err)
+			return nil, finding.Wrap(fmt.Errorf("read the configuration: %w", err), finding.InvalidArgument, "-f takes a file, or - for standard input")
 		}
 		defer file.Close()
 		in = file

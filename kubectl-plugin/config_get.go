@@ -55,7 +55,7 @@ func newConfigGetCommand(s *session) *cobra.Command {
 		},
 	}
 	o.addFlags(cmd, true)
-	cmd.Flags().StringVar(&o.node, "node", "", "Node whose settings to print")
+	cmd.Flags().Var((*nodeFlag)(&o.node), "node", "Node whose settings to print")
 	cmd.Flags().BoolVar(&o.all, "all", false, "Print built-in defaults too")
 	must(cmd.RegisterFlagCompletionFunc("node", completeNames(s, source.KindNode, 1)))
 	return cmd
@@ -130,7 +130,7 @@ func (o *configGetOptions) settings(ctx context.Context, configurator source.Con
 		}
 		found, err := decision.Read(config, path)
 		if err != nil {
-			return nil, err
+			return nil, &usageError{err}
 		}
 		out = append(out, found...)
 	}

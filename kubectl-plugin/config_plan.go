@@ -48,9 +48,10 @@ type proposalFlags struct {
 	revision int64
 }
 
-func (o *proposalFlags) addFlags(cmd *cobra.Command) {
+func (o *proposalFlags) addFlags(cmd *cobra.Command, s *session) {
 	cmd.Flags().StringVarP(&o.file, "filename", "f", "", "File with the new configuration; keys it does not name stay; - is standard input")
 	cmd.Flags().Int64Var(&o.revision, "revision", 0, "Revision to return to, as config history numbers them")
+	must(cmd.RegisterFlagCompletionFunc("revision", completeRevisions(s)))
 }
 
 func (o *proposalFlags) given(args []string) bool {
@@ -126,7 +127,7 @@ func newConfigPlanCommand(s *session) *cobra.Command {
 	}
 	o.output.addFlags(cmd, false)
 	o.gate.addFlags(cmd)
-	o.proposalFlags.addFlags(cmd)
+	o.proposalFlags.addFlags(cmd, s)
 	return cmd
 }
 

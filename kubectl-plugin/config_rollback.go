@@ -44,6 +44,7 @@ func newConfigRollbackCommand(s *session) *cobra.Command {
 	}
 	o.addFlags(cmd)
 	cmd.Flags().Int64Var(&proposal.revision, "to", 0, "Revision to return to; 0 is the last one that differs from the present state")
+	must(cmd.RegisterFlagCompletionFunc("to", completeRevisions(s)))
 	return cmd
 }
 

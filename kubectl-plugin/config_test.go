@@ -463,12 +463,16 @@ func TestConfigPlanSharesQuotasAsTheSchedulerDoes(t *testing.T) {
 
 func TestConfigCompletion(t *testing.T) {
 	tests := map[string]struct{ line, want string }{
-		"keys":   {"__complete config get co", "colocation-config.\n:6\n"},
-		"fields": {"__complete config set cpu-burst-config.cpu", "cpu-burst-config.cpuBurstPercent=\tCPUBurstPercent of the limit can be saved up; 1000.\n:6\n"},
+		"revisions, the latest first": {"__complete config rollback --to 1", "11\n10\tconfig set a.b=1\n:36\n"},
+		"revisions to compare with":   {"__complete config diff --revision 9", "9\tconfig edit\n:36\n"},
+		"keys":                        {"__complete config get co", "colocation-config.\n:6\n"},
+		"fields":                      {"__complete config set cpu-burst-config.cpu", "cpu-burst-config.cpuBurstPercent=\tCPUBurstPercent of the limit can be saved up; 1000.\n:6\n"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := run(t, cluster(), tc.line, with(newCabinet())).stdout; got != tc.want {
+			c := newCabinet()
+			c.revisions = []source.Revision{{Number: 9, Cause: "config edit"}, {Number: 10, Cause: "config set a.b=1"}, {Number: 11}}
+			if got := run(t, cluster(), tc.line, with(c)).stdout; got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 
 	"koordinator.sh/koord/api/finding"
 	decision "koordinator.sh/koord/decision/configuration"
+	"koordinator.sh/koord/kubectl-plugin/dryrun"
 	"koordinator.sh/koord/source"
 )
 
@@ -27,7 +28,7 @@ type applied struct {
 // write stores a change. When the configuration has changed since it was read, the change is made again over the new state,
 // unless both change the same. It returns the plan that holds for what was written.
 func (o *changeFlags) write(ctx context.Context, s *session, configurator source.Configurator, made *madePlan) (*madePlan, *applied, error) {
-	if o.dryRun == "client" {
+	if o.dryRun == dryrun.Client {
 		return made, &applied{DryRun: true}, nil
 	}
 	for attempt := 1; ; attempt++ {
@@ -40,7 +41,7 @@ func (o *changeFlags) write(ctx context.Context, s *session, configurator source
 			return nil, nil, again
 		}
 		if maps.Equal(next.data, next.current.Data) {
-			return made, &applied{ResourceVersion: next.current.ResourceVersion, DryRun: o.dryRun != "none"}, nil
+			return made, &applied{ResourceVersion: next.current.ResourceVersion, DryRun: o.dryRun.On()}, nil
 		}
 		if made, err = makePlan(ctx, s, configurator, next); err != nil {
 			return nil, nil, err
@@ -77,7 +78,7 @@ func rebase(ctx context.Context, s *session, configurator source.Configurator, c
 // writeOnce keeps the state before, if no revision has it, then writes, then keeps what was written. Interrupted anywhere,
 // the next command finds the state that no revision has.
 func (o *changeFlags) writeOnce(ctx context.Context, s *session, configurator source.Configurator, c change) (*applied, error) {
-	write := source.ConfigurationWrite{Base: c.current, Data: c.data, Force: o.forceConflicts, DryRun: o.dryRun != "none"}
+	write := source.ConfigurationWrite{Base: c.current, Data: c.data, Force: o.forceConflicts, DryRun: o.dryRun.On()}
 	if !write.DryRun {
 		if err := keepCurrent(ctx, configurator, write); err != nil {
 			return nil, err

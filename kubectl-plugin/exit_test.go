@@ -37,6 +37,22 @@ func TestAnOrderByAFieldThatNobodyHasIsAUsageError(t *testing.T) {
 	}
 }
 
+func TestAFieldThatNobodySelectsByIsAUsageError(t *testing.T) {
+	for _, line := range []string{"top pods -A --field-selector spec.bogus=1", "top nodes --field-selector status.phase=Running"} {
+		got := run(t, cluster(), line)
+		if got.code != ExitUsage || !strings.Contains(got.stderr, "field label not supported") || !strings.Contains(got.stderr, "hint: see koordctl top") {
+			t.Errorf("%s: exit code %d: %s%s", line, got.code, got.stdout, got.stderr)
+		}
+	}
+}
+
+func TestATimeoutThatIsNoneIsAUsageError(t *testing.T) {
+	got := run(t, cluster(), "top nodes --request-timeout soon")
+	if got.code != ExitUsage || !strings.Contains(got.stderr, `--request-timeout "soon"`) {
+		t.Errorf("exit code %d: %s", got.code, got.stderr)
+	}
+}
+
 func TestUsageNamesThePluginOnce(t *testing.T) {
 	got := run(t, cluster(), "--help", func(o *Options) { o.Name = "kubectl koord" })
 	if !strings.Contains(got.stdout, "\n  kubectl koord [flags]\n") || strings.Contains(got.stdout, "koord koord") {

@@ -16,6 +16,7 @@ func newExplainCommand(s *session) *cobra.Command {
 		Short:   "Explain a node's resources, the place of a pod or a reservation, or a recommendation",
 		GroupID: "see",
 	}
+	cmd.ValidArgsFunction = completeTyped(s)
 	cmd.AddCommand(newExplainNodeCommand(s), newExplainPodCommand(s), newExplainReservationCommand(s), newExplainQoSCommand(s), newExplainRecommendationCommand(s))
 	return cmd
 }

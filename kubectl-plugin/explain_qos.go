@@ -23,7 +23,9 @@ const explainQoSPodExamples = `  # What is set for a pod?
   %[1]s explain qos pod web-0 -n shop -o jsonpath='{.status.agent.pods[0].settings[?(@.matches==false)]}'`
 
 func newExplainQoSCommand(s *session) *cobra.Command {
-	cmd := &cobra.Command{Use: "qos", Short: "Explain what is set for a pod on its node, and what is in force"}
+	cmd := &cobra.Command{
+		Use: "qos", Short: "Explain what is set for a pod on its node, and what is in force", ValidArgsFunction: completeTyped(s),
+	}
 	cmd.AddCommand(newExplainQoSPodCommand(s))
 	return cmd
 }

@@ -78,7 +78,7 @@ func newForecastEvictionsCommand(s *session) *cobra.Command {
 	}
 	o.output.addFlags(cmd, true)
 	o.gate.addFlags(cmd)
-	cmd.Flags().StringVar(&o.node, "node", "", "Forecast this node alone, as its name alone does")
+	cmd.Flags().Var((*nodeFlag)(&o.node), "node", "Forecast this node alone, as its name alone does")
 	must(cmd.Flags().MarkHidden("node"))
 	cmd.Flags().Int32Var(&o.parts, "candidates", 10, "List up to this many pods below each trigger")
 	must(cmd.RegisterFlagCompletionFunc("node", completeNames(s, source.KindNode, 0)))

@@ -9,7 +9,7 @@ import (
 
 // hooks are the commands that other packages bring.
 func hooks(s *session) []*cobra.Command {
-	commands := append(install.NewCommands(s.flags, s.Streams, s.printerOptions), sandbox.NewCommand(s.Streams))
+	commands := append(install.NewCommands(newGetter(s), s.Streams, s.printerOptions), sandbox.NewCommand(s.Streams))
 	for _, cmd := range commands {
 		cmd.GroupID = "run"
 	}

@@ -1,6 +1,7 @@
 package kubectlplugin
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -61,6 +62,28 @@ func (s *session) objects(kind source.Kind, args []string) (namespace string, na
 	namespace, err = s.namespace()
 	return namespace, names, err
 }
+
+// nodeFlag is the value of a flag that names a node: NAME or TYPE/NAME.
+type nodeFlag string
+
+// Set reads the value.
+func (n *nodeFlag) Set(text string) error {
+	before, name, prefixed := strings.Cut(text, "/")
+	switch {
+	case !prefixed:
+		name = text
+	case kindOf(before) != source.KindNode || name == "":
+		return fmt.Errorf("must be NAME or %s", forms(source.KindNode))
+	}
+	*n = nodeFlag(name)
+	return nil
+}
+
+// String is the name.
+func (n *nodeFlag) String() string { return string(*n) }
+
+// Type is that of strings.
+func (n *nodeFlag) Type() string { return "string" }
 
 // object is objects for one name.
 func (s *session) object(kind source.Kind, arg string) (namespace, name string, err error) {

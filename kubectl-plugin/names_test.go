@@ -58,12 +58,27 @@ func TestNamesAreWrittenAsKubectlTakesThem(t *testing.T) {
 	}
 }
 
+func TestFlagsThatNameANodeTakeItsType(t *testing.T) {
+	for line, wantCode := range map[string]int{
+		"top pods -A --node node/worker-1 -o name": ExitOK, "top pods -A --node no/worker-1 -o name": ExitOK, "top pods -A --node worker-1 -o name": ExitOK,
+		"top pods -A --node pod/worker-1": ExitUsage, "top pods -A --node node/": ExitUsage, "forecast evictions --node node/worker-1 -o name": ExitOK,
+	} {
+		got := run(t, cluster(), line)
+		if got.code != wantCode || (wantCode == ExitOK) != (got.stdout != "") {
+			t.Errorf("%s: exit code %d, want %d\n%s%s", line, got.code, wantCode, got.stdout, got.stderr)
+		}
+	}
+}
+
 func TestWhyOfAnObjectIsItsExplanation(t *testing.T) {
 	tests := map[string]struct{ why, explain string }{
 		"a pod in a namespace": {"why pod/huge -n shop", "explain pod huge -n shop"},
 		"a pod as an object":   {"why po/huge -n shop -o jsonpath={.status.verdict}", "explain pod shop/huge -o jsonpath={.status.verdict}"},
 		"a node":               {"why node/worker-1", "explain node worker-1"},
 		"a pod that is not":    {"why pod/nope -n shop", "explain pod nope -n shop"},
+		"a type and a name":    {"why -n shop pod huge", "explain pod huge -n shop"},
+		"a pod by namespace":   {"why shop/huge", "explain pod huge -n shop"},
+		"the flags of explain": {"why pod/huge -n shop --skip-fix --nodes 1", "explain pod huge -n shop --skip-fix --nodes 1"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -73,8 +88,56 @@ func TestWhyOfAnObjectIsItsExplanation(t *testing.T) {
 			}
 		})
 	}
-	if got := run(t, cluster(), "why shop/huge"); got.code != 2 {
-		t.Errorf("exit code %d of a name without its type\n%s", got.code, got.stderr)
+	for _, line := range []string{"why pod", "why pod/", "why quota/x/y", "why quota x"} {
+		if got := run(t, cluster(), line); got.code != ExitUsage || !strings.Contains(got.stderr, "hint: ") {
+			t.Errorf("%s: exit code %d\n%s", line, got.code, got.stderr)
+		}
+	}
+}
+
+func TestObjectsMayStandWhereATypeIsExpected(t *testing.T) {
+	for line, want := range map[string]string{
+		"explain pod/web":                         "explain pod web",
+		"explain po/web -n shop -o json":          "explain po web -n shop -o json",
+		"-n shop explain pod/web":                 "-n shop explain pod web",
+		"-nshop --context c explain -o json no/n": "-nshop --context c explain -o json no n",
+		"--context=c explain shop/web":            "--context=c explain pod shop/web",
+		"explain node/n batch-cpu":                "explain node n batch-cpu",
+		"explain resv/nightly":                    "explain resv nightly",
+		"explain recom/web -n shop":               "explain recom web -n shop",
+		"explain qos pod/web":                     "explain qos pod web",
+		"explain qos shop/web":                    "explain qos pod shop/web",
+		"top node/n node/m":                       "top node n node/m",
+		"top shop/web":                            "top pods shop/web",
+		"audit n":                                 "audit node n",
+		"audit node/n":                            "audit node n",
+		"audit --tail 5 n":                        "audit --tail 5 node n",
+		"why pod/web --fail-on error":             "explain pod web --fail-on error",
+		"why --fail-on error pod/web":             "explain --fail-on error pod web",
+		"why node n":                              "explain node n",
+		"why shop/web":                            "explain pod shop/web",
+		"__complete explain node/n batch":         "__complete explain node n batch",
+		"__complete explain pod/we":               "__complete explain pod/we",
+		// These are understood, or wrong, as they are.
+		"explain pod web":     "explain pod web",
+		"explain qos node/n":  "explain qos node/n",
+		"explain pod/":        "explain pod/",
+		"explain /web":        "explain /web",
+		"explain nonsense":    "explain nonsense",
+		"audit pod":           "audit pod",
+		"why KOORD0001":       "why KOORD0001",
+		"why pod":             "why pod",
+		"config get a/b":      "config get a/b",
+		"explain -- pod/web":  "explain -- pod/web",
+		"top nodes node/n -w": "top nodes node/n -w",
+		"":                    "",
+	} {
+		t.Run(line, func(t *testing.T) {
+			got := strings.Join(spellOut(NewCommand(Options{Name: "koordctl"}), strings.Fields(line)), " ")
+			if got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/tools/clientcmd"
 )
 
 const rootLong = `%[1]s shows co-location as it is and says why: where a node's batch resources come from, why a pod is
@@ -52,6 +53,7 @@ func newRootCommand(s *session) *cobra.Command {
 	root.InitDefaultHelpCmd()
 	addCompletionInstall(root, s)
 	checkArguments(root)
+	proposeNoFiles(root)
 	return root
 }
 
@@ -82,6 +84,9 @@ func (s *session) validate() error {
 	if !slices.Contains([]string{"auto", "always", "never"}, s.color) {
 		return usage("--color %q: must be auto, always or never", s.color)
 	}
+	if _, err := clientcmd.ParseTimeout(*s.flags.Timeout); err != nil {
+		return usage("--request-timeout %q: must be a number of seconds or a duration such as 30s", *s.flags.Timeout)
+	}
 	return nil
 }
 
@@ -103,7 +108,7 @@ func Run(ctx context.Context, options Options, args []string) error {
 		s.Streams.Out = out
 	}
 	root := newRootCommand(s)
-	root.SetArgs(args)
+	root.SetArgs(spellOut(root, args))
 	cmd, err := root.ExecuteContextC(ctx)
 	f := failed{command: cmd.CommandPath(), program: options.Name, style: s.errorStyle()}
 	if format != "" && !out.wrote && f.tells(err) {

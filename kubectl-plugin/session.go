@@ -13,6 +13,7 @@ import (
 
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/source"
+	"koordinator.sh/koord/source/live"
 )
 
 // Options of the root command: everything that comes from outside the process.
@@ -82,11 +83,7 @@ type session struct {
 // connect returns where answers come from. It is made on first use, so that a command that asks nothing loads no kubeconfig.
 func (s *session) connect() (source.Source, error) {
 	s.connectOnce.Do(func() {
-		s.source, s.connectErr = s.Connect(s.flags.ToRawKubeConfigLoader(), Connection{
-			Warn:      func(line string) { fmt.Fprintln(s.Streams.ErrOut, "Warning: "+s.errorStyle().Clean(line)) },
-			UserAgent: "koordctl/" + s.Version.Version,
-			Context:   *s.flags.Context, Cluster: *s.flags.ClusterName, User: *s.flags.AuthInfoName,
-		})
+		s.source, s.connectErr = s.Connect(s.flags.ToRawKubeConfigLoader(), s.connection())
 	})
 	return s.source, s.connectErr
 }
@@ -95,7 +92,7 @@ func (s *session) connect() (source.Source, error) {
 func (s *session) namespace() (string, error) {
 	namespace, _, err := s.flags.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
-		return "", fmt.Errorf("read the namespace of the kubeconfig's context: %w", err)
+		return "", live.ConfigFailure(err)
 	}
 	return namespace, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"koordinator.sh/koord/source"
@@ -18,6 +19,7 @@ func newTopCommand(s *session) *cobra.Command {
 		Short:   "Show what nodes and pods offer, request and use, and what they should request",
 		GroupID: "see",
 	}
+	cmd.ValidArgsFunction = completeTyped(s)
 	cmd.AddCommand(newTopNodesCommand(s), newTopPodsCommand(s), newTopRecommendationsCommand(s))
 	return cmd
 }
@@ -85,7 +87,10 @@ func runTop[L runtime.Object](ctx context.Context, s *session, o *topOptions, vi
 		// and saves a tenth of the time.
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
-	ask := func(ctx context.Context) (L, error) { return view.ask(ctx, src) }
+	ask := func(ctx context.Context) (L, error) {
+		answer, err := view.ask(ctx, src)
+		return answer, o.refused(err)
+	}
 	var told []string
 	show := func(answer L, first bool) error {
 		if err := view.show(answer, first); err != nil {
@@ -106,4 +111,12 @@ func runTop[L runtime.Object](ctx context.Context, s *session, o *topOptions, vi
 		return err
 	}
 	return show(answer, true)
+}
+
+// refused makes a usage error of a field selector that the API server does not take.
+func (o *topOptions) refused(err error) error {
+	if o.fields == "" || !apierrors.IsBadRequest(err) {
+		return err
+	}
+	return usage("--field-selector %q: %w", o.fields, err)
 }

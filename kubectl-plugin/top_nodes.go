@@ -68,7 +68,7 @@ func newTopNodesCommand(s *session) *cobra.Command {
 		},
 	}
 	o.addFlags(cmd, "name, load, age, cpu, memory, prod-cpu, batch-cpu, batch-memory")
-	addFieldSelector(cmd, &o.fields)
+	addFieldSelector(cmd, &o.fields, nodeFields)
 	cmd.Flags().BoolVar(&o.full, "full", false, "With -o json, yaml and templates, add the percentages, samples and thresholds that the load was judged by")
 	return cmd
 }

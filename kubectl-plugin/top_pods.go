@@ -57,8 +57,8 @@ func newTopPodsCommand(s *session) *cobra.Command {
 		},
 	}
 	o.addFlags(cmd, "name, node, qos, cpu, memory, cpu-request, memory-request")
-	addFieldSelector(cmd, &o.fields)
-	cmd.Flags().StringVar(&o.node, "node", "", "Show only the pods bound to this node")
+	addFieldSelector(cmd, &o.fields, podFields)
+	cmd.Flags().Var((*nodeFlag)(&o.node), "node", "Show only the pods bound to this node")
 	must(cmd.RegisterFlagCompletionFunc("node", completeNames(s, source.KindNode, 0)))
 	return cmd
 }

@@ -26,6 +26,8 @@ func (m *Model) poll() tea.Cmd {
 		}
 	case podScreen:
 		cmds = append(cmds, m.askPod(s.namespace, s.pod))
+	case chartScreen:
+		cmds = append(cmds, m.askPast(s.node))
 	case describeScreen, yamlScreen:
 		cmds = append(cmds, m.askDetail(*s))
 	}
@@ -44,6 +46,7 @@ func (m *Model) askNodes() tea.Cmd {
 
 func (m *Model) askPods() tea.Cmd {
 	src, query := m.source, source.PodQuery{Namespace: m.namespace}
+	m.podTable.Hide(namespaceColumn, m.namespace != "") // the title says it
 	if m.pods.question != "pods "+m.namespace {
 		m.podTable.SetRows(nil)
 	}

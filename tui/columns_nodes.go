@@ -19,13 +19,13 @@ type nodeColumn = grid.Column[nodeRow]
 // newNodeTable is the table of nodes. The clock is for the age of their data.
 func newNodeTable(now func() time.Time) *grid.Table[nodeRow] {
 	columns := []nodeColumn{
-		{Title: "NAME", Width: 11, Grow: 1, Max: 36, Compare: byNodeName,
+		{Title: "NAME", Width: 11, Max: 48, Compare: byNodeName, Text: func(r *nodeRow) string { return cell.Clean(r.Name) },
 			Cell: func(r *nodeRow, _ int, st *style.Set) string { return st.Bold.Render(cell.Clean(r.Name)) }},
 		{Title: "STATE", Width: 10, Compare: byState, Cell: stateCell},
-		{Title: "CPU", Width: 10, Grow: 2, Max: 44, DropWide: 9, Compare: byUse(cpuOf),
+		{Title: "CPU", Width: 10, Grow: 2, Max: 44, Drop: 1, DropWide: 9, Compare: byUse(cpuOf),
 			Cell: func(r *nodeRow, w int, st *style.Set) string { return bar.Draw(r.cpu, w, st) }},
 		{Title: "CPU%", Width: 5, Right: true, Cell: func(r *nodeRow, _ int, st *style.Set) string { return shareCell(r.cpu, r.state, st) }},
-		{Title: "MEMORY", Width: 10, Grow: 2, Max: 44, DropWide: 9, Compare: byUse(memoryOf),
+		{Title: "MEMORY", Width: 10, Grow: 2, Max: 44, Drop: 2, DropWide: 9, Compare: byUse(memoryOf),
 			Cell: func(r *nodeRow, w int, st *style.Set) string { return bar.Draw(r.memory, w, st) }},
 		{Title: "MEM%", Width: 5, Right: true, Cell: func(r *nodeRow, _ int, st *style.Set) string { return shareCell(r.memory, loadNormal, st) }},
 		{Title: "BATCH-CPU", Width: 10, Right: true, Compare: byBatch,

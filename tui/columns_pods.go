@@ -16,37 +16,48 @@ import (
 
 type podColumn = grid.Column[podRow]
 
+// Columns that others than the table itself name.
+const (
+	namespaceColumn = "NAMESPACE"
+	statusColumn    = "STATUS"
+	bandColumn      = "BAND"
+	nodeColumnTitle = "NODE"
+)
+
 // newPodTable is the table of pods; the pods of one node need no NODE column.
 func newPodTable(withNode bool) *grid.Table[podRow] {
 	columns := []podColumn{
-		{Title: "NAMESPACE", Width: 11, Grow: 1, Max: 24, Drop: 1, Compare: byLife,
+		{Title: namespaceColumn, Width: 9, Max: 24, Compare: byLife, Text: func(r *podRow) string { return cell.Clean(r.Namespace) },
 			Cell: func(r *podRow, _ int, st *style.Set) string { return st.Dim.Render(cell.Clean(r.Namespace)) }},
-		{Title: "NAME", Width: 19, Grow: 3, Max: 48, Compare: func(a, b *podRow) int { return strings.Compare(a.Name, b.Name) },
+		{Title: "NAME", Width: 19, Max: 63, Compare: func(a, b *podRow) int { return strings.Compare(a.Name, b.Name) },
+			Text: func(r *podRow) string { return cell.Clean(r.Name) },
 			Cell: func(r *podRow, _ int, st *style.Set) string { return st.Bold.Render(cell.Clean(r.Name)) }},
+		{Title: statusColumn, Width: 9, Compare: func(a, b *podRow) int { return strings.Compare(string(b.Phase), string(a.Phase)) }, Cell: phaseCell},
 		{Title: "QOS", Width: 6, Compare: func(a, b *podRow) int { return strings.Compare(a.QoSClass, b.QoSClass) },
 			Cell: func(r *podRow, _ int, st *style.Set) string { return st.Plain.Render(cell.Clean(r.QoSClass)) }},
-		{Title: "BAND", Width: 5, Cell: bandCell},
-		{Title: "STATUS", Width: 9, Compare: func(a, b *podRow) int { return strings.Compare(string(b.Phase), string(a.Phase)) }, Cell: phaseCell},
+		{Title: bandColumn, Width: 5, Drop: 4, Cell: bandCell},
 	}
 	if withNode {
-		columns = append(columns, podColumn{Title: "NODE", Width: 10, Grow: 1, Max: 32, Drop: 4,
+		columns = append(columns, podColumn{Title: nodeColumnTitle, Width: 8, Max: 32, Drop: 3, Text: func(r *podRow) string { return cell.Clean(r.NodeName) },
 			Compare: func(a, b *podRow) int { return strings.Compare(a.NodeName, b.NodeName) }, Cell: nodeNameCell})
 	}
 	columns = append(columns,
-		podColumn{Title: "CPU", Width: 5, Grow: 2, Max: 30, Drop: 2, DropWide: 9, Compare: byPodUse(podCPU),
+		podColumn{Title: "CPU", Width: 5, Grow: 2, Max: 30, Drop: 7, DropWide: 9, Compare: byPodUse(podCPU),
 			Cell: func(r *podRow, w int, st *style.Set) string { return useGauge(r.CPU, r.PriorityBand, w, st) }},
-		podColumn{Title: "CPU-USE", Width: 10, Right: true,
+		podColumn{Title: "CPU-USE", Right: true, Text: func(r *podRow) string { return useText(r.CPU, quantity.Cores) },
 			Cell: func(r *podRow, _ int, st *style.Set) string { return useCell(r.CPU, quantity.Cores, st) }},
-		podColumn{Title: "MEMORY", Width: 6, Grow: 2, Max: 30, Drop: 3, DropWide: 9, Compare: byPodUse(podMemory),
+		podColumn{Title: "MEMORY", Width: 6, Grow: 2, Max: 30, Drop: 8, DropWide: 9, Compare: byPodUse(podMemory),
 			Cell: func(r *podRow, w int, st *style.Set) string { return useGauge(r.Memory, r.PriorityBand, w, st) }},
-		podColumn{Title: "MEM-USE", Width: 12, Right: true,
+		podColumn{Title: "MEM-USE", Right: true, Text: func(r *podRow) string { return useText(r.Memory, quantity.Bytes) },
 			Cell: func(r *podRow, _ int, st *style.Set) string { return useCell(r.Memory, quantity.Bytes, st) }},
-		podColumn{Title: "TIER", Width: 5, Wide: true, Drop: 5,
+		podColumn{Title: "TIER", Width: 5, Wide: true, Drop: 6,
 			Cell: func(r *podRow, _ int, st *style.Set) string { return st.Dim.Render(cell.Clean(r.CPU.Tier)) }},
 	)
-	return grid.New(columns, podKey, func(r *podRow) string {
+	table := grid.New(columns, podKey, func(r *podRow) string {
 		return strings.Join([]string{r.Namespace + "/" + r.Name, r.QoSClass, r.PriorityBand, string(r.Phase), r.NodeName}, " ")
 	}, podProblem)
+	table.SetSpan(reasonSpan)
+	return table
 }
 
 // byLife orders by namespace and name, pods that have finished last: after many jobs they are most of a list.
@@ -128,9 +139,11 @@ func useGauge(r diagnostics.PodResourceOverview, band string, width int, st *sty
 }
 
 func useCell(r diagnostics.PodResourceOverview, unit func(int64) string, st *style.Set) string {
-	used := quantity.None
-	if r.Used != nil {
-		used = unit(*r.Used)
-	}
-	return st.Plain.Render(used) + st.Dim.Render("/"+unit(r.Requested))
+	used, requested, _ := strings.Cut(useText(r, unit), "/")
+	return st.Plain.Render(used) + st.Dim.Render("/"+requested)
+}
+
+// useText is use/request.
+func useText(r diagnostics.PodResourceOverview, unit func(int64) string) string {
+	return known(r.Used, unit) + "/" + unit(r.Requested)
 }

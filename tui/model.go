@@ -42,6 +42,7 @@ type Model struct {
 	agent      feed[*diagnostics.NodeExplanation]
 	pod        feed[*diagnostics.PodExplanation]
 	detail     feed[detail]
+	past       feed[past]
 	selection  selection
 	spaceNames feed[namespaceNames]
 	podsOf     feed[podNames]

@@ -167,6 +167,12 @@ var scenes = map[string]func(testing.TB) *rig{
 		r.pass(20 * time.Second)
 		return r.press(":chart node-0011", "enter")
 	},
+	"chart_no_past": func(t testing.TB) *rig {
+		r := newRig(t, 30)
+		r.src.AllSilent = true
+		r.start().pass(20 * time.Second)
+		return r.press("v")
+	},
 	"chart_gone_node": func(t testing.TB) *rig { return newRig(t, 30).start().press(":chart nope", "enter") },
 	"help":            func(t testing.TB) *rig { return newRig(t, 30).start().press("?") },
 	"help_partial": func(t testing.TB) *rig {

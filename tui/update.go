@@ -85,6 +85,8 @@ func (m *Model) learn(msg tea.Msg) {
 		}
 	case answer[*diagnostics.PodExplanation]:
 		m.pod.accept(msg)
+	case answer[past]:
+		m.past.accept(msg)
 	case answer[detail]:
 		m.detail.accept(msg)
 	case answer[admitted]:

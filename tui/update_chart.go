@@ -22,7 +22,11 @@ var zooms = []time.Duration{1, 2, 4, 8, 16, 40, 80, 160}
 // far apart, so that the chart does not creep while it fills.
 func (m *Model) step(columns int) time.Duration {
 	fit := 0
-	if since := m.history.Since(); !since.IsZero() {
+	since := m.history.Since()
+	if recorded := m.past.value.moments; m.pastIsOf(m.screen().node) && len(recorded) > 0 && recorded[0].At.Before(since) {
+		since = recorded[0].At
+	}
+	if !since.IsZero() {
 		covered := m.nodes.at.Sub(since) + m.interval
 		for fit < len(zooms)-1 && m.interval*zooms[fit]/8*time.Duration(columns) < covered {
 			fit++
@@ -35,10 +39,15 @@ var chartActions = []action{
 	bind(groupView, true, "tab", "cpu or memory", (*Model).turnResource, "tab"),
 	bind(groupView, true, "j k", "next, previous node", chartNode(1), "j", "down", "right", "l"),
 	bind(groupView, false, "k up", "previous node", chartNode(-1), "k", "up", "left", "h"),
-	bind(groupView, true, "a", "cluster", func(m *Model) tea.Cmd { m.screen().node = ""; return nil }, "a", "g"),
+	bind(groupView, true, "a", "cluster", func(m *Model) tea.Cmd { m.screen().node = ""; return m.askPast("") }, "a", "g"),
 	bind(groupView, true, "+ -", "zoom", zoomBy(-1), "+", "="),
 	bind(groupView, false, "-", "zoom out", zoomBy(1), "-"),
 	bind(groupView, true, "enter", "node", (*Model).openChartNode, "enter", "x"),
+}
+
+// pastIsOf says whether the recorded past that is known is that of a node, or of the cluster where it is empty.
+func (m *Model) pastIsOf(node string) bool {
+	return m.past.known && m.past.question == pastQuestion(node)
 }
 
 func (m *Model) openChart(node string) tea.Cmd {
@@ -65,14 +74,14 @@ func chartNode(by int) func(*Model) tea.Cmd {
 			m.nodeTable.Move(-m.nodeTable.Total())
 		} else if m.nodeTable.Select(s.node); by < 0 && m.nodeTable.Cursor() == 0 {
 			s.node = ""
-			return nil
+			return m.askPast("")
 		} else {
 			m.nodeTable.Move(by)
 		}
 		if row := m.nodeTable.Selected(); row != nil {
 			s.node = row.Name
 		}
-		return nil
+		return m.askPast(s.node)
 	}
 }
 

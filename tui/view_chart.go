@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"fmt"
+
 	"koordinator.sh/koord/decision/unknown"
 	"koordinator.sh/koord/tui/internal/area"
 	"koordinator.sh/koord/tui/internal/cell"
@@ -45,12 +47,49 @@ func (m *Model) drawOne(res history.Resource, r rect) []string {
 		}
 		return append([]string{head}, m.drawEmpty(rect{w: r.w, h: r.h - 1}, what, why)...)
 	}
-	columns := max(r.w-area.AxisWidth-2, 0)
-	step := m.step(columns)
-	chart := area.Chart{
-		Points: m.history.Columns(node, res, m.nodes.at, step, step+2*m.interval, columns),
-		Step:   step, Unit: unit,
-	}
+	chart := m.chartOf(node, res, max(r.w-area.AxisWidth-2, 0))
+	chart.Unit = unit
 	capacity := st.Bad.Render(st.Limit) + " " + st.Dim.Render("capacity")
-	return append([]string{head, m.legend(story.ChartOrder, capacity, r.w)}, chart.Draw(r.h-2, st)...)
+	lines := []string{head, m.legend(story.ChartOrder, capacity, r.w), cell.Truncate("  "+m.pastNote(node, chart.Recorded), r.w, st.Ellipsis)}
+	return append(lines, chart.Draw(r.h-len(lines), st)...)
+}
+
+// chartOf is what was watched, and left of it what was recorded before.
+func (m *Model) chartOf(node string, res history.Resource, columns int) area.Chart {
+	step := m.step(columns)
+	chart := area.Chart{Points: m.history.Columns(node, res, m.nodes.at, step, step+2*m.interval, columns), Step: step}
+	if !m.pastIsOf(node) {
+		return chart
+	}
+	before := m.past.value
+	recorded := history.Recorded(before.moments, res, m.nodes.at, step, step+2*before.step, columns)
+	for i := range chart.Points {
+		if chart.Points[i].Known() {
+			break
+		}
+		if recorded[i].Known() {
+			chart.Points[i], chart.Recorded = recorded[i], i+1
+		}
+	}
+	return chart
+}
+
+// pastNote says where the left of a chart comes from, or why it is empty.
+func (m *Model) pastNote(node string, recorded int) string {
+	st, before := m.st, m.past.value
+	switch {
+	case m.past.question == pastQuestion(node) && m.past.err != nil:
+		return st.Warn.Render("nothing recorded: " + cell.Clean(m.past.err.Error()))
+	case !m.pastIsOf(node):
+		return st.Faint.Render("asking for what was recorded before" + st.Ellipsis)
+	case len(before.moments) == 0:
+		return st.Warn.Render("nothing recorded: " + cell.Clean(before.missing))
+	case recorded == 0:
+		return st.Faint.Render("all of it was watched")
+	}
+	by := cell.Clean(before.by)
+	if before.asked > 1 {
+		by = fmt.Sprintf("the agents of %d of %s", before.answered, plural(before.asked, "node"))
+	}
+	return st.Dim.Render("recorded by " + by + ": use without requests and offers")
 }

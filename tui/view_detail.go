@@ -133,6 +133,9 @@ func (m *Model) podDetail(p *diagnostics.PodOverview, width int) []string {
 		measured = ageOf(p.ObservedAt, m.clock.Now()) + " ago"
 	}
 	lines := []string{" " + phaseCell(row, 0, m.st) + "  " + m.st.Bold.Render(cell.Clean(podKey(row))), ""}
+	if p.Reason != "" {
+		lines = append(lines, m.factsText([]fact{{"reason", p.Reason}}, width)...)
+	}
 	lines = append(lines, m.factsText([]fact{
 		{"node", orNone(p.NodeName)}, {"qos", orNone(p.QoSClass)}, {"priority band", orNone(p.PriorityBand)},
 		{"requests in", "cpu " + orNone(p.CPU.Tier) + ", memory " + orNone(p.Memory.Tier)},

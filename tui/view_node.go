@@ -137,14 +137,14 @@ func (m *Model) waterfallText(status *diagnostics.NodeExplanationStatus, resourc
 	if w == nil {
 		return m.uncomputedText(status, resource, width)
 	}
-	c := termColumnsFor(width)
-	head := "   " + cell.Left("TERM", c.name, "") + cell.Right("VALUE", c.value, "") + "  " + cell.Blank(c.bar) + "  " +
+	c := m.termColumnsFor(w.Terms, width)
+	head := "   " + cell.Left("TERM", c.name, "") + cell.Right("VALUE", c.value, "") + c.gap() +
 		cell.Left("SOURCE", c.source, "") + cell.Right("AGE", c.age, "")
-	lines := []string{
-		"  " + st.Bold.Render(cell.Clean(w.Resource)) + st.Dim.Render(" by policy ") + st.Plain.Render(cell.Clean(w.Policy)) + m.degraded(w),
-		"",
-		st.Dim.Render(head),
+	lines := []string{"  " + st.Bold.Render(cell.Clean(w.Resource)) + st.Dim.Render(" by policy ") + st.Plain.Render(cell.Clean(w.Policy))}
+	if w.Degraded {
+		lines = append(lines, "  "+st.Bad.Render(st.Late+" degraded: the inputs cannot be trusted"))
 	}
+	lines = append(lines, "", st.Dim.Render(head))
 	spans, scale := spansOf(w.Terms)
 	for i := range w.Terms {
 		lines = append(lines, m.termText(&w.Terms[i], spans[i], scale, c)...)
@@ -162,22 +162,34 @@ func (m *Model) uncomputedText(status *diagnostics.NodeExplanationStatus, resour
 	return []string{"  " + m.st.Dim.Render("the answer has nothing on "+resource)}
 }
 
-func (m *Model) degraded(w *diagnostics.Waterfall) string {
-	if !w.Degraded {
-		return ""
-	}
-	return " " + m.st.Bad.Render(m.st.Late+" degraded: the inputs cannot be trusted")
-}
-
 // termColumns are the widths of a waterfall's columns.
 type termColumns struct{ name, value, bar, source, age int }
 
-func termColumnsFor(width int) termColumns {
+// leastBar is the narrowest bar that still tells something.
+const leastBar = 6
+
+// termColumnsFor gives the sources the room they need before the bars, which only draw what the values say.
+func (m *Model) termColumnsFor(terms []diagnostics.Term, width int) termColumns {
 	c := termColumns{name: 17, value: 12, age: 5}
 	left := max(width-c.name-c.value-c.age-8, 0)
-	c.bar = min(left/3, 60)
-	c.source = min(left-c.bar, 64)
+	source := len("SOURCE")
+	for i := range terms {
+		source = max(source, cell.Width(sourceOf(terms[i].Source, m.screen().node)))
+	}
+	c.source = min(source+1, left, 64)
+	c.bar = min(left-c.source, 60)
+	if c.bar < leastBar {
+		c.source, c.bar = min(source+1, left+2), 0
+	}
 	return c
+}
+
+// gap is what stands between the values and the sources: the bar, where there is one.
+func (c termColumns) gap() string {
+	if c.bar == 0 {
+		return "  "
+	}
+	return "  " + cell.Blank(c.bar) + "  "
 }
 
 func (m *Model) termText(t *diagnostics.Term, s span, scale int64, c termColumns) []string {
@@ -186,13 +198,13 @@ func (m *Model) termText(t *diagnostics.Term, s span, scale int64, c termColumns
 		text = st.Bold
 	}
 	line := " " + st.Accent.Render(operatorMark(t.Operator, st)) + " " + text.Render(cell.Left(words(t.Name), c.name, st.Ellipsis)) +
-		text.Render(cell.Right(valueOf(t.Value, t.Unit), c.value, st.Ellipsis)) + "  "
-	if t.Operator == diagnostics.Info {
-		line += cell.Blank(c.bar)
+		text.Render(cell.Right(valueOf(t.Value, t.Unit), c.value, st.Ellipsis))
+	if t.Operator == diagnostics.Info || c.bar == 0 {
+		line += c.gap()
 	} else {
-		line += spanBar(s, scale, c.bar, t.Operator, st)
+		line += "  " + spanBar(s, scale, c.bar, t.Operator, st) + "  "
 	}
-	line += "  " + st.Dim.Render(cell.Left(sourceOf(t.Source, m.screen().node), c.source, st.Ellipsis)) +
+	line += st.Dim.Render(cell.Left(sourceOf(t.Source, m.screen().node), c.source, st.Ellipsis)) +
 		st.Dim.Render(cell.Right(ageOf(t.ObservedAt, m.clock.Now()), c.age, ""))
 	lines := []string{line}
 	if t.Note != "" {

@@ -108,71 +108,12 @@ func flow(items []string, width int, indent string) []string {
 	return lines
 }
 
-const pluginWidth = 22
-
 // nodesText counts the nodes that would take a pod.
 func nodesText(status *diagnostics.PodExplanationStatus) string {
 	if status.NodesUnknown > 0 {
 		return fmt.Sprintf("   %d of %d nodes are unknown", status.NodesUnknown, status.NodesTotal)
 	}
 	return fmt.Sprintf("   %d of %d nodes pass every filter", status.NodesFeasible, status.NodesTotal)
-}
-
-// groupsText lists the refusals, each with the nodes closest to passing.
-func (m *Model) groupsText(status *diagnostics.PodExplanationStatus, width int) []string {
-	st := m.st
-	if len(status.Groups) == 0 {
-		return nil
-	}
-	lines := []string{"", "  " + st.Title.Render("refused by") +
-		st.Dim.Render(nodesText(status)), "",
-		st.Dim.Render("   " + cell.Right("NODES", 6, "") + " " + cell.Right("SOLE", 6, "") + "  " + cell.Left("PLUGIN", pluginWidth, "") + " REASON")}
-	for i := range status.Groups {
-		lines = append(lines, m.groupText(&status.Groups[i], width)...)
-	}
-	return lines
-}
-
-func (m *Model) groupText(g *diagnostics.RefusalGroup, width int) []string {
-	st := m.st
-	const indent = 3 + 6 + 1 + 6 + 2 + pluginWidth + 1
-	lines := []string{"   " + st.Bold.Render(cell.Right(quantity.Count(int64(g.Count)), 6, "")) + " " +
-		st.Plain.Render(cell.Right(quantity.Count(int64(g.Sole)), 6, "")) + "  " +
-		st.Accent.Render(cell.Left(cell.Clean(g.Plugin), pluginWidth, st.Ellipsis)) + " "}
-	for i, line := range cell.Wrap(g.Message, max(width-indent-2, 20)) {
-		if i > 0 {
-			lines = append(lines, cell.Blank(indent))
-		}
-		lines[len(lines)-1] += st.Plain.Render(line)
-	}
-	note := g.Code + " " + g.Class
-	if g.PreemptionMayHelp {
-		note += ", preemption may help"
-	}
-	for _, line := range cell.Wrap(note+": "+g.Reason, max(width-indent-2, 20)) {
-		lines = append(lines, cell.Blank(indent)+st.Faint.Render(line))
-	}
-	if m.screen().unfolded {
-		for i := range g.Nodes {
-			lines = append(lines, m.refusalText(&g.Nodes[i], indent, width))
-		}
-		if more := int(g.Count) - len(g.Nodes); more > 0 && len(g.Nodes) > 0 {
-			lines = append(lines, cell.Blank(indent)+st.Faint.Render("and "+plural(more, "more node")))
-		}
-	}
-	return lines
-}
-
-func (m *Model) refusalText(n *diagnostics.NodeRefusal, indent, width int) string {
-	st := m.st
-	text := st.Plain.Render(cell.Clean(n.Node)) + " " + st.Dim.Render(cell.Clean(n.Message))
-	for _, o := range n.Operands {
-		text += st.Faint.Render(" " + words(o.Name) + " " + valueOf(o.Value, o.Unit))
-	}
-	if n.Others > 0 {
-		text += st.Faint.Render(fmt.Sprintf(" (refused by %d more)", n.Others))
-	}
-	return cell.Truncate(cell.Blank(indent)+text, width, st.Ellipsis)
 }
 
 // fixText is the smallest change that helps, and whether that was checked.

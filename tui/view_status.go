@@ -19,13 +19,26 @@ func (m *Model) drawStatus(width int) string {
 	st := m.st
 	left := m.crumbs(width)
 	if m.flash.text == "" {
-		return cell.Truncate(left, width, st.Ellipsis)
+		return cell.Truncate(left+m.selectedReason(width-cell.Width(left)), width, st.Ellipsis)
 	}
 	text := st.Dim
 	if m.flash.bad {
 		text = st.Bad
 	}
 	return cell.Spread(left, text.Render(cell.Clean(m.flash.text))+" ", width, st.Ellipsis)
+}
+
+// selectedReason is why the pod under the cursor does not run, with the room of a line.
+func (m *Model) selectedReason(room int) string {
+	const lead, least = 2, 20
+	if t := m.table(); t == nil || m.screen().kind == nodesScreen || room < least {
+		return ""
+	}
+	row := m.selectedPod()
+	if row == nil || row.Reason == "" {
+		return ""
+	}
+	return cell.Blank(lead) + m.st.Warn.Render(cell.Clean(reasonText(row.Reason, room-lead)))
 }
 
 // crumbs are the screens that esc goes back through. Where not all fit, the oldest are left out.

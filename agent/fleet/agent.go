@@ -15,6 +15,7 @@ import (
 	"koordinator.sh/koord/agent/metrics"
 	"koordinator.sh/koord/agent/prediction"
 	"koordinator.sh/koord/agent/report"
+	"koordinator.sh/koord/api/extension"
 )
 
 // agent is the agent of one simulated node.
@@ -35,6 +36,7 @@ type agent struct {
 	// host is nil until the agent first has something to report to.
 	host      *simulated.Host
 	metrics   *metrics.Node
+	past      metrics.Past
 	predictor *prediction.Node
 	// nextSample and nextTraining are simulated times.
 	nextSample, nextTraining time.Time
@@ -134,7 +136,7 @@ func (a *agent) due(now time.Time) bool {
 // start makes the machine and fills its windows with the past.
 func (a *agent) start(now time.Time, policy metrics.Policy) {
 	a.host = simulated.New(a.opts.Seed, a.node.sim, a.opts.Clock, a.opts.timeline())
-	a.metrics = metrics.NewNode(policy)
+	a.metrics, a.past = metrics.NewNode(policy), metrics.Past{}
 	a.running = nil
 	a.loadPods()
 	if a.predictor == nil {
@@ -195,10 +197,20 @@ func (a *agent) sample(now time.Time, scratch *host.Snapshot) {
 	for ; !a.nextSample.After(now); a.nextSample = a.nextSample.Add(policy.Period) {
 		a.host.ReadAt(a.nextSample, scratch)
 		a.metrics.Observe(scratch)
+		a.past.Observe(a.metrics, a.bands)
 		if !a.nextSample.Before(a.nextTraining) {
 			a.train(a.nextSample)
 		}
 	}
+}
+
+// bands of the pods that run. A simulated machine has no applications beside.
+func (a *agent) bands() metrics.Bands {
+	bands := metrics.Bands{Pods: make(map[types.UID]extension.PriorityClass, len(a.running))}
+	for _, pod := range a.running {
+		bands.Pods[pod.sim.UID] = pod.band
+	}
+	return bands
 }
 
 // lastSample is the simulated time of the latest sample.

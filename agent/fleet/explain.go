@@ -118,6 +118,10 @@ func (a *agent) measure(view *agentview.Node) {
 	for _, sample := range a.metrics.Samples(at, trendOver) {
 		view.Samples = append(view.Samples, agentview.Sample{At: view.Now.Add(sample.At.Sub(at)), Used: sample.Usage.Amount()})
 	}
+	speed := a.opts.timeline().Speed
+	view.Past = diagnostics.UsageHistory(&a.past, func(measured time.Time) time.Time {
+		return view.Now.Add(-time.Duration(float64(at.Sub(measured)) / speed))
+	}, speed)
 	used := map[types.UID]podrequest.Amount{}
 	for _, pod := range a.running {
 		if usage, measured := a.metrics.LatestPodUsage(pod.sim.UID, at); measured {

@@ -3,6 +3,7 @@ package fleet
 import (
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -72,6 +73,26 @@ func TestASimulatedAgentIsAsked(t *testing.T) {
 	}
 	if trend := answer.Evictions.Trend; trend == nil || trend.Samples < 20 {
 		t.Errorf("the forecast has the trend %+v", trend)
+	}
+}
+
+func TestASimulatedAgentRemembersHalfAnHour(t *testing.T) {
+	e := newTestExplainer(t)
+	answer, err := e.Explain(t.Context(), "sim-1", &diagnosticsv1alpha1.AgentQuestion{Sections: []diagnosticsv1alpha1.AgentSection{diagnosticsv1alpha1.SectionUsage}})
+	if err != nil || answer.Usage == nil {
+		t.Fatalf("answer %+v, %v", answer, err)
+	}
+	moments := answer.Usage.Moments
+	if len(moments) < 55 {
+		t.Fatalf("%d moments of half an hour", len(moments))
+	}
+	for i, m := range moments {
+		if age := noon.Sub(m.Time.Time); age < 0 || age > 31*time.Minute || i > 0 && !m.Time.After(moments[i-1].Time.Time) {
+			t.Fatalf("moment %d is of %s", i, m.Time)
+		}
+		if parts := m.CPU.ProdUsed + m.CPU.BatchUsed + m.CPU.SystemUsed; m.CPU.ProdUsed <= 0 || m.CPU.BatchUsed <= 0 || parts > m.CPU.Used+3 {
+			t.Fatalf("moment %d has %+v", i, m.CPU)
+		}
 	}
 }
 

@@ -24,6 +24,7 @@ type podRecord struct {
 	nodeName string
 	running  bool
 	qos      extension.QoSClass
+	band     extension.PriorityClass
 	// request of plain cpu and memory.
 	request podrequest.Amount
 	// owned are the CPUs that the scheduler bound the pod to.
@@ -81,6 +82,7 @@ func recordPod(timeline simulated.Timeline, recordings *trace.Set) func(any) (an
 			nodeName:   pod.Spec.NodeName,
 			running:    pod.Status.Phase == corev1.PodRunning,
 			qos:        requests.QoS,
+			band:       requests.Band,
 			request:    requests.Requests.Plain,
 			owned:      cpupool.Owners([]*corev1.Pod{pod})[0].CPUs,
 			sim:        sim,

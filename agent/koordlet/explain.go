@@ -101,6 +101,9 @@ func (e *explainer) Explain(_ context.Context, node string, question *diagnostic
 	if agentview.Asked(question, diagnosticsv1alpha1.SectionAudit) {
 		out.Audit = diagnostics.AuditPage(e.enforcement.audit, e.instance, question.Audit)
 	}
+	if agentview.Asked(question, diagnosticsv1alpha1.SectionUsage) {
+		out.Usage = e.measurement.before()
+	}
 	if coded, damaged := finding.From(e.enforcement.executor.Unkept()); damaged {
 		out.Incomplete = append(out.Incomplete, fmt.Sprintf("%s: the agent sets nothing: %v", coded.Code, coded))
 	}
@@ -258,6 +261,13 @@ func (e *explainer) pods(question *diagnosticsv1alpha1.AgentQuestion, out *diagn
 	if len(places) == 0 && question.PodName != "" {
 		out.Incomplete = append(out.Incomplete, diagnostics.UnknownPod(question))
 	}
+}
+
+// before is what the node used in the past.
+func (m *measurement) before() *diagnosticsv1alpha1.UsageHistory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return diagnostics.UsageHistory(&m.past, func(at time.Time) time.Time { return at }, 1)
 }
 
 // used by the node at the latest reading, and when that was.

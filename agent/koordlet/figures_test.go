@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
 	"koordinator.sh/koord/agent/diagnostics"
@@ -183,6 +184,35 @@ func TestAPodThatIsNotHereIsNotExplained(t *testing.T) {
 			if err != nil || len(answer.Pods) != wantPods || (len(answer.Incomplete) > 0) != (wantPods == 0) || answer.Evictions != nil || answer.Features != nil {
 				t.Errorf("of pod %s %+v is told, %v", name, answer, err)
 			}
+		}
+	})
+}
+
+func TestThePastIsToldByBand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, func(o *Options) { o.ReadOnly = true })
+		defer r.stop()
+		for of, used := range map[string]float64{"service": 2, "batch": 3, "app": 1, "system": 0.5} {
+			r.machine.use(types.UID(of), used)
+		}
+		r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
+		r.after(3 * time.Minute)
+		answer, err := newExplainer(r.options, r.cluster, r.measurement, r.enforcement).Explain(r.ctx, nodeName, &diagnosticsv1alpha1.AgentQuestion{
+			Sections: []diagnosticsv1alpha1.AgentSection{diagnosticsv1alpha1.SectionUsage},
+		})
+		if err != nil || answer.Usage == nil || len(answer.Usage.Moments) < 4 || answer.Usage.StepMilliseconds != 30_000 {
+			t.Fatalf("answer %+v, %v", answer.Usage, err)
+		}
+		latest := answer.Usage.Moments[len(answer.Usage.Moments)-1]
+		want := diagnosticsv1alpha1.UsageParts{Used: 6500, SystemUsed: 500, ProdUsed: 3000, BatchUsed: 3000}
+		if diff := cmp.Diff(want, latest.CPU); diff != "" {
+			t.Errorf("unexpected cpu at %s (-want +got):\n%s", latest.Time, diff)
+		}
+		if age := time.Since(latest.Time.Time); age < 0 || age > 31*time.Second {
+			t.Errorf("the latest moment is %s old", age)
+		}
+		if answer.Features != nil || answer.Evictions != nil {
+			t.Error("more is told than was asked for")
 		}
 	})
 }

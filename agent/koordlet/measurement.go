@@ -28,6 +28,7 @@ type measurement struct {
 
 	mu        sync.Mutex
 	metrics   *metrics.Node
+	past      metrics.Past
 	predictor *prediction.Node
 	// history is nil unless a profile other than Koordinator's is chosen.
 	history *history
@@ -153,6 +154,7 @@ func (m *measurement) sample(ctx context.Context) error {
 	}
 	m.follow()
 	m.metrics.Observe(&m.last)
+	m.past.Observe(m.metrics, m.bands)
 	if at := m.last.Time; !at.Before(m.nextTraining) {
 		m.nextTraining = at.Add(prediction.TrainInterval)
 		m.predictor.Learn(at, m.metrics, m.predicted())
@@ -189,6 +191,18 @@ func (m *measurement) watch() {
 		}
 	}
 	watcher.Watch(wanted)
+}
+
+// bands of the pods and applications that are known.
+func (m *measurement) bands() metrics.Bands {
+	bands := metrics.Bands{Pods: map[types.UID]extension.PriorityClass{}, Applications: map[string]extension.PriorityClass{}}
+	for _, pod := range m.cluster.Pods() {
+		bands.Pods[pod.UID] = pod.Requests.Band
+	}
+	for _, application := range m.applications() {
+		bands.Applications[application.Name] = application.Priority
+	}
+	return bands
 }
 
 // applications are those that the NodeSLO names.

@@ -57,16 +57,20 @@ func (w *Window) forgetFrom(nanos int64) {
 
 // Average returns the mean of the samples in (at-over, at]; ok is false when there is none.
 func (w *Window) Average(at time.Time, over time.Duration) (mean Usage, ok bool) {
-	var sum Usage
-	n := int64(0)
-	for s := range w.within(at, over) {
-		sum = sum.Plus(s.usage)
-		n++
-	}
+	sum, n := w.sum(at, over)
 	if n == 0 {
 		return Usage{}, false
 	}
 	return Usage{NanoCores: sum.NanoCores / n, Memory: sum.Memory / n}, true
+}
+
+// sum of the samples in (at-over, at], and how many they are.
+func (w *Window) sum(at time.Time, over time.Duration) (sum Usage, n int64) {
+	for s := range w.within(at, over) {
+		sum = sum.Plus(s.usage)
+		n++
+	}
+	return sum, n
 }
 
 // Covers reports whether the samples in (at-over, at] span at least half of that time.

@@ -16,10 +16,15 @@ const (
 	ByObjects   = "koordctl"
 )
 
-// Asked says whether a question wants a section; one that names none wants all but the pods and the audit log.
+// askedByName are the sections that a question has to name.
+var askedByName = []diagnosticsv1alpha1.AgentSection{
+	diagnosticsv1alpha1.SectionAudit, diagnosticsv1alpha1.SectionPods, diagnosticsv1alpha1.SectionUsage,
+}
+
+// Asked says whether a question wants a section; one that names none wants all but the pods, the audit log and past usage.
 func Asked(question *diagnosticsv1alpha1.AgentQuestion, section diagnosticsv1alpha1.AgentSection) bool {
 	if len(question.Sections) == 0 {
-		return section != diagnosticsv1alpha1.SectionAudit && section != diagnosticsv1alpha1.SectionPods
+		return !slices.Contains(askedByName, section)
 	}
 	return slices.Contains(question.Sections, section)
 }
@@ -74,6 +79,11 @@ func (n *Node) Answer(question *diagnosticsv1alpha1.AgentQuestion, component, mi
 	}
 	if Asked(question, diagnosticsv1alpha1.SectionAudit) {
 		lacks("what koordlet wrote on the node is unknown:")
+	}
+	if Asked(question, diagnosticsv1alpha1.SectionUsage) {
+		if out.Usage = n.Past; out.Usage == nil {
+			lacks("what the node used before is not known:")
+		}
 	}
 	return out
 }

@@ -36,6 +36,8 @@ type Node struct {
 	PodUsed func(*corev1.Pod) (podrequest.Amount, bool)
 	// Samples of what the node used, in any order, for its trend.
 	Samples []Sample
+	// Past is what the node used before; nil where nobody remembers.
+	Past *diagnosticsv1alpha1.UsageHistory
 	// Unknown are the inputs that could not be read: NodeSLOs, Topologies, Pods or NodeMetrics. Nothing is concluded from their
 	// absence.
 	Unknown unknown.Inputs

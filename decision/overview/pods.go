@@ -75,7 +75,7 @@ func podRow(pod *corev1.Pod, uses nodeUses) diagnosticsv1alpha1.PodOverview {
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, Labels: pod.Labels, CreationTimestamp: pod.CreationTimestamp,
 		},
-		QoSClass: string(requests.QoS), PriorityBand: string(requests.Band), Phase: pod.Status.Phase, NodeName: pod.Spec.NodeName,
+		QoSClass: string(requests.QoS), PriorityBand: string(requests.Band), Phase: pod.Status.Phase, Reason: reasonOf(pod), NodeName: pod.Spec.NodeName,
 		CPU:    diagnosticsv1alpha1.PodResourceOverview{Tier: string(tier), Requested: asked.MilliCPU, Limit: limit(limits.MilliCPU)},
 		Memory: diagnosticsv1alpha1.PodResourceOverview{Tier: string(tier), Requested: asked.Memory, Limit: limit(limits.Memory)},
 	}

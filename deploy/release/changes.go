@@ -20,6 +20,9 @@ func changeOf(object *unstructured.Unstructured, action Action, note string) Cha
 	}
 }
 
+// Creation is the change that makes an object.
+func Creation(object *unstructured.Unstructured) Change { return changeOf(object, Created, "") }
+
 // key identifies an object whatever happens to it.
 func (c Change) key() Change {
 	c.Action, c.Note = "", ""

@@ -28,13 +28,14 @@ func releaseNotFound(o Options) error {
 		finding.ReleaseNotFound, "see `helm list -A`")
 }
 
-// unreachable is true for requests that got no answer from an API server: no connection, no trust, no time.
-func unreachable(err error) bool {
+// unanswered is true for requests that an API server did not take: no connection, no trust, no time, no right.
+func unanswered(err error) bool {
 	var request *url.Error
-	return errors.As(err, &request) && !errors.Is(err, context.Canceled)
+	return errors.As(err, &request) || errors.Is(err, context.Canceled) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
 }
 
-// explain gives a failure its code and the next command to run. Errors that already have a code pass through.
+// explain gives a failure its code and the next command to run. Errors that already have a code pass through, and so do those of the
+// connection and of rights, which whoever made the connection can tell more of.
 func explain(err error, what string) error {
 	if err == nil {
 		return nil
@@ -45,10 +46,8 @@ func explain(err error, what string) error {
 	text := err.Error()
 	err = fmt.Errorf("%s: %w", what, err)
 	switch {
-	case unreachable(err) || strings.Contains(text, "cluster unreachable"):
-		return finding.Wrap(err, finding.ClusterUnreachable, "check the context with `kubectl config current-context`")
-	case apierrors.IsForbidden(err) || strings.Contains(text, "is forbidden"):
-		return finding.Wrap(err, finding.Forbidden, "installing takes cluster-admin; check with `kubectl auth can-i '*' '*' -A`")
+	case unanswered(err) || strings.Contains(text, "is forbidden"):
+		return err
 	case strings.Contains(text, "invalid ownership metadata"):
 		return finding.Wrap(err, finding.ReleaseForeign, "adopt the object with --take-ownership, or remove it first")
 	case apierrors.IsConflict(err) || strings.Contains(text, "conflict with"):

@@ -19,7 +19,7 @@ import (
 
 // Install brings the cluster to the chart of this program and the options' values: resource definitions first, then the
 // release, created or upgraded. Doing it twice is harmless. Errors are *finding.Error with InstallFailed,
-// ReleaseForeign, Forbidden, ClusterUnreachable or InvalidArgument.
+// ReleaseForeign or InvalidArgument, or those of the connection and of rights as they are.
 func Install(ctx context.Context, clients genericclioptions.RESTClientGetter, options Options) (*Result, error) {
 	options, err := options.withDefaults()
 	if err != nil {

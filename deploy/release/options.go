@@ -37,6 +37,8 @@ type Options struct {
 	TakeOwnership bool
 	// DryRun changes nothing and reports what would change, judged by the API server.
 	DryRun bool
+	// ReadOnly makes a dry run of a removal in which nothing is sent to be judged either: it only reads what is there.
+	ReadOnly bool
 	// Wait until the workloads are ready, at most Timeout.
 	Wait bool
 	// Timeout of Wait and of each hook; defaults to DefaultTimeout.

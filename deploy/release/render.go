@@ -9,6 +9,7 @@ import (
 	"helm.sh/helm/v4/pkg/action"
 	"helm.sh/helm/v4/pkg/chart/common"
 	release "helm.sh/helm/v4/pkg/release/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
 
@@ -24,6 +25,11 @@ func Render(ctx context.Context, options Options) (string, error) {
 	}
 	rendered, err := render(ctx, options)
 	return rendered, explain(err, "render the chart")
+}
+
+// Objects are those of a stream that Render returns, or of the manifest of a Release.
+func Objects(manifests string) ([]*unstructured.Unstructured, error) {
+	return decodeManifest([]byte(manifests))
 }
 
 func render(ctx context.Context, options Options) (string, error) {

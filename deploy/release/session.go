@@ -57,7 +57,7 @@ func newSession(clients genericclioptions.RESTClientGetter, options Options) (*s
 	clients = getter{clients}
 	config, err := clients.ToRESTConfig()
 	if err != nil {
-		return nil, fmt.Errorf("read the client configuration: %w", err)
+		return nil, err
 	}
 	s := &session{options: options, helm: action.NewConfiguration(action.ConfigurationSetLogger(slog.DiscardHandler))}
 	if err := s.helm.Init(clients, options.Namespace, "secret"); err != nil {

@@ -6,8 +6,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 )
 
-// Status returns the newest revision. Errors are *finding.Error with ReleaseNotFound, ReleaseForeign, Forbidden or
-// ClusterUnreachable.
+// Status returns the newest revision. Errors are *finding.Error with ReleaseNotFound or ReleaseForeign, or those of the connection.
 func Status(ctx context.Context, clients genericclioptions.RESTClientGetter, options Options) (*Release, error) {
 	options, err := options.withDefaults()
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"helm.sh/helm/v4/pkg/action"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -42,7 +43,7 @@ func (s *session) uninstall(ctx context.Context) (*Result, error) {
 	if last == nil {
 		return nil, releaseNotFound(s.options)
 	}
-	result := &Result{Release: fromHelm(last), DryRun: s.options.DryRun}
+	result := &Result{Release: fromHelm(last), DryRun: s.options.DryRun || s.options.ReadOnly}
 	objects, err := decodeManifest([]byte(last.Manifest))
 	if err != nil {
 		return nil, fmt.Errorf("read the manifest of revision %d: %w", last.Version, err)
@@ -50,7 +51,7 @@ func (s *session) uninstall(ctx context.Context) (*Result, error) {
 	for _, object := range objects {
 		result.Changes = append(result.Changes, changeOf(object, Deleted, ""))
 	}
-	if !s.options.DryRun {
+	if !s.options.DryRun && !s.options.ReadOnly {
 		uninstall := action.NewUninstall(s.helm)
 		uninstall.Timeout = s.options.Timeout
 		uninstall.WaitStrategy = s.waitStrategy()
@@ -71,33 +72,71 @@ func (s *session) uninstall(ctx context.Context) (*Result, error) {
 	return result, err
 }
 
+// removeLeftovers removes what components wrote and says what that was. A dry run has the API server judge it, unless it only reads.
 func (s *session) removeLeftovers(ctx context.Context) ([]Change, error) {
 	var changes []Change
 	var errs []error
-	var options metav1.DeleteOptions
-	if s.options.DryRun {
-		options.DryRun = []string{metav1.DryRunAll}
-	}
-	record := func(apiVersion, kind, name string, err error) {
-		switch {
-		case err == nil:
-			changes = append(changes, Change{APIVersion: apiVersion, Kind: kind, Namespace: s.options.Namespace, Name: name, Action: Deleted})
-		case !apierrors.IsNotFound(err):
-			errs = append(errs, fmt.Errorf("delete %s %q: %w", kind, name, err))
-		}
-	}
 	secrets, err := s.client.CoreV1().Secrets(s.options.Namespace).List(ctx, metav1.ListOptions{LabelSelector: leftoverSecrets.String()})
 	if err != nil {
 		return nil, fmt.Errorf("list the serving certificates: %w", err)
 	}
-	for _, secret := range secrets.Items {
-		record("v1", "Secret", secret.Name, s.client.CoreV1().Secrets(s.options.Namespace).Delete(ctx, secret.Name, options))
-	}
-	for _, name := range leftoverLeases {
-		record("coordination.k8s.io/v1", "Lease", name, s.client.CoordinationV1().Leases(s.options.Namespace).Delete(ctx, name, options))
-	}
-	for _, name := range leftoverConfigMaps {
-		record("v1", "ConfigMap", name, s.client.CoreV1().ConfigMaps(s.options.Namespace).Delete(ctx, name, options))
+	for _, left := range s.leftovers(secrets.Items) {
+		switch err := s.remove(ctx, left); {
+		case err == nil:
+			changes = append(changes, left.change)
+		case !apierrors.IsNotFound(err):
+			errs = append(errs, fmt.Errorf("delete %s %q: %w", left.change.Kind, left.change.Name, err))
+		}
 	}
 	return changes, errors.Join(errs...)
+}
+
+// leftover is an object that a component may have written.
+type leftover struct {
+	change Change
+	get    func(context.Context) error
+	delete func(context.Context, metav1.DeleteOptions) error
+}
+
+func (s *session) leftovers(secrets []corev1.Secret) []leftover {
+	namespace := s.options.Namespace
+	var out []leftover
+	add := func(apiVersion, kind, name string, get func(context.Context) error, remove func(context.Context, metav1.DeleteOptions) error) {
+		change := Change{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name, Action: Deleted}
+		out = append(out, leftover{change: change, get: get, delete: remove})
+	}
+	for i := range secrets {
+		name, client := secrets[i].Name, s.client.CoreV1().Secrets(namespace)
+		add("v1", "Secret", name, func(context.Context) error { return nil }, // it was listed
+			func(ctx context.Context, options metav1.DeleteOptions) error {
+				return client.Delete(ctx, name, options)
+			})
+	}
+	for _, name := range leftoverLeases {
+		client := s.client.CoordinationV1().Leases(namespace)
+		add("coordination.k8s.io/v1", "Lease", name,
+			func(ctx context.Context) error { _, err := client.Get(ctx, name, metav1.GetOptions{}); return err },
+			func(ctx context.Context, options metav1.DeleteOptions) error {
+				return client.Delete(ctx, name, options)
+			})
+	}
+	for _, name := range leftoverConfigMaps {
+		client := s.client.CoreV1().ConfigMaps(namespace)
+		add("v1", "ConfigMap", name,
+			func(ctx context.Context) error { _, err := client.Get(ctx, name, metav1.GetOptions{}); return err },
+			func(ctx context.Context, options metav1.DeleteOptions) error {
+				return client.Delete(ctx, name, options)
+			})
+	}
+	return out
+}
+
+func (s *session) remove(ctx context.Context, left leftover) error {
+	switch {
+	case s.options.ReadOnly:
+		return left.get(ctx)
+	case s.options.DryRun:
+		return left.delete(ctx, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
+	}
+	return left.delete(ctx, metav1.DeleteOptions{})
 }

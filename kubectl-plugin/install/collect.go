@@ -3,6 +3,7 @@ package install
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +17,7 @@ import (
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/layering"
 	"koordinator.sh/koord/deploy/release"
+	"koordinator.sh/koord/source/live"
 )
 
 const (
@@ -64,8 +66,19 @@ func (c *collector) unseen(err error) bool {
 	if !apierrors.IsForbidden(err) {
 		return false
 	}
-	c.status.Incomplete = append(c.status.Incomplete, err.Error())
+	c.incomplete(live.Failure(context.Background(), "", err))
 	return true
+}
+
+// incomplete notes why a part could not be seen.
+func (c *collector) incomplete(err error) {
+	text := err.Error()
+	if coded, ok := finding.From(err); ok {
+		text += " (" + string(coded.Code) + ")"
+	}
+	if !slices.Contains(c.status.Incomplete, text) {
+		c.status.Incomplete = append(c.status.Incomplete, text)
+	}
 }
 
 func (c *collector) find(code finding.Code, message, hint string) {
@@ -87,7 +100,7 @@ func (c *collector) collectRelease(ctx context.Context) error {
 			return nil
 		case coded.Code == finding.Forbidden:
 			c.status.ReleaseState = StateUnknown
-			c.status.Incomplete = append(c.status.Incomplete, err.Error())
+			c.incomplete(err)
 			return nil
 		}
 	}

@@ -14,7 +14,9 @@ import (
 	"k8s.io/utils/clock"
 
 	"koordinator.sh/koord/deploy/release"
+	"koordinator.sh/koord/kubectl-plugin/dryrun"
 	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/source/live"
 )
 
 // NewCommands returns install, status and uninstall. Their texts show the name that the root command is called by; look says
@@ -84,7 +86,7 @@ func runner(o steps, getter genericclioptions.RESTClientGetter) func(*cobra.Comm
 		if err := o.Validate(); err != nil {
 			return err
 		}
-		return o.Run(cmd.Context(), getter)
+		return live.Failure(cmd.Context(), cmd.Name(), o.Run(cmd.Context(), getter))
 	}
 }
 
@@ -95,9 +97,9 @@ type target struct {
 	output      outputFlag
 }
 
-func (t *target) addFlags(cmd *cobra.Command) {
+func (t *target) addFlags(cmd *cobra.Command, formats ...string) {
 	cmd.Flags().StringVar(&t.releaseName, "release-name", release.DefaultName, "Name of the Helm release")
-	t.output.addFlags(cmd)
+	t.output.addFlags(cmd, formats...)
 }
 
 // Complete takes the namespace from -n; the context's namespace is where its user works, not where the system belongs.
@@ -105,7 +107,7 @@ func (t *target) Complete(getter genericclioptions.RESTClientGetter) error {
 	t.namespace = release.DefaultNamespace
 	namespace, chosen, err := getter.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
-		return fmt.Errorf("read the namespace of the kubeconfig's context: %w", err)
+		return live.ConfigFailure(err)
 	}
 	if chosen && namespace != "" {
 		t.namespace = namespace
@@ -117,27 +119,19 @@ func (t *target) options() release.Options {
 	return release.Options{ReleaseName: t.releaseName, Namespace: t.namespace}
 }
 
-// Values of --dry-run.
-const (
-	dryRunNone   = "none"
-	dryRunServer = "server"
-)
-
 // mutation is what install and uninstall have in common.
 type mutation struct {
 	target
-	dryRun  string
+	dryRun  dryrun.Flag
 	wait    bool
 	timeout time.Duration
 }
 
 func (m *mutation) addFlags(cmd *cobra.Command) {
-	m.target.addFlags(cmd)
-	cmd.Flags().StringVar(&m.dryRun, "dry-run", dryRunNone, "Change nothing and show what would change: none or server; without a value, server")
-	cmd.Flags().Lookup("dry-run").NoOptDefVal = dryRunServer
+	m.target.addFlags(cmd, "name")
+	m.dryRun.AddTo(cmd, "Change nothing and show what would change")
 	cmd.Flags().BoolVar(&m.wait, "wait", false, "Wait until the workloads are as they should be")
 	cmd.Flags().DurationVar(&m.timeout, "timeout", release.DefaultTimeout, "How long to wait at most")
-	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions([]string{dryRunNone, dryRunServer}, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // Validate checks what can be checked without a cluster.
@@ -145,12 +139,8 @@ func (m *mutation) Validate() error {
 	if err := m.output.validate(); err != nil {
 		return err
 	}
-	switch m.dryRun {
-	case dryRunNone, dryRunServer:
-	case "client":
-		return usageError{errors.New(`--dry-run "client": use --export, which prints the manifests without asking a cluster`)}
-	default:
-		return usageError{fmt.Errorf("--dry-run %q: must be none or server", m.dryRun)}
+	if err := m.dryRun.Validate(); err != nil {
+		return usageError{err}
 	}
 	if m.timeout <= 0 {
 		return usageError{errors.New("--timeout must be positive")}
@@ -160,7 +150,7 @@ func (m *mutation) Validate() error {
 
 func (m *mutation) options() release.Options {
 	options := m.target.options()
-	options.DryRun = m.dryRun == dryRunServer
+	options.DryRun, options.ReadOnly = m.dryRun == dryrun.Server, m.dryRun == dryrun.Client
 	options.Wait = m.wait
 	options.Timeout = m.timeout
 	return options
@@ -169,13 +159,16 @@ func (m *mutation) options() release.Options {
 // report prints the result as an object, or one line an object that changed or would change, and the release last: what
 // happened to it.
 func (m *mutation) report(w io.Writer, result *release.Result, happened string) error {
-	if !m.output.text() {
+	switch {
+	case m.output.format == "name":
+		return writeNames(w, result.Changes)
+	case !m.output.text():
 		return m.output.print(w, newResult(result))
 	}
-	if err := writeChanges(w, result.Changes, result.DryRun); err != nil {
+	if err := writeChanges(w, result.Changes, m.dryRun.Suffix()); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "release/%s %s%s\n", result.Release.Name, happened, suffix(result.DryRun))
+	_, err := fmt.Fprintf(w, "release/%s %s%s\n", result.Release.Name, happened, m.dryRun.Suffix())
 	return err
 }
 

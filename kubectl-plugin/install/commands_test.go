@@ -3,6 +3,7 @@ package install
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -17,6 +18,7 @@ import (
 
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/deploy/release"
+	"koordinator.sh/koord/kubectl-plugin/dryrun"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 )
 
@@ -55,6 +57,60 @@ func TestExportPrintsManifestsWithoutACluster(t *testing.T) {
 	}
 }
 
+// TestADryRunOfTheClientAsksNoCluster: there is none to ask.
+func TestADryRunOfTheClientAsksNoCluster(t *testing.T) {
+	printed := func(args ...string) string {
+		t.Helper()
+		root, out, errOut := newTestRoot(t, "koordctl", "")
+		root.SetArgs(append([]string{"install", "--set", "colocation.enable=false"}, args...))
+		if err := root.ExecuteContext(t.Context()); err != nil || errOut.Len() > 0 {
+			t.Fatalf("%v: %v\n%s", args, err, errOut)
+		}
+		return out.String()
+	}
+	manifests := printed("--export")
+	if diff := cmp.Diff(strings.TrimPrefix(manifests, "---\n"), printed("--dry-run=client", "-o", "yaml")); diff != "" {
+		t.Errorf("-o yaml differs from the manifests (-want +got):\n%s", diff)
+	}
+	objects, err := release.Objects(manifests)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		Kind  string
+		Items []struct{ Kind string }
+	}
+	if err := json.Unmarshal([]byte(printed("--dry-run=client", "-o", "json")), &list); err != nil || list.Kind != "List" || len(list.Items) != len(objects) {
+		t.Errorf("-o json is a %s of %d objects, %v; want %d", list.Kind, len(list.Items), err, len(objects))
+	}
+	names := printed("--dry-run=client", "-o", "name")
+	if got := strings.Count(names, "\n"); got != len(objects) || !strings.Contains(names, "\ndeployment.apps/koord-manager\n") {
+		t.Errorf("-o name has %d lines, want %d:\n%s", got, len(objects), names)
+	}
+	lines := strings.Split(strings.TrimSuffix(printed("--dry-run=client"), "\n"), "\n")
+	for _, line := range lines {
+		if !strings.HasSuffix(line, " (dry run)") {
+			t.Errorf("line %q does not say that it is a dry run", line)
+		}
+	}
+	if last := lines[len(lines)-1]; last != "release/koordinator installed (dry run)" {
+		t.Errorf("the last line is %q", last)
+	}
+}
+
+func TestNamesLeaveOutWhatIsKept(t *testing.T) {
+	var out bytes.Buffer
+	m := &mutation{target: target{output: outputFlag{format: "name"}}}
+	result := &release.Result{Changes: []release.Change{
+		{APIVersion: "apps/v1", Kind: "Deployment", Name: "koord-manager", Action: release.Deleted},
+		{APIVersion: "v1", Kind: "ConfigMap", Name: "c", Action: release.Unchanged},
+		{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "podgroups.x", Action: release.Kept},
+	}}
+	if err := m.report(&out, result, "uninstalled"); err != nil || out.String() != "deployment.apps/koord-manager\nconfigmap/c\n" {
+		t.Errorf("got %q, %v", out.String(), err)
+	}
+}
+
 func TestLaterValuesWin(t *testing.T) {
 	folder := t.TempDir()
 	first, second := filepath.Join(folder, "first.yaml"), filepath.Join(folder, "second.yaml")
@@ -77,7 +133,7 @@ func TestLaterValuesWin(t *testing.T) {
 func TestWrongFlagsAreUsageErrors(t *testing.T) {
 	tests := map[string][]string{
 		"an unknown dry run":            {"install", "--dry-run=maybe"},
-		"the dry run of clients":        {"install", "--dry-run=client"},
+		"a dry run of an export":        {"install", "--export", "--dry-run=client"},
 		"an export that waits":          {"install", "--export", "--wait"},
 		"a timeout of nothing":          {"install", "--timeout=0s"},
 		"a setting without a value":     {"install", "--set", "colocation"},
@@ -186,7 +242,7 @@ func TestChangesPrintAsKubectlPrintsThem(t *testing.T) {
 			{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "podgroups.x", Action: release.Kept, Note: "installed by somebody else"},
 		},
 	}
-	if err := (&mutation{}).report(&out, result, installed(result)); err != nil {
+	if err := (&mutation{dryRun: dryrun.Server}).report(&out, result, installed(result)); err != nil {
 		t.Fatal(err)
 	}
 	want := `deployment.apps/koord-manager configured (server dry run)

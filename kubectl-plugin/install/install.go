@@ -11,6 +11,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"koordinator.sh/koord/deploy/release"
+	"koordinator.sh/koord/kubectl-plugin/dryrun"
 )
 
 const installLong = `Install the system, or upgrade it to the chart inside this program: resource definitions, rights, configuration,
@@ -24,6 +25,9 @@ const installExamples = `  # Install or upgrade
 
   # What would change?
   %[1]s install --set colocation.enable=false --dry-run
+
+  # What would an empty cluster get? Asks none
+  %[1]s install --dry-run=client -o name
 
   # Manifests for GitOps; needs no cluster
   %[1]s install -f values.yaml --export > koordinator.yaml`
@@ -72,7 +76,7 @@ func (o *InstallOptions) Complete(getter genericclioptions.RESTClientGetter) err
 
 // Validate checks what can be checked without a cluster.
 func (o *InstallOptions) Validate() error {
-	if o.export && (o.dryRun != dryRunNone || o.wait || !o.output.text()) {
+	if o.export && (o.dryRun.On() || o.wait || !o.output.text()) {
 		return usageError{errors.New("--export cannot be combined with --dry-run, --wait or --output")}
 	}
 	return o.mutation.Validate()
@@ -92,6 +96,13 @@ func (o *InstallOptions) Run(ctx context.Context, getter genericclioptions.RESTC
 		}
 		_, err = io.WriteString(o.Out, manifests)
 		return err
+	}
+	if o.dryRun == dryrun.Client {
+		p, err := planInstall(ctx, options)
+		if err != nil {
+			return err
+		}
+		return o.reportPlan(o.Out, p, "installed")
 	}
 	if o.output.text() {
 		fmt.Fprintf(o.ErrOut, "Installing release %s in namespace %s ...\n", o.releaseName, o.namespace)

@@ -4,27 +4,32 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 )
 
-// outputFlag is -o: text for people when empty, else json or yaml.
-type outputFlag struct{ format string }
+// outputFlag is -o: text for people when empty, else json, yaml or what the command has beside.
+type outputFlag struct {
+	format  string
+	formats []string
+}
 
-func (o *outputFlag) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.format, "output", "o", "", "Output format, one of: json, yaml")
-	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"json", "yaml"}, cobra.ShellCompDirectiveNoFileComp)))
+func (o *outputFlag) addFlags(cmd *cobra.Command, more ...string) {
+	o.formats = append([]string{"json", "yaml"}, more...)
+	cmd.Flags().StringVarP(&o.format, "output", "o", "", "Output format, one of: "+strings.Join(o.formats, ", "))
+	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(o.formats, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 func (o *outputFlag) text() bool { return o.format == "" }
 
 func (o *outputFlag) validate() error {
-	switch o.format {
-	case "", "json", "yaml":
+	if o.format == "" || slices.Contains(o.formats, o.format) {
 		return nil
 	}
-	return usageError{fmt.Errorf("output format %q: must be json or yaml", o.format)}
+	return usageError{fmt.Errorf("output format %q: must be one of %s", o.format, strings.Join(o.formats, ", "))}
 }
 
 func (o *outputFlag) print(w io.Writer, answer any) error {

@@ -26,25 +26,39 @@ func typeMeta(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: diagnosticsv1alpha1.GroupVersion.String(), Kind: kind}
 }
 
-func suffix(dryRun bool) string {
-	if dryRun {
-		return " (server dry run)"
+// nameOf writes kind.group/name of an object, as kubectl does.
+func nameOf(change release.Change) string {
+	name := strings.ToLower(change.Kind)
+	if version, err := schema.ParseGroupVersion(change.APIVersion); err == nil && version.Group != "" {
+		name += "." + version.Group
 	}
-	return ""
+	return name + "/" + change.Name
 }
 
-// writeChanges prints `kind.group/name action` for each object, as kubectl does.
-func writeChanges(w io.Writer, changes []release.Change, dryRun bool) error {
+// writeChanges prints `kind.group/name action` for each object, as kubectl does; suffix says that it was a dry run.
+func writeChanges(w io.Writer, changes []release.Change, suffix string) error {
 	for _, change := range changes {
-		name := strings.ToLower(change.Kind)
-		if version, err := schema.ParseGroupVersion(change.APIVersion); err == nil && version.Group != "" {
-			name += "." + version.Group
-		}
-		note := ""
+		note, end := "", suffix
 		if change.Note != "" {
 			note = ": " + change.Note
 		}
-		if _, err := fmt.Fprintf(w, "%s/%s %s%s%s\n", name, change.Name, change.Action, note, suffix(dryRun && change.Action != release.Kept)); err != nil {
+		if change.Action == release.Kept {
+			end = ""
+		}
+		if _, err := fmt.Fprintf(w, "%s %s%s%s\n", nameOf(change), change.Action, note, end); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeNames prints the names of the objects, without those that are left to others.
+func writeNames(w io.Writer, changes []release.Change) error {
+	for _, change := range changes {
+		if change.Action == release.Kept {
+			continue
+		}
+		if _, err := fmt.Fprintln(w, nameOf(change)); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"koordinator.sh/koord/deploy/release"
 	"koordinator.sh/koord/kubectl-plugin/failon"
 	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/source/live"
 )
 
 const statusLong = `Show what is installed and whether it works: the release, the components with their leaders, the diagnostics API, the
@@ -71,7 +72,7 @@ func (o *StatusOptions) Validate() error {
 func (o *StatusOptions) Run(ctx context.Context, getter genericclioptions.RESTClientGetter) error {
 	config, err := getter.ToRESTConfig()
 	if err != nil {
-		return fmt.Errorf("read the client configuration: %w", err)
+		return err
 	}
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = 50, 100
@@ -87,7 +88,8 @@ func (o *StatusOptions) Run(ctx context.Context, getter genericclioptions.RESTCl
 		return fmt.Errorf("prepare the client: %w", err)
 	}
 	find := func(ctx context.Context) (*release.Release, error) {
-		return release.Status(ctx, getter, o.target.options())
+		found, err := release.Status(ctx, getter, o.target.options())
+		return found, live.Failure(ctx, "read the release", err)
 	}
 	c := &collector{client: client, dynamic: objects, clock: o.clock, release: find}
 	status, err := c.collect(ctx, o.namespace)

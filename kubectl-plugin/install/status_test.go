@@ -265,7 +265,8 @@ func TestWhatMayNotBeReadIsUnknownAndNamed(t *testing.T) {
 	})
 	for _, resource := range []string{"deployments", "daemonsets", "leases"} {
 		client.PrependReactor("get", resource, func(action clienttesting.Action) (bool, runtime.Object, error) {
-			return true, nil, apierrors.NewForbidden(action.GetResource().GroupResource(), "", fmt.Errorf("no right"))
+			name := action.(clienttesting.GetAction).GetName()
+			return true, nil, apierrors.NewForbidden(action.GetResource().GroupResource(), name, fmt.Errorf("no right"))
 		})
 	}
 	status, err := c.collect(t.Context(), release.DefaultNamespace)

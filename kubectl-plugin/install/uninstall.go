@@ -13,6 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"koordinator.sh/koord/deploy/release"
+	"koordinator.sh/koord/kubectl-plugin/dryrun"
 	"koordinator.sh/koord/kubectl-plugin/prompt"
 )
 
@@ -61,7 +62,7 @@ func (o *UninstallOptions) Validate() error {
 	if err := o.mutation.Validate(); err != nil {
 		return err
 	}
-	if o.dryRun == dryRunNone && !o.yes && !o.Interactive() {
+	if !o.dryRun.On() && !o.yes && !o.Interactive() {
 		return usageError{errors.New("standard input is not a terminal, so there is no prompt: confirm with --yes, or look first with --dry-run")}
 	}
 	return nil
@@ -70,7 +71,7 @@ func (o *UninstallOptions) Validate() error {
 // Run asks and removes.
 func (o *UninstallOptions) Run(ctx context.Context, getter genericclioptions.RESTClientGetter) error {
 	options := o.mutation.options()
-	if o.dryRun == dryRunNone && !o.yes {
+	if !o.dryRun.On() && !o.yes {
 		found, err := release.Status(ctx, getter, options)
 		if err != nil {
 			return err
@@ -83,6 +84,9 @@ func (o *UninstallOptions) Run(ctx context.Context, getter genericclioptions.RES
 	result, err := release.Uninstall(ctx, getter, options)
 	if err != nil {
 		return err
+	}
+	if o.dryRun == dryrun.Client {
+		return o.reportPlan(o.Out, &plan{manifests: result.Release.Manifest, result: result}, "uninstalled")
 	}
 	return o.report(o.Out, result, "uninstalled")
 }

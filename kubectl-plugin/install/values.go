@@ -35,7 +35,7 @@ func (v *valueFlags) merge(stdin io.Reader) (map[string]any, error) {
 	for _, name := range v.files {
 		data, err := readValues(name, stdin)
 		if err != nil {
-			return nil, fmt.Errorf("read values %q: %w", name, err)
+			return nil, finding.Wrap(fmt.Errorf("read values %q: %w", name, err), finding.InvalidArgument, "--values takes a file, or - for standard input")
 		}
 		var next map[string]any
 		if err := yaml.Unmarshal(data, &next); err != nil {

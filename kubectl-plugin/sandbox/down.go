@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/sandbox/launch"
 	"koordinator.sh/koord/sandbox/pki"
 )
@@ -45,6 +46,9 @@ func newDownCommand(streams genericiooptions.IOStreams) *cobra.Command {
 
 func (o *downOptions) run(ctx context.Context) error {
 	sandbox, err := o.existing()
+	if found, ok := finding.From(err); ok && found.Code == finding.SandboxNotRunning {
+		return finding.Wrap(err, found.Code, sandbox.Program+" sandbox list") // not to start one
+	}
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func TestWhatIsWrongWithTheConnectionHasACodeOfItsOwn(t *testing.T) {
 		})
 	}
 	t.Run("no kubeconfig", func(t *testing.T) {
-		if found, ok := finding.From(configFailure(clientcmd.ErrEmptyConfig)); !ok || !strings.Contains(found.Hint, "sandbox up") {
+		if found, ok := finding.From(ConfigFailure(clientcmd.ErrEmptyConfig)); !ok || !strings.Contains(found.Hint, "sandbox up") {
 			t.Errorf("got %+v", found)
 		}
 	})

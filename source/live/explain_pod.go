@@ -64,8 +64,11 @@ func (s *Source) ExplainPod(ctx context.Context, namespace, name string, spec di
 // server and by the diagnostics API alike, so that the object itself has to be looked for.
 func (c *clients) unexplainedReservation(ctx context.Context, name string, note diagnosticsv1alpha1.Finding) error {
 	r := request{verb: "get", group: schedulingv1alpha1.GroupVersion.Group, resource: "reservations", name: name}
-	if err := c.scheduling.Get().Resource(r.resource).Name(name).MaxRetries(retries).Do(ctx).Error(); apierrors.IsNotFound(err) {
+	switch err := c.scheduling.Get().Resource(r.resource).Name(name).MaxRetries(retries).Do(ctx).Error(); {
+	case apierrors.IsNotFound(err):
 		return missingAmong(ctx, c.scheduling, r, "kubectl get "+r.qualified())
+	case hasCode(failure(ctx, r, err), finding.ClusterUnreachable, finding.CertificateRejected):
+		return failure(ctx, r, err) // it is not the diagnostics API alone that does not answer
 	}
 	why := strings.Replace(note.Message, askedAlone, "", 1)
 	return finding.Wrap(fmt.Errorf("explain reservation %q, which only koord-scheduler can: %s", name, why), finding.Code(note.Code), cmp.Or(note.Hint, "koordctl status"))

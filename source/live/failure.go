@@ -64,8 +64,11 @@ func (r request) canI() string {
 // missingEntry is how client-go says that a cluster, a user or a context is not in the kubeconfig; it has no type for it.
 var missingEntry = regexp.MustCompile(`(cluster|auth info|context) "[^"]*" does not exist`)
 
-// configFailure is for a kubeconfig that leads to no cluster.
-func configFailure(err error) error {
+// ConfigFailure gives the error of a kubeconfig that leads to no cluster its code and the next command to run.
+func ConfigFailure(err error) error {
+	if _, coded := finding.From(err); coded {
+		return err
+	}
 	if clientcmd.IsEmptyConfig(err) {
 		return finding.Wrap(errors.New("no cluster: there is no kubeconfig"), finding.ClusterUnreachable, noClusterHint)
 	}
@@ -83,20 +86,65 @@ func failure(ctx context.Context, r request, err error) error {
 	case canceled(ctx, err):
 		return fmt.Errorf("%s: %w", r, context.Canceled)
 	case apierrors.IsForbidden(err):
-		return finding.Wrap(fmt.Errorf("%s: not permitted%s", r, forbiddenUser(err)), finding.Forbidden, r.canI())
-	case apierrors.IsUnauthorized(err):
-		return finding.Wrap(fmt.Errorf("%s: the API server does not accept your credentials", r), finding.Forbidden, "kubectl auth whoami")
+		return forbidden(r, err)
 	case apierrors.IsNotFound(err) && r.name == "" && r.group != "":
 		return finding.Wrap(fmt.Errorf("%s: the cluster does not have the resource", r), finding.NotInstalled, "koordctl install")
 	case apierrors.IsNotFound(err):
 		return finding.Wrap(fmt.Errorf("%s: not found", r), finding.NotFound, "")
-	case distrusted(err):
-		return finding.Wrap(fmt.Errorf("%s: %w", r, innermost(err)), finding.CertificateRejected, certificateHint)
-	case unreachable(err):
-		return finding.Wrap(fmt.Errorf("%s: the API server does not answer: %w", r, innermost(err)), finding.ClusterUnreachable, unreachableHint)
-	default:
-		return fmt.Errorf("%s: %w", r, err)
 	}
+	return unanswered(r.String(), err)
+}
+
+// Failure gives an error of requests that another library made the code and the next command to run that the same error of this source
+// has. What says what they were for. Errors of other kinds, and those that have a code, stay as they are.
+func Failure(ctx context.Context, what string, err error) error {
+	if _, coded := finding.From(err); err == nil || coded {
+		return err
+	}
+	if canceled(ctx, err) {
+		return fmt.Errorf("%s: %w", what, context.Canceled)
+	}
+	if r, refused := forbiddenRequest(err); refused {
+		return forbidden(r, err)
+	}
+	if found := unanswered(what, err); hasCode(found, finding.Forbidden, finding.CertificateRejected, finding.ClusterUnreachable) {
+		return found
+	}
+	return err
+}
+
+func forbidden(r request, err error) error {
+	return finding.Wrap(fmt.Errorf("%s: not permitted%s", r, forbiddenUser(err)), finding.Forbidden, r.canI())
+}
+
+// unanswered gives an error of the connection its code.
+func unanswered(what string, err error) error {
+	switch {
+	case apierrors.IsUnauthorized(err):
+		return finding.Wrap(fmt.Errorf("%s: the API server does not accept your credentials", what), finding.Forbidden, "kubectl auth whoami")
+	case distrusted(err):
+		return finding.Wrap(fmt.Errorf("%s: %w", what, innermost(err)), finding.CertificateRejected, certificateHint)
+	case unreachable(err):
+		return finding.Wrap(fmt.Errorf("%s: the API server does not answer: %w", what, innermost(err)), finding.ClusterUnreachable, unreachableHint)
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// refusedRequest is how RBAC says what it refuses.
+var refusedRequest = regexp.MustCompile(`cannot (\S+) resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]+)")?`)
+
+// forbiddenRequest reads from an error what was refused; false for other errors. Helm keeps the text of some errors alone.
+func forbiddenRequest(err error) (request, bool) {
+	found := refusedRequest.FindStringSubmatch(err.Error())
+	if found == nil {
+		return request{}, false
+	}
+	r := request{verb: found[1], resource: found[2], group: found[3], namespace: found[4]}
+	var status apierrors.APIStatus
+	if errors.As(err, &status) && status.Status().Details != nil && r.verb != "create" {
+		r.name = status.Status().Details.Name
+	}
+	return r, true
 }
 
 // forbiddenUser takes from RBAC's own message who was refused: User "eve" cannot list ... becomes "for user eve".

@@ -4,10 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"net"
-	"net/url"
-	"strings"
 	"sync"
 	"time"
 
@@ -87,30 +83,17 @@ type clients struct {
 }
 
 func (s *Source) newClients() (*clients, error) {
-	config, err := s.config.ClientConfig()
+	config, err := ClientConfig(s.config, s.options)
 	if err != nil {
-		return nil, configFailure(s.danglingContext(err))
+		return nil, err
 	}
-	if raw, err := s.config.RawConfig(); err == nil && len(raw.Clusters) == 0 && strings.HasSuffix(config.Host, clientcmdDefault) {
-		return nil, configFailure(clientcmd.ErrEmptyConfig)
-	}
-	config = rest.CopyConfig(config)
-	config.UserAgent = s.options.UserAgent
 	config.QPS = -1
 	if config.Timeout == 0 {
 		config.Timeout = defaultTimeout
 	}
-	if config.Dial == nil {
-		config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
-	}
-	config.DisableCompression = config.DisableCompression || loopback(config.Host)
-	config.WarningHandler = rest.NoWarnings{}
-	if s.options.Warn != nil {
-		config.WarningHandler = warner(s.options.Warn)
-	}
 	transport, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return nil, configFailure(err)
+		return nil, ConfigFailure(err)
 	}
 	c := &clients{server: config.Host}
 	groups := []struct {
@@ -125,24 +108,11 @@ func (s *Source) newClients() (*clients, error) {
 		group.make(of)
 		client, err := rest.RESTClientForConfigAndClient(of, transport)
 		if err != nil {
-			return nil, configFailure(err)
+			return nil, ConfigFailure(err)
 		}
 		*group.into = client
 	}
 	return c, nil
-}
-
-// danglingContext says what is missing where client-go calls a kubeconfig empty although it has contexts.
-func (s *Source) danglingContext(err error) error {
-	raw, rawErr := s.config.RawConfig()
-	if !clientcmd.IsEmptyConfig(err) || rawErr != nil || len(raw.Contexts) == 0 {
-		return err
-	}
-	name := cmp.Or(s.options.Context, raw.CurrentContext)
-	if chosen, ok := raw.Contexts[name]; ok {
-		return fmt.Errorf("cluster %q does not exist, which context %q names", cmp.Or(s.options.Cluster, chosen.Cluster), name)
-	}
-	return fmt.Errorf("context %q does not exist", name)
 }
 
 func coreGroup(config *rest.Config) {
@@ -187,25 +157,6 @@ func schedulingGroup(config *rest.Config) {
 func profileGroup(config *rest.Config) {
 	sloGroup(config)
 	config.GroupVersion = &configv1alpha1.GroupVersion
-}
-
-// loopback says whether the server is on this machine, where compressing costs more than it saves.
-func loopback(host string) bool {
-	server, err := url.Parse(host)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(server.Hostname())
-	return server.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-type warner func(string)
-
-// HandleWarningHeader passes on the text of a warning.
-func (w warner) HandleWarningHeader(code int, _ string, text string) {
-	if code == 299 && text != "" {
-		w(text)
-	}
 }
 
 // Describe says which cluster the answers come from. Only the server's version needs a connection.

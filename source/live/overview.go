@@ -101,7 +101,7 @@ func (s *Source) Pods(ctx context.Context, query source.PodQuery) (*diagnosticsv
 	by.fields = both(query.FieldSelector, by.fields)
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		pods, err = c.pods(groupContext, by, podBriefDrop)
+		pods, err = c.pods(groupContext, by, podListDrop)
 		return err
 	})
 	group.Go(func() (err error) {
@@ -110,7 +110,7 @@ func (s *Source) Pods(ctx context.Context, query source.PodQuery) (*diagnosticsv
 	})
 	if err := group.Wait(); err != nil {
 		if query.Namespace == "" && hasCode(err, finding.Forbidden) {
-			return nil, finding.Wrap(err, finding.Forbidden, "-n NAMESPACE shows a namespace you may read")
+			return nil, finding.Wrap(err, finding.Forbidden, request{verb: "list", resource: "pods"}.canI()+"; -n NAMESPACE shows a namespace you may read")
 		}
 		return nil, err
 	}

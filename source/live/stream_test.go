@@ -167,3 +167,39 @@ func FuzzStripKeepsWhatItDoesNotName(f *testing.F) {
 		}
 	})
 }
+
+// TestListsOfPodsKeepTheirReasons, and stay without the rest of what a brief pod is without.
+func TestListsOfPodsKeepTheirReasons(t *testing.T) {
+	pod := largePod("web-0", "")
+	pod.Status.Phase = corev1.PodPending
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "no node has room"}}
+	pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull"}}
+	raw, err := pod.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		drop             dropped
+		wantConditions   []corev1.PodCondition
+		wantWaitingState *corev1.ContainerStateWaiting
+	}{
+		"a list of pods":          {podListDrop, pod.Status.Conditions, pod.Status.ContainerStatuses[0].State.Waiting},
+		"the pods of an overview": {podBriefDrop, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got corev1.Pod
+			if err := unmarshal(raw, tc.drop, &got); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.wantConditions, got.Status.Conditions); diff != "" {
+				t.Errorf("unexpected conditions (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.wantWaitingState, got.Status.ContainerStatuses[0].State.Waiting); diff != "" {
+				t.Errorf("unexpected state (-want +got):\n%s", diff)
+			}
+			if image := got.Status.ContainerStatuses[0].Image + got.Spec.Containers[0].Image; image != "" {
+				t.Errorf("image %q was decoded", image)
+			}
+		})
+	}
+}

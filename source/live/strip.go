@@ -48,6 +48,14 @@ var (
 		2: numbers(1, 7, 8, 9, 14, 15, 18, 22, 23, 26, 28, 33, 34).with(2, containerBriefDrop).with(20, containerBriefDrop),
 		3: numbers(2, 5, 6, 12, 13, 16).with(8, containerStatusDrop).with(10, containerStatusDrop),
 	}
+	// pod as a list of pods needs it: podBriefDrop with what its conditions and the states of its containers say.
+	podListDrop = dropped{
+		1: podBriefDrop[1],
+		2: podBriefDrop[2],
+		3: numbers(5, 6, 12, 13, 16).with(8, containerStateDrop).with(10, containerStateDrop),
+	}
+	// container status with its state, of which a list of pods shows the reason.
+	containerStateDrop = numbers(3, 6, 7, 8, 12, 13)
 	containerBriefDrop = numbers(2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22)
 	// node without images and volumes.
 	nodeDrop = dropped{1: metadataDrop, 3: numbers(8, 9, 10)}

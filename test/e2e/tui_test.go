@@ -107,10 +107,22 @@ func TestChartOfTheCluster(t *testing.T) {
 			term := startTUI(t, size.width, size.height)
 			term.types(":chart")
 			term.sees("chart(cluster)", "prod used", "batch free", "now", "┤", "█")
+			term.sees("recorded by the agents of 13 of 14 nodes", "─ recorded ─", "-30m")
 			term.presses("j")
-			term.sees("chart(sim-0001)")
+			term.sees("chart(sim-0001)", "recorded by simulated-koordlet", "─ recorded ─")
 		})
 	}
+}
+
+// TestAPendingPodSaysWhy in the list of pods, and in full below it, on the smallest terminal.
+func TestAPendingPodSaysWhy(t *testing.T) {
+	term := startTUI(t, 80, 24)
+	term.types(":pods analytics")
+	term.sees("monthly-report", "Pending   14 Insufficient batch-cpu")
+	term.types("/monthly")
+	term.sees("<pods>  14 Insufficient batch-cpu")
+	term.presses("Enter")
+	term.sees("NODES   SOLE  REASON", "needs 40 batch-cpu, ", "NodeResourcesFit KOORD1901")
 }
 
 func TestTheNamespaceOfTheFlagIsShownFirst(t *testing.T) {

@@ -42,6 +42,9 @@ type AgentExplanation struct {
 	// Audit of what the agent did.
 	// +optional
 	Audit *AuditPage `json:"audit,omitempty"`
+	// Usage of the node before now, as its agent remembers it.
+	// +optional
+	Usage *UsageHistory `json:"usage,omitempty"`
 	// Unknown names the inputs that could not be read; empty when all were.
 	// +optional
 	Unknown []UnknownInput `json:"unknown,omitempty"`

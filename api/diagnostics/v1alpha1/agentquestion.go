@@ -2,7 +2,7 @@ package v1alpha1
 
 // AgentSection is a part of what the agent of a node can tell.
 //
-// +kubebuilder:validation:Enum=features;suppression;cpus;pods;evictions;audit
+// +kubebuilder:validation:Enum=features;suppression;cpus;pods;evictions;audit;usage
 type AgentSection string
 
 const (
@@ -18,11 +18,13 @@ const (
 	SectionEvictions AgentSection = "evictions"
 	// SectionAudit is what the agent did to its node.
 	SectionAudit AgentSection = "audit"
+	// SectionUsage is what the node used in the past half an hour.
+	SectionUsage AgentSection = "usage"
 )
 
 // AgentQuestion is what the agent of a node is asked.
 type AgentQuestion struct {
-	// Sections to answer; all but audit and pods when empty.
+	// Sections to answer; all but audit, pods and usage when empty.
 	// +optional
 	Sections []AgentSection `json:"sections,omitempty"`
 	// PodNamespace and PodName choose the pod of section pods; all pods of the node when empty.

@@ -136,6 +136,9 @@ type PodOverview struct {
 	PriorityBand string `json:"priorityBand,omitempty"`
 	// Phase of the pod.
 	Phase corev1.PodPhase `json:"phase"`
+	// Reason why a pod is pending or has failed, as its conditions and containers say; empty where they say nothing.
+	// +optional
+	Reason string `json:"reason,omitempty"`
 	// NodeName the pod is bound to.
 	// +optional
 	NodeName string `json:"nodeName,omitempty"`

@@ -336,6 +336,21 @@ func (in UnknownInput) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in UsageHistory) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.UsageHistory"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in UsageMoment) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.UsageMoment"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in UsageParts) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.UsageParts"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in UsageTrend) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.UsageTrend"
 }

@@ -138,6 +138,9 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.SuppressionExplanation{}.OpenAPIModelName():        schema_koord_api_diagnostics_v1alpha1_SuppressionExplanation(ref),
 		v1alpha1.Term{}.OpenAPIModelName():                          schema_koord_api_diagnostics_v1alpha1_Term(ref),
 		v1alpha1.UnknownInput{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_UnknownInput(ref),
+		v1alpha1.UsageHistory{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_UsageHistory(ref),
+		v1alpha1.UsageMoment{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_UsageMoment(ref),
+		v1alpha1.UsageParts{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_UsageParts(ref),
 		v1alpha1.UsageTrend{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_UsageTrend(ref),
 		v1alpha1.Waterfall{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_Waterfall(ref),
 	}
@@ -2946,6 +2949,12 @@ func schema_koord_api_diagnostics_v1alpha1_AgentExplanation(ref common.Reference
 							Ref:         ref(v1alpha1.AuditPage{}.OpenAPIModelName()),
 						},
 					},
+					"usage": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Usage of the node before now, as its agent remembers it.",
+							Ref:         ref(v1alpha1.UsageHistory{}.OpenAPIModelName()),
+						},
+					},
 					"unknown": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Unknown names the inputs that could not be read; empty when all were.",
@@ -2980,7 +2989,7 @@ func schema_koord_api_diagnostics_v1alpha1_AgentExplanation(ref common.Reference
 			},
 		},
 		Dependencies: []string{
-			v1.Time{}.OpenAPIModelName(), v1alpha1.AgentFeature{}.OpenAPIModelName(), v1alpha1.AuditPage{}.OpenAPIModelName(), v1alpha1.CPUExplanation{}.OpenAPIModelName(), v1alpha1.EvictionForecast{}.OpenAPIModelName(), v1alpha1.PodSettings{}.OpenAPIModelName(), v1alpha1.SuppressionExplanation{}.OpenAPIModelName(), v1alpha1.UnknownInput{}.OpenAPIModelName()},
+			v1.Time{}.OpenAPIModelName(), v1alpha1.AgentFeature{}.OpenAPIModelName(), v1alpha1.AuditPage{}.OpenAPIModelName(), v1alpha1.CPUExplanation{}.OpenAPIModelName(), v1alpha1.EvictionForecast{}.OpenAPIModelName(), v1alpha1.PodSettings{}.OpenAPIModelName(), v1alpha1.SuppressionExplanation{}.OpenAPIModelName(), v1alpha1.UnknownInput{}.OpenAPIModelName(), v1alpha1.UsageHistory{}.OpenAPIModelName()},
 	}
 }
 
@@ -3125,7 +3134,7 @@ func schema_koord_api_diagnostics_v1alpha1_AgentQuestion(ref common.ReferenceCal
 				Properties: map[string]spec.Schema{
 					"sections": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Sections to answer; all but audit and pods when empty.",
+							Description: "Sections to answer; all but audit, pods and usage when empty.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -5652,6 +5661,13 @@ func schema_koord_api_diagnostics_v1alpha1_PodOverview(ref common.ReferenceCallb
 							Format:      "",
 						},
 					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Reason why a pod is pending or has failed, as its conditions and containers say; empty where they say nothing.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
 					"nodeName": {
 						SchemaProps: spec.SchemaProps{
 							Description: "NodeName the pod is bound to.",
@@ -7333,6 +7349,141 @@ func schema_koord_api_diagnostics_v1alpha1_UnknownInput(ref common.ReferenceCall
 					},
 				},
 				Required: []string{"input", "reason"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_UsageHistory(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "UsageHistory is what a node used, step by step.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"stepMilliseconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "StepMilliseconds is the time that each moment is the average of.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"moments": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Moments, oldest first.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.UsageMoment{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"stepMilliseconds", "moments"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.UsageMoment{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_UsageMoment(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "UsageMoment is what was used over the step that ended at a time.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"time": {
+						SchemaProps: spec.SchemaProps{
+							Ref: ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"cpu": {
+						SchemaProps: spec.SchemaProps{
+							Description: "CPU in millicores.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1alpha1.UsageParts{}.OpenAPIModelName()),
+						},
+					},
+					"memory": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Memory in bytes.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1alpha1.UsageParts{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"time", "cpu", "memory"},
+			},
+		},
+		Dependencies: []string{
+			v1.Time{}.OpenAPIModelName(), v1alpha1.UsageParts{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_UsageParts(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "UsageParts is what a node used, and who of it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"used": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Used on the whole node.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"systemUsed": {
+						SchemaProps: spec.SchemaProps{
+							Description: "SystemUsed is used by nothing that is a pod.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"prodUsed": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ProdUsed is used by pods that are neither mid, batch nor free.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"midUsed": {
+						SchemaProps: spec.SchemaProps{
+							Description: "MidUsed is used by mid pods.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"batchUsed": {
+						SchemaProps: spec.SchemaProps{
+							Description: "BatchUsed is used by batch pods.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"freeUsed": {
+						SchemaProps: spec.SchemaProps{
+							Description: "FreeUsed is used by free pods.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+				Required: []string{"used", "systemUsed", "prodUsed", "midUsed", "batchUsed", "freeUsed"},
 			},
 		},
 	}

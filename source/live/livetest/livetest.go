@@ -224,6 +224,16 @@ func many(w http.ResponseWriter, r *http.Request, objects []runtime.Object, list
 		Fail(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
 		return
 	}
+	for _, object := range objects[:min(len(objects), 1)] {
+		if m, err := meta.Accessor(object); err == nil {
+			for _, r := range byField.Requirements() {
+				if !fieldsOf(object, m).Has(r.Field) {
+					Fail(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, "field label not supported: "+r.Field)
+					return
+				}
+			}
+		}
+	}
 	var kept []runtime.Object
 	for _, object := range objects {
 		m, err := meta.Accessor(object)

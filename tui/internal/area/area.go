@@ -21,6 +21,8 @@ const AxisWidth = 8
 type Chart struct {
 	// Points, one a column, oldest first.
 	Points []history.Point
+	// Recorded is the number of columns, from the left, that others recorded before the chart was watched.
+	Recorded int
 	// Step of one column.
 	Step time.Duration
 	// Unit writes a value of the vertical axis.
@@ -183,7 +185,29 @@ func (c Chart) timeAxis(st *style.Set) string {
 			b.WriteString(st.Rule)
 		}
 	}
-	return cell.Blank(AxisWidth-1) + st.Faint.Render(b.String())
+	axis := []rune(b.String())
+	c.markRecorded(axis, st)
+	return cell.Blank(AxisWidth-1) + st.Faint.Render(string(axis))
+}
+
+// recorded and watched name the two parts of a chart on its axis.
+const recorded, watched = " recorded ", " watched "
+
+// markRecorded names the parts of the axis left and right of where the chart began to be watched, as far as they have room.
+func (c Chart) markRecorded(axis []rune, st *style.Set) {
+	at := 1 + c.Recorded
+	if c.Recorded == 0 || at > len(axis) {
+		return
+	}
+	if from := at - 1 - len(recorded); from >= 1 {
+		copy(axis[from:], []rune(recorded))
+	}
+	if at < len(axis) {
+		axis[at] = []rune(st.Tick)[0]
+	}
+	if at+1+len(watched) <= len(axis) {
+		copy(axis[at+1:], []rune(watched))
+	}
 }
 
 // ago is an age that keeps the seconds, and below ten seconds their fractions: a scale must not round.

@@ -31,24 +31,53 @@ func (t *Table[T]) Draw(width, height int, focus bool, st *style.Set) []string {
 	return lines
 }
 
-// fit chooses the columns that fit and their widths.
+// fit chooses the columns that fit and their widths. What is dropped first comes back where the room allows after all, and
+// texts are cut only when nothing is left to drop.
 func (t *Table[T]) fit(room int) (shown, widths []int) {
+	var all []int
 	for i, c := range t.columns {
-		if !c.Wide || t.wide {
-			shown = append(shown, i)
+		if (!c.Wide || t.wide) && !t.hidden[c.Title] {
+			all = append(all, i)
 		}
 	}
+	shown = slices.Clone(all)
 	for t.need(shown) > room && t.dropOne(&shown) {
 	}
-	left := room - t.need(shown)
+	shown = t.fill(shown, all, room)
+	widths = make([]int, len(shown))
+	for at, i := range shown {
+		widths[at] = t.want(i)
+	}
+	if left := room - t.need(shown); left >= 0 {
+		t.grow(shown, widths, left)
+	} else {
+		t.cut(shown, widths, -left)
+	}
+	return shown, widths
+}
+
+// fill brings dropped columns back that fit, those that are dropped last first.
+func (t *Table[T]) fill(shown, all []int, room int) []int {
+	dropped := slices.DeleteFunc(slices.Clone(all), func(i int) bool { return slices.Contains(shown, i) })
+	slices.SortStableFunc(dropped, func(a, b int) int { return t.drop(a) - t.drop(b) })
+	for _, i := range dropped {
+		more := append(slices.Clone(shown), i)
+		slices.Sort(more)
+		if t.need(more) <= room {
+			shown = more
+		}
+	}
+	return shown
+}
+
+// grow shares what is left among the columns that grow.
+func (t *Table[T]) grow(shown, widths []int, left int) {
 	grow := 0
 	for _, i := range shown {
 		grow += t.columns[i].Grow
 	}
-	widths = make([]int, len(shown))
 	for at, i := range shown {
 		c := t.columns[i]
-		widths[at] = c.Width
 		if c.Grow == 0 || left <= 0 {
 			continue
 		}
@@ -59,15 +88,47 @@ func (t *Table[T]) fit(room int) (shown, widths []int) {
 		widths[at] += extra
 		left, grow = left-extra, grow-c.Grow
 	}
-	return shown, widths
+}
+
+// cut takes from the widest texts, cell by cell, until over cells are saved or all have their least width. Numbers, which are aligned
+// to the right, are not cut: half of one is another.
+func (t *Table[T]) cut(shown, widths []int, over int) {
+	for ; over > 0; over-- {
+		widest := -1
+		for at, i := range shown {
+			if c := t.columns[i]; c.Text != nil && !c.Right && widths[at] > c.Width && (widest < 0 || widths[at] > widths[widest]) {
+				widest = at
+			}
+		}
+		if widest < 0 {
+			return
+		}
+		widths[widest]--
+	}
 }
 
 func (t *Table[T]) need(shown []int) int {
 	sum := -gap
 	for _, i := range shown {
-		sum += t.columns[i].Width + gap
+		sum += t.want(i) + gap
 	}
 	return sum
+}
+
+// want is the width that a column asks for. The title has room for the mark of the order beside it.
+func (t *Table[T]) want(i int) int {
+	c := t.columns[i]
+	if c.Text == nil {
+		return c.Width
+	}
+	longest := len(c.Title) + 1
+	if i < len(t.longest) {
+		longest = max(longest, t.longest[i])
+	}
+	if c.Max > 0 {
+		longest = min(longest, c.Max)
+	}
+	return longest
 }
 
 func (t *Table[T]) drop(i int) int {
@@ -126,25 +187,63 @@ func (t *Table[T]) row(row *T, shown, widths []int, width int, st *style.Set, se
 		b.WriteString(" ")
 	}
 	at := 1
+	spanFrom, span := t.spanOf(row, shown, widths, width)
 	for n, i := range shown {
 		if n > 0 {
 			st.Plain.Write(&b, " ")
 			at++
 		}
-		c := t.columns[i]
-		text := cell.Truncate(c.Cell(row, widths[n], st), widths[n], st.Ellipsis)
-		pad := cell.Blank(widths[n] - cell.Width(text))
-		if c.Right {
-			st.Plain.Write(&b, pad)
+		if n == spanFrom {
+			text := cell.Truncate(st.Warn.Render(span), width-at-1, st.Ellipsis)
+			b.WriteString(text)
+			at += cell.Width(text)
+			break
 		}
-		b.WriteString(text)
-		if !c.Right {
-			st.Plain.Write(&b, pad)
-		}
+		t.cell(&b, row, t.columns[i], widths[n], st)
 		at += widths[n]
 	}
 	st.Plain.Write(&b, cell.Blank(width-at))
 	return cell.Truncate(b.String(), width, "")
+}
+
+func (t *Table[T]) cell(b *strings.Builder, row *T, c Column[T], width int, st *style.Set) {
+	text := cell.Truncate(c.Cell(row, width, st), width, st.Ellipsis)
+	pad := cell.Blank(width - cell.Width(text))
+	if c.Right {
+		st.Plain.Write(b, pad)
+	}
+	b.WriteString(text)
+	if !c.Right {
+		st.Plain.Write(b, pad)
+	}
+}
+
+// spanOf is the text of a row that spans columns, and the place of the first of them; -1 where the row has none.
+func (t *Table[T]) spanOf(row *T, shown, widths []int, width int) (from int, text string) {
+	if t.span.Text == nil {
+		return -1, ""
+	}
+	from, room := -1, 0
+	for _, title := range t.span.After(row) {
+		at := slices.IndexFunc(shown, func(i int) bool { return t.columns[i].Title == title })
+		if at < 0 || at == len(shown)-1 {
+			continue
+		}
+		from, room = at+1, width-margin
+		for _, w := range widths[:from] {
+			room -= w + gap
+		}
+		if room >= t.span.Room {
+			break
+		}
+	}
+	if from < 0 {
+		return -1, ""
+	}
+	if text = t.span.Text(row, room); text == "" {
+		return -1, ""
+	}
+	return from, text
 }
 
 func align(text string, width int, right bool, st *style.Set) string {

@@ -5,6 +5,7 @@ package grid
 import (
 	"slices"
 
+	"koordinator.sh/koord/tui/internal/cell"
 	"koordinator.sh/koord/tui/internal/style"
 )
 
@@ -12,8 +13,10 @@ import (
 type Column[T any] struct {
 	// Title in upper case without spaces.
 	Title string
-	// Width it needs, in cells.
+	// Width it needs, in cells; of a column with Text the least that it is cut to.
 	Width int
+	// Text is what Cell writes, without styles. A column that has it wants the width of its longest text, up to Max.
+	Text func(row *T) string
 	// Grow is its share of the room that is left; 0 keeps the width.
 	Grow int
 	// Max width in cells; 0 is unbounded.
@@ -32,9 +35,24 @@ type Column[T any] struct {
 	Cell func(row *T, width int, st *style.Set) string
 }
 
+// Span is text that some rows have in place of their last cells.
+type Span[T any] struct {
+	// After are titles of columns, by preference: the text takes everything right of the first one that leaves it Room, else
+	// of the last one.
+	After func(row *T) []string
+	// Room that the text needs, in cells.
+	Room int
+	// Text of a row, no wider than width; empty where the cells are drawn.
+	Text func(row *T, width int) string
+}
+
 // Table is a table of rows. It is not safe for concurrent use.
 type Table[T any] struct {
 	columns []Column[T]
+	span    Span[T]
+	// longest is the width of the longest text of each column that has texts.
+	longest []int
+	hidden  map[string]bool
 	key     func(*T) string
 	text    func(*T) string
 	problem func(*T) bool
@@ -67,7 +85,32 @@ func New[T any](columns []Column[T], key, text func(*T) string, problem func(*T)
 func (t *Table[T]) SetRows(rows []T) {
 	held := t.heldKey()
 	t.all = rows
+	t.measure()
 	t.arrange(held)
+}
+
+// measure finds the longest text of each column that has texts.
+func (t *Table[T]) measure() {
+	t.longest = make([]int, len(t.columns))
+	for at, c := range t.columns {
+		if c.Text == nil {
+			continue
+		}
+		for i := range t.all {
+			t.longest[at] = max(t.longest[at], cell.Width(c.Text(&t.all[i])))
+		}
+	}
+}
+
+// SetSpan lets rows have text in place of their last cells.
+func (t *Table[T]) SetSpan(span Span[T]) { t.span = span }
+
+// Hide leaves out the column of that title, such as one whose cells are all the same, or shows it again.
+func (t *Table[T]) Hide(title string, hide bool) {
+	if t.hidden == nil {
+		t.hidden = map[string]bool{}
+	}
+	t.hidden[title] = hide
 }
 
 // Total is the number of rows before filters.

@@ -60,6 +60,20 @@ func Of(r diagnostics.ResourceOverview) Parts {
 	return p
 }
 
+// Before returns the parts of a node's resource at an earlier time, of which what was used is known alone.
+func Before(capacity int64, used diagnostics.UsageParts) Parts {
+	p := Parts{Capacity: capacity, Used: used.Used, ProdUsed: used.ProdUsed, BatchUsed: used.BatchUsed, Nodes: 1, Measured: 1}
+	left := max(capacity, 0)
+	for _, share := range []struct {
+		area style.Area
+		used int64
+	}{{style.System, used.SystemUsed}, {style.ProdUsed, used.ProdUsed}, {style.Mid, used.MidUsed}, {style.BatchUsed, used.BatchUsed}} {
+		p.Area[share.area] = min(max(share.used, 0), left)
+		left -= p.Area[share.area]
+	}
+	return p
+}
+
 func value(v *int64) int64 {
 	if v == nil {
 		return 0

@@ -1,0 +1,134 @@
+package kubectlplugin
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"koordinator.sh/koord/source"
+)
+
+// whyCommand explains objects too, as the command explain does.
+const whyCommand, explainCommand, auditCommand = "why", "explain", "audit"
+
+// ofPods are the commands that are about a pod where they are given NAMESPACE/NAME, and what they call it.
+var ofPods = map[string]string{"explain": "pod", "explain qos": "pod", "top": "pods"}
+
+// spellOut rewrites a command line in which an object stands where a type is expected: explain pod/web becomes explain pod web, why
+// pod/web as well, and audit node-1 audit node node-1.
+func spellOut(root *cobra.Command, args []string) []string {
+	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
+		if len(args) < 3 {
+			return args
+		}
+		// The last word is still typed.
+		last := len(args) - 1
+		return slices.Concat(args[:1], spellOut(root, args[1:last]), args[last:])
+	}
+	cmd, at := root, -1
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if arg == "--" {
+			return args
+		}
+		if len(arg) > 1 && arg[0] == '-' {
+			if takesValue(root, cmd, arg) {
+				i++
+			}
+			continue
+		}
+		if child := childOf(cmd, arg); child != nil {
+			cmd, at = child, i
+			continue
+		}
+		if words := spelled(cmd, args[i:]); words != nil {
+			out := slices.Concat(args[:i], words)
+			if cmd.Name() == whyCommand {
+				out[at] = explainCommand
+			}
+			return out
+		}
+		return args
+	}
+	return args
+}
+
+// spelled are the words of a command line from its first argument on, as the command understands them; nil where it does already.
+func spelled(cmd *cobra.Command, args []string) []string {
+	before, name, slashed := strings.Cut(args[0], "/")
+	path := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().CommandPath()+" ")
+	switch {
+	case path == whyCommand && !slashed && kindOf(before) != "" && len(args) > 1:
+		return args // TYPE NAME
+	case path == whyCommand && slashed && name != "":
+		path, cmd = explainCommand, childOf(cmd.Root(), explainCommand)
+	case path == auditCommand && !slashed && kindOf(before) == "":
+		return append([]string{"node"}, args...)
+	}
+	if !slashed || name == "" || !cmd.HasSubCommands() {
+		return nil
+	}
+	if kindOf(before) != "" && childOf(cmd, before) != nil {
+		return append([]string{before, name}, args[1:]...)
+	}
+	if child, known := ofPods[path]; known && before != "" && kindOf(before) == "" {
+		return append([]string{child}, args...)
+	}
+	return nil
+}
+
+// childOf is the command of that name, or alias, below another; nil when there is none.
+func childOf(cmd *cobra.Command, word string) *cobra.Command {
+	for _, child := range cmd.Commands() {
+		if child.Name() == word || child.HasAlias(word) {
+			return child
+		}
+	}
+	return nil
+}
+
+// takesValue says whether the word after a flag is its value. Flags of the commands below count too: they may stand before the name.
+func takesValue(root, cmd *cobra.Command, arg string) bool {
+	if strings.Contains(arg, "=") {
+		return false
+	}
+	name, long := strings.CutPrefix(arg, "--")
+	if !long && len(arg) > 2 {
+		return false // -nshop
+	}
+	search := append([]*cobra.Command{root, cmd}, cmd.Commands()...)
+	if cmd.Name() == whyCommand {
+		search = append(search, childOf(root, explainCommand).Commands()...)
+	}
+	for _, c := range search {
+		flag := c.Flags().Lookup(name)
+		switch {
+		case long && flag == nil:
+			flag = c.PersistentFlags().Lookup(name)
+		case !long:
+			if flag = c.Flags().ShorthandLookup(arg[1:]); flag == nil {
+				flag = c.PersistentFlags().ShorthandLookup(arg[1:])
+			}
+		}
+		if flag != nil {
+			return flag.NoOptDefVal == ""
+		}
+	}
+	return false
+}
+
+// completeTyped completes an object that stands where a type is expected: its name after TYPE/, or that of a pod after NAMESPACE/.
+func completeTyped(s *session) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		before, _, slashed := strings.Cut(prefix, "/")
+		if !slashed || len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		kind := kindOf(before)
+		if kind == "" {
+			kind = source.KindPod
+		}
+		return completeNames(s, kind, 1)(cmd, args, prefix)
+	}
+}
