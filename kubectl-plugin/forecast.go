@@ -116,6 +116,7 @@ func (o *forecastOptions) run(ctx context.Context, s *session) error {
 		}
 		return o.check(s, answer.Status.Findings, unseen(answer))
 	}
+	defer s.collectLess()()
 	list, found, missing, err := forecastAll(ctx, src, question)
 	if err != nil {
 		return err
