@@ -67,7 +67,7 @@ lint: ## Check formatting, vet and staticcheck.
 bench: build ## Measure what docs/performance.md reports.
 	@build/bench.sh
 
-bench-manager: build ## Measure koord-manager with 5,000 nodes: convergence, steady state, admission, plan (about 25 minutes).
+bench-manager: build ## Measure koord-manager with 5,000 nodes: convergence, steady state, admission, commands of all nodes (about 30 minutes).
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/manager -koord-manager $(BIN)/koord-manager $(BENCH_FLAGS)
 
 bench-nri: ## Measure what the node agent adds to the start of a container by NRI (in real cgroups as root, in a model of them else; a minute).

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"runtime/debug"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -178,10 +177,7 @@ type madePlan struct {
 
 // makePlan reads what the change has an effect on and computes it.
 func makePlan(ctx context.Context, s *session, configurator source.Configurator, c change) (*madePlan, error) {
-	if s.Getenv("GOGC") == "" {
-		// Most of what is read of a large cluster is garbage at once.
-		defer debug.SetGCPercent(debug.SetGCPercent(400))
-	}
+	defer s.collectLess()()
 	impact, err := configurator.Impact(ctx)
 	if err != nil {
 		return nil, err

@@ -2,16 +2,15 @@ package kubectlplugin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/source"
 )
@@ -33,9 +32,6 @@ const forecastEvictionsExamples = `  # Every node
 
   # Nodes on which something is evicted now
   %[1]s forecast evictions -o jsonpath='{.items[?(@.status.agent.evictions.triggers[*].state=="triggered")].spec.nodeName}'`
-
-// askedTogether is how many nodes are asked at the same time: the diagnostics API answers twice as many at most.
-const askedTogether = 8
 
 func newForecastCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{Use: "forecast", Short: "Forecast what node agents will do", GroupID: "see"}
@@ -120,6 +116,7 @@ func (o *forecastOptions) run(ctx context.Context, s *session) error {
 		}
 		return o.check(s, answer.Status.Findings, unseen(answer))
 	}
+	defer s.collectLess()()
 	list, found, missing, err := forecastAll(ctx, src, question)
 	if err != nil {
 		return err
@@ -137,27 +134,16 @@ func forecastAll(ctx context.Context, src source.Source, question diagnosticsv1a
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	explainer, can := src.(source.BatchExplainer)
+	if !can {
+		return nil, nil, nil, errors.New("this source explains one node at a time: name a node")
+	}
 	list := &diagnosticsv1alpha1.NodeExplanationList{
 		TypeMeta: metav1.TypeMeta{APIVersion: diagnosticsv1alpha1.GroupVersion.String(), Kind: "NodeExplanationList"},
-		Items:    make([]diagnosticsv1alpha1.NodeExplanation, len(nodes)),
 	}
-	group, groupContext := errgroup.WithContext(ctx)
-	group.SetLimit(askedTogether)
-	for i, name := range nodes {
-		group.Go(func() error {
-			answer, err := src.ExplainNode(groupContext, name, *question.DeepCopy())
-			if err == nil {
-				list.Items[i] = *answer
-			} else if coded, has := finding.From(err); has && coded.Code == finding.NotFound {
-				return nil
-			}
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	if list.Items, err = explainer.ExplainNodes(ctx, nodes, question); err != nil {
 		return nil, nil, nil, err
 	}
-	list.Items = slices.DeleteFunc(list.Items, func(e diagnosticsv1alpha1.NodeExplanation) bool { return e.Spec.NodeName == "" })
 	var found []diagnosticsv1alpha1.Finding
 	var missing []string
 	silent := map[string]int{}

@@ -5,35 +5,42 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/source"
 )
 
-// vanishing is a cluster whose second node cannot be explained.
-type vanishing struct {
+// partial is a cluster of three nodes, of which two answer, each without the same.
+type partial struct {
 	source.Source
 	err error
 }
 
-func (v vanishing) Names(context.Context, source.Kind, string, int) ([]string, error) {
+func (partial) Names(context.Context, source.Kind, string, int) ([]string, error) {
 	return []string{"one", "two", "three"}, nil
 }
 
-func (v vanishing) ExplainNode(_ context.Context, name string, _ diagnosticsv1alpha1.NodeExplanationSpec) (*diagnosticsv1alpha1.NodeExplanation, error) {
-	if name == "two" {
-		return nil, v.err
+func (p partial) ExplainNodes(_ context.Context, names []string, _ diagnosticsv1alpha1.NodeExplanationSpec) ([]diagnosticsv1alpha1.NodeExplanation, error) {
+	var answers []diagnosticsv1alpha1.NodeExplanation
+	for _, name := range []string{names[0], names[2]} {
+		answers = append(answers, diagnosticsv1alpha1.NodeExplanation{
+			Spec:   diagnosticsv1alpha1.NodeExplanationSpec{NodeName: name},
+			Status: diagnosticsv1alpha1.NodeExplanationStatus{Incomplete: []string{"the agent did not answer"}},
+		})
 	}
-	return &diagnosticsv1alpha1.NodeExplanation{Spec: diagnosticsv1alpha1.NodeExplanationSpec{NodeName: name}}, nil
+	return answers, p.err
 }
 
-func TestANodeThatGoesMeanwhileIsNotForecast(t *testing.T) {
-	gone := finding.Wrap(errors.New(`nodes "two" not found`), finding.NotFound, "")
-	list, _, _, err := forecastAll(t.Context(), vanishing{err: gone}, diagnosticsv1alpha1.NodeExplanationSpec{})
+func TestWhatNodesHaveInCommonIsMissingOnce(t *testing.T) {
+	list, _, missing, err := forecastAll(t.Context(), partial{}, diagnosticsv1alpha1.NodeExplanationSpec{})
 	if err != nil || len(list.Items) != 2 || list.Items[1].Spec.NodeName != "three" {
-		t.Errorf("%v, %+v: want the two nodes that are there", err, list)
+		t.Fatalf("%v, %+v: want the two nodes that answered", err, list)
 	}
-	if _, _, _, err := forecastAll(t.Context(), vanishing{err: errors.New("refused")}, diagnosticsv1alpha1.NodeExplanationSpec{}); err == nil {
-		t.Error("a node that cannot be asked is passed over")
+	if diff := cmp.Diff([]string{"the agent did not answer (2 nodes)"}, missing); diff != "" {
+		t.Errorf("missing (-want +got):\n%s", diff)
+	}
+	if _, _, _, err := forecastAll(t.Context(), partial{err: errors.New("refused")}, diagnosticsv1alpha1.NodeExplanationSpec{}); err == nil {
+		t.Error("an error is passed over")
 	}
 }

@@ -2,6 +2,7 @@ package kubectlplugin
 
 import (
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -116,6 +117,16 @@ func (s *session) errorStyle() printer.Style {
 	terminal := s.Terminal
 	terminal.Output = terminal.Error
 	return Style(s.color, s.ascii, s.Getenv, terminal)
+}
+
+// collectLess has garbage collected less often until the function that it returns is called, unless GOGC says how often: most of
+// what is read of a large cluster is garbage at once. That costs some ten megabytes and saves a tenth of the time.
+func (s *session) collectLess() (restore func()) {
+	if s.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	before := debug.SetGCPercent(400)
+	return func() { debug.SetGCPercent(before) }
 }
 
 // usage makes an error of a wrong flag or argument.

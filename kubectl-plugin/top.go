@@ -2,7 +2,6 @@ package kubectlplugin
 
 import (
 	"context"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -82,11 +81,7 @@ func runTop[L runtime.Object](ctx context.Context, s *session, o *topOptions, vi
 	if err != nil {
 		return err
 	}
-	if s.Getenv("GOGC") == "" {
-		// Most of what is read of a large cluster is garbage at once: to collect it less often costs some ten megabytes
-		// and saves a tenth of the time.
-		defer debug.SetGCPercent(debug.SetGCPercent(400))
-	}
+	defer s.collectLess()()
 	ask := func(ctx context.Context) (L, error) {
 		answer, err := view.ask(ctx, src)
 		return answer, o.refused(err)

@@ -20,6 +20,7 @@ const (
 	partConvergence = "convergence"
 	partSteady      = "steady"
 	partPlan        = "plan"
+	partForecast    = "forecast"
 	partWrites      = "writes"
 )
 
@@ -80,7 +81,7 @@ func (f *fleet) measure(ctx context.Context) ([]figure, error) {
 	for _, part := range []struct {
 		name    string
 		measure func(context.Context) ([]figure, error)
-	}{{partConvergence, f.convergence}, {partSteady, f.steadyState}, {partPlan, f.plan}, {partWrites, f.writes}} {
+	}{{partConvergence, f.convergence}, {partSteady, f.steadyState}, {partPlan, f.plan}, {partForecast, f.forecast}, {partWrites, f.writes}} {
 		if !f.chosen.wants(part.name) {
 			continue
 		}

@@ -20,7 +20,7 @@ type settings struct {
 	program string
 	// runs is how often what is short is measured: changes of the configuration, and turns of admission.
 	runs int
-	// nodes of the cluster, each with podsPerNode pods, for the parts convergence, steady and plan.
+	// nodes of the cluster, each with podsPerNode pods, for the parts convergence, steady, plan and forecast.
 	nodes, podsPerNode int
 	// steady is how long the steady state is measured, after warmUp.
 	steady, warmUp time.Duration
@@ -40,7 +40,7 @@ type stage struct {
 
 // stages in the order in which they are measured.
 var stages = []stage{
-	{[]string{partConvergence, partSteady, partPlan, partWrites}, measureFleet},
+	{[]string{partConvergence, partSteady, partPlan, partForecast, partWrites}, measureFleet},
 	{[]string{"admission"}, measureAdmission},
 	{[]string{"quota"}, measureQuotas},
 }
@@ -82,8 +82,8 @@ func parse(args []string) (chosen settings, raw string, err error) {
 	parts := flags.String("parts", strings.Join(partNames(), ","), "what to measure")
 	flags.StringVar(&chosen.program, "koord-manager", "bin/koord-manager", "koord-manager to measure")
 	flags.IntVar(&chosen.runs, "runs", 3, "changes of the configuration, and turns of admission")
-	flags.IntVar(&chosen.nodes, "nodes", 5000, "nodes of the cluster (convergence, steady, plan)")
-	flags.IntVar(&chosen.podsPerNode, "pods", 3, "pods of each node (convergence, steady, plan)")
+	flags.IntVar(&chosen.nodes, "nodes", 5000, "nodes of the cluster (convergence, steady, plan, forecast)")
+	flags.IntVar(&chosen.podsPerNode, "pods", 3, "pods of each node (convergence, steady, plan, forecast)")
 	flags.DurationVar(&chosen.steady, "steady", 3*time.Minute, "how long the steady state is measured")
 	flags.DurationVar(&chosen.warmUp, "warm-up", time.Minute, "how long the steady state lasts before that")
 	flags.Float64Var(&chosen.podRate, "pod-rate", 200, "pods created a second (admission)")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,7 +19,7 @@ func TestEveryTurnWritesSomethingNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range writeWays {
+	for _, w := range slices.Concat(writeWays...) {
 		t.Run(w.name, func(t *testing.T) {
 			said := map[string]bool{}
 			for round := range 5 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,11 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// idleTime is for how long pods that cannot be placed are left alone.
-const idleTime = 3 * time.Minute
-
 // leaveAlone creates pods that no node is for, waits until all have been refused, and measures what they cost while nothing happens
-// that could help them.
+// that could help them. The scheduler tries each of them again after five minutes.
 func (c *cluster) leaveAlone(ctx context.Context, chosen settings, name string, running *schedulerProcess) (result, error) {
 	if err := c.createPods(ctx, chosen, workloads[name], running.asks); err != nil {
 		return result{}, fmt.Errorf("create the pods: %w", err)
@@ -27,12 +25,23 @@ func (c *cluster) leaveAlone(ctx context.Context, chosen settings, name string, 
 	if err != nil {
 		return result{}, err
 	}
-	timer := time.NewTimer(idleTime)
+	profiled := make(chan error, 1)
+	if chosen.profiles == "" {
+		profiled <- nil
+	} else {
+		go func() {
+			profiled <- running.profile(ctx, c.Config, fmt.Sprintf("profile?seconds=%d", int(chosen.idle.Seconds())), filepath.Join(chosen.profiles, name+"-"+running.name+"-cpu.pprof"))
+		}()
+	}
+	timer := time.NewTimer(chosen.idle)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return result{}, context.Cause(ctx)
 	case <-timer.C:
+	}
+	if err := <-profiled; err != nil {
+		return result{}, err
 	}
 	after, err := running.CPU()
 	if err != nil {
@@ -41,7 +50,7 @@ func (c *cluster) leaveAlone(ctx context.Context, chosen settings, name string, 
 	peak, err := running.PeakMiB()
 	return result{
 		Workload: name, Scheduler: running.name, Nodes: chosen.nodes, Pods: chosen.pods, Idle: true,
-		Seconds: idleTime.Seconds(), CPUSeconds: (after - before).Seconds(), PeakMiB: peak,
+		Seconds: chosen.idle.Seconds(), CPUSeconds: (after - before).Seconds(), PeakMiB: peak,
 	}, err
 }
 

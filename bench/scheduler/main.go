@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"time"
 )
 
 // settings of a comparison.
@@ -16,7 +17,9 @@ type settings struct {
 	nodes, pods, runs int
 	workloads         []string
 	schedulers        []scheduler
-	// profiles is a directory for CPU profiles of the first seconds of each run, and for heap profiles of its end; none when empty.
+	// idle is for how long pods that cannot be placed are left alone.
+	idle time.Duration
+	// profiles is a directory for CPU profiles of the first seconds of each run, or of all the time that pods are left alone, and for heap profiles of its end; none when empty.
 	profiles string
 }
 
@@ -35,6 +38,7 @@ func run(ctx context.Context, args []string) error {
 	flags.IntVar(&chosen.nodes, "nodes", 1000, "nodes of the cluster")
 	flags.IntVar(&chosen.pods, "pods", 3000, "pods of one run")
 	flags.IntVar(&chosen.runs, "runs", 3, "runs of each scheduler, taking turns")
+	flags.DurationVar(&chosen.idle, "idle", 3*time.Minute, "how long pods are left alone that no node is for (expired, refused)")
 	workloads := flags.String("workloads", "basic,batch", "workloads: "+strings.Join(workloadNames(), ", "))
 	kube := flags.String("kube-scheduler", "", "kube-scheduler to compare with; none when empty")
 	koord := flags.String("koord-scheduler", "bin/koord-scheduler", "koord-scheduler to measure; none when empty")

@@ -17,6 +17,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -34,6 +35,9 @@ const (
 	agentDialTimeout    = 2 * time.Second
 	maxAgentAnswerBytes = 8 << 20
 	agentPath           = "/explain/node"
+	// agentsTogether are asked at the same time, each on its node, and sharedHostTogether where all are on one host: the simulated
+	// agents of a sandbox, which answer 4 questions at a time and let 32 wait.
+	agentsTogether, sharedHostTogether = 128, 16
 )
 
 // AgentClient asks the agents of nodes. An agent says in its NodeResourceTopology, which nobody else may write, on which port it
@@ -43,6 +47,8 @@ type AgentClient struct {
 	config *rest.Config
 	reader client.Reader
 	host   string
+	// slots for the agents that are asked at the same time.
+	slots chan struct{}
 	// tokens for agents; nil for a config that sends none.
 	tokens *agentTokens
 }
@@ -55,7 +61,11 @@ func NewAgentClient(config *rest.Config, reader client.Reader, host string) (*Ag
 	if err != nil {
 		return nil, err
 	}
-	return &AgentClient{config: config, reader: reader, host: host, tokens: tokens}, nil
+	together := agentsTogether
+	if host != "" {
+		together = sharedHostTogether
+	}
+	return &AgentClient{config: config, reader: reader, host: host, slots: make(chan struct{}, together), tokens: tokens}, nil
 }
 
 // Ask forwards the question to the agent of a node. The error says in one sentence why there is no answer.
@@ -69,6 +79,12 @@ func (c *AgentClient) Ask(ctx context.Context, node *corev1.Node, topology *topo
 		if host = addressOf(node); host == "" {
 			return nil, errors.New("the node has no internal address")
 		}
+	}
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
 	ctx, cancel := context.WithTimeout(ctx, agentTimeout)
 	defer cancel()
@@ -85,11 +101,20 @@ func (c *AgentClient) Ask(ctx context.Context, node *corev1.Node, topology *topo
 
 // Topology reads the NodeResourceTopology of a node; nil when there is none.
 func (c *AgentClient) Topology(ctx context.Context, node string) (*topologyv1alpha1.NodeResourceTopology, error) {
+	return topologyOf(ctx, c.reader, node)
+}
+
+// topologyOf reads the NodeResourceTopology of a node; nil when there is none, or no such kind.
+func topologyOf(ctx context.Context, reader client.Reader, node string) (*topologyv1alpha1.NodeResourceTopology, error) {
 	topology := &topologyv1alpha1.NodeResourceTopology{}
-	if err := c.reader.Get(ctx, types.NamespacedName{Name: node}, topology); err != nil {
-		return nil, client.IgnoreNotFound(err)
+	switch err := reader.Get(ctx, types.NamespacedName{Name: node}, topology, uncopied); {
+	case err == nil:
+		return topology, nil
+	case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
+		return nil, nil
+	default:
+		return nil, err
 	}
-	return topology, nil
 }
 
 // servingOf reads where an agent says that it answers.

@@ -13,17 +13,22 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 	"koordinator.sh/koord/decision/agentview"
 	"koordinator.sh/koord/decision/eviction"
 	"koordinator.sh/koord/decision/podrequest"
 	"koordinator.sh/koord/decision/unknown"
 )
 
+// uncopied reads from the cache without copying.
+var uncopied = &client.GetOptions{UnsafeDisableDeepCopy: new(true)}
+
 // NodeAgents answers what the agents of nodes know, and from the objects where an agent does not answer.
 type NodeAgents struct {
 	// Client asks agents.
 	Client *AgentClient
-	// Reader of Nodes, NodeSLOs, NodeMetrics and pods, which finds those of a node by PodIndex.
+	// Reader of Nodes, NodeSLOs, NodeMetrics and pods, which finds those of a node by PodIndex, and of what NodeResourceTopologies say
+	// about agents. It is a cache: nothing that it returns is modified.
 	Reader   client.Reader
 	PodIndex string
 	Clock    clock.PassiveClock
@@ -32,17 +37,21 @@ type NodeAgents struct {
 // Explain fills in what the agent of a node says.
 func (a *NodeAgents) Explain(ctx context.Context, spec diagnosticsv1alpha1.NodeExplanationSpec, status *diagnosticsv1alpha1.NodeExplanationStatus) error {
 	node := &corev1.Node{}
-	if err := a.Reader.Get(ctx, types.NamespacedName{Name: spec.NodeName}, node); err != nil {
+	if err := a.Reader.Get(ctx, types.NamespacedName{Name: spec.NodeName}, node, uncopied); err != nil {
 		return fmt.Errorf("get node %q: %w", spec.NodeName, err)
 	}
-	topology, unread := a.Client.Topology(ctx, spec.NodeName)
-	answer, err := a.Client.Ask(ctx, node, topology, spec.Agent)
-	if unread != nil {
-		err = fmt.Errorf("its NodeResourceTopology could not be read: %w", unread)
-	}
+	announced, unread := topologyOf(ctx, a.Reader, spec.NodeName)
+	answer, err := a.Client.Ask(ctx, node, announced, spec.Agent)
 	if err == nil {
 		status.Agent = answer
 		return nil
+	}
+	var topology *topologyv1alpha1.NodeResourceTopology
+	if announced != nil {
+		topology, unread = a.Client.Topology(ctx, spec.NodeName)
+	}
+	if unread != nil {
+		err = fmt.Errorf("its NodeResourceTopology could not be read: %w", unread)
 	}
 	view := &agentview.Node{Now: a.Clock.Now(), Object: node, Topology: topology, On: allEvictions()}
 	if unread != nil {
@@ -65,21 +74,21 @@ func (a *NodeAgents) Explain(ctx context.Context, spec diagnosticsv1alpha1.NodeE
 func (a *NodeAgents) read(ctx context.Context, name string, view *agentview.Node) error {
 	key := types.NamespacedName{Name: name}
 	slo := &slov1alpha1.NodeSLO{}
-	switch err := a.Reader.Get(ctx, key, slo); {
+	switch err := a.Reader.Get(ctx, key, slo, uncopied); {
 	case err == nil:
 		view.SLO = &slo.Spec
 	case !apierrors.IsNotFound(err):
 		return fmt.Errorf("get nodeslo %q: %w", name, err)
 	}
 	metric := &slov1alpha1.NodeMetric{}
-	switch err := a.Reader.Get(ctx, key, metric); {
+	switch err := a.Reader.Get(ctx, key, metric, uncopied); {
 	case err == nil:
 		view.Measure(metric)
 	case !apierrors.IsNotFound(err):
 		return fmt.Errorf("get nodemetric %q: %w", name, err)
 	}
 	var pods corev1.PodList
-	if err := a.Reader.List(ctx, &pods, client.MatchingFields{a.PodIndex: name}); err != nil {
+	if err := a.Reader.List(ctx, &pods, client.MatchingFields{a.PodIndex: name}, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list pods of node %q: %w", name, err)
 	}
 	for i := range pods.Items {

@@ -65,13 +65,23 @@ func (n *nodeExplanations) Create(ctx context.Context, object runtime.Object, ch
 			return nil, err
 		}
 	}
-	begin := n.clock.Now()
-	status, err := n.answer(ctx, question.Spec)
+	status, err := n.explain(ctx, question.Spec)
 	if apierrors.IsNotFound(err) {
 		return nil, apierrors.NewNotFound(corev1.Resource("nodes"), question.Spec.NodeName)
 	}
 	if err != nil {
 		return nil, statusOf(err)
+	}
+	question.Status = status
+	return question, nil
+}
+
+// explain answers a question about one node, and says who did.
+func (n *nodeExplanations) explain(ctx context.Context, spec diagnosticsv1alpha1.NodeExplanationSpec) (diagnosticsv1alpha1.NodeExplanationStatus, error) {
+	begin := n.clock.Now()
+	status, err := n.answer(ctx, spec)
+	if err != nil {
+		return status, err
 	}
 	status.Origin = diagnosticsv1alpha1.Origin{
 		Component:            Component,
@@ -80,8 +90,7 @@ func (n *nodeExplanations) Create(ctx context.Context, object runtime.Object, ch
 		EvaluatedAt:          metav1.NewTime(begin),
 		DurationMicroseconds: n.clock.Since(begin).Microseconds(),
 	}
-	question.Status = status
-	return question, nil
+	return status, nil
 }
 
 // answer asks the objects, and the agent of the node when that is wanted.
@@ -106,11 +115,17 @@ func (*nodeExplanations) ConvertToTable(_ context.Context, object, options runti
 	if !ok {
 		return nil, fmt.Errorf("not a NodeExplanation: %T", object)
 	}
-	columns := []metav1.TableColumnDefinition{
+	return answerTable(options, nodeColumns(), nodeRow(answer)), nil
+}
+
+func nodeColumns() []metav1.TableColumnDefinition {
+	return []metav1.TableColumnDefinition{
 		nameColumn(),
 		{Name: "Metric", Type: "string", Description: "How far the node's NodeMetric can be trusted."},
 		summaryColumn(),
 	}
-	return answerTable(answer, options, columns,
-		[]any{answer.Spec.NodeName, string(answer.Status.Metric.State), answer.Status.Summary}), nil
+}
+
+func nodeRow(answer *diagnosticsv1alpha1.NodeExplanation) metav1.TableRow {
+	return answerRow(answer, answer.Spec.NodeName, string(answer.Status.Metric.State), answer.Status.Summary)
 }

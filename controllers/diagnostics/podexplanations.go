@@ -82,6 +82,6 @@ func (*podExplanations) ConvertToTable(_ context.Context, object, options runtim
 		summaryColumn(),
 	}
 	feasible := fmt.Sprintf("%d/%d", answer.Status.NodesFeasible, answer.Status.NodesTotal)
-	return answerTable(answer, options, columns,
-		[]any{cmp.Or(answer.Spec.PodName, answer.Spec.ReservationName), string(answer.Status.Verdict), feasible, answer.Status.Summary}), nil
+	return answerTable(options, columns,
+		answerRow(answer, cmp.Or(answer.Spec.PodName, answer.Spec.ReservationName), string(answer.Status.Verdict), feasible, answer.Status.Summary)), nil
 }

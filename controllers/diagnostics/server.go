@@ -5,10 +5,8 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
-	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -212,19 +210,28 @@ func (s *Server) build(config *genericapiserver.Config) (*genericapiserver.Gener
 
 // resources are what can be asked, by name, each measured.
 func (s *Server) resources(decide authorizer.Authorizer) (map[string]rest.Storage, error) {
-	kinds := map[string]creation{
-		podKind.Kind: &podExplanations{explainer: s.Pods, authorizer: decide},
-		nodeKind.Kind: &nodeExplanations{
-			explainer: s.Nodes, agents: s.Agents, authorizer: decide, identity: s.Identity, leader: s.Leader, clock: s.Clock,
-		},
+	nodes := &nodeExplanations{
+		explainer: s.Nodes, agents: s.Agents, authorizer: decide, identity: s.Identity, leader: s.Leader, clock: s.Clock,
 	}
-	instruments, err := newInstruments(s.Registerer, slices.Collect(maps.Keys(kinds))...)
+	served := []struct {
+		name, kind string
+		creation   creation
+	}{
+		{"podexplanations", podKind.Kind, &podExplanations{explainer: s.Pods, authorizer: decide}},
+		{"nodeexplanations", nodeKind.Kind, nodes},
+		{"nodeexplanationbatches", batchKind.Kind, &nodeExplanationBatches{nodes: nodes}},
+	}
+	kinds := make([]string, 0, len(served))
+	for _, resource := range served {
+		kinds = append(kinds, resource.kind)
+	}
+	instruments, err := newInstruments(s.Registerer, kinds...)
 	if err != nil {
 		return nil, err
 	}
 	resources := map[string]rest.Storage{}
-	for kind, resource := range kinds {
-		resources[resource.GetSingularName()+"s"] = measured{creation: resource, kind: kind, instruments: instruments, clock: s.Clock}
+	for _, resource := range served {
+		resources[resource.name] = measured{creation: resource.creation, kind: resource.kind, instruments: instruments, clock: s.Clock}
 	}
 	return resources, nil
 }

@@ -12,11 +12,13 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -32,9 +34,13 @@ var noon = time.Date(2030, time.March, 1, 12, 0, 0, 0, time.UTC)
 
 // recorder answers both kinds of questions and records what it was asked.
 type recorder struct {
-	pods  []string
+	pods []string
+	// mu guards nodes, about which several questions are asked at the same time.
+	mu    sync.Mutex
 	nodes []string
-	err   error
+	// gone is a node that does not exist.
+	gone string
+	err  error
 	// clock is what the server's clock shows, and took how far each answer moves it on.
 	clock *clocktesting.FakePassiveClock
 	took  time.Duration
@@ -60,11 +66,16 @@ func (r *recorder) ExplainPod(_ context.Context, question *diagnosticsv1alpha1.P
 }
 
 func (r *recorder) ExplainNode(_ context.Context, spec diagnosticsv1alpha1.NodeExplanationSpec) (diagnosticsv1alpha1.NodeExplanationStatus, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.think()
 	r.nodes = append(r.nodes, spec.NodeName)
+	if spec.NodeName == r.gone {
+		return diagnosticsv1alpha1.NodeExplanationStatus{}, apierrors.NewNotFound(corev1.Resource("nodes"), spec.NodeName)
+	}
 	return diagnosticsv1alpha1.NodeExplanationStatus{
-		Summary: "8 cores are reclaimed",
-		Metric:  diagnosticsv1alpha1.MetricFacts{State: diagnosticsv1alpha1.MetricFresh},
+		Summary: "8 cores are reclaimed", Node: diagnosticsv1alpha1.NodeFacts{Name: spec.NodeName},
+		Metric: diagnosticsv1alpha1.MetricFacts{State: diagnosticsv1alpha1.MetricFresh},
 	}, r.err
 }
 
@@ -191,8 +202,9 @@ func TestDiscoveryOffersCreationOnly(t *testing.T) {
 		}
 	}
 	want := map[string]metav1.APIResource{
-		"podexplanations":  {Kind: "PodExplanation", Namespaced: true, SingularName: "podexplanation", Verbs: metav1.Verbs{"create"}},
-		"nodeexplanations": {Kind: "NodeExplanation", SingularName: "nodeexplanation", Verbs: metav1.Verbs{"create"}},
+		"podexplanations":        {Kind: "PodExplanation", Namespaced: true, SingularName: "podexplanation", Verbs: metav1.Verbs{"create"}},
+		"nodeexplanations":       {Kind: "NodeExplanation", SingularName: "nodeexplanation", Verbs: metav1.Verbs{"create"}},
+		"nodeexplanationbatches": {Kind: "NodeExplanationBatch", SingularName: "nodeexplanationbatch", Verbs: metav1.Verbs{"create"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("resources differ (-want +got):\n%s", diff)
@@ -375,7 +387,7 @@ func TestOpenAPIDescribesTheKinds(t *testing.T) {
 			if code != http.StatusOK {
 				t.Fatalf("status %d: %.300s", code, data)
 			}
-			for _, text := range []string{`"kind":"PodExplanation"`, `"kind":"NodeExplanation"`, `"podName"`, `MaxNodes bounds the nodes listed`} {
+			for _, text := range []string{`"kind":"PodExplanation"`, `"kind":"NodeExplanation"`, `"kind":"NodeExplanationBatch"`, `"podName"`, `MaxNodes bounds the nodes listed`} {
 				if !bytes.Contains(data, []byte(text)) {
 					t.Errorf("the description lacks %s", text)
 				}

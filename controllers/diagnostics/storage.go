@@ -12,7 +12,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
-// The capabilities of both resources: creation and its rendering as a table, nothing else.
+// The capabilities of the resources: creation and its rendering as a table, nothing else.
 type creation interface {
 	rest.Storage
 	rest.Scoper
@@ -24,6 +24,7 @@ type creation interface {
 var (
 	_ creation = (*podExplanations)(nil)
 	_ creation = (*nodeExplanations)(nil)
+	_ creation = (*nodeExplanationBatches)(nil)
 )
 
 // nameAfter gives an unnamed question the name of its subject, so that audit events and `kubectl create` say what was asked,
@@ -54,13 +55,17 @@ func statusOf(err error) error {
 	return err
 }
 
-// answerTable renders one answer as a row.
-func answerTable(object runtime.Object, options runtime.Object, columns []metav1.TableColumnDefinition, cells []any) *metav1.Table {
-	table := &metav1.Table{Rows: []metav1.TableRow{{Cells: cells, Object: runtime.RawExtension{Object: object}}}}
+// answerTable renders answers as a row each.
+func answerTable(options runtime.Object, columns []metav1.TableColumnDefinition, rows ...metav1.TableRow) *metav1.Table {
+	table := &metav1.Table{Rows: rows}
 	if chosen, ok := options.(*metav1.TableOptions); !ok || !chosen.NoHeaders {
 		table.ColumnDefinitions = columns
 	}
 	return table
+}
+
+func answerRow(object runtime.Object, cells ...any) metav1.TableRow {
+	return metav1.TableRow{Cells: cells, Object: runtime.RawExtension{Object: object}}
 }
 
 func nameColumn() metav1.TableColumnDefinition {
@@ -73,6 +78,7 @@ func summaryColumn() metav1.TableColumnDefinition {
 
 // Kinds as errors name them.
 var (
-	podKind  = diagnosticsv1alpha1.GroupVersion.WithKind("PodExplanation").GroupKind()
-	nodeKind = diagnosticsv1alpha1.GroupVersion.WithKind("NodeExplanation").GroupKind()
+	podKind   = diagnosticsv1alpha1.GroupVersion.WithKind("PodExplanation").GroupKind()
+	nodeKind  = diagnosticsv1alpha1.GroupVersion.WithKind("NodeExplanation").GroupKind()
+	batchKind = diagnosticsv1alpha1.GroupVersion.WithKind("NodeExplanationBatch").GroupKind()
 )

@@ -1,9 +1,11 @@
 package diagnostics
 
 import (
+	"fmt"
 	"slices"
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -13,6 +15,7 @@ import (
 // Bounds of a question, as documented on the fields.
 const (
 	maxNodesLimit = 5000
+	maxBatchNodes = 200
 	maxPartsLimit = 1000
 	maxAuditLimit = 2048
 )
@@ -37,17 +40,63 @@ func validatePodQuestion(question *diagnosticsv1alpha1.PodExplanation) field.Err
 func validateNodeQuestion(question *diagnosticsv1alpha1.NodeExplanation) field.ErrorList {
 	spec := field.NewPath("spec")
 	errs := validateName(question.Spec.NodeName, spec.Child("nodeName"))
-	for i, resource := range question.Spec.Resources {
-		path := spec.Child("resources").Index(i)
-		switch {
-		case !slices.Contains(nodeResources, resource):
-			errs = append(errs, field.NotSupported(path, resource, nodeResources))
-		case slices.Contains(question.Spec.Resources[:i], resource):
-			errs = append(errs, field.Duplicate(path, resource))
-		}
-	}
+	errs = append(errs, validateResources(question.Spec.Resources, spec.Child("resources"))...)
 	errs = append(errs, validateAgentQuestion(question.Spec.Agent, spec.Child("agent"))...)
 	return append(errs, validateBound(question.Spec.MaxParts, maxPartsLimit, spec.Child("maxParts"))...)
+}
+
+func validateNodeBatch(question *diagnosticsv1alpha1.NodeExplanationBatch) field.ErrorList {
+	spec := field.NewPath("spec")
+	names, path := question.Spec.NodeNames, spec.Child("nodeNames")
+	var errs field.ErrorList
+	switch {
+	case len(names) == 0:
+		errs = append(errs, field.Required(path, ""))
+	case len(names) > maxBatchNodes:
+		errs = append(errs, field.TooMany(path, len(names), maxBatchNodes))
+	}
+	seen := sets.New[string]()
+	for i, name := range names {
+		if seen.Has(name) {
+			errs = append(errs, field.Duplicate(path.Index(i), name))
+		}
+		seen.Insert(name)
+		errs = append(errs, validateName(name, path.Index(i))...)
+	}
+	errs = append(errs, validateResources(question.Spec.Resources, spec.Child("resources"))...)
+	errs = append(errs, validateBatchAgentQuestion(question.Spec.Agent, spec.Child("agent"))...)
+	return append(errs, validateBound(question.Spec.MaxParts, maxPartsLimit, spec.Child("maxParts"))...)
+}
+
+func validateResources(resources []string, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, resource := range resources {
+		switch {
+		case !slices.Contains(nodeResources, resource):
+			errs = append(errs, field.NotSupported(path.Index(i), resource, nodeResources))
+		case slices.Contains(resources[:i], resource):
+			errs = append(errs, field.Duplicate(path.Index(i), resource))
+		}
+	}
+	return errs
+}
+
+// validateBatchAgentQuestion refuses what is told of one node only: an answer about many would have no bound worth the name, and
+// what is set for pods takes the right to get each.
+func validateBatchAgentQuestion(question *diagnosticsv1alpha1.AgentQuestion, path *field.Path) field.ErrorList {
+	errs := validateAgentQuestion(question, path)
+	if question == nil {
+		return errs
+	}
+	for i, section := range question.Sections {
+		if section == diagnosticsv1alpha1.SectionPods || section == diagnosticsv1alpha1.SectionAudit {
+			errs = append(errs, field.Forbidden(path.Child("sections").Index(i), fmt.Sprintf("%q may be asked of one node only", section)))
+		}
+	}
+	if question.PodName != "" {
+		errs = append(errs, field.Forbidden(path.Child("podName"), "may be asked of one node only"))
+	}
+	return errs
 }
 
 // agentSections are what an agent may be asked.

@@ -16,24 +16,29 @@ import (
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 )
 
-// ByObject keeps of NodeResourceTopologies in a manager's cache no more than what the cpu is.
+// ByObject keeps of NodeResourceTopologies in a manager's cache no more than what the cpu is, and where the agent answers.
 func ByObject() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
-		&topologyv1alpha1.NodeResourceTopology{}: {Transform: keepCPU},
+		&topologyv1alpha1.NodeResourceTopology{}: {Transform: trimTopology},
 		&schedulingv1alpha1.Device{}:             {Transform: cache.TransformStripManagedFields()},
 	}
 }
 
-// keepCPU drops everything of a NodeResourceTopology but its identity and what its cpu is: with zones and the pods' cpus
+// keptAnnotations of NodeResourceTopologies are what the controller and the diagnostics API read of them.
+var keptAnnotations = []string{extension.AnnotationCPUBasicInfo, extension.AnnotationAgentServing}
+
+// trimTopology drops everything of a NodeResourceTopology but its identity and keptAnnotations: with zones and the pods' cpus
 // the objects of a large cluster would be most of the manager's memory.
-func keepCPU(object any) (any, error) {
+func trimTopology(object any) (any, error) {
 	topology, ok := object.(*topologyv1alpha1.NodeResourceTopology)
 	if !ok {
 		return object, nil
 	}
 	annotations := map[string]string{}
-	if info, ok := topology.Annotations[extension.AnnotationCPUBasicInfo]; ok {
-		annotations[extension.AnnotationCPUBasicInfo] = info
+	for _, key := range keptAnnotations {
+		if value, ok := topology.Annotations[key]; ok {
+			annotations[key] = value
+		}
 	}
 	kept := &topologyv1alpha1.NodeResourceTopology{TypeMeta: topology.TypeMeta}
 	kept.Name, kept.UID, kept.ResourceVersion, kept.Annotations = topology.Name, topology.UID, topology.ResourceVersion, annotations

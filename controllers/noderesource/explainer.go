@@ -38,7 +38,8 @@ func (e *Explainer) WithPredictions(predictions *Predictions) *Explainer {
 	return e
 }
 
-// ExplainNode returns the answer without its origin. An unknown node is a NotFound error.
+// ExplainNode returns the answer without its origin. An unknown node is a NotFound error. Of a question to the agent that names no
+// resources it answers what is read from the cache, and neither devices nor what else the node gets.
 func (e *Explainer) ExplainNode(ctx context.Context, spec diagnosticsv1alpha1.NodeExplanationSpec) (diagnosticsv1alpha1.NodeExplanationStatus, error) {
 	in, err := read(ctx, e.reader, spec.NodeName)
 	if err != nil {
@@ -53,6 +54,9 @@ func (e *Explainer) ExplainNode(ctx context.Context, spec diagnosticsv1alpha1.No
 		}
 	}
 	status := overcommit.ExplainNode(in, spec)
+	if spec.Agent != nil && len(spec.Resources) == 0 {
+		return status, nil
+	}
 	e.addStrays(ctx, &in, &status)
 	if !loaded {
 		status.Incomplete = append(status.Incomplete, "the configuration has not been read yet")

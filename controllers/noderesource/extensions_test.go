@@ -218,15 +218,17 @@ func TestExplanationsTellWhatTheControllerWrites(t *testing.T) {
 	}
 }
 
-func TestOfTopologiesNothingIsKeptButTheCPU(t *testing.T) {
+func TestOfTopologiesNothingIsKeptButTheCPUAndWhereTheAgentAnswers(t *testing.T) {
 	topology := xeon()
 	topology.Zones = topologyv1alpha1.ZoneList{{Name: "node-0"}}
-	kept, err := keepCPU(topology)
+	topology.Annotations[extension.AnnotationAgentServing] = `{"port":9316}`
+	topology.Annotations[extension.AnnotationNodeCPUTopology] = `{"detail":[]}`
+	kept, err := trimTopology(topology)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := &topologyv1alpha1.NodeResourceTopology{ObjectMeta: metav1.ObjectMeta{Name: "node-a", Annotations: map[string]string{
-		extension.AnnotationCPUBasicInfo: `{"cpuModel":"Xeon","turboEnabled":true}`}}}
+		extension.AnnotationCPUBasicInfo: `{"cpuModel":"Xeon","turboEnabled":true}`, extension.AnnotationAgentServing: `{"port":9316}`}}}
 	if diff := cmp.Diff(want, kept); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
 	}

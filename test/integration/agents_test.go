@@ -106,6 +106,29 @@ func TestAgentsAnswerThroughTheManager(t *testing.T) {
 	}
 }
 
+// TestTheAgentsOfAllNodesAreAskedByOneQuestion asks as somebody with the role that the chart ships.
+func TestTheAgentsOfAllNodesAreAskedByOneQuestion(t *testing.T) {
+	grantRoles(t)
+	agentServing(t, "sim-0001")
+	result := koordctl(t, 0, asUser(clusterViewer, "forecast", "evictions", "-o", "json", "-v=6")...)
+	if questions := strings.Count(result.Stderr, "/nodeexplanationbatches"); questions != 1 || strings.Contains(result.Stderr, "/nodeexplanations") {
+		t.Errorf("%d questions about many nodes, want one and none about a single node:\n%s", questions, result.Stderr)
+	}
+	var list diagnosticsv1alpha1.NodeExplanationList
+	if err := json.Unmarshal([]byte(result.Stdout), &list); err != nil {
+		t.Fatal(err)
+	}
+	answered := 0
+	for _, item := range list.Items {
+		if item.Status.Agent != nil && item.Status.Agent.Component == "simulated-koordlet" && item.Status.Agent.Evictions != nil {
+			answered++
+		}
+	}
+	if missing := len(list.Items) - answered; answered == 0 || missing > 3 { // some of the sandbox's agents are faulty on purpose
+		t.Errorf("%d of %d agents answered", answered, len(list.Items))
+	}
+}
+
 func TestAnAgentThatHasStoppedIsMadeUpFor(t *testing.T) {
 	result := koordctl(t, 0, "explain", "node", "sim-0013", "suppress") // the sandbox's node that stopped reporting
 	for _, want := range []string{"no agent answered", "KOORD0009", "has stopped"} {

@@ -23,7 +23,7 @@ func Resource(resource string) schema.GroupResource {
 func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion,
 		&PodExplanation{}, &PodExplanationList{},
-		&NodeExplanation{}, &NodeExplanationList{},
+		&NodeExplanation{}, &NodeExplanationList{}, &NodeExplanationBatch{},
 		&NodeOverview{}, &NodeOverviewList{},
 		&PodOverview{}, &PodOverviewList{},
 	)

@@ -126,6 +126,21 @@ func (in NodeExplanation) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in NodeExplanationBatch) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.NodeExplanationBatch"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in NodeExplanationBatchSpec) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.NodeExplanationBatchSpec"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in NodeExplanationBatchStatus) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.NodeExplanationBatchStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in NodeExplanationList) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.NodeExplanationList"
 }

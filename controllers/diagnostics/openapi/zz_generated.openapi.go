@@ -96,6 +96,9 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.LoadOverview{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_LoadOverview(ref),
 		v1alpha1.MetricFacts{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_MetricFacts(ref),
 		v1alpha1.NodeExplanation{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_NodeExplanation(ref),
+		v1alpha1.NodeExplanationBatch{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_NodeExplanationBatch(ref),
+		v1alpha1.NodeExplanationBatchSpec{}.OpenAPIModelName():      schema_koord_api_diagnostics_v1alpha1_NodeExplanationBatchSpec(ref),
+		v1alpha1.NodeExplanationBatchStatus{}.OpenAPIModelName():    schema_koord_api_diagnostics_v1alpha1_NodeExplanationBatchStatus(ref),
 		v1alpha1.NodeExplanationList{}.OpenAPIModelName():           schema_koord_api_diagnostics_v1alpha1_NodeExplanationList(ref),
 		v1alpha1.NodeExplanationSpec{}.OpenAPIModelName():           schema_koord_api_diagnostics_v1alpha1_NodeExplanationSpec(ref),
 		v1alpha1.NodeExplanationStatus{}.OpenAPIModelName():         schema_koord_api_diagnostics_v1alpha1_NodeExplanationStatus(ref),
@@ -4454,6 +4457,142 @@ func schema_koord_api_diagnostics_v1alpha1_NodeExplanation(ref common.ReferenceC
 		},
 		Dependencies: []string{
 			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.NodeExplanationSpec{}.OpenAPIModelName(), v1alpha1.NodeExplanationStatus{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_NodeExplanationBatch(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "NodeExplanationBatch asks the question of a NodeExplanation about many nodes at once. Create-only.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"spec": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1alpha1.NodeExplanationBatchSpec{}.OpenAPIModelName()),
+						},
+					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1alpha1.NodeExplanationBatchStatus{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"spec"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.NodeExplanationBatchSpec{}.OpenAPIModelName(), v1alpha1.NodeExplanationBatchStatus{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_NodeExplanationBatchSpec(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "NodeExplanationBatchSpec is the question.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"nodeNames": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NodeNames to explain, at most 200.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"resources": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Resources to explain: batch-cpu, batch-memory, mid-cpu, mid-memory; default all four, none when the agents are asked.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"maxParts": {
+						SchemaProps: spec.SchemaProps{
+							Description: "MaxParts bounds the parts listed under a term; default 10, at most 1000.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"agent": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Agent asks the agents of the nodes, too; then only the resources that are named are explained. Sections pods and audit are told of one node only, by a NodeExplanation.",
+							Ref:         ref(v1alpha1.AgentQuestion{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"nodeNames"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.AgentQuestion{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_NodeExplanationBatchStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "NodeExplanationBatchStatus is the answer.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"nodes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Nodes are the answers about the nodes that exist, in the order of their names in the question.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.NodeExplanationStatus{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.NodeExplanationStatus{}.OpenAPIModelName()},
 	}
 }
 
