@@ -175,7 +175,7 @@ func TestWrongArguments(t *testing.T) {
 		"explain node, unknown resource":   {[]string{"explain", "node", "sim-0001", "batch-gpu"}, 2, `resource "batch-gpu"`},
 		"explain pod, unknown pod":         {[]string{"explain", "pod", "nope"}, 1, `pod "nope" not found in namespace "default"`},
 		"config set, unknown key":          {[]string{"config", "set", "foo.bar=1"}, 2, `unknown key "foo"`},
-		"config set, nobody to ask":        {[]string{"config", "set", burst + "=800"}, 2, "nobody can be asked"},
+		"config set, nobody to ask":        {[]string{"config", "set", burst + "=800"}, 2, "there is no prompt"},
 		"config get, unknown key":          {[]string{"config", "get", "colocation.enable"}, 2, `unknown key "colocation"`},
 		"config rollback, no revision":     {[]string{"config", "rollback", "--to", "999", "--yes"}, 1, "revision 999 is not kept"},
 		"config apply, no file":            {[]string{"config", "apply"}, 2, "--filename is required"},

@@ -28,8 +28,8 @@ const (
 
 // untrue of the sandbox whoever asks: its nodes, of 15.5 or 31 cores, have pods and measurements, co-location is on, and evictions are
 // configured.
-var untrue = regexp.MustCompile(`switched off|\b0 pods\b|no measurements|Absent|nothing can trigger|nobody owns CPUs|used 0 |` +
-	`defaults? of .* assumed|settings are assumed|too high|too low|\s0/(15\.5|31|62Gi|124Gi)\s|0 evictions|does not enable it|is off\b|no node could be looked at`)
+var untrue = regexp.MustCompile(`co-location is disabled|\b0 pods\b|no measurements|Absent|without an eviction trigger|no pod has exclusive CPUs|used 0 |` +
+	`defaults? of .* assumed|settings are assumed|too high|too low|\s0/(15\.5|31|62Gi|124Gi)\s|0 evictions|enable is not true|is off\b|no node could be looked at`)
 
 // reply is what a user is answered by a command.
 type reply struct {
@@ -82,23 +82,23 @@ func TestEveryCommandTellsUsersWithFewRightsWhatIsUnknown(t *testing.T) {
 		},
 		"explain node sim-0001 features suppress cpus": {
 			allRights: partly("simulated-koordlet"), clusterViewer: partly("simulated-koordlet"),
-			nodeReader: partly("no permission to read the NodeSLOs", "whether best-effort pods are held back is not known", "the CPUs of the node are unknown: no permission"),
-			nodesOnly:  partly("whether best-effort pods are held back is not known"), podReader: refused("get", "nodes"), nobody: refused("get", "nodes"),
+			nodeReader: partly("no permission to read the NodeSLOs", "whether best-effort pods are suppressed is unknown", "the CPUs of the node are unknown: no permission"),
+			nodesOnly:  partly("whether best-effort pods are suppressed is unknown"), podReader: refused("get", "nodes"), nobody: refused("get", "nodes"),
 		},
 		"explain pod monthly-report -n analytics": {
 			allRights: whole("Unschedulable"), clusterViewer: whole("Unschedulable"), nodeReader: partly("Unschedulable", "load is unknown"),
 			nodesOnly: refused("get", "pods"), podReader: partly("Unschedulable", "the scheduler said", "which nodes could take the pod is unknown"), nobody: refused("get", "pods"),
 		},
 		"explain qos pod " + pod + " -n analytics": {
-			allRights: whole(pod), clusterViewer: whole(pod), nodeReader: partly("what is set for pods is not known"), podReader: refused("get", "nodes"), nobody: refused("list", "pods"),
+			allRights: whole(pod), clusterViewer: whole(pod), nodeReader: partly("what is set for pods is unknown"), podReader: refused("get", "nodes"), nobody: refused("list", "pods"),
 		},
 		"forecast evictions sim-0001": {
 			allRights: whole("BEMemoryEvict"), clusterViewer: whole("BEMemoryEvict"), nodeReader: partly("unknown", "no permission to read the NodeSLOs"),
 			nodesOnly: partly("unknown", "no permission to read the NodeSLOs"), podReader: refused("get", "nodes"), nobody: refused("get", "nodes"),
 		},
 		"forecast evictions": {
-			allRights: {0, []string{"sim-0001", "BEMemoryEvict"}}, nodeReader: partly("of which nothing is known: no permission to read the NodeSLOs"),
-			nodesOnly: partly("of which nothing is known"), podReader: refused("list", "nodes"), nobody: refused("list", "nodes"),
+			allRights: {0, []string{"sim-0001", "BEMemoryEvict"}}, nodeReader: partly(" unknown: no permission to read the NodeSLOs"),
+			nodesOnly: partly(" unknown"), podReader: refused("list", "nodes"), nobody: refused("list", "nodes"),
 		},
 		"audit node sim-0001": {
 			nodeReader: {1, []string{"you may not create nodeexplanations", "KOORD0002"}}, podReader: refused("get", "nodes"), nobody: refused("get", "nodes"),
