@@ -131,7 +131,7 @@ func TestTheAgentsOfAllNodesAreAskedByOneQuestion(t *testing.T) {
 
 func TestAnAgentThatHasStoppedIsMadeUpFor(t *testing.T) {
 	result := koordctl(t, 0, "explain", "node", "sim-0013", "suppress") // the sandbox's node that stopped reporting
-	for _, want := range []string{"no agent answered", "KOORD0009", "has stopped"} {
+	for _, want := range []string{"koordlet did not answer", "KOORD0009", "has stopped"} {
 		if !strings.Contains(result.Stdout, want) {
 			t.Errorf("the answer lacks %q:\n%s", want, result.Stdout)
 		}
