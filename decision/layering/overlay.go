@@ -30,17 +30,17 @@ func strategyLayer(name string, index int) string {
 // key; everything else, arrays included, is replaced as a whole.
 type overlay struct {
 	values map[string]any
-	// origin maps the path of a leaf to its layer.
-	origin map[string]string
+	// origin maps the path of a leaf to its layer, and defaults to its text in the built-in default.
+	origin, defaults map[string]string
 }
 
 func newOverlay() overlay {
-	return overlay{values: map[string]any{}, origin: map[string]string{}}
+	return overlay{values: map[string]any{}, origin: map[string]string{}, defaults: map[string]string{}}
 }
 
 // clone copies the overlay, so that a further layer leaves the receiver as it is.
 func (o overlay) clone() overlay {
-	return overlay{values: cloneObject(o.values), origin: maps.Clone(o.origin)}
+	return overlay{values: cloneObject(o.values), origin: maps.Clone(o.origin), defaults: maps.Clone(o.defaults)}
 }
 
 func cloneObject(object map[string]any) map[string]any {
@@ -71,6 +71,9 @@ func (o overlay) addAt(into map[string]any, path, layer string, values map[strin
 				o.forget(at)
 			}
 			into[key], o.origin[at] = value, layer
+			if layer == LayerDefault {
+				o.defaults[at] = settingText(value)
+			}
 			continue
 		}
 		below, ok := into[key].(map[string]any)
@@ -105,7 +108,10 @@ func (o overlay) collect(values map[string]any, path string, out *[]diagnosticsv
 			o.collect(inner, at, out)
 			continue
 		}
-		*out = append(*out, diagnosticsv1alpha1.Setting{Key: at, Value: settingText(value), Layer: o.origin[at]})
+		setting := diagnosticsv1alpha1.Setting{Key: at, Value: settingText(value), Layer: o.origin[at]}
+		text, known := o.defaults[at]
+		setting.AtDefault = known && text == setting.Value
+		*out = append(*out, setting)
 	}
 }
 

@@ -142,12 +142,13 @@ func published(w io.Writer, p *diagnosticsv1alpha1.PublishedResource, o Options)
 	return err
 }
 
-// settings prints what was configured; values at their built-in default are counted, and listed with -o wide.
+// settings prints what differs from the built-in defaults. What is at its default, also where somebody has set it, is counted, and listed
+// with -o wide.
 func settings(w io.Writer, strategy []diagnosticsv1alpha1.Setting, o Options) error {
 	t := table{indent: 2, columns: []column{{header: "KEY"}, {header: "VALUE", flexible: 20}, {header: "LAYER", flexible: 20}}}
 	defaults := 0
 	for _, setting := range strategy {
-		if setting.Layer == "default" && !o.Wide {
+		if (setting.AtDefault || setting.Layer == "default") && !o.Wide {
 			defaults++
 			continue
 		}

@@ -135,6 +135,9 @@ type Setting struct {
 	Value string `json:"value"`
 	// Layer it came from: default, cluster, node strategy NAME, node annotation, node label.
 	Layer string `json:"layer"`
+	// AtDefault is true when the value is the built-in default, whichever layer it came from.
+	// +optional
+	AtDefault bool `json:"atDefault,omitempty"`
 }
 
 // SyncState says how node.status relates to the computed value.

@@ -7134,6 +7134,13 @@ func schema_koord_api_diagnostics_v1alpha1_Setting(ref common.ReferenceCallback)
 							Format:      "",
 						},
 					},
+					"atDefault": {
+						SchemaProps: spec.SchemaProps{
+							Description: "AtDefault is true when the value is the built-in default, whichever layer it came from.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
 				},
 				Required: []string{"key", "value", "layer"},
 			},
