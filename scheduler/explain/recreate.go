@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,7 +9,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/kubectl"
 	"koordinator.sh/koord/decision/podvalidation"
 	"koordinator.sh/koord/decision/reservation"
@@ -79,24 +77,6 @@ func editable(before, after *corev1.Pod) bool {
 	same := after.Spec.DeepCopy()
 	same.Tolerations = before.Spec.Tolerations
 	return apiequality.Semantic.DeepEqual(&before.Spec, same)
-}
-
-// manifest is the pod as it would be created: without what the API server and the scheduler wrote.
-func manifest(pod *corev1.Pod) any {
-	kept := &corev1.Pod{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, Labels: pod.Labels, Annotations: maps.Clone(pod.Annotations)},
-		Spec:       *pod.Spec.DeepCopy(),
-	}
-	for _, key := range []string{corev1.LastAppliedConfigAnnotation, extension.AnnotationDeviceAllocated, extension.AnnotationResourceStatus, extension.AnnotationGPUMinors, extension.AnnotationReservationAllocated} {
-		delete(kept.Annotations, key)
-	}
-	kept.Spec.NodeName = ""
-	return struct {
-		metav1.TypeMeta `json:",inline"`
-		Metadata        metav1.ObjectMeta `json:"metadata"`
-		Spec            corev1.PodSpec    `json:"spec"`
-	}{kept.TypeMeta, kept.ObjectMeta, kept.Spec}
 }
 
 // tolerationStep adds tolerations to a pod that exists.
