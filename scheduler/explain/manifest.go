@@ -28,7 +28,7 @@ func manifest(pod *corev1.Pod) any {
 	}
 	for _, key := range []string{
 		corev1.LastAppliedConfigAnnotation, extension.AnnotationDeviceAllocated, extension.AnnotationResourceStatus, extension.AnnotationGPUMinors,
-		extension.AnnotationReservationAllocated,
+		extension.AnnotationReservationAllocated, extension.AnnotationExtendedResourceSpec, // which admission makes of the resources
 	} {
 		delete(kept.Annotations, key)
 	}

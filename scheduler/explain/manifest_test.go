@@ -19,7 +19,7 @@ metadata:
   namespace: shop
   uid: 1-2-3
   labels: {app: web}
-  annotations: {`+extension.AnnotationResourceStatus+`: '{"cpuset":"0-1"}', team: a}
+  annotations: {`+extension.AnnotationResourceStatus+`: '{"cpuset":"0-1"}', `+extension.AnnotationExtendedResourceSpec+`: '{}', team: a}
 spec:
   containers:
   - name: main
