@@ -144,20 +144,27 @@ func (in Input) bound(requests, limits podrequest.Amount, note string) Bounds {
 func Applies(tier podrequest.Tier) bool { return tier == podrequest.Batch || tier == podrequest.Mid }
 
 // FromPod reads the containers of a pod in its tier; false for a pod of neither batch nor mid. The annotation
-// extended-resource-spec repeats what their resources are, for those who know nothing else of a pod, and is not asked: whoever may edit
-// a pod could raise its limits by it. Sidecars are containers; init containers that end are bounded while they run, and left out of the pod's sum.
+// extended-resource-spec repeats what their resources are, and whoever makes a pod can write it. It can only hold a pod back: it limits
+// containers whose spec says nothing of the tier, which had no limit without it. Sidecars are containers; init containers that end are
+// bounded while they run, and left out of the pod's sum.
 func FromPod(pod *corev1.Pod) (Input, bool) {
 	requests := podrequest.Of(pod)
 	tier := requests.Tier()
 	if !Applies(tier) {
 		return Input{}, false
 	}
+	listed, err := extension.GetExtendedResourceSpec(pod.Annotations)
+	if err != nil || listed == nil {
+		listed = &extension.ExtendedResourceSpec{}
+	}
 	in := Input{Tier: tier, Overhead: Amount(pod.Spec.Overhead, tier)}
 	add := func(container *corev1.Container) {
 		resources := &container.Resources
-		in.Containers = append(in.Containers, Container{
-			Name: container.Name, Requests: Amount(resources.Requests, tier), Limits: Amount(resources.Limits, tier),
-		})
+		bounded := Container{Name: container.Name, Requests: Amount(resources.Requests, tier), Limits: Amount(resources.Limits, tier)}
+		if bounded.Requests == (podrequest.Amount{}) && bounded.Limits == (podrequest.Amount{}) {
+			bounded.Limits = Amount(listed.Containers[container.Name].Limits, tier)
+		}
+		in.Containers = append(in.Containers, bounded)
 	}
 	for i := range pod.Spec.InitContainers {
 		if policy := pod.Spec.InitContainers[i].RestartPolicy; policy != nil && *policy == corev1.ContainerRestartPolicyAlways {

@@ -103,7 +103,16 @@ func TestFromPod(t *testing.T) {
 	}
 	pod.Annotations[extension.AnnotationExtendedResourceSpec] = `{"containers":{"main":{"limits":{"kubernetes.io/batch-cpu":"2000"}}}}`
 	if got, _ := FromPod(pod); got.Containers[1].Limits.MilliCPU != 1000 {
-		t.Errorf("the annotation counts, which whoever may edit the pod can write: %+v", got.Containers[1])
+		t.Errorf("the annotation counts before the spec: %+v", got.Containers[1])
+	}
+	pod.Spec.Containers[0].Resources = corev1.ResourceRequirements{}
+	pod.Annotations[extension.AnnotationExtendedResourceSpec] = `{"containers":{"main":{"requests":{"kubernetes.io/batch-cpu":"90000"},"limits":{"kubernetes.io/batch-cpu":"2000"}}}}`
+	if got, _ := FromPod(pod); got.Containers[1].Limits.MilliCPU != 2000 || got.Containers[1].Requests.MilliCPU != 0 {
+		t.Errorf("of a container whose spec says nothing, the annotation gives %+v, want its limit alone", got.Containers[1])
+	}
+	pod.Annotations[extension.AnnotationExtendedResourceSpec] = `{`
+	if got, _ := FromPod(pod); got.Containers[1].Limits.MilliCPU != 0 {
+		t.Errorf("an annotation that cannot be read: %+v", got.Containers[1])
 	}
 	if _, applies := FromPod(&corev1.Pod{Spec: corev1.PodSpec{Priority: new(int32(9500)), Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: list("cpu", "1")}}}}}); applies {
 		t.Error("a service is bounded as batch")

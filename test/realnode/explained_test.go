@@ -93,8 +93,8 @@ func (r *rig) testExplained(t *testing.T, k *kernel, highest int64) {
 	})
 	t.Run("explain qos pod", func(t *testing.T) {
 		r.wantSettings(t, k, map[string]string{
-			bySuppression + " cpu.cfs_quota_us of all pods": "", byBatch + " cpu.shares of the pod": k.shares(512), byBatch + " memory.limit_in_bytes of the pod": "67108864",
-			byBatch + " cpu.shares of main": k.shares(512), byBatch + " memory.limit_in_bytes of main": "67108864", byBatch + " cpu.cfs_quota_us of main": "-1",
+			bySuppression + " cpu.cfs_quota_us of all pods": "", byBatch + " cpu.shares of the pod": k.shares(2), byBatch + " memory.limit_in_bytes of the pod": "67108864",
+			byBatch + " cpu.shares of main": k.shares(2), byBatch + " memory.limit_in_bytes of main": "67108864", byBatch + " cpu.cfs_quota_us of main": "-1",
 		})
 		r.wantText(t, []string{"Pod default/batch (BE, BestEffort)", bySuppression, "67108864"}, "explain", "qos", "pod", "batch")
 	})

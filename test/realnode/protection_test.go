@@ -11,7 +11,8 @@ import (
 	"koordinator.sh/koord/sandbox/realnode"
 )
 
-// batchOf is what the batch pod asks for. It is not among its resources, because a machine that is busy offers none of them.
+// batchOf is what the batch pod is limited to. It is not among its resources, because a machine that is busy offers none of them; what it
+// requests there counts for nothing.
 const batchOf = `{"containers":{"main":{
 	"requests":{"kubernetes.io/batch-cpu":"500","kubernetes.io/batch-memory":"64Mi"},"limits":{"kubernetes.io/batch-cpu":"500","kubernetes.io/batch-memory":"64Mi"}}}}`
 

@@ -20,7 +20,7 @@ func (r *rig) wantBatch(t *testing.T, k *kernel) {
 	t.Helper()
 	want := map[string]string{
 		byBatch + " cpu.cfs_quota_us of the pod": "50000", byBatch + " memory.limit_in_bytes of the pod": "67108864",
-		byBatch + " cpu.cfs_quota_us of main": "50000", byBatch + " memory.limit_in_bytes of main": "67108864", byBatch + " cpu.shares of main": k.shares(512),
+		byBatch + " cpu.cfs_quota_us of main": "50000", byBatch + " memory.limit_in_bytes of main": "67108864", byBatch + " cpu.shares of main": k.shares(2),
 	}
 	if r.yields(k) {
 		want["GroupIdentity cpu.idle of the pod"] = "1"
