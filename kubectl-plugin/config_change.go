@@ -92,7 +92,16 @@ func causeOf(s *session, cmd *cobra.Command, args []string) string {
 	return strings.Join(append([]string{path}, args...), " ")
 }
 
-// inForce is the configuration as the manager applies it: a key that cannot be read keeps its last good text.
+// inForceNow is the configuration that the manager applies.
+func inForceNow(current *source.Configuration) layering.Config {
+	if current.Exists {
+		return inForce(current.Data, current.LastGood)
+	}
+	last, _ := layering.Parse(current.LastGood)
+	return layering.Gone(last)
+}
+
+// inForce is a configuration as the manager would apply it: a key that cannot be read keeps its last good text.
 func inForce(data, lastGood map[string]string) layering.Config {
 	last, _ := layering.Parse(lastGood)
 	parsed, _ := layering.Parse(data)

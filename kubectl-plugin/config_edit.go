@@ -72,7 +72,7 @@ func (s *session) edited(ctx context.Context, current *source.Configuration) (ma
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, current.Name+".yaml")
-	text := dataText(current.Data)
+	text := dataText(current.Base())
 	for {
 		next, err := s.runEditor(ctx, file, text)
 		if err != nil {

@@ -105,6 +105,10 @@ func (o *configGetOptions) run(ctx context.Context, s *session, args []string) e
 
 // warnRejected tells about keys whose text is not what is in force.
 func warnRejected(s *session, current *source.Configuration) {
+	if !current.Exists {
+		lineTo(s.Streams.ErrOut, "Warning: there is no %s; %s in force", configMapName(current), whatHolds(current))
+		return
+	}
 	_, problems := layering.Parse(current.Data)
 	for _, problem := range problems {
 		if problem.Rejects() {
@@ -113,8 +117,16 @@ func warnRejected(s *session, current *source.Configuration) {
 	}
 }
 
+// whatHolds is what is in force while there is no ConfigMap.
+func whatHolds(current *source.Configuration) string {
+	if len(current.LastGood) > 0 {
+		return "the last good configuration stays"
+	}
+	return "the built-in defaults are"
+}
+
 func (o *configGetOptions) settings(ctx context.Context, configurator source.Configurator, current *source.Configuration, paths []decision.KeyPath) ([]decision.SettingInForce, error) {
-	config := inForce(current.Data, current.LastGood)
+	config := inForceNow(current)
 	var node *corev1.Node
 	if o.node != "" {
 		var err error

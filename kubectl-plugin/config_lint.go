@@ -113,7 +113,7 @@ func (o *configLintOptions) input(ctx context.Context, s *session) (string, deci
 		}
 		subject = file.name
 	} else {
-		in.Data = current.Data
+		in.Data = current.Base()
 	}
 	missing := current.Incomplete
 	in.LoadAware, in.Features = current.LoadAware, current.Features
@@ -123,7 +123,7 @@ func (o *configLintOptions) input(ctx context.Context, s *session) (string, deci
 	}
 	in.Nodes = pointersTo(nodes)
 	if file == nil && !current.Exists {
-		lineTo(s.Streams.ErrOut, "There is no %s; the built-in defaults are in force.", subject)
+		lineTo(s.Streams.ErrOut, "There is no %s; %s in force.", subject, whatHolds(current))
 	}
 	return subject, in, file, missing, nil
 }

@@ -83,7 +83,7 @@ func (o *proposalFlags) data(ctx context.Context, s *session, configurator sourc
 			return nil, err
 		}
 		merged := maps.Clone(file.data)
-		for key, text := range current.Data {
+		for key, text := range current.Base() {
 			if _, named := merged[key]; !named {
 				merged[key] = text
 			}
@@ -93,7 +93,7 @@ func (o *proposalFlags) data(ctx context.Context, s *session, configurator sourc
 		revision, err := findRevision(ctx, configurator, current.Namespace, o.revision)
 		return revision.Data, err
 	}
-	return assign(current.Data, args)
+	return assign(current.Base(), args)
 }
 
 type configPlanOptions struct {
@@ -139,7 +139,7 @@ func (o *configPlanOptions) run(ctx context.Context, s *session, args []string) 
 	if err != nil {
 		return false, err
 	}
-	data := current.Data
+	data := current.Base()
 	if o.given(args) {
 		if data, err = o.data(ctx, s, configurator, current, args); err != nil {
 			return false, err
@@ -182,7 +182,7 @@ func makePlan(ctx context.Context, s *session, configurator source.Configurator,
 	if err != nil {
 		return nil, err
 	}
-	before := inForce(c.current.Data, c.current.LastGood)
+	before := inForceNow(c.current)
 	in := configplan.Input{
 		Old: before, New: inForce(c.data, before.Data()), Nodes: impact.Nodes, Pods: impact.Pods, Metrics: impact.Metrics,
 		Quotas: impact.Quotas, QuotaArgs: c.current.ElasticQuota, Features: c.current.Features, Unknown: unknown.Inputs{}, Now: s.Clock.Now(),

@@ -30,16 +30,7 @@ func newConfigRollbackCommand(s *session) *cobra.Command {
 			if err := o.complete(); err != nil {
 				return err
 			}
-			configurator, err := s.configurator()
-			if err != nil {
-				return err
-			}
-			if proposal.revision == 0 {
-				if proposal.revision, err = revisionBefore(cmd.Context(), s, configurator); err != nil {
-					return err
-				}
-			}
-			return applyProposal(cmd.Context(), s, o, proposal, causeOf(s, cmd, []string{fmt.Sprintf("--to %d", proposal.revision)}))
+			return o.rollback(cmd.Context(), s, proposal, causeOf(s, cmd, nil))
 		},
 	}
 	o.addFlags(cmd)
@@ -48,14 +39,31 @@ func newConfigRollbackCommand(s *session) *cobra.Command {
 	return cmd
 }
 
+// rollback returns to a revision. A ConfigMap that was deleted is made again with what is in force, unless a revision is named.
+func (o *changeFlags) rollback(ctx context.Context, s *session, proposal *proposalFlags, cause string) error {
+	configurator, err := s.configurator()
+	if err != nil {
+		return err
+	}
+	if proposal.revision == 0 {
+		current, err := configurator.Configuration(ctx, s.systemNamespace())
+		if err != nil {
+			return err
+		}
+		if !current.Exists && len(current.LastGood) > 0 {
+			return o.commit(ctx, s, configurator, change{current: current, data: current.LastGood, cause: cause, whole: true})
+		}
+		if proposal.revision, err = revisionBefore(ctx, current, configurator); err != nil {
+			return err
+		}
+	}
+	return applyProposal(ctx, s, o, proposal, fmt.Sprintf("%s --to %d", cause, proposal.revision))
+}
+
 var errNoRevision = finding.Wrap(errors.New("there is no earlier revision of the configuration"), finding.NotFound, "koordctl config history")
 
 // revisionBefore is the newest revision that holds something else than the cluster does.
-func revisionBefore(ctx context.Context, s *session, configurator source.Configurator) (int64, error) {
-	current, err := configurator.Configuration(ctx, s.systemNamespace())
-	if err != nil {
-		return 0, err
-	}
+func revisionBefore(ctx context.Context, current *source.Configuration, configurator source.Configurator) (int64, error) {
 	revisions, err := configurator.Revisions(ctx, current.Namespace)
 	if err != nil {
 		return 0, err

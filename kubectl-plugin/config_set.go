@@ -47,7 +47,7 @@ func (o *changeFlags) change(ctx context.Context, s *session, cause string, edit
 	if err != nil {
 		return err
 	}
-	data, err := edit(current.Data)
+	data, err := edit(current.Base())
 	if err != nil {
 		return err
 	}

@@ -65,6 +65,14 @@ type Configuration struct {
 	Incomplete []string
 }
 
+// Base is the data that an edit starts from: that of the ConfigMap, or what the manager keeps in force of one that is gone.
+func (c *Configuration) Base() map[string]string {
+	if c.Exists {
+		return c.Data
+	}
+	return c.LastGood
+}
+
 // Impact is what a change of the configuration has an effect on.
 type Impact struct {
 	Nodes []corev1.Node

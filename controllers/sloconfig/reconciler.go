@@ -37,7 +37,7 @@ func (r *reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	switch err := r.client.Get(ctx, r.options.Name(), object); {
 	case apierrors.IsNotFound(err):
 		object.Namespace, object.Name = r.options.Name().Namespace, r.options.Name().Name
-		config = layering.Default(layering.Missing())
+		config = layering.Gone(last)
 	case err != nil:
 		return reconcile.Result{}, fmt.Errorf("get configmap %s: %w", r.options.Name(), err)
 	default:

@@ -184,7 +184,7 @@ func TestNothingIsWrittenOrToldTwice(t *testing.T) {
 	}
 }
 
-func TestADeletedConfigMapMeansDefaults(t *testing.T) {
+func TestADeletedConfigMapWithdrawsNothing(t *testing.T) {
 	writes := new(int)
 	c := newClient(t, writes)
 	put(t, c, writes, map[string]string{"colocation-config": good})
@@ -195,11 +195,38 @@ func TestADeletedConfigMapMeansDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.run(t)
+	want := map[string]string{"colocation-config": good}
+	if diff := cmp.Diff(want, m.inForce(t)); diff != "" {
+		t.Errorf("in force (-want +got):\n%s", diff)
+	}
+	if told := m.told(); len(told) != 1 || !strings.Contains(told[0], "ConfigMissing [KOORD0204]") || !strings.Contains(told[0], "the last good configuration stays in force") {
+		t.Errorf("events %q, want one with KOORD0204 that says what is in force", told)
+	}
+	if diff := cmp.Diff(want, m.kept(t).Data); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+	again := start(c, writes, true)
+	again.run(t)
+	if diff := cmp.Diff(want, again.inForce(t)); diff != "" {
+		t.Errorf("in force after a restart (-want +got):\n%s", diff)
+	}
+
+	put(t, c, writes, map[string]string{"colocation-config": better})
+	m.run(t)
+	if diff := cmp.Diff(map[string]string{"colocation-config": better}, m.inForce(t)); diff != "" {
+		t.Errorf("in force after the ConfigMap was made again (-want +got):\n%s", diff)
+	}
+}
+
+func TestWithoutAnyConfigMapDefaultsAreInForce(t *testing.T) {
+	writes := new(int)
+	m := start(newClient(t, writes), writes, true)
+	m.run(t)
 	if diff := cmp.Diff(map[string]string{}, m.inForce(t), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("in force (-want +got):\n%s", diff)
 	}
-	if told := m.told(); len(told) != 1 || !strings.Contains(told[0], "ConfigMissing [KOORD0204]") {
-		t.Errorf("events %q, want one with KOORD0204", told)
+	if told := m.told(); len(told) != 1 || !strings.Contains(told[0], "built-in defaults are in force") {
+		t.Errorf("events %q, want one that says that defaults are in force", told)
 	}
 }
 

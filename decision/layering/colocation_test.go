@@ -206,7 +206,8 @@ func BenchmarkColocationOfPlainNode(b *testing.B) {
 
 func TestProblemsAsFindings(t *testing.T) {
 	_, problems := Parse(map[string]string{"colocation-config": `{"degradeTimeMinutes": 0}`})
-	problems = append(problems, Missing(), nodeProblem(finding.ConfigOutOfRange, node("n", nil, nil), extension.LabelCPUReclaimRatio, "is not a ratio"))
+	last, _ := Parse(map[string]string{"colocation-config": layeredConfig})
+	problems = append(problems, Gone(Default()).Problems()[0], Gone(last).Problems()[0], nodeProblem(finding.ConfigOutOfRange, node("n", nil, nil), extension.LabelCPUReclaimRatio, "is not a ratio"))
 	type row struct{ Code, Severity, Kind, Name, Field, Hint string }
 	var got []row
 	for _, problem := range problems {
@@ -216,6 +217,7 @@ func TestProblemsAsFindings(t *testing.T) {
 	want := []row{
 		{"KOORD0203", "error", "ConfigMap", "slo-controller-config", "data[colocation-config]", "koordctl config edit"},
 		{"KOORD0204", "warning", "ConfigMap", "slo-controller-config", "", "koordctl install"},
+		{"KOORD0204", "warning", "ConfigMap", "slo-controller-config", "", "koordctl config rollback"},
 		{"KOORD0203", "error", "Node", "n", "metadata[node.koordinator.sh/cpu-reclaim-ratio]", "kubectl edit node n"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -46,12 +46,20 @@ func Default(problems ...Problem) Config {
 	return config
 }
 
-// Missing is the problem of a ConfigMap that does not exist.
-func Missing() Problem {
-	return Problem{
-		Code: finding.ConfigMissing, Key: "slo-controller-config",
-		Message: "the ConfigMap does not exist; built-in defaults are in force",
+// Gone is the configuration while there is no ConfigMap: the last one that was in force stays in force, because to delete a ConfigMap
+// says of no value what it should be. Where there was none, or none with any key, the built-in defaults are in force.
+func Gone(last Config) Config {
+	if len(last.Data()) == 0 {
+		return Default(missing("built-in defaults are in force", "koordctl install"))
 	}
+	return Config{
+		sections: maps.Clone(last.sections),
+		problems: []Problem{missing("the last good configuration stays in force", "koordctl config rollback")},
+	}
+}
+
+func missing(inForce, hint string) Problem {
+	return Problem{Code: finding.ConfigMissing, Key: "slo-controller-config", Message: "the ConfigMap does not exist; " + inForce, Hint: hint}
 }
 
 // Parse reads the data of ConfigMap slo-controller-config. Each key stands for itself: one that has any problem keeps its

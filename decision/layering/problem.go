@@ -1,6 +1,7 @@
 package layering
 
 import (
+	"cmp"
 	"fmt"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
@@ -21,6 +22,8 @@ type Problem struct {
 	Message string
 	// Node the problem was noticed on; empty for problems of the ConfigMap itself.
 	Node string
+	// Hint is the next command; empty for that of an edit.
+	Hint string
 }
 
 // String names the place and then the problem, on one line.
@@ -55,9 +58,9 @@ func (p Problem) Finding(namespace, name string) diagnosticsv1alpha1.Finding {
 	if entry, ok := finding.Lookup(p.Code); ok {
 		out.Severity = diagnosticsv1alpha1.Severity(entry.Severity)
 	}
-	out.Hint = EditHint
+	out.Hint = cmp.Or(p.Hint, EditHint)
 	if p.Code == finding.ConfigMissing {
-		out.Object.Field, out.Hint = "", "koordctl install"
+		out.Object.Field = ""
 	}
 	if p.Node != "" && p.Code != finding.ConfigOverlap {
 		out.Object = &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: p.Node, Field: "metadata[" + p.Key + "]"}

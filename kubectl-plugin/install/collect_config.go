@@ -42,12 +42,45 @@ func (c *collector) judgeConfig(ctx context.Context, read *corev1.ConfigMap) err
 		}
 		c.status.Findings = append(c.status.Findings, found)
 	}
-	merged := parsed.Colocation(&corev1.Node{})
 	if len(c.status.Incomplete) == seen {
-		state.Colocation = new(merged.Strategy.Enable != nil && *merged.Strategy.Enable)
+		state.Colocation = enabled(parsed)
 	}
 	c.config = parsed
 	return nil
+}
+
+// judgeMissing tells of a ConfigMap that does not exist, and what the manager goes by without it.
+func (c *collector) judgeMissing(ctx context.Context) error {
+	state := &c.status.Config
+	state.State, state.Problems = StateAbsent, new(int)
+	seen := len(c.status.Incomplete)
+	last, err := c.lastGood(ctx)
+	if err != nil {
+		return err
+	}
+	kept, _ := layering.Parse(nil)
+	if last != nil {
+		kept, _ = layering.Parse(last.Data)
+	}
+	c.config = layering.Gone(kept)
+	known := len(c.status.Incomplete) == seen
+	for _, problem := range c.config.Problems() {
+		found := problem.Finding(c.status.Namespace, configName)
+		if !known {
+			found.Message = "the ConfigMap does not exist; what is in force in its place could not be seen"
+		}
+		c.status.Findings = append(c.status.Findings, found)
+	}
+	if known {
+		state.Colocation = enabled(c.config)
+	}
+	return nil
+}
+
+// enabled is whether a configuration switches co-location on for nodes that no strategy selects.
+func enabled(config layering.Config) *bool {
+	strategy := config.Colocation(&corev1.Node{}).Strategy
+	return new(strategy.Enable != nil && *strategy.Enable)
 }
 
 // lastGood is nil when there is none, or when it may not be read.

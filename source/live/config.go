@@ -43,7 +43,8 @@ func (s *Source) strategies(ctx context.Context, c *clients) (layering.Config, e
 	config := &corev1.ConfigMap{}
 	err := c.get(ctx, "configmaps", s.options.SystemNamespace, strategyConfig, config)
 	if hasCode(err, finding.NotFound) {
-		return layering.Default(layering.Missing()), nil
+		last, err := s.lastGood(ctx, c)
+		return layering.Gone(last), err
 	}
 	if err != nil {
 		return layering.Default(), err
@@ -52,13 +53,16 @@ func (s *Source) strategies(ctx context.Context, c *clients) (layering.Config, e
 	if !slices.ContainsFunc(problems, layering.Problem.Rejects) {
 		return parsed, nil
 	}
+	last, err := s.lastGood(ctx, c)
+	return layering.KeepLastGood(last, parsed), err
+}
+
+// lastGood is what the manager keeps in force: the defaults where no manager ever read a good text.
+func (s *Source) lastGood(ctx context.Context, c *clients) (layering.Config, error) {
 	kept := &corev1.ConfigMap{}
-	if err := c.get(ctx, "configmaps", s.options.SystemNamespace, lastGoodConfig, kept); err != nil {
-		if hasCode(err, finding.NotFound) {
-			return parsed, nil // no manager ever read a good text, so that the defaults are in force
-		}
-		return parsed, err
+	if err := c.get(ctx, "configmaps", s.options.SystemNamespace, lastGoodConfig, kept); err != nil && !hasCode(err, finding.NotFound) {
+		return layering.Default(), err
 	}
 	last, _ := layering.Parse(kept.Data)
-	return layering.KeepLastGood(last, parsed), nil
+	return last, nil
 }
