@@ -14,6 +14,8 @@ const (
 	DefaultConfigMapName = "slo-controller-config"
 	// SchedulerConfigMapName is the ConfigMap with the scheduler's configuration, in the same namespace.
 	SchedulerConfigMapName = "koord-scheduler-config"
+	// EvictionsConfigMapName is the ConfigMap, in the same namespace, in which koord-manager counts what node agents evict.
+	EvictionsConfigMapName = "koordinator-evictions"
 )
 
 // Keys of the ConfigMap, with the type of their JSON document.

@@ -10,6 +10,10 @@ const AnnotationAgentServing = NodeDomainPrefix + "agent-serving"
 // AgentAudience is that of tokens which the agents of nodes accept, and nobody else does.
 const AgentAudience = "koordlet.koordinator.sh"
 
+// CauseClusterEvictionBudget is the type of the cause in the status of an eviction that is refused because all node agents together evicted
+// as many pods as they may.
+const CauseClusterEvictionBudget metav1.CauseType = "ClusterEvictionBudget"
+
 // AgentServing is where the agent of a node answers. Its address is one of the Node's.
 type AgentServing struct {
 	// Port of the node.

@@ -46,6 +46,7 @@ const (
 	EvictionTooEarly   Code = "KOORD0214"
 	ConfigChanged      Code = "KOORD0215"
 	EvictionBudget     Code = "KOORD0216"
+	ConfigProtected    Code = "KOORD0217"
 )
 
 // Codes of what the node agent keeps.
@@ -190,6 +191,8 @@ const (
 	AdmissionTierMismatch         Code = "KOORD1309"
 	AdmissionQuotaMissing         Code = "KOORD1310"
 	AdmissionAllocation           Code = "KOORD1311"
+	EvictionElsewhere             Code = "KOORD1312"
+	EvictionBudgetCluster         Code = "KOORD1313"
 )
 
 // Codes of the admission of elastic quotas.

@@ -21,16 +21,21 @@ func (o *Options) configMap() types.NamespacedName {
 	return types.NamespacedName{Namespace: o.Namespace, Name: name}
 }
 
-// validatingConfiguration is the webhook for one ConfigMap. While nobody answers it may be written as one likes: the manager
+// validatingConfiguration is the webhook for one ConfigMap. While nobody answers it may be written as one likes, and deleted: the manager
 // goes on with the last configuration that was good.
 func (o *Options) validatingConfiguration(bundle []byte) admissionregistrationv1.ValidatingWebhook {
 	name := o.configMap()
 	return admissionregistrationv1.ValidatingWebhook{
 		Name:              "validate-configmap.koordinator.sh",
 		ClientConfig:      o.clientConfig(ValidateConfigMapPath, bundle),
-		Rules:             namespaced("", "v1", "configmaps", []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}),
+		Rules:             namespaced("", "v1", "configmaps", []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete}),
 		FailurePolicy:     new(admissionregistrationv1.Ignore),
 		NamespaceSelector: within(name.Namespace),
-		MatchConditions:   []admissionregistrationv1.MatchCondition{{Name: "the-configuration", Expression: fmt.Sprintf("request.name == %q", name.Name)}},
+		MatchConditions:   []admissionregistrationv1.MatchCondition{{Name: "the-configuration", Expression: named(name.Name)}},
 	}
+}
+
+// named is true for requests about an object of a name. One that deletes a collection has none, and is judged object by object.
+func named(name string) string {
+	return fmt.Sprintf(`request.operation == "DELETE" ? oldObject.metadata.name == %[1]q : request.name == %[1]q`, name)
 }

@@ -24,6 +24,8 @@ type Handler struct {
 	Context func(context.Context) Context
 	// ConfigMap to look at; the zero value is koordinator-system/slo-controller-config.
 	ConfigMap types.NamespacedName
+	// Leaving says whether the system is being removed from the cluster, so that its configuration may go; nil admits every deletion.
+	Leaving func(context.Context) (bool, error)
 }
 
 var _ admission.Handler = (*Handler)(nil)
@@ -35,9 +37,11 @@ func (h *Handler) name() types.NamespacedName {
 	return types.NamespacedName{Namespace: configuration.DefaultNamespace, Name: configuration.DefaultConfigMapName}
 }
 
-// Handle refuses a ConfigMap with errors and warns of everything else. Any other object, and the deletion of this one, is
-// admitted: without a ConfigMap the built-in defaults hold.
+// Handle refuses a ConfigMap with errors and warns of everything else, and refuses to delete it. Any other object is admitted.
 func (h *Handler) Handle(ctx context.Context, request admission.Request) admission.Response {
+	if request.Operation == admissionv1.Delete {
+		return h.remove(ctx, request)
+	}
 	writes := request.Operation == admissionv1.Create || request.Operation == admissionv1.Update
 	if !writes || request.SubResource != "" || request.Namespace != h.name().Namespace || request.Name != h.name().Name {
 		return admission.Allowed("")
