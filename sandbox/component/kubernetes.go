@@ -49,6 +49,7 @@ func (p Plan) apiServer() Component {
 			"--client-ca-file=" + b.CAFile,
 			"--authorization-mode=Node,RBAC",
 			"--enable-admission-plugins=NodeRestriction",
+			"--admission-control-config-file=" + b.AdmissionFile,
 			"--service-cluster-ip-range=" + ServiceCIDR,
 			"--service-account-issuer=https://kubernetes.default.svc",
 			"--service-account-key-file=" + b.ServiceAccountKeyFile,

@@ -30,6 +30,9 @@ func (p Plan) manager() Component {
 			fmt.Sprintf("--webhook-port=%d", p.Ports.ManagerWebhooks),
 			fmt.Sprintf("--webhook-service-port=%d", p.Ports.ManagerWebhooks),
 			"--webhook-bind-address=127.0.0.1",
+			"--authenticate-webhook-clients=true",
+			// One agent works for all nodes.
+			"--restrict-agents=false",
 			"--agent-host=127.0.0.1",
 			"--scheduler-endpoint=" + loopbackURL(p.Ports.SchedulerDiagnostics, ""),
 		},

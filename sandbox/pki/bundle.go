@@ -33,6 +33,8 @@ type Bundle struct {
 	EtcdServer Pair
 	EtcdClient Pair
 	FrontProxy Pair
+	// AdmissionFile configures the API server's admission: it shows the front proxy's certificate to webhooks, as to aggregated API servers.
+	AdmissionFile string
 	Manager    Pair
 
 	clients map[string]Pair
@@ -65,7 +67,7 @@ var loopback = []string{"localhost", "127.0.0.1", "::1"}
 func Ensure(dir state.Dir, now func() time.Time) (*Bundle, error) {
 	bundle := &Bundle{clients: map[string]Pair{}}
 	for _, step := range []func(state.Dir, func() time.Time) error{
-		bundle.ensureCluster, bundle.ensureEtcd, bundle.ensureFrontProxy, bundle.ensureServiceAccountKey,
+		bundle.ensureCluster, bundle.ensureEtcd, bundle.ensureFrontProxy, bundle.ensureAdmission, bundle.ensureServiceAccountKey,
 	} {
 		if err := step(dir, now); err != nil {
 			return nil, err
