@@ -191,6 +191,8 @@ func (e *Evictor) evict(ctx context.Context, victim eviction.Victim) {
 	case apierrors.IsNotFound(err):
 	case isBudget(err):
 		logger.Info("A pod is not evicted: a PodDisruptionBudget protects it", "reason", victim.Reason)
+	case isClusterBudget(err):
+		logger.Info("A pod is not evicted: the eviction budget of the cluster is used up", "reason", victim.Reason)
 	case apierrors.IsForbidden(err) && victim.Override != "":
 		logger.Error(err, "The node is in danger, and the agent has no right to delete a pod against its PodDisruptionBudget", "reason", reasonOf(victim))
 	case err != nil && ctx.Err() == nil:
@@ -238,8 +240,11 @@ func (e *Evictor) record(victim eviction.Victim, now time.Time, err error) (news
 	uid := types.UID(victim.Pod.UID)
 	if err != nil && !apierrors.IsNotFound(err) {
 		next := refusal{at: now, why: eviction.RefusedFailure, told: e.refused[uid].told}
-		if isBudget(err) {
+		switch {
+		case isBudget(err):
 			next.why = eviction.RefusedBudget
+		case isClusterBudget(err):
+			next.why = eviction.RefusedCluster
 		}
 		if next.told == nil {
 			next.told = map[eviction.Refusal]time.Time{}

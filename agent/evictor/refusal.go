@@ -7,6 +7,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/eviction"
 )
 
@@ -29,6 +30,11 @@ func isBudget(err error) bool {
 		return apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause)
 	}
 	return apierrors.IsInternalError(err) && strings.Contains(err.Error(), severalBudgets)
+}
+
+// isClusterBudget tells whether koord-manager refused an eviction because all node agents together evicted as much as they may.
+func isClusterBudget(err error) bool {
+	return apierrors.IsTooManyRequests(err) && apierrors.HasStatusCause(err, extension.CauseClusterEvictionBudget)
 }
 
 // within tells whether something was not longer ago than a while. What lies ahead was timed by a clock that was set back since.

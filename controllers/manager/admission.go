@@ -2,30 +2,36 @@ package manager
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"koordinator.sh/koord/certificate"
 	"koordinator.sh/koord/controllers/colocationprofile"
 	"koordinator.sh/koord/controllers/webhooks"
+	"koordinator.sh/koord/controllers/webhooks/eviction"
+	"koordinator.sh/koord/controllers/webhookserver"
 	"koordinator.sh/koord/decision/podvalidation"
 	"koordinator.sh/koord/decision/quotaadmission"
 )
 
 // webhookServer is the server of the admission webhooks, with the manager's own serving certificate. It does not listen
 // before something is added to it.
-func webhookServer(options *Options, serving *certificate.SecretProvider) webhook.Server {
-	return webhook.NewServer(webhook.Options{
-		Host: options.WebhookBindAddress,
-		Port: options.WebhookPort,
-		TLSOpts: []func(*tls.Config){func(c *tls.Config) {
-			c.GetCertificate = serving.GetCertificate
-			c.MinVersion = tls.VersionTLS13
-		}},
-	})
+func webhookServer(config *rest.Config, options *Options, serving *certificate.SecretProvider) (webhook.Server, error) {
+	server := webhookserver.Options{Host: options.WebhookBindAddress, Port: options.WebhookPort, Certificate: serving.GetCertificate}
+	if options.AuthenticateWebhookClients {
+		client, err := kubernetes.NewForConfig(rest.AddUserAgent(config, "webhook-clients"))
+		if err != nil {
+			return nil, fmt.Errorf("prepare to verify the webhooks' clients: %w", err)
+		}
+		if server.Clients, err = webhookserver.NewClients(client); err != nil {
+			return nil, err
+		}
+	}
+	return webhookserver.New(server), nil
 }
 
 // addAdmission adds the webhooks unless they are turned off.
@@ -49,6 +55,7 @@ func addAdmission(ctx context.Context, mgr ctrl.Manager, options *Options, servi
 		Quotas: quotaadmission.Options{
 			UpdateResourceKeys: options.QuotaUpdateResourceKeys, GuaranteeUsage: options.QuotaGuaranteeUsage, AllowParentPods: options.AllowParentQuota,
 		},
+		Evictions:  eviction.Options{OwnNode: options.RestrictAgents, BudgetPercent: options.EvictionBudgetPercent},
 		QuotaTrees: options.QuotaTrees,
 		ConfigMap:  options.SLOConfigName,
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"koordinator.sh/koord/api/configuration"
+	"koordinator.sh/koord/decision/evictionbudget"
 )
 
 // leaseName is the lease by which the replicas agree on a leader.
@@ -40,6 +41,8 @@ type Options struct {
 	WebhookPort        int
 	// WebhookServicePort is the port of service koord-manager that leads to WebhookPort.
 	WebhookServicePort int
+	// AuthenticateWebhookClients answers API servers only that show their certificate; otherwise everybody who reaches the port is answered.
+	AuthenticateWebhookClients bool
 	// AdmissionPolicies lets the API server apply colocation profiles by itself where they can be expressed in CEL.
 	AdmissionPolicies bool
 	// SkipMutatingResources, SkipExtendedResourceSpec, SkipValidatingPriority, RequireQuota and AllowParentQuota change what
@@ -51,6 +54,10 @@ type Options struct {
 	NodeAdmission bool
 	// NodeValidation refuses changes of nodes after which their labels and annotations cannot be read.
 	NodeValidation bool
+	// RestrictAgents lets a node agent evict pods of the node only that its token is bound to.
+	RestrictAgents bool
+	// EvictionBudgetPercent of the co-located pods may be evicted by all node agents within ten minutes, and 20 in any case.
+	EvictionBudgetPercent int
 	// SharedGPU publishes resource koordinator.sh/gpu.shared of nodes with GPUs.
 	SharedGPU bool
 	// ColocationProfileController also applies profiles with the label config.koordinator.sh/controller-managed to pods that
@@ -84,6 +91,8 @@ func NewOptions() *Options {
 		AdmissionPolicies:      true,
 		NodeAdmission:          true,
 		NodeValidation:         true,
+		RestrictAgents:         true,
+		EvictionBudgetPercent:  evictionbudget.DefaultPercent,
 		RecommenderOptions:     RecommenderOptions{Recommender: true},
 		SchedulerEndpoint:      "https://koord-scheduler." + configuration.DefaultNamespace + ".svc:10260",
 	}
@@ -116,9 +125,14 @@ func (o *Options) addAdmissionFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.WebhookBindAddress, "webhook-bind-address", o.WebhookBindAddress, "Address of the admission webhooks; empty is all addresses")
 	flags.IntVar(&o.WebhookPort, "webhook-port", o.WebhookPort, "Port of the admission webhooks; 0 turns admission off")
 	flags.IntVar(&o.WebhookServicePort, "webhook-service-port", o.WebhookServicePort, "Port of service koord-manager that leads to the admission webhooks")
+	flags.BoolVar(&o.AuthenticateWebhookClients, "authenticate-webhook-clients", o.AuthenticateWebhookClients,
+		"Answer API servers only that show the certificate by which aggregated API servers know them; their admission configuration has to say so")
 	flags.BoolVar(&o.AdmissionPolicies, "admission-policies", o.AdmissionPolicies, "Let the API server apply colocation profiles by itself where CEL can express them")
 	flags.BoolVar(&o.NodeValidation, "node-validation", o.NodeValidation, "Refuse changes of nodes after which their labels and annotations cannot be read or contradict each other")
 	flags.BoolVar(&o.NodeAdmission, "node-admission", o.NodeAdmission, "Amplify the allocatable of nodes with annotation node.koordinator.sh/resource-amplification-ratio")
+	flags.BoolVar(&o.RestrictAgents, "restrict-agents", o.RestrictAgents, "Let a node agent evict pods of the node only that its token is bound to")
+	flags.IntVar(&o.EvictionBudgetPercent, "eviction-budget-percent", o.EvictionBudgetPercent,
+		fmt.Sprintf("Percent of the co-located pods that all node agents may evict within %s, but at least %d; 100 bounds nothing", evictionbudget.Window, evictionbudget.Least))
 	flags.BoolVar(&o.SkipMutatingResources, "skip-mutating-resources", o.SkipMutatingResources, "Leave the resources of pods as they are")
 	flags.BoolVar(&o.SkipExtendedResourceSpec, "skip-extended-resource-spec", o.SkipExtendedResourceSpec, "Write no annotation with the batch and mid resources of pods")
 	flags.BoolVar(&o.SkipValidatingPriority, "skip-validating-priority", o.SkipValidatingPriority, "Allow every combination of QoS class and priority")
@@ -147,6 +161,9 @@ func (o *Options) Validate() error {
 	if o.WebhookPort < 0 || o.WebhookPort > 65535 || o.WebhookServicePort < 1 || o.WebhookServicePort > 65535 {
 		errs = append(errs, fmt.Errorf("--webhook-port %d must be between 0 and 65535, --webhook-service-port %d between 1 and 65535",
 			o.WebhookPort, o.WebhookServicePort))
+	}
+	if o.EvictionBudgetPercent < 0 || o.EvictionBudgetPercent > 100 {
+		errs = append(errs, fmt.Errorf("--eviction-budget-percent %d must be between 0 and 100", o.EvictionBudgetPercent))
 	}
 	return errors.Join(errs...)
 }

@@ -111,6 +111,10 @@ func assemble(ctx context.Context, config *rest.Config, options *Options, servin
 		Store:     sloconfig.NewStore(),
 		ConfigMap: types.NamespacedName{Namespace: options.ConfigNamespace, Name: options.SLOConfigName},
 	}
+	webhooks, err := webhookServer(config, options, serving)
+	if err != nil {
+		return nil, err
+	}
 	mgr, err := ctrlmanager.New(config, ctrlmanager.Options{
 		Scheme:                              scheme,
 		Cache:                               cacheOptions(configuration),
@@ -119,7 +123,7 @@ func assemble(ctx context.Context, config *rest.Config, options *Options, servin
 		LeaderElectionReleaseOnCancel:       true,
 		Metrics:                             metricsOptions(options, serving),
 		HealthProbeBindAddress:              options.HealthProbeBindAddress,
-		WebhookServer:                       webhookServer(options, serving),
+		WebhookServer:                       webhooks,
 		Logger:                              klog.Background(),
 		Controller:                          controllerconfig.Controller{CacheSyncTimeout: syncTimeout},
 	})

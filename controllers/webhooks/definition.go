@@ -40,20 +40,22 @@ func (o *Options) mutating(scopes []policy.Scope, repeatable bool, namespaces qu
 	return webhooks
 }
 
-// answered is what is the same for all webhooks: they see a resource by whatever version it is written, change nothing
-// elsewhere, and select no object by its labels.
+// answered is what is the same for all webhooks that say nothing else: they see a resource by whatever version it is written, change
+// nothing elsewhere, and select no object by its labels.
 func answered() (*admissionregistrationv1.MatchPolicyType, *metav1.LabelSelector, *admissionregistrationv1.SideEffectClass, []string) {
 	return new(admissionregistrationv1.Equivalent), policy.OutsideOf(nil), new(admissionregistrationv1.SideEffectClassNone), []string{"v1"}
 }
 
 // validating are the webhooks for pods with co-location and for those of namespaces that belong to a quota, and those for nodes,
-// for quotas and for the configuration.
+// for quotas, for the configuration and for evictions.
 func (o *Options) validating(bundle []byte, byPolicy bool, namespaces quotaNamespaces) []admissionregistrationv1.ValidatingWebhook {
 	webhooks := slices.Concat(o.validatingPods(bundle, byPolicy, namespaces), o.validatingNodes(bundle), o.validatingQuotas(bundle))
-	webhooks = append(webhooks, o.validatingConfiguration(bundle))
+	webhooks = append(webhooks, o.validatingConfiguration(bundle), o.validatingEvictions(bundle))
 	for i := range webhooks {
 		w := &webhooks[i]
+		effects := w.SideEffects
 		w.MatchPolicy, w.ObjectSelector, w.SideEffects, w.AdmissionReviewVersions = answered()
+		w.SideEffects = cmp.Or(effects, w.SideEffects)
 		w.TimeoutSeconds = cmp.Or(w.TimeoutSeconds, new(int32(timeoutSeconds)))
 	}
 	return webhooks

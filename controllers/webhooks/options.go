@@ -6,6 +6,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"koordinator.sh/koord/controllers/webhooks/eviction"
 	"koordinator.sh/koord/decision/colocationprofile"
 	"koordinator.sh/koord/decision/podvalidation"
 	"koordinator.sh/koord/decision/quotaadmission"
@@ -44,6 +45,8 @@ type Options struct {
 	Validation podvalidation.Options
 	// Quotas are how ElasticQuotas are judged.
 	Quotas quotaadmission.Options
+	// Evictions are how those that node agents ask for are judged.
+	Evictions eviction.Options
 	// QuotaTrees gives pods of a quota tree the nodes of the ElasticQuotaProfile that made the tree.
 	QuotaTrees bool
 	// ConfigMap is the name of the configuration, in Namespace; slo-controller-config when empty.
@@ -60,6 +63,7 @@ func (o *Options) complete() {
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
+	o.Evictions.Namespace = o.Namespace
 	if o.Chance == nil {
 		o.Chance = func(string) int { return rand.IntN(100) }
 	}

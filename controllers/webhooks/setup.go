@@ -24,6 +24,7 @@ import (
 	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/controllers/webhooks/configmap"
+	"koordinator.sh/koord/controllers/webhooks/eviction"
 	"koordinator.sh/koord/controllers/webhooks/node"
 	"koordinator.sh/koord/decision/colocationprofile/policy"
 	"koordinator.sh/koord/decision/podvalidation/labelpolicy"
@@ -72,7 +73,9 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	server.Register(ValidatePodPath, &admission.Webhook{Handler: &podValidator{reader: mgr.GetClient(), options: o.Validation, decoder: decoder}})
 	server.Register(ValidateConfigMapPath, &admission.Webhook{Handler: &configmap.Handler{
 		Decoder: decoder, Reader: mgr.GetClient(), Context: configmap.SchedulerContext(o.Live, o.Namespace), ConfigMap: o.configMap(),
+		Leaving: configmap.Leaving(o.Live, o.Namespace, ConfigurationName),
 	}})
+	eviction.AddToManager(mgr, o.Evictions)
 	if err := serveQuotas(ctx, mgr, &o, decoder); err != nil {
 		return err
 	}

@@ -32,12 +32,17 @@ const (
 	NotRefused     Refusal = ""
 	RefusedBudget  Refusal = "budget"
 	RefusedFailure Refusal = "failure"
+	// RefusedCluster is for the budget of all node agents together.
+	RefusedCluster Refusal = "cluster-budget"
 )
 
 // reason of not asking again yet.
 func (r Refusal) reason() string {
-	if r == RefusedBudget {
+	switch r {
+	case RefusedBudget:
 		return "a PodDisruptionBudget protected it a moment ago"
+	case RefusedCluster:
+		return "the eviction budget of the cluster was used up a moment ago"
 	}
 	return "its last eviction failed less than a moment ago"
 }
@@ -58,10 +63,14 @@ func (e *engine) override(s selector, out *Outcome) {
 	}
 	s.among = RefusedBudget
 	protected, _ := s.candidates(e.in.Pods, e.gone)
-	s.among = RefusedFailure
-	failed, _ := s.candidates(e.in.Pods, e.gone)
-	if len(protected) == 0 || len(failed) > 0 {
+	if len(protected) == 0 {
 		return
+	}
+	for _, other := range []Refusal{RefusedFailure, RefusedCluster} {
+		s.among = other
+		if refused, _ := s.candidates(e.in.Pods, e.gone); len(refused) > 0 {
+			return
+		}
 	}
 	why := fmt.Sprintf("PodDisruptionBudgets protect all %d pods that may be evicted", len(protected))
 	left := e.in.Node.Capacity.Memory - e.in.Node.Used.Memory

@@ -121,6 +121,9 @@ func (s *session) run(ctx context.Context, last *release.Release, loaded *chart.
 	var outcome any
 	var err error
 	if last == nil {
+		if err := s.ensureNamespace(ctx); err != nil {
+			return nil, err
+		}
 		outcome, err = s.newInstall().RunWithContext(ctx, loaded, s.options.Values)
 	} else {
 		outcome, err = s.newUpgrade().RunWithContext(ctx, s.options.ReleaseName, loaded, s.options.Values)

@@ -47,7 +47,7 @@ type collector struct {
 func (c *collector) collect(ctx context.Context, namespace string) (*InstallationStatus, error) {
 	c.status = &InstallationStatus{TypeMeta: typeMeta("InstallationStatus"), Namespace: namespace}
 	for _, part := range []func(context.Context) error{
-		c.collectRelease, c.collectDefinitions, c.collectConfig, c.collectComponents, c.collectAPI, c.collectNodes, c.collectQuotas,
+		c.collectRelease, c.collectDefinitions, c.collectConfig, c.collectEvictions, c.collectComponents, c.collectAPI, c.collectNodes, c.collectQuotas,
 	} {
 		if err := part(ctx); err != nil {
 			return nil, err
@@ -166,9 +166,7 @@ func (c *collector) collectConfig(ctx context.Context) error {
 	config, err := c.client.CoreV1().ConfigMaps(c.status.Namespace).Get(ctx, configName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		state.State, state.Colocation, state.Problems = StateAbsent, new(false), new(int)
-		c.find(finding.ConfigMissing, fmt.Sprintf("configmap %q does not exist in namespace %q", configName, c.status.Namespace), "koordctl install")
-		return nil
+		return c.judgeMissing(ctx)
 	case c.unseen(err):
 		state.State = StateUnknown
 		return nil

@@ -193,9 +193,14 @@ func garbled() map[string]string {
 	return out
 }
 
-// slipIn writes a configuration that admission refuses, in the moment in which the manager has been killed and nobody reviews
-// it.
+// slipIn writes a configuration that admission refuses.
 func slipIn(t *testing.T, data map[string]string) {
+	t.Helper()
+	unreviewed(t, func() error { return editConfiguration(t.Context(), data) })
+}
+
+// unreviewed does what admission refuses, in the moment in which the manager has been killed and nobody reviews it.
+func unreviewed(t *testing.T, do func() error) {
 	t.Helper()
 	sandboxtest.Eventually(t, patience, func() error {
 		manager := componentOf(t, component.Manager)
@@ -205,13 +210,13 @@ func slipIn(t *testing.T, data map[string]string) {
 		if err := syscall.Kill(manager.PID, syscall.SIGKILL); err != nil {
 			return err
 		}
-		return editConfiguration(t.Context(), data)
+		return do()
 	})
 	vacate(t)
 }
 
-// TestAConfigurationThatIsGarbageOrGone has every key become garbage while the manager is down, then deletes the ConfigMap, and
-// then brings it back.
+// TestAConfigurationThatIsGarbageOrGone has every key become garbage while the manager is down, then deletes the ConfigMap
+// likewise, and then brings it back.
 func TestAConfigurationThatIsGarbageOrGone(t *testing.T) {
 	const pool = "garbled"
 	before := keepConfiguration(t)
@@ -265,23 +270,45 @@ func TestAConfigurationThatIsGarbageOrGone(t *testing.T) {
 			return nil
 		})
 	})
-	t.Run("deleted, the defaults hold", func(t *testing.T) {
-		if err := client.CoreV1().ConfigMaps(systemNamespace).Delete(t.Context(), configName, metav1.DeleteOptions{}); err != nil {
+	t.Run("deleted, it stays in force", func(t *testing.T) {
+		remove := func() error {
+			return client.CoreV1().ConfigMaps(systemNamespace).Delete(t.Context(), configName, metav1.DeleteOptions{})
+		}
+		if err := remove(); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "KOORD0217") {
+			t.Errorf("deleted while the manager is there: %v; want that it is refused with KOORD0217", err)
+		}
+		unreviewed(t, remove)
+		sandboxtest.Eventually(t, patience, func() error {
+			if text := lastGood(t).Annotations["config.koordinator.sh/problems"]; !strings.Contains(text, "KOORD0204") {
+				return fmt.Errorf("the problems are %q, want that the ConfigMap is missing", text)
+			}
+			return nil
+		})
+		if diff := cmp.Diff(known(chosen), known(lastGood(t).Data)); diff != "" {
+			t.Errorf("what is kept of the configuration (-want +got):\n%s", diff)
+		}
+		if writes := wholeSpecs(t, slos, []layering.Config{config}); writes != 0 {
+			t.Errorf("%d NodeSLOs were written because the ConfigMap is gone", writes)
+		}
+		for _, name := range names {
+			if changes := wholeOffers(t, nodes.catchUp(t)[name], offersOf(t, name, []layering.Config{config})); changes != 0 {
+				t.Errorf("node %s changed its offer because the ConfigMap is gone", name)
+			}
+		}
+	})
+	t.Run("rolled back, it is there again", func(t *testing.T) {
+		result, err := shared.Koordctl(t.Context(), "config", "rollback", "--yes")
+		if err != nil || result.Code != 0 {
+			t.Fatalf("config rollback: %v, %s%s", err, result.Stdout, result.Stderr)
+		}
+		found, err := client.CoreV1().ConfigMaps(systemNamespace).Get(t.Context(), configName, metav1.GetOptions{})
+		if err != nil {
 			t.Fatal(err)
 		}
-		awaitRolledOut(t, layering.Default(), names)
-		wholeSpecs(t, slos, []layering.Config{config, layering.Default()})
-	})
-	t.Run("back, it holds again", func(t *testing.T) {
-		object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: systemNamespace, Name: configName}, Data: chosen}
-		if _, err := client.CoreV1().ConfigMaps(systemNamespace).Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
+		if diff := cmp.Diff(known(chosen), known(found.Data)); diff != "" {
+			t.Errorf("the ConfigMap (-want +got):\n%s", diff)
 		}
 		awaitRolledOut(t, config, names)
-		all := []layering.Config{config, layering.Default(), config}
-		wholeSpecs(t, slos, all)
-		for _, name := range names {
-			wholeOffers(t, nodes.catchUp(t)[name], offersOf(t, name, all))
-		}
+		wholeSpecs(t, slos, []layering.Config{config})
 	})
 }

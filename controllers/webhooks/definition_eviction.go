@@ -1,0 +1,25 @@
+package webhooks
+
+import (
+	"fmt"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+
+	"koordinator.sh/koord/controllers/webhooks/eviction"
+	"koordinator.sh/koord/decision/colocationprofile/policy"
+)
+
+// validatingEvictions is the webhook for evictions that node agents ask for, and no others. While nobody answers agents evict nothing: a
+// budget that an outage lifts is none. They ask again ten seconds later.
+func (o *Options) validatingEvictions(bundle []byte) admissionregistrationv1.ValidatingWebhook {
+	return admissionregistrationv1.ValidatingWebhook{
+		Name:              "validate-eviction.koordinator.sh",
+		ClientConfig:      o.clientConfig(eviction.Path, bundle),
+		Rules:             namespaced("", "v1", "pods/eviction", []admissionregistrationv1.OperationType{admissionregistrationv1.Create}),
+		FailurePolicy:     new(admissionregistrationv1.Fail),
+		NamespaceSelector: policy.OutsideOf(nil),
+		// Evictions are counted, unless they are only tried.
+		SideEffects:     new(admissionregistrationv1.SideEffectClassNoneOnDryRun),
+		MatchConditions: []admissionregistrationv1.MatchCondition{{Name: "asked-for-by-a-node-agent", Expression: fmt.Sprintf("request.userInfo.username == %q", o.Evictions.Agent())}},
+	}
+}

@@ -1,0 +1,134 @@
+package eviction
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/evictionbudget"
+)
+
+const (
+	// Path of the webhook.
+	Path = "/validate-eviction"
+	// nodeClaim is what the API server tells of the node that a token is bound to.
+	nodeClaim = "authentication.kubernetes.io/node-name"
+)
+
+// Handler admits evictions. It is safe for concurrent use.
+type Handler struct {
+	// Decoder of Evictions; required.
+	Decoder admission.Decoder
+	// Agent is the user name of the node agents. Evictions that others ask for are none of the handler's business.
+	Agent string
+	// OwnNode refuses pods of other nodes than the one that the agent's token is bound to.
+	OwnNode bool
+	// Cached and Live read pods.
+	Cached, Live client.Reader
+	// Budget of the cluster.
+	Budget *Budget
+}
+
+var _ admission.Handler = (*Handler)(nil)
+
+// Handle answers one request.
+func (h *Handler) Handle(ctx context.Context, request admission.Request) admission.Response {
+	if request.Operation != admissionv1.Create || request.SubResource != "eviction" || request.UserInfo.Username != h.Agent {
+		return admission.Allowed("")
+	}
+	eviction := &policyv1.Eviction{}
+	if err := h.Decoder.Decode(request, eviction); err != nil {
+		return admission.Errored(http.StatusBadRequest, fmt.Errorf("decode eviction: %w", err))
+	}
+	name := types.NamespacedName{Namespace: request.Namespace, Name: request.Name}
+	pod, err := h.pod(ctx, name, eviction)
+	if apierrors.IsNotFound(err) {
+		return admission.Allowed("") // the API server says so itself
+	}
+	if err != nil {
+		return admission.Errored(http.StatusInternalServerError, fmt.Errorf("get pod %s: %w", name, err))
+	}
+	if node, own := boundNode(request), h.OwnNode; own && (node == "" || pod.Spec.NodeName != node) {
+		count(resultElsewhere)
+		log.FromContext(ctx).Info("Refused an eviction: the pod is not on the node that the agent's token is bound to", "pod", name.String(), "node", node)
+		return refused(finding.EvictionElsewhere, fmt.Sprintf("pod %s is not on the node that the caller's token is bound to", name))
+	}
+	return h.within(ctx, name, isTried(request, eviction))
+}
+
+// within admits an eviction that the cluster's budget has room for.
+func (h *Handler) within(ctx context.Context, name types.NamespacedName, dryRun bool) admission.Response {
+	verdict, err := h.Budget.Take(ctx, dryRun)
+	if err != nil {
+		return admission.Errored(http.StatusServiceUnavailable, err)
+	}
+	if verdict.Allowed {
+		count(resultAdmitted)
+		return admission.Allowed("")
+	}
+	count(resultBudget)
+	log.FromContext(ctx).V(1).Info("Refused an eviction: the cluster's budget is used up", "pod", name.String(), "evicted", verdict.Used, "limit", verdict.Limit)
+	response := refused(finding.EvictionBudgetCluster, budgetText(verdict))
+	response.Result.Code, response.Result.Reason = http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests
+	response.Result.Details = &metav1.StatusDetails{
+		Name: name.Name, Kind: "pods", Causes: []metav1.StatusCause{{Type: extension.CauseClusterEvictionBudget, Message: budgetText(verdict)}},
+	}
+	return response
+}
+
+func budgetText(verdict evictionbudget.Verdict) string {
+	return fmt.Sprintf("node agents evicted %d pod(s) within %s, and %d may be", verdict.Used, evictionbudget.Window, verdict.Limit)
+}
+
+// pod is read from the cache where the eviction names the UID of what is there, so that a pod that was just made anew on another node is
+// not taken for the one before.
+func (h *Handler) pod(ctx context.Context, name types.NamespacedName, eviction *policyv1.Eviction) (*corev1.Pod, error) {
+	pod := &corev1.Pod{}
+	if uid := wantedUID(eviction); uid != "" {
+		if err := h.Cached.Get(ctx, name, pod); err == nil && pod.UID == uid {
+			return pod, nil
+		}
+	}
+	fresh := &corev1.Pod{}
+	return fresh, h.Live.Get(ctx, name, fresh)
+}
+
+// isTried tells whether an eviction is only tried: by the options of the request, or by those of the deletion.
+func isTried(request admission.Request, eviction *policyv1.Eviction) bool {
+	return request.DryRun != nil && *request.DryRun || eviction.DeleteOptions != nil && len(eviction.DeleteOptions.DryRun) > 0
+}
+
+func wantedUID(eviction *policyv1.Eviction) types.UID {
+	if options := eviction.DeleteOptions; options != nil && options.Preconditions != nil && options.Preconditions.UID != nil {
+		return *options.Preconditions.UID
+	}
+	return ""
+}
+
+// boundNode is the node that the caller's token is bound to; empty for a token that is bound to none.
+func boundNode(request admission.Request) string {
+	if claims := request.UserInfo.Extra[nodeClaim]; len(claims) == 1 {
+		return claims[0]
+	}
+	return ""
+}
+
+func refused(code finding.Code, text string) admission.Response {
+	text += fmt.Sprintf(" (%s)", code)
+	if entry, ok := finding.Lookup(code); ok {
+		text += ". " + entry.Fix.English
+	}
+	return admission.Denied(text)
+}

@@ -1,0 +1,29 @@
+package eviction
+
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+// Results of requests to evict a pod.
+const (
+	resultAdmitted  = "admitted"
+	resultElsewhere = "other_node"
+	resultBudget    = "budget"
+)
+
+var requests = prometheus.NewCounterVec(prometheus.CounterOpts{
+	Subsystem: "koord_manager", Name: "agent_evictions_total",
+	Help: "Evictions that node agents asked for: admitted, or refused because the pod is on another node or the cluster's budget is used up.",
+}, []string{"result"})
+
+var register = sync.OnceFunc(func() {
+	metrics.Registry.MustRegister(requests)
+	for _, result := range []string{resultAdmitted, resultElsewhere, resultBudget} {
+		requests.WithLabelValues(result)
+	}
+})
+
+func count(result string) { requests.WithLabelValues(result).Inc() }

@@ -1,0 +1,94 @@
+package evictionbudget
+
+import (
+	"slices"
+	"time"
+)
+
+const (
+	// Window is the time that evictions are counted over.
+	Window = 10 * time.Minute
+	// DefaultPercent of the co-located pods may be evicted within Window.
+	DefaultPercent = 10
+	// Least is how many pods may be evicted within Window, however few there are: small clusters need room, too.
+	Least = 20
+	// granularity is how exactly times are remembered; it bounds what is remembered to 61 counts.
+	granularity = 10 * time.Second
+	// maxCount keeps sums of counts that somebody wrote by hand from overflowing.
+	maxCount = 1 << 30
+)
+
+// Count is how many pods were evicted within the ten seconds that begin at a time.
+type Count struct {
+	At    time.Time `json:"at"`
+	Count int       `json:"count"`
+}
+
+// Input is what a decision is made of.
+type Input struct {
+	Now time.Time
+	// Evicted are former evictions, in any order. Those ahead of Now were counted by another clock and count as of now.
+	Evicted []Count
+	// Pods are the co-located pods that run: best-effort ones, and those of priority bands mid, batch and free.
+	Pods int
+	// Percent of the pods, evicted ones included, that may be evicted within Window. From 100 on, and below 0, nothing is bounded.
+	Percent int
+}
+
+// Verdict is a decision with what it was made of.
+type Verdict struct {
+	Allowed bool
+	// Used is how many pods were evicted within Window, without the one that was asked for, and Limit how many may be.
+	Used, Limit int
+	// Unlimited is true where nothing is bounded; Limit is 0 then.
+	Unlimited bool
+	// Evicted are the evictions to remember, with the one that was asked for where it is allowed; the oldest first.
+	Evicted []Count
+	// Room is when the oldest eviction leaves the window; zero where there is room now.
+	Room time.Time
+}
+
+// Decide answers whether one pod more may be evicted.
+func Decide(in Input) Verdict {
+	var v Verdict
+	v.Evicted = recent(in.Evicted, in.Now)
+	for _, c := range v.Evicted {
+		v.Used += c.Count
+	}
+	if in.Percent < 0 || in.Percent >= 100 {
+		v.Unlimited, v.Allowed = true, true
+	} else {
+		v.Limit = max(Least, (max(in.Pods, 0)+v.Used)*in.Percent/100)
+		v.Allowed = v.Used < v.Limit
+	}
+	if !v.Allowed {
+		v.Room = v.Evicted[0].At.Add(Window)
+		return v
+	}
+	v.Evicted = add(v.Evicted, in.Now.Truncate(granularity))
+	return v
+}
+
+// recent are the counts within the window, in the order of time.
+func recent(counts []Count, now time.Time) []Count {
+	var out []Count
+	for _, c := range counts {
+		if c.At.After(now) {
+			c.At = now.Truncate(granularity)
+		}
+		c.Count = min(c.Count, maxCount)
+		if c.Count > 0 && now.Sub(c.At) < Window {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b Count) int { return a.At.Compare(b.At) })
+	return out
+}
+
+func add(counts []Count, at time.Time) []Count {
+	if last := len(counts) - 1; last >= 0 && !counts[last].At.Before(at) {
+		counts[last].Count++
+		return counts
+	}
+	return append(counts, Count{At: at, Count: 1})
+}

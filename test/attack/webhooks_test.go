@@ -1,0 +1,132 @@
+package attack
+
+import (
+	"bytes"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"koordinator.sh/koord/api/configuration"
+	"koordinator.sh/koord/controllers/webhookserver"
+)
+
+// handmade is a review of a pod that no API server sent: its answer would tell whether a quota exists.
+const handmade = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"CREATE","namespace":"default","name":"p",
+"kind":{"version":"v1","kind":"Pod"},"resource":{"version":"v1","resource":"pods"},
+"object":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"default","labels":{"quota.scheduling.koordinator.sh/name":"theirs"}}}}}`
+
+// TestANeighbourOnTheNetworkIsNotAnswered asks the webhooks as whoever reaches their port.
+func TestANeighbourOnTheNetworkIsNotAnswered(t *testing.T) {
+	port := portOf(t, "managerWebhooks")
+	pki := func(name string) tls.Certificate {
+		pair, err := tls.LoadX509KeyPair(filepath.Join(shared.Directory(), "pki", name+".crt"), filepath.Join(shared.Directory(), "pki", name+".key"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pair
+	}
+	post := func(config *tls.Config, path string) (int, error) {
+		config.InsecureSkipVerify = true //nolint:gosec // an attacker does not care who answers
+		client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}}
+		response, err := client.Post(fmt.Sprintf("https://127.0.0.1:%d%s", port, path), "application/json", strings.NewReader(handmade))
+		if err != nil {
+			return 0, err
+		}
+		return response.StatusCode, response.Body.Close()
+	}
+	for _, path := range []string{"/validate-pod", "/mutate-pod", "/validate-configmap", "/validate-eviction", "/nothing"} {
+		t.Run("without a certificate, "+path, func(t *testing.T) {
+			if code, err := post(&tls.Config{}, path); err == nil {
+				t.Errorf("answered with %d", code)
+			}
+		})
+	}
+	// The identities of the cluster's own components do: none of them is an API server.
+	for _, name := range []string{"koordlet", "koord-scheduler", "kube-scheduler", "etcd-client"} {
+		t.Run("as "+name, func(t *testing.T) {
+			if code, err := post(&tls.Config{Certificates: []tls.Certificate{pki(name)}}, "/validate-pod"); err == nil {
+				t.Errorf("answered with %d", code)
+			}
+		})
+	}
+	t.Run("with TLS 1.2", func(t *testing.T) {
+		config := &tls.Config{Certificates: []tls.Certificate{pki("front-proxy")}, MaxVersion: tls.VersionTLS12} //nolint:gosec // to be refused
+		if code, err := post(config, "/validate-pod"); err == nil {
+			t.Errorf("answered with %d", code)
+		}
+	})
+	t.Run("the API server is answered", func(t *testing.T) {
+		if code, err := post(&tls.Config{Certificates: []tls.Certificate{pki("front-proxy")}}, "/validate-pod"); err != nil || code != http.StatusOK {
+			t.Errorf("answered with %d, %v; want 200", code, err)
+		}
+	})
+}
+
+// TestManyLargeReviewsAtOnceAreNotRead sends 300 reviews of 7 MB, which were 1.2 GiB of memory.
+func TestManyLargeReviewsAtOnceAreNotRead(t *testing.T) {
+	var mu sync.Mutex
+	most, now := 0, 0
+	hook := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		now++
+		most = max(most, now)
+		mu.Unlock()
+		_, _ = io.Copy(io.Discard, r.Body) // what it says is of no interest
+		mu.Lock()
+		now--
+		mu.Unlock()
+	})
+	server := httptest.NewTLSServer(webhookserver.Bound(hook))
+	defer server.Close()
+	body := bytes.Repeat([]byte{'x'}, 7_000_000)
+	codes := map[int]int{}
+	var group sync.WaitGroup
+	for range 300 {
+		group.Go(func() {
+			response, err := server.Client().Post(server.URL, "application/json", bytes.NewReader(body))
+			if err != nil {
+				return // the server hung up on a body that it did not want
+			}
+			defer response.Body.Close() //nolint:errcheck // it is not read
+			mu.Lock()
+			defer mu.Unlock()
+			codes[response.StatusCode]++
+		})
+	}
+	group.Wait()
+	if most > 3 || codes[http.StatusOK] == 0 {
+		t.Errorf("%d reviews were read at once, answers %v; want at most 3, and some that are answered", most, codes)
+	}
+}
+
+// TestTheConfigurationIsNotDeleted tries to withdraw everything at once, as somebody who administers the cluster might by mistake.
+func TestTheConfigurationIsNotDeleted(t *testing.T) {
+	configMaps := admin.CoreV1().ConfigMaps(systemNamespace)
+	attempts := map[string]func() error{
+		"by name": func() error {
+			return configMaps.Delete(t.Context(), configuration.DefaultConfigMapName, metav1.DeleteOptions{})
+		},
+		"in a dry run": func() error {
+			return configMaps.Delete(t.Context(), configuration.DefaultConfigMapName, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
+		},
+		"with all ConfigMaps": func() error {
+			return configMaps.DeleteCollection(t.Context(), metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}, metav1.ListOptions{})
+		},
+	}
+	for name, attempt := range attempts {
+		t.Run(name, func(t *testing.T) { refusedBy(t, attempt(), "KOORD0217") })
+	}
+	t.Run("as a tenant", func(t *testing.T) {
+		err := tenant.CoreV1().ConfigMaps(systemNamespace).Delete(t.Context(), configuration.DefaultConfigMapName, metav1.DeleteOptions{})
+		refusedBy(t, err, "cannot delete resource")
+	})
+}
