@@ -2,7 +2,6 @@ package release
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -45,43 +44,73 @@ func TestPodsAreDeletedOnlyWhereThatIsAskedFor(t *testing.T) {
 	}
 }
 
-// checkOwnNode evaluates the policy's rule for an agent of node a.
+// checkOwnNode evaluates the policy's rules for an agent of node a.
 func checkOwnNode(t *testing.T, policy *unstructured.Unstructured, inDanger bool) {
 	t.Helper()
-	validations, _, _ := unstructured.NestedSlice(policy.Object, "spec", "validations")
-	expression := validations[0].(map[string]any)["expression"].(string)
-	compiler := plugincel.NewCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
-	compiled := compiler.CompileCELExpression(&validating.ValidationCondition{Expression: expression}, plugincel.OptionalVariableDeclarations{}, environment.StoredExpressions)
-	if compiled.Error != nil {
-		t.Fatalf("%s: %v", expression, compiled.Error)
-	}
 	extra := map[string]any{"authentication.kubernetes.io/node-name": []string{"a"}}
-	request := func(operation string, extra map[string]any) map[string]any {
-		return map[string]any{"operation": operation, "userInfo": map[string]any{"extra": extra}}
+	request := func(operation, resource string, extra map[string]any) map[string]any {
+		return map[string]any{"operation": operation, "resource": map[string]any{"resource": resource}, "userInfo": map[string]any{"extra": extra}}
 	}
 	named := func(name string) map[string]any { return map[string]any{"metadata": map[string]any{"name": name}} }
 	on := func(node string) map[string]any {
 		return map[string]any{"metadata": map[string]any{"name": "pod"}, "spec": map[string]any{"nodeName": node}}
 	}
+	event := func(controller, action, kind, name string) map[string]any {
+		return map[string]any{"reportingController": controller, "action": action, "regarding": map[string]any{"kind": kind, "name": name}}
+	}
+	own := event("koordlet", "Evict", "Pod", "p")
+	const reports = "nodemetrics"
 	tests := map[string]struct {
 		variables map[string]any
 		want      bool
 		danger    bool
 	}{
-		"its own report":               {map[string]any{"request": request("UPDATE", extra), "object": named("a"), "oldObject": named("a")}, true, false},
-		"the report of another":        {map[string]any{"request": request("UPDATE", extra), "object": named("b"), "oldObject": named("b")}, false, false},
-		"a token that names no node":   {map[string]any{"request": request("UPDATE", map[string]any{}), "object": named("a"), "oldObject": named("a")}, false, false},
-		"a pod of its own node":        {map[string]any{"request": request("DELETE", extra), "object": nil, "oldObject": on("a")}, true, true},
-		"a pod of another node":        {map[string]any{"request": request("DELETE", extra), "object": nil, "oldObject": on("b")}, false, true},
-		"a pod, by a token of no node": {map[string]any{"request": request("DELETE", map[string]any{}), "object": nil, "oldObject": on("a")}, false, true},
+		"its own report":               {map[string]any{"request": request("UPDATE", reports, extra), "object": named("a"), "oldObject": named("a")}, true, false},
+		"the report of another":        {map[string]any{"request": request("UPDATE", reports, extra), "object": named("b"), "oldObject": named("b")}, false, false},
+		"a token that names no node":   {map[string]any{"request": request("UPDATE", reports, nil), "object": named("a"), "oldObject": named("a")}, false, false},
+		"a pod of its own node":        {map[string]any{"request": request("DELETE", "pods", extra), "object": nil, "oldObject": on("a")}, true, true},
+		"a pod of another node":        {map[string]any{"request": request("DELETE", "pods", extra), "object": nil, "oldObject": on("b")}, false, true},
+		"a pod, by a token of no node": {map[string]any{"request": request("DELETE", "pods", nil), "object": nil, "oldObject": on("a")}, false, true},
+		"an event of an eviction":      {map[string]any{"request": request("CREATE", "events", extra), "object": own, "oldObject": nil}, true, false},
+		"the same event once more":     {map[string]any{"request": request("UPDATE", "events", extra), "object": own, "oldObject": own}, true, false},
+		"an event of somebody else":    {map[string]any{"request": request("CREATE", "events", extra), "object": event("kubelet", "Evict", "Pod", "p"), "oldObject": nil}, false, false},
+		"an event of something else":   {map[string]any{"request": request("CREATE", "events", extra), "object": event("koordlet", "Kill", "Pod", "p"), "oldObject": nil}, false, false},
+		"an event about a node":        {map[string]any{"request": request("CREATE", "events", extra), "object": event("koordlet", "Evict", "Node", "b"), "oldObject": nil}, false, false},
+		"an event turned to another":   {map[string]any{"request": request("UPDATE", "events", extra), "object": event("koordlet", "Evict", "Pod", "q"), "oldObject": own}, false, false},
+		"an event taken over":          {map[string]any{"request": request("UPDATE", "events", extra), "object": own, "oldObject": event("kubelet", "Kill", "Pod", "q")}, false, false},
 	}
+	rules := compiledRules(t, policy)
 	for name, tc := range tests {
 		if tc.danger && !inDanger {
 			continue
 		}
-		got, _, err := compiled.Program.Eval(tc.variables)
-		if err != nil || got.Value() != tc.want {
-			t.Errorf("%s: %v, %v, want %t by\n%s", name, got, err, tc.want, strings.TrimSpace(expression))
+		allowed := true
+		for _, rule := range rules {
+			got, _, err := rule.Program.Eval(tc.variables)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			allowed = allowed && got.Value() == true
+		}
+		if allowed != tc.want {
+			t.Errorf("%s: allowed %t, want %t", name, allowed, tc.want)
 		}
 	}
+}
+
+func compiledRules(t *testing.T, policy *unstructured.Unstructured) []plugincel.CompilationResult {
+	t.Helper()
+	validations, _, _ := unstructured.NestedSlice(policy.Object, "spec", "validations")
+	compiler := plugincel.NewCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
+	var out []plugincel.CompilationResult
+	for _, validation := range validations {
+		expression := validation.(map[string]any)["expression"].(string)
+		compiled := compiler.CompileCELExpression(&validating.ValidationCondition{Expression: expression}, plugincel.OptionalVariableDeclarations{}, environment.StoredExpressions)
+		if compiled.Error != nil {
+			t.Fatalf("%s: %v", expression, compiled.Error)
+		}
+		out = append(out, compiled)
+	}
+	return out
 }

@@ -80,7 +80,9 @@ func evict(ctx context.Context, as kubernetes.Interface, pod *corev1.Pod, option
 // registered.
 func TestAllAgentsTogetherEvictWithinTheBudget(t *testing.T) {
 	records := admin.CoreV1().ConfigMaps(systemNamespace)
-	reset := func() { _ = records.Delete(context.Background(), configuration.EvictionsConfigMapName, metav1.DeleteOptions{}) } // there may be none
+	reset := func() {
+		_ = records.Delete(context.Background(), configuration.EvictionsConfigMapName, metav1.DeleteOptions{})
+	} // there may be none
 	reset()
 	t.Cleanup(reset)
 	var agents []kubernetes.Interface
@@ -153,10 +155,12 @@ func TestAStolenAgentTokenEvictsPodsOfItsNodeOnly(t *testing.T) {
 		return metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}}
 	}
 	attempts := map[string]func() error{
-		"plainly":               func() error { return evict(t.Context(), thief, other, metav1.DeleteOptions{}) },
-		"by its UID":            func() error { return evict(t.Context(), thief, other, uid(other)) },
-		"by another pod's UID":  func() error { return evict(t.Context(), thief, other, uid(own)) },
-		"in a dry run":          func() error { return evict(t.Context(), thief, other, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}) },
+		"plainly":              func() error { return evict(t.Context(), thief, other, metav1.DeleteOptions{}) },
+		"by its UID":           func() error { return evict(t.Context(), thief, other, uid(other)) },
+		"by another pod's UID": func() error { return evict(t.Context(), thief, other, uid(own)) },
+		"in a dry run": func() error {
+			return evict(t.Context(), thief, other, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
+		},
 		"of a pod without node": func() error { return evict(t.Context(), thief, mine(t, podOf("nowhere")), metav1.DeleteOptions{}) },
 	}
 	for name, attempt := range attempts {

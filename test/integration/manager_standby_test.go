@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -33,6 +34,24 @@ func askReplica(t *testing.T, port int, path string, question, answer any) error
 	if err != nil {
 		t.Fatal(err)
 	}
+	return askAs(t, config, port, path, question, answer)
+}
+
+// askWebhooks asks the webhooks of one replica with the certificate of the API server, without which the sandbox's manager answers nobody.
+func askWebhooks(t *testing.T, port int, path string, question, answer any) error {
+	t.Helper()
+	config, err := shared.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config = rest.CopyConfig(config)
+	config.CertData, config.KeyData = nil, nil
+	config.CertFile, config.KeyFile = filepath.Join(shared.Directory(), "pki", "front-proxy.crt"), filepath.Join(shared.Directory(), "pki", "front-proxy.key")
+	return askAs(t, config, port, path, question, answer)
+}
+
+func askAs(t *testing.T, config *rest.Config, port int, path string, question, answer any) error {
+	t.Helper()
 	own := rest.CopyConfig(config)
 	own.ServerName, own.CAFile = "koord-manager."+systemNamespace+".svc", ""
 	own.CAData = secretOf(t, certificate.AuthoritySecret).Data[certificate.AuthorityKey]
@@ -119,7 +138,7 @@ func TestAStandbyAnswersAsTheLeaderDoes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			sandboxtest.Eventually(t, patience, func() error { // until both know the profile
 				var its, own admissionv1.AdmissionReview
-				if err := errors.Join(askReplica(t, standby.webhooks, test.path, test.question, &its), askReplica(t, leader.ManagerWebhooks, test.path, test.question, &own)); err != nil {
+				if err := errors.Join(askWebhooks(t, standby.webhooks, test.path, test.question, &its), askWebhooks(t, leader.ManagerWebhooks, test.path, test.question, &own)); err != nil {
 					return err
 				}
 				if diff := cmp.Diff(own.Response, its.Response); diff != "" {
