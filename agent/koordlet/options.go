@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/agent/host/kubelet"
 	"koordinator.sh/koord/agent/serving"
 	"koordinator.sh/koord/decision/predict"
 )
@@ -134,14 +135,14 @@ func (o *Options) evictions() string { return filepath.Join(o.StateDirectory, "e
 func (o *Options) learned() string { return filepath.Join(o.StateDirectory, "prediction.json") }
 
 func (o *Options) kubeletState() string {
-	return filepath.Join(o.KubeletDirectory, "cpu_manager_state")
+	return filepath.Join(o.KubeletDirectory, kubelet.StateFile)
 }
 
 func (o *Options) kubeletConfiguration() string {
 	if o.KubeletConfiguration != "" {
 		return o.KubeletConfiguration
 	}
-	return filepath.Join(o.KubeletDirectory, "config.yaml")
+	return filepath.Join(o.KubeletDirectory, kubelet.ConfigurationFile)
 }
 
 func (o *Options) gpuReader() string {

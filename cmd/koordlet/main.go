@@ -51,6 +51,7 @@ func newCommand() *cobra.Command {
 	cmd.Flags().StringVar(&kubeconfig, "kubeconfig", "", "Kubeconfig of the agent; the pod's own service account by default")
 	options.AddFlags(cmd.Flags())
 	logflags.Add(cmd.Flags())
+	cmd.AddCommand(newCopyCommand())
 	return cmd
 }
 

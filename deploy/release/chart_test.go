@@ -215,12 +215,20 @@ func TestTheAgentMayDoNoMoreThanItMust(t *testing.T) {
 			if diff := cmp.Diff(want, container["securityContext"]); diff != "" {
 				t.Errorf("security context (-want +got):\n%s", diff)
 			}
-			var paths []string
+			directories := map[string]string{}
 			for _, volume := range spec["volumes"].([]any) {
-				path, _, _ := unstructured.NestedString(volume.(map[string]any), "hostPath", "path")
-				paths = append(paths, path)
+				if path, found, _ := unstructured.NestedString(volume.(map[string]any), "hostPath", "path"); found {
+					directories[volume.(map[string]any)["name"].(string)] = path
+				}
 			}
-			wantPaths := []string{"/sys/fs/cgroup", "/proc", "/sys", "/var/lib/kubelet", "/var/run/nri", "/var/lib/koordlet"}
+			// Kubelet's directory, with every pod's secrets and its own key, is mounted in the container alone that copies two files of it.
+			var paths []string
+			for _, mount := range container["volumeMounts"].([]any) {
+				if path := directories[mount.(map[string]any)["name"].(string)]; path != "" {
+					paths = append(paths, path)
+				}
+			}
+			wantPaths := []string{"/sys/fs/cgroup", "/proc", "/sys", "/var/run/nri", "/var/lib/koordlet"}
 			if diff := cmp.Diff(wantPaths, paths); diff != "" {
 				t.Errorf("directories of the node (-want +got):\n%s", diff)
 			}

@@ -113,22 +113,31 @@ func owners(name string, current *state) ([]Pod, error) {
 
 // load reads a file that may not exist.
 func load(name string, decode func([]byte) error) error {
-	file, err := os.Open(name)
+	content, err := read(name)
 	if errors.Is(err, fs.ErrNotExist) || name == "" {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read how kubelet binds pods: %w", err)
 	}
-	content, err := io.ReadAll(io.LimitReader(file, largest+1))
-	switch err := errors.Join(err, file.Close()); {
-	case err != nil:
-		return fmt.Errorf("read how kubelet binds pods: %w", err)
-	case len(content) > largest:
-		return fmt.Errorf("read how kubelet binds pods: %q is larger than %d bytes", name, largest)
-	}
 	if err := decode(content); err != nil {
 		return fmt.Errorf("read how kubelet binds pods: decode %q: %w", name, err)
 	}
 	return nil
+}
+
+// read a whole file that is not too large.
+func read(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(io.LimitReader(file, largest+1))
+	if err := errors.Join(err, file.Close()); err != nil {
+		return nil, err
+	}
+	if len(content) > largest {
+		return nil, fmt.Errorf("%q is larger than %d bytes", name, largest)
+	}
+	return content, nil
 }
