@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"koordinator.sh/koord/api/finding"
 )
@@ -40,12 +41,21 @@ func names(code, reason string) bool {
 // neutral says what a code means, in the place of a reason that names objects.
 func neutral(code, plugin string) string {
 	if entry, found := finding.Lookup(finding.Code(code)); found && entry.Code != finding.OtherPlugin {
-		return strings.TrimSuffix(entry.Summary.English, ".")
+		return clause(entry.Summary.English)
 	}
 	if plugin == "" {
 		return "refused for another reason"
 	}
 	return fmt.Sprintf("refused by plugin %s", plugin)
+}
+
+// clause is a sentence of the catalogue as a part of another one. A name that it begins with keeps its capitals.
+func clause(sentence string) string {
+	sentence = strings.TrimSuffix(sentence, ".")
+	if len(sentence) > 1 && unicode.IsLower(rune(sentence[1])) || strings.HasPrefix(sentence, "A ") {
+		return strings.ToLower(sentence[:1]) + sentence[1:]
+	}
+	return sentence
 }
 
 // told is a reason as it may be told without knowing whom it names.
