@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/tui/internal/cell"
 	"koordinator.sh/koord/tui/internal/quantity"
 	"koordinator.sh/koord/tui/internal/story"
@@ -108,6 +109,7 @@ func (m *Model) nodeText(width int) []string {
 		lines = m.waterfallText(status, tabNames[m.screen().tab], width)
 	}
 	lines = append(lines, m.findingsText(status.Findings, width)...)
+	lines = append(lines, m.sentence(printer.Withheld(status.Withheld), width)...)
 	return append(lines, "", m.originText(status.Origin))
 }
 

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -31,10 +32,24 @@ func (m *Model) podText(width int) []string {
 	lines = append(lines, m.podFacts(&status.Pod, width)...)
 	lines = append(lines, m.groupsText(status, width)...)
 	lines = append(lines, m.fixText(status.Fix, width)...)
+	lines = append(lines, m.sentence(printer.BeyondRights(status), width)...)
 	lines = append(lines, m.preemptionText(status.Preemption, width)...)
 	lines = append(lines, m.placementText(status.Placement, width)...)
 	lines = append(lines, m.findingsText(status.Findings, width)...)
+	lines = append(lines, m.sentence(printer.Withheld(status.Withheld), width)...)
 	return append(lines, "", m.originText(status.Origin))
+}
+
+// sentence is a text of its own, after an empty line; nothing for an empty one.
+func (m *Model) sentence(text string, width int) []string {
+	if text == "" {
+		return nil
+	}
+	lines := []string{""}
+	for _, line := range cell.Wrap(text, max(width-6, 20)) {
+		lines = append(lines, "   "+m.st.Dim.Render(line))
+	}
+	return lines
 }
 
 func verdictMark(v diagnostics.PodVerdict, st *style.Set) (string, style.Style) {
@@ -134,7 +149,11 @@ func (m *Model) fixText(fix *diagnostics.Fix, width int) []string {
 	if fix.Target == diagnostics.FixPod {
 		who = "edit of the pod"
 	}
-	lines = append(lines, "   "+st.Dim.Render(fmt.Sprintf("%s, opens up %s, %s first", who, plural(int(fix.NodesUnlocked), "node"), cell.Clean(fix.Node))))
+	opens := fmt.Sprintf("%s, opens up %s", who, plural(int(fix.NodesUnlocked), "node"))
+	if fix.Node != "" {
+		opens += fmt.Sprintf(", %s first", cell.Clean(fix.Node))
+	}
+	lines = append(lines, "   "+st.Dim.Render(opens))
 	if fix.Recreate {
 		how := "an existing pod cannot be changed this way; recreate it (kubectl koord explain pod prints the manifest)"
 		if fix.Owner != "" {
@@ -167,7 +186,7 @@ func (m *Model) placementText(p *diagnostics.Placement, width int) []string {
 	if p.Rank > 0 {
 		rank = fmt.Sprintf("rank %d now", p.Rank)
 	}
-	lines := []string{"", "  " + st.Title.Render("why "+cell.Clean(p.Node)) + "   " + st.Dim.Render(rank)}
+	lines := []string{"", "  " + st.Title.Render("why "+cell.Clean(cmp.Or(p.Node, "the node with the highest score"))) + "   " + st.Dim.Render(rank)}
 	for _, line := range cell.Wrap(p.Note, max(width-6, 20)) {
 		if line != "" {
 			lines = append(lines, "   "+st.Dim.Render(line))

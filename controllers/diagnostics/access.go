@@ -9,6 +9,8 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 	"k8s.io/apiserver/pkg/endpoints/request"
+
+	"koordinator.sh/koord/grants"
 )
 
 // subject is the object a question is about.
@@ -41,6 +43,23 @@ func requireGet(ctx context.Context, decide authorizer.Authorizer, about subject
 	}
 	if decision != authorizer.DecisionAllow {
 		return responsewriters.ForbiddenStatusError(attributes, reason)
+	}
+	return nil
+}
+
+// grantsOf are what the caller may do, for one answer.
+func grantsOf(ctx context.Context, decide authorizer.Authorizer) (*grants.Grants, error) {
+	caller, ok := request.UserFrom(ctx)
+	if !ok {
+		return nil, apierrors.NewUnauthorized("the request carries no identity")
+	}
+	return grants.Of(ctx, decide, caller), nil
+}
+
+// checked fails when it could not be found out what the caller may see: the answer lacks what it may.
+func checked(of *grants.Grants) error {
+	if err := of.Err(); err != nil {
+		return apierrors.NewInternalError(err)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/grants"
 )
 
 // batchParallelism is how many nodes of a batch are explained at the same time. Most of the time goes into waiting for their agents.
@@ -54,22 +55,25 @@ func (b *nodeExplanationBatches) Create(ctx context.Context, object runtime.Obje
 	if err := requireGet(ctx, b.nodes.authorizer, subject{resource: corev1.SchemeGroupVersion.WithResource("nodes")}); err != nil {
 		return nil, err
 	}
-	var err error
-	if question.Status.Nodes, err = b.answers(ctx, &question.Spec); err != nil {
+	granted, err := grantsOf(ctx, b.nodes.authorizer)
+	if err != nil {
+		return nil, err
+	}
+	if question.Status.Nodes, err = b.answers(ctx, &question.Spec, granted); err != nil {
 		return nil, statusOf(err)
 	}
-	return question, nil
+	return question, checked(granted)
 }
 
-// answers explains the nodes that exist.
-func (b *nodeExplanationBatches) answers(ctx context.Context, spec *diagnosticsv1alpha1.NodeExplanationBatchSpec) ([]diagnosticsv1alpha1.NodeExplanationStatus, error) {
+// answers explains the nodes that exist, as the caller may see them.
+func (b *nodeExplanationBatches) answers(ctx context.Context, spec *diagnosticsv1alpha1.NodeExplanationBatchSpec, granted *grants.Grants) ([]diagnosticsv1alpha1.NodeExplanationStatus, error) {
 	answers := make([]*diagnosticsv1alpha1.NodeExplanationStatus, len(spec.NodeNames))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(batchParallelism)
 	for i, name := range spec.NodeNames {
 		group.Go(func() error {
 			about := diagnosticsv1alpha1.NodeExplanationSpec{NodeName: name, Resources: spec.Resources, MaxParts: spec.MaxParts, Agent: spec.Agent}
-			status, err := b.nodes.explain(ctx, about)
+			status, err := b.nodes.explain(ctx, about, granted)
 			if err == nil {
 				answers[i] = &status
 			}

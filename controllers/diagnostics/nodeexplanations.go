@@ -14,6 +14,8 @@ import (
 	"k8s.io/utils/clock"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/disclosure"
+	"koordinator.sh/koord/grants"
 )
 
 // Component is the name of the answering component in an answer's origin.
@@ -42,7 +44,7 @@ func (*nodeExplanations) NamespaceScoped() bool { return false }
 func (*nodeExplanations) GetSingularName() string { return "nodeexplanation" }
 
 // Create answers a question about a node that the caller may get. What is set for a pod takes the right to get it, and for all pods of
-// the node that to get any.
+// the node, as for what the agent did, that to get any. Of other pods the answer names those that the caller may get.
 func (n *nodeExplanations) Create(ctx context.Context, object runtime.Object, check rest.ValidateObjectFunc, _ *metav1.CreateOptions) (runtime.Object, error) {
 	question, ok := object.(*diagnosticsv1alpha1.NodeExplanation)
 	if !ok {
@@ -59,13 +61,14 @@ func (n *nodeExplanations) Create(ctx context.Context, object runtime.Object, ch
 	if err := requireGet(ctx, n.authorizer, subject{resource: corev1.SchemeGroupVersion.WithResource("nodes"), name: question.Spec.NodeName}); err != nil {
 		return nil, err
 	}
-	if agent := question.Spec.Agent; agent != nil && (agent.PodName != "" || slices.Contains(agent.Sections, diagnosticsv1alpha1.SectionPods)) {
-		pod := subject{resource: corev1.SchemeGroupVersion.WithResource("pods"), namespace: agent.PodNamespace, name: agent.PodName}
-		if err := requireGet(ctx, n.authorizer, pod); err != nil {
-			return nil, err
-		}
+	if err := n.requirePods(ctx, question.Spec.Agent); err != nil {
+		return nil, err
 	}
-	status, err := n.explain(ctx, question.Spec)
+	granted, err := grantsOf(ctx, n.authorizer)
+	if err != nil {
+		return nil, err
+	}
+	status, err := n.explain(ctx, question.Spec, granted)
 	if apierrors.IsNotFound(err) {
 		return nil, apierrors.NewNotFound(corev1.Resource("nodes"), question.Spec.NodeName)
 	}
@@ -73,11 +76,30 @@ func (n *nodeExplanations) Create(ctx context.Context, object runtime.Object, ch
 		return nil, statusOf(err)
 	}
 	question.Status = status
-	return question, nil
+	return question, checked(granted)
 }
 
-// explain answers a question about one node, and says who did.
-func (n *nodeExplanations) explain(ctx context.Context, spec diagnosticsv1alpha1.NodeExplanationSpec) (diagnosticsv1alpha1.NodeExplanationStatus, error) {
+// requirePods fails unless the caller may get the pods that a question to an agent is about. The entries of its log name pods and their
+// cgroups, and no field says which.
+func (n *nodeExplanations) requirePods(ctx context.Context, agent *diagnosticsv1alpha1.AgentQuestion) error {
+	if agent == nil {
+		return nil
+	}
+	pods := subject{resource: corev1.SchemeGroupVersion.WithResource("pods")}
+	if slices.Contains(agent.Sections, diagnosticsv1alpha1.SectionAudit) {
+		if err := requireGet(ctx, n.authorizer, pods); err != nil {
+			return err
+		}
+	}
+	if agent.PodName != "" || slices.Contains(agent.Sections, diagnosticsv1alpha1.SectionPods) {
+		pods.namespace, pods.name = agent.PodNamespace, agent.PodName
+		return requireGet(ctx, n.authorizer, pods)
+	}
+	return nil
+}
+
+// explain answers a question about one node as its caller may see it, and says who did.
+func (n *nodeExplanations) explain(ctx context.Context, spec diagnosticsv1alpha1.NodeExplanationSpec, granted *grants.Grants) (diagnosticsv1alpha1.NodeExplanationStatus, error) {
 	begin := n.clock.Now()
 	status, err := n.answer(ctx, spec)
 	if err != nil {
@@ -90,6 +112,7 @@ func (n *nodeExplanations) explain(ctx context.Context, spec diagnosticsv1alpha1
 		EvaluatedAt:          metav1.NewTime(begin),
 		DurationMicroseconds: n.clock.Since(begin).Microseconds(),
 	}
+	disclosure.NodeExplanation(&status, granted.May)
 	return status, nil
 }
 

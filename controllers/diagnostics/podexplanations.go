@@ -3,7 +3,9 @@ package diagnostics
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,9 +14,11 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/klog/v2"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/disclosure"
 )
 
 // podExplanations answers questions about pods.
@@ -35,7 +39,8 @@ func (*podExplanations) NamespaceScoped() bool { return true }
 // GetSingularName is the resource's name for one object.
 func (*podExplanations) GetSingularName() string { return "podexplanation" }
 
-// Create answers a question about a pod of the request's namespace, or a Reservation, that the caller may get.
+// Create answers a question about a pod of the request's namespace, or a Reservation, that the caller may get. The
+// answer names what else the caller may get, and counts the rest.
 func (p *podExplanations) Create(ctx context.Context, object runtime.Object, check rest.ValidateObjectFunc, _ *metav1.CreateOptions) (runtime.Object, error) {
 	question, ok := object.(*diagnosticsv1alpha1.PodExplanation)
 	if !ok {
@@ -55,10 +60,44 @@ func (p *podExplanations) Create(ctx context.Context, object runtime.Object, che
 	}
 	answer, err := p.explainer.ExplainPod(ctx, question)
 	if err != nil {
-		return nil, statusOf(err)
+		return nil, p.disclosedError(ctx, statusOf(err))
 	}
 	question.Status = answer.Status
-	return question, nil
+	return question, p.disclose(ctx, &question.Status)
+}
+
+// disclose leaves of an answer what the caller may see.
+func (p *podExplanations) disclose(ctx context.Context, status *diagnosticsv1alpha1.PodExplanationStatus) error {
+	granted, err := grantsOf(ctx, p.authorizer)
+	if err != nil {
+		return err
+	}
+	disclosure.PodExplanation(status, granted.May)
+	return checked(granted)
+}
+
+// disclosedError is an error as the caller may see it. Why a scheduler did not answer has its addresses, and may name anything; only
+// that it did not is for everybody, and the rest for the log.
+func (p *podExplanations) disclosedError(ctx context.Context, err error) error {
+	if code := statusCode(err); code < http.StatusInternalServerError {
+		return err
+	}
+	granted, failed := grantsOf(ctx, p.authorizer)
+	if failed != nil || disclosure.Everything(granted.May) {
+		return err
+	}
+	klog.FromContext(ctx).Info("Failed to explain a pod", "err", err)
+	if !apierrors.IsServiceUnavailable(err) {
+		return apierrors.NewInternalError(errors.New("the pod could not be explained; the log of koord-manager says why"))
+	}
+	return schedulerUnavailable(errors.New("the log of koord-manager says why"))
+}
+
+func statusCode(err error) int32 {
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
+		return status.Status().Code
+	}
+	return http.StatusInternalServerError
 }
 
 // subjectOf is the object that a question is about: Reservations are in no namespace, whatever the question's own is.

@@ -16,9 +16,11 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/client-go/rest"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/grants"
 )
 
 // Bounds of a question to the scheduler.
@@ -67,7 +69,7 @@ func NewSchedulerClient(config *rest.Config, endpoint string, bundle func() []by
 	}, nil
 }
 
-// ExplainPod forwards the question. A scheduler that cannot be reached, does not lead or refuses the manager yields 503
+// ExplainPod forwards the question, on behalf of the user of the request: the scheduler looks for changes that this one may make. A scheduler that cannot be reached, does not lead or refuses the manager yields 503
 // with the code SchedulerUnavailable; what it says about the question itself, such as 404, is passed on.
 func (c *SchedulerClient) ExplainPod(ctx context.Context, question *diagnosticsv1alpha1.PodExplanation) (*diagnosticsv1alpha1.PodExplanation, error) {
 	ctx, cancel := context.WithTimeout(ctx, schedulerTimeout)
@@ -145,6 +147,11 @@ func (c *SchedulerClient) ask(ctx context.Context, address string, body []byte) 
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", "application/json")
+	if caller, known := apirequest.UserFrom(ctx); known {
+		if err := grants.SetCaller(request.Header, caller); err != nil {
+			return nil, &refusal{address, err}
+		}
+	}
 	response, err := client.Do(request)
 	if err != nil {
 		return nil, &refusal{address, err}

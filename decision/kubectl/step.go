@@ -95,6 +95,13 @@ func Delete(o Object) diagnosticsv1alpha1.FixStep {
 	return step
 }
 
+// Edit opens an object for a person to change: there is no request to repeat.
+func Edit(o Object) diagnosticsv1alpha1.FixStep {
+	step := o.step("")
+	step.Command = strings.Join(o.words("edit"), " ")
+	return step
+}
+
 // Line is a command line that makes all changes in turn and stops at the first that fails; empty without changes.
 func Line(steps []diagnosticsv1alpha1.FixStep) string {
 	commands := make([]string, len(steps))

@@ -106,6 +106,7 @@ func (c *calculation) podTerm(k kind, pod podPart, value int64, policy string) t
 	} else {
 		info := c.metric.pods[pod.reading].info
 		out.Name = info.Namespace + "/" + info.Name
+		out.Object = &diagnosticsv1alpha1.SourceRef{Kind: "Pod", Namespace: info.Namespace, Name: info.Name}
 		out.Note = "measured, but the pod no longer exists"
 	}
 	byRequest := policy == string(configuration.CalculateByPodRequest)
@@ -113,6 +114,9 @@ func (c *calculation) podTerm(k kind, pod podPart, value int64, policy string) t
 	case !byRequest && pod.reading < 0:
 		out.Note = "not measured: its request counts"
 	case !byRequest && value == c.measuredOf(k, pod):
+		if pod.pod != nil {
+			out.Object = &diagnosticsv1alpha1.SourceRef{Kind: "Pod", Namespace: pod.pod.Namespace, Name: pod.pod.Name}
+		}
 		out.Source = c.metricSource(fmt.Sprintf("status.podsMetric[%d].podUsage.resources.%s", pod.reading, k.plain()))
 		out.ObservedAt = c.metric.facts.UpdateTime
 	case pod.held && k.cpu && policy == string(configuration.CalculateByPodUsage):

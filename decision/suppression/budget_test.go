@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/waterfall"
@@ -75,11 +76,15 @@ func TestTheTraceHasEveryOperand(t *testing.T) {
 		term.Parts = parts
 		return term
 	}
+	of := func(name string, term waterfall.Term) waterfall.Term {
+		term.Object = &diagnosticsv1alpha1.SourceRef{Kind: "Pod", Namespace: "shop", Name: name}
+		return term
+	}
 	want := Budget{Milli: 5_800, BestEffortUsed: 8_000, ThresholdPercent: 65, Terms: []waterfall.Term{
 		{Name: "capacity", Operator: "start", Value: 32_000, Unit: "milliCPU"},
 		{Name: "threshold", Operator: "times", Value: 65, Unit: "percent", Note: "of the capacity may be used by all together"},
 		{Name: "podsUsed", Operator: "minus", Value: 10_000, Unit: "milliCPU", Note: "used by pods above best effort",
-			Parts: []waterfall.Term{pod("LS", 6_000, pod("shop/web", 6_000)), pod("LSR", 4_000, pod("shop/db", 4_000))}},
+			Parts: []waterfall.Term{pod("LS", 6_000, of("web", pod("shop/web", 6_000))), pod("LSR", 4_000, of("db", pod("shop/db", 4_000)))}},
 		{Name: "hostApplicationsUsed", Operator: "minus", Value: 2_000, Unit: "milliCPU", Note: "used by host applications above best effort",
 			Parts: []waterfall.Term{pod("LS", 2_000, pod("registry", 2_000))}},
 		{Name: "systemUsed", Operator: "minus", Value: 3_000, Unit: "milliCPU",

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/cpuset"
@@ -119,7 +120,11 @@ func classTerm(class extension.QoSClass, loads []Load) waterfall.Term {
 			term.PartsOmitted++
 			continue
 		}
-		term.Parts = append(term.Parts, part(load.key(), load.Used))
+		used := part(load.key(), load.Used)
+		if load.Namespace != "" {
+			used.Object = &diagnosticsv1alpha1.SourceRef{Kind: "Pod", Namespace: load.Namespace, Name: load.Name}
+		}
+		term.Parts = append(term.Parts, used)
 	}
 	return term
 }

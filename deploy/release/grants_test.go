@@ -18,9 +18,9 @@ var everything = map[string]any{
 	"recommender": map[string]any{"enabled": true, "apply": true},
 }
 
-// TestEveryGrantHasAReason compares the rights that the chart grants with the table of docs/security.md, which says why.
+// TestEveryGrantHasAReason compares the rights that the chart grants with the table of docs/rights.md, which says why.
 func TestEveryGrantHasAReason(t *testing.T) {
-	text, err := os.ReadFile("../../docs/security.md")
+	text, err := os.ReadFile("../../docs/rights.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestEveryGrantHasAReason(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(granted, documented); diff != "" {
-		t.Errorf("the chart's grants and those that docs/security.md gives a reason for (-granted +documented):\n%s", diff)
+		t.Errorf("the chart's grants and those that docs/rights.md gives a reason for (-granted +documented):\n%s", diff)
 	}
 }
 

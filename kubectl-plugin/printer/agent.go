@@ -26,6 +26,7 @@ func AgentExplanation(w io.Writer, e *diagnosticsv1alpha1.NodeExplanation, o Opt
 		func() error { return agentPods(w, agent.Pods, o) },
 		func() error { return agentEvictions(w, agent.Evictions, o) },
 		func() error { return findings(w, e.Status.Findings, o) },
+		func() error { return withheld(w, e.Status.Withheld, o) },
 		func() error { return origin(w, e.Status.Origin, o) },
 	} {
 		if err := print(); err != nil {

@@ -32,6 +32,9 @@ func NodeExplanation(w io.Writer, e *diagnosticsv1alpha1.NodeExplanation, o Opti
 	if err := findings(w, s.Findings, o); err != nil {
 		return err
 	}
+	if err := withheld(w, s.Withheld, o); err != nil {
+		return err
+	}
 	return origin(w, s.Origin, o)
 }
 

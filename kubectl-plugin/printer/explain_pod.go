@@ -1,6 +1,7 @@
 package printer
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -31,6 +32,9 @@ func PodExplanation(w io.Writer, e *diagnosticsv1alpha1.PodExplanation, o Option
 	if err := fix(w, s.Fix, o); err != nil {
 		return err
 	}
+	if err := beyondRights(w, s, o); err != nil {
+		return err
+	}
 	if err := preemption(w, s.Preemption, o); err != nil {
 		return err
 	}
@@ -41,6 +45,9 @@ func PodExplanation(w io.Writer, e *diagnosticsv1alpha1.PodExplanation, o Option
 		return err
 	}
 	if err := findings(w, s.Findings, o); err != nil {
+		return err
+	}
+	if err := withheld(w, s.Withheld, o); err != nil {
 		return err
 	}
 	return origin(w, s.Origin, o)
@@ -175,7 +182,10 @@ func fix(w io.Writer, f *diagnosticsv1alpha1.Fix, o Options) error {
 		return nil
 	}
 	unlocked := o.Style.Arrow() + " " + f.Node
-	if f.NodesUnlocked > 1 {
+	switch {
+	case f.Node == "":
+		unlocked += count(int(f.NodesUnlocked), "node")
+	case f.NodesUnlocked > 1:
 		unlocked += " and " + count(int(f.NodesUnlocked-1), "more node")
 	}
 	var b strings.Builder
@@ -219,7 +229,7 @@ func placement(w io.Writer, p *diagnosticsv1alpha1.Placement, o Options) error {
 	if p == nil {
 		return nil
 	}
-	title := "Why " + p.Node
+	title := "Why " + cmp.Or(p.Node, "the node with the highest score")
 	if p.Rank > 0 {
 		title += fmt.Sprintf(": rank %d by score now", p.Rank)
 	} else {

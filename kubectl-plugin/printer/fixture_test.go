@@ -188,6 +188,18 @@ func refusedFixFixture() *diagnosticsv1alpha1.PodExplanation {
 	return e
 }
 
+// tenantFixture is a pending pod as a user is told of it who may get nothing beside it.
+func tenantFixture() *diagnosticsv1alpha1.PodExplanation {
+	e := pendingPodFixture()
+	for i := range e.Status.Groups {
+		e.Status.Groups[i].Nodes, e.Status.Groups[i].Message = nil, e.Status.Groups[i].Reason
+	}
+	e.Status.Fix.Node, e.Status.Origin.Instance = "", ""
+	e.Status.FixBeyondRights = &diagnosticsv1alpha1.FixBeyondRights{Kind: "uncordon", Needs: []string{"get nodes", "patch nodes"}, Objects: 1, NodesUnlocked: 2}
+	e.Status.Withheld = []diagnosticsv1alpha1.Withheld{{Resource: "elasticquotas.scheduling.sigs.k8s.io", Count: 1}, {Resource: "nodes", Count: 30}}
+	return e
+}
+
 // preemptionFixture is a pending pod for which pods would be evicted.
 func preemptionFixture() *diagnosticsv1alpha1.PodExplanation {
 	e := pendingPodFixture()

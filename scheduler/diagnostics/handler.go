@@ -8,8 +8,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	apirequest "k8s.io/apiserver/pkg/endpoints/request"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/disclosure"
+	"koordinator.sh/koord/grants"
 	"koordinator.sh/koord/reviewhttp"
 )
 
@@ -25,7 +29,8 @@ const (
 
 // Explainer answers questions about pods.
 type Explainer interface {
-	Explain(context.Context, *diagnosticsv1alpha1.PodExplanation) (*diagnosticsv1alpha1.PodExplanation, error)
+	// ExplainFor answers a caller, who may make some of the changes that help.
+	ExplainFor(context.Context, *diagnosticsv1alpha1.PodExplanation, disclosure.Access) (*diagnosticsv1alpha1.PodExplanation, error)
 }
 
 // handler serves ExplainPath. Every error is a metav1.Status.
@@ -33,12 +38,14 @@ type handler struct {
 	explainer Explainer
 	// ready is false while the scheduler's caches are still being filled.
 	ready func() bool
-	slots chan struct{}
+	// authorizer says what callers may do.
+	authorizer authorizer.Authorizer
+	slots      chan struct{}
 }
 
-func newHandler(explainer Explainer, ready func() bool) http.Handler {
+func newHandler(explainer Explainer, ready func() bool, authorization authorizer.Authorizer) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle(ExplainPath, &handler{explainer: explainer, ready: ready, slots: make(chan struct{}, maxWaiting)})
+	mux.Handle(ExplainPath, &handler{explainer: explainer, ready: ready, authorizer: authorization, slots: make(chan struct{}, maxWaiting)})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		reviewhttp.Fail(w, r, apierrors.NewGenericServerResponse(http.StatusNotFound, r.Method, resource, "", "unknown path; the one served is "+ExplainPath, 0, true))
 	})
@@ -69,12 +76,36 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
 	defer cancel()
-	answer, err := h.explainer.Explain(ctx, question)
+	granted, err := h.grants(ctx, r)
+	if err != nil {
+		reviewhttp.Fail(w, r, err)
+		return
+	}
+	answer, err := h.explainer.ExplainFor(ctx, question, granted.May)
+	if err == nil {
+		err = granted.Err()
+	}
 	if err != nil {
 		reviewhttp.Fail(w, r, err)
 		return
 	}
 	reviewhttp.Reply(w, r, http.StatusOK, answer)
+}
+
+// grants are what the caller may do: the one on whose behalf the request is made, and without one who makes it.
+func (h *handler) grants(ctx context.Context, r *http.Request) (*grants.Grants, error) {
+	caller, err := grants.Caller(r.Header)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	if caller == nil {
+		asking, known := apirequest.UserFrom(ctx)
+		if !known {
+			return nil, apierrors.NewUnauthorized("the request carries no identity")
+		}
+		caller = asking
+	}
+	return grants.Of(ctx, h.authorizer, caller), nil
 }
 
 // resource of what is asked.

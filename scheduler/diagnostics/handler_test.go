@@ -17,14 +17,25 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/disclosure"
+	"koordinator.sh/koord/grants"
 	"koordinator.sh/koord/reviewhttp"
 )
 
 // explainerFunc answers with a function.
 type explainerFunc func(context.Context, *diagnosticsv1alpha1.PodExplanation) (*diagnosticsv1alpha1.PodExplanation, error)
 
-func (f explainerFunc) Explain(ctx context.Context, question *diagnosticsv1alpha1.PodExplanation) (*diagnosticsv1alpha1.PodExplanation, error) {
+func (f explainerFunc) ExplainFor(ctx context.Context, question *diagnosticsv1alpha1.PodExplanation, _ disclosure.Access) (*diagnosticsv1alpha1.PodExplanation, error) {
 	return f(ctx, question)
+}
+
+// onBehalf says that a request is made for a user.
+func onBehalf(t *testing.T, request *http.Request) *http.Request {
+	t.Helper()
+	if err := grants.SetCaller(request.Header, &user.DefaultInfo{Name: "someone"}); err != nil {
+		t.Fatal(err)
+	}
+	return request
 }
 
 func echo(_ context.Context, question *diagnosticsv1alpha1.PodExplanation) (*diagnosticsv1alpha1.PodExplanation, error) {
@@ -82,12 +93,12 @@ func TestHandler(t *testing.T) {
 			if test.path != "" {
 				path = test.path
 			}
-			request := httptest.NewRequest(method, path, strings.NewReader(test.body))
+			request := onBehalf(t, httptest.NewRequest(method, path, strings.NewReader(test.body)))
 			if test.contentType != "" {
 				request.Header.Set("Content-Type", test.contentType)
 			}
 			recorder := httptest.NewRecorder()
-			newHandler(test.explain, func() bool { return !test.notReady }).ServeHTTP(recorder, request)
+			newHandler(test.explain, func() bool { return !test.notReady }, nil).ServeHTTP(recorder, request)
 			if recorder.Code != test.wantCode || !strings.Contains(recorder.Body.String(), test.wantText) {
 				t.Errorf("answer %d %s, want %d with %q", recorder.Code, recorder.Body, test.wantCode, test.wantText)
 			}
@@ -113,10 +124,10 @@ func TestHandlerBoundsWhatItAnswersAtOnce(t *testing.T) {
 		<-release
 		return echo(ctx, question)
 	})
-	served := newHandler(slow, func() bool { return true })
+	served := newHandler(slow, func() bool { return true }, nil)
 	ask := func() *httptest.ResponseRecorder {
 		recorder := httptest.NewRecorder()
-		served.ServeHTTP(recorder, httptest.NewRequest(http.MethodPost, ExplainPath, strings.NewReader(goodQuestion)))
+		served.ServeHTTP(recorder, onBehalf(t, httptest.NewRequest(http.MethodPost, ExplainPath, strings.NewReader(goodQuestion))))
 		return recorder
 	}
 	codes := make(chan int, maxWaiting)
@@ -146,7 +157,7 @@ func TestNobodyPassesUnknownOrUnauthorized(t *testing.T) {
 		}
 		return authorizer.DecisionNoOpinion, "", nil
 	})
-	server := protect(newHandler(explainerFunc(echo), func() bool { return true }), authentication, authorization)
+	server := protect(newHandler(explainerFunc(echo), func() bool { return true }, authorization), authentication, authorization)
 	for name, want := range map[string]int{"": http.StatusUnauthorized, "nobody": http.StatusForbidden, "manager": http.StatusOK} {
 		request := httptest.NewRequest(http.MethodPost, ExplainPath, strings.NewReader(goodQuestion))
 		request.Header.Set("Test-User", name)

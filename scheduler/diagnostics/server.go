@@ -76,7 +76,7 @@ func NewServer(options Options, explainer Explainer, ready func() bool) (*Server
 		server.Close()
 		return nil, fmt.Errorf("set up the authorization of diagnostics clients: %w", err)
 	}
-	server.handler = protect(beside(newHandler(explainer, ready), options.Services), authentication.Authenticator, authorization.Authorizer)
+	server.handler = protect(beside(newHandler(explainer, ready, authorization.Authorizer), options.Services), authentication.Authenticator, authorization.Authorizer)
 	return server, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/disclosure"
 	"koordinator.sh/koord/scheduler/reason"
 	"koordinator.sh/koord/scheduler/recovery"
 )
@@ -19,7 +20,7 @@ const (
 )
 
 // answer finds out which question is asked, from the state the pod is in.
-func (e *Engine) answer(ctx context.Context, pod *corev1.Pod, spec diagnosticsv1alpha1.PodExplanationSpec) (*diagnosticsv1alpha1.PodExplanationStatus, error) {
+func (e *Engine) answer(ctx context.Context, pod *corev1.Pod, spec diagnosticsv1alpha1.PodExplanationSpec, may disclosure.Access) (*diagnosticsv1alpha1.PodExplanationStatus, error) {
 	sim := e.simulations[pod.Spec.SchedulerName]
 	status := &diagnosticsv1alpha1.PodExplanationStatus{Pod: factsOf(pod, sim)}
 	pod, assumed := e.assumed(pod)
@@ -42,7 +43,7 @@ func (e *Engine) answer(ctx context.Context, pod *corev1.Pod, spec diagnosticsv1
 	if pod.Spec.NodeName == "" && gated(ctx, sim, pod, status) {
 		return status, nil
 	}
-	r := &response{simulation: sim, world: w, status: status, spec: spec, limit: limitOf(spec)}
+	r := &response{simulation: sim, world: w, status: status, spec: spec, limit: limitOf(spec), may: may}
 	for _, extender := range sim.extenders {
 		status.Incomplete = append(status.Incomplete, fmt.Sprintf("extender %q was not consulted", extender))
 	}
@@ -90,9 +91,10 @@ func gated(ctx context.Context, sim *simulation, pod *corev1.Pod, status *diagno
 		}
 		code, message := sim.codeOf(refusal{plugin: plugin.Name(), reason: result.Message()}), result.Message()
 		group := diagnosticsv1alpha1.RefusalGroup{Plugin: plugin.Name(), Reason: result.Message()}
+		var mentions []diagnosticsv1alpha1.SourceRef
 		if explainer, ok := plugin.(reason.GateExplainer); ok {
 			if told, ok := explainer.ExplainGate(ctx, pod); ok {
-				code = told.Code
+				code, mentions = told.Code, told.Mentions
 				message, _ = told.Describe()
 			}
 		}
@@ -100,6 +102,7 @@ func gated(ctx context.Context, sim *simulation, pod *corev1.Pod, status *diagno
 			message = "waiting for the removal of scheduling gate " + strings.Join(gates, ", ")
 		}
 		status.Verdict, status.Code, status.Summary = diagnosticsv1alpha1.PodGated, string(code), "gated: "+message
+		group.Mentions = mentions
 		group.Code, group.Class, group.Message = string(code), string(finding.ClassOf(code)), status.Summary
 		status.Groups = []diagnosticsv1alpha1.RefusalGroup{group}
 		return true
@@ -122,6 +125,8 @@ type response struct {
 	status *diagnosticsv1alpha1.PodExplanationStatus
 	spec   diagnosticsv1alpha1.PodExplanationSpec
 	limit  int
+	// may tells what the caller may do; nil for everything.
+	may disclosure.Access
 	// heldBack says what refuses the pod because of which this one gets no node.
 	heldBack string
 }
@@ -170,7 +175,9 @@ func (r *response) change(ctx context.Context, e *evaluation) error {
 		r.status.Summary += "; it finds a node when it is tried again"
 		return nil
 	}
-	r.status.Fix, err = r.search(ctx, w, e)
+	if r.status.Fix, err = r.search(ctx, w, e); err == nil {
+		err = r.withinRights(ctx, w, e)
+	}
 	if err == nil && r.status.Fix == nil {
 		r.status.Summary += "; no change was found that makes it schedulable"
 	}

@@ -20,6 +20,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/profile"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/disclosure"
 	"koordinator.sh/koord/scheduler/plugins/coscheduling"
 	"koordinator.sh/koord/scheduler/plugins/deviceshare"
 	"koordinator.sh/koord/scheduler/plugins/elasticquota"
@@ -106,9 +107,15 @@ func New(ctx context.Context, settings Config) (*Engine, error) {
 	return engine, nil
 }
 
-// Explain answers a question. It returns a copy of the question with the status filled in. An unknown pod or Reservation is a
+// Explain answers a question of who may do everything.
+func (e *Engine) Explain(ctx context.Context, question *diagnosticsv1alpha1.PodExplanation) (*diagnosticsv1alpha1.PodExplanation, error) {
+	return e.ExplainFor(ctx, question, nil)
+}
+
+// ExplainFor answers a question. It returns a copy of the question with the status filled in: what it names is not yet what the caller may
+// see, but the changes that it proposes are those that the caller may make; nil may make all. An unknown pod or Reservation is a
 // NotFound error; a context that ends first is an error, too, and so is a panic: explaining must not end the scheduler.
-func (e *Engine) Explain(ctx context.Context, question *diagnosticsv1alpha1.PodExplanation) (explained *diagnosticsv1alpha1.PodExplanation, err error) {
+func (e *Engine) ExplainFor(ctx context.Context, question *diagnosticsv1alpha1.PodExplanation, may disclosure.Access) (explained *diagnosticsv1alpha1.PodExplanation, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			klog.FromContext(ctx).Error(nil, "Explaining a pod panicked", "pod", klog.KRef(question.Namespace, question.Spec.PodName), "panic", cause, "stack", string(debug.Stack()))
@@ -129,7 +136,7 @@ func (e *Engine) Explain(ctx context.Context, question *diagnosticsv1alpha1.PodE
 	answer := *question
 	answer.TypeMeta.APIVersion, answer.TypeMeta.Kind = diagnosticsv1alpha1.GroupVersion.String(), "PodExplanation"
 	if pod != nil {
-		status, err = e.answer(ctx, pod, question.Spec)
+		status, err = e.answer(ctx, pod, question.Spec, may)
 	}
 	if err != nil {
 		return nil, err

@@ -98,6 +98,7 @@ func (s *simulation) searchForRefused(ctx context.Context, w *world, e *evaluati
 	if refused.pod.UID != asked.UID {
 		found.fix.PodName = refused.pod.Namespace + "/" + refused.pod.Name
 		found.fix.Description = fmt.Sprintf("for pod %s: %s", found.fix.PodName, found.fix.Description)
+		found.fix.Mentions = append(found.fix.Mentions, reason.Mention(refused.pod))
 	}
 	return found, nil
 }
@@ -276,14 +277,14 @@ func (s *simulation) candidates(ctx context.Context, w *world, e *evaluation) ([
 	list = append(list, s.thresholds(e)...)
 	list = append(list, unbindings(e)...)
 	list = append(list, endings(e)...)
-	list = append(list, evictions(e)...)
+	list = append(list, s.evictions(e)...)
 	list = append(list, fewer(e)...)
 	list = append(list, s.advice(ctx, e)...)
 	list = slices.DeleteFunc(list, func(c candidate) bool { return c.refusedByAdmission(e.pod) })
 	for i := range list {
 		list[i].of = e.pod
 	}
-	return ofTemplate(e.pod, list), nil
+	return s.permitted(e.pod, ofTemplate(e.pod, list)), nil
 }
 
 // refusedBy reports whether all refusals of a node come from the given plugins.

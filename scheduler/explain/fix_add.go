@@ -25,6 +25,9 @@ const (
 func (s *simulation) addition(ctx context.Context, w *world, e *evaluation) (*candidate, error) {
 	for _, shape := range s.shapes(e) {
 		c := s.adding(w, shape)
+		if len(s.permitted(e.pod, []candidate{c})) == 0 {
+			continue
+		}
 		works, err := s.try(ctx, w, e.pod, c, c.fix.Node)
 		if err != nil {
 			return nil, err
@@ -43,7 +46,7 @@ func (s *simulation) adaption(ctx context.Context, w *world, e *evaluation) (*ca
 	for _, shape := range s.shapes(e) {
 		c := s.adding(w, shape)
 		edited, pod, ok := c.apply(w, e.pod)
-		if !ok {
+		if !ok || len(s.permitted(e.pod, []candidate{c})) == 0 {
 			continue
 		}
 		found, err := s.follow(ctx, chain{node: c.fix.Node, links: []candidate{c}, world: edited, pod: pod})
@@ -77,6 +80,7 @@ func (s *simulation) adding(w *world, of shape) candidate {
 		fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixCluster, Kind: kindAddNode, Node: node.Name,
 			Description: fmt.Sprintf("add a node like %s%s: the pod fits on it without other pods", of.like.Name, of.difference()),
+			Mentions:    []diagnosticsv1alpha1.SourceRef{{Kind: "Node", Name: of.like.Name}},
 		},
 		edit: func(w *world) (*world, error) { return w.withNewNode(node, of.like.Name, metric), nil },
 	}

@@ -30,11 +30,12 @@ const (
 
 // evictions proposes to evict one pod of a lower priority, or where none is large enough a few, from nodes that would pass
 // with fewer pods on them.
-func evictions(e *evaluation) []candidate {
+func (s *simulation) evictions(e *evaluation) []candidate {
 	var list []candidate
 	for info, missing := range e.curable() {
 		proposed := 0
-		for _, victim := range victimsOn(e.pod, info) {
+		victims := s.victimsOn(e.pod, info)
+		for _, victim := range victims {
 			if proposed == maxEvictionsPerNode {
 				break
 			}
@@ -43,7 +44,7 @@ func evictions(e *evaluation) []candidate {
 				list = append(list, eviction(info.Node().Name, victim.GetPod()))
 			}
 		}
-		if together := enough(e.pod, info, missing); proposed == 0 && len(together) > 1 {
+		if together := enough(victims, missing); proposed == 0 && len(together) > 1 {
 			list = append(list, eviction(info.Node().Name, together...))
 		}
 	}
@@ -67,12 +68,12 @@ func (e *evaluation) curable() iter.Seq2[fwk.NodeInfo, []noderesources.Insuffici
 	}
 }
 
-// victimsOn lists the pods that may be evicted for the pod, the least important first. Reservations are proposed to end elsewhere.
-func victimsOn(pod *corev1.Pod, info fwk.NodeInfo) []fwk.PodInfo {
+// victimsOn lists the pods that may be evicted for the pod, and by the caller, the least important first. Reservations are proposed to end elsewhere.
+func (s *simulation) victimsOn(pod *corev1.Pod, info fwk.NodeInfo) []fwk.PodInfo {
 	var victims []fwk.PodInfo
 	for _, candidate := range info.GetPods() {
 		other := candidate.GetPod()
-		if corev1helpers.PodPriority(other) < corev1helpers.PodPriority(pod) && !staysOnNode(other) && !reservation.IsReservePod(other) {
+		if corev1helpers.PodPriority(other) < corev1helpers.PodPriority(pod) && !staysOnNode(other) && !reservation.IsReservePod(other) && s.mayEvict(other) {
 			victims = append(victims, candidate)
 		}
 	}
@@ -119,13 +120,13 @@ func amountHeld(held fwk.Resource, name corev1.ResourceName) int64 {
 }
 
 // enough are the least important victims that together hold what is missing; none when they would be too many.
-func enough(pod *corev1.Pod, info fwk.NodeInfo, missing []noderesources.InsufficientResource) []*corev1.Pod {
+func enough(victims []fwk.PodInfo, missing []noderesources.InsufficientResource) []*corev1.Pod {
 	left := map[corev1.ResourceName]int64{}
 	for _, shortage := range missing {
 		left[shortage.ResourceName] = shortage.Requested - (shortage.Capacity - shortage.Used)
 	}
 	var chosen []*corev1.Pod
-	for _, victim := range victimsOn(pod, info) {
+	for _, victim := range victims {
 		held, helps, short := victim.CalculateResource().Resource, false, false
 		for name, gap := range left {
 			amount := amountHeld(held, name)

@@ -54,6 +54,7 @@ func (s *simulation) refresh(metric *slov1alpha1.NodeMetric) candidate {
 		fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixCluster, Kind: "refreshNodeMetric", Node: metric.Name,
 			Description: fmt.Sprintf("restore koordlet on node %s: its NodeMetric %s, and %s the node passes", metric.Name, sinceText(metric.Status.UpdateTime, s.now()), assumed),
+			Mentions:    []diagnosticsv1alpha1.SourceRef{{Kind: "Node", Name: metric.Name}},
 		},
 		edit: func(w *world) (*world, error) {
 			refreshed := metric.DeepCopy()

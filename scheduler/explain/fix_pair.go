@@ -128,6 +128,7 @@ func (c candidate) then(next candidate) candidate {
 			Target: diagnosticsv1alpha1.FixCluster, Kind: c.fix.Kind + "+" + next.fix.Kind, Node: next.fix.Node,
 			Description: c.fix.Description + "; and " + next.fix.Description,
 			Steps:       slices.Concat(c.fix.Steps, next.fix.Steps),
+			Mentions:    slices.Concat(c.fix.Mentions, next.fix.Mentions),
 		},
 	}
 	if c.fix.Target == next.fix.Target {

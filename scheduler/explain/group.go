@@ -160,9 +160,25 @@ func (g *group) publish(limit int) diagnosticsv1alpha1.RefusalGroup {
 		Plugin: g.plugin, Code: string(g.code), Reason: g.reason, Introduction: g.introduction, Class: string(finding.ClassOf(g.code)), Message: message,
 		Count: int32(len(g.members)), Sole: g.sole, PreemptionMayHelp: !g.final,
 	}
+	published.Mentions, published.ReasonMentions = g.mentions(limit), g.members[0].subject.reasonMentions
 	for _, m := range g.members[:min(limit, len(g.members))] {
 		text, operands := m.subject.describe()
 		published.Nodes = append(published.Nodes, diagnosticsv1alpha1.NodeRefusal{Node: m.node, Message: text, Operands: operands, Others: m.others})
 	}
 	return published
+}
+
+// mentions are the objects that the published messages name.
+func (g *group) mentions(limit int) []diagnosticsv1alpha1.SourceRef {
+	seen := map[diagnosticsv1alpha1.SourceRef]bool{}
+	var list []diagnosticsv1alpha1.SourceRef
+	for _, m := range g.members[:min(max(limit, 1), len(g.members))] {
+		for _, object := range m.subject.mentions {
+			if !seen[object] {
+				seen[object] = true
+				list = append(list, object)
+			}
+		}
+	}
+	return list
 }

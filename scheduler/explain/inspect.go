@@ -26,6 +26,10 @@ type subject struct {
 	phrase string
 	// distance orders nodes by how far they are from passing: 0 for nearly, 1 and more for far.
 	distance float64
+	// mentions are the objects that reason and message name, beside the pod and the node.
+	mentions []diagnosticsv1alpha1.SourceRef
+	// reasonMentions are those that the reason names; none where it names all of them.
+	reasonMentions []diagnosticsv1alpha1.SourceRef
 	// describe makes the message and the operands. It is called for the few nodes that are listed.
 	describe func() (string, []diagnosticsv1alpha1.Term)
 }
@@ -37,7 +41,10 @@ func text(key, phrase, message string) subject {
 
 // subjectOf is what a plugin tells.
 func subjectOf(told reason.Subject) subject {
-	return subject{code: told.Code, key: told.Key, phrase: told.Phrase, distance: told.Distance, describe: told.Describe}
+	return subject{
+		code: told.Code, key: told.Key, phrase: told.Phrase, distance: told.Distance,
+		mentions: told.Mentions, reasonMentions: told.ReasonMentions, describe: told.Describe,
+	}
 }
 
 // inspect looks at what refuses the node. What it does not know keeps the plugin's own text.

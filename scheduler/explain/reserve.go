@@ -11,6 +11,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/kubectl"
 	decision "koordinator.sh/koord/decision/reservation"
 	"koordinator.sh/koord/scheduler/reservepods"
 )
@@ -63,7 +64,7 @@ func ofTemplate(pod *corev1.Pod, list []candidate) []candidate {
 	for i := range list {
 		if list[i].pod != nil {
 			list[i].fix.Description = "in the template of the reservation, " + list[i].fix.Description
-			list[i].fix.Steps = []diagnosticsv1alpha1.FixStep{{Command: "kubectl edit reservation " + decision.NameOf(pod)}}
+			list[i].fix.Steps = []diagnosticsv1alpha1.FixStep{kubectl.Edit(kubectl.Reservation(decision.NameOf(pod)))}
 		}
 	}
 	return list

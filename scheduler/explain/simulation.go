@@ -16,6 +16,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
+	"koordinator.sh/koord/decision/disclosure"
 	"koordinator.sh/koord/scheduler/plugins/deviceshare"
 	"koordinator.sh/koord/scheduler/plugins/loadaware"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
@@ -51,6 +52,8 @@ type simulation struct {
 	placements int
 	// changing is true while changes are tried.
 	changing bool
+	// rights of the caller bound the changes that are tried; nil for all.
+	rights disclosure.Access
 	// whole are the plugins that make room for several pods at once.
 	whole     []reason.WholePreemptor
 	extenders []string

@@ -21,6 +21,11 @@ type Subject struct {
 	Phrase string
 	// Distance orders nodes by how far they are from passing: 0 for nearly, 1 and more for far.
 	Distance float64
+	// Mentions are the objects that the reason and the message name, beside the pod and the node: all of them, since who may not get one
+	// of them is told neither.
+	Mentions []diagnosticsv1alpha1.SourceRef
+	// ReasonMentions are those that the reason names; none where it names all of them.
+	ReasonMentions []diagnosticsv1alpha1.SourceRef
 	// Describe makes the message and the operands. It is called for the few nodes that are listed, after the scheduling
 	// state it was made from; it must hold what it needs.
 	Describe func() (message string, operands []diagnosticsv1alpha1.Term)
@@ -73,7 +78,8 @@ type Preemptor interface {
 type Change struct {
 	// Cost ranks proposals: 1 is a label of the pod itself, 10 an edit of a shared object, 100 the loss of running work.
 	Cost float64
-	// Fix as it is published when it proves right; the number of nodes is filled in by the trial.
+	// Fix as it is published when it proves right; the number of nodes is filled in by the trial. Its steps and mentions are all objects
+	// that it names.
 	Fix diagnosticsv1alpha1.Fix
 	// Pod replaces the pod, nil when it stays.
 	Pod *corev1.Pod

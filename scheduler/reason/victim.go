@@ -25,3 +25,11 @@ func Eviction(pod *corev1.Pod) diagnosticsv1alpha1.FixStep {
 	}
 	return kubectl.Delete(kubectl.Pod(pod.Namespace, pod.Name))
 }
+
+// Mention refers to a pod, or to the reservation that it stands for.
+func Mention(pod *corev1.Pod) diagnosticsv1alpha1.SourceRef {
+	if reservation.IsReservePod(pod) {
+		return diagnosticsv1alpha1.SourceRef{Kind: "Reservation", Name: reservation.NameOf(pod)}
+	}
+	return diagnosticsv1alpha1.SourceRef{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}
+}

@@ -90,6 +90,9 @@ type NodeExplanationStatus struct {
 	// Incomplete names what could not be seen or evaluated, and why; empty when the answer is whole.
 	// +optional
 	Incomplete []string `json:"incomplete,omitempty"`
+	// Withheld counts the objects that the answer would name if the caller could get them. Sums are of all pods all the same.
+	// +optional
+	Withheld []Withheld `json:"withheld,omitempty"`
 	// Origin of the answer.
 	Origin Origin `json:"origin"`
 }

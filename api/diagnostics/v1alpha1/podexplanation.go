@@ -94,9 +94,12 @@ type PodExplanationStatus struct {
 	// Reservations are those that the pod is an owner of, and what became of each; absent for a pod that owns none.
 	// +optional
 	Reservations *ReservationCensus `json:"reservations,omitempty"`
-	// Fix is the smallest change found that makes the pod schedulable.
+	// Fix is the smallest change found that makes the pod schedulable, among those that the caller may make.
 	// +optional
 	Fix *Fix `json:"fix,omitempty"`
+	// FixBeyondRights is a smaller change that the caller may not make, or one where no change was found that the caller may make.
+	// +optional
+	FixBeyondRights *FixBeyondRights `json:"fixBeyondRights,omitempty"`
 	// Preemption is what evicting less important pods would do for a pod that no node takes.
 	// +optional
 	Preemption *Preemption `json:"preemption,omitempty"`
@@ -119,6 +122,10 @@ type PodExplanationStatus struct {
 	// Incomplete names what could not be seen or evaluated, and why; empty when the answer is whole.
 	// +optional
 	Incomplete []string `json:"incomplete,omitempty"`
+	// Withheld counts the objects that the answer would name if the caller could get them. Verdict and counts are of the whole cluster
+	// all the same.
+	// +optional
+	Withheld []Withheld `json:"withheld,omitempty"`
 	// Origin of the answer.
 	Origin Origin `json:"origin"`
 }
@@ -176,6 +183,13 @@ type RefusalGroup struct {
 	Sole int32 `json:"sole"`
 	// PreemptionMayHelp is false when evicting pods cannot change the refusal.
 	PreemptionMayHelp bool `json:"preemptionMayHelp"`
+	// Mentions are the objects that reason and message name: quotas, pods and PodGroups, reservations. One without a name stands for any
+	// of its kind.
+	// +optional
+	Mentions []SourceRef `json:"mentions,omitempty"`
+	// ReasonMentions are those of them that the reason names; absent where it names all, or none.
+	// +optional
+	ReasonMentions []SourceRef `json:"reasonMentions,omitempty"`
 	// Nodes closest to passing first, bounded by spec.maxNodes.
 	// +optional
 	Nodes []NodeRefusal `json:"nodes,omitempty"`
@@ -252,11 +266,14 @@ type Fix struct {
 	// Manifest of a pod that has to be created anew and that no controller owns, with the change made; for kubectl replace --force.
 	// +optional
 	Manifest string `json:"manifest,omitempty"`
+	// Mentions are the objects that the description names, beside the pod itself.
+	// +optional
+	Mentions []SourceRef `json:"mentions,omitempty"`
 	// PodName is the pod that the fix is about, as NAMESPACE/NAME, where it is not the one that was asked about: a member of the
 	// same gang that finds no node.
 	// +optional
 	PodName string `json:"podName,omitempty"`
-	// Node that becomes feasible.
+	// Node that becomes feasible; empty when the caller may not get it.
 	Node string `json:"node"`
 	// NodesUnlocked counts the nodes that become feasible.
 	NodesUnlocked int32 `json:"nodesUnlocked"`
@@ -273,7 +290,8 @@ type Fix struct {
 type FixStep struct {
 	// Command of kubectl.
 	Command string `json:"command"`
-	// Verb of the request as RBAC names it: patch or delete. Empty for a command that a person has to finish, such as edit.
+	// Verb of the request as RBAC names it: patch or delete. Empty for a command that a person has to finish, such as edit, which
+	// takes the right to patch the object.
 	// +optional
 	Verb string `json:"verb,omitempty"`
 	// Group of the object's API; empty for the core group.
@@ -332,7 +350,7 @@ type FixRequest struct {
 
 // Placement says why a node was, or would be, chosen.
 type Placement struct {
-	// Node the pod runs on or would run on.
+	// Node the pod runs on or would run on; empty when the caller may not get it.
 	Node string `json:"node"`
 	// Rank of that node among the feasible ones now, from 1; 0 when it would not pass the filters now.
 	Rank int32 `json:"rank"`

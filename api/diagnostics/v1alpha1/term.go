@@ -72,6 +72,9 @@ type Term struct {
 	// Source the value was read from; absent for values that were computed from the terms before.
 	// +optional
 	Source *SourceRef `json:"source,omitempty"`
+	// Object that the value is a part of, where it was read from another one: a pod whose use a NodeMetric reports.
+	// +optional
+	Object *SourceRef `json:"object,omitempty"`
 	// ObservedAt is when the source was measured or written; absent when the source has no time.
 	// +optional
 	ObservedAt *metav1.Time `json:"observedAt,omitempty"`

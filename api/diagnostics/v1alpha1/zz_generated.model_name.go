@@ -96,6 +96,11 @@ func (in Fix) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in FixBeyondRights) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.FixBeyondRights"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in FixDryRun) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.FixDryRun"
 }
@@ -373,4 +378,9 @@ func (in UsageTrend) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Waterfall) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.Waterfall"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Withheld) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.Withheld"
 }

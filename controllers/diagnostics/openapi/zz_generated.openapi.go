@@ -90,6 +90,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.EvictionTrigger{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_EvictionTrigger(ref),
 		v1alpha1.Finding{}.OpenAPIModelName():                       schema_koord_api_diagnostics_v1alpha1_Finding(ref),
 		v1alpha1.Fix{}.OpenAPIModelName():                           schema_koord_api_diagnostics_v1alpha1_Fix(ref),
+		v1alpha1.FixBeyondRights{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_FixBeyondRights(ref),
 		v1alpha1.FixDryRun{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_FixDryRun(ref),
 		v1alpha1.FixRequest{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_FixRequest(ref),
 		v1alpha1.FixStep{}.OpenAPIModelName():                       schema_koord_api_diagnostics_v1alpha1_FixStep(ref),
@@ -146,6 +147,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.UsageParts{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_UsageParts(ref),
 		v1alpha1.UsageTrend{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_UsageTrend(ref),
 		v1alpha1.Waterfall{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_Waterfall(ref),
+		v1alpha1.Withheld{}.OpenAPIModelName():                      schema_koord_api_diagnostics_v1alpha1_Withheld(ref),
 	}
 }
 
@@ -4121,6 +4123,20 @@ func schema_koord_api_diagnostics_v1alpha1_Fix(ref common.ReferenceCallback) com
 							Format:      "",
 						},
 					},
+					"mentions": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Mentions are the objects that the description names, beside the pod itself.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.SourceRef{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"podName": {
 						SchemaProps: spec.SchemaProps{
 							Description: "PodName is the pod that the fix is about, as NAMESPACE/NAME, where it is not the one that was asked about: a member of the same gang that finds no node.",
@@ -4130,7 +4146,7 @@ func schema_koord_api_diagnostics_v1alpha1_Fix(ref common.ReferenceCallback) com
 					},
 					"node": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Node that becomes feasible.",
+							Description: "Node that becomes feasible; empty when the caller may not get it.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -4163,7 +4179,60 @@ func schema_koord_api_diagnostics_v1alpha1_Fix(ref common.ReferenceCallback) com
 			},
 		},
 		Dependencies: []string{
-			v1alpha1.FixDryRun{}.OpenAPIModelName(), v1alpha1.FixStep{}.OpenAPIModelName()},
+			v1alpha1.FixDryRun{}.OpenAPIModelName(), v1alpha1.FixStep{}.OpenAPIModelName(), v1alpha1.SourceRef{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_FixBeyondRights(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "FixBeyondRights is the smallest change that helps, where the caller may not make it. It names no object.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind of change, as in a Fix.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"needs": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Needs are the rights that the change takes and the caller lacks: \"patch nodes\", \"delete pods\". Whoever runs the cluster has them.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"objects": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Objects counts what it would change.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"nodesUnlocked": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NodesUnlocked counts the nodes that become feasible.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"kind", "needs", "objects", "nodesUnlocked"},
+			},
+		},
 	}
 }
 
@@ -4261,7 +4330,7 @@ func schema_koord_api_diagnostics_v1alpha1_FixStep(ref common.ReferenceCallback)
 					},
 					"verb": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Verb of the request as RBAC names it: patch or delete. Empty for a command that a person has to finish, such as edit.",
+							Description: "Verb of the request as RBAC names it: patch or delete. Empty for a command that a person has to finish, such as edit, which takes the right to patch the object.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -4817,6 +4886,20 @@ func schema_koord_api_diagnostics_v1alpha1_NodeExplanationStatus(ref common.Refe
 							},
 						},
 					},
+					"withheld": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Withheld counts the objects that the answer would name if the caller could get them. Sums are of all pods all the same.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.Withheld{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"origin": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Origin of the answer.",
@@ -4829,7 +4912,7 @@ func schema_koord_api_diagnostics_v1alpha1_NodeExplanationStatus(ref common.Refe
 			},
 		},
 		Dependencies: []string{
-			v1alpha1.AgentExplanation{}.OpenAPIModelName(), v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.MetricFacts{}.OpenAPIModelName(), v1alpha1.NodeFacts{}.OpenAPIModelName(), v1alpha1.Origin{}.OpenAPIModelName(), v1alpha1.PublishedResource{}.OpenAPIModelName(), v1alpha1.Setting{}.OpenAPIModelName(), v1alpha1.UnknownInput{}.OpenAPIModelName(), v1alpha1.Waterfall{}.OpenAPIModelName()},
+			v1alpha1.AgentExplanation{}.OpenAPIModelName(), v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.MetricFacts{}.OpenAPIModelName(), v1alpha1.NodeFacts{}.OpenAPIModelName(), v1alpha1.Origin{}.OpenAPIModelName(), v1alpha1.PublishedResource{}.OpenAPIModelName(), v1alpha1.Setting{}.OpenAPIModelName(), v1alpha1.UnknownInput{}.OpenAPIModelName(), v1alpha1.Waterfall{}.OpenAPIModelName(), v1alpha1.Withheld{}.OpenAPIModelName()},
 	}
 }
 
@@ -5227,7 +5310,7 @@ func schema_koord_api_diagnostics_v1alpha1_Placement(ref common.ReferenceCallbac
 				Properties: map[string]spec.Schema{
 					"node": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Node the pod runs on or would run on.",
+							Description: "Node the pod runs on or would run on; empty when the caller may not get it.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -5534,8 +5617,14 @@ func schema_koord_api_diagnostics_v1alpha1_PodExplanationStatus(ref common.Refer
 					},
 					"fix": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Fix is the smallest change found that makes the pod schedulable.",
+							Description: "Fix is the smallest change found that makes the pod schedulable, among those that the caller may make.",
 							Ref:         ref(v1alpha1.Fix{}.OpenAPIModelName()),
+						},
+					},
+					"fixBeyondRights": {
+						SchemaProps: spec.SchemaProps{
+							Description: "FixBeyondRights is a smaller change that the caller may not make, or one where no change was found that the caller may make.",
+							Ref:         ref(v1alpha1.FixBeyondRights{}.OpenAPIModelName()),
 						},
 					},
 					"preemption": {
@@ -5621,6 +5710,20 @@ func schema_koord_api_diagnostics_v1alpha1_PodExplanationStatus(ref common.Refer
 							},
 						},
 					},
+					"withheld": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Withheld counts the objects that the answer would name if the caller could get them. Verdict and counts are of the whole cluster all the same.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.Withheld{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"origin": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Origin of the answer.",
@@ -5633,7 +5736,7 @@ func schema_koord_api_diagnostics_v1alpha1_PodExplanationStatus(ref common.Refer
 			},
 		},
 		Dependencies: []string{
-			v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.Fix{}.OpenAPIModelName(), v1alpha1.Origin{}.OpenAPIModelName(), v1alpha1.Placement{}.OpenAPIModelName(), v1alpha1.PodFacts{}.OpenAPIModelName(), v1alpha1.Preemption{}.OpenAPIModelName(), v1alpha1.RefusalGroup{}.OpenAPIModelName(), v1alpha1.ReservationCensus{}.OpenAPIModelName(), v1alpha1.SchedulingAttempt{}.OpenAPIModelName(), v1alpha1.SiblingAttempt{}.OpenAPIModelName(), v1alpha1.UnknownInput{}.OpenAPIModelName()},
+			v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.Fix{}.OpenAPIModelName(), v1alpha1.FixBeyondRights{}.OpenAPIModelName(), v1alpha1.Origin{}.OpenAPIModelName(), v1alpha1.Placement{}.OpenAPIModelName(), v1alpha1.PodFacts{}.OpenAPIModelName(), v1alpha1.Preemption{}.OpenAPIModelName(), v1alpha1.RefusalGroup{}.OpenAPIModelName(), v1alpha1.ReservationCensus{}.OpenAPIModelName(), v1alpha1.SchedulingAttempt{}.OpenAPIModelName(), v1alpha1.SiblingAttempt{}.OpenAPIModelName(), v1alpha1.UnknownInput{}.OpenAPIModelName(), v1alpha1.Withheld{}.OpenAPIModelName()},
 	}
 }
 
@@ -6684,6 +6787,34 @@ func schema_koord_api_diagnostics_v1alpha1_RefusalGroup(ref common.ReferenceCall
 							Format:      "",
 						},
 					},
+					"mentions": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Mentions are the objects that reason and message name: quotas, pods and PodGroups, reservations.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.SourceRef{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"reasonMentions": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ReasonMentions are those of them that the reason names; absent where it names all, or none.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.SourceRef{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"nodes": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Nodes closest to passing first, bounded by spec.maxNodes.",
@@ -6703,7 +6834,7 @@ func schema_koord_api_diagnostics_v1alpha1_RefusalGroup(ref common.ReferenceCall
 			},
 		},
 		Dependencies: []string{
-			v1alpha1.NodeRefusal{}.OpenAPIModelName()},
+			v1alpha1.NodeRefusal{}.OpenAPIModelName(), v1alpha1.SourceRef{}.OpenAPIModelName()},
 	}
 }
 
@@ -7420,6 +7551,12 @@ func schema_koord_api_diagnostics_v1alpha1_Term(ref common.ReferenceCallback) co
 							Ref:         ref(v1alpha1.SourceRef{}.OpenAPIModelName()),
 						},
 					},
+					"object": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Object that the value is a part of, where it was read from another one: a pod whose use a NodeMetric reports.",
+							Ref:         ref(v1alpha1.SourceRef{}.OpenAPIModelName()),
+						},
+					},
 					"observedAt": {
 						SchemaProps: spec.SchemaProps{
 							Description: "ObservedAt is when the source was measured or written; absent when the source has no time.",
@@ -7753,5 +7890,35 @@ func schema_koord_api_diagnostics_v1alpha1_Waterfall(ref common.ReferenceCallbac
 		},
 		Dependencies: []string{
 			v1alpha1.Term{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_Withheld(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Withheld counts the objects of one resource that an answer would name if the caller could get them.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"resource": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Resource in the plural, with its API group where it has one: nodes, elasticquotas.scheduling.sigs.k8s.io.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"count": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Count of objects.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"resource", "count"},
+			},
+		},
 	}
 }

@@ -46,7 +46,7 @@ func (p *Plugin) ExplainRefusal(_ context.Context, _ fwk.CycleState, pod *corev1
 		return reason.Subject{}, false
 	}
 	return reason.Subject{
-		Code: verdict.Code, Key: key.String(), Phrase: phraseOf(verdict), Distance: 1,
+		Code: verdict.Code, Key: key.String(), Phrase: phraseOf(verdict), Distance: 1, Mentions: mentionsOf(report),
 		Describe: func() (string, []diagnosticsv1alpha1.Term) { return report.Message(), termsOf(report) },
 	}, true
 }
@@ -62,6 +62,18 @@ func phraseOf(verdict gang.Verdict) string {
 		return fmt.Sprintf("gang %s of the group does not exist", verdict.Gangs[0])
 	}
 	return fmt.Sprintf("the minimum of members of gang %s is unknown", verdict.Gangs[0])
+}
+
+// mentionsOf are the gangs that a refusal is about, and the members that were refused. Why one was, its own status says.
+func mentionsOf(report gang.Report) []diagnosticsv1alpha1.SourceRef {
+	var mentions []diagnosticsv1alpha1.SourceRef
+	for _, standing := range report.Gangs {
+		mentions = append(mentions, diagnosticsv1alpha1.SourceRef{Kind: "PodGroup", Namespace: standing.Key.Namespace, Name: standing.Key.Name})
+		for _, member := range standing.Refused {
+			mentions = append(mentions, reason.Mention(member.Pod))
+		}
+	}
+	return mentions
 }
 
 // termsOf are the numbers of each gang of the group.

@@ -55,8 +55,12 @@ func (p *Plugin) HeldBack(pod, refused *corev1.Pod, placed int, why string) (str
 		group = spec.Group
 	}
 	name := refused.Namespace + "/" + refused.Name
+	mentions := []diagnosticsv1alpha1.SourceRef{reason.Mention(refused)}
+	for _, each := range group {
+		mentions = append(mentions, diagnosticsv1alpha1.SourceRef{Kind: "PodGroup", Namespace: each.Namespace, Name: each.Name})
+	}
 	return gang.Rejected(group, refused, cmp.Or(why, noNode), placed), reason.Subject{
-		Code: finding.GangMemberRefused, Key: key.String(), Distance: 1,
+		Code: finding.GangMemberRefused, Key: key.String(), Distance: 1, Mentions: mentions,
 		Phrase: fmt.Sprintf("could not be used because member %s of gang %s finds no node", name, key),
 		Describe: func() (string, []diagnosticsv1alpha1.Term) {
 			return fmt.Sprintf("gang %s is placed all or nothing: %s, but none for member %s", key, found(placed), name),

@@ -189,6 +189,7 @@ func (p *Plugin) relabels(pod *corev1.Pod) []reason.Change {
 		changes = append(changes, reason.Change{Cost: costRelabel, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixPod, Kind: "changeQuota",
 			Description: fmt.Sprintf("put the pod into quota %s instead of %s", name, own),
+			Mentions:    []diagnosticsv1alpha1.SourceRef{p.mention(name), p.mention(own)},
 			Steps:       []diagnosticsv1alpha1.FixStep{kubectl.Label(kubectl.Pod(pod.Namespace, pod.Name), map[string]*string{extension.LabelQuotaName: kubectl.Value(name)})},
 		}})
 	}
@@ -209,6 +210,7 @@ func (p *Plugin) leave(pod *corev1.Pod) []reason.Change {
 	return []reason.Change{{Cost: costLeave, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixPod, Kind: "leaveQuota",
 		Description: fmt.Sprintf("take the pod out of quota %s, so that it counts for quota %s", own, other),
+		Mentions:    []diagnosticsv1alpha1.SourceRef{p.mention(own), p.mention(other)},
 		Steps:       []diagnosticsv1alpha1.FixStep{kubectl.Label(kubectl.Pod(pod.Namespace, pod.Name), map[string]*string{extension.LabelQuotaName: kubectl.Remove})},
 	}}}
 }
@@ -232,6 +234,7 @@ func (p *Plugin) evictions(judgement quotas.Judgement) []reason.Change {
 	return []reason.Change{{Cost: reason.CostEvict, Evict: []*corev1.Pod{victim}, Fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixCluster, Kind: "evictPod",
 		Description: fmt.Sprintf("evict pod %s/%s, which uses quota %s", victim.Namespace, victim.Name, judgement.Quota),
+		Mentions:    []diagnosticsv1alpha1.SourceRef{p.mention(judgement.Quota)},
 		Steps:       []diagnosticsv1alpha1.FixStep{reason.Eviction(victim)},
 	}}}
 }

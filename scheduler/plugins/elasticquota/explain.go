@@ -2,6 +2,7 @@ package elasticquota
 
 import (
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -33,22 +34,66 @@ func (p *Plugin) ExplainRefusal(_ context.Context, state fwk.CycleState, pod *co
 	c.shared.once.Do(func() {
 		judgement := p.state.Explain(pod, p.rules)
 		c.shared.found = !judgement.Verdict.Passed() // only a moment has passed, but it can have been the one that counted
-		c.shared.subject = subjectOf(pod, judgement)
+		c.shared.subject = p.subjectOf(pod, judgement)
 	})
 	return c.shared.subject, c.shared.found
 }
 
-func subjectOf(pod *corev1.Pod, judgement quotas.Judgement) reason.Subject {
+func (p *Plugin) subjectOf(pod *corev1.Pod, judgement quotas.Judgement) reason.Subject {
 	list, named := judgement.Shortages, pod.Labels[extension.LabelQuotaName]
+	operands := p.located(quota.Operands(list))
 	subject := reason.Subject{
-		Code: judgement.Verdict.Code, Phrase: quota.Phrase(list), Distance: quota.Distance(list),
-		Describe: func() (string, []diagnosticsv1alpha1.Term) { return quota.Message(list), quota.Operands(list) },
+		Code: judgement.Verdict.Code, Phrase: quota.Phrase(list), Distance: quota.Distance(list), Mentions: p.mentions(list),
+		Describe: func() (string, []diagnosticsv1alpha1.Term) { return quota.Message(list), operands },
+	}
+	if len(list) > 0 {
+		subject.ReasonMentions = []diagnosticsv1alpha1.SourceRef{p.mention(list[0].Quota)}
 	}
 	if named != "" && named != judgement.Quota {
 		subject.Code = finding.QuotaUnknown
-		subject.Describe = func() (string, []diagnosticsv1alpha1.Term) {
-			return quota.MessageUnknown(named, list), quota.Operands(list)
-		}
+		subject.Describe = func() (string, []diagnosticsv1alpha1.Term) { return quota.MessageUnknown(named, list), operands }
 	}
 	return subject
+}
+
+// mention refers to the object of a quota. One that has none, such as the root, is taken to be of any namespace.
+func (p *Plugin) mention(name string) diagnosticsv1alpha1.SourceRef {
+	ref := diagnosticsv1alpha1.SourceRef{Kind: "ElasticQuota", Name: name}
+	if object := p.state.Object(name); object != nil {
+		ref.Namespace = object.Namespace
+	}
+	return ref
+}
+
+// mentions are the quotas that the message and the operands of a refusal name.
+func (p *Plugin) mentions(list []quota.Shortage) []diagnosticsv1alpha1.SourceRef {
+	var mentions []diagnosticsv1alpha1.SourceRef
+	add := func(ref diagnosticsv1alpha1.SourceRef) {
+		if ref.Name != extension.RootQuotaName && !slices.Contains(mentions, ref) {
+			mentions = append(mentions, ref)
+		}
+	}
+	for i := range list {
+		for _, name := range append([]string{list[i].Quota, list[i].Bound}, list[i].Path...) {
+			add(p.mention(name))
+		}
+		for _, holder := range list[i].Holders {
+			add(p.mention(holder.Quota))
+		}
+		if len(list[i].Problems) > 0 { // which name quotas that are related in whatever way
+			add(diagnosticsv1alpha1.SourceRef{Kind: "ElasticQuota"})
+		}
+	}
+	return mentions
+}
+
+// located says in which namespaces the quotas of terms are.
+func (p *Plugin) located(terms []diagnosticsv1alpha1.Term) []diagnosticsv1alpha1.Term {
+	for i := range terms {
+		if source := terms[i].Source; source != nil && source.Kind == "ElasticQuota" {
+			source.Namespace = p.mention(source.Name).Namespace
+		}
+		p.located(terms[i].Parts)
+	}
+	return terms
 }

@@ -111,6 +111,9 @@ func explainUnfit(c *cycle, node string) (reason.Subject, bool) {
 		names[i] = view.Name
 	}
 	slices.Sort(names)
+	for _, name := range names {
+		subject.Mentions = append(subject.Mentions, diagnosticsv1alpha1.SourceRef{Kind: "Reservation", Name: name})
+	}
 	subject.Describe = func() (string, []diagnosticsv1alpha1.Term) {
 		return fmt.Sprintf("%s of %s: %d requested, %d free; %s", refusal.Reason, strings.Join(names, ", "), refusal.Requested, refusal.Free, c.census.Summary()), terms(refusal)
 	}
@@ -190,6 +193,7 @@ func withoutUsers(c *cycle, info fwk.NodeInfo) []reason.Change {
 					Target: diagnosticsv1alpha1.FixCluster, Kind: "evictPod", Node: info.Node().Name,
 					Description: fmt.Sprintf("evict %s/%s, which uses reservation %s", pod.Namespace, pod.Name, view.Name),
 					Steps:       []diagnosticsv1alpha1.FixStep{reason.Eviction(pod)},
+					Mentions:    []diagnosticsv1alpha1.SourceRef{{Kind: "Reservation", Name: view.Name}},
 				}})
 			}
 		}

@@ -1,0 +1,61 @@
+package disclosure
+
+import (
+	"fmt"
+	"slices"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+)
+
+// preemption keeps the victims that may be named, and the number of all.
+func (v *viewer) preemption(p *diagnosticsv1alpha1.Preemption) {
+	if p == nil {
+		return
+	}
+	victims := len(p.Victims)
+	p.Victims = slices.DeleteFunc(p.Victims, func(victim diagnosticsv1alpha1.PreemptionVictim) bool {
+		if victim.ReservationName != "" {
+			return !v.reservation(victim.ReservationName)
+		}
+		return !v.pod(victim.Namespace, victim.Name)
+	})
+	if p.NodeName != "" && !v.node(p.NodeName) {
+		p.NodeName = ""
+	}
+	p.Message = preemptionMessage(p, victims)
+	for i := range p.Declined {
+		p.Declined[i].Message = "its reason may name objects that you may not get"
+	}
+	for i := range p.Refusals {
+		if refusal := &p.Refusals[i]; refusal.Plugin != "" {
+			refusal.Reason = told(refusal.Code, refusal.Plugin, refusal.Reason)
+		}
+	}
+}
+
+func preemptionMessage(p *diagnosticsv1alpha1.Preemption, victims int) string {
+	where := ""
+	if p.NodeName != "" {
+		where = " on node " + p.NodeName
+	}
+	switch p.Verdict {
+	case diagnosticsv1alpha1.PreemptionEvicts:
+		message := fmt.Sprintf("%s would evict %s%s", p.Plugin, counted(victims, "pod"), where)
+		if p.BudgetViolations > 0 {
+			message += fmt.Sprintf(", %d of them protected by a PodDisruptionBudget", p.BudgetViolations)
+		}
+		return message
+	case diagnosticsv1alpha1.PreemptionWaits:
+		return fmt.Sprintf("pods%s are terminating for this pod", where)
+	case diagnosticsv1alpha1.PreemptionNotAllowed:
+		return "the pod's preemptionPolicy is Never"
+	}
+	return fmt.Sprintf("evicting pods does not help on any of the %s tried", counted(int(p.NodesTried), "node"))
+}
+
+func counted(count int, what string) string {
+	if count == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", count, what)
+}
