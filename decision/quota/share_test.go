@@ -2,6 +2,7 @@ package quota
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,6 +20,12 @@ func amounts(pairs ...any) Amounts {
 // gpu makes a quota of one countable resource.
 func gpu(name string, weight, minimum int) *Spec {
 	return &Spec{Name: name, Lends: true, Min: amounts("gpu", minimum), Max: amounts("gpu", 1_000_000), Weight: amounts("gpu", weight)}
+}
+
+// maxed claims all that can be written.
+func maxed(name string) *Spec {
+	all := Amounts{{"gpu", Unlimited}}
+	return &Spec{Name: name, Lends: true, Min: all, Max: all, Weight: all}
 }
 
 func under(parent string, spec *Spec) *Spec {
@@ -83,6 +90,13 @@ func TestRuntimeOfSiblings(t *testing.T) {
 		{name: "single devices are shared out without losing one", total: 81, specs: donor, requests: donorRequests, want: donorWant},
 		{name: "a quota that does not lend keeps its min", total: 50, specs: []*Spec{gpu("asking", 10, 0), keeper}, requests: []int{50, 0}, want: []int64{20, 30}},
 		{name: "mins beyond the total are scaled", total: 100, specs: []*Spec{gpu("a", 1, 100), gpu("b", 1, 100)}, requests: []int{100, 100}, want: []int64{50, 50}},
+		{name: "small mins are kept whole, the largest are cut to one level", total: 100, specs: []*Spec{gpu("a", 1, 10), gpu("b", 1, 60), gpu("c", 1, 90)},
+			requests: []int{100, 100, 100}, want: []int64{10, 45, 45}},
+		{name: "a min that is not asked for is not in the way", total: 100, specs: []*Spec{gpu("a", 1, 80), gpu("b", 1, 80)}, requests: []int{10, 80}, want: []int64{10, 80}},
+		{name: "a min beyond all that there is leaves the others theirs", total: 100, specs: []*Spec{maxed("liar"), gpu("a", 100, 20), gpu("b", 100, 30)},
+			requests: []int{1 << 60, 100, 100}, want: []int64{38, 26, 36}},
+		{name: "and a part to those without a min", total: 100, specs: []*Spec{maxed("liar"), gpu("a", 100, 0), gpu("b", 100, 0)},
+			requests: []int{1 << 60, 100, 100}, want: []int64{55, 23, 22}},
 		{name: "nobody gets more than he asks for", total: 100, specs: []*Spec{gpu("a", 1, 10), gpu("b", 1, 10)}, requests: []int{30, 10}, want: []int64{30, 10}},
 		{name: "an empty cluster has nothing to share", total: 0, specs: []*Spec{gpu("a", 1, 10)}, requests: []int{30}, want: []int64{0}},
 	}
@@ -136,6 +150,17 @@ func TestMinIsNotScaledWithoutTheOption(t *testing.T) {
 	ask(t, forest, "a", amounts("gpu", 100))
 	ask(t, forest, "b", amounts("gpu", 100))
 	if diff := cmp.Diff([]int64{100, 100}, runtimes(t, forest, "gpu", "a", "b")); diff != "" {
+		t.Errorf("runtime (-want +got):\n%s", diff)
+	}
+}
+
+// TestAMinBeyondAllIsHarmlessWithoutTheOption: it is promised, and what the others have is still theirs.
+func TestAMinBeyondAllIsHarmlessWithoutTheOption(t *testing.T) {
+	forest := plant(Options{}, amounts("gpu", 100), maxed("liar"), gpu("a", 100, 30), gpu("b", 100, 0))
+	for _, name := range []string{"liar", "a", "b"} {
+		ask(t, forest, name, amounts("gpu", math.MaxInt64))
+	}
+	if diff := cmp.Diff([]int64{math.MaxInt64, 49, 18}, runtimes(t, forest, "gpu", "liar", "a", "b")); diff != "" {
 		t.Errorf("runtime (-want +got):\n%s", diff)
 	}
 }
