@@ -175,6 +175,7 @@ const (
 	QuotaKeysMismatch           Code = "KOORD1212"
 	QuotaAboveMax               Code = "KOORD1213"
 	QuotaUncounted              Code = "KOORD1214"
+	QuotaBeyondTotal            Code = "KOORD1215"
 )
 
 // Codes of the admission of pods.
@@ -190,6 +191,7 @@ const (
 	AdmissionTierMismatch         Code = "KOORD1309"
 	AdmissionQuotaMissing         Code = "KOORD1310"
 	AdmissionAllocation           Code = "KOORD1311"
+	AdmissionQuotaForeign         Code = "KOORD1312"
 )
 
 // Codes of the admission of elastic quotas.
@@ -206,6 +208,7 @@ const (
 	QuotaProfileInvalid   Code = "KOORD1330"
 	QuotaProfileBlocked   Code = "KOORD1331"
 	QuotaParentNamespaces Code = "KOORD1332"
+	QuotaRightLacking     Code = "KOORD1333"
 )
 
 // Codes of scheduling refusals by Kubernetes' own plugins.
