@@ -45,9 +45,11 @@ func addAdmission(ctx context.Context, mgr ctrl.Manager, options *Options, servi
 		SkipResourceSpec: options.SkipExtendedResourceSpec,
 		Validation: podvalidation.Options{
 			SkipPriority: options.SkipValidatingPriority, RequireQuota: options.RequireQuota, AllowParentQuota: options.AllowParentQuota,
+			ProtectQuotas: options.ProtectQuotas,
 		},
 		Quotas: quotaadmission.Options{
 			UpdateResourceKeys: options.QuotaUpdateResourceKeys, GuaranteeUsage: options.QuotaGuaranteeUsage, AllowParentPods: options.AllowParentQuota,
+			Protect: options.ProtectQuotas,
 		},
 		QuotaTrees: options.QuotaTrees,
 		ConfigMap:  options.SLOConfigName,
