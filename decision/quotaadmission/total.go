@@ -65,7 +65,7 @@ func (x *Index) total(tree string, cluster corev1.ResourceList) (corev1.Resource
 		root := x.roots[name]
 		switch {
 		case tree == "" && !root.IgnoreDefaultTree:
-			for name, quantity := range root.Total {
+			for name, quantity := range positive(root.Total) {
 				left := there[name]
 				if left.Sub(quantity); left.Sign() < 0 {
 					left = resource.Quantity{}
@@ -74,7 +74,7 @@ func (x *Index) total(tree string, cluster corev1.ResourceList) (corev1.Resource
 			}
 		case tree != "" && root.TreeID == tree:
 			known = true
-			for name, quantity := range root.Total {
+			for name, quantity := range positive(root.Total) {
 				sum := there[name]
 				sum.Add(quantity)
 				there[name] = sum
@@ -82,6 +82,13 @@ func (x *Index) total(tree string, cluster corev1.ResourceList) (corev1.Resource
 		}
 	}
 	return there, known
+}
+
+// positive yields the amounts of a list that are more than nothing: negative ones count as 0.
+func positive(list corev1.ResourceList) corev1.ResourceList {
+	list = maps.Clone(list)
+	maps.DeleteFunc(list, func(_ corev1.ResourceName, quantity resource.Quantity) bool { return quantity.Sign() < 0 })
+	return list
 }
 
 // minAtTop is what the quotas at the top of a tree are guaranteed together, leaving one of them out.

@@ -28,6 +28,7 @@ func TestMinsAtTheTopAreWhatThereIs(t *testing.T) {
 		name     string
 		quota    *Quota
 		old      *Quota
+		others   []*Quota
 		total    string
 		want     []finding.Code
 		wantSays string
@@ -48,12 +49,14 @@ func TestMinsAtTheTopAreWhatThereIs(t *testing.T) {
 		{name: "moved to the top", old: quota("team", "dept", "cpu=30", "cpu=100"), quota: quota("team", "", "cpu=30", "cpu=100"), total: "cpu=100", want: []finding.Code{finding.QuotaBeyondTotal}},
 		{name: "beside the root of a tree", quota: quota("b", "", "cpu=1", "cpu=9", inTree("7")), total: "cpu=100", want: []finding.Code{finding.QuotaBeyondTotal}, wantSays: `tree "7"`},
 		{name: "the root follows its nodes", quota: quota("pool", "", "cpu=99", "cpu=900", treeRoot, inTree("7"), brings("cpu=99")), old: others[3], total: "cpu=1"},
+		{name: "a tree that says it has less than nothing", quota: quota("b", "", "cpu=31", "cpu=100"), total: "cpu=100", want: []finding.Code{finding.QuotaBeyondTotal},
+			others: []*Quota{quota("odd", "", "", "cpu=1", treeRoot, inTree("9"), brings("cpu=-1000"))}},
 		{name: "a tree of which nothing says what it has", quota: quota("b", "", "cpu=1", "cpu=9", inTree("9")), total: "cpu=1"},
 		{name: "no node is known yet", quota: quota("b", "", "cpu=1000", "cpu=1000")},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			verdict := Validate(Input{Quota: test.quota, Old: test.old, Quotas: indexOf(others...), Total: list(test.total)})
+			verdict := Validate(Input{Quota: test.quota, Old: test.old, Quotas: indexOf(append(test.others, others...)...), Total: list(test.total)})
 			var got []finding.Code
 			said := ""
 			for _, f := range verdict.Findings {

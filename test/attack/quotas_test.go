@@ -22,6 +22,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	quotav1alpha1 "koordinator.sh/koord/api/quota/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/decision/podvalidation"
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
@@ -243,11 +244,11 @@ func TestNobodyUsesTheQuotaOfOthers(t *testing.T) {
 	})
 	t.Run("labelled by a binding", func(t *testing.T) {
 		mine(t, podOf("bound-into"))
-		err := pods.Bind(t.Context(), &corev1.Binding{
-			ObjectMeta: metav1.ObjectMeta{Name: "bound-into", Labels: map[string]string{extension.LabelQuotaName: "theirs"}}, Target: corev1.ObjectReference{Kind: "Node", Name: "sim-0001"},
-		}, metav1.CreateOptions{})
-		if pod, getErr := pods.Get(t.Context(), "bound-into", metav1.GetOptions{}); getErr != nil || pod.Labels[extension.LabelQuotaName] != "" {
-			t.Errorf("the pod has labels %v: %v, %v", pod.Labels, getErr, err)
+		for _, key := range podvalidation.ImmutableLabels() {
+			err := pods.Bind(t.Context(), &corev1.Binding{
+				ObjectMeta: metav1.ObjectMeta{Name: "bound-into", Labels: map[string]string{key: "theirs"}}, Target: corev1.ObjectReference{Kind: "Node", Name: "sim-0001"},
+			}, metav1.CreateOptions{})
+			refusedBy(t, err, "KOORD1305")
 		}
 	})
 	t.Run("by a controller that may do everything", func(t *testing.T) {
