@@ -3,6 +3,7 @@ package quota
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -228,5 +229,33 @@ func TestAWeightAloneCanBeAdjusted(t *testing.T) {
 	elsewhere := under("b", gpu("a", 3, 0))
 	if forest.Adjust(elsewhere) || forest.Adjust(gpu("unknown", 1, 0)) {
 		t.Error("a quota was adjusted to another place")
+	}
+}
+
+func TestMinsBeyondTheTotalAreReported(t *testing.T) {
+	forest := plant(Options{}, amounts("gpu", 100), gpu("a", 1, 60), maxed("liar"), under("a", gpu("child", 1, 60)))
+	problems := forest.Overclaims()
+	if len(problems) != 1 || problems[0].Quota != "liar" || problems[0].Code != "KOORD1215" || !strings.Contains(problems[0].Message, "the 100 of gpu") {
+		t.Errorf("problems %+v", problems)
+	}
+	if problems := plant(Options{}, amounts("gpu", 100), gpu("a", 1, 60), gpu("b", 1, 40)).Overclaims(); len(problems) > 0 {
+		t.Errorf("mins that fit have problems %+v", problems)
+	}
+}
+
+func TestAnExplanationShowsACappedMin(t *testing.T) {
+	forest := plant(Options{ScaleMin: true}, amounts("gpu", 100), gpu("a", 100, 90), gpu("b", 100, 90))
+	ask(t, forest, "a", amounts("gpu", 100))
+	ask(t, forest, "b", amounts("gpu", 100))
+	tree := forest.Tree("a")
+	sharing := tree.Explain("koordinator-root-quota", "gpu")
+	if child := sharing.Children[0]; child.Min != 90 || child.Floor != 50 || !child.Capped {
+		t.Errorf("trace %+v", child)
+	}
+	var admission Admission
+	tree.Admission("a", Holding{Request: amounts("gpu", 60)}, Rules{Runtime: true}, &admission)
+	text := Message(tree.Shortages(&admission, admission.Verdict()))
+	if want := "its min of 90 counts as 50, because the mins beside it add up to more than there is"; !strings.Contains(text, want) {
+		t.Errorf("the explanation is %q, want %q in it", text, want)
 	}
 }
