@@ -176,6 +176,7 @@ const (
 	QuotaKeysMismatch           Code = "KOORD1212"
 	QuotaAboveMax               Code = "KOORD1213"
 	QuotaUncounted              Code = "KOORD1214"
+	QuotaBeyondTotal            Code = "KOORD1215"
 )
 
 // Codes of the admission of pods.
@@ -193,6 +194,7 @@ const (
 	AdmissionAllocation           Code = "KOORD1311"
 	EvictionElsewhere             Code = "KOORD1312"
 	EvictionBudgetCluster         Code = "KOORD1313"
+	AdmissionQuotaForeign         Code = "KOORD1314"
 )
 
 // Codes of the admission of elastic quotas.
@@ -209,6 +211,7 @@ const (
 	QuotaProfileInvalid   Code = "KOORD1330"
 	QuotaProfileBlocked   Code = "KOORD1331"
 	QuotaParentNamespaces Code = "KOORD1332"
+	QuotaRightLacking     Code = "KOORD1333"
 )
 
 // Codes of scheduling refusals by Kubernetes' own plugins.

@@ -51,9 +51,11 @@ func addAdmission(ctx context.Context, mgr ctrl.Manager, options *Options, servi
 		SkipResourceSpec: options.SkipExtendedResourceSpec,
 		Validation: podvalidation.Options{
 			SkipPriority: options.SkipValidatingPriority, RequireQuota: options.RequireQuota, AllowParentQuota: options.AllowParentQuota,
+			ProtectQuotas: options.ProtectQuotas,
 		},
 		Quotas: quotaadmission.Options{
 			UpdateResourceKeys: options.QuotaUpdateResourceKeys, GuaranteeUsage: options.QuotaGuaranteeUsage, AllowParentPods: options.AllowParentQuota,
+			Protect: options.ProtectQuotas,
 		},
 		Evictions:  eviction.Options{OwnNode: options.RestrictAgents, BudgetPercent: options.EvictionBudgetPercent},
 		QuotaTrees: options.QuotaTrees,

@@ -50,6 +50,8 @@ type Options struct {
 	SkipMutatingResources, SkipExtendedResourceSpec, SkipValidatingPriority, RequireQuota, AllowParentQuota bool
 	// QuotaUpdateResourceKeys and QuotaGuaranteeUsage change what admission does to quotas, QuotaTrees what it does to their pods.
 	QuotaUpdateResourceKeys, QuotaGuaranteeUsage, QuotaTrees bool
+	// ProtectQuotas keeps tenants from the quotas of others, and mins within what there is.
+	ProtectQuotas bool
 	// NodeAdmission amplifies the allocatable of nodes whose annotation says so.
 	NodeAdmission bool
 	// NodeValidation refuses changes of nodes after which their labels and annotations cannot be read.
@@ -89,6 +91,7 @@ func NewOptions() *Options {
 		WebhookPort:            9443,
 		WebhookServicePort:     9443,
 		AdmissionPolicies:      true,
+		ProtectQuotas:          true,
 		NodeAdmission:          true,
 		NodeValidation:         true,
 		RestrictAgents:         true,
@@ -138,6 +141,8 @@ func (o *Options) addAdmissionFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.SkipValidatingPriority, "skip-validating-priority", o.SkipValidatingPriority, "Allow every combination of QoS class and priority")
 	flags.BoolVar(&o.RequireQuota, "require-quota", o.RequireQuota, "Refuse pods that name a quota that does not exist")
 	flags.BoolVar(&o.AllowParentQuota, "allow-parent-quota", o.AllowParentQuota, "Allow pods in quotas that hold other quotas")
+	flags.BoolVar(&o.ProtectQuotas, "protect-quotas", o.ProtectQuotas,
+		"Refuse pods in quotas that their namespace may not use, mins beyond what there is, and quotas that reach for what belongs to others; false as upstream Koordinator")
 	flags.BoolVar(&o.QuotaUpdateResourceKeys, "quota-update-resource-keys", o.QuotaUpdateResourceKeys, "Allow quotas that limit fewer resources than their parents")
 	flags.BoolVar(&o.QuotaGuaranteeUsage, "quota-guarantee-usage", o.QuotaGuaranteeUsage,
 		"Refuse to raise the min of a quota beyond what its tree can guarantee; goes with guaranteeUsage of the scheduler's plugin ElasticQuota")

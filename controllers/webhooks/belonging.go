@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -44,18 +45,27 @@ func (n namesakes) parent() bool {
 	return slices.ContainsFunc(n, func(q *schedulingsigsv1alpha1.ElasticQuota) bool { return extension.IsQuotaParent(q) })
 }
 
-// tree is that of the oldest; "" is the default tree.
-func (n namesakes) tree() string {
+// counting is the one that the scheduler goes by: the oldest, nil when there is none.
+func (n namesakes) counting() *schedulingsigsv1alpha1.ElasticQuota {
 	var counts *schedulingsigsv1alpha1.ElasticQuota
 	for _, q := range n {
-		if counts == nil || q.CreationTimestamp.Before(&counts.CreationTimestamp) {
+		if counts == nil || older(q, counts) {
 			counts = q
 		}
 	}
-	if counts == nil {
-		return ""
+	return counts
+}
+
+func older(a, b *schedulingsigsv1alpha1.ElasticQuota) bool {
+	return cmp.Or(cmp.Compare(a.CreationTimestamp.Unix(), b.CreationTimestamp.Unix()), cmp.Compare(a.Namespace, b.Namespace)) < 0
+}
+
+// tree is that of the one that counts; "" is the default tree.
+func (n namesakes) tree() string {
+	if counts := n.counting(); counts != nil {
+		return counts.Labels[extension.LabelQuotaTreeID]
 	}
-	return counts.Labels[extension.LabelQuotaTreeID]
+	return ""
 }
 
 // readNamed looks up the quota that a pod asks for, as the scheduler does: its name and the quotas that have it; "" when the

@@ -12,6 +12,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/controllers/webhooks/access"
 	"koordinator.sh/koord/controllers/webhooks/elasticquota"
 	"koordinator.sh/koord/decision/colocationprofile/policy"
 )
@@ -40,8 +41,8 @@ func within(namespaces ...string) *metav1.LabelSelector {
 }
 
 // serveQuotas adds the handlers of quotas, and of their pods, to the manager's server.
-func serveQuotas(ctx context.Context, mgr ctrl.Manager, o *Options, decoder admission.Decoder) error {
-	if err := elasticquota.AddToManager(ctx, mgr, o.Quotas); err != nil {
+func serveQuotas(ctx context.Context, mgr ctrl.Manager, o *Options, decoder admission.Decoder, reviews *access.Reviewer) error {
+	if err := elasticquota.AddToManager(ctx, mgr, o.Quotas, reviews); err != nil {
 		return fmt.Errorf("add the admission of quotas: %w", err)
 	}
 	if o.QuotaTrees {
@@ -97,6 +98,9 @@ func quotaConditions() []admissionregistrationv1.MatchCondition {
 	} {
 		differ = append(differ, fmt.Sprintf("object.metadata.?annotations[?%q] != oldObject.metadata.?annotations[?%q]", key, key))
 	}
+	// What a tree has is written to its root by the manager alone.
+	differ = append(differ, fmt.Sprintf(`object.metadata.?labels[?%[1]q].orValue("") == "true" && object.metadata.?annotations[?%[2]q] != oldObject.metadata.?annotations[?%[2]q]`,
+		extension.LabelQuotaIsRoot, extension.AnnotationQuotaTotalResource))
 	return []admissionregistrationv1.MatchCondition{
 		{Name: "not-while-it-is-deleted", Expression: `request.operation == "DELETE" || !has(object.metadata.deletionTimestamp)`},
 		{Name: "more-than-the-status", Expression: `request.operation != "UPDATE" || ` + strings.Join(differ, " || ")},

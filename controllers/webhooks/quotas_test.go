@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	apiadmission "k8s.io/apiserver/pkg/admission"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -117,4 +118,33 @@ func TestPodsOfAQuotaTreeGetItsNodes(t *testing.T) {
 // anyPod is the scope of all pods but those of the exempt namespaces.
 func anyPod(exempt []string) []policy.Scope {
 	return []policy.Scope{{Namespaces: policy.OutsideOf(exempt), Condition: "true"}}
+}
+
+// TestWhatATreeHasIsJudged: the scheduler writes the status of all quotas and asks nobody, but what a root says of its tree counts.
+func TestWhatATreeHasIsJudged(t *testing.T) {
+	o := options()
+	quota := func(root string, annotations map[string]string) *schedulingsigsv1alpha1.ElasticQuota {
+		return &schedulingsigsv1alpha1.ElasticQuota{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "q", Labels: map[string]string{extension.LabelQuotaIsRoot: root}, Annotations: annotations}}
+	}
+	says := func(cpu string) map[string]string {
+		return map[string]string{extension.AnnotationQuotaTotalResource: `{"cpu":"` + cpu + `"}`}
+	}
+	for name, test := range map[string]struct {
+		quota, old *schedulingsigsv1alpha1.ElasticQuota
+		want       bool
+	}{
+		"a root says more":              {quota("true", says("2")), quota("true", says("1")), true},
+		"a root says so first":          {quota("true", says("2")), quota("true", nil), true},
+		"a root says the same":          {quota("true", says("1")), quota("true", says("1")), false},
+		"a quota that is no root":       {quota("", says("2")), quota("", says("1")), false},
+		"what the scheduler says of it": {quota("true", map[string]string{extension.AnnotationQuotaRuntime: `{"cpu":"1"}`}), quota("true", nil), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			attributes := apiadmission.NewAttributesRecord(test.quota, test.old, schedulingsigsv1alpha1.GroupVersion.WithKind("ElasticQuota"), "ns", "q",
+				schedulingsigsv1alpha1.GroupVersion.WithResource("elasticquotas"), "", apiadmission.Update, &metav1.UpdateOptions{}, false, nil)
+			if got := matches(t, o.validatingQuotas(nil)[0].MatchConditions, attributes); got != test.want {
+				t.Errorf("asked %v, want %v", got, test.want)
+			}
+		})
+	}
 }

@@ -23,6 +23,7 @@ import (
 
 	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/controllers/webhooks/access"
 	"koordinator.sh/koord/controllers/webhooks/configmap"
 	"koordinator.sh/koord/controllers/webhooks/eviction"
 	"koordinator.sh/koord/controllers/webhooks/node"
@@ -59,6 +60,7 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 			return fmt.Errorf("index quotas by %s: %w", field, err)
 		}
 	}
+	reviews := access.NewReviewer(mgr.GetClient(), o.Clock)
 	server, decoder := mgr.GetWebhookServer(), admission.NewDecoder(mgr.GetScheme())
 	server.Register(MutatePodPath, &admission.Webhook{Handler: &podMutator{reader: mgr.GetClient(), options: o, decoder: decoder}})
 	if !o.SkipResources {
@@ -70,13 +72,15 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	if o.Nodes {
 		server.Register(node.Path, &admission.Webhook{Handler: &node.Handler{Decoder: decoder}})
 	}
-	server.Register(ValidatePodPath, &admission.Webhook{Handler: &podValidator{reader: mgr.GetClient(), options: o.Validation, decoder: decoder}})
+	server.Register(ValidatePodPath, &admission.Webhook{Handler: &podValidator{
+		reader: mgr.GetClient(), options: o.Validation, decoder: decoder, access: reviews,
+	}})
 	server.Register(ValidateConfigMapPath, &admission.Webhook{Handler: &configmap.Handler{
 		Decoder: decoder, Reader: mgr.GetClient(), Context: configmap.SchedulerContext(o.Live, o.Namespace), ConfigMap: o.configMap(),
 		Leaving: configmap.Leaving(o.Live, o.Namespace, ConfigurationName),
 	}})
 	eviction.AddToManager(mgr, o.Evictions)
-	if err := serveQuotas(ctx, mgr, &o, decoder); err != nil {
+	if err := serveQuotas(ctx, mgr, &o, decoder, reviews); err != nil {
 		return err
 	}
 	unserved, err := whyUnserved(mgr.GetRESTMapper())

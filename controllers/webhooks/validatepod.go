@@ -12,7 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/controllers/webhooks/access"
 	"koordinator.sh/koord/decision/podvalidation"
+	"koordinator.sh/koord/decision/quotaadmission"
 )
 
 // podValidator checks pods with co-location that are created or changed.
@@ -20,6 +22,8 @@ type podValidator struct {
 	reader  client.Reader
 	options podvalidation.Options
 	decoder admission.Decoder
+	// access answers who may use quotas; nil where nobody is asked.
+	access *access.Reviewer
 }
 
 // resizeSubresource changes the resources of a running pod's containers.
@@ -46,8 +50,30 @@ func (v *podValidator) Handle(ctx context.Context, request admission.Request) ad
 	if err != nil {
 		return admission.Errored(http.StatusInternalServerError, err)
 	}
-	in.Quota = quota
+	if in.Quota = quota; quota != nil && in.Old == nil {
+		if quota.User, err = v.user(ctx, request, in.Pod, quota); err != nil {
+			return admission.Errored(http.StatusInternalServerError, err)
+		}
+	}
 	return answer(podvalidation.Validate(in))
+}
+
+// user is by whose right a pod may be in a quota that does not serve its namespace.
+func (v *podValidator) user(ctx context.Context, request admission.Request, pod *corev1.Pod, quota *podvalidation.Quota) (podvalidation.User, error) {
+	if v.access == nil || !v.options.ProtectQuotas || !quota.Exists || quota.Serves {
+		return "", nil
+	}
+	use := quotaadmission.UseOf(quota.Namespace, quota.Name)
+	if podvalidation.CreatorCounts(pod) {
+		if allowed, err := v.access.Allowed(ctx, request.UserInfo, use); allowed || err != nil {
+			return podvalidation.CreatorUses, err
+		}
+	}
+	allowed, err := v.access.Allowed(ctx, access.ServiceAccount(pod.Namespace, podvalidation.ServiceAccount(pod)), use)
+	if !allowed || err != nil {
+		return "", err
+	}
+	return podvalidation.ServiceAccountUses, nil
 }
 
 // answer refuses with everything that is wrong, or allows with warnings.

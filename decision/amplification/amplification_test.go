@@ -206,3 +206,18 @@ func TestExplain(t *testing.T) {
 		t.Errorf("a node that is not amplified has %+v", falls)
 	}
 }
+
+// TestRawAmountsThatCannotBeAreAbsent: somebody wrote them, and nothing of them is left when they are gone.
+func TestRawAmountsThatCannotBeAreAbsent(t *testing.T) {
+	for _, raw := range []string{`{"memory":"1e-400"}`, `{"memory":"1"}`, `{"cpu":"1n"}`, `{"cpu":"-1"}`, `{"memory":"0"}`} {
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{extension.AnnotationNodeRawAllocatable: raw}}}
+		node.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("16"), "memory": resource.MustParse("64Gi")}
+		out, trace := Show(node, node)
+		if len(trace.Problems) != 1 || !strings.Contains(trace.Problems[0], "counts as absent") {
+			t.Errorf("%s: problems %v", raw, trace.Problems)
+		}
+		if diff := cmp.Diff(node.Status.Allocatable, out.Status.Allocatable); diff != "" || out.Annotations[extension.AnnotationNodeRawAllocatable] != "" {
+			t.Errorf("%s: allocatable (-want +got):\n%s\nannotations %v", raw, diff, out.Annotations)
+		}
+	}
+}

@@ -1,6 +1,9 @@
 package amplification
 
 import (
+	"fmt"
+	"math/big"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -26,6 +29,12 @@ func Show(before, node *corev1.Node) (*corev1.Node, Showings) {
 		return list
 	}
 	w := writing{before: before, kept: read(extension.GetNodeRawAllocatable(node.Annotations))}
+	for _, name := range Amplifiable() {
+		if old, ok := w.kept[name]; ok && !credible(name, old, before.Status.Allocatable[name]) {
+			trace.Problems = append(trace.Problems, fmt.Sprintf("annotation %q: %s of %s cannot be what the node offers; it counts as absent", extension.AnnotationNodeRawAllocatable, old.String(), name))
+			delete(w.kept, name)
+		}
+	}
 	var err error
 	if w.ratios, err = extension.GetNodeAmplificationRatios(node.Annotations); err != nil {
 		trace.Problems = append(trace.Problems, err.Error())
@@ -54,6 +63,20 @@ func Show(before, node *corev1.Node) (*corev1.Node, Showings) {
 		return node, trace
 	}
 	return out, trace
+}
+
+// credible tells whether a raw amount can be one of which the node shows what is stored: at least a unit, not more, and no smaller than
+// the largest ratio makes of it. Somebody else may have written it.
+func credible(name corev1.ResourceName, raw, stored resource.Quantity) bool {
+	least := *resource.NewQuantity(1, resource.DecimalSI)
+	if name == corev1.ResourceCPU {
+		least = *resource.NewMilliQuantity(1, resource.DecimalSI)
+	}
+	if raw.Cmp(least) < 0 {
+		return false
+	}
+	most := new(big.Int).Mul(big.NewInt(amount(name, raw)), big.NewInt(largest/100))
+	return stored.IsZero() || most.Cmp(big.NewInt(amount(name, stored))) >= 0
 }
 
 // Showings say how a node is shown.

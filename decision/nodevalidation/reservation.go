@@ -57,6 +57,7 @@ func (v *validation) reservation() {
 	case policy != "" && policy != extension.NodeReservationApplyPolicyDefault && policy != extension.NodeReservationApplyPolicyReservedCPUsOnly:
 		v.add(finding.ConfigOutOfRange, fmt.Sprintf("applyPolicy must be one of Default, ReservedCPUsOnly, is %q", policy), key)
 	}
+	v.amounts(key, reservation.Resources)
 	for _, name := range slices.Sorted(maps.Keys(reservation.Resources)) {
 		if quantity, capacity := reservation.Resources[name], v.node.Status.Capacity[name]; exceeds(quantity, capacity) {
 			v.add(finding.ConfigConflict, fmt.Sprintf("%s of %s is reserved, more than the node's capacity of %s", quantity.String(), name, capacity.String()), key)

@@ -96,6 +96,9 @@ func (v *validation) malformed(key string, err error) bool {
 	return true
 }
 
+// mostAmplification is the largest ratio that the configuration allows, of a node whose cpus are worth the most.
+const mostAmplification = 10 * largestNormalization
+
 func (v *validation) amplification() {
 	const key = extension.AnnotationNodeResourceAmplificationRatio
 	ratios, err := extension.GetNodeAmplificationRatios(v.node.Annotations)
@@ -106,6 +109,8 @@ func (v *validation) amplification() {
 		switch ratio := ratios[name]; {
 		case ratio < 1:
 			v.add(finding.ConfigOutOfRange, fmt.Sprintf("the ratio of %s must be at least 1, is %v", name, float64(ratio)), key)
+		case ratio > mostAmplification:
+			v.add(finding.ConfigOutOfRange, fmt.Sprintf("the ratio of %s must be at most %d, is %v", name, mostAmplification, float64(ratio)), key)
 		case name != corev1.ResourceCPU && name != corev1.ResourceMemory:
 			v.add(finding.ConfigConflict, fmt.Sprintf("%s cannot be amplified, only cpu and memory can", name), key)
 		}
@@ -119,13 +124,30 @@ func (v *validation) raw() {
 		return
 	}
 	v.amounts(key, raw)
+	for _, name := range slices.Sorted(maps.Keys(raw)) {
+		if quantity, capacity := raw[name], v.node.Status.Capacity[name]; exceeds(quantity, capacity) {
+			v.add(finding.ConfigConflict, fmt.Sprintf("%s of %s is more than the node's capacity of %s", quantity.String(), name, capacity.String()), key)
+		}
+	}
 }
 
-// amounts must not be negative.
+// mostAmount is more than any node has of anything: an exbibyte.
+var mostAmount = resource.MustParse("1Ei")
+
+// amounts are whole units, thousandths of cpu, and no more than a node can have.
 func (v *validation) amounts(key string, list corev1.ResourceList) {
 	for _, name := range slices.Sorted(maps.Keys(list)) {
-		if quantity := list[name]; quantity.Sign() < 0 {
+		quantity, least := list[name], resource.MustParse("1")
+		if name == corev1.ResourceCPU {
+			least = resource.MustParse("1m")
+		}
+		switch {
+		case quantity.Sign() < 0:
 			v.add(finding.ConfigOutOfRange, fmt.Sprintf("%s must not be negative, is %s", name, quantity.String()), key)
+		case quantity.Sign() > 0 && quantity.Cmp(least) < 0:
+			v.add(finding.ConfigOutOfRange, fmt.Sprintf("%s must be 0 or at least %s, is %s", name, least.String(), quantity.String()), key)
+		case quantity.Cmp(mostAmount) > 0:
+			v.add(finding.ConfigOutOfRange, fmt.Sprintf("%s must be at most %s, is %s", name, mostAmount.String(), quantity.String()), key)
 		}
 	}
 }

@@ -14,7 +14,24 @@ type Quota struct {
 	Exists bool
 	// Parent is true for a quota that holds other quotas.
 	Parent bool
+	// Namespace is where the quota is.
+	Namespace string
+	// Serves is true for a quota that the pods of the pod's namespace may name, whoever makes them.
+	Serves bool
+	// User is by whose right the pod may be in a quota that does not serve its namespace, empty when nobody has it.
+	User User
 }
+
+// User is by whose right a pod is in a quota that does not serve its namespace.
+type User string
+
+// Users of quotas.
+const (
+	// CreatorUses: who creates the pod may use the quota. What a controller creates from a template is not its own.
+	CreatorUses User = "creator"
+	// ServiceAccountUses: the ServiceAccount as which the pod runs may.
+	ServiceAccountUses User = "serviceAccount"
+)
 
 // Options apply to all pods.
 type Options struct {
@@ -22,6 +39,9 @@ type Options struct {
 	SkipPriority bool
 	// AllowParentQuota lets pods belong to quotas that hold other quotas.
 	AllowParentQuota bool
+	// ProtectQuotas refuses pods that name a quota which neither serves their namespace nor may be used by who creates them or as whom
+	// they run. Upstream does not.
+	ProtectQuotas bool
 	// RequireQuota refuses pods that name a quota that does not exist; they are only warned about otherwise, because the
 	// scheduler counts them against the default quota.
 	RequireQuota bool

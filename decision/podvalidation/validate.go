@@ -1,10 +1,12 @@
 package podvalidation
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
@@ -168,10 +170,19 @@ func (v *validation) quota() {
 		v.refuse(finding.AdmissionQuotaMissing, field, "Not found: %q", quota.Name)
 	case !quota.Exists:
 		v.warn(finding.AdmissionQuotaMissing, field, "Not found: %q; the pod counts against the default quota", quota.Name)
+	case quota.Exists && label != "" && v.in.Options.ProtectQuotas && !quota.Serves && quota.User == "":
+		v.refuse(finding.AdmissionQuotaForeign, field, "Forbidden: quota %q is in namespace %s and does not list namespace %s, and neither who creates the pod nor ServiceAccount %q may use it",
+			quota.Name, quota.Namespace, v.in.Pod.Namespace, ServiceAccount(v.in.Pod))
 	case quota.Parent && !v.in.Options.AllowParentQuota:
 		v.refuse(finding.AdmissionParentQuota, field, "Forbidden: pod can not be linked to a parentQuotaGroup,quota:%s, pod:%s", quota.Name, v.in.Pod.Name)
 	}
 }
+
+// ServiceAccount is the name of the one as which a pod runs.
+func ServiceAccount(pod *corev1.Pod) string { return cmp.Or(pod.Spec.ServiceAccountName, "default") }
+
+// CreatorCounts is true where who creates a pod decides what it is. Controllers create pods from the templates of others.
+func CreatorCounts(pod *corev1.Pod) bool { return metav1.GetControllerOf(pod) == nil }
 
 // tiers warns about resources that do not lie where the pod's priority does.
 func (v *validation) tiers() {

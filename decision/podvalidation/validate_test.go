@@ -134,6 +134,17 @@ func TestPodsAreRefusedWithACode(t *testing.T) {
 			want: []Finding{{Code: finding.AdmissionParentQuota, Refused: true, Field: "metadata.namespace",
 				Message: "Forbidden: pod can not be linked to a parentQuotaGroup,quota:dept, pod:pod"}},
 		},
+		{
+			name: "the quota of others", in: Input{Pod: pod(quota, 0), Quota: &Quota{Name: "team", Exists: true, Namespace: "others"}, Options: Options{ProtectQuotas: true}},
+			want: []Finding{{Code: finding.AdmissionQuotaForeign, Refused: true, Field: "labels.quota.scheduling.koordinator.sh/name",
+				Message: `Forbidden: quota "team" is in namespace others and does not list namespace , and neither who creates the pod nor ServiceAccount "default" may use it`}},
+		},
+		{name: "the quota of others, as upstream has it", in: Input{Pod: pod(quota, 0), Quota: &Quota{Name: "team", Exists: true, Namespace: "others"}}},
+		{name: "a quota that serves the namespace", in: Input{Pod: pod(quota, 0), Quota: &Quota{Name: "team", Exists: true, Serves: true}, Options: Options{ProtectQuotas: true}}},
+		{name: "a quota that the creator may use", in: Input{Pod: pod(quota, 0), Quota: &Quota{Name: "team", Exists: true, User: CreatorUses}, Options: Options{ProtectQuotas: true}}},
+		{name: "a quota that the pod may use", in: Input{Pod: pod(quota, 0), Quota: &Quota{Name: "team", Exists: true, User: ServiceAccountUses}, Options: Options{ProtectQuotas: true}}},
+		{name: "a pod that was in it before", in: Input{Old: pod(quota, 0), Pod: pod(quota, 0), Quota: &Quota{Name: "team", Exists: true, Namespace: "others"}, Options: Options{ProtectQuotas: true}}},
+		{name: "the quota of the namespace", in: Input{Pod: pod(nil, 0), Quota: &Quota{Name: "team", Exists: true, Namespace: "others"}, Options: Options{ProtectQuotas: true}}},
 		{name: "an update of a pod in such a namespace", in: Input{Old: pod(nil, 0), Pod: pod(nil, 0), Quota: &Quota{Name: "dept", Exists: true, Parent: true}}},
 		{name: "a quota with children where that is allowed", in: Input{Pod: pod(quota, 0), Quota: &Quota{Name: "team", Exists: true, Parent: true}, Options: Options{AllowParentQuota: true}}},
 		{

@@ -76,4 +76,10 @@ func Claims(object *schedulingsigsv1alpha1.ElasticQuota) []string {
 	return claims
 }
 
+// Serves tells whether pods of a namespace may name the quota whoever makes them: it lives there, it lists the namespace, or it is one of
+// those that always exist.
+func (s *Spec) Serves(namespace string) bool {
+	return s.Namespace == namespace || slices.Contains(s.Namespaces, namespace) || extension.IsBuiltInQuota(s.Name)
+}
+
 func (s *Spec) namesake() bool { return s.Name == s.Namespace }

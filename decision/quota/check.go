@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -32,6 +33,37 @@ func (a *arrangement) checkSums() {
 			a.report(finding.QuotaMinOvercommitted, spec, "the mins of the children add up to more than the min of the quota: %s", strings.Join(over, ", "))
 		}
 	}
+}
+
+// Overclaims reports, of each resource, the largest min at the top of a tree whose mins add up to more than it has.
+func (f *Forest) Overclaims() []Problem {
+	var problems []Problem
+	for _, id := range f.TreeIDs() {
+		problems = append(problems, f.trees[id].overclaims()...)
+	}
+	return problems
+}
+
+func (t *Tree) overclaims() []Problem {
+	var problems []Problem
+	first, last := t.nodes[0].first, t.nodes[0].first+t.nodes[0].count
+	for column, key := range t.keys {
+		var sum wide
+		largest := first
+		for row := first; row < last; row++ {
+			least := t.shares[t.at(row, column)].min
+			sum.add(least)
+			if least > t.shares[t.at(largest, column)].min {
+				largest = row
+			}
+		}
+		if total := t.total[column]; total > 0 && sum.exceeds(total) {
+			spec, there, least := t.nodes[largest].spec, Quantity(key, total), Quantity(key, t.shares[t.at(largest, column)].min)
+			problems = append(problems, Problem{Code: finding.QuotaBeyondTotal, Namespace: spec.Namespace, Quota: spec.Name, Message: fmt.Sprintf(
+				"the mins at the top of the tree add up to more than the %s of %s that it has; the largest is that of the quota, %s, and may count for less", there.String(), key, least.String())})
+		}
+	}
+	return problems
 }
 
 func lackingKeys(spec, parent *Spec) []string {

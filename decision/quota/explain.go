@@ -62,11 +62,17 @@ func (s *Shortage) message() string {
 	if len(s.Holders) > 0 {
 		b.WriteString("; above their min: " + s.holders())
 	}
+	if s.capped() {
+		fmt.Fprintf(&b, "; its min of %s counts as %s, because the mins beside it add up to more than there is", s.amount(s.Min), s.amount(s.Guaranteed))
+	}
 	if s.Reserved > 0 {
 		fmt.Fprintf(&b, "; %s of the min of other quotas is not lent", s.amount(s.Reserved))
 	}
 	return b.String()
 }
+
+// capped is true where the quota is guaranteed less than its min.
+func (s *Shortage) capped() bool { return s.Guaranteed < s.Min }
 
 // place says which level of the tree it is.
 func (s *Shortage) place() string {
@@ -132,6 +138,9 @@ func (s *Shortage) operands() []diagnosticsv1alpha1.Term {
 		{Name: key + "Min", Operator: info, Value: s.Min, Unit: unit, Source: own("spec.min")},
 		{Name: key + "Max", Operator: info, Value: s.Max, Unit: unit, Source: own("spec.max")},
 		bound,
+	}
+	if s.capped() {
+		terms = append(terms, diagnosticsv1alpha1.Term{Name: key + "Guaranteed", Operator: info, Value: s.Guaranteed, Unit: unit, Note: "what min counts for: the mins add up to more than there is"})
 	}
 	if len(s.Holders) > 0 {
 		terms = append(terms, s.holdersTerm(key, unit))

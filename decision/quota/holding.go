@@ -83,6 +83,8 @@ func (t *Tree) used(row int32, column int, delta int64) {
 	}
 	for ; row != none; row = t.nodes[row].parent {
 		t.sums[t.at(row, column)].used.add(delta)
+		// What is used counts where less than min is guaranteed.
+		t.nodes[row].stale = t.nodes[row].stale || t.options.GuaranteeUsage
 	}
 }
 

@@ -2,7 +2,7 @@ package quota
 
 // Options of the computation, the same for all trees of a cluster.
 type Options struct {
-	// ScaleMin lowers the mins of siblings in proportion where they add up to more than there is.
+	// ScaleMin cuts the largest mins of siblings where they add up to more than there is.
 	ScaleMin bool
 	// GuaranteeUsage raises what a quota is guaranteed from min to what it uses.
 	GuaranteeUsage bool

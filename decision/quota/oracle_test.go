@@ -12,10 +12,15 @@ import (
 type oracle struct {
 	options  Options
 	resource corev1.ResourceName
+	// total of the tree.
+	total    *big.Int
 	specs    map[string]*Spec
 	holdings map[string][]Holding
 	result   map[string]*big.Int
 }
+
+// unlimited is what sums beyond it count as.
+var unlimited = big.NewInt(Unlimited)
 
 func (o *oracle) children(parent string) []string {
 	var names []string
@@ -41,7 +46,7 @@ func (o *oracle) childRequest(name string) *big.Int {
 	for _, child := range o.children(name) {
 		sum.Add(sum, o.limited(child))
 	}
-	return sum
+	return smaller(sum, unlimited)
 }
 
 func (o *oracle) limited(name string) *big.Int {
@@ -66,39 +71,112 @@ func (o *oracle) guaranteed(name string) *big.Int {
 	for _, child := range o.children(name) {
 		sum.Add(sum, o.guaranteed(child))
 	}
-	if minimum := o.amount(o.specs[name].Min); sum.Cmp(minimum) < 0 {
-		return minimum
+	return larger(o.amount(o.specs[name].Min), smaller(sum, unlimited))
+}
+
+// used adds up what the pods of a quota and those below it use.
+func (o *oracle) used(name string) *big.Int {
+	sum := new(big.Int)
+	for _, holding := range o.holdings[name] {
+		if holding.Assigned {
+			sum.Add(sum, o.amount(holding.Request))
+		}
 	}
-	return sum
+	for _, child := range o.children(name) {
+		sum.Add(sum, o.used(child))
+	}
+	return smaller(sum, unlimited)
+}
+
+func smaller(a, b *big.Int) *big.Int {
+	if a.Cmp(b) < 0 {
+		return a
+	}
+	return b
+}
+
+func larger(a, b *big.Int) *big.Int {
+	if a.Cmp(b) < 0 {
+		return b
+	}
+	return a
+}
+
+// credible is what a claim counts for: no more than there is, and the less the further it is beyond.
+func (o *oracle) credible(claim, total *big.Int, children int) *big.Int {
+	if claim.Cmp(total) <= 0 {
+		return claim
+	}
+	part := new(big.Int).Mul(total, total)
+	part.Div(part, claim)
+	return larger(part, new(big.Int).Div(total, big.NewInt(int64(children))))
+}
+
+// level finds by trial the largest level at which all claims fit; nil where they do without one.
+func (o *oracle) level(names []string, total *big.Int) *big.Int {
+	fits := func(level *big.Int) bool {
+		sum, fixed := new(big.Int), new(big.Int)
+		for _, name := range names {
+			claim := o.credible(smaller(o.amount(o.specs[name].Min), o.limited(name)), total, len(names))
+			if o.specs[name].FixedMin {
+				fixed.Add(fixed, claim)
+			} else if level != nil {
+				claim = smaller(claim, level)
+			}
+			if !o.specs[name].FixedMin {
+				sum.Add(sum, claim)
+			}
+		}
+		if level == nil {
+			return sum.Add(sum, fixed).Cmp(total) <= 0
+		}
+		return sum.Cmp(larger(new(big.Int), new(big.Int).Sub(total, fixed))) <= 0
+	}
+	if !o.options.ScaleMin || fits(nil) {
+		return nil
+	}
+	low, high := new(big.Int), new(big.Int).Add(total, big.NewInt(1)) // it fits at low; it need not at high
+	for new(big.Int).Sub(high, low).Cmp(big.NewInt(1)) > 0 {
+		middle := new(big.Int).Add(low, high)
+		middle.Rsh(middle, 1)
+		if fits(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// floor is what a quota is guaranteed.
+func (o *oracle) floor(name string, names []string, total, level *big.Int) *big.Int {
+	least := o.amount(o.specs[name].Min)
+	floor := smaller(least, total)
+	if !o.options.ScaleMin {
+		floor = least
+	} else if claim := smaller(least, o.limited(name)); claim.Cmp(total) > 0 {
+		floor = o.credible(claim, total, len(names))
+	}
+	if level != nil && !o.specs[name].FixedMin {
+		floor = smaller(floor, level)
+	}
+	if !o.options.GuaranteeUsage {
+		return floor
+	}
+	bound := larger(o.used(name), floor)
+	if len(o.children(name)) > 0 {
+		bound = new(big.Int).Add(o.used(name), floor)
+	}
+	return larger(floor, smaller(o.guaranteed(name), bound))
 }
 
 func (o *oracle) share(parent string, total *big.Int) {
 	names := o.children(parent)
-	sumMin, sumFixed := new(big.Int), new(big.Int)
-	for _, name := range names {
-		sumMin.Add(sumMin, o.amount(o.specs[name].Min))
-		if o.specs[name].FixedMin {
-			sumFixed.Add(sumFixed, o.amount(o.specs[name].Min))
-		}
-	}
+	level := o.level(names, total)
 	left := new(big.Int).Set(total)
 	var borrowers []string
 	for _, name := range names {
-		floor := o.amount(o.specs[name].Min)
-		if o.options.ScaleMin && sumMin.Cmp(total) > 0 && !o.specs[name].FixedMin {
-			available := new(big.Int).Sub(total, sumFixed)
-			if available.Sign() <= 0 {
-				floor = new(big.Int)
-			} else if scalable := new(big.Int).Sub(sumMin, sumFixed); scalable.Sign() > 0 {
-				floor = floor.Mul(floor, available)
-				floor.Div(floor, scalable)
-			}
-		}
-		if o.options.GuaranteeUsage {
-			if guaranteed := o.guaranteed(name); guaranteed.Cmp(floor) > 0 {
-				floor = guaranteed
-			}
-		}
+		floor := o.floor(name, names, total, level)
 		request := o.limited(name)
 		switch {
 		case request.Cmp(floor) > 0:
@@ -109,7 +187,11 @@ func (o *oracle) share(parent string, total *big.Int) {
 		default:
 			o.result[name] = floor
 		}
-		left.Sub(left, o.result[name])
+		if o.options.ScaleMin {
+			left.Sub(left, o.result[name])
+		} else {
+			left.Sub(left, o.credible(o.result[name], total, len(names)))
+		}
 	}
 	for left.Sign() > 0 && len(borrowers) > 0 {
 		if left, borrowers = o.round(left, borrowers); left == nil {
@@ -167,8 +249,12 @@ func (o *oracle) weight(name string) *big.Int {
 	if !limited {
 		return new(big.Int)
 	}
-	if weight, given := spec.Weight.Get(o.resource); given {
-		return big.NewInt(weight)
+	most := int64(100)
+	if o.resource == corev1.ResourceCPU {
+		most = 100_000
 	}
-	return big.NewInt(limit)
+	if weight, given := spec.Weight.Get(o.resource); given {
+		limit = weight
+	}
+	return smaller(big.NewInt(limit), larger(o.total, big.NewInt(most)))
 }

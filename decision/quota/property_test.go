@@ -20,6 +20,8 @@ func drawAmount(t *rapid.T, label string) int64 {
 	switch rapid.IntRange(0, 19).Draw(t, label+" scale") {
 	case 0:
 		return rapid.Int64Range(0, math.MaxInt64/16).Draw(t, label)
+	case 4:
+		return rapid.SampledFrom([]int64{math.MaxInt64, math.MaxInt64 - 1, math.MaxInt64 / 2}).Draw(t, label)
 	case 1, 2, 3:
 		return 0
 	}
@@ -93,7 +95,7 @@ func (w *world) compare(t *rapid.T) {
 		for _, spec := range w.specs {
 			specs[spec.Name] = spec
 		}
-		o := &oracle{options: w.options, resource: resource, specs: specs, holdings: w.holdings, result: map[string]*big.Int{}}
+		o := &oracle{options: w.options, resource: resource, total: big.NewInt(w.total[column].Value), specs: specs, holdings: w.holdings, result: map[string]*big.Int{}}
 		o.share(extension.RootQuotaName, big.NewInt(w.total[column].Value))
 		for _, spec := range w.specs {
 			status, _ := w.forest.Tree(spec.Name).Status(spec.Name)
@@ -181,6 +183,41 @@ func TestChildrenNeverShareMoreThanThereIs(t *testing.T) {
 					continue
 				}
 				checkConservation(t, sharing)
+			}
+		}
+	})
+}
+
+// TestNobodyGainsByClaimingMore: of a min that does not fit anyway, a larger one takes nothing from the others.
+func TestNobodyGainsByClaimingMore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		total := rapid.Int64Range(1, 1000).Draw(t, "total")
+		honest := []*Spec{gpu("liar", 1, 0)}
+		for i := range rapid.IntRange(1, 6).Draw(t, "others") {
+			honest = append(honest, gpu(fmt.Sprintf("other-%d", i), rapid.IntRange(1, 100).Draw(t, "weight"), rapid.IntRange(0, int(total)).Draw(t, "min")))
+		}
+		options := Options{ScaleMin: true, GuaranteeUsage: rapid.Bool().Draw(t, "guarantee")}
+		runtimes := func(claim int64) map[string]int64 {
+			specs := slices.Clone(honest)
+			specs[0] = &Spec{Name: "liar", Lends: true, Min: Amounts{{"gpu", claim}}, Max: Amounts{{"gpu", claim}}}
+			forest, out := plant(options, Amounts{{"gpu", total}}, specs...), map[string]int64{}
+			for _, spec := range specs {
+				forest.Tree(spec.Name).Hold(spec.Name, Holding{Request: Amounts{{"gpu", Unlimited}}})
+			}
+			for _, spec := range specs {
+				status, _ := forest.Tree(spec.Name).Status(spec.Name)
+				out[spec.Name], _ = status.Runtime.Get("gpu")
+			}
+			return out
+		}
+		plausible, absurd := runtimes(total), runtimes(rapid.SampledFrom([]int64{2 * total, 10 * total, math.MaxInt64}).Draw(t, "claim"))
+		if absurd["liar"] > plausible["liar"]+int64(len(honest)) { // a unit each where the level has a fraction
+			t.Fatalf("%d of %d with a claim beyond the total, %d with the total", absurd["liar"], total, plausible["liar"])
+		}
+		for _, spec := range honest[1:] {
+			least, _ := spec.Min.Get("gpu")
+			if equal := total / int64(len(honest)); absurd[spec.Name] < min(least, equal) {
+				t.Fatalf("%s gets %d, its min is %d and an equal part %d", spec.Name, absurd[spec.Name], least, equal)
 			}
 		}
 	})

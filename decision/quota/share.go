@@ -62,20 +62,21 @@ func (t *Tree) available(parent int32, column int) int64 {
 // that ask for more. A nil trace records nothing.
 func (t *Tree) shareColumn(parent int32, column int, trace *Sharing) {
 	total := t.available(parent, column)
-	scale := t.scaling(parent, column, total)
+	fit := t.fit(parent, column, total)
 	left, borrowers := total, t.borrowers[:0]
 	first, last := t.nodes[parent].first, t.nodes[parent].first+t.nodes[parent].count
 	for row := first; row < last; row++ {
 		share := &t.shares[t.at(row, column)]
-		floor := max(scale.apply(share.min, t.nodes[row].spec.FixedMin), share.guaranteed)
+		share.floor = fit.floor(share, t.nodes[row].spec.FixedMin)
+		floor := max(share.floor, t.guaranteedUsage(row, column))
 		runtime := floor
 		if share.limited <= floor && t.nodes[row].spec.Lends {
 			runtime = share.limited
 		}
-		left -= min(left, runtime)
+		left -= min(left, fit.taken(runtime))
 		trace.floor(t, row, column, floor, runtime)
 		if share.limited > floor {
-			borrowers = append(borrowers, borrower{row: row, runtime: runtime, want: share.limited, weight: uint64(share.weight)})
+			borrowers = append(borrowers, borrower{row: row, runtime: runtime, want: share.limited, weight: t.weight(row, column)})
 			continue
 		}
 		t.grant(row, column, runtime)
@@ -189,49 +190,4 @@ func largestRemainders(borrowers []borrower, n int) int {
 		}
 	}
 	return n
-}
-
-// scaling lowers mins that add up to more than there is.
-type scaling struct {
-	active bool
-	// available is shared by mins that add up to sum.
-	available, sum uint64
-	shift          uint
-}
-
-func (t *Tree) scaling(parent int32, column int, total int64) scaling {
-	if !t.options.ScaleMin {
-		return scaling{}
-	}
-	var all, scalable wide
-	first := t.nodes[parent].first
-	fixed := int64(0)
-	for row := first; row < first+t.nodes[parent].count; row++ {
-		minimum := t.shares[t.at(row, column)].min
-		all.add(minimum)
-		if t.nodes[row].spec.FixedMin {
-			fixed = saturatedSum(fixed, minimum)
-		} else {
-			scalable.add(minimum)
-		}
-	}
-	if all.value() <= total {
-		return scaling{}
-	}
-	shift := uint(0)
-	if scalable.high > 0 {
-		shift = uint(bits.Len64(uint64(scalable.high)))
-	}
-	sum := scalable.low>>shift | uint64(scalable.high)<<(64-shift)
-	return scaling{active: true, available: uint64(total - min(total, fixed)), sum: sum, shift: shift}
-}
-
-// apply returns floor(available x min / sum).
-func (s scaling) apply(minimum int64, fixed bool) int64 {
-	if !s.active || fixed || s.sum == 0 || minimum == 0 {
-		return minimum
-	}
-	high, low := bits.Mul64(uint64(minimum)>>s.shift, s.available)
-	scaled, _ := bits.Div64(high, low, s.sum)
-	return int64(scaled)
 }

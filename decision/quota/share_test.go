@@ -2,6 +2,8 @@ package quota
 
 import (
 	"fmt"
+	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,6 +21,12 @@ func amounts(pairs ...any) Amounts {
 // gpu makes a quota of one countable resource.
 func gpu(name string, weight, minimum int) *Spec {
 	return &Spec{Name: name, Lends: true, Min: amounts("gpu", minimum), Max: amounts("gpu", 1_000_000), Weight: amounts("gpu", weight)}
+}
+
+// maxed claims all that can be written.
+func maxed(name string) *Spec {
+	all := Amounts{{"gpu", Unlimited}}
+	return &Spec{Name: name, Lends: true, Min: all, Max: all, Weight: all}
 }
 
 func under(parent string, spec *Spec) *Spec {
@@ -83,6 +91,13 @@ func TestRuntimeOfSiblings(t *testing.T) {
 		{name: "single devices are shared out without losing one", total: 81, specs: donor, requests: donorRequests, want: donorWant},
 		{name: "a quota that does not lend keeps its min", total: 50, specs: []*Spec{gpu("asking", 10, 0), keeper}, requests: []int{50, 0}, want: []int64{20, 30}},
 		{name: "mins beyond the total are scaled", total: 100, specs: []*Spec{gpu("a", 1, 100), gpu("b", 1, 100)}, requests: []int{100, 100}, want: []int64{50, 50}},
+		{name: "small mins are kept whole, the largest are cut to one level", total: 100, specs: []*Spec{gpu("a", 1, 10), gpu("b", 1, 60), gpu("c", 1, 90)},
+			requests: []int{100, 100, 100}, want: []int64{10, 45, 45}},
+		{name: "a min that is not asked for is not in the way", total: 100, specs: []*Spec{gpu("a", 1, 80), gpu("b", 1, 80)}, requests: []int{10, 80}, want: []int64{10, 80}},
+		{name: "a min beyond all that there is leaves the others theirs", total: 100, specs: []*Spec{maxed("liar"), gpu("a", 100, 20), gpu("b", 100, 30)},
+			requests: []int{1 << 60, 100, 100}, want: []int64{38, 26, 36}},
+		{name: "and a part to those without a min", total: 100, specs: []*Spec{maxed("liar"), gpu("a", 100, 0), gpu("b", 100, 0)},
+			requests: []int{1 << 60, 100, 100}, want: []int64{55, 23, 22}},
 		{name: "nobody gets more than he asks for", total: 100, specs: []*Spec{gpu("a", 1, 10), gpu("b", 1, 10)}, requests: []int{30, 10}, want: []int64{30, 10}},
 		{name: "an empty cluster has nothing to share", total: 0, specs: []*Spec{gpu("a", 1, 10)}, requests: []int{30}, want: []int64{0}},
 	}
@@ -136,6 +151,17 @@ func TestMinIsNotScaledWithoutTheOption(t *testing.T) {
 	ask(t, forest, "a", amounts("gpu", 100))
 	ask(t, forest, "b", amounts("gpu", 100))
 	if diff := cmp.Diff([]int64{100, 100}, runtimes(t, forest, "gpu", "a", "b")); diff != "" {
+		t.Errorf("runtime (-want +got):\n%s", diff)
+	}
+}
+
+// TestAMinBeyondAllIsHarmlessWithoutTheOption: it is promised, and what the others have is still theirs.
+func TestAMinBeyondAllIsHarmlessWithoutTheOption(t *testing.T) {
+	forest := plant(Options{}, amounts("gpu", 100), maxed("liar"), gpu("a", 100, 30), gpu("b", 100, 0))
+	for _, name := range []string{"liar", "a", "b"} {
+		ask(t, forest, name, amounts("gpu", math.MaxInt64))
+	}
+	if diff := cmp.Diff([]int64{math.MaxInt64, 49, 18}, runtimes(t, forest, "gpu", "liar", "a", "b")); diff != "" {
 		t.Errorf("runtime (-want +got):\n%s", diff)
 	}
 }
@@ -203,5 +229,33 @@ func TestAWeightAloneCanBeAdjusted(t *testing.T) {
 	elsewhere := under("b", gpu("a", 3, 0))
 	if forest.Adjust(elsewhere) || forest.Adjust(gpu("unknown", 1, 0)) {
 		t.Error("a quota was adjusted to another place")
+	}
+}
+
+func TestMinsBeyondTheTotalAreReported(t *testing.T) {
+	forest := plant(Options{}, amounts("gpu", 100), gpu("a", 1, 60), maxed("liar"), under("a", gpu("child", 1, 60)))
+	problems := forest.Overclaims()
+	if len(problems) != 1 || problems[0].Quota != "liar" || problems[0].Code != "KOORD1215" || !strings.Contains(problems[0].Message, "the 100 of gpu") {
+		t.Errorf("problems %+v", problems)
+	}
+	if problems := plant(Options{}, amounts("gpu", 100), gpu("a", 1, 60), gpu("b", 1, 40)).Overclaims(); len(problems) > 0 {
+		t.Errorf("mins that fit have problems %+v", problems)
+	}
+}
+
+func TestAnExplanationShowsACappedMin(t *testing.T) {
+	forest := plant(Options{ScaleMin: true}, amounts("gpu", 100), gpu("a", 100, 90), gpu("b", 100, 90))
+	ask(t, forest, "a", amounts("gpu", 100))
+	ask(t, forest, "b", amounts("gpu", 100))
+	tree := forest.Tree("a")
+	sharing := tree.Explain("koordinator-root-quota", "gpu")
+	if child := sharing.Children[0]; child.Min != 90 || child.Floor != 50 || !child.Capped {
+		t.Errorf("trace %+v", child)
+	}
+	var admission Admission
+	tree.Admission("a", Holding{Request: amounts("gpu", 60)}, Rules{Runtime: true}, &admission)
+	text := Message(tree.Shortages(&admission, admission.Verdict()))
+	if want := "its min of 90 counts as 50, because the mins beside it add up to more than there is"; !strings.Contains(text, want) {
+		t.Errorf("the explanation is %q, want %q in it", text, want)
 	}
 }

@@ -23,6 +23,8 @@ type Shortage struct {
 	Limit    int64               `json:"limit"`
 	Min      int64               `json:"min"`
 	Max      int64               `json:"max"`
+	// Guaranteed is what Min counts for, less where the mins add up to more than there is.
+	Guaranteed int64 `json:"guaranteed"`
 	// Bound is the quota whose max bounds the runtime, the root where the total of the tree does.
 	Bound string `json:"bound"`
 	// BoundAmount is that max or total.
@@ -58,8 +60,9 @@ type Holder struct {
 	Under    string `json:"under"`
 	Borrowed int64  `json:"borrowed"`
 	Runtime  int64  `json:"runtime"`
-	Min      int64  `json:"min"`
-	Used     int64  `json:"used"`
+	// Min as far as it counts.
+	Min  int64 `json:"min"`
+	Used int64 `json:"used"`
 }
 
 // Shortages says what is behind a refusal by an admission that was made from the tree just now.
@@ -79,7 +82,8 @@ func (t *Tree) Shortages(admission *Admission, verdict Verdict) []Shortage {
 		name := t.nodes[row].spec.Name
 		shortage := Shortage{
 			Quota: name, Level: verdict.Level, Path: append([]string{name}, t.Ancestors(name)...), Resource: t.keys[column],
-			Used: c.used, Asked: c.asked, Limit: c.limit(admission.rules), Min: c.min, Max: c.max, Bound: name, BoundAmount: c.max, code: verdict.Code,
+			Used: c.used, Asked: c.asked, Limit: c.limit(admission.rules), Min: c.min, Max: c.max,
+			Guaranteed: min(c.min, t.shares[t.at(row, column)].floor), Bound: name, BoundAmount: c.max, code: verdict.Code,
 		}
 		switch {
 		case verdict.Code == finding.QuotaNonPreemptibleExceeded:
@@ -114,13 +118,14 @@ func (t *Tree) findHolders(row int32, column int, shortage *Shortage) {
 
 func (t *Tree) addHolder(row int32, column int, parent int32, shortage *Shortage) {
 	share, used := &t.shares[t.at(row, column)], t.sums[t.at(row, column)].used.value()
-	if borrowed := share.runtime - share.min; borrowed > 0 {
+	guaranteed := min(share.min, share.floor)
+	if borrowed := share.runtime - guaranteed; borrowed > 0 {
 		shortage.Holders = append(shortage.Holders, Holder{
-			Quota: t.nodes[row].spec.Name, Under: t.nodes[parent].spec.Name, Borrowed: borrowed, Runtime: share.runtime, Min: share.min, Used: used,
+			Quota: t.nodes[row].spec.Name, Under: t.nodes[parent].spec.Name, Borrowed: borrowed, Runtime: share.runtime, Min: guaranteed, Used: used,
 		})
 	}
 	if !t.nodes[row].spec.Lends && used < share.runtime {
-		shortage.Reserved = saturatedSum(shortage.Reserved, min(share.runtime, share.min)-min(used, share.runtime, share.min))
+		shortage.Reserved = saturatedSum(shortage.Reserved, min(share.runtime, guaranteed)-min(used, share.runtime, guaranteed))
 	}
 }
 

@@ -26,8 +26,11 @@ type Sharing struct {
 type Child struct {
 	Quota string `json:"quota"`
 	Min   int64  `json:"min"`
-	// Floor is what the quota is guaranteed now: min scaled to what there is, or its usage where that is guaranteed.
-	Floor   int64 `json:"floor"`
+	// Capped is true where min counts for less than it says, because the mins add up to more than there is.
+	Capped bool `json:"capped,omitempty"`
+	// Floor is what the quota is guaranteed now: min as far as there is as much, or its usage where that is guaranteed.
+	Floor int64 `json:"floor"`
+	// Weight as far as it counts.
 	Weight  int64 `json:"weight"`
 	Request int64 `json:"request"`
 	// Kept of the floor before anything was shared. The rest is lent.
@@ -90,7 +93,7 @@ func (s *Sharing) floor(t *Tree, row int32, column int, floor, kept int64) {
 	}
 	share := &t.shares[t.at(row, column)]
 	s.Children = append(s.Children, Child{
-		Quota: t.nodes[row].spec.Name, Min: share.min, Floor: floor, Weight: share.weight, Request: share.limited, Kept: kept,
+		Quota: t.nodes[row].spec.Name, Min: share.min, Capped: share.floor < share.min, Floor: floor, Weight: int64(t.weight(row, column)), Request: share.limited, Kept: kept,
 	})
 }
 

@@ -44,8 +44,8 @@ type node struct {
 }
 
 type share struct {
-	// min is not scaled. guaranteed is at least min when usage is guaranteed, else 0.
-	min, guaranteed, weight int64
+	// min is as it is given, floor what it counts for. guaranteed is at least min when usage is guaranteed, else 0.
+	min, floor, guaranteed, weight int64
 	// limited is the request, no more than max.
 	limited int64
 	runtime int64
@@ -197,13 +197,17 @@ func (t *Tree) Quotas(yield func(*Spec) bool) {
 	}
 }
 
-// SetTotal says what there is to share.
+// SetTotal says what there is to share. It bounds the weights on every level.
 func (t *Tree) SetTotal(total Amounts) {
+	changed := false
 	for column, key := range t.keys {
 		value, _ := total.Get(key)
 		if t.total[column] != value {
-			t.total[column], t.nodes[0].stale = value, true
+			t.total[column], changed = value, true
 		}
+	}
+	for row := range t.nodes {
+		t.nodes[row].stale = t.nodes[row].stale || changed
 	}
 }
 

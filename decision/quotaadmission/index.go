@@ -15,6 +15,9 @@ type Index struct {
 	named map[string][]*Quota
 	// below is what is below each parent, by its name, whether it exists or not.
 	below map[string]*below
+	// tops are what is at the top of each tree, by its ID, and roots the roots of trees that say what the tree has.
+	tops  map[string]map[corev1.ResourceName]*sum
+	roots map[string]*Quota
 	// claims are the names of the quotas that list a namespace.
 	claims map[string]map[string]struct{}
 }
@@ -35,7 +38,8 @@ type sum struct {
 
 // NewIndex returns an index without quotas.
 func NewIndex() *Index {
-	return &Index{named: map[string][]*Quota{}, below: map[string]*below{}, claims: map[string]map[string]struct{}{}}
+	return &Index{named: map[string][]*Quota{}, below: map[string]*below{}, claims: map[string]map[string]struct{}{},
+		tops: map[string]map[corev1.ResourceName]*sum{}, roots: map[string]*Quota{}}
 }
 
 // Get returns the quota of a name that counts, nil when there is none.
@@ -103,14 +107,38 @@ func (x *Index) link(q *Quota) {
 	b.names[q.Name] = struct{}{}
 	b.maxKeys[signature(q.Max)]++
 	b.trees[q.TreeID]++
-	for name, quantity := range q.Min {
-		total := b.min[name]
+	addMin(b.min, q.Min)
+	if q.belowRoot() {
+		if x.tops[q.TreeID] == nil {
+			x.tops[q.TreeID] = map[corev1.ResourceName]*sum{}
+		}
+		addMin(x.tops[q.TreeID], q.Min)
+	}
+	if q.rootsTree() {
+		x.roots[q.Name] = q
+	}
+}
+
+func addMin(sums map[corev1.ResourceName]*sum, least corev1.ResourceList) {
+	for name, quantity := range least {
+		total := sums[name]
 		if total == nil {
 			total = &sum{}
-			b.min[name] = total
+			sums[name] = total
 		}
 		total.total.Add(quantity)
 		total.count++
+	}
+}
+
+func subtractMin(sums map[corev1.ResourceName]*sum, least corev1.ResourceList) {
+	for name, quantity := range least {
+		total := sums[name]
+		if total.count--; total.count == 0 {
+			delete(sums, name)
+			continue
+		}
+		total.total.Sub(quantity)
 	}
 }
 
@@ -123,6 +151,12 @@ func (x *Index) unlink(q *Quota) {
 	if q.builtIn() {
 		return
 	}
+	if q.belowRoot() {
+		if subtractMin(x.tops[q.TreeID], q.Min); len(x.tops[q.TreeID]) == 0 {
+			delete(x.tops, q.TreeID)
+		}
+	}
+	delete(x.roots, q.Name)
 	b := x.below[q.Parent]
 	if delete(b.names, q.Name); len(b.names) == 0 {
 		delete(x.below, q.Parent)
@@ -130,14 +164,7 @@ func (x *Index) unlink(q *Quota) {
 	}
 	decrement(b.maxKeys, signature(q.Max))
 	decrement(b.trees, q.TreeID)
-	for name, quantity := range q.Min {
-		total := b.min[name]
-		if total.count--; total.count == 0 {
-			delete(b.min, name)
-			continue
-		}
-		total.total.Sub(quantity)
-	}
+	subtractMin(b.min, q.Min)
 }
 
 func decrement(counts map[string]int, key string) {

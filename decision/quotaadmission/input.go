@@ -1,6 +1,8 @@
 package quotaadmission
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +18,8 @@ type Options struct {
 	// GuaranteeUsage asks the ancestors of a quota in a tree with an ID to cover a min that is raised beyond what the quota
 	// has. It stands for upstream's feature gate ElasticQuotaGuaranteeUsage.
 	GuaranteeUsage bool
+	// Protect asks who writes a quota that reaches for what belongs to others for the right to do so. Upstream does not.
+	Protect bool
 	// AllowParentPods lets quotas with pods or namespaces become parents. It stands for upstream's feature gate SupportParentQuotaSubmitPod.
 	AllowParentPods bool
 }
@@ -32,6 +36,10 @@ type Input struct {
 	Quotas *Index
 	// Pod is a pod that belongs to the quota, as namespace/name; "" when there is none. It matters where NeedsPods says so.
 	Pod string
+	// Total is what all nodes have; where it is empty, no min is compared with it.
+	Total corev1.ResourceList
+	// Held are the rights of whoever makes the request, of those that Rights names.
+	Held map[Right]bool
 	// Options apply to all quotas.
 	Options Options
 }
@@ -39,6 +47,16 @@ type Input struct {
 // NeedsPods tells whether the answer depends on the pods of the quota: when it is deleted or becomes a parent.
 func NeedsPods(quota, old *Quota) bool {
 	return old != nil && (quota == nil || quota.IsParent && !old.IsParent)
+}
+
+// NeedsTotal tells whether the answer depends on what there is: when a quota at the top of a tree gets more min.
+func NeedsTotal(in Input) bool {
+	q, old := in.Quota, in.Old
+	if q == nil || q.builtIn() || !q.belowRoot() || q.rootsTree() {
+		return false
+	}
+	return old == nil || old.Parent != q.Parent || old.TreeID != q.TreeID ||
+		slices.ContainsFunc(keys(q.Min), func(name corev1.ResourceName) bool { return grown(q.Min, old.Min, name) })
 }
 
 // Finding is one thing that is wrong with the request.
@@ -111,7 +129,7 @@ func (v *Verdict) DependsOnOthers() bool {
 	for i := range v.Findings {
 		switch v.Findings[i].Code {
 		case finding.QuotaInvalid, finding.QuotaBuiltIn, finding.QuotaTreeImmutable, finding.QuotaMaxBelowUsed, finding.QuotaHasPods,
-			finding.QuotaParentNamespaces:
+			finding.QuotaParentNamespaces, finding.QuotaRightLacking:
 			if v.Findings[i].Refused {
 				return false
 			}

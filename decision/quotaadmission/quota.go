@@ -22,6 +22,10 @@ type Quota struct {
 	IsParent bool
 	// TreeRoot is the root of a tree of its own; its min follows the nodes, and so may fall below that of its children.
 	TreeRoot bool
+	// IgnoreDefaultTree leaves what the tree has to the default tree, too.
+	IgnoreDefaultTree bool
+	// Total is what a TreeRoot brings into its tree.
+	Total corev1.ResourceList
 	// Forced skips the checks of sums of min.
 	Forced bool
 	// Created orders quotas of one name: the oldest counts. Seconds since 1970.
@@ -42,7 +46,8 @@ func Read(object *schedulingsigsv1alpha1.ElasticQuota) (Quota, []error) {
 		Namespace: object.Namespace, Name: object.Name, Created: object.CreationTimestamp.Unix(),
 		Parent: extension.QuotaParent(object), TreeID: object.Labels[extension.LabelQuotaTreeID],
 		IsParent: extension.IsQuotaParent(object), TreeRoot: extension.IsQuotaTreeRoot(object), Forced: extension.IsQuotaForceUpdateAllowed(object),
-		Min: object.Spec.Min, Max: object.Spec.Max, Used: object.Status.Used,
+		IgnoreDefaultTree: object.Labels[extension.LabelQuotaIgnoreDefaultTree] == "true",
+		Min:               object.Spec.Min, Max: object.Spec.Max, Used: object.Status.Used,
 	}
 	var errs []error
 	for _, list := range []struct {
@@ -52,6 +57,7 @@ func Read(object *schedulingsigsv1alpha1.ElasticQuota) (Quota, []error) {
 		{&q.Weight, extension.AnnotationQuotaSharedWeight},
 		{&q.Guaranteed, extension.AnnotationQuotaGuaranteed},
 		{&q.Allocated, extension.AnnotationQuotaAllocated},
+		{&q.Total, extension.AnnotationQuotaTotalResource},
 	} {
 		decoded, err := extension.GetQuotaResources(object.Annotations, list.key)
 		if err != nil {
@@ -75,6 +81,7 @@ func Read(object *schedulingsigsv1alpha1.ElasticQuota) (Quota, []error) {
 // SameRequest tells whether two versions of a quota ask for the same, whatever their status is.
 func (q *Quota) SameRequest(other *Quota) bool {
 	return q.Parent == other.Parent && q.TreeID == other.TreeID && q.IsParent == other.IsParent && q.TreeRoot == other.TreeRoot &&
+		q.IgnoreDefaultTree == other.IgnoreDefaultTree && sameList(q.Total, other.Total) &&
 		q.Forced == other.Forced && q.Created == other.Created && sameList(q.Min, other.Min) && sameList(q.Max, other.Max) &&
 		sameList(q.Weight, other.Weight) && slices.Equal(q.StrictKeys, other.StrictKeys) && slices.Equal(q.Namespaces, other.Namespaces)
 }
@@ -83,6 +90,9 @@ func (q *Quota) builtIn() bool { return extension.IsBuiltInQuota(q.Name) }
 
 // belowRoot is true for a quota that no other bounds.
 func (q *Quota) belowRoot() bool { return q.Parent == "" || q.Parent == extension.RootQuotaName }
+
+// rootsTree is true for the root of a tree of its own, which says what the tree has.
+func (q *Quota) rootsTree() bool { return q.TreeRoot && q.TreeID != "" && !q.builtIn() }
 
 // older orders quotas of one name: the one that counts first.
 func older(a, b *Quota) int {

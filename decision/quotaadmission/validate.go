@@ -30,6 +30,7 @@ func Validate(in Input) Verdict {
 	}
 	v.undecoded()
 	v.self()
+	v.rights()
 	if in.Quota.builtIn() {
 		v.builtInShape()
 		return v.verdict
@@ -39,6 +40,7 @@ func Validate(in Input) Verdict {
 	v.namespaces()
 	v.parentNamespaces()
 	v.tree()
+	v.total()
 	if in.Quota.belowRoot() && !in.Quota.IsParent {
 		return v.verdict
 	}

@@ -145,7 +145,7 @@ func TestFillGivesNothingTwice(t *testing.T) {
 			shares = append(shares, s)
 		}
 		total := float64(rapid.IntRange(0, 120).Draw(t, "total"))
-		fill(shares, total, guaranteed)
+		fill(shares, total)
 		sum, thirsty := 0.0, false
 		for _, s := range shares {
 			sum += s.gives

@@ -162,15 +162,20 @@ func (r *rig) killSystem(t *testing.T, names ...string) {
 	})
 }
 
-// systemPod tells whether a component's pod is ready, and how often its container was started again.
+// systemPod tells whether a component's pod is ready, and how often the container of its name was started again.
 func (r *rig) systemPod(t *testing.T, name string) (ready bool, restarts int32) {
 	t.Helper()
 	pods, err := r.client.CoreV1().Pods("koordinator-system").List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=" + name})
-	if err != nil || len(pods.Items) != 1 || len(pods.Items[0].Status.ContainerStatuses) != 1 {
-		t.Fatalf("there are %d pods of %s, %v; want one with one container", len(pods.Items), name, err)
+	if err != nil || len(pods.Items) != 1 {
+		t.Fatalf("there are %d pods of %s, %v; want one", len(pods.Items), name, err)
 	}
-	status := pods.Items[0].Status.ContainerStatuses[0]
-	return status.Ready, status.RestartCount
+	for _, status := range pods.Items[0].Status.ContainerStatuses {
+		if status.Name == name {
+			return status.Ready, status.RestartCount
+		}
+	}
+	t.Fatalf("the pod of %s has no container of that name", name)
+	return false, 0
 }
 
 // programs are the processes of a name in the node's pods.

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/controllers/webhooks/access"
 	"koordinator.sh/koord/decision/quotaadmission"
 )
 
@@ -22,7 +23,7 @@ const (
 )
 
 // AddToManager serves the handlers on the manager's webhook server, in every replica, from its cache of quotas and pods.
-func AddToManager(ctx context.Context, mgr ctrl.Manager, options quotaadmission.Options) error {
+func AddToManager(ctx context.Context, mgr ctrl.Manager, options quotaadmission.Options, reviews *access.Reviewer) error {
 	if err := IndexPods(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
@@ -37,6 +38,9 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, options quotaadmission.
 	}
 	decoder := admission.NewDecoder(mgr.GetScheme())
 	validator := &Validator{Registry: registry, Decoder: decoder, Options: options, Pods: Pods{Cached: mgr.GetClient(), Live: mgr.GetAPIReader()}}
+	if options.Protect {
+		validator.Access, validator.Nodes = reviews, mgr.GetClient()
+	}
 	server := mgr.GetWebhookServer()
 	server.Register(MutatePath, &admission.Webhook{Handler: synced(registration, &Mutator{Registry: registry, Decoder: decoder})})
 	server.Register(ValidatePath, &admission.Webhook{Handler: synced(registration, validator)})

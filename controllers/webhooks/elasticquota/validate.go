@@ -7,9 +7,11 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/controllers/webhooks/access"
 	"koordinator.sh/koord/decision/quotaadmission"
 )
 
@@ -23,6 +25,9 @@ type Validator struct {
 	Decoder  admission.Decoder
 	// Pods of the quotas.
 	Pods Pods
+	// Access answers what those who write quotas may do, and Nodes are what there is; nil where quotas are not protected.
+	Access *access.Reviewer
+	Nodes  client.Reader
 	// Options apply to all quotas.
 	Options quotaadmission.Options
 }
@@ -50,7 +55,13 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 			return admission.Errored(http.StatusInternalServerError, err)
 		}
 	}
-	verdict := v.Registry.Admit(ctx, in, request.DryRun != nil && *request.DryRun)
+	if in.Total, err = v.total(ctx, in); err != nil {
+		return admission.Errored(http.StatusInternalServerError, err)
+	}
+	verdict, err := v.admit(ctx, request, in)
+	if err != nil {
+		return admission.Errored(http.StatusInternalServerError, err)
+	}
 	klog.FromContext(ctx).V(4).Info("Judged a quota", "operation", request.Operation, "namespace", request.Namespace, "quota", request.Name, "verdict", verdict)
 	return answer(verdict.Findings)
 }

@@ -170,13 +170,19 @@ func preemptible(pod *corev1.Pod) reason.Change {
 	}}
 }
 
-// relabels proposes other quotas that admit the pod.
+// relabels proposes other quotas that admit the pod, of those that its namespace may use.
 func (p *Plugin) relabels(pod *corev1.Pod) []reason.Change {
-	own, leaves := p.state.QuotaOf(pod), p.state.Leaves()
+	own, tried := p.state.QuotaOf(pod), 0
 	var changes []reason.Change
-	for _, name := range leaves[:min(maxQuotasTried, len(leaves))] {
+	for _, name := range p.state.Leaves() {
 		if name == own || len(changes) == maxRelabels {
 			continue
+		}
+		if spec := p.state.Spec(name); spec == nil || !spec.Serves(pod.Namespace) {
+			continue
+		}
+		if tried++; tried > maxQuotasTried {
+			break
 		}
 		edited := pod.DeepCopy()
 		if edited.Labels == nil {

@@ -301,6 +301,12 @@ func TestAQuotaThatDoesNotExistIsNamed(t *testing.T) {
 	}
 }
 
+// serving lets the pods of a namespace name the quota.
+func serving(object *schedulingsigsv1alpha1.ElasticQuota, namespace string) *schedulingsigsv1alpha1.ElasticQuota {
+	object.Annotations = map[string]string{extension.AnnotationQuotaNamespaces: `["` + namespace + `"]`}
+	return object
+}
+
 func TestAdviceHolds(t *testing.T) {
 	parent := newQuota("dept", "0", "6", extension.LabelQuotaIsParent, "true")
 	child := func(name string) *schedulingsigsv1alpha1.ElasticQuota {
@@ -314,9 +320,13 @@ func TestAdviceHolds(t *testing.T) {
 		want    []string
 	}{
 		{
-			name: "beyond max", objects: []runtime.Object{newQuota("team", "5", "8"), newQuota("room", "0", "9"), running(newPod("a", "5", "team", 0))}, pod: newPod("p", "4", "team", 0),
+			name: "beyond max", objects: []runtime.Object{newQuota("team", "5", "8"), serving(newQuota("room", "0", "9"), "ns"), newQuota("foreign", "0", "9"), running(newPod("a", "5", "team", 0))}, pod: newPod("p", "4", "team", 0),
 			want: []string{"raiseQuota: raise max of quota team: cpu from 8 to 9", "guaranteeQuota: raise min, and max where it is lower, of quota team: cpu to 9",
-				"changeQuota: put the pod into quota room instead of team", "leaveQuota: take the pod out of quota team, so that it counts for quota koordinator-default-quota", "evictPod: evict pod ns/a, which uses quota team"},
+				"changeQuota: put the pod into quota room instead of team", "leaveQuota: take the pod out of quota team, so that it counts for quota room", "evictPod: evict pod ns/a, which uses quota team"},
+		},
+		{
+			name: "no more min than there is", objects: []runtime.Object{newQuota("team", "5", "12"), newQuota("other", "5", "8"), running(newPod("a", "6", "other", 0))}, pod: fixed(newPod("p", "6", "team", 0)),
+			want: []string{"leaveQuota: take the pod out of quota team, so that it counts for quota koordinator-default-quota"},
 		},
 		{
 			name: "beyond min", objects: []runtime.Object{newQuota("team", "5", "8")}, pod: fixed(newPod("p", "6", "team", 0)),

@@ -13,7 +13,8 @@ func (v *View) Admitted(object *schedulingsigsv1alpha1.ElasticQuota) quotaadmiss
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
 	quota, undecoded := quotaadmission.Read(object)
-	in := quotaadmission.Input{Quota: &quota, Undecoded: undecoded, Quotas: v.book.admission()}
+	v.book.settle()
+	in := quotaadmission.Input{Quota: &quota, Undecoded: undecoded, Quotas: v.book.admission(), Total: v.book.total.List()}
 	if before := v.book.entries[types.NamespacedName{Namespace: object.Namespace, Name: object.Name}].object; before != nil {
 		old, _ := quotaadmission.Read(before)
 		in.Old = &old

@@ -144,5 +144,5 @@ func (b *book) problems() []quota.Problem {
 	for _, name := range slices.SortedFunc(maps.Keys(b.entries), compareKeys) {
 		list = append(list, b.entries[name].problems...)
 	}
-	return append(list, b.forest.Problems...)
+	return append(append(list, b.forest.Problems...), b.forest.Overclaims()...)
 }
