@@ -18,7 +18,7 @@ type share struct {
 	// guaranteed is at least given where usage is guaranteed, else 0: no more than what is used, or min, and both of them for a parent.
 	guaranteed, used float64
 	parent           bool
-	lends      bool
+	lends            bool
 }
 
 // runtimes divides the totals from the tops of the trees to their leaves, in fractions, one resource after the other. The
