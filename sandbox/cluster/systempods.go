@@ -67,7 +67,16 @@ func podNotReady(pod *corev1.Pod, since time.Time) string {
 		}
 		return "has not begun: " + pod.Status.Conditions[i].Message
 	}
-	switch status := &pod.Status.ContainerStatuses[0]; {
+	for i := range pod.Status.ContainerStatuses {
+		if why := containerNotReady(&pod.Status.ContainerStatuses[i], since); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func containerNotReady(status *corev1.ContainerStatus, since time.Time) string {
+	switch {
 	case status.State.Waiting != nil:
 		return strings.TrimSuffix("waits: "+status.State.Waiting.Reason+": "+status.State.Waiting.Message, ": ")
 	case status.State.Running == nil:
