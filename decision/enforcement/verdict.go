@@ -30,6 +30,8 @@ type Facts struct {
 // Feature is what became of the values of a feature that protects services.
 type Feature struct {
 	Name string
+	// Whole says that the values are those of all best-effort pods together, so that each of them counts.
+	Whole bool
 	// Wanted values, and those of them that the kernel refused several times in a row.
 	Wanted, Refused int
 	// Err is the kernel's answer to one of them.
@@ -44,8 +46,8 @@ type Verdict struct {
 
 // Judge is the verdict about an agent. What makes most of its work impossible comes first.
 //
-// A feature does not protect when more than half of its values are refused: single cgroups may be odd, and what is refused of those is
-// a problem of the feature, not of the agent.
+// A feature does not protect when a value for all best-effort pods together is refused, or more than half of those of single pods:
+// single cgroups may be odd, and what is refused of those is a problem of the feature, not of the agent.
 func Judge(f Facts) Verdict {
 	switch {
 	case f.ReadOnly:
@@ -58,7 +60,7 @@ func Judge(f Facts) Verdict {
 		return Verdict{false, slov1alpha1.ReasonWritesRefused, "cgroups at " + f.CgroupsReadOnly + " are mounted read-only"}
 	}
 	for _, feature := range f.Features {
-		if 2*feature.Refused > feature.Wanted {
+		if feature.Whole && feature.Refused > 0 || 2*feature.Refused > feature.Wanted {
 			return Verdict{false, slov1alpha1.ReasonWritesRefused, fmt.Sprintf("the kernel refuses %d of the %d values of %s: %s",
 				feature.Refused, feature.Wanted, feature.Name, feature.Err)}
 		}
