@@ -145,18 +145,22 @@ func (g *guard) judge(ctx context.Context, assessed protection.Assessment, confi
 	logger := klog.FromContext(ctx).WithValues("kind", assessed.Kind, "name", assessed.Name)
 	if wrong == "" {
 		logger.Info("A protection is in force again")
-		g.tell(config, corev1.EventTypeNormal, "ProtectionRestored", fmt.Sprintf("%s %q is in force again", assessed.Kind, assessed.Name))
+		g.tell(config, assessed.Protection, corev1.EventTypeNormal, "ProtectionRestored", fmt.Sprintf("%s %q is in force again", assessed.Kind, assessed.Name))
 		return
 	}
 	found := assessed.Finding()
 	logger.Error(nil, "A protection is not in force", "code", found.Code, "message", found.Message)
-	g.tell(config, corev1.EventTypeWarning, reasonOf(found), fmt.Sprintf("[%s] %s", found.Code, found.Message))
+	g.tell(config, assessed.Protection, corev1.EventTypeWarning, reasonOf(found), fmt.Sprintf("[%s] %s", found.Code, found.Message))
 }
 
-// tell sends an event about the ConfigMap, because what is gone can have none.
-func (g *guard) tell(config *corev1.ConfigMap, kind, reason, message string) {
+// tell sends an event about the ConfigMap, because what is gone can have none. What it is about is named as related, so that events of
+// two objects do not become one.
+func (g *guard) tell(config *corev1.ConfigMap, p protection.Protection, kind, reason, message string) {
 	about := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: config.ObjectMeta}
-	g.recorder.Eventf(about, nil, kind, reason, "CheckProtections", "%s", message)
+	related := &metav1.PartialObjectMetadata{
+		TypeMeta: metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: p.Kind}, ObjectMeta: metav1.ObjectMeta{Name: p.Name},
+	}
+	g.recorder.Eventf(about, related, kind, reason, "CheckProtections", "%s", message)
 }
 
 // unknown logs once that something could not be looked at.
