@@ -348,3 +348,27 @@ func TestAnAgentThatDoesNotEnforceLosesItsOffer(t *testing.T) {
 		t.Errorf("findings %q, %v after it enforces again", found, err)
 	}
 }
+
+// TestATenantIsToldUnknownAndNotFine of what it may not look at.
+func TestATenantIsToldUnknownAndNotFine(t *testing.T) {
+	result, err := shared.Koordctl(t.Context(), "status", "-o", "json", "--as", tenantUser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var status struct {
+		Protections struct {
+			State   string `json:"state"`
+			InForce *int   `json:"inForce"`
+		} `json:"protections"`
+		Incomplete []string `json:"incomplete"`
+	}
+	if err := json.Unmarshal([]byte(result.Stdout), &status); err != nil {
+		t.Fatalf("%v: %s%s", err, result.Stdout, result.Stderr)
+	}
+	if status.Protections.State != "Unknown" || status.Protections.InForce != nil {
+		t.Errorf("protections are %+v, want Unknown", status.Protections)
+	}
+	if !slices.ContainsFunc(status.Incomplete, func(why string) bool { return strings.Contains(why, protection.ConfigMapName) }) {
+		t.Errorf("%q does not say that the protections could not be seen", status.Incomplete)
+	}
+}
