@@ -181,6 +181,10 @@ func ageCell(metric diagnostics.MetricFacts, now time.Time, st *style.Set) strin
 	}
 	text := st.Dim
 	switch metric.State {
+	case diagnostics.MetricFresh:
+		if metric.NotEnforcing != "" {
+			text = st.Bad
+		}
 	case diagnostics.MetricStale, diagnostics.MetricUnknown:
 		text = st.Warn
 	case diagnostics.MetricExpired, diagnostics.MetricInvalid:

@@ -49,6 +49,9 @@ type Figures struct {
 	// known.
 	Writes        map[string]executor.Tally
 	OriginalsKept *bool
+	// Enforcing says whether the agent can hold best-effort pods back, nil is not known, and EnforcingReason why.
+	Enforcing       *bool
+	EnforcingReason string
 }
 
 // NUMAFigure is the average use of one NUMA node.

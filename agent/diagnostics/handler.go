@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -50,8 +51,14 @@ type Options struct {
 	Instance string
 	// Metrics to serve; nil for none.
 	Metrics prometheus.Gatherer
-	// Ready says why the agent is not ready; nil when it is.
-	Ready func() error
+	// Ready are the checks that the agent is ready; all of them must pass.
+	Ready []Check
+}
+
+// Check says why something is not as it should be; nil when it is.
+type Check struct {
+	Name  string
+	Check func() error
 }
 
 // Secured serves what only authorized clients get.
@@ -74,14 +81,30 @@ func Open(options Options) http.Handler {
 	alive := func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, "ok") }
 	mux.HandleFunc("GET /healthz", alive)
 	mux.HandleFunc("GET /livez", alive)
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		if err := options.Ready(); err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
-			return
-		}
-		alive(w, r)
-	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { readyz(w, r, options.Ready) })
 	return mux
+}
+
+// readyz lists the checks when one fails or the question says verbose, as the components of Kubernetes do.
+func readyz(w http.ResponseWriter, r *http.Request, checks []Check) {
+	var list strings.Builder
+	failed := false
+	for _, check := range checks {
+		if err := check.Check(); err != nil {
+			failed = true
+			fmt.Fprintf(&list, "[-]%s failed: %v\n", check.Name, err)
+			continue
+		}
+		fmt.Fprintf(&list, "[+]%s ok\n", check.Name)
+	}
+	switch _, verbose := r.URL.Query()["verbose"]; {
+	case failed:
+		http.Error(w, list.String()+"readyz check failed", http.StatusServiceUnavailable)
+	case verbose:
+		_, _ = fmt.Fprintf(w, "%sreadyz check passed\n", list.String())
+	default:
+		_, _ = fmt.Fprint(w, "ok")
+	}
 }
 
 // explanations serves ExplainPath. Every error is a metav1.Status.

@@ -217,12 +217,18 @@ func TestAPageFollowsTheOneBefore(t *testing.T) {
 
 func TestHealth(t *testing.T) {
 	ready := errors.New("the node's objects have not been read yet")
-	server := httptest.NewServer(Open(Options{Ready: func() error { return ready }}))
+	server := httptest.NewServer(Open(Options{Ready: []Check{{"objects", func() error { return ready }}, {"enforcement", func() error { return nil }}}}))
 	t.Cleanup(server.Close)
 	if code, body := do(t, "GET", server.URL+"/readyz", "", ""); code != 503 || !strings.Contains(string(body), "have not been read") {
 		t.Errorf("ready: %d %s", code, body)
 	}
+	if _, body := do(t, "GET", server.URL+"/readyz", "", ""); !strings.HasPrefix(string(body), "[-]objects failed: ") || !strings.Contains(string(body), "[+]enforcement ok\n") {
+		t.Errorf("not ready: %s", body)
+	}
 	ready = nil
+	if code, body := do(t, "GET", server.URL+"/readyz?verbose", "", ""); code != 200 || string(body) != "[+]objects ok\n[+]enforcement ok\nreadyz check passed\n" {
+		t.Errorf("verbose: %d %s", code, body)
+	}
 	for _, path := range []string{"/healthz", "/livez", "/readyz"} {
 		if code, body := do(t, "GET", server.URL+path, "", ""); code != 200 || string(body) != "ok" {
 			t.Errorf("%s: %d %s", path, code, body)

@@ -51,6 +51,7 @@ var described = map[string]description{
 	"feature_values_in_force":             {"Values of cgroups that a feature wants and that are in force.", []string{"node", "feature"}},
 	"feature_writes_total":                {"Values that a feature wanted, by what became of the write: done, refused by the kernel, vanished before.", []string{"node", "feature", "result"}},
 	"originals_kept":                      {"1 while what was there before can be kept in the state directory, 0 while it cannot and nothing else is written.", []string{"node"}},
+	"enforcing":                           {"1 while the agent can hold best-effort pods back, 0 while it cannot, by the reason.", []string{"node", "reason"}},
 	"audit_entries_total":                 {"Entries that the audit log was given.", []string{"node"}},
 }
 
@@ -187,6 +188,13 @@ func (s *scrape) writes(f *Figures) {
 			kept = 1
 		}
 		s.gauge("originals_kept", kept)
+	}
+	if f.Enforcing != nil {
+		enforcing := 0.0
+		if *f.Enforcing {
+			enforcing = 1
+		}
+		s.gauge("enforcing", enforcing, f.EnforcingReason)
 	}
 	for feature, count := range f.Wanted {
 		s.gauge("feature_values_wanted", float64(count), feature)

@@ -72,6 +72,8 @@ type Executor struct {
 	unsaved  bool
 	unkept   error
 	failedAt time.Time
+	// failing is what the latest pass could not bring about; nil when it could everything.
+	failing map[target]trouble
 	// tallies by owner, since the executor was made.
 	tallies map[string]Tally
 }
@@ -184,6 +186,7 @@ func (e *Executor) apply(ctx context.Context, insists bool) (Outcome, error) {
 	clear(e.chosen)
 	failures := merge(e.chosen, e.options.Owners, e.ahead.after(e.wishes), e.canonical.of)
 	pass := &pass{executor: e, now: e.options.Clock.Now(), outcome: Outcome{Failures: failures}, insists: insists}
+	defer e.remember(pass)
 	if err := e.reload(pass.now, insists); err != nil {
 		pass.refuseAll(err)
 		return pass.outcome, err

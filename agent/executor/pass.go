@@ -17,6 +17,8 @@ type pass struct {
 	now      time.Time
 	changes  []*change
 	outcome  Outcome
+	// failed is what could not be brought about.
+	failed map[target]trouble
 	// insists has what was refused tried although it is not due.
 	insists bool
 }
@@ -258,5 +260,9 @@ func (p *pass) forget(t target) {
 
 func (p *pass) fail(owner string, t target, err error) {
 	p.executor.count(owner, Tally{Refused: 1})
+	if p.failed == nil {
+		p.failed = map[target]trouble{}
+	}
+	p.failed[t] = trouble{since: p.now, err: err}
 	p.outcome.Failures = append(p.outcome.Failures, Failure{Owner: owner, Setting: t.setting.Key(), Cgroup: t.of, Err: err})
 }

@@ -47,11 +47,14 @@ type agent struct {
 	// reported is the real time of the last report that was taken, or since when reports are expected.
 	reported time.Time
 	random   *rand.Rand
+	// turned is when the agent began to enforce, or ceased to.
+	turned time.Time
 }
 
 func newAgent(opts Options, pods cache.Indexer, node *nodeRecord, metric *metricRecord) *agent {
 	return &agent{
 		opts: opts, pods: pods, name: node.Name, node: node, metric: metric, podsChanged: true, reported: opts.Clock.Now(),
+		turned: opts.Clock.Now(),
 		random: rand.New(rand.NewPCG(opts.Seed, hashOf(node.Name))),
 	}
 }
@@ -70,6 +73,9 @@ func (a *agent) setNode(node *nodeRecord) {
 		}
 		if node.sim.Capacity != a.node.sim.Capacity || node.sim.HotPercent != a.node.sim.HotPercent {
 			a.host, a.nextReport = nil, time.Time{}
+		}
+		if node.sim.Fault != a.node.sim.Fault {
+			a.nextReport, a.turned = time.Time{}, a.opts.Clock.Now() // an agent tells at once how it stands
 		}
 	}
 	a.node = node

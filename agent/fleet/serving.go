@@ -44,7 +44,7 @@ func (p *port) run(ctx context.Context, f *fleet, c *connection.Clients) {
 		return
 	}
 	options := diagnostics.Options{
-		Explainer: &explainer{fleet: f, core: c.Core.CoreV1().RESTClient(), slo: c.SLO}, Ready: func() error { return nil },
+		Explainer: &explainer{fleet: f, core: c.Core.CoreV1().RESTClient(), slo: c.SLO},
 	}
 	if err := p.server.Run(ctx, diagnostics.Open(options), diagnostics.Secured(options)); err != nil {
 		klog.FromContext(ctx).Error(err, "simulated koordlets cannot be asked any more")

@@ -11,6 +11,7 @@ import (
 	"koordinator.sh/koord/agent/host/simulated"
 	"koordinator.sh/koord/agent/report"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/enforcement"
 )
 
 const (
@@ -37,8 +38,20 @@ func (a *agent) status(now time.Time) *slov1alpha1.NodeMetricStatus {
 	if a.node.sim.Frozen {
 		backdate(status, -a.node.sim.FrozenAge)
 	}
+	status.Conditions = []metav1.Condition{a.standing()}
 	a.falsify(status)
 	return status
+}
+
+// standing is the condition that says whether the imitated agent enforces. The lock is held.
+func (a *agent) standing() metav1.Condition {
+	facts := enforcement.Facts{}
+	if a.node.sim.Fault == simulated.FaultUnenforced {
+		facts.OriginalsUnread = "read what was there before the agent: the state directory of the simulated node is damaged"
+	}
+	condition := enforcement.Judge(facts).Condition()
+	condition.LastTransitionTime = metav1.NewTime(a.turned)
+	return condition
 }
 
 // setReported notes that a report was taken.

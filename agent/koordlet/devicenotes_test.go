@@ -73,7 +73,7 @@ func TestDeviceFeaturesOfAnEquippedNode(t *testing.T) {
 	service.Spec.Containers[0].Image = "registry.example.com/acs/terway-qos:v0.3"
 	r.put("pods", service)
 	r.eventually("the cluster is known", func() bool { return r.cluster.Known() && r.cluster.Topology() != nil })
-	e := newExplainer(r.options, r.cluster, r.measurement, r.enforcement)
+	e := newExplainer(r.options, r.cluster, r.measurement, r.enforcement, r.standing)
 	check := func(when string, want map[string]diagnostics.Note) {
 		t.Helper()
 		got := map[string]diagnostics.Note{}
@@ -114,7 +114,7 @@ func TestInjectedDevicesAreCounted(t *testing.T) {
 	sandbox := hooks.Sandbox{UID: "train", Namespace: "ml", Name: "train", Annotations: train.Annotations}
 	r.enforcement.advisor.Container(t.Context(), sandbox, "main", "")
 	r.enforcement.advisor.Container(t.Context(), hooks.Sandbox{UID: "web", Namespace: "shop", Name: "web"}, "main", "")
-	e := newExplainer(r.options, r.cluster, r.measurement, r.enforcement)
+	e := newExplainer(r.options, r.cluster, r.measurement, r.enforcement, r.standing)
 	if got := e.noteOf(hooks.GPUEnvInject, true); got.Effective != diagnosticsv1alpha1.FeatureYes || e.enforcement.advisor.Injected(hooks.GPUEnvInject) != 1 {
 		t.Errorf("after one container with a GPU: %+v", got)
 	}

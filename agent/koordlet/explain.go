@@ -72,6 +72,7 @@ type explainer struct {
 	cluster     *state.State
 	measurement *measurement
 	enforcement *enforcement
+	standing    *standing
 	instance    string
 	started     time.Time
 
@@ -80,9 +81,9 @@ type explainer struct {
 	containers *qos.Containers
 }
 
-func newExplainer(options *Options, cluster *state.State, measurement *measurement, enforcement *enforcement) *explainer {
+func newExplainer(options *Options, cluster *state.State, measurement *measurement, enforcement *enforcement, standing *standing) *explainer {
 	return &explainer{
-		options: options, cluster: cluster, measurement: measurement, enforcement: enforcement, started: options.Clock.Now(), instance: rand.Text()[:8],
+		options: options, cluster: cluster, measurement: measurement, enforcement: enforcement, standing: standing, started: options.Clock.Now(), instance: rand.Text()[:8],
 		containers: qos.NewContainers(enforcement.tree, enforcement.layout),
 	}
 }
@@ -106,6 +107,8 @@ func (e *explainer) Explain(_ context.Context, node string, question *diagnostic
 	}
 	if coded, damaged := finding.From(e.enforcement.executor.Unkept()); damaged {
 		out.Incomplete = append(out.Incomplete, fmt.Sprintf("%s: the agent sets nothing: %v", coded.Code, coded))
+	} else if err := e.standing.ready(); err != nil {
+		out.Incomplete = append(out.Incomplete, fmt.Sprintf("%s: the agent cannot hold best-effort pods back: %v", finding.AgentNotEnforcing, err))
 	}
 	if object == nil || !e.cluster.Known() {
 		out.Incomplete = append(out.Incomplete, "the agent has not read the node's objects yet, and does nothing until it has")

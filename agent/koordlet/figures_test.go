@@ -50,7 +50,7 @@ func TestWhatIsMeasuredIsInMetrics(t *testing.T) {
 		r.machine.use("app", 1)
 		r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
 		r.after(10 * time.Second)
-		figures := newExplainer(r.options, r.cluster, r.measurement, r.enforcement).figures()
+		figures := newExplainer(r.options, r.cluster, r.measurement, r.enforcement, r.standing).figures()
 		if figures.ProdReclaimable == nil || figures.Average == nil || figures.Average.MilliCPU < 3990 || len(figures.NUMANodes) != 2 || figures.Described[true] != 1 {
 			t.Errorf("average %+v, NUMA nodes %+v, described %v", figures.Average, figures.NUMANodes, figures.Described)
 		}
@@ -76,7 +76,7 @@ func TestWhatPodsWaitForIsInMetrics(t *testing.T) {
 		r.machine.use("service", 1)
 		r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
 		r.after(8*time.Second + 100*time.Millisecond)
-		figures := newExplainer(r.options, r.cluster, r.measurement, r.enforcement).figures()
+		figures := newExplainer(r.options, r.cluster, r.measurement, r.enforcement, r.standing).figures()
 		over := int((machine.Turns * r.options.SamplePeriod).Seconds())
 		wantPods := []diagnostics.PodFigure{
 			{Namespace: "default", Pod: "batch", UID: "batch", Throttled: new(0.0)},
@@ -176,7 +176,7 @@ func TestAPodThatIsNotHereIsNotExplained(t *testing.T) {
 		defer r.stop()
 		r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
 		r.after(5 * time.Second)
-		e := newExplainer(r.options, r.cluster, r.measurement, r.enforcement)
+		e := newExplainer(r.options, r.cluster, r.measurement, r.enforcement, r.standing)
 		for name, wantPods := range map[string]int{"batch": 1, "gone": 0} {
 			answer, err := e.Explain(r.ctx, nodeName, &diagnosticsv1alpha1.AgentQuestion{
 				Sections: []diagnosticsv1alpha1.AgentSection{diagnosticsv1alpha1.SectionPods}, PodNamespace: "default", PodName: name,
@@ -197,7 +197,7 @@ func TestThePastIsToldByBand(t *testing.T) {
 		}
 		r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
 		r.after(3 * time.Minute)
-		answer, err := newExplainer(r.options, r.cluster, r.measurement, r.enforcement).Explain(r.ctx, nodeName, &diagnosticsv1alpha1.AgentQuestion{
+		answer, err := newExplainer(r.options, r.cluster, r.measurement, r.enforcement, r.standing).Explain(r.ctx, nodeName, &diagnosticsv1alpha1.AgentQuestion{
 			Sections: []diagnosticsv1alpha1.AgentSection{diagnosticsv1alpha1.SectionUsage},
 		})
 		if err != nil || answer.Usage == nil || len(answer.Usage.Moments) < 4 || answer.Usage.StepMilliseconds != 30_000 {

@@ -31,7 +31,7 @@ func TestAnAgentDoesNotGrow(t *testing.T) {
 		r.machine.use("batch", 4)
 		r.machine.use("service", 3)
 		r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
-		r.group.Go(func() { newReporting(r.options, r.clients, r.cluster, r.measurement).run(r.ctx) })
+		r.group.Go(func() { newReporting(r.options, r.clients, r.cluster, r.measurement, r.standing).run(r.ctx) })
 		r.after(filled)
 		before := live()
 		r.after(watched)

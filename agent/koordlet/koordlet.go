@@ -67,7 +67,8 @@ func Run(ctx context.Context, options *Options) error {
 
 func run(ctx context.Context, options *Options, host *machine.Machine, clients *connection.Clients, cluster *state.State, enforcement *enforcement) error {
 	measurement := newMeasurement(options, host, cluster)
-	port, err := listen(ctx, options, cluster, measurement, enforcement)
+	standing := newStanding(options, cluster, enforcement)
+	port, err := listen(ctx, options, cluster, measurement, enforcement, standing)
 	if err != nil {
 		return fmt.Errorf("start koordlet: %w", err)
 	}
@@ -82,13 +83,14 @@ func run(ctx context.Context, options *Options, host *machine.Machine, clients *
 		group.Go(func() { early.Run(ctx) })
 	}
 	group.Go(func() { cluster.Run(ctx) })
+	group.Go(func() { standing.run(ctx) })
 	group.Go(func() { measurement.run(ctx, enforcement) })
 	group.Go(func() { learned.run(ctx) })
 	group.Go(func() { devices.run(ctx) })
 	group.Go(func() { enforcement.evictor.Run(ctx) })
 	group.Go(func() { enforcement.answer(ctx) })
 	group.Go(func() { enforcement.work(ctx) })
-	group.Go(func() { newReporting(options, clients, cluster, measurement).run(ctx) })
+	group.Go(func() { newReporting(options, clients, cluster, measurement, standing).run(ctx) })
 	group.Go(func() { newTopologies(options, clients, cluster, host, port).run(ctx) })
 	group.Go(func() { port.run(ctx) })
 	group.Go(func() { program.Keep(ctx, options.Clock) })

@@ -48,7 +48,7 @@ func TestWhatIsMeasuredIsReported(t *testing.T) {
 			r.machine.use(types.UID(of), used)
 		}
 		r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
-		r.group.Go(func() { newReporting(r.options, r.clients, r.cluster, r.measurement).run(r.ctx) })
+		r.group.Go(func() { newReporting(r.options, r.clients, r.cluster, r.measurement, r.standing).run(r.ctx) })
 		r.after(7 * time.Minute)
 		got := r.metric()
 		type summary struct {
@@ -106,7 +106,7 @@ func TestReportsGoOnAfterARefusal(t *testing.T) {
 		r := newRig(t, func(o *Options) { o.ReadOnly = true })
 		defer r.stop()
 		r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
-		r.group.Go(func() { newReporting(r.options, r.clients, r.cluster, r.measurement).run(r.ctx) })
+		r.group.Go(func() { newReporting(r.options, r.clients, r.cluster, r.measurement, r.standing).run(r.ctx) })
 		r.after(10 * time.Second)
 		before := r.server.Writes("nodemetrics")
 		if before == 0 {

@@ -26,7 +26,7 @@ func allOn(options *Options) {
 
 func explained(r *rig) []diagnosticsv1alpha1.AgentFeature {
 	r.Helper()
-	e := newExplainer(r.options, r.cluster, r.measurement, r.enforcement)
+	e := newExplainer(r.options, r.cluster, r.measurement, r.enforcement, r.standing)
 	answer, err := e.Explain(r.ctx, nodeName, &diagnosticsv1alpha1.AgentQuestion{Sections: []diagnosticsv1alpha1.AgentSection{diagnosticsv1alpha1.SectionFeatures}})
 	if err != nil {
 		r.Fatal(err)

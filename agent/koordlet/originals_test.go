@@ -26,7 +26,7 @@ func TestAnAgentThatCannotReadOriginalsMeasuresAndSetsNothing(t *testing.T) {
 		if got := r.quota(); got != "-1" {
 			t.Errorf("quota %s, although what it was before cannot be read", got)
 		}
-		e := newExplainer(r.options, r.cluster, r.measurement, r.enforcement)
+		e := newExplainer(r.options, r.cluster, r.measurement, r.enforcement, r.standing)
 		answer, err := e.Explain(r.ctx, nodeName, &diagnosticsv1alpha1.AgentQuestion{Sections: []diagnosticsv1alpha1.AgentSection{diagnosticsv1alpha1.SectionFeatures}})
 		if err != nil || len(answer.Incomplete) != 1 || !strings.HasPrefix(answer.Incomplete[0], string(finding.OriginalsDamaged)+": ") || len(answer.Features) == 0 {
 			t.Errorf("explained is %+v, %v, want that originals cannot be read", answer, err)

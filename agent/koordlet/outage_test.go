@@ -96,7 +96,7 @@ func TestReportsComeBackAfterAnHour(t *testing.T) {
 		r := newRig(t, func(o *Options) { o.ReadOnly = true })
 		defer r.stop()
 		r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
-		r.group.Go(func() { newReporting(r.options, r.clients, r.cluster, r.measurement).run(r.ctx) })
+		r.group.Go(func() { newReporting(r.options, r.clients, r.cluster, r.measurement, r.standing).run(r.ctx) })
 		r.after(2 * time.Minute)
 		r.server.Away(true)
 		r.after(time.Hour)

@@ -2,6 +2,8 @@ package koordlet
 
 import (
 	"errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,7 +38,7 @@ func TestAMachineThatCannotBeReadIsNotReported(t *testing.T) {
 		r := newRig(t, func(o *Options) { o.ReadOnly = true })
 		defer r.stop()
 		r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
-		r.group.Go(func() { newReporting(r.options, r.clients, r.cluster, r.measurement).run(r.ctx) })
+		r.group.Go(func() { newReporting(r.options, r.clients, r.cluster, r.measurement, r.standing).run(r.ctx) })
 		r.after(3 * time.Minute)
 		r.machine.fail(errors.New("too many open files"), nil)
 		r.after(missedReadings * time.Second)
@@ -64,18 +66,19 @@ func TestReportsThatFailAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, func(o *Options) { o.ReadOnly = true })
 		defer r.stop()
-		reports := newReporting(r.options, r.clients, r.cluster, r.measurement)
-		if reports.report(r.ctx, nodeName) || reports.failing.last != "" {
+		reports := newReporting(r.options, r.clients, r.cluster, r.measurement, r.standing)
+		metric := &slov1alpha1.NodeMetric{ObjectMeta: metav1.ObjectMeta{Name: nodeName}}
+		if reports.report(r.ctx, metric) || reports.failing.last != "" {
 			t.Errorf("a report before the first reading fails with %q", reports.failing.last)
 		}
 		r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
 		r.after(5 * time.Second)
 		r.server.Refuse(500)
-		if reports.report(r.ctx, nodeName) || reports.failing.last == "" {
+		if reports.report(r.ctx, metric) || reports.failing.last == "" {
 			t.Error("a report that the API server refused is not told")
 		}
 		r.server.Refuse(0)
-		if !reports.report(r.ctx, nodeName) || reports.failing.last != "" || reports.retry != 0 {
+		if !reports.report(r.ctx, metric) || reports.failing.last != "" || reports.retry != 0 {
 			t.Errorf("after a report that succeeded %q is wrong, and the next is due in %s", reports.failing.last, reports.retry)
 		}
 	})

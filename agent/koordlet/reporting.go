@@ -11,6 +11,7 @@ import (
 	"koordinator.sh/koord/agent/connection"
 	"koordinator.sh/koord/agent/report"
 	"koordinator.sh/koord/agent/state"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
 const (
@@ -27,6 +28,9 @@ type reporting struct {
 	writer      *report.Writer
 	cluster     *state.State
 	measurement *measurement
+	standing    *standing
+	// condition is the last one that was reported, and to which NodeMetric, by UID.
+	condition, conditionOf string
 	// told is the NodeMetric that was reported to last, by UID.
 	told string
 	// retry is the time until the next attempt after one that did not succeed, zero after a success.
@@ -35,8 +39,8 @@ type reporting struct {
 	failing complaint
 }
 
-func newReporting(options *Options, clients *connection.Clients, cluster *state.State, measurement *measurement) *reporting {
-	return &reporting{options: options, writer: report.NewWriter(clients.SLOWrites), cluster: cluster, measurement: measurement}
+func newReporting(options *Options, clients *connection.Clients, cluster *state.State, measurement *measurement, standing *standing) *reporting {
+	return &reporting{options: options, writer: report.NewWriter(clients.SLOWrites), cluster: cluster, measurement: measurement, standing: standing}
 }
 
 // run reports until the context ends: at once to a NodeMetric that is new, and then each interval, give or take a twentieth, so
@@ -51,13 +55,14 @@ func (r *reporting) run(ctx context.Context) {
 			next = time.Time{}
 		}
 		if now := r.options.Clock.Now(); metric != nil && !now.Before(next) && r.cluster.Known() {
-			if r.report(ctx, metric.Name) {
+			if r.report(ctx, metric) {
 				r.told = string(metric.UID)
 				next = now.Add(spread(report.Interval(&metric.Spec)))
 			} else {
 				next = now.Add(r.retry)
 			}
 		}
+		r.tellStanding(ctx, metric)
 		select {
 		case <-ctx.Done():
 			return
@@ -66,18 +71,35 @@ func (r *reporting) run(ctx context.Context) {
 	}
 }
 
+// tellStanding has the NodeMetric say how the agent stands when that changed since it was told last, between two reports, and also
+// where there is nothing to report: while objects or the machine cannot be read. One that fails is tried again at the next look.
+func (r *reporting) tellStanding(ctx context.Context, metric *slov1alpha1.NodeMetric) {
+	reason := r.standing.verdict().Reason
+	if metric == nil || r.condition == reason && r.conditionOf == string(metric.UID) {
+		return
+	}
+	err := r.writer.WriteConditions(ctx, metric.Name, r.standing.conditions())
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsInvalid(err) {
+		r.failing.tell(ctx, err, r.options.Clock.Now(), "reports fail, retrying")
+		return
+	}
+	r.condition, r.conditionOf = reason, string(metric.UID)
+}
+
 func spread(interval time.Duration) time.Duration {
 	return interval*95/100 + rand.N(interval/10+1)
 }
 
 // report writes once, and says whether another report is due only after the interval.
-func (r *reporting) report(ctx context.Context, name string) bool {
+func (r *reporting) report(ctx context.Context, metric *slov1alpha1.NodeMetric) bool {
+	reason := r.standing.verdict().Reason
 	status := r.measurement.status(r.options.Clock.Now())
 	if status == nil {
 		r.retry = lookEvery
 		return false
 	}
-	err := r.writer.Write(ctx, name, status)
+	status.Conditions = r.standing.conditions()
+	err := r.writer.Write(ctx, metric.Name, status)
 	now := r.options.Clock.Now()
 	switch {
 	case err == nil:
@@ -85,7 +107,7 @@ func (r *reporting) report(ctx context.Context, name string) bool {
 			klog.FromContext(ctx).Info("reports succeed again")
 		}
 		r.failing.tell(ctx, nil, now, "")
-		r.retry = 0
+		r.retry, r.condition, r.conditionOf = 0, reason, string(metric.UID)
 		return true
 	case ctx.Err() != nil || apierrors.IsNotFound(err): // deleted; the manager makes a new one, and the watch says so
 		return true

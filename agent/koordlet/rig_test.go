@@ -37,6 +37,7 @@ type rig struct {
 	machine     *loaded
 	measurement *measurement
 	enforcement *enforcement
+	standing    *standing
 	group       sync.WaitGroup
 	ctx         context.Context
 	cancel      context.CancelFunc
@@ -211,6 +212,7 @@ func newIdleRig(t *testing.T, change func(*Options)) *rig {
 	if r.enforcement, err = newEnforcement(r.options, r.clients.Core, nil, trees, r.options.layout); err != nil {
 		t.Fatal(err)
 	}
+	r.standing = newStanding(r.options, r.cluster, r.enforcement)
 	return r
 }
 

@@ -26,7 +26,7 @@ type port struct {
 }
 
 // listen opens the port; nil when the options have none.
-func listen(ctx context.Context, options *Options, cluster *state.State, measurement *measurement, enforcement *enforcement) (*port, error) {
+func listen(ctx context.Context, options *Options, cluster *state.State, measurement *measurement, enforcement *enforcement, standing *standing) (*port, error) {
 	if options.Serving.SecurePort == 0 {
 		return nil, nil
 	}
@@ -36,7 +36,7 @@ func listen(ctx context.Context, options *Options, cluster *state.State, measure
 	if err != nil {
 		return nil, err
 	}
-	explainer := newExplainer(options, cluster, measurement, enforcement)
+	explainer := newExplainer(options, cluster, measurement, enforcement, standing)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
 		diagnostics.NewCollector(explainer.figures), enforcement.writes.histogram, enforcement.asked.histogram, collectors.NewGoCollector(),
@@ -44,12 +44,12 @@ func listen(ctx context.Context, options *Options, cluster *state.State, measure
 	)
 	return &port{server: server, explainer: explainer, handlers: diagnostics.Options{
 		Explainer: explainer, Audit: enforcement.audit, Instance: explainer.instance, Metrics: registry,
-		Ready: func() error {
+		Ready: []diagnostics.Check{{Name: "objects", Check: func() error {
 			if !cluster.Known() {
 				return errors.New("the node's objects have not been read yet")
 			}
 			return nil
-		},
+		}}, {Name: "enforcement", Check: standing.ready}},
 	}}, nil
 }
 
@@ -75,6 +75,9 @@ func (p *port) announce() *extension.AgentServing {
 func (e *explainer) figures() diagnostics.Figures {
 	out := diagnostics.Figures{Node: e.options.NodeName, Started: e.started, Evictions: map[string]int{}, AuditEntries: e.enforcement.audit.Last()}
 	out.Writes, out.OriginalsKept = e.enforcement.executor.Tallies(), new(e.enforcement.executor.Unkept() == nil)
+	if verdict := e.standing.verdict(); verdict.Reason != "" {
+		out.Enforcing, out.EnforcingReason = new(verdict.Enforcing), verdict.Reason
+	}
 	if _, used, measured := e.measurement.used(); measured {
 		out.Used = &used
 	}

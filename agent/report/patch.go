@@ -9,7 +9,7 @@ import (
 
 // ownFields are the fields of a NodeMetric's status that the agent answers for. Those it does not set are removed, so
 // that no old value outlives its measurement; all others are left as they are.
-var ownFields = []string{"nodeMetric", "podsMetric", "hostApplicationMetric", "prodReclaimableMetric", "prodPeakMetric"}
+var ownFields = []string{"nodeMetric", "podsMetric", "hostApplicationMetric", "prodReclaimableMetric", "prodPeakMetric", "conditions"}
 
 // ownNodeFields are the agent's fields of status.nodeMetric.
 var ownNodeFields = []string{"nodeUsage", "aggregatedNodeUsages", "systemUsage", "aggregatedSystemUsages", "numaUsages"}

@@ -115,7 +115,7 @@ func TestPatchRemovesWhatIsNoLongerMeasured(t *testing.T) {
 	}
 	want := map[string]bool{
 		"updateTime": false, "nodeMetric": false, "podsMetric": true, "hostApplicationMetric": true,
-		"prodReclaimableMetric": true, "prodPeakMetric": true,
+		"prodReclaimableMetric": true, "prodPeakMetric": true, "conditions": true,
 	}
 	if diff := cmp.Diff(want, removed); diff != "" {
 		t.Errorf("fields of the patch and whether they are removed (-want +got):\n%s", diff)

@@ -51,7 +51,14 @@ const (
 
 // Codes of what the node agent keeps.
 const (
+	// OriginalsDamaged means that what was there before cannot be read.
 	OriginalsDamaged Code = "KOORD0301"
+	// AgentNotEnforcing means that a node agent cannot hold best-effort pods back.
+	AgentNotEnforcing Code = "KOORD0302"
+	// ProtectionMissing means that an admission policy or webhook configuration of the chart is gone.
+	ProtectionMissing Code = "KOORD0303"
+	// ProtectionWeakened means that one is not as the chart installed it.
+	ProtectionWeakened Code = "KOORD0304"
 )
 
 // Codes of the sandbox.

@@ -25,6 +25,7 @@ import (
 	"koordinator.sh/koord/certificate"
 	"koordinator.sh/koord/controllers/diagnostics"
 	"koordinator.sh/koord/controllers/noderesource"
+	"koordinator.sh/koord/controllers/protections"
 	"koordinator.sh/koord/controllers/sloconfig"
 )
 
@@ -135,6 +136,9 @@ func assemble(ctx context.Context, config *rest.Config, options *Options, servin
 		return nil, err
 	}
 	if err := addAdmission(ctx, mgr, options, serving); err != nil {
+		return nil, err
+	}
+	if err := protections.AddToManager(mgr, options.ConfigNamespace); err != nil {
 		return nil, err
 	}
 	if err := addProfileController(mgr, options); err != nil {

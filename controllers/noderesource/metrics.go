@@ -20,7 +20,7 @@ var (
 	}, []string{"status", "reason"})
 	plugins = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Subsystem: "slo_controller", Name: "node_resource_run_plugin_status",
-		Help: "Calculations of what a node gets, by part and outcome. When degraded, the reason is the state of the measurements, " +
+		Help: "Calculations of what a node gets, by part and outcome. When degraded, the reason is the state of the measurements, NotEnforcing, " +
 			"CPUUnknown, or Unreadable for what the node states itself.",
 	}, []string{"plugin", "status", "reason"})
 	internal = prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -31,9 +31,13 @@ var (
 		Subsystem: "slo_controller", Name: "node_extended_resource_beyond_node",
 		Help: "What a node offers and does not have left, cpu in cores and memory in bytes; absent when it has all it offers.",
 	}, []string{"node", "resource", "unit"})
+	unenforced = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Subsystem: "slo_controller", Name: "node_not_enforcing",
+		Help: "1 for a node whose agent cannot hold best-effort pods back, by the reason that the agent gives; absent for all others.",
+	}, []string{"node", "reason"})
 )
 
-var register = sync.OnceFunc(func() { metrics.Registry.MustRegister(reconciles, plugins, internal, beyond) })
+var register = sync.OnceFunc(func() { metrics.Registry.MustRegister(reconciles, plugins, internal, beyond, unenforced) })
 
 func count(err error) {
 	if err != nil {
@@ -58,11 +62,19 @@ func publishInternal(node string, result overcommit.Result) {
 	gauge(string(extension.MidMemory), "byte", result.MidMemory, 1)
 	for plugin, value := range map[string]overcommit.Value{"BatchResource": result.BatchCPU, "MidResource": result.MidCPU} {
 		if value.Withdrawn {
-			ran(plugin, string(result.Metric))
+			ran(plugin, degradedBecause(result))
 		} else {
 			ran(plugin, "")
 		}
 	}
+}
+
+// degradedBecause is the state of the measurements, or that the node's agent does not enforce.
+func degradedBecause(result overcommit.Result) string {
+	if result.NotEnforcing != "" {
+		return "NotEnforcing"
+	}
+	return string(result.Metric)
 }
 
 // ran counts a calculation; it is degraded where there is a reason why it gave less than it should.
@@ -109,6 +121,7 @@ func (e extensions) publish(decided nodeextension.Decision, err error) {
 func forget(node string) {
 	internal.DeletePartialMatch(prometheus.Labels{"node": node})
 	beyond.DeletePartialMatch(prometheus.Labels{"node": node})
+	unenforced.DeletePartialMatch(prometheus.Labels{"node": node})
 }
 
 // publishExcess tells how much of its offer a node does not have.

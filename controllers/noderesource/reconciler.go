@@ -40,6 +40,8 @@ type reconciler struct {
 	extensions extensions
 	// announced holds the causes of excess that events told about. Each node is reconciled by one worker at a time.
 	announced sync.Map // node name -> []cause
+	// unenforced holds the reasons of the nodes whose agents do not enforce, as events told them.
+	unenforced sync.Map // node name -> string
 	// written holds when this process last wrote each node: the cache may not have seen the write yet.
 	written sync.Map // node name -> time.Time
 }
@@ -64,6 +66,7 @@ func (r *reconciler) reconcile(ctx context.Context, name string) (time.Duration,
 	if apierrors.IsNotFound(err) {
 		r.written.Delete(name)
 		r.announced.Delete(name)
+		r.unenforced.Delete(name)
 		r.steady.forget(name)
 		forget(name)
 		if r.predictions != nil {
@@ -87,6 +90,7 @@ func (r *reconciler) reconcile(ctx context.Context, name string) (time.Duration,
 	found := overcommit.Excesses(in, result)
 	publishExcess(name, found)
 	r.announce(in.Node, found)
+	r.announceEnforcement(in.Node, result.NotEnforcing)
 	sync := result.Sync(in)
 	changes := newUpdate()
 	changes.offer(in.Node, result, sync.Write)

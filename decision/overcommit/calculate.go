@@ -31,6 +31,9 @@ type Result struct {
 	BatchCPU, BatchMemory, MidCPU, MidMemory Value
 	// Metric says how far the node's measurements could be trusted.
 	Metric diagnosticsv1alpha1.MetricState
+	// NotEnforcing says, as "REASON: MESSAGE", why the node's agent cannot hold best-effort pods back; empty when it can, or does not
+	// tell.
+	NotEnforcing string
 	// Expires is when the measurements turn too old to be believed, or when an offer is held back no longer; zero when the
 	// measurements are not believed already.
 	Expires time.Time
@@ -69,13 +72,14 @@ func Calculate(in NodeInput) Result {
 	}
 	c := newCalculation(&in, false)
 	result := Result{
-		BatchCPU:    c.value(kinds[0], nil),
-		BatchMemory: c.value(kinds[1], nil),
-		MidCPU:      c.value(kinds[2], nil),
-		MidMemory:   c.value(kinds[3], nil),
-		Metric:      c.metric.facts.State,
-		Steadiness:  c.steady,
-		ThirdParty:  c.thirdParty.MilliCPU > 0 || c.thirdParty.Memory > 0,
+		BatchCPU:     c.value(kinds[0], nil),
+		BatchMemory:  c.value(kinds[1], nil),
+		MidCPU:       c.value(kinds[2], nil),
+		MidMemory:    c.value(kinds[3], nil),
+		Metric:       c.metric.facts.State,
+		NotEnforcing: c.unenforced,
+		Steadiness:   c.steady,
+		ThirdParty:   c.thirdParty.MilliCPU > 0 || c.thirdParty.Memory > 0,
 	}
 	switch policy, _ := c.withdrawn(kinds[0]); {
 	case c.unknown(kinds[0]) != "":

@@ -37,6 +37,8 @@ type calculation struct {
 	kubeletReserved, annotationReserved, reserved podrequest.Amount
 	// thirdParty is what other schedulers took of batch.
 	thirdParty podrequest.Amount
+	// unenforced says why the node's agent cannot hold best-effort pods back; empty when it can, or does not tell.
+	unenforced string
 	// unreadable names an annotation whose content bounds the offer and cannot be read.
 	unreadable string
 	disabled   bool
@@ -49,6 +51,7 @@ func newCalculation(in *NodeInput, record bool) *calculation {
 	c := &calculation{in: in, capacity: capacity.Of(in.Node)}
 	c.disabled = !in.Unknown.Has(unknown.Configuration) && !orDefault(in.Strategy.Strategy.Enable, false)
 	c.metric = measure(in, c.capacity.Total)
+	c.unenforced = c.metric.facts.NotEnforcing
 	c.steady = in.Steadiness.observe(c.metric.trusted(), in)
 	c.held = c.steady.heldUntil(in)
 	c.readReservation()
@@ -86,6 +89,8 @@ func (c *calculation) withdrawn(k kind) (policy, reason string) {
 		return policyDegraded, reasonDegradedMid
 	case !c.metric.trusted():
 		return policyDegraded, reasonDegradedBatch
+	case c.unenforced != "":
+		return policyDegraded, c.unenforcedReason()
 	case !c.held.IsZero():
 		return policyDegraded, c.heldReason()
 	case c.unreadable != "":

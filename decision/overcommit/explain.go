@@ -162,6 +162,9 @@ func (c *calculation) summary(all []*diagnosticsv1alpha1.Waterfall, wanted [len(
 	if !c.metric.trusted() {
 		return fmt.Sprintf("Node %s offers no batch or mid resources: %s.", name, c.metricSentence())
 	}
+	if c.unenforced != "" {
+		return fmt.Sprintf("Node %s offers no batch or mid resources: %s.", name, c.unenforcedReason())
+	}
 	if !c.held.IsZero() {
 		return fmt.Sprintf("Node %s offers no batch or mid resources: %s.", name, c.heldReason())
 	}

@@ -13,6 +13,11 @@ func (c *calculation) findings() []diagnosticsv1alpha1.Finding {
 		out = append(out, found(code, "Node "+c.in.Node.Name+": "+c.metricSentence()+".",
 			"kubectl get nodemetric "+c.in.Node.Name+" -o yaml", c.metricSource("status")))
 	}
+	if c.unenforced != "" {
+		problem := NotEnforcing(c.in.Node.Name, c.unenforced)
+		problem.Object = c.metricSource("status.conditions")
+		out = append(out, problem)
+	}
 	if c.disabled {
 		out = append(out, found(finding.ColocationDisabled, "Co-location is disabled for node "+c.in.Node.Name+".",
 			layering.EditHint, c.settingSource("enable")))

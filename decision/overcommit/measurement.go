@@ -69,6 +69,7 @@ func measure(in *NodeInput, total podrequest.Amount) measurement {
 		m.facts.State, m.facts.Problem = diagnosticsv1alpha1.MetricUnknown, why
 		return m
 	}
+	m.facts.NotEnforcing = notEnforcing(in.Metric)
 	if in.Metric == nil || in.Metric.Status.UpdateTime == nil || in.Metric.Status.UpdateTime.IsZero() || in.Metric.Status.NodeMetric == nil {
 		return m
 	}

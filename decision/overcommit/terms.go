@@ -24,6 +24,8 @@ func (c *calculation) explainWithdrawn(t *term, k kind, reason string) {
 	case !c.metric.trusted():
 		t.Source = c.metricSource("status.updateTime")
 		t.ObservedAt = c.metric.facts.UpdateTime
+	case c.unenforced != "":
+		t.Source = c.metricSource("status.conditions")
 	case !c.held.IsZero():
 		t.Source = c.metricSource("status.updateTime")
 		t.ObservedAt = c.metric.facts.UpdateTime

@@ -38,7 +38,9 @@ type collector struct {
 	clock   clock.PassiveClock
 	// release returns the release, as release.Status does.
 	release func(context.Context) (*release.Release, error)
-	status  *InstallationStatus
+	// enforcement returns the columns of the NodeMetrics.
+	enforcement func(context.Context) (*metav1.Table, error)
+	status      *InstallationStatus
 	// config is what of slo-controller-config is in force.
 	config layering.Config
 }
@@ -47,7 +49,8 @@ type collector struct {
 func (c *collector) collect(ctx context.Context, namespace string) (*InstallationStatus, error) {
 	c.status = &InstallationStatus{TypeMeta: typeMeta("InstallationStatus"), Namespace: namespace}
 	for _, part := range []func(context.Context) error{
-		c.collectRelease, c.collectDefinitions, c.collectConfig, c.collectEvictions, c.collectComponents, c.collectAPI, c.collectNodes, c.collectQuotas,
+		c.collectRelease, c.collectDefinitions, c.collectConfig, c.collectEvictions, c.collectComponents, c.collectAPI, c.collectProtections,
+		c.collectEnforcement, c.collectNodes, c.collectQuotas,
 	} {
 		if err := part(ctx); err != nil {
 			return nil, err

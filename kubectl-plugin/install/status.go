@@ -91,7 +91,7 @@ func (o *StatusOptions) Run(ctx context.Context, getter genericclioptions.RESTCl
 		found, err := release.Status(ctx, getter, o.target.options())
 		return found, live.Failure(ctx, "read the release", err)
 	}
-	c := &collector{client: client, dynamic: objects, clock: o.clock, release: find}
+	c := &collector{client: client, dynamic: objects, clock: o.clock, release: find, enforcement: enforcementTable(client.CoreV1().RESTClient())}
 	status, err := c.collect(ctx, o.namespace)
 	if err != nil {
 		return err

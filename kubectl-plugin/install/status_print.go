@@ -23,7 +23,32 @@ func parts(status *InstallationStatus, now time.Time) []printer.Part {
 	add("apiservice/"+status.API.Name, status.API.State, "", status.API.Detail)
 	add("customresourcedefinitions", status.Definitions.State, established(status.Definitions), missing(status.Definitions.Missing))
 	add("configmap/"+status.Config.Name, status.Config.State, "", configDetail(status.Config))
+	add(protectionsRow(&status.Protections))
+	add(enforcementRow(&status.Enforcement))
 	return rows
+}
+
+func protectionsRow(p *ProtectionsStatus) (string, State, string, string) {
+	ready := ""
+	if p.InForce != nil {
+		ready = fmt.Sprintf("%d/%d", *p.InForce, *p.Expected)
+	}
+	return "admission protections", p.State, ready, p.Detail
+}
+
+func enforcementRow(e *EnforcementStatus) (string, State, string, string) {
+	const name = "node enforcement"
+	if e.Nodes == nil {
+		return name, e.State, "", ""
+	}
+	detail := ""
+	switch {
+	case *e.Nodes == 0:
+		detail = "no NodeMetrics"
+	case e.Silent > 0:
+		detail = fmt.Sprintf("agents that do not tell: %d", e.Silent)
+	}
+	return name, e.State, fmt.Sprintf("%d/%d", e.Enforcing, *e.Nodes), detail
 }
 
 // established is how many of the definitions are; empty when they could not be listed.

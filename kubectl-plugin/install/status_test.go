@@ -113,12 +113,12 @@ func noRelease(context.Context) (*release.Release, error) {
 }
 
 func newTestCollector(objects, others []runtime.Object, find func(context.Context) (*release.Release, error)) (*collector, *fake.Clientset) {
-	client := fake.NewClientset(objects...)
+	client := fake.NewClientset(append(objects, newProtections())...)
 	kinds := map[schema.GroupVersionResource]string{definitions: "CustomResourceDefinitionList", apiServices: "APIServiceList", elasticQuotas: "ElasticQuotaList"}
 	scheme := runtime.NewScheme()
 	return &collector{
-		client: client, dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(scheme, kinds, others...),
-		clock: clocktesting.NewFakePassiveClock(now), release: find,
+		client: client, dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(scheme, kinds, append(others, newBinding("Deny"))...),
+		clock: clocktesting.NewFakePassiveClock(now), release: find, enforcement: nodesOf("True", "node-1", "node-2"),
 	}, client
 }
 

@@ -24,6 +24,10 @@ type InstallationStatus struct {
 	Definitions DefinitionStatus `json:"definitions"`
 	// Config is the state of slo-controller-config.
 	Config ConfigStatus `json:"config"`
+	// Protections are what the API server refuses for the system.
+	Protections ProtectionsStatus `json:"protections"`
+	// Enforcement is whether the agents of the nodes can hold best-effort pods back.
+	Enforcement EnforcementStatus `json:"enforcement"`
 	// Findings are what is wrong, with the next command to run.
 	Findings []diagnosticsv1alpha1.Finding `json:"findings,omitempty"`
 	// Incomplete names what could not be seen, and why.
@@ -98,4 +102,25 @@ type ConfigStatus struct {
 	Colocation *bool `json:"colocation,omitempty"`
 	// Problems of the content; absent when it could not be read.
 	Problems *int `json:"problems,omitempty"`
+}
+
+// ProtectionsStatus is the admission policies and webhook configurations that the values of the chart turn on.
+type ProtectionsStatus struct {
+	State State `json:"state"`
+	// Expected objects; absent when it could not be read which.
+	Expected *int `json:"expected,omitempty"`
+	// InForce are those that are as the chart installed them; absent when not all could be read.
+	InForce *int `json:"inForce,omitempty"`
+	// Detail says why the state is not known.
+	Detail string `json:"detail,omitempty"`
+}
+
+// EnforcementStatus is how the agents of the nodes stand, as their NodeMetrics tell.
+type EnforcementStatus struct {
+	State State `json:"state"`
+	// Nodes with a NodeMetric; absent when they could not be listed. Enforcing are those whose agent holds best-effort pods back, and
+	// Silent those whose agent does not tell, such as that of another version.
+	Nodes     *int `json:"nodes,omitempty"`
+	Enforcing int  `json:"enforcing,omitempty"`
+	Silent    int  `json:"silent,omitempty"`
 }

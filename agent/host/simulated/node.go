@@ -47,6 +47,8 @@ const (
 	FaultAbsurd Fault = "absurd"
 	// FaultFuture reports as of an hour ahead.
 	FaultFuture Fault = "future"
+	// FaultUnenforced reports what was measured, and that the agent cannot hold best-effort pods back.
+	FaultUnenforced Fault = "unenforced"
 )
 
 // FromNode reads a node. Annotations that cannot be understood are left out and named in the error, which comes with a
@@ -68,10 +70,10 @@ func FromNode(node *corev1.Node) (Node, error) {
 	}
 	if text, ok := node.Annotations[AnnotationReport]; ok {
 		switch fault := Fault(text); fault {
-		case FaultNegative, FaultAbsurd, FaultFuture:
+		case FaultNegative, FaultAbsurd, FaultFuture, FaultUnenforced:
 			out.Fault = fault
 		default:
-			problems = append(problems, fmt.Errorf("annotation %s: unknown fault %.40q: must be negative, absurd or future", AnnotationReport, text))
+			problems = append(problems, fmt.Errorf("annotation %s: unknown fault %.40q: must be negative, absurd, future or unenforced", AnnotationReport, text))
 		}
 	}
 	if err := errors.Join(problems...); err != nil {

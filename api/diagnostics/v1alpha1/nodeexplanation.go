@@ -128,6 +128,10 @@ type MetricFacts struct {
 	// Problem says what is wrong with an invalid one.
 	// +optional
 	Problem string `json:"problem,omitempty"`
+	// NotEnforcing says why the node's agent cannot hold best-effort pods back, which withdraws batch and mid resources; empty while
+	// it can, and where it does not tell.
+	// +optional
+	NotEnforcing string `json:"notEnforcing,omitempty"`
 }
 
 // Setting is one value of the merged configuration.

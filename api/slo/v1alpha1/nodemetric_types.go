@@ -17,6 +17,8 @@ import (
 // +kubebuilder:printcolumn:name="CPU",type="string",JSONPath=".status.nodeMetric.nodeUsage.resources.cpu"
 // +kubebuilder:printcolumn:name="Memory",type="string",JSONPath=".status.nodeMetric.nodeUsage.resources.memory"
 // +kubebuilder:printcolumn:name="Updated",type="date",JSONPath=".status.updateTime"
+// +kubebuilder:printcolumn:name="Enforcing",type="string",JSONPath=".status.conditions[?(@.type==\"Enforcing\")].status"
+// +kubebuilder:printcolumn:name="Reason",type="string",priority=1,JSONPath=".status.conditions[?(@.type==\"Enforcing\")].reason"
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
 type NodeMetric struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -97,7 +99,30 @@ type NodeMetricStatus struct {
 	ProdReclaimableMetric *ReclaimableMetric `json:"prodReclaimableMetric,omitempty"`
 	// ProdPeakMetric is the predicted peak of the prod pods.
 	ProdPeakMetric *ReclaimableMetric `json:"prodPeakMetric,omitempty"`
+	// Conditions of the agent. Enforcing is False while it cannot hold best-effort pods back; absent where the agent does not tell.
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
+
+// NodeMetricEnforcing is the type of the condition that says whether the agent can hold best-effort pods to what services leave.
+const NodeMetricEnforcing = "Enforcing"
+
+// Reasons of the condition Enforcing.
+const (
+	// ReasonEnforcing is why it is True.
+	ReasonEnforcing = "Enforcing"
+	// ReasonOriginalsUnreadable means that the agent does not know what was there before it, and therefore sets nothing.
+	ReasonOriginalsUnreadable = "OriginalsUnreadable"
+	// ReasonOriginalsNotSaved means that the agent cannot keep what is there before it, and therefore sets nothing of new pods.
+	ReasonOriginalsNotSaved = "OriginalsNotSaved"
+	// ReasonWritesRefused means that the kernel refuses most of what a feature that protects services wants.
+	ReasonWritesRefused = "WritesRefused"
+	// ReasonObjectsUnread means that the agent was started and has not read the node's objects yet, NodeSLO among them.
+	ReasonObjectsUnread = "ObjectsUnread"
+	// ReasonReadOnly means that the agent was told to write nothing.
+	ReasonReadOnly = "ReadOnly"
+)
 
 // ResourceMap is an amount of resources, and of single devices.
 //

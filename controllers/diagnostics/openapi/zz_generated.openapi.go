@@ -4472,6 +4472,13 @@ func schema_koord_api_diagnostics_v1alpha1_MetricFacts(ref common.ReferenceCallb
 							Format:      "",
 						},
 					},
+					"notEnforcing": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NotEnforcing says why the node's agent cannot hold best-effort pods back, which withdraws batch and mid resources; empty while it can, and where it does not tell.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
 				},
 				Required: []string{"state"},
 			},

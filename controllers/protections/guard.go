@@ -1,0 +1,193 @@
+package protections
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/protection"
+)
+
+// lookEvery is how often the objects are looked at. Something is told when it was so twice in a row: an upgrade of the chart, or
+// koord-manager itself, may be about to put it right.
+const lookEvery = 5 * time.Second
+
+// unknownPrefix is what begins the text of what could not be looked at.
+const unknownPrefix = "unknown: "
+
+// guard looks at the protections of the chart.
+type guard struct {
+	reader    client.Reader
+	recorder  events.EventRecorder
+	clock     clock.WithTicker
+	namespace string
+	// seen is what was wrong at the latest look, and told what was told, by key.
+	seen, told map[string]string
+}
+
+// AddToManager adds the guard, which the leader runs. It asks the API server and not a cache: the right to watch cannot be limited to
+// several names.
+func AddToManager(mgr ctrl.Manager, namespace string) error {
+	register()
+	g := &guard{
+		reader: mgr.GetAPIReader(), recorder: mgr.GetEventRecorder("protections"), clock: clock.RealClock{}, namespace: namespace,
+		seen: map[string]string{}, told: map[string]string{},
+	}
+	if err := mgr.Add(g); err != nil {
+		return fmt.Errorf("add the guard of the protections: %w", err)
+	}
+	return nil
+}
+
+// Start looks until the context ends.
+func (g *guard) Start(ctx context.Context) error {
+	ticker := g.clock.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		g.look(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C():
+		}
+	}
+}
+
+// look compares everything once. What cannot be read is not known, and nothing is told of it but that.
+func (g *guard) look(ctx context.Context) {
+	var config corev1.ConfigMap
+	err := g.reader.Get(ctx, types.NamespacedName{Namespace: g.namespace, Name: protection.ConfigMapName}, &config)
+	if err != nil {
+		if apierrors.IsNotFound(err) {
+			err = fmt.Errorf("configmap %q does not exist: koord-manager does not know which protections are turned on; upgrade the chart", protection.ConfigMapName)
+		}
+		g.unknown(ctx, "ConfigMap."+protection.ConfigMapName, err)
+		missing.Reset()
+		weakened.Reset()
+		return
+	}
+	g.known("ConfigMap." + protection.ConfigMapName)
+	on := map[string]bool{}
+	for _, p := range protection.Expected(config.Data) {
+		if p.Keeper != protection.ByChart {
+			continue
+		}
+		on[p.Key()] = true
+		live, err := g.get(ctx, p)
+		if err != nil {
+			missing.DeleteLabelValues(p.Kind, p.Name)
+			weakened.DeleteLabelValues(p.Kind, p.Name)
+			g.unknown(ctx, p.Key(), err)
+			continue
+		}
+		g.judge(ctx, protection.Assess(p, config.Data[p.Key()], live), &config)
+	}
+	for _, p := range protection.All() {
+		if !on[p.Key()] { // turned off since
+			missing.DeleteLabelValues(p.Kind, p.Name)
+			weakened.DeleteLabelValues(p.Kind, p.Name)
+			g.known(p.Key())
+		}
+	}
+}
+
+// get returns nil for what does not exist.
+func (g *guard) get(ctx context.Context, p protection.Protection) (map[string]any, error) {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(schema.GroupVersionKind{Group: "admissionregistration.k8s.io", Version: "v1", Kind: p.Kind})
+	err := g.reader.Get(ctx, types.NamespacedName{Name: p.Name}, object)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get %s %q: %w", p.Kind, p.Name, err)
+	}
+	return object.Object, nil
+}
+
+// judge tells of an object what is wrong when that was so at the look before, too.
+func (g *guard) judge(ctx context.Context, assessed protection.Assessment, config *corev1.ConfigMap) {
+	wrong := ""
+	if assessed.State != protection.InForce {
+		wrong = assessed.Finding().Message
+	}
+	key, before := assessed.Key(), g.seen[assessed.Key()]
+	g.seen[key] = wrong
+	if wrong != before {
+		return
+	}
+	missing.WithLabelValues(assessed.Kind, assessed.Name).Set(one(assessed.State == protection.Missing))
+	weakened.WithLabelValues(assessed.Kind, assessed.Name).Set(one(assessed.State == protection.Weakened))
+	told := g.told[key]
+	if strings.HasPrefix(told, unknownPrefix) {
+		told = ""
+		delete(g.told, key)
+	}
+	if told == wrong {
+		return
+	}
+	g.told[key] = wrong
+	logger := klog.FromContext(ctx).WithValues("kind", assessed.Kind, "name", assessed.Name)
+	if wrong == "" {
+		logger.Info("A protection is in force again")
+		g.tell(config, assessed.Protection, corev1.EventTypeNormal, "ProtectionRestored", fmt.Sprintf("%s %q is in force again", assessed.Kind, assessed.Name))
+		return
+	}
+	found := assessed.Finding()
+	logger.Error(nil, "A protection is not in force", "code", found.Code, "message", found.Message)
+	g.tell(config, assessed.Protection, corev1.EventTypeWarning, reasonOf(found), fmt.Sprintf("[%s] %s", found.Code, found.Message))
+}
+
+// tell sends an event about the ConfigMap, because what is gone can have none. What it is about is named as related, so that events of
+// two objects do not become one.
+func (g *guard) tell(config *corev1.ConfigMap, p protection.Protection, kind, reason, message string) {
+	about := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: config.ObjectMeta}
+	related := &metav1.PartialObjectMetadata{
+		TypeMeta: metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: p.Kind}, ObjectMeta: metav1.ObjectMeta{Name: p.Name},
+	}
+	g.recorder.Eventf(about, related, kind, reason, "CheckProtections", "%s", message)
+}
+
+// unknown logs once that something could not be looked at.
+func (g *guard) unknown(ctx context.Context, key string, err error) {
+	if ctx.Err() != nil || strings.HasPrefix(g.told[key], unknownPrefix) {
+		return
+	}
+	g.told[key] = unknownPrefix + err.Error()
+	klog.FromContext(ctx).Error(err, "Whether a protection is in force is unknown", "protection", key)
+}
+
+// known forgets what was wrong.
+func (g *guard) known(key string) {
+	delete(g.told, key)
+	delete(g.seen, key)
+}
+
+func reasonOf(found diagnosticsv1alpha1.Finding) string {
+	if entry, ok := finding.Lookup(finding.Code(found.Code)); ok {
+		return entry.Name
+	}
+	return found.Code
+}
+
+func one(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
