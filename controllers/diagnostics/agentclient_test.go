@@ -205,6 +205,7 @@ func TestWhatIsSetForPodsTakesTheRightToGetThem(t *testing.T) {
 		"another pod":           {`{"sections":["pods"],"podName":"web-2","podNamespace":"shop"}`, 403},
 		"all pods of the node":  {`{"sections":["pods"]}`, 403},
 		"all pods and the rest": {`{"sections":["cpus","pods"]}`, 403},
+		"what the agent did":    {`{"sections":["audit"]}`, 403},
 	}
 	server := newTestServer(t, &recorder{}, allow)
 	for name, tc := range tests {

@@ -87,10 +87,13 @@ func (p *podExplanations) disclosedError(ctx context.Context, err error) error {
 		return err
 	}
 	klog.FromContext(ctx).Info("Failed to explain a pod", "err", err)
-	if !apierrors.IsServiceUnavailable(err) {
-		return apierrors.NewInternalError(errors.New("the pod could not be explained; the log of koord-manager says why"))
+	switch {
+	case apierrors.IsServiceUnavailable(err):
+		return schedulerUnavailable(errors.New("the log of koord-manager says why"))
+	case apierrors.IsTimeout(err):
+		return apierrors.NewTimeoutError("the explanation took too long", retryAfterSeconds)
 	}
-	return schedulerUnavailable(errors.New("the log of koord-manager says why"))
+	return apierrors.NewInternalError(errors.New("the pod could not be explained; the log of koord-manager says why"))
 }
 
 func statusCode(err error) int32 {

@@ -258,6 +258,35 @@ func TestAskingTakesTheRightToGetTheSubject(t *testing.T) {
 	}
 }
 
+// TestWhyTheSchedulerDidNotAnswerIsForWhoMayGetEverything: the error has its addresses, and may name anything.
+func TestWhyTheSchedulerDidNotAnswerIsForWhoMayGetEverything(t *testing.T) {
+	const secret = "10.9.8.7:10260"
+	tests := map[string]struct {
+		err      error
+		allow    func(authorizer.Attributes) bool
+		wantCode int
+		wantTold bool
+	}{
+		"no answer, for who may get everything": {schedulerUnavailable(errors.New(secret)), everything, http.StatusServiceUnavailable, true},
+		"no answer, for others":                 {schedulerUnavailable(errors.New(secret)), withoutNodes, http.StatusServiceUnavailable, false},
+		"an error, for others":                  {errors.New(secret), withoutNodes, http.StatusInternalServerError, false},
+		"a pod that is not there, for others":   {apierrors.NewNotFound(corev1.Resource("pods"), "web-1"), withoutNodes, http.StatusNotFound, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			server := newTestServer(t, &recorder{err: tc.err}, tc.allow)
+			code, data := send(t, server, http.MethodPost, podsPath, "application/json", `{"apiVersion":"diagnostics.koordinator.sh/v1alpha1","kind":"PodExplanation","spec":{"podName":"web-1"}}`)
+			if code != tc.wantCode || strings.Contains(string(data), secret) != tc.wantTold {
+				t.Errorf("status %d: %s; want %d, and told %t", code, data, tc.wantCode, tc.wantTold)
+			}
+		})
+	}
+}
+
+func withoutNodes(a authorizer.Attributes) bool {
+	return a.GetResource() != "nodes" && a.GetVerb() != "*"
+}
+
 func TestBadQuestionsAreRefusedWithTheirFields(t *testing.T) {
 	const head = `{"apiVersion":"diagnostics.koordinator.sh/v1alpha1","kind":`
 	tests := map[string]struct {

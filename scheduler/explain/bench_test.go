@@ -64,6 +64,17 @@ func BenchmarkExplainHotCluster(b *testing.B) {
 	b.ReportMetric(float64((processorTime(b)-began).Milliseconds())/float64(b.N), "cpu-ms/op")
 }
 
+// BenchmarkExplainHotClusterForTenant searches twice: the smallest change is one of a node.
+func BenchmarkExplainHotClusterForTenant(b *testing.B) {
+	c := hot(b, 5000)
+	for b.Loop() {
+		answer, err := c.engine.ExplainFor(context.Background(), question("asked"), tenantOf("default"))
+		if err != nil || answer.Status.NodesFeasible != 0 {
+			b.Fatal(err, answer)
+		}
+	}
+}
+
 func BenchmarkExplain(b *testing.B) {
 	for _, nodes := range []int{1000, 5000} {
 		c := crowded(newCluster(b), nodes)

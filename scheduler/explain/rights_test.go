@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/disclosure"
 )
@@ -31,21 +29,19 @@ func TestOnlyChangesThatTheCallerMayMakeAreProposed(t *testing.T) {
 		return func(c *cluster) {
 			c.addNode(newNode(1))
 			for i, namespace := range namespaces {
-				pod := on(1, newPod("held-"+string(rune('a'+i)), "cpu", "14"))
+				pod := on(1, newPod("held-"+string(rune('a'+i)), "cpu", "15"))
 				pod.Namespace, pod.Spec.Priority = namespace, new(int32(0))
 				c.addPod(pod)
 			}
-			asked := newPod("asked", "cpu", "14")
-			asked.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = list("cpu", "16")["cpu"]
-			c.addPod(asked)
+			c.addPod(newPod("asked", "cpu", "16"))
 		}
 	}
-	labelled := func(c *cluster) {
+	// spare has a cordoned node with room beside one on which nearly nothing is free.
+	spare := func(c *cluster) {
 		full("shop")(c)
-		tainted := newNode(2)
-		tainted.Spec.Taints = []corev1.Taint{{Key: "team", Value: "a", Effect: corev1.TaintEffectNoSchedule}}
-		tainted.Spec.Unschedulable = true
-		c.addNode(tainted)
+		node := newNode(2)
+		node.Spec.Unschedulable = true
+		c.addNode(node)
 	}
 	tests := map[string]struct {
 		build func(*cluster)
@@ -58,7 +54,8 @@ func TestOnlyChangesThatTheCallerMayMakeAreProposed(t *testing.T) {
 		"a node is not the tenant's to uncordon":            {build: cordoned, may: tenantOf("default"), wantNeeds: []string{"get nodes", "patch nodes"}},
 		"who may get a node may not uncordon it":            {build: cordoned, may: reader, wantNeeds: []string{"patch nodes"}},
 		"the request is the tenant's own to reduce":         {build: full("shop"), may: tenantOf("default"), wantKind: "reduceRequest"},
-		"a change of the pod in the place of one of a node": {build: labelled, may: tenantOf("default"), wantKind: "reduceRequest"},
+		"a node in the place of the pod, for who may":       {build: spare, wantKind: "uncordon"},
+		"a change of the pod in the place of one of a node": {build: spare, may: tenantOf("default"), wantKind: "reduceRequest", wantNeeds: []string{"get nodes", "patch nodes"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

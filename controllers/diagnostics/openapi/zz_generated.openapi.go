@@ -6796,7 +6796,7 @@ func schema_koord_api_diagnostics_v1alpha1_RefusalGroup(ref common.ReferenceCall
 					},
 					"mentions": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Mentions are the objects that reason and message name: quotas, pods and PodGroups, reservations.",
+							Description: "Mentions are the objects that reason and message name: quotas, pods and PodGroups, reservations. One without a name stands for any of its kind.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
