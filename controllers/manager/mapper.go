@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"koordinator.sh/koord/outage"
 )
 
 // patientMapper asks which kinds are served, and waits for an API server that is away, until ctx ends. Its errors would end the
@@ -28,7 +30,7 @@ func newPatientMapper(ctx context.Context) func(*rest.Config, *http.Client) (met
 
 // RESTMapping finds the resource of a kind.
 func (m *patientMapper) RESTMapping(kind schema.GroupKind, versions ...string) (mapping *meta.RESTMapping, err error) {
-	err = untilAnswered(m.ctx, func(error) {}, func() error {
+	err = outage.Until(m.ctx, nil, func() error {
 		mapping, err = m.RESTMapper.RESTMapping(kind, versions...)
 		return err
 	})
@@ -37,7 +39,7 @@ func (m *patientMapper) RESTMapping(kind schema.GroupKind, versions ...string) (
 
 // RESTMappings finds all resources of a kind.
 func (m *patientMapper) RESTMappings(kind schema.GroupKind, versions ...string) (mappings []*meta.RESTMapping, err error) {
-	err = untilAnswered(m.ctx, func(error) {}, func() error {
+	err = outage.Until(m.ctx, nil, func() error {
 		mappings, err = m.RESTMapper.RESTMappings(kind, versions...)
 		return err
 	})

@@ -1,4 +1,4 @@
-package manager
+package outage
 
 import (
 	"context"
@@ -24,28 +24,19 @@ import (
 // flakyServer is an API server that answers only while it is well. It may refuse or drop what it is asked.
 type flakyServer struct {
 	*httptest.Server
-	well  atomic.Bool
-	asked atomic.Int32
+	well atomic.Bool
 }
 
 func newFlakyServer(t *testing.T, unwell http.HandlerFunc) *flakyServer {
 	t.Helper()
 	s := &flakyServer{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.asked.Add(1)
 		if !s.well.Load() {
 			unwell(w, r)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		switch r.URL.Path {
-		case "/apis":
-			_, _ = io.WriteString(w, `{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"apps","versions":[{"groupVersion":"apps/v1","version":"v1"}]}]}`)
-		case "/apis/apps/v1":
-			_, _ = io.WriteString(w, `{"kind":"APIResourceList","groupVersion":"apps/v1","resources":[{"name":"deployments","kind":"Deployment","namespaced":true,"verbs":["get"]}]}`)
-		default:
-			_, _ = io.WriteString(w, `{"major":"1","minor":"36"}`)
-		}
+		_, _ = io.WriteString(w, `{"major":"1","minor":"36"}`)
 	}))
 	t.Cleanup(s.Close)
 	return s
@@ -91,13 +82,23 @@ func probe(address, path string) (int, string, error) {
 	return response.StatusCode, string(body), err
 }
 
+func awaitWithProbes(t *testing.T, client rest.Interface, address string) error {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	probes := Serve(listener)
+	defer probes.Close()
+	return Await(t.Context(), client, probes.Failed)
+}
+
 func TestTheStartWaitsForAnAPIServer(t *testing.T) {
 	for name, unwell := range map[string]http.HandlerFunc{"that drops connections": drop, "that hangs": hang, "that is not ready": unavailable} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server, address := newFlakyServer(t, unwell), freeAddress(t)
 			ended := make(chan error, 1)
-			go func() { ended <- awaitAPIServer(t.Context(), server.client(t), address) }()
+			go func() { ended <- awaitWithProbes(t, server.client(t), address) }()
 			deadline := time.After(30 * time.Second)
 			for said := false; !said; { // until it says why it waits
 				select {
@@ -131,11 +132,18 @@ func TestTheStartWaitsForAnAPIServer(t *testing.T) {
 	}
 }
 
+func TestAnAnswerIsAnAnswer(t *testing.T) {
+	server := newFlakyServer(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "who are you", http.StatusUnauthorized) })
+	if err := Await(t.Context(), server.client(t), nil); err != nil {
+		t.Errorf("an API server that knows nobody is taken for one that is away: %v", err)
+	}
+}
+
 func TestTheWaitEndsWithTheProcess(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	server := newFlakyServer(t, drop)
 	ended := make(chan error, 1)
-	go func() { ended <- awaitAPIServer(ctx, server.client(t), "0") }()
+	go func() { ended <- Await(ctx, server.client(t), nil) }()
 	cancel()
 	select {
 	case err := <-ended:
@@ -144,45 +152,6 @@ func TestTheWaitEndsWithTheProcess(t *testing.T) {
 		}
 	case <-time.After(30 * time.Second):
 		t.Fatal("it waits although the process is to end")
-	}
-}
-
-func TestTheMapperWaitsForAnAPIServer(t *testing.T) {
-	server := newFlakyServer(t, drop)
-	mapper, err := newPatientMapper(t.Context())(&rest.Config{Host: server.URL}, server.Client())
-	if err != nil {
-		t.Fatal(err)
-	}
-	type answer struct {
-		mapping *meta.RESTMapping
-		err     error
-	}
-	answered := make(chan answer, 1)
-	go func() {
-		mapping, err := mapper.RESTMapping(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "v1")
-		answered <- answer{mapping, err}
-	}()
-	for deadline := time.Now().Add(30 * time.Second); server.asked.Load() == 0; { // it was away when it was asked
-		if time.Now().After(deadline) {
-			t.Fatal("the API server is not asked")
-		}
-		select {
-		case got := <-answered:
-			t.Fatalf("it did not wait: %v", got.err)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
-	server.well.Store(true)
-	select {
-	case got := <-answered:
-		if got.err != nil || got.mapping.Resource.Resource != "deployments" {
-			t.Errorf("mapping %v, %v; want deployments", got.mapping, got.err)
-		}
-	case <-time.After(30 * time.Second):
-		t.Fatal("it waits although the API server answers")
-	}
-	if _, err := mapper.RESTMapping(schema.GroupKind{Group: "apps", Kind: "Nothing"}, "v1"); !meta.IsNoMatchError(err) {
-		t.Errorf("a kind that is not served: %v", err)
 	}
 }
 
@@ -209,8 +178,8 @@ func TestIsAway(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := isAway(tc.err); got != tc.want {
-				t.Errorf("isAway(%v) = %t, want %t", tc.err, got, tc.want)
+			if got := IsAway(tc.err); got != tc.want {
+				t.Errorf("IsAway(%v) = %t, want %t", tc.err, got, tc.want)
 			}
 		})
 	}
