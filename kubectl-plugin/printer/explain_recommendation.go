@@ -112,7 +112,7 @@ func observation(c *diagnosticsv1alpha1.ContainerRecommendation, o Options) stri
 		parts = append(parts, "observed for "+Quantity(*c.ConfidenceSeconds, diagnosticsv1alpha1.Seconds)+" ("+enough+")")
 	}
 	if c.FirstSampleAt != nil {
-		parts = append(parts, "samples from "+Ago(o.Now, c.FirstSampleAt)+" to "+Ago(o.Now, c.LastSampleAt)+", of which a day old ones count half")
+		parts = append(parts, "samples from "+Age(o.Now, c.FirstSampleAt)+" to "+Ago(o.Now, c.LastSampleAt)+", of which a day old ones count half")
 	}
 	if c.LastOOMAt != nil {
 		parts = append(parts, "ran out of memory "+Ago(o.Now, c.LastOOMAt))
