@@ -190,5 +190,5 @@ func ageCell(metric diagnostics.MetricFacts, now time.Time, st *style.Set) strin
 	case diagnostics.MetricExpired, diagnostics.MetricInvalid:
 		text = st.Bad
 	}
-	return text.Render(quantity.Age(now.Sub(metric.UpdateTime.Time)))
+	return text.Render(quantity.AgeOf(now, metric.UpdateTime.Time))
 }

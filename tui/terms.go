@@ -58,7 +58,7 @@ func ageOf(at *metav1.Time, now time.Time) string {
 	if at == nil {
 		return quantity.None
 	}
-	return quantity.Age(now.Sub(at.Time))
+	return quantity.AgeOf(now, at.Time)
 }
 
 // operatorMark is the sign in front of a term.

@@ -179,8 +179,10 @@ func (s *Server) newConfig(listener net.Listener) (*genericapiserver.Config, err
 	namer := openapi.NewDefinitionNamer(scheme)
 	config.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(definitions.GetOpenAPIDefinitions, namer)
 	config.OpenAPIConfig.Info.Title = "Koordinator diagnostics"
+	config.OpenAPIConfig.PostProcessSpec = describePatchV2
 	config.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(definitions.GetOpenAPIDefinitions, namer)
 	config.OpenAPIV3Config.Info.Title = "Koordinator diagnostics"
+	config.OpenAPIV3Config.PostProcessSpec = describePatchV3
 	return config, nil
 }
 

@@ -43,6 +43,12 @@ func Run(ctx context.Context, options *Options) error {
 	if err != nil {
 		return fmt.Errorf("prepare the client: %w", err)
 	}
+	if err := awaitAPIServer(ctx, client.Discovery().RESTClient(), options.HealthProbeBindAddress); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
 	objects, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("prepare the client: %w", err)
@@ -118,6 +124,7 @@ func assemble(ctx context.Context, config *rest.Config, options *Options, servin
 	}
 	mgr, err := ctrlmanager.New(config, ctrlmanager.Options{
 		Scheme:                              scheme,
+		MapperProvider:                      newPatientMapper(ctx),
 		Cache:                               cacheOptions(configuration),
 		LeaderElection:                      options.LeaderElect,
 		LeaderElectionResourceLockInterface: lock,

@@ -8,6 +8,9 @@ import (
 // periods is how many periods old a measurement may be.
 const periods = 2
 
+// precision of the ages that are told.
+const precision = 100 * time.Millisecond
+
 // Observation is when something was measured, and how often it should be.
 type Observation struct {
 	// At is when it was measured; zero when it never was.
@@ -27,12 +30,9 @@ func (o Observation) Assess(now time.Time) string {
 	}
 	switch age := now.Sub(o.At); {
 	case age > periods*o.Period:
-		return fmt.Sprintf("the measurement is %s old, more than two intervals of %s", round(age), o.Period)
+		return fmt.Sprintf("the measurement is %s old, more than two intervals of %s", Distance(now, o.At, precision), o.Period)
 	case age < -periods*o.Period:
-		return fmt.Sprintf("the measurement is %s ahead of the clock", round(-age))
+		return fmt.Sprintf("the measurement is %s ahead of the clock", Distance(now, o.At, precision))
 	}
 	return ""
 }
-
-// round shows a duration to a tenth of a second.
-func round(d time.Duration) time.Duration { return d.Round(100 * time.Millisecond) }

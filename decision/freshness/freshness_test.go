@@ -6,7 +6,6 @@ import (
 )
 
 func TestAssess(t *testing.T) {
-	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	tests := map[string]struct {
 		observation Observation
 		want        string
@@ -18,6 +17,8 @@ func TestAssess(t *testing.T) {
 		"never, and no period is set":  {Observation{}, "nothing was measured"},
 		"a little ahead of this clock": {Observation{At: now.Add(time.Second), Period: time.Second}, ""},
 		"the clock was set back":       {Observation{At: now.Add(time.Hour), Period: time.Second}, "the measurement is 1h0m0s ahead of the clock"},
+		"the year 9999":                {Observation{At: farAhead, Period: time.Second}, "the measurement is 7979y ahead of the clock"},
+		"the year 2":                   {Observation{At: longGone, Period: time.Second}, "the measurement is 2025y old, more than two intervals of 1s"},
 		"any age is good enough":       {Observation{At: now.Add(-time.Hour)}, ""},
 	}
 	for name, tc := range tests {

@@ -158,6 +158,12 @@ func TestFilterByKnowledge(t *testing.T) {
 			in: NodeInput{Metric: hot(func(m *slov1alpha1.NodeMetric) { m.Status.UpdateTime.Time = now.Add(time.Hour) })},
 		},
 		{
+			name: "a report of the year 9999 is not believed", wantMessage: "NodeMetric is invalid: it was updated 7978y in the future, so the node passes",
+			in: NodeInput{Metric: hot(func(m *slov1alpha1.NodeMetric) {
+				m.Status.UpdateTime.Time = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+			})},
+		},
+		{
 			name: "pods of a DaemonSet pass a hot node", pod: daemon, in: NodeInput{Metric: newMetric("cpu", "90", "memory", "1Gi")},
 			wantMessage: "DaemonSet pods pass on every node",
 		},

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/freshness"
 )
 
 // maxParts bounds the assigned pods that a trace lists.
@@ -234,7 +235,7 @@ func ageOperands(m *metric, expiration time.Duration, now time.Time) []diagnosti
 		return []diagnosticsv1alpha1.Term{limit}
 	}
 	age := diagnosticsv1alpha1.Term{
-		Name: "age", Operator: diagnosticsv1alpha1.Info, Value: int64(now.Sub(m.updateTime).Seconds()), Unit: diagnosticsv1alpha1.Seconds,
+		Name: "age", Operator: diagnosticsv1alpha1.Info, Value: freshness.Seconds(now, m.updateTime), Unit: diagnosticsv1alpha1.Seconds,
 		Source: metricSource(m, "status.updateTime"), ObservedAt: m.observedAt(),
 	}
 	return []diagnosticsv1alpha1.Term{age, limit}
@@ -244,7 +245,7 @@ func expiredMessage(m *metric, expiration time.Duration, now time.Time) string {
 	if m.updateTime.IsZero() {
 		return "NodeMetric was never reported"
 	}
-	return fmt.Sprintf("NodeMetric is %s old, expired after %s", now.Sub(m.updateTime).Round(time.Second), expiration)
+	return fmt.Sprintf("NodeMetric is %s old, expired after %s", freshness.Distance(now, m.updateTime, time.Second), expiration)
 }
 
 // unknownBecause says why nothing is known of the load; empty when something is.
@@ -255,7 +256,7 @@ func (m *metric) unknownBecause(now time.Time) string {
 	case m.problem != "":
 		return "NodeMetric is invalid: " + m.problem
 	case m.updateTime.After(now.Add(clockSkew)):
-		return fmt.Sprintf("NodeMetric is invalid: it was updated %s in the future", m.updateTime.Sub(now).Round(time.Second))
+		return fmt.Sprintf("NodeMetric is invalid: it was updated %s in the future", freshness.Distance(now, m.updateTime, time.Second))
 	case !m.updateTime.IsZero() && m.latest == nil:
 		return "NodeMetric reports no usage"
 	}

@@ -292,6 +292,8 @@ func TestUntrustworthyMeasurementsWithdrawEverything(t *testing.T) {
 		{name: "a report of more than fifteen minutes ago does not", in: n1(updated(noon.Add(-15*time.Minute - time.Second))), wantState: diagnosticsv1alpha1.MetricExpired},
 		{name: "clocks that differ by a minute are forgiven", in: n1(updated(noon.Add(time.Minute))), wantState: diagnosticsv1alpha1.MetricFresh, wantOffer: true},
 		{name: "a report from the future is not", in: n1(updated(noon.Add(time.Hour))), wantState: diagnosticsv1alpha1.MetricInvalid, wantProblem: "1h0m0s in the future"},
+		{name: "a report of the year 9999 is not", in: n1(updated(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC))),
+			wantState: diagnosticsv1alpha1.MetricInvalid, wantProblem: "updateTime is 7978y in the future"},
 		{name: "no NodeMetric", in: n1(func(in *NodeInput) { in.Metric = nil }), wantState: diagnosticsv1alpha1.MetricAbsent},
 		{name: "a NodeMetric without a report", in: n1(func(in *NodeInput) { in.Metric.Status = slov1alpha1.NodeMetricStatus{} }), wantState: diagnosticsv1alpha1.MetricAbsent},
 		{name: "a report without a time", in: n1(func(in *NodeInput) { in.Metric.Status.UpdateTime = nil }), wantState: diagnosticsv1alpha1.MetricAbsent},

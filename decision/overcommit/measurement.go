@@ -9,6 +9,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/freshness"
 	"koordinator.sh/koord/decision/podrequest"
 	"koordinator.sh/koord/decision/unknown"
 )
@@ -79,7 +80,7 @@ func measure(in *NodeInput, total podrequest.Amount) measurement {
 	switch {
 	case m.age < -fresh:
 		m.facts.State = diagnosticsv1alpha1.MetricInvalid
-		m.facts.Problem = fmt.Sprintf("updateTime is %s in the future", round(-m.age))
+		m.facts.Problem = fmt.Sprintf("updateTime is %s in the future", freshness.Distance(in.Now, m.facts.UpdateTime.Time, time.Second))
 		return m
 	case m.age > degradeAfter(&in.Strategy.Strategy) && unconfigured != "":
 		m.facts.State, m.facts.Problem = diagnosticsv1alpha1.MetricUnknown, unconfigured+", which says when it is too old"

@@ -48,7 +48,7 @@ func NeedsSync(published *int64, computed Value, lastSync time.Time, strategy co
 	}
 	// A last write in the future is a clock that was set back; waiting longer than the threshold is never right.
 	return diagnosticsv1alpha1.WithinThreshold, fmt.Sprintf("differs by %.3g%%, within resourceDiffThreshold (%.3g%%); written within %s",
-		share, threshold*100, round(min(every-elapsed, every)))
+		share, threshold*100, round(every-max(elapsed, 0)))
 }
 
 // Published reads a resource from node.status.allocatable; nil when it is not there.

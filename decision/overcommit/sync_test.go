@@ -38,6 +38,8 @@ func TestNeedsSync(t *testing.T) {
 		{name: "withdrawn and gone", computed: Value{Withdrawn: true, Reason: "old"}, want: diagnosticsv1alpha1.Withdrawn, wantReason: "withdrawn: old"},
 		{name: "a clock that was set back does not make it wait longer", published: published(1000), computed: Value{Value: 1010}, lastSync: noon.Add(time.Hour),
 			want: diagnosticsv1alpha1.WithinThreshold, wantReason: "written within 5m0s"},
+		{name: "nor one that was set to the year 9999", published: published(1000), computed: Value{Value: 1010},
+			lastSync: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), want: diagnosticsv1alpha1.WithinThreshold, wantReason: "written within 5m0s"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

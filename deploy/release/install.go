@@ -96,7 +96,7 @@ func (s *session) clearPending(last *release.Release, now time.Time) (*release.R
 		return last, nil
 	}
 	age := now.Sub(last.Info.LastDeployed)
-	if age < s.options.PendingGrace {
+	if age < s.options.PendingGrace && age > -s.options.PendingGrace {
 		return nil, finding.Wrap(
 			fmt.Errorf("revision %d of release %q is %s since %s: another installation is running or was killed",
 				last.Version, last.Name, last.Info.Status, age.Round(time.Second)),

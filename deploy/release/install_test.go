@@ -53,6 +53,10 @@ func TestUnfinishedInstallations(t *testing.T) {
 		"one that was killed long ago is taken over": {
 			status: common.StatusPendingUpgrade, age: DefaultTimeout, wantStatus: common.StatusFailed,
 		},
+		"one of a little ahead of the clock is respected": {status: common.StatusPendingInstall, age: -time.Minute, wantCode: finding.InstallFailed},
+		"one of far ahead of the clock does not block every other for ever": {
+			status: common.StatusPendingInstall, age: -24 * 365 * 100 * time.Hour, wantStatus: common.StatusFailed,
+		},
 		"the only installer does not wait": {
 			status: common.StatusPendingInstall, options: Options{PendingGrace: -1}, wantStatus: common.StatusFailed,
 		},

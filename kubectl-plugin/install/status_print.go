@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"koordinator.sh/koord/kubectl-plugin/printer"
 )
@@ -80,8 +80,8 @@ func releaseRow(status *InstallationStatus, now time.Time) (string, State, strin
 		}
 		return "release", status.ReleaseState, "", detail
 	}
-	return "release/" + release.Name, status.ReleaseState, "", fmt.Sprintf("revision %d %s %s ago, chart %s",
-		release.Revision, release.Status, duration.HumanDuration(now.Sub(release.Updated.Time)), release.ChartVersion)
+	return "release/" + release.Name, status.ReleaseState, "", fmt.Sprintf("revision %d %s %s, chart %s",
+		release.Revision, release.Status, printer.Ago(now, &release.Updated), release.ChartVersion)
 }
 
 func componentRow(c *ComponentStatus, now time.Time) (string, State, string, string) {
@@ -96,7 +96,7 @@ func componentRow(c *ComponentStatus, now time.Time) (string, State, string, str
 	if c.Leader != "" {
 		leader := "led by " + c.Leader
 		if c.RenewedAt != nil {
-			leader += ", renewed " + duration.HumanDuration(now.Sub(c.RenewedAt.Time)) + " ago"
+			leader += ", renewed " + printer.Ago(now, &metav1.Time{Time: c.RenewedAt.Time})
 		}
 		details = append(details, leader)
 	}

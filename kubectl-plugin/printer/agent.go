@@ -52,7 +52,7 @@ func agentLine(e *diagnosticsv1alpha1.NodeExplanation, agent *diagnosticsv1alpha
 		parts = append(parts, "cgroups "+o.Style.Clean(agent.Cgroups))
 	}
 	if agent.ObservedAt != nil {
-		parts = append(parts, "measured "+Age(o.Now, agent.ObservedAt)+" ago")
+		parts = append(parts, "measured "+Ago(o.Now, agent.ObservedAt))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -6,9 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
-
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	inputs "koordinator.sh/koord/decision/unknown"
@@ -67,10 +64,6 @@ func signed(value int64, unit diagnosticsv1alpha1.Unit) string {
 		return "+" + text
 	}
 	return text
-}
-
-func seconds(n int64) string {
-	return duration.HumanDuration(time.Duration(min(n, 1<<33)) * time.Second)
 }
 
 // forecastTable is one row a trigger; of several nodes with the node first.

@@ -76,7 +76,7 @@ func FeatureNotes(f *diagnosticsv1alpha1.AgentFeature, now time.Time) []FeatureN
 		}
 	}
 	if f.LastError != "" {
-		out = append(out, FeatureNote{Warn, fmt.Sprintf("%s failed %s ago: %s", f.Name, Age(now, f.LastErrorAt), f.LastError)})
+		out = append(out, FeatureNote{Warn, fmt.Sprintf("%s failed %s: %s", f.Name, Ago(now, f.LastErrorAt), f.LastError)})
 	}
 	return out
 }

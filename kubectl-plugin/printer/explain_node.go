@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
@@ -76,7 +79,7 @@ func metricSentence(m diagnosticsv1alpha1.MetricFacts, o Options) string {
 	if m.State == diagnosticsv1alpha1.MetricFresh {
 		role = Good
 	}
-	sentence := fmt.Sprintf("NodeMetric %s, %s old", o.Style.Paint(role, o.Style.Clean(string(m.State))), Age(o.Now, m.UpdateTime))
+	sentence := fmt.Sprintf("NodeMetric %s, %s", o.Style.Paint(role, o.Style.Clean(string(m.State))), metricAgeText(o.Now, m.UpdateTime))
 	if m.ReportIntervalSeconds > 0 {
 		sentence += fmt.Sprintf(", reported every %ds", m.ReportIntervalSeconds)
 	}
@@ -84,6 +87,13 @@ func metricSentence(m diagnosticsv1alpha1.MetricFacts, o Options) string {
 		sentence += ": " + o.Style.Clean(m.Problem)
 	}
 	return sentence
+}
+
+func metricAgeText(now time.Time, updated *metav1.Time) string {
+	if age := Age(now, updated); age != future {
+		return age + " old"
+	}
+	return "updated in the future"
 }
 
 func titledWaterfall(w io.Writer, s *diagnosticsv1alpha1.NodeExplanationStatus, fall *diagnosticsv1alpha1.Waterfall, o Options) error {

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
@@ -96,9 +98,16 @@ func podLine(p *diagnosticsv1alpha1.PodFacts, o Options) string {
 	case p.NodeName != "":
 		parts = append(parts, "on "+p.NodeName)
 	case p.CreatedAt != nil && p.Phase == corev1.PodPending:
-		parts = append(parts, "pending for "+Age(o.Now, p.CreatedAt))
+		parts = append(parts, pendingFor(o.Now, p.CreatedAt))
 	}
 	return o.Style.Clean(strings.Join(parts, "; "))
+}
+
+func pendingFor(now time.Time, created *metav1.Time) string {
+	if age := Age(now, created); age != future {
+		return "pending for " + age
+	}
+	return "pending, created in the future"
 }
 
 // resourceList names resources the way people say them: 4 cores, 8Gi memory, 2 batch-cpu. Zero amounts are left out.

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/freshness"
 )
 
 // Recommendation prints what a Recommendation recommends, how that came about, and what applying it does.
@@ -40,7 +41,7 @@ func recommendationLine(r *diagnosticsv1alpha1.RecommendationExplanation, o Opti
 	if r.UpdatedAt == nil {
 		parts = append(parts, o.Style.Paint(Warn, "not processed by the recommender yet"))
 	} else {
-		parts = append(parts, "recommended "+Age(o.Now, r.UpdatedAt)+" ago")
+		parts = append(parts, "recommended "+Ago(o.Now, r.UpdatedAt))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -111,10 +112,10 @@ func observation(c *diagnosticsv1alpha1.ContainerRecommendation, o Options) stri
 		parts = append(parts, "observed for "+Quantity(*c.ConfidenceSeconds, diagnosticsv1alpha1.Seconds)+" ("+enough+")")
 	}
 	if c.FirstSampleAt != nil {
-		parts = append(parts, "samples from "+Age(o.Now, c.FirstSampleAt)+" to "+Age(o.Now, c.LastSampleAt)+" ago, of which a day old ones count half")
+		parts = append(parts, "samples from "+Age(o.Now, c.FirstSampleAt)+" to "+Ago(o.Now, c.LastSampleAt)+", of which a day old ones count half")
 	}
 	if c.LastOOMAt != nil {
-		parts = append(parts, "ran out of memory "+Age(o.Now, c.LastOOMAt)+" ago")
+		parts = append(parts, "ran out of memory "+Ago(o.Now, c.LastOOMAt))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -130,7 +131,7 @@ func recommendationApplication(w io.Writer, a *diagnosticsv1alpha1.Recommendatio
 		budget := fmt.Sprintf("budget: %d of %s used in %s; a pod rests for %s after a resize", a.BudgetUsed, count(int(a.Budget), "pod"),
 			seconds(a.BudgetSeconds), seconds(a.CoolDownSeconds))
 		if a.LastAppliedAt != nil {
-			budget += "; the last one was " + Age(o.Now, a.LastAppliedAt) + " ago"
+			budget += "; the last one was " + Ago(o.Now, a.LastAppliedAt)
 		}
 		wrapped(&b, o, 2, o.Style.Paint(Dim, budget))
 	}
@@ -167,7 +168,7 @@ func whyNot(pod *diagnosticsv1alpha1.PodResize, o Options) string {
 	if pod.Until == nil {
 		return pod.Reason
 	}
-	return pod.Reason + ", for another " + seconds(int64(pod.Until.Sub(o.Now).Seconds()))
+	return pod.Reason + ", for another " + seconds(max(freshness.Seconds(pod.Until.Time, o.Now), 0))
 }
 
 // changes of a pod's containers: main requests cpu 1.19.

@@ -55,8 +55,8 @@ func origin(w io.Writer, from diagnosticsv1alpha1.Origin, o Options) error {
 	if from.DurationMicroseconds > 0 {
 		line += fmt.Sprintf(" in %s ms", decimal(float64(from.DurationMicroseconds)/1000, 1))
 	}
-	if age := Age(o.Now, &from.EvaluatedAt); age != none {
-		line += ", " + age + " ago"
+	if when := Ago(o.Now, &from.EvaluatedAt); when != none {
+		line += ", " + when
 	}
 	var b strings.Builder
 	b.WriteString("\n")

@@ -3,11 +3,14 @@ package printer
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
@@ -70,6 +73,7 @@ func TestCleanRemovesWhatCouldForgeOutput(t *testing.T) {
 }
 
 func TestUnits(t *testing.T) {
+	farAhead, longGone := time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), time.Date(2, 1, 1, 0, 0, 0, 0, time.UTC)
 	tests := map[string]struct{ got, want string }{
 		"whole cores":        {Cores(32000), "32"},
 		"part of a core":     {Cores(12500), "12.5"},
@@ -86,6 +90,18 @@ func TestUnits(t *testing.T) {
 		"pair of two units":  {Pair(new(int64(200<<20)), new(int64(1<<30)), diagnosticsv1alpha1.Bytes), "200Mi/1Gi"},
 		"pair with a hole":   {Pair(nil, new(int64(1000)), diagnosticsv1alpha1.MilliCPU), "?/1"},
 		"future":             {Age(fixtureNow, before(-5e9)), "<future>"},
+		"the year 9999":      {Age(fixtureNow, &metav1.Time{Time: farAhead}), "<future>"},
+		"long ago":           {Age(fixtureNow, &metav1.Time{Time: longGone}), strconv.Itoa(fixtureNow.Year()-1) + "y"},
+		"a while ago":        {Ago(fixtureNow, before(300e9)), "5m ago"},
+		"ago in the future":  {Ago(fixtureNow, &metav1.Time{Time: farAhead}), "in the future"},
+		"never ago":          {Ago(fixtureNow, nil), "<none>"},
+		"seconds ahead":      {Quantity(-300, diagnosticsv1alpha1.Seconds), "-5m"},
+		"seconds of ages":    {Quantity(farAhead.Unix()-longGone.Unix(), diagnosticsv1alpha1.Seconds), "10004y"},
+		"least seconds":      {Quantity(-1<<63, diagnosticsv1alpha1.Seconds), "-292471208677y"},
+		"pending":            {pendingFor(fixtureNow, before(300e9)), "pending for 5m"},
+		"pending, ahead":     {pendingFor(fixtureNow, &metav1.Time{Time: farAhead}), "pending, created in the future"},
+		"metric":             {metricAgeText(fixtureNow, before(300e9)), "5m old"},
+		"metric, ahead":      {metricAgeText(fixtureNow, &metav1.Time{Time: farAhead}), "updated in the future"},
 		"never":              {Age(fixtureNow, nil), "<none>"},
 	}
 	for name, tc := range tests {

@@ -9,11 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/freshness"
 )
 
 const (
 	none    = "<none>"
 	unknown = "<unknown>"
+	// future is the age of what lies ahead.
+	future = "<future>"
 )
 
 // Cores formats milliCPU as cores with at most two decimals. What would vanish is given in milliCPU: 4m.
@@ -61,7 +64,7 @@ func Quantity(value int64, unit diagnosticsv1alpha1.Unit) string {
 	case diagnosticsv1alpha1.Percent:
 		return strconv.FormatInt(value, 10) + "%"
 	case diagnosticsv1alpha1.Seconds:
-		return duration.HumanDuration(time.Duration(value) * time.Second)
+		return seconds(value)
 	default:
 		return strconv.FormatInt(value, 10)
 	}
@@ -98,11 +101,36 @@ func Age(now time.Time, moment *metav1.Time) string {
 	if moment == nil || moment.IsZero() {
 		return none
 	}
-	age := now.Sub(moment.Time)
-	if age < -time.Second {
-		return "<future>"
+	if moment.After(now.Add(time.Second)) {
+		return future
 	}
-	return duration.HumanDuration(max(age, 0))
+	return seconds(max(freshness.Seconds(now, moment.Time), 0))
+}
+
+// Ago is Age in a sentence: "5m ago", or "in the future".
+func Ago(now time.Time, moment *metav1.Time) string {
+	switch age := Age(now, moment); age {
+	case none:
+		return none
+	case future:
+		return "in the future"
+	default:
+		return age + " ago"
+	}
+}
+
+// seconds formats a number of seconds as kubectl does an age, and also what no Duration can hold: 7973y.
+func seconds(n int64) string {
+	const most, year = 1 << 33, 365 * 24 * 60 * 60 // a Duration holds 292 years
+	switch {
+	case n < -most:
+		return "-" + strconv.FormatInt(-(n/year), 10) + "y"
+	case n < 0:
+		return "-" + duration.HumanDuration(time.Duration(-n)*time.Second)
+	case n > most:
+		return strconv.FormatInt(n/year, 10) + "y"
+	}
+	return duration.HumanDuration(time.Duration(n) * time.Second)
 }
 
 func decimal(value float64, places int) string {

@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/util/duration"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/sandbox/control"
 )
 
@@ -110,5 +111,5 @@ func age(since *time.Time, now time.Time) string {
 	if since == nil {
 		return "<none>"
 	}
-	return duration.HumanDuration(now.Sub(*since))
+	return printer.Age(now, &metav1.Time{Time: *since})
 }

@@ -149,11 +149,25 @@ func (o *upOptions) announce(ctx context.Context, status *control.Status, took t
 	if !current {
 		choice = " --context " + status.Context
 	}
+	commands := append(o.sayPending(status.PendingPods), "top nodes", "explain pod -n analytics monthly-report", "tui")
 	fmt.Fprintln(o.ErrOut, "Now try:")
-	for _, words := range []string{"top nodes", "explain pod -n analytics monthly-report", "tui"} {
+	for _, words := range commands {
 		fmt.Fprintf(o.ErrOut, "  %s %s%s\n", o.program, words, choice)
 	}
 	return nil
+}
+
+// sayPending says which pods of the scenario are pending, and returns the commands that explain them.
+func (o *upOptions) sayPending(pods []control.PendingPod) (commands []string) {
+	for _, pod := range pods {
+		if pod.Name == "" {
+			fmt.Fprintf(o.ErrOut, "Not all of the scenario runs, in namespace %s: %s\n", pod.Namespace, pod.Message)
+			continue
+		}
+		fmt.Fprintf(o.ErrOut, "Pod %s/%s is pending: %s\n", pod.Namespace, pod.Name, pod.Message)
+		commands = append(commands, "explain pod -n "+pod.Namespace+" "+pod.Name)
+	}
+	return commands
 }
 
 // selectContext makes the sandbox a context of the user's kubeconfig, reports whether it is the current one, and says how

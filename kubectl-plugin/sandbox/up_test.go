@@ -237,3 +237,20 @@ func TestUpOfARealNodeThatCannotBe(t *testing.T) {
 		t.Error("a sandbox was made; want that nothing was started")
 	}
 }
+
+func TestPendingPodsAreNamed(t *testing.T) {
+	var stderr bytes.Buffer
+	o := &upOptions{IOStreams: genericiooptions.IOStreams{ErrOut: &stderr}}
+	commands := o.sayPending([]control.PendingPod{
+		{Namespace: "shop", Name: "cache-0", Message: "0/3 nodes are available"},
+		{Namespace: "shop", Message: "no pod with app=cache was created"},
+	})
+	want := "Pod shop/cache-0 is pending: 0/3 nodes are available\n" +
+		"Not all of the scenario runs, in namespace shop: no pod with app=cache was created\n"
+	if diff := cmp.Diff(want, stderr.String()); diff != "" {
+		t.Errorf("texts differ (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"explain pod -n shop cache-0"}, commands); diff != "" {
+		t.Errorf("commands differ (-want +got):\n%s", diff)
+	}
+}

@@ -2,13 +2,9 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"time"
 
 	"golang.org/x/sync/errgroup"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,16 +12,19 @@ import (
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/restmapper"
 
+	"koordinator.sh/koord/sandbox/control"
 	"koordinator.sh/koord/sandbox/scenario"
 	"koordinator.sh/koord/sandbox/state"
 )
 
-// EnsureWorkloads creates the scenario's objects that are not there yet. What exists is left as the user made it.
-func (c *Cluster) EnsureWorkloads(ctx context.Context, spec state.Spec, detail func(string)) error {
+// EnsureWorkloads creates the scenario's objects that are not there yet. What exists is left as the user made it. It returns the
+// pods that it waited for, and that no node takes.
+func (c *Cluster) EnsureWorkloads(ctx context.Context, spec state.Spec, detail func(string)) ([]control.PendingPod, error) {
 	workloads, err := scenario.Workloads(spec.Scenario, spec.Nodes)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var pending []control.PendingPod
 	if spec.RealNode != "" {
 		// Their images do not exist, and what they use is simulated.
 		scenario.KeepToSimulatedNodes(workloads)
@@ -39,34 +38,15 @@ func (c *Cluster) EnsureWorkloads(ctx context.Context, spec state.Spec, detail f
 			group.Go(func() error { return c.create(groupCtx, mapper, object) })
 		}
 		if err := group.Wait(); err != nil {
-			return err
+			return nil, err
 		}
-		if err := c.awaitBound(ctx, wave); err != nil {
-			return err
+		unbound, err := c.awaitBound(ctx, wave, detail)
+		if err != nil {
+			return nil, err
 		}
+		pending = append(pending, unbound...)
 	}
-	return nil
-}
-
-// awaitBound waits until a pod that the wave names has a node. A list that fails is asked for again.
-func (c *Cluster) awaitBound(ctx context.Context, wave scenario.Wave) error {
-	if wave.AwaitBound == "" {
-		return nil
-	}
-	options := metav1.ListOptions{LabelSelector: wave.AwaitBound}
-	tick := time.NewTicker(awaitInterval)
-	defer tick.Stop()
-	for {
-		pods, err := c.client.CoreV1().Pods(wave.Namespace).List(ctx, options)
-		if err == nil && slices.ContainsFunc(pods.Items, func(p corev1.Pod) bool { return p.Spec.NodeName != "" }) {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("wait for a node for pods %q: %w", wave.AwaitBound, ctx.Err()), err)
-		case <-tick.C:
-		}
-	}
+	return pending, nil
 }
 
 func (c *Cluster) create(ctx context.Context, mapper *restmapper.DeferredDiscoveryRESTMapper, object runtime.Object) error {

@@ -53,6 +53,8 @@ type Status struct {
 	Server string `json:"server,omitempty"`
 	// Steps of the start, in order.
 	Steps []Step `json:"steps,omitempty"`
+	// PendingPods are those of the scenario that others were to come after, and that no node took while the sandbox started.
+	PendingPods []PendingPod `json:"pendingPods,omitempty"`
 	// Components of the sandbox, in order of start.
 	Components []Component `json:"components,omitempty"`
 }
@@ -83,6 +85,15 @@ type Step struct {
 	StartedAt *time.Time `json:"startedAt,omitempty"`
 	// EndedAt is when the wait was over.
 	EndedAt *time.Time `json:"endedAt,omitempty"`
+}
+
+// PendingPod is a pod that no node takes.
+type PendingPod struct {
+	Namespace string `json:"namespace"`
+	// Name of the pod; empty where there is none.
+	Name string `json:"name,omitempty"`
+	// Message says why, as the scheduler does.
+	Message string `json:"message"`
 }
 
 // Component is one process of the sandbox.

@@ -230,7 +230,11 @@ func (b *boot) colocate(ctx context.Context, admin *cluster.Cluster) error {
 		return nil
 	}
 	return b.step(ctx, "create the workloads of scenario "+b.spec.Scenario, func(ctx context.Context, detail func(string)) error {
-		return admin.EnsureWorkloads(ctx, b.spec, detail)
+		pending, err := admin.EnsureWorkloads(ctx, b.spec, detail)
+		b.Supervisor.mu.Lock()
+		defer b.Supervisor.mu.Unlock()
+		b.pending = pending
+		return err
 	})
 }
 

@@ -39,6 +39,7 @@ type Supervisor struct {
 	code    string
 	hint    string
 	steps   []control.Step
+	pending []control.PendingPod
 	ports   state.Ports
 	runners []*runner
 }
@@ -117,7 +118,7 @@ func (s *Supervisor) Status() control.Status {
 		Spec: s.spec, Phase: s.phase, Message: s.message, Code: s.code, Hint: s.hint,
 		PID: os.Getpid(), StartedAt: &s.startedAt,
 		Directory: s.dir.Path(), Kubeconfig: s.dir.Kubeconfig(), Context: pki.ContextName(s.spec.Name),
-		Steps: slices.Clone(s.steps),
+		Steps: slices.Clone(s.steps), PendingPods: slices.Clone(s.pending),
 	}
 	if s.ports.APIServer != 0 {
 		status.Server = fmt.Sprintf("https://127.0.0.1:%d", s.ports.APIServer)

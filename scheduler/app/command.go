@@ -58,6 +58,12 @@ func run(command *cobra.Command, opts *Options) error {
 	signalled := server.SetupSignalContext()
 	defer context.AfterFunc(signalled, cancel)()
 	setGC()
+	if err := awaitAPIServer(ctx, opts); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
 	scheduler, err := Setup(ctx, opts)
 	if err != nil {
 		return err

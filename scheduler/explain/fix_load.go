@@ -15,6 +15,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/freshness"
 	"koordinator.sh/koord/decision/kubectl"
 	decision "koordinator.sh/koord/decision/loadaware"
 )
@@ -87,7 +88,11 @@ func sinceText(at *metav1.Time, now time.Time) string {
 	if at == nil {
 		return "was never reported"
 	}
-	return "is " + now.Sub(at.Time).Round(time.Second).String() + " old"
+	distance := freshness.Distance(now, at.Time, time.Second)
+	if at.After(now) {
+		return "is " + distance + " ahead of the clock"
+	}
+	return "is " + distance + " old"
 }
 
 // exceeded is a node that only one threshold keeps from passing.

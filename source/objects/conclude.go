@@ -9,6 +9,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/freshness"
 	"koordinator.sh/koord/decision/unknown"
 )
 
@@ -19,7 +20,7 @@ func conclude(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationStatus) {
 	switch {
 	case in.Unknown.Has(unknown.Nodes) && said != "":
 		s.Verdict, s.Code = diagnosticsv1alpha1.PodUnschedulable, string(finding.OtherPlugin)
-		s.Summary = fmt.Sprintf("%s ago the scheduler said: %s", ago(in.Now, when), said)
+		s.Summary = fmt.Sprintf("%s the scheduler said: %s", freshness.Ago(in.Now, when), said)
 		return
 	case in.Unknown.Has(unknown.Nodes):
 		s.Verdict = diagnosticsv1alpha1.PodUnknown
@@ -33,8 +34,8 @@ func conclude(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationStatus) {
 		s.Summary = fmt.Sprintf("0/%d nodes are available: %s (%s)", s.NodesTotal, headline.Message, nodes(headline.Count))
 	case said != "":
 		s.Verdict, s.Code = diagnosticsv1alpha1.PodUnschedulable, string(finding.OtherPlugin)
-		s.Summary = fmt.Sprintf("%s of %d pass every check that objects allow, but %s ago the scheduler said: %s",
-			nodes(open), s.NodesTotal, ago(in.Now, when), said)
+		s.Summary = fmt.Sprintf("%s of %d pass every check that objects allow, but %s the scheduler said: %s",
+			nodes(open), s.NodesTotal, freshness.Ago(in.Now, when), said)
 	case s.NodesUnknown > 0:
 		s.Verdict = diagnosticsv1alpha1.PodUnknown
 		s.Summary = fmt.Sprintf("%s of %d pass every check that could be made; whether they are available is unknown: %s",
@@ -46,7 +47,7 @@ func conclude(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationStatus) {
 	if said != "" && open == 0 {
 		s.Findings = append(s.Findings, diagnosticsv1alpha1.Finding{
 			Code: s.Code, Severity: diagnosticsv1alpha1.SeverityInfo,
-			Message: fmt.Sprintf("%s ago the scheduler said: %s", ago(in.Now, when), said),
+			Message: fmt.Sprintf("%s the scheduler said: %s", freshness.Ago(in.Now, when), said),
 			Object:  &diagnosticsv1alpha1.SourceRef{Kind: "Pod", Namespace: in.Pod.Namespace, Name: in.Pod.Name, Field: "status.conditions"},
 		})
 	}
@@ -87,8 +88,6 @@ func eventTime(event *corev1.Event) time.Time {
 		return event.EventTime.Time
 	}
 }
-
-func ago(now, when time.Time) time.Duration { return max(now.Sub(when).Round(time.Second), 0) }
 
 func nodes(n int32) string {
 	if n == 1 {

@@ -10,6 +10,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/freshness"
 	"koordinator.sh/koord/decision/loadaware"
 	"koordinator.sh/koord/decision/podrequest"
 	"koordinator.sh/koord/decision/unknown"
@@ -85,7 +86,7 @@ func verdictWithoutNodes(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationS
 		s.Verdict = diagnosticsv1alpha1.PodBound
 		s.Summary = fmt.Sprintf("the pod runs on %s", pod.Spec.NodeName)
 		if since := scheduledAt(pod); !since.IsZero() {
-			s.Summary = fmt.Sprintf("the pod was placed on %s %s ago", pod.Spec.NodeName, in.Now.Sub(since).Round(time.Second))
+			s.Summary = fmt.Sprintf("the pod was placed on %s %s", pod.Spec.NodeName, freshness.Ago(in.Now, since))
 		}
 		s.Incomplete = append(s.Incomplete, "why this node: only the scheduler knows the scores")
 	case len(pod.Spec.SchedulingGates) > 0:

@@ -178,6 +178,12 @@ func TestVerdicts(t *testing.T) {
 			in:   PodSnapshot{Pod: pod("p", "", nil, condition("0/1 nodes are available: 1 gang is incomplete.")), Nodes: []corev1.Node{node("a")}},
 			want: diagnosticsv1alpha1.PodUnschedulable, wantSummary: "1m0s ago the scheduler said: 0/1 nodes are available: 1 gang is incomplete.",
 		},
+		"the scheduler spoke in the year 9999": {
+			in: PodSnapshot{Pod: pod("p", "", nil, condition("refused"), func(p *corev1.Pod) {
+				p.Status.Conditions[0].LastTransitionTime = metav1.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+			}), Nodes: []corev1.Node{node("a")}},
+			want: diagnosticsv1alpha1.PodUnschedulable, wantSummary: "y ahead of the clock the scheduler said: refused",
+		},
 		"a later event outdates the condition": {
 			in: PodSnapshot{Pod: pod("p", "", nil, condition("old")), Nodes: []corev1.Node{node("a")}, Events: []corev1.Event{
 				{Reason: "FailedScheduling", Message: "new", LastTimestamp: metav1.NewTime(now.Add(-time.Second))},

@@ -118,7 +118,7 @@ func TestDenialsNameWhatIsMissingAndKeepTheRest(t *testing.T) {
 		})
 		question := `{"apiVersion": "diagnostics.koordinator.sh/v1alpha1", "kind": "PodExplanation",
 			"metadata": {"namespace": "analytics"}, "spec": {"podName": "monthly-report"}}`
-		result := kubectl(t, question, "create", "--validate=false", "--as", "asker", "-f", "-", "-o", "yaml")
+		result := kubectl(t, question, "create", "--as", "asker", "-f", "-", "-o", "yaml")
 		if result.Code == 0 || !strings.Contains(result.Stderr, "cannot get resource \"pods\"") {
 			t.Errorf("exit code %d, want a refusal that names get pods\n%s%s", result.Code, result.Stdout, result.Stderr)
 		}

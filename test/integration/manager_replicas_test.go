@@ -37,6 +37,8 @@ type replica struct {
 	webhooks int
 	// diagnostics is the port where it answers questions.
 	diagnostics int
+	// health is the port of its probes.
+	health int
 }
 
 // managerFile is the kubeconfig of the sandbox's manager, with no more rights than it needs.
@@ -48,15 +50,22 @@ func managerFile() string {
 // test.
 func startManager(t *testing.T, kubeconfig string, flags ...string) *replica {
 	t.Helper()
+	r := launchManager(t, kubeconfig, flags...)
+	sandboxtest.Eventually(t, patience, func() error { return ready(t.Context(), r.health) })
+	return r
+}
+
+// launchManager is startManager without the wait.
+func launchManager(t *testing.T, kubeconfig string, flags ...string) *replica {
+	t.Helper()
 	logFile, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &replica{process: &process{ended: make(chan struct{})}, webhooks: freePort(t), diagnostics: freePort(t)}
-	health := freePort(t)
+	r := &replica{process: &process{ended: make(chan struct{})}, webhooks: freePort(t), diagnostics: freePort(t), health: freePort(t)}
 	r.command = exec.Command(shared.Program(component.Manager), append([]string{
 		"--kubeconfig=" + kubeconfig, "--metrics-bind-address=0",
-		fmt.Sprintf("--health-probe-bind-address=127.0.0.1:%d", health),
+		fmt.Sprintf("--health-probe-bind-address=127.0.0.1:%d", r.health),
 		"--diagnostics-bind-address=127.0.0.1", fmt.Sprintf("--diagnostics-port=%d", r.diagnostics),
 		"--webhook-bind-address=127.0.0.1", fmt.Sprintf("--webhook-port=%d", r.webhooks), fmt.Sprintf("--webhook-service-port=%d", r.webhooks),
 	}, flags...)...)
@@ -76,7 +85,6 @@ func startManager(t *testing.T, kubeconfig string, flags ...string) *replica {
 			t.Logf("the log of the manager with webhooks at %d ends:\n%s", r.webhooks, data[max(0, len(data)-3000):])
 		}
 	})
-	sandboxtest.Eventually(t, patience, func() error { return ready(t.Context(), health) })
 	return r
 }
 

@@ -4,6 +4,8 @@ package quantity
 import (
 	"strconv"
 	"time"
+
+	"koordinator.sh/koord/decision/freshness"
 )
 
 // None stands for a value that is not known.
@@ -55,9 +57,19 @@ func Percent(part, whole int64) string {
 	return strconv.FormatInt(share, 10) + "%"
 }
 
+// AgeOf writes how long ago a moment was, as Age does; <future> for one that is ahead by more than a second, where a clock is
+// wrong and no age can be trusted.
+func AgeOf(now, at time.Time) string {
+	if at.After(now.Add(time.Second)) {
+		return "<future>"
+	}
+	return age(freshness.Seconds(now, at))
+}
+
 // Age writes a duration in its largest two units at most, kubectl's way: 45s, 12m, 3h20m, 2d.
-func Age(d time.Duration) string {
-	s := int64(d / time.Second)
+func Age(d time.Duration) string { return age(int64(d / time.Second)) }
+
+func age(s int64) string {
 	switch {
 	case s < 0:
 		return "0s"

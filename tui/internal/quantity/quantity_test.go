@@ -6,6 +6,7 @@ import (
 )
 
 func TestText(t *testing.T) {
+	noon := time.Date(2025, 3, 4, 12, 0, 0, 0, time.UTC)
 	for name, tc := range map[string]struct{ got, want string }{
 		"whole cores":              {Cores(16000), "16"},
 		"half cores":               {Cores(12500), "12.5"},
@@ -24,6 +25,11 @@ func TestText(t *testing.T) {
 		"minutes":                  {Age(12 * time.Minute), "12m"},
 		"hours":                    {Age(200 * time.Minute), "3h20m"},
 		"days":                     {Age(72 * time.Hour), "3d"},
+		"a moment ago":             {AgeOf(noon, noon.Add(-45*time.Second)), "45s"},
+		"a moment ahead":           {AgeOf(noon, noon.Add(time.Second)), "0s"},
+		"ahead":                    {AgeOf(noon, noon.Add(time.Hour)), "<future>"},
+		"the year 9999":            {AgeOf(noon, time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)), "<future>"},
+		"the year 2":               {AgeOf(noon, time.Date(2, 1, 1, 12, 0, 0, 0, time.UTC)), "738948d"},
 		"clocks that disagree":     {Age(-time.Second), "0s"},
 	} {
 		if tc.got != tc.want {

@@ -1,0 +1,80 @@
+// Package outage waits for an API server that is away. A process that asks it while it is put together would end for want of an
+// answer, be started again, and end again; and what starts it waits longer each time.
+package outage
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+)
+
+const (
+	// answerTimeout is how long the API server may take to answer when it is asked whether it is there.
+	answerTimeout = 5 * time.Second
+	// retryInterval is how long to wait until an API server that is away is asked again.
+	retryInterval = time.Second
+)
+
+// Await returns once the API server answers, whatever it answers, or ctx ends, and tells failed of every attempt before.
+func Await(ctx context.Context, client rest.Interface, failed func(error)) error {
+	err := Until(ctx, failed, func() error {
+		ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+		defer cancel()
+		return client.Get().AbsPath("/version").MaxRetries(0).Do(ctx).Error()
+	})
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		return nil // it is there; who has no rights is told so when he uses them
+	}
+	return err
+}
+
+// Until asks until the API server answers, or ctx ends, and returns the answer's error. It says in the log that it waits, and why
+// whenever that changes.
+func Until(ctx context.Context, failed func(error), ask func() error) error {
+	told := ""
+	for {
+		err := ask()
+		if !IsAway(err) {
+			if told != "" {
+				klog.FromContext(ctx).Info("The API server answers")
+			}
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if failed != nil {
+			failed(err)
+		}
+		if why := err.Error(); why != told {
+			klog.FromContext(ctx).Error(err, "The API server does not answer; waiting for it", "every", retryInterval)
+			told = why
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(retryInterval):
+		}
+	}
+}
+
+// IsAway tells whether an error says that no API server answers, or one that is not ready to.
+func IsAway(err error) bool {
+	var status apierrors.APIStatus
+	var certificate *tls.CertificateVerificationError
+	switch {
+	case err == nil, errors.As(err, &certificate): // what verifies it is read when the process starts
+		return false
+	case errors.As(err, &status):
+		return apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err) || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err)
+	}
+	var network net.Error
+	return errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded)
+}
