@@ -35,7 +35,7 @@ type Bundle struct {
 	FrontProxy Pair
 	// AdmissionFile configures the API server's admission: it shows the front proxy's certificate to webhooks, as to aggregated API servers.
 	AdmissionFile string
-	Manager    Pair
+	Manager       Pair
 
 	clients map[string]Pair
 }

@@ -31,8 +31,6 @@ import (
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
-const systemNamespace = configuration.DefaultNamespace
-
 // agentOf asks with a token as the node agent of a node has it.
 func agentOf(t *testing.T, node string) kubernetes.Interface {
 	t.Helper()
