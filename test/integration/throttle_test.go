@@ -3,6 +3,7 @@ package integration
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -89,4 +90,11 @@ func (h *throttle) count() int {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	return h.refused
+}
+
+// bindings are how often each binding succeeded, by path.
+func (h *throttle) bindings() map[string]int {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	return maps.Clone(h.bound)
 }

@@ -85,11 +85,11 @@ func TestTheAPIServerServesLeasesFirst(t *testing.T) {
 // of it, and their watches begin anew under that: pods are bound, and each once; offers and NodeSLOs follow a change; and nobody
 // gives up.
 func TestThrottledComponentsLoseNothing(t *testing.T) {
-	const name, pool, alive = "it-throttled", "throttled", 5
+	const name, pool, alive = "it-throttled", "throttled", 4
 	backToTheSandbox(t)
 	before := keepConfiguration(t)
 	watcher := observe(t)
-	names, idle := machines(t, pool, 3), machines(t, pool+"-idle", 3) // pods come and go on the former, and with them offers
+	names, idle := machines(t, pool, 2), machines(t, pool+"-idle", 2) // pods come and go on the former, and with them offers
 	namespace := space(t, "inv-throttled")
 	elastic(t, namespace, namespace, "", "4", "40")
 	ofScheduler, toScheduler, schedulerFile := startThrottle(t)
@@ -133,12 +133,12 @@ func TestThrottledComponentsLoseNothing(t *testing.T) {
 	if own.process() != first {
 		t.Error("the scheduler ended, and another one followed")
 	}
-	for path, count := range ofScheduler.bound {
+	for path, count := range ofScheduler.bindings() {
 		if count != 1 {
 			t.Errorf("%s succeeded %d times", path, count)
 		}
 	}
-	t.Logf("%d requests of the scheduler were refused and %d of the manager, %d pods were bound", ofScheduler.count(), ofManager.count(), len(ofScheduler.bound))
+	t.Logf("%d requests of the scheduler were refused and %d of the manager, %d pods were bound", ofScheduler.count(), ofManager.count(), len(ofScheduler.bindings()))
 	quotaCounts(t, namespace)
 	agrees(t, watcher, own, namespace, names)
 	toTheLastCPU(t, names, pool, own.places)
