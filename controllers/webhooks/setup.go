@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/fields"
@@ -31,7 +32,7 @@ import (
 	"koordinator.sh/koord/decision/podvalidation/labelpolicy"
 )
 
-// ByObject restricts a manager's cache to the registration's own objects.
+// ByObject restricts a manager's cache to the registration's own objects, and to what is read of others.
 func ByObject() map[client.Object]cache.ByObject {
 	named := func(name string) cache.ByObject {
 		return cache.ByObject{Field: fields.OneTermEqualSelector("metadata.name", name)}
@@ -44,6 +45,8 @@ func ByObject() map[client.Object]cache.ByObject {
 
 		&admissionregistrationv1.ValidatingAdmissionPolicy{}:        named(labelpolicy.Name),
 		&admissionregistrationv1.ValidatingAdmissionPolicyBinding{}: named(labelpolicy.Name),
+
+		&policyv1.PodDisruptionBudget{}: {Transform: cache.TransformStripManagedFields()},
 	}
 }
 

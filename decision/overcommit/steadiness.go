@@ -26,6 +26,7 @@ type Steadiness struct {
 
 // observe is the steadiness after one more look at the measurements. The receiver is left as it is.
 func (s Steadiness) observe(believed bool, in *NodeInput) Steadiness {
+	s = s.asOf(in.Now)
 	now, held := in.Now, !s.heldUntil(in).IsZero()
 	out := Steadiness{Believed: s.Believed}
 	for _, failure := range s.Failures {
@@ -43,6 +44,21 @@ func (s Steadiness) observe(believed bool, in *NodeInput) Steadiness {
 		}
 		out.Failures = append(out.Failures, now)
 		out.Failures = slices.Clone(out.Failures[max(len(out.Failures)-maxFailures, 0):])
+	}
+	return out
+}
+
+// asOf has what lies ahead of a time be as of that time: it was timed by a clock that was set back since, and would hold back what is
+// offered for as long as the clock was set back.
+func (s Steadiness) asOf(now time.Time) Steadiness {
+	out := Steadiness{Believed: s.Believed, Failures: slices.Clone(s.Failures)}
+	if out.Believed.After(now) {
+		out.Believed = now
+	}
+	for i, failure := range out.Failures {
+		if failure.After(now) {
+			out.Failures[i] = now
+		}
 	}
 	return out
 }

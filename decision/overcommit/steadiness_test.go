@@ -46,6 +46,7 @@ func TestOffersThatCameAndWentAreHeldBack(t *testing.T) {
 		"a node that joins has not failed":               {[]look{{0, false}, {s, false}, {s, true}, {s, false}, {s, true}}, "--+-+"},
 		"the second is followed by two minutes":          {[]look{{0, true}, {s, false}, {s, true}, {s, false}, {s, true}, {119 * s, true}, {s, true}}, "+-+---+"},
 		"the third by four":                              {[]look{{0, true}, {s, false}, {s, true}, {s, false}, {s, true}, {120 * s, true}, {s, false}, {s, true}, {239 * s, true}, {s, true}}, "+-+--+---+"},
+		"a clock that is set back holds back no longer":  {[]look{{0, true}, {s, false}, {s, true}, {s, false}, {s, true}, {-time.Hour, true}, {119 * s, true}, {s, true}}, "+-+----+"},
 		"failures are forgotten":                         {[]look{{0, true}, {s, false}, {s, true}, {31 * time.Minute, true}, {s, false}, {s, true}}, "+-++-+"},
 		"what fails while it is held back costs no more": {append(slicesRepeat(12, look{s, true}, look{s, false}), look{s, true}, look{119 * s, true}, look{s, true}), "+-+" + strings.Repeat("-", 23) + "+"},
 		"never longer than a report is believed": {[]look{{0, true}, {s, false}, {s, true}, {s, false}, {s, true}, {120 * s, true}, {s, false}, {s, true}, {240 * s, true}, {s, false}, {s, true}, {480 * s, true},

@@ -59,6 +59,12 @@ func agentOf(t *testing.T, namespace, node string, values map[string]any) *rest.
 			}
 		}
 	}
+	return agentAt(t, namespace, node)
+}
+
+// agentAt returns a configuration of the koordlet of a node: with the token of a namespace's ServiceAccount that is bound to the node.
+func agentAt(t *testing.T, namespace, node string) *rest.Config {
+	t.Helper()
 	name := types.NamespacedName{Namespace: namespace, Name: "koordlet"}
 	there, err := client.CoreV1().Nodes().Get(t.Context(), node, metav1.GetOptions{})
 	if err != nil {

@@ -28,17 +28,21 @@ func elastic(t *testing.T, namespace, name, parent, minimum, maximum string) {
 // share makes a quota of cpu, for pods or for other quotas.
 func share(t *testing.T, namespace, name, parent, minimum, maximum string, isParent bool) {
 	t.Helper()
+	create(t, quotaResource, shareOf(namespace, name, parent, minimum, maximum, isParent))
+}
+
+func shareOf(namespace, name, parent, minimum, maximum string, isParent bool) *schedulingsigsv1alpha1.ElasticQuota {
 	cpu := func(amount string) corev1.ResourceList {
 		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(amount)}
 	}
-	create(t, quotaResource, &schedulingsigsv1alpha1.ElasticQuota{
+	return &schedulingsigsv1alpha1.ElasticQuota{
 		TypeMeta: metav1.TypeMeta{APIVersion: schedulingsigsv1alpha1.GroupVersion.String(), Kind: "ElasticQuota"},
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: namespace, Name: name,
 			Labels: map[string]string{extension.LabelQuotaParent: parent, extension.LabelQuotaIsParent: fmt.Sprint(isParent)},
 		},
 		Spec: schedulingsigsv1alpha1.ElasticQuotaSpec{Min: cpu(minimum), Max: cpu(maximum)},
-	})
+	}
 }
 
 // raise sets the max of a quota.

@@ -35,7 +35,7 @@ type Handler struct {
 	Agent string
 	// OwnNode refuses pods of other nodes than the one that the agent's token is bound to.
 	OwnNode bool
-	// Cached and Live read pods.
+	// Cached and Live read pods, and Cached their PodDisruptionBudgets.
 	Cached, Live client.Reader
 	// Budget of the cluster.
 	Budget *Budget
@@ -65,7 +65,23 @@ func (h *Handler) Handle(ctx context.Context, request admission.Request) admissi
 		log.FromContext(ctx).Info("Refused an eviction: the pod is not on the node that the agent's token is bound to", "pod", name.String(), "node", node)
 		return refused(finding.EvictionElsewhere, fmt.Sprintf("pod %s is not on the node that the caller's token is bound to", name))
 	}
+	if why, err := h.protected(ctx, pod); err != nil {
+		return admission.Errored(http.StatusInternalServerError, err)
+	} else if why != "" {
+		count(resultProtected)
+		return tooMany(admission.Denied("Cannot evict pod as it would violate the pod's disruption budget: "+why), name, policyv1.DisruptionBudgetCause, why)
+	}
 	return h.within(ctx, name, isTried(request, eviction))
+}
+
+// protected is why the API server will refuse the eviction because of PodDisruptionBudgets. It looks at them after admission, so what it
+// refuses would be counted of the cluster's budget: in a storm agents would use that up with pods that stay.
+func (h *Handler) protected(ctx context.Context, pod *corev1.Pod) (why string, err error) {
+	var budgets policyv1.PodDisruptionBudgetList
+	if err := h.Cached.List(ctx, &budgets, client.InNamespace(pod.Namespace)); err != nil {
+		return "", fmt.Errorf("list the PodDisruptionBudgets of namespace %s: %w", pod.Namespace, err)
+	}
+	return evictionbudget.Protection(pod, budgets.Items), nil
 }
 
 // within admits an eviction that the cluster's budget has room for.
@@ -80,11 +96,13 @@ func (h *Handler) within(ctx context.Context, name types.NamespacedName, dryRun 
 	}
 	count(resultBudget)
 	log.FromContext(ctx).V(1).Info("Refused an eviction: the cluster's budget is used up", "pod", name.String(), "evicted", verdict.Used, "limit", verdict.Limit)
-	response := refused(finding.EvictionBudgetCluster, budgetText(verdict))
+	return tooMany(refused(finding.EvictionBudgetCluster, budgetText(verdict)), name, extension.CauseClusterEvictionBudget, budgetText(verdict))
+}
+
+// tooMany is a refusal as the API server's own for a budget: with status 429 and a cause that agents know it by.
+func tooMany(response admission.Response, name types.NamespacedName, cause metav1.CauseType, text string) admission.Response {
 	response.Result.Code, response.Result.Reason = http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests
-	response.Result.Details = &metav1.StatusDetails{
-		Name: name.Name, Kind: "pods", Causes: []metav1.StatusCause{{Type: extension.CauseClusterEvictionBudget, Message: budgetText(verdict)}},
-	}
+	response.Result.Details = &metav1.StatusDetails{Name: name.Name, Kind: "pods", Causes: []metav1.StatusCause{{Type: cause, Message: text}}}
 	return response
 }
 

@@ -11,17 +11,18 @@ import (
 const (
 	resultAdmitted  = "admitted"
 	resultElsewhere = "other_node"
+	resultProtected = "disruption_budget"
 	resultBudget    = "budget"
 )
 
 var requests = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Subsystem: "koord_manager", Name: "agent_evictions_total",
-	Help: "Evictions that node agents asked for: admitted, or refused because the pod is on another node or the cluster's budget is used up.",
+	Help: "Evictions that node agents asked for: admitted, or refused because the pod is on another node, a PodDisruptionBudget protects it, or the cluster's budget is used up.",
 }, []string{"result"})
 
 var register = sync.OnceFunc(func() {
 	metrics.Registry.MustRegister(requests)
-	for _, result := range []string{resultAdmitted, resultElsewhere, resultBudget} {
+	for _, result := range []string{resultAdmitted, resultElsewhere, resultProtected, resultBudget} {
 		requests.WithLabelValues(result)
 	}
 })
