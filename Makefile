@@ -17,7 +17,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.git
 COMMANDS := koordctl koord-scheduler koord-manager koord-sandbox koordlet koord-nvml koord-runtime-proxy
 RACE_PACKAGES := ./agent/... ./certificate/... ./controllers/... ./decision/... ./kubectl-plugin/... ./runtimeproxy/... ./scheduler/... ./source/... ./tui/...
 
-.PHONY: help build test test-race fuzz e2e guest-test real-node demo generate generate-proto lint bench bench-agent bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-squeeze images clean
+.PHONY: help build test test-race fuzz e2e guest-test real-node demo generate generate-proto lint vulncheck bench bench-agent bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-squeeze images clean
 
 help: ## List the commands.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ generate-proto: ## Regenerate the messages of the protocol for hooks (needs prot
 
 lint: ## Check formatting, vet and staticcheck.
 	@build/lint.sh
+
+vulncheck: ## Look for known vulnerabilities in code that the programs call, with govulncheck (needs its database: VULNDB, or the internet).
+	@build/vulncheck.sh
 
 bench: build ## Measure what docs/performance.md reports.
 	@build/bench.sh

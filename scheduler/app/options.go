@@ -28,6 +28,7 @@ type Options struct {
 func NewOptions() *Options {
 	opts := &Options{Options: options.NewOptions(), DiagnosticsPort: DefaultDiagnosticsPort, DiagnosticsBindAddress: net.IPv4zero}
 	opts.SecureServing.ServerCert.PairName = "koord-scheduler"
+	opts.SecureServing.MinTLSVersion = "VersionTLS13"
 	opts.addFlags(opts.Flags)
 	return opts
 }

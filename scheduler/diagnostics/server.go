@@ -53,6 +53,7 @@ type Server struct {
 // the server closes it with Close.
 func NewServer(options Options, explainer Explainer, ready func() bool) (*Server, error) {
 	secure := apiserveroptions.NewSecureServingOptions()
+	secure.MinTLSVersion = "VersionTLS13"
 	secure.BindAddress, secure.BindPort = options.BindAddress, options.Port
 	secure.ServerCert.CertDirectory, secure.ServerCert.PairName = "", "koord-scheduler-diagnostics"
 	server := &Server{}

@@ -58,17 +58,28 @@ func TestANeighbourOnTheNetworkIsNotAnswered(t *testing.T) {
 			}
 		})
 	}
-	t.Run("with TLS 1.2", func(t *testing.T) {
-		config := &tls.Config{Certificates: []tls.Certificate{pki("front-proxy")}, MaxVersion: tls.VersionTLS12} //nolint:gosec // to be refused
-		if code, err := post(config, "/validate-pod"); err == nil {
-			t.Errorf("answered with %d", code)
-		}
-	})
 	t.Run("the API server is answered", func(t *testing.T) {
 		if code, err := post(&tls.Config{Certificates: []tls.Certificate{pki("front-proxy")}}, "/validate-pod"); err != nil || code != http.StatusOK {
 			t.Errorf("answered with %d, %v; want 200", code, err)
 		}
 	})
+}
+
+// TestNoPortSpeaksAnOlderTLS than 1.3.
+func TestNoPortSpeaksAnOlderTLS(t *testing.T) {
+	for _, name := range []string{"managerWebhooks", "managerDiagnostics", "managerMetrics", "scheduler", "schedulerDiagnostics"} {
+		address := fmt.Sprintf("127.0.0.1:%d", portOf(t, name))
+		for version, wantErr := range map[uint16]bool{tls.VersionTLS12: true, tls.VersionTLS13: false} {
+			dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, MinVersion: version, MaxVersion: version}} //nolint:gosec // to be refused
+			connection, err := dialer.DialContext(t.Context(), "tcp", address)
+			if (err != nil) != wantErr {
+				t.Errorf("%s, %s: %v, want an error: %t", name, tls.VersionName(version), err, wantErr)
+			}
+			if err == nil {
+				_ = connection.Close() // nothing was sent
+			}
+		}
+	}
 }
 
 // TestManyLargeReviewsAtOnceAreNotRead sends 300 reviews of 7 MB, which were 1.2 GiB of memory.
