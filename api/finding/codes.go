@@ -59,6 +59,8 @@ const (
 	ProtectionMissing Code = "KOORD0303"
 	// ProtectionWeakened means that one is not as the chart installed it.
 	ProtectionWeakened Code = "KOORD0304"
+	// ClaimIgnored is for CPUs and devices that a pod claims and does not get.
+	ClaimIgnored Code = "KOORD0305"
 )
 
 // Codes of the sandbox.

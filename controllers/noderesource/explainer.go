@@ -9,6 +9,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/controllers/sloconfig"
+	"koordinator.sh/koord/decision/claims"
 	"koordinator.sh/koord/decision/overcommit"
 )
 
@@ -57,6 +58,7 @@ func (e *Explainer) ExplainNode(ctx context.Context, spec diagnosticsv1alpha1.No
 	if spec.Agent != nil && len(spec.Resources) == 0 {
 		return status, nil
 	}
+	status.Findings = append(status.Findings, claims.Findings(in.Pods)...)
 	e.addStrays(ctx, &in, &status)
 	if !loaded {
 		status.Incomplete = append(status.Incomplete, "the configuration has not been read yet")
