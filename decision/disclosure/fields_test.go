@@ -139,7 +139,7 @@ func TestEveryFieldOfANodeExplanationIsConsidered(t *testing.T) {
 		"agent.suppression.budget.message", "agent.suppression.budget.policy", "agent.suppression.budget.resource", "agent.suppression.budget.unit",
 		"agent.suppression.cpuNote", "agent.suppression.cpus", "agent.suppression.effectiveCPUs", "agent.suppression.hold",
 		"agent.suppression.message", "agent.suppression.policy", "agent.suppression.quotaNote", "agent.unknown.input", "agent.unknown.reason",
-		"findings.code", "findings.severity", "incomplete", "metric.problem", "metric.state", "node.name", "origin.component",
+		"findings.code", "findings.severity", "incomplete", "metric.notEnforcing", "metric.problem", "metric.state", "node.name", "origin.component",
 		"published.reason", "published.resource", "published.state", "published.unit", "strategy.key", "strategy.layer", "strategy.value",
 		"summary", "unknown.input", "unknown.reason", "waterfalls.message", "waterfalls.policy", "waterfalls.resource", "waterfalls.unit",
 	}

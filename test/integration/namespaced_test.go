@@ -8,6 +8,8 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"koordinator.sh/koord/test/sandboxtest"
 )
 
 // bindInNamespace binds a ClusterRole to a user in one namespace for the time of the test.
@@ -43,11 +45,15 @@ func TestNamespacedUsersAskWithStockKubectl(t *testing.T) {
 			if may := kubectl(t, "", "auth", "can-i", "list", "customresourcedefinitions", "--as", user); may.Code == 0 {
 				t.Fatalf("the user may list CustomResourceDefinitions, so this shows nothing: %s", may.Stdout)
 			}
-			result := kubectl(t, question("podName"), "create", "--as", user, "-f", "-", "-o", "yaml")
-			if result.Code != 0 || !strings.Contains(result.Stdout, "verdict: Unschedulable") {
-				t.Errorf("exit code %d\n%s%s", result.Code, result.Stdout, result.Stderr)
-			}
-			result = kubectl(t, question("podname"), "create", "--as", user, "-f", "-", "-o", "yaml")
+			// What an aggregated API server says of its kinds, the API server asks for once a minute.
+			sandboxtest.Eventually(t, 2*patience, func() error {
+				result := kubectl(t, question("podName"), "create", "--as", user, "-f", "-", "-o", "yaml")
+				if result.Code != 0 || !strings.Contains(result.Stdout, "verdict: Unschedulable") {
+					return fmt.Errorf("exit code %d\n%s%s", result.Code, result.Stdout, result.Stderr)
+				}
+				return nil
+			})
+			result := kubectl(t, question("podname"), "create", "--as", user, "-f", "-", "-o", "yaml")
 			if result.Code == 0 || !strings.Contains(result.Stderr, `unknown field "spec.podname"`) {
 				t.Errorf("a misspelt field: exit code %d\n%s%s", result.Code, result.Stdout, result.Stderr)
 			}

@@ -99,25 +99,30 @@ func TestARivalSchedulerIsReckonedWith(t *testing.T) {
 			return pod
 		})
 		agrees(t, watcher, own, exclusive, names)
-		mustSubmit(t, own.places(onNode(binding(demand(namespace, "late", pool, "cpu", "1"), policies[2]), names[0])))
-		awaitRefused(t, namespace, "late", "cpu")
+		late := awaitRefused(t, namespace, "cpu", func(name string) *corev1.Pod {
+			pod := plainPod(nil, namespace, pool, 0) // of no priority, so that it preempts nobody
+			pod.Name = name
+			return own.places(onNode(pod, names[0]))
+		})
 		if err := remove(t.Context(), namespace, filled); err != nil {
 			t.Fatal(err)
 		}
-		awaitBoundTo(t, namespace, "late", names[0])
+		awaitBoundTo(t, namespace, late, names[0])
 	})
 	t.Run("kube-scheduler refuses what koord-scheduler filled", func(t *testing.T) {
 		namespace := space(t, "inv-beside-full")
 		filled := fill(t, namespace, names[1], func(pod *corev1.Pod) *corev1.Pod {
 			return own.places(binding(pod, policies[2]))
 		})
-		late := plainPod(nil, namespace, pool, 0)
-		mustSubmit(t, onNode(late, names[1]))
-		awaitRefused(t, namespace, late.Name, "cpu")
+		late := awaitRefused(t, namespace, "cpu", func(name string) *corev1.Pod {
+			pod := plainPod(nil, namespace, pool, 0)
+			pod.Name = name
+			return onNode(pod, names[1])
+		})
 		if err := remove(t.Context(), namespace, filled); err != nil {
 			t.Fatal(err)
 		}
-		awaitBoundTo(t, namespace, late.Name, names[1])
+		awaitBoundTo(t, namespace, late, names[1])
 	})
 	agrees(t, watcher, own, exclusive, names)
 	for _, node := range watcher.Nodes(names) {
@@ -127,35 +132,53 @@ func TestARivalSchedulerIsReckonedWith(t *testing.T) {
 	}
 }
 
-// fill has pods of one CPU each bound to a node until it has no CPU left, and returns the name of one of them.
+// fill has pods of one CPU each bound to a node until it has no CPU left, and returns the name of one of them. Pods of before that are on
+// their way out make room once more.
 func fill(t *testing.T, namespace, node string, change func(*corev1.Pod) *corev1.Pod) (one string) {
 	t.Helper()
-	pods, err := client.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
-	if err != nil {
-		t.Fatal(err)
-	}
-	free := int64(machineCPUs - keptCPUs)
-	for i := range pods.Items {
-		free -= pods.Items[i].Spec.Containers[0].Resources.Requests.Cpu().Value()
-	}
-	for i := range free {
-		one = fmt.Sprintf("fill-%02d", i)
-		mustSubmit(t, change(onNode(demand(namespace, one, "", "cpu", "1"), node)))
-	}
-	awaitBound(t, patience, namespace, int(free), 0)
+	made := 0
+	sandboxtest.Eventually(t, patience, func() error {
+		pods, err := client.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
+		if err != nil {
+			return err
+		}
+		free := int64(machineCPUs - keptCPUs)
+		for i := range pods.Items {
+			free -= pods.Items[i].Spec.Containers[0].Resources.Requests.Cpu().Value()
+		}
+		if free == 0 {
+			return nil
+		}
+		for range free {
+			one = fmt.Sprintf("fill-%02d", made)
+			mustSubmit(t, change(onNode(demand(namespace, one, "", "cpu", "1"), node)))
+			made++
+		}
+		awaitBound(t, patience, namespace, made, 0)
+		return fmt.Errorf("%d CPUs of node %s were free", free, node)
+	})
 	return one
 }
 
-// awaitRefused waits until a scheduler has said that a pod fits nowhere for want of a resource.
-func awaitRefused(t *testing.T, namespace, name, want string) {
+// awaitRefused creates pods until a scheduler says of one that it fits nowhere for want of a resource, and returns its name. What the
+// other scheduler bound a moment ago it may not have seen yet: a pod that it binds meanwhile is taken back.
+func awaitRefused(t *testing.T, namespace, want string, make func(name string) *corev1.Pod) (name string) {
 	t.Helper()
+	attempt := 0
 	sandboxtest.Eventually(t, patience, func() error {
+		if name == "" {
+			name = fmt.Sprintf("late-%d", attempt)
+			attempt++
+			mustSubmit(t, make(name))
+		}
 		pod, err := client.CoreV1().Pods(namespace).Get(t.Context(), name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
-		if pod.Spec.NodeName != "" {
-			t.Fatalf("%s is bound to %s, which is full", name, pod.Spec.NodeName)
+		if node := pod.Spec.NodeName; node != "" {
+			err := fmt.Errorf("%s is bound to %s, which is full", name, node)
+			name = ""
+			return errors.Join(err, remove(t.Context(), namespace, pod.Name))
 		}
 		said := why([]corev1.Pod{*pod})
 		if !strings.Contains(said, want) {
@@ -163,6 +186,7 @@ func awaitRefused(t *testing.T, namespace, name, want string) {
 		}
 		return nil
 	})
+	return name
 }
 
 // awaitBoundTo waits until a pod is bound to a node.

@@ -104,7 +104,7 @@ func regular(name string, times []int64, values []float32, room int) (*Series, e
 			row++
 		}
 		part := float64(at-times[row]) / float64(times[row+1]-times[row])
-		grid[i] = float32(float64(values[row]) + (float64(values[row+1])-float64(values[row]))*part)
+		grid[i] = float32(between(float64(values[row]), float64(values[row+1]), part))
 	}
 	return &Series{Name: name, start: times[0], step: time.Duration(step) * time.Second, values: grid, peak: slices.Max(grid)}, nil
 }

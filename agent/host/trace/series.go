@@ -46,7 +46,13 @@ func (s *Series) At(at time.Time) float64 {
 		i, position = 0, 0
 	}
 	here, next := float64(s.values[i]), float64(s.values[(i+1)%len(s.values)])
-	return here + (next-here)*(position-float64(i))
+	return between(here, next, position-float64(i))
+}
+
+// between is a value on the way from one to another. Where they are many orders of magnitude apart, the sum would be rounded beyond the
+// smaller one.
+func between(from, to, part float64) float64 {
+	return min(max(from+(to-from)*part, min(from, to)), max(from, to))
 }
 
 // Load is a series scaled to fractions of a pod's request.
