@@ -178,7 +178,7 @@ func (r *rig) systemPod(t *testing.T, name string) (ready bool, restarts int32) 
 	return false, 0
 }
 
-// programs are the processes of a name in the node's pods.
+// programs are the processes of a name in the node's pods. What copies kubelet's files beside the agent is the agent's program, too.
 func (r *rig) programs(t *testing.T, name string) []int {
 	t.Helper()
 	var pids []int
@@ -186,7 +186,8 @@ func (r *rig) programs(t *testing.T, name string) []int {
 		// Of one that has ended meanwhile, nothing can be read.
 		program, _ := os.ReadFile(filepath.Join(dir, "comm"))
 		cgroups, _ := os.ReadFile(filepath.Join(dir, "cgroup"))
-		if strings.TrimSpace(string(program)) == name && strings.Contains(string(cgroups), "/koord-sandbox-"+r.Name) {
+		command, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+		if strings.TrimSpace(string(program)) == name && !strings.Contains(string(command), "copy-kubelet-files") && strings.Contains(string(cgroups), "/koord-sandbox-"+r.Name) {
 			pid, err := strconv.Atoi(filepath.Base(dir))
 			if err != nil {
 				t.Fatal(err)
