@@ -180,13 +180,14 @@ func TestARestartKnowsTheSame(t *testing.T) {
 		}
 	}
 	r.pods.Delete(newPod("b", 0, "n"))
-	counted := func() bool {
-		return r.Counts(keyOf("a")) == gang.Counts{Children: 4, Bound: 2} && r.Counts(keyOf("b")) == gang.Counts{Children: 3, Bound: 1}
+	known := func() bool {
+		return r.Counts(keyOf("a")) == gang.Counts{Children: 4, Bound: 2} && r.Counts(keyOf("b")) == gang.Counts{Children: 3, Bound: 1} &&
+			r.Spec(keyOf("a")) != nil && r.Spec(keyOf("b")) != nil
 	}
-	eventually(t, "all is known", counted)
+	eventually(t, "all is known", known)
 	before := []string{r.Report(keyOf("a")).Message(), r.Report(keyOf("b")).Message()}
 	r.restart(t)
-	eventually(t, "all is known again", func() bool { return counted() && r.Spec(keyOf("a")) != nil && r.Spec(keyOf("b")) != nil })
+	eventually(t, "all is known again", known)
 	if after := []string{r.Report(keyOf("a")).Message(), r.Report(keyOf("b")).Message()}; !slices.Equal(before, after) {
 		t.Errorf("before %q, after %q", before, after)
 	}
