@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -51,6 +52,16 @@ func TestASandboxComesUpWithAPendingPod(t *testing.T) {
 	if err := own.CoreV1().Pods("shop").DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "app=cache"}); err != nil {
 		t.Fatal(err)
 	}
+	sandboxtest.Eventually(t, patience, func() error { // the pod of before is gone, and the one that replaces it has no node
+		pods, err := own.CoreV1().Pods("shop").List(t.Context(), metav1.ListOptions{LabelSelector: "app=cache"})
+		if err != nil {
+			return err
+		}
+		if len(pods.Items) != 1 || pods.Items[0].Spec.NodeName != "" {
+			return fmt.Errorf("there are %d pods of the cache, want one without a node", len(pods.Items))
+		}
+		return nil
+	})
 	run("down")
 
 	began := time.Now()
