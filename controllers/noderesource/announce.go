@@ -25,7 +25,7 @@ func (r *reconciler) announce(node *corev1.Node, found []overcommit.Excess) {
 		why := cause{resource: e.Name, value: e.Setting.Value, layer: e.Setting.Layer}
 		now = append(now, why)
 		if !slices.Contains(told, why) {
-			r.recorder.Eventf(node, nil, corev1.EventTypeWarning, eventReason(finding.OfferBeyondNode), "CalculateNodeResources",
+			r.recorder.Eventf(node, nil, corev1.EventTypeWarning, finding.OfferBeyondNode.Name(), "CalculateNodeResources",
 				"[%s] %s", finding.OfferBeyondNode, e.Message(node.Name))
 		}
 	}
@@ -36,12 +36,4 @@ func (r *reconciler) announce(node *corev1.Node, found []overcommit.Excess) {
 type cause struct {
 	resource     corev1.ResourceName
 	value, layer string
-}
-
-// eventReason is the readable name of a code.
-func eventReason(code finding.Code) string {
-	if entry, ok := finding.Lookup(code); ok {
-		return entry.Name
-	}
-	return string(code)
 }

@@ -26,6 +26,6 @@ func (r *reconciler) announceEnforcement(node *corev1.Node, why string) {
 	}
 	r.unenforced.Store(node.Name, reason)
 	unenforced.WithLabelValues(node.Name, reason).Set(1)
-	r.recorder.Eventf(node, nil, corev1.EventTypeWarning, eventReason(finding.AgentNotEnforcing), "CalculateNodeResources",
+	r.recorder.Eventf(node, nil, corev1.EventTypeWarning, finding.AgentNotEnforcing.Name(), "CalculateNodeResources",
 		"[%s] %s", finding.AgentNotEnforcing, overcommit.NotEnforcing(node.Name, why).Message)
 }

@@ -18,7 +18,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/protection"
 )
@@ -150,7 +149,7 @@ func (g *guard) judge(ctx context.Context, assessed protection.Assessment, confi
 	}
 	found := assessed.Finding()
 	logger.Error(nil, "A protection is not in force", "code", found.Code, "message", found.Message)
-	g.tell(config, assessed.Protection, corev1.EventTypeWarning, reasonOf(found), fmt.Sprintf("[%s] %s", found.Code, found.Message))
+	g.tell(config, assessed.Protection, corev1.EventTypeWarning, finding.Code(found.Code).Name(), fmt.Sprintf("[%s] %s", found.Code, found.Message))
 }
 
 // tell sends an event about the ConfigMap, because what is gone can have none. What it is about is named as related, so that events of
@@ -176,13 +175,6 @@ func (g *guard) unknown(ctx context.Context, key string, err error) {
 func (g *guard) known(key string) {
 	delete(g.told, key)
 	delete(g.seen, key)
-}
-
-func reasonOf(found diagnosticsv1alpha1.Finding) string {
-	if entry, ok := finding.Lookup(finding.Code(found.Code)); ok {
-		return entry.Name
-	}
-	return found.Code
 }
 
 func one(is bool) float64 {

@@ -159,9 +159,5 @@ func inSync(live *schedulingsigsv1alpha1.ElasticQuota, result *quotaprofile.Resu
 }
 
 func (r *reconciler) announce(profile *quotav1alpha1.ElasticQuotaProfile, code finding.Code, message string) {
-	reason := string(code)
-	if entry, ok := finding.Lookup(code); ok {
-		reason = entry.Name
-	}
-	r.recorder.Eventf(profile, nil, corev1.EventTypeWarning, reason, "WriteQuota", "[%s] %.900s", code, message)
+	r.recorder.Eventf(profile, nil, corev1.EventTypeWarning, code.Name(), "WriteQuota", "[%s] %.900s", code, message)
 }

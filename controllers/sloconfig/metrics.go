@@ -6,7 +6,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/layering"
 )
 
@@ -22,12 +21,4 @@ func record(problems []layering.Problem) {
 	for _, problem := range problems {
 		problemCount.WithLabelValues(problem.Key, string(problem.Code)).Inc()
 	}
-}
-
-// reasonOf is the readable name of a problem's code, for events.
-func reasonOf(problem layering.Problem) string {
-	if entry, ok := finding.Lookup(problem.Code); ok {
-		return entry.Name
-	}
-	return string(problem.Code)
 }

@@ -90,7 +90,7 @@ func (r *reconciler) announce(ctx context.Context, object *corev1.ConfigMap, pro
 			continue
 		}
 		log.FromContext(ctx).Info("Configuration problem", "configmap", r.options.Name(), "code", problem.Code, "problem", problem.String())
-		r.recorder.Eventf(object, nil, corev1.EventTypeWarning, reasonOf(problem), "ReadConfiguration", "%s", bounded(text))
+		r.recorder.Eventf(object, nil, corev1.EventTypeWarning, problem.Code.Name(), "ReadConfiguration", "%s", bounded(text))
 	}
 	if len(problems) == 0 && len(r.announced) > 0 {
 		r.recorder.Eventf(object, nil, corev1.EventTypeNormal, "ConfigAccepted", "ReadConfiguration", "every key is in force")

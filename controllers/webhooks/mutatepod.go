@@ -76,10 +76,7 @@ func codeOf(err error) finding.Code {
 
 // refused denies a request with a text and what helps against the finding.
 func refused(code finding.Code, text string) admission.Response {
-	if entry, ok := finding.Lookup(code); ok {
-		text += ". " + entry.Fix.English
-	}
-	return admission.Denied(text)
+	return admission.Denied(text + code.Remedy())
 }
 
 // patchBetween is the patch from one pod to another. Both are compared as this program knows pods, so that a field of a

@@ -27,12 +27,9 @@ func Findings(pods []*corev1.Pod) []diagnosticsv1alpha1.Finding {
 }
 
 func findingOf(pod *corev1.Pod, problem string) diagnosticsv1alpha1.Finding {
-	severity := diagnosticsv1alpha1.SeverityWarning
-	if entry, known := finding.Lookup(finding.ClaimIgnored); known {
-		severity = diagnosticsv1alpha1.Severity(entry.Severity)
-	}
+	const code = finding.ClaimIgnored
 	return diagnosticsv1alpha1.Finding{
-		Code: string(finding.ClaimIgnored), Severity: severity,
+		Code: string(code), Severity: diagnosticsv1alpha1.Severity(code.Severity()),
 		Message: fmt.Sprintf("pod %s/%s does not get all that it claims: %s", pod.Namespace, pod.Name, problem),
 		Hint:    fmt.Sprintf("kubectl -n %s delete pod %s", pod.Namespace, pod.Name),
 		Object:  &diagnosticsv1alpha1.SourceRef{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, Field: "metadata.annotations"},

@@ -24,15 +24,11 @@ func StrayFindings(object *schedulingv1alpha1.Device, labels map[string]string, 
 	if len(held) == 0 {
 		return nil
 	}
-	severity := diagnosticsv1alpha1.SeverityWarning
-	if entry, known := finding.Lookup(finding.DeviceStray); known {
-		severity = diagnosticsv1alpha1.Severity(entry.Severity)
-	}
 	var findings []diagnosticsv1alpha1.Finding
 	for _, stray := range NewLedger(DecodeNode(object), labels, held).Strays() {
 		pod := byName[stray.Pod]
 		findings = append(findings, diagnosticsv1alpha1.Finding{
-			Code: string(finding.DeviceStray), Severity: severity,
+			Code: string(finding.DeviceStray), Severity: diagnosticsv1alpha1.Severity(finding.DeviceStray.Severity()),
 			Message: fmt.Sprintf("Pod %s holds %s %d of node %s: %s.", stray.Pod, stray.Type, stray.Minor, object.Name, stray.Reason),
 			Hint:    fmt.Sprintf("kubectl -n %s delete pod %s", pod.Namespace, pod.Name),
 			Object:  &diagnosticsv1alpha1.SourceRef{Kind: "Device", Name: object.Name, Field: "spec.devices"},

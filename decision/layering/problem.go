@@ -51,12 +51,9 @@ const EditHint = "koordctl config edit"
 func (p Problem) Finding(namespace, name string) diagnosticsv1alpha1.Finding {
 	out := diagnosticsv1alpha1.Finding{
 		Code:     string(p.Code),
-		Severity: diagnosticsv1alpha1.SeverityWarning,
+		Severity: diagnosticsv1alpha1.Severity(p.Code.Severity()),
 		Message:  p.String(),
 		Object:   &diagnosticsv1alpha1.SourceRef{Kind: "ConfigMap", Namespace: namespace, Name: name, Field: "data[" + p.Key + "]"},
-	}
-	if entry, ok := finding.Lookup(p.Code); ok {
-		out.Severity = diagnosticsv1alpha1.Severity(entry.Severity)
 	}
 	out.Hint = cmp.Or(p.Hint, EditHint)
 	if p.Code == finding.ConfigMissing {

@@ -50,9 +50,5 @@ var metricCodes = map[diagnosticsv1alpha1.MetricState]finding.Code{
 }
 
 func found(code finding.Code, message, hint string, object *diagnosticsv1alpha1.SourceRef) diagnosticsv1alpha1.Finding {
-	severity := diagnosticsv1alpha1.SeverityWarning
-	if entry, ok := finding.Lookup(code); ok {
-		severity = diagnosticsv1alpha1.Severity(entry.Severity)
-	}
-	return diagnosticsv1alpha1.Finding{Code: string(code), Severity: severity, Message: message, Hint: hint, Object: object}
+	return diagnosticsv1alpha1.Finding{Code: string(code), Severity: diagnosticsv1alpha1.Severity(code.Severity()), Message: message, Hint: hint, Object: object}
 }

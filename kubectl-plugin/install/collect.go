@@ -85,12 +85,8 @@ func (c *collector) incomplete(err error) {
 }
 
 func (c *collector) find(code finding.Code, message, hint string) {
-	severity := diagnosticsv1alpha1.SeverityError
-	if entry, ok := finding.Lookup(code); ok {
-		severity = diagnosticsv1alpha1.Severity(entry.Severity)
-	}
 	c.status.Findings = append(c.status.Findings, diagnosticsv1alpha1.Finding{
-		Code: string(code), Severity: severity, Message: message, Hint: hint,
+		Code: string(code), Severity: diagnosticsv1alpha1.Severity(code.Severity()), Message: message, Hint: hint,
 	})
 }
 

@@ -35,11 +35,8 @@ func (h *Handler) remove(ctx context.Context, request admission.Request) admissi
 	if leaving {
 		return admission.Allowed("")
 	}
-	text := fmt.Sprintf("configmap %s is the configuration of nodes that are in use (%s)", h.name(), finding.ConfigProtected)
-	if entry, ok := finding.Lookup(finding.ConfigProtected); ok {
-		text += ". " + entry.Fix.English
-	}
-	return admission.Denied(text)
+	const code = finding.ConfigProtected
+	return admission.Denied(fmt.Sprintf("configmap %s is the configuration of nodes that are in use (%s)%s", h.name(), code, code.Remedy()))
 }
 
 // Leaving is a Handler's Leaving: true while the namespace is deleted, and once the chart's webhook configuration is, which an uninstall

@@ -1,6 +1,7 @@
 package elasticquota
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -10,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/controllers/webhooks/access"
 	"koordinator.sh/koord/decision/quotaadmission"
 )
@@ -76,9 +76,7 @@ func answer(findings []quotaadmission.Finding) admission.Response {
 			continue
 		}
 		refusals = append(refusals, f.Text())
-		if entry, ok := finding.Lookup(f.Code); ok && fix == "" {
-			fix = ". " + entry.Fix.English
-		}
+		fix = cmp.Or(fix, f.Code.Remedy())
 	}
 	if len(refusals) == 0 {
 		return admission.Allowed("").WithWarnings(warnings...)

@@ -144,9 +144,5 @@ func boundNode(request admission.Request) string {
 }
 
 func refused(code finding.Code, text string) admission.Response {
-	text += fmt.Sprintf(" (%s)", code)
-	if entry, ok := finding.Lookup(code); ok {
-		text += ". " + entry.Fix.English
-	}
-	return admission.Denied(text)
+	return admission.Denied(fmt.Sprintf("%s (%s)%s", text, code, code.Remedy()))
 }

@@ -9,7 +9,6 @@ import (
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/nodevalidation"
 )
 
@@ -47,9 +46,5 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 	if len(findings) == 0 || create {
 		return admission.Allowed("").WithWarnings(texts...)
 	}
-	text := strings.Join(texts, "; ")
-	if entry, ok := finding.Lookup(findings[0].Code); ok {
-		text += ". " + entry.Fix.English
-	}
-	return admission.Denied(text)
+	return admission.Denied(strings.Join(texts, "; ") + findings[0].Code.Remedy())
 }

@@ -28,10 +28,7 @@ type rule struct {
 // validation is the rule. The API server evaluates the words of each rule for each pod, also of those that hold, so that they
 // cost no more than a look at the condition where the rule does not apply.
 func (r rule) validation() admissionregistrationv1.Validation {
-	fix := ""
-	if entry, ok := finding.Lookup(r.code); ok {
-		fix = ". " + entry.Fix.English
-	}
+	fix := r.code.Remedy()
 	out := admissionregistrationv1.Validation{Expression: fmt.Sprintf("!(%s) || %s", r.when, r.holds), Reason: new(metav1.StatusReasonForbidden)}
 	if r.expression == "" {
 		out.Message = r.message + r.tail() + fix

@@ -41,11 +41,7 @@ func (c *Controller) announce(problem quota.Problem) {
 	if object := c.State.At(problem.Namespace, problem.Quota); object != nil {
 		reference.UID, reference.ResourceVersion = object.UID, object.ResourceVersion
 	}
-	name := string(problem.Code)
-	if entry, found := finding.Lookup(problem.Code); found {
-		name = entry.Name
-	}
-	c.Recorder.Eventf(reference, nil, corev1.EventTypeWarning, name, "Arranging", "%s: %s", problem.Code, problem.Message)
+	c.Recorder.Eventf(reference, nil, corev1.EventTypeWarning, problem.Code.Name(), "Arranging", "%s: %s", problem.Code, problem.Message)
 }
 
 // count makes the metric say how many problems there are; nil stands for none.
