@@ -106,7 +106,7 @@ func (o *configGetOptions) run(ctx context.Context, s *session, args []string) e
 // warnRejected tells about keys whose text is not what is in force.
 func warnRejected(s *session, current *source.Configuration) {
 	if !current.Exists {
-		lineTo(s.Streams.ErrOut, "Warning: there is no %s; %s in force", configMapName(current), whatHolds(current))
+		warnMissing(s, current)
 		return
 	}
 	_, problems := layering.Parse(current.Data)
@@ -117,12 +117,11 @@ func warnRejected(s *session, current *source.Configuration) {
 	}
 }
 
-// whatHolds is what is in force while there is no ConfigMap.
-func whatHolds(current *source.Configuration) string {
-	if len(current.LastGood) > 0 {
-		return "the last good configuration stays"
+// warnMissing tells that there is no ConfigMap, and what is in force in its place.
+func warnMissing(s *session, current *source.Configuration) {
+	for _, problem := range inForceNow(current).Problems() {
+		lineTo(s.Streams.ErrOut, "Warning: %s", s.errorStyle().Clean(problem.String()))
 	}
-	return "the built-in defaults are"
 }
 
 func (o *configGetOptions) settings(ctx context.Context, configurator source.Configurator, current *source.Configuration, paths []decision.KeyPath) ([]decision.SettingInForce, error) {

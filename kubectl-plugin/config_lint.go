@@ -123,7 +123,7 @@ func (o *configLintOptions) input(ctx context.Context, s *session) (string, deci
 	}
 	in.Nodes = pointersTo(nodes)
 	if file == nil && !current.Exists {
-		lineTo(s.Streams.ErrOut, "There is no %s; %s in force.", subject, whatHolds(current))
+		warnMissing(s, current)
 	}
 	return subject, in, file, missing, nil
 }

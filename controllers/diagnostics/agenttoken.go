@@ -3,12 +3,12 @@ package diagnostics
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -16,12 +16,8 @@ import (
 	"koordinator.sh/koord/api/extension"
 )
 
-const (
-	// agentTokenLife is how long a token for agents is valid: the shortest that the API server makes.
-	agentTokenLife = 10 * time.Minute
-	// serviceAccountPrefix begins the user names of ServiceAccounts.
-	serviceAccountPrefix = "system:serviceaccount:"
-)
+// agentTokenLife is how long a token for agents is valid: the shortest that the API server makes.
+const agentTokenLife = 10 * time.Minute
 
 // agentTokens are tokens that agents alone accept. A node that is broken into learns what its agent is sent, and with the manager's
 // own token could do all that the manager may. Safe for concurrent use.
@@ -57,9 +53,8 @@ func (a *agentTokens) get(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("ask the API server who the manager is: %w", err)
 	}
-	account, isAccount := strings.CutPrefix(self.Status.UserInfo.Username, serviceAccountPrefix)
-	namespace, name, named := strings.Cut(account, ":")
-	if !isAccount || !named {
+	namespace, name, err := serviceaccount.SplitUsername(self.Status.UserInfo.Username)
+	if err != nil {
 		return "", fmt.Errorf("the manager is %q, no ServiceAccount, and cannot have a token for agents", self.Status.UserInfo.Username)
 	}
 	asked := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{

@@ -3,7 +3,6 @@ package protections
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,9 +25,6 @@ import (
 // koord-manager itself, may be about to put it right.
 const lookEvery = 5 * time.Second
 
-// unknownPrefix is what begins the text of what could not be looked at.
-const unknownPrefix = "unknown: "
-
 // guard looks at the protections of the chart.
 type guard struct {
 	reader    client.Reader
@@ -37,6 +33,8 @@ type guard struct {
 	namespace string
 	// seen is what was wrong at the latest look, and told what was told, by key.
 	seen, told map[string]string
+	// unseen are those of which it was told that they could not be looked at.
+	unseen map[string]bool
 }
 
 // AddToManager adds the guard, which the leader runs. It asks the API server and not a cache: the right to watch cannot be limited to
@@ -45,7 +43,7 @@ func AddToManager(mgr ctrl.Manager, namespace string) error {
 	register()
 	g := &guard{
 		reader: mgr.GetAPIReader(), recorder: mgr.GetEventRecorder("protections"), clock: clock.RealClock{}, namespace: namespace,
-		seen: map[string]string{}, told: map[string]string{},
+		seen: map[string]string{}, told: map[string]string{}, unseen: map[string]bool{},
 	}
 	if err := mgr.Add(g); err != nil {
 		return fmt.Errorf("add the guard of the protections: %w", err)
@@ -132,12 +130,8 @@ func (g *guard) judge(ctx context.Context, assessed protection.Assessment, confi
 	}
 	missing.WithLabelValues(assessed.Kind, assessed.Name).Set(one(assessed.State == protection.Missing))
 	weakened.WithLabelValues(assessed.Kind, assessed.Name).Set(one(assessed.State == protection.Weakened))
-	told := g.told[key]
-	if strings.HasPrefix(told, unknownPrefix) {
-		told = ""
-		delete(g.told, key)
-	}
-	if told == wrong {
+	delete(g.unseen, key)
+	if g.told[key] == wrong {
 		return
 	}
 	g.told[key] = wrong
@@ -164,10 +158,11 @@ func (g *guard) tell(config *corev1.ConfigMap, p protection.Protection, kind, re
 
 // unknown logs once that something could not be looked at.
 func (g *guard) unknown(ctx context.Context, key string, err error) {
-	if ctx.Err() != nil || strings.HasPrefix(g.told[key], unknownPrefix) {
+	if ctx.Err() != nil || g.unseen[key] {
 		return
 	}
-	g.told[key] = unknownPrefix + err.Error()
+	g.unseen[key] = true
+	delete(g.told, key)
 	klog.FromContext(ctx).Error(err, "Whether a protection is in force is unknown", "protection", key)
 }
 
@@ -175,6 +170,7 @@ func (g *guard) unknown(ctx context.Context, key string, err error) {
 func (g *guard) known(key string) {
 	delete(g.told, key)
 	delete(g.seen, key)
+	delete(g.unseen, key)
 }
 
 func one(is bool) float64 {

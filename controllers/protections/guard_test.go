@@ -54,7 +54,7 @@ func TestTheGuardTells(t *testing.T) {
 			return c.Get(ctx, key, object, options...)
 		}}).Build()
 	recorder := events.NewFakeRecorder(10)
-	g := &guard{reader: c, recorder: recorder, clock: clocktesting.NewFakeClock(metav1.Now().Time), namespace: namespace, seen: map[string]string{}, told: map[string]string{}}
+	g := &guard{reader: c, recorder: recorder, clock: clocktesting.NewFakeClock(metav1.Now().Time), namespace: namespace, seen: map[string]string{}, told: map[string]string{}, unseen: map[string]bool{}}
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "validatingadmissionpolicybindings"}, name, errors.New("no right"))
 	must := func(err error) {
 		t.Helper()

@@ -38,14 +38,11 @@ type Input struct {
 // Verdict is a decision with what it was made of.
 type Verdict struct {
 	Allowed bool
-	// Used is how many pods were evicted within Window, without the one that was asked for, and Limit how many may be.
+	// Used is how many pods were evicted within Window, without the one that was asked for, and Limit how many may be; 0 where nothing
+	// is bounded.
 	Used, Limit int
-	// Unlimited is true where nothing is bounded; Limit is 0 then.
-	Unlimited bool
 	// Evicted are the evictions to remember, with the one that was asked for where it is allowed; the oldest first.
 	Evicted []Count
-	// Room is when the oldest eviction leaves the window; zero where there is room now.
-	Room time.Time
 }
 
 // Decide answers whether one pod more may be evicted.
@@ -55,17 +52,12 @@ func Decide(in Input) Verdict {
 	for _, c := range v.Evicted {
 		v.Used += c.Count
 	}
-	if in.Percent < 0 || in.Percent >= 100 {
-		v.Unlimited, v.Allowed = true, true
-	} else {
+	if in.Percent >= 0 && in.Percent < 100 {
 		v.Limit = max(Least, (max(in.Pods, 0)+v.Used)*in.Percent/100)
-		v.Allowed = v.Used < v.Limit
 	}
-	if !v.Allowed {
-		v.Room = v.Evicted[0].At.Add(Window)
-		return v
+	if v.Allowed = v.Limit == 0 || v.Used < v.Limit; v.Allowed {
+		v.Evicted = add(v.Evicted, in.Now.Truncate(granularity))
 	}
-	v.Evicted = add(v.Evicted, in.Now.Truncate(granularity))
 	return v
 }
 

@@ -31,11 +31,11 @@ func TestDecide(t *testing.T) {
 		},
 		"the twenty-first stays until the oldest is forgotten": {
 			in:   Input{Pods: 3, Percent: 10, Evicted: []Count{ago(time.Minute, 12), ago(9*time.Minute, 8)}},
-			want: Verdict{Used: 20, Limit: 20, Evicted: []Count{ago(9*time.Minute, 8), ago(time.Minute, 12)}, Room: noon.Add(time.Minute)},
+			want: Verdict{Used: 20, Limit: 20, Evicted: []Count{ago(9*time.Minute, 8), ago(time.Minute, 12)}},
 		},
 		"evicted pods count among those that ran": {
 			in:   Input{Pods: 900, Percent: 10, Evicted: []Count{ago(time.Minute, 100)}},
-			want: Verdict{Used: 100, Limit: 100, Evicted: []Count{ago(time.Minute, 100)}, Room: noon.Add(9 * time.Minute)},
+			want: Verdict{Used: 100, Limit: 100, Evicted: []Count{ago(time.Minute, 100)}},
 		},
 		"what was ten minutes ago is forgotten": {
 			in:   Input{Pods: 3, Percent: 10, Evicted: []Count{ago(Window, 500)}},
@@ -43,15 +43,15 @@ func TestDecide(t *testing.T) {
 		},
 		"what lies ahead counts as of now": {
 			in:   Input{Pods: 3, Percent: 10, Evicted: []Count{ago(-time.Hour, 20)}},
-			want: Verdict{Used: 20, Limit: 20, Evicted: []Count{{At: noon, Count: 20}}, Room: noon.Add(Window)},
+			want: Verdict{Used: 20, Limit: 20, Evicted: []Count{{At: noon, Count: 20}}},
 		},
 		"at 0 percent 20 may go": {
 			in:   Input{Pods: 100000, Percent: 0, Evicted: []Count{ago(time.Minute, 20)}},
-			want: Verdict{Used: 20, Limit: 20, Evicted: []Count{ago(time.Minute, 20)}, Room: noon.Add(9 * time.Minute)},
+			want: Verdict{Used: 20, Limit: 20, Evicted: []Count{ago(time.Minute, 20)}},
 		},
 		"at 100 percent nothing is bounded, and still counted": {
 			in:   Input{Pods: 3, Percent: 100, Evicted: []Count{ago(time.Minute, 500)}},
-			want: Verdict{Allowed: true, Unlimited: true, Used: 500, Evicted: []Count{ago(time.Minute, 500), {At: noon, Count: 1}}},
+			want: Verdict{Allowed: true, Used: 500, Evicted: []Count{ago(time.Minute, 500), {At: noon, Count: 1}}},
 		},
 		"counts below one are no counts": {
 			in:   Input{Pods: 3, Percent: 10, Evicted: []Count{ago(time.Minute, -7), ago(time.Minute, 0)}},

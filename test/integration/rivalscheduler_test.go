@@ -162,14 +162,14 @@ func fill(t *testing.T, namespace, node string, change func(*corev1.Pod) *corev1
 
 // awaitRefused creates pods until a scheduler says of one that it fits nowhere for want of a resource, and returns its name. What the
 // other scheduler bound a moment ago it may not have seen yet: a pod that it binds meanwhile is taken back.
-func awaitRefused(t *testing.T, namespace, want string, make func(name string) *corev1.Pod) (name string) {
+func awaitRefused(t *testing.T, namespace, want string, newPod func(name string) *corev1.Pod) (name string) {
 	t.Helper()
 	attempt := 0
 	sandboxtest.Eventually(t, patience, func() error {
 		if name == "" {
 			name = fmt.Sprintf("late-%d", attempt)
 			attempt++
-			mustSubmit(t, make(name))
+			mustSubmit(t, newPod(name))
 		}
 		pod, err := client.CoreV1().Pods(namespace).Get(t.Context(), name, metav1.GetOptions{})
 		if err != nil {

@@ -10,6 +10,8 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/util/cache"
+	"k8s.io/apiserver/pkg/authentication/serviceaccount"
+	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -35,14 +37,14 @@ func NewReviewer(c client.Writer, clock clock.PassiveClock) *Reviewer {
 }
 
 // Allowed answers whether somebody has a right.
-func (r *Reviewer) Allowed(ctx context.Context, user authenticationv1.UserInfo, right quotaadmission.Right) (bool, error) {
+func (r *Reviewer) Allowed(ctx context.Context, who authenticationv1.UserInfo, right quotaadmission.Right) (bool, error) {
 	spec := authorizationv1.SubjectAccessReviewSpec{
-		User: user.Username, UID: user.UID, Groups: user.Groups,
+		User: who.Username, UID: who.UID, Groups: who.Groups,
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
 			Verb: right.Verb, Group: right.Group, Resource: right.Resource, Namespace: right.Namespace, Name: right.Name,
 		},
 	}
-	for key, values := range user.Extra {
+	for key, values := range who.Extra {
 		if spec.Extra == nil {
 			spec.Extra = map[string]authorizationv1.ExtraValue{}
 		}
@@ -50,7 +52,7 @@ func (r *Reviewer) Allowed(ctx context.Context, user authenticationv1.UserInfo, 
 	}
 	encoded, err := json.Marshal(spec)
 	if err != nil {
-		return false, fmt.Errorf("encode the question whether %q may %s: %w", user.Username, right, err)
+		return false, fmt.Errorf("encode the question whether %q may %s: %w", who.Username, right, err)
 	}
 	key := string(encoded)
 	if answer, known := r.answers.Get(key); known {
@@ -59,7 +61,7 @@ func (r *Reviewer) Allowed(ctx context.Context, user authenticationv1.UserInfo, 
 	}
 	review := &authorizationv1.SubjectAccessReview{Spec: spec}
 	if err := r.client.Create(ctx, review); err != nil {
-		return false, fmt.Errorf("ask whether %q may %s: %w", user.Username, right, err)
+		return false, fmt.Errorf("ask whether %q may %s: %w", who.Username, right, err)
 	}
 	r.answers.Add(key, review.Status.Allowed, believed)
 	return review.Status.Allowed, nil
@@ -68,7 +70,6 @@ func (r *Reviewer) Allowed(ctx context.Context, user authenticationv1.UserInfo, 
 // ServiceAccount is a ServiceAccount as authentication knows it.
 func ServiceAccount(namespace, name string) authenticationv1.UserInfo {
 	return authenticationv1.UserInfo{
-		Username: "system:serviceaccount:" + namespace + ":" + name,
-		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"},
+		Username: serviceaccount.MakeUsername(namespace, name), Groups: append(serviceaccount.MakeGroupNames(namespace), user.AllAuthenticated),
 	}
 }

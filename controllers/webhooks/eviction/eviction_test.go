@@ -15,6 +15,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -56,7 +57,7 @@ func request(t *testing.T, user, node, pod string, options *metav1.DeleteOptions
 	}}
 	out.Object.Raw = raw
 	if node != "" {
-		out.UserInfo.Extra = map[string]authenticationv1.ExtraValue{nodeClaim: {node}}
+		out.UserInfo.Extra = map[string]authenticationv1.ExtraValue{serviceaccount.NodeNameKey: {node}}
 	}
 	return out
 }

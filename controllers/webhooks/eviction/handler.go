@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -20,12 +21,8 @@ import (
 	"koordinator.sh/koord/decision/evictionbudget"
 )
 
-const (
-	// Path of the webhook.
-	Path = "/validate-eviction"
-	// nodeClaim is what the API server tells of the node that a token is bound to.
-	nodeClaim = "authentication.kubernetes.io/node-name"
-)
+// Path of the webhook.
+const Path = "/validate-eviction"
 
 // Handler admits evictions. It is safe for concurrent use.
 type Handler struct {
@@ -137,7 +134,7 @@ func wantedUID(eviction *policyv1.Eviction) types.UID {
 
 // boundNode is the node that the caller's token is bound to; empty for a token that is bound to none.
 func boundNode(request admission.Request) string {
-	if claims := request.UserInfo.Extra[nodeClaim]; len(claims) == 1 {
+	if claims := request.UserInfo.Extra[serviceaccount.NodeNameKey]; len(claims) == 1 {
 		return claims[0]
 	}
 	return ""

@@ -1,6 +1,7 @@
 package eviction
 
 import (
+	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -17,7 +18,7 @@ type Options struct {
 }
 
 // Agent is the user name of the node agents.
-func (o Options) Agent() string { return "system:serviceaccount:" + o.Namespace + ":koordlet" }
+func (o Options) Agent() string { return serviceaccount.MakeUsername(o.Namespace, "koordlet") }
 
 // AddToManager serves the handler on the manager's webhook server, in every replica.
 func AddToManager(mgr ctrl.Manager, o Options) {
