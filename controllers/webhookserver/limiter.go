@@ -33,9 +33,6 @@ func newLimiter(all, each int64) *limiter {
 	return &limiter{all: all, each: each, sources: map[string]int64{}}
 }
 
-// Bound serves a hook within the limits of a server.
-func Bound(hook http.Handler) http.Handler { return newLimiter(maxInFlight, maxPerSource).bound(hook) }
-
 // bound answers 413 to reviews that are too large, and 429 where too much is in flight.
 func (l *limiter) bound(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -61,6 +61,29 @@ func refusedBy(t *testing.T, err error, want string) {
 	}
 }
 
+// awaitControllersRefused waits until controllers of some kinds were refused the pods of the tenant's templates, with a code.
+func awaitControllersRefused(t *testing.T, code string, kinds ...string) {
+	t.Helper()
+	sandboxtest.Eventually(t, patience, func() error {
+		events, err := admin.CoreV1().Events(tenantNamespace).List(t.Context(), metav1.ListOptions{FieldSelector: "reason=FailedCreate"})
+		if err != nil {
+			return err
+		}
+		refused := map[string]bool{}
+		for _, event := range events.Items {
+			if strings.Contains(event.Message, code) {
+				refused[event.InvolvedObject.Kind] = true
+			}
+		}
+		for _, kind := range kinds {
+			if !refused[kind] {
+				return fmt.Errorf("refused are the pods of %v, want those of a %s", refused, kind)
+			}
+		}
+		return nil
+	})
+}
+
 // TestNobodyButTheSchedulerSaysWhatAPodWasGiven tries every way to write the annotations that node agents obey.
 func TestNobodyButTheSchedulerSaysWhatAPodWasGiven(t *testing.T) {
 	const code = "KOORD1311"
@@ -172,22 +195,7 @@ func TestControllersMakeNoPodsWithClaims(t *testing.T) {
 		_ = admin.AppsV1().Deployments(tenantNamespace).Delete(ctx, "claims", background)
 		_ = admin.BatchV1().Jobs(tenantNamespace).Delete(ctx, "claims-job", background)
 	})
-	sandboxtest.Eventually(t, patience, func() error {
-		events, err := admin.CoreV1().Events(tenantNamespace).List(t.Context(), metav1.ListOptions{FieldSelector: "reason=FailedCreate"})
-		if err != nil {
-			return err
-		}
-		refused := map[string]bool{}
-		for _, event := range events.Items {
-			if strings.Contains(event.Message, "KOORD1311") {
-				refused[event.InvolvedObject.Kind] = true
-			}
-		}
-		if !refused["ReplicaSet"] || !refused["Job"] {
-			return fmt.Errorf("refused are the pods of %v", refused)
-		}
-		return nil
-	})
+	awaitControllersRefused(t, "KOORD1311", "ReplicaSet", "Job")
 }
 
 // TestWhatThePodWasGivenStaysAsItIs: the tenant changes and removes what the scheduler wrote on its own pod.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -325,22 +324,5 @@ func byControllers(t *testing.T) {
 		_ = admin.AppsV1().DaemonSets(tenantNamespace).Delete(ctx, "quota-agent", background)
 		_ = admin.BatchV1().Jobs(tenantNamespace).Delete(ctx, "quota-job", background)
 	})
-	sandboxtest.Eventually(t, patience, func() error {
-		events, err := admin.CoreV1().Events(tenantNamespace).List(t.Context(), metav1.ListOptions{FieldSelector: "reason=FailedCreate"})
-		if err != nil {
-			return err
-		}
-		refused := map[string]bool{}
-		for _, event := range events.Items {
-			if strings.Contains(event.Message, "KOORD1314") {
-				refused[event.InvolvedObject.Kind] = true
-			}
-		}
-		for _, kind := range []string{"ReplicaSet", "StatefulSet", "DaemonSet", "Job"} {
-			if !refused[kind] {
-				return fmt.Errorf("refused are the pods of %v", refused)
-			}
-		}
-		return nil
-	})
+	awaitControllersRefused(t, "KOORD1314", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
 }
