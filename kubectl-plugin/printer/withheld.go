@@ -22,13 +22,17 @@ func Withheld(list []diagnosticsv1alpha1.Withheld) string {
 }
 
 func withheld(w io.Writer, list []diagnosticsv1alpha1.Withheld, o Options) error {
-	line := Withheld(list)
+	return aside(w, o.Style.Paint(Dim, o.Style.Clean(Withheld(list))), o)
+}
+
+// aside prints a line after an empty one; nothing for an empty line.
+func aside(w io.Writer, line string, o Options) error {
 	if line == "" {
 		return nil
 	}
 	var b strings.Builder
 	b.WriteString("\n")
-	wrapped(&b, o, 0, o.Style.Paint(Dim, o.Style.Clean(line)))
+	wrapped(&b, o, 0, line)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -48,13 +52,5 @@ func BeyondRights(s *diagnosticsv1alpha1.PodExplanationStatus) string {
 }
 
 func beyondRights(w io.Writer, s *diagnosticsv1alpha1.PodExplanationStatus, o Options) error {
-	line := BeyondRights(s)
-	if line == "" {
-		return nil
-	}
-	var b strings.Builder
-	b.WriteString("\n")
-	wrapped(&b, o, 0, o.Style.Clean(line))
-	_, err := io.WriteString(w, b.String())
-	return err
+	return aside(w, o.Style.Clean(BeyondRights(s)), o)
 }
