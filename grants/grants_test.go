@@ -11,7 +11,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
-	"koordinator.sh/koord/decision/disclosure"
+	"koordinator.sh/koord/decision/core/disclosure"
 )
 
 var someone = &user.DefaultInfo{Name: "eve", UID: "7", Groups: []string{"système:authenticated"}, Extra: map[string][]string{"scopes": {"a", "b"}}}

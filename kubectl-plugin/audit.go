@@ -11,7 +11,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/agentview"
+	"koordinator.sh/koord/decision/nodeqos/agentview"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/source"
 )

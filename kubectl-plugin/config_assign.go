@@ -3,7 +3,7 @@ package kubectlplugin
 import (
 	"maps"
 
-	decision "koordinator.sh/koord/decision/configuration"
+	decision "koordinator.sh/koord/decision/config/configuration"
 )
 
 // assign sets KEY.PATH=VALUE pairs in a copy of the data.

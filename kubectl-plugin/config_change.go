@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"koordinator.sh/koord/api/finding"
-	decision "koordinator.sh/koord/decision/configuration"
-	"koordinator.sh/koord/decision/layering"
+	decision "koordinator.sh/koord/decision/config/configuration"
+	"koordinator.sh/koord/decision/core/layering"
 	"koordinator.sh/koord/kubectl-plugin/dryrun"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/kubectl-plugin/prompt"

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"koordinator.sh/koord/api/configuration"
-	decision "koordinator.sh/koord/decision/configuration"
+	decision "koordinator.sh/koord/decision/config/configuration"
 )
 
 // completeRevisions completes the numbers of the revisions that are kept, each with the command that made it.

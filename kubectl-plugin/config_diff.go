@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"koordinator.sh/koord/decision/configplan"
-	decision "koordinator.sh/koord/decision/configuration"
-	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/decision/config/configplan"
+	decision "koordinator.sh/koord/decision/config/configuration"
+	"koordinator.sh/koord/decision/core/layering"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/source"
 )

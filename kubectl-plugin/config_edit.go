@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
-	decision "koordinator.sh/koord/decision/configuration"
+	decision "koordinator.sh/koord/decision/config/configuration"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/source"
 )

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	decision "koordinator.sh/koord/decision/configuration"
+	decision "koordinator.sh/koord/decision/config/configuration"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 )
 

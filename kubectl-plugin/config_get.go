@@ -12,8 +12,8 @@ import (
 	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
-	decision "koordinator.sh/koord/decision/configuration"
-	"koordinator.sh/koord/decision/layering"
+	decision "koordinator.sh/koord/decision/config/configuration"
+	"koordinator.sh/koord/decision/core/layering"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/source"
 )

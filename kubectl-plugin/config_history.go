@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"koordinator.sh/koord/decision/configplan"
+	"koordinator.sh/koord/decision/config/configplan"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/source"
 )

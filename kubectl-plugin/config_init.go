@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"koordinator.sh/koord/api/configuration"
-	decision "koordinator.sh/koord/decision/configuration"
+	decision "koordinator.sh/koord/decision/config/configuration"
 )
 
 const configInitLong = `Print a ConfigMap to begin with: co-location switched on, and what keeps it in check.

@@ -14,9 +14,9 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/configplan"
-	decision "koordinator.sh/koord/decision/configuration"
-	"koordinator.sh/koord/decision/unknown"
+	"koordinator.sh/koord/decision/config/configplan"
+	decision "koordinator.sh/koord/decision/config/configuration"
+	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/source"
 )

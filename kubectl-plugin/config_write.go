@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"koordinator.sh/koord/api/finding"
-	decision "koordinator.sh/koord/decision/configuration"
+	decision "koordinator.sh/koord/decision/config/configuration"
 	"koordinator.sh/koord/kubectl-plugin/dryrun"
 	"koordinator.sh/koord/source"
 )

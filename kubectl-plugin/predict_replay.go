@@ -12,7 +12,7 @@ import (
 
 	"koordinator.sh/koord/agent/host/trace"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/predict"
+	"koordinator.sh/koord/decision/core/predict"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 )
 

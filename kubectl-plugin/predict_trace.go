@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"koordinator.sh/koord/agent/host/trace"
-	"koordinator.sh/koord/decision/predict"
+	"koordinator.sh/koord/decision/core/predict"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
-	"koordinator.sh/koord/decision/recommend"
+	"koordinator.sh/koord/decision/noderesource/recommend"
 	"koordinator.sh/koord/source/live/livetest"
 )
 

@@ -9,9 +9,9 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/loadaware"
-	"koordinator.sh/koord/decision/quota"
-	"koordinator.sh/koord/decision/unknown"
+	"koordinator.sh/koord/decision/core/unknown"
+	"koordinator.sh/koord/decision/scheduling/loadaware"
+	"koordinator.sh/koord/decision/scheduling/quota"
 )
 
 // Configurator is a source whose configuration can be read whole, and changed where the source is a running cluster.

@@ -3,7 +3,7 @@ package tui
 import (
 	"fmt"
 
-	"koordinator.sh/koord/decision/unknown"
+	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/tui/internal/area"
 	"koordinator.sh/koord/tui/internal/cell"
 	"koordinator.sh/koord/tui/internal/history"

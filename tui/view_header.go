@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"koordinator.sh/koord/decision/unknown"
+	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/tui/internal/bar"
 	"koordinator.sh/koord/tui/internal/cell"
 	"koordinator.sh/koord/tui/internal/quantity"

@@ -11,7 +11,7 @@ import (
 	"koordinator.sh/koord/agent/host/files"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/agentview"
+	"koordinator.sh/koord/decision/nodeqos/agentview"
 )
 
 // Failure is the latest answer to a feature that was none of success.

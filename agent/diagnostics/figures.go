@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"koordinator.sh/koord/agent/executor"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/podrequest"
 )
 
 // Figures are what metrics are made of; a nil pointer is not known.

@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/cpuset"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/cpuset"
+	"koordinator.sh/koord/decision/core/podrequest"
 )
 
 // collector makes metrics of figures when it is asked.

@@ -5,7 +5,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/agentview"
+	"koordinator.sh/koord/decision/nodeqos/agentview"
 )
 
 const gateOff = "its feature gate is off"

@@ -3,7 +3,7 @@ package evictor
 import (
 	"time"
 
-	"koordinator.sh/koord/decision/eviction"
+	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
 // danger counts readings in a row of a node in danger.

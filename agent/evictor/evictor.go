@@ -20,9 +20,9 @@ import (
 	"koordinator.sh/koord/agent/metrics"
 	"koordinator.sh/koord/agent/state"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/eviction"
-	"koordinator.sh/koord/decision/freshness"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/freshness"
+	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
 const (

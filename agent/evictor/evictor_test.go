@@ -28,8 +28,8 @@ import (
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/eviction"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
 const gib = int64(1) << 30

@@ -16,7 +16,7 @@ import (
 
 	"koordinator.sh/koord/agent/audit"
 	"koordinator.sh/koord/agent/state"
-	"koordinator.sh/koord/decision/eviction"
+	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
 // protected is what the API server answers when a budget has nothing left.

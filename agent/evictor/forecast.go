@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"koordinator.sh/koord/decision/eviction"
+	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
 // Input is what the latest decision was made of, for the same decision to be asked how far it is from evicting. False before the

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/klog/v2"
 
-	"koordinator.sh/koord/decision/eviction"
+	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
 // Store keeps the times of evictions. See checkpoint.File.

@@ -13,7 +13,7 @@ import (
 
 	"koordinator.sh/koord/agent/checkpoint"
 	"koordinator.sh/koord/agent/state"
-	"koordinator.sh/koord/decision/eviction"
+	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
 // life of an agent with a history: some readings, five seconds apart.

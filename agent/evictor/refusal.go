@@ -8,7 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/eviction"
+	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
 // refusal is what became of asking for a pod.

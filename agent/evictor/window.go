@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/eviction"
+	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
 // defaultWindow is cpuEvictTimeWindowSeconds where it is not set.

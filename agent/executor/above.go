@@ -7,7 +7,7 @@ import (
 	"syscall"
 
 	"koordinator.sh/koord/agent/host/cgroup"
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 )
 
 // above returns the file with what a cgroup of version 2 has while nothing is set for it: what the one above it has in effect. It

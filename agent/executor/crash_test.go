@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"koordinator.sh/koord/agent/host/cgroup"
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 )
 
 // errKilled stands for the end of the process between two writes.

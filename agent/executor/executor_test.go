@@ -15,7 +15,7 @@ import (
 	"koordinator.sh/koord/agent/checkpoint"
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/kernelfs"
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 	"koordinator.sh/koord/agent/host/kernelfs"
 	"koordinator.sh/koord/agent/host/parameter"
 	"koordinator.sh/koord/agent/host/process"
-	"koordinator.sh/koord/decision/sysctl"
+	"koordinator.sh/koord/decision/nodeqos/sysctl"
 )
 
 // full is a store on a disk that may be full.

@@ -10,7 +10,7 @@ import (
 	"koordinator.sh/koord/agent/audit"
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/kernelfs"
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 )
 
 // written is a store of which the content is given.

@@ -17,10 +17,10 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
-	"koordinator.sh/koord/decision/agentview"
-	"koordinator.sh/koord/decision/eviction"
-	"koordinator.sh/koord/decision/freshness"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/freshness"
+	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/nodeqos/agentview"
+	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
 // trendOver is how far back the trend of a forecast looks, in simulated time.

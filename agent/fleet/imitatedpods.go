@@ -10,7 +10,7 @@ import (
 
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/state"
-	"koordinator.sh/koord/decision/cfs"
+	"koordinator.sh/koord/decision/core/cfs"
 )
 
 // start makes the cgroups of a pod and of its containers, as kubelet does once it runs.

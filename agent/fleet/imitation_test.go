@@ -14,10 +14,10 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/agentview"
-	"koordinator.sh/koord/decision/capacity"
-	"koordinator.sh/koord/decision/freshness"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/capacity"
+	"koordinator.sh/koord/decision/core/freshness"
+	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/nodeqos/agentview"
 )
 
 // testBatch is a running batch pod of one core and 2 GiB, limited to two cores.

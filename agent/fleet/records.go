@@ -10,10 +10,10 @@ import (
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
-	"koordinator.sh/koord/decision/capacity"
-	"koordinator.sh/koord/decision/cpupool"
-	"koordinator.sh/koord/decision/cpuset"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/capacity"
+	"koordinator.sh/koord/decision/core/cpuset"
+	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/nodeqos/cpupool"
 )
 
 // The informers keep these records instead of whole objects: of 30,000 pods, only what the simulation needs.

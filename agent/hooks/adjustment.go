@@ -9,7 +9,7 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/qos"
 	"koordinator.sh/koord/agent/state"
-	"koordinator.sh/koord/decision/oomscore"
+	"koordinator.sh/koord/decision/nodeqos/oomscore"
 )
 
 // Names of the gates that have no other use than in hooks. All are off by default.

@@ -9,7 +9,7 @@ import (
 	"koordinator.sh/koord/agent/qos"
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/oomscore"
+	"koordinator.sh/koord/decision/nodeqos/oomscore"
 )
 
 // tierResources are those of batch and mid pods.

@@ -11,7 +11,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/eviction"
+	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
 // TestEvictionsKnowWhatSuppressionLeaves to best-effort pods: who gets a quarter of what he requests is to go, and nobody is while

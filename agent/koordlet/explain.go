@@ -21,11 +21,11 @@ import (
 	"koordinator.sh/koord/agent/state"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/agentview"
-	"koordinator.sh/koord/decision/eviction"
-	"koordinator.sh/koord/decision/freshness"
-	"koordinator.sh/koord/decision/podrequest"
-	"koordinator.sh/koord/decision/suppression"
+	"koordinator.sh/koord/decision/core/freshness"
+	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/nodeqos/agentview"
+	"koordinator.sh/koord/decision/nodeqos/eviction"
+	"koordinator.sh/koord/decision/nodeqos/suppression"
 )
 
 // trendOver is how far back the trend of a forecast looks.

@@ -5,7 +5,7 @@ import (
 
 	"koordinator.sh/koord/agent/hooks"
 	"koordinator.sh/koord/agent/qos"
-	"koordinator.sh/koord/decision/eviction"
+	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
 // features in the order in which their wishes rank. Suppression has the CPUs of best-effort pods; CPUs that the scheduler gave

@@ -24,7 +24,7 @@ import (
 	"koordinator.sh/koord/agent/host/machine"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/suppression"
+	"koordinator.sh/koord/decision/nodeqos/suppression"
 )
 
 // batchPod has two containers, of which one runs.

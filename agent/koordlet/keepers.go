@@ -23,8 +23,8 @@ import (
 	"koordinator.sh/koord/agent/qos/resctrl"
 	"koordinator.sh/koord/agent/qos/terway"
 	"koordinator.sh/koord/api/finding"
-	decision "koordinator.sh/koord/decision/interference"
-	"koordinator.sh/koord/decision/suppression"
+	decision "koordinator.sh/koord/decision/nodeqos/interference"
+	"koordinator.sh/koord/decision/nodeqos/suppression"
 )
 
 // Gates of the features that set what no cgroup has, beside those that have wishes as well.

@@ -12,9 +12,9 @@ import (
 	"koordinator.sh/koord/agent/prediction"
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/capacity"
-	"koordinator.sh/koord/decision/podrequest"
-	"koordinator.sh/koord/decision/predict"
+	"koordinator.sh/koord/decision/core/capacity"
+	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/core/predict"
 )
 
 // compatible is the predictor that models of the checkpoint belong to.

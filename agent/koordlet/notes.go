@@ -11,7 +11,7 @@ import (
 	"koordinator.sh/koord/agent/qos/network"
 	"koordinator.sh/koord/agent/qos/resctrl"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	decision "koordinator.sh/koord/decision/interference"
+	decision "koordinator.sh/koord/decision/nodeqos/interference"
 )
 
 // noteOf is what a feature tells of itself, by the name of its gate.

@@ -13,7 +13,7 @@ import (
 	"koordinator.sh/koord/agent/qos/network"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/agentview"
+	"koordinator.sh/koord/decision/nodeqos/agentview"
 )
 
 // every gate on.

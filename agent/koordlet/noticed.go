@@ -9,7 +9,7 @@ import (
 
 	"koordinator.sh/koord/agent/diagnostics"
 	"koordinator.sh/koord/agent/qos"
-	"koordinator.sh/koord/decision/burst"
+	"koordinator.sh/koord/decision/nodeqos/burst"
 )
 
 // noticed is what features told of themselves last, for those who ask. Its methods may be called at the same time.

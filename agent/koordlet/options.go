@@ -17,7 +17,7 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/kubelet"
 	"koordinator.sh/koord/agent/serving"
-	"koordinator.sh/koord/decision/predict"
+	"koordinator.sh/koord/decision/core/predict"
 )
 
 // Defaults of the options.

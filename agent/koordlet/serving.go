@@ -13,9 +13,9 @@ import (
 	"koordinator.sh/koord/agent/serving"
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/capacity"
-	"koordinator.sh/koord/decision/eviction"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/capacity"
+	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
 // port is the agent's secured one.

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/eviction"
+	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
 // TestAnAgentThatGetsNoCPUTakesNoneOfItForUse: services that use two of ten cores leave seven of the nine to best effort, and that stays

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"koordinator.sh/koord/agent/host"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/podrequest"
 )
 
 // maxAmount bounds a sample, so that a full window can be added up without overflow: a million CPUs, or a pebibyte.

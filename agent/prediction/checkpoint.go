@@ -10,8 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"koordinator.sh/koord/decision/histogram"
-	"koordinator.sh/koord/decision/predict"
+	"koordinator.sh/koord/decision/core/histogram"
+	"koordinator.sh/koord/decision/core/predict"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/podrequest"
 )
 
 // FuzzRestore: whatever is in a checkpoint, what is predicted from it is neither negative nor more than there is.

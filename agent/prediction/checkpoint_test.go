@@ -12,7 +12,7 @@ import (
 
 	"koordinator.sh/koord/agent/metrics"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/podrequest"
 )
 
 var learnedAt = time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/podrequest"
-	"koordinator.sh/koord/decision/predict"
+	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/core/predict"
 )
 
 // Pod is what an estimate needs to know of a pod.

@@ -10,7 +10,7 @@ import (
 
 	"koordinator.sh/koord/agent/metrics"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/podrequest"
 )
 
 var start = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)

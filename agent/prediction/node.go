@@ -7,8 +7,8 @@ import (
 
 	"koordinator.sh/koord/agent/metrics"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/histogram"
-	"koordinator.sh/koord/decision/predict"
+	"koordinator.sh/koord/decision/core/histogram"
+	"koordinator.sh/koord/decision/core/predict"
 )
 
 // Defaults of the prediction.

@@ -7,7 +7,7 @@ import (
 	"koordinator.sh/koord/agent/executor"
 	"koordinator.sh/koord/agent/host/cgroup"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/batchcgroup"
+	"koordinator.sh/koord/decision/nodeqos/batchcgroup"
 )
 
 // BatchResource gives batch and mid pods the shares and limits of their resources, which kubelet does not know.

@@ -16,7 +16,7 @@ import (
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/blkio"
+	"koordinator.sh/koord/decision/nodeqos/blkio"
 )
 
 // devicesEvery is how often block devices and mounts are looked for.

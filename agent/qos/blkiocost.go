@@ -9,7 +9,7 @@ import (
 	"koordinator.sh/koord/agent/executor"
 	"koordinator.sh/koord/agent/host/cgroup"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/blkio"
+	"koordinator.sh/koord/decision/nodeqos/blkio"
 )
 
 // root says when devices count as saturated, and how fast they are. Where the kernel does not govern devices by cost, services

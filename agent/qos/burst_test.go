@@ -10,7 +10,7 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/burst"
+	"koordinator.sh/koord/decision/nodeqos/burst"
 )
 
 // burstNode has a service limited to two CPUs, as kubelet has set it, and a best-effort pod.

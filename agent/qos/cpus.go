@@ -7,7 +7,7 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/cpupool"
+	"koordinator.sh/koord/decision/nodeqos/cpupool"
 )
 
 // CPUSetAllocator puts pods on the CPUs that the scheduler gave them, and services on the shared ones.

@@ -12,7 +12,7 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/api/extension"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 )
 
 // TestCPUsThatKubeletGivesStay: under the policy static it binds guaranteed pods that request whole CPUs, whatever their class here.

@@ -10,8 +10,8 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/parameter"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/groupidentity"
-	"koordinator.sh/koord/decision/sysctl"
+	"koordinator.sh/koord/decision/nodeqos/groupidentity"
+	"koordinator.sh/koord/decision/nodeqos/sysctl"
 )
 
 // GroupIdentity ranks pods against each other on a CPU.

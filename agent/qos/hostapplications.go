@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"koordinator.sh/koord/agent/executor"
-	"koordinator.sh/koord/decision/groupidentity"
+	"koordinator.sh/koord/decision/nodeqos/groupidentity"
 )
 
 // applicationWishes are the identities of applications outside of Kubernetes. One whose cgroup cannot be told has none, and one

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/networkqos"
+	"koordinator.sh/koord/decision/nodeqos/networkqos"
 )
 
 // Names of classes in a ResourceQOSStrategy.

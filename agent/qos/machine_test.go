@@ -18,8 +18,8 @@ import (
 	"koordinator.sh/koord/agent/metrics"
 	"koordinator.sh/koord/agent/state"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/cpuset"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/cpuset"
+	"koordinator.sh/koord/decision/core/podrequest"
 )
 
 // node is an imitated machine of ten CPUs with pods, and the features that act on it.

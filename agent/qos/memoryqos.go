@@ -10,8 +10,8 @@ import (
 	"koordinator.sh/koord/agent/executor"
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/state"
-	"koordinator.sh/koord/decision/capacity"
-	"koordinator.sh/koord/decision/memoryqos"
+	"koordinator.sh/koord/decision/core/capacity"
+	"koordinator.sh/koord/decision/nodeqos/memoryqos"
 )
 
 // MemoryQoS protects the memory of services, and reclaims that of others first.

@@ -7,8 +7,8 @@ import (
 	"koordinator.sh/koord/agent/executor"
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/cfs"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/cfs"
+	"koordinator.sh/koord/decision/core/podrequest"
 )
 
 // CPUNormalization gives services the part of a quota that does on this node's CPUs what the whole one does on those of the

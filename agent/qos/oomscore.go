@@ -10,7 +10,7 @@ import (
 	"koordinator.sh/koord/agent/executor"
 	"koordinator.sh/koord/agent/host/process"
 	"koordinator.sh/koord/agent/state"
-	"koordinator.sh/koord/decision/oomscore"
+	"koordinator.sh/koord/decision/nodeqos/oomscore"
 )
 
 // processesEvery is how often the processes of containers are listed while no container comes.

@@ -11,11 +11,11 @@ import (
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/cpupool"
-	"koordinator.sh/koord/decision/groupidentity"
-	"koordinator.sh/koord/decision/networkqos"
-	"koordinator.sh/koord/decision/oomscore"
-	"koordinator.sh/koord/decision/sysctl"
+	"koordinator.sh/koord/decision/nodeqos/cpupool"
+	"koordinator.sh/koord/decision/nodeqos/groupidentity"
+	"koordinator.sh/koord/decision/nodeqos/networkqos"
+	"koordinator.sh/koord/decision/nodeqos/oomscore"
+	"koordinator.sh/koord/decision/nodeqos/sysctl"
 )
 
 // mostProblems bounds what is told of one feature.

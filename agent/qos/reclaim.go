@@ -14,7 +14,7 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
 	"koordinator.sh/koord/agent/host/machine"
-	"koordinator.sh/koord/decision/memoryqos"
+	"koordinator.sh/koord/decision/nodeqos/memoryqos"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 
 	"koordinator.sh/koord/agent/metrics"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/suppression"
+	"koordinator.sh/koord/decision/nodeqos/suppression"
 )
 
 // TestDisturbedServicesReachSuppression: what interference decides is a part of what the budget is computed from.

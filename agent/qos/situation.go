@@ -16,10 +16,10 @@ import (
 	"koordinator.sh/koord/agent/state"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
-	"koordinator.sh/koord/decision/capacity"
-	"koordinator.sh/koord/decision/cpuset"
-	"koordinator.sh/koord/decision/podrequest"
-	"koordinator.sh/koord/decision/suppression"
+	"koordinator.sh/koord/decision/core/capacity"
+	"koordinator.sh/koord/decision/core/cpuset"
+	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/nodeqos/suppression"
 )
 
 // Situation is all that a feature may know. Nothing in it may be changed.

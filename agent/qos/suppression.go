@@ -10,11 +10,11 @@ import (
 	"koordinator.sh/koord/agent/executor"
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/capacity"
-	"koordinator.sh/koord/decision/cfs"
-	"koordinator.sh/koord/decision/cpuset"
-	"koordinator.sh/koord/decision/freshness"
-	"koordinator.sh/koord/decision/suppression"
+	"koordinator.sh/koord/decision/core/capacity"
+	"koordinator.sh/koord/decision/core/cfs"
+	"koordinator.sh/koord/decision/core/cpuset"
+	"koordinator.sh/koord/decision/core/freshness"
+	"koordinator.sh/koord/decision/nodeqos/suppression"
 )
 
 // relistEvery is how often the cgroups of best-effort pods are listed while no pod comes or goes.

@@ -5,7 +5,7 @@ import (
 
 	"koordinator.sh/koord/agent/executor"
 	"koordinator.sh/koord/agent/host/parameter"
-	"koordinator.sh/koord/decision/sysctl"
+	"koordinator.sh/koord/decision/nodeqos/sysctl"
 )
 
 // SystemConfig sets parameters of the whole machine.

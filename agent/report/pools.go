@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 )
 
 // pools are the CPUs that pods without CPUs of their own share, by NUMA node.

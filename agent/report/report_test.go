@@ -23,7 +23,7 @@ import (
 	"koordinator.sh/koord/agent/prediction"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/podrequest"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")

@@ -13,7 +13,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/podrequest"
 )
 
 // Input is what a report is made of.

@@ -9,7 +9,7 @@ import (
 	"koordinator.sh/koord/agent/host"
 	"koordinator.sh/koord/api/extension"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 )
 
 // TopologyInput is what a NodeResourceTopology is made of.

@@ -16,8 +16,8 @@ import (
 	"koordinator.sh/koord/agent/host/simulated"
 	"koordinator.sh/koord/api/extension"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
-	"koordinator.sh/koord/decision/cpuset"
-	"koordinator.sh/koord/decision/numa"
+	"koordinator.sh/koord/decision/core/cpuset"
+	"koordinator.sh/koord/decision/scheduling/numa"
 )
 
 // machineNode is a node of so many CPUs with 4 GiB each, of which its kubelet keeps 500m and 1 GiB.

@@ -8,9 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/capacity"
-	"koordinator.sh/koord/decision/cpuset"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/capacity"
+	"koordinator.sh/koord/decision/core/cpuset"
+	"koordinator.sh/koord/decision/core/podrequest"
 )
 
 // copiedAnnotations of the node stand in its NodeResourceTopology as well.

@@ -8,8 +8,8 @@ import (
 
 	"koordinator.sh/koord/agent/host"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
-	"koordinator.sh/koord/decision/cpuset"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/cpuset"
+	"koordinator.sh/koord/decision/core/podrequest"
 )
 
 // Zones of NUMA nodes have this type, and are called by this prefix and their id.

@@ -8,9 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/cpupool"
-	"koordinator.sh/koord/decision/cpuset"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/cpuset"
+	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/nodeqos/cpupool"
 )
 
 // configHash is the annotation by which kubelet names the cgroup of a static pod; the UID of its mirror pod is another. A mirror pod

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"koordinator.sh/koord/bench/controlplane"
-	"koordinator.sh/koord/decision/colocationprofile/policy"
-	"koordinator.sh/koord/decision/podvalidation/labelpolicy"
+	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
+	"koordinator.sh/koord/decision/admission/podvalidation/labelpolicy"
 )
 
 // gate takes the admission of koord-manager out of a control plane and puts it back, while koord-manager runs.

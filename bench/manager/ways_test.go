@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
-	"koordinator.sh/koord/decision/colocationprofile"
-	"koordinator.sh/koord/decision/colocationprofile/policy"
+	"koordinator.sh/koord/decision/admission/colocationprofile"
+	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
 )
 
 // TestProfilesAreAppliedByWhomTheyAreMeantFor: a change of what CEL can express must not turn one way into another unseen.

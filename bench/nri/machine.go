@@ -13,7 +13,7 @@ import (
 	"koordinator.sh/koord/agent/host/files"
 	"koordinator.sh/koord/agent/host/kernelfs"
 	"koordinator.sh/koord/bench/cgroups"
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 )
 
 // parent is kubelet's --cgroup-root.

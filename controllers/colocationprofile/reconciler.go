@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
-	"koordinator.sh/koord/decision/colocationprofile"
+	"koordinator.sh/koord/decision/admission/colocationprofile"
 )
 
 const (

@@ -20,7 +20,7 @@ import (
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/controllers/sloconfig"
-	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/decision/core/layering"
 )
 
 // shared is memory that everything wanted points to, as a merged configuration would be.

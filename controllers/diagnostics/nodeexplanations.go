@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/clock"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/disclosure"
+	"koordinator.sh/koord/decision/core/disclosure"
 	"koordinator.sh/koord/grants"
 )
 

@@ -14,8 +14,8 @@ import (
 	"koordinator.sh/koord/controllers/webhooks"
 	"koordinator.sh/koord/controllers/webhooks/eviction"
 	"koordinator.sh/koord/controllers/webhookserver"
-	"koordinator.sh/koord/decision/podvalidation"
-	"koordinator.sh/koord/decision/quotaadmission"
+	"koordinator.sh/koord/decision/admission/podvalidation"
+	"koordinator.sh/koord/decision/admission/quotaadmission"
 )
 
 // webhookServer is the server of the admission webhooks, with the manager's own serving certificate. It does not listen

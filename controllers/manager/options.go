@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"koordinator.sh/koord/api/configuration"
-	"koordinator.sh/koord/decision/evictionbudget"
+	"koordinator.sh/koord/decision/nodeqos/evictionbudget"
 )
 
 // leaseName is the lease by which the replicas agree on a leader.

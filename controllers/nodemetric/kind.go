@@ -13,7 +13,7 @@ import (
 	"koordinator.sh/koord/api/configuration"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/controllers/counterpart"
-	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/decision/core/layering"
 )
 
 var metrics = counterpart.NewMetrics("nodemetric", "NodeMetric")

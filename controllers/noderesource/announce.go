@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/overcommit"
+	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
 
 // announce sends a Warning event about a node that offers more than it has left: one for each resource when that begins

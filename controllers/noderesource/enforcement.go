@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/overcommit"
+	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
 
 // announceEnforcement tells, by an event of the node and a metric, that the node's agent cannot hold best-effort pods back, and why;

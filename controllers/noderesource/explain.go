@@ -7,8 +7,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/layering"
-	"koordinator.sh/koord/decision/overcommit"
+	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
 
 // WithExtensions makes the explainer tell the cpu normalization, the amplification and the devices of a node too.

@@ -9,8 +9,8 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/controllers/sloconfig"
-	"koordinator.sh/koord/decision/claims"
-	"koordinator.sh/koord/decision/overcommit"
+	"koordinator.sh/koord/decision/nodeqos/claims"
+	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
 
 // Explainer answers where a node's resources come from, out of the same cache and by the same decision as the controller.

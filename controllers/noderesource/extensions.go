@@ -12,8 +12,8 @@ import (
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
-	"koordinator.sh/koord/decision/layering"
-	"koordinator.sh/koord/decision/nodeextension"
+	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/noderesource/nodeextension"
 )
 
 // extensions decide what a node gets beside batch and mid resources: what its cpus are worth, by how much it is shown

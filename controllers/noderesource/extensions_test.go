@@ -25,7 +25,7 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 	"koordinator.sh/koord/controllers/sloconfig"
-	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/decision/core/layering"
 )
 
 // companions is a reader of the objects that are named like nodes.

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/nodeextension"
-	"koordinator.sh/koord/decision/overcommit"
+	"koordinator.sh/koord/decision/noderesource/nodeextension"
+	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
 
 var (

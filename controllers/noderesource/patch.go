@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/overcommit"
+	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
 
 // offer adds what publishes a result. The resources go out together when due is set, and with them the annotation with the

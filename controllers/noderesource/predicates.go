@@ -13,9 +13,9 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/deviceresource"
-	"koordinator.sh/koord/decision/overcommit"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/noderesource/deviceresource"
+	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
 
 // nodeMatters passes node updates that can change the offer, or that changed what is published: a kubelet that starts

@@ -7,9 +7,9 @@ import (
 
 	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/layering"
-	"koordinator.sh/koord/decision/overcommit"
-	"koordinator.sh/koord/decision/predict"
+	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/predict"
+	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
 
 // Predictions keeps what the pods of nodes used, where a predictor is chosen, and how the predictors do. It is safe for

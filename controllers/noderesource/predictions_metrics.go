@@ -3,7 +3,7 @@ package noderesource
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"koordinator.sh/koord/decision/predict"
+	"koordinator.sh/koord/decision/core/predict"
 )
 
 // predictionFigures are the live metrics of the predictors, by pool, profile, tier and resource.

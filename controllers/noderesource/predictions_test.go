@@ -15,7 +15,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/overcommit"
+	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
 
 const predicting = `{"enable": true, "nodeConfigs": [

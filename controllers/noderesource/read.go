@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/overcommit"
+	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
 
 // PodNodeIndex is the name of the index that finds the pods of a node.

@@ -23,7 +23,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/controllers/sloconfig"
-	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/decision/core/layering"
 )
 
 var noon = time.Date(2026, 7, 24, 12, 0, 0, 0, time.UTC)

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"koordinator.sh/koord/api/configuration"
-	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/decision/core/layering"
 )
 
 func TestEveryKeyOfTheConfigurationReachesTheNodes(t *testing.T) {

@@ -3,7 +3,7 @@ package noderesource
 import (
 	"sync"
 
-	"koordinator.sh/koord/decision/overcommit"
+	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
 
 // steadies remember how steady the measurements of each node are, for as long as this process leads. The zero value is empty.

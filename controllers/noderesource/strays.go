@@ -10,8 +10,8 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
-	"koordinator.sh/koord/decision/device"
-	"koordinator.sh/koord/decision/overcommit"
+	"koordinator.sh/koord/decision/noderesource/overcommit"
+	"koordinator.sh/koord/decision/scheduling/device"
 )
 
 // WithDevices makes the explainer look for pods that hold devices which are gone. Devices are read through the reader when a

@@ -11,7 +11,7 @@ import (
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/controllers/counterpart"
-	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/decision/core/layering"
 )
 
 var metrics = counterpart.NewMetrics("nodeslo", "NodeSLO")

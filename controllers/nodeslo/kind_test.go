@@ -19,7 +19,7 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/controllers/counterpart"
 	"koordinator.sh/koord/controllers/sloconfig"
-	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/decision/core/layering"
 )
 
 // harness is a reconciler over a fake API server that records patches.

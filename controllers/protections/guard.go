@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/protection"
+	"koordinator.sh/koord/decision/admission/protection"
 )
 
 // lookEvery is how often the objects are looked at. Something is told when it was so twice in a row: an upgrade of the chart, or

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"koordinator.sh/koord/decision/protection"
+	"koordinator.sh/koord/decision/admission/protection"
 )
 
 const (

@@ -21,7 +21,7 @@ import (
 	"koordinator.sh/koord/api/finding"
 	quotav1alpha1 "koordinator.sh/koord/api/quota/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/quotaprofile"
+	"koordinator.sh/koord/decision/admission/quotaprofile"
 )
 
 const (

@@ -25,7 +25,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	quotav1alpha1 "koordinator.sh/koord/api/quota/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/quotaprofile"
+	"koordinator.sh/koord/decision/admission/quotaprofile"
 )
 
 // settle gathers the changes of nodes: a profile is added up once for all that change within it.

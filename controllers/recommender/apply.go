@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
-	"koordinator.sh/koord/decision/recommend"
+	"koordinator.sh/koord/decision/noderesource/recommend"
 )
 
 // plan says which pods to resize: none unless both the manager and the Recommendation want it.

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"koordinator.sh/koord/decision/recommend"
+	"koordinator.sh/koord/decision/noderesource/recommend"
 )
 
 var (

@@ -13,7 +13,7 @@ import (
 
 	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/recommend"
+	"koordinator.sh/koord/decision/noderesource/recommend"
 )
 
 // owned names the pods of a workload in a namespace.

@@ -28,7 +28,7 @@ import (
 	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/recommend"
+	"koordinator.sh/koord/decision/noderesource/recommend"
 )
 
 var noon = time.Date(2026, 7, 24, 12, 0, 0, 0, time.UTC)

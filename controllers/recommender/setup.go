@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
-	"koordinator.sh/koord/decision/recommend"
+	"koordinator.sh/koord/decision/noderesource/recommend"
 )
 
 // resizesPerSecond and burst bound the resizes of the whole cluster.

@@ -6,7 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"koordinator.sh/koord/decision/recommend"
+	"koordinator.sh/koord/decision/noderesource/recommend"
 )
 
 // heedFailed is how long ago a pod that failed may have run out of memory. What is learned of it has halved twice by then.

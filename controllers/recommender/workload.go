@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
-	"koordinator.sh/koord/decision/recommend"
+	"koordinator.sh/koord/decision/noderesource/recommend"
 )
 
 // forgetAfter is how long a container name is remembered that is not seen any more.

@@ -14,7 +14,7 @@ import (
 
 	"koordinator.sh/koord/api/configuration"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/decision/core/layering"
 )
 
 const (

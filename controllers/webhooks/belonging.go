@@ -14,8 +14,8 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/colocationprofile/policy"
-	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
+	"koordinator.sh/koord/decision/scheduling/quota"
 )
 
 // Indexes of quotas in the cache: by their name, and by the namespaces that they claim.

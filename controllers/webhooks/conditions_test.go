@@ -15,8 +15,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/podvalidation"
-	"koordinator.sh/koord/decision/podvalidation/labelpolicy"
+	"koordinator.sh/koord/decision/admission/podvalidation"
+	"koordinator.sh/koord/decision/admission/podvalidation/labelpolicy"
 )
 
 // matches evaluates the match conditions of a webhook as the API server does.

@@ -6,7 +6,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 
 	"koordinator.sh/koord/controllers/webhooks/eviction"
-	"koordinator.sh/koord/decision/colocationprofile/policy"
+	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
 )
 
 // validatingEvictions is the webhook for evictions that node agents ask for, and no others. While nobody answers agents evict nothing: a

@@ -8,8 +8,8 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/controllers/webhooks/node"
-	"koordinator.sh/koord/decision/colocationprofile/policy"
-	"koordinator.sh/koord/decision/nodevalidation"
+	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
+	"koordinator.sh/koord/decision/admission/nodevalidation"
 )
 
 // Names of the webhooks for nodes and their statuses.

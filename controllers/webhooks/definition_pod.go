@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/colocationprofile/policy"
-	"koordinator.sh/koord/decision/podvalidation"
+	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
+	"koordinator.sh/koord/decision/admission/podvalidation"
 )
 
 // mutatingPods are the webhooks that apply profiles, one for each scope.

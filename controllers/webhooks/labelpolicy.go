@@ -12,7 +12,7 @@ import (
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"koordinator.sh/koord/decision/podvalidation/labelpolicy"
+	"koordinator.sh/koord/decision/admission/podvalidation/labelpolicy"
 )
 
 // labelPolicy is the policy by which the API server decides the label rules of pods; nil objects where it is not used.

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"koordinator.sh/koord/decision/colocationprofile/policy"
+	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
 )
 
 var profiles = prometheus.NewGaugeVec(prometheus.GaugeOpts{

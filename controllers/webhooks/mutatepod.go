@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/colocationprofile"
+	"koordinator.sh/koord/decision/admission/colocationprofile"
 )
 
 // podMutator applies colocation profiles to pods that are created. It applies all of them to every pod it is asked about:

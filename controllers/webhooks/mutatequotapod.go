@@ -13,8 +13,8 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	quotav1alpha1 "koordinator.sh/koord/api/quota/v1alpha1"
-	"koordinator.sh/koord/decision/colocationprofile/policy"
-	"koordinator.sh/koord/decision/quotaprofile"
+	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
+	"koordinator.sh/koord/decision/admission/quotaprofile"
 )
 
 // MutateQuotaPodPath is the path of the webhook that confines pods of a quota tree.

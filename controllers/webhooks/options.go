@@ -7,9 +7,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"koordinator.sh/koord/controllers/webhooks/eviction"
-	"koordinator.sh/koord/decision/colocationprofile"
-	"koordinator.sh/koord/decision/podvalidation"
-	"koordinator.sh/koord/decision/quotaadmission"
+	"koordinator.sh/koord/decision/admission/colocationprofile"
+	"koordinator.sh/koord/decision/admission/podvalidation"
+	"koordinator.sh/koord/decision/admission/quotaadmission"
 )
 
 // ConfigurationName is the name of the MutatingWebhookConfiguration and of the ValidatingWebhookConfiguration. The chart

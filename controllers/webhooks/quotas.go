@@ -14,7 +14,7 @@ import (
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/controllers/webhooks/access"
 	"koordinator.sh/koord/controllers/webhooks/elasticquota"
-	"koordinator.sh/koord/decision/colocationprofile/policy"
+	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
 )
 
 // quotaScope is a part of the cluster with what happens to its quotas while nobody answers.

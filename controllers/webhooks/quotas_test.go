@@ -18,7 +18,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	quotav1alpha1 "koordinator.sh/koord/api/quota/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/colocationprofile/policy"
+	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
 )
 
 // TestNothingOfTheSystemIsBlockedWhileNobodyAnswers looks at every webhook but those for pods, which leave those namespaces out.

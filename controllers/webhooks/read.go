@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
-	"koordinator.sh/koord/decision/colocationprofile"
-	"koordinator.sh/koord/decision/podvalidation"
+	"koordinator.sh/koord/decision/admission/colocationprofile"
+	"koordinator.sh/koord/decision/admission/podvalidation"
 )
 
 // readProfiles returns every profile. They belong to the cache and must not be modified.

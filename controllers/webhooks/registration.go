@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"koordinator.sh/koord/decision/colocationprofile/policy"
+	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
 )
 
 const (

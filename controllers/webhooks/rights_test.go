@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"koordinator.sh/koord/decision/colocationprofile/policy"
-	"koordinator.sh/koord/decision/podvalidation/labelpolicy"
+	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
+	"koordinator.sh/koord/decision/admission/podvalidation/labelpolicy"
 )
 
 // roles are what a chart allows: everything but what is done with some resources.

@@ -28,8 +28,8 @@ import (
 	"koordinator.sh/koord/controllers/webhooks/configmap"
 	"koordinator.sh/koord/controllers/webhooks/eviction"
 	"koordinator.sh/koord/controllers/webhooks/node"
-	"koordinator.sh/koord/decision/colocationprofile/policy"
-	"koordinator.sh/koord/decision/podvalidation/labelpolicy"
+	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
+	"koordinator.sh/koord/decision/admission/podvalidation/labelpolicy"
 )
 
 // ByObject restricts a manager's cache to the registration's own objects, and to what is read of others.

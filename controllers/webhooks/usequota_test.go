@@ -20,7 +20,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/controllers/webhooks/access"
-	"koordinator.sh/koord/decision/podvalidation"
+	"koordinator.sh/koord/decision/admission/podvalidation"
 )
 
 // TestPodsUseQuotasThatServeThem: by the right of who creates the pod, unless a controller does, or of its ServiceAccount.

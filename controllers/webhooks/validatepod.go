@@ -13,8 +13,8 @@ import (
 
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/controllers/webhooks/access"
-	"koordinator.sh/koord/decision/podvalidation"
-	"koordinator.sh/koord/decision/quotaadmission"
+	"koordinator.sh/koord/decision/admission/podvalidation"
+	"koordinator.sh/koord/decision/admission/quotaadmission"
 )
 
 // podValidator checks pods with co-location that are created or changed.

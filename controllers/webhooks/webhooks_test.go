@@ -31,7 +31,7 @@ import (
 	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/colocationprofile/policy"
+	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
 	"koordinator.sh/koord/test/profilecases"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"koordinator.sh/koord/decision/protection"
+	"koordinator.sh/koord/decision/admission/protection"
 )
 
 // protections are the objects of group admissionregistration.k8s.io in a manifest, by their keys, and the data of the ConfigMap.

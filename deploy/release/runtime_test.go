@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"koordinator.sh/koord/decision/predict"
+	"koordinator.sh/koord/decision/core/predict"
 	"koordinator.sh/koord/deploy"
 )
 

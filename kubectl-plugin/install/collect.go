@@ -15,7 +15,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/decision/core/layering"
 	"koordinator.sh/koord/deploy/release"
 	"koordinator.sh/koord/source/live"
 )

@@ -9,7 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/decision/core/layering"
 )
 
 // lastGoodName is the ConfigMap in which the manager keeps the texts in force of every key it was able to read.

@@ -9,7 +9,7 @@ import (
 
 	"koordinator.sh/koord/api/configuration"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/evictionbudget"
+	"koordinator.sh/koord/decision/nodeqos/evictionbudget"
 )
 
 // collectEvictions tells when node agents evicted as much as the cluster's budget allows. A record that cannot be read is begun anew by

@@ -15,7 +15,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/decision/core/layering"
 )
 
 // collectNodes looks for what the configuration does to the nodes: strategies that compete for one, and offers beyond what

@@ -10,7 +10,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/protection"
+	"koordinator.sh/koord/decision/admission/protection"
 )
 
 // collectProtections looks whether the policies and webhook configurations that the chart turned on are there and as it made them.

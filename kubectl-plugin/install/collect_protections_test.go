@@ -16,7 +16,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/protection"
+	"koordinator.sh/koord/decision/admission/protection"
 	"koordinator.sh/koord/deploy/release"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/scheduling/quota"
 )
 
 var elasticQuotas = schedulingsigsv1alpha1.GroupVersion.WithResource("elasticquotas")

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/agentview"
+	"koordinator.sh/koord/decision/nodeqos/agentview"
 )
 
 // AgentExplanation prints what the agent of a node says, section by section, and what was noticed on the way.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	inputs "koordinator.sh/koord/decision/unknown"
+	inputs "koordinator.sh/koord/decision/core/unknown"
 )
 
 // agentEvictions prints how far each trigger is away and who would go. Features that cannot trigger are listed with -o wide.

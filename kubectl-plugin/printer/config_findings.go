@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/configuration"
+	"koordinator.sh/koord/decision/config/configuration"
 )
 
 // ConfigFindings prints what is wrong with a configuration: one paragraph a finding with its place, and below it the cause,

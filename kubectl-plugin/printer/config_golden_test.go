@@ -14,8 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/configplan"
-	"koordinator.sh/koord/decision/configuration"
+	"koordinator.sh/koord/decision/config/configplan"
+	"koordinator.sh/koord/decision/config/configuration"
 )
 
 // configViews are all that is printed of the configuration.

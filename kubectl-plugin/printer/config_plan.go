@@ -7,8 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"koordinator.sh/koord/decision/configplan"
-	"koordinator.sh/koord/decision/configuration"
+	"koordinator.sh/koord/decision/config/configplan"
+	"koordinator.sh/koord/decision/config/configuration"
 )
 
 // ConfigPlanView is a plan with what was noticed about the new configuration.

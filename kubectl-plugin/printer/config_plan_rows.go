@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"koordinator.sh/koord/decision/configplan"
+	"koordinator.sh/koord/decision/config/configplan"
 )
 
 // planNodes lists nodes whose offers change, those that lose most first unless all are asked for.

@@ -8,8 +8,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"koordinator.sh/koord/decision/configplan"
-	"koordinator.sh/koord/decision/configuration"
+	"koordinator.sh/koord/decision/config/configplan"
+	"koordinator.sh/koord/decision/config/configuration"
 )
 
 // unset stands for a value that nobody sets.

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/freshness"
+	"koordinator.sh/koord/decision/core/freshness"
 )
 
 // Recommendation prints what a Recommendation recommends, how that came about, and what applying it does.

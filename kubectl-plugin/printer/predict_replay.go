@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"koordinator.sh/koord/decision/predict"
+	"koordinator.sh/koord/decision/core/predict"
 )
 
 // PredictionReplay is how profiles did on a recorded load.

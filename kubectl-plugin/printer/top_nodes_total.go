@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	inputs "koordinator.sh/koord/decision/unknown"
+	inputs "koordinator.sh/koord/decision/core/unknown"
 )
 
 // NodeTotal is the cluster in one line: how much there is, how much of it is used, what is offered to batch, and how

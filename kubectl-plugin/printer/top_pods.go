@@ -4,7 +4,7 @@ import (
 	"io"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	inputs "koordinator.sh/koord/decision/unknown"
+	inputs "koordinator.sh/koord/decision/core/unknown"
 )
 
 var podColumns = []column{

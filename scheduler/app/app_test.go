@@ -28,7 +28,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
 	"sigs.k8s.io/yaml"
 
-	decision "koordinator.sh/koord/decision/loadaware"
+	decision "koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/scheduler/plugins/loadaware"
 	"koordinator.sh/koord/scheduler/state"
 )

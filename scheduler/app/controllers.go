@@ -11,7 +11,7 @@ import (
 	kubeconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 
-	decision "koordinator.sh/koord/decision/reservation"
+	decision "koordinator.sh/koord/decision/scheduling/reservation"
 	"koordinator.sh/koord/scheduler/plugins/deviceshare/strays"
 	quotacontroller "koordinator.sh/koord/scheduler/plugins/elasticquota/controller"
 	"koordinator.sh/koord/scheduler/plugins/reservation"

@@ -10,9 +10,9 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
-	"koordinator.sh/koord/decision/cpuset"
-	"koordinator.sh/koord/decision/device"
-	"koordinator.sh/koord/decision/numa"
+	"koordinator.sh/koord/decision/core/cpuset"
+	"koordinator.sh/koord/decision/scheduling/device"
+	"koordinator.sh/koord/decision/scheduling/numa"
 	"koordinator.sh/koord/scheduler/explain"
 	"koordinator.sh/koord/scheduler/plugins/coscheduling"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"

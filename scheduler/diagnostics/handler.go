@@ -12,7 +12,7 @@ import (
 	apirequest "k8s.io/apiserver/pkg/endpoints/request"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/disclosure"
+	"koordinator.sh/koord/decision/core/disclosure"
 	"koordinator.sh/koord/grants"
 	"koordinator.sh/koord/reviewhttp"
 )

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/disclosure"
+	"koordinator.sh/koord/decision/core/disclosure"
 	"koordinator.sh/koord/grants"
 	"koordinator.sh/koord/reviewhttp"
 )

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"koordinator.sh/koord/decision/device"
-	"koordinator.sh/koord/decision/numa"
+	"koordinator.sh/koord/decision/scheduling/device"
+	"koordinator.sh/koord/decision/scheduling/numa"
 	"koordinator.sh/koord/scheduler/plugins/deviceshare"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 )

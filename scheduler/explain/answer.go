@@ -9,7 +9,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/disclosure"
+	"koordinator.sh/koord/decision/core/disclosure"
 	"koordinator.sh/koord/scheduler/reason"
 	"koordinator.sh/koord/scheduler/recovery"
 )

@@ -20,7 +20,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/profile"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/disclosure"
+	"koordinator.sh/koord/decision/core/disclosure"
 	"koordinator.sh/koord/scheduler/plugins/coscheduling"
 	"koordinator.sh/koord/scheduler/plugins/deviceshare"
 	"koordinator.sh/koord/scheduler/plugins/elasticquota"

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/kubectl"
+	"koordinator.sh/koord/decision/core/kubectl"
 	"koordinator.sh/koord/scheduler/reason"
 )
 

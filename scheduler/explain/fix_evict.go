@@ -14,8 +14,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/noderesources"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	decision "koordinator.sh/koord/decision/loadaware"
-	"koordinator.sh/koord/decision/reservation"
+	decision "koordinator.sh/koord/decision/scheduling/loadaware"
+	"koordinator.sh/koord/decision/scheduling/reservation"
 	"koordinator.sh/koord/scheduler/reason"
 )
 

@@ -15,9 +15,9 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/freshness"
-	"koordinator.sh/koord/decision/kubectl"
-	decision "koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/decision/core/freshness"
+	"koordinator.sh/koord/decision/core/kubectl"
+	decision "koordinator.sh/koord/decision/scheduling/loadaware"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/kubectl"
+	"koordinator.sh/koord/decision/core/kubectl"
 )
 
 // uncordons proposes to uncordon nodes that nothing but the cordon refuses.

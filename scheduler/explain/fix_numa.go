@@ -10,8 +10,8 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/kubectl"
-	"koordinator.sh/koord/decision/numa"
+	"koordinator.sh/koord/decision/core/kubectl"
+	"koordinator.sh/koord/decision/scheduling/numa"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 )
 

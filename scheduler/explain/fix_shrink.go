@@ -13,7 +13,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	decision "koordinator.sh/koord/decision/loadaware"
+	decision "koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/scheduler/plugins/elasticquota"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/plugins/reservation"

@@ -23,7 +23,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	decision "koordinator.sh/koord/decision/loadaware"
+	decision "koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/scheduler/informer/informertest"
 	"koordinator.sh/koord/scheduler/state"
 )

@@ -10,7 +10,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
-	decision "koordinator.sh/koord/decision/loadaware"
+	decision "koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/reason"
 	"koordinator.sh/koord/scheduler/recovery"

@@ -15,7 +15,7 @@ import (
 	appslisters "k8s.io/client-go/listers/apps/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/kubectl"
+	"koordinator.sh/koord/decision/core/kubectl"
 )
 
 // workloads are the controllers of pods of which the scheduler knows the pod template.

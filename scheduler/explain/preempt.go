@@ -12,7 +12,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	decision "koordinator.sh/koord/decision/reservation"
+	decision "koordinator.sh/koord/decision/scheduling/reservation"
 )
 
 // maxPreemptedNodes bounds the nodes on which evictions are tried. The scheduler itself looks at a random part of the nodes

@@ -13,7 +13,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/util"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	decision "koordinator.sh/koord/decision/reservation"
+	decision "koordinator.sh/koord/decision/scheduling/reservation"
 )
 
 // trialRun is the result of a dry run of one plugin's preemption.

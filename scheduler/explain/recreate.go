@@ -9,9 +9,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/kubectl"
-	"koordinator.sh/koord/decision/podvalidation"
-	"koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/decision/admission/podvalidation"
+	"koordinator.sh/koord/decision/core/kubectl"
+	"koordinator.sh/koord/decision/scheduling/reservation"
 )
 
 // refusedByAdmission is true for an edited pod that could not be created either, for something that was not wrong with it before.

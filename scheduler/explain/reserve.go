@@ -11,8 +11,8 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
-	"koordinator.sh/koord/decision/kubectl"
-	decision "koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/decision/core/kubectl"
+	decision "koordinator.sh/koord/decision/scheduling/reservation"
 	"koordinator.sh/koord/scheduler/reservepods"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
-	decision "koordinator.sh/koord/decision/reservation"
+	decision "koordinator.sh/koord/decision/scheduling/reservation"
 )
 
 // Hold implements reservations.Holder: reserve pods stand in the scheduler's cache. One that goes may not be there.

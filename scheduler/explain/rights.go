@@ -6,7 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"koordinator.sh/koord/decision/disclosure"
+	"koordinator.sh/koord/decision/core/disclosure"
 )
 
 // withinRights looks for another change where the caller may not make the smallest one. That one is told as the rights that it takes.

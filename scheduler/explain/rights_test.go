@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/disclosure"
+	"koordinator.sh/koord/decision/core/disclosure"
 )
 
 // tenantOf may do everything with the objects of one namespace, and nothing beside it.

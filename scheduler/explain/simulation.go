@@ -16,7 +16,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
-	"koordinator.sh/koord/decision/disclosure"
+	"koordinator.sh/koord/decision/core/disclosure"
 	"koordinator.sh/koord/scheduler/plugins/deviceshare"
 	"koordinator.sh/koord/scheduler/plugins/loadaware"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"

@@ -13,8 +13,8 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
-	"koordinator.sh/koord/decision/gang"
-	decision "koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/decision/scheduling/gang"
+	decision "koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/scheduler/extender"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 	"koordinator.sh/koord/scheduler/plugins/deviceshare"

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/gang"
+	"koordinator.sh/koord/decision/scheduling/gang"
 )
 
 // untried is the evaluation of a pod as if no member of its gang had been refused a moment ago: what keeps the pod from being looked

@@ -16,7 +16,7 @@ import (
 
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/scheduler/state"
 	"koordinator.sh/koord/scheduler/state/gangs"
 	"koordinator.sh/koord/scheduler/state/quotas"

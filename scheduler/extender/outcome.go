@@ -12,7 +12,7 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/decision/scheduling/reservation"
 )
 
 // readBackoff is how long to wait between looks at a pod whose binding was not answered.

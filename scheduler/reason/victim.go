@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/kubectl"
-	"koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/decision/core/kubectl"
+	"koordinator.sh/koord/decision/scheduling/reservation"
 )
 
 // Called names a pod for people: "pod shop/web-1", or "reservation nightly" for the pod that stands for one.

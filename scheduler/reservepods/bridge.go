@@ -19,7 +19,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
 	"k8s.io/kubernetes/pkg/scheduler/profile"
 
-	decision "koordinator.sh/koord/decision/reservation"
+	decision "koordinator.sh/koord/decision/scheduling/reservation"
 	"koordinator.sh/koord/scheduler/plugins/reservation"
 	"koordinator.sh/koord/scheduler/state/reservations"
 )

@@ -32,7 +32,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
-	decision "koordinator.sh/koord/decision/reservation"
+	decision "koordinator.sh/koord/decision/scheduling/reservation"
 	"koordinator.sh/koord/scheduler/extender"
 	"koordinator.sh/koord/scheduler/informer/informertest"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"

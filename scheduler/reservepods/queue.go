@@ -9,7 +9,7 @@ import (
 	"k8s.io/klog/v2"
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
-	decision "koordinator.sh/koord/decision/reservation"
+	decision "koordinator.sh/koord/decision/scheduling/reservation"
 )
 
 // observe keeps the scheduler's queue in step with the Reservations that wait for a node.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"koordinator.sh/koord/decision/gang"
+	"koordinator.sh/koord/decision/scheduling/gang"
 	"koordinator.sh/koord/scheduler/state/gangs"
 )
 

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"koordinator.sh/koord/decision/loadaware"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/scheduling/loadaware"
 )
 
 // assignments lists the pods of each node, with the time at which each was assigned to it.

@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/decision/scheduling/loadaware"
 )
 
 // Reader is what plugins read. Neither results nor what they point to may be changed.

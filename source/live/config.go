@@ -9,8 +9,8 @@ import (
 
 	"koordinator.sh/koord/api/configuration"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/layering"
-	"koordinator.sh/koord/decision/schedulerconfig"
+	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/scheduling/schedulerconfig"
 )
 
 const (

@@ -22,8 +22,8 @@ import (
 
 	"koordinator.sh/koord/api/finding"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/quota"
-	"koordinator.sh/koord/decision/unknown"
+	"koordinator.sh/koord/decision/core/unknown"
+	"koordinator.sh/koord/decision/scheduling/quota"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/source/live/livetest"
 )

@@ -10,10 +10,10 @@ import (
 	"koordinator.sh/koord/api/finding"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
-	"koordinator.sh/koord/decision/agentview"
-	"koordinator.sh/koord/decision/eviction"
-	"koordinator.sh/koord/decision/podrequest"
-	"koordinator.sh/koord/decision/unknown"
+	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/core/unknown"
+	"koordinator.sh/koord/decision/nodeqos/agentview"
+	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
 // explainAgentFromObjects fills in what the objects alone tell of what an agent knows.

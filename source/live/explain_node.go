@@ -14,10 +14,10 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
-	"koordinator.sh/koord/decision/device"
-	"koordinator.sh/koord/decision/nodeextension"
-	"koordinator.sh/koord/decision/overcommit"
-	"koordinator.sh/koord/decision/unknown"
+	"koordinator.sh/koord/decision/core/unknown"
+	"koordinator.sh/koord/decision/noderesource/nodeextension"
+	"koordinator.sh/koord/decision/noderesource/overcommit"
+	"koordinator.sh/koord/decision/scheduling/device"
 )
 
 // ExplainNode asks the diagnostics API, and the objects where it cannot answer. Both run the same decision.

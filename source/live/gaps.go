@@ -9,7 +9,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/unknown"
+	"koordinator.sh/koord/decision/core/unknown"
 )
 
 // gaps collects what an answer lacks and why. It is safe for concurrent use.

@@ -16,7 +16,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/source"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"koordinator.sh/koord/api/finding"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
-	"koordinator.sh/koord/decision/spelling"
+	"koordinator.sh/koord/decision/core/spelling"
 	"koordinator.sh/koord/source"
 )
 

@@ -12,10 +12,10 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/layering"
-	"koordinator.sh/koord/decision/overview"
-	"koordinator.sh/koord/decision/schedulerconfig"
-	"koordinator.sh/koord/decision/unknown"
+	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/unknown"
+	"koordinator.sh/koord/decision/noderesource/overview"
+	"koordinator.sh/koord/decision/scheduling/schedulerconfig"
 	"koordinator.sh/koord/source"
 )
 

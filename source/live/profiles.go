@@ -10,7 +10,7 @@ import (
 	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/colocationprofile"
+	"koordinator.sh/koord/decision/admission/colocationprofile"
 )
 
 // mostProfiles bounds the profiles that an answer names.

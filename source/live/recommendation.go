@@ -10,9 +10,9 @@ import (
 
 	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/recommend"
-	"koordinator.sh/koord/decision/recommendationview"
-	"koordinator.sh/koord/decision/unknown"
+	"koordinator.sh/koord/decision/core/unknown"
+	"koordinator.sh/koord/decision/noderesource/recommend"
+	"koordinator.sh/koord/decision/noderesource/recommendationview"
 	"koordinator.sh/koord/source"
 )
 

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/decision/scheduling/loadaware"
 )
 
 // droppedKeys names the members of a JSON object that are not decoded: a leaf is left out, an inner object is filtered in

@@ -9,8 +9,8 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/freshness"
-	"koordinator.sh/koord/decision/unknown"
+	"koordinator.sh/koord/decision/core/freshness"
+	"koordinator.sh/koord/decision/core/unknown"
 )
 
 // conclude words the verdict. Where the checks find no reason, what the scheduler itself wrote on the pod decides.

@@ -10,10 +10,10 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/freshness"
-	"koordinator.sh/koord/decision/loadaware"
-	"koordinator.sh/koord/decision/podrequest"
-	"koordinator.sh/koord/decision/unknown"
+	"koordinator.sh/koord/decision/core/freshness"
+	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/core/unknown"
+	"koordinator.sh/koord/decision/scheduling/loadaware"
 )
 
 // DefaultProfile is the scheduler's profile when its configuration cannot be read.

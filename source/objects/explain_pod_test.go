@@ -16,7 +16,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/unknown"
+	"koordinator.sh/koord/decision/core/unknown"
 )
 
 var now = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/loadaware"
-	"koordinator.sh/koord/decision/unknown"
+	"koordinator.sh/koord/decision/core/unknown"
+	"koordinator.sh/koord/decision/scheduling/loadaware"
 )
 
 // PodSnapshot is what was read of the cluster to explain one pod. None of it is changed.

@@ -27,7 +27,7 @@ import (
 	"koordinator.sh/koord/api/configuration"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/controllers/webhooks/eviction"
-	"koordinator.sh/koord/decision/evictionbudget"
+	"koordinator.sh/koord/decision/nodeqos/evictionbudget"
 	"koordinator.sh/koord/test/sandboxtest"
 )
 

@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
-	"koordinator.sh/koord/decision/protection"
+	"koordinator.sh/koord/decision/admission/protection"
 	"koordinator.sh/koord/test/sandboxtest"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/kubectl"
+	"koordinator.sh/koord/decision/core/kubectl"
 )
 
 // halve carries out half of each number that a fix changes, and expects that a pod like the blocked one is refused all the same.

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"koordinator.sh/koord/decision/podvalidation/labelpolicy"
+	"koordinator.sh/koord/decision/admission/podvalidation/labelpolicy"
 	"koordinator.sh/koord/test/sandboxtest"
 )
 

@@ -20,7 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"koordinator.sh/koord/api/configuration"
-	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/decision/core/layering"
 	"koordinator.sh/koord/sandbox/component"
 	"koordinator.sh/koord/test/sandboxtest"
 )

@@ -21,8 +21,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/layering"
-	"koordinator.sh/koord/decision/overcommit"
+	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/noderesource/overcommit"
 	"koordinator.sh/koord/test/sandboxtest"
 )
 

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
-	"koordinator.sh/koord/decision/colocationprofile/policy"
+	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
 	"koordinator.sh/koord/test/profilecases"
 	"koordinator.sh/koord/test/sandboxtest"
 )

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/decision/core/layering"
 )
 
 // reportPod has a koordlet say what one service of a machine uses; the rest of the machine is idle.

@@ -18,7 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/decision/core/layering"
 	"koordinator.sh/koord/sandbox/component"
 	"koordinator.sh/koord/sandbox/pki"
 	"koordinator.sh/koord/sandbox/state"

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/layering"
+	"koordinator.sh/koord/decision/core/layering"
 	"koordinator.sh/koord/sandbox/component"
 	"koordinator.sh/koord/sandbox/pki"
 	"koordinator.sh/koord/sandbox/state"

@@ -16,7 +16,7 @@ import (
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/oomscore"
+	"koordinator.sh/koord/decision/nodeqos/oomscore"
 )
 
 // act is one round in a situation that a test changes.

@@ -27,8 +27,8 @@ import (
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/cpuset"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/cpuset"
+	"koordinator.sh/koord/decision/core/podrequest"
 	"koordinator.sh/koord/test/livecgroup/work"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/colocationprofile"
+	"koordinator.sh/koord/decision/admission/colocationprofile"
 )
 
 // Namespace that the pods of the cases are created in.

@@ -15,8 +15,8 @@ import (
 
 	"koordinator.sh/koord/agent/host/cgroup"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/agentview"
-	"koordinator.sh/koord/decision/eviction"
+	"koordinator.sh/koord/decision/nodeqos/agentview"
+	"koordinator.sh/koord/decision/nodeqos/eviction"
 	"koordinator.sh/koord/test/sandboxtest"
 )
 

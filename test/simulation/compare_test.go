@@ -15,8 +15,8 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
-	"koordinator.sh/koord/decision/gang"
-	reservation "koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/decision/scheduling/gang"
+	reservation "koordinator.sh/koord/decision/scheduling/reservation"
 )
 
 // knowledge is what a scheduler knows, by what it is about.
@@ -144,7 +144,7 @@ func (w *world) gangs() []gang.Key {
 	return slices.SortedFunc(maps.Keys(keys), func(a, b gang.Key) int { return strings.Compare(a.String(), b.String()) })
 }
 
-// active tells whether a Reservation holds room: how much of it is left to show is for decision/reservation to say.
+// active tells whether a Reservation holds room: how much of it is left to show is for decision/scheduling/reservation to say.
 func (w *world) active(uid types.UID) bool {
 	return slices.ContainsFunc(w.store.list(reservationKind), func(o *object) bool {
 		r := into[schedulingv1alpha1.Reservation](o)

@@ -5,7 +5,7 @@ import (
 
 	"koordinator.sh/koord/agent/hooks"
 	"koordinator.sh/koord/agent/host/cgroup"
-	"koordinator.sh/koord/decision/cfs"
+	"koordinator.sh/koord/decision/core/cfs"
 )
 
 // deviceMode of devices in containers: everybody in it may use them.

@@ -26,7 +26,7 @@ import (
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 )
 
 // runtimes starts the part of a runtime that NRI is in it, with two containers that were there before, of which one runs.

@@ -16,7 +16,7 @@ import (
 
 	"koordinator.sh/koord/agent/hooks"
 	"koordinator.sh/koord/agent/host/cgroup"
-	"koordinator.sh/koord/decision/cfs"
+	"koordinator.sh/koord/decision/core/cfs"
 	"koordinator.sh/koord/runtimeproxy/hookapi"
 	"koordinator.sh/koord/runtimeproxy/peer"
 )

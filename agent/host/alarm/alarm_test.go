@@ -16,7 +16,7 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
 	"koordinator.sh/koord/agent/host/kernelfs"
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 )
 
 // pods are those of a machine of ten CPUs, which use some of them.

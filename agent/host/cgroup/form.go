@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 )
 
 // form is how the values of a setting are written.

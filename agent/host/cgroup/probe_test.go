@@ -5,7 +5,7 @@ import (
 
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/kernelfs"
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 )
 
 func TestTheLayoutIsFoundByWhatKubeletMade(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 	"koordinator.sh/koord/test/livecgroup"
 	"koordinator.sh/koord/test/livecgroup/work"
 )

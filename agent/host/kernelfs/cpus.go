@@ -4,7 +4,7 @@ import (
 	"syscall"
 
 	"koordinator.sh/koord/agent/host/cgroup"
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 )
 
 func (g *group) cpus() cpuset.CPUSet {

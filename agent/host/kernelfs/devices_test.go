@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"koordinator.sh/koord/agent/host/cgroup"
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 	"koordinator.sh/koord/test/livecgroup"
 )
 

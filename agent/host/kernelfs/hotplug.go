@@ -2,7 +2,7 @@ package kernelfs
 
 import (
 	"koordinator.sh/koord/agent/host/cgroup"
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 )
 
 // Offline takes CPUs from the machine. Version 1 takes them out of every cgroup, and moves the tasks of one that is left without any to

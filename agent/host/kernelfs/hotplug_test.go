@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"koordinator.sh/koord/agent/host/cgroup"
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 )
 
 // TestACPUThatGoesOffline and comes back. Both versions differ in what a cgroup that had it is left with, and in what they take.

@@ -8,7 +8,7 @@ import (
 	"syscall"
 
 	"koordinator.sh/koord/agent/host/cgroup"
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 )
 
 // rule is how one file behaves.

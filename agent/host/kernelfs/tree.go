@@ -11,7 +11,7 @@ import (
 
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 )
 
 // Tree is what is at /sys/fs/cgroup. All methods may be called at the same time.

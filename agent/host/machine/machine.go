@@ -14,7 +14,7 @@ import (
 	"koordinator.sh/koord/agent/host"
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/podrequest"
 )
 
 // Options are where the machine is found.

@@ -16,8 +16,8 @@ import (
 	"koordinator.sh/koord/agent/host/files"
 	"koordinator.sh/koord/agent/host/kernelfs"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/cpuset"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/cpuset"
+	"koordinator.sh/koord/decision/core/podrequest"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 
 	"koordinator.sh/koord/agent/host"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 )
 
 const (

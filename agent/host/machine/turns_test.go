@@ -16,7 +16,7 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
 	"koordinator.sh/koord/agent/host/kernelfs"
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 )
 
 // idleNode is a machine of pods of two containers each, in which nothing runs.

@@ -11,7 +11,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"koordinator.sh/koord/decision/networkqos"
+	"koordinator.sh/koord/decision/nodeqos/networkqos"
 )
 
 // major of the discipline that the agent makes.

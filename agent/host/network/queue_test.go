@@ -11,7 +11,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"koordinator.sh/koord/agent/host/network/networktest"
-	"koordinator.sh/koord/decision/networkqos"
+	"koordinator.sh/koord/decision/nodeqos/networkqos"
 )
 
 const gigabit networkqos.Rate = 1_000_000_000

@@ -9,12 +9,12 @@ import (
 
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
-	"koordinator.sh/koord/decision/sysctl"
+	"koordinator.sh/koord/decision/nodeqos/sysctl"
 )
 
 // Parameter is one of the machine's.
 type Parameter struct {
-	// Name as decision/sysctl has it.
+	// Name as decision/nodeqos/sysctl has it.
 	Name string
 	tree files.Tree
 	path string
@@ -25,7 +25,7 @@ type Parameter struct {
 	feature  string
 }
 
-// parameters in the order of their names in decision/sysctl. The features of the scheduler moved; a kernel has one of the files.
+// parameters in the order of their names in decision/nodeqos/sysctl. The features of the scheduler moved; a kernel has one of the files.
 var parameters = []Parameter{
 	{Name: sysctl.MinFreeKbytes, tree: files.Proc, path: "sys/vm/min_free_kbytes", most: math.MaxInt32},
 	{Name: sysctl.WatermarkScaleFactor, tree: files.Proc, path: "sys/vm/watermark_scale_factor", least: 1, most: 3000},

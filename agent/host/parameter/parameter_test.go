@@ -8,7 +8,7 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
 	"koordinator.sh/koord/agent/host/kernelfs"
-	"koordinator.sh/koord/decision/sysctl"
+	"koordinator.sh/koord/decision/nodeqos/sysctl"
 )
 
 func TestParameters(t *testing.T) {

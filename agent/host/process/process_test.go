@@ -14,7 +14,7 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
 	"koordinator.sh/koord/agent/host/kernelfs"
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 )
 
 func TestProcessesInACgroup(t *testing.T) {

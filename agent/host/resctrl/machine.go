@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"koordinator.sh/koord/agent/host/files"
-	"koordinator.sh/koord/decision/resctrl"
+	"koordinator.sh/koord/decision/nodeqos/resctrl"
 )
 
 // ErrNotMounted is for a directory in which resctrl is not mounted.

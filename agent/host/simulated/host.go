@@ -9,7 +9,7 @@ import (
 
 	"koordinator.sh/koord/agent/host"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/podrequest"
 )
 
 // Host is a simulated machine. It is not safe for concurrent use.

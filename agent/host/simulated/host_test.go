@@ -13,7 +13,7 @@ import (
 
 	"koordinator.sh/koord/agent/host"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/podrequest"
 )
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)

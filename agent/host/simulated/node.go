@@ -7,8 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"koordinator.sh/koord/decision/capacity"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/capacity"
+	"koordinator.sh/koord/decision/core/podrequest"
 )
 
 // staleAge is how old the report of a frozen node is that never made one: older than both the 15 minutes after which

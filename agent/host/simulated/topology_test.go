@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/cpuset"
-	"koordinator.sh/koord/decision/podrequest"
+	"koordinator.sh/koord/decision/core/cpuset"
+	"koordinator.sh/koord/decision/core/podrequest"
 )
 
 func TestLayouts(t *testing.T) {

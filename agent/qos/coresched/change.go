@@ -13,7 +13,7 @@ import (
 	"koordinator.sh/koord/agent/audit"
 	"koordinator.sh/koord/agent/host/coresched"
 	"koordinator.sh/koord/agent/qos"
-	decision "koordinator.sh/koord/decision/coresched"
+	decision "koordinator.sh/koord/decision/nodeqos/coresched"
 )
 
 // change gives a thread the cookie of its group, or takes it away. The thread is held before it is looked at: one that has ended

@@ -21,7 +21,7 @@ import (
 	"koordinator.sh/koord/agent/host/process"
 	"koordinator.sh/koord/agent/qos"
 	"koordinator.sh/koord/api/extension"
-	decision "koordinator.sh/koord/decision/coresched"
+	decision "koordinator.sh/koord/decision/nodeqos/coresched"
 )
 
 // every is the time between two looks at the threads. New ones inherit the cookie of who started them.

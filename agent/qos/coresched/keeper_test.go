@@ -29,7 +29,7 @@ import (
 	"koordinator.sh/koord/api/configuration"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/cpuset"
+	"koordinator.sh/koord/decision/core/cpuset"
 )
 
 // node is an imitated machine.

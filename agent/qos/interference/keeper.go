@@ -16,8 +16,8 @@ import (
 	"koordinator.sh/koord/agent/qos"
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
-	decision "koordinator.sh/koord/decision/interference"
-	"koordinator.sh/koord/decision/suppression"
+	decision "koordinator.sh/koord/decision/nodeqos/interference"
+	"koordinator.sh/koord/decision/nodeqos/suppression"
 )
 
 // Instructions are counted for a part of the time, because that costs open files and some of the services' time.

@@ -16,8 +16,8 @@ import (
 	"koordinator.sh/koord/agent/qos"
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/cpuset"
-	decision "koordinator.sh/koord/decision/interference"
+	"koordinator.sh/koord/decision/core/cpuset"
+	decision "koordinator.sh/koord/decision/nodeqos/interference"
 )
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)

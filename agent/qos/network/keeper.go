@@ -24,7 +24,7 @@ import (
 	"koordinator.sh/koord/agent/host/process"
 	"koordinator.sh/koord/agent/qos"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/networkqos"
+	"koordinator.sh/koord/decision/nodeqos/networkqos"
 )
 
 // every is the time between two looks at the device.

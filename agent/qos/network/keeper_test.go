@@ -30,8 +30,8 @@ import (
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/cpuset"
-	"koordinator.sh/koord/decision/networkqos"
+	"koordinator.sh/koord/decision/core/cpuset"
+	"koordinator.sh/koord/decision/nodeqos/networkqos"
 )
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)

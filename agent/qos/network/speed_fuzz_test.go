@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"koordinator.sh/koord/agent/host/kernelfs"
-	"koordinator.sh/koord/decision/networkqos"
+	"koordinator.sh/koord/decision/nodeqos/networkqos"
 )
 
 // FuzzSpeed: a card's speed is what the kernel writes in megabits, and 0 of one that has none.

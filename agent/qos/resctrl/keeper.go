@@ -18,7 +18,7 @@ import (
 	"koordinator.sh/koord/agent/host/process"
 	"koordinator.sh/koord/agent/host/resctrl"
 	"koordinator.sh/koord/agent/qos"
-	decision "koordinator.sh/koord/decision/resctrl"
+	decision "koordinator.sh/koord/decision/nodeqos/resctrl"
 )
 
 // every is the time between two looks at the groups. New processes of a container inherit its group, but for those that the

@@ -15,7 +15,7 @@ import (
 	"koordinator.sh/koord/agent/host/resctrl"
 	"koordinator.sh/koord/agent/qos"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	decision "koordinator.sh/koord/decision/resctrl"
+	decision "koordinator.sh/koord/decision/nodeqos/resctrl"
 )
 
 // round is one look at the groups.

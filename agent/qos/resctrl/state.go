@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"koordinator.sh/koord/agent/host/resctrl"
-	decision "koordinator.sh/koord/decision/resctrl"
+	decision "koordinator.sh/koord/decision/nodeqos/resctrl"
 )
 
 // State is what is known of cache and memory bandwidth.

@@ -17,7 +17,7 @@ import (
 	"koordinator.sh/koord/agent/qos"
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
-	decision "koordinator.sh/koord/decision/resctrl"
+	decision "koordinator.sh/koord/decision/nodeqos/resctrl"
 )
 
 // configOf is the pod's own shares; nil where it has none.

@@ -19,7 +19,7 @@ import (
 	"koordinator.sh/koord/agent/executor"
 	"koordinator.sh/koord/agent/qos"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/networkqos"
+	"koordinator.sh/koord/decision/nodeqos/networkqos"
 )
 
 // Directory is where Terway looks.

@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"koordinator.sh/koord/decision/quotaadmission"
+	"koordinator.sh/koord/decision/admission/quotaadmission"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"koordinator.sh/koord/decision/quotaadmission"
+	"koordinator.sh/koord/decision/admission/quotaadmission"
 )
 
 // authorizer answers reviews by a function, and counts them.

@@ -6,8 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"koordinator.sh/koord/decision/configuration"
-	"koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/decision/config/configuration"
+	"koordinator.sh/koord/decision/scheduling/loadaware"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"koordinator.sh/koord/api/configuration"
-	"koordinator.sh/koord/decision/schedulerconfig"
+	"koordinator.sh/koord/decision/scheduling/schedulerconfig"
 )
 
 // SchedulerContext is a Handler's Context with the arguments that the scheduler's ConfigMap in a namespace gives to load-aware

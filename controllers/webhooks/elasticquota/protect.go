@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"koordinator.sh/koord/decision/quotaadmission"
+	"koordinator.sh/koord/decision/admission/quotaadmission"
 )
 
 // mostRounds bounds how often a request is judged again because what it needs has changed meanwhile, such as the parent that it names.

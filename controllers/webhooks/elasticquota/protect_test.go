@@ -19,7 +19,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/controllers/webhooks/access"
-	"koordinator.sh/koord/decision/quotaadmission"
+	"koordinator.sh/koord/decision/admission/quotaadmission"
 )
 
 // protected is a validator of quotas in a cluster of two nodes with 8 cpu each, where users hold the rights that are named after them.

@@ -13,7 +13,7 @@ import (
 
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/controllers/webhooks/access"
-	"koordinator.sh/koord/decision/quotaadmission"
+	"koordinator.sh/koord/decision/admission/quotaadmission"
 )
 
 // Paths of the handlers.

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"koordinator.sh/koord/controllers/webhooks/access"
-	"koordinator.sh/koord/decision/quotaadmission"
+	"koordinator.sh/koord/decision/admission/quotaadmission"
 )
 
 // maxWarningBytes bounds one warning; the API server drops longer ones.

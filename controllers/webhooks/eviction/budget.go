@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"koordinator.sh/koord/api/configuration"
-	"koordinator.sh/koord/decision/evictionbudget"
+	"koordinator.sh/koord/decision/nodeqos/evictionbudget"
 )
 
 const (

@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"koordinator.sh/koord/api/configuration"
-	"koordinator.sh/koord/decision/evictionbudget"
+	"koordinator.sh/koord/decision/nodeqos/evictionbudget"
 )
 
 const agent = "system:serviceaccount:koordinator-system:koordlet"

@@ -18,7 +18,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/evictionbudget"
+	"koordinator.sh/koord/decision/nodeqos/evictionbudget"
 )
 
 // Path of the webhook.

@@ -9,7 +9,7 @@ import (
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"koordinator.sh/koord/decision/amplification"
+	"koordinator.sh/koord/decision/noderesource/amplification"
 )
 
 // Path of the webhook.

@@ -9,7 +9,7 @@ import (
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"koordinator.sh/koord/decision/nodevalidation"
+	"koordinator.sh/koord/decision/admission/nodevalidation"
 )
 
 // ValidatePath is the path of the webhook for the labels and annotations of nodes.

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"koordinator.sh/koord/decision/pluginargs"
+	"koordinator.sh/koord/decision/scheduling/pluginargs"
 )
 
 // LabelTeam is the label of pods that names their team.

@@ -10,8 +10,8 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/gang"
-	"koordinator.sh/koord/decision/networktopology"
+	"koordinator.sh/koord/decision/scheduling/gang"
+	"koordinator.sh/koord/decision/scheduling/networktopology"
 	"koordinator.sh/koord/scheduler/reason"
 )
 

@@ -10,7 +10,7 @@ import (
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/gang"
+	"koordinator.sh/koord/decision/scheduling/gang"
 	"koordinator.sh/koord/scheduler/reason"
 )
 

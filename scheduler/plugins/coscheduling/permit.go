@@ -10,7 +10,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
-	"koordinator.sh/koord/decision/gang"
+	"koordinator.sh/koord/decision/scheduling/gang"
 	"koordinator.sh/koord/scheduler/recovery"
 	"koordinator.sh/koord/scheduler/state/gangs"
 )

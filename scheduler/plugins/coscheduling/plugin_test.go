@@ -17,8 +17,8 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/gang"
-	"koordinator.sh/koord/decision/networktopology"
+	"koordinator.sh/koord/decision/scheduling/gang"
+	"koordinator.sh/koord/decision/scheduling/networktopology"
 	"koordinator.sh/koord/scheduler/reason"
 )
 

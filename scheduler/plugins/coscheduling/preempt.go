@@ -20,8 +20,8 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/gang"
-	"koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/decision/scheduling/gang"
+	"koordinator.sh/koord/decision/scheduling/reservation"
 )
 
 // outlook is what preemption for a whole gang comes to.

@@ -10,7 +10,7 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"koordinator.sh/koord/decision/gang"
+	"koordinator.sh/koord/decision/scheduling/gang"
 	"koordinator.sh/koord/scheduler/recovery"
 )
 

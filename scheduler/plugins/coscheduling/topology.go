@@ -14,8 +14,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/gang"
-	"koordinator.sh/koord/decision/networktopology"
+	"koordinator.sh/koord/decision/scheduling/gang"
+	"koordinator.sh/koord/decision/scheduling/networktopology"
 	"koordinator.sh/koord/scheduler/extender"
 	"koordinator.sh/koord/scheduler/recovery"
 )

@@ -10,8 +10,8 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/device"
-	"koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/decision/scheduling/device"
+	"koordinator.sh/koord/decision/scheduling/reservation"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 )
 

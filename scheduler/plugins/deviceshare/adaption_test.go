@@ -25,7 +25,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/device"
+	"koordinator.sh/koord/decision/scheduling/device"
 )
 
 // binding is one pod on its way to the only node, whose Device names a vendor.

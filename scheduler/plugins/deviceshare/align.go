@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"koordinator.sh/koord/decision/device"
-	"koordinator.sh/koord/decision/numa"
+	"koordinator.sh/koord/decision/scheduling/device"
+	"koordinator.sh/koord/decision/scheduling/numa"
 )
 
 // NUMAHints implements nodenumaresource.HintProvider: it names the sets of zones from which the node can serve the pod. A

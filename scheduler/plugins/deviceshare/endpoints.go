@@ -5,7 +5,7 @@ import (
 
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"koordinator.sh/koord/decision/device"
+	"koordinator.sh/koord/decision/scheduling/device"
 	"koordinator.sh/koord/scheduler/services"
 )
 

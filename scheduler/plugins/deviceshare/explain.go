@@ -8,7 +8,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/device"
+	"koordinator.sh/koord/decision/scheduling/device"
 	"koordinator.sh/koord/scheduler/reason"
 )
 

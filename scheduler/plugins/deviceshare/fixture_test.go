@@ -20,7 +20,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
-	"koordinator.sh/koord/decision/device"
+	"koordinator.sh/koord/decision/scheduling/device"
 	"koordinator.sh/koord/scheduler/ledger"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 )

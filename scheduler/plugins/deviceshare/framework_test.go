@@ -18,7 +18,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/device"
+	"koordinator.sh/koord/decision/scheduling/device"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 )
 

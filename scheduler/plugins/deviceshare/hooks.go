@@ -5,7 +5,7 @@ import (
 
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"koordinator.sh/koord/decision/device"
+	"koordinator.sh/koord/decision/scheduling/device"
 )
 
 // PreferredDevices says which devices of a node the pod should get, where they suffice, such as those that its reservation

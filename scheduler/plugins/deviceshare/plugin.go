@@ -15,7 +15,7 @@ import (
 
 	"koordinator.sh/koord/api/finding"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
-	"koordinator.sh/koord/decision/device"
+	"koordinator.sh/koord/decision/scheduling/device"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/reason"
 	"koordinator.sh/koord/scheduler/recovery"

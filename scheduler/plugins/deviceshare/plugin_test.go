@@ -19,8 +19,8 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/device"
-	"koordinator.sh/koord/decision/numa"
+	"koordinator.sh/koord/decision/scheduling/device"
+	"koordinator.sh/koord/decision/scheduling/numa"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 )

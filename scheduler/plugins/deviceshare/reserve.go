@@ -9,7 +9,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/device"
+	"koordinator.sh/koord/decision/scheduling/device"
 	"koordinator.sh/koord/scheduler/extender"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 	"koordinator.sh/koord/scheduler/recovery"

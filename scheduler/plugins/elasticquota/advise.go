@@ -14,8 +14,8 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/kubectl"
-	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/core/kubectl"
+	"koordinator.sh/koord/decision/scheduling/quota"
 	"koordinator.sh/koord/scheduler/reason"
 	"koordinator.sh/koord/scheduler/state/quotas"
 )

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/scheduling/quota"
 	"koordinator.sh/koord/scheduler/reason"
 	"koordinator.sh/koord/scheduler/recovery"
 )

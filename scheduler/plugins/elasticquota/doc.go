@@ -1,5 +1,5 @@
 // Package elasticquota is the scheduler plugin that admits pods into their ElasticQuota. The decisions are those of
-// decision/quota; this package reads the state, applies them, preempts within a quota, and says when a refused pod is worth
+// decision/scheduling/quota; this package reads the state, applies them, preempts within a quota, and says when a refused pod is worth
 // another attempt.
 //
 // A pod that fits is skipped: no node is asked about it. A pod that does not fit is refused for all nodes at once, and what

@@ -11,7 +11,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/scheduling/quota"
 	"koordinator.sh/koord/scheduler/recovery"
 	"koordinator.sh/koord/scheduler/wakeup"
 )

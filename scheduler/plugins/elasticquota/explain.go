@@ -10,7 +10,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/scheduling/quota"
 	"koordinator.sh/koord/scheduler/reason"
 	"koordinator.sh/koord/scheduler/state/quotas"
 )

@@ -13,9 +13,9 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/quota"
-	"koordinator.sh/koord/decision/quotaadmission"
-	"koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/decision/admission/quotaadmission"
+	"koordinator.sh/koord/decision/scheduling/quota"
+	"koordinator.sh/koord/decision/scheduling/reservation"
 	"koordinator.sh/koord/scheduler/recovery"
 	"koordinator.sh/koord/scheduler/state/quotas"
 )

@@ -15,7 +15,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/scheduling/quota"
 	"koordinator.sh/koord/scheduler/recovery"
 	"koordinator.sh/koord/scheduler/state/quotas"
 )

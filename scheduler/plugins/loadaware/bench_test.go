@@ -9,7 +9,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	decision "koordinator.sh/koord/decision/loadaware"
+	decision "koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/scheduler/state"
 )
 

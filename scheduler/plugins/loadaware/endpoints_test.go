@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/scheduler/services/servicestest"
 	"koordinator.sh/koord/scheduler/state"
 )

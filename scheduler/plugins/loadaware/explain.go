@@ -2,7 +2,7 @@ package loadaware
 
 import (
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/scheduler/reason"
 )
 

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/loadaware"
+	"koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/scheduler/state"
 )
 

@@ -13,8 +13,8 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
-	"koordinator.sh/koord/decision/loadaware"
-	"koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/decision/scheduling/loadaware"
+	"koordinator.sh/koord/decision/scheduling/reservation"
 	"koordinator.sh/koord/scheduler/recovery"
 	"koordinator.sh/koord/scheduler/state"
 )

@@ -23,8 +23,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	decision "koordinator.sh/koord/decision/loadaware"
-	"koordinator.sh/koord/decision/reservation"
+	decision "koordinator.sh/koord/decision/scheduling/loadaware"
+	"koordinator.sh/koord/decision/scheduling/reservation"
 	"koordinator.sh/koord/scheduler/state"
 	"koordinator.sh/koord/scheduler/wakeup"
 )

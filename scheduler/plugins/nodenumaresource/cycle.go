@@ -5,7 +5,7 @@ import (
 
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"koordinator.sh/koord/decision/numa"
+	"koordinator.sh/koord/decision/scheduling/numa"
 )
 
 const stateKey fwk.StateKey = "koordinator.sh/" + Name

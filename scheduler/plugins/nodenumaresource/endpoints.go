@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/numa"
+	"koordinator.sh/koord/decision/scheduling/numa"
 	"koordinator.sh/koord/scheduler/services"
 )
 

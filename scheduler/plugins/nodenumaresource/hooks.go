@@ -7,8 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"koordinator.sh/koord/decision/cpuset"
-	"koordinator.sh/koord/decision/numa"
+	"koordinator.sh/koord/decision/core/cpuset"
+	"koordinator.sh/koord/decision/scheduling/numa"
 )
 
 // HintProvider is a plugin that allocates resources with a place on NUMA zones, such as devices. It is asked on nodes on

@@ -11,8 +11,8 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
-	"koordinator.sh/koord/decision/numa"
-	"koordinator.sh/koord/decision/pluginargs"
+	"koordinator.sh/koord/decision/scheduling/numa"
+	"koordinator.sh/koord/decision/scheduling/pluginargs"
 	"koordinator.sh/koord/scheduler/reason"
 	"koordinator.sh/koord/scheduler/recovery"
 )

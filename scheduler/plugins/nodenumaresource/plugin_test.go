@@ -14,8 +14,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/cpuset"
-	"koordinator.sh/koord/decision/numa"
+	"koordinator.sh/koord/decision/core/cpuset"
+	"koordinator.sh/koord/decision/scheduling/numa"
 	"koordinator.sh/koord/scheduler/extender"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 )

@@ -9,7 +9,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/numa"
+	"koordinator.sh/koord/decision/scheduling/numa"
 	"koordinator.sh/koord/scheduler/extender"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 	"koordinator.sh/koord/scheduler/recovery"

@@ -22,8 +22,8 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/cpuset"
-	"koordinator.sh/koord/decision/numa"
+	"koordinator.sh/koord/decision/core/cpuset"
+	"koordinator.sh/koord/decision/scheduling/numa"
 	"koordinator.sh/koord/scheduler/informer/informertest"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 	"koordinator.sh/koord/scheduler/state/topologies"

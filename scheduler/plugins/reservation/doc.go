@@ -1,5 +1,5 @@
 // Package reservation is the scheduler plugin Reservation: pods use room that was reserved for them, and Reservations find
-// their nodes. The decisions are those of decision/reservation, what is known of Reservations is in
+// their nodes. The decisions are those of decision/scheduling/reservation, what is known of Reservations is in
 // scheduler/state/reservations.
 //
 // For a pod that may use reservations, PreFilter nominates at most one on each node and shows that node to all plugins without

@@ -12,8 +12,8 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/kubectl"
-	decision "koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/decision/core/kubectl"
+	decision "koordinator.sh/koord/decision/scheduling/reservation"
 	"koordinator.sh/koord/scheduler/reason"
 )
 

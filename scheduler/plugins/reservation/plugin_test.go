@@ -16,7 +16,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
-	decision "koordinator.sh/koord/decision/reservation"
+	decision "koordinator.sh/koord/decision/scheduling/reservation"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 	"koordinator.sh/koord/scheduler/state/reservations"
 )

@@ -15,7 +15,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 
 	"koordinator.sh/koord/api/extension"
-	decision "koordinator.sh/koord/decision/reservation"
+	decision "koordinator.sh/koord/decision/scheduling/reservation"
 	"koordinator.sh/koord/scheduler/recovery"
 )
 

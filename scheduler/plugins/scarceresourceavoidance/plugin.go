@@ -14,8 +14,8 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"koordinator.sh/koord/decision/pluginargs"
-	"koordinator.sh/koord/decision/resourcescore"
+	"koordinator.sh/koord/decision/scheduling/pluginargs"
+	"koordinator.sh/koord/decision/scheduling/resourcescore"
 	"koordinator.sh/koord/scheduler/recovery"
 )
 

@@ -12,8 +12,8 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/kubectl"
-	"koordinator.sh/koord/decision/schedulinghint"
+	"koordinator.sh/koord/decision/core/kubectl"
+	"koordinator.sh/koord/decision/scheduling/schedulinghint"
 	"koordinator.sh/koord/scheduler/reason"
 )
 

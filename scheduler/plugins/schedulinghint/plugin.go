@@ -9,8 +9,8 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"koordinator.sh/koord/decision/pluginargs"
-	"koordinator.sh/koord/decision/schedulinghint"
+	"koordinator.sh/koord/decision/scheduling/pluginargs"
+	"koordinator.sh/koord/decision/scheduling/schedulinghint"
 	"koordinator.sh/koord/scheduler/extender"
 	"koordinator.sh/koord/scheduler/recovery"
 	"koordinator.sh/koord/scheduler/wakeup"

@@ -8,7 +8,7 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"koordinator.sh/koord/decision/usageclass"
+	"koordinator.sh/koord/decision/scheduling/usageclass"
 	"koordinator.sh/koord/scheduler/recovery"
 	"koordinator.sh/koord/scheduler/wakeup"
 )

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"koordinator.sh/koord/decision/pluginargs"
-	"koordinator.sh/koord/decision/usageclass"
+	"koordinator.sh/koord/decision/scheduling/pluginargs"
+	"koordinator.sh/koord/decision/scheduling/usageclass"
 	"koordinator.sh/koord/scheduler/ledger"
 	"koordinator.sh/koord/scheduler/recovery"
 )

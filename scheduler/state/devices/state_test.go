@@ -17,7 +17,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
-	"koordinator.sh/koord/decision/device"
+	"koordinator.sh/koord/decision/scheduling/device"
 )
 
 type fixture struct {

@@ -1,6 +1,6 @@
 package gangs
 
-import "koordinator.sh/koord/decision/gang"
+import "koordinator.sh/koord/decision/scheduling/gang"
 
 // Keys of all gangs that are known, in order.
 func (v *View) Keys() []gang.Key {

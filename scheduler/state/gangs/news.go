@@ -3,7 +3,7 @@ package gangs
 import (
 	"k8s.io/apimachinery/pkg/types"
 
-	"koordinator.sh/koord/decision/gang"
+	"koordinator.sh/koord/decision/scheduling/gang"
 )
 
 // Given returns the room that a member gave back because its group was rejected, once; false when it gave none back.

@@ -7,7 +7,7 @@ import (
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/gang"
+	"koordinator.sh/koord/decision/scheduling/gang"
 )
 
 // apply makes a change under the lock, and tells the subscribers what it means.

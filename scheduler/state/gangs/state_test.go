@@ -25,7 +25,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/gang"
+	"koordinator.sh/koord/decision/scheduling/gang"
 )
 
 var start = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)

@@ -20,7 +20,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/gang"
+	"koordinator.sh/koord/decision/scheduling/gang"
 )
 
 // statusDelay gathers the changes of one gang into one write.

@@ -10,7 +10,7 @@ import (
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/gang"
+	"koordinator.sh/koord/decision/scheduling/gang"
 )
 
 // View is one picture of all gangs: the live one of a State, or a copy of it in which something else is supposed. It is safe

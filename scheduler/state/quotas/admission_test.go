@@ -5,7 +5,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/scheduling/quota"
 )
 
 // TestChangesOfQuotasAreAdmittedAsTheManagerWould has a parent that guarantees 4 cores, of which its children have 3.

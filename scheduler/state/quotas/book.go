@@ -10,9 +10,9 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/podrequest"
-	"koordinator.sh/koord/decision/quota"
-	"koordinator.sh/koord/decision/quotaadmission"
+	"koordinator.sh/koord/decision/admission/quotaadmission"
+	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/scheduling/quota"
 )
 
 // book is the bookkeeping behind a View. Its owner holds a lock during every call.

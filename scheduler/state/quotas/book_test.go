@@ -16,7 +16,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/scheduling/quota"
 )
 
 func newQuota(namespace, name, minimum, maximum string, labels ...string) *schedulingsigsv1alpha1.ElasticQuota {

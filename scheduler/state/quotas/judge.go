@@ -3,7 +3,7 @@ package quotas
 import (
 	corev1 "k8s.io/api/core/v1"
 
-	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/scheduling/quota"
 )
 
 // Judgement of one pod.

@@ -9,7 +9,7 @@ import (
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/scheduling/quota"
 )
 
 // Quota is one quota with its numbers.

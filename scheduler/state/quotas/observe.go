@@ -8,7 +8,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/scheduling/quota"
 )
 
 // The handlers of events, and the scheduler's hints, which may see an event first, do the same: they take over the object

@@ -7,7 +7,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/scheduling/quota"
 )
 
 func TestRefusalsCarryTheProblemsOnTheWayUp(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
-	"koordinator.sh/koord/decision/podrequest"
-	decision "koordinator.sh/koord/decision/reservation"
+	"koordinator.sh/koord/decision/core/podrequest"
+	decision "koordinator.sh/koord/decision/scheduling/reservation"
 )
 
 func (s *State) reservationHandler() cache.ResourceEventHandler {

@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"koordinator.sh/koord/api/extension"
-	decision "koordinator.sh/koord/decision/reservation"
+	decision "koordinator.sh/koord/decision/scheduling/reservation"
 )
 
 // shownAs returns an operating-mode pod as it stands on its node: itself, or, once another pod uses what it holds, with what that

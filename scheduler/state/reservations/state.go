@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
-	decision "koordinator.sh/koord/decision/reservation"
+	decision "koordinator.sh/koord/decision/scheduling/reservation"
 	"koordinator.sh/koord/scheduler/informer"
 )
 

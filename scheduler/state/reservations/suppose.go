@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	decision "koordinator.sh/koord/decision/reservation"
+	decision "koordinator.sh/koord/decision/scheduling/reservation"
 )
 
 // Supposition is a State in which some pods are supposed to be gone: users give their room back to their reservations, and

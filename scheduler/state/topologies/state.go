@@ -14,7 +14,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
-	"koordinator.sh/koord/decision/numa"
+	"koordinator.sh/koord/decision/scheduling/numa"
 	"koordinator.sh/koord/scheduler/informer"
 	"koordinator.sh/koord/scheduler/ledger"
 )

@@ -17,8 +17,8 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
-	"koordinator.sh/koord/decision/cpuset"
-	"koordinator.sh/koord/decision/numa"
+	"koordinator.sh/koord/decision/core/cpuset"
+	"koordinator.sh/koord/decision/scheduling/numa"
 )
 
 type fixture struct {

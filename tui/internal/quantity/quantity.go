@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"koordinator.sh/koord/decision/freshness"
+	"koordinator.sh/koord/decision/core/freshness"
 )
 
 // None stands for a value that is not known.

@@ -15,7 +15,7 @@ import (
 	"k8s.io/klog/v2"
 
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/scheduling/quota"
 	"koordinator.sh/koord/scheduler/notice"
 	"koordinator.sh/koord/scheduler/state/quotas"
 )

@@ -7,7 +7,7 @@ import (
 
 	"koordinator.sh/koord/api/finding"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/scheduling/quota"
 )
 
 // problemLabels are what the metric tells problems apart by.

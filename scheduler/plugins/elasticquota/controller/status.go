@@ -13,7 +13,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/quota"
+	"koordinator.sh/koord/decision/scheduling/quota"
 	"koordinator.sh/koord/scheduler/state/quotas"
 )
 

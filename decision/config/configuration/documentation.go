@@ -1,0 +1,134 @@
+package configuration
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/layering"
+)
+
+//go:embed documentation.json
+var documentationJSON []byte
+
+// documentation maps TYPE.FIELD to what the API says of it. It is generated from the comments of the API types.
+var documentation = sync.OnceValue(func() map[string]string {
+	texts := map[string]string{}
+	// The file is embedded; a test reads it.
+	_ = json.Unmarshal(documentationJSON, &texts)
+	return texts
+})
+
+// uncommented are fields whose names say what they are, and whose types carry no comment.
+var uncommented = map[string]string{
+	"BlockCfg.Name":            "Name of the device, volume group or volume.",
+	"BlockCfg.BlockType":       "BlockType says what the name means.",
+	"IOCfg.ReadIOPS":           "ReadIOPS is the most reads per second; 0 is no limit.",
+	"IOCfg.WriteIOPS":          "WriteIOPS is the most writes per second; 0 is no limit.",
+	"IOCfg.ModelReadBPS":       "ModelReadBPS is what the disk can read, in bytes per second.",
+	"IOCfg.ModelWriteBPS":      "ModelWriteBPS is what the disk can write, in bytes per second.",
+	"IOCfg.ModelReadSeqIOPS":   "ModelReadSeqIOPS is how many sequential reads the disk can do per second.",
+	"IOCfg.ModelWriteSeqIOPS":  "ModelWriteSeqIOPS is how many sequential writes the disk can do per second.",
+	"IOCfg.ModelReadRandIOPS":  "ModelReadRandIOPS is how many random reads the disk can do per second.",
+	"IOCfg.ModelWriteRandIOPS": "ModelWriteRandIOPS is how many random writes the disk can do per second.",
+}
+
+func describe(field layering.Field) string {
+	name := field.Owner.Name() + "." + field.Name
+	if text, ok := documentation()[name]; ok {
+		return text
+	}
+	return uncommented[name]
+}
+
+// FieldDocumentation is what is known of one field.
+type FieldDocumentation struct {
+	// Key of the ConfigMap, and Path of the field inside a strategy.
+	Key  string `json:"key"`
+	Path string `json:"path"`
+	// Kind of the value: boolean, whole number, number, text, duration, quantity, percent or quantity, any.
+	Kind string `json:"kind"`
+	// Range says which values are allowed; empty when all are.
+	Range string `json:"range,omitempty"`
+	// Default in force when nobody sets it; empty for none.
+	Default string `json:"default,omitempty"`
+	// Description says what it does, with unit.
+	Description string `json:"description,omitempty"`
+	// Feature of the node agent that carries it out, with whether it is on by default; empty when it needs none.
+	Feature string `json:"feature,omitempty"`
+}
+
+// Explain lists what is known of a field, or of all fields below a path. An unknown path is an error that names the
+// nearest fields.
+func Explain(path KeyPath) ([]FieldDocumentation, error) {
+	defaults := map[string]diagnosticsv1alpha1.Setting{}
+	for _, group := range layering.Default().Groups(path.Key) {
+		for _, setting := range group.Settings {
+			defaults[setting.Key] = setting
+		}
+	}
+	below := path.Field()
+	var out []FieldDocumentation
+	for _, field := range layering.Fields(path.Key) {
+		if below != "" && !isBelow(field.Path, below) {
+			continue
+		}
+		doc := FieldDocumentation{Key: path.Key, Path: field.Path, Kind: field.Kind, Range: field.Range,
+			Description: describe(field), Feature: featureOf(path.Key, field.Path)}
+		doc.Default = defaults[strings.TrimSuffix(field.Path, "[]")].Value
+		if field.Kind == "boolean" && doc.Range == "" {
+			doc.Range = "true or false"
+		}
+		out = append(out, doc)
+	}
+	// What has fields of its own needs no "any key".
+	named := func(doc FieldDocumentation) bool { return strings.HasPrefix(doc.Path, below+".") }
+	if slices.ContainsFunc(out, named) {
+		out = slices.DeleteFunc(out, func(doc FieldDocumentation) bool { return strings.HasSuffix(doc.Path, "*") && !named(doc) })
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s has no field %q%s", path.Key, below, nearestField(path.Key, below))
+	}
+	return out, nil
+}
+
+func isBelow(field, path string) bool {
+	depth := strings.Count(path, ".") + 1
+	parts := strings.SplitN(field, ".", depth+1)
+	return len(parts) >= depth && sameField(strings.Join(parts[:depth], "."), path)
+}
+
+func featureOf(key, path string) string {
+	for name, feature := range agentFeatures {
+		if feature.key != key || !slices.Contains(feature.settings, path) {
+			continue
+		}
+		if feature.or != "" {
+			name += " or " + feature.or
+		}
+		if feature.byDefault {
+			return name + " (on by default)"
+		}
+		return name + " (off by default)"
+	}
+	return ""
+}
+
+// nearestField suggests fields that end like, or contain, what was asked for.
+func nearestField(key, asked string) string {
+	word := strings.ToLower(asked[strings.LastIndexByte(asked, '.')+1:])
+	var near []string
+	for _, field := range layering.Fields(key) {
+		if word != "" && strings.Contains(strings.ToLower(field.Path), word) {
+			near = append(near, field.Path)
+		}
+	}
+	if len(near) == 0 {
+		return ""
+	}
+	return ", did you mean " + strings.Join(near[:min(len(near), 3)], ", ") + "?"
+}

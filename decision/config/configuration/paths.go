@@ -1,0 +1,63 @@
+package configuration
+
+import (
+	"fmt"
+	"strings"
+
+	"koordinator.sh/koord/api/configuration"
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/core/layering"
+)
+
+// paths looks at the applications outside of Kubernetes: whether each can be told from the others, and whether its cgroup
+// stays below its base.
+func (v *validation) paths() {
+	document, err := configuration.Decode[configuration.HostApplicationCfg](v.in.Data, hostKey)
+	if err != nil || document == nil || v.unreadable[hostKey] {
+		return
+	}
+	v.applications(document.Applications, "", layering.LayerCluster)
+	for i, entry := range document.NodeConfigs {
+		layer := "node strategy " + entry.Name
+		if entry.Name == "" {
+			layer = fmt.Sprintf("node strategy #%d", i+1)
+		}
+		v.applications(entry.Applications, fmt.Sprintf("nodeConfigs[%d]", i), layer)
+	}
+}
+
+func (v *validation) applications(list []slov1alpha1.HostApplicationSpec, path, layer string) {
+	first := map[string]string{}
+	for i, application := range list {
+		at := layering.JoinPath(path, fmt.Sprintf("applications[%d]", i))
+		report := func(code finding.Code, path, message, cause, fix string) {
+			v.add(Finding{Code: code, Severity: diagnosticsv1alpha1.SeverityError, Key: hostKey, Path: path, Layers: []string{layer},
+				Message: message, Cause: cause, Fix: fix})
+		}
+		before, twice := first[application.Name]
+		switch {
+		case application.Name == "":
+			report(finding.ConfigOutOfRange, at, at+" has no name", "What it uses is reported by its name.", "Give it a name.")
+		case twice:
+			report(finding.ConfigDuplicate, at+".name", fmt.Sprintf("%s and %s are both named %q", before, at, application.Name),
+				"What they use is reported by their name.", "Give them different names.")
+		default:
+			first[application.Name] = at
+		}
+		if group := application.CgroupPath; group != nil && (climbs(group.ParentDir) || climbs(group.RelativePath)) {
+			report(finding.ConfigOutOfRange, at+".cgroupPath", "the cgroup of "+application.Name+" leads out of its base", `A part of the path is "..".`,
+				"Name a path below the base.")
+		}
+	}
+}
+
+func climbs(path string) bool {
+	for part := range strings.SplitSeq(path, "/") {
+		if part == ".." {
+			return true
+		}
+	}
+	return false
+}

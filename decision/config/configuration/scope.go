@@ -1,0 +1,187 @@
+package configuration
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"koordinator.sh/koord/api/configuration"
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/layering"
+)
+
+// scope is the settings that hold together on some nodes: one group of every key.
+type scope struct {
+	v *validation
+	// groups by key.
+	groups map[string]layering.Group
+	// values by key and path, filled in on first use.
+	values map[string]map[string]diagnosticsv1alpha1.Setting
+	// nodes the scope was found on; 0 when none were looked at.
+	nodes int
+}
+
+// ref names a setting.
+type ref struct{ key, path string }
+
+// makeScopes finds which settings hold together: the cluster's, and those of every node strategy with the strategies of
+// other keys that select the same nodes. With nodes, the combinations are those that occur.
+func (v *validation) makeScopes() []*scope {
+	keys := configuration.Keys()
+	groups := map[string][]layering.Group{}
+	base := make([]int, len(keys))
+	for i, key := range keys {
+		groups[key] = v.config.Groups(key)
+		base[i] = len(groups[key]) - 1
+	}
+	counts := map[string]int{}
+	order := [][]int{base}
+	note := func(combination []int, nodes int) {
+		name := fmt.Sprint(combination)
+		if _, seen := counts[name]; !seen && !slices.Equal(combination, base) {
+			order = append(order, combination)
+		}
+		counts[name] += nodes
+	}
+	if len(v.in.Nodes) > 0 {
+		for _, node := range v.in.Nodes {
+			combination := make([]int, len(keys))
+			for i, key := range keys {
+				combination[i], _ = v.config.GroupOf(key, node)
+			}
+			note(combination, 1)
+		}
+	} else {
+		for i, key := range keys {
+			for entry := range base[i] {
+				note(sameSelector(keys, groups, base, groups[key][entry]), 0)
+			}
+		}
+	}
+	scopes := make([]*scope, 0, len(order))
+	for _, combination := range order {
+		s := &scope{v: v, groups: map[string]layering.Group{}, values: map[string]map[string]diagnosticsv1alpha1.Setting{}, nodes: counts[fmt.Sprint(combination)]}
+		for i, key := range keys {
+			s.groups[key] = groups[key][combination[i]]
+		}
+		scopes = append(scopes, s)
+	}
+	return scopes
+}
+
+// sameSelector combines the groups of all keys whose selector is the same as that of the given one.
+func sameSelector(keys []string, groups map[string][]layering.Group, base []int, like layering.Group) []int {
+	combination := slices.Clone(base)
+	for i, key := range keys {
+		for entry := range base[i] {
+			if groups[key][entry].Selector.String() == like.Selector.String() {
+				combination[i] = entry
+				break
+			}
+		}
+	}
+	return combination
+}
+
+// get reads a setting in force.
+func (s *scope) get(key, path string) (diagnosticsv1alpha1.Setting, bool) {
+	values, ok := s.values[key]
+	if !ok {
+		values = map[string]diagnosticsv1alpha1.Setting{}
+		for _, setting := range s.groups[key].Settings {
+			values[setting.Key] = setting
+		}
+		s.values[key] = values
+	}
+	setting, ok := values[path]
+	return setting, ok
+}
+
+// on says whether a switch is set to true.
+func (s *scope) on(key, path string) bool {
+	setting, _ := s.get(key, path)
+	return setting.Value == "true"
+}
+
+// text of a setting; empty when it is not set.
+func (s *scope) text(key, path string) string {
+	setting, _ := s.get(key, path)
+	return setting.Value
+}
+
+// number of a setting, and false when it is not set or no number.
+func (s *scope) number(key, path string) (float64, bool) {
+	setting, ok := s.get(key, path)
+	if !ok {
+		return 0, false
+	}
+	value, err := strconv.ParseFloat(setting.Value, 64)
+	return value, err == nil
+}
+
+// chosen says whether somebody set a value, as opposed to the built-in default.
+func (s *scope) chosen(key, path string) bool {
+	setting, ok := s.get(key, path)
+	return ok && setting.Layer != layering.LayerDefault
+}
+
+// deviates says whether somebody set a value that is not the built-in default anyway.
+func (s *scope) deviates(key, path string) bool {
+	setting, _ := s.get(key, path)
+	return s.chosen(key, path) && setting.Value != s.v.defaults[ref{key, path}]
+}
+
+// under lists the chosen settings below a path, in their order.
+func (s *scope) under(key, path string) []string {
+	var out []string
+	for _, setting := range s.groups[key].Settings {
+		below := path == "" || setting.Key == path || strings.HasPrefix(setting.Key, path+".") || strings.HasPrefix(setting.Key, path+"[")
+		if below && setting.Layer != layering.LayerDefault {
+			out = append(out, setting.Key)
+		}
+	}
+	return out
+}
+
+// place is the path of a setting in its key's JSON, by the layer it came from; empty for a default.
+func (s *scope) place(r ref) string {
+	setting, ok := s.get(r.key, r.path)
+	if !ok || setting.Layer == layering.LayerDefault {
+		return ""
+	}
+	layout, _ := layering.LayoutOf(r.key)
+	if setting.Layer == layering.LayerCluster {
+		return layering.JoinPath(layout.ClusterField, r.path)
+	}
+	return layering.JoinPath(s.groups[r.key].Path, r.path)
+}
+
+// evidence shows settings as a finding cites them.
+func (s *scope) evidence(refs ...ref) []Evidence {
+	out := make([]Evidence, 0, len(refs))
+	for _, r := range refs {
+		setting, ok := s.get(r.key, r.path)
+		if !ok {
+			setting.Value = "unset"
+		}
+		e := Evidence{Key: r.key, Path: r.path, Value: setting.Value, Layer: setting.Layer}
+		if at := s.place(r); at != "" {
+			e.Line = s.v.places[r.key][at].Line
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// layer names the most specific layer among settings.
+func (s *scope) layer(refs ...ref) string {
+	layer := layering.LayerCluster
+	for _, r := range refs {
+		setting, ok := s.get(r.key, r.path)
+		if ok && setting.Layer != layering.LayerDefault && setting.Layer != layering.LayerCluster {
+			layer = setting.Layer
+		}
+	}
+	return layer
+}

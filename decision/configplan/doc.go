@@ -1,8 +1,0 @@
-// Package configplan says what a change of ConfigMap slo-controller-config would do to a cluster before it is made: which
-// nodes match which strategy, which rendered settings change on which nodes, how much batch and mid each node offers
-// before and after, which pods would be suppressed or evicted at once, and which quotas get another share.
-//
-// It decides nothing of its own that a controller decides: strategies are merged by decision/layering, offers computed by
-// decision/overcommit, shares by decision/quota, and what happens to pods decided by decision/suppression and
-// decision/eviction, each once with the configuration in force and once with the new one.
-package configplan

@@ -1,0 +1,106 @@
+package agentview
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/nodeqos/eviction"
+)
+
+// Names of who answers.
+const (
+	ByAgent     = "koordlet"
+	BySimulated = "simulated-koordlet"
+	ByObjects   = "koordctl"
+)
+
+// askedByName are the sections that a question has to name.
+var askedByName = []diagnosticsv1alpha1.AgentSection{
+	diagnosticsv1alpha1.SectionAudit, diagnosticsv1alpha1.SectionPods, diagnosticsv1alpha1.SectionUsage,
+}
+
+// Asked says whether a question wants a section; one that names none wants all but the pods, the audit log and past usage.
+func Asked(question *diagnosticsv1alpha1.AgentQuestion, section diagnosticsv1alpha1.AgentSection) bool {
+	if len(question.Sections) == 0 {
+		return !slices.Contains(askedByName, section)
+	}
+	return slices.Contains(question.Sections, section)
+}
+
+// features that are told of where no agent lists its own: those that are on by default and those that a NodeSLO switches on, in the
+// order in which they rank.
+var features = []string{
+	"BECPUSuppress", "CPUSetAllocator", "GroupIdentity", "BatchResource", "CPUBurst", "CgroupReconcile", "BlkIOReconcile", "SystemConfig",
+	"TCNetworkQoS", "TerwayQoS", "RdtResctrl",
+}
+
+// Answer answers from the objects, and says what only an agent could tell. Missing says why none did, in a few words.
+func (n *Node) Answer(question *diagnosticsv1alpha1.AgentQuestion, component, missing string) diagnosticsv1alpha1.AgentExplanation {
+	out := diagnosticsv1alpha1.AgentExplanation{Component: component, Unknown: n.Unknown.List()}
+	if at := n.Observation.At; !at.IsZero() {
+		out.ObservedAt = new(metav1.NewTime(at))
+	}
+	lacks := func(what string) { out.Incomplete = append(out.Incomplete, what+" "+missing) }
+	suppressed, undecided := n.DecideSuppression(), n.suppressionUnknown()
+	if Asked(question, diagnosticsv1alpha1.SectionFeatures) {
+		out.Features = n.features()
+		lacks("which features are on and in effect is unknown:")
+	}
+	if Asked(question, diagnosticsv1alpha1.SectionSuppression) {
+		out.Suppression = Suppression(suppressed)
+		if undecided != "" {
+			out.Suppression = n.unknownSuppression(undecided)
+		}
+		lacks("what is in force for best-effort pods is unknown:")
+	}
+	if Asked(question, diagnosticsv1alpha1.SectionCPUs) {
+		var problem string
+		if out.CPUs, problem = n.CPUs(heldTo(suppressed, undecided)); problem != "" {
+			out.Incomplete = append(out.Incomplete, problem)
+		}
+	}
+	switch {
+	case !Asked(question, diagnosticsv1alpha1.SectionPods):
+	case n.Settings != nil:
+		n.Settings(&out)
+	default:
+		lacks("what is set for pods is unknown:")
+	}
+	if Asked(question, diagnosticsv1alpha1.SectionEvictions) {
+		out.Evictions = Evictions(n.EvictionInput(suppressed), n.Samples, Candidates(question))
+		if component != ByAgent && component != BySimulated {
+			out.Evictions.Evicted, out.Evictions.EvictedWithinSeconds = 0, 0 // only an agent counts them
+		}
+		if len(n.Samples) == 0 {
+			lacks("when a trigger is reached is unknown:")
+		}
+	}
+	if Asked(question, diagnosticsv1alpha1.SectionAudit) {
+		lacks("what koordlet wrote on the node is unknown:")
+	}
+	if Asked(question, diagnosticsv1alpha1.SectionUsage) {
+		if out.Usage = n.Past; out.Usage == nil {
+			lacks("what the node used before is not known:")
+		}
+	}
+	return out
+}
+
+// features as the NodeSLO configures them.
+func (n *Node) features() []diagnosticsv1alpha1.AgentFeature {
+	names := slices.Clone(features)
+	for _, feature := range eviction.Features() {
+		names = append(names, string(feature))
+	}
+	out := make([]diagnosticsv1alpha1.AgentFeature, 0, len(names))
+	for _, name := range names {
+		configured, reason := n.configured(name)
+		out = append(out, diagnosticsv1alpha1.AgentFeature{
+			Name: name, Configured: configured, Reason: reason, Supported: diagnosticsv1alpha1.FeatureUnknown,
+			Active: diagnosticsv1alpha1.FeatureUnknown, Effective: diagnosticsv1alpha1.FeatureUnknown,
+		})
+	}
+	return out
+}

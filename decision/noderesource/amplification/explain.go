@@ -1,0 +1,103 @@
+package amplification
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"koordinator.sh/koord/api/configuration"
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/core/capacity"
+	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/podrequest"
+)
+
+// Explain tells what the node shows of its cpu and memory, for each that is amplified or still shown so:
+// capacity - kubelet reserved = raw, physical; times the ratio = shown.
+func (r Result) Explain(in Input, configMap types.NamespacedName) ([]diagnosticsv1alpha1.Waterfall, []diagnosticsv1alpha1.PublishedResource) {
+	var falls []diagnosticsv1alpha1.Waterfall
+	var published []diagnosticsv1alpha1.PublishedResource
+	has := capacity.Of(in.Node)
+	for _, name := range Amplifiable() {
+		e := explanation{in: in, name: name, unit: diagnosticsv1alpha1.Bytes, pick: func(a podrequest.Amount) int64 { return a.Memory }}
+		if name == corev1.ResourceCPU {
+			e.unit, e.pick = diagnosticsv1alpha1.MilliCPU, func(a podrequest.Amount) int64 { return a.MilliCPU }
+		}
+		raw, now := e.pick(has.Raw), e.pick(has.Shown)
+		percent := max(percentOf(r.Ratios[name]), 100)
+		if percent == 100 && raw == now {
+			continue
+		}
+		wanted := shown(name, raw, r.Ratios)
+		falls = append(falls, e.waterfall(r.step(name, percent), has, raw, wanted, configMap))
+		there := diagnosticsv1alpha1.PublishedResource{Resource: string(name), Unit: e.unit, Published: &now, Computed: &wanted, State: diagnosticsv1alpha1.InSync}
+		if now != wanted {
+			there.State = diagnosticsv1alpha1.Pending
+			there.Reason = "the webhook of koord-manager amplifies it when node.status is written next"
+		}
+		published = append(published, there)
+	}
+	return falls, published
+}
+
+// step is how the ratio of a resource came about; one that is not koord-manager's stands for itself.
+func (r Result) step(name corev1.ResourceName, percent int64) Step {
+	for _, step := range r.Trace.Steps {
+		if step.Resource == name {
+			return step
+		}
+	}
+	return Step{Resource: name, Percent: percent}
+}
+
+// explanation writes the waterfall of one resource.
+type explanation struct {
+	in   Input
+	name corev1.ResourceName
+	unit diagnosticsv1alpha1.Unit
+	pick func(podrequest.Amount) int64
+}
+
+func (e explanation) waterfall(step Step, has capacity.Capacity, raw, wanted int64, configMap types.NamespacedName) diagnosticsv1alpha1.Waterfall {
+	source := func(field string) *diagnosticsv1alpha1.SourceRef {
+		return &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: e.in.Node.Name, Field: field}
+	}
+	times := diagnosticsv1alpha1.Term{
+		Name: "amplification", Operator: diagnosticsv1alpha1.Times, Value: step.Percent, Unit: diagnosticsv1alpha1.Percent,
+		Source: source("metadata.annotations[" + extension.AnnotationNodeResourceAmplificationRatio + "]"),
+		Note:   "terms below are amplified",
+	}
+	if step.Configured > 0 {
+		times.Parts = e.parts(step, configMap)
+	}
+	return diagnosticsv1alpha1.Waterfall{
+		Resource: string(e.name), Unit: e.unit, Policy: "amplified", Result: wanted,
+		Message: fmt.Sprintf("allocatable[%s]:%d = raw:%d * amplificationRatio:%.2f", e.name, wanted, raw, float64(step.Percent)/100),
+		Terms: []diagnosticsv1alpha1.Term{
+			{Name: "capacity", Operator: diagnosticsv1alpha1.Start, Value: e.pick(has.Total), Unit: e.unit, Source: source("status.capacity." + string(e.name))},
+			{Name: "kubeletReserved", Operator: diagnosticsv1alpha1.Minus, Value: e.pick(has.Total) - raw, Unit: e.unit,
+				Source: source("metadata.annotations[" + extension.AnnotationNodeRawAllocatable + "]"), Note: "capacity - allocatable"},
+			times,
+			{Name: "result", Operator: diagnosticsv1alpha1.Result, Value: wanted, Unit: e.unit},
+		},
+	}
+}
+
+func (e explanation) parts(step Step, configMap types.NamespacedName) []diagnosticsv1alpha1.Term {
+	configured := diagnosticsv1alpha1.Term{
+		Name: "configured", Operator: diagnosticsv1alpha1.Start, Value: step.Configured, Unit: diagnosticsv1alpha1.Percent,
+		Source: &diagnosticsv1alpha1.SourceRef{Kind: "ConfigMap", Namespace: configMap.Namespace, Name: configMap.Name,
+			Field: fmt.Sprintf("data[%s].resourceAmplificationRatio.%s", configuration.ResourceAmplificationConfigKey, e.name)},
+		Note: step.Layer,
+	}
+	if step.Layer == "" || step.Layer == layering.LayerDefault {
+		configured.Source, configured.Note = &diagnosticsv1alpha1.SourceRef{Kind: "Default"}, "nothing is configured"
+	}
+	return []diagnosticsv1alpha1.Term{configured, {
+		Name: "cpuNormalization", Operator: diagnosticsv1alpha1.Times, Value: step.Normalization, Unit: diagnosticsv1alpha1.Percent,
+		Source: &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: e.in.Node.Name,
+			Field: "metadata.annotations[" + extension.AnnotationCPUNormalizationRatio + "]"},
+	}}
+}

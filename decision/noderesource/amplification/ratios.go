@@ -1,0 +1,145 @@
+package amplification
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/core/capacity"
+	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/noderesource/normalization"
+	"koordinator.sh/koord/decision/noderesource/overcommit"
+	"koordinator.sh/koord/decision/noderesource/ownership"
+)
+
+// largest is the largest ratio that a node's annotation can state, in percent.
+const largest = 1000 * 100
+
+// Input is everything the ratios of one node depend on. Nothing in it is modified.
+type Input struct {
+	// Node as the API server has it.
+	Node *corev1.Node
+	// Strategy in force on the node.
+	Strategy layering.Amplification
+	// NormalizationPercent is what one cpu of the node is worth, in percent of the reference.
+	NormalizationPercent int64
+}
+
+// Result is the ratios of one node and what follows for its annotation.
+type Result struct {
+	// Ratios by resource, each at least 1; empty when nothing is amplified.
+	Ratios map[corev1.ResourceName]extension.Ratio
+	// Write is the annotation's new value; empty when it stays as it is or goes.
+	Write string
+	// Remove is true when the annotation is to go.
+	Remove bool
+	// Trace says why.
+	Trace Trace
+}
+
+// Trace says how the ratios came about.
+type Trace struct {
+	// Enabled is true when amplification is on for the node.
+	Enabled bool `json:"enabled"`
+	// Steps by resource, in the order of names.
+	Steps []Step `json:"steps,omitempty"`
+	// Problem is what could not be read of the node's annotation.
+	Problem string `json:"problem,omitempty"`
+	// Reason is one sentence.
+	Reason string `json:"reason"`
+}
+
+// Step is how one ratio came about, in percent.
+type Step struct {
+	Resource corev1.ResourceName `json:"resource"`
+	// Configured ratio, 100 when there is none; Normalization is that of the cpu, 100 for all other resources.
+	Configured    int64 `json:"configured"`
+	Normalization int64 `json:"normalization"`
+	// Percent is the product.
+	Percent int64 `json:"percent"`
+	// Layer that the configured ratio came from; empty when there is none.
+	Layer string `json:"layer,omitempty"`
+}
+
+// Decide multiplies the configured ratios with what a cpu is worth. Configured ratios below 1 have no effect. An annotation
+// that somebody else wrote stays while nothing is configured.
+func Decide(in Input) Result {
+	out := Result{Ratios: map[corev1.ResourceName]extension.Ratio{}}
+	out.Trace.Enabled = in.Strategy.Strategy.Enable != nil && *in.Strategy.Strategy.Enable
+	steps := map[corev1.ResourceName]Step{}
+	if out.Trace.Enabled {
+		for name, ratio := range in.Strategy.Strategy.ResourceAmplificationRatio {
+			percent := math.Round(ratio * 100)
+			if percent >= 100 {
+				steps[name] = Step{Resource: name, Configured: int64(min(percent, largest)), Normalization: 100,
+					Layer: layering.LayerOf(in.Strategy.Settings, "resourceAmplificationRatio."+string(name))}
+			}
+		}
+	}
+	if worth := min(in.NormalizationPercent, normalization.Largest); worth > 100 {
+		step, ok := steps[corev1.ResourceCPU]
+		if !ok {
+			step = Step{Resource: corev1.ResourceCPU, Configured: 100}
+		}
+		step.Normalization = worth
+		steps[corev1.ResourceCPU] = step
+	}
+	for _, name := range slices.Sorted(maps.Keys(steps)) {
+		step := steps[name]
+		step.Percent = min((step.Configured*step.Normalization+50)/100, largest)
+		out.Ratios[name] = extension.Ratio(float64(step.Percent) / 100)
+		out.Trace.Steps = append(out.Trace.Steps, step)
+	}
+	out.compare(in.Node)
+	return out
+}
+
+// compare decides what becomes of the annotation.
+func (r *Result) compare(node *corev1.Node) {
+	current, err := extension.GetNodeAmplificationRatios(node.Annotations)
+	if err != nil {
+		r.Trace.Problem = err.Error()
+	}
+	_, exists := node.Annotations[extension.AnnotationNodeResourceAmplificationRatio]
+	if len(r.Ratios) == 0 {
+		r.Trace.Reason = "nothing is amplified"
+		switch {
+		case exists && ours(node):
+			r.Remove = true
+		case exists:
+			r.Trace.Reason = "not configured; the ratios on the node were not written by koord-manager and are kept"
+			r.Ratios = current
+		}
+		return
+	}
+	r.Trace.Reason = "configured ratio x cpu normalization ratio"
+	if err == nil && exists && maps.EqualFunc(current, r.Ratios, same) {
+		return
+	}
+	holder := &metav1.ObjectMeta{}
+	if err := extension.SetNodeAmplificationRatios(holder, r.Ratios); err != nil {
+		// Ratios within bounds always encode.
+		r.Trace.Problem = fmt.Sprintf("encode ratios: %v", err)
+		return
+	}
+	r.Write = holder.Annotations[extension.AnnotationNodeResourceAmplificationRatio]
+}
+
+func same(a, b extension.Ratio) bool { return percentOf(a) == percentOf(b) }
+
+func percentOf(ratio extension.Ratio) int64 { return int64(math.Round(float64(ratio) * 100)) }
+
+func ours(node *corev1.Node) bool {
+	return ownership.Of(node, overcommit.FieldManager).Has("metadata", "annotations", extension.AnnotationNodeResourceAmplificationRatio)
+}
+
+// shown is what a node shows of a raw quantity of cpu or memory: the quantity times the ratio, rounded up to thousandths of
+// a cpu or to whole bytes.
+func shown(name corev1.ResourceName, raw int64, ratios map[corev1.ResourceName]extension.Ratio) int64 {
+	return capacity.Amplify(raw, ratios[name])
+}

@@ -1,0 +1,169 @@
+package normalization
+
+import (
+	"fmt"
+	"math"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"koordinator.sh/koord/api/configuration"
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/noderesource/overcommit"
+	"koordinator.sh/koord/decision/noderesource/ownership"
+)
+
+// Bounds of a ratio, in percent.
+const (
+	Reference = 100
+	Largest   = 500
+)
+
+// Input is everything the ratio of one node depends on. Nothing in it is modified.
+type Input struct {
+	// Node as the API server has it.
+	Node *corev1.Node
+	// CPU as the node agent reported it; nil when it did not.
+	CPU *extension.CPUBasicInfo
+	// Unknown says why CPU is nil.
+	Unknown string
+	// Strategy in force on the node.
+	Strategy layering.Normalization
+}
+
+// Result is the ratio of one node and what follows for its annotation.
+type Result struct {
+	// Percent is the ratio in force once the annotation says what it should: 100 to 500, in percent.
+	Percent int64
+	// Write is the annotation's new value; empty when it stays as it is.
+	Write string
+	// Trace says why.
+	Trace Trace
+}
+
+// Trace says how a ratio came about.
+type Trace struct {
+	// Enabled is true when normalization is on for the node.
+	Enabled bool `json:"enabled"`
+	// EnabledBy is the layer that turned it on or off, as layering spells layers.
+	EnabledBy string `json:"enabledBy"`
+	// Model and the modes of the cpu; empty when they are not known or not asked for.
+	Model       string `json:"model,omitempty"`
+	HyperThread bool   `json:"hyperThread,omitempty"`
+	Turbo       bool   `json:"turbo,omitempty"`
+	// Setting is the path of the ratio in cpu-normalization-config; empty when none was taken.
+	Setting string `json:"setting,omitempty"`
+	// Reason is one sentence.
+	Reason string `json:"reason"`
+	// Problems names what could not be read; its effect is left out.
+	Problems []string `json:"problems,omitempty"`
+}
+
+// Decide decides the ratio of one node. A cpu that is not known leaves the annotation as it is, and so does a ratio that
+// somebody else wrote while normalization is off without a label: what is missing never raises an offer.
+func Decide(in Input) Result {
+	out := Result{}
+	out.Trace.Enabled, out.Trace.EnabledBy = orFalse(in.Strategy.Strategy.Enable), layering.LayerOf(in.Strategy.Settings, "enable")
+	labelled, err := extension.IsCPUNormalizationEnabled(in.Node.Labels)
+	if err != nil {
+		out.Trace.Problems = append(out.Trace.Problems, err.Error())
+	}
+	if labelled != nil {
+		out.Trace.Enabled, out.Trace.EnabledBy = *labelled, layering.LayerNodeLabel
+	}
+	current, problem := published(in.Node)
+	if problem != "" {
+		out.Trace.Problems = append(out.Trace.Problems, problem)
+	}
+	switch {
+	case !out.Trace.Enabled && labelled == nil && !ours(in.Node):
+		out.Percent, out.Trace.Reason = max(current, Reference), "normalization is off"
+		if current > Reference {
+			out.Trace.Reason = "normalization is off; the ratio on the node was not written by koord-manager and stays"
+		}
+		return out
+	case !out.Trace.Enabled:
+		out.Percent, out.Trace.Reason = Reference, "normalization is off"
+	case in.CPU == nil:
+		out.Percent, out.Trace.Reason = max(current, Reference), "the cpu is not known, so the ratio stays: "+in.Unknown
+		return out
+	default:
+		out.choose(in.CPU, &in.Strategy.Strategy)
+	}
+	if out.Percent != current {
+		out.Write = extension.FormatRatio(float64(out.Percent) / 100)
+	}
+	return out
+}
+
+// published is the ratio that the annotation states, in percent; 0 when there is none that can be read.
+func published(node *corev1.Node) (int64, string) {
+	ratio, err := extension.CPUNormalizationRatio(node.Annotations)
+	if err != nil {
+		return 0, err.Error()
+	}
+	if ratio == nil {
+		return 0, ""
+	}
+	percent := math.Round(*ratio * 100)
+	if percent > Largest {
+		return 0, fmt.Sprintf("annotation %q: ratio %v is above %d", extension.AnnotationCPUNormalizationRatio, *ratio, Largest/100)
+	}
+	return int64(percent), ""
+}
+
+func ours(node *corev1.Node) bool {
+	if _, exists := node.Annotations[extension.AnnotationCPUNormalizationRatio]; !exists {
+		return false
+	}
+	return ownership.Of(node, overcommit.FieldManager).Has("metadata", "annotations", extension.AnnotationCPUNormalizationRatio)
+}
+
+// choose takes the ratio of the model in its mode, else the default, else the reference.
+func (r *Result) choose(cpu *extension.CPUBasicInfo, strategy *configuration.CPUNormalizationStrategy) {
+	r.Trace.Model, r.Trace.HyperThread, r.Trace.Turbo = cpu.CPUModel, cpu.HyperThreadEnabled, cpu.TurboEnabled
+	model, listed := strategy.RatioModel[cpu.CPUModel]
+	ratio, mode := modeRatio(&model, cpu)
+	why := fmt.Sprintf("cpu model %q is not listed", cpu.CPUModel)
+	if listed {
+		why = fmt.Sprintf("cpu model %q has no %s", cpu.CPUModel, mode)
+		if r.take(ratio, "ratioModel."+cpu.CPUModel+"."+mode) {
+			r.Trace.Reason = fmt.Sprintf("%s of cpu model %q", mode, cpu.CPUModel)
+			return
+		}
+	}
+	if r.take(strategy.DefaultRatio, "defaultRatio") {
+		r.Trace.Reason = why + ": the default counts"
+		return
+	}
+	r.Percent, r.Trace.Reason = Reference, why+" and there is no default, so it counts as the reference"
+}
+
+// modeRatio is the ratio for the mode that a cpu runs in, and the name of its setting.
+func modeRatio(model *configuration.ModelRatioCfg, cpu *extension.CPUBasicInfo) (*float64, string) {
+	switch {
+	case cpu.HyperThreadEnabled && cpu.TurboEnabled:
+		return model.HyperThreadTurboEnabledRatio, "hyperThreadTurboEnabledRatio"
+	case cpu.HyperThreadEnabled:
+		return model.HyperThreadEnabledRatio, "hyperThreadEnabledRatio"
+	case cpu.TurboEnabled:
+		return model.TurboEnabledRatio, "turboEnabledRatio"
+	}
+	return model.BaseRatio, "baseRatio"
+}
+
+// take accepts a ratio within the bounds.
+func (r *Result) take(ratio *float64, setting string) bool {
+	if ratio == nil {
+		return false
+	}
+	percent := math.Round(*ratio * 100)
+	if !(percent >= Reference && percent <= Largest) {
+		r.Trace.Problems = append(r.Trace.Problems, fmt.Sprintf("%s %v is not between %d and %d", setting, *ratio, Reference/100, Largest/100))
+		return false
+	}
+	r.Percent, r.Trace.Setting = int64(percent), setting
+	return true
+}
+
+func orFalse(setting *bool) bool { return setting != nil && *setting }

@@ -1,0 +1,135 @@
+package overview
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/extension"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/core/unknown"
+	"koordinator.sh/koord/decision/noderesource/overcommit"
+	"koordinator.sh/koord/decision/scheduling/loadaware"
+)
+
+// NodesInput is what the rows of nodes are made of. Nothing in it is modified.
+type NodesInput struct {
+	Nodes []corev1.Node
+	// Pods of at least those nodes.
+	Pods []corev1.Pod
+	// Metrics of at least those nodes.
+	Metrics []slov1alpha1.NodeMetric
+	// LoadArgs are the arguments of load-aware scheduling; nil for the defaults.
+	LoadArgs *loadaware.Args
+	// Config says when measurements count as too old; nil for the built-in configuration.
+	Config *layering.Config
+	// Operands adds what the load of each node was judged by.
+	Operands bool
+	// Unknown are the inputs that could not be read.
+	Unknown unknown.Inputs
+	Now     time.Time
+}
+
+// Nodes is one row for each node, ordered by name.
+func Nodes(in NodesInput) *diagnosticsv1alpha1.NodeOverviewList {
+	podsOf := make(map[string][]*corev1.Pod, len(in.Nodes))
+	for i := range in.Pods {
+		if name := in.Pods[i].Spec.NodeName; name != "" {
+			podsOf[name] = append(podsOf[name], &in.Pods[i])
+		}
+	}
+	metricOf := metricsByName(in.Metrics)
+	policy := loadaware.NewPolicy(in.LoadArgs)
+	list := &diagnosticsv1alpha1.NodeOverviewList{
+		TypeMeta: typeMeta("NodeOverviewList"),
+		Items:    make([]diagnosticsv1alpha1.NodeOverview, 0, len(in.Nodes)),
+		Unknown:  in.Unknown.List(),
+	}
+	unjudged := in.Unknown.Because(unknown.NodeMetrics, unknown.SchedulerConfiguration)
+	for i := range in.Nodes {
+		node := &in.Nodes[i]
+		input := overcommit.NodeInput{Node: node, Metric: metricOf[node.Name], Pods: podsOf[node.Name], Now: in.Now, Unknown: in.Unknown}
+		if in.Config != nil {
+			input.Strategy = in.Config.Colocation(node)
+		}
+		load := diagnosticsv1alpha1.LoadOverview{State: diagnosticsv1alpha1.LoadUnknown, Message: unjudged}
+		if unjudged == "" {
+			load = policy.NodeLoad(node, input.Metric, in.Now)
+		}
+		if !in.Operands {
+			load.Operands = nil
+		}
+		list.Items = append(list.Items, Node(input, load))
+	}
+	slices.SortFunc(list.Items, func(a, b diagnosticsv1alpha1.NodeOverview) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// Node is one node's row. The load is what loadaware.NodeLoad says of it.
+func Node(in overcommit.NodeInput, load diagnosticsv1alpha1.LoadOverview) diagnosticsv1alpha1.NodeOverview {
+	node := in.Node
+	survey := overcommit.Look(in)
+	row := diagnosticsv1alpha1.NodeOverview{
+		TypeMeta: typeMeta("NodeOverview"),
+		ObjectMeta: metav1.ObjectMeta{
+			Name: node.Name, UID: node.UID, Labels: node.Labels, CreationTimestamp: node.CreationTimestamp,
+		},
+		CPU:           resourceRow(survey, node, milliCPU, extension.MidCPU, extension.BatchCPU),
+		Memory:        resourceRow(survey, node, memory, extension.MidMemory, extension.BatchMemory),
+		Metric:        survey.Metric,
+		Load:          load,
+		Ready:         overcommit.Ready(node),
+		Unschedulable: node.Spec.Unschedulable,
+	}
+	if survey.Listed {
+		row.Pods = &survey.Pods
+	}
+	return row
+}
+
+func resourceRow(s overcommit.Survey, node *corev1.Node, side func(podrequest.Amount) int64, mid, batch corev1.ResourceName) diagnosticsv1alpha1.ResourceOverview {
+	row := diagnosticsv1alpha1.ResourceOverview{
+		Capacity:         side(s.Capacity.Total),
+		Allocatable:      side(s.Capacity.Shown),
+		MidAllocatable:   overcommit.Published(node, mid),
+		BatchAllocatable: overcommit.Published(node, batch),
+	}
+	if s.Listed {
+		row.ProdRequested, row.MidRequested, row.BatchRequested = new(side(s.ProdRequested)), new(side(s.MidRequested)), new(side(s.BatchRequested))
+	}
+	if raw := side(s.Capacity.Raw); raw != row.Allocatable {
+		row.RawAllocatable = &raw
+	}
+	if !s.Measured {
+		return row
+	}
+	row.Used, row.SystemUsed = new(side(s.NodeUsed)), new(side(s.SystemUsed))
+	row.ProdUsed, row.MidUsed = new(side(s.ProdUsed)), new(side(s.MidUsed))
+	row.BatchUsed, row.FreeUsed = new(side(s.BatchUsed)), new(side(s.FreeUsed))
+	if s.Reclaimable != nil {
+		row.Reclaimable = new(side(*s.Reclaimable))
+	}
+	return row
+}
+
+func milliCPU(a podrequest.Amount) int64 { return a.MilliCPU }
+
+func memory(a podrequest.Amount) int64 { return a.Memory }
+
+func metricsByName(metrics []slov1alpha1.NodeMetric) map[string]*slov1alpha1.NodeMetric {
+	byName := make(map[string]*slov1alpha1.NodeMetric, len(metrics))
+	for i := range metrics {
+		byName[metrics[i].Name] = &metrics[i]
+	}
+	return byName
+}
+
+func typeMeta(kind string) metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: diagnosticsv1alpha1.GroupVersion.String(), Kind: kind}
+}
