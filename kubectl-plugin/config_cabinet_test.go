@@ -14,7 +14,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/source"
 )
 
@@ -121,7 +121,7 @@ func newCabinet() *cabinet {
 			},
 		},
 	}
-	config, _ := layering.Parse(c.current.Data)
+	config, _ := configmerge.Parse(c.current.Data)
 	for i := range c.impact.Nodes {
 		slo := slov1alpha1.NodeSLO{Spec: config.NodeSLOSpec(&c.impact.Nodes[i])}
 		slo.Name = c.impact.Nodes[i].Name

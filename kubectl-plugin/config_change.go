@@ -12,7 +12,7 @@ import (
 
 	"koordinator.sh/koord/api/finding"
 	decision "koordinator.sh/koord/decision/config/configuration"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/kubectl-plugin/dryrun"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/kubectl-plugin/prompt"
@@ -93,19 +93,19 @@ func causeOf(s *session, cmd *cobra.Command, args []string) string {
 }
 
 // inForceNow is the configuration that the manager applies.
-func inForceNow(current *source.Configuration) layering.Config {
+func inForceNow(current *source.Configuration) configmerge.Config {
 	if current.Exists {
 		return inForce(current.Data, current.LastGood)
 	}
-	last, _ := layering.Parse(current.LastGood)
-	return layering.Gone(last)
+	last, _ := configmerge.Parse(current.LastGood)
+	return configmerge.Gone(last)
 }
 
 // inForce is a configuration as the manager would apply it: a key that cannot be read keeps its last good text.
-func inForce(data, lastGood map[string]string) layering.Config {
-	last, _ := layering.Parse(lastGood)
-	parsed, _ := layering.Parse(data)
-	return layering.KeepLastGood(last, parsed)
+func inForce(data, lastGood map[string]string) configmerge.Config {
+	last, _ := configmerge.Parse(lastGood)
+	parsed, _ := configmerge.Parse(data)
+	return configmerge.KeepLastGood(last, parsed)
 }
 
 // commit checks a change, shows its plan, asks, and writes it.

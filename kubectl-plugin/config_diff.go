@@ -9,7 +9,7 @@ import (
 
 	"koordinator.sh/koord/decision/config/configplan"
 	decision "koordinator.sh/koord/decision/config/configuration"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/source"
 )
@@ -103,8 +103,8 @@ func lastKept(ctx context.Context, s *session, configurator source.Configurator,
 }
 
 // readable parses a configuration for comparing and tells which keys cannot be compared.
-func readable(s *session, data map[string]string) layering.Config {
-	config, problems := layering.Parse(data)
+func readable(s *session, data map[string]string) configmerge.Config {
+	config, problems := configmerge.Parse(data)
 	told := map[string]bool{}
 	for _, problem := range problems {
 		if problem.Rejects() && !told[problem.Key] {

@@ -13,7 +13,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	decision "koordinator.sh/koord/decision/config/configuration"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/source"
 )
@@ -109,7 +109,7 @@ func warnRejected(s *session, current *source.Configuration) {
 		warnMissing(s, current)
 		return
 	}
-	_, problems := layering.Parse(current.Data)
+	_, problems := configmerge.Parse(current.Data)
 	for _, problem := range problems {
 		if problem.Rejects() {
 			lineTo(s.Streams.ErrOut, "Warning: %s; its last good text is in force", s.errorStyle().Clean(problem.String()))
@@ -149,7 +149,7 @@ func (o *configGetOptions) settings(ctx context.Context, configurator source.Con
 }
 
 // settingsOn merges what holds on a node; of co-location, with the node's own annotation and labels.
-func settingsOn(config layering.Config, key string, node *corev1.Node) []diagnosticsv1alpha1.Setting {
+func settingsOn(config configmerge.Config, key string, node *corev1.Node) []diagnosticsv1alpha1.Setting {
 	if key == configuration.ColocationConfigKey {
 		return config.Colocation(node).Settings
 	}
@@ -173,7 +173,7 @@ func nodeNamed(ctx context.Context, configurator source.Configurator, name strin
 func withoutDefaults(settings []decision.SettingInForce) []decision.SettingInForce {
 	out := settings[:0]
 	for _, setting := range settings {
-		if !strings.EqualFold(setting.Layer, layering.LayerDefault) {
+		if !strings.EqualFold(setting.Layer, configmerge.LayerDefault) {
 			out = append(out, setting)
 		}
 	}

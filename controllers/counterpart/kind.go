@@ -6,7 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // FieldManager is the name under which counterparts are written.
@@ -21,7 +21,7 @@ type Kind[T client.Object] struct {
 	New func() T
 	// Want is the counterpart of a node, with nothing but its name and spec; it may share memory with the configuration.
 	// Clean is false when a layer of the configuration had to be left out.
-	Want func(config layering.Config, node *corev1.Node) (want T, clean bool)
+	Want func(config configmerge.Config, node *corev1.Node) (want T, clean bool)
 	// Patch is the JSON merge patch that brings an object in line with what is wanted; nil when it is. One that names a
 	// resourceVersion is made anew when the object has another one.
 	Patch func(existing, want T) ([]byte, error)

@@ -20,7 +20,7 @@ import (
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/controllers/sloconfig"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // shared is memory that everything wanted points to, as a merged configuration would be.
@@ -31,7 +31,7 @@ func testKind() Kind[*slov1alpha1.NodeMetric] {
 	return Kind[*slov1alpha1.NodeMetric]{
 		Name: "nodemetric",
 		New:  func() *slov1alpha1.NodeMetric { return &slov1alpha1.NodeMetric{} },
-		Want: func(_ layering.Config, node *corev1.Node) (*slov1alpha1.NodeMetric, bool) {
+		Want: func(_ configmerge.Config, node *corev1.Node) (*slov1alpha1.NodeMetric, bool) {
 			return &slov1alpha1.NodeMetric{
 				ObjectMeta: metav1.ObjectMeta{Name: node.Name}, Spec: slov1alpha1.NodeMetricSpec{CollectPolicy: &shared},
 			}, node.Labels["damaged"] == ""
@@ -59,7 +59,7 @@ func newClient(t *testing.T, funcs interceptor.Funcs, objects ...client.Object) 
 }
 
 func loaded() *sloconfig.Store {
-	config, _ := layering.Parse(nil)
+	config, _ := configmerge.Parse(nil)
 	store := sloconfig.NewStore()
 	store.Set(config)
 	return store

@@ -13,7 +13,7 @@ import (
 	"koordinator.sh/koord/api/configuration"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/controllers/counterpart"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 var metrics = counterpart.NewMetrics("nodemetric", "NodeMetric")
@@ -31,7 +31,7 @@ func Kind() counterpart.Kind[*slov1alpha1.NodeMetric] {
 	}
 }
 
-func want(config layering.Config, node *corev1.Node) (*slov1alpha1.NodeMetric, bool) {
+func want(config configmerge.Config, node *corev1.Node) (*slov1alpha1.NodeMetric, bool) {
 	merged := config.Colocation(node)
 	policy := policyOf(merged.Strategy)
 	return &slov1alpha1.NodeMetric{

@@ -19,7 +19,7 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/controllers/counterpart"
 	"koordinator.sh/koord/controllers/sloconfig"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 type write struct {
@@ -131,7 +131,7 @@ func newReconciler(t *testing.T, writes *[]write, objects ...client.Object) reco
 			return c.Delete(ctx, object, options...)
 		},
 	}
-	config, problems := layering.Parse(map[string]string{"colocation-config": `{"enable": false,
+	config, problems := configmerge.Parse(map[string]string{"colocation-config": `{"enable": false,
 		"nodeConfigs": [{"name": "fast", "nodeSelector": {"matchLabels": {"pool": "fast"}}, "metricReportIntervalSeconds": 10}]}`})
 	if len(problems) > 0 {
 		t.Fatal(problems)

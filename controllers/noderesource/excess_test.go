@@ -13,7 +13,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/controllers/sloconfig"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // told drains the events.
@@ -116,7 +116,7 @@ func TestOffersBeyondTheNodeAreTold(t *testing.T) {
 
 func TestAnExcessIsToldOnceUntilItsCauseChanges(t *testing.T) {
 	configure := func(s *sloconfig.Store, text string) {
-		config, problems := layering.Parse(map[string]string{"colocation-config": text})
+		config, problems := configmerge.Parse(map[string]string{"colocation-config": text})
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}

@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
 
@@ -19,7 +19,7 @@ func (e *Explainer) WithExtensions(reader client.Reader, sharedGPU bool) *Explai
 }
 
 // addExtensions adds the waterfalls of what else the node gets, by the decisions that the controller carries out.
-func (e *Explainer) addExtensions(ctx context.Context, node *corev1.Node, config layering.Config, spec diagnosticsv1alpha1.NodeExplanationSpec, status *diagnosticsv1alpha1.NodeExplanationStatus) {
+func (e *Explainer) addExtensions(ctx context.Context, node *corev1.Node, config configmerge.Config, spec diagnosticsv1alpha1.NodeExplanationSpec, status *diagnosticsv1alpha1.NodeExplanationStatus) {
 	if e.extensions.topologies == nil {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/decision/noderesource/nodeextension"
 )
 
@@ -25,7 +25,7 @@ type extensions struct {
 }
 
 // decide decides for one node, which is not modified.
-func (e extensions) decide(ctx context.Context, node *corev1.Node, config layering.Config) (nodeextension.Decision, error) {
+func (e extensions) decide(ctx context.Context, node *corev1.Node, config configmerge.Config) (nodeextension.Decision, error) {
 	in := nodeextension.Input{Node: node, Config: config}
 	var err error
 	if in.CPU, err = e.readCPU(ctx, node.Name); err != nil {

@@ -25,7 +25,7 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 	"koordinator.sh/koord/controllers/sloconfig"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // companions is a reader of the objects that are named like nodes.
@@ -54,7 +54,7 @@ func oneGPU() *schedulingv1alpha1.Device {
 // ratios is a configuration that normalizes and amplifies, and offers no batch resources.
 func ratios(t *testing.T) *sloconfig.Store {
 	t.Helper()
-	parsed, problems := layering.Parse(map[string]string{
+	parsed, problems := configmerge.Parse(map[string]string{
 		"cpu-normalization-config":      `{"enable":true,"ratioModel":{"Xeon":{"turboEnabledRatio":1.65}}}`,
 		"resource-amplification-config": `{"enable":true,"resourceAmplificationRatio":{"cpu":2}}`,
 	})
@@ -94,7 +94,7 @@ func TestDevicesThatGoAreTakenBack(t *testing.T) {
 	node.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "koord-manager", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", FieldsType: "FieldsV1",
 		Subresource: "status", FieldsV1: metav1.NewFieldsV1(
 			`{"f:metadata":{"f:labels":{"f:kubernetes.io/gpu-model":{}}},"f:status":{"f:allocatable":{"f:koordinator.sh/gpu-core":{}}}}`)}}
-	decided, err := (extensions{devices: companions(t)}).decide(t.Context(), node, layering.Default())
+	decided, err := (extensions{devices: companions(t)}).decide(t.Context(), node, configmerge.Default())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/decision/core/predict"
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
@@ -101,7 +101,7 @@ func (p *Predictions) node(name string) *observed {
 }
 
 // tally counts how predictions did for the pool that the node is in now.
-func (p *Predictions) tally(strategy layering.Merged, over []predict.Outcome) {
+func (p *Predictions) tally(strategy configmerge.Merged, over []predict.Outcome) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, outcome := range over {
@@ -135,5 +135,5 @@ func poolOf(settings []diagnosticsv1alpha1.Setting, tier predict.Tier) string {
 			return strings.TrimPrefix(settings[i].Layer, "node strategy ")
 		}
 	}
-	return layering.LayerCluster
+	return configmerge.LayerCluster
 }

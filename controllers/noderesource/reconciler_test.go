@@ -23,7 +23,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/controllers/sloconfig"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 var noon = time.Date(2026, 7, 24, 12, 0, 0, 0, time.UTC)
@@ -72,7 +72,7 @@ const enabled = `{"enable": true, "cpuReclaimThresholdPercent": 65, "memoryRecla
 
 func store(t testing.TB, config string) *sloconfig.Store {
 	t.Helper()
-	parsed, problems := layering.Parse(map[string]string{"colocation-config": config})
+	parsed, problems := configmerge.Parse(map[string]string{"colocation-config": config})
 	if len(problems) > 0 {
 		t.Fatalf("configuration: %v", problems)
 	}

@@ -11,7 +11,7 @@ import (
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/controllers/counterpart"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 var metrics = counterpart.NewMetrics("nodeslo", "NodeSLO")
@@ -23,7 +23,7 @@ func Kind() counterpart.Kind[*slov1alpha1.NodeSLO] {
 		New:   func() *slov1alpha1.NodeSLO { return &slov1alpha1.NodeSLO{} },
 		Want:  want,
 		Patch: patch,
-		Keys:  layering.NodeSLOKeys(),
+		Keys:  configmerge.NodeSLOKeys(),
 		// Node selectors look at labels alone.
 		NodeChanged: predicate.LabelChangedPredicate{},
 		Metrics:     metrics,
@@ -32,7 +32,7 @@ func Kind() counterpart.Kind[*slov1alpha1.NodeSLO] {
 
 // want is the configuration rendered for the node. Layers that cannot be read never get into a configuration, so every
 // derivation is clean.
-func want(config layering.Config, node *corev1.Node) (*slov1alpha1.NodeSLO, bool) {
+func want(config configmerge.Config, node *corev1.Node) (*slov1alpha1.NodeSLO, bool) {
 	return &slov1alpha1.NodeSLO{ObjectMeta: metav1.ObjectMeta{Name: node.Name}, Spec: config.NodeSLOSpec(node)}, true
 }
 

@@ -19,7 +19,7 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/controllers/counterpart"
 	"koordinator.sh/koord/controllers/sloconfig"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // harness is a reconciler over a fake API server that records patches.
@@ -55,7 +55,7 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 
 func (h *harness) configure(t *testing.T, threshold string) {
 	t.Helper()
-	config, problems := layering.Parse(map[string]string{"resource-threshold-config": threshold})
+	config, problems := configmerge.Parse(map[string]string{"resource-threshold-config": threshold})
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -168,7 +168,7 @@ func TestANodeSLOFollowsTheConfiguration(t *testing.T) {
 // BenchmarkPatch is what one node costs when one value changes of all that a configuration says.
 func BenchmarkPatch(b *testing.B) {
 	spec := func(threshold string) slov1alpha1.NodeSLOSpec {
-		config, problems := layering.Parse(map[string]string{
+		config, problems := configmerge.Parse(map[string]string{
 			"resource-threshold-config": threshold,
 			"resource-qos-config":       `{"clusterStrategy": {"lsClass": {"cpuQOS": {"enable": true}, "memoryQOS": {"enable": true}}, "beClass": {"cpuQOS": {"enable": true}}}}`,
 		})

@@ -14,7 +14,7 @@ import (
 
 	"koordinator.sh/koord/api/configuration"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 const (
@@ -30,7 +30,7 @@ const (
 )
 
 // keep stores the texts in force and what is wrong with the others. It writes only what changed.
-func (r *reconciler) keep(ctx context.Context, read *corev1.ConfigMap, config layering.Config) error {
+func (r *reconciler) keep(ctx context.Context, read *corev1.ConfigMap, config configmerge.Config) error {
 	name := r.options.lastGood()
 	kept := &corev1.ConfigMap{}
 	err := r.client.Get(ctx, name, kept)
@@ -60,7 +60,7 @@ func (r *reconciler) keep(ctx context.Context, read *corev1.ConfigMap, config la
 
 // describe fills in what is in force. A key that this version does not know stays, for the one that does to find it when it
 // leads again.
-func describe(into, read *corev1.ConfigMap, config layering.Config) {
+func describe(into, read *corev1.ConfigMap, config configmerge.Config) {
 	data := config.Data()
 	for key, text := range into.Data {
 		if !slices.Contains(configuration.Keys(), key) {

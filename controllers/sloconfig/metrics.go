@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 var problemCount = prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -16,7 +16,7 @@ var problemCount = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 
 var register = sync.OnceFunc(func() { metrics.Registry.MustRegister(problemCount) })
 
-func record(problems []layering.Problem) {
+func record(problems []configmerge.Problem) {
 	problemCount.Reset()
 	for _, problem := range problems {
 		problemCount.WithLabelValues(problem.Key, string(problem.Code)).Inc()

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // reconciler reads the ConfigMap. There is one worker, so its fields need no lock.
@@ -33,16 +33,16 @@ func (r *reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		return reconcile.Result{}, err
 	}
 	object := &corev1.ConfigMap{}
-	var config layering.Config
+	var config configmerge.Config
 	switch err := r.client.Get(ctx, r.options.Name(), object); {
 	case apierrors.IsNotFound(err):
 		object.Namespace, object.Name = r.options.Name().Namespace, r.options.Name().Name
-		config = layering.Gone(last)
+		config = configmerge.Gone(last)
 	case err != nil:
 		return reconcile.Result{}, fmt.Errorf("get configmap %s: %w", r.options.Name(), err)
 	default:
-		next, _ := layering.Parse(object.Data)
-		config = layering.KeepLastGood(last, next)
+		next, _ := configmerge.Parse(object.Data)
+		config = configmerge.KeepLastGood(last, next)
 	}
 	r.options.Store.Set(config)
 	record(config.Problems())
@@ -54,16 +54,16 @@ func (r *reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 }
 
 // last is the configuration in force, or after a start the one that was.
-func (r *reconciler) last(ctx context.Context) (layering.Config, error) {
+func (r *reconciler) last(ctx context.Context) (configmerge.Config, error) {
 	if config, loaded := r.options.Store.Config(); loaded {
 		return config, nil
 	}
 	kept := &corev1.ConfigMap{}
 	err := r.client.Get(ctx, r.options.lastGood(), kept)
 	if client.IgnoreNotFound(err) != nil {
-		return layering.Config{}, fmt.Errorf("get configmap %s: %w", r.options.lastGood(), err)
+		return configmerge.Config{}, fmt.Errorf("get configmap %s: %w", r.options.lastGood(), err)
 	}
-	config, problems := layering.Parse(kept.Data)
+	config, problems := configmerge.Parse(kept.Data)
 	for _, problem := range problems {
 		// Someone edited it. What can still be read of it is better than nothing.
 		log.FromContext(ctx).Info("The last good configuration is damaged", "configmap", r.options.lastGood(), "problem", problem.String())
@@ -81,7 +81,7 @@ func (r *reconciler) leads() bool {
 }
 
 // announce sends an event for every problem that is new, and one when all are gone.
-func (r *reconciler) announce(ctx context.Context, object *corev1.ConfigMap, problems []layering.Problem) {
+func (r *reconciler) announce(ctx context.Context, object *corev1.ConfigMap, problems []configmerge.Problem) {
 	current := make(map[string]bool, len(problems))
 	for _, problem := range problems {
 		text := fmt.Sprintf("[%s] %s", problem.Code, problem)

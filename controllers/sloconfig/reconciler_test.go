@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 const (
@@ -256,7 +256,7 @@ func TestSubscribersAreWokenOncePerChangeOfTheirKeys(t *testing.T) {
 		}
 	}
 	set := func(data map[string]string) {
-		config, _ := layering.Parse(data)
+		config, _ := configmerge.Parse(data)
 		s.Set(config)
 	}
 	set(map[string]string{"colocation-config": good})
@@ -280,7 +280,7 @@ func TestSubscribersAreWokenOncePerChangeOfTheirKeys(t *testing.T) {
 	if !woken() {
 		t.Error("a problem of a key did not wake, and has to be told of")
 	}
-	s.Set(layering.Config{})
+	s.Set(configmerge.Config{})
 	if !woken() {
 		t.Error("a configuration that is gone did not wake")
 	}

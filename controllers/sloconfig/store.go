@@ -14,12 +14,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // Store holds the configuration in force. It is safe for concurrent use.
 type Store struct {
-	current atomic.Pointer[layering.Config]
+	current atomic.Pointer[configmerge.Config]
 
 	mu          sync.Mutex
 	subscribers []subscriber
@@ -36,16 +36,16 @@ func NewStore() *Store { return &Store{} }
 
 // Config returns the configuration in force, and false before it was first loaded. Until then nothing may be decided: the
 // built-in default would take every batch resource back.
-func (s *Store) Config() (layering.Config, bool) {
+func (s *Store) Config() (configmerge.Config, bool) {
 	config := s.current.Load()
 	if config == nil {
-		return layering.Config{}, false
+		return configmerge.Config{}, false
 	}
 	return *config, true
 }
 
 // Set puts a configuration in force and wakes the subscribers to whose keys it differs from the one before.
-func (s *Store) Set(config layering.Config) {
+func (s *Store) Set(config configmerge.Config) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := s.current.Swap(&config)

@@ -15,7 +15,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/deploy/release"
 	"koordinator.sh/koord/source/live"
 )
@@ -42,7 +42,7 @@ type collector struct {
 	enforcement func(context.Context) (*metav1.Table, error)
 	status      *InstallationStatus
 	// config is what of slo-controller-config is in force.
-	config layering.Config
+	config configmerge.Config
 }
 
 // collect gathers the status of what is in the namespace. A cluster that has nothing of the system is a NotInstalled error.
@@ -161,7 +161,7 @@ func (c *collector) collectDefinitions(ctx context.Context) error {
 func (c *collector) collectConfig(ctx context.Context) error {
 	state := &c.status.Config
 	state.Name = configName
-	c.config = layering.Default()
+	c.config = configmerge.Default()
 	config, err := c.client.CoreV1().ConfigMaps(c.status.Namespace).Get(ctx, configName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):

@@ -9,7 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // lastGoodName is the ConfigMap in which the manager keeps the texts in force of every key it was able to read.
@@ -20,19 +20,19 @@ const lastGoodName = configName + "-last-good"
 func (c *collector) judgeConfig(ctx context.Context, read *corev1.ConfigMap) error {
 	state := &c.status.Config
 	state.State = StateReady
-	parsed, problems := layering.Parse(read.Data)
+	parsed, problems := configmerge.Parse(read.Data)
 	state.Problems = new(len(problems))
 	var last *corev1.ConfigMap
 	seen := len(c.status.Incomplete)
-	if slices.ContainsFunc(problems, layering.Problem.Rejects) {
+	if slices.ContainsFunc(problems, configmerge.Problem.Rejects) {
 		state.State = StateDegraded
 		var err error
 		if last, err = c.lastGood(ctx); err != nil {
 			return err
 		}
 		if last != nil {
-			kept, _ := layering.Parse(last.Data)
-			parsed = layering.KeepLastGood(kept, parsed)
+			kept, _ := configmerge.Parse(last.Data)
+			parsed = configmerge.KeepLastGood(kept, parsed)
 		}
 	}
 	for _, problem := range problems {
@@ -58,11 +58,11 @@ func (c *collector) judgeMissing(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	kept, _ := layering.Parse(nil)
+	kept, _ := configmerge.Parse(nil)
 	if last != nil {
-		kept, _ = layering.Parse(last.Data)
+		kept, _ = configmerge.Parse(last.Data)
 	}
-	c.config = layering.Gone(kept)
+	c.config = configmerge.Gone(kept)
 	known := len(c.status.Incomplete) == seen
 	for _, problem := range c.config.Problems() {
 		found := problem.Finding(c.status.Namespace, configName)
@@ -78,7 +78,7 @@ func (c *collector) judgeMissing(ctx context.Context) error {
 }
 
 // enabled is whether a configuration switches co-location on for nodes that no strategy selects.
-func enabled(config layering.Config) *bool {
+func enabled(config configmerge.Config) *bool {
 	strategy := config.Colocation(&corev1.Node{}).Strategy
 	return new(strategy.Enable != nil && *strategy.Enable)
 }

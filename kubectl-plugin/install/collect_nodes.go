@@ -15,7 +15,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // collectNodes looks for what the configuration does to the nodes: strategies that compete for one, and offers beyond what
@@ -49,7 +49,7 @@ func (c *collector) collectNodes(ctx context.Context) error {
 }
 
 // problemKind is the same for problems that differ in the node alone.
-func problemKind(problem layering.Problem) string {
+func problemKind(problem configmerge.Problem) string {
 	return problem.Key + strings.ReplaceAll(problem.String(), strconv.Quote(problem.Node), "")
 }
 

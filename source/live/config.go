@@ -9,7 +9,7 @@ import (
 
 	"koordinator.sh/koord/api/configuration"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/decision/scheduling/schedulerconfig"
 )
 
@@ -39,30 +39,30 @@ func (s *Source) schedulerSettings(ctx context.Context, c *clients) (schedulerco
 
 // strategies reads slo-controller-config as the manager does: a key that cannot be used keeps its last good text. What is
 // wrong with it is among the configuration's problems. With an error the configuration in force is unknown.
-func (s *Source) strategies(ctx context.Context, c *clients) (layering.Config, error) {
+func (s *Source) strategies(ctx context.Context, c *clients) (configmerge.Config, error) {
 	config := &corev1.ConfigMap{}
 	err := c.get(ctx, "configmaps", s.options.SystemNamespace, strategyConfig, config)
 	if hasCode(err, finding.NotFound) {
 		last, err := s.lastGood(ctx, c)
-		return layering.Gone(last), err
+		return configmerge.Gone(last), err
 	}
 	if err != nil {
-		return layering.Default(), err
+		return configmerge.Default(), err
 	}
-	parsed, problems := layering.Parse(config.Data)
-	if !slices.ContainsFunc(problems, layering.Problem.Rejects) {
+	parsed, problems := configmerge.Parse(config.Data)
+	if !slices.ContainsFunc(problems, configmerge.Problem.Rejects) {
 		return parsed, nil
 	}
 	last, err := s.lastGood(ctx, c)
-	return layering.KeepLastGood(last, parsed), err
+	return configmerge.KeepLastGood(last, parsed), err
 }
 
 // lastGood is what the manager keeps in force: the defaults where no manager ever read a good text.
-func (s *Source) lastGood(ctx context.Context, c *clients) (layering.Config, error) {
+func (s *Source) lastGood(ctx context.Context, c *clients) (configmerge.Config, error) {
 	kept := &corev1.ConfigMap{}
 	if err := c.get(ctx, "configmaps", s.options.SystemNamespace, lastGoodConfig, kept); err != nil && !hasCode(err, finding.NotFound) {
-		return layering.Default(), err
+		return configmerge.Default(), err
 	}
-	last, _ := layering.Parse(kept.Data)
+	last, _ := configmerge.Parse(kept.Data)
 	return last, nil
 }

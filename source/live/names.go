@@ -12,7 +12,7 @@ import (
 
 	"koordinator.sh/koord/api/finding"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
-	"koordinator.sh/koord/decision/core/spelling"
+	"koordinator.sh/koord/decision/core/suggest"
 	"koordinator.sh/koord/source"
 )
 
@@ -87,7 +87,7 @@ func missingAmong(ctx context.Context, client rest.Interface, r request, hint st
 		return listErr
 	}
 	if listErr == nil {
-		if near := spelling.Nearest(r.name, known); near != "" {
+		if near := suggest.Nearest(r.name, known); near != "" {
 			err = fmt.Errorf("%w, did you mean %q?", err, near)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/decision/noderesource/overview"
 	"koordinator.sh/koord/decision/scheduling/schedulerconfig"
@@ -31,7 +31,7 @@ func (s *Source) Nodes(ctx context.Context, query source.NodeQuery) (*diagnostic
 		pods     []corev1.Pod
 		metrics  []slov1alpha1.NodeMetric
 		settings schedulerconfig.Settings
-		config   layering.Config
+		config   configmerge.Config
 	)
 	one := ""
 	if len(query.Names) == 1 {

@@ -20,7 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"koordinator.sh/koord/api/configuration"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/sandbox/component"
 	"koordinator.sh/koord/test/sandboxtest"
 )
@@ -126,7 +126,7 @@ func TestAHundredEditsAtOnceEndInTheLast(t *testing.T) {
 	vacate(t)
 	awaitLeader(t, late.webhooks)
 	texts := append([]map[string]string{before}, edits(t, before, count)...)
-	var configs []layering.Config
+	var configs []configmerge.Config
 	for _, text := range texts {
 		configs = append(configs, parsed(t, text))
 	}
@@ -240,7 +240,7 @@ func TestAConfigurationThatIsGarbageOrGone(t *testing.T) {
 		t.Errorf("garbage is admitted while the manager is there: %v", err)
 	}
 	slipIn(t, garbled())
-	_, problems := layering.Parse(garbled())
+	_, problems := configmerge.Parse(garbled())
 	t.Run("the last good one stays, and a manager that starts anew knows it", func(t *testing.T) {
 		sandboxtest.Eventually(t, patience, func() error {
 			text := lastGood(t).Annotations["config.koordinator.sh/problems"]
@@ -255,11 +255,11 @@ func TestAConfigurationThatIsGarbageOrGone(t *testing.T) {
 		if diff := cmp.Diff(known(chosen), known(lastGood(t).Data)); diff != "" {
 			t.Errorf("what is kept of the configuration (-want +got):\n%s", diff)
 		}
-		if writes := wholeSpecs(t, slos, []layering.Config{config}); writes != 0 {
+		if writes := wholeSpecs(t, slos, []configmerge.Config{config}); writes != 0 {
 			t.Errorf("%d NodeSLOs were written because of garbage", writes)
 		}
 		for _, name := range names {
-			if changes := wholeOffers(t, nodes.catchUp(t)[name], offersOf(t, name, []layering.Config{config})); changes != 0 {
+			if changes := wholeOffers(t, nodes.catchUp(t)[name], offersOf(t, name, []configmerge.Config{config})); changes != 0 {
 				t.Errorf("node %s changed its offer because of garbage", name)
 			}
 		}
@@ -287,11 +287,11 @@ func TestAConfigurationThatIsGarbageOrGone(t *testing.T) {
 		if diff := cmp.Diff(known(chosen), known(lastGood(t).Data)); diff != "" {
 			t.Errorf("what is kept of the configuration (-want +got):\n%s", diff)
 		}
-		if writes := wholeSpecs(t, slos, []layering.Config{config}); writes != 0 {
+		if writes := wholeSpecs(t, slos, []configmerge.Config{config}); writes != 0 {
 			t.Errorf("%d NodeSLOs were written because the ConfigMap is gone", writes)
 		}
 		for _, name := range names {
-			if changes := wholeOffers(t, nodes.catchUp(t)[name], offersOf(t, name, []layering.Config{config})); changes != 0 {
+			if changes := wholeOffers(t, nodes.catchUp(t)[name], offersOf(t, name, []configmerge.Config{config})); changes != 0 {
 				t.Errorf("node %s changed its offer because the ConfigMap is gone", name)
 			}
 		}
@@ -309,6 +309,6 @@ func TestAConfigurationThatIsGarbageOrGone(t *testing.T) {
 			t.Errorf("the ConfigMap (-want +got):\n%s", diff)
 		}
 		awaitRolledOut(t, config, names)
-		wholeSpecs(t, slos, []layering.Config{config})
+		wholeSpecs(t, slos, []configmerge.Config{config})
 	})
 }

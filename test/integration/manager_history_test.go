@@ -21,7 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 	"koordinator.sh/koord/test/sandboxtest"
 )
@@ -123,7 +123,7 @@ func as[T any](t *testing.T, object *unstructured.Unstructured) *T {
 }
 
 // specIn finds the configuration that a NodeSLO's spec is wholly made of, at or after one of them; -1 when there is none.
-func specIn(spec slov1alpha1.NodeSLOSpec, node *corev1.Node, configs []layering.Config, first int) int {
+func specIn(spec slov1alpha1.NodeSLOSpec, node *corev1.Node, configs []configmerge.Config, first int) int {
 	for i := first; i < len(configs); i++ {
 		want := configs[i].NodeSLOSpec(node)
 		want.Extensions = spec.Extensions
@@ -136,7 +136,7 @@ func specIn(spec slov1alpha1.NodeSLOSpec, node *corev1.Node, configs []layering.
 
 // wholeSpecs checks that every version of every NodeSLO is one of the configurations and no mixture, and that none goes back
 // to an earlier one. It returns how many writes there were.
-func wholeSpecs(t *testing.T, h *history, configs []layering.Config) (writes int) {
+func wholeSpecs(t *testing.T, h *history, configs []configmerge.Config) (writes int) {
 	t.Helper()
 	for name, versions := range h.catchUp(t) {
 		node, err := client.CoreV1().Nodes().Get(t.Context(), name, metav1.GetOptions{})
@@ -184,7 +184,7 @@ func offerOf(node *corev1.Node) (out offer) {
 }
 
 // intended is the offer that a configuration gives a node without pods.
-func intended(config layering.Config, node *corev1.Node, metric *slov1alpha1.NodeMetric) (out offer) {
+func intended(config configmerge.Config, node *corev1.Node, metric *slov1alpha1.NodeMetric) (out offer) {
 	result := overcommit.Calculate(overcommit.NodeInput{Node: node, Metric: metric, Strategy: config.Colocation(node), Now: time.Now()})
 	for i, name := range overcommit.Resources() {
 		value, _ := result.Of(name)
@@ -207,7 +207,7 @@ func metricOf(t *testing.T, name string) *slov1alpha1.NodeMetric {
 }
 
 // offersOf are the offers that configurations give a machine, in their order.
-func offersOf(t *testing.T, name string, configs []layering.Config) []offer {
+func offersOf(t *testing.T, name string, configs []configmerge.Config) []offer {
 	t.Helper()
 	node, err := client.CoreV1().Nodes().Get(t.Context(), name, metav1.GetOptions{})
 	if err != nil {
@@ -248,7 +248,7 @@ func wholeOffers(t *testing.T, versions []*unstructured.Unstructured, want []off
 
 // rolledOut checks that every NodeSLO is what a configuration says, that every machine named offers what it gives, and that
 // no node of the cluster waits for a write.
-func rolledOut(t *testing.T, config layering.Config, machines []string) error {
+func rolledOut(t *testing.T, config configmerge.Config, machines []string) error {
 	t.Helper()
 	nodeList, err := client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
 	if err != nil {
@@ -266,7 +266,7 @@ func rolledOut(t *testing.T, config layering.Config, machines []string) error {
 	for i := range nodeList.Items {
 		node := &nodeList.Items[i]
 		spec, ok := specs[node.Name]
-		if !ok || specIn(spec, node, []layering.Config{config}, 0) < 0 {
+		if !ok || specIn(spec, node, []configmerge.Config{config}, 0) < 0 {
 			errs = append(errs, fmt.Errorf("NodeSLO %s (%t) is not what the configuration says: %s", node.Name, ok, thresholds(spec)))
 			continue
 		}
@@ -284,7 +284,7 @@ func rolledOut(t *testing.T, config layering.Config, machines []string) error {
 }
 
 // waits says why the offer of a node has yet to be written; empty when it has not.
-func waits(t *testing.T, config layering.Config, node *corev1.Node) string {
+func waits(t *testing.T, config configmerge.Config, node *corev1.Node) string {
 	t.Helper()
 	in := overcommit.NodeInput{Node: node, Strategy: config.Colocation(node), Now: time.Now()}
 	list, err := dynamicClient.Resource(metricResource).List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=" + node.Name})
@@ -305,7 +305,7 @@ func waits(t *testing.T, config layering.Config, node *corev1.Node) string {
 }
 
 // awaitRolledOut waits until a configuration is everywhere.
-func awaitRolledOut(t *testing.T, config layering.Config, machines []string) {
+func awaitRolledOut(t *testing.T, config configmerge.Config, machines []string) {
 	t.Helper()
 	sandboxtest.Eventually(t, patience, func() error { return rolledOut(t, config, machines) })
 }

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // reportPod has a koordlet say what one service of a machine uses; the rest of the machine is idle.
@@ -54,7 +54,7 @@ func TestAPoolWithAPredictorKeepsWhatItsServicesNeedAgain(t *testing.T) {
 			offering(name, 1, []int64{5000, 0}[i])
 		})
 	}
-	if layer := layering.LayerOf(config.Colocation(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"predictor": "aggressive"}}}).Settings, "extensions.predictor.batch"); layer != "node strategy predicted" {
+	if layer := configmerge.LayerOf(config.Colocation(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"predictor": "aggressive"}}}).Settings, "extensions.predictor.batch"); layer != "node strategy predicted" {
 		t.Errorf("the predictor comes from %s", layer)
 	}
 }

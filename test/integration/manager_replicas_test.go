@@ -18,7 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/sandbox/component"
 	"koordinator.sh/koord/sandbox/pki"
 	"koordinator.sh/koord/sandbox/state"
@@ -276,9 +276,9 @@ func changed(t *testing.T, data map[string]string, colocation, threshold map[str
 }
 
 // parsed is a configuration that is sound.
-func parsed(t *testing.T, data map[string]string) layering.Config {
+func parsed(t *testing.T, data map[string]string) configmerge.Config {
 	t.Helper()
-	config, problems := layering.Parse(data)
+	config, problems := configmerge.Parse(data)
 	if len(problems) > 0 {
 		t.Fatalf("the test's configuration has problems: %v", problems)
 	}

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
@@ -66,7 +66,7 @@ func (p *part) await(t *testing.T) {
 }
 
 // halfway checks that some nodes have a configuration's NodeSLO and others do not.
-func halfway(ctx context.Context, t *testing.T, config layering.Config) error {
+func halfway(ctx context.Context, t *testing.T, config configmerge.Config) error {
 	t.Helper()
 	slos, err := dynamicClient.Resource(sloResource).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -78,7 +78,7 @@ func halfway(ctx context.Context, t *testing.T, config layering.Config) error {
 		if err != nil {
 			return err
 		}
-		if specIn(as[slov1alpha1.NodeSLO](t, &slos.Items[i]).Spec, node, []layering.Config{config}, 0) == 0 {
+		if specIn(as[slov1alpha1.NodeSLO](t, &slos.Items[i]).Spec, node, []configmerge.Config{config}, 0) == 0 {
 			reached++
 		}
 	}
@@ -97,7 +97,7 @@ func TestManagersKilledDuringARolloutLeaveNoHalfState(t *testing.T) {
 	before := keepConfiguration(t)
 	after := changed(t, before, map[string]any{"cpuReclaimThresholdPercent": 40, "memoryReclaimThresholdPercent": 30},
 		map[string]any{"enable": true, "cpuSuppressThresholdPercent": 40, "memoryEvictThresholdPercent": 60, "memoryEvictLowerPercent": 50, "cpuEvictThresholdPercent": 70})
-	configs := []layering.Config{parsed(t, before), parsed(t, after)}
+	configs := []configmerge.Config{parsed(t, before), parsed(t, after)}
 	names := machines(t, pool, 4)
 	awaitRolledOut(t, configs[0], names)
 	slos, nodes := follow(t, sloResource, ""), follow(t, nodeResource, "")

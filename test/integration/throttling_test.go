@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/sandbox/component"
 	"koordinator.sh/koord/sandbox/pki"
 	"koordinator.sh/koord/sandbox/state"
@@ -19,7 +19,7 @@ import (
 )
 
 // followed checks that the NodeSLOs of machines without pods, and what they offer, are what a configuration says.
-func followed(t *testing.T, config layering.Config, names []string) error {
+func followed(t *testing.T, config configmerge.Config, names []string) error {
 	t.Helper()
 	for _, name := range names {
 		node, err := client.CoreV1().Nodes().Get(t.Context(), name, metav1.GetOptions{})
@@ -30,7 +30,7 @@ func followed(t *testing.T, config layering.Config, names []string) error {
 		if err != nil {
 			return err
 		}
-		if spec := as[slov1alpha1.NodeSLO](t, slo).Spec; specIn(spec, node, []layering.Config{config}, 0) < 0 {
+		if spec := as[slov1alpha1.NodeSLO](t, slo).Spec; specIn(spec, node, []configmerge.Config{config}, 0) < 0 {
 			return fmt.Errorf("NodeSLO %s is not what the configuration says: %s", name, thresholds(spec))
 		}
 		if got, want := offerOf(node), intended(config, node, metricOf(t, name)); got != want {

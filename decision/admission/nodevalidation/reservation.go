@@ -8,7 +8,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // words are the values that labels can have. An empty value counts as unset.
@@ -32,7 +32,7 @@ func (v *validation) labelWords() {
 
 // colocation is what keeps the node's own strategy and ratios from taking effect.
 func (v *validation) colocation() {
-	for _, problem := range layering.Default().Colocation(v.node).Problems {
+	for _, problem := range configmerge.Default().Colocation(v.node).Problems {
 		if problem.Node == "" || problem.Code == finding.ConfigOverlap {
 			continue
 		}

@@ -12,7 +12,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 var fixtureNow = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
@@ -26,9 +26,9 @@ func amounts(pairs ...string) corev1.ResourceList {
 }
 
 // parsed reads a configuration that must be sound.
-func parsed(t testing.TB, data map[string]string) layering.Config {
+func parsed(t testing.TB, data map[string]string) configmerge.Config {
 	t.Helper()
-	config, problems := layering.Parse(data)
+	config, problems := configmerge.Parse(data)
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -82,7 +82,7 @@ func makeMetric(node, cpu, memory string, pods ...*slov1alpha1.PodMetricInfo) sl
 }
 
 // large is a cluster of n nodes with pods on each, rendered NodeSLOs and some quotas.
-func large(t testing.TB, n, pods int, config layering.Config) Input {
+func large(t testing.TB, n, pods int, config configmerge.Config) Input {
 	t.Helper()
 	in := Input{Old: config, Now: fixtureNow}
 	for i := range n {
@@ -105,7 +105,7 @@ func large(t testing.TB, n, pods int, config layering.Config) Input {
 	return in
 }
 
-func specCopy(config layering.Config, node *corev1.Node) *slov1alpha1.NodeSLOSpec {
+func specCopy(config configmerge.Config, node *corev1.Node) *slov1alpha1.NodeSLOSpec {
 	spec := config.NodeSLOSpec(node)
 	return spec.DeepCopy()
 }

@@ -9,7 +9,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/decision/scheduling/quota"
 )
@@ -17,7 +17,7 @@ import (
 // Input is everything a plan depends on. Nothing in it is modified.
 type Input struct {
 	// Old is the configuration in force, New the one that would be.
-	Old, New layering.Config
+	Old, New configmerge.Config
 	// Nodes of the cluster, and what is on them.
 	Nodes []corev1.Node
 	// Pods on the nodes, and those that wait for one where there are quotas, which share by what is asked for.

@@ -14,7 +14,7 @@ import (
 	"koordinator.sh/koord/api/finding"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 	"koordinator.sh/koord/decision/scheduling/quota"
 )
@@ -61,7 +61,7 @@ func TestOffersAreThoseOfTheController(t *testing.T) {
 	for i := range in.Nodes {
 		node := &in.Nodes[i]
 		var results [2]overcommit.Result
-		for at, config := range []layering.Config{in.Old, in.New} {
+		for at, config := range []configmerge.Config{in.Old, in.New} {
 			input := overcommit.NodeInput{Node: node, Now: in.Now, Strategy: config.Colocation(node)}
 			for m := range in.Metrics {
 				if in.Metrics[m].Name == node.Name {

@@ -8,7 +8,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/decision/noderesource/amplification"
 	"koordinator.sh/koord/decision/noderesource/nodeextension"
 )
@@ -37,7 +37,7 @@ type ratios struct {
 }
 
 // ratiosOf decides by the controller's own decision. A node is not modified.
-func (b *builder) ratiosOf(node *corev1.Node, config layering.Config) ratios {
+func (b *builder) ratiosOf(node *corev1.Node, config configmerge.Config) ratios {
 	cpu := &nodeextension.CPU{Info: b.in.CPUs[node.Name], Unknown: "its NodeResourceTopology does not name it, or was not read"}
 	out := ratios{annotated(node), nodeextension.Decide(nodeextension.Input{Node: node, Config: config, CPU: cpu})}
 	for key, value := range out.Annotations() {

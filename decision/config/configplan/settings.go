@@ -10,7 +10,7 @@ import (
 
 	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // SettingChange is one setting before and after; empty is unset.
@@ -41,7 +41,7 @@ type NodeGroup struct {
 }
 
 // SettingChanges compares two configurations by key and layer. What a node strategy inherits is not repeated in it.
-func SettingChanges(old, next layering.Config) []SettingChange {
+func SettingChanges(old, next configmerge.Config) []SettingChange {
 	var out []SettingChange
 	for _, key := range configuration.Keys() {
 		before, after := ownSettings(old.Groups(key)), ownSettings(next.Groups(key))
@@ -64,7 +64,7 @@ type layered struct {
 }
 
 // ownSettings are the settings of each layer that it sets itself, the cluster's first; of the cluster, the defaults too.
-func ownSettings(groups []layering.Group) layered {
+func ownSettings(groups []configmerge.Group) layered {
 	out := layered{of: map[string][]diagnosticsv1alpha1.Setting{}}
 	for _, group := range append(groups[len(groups)-1:], groups[:len(groups)-1]...) {
 		var own []diagnosticsv1alpha1.Setting
@@ -176,12 +176,12 @@ func (d *groupDiff) writes(kind string) bool {
 
 // diffs finds the changes of nodes, once for every combination of groups. It is safe for concurrent use.
 type diffs struct {
-	old, next layering.Config
+	old, next configmerge.Config
 	mu        sync.Mutex
 	known     map[string]*groupDiff
 }
 
-func newDiffs(old, next layering.Config) *diffs {
+func newDiffs(old, next configmerge.Config) *diffs {
 	return &diffs{old: old, next: next, known: map[string]*groupDiff{}}
 }
 
@@ -228,6 +228,6 @@ func (d *diffs) of(node *corev1.Node) *groupDiff {
 
 func hasOwnLayer(settings []diagnosticsv1alpha1.Setting) bool {
 	return slices.ContainsFunc(settings, func(s diagnosticsv1alpha1.Setting) bool {
-		return s.Layer == layering.LayerNodeAnnotation || s.Layer == layering.LayerNodeLabel
+		return s.Layer == configmerge.LayerNodeAnnotation || s.Layer == configmerge.LayerNodeLabel
 	})
 }

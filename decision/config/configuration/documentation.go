@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 //go:embed documentation.json
@@ -37,7 +37,7 @@ var uncommented = map[string]string{
 	"IOCfg.ModelWriteRandIOPS": "ModelWriteRandIOPS is how many random writes the disk can do per second.",
 }
 
-func describe(field layering.Field) string {
+func describe(field configmerge.Field) string {
 	name := field.Owner.Name() + "." + field.Name
 	if text, ok := documentation()[name]; ok {
 		return text
@@ -66,14 +66,14 @@ type FieldDocumentation struct {
 // nearest fields.
 func Explain(path KeyPath) ([]FieldDocumentation, error) {
 	defaults := map[string]diagnosticsv1alpha1.Setting{}
-	for _, group := range layering.Default().Groups(path.Key) {
+	for _, group := range configmerge.Default().Groups(path.Key) {
 		for _, setting := range group.Settings {
 			defaults[setting.Key] = setting
 		}
 	}
 	below := path.Field()
 	var out []FieldDocumentation
-	for _, field := range layering.Fields(path.Key) {
+	for _, field := range configmerge.Fields(path.Key) {
 		if below != "" && !isBelow(field.Path, below) {
 			continue
 		}
@@ -122,7 +122,7 @@ func featureOf(key, path string) string {
 func nearestField(key, asked string) string {
 	word := strings.ToLower(asked[strings.LastIndexByte(asked, '.')+1:])
 	var near []string
-	for _, field := range layering.Fields(key) {
+	for _, field := range configmerge.Fields(key) {
 		if word != "" && strings.Contains(strings.ToLower(field.Path), word) {
 			near = append(near, field.Path)
 		}

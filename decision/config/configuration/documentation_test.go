@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"koordinator.sh/koord/api/configuration"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 var update = flag.Bool("update", false, "rewrite the generated and golden files")
@@ -33,7 +33,7 @@ func TestDocumentationIsThatOfTheAPI(t *testing.T) {
 	}
 	used := map[string]string{}
 	for _, key := range configuration.Keys() {
-		for _, field := range layering.Fields(key) {
+		for _, field := range configmerge.Fields(key) {
 			name := field.Owner.Name() + "." + field.Name
 			if texts[name] == "" {
 				if uncommented[name] == "" {

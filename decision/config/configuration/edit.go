@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // Set returns a key's JSON with one value changed or added; everything else keeps its order. The value is JSON, or a text
@@ -43,10 +43,10 @@ func Set(text string, path KeyPath, value string) (string, error) {
 // newer version of the schema has comes in a file, where it is a warning.
 func newlyUnknown(key, before, after string) error {
 	had := map[string]bool{}
-	for _, problem := range layering.Unknown(key, before) {
+	for _, problem := range configmerge.Unknown(key, before) {
 		had[problem.Path] = true
 	}
-	for _, problem := range layering.Unknown(key, after) {
+	for _, problem := range configmerge.Unknown(key, after) {
 		if problem.Code == finding.ConfigUnknownField && !had[problem.Path] {
 			return finding.Wrap(fmt.Errorf("%s %s", JoinKey(key, problem.Path), problem.Message), problem.Code,
 				"koordctl config explain "+key+" lists the fields; those of other versions can be applied from a file")

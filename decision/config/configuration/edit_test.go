@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"koordinator.sh/koord/api/configuration"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 func mustPath(t testing.TB, text string) KeyPath {
@@ -189,7 +189,7 @@ func TestEveryFieldCanBeSetReadAndUnset(t *testing.T) {
 			if words, ok := strings.CutPrefix(field.Range, "one of "); ok {
 				candidates = strings.Split(words, ", ")
 			}
-			var wrong []layering.Problem
+			var wrong []configmerge.Problem
 			for _, value := range candidates {
 				text, err := Set("", path, value)
 				if err != nil {
@@ -214,9 +214,9 @@ func TestEveryFieldCanBeSetReadAndUnset(t *testing.T) {
 }
 
 // newProblems are what is wrong with a text apart from pairs of values that need each other.
-func newProblems(key, text string) []layering.Problem {
-	_, problems := layering.Parse(map[string]string{key: text})
-	return append(problems, layering.Unknown(key, text)...)
+func newProblems(key, text string) []configmerge.Problem {
+	_, problems := configmerge.Parse(map[string]string{key: text})
+	return append(problems, configmerge.Unknown(key, text)...)
 }
 
 func FuzzEdit(f *testing.F) {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"koordinator.sh/koord/api/configuration"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // KeyPath names a value of the configuration: colocation-config.cpuReclaimThresholdPercent. What stands at neither a
@@ -39,7 +39,7 @@ func ParseKeyPath(text string) (KeyPath, error) {
 	if at := strings.IndexByte(key, '['); at >= 0 {
 		key, rest = text[:at], text[at:]
 	}
-	layout, ok := layering.LayoutOf(key)
+	layout, ok := configmerge.LayoutOf(key)
 	if !ok {
 		return KeyPath{}, fmt.Errorf("key path %q: unknown key %q%s; known are %s", text, key, nearest(key, configuration.Keys()),
 			strings.Join(configuration.Keys(), ", "))
@@ -128,7 +128,7 @@ func (p KeyPath) Field() string {
 			out += "[]"
 			continue
 		}
-		out = layering.JoinPath(out, s.text)
+		out = configmerge.JoinPath(out, s.text)
 	}
 	return out
 }
@@ -150,19 +150,19 @@ func render(segments []segment) string {
 		case strings.ContainsAny(s.text, ".[]\" \t\n") || s.text == "":
 			out += "[" + strconv.Quote(s.text) + "]"
 		default:
-			out = layering.JoinPath(out, s.text)
+			out = configmerge.JoinPath(out, s.text)
 		}
 	}
 	return out
 }
 
 // FieldOf finds what is known about a path; false where the path is a whole strategy, an object, or unknown.
-func FieldOf(p KeyPath) (layering.Field, bool) {
+func FieldOf(p KeyPath) (configmerge.Field, bool) {
 	want := p.Field()
-	fields := layering.Fields(p.Key)
-	index := slices.IndexFunc(fields, func(f layering.Field) bool { return sameField(f.Path, want) })
+	fields := configmerge.Fields(p.Key)
+	index := slices.IndexFunc(fields, func(f configmerge.Field) bool { return sameField(f.Path, want) })
 	if index < 0 {
-		return layering.Field{}, false
+		return configmerge.Field{}, false
 	}
 	return fields[index], true
 }

@@ -8,7 +8,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // paths looks at the applications outside of Kubernetes: whether each can be told from the others, and whether its cgroup
@@ -18,7 +18,7 @@ func (v *validation) paths() {
 	if err != nil || document == nil || v.unreadable[hostKey] {
 		return
 	}
-	v.applications(document.Applications, "", layering.LayerCluster)
+	v.applications(document.Applications, "", configmerge.LayerCluster)
 	for i, entry := range document.NodeConfigs {
 		layer := "node strategy " + entry.Name
 		if entry.Name == "" {
@@ -31,7 +31,7 @@ func (v *validation) paths() {
 func (v *validation) applications(list []slov1alpha1.HostApplicationSpec, path, layer string) {
 	first := map[string]string{}
 	for i, application := range list {
-		at := layering.JoinPath(path, fmt.Sprintf("applications[%d]", i))
+		at := configmerge.JoinPath(path, fmt.Sprintf("applications[%d]", i))
 		report := func(code finding.Code, path, message, cause, fix string) {
 			v.add(Finding{Code: code, Severity: diagnosticsv1alpha1.SeverityError, Key: hostKey, Path: path, Layers: []string{layer},
 				Message: message, Cause: cause, Fix: fix})

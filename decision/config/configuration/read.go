@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // SettingInForce is one value of the configuration in force.
@@ -23,9 +23,9 @@ type SettingInForce struct {
 
 // Read lists the settings in force at and below a path: the cluster's, or those of the node strategy that the path names.
 // For a whole key, what its node strategies set themselves follows.
-func Read(config layering.Config, path KeyPath) ([]SettingInForce, error) {
+func Read(config configmerge.Config, path KeyPath) ([]SettingInForce, error) {
 	groups := config.Groups(path.Key)
-	layout, _ := layering.LayoutOf(path.Key)
+	layout, _ := configmerge.LayoutOf(path.Key)
 	cluster := groups[len(groups)-1]
 	if len(path.segments) == 0 {
 		out := settingsOf(path.Key, cluster, "", false)
@@ -51,9 +51,9 @@ func Read(config layering.Config, path KeyPath) ([]SettingInForce, error) {
 	return out, nil
 }
 
-func groupNamed(groups []layering.Group, path KeyPath) (layering.Group, error) {
+func groupNamed(groups []configmerge.Group, path KeyPath) (configmerge.Group, error) {
 	if path.strategy < 2 {
-		return layering.Group{}, fmt.Errorf("%s: which strategy? Write %s[NAME]", path, path)
+		return configmerge.Group{}, fmt.Errorf("%s: which strategy? Write %s[NAME]", path, path)
 	}
 	wanted := path.segments[1].text
 	var names []string
@@ -65,12 +65,12 @@ func groupNamed(groups []layering.Group, path KeyPath) (layering.Group, error) {
 		names = append(names, name)
 	}
 	if len(names) == 0 {
-		return layering.Group{}, fmt.Errorf("%s: there are no node strategies", path)
+		return configmerge.Group{}, fmt.Errorf("%s: there are no node strategies", path)
 	}
-	return layering.Group{}, fmt.Errorf("%s: no node strategy is named %q; there are %s", path, wanted, strings.Join(names, ", "))
+	return configmerge.Group{}, fmt.Errorf("%s: no node strategy is named %q; there are %s", path, wanted, strings.Join(names, ", "))
 }
 
-func settingsOf(key string, group layering.Group, below string, own bool) []SettingInForce {
+func settingsOf(key string, group configmerge.Group, below string, own bool) []SettingInForce {
 	var out []SettingInForce
 	for _, setting := range group.Settings {
 		if own && setting.Layer != group.Layer || !atOrBelow(setting.Key, below) {
@@ -94,6 +94,6 @@ func atOrBelow(path, below string) bool {
 
 // ReadNode lists the settings in force on a node at and below a path, from what was merged for it.
 func ReadNode(path KeyPath, node string, settings []diagnosticsv1alpha1.Setting) []SettingInForce {
-	group := layering.Group{Layer: node, Settings: settings}
+	group := configmerge.Group{Layer: node, Settings: settings}
 	return settingsOf(path.Key, group, path.InStrategy(), false)
 }

@@ -8,14 +8,14 @@ import (
 
 	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // scope is the settings that hold together on some nodes: one group of every key.
 type scope struct {
 	v *validation
 	// groups by key.
-	groups map[string]layering.Group
+	groups map[string]configmerge.Group
 	// values by key and path, filled in on first use.
 	values map[string]map[string]diagnosticsv1alpha1.Setting
 	// nodes the scope was found on; 0 when none were looked at.
@@ -29,7 +29,7 @@ type ref struct{ key, path string }
 // other keys that select the same nodes. With nodes, the combinations are those that occur.
 func (v *validation) makeScopes() []*scope {
 	keys := configuration.Keys()
-	groups := map[string][]layering.Group{}
+	groups := map[string][]configmerge.Group{}
 	base := make([]int, len(keys))
 	for i, key := range keys {
 		groups[key] = v.config.Groups(key)
@@ -61,7 +61,7 @@ func (v *validation) makeScopes() []*scope {
 	}
 	scopes := make([]*scope, 0, len(order))
 	for _, combination := range order {
-		s := &scope{v: v, groups: map[string]layering.Group{}, values: map[string]map[string]diagnosticsv1alpha1.Setting{}, nodes: counts[fmt.Sprint(combination)]}
+		s := &scope{v: v, groups: map[string]configmerge.Group{}, values: map[string]map[string]diagnosticsv1alpha1.Setting{}, nodes: counts[fmt.Sprint(combination)]}
 		for i, key := range keys {
 			s.groups[key] = groups[key][combination[i]]
 		}
@@ -71,7 +71,7 @@ func (v *validation) makeScopes() []*scope {
 }
 
 // sameSelector combines the groups of all keys whose selector is the same as that of the given one.
-func sameSelector(keys []string, groups map[string][]layering.Group, base []int, like layering.Group) []int {
+func sameSelector(keys []string, groups map[string][]configmerge.Group, base []int, like configmerge.Group) []int {
 	combination := slices.Clone(base)
 	for i, key := range keys {
 		for entry := range base[i] {
@@ -123,7 +123,7 @@ func (s *scope) number(key, path string) (float64, bool) {
 // chosen says whether somebody set a value, as opposed to the built-in default.
 func (s *scope) chosen(key, path string) bool {
 	setting, ok := s.get(key, path)
-	return ok && setting.Layer != layering.LayerDefault
+	return ok && setting.Layer != configmerge.LayerDefault
 }
 
 // deviates says whether somebody set a value that is not the built-in default anyway.
@@ -137,7 +137,7 @@ func (s *scope) under(key, path string) []string {
 	var out []string
 	for _, setting := range s.groups[key].Settings {
 		below := path == "" || setting.Key == path || strings.HasPrefix(setting.Key, path+".") || strings.HasPrefix(setting.Key, path+"[")
-		if below && setting.Layer != layering.LayerDefault {
+		if below && setting.Layer != configmerge.LayerDefault {
 			out = append(out, setting.Key)
 		}
 	}
@@ -147,14 +147,14 @@ func (s *scope) under(key, path string) []string {
 // place is the path of a setting in its key's JSON, by the layer it came from; empty for a default.
 func (s *scope) place(r ref) string {
 	setting, ok := s.get(r.key, r.path)
-	if !ok || setting.Layer == layering.LayerDefault {
+	if !ok || setting.Layer == configmerge.LayerDefault {
 		return ""
 	}
-	layout, _ := layering.LayoutOf(r.key)
-	if setting.Layer == layering.LayerCluster {
-		return layering.JoinPath(layout.ClusterField, r.path)
+	layout, _ := configmerge.LayoutOf(r.key)
+	if setting.Layer == configmerge.LayerCluster {
+		return configmerge.JoinPath(layout.ClusterField, r.path)
 	}
-	return layering.JoinPath(s.groups[r.key].Path, r.path)
+	return configmerge.JoinPath(s.groups[r.key].Path, r.path)
 }
 
 // evidence shows settings as a finding cites them.
@@ -176,10 +176,10 @@ func (s *scope) evidence(refs ...ref) []Evidence {
 
 // layer names the most specific layer among settings.
 func (s *scope) layer(refs ...ref) string {
-	layer := layering.LayerCluster
+	layer := configmerge.LayerCluster
 	for _, r := range refs {
 		setting, ok := s.get(r.key, r.path)
-		if ok && setting.Layer != layering.LayerDefault && setting.Layer != layering.LayerCluster {
+		if ok && setting.Layer != configmerge.LayerDefault && setting.Layer != configmerge.LayerCluster {
 			layer = setting.Layer
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // strategies looks at the node strategies of each key: which overlap, and which select nothing.
@@ -30,7 +30,7 @@ func (v *validation) strategies() {
 
 // overlapsByNode reports what the nodes show. Strategies that select the same node are an error: which of them was meant is not
 // known.
-func (v *validation) overlapsByNode(key string, groups []layering.Group) {
+func (v *validation) overlapsByNode(key string, groups []configmerge.Group) {
 	type pair struct{ first, second int }
 	nodes := map[pair][]string{}
 	effective, selected := make([]int, len(groups)), make([]int, len(groups))
@@ -54,7 +54,7 @@ func (v *validation) overlapsByNode(key string, groups []layering.Group) {
 	}
 }
 
-func (v *validation) unmatched(key string, group layering.Group, effective, selected int) {
+func (v *validation) unmatched(key string, group configmerge.Group, effective, selected int) {
 	if effective > 0 {
 		return
 	}
@@ -68,7 +68,7 @@ func (v *validation) unmatched(key string, group layering.Group, effective, sele
 
 // overlapsBySelector reports what the selectors alone show: those that are the same, and those that an earlier one, which
 // selects every node, leaves nothing to. Without a node to show it on it is a warning.
-func (v *validation) overlapsBySelector(key string, groups []layering.Group) {
+func (v *validation) overlapsBySelector(key string, groups []configmerge.Group) {
 	for i, group := range groups[:len(groups)-1] {
 		if _, selectable := group.Selector.Requirements(); !selectable {
 			v.add(Finding{Code: finding.ConfigUnmatched, Key: key, Path: group.Path, Layers: []string{group.Layer},
@@ -107,15 +107,15 @@ func implies(first, second labels.Selector) bool {
 	return true
 }
 
-func (v *validation) overlap(key string, first, second layering.Group, message string, nodes int, severity diagnosticsv1alpha1.Severity) {
+func (v *validation) overlap(key string, first, second configmerge.Group, message string, nodes int, severity diagnosticsv1alpha1.Severity) {
 	v.add(Finding{
 		Code: finding.ConfigOverlap, Severity: severity, Key: key, Path: second.Path, Layers: []string{first.Layer, second.Layer}, Nodes: nodes, Message: message,
 		Evidence: append(v.selectorEvidence(key, first), v.selectorEvidence(key, second)...),
 	})
 }
 
-func (v *validation) selectorEvidence(key string, group layering.Group) []Evidence {
-	path := layering.JoinPath(group.Path, "nodeSelector")
+func (v *validation) selectorEvidence(key string, group configmerge.Group) []Evidence {
+	path := configmerge.JoinPath(group.Path, "nodeSelector")
 	value := group.Selector.String()
 	if value == "" {
 		value = "unset"
@@ -130,19 +130,19 @@ func (v *validation) selectorEvidence(key string, group layering.Group) []Eviden
 func (v *validation) duplicates() {
 	for _, key := range configuration.Keys() {
 		groups := v.config.Groups(key)
-		first := map[string]layering.Group{}
+		first := map[string]configmerge.Group{}
 		for _, group := range groups[:len(groups)-1] {
 			before, twice := first[group.Layer]
 			if !twice {
 				first[group.Layer] = group
 				continue
 			}
-			path := layering.JoinPath(group.Path, "name")
+			path := configmerge.JoinPath(group.Path, "name")
 			v.add(Finding{
 				Code: finding.ConfigDuplicate, Key: key, Path: path, Layers: []string{group.Layer},
 				Message: fmt.Sprintf("%s and %s have the same name", before.Path, group.Path),
 				Evidence: []Evidence{
-					{Key: key, Path: layering.JoinPath(before.Path, "name"), Value: group.Layer, Line: v.places[key][layering.JoinPath(before.Path, "name")].Line},
+					{Key: key, Path: configmerge.JoinPath(before.Path, "name"), Value: group.Layer, Line: v.places[key][configmerge.JoinPath(before.Path, "name")].Line},
 					{Key: key, Path: path, Value: group.Layer, Line: v.places[key][path].Line},
 				},
 			})

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"koordinator.sh/koord/api/configuration"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // Minimal is a configuration that switches co-location on, and what keeps it in check.
@@ -20,12 +20,12 @@ func Minimal() map[string]string {
 func Full() (map[string]string, error) {
 	data := map[string]string{}
 	for _, key := range configuration.Keys() {
-		layout, _ := layering.LayoutOf(key)
+		layout, _ := configmerge.LayoutOf(key)
 		text := "{}"
 		if layout.ClusterField != "" {
 			text = fmt.Sprintf(`{%q: {}}`, layout.ClusterField)
 		}
-		for _, group := range layering.Default().Groups(key) {
+		for _, group := range configmerge.Default().Groups(key) {
 			for _, setting := range group.Settings {
 				path, err := ParseKeyPath(JoinKey(key, setting.Key))
 				if err == nil {

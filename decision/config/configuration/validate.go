@@ -10,7 +10,7 @@ import (
 	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/decision/scheduling/loadaware"
 )
 
@@ -46,9 +46,9 @@ func Validate(in Input) []Finding {
 // validation is one configuration as it is judged.
 type validation struct {
 	in     Input
-	config layering.Config
+	config configmerge.Config
 	load   *loadaware.Args
-	places map[string]map[string]layering.Place
+	places map[string]map[string]configmerge.Place
 	// wrong are the values that cannot be used, by key and path. Nothing is concluded from their absence, nor from a key
 	// that cannot be read at all.
 	wrong      map[ref]bool
@@ -60,8 +60,8 @@ type validation struct {
 }
 
 func newValidation(in Input) *validation {
-	config, problems := layering.ParseSound(in.Data)
-	v := &validation{in: in, config: config, load: in.LoadAware, places: map[string]map[string]layering.Place{}, wrong: map[ref]bool{}, unreadable: map[string]bool{}}
+	config, problems := configmerge.ParseSound(in.Data)
+	v := &validation{in: in, config: config, load: in.LoadAware, places: map[string]map[string]configmerge.Place{}, wrong: map[ref]bool{}, unreadable: map[string]bool{}}
 	if v.load == nil {
 		v.load = loadaware.DefaultArgs()
 	}
@@ -69,12 +69,12 @@ func newValidation(in Input) *validation {
 		v.wrong[ref{problem.Key, problem.Path}] = true
 	}
 	for key, text := range in.Data {
-		v.places[key] = layering.Places(text)
+		v.places[key] = configmerge.Places(text)
 		v.unreadable[key] = len(v.places[key]) == 0
 	}
 	v.defaults = map[ref]string{}
 	for _, key := range configuration.Keys() {
-		for _, group := range layering.Default().Groups(key) {
+		for _, group := range configmerge.Default().Groups(key) {
 			for _, setting := range group.Settings {
 				v.defaults[ref{key, setting.Key}] = setting.Value
 			}
@@ -91,7 +91,7 @@ func (v *validation) problems() {
 	}
 }
 
-func (v *validation) addProblem(problem layering.Problem) {
+func (v *validation) addProblem(problem configmerge.Problem) {
 	v.found = append(v.found, Finding{
 		Code: problem.Code, Key: problem.Key, Path: problem.Path, Line: problem.Line, Column: problem.Column,
 		Message: sentence(problem.Path, problem.Key, problem.Message), Evidence: v.quote(problem),
@@ -120,7 +120,7 @@ func startsWithVerb(message string) bool {
 }
 
 // quote is the line of the text a problem stands in.
-func (v *validation) quote(problem layering.Problem) []Evidence {
+func (v *validation) quote(problem configmerge.Problem) []Evidence {
 	lines := strings.Split(v.in.Data[problem.Key], "\n")
 	if problem.Line < 1 || problem.Line > len(lines) {
 		return nil
@@ -144,7 +144,7 @@ func (v *validation) unknown() {
 			})
 			continue
 		}
-		for _, problem := range layering.Unknown(key, v.in.Data[key]) {
+		for _, problem := range configmerge.Unknown(key, v.in.Data[key]) {
 			v.addProblem(problem)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/core/capacity"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // node has allocatable cpu and memory, ratios and raw allocatable; empty ones are absent.
@@ -34,9 +34,9 @@ func node(cpu, memory, ratios, raw string) *corev1.Node {
 	return out
 }
 
-func strategy(t *testing.T, config string) layering.Amplification {
+func strategy(t *testing.T, config string) configmerge.Amplification {
 	t.Helper()
-	parsed, problems := layering.Parse(map[string]string{"resource-amplification-config": config})
+	parsed, problems := configmerge.Parse(map[string]string{"resource-amplification-config": config})
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}

@@ -10,7 +10,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/core/capacity"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/decision/core/podrequest"
 )
 
@@ -92,7 +92,7 @@ func (e explanation) parts(step Step, configMap types.NamespacedName) []diagnost
 			Field: fmt.Sprintf("data[%s].resourceAmplificationRatio.%s", configuration.ResourceAmplificationConfigKey, e.name)},
 		Note: step.Layer,
 	}
-	if step.Layer == "" || step.Layer == layering.LayerDefault {
+	if step.Layer == "" || step.Layer == configmerge.LayerDefault {
 		configured.Source, configured.Note = &diagnosticsv1alpha1.SourceRef{Kind: "Default"}, "nothing is configured"
 	}
 	return []diagnosticsv1alpha1.Term{configured, {

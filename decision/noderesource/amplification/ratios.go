@@ -11,7 +11,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/core/capacity"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/decision/noderesource/normalization"
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 	"koordinator.sh/koord/decision/noderesource/ownership"
@@ -25,7 +25,7 @@ type Input struct {
 	// Node as the API server has it.
 	Node *corev1.Node
 	// Strategy in force on the node.
-	Strategy layering.Amplification
+	Strategy configmerge.Amplification
 	// NormalizationPercent is what one cpu of the node is worth, in percent of the reference.
 	NormalizationPercent int64
 }
@@ -77,7 +77,7 @@ func Decide(in Input) Result {
 			percent := math.Round(ratio * 100)
 			if percent >= 100 {
 				steps[name] = Step{Resource: name, Configured: int64(min(percent, largest)), Normalization: 100,
-					Layer: layering.LayerOf(in.Strategy.Settings, "resourceAmplificationRatio."+string(name))}
+					Layer: configmerge.LayerOf(in.Strategy.Settings, "resourceAmplificationRatio."+string(name))}
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/decision/noderesource/amplification"
 	"koordinator.sh/koord/decision/noderesource/deviceresource"
@@ -20,7 +20,7 @@ type Input struct {
 	// Node as the API server has it.
 	Node *corev1.Node
 	// Config in force.
-	Config layering.Config
+	Config configmerge.Config
 	// CPU of the node; nil where it was not looked at: then neither normalization nor amplification is decided, which
 	// depends on it.
 	CPU *CPU

@@ -14,7 +14,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 func amounts(pairs ...string) corev1.ResourceList {
@@ -32,7 +32,7 @@ func topology(annotations map[string]string) *topologyv1alpha1.NodeResourceTopol
 // input is a node whose cpus count 1.65, that is shown twice as large, and that has a GPU.
 func input(t *testing.T) Input {
 	t.Helper()
-	config, problems := layering.Parse(map[string]string{
+	config, problems := configmerge.Parse(map[string]string{
 		"cpu-normalization-config":      `{"enable":true,"ratioModel":{"Xeon":{"turboEnabledRatio":1.65}}}`,
 		"resource-amplification-config": `{"enable":true,"resourceAmplificationRatio":{"cpu":2}}`,
 	})
@@ -91,7 +91,7 @@ func TestAnnotations(t *testing.T) {
 			in.Node.Annotations = map[string]string{normalization: "1.65", amplification: `{"cpu":3.30}`}
 		}, map[string]*string{}},
 		"what koord-manager wrote goes with the configuration": {func(in *Input) {
-			in.Config = layering.Default()
+			in.Config = configmerge.Default()
 			in.Node.Annotations = map[string]string{amplification: `{"cpu":3.30}`}
 			in.Node.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "koord-manager", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", FieldsType: "FieldsV1",
 				FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:annotations":{"f:` + amplification + `":{}}}}`)}}

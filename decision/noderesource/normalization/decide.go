@@ -8,7 +8,7 @@ import (
 
 	"koordinator.sh/koord/api/configuration"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 	"koordinator.sh/koord/decision/noderesource/ownership"
 )
@@ -28,7 +28,7 @@ type Input struct {
 	// Unknown says why CPU is nil.
 	Unknown string
 	// Strategy in force on the node.
-	Strategy layering.Normalization
+	Strategy configmerge.Normalization
 }
 
 // Result is the ratio of one node and what follows for its annotation.
@@ -45,7 +45,7 @@ type Result struct {
 type Trace struct {
 	// Enabled is true when normalization is on for the node.
 	Enabled bool `json:"enabled"`
-	// EnabledBy is the layer that turned it on or off, as layering spells layers.
+	// EnabledBy is the layer that turned it on or off, by the name that configmerge gives it.
 	EnabledBy string `json:"enabledBy"`
 	// Model and the modes of the cpu; empty when they are not known or not asked for.
 	Model       string `json:"model,omitempty"`
@@ -63,13 +63,13 @@ type Trace struct {
 // somebody else wrote while normalization is off without a label: what is missing never raises an offer.
 func Decide(in Input) Result {
 	out := Result{}
-	out.Trace.Enabled, out.Trace.EnabledBy = orFalse(in.Strategy.Strategy.Enable), layering.LayerOf(in.Strategy.Settings, "enable")
+	out.Trace.Enabled, out.Trace.EnabledBy = orFalse(in.Strategy.Strategy.Enable), configmerge.LayerOf(in.Strategy.Settings, "enable")
 	labelled, err := extension.IsCPUNormalizationEnabled(in.Node.Labels)
 	if err != nil {
 		out.Trace.Problems = append(out.Trace.Problems, err.Error())
 	}
 	if labelled != nil {
-		out.Trace.Enabled, out.Trace.EnabledBy = *labelled, layering.LayerNodeLabel
+		out.Trace.Enabled, out.Trace.EnabledBy = *labelled, configmerge.LayerNodeLabel
 	}
 	current, problem := published(in.Node)
 	if problem != "" {

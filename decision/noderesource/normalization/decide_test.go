@@ -11,7 +11,7 @@ import (
 	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 // input is a node with an annotation that koord-manager wrote unless it is given as another's.
 func input(t *testing.T, config, annotation, label string, written bool, cpu *extension.CPUBasicInfo) Input {
 	t.Helper()
-	parsed, problems := layering.Parse(map[string]string{"cpu-normalization-config": config})
+	parsed, problems := configmerge.Parse(map[string]string{"cpu-normalization-config": config})
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}

@@ -8,7 +8,7 @@ import (
 	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // Explain tells a result as a waterfall in percent and how the node's annotation differs; nil when nothing is configured
@@ -32,7 +32,7 @@ func (r Result) Explain(in Input, configMap types.NamespacedName) (*diagnosticsv
 		term.Source = &diagnosticsv1alpha1.SourceRef{Kind: "ConfigMap", Namespace: configMap.Namespace, Name: configMap.Name,
 			Field: fmt.Sprintf("data[%s].%s", configuration.CPUNormalizationConfigKey, r.Trace.Setting)}
 		term.Note += fmt.Sprintf("; hyper-threading %s, turbo %s", onOff(r.Trace.HyperThread), onOff(r.Trace.Turbo))
-	case !r.Trace.Enabled && r.Trace.EnabledBy == layering.LayerNodeLabel:
+	case !r.Trace.Enabled && r.Trace.EnabledBy == configmerge.LayerNodeLabel:
 		term.Source.Field = "metadata.labels[" + extension.LabelCPUNormalizationEnabled + "]"
 	}
 	name := extension.AnnotationCPUNormalizationRatio

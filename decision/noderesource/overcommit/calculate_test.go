@@ -14,7 +14,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 const gigabyte = 1_000_000_000
@@ -315,7 +315,7 @@ func TestUntrustworthyMeasurementsWithdrawEverything(t *testing.T) {
 		{name: "a reservation that cannot be read", in: n1(annotated(extension.AnnotationNodeReservation, `{`)), wantState: diagnosticsv1alpha1.MetricFresh},
 		{name: "an allocation of another scheduler that cannot be read", in: n1(annotated(extension.AnnotationNodeThirdPartyAllocations, `[]`)), wantState: diagnosticsv1alpha1.MetricFresh},
 		{name: "co-location switched off", in: n1(with(func(s *configuration.ColocationStrategy) { s.Enable = new(false) })), wantState: diagnosticsv1alpha1.MetricFresh},
-		{name: "no configuration at all", in: n1(func(in *NodeInput) { in.Strategy = layering.Merged{} }), wantState: diagnosticsv1alpha1.MetricFresh},
+		{name: "no configuration at all", in: n1(func(in *NodeInput) { in.Strategy = configmerge.Merged{} }), wantState: diagnosticsv1alpha1.MetricFresh},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // whole is the largest reclaim threshold, in percent, at which no more is offered than the node has left.
@@ -61,7 +61,7 @@ func capAt(threshold **int64) bool {
 	return true
 }
 
-func excessSetting(merged layering.Merged, key string) diagnosticsv1alpha1.Setting {
+func excessSetting(merged configmerge.Merged, key string) diagnosticsv1alpha1.Setting {
 	for _, setting := range merged.Settings {
 		if setting.Key == key {
 			return setting
@@ -76,14 +76,14 @@ func (e Excess) Finding(in *NodeInput) diagnosticsv1alpha1.Finding {
 		Code: string(finding.OfferBeyondNode), Severity: diagnosticsv1alpha1.SeverityWarning, Message: e.Message(in.Node.Name),
 	}
 	switch e.Setting.Layer {
-	case layering.LayerNodeAnnotation, layering.LayerNodeLabel:
+	case configmerge.LayerNodeAnnotation, configmerge.LayerNodeLabel:
 		out.Object = &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: in.Node.Name, Field: "metadata"}
 		out.Hint = "kubectl edit node " + in.Node.Name
 	default:
 		out.Object = &diagnosticsv1alpha1.SourceRef{
 			Kind: "ConfigMap", Namespace: in.ConfigMap.Namespace, Name: in.ConfigMap.Name, Field: "data[" + configuration.ColocationConfigKey + "]",
 		}
-		out.Hint = layering.EditHint
+		out.Hint = configmerge.EditHint
 	}
 	return out
 }

@@ -12,13 +12,13 @@ import (
 	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // configured is n1 under a configuration that came through the layers.
 func configured(t *testing.T, text string, changes ...func(*NodeInput)) NodeInput {
 	t.Helper()
-	config, _ := layering.Parse(map[string]string{configuration.ColocationConfigKey: text})
+	config, _ := configmerge.Parse(map[string]string{configuration.ColocationConfigKey: text})
 	in := n1(changes...)
 	in.Strategy = config.Colocation(in.Node)
 	return in
@@ -105,7 +105,7 @@ func TestExplainNodeSaysWhatIsWrong(t *testing.T) {
 		{name: "two strategies for one node", in: func() NodeInput {
 			in := n1()
 			in.Node.Labels = map[string]string{"a": "b"}
-			config, _ := layering.Parse(map[string]string{configuration.ColocationConfigKey: `{"enable": true, "nodeConfigs": [
+			config, _ := configmerge.Parse(map[string]string{configuration.ColocationConfigKey: `{"enable": true, "nodeConfigs": [
 				{"name": "one", "nodeSelector": {"matchLabels": {"a": "b"}}}, {"name": "two", "nodeSelector": {}}]}`})
 			in.Strategy = config.Colocation(in.Node)
 			return in

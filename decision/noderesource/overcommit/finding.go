@@ -3,7 +3,7 @@ package overcommit
 import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 // findings are what a reader should know beside the numbers, worst first as they were noticed.
@@ -20,7 +20,7 @@ func (c *calculation) findings() []diagnosticsv1alpha1.Finding {
 	}
 	if c.disabled {
 		out = append(out, found(finding.ColocationDisabled, "Co-location is disabled for node "+c.in.Node.Name+".",
-			layering.EditHint, c.settingSource("enable")))
+			configmerge.EditHint, c.settingSource("enable")))
 	}
 	for _, problem := range c.in.Strategy.Problems {
 		name := c.in.configMap()

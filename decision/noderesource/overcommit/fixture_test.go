@@ -11,7 +11,7 @@ import (
 	"koordinator.sh/koord/api/configuration"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 var noon = time.Date(2026, 7, 24, 12, 0, 0, 0, time.UTC)
@@ -72,13 +72,13 @@ func testMetric(nodeUsage, systemUsage slov1alpha1.ResourceMap, pods ...*slov1al
 }
 
 // strategy is the built-in one, enabled, with changes.
-func strategy(changes ...func(*configuration.ColocationStrategy)) layering.Merged {
+func strategy(changes ...func(*configuration.ColocationStrategy)) configmerge.Merged {
 	out := configuration.DefaultColocationStrategy()
 	out.Enable = new(true)
 	for _, change := range changes {
 		change(&out)
 	}
-	return layering.Merged{Strategy: out}
+	return configmerge.Merged{Strategy: out}
 }
 
 func reclaim(cpu, memory int64) func(*configuration.ColocationStrategy) {

@@ -8,7 +8,7 @@ import (
 
 	"koordinator.sh/koord/api/configuration"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/decision/core/unknown"
 )
 
@@ -21,7 +21,7 @@ type NodeInput struct {
 	// Pods bound to the node; those that succeeded or failed are skipped.
 	Pods []*corev1.Pod
 	// Strategy in force on the node.
-	Strategy layering.Merged
+	Strategy configmerge.Merged
 	// Now is the time at which ages are measured.
 	Now time.Time
 	// LastSync is when the offer was last written; zero takes it from the node's managed fields.

@@ -6,7 +6,7 @@ import (
 	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 )
 
 func (c *calculation) nodeSource(field string) *diagnosticsv1alpha1.SourceRef {
@@ -19,18 +19,18 @@ func (c *calculation) metricSource(field string) *diagnosticsv1alpha1.SourceRef 
 
 // settingSource names the object a setting was read from, by the layer it came from.
 func (c *calculation) settingSource(key string) *diagnosticsv1alpha1.SourceRef {
-	layer := layering.LayerDefault
+	layer := configmerge.LayerDefault
 	for _, setting := range c.in.Strategy.Settings {
 		if setting.Key == key {
 			layer = setting.Layer
 		}
 	}
 	switch layer {
-	case layering.LayerDefault:
+	case configmerge.LayerDefault:
 		return &diagnosticsv1alpha1.SourceRef{Kind: "Default", Field: key}
-	case layering.LayerNodeAnnotation:
+	case configmerge.LayerNodeAnnotation:
 		return c.nodeSource(annotationField(extension.AnnotationNodeColocationStrategy) + "." + key)
-	case layering.LayerNodeLabel:
+	case configmerge.LayerNodeLabel:
 		return c.nodeSource("metadata.labels")
 	}
 	name := c.in.configMap()

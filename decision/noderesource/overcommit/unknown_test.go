@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/decision/core/unknown"
 )
 
@@ -96,7 +96,7 @@ func TestWhatCouldNotBeReadIsNotComputed(t *testing.T) {
 func TestAConfigurationThatCouldNotBeReadIsNotTheDefault(t *testing.T) {
 	unconfigured := func(age time.Duration) NodeInput {
 		in := n1(unread(unknown.Configuration))
-		in.Strategy = layering.Default().Colocation(in.Node)
+		in.Strategy = configmerge.Default().Colocation(in.Node)
 		in.Metric.Status.UpdateTime = &metav1.Time{Time: noon.Add(-age)}
 		return in
 	}

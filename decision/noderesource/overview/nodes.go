@@ -11,7 +11,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/core/layering"
+	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/decision/core/podrequest"
 	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/decision/noderesource/overcommit"
@@ -28,7 +28,7 @@ type NodesInput struct {
 	// LoadArgs are the arguments of load-aware scheduling; nil for the defaults.
 	LoadArgs *loadaware.Args
 	// Config says when measurements count as too old; nil for the built-in configuration.
-	Config *layering.Config
+	Config *configmerge.Config
 	// Operands adds what the load of each node was judged by.
 	Operands bool
 	// Unknown are the inputs that could not be read.

@@ -1,5 +1,5 @@
-// Package spelling finds the name that was meant when one that does not exist was given.
-package spelling
+// Package suggest finds the name that was meant when one that does not exist was given.
+package suggest
 
 // Nearest returns the known name that takes the fewest edits from name, if these are at most a third of its length, and at
 // least one edit is always forgiven; the first of equally near ones, and empty when none is near. The name itself is not

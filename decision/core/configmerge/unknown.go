@@ -1,11 +1,11 @@
-package layering
+package configmerge
 
 import (
 	"reflect"
 	"strings"
 
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/decision/core/spelling"
+	"koordinator.sh/koord/decision/core/suggest"
 )
 
 // Unknown reports what in a key's JSON no version of the schema known here reads: fields with another name, and fields
@@ -91,7 +91,7 @@ func (p *sectionParser) suggestion(key string, typ reflect.Type) string {
 	for i := range typ.NumField() {
 		names = append(names, fieldNames(typ.Field(i))...)
 	}
-	if near := spelling.Nearest(key, names); near != "" {
+	if near := suggest.Nearest(key, names); near != "" {
 		return ", did you mean " + near + "?"
 	}
 	return ""

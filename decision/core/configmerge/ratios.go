@@ -1,4 +1,4 @@
-package layering
+package configmerge
 
 import (
 	corev1 "k8s.io/api/core/v1"

@@ -1,4 +1,4 @@
-package layering
+package configmerge
 
 import (
 	"bytes"
