@@ -17,7 +17,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.git
 COMMANDS := koordctl koord-scheduler koord-manager koord-sandbox koordlet koord-nvml koord-runtime-proxy
 RACE_PACKAGES := ./agent/... ./certificate/... ./controllers/... ./decision/... ./kubectl-plugin/... ./runtimeproxy/... ./scheduler/... ./source/... ./tui/...
 
-.PHONY: help build test test-race fuzz e2e guest-test real-node demo generate generate-proto lint vulncheck bench bench-agent bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-squeeze images clean
+.PHONY: help build test test-race fuzz e2e guest-test real-node demo generate generate-proto lint vulncheck bench bench-agent bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-suppression images clean
 
 help: ## List the commands.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -86,8 +86,8 @@ bench-scheduler: build ## Compare koord-scheduler with kube-scheduler, as whole 
 bench-schedulerperf: ## Hold the plugins to their thresholds, in process, with Kubernetes' scheduler_perf (BENCH_FLAGS=-short for 2 minutes).
 	go test -run '^$$' -bench '^BenchmarkPerfScheduling$$' -benchtime 1ns -timeout 60m $(BENCH_FLAGS) ./bench/schedulerperf -args -data-items-dir $(CURDIR)/$(BIN)/schedulerperf
 
-bench-squeeze: ## Measure how soon best-effort pods are held back when a service needs CPU, in real cgroups (root, about 10 minutes).
-	go run ./bench/squeeze $(BENCH_FLAGS)
+bench-suppression: ## Measure how soon best-effort pods are held back when a service needs CPU, in real cgroups (root, about 10 minutes).
+	go run ./bench/suppression $(BENCH_FLAGS)
 
 bench-agent: real-node ## Measure what the node agent costs, on this machine as a real node with 50 and 107 pods (as root; 8 minutes).
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/footprint $(BENCH_FLAGS)

@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/controllers/counterpart"
 	"koordinator.sh/koord/controllers/diagnostics"
 	"koordinator.sh/koord/controllers/nodemetric"
+	"koordinator.sh/koord/controllers/nodeobject"
 	"koordinator.sh/koord/controllers/noderesource"
 	"koordinator.sh/koord/controllers/nodeslo"
 	"koordinator.sh/koord/controllers/quotaprofile"
@@ -29,9 +29,9 @@ func addControllers(ctx context.Context, mgr ctrl.Manager, options *Options, con
 	}{
 		{"sloconfig", func() error { return sloconfig.AddToManager(mgr, configuration) }},
 		{"nodemetric", func() error {
-			return counterpart.AddToManager(mgr, nodemetric.Kind(), counterpart.Options{Config: store})
+			return nodeobject.AddToManager(mgr, nodemetric.Kind(), nodeobject.Options{Config: store})
 		}},
-		{"nodeslo", func() error { return counterpart.AddToManager(mgr, nodeslo.Kind(), counterpart.Options{Config: store}) }},
+		{"nodeslo", func() error { return nodeobject.AddToManager(mgr, nodeslo.Kind(), nodeobject.Options{Config: store}) }},
 		{"noderesource", func() error {
 			return noderesource.AddToManager(ctx, mgr, noderesource.Options{Config: store, SharedGPU: options.SharedGPU, Predictions: predictions})
 		}},

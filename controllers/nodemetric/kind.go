@@ -12,15 +12,15 @@ import (
 
 	"koordinator.sh/koord/api/configuration"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/controllers/counterpart"
+	"koordinator.sh/koord/controllers/nodeobject"
 	"koordinator.sh/koord/decision/core/configmerge"
 )
 
-var metrics = counterpart.NewMetrics("nodemetric", "NodeMetric")
+var metrics = nodeobject.NewMetrics("nodemetric", "NodeMetric")
 
 // Kind is the counterpart of a node that tells its agent what to measure.
-func Kind() counterpart.Kind[*slov1alpha1.NodeMetric] {
-	return counterpart.Kind[*slov1alpha1.NodeMetric]{
+func Kind() nodeobject.Kind[*slov1alpha1.NodeMetric] {
+	return nodeobject.Kind[*slov1alpha1.NodeMetric]{
 		Name:        "nodemetric",
 		New:         func() *slov1alpha1.NodeMetric { return &slov1alpha1.NodeMetric{} },
 		Want:        want,

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/controllers/counterpart"
+	"koordinator.sh/koord/controllers/nodeobject"
 	"koordinator.sh/koord/controllers/sloconfig"
 	"koordinator.sh/koord/decision/core/configmerge"
 )
@@ -139,7 +139,7 @@ func newReconciler(t *testing.T, writes *[]write, objects ...client.Object) reco
 	store := sloconfig.NewStore()
 	store.Set(config)
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithInterceptorFuncs(funcs).Build()
-	return counterpart.NewReconciler(Kind(), c, store)
+	return nodeobject.NewReconciler(Kind(), c, store)
 }
 
 func TestHeartbeatsDoNotWake(t *testing.T) {

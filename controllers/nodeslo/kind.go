@@ -10,15 +10,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/controllers/counterpart"
+	"koordinator.sh/koord/controllers/nodeobject"
 	"koordinator.sh/koord/decision/core/configmerge"
 )
 
-var metrics = counterpart.NewMetrics("nodeslo", "NodeSLO")
+var metrics = nodeobject.NewMetrics("nodeslo", "NodeSLO")
 
 // Kind is the counterpart of a node that holds the configuration of its agent.
-func Kind() counterpart.Kind[*slov1alpha1.NodeSLO] {
-	return counterpart.Kind[*slov1alpha1.NodeSLO]{
+func Kind() nodeobject.Kind[*slov1alpha1.NodeSLO] {
+	return nodeobject.Kind[*slov1alpha1.NodeSLO]{
 		Name:  "nodeslo",
 		New:   func() *slov1alpha1.NodeSLO { return &slov1alpha1.NodeSLO{} },
 		Want:  want,

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/controllers/counterpart"
+	"koordinator.sh/koord/controllers/nodeobject"
 	"koordinator.sh/koord/controllers/sloconfig"
 	"koordinator.sh/koord/decision/core/configmerge"
 )
@@ -49,7 +49,7 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 	}
 	h.config = sloconfig.NewStore()
 	h.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{Patch: patch}).Build()
-	h.Reconciler = counterpart.NewReconciler(Kind(), h.client, h.config)
+	h.Reconciler = nodeobject.NewReconciler(Kind(), h.client, h.config)
 	return h
 }
 
@@ -90,7 +90,7 @@ func TestAPatchMadeFromAnOlderVersionDoesNothing(t *testing.T) {
 	h.run(t)
 	h.configure(t, `{"clusterStrategy": {"enable": false, "cpuSuppressThresholdPercent": 60}}`)
 	up := h.Reconciler
-	h.Reconciler = counterpart.NewReconciler(Kind(), cacheBehind{h.client, behind}, h.config)
+	h.Reconciler = nodeobject.NewReconciler(Kind(), cacheBehind{h.client, behind}, h.config)
 	result, err := h.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: "node-a"}})
 	if err != nil || result.RequeueAfter <= 0 {
 		t.Errorf("looks again after %s, %v, want soon and no error", result.RequeueAfter, err)

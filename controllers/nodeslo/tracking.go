@@ -4,7 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/controllers/counterpart"
+	"koordinator.sh/koord/controllers/nodeobject"
 )
 
 // Trim is the transformation for a cache of NodeSLOs: of the managed fields it keeps who wrote, and not what. Other objects
@@ -26,7 +26,7 @@ func Trim(object any) (any, error) {
 // what a write of a NodeSLO costs the API server.
 func tracked(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	for i := range entries {
-		if entries[i].Manager != counterpart.FieldManager || entries[i].Operation != metav1.ManagedFieldsOperationUpdate {
+		if entries[i].Manager != nodeobject.FieldManager || entries[i].Operation != metav1.ManagedFieldsOperationUpdate {
 			return nil
 		}
 	}

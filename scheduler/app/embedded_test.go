@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/kubernetes/pkg/scheduler"
 
-	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/frameworkext"
 )
 
 func TestEmbeddedExtendsASchedulerThatItsPluginsAreIn(t *testing.T) {
@@ -34,7 +34,7 @@ func TestEmbeddedExtendsASchedulerThatItsPluginsAreIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, profile := range built.Profiles {
-		if extended, is := profile.(*extender.Framework); !is {
+		if extended, is := profile.(*frameworkext.Framework); !is {
 			t.Errorf("profile %s is a %T", name, profile)
 		} else if !extended.Batches() {
 			t.Errorf("profile %s places every pod by a search of its own: a plugin does not sign pods", name)

@@ -16,7 +16,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 
 	"koordinator.sh/koord/scheduler/diagnostics"
-	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/frameworkext"
 	"koordinator.sh/koord/scheduler/plugins/coscheduling"
 	"koordinator.sh/koord/scheduler/recorder"
 	"koordinator.sh/koord/scheduler/recovery"
@@ -165,9 +165,9 @@ func buildScheduler(ctx context.Context, opts *Options, completed *kubeconfig.Co
 // extend gives a scheduler what plugins alone cannot: extended profiles, a recorder of its attempts, and Reservations.
 func extend(built *scheduler.Scheduler, common *shared, created *createdPlugins, attempts *recorder.Recorder) error {
 	for name, inner := range built.Profiles {
-		built.Profiles[name] = extender.Wrap(inner, created.of(name), attempts)
+		built.Profiles[name] = frameworkext.Wrap(inner, created.of(name), attempts)
 	}
-	built.FailureHandler = extender.RecordFailures(built.FailureHandler, attempts)
+	built.FailureHandler = frameworkext.RecordFailures(built.FailureHandler, attempts)
 	coscheduling.Install(built, common.gangs)
 	return common.bridge.Attach(built)
 }

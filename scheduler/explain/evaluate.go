@@ -14,7 +14,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
-	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/frameworkext"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/reason"
 	"koordinator.sh/koord/scheduler/recovery"
@@ -174,7 +174,7 @@ func (r *filterRun) preFilter(ctx context.Context, nodes []fwk.NodeInfo) {
 		}
 	}
 	r.state.SetSkipFilterPlugins(idle)
-	if status := extender.Forget(ctx, r.framework, r.state, r.pod); !status.IsSuccess() {
+	if status := frameworkext.Forget(ctx, r.framework, r.state, r.pod); !status.IsSuccess() {
 		r.everywhere = append(r.everywhere, r.refusals("reserved room", status)...)
 	}
 }
@@ -182,7 +182,7 @@ func (r *filterRun) preFilter(ctx context.Context, nodes []fwk.NodeInfo) {
 // node runs all filters on one node as the pod sees it, first as if the pods nominated to it were there, then without
 // them. It returns the refusals, the node with those pods, and the state that belongs to it.
 func (r *filterRun) node(ctx context.Context, info fwk.NodeInfo) ([]refusal, fwk.NodeInfo, fwk.CycleState) {
-	info = extender.NodeOf(r.state, info)
+	info = frameworkext.NodeOf(r.state, info)
 	refusals := append([]refusal(nil), r.everywhere...)
 	state, crowded, nominated, err := r.withNominated(ctx, info)
 	if err != nil {

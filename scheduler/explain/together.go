@@ -15,7 +15,7 @@ import (
 
 	"koordinator.sh/koord/decision/scheduling/gang"
 	decision "koordinator.sh/koord/decision/scheduling/loadaware"
-	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/frameworkext"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 	"koordinator.sh/koord/scheduler/plugins/deviceshare"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
@@ -257,7 +257,7 @@ func (r *replay) best(ctx context.Context, state fwk.CycleState, pod *corev1.Pod
 
 // passes runs the filters on one node until one refuses it.
 func (r *filterRun) passes(ctx context.Context, info fwk.NodeInfo) bool {
-	info = extender.NodeOf(r.state, info)
+	info = frameworkext.NodeOf(r.state, info)
 	for _, allowed := range r.refusedBy {
 		if !allowed.Has(info.Node().Name) {
 			return false

@@ -33,7 +33,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	decision "koordinator.sh/koord/decision/scheduling/reservation"
-	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/frameworkext"
 	"koordinator.sh/koord/scheduler/informer/informertest"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 	"koordinator.sh/koord/scheduler/plugins/reservation"
@@ -234,7 +234,7 @@ func (c *cluster) start(t testing.TB, args string) *running {
 		t.Fatal(err)
 	}
 	for name, inner := range sched.Profiles {
-		sched.Profiles[name] = extender.Wrap(inner, built, nil)
+		sched.Profiles[name] = frameworkext.Wrap(inner, built, nil)
 	}
 	bridge := New(state, writer{c.objects}, time.Now)
 	if err := bridge.Attach(sched); err != nil {

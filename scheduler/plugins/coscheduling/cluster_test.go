@@ -31,7 +31,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/frameworkext"
 	"koordinator.sh/koord/scheduler/informer/informertest"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 	"koordinator.sh/koord/scheduler/state/gangs"
@@ -158,7 +158,7 @@ func (c *cluster) start(t testing.TB) (stop func()) {
 		t.Fatal(err)
 	}
 	for name, profile := range built.Profiles {
-		built.Profiles[name] = extender.Wrap(profile, []fwk.Plugin{c.plugin}, nil)
+		built.Profiles[name] = frameworkext.Wrap(profile, []fwk.Plugin{c.plugin}, nil)
 	}
 	Install(built, state)
 	var running sync.WaitGroup

@@ -16,11 +16,11 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/scheduling/gang"
 	"koordinator.sh/koord/decision/scheduling/networktopology"
-	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/frameworkext"
 	"koordinator.sh/koord/scheduler/recovery"
 )
 
-var _ extender.Proposer = &Plugin{}
+var _ frameworkext.Proposer = &Plugin{}
 
 // plannedKey holds the node planned for the pod of the cycle.
 const plannedKey fwk.StateKey = "koordinator.sh/" + Name + "/planned"
@@ -102,7 +102,7 @@ func (p *Plugin) gather(ctx context.Context, state fwk.CycleState, pod *corev1.P
 	return &fwk.PreFilterResult{NodeNames: plan.domain}, nil
 }
 
-// Propose implements extender.Proposer: the node that the plan has for the member.
+// Propose implements frameworkext.Proposer: the node that the plan has for the member.
 func (p *Plugin) Propose(_ context.Context, state fwk.CycleState, pod *corev1.Pod) []string {
 	defer recovery.Ignore(Name, recovery.Propose, pod)
 	if !*p.args.AwareNetworkTopology {

@@ -10,8 +10,8 @@ import (
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/scheduling/device"
+	"koordinator.sh/koord/scheduler/queueinghint"
 	"koordinator.sh/koord/scheduler/recovery"
-	"koordinator.sh/koord/scheduler/wakeup"
 )
 
 // DeviceEvents is the resource under which changes of Devices reach the scheduling queue.
@@ -28,14 +28,14 @@ func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, 
 		{Event: fwk.ClusterEvent{Resource: DeviceEvents, ActionType: fwk.Add | fwk.Update | fwk.Delete}, QueueingHintFn: p.afterDevice},
 		{Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: ofNodes}, QueueingHintFn: p.afterNode},
 		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Delete}, QueueingHintFn: p.afterPodGone},
-		wakeup.OwnEdits(), // it asks for less, for other devices, or for another isolation
+		queueinghint.OwnEdits(), // it asks for less, for other devices, or for another isolation
 	}), nil
 }
 
 // afterDevice wakes pods that the node could serve if it were empty, when its Device offers them more than before. A node
 // that loses its Device has nothing to refuse by.
 func (p *Plugin) afterDevice(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
-	before, after, err := wakeup.Objects[schedulingv1alpha1.Device](oldObject, newObject)
+	before, after, err := queueinghint.Objects[schedulingv1alpha1.Device](oldObject, newObject)
 	if err != nil {
 		return fwk.Queue, err
 	}
@@ -54,7 +54,7 @@ func (p *Plugin) afterDevice(_ klog.Logger, pod *corev1.Pod, oldObject, newObjec
 	if before != nil && !offer.Gains(p.state.Decode(before), found.request) {
 		return fwk.QueueSkip, nil
 	}
-	return wakeup.If(p.couldServe(found.request, offer, node)), nil
+	return queueinghint.If(p.couldServe(found.request, offer, node)), nil
 }
 
 // couldServe is true when the node could serve the request if it were empty.
@@ -76,7 +76,7 @@ func (p *Plugin) afterNode(_ klog.Logger, pod *corev1.Pod, oldObject, newObject 
 	if offer == nil || err != nil || refusal != nil || found.request == nil {
 		return fwk.Queue, nil
 	}
-	return wakeup.If(p.couldServe(found.request, offer, after)), nil
+	return queueinghint.If(p.couldServe(found.request, offer, after)), nil
 }
 
 // afterPodGone wakes pods that ask for what a pod held that is gone.
@@ -88,11 +88,11 @@ func (p *Plugin) afterPodGone(_ klog.Logger, pod *corev1.Pod, oldObject, _ any) 
 	held, found := p.state.Holds(gone)
 	if !found {
 		// The pod may have been given devices, and be forgotten already, before its annotations said so.
-		return wakeup.If(gone.Spec.NodeName != "" && device.Concerns(gone)), nil
+		return queueinghint.If(gone.Spec.NodeName != "" && device.Concerns(gone)), nil
 	}
 	asking, refusal, err := p.parse(pod)
 	if err != nil || refusal != nil || asking.request == nil {
 		return fwk.Queue, nil
 	}
-	return wakeup.If(asking.request.Holds(&held)), nil
+	return queueinghint.If(asking.request.Holds(&held)), nil
 }

@@ -21,7 +21,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/scheduling/device"
-	"koordinator.sh/koord/scheduler/ledger"
+	"koordinator.sh/koord/scheduler/allocation"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 )
 
@@ -29,20 +29,20 @@ import (
 type memory struct {
 	unsettled bool
 	devices   map[string]*device.Node
-	book      *ledger.Book[*device.Node, device.Allocation, *device.Ledger]
+	book      *allocation.Book[*device.Node, device.Allocation, *device.Ledger]
 	templates device.Templates
 	unknown   bool
 }
 
 func newMemory() *memory {
-	fold := func(node *corev1.Node, offer *device.Node, held []ledger.Holding[device.Allocation]) *device.Ledger {
+	fold := func(node *corev1.Node, offer *device.Node, held []allocation.Holding[device.Allocation]) *device.Ledger {
 		pods := make([]device.Held, len(held))
 		for i := range held {
 			pods[i] = device.Held{Pod: held[i].Pod, Allocation: held[i].Allocation}
 		}
 		return device.NewLedger(offer, node.Labels, pods)
 	}
-	return &memory{devices: map[string]*device.Node{}, book: ledger.NewBook(ledger.Rules[*device.Node, device.Allocation, *device.Ledger]{Read: device.ReadAllocation, Fold: fold})}
+	return &memory{devices: map[string]*device.Node{}, book: allocation.NewBook(allocation.Rules[*device.Node, device.Allocation, *device.Ledger]{Read: device.ReadAllocation, Fold: fold})}
 }
 
 func (m *memory) Settled() bool                                     { return !m.unsettled }

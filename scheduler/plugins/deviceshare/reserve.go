@@ -10,7 +10,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/scheduling/device"
-	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/frameworkext"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 	"koordinator.sh/koord/scheduler/recovery"
 )
@@ -25,7 +25,7 @@ func (p *Plugin) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.Po
 	if err != nil {
 		return fwk.AsStatus(fmt.Errorf("find node %s in the snapshot: %w", nodeName, err))
 	}
-	in, concerned := p.input(state, extender.NodeOf(state, info))
+	in, concerned := p.input(state, frameworkext.NodeOf(state, info))
 	if !concerned {
 		return fwk.AsStatus(p.adapt(state, pod, nil, nil))
 	}

@@ -12,8 +12,8 @@ import (
 
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/scheduling/quota"
+	"koordinator.sh/koord/scheduler/queueinghint"
 	"koordinator.sh/koord/scheduler/recovery"
-	"koordinator.sh/koord/scheduler/wakeup"
 )
 
 // QuotaEvents is the resource under which changes of ElasticQuotas reach the scheduling queue.
@@ -30,7 +30,7 @@ func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, 
 }
 
 func (p *Plugin) afterQuota(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
-	before, after, err := wakeup.Objects[schedulingsigsv1alpha1.ElasticQuota](oldObject, newObject)
+	before, after, err := queueinghint.Objects[schedulingsigsv1alpha1.ElasticQuota](oldObject, newObject)
 	if err != nil {
 		return fwk.Queue, err
 	}

@@ -10,9 +10,9 @@ import (
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/scheduling/loadaware"
+	"koordinator.sh/koord/scheduler/queueinghint"
 	"koordinator.sh/koord/scheduler/recovery"
 	"koordinator.sh/koord/scheduler/state"
-	"koordinator.sh/koord/scheduler/wakeup"
 )
 
 // NodeMetricEvents is the resource under which changes of NodeMetrics reach the scheduling queue.
@@ -28,12 +28,12 @@ func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, 
 		{Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add | fwk.UpdateNodeAllocatable | fwk.UpdateNodeAnnotation}, QueueingHintFn: p.afterNode},
 		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Delete}, QueueingHintFn: p.afterPodGone},
 		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.UpdatePodScaleDown | fwk.UpdatePodLabel}, QueueingHintFn: p.afterPodChanged},
-		wakeup.OwnEdits(), // its estimate may have fallen
+		queueinghint.OwnEdits(), // its estimate may have fallen
 	}), nil
 }
 
 func (p *Plugin) afterNodeMetric(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
-	before, after, err := wakeup.Objects[slov1alpha1.NodeMetric](oldObject, newObject)
+	before, after, err := queueinghint.Objects[slov1alpha1.NodeMetric](oldObject, newObject)
 	if err != nil {
 		return fwk.Queue, err
 	}
@@ -46,7 +46,7 @@ func (p *Plugin) afterNodeMetric(_ klog.Logger, pod *corev1.Pod, oldObject, newO
 		stamp.Add(1) // the pod may be tried before the state itself hears of the event
 	}
 	assigned := p.state.Assigned(name)
-	return wakeup.If(p.passes(pod, node, after, assigned, change{}) && !p.passes(pod, node, before, assigned, change{})), nil
+	return queueinghint.If(p.passes(pod, node, after, assigned, change{}) && !p.passes(pod, node, before, assigned, change{})), nil
 }
 
 func (p *Plugin) afterNode(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
@@ -59,7 +59,7 @@ func (p *Plugin) afterNode(_ klog.Logger, pod *corev1.Pod, oldObject, newObject 
 		return fwk.QueueSkip, nil
 	}
 	before, ok := oldObject.(*corev1.Node)
-	return wakeup.If(!ok || before == nil || !p.passes(pod, before, metric, assigned, change{})), nil
+	return queueinghint.If(!ok || before == nil || !p.passes(pod, before, metric, assigned, change{})), nil
 }
 
 // afterPodGone wakes pods when a pod that counted by its estimate leaves a node.
@@ -68,7 +68,7 @@ func (p *Plugin) afterPodGone(_ klog.Logger, pod *corev1.Pod, oldObject, _ any) 
 	if !ok {
 		return fwk.Queue, fmt.Errorf("unexpected object %T in a pod event", oldObject)
 	}
-	return wakeup.If(p.lifts(pod, gone.Spec.NodeName, change{gone.UID, gone}, change{pod: gone.UID})), nil
+	return queueinghint.If(p.lifts(pod, gone.Spec.NodeName, change{gone.UID, gone}, change{pod: gone.UID})), nil
 }
 
 // afterPodChanged wakes pods when the estimate of a pod on a node has fallen.
@@ -81,7 +81,7 @@ func (p *Plugin) afterPodChanged(_ klog.Logger, pod *corev1.Pod, oldObject, newO
 	if !ok {
 		return fwk.Queue, fmt.Errorf("unexpected object %T in a pod event", oldObject)
 	}
-	return wakeup.If(p.lifts(pod, after.Spec.NodeName, change{after.UID, before}, change{after.UID, after})), nil
+	return queueinghint.If(p.lifts(pod, after.Spec.NodeName, change{after.UID, before}, change{after.UID, after})), nil
 }
 
 // lifts is true when a node passes after a change of its pods and did not before. Whether the state has seen the change

@@ -25,8 +25,8 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	decision "koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/decision/scheduling/reservation"
+	"koordinator.sh/koord/scheduler/queueinghint"
 	"koordinator.sh/koord/scheduler/state"
-	"koordinator.sh/koord/scheduler/wakeup"
 )
 
 var start = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
@@ -354,7 +354,7 @@ func TestHintsAgreeWithTheFilter(t *testing.T) {
 	}
 }
 
-func onOwnEdit(*Plugin) fwk.QueueingHintFn { return wakeup.OwnEdits().QueueingHintFn }
+func onOwnEdit(*Plugin) fwk.QueueingHintFn { return queueinghint.OwnEdits().QueueingHintFn }
 
 func TestEventsAreRegisteredWithHints(t *testing.T) {
 	events, err := newFixture(t, "").plugin.EventsToRegister(t.Context())

@@ -10,8 +10,8 @@ import (
 
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 	"koordinator.sh/koord/decision/scheduling/numa"
+	"koordinator.sh/koord/scheduler/queueinghint"
 	"koordinator.sh/koord/scheduler/recovery"
-	"koordinator.sh/koord/scheduler/wakeup"
 )
 
 // TopologyEvents is the resource under which changes of NodeResourceTopologies reach the scheduling queue.
@@ -25,13 +25,13 @@ func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, 
 		{Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add | fwk.UpdateNodeAllocatable | fwk.UpdateNodeLabel | fwk.UpdateNodeAnnotation}, QueueingHintFn: p.afterNode},
 		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Delete}, QueueingHintFn: p.afterPodGone},
 		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.UpdatePodScaleDown | fwk.UpdatePodLabel}, QueueingHintFn: p.afterPodChanged},
-		wakeup.OwnEdits(),
+		queueinghint.OwnEdits(),
 	}), nil
 }
 
 // afterReport wakes pods that the node could take, when its report offers more than before.
 func (p *Plugin) afterReport(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
-	before, after, err := wakeup.Objects[topologyv1alpha1.NodeResourceTopology](oldObject, newObject)
+	before, after, err := queueinghint.Objects[topologyv1alpha1.NodeResourceTopology](oldObject, newObject)
 	if err != nil {
 		return fwk.Queue, err
 	}
@@ -42,7 +42,7 @@ func (p *Plugin) afterReport(_ klog.Logger, pod *corev1.Pod, oldObject, newObjec
 	}
 	p.state.Refresh(name)
 	offer := numa.Observe(node, after)
-	return wakeup.If(offer.Exceeds(numa.Observe(node, before)) && p.couldTake(pod, node, offer)), nil
+	return queueinghint.If(offer.Exceeds(numa.Observe(node, before)) && p.couldTake(pod, node, offer)), nil
 }
 
 // afterNode does the same for labels, annotations and allocatable.
@@ -57,7 +57,7 @@ func (p *Plugin) afterNode(_ klog.Logger, pod *corev1.Pod, oldObject, newObject 
 	if before, known := oldObject.(*corev1.Node); known && before != nil && !offer.Exceeds(numa.Observe(before, report)) && !growsAmplified(offer, before, after) {
 		return fwk.QueueSkip, nil
 	}
-	return wakeup.If(p.couldTake(pod, after, offer)), nil
+	return queueinghint.If(p.couldTake(pod, after, offer)), nil
 }
 
 // growsAmplified is true for a node that shows more cpu than it has, and now shows more than before.
@@ -82,7 +82,7 @@ func (p *Plugin) afterPodGone(_ klog.Logger, pod *corev1.Pod, oldObject, _ any) 
 	if _, held := numa.Held(gone); !held && offer.Ratio <= 1 {
 		return fwk.QueueSkip, nil
 	}
-	return wakeup.If(p.couldTake(pod, node, offer)), nil
+	return queueinghint.If(p.couldTake(pod, node, offer)), nil
 }
 
 // afterPodChanged wakes everyone when another pod shrinks on an amplified node.
@@ -99,7 +99,7 @@ func (p *Plugin) afterPodChanged(_ klog.Logger, pod *corev1.Pod, _, newObject an
 		return fwk.QueueSkip, nil
 	}
 	offer := p.state.Node(node)
-	return wakeup.If(offer.Ratio > 1 && p.couldTake(pod, node, offer)), nil
+	return queueinghint.If(offer.Ratio > 1 && p.couldTake(pod, node, offer)), nil
 }
 
 // couldTake is true when the node would do if no pod were on it.

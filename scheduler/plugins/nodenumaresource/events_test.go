@@ -11,7 +11,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 
-	"koordinator.sh/koord/scheduler/wakeup"
+	"koordinator.sh/koord/scheduler/queueinghint"
 )
 
 func TestQueueingHints(t *testing.T) {
@@ -88,7 +88,7 @@ func TestQueueingHints(t *testing.T) {
 	}
 }
 
-func onOwnEdit(*Plugin) fwk.QueueingHintFn      { return wakeup.OwnEdits().QueueingHintFn }
+func onOwnEdit(*Plugin) fwk.QueueingHintFn      { return queueinghint.OwnEdits().QueueingHintFn }
 func onReport(p *Plugin) fwk.QueueingHintFn     { return p.afterReport }
 func onNode(p *Plugin) fwk.QueueingHintFn       { return p.afterNode }
 func onPodGone(p *Plugin) fwk.QueueingHintFn    { return p.afterPodGone }

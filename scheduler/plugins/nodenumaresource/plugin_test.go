@@ -16,7 +16,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/core/cpuset"
 	"koordinator.sh/koord/decision/scheduling/numa"
-	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/frameworkext"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 )
 
@@ -189,7 +189,7 @@ func TestCPUsOfAReservation(t *testing.T) {
 	f.plugin.PreFilter(ctx, state, pod, nil)
 	without := f.info("n").Snapshot()
 	f.must(without.RemovePod(klog.Background(), f.pods[0]))
-	extender.Restore(state, map[string]extender.Restored{"n": {Node: without}})
+	frameworkext.Restore(state, map[string]frameworkext.Restored{"n": {Node: without}})
 	if status := f.plugin.Filter(ctx, state, pod, without); !status.IsSuccess() {
 		t.Fatal(status)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/scheduling/numa"
-	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/frameworkext"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 	"koordinator.sh/koord/scheduler/recovery"
 )
@@ -26,7 +26,7 @@ func (p *Plugin) Reserve(ctx context.Context, state fwk.CycleState, pod *corev1.
 	if err != nil {
 		return fwk.AsStatus(fmt.Errorf("find node %s in the snapshot: %w", nodeName, err))
 	}
-	if info = extender.NodeOf(state, info); !p.concerns(c, info) {
+	if info = frameworkext.NodeOf(state, info); !p.concerns(c, info) {
 		return nil
 	}
 	in, _, status := p.evaluate(ctx, state, c, pod, info, nil)

@@ -9,7 +9,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/scheduling/numa"
-	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/frameworkext"
 	"koordinator.sh/koord/scheduler/recovery"
 )
 
@@ -36,7 +36,7 @@ func (p *Plugin) Score(_ context.Context, state fwk.CycleState, pod *corev1.Pod,
 	if c == nil {
 		return 0, nil
 	}
-	info = extender.NodeOf(state, info)
+	info = frameworkext.NodeOf(state, info)
 	hint, _ := Affinity(state, info.Node().Name)
 	return numa.Score(p.input(state, c, info), hint, func(name corev1.ResourceName) numa.Usage { return usageOf(info, name) }), nil
 }

@@ -11,8 +11,8 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	decision "koordinator.sh/koord/decision/scheduling/reservation"
+	"koordinator.sh/koord/scheduler/queueinghint"
 	"koordinator.sh/koord/scheduler/recovery"
-	"koordinator.sh/koord/scheduler/wakeup"
 )
 
 // ReservationEvents is the resource under which changes of Reservations reach the scheduling queue.
@@ -29,18 +29,18 @@ func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, 
 }
 
 func (p *Plugin) afterReservation(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
-	before, after, err := wakeup.Objects[schedulingv1alpha1.Reservation](oldObject, newObject)
+	before, after, err := queueinghint.Objects[schedulingv1alpha1.Reservation](oldObject, newObject)
 	if err != nil {
 		return fwk.Queue, err
 	}
 	if decision.IsReservePod(pod) {
-		return wakeup.If(before != nil && decision.Active(before) && (after == nil || !decision.Active(after))), nil
+		return queueinghint.If(before != nil && decision.Active(before) && (after == nil || !decision.Active(after))), nil
 	}
 	demand, err := decision.NewDemand(pod)
 	if err != nil {
 		return fwk.QueueSkip, nil // until the pod changes
 	}
-	return wakeup.If(usable(demand, after) && (!usable(demand, before) || freed(before, after))), nil
+	return queueinghint.If(usable(demand, after) && (!usable(demand, before) || freed(before, after))), nil
 }
 
 // usable tells whether a pod could use a reservation that nobody uses.
@@ -70,11 +70,11 @@ func (p *Plugin) afterPod(_ klog.Logger, pod *corev1.Pod, oldObject, newObject a
 		return fwk.Queue, fmt.Errorf("unexpected object %T in a pod event", oldObject)
 	}
 	if after, updated := newObject.(*corev1.Pod); updated {
-		return wakeup.If(before.UID == pod.UID && wakeup.Edited(before, after)), nil
+		return queueinghint.If(before.UID == pod.UID && queueinghint.Edited(before, after)), nil
 	}
 	if decision.IsReservePod(pod) {
 		object, found := p.state.Get(decision.NameOf(pod))
-		return wakeup.If(found && (object.Spec.PreAllocation || decision.IsReservePod(before))), nil
+		return queueinghint.If(found && (object.Spec.PreAllocation || decision.IsReservePod(before))), nil
 	}
 	allocated, err := extension.GetReservationAllocated(before.Annotations)
 	if err != nil || allocated == nil {
@@ -87,7 +87,7 @@ func (p *Plugin) afterPod(_ klog.Logger, pod *corev1.Pod, oldObject, newObject a
 		return fwk.QueueSkip, nil
 	}
 	view, found := p.state.ByUID(allocated.UID)
-	return wakeup.If(found && view.MatchesOwner(pod)), nil
+	return queueinghint.If(found && view.MatchesOwner(pod)), nil
 }
 
 func (p *Plugin) afterNode(_ klog.Logger, pod *corev1.Pod, _, newObject any) (fwk.QueueingHint, error) {
@@ -97,7 +97,7 @@ func (p *Plugin) afterNode(_ klog.Logger, pod *corev1.Pod, _, newObject any) (fw
 	}
 	if decision.IsReservePod(pod) {
 		required := decision.RequiredNode(pod)
-		return wakeup.If(required == "" || required == node.Name), nil
+		return queueinghint.If(required == "" || required == node.Name), nil
 	}
 	for _, view := range p.state.OnNode(node.Name) {
 		if view.MatchesOwner(pod) {

@@ -23,7 +23,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	decision "koordinator.sh/koord/decision/scheduling/reservation"
-	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/frameworkext"
 	"koordinator.sh/koord/scheduler/state/reservations"
 )
 
@@ -187,13 +187,13 @@ func (f *fixture) run(t testing.TB, pod *corev1.Pod) (fwk.CycleState, outcome) {
 		if !result.AllNodes() && !result.NodeNames.Has(name) {
 			continue
 		}
-		if status := f.plugin.Filter(t.Context(), state, pod, extender.NodeOf(state, info)); !status.IsSuccess() {
+		if status := f.plugin.Filter(t.Context(), state, pod, frameworkext.NodeOf(state, info)); !status.IsSuccess() {
 			got.Nodes[name] = strings.Join(status.Reasons(), "; ")
 			continue
 		}
 		got.Nodes[name] = "ok"
 		if view, found := Nominated(state, name); found {
-			got.Nodes[name] = fmt.Sprintf("ok %s, %d in use", view.Name, extender.NodeOf(state, info).GetRequested().GetMilliCPU())
+			got.Nodes[name] = fmt.Sprintf("ok %s, %d in use", view.Name, frameworkext.NodeOf(state, info).GetRequested().GetMilliCPU())
 		}
 	}
 	got.Proposed = f.plugin.Propose(t.Context(), state, pod)

@@ -15,7 +15,7 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/scheduling/pluginargs"
 	decision "koordinator.sh/koord/decision/scheduling/reservation"
-	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/frameworkext"
 	"koordinator.sh/koord/scheduler/recovery"
 	"koordinator.sh/koord/scheduler/state/reservations"
 )
@@ -71,7 +71,7 @@ var (
 	_ fwk.BindPlugin        = &Plugin{}
 	_ fwk.EnqueueExtensions = &Plugin{}
 	_ fwk.SignPlugin        = &Plugin{}
-	_ extender.Proposer     = &Plugin{}
+	_ frameworkext.Proposer = &Plugin{}
 )
 
 // Factory returns the constructor that a scheduler registers. All profiles share the state. Arguments that cannot be decoded or

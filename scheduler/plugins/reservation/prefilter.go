@@ -12,7 +12,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	decision "koordinator.sh/koord/decision/scheduling/reservation"
-	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/frameworkext"
 	"koordinator.sh/koord/scheduler/recovery"
 	"koordinator.sh/koord/scheduler/state/reservations"
 )
@@ -38,12 +38,12 @@ func (p *Plugin) PreFilter(ctx context.Context, state fwk.CycleState, pod *corev
 	found := &cycle{demand: demand, census: &decision.Census{}, nodes: map[string]*onNode{}}
 	state.Write(stateKey, found)
 	if demand.Ignored {
-		extender.Restore(state, p.withoutAll(ctx))
+		frameworkext.Restore(state, p.withoutAll(ctx))
 		return nil, nil
 	}
 	found.match(owned)
 	if len(found.nodes) > 0 {
-		extender.Restore(state, p.nominate(ctx, found))
+		frameworkext.Restore(state, p.nominate(ctx, found))
 	}
 	return found.result()
 }
@@ -69,8 +69,8 @@ func (c *cycle) match(owned []*reservations.View) {
 }
 
 // nominate chooses a reservation on each node, and returns the nodes without the reserve pods of those.
-func (p *Plugin) nominate(ctx context.Context, c *cycle) map[string]extender.Restored {
-	restored := map[string]extender.Restored{}
+func (p *Plugin) nominate(ctx context.Context, c *cycle) map[string]frameworkext.Restored {
+	restored := map[string]frameworkext.Restored{}
 	for name, offer := range c.nodes {
 		info, err := p.handle.SnapshotSharedLister().NodeInfos().Get(name)
 		if err != nil {
@@ -145,18 +145,18 @@ func heldOnNode(info fwk.NodeInfo, views []*reservations.View) map[types.UID]fwk
 }
 
 // without copies a node and removes pods; nil when one is not there.
-func without(ctx context.Context, info fwk.NodeInfo, removed ...fwk.PodInfo) *extender.Restored {
+func without(ctx context.Context, info fwk.NodeInfo, removed ...fwk.PodInfo) *frameworkext.Restored {
 	node := info.Snapshot()
 	for _, held := range removed {
 		if err := node.RemovePod(klog.FromContext(ctx), held.GetPod()); err != nil {
 			return nil
 		}
 	}
-	return &extender.Restored{Node: node, Removed: removed}
+	return &frameworkext.Restored{Node: node, Removed: removed}
 }
 
 // withoutAll shows all nodes without any reserve pod, to a pod that takes reserved room.
-func (p *Plugin) withoutAll(ctx context.Context) map[string]extender.Restored {
+func (p *Plugin) withoutAll(ctx context.Context) map[string]frameworkext.Restored {
 	removed := map[string][]fwk.PodInfo{}
 	for _, view := range p.state.All() {
 		info, err := p.handle.SnapshotSharedLister().NodeInfos().Get(view.Node)
@@ -167,7 +167,7 @@ func (p *Plugin) withoutAll(ctx context.Context) map[string]extender.Restored {
 			removed[view.Node] = append(removed[view.Node], held)
 		}
 	}
-	restored := make(map[string]extender.Restored, len(removed))
+	restored := make(map[string]frameworkext.Restored, len(removed))
 	for name, pods := range removed {
 		info, err := p.handle.SnapshotSharedLister().NodeInfos().Get(name)
 		if err != nil {

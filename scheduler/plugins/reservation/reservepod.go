@@ -15,7 +15,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	decision "koordinator.sh/koord/decision/scheduling/reservation"
-	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/frameworkext"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 	"koordinator.sh/koord/scheduler/recovery"
 )
@@ -36,7 +36,7 @@ func (p *Plugin) preFilterReservePod(ctx context.Context, state fwk.CycleState, 
 			return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, refusal.Reason)
 		}
 		c.ahead = map[string][]*corev1.Pod{}
-		extender.Restore(state, p.takeAhead(ctx, c, plan, nodes))
+		frameworkext.Restore(state, p.takeAhead(ctx, c, plan, nodes))
 	}
 	if node := decision.RequiredNode(pod); node != "" {
 		return &fwk.PreFilterResult{NodeNames: sets.New(node)}, nil
@@ -45,8 +45,8 @@ func (p *Plugin) preFilterReservePod(ctx context.Context, state fwk.CycleState, 
 }
 
 // takeAhead shows nodes without the pods whose room is taken.
-func (p *Plugin) takeAhead(ctx context.Context, c *cycle, plan *decision.PreAllocation, nodes []fwk.NodeInfo) map[string]extender.Restored {
-	restored := map[string]extender.Restored{}
+func (p *Plugin) takeAhead(ctx context.Context, c *cycle, plan *decision.PreAllocation, nodes []fwk.NodeInfo) map[string]frameworkext.Restored {
+	restored := map[string]frameworkext.Restored{}
 	for _, info := range nodes {
 		infos := make(map[types.UID]fwk.PodInfo, len(info.GetPods()))
 		pods := make([]*corev1.Pod, 0, len(info.GetPods()))
@@ -125,12 +125,12 @@ func (p *Plugin) place(ctx context.Context, object *schedulingv1alpha1.Reservati
 		switch {
 		case err == nil:
 			return nil
-		case !extender.Answered(err):
+		case !frameworkext.Answered(err):
 			lost = true
 		case !apierrors.IsConflict(err) || attempt >= bindAttempts && !lost:
 			return err
 		}
-		err = extender.UntilAnswered(ctx, func() (err error) {
+		err = frameworkext.UntilAnswered(ctx, func() (err error) {
 			object, err = p.writer.Get(ctx, name)
 			return err
 		})

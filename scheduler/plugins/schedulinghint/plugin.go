@@ -11,9 +11,9 @@ import (
 
 	"koordinator.sh/koord/decision/scheduling/pluginargs"
 	"koordinator.sh/koord/decision/scheduling/schedulinghint"
-	"koordinator.sh/koord/scheduler/extender"
+	"koordinator.sh/koord/scheduler/frameworkext"
+	"koordinator.sh/koord/scheduler/queueinghint"
 	"koordinator.sh/koord/scheduler/recovery"
-	"koordinator.sh/koord/scheduler/wakeup"
 )
 
 // Name of the plugin.
@@ -32,7 +32,7 @@ var (
 	_ fwk.ScorePlugin       = &Plugin{}
 	_ fwk.EnqueueExtensions = &Plugin{}
 	_ fwk.SignPlugin        = &Plugin{}
-	_ extender.Proposer     = &Plugin{}
+	_ frameworkext.Proposer = &Plugin{}
 )
 
 // New is the plugin's factory. Arguments that cannot be decoded or are out of range are errors.
@@ -77,7 +77,7 @@ func (p *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *corev1.
 // PreFilterExtensions returns nil: pods on the nodes do not matter.
 func (p *Plugin) PreFilterExtensions() fwk.PreFilterExtensions { return nil }
 
-// Propose implements extender.Proposer: the preferred nodes are tried before all others, also in clusters where only a part
+// Propose implements frameworkext.Proposer: the preferred nodes are tried before all others, also in clusters where only a part
 // of the nodes is looked at for each pod.
 func (p *Plugin) Propose(_ context.Context, state fwk.CycleState, pod *corev1.Pod) []string {
 	defer recovery.Ignore(Name, recovery.Propose, pod)
@@ -124,7 +124,7 @@ func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) (fragments []fwk.Si
 func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
 	return recovery.Hints(Name, []fwk.ClusterEventWithHint{
 		{Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add}, QueueingHintFn: p.afterNode},
-		wakeup.OwnEdits(),
+		queueinghint.OwnEdits(),
 	}), nil
 }
 

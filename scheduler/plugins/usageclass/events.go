@@ -9,8 +9,8 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"koordinator.sh/koord/decision/scheduling/usageclass"
+	"koordinator.sh/koord/scheduler/queueinghint"
 	"koordinator.sh/koord/scheduler/recovery"
-	"koordinator.sh/koord/scheduler/wakeup"
 )
 
 // EventsToRegister names what may let a node pass that the plugin refused: a pod of the class that leaves a node or asks
@@ -28,7 +28,7 @@ func afterPodGone(_ klog.Logger, pod *corev1.Pod, oldObject, _ any) (fwk.Queuein
 	if !ok {
 		return fwk.Queue, fmt.Errorf("unexpected object %T in a pod event", oldObject)
 	}
-	return wakeup.If(gone.Spec.NodeName != "" && usageclass.ClassOf(gone) == usageclass.ClassOf(pod)), nil
+	return queueinghint.If(gone.Spec.NodeName != "" && usageclass.ClassOf(gone) == usageclass.ClassOf(pod)), nil
 }
 
 func afterPodChanged(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
@@ -43,7 +43,7 @@ func afterPodChanged(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (
 	class := usageclass.ClassOf(pod)
 	left := usageclass.ClassOf(before) == class && usageclass.ClassOf(after) != class
 	smaller := usageclass.ClassOf(after) == class && usageclass.RequestOf(after).MilliCPU < usageclass.RequestOf(before).MilliCPU
-	return wakeup.If(after.Spec.NodeName != "" && (left || smaller)), nil
+	return queueinghint.If(after.Spec.NodeName != "" && (left || smaller)), nil
 }
 
 func afterNode(_ klog.Logger, _ *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {
@@ -52,5 +52,5 @@ func afterNode(_ klog.Logger, _ *corev1.Pod, oldObject, newObject any) (fwk.Queu
 		return fwk.Queue, fmt.Errorf("unexpected object %T in a node event", newObject)
 	}
 	before, ok := oldObject.(*corev1.Node)
-	return wakeup.If(!ok || before == nil || after.Status.Allocatable.Cpu().Cmp(*before.Status.Allocatable.Cpu()) > 0), nil
+	return queueinghint.If(!ok || before == nil || after.Status.Allocatable.Cpu().Cmp(*before.Status.Allocatable.Cpu()) > 0), nil
 }

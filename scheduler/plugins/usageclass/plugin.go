@@ -10,7 +10,7 @@ import (
 
 	"koordinator.sh/koord/decision/scheduling/pluginargs"
 	"koordinator.sh/koord/decision/scheduling/usageclass"
-	"koordinator.sh/koord/scheduler/ledger"
+	"koordinator.sh/koord/scheduler/allocation"
 	"koordinator.sh/koord/scheduler/recovery"
 )
 
@@ -22,7 +22,7 @@ const stateKey fwk.StateKey = "koordinator.sh/" + Name
 // Plugin implements UsageClass for one profile. It is safe for concurrent use.
 type Plugin struct {
 	args *usageclass.Args
-	book *ledger.Book[struct{}, holding, usageclass.Shares]
+	book *allocation.Book[struct{}, holding, usageclass.Shares]
 }
 
 // holding is what one pod counts for.
@@ -50,7 +50,7 @@ func New(_ context.Context, object runtime.Object, handle fwk.Handle) (fwk.Plugi
 	if err := pluginargs.Invalid(usageclass.Kind, usageclass.Validate(args)); err != nil {
 		return nil, err
 	}
-	plugin := &Plugin{args: args, book: ledger.NewBook(ledger.Rules[struct{}, holding, usageclass.Shares]{Read: read, Fold: fold})}
+	plugin := &Plugin{args: args, book: allocation.NewBook(allocation.Rules[struct{}, holding, usageclass.Shares]{Read: read, Fold: fold})}
 	if _, err := handle.SharedInformerFactory().Core().V1().Nodes().Informer().AddEventHandler(plugin.book.NodeHandler()); err != nil {
 		return nil, fmt.Errorf("watch nodes: %w", err)
 	}
@@ -65,7 +65,7 @@ func read(pod *corev1.Pod) (holding, bool) {
 	return holding{class: class, request: usageclass.RequestOf(pod)}, true
 }
 
-func fold(_ *corev1.Node, _ struct{}, held []ledger.Holding[holding]) usageclass.Shares {
+func fold(_ *corev1.Node, _ struct{}, held []allocation.Holding[holding]) usageclass.Shares {
 	shares := usageclass.Shares{}
 	for _, one := range held {
 		shares.Add(one.Allocation.class, one.Allocation.request)

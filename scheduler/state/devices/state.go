@@ -17,8 +17,8 @@ import (
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/scheduling/device"
+	"koordinator.sh/koord/scheduler/allocation"
 	"koordinator.sh/koord/scheduler/informer"
-	"koordinator.sh/koord/scheduler/ledger"
 )
 
 // Resource is what is watched.
@@ -32,7 +32,7 @@ var kind = informer.Kind{
 // State of one scheduler. It is safe for concurrent use.
 type State struct {
 	informer *informer.Informer
-	book     *ledger.Book[*device.Node, device.Allocation, *device.Ledger]
+	book     *allocation.Book[*device.Node, device.Allocation, *device.Ledger]
 	// decoded holds, by node name, the latest Device.
 	decoded   sync.Map
 	count     atomic.Int64
@@ -70,7 +70,7 @@ func NewFrom(source cache.ListerWatcher, client kubernetes.Interface, pods, node
 
 func newState(watched *informer.Informer, client kubernetes.Interface, pods, nodes cache.SharedIndexInformer) (*State, error) {
 	s := &State{informer: watched, templates: templateSources{client: client}}
-	s.book = ledger.NewBook(ledger.Rules[*device.Node, device.Allocation, *device.Ledger]{Read: device.HeldBy, Fold: fold})
+	s.book = allocation.NewBook(allocation.Rules[*device.Node, device.Allocation, *device.Ledger]{Read: device.HeldBy, Fold: fold})
 	devices := cache.ResourceEventHandlerFuncs{
 		AddFunc: s.observe, UpdateFunc: func(_, object any) { s.observe(object) }, DeleteFunc: s.forget,
 	}
@@ -85,7 +85,7 @@ func newState(watched *informer.Informer, client kubernetes.Interface, pods, nod
 	return s, nil
 }
 
-func fold(node *corev1.Node, offer *device.Node, held []ledger.Holding[device.Allocation]) *device.Ledger {
+func fold(node *corev1.Node, offer *device.Node, held []allocation.Holding[device.Allocation]) *device.Ledger {
 	pods := make([]device.Held, len(held))
 	for i := range held {
 		pods[i] = device.Held{Pod: held[i].Pod, Allocation: held[i].Allocation}

@@ -15,8 +15,8 @@ import (
 
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 	"koordinator.sh/koord/decision/scheduling/numa"
+	"koordinator.sh/koord/scheduler/allocation"
 	"koordinator.sh/koord/scheduler/informer"
-	"koordinator.sh/koord/scheduler/ledger"
 )
 
 // Resource is what is watched.
@@ -31,7 +31,7 @@ var kind = informer.Kind{
 type State struct {
 	reports *informer.Informer
 	nodes   cache.SharedIndexInformer
-	book    *ledger.Book[*numa.Node, numa.Allocation, *numa.Ledger]
+	book    *allocation.Book[*numa.Node, numa.Allocation, *numa.Ledger]
 
 	// observed holds, by node name, what a node offers as the informers show it.
 	observed sync.Map
@@ -70,7 +70,7 @@ func NewFrom(source cache.ListerWatcher, pods, nodes cache.SharedIndexInformer) 
 }
 
 func newState(reports *informer.Informer, pods, nodes cache.SharedIndexInformer) (*State, error) {
-	s := &State{reports: reports, nodes: nodes, book: ledger.NewBook(ledger.Rules[*numa.Node, numa.Allocation, *numa.Ledger]{Read: numa.Justified, Fold: fold})}
+	s := &State{reports: reports, nodes: nodes, book: allocation.NewBook(allocation.Rules[*numa.Node, numa.Allocation, *numa.Ledger]{Read: numa.Justified, Fold: fold})}
 	changed := cache.ResourceEventHandlerFuncs{
 		AddFunc: s.changed, UpdateFunc: func(_, object any) { s.changed(object) }, DeleteFunc: s.changed,
 	}
@@ -85,7 +85,7 @@ func newState(reports *informer.Informer, pods, nodes cache.SharedIndexInformer)
 	return s, nil
 }
 
-func fold(_ *corev1.Node, offer *numa.Node, held []ledger.Holding[numa.Allocation]) *numa.Ledger {
+func fold(_ *corev1.Node, offer *numa.Node, held []allocation.Holding[numa.Allocation]) *numa.Ledger {
 	holders := make([]numa.Holder, len(held))
 	for i := range held {
 		holders[i] = numa.Holder{Namespace: held[i].Pod.Namespace, Name: held[i].Pod.Name, UID: held[i].Pod.UID, Allocation: held[i].Allocation}

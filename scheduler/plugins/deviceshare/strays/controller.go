@@ -19,7 +19,7 @@ import (
 	"koordinator.sh/koord/api/finding"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/scheduling/device"
-	"koordinator.sh/koord/scheduler/notice"
+	"koordinator.sh/koord/scheduler/eventthrottle"
 )
 
 // interval is the time between two looks at all allocations.
@@ -48,7 +48,7 @@ type Config struct {
 // Controller of one scheduler. Run must not be called twice.
 type Controller struct {
 	Config
-	told    *notice.Board[stray]
+	told    *eventthrottle.Board[stray]
 	counted map[metricLabels]int
 }
 
@@ -62,7 +62,7 @@ type stray struct {
 // New returns a controller that does nothing before Run.
 func New(config Config) *Controller {
 	registerMetrics()
-	return &Controller{Config: config, told: notice.NewBoard[stray]()}
+	return &Controller{Config: config, told: eventthrottle.NewBoard[stray]()}
 }
 
 // Run looks at all allocations until the context ends, which it must when another scheduler becomes the leader.

@@ -20,7 +20,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/scheduling/device"
-	"koordinator.sh/koord/scheduler/notice"
+	"koordinator.sh/koord/scheduler/eventthrottle"
 )
 
 // memory is a State without a cluster behind it.
@@ -126,7 +126,7 @@ func TestStraysAreTold(t *testing.T) {
 	if got := r.metric("n"); got != 2 {
 		t.Errorf("the metric counts %v", got)
 	}
-	r.now = r.now.Add(notice.Again - 1)
+	r.now = r.now.Add(eventthrottle.Again - 1)
 	r.state.report("n", false, "A", "B")
 	if got := r.told(); len(got) != 1 || !strings.Contains(got[0], "gpu 0 of node n: the device is not healthy") {
 		t.Errorf("when devices break: %v", got)

@@ -16,7 +16,7 @@ import (
 
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/scheduling/quota"
-	"koordinator.sh/koord/scheduler/notice"
+	"koordinator.sh/koord/scheduler/eventthrottle"
 	"koordinator.sh/koord/scheduler/state/quotas"
 )
 
@@ -70,7 +70,7 @@ type Controller struct {
 	overused map[string]time.Time
 	evicted  map[types.UID]*corev1.Pod
 	// announced are the problems told of in events; counted are those in the metric.
-	announced *notice.Board[quota.Problem]
+	announced *eventthrottle.Board[quota.Problem]
 	counted   map[problemLabels]int
 }
 
@@ -78,7 +78,7 @@ type Controller struct {
 func New(config Config) *Controller {
 	registerMetrics()
 	return &Controller{
-		Config: config, announced: notice.NewBoard[quota.Problem](), written: map[string]written{}, overused: map[string]time.Time{}, evicted: map[types.UID]*corev1.Pod{},
+		Config: config, announced: eventthrottle.NewBoard[quota.Problem](), written: map[string]written{}, overused: map[string]time.Time{}, evicted: map[types.UID]*corev1.Pod{},
 		writes: flowcontrol.NewTokenBucketRateLimiter(writeRate, writeBurst), evictions: flowcontrol.NewTokenBucketRateLimiter(evictRate, evictBurst),
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/scheduler/notice"
+	"koordinator.sh/koord/scheduler/eventthrottle"
 )
 
 func childOf(parent string, object *schedulingsigsv1alpha1.ElasticQuota) *schedulingsigsv1alpha1.ElasticQuota {
@@ -58,7 +58,7 @@ func TestProblemsAreToldOnceAndAgainAfterAWhile(t *testing.T) {
 	if got := problemsIn(t, "KOORD1207", "q", "team"); got != 1 {
 		t.Errorf("the metric counts %v", got)
 	}
-	r.now = r.now.Add(notice.Again - time.Second)
+	r.now = r.now.Add(eventthrottle.Again - time.Second)
 	if got := r.told(); got != nil {
 		t.Errorf("nothing changed, and it is told: %v", got)
 	}
@@ -106,16 +106,16 @@ func TestEventsAreOnTheQuotaThatDoesNotCount(t *testing.T) {
 
 func TestAFloodOfProblemsIsToldBitByBit(t *testing.T) {
 	var objects []runtime.Object
-	for i := range notice.Burst + 20 {
+	for i := range eventthrottle.Burst + 20 {
 		objects = append(objects, childOf("gone", newQuota(fmt.Sprintf("quota-%03d", i), "1", "2")))
 	}
 	r := newRig(t, "", objects...)
 	r.Recorder = events.NewFakeRecorder(1000)
 	first := r.told()
-	if len(first) < notice.Burst || len(first) > notice.Burst+10 {
-		t.Errorf("%d events at once, want about %d", len(first), notice.Burst)
+	if len(first) < eventthrottle.Burst || len(first) > eventthrottle.Burst+10 {
+		t.Errorf("%d events at once, want about %d", len(first), eventthrottle.Burst)
 	}
-	if len(r.counted) != notice.Burst+20 {
+	if len(r.counted) != eventthrottle.Burst+20 {
 		t.Errorf("the metric counts %d quotas", len(r.counted))
 	}
 	r.count(nil)

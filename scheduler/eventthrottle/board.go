@@ -1,0 +1,48 @@
+// Package eventthrottle decides when conditions that last are told of: at once, again after a while, and not all at the same time.
+package eventthrottle
+
+import (
+	"time"
+
+	"k8s.io/client-go/util/flowcontrol"
+)
+
+const (
+	// Again is the time after which a condition that lasts is told of again: API servers keep events for an hour.
+	Again = 30 * time.Minute
+	// rate and Burst bound what is told of a second.
+	rate, Burst = 1, 50
+)
+
+// Board remembers what was told of, and when. It must not be used by two goroutines at a time.
+type Board[K comparable] struct {
+	told    map[K]time.Time
+	limiter flowcontrol.RateLimiter
+}
+
+// NewBoard returns a Board on which nothing was told of.
+func NewBoard[K comparable]() *Board[K] {
+	return &Board[K]{told: map[K]time.Time{}, limiter: flowcontrol.NewTokenBucketRateLimiter(rate, Burst)}
+}
+
+// Due returns, of the conditions that hold, those to tell of at this moment, in their order. What does not hold is forgotten;
+// what is too much at once is due the next time.
+func (b *Board[K]) Due(now time.Time, holding []K) []K {
+	var due []K
+	told := make(map[K]time.Time, len(holding))
+	for _, condition := range holding {
+		if _, twice := told[condition]; twice {
+			continue
+		}
+		last, known := b.told[condition]
+		if !known || now.Sub(last) >= Again {
+			if !b.limiter.TryAccept() {
+				continue
+			}
+			due, last = append(due, condition), now
+		}
+		told[condition] = last
+	}
+	b.told = told
+	return due
+}
