@@ -19,6 +19,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
+	"koordinator.sh/koord/test/eventually"
 )
 
 // TestDeviceFeaturesDoNothingOnABareNode: one that has neither device nor driver, whatever is switched on.
@@ -72,7 +73,7 @@ func TestDeviceFeaturesOfAnEquippedNode(t *testing.T) {
 	service.Annotations = map[string]string{extension.AnnotationDeviceAllocated: `{"gpu":[{"minor":1}]}`}
 	service.Spec.Containers[0].Image = "registry.example.com/acs/terway-qos:v0.3"
 	r.put("pods", service)
-	r.eventually("the cluster is known", func() bool { return r.cluster.Known() && r.cluster.Topology() != nil })
+	eventually.True(r, "the cluster is known", func() bool { return r.cluster.Known() && r.cluster.Topology() != nil })
 	e := newExplainer(r.options, r.cluster, r.measurement, r.enforcement, r.standing)
 	check := func(when string, want map[string]diagnostics.Note) {
 		t.Helper()
@@ -88,7 +89,7 @@ func TestDeviceFeaturesOfAnEquippedNode(t *testing.T) {
 		accelerators: {Supported: yes, Active: no, Effective: no, State: "the devices were not read yet"},
 	})
 	r.group.Go(func() { devices.run(r.ctx) })
-	r.eventually("devices are reported", func() bool { _, read := devices.reported(rdmaDevices); return read })
+	eventually.True(r, "devices are reported", func() bool { _, read := devices.reported(rdmaDevices); return read })
 	check("afterwards", map[string]diagnostics.Note{
 		accelerators:           {Supported: yes, Active: yes, Effective: yes, State: "2 are reported"},
 		rdmaDevices:            {Supported: yes, Active: yes, Effective: yes, State: "1 are reported"},
