@@ -137,6 +137,11 @@ func TestAStolenTokenReadsOfItsNodeAlone(t *testing.T) {
 			t.Errorf("%s: refused after %s, want at once", beyond, took)
 		}
 	}
+	const counted = `apiserver_authorization_match_condition_evaluation_errors_total{name="koordlet-own-node"`
+	metrics, err := admin.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
+	if err != nil || !strings.Contains(string(metrics), counted) {
+		t.Errorf("no metric %s counts the refusals (%v)", counted, err)
+	}
 }
 
 // TestATokenOfNoNodeReadsOfNone tries tokens of koordlet's ServiceAccount that no node is in, and an administrator in its name.
