@@ -448,7 +448,7 @@ func TestProfilesReachPodsThatExist(t *testing.T) {
 // namespaceFor makes a namespace for one test.
 func namespaceFor(t *testing.T, name string) {
 	t.Helper()
-	sandboxtest.Eventually(t, patience, func() error {
+	sandboxtest.Created(t, patience, func() error {
 		_, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 		return err
 	})
