@@ -11,32 +11,6 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 )
 
-// Input of Place.
-type Input struct {
-	Layers Layers
-	Rules  []extension.NetworkTopologyGatherRule
-	Nodes  []Node
-	// Wanted is the number of members without a node; Needed of them must get one.
-	Wanted, Needed int
-	// Trace, if not nil, is told what was considered.
-	Trace *Trace
-}
-
-// Trace of a decision.
-type Trace struct {
-	// Domains that were considered, in the order in which they were, the deepest layer first.
-	Domains []Considered
-}
-
-// Considered is one domain.
-type Considered struct {
-	Layer schedulingv1alpha1.TopologyLayer
-	Name  string
-	Slots int
-	// Elsewhere members keep the domain from holding all of them.
-	Elsewhere int
-}
-
 // Plan says where members go. The zero value is no plan.
 type Plan struct {
 	Code   finding.Code
@@ -116,12 +90,6 @@ func Place(in Input) Plan {
 	return Plan{
 		Code: finding.GangTopologyUnsatisfied, Must: true, Best: best,
 		Reason: fmt.Sprintf(beginUnsatisfied+"%s has room for %d members together, the best has for %d", in.Layers[rules.named[len(rules.named)-1]].Name, in.Needed, best),
-	}
-}
-
-func (t *Trace) add(domain *Domain, total int) {
-	if t != nil {
-		t.Domains = append(t.Domains, Considered{Layer: domain.Layer, Name: domain.Name, Slots: domain.Slots, Elsewhere: total - domain.Members})
 	}
 }
 

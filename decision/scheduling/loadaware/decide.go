@@ -2,7 +2,6 @@ package loadaware
 
 import (
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -11,31 +10,6 @@ import (
 
 // ReasonExpired is the refusal of a node whose NodeMetric has expired, as it stands in events.
 const ReasonExpired = "node(s) nodeMetric expired"
-
-// Profile says which usage is compared with which thresholds.
-type Profile int
-
-const (
-	// Plain compares the latest usage of the node with usageThresholds.
-	Plain Profile = iota
-	// Prod compares the usage of prod pods with prodUsageThresholds; for prod pods, when such thresholds are set.
-	Prod
-	// Aggregated compares a percentile over a window with aggregated.usageThresholds, when such thresholds are set.
-	Aggregated
-)
-
-// Input of Filter and Score.
-type Input struct {
-	Policy *Policy
-	// Node was digested by the same policy.
-	Node *Node
-	// Pod was estimated by the same policy.
-	Pod Estimate
-	Now time.Time
-	// Trace, when set, receives the operands of every comparison. Filter then goes on after the first refusal, which
-	// stays the verdict.
-	Trace *Trace
-}
 
 // Verdict is the result of Filter. The zero value passes.
 type Verdict struct {
