@@ -16,16 +16,6 @@ const (
 	Noisy Verdict = "noisy"
 )
 
-// Window is what was measured of one service in one window.
-type Window struct {
-	// End of the window.
-	End time.Time
-	// Pressure in percent, by signal; one that is absent was not measured.
-	Pressure map[Signal]float64
-	// CPI is the cycles per instruction; 0 when not measured.
-	CPI float64
-}
-
 // State is what is known of a service. The zero value is calm and has learned nothing; it is handed from step to step.
 type State struct {
 	Verdict Verdict `json:"verdict"`
@@ -50,28 +40,6 @@ type Row struct {
 	Windows int `json:"windows,omitempty"`
 	// Judged is true once a window of the kind was, since the verdict is what it is.
 	Judged bool `json:"judged,omitempty"`
-}
-
-// Trace is what one step saw.
-type Trace struct {
-	// Signals that were measured and have a range, in a fixed order.
-	Signals []Reading `json:"signals,omitempty"`
-	// Ignored says why the window was not taken in; empty when it was.
-	Ignored string `json:"ignored,omitempty"`
-	// Changed is true when the verdict did.
-	Changed bool `json:"changed,omitempty"`
-	// Needed is how many windows of one kind in a row change the verdict; the rows of State say how many there are.
-	Needed int `json:"needed"`
-}
-
-// Reading is one signal.
-type Reading struct {
-	Signal Signal  `json:"signal"`
-	Value  float64 `json:"value"`
-	Range
-	// High from Enter on, Well below Leave; neither in between.
-	High bool `json:"high,omitempty"`
-	Well bool `json:"well,omitempty"`
 }
 
 // Step takes in one window. Windows that are not newer than the last one, or in which nothing was measured, change nothing: a
