@@ -48,16 +48,6 @@ var labels = []struct {
 	{extension.DeprecatedLabelGPUDriver, []string{extension.LabelGPUDriver, extension.LabelGPUDriverVersion, extension.DeprecatedLabelGPUDriver}},
 }
 
-// Input is what the devices of one node are decided from. Nothing in it is modified.
-type Input struct {
-	// Node as the API server has it.
-	Node *corev1.Node
-	// Device of the node; nil when there is none.
-	Device *schedulingv1alpha1.Device
-	// Shared publishes gpu.shared too.
-	Shared bool
-}
-
 // Result is what the node gets, and what is to change about it.
 type Result struct {
 	// Offers by resource, in the order of Resources.

@@ -19,18 +19,6 @@ const (
 	Largest   = 500
 )
 
-// Input is everything the ratio of one node depends on. Nothing in it is modified.
-type Input struct {
-	// Node as the API server has it.
-	Node *corev1.Node
-	// CPU as the node agent reported it; nil when it did not.
-	CPU *extension.CPUBasicInfo
-	// Unknown says why CPU is nil.
-	Unknown string
-	// Strategy in force on the node.
-	Strategy configmerge.Normalization
-}
-
 // Result is the ratio of one node and what follows for its annotation.
 type Result struct {
 	// Percent is the ratio in force once the annotation says what it should: 100 to 500, in percent.
@@ -39,24 +27,6 @@ type Result struct {
 	Write string
 	// Trace says why.
 	Trace Trace
-}
-
-// Trace says how a ratio came about.
-type Trace struct {
-	// Enabled is true when normalization is on for the node.
-	Enabled bool `json:"enabled"`
-	// EnabledBy is the layer that turned it on or off, by the name that configmerge gives it.
-	EnabledBy string `json:"enabledBy"`
-	// Model and the modes of the cpu; empty when they are not known or not asked for.
-	Model       string `json:"model,omitempty"`
-	HyperThread bool   `json:"hyperThread,omitempty"`
-	Turbo       bool   `json:"turbo,omitempty"`
-	// Setting is the path of the ratio in cpu-normalization-config; empty when none was taken.
-	Setting string `json:"setting,omitempty"`
-	// Reason is one sentence.
-	Reason string `json:"reason"`
-	// Problems names what could not be read; its effect is left out.
-	Problems []string `json:"problems,omitempty"`
 }
 
 // Decide decides the ratio of one node. A cpu that is not known leaves the annotation as it is, and so does a ratio that

@@ -61,3 +61,21 @@ func onOff(enabled bool) string {
 	}
 	return "off"
 }
+
+// Trace says how a ratio came about.
+type Trace struct {
+	// Enabled is true when normalization is on for the node.
+	Enabled bool `json:"enabled"`
+	// EnabledBy is the layer that turned it on or off, by the name that configmerge gives it.
+	EnabledBy string `json:"enabledBy"`
+	// Model and the modes of the cpu; empty when they are not known or not asked for.
+	Model       string `json:"model,omitempty"`
+	HyperThread bool   `json:"hyperThread,omitempty"`
+	Turbo       bool   `json:"turbo,omitempty"`
+	// Setting is the path of the ratio in cpu-normalization-config; empty when none was taken.
+	Setting string `json:"setting,omitempty"`
+	// Reason is one sentence.
+	Reason string `json:"reason"`
+	// Problems names what could not be read; its effect is left out.
+	Problems []string `json:"problems,omitempty"`
+}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,18 +13,6 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/noderesource/recommend"
 )
-
-// Input is what an answer is made from. Nothing in it is modified.
-type Input struct {
-	Now            time.Time
-	Recommendation *analysisv1alpha1.Recommendation
-	// Pods among which those of the target are; Unseen says why they are not known, and is empty when they are.
-	Pods   []*corev1.Pod
-	Unseen string
-	// Options and Resizes are those of the recommender.
-	Options recommend.Options
-	Resizes recommend.ResizeOptions
-}
 
 // Explain answers of one Recommendation.
 func Explain(in Input) diagnosticsv1alpha1.RecommendationExplanation {

@@ -20,16 +20,6 @@ import (
 // largest is the largest ratio that a node's annotation can state, in percent.
 const largest = 1000 * 100
 
-// Input is everything the ratios of one node depend on. Nothing in it is modified.
-type Input struct {
-	// Node as the API server has it.
-	Node *corev1.Node
-	// Strategy in force on the node.
-	Strategy configmerge.Amplification
-	// NormalizationPercent is what one cpu of the node is worth, in percent of the reference.
-	NormalizationPercent int64
-}
-
 // Result is the ratios of one node and what follows for its annotation.
 type Result struct {
 	// Ratios by resource, each at least 1; empty when nothing is amplified.
@@ -40,30 +30,6 @@ type Result struct {
 	Remove bool
 	// Trace says why.
 	Trace Trace
-}
-
-// Trace says how the ratios came about.
-type Trace struct {
-	// Enabled is true when amplification is on for the node.
-	Enabled bool `json:"enabled"`
-	// Steps by resource, in the order of names.
-	Steps []Step `json:"steps,omitempty"`
-	// Problem is what could not be read of the node's annotation.
-	Problem string `json:"problem,omitempty"`
-	// Reason is one sentence.
-	Reason string `json:"reason"`
-}
-
-// Step is how one ratio came about, in percent.
-type Step struct {
-	Resource corev1.ResourceName `json:"resource"`
-	// Configured ratio, 100 when there is none; Normalization is that of the cpu, 100 for all other resources.
-	Configured    int64 `json:"configured"`
-	Normalization int64 `json:"normalization"`
-	// Percent is the product.
-	Percent int64 `json:"percent"`
-	// Layer that the configured ratio came from; empty when there is none.
-	Layer string `json:"layer,omitempty"`
 }
 
 // Decide multiplies the configured ratios with what a cpu is worth. Configured ratios below 1 have no effect. An annotation

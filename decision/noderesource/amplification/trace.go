@@ -101,3 +101,27 @@ func (e explanation) parts(step Step, configMap types.NamespacedName) []diagnost
 			Field: "metadata.annotations[" + extension.AnnotationCPUNormalizationRatio + "]"},
 	}}
 }
+
+// Trace says how the ratios came about.
+type Trace struct {
+	// Enabled is true when amplification is on for the node.
+	Enabled bool `json:"enabled"`
+	// Steps by resource, in the order of names.
+	Steps []Step `json:"steps,omitempty"`
+	// Problem is what could not be read of the node's annotation.
+	Problem string `json:"problem,omitempty"`
+	// Reason is one sentence.
+	Reason string `json:"reason"`
+}
+
+// Step is how one ratio came about, in percent.
+type Step struct {
+	Resource corev1.ResourceName `json:"resource"`
+	// Configured ratio, 100 when there is none; Normalization is that of the cpu, 100 for all other resources.
+	Configured    int64 `json:"configured"`
+	Normalization int64 `json:"normalization"`
+	// Percent is the product.
+	Percent int64 `json:"percent"`
+	// Layer that the configured ratio came from; empty when there is none.
+	Layer string `json:"layer,omitempty"`
+}
