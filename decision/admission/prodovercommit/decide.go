@@ -11,28 +11,6 @@ import (
 	"koordinator.sh/koord/api/extension"
 )
 
-// Trace says what became of a pod's requests.
-type Trace struct {
-	// Source of the factor: profile/NAME or namespace/NAME.
-	Source string `json:"source"`
-	// Factor by resource.
-	Factor map[corev1.ResourceName]extension.Ratio `json:"factor,omitempty"`
-	// Reason says why the pod is left alone; empty when it is not.
-	Reason string `json:"reason,omitempty"`
-	// Amounts lists the requests that follow from limits, in the order of containers and then cpu before memory.
-	Amounts []Amount `json:"amounts,omitempty"`
-}
-
-// Amount is one request.
-type Amount struct {
-	// Field is its path in the pod.
-	Field string `json:"field"`
-	// Limit it follows from; Before is empty when nothing was requested.
-	Limit  string `json:"limit"`
-	Before string `json:"before,omitempty"`
-	After  string `json:"after"`
-}
-
 // Apply sets the requests of a pod to its limits divided by a factor, which is text as ParseProdOvercommitFactor reads it,
 // rounded up to thousandths of a cpu and to whole bytes. What has no limit, or no factor, stays. Pods that are not prod, pods
 // that own their cpus and pods with resources as a whole are left alone; so is every pod when the factor cannot be read.
@@ -81,29 +59,6 @@ func exempt(pod *corev1.Pod) string {
 		return "the pod has resources as a whole"
 	}
 	return ""
-}
-
-func (t *Trace) container(container *corev1.Container, path string) {
-	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-		limit, limited := container.Resources.Limits[name]
-		factor, ok := t.Factor[name]
-		if !limited || !ok {
-			continue
-		}
-		request := divide(name, limit, factor)
-		amount := Amount{Field: fmt.Sprintf("%s[%s].resources.requests[%s]", path, container.Name, name), Limit: limit.String(), After: request.String()}
-		if before, requested := container.Resources.Requests[name]; requested {
-			amount.Before = before.String()
-			if before.Cmp(request) == 0 {
-				request = before
-			}
-		}
-		if container.Resources.Requests == nil {
-			container.Resources.Requests = corev1.ResourceList{}
-		}
-		container.Resources.Requests[name] = request
-		t.Amounts = append(t.Amounts, amount)
-	}
 }
 
 // divide is limit/factor, rounded up, and never more than the limit.

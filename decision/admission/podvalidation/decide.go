@@ -219,3 +219,18 @@ func requests(pod *corev1.Pod, names ...corev1.ResourceName) bool {
 	}
 	return false
 }
+
+// Finding is one thing that is wrong with the pod.
+type Finding struct {
+	// Code of the catalogue, which has cause and fix.
+	Code finding.Code `json:"code"`
+	// Refused is true when the pod may not be stored like this; otherwise the finding is a warning.
+	Refused bool `json:"refused"`
+	// Field that is wrong.
+	Field string `json:"field"`
+	// Message says what is wrong.
+	Message string `json:"message"`
+}
+
+// Text is the finding as Kubernetes words it, with the code.
+func (f Finding) Text() string { return f.Field + ": " + f.Message + " (" + string(f.Code) + ")" }

@@ -13,14 +13,6 @@ import (
 	"koordinator.sh/koord/api/finding"
 )
 
-// Input is everything that decides about one node. Nothing in it is modified.
-type Input struct {
-	// Node as it is to be.
-	Node *corev1.Node
-	// Old is the node as it was; nil when it is created.
-	Old *corev1.Node
-}
-
 // Finding is one thing that is wrong with a node.
 type Finding struct {
 	// Code is ConfigMalformed, ConfigOutOfRange or ConfigConflict.
