@@ -60,8 +60,8 @@ type rules struct {
 }
 
 // Place plans for as many members as there is room for, and never for fewer than needed. Without a MustGather rule the whole
-// cluster is the last domain that is tried.
-func Place(in Input) Plan {
+// cluster is the last domain that is tried. A nil trace records nothing.
+func Place(in Input, trace *Trace) Plan {
 	rules, err := in.rules()
 	if err != nil {
 		return Invalid(err)
@@ -76,7 +76,7 @@ func Place(in Input) Plan {
 	for _, depth := range rules.named {
 		domains := at(root, depth)
 		for _, domain := range domains {
-			in.Trace.add(domain, total)
+			trace.considered(domain, total)
 			if !(rules.must > 0 && domain.Members < total) {
 				best = max(best, domain.Slots)
 			}

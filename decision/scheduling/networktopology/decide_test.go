@@ -114,7 +114,7 @@ func TestPlace(t *testing.T) {
 	}
 	for name, test := range tests {
 		trace := &Trace{}
-		plan := Place(Input{Layers: layers(t), Rules: test.rules, Nodes: test.nodes, Wanted: test.wanted, Needed: test.needed, Trace: trace})
+		plan := Place(Input{Layers: layers(t), Rules: test.rules, Nodes: test.nodes, Wanted: test.wanted, Needed: test.needed}, trace)
 		var members map[string]int
 		for _, node := range plan.Members {
 			if members == nil {
@@ -150,7 +150,7 @@ func TestPlansKeepTheRules(t *testing.T) {
 			room[spine+"/"+rack] += made.Slots
 		}
 		multiple, wanted := rapid.IntRange(0, 3).Draw(t, "multiple"), rapid.IntRange(1, 8).Draw(t, "wanted")
-		plan := Place(Input{Layers: all, Rules: rulesOf(rule("rack", must, multiple)), Nodes: nodes, Wanted: wanted, Needed: wanted})
+		plan := Place(Input{Layers: all, Rules: rulesOf(rule("rack", must, multiple)), Nodes: nodes, Wanted: wanted, Needed: wanted}, nil)
 		possible := false
 		for _, has := range room {
 			possible = possible || has >= wanted && (multiple < 2 || wanted%multiple == 0)
@@ -197,7 +197,7 @@ func FuzzPlace(f *testing.F) {
 	f.Fuzz(func(t *testing.T, layer, strategy string, multiple, wanted, slots int) {
 		wanted = min(wanted, 1000)
 		nodes := []Node{node("a", "s", "r", min(slots, 1000)), node("b", "s", "r/2", 3)}
-		plan := Place(Input{Layers: layers(t), Rules: rulesOf(rule(layer, extension.NetworkTopologyGatherStrategy(strategy), multiple)), Nodes: nodes, Wanted: wanted, Needed: 1})
+		plan := Place(Input{Layers: layers(t), Rules: rulesOf(rule(layer, extension.NetworkTopologyGatherStrategy(strategy), multiple)), Nodes: nodes, Wanted: wanted, Needed: 1}, nil)
 		if len(plan.Members) > max(wanted, 0) {
 			t.Errorf("%d members of %d", len(plan.Members), wanted)
 		}
@@ -212,6 +212,6 @@ func BenchmarkPlace(b *testing.B) {
 	all := layers(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		Place(Input{Layers: all, Rules: rulesOf(rule("rack", prefer, 0), rule("spine", must, 8)), Nodes: nodes, Wanted: 512, Needed: 512})
+		Place(Input{Layers: all, Rules: rulesOf(rule("rack", prefer, 0), rule("spine", must, 8)), Nodes: nodes, Wanted: 512, Needed: 512}, nil)
 	}
 }

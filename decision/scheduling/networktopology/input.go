@@ -11,6 +11,4 @@ type Input struct {
 	Nodes  []Node
 	// Wanted is the number of members without a node; Needed of them must get one.
 	Wanted, Needed int
-	// Trace, if not nil, is told what was considered.
-	Trace *Trace
 }

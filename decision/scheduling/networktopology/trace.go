@@ -4,7 +4,7 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 )
 
-// Trace of a decision.
+// Trace records what Place looked at. The zero value is ready for use; a Trace serves one call at a time.
 type Trace struct {
 	// Domains that were considered, in the order in which they were, the deepest layer first.
 	Domains []Considered
@@ -19,7 +19,7 @@ type Considered struct {
 	Elsewhere int
 }
 
-func (t *Trace) add(domain *Domain, total int) {
+func (t *Trace) considered(domain *Domain, total int) {
 	if t != nil {
 		t.Domains = append(t.Domains, Considered{Layer: domain.Layer, Name: domain.Name, Slots: domain.Slots, Elsewhere: total - domain.Members})
 	}
