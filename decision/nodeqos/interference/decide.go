@@ -43,41 +43,43 @@ type Row struct {
 }
 
 // Step takes in one window. Windows that are not newer than the last one, or in which nothing was measured, change nothing: a
-// service that was noisy stays so until it is seen to be calm. Limits are assumed to be valid.
-func Step(state State, window Window, limits Limits) (State, Trace) {
+// service that was noisy stays so until it is seen to be calm. Limits are assumed to be valid. A nil trace records nothing.
+func Step(state State, window Window, limits Limits, trace *Trace) State {
 	if state.Verdict == "" {
 		state.Verdict, state.Why = Calm, "nothing was measured yet"
 	}
-	trace := Trace{Needed: limits.EnterAfter}
+	needed := limits.EnterAfter
 	if state.Verdict == Noisy {
-		trace.Needed = limits.LeaveAfter
+		needed = limits.LeaveAfter
 	}
+	trace.begin(needed)
 	if !window.End.After(state.Last) {
-		trace.Ignored = "the window is not newer than the last one"
-		return state, trace
+		trace.ignored("the window is not newer than the last one")
+		return state
 	}
-	trace.Signals = readings(window, state.Baseline, limits)
-	if len(trace.Signals) == 0 {
-		trace.Ignored = "nothing was measured"
+	read := readings(window, state.Baseline, limits)
+	if len(read) == 0 {
+		trace.ignored("nothing was measured")
 		if window.CPI > 0 && state.Verdict == Calm {
 			state.Baseline, state.Last = state.Baseline.Learn(window.CPI), window.End
 		}
-		return state, trace
+		return state
 	}
+	trace.measured(read)
 	if state.Since.IsZero() {
 		state.Since, state.Why = window.End, "nothing disturbs it"
 	}
 	state.Last = window.End
-	if high, _ := summarize(trace.Signals); state.Verdict == Calm && high == "" {
+	if high, _ := summarize(read); state.Verdict == Calm && high == "" {
 		state.Baseline = state.Baseline.Learn(window.CPI)
 	}
-	pressure, cpi := kinds(trace.Signals)
+	pressure, cpi := kinds(read)
 	state.Pressure, state.CPI = state.Pressure.judge(state.Verdict, pressure), state.CPI.judge(state.Verdict, cpi)
-	if !state.turns(trace.Needed) {
-		return state, trace
+	if !state.turns(needed) {
+		return state
 	}
-	trace.Changed = true
-	return state.turned(pressure, cpi, trace.Needed), trace
+	trace.changed()
+	return state.turned(pressure, cpi, needed)
 }
 
 // kinds separates what was measured of waiting from cycles per instruction.

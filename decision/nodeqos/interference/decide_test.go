@@ -19,7 +19,7 @@ func walk(state State, limits Limits, windows ...Window) (State, []Verdict) {
 		if i == 0 && state.Last.IsZero() {
 			window.End = noon
 		}
-		state, _ = Step(state, window, limits)
+		state = Step(state, window, limits, nil)
 		verdicts = append(verdicts, state.Verdict)
 	}
 	return state, verdicts
@@ -80,7 +80,8 @@ func TestPressure(t *testing.T) {
 func TestTheTraceSaysWhy(t *testing.T) {
 	limits := DefaultLimits()
 	limits.EnterAfter = 1
-	state, trace := Step(State{}, Window{End: noon, Pressure: map[Signal]float64{CPUSome: 25, MemoryFull: 1, IOFull: 15}}, limits)
+	var trace Trace
+	state := Step(State{}, Window{End: noon, Pressure: map[Signal]float64{CPUSome: 25, MemoryFull: 1, IOFull: 15}}, limits, &trace)
 	want := Trace{Changed: true, Needed: 1, Signals: []Reading{
 		{Signal: CPUSome, Value: 25, Range: Range{20, 10}, High: true}, {Signal: MemoryFull, Value: 1, Range: Range{5, 2}, Well: true}, {Signal: IOFull, Value: 15, Range: Range{20, 10}},
 	}}
@@ -90,7 +91,7 @@ func TestTheTraceSaysWhy(t *testing.T) {
 	if state.Why != "cpuSome 25.0 is at least 20" || !state.Since.Equal(noon) || state.Pressure != (Row{}) || state.ByCPI {
 		t.Errorf("%+v", state)
 	}
-	if again, trace := Step(state, Window{End: noon, Pressure: map[Signal]float64{CPUSome: 1}}, limits); trace.Ignored == "" || again.Pressure.Windows != 0 {
+	if again := Step(state, Window{End: noon, Pressure: map[Signal]float64{CPUSome: 1}}, limits, &trace); trace.Ignored == "" || len(trace.Signals) > 0 || again.Pressure.Windows != 0 {
 		t.Errorf("the same window was taken in twice: %+v", again)
 	}
 }
@@ -211,7 +212,11 @@ func TestTheVerdictNeverFlaps(t *testing.T) {
 			before := state.Verdict
 			window := Window{End: noon.Add(time.Duration(i) * time.Second), Pressure: map[Signal]float64{CPUSome: rapid.Float64Range(0, 30).Draw(t, "pressure")}}
 			var trace Trace
-			state, trace = Step(state, window, limits)
+			silent := Step(state, window, limits, nil)
+			state = Step(state, window, limits, &trace)
+			if diff := cmp.Diff(silent, state); diff != "" {
+				t.Fatalf("with a trace (-without +with):\n%s", diff)
+			}
 			since++
 			if before != "" && trace.Changed != (state.Verdict != before) {
 				t.Fatalf("from %s to %s, changed %v", before, state.Verdict, trace.Changed)

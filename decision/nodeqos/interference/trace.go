@@ -1,6 +1,6 @@
 package interference
 
-// Trace is what one step saw.
+// Trace is what one step saw. Each step begins it anew.
 type Trace struct {
 	// Signals that were measured and have a range, in a fixed order.
 	Signals []Reading `json:"signals,omitempty"`
@@ -20,4 +20,28 @@ type Reading struct {
 	// High from Enter on, Well below Leave; neither in between.
 	High bool `json:"high,omitempty"`
 	Well bool `json:"well,omitempty"`
+}
+
+func (t *Trace) begin(needed int) {
+	if t != nil {
+		*t = Trace{Needed: needed}
+	}
+}
+
+func (t *Trace) ignored(why string) {
+	if t != nil {
+		t.Ignored = why
+	}
+}
+
+func (t *Trace) measured(read []Reading) {
+	if t != nil {
+		t.Signals = read
+	}
+}
+
+func (t *Trace) changed() {
+	if t != nil {
+		t.Changed = true
+	}
 }
