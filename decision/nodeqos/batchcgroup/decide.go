@@ -17,8 +17,21 @@ type Bounds struct {
 	Quota int64 `json:"quota"`
 	// Memory is memory.limit_in_bytes; -1 for none.
 	Memory int64 `json:"memory"`
-	// Trace says how they came about.
-	Trace Trace `json:"trace"`
+	// Operands that they follow from.
+	Operands Operands `json:"operands"`
+}
+
+// Operands of the bounds of one group.
+type Operands struct {
+	RequestMilli int64 `json:"requestMilli"`
+	LimitMilli   int64 `json:"limitMilli"`
+	LimitMemory  int64 `json:"limitMemory"`
+	// BaseQuota is the quota before normalization, 0 where there is none.
+	BaseQuota            int64 `json:"baseQuota,omitempty"`
+	NormalizationPercent int64 `json:"normalizationPercent,omitempty"`
+	// QuotaNote and MemoryNote say why there is no bound; empty when there is.
+	QuotaNote  string `json:"quotaNote,omitempty"`
+	MemoryNote string `json:"memoryNote,omitempty"`
 }
 
 // Result is the bounds of a pod and its containers.
@@ -78,25 +91,25 @@ func (b *Bounds) coverContainers(containers []ContainerBounds) {
 
 // bound computes the bounds of what requests and limits say; note is for limits that are not set.
 func (in Input) bound(requests, limits podrequest.Amount, note string) Bounds {
-	out := Bounds{Shares: cfs.Shares(requests.MilliCPU), Quota: Unlimited, Memory: Unlimited, Trace: Trace{
+	out := Bounds{Shares: cfs.Shares(requests.MilliCPU), Quota: Unlimited, Memory: Unlimited, Operands: Operands{
 		RequestMilli: requests.MilliCPU, LimitMilli: limits.MilliCPU, LimitMemory: limits.Memory,
 	}}
 	switch {
 	case in.QuotaBySuppression && in.Tier == podrequest.Batch:
-		out.Trace.QuotaNote = noteSuppression
+		out.Operands.QuotaNote = noteSuppression
 	case limits.MilliCPU <= 0:
-		out.Trace.QuotaNote = note
+		out.Operands.QuotaNote = note
 	default:
-		out.Trace.BaseQuota = max(cfs.Quota(limits.MilliCPU), cfs.LeastQuota)
-		out.Quota = max(cfs.Normalized(out.Trace.BaseQuota, in.NormalizationPercent), cfs.LeastQuota)
+		out.Operands.BaseQuota = max(cfs.Quota(limits.MilliCPU), cfs.LeastQuota)
+		out.Quota = max(cfs.Normalized(out.Operands.BaseQuota, in.NormalizationPercent), cfs.LeastQuota)
 		if in.NormalizationPercent > 100 {
-			out.Trace.NormalizationPercent = in.NormalizationPercent
+			out.Operands.NormalizationPercent = in.NormalizationPercent
 		}
 	}
 	if limits.Memory > 0 {
 		out.Memory = limits.Memory
 	} else {
-		out.Trace.MemoryNote = note
+		out.Operands.MemoryNote = note
 	}
 	return out
 }

@@ -41,7 +41,7 @@ func TestBoundsOf(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := BoundsOf(tc.in)
-			if values(got.Pod) != tc.pod || values(got.Containers[0].Bounds) != tc.first || got.Pod.Trace.QuotaNote != tc.wantQuotaNote {
+			if values(got.Pod) != tc.pod || values(got.Containers[0].Bounds) != tc.first || got.Pod.Operands.QuotaNote != tc.wantQuotaNote {
 				t.Errorf("pod %+v container %+v, want %v %v %q", got.Pod, got.Containers[0], tc.pod, tc.first, tc.wantQuotaNote)
 			}
 		})
