@@ -25,6 +25,6 @@ func overcommitProd(in *Input, pod *corev1.Pod, applied []*configv1alpha1.Cluste
 	if factor == "" {
 		return nil, nil
 	}
-	trace, err := prodovercommit.Apply(pod, factor, source)
-	return &trace, err
+	trace := &prodovercommit.Trace{}
+	return trace, prodovercommit.Apply(pod, factor, source, trace)
 }

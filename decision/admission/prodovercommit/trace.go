@@ -30,25 +30,21 @@ type Amount struct {
 	After  string `json:"after"`
 }
 
-func (t *Trace) container(container *corev1.Container, path string) {
-	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-		limit, limited := container.Resources.Limits[name]
-		factor, ok := t.Factor[name]
-		if !limited || !ok {
-			continue
-		}
-		request := divide(name, limit, factor)
-		amount := Amount{Field: fmt.Sprintf("%s[%s].resources.requests[%s]", path, container.Name, name), Limit: limit.String(), After: request.String()}
-		if before, requested := container.Resources.Requests[name]; requested {
-			amount.Before = before.String()
-			if before.Cmp(request) == 0 {
-				request = before
-			}
-		}
-		if container.Resources.Requests == nil {
-			container.Resources.Requests = corev1.ResourceList{}
-		}
-		container.Resources.Requests[name] = request
-		t.Amounts = append(t.Amounts, amount)
+func (t *Trace) begin(source string) {
+	if t != nil {
+		*t = Trace{Source: source}
+	}
+}
+
+func (t *Trace) read(factors map[corev1.ResourceName]extension.Ratio) {
+	if t != nil {
+		t.Factor = factors
+	}
+}
+
+// spared records why the pod is left alone.
+func (t *Trace) spared(format string, values ...any) {
+	if t != nil {
+		t.Reason = fmt.Sprintf(format, values...)
 	}
 }
