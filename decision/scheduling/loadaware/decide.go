@@ -61,14 +61,13 @@ func CodeOf(reason string) finding.Code {
 	return ""
 }
 
-// Filter says whether a node is too busy for a pod. Without a Trace it does not allocate.
+// Filter says whether a node is too busy for a pod. A nil trace records nothing, and then nothing is allocated. With one,
+// the comparisons go on after the first refusal, which stays the verdict.
 //
 // A node passes when the pod belongs to a DaemonSet, when no threshold applies, and when nothing is known of its load.
-func Filter(in Input) Verdict {
+func Filter(in Input, trace *Trace) Verdict {
 	profile, limits := in.Node.thresholds.profileFor(in.Pod.Prod)
-	if in.Trace != nil {
-		in.Trace.begin(in, profile, limits != nil)
-	}
+	trace.begin(&in, profile, limits != nil)
 	if in.Pod.DaemonSet || limits == nil {
 		return Verdict{}
 	}
@@ -86,11 +85,11 @@ func Filter(in Input) Verdict {
 			return Verdict{}
 		}
 	}
-	return compare(in, profile, limits)
+	return compare(&in, profile, limits, trace)
 }
 
 // compare holds the usage of a node against the thresholds of one profile.
-func compare(in Input, profile Profile, limits []int64) Verdict {
+func compare(in *Input, profile Profile, limits []int64, trace *Trace) Verdict {
 	base, pending := in.Node.usage(profile)
 	verdict := Verdict{}
 	for i, limit := range limits {
@@ -99,8 +98,8 @@ func compare(in Input, profile Profile, limits []int64) Verdict {
 			continue
 		}
 		used := percent(base[i]+pending[i]+in.Pod.Usage[i], capacity)
-		if in.Trace != nil {
-			in.Trace.compared(in, profile, i, limit)
+		if trace != nil {
+			trace.compared(in, profile, i, limit)
 		}
 		if used <= limit || !verdict.Passed() {
 			continue
@@ -109,7 +108,7 @@ func compare(in Input, profile Profile, limits []int64) Verdict {
 		if profile == Aggregated {
 			verdict.Code = finding.LoadAggregatedExceeded
 		}
-		if in.Trace == nil {
+		if trace == nil {
 			return verdict
 		}
 	}

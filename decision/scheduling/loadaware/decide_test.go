@@ -32,18 +32,18 @@ func (test filterCase) run(t *testing.T) {
 		test.in.Node = newNode()
 	}
 	in := input(test.args, test.pod, test.in)
-	got := Filter(in)
+	got := Filter(in, nil)
 	if diff := cmp.Diff(test.want, got); diff != "" {
 		t.Errorf("verdict (-want +got):\n%s", diff)
 	}
 	if got.Reason() != test.wantReason {
 		t.Errorf("reason %q, want %q", got.Reason(), test.wantReason)
 	}
-	in.Trace = &Trace{}
-	if traced := Filter(in); traced != got {
+	trace := &Trace{}
+	if traced := Filter(in, trace); traced != got {
 		t.Errorf("with a trace the verdict is %+v, without %+v", traced, got)
 	}
-	if message := in.Trace.Message(got); message != test.wantMessage {
+	if message := trace.Message(got); message != test.wantMessage {
 		t.Errorf("message %q, want %q", message, test.wantMessage)
 	}
 }

@@ -24,7 +24,4 @@ type Input struct {
 	// Pod was estimated by the same policy.
 	Pod Estimate
 	Now time.Time
-	// Trace, when set, receives the operands of every comparison. Filter then goes on after the first refusal, which
-	// stays the verdict.
-	Trace *Trace
 }
