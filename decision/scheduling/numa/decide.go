@@ -73,27 +73,27 @@ func AlignedBy(request *Request, node *Node) extension.NUMATopologyPolicy {
 }
 
 // Filter says whether the node can give the pod its CPUs and zones, and which zones it would take: the zero Hint when the
-// pod is not aligned there.
-func Filter(in Input) (Hint, Verdict) {
+// pod is not aligned there. A nil trace records nothing.
+func Filter(in Input, trace *Trace) (Hint, Verdict) {
 	t, verdict := agree(in.Request, in.Ledger.Node)
-	in.Trace.agreed(in, t)
+	trace.agreed(&in, t)
 	if !verdict.Passed() {
 		return Hint{}, verdict
 	}
-	if verdict := in.amplified(t); !verdict.Passed() {
+	if verdict := in.amplified(t, trace); !verdict.Passed() {
 		return Hint{}, verdict
 	}
 	if t.align != extension.NUMATopologyPolicyNone {
-		return in.align(t)
+		return in.align(t, trace)
 	}
 	if !t.bind {
 		return Hint{}, Verdict{}
 	}
-	return Hint{}, in.fits(t, 0)
+	return Hint{}, in.fits(t, 0, trace)
 }
 
 // amplified checks, on a node that shows more cpu than it has, that bound pods find room at their amplified size.
-func (in *Input) amplified(t terms) Verdict {
+func (in *Input) amplified(t terms, trace *Trace) Verdict {
 	ratio := in.Ledger.Node.Ratio
 	if ratio <= 1 || in.Request.MilliCPU() == 0 {
 		return Verdict{}
@@ -103,7 +103,7 @@ func (in *Input) amplified(t terms) Verdict {
 		wanted = capacity.Amplify(wanted, ratio)
 	}
 	taken := in.RequestedMilliCPU - owned + capacity.Amplify(owned, ratio)
-	in.Trace.amplified(wanted, taken)
+	trace.amplified(wanted, taken)
 	if wanted > in.AllocatableMilliCPU-taken {
 		return Verdict{Code: finding.AmplifiedCPUInsufficient}
 	}
@@ -111,10 +111,10 @@ func (in *Input) amplified(t terms) Verdict {
 }
 
 // fits says whether the CPUs can come from a set of zones; the zero Mask is the whole node.
-func (in *Input) fits(t terms, mask Mask) Verdict {
+func (in *Input) fits(t terms, mask Mask, trace *Trace) Verdict {
 	if mask != 0 && in.Ledger.Node.countable {
-		if in.Trace != nil {
-			in.Trace.looked(in.Ledger.bindable(mask, t, in.Preferred))
+		if trace != nil {
+			trace.looked(in.Ledger.bindable(mask, t, in.Preferred))
 		}
 		var count cpuset.Count
 		for i := range in.Ledger.Zones {
@@ -125,7 +125,7 @@ func (in *Input) fits(t terms, mask Mask) Verdict {
 		return shortage(cpuset.CountFits(in.Ledger.Node.CPUs, count, t.count, t.policy, t.required), t.policy)
 	}
 	free := in.Ledger.bindable(mask, t, in.Preferred)
-	in.Trace.looked(free)
+	trace.looked(free)
 	return shortage(cpuset.Fits(in.Ledger.Node.CPUs, free, t.count, t.policy, t.required), t.policy)
 }
 

@@ -142,9 +142,9 @@ func TestFilterAndAllocate(t *testing.T) {
 			trace := &Trace{}
 			in := Input{
 				Args: &test.args, Ledger: ledgerOf(t, Observe(test.node, reported), test.pods...), Request: request,
-				AllocatableMilliCPU: 24000, RequestedMilliCPU: test.request, Trace: trace,
+				AllocatableMilliCPU: 24000, RequestedMilliCPU: test.request,
 			}
-			hint, verdict := Filter(in)
+			hint, verdict := Filter(in, trace)
 			if verdict.Code != test.wantCode || verdict.Reason() != test.wantText {
 				t.Fatalf("verdict %s %q, want %s %q", verdict.Code, verdict.Reason(), test.wantCode, test.wantText)
 			}
@@ -156,7 +156,7 @@ func TestFilterAndAllocate(t *testing.T) {
 			if !verdict.Passed() {
 				return
 			}
-			allocation, verdict := Allocate(in, hint)
+			allocation, verdict := Allocate(in, hint, trace)
 			got, err := json.Marshal(allocation.Status())
 			if err != nil || string(got) != test.want {
 				t.Errorf("allocated %s (%s), want %s", got, verdict.Reason(), test.want)

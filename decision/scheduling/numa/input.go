@@ -15,6 +15,4 @@ type Input struct {
 	Preferred cpuset.CPUSet
 	// Others are the hints of other plugins, by resource.
 	Others map[string][]Hint
-	// Trace, when set, receives what the decision looked at.
-	Trace *Trace
 }
