@@ -8,21 +8,21 @@ import (
 )
 
 // Fits returns nil when the node can serve the request, else why it cannot. It finds something exactly when Allocate
-// does, and does not choose among possibilities.
-func Fits(in Input) *Refusal {
-	s := begin(&in, false)
+// does, and does not choose among possibilities. A nil trace records nothing.
+func Fits(in Input, trace *Trace) *Refusal {
+	s := begin(&in, false, trace)
 	defer s.end()
 	return s.run()
 }
 
-// Allocate chooses devices for the request.
-func Allocate(in Input) (Allocation, *Refusal) {
+// Allocate chooses devices for the request. A nil trace records nothing.
+func Allocate(in Input, trace *Trace) (Allocation, *Refusal) {
 	if in.Preferred != nil {
 		if allocation, found := allocatePreferred(in); found {
 			return allocation, nil
 		}
 	}
-	s := begin(&in, true)
+	s := begin(&in, true, trace)
 	defer s.end()
 	if refusal := s.run(); refusal != nil {
 		return Allocation{}, refusal
@@ -32,8 +32,7 @@ func Allocate(in Input) (Allocation, *Refusal) {
 
 // allocatePreferred looks among the preferred devices alone.
 func allocatePreferred(in Input) (Allocation, bool) {
-	in.Trace = nil
-	s := begin(&in, true)
+	s := begin(&in, true, nil)
 	defer s.end()
 	s.onlyPreferred = true
 	if s.run() != nil {
@@ -45,6 +44,7 @@ func allocatePreferred(in Input) (Allocation, bool) {
 // search is one run of the decision. It is reused, so that a filter over many nodes does not allocate.
 type search struct {
 	in     Input
+	trace  *Trace
 	ledger *Ledger
 	node   *Node
 	// prefer is true when the best possibility is wanted, not any.
@@ -66,9 +66,9 @@ type search struct {
 
 var searches = sync.Pool{New: func() any { return &search{} }}
 
-func begin(in *Input, prefer bool) *search {
+func begin(in *Input, prefer bool, trace *Trace) *search {
 	s, _ := searches.Get().(*search)
-	s.in, s.ledger, s.node, s.prefer = *in, in.Ledger, in.Ledger.node, prefer
+	s.in, s.ledger, s.node, s.prefer, s.trace = *in, in.Ledger, in.Ledger.node, prefer, trace
 	for k := range kinds {
 		size := len(s.node.devices[k])
 		s.eligible[k], s.chosen[k], s.count[k] = s.eligible[k].cleared(size), s.chosen[k].cleared(size), 0
@@ -79,9 +79,7 @@ func begin(in *Input, prefer bool) *search {
 		s.markPreferred(in.Preferred)
 	}
 	s.places = s.places[:0]
-	if in.Trace != nil {
-		in.Trace.begin(in)
-	}
+	trace.begin(in)
 	return s
 }
 
@@ -95,7 +93,7 @@ func (s *search) markPreferred(preferred *Allocation) {
 }
 
 func (s *search) end() {
-	s.in, s.ledger, s.node = Input{}, nil, nil
+	s.in, s.ledger, s.node, s.trace = Input{}, nil, nil, nil
 	searches.Put(s)
 }
 

@@ -40,8 +40,8 @@ func runAllocateCases(t *testing.T, tests map[string]allocateCase) {
 				test.policy = defaults
 			}
 			in := Input{Ledger: test.machine.ledger(test.held...), Request: mustParse(t, test.pod), Policy: test.policy, Zones: test.zones}
-			allocation, refusal := Allocate(in)
-			if fits := Fits(in); (fits == nil) != (refusal == nil) {
+			allocation, refusal := Allocate(in, nil)
+			if fits := Fits(in, nil); (fits == nil) != (refusal == nil) {
 				t.Errorf("Fits says %v, Allocate %v", fits, refusal)
 			}
 			if test.refused != "" {

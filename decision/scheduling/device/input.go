@@ -17,6 +17,4 @@ type Input struct {
 	Preferred *Allocation
 	// DevicePlugin is what matters of the vendor's device plugin; nil where allocations are not adapted to it.
 	DevicePlugin *DevicePlugin
-	// Trace records the operands; nil for none.
-	Trace *Trace
 }
