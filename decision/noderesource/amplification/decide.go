@@ -20,30 +20,37 @@ import (
 // largest is the largest ratio that a node's annotation can state, in percent.
 const largest = 1000 * 100
 
-// Result is the ratios of one node and what follows for its annotation.
-type Result struct {
+// Verdict is the ratios of one node and what follows for its annotation.
+type Verdict struct {
 	// Ratios by resource, each at least 1; empty when nothing is amplified.
 	Ratios map[corev1.ResourceName]extension.Ratio
 	// Write is the annotation's new value; empty when it stays as it is or goes.
 	Write string
 	// Remove is true when the annotation is to go.
 	Remove bool
-	// Trace says why.
-	Trace Trace
+	// Computed is true when the ratios are those of the configuration, false for those that somebody else wrote.
+	Computed bool
+	// Problem is what could not be read of the node's annotation.
+	Problem string
+	// Reason is one sentence.
+	Reason string
 }
 
 // Decide multiplies the configured ratios with what a cpu is worth. Configured ratios below 1 have no effect. An annotation
-// that somebody else wrote stays while nothing is configured.
-func Decide(in Input) Result {
-	out := Result{Ratios: map[corev1.ResourceName]extension.Ratio{}}
-	out.Trace.Enabled = in.Strategy.Strategy.Enable != nil && *in.Strategy.Strategy.Enable
+// that somebody else wrote stays while nothing is configured. A nil trace records nothing.
+func Decide(in Input, trace *Trace) Verdict {
+	trace.begin(&in)
+	out := Verdict{Ratios: map[corev1.ResourceName]extension.Ratio{}}
 	steps := map[corev1.ResourceName]Step{}
-	if out.Trace.Enabled {
+	if enable := in.Strategy.Strategy.Enable; enable != nil && *enable {
 		for name, ratio := range in.Strategy.Strategy.ResourceAmplificationRatio {
 			percent := math.Round(ratio * 100)
 			if percent >= 100 {
-				steps[name] = Step{Resource: name, Configured: int64(min(percent, largest)), Normalization: 100,
-					Layer: configmerge.LayerOf(in.Strategy.Settings, "resourceAmplificationRatio."+string(name))}
+				step := Step{Resource: name, Configured: int64(min(percent, largest)), Normalization: 100}
+				if trace != nil {
+					step.Layer = configmerge.LayerOf(in.Strategy.Settings, "resourceAmplificationRatio."+string(name))
+				}
+				steps[name] = step
 			}
 		}
 	}
@@ -59,41 +66,42 @@ func Decide(in Input) Result {
 		step := steps[name]
 		step.Percent = min((step.Configured*step.Normalization+50)/100, largest)
 		out.Ratios[name] = extension.Ratio(float64(step.Percent) / 100)
-		out.Trace.Steps = append(out.Trace.Steps, step)
+		trace.computed(step)
 	}
+	out.Computed = len(steps) > 0
 	out.compare(in.Node)
 	return out
 }
 
 // compare decides what becomes of the annotation.
-func (r *Result) compare(node *corev1.Node) {
+func (v *Verdict) compare(node *corev1.Node) {
 	current, err := extension.GetNodeAmplificationRatios(node.Annotations)
 	if err != nil {
-		r.Trace.Problem = err.Error()
+		v.Problem = err.Error()
 	}
 	_, exists := node.Annotations[extension.AnnotationNodeResourceAmplificationRatio]
-	if len(r.Ratios) == 0 {
-		r.Trace.Reason = "nothing is amplified"
+	if len(v.Ratios) == 0 {
+		v.Reason = "nothing is amplified"
 		switch {
 		case exists && ours(node):
-			r.Remove = true
+			v.Remove = true
 		case exists:
-			r.Trace.Reason = "not configured; the ratios on the node were not written by koord-manager and are kept"
-			r.Ratios = current
+			v.Reason = "not configured; the ratios on the node were not written by koord-manager and are kept"
+			v.Ratios = current
 		}
 		return
 	}
-	r.Trace.Reason = "configured ratio x cpu normalization ratio"
-	if err == nil && exists && maps.EqualFunc(current, r.Ratios, same) {
+	v.Reason = "configured ratio x cpu normalization ratio"
+	if err == nil && exists && maps.EqualFunc(current, v.Ratios, same) {
 		return
 	}
 	holder := &metav1.ObjectMeta{}
-	if err := extension.SetNodeAmplificationRatios(holder, r.Ratios); err != nil {
+	if err := extension.SetNodeAmplificationRatios(holder, v.Ratios); err != nil {
 		// Ratios within bounds always encode.
-		r.Trace.Problem = fmt.Sprintf("encode ratios: %v", err)
+		v.Problem = fmt.Sprintf("encode ratios: %v", err)
 		return
 	}
-	r.Write = holder.Annotations[extension.AnnotationNodeResourceAmplificationRatio]
+	v.Write = holder.Annotations[extension.AnnotationNodeResourceAmplificationRatio]
 }
 
 func same(a, b extension.Ratio) bool { return percentOf(a) == percentOf(b) }

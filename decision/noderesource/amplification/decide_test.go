@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/core/capacity"
 	"koordinator.sh/koord/decision/core/configmerge"
@@ -72,13 +73,13 @@ func TestDecide(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			in := Input{Node: test.node, Strategy: strategy(t, test.config), NormalizationPercent: test.normalized}
-			got := Decide(in)
+			got := Decide(in, nil)
 			if got.Write != test.wantWrite || got.Remove != test.wantRemove {
 				t.Errorf("writes %q, removes %t; want %q, %t", got.Write, got.Remove, test.wantWrite, test.wantRemove)
 			}
 			if got.Write != "" {
 				in.Node.Annotations[extension.AnnotationNodeResourceAmplificationRatio] = got.Write
-				if again := Decide(in); again.Write != "" {
+				if again := Decide(in, nil); again.Write != "" {
 					t.Errorf("once written, it writes %q", again.Write)
 				}
 			}
@@ -180,10 +181,16 @@ func TestTheKubeletAlwaysHeals(t *testing.T) {
 	}
 }
 
-func TestExplain(t *testing.T) {
+// explain decides with a trace, and tells it.
+func explain(in Input, name types.NamespacedName) ([]diagnosticsv1alpha1.Waterfall, []diagnosticsv1alpha1.PublishedResource) {
+	trace := &Trace{}
+	return trace.Waterfalls(Decide(in, trace), name)
+}
+
+func TestTheTraceIsAWaterfall(t *testing.T) {
 	name := types.NamespacedName{Namespace: "koordinator-system", Name: "slo-controller-config"}
 	in := Input{Node: node("165", "", `{"cpu":1.65}`, `{"cpu":"90"}`), Strategy: strategy(t, `{"enable":true,"resourceAmplificationRatio":{"cpu":1.5}}`), NormalizationPercent: 110}
-	falls, published := Decide(in).Explain(in, name)
+	falls, published := explain(in, name)
 	if len(falls) != 1 || falls[0].Result != 148_500 || len(published) != 1 || published[0].State != "Pending" {
 		t.Fatalf("waterfalls %+v, published %+v", falls, published)
 	}
@@ -202,7 +209,7 @@ func TestExplain(t *testing.T) {
 		t.Errorf("terms give %d: %+v", value, falls[0].Terms)
 	}
 	plain := Input{Node: node("90", "", "", ""), Strategy: strategy(t, `{}`), NormalizationPercent: 100}
-	if falls, _ := Decide(plain).Explain(plain, name); len(falls) > 0 {
+	if falls, _ := explain(plain, name); len(falls) > 0 {
 		t.Errorf("a node that is not amplified has %+v", falls)
 	}
 }

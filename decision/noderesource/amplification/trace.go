@@ -14,24 +14,56 @@ import (
 	"koordinator.sh/koord/decision/core/podrequest"
 )
 
-// Explain tells what the node shows of its cpu and memory, for each that is amplified or still shown so:
+// Trace says how the ratios came about. The zero value is ready for use; a Trace serves one call at a time.
+type Trace struct {
+	// Steps by resource, in the order of names.
+	Steps []Step `json:"steps,omitempty"`
+
+	input Input
+}
+
+// Step is how one ratio came about, in percent.
+type Step struct {
+	Resource corev1.ResourceName `json:"resource"`
+	// Configured ratio, 100 when there is none; Normalization is that of the cpu, 100 for all other resources.
+	Configured    int64 `json:"configured"`
+	Normalization int64 `json:"normalization"`
+	// Percent is the product.
+	Percent int64 `json:"percent"`
+	// Layer that the configured ratio came from; empty when there is none.
+	Layer string `json:"layer,omitempty"`
+}
+
+func (t *Trace) begin(in *Input) {
+	if t != nil {
+		*t = Trace{input: *in}
+	}
+}
+
+func (t *Trace) computed(step Step) {
+	if t != nil {
+		t.Steps = append(t.Steps, step)
+	}
+}
+
+// Waterfalls tell what the node shows of its cpu and memory, for each that is amplified or still shown so:
 // capacity - kubelet reserved = raw, physical; times the ratio = shown.
-func (r Result) Explain(in Input, configMap types.NamespacedName) ([]diagnosticsv1alpha1.Waterfall, []diagnosticsv1alpha1.PublishedResource) {
+func (t *Trace) Waterfalls(verdict Verdict, configMap types.NamespacedName) ([]diagnosticsv1alpha1.Waterfall, []diagnosticsv1alpha1.PublishedResource) {
 	var falls []diagnosticsv1alpha1.Waterfall
 	var published []diagnosticsv1alpha1.PublishedResource
-	has := capacity.Of(in.Node)
+	has := capacity.Of(t.input.Node)
 	for _, name := range Amplifiable() {
-		e := explanation{in: in, name: name, unit: diagnosticsv1alpha1.Bytes, pick: func(a podrequest.Amount) int64 { return a.Memory }}
+		e := explanation{node: t.input.Node.Name, name: name, unit: diagnosticsv1alpha1.Bytes, pick: func(a podrequest.Amount) int64 { return a.Memory }}
 		if name == corev1.ResourceCPU {
 			e.unit, e.pick = diagnosticsv1alpha1.MilliCPU, func(a podrequest.Amount) int64 { return a.MilliCPU }
 		}
 		raw, now := e.pick(has.Raw), e.pick(has.Shown)
-		percent := max(percentOf(r.Ratios[name]), 100)
+		percent := max(percentOf(verdict.Ratios[name]), 100)
 		if percent == 100 && raw == now {
 			continue
 		}
-		wanted := shown(name, raw, r.Ratios)
-		falls = append(falls, e.waterfall(r.step(name, percent), has, raw, wanted, configMap))
+		wanted := shown(name, raw, verdict.Ratios)
+		falls = append(falls, e.waterfall(t.step(name, percent), has, raw, wanted, configMap))
 		there := diagnosticsv1alpha1.PublishedResource{Resource: string(name), Unit: e.unit, Published: &now, Computed: &wanted, State: diagnosticsv1alpha1.InSync}
 		if now != wanted {
 			there.State = diagnosticsv1alpha1.Pending
@@ -43,8 +75,8 @@ func (r Result) Explain(in Input, configMap types.NamespacedName) ([]diagnostics
 }
 
 // step is how the ratio of a resource came about; one that is not koord-manager's stands for itself.
-func (r Result) step(name corev1.ResourceName, percent int64) Step {
-	for _, step := range r.Trace.Steps {
+func (t *Trace) step(name corev1.ResourceName, percent int64) Step {
+	for _, step := range t.Steps {
 		if step.Resource == name {
 			return step
 		}
@@ -54,7 +86,7 @@ func (r Result) step(name corev1.ResourceName, percent int64) Step {
 
 // explanation writes the waterfall of one resource.
 type explanation struct {
-	in   Input
+	node string
 	name corev1.ResourceName
 	unit diagnosticsv1alpha1.Unit
 	pick func(podrequest.Amount) int64
@@ -62,7 +94,7 @@ type explanation struct {
 
 func (e explanation) waterfall(step Step, has capacity.Capacity, raw, wanted int64, configMap types.NamespacedName) diagnosticsv1alpha1.Waterfall {
 	source := func(field string) *diagnosticsv1alpha1.SourceRef {
-		return &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: e.in.Node.Name, Field: field}
+		return &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: e.node, Field: field}
 	}
 	times := diagnosticsv1alpha1.Term{
 		Name: "amplification", Operator: diagnosticsv1alpha1.Times, Value: step.Percent, Unit: diagnosticsv1alpha1.Percent,
@@ -97,31 +129,7 @@ func (e explanation) parts(step Step, configMap types.NamespacedName) []diagnost
 	}
 	return []diagnosticsv1alpha1.Term{configured, {
 		Name: "cpuNormalization", Operator: diagnosticsv1alpha1.Times, Value: step.Normalization, Unit: diagnosticsv1alpha1.Percent,
-		Source: &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: e.in.Node.Name,
+		Source: &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: e.node,
 			Field: "metadata.annotations[" + extension.AnnotationCPUNormalizationRatio + "]"},
 	}}
-}
-
-// Trace says how the ratios came about.
-type Trace struct {
-	// Enabled is true when amplification is on for the node.
-	Enabled bool `json:"enabled"`
-	// Steps by resource, in the order of names.
-	Steps []Step `json:"steps,omitempty"`
-	// Problem is what could not be read of the node's annotation.
-	Problem string `json:"problem,omitempty"`
-	// Reason is one sentence.
-	Reason string `json:"reason"`
-}
-
-// Step is how one ratio came about, in percent.
-type Step struct {
-	Resource corev1.ResourceName `json:"resource"`
-	// Configured ratio, 100 when there is none; Normalization is that of the cpu, 100 for all other resources.
-	Configured    int64 `json:"configured"`
-	Normalization int64 `json:"normalization"`
-	// Percent is the product.
-	Percent int64 `json:"percent"`
-	// Layer that the configured ratio came from; empty when there is none.
-	Layer string `json:"layer,omitempty"`
 }

@@ -3,6 +3,7 @@ package normalization
 import (
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"koordinator.sh/koord/api/configuration"
@@ -11,46 +12,82 @@ import (
 	"koordinator.sh/koord/decision/core/configmerge"
 )
 
-// Explain tells a result as a waterfall in percent and how the node's annotation differs; nil when nothing is configured
+// Trace says how a ratio came about. The zero value is ready for use; a Trace serves one call at a time.
+type Trace struct {
+	// EnabledBy is the layer that turned it on or off, by the name that configmerge gives it.
+	EnabledBy string `json:"enabledBy"`
+	// Model and the modes of the cpu; empty when they are not known or not asked for.
+	Model       string `json:"model,omitempty"`
+	HyperThread bool   `json:"hyperThread,omitempty"`
+	Turbo       bool   `json:"turbo,omitempty"`
+	// Setting is the path of the ratio in cpu-normalization-config; empty when none was taken.
+	Setting string `json:"setting,omitempty"`
+
+	node *corev1.Node
+}
+
+func (t *Trace) begin(in *Input, labelled bool) {
+	if t == nil {
+		return
+	}
+	*t = Trace{EnabledBy: configmerge.LayerOf(in.Strategy.Settings, "enable"), node: in.Node}
+	if labelled {
+		t.EnabledBy = configmerge.LayerNodeLabel
+	}
+}
+
+func (t *Trace) looked(cpu *extension.CPUBasicInfo) {
+	if t != nil {
+		t.Model, t.HyperThread, t.Turbo = cpu.CPUModel, cpu.HyperThreadEnabled, cpu.TurboEnabled
+	}
+}
+
+func (t *Trace) took(setting string) {
+	if t != nil {
+		t.Setting = setting
+	}
+}
+
+// Waterfall tells the verdict as a waterfall in percent and how the node's annotation differs; nil when nothing is configured
 // for the node and its annotation says nothing.
-func (r Result) Explain(in Input, configMap types.NamespacedName) (*diagnosticsv1alpha1.Waterfall, *diagnosticsv1alpha1.PublishedResource) {
-	said, _ := published(in.Node)
-	if !r.Trace.Enabled && said == 0 && r.Write == "" {
+func (t *Trace) Waterfall(verdict Verdict, configMap types.NamespacedName) (*diagnosticsv1alpha1.Waterfall, *diagnosticsv1alpha1.PublishedResource) {
+	said, _ := published(t.node)
+	if !verdict.Enabled && said == 0 && verdict.Write == "" {
 		return nil, nil
 	}
 	policy := "configured"
-	if !r.Trace.Enabled {
+	if !verdict.Enabled {
 		policy = "disabled"
 	}
 	annotation := "metadata.annotations[" + extension.AnnotationCPUNormalizationRatio + "]"
 	term := diagnosticsv1alpha1.Term{
-		Name: "ratio", Operator: diagnosticsv1alpha1.Start, Value: r.Percent, Unit: diagnosticsv1alpha1.Percent, Note: r.Trace.Reason,
-		Source: &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: in.Node.Name, Field: annotation},
+		Name: "ratio", Operator: diagnosticsv1alpha1.Start, Value: verdict.Percent, Unit: diagnosticsv1alpha1.Percent, Note: verdict.Reason,
+		Source: &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: t.node.Name, Field: annotation},
 	}
 	switch {
-	case r.Trace.Setting != "":
+	case t.Setting != "":
 		term.Source = &diagnosticsv1alpha1.SourceRef{Kind: "ConfigMap", Namespace: configMap.Namespace, Name: configMap.Name,
-			Field: fmt.Sprintf("data[%s].%s", configuration.CPUNormalizationConfigKey, r.Trace.Setting)}
-		term.Note += fmt.Sprintf("; hyper-threading %s, turbo %s", onOff(r.Trace.HyperThread), onOff(r.Trace.Turbo))
-	case !r.Trace.Enabled && r.Trace.EnabledBy == configmerge.LayerNodeLabel:
+			Field: fmt.Sprintf("data[%s].%s", configuration.CPUNormalizationConfigKey, t.Setting)}
+		term.Note += fmt.Sprintf("; hyper-threading %s, turbo %s", onOff(t.HyperThread), onOff(t.Turbo))
+	case !verdict.Enabled && t.EnabledBy == configmerge.LayerNodeLabel:
 		term.Source.Field = "metadata.labels[" + extension.LabelCPUNormalizationEnabled + "]"
 	}
 	name := extension.AnnotationCPUNormalizationRatio
 	fall := &diagnosticsv1alpha1.Waterfall{
-		Resource: name, Unit: diagnosticsv1alpha1.Percent, Policy: policy, Result: r.Percent, Message: r.Trace.Reason,
-		Terms: []diagnosticsv1alpha1.Term{term, {Name: "result", Operator: diagnosticsv1alpha1.Result, Value: r.Percent, Unit: diagnosticsv1alpha1.Percent}},
+		Resource: name, Unit: diagnosticsv1alpha1.Percent, Policy: policy, Result: verdict.Percent, Message: verdict.Reason,
+		Terms: []diagnosticsv1alpha1.Term{term, {Name: "result", Operator: diagnosticsv1alpha1.Result, Value: verdict.Percent, Unit: diagnosticsv1alpha1.Percent}},
 	}
-	there := &diagnosticsv1alpha1.PublishedResource{Resource: name, Unit: diagnosticsv1alpha1.Percent, Computed: &r.Percent, State: diagnosticsv1alpha1.InSync}
+	there := &diagnosticsv1alpha1.PublishedResource{Resource: name, Unit: diagnosticsv1alpha1.Percent, Computed: &verdict.Percent, State: diagnosticsv1alpha1.InSync}
 	if said > 0 {
 		there.Published = &said
 	}
 	switch {
-	case r.Write != "" && said > 0:
+	case verdict.Write != "" && said > 0:
 		there.State, there.Reason = diagnosticsv1alpha1.Pending, "the annotation is written at the next reconciliation"
-	case r.Write != "":
+	case verdict.Write != "":
 		there.State, there.Reason = diagnosticsv1alpha1.NotPublished, "the annotation is written at the next reconciliation"
 	case said == 0:
-		there.State, there.Reason = diagnosticsv1alpha1.NotPublished, r.Trace.Reason
+		there.State, there.Reason = diagnosticsv1alpha1.NotPublished, verdict.Reason
 	}
 	return fall, there
 }
@@ -60,22 +97,4 @@ func onOff(enabled bool) string {
 		return "on"
 	}
 	return "off"
-}
-
-// Trace says how a ratio came about.
-type Trace struct {
-	// Enabled is true when normalization is on for the node.
-	Enabled bool `json:"enabled"`
-	// EnabledBy is the layer that turned it on or off, by the name that configmerge gives it.
-	EnabledBy string `json:"enabledBy"`
-	// Model and the modes of the cpu; empty when they are not known or not asked for.
-	Model       string `json:"model,omitempty"`
-	HyperThread bool   `json:"hyperThread,omitempty"`
-	Turbo       bool   `json:"turbo,omitempty"`
-	// Setting is the path of the ratio in cpu-normalization-config; empty when none was taken.
-	Setting string `json:"setting,omitempty"`
-	// Reason is one sentence.
-	Reason string `json:"reason"`
-	// Problems names what could not be read; its effect is left out.
-	Problems []string `json:"problems,omitempty"`
 }
