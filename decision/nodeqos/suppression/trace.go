@@ -1,18 +1,22 @@
 package suppression
 
-// CPUTrace is how a number of CPUs came about.
+import (
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/cpuset"
+	"koordinator.sh/koord/decision/core/waterfall"
+)
+
+// Trace records how a decision came about. The zero value is ready for use; a Trace serves one call at a time.
+type Trace struct {
+	// Budget is the steps from the capacity to the budget; none when it was not computed.
+	Budget []waterfall.Term `json:"budget,omitempty"`
+	// CPUs says how many there are and where from.
+	CPUs CPUTrace `json:"cpus,omitzero"`
+}
+
+// CPUTrace is how CPUs were chosen.
 type CPUTrace struct {
-	// Wanted by the budget: rounded up to whole CPUs.
-	Wanted int `json:"wanted"`
-	// Least is the floor of LeastCPUs.
-	Least int `json:"least"`
-	// Current is how many of the available CPUs best-effort pods have now, and Step by how many they may grow per round.
-	Current int `json:"current"`
-	Step    int `json:"step"`
-	// Count that was chosen.
-	Count int `json:"count"`
-	// Limit that decided the count: budget, least, step or available.
-	Limit string `json:"limit"`
+	CPUCount
 	// Excluded CPUs by owner.
 	Excluded []ExcludedCount `json:"excluded,omitempty"`
 	// Pools the CPUs were taken from.
@@ -38,16 +42,48 @@ type PoolShare struct {
 	WholeCores int `json:"wholeCores"`
 }
 
-// limit decides the count and says by what.
-func (t *CPUTrace) limit(available int) {
-	t.Count, t.Limit = t.Wanted, LimitBudget
-	if t.Count < t.Least {
-		t.Count, t.Limit = t.Least, LimitLeast
+func (t *Trace) begin() {
+	if t != nil {
+		*t = Trace{}
 	}
-	if most := max(t.Current+t.Step, t.Least); t.Count > most {
-		t.Count, t.Limit = most, LimitStep
+}
+
+// steps is the waterfall of the budget, which writes nothing down without a trace.
+func (t *Trace) steps() *waterfall.Waterfall {
+	if t == nil {
+		return waterfall.Silent()
 	}
-	if t.Count > available {
-		t.Count, t.Limit = available, LimitAvailable
+	return waterfall.New(diagnosticsv1alpha1.MilliCPU)
+}
+
+func (t *Trace) budget(terms []waterfall.Term) {
+	if t != nil {
+		t.Budget = terms
+	}
+}
+
+func (t *Trace) beginCPUs() {
+	if t != nil {
+		t.CPUs = CPUTrace{}
+	}
+}
+
+func (t *Trace) excluded(owner string, cpus cpuset.CPUSet) {
+	if t != nil {
+		t.CPUs.Excluded = append(t.CPUs.Excluded, ExcludedCount{Owner: owner, Count: cpus.Len(), List: cpus.String()})
+	}
+}
+
+func (t *Trace) counted(count CPUCount) {
+	if t != nil {
+		t.CPUs.CPUCount = count
+	}
+}
+
+func (t *Trace) took(pool string, available, taken cpuset.CPUSet, wholeCores int) {
+	if t != nil {
+		t.CPUs.Pools = append(t.CPUs.Pools, PoolShare{
+			Pool: pool, Available: available.Len(), Taken: taken.Len(), List: taken.String(), WholeCores: wholeCores,
+		})
 	}
 }
