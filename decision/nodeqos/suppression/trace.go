@@ -49,9 +49,9 @@ func (t *Trace) begin() {
 }
 
 // steps is the waterfall of the budget, which writes nothing down without a trace.
-func (t *Trace) steps() *waterfall.Waterfall {
+func (t *Trace) steps() waterfall.Waterfall {
 	if t == nil {
-		return waterfall.Silent()
+		return waterfall.Waterfall{}
 	}
 	return waterfall.New(diagnosticsv1alpha1.MilliCPU)
 }
