@@ -84,7 +84,7 @@ func (r *reconciler) reconcile(ctx context.Context, name string) (time.Duration,
 		in.Predictions = r.predictions.Of(in)
 	}
 	in.Steadiness = r.steady.of(name)
-	result := overcommit.Calculate(in)
+	result := overcommit.Calculate(in, nil)
 	r.steady.set(name, result.Steadiness)
 	publishInternal(name, result)
 	found := overcommit.Excesses(in, result)

@@ -73,7 +73,7 @@ func TestOffersAreThoseOfTheController(t *testing.T) {
 					input.Pods = append(input.Pods, &in.Pods[p])
 				}
 			}
-			results[at] = overcommit.Calculate(input)
+			results[at] = overcommit.Calculate(input, nil)
 		}
 		want[node.Name] = map[corev1.ResourceName][2]int64{}
 		for _, name := range overcommit.Resources() {

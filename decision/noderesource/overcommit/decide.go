@@ -64,18 +64,23 @@ func (r Result) OverCapacity() []corev1.ResourceName {
 	return names
 }
 
-// Calculate decides what a node offers. A nil node offers nothing.
-func Calculate(in NodeInput) Result {
+// Calculate decides what a node offers. A nil node offers nothing. A nil trace records nothing.
+func Calculate(in NodeInput, trace *Trace) Result {
+	trace.reset()
 	if in.Node == nil {
 		gone := Value{Withdrawn: true, Reason: "node does not exist"}
 		return Result{BatchCPU: gone, BatchMemory: gone, MidCPU: gone, MidMemory: gone, Metric: diagnosticsv1alpha1.MetricAbsent}
 	}
-	c := newCalculation(&in, false)
+	return newCalculation(&in, trace).result()
+}
+
+// result computes all resources.
+func (c *calculation) result() Result {
 	result := Result{
-		BatchCPU:     c.value(kinds[0], nil),
-		BatchMemory:  c.value(kinds[1], nil),
-		MidCPU:       c.value(kinds[2], nil),
-		MidMemory:    c.value(kinds[3], nil),
+		BatchCPU:     c.value(kinds[0]),
+		BatchMemory:  c.value(kinds[1]),
+		MidCPU:       c.value(kinds[2]),
+		MidMemory:    c.value(kinds[3]),
 		Metric:       c.metric.facts.State,
 		NotEnforcing: c.unenforced,
 		Steadiness:   c.steady,
@@ -86,41 +91,7 @@ func Calculate(in NodeInput) Result {
 	case !c.held.IsZero() && policy == policyDegraded && c.metric.trusted():
 		result.Expires = c.held
 	case policy == "":
-		result.Expires = c.metric.facts.UpdateTime.Add(degradeAfter(&in.Strategy.Strategy) + time.Nanosecond)
+		result.Expires = c.metric.facts.UpdateTime.Add(degradeAfter(&c.in.Strategy.Strategy) + time.Nanosecond)
 	}
 	return result
-}
-
-// Explain returns the waterfall of every resource that could be computed, in the order of Resources. At most maxParts parts
-// are listed under a term. A nil node has none.
-func Explain(in NodeInput, maxParts int) []diagnosticsv1alpha1.Waterfall {
-	if in.Node == nil {
-		return nil
-	}
-	var out []diagnosticsv1alpha1.Waterfall
-	for _, fall := range explainAll(newCalculation(&in, true), maxParts) {
-		if fall != nil {
-			out = append(out, *fall)
-		}
-	}
-	return out
-}
-
-// explainAll is one waterfall for each of the kinds; nil for one that could not be computed.
-func explainAll(c *calculation, maxParts int) []*diagnosticsv1alpha1.Waterfall {
-	out := make([]*diagnosticsv1alpha1.Waterfall, 0, len(kinds))
-	for _, k := range kinds {
-		rec := &recorder{unit: k.unit(), maxParts: maxParts}
-		value := c.value(k, rec)
-		if value.Unknown != "" {
-			out = append(out, nil)
-			continue
-		}
-		policy := c.policy(k)
-		out = append(out, &diagnosticsv1alpha1.Waterfall{
-			Resource: string(k.name), Unit: k.unit(), Policy: policy, Terms: rec.terms,
-			Result: value.Value, Degraded: policy == policyDegraded, Message: rec.message,
-		})
-	}
-	return out
 }

@@ -193,11 +193,11 @@ func TestBatch(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got := Calculate(test.in)
+			got := Calculate(test.in, nil)
 			want := Result{BatchCPU: Value{Value: test.wantCPU}, BatchMemory: Value{Value: test.wantMemory}}
 			if got.BatchCPU.Value != want.BatchCPU.Value || got.BatchMemory.Value != want.BatchMemory.Value || got.BatchCPU.Withdrawn {
 				t.Errorf("batch = %d milli-cores, %d bytes (withdrawn %t %s); want %d, %d\n%s", got.BatchCPU.Value, got.BatchMemory.Value,
-					got.BatchCPU.Withdrawn, got.BatchCPU.Reason, test.wantCPU, test.wantMemory, Explain(test.in, 10)[0].Message)
+					got.BatchCPU.Withdrawn, got.BatchCPU.Reason, test.wantCPU, test.wantMemory, explain(test.in, 10)[0].Message)
 			}
 			if test.wantOriginCPU != 0 && (got.BatchCPU.Origin != test.wantOriginCPU || !got.ThirdParty) {
 				t.Errorf("origin = %d, third party %t, want %d", got.BatchCPU.Origin, got.ThirdParty, test.wantOriginCPU)
@@ -267,7 +267,7 @@ func TestMid(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got := Calculate(test.in)
+			got := Calculate(test.in, nil)
 			if got.MidCPU.Value != test.wantCPU || got.MidMemory.Value != test.wantMemory {
 				t.Errorf("mid = %d milli-cores, %d bytes; want %d, %d", got.MidCPU.Value, got.MidMemory.Value, test.wantCPU, test.wantMemory)
 			}
@@ -319,7 +319,7 @@ func TestUntrustworthyMeasurementsWithdrawEverything(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got := Calculate(test.in)
+			got := Calculate(test.in, nil)
 			if got.Metric != test.wantState {
 				t.Errorf("state = %s, want %s", got.Metric, test.wantState)
 			}
@@ -361,7 +361,7 @@ func TestMessagesAreUpstreams(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			waterfalls := Explain(test.in, 10)
+			waterfalls := explain(test.in, 10)
 			if diff := cmp.Diff(test.want, [2]string{waterfalls[0].Message, waterfalls[1].Message}); diff != "" {
 				t.Errorf("messages (-want +got):\n%s", diff)
 			}
@@ -375,13 +375,13 @@ func BenchmarkCalculate(b *testing.B) {
 		b.Run(fmt.Sprintf("pods=%d", pods), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				Calculate(in)
+				Calculate(in, nil)
 			}
 		})
 		b.Run(fmt.Sprintf("explain/pods=%d", pods), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				Explain(in, 10)
+				explain(in, 10)
 			}
 		})
 	}
