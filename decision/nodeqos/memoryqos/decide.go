@@ -45,15 +45,16 @@ type ContainerValues struct {
 // defaultPageSize in bytes.
 const defaultPageSize = 4096
 
-// PlanOf computes the values of a node.
-func PlanOf(in Input) Plan {
+// PlanOf computes the values of a node. A nil trace records nothing.
+func PlanOf(in Input, trace *Trace) Plan {
+	trace.begin()
 	if in.PageSize <= 0 {
 		in.PageSize = defaultPageSize
 	}
 	sums := map[corev1.PodQOSClass]*sum{corev1.PodQOSGuaranteed: {}, corev1.PodQOSBurstable: {}, corev1.PodQOSBestEffort: {}}
 	var out Plan
 	for i := range in.Pods {
-		values := in.pod(&in.Pods[i])
+		values := in.pod(&in.Pods[i], trace)
 		out.Pods = append(out.Pods, values)
 		sums[corev1.PodQOSGuaranteed].add(values.Values)
 		if group := in.Pods[i].KubeQOS; group == corev1.PodQOSBurstable || group == corev1.PodQOSBestEffort {
@@ -93,7 +94,7 @@ func (s *sum) add(values Values) {
 }
 
 // pod computes one pod. A pod protects at least what its containers protect together.
-func (in Input) pod(pod *Pod) PodValues {
+func (in Input) pod(pod *Pod, trace *Trace) PodValues {
 	settings, source := SettingsOf(in.Strategy, pod.QoS, pod.Config)
 	out := PodValues{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, Source: source, Problem: pod.Problem, Values: static(settings)}
 	out.Values.protect(settings, pod.Amounts)
@@ -103,7 +104,9 @@ func (in Input) pod(pod *Pod) PodValues {
 		values := static(settings)
 		values.protect(settings, container.Amounts)
 		values.boundCache(settings, container.Amounts, in.PageSize)
-		values.throttle(settings, container.Amounts, in.Allocatable, in.PageSize)
+		steps := trace.steps()
+		values.throttle(settings, container.Amounts, in.Allocatable, in.PageSize, &steps)
+		trace.throttled(pod, container.Name, &steps)
 		inside.add(values)
 		out.Containers = append(out.Containers, ContainerValues{Name: container.Name, Values: values})
 	}

@@ -84,7 +84,7 @@ func TestValuesOfContainers(t *testing.T) {
 			plan := PlanOf(Input{
 				Strategy: &slov1alpha1.ResourceQOSStrategy{BEClass: on(tc.settings)}, Allocatable: 10 * gib,
 				Pods: []Pod{{Name: "pod", QoS: extension.QoSBE, KubeQOS: corev1.PodQOSBestEffort, Amounts: tc.amounts, Containers: []Container{{"main", tc.amounts}}}},
-			})
+			}, nil)
 			got := plan.Pods[0].Containers[0].Values
 			if *got.Min != tc.min || *got.Low != tc.low || *got.High != tc.high || len(got.Notes) != tc.wantNotes {
 				t.Errorf("min %d low %d high %d notes %q, want %d %d %d", *got.Min, *got.Low, *got.High, got.Notes, tc.min, tc.low, tc.high)
@@ -117,7 +117,7 @@ func TestPageCacheIsBounded(t *testing.T) {
 			amounts := Amounts{Limit: tc.limit}
 			pod := PlanOf(Input{Strategy: &slov1alpha1.ResourceQOSStrategy{LSClass: on(tc.settings)}, Pods: []Pod{{
 				QoS: extension.QoSLS, KubeQOS: corev1.PodQOSBurstable, Amounts: amounts, Containers: []Container{{"main", amounts}},
-			}}}).Pods[0]
+			}}}, nil).Pods[0]
 			for _, got := range []Values{pod.Values, pod.Containers[0].Values} {
 				if diff := cmp.Diff(tc.want, got.PageCacheLimit); diff != "" || len(got.Notes) != tc.wantNotes {
 					t.Errorf("notes %q, bound (-want +got):\n%s", got.Notes, diff)
@@ -170,7 +170,7 @@ func TestWhatTheKillerAndTheWatermarksAreTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			plan := PlanOf(Input{Strategy: &slov1alpha1.ResourceQOSStrategy{LSClass: tc.class}, Pods: []Pod{{
 				QoS: extension.QoSLS, KubeQOS: corev1.PodQOSBurstable, Config: tc.pod, Containers: []Container{{Name: "main"}},
-			}}})
+			}}}, nil)
 			container, group := plan.Pods[0].Containers[0].Values, plan.Groups[1].Values
 			container.High = nil // is told of containers alone
 			group.Min, group.Low = nil, nil
@@ -188,7 +188,7 @@ func TestGroupsProtectWhatTheirPodsProtect(t *testing.T) {
 	}
 	plan := PlanOf(Input{Strategy: strategy, Pods: []Pod{
 		pod("c", extension.QoSBE, corev1.PodQOSBestEffort, 1000), pod("a", extension.QoSLSR, corev1.PodQOSGuaranteed, 2000), pod("b", extension.QoSLS, corev1.PodQOSBurstable, 4000),
-	}})
+	}}, nil)
 	var got [][2]int64
 	for _, group := range plan.Groups {
 		got = append(got, [2]int64{*group.Values.Min, *group.Values.Low})
@@ -205,7 +205,7 @@ func TestGroupsProtectWhatTheirPodsProtect(t *testing.T) {
 func TestAPodProtectsWhatItsContainersProtect(t *testing.T) {
 	plan := PlanOf(Input{Strategy: &slov1alpha1.ResourceQOSStrategy{LSClass: on(qos(100, 0, 0))}, Pods: []Pod{{
 		QoS: extension.QoSLS, KubeQOS: corev1.PodQOSBurstable, Amounts: Amounts{Request: 100}, Containers: []Container{{"a", Amounts{Request: 80}}, {"b", Amounts{Request: 70}}},
-	}}})
+	}}}, nil)
 	if got := *plan.Pods[0].Values.Min; got != 150 {
 		t.Errorf("the pod protects %d, its containers 150", got)
 	}
@@ -242,7 +242,16 @@ func TestNoGroupProtectsLessThanWhatIsInIt(t *testing.T) {
 			}
 			return *v
 		}
-		plan := PlanOf(in)
+		trace := &Trace{}
+		plan := PlanOf(in, nil)
+		if diff := cmp.Diff(plan, PlanOf(in, trace)); diff != "" {
+			t.Fatalf("with a trace (-without +with):\n%s", diff)
+		}
+		for _, high := range trace.High {
+			if last := high.Terms[len(high.Terms)-1]; last.Name != "high" || last.Value < 0 || len(high.Terms) < 2 {
+				t.Fatalf("the steps to high are %+v", high.Terms)
+			}
+		}
 		var pods int64
 		for _, pod := range plan.Pods {
 			var containers int64
@@ -327,8 +336,16 @@ func TestReclaim(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&in)
 			}
-			if got := ReclaimOf(in); got.Bytes != tc.want || got.Reclaiming != tc.wantReclaiming || got.Reason == "" {
+			trace := &Trace{}
+			got := ReclaimOf(in, trace)
+			if got.Bytes != tc.want || got.Reclaiming != tc.wantReclaiming || got.Reason == "" {
 				t.Errorf("%+v, want %d %v", got, tc.want, tc.wantReclaiming)
+			}
+			if steps := trace.Reclaim; got.Bytes > 0 && (len(steps) == 0 || steps[len(steps)-1].Value != got.Bytes) {
+				t.Errorf("the steps to %d bytes are %+v", got.Bytes, steps)
+			}
+			if silent := ReclaimOf(in, nil); silent != got {
+				t.Errorf("with a trace %+v, without %+v", got, silent)
 			}
 		})
 	}
