@@ -27,25 +27,9 @@ func DefaultOptions() Options {
 	}
 }
 
-// Names of the terms of a trace.
-const (
-	TermPercentile  = "percentile"
-	TermMargin      = "margin in percent"
-	TermMinimum     = "minimum"
-	TermOutOfMemory = "after running out of memory"
-)
-
-// Term is a named figure of a trace: cores, bytes, or a plain number.
-type Term struct {
-	Name  string  `json:"name"`
-	Value float64 `json:"value"`
-}
-
 // Bounds of one resource: milli-cores or bytes. Lower is at most Target, and Target at most Upper.
 type Bounds struct {
 	Lower, Target, Upper int64
-	// Trace is how the target came about, in cores or bytes.
-	Trace []Term
 }
 
 // Recommendation for the containers of one name.
@@ -61,13 +45,14 @@ func (r *Recommendation) Confident() bool { return r.Confidence >= 1 }
 // Known says whether there is anything to recommend from.
 func (c *Container) Known() bool { return !c.CPU.Empty() || !c.Memory.Empty() }
 
-// Recommend derives what the containers should request; a pod has so many of them, at least one. It must be Known.
-func (c *Container) Recommend(o Options, containers int, at time.Time) Recommendation {
+// Recommend derives what the containers should request; a pod has so many of them, at least one. It must be Known. A nil trace
+// records nothing.
+func (c *Container) Recommend(o Options, containers int, at time.Time, trace *Trace) Recommendation {
 	confidence := c.confidence()
 	share := 1 / float64(max(containers, 1))
 	const milli, bytes = 1000, 1
-	cpu := o.CPU.bounds(c.CPU.Percentile, 0, confidence, share, milli)
-	memory := o.Memory.bounds(c.Memory.Percentile, c.oomFloor(at), confidence, share, bytes)
+	cpu := o.CPU.bounds(c.CPU.Percentile, 0, confidence, share, milli, trace.cpu())
+	memory := o.Memory.bounds(c.Memory.Percentile, c.oomFloor(at), confidence, share, bytes, trace.memory())
 	return Recommendation{CPU: cpu, Memory: memory, Confidence: confidence}
 }
 
@@ -76,8 +61,9 @@ func (c *Container) confidence() float64 {
 	return min(c.Last.Sub(c.First).Hours()/24, c.Minutes/(24*60))
 }
 
-// bounds of a resource, scaled from its unit to whole numbers. No target is below floor.
-func (r Rule) bounds(percentile func(float64) float64, floor, confidence, share, scale float64) Bounds {
+// bounds of a resource, scaled from its unit to whole numbers. No target is below floor. Terms, where they are asked for, are how the
+// target came about.
+func (r Rule) bounds(percentile func(float64) float64, floor, confidence, share, scale float64, terms *[]Term) Bounds {
 	margin := 1 + r.MarginPercent/100
 	least := r.PodMinimum * share
 	estimate := func(fraction float64) float64 { return max(percentile(fraction)*margin, least) }
@@ -88,12 +74,13 @@ func (r Rule) bounds(percentile func(float64) float64, floor, confidence, share,
 	target := max(estimate(r.Target), floor)
 	lower := min(max(estimate(r.Lower)*narrower, least, floor), target)
 	upper := max(estimate(r.Upper)*wider, target)
-	out := Bounds{Lower: whole(lower * scale), Target: whole(target * scale), Upper: whole(upper * scale)}
-	out.Trace = []Term{{TermPercentile, percentile(r.Target)}, {TermMargin, r.MarginPercent}, {TermMinimum, least}}
-	if floor > 0 {
-		out.Trace = append(out.Trace, Term{TermOutOfMemory, floor})
+	if terms != nil {
+		*terms = []Term{{TermPercentile, percentile(r.Target)}, {TermMargin, r.MarginPercent}, {TermMinimum, least}}
+		if floor > 0 {
+			*terms = append(*terms, Term{TermOutOfMemory, floor})
+		}
 	}
-	return out
+	return Bounds{Lower: whole(lower * scale), Target: whole(target * scale), Upper: whole(upper * scale)}
 }
 
 // whole rounds up, and stops at the largest amount.

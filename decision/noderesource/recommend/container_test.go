@@ -53,7 +53,11 @@ func TestRecommend(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := test.container.Recommend(DefaultOptions(), test.containers, noon)
+			trace := &Trace{}
+			got := test.container.Recommend(DefaultOptions(), test.containers, noon, trace)
+			if silent := test.container.Recommend(DefaultOptions(), test.containers, noon, nil); silent != got {
+				t.Errorf("with a trace %+v, without %+v", got, silent)
+			}
 			if !near(got.CPU.Target, test.wantCPU) || !near(got.Memory.Target, test.wantMemory) {
 				t.Errorf("targets %d and %d, want about %g and %g", got.CPU.Target, got.Memory.Target, test.wantCPU, test.wantMemory)
 			}
@@ -63,7 +67,7 @@ func TestRecommend(t *testing.T) {
 			if got.Confident() != test.wantConfident {
 				t.Errorf("confidence is %g, want confident %t", got.Confidence, test.wantConfident)
 			}
-			if len(got.CPU.Trace) == 0 || len(got.Memory.Trace) == 0 {
+			if len(trace.CPU) == 0 || len(trace.Memory) == 0 {
 				t.Error("there is no trace")
 			}
 		})
@@ -72,7 +76,7 @@ func TestRecommend(t *testing.T) {
 
 func TestRunningOutOfMemoryRaisesTheTarget(t *testing.T) {
 	c := observed(48, 1, 500*mebi)
-	before := c.Recommend(DefaultOptions(), 1, noon).Memory.Target
+	before := c.Recommend(DefaultOptions(), 1, noon, nil).Memory.Target
 	if !c.AddOOM(noon, 2000*mebi) {
 		t.Fatal("an event is no news")
 	}
@@ -80,7 +84,7 @@ func TestRunningOutOfMemoryRaisesTheTarget(t *testing.T) {
 		t.Error("the same event is news again")
 	}
 	memory := func(after time.Duration) int64 {
-		return c.Recommend(DefaultOptions(), 1, noon.Add(after)).Memory.Target
+		return c.Recommend(DefaultOptions(), 1, noon.Add(after), nil).Memory.Target
 	}
 	if got := memory(0); got != 2400*mebi {
 		t.Errorf("target is %d MiB, want 2400, a fifth more", got/mebi)
@@ -96,7 +100,7 @@ func TestRunningOutOfMemoryRaisesTheTarget(t *testing.T) {
 	}
 	small := observed(48, 1, 50*mebi)
 	small.AddOOM(noon, 300*mebi)
-	if got := small.Recommend(DefaultOptions(), 1, noon).Memory.Target; got != 400*mebi {
+	if got := small.Recommend(DefaultOptions(), 1, noon, nil).Memory.Target; got != 400*mebi {
 		t.Errorf("target is %d MiB, want 400, 100 MiB more", got/mebi)
 	}
 }
@@ -116,7 +120,7 @@ func drawnContainer(t *rapid.T) *Container {
 
 func TestBoundsAreInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		got := drawnContainer(t).Recommend(DefaultOptions(), rapid.IntRange(0, 5).Draw(t, "containers"), noon)
+		got := drawnContainer(t).Recommend(DefaultOptions(), rapid.IntRange(0, 5).Draw(t, "containers"), noon, nil)
 		for _, b := range []Bounds{got.CPU, got.Memory} {
 			if b.Lower <= 0 || b.Lower > b.Target || b.Target > b.Upper {
 				t.Fatalf("lower %d, target %d, upper %d", b.Lower, b.Target, b.Upper)

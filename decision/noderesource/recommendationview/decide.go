@@ -39,7 +39,7 @@ func Explain(in Input) diagnosticsv1alpha1.RecommendationExplanation {
 		out.Notes = append(out.Notes, "the figures are from an earlier spec; the recommender starts over at its next reconciliation")
 	}
 	advised := learned.Advise(in.Options, recommend.PerPod(pods), in.Now)
-	out.Containers = containers(in, pods, learned, advised)
+	out.Containers = containers(in, pods, learned)
 	out.Application = application(in, pods, learned, advised)
 	return out
 }

@@ -48,7 +48,7 @@ func learned(t testing.TB, hours int, edit ...func(*analysisv1alpha1.Recommendat
 	if err != nil {
 		t.Fatal(err)
 	}
-	advised := c.Recommend(recommend.DefaultOptions(), 1, noon)
+	advised := c.Recommend(recommend.DefaultOptions(), 1, noon, nil)
 	names := recommend.Names{CPU: corev1.ResourceCPU, Memory: corev1.ResourceMemory}
 	r := &analysisv1alpha1.Recommendation{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Annotations: map[string]string{analysisv1alpha1.AnnotationRecommendationApply: "in-place"}},
