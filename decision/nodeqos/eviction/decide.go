@@ -49,9 +49,9 @@ type Plan struct {
 func Decide(in Input, trace *Trace) Plan {
 	trace.begin()
 	e := engine{in: in, trace: trace, gone: make([]bool, len(in.Pods)), left: in.Budget.allowance(in.Now)}
-	demands := Demands(in)
-	e.plan.Outcomes = make([]Outcome, 0, len(demands))
-	for _, demand := range demands {
+	wanted := demands(&in, trace)
+	e.plan.Outcomes = make([]Outcome, 0, len(wanted))
+	for _, demand := range wanted {
 		e.meet(demand)
 	}
 	return e.plan

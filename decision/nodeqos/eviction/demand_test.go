@@ -331,13 +331,14 @@ func TestDemandsOfRequests(t *testing.T) {
 }
 
 func TestTheTraceOfARelease(t *testing.T) {
-	got := outcomeOf(Decide(input(only(BEMemoryEvict), node(0, 115*giga), slov1alpha1.ResourceThresholdStrategy{MemoryEvictThresholdPercent: new(int64(80))}), nil), BEMemoryEvict, "")
+	trace := &Trace{}
+	Decide(input(only(BEMemoryEvict), node(0, 115*giga), slov1alpha1.ResourceThresholdStrategy{MemoryEvictThresholdPercent: new(int64(80))}), trace)
 	want := []waterfall.Term{
 		{Name: "capacity", Operator: "start", Value: 120 * giga, Unit: "bytes"},
 		{Name: "excess", Operator: "times", Value: 17, Unit: "percent", Note: "95% used, at most 78% allowed"},
 		{Name: "release", Operator: "result", Value: 20_400_000_000, Unit: "bytes"},
 	}
-	if diff := cmp.Diff(want, got.Terms); diff != "" {
+	if diff := cmp.Diff([]Release{{Feature: BEMemoryEvict, Terms: want}}, trace.Releases); diff != "" {
 		t.Errorf("terms (-want +got):\n%s", diff)
 	}
 }
