@@ -7,7 +7,7 @@ import (
 
 	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/nodeqos/enforcement"
+	"koordinator.sh/koord/decision/noderesource/enforcement"
 )
 
 func enforcing(facts enforcement.Facts) func(*NodeInput) {
