@@ -104,7 +104,7 @@ func (e *enforcement) act(ctx context.Context, cluster *state.State, measured *m
 	}
 	e.advisor.Observe(situation)
 	outcome, err := e.executor.Apply(ctx)
-	e.round.note(situation.Now, e.suppression.Decision(), outcome)
+	e.round.note(situation.Now, e.suppression.Input(), e.suppression.Decision(), outcome)
 	e.noticed.round(e.features)
 	e.tell(ctx, errors.Join(append(problems, outcome.Err(), err)...))
 }
@@ -117,7 +117,7 @@ func (e *enforcement) hasten(ctx context.Context, cluster *state.State, measured
 	situation := e.situation(cluster, measured)
 	err := e.executor.Declare(e.suppression.Name(), e.suppression.Wishes(situation))
 	outcome, problem := e.executor.Apply(ctx)
-	e.round.note(situation.Now, e.suppression.Decision(), outcome)
+	e.round.note(situation.Now, e.suppression.Input(), e.suppression.Decision(), outcome)
 	e.tell(ctx, errors.Join(err, outcome.Err(), problem))
 }
 

@@ -43,7 +43,7 @@ func (m MemoryQoS) Wishes(in Situation) []executor.Wish {
 			pods[string(pod.Object.UID)] = pod
 		}
 	}
-	plan := memoryqos.PlanOf(input)
+	plan := memoryqos.PlanOf(input, nil)
 	var wishes []executor.Wish
 	for _, group := range plan.Groups {
 		wishes = append(wishes, in.memory(in.Layout.QoS(group.Group), group.Values, "the pods in it")...)

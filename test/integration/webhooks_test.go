@@ -90,11 +90,10 @@ func (c *admissionCase) want(t *testing.T) (*corev1.Pod, error) {
 	t.Helper()
 	labels := profilecases.NamespaceLabels()
 	labels["kubernetes.io/metadata.name"] = c.namespace
-	result, err := colocationprofile.Decide(colocationprofile.Input{
+	return colocationprofile.Decide(colocationprofile.Input{
 		Pod: c.base, Namespace: c.namespace, NamespaceLabels: labels, Profiles: c.profiles,
 		PriorityClasses: profilecases.PriorityClasses(), Chance: func(string) int { return c.Draw },
-	})
-	return result.Pod, err
+	}, nil)
 }
 
 // stored is what is compared of a pod: all but what is new with every request, and the status, which follows from the spec.

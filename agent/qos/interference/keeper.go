@@ -169,7 +169,7 @@ func (k *Keeper) observe(in qos.Situation, s *service, uid types.UID, measured m
 	if window.CPI > 0 {
 		s.cpi = window.CPI
 	}
-	s.state, s.trace = decision.Step(s.state, window, k.options.Limits)
+	s.state = decision.Step(s.state, window, k.options.Limits, &s.trace)
 }
 
 // tell decides the relief and records what was seen.

@@ -103,9 +103,9 @@ func TestReservationsOutliveTheirAnnotation(t *testing.T) {
 		t.Fatal(refusal)
 	}
 	fits := func() bool {
-		return device.Fits(device.Input{Ledger: f.state.Ledger(info), Request: request, Policy: policy}) == nil
+		return device.Fits(device.Input{Ledger: f.state.Ledger(info), Request: request, Policy: policy}, nil) == nil
 	}
-	allocation, refusal := device.Allocate(device.Input{Ledger: f.state.Ledger(info), Request: request, Policy: policy})
+	allocation, refusal := device.Allocate(device.Input{Ledger: f.state.Ledger(info), Request: request, Policy: policy}, nil)
 	if refusal != nil {
 		t.Fatal(refusal)
 	}
