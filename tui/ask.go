@@ -16,7 +16,7 @@ func (m *Model) poll() tea.Cmd {
 	if !m.cluster.known {
 		cmds = append(cmds, ask(m, &m.cluster, "cluster", m.source.Describe))
 	}
-	switch s := m.screen(); s.kind {
+	switch s := m.page(); s.kind {
 	case podsScreen:
 		cmds = append(cmds, m.askPods())
 	case nodeScreen:

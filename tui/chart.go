@@ -23,7 +23,7 @@ var zooms = []time.Duration{1, 2, 4, 8, 16, 40, 80, 160}
 func (m *Model) step(columns int) time.Duration {
 	fit := 0
 	since := m.history.Since()
-	if recorded := m.past.value.moments; m.pastIsOf(m.screen().node) && len(recorded) > 0 && recorded[0].At.Before(since) {
+	if recorded := m.past.value.moments; m.pastIsOf(m.page().node) && len(recorded) > 0 && recorded[0].At.Before(since) {
 		since = recorded[0].At
 	}
 	if !since.IsZero() {
@@ -39,7 +39,7 @@ var chartActions = []action{
 	bind(groupView, true, "tab", "cpu or memory", (*Model).turnResource, "tab"),
 	bind(groupView, true, "j k", "next, previous node", chartNode(1), "j", "down", "right", "l"),
 	bind(groupView, false, "k up", "previous node", chartNode(-1), "k", "up", "left", "h"),
-	bind(groupView, true, "a", "cluster", func(m *Model) tea.Cmd { m.screen().node = ""; return m.askPast("") }, "a", "g"),
+	bind(groupView, true, "a", "cluster", func(m *Model) tea.Cmd { m.page().node = ""; return m.askPast("") }, "a", "g"),
 	bind(groupView, true, "+ -", "zoom", zoomBy(-1), "+", "="),
 	bind(groupView, false, "-", "zoom out", zoomBy(1), "-"),
 	bind(groupView, true, "enter", "node", (*Model).openChartNode, "enter", "x"),
@@ -51,7 +51,7 @@ func (m *Model) pastIsOf(node string) bool {
 }
 
 func (m *Model) openChart(node string) tea.Cmd {
-	return m.open(screen{kind: chartScreen, node: node})
+	return m.open(page{kind: chartScreen, node: node})
 }
 
 func (m *Model) turnResource() tea.Cmd {
@@ -69,7 +69,7 @@ func zoomBy(by int) func(*Model) tea.Cmd {
 // chartNode goes through the cluster and its nodes, in the order of the node table.
 func chartNode(by int) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
-		s := m.screen()
+		s := m.page()
 		if s.node == "" && by > 0 {
 			m.nodeTable.Move(-m.nodeTable.Total())
 		} else if m.nodeTable.Select(s.node); by < 0 && m.nodeTable.Cursor() == 0 {
@@ -86,9 +86,9 @@ func chartNode(by int) func(*Model) tea.Cmd {
 }
 
 func (m *Model) openChartNode() tea.Cmd {
-	node := m.screen().node
+	node := m.page().node
 	if node == "" {
 		return m.say("this is the whole cluster; j and k select a node", false)
 	}
-	return m.open(screen{kind: nodeScreen, node: node})
+	return m.open(page{kind: nodeScreen, node: node})
 }

@@ -16,7 +16,7 @@ const bothCharts = 34
 
 // drawChart is the co-location story over time.
 func (m *Model) drawChart(r rect) []string {
-	if node := m.screen().node; node != "" && !m.history.Has(node) {
+	if node := m.page().node; node != "" && !m.history.Has(node) {
 		return m.drawEmpty(r, "no history of "+cell.Clean(node), "it is not among the nodes seen last; a shows the cluster")
 	}
 	if r.h >= bothCharts {
@@ -29,7 +29,7 @@ func (m *Model) drawChart(r rect) []string {
 
 // drawOne is one resource: its story in a line, the legend and the chart.
 func (m *Model) drawOne(res history.Resource, r rect) []string {
-	node, cpu, memory := m.screen().node, m.summary.cpu, m.summary.memory
+	node, cpu, memory := m.page().node, m.summary.cpu, m.summary.memory
 	if n := m.overview(node); n != nil {
 		cpu, memory = story.Of(n.CPU), story.Of(n.Memory)
 	}

@@ -34,7 +34,7 @@ func init() {
 		{name: "describe", aliases: []string{"d"}, args: "NODE|NAMESPACE/POD", help: "all that is known of a node or a pod", complete: (*Model).knownObjects, run: commandDetail(describeScreen)},
 		{name: "yaml", aliases: []string{"y"}, args: "NODE|NAMESPACE/POD", help: "what is known of a node or a pod as YAML", complete: (*Model).knownObjects, run: commandDetail(yamlScreen)},
 		{name: "mouse", help: "mouse on or off", run: (*Model).commandMouse},
-		{name: "help", aliases: []string{"h"}, help: "keys of this view, and commands", run: func(m *Model, _ string) tea.Cmd { return m.open(screen{kind: helpScreen}) }},
+		{name: "help", aliases: []string{"h"}, help: "keys of this view, and commands", run: func(m *Model, _ string) tea.Cmd { return m.open(page{kind: helpScreen}) }},
 		{name: "quit", aliases: []string{"q", "q!", "exit"}, help: "end the workbench", run: func(*Model, string) tea.Cmd { return tea.Quit }},
 	}
 }
@@ -55,7 +55,7 @@ func (m *Model) execute(line string) tea.Cmd {
 
 func (m *Model) commandNodes(args string) tea.Cmd {
 	_, filter, filtered := scopeOf(args)
-	m.screens = []screen{{kind: nodesScreen}}
+	m.pages = []page{{kind: nodesScreen}}
 	return tea.Batch(m.poll(), m.filterBy(filter, filtered))
 }
 
@@ -64,7 +64,7 @@ func (m *Model) commandPods(args string) tea.Cmd {
 	if namespace != "" || !filtered {
 		m.namespace = namespaceOf(namespace)
 	}
-	return tea.Batch(m.open(screen{kind: podsScreen}), m.filterBy(filter, filtered))
+	return tea.Batch(m.open(page{kind: podsScreen}), m.filterBy(filter, filtered))
 }
 
 // scopeOf divides the arguments of a list into its scope and its filter: SCOPE /FILTER or SCOPE KEY=VALUE.
@@ -103,7 +103,7 @@ func (m *Model) commandNode(name string) tea.Cmd {
 	if name == "" {
 		return m.say("which node? :node NAME", true)
 	}
-	return m.open(screen{kind: nodeScreen, node: name})
+	return m.open(page{kind: nodeScreen, node: name})
 }
 
 func (m *Model) commandExplain(args string) tea.Cmd {
@@ -118,7 +118,7 @@ func (m *Model) commandExplain(args string) tea.Cmd {
 	if pod == "" {
 		return m.say("which pod? :explain NAMESPACE/POD", true)
 	}
-	return m.open(screen{kind: podScreen, namespace: namespace, pod: pod})
+	return m.open(page{kind: podScreen, namespace: namespace, pod: pod})
 }
 
 func (m *Model) defaultNamespace() string {

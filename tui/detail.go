@@ -43,17 +43,17 @@ var detailActions = []action{
 // openDetail opens a screen about the node or pod under the cursor, or the one that the current screen is about.
 func openDetail(kind screenKind) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
-		s := *m.screen()
+		s := *m.page()
 		switch t := m.table(); {
 		case t == nil:
-			return m.open(screen{kind: kind, node: s.node, namespace: s.namespace, pod: s.pod})
+			return m.open(page{kind: kind, node: s.node, namespace: s.namespace, pod: s.pod})
 		case s.kind == nodesScreen:
 			if row := m.nodeTable.Selected(); row != nil {
-				return m.open(screen{kind: kind, node: row.Name})
+				return m.open(page{kind: kind, node: row.Name})
 			}
 		default:
 			if row := m.selectedPod(); row != nil {
-				return m.open(screen{kind: kind, namespace: row.Namespace, pod: row.Name})
+				return m.open(page{kind: kind, namespace: row.Namespace, pod: row.Name})
 			}
 		}
 		return nil
@@ -63,18 +63,18 @@ func openDetail(kind screenKind) func(*Model) tea.Cmd {
 // turnDetail changes between the two screens about the same object, in place.
 func turnDetail(kind screenKind) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
-		s := m.screen()
+		s := m.page()
 		s.kind, s.scroll = kind, 0
 		return m.poll()
 	}
 }
 
 func (m *Model) explainDetail() tea.Cmd {
-	s := m.screen()
+	s := m.page()
 	if s.node != "" {
-		return m.open(screen{kind: nodeScreen, node: s.node})
+		return m.open(page{kind: nodeScreen, node: s.node})
 	}
-	return m.open(screen{kind: podScreen, namespace: s.namespace, pod: s.pod})
+	return m.open(page{kind: podScreen, namespace: s.namespace, pod: s.pod})
 }
 
 // commandDetail is a command about a node, or about a pod where the name has a namespace.
@@ -85,9 +85,9 @@ func commandDetail(kind screenKind) func(*Model, string) tea.Cmd {
 		case args == "":
 			return openDetail(kind)(m)
 		case ok:
-			return m.open(screen{kind: kind, namespace: namespace, pod: pod})
+			return m.open(page{kind: kind, namespace: namespace, pod: pod})
 		}
-		return m.open(screen{kind: kind, node: args})
+		return m.open(page{kind: kind, node: args})
 	}
 }
 
@@ -95,7 +95,7 @@ func commandDetail(kind screenKind) func(*Model, string) tea.Cmd {
 func (m *Model) knownObjects() []string { return append(m.nodeNames(), m.knownPods()...) }
 
 // askDetail asks for what a describe or yaml screen shows.
-func (m *Model) askDetail(s screen) tea.Cmd {
+func (m *Model) askDetail(s page) tea.Cmd {
 	src := m.source
 	return ask(m, &m.detail, s.crumb(), func(ctx context.Context) (detail, error) {
 		switch {
@@ -131,7 +131,7 @@ func describePod(ctx context.Context, src source.Source, namespace, name string)
 }
 
 // yamlOf reads the object, or its explanation where the source cannot read objects.
-func yamlOf(ctx context.Context, src source.Source, s screen) (detail, error) {
+func yamlOf(ctx context.Context, src source.Source, s page) (detail, error) {
 	object, incomplete, err := objectOf(ctx, src, s)
 	if err != nil {
 		return detail{}, err
@@ -143,7 +143,7 @@ func yamlOf(ctx context.Context, src source.Source, s screen) (detail, error) {
 	return detail{yaml: strings.Split(strings.TrimRight(string(text), "\n"), "\n"), incomplete: incomplete}, nil
 }
 
-func objectOf(ctx context.Context, src source.Source, s screen) (object any, incomplete []string, err error) {
+func objectOf(ctx context.Context, src source.Source, s page) (object any, incomplete []string, err error) {
 	if reader, ok := src.(objectReader); ok {
 		kind, name := source.KindNode, s.node
 		if name == "" {

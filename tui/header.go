@@ -176,7 +176,7 @@ func (m *Model) drawTitle(width int) string {
 	} else if t != nil && t.Filter() != "" {
 		left += " " + st.Accent.Render("/"+cell.Clean(t.Filter()))
 	} else if lines, room := m.text(m.frame()); len(lines) > room {
-		from := min(m.screen().scroll, len(lines)-room)
+		from := min(m.page().scroll, len(lines)-room)
 		left += st.Dim.Render(fmt.Sprintf(" lines %d-%d of %d", from+1, from+room, len(lines)))
 	}
 	left += " "
@@ -184,7 +184,7 @@ func (m *Model) drawTitle(width int) string {
 }
 
 func (m *Model) title() string {
-	switch s := m.screen(); s.kind {
+	switch s := m.page(); s.kind {
 	case podsScreen:
 		if m.namespace == "" {
 			return "pods(all)"

@@ -61,9 +61,9 @@ var areaHelp = map[style.Area]string{
 
 // helped are the actions of the view below the help, and what its answer could not see.
 func (m *Model) helped() ([]action, []string) {
-	s := m.screen()
-	if s.kind == helpScreen && len(m.screens) > 1 {
-		s = &m.screens[len(m.screens)-2]
+	s := m.page()
+	if s.kind == helpScreen && len(m.pages) > 1 {
+		s = &m.pages[len(m.pages)-2]
 	}
 	return m.actionsOf(s), m.incompleteOf(s)
 }

@@ -32,9 +32,9 @@ func bind(g group, menu bool, label, help string, run func(*Model) tea.Cmd, keys
 }
 
 // actions are the keys of the current view, its own first.
-func (m *Model) actions() []action { return m.actionsOf(m.screen()) }
+func (m *Model) actions() []action { return m.actionsOf(m.page()) }
 
-func (m *Model) actionsOf(s *screen) []action {
+func (m *Model) actionsOf(s *page) []action {
 	var own []action
 	switch s.kind {
 	case nodesScreen:
@@ -102,10 +102,10 @@ func init() {
 }
 
 func (m *Model) openHelp() tea.Cmd {
-	if m.screen().kind == helpScreen {
+	if m.page().kind == helpScreen {
 		return m.pop()
 	}
-	return m.open(screen{kind: helpScreen})
+	return m.open(page{kind: helpScreen})
 }
 
 func (m *Model) refresh() tea.Cmd {

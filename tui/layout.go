@@ -43,7 +43,7 @@ func layout(width, height int, p parts) frame {
 // frame is the layout of the current screen.
 func (m *Model) frame() frame {
 	p := parts{menu: 1}
-	switch m.screen().kind {
+	switch m.page().kind {
 	case nodesScreen, podsScreen:
 		p.summary = 2
 		if m.height >= 32 {

@@ -50,7 +50,7 @@ type Model struct {
 	namespace string
 	// led is true once the user was led from the nodes, which he may not list, to the pods.
 	led          bool
-	screens      []screen
+	pages        []page
 	nodeTable    *grid.Table[nodeRow]
 	podTable     *grid.Table[podRow]
 	nodePodTable *grid.Table[podRow]
@@ -78,7 +78,7 @@ func newModel(ctx context.Context, o Options, a style.Appearance) (*Model, error
 	}
 	m := &Model{
 		ctx: ctx, source: o.Source, clock: o.Clock, interval: o.RefreshInterval, readOnly: o.ReadOnly, version: o.Version,
-		program: o.Program, mouse: o.Mouse, namespace: o.Namespace, st: style.New(a), screens: []screen{{kind: nodesScreen}},
+		program: o.Program, mouse: o.Mouse, namespace: o.Namespace, st: style.New(a), pages: []page{{kind: nodesScreen}},
 		podTable: newPodTable(true), nodePodTable: newPodTable(false),
 		after: func(d time.Duration, msg tea.Msg) tea.Cmd { return after(ctx, d, msg) },
 		start: strings.TrimPrefix(strings.TrimSpace(o.StartView), ":"),

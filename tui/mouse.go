@@ -41,7 +41,7 @@ func (m *Model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
 	case t != nil:
 		t.Move(by * wheelLines)
 		return nil
-	case m.screen().kind == chartScreen:
+	case m.page().kind == chartScreen:
 		return zoomBy(by)(m)
 	}
 	return scrollBy(by * wheelLines)(m)
@@ -55,7 +55,7 @@ func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
 	}
 	f := m.frame()
 	line := msg.Y - f.body.y - len(m.banners(f.body.w))
-	if s := m.screen(); s.kind == nodeScreen && line >= 0 && msg.Y < f.body.y+f.body.h && line+s.scroll == tabsLine {
+	if s := m.page(); s.kind == nodeScreen && line >= 0 && msg.Y < f.body.y+f.body.h && line+s.scroll == tabsLine {
 		if tab := m.tabAt(msg.X); tab >= 0 {
 			return m.showTab(tab)
 		}

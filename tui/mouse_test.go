@@ -59,7 +59,7 @@ func TestTabsFitTheNarrowestTerminal(t *testing.T) {
 	for _, pods := range []int{0, 9, 10, 110, 9999} {
 		r.m.nodePods.value = &diagnostics.PodOverviewList{Items: make([]diagnostics.PodOverview, pods)}
 		for tab := range tabNames {
-			r.m.screen().tab = tab
+			r.m.page().tab = tab
 			line := r.m.drawTabs()
 			if cell.Width(line) > minWidth {
 				t.Errorf("with %d pods the tabs are %d wide", pods, cell.Width(line))
@@ -76,11 +76,11 @@ func TestTabsFitTheNarrowestTerminal(t *testing.T) {
 func TestWheelScrollsTextAndZoomsTheChart(t *testing.T) {
 	r := newRig(t, 30).start().press(":explain shop/search-reindex-0", "enter", "enter")
 	r.wheel(tea.MouseWheelDown)
-	if got := r.m.screen().scroll; got != wheelLines {
+	if got := r.m.page().scroll; got != wheelLines {
 		t.Errorf("scrolled to %d, want %d", got, wheelLines)
 	}
 	r.wheel(tea.MouseWheelUp)
-	if got := r.m.screen().scroll; got != 0 {
+	if got := r.m.page().scroll; got != 0 {
 		t.Errorf("scrolled to %d, want back at the top", got)
 	}
 	r.press(":chart", "enter")
@@ -111,7 +111,7 @@ func TestMouseIsOffUntilAskedFor(t *testing.T) {
 func TestTabsAreWhereTheyAreDrawn(t *testing.T) {
 	r := newRig(t, 30).start().press("enter")
 	for tab := range nodeTabs {
-		r.m.screen().tab = tab
+		r.m.page().tab = tab
 		line := r.m.drawTabs()
 		seen := map[int]bool{}
 		for x := range cell.Width(line) {

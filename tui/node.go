@@ -23,23 +23,23 @@ var nodeActions = []action{
 	bind(groupView, true, "p", "pods", func(m *Model) tea.Cmd { return m.showTab(podsTab) }, "p"),
 	bind(groupView, false, "a", "what its agent does", func(m *Model) tea.Cmd { return m.showTab(agentTab) }, "a"),
 	describeAction, yamlAction,
-	bind(groupView, true, "v", "chart", func(m *Model) tea.Cmd { return m.openChart(m.screen().node) }, "v"),
+	bind(groupView, true, "v", "chart", func(m *Model) tea.Cmd { return m.openChart(m.page().node) }, "v"),
 }
 
 func turnTab(by int) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
-		return m.showTab((m.screen().tab + by + nodeTabs) % nodeTabs)
+		return m.showTab((m.page().tab + by + nodeTabs) % nodeTabs)
 	}
 }
 
 func (m *Model) showTab(tab int) tea.Cmd {
-	s := m.screen()
+	s := m.page()
 	s.tab, s.scroll = tab, 0
 	return m.poll()
 }
 
 func (m *Model) enterNode() tea.Cmd {
-	s := m.screen()
+	s := m.page()
 	if s.tab == podsTab {
 		return m.openSelectedPod()
 	}
@@ -48,7 +48,7 @@ func (m *Model) enterNode() tea.Cmd {
 }
 
 func (m *Model) explainNodePod() tea.Cmd {
-	if m.screen().tab == podsTab {
+	if m.page().tab == podsTab {
 		return m.openSelectedPod()
 	}
 	return nil

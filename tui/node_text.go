@@ -20,7 +20,7 @@ const tabsLine = 2
 
 func (m *Model) drawNodeHead(width int) []string {
 	var cpu, memory story.Parts
-	if n := m.overview(m.screen().node); n != nil {
+	if n := m.overview(m.page().node); n != nil {
 		cpu, memory = story.Of(n.CPU), story.Of(n.Memory)
 	}
 	return []string{
@@ -47,7 +47,7 @@ func (m *Model) overview(name string) *diagnostics.NodeOverview {
 func (m *Model) drawTabs() string {
 	st, tabs := m.st, make([]string, nodeTabs)
 	for i := range tabNames {
-		if i == m.screen().tab {
+		if i == m.page().tab {
 			tabs[i] = st.Title.Render("[" + m.tabName(i) + "]")
 		} else {
 			tabs[i] = st.Dim.Render(" " + m.tabName(i) + " ")
@@ -92,7 +92,7 @@ func (m *Model) tabAt(x int) int {
 func (m *Model) drawNodePods(r rect) []string {
 	switch {
 	case m.nodePodTable.Total() == 0:
-		return m.drawEmpty(r, "no pods on "+cell.Clean(m.screen().node))
+		return m.drawEmpty(r, "no pods on "+cell.Clean(m.page().node))
 	case m.nodePodTable.Len() == 0:
 		return m.drawNoMatch(r, m.nodePodTable)
 	}
@@ -103,10 +103,10 @@ func (m *Model) drawNodePods(r rect) []string {
 func (m *Model) nodeText(width int) []string {
 	status := &m.node.value.Status
 	var lines []string
-	if m.screen().tab == settingsTab {
+	if m.page().tab == settingsTab {
 		lines = m.settingsText(status, width)
 	} else {
-		lines = m.waterfallText(status, tabNames[m.screen().tab], width)
+		lines = m.waterfallText(status, tabNames[m.page().tab], width)
 	}
 	lines = append(lines, m.findingsText(status.Findings, width)...)
 	lines = append(lines, m.sentence(printer.Withheld(status.Withheld), width)...)
@@ -176,7 +176,7 @@ func (m *Model) termColumnsFor(terms []diagnostics.Term, width int) termColumns 
 	left := max(width-c.name-c.value-c.age-8, 0)
 	source := len("SOURCE")
 	for i := range terms {
-		source = max(source, cell.Width(sourceOf(terms[i].Source, m.screen().node)))
+		source = max(source, cell.Width(sourceOf(terms[i].Source, m.page().node)))
 	}
 	c.source = min(source+1, left, 64)
 	c.bar = min(left-c.source, 60)
@@ -206,13 +206,13 @@ func (m *Model) termText(t *diagnostics.Term, s span, scale int64, c termColumns
 	} else {
 		line += "  " + spanBar(s, scale, c.bar, t.Operator, st) + "  "
 	}
-	line += st.Dim.Render(cell.Left(sourceOf(t.Source, m.screen().node), c.source, st.Ellipsis)) +
+	line += st.Dim.Render(cell.Left(sourceOf(t.Source, m.page().node), c.source, st.Ellipsis)) +
 		st.Dim.Render(cell.Right(ageOf(t.ObservedAt, m.clock.Now()), c.age, ""))
 	lines := []string{line}
 	if t.Note != "" {
 		lines = append(lines, "     "+st.Faint.Render(cell.Clean(t.Note)))
 	}
-	if m.screen().unfolded {
+	if m.page().unfolded {
 		lines = append(lines, m.partsText(t, c)...)
 	}
 	return lines

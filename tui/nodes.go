@@ -24,7 +24,7 @@ func (m *Model) openSelectedNode() tea.Cmd {
 	if row == nil {
 		return nil
 	}
-	return m.open(screen{kind: nodeScreen, node: row.Name})
+	return m.open(page{kind: nodeScreen, node: row.Name})
 }
 
 func (m *Model) openSelectedPods() tea.Cmd {
@@ -32,7 +32,7 @@ func (m *Model) openSelectedPods() tea.Cmd {
 	if row == nil {
 		return nil
 	}
-	return m.open(screen{kind: nodeScreen, node: row.Name, tab: podsTab})
+	return m.open(page{kind: nodeScreen, node: row.Name, tab: podsTab})
 }
 
 func (m *Model) openSelectedChart() tea.Cmd {

@@ -18,8 +18,8 @@ const (
 	helpScreen
 )
 
-// screen is one entry of the stack that esc goes back through.
-type screen struct {
+// page is one entry of the stack that esc goes back through.
+type page struct {
 	kind screenKind
 	// node of a node screen, of a chart that is not the cluster's, or described.
 	node string
@@ -33,7 +33,7 @@ type screen struct {
 	scroll int
 }
 
-func (s screen) crumb() string {
+func (s page) crumb() string {
 	switch s.kind {
 	case podsScreen:
 		return "pods"
@@ -55,7 +55,7 @@ func (s screen) crumb() string {
 }
 
 // object is what a screen of one node or pod is about.
-func (s screen) object() string {
+func (s page) object() string {
 	if s.node != "" {
 		return "node " + s.node
 	}
@@ -63,21 +63,21 @@ func (s screen) object() string {
 }
 
 // same reports whether both show the same thing, whatever is scrolled or unfolded.
-func (s screen) same(o screen) bool {
+func (s page) same(o page) bool {
 	return s.kind == o.kind && s.node == o.node && s.namespace == o.namespace && s.pod == o.pod
 }
 
-const maxScreens = 32
+const maxPages = 32
 
-// screen is the one on top of the stack.
-func (m *Model) screen() *screen { return &m.screens[len(m.screens)-1] }
+// page is the one on top of the stack.
+func (m *Model) page() *page { return &m.pages[len(m.pages)-1] }
 
 // open puts a screen on the stack and asks for what it shows. Opening the screen that is on top changes nothing.
-func (m *Model) open(s screen) tea.Cmd {
-	if !m.screen().same(s) {
-		m.screens = append(m.screens, s)
-		if len(m.screens) > maxScreens {
-			m.screens = append(m.screens[:1:1], m.screens[2:]...)
+func (m *Model) open(s page) tea.Cmd {
+	if !m.page().same(s) {
+		m.pages = append(m.pages, s)
+		if len(m.pages) > maxPages {
+			m.pages = append(m.pages[:1:1], m.pages[2:]...)
 		}
 	}
 	return m.poll()
@@ -93,8 +93,8 @@ func (m *Model) back() tea.Cmd {
 }
 
 func (m *Model) pop() tea.Cmd {
-	if len(m.screens) > 1 {
-		m.screens = m.screens[:len(m.screens)-1]
+	if len(m.pages) > 1 {
+		m.pages = m.pages[:len(m.pages)-1]
 		return m.poll()
 	}
 	return nil
@@ -102,16 +102,16 @@ func (m *Model) pop() tea.Cmd {
 
 // quit goes back, or ends the workbench from the first screen.
 func (m *Model) quit() tea.Cmd {
-	if len(m.screens) > 1 {
+	if len(m.pages) > 1 {
 		return m.pop()
 	}
 	return tea.Quit
 }
 
 // table is the table of the current screen; nil where there is none.
-func (m *Model) table() table { return m.tableOf(m.screen()) }
+func (m *Model) table() table { return m.tableOf(m.page()) }
 
-func (m *Model) tableOf(s *screen) table {
+func (m *Model) tableOf(s *page) table {
 	switch s.kind {
 	case nodesScreen:
 		return m.nodeTable

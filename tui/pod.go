@@ -7,7 +7,7 @@ import (
 var podActions = []action{
 	bind(groupView, true, "n", "its node", (*Model).openPodNode, "n"),
 	bind(groupView, true, "enter", "unfold nodes", func(m *Model) tea.Cmd {
-		m.screen().unfolded = !m.screen().unfolded
+		m.page().unfolded = !m.page().unfolded
 		return nil
 	}, "enter"),
 	describeAction, yamlAction,
@@ -26,5 +26,5 @@ func (m *Model) openPodNode() tea.Cmd {
 	if name == "" {
 		return m.say("the pod has no node yet", false)
 	}
-	return m.open(screen{kind: nodeScreen, node: name})
+	return m.open(page{kind: nodeScreen, node: name})
 }

@@ -16,7 +16,7 @@ const listedVictims = 5
 // passing even without them.
 func (m *Model) preemptionText(p *diagnostics.Preemption, width int) []string {
 	st := m.st
-	if p == nil || !printer.PreemptionMatters(p) && !m.screen().unfolded {
+	if p == nil || !printer.PreemptionMatters(p) && !m.page().unfolded {
 		return nil
 	}
 	mark := st.Warn.Render(st.Half + " " + cell.Clean(string(p.Verdict)))
@@ -33,7 +33,7 @@ func (m *Model) preemptionText(p *diagnostics.Preemption, width int) []string {
 		}
 	}
 	lines = append(lines, m.victimsText(p.Victims, width)...)
-	if len(p.Victims) == 0 || m.screen().unfolded {
+	if len(p.Victims) == 0 || m.page().unfolded {
 		lines = append(lines, m.stillRefusedText(p.Refusals, width)...)
 	}
 	return lines
@@ -46,7 +46,7 @@ func (m *Model) victimsText(victims []diagnostics.PreemptionVictim, width int) [
 		return nil
 	}
 	shown := victims
-	if !m.screen().unfolded {
+	if !m.page().unfolded {
 		shown = victims[:min(listedVictims, len(victims))]
 	}
 	lines := []string{"", st.Dim.Render("   " + cell.Right("PRIORITY", 11, "") + "  VICTIM")}

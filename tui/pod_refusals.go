@@ -71,7 +71,7 @@ func (m *Model) groupText(g *diagnostics.RefusalGroup, columns refusalColumns) [
 	for _, line := range columns.wrap(note + ": " + g.Reason) {
 		lines = append(lines, cell.Blank(columns.reason)+st.Faint.Render(line))
 	}
-	if m.screen().unfolded {
+	if m.page().unfolded {
 		for i := range g.Nodes {
 			lines = append(lines, m.refusalText(&g.Nodes[i], columns)...)
 		}

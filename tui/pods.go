@@ -24,12 +24,12 @@ var podTableActions = []action{
 // setNamespace limits pods to a namespace; empty means all.
 func (m *Model) setNamespace(namespace string) tea.Cmd {
 	m.namespace = namespace
-	return m.open(screen{kind: podsScreen})
+	return m.open(page{kind: podsScreen})
 }
 
 // selectedPod is the pod under the cursor, in whichever table pods are listed; nil when there is none.
 func (m *Model) selectedPod() *podRow {
-	if m.screen().kind == nodeScreen {
+	if m.page().kind == nodeScreen {
 		return m.nodePodTable.Selected()
 	}
 	return m.podTable.Selected()
@@ -40,7 +40,7 @@ func (m *Model) openSelectedPod() tea.Cmd {
 	if row == nil {
 		return nil
 	}
-	return m.open(screen{kind: podScreen, namespace: row.Namespace, pod: row.Name})
+	return m.open(page{kind: podScreen, namespace: row.Namespace, pod: row.Name})
 }
 
 // drawPods is the table of pods.

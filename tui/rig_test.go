@@ -180,7 +180,7 @@ func (r *rig) screen() string { return strings.Join(r.lines(), "\n") }
 
 func (r *rig) crumbs() string {
 	var out []string
-	for _, s := range r.m.screens {
+	for _, s := range r.m.pages {
 		out = append(out, s.crumb())
 	}
 	return strings.Join(out, " > ")

@@ -31,7 +31,7 @@ func (m *Model) filter(t table, expr string) tea.Cmd {
 
 // askSelection asks which rows of the current screen's table its label selector selects.
 func (m *Model) askSelection(t table) tea.Cmd {
-	src, selector, s := m.source, t.Selector(), *m.screen()
+	src, selector, s := m.source, t.Selector(), *m.page()
 	question, fetch := "nodes "+selector, func(ctx context.Context) (admitted, error) { return nodesWith(ctx, src, selector) }
 	if s.kind != nodesScreen {
 		query := source.PodQuery{Namespace: m.namespace, LabelSelector: selector}

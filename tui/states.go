@@ -21,7 +21,7 @@ func (m *Model) feed() *feedState {
 }
 
 func (m *Model) contentFeed() *feedState {
-	switch s := m.screen(); s.kind {
+	switch s := m.page(); s.kind {
 	case nodesScreen, chartScreen:
 		return &m.nodes.feedState
 	case podsScreen:
@@ -43,9 +43,9 @@ func (m *Model) contentFeed() *feedState {
 }
 
 // incomplete lists what the current answer could not see.
-func (m *Model) incomplete() []string { return m.incompleteOf(m.screen()) }
+func (m *Model) incomplete() []string { return m.incompleteOf(m.page()) }
 
-func (m *Model) incompleteOf(s *screen) []string {
+func (m *Model) incompleteOf(s *page) []string {
 	switch {
 	case (s.kind == nodesScreen || s.kind == chartScreen) && m.nodes.known:
 		return m.nodes.value.Incomplete

@@ -31,7 +31,7 @@ func (m *Model) drawStatus(width int) string {
 // selectedReason is why the pod under the cursor does not run, with the room of a line.
 func (m *Model) selectedReason(room int) string {
 	const lead, least = 2, 20
-	if t := m.table(); t == nil || m.screen().kind == nodesScreen || room < least {
+	if t := m.table(); t == nil || m.page().kind == nodesScreen || room < least {
 		return ""
 	}
 	row := m.selectedPod()
@@ -44,12 +44,12 @@ func (m *Model) selectedReason(room int) string {
 // crumbs are the screens that esc goes back through. Where not all fit, the oldest are left out.
 func (m *Model) crumbs(width int) string {
 	st, line := m.st, ""
-	for i := len(m.screens) - 1; i >= 0; i-- {
+	for i := len(m.pages) - 1; i >= 0; i-- {
 		text := st.Dim
-		if i == len(m.screens)-1 {
+		if i == len(m.pages)-1 {
 			text = st.Accent
 		}
-		crumb := " " + text.Render("<"+cell.Clean(m.screens[i].crumb())+">")
+		crumb := " " + text.Render("<"+cell.Clean(m.pages[i].crumb())+">")
 		if line != "" && cell.Width(crumb)+cell.Width(line) > width {
 			break
 		}

@@ -51,7 +51,7 @@ var textActions = []action{
 
 func scrollBy(lines int) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
-		s := m.screen()
+		s := m.page()
 		s.scroll = max(s.scroll+lines, 0) // settle keeps it from passing the end
 		return nil
 	}

@@ -123,7 +123,7 @@ func (m *Model) settle() {
 	if t := m.table(); t != nil {
 		t.SetSize(f.body.w, f.body.h-1-m.tableTop(f))
 	}
-	s := m.screen()
+	s := m.page()
 	if s.scroll > 0 {
 		lines, room := m.text(f)
 		s.scroll = max(min(s.scroll, len(lines)-room), 0)

@@ -141,17 +141,17 @@ func TestStartView(t *testing.T) {
 
 func TestScrollStopsAtTheEnd(t *testing.T) {
 	r := newRig(t, 30).start().press(":explain shop/search-reindex-0", "enter", "enter", "G")
-	end := r.m.screen().scroll
+	end := r.m.page().scroll
 	r.press("j", "ctrl+f", "j")
-	if got := r.m.screen().scroll; got != end || end == 0 {
+	if got := r.m.page().scroll; got != end || end == 0 {
 		t.Errorf("scrolled to %d, the end is %d", got, end)
 	}
 	r.press("k")
-	if got := r.m.screen().scroll; got != end-1 {
+	if got := r.m.page().scroll; got != end-1 {
 		t.Errorf("one up from the end is %d, want %d", got, end-1)
 	}
 	r.resize(200, 60)
-	if got := r.m.screen().scroll; got != 0 {
+	if got := r.m.page().scroll; got != 0 {
 		t.Errorf("scrolled to %d on a terminal that shows everything", got)
 	}
 }

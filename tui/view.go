@@ -95,7 +95,7 @@ func (m *Model) drawBody(f frame) []string {
 }
 
 func (m *Model) drawScreen(f frame, room rect) []string {
-	switch s := m.screen(); s.kind {
+	switch s := m.page(); s.kind {
 	case nodesScreen:
 		return m.drawNodes(room)
 	case podsScreen:
@@ -108,14 +108,14 @@ func (m *Model) drawScreen(f frame, room rect) []string {
 		}
 	}
 	lines, _ := m.text(f)
-	from := min(m.screen().scroll, len(lines))
+	from := min(m.page().scroll, len(lines))
 	return lines[from:min(from+room.h, len(lines))]
 }
 
 // text is the whole text of a view that scrolls, and how many of its lines are seen at once.
 func (m *Model) text(f frame) (lines []string, room int) {
 	room = f.body.h - len(m.banners(f.body.w))
-	switch s := m.screen(); s.kind {
+	switch s := m.page(); s.kind {
 	case helpScreen:
 		return m.helpText(f.body.w), room
 	case nodeScreen:
@@ -140,7 +140,7 @@ func (m *Model) text(f frame) (lines []string, room int) {
 // tableTop is the number of lines of the body above the table.
 func (m *Model) tableTop(f frame) int {
 	top := len(m.banners(f.body.w))
-	if m.screen().kind == nodeScreen {
+	if m.page().kind == nodeScreen {
 		top += nodeHead
 	}
 	return top
