@@ -37,21 +37,21 @@ type past struct {
 }
 
 // askPast asks once for the recorded past of a node, or of the cluster where it is empty.
-func (m *Model) askPast(node string) tea.Cmd {
+func (c *chart) askPast(node string) tea.Cmd {
 	question := pastQuestion(node)
-	retry := m.past.err != nil && m.clock.Now().Sub(m.past.asked) >= pastRetry
-	if !m.nodes.known || m.past.question == question && !retry {
+	retry := c.past.err != nil && c.clock.Now().Sub(c.past.asked) >= pastRetry
+	if !c.nodes.known || c.past.question == question && !retry {
 		return nil
 	}
-	src, nodes := m.source, m.nodes.value.Items
+	src, nodes := c.source, c.nodes.value.Items
 	if node != "" {
-		n := m.overview(node)
+		n := c.overview(node)
 		if n == nil {
 			return nil
 		}
 		nodes = []diagnostics.NodeOverview{*n}
 	}
-	return ask(m, &m.past, question, func(ctx context.Context) (past, error) {
+	return ask(c.Model, &c.past, question, func(ctx context.Context) (past, error) {
 		if len(nodes) > maxPastNodes {
 			return past{missing: fmt.Sprintf("of more than %d nodes only that of each is asked for, j and k choose one", maxPastNodes)}, nil
 		}

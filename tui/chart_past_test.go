@@ -9,12 +9,19 @@ import (
 	"koordinator.sh/koord/tui/internal/history"
 )
 
+// chartPast is a chart that has asked for the past of a node, or of the cluster where it is empty.
+func (r *rig) chartPast(node string) *chart {
+	c := &chart{Model: r.m}
+	r.run(c.askPast(node))
+	return c
+}
+
 // recordedColumns are the columns of a chart with use that was recorded, and with use that was watched.
 func (r *rig) recordedColumns(node string) (recorded, watched int) {
-	chart := r.m.chartOf(node, history.CPU, 70)
-	for i, p := range chart.Points {
+	drawn := r.chartPast(node).chartOf(node, history.CPU, 70)
+	for i, p := range drawn.Points {
 		switch {
-		case p.Known() && i < chart.Recorded:
+		case p.Known() && i < drawn.Recorded:
 			recorded++
 		case p.Known():
 			watched++
@@ -71,13 +78,13 @@ func TestThePastIsAskedForOnce(t *testing.T) {
 	r.press("esc", ":chart "+fixture.NodeName(4), "enter")
 	r.src.Err = errUnreachable
 	r.press("j")
-	if got := r.m.past.err; got == nil {
-		t.Fatal("the failure is not kept")
+	if text := r.screen(); !strings.Contains(text, "nothing recorded: list nodes: dial tcp") {
+		t.Fatalf("the chart does not say that asking failed:\n%s", text)
 	}
 	r.src.Err = nil
 	r.pass(pastRetry + 5*time.Second)
-	if !r.m.past.known {
-		t.Error("the past is not asked for again after a failure")
+	if text := r.screen(); !strings.Contains(text, "recorded by koordlet") {
+		t.Errorf("the past is not asked for again after a failure:\n%s", text)
 	}
 }
 
@@ -86,13 +93,13 @@ func TestRecordedUseEndsWhereWatchingBegins(t *testing.T) {
 	r := newRig(t, 30).start()
 	r.pass(10 * time.Minute)
 	r.press(":chart "+fixture.NodeName(1), "enter")
-	chart := r.m.chartOf(fixture.NodeName(1), history.CPU, 70)
-	if chart.Recorded == 0 || chart.Recorded == len(chart.Points) {
-		t.Fatalf("%d of %d columns are recorded", chart.Recorded, len(chart.Points))
+	drawn := r.chartPast(fixture.NodeName(1)).chartOf(fixture.NodeName(1), history.CPU, 70)
+	if drawn.Recorded == 0 || drawn.Recorded == len(drawn.Points) {
+		t.Fatalf("%d of %d columns are recorded", drawn.Recorded, len(drawn.Points))
 	}
-	for i, p := range chart.Points {
-		if reserved := p.Area[1]; p.Known() && (reserved > 0) != (i >= chart.Recorded) {
-			t.Errorf("column %d of %d recorded has %v of what was requested and not used", i, chart.Recorded, reserved)
+	for i, p := range drawn.Points {
+		if reserved := p.Area[1]; p.Known() && (reserved > 0) != (i >= drawn.Recorded) {
+			t.Errorf("column %d of %d recorded has %v of what was requested and not used", i, drawn.Recorded, reserved)
 		}
 	}
 	if axis := r.lines()[20]; !strings.Contains(axis, " recorded ") || !strings.Contains(axis, " watched ") {

@@ -12,13 +12,12 @@ import (
 
 	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/source"
+	"koordinator.sh/koord/tui/internal/cell"
 )
 
-// detail is what the describe and yaml screens show of one node or pod: one of the three.
+// detail is the answer that the describe and yaml screens show of one object.
 type detail struct {
-	node       *diagnostics.NodeOverview
-	pod        *diagnostics.PodOverview
-	yaml       []string
+	text       func(width int) []string
 	incomplete []string
 }
 
@@ -29,149 +28,155 @@ type objectReader interface {
 	Object(ctx context.Context, kind source.Kind, namespace, name string) (*unstructured.Unstructured, error)
 }
 
-var (
-	describeAction = bind(groupView, true, "d", "describe", openDetail(describeScreen), "d")
-	yamlAction     = bind(groupView, true, "y", "yaml", openDetail(yamlScreen), "y")
-)
-
-var detailActions = []action{
-	bind(groupView, true, "enter", "explain", (*Model).explainDetail, "enter", "x"),
-	bind(groupView, true, "d", "describe", turnDetail(describeScreen), "d"),
-	bind(groupView, true, "y", "yaml", turnDetail(yamlScreen), "y"),
+func describeAction() action {
+	return bind(groupView, true, "d", "describe", openDetail(describeName), "d")
 }
 
-// openDetail opens a screen about the node or pod under the cursor, or the one that the current screen is about.
-func openDetail(kind screenKind) func(*Model) tea.Cmd {
+func yamlAction() action { return bind(groupView, true, "y", "yaml", openDetail(yamlName), "y") }
+
+// describeScreen shows all that is known of an object, in the words of its subject.
+func describeScreen(m *Model) *screen {
+	s := detailScreen(m, describeName, "d", func(ctx context.Context, src source.Source, about object, subject *subject) (detail, error) {
+		return subject.describe(ctx, src, about)
+	})
+	s.doc = "Every number that is known of a node or a pod"
+	s.commands[0].help = "all that is known of a node or a pod"
+	return s
+}
+
+// yamlScreen shows an object as YAML.
+func yamlScreen(m *Model) *screen {
+	s := detailScreen(m, yamlName, "y", m.yamlOf)
+	s.doc = "A node or a pod as YAML"
+	s.commands[0].help = "what is known of a node or a pod as YAML"
+	return s
+}
+
+// detailScreen shows what fetch brings of an object.
+func detailScreen(m *Model, name, alias string, fetch func(context.Context, source.Source, object, *subject) (detail, error)) *screen {
+	var answer feed[detail]
+	return &screen{
+		name: name,
+		commands: []command{{name: name, aliases: []string{alias}, args: "NODE|NAMESPACE/POD", complete: (*Model).objectNames,
+			run: func(m *Model, args string) tea.Cmd { return m.commandDetail(name, args) }}},
+		keys: []action{
+			bind(groupView, true, "enter", "explain", (*Model).explainSelected, "enter", "x"),
+			bind(groupView, true, "d", "describe", turnDetail(describeName), "d"),
+			bind(groupView, true, "y", "yaml", turnDetail(yamlName), "y"),
+		},
+		crumb: func(p *page) string { return name + " " + p.about.String() },
+		title: func(p *page) string { return cell.Clean(name + " " + p.about.String()) },
+		ask: func(p *page) tea.Cmd {
+			src, about, explainer := m.source, p.about, m.explainerOf(p.about.kind)
+			return ask(m, &answer, about.String(), func(ctx context.Context) (detail, error) {
+				return fetch(ctx, src, about, explainer.subject)
+			})
+		},
+		content: func(*page) content {
+			c := content{feed: &answer.feedState, text: func(width int) []string { return answer.value.text(width) }}
+			c.incomplete = answer.value.incomplete
+			return c
+		},
+	}
+}
+
+// openDetail opens a screen about the object under the cursor, or the one that the current page is about.
+func openDetail(name string) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
-		s := *m.page()
-		switch t := m.table(); {
-		case t == nil:
-			return m.open(page{kind: kind, node: s.node, namespace: s.namespace, pod: s.pod})
-		case s.kind == nodesScreen:
-			if row := m.nodeTable.Selected(); row != nil {
-				return m.open(page{kind: kind, node: row.Name})
-			}
-		default:
-			if row := m.selectedPod(); row != nil {
-				return m.open(page{kind: kind, namespace: row.Namespace, pod: row.Name})
-			}
+		if about, ok := m.selected(); ok {
+			return m.open(name, about)
 		}
 		return nil
 	}
 }
 
 // turnDetail changes between the two screens about the same object, in place.
-func turnDetail(kind screenKind) func(*Model) tea.Cmd {
+func turnDetail(name string) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
-		s := m.page()
-		s.kind, s.scroll = kind, 0
+		p := m.page()
+		p.screen, p.scroll = m.screenOf(name), 0
 		return m.poll()
 	}
 }
 
-func (m *Model) explainDetail() tea.Cmd {
-	s := m.page()
-	if s.node != "" {
-		return m.open(page{kind: nodeScreen, node: s.node})
+// commandDetail opens a screen about the named object, or about the one that its key would open it about.
+func (m *Model) commandDetail(name, args string) tea.Cmd {
+	about, ok := m.objectNamed(args), true
+	if args == "" {
+		about, ok = m.selected()
 	}
-	return m.open(page{kind: podScreen, namespace: s.namespace, pod: s.pod})
-}
-
-// commandDetail is a command about a node, or about a pod where the name has a namespace.
-func commandDetail(kind screenKind) func(*Model, string) tea.Cmd {
-	return func(m *Model, args string) tea.Cmd {
-		namespace, pod, ok := strings.Cut(args, "/")
-		switch {
-		case args == "":
-			return openDetail(kind)(m)
-		case ok:
-			return m.open(page{kind: kind, namespace: namespace, pod: pod})
-		}
-		return m.open(page{kind: kind, node: args})
+	if !ok {
+		return m.say(fmt.Sprintf("which node or pod? :%s NODE|NAMESPACE/POD", name), true)
 	}
+	return m.open(name, about)
 }
 
-// knownObjects are the names that commands about nodes and pods complete.
-func (m *Model) knownObjects() []string { return append(m.nodeNames(), m.knownPods()...) }
-
-// askDetail asks for what a describe or yaml screen shows.
-func (m *Model) askDetail(s page) tea.Cmd {
-	src := m.source
-	return ask(m, &m.detail, s.crumb(), func(ctx context.Context) (detail, error) {
-		switch {
-		case s.kind == yamlScreen:
-			return yamlOf(ctx, src, s)
-		case s.node != "":
-			return describeNode(ctx, src, s.node)
-		}
-		return describePod(ctx, src, s.namespace, s.pod)
-	})
-}
-
-func describeNode(ctx context.Context, src source.Source, name string) (detail, error) {
-	list, err := src.Nodes(ctx, source.NodeQuery{Names: []string{name}, Operands: true})
+func (m *Model) describeNode(ctx context.Context, src source.Source, about object) (detail, error) {
+	list, err := src.Nodes(ctx, source.NodeQuery{Names: []string{about.name}, Operands: true})
 	if err != nil {
 		return detail{}, err
 	}
 	if len(list.Items) == 0 {
-		return detail{}, fmt.Errorf("describe node %q: the answer has no node", name)
+		return detail{}, fmt.Errorf("describe node %q: the answer has no node", about.name)
 	}
-	return detail{node: &list.Items[0], incomplete: list.Incomplete}, nil
+	return detail{text: func(width int) []string { return m.nodeDetail(&list.Items[0], width) }, incomplete: list.Incomplete}, nil
 }
 
-func describePod(ctx context.Context, src source.Source, namespace, name string) (detail, error) {
-	list, err := src.Pods(ctx, source.PodQuery{Namespace: namespace, Names: []string{name}})
+func (m *Model) describePod(ctx context.Context, src source.Source, about object) (detail, error) {
+	list, err := src.Pods(ctx, source.PodQuery{Namespace: about.namespace, Names: []string{about.name}})
 	if err != nil {
 		return detail{}, err
 	}
 	if len(list.Items) == 0 {
-		return detail{}, fmt.Errorf("describe pod %s/%s: the answer has no pod", namespace, name)
+		return detail{}, fmt.Errorf("describe pod %s: the answer has no pod", about.key())
 	}
-	return detail{pod: &list.Items[0], incomplete: list.Incomplete}, nil
+	return detail{text: func(width int) []string { return m.podDetail(&list.Items[0], width) }, incomplete: list.Incomplete}, nil
 }
 
 // yamlOf reads the object, or its explanation where the source cannot read objects.
-func yamlOf(ctx context.Context, src source.Source, s page) (detail, error) {
-	object, incomplete, err := objectOf(ctx, src, s)
+func (m *Model) yamlOf(ctx context.Context, src source.Source, about object, subject *subject) (detail, error) {
+	object, incomplete, err := objectOf(ctx, src, about, subject)
 	if err != nil {
 		return detail{}, err
 	}
 	text, err := yaml.Marshal(object)
 	if err != nil {
-		return detail{}, fmt.Errorf("write %s as YAML: %w", s.object(), err)
+		return detail{}, fmt.Errorf("write %s as YAML: %w", about, err)
 	}
-	return detail{yaml: strings.Split(strings.TrimRight(string(text), "\n"), "\n"), incomplete: incomplete}, nil
+	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
+	return detail{text: func(width int) []string { return m.yamlText(lines, width) }, incomplete: incomplete}, nil
 }
 
-func objectOf(ctx context.Context, src source.Source, s page) (object any, incomplete []string, err error) {
-	if reader, ok := src.(objectReader); ok {
-		kind, name := source.KindNode, s.node
-		if name == "" {
-			kind, name = source.KindPod, s.pod
-		}
-		u, err := reader.Object(ctx, kind, s.namespace, name)
-		if err != nil {
-			return nil, nil, err
-		}
-		u = u.DeepCopy()
-		u.SetManagedFields(nil) // as kubectl does: nobody reads them
-		return u.Object, nil, nil
+func objectOf(ctx context.Context, src source.Source, about object, subject *subject) (found any, incomplete []string, err error) {
+	reader, ok := src.(objectReader)
+	if !ok {
+		return subject.explanation(ctx, src, about)
 	}
-	version := diagnostics.GroupVersion.String()
-	if s.node != "" {
-		e, err := src.ExplainNode(ctx, s.node, diagnostics.NodeExplanationSpec{NodeName: s.node})
-		if err != nil {
-			return nil, nil, err
-		}
-		e = e.DeepCopy()
-		e.TypeMeta = metav1.TypeMeta{APIVersion: version, Kind: "NodeExplanation"}
-		return e, e.Status.Incomplete, nil
+	u, err := reader.Object(ctx, about.kind, about.namespace, about.name)
+	if err != nil {
+		return nil, nil, err
 	}
-	e, err := src.ExplainPod(ctx, s.namespace, s.pod, diagnostics.PodExplanationSpec{PodName: s.pod})
+	u = u.DeepCopy()
+	u.SetManagedFields(nil) // as kubectl does: nobody reads them
+	return u.Object, nil, nil
+}
+
+func explanationOfNode(ctx context.Context, src source.Source, about object) (any, []string, error) {
+	e, err := src.ExplainNode(ctx, about.name, diagnostics.NodeExplanationSpec{NodeName: about.name})
 	if err != nil {
 		return nil, nil, err
 	}
 	e = e.DeepCopy()
-	e.TypeMeta = metav1.TypeMeta{APIVersion: version, Kind: "PodExplanation"}
+	e.TypeMeta = metav1.TypeMeta{APIVersion: diagnostics.GroupVersion.String(), Kind: "NodeExplanation"}
+	return e, e.Status.Incomplete, nil
+}
+
+func explanationOfPod(ctx context.Context, src source.Source, about object) (any, []string, error) {
+	e, err := src.ExplainPod(ctx, about.namespace, about.name, diagnostics.PodExplanationSpec{PodName: about.name})
+	if err != nil {
+		return nil, nil, err
+	}
+	e = e.DeepCopy()
+	e.TypeMeta = metav1.TypeMeta{APIVersion: diagnostics.GroupVersion.String(), Kind: "PodExplanation"}
 	return e, e.Status.Incomplete, nil
 }

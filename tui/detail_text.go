@@ -8,18 +8,6 @@ import (
 	"koordinator.sh/koord/tui/internal/quantity"
 )
 
-// detailText is the text of a describe or yaml screen.
-func (m *Model) detailText(width int) []string {
-	switch d := m.detail.value; {
-	case d.node != nil:
-		return m.nodeDetail(d.node, width)
-	case d.pod != nil:
-		return m.podDetail(d.pod, width)
-	default:
-		return m.yamlText(d.yaml, width)
-	}
-}
-
 // fact is one line of a description.
 type fact struct{ name, value string }
 

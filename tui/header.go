@@ -170,7 +170,7 @@ func plural(n int, word string) string {
 // drawTitle names the view: kind(namespace)[count], its order and filter.
 func (m *Model) drawTitle(width int) string {
 	st := m.st
-	left := st.Faint.Render(st.Rule+" ") + st.Title.Render(m.title())
+	left := st.Faint.Render(st.Rule+" ") + st.Title.Render(m.page().title())
 	if t := m.table(); t != nil && m.feed().known {
 		left += m.tableTitle(t)
 	} else if t != nil && t.Filter() != "" {
@@ -183,30 +183,6 @@ func (m *Model) drawTitle(width int) string {
 	return left + st.Faint.Render(strings.Repeat(st.Rule, max(width-cell.Width(left), 0)))
 }
 
-func (m *Model) title() string {
-	switch s := m.page(); s.kind {
-	case podsScreen:
-		if m.namespace == "" {
-			return "pods(all)"
-		}
-		return "pods(" + cell.Clean(m.namespace) + ")"
-	case chartScreen:
-		if s.node == "" {
-			return "chart(cluster)" + measuredOf(m.summary.cpu)
-		}
-		return "chart(" + cell.Clean(s.node) + ")"
-	case nodeScreen:
-		return "node " + cell.Clean(s.node)
-	case podScreen:
-		return "pod " + cell.Clean(s.namespace+"/"+s.pod)
-	case describeScreen, yamlScreen:
-		return cell.Clean(s.crumb())
-	case helpScreen:
-		return "help"
-	}
-	return "nodes"
-}
-
 // measuredOf says how many nodes a sum is short of; empty when it is whole.
 func measuredOf(p story.Parts) string {
 	if p.Measured == p.Nodes {
@@ -215,7 +191,7 @@ func measuredOf(p story.Parts) string {
 	return fmt.Sprintf(" measured on %d of %s", p.Measured, plural(p.Nodes, "node"))
 }
 
-func (m *Model) tableTitle(t table) string {
+func (m *Model) tableTitle(t *rows) string {
 	st := m.st
 	count := quantity.Count(int64(t.Len()))
 	if t.Len() != t.Total() {

@@ -3,11 +3,30 @@ package tui
 import (
 	"slices"
 
+	tea "charm.land/bubbletea/v2"
+
 	"koordinator.sh/koord/tui/internal/cell"
 	"koordinator.sh/koord/tui/internal/grid"
 	"koordinator.sh/koord/tui/internal/story"
 	"koordinator.sh/koord/tui/internal/style"
 )
+
+// helpScreen lists the keys of the page it was asked for on, and all commands.
+func helpScreen(m *Model) *screen {
+	return &screen{
+		name:     helpName,
+		doc:      "The keys of the screen it is opened from, and all commands",
+		commands: []command{{name: "help", aliases: []string{"h"}, help: "keys of this view, and commands", run: func(m *Model, _ string) tea.Cmd { return m.open(helpName, object{}) }}},
+		content:  func(*page) content { return content{text: m.helpText} },
+	}
+}
+
+func (m *Model) openHelp() tea.Cmd {
+	if m.page().screen.name == helpName {
+		return m.pop()
+	}
+	return m.open(helpName, object{})
+}
 
 // helpText is made from the actions of the view that help was asked for in, and from the commands.
 func (m *Model) helpText(width int) []string {
@@ -27,7 +46,7 @@ func (m *Model) helpText(width int) []string {
 	}
 	lines := beside(sections, width, st)
 	lines = append(lines, "", " "+st.Title.Render("commands"))
-	for _, c := range commands {
+	for _, c := range m.commands() {
 		lines = append(lines, "  "+st.Key.Render(cell.Left(":"+c.name+" "+c.args, 32, ""))+st.Plain.Render(c.help))
 	}
 	lines = append(lines, "", " "+st.Title.Render("areas of bars and charts"))
@@ -61,11 +80,11 @@ var areaHelp = map[style.Area]string{
 
 // helped are the actions of the view below the help, and what its answer could not see.
 func (m *Model) helped() ([]action, []string) {
-	s := m.page()
-	if s.kind == helpScreen && len(m.pages) > 1 {
-		s = &m.pages[len(m.pages)-2]
+	p := m.page()
+	if p.screen.name == helpName && len(m.pages) > 1 {
+		p = &m.pages[len(m.pages)-2]
 	}
-	return m.actionsOf(s), m.incompleteOf(s)
+	return m.actionsOf(p), p.content().incomplete
 }
 
 // beside puts sections into as many columns as fit, each where there is the most room left.

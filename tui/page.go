@@ -2,69 +2,63 @@ package tui
 
 import (
 	tea "charm.land/bubbletea/v2"
+
+	"koordinator.sh/koord/source"
 )
 
-// screenKind is one view of the workbench.
-type screenKind int
+// object names what a page is about. The zero object is the whole cluster.
+type object struct {
+	kind            source.Kind
+	namespace, name string
+}
 
-const (
-	nodesScreen screenKind = iota
-	podsScreen
-	chartScreen
-	nodeScreen
-	podScreen
-	describeScreen
-	yamlScreen
-	helpScreen
-)
+func nodeObject(name string) object { return object{kind: source.KindNode, name: name} }
 
-// page is one entry of the stack that esc goes back through.
+func podObject(namespace, name string) object {
+	return object{kind: source.KindPod, namespace: namespace, name: name}
+}
+
+// key is the name, after its namespace where there is one.
+func (o object) key() string {
+	if o.namespace == "" {
+		return o.name
+	}
+	return o.namespace + "/" + o.name
+}
+
+func (o object) String() string { return string(o.kind) + " " + o.key() }
+
+// page is one entry of the stack that esc goes back through: a screen and the object it is about.
 type page struct {
-	kind screenKind
-	// node of a node screen, of a chart that is not the cluster's, or described.
-	node string
-	// namespace and pod of a pod screen, or described.
-	namespace, pod string
-	// tab of a node screen.
+	screen *screen
+	about  object
+	// tab of a screen with tabs.
 	tab int
-	// unfolded shows the parts of a waterfall's terms.
+	// unfolded shows the parts of what a text sums up.
 	unfolded bool
 	// scroll is the first line seen of a text.
 	scroll int
 }
 
-func (s page) crumb() string {
-	switch s.kind {
-	case podsScreen:
-		return "pods"
-	case chartScreen:
-		return "chart"
-	case nodeScreen:
-		return s.node
-	case podScreen:
-		return s.namespace + "/" + s.pod
-	case describeScreen:
-		return "describe " + s.object()
-	case yamlScreen:
-		return "yaml " + s.object()
-	case helpScreen:
-		return "help"
-	default:
-		return "nodes"
+func (p *page) crumb() string {
+	if p.screen.crumb != nil {
+		return p.screen.crumb(p)
 	}
+	return p.screen.name
 }
 
-// object is what a screen of one node or pod is about.
-func (s page) object() string {
-	if s.node != "" {
-		return "node " + s.node
+func (p *page) title() string {
+	if p.screen.title != nil {
+		return p.screen.title(p)
 	}
-	return "pod " + s.namespace + "/" + s.pod
+	return p.screen.name
 }
 
-// same reports whether both show the same thing, whatever is scrolled or unfolded.
-func (s page) same(o page) bool {
-	return s.kind == o.kind && s.node == o.node && s.namespace == o.namespace && s.pod == o.pod
+func (p *page) content() content {
+	if p.screen.content == nil {
+		return content{}
+	}
+	return p.screen.content(p)
 }
 
 const maxPages = 32
@@ -72,10 +66,13 @@ const maxPages = 32
 // page is the one on top of the stack.
 func (m *Model) page() *page { return &m.pages[len(m.pages)-1] }
 
-// open puts a screen on the stack and asks for what it shows. Opening the screen that is on top changes nothing.
-func (m *Model) open(s page) tea.Cmd {
-	if !m.page().same(s) {
-		m.pages = append(m.pages, s)
+// open puts a page of a screen on the stack and asks for what it shows. Where that page is already on top nothing changes.
+func (m *Model) open(name string, about object) tea.Cmd { return m.openTab(name, about, 0) }
+
+func (m *Model) openTab(name string, about object, tab int) tea.Cmd {
+	s := m.screenOf(name)
+	if top := m.page(); top.screen != s || top.about != about {
+		m.pages = append(m.pages, page{screen: s, about: about, tab: tab})
 		if len(m.pages) > maxPages {
 			m.pages = append(m.pages[:1:1], m.pages[2:]...)
 		}
@@ -83,7 +80,7 @@ func (m *Model) open(s page) tea.Cmd {
 	return m.poll()
 }
 
-// back clears the filter first, then returns to the screen before.
+// back clears the filter first, then returns to the page before.
 func (m *Model) back() tea.Cmd {
 	if t := m.table(); t != nil && t.Filter() != "" {
 		_ = t.SetFilter("") // an empty filter always parses
@@ -100,7 +97,7 @@ func (m *Model) pop() tea.Cmd {
 	return nil
 }
 
-// quit goes back, or ends the workbench from the first screen.
+// quit goes back, or ends the workbench from the first page.
 func (m *Model) quit() tea.Cmd {
 	if len(m.pages) > 1 {
 		return m.pop()
@@ -108,41 +105,5 @@ func (m *Model) quit() tea.Cmd {
 	return tea.Quit
 }
 
-// table is the table of the current screen; nil where there is none.
-func (m *Model) table() table { return m.tableOf(m.page()) }
-
-func (m *Model) tableOf(s *page) table {
-	switch s.kind {
-	case nodesScreen:
-		return m.nodeTable
-	case podsScreen:
-		return m.podTable
-	case nodeScreen:
-		if s.tab == podsTab {
-			return m.nodePodTable
-		}
-	}
-	return nil
-}
-
-// table is what tables of any row have in common.
-type table interface {
-	Move(delta int)
-	Page() int
-	Len() int
-	Total() int
-	Filter() string
-	SetFilter(expr string) error
-	Selector() string
-	Admit(keys map[string]bool)
-	Problems() bool
-	ToggleProblems()
-	Wide() bool
-	ToggleWide()
-	SortBy(title string, largestFirst bool)
-	Choose(delta int)
-	SortByChosen()
-	At(line int) bool
-	Cursor() int
-	SetSize(width, rows int)
-}
+// table is the table of the current page; nil where there is none.
+func (m *Model) table() *rows { return m.page().content().table }

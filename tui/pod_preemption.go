@@ -14,9 +14,9 @@ const listedVictims = 5
 
 // preemptionText is what evicting pods of lower priority would do: the victims, and on the unfolded page what keeps nodes from
 // passing even without them.
-func (m *Model) preemptionText(p *diagnostics.Preemption, width int) []string {
-	st := m.st
-	if p == nil || !printer.PreemptionMatters(p) && !m.page().unfolded {
+func (d *pod) preemptionText(p *diagnostics.Preemption, width int) []string {
+	st := d.st
+	if p == nil || !printer.PreemptionMatters(p) && !d.page().unfolded {
 		return nil
 	}
 	mark := st.Warn.Render(st.Half + " " + cell.Clean(string(p.Verdict)))
@@ -32,21 +32,21 @@ func (m *Model) preemptionText(p *diagnostics.Preemption, width int) []string {
 			lines = append(lines, "   "+st.Dim.Render(line))
 		}
 	}
-	lines = append(lines, m.victimsText(p.Victims, width)...)
-	if len(p.Victims) == 0 || m.page().unfolded {
-		lines = append(lines, m.stillRefusedText(p.Refusals, width)...)
+	lines = append(lines, d.victimsText(p.Victims, width)...)
+	if len(p.Victims) == 0 || d.page().unfolded {
+		lines = append(lines, d.stillRefusedText(p.Refusals, width)...)
 	}
 	return lines
 }
 
 // victimsText lists the pods that would be evicted, the most important first.
-func (m *Model) victimsText(victims []diagnostics.PreemptionVictim, width int) []string {
-	st := m.st
+func (d *pod) victimsText(victims []diagnostics.PreemptionVictim, width int) []string {
+	st := d.st
 	if len(victims) == 0 {
 		return nil
 	}
 	shown := victims
-	if !m.page().unfolded {
+	if !d.page().unfolded {
 		shown = victims[:min(listedVictims, len(victims))]
 	}
 	lines := []string{"", st.Dim.Render("   " + cell.Right("PRIORITY", 11, "") + "  VICTIM")}
@@ -61,8 +61,8 @@ func (m *Model) victimsText(victims []diagnostics.PreemptionVictim, width int) [
 }
 
 // stillRefusedText lists what refuses nodes also without the pods that may be evicted.
-func (m *Model) stillRefusedText(refusals []diagnostics.PreemptionRefusal, width int) []string {
-	st := m.st
+func (d *pod) stillRefusedText(refusals []diagnostics.PreemptionRefusal, width int) []string {
+	st := d.st
 	if len(refusals) == 0 {
 		return nil
 	}

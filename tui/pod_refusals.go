@@ -33,8 +33,8 @@ func (c refusalColumns) wrap(text string) []string {
 }
 
 // groupsText lists the refusals, each with the nodes closest to passing.
-func (m *Model) groupsText(status *diagnostics.PodExplanationStatus, width int) []string {
-	st := m.st
+func (d *pod) groupsText(status *diagnostics.PodExplanationStatus, width int) []string {
+	st := d.st
 	if len(status.Groups) == 0 {
 		return nil
 	}
@@ -45,13 +45,13 @@ func (m *Model) groupsText(status *diagnostics.PodExplanationStatus, width int) 
 	}
 	lines := []string{"", "  " + st.Title.Render("refused by") + st.Dim.Render(nodesText(status)), "", st.Dim.Render(head + "REASON")}
 	for i := range status.Groups {
-		lines = append(lines, m.groupText(&status.Groups[i], columns)...)
+		lines = append(lines, d.groupText(&status.Groups[i], columns)...)
 	}
 	return lines
 }
 
-func (m *Model) groupText(g *diagnostics.RefusalGroup, columns refusalColumns) []string {
-	st := m.st
+func (d *pod) groupText(g *diagnostics.RefusalGroup, columns refusalColumns) []string {
+	st := d.st
 	lead := "   " + st.Bold.Render(cell.Right(quantity.Count(int64(g.Count)), 6, "")) + " " +
 		st.Plain.Render(cell.Right(quantity.Count(int64(g.Sole)), 6, "")) + "  "
 	note := g.Code + " " + g.Class
@@ -71,9 +71,9 @@ func (m *Model) groupText(g *diagnostics.RefusalGroup, columns refusalColumns) [
 	for _, line := range columns.wrap(note + ": " + g.Reason) {
 		lines = append(lines, cell.Blank(columns.reason)+st.Faint.Render(line))
 	}
-	if m.page().unfolded {
+	if d.page().unfolded {
 		for i := range g.Nodes {
-			lines = append(lines, m.refusalText(&g.Nodes[i], columns)...)
+			lines = append(lines, d.refusalText(&g.Nodes[i], columns)...)
 		}
 		if more := int(g.Count) - len(g.Nodes); more > 0 && len(g.Nodes) > 0 {
 			lines = append(lines, cell.Blank(columns.reason)+st.Faint.Render("and "+plural(more, "more node")))
@@ -83,8 +83,8 @@ func (m *Model) groupText(g *diagnostics.RefusalGroup, columns refusalColumns) [
 }
 
 // refusalText is a node with what it refuses, which goes on in the lines below.
-func (m *Model) refusalText(n *diagnostics.NodeRefusal, columns refusalColumns) []string {
-	st := m.st
+func (d *pod) refusalText(n *diagnostics.NodeRefusal, columns refusalColumns) []string {
+	st := d.st
 	text := n.Message
 	for _, o := range n.Operands {
 		text += " " + words(o.Name) + " " + valueOf(o.Value, o.Unit)

@@ -18,8 +18,8 @@ import (
 )
 
 // podText is the explanation of a pod: verdict, reasons, the fix, preemption, or the scores of its placement.
-func (m *Model) podText(width int) []string {
-	st, status := m.st, &m.pod.value.Status
+func (d *pod) podText(width int) []string {
+	st, status := d.st, &d.explanation.value.Status
 	glyph, text := verdictMark(status.Verdict, st)
 	verdict := " " + text.Render(glyph+" "+string(status.Verdict))
 	if status.Code != "" {
@@ -29,27 +29,15 @@ func (m *Model) podText(width int) []string {
 	for _, line := range cell.Wrap(status.Summary, min(width-4, 120)) {
 		lines = append(lines, "   "+st.Bold.Render(line))
 	}
-	lines = append(lines, m.podFacts(&status.Pod, width)...)
-	lines = append(lines, m.groupsText(status, width)...)
-	lines = append(lines, m.fixText(status.Fix, width)...)
-	lines = append(lines, m.sentence(printer.BeyondRights(status), width)...)
-	lines = append(lines, m.preemptionText(status.Preemption, width)...)
-	lines = append(lines, m.placementText(status.Placement, width)...)
-	lines = append(lines, m.findingsText(status.Findings, width)...)
-	lines = append(lines, m.sentence(printer.Withheld(status.Withheld), width)...)
-	return append(lines, "", m.originText(status.Origin))
-}
-
-// sentence is a text of its own, after an empty line; nothing for an empty one.
-func (m *Model) sentence(text string, width int) []string {
-	if text == "" {
-		return nil
-	}
-	lines := []string{""}
-	for _, line := range cell.Wrap(text, max(width-6, 20)) {
-		lines = append(lines, "   "+m.st.Dim.Render(line))
-	}
-	return lines
+	lines = append(lines, d.podFacts(&status.Pod, width)...)
+	lines = append(lines, d.groupsText(status, width)...)
+	lines = append(lines, d.fixText(status.Fix, width)...)
+	lines = append(lines, d.sentence(printer.BeyondRights(status), width)...)
+	lines = append(lines, d.preemptionText(status.Preemption, width)...)
+	lines = append(lines, d.placementText(status.Placement, width)...)
+	lines = append(lines, d.findingsText(status.Findings, width)...)
+	lines = append(lines, d.sentence(printer.Withheld(status.Withheld), width)...)
+	return append(lines, "", d.originText(status.Origin))
 }
 
 func verdictMark(v diagnostics.PodVerdict, st *style.Set) (string, style.Style) {
@@ -63,8 +51,8 @@ func verdictMark(v diagnostics.PodVerdict, st *style.Set) (string, style.Style) 
 }
 
 // podFacts is what the scheduler saw of the pod, in one or two lines.
-func (m *Model) podFacts(p *diagnostics.PodFacts, width int) []string {
-	st := m.st
+func (d *pod) podFacts(p *diagnostics.PodFacts, width int) []string {
+	st := d.st
 	var facts []string
 	add := func(name, value string) {
 		if value != "" && value != quantity.None {
@@ -78,7 +66,7 @@ func (m *Model) podFacts(p *diagnostics.PodFacts, width int) []string {
 		add("priority", quantity.Count(int64(*p.Priority)))
 	}
 	add("node", p.NodeName)
-	add("age", ageOf(p.CreatedAt, m.clock.Now()))
+	add("age", ageOf(p.CreatedAt, d.clock.Now()))
 	add("scheduler", p.SchedulerName)
 	for _, name := range sortedNames(p.Requests) {
 		add("requests "+string(name), amountText(name, p.Requests[name]))
@@ -132,8 +120,8 @@ func nodesText(status *diagnostics.PodExplanationStatus) string {
 }
 
 // fixText is the smallest change that helps, and whether that was checked.
-func (m *Model) fixText(fix *diagnostics.Fix, width int) []string {
-	st := m.st
+func (d *pod) fixText(fix *diagnostics.Fix, width int) []string {
+	st := d.st
 	if fix == nil {
 		return nil
 	}
@@ -163,7 +151,7 @@ func (m *Model) fixText(fix *diagnostics.Fix, width int) []string {
 			lines = append(lines, "   "+st.Dim.Render(line))
 		}
 	}
-	for i, line := range cell.Wrap(m.called(fix.Command), max(width-7, 20)) {
+	for i, line := range cell.Wrap(d.called(fix.Command), max(width-7, 20)) {
 		if fix.Command == "" {
 			break
 		}
@@ -177,8 +165,8 @@ func (m *Model) fixText(fix *diagnostics.Fix, width int) []string {
 }
 
 // placementText is the scores of the pod's node and of the runners-up.
-func (m *Model) placementText(p *diagnostics.Placement, width int) []string {
-	st := m.st
+func (d *pod) placementText(p *diagnostics.Placement, width int) []string {
+	st := d.st
 	if p == nil {
 		return nil
 	}
@@ -198,13 +186,13 @@ func (m *Model) placementText(p *diagnostics.Placement, width int) []string {
 	}
 	lines = append(lines, "")
 	for _, s := range p.Scores {
-		lines = append(lines, m.scoreText(&s, best, s.Node == p.Node, width)...)
+		lines = append(lines, d.scoreText(&s, best, s.Node == p.Node, width)...)
 	}
 	return lines
 }
 
-func (m *Model) scoreText(s *diagnostics.NodeScore, best int64, chosen bool, width int) []string {
-	st, text, mark := m.st, m.st.Plain, " "
+func (d *pod) scoreText(s *diagnostics.NodeScore, best int64, chosen bool, width int) []string {
+	st, text, mark := d.st, d.st.Plain, " "
 	if chosen {
 		text, mark = st.Bold, st.Arrow
 	}

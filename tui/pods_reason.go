@@ -29,6 +29,14 @@ var reasonSpan = grid.Span[podRow]{
 	Text: func(r *podRow, width int) string { return cell.Clean(reasonText(r.Reason, width)) },
 }
 
+// podReason is why a pod does not run, in a line of some width; empty where nothing is said.
+func podReason(r *podRow, width int) string {
+	if r.Reason == "" {
+		return ""
+	}
+	return reasonText(r.Reason, width)
+}
+
 // reasonText is a reason for a line of some width. Of what the scheduler says, "0/30 nodes are available: 1 node(s) were
 // unschedulable, 29 Insufficient cpu.", a line that it does not fit begins with what refused most nodes.
 func reasonText(reason string, width int) string {

@@ -13,57 +13,16 @@ import (
 
 // feed is where the current view's content comes from; nil where it needs none.
 func (m *Model) feed() *feedState {
-	state := m.contentFeed()
-	if t := m.table(); t != nil && t.Selector() != "" && state.known && (!m.selection.known || m.selection.err != nil) {
+	c := m.page().content()
+	state := c.feed
+	if t := c.table; t != nil && t.Selector() != "" && state.known && (!m.selection.known || m.selection.err != nil) {
 		return &m.selection.feedState
 	}
 	return state
 }
 
-func (m *Model) contentFeed() *feedState {
-	switch s := m.page(); s.kind {
-	case nodesScreen, chartScreen:
-		return &m.nodes.feedState
-	case podsScreen:
-		return &m.pods.feedState
-	case nodeScreen:
-		if s.tab == podsTab {
-			return &m.nodePods.feedState
-		}
-		if s.tab == agentTab {
-			return &m.agent.feedState
-		}
-		return &m.node.feedState
-	case podScreen:
-		return &m.pod.feedState
-	case describeScreen, yamlScreen:
-		return &m.detail.feedState
-	}
-	return nil
-}
-
 // incomplete lists what the current answer could not see.
-func (m *Model) incomplete() []string { return m.incompleteOf(m.page()) }
-
-func (m *Model) incompleteOf(s *page) []string {
-	switch {
-	case (s.kind == nodesScreen || s.kind == chartScreen) && m.nodes.known:
-		return m.nodes.value.Incomplete
-	case s.kind == podsScreen && m.pods.known:
-		return m.pods.value.Incomplete
-	case s.kind == nodeScreen && s.tab == podsTab && m.nodePods.known:
-		return m.nodePods.value.Incomplete
-	case s.kind == nodeScreen && s.tab == agentTab && m.agent.known:
-		return agentIncomplete(m.agent.value)
-	case s.kind == nodeScreen && s.tab != podsTab && s.tab != agentTab && m.node.known:
-		return m.node.value.Status.Incomplete
-	case s.kind == podScreen && m.pod.known:
-		return m.pod.value.Status.Incomplete
-	case (s.kind == describeScreen || s.kind == yamlScreen) && m.detail.known:
-		return m.detail.value.incomplete
-	}
-	return nil
-}
+func (m *Model) incomplete() []string { return m.page().content().incomplete }
 
 // banners say above the content what is wrong with it: that it is old because asking fails, or that parts are missing.
 func (m *Model) banners(width int) []string {
@@ -102,12 +61,6 @@ func codeOf(err error) string {
 		return string(f.Code) + " "
 	}
 	return ""
-}
-
-// forbidden says whether the user lacks the right to what was asked.
-func forbidden(err error) bool {
-	coded, ok := finding.From(err)
-	return ok && coded.Code == finding.Forbidden
 }
 
 // called writes the commands in a text with the name the program was called by.
@@ -196,7 +149,7 @@ func (m *Model) drawEmpty(r rect, what string, hints ...string) []string {
 }
 
 // drawNoMatch says that the filter hides everything.
-func (m *Model) drawNoMatch(r rect, t table) []string {
+func (m *Model) drawNoMatch(r rect, t *rows) []string {
 	if t.Filter() != "" {
 		return m.drawEmpty(r, fmt.Sprintf("none of %d matches /%s", t.Total(), cell.Clean(t.Filter())), "esc clears the filter")
 	}

@@ -31,14 +31,15 @@ func (m *Model) drawStatus(width int) string {
 // selectedReason is why the pod under the cursor does not run, with the room of a line.
 func (m *Model) selectedReason(room int) string {
 	const lead, least = 2, 20
-	if t := m.table(); t == nil || m.page().kind == nodesScreen || room < least {
+	t := m.table()
+	if t == nil || t.reason == nil || room < least {
 		return ""
 	}
-	row := m.selectedPod()
-	if row == nil || row.Reason == "" {
+	reason := t.reason(room - lead)
+	if reason == "" {
 		return ""
 	}
-	return cell.Blank(lead) + m.st.Warn.Render(cell.Clean(reasonText(row.Reason, room-lead)))
+	return cell.Blank(lead) + m.st.Warn.Render(cell.Clean(reason))
 }
 
 // crumbs are the screens that esc goes back through. Where not all fit, the oldest are left out.

@@ -22,18 +22,9 @@ func (r *rig) seen() seen {
 	if t := r.m.table(); t != nil {
 		s.Filter = t.Filter()
 	}
-	switch t := r.m.table(); t {
-	case r.m.nodeTable:
-		if row := r.m.nodeTable.Selected(); row != nil {
-			s.Selected = row.Name
-		}
-	case r.m.podTable, r.m.nodePodTable:
-		pods := r.m.podTable
-		if t == r.m.nodePodTable {
-			pods = r.m.nodePodTable
-		}
-		if row := pods.Selected(); row != nil {
-			s.Selected = podKey(row)
+	if t := r.m.table(); t != nil {
+		if about, ok := t.selected(); ok {
+			s.Selected = about.key()
 		}
 	}
 	return s
