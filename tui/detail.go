@@ -93,8 +93,9 @@ func openDetail(name string) func(*Model) tea.Cmd {
 // turnDetail changes between the two screens about the same object, in place.
 func turnDetail(name string) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
-		p := m.page()
-		p.screen, p.scroll = m.screenOf(name), 0
+		if s := m.screenOf(name); s != nil {
+			m.page().screen, m.page().scroll = s, 0
+		}
 		return m.poll()
 	}
 }

@@ -21,6 +21,8 @@ type list[A, R any] struct {
 	// reason and labelled are those of rows.
 	reason   func(row *R, width int) string
 	labelled func(selector string) labelQuestion
+	// shown is what content returns of the table.
+	shown *rows
 }
 
 // ask asks for the rows. Those of another question go at once.
@@ -38,10 +40,13 @@ func (l *list[A, R]) ask(m *Model, question string, fetch func(context.Context) 
 
 // content shows the list.
 func (l *list[A, R]) content() content {
-	c := content{feed: &l.feedState, table: &rows{table: l.table, empty: l.empty, selected: l.selected, labelled: l.labelled}}
-	if l.reason != nil {
-		c.table.reason = l.selectedReason
+	if l.shown == nil {
+		l.shown = &rows{table: l.table, empty: l.empty, selected: l.selected, labelled: l.labelled}
+		if l.reason != nil {
+			l.shown.reason = l.selectedReason
+		}
 	}
+	c := content{feed: &l.feedState, table: l.shown}
 	if l.known {
 		c.incomplete = l.incomplete(l.value)
 	}

@@ -27,12 +27,15 @@ type node struct {
 	explanation feed[*diagnostics.NodeExplanation]
 	agent       feed[*diagnostics.NodeExplanation]
 	pods        *podList
+	// shown are the contents of a resource, of the pods and of the agent.
+	shown struct{ resource, pods, agent content }
 }
 
 // nodeScreen explains where the batch and mid resources of a node come from, lists its pods, and shows what its agent does.
 func nodeScreen(m *Model) *screen {
 	n := &node{Model: m, pods: m.newPodList(false)}
 	n.pods.query = func() source.PodQuery { return source.PodQuery{NodeName: m.page().about.name} }
+	n.prepare()
 	n.pods.empty = func() (string, []string) { return "no pods on " + cell.Clean(m.page().about.name), nil }
 	return &screen{
 		name: nodeName,
@@ -78,20 +81,27 @@ func (n *node) ask(p *page) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
+// prepare makes what the contents of the tabs have at any time.
+func (n *node) prepare() {
+	n.shown.resource = content{feed: &n.explanation.feedState, text: n.below(n.nodeText), click: n.click}
+	n.shown.agent = content{feed: &n.agent.feedState, text: n.below(n.agentText), click: n.click}
+	n.shown.pods = content{head: n.drawHead, headLines: nodeHead, click: n.click}
+}
+
 func (n *node) content(p *page) content {
 	switch p.tab {
 	case podsTab:
-		c := n.pods.content()
-		c.head, c.headLines, c.click = n.drawHead, nodeHead, n.click
+		c, pods := n.shown.pods, n.pods.content()
+		c.feed, c.table, c.incomplete = pods.feed, pods.table, pods.incomplete
 		return c
 	case agentTab:
-		c := content{feed: &n.agent.feedState, text: n.below(n.agentText), click: n.click}
+		c := n.shown.agent
 		if n.agent.known {
 			c.incomplete = agentIncomplete(n.agent.value)
 		}
 		return c
 	}
-	c := content{feed: &n.explanation.feedState, text: n.below(n.nodeText), click: n.click}
+	c := n.shown.resource
 	if n.explanation.known {
 		c.incomplete = n.explanation.value.Status.Incomplete
 	}

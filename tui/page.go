@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"fmt"
+
 	tea "charm.land/bubbletea/v2"
 
 	"koordinator.sh/koord/source"
@@ -71,6 +73,9 @@ func (m *Model) open(name string, about object) tea.Cmd { return m.openTab(name,
 
 func (m *Model) openTab(name string, about object, tab int) tea.Cmd {
 	s := m.screenOf(name)
+	if s == nil {
+		return m.say(fmt.Sprintf("no screen %q", name), true)
+	}
 	if top := m.page(); top.screen != s || top.about != about {
 		m.pages = append(m.pages, page{screen: s, about: about, tab: tab})
 		if len(m.pages) > maxPages {

@@ -37,7 +37,11 @@ func (m *Model) declare() {
 // home leaves nothing on the stack but the first screen.
 func (m *Model) home() { m.pages = []page{{screen: m.screens[0]}} }
 
-// screenOf is the screen of a name; the first one where there is none, which TestScreensOpenEachOther rules out.
+// screenOf is the screen of a name; nil where there is none, which TestScreensOpenEachOther rules out.
 func (m *Model) screenOf(name string) *screen {
-	return m.screens[max(slices.IndexFunc(m.screens, func(s *screen) bool { return s.name == name }), 0)]
+	at := slices.IndexFunc(m.screens, func(s *screen) bool { return s.name == name })
+	if at < 0 {
+		return nil
+	}
+	return m.screens[at]
 }
