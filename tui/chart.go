@@ -25,7 +25,7 @@ func (c *chart) screen() *screen {
 	return &screen{
 		name:     chartName,
 		doc:      "Co-location over time, of the cluster or of one node: what prod and batch pods used of what was there",
-		commands: []command{{name: "chart", args: "[NODE]", help: "co-location over time", complete: (*Model).nodeNames, run: (*Model).commandChart}},
+		commands: []command{{name: "chart", args: "[NODE]", help: "chart usage over time", complete: (*Model).nodeNames, run: (*Model).commandChart}},
 		keys: []action{
 			bind(groupView, true, "tab", "cpu or memory", c.turnResource, "tab"),
 			bind(groupView, true, "j k", "next, previous node", c.moveTo(1), "j", "down", "right", "l"),
@@ -128,7 +128,7 @@ func (c *chart) moveTo(by int) func(*Model) tea.Cmd {
 func (c *chart) openNode(*Model) tea.Cmd {
 	about := c.page().about
 	if about.name == "" {
-		return c.say("this is the whole cluster; j and k select a node", false)
+		return c.say("the chart shows the whole cluster; j and k select a node", false)
 	}
 	return c.explain(about)
 }

@@ -17,7 +17,7 @@ const bothCharts = 34
 // drawChart is the co-location story over time.
 func (c *chart) drawChart(r rect) []string {
 	if node := c.page().about.name; node != "" && !c.history.Has(node) {
-		return c.drawEmpty(r, "no history of "+cell.Clean(node), "it is not among the nodes seen last; a shows the cluster")
+		return c.drawEmpty(r, "no data for node "+cell.Clean(node), "there is no node of that name; a shows the cluster")
 	}
 	if r.h >= bothCharts {
 		half := (r.h - 1) / 2
@@ -39,10 +39,10 @@ func (c *chart) drawOne(res history.Resource, r rect) []string {
 	}
 	st := c.st
 	if node != "" && !c.history.Measured(node, res) {
-		what, why := "nothing was measured on "+cell.Clean(node), "its NodeMetric is absent or too old; enter says which"
+		what, why := "no usage data for node "+cell.Clean(node), "its NodeMetric is missing or too old; enter explains the node"
 		if c.nodes.value != nil {
 			if unread := unknown.Of(c.nodes.value.Unknown).Because(unknown.NodeMetrics); unread != "" {
-				what, why = "what is used on "+cell.Clean(node)+" is not known", unread
+				what, why = "the usage of node "+cell.Clean(node)+" is unknown", unread
 			}
 		}
 		return append([]string{head}, c.drawEmpty(rect{w: r.w, h: r.h - 1}, what, why)...)
@@ -79,17 +79,17 @@ func (c *chart) pastNote(node string, recorded int) string {
 	st, before := c.st, c.past.value
 	switch {
 	case c.past.question == pastQuestion(node) && c.past.err != nil:
-		return st.Warn.Render("nothing recorded: " + cell.Clean(c.past.err.Error()))
+		return st.Warn.Render("no recorded usage: " + cell.Clean(c.past.err.Error()))
 	case !c.pastIsOf(node):
-		return st.Faint.Render("asking for what was recorded before" + st.Ellipsis)
+		return st.Faint.Render("loading recorded usage" + st.Ellipsis)
 	case len(before.moments) == 0:
-		return st.Warn.Render("nothing recorded: " + cell.Clean(before.missing))
+		return st.Warn.Render("no recorded usage: " + cell.Clean(before.missing))
 	case recorded == 0:
-		return st.Faint.Render("all of it was watched")
+		return st.Faint.Render("all data is live")
 	}
 	by := cell.Clean(before.by)
 	if before.asked > 1 {
 		by = fmt.Sprintf("the agents of %d of %s", before.answered, plural(before.asked, "node"))
 	}
-	return st.Dim.Render("recorded by " + by + ": use without requests and offers")
+	return st.Dim.Render("recorded by " + by + ": usage only, no requests or offers")
 }

@@ -53,7 +53,7 @@ func (c *chart) askPast(node string) tea.Cmd {
 	}
 	return ask(c.Model, &c.past, question, func(ctx context.Context) (past, error) {
 		if len(nodes) > maxPastNodes {
-			return past{missing: fmt.Sprintf("of more than %d nodes only that of each is asked for, j and k choose one", maxPastNodes)}, nil
+			return past{missing: fmt.Sprintf("not loaded for more than %d nodes; j and k select one", maxPastNodes)}, nil
 		}
 		return pastOf(ctx, src, nodes)
 	})
@@ -135,9 +135,9 @@ func pastMissing(node string, status *diagnostics.NodeExplanationStatus) string 
 	case status.Agent != nil && len(status.Agent.Incomplete) > 0:
 		return status.Agent.Incomplete[0]
 	case status.Agent != nil && status.Agent.Usage != nil:
-		return "the koordlet of " + node + " has just started"
+		return "koordlet on node " + node + " has just started"
 	}
-	return "the koordlet of " + node + " records none"
+	return "koordlet on node " + node + " does not record usage"
 }
 
 // result has the moments of which every node that answered tells: a sum over fewer would look like less use.

@@ -40,11 +40,11 @@ func TestAChartBeginsWithWhatWasRecorded(t *testing.T) {
 	}{
 		"of a node, by its agent":    {func(*rig) {}, name, true, true, "recorded by koordlet"},
 		"of the cluster, by most":    {func(*rig) {}, "", true, true, "the agents of 28 of 30 nodes"},
-		"no agent answers":           {func(r *rig) { r.src.AllSilent = true }, name, false, true, "nothing recorded: what the node used before is not known: no agent was asked"},
-		"no agent of the cluster":    {func(r *rig) { r.src.AllSilent = true }, "", false, true, "nothing recorded"},
+		"no agent answers":           {func(r *rig) { r.src.AllSilent = true }, name, false, true, "no recorded usage: what the node used before is not known: no agent was asked"},
+		"no agent of the cluster":    {func(r *rig) { r.src.AllSilent = true }, "", false, true, "no recorded usage"},
 		"one agent is left out":      {func(r *rig) { r.src.Silent = []string{name} }, "", true, true, "the agents of 27 of 30 nodes"},
-		"the question fails":         {func(r *rig) { r.src.Err = errUnreachable }, name, false, true, "nothing recorded: list nodes: dial tcp"},
-		"watched for longer than it": {func(r *rig) { r.pass(31 * time.Minute) }, name, false, true, "all of it was watched"},
+		"the question fails":         {func(r *rig) { r.src.Err = errUnreachable }, name, false, true, "no recorded usage: list nodes: dial tcp"},
+		"watched for longer than it": {func(r *rig) { r.pass(31 * time.Minute) }, name, false, true, "all data is live"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := newRig(t, 30).start()
@@ -78,7 +78,7 @@ func TestThePastIsAskedForOnce(t *testing.T) {
 	r.press("esc", ":chart "+fixture.NodeName(4), "enter")
 	r.src.Err = errUnreachable
 	r.press("j")
-	if text := r.screen(); !strings.Contains(text, "nothing recorded: list nodes: dial tcp") {
+	if text := r.screen(); !strings.Contains(text, "no recorded usage: list nodes: dial tcp") {
 		t.Fatalf("the chart does not say that asking failed:\n%s", text)
 	}
 	r.src.Err = nil
@@ -102,7 +102,7 @@ func TestRecordedUseEndsWhereWatchingBegins(t *testing.T) {
 			t.Errorf("column %d of %d recorded has %v of what was requested and not used", i, drawn.Recorded, reserved)
 		}
 	}
-	if axis := r.lines()[20]; !strings.Contains(axis, " recorded ") || !strings.Contains(axis, " watched ") {
+	if axis := r.lines()[20]; !strings.Contains(axis, " recorded ") || !strings.Contains(axis, " live ") {
 		t.Errorf("the axis %q does not name its parts", axis)
 	}
 }

@@ -22,8 +22,8 @@ type command struct {
 
 // appCommands are those that belong to no screen.
 var appCommands = []command{
-	{name: "mouse", help: "mouse on or off", run: (*Model).commandMouse},
-	{name: "quit", aliases: []string{"q", "q!", "exit"}, help: "end the workbench", run: func(*Model, string) tea.Cmd { return tea.Quit }},
+	{name: "mouse", help: "turn the mouse on or off", run: (*Model).commandMouse},
+	{name: "quit", aliases: []string{"q", "q!", "exit"}, help: "quit", run: func(*Model, string) tea.Cmd { return tea.Quit }},
 }
 
 // commands are those of the screens, then the others.
@@ -46,7 +46,7 @@ func (m *Model) execute(line string) tea.Cmd {
 			return c.run(m, strings.TrimSpace(args))
 		}
 	}
-	return m.say(fmt.Sprintf("no command %q; :help lists them", name), true)
+	return m.say(fmt.Sprintf("unknown command %q; :help lists the commands", name), true)
 }
 
 // scopeOf divides the arguments of a list into its scope and its filter: SCOPE /FILTER or SCOPE KEY=VALUE.

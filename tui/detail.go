@@ -40,7 +40,7 @@ func describeScreen(m *Model) *screen {
 		return subject.describe(ctx, src, about)
 	})
 	s.doc = "Every number that is known of a node or a pod"
-	s.commands[0].help = "all that is known of a node or a pod"
+	s.commands[0].help = "describe a node or pod"
 	return s
 }
 
@@ -48,7 +48,7 @@ func describeScreen(m *Model) *screen {
 func yamlScreen(m *Model) *screen {
 	s := detailScreen(m, yamlName, "y", m.yamlOf)
 	s.doc = "A node or a pod as YAML"
-	s.commands[0].help = "what is known of a node or a pod as YAML"
+	s.commands[0].help = "show a node or pod as YAML"
 	return s
 }
 
@@ -107,7 +107,7 @@ func (m *Model) commandDetail(name, args string) tea.Cmd {
 		about, ok = m.selected()
 	}
 	if !ok {
-		return m.say(fmt.Sprintf("which node or pod? :%s NODE|NAMESPACE/POD", name), true)
+		return m.say(fmt.Sprintf("name required: :%s NODE|NAMESPACE/POD", name), true)
 	}
 	return m.open(name, about)
 }

@@ -77,11 +77,11 @@ func TestSkeletonComesLate(t *testing.T) {
 	r := newRig(t, 30)
 	r.hold = true
 	r.start()
-	if strings.Contains(r.screen(), "asking the cluster") {
+	if strings.Contains(r.screen(), "loading from the cluster") {
 		t.Error("a quick answer would flicker")
 	}
 	r.clock.SetTime(r.clock.Now().Add(skeletonDelay))
-	if !strings.Contains(r.screen(), "asking the cluster") {
+	if !strings.Contains(r.screen(), "loading from the cluster") {
 		t.Error("no sign of waiting")
 	}
 	r.release()

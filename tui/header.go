@@ -50,7 +50,7 @@ func (m *Model) freshness() string {
 		if state.err != nil {
 			return st.Bad.Render(st.Cross + " no data")
 		}
-		return st.Dim.Render(st.Late + " asking")
+		return st.Dim.Render(st.Late + " loading")
 	}
 	age := state.age(m.clock.Now())
 	text := quantity.Age(age) + " ago"
@@ -80,7 +80,7 @@ func (m *Model) summaryLine(name string, p story.Parts, unit func(int64) string,
 	st := m.st
 	head := "  " + st.Dim.Render(name) + " "
 	if forbidden(m.nodes.err) && !m.nodes.known {
-		return head + st.Faint.Render("unknown: no permission to list the nodes")
+		return head + st.Faint.Render("unknown: no permission to list nodes")
 	}
 	if p.Nodes == 0 {
 		return head + st.Faint.Render(strings.Repeat(st.Limit, max(width-cell.Width(head)-2, 0)))
@@ -145,13 +145,13 @@ func (m *Model) census() string {
 	line := "  " + st.Plain.Render(plural(s.nodes, "node"))
 	unseen := "without data"
 	if unknown.Of(m.nodes.value.Unknown).Has(unknown.NodeMetrics, unknown.SchedulerConfiguration) {
-		unseen = "of unknown load"
+		unseen = "with unknown load"
 	}
 	for _, c := range []struct {
 		n     int
 		state nodeState
 		word  string
-	}{{s.hot, loadHot, "hot"}, {s.late, loadExpired, "with old data"}, {s.unseen, loadUnknown, unseen}, {s.notReady, notReady, "not ready"}} {
+	}{{s.hot, loadHot, "hot"}, {s.late, loadExpired, "with stale data"}, {s.unseen, loadUnknown, unseen}, {s.notReady, notReady, "not ready"}} {
 		if c.n > 0 {
 			glyph, text := stateMark(c.state, st)
 			line += "  " + text.Render(fmt.Sprintf("%s %d %s", glyph, c.n, c.word))

@@ -16,7 +16,7 @@ func helpScreen(m *Model) *screen {
 	return &screen{
 		name:     helpName,
 		doc:      "The keys of the screen it is opened from, and all commands",
-		commands: []command{{name: "help", aliases: []string{"h"}, help: "keys of this view, and commands", run: func(m *Model, _ string) tea.Cmd { return m.open(helpName, object{}) }}},
+		commands: []command{{name: "help", aliases: []string{"h"}, help: "show keys and commands", run: func(m *Model, _ string) tea.Cmd { return m.open(helpName, object{}) }}},
 		content:  func(*page) content { return content{text: m.helpText} },
 	}
 }
@@ -69,12 +69,12 @@ func (m *Model) helpText(width int) []string {
 }
 
 var areaHelp = map[style.Area]string{
-	style.ProdUsed:     "used by pods that are neither mid, batch nor free",
-	style.ProdReserved: "requested by those pods, not used, and not offered to others either",
+	style.ProdUsed:     "used by pods that are not mid, batch or free",
+	style.ProdReserved: "requested by those pods, neither used nor offered to others",
 	style.Mid:          "offered to mid pods, or used by them where that is more",
 	style.BatchUsed:    "used by batch pods",
 	style.BatchFree:    "offered as batch resources and not used",
-	style.System:       "used by nothing that is a pod",
+	style.System:       "used outside of pods",
 	style.Rest:         "neither used nor offered",
 }
 

@@ -9,10 +9,10 @@ import (
 type group string
 
 const (
-	groupMove group = "move"
+	groupMove group = "navigation"
 	groupView group = "this view"
 	groupSort group = "sort"
-	groupApp  group = "everywhere"
+	groupApp  group = "general"
 )
 
 var groups = []group{groupView, groupSort, groupMove, groupApp}
@@ -84,5 +84,5 @@ var commonActions = []action{
 }
 
 func (m *Model) refresh() tea.Cmd {
-	return tea.Batch(m.poll(), m.say("asking again", false))
+	return tea.Batch(m.poll(), m.say("refreshing", false))
 }

@@ -63,7 +63,7 @@ const flashTime = 5 * time.Second
 
 func newModel(ctx context.Context, o Options, a style.Appearance) (*Model, error) {
 	if o.Source == nil {
-		return nil, errors.New("the workbench has no source of answers")
+		return nil, errors.New("start the terminal user interface: no source is given")
 	}
 	m := &Model{
 		ctx: ctx, source: o.Source, clock: o.Clock, interval: o.RefreshInterval, readOnly: o.ReadOnly, version: o.Version,

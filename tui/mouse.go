@@ -24,7 +24,7 @@ type clicked struct {
 func (m *Model) commandMouse(string) tea.Cmd {
 	m.mouse = !m.mouse
 	if m.mouse {
-		return m.say("mouse on; shift selects text", false)
+		return m.say("mouse on; hold shift to select text", false)
 	}
 	return m.say("mouse off", false)
 }

@@ -40,15 +40,15 @@ func nodeScreen(m *Model) *screen {
 	return &screen{
 		name: nodeName,
 		doc:  "One node: where its batch and mid resources come from, its pods, what its agent does, and the settings in force",
-		commands: []command{{name: "node", args: "NAME", help: "where a node's batch resources come from", complete: (*Model).nodeNames,
+		commands: []command{{name: "node", args: "NAME", help: "explain a node's batch and mid resources", complete: (*Model).nodeNames,
 			run: (*Model).commandNode}},
 		keys: []action{
 			bind(groupView, true, "tab", "next tab", n.turnTab(1), "tab", "right", "l"),
 			bind(groupView, false, "shift-tab", "previous tab", n.turnTab(-1), "shift+tab", "left", "h"),
-			bind(groupView, true, "enter", "unfold or explain", n.enter, "enter"),
-			bind(groupView, false, "x", "explain the pod", n.explainPod, "x"),
+			bind(groupView, true, "enter", "expand or explain", n.enter, "enter"),
+			bind(groupView, false, "x", "explain pod", n.explainPod, "x"),
 			bind(groupView, true, "p", "pods", func(*Model) tea.Cmd { return n.showTab(podsTab) }, "p"),
-			bind(groupView, false, "a", "what its agent does", func(*Model) tea.Cmd { return n.showTab(agentTab) }, "a"),
+			bind(groupView, false, "a", "agent", func(*Model) tea.Cmd { return n.showTab(agentTab) }, "a"),
 			describeAction(), yamlAction(),
 			bind(groupView, true, "v", "chart", func(m *Model) tea.Cmd { return m.open(chartName, m.page().about) }, "v"),
 		},
@@ -62,7 +62,7 @@ func nodeScreen(m *Model) *screen {
 
 func (m *Model) commandNode(name string) tea.Cmd {
 	if name == "" {
-		return m.say("which node? :node NAME", true)
+		return m.say("node name required: :node NAME", true)
 	}
 	return m.open(nodeName, nodeObject(name))
 }

@@ -93,7 +93,7 @@ func (n *node) nodeText(width int) []string {
 func (n *node) settingsText(status *diagnostics.NodeExplanationStatus, width int) []string {
 	st := n.st
 	if len(status.Strategy) == 0 {
-		return []string{"  " + st.Dim.Render("the configuration in force is unknown")}
+		return []string{"  " + st.Dim.Render("the configuration in effect is unknown")}
 	}
 	lines := []string{" " + st.Dim.Render(cell.Left("SETTING", 36, "")+" "+cell.Left("VALUE", 14, "")+" LAYER")}
 	for _, s := range status.Strategy {
@@ -121,7 +121,7 @@ func (n *node) waterfallText(status *diagnostics.NodeExplanationStatus, resource
 		cell.Left("SOURCE", c.source, "") + cell.Right("AGE", c.age, "")
 	lines := []string{"  " + st.Bold.Render(cell.Clean(w.Resource)) + st.Dim.Render(" by policy ") + st.Plain.Render(cell.Clean(w.Policy))}
 	if w.Degraded {
-		lines = append(lines, "  "+st.Bad.Render(st.Late+" degraded: the inputs cannot be trusted"))
+		lines = append(lines, "  "+st.Bad.Render(st.Late+" degraded: the input data is missing or too old"))
 	}
 	lines = append(lines, "", st.Dim.Render(head))
 	spans, scale := spansOf(w.Terms)
@@ -138,7 +138,7 @@ func (n *node) uncomputedText(status *diagnostics.NodeExplanationStatus, resourc
 			return append([]string{"  " + n.st.Bold.Render(cell.Clean(p.Resource))}, n.publishedText(status, p.Resource, width)...)
 		}
 	}
-	return []string{"  " + n.st.Dim.Render("the answer has nothing on "+resource)}
+	return []string{"  " + n.st.Dim.Render("no data for "+resource)}
 }
 
 // termColumns are the widths of a waterfall's columns.
@@ -218,7 +218,7 @@ func (n *node) publishedText(status *diagnostics.NodeExplanationStatus, resource
 		if p.Resource != resource {
 			continue
 		}
-		published := "nothing"
+		published := "<none>"
 		if p.Published != nil {
 			published = valueOf(*p.Published, p.Unit)
 		}

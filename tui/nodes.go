@@ -18,14 +18,14 @@ func nodesScreen(m *Model) *screen {
 		incomplete: func(l *diagnostics.NodeOverviewList) []string { return l.Incomplete },
 		object:     func(r *nodeRow) object { return nodeObject(r.Name) },
 		empty: func() (string, []string) {
-			return "this cluster has no nodes", []string{"koordctl sandbox up --nodes 30   starts a cluster with simulated nodes"}
+			return "no nodes in this cluster", []string{"koordctl sandbox up --nodes 30   starts a cluster with simulated nodes"}
 		},
 		labelled: m.labelledNodes,
 	}
 	return &screen{
 		name: nodesName,
 		doc:  "The nodes: what prod pods request and use, and what batch pods are offered",
-		commands: []command{{name: "nodes", aliases: []string{"no", "node-list"}, args: "[/FILTER|KEY=VALUE]", help: "all nodes",
+		commands: []command{{name: "nodes", aliases: []string{"no", "node-list"}, args: "[/FILTER|KEY=VALUE]", help: "list nodes",
 			run: (*Model).commandNodes}},
 		keys: []action{
 			bind(groupView, true, "enter", "node", (*Model).explainSelected, "enter"),

@@ -23,11 +23,11 @@ func podScreen(m *Model) *screen {
 	return &screen{
 		name: podName,
 		doc:  "One pod: why it is pending and what would help, or why it runs where it runs",
-		commands: []command{{name: "explain", aliases: []string{"x", "pod"}, args: "NAMESPACE/POD", help: "why a pod is pending, or runs where it runs",
+		commands: []command{{name: "explain", aliases: []string{"x", "pod"}, args: "NAMESPACE/POD", help: "explain why a pod is pending, or its placement",
 			complete: (*Model).podNames, run: (*Model).commandExplain}},
 		keys: []action{
-			bind(groupView, true, "n", "its node", d.openNode, "n"),
-			bind(groupView, true, "enter", "unfold nodes", func(m *Model) tea.Cmd {
+			bind(groupView, true, "n", "node", d.openNode, "n"),
+			bind(groupView, true, "enter", "expand nodes", func(m *Model) tea.Cmd {
 				m.page().unfolded = !m.page().unfolded
 				return nil
 			}, "enter"),
@@ -51,7 +51,7 @@ func (m *Model) commandExplain(args string) tea.Cmd {
 		namespace, name = m.defaultNamespace(), args
 	}
 	if name == "" {
-		return m.say("which pod? :explain NAMESPACE/POD", true)
+		return m.say("pod name required: :explain NAMESPACE/POD", true)
 	}
 	return m.open(podName, podObject(namespace, name))
 }
@@ -82,7 +82,7 @@ func (d *pod) openNode(*Model) tea.Cmd {
 		name = st.Fix.Node
 	}
 	if name == "" {
-		return d.say("the pod has no node yet", false)
+		return d.say("the pod is not assigned to a node", false)
 	}
 	return d.explain(nodeObject(name))
 }

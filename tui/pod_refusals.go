@@ -43,7 +43,7 @@ func (d *pod) groupsText(status *diagnostics.PodExplanationStatus, width int) []
 	if columns.plugin > 0 {
 		head += cell.Left("PLUGIN", columns.plugin, "") + " "
 	}
-	lines := []string{"", "  " + st.Title.Render("refused by") + st.Dim.Render(nodesText(status)), "", st.Dim.Render(head + "REASON")}
+	lines := []string{"", "  " + st.Title.Render(nodesText(status)), "", st.Dim.Render(head + "REASON")}
 	for i := range status.Groups {
 		lines = append(lines, d.groupText(&status.Groups[i], columns)...)
 	}

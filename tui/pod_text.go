@@ -111,12 +111,13 @@ func flow(items []string, width int, indent string) []string {
 	return lines
 }
 
-// nodesText counts the nodes that would take a pod.
+// nodesText counts the nodes that would take a pod, as the command line does.
 func nodesText(status *diagnostics.PodExplanationStatus) string {
+	total := plural(int(status.NodesTotal), "node")
 	if status.NodesUnknown > 0 {
-		return fmt.Sprintf("   %d of %d nodes are unknown", status.NodesUnknown, status.NodesTotal)
+		return fmt.Sprintf("%d of %s refuse the pod; %d unknown", status.NodesTotal-status.NodesFeasible-status.NodesUnknown, total, status.NodesUnknown)
 	}
-	return fmt.Sprintf("   %d of %d nodes pass every filter", status.NodesFeasible, status.NodesTotal)
+	return fmt.Sprintf("%d of %s are available", status.NodesFeasible, total)
 }
 
 // fixText is the smallest change that helps, and whether that was checked.
@@ -127,17 +128,17 @@ func (d *pod) fixText(fix *diagnostics.Fix, width int) []string {
 	}
 	mark := st.Warn.Render(st.Unknown + " not verified")
 	if fix.Verified {
-		mark = st.OK.Render(st.Check + " verified by running the chain again")
+		mark = st.OK.Render(st.Check + " verified by replay")
 	}
 	lines := []string{"", "  " + st.Title.Render("smallest fix") + "   " + mark}
 	for _, line := range cell.Wrap(fix.Description, min(width-6, 116)) {
 		lines = append(lines, "   "+st.Bold.Render(line))
 	}
-	who := "edit of the cluster"
+	who := "change of the cluster"
 	if fix.Target == diagnostics.FixPod {
-		who = "edit of the pod"
+		who = "change of the pod"
 	}
-	opens := fmt.Sprintf("%s, opens up %s", who, plural(int(fix.NodesUnlocked), "node"))
+	opens := fmt.Sprintf("%s, makes %s available", who, plural(int(fix.NodesUnlocked), "node"))
 	if fix.Node != "" {
 		opens += fmt.Sprintf(", %s first", cell.Clean(fix.Node))
 	}
@@ -170,7 +171,7 @@ func (d *pod) placementText(p *diagnostics.Placement, width int) []string {
 	if p == nil {
 		return nil
 	}
-	rank := "would not pass the filters now"
+	rank := "would be filtered out now"
 	if p.Rank > 0 {
 		rank = fmt.Sprintf("rank %d now", p.Rank)
 	}

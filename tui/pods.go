@@ -20,15 +20,15 @@ func podsScreen(m *Model) *screen {
 		if m.namespace != "" {
 			return "no pods in namespace " + cell.Clean(m.namespace), []string{"0 shows all namespaces"}
 		}
-		return "this cluster has no pods", []string{"koordctl sandbox up --scenario colocation   starts services and batch jobs"}
+		return "no pods in this cluster", []string{"koordctl sandbox up --scenario colocation   starts services and batch jobs"}
 	}
 	l.query = func() source.PodQuery { return source.PodQuery{Namespace: m.namespace} }
 	return &screen{
 		name: podsName,
 		doc:  "The pods of a namespace, or of all: their QoS class and priority band, what they request and use, and why those that wait do",
 		commands: []command{
-			{name: "pods", aliases: []string{"po"}, args: "[NS] [/FILTER|KEY=VALUE]", help: "pods", complete: (*Model).namespaces, run: (*Model).commandPods},
-			{name: "ns", aliases: []string{"namespace"}, args: "NAME|all", help: "pods of one namespace", complete: (*Model).namespaces, run: (*Model).commandNamespace},
+			{name: "pods", aliases: []string{"po"}, args: "[NS] [/FILTER|KEY=VALUE]", help: "list pods", complete: (*Model).namespaces, run: (*Model).commandPods},
+			{name: "ns", aliases: []string{"namespace"}, args: "NAME|all", help: "list the pods of a namespace", complete: (*Model).namespaces, run: (*Model).commandNamespace},
 		},
 		keys: append([]action{
 			bind(groupView, true, "0", "all namespaces", func(m *Model) tea.Cmd { return m.setNamespace("") }, "0"),
@@ -111,7 +111,7 @@ func (m *Model) commandPods(args string) tea.Cmd {
 
 func (m *Model) commandNamespace(name string) tea.Cmd {
 	if name == "" {
-		return m.say("which namespace? :ns NAME, or :ns all", true)
+		return m.say("namespace required: :ns NAME or :ns all", true)
 	}
 	return m.setNamespace(namespaceOf(name))
 }

@@ -27,7 +27,7 @@ func (m *Model) leadToNamespace(pods *feedState) tea.Cmd {
 	if m.namespace != "" || own == "" || pods.known || !forbidden(pods.err) {
 		return nil
 	}
-	text := pods.err.Error() + "; these are the pods of " + own
+	text := pods.err.Error() + "; showing the pods of namespace " + own
 	m.namespace = own
 	return tea.Batch(m.poll(), m.say(text, true))
 }

@@ -35,7 +35,7 @@ func (m *Model) banners(width int) []string {
 	if state.err != nil {
 		text := fmt.Sprintf(" %s data of %s ago: %s", st.Late, quantity.Age(state.age(m.clock.Now())), cell.Clean(state.err.Error()))
 		tail := codeOf(state.err)
-		if long := tail + st.Sep + " ctrl-r asks again"; cell.Width(text)+cell.Width(long)+2 <= width {
+		if long := tail + st.Sep + " ctrl-r retries"; cell.Width(text)+cell.Width(long)+2 <= width {
 			tail = long
 		}
 		out = append(out, banner(text, tail, width, st.Bad, st))
@@ -97,7 +97,7 @@ func (m *Model) drawError(err error, r rect) []string {
 	} else {
 		text = append(text, st.Plain.Render("  hint: "+m.called("koordctl status")))
 	}
-	text = append(text, "", "  "+st.Key.Render("ctrl-r")+st.Dim.Render(" asks again, which also happens every "+quantity.Age(m.interval)))
+	text = append(text, "", "  "+st.Key.Render("ctrl-r")+st.Dim.Render(" to retry now; retrying every "+quantity.Age(m.interval)))
 	return panel(text, r)
 }
 
@@ -125,7 +125,7 @@ func (m *Model) drawSkeleton(state *feedState, r rect) []string {
 	if where == "" {
 		where = "the cluster"
 	}
-	lines := []string{" " + st.Dim.Render(fmt.Sprintf("asking %s%s %s", where, st.Ellipsis, wait))}
+	lines := []string{" " + st.Dim.Render(fmt.Sprintf("loading from %s%s %s", where, st.Ellipsis, wait))}
 	for i := range max(min(r.h-2, 12), 0) {
 		line := " "
 		for j, width := range []int{11, 9, 22, 5, 22, 5} {
@@ -153,5 +153,5 @@ func (m *Model) drawNoMatch(r rect, t *rows) []string {
 	if t.Filter() != "" {
 		return m.drawEmpty(r, fmt.Sprintf("none of %d matches /%s", t.Total(), cell.Clean(t.Filter())), "esc clears the filter")
 	}
-	return m.drawEmpty(r, fmt.Sprintf("none of %d has a problem", t.Total()), "ctrl-z shows all again")
+	return m.drawEmpty(r, fmt.Sprintf("none of %d has a problem", t.Total()), "ctrl-z shows all")
 }

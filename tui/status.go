@@ -72,11 +72,11 @@ func (m *Model) drawPrompt(width int) string {
 	note := ""
 	switch {
 	case m.prompt.err != nil:
-		note = st.Bad.Render("not a whole filter yet")
+		note = st.Bad.Render("incomplete filter")
 	case m.prompt.mode == promptFilter && value == "":
 		note = st.Faint.Render("regular expression; ! inverts, -f fuzzy, -l labels")
 	case m.prompt.mode == promptFilter && grid.SelectorOf(value) != "":
-		note = st.Faint.Render("enter asks for these labels")
+		note = st.Faint.Render("enter applies the selector")
 	case m.prompt.mode == promptCommand:
 		note = st.Faint.Render(cell.Truncate(m.candidates(), max(width-40, 0), st.Ellipsis))
 	}
@@ -161,5 +161,5 @@ func hint(label, help string) action {
 
 var promptMenu = map[promptMode][]action{
 	promptCommand: {hint("enter", "run"), hint("tab", "complete"), hint("up down", "history"), hint("esc", "cancel")},
-	promptFilter:  {hint("enter", "keep"), hint("esc", "cancel"), hint("!", "inverts"), hint("-f", "fuzzy"), hint("-l", "labels")},
+	promptFilter:  {hint("enter", "apply"), hint("esc", "cancel"), hint("!", "inverts"), hint("-f", "fuzzy"), hint("-l", "labels")},
 }

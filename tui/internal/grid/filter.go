@@ -20,9 +20,9 @@ type FilterForm struct {
 // FilterForms are all ways to write a filter, for help texts.
 var FilterForms = []FilterForm{
 	{"EXPRESSION", "regular expression, upper and lower case alike"},
-	{"!EXPRESSION", "what does not match it"},
+	{"!EXPRESSION", "inverse: what does not match"},
 	{"-f LETTERS", "fuzzy: names with these letters in this order"},
-	{"-l SELECTOR", "label selector, as of kubectl -l; asked for on enter"},
+	{"-l SELECTOR", "label selector, as in kubectl -l; applied on enter"},
 }
 
 // filter is a parsed expression. The zero value keeps everything.
