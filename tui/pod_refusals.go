@@ -90,7 +90,7 @@ func (d *pod) refusalText(n *diagnostics.NodeRefusal, columns refusalColumns) []
 		text += " " + words(o.Name) + " " + valueOf(o.Value, o.Unit)
 	}
 	if n.Others > 0 {
-		text += fmt.Sprintf(" (refused by %d more)", n.Others)
+		text += fmt.Sprintf(" (also refused by %s)", plural(int(n.Others), "other plugin"))
 	}
 	name := cell.Clean(n.Node)
 	lead := cell.Blank(columns.reason)
