@@ -16,6 +16,10 @@ const bothCharts = 34
 
 // drawChart is the co-location story over time.
 func (c *chart) drawChart(r rect) []string {
+	if c.nodes.table.Total() == 0 {
+		what, hints := c.nodes.empty()
+		return c.drawEmpty(r, what, hints...)
+	}
 	if node := c.page().about.name; node != "" && !c.history.Has(node) {
 		return c.drawEmpty(r, "no data for node "+cell.Clean(node), "there is no node of that name; a shows the cluster")
 	}
