@@ -32,3 +32,8 @@ func (c *counting) ExplainPod(ctx context.Context, namespace, name string, spec 
 	c.asked++
 	return c.Source.ExplainPod(ctx, namespace, name, spec)
 }
+
+func (c *counting) Names(ctx context.Context, kind source.Kind, namespace string, limit int) ([]string, error) {
+	c.asked++
+	return c.Source.Names(ctx, kind, namespace, limit)
+}

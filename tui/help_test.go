@@ -52,3 +52,14 @@ func TestEveryMenuKeyDoesSomething(t *testing.T) {
 		}
 	}
 }
+
+func TestHelpListsEveryCommand(t *testing.T) {
+	r := newRig(t, 30).start().press("?")
+	r.resize(160, 120)
+	text := r.plain()
+	for _, c := range r.m.commands() {
+		if line := strings.TrimSpace(":" + c.name + " " + c.args); !strings.Contains(text, line+" ") || !strings.Contains(text, c.help) {
+			t.Errorf("the help lacks %q %q:\n%s", line, c.help, text)
+		}
+	}
+}
