@@ -12,13 +12,13 @@ import (
 type list[A, R any] struct {
 	feed[A]
 	table *grid.Table[R]
-	// rows makes the rows of an answer, and incomplete says what it could not see.
+	// rows makes the rows of an answer, and incomplete, which may be nil, says what it could not see.
 	rows       func(A) []R
 	incomplete func(A) []string
 	// object that a row is about, and what is said where there are no rows.
 	object func(*R) object
 	empty  func() (what string, hints []string)
-	// reason and labelled are those of rows.
+	// reason and labelled are those of rows, and may be nil.
 	reason   func(row *R, width int) string
 	labelled func(selector string) labelQuestion
 	// shown is what content returns of the table.
@@ -47,7 +47,7 @@ func (l *list[A, R]) content() content {
 		}
 	}
 	c := content{feed: &l.feedState, table: l.shown}
-	if l.known {
+	if l.known && l.incomplete != nil {
 		c.incomplete = l.incomplete(l.value)
 	}
 	return c

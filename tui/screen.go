@@ -64,7 +64,7 @@ type rows struct {
 	selected func() (object, bool)
 	// reason says in a line of some width why the row under the cursor is in trouble; empty when it is not. May be nil.
 	reason func(width int) string
-	// labelled returns the question which rows a label selector selects.
+	// labelled returns the question which rows a label selector selects. It may be nil.
 	labelled func(selector string) labelQuestion
 }
 

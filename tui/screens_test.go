@@ -88,8 +88,8 @@ func TestScreensShowOneThing(t *testing.T) {
 			if (c.table != nil || p.screen.ask != nil) && c.feed == nil {
 				t.Errorf("tab %d asks, and shows no feed: errors and the age of the data would be hidden", tab)
 			}
-			if c.table != nil && (c.table.empty == nil || c.table.selected == nil || c.table.labelled == nil) {
-				t.Errorf("tab %d has a table without empty, selected or labelled", tab)
+			if c.table != nil && (c.table.empty == nil || c.table.selected == nil) {
+				t.Errorf("tab %d has a table without empty or selected", tab)
 			}
 			if (c.head == nil) != (c.headLines == 0) || c.head != nil && len(c.head(minWidth)) != c.headLines {
 				t.Errorf("tab %d has a head of another number of lines than headLines %d", tab, c.headLines)

@@ -2,6 +2,8 @@ package tui
 
 import (
 	tea "charm.land/bubbletea/v2"
+
+	"koordinator.sh/koord/tui/internal/grid"
 )
 
 // admitted are the keys of the rows that a label selector selects. The overviews do not carry labels, so the cluster is
@@ -16,6 +18,9 @@ type selection struct {
 
 // filter puts a filter on a table. One that does not parse is told to the user and changes nothing.
 func (m *Model) filter(t *rows, expr string) tea.Cmd {
+	if t.labelled == nil && grid.SelectorOf(expr) != "" {
+		return m.say("no labels are known here; filter by text", true)
+	}
 	if err := t.SetFilter(expr); err != nil {
 		return m.say(err.Error(), true)
 	}

@@ -208,14 +208,6 @@ func (t *Table[T]) SortByChosen() {
 	}
 }
 
-// Sorted is the title of the column in order, and whether the largest comes first.
-func (t *Table[T]) Sorted() (title string, descending bool) {
-	if len(t.columns) == 0 {
-		return "", false
-	}
-	return t.columns[t.sortBy].Title, t.descending
-}
-
 // Selected is the row under the cursor; nil when there is none.
 func (t *Table[T]) Selected() *T {
 	if t.cursor < 0 || t.cursor >= len(t.visible) {
