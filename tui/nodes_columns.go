@@ -18,7 +18,12 @@ type nodeColumn = grid.Column[nodeRow]
 
 // newNodeTable is the table of nodes. The clock is for the age of their data.
 func newNodeTable(now func() time.Time) *grid.Table[nodeRow] {
-	columns := []nodeColumn{
+	return grid.New(nodeColumns(now), func(r *nodeRow) string { return r.Name },
+		func(r *nodeRow) string { return r.Name + " " + r.state.word() }, nodeProblem)
+}
+
+func nodeColumns(now func() time.Time) []nodeColumn {
+	return []nodeColumn{
 		{Title: "NAME", Width: 11, Max: 48, Compare: byNodeName, Text: func(r *nodeRow) string { return cell.Clean(r.Name) },
 			Cell: func(r *nodeRow, _ int, st *style.Set) string { return st.Bold.Render(cell.Clean(r.Name)) }},
 		{Title: "STATE", Width: 10, Compare: byState, Cell: stateCell},
@@ -38,13 +43,11 @@ func newNodeTable(now func() time.Time) *grid.Table[nodeRow] {
 			Cell: func(r *nodeRow, _ int, st *style.Set) string { return midCell(r.CPU, st) }},
 		{Title: "RECLAIM", Width: 8, Right: true, Drop: 6, Wide: true,
 			Cell: func(r *nodeRow, _ int, st *style.Set) string { return optional(r.CPU.Reclaimable, quantity.Cores, st) }},
-		{Title: "PODS", Width: 4, Right: true, Drop: 5, Compare: func(a, b *nodeRow) int { return cmp.Compare(podsOn(a), podsOn(b)) },
+		{Title: "PODS", Width: 5, Right: true, Drop: 5, Compare: func(a, b *nodeRow) int { return cmp.Compare(podsOn(a), podsOn(b)) },
 			Cell: func(r *nodeRow, _ int, st *style.Set) string { return podsCell(r, st) }},
 		{Title: "AGE", Width: 6, Right: true, Compare: byAge,
 			Cell: func(r *nodeRow, _ int, st *style.Set) string { return ageCell(r.Metric, now(), st) }},
 	}
-	return grid.New(columns, func(r *nodeRow) string { return r.Name },
-		func(r *nodeRow) string { return r.Name + " " + r.state.word() }, nodeProblem)
 }
 
 func cpuOf(r *nodeRow) *story.Parts    { return &r.cpu }

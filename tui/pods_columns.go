@@ -26,6 +26,14 @@ const (
 
 // newPodTable is the table of pods; the pods of one node need no NODE column.
 func newPodTable(withNode bool) *grid.Table[podRow] {
+	table := grid.New(podColumns(withNode), podKey, func(r *podRow) string {
+		return strings.Join([]string{r.Namespace + "/" + r.Name, r.QoSClass, r.PriorityBand, string(r.Phase), r.NodeName}, " ")
+	}, podProblem)
+	table.SetSpan(reasonSpan)
+	return table
+}
+
+func podColumns(withNode bool) []podColumn {
 	columns := []podColumn{
 		{Title: namespaceColumn, Width: 9, Max: 24, Compare: byLife, Text: func(r *podRow) string { return cell.Clean(r.Namespace) },
 			Cell: func(r *podRow, _ int, st *style.Set) string { return st.Dim.Render(cell.Clean(r.Namespace)) }},
@@ -41,7 +49,7 @@ func newPodTable(withNode bool) *grid.Table[podRow] {
 		columns = append(columns, podColumn{Title: nodeColumnTitle, Width: 8, Max: 32, Drop: 3, Text: func(r *podRow) string { return cell.Clean(r.NodeName) },
 			Compare: func(a, b *podRow) int { return strings.Compare(a.NodeName, b.NodeName) }, Cell: nodeNameCell})
 	}
-	columns = append(columns,
+	return append(columns,
 		podColumn{Title: "CPU", Width: 5, Grow: 2, Max: 30, Drop: 7, DropWide: 9, Compare: byPodUse(podCPU),
 			Cell: func(r *podRow, w int, st *style.Set) string { return useGauge(r.CPU, r.PriorityBand, w, st) }},
 		podColumn{Title: "CPU-USE", Right: true, Text: func(r *podRow) string { return useText(r.CPU, quantity.Cores) },
@@ -53,11 +61,6 @@ func newPodTable(withNode bool) *grid.Table[podRow] {
 		podColumn{Title: "TIER", Width: 5, Wide: true, Drop: 6,
 			Cell: func(r *podRow, _ int, st *style.Set) string { return st.Dim.Render(cell.Clean(r.CPU.Tier)) }},
 	)
-	table := grid.New(columns, podKey, func(r *podRow) string {
-		return strings.Join([]string{r.Namespace + "/" + r.Name, r.QoSClass, r.PriorityBand, string(r.Phase), r.NodeName}, " ")
-	}, podProblem)
-	table.SetSpan(reasonSpan)
-	return table
 }
 
 // byLife orders by namespace and name, pods that have finished last: after many jobs they are most of a list.
