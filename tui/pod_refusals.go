@@ -82,17 +82,13 @@ func (d *pod) groupText(g *diagnostics.RefusalGroup, columns refusalColumns) []s
 	return lines
 }
 
-// refusalText is a node with what it refuses, which goes on in the lines below.
+// refusalText is a node with what it refuses, and below that the numbers it was decided by.
 func (d *pod) refusalText(n *diagnostics.NodeRefusal, columns refusalColumns) []string {
 	st := d.st
-	text := n.Message
-	for _, o := range n.Operands {
-		text += " " + words(o.Name) + " " + valueOf(o.Value, o.Unit)
-	}
+	name, text := cell.Clean(n.Node)+":", n.Message
 	if n.Others > 0 {
 		text += fmt.Sprintf(" (also refused by %s)", plural(int(n.Others), "other plugin"))
 	}
-	name := cell.Clean(n.Node)
 	lead := cell.Blank(columns.reason)
 	columns.reason += 2
 	var lines []string
@@ -103,6 +99,15 @@ func (d *pod) refusalText(n *diagnostics.NodeRefusal, columns refusalColumns) []
 		}
 		lines = append(lines, lead+shown)
 		lead = cell.Blank(columns.reason)
+	}
+	operands := make([]string, len(n.Operands))
+	for i, o := range n.Operands {
+		operands[i] = words(o.Name) + " " + valueOf(o.Value, o.Unit)
+	}
+	if len(operands) > 0 {
+		for _, line := range columns.wrap(strings.Join(operands, ", ")) {
+			lines = append(lines, cell.Blank(columns.reason)+st.Faint.Render(line))
+		}
 	}
 	return lines
 }

@@ -144,7 +144,7 @@ func (d *pod) fixText(fix *diagnostics.Fix, width int) []string {
 	}
 	lines = append(lines, "   "+st.Dim.Render(opens))
 	if fix.Recreate {
-		how := "an existing pod cannot be changed this way; recreate it (kubectl koord explain pod prints the manifest)"
+		how := d.called("an existing pod cannot be changed this way; recreate it: koordctl explain pod prints the manifest")
 		if fix.Owner != "" {
 			how = cell.Clean(printer.InOwner(fix))
 		}

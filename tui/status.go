@@ -17,15 +17,21 @@ func (m *Model) drawStatus(width int) string {
 		return m.drawPrompt(width)
 	}
 	st := m.st
-	left := m.crumbs(width)
 	if m.flash.text == "" {
+		left := m.crumbs(width)
 		return cell.Truncate(left+m.selectedReason(width-cell.Width(left)), width, st.Ellipsis)
 	}
 	text := st.Dim
 	if m.flash.bad {
 		text = st.Bad
 	}
-	return cell.Spread(left, text.Render(cell.Clean(m.flash.text))+" ", width, st.Ellipsis)
+	// What is said goes before where the user is: that stays, and the message goes away by itself.
+	flash := text.Render(cell.Clean(m.flash.text)) + " "
+	left := m.crumbs(width - cell.Width(flash) - 1)
+	if cell.Width(left)+cell.Width(flash)+1 > width {
+		return cell.Truncate(" "+flash, width, st.Ellipsis)
+	}
+	return cell.Spread(left, flash, width, st.Ellipsis)
 }
 
 // selectedReason is why the pod under the cursor does not run, with the room of a line.

@@ -19,10 +19,10 @@ type FilterForm struct {
 
 // FilterForms are all ways to write a filter, for help texts.
 var FilterForms = []FilterForm{
-	{"EXPRESSION", "regular expression, upper and lower case alike"},
+	{"EXPRESSION", "case-insensitive regular expression"},
 	{"!EXPRESSION", "inverse: what does not match"},
 	{"-f LETTERS", "fuzzy: names with these letters in this order"},
-	{"-l SELECTOR", "label selector, as in kubectl -l; applied on enter"},
+	{"-l SELECTOR", "label selector, as in kubectl -l"},
 }
 
 // filter is a parsed expression. The zero value keeps everything.
