@@ -3,6 +3,7 @@ package grid
 import (
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"unicode"
 
@@ -70,6 +71,10 @@ func parseFilter(expr string) (filter, error) {
 	body, inverse := strings.CutPrefix(expr, "!")
 	if body == "" {
 		return f, nil
+	}
+	// Parsed as it was typed, so that an error does not quote what is put in front.
+	if _, err := syntax.Parse(body, syntax.Perl); err != nil {
+		return filter{}, fmt.Errorf("filter %q is not a regular expression: %w", body, err)
 	}
 	pattern, err := regexp.Compile("(?i)" + body)
 	if err != nil {
