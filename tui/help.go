@@ -44,8 +44,22 @@ func (m *Model) helpText(width int) []string {
 			sections = append(sections, append([]string{" " + st.Title.Render(string(g))}, lines...))
 		}
 	}
-	lines := beside(sections, width, st)
-	lines = append(lines, "", " "+st.Title.Render("commands"))
+	lines := append(beside(sections, width, st), m.fixedHelp()...)
+	if len(missing) > 0 {
+		lines = append(lines, "", " "+st.Warn.Render(st.Half+" incomplete"))
+		for _, text := range missing {
+			for _, line := range cell.Wrap(text, max(width-4, 10)) {
+				lines = append(lines, "  "+st.Plain.Render(line))
+			}
+		}
+	}
+	return lines
+}
+
+// fixedHelp is the part that is the same on every page: the commands, the areas and the filters.
+func (m *Model) fixedHelp() []string {
+	st := m.st
+	lines := []string{"", " " + st.Title.Render("commands")}
 	for _, c := range m.commands() {
 		lines = append(lines, "  "+st.Key.Render(cell.Left(":"+c.name+" "+c.args, 32, ""))+st.Plain.Render(c.help))
 	}
@@ -56,14 +70,6 @@ func (m *Model) helpText(width int) []string {
 	lines = append(lines, "", " "+st.Title.Render("filters"))
 	for _, f := range grid.FilterForms {
 		lines = append(lines, "  "+st.Key.Render(cell.Left("/"+f.Form, 32, ""))+st.Plain.Render(f.Help))
-	}
-	if len(missing) > 0 {
-		lines = append(lines, "", " "+st.Warn.Render(st.Half+" incomplete"))
-		for _, text := range missing {
-			for _, line := range cell.Wrap(text, max(width-4, 10)) {
-				lines = append(lines, "  "+st.Plain.Render(line))
-			}
-		}
 	}
 	return lines
 }

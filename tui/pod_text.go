@@ -143,24 +143,28 @@ func (d *pod) fixText(fix *diagnostics.Fix, width int) []string {
 		opens += fmt.Sprintf(", %s first", cell.Clean(fix.Node))
 	}
 	lines = append(lines, "   "+st.Dim.Render(opens))
+	return append(lines, d.fixHowText(fix, width)...)
+}
+
+// fixHowText is how a fix is made: by the owner of the pod, by creating the pod again, or by a command.
+func (d *pod) fixHowText(fix *diagnostics.Fix, width int) []string {
+	var lines []string
 	if fix.Recreate {
 		how := d.called("an existing pod cannot be changed this way; recreate it: koordctl explain pod prints the manifest")
 		if fix.Owner != "" {
 			how = cell.Clean(printer.InOwner(fix))
 		}
 		for _, line := range cell.Wrap(how, min(width-6, 116)) {
-			lines = append(lines, "   "+st.Dim.Render(line))
+			lines = append(lines, "   "+d.st.Dim.Render(line))
 		}
 	}
-	for i, line := range cell.Wrap(d.called(fix.Command), max(width-7, 20)) {
-		if fix.Command == "" {
-			break
-		}
-		lead := "     "
-		if i == 0 {
-			lead = "   $ "
-		}
-		lines = append(lines, st.Accent.Render(lead+line))
+	if fix.Command == "" {
+		return lines
+	}
+	lead := "   $ "
+	for _, line := range cell.Wrap(d.called(fix.Command), max(width-7, 20)) {
+		lines = append(lines, d.st.Accent.Render(lead+line))
+		lead = "     "
 	}
 	return lines
 }
