@@ -127,7 +127,7 @@ func (s *pastSum) add(n *diagnostics.NodeOverview, status *diagnostics.NodeExpla
 	}
 }
 
-// pastMissing is why the agent of a node told of no past.
+// pastMissing is why the agent of a node has no recorded usage.
 func pastMissing(node string, status *diagnostics.NodeExplanationStatus) string {
 	switch {
 	case len(status.Findings) > 0:
@@ -140,7 +140,7 @@ func pastMissing(node string, status *diagnostics.NodeExplanationStatus) string 
 	return "koordlet on node " + node + " does not record usage"
 }
 
-// result has the moments of which every node that answered tells: a sum over fewer would look like less use.
+// result keeps the moments that every node which answered has recorded: a sum over fewer would look like less use.
 func (s *pastSum) result() past {
 	for _, sum := range s.at {
 		if sum.nodes == s.answered {

@@ -158,7 +158,7 @@ func objectOf(ctx context.Context, src source.Source, about object, subject *sub
 		return nil, nil, err
 	}
 	u = u.DeepCopy()
-	u.SetManagedFields(nil) // as kubectl does: nobody reads them
+	u.SetManagedFields(nil) // as kubectl does
 	return u.Object, nil, nil
 }
 

@@ -55,7 +55,7 @@ func (m *Model) originText(o diagnostics.Origin) string {
 	return m.st.Faint.Render(text)
 }
 
-// sentence is a text of its own, after an empty line; nothing for an empty one.
+// sentence is a wrapped text after an empty line; no lines for an empty text.
 func (m *Model) sentence(text string, width int) []string {
 	if text == "" {
 		return nil

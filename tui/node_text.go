@@ -144,7 +144,7 @@ func (n *node) uncomputedText(status *diagnostics.NodeExplanationStatus, resourc
 // termColumns are the widths of a waterfall's columns.
 type termColumns struct{ name, value, bar, source, age int }
 
-// leastBar is the narrowest bar that still tells something.
+// leastBar is the width below which a bar is left out.
 const leastBar = 6
 
 // termColumnsFor gives the sources the room they need before the bars, which only draw what the values say.

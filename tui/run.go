@@ -37,7 +37,7 @@ type Options struct {
 	Color string
 	// ASCII restricts output to ASCII characters.
 	ASCII bool
-	// Clock tells the time; nil is the real one.
+	// Clock is the source of the time; nil is the real clock.
 	Clock clock.PassiveClock
 	// RefreshInterval is how often the cluster is asked; at least 1s, DefaultRefreshInterval when zero.
 	RefreshInterval time.Duration

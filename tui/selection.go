@@ -16,7 +16,7 @@ type selection struct {
 	table table
 }
 
-// filter puts a filter on a table. One that does not parse is told to the user and changes nothing.
+// filter sets the filter of a table. One that does not parse changes nothing but the message.
 func (m *Model) filter(t *rows, expr string) tea.Cmd {
 	if t.labelled == nil && grid.SelectorOf(expr) != "" {
 		return m.say("no labels are known here; filter by text", true)
@@ -42,7 +42,7 @@ func (m *Model) askSelection(t *rows) tea.Cmd {
 	return ask(m, &m.selection.feed, question.name, question.ask)
 }
 
-// learnAdmitted tells the table that asked. A table that has cleared its filter since then does not mind.
+// learnAdmitted admits the rows to the table that asked; without a label selector a table ignores them.
 func (m *Model) learnAdmitted(msg answer[admitted]) {
 	if msg.err == nil {
 		m.selection.table.Admit(msg.value)

@@ -61,7 +61,7 @@ func (m *Model) restyle(change func(*style.Appearance)) {
 	}
 }
 
-// settle tells the tables how many rows are seen and keeps texts from being scrolled past their end.
+// settle sets the size of the table and keeps texts from being scrolled past their end.
 func (m *Model) settle() {
 	f := m.frame()
 	if t := m.table(); t != nil {

@@ -231,7 +231,7 @@ func (t *Table[T]) Move(delta int) {
 // Page is the number of rows seen at once.
 func (t *Table[T]) Page() int { return max(t.height, 1) }
 
-// SetSize tells the table how wide it is drawn, and how many rows are seen at once.
+// SetSize sets the width the table is drawn in, and the number of rows seen at once.
 func (t *Table[T]) SetSize(width, rows int) {
 	t.width, t.height = max(width-margin, 0), max(rows, 0)
 	t.scroll()
