@@ -5,9 +5,7 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
-	corev1 "k8s.io/api/core/v1"
 
-	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/tui/internal/fixture"
 	"koordinator.sh/koord/tui/internal/style"
@@ -26,10 +24,8 @@ func TestTheSmallestTerminalKeepsWhatInforms(t *testing.T) {
 	list.Items[4].Name = node
 	nodes.SetRows(nodeRows(list))
 	pods := newPodTable(true)
-	row := diagnostics.PodOverview{QoSClass: "LS", PriorityBand: "koord-prod", Phase: corev1.PodPending,
-		Reason: "0/30 nodes are available: 1 node(s) were unschedulable, 29 Insufficient kubernetes.io/batch-memory."}
-	row.Namespace, row.Name = "shop", pod
-	pods.SetRows([]podRow{{&row}})
+	pods.SetRows([]podRow{makePod("shop", pod).class("LS", "koord-prod").
+		pending("0/30 nodes are available: 1 node(s) were unschedulable, 29 Insufficient kubernetes.io/batch-memory.").row()})
 	pods.Hide(namespaceColumn, true)
 	for name, tc := range map[string]struct {
 		lines []string

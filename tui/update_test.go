@@ -6,9 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
 // seen is what a key sequence is judged by.
@@ -155,9 +152,7 @@ func TestNoColourIsNotRaised(t *testing.T) {
 
 // TestFinishedPodsComeLast keeps what runs and waits on the first screen of a namespace with many jobs.
 func TestFinishedPodsComeLast(t *testing.T) {
-	pod := func(name string, phase corev1.PodPhase) podRow {
-		return podRow{&diagnostics.PodOverview{ObjectMeta: metav1.ObjectMeta{Namespace: "jobs", Name: name}, Phase: phase}}
-	}
+	pod := func(name string, phase corev1.PodPhase) podRow { return makePod("jobs", name).phase(phase).row() }
 	table := newPodTable(true)
 	table.SetRows([]podRow{pod("a", corev1.PodSucceeded), pod("b", corev1.PodFailed), pod("c", corev1.PodRunning), pod("d", corev1.PodPending)})
 	if got := table.Selected().Name; got != "c" {
