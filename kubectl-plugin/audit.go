@@ -32,8 +32,8 @@ const auditNodeExamples = `  # The latest
 const auditEvery = 2 * time.Second
 
 func newAuditCommand(s *session) *cobra.Command {
-	cmd := &cobra.Command{Use: "audit", Short: "Show what node agents did", GroupID: "see", ValidArgsFunction: completeTyped(s)}
-	cmd.AddCommand(newAuditNodeCommand(s))
+	cmd := &cobra.Command{Use: auditCommand, Short: "Show what node agents did", GroupID: "see"}
+	addNouns(cmd, s, audits)
 	return cmd
 }
 
@@ -46,32 +46,24 @@ type auditOptions struct {
 
 func newAuditNodeCommand(s *session) *cobra.Command {
 	o := &auditOptions{}
-	cmd := &cobra.Command{
-		Use:               "node NAME",
-		Aliases:           []string{"nodes", "no"},
-		Short:             "Show what the agent of a node did, and why",
-		Long:              auditNodeLong,
-		Example:           fmt.Sprintf(auditNodeExamples, s.Name),
-		Args:              exactlyOne("node name"),
-		ValidArgsFunction: completeNames(s, source.KindNode, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var err error
-			if _, o.name, err = s.object(source.KindNode, args[0]); err != nil {
-				return err
-			}
-			if o.tail < 1 || o.tail > 2048 {
-				return usage("--tail %d: must be 1 to 2048", o.tail)
-			}
-			if err := o.output.complete(); err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), s)
-		},
-	}
+	cmd := newObjectCommand(s, source.KindNode, help{
+		short: "Show what the agent of a node did, and why", long: auditNodeLong, examples: auditNodeExamples,
+	}, o)
 	o.output.addFlags(cmd, true)
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "After that, print what is added until you interrupt it, also by an agent that is started again")
 	cmd.Flags().Int32Var(&o.tail, "tail", 100, "Begin with this many of the latest entries, 1 to 2048")
 	return cmd
+}
+
+func (o *auditOptions) complete(_ *cobra.Command, s *session, args []string) error {
+	var err error
+	if _, o.name, err = s.object(source.KindNode, args[0]); err != nil {
+		return err
+	}
+	if o.tail < 1 || o.tail > 2048 {
+		return usage("--tail %d: must be 1 to 2048", o.tail)
+	}
+	return o.output.complete()
 }
 
 func (o *auditOptions) run(ctx context.Context, s *session) error {
@@ -120,7 +112,7 @@ func (o *auditOptions) show(s *session, answer *diagnosticsv1alpha1.NodeExplanat
 	if !first && len(answer.Status.Agent.Audit.Entries) == 0 {
 		return nil
 	}
-	return o.print(s, answer, "node", func(w io.Writer, options printer.Options) error {
+	return o.print(s, answer, source.KindNode.Name, func(w io.Writer, options printer.Options) error {
 		options.NoHeaders = options.NoHeaders || !first
 		if first && len(answer.Status.Agent.Audit.Entries) == 0 {
 			_, err := fmt.Fprintf(s.Streams.ErrOut, "The agent of node %s has done nothing to it yet.\n", o.name)

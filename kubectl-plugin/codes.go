@@ -65,8 +65,8 @@ func newWhyCommand(s *session) *cobra.Command {
 		Args:              exactlyOne("code or TYPE/NAME"),
 		ValidArgsFunction: completeWhy(s),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if strings.Contains(args[0], "/") || kindOf(args[0]) != "" {
-				return usage("%q: must be a code, or pod, node, reservation or recommendation and a name, such as pod/NAME", args[0])
+			if strings.Contains(args[0], "/") || namesKind(args[0]) {
+				return usage("%q: must be a code, or TYPE/NAME where TYPE is %s", args[0], alternatives(singular(kindsOf(explains))))
 			}
 			if err := o.complete(); err != nil {
 				return err

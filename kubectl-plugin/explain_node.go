@@ -57,25 +57,17 @@ type explainNodeOptions struct {
 
 func newExplainNodeCommand(s *session) *cobra.Command {
 	o := &explainNodeOptions{}
-	cmd := &cobra.Command{
-		Use:     "node NAME [" + strings.Join(explainable, "|") + "]",
-		Aliases: []string{"nodes", "no"},
-		Short:   "Explain a node's batch and mid resources, its CPUs, and what its agent does",
-		Long:    explainNodeLong,
-		Example: fmt.Sprintf(explainNodeExamples, s.Name),
-		Args:    explainNodeArguments,
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return explainable, cobra.ShellCompDirectiveNoFileComp
-			}
-			return completeNames(s, source.KindNode, 1)(cmd, args, prefix)
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd, s, args); err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), s)
-		},
+	cmd := newObjectCommand(s, source.KindNode, help{
+		short: "Explain a node's batch and mid resources, its CPUs, and what its agent does", long: explainNodeLong, examples: explainNodeExamples,
+	}, o)
+	cmd.Use += " [" + strings.Join(explainable, "|") + "]"
+	cmd.Args = explainNodeArguments
+	completeName := cmd.ValidArgsFunction
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return explainable, cobra.ShellCompDirectiveNoFileComp
+		}
+		return completeName(cmd, args, prefix)
 	}
 	o.output.addFlags(cmd, true)
 	o.gate.addFlags(cmd)
@@ -126,7 +118,7 @@ func (o *explainNodeOptions) run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	err = o.print(s, answer, "node", func(w io.Writer, options printer.Options) error {
+	err = o.print(s, answer, source.KindNode.Name, func(w io.Writer, options printer.Options) error {
 		options.Parts = int(o.parts)
 		if spec.Agent != nil {
 			return o.printAgent(w, answer, options)

@@ -23,10 +23,8 @@ const explainQoSPodExamples = `  # What is set for a pod?
   %[1]s explain qos pod web-0 -n shop -o jsonpath='{.status.agent.pods[0].settings[?(@.matches==false)]}'`
 
 func newExplainQoSCommand(s *session) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "qos", Short: "Explain what is set for a pod on its node, and what is in force", ValidArgsFunction: completeTyped(s),
-	}
-	cmd.AddCommand(newExplainQoSPodCommand(s))
+	cmd := &cobra.Command{Use: qosCommand, Short: "Explain what is set for a pod on its node, and what is in force"}
+	addNouns(cmd, s, explainsQoS)
 	return cmd
 }
 
@@ -38,31 +36,23 @@ type explainQoSOptions struct {
 
 func newExplainQoSPodCommand(s *session) *cobra.Command {
 	o := &explainQoSOptions{}
-	cmd := &cobra.Command{
-		Use:               "pod NAME",
-		Aliases:           []string{"pods", "po"},
-		Short:             "Explain what is set for a pod on its node, and what is in force",
-		Long:              explainQoSPodLong,
-		Example:           fmt.Sprintf(explainQoSPodExamples, s.Name),
-		Args:              exactlyOne("pod name"),
-		ValidArgsFunction: completeNames(s, source.KindPod, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var err error
-			if o.namespace, o.name, err = s.object(source.KindPod, args[0]); err != nil {
-				return err
-			}
-			if err := o.gate.complete(); err != nil {
-				return err
-			}
-			if err := o.output.complete(); err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), s)
-		},
-	}
+	cmd := newObjectCommand(s, source.KindPod, help{
+		short: "Explain what is set for a pod on its node, and what is in force", long: explainQoSPodLong, examples: explainQoSPodExamples,
+	}, o)
 	o.output.addFlags(cmd, true)
 	o.gate.addFlags(cmd)
 	return cmd
+}
+
+func (o *explainQoSOptions) complete(_ *cobra.Command, s *session, args []string) error {
+	var err error
+	if o.namespace, o.name, err = s.object(source.KindPod, args[0]); err != nil {
+		return err
+	}
+	if err := o.gate.complete(); err != nil {
+		return err
+	}
+	return o.output.complete()
 }
 
 func (o *explainQoSOptions) run(ctx context.Context, s *session) error {
@@ -84,7 +74,7 @@ func (o *explainQoSOptions) run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	err = o.print(s, answer, "node", func(w io.Writer, options printer.Options) error { return printer.AgentExplanation(w, answer, options) })
+	err = o.print(s, answer, source.KindNode.Name, func(w io.Writer, options printer.Options) error { return printer.AgentExplanation(w, answer, options) })
 	if err != nil {
 		return err
 	}

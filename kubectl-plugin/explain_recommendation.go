@@ -2,7 +2,6 @@ package kubectlplugin
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -36,32 +35,24 @@ type explainRecommendationOptions struct {
 
 func newExplainRecommendationCommand(s *session) *cobra.Command {
 	o := &explainRecommendationOptions{}
-	cmd := &cobra.Command{
-		Use:               "recommendation NAME",
-		Aliases:           []string{"recommendations", "recom"},
-		Short:             "Explain what a workload should request, and whether that is applied",
-		Long:              explainRecommendationLong,
-		Example:           fmt.Sprintf(explainRecommendationExamples, s.Name),
-		Args:              exactlyOne("recommendation name"),
-		ValidArgsFunction: completeNames(s, source.KindRecommendation, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var err error
-			if o.namespace, o.name, err = s.object(source.KindRecommendation, args[0]); err != nil {
-				return err
-			}
-			if o.pods < 0 || o.pods > 1000 {
-				return usage("--pods %d: must be 0 to 1000", o.pods)
-			}
-			if err := o.output.complete(); err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), s)
-		},
-	}
+	cmd := newObjectCommand(s, source.KindRecommendation, help{
+		short: "Explain what a workload should request, and whether that is applied", long: explainRecommendationLong, examples: explainRecommendationExamples,
+	}, o)
 	o.output.addFlags(cmd, true)
 	addStrictFlag(cmd, &o.strict)
 	cmd.Flags().Int32Var(&o.pods, "pods", 10, "List up to this many pods that applying concerns; all with -o wide")
 	return cmd
+}
+
+func (o *explainRecommendationOptions) complete(_ *cobra.Command, s *session, args []string) error {
+	var err error
+	if o.namespace, o.name, err = s.object(source.KindRecommendation, args[0]); err != nil {
+		return err
+	}
+	if o.pods < 0 || o.pods > 1000 {
+		return usage("--pods %d: must be 0 to 1000", o.pods)
+	}
+	return o.output.complete()
 }
 
 func (o *explainRecommendationOptions) run(ctx context.Context, s *session) error {
@@ -74,7 +65,7 @@ func (o *explainRecommendationOptions) run(ctx context.Context, s *session) erro
 		return err
 	}
 	answer := &list.Items[0]
-	err = o.print(s, answer, "recommendation", func(w io.Writer, options printer.Options) error {
+	err = o.print(s, answer, source.KindRecommendation.Name, func(w io.Writer, options printer.Options) error {
 		options.Parts = int(o.pods)
 		return printer.Recommendation(w, answer, options)
 	})

@@ -1,8 +1,6 @@
 package kubectlplugin
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"koordinator.sh/koord/source"
@@ -20,22 +18,7 @@ const explainReservationExamples = `  # Why is it pending?
   %[1]s explain reservation nightly-batch --nodes 20 --history`
 
 func newExplainReservationCommand(s *session) *cobra.Command {
-	o := &explainPodOptions{reservation: true}
-	cmd := &cobra.Command{
-		Use:               "reservation NAME",
-		Aliases:           []string{"reservations", "resv"},
-		Short:             "Explain why a Reservation has no node yet",
-		Long:              explainReservationLong,
-		Example:           fmt.Sprintf(explainReservationExamples, s.Name),
-		Args:              exactlyOne("reservation name"),
-		ValidArgsFunction: completeNames(s, source.KindReservation, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd, s, args); err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), s)
-		},
-	}
-	o.addFlags(cmd)
-	return cmd
+	return newScheduledCommand(s, source.KindReservation, help{
+		short: "Explain why a Reservation has no node yet", long: explainReservationLong, examples: explainReservationExamples,
+	})
 }

@@ -14,12 +14,11 @@ import (
 
 func newTopCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "top",
+		Use:     topCommand,
 		Short:   "Show what nodes and pods offer, request and use, and what they should request",
 		GroupID: "see",
 	}
-	cmd.ValidArgsFunction = completeTyped(s)
-	cmd.AddCommand(newTopNodesCommand(s), newTopPodsCommand(s), newTopRecommendationsCommand(s))
+	addNouns(cmd, s, tops)
 	return cmd
 }
 

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/source"
 )
 
 // Hints for the ways in which a kubeconfig leads to no cluster. Only who has none at all is offered a sandbox.
@@ -28,6 +29,15 @@ const (
 // request is what was asked of the API server, in the words of RBAC.
 type request struct {
 	verb, group, resource, namespace, name string
+}
+
+// requestFor is a request for objects of a kind; the namespace is left out for kinds without one.
+func requestFor(verb string, kind source.Kind, namespace string) request {
+	r := request{verb: verb, group: kind.API.Group, resource: kind.Plural}
+	if kind.Namespaced {
+		r.namespace = namespace
+	}
+	return r
 }
 
 // String says the request the way a person would: list pods in namespace "shop".

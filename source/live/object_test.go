@@ -20,7 +20,7 @@ func TestObjectsAreReadWhole(t *testing.T) {
 		"a node, whatever the namespace": {kind: source.KindNode, namespace: "ignored", name: "node-0000", wantKind: "Node"},
 		"a pod":                          {kind: source.KindPod, namespace: server.Pods[0].Namespace, name: server.Pods[0].Name, wantKind: "Pod"},
 		"a pod that does not exist":      {kind: source.KindPod, namespace: "default", name: "gone", wantError: `"gone"`},
-		"a kind that is not read":        {kind: source.KindNamespace, name: "default", wantError: "unknown kind"},
+		"a kind that is not read":        {kind: source.Kind{Name: "thing"}, name: "default", wantError: "unknown kind"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
