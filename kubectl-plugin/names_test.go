@@ -133,7 +133,7 @@ func TestObjectsMayStandWhereATypeIsExpected(t *testing.T) {
 		"":                    "",
 	} {
 		t.Run(line, func(t *testing.T) {
-			got := strings.Join(spellOut(NewCommand(Options{Name: "koordctl"}), strings.Fields(line)), " ")
+			got := strings.Join(expandArguments(NewCommand(Options{Name: "koordctl"}), strings.Fields(line)), " ")
 			if got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}

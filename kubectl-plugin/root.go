@@ -108,7 +108,7 @@ func Run(ctx context.Context, options Options, args []string) error {
 		s.Streams.Out = out
 	}
 	root := newRootCommand(s)
-	root.SetArgs(spellOut(root, args))
+	root.SetArgs(expandArguments(root, args))
 	cmd, err := root.ExecuteContextC(ctx)
 	f := failed{command: cmd.CommandPath(), program: options.Name, style: s.errorStyle()}
 	if format != "" && !out.wrote && f.tells(err) {

@@ -15,16 +15,16 @@ const whyCommand = "why"
 // Verbs whose subcommands are nouns.
 const topCommand, explainCommand, qosCommand, auditCommand = "top", "explain", "qos", "audit"
 
-// spellOut rewrites a command line in which an object stands where a type is expected: explain pod/web becomes explain pod web, why
+// expandArguments rewrites a command line in which an object stands where a type is expected: explain pod/web becomes explain pod web, why
 // pod/web as well, and audit node-1 audit node node-1.
-func spellOut(root *cobra.Command, args []string) []string {
+func expandArguments(root *cobra.Command, args []string) []string {
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
 		if len(args) < 3 {
 			return args
 		}
 		// The last word is still typed.
 		last := len(args) - 1
-		return slices.Concat(args[:1], spellOut(root, args[1:last]), args[last:])
+		return slices.Concat(args[:1], expandArguments(root, args[1:last]), args[last:])
 	}
 	cmd, at := root, -1
 	for i := 0; i < len(args); i++ {
@@ -42,7 +42,7 @@ func spellOut(root *cobra.Command, args []string) []string {
 			cmd, at = child, i
 			continue
 		}
-		if words := spelled(cmd, args[i:]); words != nil {
+		if words := expanded(cmd, args[i:]); words != nil {
 			out := slices.Concat(args[:i], words)
 			if cmd.Name() == whyCommand {
 				out[at] = explainCommand
@@ -54,8 +54,8 @@ func spellOut(root *cobra.Command, args []string) []string {
 	return args
 }
 
-// spelled are the words of a command line from its first argument on, as the command understands them; nil where it does already.
-func spelled(cmd *cobra.Command, args []string) []string {
+// expanded are the words of a command line from its first argument on, as the command understands them; nil where it does already.
+func expanded(cmd *cobra.Command, args []string) []string {
 	before, name, slashed := strings.Cut(args[0], "/")
 	path := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().CommandPath()+" ")
 	switch {
