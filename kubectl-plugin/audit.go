@@ -48,6 +48,7 @@ func newAuditNodeCommand(s *session) *cobra.Command {
 	o := &auditOptions{}
 	cmd := newObjectCommand(s, source.KindNode, help{
 		short: "Show what the agent of a node did, and why", long: auditNodeLong, examples: auditNodeExamples,
+		answer: "NodeExplanation",
 	}, o)
 	o.output.addFlags(cmd, true)
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "After that, print what is added until you interrupt it, also by an agent that is started again")

@@ -59,6 +59,7 @@ func newExplainNodeCommand(s *session) *cobra.Command {
 	o := &explainNodeOptions{}
 	cmd := newObjectCommand(s, source.KindNode, help{
 		short: "Explain a node's batch and mid resources, its CPUs, and what its agent does", long: explainNodeLong, examples: explainNodeExamples,
+		answer: "NodeExplanation",
 	}, o)
 	cmd.Use += " [" + strings.Join(explainable, "|") + "]"
 	cmd.Args = explainNodeArguments

@@ -48,7 +48,7 @@ type explainPodOptions struct {
 
 func newExplainPodCommand(s *session) *cobra.Command {
 	return newScheduledCommand(s, source.KindPod, help{
-		short: "Explain why a pod is pending, or why it runs where it runs", long: explainPodLong, examples: explainPodExamples,
+		short: "Explain why a pod is pending, or why it runs where it runs", long: explainPodLong, examples: explainPodExamples, answer: "PodExplanation",
 	})
 }
 

@@ -38,6 +38,7 @@ func newExplainQoSPodCommand(s *session) *cobra.Command {
 	o := &explainQoSOptions{}
 	cmd := newObjectCommand(s, source.KindPod, help{
 		short: "Explain what is set for a pod on its node, and what is in force", long: explainQoSPodLong, examples: explainQoSPodExamples,
+		answer: "NodeExplanation",
 	}, o)
 	o.output.addFlags(cmd, true)
 	o.gate.addFlags(cmd)

@@ -37,6 +37,7 @@ func newExplainRecommendationCommand(s *session) *cobra.Command {
 	o := &explainRecommendationOptions{}
 	cmd := newObjectCommand(s, source.KindRecommendation, help{
 		short: "Explain what a workload should request, and whether that is applied", long: explainRecommendationLong, examples: explainRecommendationExamples,
+		answer: "RecommendationExplanation",
 	}, o)
 	o.output.addFlags(cmd, true)
 	addStrictFlag(cmd, &o.strict)

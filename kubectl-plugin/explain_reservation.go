@@ -20,5 +20,6 @@ const explainReservationExamples = `  # Why is it pending?
 func newExplainReservationCommand(s *session) *cobra.Command {
 	return newScheduledCommand(s, source.KindReservation, help{
 		short: "Explain why a Reservation has no node yet", long: explainReservationLong, examples: explainReservationExamples,
+		answer: "PodExplanation",
 	})
 }

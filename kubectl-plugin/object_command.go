@@ -14,6 +14,8 @@ type help struct {
 	short, long string
 	// examples with %[1]s for the name of the program.
 	examples string
+	// answer is the kind of object that the command answers with.
+	answer string
 }
 
 // objectCommand is a command about one object of a kind.
@@ -32,6 +34,7 @@ func newObjectCommand(s *session, kind source.Kind, texts help, o objectCommand)
 		Short:             texts.short,
 		Long:              texts.long,
 		Example:           fmt.Sprintf(texts.examples, s.Name),
+		Annotations:       map[string]string{answerAnnotation: texts.answer},
 		Args:              exactlyOne(kind.Name + " name"),
 		ValidArgsFunction: completeNames(s, kind, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -71,6 +72,7 @@ func newListingCommand[T, S any, P itemOf[T], L objectList[S]](s *session, kind 
 		Short:             l.short,
 		Long:              l.long,
 		Example:           fmt.Sprintf(l.examples, s.Name),
+		Annotations:       map[string]string{answerAnnotation: reflect.TypeFor[S]().Name()},
 		ValidArgsFunction: completeNames(s, kind, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(s, args); err != nil {
