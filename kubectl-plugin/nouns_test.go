@@ -128,9 +128,8 @@ func checkNoun(t *testing.T, v verb, n noun) {
 		if err := yaml.Unmarshal([]byte(got.stdout), &answer); err != nil {
 			t.Fatalf("%s -o %s: %v", line, format, err)
 		}
-		want := metav1.TypeMeta{Kind: wantAnswer, APIVersion: diagnosticsv1alpha1.GroupVersion.String()}
-		if diff := cmp.Diff(want, answer); diff != "" || got.code != ExitOK {
-			t.Errorf("%s -o %s: exit code %d, answer (-want +got):\n%s%s", line, format, got.code, diff, got.stderr)
+		if answer.Kind != wantAnswer || answer.APIVersion == "" || got.code != ExitOK {
+			t.Errorf("%s -o %s: exit code %d, answer %+v, want kind %q\n%s", line, format, got.code, answer, wantAnswer, got.stderr)
 		}
 	}
 	for _, format := range []string{"", " -o wide"} {
