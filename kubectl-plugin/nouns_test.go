@@ -173,15 +173,27 @@ func TestEveryNounIsFoundByTypeAndName(t *testing.T) {
 // TestUsageNamesEveryNoun: who leaves out the type, or writes one that there is none, is told which there are.
 func TestUsageNamesEveryNoun(t *testing.T) {
 	for _, v := range verbs() {
-		for _, line := range []string{v.name, v.name + " widgets"} {
-			if v.name == auditCommand && line != v.name {
-				continue // the name of a node
-			}
+		cmd, _, err := NewCommand(Options{Name: "koordctl"}).Find(strings.Fields(v.name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		known, command := alternatives(commandNames(cmd)), "koordctl "+v.name
+		wantErrs := map[string]string{
+			v.name:              "error: a command is required: " + known + "\nhint: see " + command + " --help\n",
+			v.name + " widgets": "error: unknown command \"widgets\" for \"" + command + "\": must be " + known + "\nhint: see " + command + " --help\n",
+		}
+		if v.name == auditCommand {
+			delete(wantErrs, v.name+" widgets") // the name of a node
+		}
+		for line, wantErr := range wantErrs {
 			got := run(t, cluster(), line)
-			for _, kind := range kindsOf(v.of) {
-				if !strings.Contains(got.stderr, kind.Name) || got.code != ExitUsage {
-					t.Errorf("%s does not name %s: %+v", line, kind, got)
-				}
+			if diff := cmp.Diff(result{stderr: wantErr, code: ExitUsage}, got, cmp.AllowUnexported(result{})); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", line, diff)
+			}
+		}
+		for _, kind := range kindsOf(v.of) {
+			if !strings.Contains(known, kind.Name) {
+				t.Errorf("%s does not name %s: %s", v.name, kind, known)
 			}
 		}
 	}
