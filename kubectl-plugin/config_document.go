@@ -73,11 +73,11 @@ func otherObject(content map[string]any) string {
 }
 
 func notTheConfiguration(others []string) error {
-	text := "it must hold ConfigMap " + configuration.DefaultConfigMapName + ", or its data alone"
+	text := "it must contain ConfigMap " + configuration.DefaultConfigMapName + ", or its data alone"
 	if len(others) > 0 {
-		text += ", and it holds " + strings.Join(others, ", ")
+		text += ", but contains " + strings.Join(others, ", ")
 	}
-	return finding.Wrap(fmt.Errorf("%s", text), finding.InvalidArgument, "koordctl config init prints a ConfigMap to begin with")
+	return finding.Wrap(fmt.Errorf("%s", text), finding.InvalidArgument, "koordctl config init prints a ConfigMap to start from")
 }
 
 func splitDocuments(text []byte) [][]byte {

@@ -13,7 +13,7 @@ import (
 func newExplainCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     explainCommand,
-		Short:   "Explain a node's resources, the place of a pod or a reservation, or a recommendation",
+		Short:   "Explain a " + alternatives(singular(kindsOf(explains))),
 		GroupID: "see",
 	}
 	addNouns(cmd, s, explains)

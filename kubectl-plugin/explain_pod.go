@@ -20,16 +20,16 @@ the scheduler's own chain again. For a bound pod: the scores behind the choice, 
   SOLE     nodes that have no other reason
   CLOSEST  the node that comes closest to taking the pod`
 
-const explainPodExamples = `  # Why is it pending?
+const explainPodExamples = `  # Explain why a pod is pending
   %[1]s explain pod web-1 -n shop
 
-  # With the nodes of each group, the closest first
+  # List the nodes of each group, the closest first
   %[1]s explain pod web-1 -n shop --nodes 20
 
-  # Why there, at the time? And what differed between the attempts?
+  # Show the past scheduling attempts and what changed between them
   %[1]s explain pod web-1 -n shop --history
 
-  # The verdict alone
+  # Print the verdict only
   %[1]s explain pod web-1 -n shop -o jsonpath='{.status.verdict}'`
 
 const wideNodes = 10
@@ -64,8 +64,8 @@ func (o *explainPodOptions) addFlags(cmd *cobra.Command) {
 	o.output.addFlags(cmd, true)
 	o.gate.addFlags(cmd)
 	cmd.Flags().Int32Var(&o.nodes, "nodes", 0, "List up to this many nodes of each group; 10 with -o wide")
-	cmd.Flags().BoolVar(&o.skipFix, "skip-fix", false, "Do not search for the smallest change that helps")
-	cmd.Flags().BoolVar(&o.history, "history", false, "Add the past attempts to schedule the "+o.kind.Name+" that the scheduler remembers, with what differed between them")
+	cmd.Flags().BoolVar(&o.skipFix, "skip-fix", false, "Do not search for the smallest change that makes it schedulable")
+	cmd.Flags().BoolVar(&o.history, "history", false, "Show the past attempts to schedule the "+o.kind.Name+", and what changed between them")
 }
 
 func (o *explainPodOptions) complete(cmd *cobra.Command, s *session, args []string) error {

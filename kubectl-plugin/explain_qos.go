@@ -13,13 +13,13 @@ import (
 	"koordinator.sh/koord/source"
 )
 
-const explainQoSPodLong = `Explain what the node's agent sets for a pod and its containers: the value that it wants of each file of their cgroups and of
-those above them, which feature wants it and why, and what is in force there right now.`
+const explainQoSPodLong = `Explain what the agent of the node sets for a pod and its containers: the desired value of each file of their cgroups and of
+the cgroups above, the feature that sets it and why, and the value in force.`
 
-const explainQoSPodExamples = `  # What is set for a pod?
+const explainQoSPodExamples = `  # Show what is set for a pod
   %[1]s explain qos pod web-0 -n shop
 
-  # Values that are not as they are wanted
+  # Print the values that are not as desired
   %[1]s explain qos pod web-0 -n shop -o jsonpath='{.status.agent.pods[0].settings[?(@.matches==false)]}'`
 
 func newExplainQoSCommand(s *session) *cobra.Command {
@@ -66,7 +66,7 @@ func (o *explainQoSOptions) run(ctx context.Context, s *session) error {
 		return err
 	}
 	if len(found.Items) != 1 || found.Items[0].NodeName == "" {
-		err := fmt.Errorf("explain qos of pod %q in namespace %q: it is on no node yet", o.name, o.namespace)
+		err := fmt.Errorf("explain qos of pod %q in namespace %q: the pod does not have a node assigned", o.name, o.namespace)
 		return finding.Wrap(err, finding.InvalidArgument, fmt.Sprintf("koordctl explain pod %s -n %s", o.name, o.namespace))
 	}
 	answer, err := src.ExplainNode(ctx, found.Items[0].NodeName, diagnosticsv1alpha1.NodeExplanationSpec{Agent: &diagnosticsv1alpha1.AgentQuestion{

@@ -11,18 +11,18 @@ import (
 )
 
 const explainRecommendationLong = `Explain a Recommendation: what its pods request, what is recommended and within which bounds, from which percentile of what
-they used, how long they were observed and whether they ran out of memory; and what applying it to running pods does, or
-what keeps it from it: no annotation, too little observation, the budget, the cool-down, the node.
+they used, how long they were observed and whether they ran out of memory; and what applying it would do to running pods, or
+what prevents it: no annotation, too little observation, the budget, the cool-down, the node.
 
-The figures are those of the Recommendation's status; the plan is the recommender's own, made at this moment.`
+The figures are those of the Recommendation's status; the plan is what the recommender would do now.`
 
-const explainRecommendationExamples = `  # Where does the figure come from, and why is it not applied?
+const explainRecommendationExamples = `  # Explain where the figures come from, and why they are not applied
   %[1]s explain recommendation checkout -n shop
 
-  # Every pod that applying concerns
+  # List every pod that is affected
   %[1]s explain recommendation checkout -n shop -o wide
 
-  # What would be resized next
+  # Print the pods that would be resized next
   %[1]s explain recommendation checkout -n shop -o jsonpath='{.application.pods[?(@.containers)].name}'`
 
 type explainRecommendationOptions struct {
@@ -41,7 +41,7 @@ func newExplainRecommendationCommand(s *session) *cobra.Command {
 	}, o)
 	o.output.addFlags(cmd, true)
 	addStrictFlag(cmd, &o.strict)
-	cmd.Flags().Int32Var(&o.pods, "pods", 10, "List up to this many pods that applying concerns; all with -o wide")
+	cmd.Flags().Int32Var(&o.pods, "pods", 10, "List up to this many affected pods; all with -o wide")
 	return cmd
 }
 

@@ -22,7 +22,7 @@ func (s *session) objects(kind source.Kind, args []string) (namespace string, na
 		case namesKind(before) || !kind.Namespaced:
 			return "", nil, usage("%q: the name of a %s is required: NAME or %s", arg, kind, forms(kind))
 		case named != "" && named != before:
-			return "", nil, usage("%q: all names must be of one namespace, which is %q", arg, named)
+			return "", nil, usage("%q: all names must be in the same namespace, which is %q", arg, named)
 		default:
 			named = before
 		}

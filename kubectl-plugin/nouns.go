@@ -84,6 +84,15 @@ func singular(kinds []source.Kind) []string {
 	return names
 }
 
+// plural are the names of kinds in the plural.
+func plural(kinds []source.Kind) []string {
+	names := make([]string, len(kinds))
+	for i, kind := range kinds {
+		names[i] = kind.Plural
+	}
+	return names
+}
+
 // kindOf is the kind that a word of a command line names.
 func kindOf(word string) (kind source.Kind, known bool) {
 	for _, n := range nouns() {

@@ -15,7 +15,7 @@ import (
 func newTopCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     topCommand,
-		Short:   "Show what nodes and pods offer, request and use, and what they should request",
+		Short:   "Show the resources of " + alternatives(plural(kindsOf(tops))),
 		GroupID: "see",
 	}
 	addNouns(cmd, s, tops)
@@ -41,7 +41,7 @@ func (o *topOptions) addFlags(cmd *cobra.Command, orders string) {
 	o.output.addFlags(cmd, true)
 	o.watch.addFlags(cmd)
 	addStrictFlag(cmd, &o.strict)
-	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "Label selector, as of kubectl -l")
+	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "Selector (label query) to filter on")
 	o.labels.addFlags(cmd)
 	cmd.Flags().StringVar(&o.sortBy, "sort-by", "", "Order by "+orders+", or a JSONPath such as .cpu.used")
 	must(cmd.RegisterFlagCompletionFunc("sort-by", cobra.FixedCompletions(o.orders, cobra.ShellCompDirectiveNoFileComp)))

@@ -86,7 +86,7 @@ func newListingCommand[T, S any, P itemOf[T], L objectList[S]](s *session, kind 
 	}
 	o.topOptions.addFlags(cmd, orderNames(l.orders))
 	if kind.Namespaced {
-		cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Show the "+kind.Plural+" of all namespaces")
+		cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the "+kind.Plural+" of all namespaces")
 	}
 	if l.fields != nil {
 		addFieldSelector(cmd, &o.fields, l.fields)
@@ -154,5 +154,5 @@ func (o *listingCommand[T, S, P, L]) none() string {
 	if o.query.namespace == "" {
 		return fmt.Sprintf("No %s found.", o.kind.Plural)
 	}
-	return fmt.Sprintf("No %s found in namespace %s; -A shows all namespaces.", o.kind.Plural, o.query.namespace)
+	return fmt.Sprintf("No %s found in %s namespace; -A lists all namespaces.", o.kind.Plural, o.query.namespace)
 }

@@ -10,7 +10,7 @@ import (
 	"koordinator.sh/koord/source"
 )
 
-const topNodesLong = `Show per node what is offered, requested and used, what load-aware scheduling thinks of it, and how old the data is.
+const topNodesLong = `Show what each node offers, has requested and uses, its load as load-aware scheduling sees it, and the age of the data.
 
   LOAD                  the load-aware scheduler's view: Normal, Hot, Expired or Unknown
   CPU-USED, MEM-USED    used / allocatable before amplification, as measured on the whole node
@@ -19,19 +19,19 @@ const topNodesLong = `Show per node what is offered, requested and used, what lo
   BATCH-CPU, BATCH-MEM  requested / offered in node.status
   AGE                   of the measurements, with their state unless they are fresh
 
-With -o wide also use by the system, by batch and by free pods, and what the agent predicts to be reclaimable. CPU is in
-cores. A question mark is a value that nobody measured, or that you may not read; standard error says which.`
+-o wide adds the usage of the system, of batch and of free pods, and what the agent predicts to be reclaimable. CPU is in
+cores. A question mark is a value that was not measured, or that you do not have permission to read; see standard error.`
 
-const topNodesExamples = `  # All nodes
+const topNodesExamples = `  # Show all nodes
   %[1]s top nodes
 
-  # The nodes of a pool, the fullest first, with every column
+  # Show the nodes of a pool, the highest CPU usage first, with every column
   %[1]s top nodes -l pool=shared --sort-by=cpu -o wide
 
-  # By what the load of a node is judged
+  # Show what the load of a node is judged by
   %[1]s top nodes worker-1 -o yaml --full
 
-  # One value of one node
+  # Print one value of one node
   %[1]s top nodes worker-1 -o jsonpath='{.items[0].cpu.batchAllocatable}'`
 
 func newTopNodesCommand(s *session) *cobra.Command {

@@ -10,19 +10,19 @@ import (
 	"koordinator.sh/koord/source"
 )
 
-const topPodsLong = `Show pods with their QoS class, priority band and what they use of what they request.
+const topPodsLong = `Show pods with their QoS class, priority band, requests and usage.
 
-  TIER      resources the request is made in: plain, mid or batch
-  CPU-USED  as measured, in cores; <unknown> when no NodeMetric reports the pod, or you may not read NodeMetrics
-  AGE       of the measurement; <unknown> when you may not read NodeMetrics`
+  TIER      resources that are requested: plain, mid or batch
+  CPU-USED  as measured, in cores; <unknown> if no NodeMetric reports the pod, or you may not read NodeMetrics
+  AGE       of the measurement; <unknown> if you may not read NodeMetrics`
 
-const topPodsExamples = `  # Pods of the context's namespace
+const topPodsExamples = `  # Show the pods of the current namespace
   %[1]s top pods
 
-  # What runs on a node, the largest user of memory first
+  # Show the pods of a node, the highest memory usage first
   %[1]s top pods -A --node worker-1 --sort-by=memory
 
-  # Batch pods and where they are
+  # Show best-effort pods and their nodes
   %[1]s top pods -A -l koordinator.sh/qosClass=BE`
 
 func newTopPodsCommand(s *session) *cobra.Command {
@@ -40,7 +40,7 @@ func newTopPodsCommand(s *session) *cobra.Command {
 		incomplete: func(list *diagnosticsv1alpha1.PodOverviewList) []string { return list.Incomplete },
 		print:      printer.PodOverviews,
 	})
-	cmd.Flags().Var(&node, "node", "Show only the pods bound to this node")
+	cmd.Flags().Var(&node, "node", "Show only pods on this node")
 	must(cmd.RegisterFlagCompletionFunc("node", completeNames(s, source.KindNode, 0)))
 	return cmd
 }

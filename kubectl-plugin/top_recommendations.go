@@ -11,21 +11,21 @@ import (
 	"koordinator.sh/koord/source"
 )
 
-const topRecommendationsLong = `Show Recommendations: what each container of a workload requests, what it should request by what it used, and what that
-saves in all pods together.
+const topRecommendationsLong = `Show Recommendations: what each container of a workload requests, what it should request according to its usage, and what
+that saves over all pods.
 
-  CPU-REQ   of the pods; marked when it is outside of the bounds that -o wide shows
-  SAVES     requests less the target, over all pods; negative when they need more
-  OBSERVED  how long the container was observed, as far as it counts; a day is enough to apply
-  APPLY     off, settled (all is within the bounds), due (resized next) or blocked; -o wide says why`
+  CPU-REQ   request of the pods; marked if outside the bounds, which -o wide shows
+  SAVES     requests minus the target, over all pods; negative if they need more
+  OBSERVED  how long the container was observed; at least a day is needed to apply
+  APPLY     off, settled (within the bounds), due (resized next) or blocked; -o wide says why`
 
-const topRecommendationsExamples = `  # Recommendations of the context's namespace
+const topRecommendationsExamples = `  # Show the Recommendations of the current namespace
   %[1]s top recommendations
 
-  # Where most can be saved
+  # Show where the most CPU can be saved first
   %[1]s top recommendations -A --sort-by=cpu-savings
 
-  # Why are they not applied?
+  # Show why they are not applied
   %[1]s top recommendations -A -o wide`
 
 func newTopRecommendationsCommand(s *session) *cobra.Command {

@@ -19,8 +19,8 @@ type watch struct {
 
 func (w *watch) addFlags(cmd *cobra.Command) {
 	w.interval = duration(5 * time.Second)
-	cmd.Flags().BoolVarP(&w.on, "watch", "w", false, "After the answer, keep asking and print what changed")
-	cmd.Flags().Var(&w.interval, "interval", "Time between the questions of --watch, at least 1s")
+	cmd.Flags().BoolVarP(&w.on, "watch", "w", false, "After listing, keep asking and print what changed")
+	cmd.Flags().Var(&w.interval, "interval", "Interval of --watch, at least 1s")
 }
 
 // duration is a flag value of at least a second.

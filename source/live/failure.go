@@ -98,7 +98,7 @@ func failure(ctx context.Context, r request, err error) error {
 	case apierrors.IsForbidden(err):
 		return forbidden(r, err)
 	case apierrors.IsNotFound(err) && r.name == "" && r.group != "":
-		return finding.Wrap(fmt.Errorf("%s: the cluster does not have the resource", r), finding.NotInstalled, "koordctl install")
+		return finding.Wrap(fmt.Errorf("%s: the server doesn't have this resource type", r), finding.NotInstalled, "koordctl install")
 	case apierrors.IsNotFound(err):
 		return finding.Wrap(fmt.Errorf("%s: not found", r), finding.NotFound, "")
 	}
@@ -131,7 +131,7 @@ func forbidden(r request, err error) error {
 func unanswered(what string, err error) error {
 	switch {
 	case apierrors.IsUnauthorized(err):
-		return finding.Wrap(fmt.Errorf("%s: the API server does not accept your credentials", what), finding.Forbidden, "kubectl auth whoami")
+		return finding.Wrap(fmt.Errorf("%s: you must be logged in to the server (Unauthorized)", what), finding.Forbidden, "kubectl auth whoami")
 	case distrusted(err):
 		return finding.Wrap(fmt.Errorf("%s: %w", what, innermost(err)), finding.CertificateRejected, certificateHint)
 	case unreachable(err):
