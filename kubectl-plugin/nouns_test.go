@@ -26,6 +26,7 @@ func diagnosticsAPI(w http.ResponseWriter, r *http.Request) {
 	case "podexplanations":
 		explanation := &diagnosticsv1alpha1.PodExplanation{}
 		_ = json.NewDecoder(r.Body).Decode(explanation)
+		explanation.Status.Pod = diagnosticsv1alpha1.PodFacts{Namespace: "shop", Name: explanation.Spec.PodName, ReservationName: explanation.Spec.ReservationName}
 		explanation.Status.Verdict, explanation.Status.Summary = diagnosticsv1alpha1.PodUnschedulable, "0/3 nodes are available: 3 node(s) had no room"
 		answer = explanation
 	case "nodeexplanations":
