@@ -73,6 +73,12 @@ func (o *explainPodOptions) complete(cmd *cobra.Command, s *session, args []stri
 	if o.namespace, o.name, err = s.object(o.kind, args[0]); err != nil {
 		return err
 	}
+	if !o.kind.Namespaced {
+		// The question is asked in a namespace, whatever it is about.
+		if o.namespace, err = s.namespace(); err != nil {
+			return err
+		}
+	}
 	if o.nodes < 0 || o.nodes > 5000 {
 		return usage("--nodes %d: must be 0 to 5000", o.nodes)
 	}

@@ -22,6 +22,11 @@ import (
 // diagnosticsAPI answers questions as koord-manager does: every pod and Reservation waits, and every agent did one thing.
 func diagnosticsAPI(w http.ResponseWriter, r *http.Request) {
 	var answer any
+	namespaced := strings.Contains(r.URL.Path, "/namespaces/")
+	if namespaced != strings.HasSuffix(r.URL.Path, "/podexplanations") {
+		http.NotFound(w, r) // as for every resource that is asked for in the wrong scope
+		return
+	}
 	switch path.Base(r.URL.Path) {
 	case "podexplanations":
 		explanation := &diagnosticsv1alpha1.PodExplanation{}
