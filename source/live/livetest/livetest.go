@@ -259,7 +259,9 @@ func many(w http.ResponseWriter, r *http.Request, objects []runtime.Object, list
 		partial := &metav1.PartialObjectMetadataList{}
 		for _, object := range kept {
 			m, _ := meta.Accessor(object)
-			partial.Items = append(partial.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: m.GetName(), Namespace: m.GetNamespace()}})
+			partial.Items = append(partial.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+				Name: m.GetName(), Namespace: m.GetNamespace(), Labels: m.GetLabels(), Annotations: m.GetAnnotations(),
+			}})
 		}
 		send(w, r, partial)
 		return
