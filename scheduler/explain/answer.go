@@ -137,7 +137,9 @@ func (r *response) pending(ctx context.Context, pod *corev1.Pod) error {
 	if err != nil {
 		return err
 	}
-	r.status.Reservations = censusOf(e.state, r.limit)
+	if r.reservations != nil {
+		r.status.Reservations = r.reservations.CountReservations(e.state, r.limit)
+	}
 	r.status.Summary = summarise(len(e.feasible()), len(e.nodes), groups) + r.heldBack
 	if len(e.feasible()) > 0 {
 		r.status.Verdict = diagnosticsv1alpha1.PodSchedulable
@@ -220,7 +222,7 @@ func refusalOn(groups []*group, node string) string {
 	for _, g := range groups {
 		for _, m := range g.members {
 			if m.node == node {
-				message, _ := m.subject.describe()
+				message, _ := m.subject.Describe()
 				return ": " + message
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/reason"
 	"koordinator.sh/koord/scheduler/recovery"
 )
@@ -50,21 +49,21 @@ func (s *simulation) codeOf(r refusal) finding.Code {
 	return finding.OtherPlugin
 }
 
-// codersOf lists who may know the texts of a plugin: itself, and for NodeNUMAResource the plugins whose refusals it hands on.
+// codersOf lists who may know the texts of a plugin: itself, and those whose refusals it relays.
 func (s *simulation) codersOf(plugin string) []reason.Coder {
 	if s == nil {
 		return nil
 	}
 	var list []reason.Coder
-	if own := s.coders[plugin]; own != nil {
-		list = append(list, own)
-	}
-	if plugin == nodenumaresource.Name {
-		for _, other := range s.hinting {
-			if coder := s.coders[other.Name()]; coder != nil {
-				list = append(list, coder)
-			}
+	for _, name := range s.speakersOf(plugin) {
+		if coder := s.coders[name]; coder != nil {
+			list = append(list, coder)
 		}
 	}
 	return list
+}
+
+// speakersOf names the plugins whose refusals a plugin returns: its own, and those that it relays.
+func (s *simulation) speakersOf(plugin string) []string {
+	return append([]string{plugin}, s.relayed[plugin]...)
 }

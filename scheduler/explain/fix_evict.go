@@ -14,7 +14,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/noderesources"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	decision "koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/decision/scheduling/reservation"
 	"koordinator.sh/koord/scheduler/reason"
 )
@@ -32,7 +31,7 @@ const (
 // with fewer pods on them.
 func (s *simulation) evictions(e *evaluation) []candidate {
 	var list []candidate
-	for info, missing := range e.curable() {
+	for info, missing := range s.curable(e) {
 		proposed := 0
 		victims := s.victimsOn(e.pod, info)
 		for _, victim := range victims {
@@ -53,8 +52,8 @@ func (s *simulation) evictions(e *evaluation) []candidate {
 
 // curable goes through the nodes whose every refusal may depend on the pods of the node, as far as they are considered, with
 // what is missing there.
-func (e *evaluation) curable() iter.Seq2[fwk.NodeInfo, []noderesources.InsufficientResource] {
-	lasting := func(r refusal) bool { return r.final && r.plugin != decision.PluginName }
+func (s *simulation) curable(e *evaluation) iter.Seq2[fwk.NodeInfo, []noderesources.InsufficientResource] {
+	lasting := func(r refusal) bool { return r.final && !s.remediesOf(r).Has(reason.FewerPods) }
 	return func(yield func(fwk.NodeInfo, []noderesources.InsufficientResource) bool) {
 		considered := 0
 		for i, info := range e.nodes {

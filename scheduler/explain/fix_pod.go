@@ -16,6 +16,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/noderesources"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/amount"
 )
 
 // reductions proposes, for each resource that alone keeps nodes from passing, to ask for what the roomiest of them has.
@@ -52,7 +53,7 @@ func reduction(pod *corev1.Pod, s noderesources.InsufficientResource, node strin
 // goes to the container that asks for most. Limits that equal their request follow it.
 func withRequest(pod *corev1.Pod, name corev1.ResourceName, asked, total int64) *corev1.Pod {
 	edited := pod.DeepCopy()
-	overhead := amountOf(name, edited.Spec.Overhead[name])
+	overhead := amount.Of(name, edited.Spec.Overhead[name])
 	factor := share{max(total-overhead, 0), max(asked-overhead, 1)}
 	if edited.Spec.Resources != nil {
 		scaleResource(edited.Spec.Resources, name, factor)
@@ -72,12 +73,20 @@ func giveRest(edited, original *corev1.Pod, name corev1.ResourceName, total int6
 	if rest <= 0 || len(edited.Spec.Containers) < 2 || edited.Spec.Resources != nil {
 		return
 	}
-	asked := func(i int) int64 { return amountOf(name, edited.Spec.Containers[i].Resources.Requests[name]) }
+	asked := func(i int) int64 { return amount.Of(name, edited.Spec.Containers[i].Resources.Requests[name]) }
 	most := slices.MaxFunc(indices(edited.Spec.Containers), func(a, b int) int { return cmp.Compare(asked(a), asked(b)) })
 	before := original.Spec.Containers[most].Resources.Requests[name]
-	if amount := asked(most) + rest; amount <= amountOf(name, before) {
-		setAmount(&edited.Spec.Containers[most].Resources, name, amount)
+	if raised := asked(most) + rest; raised <= amount.Of(name, before) {
+		setAmount(&edited.Spec.Containers[most].Resources, name, raised)
 	}
+}
+
+func indices[T any](list []T) []int {
+	numbers := make([]int, len(list))
+	for i := range numbers {
+		numbers[i] = i
+	}
+	return numbers
 }
 
 // share is a factor of at most 1, as a fraction.
@@ -101,7 +110,7 @@ func scaleResource(resources *corev1.ResourceRequirements, name corev1.ResourceN
 	if !found {
 		return
 	}
-	setAmount(resources, name, factor.of(amountOf(name, before)))
+	setAmount(resources, name, factor.of(amount.Of(name, before)))
 }
 
 // setAmount replaces a request. A limit that equals it follows.
@@ -115,14 +124,6 @@ func setAmount(resources *corev1.ResourceRequirements, name corev1.ResourceName,
 	if limit, limited := resources.Limits[name]; limited && limit.Cmp(before) == 0 {
 		resources.Limits[name] = after
 	}
-}
-
-// amountOf counts as the scheduler does: cpu in milliCPU, everything else in its own unit.
-func amountOf(name corev1.ResourceName, quantity resource.Quantity) int64 {
-	if name == corev1.ResourceCPU {
-		return quantity.MilliValue()
-	}
-	return quantity.Value()
 }
 
 // maxTolerations bounds the taints that one change tolerates.

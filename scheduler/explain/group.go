@@ -8,6 +8,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/scheduler/reason"
 )
 
 // group is one reason with the nodes that gave it.
@@ -27,18 +28,18 @@ type group struct {
 // member is one node of a group.
 type member struct {
 	node    string
-	subject subject
+	subject reason.Subject
 	// others counts the other groups that refuse the node.
 	others int32
 }
 
 // groupRefusals sorts the refusals of an evaluation: most nodes first, and in each group the nodes closest to passing.
 func (s *simulation) groupRefusals(ctx context.Context, e *evaluation) []*group {
-	subjects := make([][]subject, len(e.nodes))
+	subjects := make([][]reason.Subject, len(e.nodes))
 	inParallel(ctx, len(e.nodes), func(i int) {
 		for _, r := range e.refusals[i] {
 			if e.held != nil && r.plugin == e.held.by.Name() && r.reason == e.held.reason {
-				subjects[i] = append(subjects[i], subjectOf(e.held.subject))
+				subjects[i] = append(subjects[i], e.held.subject)
 				continue
 			}
 			subjects[i] = append(subjects[i], s.inspect(ctx, e.states[i], e.pod, e.crowded[i], r))
@@ -53,7 +54,7 @@ func (s *simulation) groupRefusals(ctx context.Context, e *evaluation) []*group 
 	groups := slices.Collect(maps.Values(byIdentity))
 	for _, g := range groups {
 		slices.SortFunc(g.members, func(a, b member) int {
-			return cmp.Or(cmp.Compare(a.others, b.others), cmp.Compare(a.subject.distance, b.subject.distance), cmp.Compare(a.node, b.node))
+			return cmp.Or(cmp.Compare(a.others, b.others), cmp.Compare(a.subject.Distance, b.subject.Distance), cmp.Compare(a.node, b.node))
 		})
 	}
 	slices.SortFunc(groups, func(a, b *group) int {
@@ -67,12 +68,12 @@ func (s *simulation) groupRefusals(ctx context.Context, e *evaluation) []*group 
 type identity struct{ plugin, reason, key string }
 
 // enter puts one refusal of one node into its group.
-func (s *simulation) enter(groups map[identity]*group, e *evaluation, node, index int, found subject) {
+func (s *simulation) enter(groups map[identity]*group, e *evaluation, node, index int, found reason.Subject) {
 	r, all := e.refusals[node][index], len(e.refusals[node])
-	id := identity{r.plugin, r.reason, found.key}
+	id := identity{r.plugin, r.reason, found.Key}
 	g := groups[id]
 	if g == nil {
-		g = &group{plugin: r.plugin, reason: r.reason, introduction: r.introduction, key: found.key, code: cmp.Or(found.code, s.codeOf(r)), final: true, everywhere: r.everywhere}
+		g = &group{plugin: r.plugin, reason: r.reason, introduction: r.introduction, key: found.Key, code: cmp.Or(found.Code, s.codeOf(r)), final: true, everywhere: r.everywhere}
 		groups[id] = g
 	}
 	g.final = g.final && r.final
@@ -86,7 +87,7 @@ func (s *simulation) enter(groups map[identity]*group, e *evaluation, node, inde
 func (g *group) closest() *member {
 	best := &g.members[0]
 	for i := range g.members {
-		if g.members[i].subject.distance < best.subject.distance {
+		if g.members[i].subject.Distance < best.subject.Distance {
 			best = &g.members[i]
 		}
 	}
@@ -155,14 +156,14 @@ func rankOf(g *group) int { return finding.ClassOf(g.code).Rank() }
 
 // publish writes a group with at most limit nodes.
 func (g *group) publish(limit int) diagnosticsv1alpha1.RefusalGroup {
-	message, _ := g.members[0].subject.describe()
+	message, _ := g.members[0].subject.Describe()
 	published := diagnosticsv1alpha1.RefusalGroup{
 		Plugin: g.plugin, Code: string(g.code), Reason: g.reason, Introduction: g.introduction, Class: string(finding.ClassOf(g.code)), Message: message,
 		Count: int32(len(g.members)), Sole: g.sole, PreemptionMayHelp: !g.final,
 	}
-	published.Mentions, published.ReasonMentions = g.mentions(limit), g.members[0].subject.reasonMentions
+	published.Mentions, published.ReasonMentions = g.mentions(limit), g.members[0].subject.ReasonMentions
 	for _, m := range g.members[:min(limit, len(g.members))] {
-		text, operands := m.subject.describe()
+		text, operands := m.subject.Describe()
 		published.Nodes = append(published.Nodes, diagnosticsv1alpha1.NodeRefusal{Node: m.node, Message: text, Operands: operands, Others: m.others})
 	}
 	return published
@@ -173,7 +174,7 @@ func (g *group) mentions(limit int) []diagnosticsv1alpha1.SourceRef {
 	seen := map[diagnosticsv1alpha1.SourceRef]bool{}
 	var list []diagnosticsv1alpha1.SourceRef
 	for _, m := range g.members[:min(max(limit, 1), len(g.members))] {
-		for _, object := range m.subject.mentions {
+		for _, object := range m.subject.Mentions {
 			if !seen[object] {
 				seen[object] = true
 				list = append(list, object)

@@ -11,6 +11,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/noderesources"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/amount"
+	"koordinator.sh/koord/scheduler/reason"
 )
 
 // shortages repeats the comparison of NodeResourcesFit.
@@ -30,16 +32,16 @@ func shortageOf(pod *corev1.Pod, info fwk.NodeInfo, reason string) (noderesource
 	return list[i], true
 }
 
-func inspectFit(pod *corev1.Pod, info fwk.NodeInfo, r refusal) subject {
+func inspectFit(pod *corev1.Pod, info fwk.NodeInfo, r refusal) reason.Subject {
 	shortage, found := shortageOf(pod, info, r.reason)
 	if !found {
 		return text("", r.reason, r.reason)
 	}
 	node := info.Node().Name
-	return subject{
-		phrase:   fitPhrase(shortage, node),
-		distance: float64(shortage.Requested-free(shortage)) / float64(max(shortage.Requested, 1)),
-		describe: func() (string, []diagnosticsv1alpha1.Term) { return fitMessage(shortage), fitOperands(shortage, node) },
+	return reason.Subject{
+		Phrase:   fitPhrase(shortage, node),
+		Distance: float64(shortage.Requested-free(shortage)) / float64(max(shortage.Requested, 1)),
+		Describe: func() (string, []diagnosticsv1alpha1.Term) { return fitMessage(shortage), fitOperands(shortage, node) },
 	}
 }
 
@@ -50,20 +52,20 @@ func fitPhrase(s noderesources.InsufficientResource, node string) string {
 	if s.ResourceName == corev1.ResourcePods {
 		return fmt.Sprintf("had too many pods (%d on %s)", s.Used, node)
 	}
-	needs, left := formatPair(s.ResourceName, s.Requested, free(s))
-	return fmt.Sprintf("had insufficient %s (requested %s, at most %s free, on %s)", shortName(s.ResourceName), needs, left, node)
+	needs, left := amount.FormatPair(s.ResourceName, s.Requested, free(s))
+	return fmt.Sprintf("had insufficient %s (requested %s, at most %s free, on %s)", amount.ShortName(s.ResourceName), needs, left, node)
 }
 
 func fitMessage(s noderesources.InsufficientResource) string {
 	if s.ResourceName == corev1.ResourcePods {
 		return fmt.Sprintf("runs %d of at most %d pods", s.Used, s.Capacity)
 	}
-	needs, left := formatPair(s.ResourceName, s.Requested, free(s))
-	return fmt.Sprintf("needs %s %s, %s of %s free", needs, shortName(s.ResourceName), left, formatAmount(s.ResourceName, s.Capacity))
+	needs, left := amount.FormatPair(s.ResourceName, s.Requested, free(s))
+	return fmt.Sprintf("needs %s %s, %s of %s free", needs, amount.ShortName(s.ResourceName), left, amount.Format(s.ResourceName, s.Capacity))
 }
 
 func fitOperands(s noderesources.InsufficientResource, node string) []diagnosticsv1alpha1.Term {
-	unit, info := unitOf(s.ResourceName), diagnosticsv1alpha1.Info
+	unit, info := amount.UnitOf(s.ResourceName), diagnosticsv1alpha1.Info
 	allocatable := &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: node, Field: "status.allocatable." + string(s.ResourceName)}
 	return []diagnosticsv1alpha1.Term{
 		{Name: "asked", Operator: info, Value: s.Requested, Unit: unit, Note: string(s.ResourceName)},

@@ -14,6 +14,8 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/features"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/helper"
+
+	"koordinator.sh/koord/scheduler/reason"
 )
 
 // untolerated lists the taints that keep the pod off the node.
@@ -29,7 +31,7 @@ func untolerated(ctx context.Context, pod *corev1.Pod, node *corev1.Node) []core
 	return taints
 }
 
-func inspectTaint(ctx context.Context, pod *corev1.Pod, node *corev1.Node, r refusal) subject {
+func inspectTaint(ctx context.Context, pod *corev1.Pod, node *corev1.Node, r refusal) reason.Subject {
 	taints := untolerated(ctx, pod, node)
 	if len(taints) == 0 {
 		return text("", r.reason, r.reason)
@@ -38,13 +40,13 @@ func inspectTaint(ctx context.Context, pod *corev1.Pod, node *corev1.Node, r ref
 	found := text(first, "had untolerated taint "+first, "taint "+first+" is not tolerated")
 	if len(taints) > 1 {
 		found = text(first, "had untolerated taint "+first, fmt.Sprintf("taint %s and %d more are not tolerated", first, len(taints)-1))
-		found.distance = float64(len(taints))
+		found.Distance = float64(len(taints))
 	}
 	return found
 }
 
 // inspectAffinity names the first selector or term that the node does not match.
-func inspectAffinity(pod *corev1.Pod, node *corev1.Node, r refusal) subject {
+func inspectAffinity(pod *corev1.Pod, node *corev1.Node, r refusal) reason.Subject {
 	for _, key := range slices.Sorted(maps.Keys(pod.Spec.NodeSelector)) {
 		if want := pod.Spec.NodeSelector[key]; node.Labels[key] != want {
 			asked := fmt.Sprintf("node selector %s=%s", key, want)

@@ -52,14 +52,14 @@ func unchosen(groups []*group, nodes int) string {
 // clause says what is wrong with some nodes of a group. What PreFilter refuses is about the pod and has no number of nodes; the
 // texts of other schedulers' plugins stay as they are.
 func (g *group) clause(nodes int) string {
-	phrase := strings.TrimSpace(g.closest().subject.phrase)
+	phrase := strings.TrimSpace(g.closest().subject.Phrase)
 	if utf8.RuneCountInString(phrase) > longestPhrase {
 		phrase = string([]rune(phrase)[:longestPhrase-1]) + "…"
 	}
 	switch {
 	case g.everywhere:
 		return phrase
-	case g.closest().subject.phrase == g.reason:
+	case g.closest().subject.Phrase == g.reason:
 		return fmt.Sprintf("%d %s", nodes, phrase)
 	}
 	return fmt.Sprintf("%d node(s) %s", nodes, phrase)

@@ -184,11 +184,20 @@ func (w *world) editNode(name string, edit func(*corev1.Node)) (*world, error) {
 	return w.withNode(node)
 }
 
-// withMetric replaces a NodeMetric.
-func (w *world) withMetric(metric *slov1alpha1.NodeMetric) *world {
-	edited := w.edit()
-	edited.metrics[metric.Name] = metric
-	return edited
+// editMetric changes the NodeMetric of a node as it is in this world.
+func (w *world) editMetric(name string, edit func(*slov1alpha1.NodeMetric, fwk.NodeInfo)) (*world, error) {
+	info, err := w.Get(name)
+	if err != nil {
+		return nil, err
+	}
+	metric := w.NodeMetric(name)
+	if metric == nil {
+		return nil, fmt.Errorf("edit the NodeMetric of node %q: there is none", name)
+	}
+	edited, changed := w.edit(), metric.DeepCopy()
+	edit(changed, info)
+	edited.metrics[name] = changed
+	return edited, nil
 }
 
 // withObject replaces a custom resource that plugins read.

@@ -99,12 +99,7 @@ func reduce(in numa.Input, pod *corev1.Pod, info fwk.NodeInfo) []reason.Change {
 // reduction scales the cpu of the container that asks for the most down by what is too much.
 func reduction(pod *corev1.Pod, info fwk.NodeInfo, asked, possible int64) []reason.Change {
 	edited := pod.DeepCopy()
-	largest := -1
-	for i := range edited.Spec.Containers {
-		if largest < 0 || edited.Spec.Containers[i].Resources.Requests.Cpu().Cmp(*edited.Spec.Containers[largest].Resources.Requests.Cpu()) > 0 {
-			largest = i
-		}
-	}
+	largest := largestContainer(edited)
 	if largest < 0 {
 		return nil
 	}
@@ -123,6 +118,17 @@ func reduction(pod *corev1.Pod, info fwk.NodeInfo, asked, possible int64) []reas
 		Target: diagnosticsv1alpha1.FixPod, Kind: "reduceRequest", Node: info.Node().Name,
 		Description: fmt.Sprintf("request %dm cpu in place of %dm", possible, asked),
 	}}}
+}
+
+// largestContainer is the container that requests most cpu, the first among equals; -1 when there is none.
+func largestContainer(pod *corev1.Pod) int {
+	largest := -1
+	for i := range pod.Spec.Containers {
+		if largest < 0 || pod.Spec.Containers[i].Resources.Requests.Cpu().Cmp(*pod.Spec.Containers[largest].Resources.Requests.Cpu()) > 0 {
+			largest = i
+		}
+	}
+	return largest
 }
 
 // evict proposes, for refusals that pods cause, each single holder without which the node would pass.

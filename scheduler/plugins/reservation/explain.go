@@ -28,14 +28,6 @@ var (
 // costOfWish is that of an edit of the pod.
 const costOfWish = 3
 
-// Census returns all reservations whose owner the pod of the cycle is, and what became of each; nil when it is none.
-func Census(state fwk.CycleState) *decision.Census {
-	if c := cycleOf(state); c != nil {
-		return c.census
-	}
-	return nil
-}
-
 // fixed are the refusals that are about reserve pods, or about pods as such.
 var fixed = map[string]reason.Subject{
 	decision.ReasonNodeName:       {Phrase: "didn't match the node name of the reservation", Distance: 2},

@@ -1,18 +1,20 @@
-package explain
+package nodenumaresource
 
 import (
+	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	fwk "k8s.io/kube-scheduler/framework"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/core/amount"
 	"koordinator.sh/koord/decision/core/kubectl"
 	"koordinator.sh/koord/decision/scheduling/numa"
-	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
+	"koordinator.sh/koord/scheduler/reason"
 )
 
 const (
@@ -25,56 +27,70 @@ const (
 	maxNodePolicies = 4
 )
 
-// unbindings proposes, for nodes that NodeNUMAResource alone refuses, what its own advice leaves out: a whole number of CPUs,
-// no CPUs of the pod's own, and nodes that demand less of their pods.
-func unbindings(e *evaluation) []candidate {
-	var list []candidate
-	pods, nodes := false, 0
-	for i, info := range e.nodes {
-		if !refusedBy(e.refusals[i], nodenumaresource.Name) {
+var (
+	_ reason.ClusterAdviser = &Plugin{}
+	_ reason.NodePolicies   = &Plugin{}
+	_ reason.Remediable     = &Plugin{}
+	_ reason.Relay          = &Plugin{}
+	_ reason.Allocator      = &Plugin{}
+)
+
+// Relays implements reason.Relay: Filter returns the refusals of hint providers as its own.
+func (p *Plugin) Relays(other fwk.Plugin) bool {
+	_, provides := other.(HintProvider)
+	return provides
+}
+
+// Remedies implements reason.Remediable.
+func (p *Plugin) Remedies(string) reason.Remedy { return reason.SmallerRequest }
+
+// Allocates implements reason.Allocator.
+func (p *Plugin) Allocates() {}
+
+// NodePolicyLabels implements reason.NodePolicies.
+func (p *Plugin) NodePolicyLabels() []string {
+	return []string{extension.LabelNodeCPUBindPolicy, extension.LabelNodeNUMATopologyPolicy}
+}
+
+// AdviseCluster proposes what Advise leaves out: a whole number of CPUs, shared CPUs in place of the pod's own, and nodes that
+// impose nothing on their pods.
+func (p *Plugin) AdviseCluster(_ context.Context, pod *corev1.Pod, nodes []reason.RefusedNode) []reason.Change {
+	if len(nodes) == 0 {
+		return nil
+	}
+	changes := rounded(pod, nodes[0].Info.Node().Name)
+	relaxed := 0
+	for _, refused := range nodes {
+		node := refused.Info.Node()
+		changes = append(changes, unbound(pod, node.Name)...)
+		if relaxed == maxNodePolicies {
 			continue
 		}
-		if !pods {
-			pods = true
-			list = append(list, rounded(e.pod, info.Node().Name)...)
-		}
-		list = append(list, unbound(e.pod, info.Node().Name)...)
-		if relaxed := relaxedNode(info.Node()); relaxed != nil && nodes < maxNodePolicies {
-			nodes++
-			list = append(list, *relaxed)
+		if change, imposes := p.relaxedNode(node); imposes {
+			relaxed++
+			changes = append(changes, change)
 		}
 	}
-	return keepCheapest(list, 8)
+	return changes
 }
 
 // rounded asks for the next whole number of CPUs.
-func rounded(pod *corev1.Pod, node string) []candidate {
+func rounded(pod *corev1.Pod, node string) []reason.Change {
 	cpu := numa.PlainMilliCPU(pod)
 	missing := (1000 - cpu%1000) % 1000
 	if cpu <= 0 || missing == 0 || len(pod.Spec.Containers) == 0 {
 		return nil
 	}
 	edited := pod.DeepCopy()
-	largest := slices.MaxFunc(indices(edited.Spec.Containers), func(a, b int) int {
-		return edited.Spec.Containers[a].Resources.Requests.Cpu().Cmp(*edited.Spec.Containers[b].Resources.Requests.Cpu())
-	})
-	addCPU(&edited.Spec.Containers[largest].Resources, missing)
+	addCPU(&edited.Spec.Containers[largestContainer(edited)].Resources, missing)
 	if numa.PlainMilliCPU(edited) != cpu+missing {
 		return nil // the request is not that of the containers
 	}
-	return []candidate{{cost: costRound, pod: edited, fix: diagnosticsv1alpha1.Fix{
+	return []reason.Change{{Cost: costRound, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixPod, Kind: "raiseRequest", Node: node,
 		Description: fmt.Sprintf("raise the pod's cpu request from %s to %s, a whole number",
-			formatAmount(corev1.ResourceCPU, cpu), formatAmount(corev1.ResourceCPU, cpu+missing)),
+			amount.Format(corev1.ResourceCPU, cpu), amount.Format(corev1.ResourceCPU, cpu+missing)),
 	}}}
-}
-
-func indices[T any](list []T) []int {
-	numbers := make([]int, len(list))
-	for i := range numbers {
-		numbers[i] = i
-	}
-	return numbers
 }
 
 func addCPU(resources *corev1.ResourceRequirements, missing int64) {
@@ -90,14 +106,14 @@ func addCPU(resources *corev1.ResourceRequirements, missing int64) {
 }
 
 // unbound gives the pod the shared CPUs.
-func unbound(pod *corev1.Pod, node string) []candidate {
+func unbound(pod *corev1.Pod, node string) []reason.Change {
 	class := extension.PodQoSClass(pod)
 	if class != extension.QoSLSE && class != extension.QoSLSR {
 		return nil
 	}
 	edited := pod.DeepCopy()
 	edited.Labels[extension.LabelPodQoS] = string(extension.QoSLS)
-	return []candidate{{cost: costUnbind, pod: edited, fix: diagnosticsv1alpha1.Fix{
+	return []reason.Change{{Cost: costUnbind, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixPod, Kind: "unbindCPUs", Node: node,
 		Description: fmt.Sprintf("let the pod share CPUs: change its QoS class to %s from %s", extension.QoSLS, class),
 		Steps: []diagnosticsv1alpha1.FixStep{kubectl.Label(kubectl.Pod(pod.Namespace, pod.Name), map[string]*string{
@@ -106,32 +122,30 @@ func unbound(pod *corev1.Pod, node string) []candidate {
 	}}}
 }
 
-// relaxedNode is a node without the policies that it imposes on its pods; nil when it imposes none by labels.
-func relaxedNode(node *corev1.Node) *candidate {
+// relaxedNode is a node without the policies that its labels impose on its pods; false when there are none.
+func (p *Plugin) relaxedNode(node *corev1.Node) (reason.Change, bool) {
 	var keys, words []string
 	dropped := map[string]*string{}
-	for _, key := range demands {
+	for _, key := range p.NodePolicyLabels() {
 		if value, found := node.Labels[key]; found {
 			keys = append(keys, key)
 			dropped[key], words = kubectl.Remove, append(words, key+"="+value)
 		}
 	}
 	if len(dropped) == 0 {
-		return nil
+		return reason.Change{}, false
 	}
-	return &candidate{
-		cost: costNodePolicy,
-		fix: diagnosticsv1alpha1.Fix{
+	return reason.Change{
+		Cost: costNodePolicy,
+		Fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixCluster, Kind: "relaxNodePolicy", Node: node.Name,
 			Description: fmt.Sprintf("remove from node %s the requirement on all its pods: %s", node.Name, strings.Join(words, ", ")),
 			Steps:       []diagnosticsv1alpha1.FixStep{kubectl.Label(kubectl.Node(node.Name), dropped)},
 		},
-		edit: func(w *world) (*world, error) {
-			return w.editNode(node.Name, func(node *corev1.Node) {
-				for _, key := range keys {
-					delete(node.Labels, key)
-				}
-			})
+		EditNode: func(node *corev1.Node) {
+			for _, key := range keys {
+				delete(node.Labels, key)
+			}
 		},
-	}
+	}, true
 }
