@@ -1,30 +1,11 @@
 package explain
 
 import (
-	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
-
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/scheduling/nodefit"
 	"koordinator.sh/koord/scheduler/reason"
 	"koordinator.sh/koord/scheduler/recovery"
 )
-
-// codes maps plugins to the finding each of their refusals stands for.
-var codes = map[string]finding.Code{
-	names.NodeResourcesFit:   finding.InsufficientResources,
-	names.TaintToleration:    finding.UntoleratedTaint,
-	names.NodeAffinity:       finding.NodeAffinityMismatch,
-	names.NodeUnschedulable:  finding.NodeUnschedulable,
-	names.NodeName:           finding.NodeNameMismatch,
-	names.NodePorts:          finding.PortConflict,
-	names.PodTopologySpread:  finding.TopologySpread,
-	names.InterPodAffinity:   finding.PodAffinity,
-	names.VolumeBinding:      finding.VolumeBinding,
-	names.VolumeZone:         finding.VolumeZone,
-	names.NodeVolumeLimits:   finding.VolumeLimits,
-	names.VolumeRestrictions: finding.VolumeRestrictions,
-	names.DynamicResources:   finding.DynamicResources,
-	names.SchedulingGates:    finding.SchedulingGated,
-}
 
 // codeOf finds the code of a refusal. Refusals of plugins that are not in the catalogue keep their text and get a code
 // that says so. A nil simulation knows the plugins of Kubernetes only.
@@ -37,7 +18,7 @@ func (s *simulation) codeOf(r refusal) finding.Code {
 			return code
 		}
 	}
-	if code, known := codes[r.plugin]; known {
+	if code, known := nodefit.CodeOf(r.plugin); known {
 		return code
 	}
 	if r.reason == notReplayed {

@@ -204,7 +204,7 @@ func (r *filterRun) node(ctx context.Context, info fwk.NodeInfo) ([]refusal, fwk
 			refusals = append(refusals, refusal{plugin: plugin, reason: reason.Exclusion(plugin, r.refusedBy[plugin].Len() == 0), final: true})
 		}
 	}
-	return onceForEachClaim(refusals), crowded, state
+	return onceForCordon(r.pod, info.Node(), onceForEachClaim(refusals)), crowded, state
 }
 
 // leavesOut is true for a node that a plugin's PreFilter leaves out: its Filter is not asked about it, and events have another text.

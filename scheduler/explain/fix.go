@@ -266,10 +266,10 @@ func (s *simulation) candidates(ctx context.Context, w *world, e *evaluation) ([
 	}
 	s.stage.show(w) // what plugins advise on
 	list = append(list, s.reductions(e)...)
-	list = append(list, tolerations(ctx, e)...)
+	list = append(list, tolerations(e)...)
 	list = append(list, selectors(e)...)
 	list = append(list, leniences(e)...)
-	list = append(list, uncordons(ctx, e)...)
+	list = append(list, uncordons(e)...)
 	list = append(list, s.clusterAdvice(ctx, e)...)
 	list = append(list, s.releases(e)...)
 	list = append(list, s.evictions(e)...)

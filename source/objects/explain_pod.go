@@ -14,6 +14,8 @@ import (
 	"koordinator.sh/koord/decision/core/podrequest"
 	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/decision/scheduling/loadaware"
+	"koordinator.sh/koord/decision/scheduling/nodefit"
+	"koordinator.sh/koord/decision/scheduling/refusals"
 )
 
 // DefaultProfile is the scheduler's profile when its configuration cannot be read.
@@ -49,15 +51,23 @@ func ExplainPod(in PodSnapshot) *diagnosticsv1alpha1.PodExplanation {
 	if verdictWithoutNodes(&in, s) {
 		return answer
 	}
-	refused := evaluate(&in, policy)
+	refused, names := evaluate(&in, policy), make([]string, len(in.Nodes))
 	s.NodesTotal = int32(len(in.Nodes))
-	s.NodesFeasible = s.NodesTotal - int32(len(refused))
+	for i := range in.Nodes {
+		names[i] = in.Nodes[i].Name
+		if len(refused[i]) == 0 {
+			s.NodesFeasible++
+		}
+	}
 	if in.unjudged() != "" {
 		s.NodesFeasible, s.NodesUnknown = 0, s.NodesFeasible
 	}
-	s.Groups = group(refused, in.MaxNodes)
+	groups := refusals.GroupByReason(names, refused)
+	for _, group := range groups {
+		s.Groups = append(s.Groups, group.Publish(in.MaxNodes))
+	}
 	s.Incomplete = append(s.Incomplete, unevaluated(&in)...)
-	conclude(&in, s)
+	conclude(&in, s, groups)
 	return answer
 }
 
@@ -67,7 +77,7 @@ func facts(pod *corev1.Pod, policy *loadaware.Policy) diagnosticsv1alpha1.PodFac
 	f := diagnosticsv1alpha1.PodFacts{
 		Namespace: pod.Namespace, Name: pod.Name, QoSClass: string(requests.QoS), PriorityBand: string(requests.Band),
 		Priority: pod.Spec.Priority, SchedulerName: pod.Spec.SchedulerName, NodeName: pod.Spec.NodeName, Phase: pod.Status.Phase,
-		Requests: requestsOf(pod), EstimatedUsage: policy.ResourceList(policy.Estimate(pod).Usage),
+		Requests: nodefit.RequestsOf(pod), EstimatedUsage: policy.ResourceList(policy.Estimate(pod).Usage),
 	}
 	if !created.IsZero() {
 		f.CreatedAt = &created
@@ -112,33 +122,22 @@ func schedulerName(pod *corev1.Pod) string {
 	return pod.Spec.SchedulerName
 }
 
-// evaluate returns the refusals of the nodes that have any.
-func evaluate(in *PodSnapshot, policy *loadaware.Policy) map[string][]refusal {
-	index, wanted, open := in.byNode(), demandOf(in.Pod), hostPorts(in.Pod)
+// evaluate returns the refusals of each node.
+func evaluate(in *PodSnapshot, policy *loadaware.Policy) [][]refusals.Refusal {
+	index, pod := in.byNode(), nodefit.NewPod(in.Pod)
 	estimate := policy.Estimate(in.Pod)
-	refused := map[string][]refusal{}
+	refused := make([][]refusals.Refusal, len(in.Nodes))
 	for i := range in.Nodes {
 		node := &in.Nodes[i]
 		on := index[node.Name]
 		if on == nil {
 			on = &onNode{}
 		}
-		refusals := static(in.Pod, node)
-		if r, taken := ports(open, on); taken {
-			refusals = append(refusals, r)
-		}
-		if in.Unknown.Has(unknown.Pods) {
-			refusals = append(refusals, wanted.beyond(node)...)
-		} else {
-			refusals = append(refusals, wanted.fit(node, on)...)
-		}
+		refused[i] = nodefit.Decide(nodefit.Input{Pod: pod, Node: node, Pods: on.pods, PodsUnknown: in.Unknown.Has(unknown.Pods)})
 		if in.evaluatesLoad() {
 			if r, busy := load(policy, estimate, node, on, in.Now); busy {
-				refusals = append(refusals, r)
+				refused[i] = append(refused[i], r)
 			}
-		}
-		if len(refusals) > 0 {
-			refused[node.Name] = refusals
 		}
 	}
 	return refused
@@ -155,7 +154,7 @@ func (s *PodSnapshot) unjudged() string {
 }
 
 // load asks load-aware scheduling, with the pods already assigned.
-func load(policy *loadaware.Policy, estimate loadaware.Estimate, node *corev1.Node, on *onNode, now time.Time) (refusal, bool) {
+func load(policy *loadaware.Policy, estimate loadaware.Estimate, node *corev1.Node, on *onNode, now time.Time) (refusals.Refusal, bool) {
 	input := loadaware.NodeInput{Node: node, Metric: on.metric}
 	for _, pod := range on.pods {
 		input.Assigned = append(input.Assigned, loadaware.AssignedPod{Pod: pod, AssignedAt: scheduledAt(pod)})
@@ -163,11 +162,11 @@ func load(policy *loadaware.Policy, estimate loadaware.Estimate, node *corev1.No
 	trace := &loadaware.Trace{}
 	verdict := loadaware.Filter(loadaware.Input{Policy: policy, Node: policy.Observe(input), Pod: estimate, Now: now, Trace: trace})
 	if verdict.Passed() {
-		return refusal{}, false
+		return refusals.Refusal{}, false
 	}
-	return refusal{
-		plugin: loadaware.PluginName, code: verdict.Code, reason: verdict.Reason(), message: trace.Message(verdict),
-		operands: trace.Operands(verdict), distance: float64(verdict.Percent - verdict.Threshold),
+	return refusals.Refusal{
+		Plugin: loadaware.PluginName, Code: verdict.Code, Final: true, Reason: verdict.Reason(), Phrase: verdict.Phrase(), Distance: verdict.Distance(),
+		Describe: func() (string, []diagnosticsv1alpha1.Term) { return trace.Message(verdict), trace.Operands(verdict) },
 	}, true
 }
 

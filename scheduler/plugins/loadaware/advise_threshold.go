@@ -32,7 +32,7 @@ func (p *Plugin) thresholds(pod *corev1.Pod, nodes []reason.RefusedNode) []reaso
 		}
 	}
 	slices.SortFunc(nearest, func(a, b exceeded) int {
-		return cmp.Or(cmp.Compare(distanceOf(a.verdict), distanceOf(b.verdict)), cmp.Compare(a.node.Name, b.node.Name))
+		return cmp.Or(cmp.Compare(a.verdict.Distance(), b.verdict.Distance()), cmp.Compare(a.node.Name, b.node.Name))
 	})
 	var changes []reason.Change
 	for _, one := range nearest[:min(maxThresholds, len(nearest))] {

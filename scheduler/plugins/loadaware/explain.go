@@ -2,7 +2,6 @@ package loadaware
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -30,28 +29,9 @@ func (p *Plugin) ExplainRefusal(_ context.Context, _ fwk.CycleState, pod *corev1
 		return reason.Subject{}, false
 	}
 	return reason.Subject{
-		Code: verdict.Code, Phrase: phraseOf(verdict), Distance: distanceOf(verdict),
+		Code: verdict.Code, Phrase: verdict.Phrase(), Distance: verdict.Distance(),
 		Describe: func() (string, []diagnosticsv1alpha1.Term) { return trace.Message(verdict), trace.Operands(verdict) },
 	}, true
-}
-
-// phraseOf says a refusal in a summary, after the number of nodes.
-func phraseOf(verdict loadaware.Verdict) string {
-	switch verdict.Code {
-	case finding.LoadMetricExpired:
-		return "had an expired NodeMetric"
-	case finding.LoadAggregatedExceeded:
-		return fmt.Sprintf("had aggregated %s usage above %d%%", verdict.Resource, verdict.Threshold)
-	}
-	return fmt.Sprintf("had %s usage above %d%%", verdict.Resource, verdict.Threshold)
-}
-
-// distanceOf is by how much of the node a threshold is exceeded; 1 where no usage is known.
-func distanceOf(verdict loadaware.Verdict) float64 {
-	if verdict.Code == finding.LoadMetricExpired {
-		return 1
-	}
-	return float64(verdict.Percent-verdict.Threshold) / 100
 }
 
 // Remedies implements reason.Remediable. Filter counts what pods use and not what they request, so preemption is not tried; a
