@@ -99,9 +99,6 @@ func gated(ctx context.Context, sim *simulation, pod *corev1.Pod, status *diagno
 				message, _ = told.Describe()
 			}
 		}
-		if gates := gatesOf(pod); len(gates) > 0 && code == finding.SchedulingGated {
-			message = "waiting for the removal of scheduling gate " + strings.Join(gates, ", ")
-		}
 		status.Verdict, status.Code, status.Summary = diagnosticsv1alpha1.PodGated, string(code), "gated: "+message
 		group.Mentions = mentions
 		group.Code, group.Class, group.Message = string(code), string(finding.ClassOf(code)), status.Summary
@@ -109,14 +106,6 @@ func gated(ctx context.Context, sim *simulation, pod *corev1.Pod, status *diagno
 		return true
 	}
 	return false
-}
-
-func gatesOf(pod *corev1.Pod) []string {
-	var names []string
-	for _, gate := range pod.Spec.SchedulingGates {
-		names = append(names, gate.Name)
-	}
-	return names
 }
 
 // response is an answer in the making.
@@ -196,7 +185,7 @@ func (r *response) bound(ctx context.Context, pod *corev1.Pod, assumed bool) err
 	w, err := r.world.withoutPod(pod, node)
 	if err != nil {
 		r.status.Summary = fmt.Sprintf("bound to %s", node)
-		r.status.Incomplete = append(r.status.Incomplete, fmt.Sprintf("the pod could not be taken off node %q: %v", node, err))
+		r.status.Incomplete = append(r.status.Incomplete, fmt.Sprintf("the pod could not be removed from node %q in the simulation: %v", node, err))
 		r.status.Placement = &diagnosticsv1alpha1.Placement{Node: node}
 		return nil
 	}

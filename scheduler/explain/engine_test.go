@@ -312,8 +312,8 @@ func TestExplainOtherStatesOfAPod(t *testing.T) {
 	tests := map[string]outline{
 		"finished": {Verdict: "Finished", Summary: "the pod has succeeded"},
 		"gated": {
-			Verdict: "Gated", Code: finding.SchedulingGated, Summary: "gated: waiting for the removal of scheduling gate quota, image",
-			Groups: []string{"SchedulingGates KOORD1914 0/0: gated: waiting for the removal of scheduling gate quota, image"},
+			Verdict: "Gated", Code: finding.SchedulingGated, Summary: "gated: waiting for scheduling gates: [quota image]",
+			Groups: []string{"SchedulingGates KOORD1914 0/0: gated: waiting for scheduling gates: [quota image]"},
 		},
 		"foreign": {Verdict: "NotResponsible", Code: finding.OtherScheduler, Summary: `scheduler "default-scheduler" is not a profile of koord-scheduler`},
 		"fine":    {Verdict: "Schedulable", Summary: "1/1 nodes are available, node-0 scores highest"},

@@ -174,7 +174,7 @@ func (r *filterRun) preFilter(ctx context.Context, nodes []fwk.NodeInfo) {
 	}
 	r.state.SetSkipFilterPlugins(idle)
 	if status := frameworkext.Forget(ctx, r.framework, r.state, r.pod); !status.IsSuccess() {
-		r.everywhere = append(r.everywhere, r.refusals("reserved room", status)...)
+		r.everywhere = append(r.everywhere, r.refusals("reservations", status)...)
 	}
 }
 

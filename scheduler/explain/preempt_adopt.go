@@ -59,5 +59,5 @@ func (s *simulation) adoptReserving(plugin reservePreemptor) {
 
 // evictNobody stands where a scheduler ends a Reservation: explanations choose victims, and leave them alone.
 func evictNobody(context.Context, *corev1.Pod, string) error {
-	return errors.New("explanations evict nobody")
+	return errors.New("explanations do not evict pods")
 }

@@ -73,7 +73,7 @@ func TestReservationsAreExplained(t *testing.T) {
 				c.addReservation(available(0, newReservation("asked", "cpu", "8")))
 				c.addPod(using("asked", on(0, newPod("user", "cpu", "2"))))
 			},
-			want: "Bound  room is reserved on node-0, and 1 pod uses it; ; ",
+			want: "Bound  available on node-0, used by 1 pod; ; ",
 		},
 		{
 			name: "one that ended",

@@ -36,7 +36,7 @@ func (s shape) empty() *corev1.Node {
 // difference says in what the node differs from the existing one.
 func (s shape) difference() string {
 	if len(s.without) == 0 {
-		return ", or empty one"
+		return ", or drain one"
 	}
 	labels := make([]string, len(s.without))
 	for i, key := range s.without {

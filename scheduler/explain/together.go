@@ -31,7 +31,7 @@ const (
 )
 
 // notReplayed refuses nodes for a pod whose companions were too many to be placed once more.
-const notReplayed = "the pods of the same gang were not tried again: there are too many"
+const notReplayed = "the gang has too many pods to place all of them in a simulation"
 
 // heldBack is a pod that could have a node, and gets none because another one that is placed together with it finds none.
 type heldBack struct {

@@ -95,7 +95,7 @@ func (w *world) withoutPod(pod *corev1.Pod, node string) (*world, error) {
 		var held reservations.Held
 		edited.reserved, held = w.reserved.Without(pod)
 		if err := replaceHeld(changed, held); err != nil {
-			return nil, fmt.Errorf("give the room of pod %s/%s on node %s back to its reservation: %w", pod.Namespace, pod.Name, node, err)
+			return nil, fmt.Errorf("return the resources of pod %s/%s on node %s to its reservation: %w", pod.Namespace, pod.Name, node, err)
 		}
 	}
 	edited.nodes[node] = changed
@@ -212,7 +212,7 @@ func (w *world) withObject(object any) (*world, error) {
 			edited.gangs.Suppose(typed)
 		}
 	default:
-		return nil, fmt.Errorf("replace an object: %T is not one that can be supposed", object)
+		return nil, fmt.Errorf("simulate a change of a %T: not supported", object)
 	}
 	return edited, nil
 }

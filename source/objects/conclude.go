@@ -34,15 +34,15 @@ func conclude(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationStatus, grou
 		s.Summary = refusals.Summarise(0, int(s.NodesTotal), groups)
 	case said != "":
 		s.Verdict, s.Code = diagnosticsv1alpha1.PodUnschedulable, string(finding.OtherPlugin)
-		s.Summary = fmt.Sprintf("%s of %d pass every check that objects allow, but %s the scheduler said: %s",
-			nodes(open), s.NodesTotal, freshness.Ago(in.Now, when), said)
+		s.Summary = fmt.Sprintf("%d/%d nodes pass the checks made without the scheduler, but %s the scheduler said: %s",
+			open, s.NodesTotal, freshness.Ago(in.Now, when), said)
 	case s.NodesUnknown > 0:
 		s.Verdict = diagnosticsv1alpha1.PodUnknown
-		s.Summary = fmt.Sprintf("%s of %d pass every check that could be made; whether they are available is unknown: %s",
-			nodes(s.NodesUnknown), s.NodesTotal, in.unjudged())
+		s.Summary = fmt.Sprintf("%d/%d nodes pass the checks that could be made; whether they are available is unknown: %s",
+			s.NodesUnknown, s.NodesTotal, in.unjudged())
 	default:
 		s.Verdict = diagnosticsv1alpha1.PodSchedulable
-		s.Summary = fmt.Sprintf("%s of %d pass every check that objects allow; %s", nodes(s.NodesFeasible), s.NodesTotal, in.schedulerSilent())
+		s.Summary = fmt.Sprintf("%d/%d nodes pass the checks made without the scheduler; %s", s.NodesFeasible, s.NodesTotal, in.schedulerSilent())
 	}
 	if said != "" && open == 0 {
 		s.Findings = append(s.Findings, diagnosticsv1alpha1.Finding{
@@ -87,13 +87,6 @@ func eventTime(event *corev1.Event) time.Time {
 	default:
 		return event.EventTime.Time
 	}
-}
-
-func nodes(n int32) string {
-	if n == 1 {
-		return "1 node"
-	}
-	return fmt.Sprintf("%d nodes", n)
 }
 
 // unevaluated names the checks that apply to the pod and that objects cannot answer.

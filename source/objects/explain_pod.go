@@ -3,6 +3,7 @@ package objects
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -46,7 +47,7 @@ func ExplainPod(in PodSnapshot) *diagnosticsv1alpha1.PodExplanation {
 	s.Origin = diagnosticsv1alpha1.Origin{Component: "koordctl", EvaluatedAt: metav1.NewTime(in.Now)}
 	s.Incomplete, s.Unknown = slices.Clone(in.Missing), in.Unknown.List()
 	if in.History {
-		s.Incomplete = append(s.Incomplete, "past attempts: only the scheduler remembers them")
+		s.Incomplete = append(s.Incomplete, "past attempts: only the scheduler records them")
 	}
 	if verdictWithoutNodes(&in, s) {
 		return answer
@@ -91,7 +92,7 @@ func verdictWithoutNodes(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationS
 	switch {
 	case finished(pod):
 		s.Verdict = diagnosticsv1alpha1.PodFinished
-		s.Summary = fmt.Sprintf("the pod has finished: %s", pod.Status.Phase)
+		s.Summary = fmt.Sprintf("the pod has %s", strings.ToLower(string(pod.Status.Phase)))
 	case pod.Spec.NodeName != "":
 		s.Verdict = diagnosticsv1alpha1.PodBound
 		s.Summary = fmt.Sprintf("the pod runs on %s", pod.Spec.NodeName)
@@ -101,7 +102,7 @@ func verdictWithoutNodes(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationS
 		s.Incomplete = append(s.Incomplete, "why this node: only the scheduler knows the scores")
 	case len(pod.Spec.SchedulingGates) > 0:
 		s.Verdict, s.Code = diagnosticsv1alpha1.PodGated, string(finding.SchedulingGated)
-		s.Summary = fmt.Sprintf("the pod waits for the removal of scheduling gate %q", pod.Spec.SchedulingGates[0].Name)
+		s.Summary = fmt.Sprintf("gated: waiting for scheduling gates: %s", gatesOf(pod))
 	case !slices.Contains(in.Profiles, schedulerName(pod)) && in.Unknown.Has(unknown.SchedulerConfiguration):
 		s.Verdict = diagnosticsv1alpha1.PodUnknown
 		s.Summary = fmt.Sprintf("whether %q is a profile of koord-scheduler is unknown: %s",
@@ -113,6 +114,15 @@ func verdictWithoutNodes(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationS
 		return false
 	}
 	return true
+}
+
+// gatesOf lists scheduling gates as the scheduler does.
+func gatesOf(pod *corev1.Pod) string {
+	names := make([]string, len(pod.Spec.SchedulingGates))
+	for i, gate := range pod.Spec.SchedulingGates {
+		names[i] = gate.Name
+	}
+	return fmt.Sprint(names)
 }
 
 func schedulerName(pod *corev1.Pod) string {

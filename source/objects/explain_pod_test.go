@@ -167,11 +167,11 @@ func TestVerdicts(t *testing.T) {
 		want        diagnosticsv1alpha1.PodVerdict
 		wantSummary string
 	}{
-		"finished": {in: PodSnapshot{Pod: pod("p", "a", nil, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })}, want: diagnosticsv1alpha1.PodFinished, wantSummary: "Failed"},
+		"finished": {in: PodSnapshot{Pod: pod("p", "a", nil, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })}, want: diagnosticsv1alpha1.PodFinished, wantSummary: "the pod has failed"},
 		"bound":    {in: PodSnapshot{Pod: pod("p", "a", nil)}, want: diagnosticsv1alpha1.PodBound, wantSummary: "a"},
 		"gated": {in: PodSnapshot{Pod: pod("p", "", nil, func(p *corev1.Pod) {
 			p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "quota"}}
-		})}, want: diagnosticsv1alpha1.PodGated, wantSummary: `"quota"`},
+		})}, want: diagnosticsv1alpha1.PodGated, wantSummary: "gated: waiting for scheduling gates: [quota]"},
 		"another scheduler": {in: PodSnapshot{Pod: pod("p", "", nil, func(p *corev1.Pod) { p.Spec.SchedulerName = "" })}, want: diagnosticsv1alpha1.PodNotResponsible, wantSummary: "default-scheduler"},
 		"another profile":   {in: PodSnapshot{Pod: pod("p", "", nil), Profiles: []string{"default-scheduler"}}, want: diagnosticsv1alpha1.PodNotResponsible, wantSummary: DefaultProfile},
 		"no reason found, and the scheduler has one": {

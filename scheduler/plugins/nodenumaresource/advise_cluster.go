@@ -89,9 +89,11 @@ func rounded(pod *corev1.Pod, node string) []reason.Change {
 	return []reason.Change{{Cost: costRound, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixPod, Kind: "raiseRequest", Node: node,
 		Description: fmt.Sprintf("raise the pod's cpu request from %s to %s, a whole number",
-			amount.Format(corev1.ResourceCPU, cpu), amount.Format(corev1.ResourceCPU, cpu+missing)),
+			cpuText(cpu), cpuText(cpu+missing)),
 	}}}
 }
+
+func cpuText(milliCPU int64) string { return amount.Format(corev1.ResourceCPU, milliCPU) }
 
 func addCPU(resources *corev1.ResourceRequirements, missing int64) {
 	before := resources.Requests.Cpu().MilliValue()
@@ -115,7 +117,7 @@ func unbound(pod *corev1.Pod, node string) []reason.Change {
 	edited.Labels[extension.LabelPodQoS] = string(extension.QoSLS)
 	return []reason.Change{{Cost: costUnbind, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixPod, Kind: "unbindCPUs", Node: node,
-		Description: fmt.Sprintf("let the pod share CPUs: change its QoS class to %s from %s", extension.QoSLS, class),
+		Description: fmt.Sprintf("let the pod share CPUs: change its QoS class from %s to %s", class, extension.QoSLS),
 		Steps: []diagnosticsv1alpha1.FixStep{kubectl.Label(kubectl.Pod(pod.Namespace, pod.Name), map[string]*string{
 			extension.LabelPodQoS: kubectl.Value(string(extension.QoSLS)),
 		})},
@@ -139,7 +141,7 @@ func (p *Plugin) relaxedNode(node *corev1.Node) (reason.Change, bool) {
 		Cost: costNodePolicy,
 		Fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixCluster, Kind: "relaxNodePolicy", Node: node.Name,
-			Description: fmt.Sprintf("remove from node %s the requirement on all its pods: %s", node.Name, strings.Join(words, ", ")),
+			Description: fmt.Sprintf("remove label %s from node %s, which applies to all its pods", strings.Join(words, " and "), node.Name),
 			Steps:       []diagnosticsv1alpha1.FixStep{kubectl.Label(kubectl.Node(node.Name), dropped)},
 		},
 		EditNode: func(node *corev1.Node) {
