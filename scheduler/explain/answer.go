@@ -10,6 +10,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/core/disclosure"
+	"koordinator.sh/koord/decision/scheduling/refusals"
 	"koordinator.sh/koord/scheduler/reason"
 	"koordinator.sh/koord/scheduler/recovery"
 )
@@ -98,9 +99,6 @@ func gated(ctx context.Context, sim *simulation, pod *corev1.Pod, status *diagno
 				message, _ = told.Describe()
 			}
 		}
-		if gates := gatesOf(pod); len(gates) > 0 && code == finding.SchedulingGated {
-			message = "waiting for the removal of scheduling gate " + strings.Join(gates, ", ")
-		}
 		status.Verdict, status.Code, status.Summary = diagnosticsv1alpha1.PodGated, string(code), "gated: "+message
 		group.Mentions = mentions
 		group.Code, group.Class, group.Message = string(code), string(finding.ClassOf(code)), status.Summary
@@ -108,14 +106,6 @@ func gated(ctx context.Context, sim *simulation, pod *corev1.Pod, status *diagno
 		return true
 	}
 	return false
-}
-
-func gatesOf(pod *corev1.Pod) []string {
-	var names []string
-	for _, gate := range pod.Spec.SchedulingGates {
-		names = append(names, gate.Name)
-	}
-	return names
 }
 
 // response is an answer in the making.
@@ -137,8 +127,10 @@ func (r *response) pending(ctx context.Context, pod *corev1.Pod) error {
 	if err != nil {
 		return err
 	}
-	r.status.Reservations = censusOf(e.state, r.limit)
-	r.status.Summary = summarise(len(e.feasible()), len(e.nodes), groups) + r.heldBack
+	if r.reservations != nil {
+		r.status.Reservations = r.reservations.CountReservations(e.state, r.limit)
+	}
+	r.status.Summary = refusals.Summarise(len(e.feasible()), len(e.nodes), groups) + r.heldBack
 	if len(e.feasible()) > 0 {
 		r.status.Verdict = diagnosticsv1alpha1.PodSchedulable
 		if err := r.place(ctx, e, ""); err != nil {
@@ -149,8 +141,8 @@ func (r *response) pending(ctx context.Context, pod *corev1.Pod) error {
 		return nil
 	}
 	r.status.Verdict = diagnosticsv1alpha1.PodUnschedulable
-	if top := headline(groups); top != nil {
-		r.status.Code = string(top.code)
+	if top := refusals.Headline(groups); top != nil {
+		r.status.Code = string(top.Code())
 	}
 	if e = e.decided(); r.spec.SkipFix || len(e.nodes) == 0 {
 		return nil
@@ -172,14 +164,14 @@ func (r *response) change(ctx context.Context, e *evaluation) error {
 		return err
 	}
 	if len(e.feasible()) > 0 {
-		r.status.Summary += "; it finds a node when it is tried again"
+		r.status.Summary += " The next scheduling attempt finds a node."
 		return nil
 	}
 	if r.status.Fix, err = r.search(ctx, w, e); err == nil {
 		err = r.withinRights(ctx, w, e)
 	}
 	if err == nil && r.status.Fix == nil {
-		r.status.Summary += "; no change was found that makes it schedulable"
+		r.status.Summary += " No change was found that makes the pod schedulable."
 	}
 	return err
 }
@@ -193,7 +185,7 @@ func (r *response) bound(ctx context.Context, pod *corev1.Pod, assumed bool) err
 	w, err := r.world.withoutPod(pod, node)
 	if err != nil {
 		r.status.Summary = fmt.Sprintf("bound to %s", node)
-		r.status.Incomplete = append(r.status.Incomplete, fmt.Sprintf("the pod could not be taken off node %q: %v", node, err))
+		r.status.Incomplete = append(r.status.Incomplete, fmt.Sprintf("the pod could not be removed from node %q in the simulation: %v", node, err))
 		r.status.Placement = &diagnosticsv1alpha1.Placement{Node: node}
 		return nil
 	}
@@ -216,11 +208,11 @@ func (r *response) bound(ctx context.Context, pod *corev1.Pod, assumed bool) err
 }
 
 // refusalOn says what would refuse a node.
-func refusalOn(groups []*group, node string) string {
+func refusalOn(groups []*refusals.Group, node string) string {
 	for _, g := range groups {
-		for _, m := range g.members {
-			if m.node == node {
-				message, _ := m.subject.describe()
+		for _, m := range g.Members {
+			if m.Node == node {
+				message, _ := m.Describe()
 				return ": " + message
 			}
 		}
@@ -229,7 +221,7 @@ func refusalOn(groups []*group, node string) string {
 }
 
 // judge evaluates and publishes the refusals.
-func (r *response) judge(ctx context.Context, w *world, pod *corev1.Pod) (*evaluation, []*group, error) {
+func (r *response) judge(ctx context.Context, w *world, pod *corev1.Pod) (*evaluation, []*refusals.Group, error) {
 	e, err := r.evaluate(ctx, w, pod)
 	if err != nil {
 		return nil, nil, err
@@ -240,7 +232,7 @@ func (r *response) judge(ctx context.Context, w *world, pod *corev1.Pod) (*evalu
 	groups := r.groupRefusals(ctx, e)
 	r.status.NodesTotal, r.status.NodesFeasible = int32(len(e.nodes)), int32(len(e.feasible()))
 	for _, g := range groups {
-		r.status.Groups = append(r.status.Groups, g.publish(r.limit))
+		r.status.Groups = append(r.status.Groups, g.Publish(r.limit))
 	}
 	r.status.Incomplete = append(r.status.Incomplete, e.failures.messages()...)
 	return e, groups, nil
@@ -258,8 +250,8 @@ func (r *response) tellHeldBack(ctx context.Context, e *evaluation) error {
 	}
 	r.stage.show(r.world)
 	e.tell(other.unfit())
-	r.heldBack = fmt.Sprintf("; pod %s/%s: %s", other.pod.Namespace, other.pod.Name,
-		summarise(len(other.feasible()), len(other.nodes), r.groupRefusals(ctx, other)))
+	r.heldBack = fmt.Sprintf(" Pod %s/%s: %s", other.pod.Namespace, other.pod.Name,
+		refusals.Summarise(len(other.feasible()), len(other.nodes), r.groupRefusals(ctx, other)))
 	return nil
 }
 

@@ -28,8 +28,8 @@ const addedLike = "added-"
 var (
 	reducedTo  = regexp.MustCompile(`^reduce the pod's (\S+) request from \S+ to (\S+) \(`)
 	raisedTo   = regexp.MustCompile(`^raise the pod's cpu request from \S+ to (\S+),`)
-	requested  = regexp.MustCompile(`([0-9][0-9A-Za-z.]*)%? (\S+)(?: devices?)? in place of (\S+)`)
-	wholeCPU   = regexp.MustCompile(`^request (\d+)m cpu in place of`)
+	requested  = regexp.MustCompile(`([0-9][0-9A-Za-z.]*)%? (\S+)(?: devices?)? instead of (\S+)`)
+	wholeCPU   = regexp.MustCompile(`^reduce the cpu request of container \S+ from \S+ to (\S+)$`)
 	toleration = regexp.MustCompile(`([^ =:]+)=([^ :]+):(NoSchedule|NoExecute)`)
 	selector   = regexp.MustCompile(`^remove node selector ([^=]+)=`)
 	// reservationEvicted is one that makes room, and not one that a victim uses.
@@ -339,7 +339,7 @@ func reduce(t *rapid.T, pod *corev1.Pod, description string) {
 		return
 	}
 	if parts := wholeCPU.FindStringSubmatch(description); parts != nil {
-		setRequest(t, pod, "cpu", parts[1]+"m")
+		setRequest(t, pod, "cpu", parts[1])
 		return
 	}
 	for _, parts := range requested.FindAllStringSubmatch(description, -1) {

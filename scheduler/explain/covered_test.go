@@ -11,8 +11,6 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
-
-	"koordinator.sh/koord/scheduler/plugins/loadaware"
 )
 
 // shippedPlugins are the plugins that the shipped profile enables besides those of Kubernetes, in order.
@@ -60,7 +58,7 @@ func TestPluginsThatRefuseSayWhy(t *testing.T) {
 		if sim.coders[name] == nil {
 			t.Errorf("%s names no codes for its texts", name)
 		}
-		if sim.explainers[name] == nil && name != loadaware.Name { // which is asked for its trace
+		if sim.explainers[name] == nil {
 			t.Errorf("%s does not explain its refusals", name)
 		}
 	}

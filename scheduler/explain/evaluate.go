@@ -15,7 +15,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"koordinator.sh/koord/scheduler/frameworkext"
-	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/reason"
 	"koordinator.sh/koord/scheduler/recovery"
 )
@@ -175,7 +174,7 @@ func (r *filterRun) preFilter(ctx context.Context, nodes []fwk.NodeInfo) {
 	}
 	r.state.SetSkipFilterPlugins(idle)
 	if status := frameworkext.Forget(ctx, r.framework, r.state, r.pod); !status.IsSuccess() {
-		r.everywhere = append(r.everywhere, r.refusals("reserved room", status)...)
+		r.everywhere = append(r.everywhere, r.refusals("reservations", status)...)
 	}
 }
 
@@ -197,7 +196,7 @@ func (r *filterRun) node(ctx context.Context, info fwk.NodeInfo) ([]refusal, fwk
 			status = plugin.Filter(ctx, r.state, r.pod, info)
 		}
 		if !status.IsSuccess() {
-			refusals = withoutHandedOn(refusals, r.refusals(plugin.Name(), status))
+			refusals = r.withoutRelayed(refusals, r.refusals(plugin.Name(), status))
 		}
 	}
 	for _, plugin := range sets.List(sets.KeySet(r.refusedBy)) {
@@ -205,7 +204,7 @@ func (r *filterRun) node(ctx context.Context, info fwk.NodeInfo) ([]refusal, fwk
 			refusals = append(refusals, refusal{plugin: plugin, reason: reason.Exclusion(plugin, r.refusedBy[plugin].Len() == 0), final: true})
 		}
 	}
-	return onceForEachClaim(refusals), crowded, state
+	return onceForCordon(r.pod, info.Node(), onceForEachClaim(refusals)), crowded, state
 }
 
 // leavesOut is true for a node that a plugin's PreFilter leaves out: its Filter is not asked about it, and events have another text.
@@ -214,11 +213,13 @@ func (r *filterRun) leavesOut(plugin string, info fwk.NodeInfo) bool {
 	return restricts && !allowed.Has(info.Node().Name)
 }
 
-// withoutHandedOn adds the refusals of a plugin. Another one that asked it before, as NodeNUMAResource asks those that have
-// hints, may have refused the node in its words; that is the same refusal.
-func withoutHandedOn(before, added []refusal) []refusal {
+// withoutRelayed adds the refusals of a plugin. Another one that asked it before may have returned them as its own; that is the
+// same refusal.
+func (s *simulation) withoutRelayed(before, added []refusal) []refusal {
 	for _, r := range added {
-		before = slices.DeleteFunc(before, func(other refusal) bool { return other.plugin == nodenumaresource.Name && other.reason == r.reason })
+		before = slices.DeleteFunc(before, func(other refusal) bool {
+			return other.reason == r.reason && slices.Contains(s.relayed[other.plugin], r.plugin)
+		})
 	}
 	return append(before, added...)
 }

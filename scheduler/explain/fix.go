@@ -24,12 +24,9 @@ const (
 // Costs order changes, on the scale of reason.Change: 1 is a label of the pod itself, 10 an edit of a shared object, 100 the
 // loss of running work. What repairs something broken comes first. A change that has a size costs more the larger it is.
 const (
-	costRefresh    = 1.0
 	costToleration = 2.0 // for each taint
 	costSelector   = 3.0
 	costUncordon   = 10.0
-	costThreshold  = 10.0
-	costPoint      = 0.2 // for each point of a threshold
 	costEvict      = reason.CostEvict
 )
 
@@ -269,14 +266,12 @@ func (s *simulation) candidates(ctx context.Context, w *world, e *evaluation) ([
 	}
 	s.stage.show(w) // what plugins advise on
 	list = append(list, s.reductions(e)...)
-	list = append(list, tolerations(ctx, e)...)
+	list = append(list, tolerations(e)...)
 	list = append(list, selectors(e)...)
 	list = append(list, leniences(e)...)
-	list = append(list, uncordons(ctx, e)...)
-	list = append(list, s.refreshes(w, e)...)
-	list = append(list, s.thresholds(e)...)
-	list = append(list, unbindings(e)...)
-	list = append(list, endings(e)...)
+	list = append(list, uncordons(e)...)
+	list = append(list, s.clusterAdvice(ctx, e)...)
+	list = append(list, s.releases(e)...)
 	list = append(list, s.evictions(e)...)
 	list = append(list, fewer(e)...)
 	list = append(list, s.advice(ctx, e)...)

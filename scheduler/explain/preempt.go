@@ -96,7 +96,7 @@ func declining(answers []*diagnosticsv1alpha1.Preemption) *diagnosticsv1alpha1.P
 		}
 		why := before.Message
 		if i := slices.IndexFunc(before.Refusals, func(r diagnosticsv1alpha1.PreemptionRefusal) bool { return r.Plugin != "" }); i >= 0 {
-			why += fmt.Sprintf("; %s refuses still: %s", before.Refusals[i].Plugin, before.Refusals[i].Reason)
+			why += fmt.Sprintf("; %s still refuses: %s", before.Refusals[i].Plugin, before.Refusals[i].Reason)
 		}
 		last.Declined = append(last.Declined, diagnosticsv1alpha1.PreemptionDecline{Plugin: before.Plugin, Message: why})
 	}

@@ -145,7 +145,7 @@ func TestPreemptionIsTriedWithoutEvicting(t *testing.T) {
 				c.addPod(of(100, on(0, newPod("cheap", "cpu", "15"))))
 				c.addPod(newPod("asked", "cpu", "12"))
 			},
-			want: `Helpless DefaultPreemption "" [] 0 0/0: evictions do not change why the pod is refused; 1  refused for reasons that evictions do not change`,
+			want: `Helpless DefaultPreemption "" [] 0 0/0: preemption is not helpful for scheduling; 1  Preemption is not helpful for scheduling`,
 		},
 		{
 			name: "a pod that never preempts",

@@ -36,7 +36,7 @@ func (e *Engine) reservePod(name string) (*corev1.Pod, *diagnosticsv1alpha1.PodE
 	status := &diagnosticsv1alpha1.PodExplanationStatus{Pod: factsOf(pod, e.simulations[pod.Spec.SchedulerName])}
 	if decision.Active(object) {
 		status.Verdict, status.Pod.NodeName = diagnosticsv1alpha1.PodBound, object.Status.NodeName
-		status.Summary = fmt.Sprintf("room is reserved on %s%s", object.Status.NodeName, e.usage(object))
+		status.Summary = fmt.Sprintf("available on %s%s", object.Status.NodeName, e.usage(object))
 		return nil, status, nil
 	}
 	status.Verdict = diagnosticsv1alpha1.PodFinished
@@ -49,11 +49,11 @@ func (e *Engine) usage(object *schedulingv1alpha1.Reservation) string {
 	view, active := e.config.Reserved().ByUID(object.UID)
 	switch {
 	case !active || view.Users == 0:
-		return ", and no pod uses it"
+		return ", not used by any pod"
 	case view.Users == 1:
-		return ", and 1 pod uses it"
+		return ", used by 1 pod"
 	}
-	return fmt.Sprintf(", and %d pods use it", view.Users)
+	return fmt.Sprintf(", used by %d pods", view.Users)
 }
 
 // ofTemplate makes proposals for a reserve pod ones for the Reservation that it stands for: pods as they are in its template.

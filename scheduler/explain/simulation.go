@@ -18,7 +18,6 @@ import (
 
 	"koordinator.sh/koord/decision/core/disclosure"
 	"koordinator.sh/koord/scheduler/plugins/deviceshare"
-	"koordinator.sh/koord/scheduler/plugins/loadaware"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/reason"
 )
@@ -33,13 +32,23 @@ type simulation struct {
 	preFilter  []fwk.PreFilterPlugin
 	filter     []fwk.FilterPlugin
 	weights    map[string]int32
-	load       *loadaware.Plugin
+	// What the plugins know of their refusals, by their names.
 	explainers map[string]reason.Explainer
-	// hinting are those of them that NodeNUMAResource asks for hints.
-	hinting    []reason.Explainer
 	coders     map[string]reason.Coder
-	advisers   []reason.Adviser
-	preemptors []preemptor
+	remediable map[string]reason.Remediable
+	// relayed names the plugins whose refusals a plugin returns as its own.
+	relayed map[string][]string
+	// What plugins propose.
+	advisers        []reason.Adviser
+	clusterAdvisers []reason.ClusterAdviser
+	releasers       []reason.Releaser
+	// nodePolicies are the labels by which a node imposes something on all its pods.
+	nodePolicies []string
+	// What plugins tell of pods; nil when no plugin does.
+	estimator    reason.Estimator
+	annotator    reason.Annotator
+	reservations reason.ReservationCounter
+	preemptors   []preemptor
 	// reserving are those that serve reserve pods, in the place of the others.
 	reserving []preemptor
 	// topologies and devices of the cluster; nil when no plugin reads them.
@@ -130,32 +139,59 @@ func (s *simulation) adopt(created map[string]fwk.Plugin) {
 	for _, plugin := range enabled.Score.Enabled {
 		s.weights[plugin.Name] = plugin.Weight
 	}
-	s.load, _ = created[loadaware.Name].(*loadaware.Plugin)
-	s.explainers, s.coders = map[string]reason.Explainer{}, map[string]reason.Coder{}
-	for name, plugin := range created {
-		if explainer, ok := plugin.(reason.Explainer); ok {
-			s.explainers[name] = explainer
-			if _, hints := plugin.(nodenumaresource.HintProvider); hints {
-				s.hinting = append(s.hinting, explainer)
+	for _, plugin := range pluginsOf[reason.Allocator](enabled.Reserve, created) {
+		s.allocators = append(s.allocators, plugin)
+	}
+	s.adoptReasons(created)
+}
+
+// adoptReasons finds what the plugins know beyond what the framework asks them.
+func (s *simulation) adoptReasons(created map[string]fwk.Plugin) {
+	s.explainers, s.coders, s.remediable = namedOf[reason.Explainer](created), namedOf[reason.Coder](created), namedOf[reason.Remediable](created)
+	s.advisers, s.clusterAdvisers = allOf[reason.Adviser](created), allOf[reason.ClusterAdviser](created)
+	s.releasers, s.groupers = allOf[reason.Releaser](created), allOf[reason.Grouper](created)
+	s.estimator, s.annotator = pluginOf[reason.Estimator](created), pluginOf[reason.Annotator](created)
+	s.reservations = pluginOf[reason.ReservationCounter](created)
+	for _, plugin := range allOf[reason.NodePolicies](created) {
+		s.nodePolicies = append(s.nodePolicies, plugin.NodePolicyLabels()...)
+	}
+	s.relayed = map[string][]string{}
+	for _, relay := range allOf[reason.Relay](created) {
+		for _, other := range allOf[fwk.Plugin](created) {
+			if relay.Relays(other) {
+				s.relayed[relay.Name()] = append(s.relayed[relay.Name()], other.Name())
 			}
 		}
-		if coder, ok := plugin.(reason.Coder); ok {
-			s.coders[name] = coder
-		}
 	}
-	for _, plugin := range pluginsOf[fwk.ReservePlugin](enabled.Reserve, created) {
-		if slices.Contains(allocating, plugin.Name()) {
-			s.allocators = append(s.allocators, plugin)
-		}
-	}
+}
+
+// allOf lists the plugins of a kind in the order of their names.
+func allOf[T fwk.Plugin](created map[string]fwk.Plugin) []T {
+	var list []T
 	for _, name := range slices.Sorted(maps.Keys(created)) {
-		if grouper, ok := created[name].(reason.Grouper); ok {
-			s.groupers = append(s.groupers, grouper)
-		}
-		if adviser, ok := created[name].(reason.Adviser); ok {
-			s.advisers = append(s.advisers, adviser)
+		if plugin, is := created[name].(T); is {
+			list = append(list, plugin)
 		}
 	}
+	return list
+}
+
+// namedOf are the plugins of a kind by their names.
+func namedOf[T fwk.Plugin](created map[string]fwk.Plugin) map[string]T {
+	named := map[string]T{}
+	for _, plugin := range allOf[T](created) {
+		named[plugin.Name()] = plugin
+	}
+	return named
+}
+
+// pluginOf is the first plugin of a kind, nil when there is none.
+func pluginOf[T fwk.Plugin](created map[string]fwk.Plugin) T {
+	var first T
+	if list := allOf[T](created); len(list) > 0 {
+		first = list[0]
+	}
+	return first
 }
 
 func pluginsOf[T fwk.Plugin](set config.PluginSet, created map[string]fwk.Plugin) []T {

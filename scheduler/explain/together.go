@@ -16,9 +16,6 @@ import (
 	"koordinator.sh/koord/decision/scheduling/gang"
 	decision "koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/scheduler/frameworkext"
-	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
-	"koordinator.sh/koord/scheduler/plugins/deviceshare"
-	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/reason"
 	"koordinator.sh/koord/scheduler/state"
 	"koordinator.sh/koord/scheduler/state/quotas"
@@ -34,7 +31,7 @@ const (
 )
 
 // notReplayed refuses nodes for a pod whose companions were too many to be placed once more.
-const notReplayed = "the pods of the same gang were not tried again: there are too many"
+const notReplayed = "the gang has too many pods to place all of them in a simulation"
 
 // heldBack is a pod that could have a node, and gets none because another one that is placed together with it finds none.
 type heldBack struct {
@@ -283,7 +280,10 @@ func (r *replay) allocate(ctx context.Context, state fwk.CycleState, pod *corev1
 	for _, plugin := range r.allocators {
 		_ = plugin.Reserve(ctx, state, pod, node) // a pod that could not be given them counts without
 	}
-	placed := defaultprebind.Annotated(state, pod, r.now())
+	placed := pod.DeepCopy()
+	if r.annotator != nil {
+		placed = r.annotator.Annotated(state, pod, r.now())
+	}
 	placed.Spec.NodeName = node
 	return placed
 }
@@ -324,6 +324,3 @@ func (w *world) withMember(pod *corev1.Pod) *world {
 	edited.suppose(func(view *quotas.View) { view.SupposePod(pod) })
 	return edited
 }
-
-// allocating are the plugins whose Reserve gives a pod CPUs and devices, and nothing else that matters to other pods.
-var allocating = []string{nodenumaresource.Name, deviceshare.Name}

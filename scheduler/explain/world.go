@@ -95,7 +95,7 @@ func (w *world) withoutPod(pod *corev1.Pod, node string) (*world, error) {
 		var held reservations.Held
 		edited.reserved, held = w.reserved.Without(pod)
 		if err := replaceHeld(changed, held); err != nil {
-			return nil, fmt.Errorf("give the room of pod %s/%s on node %s back to its reservation: %w", pod.Namespace, pod.Name, node, err)
+			return nil, fmt.Errorf("return the resources of pod %s/%s on node %s to its reservation: %w", pod.Namespace, pod.Name, node, err)
 		}
 	}
 	edited.nodes[node] = changed
@@ -184,11 +184,20 @@ func (w *world) editNode(name string, edit func(*corev1.Node)) (*world, error) {
 	return w.withNode(node)
 }
 
-// withMetric replaces a NodeMetric.
-func (w *world) withMetric(metric *slov1alpha1.NodeMetric) *world {
-	edited := w.edit()
-	edited.metrics[metric.Name] = metric
-	return edited
+// editMetric changes the NodeMetric of a node as it is in this world.
+func (w *world) editMetric(name string, edit func(*slov1alpha1.NodeMetric, fwk.NodeInfo)) (*world, error) {
+	info, err := w.Get(name)
+	if err != nil {
+		return nil, err
+	}
+	metric := w.NodeMetric(name)
+	if metric == nil {
+		return nil, fmt.Errorf("edit the NodeMetric of node %q: there is none", name)
+	}
+	edited, changed := w.edit(), metric.DeepCopy()
+	edit(changed, info)
+	edited.metrics[name] = changed
+	return edited, nil
 }
 
 // withObject replaces a custom resource that plugins read.
@@ -203,7 +212,7 @@ func (w *world) withObject(object any) (*world, error) {
 			edited.gangs.Suppose(typed)
 		}
 	default:
-		return nil, fmt.Errorf("replace an object: %T is not one that can be supposed", object)
+		return nil, fmt.Errorf("simulate a change of a %T: not supported", object)
 	}
 	return edited, nil
 }

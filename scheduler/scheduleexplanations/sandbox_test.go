@@ -192,7 +192,7 @@ func TestOnARealAPIServer(t *testing.T) {
 	c.ask(t, "short", map[string]any{"questionObjectKey": "default/big", "ttl": "5s"})
 	c.ask(t, "template", map[string]any{"questionObjectTemplate": map[string]any{"spec": map[string]any{}}})
 	c.until(t, "big", func(s schedulingv1alpha1.ScheduleExplanationStatus) bool {
-		return s.Schedulable || !strings.Contains(s.FailedMessage, "0/3 nodes are available: 3 node(s) had insufficient cpu") || !strings.Contains(s.FailedMessage, "KOORD1901") ||
+		return s.Schedulable || !strings.Contains(s.FailedMessage, "0/3 nodes are available: 3 Insufficient cpu") || !strings.Contains(s.FailedMessage, "KOORD1901") ||
 			s.LastUpdateTime == nil || len(s.DetailedExplanation) != 1 || len(s.DetailedExplanation[0].ScheduleExplanation.NodeFailedDetails[0].FailedNodes) != 3
 	})
 	c.until(t, "template", func(s schedulingv1alpha1.ScheduleExplanationStatus) bool {

@@ -263,7 +263,7 @@ func TestTheExplanationHasTheCodeAndAFixThatWasTried(t *testing.T) {
 		podOf("red", "old", "e1", 0), podOf("red", "new", "", 100),
 	})
 	status := c.explain(t, "new")
-	want := "0/2 nodes are available: 2 node(s) had enough pods of team red in zone east, 1 node(s) were cordoned"
+	want := "0/2 nodes are available: 2 node(s) had enough pods of team red in zone east, 1 node(s) were unschedulable."
 	if status.Summary != want || status.Code != string(CodeZoneFull) {
 		t.Errorf("summary %q with code %s, want %q", status.Summary, status.Code, want)
 	}

@@ -1,17 +1,19 @@
-package explain
+// Package amount counts and writes amounts of resources as Kubernetes' scheduler counts them.
+package amount
 
 import (
 	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 )
 
-// unitOf says what the scheduler counts a resource in.
-func unitOf(name corev1.ResourceName) diagnosticsv1alpha1.Unit {
+// UnitOf says what the scheduler counts a resource in.
+func UnitOf(name corev1.ResourceName) diagnosticsv1alpha1.Unit {
 	switch name {
 	case corev1.ResourceCPU, extension.BatchCPU, extension.MidCPU:
 		return diagnosticsv1alpha1.MilliCPU
@@ -24,15 +26,23 @@ func unitOf(name corev1.ResourceName) diagnosticsv1alpha1.Unit {
 	return diagnosticsv1alpha1.Count
 }
 
-// shortName leaves out the prefix that every resource of its kind has: batch-cpu.
-func shortName(name corev1.ResourceName) string {
+// Of is a quantity in the unit that the scheduler counts the resource in.
+func Of(name corev1.ResourceName, quantity resource.Quantity) int64 {
+	if name == corev1.ResourceCPU {
+		return quantity.MilliValue()
+	}
+	return quantity.Value()
+}
+
+// ShortName leaves out the prefix that every resource of its kind has: batch-cpu.
+func ShortName(name corev1.ResourceName) string {
 	return strings.TrimPrefix(string(name), extension.ResourceDomainPrefix)
 }
 
-// formatAmount writes an amount for people: cpu in CPUs, memory in the largest binary unit. It is never more than the
+// Format writes an amount for people: cpu in CPUs, memory in the largest binary unit. It is never more than the
 // amount: cpu is exact, memory has at most two decimals, rounded down.
-func formatAmount(name corev1.ResourceName, amount int64) string {
-	switch unitOf(name) {
+func Format(name corev1.ResourceName, amount int64) string {
+	switch UnitOf(name) {
 	case diagnosticsv1alpha1.MilliCPU:
 		return decimals(amount, 1000, 3)
 	case diagnosticsv1alpha1.Bytes:
@@ -45,9 +55,9 @@ func formatAmount(name corev1.ResourceName, amount int64) string {
 	return strconv.FormatInt(amount, 10)
 }
 
-// formatPair writes two amounts that are compared, in full when they would look the same otherwise.
-func formatPair(name corev1.ResourceName, a, b int64) (string, string) {
-	first, second := formatAmount(name, a), formatAmount(name, b)
+// FormatPair writes two amounts that are compared, in full when they would look the same otherwise.
+func FormatPair(name corev1.ResourceName, a, b int64) (string, string) {
+	first, second := Format(name, a), Format(name, b)
 	if first == second && a != b {
 		return strconv.FormatInt(a, 10), strconv.FormatInt(b, 10)
 	}
