@@ -16,7 +16,7 @@ var then = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
 // target is wanted by an owner; held is what was last seen.
 func target(owner, value, held string, outranked ...string) executor.Target {
-	out := executor.Target{Setting: "cpuset.cpus", Of: "kubepods", Owner: owner, Value: value, Held: held, Outranked: outranked}
+	out := executor.Target{Setting: "cpuset.cpus", Of: "kubepods", Owner: owner, Value: value, Observed: held, Outranked: outranked}
 	if held != "" {
 		out.Verified = then
 	}

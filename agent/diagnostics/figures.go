@@ -47,7 +47,7 @@ type Figures struct {
 	AuditEntries uint64
 	// Writes counts what became of what features want, and OriginalsKept says whether what was there before can be kept; nil is not
 	// known.
-	Writes        map[string]executor.Tally
+	Writes        map[string]executor.WriteCounts
 	OriginalsKept *bool
 	// Enforcing says whether the agent can hold best-effort pods back, nil is not known, and EnforcingReason why.
 	Enforcing       *bool

@@ -97,7 +97,7 @@ func amountUsed(amount podrequest.Amount) metrics.Usage {
 // act is one round of an agent. What the imitated kernel refuses shows in its files.
 func (i *imitation) act(ctx context.Context) error {
 	for _, feature := range i.features {
-		if err := i.executor.Declare(feature.Name(), feature.Wishes(i.in)); err != nil {
+		if err := i.executor.Declare(feature.Name(), feature.DesiredValues(i.in)); err != nil {
 			return fmt.Errorf("imitate the agent: %w", err)
 		}
 	}

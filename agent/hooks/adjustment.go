@@ -40,9 +40,9 @@ type Adjustment struct {
 	Devices []Device
 	// OOMScore is oom_score_adj.
 	OOMScore *int64
-	// Wishes of the container's cgroup, all that there are, by the features that have them. Partial says that runtimes take only some.
-	Wishes  map[string][]executor.Wish
-	Partial bool
+	// DesiredValues of the container's cgroup, all that there are, by the features that have them. Partial says that runtimes take only some.
+	DesiredValues map[string][]executor.DesiredValue
+	Partial       bool
 	// Problems say what could not be read, or is not the pod's; its effect is left out.
 	Problems []error
 	// Refused says why the container must not be made yet; nil where it may.
@@ -57,18 +57,18 @@ func (a *Adjustment) IsEmpty() bool {
 
 // AdjustmentOf decides what one container gets. The container's cgroup must lie in that of the pod.
 func AdjustmentOf(in qos.Situation, features []qos.Feature, injection Injection, pod *state.Pod, container qos.Container) Adjustment {
-	out := Adjustment{Wishes: map[string][]executor.Wish{}}
-	for owner, wishes := range qos.Expect(in, features, pod, container) {
-		if own := slices.DeleteFunc(wishes, func(w executor.Wish) bool { return w.Cgroup != container.Cgroup }); len(own) > 0 {
-			out.Wishes[owner] = own
+	out := Adjustment{DesiredValues: map[string][]executor.DesiredValue{}}
+	for owner, values := range qos.Expect(in, features, pod, container) {
+		if own := slices.DeleteFunc(values, func(w executor.DesiredValue) bool { return w.Cgroup != container.Cgroup }); len(own) > 0 {
+			out.DesiredValues[owner] = own
 		}
 	}
-	settled, failures := executor.Settle(in.Layout.Version, qos.Owners(features), out.Wishes)
+	settled, failures := executor.Resolve(in.Layout.Version, qos.Owners(features), out.DesiredValues)
 	for _, failure := range failures {
 		out.Problems = append(out.Problems, failure)
 	}
-	for _, wish := range settled {
-		out.Partial = !out.take(in.Layout.Version, wish) || out.Partial
+	for _, desired := range settled {
+		out.Partial = !out.take(in.Layout.Version, desired) || out.Partial
 	}
 	if injection.OOMScore {
 		// Without an annotation there is nothing to give: the runtime was told what kubelet gives.
@@ -80,37 +80,37 @@ func AdjustmentOf(in qos.Situation, features []qos.Feature, injection Injection,
 	return out
 }
 
-// take puts a wish where runtimes have a field for it, and where cgroups of version 2 do without one. It says whether there is either.
-func (a *Adjustment) take(version cgroup.Version, wish executor.Wish) bool {
-	number, err := strconv.ParseInt(wish.Value, 10, 64)
+// take puts a value where runtimes have a field for it, and where cgroups of version 2 do without one. It says whether there is either.
+func (a *Adjustment) take(version cgroup.Version, desired executor.DesiredValue) bool {
+	number, err := strconv.ParseInt(desired.Value, 10, 64)
 	switch {
-	case wish.Setting == executor.Setting(cgroup.CPUSet):
-		a.CPUs = wish.Value
+	case desired.Setting == executor.Setting(cgroup.CPUSet):
+		a.CPUs = desired.Value
 	case err != nil:
 		return false
-	case wish.Setting == executor.Setting(cgroup.CPUShares) && version == cgroup.V1:
+	case desired.Setting == executor.Setting(cgroup.CPUShares) && version == cgroup.V1:
 		a.CPUShares = &number
-	case wish.Setting == executor.Setting(cgroup.CPUQuota):
+	case desired.Setting == executor.Setting(cgroup.CPUQuota):
 		a.CPUQuota = &number
-	case wish.Setting == executor.Setting(cgroup.MemoryLimit):
+	case desired.Setting == executor.Setting(cgroup.MemoryLimit):
 		a.MemoryLimit = &number
 	case version == cgroup.V2:
-		return a.unify(wish)
+		return a.unify(desired)
 	default:
 		return false
 	}
 	return true
 }
 
-// unify writes a wish as a file of version 2, and says whether it is one. Weights are among them: runtimes do not agree on how shares
+// unify writes a value as a file of version 2, and says whether it is one. Weights are among them: runtimes do not agree on how shares
 // become one. Of a file that has a line for each device, runtimes write one.
-func (a *Adjustment) unify(wish executor.Wish) bool {
-	setting, is := wish.Setting.(cgroup.Setting)
+func (a *Adjustment) unify(desired executor.DesiredValue) bool {
+	setting, is := desired.Setting.(cgroup.Setting)
 	if !is {
 		return false
 	}
 	file, has := cgroup.Layout{Version: cgroup.V2}.Path(setting, "")
-	content, err := setting.Encode(cgroup.V2, wish.Value)
+	content, err := setting.Encode(cgroup.V2, desired.Value)
 	if _, taken := a.Unified[file]; !has || err != nil || taken {
 		return false
 	}

@@ -136,7 +136,7 @@ func TestWhatContainersGetWhenTheyAreMade(t *testing.T) {
 			}
 			at := in.Layout.Pod(pod.Class(), pod.UID) + "/" + id
 			got := AdjustmentOf(in, qos.Prospects(features()), test.injection, pod, qos.Container{Name: "main", ID: id, Cgroup: at})
-			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(Adjustment{}, "Wishes", "Problems"), cmpopts.EquateEmpty()); diff != "" || (len(got.Problems) > 0) != test.wantProblem {
+			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(Adjustment{}, "DesiredValues", "Problems"), cmpopts.EquateEmpty()); diff != "" || (len(got.Problems) > 0) != test.wantProblem {
 				t.Errorf("problems %v, adjustment (-want +got):\n%s", got.Problems, diff)
 			}
 		})
@@ -176,7 +176,7 @@ func TestAPodThatIsKnownIsTakenAsItsObjectIs(t *testing.T) {
 	f.advisor.Observe(f.in)
 	got := f.advisor.Container(t.Context(), Sandbox{UID: "service", CgroupParent: "/kubepods/burstable/podservice"}, "main", id)
 	want := Adjustment{CPUs: "0-3", Unified: map[string]string{"cpu.max.burst": "200000"}}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Adjustment{}, "Wishes"), cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Adjustment{}, "DesiredValues"), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("adjustment (-want +got):\n%s", diff)
 	}
 }
@@ -214,7 +214,7 @@ func (f *fixture) round(t *testing.T) {
 		if _, stateful := feature.(qos.Prospective); stateful {
 			continue // they look at measurements, of which there are none
 		}
-		if err := f.executor.Declare(feature.Name(), feature.Wishes(f.in)); err != nil {
+		if err := f.executor.Declare(feature.Name(), feature.DesiredValues(f.in)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -399,7 +399,7 @@ func TestSuppressedContainersBeginOnTheCPUsThatAreLeft(t *testing.T) {
 	}}
 	in.Used = func() (metrics.Usage, bool) { return metrics.Usage{}, true }
 	suppression := f.features[0]
-	suppression.Wishes(in)
+	suppression.DesiredValues(in)
 	f.advisor.Observe(in)
 	got := f.advisor.Container(t.Context(), batch(), "main", id)
 	if cpus, err := cpuset.Parse(got.CPUs); err != nil || cpus.Len() != 3 {

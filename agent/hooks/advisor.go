@@ -102,7 +102,7 @@ func (a *Advisor) Observe(in qos.Situation) {
 	for at, ahead := range a.ahead {
 		if a.options.Clock.Since(ahead.at) >= longest || known(pods[ahead.pod], ahead.container) {
 			delete(a.ahead, at)
-			a.options.Executor.Anticipate(at, nil)
+			a.options.Executor.DeclarePending(at, nil)
 		}
 	}
 }
@@ -195,14 +195,14 @@ func (a *Advisor) Started(ctx context.Context, sandbox Sandbox, name, id, direct
 	}
 	at = path.Join(at, directory)
 	adjustment := AdjustmentOf(v.in, v.features, Injection{}, pod, qos.Container{Name: name, ID: id, Cgroup: at})
-	for _, own := range adjustment.Wishes {
+	for _, own := range adjustment.DesiredValues {
 		for i := range own {
 			if original := told.original(v, own[i].Setting); original != "" {
 				own[i].Inherited = original
 			}
 		}
 	}
-	if a.anticipate(at, adjustment.Wishes, anticipation{pod: pod.UID, container: id}) && (adjustment.Partial || told == nil) {
+	if a.anticipate(at, adjustment.DesiredValues, anticipation{pod: pod.UID, container: id}) && (adjustment.Partial || told == nil) {
 		a.apply(ctx, at)
 	}
 }
@@ -231,21 +231,21 @@ func (a *Advisor) Forget(uid string) {
 		if string(ahead.pod) != uid {
 			return false
 		}
-		a.options.Executor.Anticipate(at, nil)
+		a.options.Executor.DeclarePending(at, nil)
 		return true
 	})
 }
 
 // anticipate what the features want of a cgroup; false for nothing.
-func (a *Advisor) anticipate(at string, wishes map[string][]executor.Wish, ahead anticipation) bool {
-	if len(wishes) == 0 {
+func (a *Advisor) anticipate(at string, values map[string][]executor.DesiredValue, ahead anticipation) bool {
+	if len(values) == 0 {
 		return false
 	}
 	ahead.at = a.options.Clock.Now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.ahead[at] = ahead
-	a.options.Executor.Anticipate(at, wishes)
+	a.options.Executor.DeclarePending(at, values)
 	return true
 }
 

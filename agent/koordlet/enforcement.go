@@ -96,7 +96,7 @@ func (e *enforcement) act(ctx context.Context, cluster *state.State, measured *m
 	situation.Relief = e.kept.relief()
 	var problems []error
 	for _, feature := range e.features {
-		problems = append(problems, e.executor.Declare(feature.Name(), feature.Wishes(situation)))
+		problems = append(problems, e.executor.Declare(feature.Name(), feature.DesiredValues(situation)))
 	}
 	if e.forgotten.Add(forgetEvery).Before(situation.Now) {
 		e.containers.Forget(e.forgotten)
@@ -115,7 +115,7 @@ func (e *enforcement) hasten(ctx context.Context, cluster *state.State, measured
 		return
 	}
 	situation := e.situation(cluster, measured)
-	err := e.executor.Declare(e.suppression.Name(), e.suppression.Wishes(situation))
+	err := e.executor.Declare(e.suppression.Name(), e.suppression.DesiredValues(situation))
 	outcome, problem := e.executor.Apply(ctx)
 	e.round.note(situation.Now, e.suppression.Decision(), outcome)
 	e.tell(ctx, errors.Join(err, outcome.Err(), problem))
@@ -135,7 +135,7 @@ func (e *enforcement) situation(cluster *state.State, measured *measurement) qos
 	return out
 }
 
-// work runs the features that have work of their own beside their wishes, until the context ends.
+// work runs the features that have work to do beside declaring values, until the context ends.
 func (e *enforcement) work(ctx context.Context) {
 	var group sync.WaitGroup
 	for _, feature := range e.features {
@@ -146,7 +146,7 @@ func (e *enforcement) work(ctx context.Context) {
 	group.Wait()
 }
 
-// tell logs when wishes begin to fail.
+// tell logs when values begin to fail.
 func (e *enforcement) tell(ctx context.Context, err error) {
 	var details []any
 	if coded, has := finding.From(err); has {

@@ -105,7 +105,7 @@ func (e *explainer) Explain(_ context.Context, node string, question *diagnostic
 	if agentview.Asked(question, diagnosticsv1alpha1.SectionUsage) {
 		out.Usage = e.measurement.before()
 	}
-	if coded, damaged := finding.From(e.enforcement.executor.Unkept()); damaged {
+	if coded, damaged := finding.From(e.enforcement.executor.StoreErr()); damaged {
 		out.Incomplete = append(out.Incomplete, fmt.Sprintf("%s: the agent sets nothing: %v", coded.Code, coded))
 	} else if err := e.standing.ready(); err != nil {
 		out.Incomplete = append(out.Incomplete, fmt.Sprintf("%s: the agent cannot hold best-effort pods back: %v", finding.AgentNotEnforcing, err))
@@ -237,7 +237,7 @@ func (e *explainer) features(root string, view *agentview.Node, forecast *diagno
 	return out
 }
 
-// failures are the latest of all features: some have wishes and keep something beside.
+// failures are the latest of all features: some set cgroup values and something beside them.
 func (e *explainer) failures() map[string]diagnostics.Failure {
 	out := e.enforcement.round.failed()
 	for name, failure := range e.enforcement.noticed.missed() {

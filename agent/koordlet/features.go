@@ -8,7 +8,7 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
-// features in the order in which their wishes rank. Suppression has the CPUs of best-effort pods; CPUs that the scheduler gave
+// features in the order in which their values rank. Suppression has the CPUs of best-effort pods; CPUs that the scheduler gave
 // to a pod go before what its limits say, and a burst goes before the quota of a limit.
 func features(suppression *qos.Suppression, kept *keepers) []qos.Feature {
 	return []qos.Feature{
@@ -17,7 +17,7 @@ func features(suppression *qos.Suppression, kept *keepers) []qos.Feature {
 	}
 }
 
-// owners of wishes, the one that ranks highest first.
+// owners of values, the one that ranks highest first.
 func owners() []string {
 	return qos.Owners(features(nil, &keepers{}))
 }
@@ -31,7 +31,7 @@ func gates() []string {
 	return append(names, otherGates()...)
 }
 
-// otherGates are those of features that neither have wishes nor evict.
+// otherGates are those of features that neither set cgroup values nor evict.
 func otherGates() []string { return slices.Concat(keeperGates(), hooks.Gates(), reportGates()) }
 
 // keeps says whether such a feature is on. Shares of the cache for classes are, unless they are switched off.

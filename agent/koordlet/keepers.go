@@ -27,7 +27,7 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/suppression"
 )
 
-// Gates of the features that set what no cgroup has, beside those that have wishes as well.
+// Gates of the features that set what no cgroup has, beside those that set cgroup values as well.
 const (
 	gateResctrl      = "RdtResctrl"
 	gatePodResctrl   = "Resctrl"
@@ -37,7 +37,7 @@ const (
 	gateInterference = "PSICollector"
 )
 
-// keeperGates are the gates of keepers that have no wishes. Only shares of the cache for classes are on by default: they do nothing
+// keeperGates are the gates of keepers that set no cgroup values. Only shares of the cache for classes are on by default: they do nothing
 // until a class has some.
 func keeperGates() []string {
 	return []string{gateResctrl, gatePodResctrl, gateCounters, gateTerway, gateCPI, gateInterference}

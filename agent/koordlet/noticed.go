@@ -22,7 +22,7 @@ type noticed struct {
 	failures map[string]diagnostics.Failure
 }
 
-// round takes what features came to. It is called by who asks them for wishes.
+// round takes what features came to. It is called by the one that reads their desired values.
 func (n *noticed) round(features []qos.Feature) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -74,7 +74,7 @@ func (p *port) announce() *extension.AgentServing {
 // figures for metrics.
 func (e *explainer) figures() diagnostics.Figures {
 	out := diagnostics.Figures{Node: e.options.NodeName, Started: e.started, Evictions: map[string]int{}, AuditEntries: e.enforcement.audit.Last()}
-	out.Writes, out.OriginalsKept = e.enforcement.executor.Tallies(), new(e.enforcement.executor.Unkept() == nil)
+	out.Writes, out.OriginalsKept = e.enforcement.executor.WriteCounts(), new(e.enforcement.executor.StoreErr() == nil)
 	if verdict := e.standing.verdict(); verdict.Reason != "" {
 		out.Enforcing, out.EnforcingReason = new(verdict.Enforcing), verdict.Reason
 	}

@@ -119,7 +119,7 @@ func (s *standing) mountedReadOnly() string {
 }
 
 func (s *standing) facts(now time.Time) decision.Facts {
-	out := decision.Facts{ReadOnly: s.options.ReadOnly, OriginalsUnread: text(s.enforcement.executor.Unread()), OriginalsUnsaved: text(s.enforcement.executor.Unsaved())}
+	out := decision.Facts{ReadOnly: s.options.ReadOnly, OriginalsUnread: text(s.enforcement.executor.LoadErr()), OriginalsUnsaved: text(s.enforcement.executor.SaveErr())}
 	s.mu.Lock()
 	if out.OriginalsUnsaved == "" {
 		out.OriginalsUnsaved = text(s.unwritable)
@@ -139,8 +139,8 @@ func (s *standing) protecting() []decision.Feature {
 	layout := s.enforcement.layout
 	class := layout.QoS(corev1.PodQOSBestEffort)
 	together, each := (&qos.Suppression{}).Name(), qos.BatchResource{}.Name()
-	ofClass := s.enforcement.executor.Standing(together, func(of string) bool { return of == class })
-	ofPods := s.enforcement.executor.Standing(each, func(string) bool { return true })
+	ofClass := s.enforcement.executor.OwnerStatus(together, func(of string) bool { return of == class })
+	ofPods := s.enforcement.executor.OwnerStatus(each, func(string) bool { return true })
 	return []decision.Feature{
 		{Name: together, Whole: true, Wanted: ofClass.Wanted, Refused: ofClass.Refused, Err: text(ofClass.Err)},
 		{Name: each, Wanted: ofPods.Wanted, Refused: ofPods.Refused, Err: text(ofPods.Err)},

@@ -43,8 +43,8 @@ func (*BlkIOReconcile) Name() string { return "BlkIOReconcile" }
 // Problems returns what of the strategy could not be followed in the latest round, and why.
 func (b *BlkIOReconcile) Problems() []string { return b.problems }
 
-// Wishes implements Feature. Classes that are switched off, and devices that nobody names, have what they had.
-func (b *BlkIOReconcile) Wishes(in Situation) []executor.Wish {
+// DesiredValues implements Feature. Classes that are switched off, and devices that nobody names, have what they had.
+func (b *BlkIOReconcile) DesiredValues(in Situation) []executor.DesiredValue {
 	b.problems = nil
 	before := b.claims
 	b.claims = map[types.UID]*claims{}
@@ -59,18 +59,18 @@ func (b *BlkIOReconcile) Wishes(in Situation) []executor.Wish {
 	b.tell(b.missing...)
 	b.lookAtCost(in)
 	disks := blkio.Disks{Devices: b.devices.Names, VolumeGroups: b.devices.Groups}
-	wishes := b.root(in, strategy, disks)
+	values := b.root(in, strategy, disks)
 	for _, class := range []corev1.PodQOSClass{corev1.PodQOSBurstable, corev1.PodQOSBestEffort} {
 		if config := blockConfig(strategy, extension.QoSClassOfKubeQOS(class)); config != nil {
-			wishes = append(wishes, b.bounds(in, in.Layout.QoS(class), b.take(blkio.OfClass(config, disks)), fmt.Sprintf("all pods of class %s", class))...)
+			values = append(values, b.bounds(in, in.Layout.QoS(class), b.take(blkio.OfClass(config, disks)), fmt.Sprintf("all pods of class %s", class))...)
 		}
 	}
 	for _, pod := range in.Pods {
 		if pod.Running() {
-			wishes = append(wishes, b.pod(in, strategy, pod, disks, before[pod.UID])...)
+			values = append(values, b.pod(in, strategy, pod, disks, before[pod.UID])...)
 		}
 	}
-	return wishes
+	return values
 }
 
 // tell keeps what could not be followed, each thing once.
@@ -136,7 +136,7 @@ func (b *BlkIOReconcile) take(result blkio.Result) blkio.Result {
 
 // pod has bounds of its own, and those of its class where no cgroup has the pods of its class and no others. In version 1 a cgroup is
 // bounded without those below it, so that each container gets the bounds of the pod and of its class.
-func (b *BlkIOReconcile) pod(in Situation, strategy *slov1alpha1.ResourceQOSStrategy, pod *state.Pod, disks blkio.Disks, known *claims) []executor.Wish {
+func (b *BlkIOReconcile) pod(in Situation, strategy *slov1alpha1.ResourceQOSStrategy, pod *state.Pod, disks blkio.Disks, known *claims) []executor.DesiredValue {
 	class := blockConfig(strategy, pod.QoS())
 	annotation, err := slov1alpha1.PodBlkIOQOS(pod.Object.Annotations)
 	if err != nil {
@@ -157,18 +157,18 @@ func (b *BlkIOReconcile) pod(in Situation, strategy *slov1alpha1.ResourceQOSStra
 		return nil
 	}
 	why := fmt.Sprintf("pod %s/%s", pod.Object.Namespace, pod.Object.Name)
-	wishes := b.bounds(in, in.Layout.Pod(pod.Class(), pod.UID), own, why)
+	values := b.bounds(in, in.Layout.Pod(pod.Class(), pod.UID), own, why)
 	if in.Layout.Version == cgroup.V1 {
 		for _, container := range in.Containers.Of(pod, in.Now) {
-			wishes = append(wishes, b.bounds(in, container.Cgroup, own, why)...)
+			values = append(values, b.bounds(in, container.Cgroup, own, why)...)
 		}
 	}
-	return wishes
+	return values
 }
 
 // bounds of one cgroup. What is not bounded is left alone, and so are weights that are as from the beginning.
-func (b *BlkIOReconcile) bounds(in Situation, at string, result blkio.Result, why string) []executor.Wish {
-	var wishes []executor.Wish
+func (b *BlkIOReconcile) bounds(in Situation, at string, result blkio.Result, why string) []executor.DesiredValue {
+	var values []executor.DesiredValue
 	for _, throttle := range result.Throttles {
 		for _, bound := range []struct {
 			setting cgroup.Setting
@@ -177,7 +177,7 @@ func (b *BlkIOReconcile) bounds(in Situation, at string, result blkio.Result, wh
 			{cgroup.IOReadBPS, throttle.ReadBPS}, {cgroup.IOWriteBPS, throttle.WriteBPS}, {cgroup.IOReadIOPS, throttle.ReadIOPS}, {cgroup.IOWriteIOPS, throttle.WriteIOPS},
 		} {
 			if bound.value > 0 && in.supports(bound.setting) {
-				wishes = append(wishes, deviceWish(bound.setting, throttle.Device, at, strconv.FormatInt(bound.value, 10), why))
+				values = append(values, deviceWish(bound.setting, throttle.Device, at, strconv.FormatInt(bound.value, 10), why))
 			}
 		}
 		if throttle.Weight == blkio.DefaultWeight {
@@ -187,16 +187,16 @@ func (b *BlkIOReconcile) bounds(in Situation, at string, result blkio.Result, wh
 		byCost := in.supports(cgroup.IOWeight) && strings.Contains("\n"+b.governed, "\n"+throttle.Device+" ")
 		byBFQ := in.supports(cgroup.IOBFQWeight) && b.devices.WeighsByBFQ(in.Sys, throttle.Device)
 		if byCost {
-			wishes = append(wishes, deviceWish(cgroup.IOWeight, throttle.Device, at, weight, why))
+			values = append(values, deviceWish(cgroup.IOWeight, throttle.Device, at, weight, why))
 		}
 		if byBFQ {
-			wishes = append(wishes, deviceWish(cgroup.IOBFQWeight, throttle.Device, at, weight, why))
+			values = append(values, deviceWish(cgroup.IOBFQWeight, throttle.Device, at, weight, why))
 		}
 		if !byCost && !byBFQ {
 			b.tell(fmt.Sprintf("device %s: weights have no effect, because it is neither governed by cost nor has the scheduler BFQ", throttle.Device))
 		}
 	}
-	return wishes
+	return values
 }
 
 // lookAtCost reads which devices the kernel governs by cost: it takes weights of no others.
@@ -211,6 +211,6 @@ func (b *BlkIOReconcile) lookAtCost(in Situation) {
 	}
 }
 
-func deviceWish(setting cgroup.Setting, device, at, value, why string) executor.Wish {
-	return executor.Wish{Setting: setting.On(device), Cgroup: at, Value: value, Why: why}
+func deviceWish(setting cgroup.Setting, device, at, value, why string) executor.DesiredValue {
+	return executor.DesiredValue{Setting: setting.On(device), Cgroup: at, Value: value, Why: why}
 }

@@ -50,14 +50,14 @@ func (*CPUBurst) Name() string { return "CPUBurst" }
 // Decided returns what was decided last for each pod that may burst, by UID, with its trace.
 func (b *CPUBurst) Decided() map[types.UID]burst.PodResult { return b.decided }
 
-// Wishes implements Feature. While no pod may burst it wants nothing.
-func (b *CPUBurst) Wishes(in Situation) []executor.Wish {
+// DesiredValues implements Feature. While no pod may burst it wants nothing.
+func (b *CPUBurst) DesiredValues(in Situation) []executor.DesiredValue {
 	b.pool.observe(in)
 	pool := b.pool.state(in)
 	before := b.decided
 	b.decided = map[types.UID]burst.PodResult{}
 	grown := map[string]bool{}
-	var wishes []executor.Wish
+	var values []executor.DesiredValue
 	for _, pod := range in.Pods {
 		config, bursts := burstConfig(in.SLO.CPUBurstStrategy, pod)
 		if !bursts || !pod.Running() {
@@ -70,10 +70,10 @@ func (b *CPUBurst) Wishes(in Situation) []executor.Wish {
 				grown[groups.containers[c.ID]] = true
 			}
 		}
-		wishes = append(wishes, burstWishes(in, result, groups)...)
+		values = append(values, burstWishes(in, result, groups)...)
 	}
 	b.grown = grown
-	return wishes
+	return values
 }
 
 // grows is true for a container that has a larger quota than its limit's.
@@ -139,11 +139,11 @@ func (b *CPUBurst) fill() float64 {
 
 // burstWishes are those of one pod: the time that may be saved, and quotas as long as one of them is more than its limit's. One
 // that is back at its limit is given back.
-func burstWishes(in Situation, result burst.PodResult, at groups) []executor.Wish {
+func burstWishes(in Situation, result burst.PodResult, at groups) []executor.DesiredValue {
 	saves := in.supports(cgroup.CPUBurst)
-	var wishes []executor.Wish
+	var values []executor.DesiredValue
 	want := func(setting cgroup.Setting, at string, value int64, why string) {
-		wishes = append(wishes, executor.Wish{Setting: setting, Cgroup: at, Value: strconv.FormatInt(value, 10), Why: why})
+		values = append(values, executor.DesiredValue{Setting: setting, Cgroup: at, Value: strconv.FormatInt(value, 10), Why: why})
 	}
 	larger := false
 	for i := range result.Containers {
@@ -162,7 +162,7 @@ func burstWishes(in Situation, result burst.PodResult, at groups) []executor.Wis
 	if larger && result.Quota > 0 && result.Current > 0 {
 		want(cgroup.CPUQuota, at.pod, result.Quota, "its containers have more than their limits")
 	}
-	return wishes
+	return values
 }
 
 // limitsOf are the CPU limits of containers in milli-cores, by name.

@@ -16,10 +16,10 @@ type CPUSetAllocator struct{}
 // Name implements Feature.
 func (CPUSetAllocator) Name() string { return "CPUSetAllocator" }
 
-// Wishes implements Feature. Without a report of the node's pools only pods with CPUs of their own are put anywhere.
-func (CPUSetAllocator) Wishes(in Situation) []executor.Wish {
+// DesiredValues implements Feature. Without a report of the node's pools only pods with CPUs of their own are put anywhere.
+func (CPUSetAllocator) DesiredValues(in Situation) []executor.DesiredValue {
 	node := poolsOf(in)
-	var wishes []executor.Wish
+	var values []executor.DesiredValue
 	for _, pod := range in.Pods {
 		if !pod.Running() {
 			continue
@@ -32,16 +32,16 @@ func (CPUSetAllocator) Wishes(in Situation) []executor.Wish {
 			continue // suppression has the CPUs of best-effort pods
 		}
 		for _, container := range in.Containers.Of(pod, in.Now) {
-			wishes = append(wishes, executor.Wish{Setting: cgroup.CPUSet, Cgroup: container.Cgroup, Value: choice.CPUs, Why: choice.Reason})
+			values = append(values, executor.DesiredValue{Setting: cgroup.CPUSet, Cgroup: container.Cgroup, Value: choice.CPUs, Why: choice.Reason})
 			if choice.LiftQuota {
-				wishes = append(wishes, executor.Wish{Setting: cgroup.CPUQuota, Cgroup: container.Cgroup, Value: "-1", Why: "the CPUs are its own"})
+				values = append(values, executor.DesiredValue{Setting: cgroup.CPUQuota, Cgroup: container.Cgroup, Value: "-1", Why: "the CPUs are its own"})
 			}
 		}
 		if choice.LiftQuota {
-			wishes = append(wishes, executor.Wish{Setting: cgroup.CPUQuota, Cgroup: in.Layout.Pod(pod.Class(), pod.UID), Value: "-1", Why: "the CPUs are its own"})
+			values = append(values, executor.DesiredValue{Setting: cgroup.CPUQuota, Cgroup: in.Layout.Pod(pod.Class(), pod.UID), Value: "-1", Why: "the CPUs are its own"})
 		}
 	}
-	return wishes
+	return values
 }
 
 // bindsByKubelet tells whether a kubelet with the policy static gives containers of a pod CPUs of their own: those of a guaranteed pod

@@ -161,7 +161,7 @@ func writerOf(t *testing.T, kernel *kernelfs.Tree, layout cgroup.Layout, feature
 func written(t *testing.T, kernel *kernelfs.Tree, writer *executor.Executor, features []Feature, in Situation, before map[string]string) map[string]string {
 	for round := range 2 {
 		for _, feature := range features {
-			if err := writer.Declare(feature.Name(), feature.Wishes(in)); err != nil {
+			if err := writer.Declare(feature.Name(), feature.DesiredValues(in)); err != nil {
 				t.Fatal(err)
 			}
 		}

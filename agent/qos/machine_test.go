@@ -135,7 +135,7 @@ func (n *node) round() int {
 	n.Helper()
 	n.in.Now = n.in.Now.Add(n.in.Period)
 	for _, feature := range n.features {
-		if err := n.writer.Declare(feature.Name(), feature.Wishes(n.in)); err != nil {
+		if err := n.writer.Declare(feature.Name(), feature.DesiredValues(n.in)); err != nil {
 			n.Fatal(err)
 		}
 	}

@@ -18,14 +18,14 @@ type CPUNormalization struct{}
 // Name implements Feature.
 func (CPUNormalization) Name() string { return "CPUNormalization" }
 
-// Wishes implements Feature. On a node whose CPUs are worth no more than the reference it wants nothing. Batch and mid pods have
+// DesiredValues implements Feature. On a node whose CPUs are worth no more than the reference it wants nothing. Batch and mid pods have
 // the quotas of BatchResource, and pods with CPUs of their own have none.
-func (CPUNormalization) Wishes(in Situation) []executor.Wish {
+func (CPUNormalization) DesiredValues(in Situation) []executor.DesiredValue {
 	percent := in.normalization()
 	if percent <= 100 {
 		return nil
 	}
-	var wishes []executor.Wish
+	var values []executor.DesiredValue
 	for _, pod := range in.Pods {
 		class := extension.PodQoSClass(pod.Object)
 		if !pod.Running() || class != extension.QoSLS && class != extension.QoSNone {
@@ -41,7 +41,7 @@ func (CPUNormalization) Wishes(in Situation) []executor.Wish {
 		want := func(at string, limit, quota int64) {
 			if quota > 0 {
 				why := fmt.Sprintf("limited to %d milli-cores on CPUs worth %d%%", limit, percent)
-				wishes = append(wishes, executor.Wish{Setting: cgroup.CPUQuota, Cgroup: at, Value: strconv.FormatInt(quota, 10), Why: why})
+				values = append(values, executor.DesiredValue{Setting: cgroup.CPUQuota, Cgroup: at, Value: strconv.FormatInt(quota, 10), Why: why})
 			}
 		}
 		want(in.Layout.Pod(pod.Class(), pod.UID), podLimit, quotas.Pod)
@@ -49,5 +49,5 @@ func (CPUNormalization) Wishes(in Situation) []executor.Wish {
 			want(container.Cgroup, inOrder[i], quotas.Containers[i])
 		}
 	}
-	return wishes
+	return values
 }

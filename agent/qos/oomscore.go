@@ -31,12 +31,12 @@ type listedProcesses struct {
 // Name implements Feature.
 func (*OOMScoreAdj) Name() string { return "OOMScoreAdj" }
 
-// Wishes implements Feature. Containers without an annotation keep what kubelet gave them, and so do sandboxes. Processes that
+// DesiredValues implements Feature. Containers without an annotation keep what kubelet gave them, and so do sandboxes. Processes that
 // a container starts have its score from the beginning.
-func (o *OOMScoreAdj) Wishes(in Situation) []executor.Wish {
+func (o *OOMScoreAdj) DesiredValues(in Situation) []executor.DesiredValue {
 	before := o.listed
 	o.listed = map[string]*listedProcesses{}
-	var wishes []executor.Wish
+	var values []executor.DesiredValue
 	for _, pod := range in.Pods {
 		if !pod.Running() {
 			continue
@@ -53,14 +53,14 @@ func (o *OOMScoreAdj) Wishes(in Situation) []executor.Wish {
 			}
 			o.listed[container.Cgroup] = processes
 			for _, name := range processes.names {
-				wishes = append(wishes, executor.Wish{
+				values = append(values, executor.DesiredValue{
 					Setting: process.OOMScore{}, Cgroup: name, Value: strconv.FormatInt(score.Value, 10), Inherited: strconv.FormatInt(kubelet, 10),
 					Why: fmt.Sprintf("container %s of %s/%s, by its annotation", container.Name, pod.Object.Namespace, pod.Object.Name),
 				})
 			}
 		}
 	}
-	return wishes
+	return values
 }
 
 func listProcesses(in Situation, at string) *listedProcesses {

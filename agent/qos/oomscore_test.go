@@ -85,7 +85,7 @@ func TestAForeignProcessIsNeverTouched(t *testing.T) {
 	for name, replace := range replacements {
 		t.Run("while it is set, "+name, func(t *testing.T) {
 			n := oomNode(t, cgroup.V1, map[string]string{extension.AnnotationOOMScoreAdj: "-100"})
-			n.features[0].Wishes(n.in) // the processes are listed
+			n.features[0].DesiredValues(n.in) // the processes are listed
 			replace(n)
 			n.round()
 			n.wantChanged(map[string]string{"/proc/11/oom_score_adj": "-100", "/proc/12/oom_score_adj": "333"})
@@ -101,7 +101,7 @@ func TestAForeignProcessIsNeverTouched(t *testing.T) {
 
 func TestProcessesThatEndAreNoFailure(t *testing.T) {
 	n := oomNode(t, cgroup.V2, map[string]string{extension.AnnotationOOMScoreAdj: "-100"})
-	n.features[0].Wishes(n.in)
+	n.features[0].DesiredValues(n.in)
 	n.proc.End(11)
 	delete(n.before, "/proc/11/oom_score_adj")
 	n.round()

@@ -37,17 +37,17 @@ func Prospects(features []Feature) []Feature {
 
 // Expect returns what features want of the cgroup of a pod that is about to start, and of those of containers that are about to be
 // made in it, by the names of the features. It asks them what they want in a situation in which the pod runs, alone.
-func Expect(in Situation, features []Feature, pod *state.Pod, containers ...Container) map[string][]executor.Wish {
+func Expect(in Situation, features []Feature, pod *state.Pod, containers ...Container) map[string][]executor.DesiredValue {
 	running := *pod
 	running.Object = pod.Object.DeepCopy()
 	running.Object.Status.Phase = corev1.PodRunning
 	in.Pods, in.Containers, in.Used = []*state.Pod{&running}, &Containers{expected: containers}, nothing
 	at := in.Layout.Pod(pod.Class(), pod.UID)
-	out := map[string][]executor.Wish{}
+	out := map[string][]executor.DesiredValue{}
 	for _, feature := range features {
-		for _, wish := range feature.Wishes(in) {
-			if wish.Cgroup == at || strings.HasPrefix(wish.Cgroup, at+"/") {
-				out[feature.Name()] = append(out[feature.Name()], wish)
+		for _, desired := range feature.DesiredValues(in) {
+			if desired.Cgroup == at || strings.HasPrefix(desired.Cgroup, at+"/") {
+				out[feature.Name()] = append(out[feature.Name()], desired)
 			}
 		}
 	}
@@ -72,21 +72,21 @@ func (s *Suppression) Prospect() Feature {
 // Name implements Feature.
 func (heldBack) Name() string { return (*Suppression)(nil).Name() }
 
-// Wishes implements Feature.
-func (h heldBack) Wishes(in Situation) []executor.Wish {
+// DesiredValues implements Feature.
+func (h heldBack) DesiredValues(in Situation) []executor.DesiredValue {
 	if h.cpus == "" {
 		return nil
 	}
-	var wishes []executor.Wish
+	var values []executor.DesiredValue
 	for _, pod := range in.Pods {
 		if pod.Class() != corev1.PodQOSBestEffort {
 			continue
 		}
 		for _, container := range in.Containers.Of(pod, in.Now) {
-			wishes = append(wishes, executor.Wish{Setting: cgroup.CPUSet, Cgroup: container.Cgroup, Value: h.cpus, Why: h.why})
+			values = append(values, executor.DesiredValue{Setting: cgroup.CPUSet, Cgroup: container.Cgroup, Value: h.cpus, Why: h.why})
 		}
 	}
-	return wishes
+	return values
 }
 
 // newBursts is CPUBurst for containers of which nothing was measured.
@@ -98,10 +98,10 @@ func (*CPUBurst) Prospect() Feature { return newBursts{} }
 // Name implements Feature.
 func (newBursts) Name() string { return (*CPUBurst)(nil).Name() }
 
-// Wishes implements Feature.
-func (newBursts) Wishes(in Situation) []executor.Wish {
+// DesiredValues implements Feature.
+func (newBursts) DesiredValues(in Situation) []executor.DesiredValue {
 	in.Measured, in.PodUsed = Measured{}, nil
-	return (&CPUBurst{Fill: func() float64 { return 0 }}).Wishes(in)
+	return (&CPUBurst{Fill: func() float64 { return 0 }}).DesiredValues(in)
 }
 
 // Owners lists the names of features.

@@ -49,7 +49,7 @@ type Situation struct {
 	Containers *Containers
 	// Proc and Sys are the trees at /proc and /sys, to look at.
 	Proc, Sys files.FS
-	// Audit has what a feature does that is no wish.
+	// Audit has what a feature does beside setting values.
 	Audit *audit.Log
 	// QuotaNormalized says that the feature CPUNormalization is on: quotas of services are those of the node's own CPUs.
 	QuotaNormalized bool
@@ -57,15 +57,15 @@ type Situation struct {
 
 // Feature is one of the agent's. One goroutine at a time may use it.
 type Feature interface {
-	// Name is that of the feature's gate, and the owner of its wishes.
+	// Name is that of the feature's gate, and the owner of its values.
 	Name() string
-	// Wishes are all that the feature wants of cgroups in a situation.
-	Wishes(Situation) []executor.Wish
+	// DesiredValues are all that the feature wants of cgroups in a situation.
+	DesiredValues(Situation) []executor.DesiredValue
 }
 
-// Worker is a feature that works beside its wishes, because that takes longer than a reading may.
+// Worker is a feature that works beside declaring values, because that takes longer than a reading may.
 type Worker interface {
-	// Run works until the context ends. It may be called at the same time as Wishes.
+	// Run works until the context ends. It may be called at the same time as DesiredValues.
 	Run(ctx context.Context, clock clock.PassiveClock)
 }
 

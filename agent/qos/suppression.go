@@ -52,8 +52,8 @@ func (s *Suppression) Limit() int64 {
 	return limit
 }
 
-// Wishes implements Feature. While it is off it wants nothing, so that everything is as it was.
-func (s *Suppression) Wishes(in Situation) []executor.Wish {
+// DesiredValues implements Feature. While it is off it wants nothing, so that everything is as it was.
+func (s *Suppression) DesiredValues(in Situation) []executor.DesiredValue {
 	strategy := in.SLO.ResourceUsedThresholdWithBE
 	if !s.begun {
 		s.begin(in)
@@ -72,7 +72,7 @@ func (s *Suppression) Wishes(in Situation) []executor.Wish {
 		s.quota = s.decision.Quota.Quota
 	}
 	s.leaveOut(in.Topology)
-	return s.wishes(in)
+	return s.values(in)
 }
 
 // leaveOut drops CPUs that went offline from what stays in force: the kernel refuses a list with one of them as a whole.
@@ -104,19 +104,19 @@ func (s *Suppression) begin(in Situation) {
 	}
 }
 
-// wishes are the quota of all best-effort pods together, and the CPUs of each of them.
-func (s *Suppression) wishes(in Situation) []executor.Wish {
+// values are the quota of all best-effort pods together, and the CPUs of each of them.
+func (s *Suppression) values(in Situation) []executor.DesiredValue {
 	why := s.why()
 	root := in.Layout.QoS(corev1.PodQOSBestEffort)
-	wishes := []executor.Wish{{Setting: cgroup.CPUQuota, Cgroup: root, Value: strconv.FormatInt(s.quota, 10), Why: why}}
+	values := []executor.DesiredValue{{Setting: cgroup.CPUQuota, Cgroup: root, Value: strconv.FormatInt(s.quota, 10), Why: why}}
 	if s.cpus.IsEmpty() {
-		return wishes
+		return values
 	}
 	list := s.cpus.String()
 	for _, at := range s.list(in) {
-		wishes = append(wishes, executor.Wish{Setting: cgroup.CPUSet, Cgroup: at, Value: list, Why: why})
+		values = append(values, executor.DesiredValue{Setting: cgroup.CPUSet, Cgroup: at, Value: list, Why: why})
 	}
-	return wishes
+	return values
 }
 
 func (s *Suppression) why() string {

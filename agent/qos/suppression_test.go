@@ -93,7 +93,7 @@ func (r *rig) round() {
 	r.Helper()
 	r.now = r.now.Add(time.Second)
 	usage := func(cpus float64) metrics.Usage { return metrics.Usage{NanoCores: int64(cpus * 1e9)} }
-	wishes := r.suppression.Wishes(Situation{
+	values := r.suppression.DesiredValues(Situation{
 		Now: r.now, Period: time.Second, SLO: &slov1alpha1.NodeSLOSpec{ResourceUsedThresholdWithBE: r.strategy}, Pods: r.pods, Node: r.node, Reported: r.reported,
 		Capacity: podrequest.Amount{MilliCPU: 10000}, Topology: r.topology(), Tree: r.kernel, Layout: r.layout, Containers: NewContainers(r.kernel, r.layout),
 		Used: func() (metrics.Usage, bool) { return usage(r.usedNode), r.usedNode > 0 },
@@ -102,7 +102,7 @@ func (r *rig) round() {
 			return usage(used), measured
 		},
 	})
-	if err := r.executor.Declare(r.suppression.Name(), wishes); err != nil {
+	if err := r.executor.Declare(r.suppression.Name(), values); err != nil {
 		r.Fatal(err)
 	}
 	outcome, err := r.executor.Apply(r.Context())

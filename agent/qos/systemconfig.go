@@ -14,16 +14,16 @@ type SystemConfig struct{}
 // Name implements Feature.
 func (SystemConfig) Name() string { return "SystemConfig" }
 
-// Wishes implements Feature. What the strategy does not set, or the kernel does not have, is not wanted.
-func (SystemConfig) Wishes(in Situation) []executor.Wish {
-	var wishes []executor.Wish
+// DesiredValues implements Feature. What the strategy does not set, or the kernel does not have, is not wanted.
+func (SystemConfig) DesiredValues(in Situation) []executor.DesiredValue {
+	var values []executor.DesiredValue
 	for _, setting := range sysctl.Of(in.SLO.SystemStrategy, in.Capacity.Memory).Settings {
 		for _, found := range parameter.Find(setting) {
 			if found.Supported(in.Proc, in.Sys) {
-				wishes = append(wishes, executor.Wish{Setting: found, Value: setting.Value, Why: cmp.Or(setting.Note, "by the strategy of the system")})
+				values = append(values, executor.DesiredValue{Setting: found, Value: setting.Value, Why: cmp.Or(setting.Note, "by the strategy of the system")})
 				break
 			}
 		}
 	}
-	return wishes
+	return values
 }

@@ -134,7 +134,7 @@ func (a *agent) round(ctx context.Context) {
 	in.Now = time.Now()
 	var problems []error
 	for _, feature := range a.features {
-		problems = append(problems, a.executor.Declare(feature.Name(), feature.Wishes(in)))
+		problems = append(problems, a.executor.Declare(feature.Name(), feature.DesiredValues(in)))
 	}
 	a.advisor.Observe(in)
 	outcome, err := a.executor.Apply(ctx)

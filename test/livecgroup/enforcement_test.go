@@ -25,7 +25,7 @@ func (r *rig) act(change func(*qos.Situation)) {
 	situation := r.situation()
 	change(&situation)
 	for _, feature := range r.features {
-		if err := r.executor.Declare(feature.Name(), feature.Wishes(situation)); err != nil {
+		if err := r.executor.Declare(feature.Name(), feature.DesiredValues(situation)); err != nil {
 			r.t.Fatal(err)
 		}
 	}

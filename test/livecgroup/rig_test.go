@@ -171,12 +171,12 @@ func (r *rig) value(setting cgroup.Setting, at string) string {
 	return value
 }
 
-// round has the features wish and the executor write.
+// round has the features declare and the executor write.
 func (r *rig) round() {
 	r.t.Helper()
 	situation := r.situation()
 	for _, feature := range r.features {
-		if err := r.executor.Declare(feature.Name(), feature.Wishes(situation)); err != nil {
+		if err := r.executor.Declare(feature.Name(), feature.DesiredValues(situation)); err != nil {
 			r.t.Fatal(err)
 		}
 	}

@@ -54,8 +54,8 @@ func Find(setting sysctl.Setting) []Parameter {
 // off stands before the name of a feature that is turned off.
 const off = "NO_"
 
-// Keyed returns the parameter that has a key.
-func Keyed(key string) (Parameter, bool) {
+// ByKey returns the parameter that has a key.
+func ByKey(key string) (Parameter, bool) {
 	path, feature, isFeature := strings.Cut(key, " ")
 	index := slices.IndexFunc(parameters, func(p Parameter) bool { return p.key() == path })
 	if index < 0 || parameters[index].switches != isFeature || strings.ContainsAny(feature, " \n") {

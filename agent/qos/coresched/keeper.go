@@ -134,16 +134,16 @@ func (k *Keeper) tell(state State) {
 	k.state = state
 }
 
-// Wishes implements qos.Feature: pods that are to run only when nothing else does are idle. It is the pods and not the cgroup
+// DesiredValues implements qos.Feature: pods that are to run only when nothing else does are idle. It is the pods and not the cgroup
 // above them, because kubelet gives that one shares when it starts, which the kernel refuses of an idle one.
-func (k *Keeper) Wishes(in qos.Situation) []executor.Wish {
-	var wishes []executor.Wish
+func (k *Keeper) DesiredValues(in qos.Situation) []executor.DesiredValue {
+	var values []executor.DesiredValue
 	for _, pod := range in.Pods {
 		if group := groupOf(in, pod.Object.Labels, string(pod.UID), pod.QoS()); pod.Running() && group.Idle {
-			wishes = append(wishes, executor.Wish{Setting: cgroup.CPUIdle, Cgroup: in.Layout.Pod(pod.Class(), pod.UID), Value: "1", Why: "idle under core scheduling"})
+			values = append(values, executor.DesiredValue{Setting: cgroup.CPUIdle, Cgroup: in.Layout.Pod(pod.Class(), pod.UID), Value: "1", Why: "idle under core scheduling"})
 		}
 	}
-	return wishes
+	return values
 }
 
 func groupOf(in qos.Situation, labels map[string]string, uid string, class extension.QoSClass) decision.Group {

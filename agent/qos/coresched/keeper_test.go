@@ -287,8 +287,8 @@ func TestIdlePods(t *testing.T) {
 	n := newNode(t)
 	n.pod("web", "LS", "team", 10)
 	n.pod("batch", "BE", "team", 20)
-	want := []executor.Wish{{Setting: cgroup.CPUIdle, Cgroup: "kubepods/burstable/podbatch", Value: "1", Why: "idle under core scheduling"}}
-	if diff := cmp.Diff(want, n.keeper.Wishes(n.in), cmp.Comparer(func(a, b cgroup.Setting) bool { return a == b })); diff != "" {
-		t.Errorf("wishes (-want +got):\n%s", diff)
+	want := []executor.DesiredValue{{Setting: cgroup.CPUIdle, Cgroup: "kubepods/burstable/podbatch", Value: "1", Why: "idle under core scheduling"}}
+	if diff := cmp.Diff(want, n.keeper.DesiredValues(n.in), cmp.Comparer(func(a, b cgroup.Setting) bool { return a == b })); diff != "" {
+		t.Errorf("desired values (-want +got):\n%s", diff)
 	}
 }

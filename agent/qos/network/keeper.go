@@ -110,13 +110,13 @@ func (k *Keeper) State() State {
 	return k.state
 }
 
-// Wishes implements qos.Feature: processes of pods that use the network of the node have no address of their own. Version 2 of
+// DesiredValues implements qos.Feature: processes of pods that use the network of the node have no address of their own. Version 2 of
 // cgroups has no such setting.
-func (k *Keeper) Wishes(in qos.Situation) []executor.Wish {
+func (k *Keeper) DesiredValues(in qos.Situation) []executor.DesiredValue {
 	if k.held == nil || k.unsupported != "" {
 		return nil
 	}
-	var wishes []executor.Wish
+	var values []executor.DesiredValue
 	for _, pod := range in.Pods {
 		if !pod.Running() || !pod.Object.Spec.HostNetwork {
 			continue
@@ -124,13 +124,13 @@ func (k *Keeper) Wishes(in qos.Situation) []executor.Wish {
 		minor := networkqos.MinorOf(pod.QoS())
 		for _, at := range append([]string{in.Layout.Pod(pod.Class(), pod.UID)}, cgroups(in.Containers.Of(pod, in.Now))...) {
 			if path, has := in.Layout.Path(cgroup.NetworkClass, at); has && in.Tree.Exists(path) {
-				wishes = append(wishes, executor.Wish{
+				values = append(values, executor.DesiredValue{
 					Setting: cgroup.NetworkClass, Cgroup: at, Value: strconv.FormatUint(uint64(network.ClassID(minor)), 10), Why: "it sends by class 1:" + strconv.Itoa(int(minor)),
 				})
 			}
 		}
 	}
-	return wishes
+	return values
 }
 
 func cgroups(containers []qos.Container) []string {

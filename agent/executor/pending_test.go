@@ -30,7 +30,9 @@ func TestAContainerThatStartsDoesNotWaitForTheDisk(t *testing.T) {
 	if f.executor, err = New(options); err != nil {
 		t.Fatal(err)
 	}
-	shares := func(of string) []Wish { return []Wish{{Setting: cgroup.CPUShares, Cgroup: of, Value: "512"}} }
+	shares := func(of string) []DesiredValue {
+		return []DesiredValue{{Setting: cgroup.CPUShares, Cgroup: of, Value: "512"}}
+	}
 	f.declare("first", shares(pod)...)
 	passed, started := make(chan Outcome), make(chan struct{})
 	go func() {
@@ -42,7 +44,7 @@ func TestAContainerThatStartsDoesNotWaitForTheDisk(t *testing.T) {
 	}()
 	<-disk.began
 	go func() {
-		f.executor.Anticipate(container, map[string][]Wish{"second": shares(container)})
+		f.executor.DeclarePending(container, map[string][]DesiredValue{"second": shares(container)})
 		close(started)
 	}()
 	select {
@@ -56,7 +58,7 @@ func TestAContainerThatStartsDoesNotWaitForTheDisk(t *testing.T) {
 	}
 	<-started
 	f.apply(1, 0)
-	f.executor.Anticipate(container, nil)
+	f.executor.DeclarePending(container, nil)
 	f.apply(1, 0)
 	if outcome, err := f.executor.Restore(t.Context()); err != nil || outcome.Writes != 1 {
 		t.Errorf("%d writes to give back, %v; want one", outcome.Writes, err)
