@@ -31,7 +31,7 @@ type FeatureInput struct {
 	Targets []executor.Target
 	// Failures by feature.
 	Failures map[string]Failure
-	// Supports says whether this kernel has a setting.
+	// Supports reports whether this kernel has a setting.
 	Supports func(cgroup.Setting) bool
 	// Notes are what features tell of themselves, by their names.
 	Notes map[string]Note
@@ -90,7 +90,7 @@ func Features(in FeatureInput) []diagnosticsv1alpha1.AgentFeature {
 	return out
 }
 
-// supported says whether the kernel has what a feature takes: what is in force is.
+// supported reports whether the kernel has what a feature takes: what is in force is.
 func supported(in FeatureInput, name string, inForce int32) diagnosticsv1alpha1.FeatureState {
 	settings, known := needs[name]
 	switch {
@@ -102,7 +102,7 @@ func supported(in FeatureInput, name string, inForce int32) diagnosticsv1alpha1.
 	return yes(slices.ContainsFunc(settings, in.Supports))
 }
 
-// effective says whether what a feature wants is in force; a feature that wants nothing has no effect.
+// effective reports whether what a feature wants is in force; a feature that wants nothing has no effect.
 func effective(f *diagnosticsv1alpha1.AgentFeature) diagnosticsv1alpha1.FeatureState {
 	switch {
 	case f.Wanted == 0 || f.InForce == 0:

@@ -45,11 +45,11 @@ type Figures struct {
 	Features FeatureFigures
 	// AuditEntries that were ever written.
 	AuditEntries uint64
-	// Writes counts what became of what features want, and OriginalsKept says whether what was there before can be kept; nil is not
+	// Writes counts what became of what features want, and OriginalsKept reports whether what was there before can be kept; nil is not
 	// known.
 	Writes        map[string]executor.WriteCounts
 	OriginalsKept *bool
-	// Enforcing says whether the agent can hold best-effort pods back, nil is not known, and EnforcingReason why.
+	// Enforcing reports whether the agent can hold best-effort pods back, nil is not known, and EnforcingReason why.
 	Enforcing       *bool
 	EnforcingReason string
 }

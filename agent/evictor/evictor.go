@@ -32,8 +32,8 @@ const (
 	leavingFor = 2 * time.Minute
 	// refusedFor is how long a pod is left alone after its eviction was refused, by a PodDisruptionBudget as a rule.
 	refusedFor = 10 * time.Second
-	// tellEvery is the shortest time between two entries about one pod that stays.
-	tellEvery = time.Minute
+	// logInterval is the shortest time between two entries about one pod that stays.
+	logInterval = time.Minute
 )
 
 // planHolds is how long after its reading a plan is followed: what holds the API server up must not have pods go that need not any more.
@@ -65,8 +65,8 @@ type Options struct {
 type Evictor struct {
 	options Options
 	work    chan work
-	// unread is why the history of evictions could not be read.
-	unread error
+	// loadErr is why the history of evictions could not be read.
+	loadErr error
 
 	mu sync.Mutex
 	// decided is what the latest decision was made of, and plan what it came to.
@@ -91,7 +91,7 @@ func New(options Options) *Evictor {
 		options: options, work: make(chan work, 1), last: map[eviction.Resource]time.Time{}, counts: map[eviction.Feature]int{},
 		leaving: map[types.UID]time.Time{}, refused: map[types.UID]refusal{},
 	}
-	e.evicted, e.unread = recall(options.History)
+	e.evicted, e.loadErr = loadHistory(options.History)
 	return e
 }
 
@@ -145,8 +145,8 @@ func (e *Evictor) Plan() eviction.Plan {
 
 // Run evicts until the context ends. Of a plan that is old the rest is left: the next one is made of the next reading.
 func (e *Evictor) Run(ctx context.Context) {
-	if e.unread != nil {
-		klog.FromContext(ctx).Error(e.unread, "The eviction budget starts over")
+	if e.loadErr != nil {
+		klog.FromContext(ctx).Error(e.loadErr, "The eviction budget starts over")
 	}
 	for {
 		select {
@@ -176,7 +176,7 @@ func (e *Evictor) evict(ctx context.Context, victim eviction.Victim) {
 		return
 	}
 	if err == nil {
-		e.remember(ctx)
+		e.saveHistory(ctx)
 	}
 	entry := audit.Entry{Time: now, Owner: string(victim.Feature), Object: "pod " + victim.Pod.String(), Old: "running", New: "evicted", Why: reasonOf(victim)}
 	if victim.Override != "" {
@@ -199,7 +199,7 @@ func (e *Evictor) evict(ctx context.Context, victim eviction.Victim) {
 		logger.Error(err, "Failed to evict a pod")
 	case err == nil:
 		logger.Info("Evicted a pod", "reason", reasonOf(victim))
-		e.tell(victim)
+		e.recordEvent(victim)
 	}
 }
 
@@ -233,7 +233,7 @@ func (e *Evictor) isLeaving(uid types.UID) bool {
 	return leaving
 }
 
-// record remembers what came of an eviction, and tells whether that is news: that a pod stays is once a minute.
+// record remembers what came of an eviction, and reports whether that is news: that a pod stays is once a minute.
 func (e *Evictor) record(victim eviction.Victim, now time.Time, err error) (news bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -250,7 +250,7 @@ func (e *Evictor) record(victim eviction.Victim, now time.Time, err error) (news
 			next.told = map[eviction.Refusal]time.Time{}
 		}
 		told, before := next.told[next.why]
-		if news = !before || !within(now, told, tellEvery); news {
+		if news = !before || !within(now, told, logInterval); news {
 			next.told[next.why] = now
 		}
 		e.refused[uid] = next
@@ -260,11 +260,11 @@ func (e *Evictor) record(victim eviction.Victim, now time.Time, err error) (news
 	e.last[victim.Feature.Resource()] = now
 	e.evicted = append(e.evicted, now)
 	e.counts[victim.Feature]++
-	e.keep(victim)
+	e.recordEvicted(victim)
 	return true
 }
 
-func (e *Evictor) tell(victim eviction.Victim) {
+func (e *Evictor) recordEvent(victim eviction.Victim) {
 	pod := &corev1.Pod{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: victim.Pod.Namespace, Name: victim.Pod.Name, UID: types.UID(victim.Pod.UID)},

@@ -39,7 +39,7 @@ type imitation struct {
 	kernel   *kernelfs.Tree
 	features []qos.Feature
 	executor *executor.Executor
-	in       qos.Situation
+	in       qos.NodeSnapshot
 }
 
 // imitate has the features that are on by default set what they want on a machine.
@@ -53,7 +53,7 @@ func imitate(ctx context.Context, f *fleet, view *agentview.Node, machine host.T
 		kernel.Make(imitatedLayout.QoS(class)) // kubelet has them with and without pods
 	}
 	out := &imitation{kernel: kernel, features: qos.Defaults(&qos.Suppression{}, &qos.CPUBurst{Fill: func() float64 { return 0 }})}
-	out.in = qos.Situation{
+	out.in = qos.NodeSnapshot{
 		Now: view.Now, Period: f.opts.SamplePeriod, SLO: cmp.Or(view.SLO, &slov1alpha1.NodeSLOSpec{}), Node: view.Object, Capacity: capacity, Topology: topology,
 		Reported: view.Topology, Tree: kernel, Layout: imitatedLayout, Containers: qos.NewContainers(kernel, imitatedLayout),
 		Proc: kernelfs.NewMachine(), Sys: kernelfs.NewMachine(), Audit: audit.NewLog(auditOfAnImitation),

@@ -43,7 +43,7 @@ func (a *agent) status(now time.Time) *slov1alpha1.NodeMetricStatus {
 	return status
 }
 
-// standing is the condition that says whether the imitated agent enforces. The lock is held.
+// standing is the condition that reports whether the imitated agent enforces. The lock is held.
 func (a *agent) standing() metav1.Condition {
 	facts := enforcement.Facts{}
 	if a.node.sim.Fault == simulated.FaultUnenforced {

@@ -49,16 +49,16 @@ type Adjustment struct {
 	Refused error
 }
 
-// IsEmpty says whether there is nothing for a runtime to do.
+// IsEmpty reports whether there is nothing for a runtime to do.
 func (a *Adjustment) IsEmpty() bool {
 	return a.CPUShares == nil && a.CPUQuota == nil && a.MemoryLimit == nil && a.CPUs == "" && len(a.Unified) == 0 && len(a.Env) == 0 &&
 		len(a.Devices) == 0 && a.OOMScore == nil
 }
 
 // AdjustmentOf decides what one container gets. The container's cgroup must lie in that of the pod.
-func AdjustmentOf(in qos.Situation, features []qos.Feature, injection Injection, pod *state.Pod, container qos.Container) Adjustment {
+func AdjustmentOf(in qos.NodeSnapshot, features []qos.Feature, injection Injection, pod *state.Pod, container qos.Container) Adjustment {
 	out := Adjustment{DesiredValues: map[string][]executor.DesiredValue{}}
-	for owner, values := range qos.Expect(in, features, pod, container) {
+	for owner, values := range qos.DesiredForNewPod(in, features, pod, container) {
 		if own := slices.DeleteFunc(values, func(w executor.DesiredValue) bool { return w.Cgroup != container.Cgroup }); len(own) > 0 {
 			out.DesiredValues[owner] = own
 		}
@@ -80,7 +80,7 @@ func AdjustmentOf(in qos.Situation, features []qos.Feature, injection Injection,
 	return out
 }
 
-// take puts a value where runtimes have a field for it, and where cgroups of version 2 do without one. It says whether there is either.
+// take puts a value where runtimes have a field for it, and where cgroups of version 2 do without one. It reports whether there is either.
 func (a *Adjustment) take(version cgroup.Version, desired executor.DesiredValue) bool {
 	number, err := strconv.ParseInt(desired.Value, 10, 64)
 	switch {
@@ -102,7 +102,7 @@ func (a *Adjustment) take(version cgroup.Version, desired executor.DesiredValue)
 	return true
 }
 
-// unify writes a value as a file of version 2, and says whether it is one. Weights are among them: runtimes do not agree on how shares
+// unify writes a value as a file of version 2, and reports whether it is one. Weights are among them: runtimes do not agree on how shares
 // become one. Of a file that has a line for each device, runtimes write one.
 func (a *Adjustment) unify(desired executor.DesiredValue) bool {
 	setting, is := desired.Setting.(cgroup.Setting)

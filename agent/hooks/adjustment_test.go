@@ -43,7 +43,7 @@ func batch() Sandbox {
 	}
 }
 
-func situation(t *testing.T, version cgroup.Version) (qos.Situation, *kernelfs.Tree) {
+func snapshot(t *testing.T, version cgroup.Version) (qos.NodeSnapshot, *kernelfs.Tree) {
 	t.Helper()
 	layout := cgroup.Layout{Version: version, Driver: cgroup.Cgroupfs}
 	kernel := kernelfs.New(version, cpuset.Of(0, 1, 2, 3, 4, 5))
@@ -52,7 +52,7 @@ func situation(t *testing.T, version cgroup.Version) (qos.Situation, *kernelfs.T
 	}
 	burstPolicy := &slov1alpha1.CPUBurstStrategy{CPUBurstConfig: slov1alpha1.CPUBurstConfig{Policy: slov1alpha1.CPUBurstOnly, CPUBurstPercent: new(int64(100))}}
 	yields := int64(-1)
-	return qos.Situation{
+	return qos.NodeSnapshot{
 		Now: start, Period: time.Second, Tree: kernel, Layout: layout,
 		SLO: &slov1alpha1.NodeSLOSpec{CPUBurstStrategy: burstPolicy, ResourceQOSStrategy: &slov1alpha1.ResourceQOSStrategy{
 			BEClass: &slov1alpha1.ResourceQOS{CPUQOS: &slov1alpha1.CPUQOSCfg{Enable: new(true), CPUQOS: slov1alpha1.CPUQOS{GroupIdentity: &yields}}},
@@ -128,14 +128,14 @@ func TestWhatContainersGetWhenTheyAreMade(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			in, _ := situation(t, test.version)
+			in, _ := snapshot(t, test.version)
 			pod := test.sandbox.Pod(in.Layout)
 			if test.spec != nil {
 				pod.Object.Spec = *test.spec
 				pod = state.PodOf(pod.Object)
 			}
 			at := in.Layout.Pod(pod.Class(), pod.UID) + "/" + id
-			got := AdjustmentOf(in, qos.Prospects(features()), test.injection, pod, qos.Container{Name: "main", ID: id, Cgroup: at})
+			got := AdjustmentOf(in, qos.ForNewContainers(features()), test.injection, pod, qos.Container{Name: "main", ID: id, Cgroup: at})
 			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(Adjustment{}, "DesiredValues", "Problems"), cmpopts.EquateEmpty()); diff != "" || (len(got.Problems) > 0) != test.wantProblem {
 				t.Errorf("problems %v, adjustment (-want +got):\n%s", got.Problems, diff)
 			}
@@ -155,7 +155,7 @@ func service() *corev1.Pod {
 
 // TestAnnotationsThatNobodyWouldWriteAreNoHarm: users may write them.
 func TestAnnotationsThatNobodyWouldWriteAreNoHarm(t *testing.T) {
-	in, _ := situation(t, cgroup.V2)
+	in, _ := snapshot(t, cgroup.V2)
 	in.Sys = kernelfs.NewMachine()
 	for _, annotation := range []string{
 		`{"gpu":[null],"rdma":[null]}`, `{"gpu":[null,{"minor":-1}]}`, `{"rdma":[{"id":"../../.."}]}`, `{"gpu":null}`, `null`, `[]`, ``, `{"rdma":[{"extension":{"vfs":[{}]}}]}`,
@@ -183,7 +183,7 @@ func TestAPodThatIsKnownIsTakenAsItsObjectIs(t *testing.T) {
 
 // fixture is an advisor with the kernel's files.
 type fixture struct {
-	in       qos.Situation
+	in       qos.NodeSnapshot
 	kernel   *kernelfs.Tree
 	clock    *clocktesting.FakeClock
 	executor *executor.Executor
@@ -194,7 +194,7 @@ type fixture struct {
 func newFixture(t *testing.T, version cgroup.Version) *fixture {
 	t.Helper()
 	f := &fixture{clock: clocktesting.NewFakeClock(start), features: features()}
-	f.in, f.kernel = situation(t, version)
+	f.in, f.kernel = snapshot(t, version)
 	var err error
 	f.executor, err = executor.New(executor.Options{
 		Tree: f.kernel, Layout: f.in.Layout, Owners: qos.Owners(f.features), Originals: checkpoint.File{Path: t.TempDir() + "/o"}, Audit: audit.NewLog(10), Clock: f.clock,
@@ -202,7 +202,7 @@ func newFixture(t *testing.T, version cgroup.Version) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.advisor = NewAdvisor(Options{Executor: f.executor, Situation: f.in, Features: f.features, Clock: f.clock})
+	f.advisor = NewAdvisor(Options{Executor: f.executor, Snapshot: f.in, Features: f.features, Clock: f.clock})
 	return f
 }
 
@@ -211,7 +211,7 @@ func (f *fixture) round(t *testing.T) {
 	t.Helper()
 	f.in.Containers = qos.NewContainers(f.kernel, f.in.Layout)
 	for _, feature := range f.features {
-		if _, stateful := feature.(qos.Prospective); stateful {
+		if _, stateful := feature.(qos.ForNew); stateful {
 			continue // they look at measurements, of which there are none
 		}
 		if err := f.executor.Declare(feature.Name(), feature.DesiredValues(f.in)); err != nil {

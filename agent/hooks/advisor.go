@@ -34,8 +34,8 @@ type Options struct {
 	Executor *executor.Executor
 	// Injection is what containers are given beside cgroup values.
 	Injection Injection
-	// Situation to begin with: what is known before the API server has told anything. Tree, Layout and Sys must be set.
-	Situation qos.Situation
+	// Snapshot to begin with: what is known before the API server has told anything. Tree, Layout and Sys must be set.
+	Snapshot qos.NodeSnapshot
 	// Features that are on.
 	Features []qos.Feature
 	Clock    clock.PassiveClock
@@ -68,7 +68,7 @@ type Advisor struct {
 
 // view is what was known at the latest reading of the machine.
 type view struct {
-	in       qos.Situation
+	in       qos.NodeSnapshot
 	features []qos.Feature
 	pods     map[types.UID]*state.Pod
 }
@@ -83,20 +83,20 @@ type anticipation struct {
 // NewAdvisor returns an Advisor that knows what the options say.
 func NewAdvisor(options Options) *Advisor {
 	a := &Advisor{options: options, ahead: map[string]anticipation{}}
-	if options.Situation.SLO == nil {
-		options.Situation.SLO = &slov1alpha1.NodeSLOSpec{}
+	if options.Snapshot.SLO == nil {
+		options.Snapshot.SLO = &slov1alpha1.NodeSLOSpec{}
 	}
-	a.view.Store(&view{in: options.Situation, features: qos.Prospects(options.Features)})
+	a.view.Store(&view{in: options.Snapshot, features: qos.ForNewContainers(options.Features)})
 	return a
 }
 
 // Observe takes what is known from here on. It must be called where the features are used, after them.
-func (a *Advisor) Observe(in qos.Situation) {
+func (a *Advisor) Observe(in qos.NodeSnapshot) {
 	pods := make(map[types.UID]*state.Pod, len(in.Pods))
 	for _, pod := range in.Pods {
 		pods[pod.UID] = pod
 	}
-	a.view.Store(&view{in: in, features: qos.Prospects(a.options.Features), pods: pods})
+	a.view.Store(&view{in: in, features: qos.ForNewContainers(a.options.Features), pods: pods})
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for at, ahead := range a.ahead {
@@ -107,7 +107,7 @@ func (a *Advisor) Observe(in qos.Situation) {
 	}
 }
 
-// known says whether features see that a pod runs, and a container of it.
+// known reports whether features see that a pod runs, and a container of it.
 func known(pod *state.Pod, container string) bool {
 	if pod == nil || !pod.Running() {
 		return false
@@ -141,7 +141,7 @@ func (a *Advisor) Pod(ctx context.Context, sandbox Sandbox) {
 	v := a.view.Load()
 	pod, _ := v.pod(sandbox)
 	at := v.in.Layout.Pod(pod.Class(), pod.UID)
-	if a.anticipate(at, qos.Expect(v.in, v.features, pod), anticipation{pod: pod.UID}) {
+	if a.anticipate(at, qos.DesiredForNewPod(v.in, v.features, pod), anticipation{pod: pod.UID}) {
 		a.apply(ctx, at)
 	}
 }

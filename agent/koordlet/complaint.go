@@ -17,7 +17,7 @@ type complaint struct {
 	told time.Time
 }
 
-// news tells whether to log what is wrong; nil is that nothing is.
+// news reports whether to log what is wrong; nil is that nothing is.
 func (c *complaint) news(err error, now time.Time) bool {
 	if err == nil {
 		c.last = ""

@@ -41,7 +41,7 @@ func (e *explainer) containerFigures() []diagnostics.ContainerFigure {
 	return out
 }
 
-// on says whether a feature sets cgroup values is on.
+// on reports whether a feature sets cgroup values is on.
 func (e *explainer) on(name string) bool {
 	for _, feature := range e.enforcement.features {
 		if feature.Name() == name {

@@ -141,7 +141,7 @@ func (e *explainer) terwayNote(on bool) diagnostics.Note {
 	if !e.reads() {
 		lacks = fmt.Sprintf("no container of an image %s runs on the node, which would read %s", terwayReader, terway.Directory)
 	}
-	out, told := e.absent(lacks), on && e.enforcement.kept.terway.Told()
+	out, told := e.absent(lacks), on && e.enforcement.kept.terway.InSync()
 	out.Active, out.Effective = yes(told), yes(told && lacks == "")
 	if told && lacks == "" {
 		out.State = "the files are as they should be; what Terway makes of them does not show here"
@@ -149,7 +149,7 @@ func (e *explainer) terwayNote(on bool) diagnostics.Note {
 	return out
 }
 
-// reads says whether a daemon of Terway runs on the node.
+// reads reports whether a daemon of Terway runs on the node.
 func (e *explainer) reads() bool {
 	for _, pod := range e.cluster.Pods() {
 		for i := range pod.Object.Spec.Containers {

@@ -110,7 +110,7 @@ func TestInjectedDevicesAreCounted(t *testing.T) {
 			Requests: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")},
 		}}}},
 	}
-	r.enforcement.advisor.Observe(qos.Situation{SLO: &slov1alpha1.NodeSLOSpec{}, Layout: r.options.layout, Tree: r.enforcement.tree, Pods: []*state.Pod{state.PodOf(train)}})
+	r.enforcement.advisor.Observe(qos.NodeSnapshot{SLO: &slov1alpha1.NodeSLOSpec{}, Layout: r.options.layout, Tree: r.enforcement.tree, Pods: []*state.Pod{state.PodOf(train)}})
 	sandbox := hooks.Sandbox{UID: "train", Namespace: "ml", Name: "train", Annotations: train.Annotations}
 	r.enforcement.advisor.Container(t.Context(), sandbox, "main", "")
 	r.enforcement.advisor.Container(t.Context(), hooks.Sandbox{UID: "web", Namespace: "shop", Name: "web"}, "main", "")

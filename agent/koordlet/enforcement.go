@@ -85,26 +85,26 @@ func (e *enforcement) act(ctx context.Context, cluster *state.State, measured *m
 	if e.options.ReadOnly || !cluster.Known() {
 		return
 	}
-	situation := e.situation(cluster, measured)
+	snapshot := e.snapshot(cluster, measured)
 	if e.evictor.Enabled() {
 		e.evictor.Decide(evictor.Reading{
-			Now: situation.Now, Period: situation.Period, Strategy: situation.SLO.ResourceUsedThresholdWithBE, Node: situation.Node,
-			Pods: situation.Pods, Capacity: situation.Capacity, Used: situation.Used, PodUsed: situation.PodUsed, BestEffortLimit: e.suppression.Limit(),
+			Now: snapshot.Now, Period: snapshot.Period, Strategy: snapshot.SLO.ResourceUsedThresholdWithBE, Node: snapshot.Node,
+			Pods: snapshot.Pods, Capacity: snapshot.Capacity, Used: snapshot.Used, PodUsed: snapshot.PodUsed, BestEffortLimit: e.suppression.Limit(),
 		})
 	}
-	e.kept.keep(ctx, situation, e.noticed.failed)
-	situation.Relief = e.kept.relief()
+	e.kept.keep(ctx, snapshot, e.noticed.failed)
+	snapshot.Relief = e.kept.relief()
 	var problems []error
 	for _, feature := range e.features {
-		problems = append(problems, e.executor.Declare(feature.Name(), feature.DesiredValues(situation)))
+		problems = append(problems, e.executor.Declare(feature.Name(), feature.DesiredValues(snapshot)))
 	}
-	if e.forgotten.Add(forgetEvery).Before(situation.Now) {
+	if e.forgotten.Add(forgetEvery).Before(snapshot.Now) {
 		e.containers.Forget(e.forgotten)
-		e.forgotten = situation.Now
+		e.forgotten = snapshot.Now
 	}
-	e.advisor.Observe(situation)
+	e.advisor.Observe(snapshot)
 	outcome, err := e.executor.Apply(ctx)
-	e.round.note(situation.Now, e.suppression.Decision(), outcome)
+	e.round.note(snapshot.Now, e.suppression.Decision(), outcome)
 	e.noticed.round(e.features)
 	e.tell(ctx, errors.Join(append(problems, outcome.Err(), err)...))
 }
@@ -114,16 +114,16 @@ func (e *enforcement) hasten(ctx context.Context, cluster *state.State, measured
 	if e.options.ReadOnly || !cluster.Known() || !slices.Contains(e.features, qos.Feature(e.suppression)) {
 		return
 	}
-	situation := e.situation(cluster, measured)
-	err := e.executor.Declare(e.suppression.Name(), e.suppression.DesiredValues(situation))
+	snapshot := e.snapshot(cluster, measured)
+	err := e.executor.Declare(e.suppression.Name(), e.suppression.DesiredValues(snapshot))
 	outcome, problem := e.executor.Apply(ctx)
-	e.round.note(situation.Now, e.suppression.Decision(), outcome)
+	e.round.note(snapshot.Now, e.suppression.Decision(), outcome)
 	e.tell(ctx, errors.Join(err, outcome.Err(), problem))
 }
 
-// situation is what the features look at.
-func (e *enforcement) situation(cluster *state.State, measured *measurement) qos.Situation {
-	out := qos.Situation{
+// snapshot is what the features look at.
+func (e *enforcement) snapshot(cluster *state.State, measured *measurement) qos.NodeSnapshot {
+	out := qos.NodeSnapshot{
 		Period: e.options.SamplePeriod, SLO: &slov1alpha1.NodeSLOSpec{}, Node: cluster.Node(), Pods: cluster.Pods(), Reported: cluster.Topology(),
 		Tree: e.tree, Proc: e.proc, Sys: e.sys, Layout: e.layout, Containers: e.containers, Audit: e.audit, Relief: e.kept.relief(),
 		QuotaNormalized: slices.Contains(e.features, qos.Feature(qos.CPUNormalization{})),

@@ -214,7 +214,7 @@ func (e *explainer) features(root string, view *agentview.Node, forecast *diagno
 		on[feature.Name()] = true
 	}
 	failures := e.failures()
-	notes, problems := map[string]diagnostics.Note{}, qos.Problems(e.enforcement.situation(e.cluster, e.measurement))
+	notes, problems := map[string]diagnostics.Note{}, qos.Problems(e.enforcement.snapshot(e.cluster, e.measurement))
 	noteOf := func(gate string, on bool) diagnostics.Note {
 		note := e.noteOf(gate, on)
 		note.Problems = slices.Concat(note.Problems, problems[gate])

@@ -34,7 +34,7 @@ func gates() []string {
 // otherGates are those of features that neither set cgroup values nor evict.
 func otherGates() []string { return slices.Concat(keeperGates(), hooks.Gates(), reportGates()) }
 
-// keeps says whether such a feature is on. Shares of the cache for classes are, unless they are switched off.
+// keeps reports whether such a feature is on. Shares of the cache for classes are, unless they are switched off.
 func (o *Options) keeps(gate string) bool {
 	enabled, named := o.FeatureGates[gate]
 	return enabled || !named && gate == gateResctrl

@@ -63,7 +63,7 @@ func (e *enforcement) newAdvisor() *hooks.Advisor {
 	return hooks.NewAdvisor(hooks.Options{
 		Executor: e.executor, Features: e.features, Clock: e.options.Clock, Took: e.asked.observe,
 		Injection: hooks.Injection{GPUs: on[hooks.GPUEnvInject], RDMA: on[hooks.RDMADeviceInject], OOMScore: on[(*qos.OOMScoreAdj)(nil).Name()]},
-		Situation: qos.Situation{Period: e.options.SamplePeriod, Tree: e.tree, Proc: e.proc, Sys: e.sys, Layout: e.layout},
+		Snapshot:  qos.NodeSnapshot{Period: e.options.SamplePeriod, Tree: e.tree, Proc: e.proc, Sys: e.sys, Layout: e.layout},
 	})
 }
 

@@ -45,14 +45,14 @@ func keeperGates() []string {
 
 // keepers are the features that set what no cgroup has; nil ones have but a name.
 type keepers struct {
-	resctrl      *resctrl.Keeper
-	coresched    *coresched.Keeper
-	network      *network.Keeper
-	terway       *terway.Keeper
-	interference *interference.Keeper
+	resctrl      *resctrl.Reconciler
+	coresched    *coresched.Reconciler
+	network      *network.Reconciler
+	terway       *terway.Reconciler
+	interference *interference.Reconciler
 
 	// on are those that work; off those that only give back, once, what an earlier agent left.
-	on, off []qos.Keeper
+	on, off []qos.Reconciler
 	// told is the failure of each that was logged last. They look at things now and then only, and succeed in between.
 	told     map[string]*complaint
 	readOnly bool
@@ -75,13 +75,13 @@ func newKeepers(options *Options, trees *trees, layout cgroup.Layout, log *audit
 		Open: func() (hostresctrl.Tree, error) { return hostresctrl.Open(filepath.Join(options.Sys, "fs", "resctrl")) },
 	}))
 	out.coresched, problems[1] = sound(coresched.New(coresched.Options{
-		Kernel: hostcoresched.Real{Proc: trees.proc}, Proc: trees.proc, Given: store("coresched"), Audit: log, Clock: options.Clock,
+		Kernel: hostcoresched.Real{Proc: trees.proc}, Proc: trees.proc, Cookies: store("coresched"), Audit: log, Clock: options.Clock,
 	}))
 	out.network, problems[2] = sound(network.New(network.Options{
-		Control: &netlink.Handle{}, Proc: trees.proc, Sys: trees.sys, Held: store("network"), Audit: log, Clock: options.Clock,
+		Control: &netlink.Handle{}, Proc: trees.proc, Sys: trees.sys, Device: store("network"), Audit: log, Clock: options.Clock,
 	}))
 	out.terway, problems[3] = sound(terway.New(terway.Options{
-		Directory: terway.Directory, CgroupRoot: options.Cgroup, Held: store("terway"), Audit: log, Clock: options.Clock,
+		Directory: terway.Directory, CgroupRoot: options.Cgroup, Originals: store("terway"), Audit: log, Clock: options.Clock,
 	}))
 	cpi, pressure := on(gateCPI, false), on(gateInterference, false)
 	var err error
@@ -108,28 +108,28 @@ func sound[T any](made *T, err error) (*T, error) {
 }
 
 // add a keeper that works, or gives back only. One with a problem does neither, and says so: the agent has more to do than this.
-func (k *keepers) add(keeper qos.Keeper, problem error, works bool) {
+func (k *keepers) add(reconciler qos.Reconciler, problem error, works bool) {
 	if problem != nil {
-		keeper = damaged{keeper, problem}
+		reconciler = damaged{reconciler, problem}
 	}
 	if works {
-		k.on = append(k.on, keeper)
+		k.on = append(k.on, reconciler)
 	} else {
-		k.off = append(k.off, keeper)
+		k.off = append(k.off, reconciler)
 	}
 }
 
 // damaged is a keeper that does not know what an earlier agent did: it sets nothing, and gives nothing back.
 type damaged struct {
-	qos.Keeper
+	qos.Reconciler
 	why error
 }
 
-// Keep implements qos.Keeper.
-func (d damaged) Keep(context.Context, qos.Situation) error { return d.why }
+// Reconcile implements qos.Keeper.
+func (d damaged) Reconcile(context.Context, qos.NodeSnapshot) error { return d.why }
 
-// Release implements qos.Keeper.
-func (d damaged) Release(context.Context) error { return d.why }
+// Restore implements qos.Keeper.
+func (d damaged) Restore(context.Context) error { return d.why }
 
 // counted is where the cgroups are that performance counters know.
 func counted(options *Options, layout cgroup.Layout) string {
@@ -140,28 +140,28 @@ func counted(options *Options, layout cgroup.Layout) string {
 }
 
 // keep has each of them look at a situation. Failures are told to failed, logged when they are new, and tried again.
-func (k *keepers) keep(ctx context.Context, in qos.Situation, failed func(keeper string, err error, at time.Time)) {
+func (k *keepers) keep(ctx context.Context, in qos.NodeSnapshot, failed func(reconciler string, err error, at time.Time)) {
 	pending := k.off
 	k.off = nil
-	for _, keeper := range pending {
-		if err := keeper.Release(ctx); err != nil {
-			k.off = append(k.off, keeper)
-			k.tell(ctx, keeper, err, in.Now)
+	for _, reconciler := range pending {
+		if err := reconciler.Restore(ctx); err != nil {
+			k.off = append(k.off, reconciler)
+			k.tell(ctx, reconciler, err, in.Now)
 		}
 	}
-	for _, keeper := range k.on {
-		if err := keeper.Keep(ctx, in); err != nil {
-			failed(keeper.Name(), err, in.Now)
-			k.tell(ctx, keeper, err, in.Now)
+	for _, reconciler := range k.on {
+		if err := reconciler.Reconcile(ctx, in); err != nil {
+			failed(reconciler.Name(), err, in.Now)
+			k.tell(ctx, reconciler, err, in.Now)
 		}
 	}
 }
 
-func (k *keepers) tell(ctx context.Context, keeper qos.Keeper, err error, now time.Time) {
-	if k.told[keeper.Name()] == nil {
-		k.told[keeper.Name()] = &complaint{}
+func (k *keepers) tell(ctx context.Context, reconciler qos.Reconciler, err error, now time.Time) {
+	if k.told[reconciler.Name()] == nil {
+		k.told[reconciler.Name()] = &complaint{}
 	}
-	k.told[keeper.Name()].tell(ctx, err, now, "a feature could not apply all its values, retrying", "feature", keeper.Name())
+	k.told[reconciler.Name()].tell(ctx, err, now, "a feature could not apply all its values, retrying", "feature", reconciler.Name())
 }
 
 // relief is what best effort gives up because services are disturbed.
@@ -173,9 +173,9 @@ func (k *keepers) release(ctx context.Context) error {
 		return nil
 	}
 	var problems []error
-	for _, keeper := range slices.Concat(k.on, k.off) {
-		if err := keeper.Release(ctx); err != nil {
-			problems = append(problems, fmt.Errorf("%s: %w", keeper.Name(), err))
+	for _, reconciler := range slices.Concat(k.on, k.off) {
+		if err := reconciler.Restore(ctx); err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", reconciler.Name(), err))
 		}
 	}
 	return errors.Join(problems...)

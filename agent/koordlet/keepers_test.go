@@ -78,9 +78,9 @@ func TestADamagedAccountStopsItsFeatureAlone(t *testing.T) {
 		t.Errorf("on are (-want +got):\n%s", diff)
 	}
 	failures := map[string]string{}
-	kept.keep(t.Context(), qos.Situation{SLO: &slov1alpha1.NodeSLOSpec{}}, func(keeper string, err error, _ time.Time) {
+	kept.keep(t.Context(), qos.NodeSnapshot{SLO: &slov1alpha1.NodeSLOSpec{}}, func(reconciler string, err error, _ time.Time) {
 		if coded, is := finding.From(err); is {
-			failures[keeper] = string(coded.Code)
+			failures[reconciler] = string(coded.Code)
 		}
 	})
 	if diff := cmp.Diff(map[string]string{"RdtResctrl": "KOORD0301", "TCNetworkQoS": "KOORD0301"}, failures); diff != "" {
@@ -102,10 +102,10 @@ func TestADamagedAccountStopsItsFeatureAlone(t *testing.T) {
 	}
 }
 
-func names(keepers []qos.Keeper) []string {
+func names(keepers []qos.Reconciler) []string {
 	var out []string
-	for _, keeper := range keepers {
-		out = append(out, keeper.Name())
+	for _, reconciler := range keepers {
+		out = append(out, reconciler.Name())
 	}
 	return out
 }

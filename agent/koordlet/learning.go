@@ -98,7 +98,7 @@ type history struct {
 	record  *predict.Record
 }
 
-// isProd says whether a pod is predicted.
+// isProd reports whether a pod is predicted.
 func isProd(pod *state.Pod) bool { return pod.Requests.Band == extension.PriorityProd }
 
 // newHistory returns nil for Koordinator's own predictor, and where the profile is not known, which options are checked for.

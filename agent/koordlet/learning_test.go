@@ -82,7 +82,7 @@ func TestWhatAProfileLearnedSurvivesARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		directory := t.TempDir()
 		file := checkpoint.File{Path: filepath.Join(directory, "prediction.json")}
-		// restart runs an agent for a while, and tells whether its profile predicts as soon as it runs.
+		// restart runs an agent for a while, and reports whether its profile predicts as soon as it runs.
 		restart := func(directory, predictor string, d time.Duration) bool {
 			l := newLearner(t, directory, predictor)
 			defer l.stop()

@@ -121,7 +121,7 @@ func (m *measurement) peek(ctx context.Context) bool {
 	if m.last.Time.IsZero() || m.read(ctx, &m.glanced) != nil {
 		return false // the next regular reading tells what is wrong
 	}
-	m.metrics.Glance(&m.glanced)
+	m.metrics.ObserveBetween(&m.glanced)
 	m.latest = m.glanced.Time
 	return true
 }
@@ -257,7 +257,7 @@ func (m *measurement) status(now time.Time) *slov1alpha1.NodeMetricStatus {
 const describeEvery = time.Minute
 
 // describe says how the machine is built, and what was used of it at the latest reading.
-func (m *measurement) describe(in *qos.Situation) {
+func (m *measurement) describe(in *qos.NodeSnapshot) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at := m.latest

@@ -37,13 +37,13 @@ func (n *noticed) round(features []qos.Feature) {
 }
 
 // failed takes the failure of a keeper.
-func (n *noticed) failed(keeper string, err error, at time.Time) {
+func (n *noticed) failed(reconciler string, err error, at time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.failures == nil {
 		n.failures = map[string]diagnostics.Failure{}
 	}
-	n.failures[keeper] = diagnostics.Failure{At: at, Err: err.Error()}
+	n.failures[reconciler] = diagnostics.Failure{At: at, Err: err.Error()}
 }
 
 // block is what of block devices could not be followed.

@@ -90,7 +90,7 @@ func spread(interval time.Duration) time.Duration {
 	return interval*95/100 + rand.N(interval/10+1)
 }
 
-// report writes once, and says whether another report is due only after the interval.
+// report writes once, and reports whether another report is due only after the interval.
 func (r *reporting) report(ctx context.Context, metric *slov1alpha1.NodeMetric) bool {
 	reason := r.standing.verdict().Reason
 	status := r.measurement.status(r.options.Clock.Now())

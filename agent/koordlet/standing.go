@@ -28,7 +28,7 @@ const (
 	probeEvery, probeAgain = 30 * time.Second, 5 * time.Second
 )
 
-// standing tells whether the agent can hold best-effort pods back. Its methods may be called at the same time.
+// standing reports whether the agent can hold best-effort pods back. Its methods may be called at the same time.
 type standing struct {
 	options     *Options
 	cluster     *state.State

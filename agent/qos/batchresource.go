@@ -17,7 +17,7 @@ type BatchResource struct{}
 func (BatchResource) Name() string { return "BatchResource" }
 
 // DesiredValues implements Feature.
-func (BatchResource) DesiredValues(in Situation) []executor.DesiredValue {
+func (BatchResource) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
 	var values []executor.DesiredValue
 	suppressed := quotaBySuppression(in.SLO.ResourceUsedThresholdWithBE)
 	for _, pod := range in.Pods {

@@ -19,8 +19,8 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/blkio"
 )
 
-// devicesEvery is how often block devices and mounts are looked for.
-const devicesEvery = 30 * time.Second
+// deviceListInterval is how often block devices and mounts are looked for.
+const deviceListInterval = 30 * time.Second
 
 // BlkIOReconcile bounds and weighs what pods read from and write to block devices.
 type BlkIOReconcile struct {
@@ -43,8 +43,8 @@ func (*BlkIOReconcile) Name() string { return "BlkIOReconcile" }
 // Problems returns what of the strategy could not be followed in the latest round, and why.
 func (b *BlkIOReconcile) Problems() []string { return b.problems }
 
-// DesiredValues implements Feature. Classes that are switched off, and devices that nobody names, have what they had.
-func (b *BlkIOReconcile) DesiredValues(in Situation) []executor.DesiredValue {
+// DesiredValues implements Feature. Classes that are switched off, and devices that no class names, keep what they had.
+func (b *BlkIOReconcile) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
 	b.problems = nil
 	before := b.claims
 	b.claims = map[types.UID]*claims{}
@@ -56,8 +56,8 @@ func (b *BlkIOReconcile) DesiredValues(in Situation) []executor.DesiredValue {
 		return nil
 	}
 	b.find(in)
-	b.tell(b.missing...)
-	b.lookAtCost(in)
+	b.setProblems(b.missing...)
+	b.probeCostModel(in)
 	disks := blkio.Disks{Devices: b.devices.Names, VolumeGroups: b.devices.Groups}
 	values := b.root(in, strategy, disks)
 	for _, class := range []corev1.PodQOSClass{corev1.PodQOSBurstable, corev1.PodQOSBestEffort} {
@@ -73,10 +73,10 @@ func (b *BlkIOReconcile) DesiredValues(in Situation) []executor.DesiredValue {
 	return values
 }
 
-// tell keeps what could not be followed, each thing once.
-func (b *BlkIOReconcile) tell(problems ...string) {
+// setProblems keeps what could not be followed, each thing once.
+func (b *BlkIOReconcile) setProblems(problems ...string) {
 	for _, problem := range problems {
-		if len(b.problems) < mostProblems && !slices.Contains(b.problems, problem) {
+		if len(b.problems) < maxProblems && !slices.Contains(b.problems, problem) {
 			b.problems = append(b.problems, problem)
 		}
 	}
@@ -110,8 +110,8 @@ func switchedOn(class *slov1alpha1.ResourceQOS) *slov1alpha1.BlkIOQOSCfg {
 }
 
 // find looks for devices from time to time.
-func (b *BlkIOReconcile) find(in Situation) {
-	if !b.found.IsZero() && in.Now.Sub(b.found) < devicesEvery && !in.Now.Before(b.found) {
+func (b *BlkIOReconcile) find(in NodeSnapshot) {
+	if !b.found.IsZero() && in.Now.Sub(b.found) < deviceListInterval && !in.Now.Before(b.found) {
 		return
 	}
 	b.found, b.missing = in.Now, nil
@@ -130,17 +130,17 @@ func (b *BlkIOReconcile) find(in Situation) {
 
 // take keeps what could not be followed.
 func (b *BlkIOReconcile) take(result blkio.Result) blkio.Result {
-	b.tell(result.Problems...)
+	b.setProblems(result.Problems...)
 	return result
 }
 
 // pod has bounds of its own, and those of its class where no cgroup has the pods of its class and no others. In version 1 a cgroup is
 // bounded without those below it, so that each container gets the bounds of the pod and of its class.
-func (b *BlkIOReconcile) pod(in Situation, strategy *slov1alpha1.ResourceQOSStrategy, pod *state.Pod, disks blkio.Disks, known *claims) []executor.DesiredValue {
+func (b *BlkIOReconcile) pod(in NodeSnapshot, strategy *slov1alpha1.ResourceQOSStrategy, pod *state.Pod, disks blkio.Disks, known *claims) []executor.DesiredValue {
 	class := blockConfig(strategy, pod.QoS())
 	annotation, err := slov1alpha1.PodBlkIOQOS(pod.Object.Annotations)
 	if err != nil {
-		b.tell(fmt.Sprintf("pod %s/%s: %v", pod.Object.Namespace, pod.Object.Name, err))
+		b.setProblems(fmt.Sprintf("pod %s/%s: %v", pod.Object.Namespace, pod.Object.Name, err))
 		annotation = nil
 	}
 	var own blkio.Result
@@ -167,7 +167,7 @@ func (b *BlkIOReconcile) pod(in Situation, strategy *slov1alpha1.ResourceQOSStra
 }
 
 // bounds of one cgroup. What is not bounded is left alone, and so are weights that are as from the beginning.
-func (b *BlkIOReconcile) bounds(in Situation, at string, result blkio.Result, why string) []executor.DesiredValue {
+func (b *BlkIOReconcile) bounds(in NodeSnapshot, at string, result blkio.Result, why string) []executor.DesiredValue {
 	var values []executor.DesiredValue
 	for _, throttle := range result.Throttles {
 		for _, bound := range []struct {
@@ -193,14 +193,14 @@ func (b *BlkIOReconcile) bounds(in Situation, at string, result blkio.Result, wh
 			values = append(values, deviceWish(cgroup.IOBFQWeight, throttle.Device, at, weight, why))
 		}
 		if !byCost && !byBFQ {
-			b.tell(fmt.Sprintf("device %s: weights have no effect, because it is neither governed by cost nor has the scheduler BFQ", throttle.Device))
+			b.setProblems(fmt.Sprintf("device %s: weights have no effect, because it is neither governed by cost nor has the scheduler BFQ", throttle.Device))
 		}
 	}
 	return values
 }
 
-// lookAtCost reads which devices the kernel governs by cost: it takes weights of no others.
-func (b *BlkIOReconcile) lookAtCost(in Situation) {
+// probeCostModel reads which devices the kernel governs by cost: it takes weights of no others.
+func (b *BlkIOReconcile) probeCostModel(in NodeSnapshot) {
 	b.governed = ""
 	path, has := in.Layout.Path(cgroup.IOCost, "")
 	if !has {

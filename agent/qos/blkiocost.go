@@ -14,7 +14,7 @@ import (
 
 // root says when devices count as saturated, and how fast they are. Where the kernel does not govern devices by cost, services
 // are protected by the same latency instead.
-func (b *BlkIOReconcile) root(in Situation, strategy *slov1alpha1.ResourceQOSStrategy, disks blkio.Disks) []executor.DesiredValue {
+func (b *BlkIOReconcile) root(in NodeSnapshot, strategy *slov1alpha1.ResourceQOSStrategy, disks blkio.Disks) []executor.DesiredValue {
 	config := switchedOn(strategy.CgroupRoot)
 	if config == nil {
 		return nil
@@ -41,7 +41,7 @@ func model(cost blkio.Cost) string {
 
 // latencies are the targets of services: of the cgroup above burstable pods, and of each guaranteed one beside it, which the
 // kernel would hold back otherwise. Best-effort pods have none and are held back.
-func latencies(in Situation, costs []blkio.Cost) []executor.DesiredValue {
+func latencies(in NodeSnapshot, costs []blkio.Cost) []executor.DesiredValue {
 	if !in.supports(cgroup.IOLatency) {
 		return nil
 	}

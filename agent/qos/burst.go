@@ -51,7 +51,7 @@ func (*CPUBurst) Name() string { return "CPUBurst" }
 func (b *CPUBurst) Decided() map[types.UID]burst.PodResult { return b.decided }
 
 // DesiredValues implements Feature. While no pod may burst it wants nothing.
-func (b *CPUBurst) DesiredValues(in Situation) []executor.DesiredValue {
+func (b *CPUBurst) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
 	b.pool.observe(in)
 	pool := b.pool.state(in)
 	before := b.decided
@@ -100,7 +100,7 @@ type groups struct {
 }
 
 // step decides one round of a pod.
-func (b *CPUBurst) step(in Situation, pod *state.Pod, config burst.Config, pool burst.Pool, buckets map[string]burst.Bucket) (burst.PodResult, groups) {
+func (b *CPUBurst) step(in NodeSnapshot, pod *state.Pod, config burst.Config, pool burst.Pool, buckets map[string]burst.Bucket) (burst.PodResult, groups) {
 	found := groups{pod: in.Layout.Pod(pod.Class(), pod.UID), containers: map[string]string{}}
 	input := burst.PodInput{
 		Now: in.Now, Config: config, Pool: pool, Limit: podrequest.LimitsOf(pod.Object).Plain.MilliCPU, CurrentQuota: in.quotaOf(found.pod),
@@ -139,7 +139,7 @@ func (b *CPUBurst) fill() float64 {
 
 // burstWishes are those of one pod: the time that may be saved, and quotas as long as one of them is more than its limit's. One
 // that is back at its limit is given back.
-func burstWishes(in Situation, result burst.PodResult, at groups) []executor.DesiredValue {
+func burstWishes(in NodeSnapshot, result burst.PodResult, at groups) []executor.DesiredValue {
 	saves := in.supports(cgroup.CPUBurst)
 	var values []executor.DesiredValue
 	want := func(setting cgroup.Setting, at string, value int64, why string) {
@@ -177,8 +177,8 @@ func limitsOf(pod *corev1.Pod) map[string]int64 {
 	return limits
 }
 
-// quotaOf reads the quota that is in force in a cgroup; none where that cannot be told.
-func (s *Situation) quotaOf(at string) int64 {
+// quotaOf reads the quota that is in force in a cgroup; none where it cannot be read.
+func (s *NodeSnapshot) quotaOf(at string) int64 {
 	value, found := s.read(cgroup.CPUQuota, at)
 	if !found {
 		return cfs.Unlimited
@@ -190,8 +190,8 @@ func (s *Situation) quotaOf(at string) int64 {
 	return quota
 }
 
-// throttled tells whether a container's quota held it back since the last reading; false when nobody knows.
-func (s *Situation) throttled(id string) bool {
+// throttled reports whether a container's quota held it back since the last reading; false when that was not measured.
+func (s *NodeSnapshot) throttled(id string) bool {
 	if s.ContainerThrottled == nil {
 		return false
 	}
@@ -210,7 +210,7 @@ type poolSample struct {
 }
 
 // observe takes the latest reading, and forgets those that are too old. A clock that was set back forgets all.
-func (p *poolUse) observe(in Situation) {
+func (p *poolUse) observe(in NodeSnapshot) {
 	window := min(poolPeriods*in.Period, max(poolWindow, in.Period))
 	kept := p.samples[:0]
 	for _, sample := range p.samples {
@@ -236,7 +236,7 @@ func (p *poolUse) observe(in Situation) {
 }
 
 // state is that of the shared CPUs on average.
-func (p *poolUse) state(in Situation) burst.Pool {
+func (p *poolUse) state(in NodeSnapshot) burst.Pool {
 	input := burst.PoolInput{Now: in.Now, Capacity: in.Capacity.MilliCPU}
 	if in.SLO.CPUBurstStrategy != nil {
 		input.ThresholdPercent = in.SLO.CPUBurstStrategy.SharePoolThresholdPercent

@@ -17,7 +17,7 @@ type CPUSetAllocator struct{}
 func (CPUSetAllocator) Name() string { return "CPUSetAllocator" }
 
 // DesiredValues implements Feature. Without a report of the node's pools only pods with CPUs of their own are put anywhere.
-func (CPUSetAllocator) DesiredValues(in Situation) []executor.DesiredValue {
+func (CPUSetAllocator) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
 	node := poolsOf(in)
 	var values []executor.DesiredValue
 	for _, pod := range in.Pods {
@@ -44,7 +44,7 @@ func (CPUSetAllocator) DesiredValues(in Situation) []executor.DesiredValue {
 	return values
 }
 
-// bindsByKubelet tells whether a kubelet with the policy static gives containers of a pod CPUs of their own: those of a guaranteed pod
+// bindsByKubelet reports whether a kubelet with the policy static gives containers of a pod CPUs of their own: those of a guaranteed pod
 // that request whole ones. CPUs that the scheduler gave go before, and so do those that a node keeps for SYSTEM pods.
 func bindsByKubelet(pod *state.Pod) bool {
 	if pod.Class() != corev1.PodQOSGuaranteed || !pod.Owned.IsEmpty() || extension.PodQoSClass(pod.Object) == extension.QoSSystem {
@@ -63,7 +63,7 @@ func bindsByKubelet(pod *state.Pod) bool {
 }
 
 // poolsOf reads the node's pools, and which CPUs are online; what cannot be read is left out.
-func poolsOf(in Situation) cpupool.Node {
+func poolsOf(in NodeSnapshot) cpupool.Node {
 	out := cpupool.Node{KubeletPolicy: extension.KubeletCPUManagerPolicyNone}
 	if in.Topology != nil {
 		out.Online = in.Topology.CPUs

@@ -21,7 +21,7 @@ type GroupIdentity struct{}
 func (GroupIdentity) Name() string { return "GroupIdentity" }
 
 // DesiredValues implements Feature. Where no class is switched on it wants nothing.
-func (GroupIdentity) DesiredValues(in Situation) []executor.DesiredValue {
+func (GroupIdentity) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
 	kernel := groupidentity.Capability{BVT: in.supports(cgroup.CPUBvt), Idle: in.supports(cgroup.CPUIdle)}
 	var values []executor.DesiredValue
 	for _, class := range []corev1.PodQOSClass{corev1.PodQOSGuaranteed, corev1.PodQOSBurstable, corev1.PodQOSBestEffort} {
@@ -50,7 +50,7 @@ func (GroupIdentity) DesiredValues(in Situation) []executor.DesiredValue {
 
 // switchWishes are for kernels that regard identities only while a parameter of the machine says so. What the strategy of the system
 // says of it counts, and where core scheduling ranks pods it stays as it is.
-func switchWishes(in Situation) []executor.DesiredValue {
+func switchWishes(in NodeSnapshot) []executor.DesiredValue {
 	group := groupidentity.OfGroup(in.SLO.ResourceQOSStrategy, corev1.PodQOSGuaranteed)
 	if system := in.SLO.SystemStrategy; group.Source == groupidentity.FromCoreScheduling || system != nil && system.SchedGroupIdentityEnabled != nil {
 		return nil

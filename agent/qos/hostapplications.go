@@ -7,9 +7,9 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/groupidentity"
 )
 
-// applicationWishes are the identities of applications outside of Kubernetes. One whose cgroup cannot be told has none, and one
+// applicationWishes are the identities of applications outside of Kubernetes. One whose cgroup is not known has none, and one
 // that does not run has no cgroup.
-func applicationWishes(in Situation, kernel groupidentity.Capability) []executor.DesiredValue {
+func applicationWishes(in NodeSnapshot, kernel groupidentity.Capability) []executor.DesiredValue {
 	var values []executor.DesiredValue
 	for i := range in.SLO.HostApplications {
 		application := &in.SLO.HostApplications[i]

@@ -31,7 +31,7 @@ func (m MemoryQoS) Run(ctx context.Context, clock clock.PassiveClock) {
 }
 
 // DesiredValues implements Feature. What the kernel does not have is not wanted.
-func (m MemoryQoS) DesiredValues(in Situation) []executor.DesiredValue {
+func (m MemoryQoS) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
 	input := memoryqos.Input{Strategy: in.SLO.ResourceQOSStrategy}
 	if in.Node != nil {
 		input.Allocatable = capacity.Of(in.Node).Raw.Memory
@@ -52,13 +52,13 @@ func (m MemoryQoS) DesiredValues(in Situation) []executor.DesiredValue {
 		values = append(values, in.memoryOfPod(pods[plan.Pods[i].UID], &plan.Pods[i])...)
 	}
 	if m.Reclaim != nil && !in.supports(cgroup.WmarkRatio) && in.supports(cgroup.MemoryReclaim) {
-		m.Reclaim.hand(reclaimRound{tree: in.Tree, layout: in.Layout, audit: in.Audit, groups: in.watermarks(plan, pods)})
+		m.Reclaim.submit(reclaimRound{tree: in.Tree, layout: in.Layout, audit: in.Audit, groups: in.watermarks(plan, pods)})
 	}
 	return values
 }
 
 // watermarks are the groups that have one, containers before their pod.
-func (s *Situation) watermarks(plan memoryqos.Plan, pods map[string]*state.Pod) []reclaimGroup {
+func (s *NodeSnapshot) watermarks(plan memoryqos.Plan, pods map[string]*state.Pod) []reclaimGroup {
 	var groups []reclaimGroup
 	add := func(at string, values memoryqos.Values) {
 		if values.WmarkRatio != nil && *values.WmarkRatio > 0 {
@@ -83,7 +83,7 @@ func (s *Situation) watermarks(plan memoryqos.Plan, pods map[string]*state.Pod) 
 	return groups
 }
 
-func (s *Situation) memoryOfPod(pod *state.Pod, values *memoryqos.PodValues) []executor.DesiredValue {
+func (s *NodeSnapshot) memoryOfPod(pod *state.Pod, values *memoryqos.PodValues) []executor.DesiredValue {
 	why := "by " + string(values.Source)
 	desired := s.memory(s.Layout.Pod(pod.Class(), pod.UID), values.Values, why)
 	for _, container := range s.Containers.Of(pod, s.Now) {
@@ -97,7 +97,7 @@ func (s *Situation) memoryOfPod(pod *state.Pod, values *memoryqos.PodValues) []e
 }
 
 // memory are the desired values of one cgroup.
-func (s *Situation) memory(at string, values memoryqos.Values, why string) []executor.DesiredValue {
+func (s *NodeSnapshot) memory(at string, values memoryqos.Values, why string) []executor.DesiredValue {
 	var desired []executor.DesiredValue
 	for _, value := range []struct {
 		setting cgroup.Setting
@@ -115,7 +115,7 @@ func (s *Situation) memory(at string, values memoryqos.Values, why string) []exe
 	return desired
 }
 
-// supports tells whether the kernel has a setting, by the cgroup of best-effort pods.
-func (s *Situation) supports(setting cgroup.Setting) bool {
+// supports reports whether the kernel has a setting, by the cgroup of best-effort pods.
+func (s *NodeSnapshot) supports(setting cgroup.Setting) bool {
 	return s.Layout.Supports(s.Tree, setting, s.Layout.QoS(corev1.PodQOSBestEffort))
 }

@@ -13,8 +13,8 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/oomscore"
 )
 
-// processesEvery is how often the processes of containers are listed while no container comes.
-const processesEvery = 10 * time.Second
+// processListInterval is how often the processes of containers are listed while no container comes.
+const processListInterval = 10 * time.Second
 
 // OOMScoreAdj has the kernel kill the processes of some containers earlier or later than kubelet would, when memory runs out.
 type OOMScoreAdj struct {
@@ -33,7 +33,7 @@ func (*OOMScoreAdj) Name() string { return "OOMScoreAdj" }
 
 // DesiredValues implements Feature. Containers without an annotation keep what kubelet gave them, and so do sandboxes. Processes that
 // a container starts have its score from the beginning.
-func (o *OOMScoreAdj) DesiredValues(in Situation) []executor.DesiredValue {
+func (o *OOMScoreAdj) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
 	before := o.listed
 	o.listed = map[string]*listedProcesses{}
 	var values []executor.DesiredValue
@@ -48,7 +48,7 @@ func (o *OOMScoreAdj) DesiredValues(in Situation) []executor.DesiredValue {
 				continue
 			}
 			processes := before[container.Cgroup]
-			if processes == nil || in.Now.Sub(processes.at) >= processesEvery || in.Now.Before(processes.at) {
+			if processes == nil || in.Now.Sub(processes.at) >= processListInterval || in.Now.Before(processes.at) {
 				processes = listProcesses(in, container.Cgroup)
 			}
 			o.listed[container.Cgroup] = processes
@@ -63,7 +63,7 @@ func (o *OOMScoreAdj) DesiredValues(in Situation) []executor.DesiredValue {
 	return values
 }
 
-func listProcesses(in Situation, at string) *listedProcesses {
+func listProcesses(in NodeSnapshot, at string) *listedProcesses {
 	out := &listedProcesses{at: in.Now}
 	found, err := process.In(in.Tree, in.Proc, in.Layout, at)
 	if err != nil {
@@ -77,7 +77,7 @@ func listProcesses(in Situation, at string) *listedProcesses {
 
 // kubeletScore is what kubelet gave a container. A sidecar is killed no earlier than the container beside it that
 // requests least.
-func kubeletScore(in Situation, pod *state.Pod, name string) int64 {
+func kubeletScore(in NodeSnapshot, pod *state.Pod, name string) int64 {
 	spec := &pod.Object.Spec
 	request, sidecar := requestOf(spec.Containers, name), false
 	for i := range spec.InitContainers {

@@ -49,7 +49,7 @@ func TestAProcessThatWasStartedByAnotherGetsKubeletsScoreBack(t *testing.T) {
 	n.round()
 	n.proc.Start(13, 500, "kubepods/burstable/podservice/"+id, -100)
 	n.kernel.Show("kubepods/burstable/podservice/"+id, "cgroup.procs", "11\n12\n13")
-	n.in.Now = n.in.Now.Add(processesEvery)
+	n.in.Now = n.in.Now.Add(processListInterval)
 	if writes := n.round(); writes > 0 {
 		t.Errorf("%d writes to a process that has the score", writes)
 	}

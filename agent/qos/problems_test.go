@@ -142,10 +142,10 @@ func TestWhatIsConfiguredInVainIsTold(t *testing.T) {
 // TestProblemsAreBounded: a node may have very many pods with the same mistake.
 func TestProblemsAreBounded(t *testing.T) {
 	p := problems{}
-	for i := range 3 * mostProblems {
+	for i := range 3 * maxProblems {
 		p.add("feature", "problem %d", i/2)
 	}
-	if got := len(p["feature"]); got != mostProblems {
-		t.Errorf("%d problems are told, want %d", got, mostProblems)
+	if got := len(p["feature"]); got != maxProblems {
+		t.Errorf("%d problems are told, want %d", got, maxProblems)
 	}
 }

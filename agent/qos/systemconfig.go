@@ -15,7 +15,7 @@ type SystemConfig struct{}
 func (SystemConfig) Name() string { return "SystemConfig" }
 
 // DesiredValues implements Feature. What the strategy does not set, or the kernel does not have, is not wanted.
-func (SystemConfig) DesiredValues(in Situation) []executor.DesiredValue {
+func (SystemConfig) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
 	var values []executor.DesiredValue
 	for _, setting := range sysctl.Of(in.SLO.SystemStrategy, in.Capacity.Memory).Settings {
 		for _, found := range parameter.Find(setting) {

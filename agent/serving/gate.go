@@ -22,8 +22,8 @@ const (
 	askTimeout = 10 * time.Second
 	// believed is how long an answer of the cluster counts, for tokens and for rights that were granted; refusals count less long.
 	tokenBelieved, grantBelieved, refusalBelieved = 10 * time.Second, 10 * time.Second, 5 * time.Second
-	// retryEvery is how often the cluster is asked how it authenticates, while it does not say.
-	retryEvery = 5 * time.Second
+	// retryInterval is how often the cluster is asked how it authenticates, while it does not say.
+	retryInterval = 5 * time.Second
 )
 
 // gate lets clients pass whom the cluster authenticates and authorizes. It is shut until the cluster has said how.
@@ -71,13 +71,13 @@ func (g *gate) open(ctx context.Context, config *rest.Config, ticks clock.WithTi
 			return
 		}
 		if !told {
-			klog.FromContext(ctx).Error(err, "clients cannot be authenticated yet, retrying", "every", retryEvery)
+			klog.FromContext(ctx).Error(err, "clients cannot be authenticated yet, retrying", "every", retryInterval)
 			told = true
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticks.After(retryEvery):
+		case <-ticks.After(retryInterval):
 		}
 	}
 }

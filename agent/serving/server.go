@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// renewEvery is how often it is looked whether the certificate is due, or its file has changed.
-	renewEvery = time.Minute
+	// renewInterval is how often it is looked whether the certificate is due, or its file has changed.
+	renewInterval = time.Minute
 	// shutdownTimeout is how long answers in the making may take after the agent was told to stop.
 	shutdownTimeout = 5 * time.Second
 	// Times that a client may take: to send its headers, a whole question, and until it asks again.
@@ -137,7 +137,7 @@ func (s *Server) Run(ctx context.Context, open, secured http.Handler) error {
 
 // followCertificate renews the certificate when it is time. Why it cannot be is logged when that changes.
 func (s *Server) followCertificate(ctx context.Context) {
-	ticker := s.options.Clock.NewTicker(renewEvery)
+	ticker := s.options.Clock.NewTicker(renewInterval)
 	defer ticker.Stop()
 	told := ""
 	for {

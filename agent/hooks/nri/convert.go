@@ -21,7 +21,7 @@ type changes interface {
 	AddLinuxUnified(key, value string)
 }
 
-// set adds all values of an adjustment that are others than there are, and says whether there were any.
+// set adds all values of an adjustment that are others than there are, and reports whether there were any.
 func set(to changes, wanted hooks.Adjustment, there *api.LinuxResources) bool {
 	told, changed := resourcesOf(there).Values, false
 	differs := func(value *int64, setting cgroup.Setting) bool {

@@ -128,7 +128,7 @@ func (s Setting) Own(version Version, content string) string {
 	return own
 }
 
-// Looser tells whether the first value lets a cgroup have something that the second does not. Children may have no more than
+// Looser reports whether the first value lets a cgroup have something that the second does not. Children may have no more than
 // their parent.
 func (s Setting) Looser(a, b string) bool { return s.form.looser(a, b) }
 

@@ -76,7 +76,7 @@ func (p Parameter) Key() string {
 	return p.key()
 }
 
-// Supported tells whether the kernel has the parameter, and the feature where one is meant.
+// Supported reports whether the kernel has the parameter, and the feature where one is meant.
 func (p Parameter) Supported(proc, sys files.FS) bool {
 	tree := proc
 	if p.tree == files.Sys {

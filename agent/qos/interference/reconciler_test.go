@@ -58,30 +58,30 @@ func pod(name, class string) *state.Pod {
 	})
 }
 
-func situation(t *testing.T) qos.Situation {
+func snapshot(t *testing.T) qos.NodeSnapshot {
 	t.Helper()
 	topology, err := cpuset.NewTopology(&extension.CPUTopology{Detail: []extension.CPUInfo{{ID: 0}, {ID: 1, Core: 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return qos.Situation{
+	return qos.NodeSnapshot{
 		Now: noon, Topology: topology, Layout: cgroup.Layout{Version: cgroup.V2, Driver: cgroup.Cgroupfs},
 		Pods: []*state.Pod{pod("web", "LS"), pod("batch", "BE"), pod("agent", "SYSTEM")},
 	}
 }
 
-func keeperOf(t *testing.T, options Options) *Keeper {
+func reconcilerOf(t *testing.T, options Options) *Reconciler {
 	t.Helper()
 	options.Limits = decision.DefaultLimits()
-	keeper, err := New(options)
+	reconciler, err := New(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return keeper
+	return reconciler
 }
 
 func TestPressureMakesBestEffortGiveWay(t *testing.T) {
-	keeper, in := keeperOf(t, Options{Pressure: true}), situation(t)
+	reconciler, in := reconcilerOf(t, Options{Pressure: true}), snapshot(t)
 	pressure := metrics.Pressure{CPU: metrics.Stall{Some: 0.3}}
 	in.PodPressure = func(types.UID) (metrics.Pressure, bool) { return pressure, true }
 	look := func(some float64, seconds int) int64 {
@@ -90,19 +90,19 @@ func TestPressureMakesBestEffortGiveWay(t *testing.T) {
 			if in.Now.Second()%10 == 0 {
 				pressure.To, pressure.CPU.Some = in.Now, some
 			}
-			if err := keeper.Keep(t.Context(), in); err != nil {
+			if err := reconciler.Reconcile(t.Context(), in); err != nil {
 				t.Fatal(err)
 			}
 		}
-		return keeper.Relief().Percent
+		return reconciler.Relief().Percent
 	}
 	if got := look(0.3, 20); got != 100 {
 		t.Errorf("after two bad windows best effort keeps %d%%, want 100", got)
 	}
-	if got := look(0.3, 20); got >= 100 || len(keeper.State().Services) != 1 || keeper.State().Services[0].State.Verdict != decision.Noisy {
-		t.Errorf("after four bad windows best effort keeps %d%%: %+v", got, keeper.State())
+	if got := look(0.3, 20); got >= 100 || len(reconciler.State().Services) != 1 || reconciler.State().Services[0].State.Verdict != decision.Noisy {
+		t.Errorf("after four bad windows best effort keeps %d%%: %+v", got, reconciler.State())
 	}
-	if why := keeper.Relief().Why; !strings.Contains(why, "ns/web") {
+	if why := reconciler.Relief().Why; !strings.Contains(why, "ns/web") {
 		t.Errorf("%q does not name the service", why)
 	}
 	if got := look(0.01, 600); got != 100 {
@@ -112,18 +112,18 @@ func TestPressureMakesBestEffortGiveWay(t *testing.T) {
 
 // TestAClockThatIsSetBackStopsNothing, neither that best effort gives way nor that it gets everything back.
 func TestAClockThatIsSetBackStopsNothing(t *testing.T) {
-	keeper, in := keeperOf(t, Options{Pressure: true}), situation(t)
+	reconciler, in := reconcilerOf(t, Options{Pressure: true}), snapshot(t)
 	pressure := metrics.Pressure{}
 	in.PodPressure = func(types.UID) (metrics.Pressure, bool) { return pressure, true }
 	look := func(some float64, windows int) int64 {
 		for range windows {
 			in.Now = in.Now.Add(10 * time.Second)
 			pressure.To, pressure.CPU.Some = in.Now, some
-			if err := keeper.Keep(t.Context(), in); err != nil {
+			if err := reconciler.Reconcile(t.Context(), in); err != nil {
 				t.Fatal(err)
 			}
 		}
-		return keeper.Relief().Percent
+		return reconciler.Relief().Percent
 	}
 	if got := look(0.3, 4); got >= 100 {
 		t.Fatalf("after four bad windows best effort keeps %d%%", got)
@@ -140,11 +140,11 @@ func TestAClockThatIsSetBackStopsNothing(t *testing.T) {
 
 func TestInstructionsAreCountedInWindows(t *testing.T) {
 	kernel := &counters{cpi: map[string]float64{"kubepods/burstable/podweb": 1}}
-	keeper, in := keeperOf(t, Options{CPI: true, Kernel: kernel}), situation(t)
+	reconciler, in := reconcilerOf(t, Options{CPI: true, Kernel: kernel}), snapshot(t)
 	open := 0
 	for range 60 * 40 {
 		in.Now = in.Now.Add(time.Second)
-		if err := keeper.Keep(t.Context(), in); err != nil {
+		if err := reconciler.Reconcile(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
 		open += kernel.open
@@ -152,31 +152,31 @@ func TestInstructionsAreCountedInWindows(t *testing.T) {
 	if kernel.opened != 40 || open != 40*10 {
 		t.Errorf("counted %d times for %d seconds in all, want 40 times 10", kernel.opened, open)
 	}
-	service := keeper.State().Services[0]
+	service := reconciler.State().Services[0]
 	if service.CPI != 1 || service.State.Baseline.Samples < 30 || service.State.Verdict != decision.Calm {
 		t.Errorf("%+v", service)
 	}
 	kernel.cpi["kubepods/burstable/podweb"] = 2 // as when best effort takes the cache
 	for range 60 * 4 {
 		in.Now = in.Now.Add(time.Second)
-		if err := keeper.Keep(t.Context(), in); err != nil {
+		if err := reconciler.Reconcile(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if keeper.State().Services[0].State.Verdict != decision.Noisy || keeper.Relief().Percent >= 100 {
-		t.Errorf("%+v", keeper.State())
+	if reconciler.State().Services[0].State.Verdict != decision.Noisy || reconciler.Relief().Percent >= 100 {
+		t.Errorf("%+v", reconciler.State())
 	}
-	if err := keeper.Release(t.Context()); err != nil || kernel.open != 0 || keeper.Relief().Percent != 100 {
-		t.Errorf("%d counters are open, best effort keeps %d%%: %v", kernel.open, keeper.Relief().Percent, err)
+	if err := reconciler.Restore(t.Context()); err != nil || kernel.open != 0 || reconciler.Relief().Percent != 100 {
+		t.Errorf("%d counters are open, best effort keeps %d%%: %v", kernel.open, reconciler.Relief().Percent, err)
 	}
 }
 
 func TestAMachineWithoutCounters(t *testing.T) {
-	keeper, in := keeperOf(t, Options{CPI: true, Kernel: &counters{missing: errors.New("this machine has none")}}), situation(t)
-	if err := keeper.Keep(t.Context(), in); err != nil {
+	reconciler, in := reconcilerOf(t, Options{CPI: true, Kernel: &counters{missing: errors.New("this machine has none")}}), snapshot(t)
+	if err := reconciler.Reconcile(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
-	if got := keeper.State(); got.CPIUnavailable != "this machine has none" || got.Relief.Keeps() != 100 {
+	if got := reconciler.State(); got.CPIUnavailable != "this machine has none" || got.Relief.Keeps() != 100 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -21,11 +21,11 @@ import (
 	decision "koordinator.sh/koord/decision/nodeqos/resctrl"
 )
 
-// every is the time between two looks at the groups. New processes of a container inherit its group, but for those that the
+// reconcileInterval is the time between two passes over the groups. New processes of a container inherit its group, but for those that the
 // runtime starts in it.
-const every = 10 * time.Second
+const reconcileInterval = 10 * time.Second
 
-// Options of a Keeper.
+// Options of a Reconciler.
 type Options struct {
 	// Classes switches the groups of classes on, Pods those of single pods, and Counters reading what groups use.
 	Classes, Pods, Counters bool
@@ -36,27 +36,27 @@ type Options struct {
 	// Originals keeps what was there before.
 	Originals executor.Store
 	Audit     *audit.Log
-	// Clock tells when something was given back.
+	// Clock is the time at which something was restored.
 	Clock clock.PassiveClock
 }
 
-// Keeper implements qos.Keeper. State may be called at any time.
-type Keeper struct {
+// Reconciler implements qos.Reconciler. State may be called at any time.
+type Reconciler struct {
 	options Options
-	// held are the groups that the agent makes or sets, by name.
-	held map[string]*holding
-	boot string
-	next time.Time
-	seen string
+	// managed are the groups that the agent makes or sets, by name.
+	managed  map[string]*managedGroup
+	boot     string
+	nextRun  time.Time
+	seenPods string
 
 	mu    sync.Mutex
 	state State
 }
 
-var _ qos.Keeper = (*Keeper)(nil)
+var _ qos.Reconciler = (*Reconciler)(nil)
 
-// holding is a group that the agent has made, or found and set.
-type holding struct {
+// managedGroup is a group that the agent has made, or found and set.
+type managedGroup struct {
 	// Made is true for a group that was not there before.
 	Made bool `json:"made"`
 	// Original schemata of one that was.
@@ -65,110 +65,110 @@ type holding struct {
 	// before the first of their threads is moved; what such threads start is in the group as well, and goes back with them.
 	Containers []string `json:"containers,omitempty"`
 	// written is what was written last and how the kernel showed it then.
-	written, shown string
+	written, readBack string
 }
 
-// account is what is kept on disk.
-type account struct {
-	Boot   string              `json:"boot"`
-	Groups map[string]*holding `json:"groups"`
+// storedState is what is kept on disk.
+type storedState struct {
+	Boot   string                   `json:"boot"`
+	Groups map[string]*managedGroup `json:"groups"`
 }
 
-// New returns a Keeper that holds what the store says an earlier one did, unless the machine was started anew since.
-func New(options Options) (*Keeper, error) {
-	k := &Keeper{options: options, held: map[string]*holding{}, boot: process.Boot(options.Proc)}
-	var kept account
+// New returns a Reconciler that holds what the store says an earlier one did, unless the machine was started anew since.
+func New(options Options) (*Reconciler, error) {
+	r := &Reconciler{options: options, managed: map[string]*managedGroup{}, boot: process.Boot(options.Proc)}
+	var kept storedState
 	found, err := options.Originals.Load(&kept)
 	if err != nil {
 		return nil, fmt.Errorf("restore what resctrl was before the agent: %w", err)
 	}
-	if found && kept.Boot == k.boot && kept.Groups != nil {
-		k.held = kept.Groups
+	if found && kept.Boot == r.boot && kept.Groups != nil {
+		r.managed = kept.Groups
 	}
-	return k, nil
+	return r, nil
 }
 
-// Name implements qos.Keeper.
-func (*Keeper) Name() string { return "RdtResctrl" }
+// Name implements qos.Reconciler.
+func (*Reconciler) Name() string { return "RdtResctrl" }
 
-func (k *Keeper) save() error {
-	if err := k.options.Originals.Save(account{Boot: k.boot, Groups: k.held}); err != nil {
+func (r *Reconciler) save() error {
+	if err := r.options.Originals.Save(storedState{Boot: r.boot, Groups: r.managed}); err != nil {
 		return fmt.Errorf("keep what resctrl was before the agent: %w", err)
 	}
 	return nil
 }
 
-// Keep implements qos.Keeper. A machine without resctrl is no error: State says so.
-func (k *Keeper) Keep(ctx context.Context, in qos.Situation) error {
-	if !k.due(in) {
+// Reconcile implements qos.Reconciler. A machine without resctrl is no error: State says so.
+func (r *Reconciler) Reconcile(ctx context.Context, in qos.NodeSnapshot) error {
+	if !r.due(in) {
 		return nil
 	}
-	tree, err := k.options.Open()
+	tree, err := r.options.Open()
 	if errors.Is(err, fs.ErrNotExist) {
-		k.unavailable(in.Now, "this kernel has no resctrl")
+		r.unavailable(in.Now, "this kernel has no resctrl")
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("open resctrl: %w", err)
 	}
 	defer func() { _ = tree.Close() }() // everything was written file by file
-	capability, err := resctrl.Probe(tree, k.options.Proc)
+	capability, err := resctrl.Probe(tree, r.options.Proc)
 	if errors.Is(err, resctrl.ErrNotMounted) {
-		k.unavailable(in.Now, "resctrl is not mounted at /sys/fs/resctrl")
+		r.unavailable(in.Now, "resctrl is not mounted at /sys/fs/resctrl")
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("probe resctrl: %w", err)
 	}
-	round := &round{keeper: k, ctx: ctx, in: in, tree: tree, capability: capability}
+	round := &round{reconciler: r, ctx: ctx, in: in, tree: tree, capability: capability}
 	return round.run()
 }
 
 // due is true after some time, and at once when pods come, start or go.
-func (k *Keeper) due(in qos.Situation) bool {
+func (r *Reconciler) due(in qos.NodeSnapshot) bool {
 	var all strings.Builder
 	for _, pod := range in.Pods {
 		fmt.Fprintf(&all, "%s %s %s\n", pod.UID, pod.Object.ResourceVersion, pod.Object.Status.Phase)
 	}
 	pods := all.String()
-	if pods == k.seen && in.Now.Before(k.next) && !in.Now.Add(every).Before(k.next) {
+	if pods == r.seenPods && in.Now.Before(r.nextRun) && !in.Now.Add(reconcileInterval).Before(r.nextRun) {
 		return false
 	}
-	k.seen, k.next = pods, in.Now.Add(every)
+	r.seenPods, r.nextRun = pods, in.Now.Add(reconcileInterval)
 	return true
 }
 
-// Release implements qos.Keeper.
-func (k *Keeper) Release(ctx context.Context) error {
-	if len(k.held) == 0 {
+// Restore implements qos.Reconciler.
+func (r *Reconciler) Restore(ctx context.Context) error {
+	if len(r.managed) == 0 {
 		return nil
 	}
-	tree, err := k.options.Open()
+	tree, err := r.options.Open()
 	if errors.Is(err, fs.ErrNotExist) {
-		clear(k.held)
-		return k.save()
+		clear(r.managed)
+		return r.save()
 	}
 	if err != nil {
 		return fmt.Errorf("open resctrl: %w", err)
 	}
 	defer func() { _ = tree.Close() }() // everything was written file by file
-	round := &round{keeper: k, ctx: ctx, tree: tree, in: qos.Situation{Now: k.options.Clock.Now()}}
-	return errors.Join(round.drop(nil), k.save())
+	round := &round{reconciler: r, ctx: ctx, tree: tree, in: qos.NodeSnapshot{Now: r.options.Clock.Now()}}
+	return errors.Join(round.removeUnwanted(nil), r.save())
 }
 
-// own lists the groups that the agent holds and that are there.
-func (k *Keeper) own(existing []string) []string {
-	return slices.DeleteFunc(slices.Clone(existing), func(name string) bool { return k.held[name] == nil })
+// ownGroups lists the groups that the agent holds and that are there.
+func (r *Reconciler) ownGroups(existing []string) []string {
+	return slices.DeleteFunc(slices.Clone(existing), func(name string) bool { return r.managed[name] == nil })
 }
 
 // podsOf are the pods as the decision knows them.
-func (k *Keeper) podsOf(in qos.Situation) (pods []decision.Pod, problems []string) {
+func (r *Reconciler) podsOf(in qos.NodeSnapshot) (pods []decision.Pod, problems []string) {
 	for _, pod := range in.Pods {
 		if !pod.Running() {
 			continue
 		}
 		out := decision.Pod{UID: string(pod.UID), QoS: pod.QoS()}
-		if k.options.Pods {
+		if r.options.Pods {
 			config, err := configOf(pod)
 			if err != nil {
 				problems = append(problems, fmt.Sprintf("pod %s/%s: %v", pod.Object.Namespace, pod.Object.Name, err))

@@ -1,5 +1,5 @@
 // Package network gives classes of pods their shares of what a node sends: it queues the packets of the device with the default
-// route, and tells by the address of a pod to which class its packets belong.
+// route, and classifies them by the address of the pod.
 package network
 
 import (
@@ -27,23 +27,23 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/networkqos"
 )
 
-// every is the time between two looks at the device.
-const every = 10 * time.Second
+// reconcileInterval is the time between two passes over the device.
+const reconcileInterval = 10 * time.Second
 
-// Options of a Keeper.
+// Options of a Reconciler.
 type Options struct {
 	Control network.Control
 	// Proc and Sys are the trees at /proc and /sys.
 	Proc, Sys files.FS
-	// Held keeps which device was changed.
-	Held  executor.Store
-	Audit *audit.Log
-	// Clock tells when something was given back.
+	// Device keeps which device was changed.
+	Device executor.Store
+	Audit  *audit.Log
+	// Clock is the time at which something was restored.
 	Clock clock.PassiveClock
 }
 
-// Keeper implements qos.Keeper, and qos.Feature for net_cls.classid. State may be called at any time.
-type Keeper struct {
+// Reconciler implements qos.Reconciler, and qos.Feature for net_cls.classid. State may be called at any time.
+type Reconciler struct {
 	options Options
 	// held is the device that the agent has changed; nil while there is none.
 	held *device
@@ -60,8 +60,8 @@ type Keeper struct {
 }
 
 var (
-	_ qos.Keeper  = (*Keeper)(nil)
-	_ qos.Feature = (*Keeper)(nil)
+	_ qos.Reconciler = (*Reconciler)(nil)
+	_ qos.Feature    = (*Reconciler)(nil)
 )
 
 // device is one of the machine.
@@ -87,33 +87,33 @@ type State struct {
 	Problems  []string
 }
 
-// New returns a Keeper that holds the device of an earlier one, unless the machine was started anew since.
-func New(options Options) (*Keeper, error) {
-	k := &Keeper{options: options, boot: process.Boot(options.Proc)}
+// New returns a Reconciler that holds the device of an earlier one, unless the machine was started anew since.
+func New(options Options) (*Reconciler, error) {
+	r := &Reconciler{options: options, boot: process.Boot(options.Proc)}
 	var kept *device
-	if _, err := options.Held.Load(&kept); err != nil {
+	if _, err := options.Device.Load(&kept); err != nil {
 		return nil, fmt.Errorf("remember the device that was changed: %w", err)
 	}
-	if kept != nil && kept.Boot == k.boot {
-		k.held = kept
+	if kept != nil && kept.Boot == r.boot {
+		r.held = kept
 	}
-	return k, nil
+	return r, nil
 }
 
-// Name implements qos.Keeper.
-func (*Keeper) Name() string { return "TCNetworkQoS" }
+// Name implements qos.Reconciler.
+func (*Reconciler) Name() string { return "TCNetworkQoS" }
 
 // State returns what was seen last. It may be called at any time; what it returns must not be changed.
-func (k *Keeper) State() State {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.state
+func (r *Reconciler) State() State {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state
 }
 
 // DesiredValues implements qos.Feature: processes of pods that use the network of the node have no address of their own. Version 2 of
 // cgroups has no such setting.
-func (k *Keeper) DesiredValues(in qos.Situation) []executor.DesiredValue {
-	if k.held == nil || k.unsupported != "" {
+func (r *Reconciler) DesiredValues(in qos.NodeSnapshot) []executor.DesiredValue {
+	if r.held == nil || r.unsupported != "" {
 		return nil
 	}
 	var values []executor.DesiredValue
@@ -141,16 +141,16 @@ func cgroups(containers []qos.Container) []string {
 	return out
 }
 
-// Keep implements qos.Keeper.
-func (k *Keeper) Keep(ctx context.Context, in qos.Situation) error {
+// Reconcile implements qos.Reconciler.
+func (r *Reconciler) Reconcile(ctx context.Context, in qos.NodeSnapshot) error {
 	addresses := addresses(in)
-	if in.Now.Before(k.next) && !in.Now.Add(every).Before(k.next) && maps.Equal(addresses, k.seen) {
+	if in.Now.Before(r.next) && !in.Now.Add(reconcileInterval).Before(r.next) && maps.Equal(addresses, r.seen) {
 		return nil
 	}
-	k.next, k.seen = in.Now.Add(every), addresses
-	link, err := network.Uplink(k.options.Control)
+	r.next, r.seen = in.Now.Add(reconcileInterval), addresses
+	link, err := network.Uplink(r.options.Control)
 	if errors.Is(err, network.ErrNoUplink) {
-		return k.off(ctx, in.Now, err.Error())
+		return r.restoreDevice(ctx, in.Now, err.Error())
 	}
 	if err != nil {
 		return err
@@ -159,119 +159,119 @@ func (k *Keeper) Keep(ctx context.Context, in qos.Situation) error {
 	if in.Node != nil {
 		annotation = in.Node.Annotations[extension.AnnotationNodeNetworkBandwidth]
 	}
-	total, source := networkqos.TotalOf(in.SLO.SystemStrategy, annotation, k.speed(link.Attrs().Name))
+	total, source := networkqos.TotalOf(in.SLO.SystemStrategy, annotation, r.speed(link.Attrs().Name))
 	queues := networkqos.QueuesOf(in.SLO.ResourceQOSStrategy, total)
 	if len(queues.Classes) == 0 {
-		return k.off(ctx, in.Now, queues.Reason)
+		return r.restoreDevice(ctx, in.Now, queues.Reason)
 	}
-	if k.held != nil && k.held.Index != link.Attrs().Index {
-		if err := k.Release(ctx); err != nil { // the default route goes by another device
+	if r.held != nil && r.held.Index != link.Attrs().Index {
+		if err := r.Restore(ctx); err != nil { // the default route goes by another device
 			return err
 		}
 	}
 	state := State{At: in.Now, Device: link.Attrs().Name, Total: total, TotalSource: source, Classes: queues.Classes, Addresses: addresses, Problems: queues.Problems}
-	err = k.apply(in, link, queues, addresses)
-	k.learn(err)
+	err = r.apply(in, link, queues, addresses)
+	r.recordSupport(err)
 	switch {
-	case k.unsupported != "":
-		state = State{At: in.Now, Unavailable: k.unsupported}
+	case r.unsupported != "":
+		state = State{At: in.Now, Unavailable: r.unsupported}
 	case err != nil:
 		state.Problems = append(state.Problems, err.Error())
 	}
-	k.tell(state)
+	r.setState(state)
 	return err
 }
 
-// learn notes what an attempt to queue says of the machine. It is made again at each look: a module may be loaded meanwhile.
-func (k *Keeper) learn(err error) {
+// recordSupport notes what an attempt to queue says of the machine. It is made again in each pass: a module may be loaded meanwhile.
+func (r *Reconciler) recordSupport(err error) {
 	var unable *network.UnableError
 	switch {
 	case errors.As(err, &unable):
-		k.unsupported = unable.Error()
+		r.unsupported = unable.Error()
 	case err == nil:
-		k.unsupported = ""
+		r.unsupported = ""
 	}
 }
 
-// off gives the device back, and says why.
-func (k *Keeper) off(ctx context.Context, at time.Time, why string) error {
-	k.tell(State{At: at, Unavailable: why})
-	return k.Release(ctx)
+// restoreDevice gives the device back, and says why.
+func (r *Reconciler) restoreDevice(ctx context.Context, at time.Time, why string) error {
+	r.setState(State{At: at, Unavailable: why})
+	return r.Restore(ctx)
 }
 
 // apply sets the device, which is noted before.
-func (k *Keeper) apply(in qos.Situation, link netlink.Link, queues networkqos.Queues, addresses map[netip.Addr]networkqos.Minor) error {
-	if k.held == nil {
-		found, err := network.DisciplineOf(k.options.Control, link)
+func (r *Reconciler) apply(in qos.NodeSnapshot, link netlink.Link, queues networkqos.Queues, addresses map[netip.Addr]networkqos.Minor) error {
+	if r.held == nil {
+		found, err := network.DisciplineOf(r.options.Control, link)
 		if err != nil {
 			return err
 		}
 		if found.Handle != 0 {
 			return fmt.Errorf("device %s sends by %s, which somebody has set", link.Attrs().Name, found)
 		}
-		held := &device{Boot: k.boot, Index: link.Attrs().Index, Name: link.Attrs().Name}
-		if err := k.options.Held.Save(held); err != nil {
+		held := &device{Boot: r.boot, Index: link.Attrs().Index, Name: link.Attrs().Name}
+		if err := r.options.Device.Save(held); err != nil {
 			return fmt.Errorf("remember the device that is changed: %w", err)
 		}
-		k.held = held
+		r.held = held
 	}
-	byCgroup := in.Layout.Version == cgroup.V1 && in.Tree.Exists("net_cls") && !k.withoutCgroups
+	byCgroup := in.Layout.Version == cgroup.V1 && in.Tree.Exists("net_cls") && !r.withoutCgroups
 	plan := network.Plan{Classes: queues.Classes, Default: networkqos.LS, Addresses: addresses, ByCgroup: byCgroup}
-	changes, err := network.Apply(k.options.Control, link, plan)
-	k.audit(in.Now, link.Attrs().Name, "shares of what the node sends", changes)
+	changes, err := network.Apply(r.options.Control, link, plan)
+	r.audit(in.Now, link.Attrs().Name, "shares of what the node sends", changes)
 	if byCgroup && err != nil {
 		plan.ByCgroup = false // many kernels have no such filter; addresses do without
-		changes, err = network.Apply(k.options.Control, link, plan)
-		k.audit(in.Now, link.Attrs().Name, "shares of what the node sends", changes)
-		k.withoutCgroups = err == nil // else it was not the filter that failed
+		changes, err = network.Apply(r.options.Control, link, plan)
+		r.audit(in.Now, link.Attrs().Name, "shares of what the node sends", changes)
+		r.withoutCgroups = err == nil // else it was not the filter that failed
 	}
 	return err
 }
 
-// Release implements qos.Keeper. A device that went took everything with it.
-func (k *Keeper) Release(context.Context) error {
-	if k.held == nil {
+// Restore implements qos.Reconciler. A device that went took everything with it.
+func (r *Reconciler) Restore(context.Context) error {
+	if r.held == nil {
 		return nil
 	}
-	link, err := k.options.Control.LinkByIndex(k.held.Index)
+	link, err := r.options.Control.LinkByIndex(r.held.Index)
 	var gone netlink.LinkNotFoundError
 	if err != nil && !errors.As(err, &gone) {
-		return fmt.Errorf("find device %s: %w", k.held.Name, err)
+		return fmt.Errorf("find device %s: %w", r.held.Name, err)
 	}
-	if err == nil && link.Attrs().Name == k.held.Name {
-		changes, err := network.Remove(k.options.Control, link)
-		k.audit(k.options.Clock.Now(), k.held.Name, "the queues are not wanted any more", changes)
+	if err == nil && link.Attrs().Name == r.held.Name {
+		changes, err := network.Remove(r.options.Control, link)
+		r.audit(r.options.Clock.Now(), r.held.Name, "the queues are not wanted any more", changes)
 		if err != nil {
 			return err
 		}
 	}
-	k.held = nil
-	if err := k.options.Held.Save(k.held); err != nil {
+	r.held = nil
+	if err := r.options.Device.Save(r.held); err != nil {
 		return fmt.Errorf("forget the device that was changed: %w", err)
 	}
 	return nil
 }
 
-func (k *Keeper) audit(at time.Time, device, why string, changes []network.Change) {
+func (r *Reconciler) audit(at time.Time, device, why string, changes []network.Change) {
 	for _, change := range changes {
-		entry := audit.Entry{Time: at, Owner: k.Name(), Object: device + " " + change.What, Old: change.Old, New: change.New, Why: why}
+		entry := audit.Entry{Time: at, Owner: r.Name(), Object: device + " " + change.What, Old: change.Old, New: change.New, Why: why}
 		if change.Err != nil {
 			entry.Error = change.Err.Error()
 		}
-		k.options.Audit.Add(entry)
+		r.options.Audit.Add(entry)
 	}
 }
 
-func (k *Keeper) tell(state State) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	state.Unsupported = k.unsupported
-	k.state = state
+func (r *Reconciler) setState(state State) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	state.Unsupported = r.unsupported
+	r.state = state
 }
 
 // speed of a network card in bits per second, which the kernel shows in megabits; 0 where it has none.
-func (k *Keeper) speed(name string) networkqos.Rate {
-	content, err := k.options.Sys.Read("class/net/"+name+"/speed", nil)
+func (r *Reconciler) speed(name string) networkqos.Rate {
+	content, err := r.options.Sys.Read("class/net/"+name+"/speed", nil)
 	if err != nil {
 		return 0
 	}
@@ -283,7 +283,7 @@ func (k *Keeper) speed(name string) networkqos.Rate {
 }
 
 // addresses of the pods that have some of their own, and the class of each.
-func addresses(in qos.Situation) map[netip.Addr]networkqos.Minor {
+func addresses(in qos.NodeSnapshot) map[netip.Addr]networkqos.Minor {
 	out := map[netip.Addr]networkqos.Minor{}
 	for _, pod := range in.Pods {
 		if !pod.Running() || pod.Object.Spec.HostNetwork {

@@ -12,25 +12,25 @@ import (
 	"koordinator.sh/koord/agent/host/files"
 )
 
-// Keeper is a feature that sets what no cgroup has: shares of a cache, cookies of processes, queues of a network device. It keeps
+// Reconciler is a feature that sets what no cgroup has: shares of a cache, cookies of processes, queues of a network device. It keeps
 // account itself of what was there before. One goroutine at a time may use it.
-type Keeper interface {
+type Reconciler interface {
 	// Name is that of the feature's gate.
 	Name() string
-	// Keep brings the machine to what is wanted in a situation. It is called after every reading and decides itself how often it
+	// Reconcile brings the machine to what the snapshot of the node asks for. It is called after every reading and decides itself how often it
 	// looks. What the kernel refuses is an error, and tried again.
-	Keep(ctx context.Context, in Situation) error
-	// Release gives everything back, also what an agent that crashed has set.
-	Release(ctx context.Context) error
+	Reconcile(ctx context.Context, in NodeSnapshot) error
+	// Restore gives everything back, also what an agent that crashed has set.
+	Restore(ctx context.Context) error
 }
 
-// deepest bounds how far below a container cgroups are looked for.
-const deepest = 8
+// maxDepth bounds how far below a container cgroups are looked for.
+const maxDepth = 8
 
 // Tasks lists what is in a cgroup and in those below it, in ascending order: processes by cgroup.Processes, and all their threads
 // by cgroup.Threads. What goes meanwhile is left out.
 func Tasks(tree files.FS, layout cgroup.Layout, statistic cgroup.Statistic, at string) []int {
-	found := tasks(tree, layout, statistic, at, deepest)
+	found := tasks(tree, layout, statistic, at, maxDepth)
 	slices.Sort(found)
 	return slices.Compact(found)
 }
@@ -63,7 +63,7 @@ func Numbers(content []byte) []int {
 	return found
 }
 
-// Within tells whether a thread is in one of the cgroups of containers, whose names have the containers' IDs, or below it. A thread
+// Within reports whether a thread is in one of the cgroups of containers, whose names have the containers' IDs, or below it. A thread
 // that has ended is in none, and one that got its number since is in its own.
 func Within(proc files.FS, thread int, cgroups ...string) bool {
 	if len(cgroups) == 0 {

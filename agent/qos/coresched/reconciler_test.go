@@ -34,13 +34,13 @@ import (
 
 // node is an imitated machine.
 type node struct {
-	t         *testing.T
-	kernel    *coreschedfake.Kernel
-	cgroups   *kernelfs.Tree
-	directory string
-	log       *audit.Log
-	keeper    *Keeper
-	in        qos.Situation
+	t          *testing.T
+	kernel     *coreschedfake.Kernel
+	cgroups    *kernelfs.Tree
+	directory  string
+	log        *audit.Log
+	reconciler *Reconciler
+	in         qos.NodeSnapshot
 }
 
 func newNode(t *testing.T) *node {
@@ -52,7 +52,7 @@ func newNode(t *testing.T) *node {
 	strategy.Policies.CPUPolicy = new(slov1alpha1.CPUQOSPolicyCoreSched)
 	strategy.LSClass.CPUQOS.Enable, strategy.BEClass.CPUQOS.Enable = new(true), new(true)
 	strategy.BEClass.CPUQOS.SchedIdle = new(int64(1))
-	n.in = qos.Situation{
+	n.in = qos.NodeSnapshot{
 		Now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), SLO: &slov1alpha1.NodeSLOSpec{ResourceQOSStrategy: strategy}, Tree: n.cgroups, Layout: layout,
 		Containers: qos.NewContainers(n.cgroups, layout),
 	}
@@ -78,7 +78,7 @@ func (n *node) restart() {
 		n.t.Fatal(err)
 	}
 	n.t.Cleanup(func() { _ = proc.Close() })
-	n.keeper, err = New(Options{Kernel: n.kernel, Proc: proc, Given: checkpoint.File{Path: filepath.Join(n.directory, "cookies.json")}, Audit: n.log, Clock: clocktesting.NewFakePassiveClock(n.in.Now)})
+	n.reconciler, err = New(Options{Kernel: n.kernel, Proc: proc, Cookies: checkpoint.File{Path: filepath.Join(n.directory, "cookies.json")}, Audit: n.log, Clock: clocktesting.NewFakePassiveClock(n.in.Now)})
 	if err != nil {
 		n.t.Fatal(err)
 	}
@@ -116,8 +116,8 @@ func (n *node) runs(pod int, processes, threads []int) {
 
 func (n *node) kept() {
 	n.t.Helper()
-	n.in.Now = n.in.Now.Add(every)
-	if err := n.keeper.Keep(n.t.Context(), n.in); err != nil {
+	n.in.Now = n.in.Now.Add(reconcileInterval)
+	if err := n.reconciler.Reconcile(n.t.Context(), n.in); err != nil {
 		n.t.Fatal(err)
 	}
 }
@@ -168,7 +168,7 @@ func TestGroupsHaveCookies(t *testing.T) {
 	n.in.Pods[2].Object.Labels[extension.LabelCoreSchedPolicy] = "none"
 	n.kept()
 	n.want("10A 11A 12A 13A 14A 20B", "after one left the group and one wants none")
-	if err := n.keeper.Release(t.Context()); err != nil {
+	if err := n.reconciler.Restore(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	n.want("", "after all was given back")
@@ -195,7 +195,7 @@ func TestAfterARestartCookiesStay(t *testing.T) {
 	}
 	n.restart()
 	entries := len(n.log.After(0, 100))
-	if err := n.keeper.Release(t.Context()); err != nil {
+	if err := n.reconciler.Restore(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	n.want("", "a new agent took all cookies away")
@@ -264,8 +264,8 @@ func TestAKernelWithout(t *testing.T) {
 		n.kernel.Lack(missing)
 		n.pod("web", "LS", "team", 10)
 		n.kept()
-		if n.keeper.State().Unavailable == "" || n.kernel.Changes() > 0 {
-			t.Errorf("%v: %+v", missing, n.keeper.State())
+		if n.reconciler.State().Unavailable == "" || n.kernel.Changes() > 0 {
+			t.Errorf("%v: %+v", missing, n.reconciler.State())
 		}
 	}
 }
@@ -274,8 +274,8 @@ func TestARefusalIsTold(t *testing.T) {
 	n := newNode(t)
 	n.pod("web", "LS", "team", 10)
 	n.kernel.Before(func(coresched.Command, int) { n.kernel.Guard(10) })
-	n.in.Now = n.in.Now.Add(every)
-	if err := n.keeper.Keep(t.Context(), n.in); err == nil {
+	n.in.Now = n.in.Now.Add(reconcileInterval)
+	if err := n.reconciler.Reconcile(t.Context(), n.in); err == nil {
 		t.Error("a refusal is no error")
 	}
 	if entries := n.log.After(0, 10); len(entries) != 1 || entries[0].Error == "" {
@@ -288,7 +288,7 @@ func TestIdlePods(t *testing.T) {
 	n.pod("web", "LS", "team", 10)
 	n.pod("batch", "BE", "team", 20)
 	want := []executor.DesiredValue{{Setting: cgroup.CPUIdle, Cgroup: "kubepods/burstable/podbatch", Value: "1", Why: "idle under core scheduling"}}
-	if diff := cmp.Diff(want, n.keeper.DesiredValues(n.in), cmp.Comparer(func(a, b cgroup.Setting) bool { return a == b })); diff != "" {
+	if diff := cmp.Diff(want, n.reconciler.DesiredValues(n.in), cmp.Comparer(func(a, b cgroup.Setting) bool { return a == b })); diff != "" {
 		t.Errorf("desired values (-want +got):\n%s", diff)
 	}
 }

@@ -44,10 +44,10 @@ func pod(name, class, address string) *state.Pod {
 	})
 }
 
-func situation() qos.Situation {
+func snapshot() qos.NodeSnapshot {
 	tree := kernelfs.New(cgroup.V2, cpuset.Of(0, 1))
 	layout := cgroup.Layout{Version: cgroup.V2, Driver: cgroup.Cgroupfs}
-	return qos.Situation{
+	return qos.NodeSnapshot{
 		Now: noon, Tree: tree, Layout: layout, Containers: qos.NewContainers(tree, layout),
 		Pods: []*state.Pod{pod("web", "LS", "10.1.0.1"), pod("batch", "BE", "10.1.0.2")},
 		SLO: &slov1alpha1.NodeSLOSpec{
@@ -59,7 +59,7 @@ func situation() qos.Situation {
 	}
 }
 
-func keeperOf(t *testing.T, control network.Control, directory string, log *audit.Log) *Keeper {
+func reconcilerOf(t *testing.T, control network.Control, directory string, log *audit.Log) *Reconciler {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(directory, "sys/kernel/random"), 0o755); err != nil {
 		t.Fatal(err)
@@ -72,17 +72,17 @@ func keeperOf(t *testing.T, control network.Control, directory string, log *audi
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = tree.Close() })
-	keeper, err := New(Options{Control: control, Proc: tree, Sys: tree, Held: checkpoint.File{Path: filepath.Join(directory, "network.json")}, Audit: log, Clock: clocktesting.NewFakePassiveClock(noon)})
+	reconciler, err := New(Options{Control: control, Proc: tree, Sys: tree, Device: checkpoint.File{Path: filepath.Join(directory, "network.json")}, Audit: log, Clock: clocktesting.NewFakePassiveClock(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return keeper
+	return reconciler
 }
 
 // TestADeviceIsKept goes through the life of a node, with a crash, on the kernel that runs the test.
 func TestADeviceIsKept(t *testing.T) {
 	networktest.Run(t, nil, func(t *testing.T, control *netlink.Handle) {
-		directory, log, in := t.TempDir(), audit.NewLog(100), situation()
+		directory, log, in := t.TempDir(), audit.NewLog(100), snapshot()
 		link, err := network.Uplink(control)
 		if err != nil {
 			t.Fatal(err)
@@ -91,14 +91,14 @@ func TestADeviceIsKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		keeper := keeperOf(t, control, directory, log)
-		if err := keeper.Keep(t.Context(), in); errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.EOPNOTSUPP) {
+		reconciler := reconcilerOf(t, control, directory, log)
+		if err := reconciler.Reconcile(t.Context(), in); errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.EOPNOTSUPP) {
 			t.Skip(err)
 		} else if err != nil {
 			t.Fatal(err)
 		}
 		want := map[netip.Addr]networkqos.Minor{netip.MustParseAddr("10.1.0.1"): networkqos.LS, netip.MustParseAddr("10.1.0.2"): networkqos.BE}
-		if diff := cmp.Diff(want, keeper.State().Addresses, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); diff != "" {
+		if diff := cmp.Diff(want, reconciler.State().Addresses, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); diff != "" {
 			t.Errorf("addresses (-want +got):\n%s", diff)
 		}
 		entries := len(log.After(0, 100))
@@ -106,22 +106,22 @@ func TestADeviceIsKept(t *testing.T) {
 			t.Errorf("%d entries in the audit log, want a discipline, four classes and two filters", entries)
 		}
 
-		keeper = keeperOf(t, control, directory, log) // after a crash
-		in.Now = in.Now.Add(every)
+		reconciler = reconcilerOf(t, control, directory, log) // after a crash
+		in.Now = in.Now.Add(reconcileInterval)
 		in.Pods = in.Pods[:1]
-		if err := keeper.Keep(t.Context(), in); err != nil {
+		if err := reconciler.Reconcile(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
 		if again := log.After(uint64(entries), 100); len(again) != 1 || again[0].Old != "10004" {
 			t.Errorf("after one pod went: %+v", again)
 		}
 
-		in.Now, in.SLO = in.Now.Add(every), &slov1alpha1.NodeSLOSpec{}
-		if err := keeper.Keep(t.Context(), in); err != nil {
+		in.Now, in.SLO = in.Now.Add(reconcileInterval), &slov1alpha1.NodeSLOSpec{}
+		if err := reconciler.Reconcile(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
-		if after, err := network.DisciplineOf(control, link); err != nil || after != before || keeper.State().Unavailable == "" {
-			t.Errorf("switched off, it sends by %v (%v), was %v; state %+v", after, err, before, keeper.State())
+		if after, err := network.DisciplineOf(control, link); err != nil || after != before || reconciler.State().Unavailable == "" {
+			t.Errorf("switched off, it sends by %v (%v), was %v; state %+v", after, err, before, reconciler.State())
 		}
 	})
 }
@@ -129,11 +129,11 @@ func TestADeviceIsKept(t *testing.T) {
 func TestAnEarlierAgentsDeviceIsGivenBack(t *testing.T) {
 	networktest.Run(t, nil, func(t *testing.T, control *netlink.Handle) {
 		directory, log := t.TempDir(), audit.NewLog(100)
-		if err := keeperOf(t, control, directory, log).Keep(t.Context(), situation()); err != nil {
+		if err := reconcilerOf(t, control, directory, log).Reconcile(t.Context(), snapshot()); err != nil {
 			t.Skip(err)
 		}
 		entries := len(log.After(0, 100))
-		if err := keeperOf(t, control, directory, log).Release(t.Context()); err != nil {
+		if err := reconcilerOf(t, control, directory, log).Restore(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if given := log.After(uint64(entries), 100); len(given) == 0 || !given[0].Time.Equal(noon) {
@@ -152,13 +152,13 @@ func TestAnEarlierAgentsDeviceIsGivenBack(t *testing.T) {
 // TestAFailureIsNotTakenForAKernelWithoutFilters: the filter by cgroup is tried again where nothing else could be set either.
 func TestAFailureIsNotTakenForAKernelWithoutFilters(t *testing.T) {
 	networktest.Run(t, nil, func(t *testing.T, control *netlink.Handle) {
-		keeper, in := keeperOf(t, mortalControl{control, &life{}}, t.TempDir(), audit.NewLog(100)), situation()
+		reconciler, in := reconcilerOf(t, mortalControl{control, &life{}}, t.TempDir(), audit.NewLog(100)), snapshot()
 		tree := kernelfs.New(cgroup.V1, cpuset.Of(0))
 		in.Tree, in.Layout = hasNetworkClasses{tree}, cgroup.Layout{Version: cgroup.V1, Driver: cgroup.Cgroupfs}
-		if err := keeper.Keep(t.Context(), in); !errors.Is(err, errKilled) {
+		if err := reconciler.Reconcile(t.Context(), in); !errors.Is(err, errKilled) {
 			t.Fatalf("%v, want that nothing can be set", err)
 		}
-		if keeper.withoutCgroups {
+		if reconciler.withoutCgroups {
 			t.Error("filters by cgroup are given up for a failure that was not theirs")
 		}
 	})
@@ -186,37 +186,37 @@ func TestAMachineThatCannotQueueIsTold(t *testing.T) {
 	for answer, want := range tests {
 		t.Run(answer.Error(), func(t *testing.T) {
 			networktest.Run(t, nil, func(t *testing.T, control *netlink.Handle) {
-				kernel, in := &refusing{control, answer}, situation()
-				keeper := keeperOf(t, kernel, t.TempDir(), audit.NewLog(100))
-				if err := keeper.Keep(t.Context(), in); !errors.Is(err, answer) {
+				kernel, in := &refusing{control, answer}, snapshot()
+				reconciler := reconcilerOf(t, kernel, t.TempDir(), audit.NewLog(100))
+				if err := reconciler.Reconcile(t.Context(), in); !errors.Is(err, answer) {
 					t.Fatalf("%v, want %v", err, answer)
 				}
 				told := func(when string) {
 					t.Helper()
-					state := keeper.State()
+					state := reconciler.State()
 					if !strings.Contains(state.Unsupported, want) || (want == "") != (state.Unsupported == "") {
 						t.Errorf("%s: unsupported %q, want %q", when, state.Unsupported, want)
 					}
 				}
 				told("at first")
-				if state := keeper.State(); (state.Device == "") != (want != "") {
+				if state := reconciler.State(); (state.Device == "") != (want != "") {
 					t.Errorf("device %q, unavailable %q", state.Device, state.Unavailable)
 				}
 				wanted := in.SLO
-				in.Now, in.SLO = in.Now.Add(every), &slov1alpha1.NodeSLOSpec{}
-				if err := keeper.Keep(t.Context(), in); err != nil {
+				in.Now, in.SLO = in.Now.Add(reconcileInterval), &slov1alpha1.NodeSLOSpec{}
+				if err := reconciler.Reconcile(t.Context(), in); err != nil {
 					t.Fatal(err)
 				}
 				told("while nothing is wanted")
-				kernel.answer, in.Now, in.SLO = nil, in.Now.Add(every), wanted
-				err := keeper.Keep(t.Context(), in)
+				kernel.answer, in.Now, in.SLO = nil, in.Now.Add(reconcileInterval), wanted
+				err := reconciler.Reconcile(t.Context(), in)
 				if unable := new(network.UnableError); errors.As(err, &unable) {
 					t.Skip(err) // this kernel cannot, either
 				}
 				if err != nil {
 					t.Fatal(err)
 				}
-				if state := keeper.State(); state.Unsupported != "" || state.Device == "" {
+				if state := reconciler.State(); state.Unsupported != "" || state.Device == "" {
 					t.Errorf("it can, and the state is %+v", state)
 				}
 			})
@@ -239,11 +239,11 @@ func TestSomebodyElsesDisciplineStays(t *testing.T) {
 		if err := control.QdiscAdd(theirs); err != nil {
 			t.Skip(err)
 		}
-		keeper := keeperOf(t, control, t.TempDir(), audit.NewLog(100))
-		if err := keeper.Keep(t.Context(), situation()); err == nil || !strings.Contains(err.Error(), "somebody") {
+		reconciler := reconcilerOf(t, control, t.TempDir(), audit.NewLog(100))
+		if err := reconciler.Reconcile(t.Context(), snapshot()); err == nil || !strings.Contains(err.Error(), "somebody") {
 			t.Errorf("%v does not say that the discipline is somebody else's", err)
 		}
-		if err := keeper.Release(t.Context()); err != nil {
+		if err := reconciler.Restore(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if found, err := network.DisciplineOf(control, link); err != nil || found.Kind != "htb" {

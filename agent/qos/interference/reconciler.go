@@ -22,11 +22,11 @@ import (
 
 // Instructions are counted for a part of the time, because that costs open files and some of the services' time.
 const (
-	countEvery = time.Minute
-	countFor   = 10 * time.Second
+	countInterval = time.Minute
+	countFor      = 10 * time.Second
 )
 
-// Options of a Keeper.
+// Options of a Reconciler.
 type Options struct {
 	// CPI switches counting of cycles and instructions on, and Pressure looking at the time that processes wait.
 	CPI, Pressure bool
@@ -34,8 +34,8 @@ type Options struct {
 	Limits        decision.Limits
 }
 
-// Keeper implements qos.Keeper. State and Relief may be called at any time.
-type Keeper struct {
+// Reconciler implements qos.Reconciler. State and Relief may be called at any time.
+type Reconciler struct {
 	options  Options
 	services map[types.UID]*service
 	counters map[types.UID]perf.Counter
@@ -51,7 +51,7 @@ type Keeper struct {
 	state State
 }
 
-var _ qos.Keeper = (*Keeper)(nil)
+var _ qos.Reconciler = (*Reconciler)(nil)
 
 // service is a pod above best effort.
 type service struct {
@@ -83,61 +83,61 @@ type ServiceState struct {
 	CPI float64
 }
 
-// New returns a Keeper that has seen nothing.
-func New(options Options) (*Keeper, error) {
+// New returns a Reconciler that has seen nothing.
+func New(options Options) (*Reconciler, error) {
 	if err := options.Limits.Validate(); err != nil {
 		return nil, err
 	}
-	return &Keeper{options: options, services: map[types.UID]*service{}, counters: map[types.UID]perf.Counter{}}, nil
+	return &Reconciler{options: options, services: map[types.UID]*service{}, counters: map[types.UID]perf.Counter{}}, nil
 }
 
-// Name implements qos.Keeper.
-func (*Keeper) Name() string { return "CPICollector" }
+// Name implements qos.Reconciler.
+func (*Reconciler) Name() string { return "CPICollector" }
 
 // State returns what was seen last. It may be called at any time; what it returns must not be changed.
-func (k *Keeper) State() State {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.state
+func (r *Reconciler) State() State {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state
 }
 
 // Relief is what best effort is to give up, as suppression takes it.
-func (k *Keeper) Relief() suppression.Relief {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return suppression.Relief{Percent: k.state.Relief.Keeps(), Why: k.state.Relief.Reason}
+func (r *Reconciler) Relief() suppression.Relief {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return suppression.Relief{Percent: r.state.Relief.Keeps(), Why: r.state.Relief.Reason}
 }
 
-// Keep implements qos.Keeper.
-func (k *Keeper) Keep(_ context.Context, in qos.Situation) error {
-	if in.Now.Before(k.last) {
-		k.setBack()
+// Reconcile implements qos.Reconciler.
+func (r *Reconciler) Reconcile(_ context.Context, in qos.NodeSnapshot) error {
+	if in.Now.Before(r.last) {
+		r.resetWindows()
 	}
-	k.last = in.Now
-	measured, err := k.count(in)
+	r.last = in.Now
+	measured, err := r.count(in)
 	watched := map[types.UID]bool{}
 	for _, pod := range in.Pods {
 		if !watches(pod) {
 			continue
 		}
 		watched[pod.UID] = true
-		if k.services[pod.UID] == nil {
-			k.services[pod.UID] = &service{}
+		if r.services[pod.UID] == nil {
+			r.services[pod.UID] = &service{}
 		}
-		k.observe(in, k.services[pod.UID], pod.UID, measured)
+		r.observe(in, r.services[pod.UID], pod.UID, measured)
 	}
-	for uid := range k.services {
+	for uid := range r.services {
 		if !watched[uid] {
-			delete(k.services, uid)
+			delete(r.services, uid)
 		}
 	}
-	k.tell(in)
+	r.updateRelief(in)
 	return err
 }
 
-// setBack forgets when windows were, because the clock was set back: those that come now would all be older.
-func (k *Keeper) setBack() {
-	for _, s := range k.services {
+// resetWindows forgets when windows were, because the clock was set back: those that come now would all be older.
+func (r *Reconciler) resetWindows() {
+	for _, s := range r.services {
 		s.window, s.state.Last = time.Time{}, time.Time{}
 	}
 }
@@ -152,9 +152,9 @@ func watches(pod *state.Pod) bool {
 }
 
 // observe takes in a window of a service, when there is a new one.
-func (k *Keeper) observe(in qos.Situation, s *service, uid types.UID, measured map[types.UID]float64) {
+func (r *Reconciler) observe(in qos.NodeSnapshot, s *service, uid types.UID, measured map[types.UID]float64) {
 	window := decision.Window{End: in.Now, CPI: measured[uid]}
-	if k.options.Pressure && in.PodPressure != nil {
+	if r.options.Pressure && in.PodPressure != nil {
 		if pressure, found := in.PodPressure(uid); found && pressure.To.After(s.window) {
 			s.window = pressure.To
 			window.Pressure = map[decision.Signal]float64{
@@ -169,11 +169,11 @@ func (k *Keeper) observe(in qos.Situation, s *service, uid types.UID, measured m
 	if window.CPI > 0 {
 		s.cpi = window.CPI
 	}
-	s.state, s.trace = decision.Step(s.state, window, k.options.Limits)
+	s.state, s.trace = decision.Step(s.state, window, r.options.Limits)
 }
 
-// tell decides the relief and records what was seen.
-func (k *Keeper) tell(in qos.Situation) {
+// updateRelief decides the relief and records what was seen.
+func (r *Reconciler) updateRelief(in qos.NodeSnapshot) {
 	out := State{At: in.Now}
 	var disturbed []string
 	bestEffort := false
@@ -181,7 +181,7 @@ func (k *Keeper) tell(in qos.Situation) {
 		if pod.QoS() == extension.QoSBE && pod.Running() {
 			bestEffort = true
 		}
-		s := k.services[pod.UID]
+		s := r.services[pod.UID]
 		if s == nil {
 			continue
 		}
@@ -195,76 +195,76 @@ func (k *Keeper) tell(in qos.Situation) {
 	slices.SortFunc(out.Services, func(a, b ServiceState) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	k.relief = decision.Relieve(k.relief, in.Now, disturbed, bestEffort)
-	out.Relief = k.relief
+	r.relief = decision.Relieve(r.relief, in.Now, disturbed, bestEffort)
+	out.Relief = r.relief
 	switch {
-	case !k.options.CPI:
+	case !r.options.CPI:
 		out.CPIUnavailable = "it is switched off"
-	case k.unsupported != nil:
-		out.CPIUnavailable = k.unsupported.Error()
+	case r.unsupported != nil:
+		out.CPIUnavailable = r.unsupported.Error()
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.state = out
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.state = out
 }
 
 // count begins and ends windows of counting, and returns cycles per instruction by pod when one has ended.
-func (k *Keeper) count(in qos.Situation) (map[types.UID]float64, error) {
-	if !k.options.CPI || in.Topology == nil {
+func (r *Reconciler) count(in qos.NodeSnapshot) (map[types.UID]float64, error) {
+	if !r.options.CPI || in.Topology == nil {
 		return nil, nil
 	}
-	if !k.asked {
-		k.asked, k.unsupported = true, k.options.Kernel.Supported()
+	if !r.asked {
+		r.asked, r.unsupported = true, r.options.Kernel.Supported()
 	}
-	if k.unsupported != nil {
+	if r.unsupported != nil {
 		return nil, nil
 	}
 	switch {
-	case !k.counted.IsZero() && (in.Now.Sub(k.counted) >= countFor || in.Now.Before(k.counted)):
-		return k.end(), nil
-	case k.counted.IsZero() && (!in.Now.Before(k.next) || in.Now.Add(countEvery).Before(k.next)):
-		return nil, k.begin(in)
+	case !r.counted.IsZero() && (in.Now.Sub(r.counted) >= countFor || in.Now.Before(r.counted)):
+		return r.stopCounting(), nil
+	case r.counted.IsZero() && (!in.Now.Before(r.next) || in.Now.Add(countInterval).Before(r.next)):
+		return nil, r.startCounting(in)
 	}
 	return nil, nil
 }
 
-// begin counts all services. One that cannot be counted is left out.
-func (k *Keeper) begin(in qos.Situation) error {
-	k.counted, k.next = in.Now, in.Now.Add(countEvery)
+// startCounting counts all services. One that cannot be counted is left out.
+func (r *Reconciler) startCounting(in qos.NodeSnapshot) error {
+	r.counted, r.next = in.Now, in.Now.Add(countInterval)
 	var problem error
 	for _, pod := range in.Pods {
 		if !watches(pod) {
 			continue
 		}
-		counter, err := k.options.Kernel.Count(in.Layout.Pod(pod.Class(), pod.UID), in.Topology.CPUs.List())
+		counter, err := r.options.Kernel.Count(in.Layout.Pod(pod.Class(), pod.UID), in.Topology.CPUs.List())
 		if err != nil {
 			problem = fmt.Errorf("pod %s/%s: %w", pod.Object.Namespace, pod.Object.Name, err)
 			continue
 		}
-		k.counters[pod.UID] = counter
+		r.counters[pod.UID] = counter
 	}
 	return problem
 }
 
-// end reads what was counted.
-func (k *Keeper) end() map[types.UID]float64 {
-	k.counted = time.Time{}
+// stopCounting reads what was counted.
+func (r *Reconciler) stopCounting() map[types.UID]float64 {
+	r.counted = time.Time{}
 	out := map[types.UID]float64{}
-	for uid, counter := range k.counters {
+	for uid, counter := range r.counters {
 		if sample, err := counter.Read(); err == nil { // else the pod went
 			out[uid] = sample.CPI()
 		}
 		counter.Close()
 	}
-	clear(k.counters)
+	clear(r.counters)
 	return out
 }
 
-// Release implements qos.Keeper: it closes the counters. Best effort gets its CPU back by suppression.
-func (k *Keeper) Release(context.Context) error {
-	k.end()
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.state, k.relief = State{}, decision.Relief{}
+// Restore implements qos.Reconciler: it closes the counters. Best effort gets its CPU back by suppression.
+func (r *Reconciler) Restore(context.Context) error {
+	r.stopCounting()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.state, r.relief = State{}, decision.Relief{}
 	return nil
 }

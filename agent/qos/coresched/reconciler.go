@@ -24,32 +24,32 @@ import (
 	decision "koordinator.sh/koord/decision/nodeqos/coresched"
 )
 
-// every is the time between two looks at the threads. New ones inherit the cookie of who started them.
-const every = 10 * time.Second
+// reconcileInterval is the time between two passes over the threads. New ones inherit the cookie of who started them.
+const reconcileInterval = 10 * time.Second
 
-// Options of a Keeper.
+// Options of a Reconciler.
 type Options struct {
 	Kernel coresched.Kernel
 	// Proc is the tree at /proc.
 	Proc files.FS
-	// Given keeps the cookies that were given out.
-	Given executor.Store
-	Audit *audit.Log
-	// Clock tells when something was given back.
+	// Cookies keeps the cookies that were given out.
+	Cookies executor.Store
+	Audit   *audit.Log
+	// Clock is the time at which something was restored.
 	Clock clock.PassiveClock
 }
 
-// Keeper implements qos.Keeper, and qos.Feature for cpu.idle. State may be called at any time.
-type Keeper struct {
+// Reconciler implements qos.Reconciler, and qos.Feature for cpu.idle. State may be called at any time.
+type Reconciler struct {
 	options Options
-	// given are the cookies that the agent gave out, by group.
-	given map[string]uint64
-	// pending is the thread that is about to get a cookie that nobody has yet; nil while none is.
-	pending *pending
-	boot    string
-	next    time.Time
-	seen    int
-	// supported is true once the kernel said that it can; until then it is asked at each look.
+	// assigned are the cookies that the agent gave out, by group.
+	assigned map[string]uint64
+	// pending is the thread that is about to get a new cookie; nil while none is.
+	pending  *pending
+	boot     string
+	nextRun  time.Time
+	podCount int
+	// supported is true once the kernel said that it can; until then it is asked in each pass.
 	supported bool
 
 	mu    sync.Mutex
@@ -57,8 +57,8 @@ type Keeper struct {
 }
 
 var (
-	_ qos.Keeper  = (*Keeper)(nil)
-	_ qos.Feature = (*Keeper)(nil)
+	_ qos.Reconciler = (*Reconciler)(nil)
+	_ qos.Feature    = (*Reconciler)(nil)
 )
 
 // State is what is known of core scheduling.
@@ -74,14 +74,14 @@ type State struct {
 	Own []int
 }
 
-// account is what is kept on disk.
-type account struct {
+// storedState is what is kept on disk.
+type storedState struct {
 	Boot    string            `json:"boot"`
 	Cookies map[string]uint64 `json:"cookies"`
 	Pending *pending          `json:"pending,omitempty"`
 }
 
-// pending is kept before the kernel makes a cookie, whose value nobody knows before: an agent that is killed before it can keep the
+// pending is kept before the kernel makes a cookie, whose value is not known before: an agent that is killed before it can keep the
 // value finds the cookie by the thread.
 type pending struct {
 	Group  string `json:"group"`
@@ -91,52 +91,52 @@ type pending struct {
 	Before uint64 `json:"before,omitempty"`
 }
 
-// New returns a Keeper that knows the cookies of an earlier one, unless the machine was started anew since.
-func New(options Options) (*Keeper, error) {
-	k := &Keeper{options: options, given: map[string]uint64{}, boot: process.Boot(options.Proc)}
-	var kept account
-	found, err := options.Given.Load(&kept)
+// New returns a Reconciler that knows the cookies of an earlier one, unless the machine was started anew since.
+func New(options Options) (*Reconciler, error) {
+	r := &Reconciler{options: options, assigned: map[string]uint64{}, boot: process.Boot(options.Proc)}
+	var kept storedState
+	found, err := options.Cookies.Load(&kept)
 	if err != nil {
 		return nil, fmt.Errorf("remember the cookies that were given out: %w", err)
 	}
-	if found && kept.Boot == k.boot && kept.Cookies != nil {
-		k.given = kept.Cookies
-		k.adopt(kept.Pending)
+	if found && kept.Boot == r.boot && kept.Cookies != nil {
+		r.assigned = kept.Cookies
+		r.adoptPending(kept.Pending)
 	}
-	return k, nil
+	return r, nil
 }
 
-// adopt takes over a cookie that an earlier agent had the kernel make, and did not live to keep. A thread that has ended, or whose
+// adoptPending takes over a cookie that an earlier agent had the kernel make, and did not live to keep. A thread that has ended, or whose
 // number another one has, is passed over.
-func (k *Keeper) adopt(left *pending) {
-	if left == nil || !qos.Within(k.options.Proc, left.Thread, left.Cgroup) {
+func (r *Reconciler) adoptPending(left *pending) {
+	if left == nil || !qos.Within(r.options.Proc, left.Thread, left.Cgroup) {
 		return
 	}
-	cookies, err := coresched.Cookies(k.options.Kernel, []int{left.Thread})
+	cookies, err := coresched.Cookies(r.options.Kernel, []int{left.Thread})
 	if cookie := cookies[left.Thread]; err == nil && cookie != 0 && cookie != left.Before {
-		k.given[left.Group] = cookie
+		r.assigned[left.Group] = cookie
 	}
 }
 
-// Name implements qos.Keeper.
-func (*Keeper) Name() string { return "CoreSched" }
+// Name implements qos.Reconciler.
+func (*Reconciler) Name() string { return "CoreSched" }
 
 // State returns what was seen last. It may be called at any time; what it returns must not be changed.
-func (k *Keeper) State() State {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.state
+func (r *Reconciler) State() State {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state
 }
 
-func (k *Keeper) tell(state State) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.state = state
+func (r *Reconciler) setState(state State) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.state = state
 }
 
-// DesiredValues implements qos.Feature: pods that are to run only when nothing else does are idle. It is the pods and not the cgroup
+// DesiredValues implements qos.Feature: pods that may run only when nothing else does are idle. It is the pods and not the cgroup
 // above them, because kubelet gives that one shares when it starts, which the kernel refuses of an idle one.
-func (k *Keeper) DesiredValues(in qos.Situation) []executor.DesiredValue {
+func (r *Reconciler) DesiredValues(in qos.NodeSnapshot) []executor.DesiredValue {
 	var values []executor.DesiredValue
 	for _, pod := range in.Pods {
 		if group := groupOf(in, pod.Object.Labels, string(pod.UID), pod.QoS()); pod.Running() && group.Idle {
@@ -146,51 +146,51 @@ func (k *Keeper) DesiredValues(in qos.Situation) []executor.DesiredValue {
 	return values
 }
 
-func groupOf(in qos.Situation, labels map[string]string, uid string, class extension.QoSClass) decision.Group {
+func groupOf(in qos.NodeSnapshot, labels map[string]string, uid string, class extension.QoSClass) decision.Group {
 	group, policy := labels[extension.LabelCoreSchedGroupID], extension.CoreSchedPolicy(labels[extension.LabelCoreSchedPolicy])
 	return decision.GroupOf(in.SLO.ResourceQOSStrategy, decision.Pod{UID: uid, QoS: class, GroupID: group, Policy: policy})
 }
 
-// Keep implements qos.Keeper. A kernel without core scheduling is no error: State says so.
-func (k *Keeper) Keep(ctx context.Context, in qos.Situation) error {
-	if in.Now.Before(k.next) && !in.Now.Add(every).Before(k.next) && k.seen == len(in.Pods) {
+// Reconcile implements qos.Reconciler. A kernel without core scheduling is no error: State says so.
+func (r *Reconciler) Reconcile(ctx context.Context, in qos.NodeSnapshot) error {
+	if in.Now.Before(r.nextRun) && !in.Now.Add(reconcileInterval).Before(r.nextRun) && r.podCount == len(in.Pods) {
 		return nil
 	}
-	k.next, k.seen = in.Now.Add(every), len(in.Pods)
-	if !k.supported {
-		if err := coresched.Supported(k.options.Kernel); err != nil {
-			k.tell(State{At: in.Now, Unavailable: err.Error()})
+	r.nextRun, r.podCount = in.Now.Add(reconcileInterval), len(in.Pods)
+	if !r.supported {
+		if err := coresched.Supported(r.options.Kernel); err != nil {
+			r.setState(State{At: in.Now, Unavailable: err.Error()})
 			return nil
 		}
-		k.supported = true
+		r.supported = true
 	}
-	return k.keep(ctx, in)
+	return r.reconcilePods(ctx, in)
 }
 
-// keep looks at all pods, also at those without a group, which may have had one.
-func (k *Keeper) keep(ctx context.Context, in qos.Situation) error {
+// reconcilePods covers all pods, also those without a group, which may have had one.
+func (r *Reconciler) reconcilePods(ctx context.Context, in qos.NodeSnapshot) error {
 	state := State{At: in.Now, Pods: map[string]decision.Group{}}
-	pods := k.look(in, state.Pods)
-	members, err := k.members(pods)
+	pods := r.runningContainers(in, state.Pods)
+	members, err := r.members(pods)
 	if err != nil {
 		return err
 	}
-	assignment := decision.Assign(k.given, members)
+	assignment := decision.Assign(r.assigned, members)
 	var problems []error
-	if !maps.Equal(assignment.Cookies, k.given) {
-		k.given = assignment.Cookies
-		problems = append(problems, k.save())
+	if !maps.Equal(assignment.Cookies, r.assigned) {
+		r.assigned = assignment.Cookies
+		problems = append(problems, r.save())
 	}
 	for _, change := range assignment.Changes {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		of := pods[change.Member]
-		of.own = slices.ContainsFunc(of.threads, func(thread int) bool { return slices.Contains(assignment.Own, thread) })
-		problems = append(problems, k.change(in.Now, of, members, change))
+		of.hasOwnCookie = slices.ContainsFunc(of.threads, func(thread int) bool { return slices.Contains(assignment.Own, thread) })
+		problems = append(problems, r.change(in.Now, of, members, change))
 	}
-	state.Cookies, state.Own = maps.Clone(k.given), assignment.Own
-	k.tell(state)
+	state.Cookies, state.Own = maps.Clone(r.assigned), assignment.Own
+	r.setState(state)
 	return errors.Join(problems...)
 }
 
@@ -200,12 +200,12 @@ type container struct {
 	group        decision.Group
 	processes    []int
 	threads      []int
-	// own is true when one of the threads has a cookie that it gave itself, which one call for a whole process would take away.
-	own bool
+	// hasOwnCookie is true when one of the threads has a cookie that it gave itself, which one call for a whole process would take away.
+	hasOwnCookie bool
 }
 
-// look lists the containers that run.
-func (k *Keeper) look(in qos.Situation, groups map[string]decision.Group) []container {
+// runningContainers lists the containers that run.
+func (r *Reconciler) runningContainers(in qos.NodeSnapshot, groups map[string]decision.Group) []container {
 	var out []container
 	for _, pod := range in.Pods {
 		if !pod.Running() {
@@ -226,11 +226,11 @@ func (k *Keeper) look(in qos.Situation, groups map[string]decision.Group) []cont
 }
 
 // members reads the cookies of all threads.
-func (k *Keeper) members(containers []container) ([]decision.Member, error) {
+func (r *Reconciler) members(containers []container) ([]decision.Member, error) {
 	out := make([]decision.Member, len(containers))
 	for i, c := range containers {
 		out[i].Group = c.group
-		cookies, err := coresched.Cookies(k.options.Kernel, c.threads)
+		cookies, err := coresched.Cookies(r.options.Kernel, c.threads)
 		if err != nil {
 			return nil, fmt.Errorf("read the cookies of %s: %w", c.name, err)
 		}
@@ -243,8 +243,8 @@ func (k *Keeper) members(containers []container) ([]decision.Member, error) {
 	return out, nil
 }
 
-func (k *Keeper) save() error {
-	if err := k.options.Given.Save(account{Boot: k.boot, Cookies: k.given, Pending: k.pending}); err != nil {
+func (r *Reconciler) save() error {
+	if err := r.options.Cookies.Save(storedState{Boot: r.boot, Cookies: r.assigned, Pending: r.pending}); err != nil {
 		return fmt.Errorf("remember the cookies that were given out: %w", err)
 	}
 	return nil

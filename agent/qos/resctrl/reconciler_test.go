@@ -33,17 +33,17 @@ import (
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-// node is an imitated machine with an agent's keeper.
+// node is an imitated machine with an agent's reconciler.
 type node struct {
-	t         *testing.T
-	tree      *resctrlfs.Tree
-	cgroups   *kernelfs.Tree
-	layout    cgroup.Layout
-	proc      *files.Real
-	directory string
-	log       *audit.Log
-	keeper    *Keeper
-	in        qos.Situation
+	t          *testing.T
+	tree       *resctrlfs.Tree
+	cgroups    *kernelfs.Tree
+	layout     cgroup.Layout
+	proc       *files.Real
+	directory  string
+	log        *audit.Log
+	reconciler *Reconciler
+	in         qos.NodeSnapshot
 }
 
 func newNode(t *testing.T, processor resctrlfs.Processor, vendor string) *node {
@@ -62,7 +62,7 @@ func newNode(t *testing.T, processor resctrlfs.Processor, vendor string) *node {
 	t.Cleanup(func() { _ = proc.Close() })
 	n.tree, n.cgroups, n.layout = resctrlfs.New(processor), kernelfs.New(cgroup.V2, cpuset.Of(0, 1)), cgroup.Layout{Version: cgroup.V2, Driver: cgroup.Cgroupfs}
 	n.proc, n.log = proc, audit.NewLog(1000)
-	n.in = qos.Situation{Now: noon, SLO: &slov1alpha1.NodeSLOSpec{}, Tree: n.cgroups, Layout: n.layout, Containers: qos.NewContainers(n.cgroups, n.layout)}
+	n.in = qos.NodeSnapshot{Now: noon, SLO: &slov1alpha1.NodeSLOSpec{}, Tree: n.cgroups, Layout: n.layout, Containers: qos.NewContainers(n.cgroups, n.layout)}
 	n.restart(Options{Classes: true, Pods: true, Counters: true})
 	return n
 }
@@ -84,7 +84,7 @@ func (n *node) restart(options Options) {
 	options.Open, options.Proc, options.Audit = func() (resctrl.Tree, error) { return n.tree, nil }, n.proc, n.log
 	options.Originals, options.Clock = checkpoint.File{Path: filepath.Join(n.directory, "resctrl.json")}, clocktesting.NewFakePassiveClock(noon)
 	var err error
-	if n.keeper, err = New(options); err != nil {
+	if n.reconciler, err = New(options); err != nil {
 		n.t.Fatal(err)
 	}
 }
@@ -119,10 +119,10 @@ func (n *node) runs(uid string, threads ...int) {
 	}
 }
 
-// keep has the keeper look ten seconds later.
+// keep has the reconciler run ten seconds later.
 func (n *node) keep() error {
-	n.in.Now = n.in.Now.Add(every)
-	return n.keeper.Keep(n.t.Context(), n.in)
+	n.in.Now = n.in.Now.Add(reconcileInterval)
+	return n.reconciler.Reconcile(n.t.Context(), n.in)
 }
 
 func (n *node) kept() {
@@ -192,7 +192,7 @@ func TestClassesGetTheirShares(t *testing.T) {
 			if writes := n.tree.Writes(); len(writes) > 0 {
 				t.Errorf("written again though nothing changed: %q", writes)
 			}
-			if err := n.keeper.Release(t.Context()); err != nil {
+			if err := n.reconciler.Restore(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(before, n.tree.Dump()); diff != "" {
@@ -252,7 +252,7 @@ func TestPodsWithSharesOfTheirOwn(t *testing.T) {
 		"koordlet-b/schemata": "L3:0=007;1=007 MB:0=100;1=100", "koordlet-b/tasks": "10",
 		"koordlet-c/schemata": "L3:0=7ff;1=7ff MB:0= 20;1= 20", "koordlet-c/tasks": "20",
 	})
-	if problems := n.keeper.State().Problems; len(problems) != 1 || !strings.Contains(problems[0], "koordlet-a") {
+	if problems := n.reconciler.State().Problems; len(problems) != 1 || !strings.Contains(problems[0], "koordlet-a") {
 		t.Errorf("problems %q do not say that there is no room for koordlet-a", problems)
 	}
 	n.in.Pods = n.in.Pods[1:]
@@ -275,8 +275,8 @@ func TestTheKernelHasLessRoomThanItSays(t *testing.T) {
 		return nil
 	})
 	n.kept()
-	if dump := n.tree.Dump(); dump["BE/tasks"] != "10" || len(n.keeper.State().Problems) != 1 {
-		t.Errorf("%v, problems %q", dump, n.keeper.State().Problems)
+	if dump := n.tree.Dump(); dump["BE/tasks"] != "10" || len(n.reconciler.State().Problems) != 1 {
+		t.Errorf("%v, problems %q", dump, n.reconciler.State().Problems)
 	}
 	n.tree.Fail(nil)
 	n.kept()
@@ -353,7 +353,7 @@ func TestAfterACrashEverythingIsGivenBack(t *testing.T) {
 	n.pod("batch", "BE", nil, 10)
 	n.kept()
 	n.restart(Options{}) // and now both gates are off
-	if err := n.keeper.Release(t.Context()); err != nil {
+	if err := n.reconciler.Restore(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(before, n.tree.Dump()); diff != "" {
@@ -370,7 +370,7 @@ func TestAnotherBootOwesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.restart(Options{})
-	if err := n.keeper.Release(t.Context()); err != nil || n.tree.Dump()["BE/schemata"] == "" {
+	if err := n.reconciler.Restore(t.Context()); err != nil || n.tree.Dump()["BE/schemata"] == "" {
 		t.Errorf("a group of this boot was removed for one of the boot before: %v", err)
 	}
 }
@@ -378,7 +378,7 @@ func TestAnotherBootOwesNothing(t *testing.T) {
 func TestNothingIsMadeBeforeItIsOnDisk(t *testing.T) {
 	n := newNode(t, resctrlfs.Intel, intel)
 	n.restart(Options{Classes: true})
-	n.keeper.options.Originals = checkpoint.File{Path: filepath.Join(n.directory, "missing", "resctrl.json")}
+	n.reconciler.options.Originals = checkpoint.File{Path: filepath.Join(n.directory, "missing", "resctrl.json")}
 	n.in.SLO.ResourceQOSStrategy = &slov1alpha1.ResourceQOSStrategy{BEClass: share(0, 30, 100)}
 	if err := n.keep(); err == nil || len(n.tree.Writes()) > 0 {
 		t.Errorf("written without an account of it: %v", err)
@@ -396,7 +396,7 @@ func TestWhatIsUsed(t *testing.T) {
 	n.tree.Count("BE", "mbm_total_bytes", 0, "5000")
 	n.tree.Count("BE", "mbm_local_bytes", 1, "2000")
 	n.kept()
-	state := n.keeper.State()
+	state := n.reconciler.State()
 	if len(state.Groups) != 2 || state.Unavailable != "" {
 		t.Fatalf("state %+v", state)
 	}
@@ -409,14 +409,14 @@ func TestWhatIsUsed(t *testing.T) {
 func TestAMachineWithoutResctrl(t *testing.T) {
 	n := newNode(t, resctrlfs.Intel, intel)
 	n.in.SLO.ResourceQOSStrategy = &slov1alpha1.ResourceQOSStrategy{BEClass: share(0, 30, 100)}
-	n.keeper.options.Open = func() (resctrl.Tree, error) { return resctrl.Open(filepath.Join(n.directory, "none")) }
+	n.reconciler.options.Open = func() (resctrl.Tree, error) { return resctrl.Open(filepath.Join(n.directory, "none")) }
 	n.kept()
-	if n.keeper.State().Unavailable == "" {
+	if n.reconciler.State().Unavailable == "" {
 		t.Error("nobody says that there is no resctrl")
 	}
-	n.keeper.options.Open = func() (resctrl.Tree, error) { return resctrl.Open(n.directory) }
+	n.reconciler.options.Open = func() (resctrl.Tree, error) { return resctrl.Open(n.directory) }
 	n.kept()
-	if !strings.Contains(n.keeper.State().Unavailable, "not mounted") {
-		t.Errorf("%q does not say that it is not mounted", n.keeper.State().Unavailable)
+	if !strings.Contains(n.reconciler.State().Unavailable, "not mounted") {
+		t.Errorf("%q does not say that it is not mounted", n.reconciler.State().Unavailable)
 	}
 }

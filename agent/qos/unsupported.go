@@ -38,26 +38,26 @@ func classesOf(strategy *slov1alpha1.ResourceQOSStrategy) []namedClass {
 
 func isOn(enable *bool) bool { return enable != nil && *enable }
 
-// ignored tells which settings of a NodeSLO are set where nothing follows them. What is followed where is in TestEverySettingIsFollowed.
-func (p problems) ignored(slo *slov1alpha1.NodeSLOSpec) {
+// unsupportedSettings adds the settings of a NodeSLO that are set where they have no effect. TestEverySettingIsFollowed lists where each has one.
+func (p problems) unsupportedSettings(slo *slov1alpha1.NodeSLOSpec) {
 	policy := networkqos.PolicyOf(slo.ResourceQOSStrategy)
 	for _, class := range classesOf(slo.ResourceQOSStrategy) {
-		p.ignoredOfClass(class)
-		p.ignoredNetwork(class, policy)
+		p.unsupportedClass(class)
+		p.unsupportedNetwork(class, policy)
 		if blocks := class.qos.BlkIOQOS; blocks != nil && isOn(blocks.Enable) {
 			for _, block := range blocks.Blocks {
-				p.ignoredBlock(class.name, block)
+				p.unsupportedBlock(class.name, block)
 			}
 		}
 	}
-	p.unknownPolicies(slo, policy)
+	p.unsupportedPolicies(slo, policy)
 }
 
-// setting is how one is called in what is told of it.
+// setting is the path of a setting in messages.
 func setting(class, name string) string { return "resourceQOSStrategy." + class + "." + name }
 
-// ignoredOfClass tells of settings that a class cannot have.
-func (p problems) ignoredOfClass(class namedClass) {
+// unsupportedClass adds settings that a class cannot have.
+func (p problems) unsupportedClass(class namedClass) {
 	qos := class.qos
 	cpu, memory := qos.CPUQOS != nil && isOn(qos.CPUQOS.Enable), qos.MemoryQOS != nil && isOn(qos.MemoryQOS.Enable)
 	switch resctrl := qos.ResctrlQOS != nil && isOn(qos.ResctrlQOS.Enable); {
@@ -77,8 +77,8 @@ func (p problems) ignoredOfClass(class namedClass) {
 	}
 }
 
-// ignoredNetwork tells of bandwidths that nothing divides.
-func (p problems) ignoredNetwork(class namedClass, policy slov1alpha1.NETQOSPolicy) {
+// unsupportedNetwork adds bandwidths that nothing enforces.
+func (p problems) unsupportedNetwork(class namedClass, policy slov1alpha1.NETQOSPolicy) {
 	qos := class.qos.NetworkQOS
 	if qos == nil || !isOn(qos.Enable) {
 		return
@@ -100,18 +100,18 @@ func (p problems) ignoredNetwork(class namedClass, policy slov1alpha1.NETQOSPoli
 		p.add(feature, "%s is not supported: %s", setting(class.name, "networkQOS"), why)
 		return
 	}
-	if feature != terwayQoS && (divides(qos.IngressRequest, 0) || divides(qos.IngressLimit, 100)) {
+	if feature != terwayQoS && (changesBandwidth(qos.IngressRequest, 0) || changesBandwidth(qos.IngressLimit, 100)) {
 		p.add(feature, "%s is not supported: what pods receive is not queued", setting(class.name, "networkQOS.ingress*"))
 	}
 }
 
-// divides is true for a bandwidth that is set to something else than the percentage that changes nothing.
-func divides(bandwidth *intstr.IntOrString, idle int32) bool {
+// changesBandwidth is true for a bandwidth that is set to something else than the percentage that changes nothing.
+func changesBandwidth(bandwidth *intstr.IntOrString, idle int32) bool {
 	return bandwidth != nil && (bandwidth.Type != intstr.Int || bandwidth.IntVal != idle)
 }
 
-// ignoredBlock tells of settings of a block device that are those of another cgroup.
-func (p problems) ignoredBlock(class string, block *slov1alpha1.BlockCfg) {
+// unsupportedBlock adds settings of a block device that belong to another cgroup.
+func (p problems) unsupportedBlock(class string, block *slov1alpha1.BlockCfg) {
 	if block == nil {
 		return
 	}
@@ -155,8 +155,8 @@ func set(names map[string]bool) string {
 	return strings.Join(out, ", ")
 }
 
-// unknownPolicies tells of choices that there are not, and of what another choice leaves without effect.
-func (p problems) unknownPolicies(slo *slov1alpha1.NodeSLOSpec, network slov1alpha1.NETQOSPolicy) {
+// unsupportedPolicies adds unknown policies, and settings that the chosen policy leaves without effect.
+func (p problems) unsupportedPolicies(slo *slov1alpha1.NodeSLOSpec, network slov1alpha1.NETQOSPolicy) {
 	if network != slov1alpha1.NETQOSPolicyTC && network != slov1alpha1.NETQOSPolicyTerwayQos {
 		p.add(tcNetworkQoS, "resourceQOSStrategy.policies.netQOSPolicy %.64q is not supported", network)
 	}

@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// looks is how many looks a step is compared with: a load that comes and goes within a second is no step each time.
-	looks = 10
-	// openEvery is how often files are looked for that were not there.
-	openEvery = time.Second
-	// leastStep in CPUs, on machines of which a twentieth is less.
-	leastStep = 0.1
+	// rateSamples is how many looks a step is compared with: a load that comes and goes within a second is no step each time.
+	rateSamples = 10
+	// openInterval is how often files are looked for that were not there.
+	openInterval = time.Second
+	// minStep in CPUs, on machines of which a twentieth is less.
+	minStep = 0.1
 )
 
-// look follows the CPU time of services: of all pods less those of the class BestEffort.
-type look struct {
+// cpuPoller follows the CPU time of services: of all pods less those of the class BestEffort.
+type cpuPoller struct {
 	options         Options
 	all, bestEffort files.File
 	buffer          []byte
@@ -30,15 +30,15 @@ type look struct {
 	used, batch time.Duration
 	at          time.Time
 	// rates of the latest looks in CPUs, and how many looks there were.
-	rates [looks]float64
+	rates [rateSamples]float64
 	count int
 }
 
-func newLook(options Options) *look { return &look{options: options} }
+func newCPUPoller(options Options) *cpuPoller { return &cpuPoller{options: options} }
 
 // stepped reports whether services used more since the previous look than at any of those before, by more than a twentieth of
 // the machine. It is false while that cannot be told, and where best-effort pods use less than that: there is nothing to hold back.
-func (l *look) stepped(now time.Time) bool {
+func (l *cpuPoller) stepped(now time.Time) bool {
 	used, batch, known := l.read(now)
 	if !known {
 		l.at, l.count = time.Time{}, 0
@@ -52,18 +52,18 @@ func (l *look) stepped(now time.Time) bool {
 	// Both counters are not read at the same moment, so that the difference may seem to shrink.
 	rate := max(float64(used-before), 0) / float64(now.Sub(since))
 	most := 0.0
-	for _, earlier := range l.rates[:min(l.count, looks)] {
+	for _, earlier := range l.rates[:min(l.count, rateSamples)] {
 		most = max(most, earlier)
 	}
 	first := l.count == 0
-	l.rates[l.count%looks] = rate
+	l.rates[l.count%rateSamples] = rate
 	l.count++
-	step := max(float64(l.options.CPUs)/20, leastStep)
+	step := max(float64(l.options.CPUs)/20, minStep)
 	return !first && rate > most+step && float64(batch-batchBefore)/float64(now.Sub(since)) >= step
 }
 
 // read returns the CPU time of services and of best-effort pods; false while kubelet has no cgroups.
-func (l *look) read(now time.Time) (services, batch time.Duration, known bool) {
+func (l *cpuPoller) read(now time.Time) (services, batch time.Duration, known bool) {
 	if l.all == nil && !l.open(now) {
 		return 0, 0, false
 	}
@@ -76,7 +76,7 @@ func (l *look) read(now time.Time) (services, batch time.Duration, known bool) {
 	return all - bestEffort, bestEffort, true
 }
 
-func (l *look) time(file files.File) (time.Duration, error) {
+func (l *cpuPoller) time(file files.File) (time.Duration, error) {
 	content, err := file.Read(l.buffer)
 	if err != nil {
 		return 0, err
@@ -85,8 +85,8 @@ func (l *look) time(file files.File) (time.Duration, error) {
 	return machine.CPUTime(l.options.Layout.Version, content)
 }
 
-func (l *look) open(now time.Time) bool {
-	if age := now.Sub(l.opened); !l.opened.IsZero() && age >= 0 && age < openEvery {
+func (l *cpuPoller) open(now time.Time) bool {
+	if age := now.Sub(l.opened); !l.opened.IsZero() && age >= 0 && age < openInterval {
 		return false
 	}
 	l.opened = now
@@ -104,7 +104,7 @@ func (l *look) open(now time.Time) bool {
 	return true
 }
 
-func (l *look) close() {
+func (l *cpuPoller) close() {
 	for _, file := range []*files.File{&l.all, &l.bestEffort} {
 		if *file != nil {
 			_ = (*file).Close() // nothing was written

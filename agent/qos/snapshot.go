@@ -22,8 +22,8 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/suppression"
 )
 
-// Situation is all that a feature may know. Nothing in it may be changed.
-type Situation struct {
+// NodeSnapshot is all that a feature may know. Nothing in it may be changed.
+type NodeSnapshot struct {
 	// Now is the time of the latest reading of the machine, and Period the time between two.
 	Now    time.Time
 	Period time.Duration
@@ -59,8 +59,8 @@ type Situation struct {
 type Feature interface {
 	// Name is that of the feature's gate, and the owner of its values.
 	Name() string
-	// DesiredValues are all that the feature wants of cgroups in a situation.
-	DesiredValues(Situation) []executor.DesiredValue
+	// DesiredValues are all the values of cgroups that the feature declares for a snapshot of the node.
+	DesiredValues(NodeSnapshot) []executor.DesiredValue
 }
 
 // Worker is a feature that works beside declaring values, because that takes longer than a reading may.
@@ -70,7 +70,7 @@ type Worker interface {
 }
 
 // normalization is what one CPU of the node is worth, in percent.
-func (s *Situation) normalization() int64 {
+func (s *NodeSnapshot) normalization() int64 {
 	if s.Node == nil {
 		return 100
 	}
@@ -78,7 +78,7 @@ func (s *Situation) normalization() int64 {
 }
 
 // below lists a cgroup's children by their paths; those that go meanwhile are left out.
-func (s *Situation) below(at string) []string {
+func (s *NodeSnapshot) below(at string) []string {
 	names, err := s.Tree.Directories(s.Layout.Directory(cgroup.CPUStat, at))
 	if err != nil {
 		return nil
@@ -90,7 +90,7 @@ func (s *Situation) below(at string) []string {
 }
 
 // read returns the value of a setting, false when there is none to be had.
-func (s *Situation) read(setting cgroup.Setting, at string) (string, bool) {
+func (s *NodeSnapshot) read(setting cgroup.Setting, at string) (string, bool) {
 	path, has := s.Layout.Path(setting, at)
 	if !has {
 		return "", false

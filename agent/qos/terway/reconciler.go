@@ -1,4 +1,4 @@
-// Package terway tells Terway, the network of pods on Alibaba Cloud, what classes and pods may send and receive, by two files.
+// Package terway writes the two files from which Terway, the network of pods on Alibaba Cloud, reads what classes and pods may send and receive.
 package terway
 
 import (
@@ -22,7 +22,7 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/networkqos"
 )
 
-// Directory is where Terway looks.
+// Directory is where Terway reads its files.
 const Directory = "/var/lib/terway/qos"
 
 // The files, and who may read them.
@@ -34,44 +34,44 @@ const (
 	directoryMode = 0o755
 )
 
-// Options of a Keeper.
+// Options of a Reconciler.
 type Options struct {
 	// Directory for the files; it is made when it does not exist.
 	Directory string
 	// CgroupRoot is where the cgroups of version 1 are mounted for Terway.
 	CgroupRoot string
-	// Held keeps whether the files are the agent's, and what they were before.
-	Held  executor.Store
-	Audit *audit.Log
-	// Clock tells when something was written.
+	// Originals keeps whether the files are the agent's, and what they were before.
+	Originals executor.Store
+	Audit     *audit.Log
+	// Clock is the time at which something was written.
 	Clock clock.PassiveClock
 }
 
-// Keeper implements qos.Keeper.
-type Keeper struct {
+// Reconciler implements qos.Reconciler.
+type Reconciler struct {
 	options Options
 	// before is what was there before the agent, by file; nil for what was not. The map is nil while the agent holds nothing.
 	before map[string]*string
-	// told is true while both files say what they should.
-	told atomic.Bool
+	// inSync is true while both files say what they should.
+	inSync atomic.Bool
 }
 
-var _ qos.Keeper = (*Keeper)(nil)
+var _ qos.Reconciler = (*Reconciler)(nil)
 
-// New returns a Keeper that holds what the store says an earlier one did.
-func New(options Options) (*Keeper, error) {
-	k := &Keeper{options: options}
-	if _, err := options.Held.Load(&k.before); err != nil {
+// New returns a Reconciler that holds what the store says an earlier one did.
+func New(options Options) (*Reconciler, error) {
+	r := &Reconciler{options: options}
+	if _, err := options.Originals.Load(&r.before); err != nil {
 		return nil, fmt.Errorf("remember what Terway was told before the agent: %w", err)
 	}
-	return k, nil
+	return r, nil
 }
 
-// Name implements qos.Keeper.
-func (*Keeper) Name() string { return "TerwayQoS" }
+// Name implements qos.Reconciler.
+func (*Reconciler) Name() string { return "TerwayQoS" }
 
-// Keep implements qos.Keeper. Files that say what they should are not written.
-func (k *Keeper) Keep(ctx context.Context, in qos.Situation) error {
+// Reconcile implements qos.Reconciler. Files that say what they should are not written.
+func (r *Reconciler) Reconcile(ctx context.Context, in qos.NodeSnapshot) error {
 	annotation := ""
 	if in.Node != nil {
 		annotation = in.Node.Annotations[extension.AnnotationNodeNetworkBandwidth]
@@ -79,60 +79,60 @@ func (k *Keeper) Keep(ctx context.Context, in qos.Situation) error {
 	total, _ := networkqos.TotalOf(in.SLO.SystemStrategy, annotation, 0)
 	node, wanted := networkqos.TerwayOf(in.SLO.ResourceQOSStrategy, total)
 	if !wanted {
-		return k.Release(ctx)
+		return r.Restore(ctx)
 	}
-	pods, err := json.Marshal(k.pods(in, total))
+	pods, err := json.Marshal(r.pods(in, total))
 	if err != nil {
 		return fmt.Errorf("tell Terway of pods: %w", err)
 	}
-	if err := k.begin(); err != nil {
+	if err := r.saveOriginals(); err != nil {
 		return err
 	}
-	err = errors.Join(k.write(nodeFile, levels(node)), k.write(podFile, pods))
-	k.told.Store(err == nil)
+	err = errors.Join(r.write(nodeFile, levels(node)), r.write(podFile, pods))
+	r.inSync.Store(err == nil)
 	return err
 }
 
-// Told says whether the files say what the latest situation wants of them. It may be called at any time.
-func (k *Keeper) Told() bool { return k.told.Load() }
+// InSync reports whether the files say what the latest snapshot wants of them. It may be called at any time.
+func (r *Reconciler) InSync() bool { return r.inSync.Load() }
 
-// begin notes what is there before the first write.
-func (k *Keeper) begin() error {
-	if k.before != nil {
+// saveOriginals notes what is there before the first write.
+func (r *Reconciler) saveOriginals() error {
+	if r.before != nil {
 		return nil
 	}
-	if err := os.MkdirAll(k.options.Directory, directoryMode); err != nil {
+	if err := os.MkdirAll(r.options.Directory, directoryMode); err != nil {
 		return fmt.Errorf("make a directory for Terway: %w", err)
 	}
 	before := map[string]*string{podFile: nil, nodeFile: nil}
 	for name := range before {
-		content, err := os.ReadFile(filepath.Join(k.options.Directory, name))
+		content, err := os.ReadFile(filepath.Join(r.options.Directory, name))
 		if err == nil {
 			before[name] = new(string(content))
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("read what Terway was told before: %w", err)
 		}
 	}
-	if err := k.options.Held.Save(before); err != nil {
+	if err := r.options.Originals.Save(before); err != nil {
 		return fmt.Errorf("keep what Terway was told before: %w", err)
 	}
-	k.before = before
+	r.before = before
 	return nil
 }
 
 // write replaces a file as a whole, so that Terway never reads half of one.
-func (k *Keeper) write(name string, content []byte) error {
-	at := filepath.Join(k.options.Directory, name)
+func (r *Reconciler) write(name string, content []byte) error {
+	at := filepath.Join(r.options.Directory, name)
 	old, err := os.ReadFile(at)
 	if err == nil && bytes.Equal(old, content) {
 		return nil
 	}
 	err = replace(at, content)
-	entry := audit.Entry{Time: k.options.Clock.Now(), Owner: k.Name(), Object: at, Old: clip(old), New: clip(content), Why: "what classes and pods may send and receive"}
+	entry := audit.Entry{Time: r.options.Clock.Now(), Owner: r.Name(), Object: at, Old: clip(old), New: clip(content), Why: "what classes and pods may send and receive"}
 	if err != nil {
 		entry.New, entry.Error = entry.Old, err.Error()
 	}
-	k.options.Audit.Add(entry)
+	r.options.Audit.Add(entry)
 	if err != nil {
 		return fmt.Errorf("tell Terway: %w", err)
 	}
@@ -153,31 +153,31 @@ func replace(at string, content []byte) error {
 // clip keeps what is quoted in the audit log short.
 func clip(content []byte) string { return string(content[:min(len(content), 256)]) }
 
-// Release implements qos.Keeper.
-func (k *Keeper) Release(context.Context) error {
-	k.told.Store(false)
-	if k.before == nil {
+// Restore implements qos.Reconciler.
+func (r *Reconciler) Restore(context.Context) error {
+	r.inSync.Store(false)
+	if r.before == nil {
 		return nil
 	}
 	var problems []error
-	for name, before := range k.before {
-		_ = os.Remove(filepath.Join(k.options.Directory, name) + besides) // an agent that was killed may have left it
+	for name, before := range r.before {
+		_ = os.Remove(filepath.Join(r.options.Directory, name) + besides) // an agent that was killed may have left it
 		if before != nil {
-			problems = append(problems, k.write(name, []byte(*before)))
+			problems = append(problems, r.write(name, []byte(*before)))
 			continue
 		}
-		err := os.Remove(filepath.Join(k.options.Directory, name))
+		err := os.Remove(filepath.Join(r.options.Directory, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		problems = append(problems, err)
-		k.options.Audit.Add(audit.Entry{Time: k.options.Clock.Now(), Owner: k.Name(), Object: filepath.Join(k.options.Directory, name), Old: "written", Why: "Terway is not to be told any more"})
+		r.options.Audit.Add(audit.Entry{Time: r.options.Clock.Now(), Owner: r.Name(), Object: filepath.Join(r.options.Directory, name), Old: "written", Why: "Terway is not to be told any more"})
 	}
 	if err := errors.Join(problems...); err != nil {
 		return fmt.Errorf("give back what Terway was told before: %w", err)
 	}
-	k.before = nil
-	return k.options.Held.Save(k.before)
+	r.before = nil
+	return r.options.Originals.Save(r.before)
 }
 
 // pod is one as Terway reads it; bandwidths are in bytes per second, 0 for no bound.
@@ -196,14 +196,14 @@ type bounds struct {
 }
 
 // pods are those that have not ended, by UID.
-func (k *Keeper) pods(in qos.Situation, total networkqos.Rate) map[string]pod {
+func (r *Reconciler) pods(in qos.NodeSnapshot, total networkqos.Rate) map[string]pod {
 	out := map[string]pod{}
 	for _, p := range in.Pods {
 		limits := networkqos.OfPod(p.Object.Annotations, total)
 		out[string(p.Object.UID)] = pod{
 			Name: p.Object.Name, Namespace: p.Object.Namespace, UID: string(p.Object.UID),
 			Priority: networkqos.TerwayPriority(extension.PodQoSClass(p.Object), p.Class()),
-			Cgroup:   path.Join(k.options.CgroupRoot, "net_cls", in.Layout.Pod(p.Class(), p.UID)),
+			Cgroup:   path.Join(r.options.CgroupRoot, "net_cls", in.Layout.Pod(p.Class(), p.UID)),
 			QoS:      bounds{Ingress: limits.IngressLimit.Bytes(), Egress: limits.EgressLimit.Bytes()},
 		}
 	}

@@ -24,14 +24,14 @@ import (
 
 var passive = clocktesting.NewFakePassiveClock(time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC))
 
-func situation() qos.Situation {
+func snapshot() qos.NodeSnapshot {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "batch", Namespace: "ns", UID: "u", Labels: map[string]string{extension.LabelPodQoS: "BE"}, Annotations: map[string]string{
 			extension.AnnotationNetworkQOS: `{"ingressLimit":"80M","egressLimit":"8M"}`,
 		}},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning, QOSClass: corev1.PodQOSBestEffort},
 	}
-	return qos.Situation{
+	return qos.NodeSnapshot{
 		Now: passive.Now(), Layout: cgroup.Layout{Version: cgroup.V1, Driver: cgroup.Cgroupfs}, Pods: []*state.Pod{state.PodOf(pod)},
 		SLO: &slov1alpha1.NodeSLOSpec{
 			SystemStrategy: &slov1alpha1.SystemStrategy{TotalNetworkBandwidth: new(resource.MustParse("1G"))},
@@ -61,20 +61,20 @@ func contents(t *testing.T, directory string) (node, pods string) {
 func TestTerwayIsTold(t *testing.T) {
 	state, directory := t.TempDir(), filepath.Join(t.TempDir(), "terway", "qos")
 	log := audit.NewLog(10)
-	open := func() *Keeper {
-		k, err := New(Options{Directory: directory, CgroupRoot: "/sys/fs/cgroup", Held: checkpoint.File{Path: filepath.Join(state, "terway.json")}, Audit: log, Clock: passive})
+	open := func() *Reconciler {
+		r, err := New(Options{Directory: directory, CgroupRoot: "/sys/fs/cgroup", Originals: checkpoint.File{Path: filepath.Join(state, "terway.json")}, Audit: log, Clock: passive})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return k
+		return r
 	}
-	keeper := open()
-	if keeper.Told() {
+	reconciler := open()
+	if reconciler.InSync() {
 		t.Error("Terway counts as told before anything was written")
 	}
 	for range 2 {
-		if err := keeper.Keep(t.Context(), situation()); err != nil || !keeper.Told() {
-			t.Fatalf("told %t, %v", keeper.Told(), err)
+		if err := reconciler.Reconcile(t.Context(), snapshot()); err != nil || !reconciler.InSync() {
+			t.Fatalf("told %t, %v", reconciler.InSync(), err)
 		}
 	}
 	wantNode := "hw_tx_bps_max 125000000\nhw_rx_bps_max 125000000\n" +
@@ -93,8 +93,8 @@ func TestTerwayIsTold(t *testing.T) {
 		t.Errorf("directory %v, %v", info, err)
 	}
 	restarted := open()
-	if err := restarted.Release(t.Context()); err != nil || restarted.Told() { // after a crash, and switched off
-		t.Fatalf("told %t, %v", restarted.Told(), err)
+	if err := restarted.Restore(t.Context()); err != nil || restarted.InSync() { // after a crash, and switched off
+		t.Fatalf("told %t, %v", restarted.InSync(), err)
 	}
 	if node, pods := contents(t, directory); node != "" || pods != "" {
 		t.Errorf("something is left: %q %q", node, pods)
@@ -111,16 +111,16 @@ func TestWhatWasThereComesBack(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(directory, podFile), []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	keeper, err := New(Options{Directory: directory, Held: checkpoint.File{Path: filepath.Join(state, "terway.json")}, Audit: audit.NewLog(10), Clock: passive})
+	reconciler, err := New(Options{Directory: directory, Originals: checkpoint.File{Path: filepath.Join(state, "terway.json")}, Audit: audit.NewLog(10), Clock: passive})
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := situation()
-	if err := keeper.Keep(t.Context(), in); err != nil {
+	in := snapshot()
+	if err := reconciler.Reconcile(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
 	in.SLO = &slov1alpha1.NodeSLOSpec{}
-	if err := keeper.Keep(t.Context(), in); err != nil {
+	if err := reconciler.Reconcile(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
 	if node, pods := contents(t, directory); node != "" || pods != "{}" {
