@@ -2,19 +2,19 @@ package diagnostics
 
 import "strconv"
 
-// ContainerFigure is one container that runs, with what it was given beside CPU and memory, and how much it waits.
-type ContainerFigure struct {
+// ContainerMetrics is one container that runs, with what it was given beside CPU and memory, and how much it waits.
+type ContainerMetrics struct {
 	Namespace, Pod, UID, Name, ID string
-	// Requests and Limits of batch and mid resources, which nobody but Koordinator tells of.
-	Requests, Limits []ResourceFigure
+	// Requests and Limits of batch and mid resources, which only Koordinator reports.
+	Requests, Limits []ResourceMetrics
 	// OOMScore that its annotation sets; nil while none does.
 	OOMScore *int64
 	// Pressure on it; nil while it was not measured.
-	Pressure []PressureFigure
+	Pressure []PressureMetrics
 }
 
-// ResourceFigure is an amount of a resource.
-type ResourceFigure struct {
+// ResourceMetrics is an amount of a resource.
+type ResourceMetrics struct {
 	Resource string
 	Value    float64
 }
@@ -26,16 +26,16 @@ var describedContainers = map[string]description{
 	"container_psi":               {"Percentage of the time in which tasks of a container waited.", []string{"node", "pod_namespace", "pod_name", "pod_uid", "container_name", "container_id", "psi_resource_type", "psi_precision", "psi_degree"}},
 }
 
-func (s *scrape) containers(all []ContainerFigure) {
+func (s *scrape) containers(all []ContainerMetrics) {
 	for i := range all {
 		c := &all[i]
 		labels := []string{c.Namespace, c.Pod, c.UID, c.Name, c.ID}
 		for _, each := range []struct {
 			name    string
-			figures []ResourceFigure
+			figures []ResourceMetrics
 		}{{"container_resource_requests", c.Requests}, {"container_resource_limits", c.Limits}} {
-			for _, figure := range each.figures {
-				s.gauge(each.name, figure.Value, append(labels, figure.Resource, unitOf(figure.Resource))...)
+			for _, metric := range each.figures {
+				s.gauge(each.name, metric.Value, append(labels, metric.Resource, unitOf(metric.Resource))...)
 			}
 		}
 		if c.OOMScore != nil {
@@ -48,4 +48,4 @@ func (s *scrape) containers(all []ContainerFigure) {
 }
 
 // precision names the window of a percentage as the kernel names its averages.
-func (p *PressureFigure) precision() string { return "avg" + strconv.Itoa(p.OverSeconds) }
+func (p *PressureMetrics) precision() string { return "avg" + strconv.Itoa(p.OverSeconds) }

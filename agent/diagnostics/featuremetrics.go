@@ -1,19 +1,19 @@
 package diagnostics
 
-// FeatureFigures are what single features measure and set. Features that are off have none.
-type FeatureFigures struct {
+// FeatureMetrics are what single features measure and set. Features that are off have none.
+type FeatureMetrics struct {
 	// Groups of the cache, with what they use.
-	Groups []GroupFigure
+	Groups []ResctrlGroupMetrics
 	// Bursts of containers.
-	Bursts []BurstFigure
+	Bursts []BurstMetrics
 	// Services that are watched for interference.
-	Services []ServiceFigure
+	Services []ServiceMetrics
 	// Cookies of pods under core scheduling.
-	Cookies []CookieFigure
+	Cookies []CookieMetrics
 }
 
-// GroupFigure is one group of the cache.
-type GroupFigure struct {
+// ResctrlGroupMetrics is one group of the cache.
+type ResctrlGroupMetrics struct {
 	Name string
 	// Occupancy of the cache in bytes.
 	Occupancy float64
@@ -21,30 +21,30 @@ type GroupFigure struct {
 	Total, Local *float64
 }
 
-// BurstFigure is what one container may use beyond its limit, in microseconds of 100 ms; a Quota of -1 is no limit.
-type BurstFigure struct {
+// BurstMetrics is what one container may use beyond its limit, in microseconds of 100 ms; a Quota of -1 is no limit.
+type BurstMetrics struct {
 	Namespace, Pod, Container string
 	Burst, Quota              int64
 }
 
-// ServiceFigure is how much one pod is disturbed.
-type ServiceFigure struct {
+// ServiceMetrics is how much one pod is disturbed.
+type ServiceMetrics struct {
 	Namespace, Pod, UID string
 	// CPI is cycles per instruction; 0 while none was measured.
 	CPI float64
 	// Pressure is the percentage of the time in which tasks waited, by resource and degree; nil while it was not measured.
-	Pressure []PressureFigure
+	Pressure []PressureMetrics
 }
 
-// PressureFigure is one percentage: of cpu, mem or io; in which some or all (full) tasks waited; over some seconds.
-type PressureFigure struct {
+// PressureMetrics is one percentage: of cpu, mem or io; in which some or all (full) tasks waited; over some seconds.
+type PressureMetrics struct {
 	Resource, Degree string
 	Percent          float64
 	OverSeconds      int
 }
 
-// CookieFigure is the cookie of one pod.
-type CookieFigure struct {
+// CookieMetrics is the cookie of one pod.
+type CookieMetrics struct {
 	Namespace, Pod, Group, Cookie string
 }
 
@@ -58,7 +58,7 @@ var describedFeatures = map[string]description{
 	"pod_core_sched_cookie":         {"The cookie of a pod under core scheduling; always 1.", []string{"node", "pod_namespace", "pod_name", "core_sched_group", "core_sched_cookie"}},
 }
 
-func (s *scrape) features(f *FeatureFigures) {
+func (s *scrape) features(f *FeatureMetrics) {
 	for i := range f.Groups {
 		group := &f.Groups[i]
 		s.gauge("resctrl_llc_occupancy", group.Occupancy, group.Name)

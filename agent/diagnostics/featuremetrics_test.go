@@ -8,12 +8,12 @@ import (
 )
 
 func TestFiguresOfFeaturesBecomeMetrics(t *testing.T) {
-	collector := NewCollector(func() Figures {
-		return Figures{Node: "n", Features: FeatureFigures{
-			Groups:   []GroupFigure{{Name: "BE", Occupancy: 4096, Total: new(2e6)}},
-			Bursts:   []BurstFigure{{"shop", "web-0", "main", 20000, 250000}},
-			Services: []ServiceFigure{{Namespace: "shop", Pod: "web-0", UID: "u", CPI: 1.5, Pressure: []PressureFigure{{"mem", "some", 12.5, 10}}}, {Namespace: "shop", Pod: "new"}},
-			Cookies:  []CookieFigure{{"shop", "web-0", "web", "77"}},
+	collector := NewCollector(func() NodeMetrics {
+		return NodeMetrics{Node: "n", Features: FeatureMetrics{
+			Groups:   []ResctrlGroupMetrics{{Name: "BE", Occupancy: 4096, Total: new(2e6)}},
+			Bursts:   []BurstMetrics{{"shop", "web-0", "main", 20000, 250000}},
+			Services: []ServiceMetrics{{Namespace: "shop", Pod: "web-0", UID: "u", CPI: 1.5, Pressure: []PressureMetrics{{"mem", "some", 12.5, 10}}}, {Namespace: "shop", Pod: "new"}},
+			Cookies:  []CookieMetrics{{"shop", "web-0", "web", "77"}},
 		}}
 	})
 	want := `

@@ -33,12 +33,12 @@ type FeatureInput struct {
 	Failures map[string]Failure
 	// Supports reports whether this kernel has a setting.
 	Supports func(cgroup.Setting) bool
-	// Notes are what features tell of themselves, by their names.
-	Notes map[string]Note
+	// Statuses are what features report of themselves, by their names.
+	Statuses map[string]FeatureStatus
 }
 
-// needs are the settings of which a feature takes one at least.
-var needs = map[string][]cgroup.Setting{
+// kernelSettings are the settings of which a feature takes one at least.
+var kernelSettings = map[string][]cgroup.Setting{
 	"BECPUSuppress":   {cgroup.CPUSet, cgroup.CPUQuota},
 	"CPUSetAllocator": {cgroup.CPUSet},
 	"GroupIdentity":   {cgroup.CPUBvt, cgroup.CPUIdle},
@@ -52,11 +52,11 @@ var needs = map[string][]cgroup.Setting{
 	"TCNetworkQoS":     {cgroup.NetworkClass},
 }
 
-// everywhere are features that take what every kernel has: files of /proc.
-var everywhere = []string{"SystemConfig", "OOMScoreAdj"}
+// onEveryKernel are features that take what every kernel has: files of /proc.
+var onEveryKernel = []string{"SystemConfig", "OOMScoreAdj"}
 
-// Features says of each that sets files how it stands.
-func Features(in FeatureInput) []diagnosticsv1alpha1.AgentFeature {
+// CgroupFeatures says of each that sets files how it stands.
+func CgroupFeatures(in FeatureInput) []diagnosticsv1alpha1.AgentFeature {
 	out := make([]diagnosticsv1alpha1.AgentFeature, 0, len(in.Owners))
 	for i, name := range in.Owners {
 		feature := diagnosticsv1alpha1.AgentFeature{Name: name, Rank: int32(i + 1), Gate: in.On(name)}
@@ -81,7 +81,7 @@ func Features(in FeatureInput) []diagnosticsv1alpha1.AgentFeature {
 		if failure, failed := in.Failures[name]; failed {
 			feature.LastError, feature.LastErrorAt = failure.Err, new(metav1.NewTime(failure.At))
 		}
-		in.Notes[name].complete(&feature)
+		in.Statuses[name].applyTo(&feature)
 		if !feature.Gate {
 			feature.Reason = gateOff
 		}
@@ -92,9 +92,9 @@ func Features(in FeatureInput) []diagnosticsv1alpha1.AgentFeature {
 
 // supported reports whether the kernel has what a feature takes: what is in force is.
 func supported(in FeatureInput, name string, inForce int32) diagnosticsv1alpha1.FeatureState {
-	settings, known := needs[name]
+	settings, known := kernelSettings[name]
 	switch {
-	case inForce > 0 || slices.Contains(everywhere, name):
+	case inForce > 0 || slices.Contains(onEveryKernel, name):
 		return diagnosticsv1alpha1.FeatureYes
 	case !known || in.Supports == nil:
 		return diagnosticsv1alpha1.FeatureUnknown
@@ -120,8 +120,8 @@ func yes(is bool) diagnosticsv1alpha1.FeatureState {
 	return diagnosticsv1alpha1.FeatureNo
 }
 
-// Evicting says of a feature that evicts how it stands, by its triggers.
-func Evicting(name string, on bool, slo *slov1alpha1.NodeSLOSpec, triggers []diagnosticsv1alpha1.EvictionTrigger, failures map[string]Failure) diagnosticsv1alpha1.AgentFeature {
+// EvictionFeature says of a feature that evicts how it stands, by its triggers.
+func EvictionFeature(name string, on bool, slo *slov1alpha1.NodeSLOSpec, triggers []diagnosticsv1alpha1.EvictionTrigger, failures map[string]Failure) diagnosticsv1alpha1.AgentFeature {
 	feature := diagnosticsv1alpha1.AgentFeature{Name: name, Gate: on, Supported: diagnosticsv1alpha1.FeatureYes, Active: diagnosticsv1alpha1.FeatureNo, Effective: diagnosticsv1alpha1.FeatureNo}
 	feature.Configured, feature.Reason = agentview.Configured(name, slo)
 	for i := range triggers {

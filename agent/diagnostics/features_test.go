@@ -62,7 +62,7 @@ func TestStatesOfFeatures(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := Features(FeatureInput{Owners: []string{tc.owner}, On: func(string) bool { return tc.on }, SLO: tc.slo, Targets: tc.wants, Supports: tc.has})[0]
+			got := CgroupFeatures(FeatureInput{Owners: []string{tc.owner}, On: func(string) bool { return tc.on }, SLO: tc.slo, Targets: tc.wants, Supports: tc.has})[0]
 			if diff := cmp.Diff(tc.want, states{got.Gate, got.Configured, got.Supported, got.Active, got.Effective}); diff != "" {
 				t.Errorf("unexpected states (-want +got):\n%s", diff)
 			}
@@ -71,7 +71,7 @@ func TestStatesOfFeatures(t *testing.T) {
 }
 
 func TestFailuresAreTold(t *testing.T) {
-	got := Features(FeatureInput{
+	got := CgroupFeatures(FeatureInput{
 		Owners: []string{"first", "second"}, On: func(string) bool { return true }, Failures: map[string]Failure{"second": {then, "device or resource busy"}},
 	})
 	if got[0].LastError != "" || got[1].LastError != "device or resource busy" || !got[1].LastErrorAt.Time.Equal(then) || got[1].Rank != 2 {
@@ -96,7 +96,7 @@ func TestStatesOfFeaturesThatEvict(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := Evicting(name, tc.on, nil, triggers, nil)
+			got := EvictionFeature(name, tc.on, nil, triggers, nil)
 			if got.Active != tc.active || got.Effective != tc.effective || got.Reason != tc.wantReason {
 				t.Errorf("active %s, effective %s, %q", got.Active, got.Effective, got.Reason)
 			}

@@ -47,7 +47,7 @@ func UnknownPod(question *diagnosticsv1alpha1.AgentQuestion) string {
 	return fmt.Sprintf("pod %s/%s is not known to koordlet: it is not bound to this node, or has terminated", question.PodNamespace, question.PodName)
 }
 
-// Pods tells what is set for the pods at some places, with what is in force right now.
+// Pods lists what is set for the pods at some places, with what is in force right now.
 func Pods(from *executor.Executor, places []Place) []diagnosticsv1alpha1.PodSettings {
 	if len(places) == 0 {
 		return nil

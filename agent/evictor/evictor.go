@@ -30,8 +30,8 @@ const (
 	callTimeout = 10 * time.Second
 	// leavingFor is how long a pod that was evicted counts as gone while it is still there.
 	leavingFor = 2 * time.Minute
-	// refusedFor is how long a pod is left alone after its eviction was refused, by a PodDisruptionBudget as a rule.
-	refusedFor = 10 * time.Second
+	// refusedInterval is how long a pod is left alone after its eviction was refused, by a PodDisruptionBudget as a rule.
+	refusedInterval = 10 * time.Second
 	// logInterval is the shortest time between two entries about one pod that stays.
 	logInterval = time.Minute
 )
@@ -51,7 +51,7 @@ type Options struct {
 	// On says which features are switched on.
 	On    map[eviction.Feature]bool
 	Audit *audit.Log
-	// Events tells of evictions.
+	// Events records evictions.
 	Events events.EventRecorder
 	// InDanger lets pods be deleted although a PodDisruptionBudget protects them, when the kernel is about to kill one of its choice.
 	InDanger bool
@@ -121,7 +121,7 @@ type Reading struct {
 	BestEffortLimit int64
 }
 
-// Decide looks at a reading, and has Run evict the victims. While an earlier eviction is under way nobody else is evicted.
+// Decide looks at a reading, and has Run evict the victims. While an earlier eviction is under way no other pod is evicted.
 func (e *Evictor) Decide(reading Reading) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -171,8 +171,8 @@ func (e *Evictor) evict(ctx context.Context, victim eviction.Victim) {
 	}
 	err := e.ask(ctx, victim)
 	now := e.options.Clock.Now()
-	news := e.record(victim, now, err)
-	if !news {
+	logged := e.record(victim, now, err)
+	if !logged {
 		return
 	}
 	if err == nil {
@@ -234,27 +234,27 @@ func (e *Evictor) isLeaving(uid types.UID) bool {
 }
 
 // record remembers what came of an eviction, and reports whether that is news: that a pod stays is once a minute.
-func (e *Evictor) record(victim eviction.Victim, now time.Time, err error) (news bool) {
+func (e *Evictor) record(victim eviction.Victim, now time.Time, err error) (logged bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	uid := types.UID(victim.Pod.UID)
 	if err != nil && !apierrors.IsNotFound(err) {
-		next := refusal{at: now, why: eviction.RefusedFailure, told: e.refused[uid].told}
+		next := refusal{at: now, why: eviction.RefusedFailure, loggedAt: e.refused[uid].loggedAt}
 		switch {
 		case isBudget(err):
 			next.why = eviction.RefusedBudget
 		case isClusterBudget(err):
 			next.why = eviction.RefusedCluster
 		}
-		if next.told == nil {
-			next.told = map[eviction.Refusal]time.Time{}
+		if next.loggedAt == nil {
+			next.loggedAt = map[eviction.Refusal]time.Time{}
 		}
-		told, before := next.told[next.why]
-		if news = !before || !within(now, told, logInterval); news {
-			next.told[next.why] = now
+		told, before := next.loggedAt[next.why]
+		if logged = !before || !within(now, told, logInterval); logged {
+			next.loggedAt[next.why] = now
 		}
 		e.refused[uid] = next
-		return news
+		return logged
 	}
 	e.leaving[uid] = now
 	e.last[victim.Feature.Resource()] = now
@@ -294,7 +294,7 @@ func (e *Evictor) input(reading Reading) eviction.Input {
 		if at, leaving := e.leaving[pod.Object.UID]; leaving && !read.Leaving {
 			read.Leaving, read.LeavingSince = true, at
 		}
-		if refused := e.refused[pod.Object.UID]; within(reading.Now, refused.at, refusedFor) {
+		if refused := e.refused[pod.Object.UID]; within(reading.Now, refused.at, refusedInterval) {
 			read.Refused = refused.why
 		}
 		in.Pods = append(in.Pods, read)

@@ -15,8 +15,8 @@ import (
 type refusal struct {
 	at  time.Time
 	why eviction.Refusal
-	// told is when the log had each last.
-	told map[eviction.Refusal]time.Time
+	// loggedAt is when the log had each last.
+	loggedAt map[eviction.Refusal]time.Time
 }
 
 // severalBudgets is by what words an API server refuses to evict a pod that more than one PodDisruptionBudget covers, whether they would

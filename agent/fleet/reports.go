@@ -30,8 +30,8 @@ type reports struct {
 	agent   func(name string) *agent
 	queue   workqueue.TypedRateLimitingInterface[string]
 	metrics *instruments
-	// failing says that the API server did not take the last report; it is logged when that changes.
-	failing atomic.Bool
+	// failed says that the API server did not take the last report; it is logged when that changes.
+	failed atomic.Bool
 }
 
 func newReports(client rest.Interface, clock clock.WithTicker, agent func(string) *agent, metrics *instruments) *reports {
@@ -80,7 +80,7 @@ func (r *reports) next(ctx context.Context) bool {
 		r.queue.Forget(name)
 	default:
 		r.metrics.count(reportFailed)
-		if !r.failing.Swap(true) {
+		if !r.failed.Swap(true) {
 			klog.FromContext(ctx).Error(err, "reports fail, retrying")
 		}
 		r.queue.AddRateLimited(name)
@@ -102,7 +102,7 @@ func (r *reports) write(ctx context.Context, name string) error {
 	}
 	r.metrics.count(reportTaken)
 	a.setReported(r.clock.Now())
-	if r.failing.Swap(false) {
+	if r.failed.Swap(false) {
 		klog.FromContext(ctx).Info("reports succeed again")
 	}
 	return nil

@@ -27,7 +27,7 @@ type Injection struct {
 	GPUs, RDMA, OOMScore bool
 }
 
-// Adjustment is what a container gets when it is made. What is nil or empty stays as the runtime was told.
+// Adjustment is what a container gets when it is made. What is nil or empty stays as kubelet asked for.
 type Adjustment struct {
 	// CPUShares, CPUQuota in microseconds per 100 ms, and MemoryLimit in bytes; -1 is no limit.
 	CPUShares, CPUQuota, MemoryLimit *int64
@@ -71,7 +71,7 @@ func AdjustmentOf(in qos.NodeSnapshot, features []qos.Feature, injection Injecti
 		out.Partial = !out.take(in.Layout.Version, desired) || out.Partial
 	}
 	if injection.OOMScore {
-		// Without an annotation there is nothing to give: the runtime was told what kubelet gives.
+		// Without an annotation there is nothing to give: the runtime has kubelet's value.
 		if score := oomscore.Of(pod.Object.Annotations, container.Name, 0); score.Source == oomscore.FromAnnotation {
 			out.OOMScore = &score.Value
 		}

@@ -275,8 +275,8 @@ func TestWhatAHookSetStaysUntilTheAgentKnowsThePod(t *testing.T) {
 	f.round(t)
 	f.round(t)
 	check("when the features know it", want)
-	if len(f.advisor.ahead) > 0 {
-		t.Errorf("%v is anticipated still", f.advisor.ahead)
+	if len(f.advisor.pending) > 0 {
+		t.Errorf("%v is anticipated still", f.advisor.pending)
 	}
 	if outcome, err := f.executor.Restore(t.Context()); err != nil || outcome.Err() != nil {
 		t.Fatal(err, outcome.Err())
@@ -362,7 +362,7 @@ func TestContainersGetBackWhatKubeletWanted(t *testing.T) {
 func TestWhatIsAnticipatedEnds(t *testing.T) {
 	for name, end := range map[string]func(*fixture){
 		"when the pod is removed":         func(f *fixture) { f.advisor.Forget("batch") },
-		"when nobody ever tells of a pod": func(f *fixture) { f.clock.Step(longest); f.advisor.Observe(f.in) },
+		"when nobody ever tells of a pod": func(f *fixture) { f.clock.Step(pendingTimeout); f.advisor.Observe(f.in) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, cgroup.V1)
@@ -411,7 +411,7 @@ func TestRuntimesAreTimedAtEachStage(t *testing.T) {
 	f := newFixture(t, cgroup.V2)
 	f.kernel.Make("kubepods/besteffort/podbatch/" + id)
 	var stages []Stage
-	f.advisor.options.Took = func(stage Stage, _ time.Duration) { stages = append(stages, stage) }
+	f.advisor.options.Observe = func(stage Stage, _ time.Duration) { stages = append(stages, stage) }
 	f.advisor.Pod(t.Context(), batch())
 	f.advisor.Container(t.Context(), batch(), "main", "")
 	f.advisor.Started(t.Context(), batch(), "main", id, "", nil)

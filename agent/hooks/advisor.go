@@ -25,8 +25,8 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
-// longest that is anticipated for what the API server does not tell of.
-const longest = 2 * time.Minute
+// pendingTimeout is how long values are kept for pods and containers that the API server does not know.
+const pendingTimeout = 2 * time.Minute
 
 // Options of an Advisor.
 type Options struct {
@@ -34,13 +34,13 @@ type Options struct {
 	Executor *executor.Executor
 	// Injection is what containers are given beside cgroup values.
 	Injection Injection
-	// Snapshot to begin with: what is known before the API server has told anything. Tree, Layout and Sys must be set.
+	// Snapshot to begin with: what is known before the API server was read. Tree, Layout and Sys must be set.
 	Snapshot qos.NodeSnapshot
 	// Features that are on.
 	Features []qos.Feature
 	Clock    clock.PassiveClock
-	// Took is told how long a container runtime waited for an answer; nobody is where it is nil.
-	Took func(stage Stage, took time.Duration)
+	// Observe records how long a container runtime waited for an answer; nil records nothing.
+	Observe func(stage Stage, took time.Duration)
 }
 
 // Stage of the life of a pod or container at which a runtime asks.
@@ -62,8 +62,8 @@ type Advisor struct {
 	gpus, rdma atomic.Int64
 
 	mu sync.Mutex
-	// ahead is what was anticipated, by cgroup.
-	ahead map[string]anticipation
+	// pending is what was anticipated, by cgroup.
+	pending map[string]pendingTarget
 }
 
 // view is what was known at the latest reading of the machine.
@@ -73,8 +73,8 @@ type view struct {
 	pods     map[types.UID]*state.Pod
 }
 
-// anticipation is of a pod, or of a container of one.
-type anticipation struct {
+// pendingTarget is of a pod, or of a container of one.
+type pendingTarget struct {
 	pod       types.UID
 	container string
 	at        time.Time
@@ -82,7 +82,7 @@ type anticipation struct {
 
 // NewAdvisor returns an Advisor that knows what the options say.
 func NewAdvisor(options Options) *Advisor {
-	a := &Advisor{options: options, ahead: map[string]anticipation{}}
+	a := &Advisor{options: options, pending: map[string]pendingTarget{}}
 	if options.Snapshot.SLO == nil {
 		options.Snapshot.SLO = &slov1alpha1.NodeSLOSpec{}
 	}
@@ -99,9 +99,9 @@ func (a *Advisor) Observe(in qos.NodeSnapshot) {
 	a.view.Store(&view{in: in, features: qos.ForNewContainers(a.options.Features), pods: pods})
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for at, ahead := range a.ahead {
-		if a.options.Clock.Since(ahead.at) >= longest || known(pods[ahead.pod], ahead.container) {
-			delete(a.ahead, at)
+	for at, pending := range a.pending {
+		if a.options.Clock.Since(pending.at) >= pendingTimeout || known(pods[pending.pod], pending.container) {
+			delete(a.pending, at)
 			a.options.Executor.DeclarePending(at, nil)
 		}
 	}
@@ -118,7 +118,7 @@ func known(pod *state.Pod, container string) bool {
 	return container == "" || slices.ContainsFunc(pod.Object.Status.ContainerStatuses, has) || slices.ContainsFunc(pod.Object.Status.InitContainerStatuses, has)
 }
 
-// pod that a sandbox is of: as the API server tells of it, or the sandbox itself, unknown but what it says.
+// pod that a sandbox is of: as the API server has it, or made of the sandbox alone.
 func (v *view) pod(sandbox Sandbox) (pod *state.Pod, known bool) {
 	if pod = v.pods[types.UID(sandbox.UID)]; pod != nil {
 		return pod, true
@@ -128,11 +128,11 @@ func (v *view) pod(sandbox Sandbox) (pod *state.Pod, known bool) {
 
 // measure the time of an answer, until what it returns is called.
 func (a *Advisor) measure(stage Stage) func() {
-	if a.options.Took == nil {
+	if a.options.Observe == nil {
 		return func() {}
 	}
 	asked := a.options.Clock.Now()
-	return func() { a.options.Took(stage, a.options.Clock.Since(asked)) }
+	return func() { a.options.Observe(stage, a.options.Clock.Since(asked)) }
 }
 
 // Pod sets what the features want of the cgroup of a pod, which must be there.
@@ -141,7 +141,7 @@ func (a *Advisor) Pod(ctx context.Context, sandbox Sandbox) {
 	v := a.view.Load()
 	pod, _ := v.pod(sandbox)
 	at := v.in.Layout.Pod(pod.Class(), pod.UID)
-	if a.anticipate(at, qos.DesiredForNewPod(v.in, v.features, pod), anticipation{pod: pod.UID}) {
+	if a.declarePending(at, qos.DesiredForNewPod(v.in, v.features, pod), pendingTarget{pod: pod.UID}) {
 		a.apply(ctx, at)
 	}
 }
@@ -161,10 +161,10 @@ func (a *Advisor) Injected(gate string) int64 {
 func (a *Advisor) Container(ctx context.Context, sandbox Sandbox, name, id string) Adjustment {
 	defer a.measure(PreCreateContainer)()
 	v := a.view.Load()
-	pod, told := v.pod(sandbox)
+	pod, reported := v.pod(sandbox)
 	at := path.Join(v.in.Layout.Pod(pod.Class(), pod.UID), "new")
 	out := AdjustmentOf(v.in, v.features, a.options.Injection, pod, qos.Container{Name: name, ID: id, Cgroup: at})
-	if injects := a.options.Injection.GPUs || a.options.Injection.RDMA; injects && !told && sandbox.Annotations[extension.AnnotationDeviceAllocated] != "" {
+	if injects := a.options.Injection.GPUs || a.options.Injection.RDMA; injects && !reported && sandbox.Annotations[extension.AnnotationDeviceAllocated] != "" {
 		out.Refused = fmt.Errorf("the devices of pod %s/%s cannot be given before the API server tells what it requests", sandbox.Namespace, sandbox.Name)
 	}
 	if out.Env[envVisibleGPUs] != "" {
@@ -180,9 +180,9 @@ func (a *Advisor) Container(ctx context.Context, sandbox Sandbox, name, id strin
 }
 
 // Started sets what the features want of the cgroup of a container, which must be there, where the runtime could not. Where it could, and
-// told is what kubelet had said before the features did, nobody has to wait for the disk: the agent's next round sees that all is there.
-// The cgroup's directory is looked for where it is empty. What was told is given back when the agent stops; nil gives back what is there.
-func (a *Advisor) Started(ctx context.Context, sandbox Sandbox, name, id, directory string, told *Resources) {
+// requested is what kubelet asked for before the features did, nothing waits for the disk: the agent's next round verifies the values.
+// The cgroup's directory is looked for where it is empty. What was requested is restored when the agent stops; nil restores what is there now.
+func (a *Advisor) Started(ctx context.Context, sandbox Sandbox, name, id, directory string, requested *Resources) {
 	defer a.measure(PreStartContainer)()
 	v := a.view.Load()
 	pod, _ := v.pod(sandbox)
@@ -197,12 +197,12 @@ func (a *Advisor) Started(ctx context.Context, sandbox Sandbox, name, id, direct
 	adjustment := AdjustmentOf(v.in, v.features, Injection{}, pod, qos.Container{Name: name, ID: id, Cgroup: at})
 	for _, own := range adjustment.DesiredValues {
 		for i := range own {
-			if original := told.original(v, own[i].Setting); original != "" {
+			if original := requested.original(v, own[i].Setting); original != "" {
 				own[i].Inherited = original
 			}
 		}
 	}
-	if a.anticipate(at, adjustment.DesiredValues, anticipation{pod: pod.UID, container: id}) && (adjustment.Partial || told == nil) {
+	if a.declarePending(at, adjustment.DesiredValues, pendingTarget{pod: pod.UID, container: id}) && (adjustment.Partial || requested == nil) {
 		a.apply(ctx, at)
 	}
 }
@@ -227,8 +227,8 @@ func (v *view) find(pod, id string) string {
 func (a *Advisor) Forget(uid string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	maps.DeleteFunc(a.ahead, func(at string, ahead anticipation) bool {
-		if string(ahead.pod) != uid {
+	maps.DeleteFunc(a.pending, func(at string, pending pendingTarget) bool {
+		if string(pending.pod) != uid {
 			return false
 		}
 		a.options.Executor.DeclarePending(at, nil)
@@ -236,15 +236,15 @@ func (a *Advisor) Forget(uid string) {
 	})
 }
 
-// anticipate what the features want of a cgroup; false for nothing.
-func (a *Advisor) anticipate(at string, values map[string][]executor.DesiredValue, ahead anticipation) bool {
+// declarePending what the features want of a cgroup; false for nothing.
+func (a *Advisor) declarePending(at string, values map[string][]executor.DesiredValue, pending pendingTarget) bool {
 	if len(values) == 0 {
 		return false
 	}
-	ahead.at = a.options.Clock.Now()
+	pending.at = a.options.Clock.Now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.ahead[at] = ahead
+	a.pending[at] = pending
 	a.options.Executor.DeclarePending(at, values)
 	return true
 }

@@ -26,7 +26,7 @@ type Device struct {
 	Major, Minor int64
 }
 
-// Variables that tell containers of GPUs.
+// Environment variables by which containers find their GPUs.
 const (
 	envVisibleGPUs = "NVIDIA_VISIBLE_DEVICES"
 	envGPUMemory   = "CUDA_DEVICE_MEMORY_LIMIT"

@@ -38,8 +38,8 @@ type round struct {
 	failures    map[string]diagnostics.Failure
 }
 
-// note keeps what a round came to.
-func (r *round) note(at time.Time, decided suppression.Decision, outcome executor.Outcome) {
+// record keeps what a round came to.
+func (r *round) record(at time.Time, decided suppression.Decision, outcome executor.Outcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.suppression = decided
@@ -51,8 +51,8 @@ func (r *round) note(at time.Time, decided suppression.Decision, outcome executo
 	}
 }
 
-// failed are the latest failures of features, by their names, in a map of the caller's own.
-func (r *round) failed() map[string]diagnostics.Failure {
+// latestFailures are the latest failures of features, by their names, in a map of the caller's own.
+func (r *round) latestFailures() map[string]diagnostics.Failure {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := map[string]diagnostics.Failure{}
@@ -60,7 +60,7 @@ func (r *round) failed() map[string]diagnostics.Failure {
 	return out
 }
 
-func (r *round) decided() suppression.Decision {
+func (r *round) suppressionDecision() suppression.Decision {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.suppression
@@ -72,7 +72,7 @@ type explainer struct {
 	cluster     *state.State
 	measurement *measurement
 	enforcement *enforcement
-	standing    *standing
+	status      *enforcingStatus
 	instance    string
 	started     time.Time
 
@@ -81,9 +81,9 @@ type explainer struct {
 	containers *qos.Containers
 }
 
-func newExplainer(options *Options, cluster *state.State, measurement *measurement, enforcement *enforcement, standing *standing) *explainer {
+func newExplainer(options *Options, cluster *state.State, measurement *measurement, enforcement *enforcement, status *enforcingStatus) *explainer {
 	return &explainer{
-		options: options, cluster: cluster, measurement: measurement, enforcement: enforcement, standing: standing, started: options.Clock.Now(), instance: rand.Text()[:8],
+		options: options, cluster: cluster, measurement: measurement, enforcement: enforcement, status: status, started: options.Clock.Now(), instance: rand.Text()[:8],
 		containers: qos.NewContainers(enforcement.tree, enforcement.layout),
 	}
 }
@@ -103,11 +103,11 @@ func (e *explainer) Explain(_ context.Context, node string, question *diagnostic
 		out.Audit = diagnostics.AuditPage(e.enforcement.audit, e.instance, question.Audit)
 	}
 	if agentview.Asked(question, diagnosticsv1alpha1.SectionUsage) {
-		out.Usage = e.measurement.before()
+		out.Usage = e.measurement.pastUsage()
 	}
 	if coded, damaged := finding.From(e.enforcement.executor.StoreErr()); damaged {
 		out.Incomplete = append(out.Incomplete, fmt.Sprintf("%s: the agent sets nothing: %v", coded.Code, coded))
-	} else if err := e.standing.ready(); err != nil {
+	} else if err := e.status.ready(); err != nil {
 		out.Incomplete = append(out.Incomplete, fmt.Sprintf("%s: the agent cannot hold best-effort pods back: %v", finding.AgentNotEnforcing, err))
 	}
 	if object == nil || !e.cluster.Known() {
@@ -124,7 +124,7 @@ func (e *explainer) Explain(_ context.Context, node string, question *diagnostic
 
 // answer fills in the sections that a question wants.
 func (e *explainer) answer(question *diagnosticsv1alpha1.AgentQuestion, view *agentview.Node, out *diagnosticsv1alpha1.AgentExplanation) {
-	decided := e.enforcement.round.decided()
+	decided := e.enforcement.round.suppressionDecision()
 	if e.options.ReadOnly {
 		decided = view.DecideSuppression() // what would be done, because nothing is
 	}
@@ -154,7 +154,7 @@ func (e *explainer) answer(question *diagnosticsv1alpha1.AgentQuestion, view *ag
 	}
 }
 
-// view is what the cluster and the measurements tell of the node.
+// view is the node by the objects of the cluster and by measurements.
 func (e *explainer) view(object *corev1.Node) *agentview.Node {
 	view := &agentview.Node{
 		Now: e.options.Clock.Now(), Object: object, Topology: e.cluster.Topology(), Samples: e.measurement.samples(trendOver), On: e.options.evicting(),
@@ -214,33 +214,33 @@ func (e *explainer) features(root string, view *agentview.Node, forecast *diagno
 		on[feature.Name()] = true
 	}
 	failures := e.failures()
-	notes, problems := map[string]diagnostics.Note{}, qos.Problems(e.enforcement.snapshot(e.cluster, e.measurement))
-	noteOf := func(gate string, on bool) diagnostics.Note {
-		note := e.noteOf(gate, on)
-		note.Problems = slices.Concat(note.Problems, problems[gate])
-		return note
+	statuses, problems := map[string]diagnostics.FeatureStatus{}, qos.Problems(e.enforcement.snapshot(e.cluster, e.measurement))
+	statusOf := func(gate string, on bool) diagnostics.FeatureStatus {
+		status := e.statusOf(gate, on)
+		status.Problems = slices.Concat(status.Problems, problems[gate])
+		return status
 	}
 	for _, name := range owners() {
-		notes[name] = noteOf(name, on[name])
+		statuses[name] = statusOf(name, on[name])
 	}
-	out := diagnostics.Features(diagnostics.FeatureInput{
+	out := diagnostics.CgroupFeatures(diagnostics.FeatureInput{
 		Owners: owners(), On: func(name string) bool { return on[name] }, SLO: view.SLO, Targets: e.enforcement.executor.Targets(), Failures: failures,
-		Supports: diagnostics.Supports(e.enforcement.tree, e.enforcement.layout, root), Notes: notes,
+		Supports: diagnostics.Supports(e.enforcement.tree, e.enforcement.layout, root), Statuses: statuses,
 	})
 	for _, feature := range eviction.Features() {
-		out = append(out, diagnostics.Evicting(string(feature), e.options.evicting()[feature], view.SLO, forecast.Triggers, failures))
+		out = append(out, diagnostics.EvictionFeature(string(feature), e.options.evicting()[feature], view.SLO, forecast.Triggers, failures))
 	}
 	for _, gate := range otherGates() {
 		enabled := e.options.keeps(gate)
-		out = append(out, diagnostics.Keeping(gate, enabled, view.SLO, noteOf(gate, enabled), failures))
+		out = append(out, diagnostics.OtherFeature(gate, enabled, view.SLO, statusOf(gate, enabled), failures))
 	}
 	return out
 }
 
 // failures are the latest of all features: some set cgroup values and something beside them.
 func (e *explainer) failures() map[string]diagnostics.Failure {
-	out := e.enforcement.round.failed()
-	for name, failure := range e.enforcement.noticed.missed() {
+	out := e.enforcement.round.latestFailures()
+	for name, failure := range e.enforcement.results.latestFailures() {
 		if before, failed := out[name]; !failed || failure.At.After(before.At) {
 			out[name] = failure
 		}
@@ -248,7 +248,7 @@ func (e *explainer) failures() map[string]diagnostics.Failure {
 	return out
 }
 
-// pods tells what is set for them.
+// pods lists what is set for the pods.
 func (e *explainer) pods(question *diagnosticsv1alpha1.AgentQuestion, out *diagnosticsv1alpha1.AgentExplanation) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -259,15 +259,15 @@ func (e *explainer) pods(question *diagnosticsv1alpha1.AgentQuestion, out *diagn
 			places = append(places, diagnostics.PlaceOf(e.enforcement.layout, pod, e.containers.Of(pod, now)))
 		}
 	}
-	e.containers.Forget(now.Add(-forgetEvery))
+	e.containers.Forget(now.Add(-forgetInterval))
 	out.Pods = diagnostics.Pods(e.enforcement.executor, places)
 	if len(places) == 0 && question.PodName != "" {
 		out.Incomplete = append(out.Incomplete, diagnostics.UnknownPod(question))
 	}
 }
 
-// before is what the node used in the past.
-func (m *measurement) before() *diagnosticsv1alpha1.UsageHistory {
+// pastUsage is what the node used in the past.
+func (m *measurement) pastUsage() *diagnosticsv1alpha1.UsageHistory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return diagnostics.UsageHistory(&m.past, func(at time.Time) time.Time { return at }, 1)

@@ -10,16 +10,16 @@ import (
 
 // features in the order in which their values rank. Suppression has the CPUs of best-effort pods; CPUs that the scheduler gave
 // to a pod go before what its limits say, and a burst goes before the quota of a limit.
-func features(suppression *qos.Suppression, kept *keepers) []qos.Feature {
+func features(suppression *qos.Suppression, reconcilers *reconcilers) []qos.Feature {
 	return []qos.Feature{
-		suppression, qos.CPUSetAllocator{}, kept.coresched, qos.GroupIdentity{}, qos.BatchResource{}, qos.NewCPUBurst(),
-		qos.CPUNormalization{}, qos.MemoryQoS{Reclaim: qos.NewReclaimer()}, &qos.BlkIOReconcile{}, qos.SystemConfig{}, kept.network, &qos.OOMScoreAdj{},
+		suppression, qos.CPUSetAllocator{}, reconcilers.coresched, qos.GroupIdentity{}, qos.BatchResource{}, qos.NewCPUBurst(),
+		qos.CPUNormalization{}, qos.MemoryQoS{Reclaim: qos.NewReclaimer()}, &qos.BlkIOReconcile{}, qos.SystemConfig{}, reconcilers.network, &qos.OOMScoreAdj{},
 	}
 }
 
 // owners of values, the one that ranks highest first.
 func owners() []string {
-	return qos.Owners(features(nil, &keepers{}))
+	return qos.Owners(features(nil, &reconcilers{}))
 }
 
 // gates are all that can be switched on or off. Those that evict are off by default.
@@ -32,7 +32,7 @@ func gates() []string {
 }
 
 // otherGates are those of features that neither set cgroup values nor evict.
-func otherGates() []string { return slices.Concat(keeperGates(), hooks.Gates(), reportGates()) }
+func otherGates() []string { return slices.Concat(reconcilerGates(), hooks.Gates(), reportGates()) }
 
 // keeps reports whether such a feature is on. Shares of the cache for classes are, unless they are switched off.
 func (o *Options) keeps(gate string) bool {
@@ -41,10 +41,10 @@ func (o *Options) keeps(gate string) bool {
 }
 
 // enabled lists the features that are on.
-func (o *Options) enabled(suppression *qos.Suppression, kept *keepers) []qos.Feature {
+func (o *Options) enabled(suppression *qos.Suppression, reconcilers *reconcilers) []qos.Feature {
 	var on []qos.Feature
 	defaults := qos.Owners(qos.Defaults(nil, nil))
-	for _, f := range features(suppression, kept) {
+	for _, f := range features(suppression, reconcilers) {
 		enabled, named := o.FeatureGates[f.Name()]
 		if enabled || !named && slices.Contains(defaults, f.Name()) {
 			on = append(on, f)

@@ -15,8 +15,8 @@ import (
 	"koordinator.sh/koord/runtimeproxy/hookapi"
 )
 
-// serveAgain is how long the server of hooks waits after it could not serve.
-const serveAgain = 10 * time.Second
+// serveRetryInterval is how long the server of hooks waits after it could not serve.
+const serveRetryInterval = 10 * time.Second
 
 // HookOptions say how container runtimes reach the agent when they make containers.
 type HookOptions struct {
@@ -61,14 +61,14 @@ func (e *enforcement) newAdvisor() *hooks.Advisor {
 	}
 	on := e.options.FeatureGates
 	return hooks.NewAdvisor(hooks.Options{
-		Executor: e.executor, Features: e.features, Clock: e.options.Clock, Took: e.asked.observe,
+		Executor: e.executor, Features: e.features, Clock: e.options.Clock, Observe: e.hookDurations.observe,
 		Injection: hooks.Injection{GPUs: on[hooks.GPUEnvInject], RDMA: on[hooks.RDMADeviceInject], OOMScore: on[(*qos.OOMScoreAdj)(nil).Name()]},
 		Snapshot:  qos.NodeSnapshot{Period: e.options.SamplePeriod, Tree: e.tree, Proc: e.proc, Sys: e.sys, Layout: e.layout},
 	})
 }
 
-// answer runtimes until the context ends.
-func (e *enforcement) answer(ctx context.Context) {
+// serveRuntimes runtimes until the context ends.
+func (e *enforcement) serveRuntimes(ctx context.Context) {
 	if e.advisor == nil {
 		return
 	}
@@ -86,16 +86,16 @@ func (e *enforcement) answer(ctx context.Context) {
 // serveHooks serves koord-runtime-proxy, again when that failed.
 func (e *enforcement) serveHooks(ctx context.Context) {
 	options := &e.options.Hooks
-	var failing complaint
+	var errors errorLog
 	for {
 		err := server.Run(ctx, server.Options{
 			Advisor: e.advisor, Endpoint: options.Endpoint, Directory: options.Directory, Policy: hookapi.FailurePolicy(options.Policy),
 		})
-		failing.tell(ctx, err, e.options.Clock.Now(), "hooks are not served, retrying")
+		errors.Report(ctx, err, e.options.Clock.Now(), "hooks are not served, retrying")
 		select {
 		case <-ctx.Done():
 			return
-		case <-e.options.Clock.After(serveAgain):
+		case <-e.options.Clock.After(serveRetryInterval):
 		}
 	}
 }

@@ -128,11 +128,11 @@ func (o *Options) validate() error {
 	return errors.Join(problems...)
 }
 
-func (o *Options) originals() string { return filepath.Join(o.StateDirectory, "originals.json") }
+func (o *Options) originalsFile() string { return filepath.Join(o.StateDirectory, "originals.json") }
 
-func (o *Options) evictions() string { return filepath.Join(o.StateDirectory, "evictions.json") }
+func (o *Options) evictionsFile() string { return filepath.Join(o.StateDirectory, "evictions.json") }
 
-func (o *Options) learned() string { return filepath.Join(o.StateDirectory, "prediction.json") }
+func (o *Options) predictionFile() string { return filepath.Join(o.StateDirectory, "prediction.json") }
 
 func (o *Options) kubeletState() string {
 	return filepath.Join(o.KubeletDirectory, kubelet.StateFile)

@@ -12,7 +12,7 @@ type track struct {
 	last   time.Duration
 	seen   time.Time
 	recent recent
-	// details are nil for cgroups of which the machine tells nothing but usage.
+	// details are nil for cgroups of which only usage is read.
 	details *details
 }
 

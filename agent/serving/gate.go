@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// askTimeout bounds one question to the cluster whether somebody may come in.
+	// askTimeout bounds one authentication or authorization request.
 	askTimeout = 10 * time.Second
 	// believed is how long an answer of the cluster counts, for tokens and for rights that were granted; refusals count less long.
 	tokenBelieved, grantBelieved, refusalBelieved = 10 * time.Second, 10 * time.Second, 5 * time.Second

@@ -17,7 +17,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// rights asks the cluster what somebody may do. It may be used by several goroutines.
+// rights asks the cluster what a client may do. It may be used by several goroutines.
 type rights struct {
 	reviews authorizationclient.SubjectAccessReviewsGetter
 	answers *cache.Expiring
@@ -33,7 +33,7 @@ type answer struct {
 	reason  string
 }
 
-// ask whether somebody may do something at a path.
+// ask whether a client may use a verb at a path.
 func (r *rights) ask(ctx context.Context, who user.Info, verb, path string) (answer, error) {
 	extra := map[string]authorizationv1.ExtraValue{}
 	for name, values := range who.GetExtra() {
@@ -47,7 +47,7 @@ func (r *rights) ask(ctx context.Context, who user.Info, verb, path string) (ans
 	if err != nil {
 		return answer{}, fmt.Errorf("ask the cluster what %q may do: %w", who.GetName(), err)
 	}
-	key := string(asked) // all that the answer depends on, in an order of its own
+	key := string(asked) // all that the answer depends on, in a fixed order
 	if known, found := r.answers.Get(key); found {
 		return known.(answer), nil
 	}

@@ -17,7 +17,7 @@ import (
 const (
 	// renewInterval is how often it is looked whether the certificate is due, or its file has changed.
 	renewInterval = time.Minute
-	// shutdownTimeout is how long answers in the making may take after the agent was told to stop.
+	// shutdownTimeout is how long answers in the making may take after the agent was stopped.
 	shutdownTimeout = 5 * time.Second
 	// Times that a client may take: to send its headers, a whole question, and until it asks again.
 	headerTimeout, readTimeout, idleTimeout = 10 * time.Second, 30 * time.Second, 90 * time.Second
@@ -170,7 +170,7 @@ func (s *Server) tlsConfig(gate *gate) *tls.Config {
 	base.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		named := base.Clone()
 		named.GetConfigForClient = nil
-		named.ClientCAs = gate.authorities() // only tells the client which of its certificates to send
+		named.ClientCAs = gate.authorities() // so that the client knows which of its certificates to send
 		return named, nil
 	}
 	return base

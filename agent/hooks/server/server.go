@@ -79,7 +79,7 @@ func unregister(options Options) error {
 	return nil
 }
 
-// register puts the file in its place at once, so that nobody reads half of it.
+// register puts the file in its place at once, so that no reader sees half of it.
 func register(options Options) error {
 	content, err := json.Marshal(hookapi.Registration{
 		Endpoint: options.Endpoint, Policy: options.Policy, Hooks: []hookapi.Hook{
@@ -149,7 +149,7 @@ func sandboxOf(meta *hookapi.PodSandboxMetadata, labels, annotations map[string]
 	return hooks.Sandbox{Namespace: meta.GetNamespace(), Name: meta.GetName(), UID: meta.GetUid(), Labels: labels, Annotations: annotations, CgroupParent: parent}
 }
 
-// resourcesOf are those that kubelet told; zero says nothing.
+// resourcesOf are those that kubelet requested; zero is not requested.
 func resourcesOf(r *hookapi.LinuxContainerResources) *hooks.Resources {
 	return &hooks.Resources{
 		Values: map[cgroup.Setting]int64{
@@ -162,9 +162,9 @@ func resourcesOf(r *hookapi.LinuxContainerResources) *hooks.Resources {
 // answerOf an adjustment. Amounts that are there already are left out, and so is no limit where there was none; the proxy sees by itself
 // what of the rest is new. Environments and scores are of containers that are made; the protocol has no devices.
 func answerOf(wanted hooks.Adjustment, there *hookapi.LinuxContainerResources, made bool) *hookapi.ContainerResourceHookResponse {
-	told, resources := resourcesOf(there).Values, &hookapi.LinuxContainerResources{Unified: wanted.Unified, CpusetCpus: wanted.CPUs}
+	reported, resources := resourcesOf(there).Values, &hookapi.LinuxContainerResources{Unified: wanted.Unified, CpusetCpus: wanted.CPUs}
 	take := func(to, value *int64, setting cgroup.Setting) {
-		if value != nil && *value != told[setting] && (*value > 0 || told[setting] > 0) {
+		if value != nil && *value != reported[setting] && (*value > 0 || reported[setting] > 0) {
 			*to = *value
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // start makes the cgroups of a pod and of its containers, as kubelet does once it runs.
-func (i *imitation) start(object *corev1.Pod) {
+func (i *simulatedAgent) start(object *corev1.Pod) {
 	pod := state.PodOf(object.DeepCopy())
 	object = pod.Object
 	i.in.Pods = append(i.in.Pods, pod)
@@ -62,7 +62,7 @@ func boundsOf(resources *corev1.ResourceRequirements) bounds {
 }
 
 // set has a cgroup hold what kubelet gives it.
-func (i *imitation) set(at string, own bounds) {
+func (i *simulatedAgent) set(at string, own bounds) {
 	values := map[cgroup.Setting]int64{cgroup.CPUShares: cfs.Shares(own.request)}
 	if own.limit > 0 {
 		values[cgroup.CPUQuota] = max(cfs.Quota(own.limit), cfs.LeastQuota)

@@ -10,8 +10,8 @@ import (
 
 const gateOff = "its feature gate is off"
 
-// Note is what a feature tells of itself beside the values of cgroups that it wants. Empty states are not told.
-type Note struct {
+// FeatureStatus is what a feature reports of itself beside the values of cgroups that it declares. Empty states are not known.
+type FeatureStatus struct {
 	Supported, Active, Effective diagnosticsv1alpha1.FeatureState
 	// State is one sentence.
 	State string
@@ -19,8 +19,8 @@ type Note struct {
 	Problems []string
 }
 
-// complete tells of a feature what its values do not: what it does beside them counts as much.
-func (n Note) complete(feature *diagnosticsv1alpha1.AgentFeature) {
+// applyTo adds to a feature what its values do not show: what it does beside them counts as much.
+func (n FeatureStatus) applyTo(feature *diagnosticsv1alpha1.AgentFeature) {
 	feature.State, feature.Problems = n.State, n.Problems
 	if n.Supported != "" {
 		feature.Supported = n.Supported
@@ -33,13 +33,13 @@ func (n Note) complete(feature *diagnosticsv1alpha1.AgentFeature) {
 	}
 }
 
-// Keeping says of a feature that sets no value of a cgroup how it stands, by what it tells of itself.
-func Keeping(name string, on bool, slo *slov1alpha1.NodeSLOSpec, note Note, failures map[string]Failure) diagnosticsv1alpha1.AgentFeature {
+// OtherFeature is the state of a feature that sets no value of a cgroup, by what it reports of itself.
+func OtherFeature(name string, on bool, slo *slov1alpha1.NodeSLOSpec, status FeatureStatus, failures map[string]Failure) diagnosticsv1alpha1.AgentFeature {
 	feature := diagnosticsv1alpha1.AgentFeature{
 		Name: name, Gate: on, Supported: diagnosticsv1alpha1.FeatureUnknown, Active: diagnosticsv1alpha1.FeatureNo, Effective: diagnosticsv1alpha1.FeatureNo,
 	}
 	feature.Configured, feature.Reason = agentview.Configured(name, slo)
-	note.complete(&feature)
+	status.applyTo(&feature)
 	if failure, failed := failures[name]; failed {
 		feature.LastError, feature.LastErrorAt = failure.Err, new(metav1.NewTime(failure.At))
 	}

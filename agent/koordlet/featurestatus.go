@@ -14,31 +14,31 @@ import (
 	decision "koordinator.sh/koord/decision/nodeqos/interference"
 )
 
-// noteOf is what a feature tells of itself, by the name of its gate.
-func (e *explainer) noteOf(gate string, on bool) diagnostics.Note {
+// statusOf is what a feature reports of itself, by the name of its gate.
+func (e *explainer) statusOf(gate string, on bool) diagnostics.FeatureStatus {
 	switch gate {
 	case gateResctrl, gatePodResctrl, gateCounters:
-		return e.resctrlNote(gate, on)
+		return e.resctrlStatus(gate, on)
 	case "CoreSched":
-		return e.coreSchedNote()
+		return e.coreSchedStatus()
 	case "TCNetworkQoS":
-		return networkNote(e.enforcement.kept.network.State())
+		return networkStatus(e.enforcement.reconcilers.network.State())
 	case "BlkIOReconcile":
-		return diagnostics.Note{Problems: e.enforcement.noticed.block()}
+		return diagnostics.FeatureStatus{Problems: e.enforcement.results.blockIOProblems()}
 	case "CPUBurst":
-		return e.burstNote()
+		return e.burstStatus()
 	case gateCPI, gateInterference:
-		return e.interferenceNote(gate, on)
+		return e.interferenceStatus(gate, on)
 	case gateTerway:
-		return e.terwayNote(on)
+		return e.terwayStatus(on)
 	case hugePageReport:
-		return e.hugePageNote(on)
+		return e.hugePageStatus(on)
 	case accelerators, rdmaDevices:
-		return e.reportNote(gate, on)
+		return e.deviceReportStatus(gate, on)
 	case hooks.GPUEnvInject, hooks.RDMADeviceInject:
-		return e.injectNote(gate, on)
+		return e.deviceInjectStatus(gate, on)
 	}
-	return diagnostics.Note{}
+	return diagnostics.FeatureStatus{}
 }
 
 func yes(is bool) diagnosticsv1alpha1.FeatureState {
@@ -48,10 +48,10 @@ func yes(is bool) diagnosticsv1alpha1.FeatureState {
 	return diagnosticsv1alpha1.FeatureNo
 }
 
-// resctrlNote is of shares of the cache and of memory bandwidth: one keeper does the work of three gates.
-func (e *explainer) resctrlNote(gate string, on bool) diagnostics.Note {
-	state := e.enforcement.kept.resctrl.State()
-	out := diagnostics.Note{Supported: yes(e.enforcement.sys.Exists("fs/resctrl/schemata")), Active: yes(false), Effective: yes(false)}
+// resctrlStatus is of shares of the cache and of memory bandwidth: one reconciler does the work of three gates.
+func (e *explainer) resctrlStatus(gate string, on bool) diagnostics.FeatureStatus {
+	state := e.enforcement.reconcilers.resctrl.State()
+	out := diagnostics.FeatureStatus{Supported: yes(e.enforcement.sys.Exists("fs/resctrl/schemata")), Active: yes(false), Effective: yes(false)}
 	if !on || state.At.IsZero() {
 		return out
 	}
@@ -86,7 +86,7 @@ func (e *explainer) resctrlNote(gate string, on bool) diagnostics.Note {
 	return out
 }
 
-// groupName is that of a group, the root group by a name of its own.
+// groupName is that of a group, with a name for the root group.
 func groupName(group *resctrl.GroupState) string {
 	if group.Name == "" {
 		return "root"
@@ -94,17 +94,17 @@ func groupName(group *resctrl.GroupState) string {
 	return group.Name
 }
 
-func (e *explainer) coreSchedNote() diagnostics.Note {
-	state := e.enforcement.kept.coresched.State()
+func (e *explainer) coreSchedStatus() diagnostics.FeatureStatus {
+	state := e.enforcement.reconcilers.coresched.State()
 	if state.At.IsZero() {
 		err := hostcoresched.Supported(hostcoresched.Real{Proc: e.enforcement.proc})
-		out := diagnostics.Note{Supported: yes(err == nil)}
+		out := diagnostics.FeatureStatus{Supported: yes(err == nil)}
 		if err != nil {
 			out.State = err.Error()
 		}
 		return out
 	}
-	out := diagnostics.Note{Supported: yes(state.Unavailable == ""), State: state.Unavailable, Active: yes(len(state.Pods) > 0), Effective: yes(len(state.Cookies) > 0)}
+	out := diagnostics.FeatureStatus{Supported: yes(state.Unavailable == ""), State: state.Unavailable, Active: yes(len(state.Pods) > 0), Effective: yes(len(state.Cookies) > 0)}
 	if state.Unavailable == "" {
 		out.State = fmt.Sprintf("%d pods, %d cookies", len(state.Pods), len(state.Cookies))
 		if len(state.Own) > 0 {
@@ -114,9 +114,9 @@ func (e *explainer) coreSchedNote() diagnostics.Note {
 	return out
 }
 
-// networkNote is of the queues of the node's device.
-func networkNote(state network.State) diagnostics.Note {
-	out := diagnostics.Note{Supported: yes(state.Unsupported == ""), Problems: state.Problems}
+// networkStatus is of the queues of the node's device.
+func networkStatus(state network.State) diagnostics.FeatureStatus {
+	out := diagnostics.FeatureStatus{Supported: yes(state.Unsupported == ""), Problems: state.Problems}
 	if state.At.IsZero() {
 		out.State = "it has queued nothing yet: whether the kernel can shows when it has to"
 		return out
@@ -131,10 +131,10 @@ func networkNote(state network.State) diagnostics.Note {
 	return out
 }
 
-func (e *explainer) burstNote() diagnostics.Note {
-	bursts := e.enforcement.noticed.burst()
+func (e *explainer) burstStatus() diagnostics.FeatureStatus {
+	bursts := e.enforcement.results.decidedBursts()
 	if len(bursts) == 0 {
-		return diagnostics.Note{}
+		return diagnostics.FeatureStatus{}
 	}
 	above := 0
 	for _, pod := range bursts {
@@ -144,14 +144,14 @@ func (e *explainer) burstNote() diagnostics.Note {
 			}
 		}
 	}
-	return diagnostics.Note{State: fmt.Sprintf("%d pods may burst; %d containers have more than their limit", len(bursts), above)}
+	return diagnostics.FeatureStatus{State: fmt.Sprintf("%d pods may burst; %d containers have more than their limit", len(bursts), above)}
 }
 
-// interferenceNote is of what tells that services are disturbed: one keeper does the work of two gates.
-func (e *explainer) interferenceNote(gate string, on bool) diagnostics.Note {
-	kernel := perf.Real{Root: counted(e.options, e.enforcement.layout)}
-	state := e.enforcement.kept.interference.State()
-	out := diagnostics.Note{Supported: yes(e.enforcement.proc.Exists("pressure/cpu")), Active: yes(on), Effective: yes(false)}
+// interferenceStatus is of the detection of disturbed services: one reconciler does the work of two gates.
+func (e *explainer) interferenceStatus(gate string, on bool) diagnostics.FeatureStatus {
+	kernel := perf.Real{Root: perfCgroupRoot(e.options, e.enforcement.layout)}
+	state := e.enforcement.reconcilers.interference.State()
+	out := diagnostics.FeatureStatus{Supported: yes(e.enforcement.proc.Exists("pressure/cpu")), Active: yes(on), Effective: yes(false)}
 	if gate == gateCPI {
 		err := kernel.Supported()
 		if out.Supported = yes(err == nil); err != nil {

@@ -15,34 +15,34 @@ import (
 // tierResources are those of batch and mid pods.
 var tierResources = []corev1.ResourceName{extension.BatchCPU, extension.BatchMemory, extension.MidCPU, extension.MidMemory}
 
-// containerFigures are of the containers that run, and of which there is something to tell.
-func (e *explainer) containerFigures() []diagnostics.ContainerFigure {
-	scores, pressures := e.on((*qos.OOMScoreAdj)(nil).Name()), e.options.keeps(gateInterference)
-	var out []diagnostics.ContainerFigure
+// containerMetrics are of the containers that run, and have anything to report.
+func (e *explainer) containerMetrics() []diagnostics.ContainerMetrics {
+	scores, pressures := e.isOn((*qos.OOMScoreAdj)(nil).Name()), e.options.keeps(gateInterference)
+	var out []diagnostics.ContainerMetrics
 	for _, pod := range e.cluster.Pods() {
 		if !pod.Running() {
 			continue
 		}
-		for _, figure := range containersOf(pod) {
+		for _, entry := range containersOf(pod) {
 			if scores {
-				if score := oomscore.Of(pod.Object.Annotations, figure.Name, 0); score.Source == oomscore.FromAnnotation {
-					figure.OOMScore = &score.Value
+				if score := oomscore.Of(pod.Object.Annotations, entry.Name, 0); score.Source == oomscore.FromAnnotation {
+					entry.OOMScore = &score.Value
 				}
 			}
 			if pressures {
-				_, id, _ := strings.Cut(figure.ID, "://")
-				figure.Pressure = e.measurement.containerPressure(id)
+				_, id, _ := strings.Cut(entry.ID, "://")
+				entry.Pressure = e.measurement.containerPressure(id)
 			}
-			if figure.Requests != nil || figure.Limits != nil || figure.OOMScore != nil || figure.Pressure != nil {
-				out = append(out, figure)
+			if entry.Requests != nil || entry.Limits != nil || entry.OOMScore != nil || entry.Pressure != nil {
+				out = append(out, entry)
 			}
 		}
 	}
 	return out
 }
 
-// on reports whether a feature sets cgroup values is on.
-func (e *explainer) on(name string) bool {
+// isOn reports whether a feature sets cgroup values is on.
+func (e *explainer) isOn(name string) bool {
 	for _, feature := range e.enforcement.features {
 		if feature.Name() == name {
 			return true
@@ -52,9 +52,9 @@ func (e *explainer) on(name string) bool {
 }
 
 // containersOf a pod that run, with what they request and are limited to of the tiers.
-func containersOf(pod *state.Pod) []diagnostics.ContainerFigure {
+func containersOf(pod *state.Pod) []diagnostics.ContainerMetrics {
 	object := pod.Object
-	var out []diagnostics.ContainerFigure
+	var out []diagnostics.ContainerMetrics
 	for _, part := range []struct {
 		containers []corev1.Container
 		statuses   []corev1.ContainerStatus
@@ -64,27 +64,27 @@ func containersOf(pod *state.Pod) []diagnostics.ContainerFigure {
 			if status.State.Running == nil {
 				continue
 			}
-			figure := diagnostics.ContainerFigure{
+			entry := diagnostics.ContainerMetrics{
 				Namespace: object.Namespace, Pod: object.Name, UID: string(object.UID), Name: status.Name, ID: status.ContainerID,
 			}
 			for c := range part.containers {
 				if part.containers[c].Name == status.Name {
 					resources := &part.containers[c].Resources
-					figure.Requests, figure.Limits = tiers(resources.Requests), tiers(resources.Limits)
+					entry.Requests, entry.Limits = tiers(resources.Requests), tiers(resources.Limits)
 				}
 			}
-			out = append(out, figure)
+			out = append(out, entry)
 		}
 	}
 	return out
 }
 
 // tiers picks the resources of batch and mid pods, as Kubernetes counts them.
-func tiers(list corev1.ResourceList) []diagnostics.ResourceFigure {
-	var out []diagnostics.ResourceFigure
+func tiers(list corev1.ResourceList) []diagnostics.ResourceMetrics {
+	var out []diagnostics.ResourceMetrics
 	for _, name := range tierResources {
 		if quantity, has := list[name]; has {
-			out = append(out, diagnostics.ResourceFigure{Resource: string(name), Value: quantity.AsApproximateFloat64()})
+			out = append(out, diagnostics.ResourceMetrics{Resource: string(name), Value: quantity.AsApproximateFloat64()})
 		}
 	}
 	return out

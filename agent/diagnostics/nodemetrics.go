@@ -7,16 +7,16 @@ import (
 	"koordinator.sh/koord/decision/core/podrequest"
 )
 
-// Figures are what metrics are made of; a nil pointer is not known.
-type Figures struct {
+// NodeMetrics are what metrics are made of; a nil pointer is not known.
+type NodeMetrics struct {
 	Node    string
 	Started time.Time
 	// Used by the node at the latest reading; Average of the node and System, what is no pod, over the window of reports.
 	Used, Average, System *podrequest.Amount
 	// NUMANodes are averages as well.
-	NUMANodes []NUMAFigure
+	NUMANodes []NUMAMetrics
 	// Applications that run outside of Kubernetes.
-	Applications []ApplicationFigure
+	Applications []ApplicationMetrics
 	// Budget is what best-effort pods may use while they are held back, and the others what is used by pods above best effort and
 	// by best-effort pods, in milli-cores.
 	Budget, AboveUsed, BestEffortUsed *int64
@@ -26,14 +26,14 @@ type Figures struct {
 	Shared, BestEffort []Pool
 	// Evictions by the reason of their events, and Evicted the pods of the latest.
 	Evictions map[string]int
-	Evicted   []EvictedFigure
-	// Described counts how often the machine was asked how it is built, by whether it told.
-	Described map[bool]int
+	Evicted   []EvictedMetrics
+	// TopologyReads counts how often capacity and topology were read, by whether that succeeded.
+	TopologyReads map[bool]int
 	// Containers with what is set of each.
-	Containers []ContainerFigure
+	Containers []ContainerMetrics
 	// Pods that run, and Pressure on the node; nil while it was not measured.
-	Pods     []PodFigure
-	Pressure []PressureFigure
+	Pods     []PodMetrics
+	Pressure []PressureMetrics
 	// Reclaimable and Peak are predicted, by the name of the predictor, and ProdReclaimable is what is reported of prod pods.
 	Reclaimable, Peak map[string]podrequest.Amount
 	ProdReclaimable   *podrequest.Amount
@@ -42,7 +42,7 @@ type Figures struct {
 	// InForce and Wanted count values of cgroups by feature.
 	Wanted, InForce map[string]int32
 	// Features are what single features measure and set.
-	Features FeatureFigures
+	Features FeatureMetrics
 	// AuditEntries that were ever written.
 	AuditEntries uint64
 	// Writes counts what became of what features want, and OriginalsKept reports whether what was there before can be kept; nil is not
@@ -54,20 +54,20 @@ type Figures struct {
 	EnforcingReason string
 }
 
-// NUMAFigure is the average use of one NUMA node.
-type NUMAFigure struct {
+// NUMAMetrics is the average use of one NUMA node.
+type NUMAMetrics struct {
 	ID           int32
 	Node, System podrequest.Amount
 }
 
-// ApplicationFigure is what one host application outside Kubernetes uses at the latest reading.
-type ApplicationFigure struct {
+// ApplicationMetrics is what one host application outside Kubernetes uses at the latest reading.
+type ApplicationMetrics struct {
 	Name, Priority, QoS string
 	Used                podrequest.Amount
 }
 
-// EvictedFigure is a pod that was evicted, by the reason of its event.
-type EvictedFigure struct {
+// EvictedMetrics is a pod that was evicted, by the reason of its event.
+type EvictedMetrics struct {
 	Namespace, Pod, Reason string
 }
 

@@ -37,14 +37,14 @@ func TestWhichKeepersWork(t *testing.T) {
 			}
 			defer func() { _ = tree.Close() }() // nothing was written
 			options := &Options{FeatureGates: tc.gates, StateDirectory: directory, Sys: directory, Proc: directory, Cgroup: directory}
-			kept, err := newKeepers(options, &trees{proc: tree, sys: tree, cgroup: tree}, cgroup.Layout{Version: cgroup.V2}, audit.NewLog(1))
+			reconcilers, err := newReconcilers(options, &trees{proc: tree, sys: tree, cgroup: tree}, cgroup.Layout{Version: cgroup.V2}, audit.NewLog(1))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, names(kept.on)); diff != "" || len(kept.on)+len(kept.off) != 5 {
-				t.Errorf("%d are off, on are (-want +got):\n%s", len(kept.off), diff)
+			if diff := cmp.Diff(tc.want, names(reconcilers.on)); diff != "" || len(reconcilers.on)+len(reconcilers.off) != 5 {
+				t.Errorf("%d are off, on are (-want +got):\n%s", len(reconcilers.off), diff)
 			}
-			if err := kept.release(t.Context()); err != nil {
+			if err := reconcilers.restore(t.Context()); err != nil {
 				t.Error(err)
 			}
 			for gate := range tc.gates {
@@ -70,15 +70,15 @@ func TestADamagedAccountStopsItsFeatureAlone(t *testing.T) {
 	}
 	defer func() { _ = tree.Close() }() // nothing was written
 	options := &Options{FeatureGates: map[string]bool{"TCNetworkQoS": true}, StateDirectory: directory, Sys: directory, Proc: directory, Cgroup: directory}
-	kept, err := newKeepers(options, &trees{proc: tree, sys: tree, cgroup: tree}, cgroup.Layout{Version: cgroup.V2}, audit.NewLog(1))
+	reconcilers, err := newReconcilers(options, &trees{proc: tree, sys: tree, cgroup: tree}, cgroup.Layout{Version: cgroup.V2}, audit.NewLog(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"RdtResctrl", "TCNetworkQoS"}, names(kept.on)); diff != "" {
+	if diff := cmp.Diff([]string{"RdtResctrl", "TCNetworkQoS"}, names(reconcilers.on)); diff != "" {
 		t.Errorf("on are (-want +got):\n%s", diff)
 	}
 	failures := map[string]string{}
-	kept.keep(t.Context(), qos.NodeSnapshot{SLO: &slov1alpha1.NodeSLOSpec{}}, func(reconciler string, err error, _ time.Time) {
+	reconcilers.reconcile(t.Context(), qos.NodeSnapshot{SLO: &slov1alpha1.NodeSLOSpec{}}, func(reconciler string, err error, _ time.Time) {
 		if coded, is := finding.From(err); is {
 			failures[reconciler] = string(coded.Code)
 		}
@@ -86,15 +86,15 @@ func TestADamagedAccountStopsItsFeatureAlone(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"RdtResctrl": "KOORD0301", "TCNetworkQoS": "KOORD0301"}, failures); diff != "" {
 		t.Errorf("failures (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"CoreSched", "TerwayQoS"}, names(kept.off)); diff != "" {
+	if diff := cmp.Diff([]string{"CoreSched", "TerwayQoS"}, names(reconcilers.off)); diff != "" {
 		t.Errorf("those that have something to give back still (-want +got):\n%s", diff)
 	}
-	for _, state := range []bool{kept.resctrl.State().At.IsZero(), kept.network.State().At.IsZero(), kept.coresched.State().At.IsZero()} {
+	for _, state := range []bool{reconcilers.resctrl.State().At.IsZero(), reconcilers.network.State().At.IsZero(), reconcilers.coresched.State().At.IsZero()} {
 		if !state {
 			t.Error("a feature that does nothing has looked at something")
 		}
 	}
-	if err := kept.release(t.Context()); err == nil {
+	if err := reconcilers.restore(t.Context()); err == nil {
 		t.Error("everything was given back, although nobody knows what")
 	}
 	if entries, err := os.ReadDir(directory); err != nil || len(entries) != 4 {

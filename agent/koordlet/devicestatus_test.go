@@ -44,8 +44,8 @@ func TestDeviceFeaturesDoNothingOnABareNode(t *testing.T) {
 				continue
 			}
 			delete(want, feature.Name)
-			got := diagnostics.Note{Supported: feature.Supported, Active: feature.Active, Effective: feature.Effective, State: feature.State}
-			if diff := cmp.Diff(diagnostics.Note{Supported: "No", Active: "No", Effective: "No", State: state}, got); diff != "" {
+			got := diagnostics.FeatureStatus{Supported: feature.Supported, Active: feature.Active, Effective: feature.Effective, State: feature.State}
+			if diff := cmp.Diff(diagnostics.FeatureStatus{Supported: "No", Active: "No", Effective: "No", State: state}, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", feature.Name, diff)
 			}
 		}
@@ -74,22 +74,22 @@ func TestDeviceFeaturesOfAnEquippedNode(t *testing.T) {
 	r.put("pods", service)
 	r.eventually("the cluster is known", func() bool { return r.cluster.Known() && r.cluster.Topology() != nil })
 	e := newExplainer(r.options, r.cluster, r.measurement, r.enforcement, r.standing)
-	check := func(when string, want map[string]diagnostics.Note) {
+	check := func(when string, want map[string]diagnostics.FeatureStatus) {
 		t.Helper()
-		got := map[string]diagnostics.Note{}
+		got := map[string]diagnostics.FeatureStatus{}
 		for gate := range want {
-			got[gate] = e.noteOf(gate, true)
+			got[gate] = e.statusOf(gate, true)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", when, diff)
 		}
 	}
-	check("before anything was read", map[string]diagnostics.Note{
+	check("before anything was read", map[string]diagnostics.FeatureStatus{
 		accelerators: {Supported: yes, Active: no, Effective: no, State: "the devices were not read yet"},
 	})
 	r.group.Go(func() { devices.run(r.ctx) })
 	r.eventually("devices are reported", func() bool { _, read := devices.reported(rdmaDevices); return read })
-	check("afterwards", map[string]diagnostics.Note{
+	check("afterwards", map[string]diagnostics.FeatureStatus{
 		accelerators:           {Supported: yes, Active: yes, Effective: yes, State: "2 are reported"},
 		rdmaDevices:            {Supported: yes, Active: yes, Effective: yes, State: "1 are reported"},
 		hooks.GPUEnvInject:     {Supported: yes, Active: yes, Effective: unknown, State: "1 pods have some; 0 containers were given them since the agent was started"},
@@ -115,7 +115,7 @@ func TestInjectedDevicesAreCounted(t *testing.T) {
 	r.enforcement.advisor.Container(t.Context(), sandbox, "main", "")
 	r.enforcement.advisor.Container(t.Context(), hooks.Sandbox{UID: "web", Namespace: "shop", Name: "web"}, "main", "")
 	e := newExplainer(r.options, r.cluster, r.measurement, r.enforcement, r.standing)
-	if got := e.noteOf(hooks.GPUEnvInject, true); got.Effective != diagnosticsv1alpha1.FeatureYes || e.enforcement.advisor.Injected(hooks.GPUEnvInject) != 1 {
+	if got := e.statusOf(hooks.GPUEnvInject, true); got.Effective != diagnosticsv1alpha1.FeatureYes || e.enforcement.advisor.Injected(hooks.GPUEnvInject) != 1 {
 		t.Errorf("after one container with a GPU: %+v", got)
 	}
 }

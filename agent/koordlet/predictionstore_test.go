@@ -17,7 +17,7 @@ import (
 // learner is an agent that predicts by a profile, with a state directory that outlives it.
 type learner struct {
 	*rig
-	learned *learning
+	learned *predictionStore
 }
 
 func newLearner(t *testing.T, directory, predictor string) *learner {
@@ -25,7 +25,7 @@ func newLearner(t *testing.T, directory, predictor string) *learner {
 		o.ReadOnly, o.StateDirectory, o.Predictor, o.SamplePeriod = true, directory, predictor, 10*time.Second
 	})}
 	l.machine.use("service", 2)
-	l.learned = newLearning(l.options, l.measurement)
+	l.learned = newPredictionStore(l.options, l.measurement)
 	synctest.Wait()
 	return l
 }
@@ -102,14 +102,14 @@ func TestWhatAProfileLearnedSurvivesARestart(t *testing.T) {
 			predictor string
 			away      time.Duration
 			// change is done to what was kept.
-			change func(*knowledge)
+			change func(*storedPrediction)
 			want   bool
 		}{
 			{"at once", "balanced", 0, nil, true},
 			{"after two hours", "balanced", 2 * time.Hour, nil, true},
 			{"with another profile", "safe", 0, nil, true},
-			{"with a record that is damaged", "safe", 0, func(k *knowledge) { k.Record = k.Record[:len(k.Record)-1] }, false},
-			{"a record of the future", "safe", 0, func(k *knowledge) { k.Record = shifted(k.Record) }, false},
+			{"with a record that is damaged", "safe", 0, func(k *storedPrediction) { k.Record = k.Record[:len(k.Record)-1] }, false},
+			{"a record of the future", "safe", 0, func(k *storedPrediction) { k.Record = shifted(k.Record) }, false},
 			{"after four hours", "safe", 4 * time.Hour, nil, false},
 			{"with Koordinator's predictor", "koordinator", 0, nil, false},
 		} {
@@ -119,12 +119,12 @@ func TestWhatAProfileLearnedSurvivesARestart(t *testing.T) {
 			}
 			time.Sleep(step.away)
 			if step.change != nil {
-				var kept knowledge
-				if _, err := file.Load(&kept); err != nil || len(kept.Record) == 0 {
-					t.Fatalf("%d bytes are kept, %v", len(kept.Record), err)
+				var reconcilers storedPrediction
+				if _, err := file.Load(&reconcilers); err != nil || len(reconcilers.Record) == 0 {
+					t.Fatalf("%d bytes are kept, %v", len(reconcilers.Record), err)
 				}
-				step.change(&kept)
-				if err := file.Save(kept); err != nil {
+				step.change(&reconcilers)
+				if err := file.Save(reconcilers); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -43,7 +43,7 @@ func (r *rig) wantStanding(reason string) {
 	if err := r.standing.ready(); (err == nil) != ready && reason != slov1alpha1.ReasonReadOnly || !ready && err != nil && !strings.HasPrefix(err.Error(), reason+": ") {
 		r.Errorf("readiness says %v, want %s", err, reason)
 	}
-	figures := newExplainer(r.options, r.cluster, r.measurement, r.enforcement, r.standing).figures()
+	figures := newExplainer(r.options, r.cluster, r.measurement, r.enforcement, r.standing).nodeMetrics()
 	if figures.Enforcing == nil || *figures.Enforcing != ready || figures.EnforcingReason != reason {
 		r.Errorf("figures are %v, %q, want %t, %s", figures.Enforcing, figures.EnforcingReason, ready, reason)
 	}
@@ -60,7 +60,7 @@ func (r *rig) enforce() {
 func TestDamagedOriginalsAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, func(o *Options) {
-			if err := os.WriteFile(o.originals(), []byte(`{"checksum":1,"data":[]}`), 0o600); err != nil {
+			if err := os.WriteFile(o.originalsFile(), []byte(`{"checksum":1,"data":[]}`), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -74,7 +74,7 @@ func TestDamagedOriginalsAreTold(t *testing.T) {
 		if got := r.enforcing().LastTransitionTime; !got.Equal(&since) {
 			t.Errorf("changed at %s, and told as %s", since, got)
 		}
-		if err := os.Remove(r.options.originals()); err != nil {
+		if err := os.Remove(r.options.originalsFile()); err != nil {
 			t.Fatal(err)
 		}
 		r.after(20 * time.Second)
@@ -119,7 +119,7 @@ func TestAFullDiskIsTold(t *testing.T) {
 		if err := os.WriteFile(fill, make([]byte, 64<<10), 0o600); !errors.Is(err, syscall.ENOSPC) {
 			t.Fatalf("the disk was filled with %v", err)
 		}
-		r.after(probeEvery + 4*time.Second)
+		r.after(probeInterval + 4*time.Second)
 		r.wantStanding(slov1alpha1.ReasonOriginalsNotSaved)
 		if message := r.enforcing().Message; !strings.Contains(message, "no space left on device") {
 			t.Errorf("message %q does not say why", message)
@@ -147,7 +147,7 @@ func TestCgroupsThatCannotBeWrittenAreTold(t *testing.T) {
 		r.after(3 * time.Second)
 		r.wantStanding(slov1alpha1.ReasonEnforcing)
 		remount(unix.MS_RDONLY)
-		r.after(probeEvery + 4*time.Second)
+		r.after(probeInterval + 4*time.Second)
 		r.wantStanding(slov1alpha1.ReasonWritesRefused)
 		remount(0)
 		r.after(40 * time.Second)
@@ -203,11 +203,11 @@ func TestAnAgentThatReadsNoObjectsIsTold(t *testing.T) {
 		reports := newReporting(r.options, r.clients, r.cluster, r.measurement, r.standing)
 		metric := &slov1alpha1.NodeMetric{ObjectMeta: metav1.ObjectMeta{Name: nodeName}}
 		r.after(4 * time.Second)
-		reports.tellStanding(r.ctx, metric)
+		reports.writeConditions(r.ctx, metric)
 		r.wantStanding(slov1alpha1.ReasonObjectsUnread)
 		r.follow()
 		r.after(2 * time.Second)
-		reports.tellStanding(r.ctx, metric)
+		reports.writeConditions(r.ctx, metric)
 		r.wantStanding(slov1alpha1.ReasonEnforcing)
 	})
 }

@@ -27,28 +27,28 @@ const recordExpiry = 3 * time.Hour
 // maxSkew is how far in the future a record may be, because clocks are set.
 const maxSkew = 5 * time.Minute
 
-// knowledge is what the file has: what Koordinator's predictor learned, and what a chosen profile predicts from.
-type knowledge struct {
+// storedPrediction is the content of the file: what Koordinator's predictor learned, and what a chosen profile predicts from.
+type storedPrediction struct {
 	prediction.Checkpoint
 	// Record as predict.DecodeRecord reads it; empty without a profile.
 	Record []byte `json:"record,omitempty"`
 }
 
-// learning keeps what the prediction learned, so that a restart does not take a day's knowledge away.
-type learning struct {
+// predictionStore saves what the prediction learned, so that a restart does not take a day's knowledge away.
+type predictionStore struct {
 	file        checkpoint.File
 	measurement *measurement
-	// failing says that the last checkpoint was not saved; it is logged when that changes.
-	failing bool
+	// saveFailed says that the last checkpoint was not saved; it is logged when that changes.
+	saveFailed bool
 }
 
-func newLearning(options *Options, measurement *measurement) *learning {
-	return &learning{file: checkpoint.File{Path: options.learned()}, measurement: measurement}
+func newPredictionStore(options *Options, measurement *measurement) *predictionStore {
+	return &predictionStore{file: checkpoint.File{Path: options.predictionFile()}, measurement: measurement}
 }
 
 // restore takes over what was learned before the start. Without that the prediction begins anew.
-func (l *learning) restore(ctx context.Context) {
-	var from knowledge
+func (l *predictionStore) restore(ctx context.Context) {
+	var from storedPrediction
 	found, err := l.file.Load(&from)
 	if err == nil && found {
 		now := l.measurement.options.Clock.Now()
@@ -61,8 +61,8 @@ func (l *learning) restore(ctx context.Context) {
 	}
 }
 
-// run saves what was learned each interval, and at the end. A disk that is full or read-only is told once and done without.
-func (l *learning) run(ctx context.Context) {
+// run saves what was learned each interval, and at the end. A disk that is full or read-only is logged once, and the agent goes on.
+func (l *predictionStore) run(ctx context.Context) {
 	ticker := l.measurement.options.Clock.NewTicker(prediction.CheckpointInterval)
 	defer ticker.Stop()
 	for {
@@ -76,20 +76,20 @@ func (l *learning) run(ctx context.Context) {
 	}
 }
 
-func (l *learning) save(ctx context.Context) {
+func (l *predictionStore) save(ctx context.Context) {
 	l.measurement.mu.Lock()
 	at := l.measurement.last.Time
 	if at.IsZero() {
 		l.measurement.mu.Unlock()
 		return // nothing was learned, which is no reason to overwrite what was before
 	}
-	from := knowledge{Checkpoint: l.measurement.predictor.Checkpoint(at), Record: l.measurement.history.encoded()}
+	from := storedPrediction{Checkpoint: l.measurement.predictor.Checkpoint(at), Record: l.measurement.history.encoded()}
 	l.measurement.mu.Unlock()
 	err := l.file.Save(from)
-	if err != nil && !l.failing {
+	if err != nil && !l.saveFailed {
 		klog.FromContext(ctx).Error(err, "what was learned is not kept for a restart, retrying")
 	}
-	l.failing = err != nil
+	l.saveFailed = err != nil
 }
 
 // history is what the profiles other than Koordinator's predict from.

@@ -50,17 +50,17 @@ func TestWhatIsMeasuredIsInMetrics(t *testing.T) {
 		r.machine.use("app", 1)
 		r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
 		r.after(10 * time.Second)
-		figures := newExplainer(r.options, r.cluster, r.measurement, r.enforcement, r.standing).figures()
-		if figures.ProdReclaimable == nil || figures.Average == nil || figures.Average.MilliCPU < 3990 || len(figures.NUMANodes) != 2 || figures.Described[true] != 1 {
-			t.Errorf("average %+v, NUMA nodes %+v, described %v", figures.Average, figures.NUMANodes, figures.Described)
+		figures := newExplainer(r.options, r.cluster, r.measurement, r.enforcement, r.standing).nodeMetrics()
+		if figures.ProdReclaimable == nil || figures.Average == nil || figures.Average.MilliCPU < 3990 || len(figures.NUMANodes) != 2 || figures.TopologyReads[true] != 1 {
+			t.Errorf("average %+v, NUMA nodes %+v, described %v", figures.Average, figures.NUMANodes, figures.TopologyReads)
 		}
 		if len(figures.Applications) != 1 || figures.Applications[0].Name != "app" || figures.Applications[0].Used.MilliCPU != 1000 {
 			t.Errorf("applications %+v", figures.Applications)
 		}
-		want := []diagnostics.ContainerFigure{{
+		want := []diagnostics.ContainerMetrics{{
 			Namespace: "default", Pod: "etl", UID: "etl", Name: "main", ID: "containerd://m",
-			Requests: []diagnostics.ResourceFigure{{Resource: string(extension.BatchCPU), Value: 1500}},
-			Limits:   []diagnostics.ResourceFigure{{Resource: string(extension.BatchMemory), Value: 1024}},
+			Requests: []diagnostics.ResourceMetrics{{Resource: string(extension.BatchCPU), Value: 1500}},
+			Limits:   []diagnostics.ResourceMetrics{{Resource: string(extension.BatchMemory), Value: 1024}},
 		}}
 		if diff := cmp.Diff(want, figures.Containers); diff != "" {
 			t.Errorf("containers (-want +got):\n%s", diff)
@@ -76,17 +76,17 @@ func TestWhatPodsWaitForIsInMetrics(t *testing.T) {
 		r.machine.use("service", 1)
 		r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
 		r.after(8*time.Second + 100*time.Millisecond)
-		figures := newExplainer(r.options, r.cluster, r.measurement, r.enforcement, r.standing).figures()
+		figures := newExplainer(r.options, r.cluster, r.measurement, r.enforcement, r.standing).nodeMetrics()
 		over := int((machine.Turns * r.options.SamplePeriod).Seconds())
-		wantPods := []diagnostics.PodFigure{
+		wantPods := []diagnostics.PodMetrics{
 			{Namespace: "default", Pod: "batch", UID: "batch", Throttled: new(0.0)},
-			{Namespace: "default", Pod: "service", UID: "service", Throttled: new(0.2), BlockIO: &diagnostics.BlockIOFigure{ReadBytes: 1000, Writes: 8}},
+			{Namespace: "default", Pod: "service", UID: "service", Throttled: new(0.2), BlockIO: &diagnostics.BlockIOMetrics{ReadBytes: 1000, Writes: 8}},
 		}
-		slices.SortFunc(figures.Pods, func(a, b diagnostics.PodFigure) int { return strings.Compare(a.Pod, b.Pod) })
+		slices.SortFunc(figures.Pods, func(a, b diagnostics.PodMetrics) int { return strings.Compare(a.Pod, b.Pod) })
 		if diff := cmp.Diff(wantPods, figures.Pods); diff != "" {
 			t.Errorf("pods (-want +got):\n%s", diff)
 		}
-		if len(figures.Pressure) != 6 || figures.Pressure[0] != (diagnostics.PressureFigure{Resource: "cpu", Degree: "some", Percent: 10, OverSeconds: over}) {
+		if len(figures.Pressure) != 6 || figures.Pressure[0] != (diagnostics.PressureMetrics{Resource: "cpu", Degree: "some", Percent: 10, OverSeconds: over}) {
 			t.Errorf("pressure on the node %+v", figures.Pressure)
 		}
 	})
@@ -104,7 +104,7 @@ func TestWritesAreTimed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = real.Close() }() // nothing is to be kept
-	times := newWriteTimes(clock.RealClock{})
+	times := newWriteDurations(clock.RealClock{})
 	tree := times.of(real)
 	below, err := tree.(files.Opener).OpenSubtree("1")
 	if err != nil {
@@ -152,14 +152,14 @@ func TestFailuresOfWritesAndOfKeepersAreTold(t *testing.T) {
 			return ""
 		}
 		refused := func(owner, why string, at time.Time) {
-			r.enforcement.round.note(at, suppression.Decision{}, executor.Outcome{Failures: []executor.Failure{{Owner: owner, Setting: "cpu.idle", Err: errors.New(why)}}})
+			r.enforcement.round.record(at, suppression.Decision{}, executor.Outcome{Failures: []executor.Failure{{Owner: owner, Setting: "cpu.idle", Err: errors.New(why)}}})
 		}
 		refused("GroupIdentity", "busy", time.Now())
 		if got := lastError("GroupIdentity"); !strings.Contains(got, "busy") {
 			t.Errorf("the last error is %q, while no keeper has failed", got)
 		}
 		refused("CoreSched", "first", time.Now())
-		r.enforcement.noticed.failed("CoreSched", errors.New("second"), time.Now().Add(time.Second))
+		r.enforcement.results.recordFailure("CoreSched", errors.New("second"), time.Now().Add(time.Second))
 		if got := lastError("CoreSched"); got != "second" {
 			t.Errorf("the last error is %q, want the later one", got)
 		}
@@ -218,7 +218,7 @@ func TestThePastIsToldByBand(t *testing.T) {
 }
 
 func TestAnswersToContainerRuntimesAreTimed(t *testing.T) {
-	times := newHookTimes()
+	times := newHookDurations()
 	times.observe(hooks.PreStartContainer, 1500*time.Microsecond)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(times.histogram)

@@ -25,12 +25,12 @@ const (
 	rdmaManager = "class/misc/rdma_cm"
 	// hugePages are in /sys where the kernel has any size of them.
 	hugePages = "kernel/mm/hugepages"
-	// terwayReader is the image of the daemon that reads what Terway is told.
+	// terwayReader is the image of the daemon that reads Terway's files.
 	terwayReader = "terway-qos"
 )
 
-// lacks says what a feature for devices needs and the node does not have; empty where it has it.
-func (e *explainer) lacks(gate string) string {
+// missingHardware says what a feature for devices needs and the node does not have; empty where it has it.
+func (e *explainer) missingHardware(gate string) string {
 	enforced := e.enforcement
 	switch gate {
 	case accelerators:
@@ -59,9 +59,9 @@ func (e *explainer) lacks(gate string) string {
 	return ""
 }
 
-// reportNote is of devices that are reported in the node's Device.
-func (e *explainer) reportNote(gate string, on bool) diagnostics.Note {
-	out := e.absent(e.lacks(gate))
+// deviceReportStatus is of devices that are reported in the node's Device.
+func (e *explainer) deviceReportStatus(gate string, on bool) diagnostics.FeatureStatus {
+	out := e.idleStatus(e.missingHardware(gate))
 	report, read := e.measurement.devices.reported(gate)
 	switch {
 	case !on || out.State != "":
@@ -79,10 +79,10 @@ func (e *explainer) reportNote(gate string, on bool) diagnostics.Note {
 	return out
 }
 
-// injectNote is of devices that containers are given when they are made. What containers have that were made before the agent was
+// deviceInjectStatus is of devices that containers are given when they are made. What containers have that were made before the agent was
 // started is not known.
-func (e *explainer) injectNote(gate string, on bool) diagnostics.Note {
-	out := e.absent(e.lacks(gate))
+func (e *explainer) deviceInjectStatus(gate string, on bool) diagnostics.FeatureStatus {
+	out := e.idleStatus(e.missingHardware(gate))
 	if !on {
 		return out
 	}
@@ -112,9 +112,9 @@ func (e *explainer) allocated(gate string) int {
 	return pods
 }
 
-// hugePageNote is of huge pages in the zones of the node's NodeResourceTopology.
-func (e *explainer) hugePageNote(on bool) diagnostics.Note {
-	out := e.absent(e.lacks(hugePageReport))
+// hugePageStatus is of huge pages in the zones of the node's NodeResourceTopology.
+func (e *explainer) hugePageStatus(on bool) diagnostics.FeatureStatus {
+	out := e.idleStatus(e.missingHardware(hugePageReport))
 	topology := e.cluster.Topology()
 	if !on || out.State != "" || topology == nil {
 		return out
@@ -135,13 +135,13 @@ func (e *explainer) hugePageNote(on bool) diagnostics.Note {
 	return out
 }
 
-// terwayNote is of the files that a daemon of Terway reads.
-func (e *explainer) terwayNote(on bool) diagnostics.Note {
+// terwayStatus is of the files that a daemon of Terway reads.
+func (e *explainer) terwayStatus(on bool) diagnostics.FeatureStatus {
 	lacks := ""
-	if !e.reads() {
+	if !e.terwayRuns() {
 		lacks = fmt.Sprintf("no container of an image %s runs on the node, which would read %s", terwayReader, terway.Directory)
 	}
-	out, told := e.absent(lacks), on && e.enforcement.kept.terway.InSync()
+	out, told := e.idleStatus(lacks), on && e.enforcement.reconcilers.terway.InSync()
 	out.Active, out.Effective = yes(told), yes(told && lacks == "")
 	if told && lacks == "" {
 		out.State = "the files are as they should be; what Terway makes of them does not show here"
@@ -149,8 +149,8 @@ func (e *explainer) terwayNote(on bool) diagnostics.Note {
 	return out
 }
 
-// reads reports whether a daemon of Terway runs on the node.
-func (e *explainer) reads() bool {
+// terwayRuns reports whether a daemon of Terway runs on the node.
+func (e *explainer) terwayRuns() bool {
 	for _, pod := range e.cluster.Pods() {
 		for i := range pod.Object.Spec.Containers {
 			image, _, _ := strings.Cut(path.Base(pod.Object.Spec.Containers[i].Image), ":")
@@ -162,7 +162,7 @@ func (e *explainer) reads() bool {
 	return false
 }
 
-// absent is the note of a feature that does nothing; what it lacks is empty where the node has all that it needs.
-func (*explainer) absent(lacks string) diagnostics.Note {
-	return diagnostics.Note{Supported: yes(lacks == ""), Active: yes(false), Effective: yes(false), State: lacks}
+// idleStatus is the status of a feature that does nothing; what it lacks is empty where the node has all that it needs.
+func (*explainer) idleStatus(lacks string) diagnostics.FeatureStatus {
+	return diagnostics.FeatureStatus{Supported: yes(lacks == ""), Active: yes(false), Effective: yes(false), State: lacks}
 }

@@ -15,8 +15,8 @@ const (
 	every = time.Hour
 )
 
-// Keep gives pages back a minute after the start and then every hour, until the context ends.
-func Keep(ctx context.Context, c clock.Clock) {
+// Run gives pages back a minute after the start and then every hour, until the context ends.
+func Run(ctx context.Context, c clock.Clock) {
 	for wait := afterStart; ; wait = every {
 		timer := c.NewTimer(wait)
 		select {

@@ -27,23 +27,23 @@ import (
 // imitatedLayout is that of most machines: kubelet's defaults on cgroups of version 2.
 var imitatedLayout = cgroup.Layout{Version: cgroup.V2, Driver: cgroup.Systemd}
 
-// imitated says in an answer where its values were set.
+// imitated says in an answer that its values were set on a simulated kernel.
 const imitated = "values are those that a newly started koordlet sets in simulated cgroups"
 
-// auditOfAnImitation is how many entries are kept of what nobody reads.
+// auditOfAnImitation is how many entries of a simulated agent's audit log are kept.
 const auditOfAnImitation = 1
 
-// imitation is the cgroups of a node as kubelet makes them, in memory, and an agent's features at work on them: the same features, the
+// simulatedAgent is the cgroups of a node as kubelet makes them, in memory, and an agent's features at work on them: the same features, the
 // same executor, and a kernel that refuses what a kernel refuses. It is made for one answer.
-type imitation struct {
+type simulatedAgent struct {
 	kernel   *kernelfs.Tree
 	features []qos.Feature
 	executor *executor.Executor
 	in       qos.NodeSnapshot
 }
 
-// imitate has the features that are on by default set what they want on a machine.
-func imitate(ctx context.Context, f *fleet, view *agentview.Node, machine host.Topology, capacity podrequest.Amount) (*imitation, error) {
+// newSimulatedAgent has the features that are on by default set what they want on a machine.
+func newSimulatedAgent(ctx context.Context, f *fleet, view *agentview.Node, machine host.Topology, capacity podrequest.Amount) (*simulatedAgent, error) {
 	topology, err := cpuset.NewTopology(&extension.CPUTopology{Detail: machine.CPUs})
 	if err != nil {
 		return nil, fmt.Errorf("imitate the machine: %w", err)
@@ -52,7 +52,7 @@ func imitate(ctx context.Context, f *fleet, view *agentview.Node, machine host.T
 	for _, class := range []corev1.PodQOSClass{corev1.PodQOSBurstable, corev1.PodQOSBestEffort} {
 		kernel.Make(imitatedLayout.QoS(class)) // kubelet has them with and without pods
 	}
-	out := &imitation{kernel: kernel, features: qos.Defaults(&qos.Suppression{}, &qos.CPUBurst{Fill: func() float64 { return 0 }})}
+	out := &simulatedAgent{kernel: kernel, features: qos.Defaults(&qos.Suppression{}, &qos.CPUBurst{Fill: func() float64 { return 0 }})}
 	out.in = qos.NodeSnapshot{
 		Now: view.Now, Period: f.opts.SamplePeriod, SLO: cmp.Or(view.SLO, &slov1alpha1.NodeSLOSpec{}), Node: view.Object, Capacity: capacity, Topology: topology,
 		Reported: view.Topology, Tree: kernel, Layout: imitatedLayout, Containers: qos.NewContainers(kernel, imitatedLayout),
@@ -63,17 +63,17 @@ func imitate(ctx context.Context, f *fleet, view *agentview.Node, machine host.T
 		out.start(pod)
 	}
 	out.executor, err = executor.New(executor.Options{
-		Tree: kernel, Proc: out.in.Proc, Sys: out.in.Sys, Layout: imitatedLayout, Owners: qos.Owners(out.features), Originals: forgetful{},
+		Tree: kernel, Proc: out.in.Proc, Sys: out.in.Sys, Layout: imitatedLayout, Owners: qos.Owners(out.features), Originals: discardStore{},
 		Audit: out.in.Audit, Clock: f.opts.Clock,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("imitate the agent: %w", err)
 	}
-	return out, out.act(ctx)
+	return out, out.apply(ctx)
 }
 
 // measured takes what a view knows of use.
-func (i *imitation) measured(view *agentview.Node) {
+func (i *simulatedAgent) measured(view *agentview.Node) {
 	used := map[types.UID]podrequest.Amount{}
 	for _, pod := range view.Pods {
 		if view.PodUsed == nil {
@@ -94,8 +94,8 @@ func amountUsed(amount podrequest.Amount) metrics.Usage {
 	return metrics.Usage{NanoCores: amount.MilliCPU * 1e6, Memory: amount.Memory}
 }
 
-// act is one round of an agent. What the imitated kernel refuses shows in its files.
-func (i *imitation) act(ctx context.Context) error {
+// apply is one round of an agent. What the simulated kernel refuses shows in its files.
+func (i *simulatedAgent) apply(ctx context.Context) error {
 	for _, feature := range i.features {
 		if err := i.executor.Declare(feature.Name(), feature.DesiredValues(i.in)); err != nil {
 			return fmt.Errorf("imitate the agent: %w", err)
@@ -107,8 +107,8 @@ func (i *imitation) act(ctx context.Context) error {
 	return nil
 }
 
-// pods tells what is set for those of a question.
-func (i *imitation) pods(question *diagnosticsv1alpha1.AgentQuestion, out *diagnosticsv1alpha1.AgentExplanation) {
+// pods lists what is set for the pods of a question.
+func (i *simulatedAgent) pods(question *diagnosticsv1alpha1.AgentQuestion, out *diagnosticsv1alpha1.AgentExplanation) {
 	var places []diagnostics.Place
 	for _, pod := range i.in.Pods {
 		if diagnostics.AskedPod(question, pod.Object.Namespace, pod.Object.Name) {
@@ -123,11 +123,11 @@ func (i *imitation) pods(question *diagnosticsv1alpha1.AgentQuestion, out *diagn
 	out.Incomplete = append(out.Incomplete, imitated)
 }
 
-// forgetful is a store for originals that nobody gives back.
-type forgetful struct{}
+// discardStore is a store for originals that are never restored.
+type discardStore struct{}
 
 // Save implements executor.Store.
-func (forgetful) Save(any) error { return nil }
+func (discardStore) Save(any) error { return nil }
 
 // Load implements executor.Store.
-func (forgetful) Load(any) (bool, error) { return false, nil }
+func (discardStore) Load(any) (bool, error) { return false, nil }

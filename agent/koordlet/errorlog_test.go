@@ -24,10 +24,10 @@ func TestTheLogIsNotFlooded(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			var c complaint
+			var c errorLog
 			got := 0
 			for second := range 3600 {
-				if c.news(tc.answers(second), now.Add(time.Duration(second)*time.Second)) {
+				if c.shouldLog(tc.answers(second), now.Add(time.Duration(second)*time.Second)) {
 					got++
 				}
 			}

@@ -37,14 +37,14 @@ const (
 	gateInterference = "PSICollector"
 )
 
-// keeperGates are the gates of keepers that set no cgroup values. Only shares of the cache for classes are on by default: they do nothing
+// reconcilerGates are the gates of reconcilers that set no cgroup values. Only shares of the cache for classes are on by default: they do nothing
 // until a class has some.
-func keeperGates() []string {
+func reconcilerGates() []string {
 	return []string{gateResctrl, gatePodResctrl, gateCounters, gateTerway, gateCPI, gateInterference}
 }
 
-// keepers are the features that set what no cgroup has; nil ones have but a name.
-type keepers struct {
+// reconcilers are the features that set what no cgroup has; nil ones have but a name.
+type reconcilers struct {
 	resctrl      *resctrl.Reconciler
 	coresched    *coresched.Reconciler
 	network      *network.Reconciler
@@ -53,13 +53,13 @@ type keepers struct {
 
 	// on are those that work; off those that only give back, once, what an earlier agent left.
 	on, off []qos.Reconciler
-	// told is the failure of each that was logged last. They look at things now and then only, and succeed in between.
-	told     map[string]*complaint
+	// errors is the failure of each that was logged last. They look at things now and then only, and succeed in between.
+	errors   map[string]*errorLog
 	readOnly bool
 }
 
-// newKeepers makes all of them, because one that is off may have something to give back.
-func newKeepers(options *Options, trees *trees, layout cgroup.Layout, log *audit.Log) (*keepers, error) {
+// newReconcilers makes all of them, because one that is off may have something to give back.
+func newReconcilers(options *Options, trees *trees, layout cgroup.Layout, log *audit.Log) (*reconcilers, error) {
 	store := func(name string) checkpoint.File {
 		return checkpoint.File{Path: filepath.Join(options.StateDirectory, name+".json")}
 	}
@@ -67,26 +67,26 @@ func newKeepers(options *Options, trees *trees, layout cgroup.Layout, log *audit
 		enabled, named := options.FeatureGates[gate]
 		return enabled || !named && byDefault
 	}
-	out := &keepers{told: map[string]*complaint{}, readOnly: options.ReadOnly}
+	out := &reconcilers{errors: map[string]*errorLog{}, readOnly: options.ReadOnly}
 	classes, pods, counters := on(gateResctrl, true), on(gatePodResctrl, false), on(gateCounters, false)
 	var problems [4]error
-	out.resctrl, problems[0] = sound(resctrl.New(resctrl.Options{
+	out.resctrl, problems[0] = orEmpty(resctrl.New(resctrl.Options{
 		Classes: classes, Pods: pods, Counters: counters, Proc: trees.proc, Originals: store("resctrl"), Audit: log, Clock: options.Clock,
 		Open: func() (hostresctrl.Tree, error) { return hostresctrl.Open(filepath.Join(options.Sys, "fs", "resctrl")) },
 	}))
-	out.coresched, problems[1] = sound(coresched.New(coresched.Options{
+	out.coresched, problems[1] = orEmpty(coresched.New(coresched.Options{
 		Kernel: hostcoresched.Real{Proc: trees.proc}, Proc: trees.proc, Cookies: store("coresched"), Audit: log, Clock: options.Clock,
 	}))
-	out.network, problems[2] = sound(network.New(network.Options{
+	out.network, problems[2] = orEmpty(network.New(network.Options{
 		Control: &netlink.Handle{}, Proc: trees.proc, Sys: trees.sys, Device: store("network"), Audit: log, Clock: options.Clock,
 	}))
-	out.terway, problems[3] = sound(terway.New(terway.Options{
+	out.terway, problems[3] = orEmpty(terway.New(terway.Options{
 		Directory: terway.Directory, CgroupRoot: options.Cgroup, Originals: store("terway"), Audit: log, Clock: options.Clock,
 	}))
 	cpi, pressure := on(gateCPI, false), on(gateInterference, false)
 	var err error
 	out.interference, err = interference.New(interference.Options{
-		CPI: cpi, Pressure: pressure, Kernel: perf.Real{Root: counted(options, layout)}, Limits: decision.DefaultLimits(),
+		CPI: cpi, Pressure: pressure, Kernel: perf.Real{Root: perfCgroupRoot(options, layout)}, Limits: decision.DefaultLimits(),
 	})
 	if err != nil {
 		return nil, err
@@ -99,18 +99,18 @@ func newKeepers(options *Options, trees *trees, layout cgroup.Layout, log *audit
 	return out, nil
 }
 
-// sound replaces a keeper that cannot be made by one that nobody may have work.
-func sound[T any](made *T, err error) (*T, error) {
+// orEmpty replaces a reconciler that cannot be made by an empty one, which must not run.
+func orEmpty[T any](made *T, err error) (*T, error) {
 	if err != nil {
 		return new(T), finding.Wrap(err, finding.OriginalsDamaged, "put the file back as it was and restart the agent; or drain and restart the node and remove the file")
 	}
 	return made, nil
 }
 
-// add a keeper that works, or gives back only. One with a problem does neither, and says so: the agent has more to do than this.
-func (k *keepers) add(reconciler qos.Reconciler, problem error, works bool) {
+// add a reconciler that works, or one that is off and only restores. One with a problem does neither and reports it; the agent goes on.
+func (k *reconcilers) add(reconciler qos.Reconciler, problem error, works bool) {
 	if problem != nil {
-		reconciler = damaged{reconciler, problem}
+		reconciler = unrestorable{reconciler, problem}
 	}
 	if works {
 		k.on = append(k.on, reconciler)
@@ -119,56 +119,56 @@ func (k *keepers) add(reconciler qos.Reconciler, problem error, works bool) {
 	}
 }
 
-// damaged is a keeper that does not know what an earlier agent did: it sets nothing, and gives nothing back.
-type damaged struct {
+// unrestorable is a reconciler whose stored state cannot be read: it sets nothing and restores nothing.
+type unrestorable struct {
 	qos.Reconciler
-	why error
+	err error
 }
 
 // Reconcile implements qos.Keeper.
-func (d damaged) Reconcile(context.Context, qos.NodeSnapshot) error { return d.why }
+func (d unrestorable) Reconcile(context.Context, qos.NodeSnapshot) error { return d.err }
 
 // Restore implements qos.Keeper.
-func (d damaged) Restore(context.Context) error { return d.why }
+func (d unrestorable) Restore(context.Context) error { return d.err }
 
-// counted is where the cgroups are that performance counters know.
-func counted(options *Options, layout cgroup.Layout) string {
+// perfCgroupRoot is where the cgroups are that performance counters know.
+func perfCgroupRoot(options *Options, layout cgroup.Layout) string {
 	if layout.Version == cgroup.V2 {
 		return options.Cgroup
 	}
 	return filepath.Join(options.Cgroup, "perf_event")
 }
 
-// keep has each of them look at a situation. Failures are told to failed, logged when they are new, and tried again.
-func (k *keepers) keep(ctx context.Context, in qos.NodeSnapshot, failed func(reconciler string, err error, at time.Time)) {
+// reconcile runs each of them with a snapshot. Failures are passed to failed, logged when they are new, and retried.
+func (k *reconcilers) reconcile(ctx context.Context, in qos.NodeSnapshot, failed func(reconciler string, err error, at time.Time)) {
 	pending := k.off
 	k.off = nil
 	for _, reconciler := range pending {
 		if err := reconciler.Restore(ctx); err != nil {
 			k.off = append(k.off, reconciler)
-			k.tell(ctx, reconciler, err, in.Now)
+			k.reportError(ctx, reconciler, err, in.Now)
 		}
 	}
 	for _, reconciler := range k.on {
 		if err := reconciler.Reconcile(ctx, in); err != nil {
 			failed(reconciler.Name(), err, in.Now)
-			k.tell(ctx, reconciler, err, in.Now)
+			k.reportError(ctx, reconciler, err, in.Now)
 		}
 	}
 }
 
-func (k *keepers) tell(ctx context.Context, reconciler qos.Reconciler, err error, now time.Time) {
-	if k.told[reconciler.Name()] == nil {
-		k.told[reconciler.Name()] = &complaint{}
+func (k *reconcilers) reportError(ctx context.Context, reconciler qos.Reconciler, err error, now time.Time) {
+	if k.errors[reconciler.Name()] == nil {
+		k.errors[reconciler.Name()] = &errorLog{}
 	}
-	k.told[reconciler.Name()].tell(ctx, err, now, "a feature could not apply all its values, retrying", "feature", reconciler.Name())
+	k.errors[reconciler.Name()].Report(ctx, err, now, "a feature could not apply all its values, retrying", "feature", reconciler.Name())
 }
 
 // relief is what best effort gives up because services are disturbed.
-func (k *keepers) relief() suppression.Relief { return k.interference.Relief() }
+func (k *reconcilers) relief() suppression.Relief { return k.interference.Relief() }
 
-// release gives everything back; an agent that writes nothing leaves what an earlier one set.
-func (k *keepers) release(ctx context.Context) error {
+// restore gives everything back; an agent that writes nothing leaves what an earlier one set.
+func (k *reconcilers) restore(ctx context.Context) error {
 	if k.readOnly {
 		return nil
 	}

@@ -81,7 +81,7 @@ func TestWhatKeepersSayIsTold(t *testing.T) {
 		r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
 		r.after(5 * time.Second)
 		at := time.Now()
-		r.enforcement.noticed.failed("TerwayQoS", errors.New("no space left on device"), at)
+		r.enforcement.results.recordFailure("TerwayQoS", errors.New("no space left on device"), at)
 		told := map[string]diagnosticsv1alpha1.AgentFeature{}
 		for _, feature := range explained(r) {
 			told[feature.Name] = feature
@@ -105,29 +105,29 @@ func TestWhatTheKernelCannotQueueIsSaid(t *testing.T) {
 	const yes, no, partly = diagnosticsv1alpha1.FeatureYes, diagnosticsv1alpha1.FeatureNo, diagnosticsv1alpha1.FeaturePartly
 	tests := map[string]struct {
 		state network.State
-		want  diagnostics.Note
+		want  diagnostics.FeatureStatus
 	}{
-		"it was not tried": {network.State{}, diagnostics.Note{Supported: yes, State: "it has queued nothing yet: whether the kernel can shows when it has to"}},
+		"it was not tried": {network.State{}, diagnostics.FeatureStatus{Supported: yes, State: "it has queued nothing yet: whether the kernel can shows when it has to"}},
 		"the kernel cannot": {
 			network.State{At: at, Unavailable: "no token buckets", Unsupported: "no token buckets"},
-			diagnostics.Note{Supported: no, Active: no, Effective: no, State: "no token buckets"},
+			diagnostics.FeatureStatus{Supported: no, Active: no, Effective: no, State: "no token buckets"},
 		},
 		"nobody wants it of a kernel that cannot": {
 			network.State{At: at, Unavailable: "no class is on", Unsupported: "no token buckets"},
-			diagnostics.Note{Supported: no, Active: no, Effective: no, State: "no class is on"},
+			diagnostics.FeatureStatus{Supported: no, Active: no, Effective: no, State: "no class is on"},
 		},
 		"all of it": {
 			network.State{At: at, Device: "eth0", Total: 2e9, TotalSource: "speed"},
-			diagnostics.Note{Supported: yes, Active: yes, Effective: yes, State: "eth0: 2000 Mbit/s by speed, 0 classes, 0 addresses"},
+			diagnostics.FeatureStatus{Supported: yes, Active: yes, Effective: yes, State: "eth0: 2000 Mbit/s by speed, 0 classes, 0 addresses"},
 		},
 		"some of it": {
 			network.State{At: at, Device: "eth0", Total: 2e9, TotalSource: "speed", Problems: []string{"a filter"}},
-			diagnostics.Note{Supported: yes, Active: yes, Effective: partly, State: "eth0: 2000 Mbit/s by speed, 0 classes, 0 addresses", Problems: []string{"a filter"}},
+			diagnostics.FeatureStatus{Supported: yes, Active: yes, Effective: partly, State: "eth0: 2000 Mbit/s by speed, 0 classes, 0 addresses", Problems: []string{"a filter"}},
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, networkNote(tc.state)); diff != "" {
+			if diff := cmp.Diff(tc.want, networkStatus(tc.state)); diff != "" {
 				t.Errorf("note (-want +got):\n%s", diff)
 			}
 		})
@@ -135,12 +135,12 @@ func TestWhatTheKernelCannotQueueIsSaid(t *testing.T) {
 }
 
 func TestNotesCountBesideValues(t *testing.T) {
-	note := diagnostics.Note{Supported: "Yes", Active: "Yes", Effective: "Partly", State: "2 groups", Problems: []string{"too many"}}
-	got := diagnostics.Keeping(gateResctrl, true, nil, note, nil)
+	status := diagnostics.FeatureStatus{Supported: "Yes", Active: "Yes", Effective: "Partly", State: "2 groups", Problems: []string{"too many"}}
+	got := diagnostics.OtherFeature(gateResctrl, true, nil, status, nil)
 	if got.Supported != "Yes" || got.Active != "Yes" || got.Effective != "Partly" || got.State != "2 groups" || len(got.Problems) != 1 {
 		t.Errorf("got %+v", got)
 	}
-	if off := diagnostics.Keeping(gateResctrl, false, nil, diagnostics.Note{}, nil); off.Reason != "its feature gate is off" || off.Active != "No" {
+	if off := diagnostics.OtherFeature(gateResctrl, false, nil, diagnostics.FeatureStatus{}, nil); off.Reason != "its feature gate is off" || off.Active != "No" {
 		t.Errorf("got %+v", off)
 	}
 }

@@ -62,7 +62,7 @@ func settingsOf(t *testing.T, view *agentview.Node, name string) ([]string, diag
 		t.Fatal(err)
 	}
 	machine := record.(*nodeRecord).sim
-	imitation, err := imitate(t.Context(), &fleet{opts: opts}, view, machine.Topology(), capacity.Of(view.Object).Total)
+	imitation, err := newSimulatedAgent(t.Context(), &fleet{opts: opts}, view, machine.Topology(), capacity.Of(view.Object).Total)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,15 +21,15 @@ import (
 )
 
 const (
-	// judgeEvery is how often it is asked whether the agent enforces.
-	judgeEvery = time.Second
-	// probeEvery is how often it is tried whether files can be kept and cgroups written while that works, and probeAgain while it does
+	// evaluateInterval is how often it is asked whether the agent enforces.
+	evaluateInterval = time.Second
+	// probeInterval is how often it is tried whether files can be kept and cgroups written while that works, and probeAgain while it does
 	// not. Nobody else finds out before a new pod comes, of which nothing is set then.
-	probeEvery, probeAgain = 30 * time.Second, 5 * time.Second
+	probeInterval, probeRetryInterval = 30 * time.Second, 5 * time.Second
 )
 
-// standing reports whether the agent can hold best-effort pods back. Its methods may be called at the same time.
-type standing struct {
+// enforcingStatus reports whether the agent can hold best-effort pods back. Its methods may be called at the same time.
+type enforcingStatus struct {
 	options     *Options
 	cluster     *state.State
 	enforcement *enforcement
@@ -45,28 +45,28 @@ type standing struct {
 	probed     time.Time
 }
 
-func newStanding(options *Options, cluster *state.State, enforcement *enforcement) *standing {
-	s := &standing{options: options, cluster: cluster, enforcement: enforcement, started: options.Clock.Now()}
-	s.look(context.Background())
+func newEnforcingStatus(options *Options, cluster *state.State, enforcement *enforcement) *enforcingStatus {
+	s := &enforcingStatus{options: options, cluster: cluster, enforcement: enforcement, started: options.Clock.Now()}
+	s.evaluate(context.Background())
 	return s
 }
 
 // run follows how the agent stands until the context ends.
-func (s *standing) run(ctx context.Context) {
-	ticker := s.options.Clock.NewTicker(judgeEvery)
+func (s *enforcingStatus) run(ctx context.Context) {
+	ticker := s.options.Clock.NewTicker(evaluateInterval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C():
-			s.look(ctx)
+			s.evaluate(ctx)
 		}
 	}
 }
 
-// look takes the facts once, and logs when another verdict is in force.
-func (s *standing) look(ctx context.Context) {
+// evaluate takes the facts once, and logs when another verdict is in force.
+func (s *enforcingStatus) evaluate(ctx context.Context) {
 	now := s.options.Clock.Now()
 	s.probe(now)
 	latest := decision.Judge(s.facts(now))
@@ -88,11 +88,11 @@ func (s *standing) look(ctx context.Context) {
 }
 
 // probe tries what only shows when a new pod comes. An agent that writes nothing tries nothing.
-func (s *standing) probe(now time.Time) {
+func (s *enforcingStatus) probe(now time.Time) {
 	s.mu.Lock()
-	due, age := probeEvery, now.Sub(s.probed)
+	due, age := probeInterval, now.Sub(s.probed)
 	if s.unwritable != nil || s.readOnly != "" {
-		due = probeAgain
+		due = probeRetryInterval
 	}
 	s.mu.Unlock()
 	if s.options.ReadOnly || age >= 0 && age < due {
@@ -106,7 +106,7 @@ func (s *standing) probe(now time.Time) {
 
 // mountedReadOnly is where the cgroup of best-effort pods is when nothing in there can be written; empty when it can. Whether a single
 // file may be, the kernel says when it is.
-func (s *standing) mountedReadOnly() string {
+func (s *enforcingStatus) mountedReadOnly() string {
 	layout := s.enforcement.layout
 	_, file, known := cgroup.CPUShares.Locate(layout, layout.QoS(corev1.PodQOSBestEffort))
 	if !known {
@@ -118,7 +118,7 @@ func (s *standing) mountedReadOnly() string {
 	return ""
 }
 
-func (s *standing) facts(now time.Time) decision.Facts {
+func (s *enforcingStatus) facts(now time.Time) decision.Facts {
 	out := decision.Facts{ReadOnly: s.options.ReadOnly, OriginalsUnread: text(s.enforcement.executor.LoadErr()), OriginalsUnsaved: text(s.enforcement.executor.SaveErr())}
 	s.mu.Lock()
 	if out.OriginalsUnsaved == "" {
@@ -135,7 +135,7 @@ func (s *standing) facts(now time.Time) decision.Facts {
 
 // protecting are the features without which best-effort pods are held back by nothing: what all of them may use together, and what
 // each may.
-func (s *standing) protecting() []decision.Feature {
+func (s *enforcingStatus) protecting() []decision.Feature {
 	layout := s.enforcement.layout
 	class := layout.QoS(corev1.PodQOSBestEffort)
 	together, each := (&qos.Suppression{}).Name(), qos.BatchResource{}.Name()
@@ -155,14 +155,14 @@ func text(err error) string {
 }
 
 // verdict is the one in force.
-func (s *standing) verdict() decision.Verdict {
+func (s *enforcingStatus) verdict() decision.Verdict {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.steady.Told
 }
 
-// ready says why the agent is not; nil when it is. One that was told to write nothing does what it was told.
-func (s *standing) ready() error {
+// ready says why the agent is not ready; nil when it is. A read-only agent is.
+func (s *enforcingStatus) ready() error {
 	if verdict := s.verdict(); !verdict.Enforcing && verdict.Reason != slov1alpha1.ReasonReadOnly {
 		return fmt.Errorf("%s: %s", verdict.Reason, verdict.Message)
 	}
@@ -170,7 +170,7 @@ func (s *standing) ready() error {
 }
 
 // conditions are those of the NodeMetric: the verdict in force.
-func (s *standing) conditions() []metav1.Condition {
+func (s *enforcingStatus) conditions() []metav1.Condition {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	condition := s.steady.Told.Condition()
