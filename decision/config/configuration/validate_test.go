@@ -13,8 +13,8 @@ import (
 
 	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/decision/nodeqos/nodefeature"
+	"koordinator.sh/koord/decision/scheduling/loadaware"
 )
 
 // guarded is a threshold strategy without anything to say against it.
