@@ -1,7 +1,5 @@
 package diagnostics
 
-import "strconv"
-
 // ContainerMetrics is one container that runs, with what it was given beside CPU and memory, and how much it waits.
 type ContainerMetrics struct {
 	Namespace, Pod, UID, Name, ID string
@@ -42,10 +40,7 @@ func (s *scrape) containers(all []ContainerMetrics) {
 			s.gauge("container_oom_score_adj", float64(*c.OOMScore), labels[:4]...)
 		}
 		for _, pressure := range c.Pressure {
-			s.gauge("container_psi", pressure.Percent, append(labels, pressure.Resource, pressure.precision(), pressure.Degree)...)
+			s.gauge("container_psi", pressure.Percent, append(labels, pressure.Resource, pressure.Precision(), pressure.Degree)...)
 		}
 	}
 }
-
-// precision names the window of a percentage as the kernel names its averages.
-func (p *PressureMetrics) precision() string { return "avg" + strconv.Itoa(p.OverSeconds) }

@@ -27,6 +27,9 @@ type FeatureInput struct {
 	On     func(feature string) bool
 	// SLO is what the cluster wants.
 	SLO *slov1alpha1.NodeSLOSpec
+	// Kernel returns the settings of which a feature takes one at least, and true for one that takes files of /proc, which every
+	// kernel has.
+	Kernel func(feature string) ([]cgroup.Setting, bool)
 	// Targets are all that is declared.
 	Targets []executor.Target
 	// Failures by feature.
@@ -36,24 +39,6 @@ type FeatureInput struct {
 	// Statuses are what features report of themselves, by their names.
 	Statuses map[string]FeatureStatus
 }
-
-// kernelSettings are the settings of which a feature takes one at least.
-var kernelSettings = map[string][]cgroup.Setting{
-	"BECPUSuppress":   {cgroup.CPUSet, cgroup.CPUQuota},
-	"CPUSetAllocator": {cgroup.CPUSet},
-	"GroupIdentity":   {cgroup.CPUBvt, cgroup.CPUIdle},
-	"BatchResource":   {cgroup.CPUShares, cgroup.CPUQuota, cgroup.MemoryLimit},
-	"CgroupReconcile": {cgroup.MemoryMin, cgroup.MemoryLow, cgroup.MemoryHigh, cgroup.WmarkRatio},
-	"CPUBurst":        {cgroup.CPUBurst, cgroup.CPUQuota},
-	// Quotas are multiplied, and nothing else.
-	"CPUNormalization": {cgroup.CPUQuota},
-	"BlkIOReconcile":   {cgroup.IOReadBPS, cgroup.IOWeight, cgroup.IOBFQWeight, cgroup.IOLatency},
-	"CoreSched":        {cgroup.CPUIdle},
-	"TCNetworkQoS":     {cgroup.NetworkClass},
-}
-
-// onEveryKernel are features that take what every kernel has: files of /proc.
-var onEveryKernel = []string{"SystemConfig", "OOMScoreAdj"}
 
 // CgroupFeatures says of each that sets files how it stands.
 func CgroupFeatures(in FeatureInput) []diagnosticsv1alpha1.AgentFeature {
@@ -92,11 +77,11 @@ func CgroupFeatures(in FeatureInput) []diagnosticsv1alpha1.AgentFeature {
 
 // supported reports whether the kernel has what a feature takes: what is in force is.
 func supported(in FeatureInput, name string, inForce int32) diagnosticsv1alpha1.FeatureState {
-	settings, known := kernelSettings[name]
+	settings, everyKernel := in.Kernel(name)
 	switch {
-	case inForce > 0 || slices.Contains(onEveryKernel, name):
+	case inForce > 0 || everyKernel:
 		return diagnosticsv1alpha1.FeatureYes
-	case !known || in.Supports == nil:
+	case len(settings) == 0 || in.Supports == nil:
 		return diagnosticsv1alpha1.FeatureUnknown
 	}
 	return yes(slices.ContainsFunc(settings, in.Supports))

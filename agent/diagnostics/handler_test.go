@@ -291,8 +291,10 @@ func TestQuestionsWaitForTheirTurnAndNotForEver(t *testing.T) {
 func TestOneMetricThatCannotBeToldIsNotAll(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(NewCollector(func() NodeMetrics {
-		return NodeMetrics{Node: "node-1", Started: time.Unix(7, 0), Features: FeatureMetrics{Groups: []ResctrlGroupMetrics{{Name: "root"}, {Name: "root"}, {Name: "\xff"}}}}
-	}))
+		return NodeMetrics{Node: "node-1", Started: time.Unix(7, 0), Features: []Sample{
+			{Metric: "resctrl_llc_occupancy", Labels: []string{"root"}}, {Metric: "resctrl_llc_occupancy", Labels: []string{"root"}}, {Metric: "resctrl_llc_occupancy", Labels: []string{"\xff"}},
+		}}
+	}, Metric{Name: "resctrl_llc_occupancy", Help: "Bytes.", Labels: []string{"node", "group"}}))
 	server := httptest.NewServer(Secured(Options{Explainer: echo{}, Metrics: registry}))
 	t.Cleanup(server.Close)
 	code, body := do(t, "GET", server.URL+MetricsPath, "", "")

@@ -55,13 +55,16 @@ var described = map[string]description{
 	"audit_entries_total":                 {"Entries that the audit log was given.", []string{"node"}},
 }
 
-// NewCollector returns a collector of the agent's metrics. collect is called at each scrape.
-func NewCollector(collect func() NodeMetrics) prometheus.Collector {
+// NewCollector returns a collector of the agent's metrics, with those of its features. collect is called at each scrape.
+func NewCollector(collect func() NodeMetrics, features ...Metric) prometheus.Collector {
 	c := &collector{collect: collect, descs: map[string]*prometheus.Desc{}}
-	for _, metrics := range []map[string]description{described, describedFeatures, describedContainers, describedPods} {
+	for _, metrics := range []map[string]description{described, describedContainers, describedPods} {
 		for name, is := range metrics {
 			c.descs[name] = prometheus.NewDesc("koordlet_"+name, is.help, is.labels, nil)
 		}
+	}
+	for _, metric := range features {
+		c.descs[metric.Name] = prometheus.NewDesc("koordlet_"+metric.Name, metric.Help, metric.Labels, nil)
 	}
 	return c
 }
@@ -100,7 +103,7 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 		s.counter("collect_node_cpu_info_status", float64(count), map[bool]string{true: "succeeded", false: "failed"}[told])
 	}
 	s.writes(&f)
-	s.features(&f.Features)
+	s.features(f.Features)
 	s.containers(f.Containers)
 	s.pods(f.Pods)
 	s.nodePressure(f.Pressure)

@@ -42,7 +42,7 @@ type NodeMetrics struct {
 	// InForce and Wanted count values of cgroups by feature.
 	Wanted, InForce map[string]int32
 	// Features are what single features measure and set.
-	Features FeatureMetrics
+	Features []Sample
 	// AuditEntries that were ever written.
 	AuditEntries uint64
 	// Writes counts what became of what features want, and OriginalsKept reports whether what was there before can be kept; nil is not

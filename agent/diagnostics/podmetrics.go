@@ -40,6 +40,6 @@ func (s *scrape) pods(all []PodMetrics) {
 
 func (s *scrape) nodePressure(all []PressureMetrics) {
 	for _, pressure := range all {
-		s.gauge("node_psi", pressure.Percent, pressure.Resource, pressure.precision(), pressure.Degree)
+		s.gauge("node_psi", pressure.Percent, pressure.Resource, pressure.Precision(), pressure.Degree)
 	}
 }

@@ -12,15 +12,6 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/oomscore"
 )
 
-// Names of the gates that have no other use than in hooks. All are off by default.
-const (
-	GPUEnvInject     = "GPUEnvInject"
-	RDMADeviceInject = "RDMADeviceInject"
-)
-
-// Gates lists them.
-func Gates() []string { return []string{GPUEnvInject, RDMADeviceInject} }
-
 // Injection is what is given to containers beside cgroup values.
 type Injection struct {
 	// GPUs and RDMA devices that the scheduler gave to the pod, and the score that its annotation has for when memory runs out.

@@ -23,6 +23,7 @@ import (
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 // pendingTimeout is how long values are kept for pods and containers that the API server does not know.
@@ -149,9 +150,9 @@ func (a *Advisor) Pod(ctx context.Context, sandbox Sandbox) {
 // Injected is to how many containers devices were given since the Advisor was made, by the name of the gate.
 func (a *Advisor) Injected(gate string) int64 {
 	switch gate {
-	case GPUEnvInject:
+	case nodefeature.GPUEnvInject.Name:
 		return a.gpus.Load()
-	case RDMADeviceInject:
+	case nodefeature.RDMADeviceInject.Name:
 		return a.rdma.Load()
 	}
 	return 0

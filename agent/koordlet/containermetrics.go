@@ -6,9 +6,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"koordinator.sh/koord/agent/diagnostics"
-	"koordinator.sh/koord/agent/qos"
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 	"koordinator.sh/koord/decision/nodeqos/oomscore"
 )
 
@@ -17,7 +17,7 @@ var tierResources = []corev1.ResourceName{extension.BatchCPU, extension.BatchMem
 
 // containerMetrics are of the containers that run, and have anything to report.
 func (e *explainer) containerMetrics() []diagnostics.ContainerMetrics {
-	scores, pressures := e.isOn((*qos.OOMScoreAdj)(nil).Name()), e.options.keeps(gateInterference)
+	scores, pressures := e.options.isOn(&nodefeature.OOMScoreAdj), e.options.isOn(&nodefeature.PSICollector)
 	var out []diagnostics.ContainerMetrics
 	for _, pod := range e.cluster.Pods() {
 		if !pod.Running() {
@@ -39,16 +39,6 @@ func (e *explainer) containerMetrics() []diagnostics.ContainerMetrics {
 		}
 	}
 	return out
-}
-
-// isOn reports whether a feature sets cgroup values is on.
-func (e *explainer) isOn(name string) bool {
-	for _, feature := range e.enforcement.features {
-		if feature.Name() == name {
-			return true
-		}
-	}
-	return false
 }
 
 // containersOf a pod that run, with what they request and are limited to of the tiers.

@@ -17,6 +17,7 @@ import (
 	"koordinator.sh/koord/agent/report"
 	"koordinator.sh/koord/agent/state"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 const (
@@ -61,7 +62,7 @@ func newDevices(options *Options, clients *connection.Clients, cluster *state.St
 
 // run reports until the context ends; it does nothing while no gate is on.
 func (d *devices) run(ctx context.Context) {
-	if !d.options.FeatureGates[accelerators] && !d.options.FeatureGates[rdmaDevices] {
+	if !d.options.isOn(&nodefeature.Accelerators) && !d.options.isOn(&nodefeature.RDMADevices) {
 		return
 	}
 	defer d.probe.Close()
@@ -88,18 +89,18 @@ func (d *devices) write(ctx context.Context, node report.TopologyNode) error {
 	}
 	in := report.DeviceInput{Node: node}
 	var problems []error
-	if d.options.FeatureGates[accelerators] {
+	if d.options.isOn(&nodefeature.Accelerators) {
 		found, driver, err := d.accelerators(ctx, machine)
-		d.report(accelerators, len(found), err)
+		d.report(nodefeature.Accelerators.Name, len(found), err)
 		if err != nil && len(found) == 0 {
 			return err
 		}
 		in.Devices, in.Driver = append(in.Devices, found...), driver
 		problems = append(problems, err)
 	}
-	if d.options.FeatureGates[rdmaDevices] {
+	if d.options.isOn(&nodefeature.RDMADevices) {
 		found, err := device.RDMA(d.options.Sys, machine)
-		d.report(rdmaDevices, len(found), err)
+		d.report(nodefeature.RDMADevices.Name, len(found), err)
 		if err != nil {
 			return errors.Join(append(problems, err)...)
 		}

@@ -19,6 +19,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 // TestDeviceFeaturesDoNothingOnABareNode: one that has neither device nor driver, whatever is switched on.
@@ -31,12 +32,12 @@ func TestDeviceFeaturesDoNothingOnABareNode(t *testing.T) {
 		r.group.Go(func() { r.measurement.devices.run(r.ctx) })
 		r.after(5 * time.Second)
 		want := map[string]string{
-			accelerators:           "no accelerator is listed in " + r.options.AcceleratorDirectory + ", and the NVIDIA driver is not loaded",
-			rdmaDevices:            "there is no network card in /sys/class/infiniband",
-			hooks.GPUEnvInject:     "the NVIDIA driver is not loaded",
-			hooks.RDMADeviceInject: "there is no network card in /sys/class/infiniband",
-			hugePageReport:         "the kernel has no huge pages",
-			gateTerway:             "no container of an image terway-qos runs on the node, which would read /var/lib/terway/qos",
+			nodefeature.Accelerators.Name:     "no accelerator is listed in " + r.options.AcceleratorDirectory + ", and the NVIDIA driver is not loaded",
+			nodefeature.RDMADevices.Name:      "there is no network card in /sys/class/infiniband",
+			nodefeature.GPUEnvInject.Name:     "the NVIDIA driver is not loaded",
+			nodefeature.RDMADeviceInject.Name: "there is no network card in /sys/class/infiniband",
+			nodefeature.HugePageReport.Name:   "the kernel has no huge pages",
+			nodefeature.TerwayQoS.Name:        "no container of an image terway-qos runs on the node, which would read /var/lib/terway/qos",
 		}
 		for _, feature := range explained(r) {
 			state, is := want[feature.Name]
@@ -58,7 +59,7 @@ func TestDeviceFeaturesDoNothingOnABareNode(t *testing.T) {
 func TestDeviceFeaturesOfAnEquippedNode(t *testing.T) {
 	const yes, no, unknown = diagnosticsv1alpha1.FeatureYes, diagnosticsv1alpha1.FeatureNo, diagnosticsv1alpha1.FeatureUnknown
 	gates := map[string]bool{}
-	for _, gate := range []string{accelerators, rdmaDevices, hooks.GPUEnvInject, hooks.RDMADeviceInject, hugePageReport, gateTerway} {
+	for _, gate := range []string{nodefeature.Accelerators.Name, nodefeature.RDMADevices.Name, nodefeature.GPUEnvInject.Name, nodefeature.RDMADeviceInject.Name, nodefeature.HugePageReport.Name, nodefeature.TerwayQoS.Name} {
 		gates[gate] = true
 	}
 	r, devices := newEquippedRig(t, gates)
@@ -85,23 +86,23 @@ func TestDeviceFeaturesOfAnEquippedNode(t *testing.T) {
 		}
 	}
 	check("before anything was read", map[string]diagnostics.FeatureStatus{
-		accelerators: {Supported: yes, Active: no, Effective: no, State: "the devices were not read yet"},
+		nodefeature.Accelerators.Name: {Supported: yes, Active: no, Effective: no, State: "the devices were not read yet"},
 	})
 	r.group.Go(func() { devices.run(r.ctx) })
-	r.eventually("devices are reported", func() bool { _, read := devices.reported(rdmaDevices); return read })
+	r.eventually("devices are reported", func() bool { _, read := devices.reported(nodefeature.RDMADevices.Name); return read })
 	check("afterwards", map[string]diagnostics.FeatureStatus{
-		accelerators:           {Supported: yes, Active: yes, Effective: yes, State: "2 are reported"},
-		rdmaDevices:            {Supported: yes, Active: yes, Effective: yes, State: "1 are reported"},
-		hooks.GPUEnvInject:     {Supported: yes, Active: yes, Effective: unknown, State: "1 pods have some; 0 containers were given them since the agent was started"},
-		hooks.RDMADeviceInject: {Supported: yes, Active: no, Effective: no, State: "0 pods have some; 0 containers were given them since the agent was started"},
-		hugePageReport:         {Supported: yes, Active: yes, Effective: yes, State: "1 of 2 zones report huge pages"},
-		gateTerway:             {Supported: yes, Active: no, Effective: no},
+		nodefeature.Accelerators.Name:     {Supported: yes, Active: yes, Effective: yes, State: "2 are reported"},
+		nodefeature.RDMADevices.Name:      {Supported: yes, Active: yes, Effective: yes, State: "1 are reported"},
+		nodefeature.GPUEnvInject.Name:     {Supported: yes, Active: yes, Effective: unknown, State: "1 pods have some; 0 containers were given them since the agent was started"},
+		nodefeature.RDMADeviceInject.Name: {Supported: yes, Active: no, Effective: no, State: "0 pods have some; 0 containers were given them since the agent was started"},
+		nodefeature.HugePageReport.Name:   {Supported: yes, Active: yes, Effective: yes, State: "1 of 2 zones report huge pages"},
+		nodefeature.TerwayQoS.Name:        {Supported: yes, Active: no, Effective: no},
 	})
 }
 
 // TestInjectedDevicesAreCounted by the Advisor that gives them.
 func TestInjectedDevicesAreCounted(t *testing.T) {
-	r := newRig(t, func(o *Options) { o.FeatureGates = map[string]bool{hooks.GPUEnvInject: true} })
+	r := newRig(t, func(o *Options) { o.FeatureGates = map[string]bool{nodefeature.GPUEnvInject.Name: true} })
 	t.Cleanup(r.stop)
 	r.file(filepath.Join(r.options.Proc, nvidiaVersion), "NVRM version\n")
 	train := &corev1.Pod{
@@ -115,7 +116,7 @@ func TestInjectedDevicesAreCounted(t *testing.T) {
 	r.enforcement.advisor.Container(t.Context(), sandbox, "main", "")
 	r.enforcement.advisor.Container(t.Context(), hooks.Sandbox{UID: "web", Namespace: "shop", Name: "web"}, "main", "")
 	e := newExplainer(r.options, r.cluster, r.measurement, r.enforcement, r.standing)
-	if got := e.statusOf(hooks.GPUEnvInject, true); got.Effective != diagnosticsv1alpha1.FeatureYes || e.enforcement.advisor.Injected(hooks.GPUEnvInject) != 1 {
+	if got := e.statusOf(nodefeature.GPUEnvInject.Name, true); got.Effective != diagnosticsv1alpha1.FeatureYes || e.enforcement.advisor.Injected(nodefeature.GPUEnvInject.Name) != 1 {
 		t.Errorf("after one container with a GPU: %+v", got)
 	}
 }

@@ -63,10 +63,12 @@ func newEnforcement(options *Options, client kubernetes.Interface, recorder even
 		audit: audit.NewLog(auditEntries), writeDurations: newWriteDurations(options.Clock), hookDurations: newHookDurations(), containers: qos.NewContainers(trees.cgroup, layout),
 	}
 	var err error
-	if e.reconcilers, err = newReconcilers(options, trees, layout, e.audit); err != nil {
+	build := &featureBuild{options: options, trees: trees, layout: layout, audit: e.audit, suppression: e.suppression}
+	if e.reconcilers, err = newReconcilers(build); err != nil {
 		return nil, err
 	}
-	e.features = options.enabled(e.suppression, e.reconcilers)
+	build.reconcilers = e.reconcilers
+	e.features = options.enabled(build)
 	e.evictor = evictor.New(evictor.Options{
 		Client: client, On: options.evicting(), Audit: e.audit, Events: recorder, Clock: options.Clock, InDanger: options.EvictInDanger,
 		History: checkpoint.File{Path: options.evictionsFile()},

@@ -24,7 +24,7 @@ import (
 	"koordinator.sh/koord/decision/core/freshness"
 	"koordinator.sh/koord/decision/core/podrequest"
 	"koordinator.sh/koord/decision/nodeqos/agentview"
-	"koordinator.sh/koord/decision/nodeqos/eviction"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 	"koordinator.sh/koord/decision/nodeqos/suppression"
 )
 
@@ -209,30 +209,28 @@ func (e *explainer) read(setting cgroup.Setting, at string) (string, bool) {
 }
 
 func (e *explainer) features(root string, view *agentview.Node, forecast *diagnosticsv1alpha1.EvictionForecast) []diagnosticsv1alpha1.AgentFeature {
-	on := map[string]bool{}
-	for _, feature := range e.enforcement.features {
-		on[feature.Name()] = true
-	}
-	failures := e.failures()
-	statuses, problems := map[string]diagnostics.FeatureStatus{}, qos.Problems(e.enforcement.snapshot(e.cluster, e.measurement))
-	statusOf := func(gate string, on bool) diagnostics.FeatureStatus {
-		status := e.statusOf(gate, on)
-		status.Problems = slices.Concat(status.Problems, problems[gate])
-		return status
-	}
-	for _, name := range owners() {
-		statuses[name] = statusOf(name, on[name])
+	failures, problems := e.failures(), qos.Problems(e.enforcement.snapshot(e.cluster, e.measurement))
+	statuses, on := map[string]diagnostics.FeatureStatus{}, map[string]bool{}
+	specs := featureSpecs()
+	for i := range specs {
+		name := specs[i].Name
+		on[name] = e.options.isOn(&specs[i].Spec)
+		status := e.statusOf(name, on[name])
+		status.Problems = slices.Concat(status.Problems, problems[name])
+		statuses[name] = status
 	}
 	out := diagnostics.CgroupFeatures(diagnostics.FeatureInput{
 		Owners: owners(), On: func(name string) bool { return on[name] }, SLO: view.SLO, Targets: e.enforcement.executor.Targets(), Failures: failures,
 		Supports: diagnostics.Supports(e.enforcement.tree, e.enforcement.layout, root), Statuses: statuses,
+		Kernel: func(name string) ([]cgroup.Setting, bool) { spec := specOf(name); return spec.Kernel, spec.EveryKernel },
 	})
-	for _, feature := range eviction.Features() {
-		out = append(out, diagnostics.EvictionFeature(string(feature), e.options.evicting()[feature], view.SLO, forecast.Triggers, failures))
-	}
-	for _, gate := range otherGates() {
-		enabled := e.options.keeps(gate)
-		out = append(out, diagnostics.OtherFeature(gate, enabled, view.SLO, statusOf(gate, enabled), failures))
+	for i := range specs {
+		switch name := specs[i].Name; specs[i].Kind {
+		case nodefeature.Eviction:
+			out = append(out, diagnostics.EvictionFeature(name, on[name], view.SLO, forecast.Triggers, failures))
+		case nodefeature.Other:
+			out = append(out, diagnostics.OtherFeature(name, on[name], view.SLO, statuses[name], failures))
+		}
 	}
 	return out
 }

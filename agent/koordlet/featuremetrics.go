@@ -1,8 +1,6 @@
 package koordlet
 
 import (
-	"strconv"
-
 	"k8s.io/apimachinery/pkg/types"
 
 	"koordinator.sh/koord/agent/diagnostics"
@@ -11,38 +9,23 @@ import (
 )
 
 // featureMetrics are what features measure and set, taken when metrics are scraped. There are at most a few for each pod.
-func (e *explainer) featureMetrics() diagnostics.FeatureMetrics {
-	var out diagnostics.FeatureMetrics
-	state := e.enforcement.reconcilers.resctrl.State()
-	for i := range state.Groups {
-		group := &state.Groups[i]
-		if !group.Monitored {
-			continue
-		}
-		each := diagnostics.ResctrlGroupMetrics{Name: groupName(group), Occupancy: float64(group.Counters.Occupancy)}
-		if group.Measured {
-			each.Total, each.Local = &group.TotalBandwidth, &group.LocalBandwidth
-		}
-		out.Groups = append(out.Groups, each)
-	}
-	bursts, cookies := e.enforcement.results.decidedBursts(), e.enforcement.reconcilers.coresched.State()
-	for _, pod := range e.cluster.Pods() {
-		namespace, name := pod.Object.Namespace, pod.Object.Name
-		for _, c := range bursts[pod.UID].Containers {
-			out.Bursts = append(out.Bursts, diagnostics.BurstMetrics{Namespace: namespace, Pod: name, Container: c.Name, Burst: c.BurstMicros, Quota: c.Quota})
-		}
-		if group, grouped := cookies.Pods[string(pod.UID)]; grouped && group.Cookie {
-			if cookie, given := cookies.Cookies[group.ID]; given {
-				out.Cookies = append(out.Cookies, diagnostics.CookieMetrics{Namespace: namespace, Pod: name, Group: group.ID, Cookie: strconv.FormatUint(cookie, 10)})
-			}
+func (e *explainer) featureMetrics() []diagnostics.Sample {
+	var out []diagnostics.Sample
+	for _, spec := range featureSpecs() {
+		if spec.Collect != nil {
+			spec.Collect(e, func(metric string, value float64, labels ...string) {
+				out = append(out, diagnostics.Sample{Metric: metric, Value: value, Labels: labels})
+			})
 		}
 	}
-	for _, service := range e.enforcement.reconcilers.interference.State().Services {
-		each := diagnostics.ServiceMetrics{Namespace: service.Namespace, Pod: service.Name, UID: string(service.UID), CPI: service.CPI}
-		if e.options.keeps(gateInterference) {
-			each.Pressure = e.measurement.pressure(service.UID)
-		}
-		out.Services = append(out.Services, each)
+	return out
+}
+
+// describedMetrics are the metrics of all features.
+func describedMetrics() []diagnostics.Metric {
+	var out []diagnostics.Metric
+	for _, spec := range featureSpecs() {
+		out = append(out, spec.Metrics...)
 	}
 	return out
 }

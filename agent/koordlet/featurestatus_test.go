@@ -14,6 +14,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/nodeqos/agentview"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 // every gate on.
@@ -89,12 +90,12 @@ func TestWhatKeepersSayIsTold(t *testing.T) {
 		if f := told["TerwayQoS"]; f.LastError != "no space left on device" || !f.LastErrorAt.Time.Equal(at) {
 			t.Errorf("got %+v", f)
 		}
-		for _, gate := range []string{gateResctrl, gateCounters, "CoreSched", "TCNetworkQoS", gateCPI} {
+		for _, gate := range []string{nodefeature.RdtResctrl.Name, nodefeature.ResctrlCollector.Name, "CoreSched", "TCNetworkQoS", nodefeature.CPICollector.Name} {
 			if f := told[gate]; f.State == "" && len(f.Problems) == 0 && f.LastError == "" {
 				t.Errorf("%s says nothing of itself: %+v", gate, f)
 			}
 		}
-		if f := told[gateResctrl]; f.Supported != diagnosticsv1alpha1.FeatureNo {
+		if f := told[nodefeature.RdtResctrl.Name]; f.Supported != diagnosticsv1alpha1.FeatureNo {
 			t.Errorf("resctrl is not there, and supported is %s", f.Supported)
 		}
 	})
@@ -136,11 +137,11 @@ func TestWhatTheKernelCannotQueueIsSaid(t *testing.T) {
 
 func TestNotesCountBesideValues(t *testing.T) {
 	status := diagnostics.FeatureStatus{Supported: "Yes", Active: "Yes", Effective: "Partly", State: "2 groups", Problems: []string{"too many"}}
-	got := diagnostics.OtherFeature(gateResctrl, true, nil, status, nil)
+	got := diagnostics.OtherFeature(nodefeature.RdtResctrl.Name, true, nil, status, nil)
 	if got.Supported != "Yes" || got.Active != "Yes" || got.Effective != "Partly" || got.State != "2 groups" || len(got.Problems) != 1 {
 		t.Errorf("got %+v", got)
 	}
-	if off := diagnostics.OtherFeature(gateResctrl, false, nil, diagnostics.FeatureStatus{}, nil); off.Reason != "its feature gate is off" || off.Active != "No" {
+	if off := diagnostics.OtherFeature(nodefeature.RdtResctrl.Name, false, nil, diagnostics.FeatureStatus{}, nil); off.Reason != "its feature gate is off" || off.Active != "No" {
 		t.Errorf("got %+v", off)
 	}
 }

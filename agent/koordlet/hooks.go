@@ -12,6 +12,7 @@ import (
 	"koordinator.sh/koord/agent/hooks"
 	"koordinator.sh/koord/agent/hooks/server"
 	"koordinator.sh/koord/agent/qos"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 	"koordinator.sh/koord/runtimeproxy/hookapi"
 )
 
@@ -59,11 +60,12 @@ func (e *enforcement) newAdvisor() *hooks.Advisor {
 	if e.options.ReadOnly {
 		return nil
 	}
-	on := e.options.FeatureGates
 	return hooks.NewAdvisor(hooks.Options{
 		Executor: e.executor, Features: e.features, Clock: e.options.Clock, Observe: e.hookDurations.observe,
-		Injection: hooks.Injection{GPUs: on[hooks.GPUEnvInject], RDMA: on[hooks.RDMADeviceInject], OOMScore: on[(*qos.OOMScoreAdj)(nil).Name()]},
-		Snapshot:  qos.NodeSnapshot{Period: e.options.SamplePeriod, Tree: e.tree, Proc: e.proc, Sys: e.sys, Layout: e.layout},
+		Injection: hooks.Injection{
+			GPUs: e.options.isOn(&nodefeature.GPUEnvInject), RDMA: e.options.isOn(&nodefeature.RDMADeviceInject), OOMScore: e.options.isOn(&nodefeature.OOMScoreAdj),
+		},
+		Snapshot: qos.NodeSnapshot{Period: e.options.SamplePeriod, Tree: e.tree, Proc: e.proc, Sys: e.sys, Layout: e.layout},
 	})
 }
 

@@ -4,105 +4,59 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
-	"github.com/vishvananda/netlink"
-
-	"koordinator.sh/koord/agent/audit"
-	"koordinator.sh/koord/agent/checkpoint"
-	"koordinator.sh/koord/agent/host/cgroup"
-	hostcoresched "koordinator.sh/koord/agent/host/coresched"
-	"koordinator.sh/koord/agent/host/perf"
-	hostresctrl "koordinator.sh/koord/agent/host/resctrl"
 	"koordinator.sh/koord/agent/qos"
-	"koordinator.sh/koord/agent/qos/coresched"
 	"koordinator.sh/koord/agent/qos/interference"
-	"koordinator.sh/koord/agent/qos/network"
-	"koordinator.sh/koord/agent/qos/resctrl"
-	"koordinator.sh/koord/agent/qos/terway"
 	"koordinator.sh/koord/api/finding"
-	decision "koordinator.sh/koord/decision/nodeqos/interference"
 	"koordinator.sh/koord/decision/nodeqos/suppression"
 )
 
-// Gates of the features that set what no cgroup has, beside those that set cgroup values as well.
-const (
-	gateResctrl      = "RdtResctrl"
-	gatePodResctrl   = "Resctrl"
-	gateCounters     = "ResctrlCollector"
-	gateTerway       = "TerwayQoS"
-	gateCPI          = "CPICollector"
-	gateInterference = "PSICollector"
-)
-
-// reconcilerGates are the gates of reconcilers that set no cgroup values. Only shares of the cache for classes are on by default: they do nothing
-// until a class has some.
-func reconcilerGates() []string {
-	return []string{gateResctrl, gatePodResctrl, gateCounters, gateTerway, gateCPI, gateInterference}
-}
-
-// reconcilers are the features that set what no cgroup has; nil ones have but a name.
+// reconcilers are the features that set what no cgroup has.
 type reconcilers struct {
-	resctrl      *resctrl.Reconciler
-	coresched    *coresched.Reconciler
-	network      *network.Reconciler
-	terway       *terway.Reconciler
-	interference *interference.Reconciler
-
-	// on are those that work; off those that only give back, once, what an earlier agent left.
-	on, off []qos.Reconciler
-	// errors is the failure of each that was logged last. They look at things now and then only, and succeed in between.
+	// made are all of them, on those that work, and off those that only restore, once, what an earlier agent left.
+	made, on, off []qos.Reconciler
+	// errors logs the latest failure of each. Some run now and then only, and succeed in between.
 	errors   map[string]*errorLog
 	readOnly bool
 }
 
-// newReconcilers makes all of them, because one that is off may have something to give back.
-func newReconcilers(options *Options, trees *trees, layout cgroup.Layout, log *audit.Log) (*reconcilers, error) {
-	store := func(name string) checkpoint.File {
-		return checkpoint.File{Path: filepath.Join(options.StateDirectory, name+".json")}
+// newReconcilers makes all of them, because one that is off may have something to restore.
+func newReconcilers(build *featureBuild) (*reconcilers, error) {
+	out := &reconcilers{errors: map[string]*errorLog{}, readOnly: build.options.ReadOnly}
+	for _, spec := range featureSpecs() {
+		if spec.Reconciler == nil {
+			continue
+		}
+		made, problem := spec.Reconciler(build)
+		if made == nil {
+			return nil, fmt.Errorf("make feature %s: %w", spec.Name, problem)
+		}
+		out.made = append(out.made, made)
+		out.add(made, problem, build.options.anyOn(spec.Name))
 	}
-	on := func(gate string, byDefault bool) bool {
-		enabled, named := options.FeatureGates[gate]
-		return enabled || !named && byDefault
-	}
-	out := &reconcilers{errors: map[string]*errorLog{}, readOnly: options.ReadOnly}
-	classes, pods, counters := on(gateResctrl, true), on(gatePodResctrl, false), on(gateCounters, false)
-	var problems [4]error
-	out.resctrl, problems[0] = orEmpty(resctrl.New(resctrl.Options{
-		Classes: classes, Pods: pods, Counters: counters, Proc: trees.proc, Originals: store("resctrl"), Audit: log, Clock: options.Clock,
-		Open: func() (hostresctrl.Tree, error) { return hostresctrl.Open(filepath.Join(options.Sys, "fs", "resctrl")) },
-	}))
-	out.coresched, problems[1] = orEmpty(coresched.New(coresched.Options{
-		Kernel: hostcoresched.Real{Proc: trees.proc}, Proc: trees.proc, Cookies: store("coresched"), Audit: log, Clock: options.Clock,
-	}))
-	out.network, problems[2] = orEmpty(network.New(network.Options{
-		Control: &netlink.Handle{}, Proc: trees.proc, Sys: trees.sys, Device: store("network"), Audit: log, Clock: options.Clock,
-	}))
-	out.terway, problems[3] = orEmpty(terway.New(terway.Options{
-		Directory: terway.Directory, CgroupRoot: options.Cgroup, Originals: store("terway"), Audit: log, Clock: options.Clock,
-	}))
-	cpi, pressure := on(gateCPI, false), on(gateInterference, false)
-	var err error
-	out.interference, err = interference.New(interference.Options{
-		CPI: cpi, Pressure: pressure, Kernel: perf.Real{Root: perfCgroupRoot(options, layout)}, Limits: decision.DefaultLimits(),
-	})
-	if err != nil {
-		return nil, err
-	}
-	out.add(out.resctrl, problems[0], classes || pods || counters)
-	out.add(out.coresched, problems[1], on(out.coresched.Name(), false))
-	out.add(out.network, problems[2], on(out.network.Name(), false))
-	out.add(out.terway, problems[3], on(gateTerway, false))
-	out.add(out.interference, nil, cpi || pressure)
 	return out, nil
 }
 
+// reconcilerOf returns the reconciler of a type; nil where none was made.
+func reconcilerOf[T qos.Reconciler](from *reconcilers) T {
+	for _, made := range from.made {
+		if found, is := made.(T); is {
+			return found
+		}
+	}
+	var none T
+	return none
+}
+
 // orEmpty replaces a reconciler that cannot be made by an empty one, which must not run.
-func orEmpty[T any](made *T, err error) (*T, error) {
+func orEmpty[R any, T interface {
+	*R
+	qos.Reconciler
+}](made T, err error) (qos.Reconciler, error) {
 	if err != nil {
-		return new(T), finding.Wrap(err, finding.OriginalsDamaged, "put the file back as it was and restart the agent; or drain and restart the node and remove the file")
+		return T(new(R)), finding.Wrap(err, finding.OriginalsDamaged, "put the file back as it was and restart the agent; or drain and restart the node and remove the file")
 	}
 	return made, nil
 }
@@ -131,14 +85,6 @@ func (d unrestorable) Reconcile(context.Context, qos.NodeSnapshot) error { retur
 // Restore implements qos.Keeper.
 func (d unrestorable) Restore(context.Context) error { return d.err }
 
-// perfCgroupRoot is where the cgroups are that performance counters know.
-func perfCgroupRoot(options *Options, layout cgroup.Layout) string {
-	if layout.Version == cgroup.V2 {
-		return options.Cgroup
-	}
-	return filepath.Join(options.Cgroup, "perf_event")
-}
-
 // reconcile runs each of them with a snapshot. Failures are passed to failed, logged when they are new, and retried.
 func (k *reconcilers) reconcile(ctx context.Context, in qos.NodeSnapshot, failed func(reconciler string, err error, at time.Time)) {
 	pending := k.off
@@ -165,7 +111,9 @@ func (k *reconcilers) reportError(ctx context.Context, reconciler qos.Reconciler
 }
 
 // relief is what best effort gives up because services are disturbed.
-func (k *reconcilers) relief() suppression.Relief { return k.interference.Relief() }
+func (k *reconcilers) relief() suppression.Relief {
+	return reconcilerOf[*interference.Reconciler](k).Relief()
+}
 
 // restore gives everything back; an agent that writes nothing leaves what an earlier one set.
 func (k *reconcilers) restore(ctx context.Context) error {

@@ -13,11 +13,14 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
 	"koordinator.sh/koord/agent/qos"
+	"koordinator.sh/koord/agent/qos/coresched"
+	"koordinator.sh/koord/agent/qos/network"
+	"koordinator.sh/koord/agent/qos/resctrl"
 	"koordinator.sh/koord/api/finding"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
-func TestWhichKeepersWork(t *testing.T) {
+func TestWhichReconcilersWork(t *testing.T) {
 	tests := map[string]struct {
 		gates map[string]bool
 		want  []string
@@ -25,7 +28,7 @@ func TestWhichKeepersWork(t *testing.T) {
 		"by default":                        {nil, []string{"RdtResctrl"}},
 		"nothing":                           {map[string]bool{"RdtResctrl": false}, nil},
 		"shares of single pods alone":       {map[string]bool{"RdtResctrl": false, "Resctrl": true}, []string{"RdtResctrl"}},
-		"everything":                        {map[string]bool{"CoreSched": true, "TCNetworkQoS": true, "TerwayQoS": true, "CPICollector": true}, []string{"RdtResctrl", "CoreSched", "TCNetworkQoS", "TerwayQoS", "CPICollector"}},
+		"everything":                        {map[string]bool{"CoreSched": true, "TCNetworkQoS": true, "TerwayQoS": true, "CPICollector": true}, []string{"CoreSched", "TCNetworkQoS", "TerwayQoS", "RdtResctrl", "CPICollector"}},
 		"interference by pressure and none": {map[string]bool{"RdtResctrl": false, "PSICollector": true}, []string{"CPICollector"}},
 	}
 	for name, tc := range tests {
@@ -37,7 +40,7 @@ func TestWhichKeepersWork(t *testing.T) {
 			}
 			defer func() { _ = tree.Close() }() // nothing was written
 			options := &Options{FeatureGates: tc.gates, StateDirectory: directory, Sys: directory, Proc: directory, Cgroup: directory}
-			reconcilers, err := newReconcilers(options, &trees{proc: tree, sys: tree, cgroup: tree}, cgroup.Layout{Version: cgroup.V2}, audit.NewLog(1))
+			reconcilers, err := newReconcilers(&featureBuild{options: options, trees: &trees{proc: tree, sys: tree, cgroup: tree}, layout: cgroup.Layout{Version: cgroup.V2}, audit: audit.NewLog(1)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,11 +73,11 @@ func TestADamagedAccountStopsItsFeatureAlone(t *testing.T) {
 	}
 	defer func() { _ = tree.Close() }() // nothing was written
 	options := &Options{FeatureGates: map[string]bool{"TCNetworkQoS": true}, StateDirectory: directory, Sys: directory, Proc: directory, Cgroup: directory}
-	reconcilers, err := newReconcilers(options, &trees{proc: tree, sys: tree, cgroup: tree}, cgroup.Layout{Version: cgroup.V2}, audit.NewLog(1))
+	reconcilers, err := newReconcilers(&featureBuild{options: options, trees: &trees{proc: tree, sys: tree, cgroup: tree}, layout: cgroup.Layout{Version: cgroup.V2}, audit: audit.NewLog(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"RdtResctrl", "TCNetworkQoS"}, names(reconcilers.on)); diff != "" {
+	if diff := cmp.Diff([]string{"TCNetworkQoS", "RdtResctrl"}, names(reconcilers.on)); diff != "" {
 		t.Errorf("on are (-want +got):\n%s", diff)
 	}
 	failures := map[string]string{}
@@ -89,7 +92,7 @@ func TestADamagedAccountStopsItsFeatureAlone(t *testing.T) {
 	if diff := cmp.Diff([]string{"CoreSched", "TerwayQoS"}, names(reconcilers.off)); diff != "" {
 		t.Errorf("those that have something to give back still (-want +got):\n%s", diff)
 	}
-	for _, state := range []bool{reconcilers.resctrl.State().At.IsZero(), reconcilers.network.State().At.IsZero(), reconcilers.coresched.State().At.IsZero()} {
+	for _, state := range []bool{reconcilerOf[*resctrl.Reconciler](reconcilers).State().At.IsZero(), reconcilerOf[*network.Reconciler](reconcilers).State().At.IsZero(), reconcilerOf[*coresched.Reconciler](reconcilers).State().At.IsZero()} {
 		if !state {
 			t.Error("a feature that does nothing has looked at something")
 		}
@@ -102,9 +105,9 @@ func TestADamagedAccountStopsItsFeatureAlone(t *testing.T) {
 	}
 }
 
-func names(keepers []qos.Reconciler) []string {
+func names(reconcilers []qos.Reconciler) []string {
 	var out []string
-	for _, reconciler := range keepers {
+	for _, reconciler := range reconcilers {
 		out = append(out, reconciler.Name())
 	}
 	return out

@@ -39,7 +39,7 @@ func listen(ctx context.Context, options *Options, cluster *state.State, measure
 	explainer := newExplainer(options, cluster, measurement, enforcement, status)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
-		diagnostics.NewCollector(explainer.nodeMetrics), enforcement.writeDurations.histogram, enforcement.hookDurations.histogram, collectors.NewGoCollector(),
+		diagnostics.NewCollector(explainer.nodeMetrics, describedMetrics()...), enforcement.writeDurations.histogram, enforcement.hookDurations.histogram, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return &port{server: server, explainer: explainer, handlers: diagnostics.Options{

@@ -11,6 +11,7 @@ import (
 	"koordinator.sh/koord/agent/report"
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 // topologyInterval is how often the topology is compared with what the machine and the pods are.
@@ -60,7 +61,7 @@ func (t *topologies) write(ctx context.Context) error {
 		return err
 	}
 	in := report.TopologyInput{
-		Node: report.TopologyNodeOf(node), Machine: machine, HugePages: t.options.FeatureGates[hugePageReport],
+		Node: report.TopologyNodeOf(node), Machine: machine, HugePages: t.options.isOn(&nodefeature.HugePageReport),
 	}
 	var kubeletErr error
 	in.Kubelet, kubeletErr = t.kubelet()

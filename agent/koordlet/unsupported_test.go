@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 // TestWhatIsConfiguredInVainIsToldWithItsFeature, of those that set values of cgroups and of those that set none.
@@ -25,7 +26,7 @@ func TestWhatIsConfiguredInVainIsToldWithItsFeature(t *testing.T) {
 		defer r.stop()
 		r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
 		r.after(5 * time.Second)
-		want := map[string]string{"SystemConfig": "vm.min_free_kbytes: a factor of 0", gateResctrl: "systemClass.resctrlQOS is not supported"}
+		want := map[string]string{"SystemConfig": "vm.min_free_kbytes: a factor of 0", nodefeature.RdtResctrl.Name: "systemClass.resctrlQOS is not supported"}
 		for _, feature := range explained(r) {
 			wanted, is := want[feature.Name]
 			delete(want, feature.Name)

@@ -8,13 +8,14 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/nodeqos/batchcgroup"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 // BatchResource gives batch and mid pods the shares and limits of their resources, which kubelet does not know.
 type BatchResource struct{}
 
 // Name implements Feature.
-func (BatchResource) Name() string { return "BatchResource" }
+func (BatchResource) Name() string { return nodefeature.BatchResource.Name }
 
 // DesiredValues implements Feature.
 func (BatchResource) DesiredValues(in NodeSnapshot) []executor.DesiredValue {

@@ -17,6 +17,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/nodeqos/blkio"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 // deviceListInterval is how often block devices and mounts are looked for.
@@ -38,7 +39,7 @@ type BlkIOReconcile struct {
 }
 
 // Name implements Feature.
-func (*BlkIOReconcile) Name() string { return "BlkIOReconcile" }
+func (*BlkIOReconcile) Name() string { return nodefeature.BlkIOReconcile.Name }
 
 // Problems returns what of the strategy could not be followed in the latest round, and why.
 func (b *BlkIOReconcile) Problems() []string { return b.problems }

@@ -18,6 +18,7 @@ import (
 	"koordinator.sh/koord/decision/core/freshness"
 	"koordinator.sh/koord/decision/core/podrequest"
 	"koordinator.sh/koord/decision/nodeqos/burst"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 const (
@@ -45,7 +46,7 @@ type CPUBurst struct {
 func NewCPUBurst() *CPUBurst { return &CPUBurst{} }
 
 // Name implements Feature.
-func (*CPUBurst) Name() string { return "CPUBurst" }
+func (*CPUBurst) Name() string { return nodefeature.CPUBurst.Name }
 
 // Decided returns what was decided last for each pod that may burst, by UID, with its trace.
 func (b *CPUBurst) Decided() map[types.UID]burst.PodResult { return b.decided }

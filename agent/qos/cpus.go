@@ -8,13 +8,14 @@ import (
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/nodeqos/cpupool"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 // CPUSetAllocator puts pods on the CPUs that the scheduler gave them, and services on the shared ones.
 type CPUSetAllocator struct{}
 
 // Name implements Feature.
-func (CPUSetAllocator) Name() string { return "CPUSetAllocator" }
+func (CPUSetAllocator) Name() string { return nodefeature.CPUSetAllocator.Name }
 
 // DesiredValues implements Feature. Without a report of the node's pools only pods with CPUs of their own are put anywhere.
 func (CPUSetAllocator) DesiredValues(in NodeSnapshot) []executor.DesiredValue {

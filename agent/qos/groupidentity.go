@@ -11,6 +11,7 @@ import (
 	"koordinator.sh/koord/agent/host/parameter"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/nodeqos/groupidentity"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 	"koordinator.sh/koord/decision/nodeqos/sysctl"
 )
 
@@ -18,7 +19,7 @@ import (
 type GroupIdentity struct{}
 
 // Name implements Feature.
-func (GroupIdentity) Name() string { return "GroupIdentity" }
+func (GroupIdentity) Name() string { return nodefeature.GroupIdentity.Name }
 
 // DesiredValues implements Feature. Where no class is switched on it wants nothing.
 func (GroupIdentity) DesiredValues(in NodeSnapshot) []executor.DesiredValue {

@@ -12,6 +12,7 @@ import (
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/decision/core/capacity"
 	"koordinator.sh/koord/decision/nodeqos/memoryqos"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 // MemoryQoS protects the memory of services, and reclaims that of others first.
@@ -21,7 +22,7 @@ type MemoryQoS struct {
 }
 
 // Name implements Feature.
-func (MemoryQoS) Name() string { return "CgroupReconcile" }
+func (MemoryQoS) Name() string { return nodefeature.CgroupReconcile.Name }
 
 // Run works for the feature until the context ends.
 func (m MemoryQoS) Run(ctx context.Context, clock clock.PassiveClock) {

@@ -9,6 +9,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/core/cfs"
 	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 // CPUNormalization gives services the part of a quota that does on this node's CPUs what the whole one does on those of the
@@ -16,7 +17,7 @@ import (
 type CPUNormalization struct{}
 
 // Name implements Feature.
-func (CPUNormalization) Name() string { return "CPUNormalization" }
+func (CPUNormalization) Name() string { return nodefeature.CPUNormalization.Name }
 
 // DesiredValues implements Feature. On a node whose CPUs are worth no more than the reference it wants nothing. Batch and mid pods have
 // the quotas of BatchResource, and pods with CPUs of their own have none.

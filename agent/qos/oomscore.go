@@ -10,6 +10,7 @@ import (
 	"koordinator.sh/koord/agent/executor"
 	"koordinator.sh/koord/agent/host/process"
 	"koordinator.sh/koord/agent/state"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 	"koordinator.sh/koord/decision/nodeqos/oomscore"
 )
 
@@ -29,7 +30,7 @@ type listedProcesses struct {
 }
 
 // Name implements Feature.
-func (*OOMScoreAdj) Name() string { return "OOMScoreAdj" }
+func (*OOMScoreAdj) Name() string { return nodefeature.OOMScoreAdj.Name }
 
 // DesiredValues implements Feature. Containers without an annotation keep what kubelet gave them, and so do sandboxes. Processes that
 // a container starts have its score from the beginning.

@@ -14,6 +14,7 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/cpupool"
 	"koordinator.sh/koord/decision/nodeqos/groupidentity"
 	"koordinator.sh/koord/decision/nodeqos/networkqos"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 	"koordinator.sh/koord/decision/nodeqos/oomscore"
 	"koordinator.sh/koord/decision/nodeqos/sysctl"
 )
@@ -97,12 +98,6 @@ func (p problems) memory(in *NodeSnapshot) {
 	}
 }
 
-// Features of packages network and terway.
-const (
-	tcNetworkQoS = "TCNetworkQoS"
-	terwayQoS    = "TerwayQoS"
-)
-
 // network adds what Terway does not support, and what only Terway supports. The queues of the node report their own problems.
 func (p problems) network(in *NodeSnapshot) {
 	annotation := ""
@@ -112,15 +107,15 @@ func (p problems) network(in *NodeSnapshot) {
 	total, _ := networkqos.TotalOf(in.SLO.SystemStrategy, annotation, 0)
 	wanted, byTerway := networkqos.TerwayOf(in.SLO.ResourceQOSStrategy, total)
 	for _, problem := range wanted.Problems {
-		p.add(terwayQoS, "%s", problem)
+		p.add(nodefeature.TerwayQoS.Name, "%s", problem)
 	}
 	for _, pod := range in.Pods {
 		switch problem := networkqos.OfPod(pod.Object.Annotations, total).Problem; {
 		case pod.Object.Annotations[extension.AnnotationNetworkQOS] == "":
 		case !byTerway:
-			p.add(tcNetworkQoS, "%s: annotation %s is not supported: single pods are bounded by Terway alone", named(pod), extension.AnnotationNetworkQOS)
+			p.add(nodefeature.TCNetworkQoS.Name, "%s: annotation %s is not supported: single pods are bounded by Terway alone", named(pod), extension.AnnotationNetworkQOS)
 		case problem != "":
-			p.add(terwayQoS, "%s: %s", named(pod), problem)
+			p.add(nodefeature.TerwayQoS.Name, "%s: %s", named(pod), problem)
 		}
 	}
 }

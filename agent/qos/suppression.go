@@ -14,6 +14,7 @@ import (
 	"koordinator.sh/koord/decision/core/cfs"
 	"koordinator.sh/koord/decision/core/cpuset"
 	"koordinator.sh/koord/decision/core/freshness"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 	"koordinator.sh/koord/decision/nodeqos/suppression"
 )
 
@@ -35,7 +36,7 @@ type Suppression struct {
 }
 
 // Name implements Feature.
-func (*Suppression) Name() string { return "BECPUSuppress" }
+func (*Suppression) Name() string { return nodefeature.BECPUSuppress.Name }
 
 // Decision returns what was decided last, with its trace.
 func (s *Suppression) Decision() suppression.Decision { return s.decision }

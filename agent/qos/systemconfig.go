@@ -5,6 +5,7 @@ import (
 
 	"koordinator.sh/koord/agent/executor"
 	"koordinator.sh/koord/agent/host/parameter"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 	"koordinator.sh/koord/decision/nodeqos/sysctl"
 )
 
@@ -12,7 +13,7 @@ import (
 type SystemConfig struct{}
 
 // Name implements Feature.
-func (SystemConfig) Name() string { return "SystemConfig" }
+func (SystemConfig) Name() string { return nodefeature.SystemConfig.Name }
 
 // DesiredValues implements Feature. What the strategy does not set, or the kernel does not have, is not wanted.
 func (SystemConfig) DesiredValues(in NodeSnapshot) []executor.DesiredValue {

@@ -9,6 +9,7 @@ import (
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/nodeqos/networkqos"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 // Names of classes in a ResourceQOSStrategy.
@@ -62,9 +63,9 @@ func (p problems) unsupportedClass(class namedClass) {
 	cpu, memory := qos.CPUQOS != nil && isOn(qos.CPUQOS.Enable), qos.MemoryQOS != nil && isOn(qos.MemoryQOS.Enable)
 	switch resctrl := qos.ResctrlQOS != nil && isOn(qos.ResctrlQOS.Enable); {
 	case resctrl && class.name == systemClass:
-		p.add("RdtResctrl", "%s is not supported: SYSTEM pods stay in the root group", setting(class.name, "resctrlQOS"))
+		p.add(nodefeature.RdtResctrl.Name, "%s is not supported: SYSTEM pods stay in the root group", setting(class.name, "resctrlQOS"))
 	case resctrl && class.name == cgroupRoot:
-		p.add("RdtResctrl", "%s is not supported: the root group has everything", setting(class.name, "resctrlQOS"))
+		p.add(nodefeature.RdtResctrl.Name, "%s is not supported: the root group has everything", setting(class.name, "resctrlQOS"))
 	}
 	if class.name != cgroupRoot {
 		return
@@ -83,9 +84,9 @@ func (p problems) unsupportedNetwork(class namedClass, policy slov1alpha1.NETQOS
 	if qos == nil || !isOn(qos.Enable) {
 		return
 	}
-	feature := tcNetworkQoS
+	feature := nodefeature.TCNetworkQoS.Name
 	if policy == slov1alpha1.NETQOSPolicyTerwayQos {
-		feature = terwayQoS
+		feature = nodefeature.TerwayQoS.Name
 	}
 	why := ""
 	switch {
@@ -93,14 +94,14 @@ func (p problems) unsupportedNetwork(class namedClass, policy slov1alpha1.NETQOS
 		why = "LSE and LSR pods are among those of lsClass"
 	case class.name == cgroupRoot:
 		why = "it is the node's, see systemStrategy.totalNetworkBandwidth"
-	case class.name == systemClass && feature == terwayQoS:
+	case class.name == systemClass && feature == nodefeature.TerwayQoS.Name:
 		why = "Terway has no level for SYSTEM pods"
 	}
 	if why != "" {
 		p.add(feature, "%s is not supported: %s", setting(class.name, "networkQOS"), why)
 		return
 	}
-	if feature != terwayQoS && (changesBandwidth(qos.IngressRequest, 0) || changesBandwidth(qos.IngressLimit, 100)) {
+	if feature != nodefeature.TerwayQoS.Name && (changesBandwidth(qos.IngressRequest, 0) || changesBandwidth(qos.IngressLimit, 100)) {
 		p.add(feature, "%s is not supported: what pods receive is not queued", setting(class.name, "networkQOS.ingress*"))
 	}
 }
@@ -158,7 +159,7 @@ func set(names map[string]bool) string {
 // unsupportedPolicies adds unknown policies, and settings that the chosen policy leaves without effect.
 func (p problems) unsupportedPolicies(slo *slov1alpha1.NodeSLOSpec, network slov1alpha1.NETQOSPolicy) {
 	if network != slov1alpha1.NETQOSPolicyTC && network != slov1alpha1.NETQOSPolicyTerwayQos {
-		p.add(tcNetworkQoS, "resourceQOSStrategy.policies.netQOSPolicy %.64q is not supported", network)
+		p.add(nodefeature.TCNetworkQoS.Name, "resourceQOSStrategy.policies.netQOSPolicy %.64q is not supported", network)
 	}
 	if burst := slo.CPUBurstStrategy; burst != nil {
 		switch burst.Policy {

@@ -22,6 +22,7 @@ import (
 	"koordinator.sh/koord/agent/qos"
 	"koordinator.sh/koord/api/extension"
 	decision "koordinator.sh/koord/decision/nodeqos/coresched"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 // reconcileInterval is the time between two passes over the threads. New ones inherit the cookie of who started them.
@@ -119,7 +120,7 @@ func (r *Reconciler) adoptPending(left *pending) {
 }
 
 // Name implements qos.Reconciler.
-func (*Reconciler) Name() string { return "CoreSched" }
+func (*Reconciler) Name() string { return nodefeature.CoreSched.Name }
 
 // State returns what was seen last. It may be called at any time; what it returns must not be changed.
 func (r *Reconciler) State() State {

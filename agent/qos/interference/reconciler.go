@@ -17,6 +17,7 @@ import (
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
 	decision "koordinator.sh/koord/decision/nodeqos/interference"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 	"koordinator.sh/koord/decision/nodeqos/suppression"
 )
 
@@ -92,7 +93,7 @@ func New(options Options) (*Reconciler, error) {
 }
 
 // Name implements qos.Reconciler.
-func (*Reconciler) Name() string { return "CPICollector" }
+func (*Reconciler) Name() string { return nodefeature.CPICollector.Name }
 
 // State returns what was seen last. It may be called at any time; what it returns must not be changed.
 func (r *Reconciler) State() State {

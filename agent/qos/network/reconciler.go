@@ -25,6 +25,7 @@ import (
 	"koordinator.sh/koord/agent/qos"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/nodeqos/networkqos"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 // reconcileInterval is the time between two passes over the device.
@@ -101,7 +102,7 @@ func New(options Options) (*Reconciler, error) {
 }
 
 // Name implements qos.Reconciler.
-func (*Reconciler) Name() string { return "TCNetworkQoS" }
+func (*Reconciler) Name() string { return nodefeature.TCNetworkQoS.Name }
 
 // State returns what was seen last. It may be called at any time; what it returns must not be changed.
 func (r *Reconciler) State() State {

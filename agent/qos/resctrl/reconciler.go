@@ -18,6 +18,7 @@ import (
 	"koordinator.sh/koord/agent/host/process"
 	"koordinator.sh/koord/agent/host/resctrl"
 	"koordinator.sh/koord/agent/qos"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 	decision "koordinator.sh/koord/decision/nodeqos/resctrl"
 )
 
@@ -89,7 +90,7 @@ func New(options Options) (*Reconciler, error) {
 }
 
 // Name implements qos.Reconciler.
-func (*Reconciler) Name() string { return "RdtResctrl" }
+func (*Reconciler) Name() string { return nodefeature.RdtResctrl.Name }
 
 func (r *Reconciler) save() error {
 	if err := r.options.Originals.Save(storedState{Boot: r.boot, Groups: r.managed}); err != nil {

@@ -20,6 +20,7 @@ import (
 	"koordinator.sh/koord/agent/qos"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/nodeqos/networkqos"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 // Directory is where Terway reads its files.
@@ -68,7 +69,7 @@ func New(options Options) (*Reconciler, error) {
 }
 
 // Name implements qos.Reconciler.
-func (*Reconciler) Name() string { return "TerwayQoS" }
+func (*Reconciler) Name() string { return nodefeature.TerwayQoS.Name }
 
 // Reconcile implements qos.Reconciler. Files that say what they should are not written.
 func (r *Reconciler) Reconcile(ctx context.Context, in qos.NodeSnapshot) error {
