@@ -120,6 +120,32 @@ func TestKindsAreNotMixed(t *testing.T) {
 	}
 }
 
+// TestEveryDeclarationIsInAll finds a file that is not registered.
+func TestEveryDeclarationIsInAll(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var declared, listed []string
+	for _, name := range files {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range regexp.MustCompile(`(?m)^var (\w+) = Spec\{`).FindAllStringSubmatch(string(content), -1) {
+			declared = append(declared, match[1])
+		}
+	}
+	for _, spec := range All() {
+		listed = append(listed, spec.Name)
+	}
+	slices.Sort(declared)
+	slices.Sort(listed)
+	if diff := cmp.Diff(declared, listed); diff != "" {
+		t.Errorf("features in All (-declared +listed):\n%s", diff)
+	}
+}
+
 func TestGates(t *testing.T) {
 	on, off := Spec{Name: "On", Default: true}, Spec{Name: "Off"}
 	gates := map[string]bool{"On": false, "Off": true}
