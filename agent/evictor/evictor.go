@@ -146,7 +146,7 @@ func (e *Evictor) Plan() eviction.Plan {
 // Run evicts until the context ends. Of a plan that is old the rest is left: the next one is made of the next reading.
 func (e *Evictor) Run(ctx context.Context) {
 	if e.loadErr != nil {
-		klog.FromContext(ctx).Error(e.loadErr, "The eviction budget starts over")
+		klog.FromContext(ctx).Error(e.loadErr, "Failed to read the eviction history, the eviction budget starts over")
 	}
 	for {
 		select {
@@ -190,15 +190,15 @@ func (e *Evictor) evict(ctx context.Context, victim eviction.Victim) {
 	switch {
 	case apierrors.IsNotFound(err):
 	case isBudget(err):
-		logger.Info("A pod is not evicted: a PodDisruptionBudget protects it", "reason", victim.Reason)
+		logger.Info("Pod not evicted: a PodDisruptionBudget protects it", "reason", victim.Reason)
 	case isClusterBudget(err):
-		logger.Info("A pod is not evicted: the eviction budget of the cluster is used up", "reason", victim.Reason)
+		logger.Info("Pod not evicted: the eviction budget of the cluster is used up", "reason", victim.Reason)
 	case apierrors.IsForbidden(err) && victim.Override != "":
-		logger.Error(err, "The node is in danger, and the agent has no right to delete a pod against its PodDisruptionBudget", "reason", reasonOf(victim))
+		logger.Error(err, "Node is about to run out of memory, and koordlet may not delete a pod against its PodDisruptionBudget", "reason", reasonOf(victim))
 	case err != nil && ctx.Err() == nil:
-		logger.Error(err, "Failed to evict a pod")
+		logger.Error(err, "Failed to evict pod")
 	case err == nil:
-		logger.Info("Evicted a pod", "reason", reasonOf(victim))
+		logger.Info("Evicted pod", "reason", reasonOf(victim))
 		e.recordEvent(victim)
 	}
 }

@@ -38,7 +38,7 @@ func (e *Evictor) saveHistory(ctx context.Context) {
 	evicted := slices.Clone(e.evicted)
 	e.mu.Unlock()
 	if err := e.options.History.Save(evicted); err != nil {
-		klog.FromContext(ctx).Error(err, "The history of evictions cannot be kept: the budget begins anew when the agent is started again")
+		klog.FromContext(ctx).Error(err, "Failed to save the eviction history: the eviction budget starts over when koordlet restarts")
 	}
 }
 

@@ -166,7 +166,7 @@ func New(options Options) (*Executor, error) {
 // Declare replaces all that an owner wants; nil for nothing. Nothing is written before Apply.
 func (e *Executor) Declare(owner string, values []DesiredValue) error {
 	if !slices.Contains(e.options.Owners, owner) {
-		return fmt.Errorf("declare what %q wants: no such owner among %q", owner, e.options.Owners)
+		return fmt.Errorf("declare values of %q: unknown owner, want one of %q", owner, e.options.Owners)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

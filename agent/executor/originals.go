@@ -28,7 +28,7 @@ const hintLoadErr = "put the file back as it was; or drain and restart the node 
 func (e *Executor) load(now time.Time) {
 	var records []record
 	if _, err := e.options.Originals.Load(&records); err != nil {
-		e.loadErr, e.storeFailedAt = finding.Wrap(fmt.Errorf("read what was there before the agent: %w", err), finding.OriginalsDamaged, hintLoadErr), now
+		e.loadErr, e.storeFailedAt = finding.Wrap(fmt.Errorf("read saved original values: %w", err), finding.OriginalsDamaged, hintLoadErr), now
 		return
 	}
 	e.loadErr = nil
@@ -76,7 +76,7 @@ func (e *Executor) save(now time.Time, force bool) error {
 		return cmp.Or(cmp.Compare(a.Cgroup, b.Cgroup), cmp.Compare(a.Setting, b.Setting))
 	})
 	if err := e.options.Originals.Save(records); err != nil {
-		e.saveErr, e.storeFailedAt = fmt.Errorf("keep what was there before the agent: %w", err), now
+		e.saveErr, e.storeFailedAt = fmt.Errorf("save original values: %w", err), now
 		return e.saveErr
 	}
 	for _, h := range e.managed {

@@ -153,7 +153,7 @@ func (p *pass) read(t target) (current, content string, err error) {
 }
 
 // errUnsupported is for settings that the kernel's version has no file for.
-var errUnsupported = errors.New("there is no such setting here")
+var errUnsupported = errors.New("setting is not supported by this kernel and cgroup version")
 
 // write goes down for what grows, and up for what shrinks. Where the context ends between, what was written until then is recorded, so
 // that it is not taken for the value of another writer.

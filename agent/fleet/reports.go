@@ -75,13 +75,13 @@ func (r *reports) next(ctx context.Context) bool {
 		r.metrics.count(reportGone)
 		r.queue.Forget(name)
 	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
-		klog.FromContext(ctx).Error(err, "report refused", "node", name)
+		klog.FromContext(ctx).Error(err, "API server rejected NodeMetric", "node", name)
 		r.metrics.count(reportRefused)
 		r.queue.Forget(name)
 	default:
 		r.metrics.count(reportFailed)
 		if !r.failed.Swap(true) {
-			klog.FromContext(ctx).Error(err, "reports fail, retrying")
+			klog.FromContext(ctx).Error(err, "Failed to report NodeMetric, will retry")
 		}
 		r.queue.AddRateLimited(name)
 	}
@@ -103,7 +103,7 @@ func (r *reports) write(ctx context.Context, name string) error {
 	r.metrics.count(reportTaken)
 	a.setReported(r.clock.Now())
 	if r.failed.Swap(false) {
-		klog.FromContext(ctx).Info("reports succeed again")
+		klog.FromContext(ctx).Info("Reporting NodeMetric again")
 	}
 	return nil
 }

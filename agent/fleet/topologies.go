@@ -91,13 +91,13 @@ func (t *topologies) next(ctx context.Context) bool {
 		t.metrics.countTopology(reportMissed)
 		t.queue.AddRateLimited(name)
 	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
-		klog.FromContext(ctx).Error(err, "topology refused", "node", name)
+		klog.FromContext(ctx).Error(err, "API server rejected NodeResourceTopology", "node", name)
 		t.metrics.countTopology(reportRefused)
 		t.queue.Forget(name)
 	default:
 		t.metrics.countTopology(reportFailed)
 		if !t.failed.Swap(true) {
-			klog.FromContext(ctx).Error(err, "writing topologies fails, retrying")
+			klog.FromContext(ctx).Error(err, "Failed to write NodeResourceTopologies, will retry")
 		}
 		t.queue.AddRateLimited(name)
 	}
@@ -107,7 +107,7 @@ func (t *topologies) next(ctx context.Context) bool {
 func (t *topologies) taken(ctx context.Context) {
 	t.metrics.countTopology(reportTaken)
 	if t.failed.Swap(false) {
-		klog.FromContext(ctx).Info("writing topologies succeeds again")
+		klog.FromContext(ctx).Info("Writing NodeResourceTopologies again")
 	}
 }
 
@@ -154,6 +154,6 @@ func (t *topologies) reportProblem(ctx context.Context, name string, problem err
 		return
 	}
 	if before, _ := t.problems.Swap(name, text(problem)); before != text(problem) {
-		klog.FromContext(ctx).Error(problem, "topology is incomplete", "node", name)
+		klog.FromContext(ctx).Error(problem, "NodeResourceTopology is incomplete", "node", name)
 	}
 }

@@ -166,7 +166,7 @@ func (a *Advisor) Container(ctx context.Context, sandbox Sandbox, name, id strin
 	at := path.Join(v.in.Layout.Pod(pod.Class(), pod.UID), "new")
 	out := AdjustmentOf(v.in, v.features, a.options.Injection, pod, qos.Container{Name: name, ID: id, Cgroup: at})
 	if injects := a.options.Injection.GPUs || a.options.Injection.RDMA; injects && !reported && sandbox.Annotations[extension.AnnotationDeviceAllocated] != "" {
-		out.Refused = fmt.Errorf("the devices of pod %s/%s cannot be given before the API server tells what it requests", sandbox.Namespace, sandbox.Name)
+		out.Refused = fmt.Errorf("devices of pod %s/%s cannot be injected yet: koordlet has not received the pod from the API server", sandbox.Namespace, sandbox.Name)
 	}
 	if out.Env[envVisibleGPUs] != "" {
 		a.gpus.Add(1)
@@ -175,7 +175,7 @@ func (a *Advisor) Container(ctx context.Context, sandbox Sandbox, name, id strin
 		a.rdma.Add(1)
 	}
 	if err := errors.Join(out.Problems...); err != nil {
-		klog.FromContext(ctx).Error(err, "a container does not get all its values", "pod", klog.KRef(sandbox.Namespace, sandbox.Name), "container", name)
+		klog.FromContext(ctx).Error(err, "Failed to apply some values to a new container", "pod", klog.KRef(sandbox.Namespace, sandbox.Name), "container", name)
 	}
 	return out
 }
@@ -253,6 +253,6 @@ func (a *Advisor) declarePending(at string, values map[string][]executor.Desired
 // apply what is anticipated.
 func (a *Advisor) apply(ctx context.Context, at string) {
 	if outcome, err := a.options.Executor.Apply(ctx); err != nil || outcome.Err() != nil {
-		klog.FromContext(ctx).V(2).Info("not all values were applied before a container started, retrying", "cgroup", at, "err", errors.Join(err, outcome.Err()))
+		klog.FromContext(ctx).V(2).Info("Failed to apply some values before a container started, will retry", "cgroup", at, "err", errors.Join(err, outcome.Err()))
 	}
 }

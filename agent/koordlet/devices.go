@@ -70,7 +70,7 @@ func (d *devices) run(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		if node := d.cluster.Node(); node != nil {
-			d.errors.Report(ctx, d.write(ctx, report.TopologyNodeOf(node)), d.options.Clock.Now(), "some devices are not reported, retrying")
+			d.errors.Report(ctx, d.write(ctx, report.TopologyNodeOf(node)), d.options.Clock.Now(), "Failed to report some devices, will retry")
 		}
 		select {
 		case <-ctx.Done():

@@ -16,9 +16,9 @@ func (e *explainer) deviceReportStatus(gate, missing string, on bool) diagnostic
 	switch {
 	case !on || out.State != "":
 	case !read:
-		out.State = "the devices were not read yet"
+		out.State = "the devices have not been read yet"
 	default:
-		out.State, out.Active, out.Effective = fmt.Sprintf("%d are reported", report.found), yes(report.found > 0), yes(report.found > 0)
+		out.State, out.Active, out.Effective = fmt.Sprintf("%d devices are reported", report.found), yes(report.found > 0), yes(report.found > 0)
 	}
 	if on && report.problem != nil {
 		out.Problems = []string{report.problem.Error()}
@@ -45,7 +45,7 @@ func (e *explainer) deviceInjectStatus(gate string, kind schedulingv1alpha1.Devi
 		out.Effective = diagnosticsv1alpha1.FeatureUnknown
 	}
 	if out.State == "" {
-		out.State = fmt.Sprintf("%d pods have some; %d containers were given them since the agent was started", pods, given)
+		out.State = fmt.Sprintf("%d pods have devices allocated; injected into %d containers since koordlet started", pods, given)
 	}
 	return out
 }

@@ -37,7 +37,7 @@ func TestDeviceFeaturesDoNothingOnABareNode(t *testing.T) {
 			nodefeature.GPUEnvInject.Name:     "the NVIDIA driver is not loaded",
 			nodefeature.RDMADeviceInject.Name: "there is no network card in /sys/class/infiniband",
 			nodefeature.HugePageReport.Name:   "the kernel has no huge pages",
-			nodefeature.TerwayQoS.Name:        "no container of an image terway-qos runs on the node, which would read /var/lib/terway/qos",
+			nodefeature.TerwayQoS.Name:        "no container with image terway-qos runs on the node to read /var/lib/terway/qos",
 		}
 		for _, feature := range explained(r) {
 			state, is := want[feature.Name]
@@ -86,15 +86,15 @@ func TestDeviceFeaturesOfAnEquippedNode(t *testing.T) {
 		}
 	}
 	check("before anything was read", map[string]diagnostics.FeatureStatus{
-		nodefeature.Accelerators.Name: {Supported: yes, Active: no, Effective: no, State: "the devices were not read yet"},
+		nodefeature.Accelerators.Name: {Supported: yes, Active: no, Effective: no, State: "the devices have not been read yet"},
 	})
 	r.group.Go(func() { devices.run(r.ctx) })
 	r.eventually("devices are reported", func() bool { _, read := devices.reported(nodefeature.RDMADevices.Name); return read })
 	check("afterwards", map[string]diagnostics.FeatureStatus{
-		nodefeature.Accelerators.Name:     {Supported: yes, Active: yes, Effective: yes, State: "2 are reported"},
-		nodefeature.RDMADevices.Name:      {Supported: yes, Active: yes, Effective: yes, State: "1 are reported"},
-		nodefeature.GPUEnvInject.Name:     {Supported: yes, Active: yes, Effective: unknown, State: "1 pods have some; 0 containers were given them since the agent was started"},
-		nodefeature.RDMADeviceInject.Name: {Supported: yes, Active: no, Effective: no, State: "0 pods have some; 0 containers were given them since the agent was started"},
+		nodefeature.Accelerators.Name:     {Supported: yes, Active: yes, Effective: yes, State: "2 devices are reported"},
+		nodefeature.RDMADevices.Name:      {Supported: yes, Active: yes, Effective: yes, State: "1 devices are reported"},
+		nodefeature.GPUEnvInject.Name:     {Supported: yes, Active: yes, Effective: unknown, State: "1 pods have devices allocated; injected into 0 containers since koordlet started"},
+		nodefeature.RDMADeviceInject.Name: {Supported: yes, Active: no, Effective: no, State: "0 pods have devices allocated; injected into 0 containers since koordlet started"},
 		nodefeature.HugePageReport.Name:   {Supported: yes, Active: yes, Effective: yes, State: "1 of 2 zones report huge pages"},
 		nodefeature.TerwayQoS.Name:        {Supported: yes, Active: no, Effective: no},
 	})

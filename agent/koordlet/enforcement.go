@@ -154,7 +154,7 @@ func (e *enforcement) reportErrors(ctx context.Context, err error) {
 	if coded, has := finding.From(err); has {
 		details = []any{"code", coded.Code, "hint", coded.Hint}
 	}
-	e.applyErrors.Report(ctx, err, e.options.Clock.Now(), "some cgroup values could not be applied, retrying", details...)
+	e.applyErrors.Report(ctx, err, e.options.Clock.Now(), "Failed to apply some cgroup values, will retry", details...)
 }
 
 // restore gives everything back. An agent that writes nothing leaves what an earlier one did to one that does.
@@ -164,7 +164,7 @@ func (e *enforcement) restore(ctx context.Context) error {
 	}
 	outcome, err := e.executor.Restore(ctx)
 	if err := errors.Join(outcome.Err(), err, e.reconcilers.restore(ctx)); err != nil {
-		return fmt.Errorf("give back what was there before: %w", err)
+		return fmt.Errorf("restore original values: %w", err)
 	}
 	return nil
 }

@@ -81,9 +81,9 @@ func (s *enforcingStatus) evaluate(ctx context.Context) {
 	switch {
 	case before.Reason == told.Reason:
 	case !told.Enforcing:
-		klog.FromContext(ctx).Error(errors.New(told.Message), "koordlet cannot hold best-effort pods back, the node offers no batch and mid resources", "reason", told.Reason)
+		klog.FromContext(ctx).Error(errors.New(told.Message), "Koordlet cannot hold best-effort pods back, so the node offers no batch and mid resources", "reason", told.Reason)
 	case before.Reason != "":
-		klog.FromContext(ctx).Info("koordlet can hold best-effort pods back again")
+		klog.FromContext(ctx).Info("Koordlet can hold best-effort pods back again")
 	}
 }
 

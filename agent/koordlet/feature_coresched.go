@@ -46,7 +46,7 @@ func (e *explainer) coreSchedStatus() diagnostics.FeatureStatus {
 	if state.Unavailable == "" {
 		out.State = fmt.Sprintf("%d pods, %d cookies", len(state.Pods), len(state.Cookies))
 		if len(state.Own) > 0 {
-			out.State += fmt.Sprintf("; %d threads keep a cookie of their own", len(state.Own))
+			out.State += fmt.Sprintf("; %d threads keep a cookie that they set themselves", len(state.Own))
 		}
 	}
 	return out

@@ -38,7 +38,7 @@ func (e *explainer) burstStatus() diagnostics.FeatureStatus {
 			}
 		}
 	}
-	return diagnostics.FeatureStatus{State: fmt.Sprintf("%d pods may burst; %d containers have more than their limit", len(bursts), above)}
+	return diagnostics.FeatureStatus{State: fmt.Sprintf("%d pods may burst; %d containers have a quota above their limit", len(bursts), above)}
 }
 
 // collectBursts emits what containers may use beyond their limits; a quota of -1 is no limit.

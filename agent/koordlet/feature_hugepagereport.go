@@ -40,7 +40,7 @@ func (e *explainer) hugePageStatus(on bool) diagnostics.FeatureStatus {
 	}
 	out.Active, out.Effective = yes(zones > 0), yes(zones > 0)
 	if out.State = fmt.Sprintf("%d of %d zones report huge pages", zones, len(topology.Zones)); zones == 0 {
-		out.State = "no huge pages are set aside on the node"
+		out.State = "no huge pages are allocated on the node"
 	}
 	return out
 }

@@ -77,7 +77,7 @@ func (e *explainer) interferenceStatus(gate string, on bool) diagnostics.Feature
 	}
 	out.State = fmt.Sprintf("%d services are watched, %d are disturbed", len(state.Services), disturbed)
 	if keeps := state.Relief.Keeps(); keeps < 100 {
-		out.State += fmt.Sprintf("; best effort keeps %d%%: %s", keeps, state.Relief.Reason)
+		out.State += fmt.Sprintf("; best-effort pods keep %d%% of their CPU: %s", keeps, state.Relief.Reason)
 	}
 	return out
 }

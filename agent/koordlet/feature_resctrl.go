@@ -73,15 +73,15 @@ func (e *explainer) resctrlStatus(gate string, on bool) diagnostics.FeatureStatu
 	}
 	switch gate {
 	case nodefeature.RdtResctrl.Name:
-		out.Active, out.Effective, out.State = yes(len(own) > 0), yes(len(own) > 0), fmt.Sprintf("%d groups, of which it set %d", len(state.Groups), len(own))
+		out.Active, out.Effective, out.State = yes(len(own) > 0), yes(len(own) > 0), fmt.Sprintf("%d groups, %d of them set by koordlet", len(state.Groups), len(own))
 		if len(own) > 0 {
 			out.State += ": " + strings.Join(own, "; ")
 		}
 	case nodefeature.Resctrl.Name:
-		out.Active, out.Effective, out.State = yes(len(state.Pods) > 0), yes(len(state.Pods) > 0), fmt.Sprintf("%d pods are in a group", len(state.Pods))
+		out.Active, out.Effective, out.State = yes(len(state.Pods) > 0), yes(len(state.Pods) > 0), fmt.Sprintf("%d pods are in a resctrl group", len(state.Pods))
 	case nodefeature.ResctrlCollector.Name:
 		out.Supported, out.Active, out.Effective = yes(monitored > 0), yes(monitored > 0), yes(monitored > 0)
-		out.State, out.Problems = fmt.Sprintf("%d of %d groups are counted", monitored, len(state.Groups)), nil
+		out.State, out.Problems = fmt.Sprintf("%d of %d groups are monitored", monitored, len(state.Groups)), nil
 	}
 	if len(out.Problems) > 0 && out.Effective == diagnosticsv1alpha1.FeatureYes {
 		out.Effective = diagnosticsv1alpha1.FeaturePartly

@@ -34,7 +34,7 @@ func tcNetworkFeature() FeatureSpec {
 func networkStatus(state network.State) diagnostics.FeatureStatus {
 	out := diagnostics.FeatureStatus{Supported: yes(state.Unsupported == ""), Problems: state.Problems}
 	if state.At.IsZero() {
-		out.State = "it has queued nothing yet: whether the kernel can shows when it has to"
+		out.State = "no queue was created yet, so it is not known whether the kernel supports it"
 		return out
 	}
 	out.Active, out.Effective, out.State = yes(state.Device != ""), yes(state.Device != ""), state.Unavailable

@@ -31,12 +31,12 @@ func terwayFeature() FeatureSpec {
 func (e *explainer) terwayStatus(on bool) diagnostics.FeatureStatus {
 	lacks := ""
 	if !e.terwayRuns() {
-		lacks = fmt.Sprintf("no container of an image %s runs on the node, which would read %s", terwayReader, terway.Directory)
+		lacks = fmt.Sprintf("no container with image %s runs on the node to read %s", terwayReader, terway.Directory)
 	}
 	out, told := e.idleStatus(lacks), on && reconcilerOf[*terway.Reconciler](e.enforcement.reconcilers).InSync()
 	out.Active, out.Effective = yes(told), yes(told && lacks == "")
 	if told && lacks == "" {
-		out.State = "the files are as they should be; what Terway makes of them does not show here"
+		out.State = "the files are up to date; koordlet cannot see whether Terway applies them"
 	}
 	return out
 }

@@ -108,7 +108,7 @@ func TestWhatTheKernelCannotQueueIsSaid(t *testing.T) {
 		state network.State
 		want  diagnostics.FeatureStatus
 	}{
-		"it was not tried": {network.State{}, diagnostics.FeatureStatus{Supported: yes, State: "it has queued nothing yet: whether the kernel can shows when it has to"}},
+		"it was not tried": {network.State{}, diagnostics.FeatureStatus{Supported: yes, State: "no queue was created yet, so it is not known whether the kernel supports it"}},
 		"the kernel cannot": {
 			network.State{At: at, Unavailable: "no token buckets", Unsupported: "no token buckets"},
 			diagnostics.FeatureStatus{Supported: no, Active: no, Effective: no, State: "no token buckets"},

@@ -36,11 +36,11 @@ func NewHookOptions() HookOptions {
 
 // AddFlags adds the flags of hooks.
 func (o *HookOptions) AddFlags(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.NRI, "runtime-hooks-nri", o.NRI, "Give containers their values when they are made, by the container runtime's NRI")
+	flags.BoolVar(&o.NRI, "runtime-hooks-nri", o.NRI, "Apply values when containers are created, through the container runtime's NRI")
 	flags.StringVar(&o.NRISocket, "runtime-hooks-nri-socket", o.NRISocket, "Socket of the container runtime for NRI plugins")
 	flags.StringVar(&o.Endpoint, "runtime-hooks-addr", o.Endpoint, "Unix socket for koord-runtime-proxy, for runtimes without NRI; none by default")
-	flags.StringVar(&o.Directory, "runtime-hooks-config-path", o.Directory, "Directory to register in with koord-runtime-proxy")
-	flags.StringVar(&o.Policy, "runtime-hooks-failure-policy", o.Policy, "What koord-runtime-proxy does while the agent is away: Fail, Ignore or None")
+	flags.StringVar(&o.Directory, "runtime-hooks-config-path", o.Directory, "Directory in which koordlet registers with koord-runtime-proxy")
+	flags.StringVar(&o.Policy, "runtime-hooks-failure-policy", o.Policy, "What koord-runtime-proxy does while koordlet does not answer: Fail, Ignore or None")
 }
 
 // validate returns what is wrong.
@@ -93,7 +93,7 @@ func (e *enforcement) serveHooks(ctx context.Context) {
 		err := server.Run(ctx, server.Options{
 			Advisor: e.advisor, Endpoint: options.Endpoint, Directory: options.Directory, Policy: hookapi.FailurePolicy(options.Policy),
 		})
-		errors.Report(ctx, err, e.options.Clock.Now(), "hooks are not served, retrying")
+		errors.Report(ctx, err, e.options.Clock.Now(), "Failed to serve runtime hooks, will retry")
 		select {
 		case <-ctx.Done():
 			return

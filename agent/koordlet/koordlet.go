@@ -27,7 +27,7 @@ func Run(ctx context.Context, options *Options) error {
 		return fmt.Errorf("start koordlet: %w", err)
 	}
 	if err := writable(options.StateDirectory); err != nil {
-		klog.FromContext(ctx).Error(err, "nothing can be kept: no file is written whose original is not kept already, and what is learned ends with the agent")
+		klog.FromContext(ctx).Error(err, "State directory is not writable: files whose original is not saved yet stay unchanged, and predictions are lost on restart")
 	}
 	trees, err := openTrees(options)
 	if err != nil {
@@ -61,7 +61,7 @@ func Run(ctx context.Context, options *Options) error {
 	if err != nil {
 		return fmt.Errorf("start koordlet: %w", err)
 	}
-	klog.FromContext(ctx).Info("koordlet runs", "node", options.NodeName, "cgroups", layout.Version, "driver", layout.Driver)
+	klog.FromContext(ctx).Info("Started koordlet", "node", options.NodeName, "cgroups", layout.Version, "driver", layout.Driver)
 	return run(ctx, options, host, clients, cluster, enforcement)
 }
 

@@ -71,7 +71,7 @@ func (m *measurement) run(ctx context.Context, enforcement *enforcement) {
 		if ctx.Err() != nil {
 			return
 		}
-		m.readErrors.Report(ctx, err, m.options.Clock.Now(), "the node's statistics cannot be read, retrying")
+		m.readErrors.Report(ctx, err, m.options.Clock.Now(), "Failed to read node statistics, will retry")
 		if err == nil {
 			enforcement.enforce(ctx, m.cluster, m)
 		}
@@ -136,7 +136,7 @@ func (m *measurement) read(ctx context.Context, into *host.Snapshot) error {
 		return err
 	}
 	if took := m.options.Clock.Since(into.Time); took > stalePeriods*m.options.SamplePeriod {
-		return fmt.Errorf("a reading took longer than %d sample periods of %s, and what it tells is of different times", stalePeriods, m.options.SamplePeriod)
+		return fmt.Errorf("reading statistics took longer than %d sample periods of %s, so their values are not of the same time", stalePeriods, m.options.SamplePeriod)
 	}
 	return nil
 }
@@ -306,7 +306,7 @@ func (m *measurement) describeMachine(ctx context.Context) error {
 		return err
 	}
 	m.described = m.last.Time
-	m.topologyErrors.Report(ctx, err, m.options.Clock.Now(), "the machine does not tell how it is built, going on with what it told before")
+	m.topologyErrors.Report(ctx, err, m.options.Clock.Now(), "Failed to read capacity and CPU topology, keeping the previous ones")
 	return nil
 }
 

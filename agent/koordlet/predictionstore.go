@@ -57,7 +57,7 @@ func (l *predictionStore) restore(ctx context.Context) {
 		l.measurement.mu.Unlock()
 	}
 	if err != nil {
-		klog.FromContext(ctx).Error(err, "some of what was learned before cannot be used, learning anew")
+		klog.FromContext(ctx).Error(err, "Failed to restore some predictions from the checkpoint, starting over")
 	}
 }
 
@@ -87,7 +87,7 @@ func (l *predictionStore) save(ctx context.Context) {
 	l.measurement.mu.Unlock()
 	err := l.file.Save(from)
 	if err != nil && !l.saveFailed {
-		klog.FromContext(ctx).Error(err, "what was learned is not kept for a restart, retrying")
+		klog.FromContext(ctx).Error(err, "Failed to save the prediction checkpoint, will retry")
 	}
 	l.saveFailed = err != nil
 }
@@ -147,11 +147,11 @@ func (h *history) restore(data []byte, now time.Time) error {
 	}
 	record, err := predict.DecodeRecord(data, h.profile)
 	if err != nil {
-		return fmt.Errorf("restore what profile %s learned: %w", h.profile.Name, err)
+		return fmt.Errorf("restore the record of profile %s: %w", h.profile.Name, err)
 	}
 	age := now.Sub(record.Last())
 	if age < -(predict.RecordStep + maxSkew) {
-		return fmt.Errorf("restore what profile %s learned: it is %s from the future", h.profile.Name, -age)
+		return fmt.Errorf("restore the record of profile %s: it is %s in the future", h.profile.Name, -age)
 	}
 	if age <= recordExpiry {
 		h.record = record

@@ -107,7 +107,7 @@ func (k *reconcilers) reportError(ctx context.Context, reconciler qos.Reconciler
 	if k.errors[reconciler.Name()] == nil {
 		k.errors[reconciler.Name()] = &errorLog{}
 	}
-	k.errors[reconciler.Name()].Report(ctx, err, now, "a feature could not apply all its values, retrying", "feature", reconciler.Name())
+	k.errors[reconciler.Name()].Report(ctx, err, now, "Failed to reconcile a feature, will retry", "feature", reconciler.Name())
 }
 
 // relief is what best effort gives up because services are disturbed.

@@ -80,7 +80,7 @@ func (r *reporting) writeConditions(ctx context.Context, metric *slov1alpha1.Nod
 	}
 	err := r.writer.WriteConditions(ctx, metric.Name, r.status.conditions())
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsInvalid(err) {
-		r.reportErrors.Report(ctx, err, r.options.Clock.Now(), "reports fail, retrying")
+		r.reportErrors.Report(ctx, err, r.options.Clock.Now(), "Failed to report NodeMetric, will retry")
 		return
 	}
 	r.reportedReason, r.reportedReasonTo = reason, string(metric.UID)
@@ -104,7 +104,7 @@ func (r *reporting) report(ctx context.Context, metric *slov1alpha1.NodeMetric) 
 	switch {
 	case err == nil:
 		if r.reportErrors.lastLogged != "" {
-			klog.FromContext(ctx).Info("reports succeed again")
+			klog.FromContext(ctx).Info("Reporting NodeMetric again")
 		}
 		r.reportErrors.Report(ctx, nil, now, "")
 		r.retry, r.reportedReason, r.reportedReasonTo = 0, reason, string(metric.UID)
@@ -112,10 +112,10 @@ func (r *reporting) report(ctx context.Context, metric *slov1alpha1.NodeMetric) 
 	case ctx.Err() != nil || apierrors.IsNotFound(err): // deleted; the manager makes a new one, and the watch says so
 		return true
 	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
-		r.reportErrors.Report(ctx, err, now, "report refused")
+		r.reportErrors.Report(ctx, err, now, "API server rejected NodeMetric")
 		return true
 	}
-	r.reportErrors.Report(ctx, err, now, "reports fail, retrying")
+	r.reportErrors.Report(ctx, err, now, "Failed to report NodeMetric, will retry")
 	r.retry = min(max(2*r.retry, firstRetry), lastRetry)
 	return false
 }

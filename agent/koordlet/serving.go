@@ -59,7 +59,7 @@ func (p *port) run(ctx context.Context) {
 		return
 	}
 	if err := p.server.Run(ctx, diagnostics.Open(p.handlers), diagnostics.Secured(p.handlers)); err != nil {
-		klog.FromContext(ctx).Error(err, "the agent cannot be asked any more")
+		klog.FromContext(ctx).Error(err, "Secure port stopped serving")
 	}
 }
 

@@ -40,7 +40,7 @@ func (t *topologies) run(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		if t.cluster.Known() && t.cluster.TopologyKnown() {
-			t.errors.Report(ctx, t.write(ctx), t.options.Clock.Now(), "the topology is incomplete, retrying")
+			t.errors.Report(ctx, t.write(ctx), t.options.Clock.Now(), "NodeResourceTopology is incomplete, will retry")
 		}
 		select {
 		case <-ctx.Done():

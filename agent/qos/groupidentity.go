@@ -59,7 +59,7 @@ func switchWishes(in NodeSnapshot) []executor.DesiredValue {
 	var values []executor.DesiredValue
 	for _, found := range parameter.Find(sysctl.Setting{Name: sysctl.SchedGroupIdentityEnabled}) {
 		if found.Supported(in.Proc, in.Sys) {
-			values = append(values, executor.DesiredValue{Setting: found, Value: "1", Why: "the kernel regards no identity otherwise"})
+			values = append(values, executor.DesiredValue{Setting: found, Value: "1", Why: "enables group identity in the kernel"})
 		}
 	}
 	return values

@@ -66,7 +66,7 @@ func (p problems) system(in *NodeSnapshot) {
 		switch {
 		case has:
 		case setting.Name == sysctl.SchedFeatures:
-			p.add(SystemConfig{}.Name(), "%s: this kernel has no feature to say %s of", setting.Name, setting.Value)
+			p.add(SystemConfig{}.Name(), "%s: this kernel has no scheduler feature for %s", setting.Name, setting.Value)
 		default:
 			p.add(SystemConfig{}.Name(), "%s: this kernel has no such parameter", setting.Name)
 		}
@@ -113,7 +113,7 @@ func (p problems) network(in *NodeSnapshot) {
 		switch problem := networkqos.OfPod(pod.Object.Annotations, total).Problem; {
 		case pod.Object.Annotations[extension.AnnotationNetworkQOS] == "":
 		case !byTerway:
-			p.add(nodefeature.TCNetworkQoS.Name, "%s: annotation %s is not supported: single pods are bounded by Terway alone", named(pod), extension.AnnotationNetworkQOS)
+			p.add(nodefeature.TCNetworkQoS.Name, "%s: annotation %s is not supported: only Terway limits single pods", named(pod), extension.AnnotationNetworkQOS)
 		case problem != "":
 			p.add(nodefeature.TerwayQoS.Name, "%s: %s", named(pod), problem)
 		}

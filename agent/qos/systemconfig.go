@@ -21,7 +21,7 @@ func (SystemConfig) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
 	for _, setting := range sysctl.Of(in.SLO.SystemStrategy, in.Capacity.Memory).Settings {
 		for _, found := range parameter.Find(setting) {
 			if found.Supported(in.Proc, in.Sys) {
-				values = append(values, executor.DesiredValue{Setting: found, Value: setting.Value, Why: cmp.Or(setting.Note, "by the strategy of the system")})
+				values = append(values, executor.DesiredValue{Setting: found, Value: setting.Value, Why: cmp.Or(setting.Note, "by systemStrategy")})
 				break
 			}
 		}

@@ -121,11 +121,11 @@ func (p problems) unsupportedBlock(class string, block *slov1alpha1.BlockCfg) {
 	case slov1alpha1.BlockTypeDevice, slov1alpha1.BlockTypeVolumeGroup:
 	case slov1alpha1.BlockTypePodVolume:
 		if class == cgroupRoot {
-			p.add(feature, "%s is not supported: a podvolume is a pod's", at)
+			p.add(feature, "%s is not supported: a podvolume belongs to a pod", at)
 			return
 		}
 	default:
-		p.add(feature, "%s is not supported: no block has the type %.64q", at, block.BlockType)
+		p.add(feature, "%s is not supported: unknown block type %.64q", at, block.BlockType)
 		return
 	}
 	io := &block.IOCfg
@@ -185,7 +185,7 @@ func (p problems) unsupportedPolicies(slo *slov1alpha1.NodeSLOSpec, network slov
 	}
 	for _, class := range classesOf(strategy) {
 		if cpu := class.qos.CPUQOS; cpu != nil && isOn(cpu.Enable) && cpu.SchedIdle != nil && *cpu.SchedIdle != 0 && class.name != cgroupRoot {
-			p.add(GroupIdentity{}.Name(), "%s has no effect: it takes the policy coreSched", setting(class.name, "cpuQOS.schedIdle"))
+			p.add(GroupIdentity{}.Name(), "%s has no effect: it requires the policy coreSched", setting(class.name, "cpuQOS.schedIdle"))
 		}
 	}
 }

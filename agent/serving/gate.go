@@ -42,7 +42,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	filter := g.filter.Load()
 	if filter == nil {
 		w.Header().Set("Retry-After", "5")
-		http.Error(w, "the agent cannot authenticate clients yet: the API server has not said how", http.StatusServiceUnavailable)
+		http.Error(w, "koordlet cannot authenticate clients yet: it has not read the certificate authorities from the API server", http.StatusServiceUnavailable)
 		return
 	}
 	(*filter).ServeHTTP(w, r)
@@ -71,7 +71,7 @@ func (g *gate) open(ctx context.Context, config *rest.Config, ticks clock.WithTi
 			return
 		}
 		if !told {
-			klog.FromContext(ctx).Error(err, "clients cannot be authenticated yet, retrying", "every", retryInterval)
+			klog.FromContext(ctx).Error(err, "Failed to set up client authentication, will retry", "every", retryInterval)
 			told = true
 		}
 		select {
@@ -88,15 +88,15 @@ func (g *gate) configure(ctx context.Context, config *rest.Config, ticks clock.W
 	config.Timeout, config.QPS, config.Burst = askTimeout, 50, 100
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("make a client to authenticate others: %w", err)
+		return nil, fmt.Errorf("create a client for authentication: %w", err)
 	}
 	const namespace, name, key = "kube-system", "extension-apiserver-authentication", "client-ca-file"
 	if _, err := client.CoreV1().ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{}); err != nil {
-		return nil, fmt.Errorf("read the authorities of clients: %w", err)
+		return nil, fmt.Errorf("read the client certificate authorities: %w", err)
 	}
 	authorities, err := dynamiccertificates.NewDynamicCAFromConfigMapController("koordlet-clients", namespace, name, key, client)
 	if err != nil {
-		return nil, fmt.Errorf("follow the authorities of clients: %w", err)
+		return nil, fmt.Errorf("watch the client certificate authorities: %w", err)
 	}
 	known := newIdentities(client.AuthenticationV1(), authorities, ticks)
 	handler := (&door{identities: known, rights: newRights(client.AuthorizationV1(), ticks), behind: g.behind}).handler()

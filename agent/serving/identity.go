@@ -23,7 +23,7 @@ import (
 )
 
 // errUnknown is for clients that show neither a certificate nor a token that the cluster knows.
-var errUnknown = errors.New("the cluster does not know the client")
+var errUnknown = errors.New("client is not authenticated")
 
 // longestToken that is asked about, in bytes: what the API server's own header limits leave.
 const longestToken = 32 << 10
@@ -85,7 +85,7 @@ func (i *identities) review(ctx context.Context, token string) (user.Info, error
 			Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: audiences},
 		}, metav1.CreateOptions{})
 		if err != nil {
-			return nil, fmt.Errorf("ask the cluster whose a token is: %w", err)
+			return nil, fmt.Errorf("review a token: %w", err)
 		}
 		if review.Status.Authenticated {
 			extra := map[string][]string{}

@@ -148,7 +148,7 @@ func (s *Server) followCertificate(ctx context.Context) {
 			problem := ""
 			if err := s.renew(); err != nil {
 				if problem = err.Error(); problem != told {
-					klog.FromContext(ctx).Error(err, "kept the previous serving certificate")
+					klog.FromContext(ctx).Error(err, "Failed to load the serving certificate, keeping the previous one")
 				}
 			}
 			told = problem

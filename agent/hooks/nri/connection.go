@@ -55,7 +55,7 @@ func Run(ctx context.Context, options Options) {
 			retry, reported = firstRetry, ""
 		}
 		if text := fmt.Sprint(err); text != reported {
-			logger.Info("not connected to the container runtime: containers get their values when they run, retrying", "socket", options.Socket, "reason", text)
+			logger.Info("Not connected to the container runtime: containers get their values only after they start, will retry", "socket", options.Socket, "reason", text)
 			reported = text
 		}
 		select {
@@ -104,7 +104,7 @@ func connect(ctx context.Context, options Options) error {
 	case <-done:
 	case <-options.Clock.After(lastMoment): // it is left
 	}
-	return errors.New("the runtime has ended the connection before it took the plugin")
+	return errors.New("the container runtime closed the connection before the plugin was registered")
 }
 
 // configurable is what the runtime calls of a plugin.

@@ -45,7 +45,7 @@ func (p *Plugin) Synchronize(ctx context.Context, pods []*api.PodSandbox, contai
 			updates = append(updates, update)
 		}
 	}
-	klog.FromContext(ctx).Info("connected to the container runtime", "pods", len(pods), "containers", len(containers), "changed", len(updates))
+	klog.FromContext(ctx).Info("Connected to the container runtime", "pods", len(pods), "containers", len(containers), "changed", len(updates))
 	if p.connected != nil {
 		p.connected()
 	}

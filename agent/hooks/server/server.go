@@ -45,11 +45,11 @@ func Run(ctx context.Context, options Options) (err error) {
 		options.Clock = clock.RealClock{}
 	}
 	if err := os.MkdirAll(filepath.Dir(options.Endpoint), 0o755); err != nil {
-		return fmt.Errorf("serve hooks: %w", err)
+		return fmt.Errorf("serve runtime hooks: %w", err)
 	}
 	listener, err := peer.Listen(options.Endpoint)
 	if err != nil {
-		return fmt.Errorf("serve hooks: %w", err)
+		return fmt.Errorf("serve runtime hooks: %w", err)
 	}
 	server := grpc.NewServer(grpc.Creds(peer.Credentials()), grpc.MaxRecvMsgSize(largest))
 	hookapi.Register(server, &answers{advisor: options.Advisor, pending: hooks.NewPending(options.Clock)})
@@ -59,10 +59,10 @@ func Run(ctx context.Context, options Options) (err error) {
 		server.Stop()
 		return errors.Join(err, <-served)
 	}
-	klog.FromContext(ctx).Info("hooks are served", "endpoint", options.Endpoint, "registration", filepath.Join(options.Directory, registration))
+	klog.FromContext(ctx).Info("Serving runtime hooks", "endpoint", options.Endpoint, "registration", filepath.Join(options.Directory, registration))
 	select {
 	case problem := <-served:
-		return errors.Join(fmt.Errorf("serve hooks: %w", problem), unregister(options))
+		return errors.Join(fmt.Errorf("serve runtime hooks: %w", problem), unregister(options))
 	case <-ctx.Done():
 	}
 	err = unregister(options)
@@ -74,7 +74,7 @@ func Run(ctx context.Context, options Options) (err error) {
 // unregister takes the file away; it may have gone.
 func unregister(options Options) error {
 	if err := os.Remove(filepath.Join(options.Directory, registration)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("take back the registration of hooks: %w", err)
+		return fmt.Errorf("unregister runtime hooks: %w", err)
 	}
 	return nil
 }
@@ -87,17 +87,17 @@ func register(options Options) error {
 		},
 	})
 	if err != nil {
-		return fmt.Errorf("register hooks: %w", err)
+		return fmt.Errorf("register runtime hooks: %w", err)
 	}
 	if err := os.MkdirAll(options.Directory, 0o755); err != nil {
-		return fmt.Errorf("register hooks: %w", err)
+		return fmt.Errorf("register runtime hooks: %w", err)
 	}
 	beside := filepath.Join(options.Directory, "."+registration)
 	if err := os.WriteFile(beside, content, 0o644); err != nil {
-		return fmt.Errorf("register hooks: %w", err)
+		return fmt.Errorf("register runtime hooks: %w", err)
 	}
 	if err := os.Rename(beside, filepath.Join(options.Directory, registration)); err != nil {
-		return fmt.Errorf("register hooks: %w", err)
+		return fmt.Errorf("register runtime hooks: %w", err)
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func (a *Alarm) listen(ctx context.Context) {
 			l.matched = now
 		}
 		if l.refused {
-			klog.FromContext(ctx).V(2).Info("the kernel sets no triggers on pressure, looking at CPU time instead")
+			klog.FromContext(ctx).V(2).Info("Kernel does not support pressure triggers, polling CPU time instead")
 			return
 		}
 		if l.wait(wake, l.untilMatch(a.options.Clock.Now())) {

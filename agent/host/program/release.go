@@ -26,7 +26,7 @@ func Run(ctx context.Context, c clock.Clock) {
 		case <-timer.C():
 		}
 		if err := Release(); err != nil {
-			klog.FromContext(ctx).V(2).Info("The agent keeps pages that only its start needed", "err", err)
+			klog.FromContext(ctx).V(2).Info("Failed to release memory that was needed only at startup", "err", err)
 			return
 		}
 	}

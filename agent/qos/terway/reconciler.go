@@ -172,7 +172,7 @@ func (r *Reconciler) Restore(context.Context) error {
 			continue
 		}
 		problems = append(problems, err)
-		r.options.Audit.Add(audit.Entry{Time: r.options.Clock.Now(), Owner: r.Name(), Object: filepath.Join(r.options.Directory, name), Old: "written", Why: "Terway is not to be told any more"})
+		r.options.Audit.Add(audit.Entry{Time: r.options.Clock.Now(), Owner: r.Name(), Object: filepath.Join(r.options.Directory, name), Old: "written", Why: "no feature sets it any more"})
 	}
 	if err := errors.Join(problems...); err != nil {
 		return fmt.Errorf("give back what Terway was told before: %w", err)
