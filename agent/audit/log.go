@@ -45,7 +45,7 @@ func (l *Log) Add(entry Entry) {
 	l.last++
 	entry.Number = l.last
 	l.entries[l.last%uint64(len(l.entries))] = entry
-	l.tell()
+	l.notify()
 }
 
 // After returns entries with a number above the given one, the oldest first, at most limit. The first may be more than one

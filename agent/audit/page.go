@@ -42,8 +42,8 @@ func (l *Log) Changed() <-chan struct{} {
 	return l.changed
 }
 
-// tell wakes those who wait for an entry. The lock is held.
-func (l *Log) tell() {
+// notify wakes those who wait for an entry. The lock is held.
+func (l *Log) notify() {
 	if l.changed != nil {
 		close(l.changed)
 		l.changed = nil

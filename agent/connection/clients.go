@@ -111,7 +111,7 @@ func (c *Clients) Await(ctx context.Context, resource schema.GroupVersionResourc
 			return nil
 		}
 		if attempt == 0 {
-			klog.FromContext(ctx).Info("waiting until the API server serves a resource", "resource", resource.Resource, "group", resource.Group, "reason", err)
+			klog.FromContext(ctx).Info("Waiting for the API server to serve a resource", "resource", resource.Resource, "group", resource.Group, "reason", err)
 		}
 		select {
 		case <-ctx.Done():

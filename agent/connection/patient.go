@@ -84,7 +84,7 @@ func pause(wait time.Duration, err error) time.Duration {
 	return max(wait*3/4, asked) + rand.N(max(wait, min(asked, lastPatience))/2)
 }
 
-// isAway tells whether there is no API server that answers, or one that is not ready to.
+// isAway reports whether there is no API server that answers, or one that is not ready to.
 func isAway(err error) bool {
 	var status apierrors.APIStatus
 	return !errors.As(err, &status) || apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err)

@@ -1,20 +1,18 @@
 package diagnostics
 
-import "strconv"
-
-// ContainerFigure is one container that runs, with what it was given beside CPU and memory, and how much it waits.
-type ContainerFigure struct {
+// ContainerMetrics is one container that runs, with what it was given beside CPU and memory, and how much it waits.
+type ContainerMetrics struct {
 	Namespace, Pod, UID, Name, ID string
-	// Requests and Limits of batch and mid resources, which nobody but Koordinator tells of.
-	Requests, Limits []ResourceFigure
+	// Requests and Limits of batch and mid resources, which only Koordinator reports.
+	Requests, Limits []ResourceMetrics
 	// OOMScore that its annotation sets; nil while none does.
 	OOMScore *int64
 	// Pressure on it; nil while it was not measured.
-	Pressure []PressureFigure
+	Pressure []PressureMetrics
 }
 
-// ResourceFigure is an amount of a resource.
-type ResourceFigure struct {
+// ResourceMetrics is an amount of a resource.
+type ResourceMetrics struct {
 	Resource string
 	Value    float64
 }
@@ -26,26 +24,23 @@ var describedContainers = map[string]description{
 	"container_psi":               {"Percentage of the time in which tasks of a container waited.", []string{"node", "pod_namespace", "pod_name", "pod_uid", "container_name", "container_id", "psi_resource_type", "psi_precision", "psi_degree"}},
 }
 
-func (s *scrape) containers(all []ContainerFigure) {
+func (s *scrape) containers(all []ContainerMetrics) {
 	for i := range all {
 		c := &all[i]
 		labels := []string{c.Namespace, c.Pod, c.UID, c.Name, c.ID}
 		for _, each := range []struct {
 			name    string
-			figures []ResourceFigure
+			figures []ResourceMetrics
 		}{{"container_resource_requests", c.Requests}, {"container_resource_limits", c.Limits}} {
-			for _, figure := range each.figures {
-				s.gauge(each.name, figure.Value, append(labels, figure.Resource, unitOf(figure.Resource))...)
+			for _, metric := range each.figures {
+				s.gauge(each.name, metric.Value, append(labels, metric.Resource, unitOf(metric.Resource))...)
 			}
 		}
 		if c.OOMScore != nil {
 			s.gauge("container_oom_score_adj", float64(*c.OOMScore), labels[:4]...)
 		}
 		for _, pressure := range c.Pressure {
-			s.gauge("container_psi", pressure.Percent, append(labels, pressure.Resource, pressure.precision(), pressure.Degree)...)
+			s.gauge("container_psi", pressure.Percent, append(labels, pressure.Resource, pressure.Precision(), pressure.Degree)...)
 		}
 	}
 }
-
-// precision names the window of a percentage as the kernel names its averages.
-func (p *PressureFigure) precision() string { return "avg" + strconv.Itoa(p.OverSeconds) }

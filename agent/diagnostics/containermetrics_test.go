@@ -10,11 +10,11 @@ import (
 )
 
 func TestFiguresOfContainersBecomeMetrics(t *testing.T) {
-	collector := NewCollector(func() Figures {
-		return Figures{Node: "n", Containers: []ContainerFigure{{
+	collector := NewCollector(func() NodeMetrics {
+		return NodeMetrics{Node: "n", Containers: []ContainerMetrics{{
 			Namespace: "shop", Pod: "etl", UID: "u", Name: "main", ID: "containerd://c", OOMScore: new(int64(-500)),
-			Requests: []ResourceFigure{{"kubernetes.io/batch-cpu", 1500}, {"kubernetes.io/batch-memory", 1024}}, Limits: []ResourceFigure{{"kubernetes.io/mid-cpu", 10}},
-			Pressure: []PressureFigure{{"io", "full", 3, 10}},
+			Requests: []ResourceMetrics{{"kubernetes.io/batch-cpu", 1500}, {"kubernetes.io/batch-memory", 1024}}, Limits: []ResourceMetrics{{"kubernetes.io/mid-cpu", 10}},
+			Pressure: []PressureMetrics{{"io", "full", 3, 10}},
 		}, {Namespace: "shop", Pod: "web", UID: "v", Name: "main", ID: "containerd://d"}}}
 	})
 	want := `
@@ -40,11 +40,11 @@ koordlet_container_resource_requests{container_id="containerd://c",container_nam
 
 func TestFiguresOfTheNodeBecomeMetrics(t *testing.T) {
 	amount := podrequest.Amount{MilliCPU: 1500, Memory: 1024}
-	collector := NewCollector(func() Figures {
-		return Figures{
-			Node: "n", Average: &amount, ProdReclaimable: &amount, NUMANodes: []NUMAFigure{{ID: 1, Node: amount, System: podrequest.Amount{MilliCPU: 500}}},
-			Applications: []ApplicationFigure{{Name: "nginx", Priority: "koord-prod", QoS: "LS", Used: amount}}, Described: map[bool]int{true: 3},
-			Evicted:     []EvictedFigure{{"shop", "etl", "full"}, {"shop", "etl", "full"}, {"shop", "web", "full"}},
+	collector := NewCollector(func() NodeMetrics {
+		return NodeMetrics{
+			Node: "n", Average: &amount, ProdReclaimable: &amount, NUMANodes: []NUMAMetrics{{ID: 1, Node: amount, System: podrequest.Amount{MilliCPU: 500}}},
+			Applications: []ApplicationMetrics{{Name: "nginx", Priority: "koord-prod", QoS: "LS", Used: amount}}, TopologyReads: map[bool]int{true: 3},
+			Evicted:     []EvictedMetrics{{"shop", "etl", "full"}, {"shop", "etl", "full"}, {"shop", "web", "full"}},
 			Allocatable: map[string]float64{"cpu": 4, "memory": 8, "pods": 110, "kubernetes.io/batch-cpu": 1500, "hugepages-2Mi": 2},
 		}
 	})

@@ -7,37 +7,26 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
-func TestFiguresOfFeaturesBecomeMetrics(t *testing.T) {
-	collector := NewCollector(func() Figures {
-		return Figures{Node: "n", Features: FeatureFigures{
-			Groups:   []GroupFigure{{Name: "BE", Occupancy: 4096, Total: new(2e6)}},
-			Bursts:   []BurstFigure{{"shop", "web-0", "main", 20000, 250000}},
-			Services: []ServiceFigure{{Namespace: "shop", Pod: "web-0", UID: "u", CPI: 1.5, Pressure: []PressureFigure{{"mem", "some", 12.5, 10}}}, {Namespace: "shop", Pod: "new"}},
-			Cookies:  []CookieFigure{{"shop", "web-0", "web", "77"}},
+func TestSamplesOfFeaturesBecomeMetrics(t *testing.T) {
+	pressure := PressureMetrics{Resource: "mem", Degree: "some", Percent: 12.5, OverSeconds: 10}
+	collector := NewCollector(func() NodeMetrics {
+		return NodeMetrics{Node: "n", Features: []Sample{
+			{Metric: "pod_cpi", Value: 1.5, Labels: []string{"shop", "web-0"}},
+			{Metric: "pod_psi", Value: pressure.Percent, Labels: []string{"web-0", pressure.Resource, pressure.Precision(), pressure.Degree}},
 		}}
-	})
+	},
+		Metric{Name: "pod_cpi", Help: "Cycles per instruction.", Labels: []string{"node", "pod_namespace", "pod_name"}},
+		Metric{Name: "pod_psi", Help: "Percentage of time.", Labels: []string{"node", "pod_name", "psi_resource_type", "psi_precision", "psi_degree"}},
+	)
 	want := `
-# HELP koordlet_container_scaled_cfs_quota_us CPU quota of a container that may burst, in microseconds per 100 ms.
-# TYPE koordlet_container_scaled_cfs_quota_us gauge
-koordlet_container_scaled_cfs_quota_us{container_name="main",node="n",pod_name="web-0",pod_namespace="shop"} 250000
-# HELP koordlet_pod_core_sched_cookie The cookie of a pod under core scheduling; always 1.
-# TYPE koordlet_pod_core_sched_cookie gauge
-koordlet_pod_core_sched_cookie{core_sched_cookie="77",core_sched_group="web",node="n",pod_name="web-0",pod_namespace="shop"} 1
-# HELP koordlet_pod_cpi Cycles per instruction of a pod, as last measured.
+# HELP koordlet_pod_cpi Cycles per instruction.
 # TYPE koordlet_pod_cpi gauge
 koordlet_pod_cpi{node="n",pod_name="web-0",pod_namespace="shop"} 1.5
-# HELP koordlet_pod_psi Percentage of the time in which tasks of a pod waited.
+# HELP koordlet_pod_psi Percentage of time.
 # TYPE koordlet_pod_psi gauge
-koordlet_pod_psi{node="n",pod_name="web-0",pod_namespace="shop",pod_uid="u",psi_degree="some",psi_precision="avg10",psi_resource_type="mem"} 12.5
-# HELP koordlet_resctrl_llc_occupancy Bytes of the last-level cache that a group has filled.
-# TYPE koordlet_resctrl_llc_occupancy gauge
-koordlet_resctrl_llc_occupancy{group="BE",node="n"} 4096
-# HELP koordlet_resctrl_memory_bandwidth Bytes per second between the cache and memory, of a group.
-# TYPE koordlet_resctrl_memory_bandwidth gauge
-koordlet_resctrl_memory_bandwidth{group="BE",node="n",type="total"} 2e+06
+koordlet_pod_psi{node="n",pod_name="web-0",psi_degree="some",psi_precision="avg10",psi_resource_type="mem"} 12.5
 `
-	if err := testutil.CollectAndCompare(collector, strings.NewReader(want), "koordlet_container_scaled_cfs_quota_us", "koordlet_pod_core_sched_cookie", "koordlet_pod_cpi",
-		"koordlet_pod_psi", "koordlet_resctrl_llc_occupancy", "koordlet_resctrl_memory_bandwidth"); err != nil {
+	if err := testutil.CollectAndCompare(collector, strings.NewReader(want), "koordlet_pod_cpi", "koordlet_pod_psi"); err != nil {
 		t.Error(err)
 	}
 }

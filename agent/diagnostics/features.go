@@ -27,36 +27,21 @@ type FeatureInput struct {
 	On     func(feature string) bool
 	// SLO is what the cluster wants.
 	SLO *slov1alpha1.NodeSLOSpec
+	// Kernel returns the settings of which a feature takes one at least, and true for one that takes files of /proc, which every
+	// kernel has.
+	Kernel func(feature string) ([]cgroup.Setting, bool)
 	// Targets are all that is declared.
 	Targets []executor.Target
 	// Failures by feature.
 	Failures map[string]Failure
-	// Supports says whether this kernel has a setting.
+	// Supports reports whether this kernel has a setting.
 	Supports func(cgroup.Setting) bool
-	// Notes are what features tell of themselves, by their names.
-	Notes map[string]Note
+	// Statuses are what features report of themselves, by their names.
+	Statuses map[string]FeatureStatus
 }
 
-// needs are the settings of which a feature takes one at least.
-var needs = map[string][]cgroup.Setting{
-	"BECPUSuppress":   {cgroup.CPUSet, cgroup.CPUQuota},
-	"CPUSetAllocator": {cgroup.CPUSet},
-	"GroupIdentity":   {cgroup.CPUBvt, cgroup.CPUIdle},
-	"BatchResource":   {cgroup.CPUShares, cgroup.CPUQuota, cgroup.MemoryLimit},
-	"CgroupReconcile": {cgroup.MemoryMin, cgroup.MemoryLow, cgroup.MemoryHigh, cgroup.WmarkRatio},
-	"CPUBurst":        {cgroup.CPUBurst, cgroup.CPUQuota},
-	// Quotas are multiplied, and nothing else.
-	"CPUNormalization": {cgroup.CPUQuota},
-	"BlkIOReconcile":   {cgroup.IOReadBPS, cgroup.IOWeight, cgroup.IOBFQWeight, cgroup.IOLatency},
-	"CoreSched":        {cgroup.CPUIdle},
-	"TCNetworkQoS":     {cgroup.NetworkClass},
-}
-
-// everywhere are features that take what every kernel has: files of /proc.
-var everywhere = []string{"SystemConfig", "OOMScoreAdj"}
-
-// Features says of each that sets files how it stands.
-func Features(in FeatureInput) []diagnosticsv1alpha1.AgentFeature {
+// CgroupFeatures says of each that sets files how it stands.
+func CgroupFeatures(in FeatureInput) []diagnosticsv1alpha1.AgentFeature {
 	out := make([]diagnosticsv1alpha1.AgentFeature, 0, len(in.Owners))
 	for i, name := range in.Owners {
 		feature := diagnosticsv1alpha1.AgentFeature{Name: name, Rank: int32(i + 1), Gate: in.On(name)}
@@ -81,7 +66,7 @@ func Features(in FeatureInput) []diagnosticsv1alpha1.AgentFeature {
 		if failure, failed := in.Failures[name]; failed {
 			feature.LastError, feature.LastErrorAt = failure.Err, new(metav1.NewTime(failure.At))
 		}
-		in.Notes[name].complete(&feature)
+		in.Statuses[name].applyTo(&feature)
 		if !feature.Gate {
 			feature.Reason = gateOff
 		}
@@ -90,19 +75,19 @@ func Features(in FeatureInput) []diagnosticsv1alpha1.AgentFeature {
 	return out
 }
 
-// supported says whether the kernel has what a feature takes: what is in force is.
+// supported reports whether the kernel has what a feature takes: what is in force is.
 func supported(in FeatureInput, name string, inForce int32) diagnosticsv1alpha1.FeatureState {
-	settings, known := needs[name]
+	settings, everyKernel := in.Kernel(name)
 	switch {
-	case inForce > 0 || slices.Contains(everywhere, name):
+	case inForce > 0 || everyKernel:
 		return diagnosticsv1alpha1.FeatureYes
-	case !known || in.Supports == nil:
+	case len(settings) == 0 || in.Supports == nil:
 		return diagnosticsv1alpha1.FeatureUnknown
 	}
 	return yes(slices.ContainsFunc(settings, in.Supports))
 }
 
-// effective says whether what a feature wants is in force; a feature that wants nothing has no effect.
+// effective reports whether what a feature wants is in force; a feature that wants nothing has no effect.
 func effective(f *diagnosticsv1alpha1.AgentFeature) diagnosticsv1alpha1.FeatureState {
 	switch {
 	case f.Wanted == 0 || f.InForce == 0:
@@ -120,8 +105,8 @@ func yes(is bool) diagnosticsv1alpha1.FeatureState {
 	return diagnosticsv1alpha1.FeatureNo
 }
 
-// Evicting says of a feature that evicts how it stands, by its triggers.
-func Evicting(name string, on bool, slo *slov1alpha1.NodeSLOSpec, triggers []diagnosticsv1alpha1.EvictionTrigger, failures map[string]Failure) diagnosticsv1alpha1.AgentFeature {
+// EvictionFeature says of a feature that evicts how it stands, by its triggers.
+func EvictionFeature(name string, on bool, slo *slov1alpha1.NodeSLOSpec, triggers []diagnosticsv1alpha1.EvictionTrigger, failures map[string]Failure) diagnosticsv1alpha1.AgentFeature {
 	feature := diagnosticsv1alpha1.AgentFeature{Name: name, Gate: on, Supported: diagnosticsv1alpha1.FeatureYes, Active: diagnosticsv1alpha1.FeatureNo, Effective: diagnosticsv1alpha1.FeatureNo}
 	feature.Configured, feature.Reason = agentview.Configured(name, slo)
 	for i := range triggers {

@@ -16,7 +16,7 @@ var then = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
 // target is wanted by an owner; held is what was last seen.
 func target(owner, value, held string, outranked ...string) executor.Target {
-	out := executor.Target{Setting: "cpuset.cpus", Of: "kubepods", Owner: owner, Value: value, Held: held, Outranked: outranked}
+	out := executor.Target{Setting: "cpuset.cpus", Of: "kubepods", Owner: owner, Value: value, Observed: held, Outranked: outranked}
 	if held != "" {
 		out.Verified = then
 	}
@@ -42,6 +42,9 @@ func TestStatesOfFeatures(t *testing.T) {
 			return false
 		}
 	}
+	kernel := func(feature string) ([]cgroup.Setting, bool) {
+		return map[string][]cgroup.Setting{"BECPUSuppress": {cgroup.CPUSet, cgroup.CPUQuota}, "GroupIdentity": {cgroup.CPUBvt, cgroup.CPUIdle}}[feature], feature == "SystemConfig"
+	}
 	tests := map[string]struct {
 		owner string
 		on    bool
@@ -58,11 +61,12 @@ func TestStatesOfFeatures(t *testing.T) {
 		"the kernel has none":              {"GroupIdentity", true, nil, nil, only(cgroup.CPUSet), states{true, no, no, no, no}},
 		"the kernel has something like it": {"GroupIdentity", true, nil, nil, only(cgroup.CPUIdle), states{true, no, yes, no, no}},
 		"the gate is off":                  {"GroupIdentity", false, nil, nil, only(), states{false, no, no, no, no}},
+		"files that every kernel has":      {"SystemConfig", true, nil, nil, only(), states{true, no, yes, no, no}},
 		"a feature that is not known":      {"Other", true, nil, nil, only(), states{true, unknown, unknown, no, no}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := Features(FeatureInput{Owners: []string{tc.owner}, On: func(string) bool { return tc.on }, SLO: tc.slo, Targets: tc.wants, Supports: tc.has})[0]
+			got := CgroupFeatures(FeatureInput{Owners: []string{tc.owner}, Kernel: kernel, On: func(string) bool { return tc.on }, SLO: tc.slo, Targets: tc.wants, Supports: tc.has})[0]
 			if diff := cmp.Diff(tc.want, states{got.Gate, got.Configured, got.Supported, got.Active, got.Effective}); diff != "" {
 				t.Errorf("unexpected states (-want +got):\n%s", diff)
 			}
@@ -71,8 +75,8 @@ func TestStatesOfFeatures(t *testing.T) {
 }
 
 func TestFailuresAreTold(t *testing.T) {
-	got := Features(FeatureInput{
-		Owners: []string{"first", "second"}, On: func(string) bool { return true }, Failures: map[string]Failure{"second": {then, "device or resource busy"}},
+	got := CgroupFeatures(FeatureInput{
+		Owners: []string{"first", "second"}, Kernel: func(string) ([]cgroup.Setting, bool) { return nil, true }, On: func(string) bool { return true }, Failures: map[string]Failure{"second": {then, "device or resource busy"}},
 	})
 	if got[0].LastError != "" || got[1].LastError != "device or resource busy" || !got[1].LastErrorAt.Time.Equal(then) || got[1].Rank != 2 {
 		t.Errorf("got %+v", got)
@@ -96,7 +100,7 @@ func TestStatesOfFeaturesThatEvict(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := Evicting(name, tc.on, nil, triggers, nil)
+			got := EvictionFeature(name, tc.on, nil, triggers, nil)
 			if got.Active != tc.active || got.Effective != tc.effective || got.Reason != tc.wantReason {
 				t.Errorf("active %s, effective %s, %q", got.Active, got.Effective, got.Reason)
 			}

@@ -69,7 +69,7 @@ func Secured(options Options) http.Handler {
 		mux.Handle("GET "+AuditPath, &auditPages{log: options.Audit, instance: options.Instance})
 	}
 	if options.Metrics != nil {
-		// One metric that cannot be told, such as of two things of one name, is no reason to tell none.
+		// One metric that cannot be gathered, such as of two objects of one name, is no reason to serve none.
 		mux.Handle("GET "+MetricsPath, promhttp.HandlerFor(options.Metrics, promhttp.HandlerOpts{MaxRequestsInFlight: maxAnswering, ErrorHandling: promhttp.ContinueOnError}))
 	}
 	return mux

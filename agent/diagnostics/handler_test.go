@@ -37,7 +37,7 @@ func (echo) Explain(_ context.Context, node string, question *diagnosticsv1alpha
 func serve(t *testing.T, log *audit.Log) *httptest.Server {
 	t.Helper()
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(NewCollector(func() Figures { return Figures{Node: "node-1", Started: time.Unix(7, 0)} }))
+	registry.MustRegister(NewCollector(func() NodeMetrics { return NodeMetrics{Node: "node-1", Started: time.Unix(7, 0)} }))
 	server := httptest.NewServer(Secured(Options{Explainer: echo{}, Audit: log, Instance: "first", Metrics: registry}))
 	t.Cleanup(server.Close)
 	return server
@@ -290,9 +290,11 @@ func TestQuestionsWaitForTheirTurnAndNotForEver(t *testing.T) {
 // TestOneMetricThatCannotBeToldIsNotAll has two groups of one name, and one whose name is no text.
 func TestOneMetricThatCannotBeToldIsNotAll(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(NewCollector(func() Figures {
-		return Figures{Node: "node-1", Started: time.Unix(7, 0), Features: FeatureFigures{Groups: []GroupFigure{{Name: "root"}, {Name: "root"}, {Name: "\xff"}}}}
-	}))
+	registry.MustRegister(NewCollector(func() NodeMetrics {
+		return NodeMetrics{Node: "node-1", Started: time.Unix(7, 0), Features: []Sample{
+			{Metric: "resctrl_llc_occupancy", Labels: []string{"root"}}, {Metric: "resctrl_llc_occupancy", Labels: []string{"root"}}, {Metric: "resctrl_llc_occupancy", Labels: []string{"\xff"}},
+		}}
+	}, Metric{Name: "resctrl_llc_occupancy", Help: "Bytes.", Labels: []string{"node", "group"}}))
 	server := httptest.NewServer(Secured(Options{Explainer: echo{}, Metrics: registry}))
 	t.Cleanup(server.Close)
 	code, body := do(t, "GET", server.URL+MetricsPath, "", "")

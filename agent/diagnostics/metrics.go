@@ -11,9 +11,9 @@ import (
 	"koordinator.sh/koord/decision/core/podrequest"
 )
 
-// collector makes metrics of figures when it is asked.
+// collector makes Prometheus metrics of NodeMetrics at each scrape.
 type collector struct {
-	figures func() Figures
+	collect func() NodeMetrics
 	descs   map[string]*prometheus.Desc
 }
 
@@ -55,13 +55,16 @@ var described = map[string]description{
 	"audit_entries_total":                 {"Entries that the audit log was given.", []string{"node"}},
 }
 
-// NewCollector returns a collector of the agent's metrics. The figures are asked for at each scrape.
-func NewCollector(figures func() Figures) prometheus.Collector {
-	c := &collector{figures: figures, descs: map[string]*prometheus.Desc{}}
-	for _, metrics := range []map[string]description{described, describedFeatures, describedContainers, describedPods} {
+// NewCollector returns a collector of the agent's metrics, with those of its features. collect is called at each scrape.
+func NewCollector(collect func() NodeMetrics, features ...Metric) prometheus.Collector {
+	c := &collector{collect: collect, descs: map[string]*prometheus.Desc{}}
+	for _, metrics := range []map[string]description{described, describedContainers, describedPods} {
 		for name, is := range metrics {
 			c.descs[name] = prometheus.NewDesc("koordlet_"+name, is.help, is.labels, nil)
 		}
+	}
+	for _, metric := range features {
+		c.descs[metric.Name] = prometheus.NewDesc("koordlet_"+metric.Name, metric.Help, metric.Labels, nil)
 	}
 	return c
 }
@@ -75,7 +78,7 @@ func (c *collector) Describe(to chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(to chan<- prometheus.Metric) {
-	f := c.figures()
+	f := c.collect()
 	s := scrape{collector: c, to: to, node: f.Node}
 	s.gauge("start_time", float64(f.Started.Unix()))
 	s.counter("audit_entries_total", float64(f.AuditEntries))
@@ -96,11 +99,11 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	for resource, value := range f.Allocatable {
 		s.gauge("node_resource_allocatable", value, resource, unitOf(resource))
 	}
-	for told, count := range f.Described {
+	for told, count := range f.TopologyReads {
 		s.counter("collect_node_cpu_info_status", float64(count), map[bool]string{true: "succeeded", false: "failed"}[told])
 	}
 	s.writes(&f)
-	s.features(&f.Features)
+	s.features(f.Features)
 	s.containers(f.Containers)
 	s.pods(f.Pods)
 	s.nodePressure(f.Pressure)
@@ -114,15 +117,15 @@ type scrape struct {
 }
 
 func (s *scrape) gauge(name string, value float64, labels ...string) {
-	s.tell(name, prometheus.GaugeValue, value, labels)
+	s.emit(name, prometheus.GaugeValue, value, labels)
 }
 
 func (s *scrape) counter(name string, value float64, labels ...string) {
-	s.tell(name, prometheus.CounterValue, value, labels)
+	s.emit(name, prometheus.CounterValue, value, labels)
 }
 
-// tell sends one metric. Names that others gave, as of directories, may be no text.
-func (s *scrape) tell(name string, kind prometheus.ValueType, value float64, labels []string) {
+// emit sends one metric. Names that others gave, as of directories, may be no text.
+func (s *scrape) emit(name string, kind prometheus.ValueType, value float64, labels []string) {
 	values := make([]string, 1, len(labels)+1)
 	values[0] = s.node
 	for _, label := range labels {
@@ -138,7 +141,7 @@ func (s *scrape) amount(name string, amount podrequest.Amount, labels ...string)
 }
 
 // usage of the node and what it is divided into.
-func (s *scrape) usage(f *Figures) {
+func (s *scrape) usage(f *NodeMetrics) {
 	if f.Used != nil {
 		s.gauge("node_used_cpu_cores", cores(f.Used.MilliCPU))
 		s.gauge("node_used_memory_bytes", float64(f.Used.Memory))
@@ -162,11 +165,11 @@ func (s *scrape) usage(f *Figures) {
 }
 
 // evictions by reason, and of the latest the pods.
-func (s *scrape) evictions(f *Figures) {
+func (s *scrape) evictions(f *NodeMetrics) {
 	for reason, count := range f.Evictions {
 		s.counter("pod_eviction", float64(count), reason)
 	}
-	pods := map[EvictedFigure]int{}
+	pods := map[EvictedMetrics]int{}
 	for _, pod := range f.Evicted {
 		pods[pod]++
 	}
@@ -176,7 +179,7 @@ func (s *scrape) evictions(f *Figures) {
 }
 
 // writes of values of cgroups.
-func (s *scrape) writes(f *Figures) {
+func (s *scrape) writes(f *NodeMetrics) {
 	for feature, tally := range f.Writes {
 		s.counter("feature_writes_total", float64(tally.Writes), feature, "done")
 		s.counter("feature_writes_total", float64(tally.Refused), feature, "refused")
@@ -202,7 +205,7 @@ func (s *scrape) writes(f *Figures) {
 	}
 }
 
-func (s *scrape) suppression(f *Figures) {
+func (s *scrape) suppression(f *NodeMetrics) {
 	if f.Budget != nil {
 		s.gauge("be_suppress_cpu_cores", cores(*f.Budget), f.Policy)
 	}

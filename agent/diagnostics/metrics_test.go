@@ -12,8 +12,8 @@ import (
 
 func TestFiguresBecomeMetrics(t *testing.T) {
 	amount := podrequest.Amount{MilliCPU: 1500, Memory: 1024}
-	collector := NewCollector(func() Figures {
-		return Figures{
+	collector := NewCollector(func() NodeMetrics {
+		return NodeMetrics{
 			Node: "n", Started: time.Unix(5, 0), Used: &amount, System: &amount, Budget: new(int64(2500)), AboveUsed: new(int64(250)),
 			BestEffortUsed: new(int64(0)), Policy: "cpuset", Shared: []Pool{{"0", "0-3", 4}}, BestEffort: []Pool{{"1", "4", 1}},
 			Evictions: map[string]int{"trigger by koordlet feature CPUEvict": 2}, Peak: map[string]podrequest.Amount{"podPredictor": amount},
@@ -45,7 +45,7 @@ koordlet_pod_eviction{node="n",reason="trigger by koordlet feature CPUEvict"} 2
 		"koordlet_node_predicted_resource_peak", "koordlet_pod_eviction"); err != nil {
 		t.Error(err)
 	}
-	if got := testutil.CollectAndCount(NewCollector(func() Figures { return Figures{Node: "n"} })); got != 2 {
+	if got := testutil.CollectAndCount(NewCollector(func() NodeMetrics { return NodeMetrics{Node: "n"} })); got != 2 {
 		t.Errorf("%d metrics of an agent that knows nothing, want 2", got)
 	}
 }

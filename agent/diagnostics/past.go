@@ -9,7 +9,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
-// UsageHistory tells what a node used before. Clock turns the time of a measurement into the cluster's, and speed is how many seconds
+// UsageHistory is what a node used before. Clock turns the time of a measurement into the cluster's, and speed is how many seconds
 // of measurements pass in one of the cluster's: 1 but for machines that are simulated.
 func UsageHistory(past *metrics.Past, clock func(time.Time) time.Time, speed float64) *diagnosticsv1alpha1.UsageHistory {
 	out := &diagnosticsv1alpha1.UsageHistory{

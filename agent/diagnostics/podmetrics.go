@@ -1,16 +1,16 @@
 package diagnostics
 
-// PodFigure is one pod that runs, with how its CPU quota throttles it and what it does on block devices.
-type PodFigure struct {
+// PodMetrics is one pod that runs, with how its CPU quota throttles it and what it does on block devices.
+type PodMetrics struct {
 	Namespace, Pod, UID string
 	// Throttled is the share of periods in which the quota was used up, 0 to 1; nil while it was not measured.
 	Throttled *float64
-	// BlockIO is nil where the kernel does not tell of it, or not yet.
-	BlockIO *BlockIOFigure
+	// BlockIO is nil where the kernel does not show it, or not yet.
+	BlockIO *BlockIOMetrics
 }
 
-// BlockIOFigure is what goes to and comes from block devices per second, of all devices together.
-type BlockIOFigure struct {
+// BlockIOMetrics is what goes to and comes from block devices per second, of all devices together.
+type BlockIOMetrics struct {
 	ReadBytes, WrittenBytes, Reads, Writes float64
 }
 
@@ -21,8 +21,8 @@ var describedPods = map[string]description{
 	"pod_block_io_operations_per_second": {"Operations per second of a pod on block devices.", []string{"node", "pod_namespace", "pod_name", "pod_uid", "type"}},
 }
 
-// pods are five figures each at most: their number grows with the pods alone, and with none of the devices.
-func (s *scrape) pods(all []PodFigure) {
+// pods are five metrics each at most: their number grows with the pods alone, and with none of the devices.
+func (s *scrape) pods(all []PodMetrics) {
 	for i := range all {
 		p := &all[i]
 		labels := []string{p.Namespace, p.Pod, p.UID}
@@ -38,8 +38,8 @@ func (s *scrape) pods(all []PodFigure) {
 	}
 }
 
-func (s *scrape) nodePressure(all []PressureFigure) {
+func (s *scrape) nodePressure(all []PressureMetrics) {
 	for _, pressure := range all {
-		s.gauge("node_psi", pressure.Percent, pressure.Resource, pressure.precision(), pressure.Degree)
+		s.gauge("node_psi", pressure.Percent, pressure.Resource, pressure.Precision(), pressure.Degree)
 	}
 }

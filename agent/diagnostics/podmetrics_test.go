@@ -8,11 +8,11 @@ import (
 )
 
 func TestFiguresOfPodsBecomeMetrics(t *testing.T) {
-	collector := NewCollector(func() Figures {
-		return Figures{
-			Node: "n", Pressure: []PressureFigure{{"io", "full", 2.5, 10}},
-			Pods: []PodFigure{
-				{Namespace: "shop", Pod: "db", UID: "u", Throttled: new(0.25), BlockIO: &BlockIOFigure{ReadBytes: 4096, WrittenBytes: 512, Reads: 2, Writes: 0.5}},
+	collector := NewCollector(func() NodeMetrics {
+		return NodeMetrics{
+			Node: "n", Pressure: []PressureMetrics{{"io", "full", 2.5, 10}},
+			Pods: []PodMetrics{
+				{Namespace: "shop", Pod: "db", UID: "u", Throttled: new(0.25), BlockIO: &BlockIOMetrics{ReadBytes: 4096, WrittenBytes: 512, Reads: 2, Writes: 0.5}},
 				{Namespace: "shop", Pod: "web", UID: "v", Throttled: new(0.0)},
 				{Namespace: "shop", Pod: "new", UID: "w"},
 			},

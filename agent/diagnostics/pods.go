@@ -37,7 +37,7 @@ func PlaceOf(layout cgroup.Layout, pod *state.Pod, containers []qos.Container) P
 	return place
 }
 
-// AskedPod says whether a question is about a pod; one that names none is about all.
+// AskedPod reports whether a question is about a pod; one that names none is about all.
 func AskedPod(question *diagnosticsv1alpha1.AgentQuestion, namespace, name string) bool {
 	return question.PodName == "" || question.PodName == name && question.PodNamespace == namespace
 }
@@ -47,7 +47,7 @@ func UnknownPod(question *diagnosticsv1alpha1.AgentQuestion) string {
 	return fmt.Sprintf("pod %s/%s is not known to koordlet: it is not bound to this node, or has terminated", question.PodNamespace, question.PodName)
 }
 
-// Pods tells what is set for the pods at some places, with what is in force right now.
+// Pods lists what is set for the pods at some places, with what is in force right now.
 func Pods(from *executor.Executor, places []Place) []diagnosticsv1alpha1.PodSettings {
 	if len(places) == 0 {
 		return nil
@@ -63,7 +63,7 @@ func Pods(from *executor.Executor, places []Place) []diagnosticsv1alpha1.PodSett
 	return out
 }
 
-// Asked says whether a cgroup is one of the pod's, or above it.
+// Asked reports whether a cgroup is one of the pod's, or above it.
 func (p *Place) Asked(of string) bool {
 	return of == p.Pod || strings.HasPrefix(of, p.Pod+"/") || slices.Contains(p.Above, of)
 }

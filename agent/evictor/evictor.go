@@ -30,10 +30,10 @@ const (
 	callTimeout = 10 * time.Second
 	// leavingFor is how long a pod that was evicted counts as gone while it is still there.
 	leavingFor = 2 * time.Minute
-	// refusedFor is how long a pod is left alone after its eviction was refused, by a PodDisruptionBudget as a rule.
-	refusedFor = 10 * time.Second
-	// tellEvery is the shortest time between two entries about one pod that stays.
-	tellEvery = time.Minute
+	// refusedInterval is how long a pod is left alone after its eviction was refused, by a PodDisruptionBudget as a rule.
+	refusedInterval = 10 * time.Second
+	// logInterval is the shortest time between two entries about one pod that stays.
+	logInterval = time.Minute
 )
 
 // planHolds is how long after its reading a plan is followed: what holds the API server up must not have pods go that need not any more.
@@ -51,7 +51,7 @@ type Options struct {
 	// On says which features are switched on.
 	On    map[eviction.Feature]bool
 	Audit *audit.Log
-	// Events tells of evictions.
+	// Events records evictions.
 	Events events.EventRecorder
 	// InDanger lets pods be deleted although a PodDisruptionBudget protects them, when the kernel is about to kill one of its choice.
 	InDanger bool
@@ -65,8 +65,8 @@ type Options struct {
 type Evictor struct {
 	options Options
 	work    chan work
-	// unread is why the history of evictions could not be read.
-	unread error
+	// loadErr is why the history of evictions could not be read.
+	loadErr error
 
 	mu sync.Mutex
 	// decided is what the latest decision was made of, and plan what it came to.
@@ -91,7 +91,7 @@ func New(options Options) *Evictor {
 		options: options, work: make(chan work, 1), last: map[eviction.Resource]time.Time{}, counts: map[eviction.Feature]int{},
 		leaving: map[types.UID]time.Time{}, refused: map[types.UID]refusal{},
 	}
-	e.evicted, e.unread = recall(options.History)
+	e.evicted, e.loadErr = loadHistory(options.History)
 	return e
 }
 
@@ -121,7 +121,7 @@ type Reading struct {
 	BestEffortLimit int64
 }
 
-// Decide looks at a reading, and has Run evict the victims. While an earlier eviction is under way nobody else is evicted.
+// Decide looks at a reading, and has Run evict the victims. While an earlier eviction is under way no other pod is evicted.
 func (e *Evictor) Decide(reading Reading) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -145,8 +145,8 @@ func (e *Evictor) Plan() eviction.Plan {
 
 // Run evicts until the context ends. Of a plan that is old the rest is left: the next one is made of the next reading.
 func (e *Evictor) Run(ctx context.Context) {
-	if e.unread != nil {
-		klog.FromContext(ctx).Error(e.unread, "The eviction budget starts over")
+	if e.loadErr != nil {
+		klog.FromContext(ctx).Error(e.loadErr, "Failed to read the eviction history, the eviction budget starts over")
 	}
 	for {
 		select {
@@ -171,12 +171,12 @@ func (e *Evictor) evict(ctx context.Context, victim eviction.Victim) {
 	}
 	err := e.ask(ctx, victim)
 	now := e.options.Clock.Now()
-	news := e.record(victim, now, err)
-	if !news {
+	logged := e.record(victim, now, err)
+	if !logged {
 		return
 	}
 	if err == nil {
-		e.remember(ctx)
+		e.saveHistory(ctx)
 	}
 	entry := audit.Entry{Time: now, Owner: string(victim.Feature), Object: "pod " + victim.Pod.String(), Old: "running", New: "evicted", Why: reasonOf(victim)}
 	if victim.Override != "" {
@@ -190,16 +190,16 @@ func (e *Evictor) evict(ctx context.Context, victim eviction.Victim) {
 	switch {
 	case apierrors.IsNotFound(err):
 	case isBudget(err):
-		logger.Info("A pod is not evicted: a PodDisruptionBudget protects it", "reason", victim.Reason)
+		logger.Info("Pod not evicted: a PodDisruptionBudget protects it", "reason", victim.Reason)
 	case isClusterBudget(err):
-		logger.Info("A pod is not evicted: the eviction budget of the cluster is used up", "reason", victim.Reason)
+		logger.Info("Pod not evicted: the eviction budget of the cluster is used up", "reason", victim.Reason)
 	case apierrors.IsForbidden(err) && victim.Override != "":
-		logger.Error(err, "The node is in danger, and the agent has no right to delete a pod against its PodDisruptionBudget", "reason", reasonOf(victim))
+		logger.Error(err, "Node is about to run out of memory, and koordlet may not delete a pod against its PodDisruptionBudget", "reason", reasonOf(victim))
 	case err != nil && ctx.Err() == nil:
-		logger.Error(err, "Failed to evict a pod")
+		logger.Error(err, "Failed to evict pod")
 	case err == nil:
-		logger.Info("Evicted a pod", "reason", reasonOf(victim))
-		e.tell(victim)
+		logger.Info("Evicted pod", "reason", reasonOf(victim))
+		e.recordEvent(victim)
 	}
 }
 
@@ -233,38 +233,38 @@ func (e *Evictor) isLeaving(uid types.UID) bool {
 	return leaving
 }
 
-// record remembers what came of an eviction, and tells whether that is news: that a pod stays is once a minute.
-func (e *Evictor) record(victim eviction.Victim, now time.Time, err error) (news bool) {
+// record remembers what came of an eviction, and reports whether that is news: that a pod stays is once a minute.
+func (e *Evictor) record(victim eviction.Victim, now time.Time, err error) (logged bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	uid := types.UID(victim.Pod.UID)
 	if err != nil && !apierrors.IsNotFound(err) {
-		next := refusal{at: now, why: eviction.RefusedFailure, told: e.refused[uid].told}
+		next := refusal{at: now, why: eviction.RefusedFailure, loggedAt: e.refused[uid].loggedAt}
 		switch {
 		case isBudget(err):
 			next.why = eviction.RefusedBudget
 		case isClusterBudget(err):
 			next.why = eviction.RefusedCluster
 		}
-		if next.told == nil {
-			next.told = map[eviction.Refusal]time.Time{}
+		if next.loggedAt == nil {
+			next.loggedAt = map[eviction.Refusal]time.Time{}
 		}
-		told, before := next.told[next.why]
-		if news = !before || !within(now, told, tellEvery); news {
-			next.told[next.why] = now
+		told, before := next.loggedAt[next.why]
+		if logged = !before || !within(now, told, logInterval); logged {
+			next.loggedAt[next.why] = now
 		}
 		e.refused[uid] = next
-		return news
+		return logged
 	}
 	e.leaving[uid] = now
 	e.last[victim.Feature.Resource()] = now
 	e.evicted = append(e.evicted, now)
 	e.counts[victim.Feature]++
-	e.keep(victim)
+	e.recordEvicted(victim)
 	return true
 }
 
-func (e *Evictor) tell(victim eviction.Victim) {
+func (e *Evictor) recordEvent(victim eviction.Victim) {
 	pod := &corev1.Pod{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: victim.Pod.Namespace, Name: victim.Pod.Name, UID: types.UID(victim.Pod.UID)},
@@ -294,7 +294,7 @@ func (e *Evictor) input(reading Reading) eviction.Input {
 		if at, leaving := e.leaving[pod.Object.UID]; leaving && !read.Leaving {
 			read.Leaving, read.LeavingSince = true, at
 		}
-		if refused := e.refused[pod.Object.UID]; within(reading.Now, refused.at, refusedFor) {
+		if refused := e.refused[pod.Object.UID]; within(reading.Now, refused.at, refusedInterval) {
 			read.Refused = refused.why
 		}
 		in.Pods = append(in.Pods, read)

@@ -17,8 +17,8 @@ type Store interface {
 	Load(data any) (bool, error)
 }
 
-// recall returns the times of the evictions before the agent was started.
-func recall(history Store) ([]time.Time, error) {
+// loadHistory returns the times of the evictions before the agent was started.
+func loadHistory(history Store) ([]time.Time, error) {
 	if history == nil {
 		return nil, nil
 	}
@@ -29,8 +29,8 @@ func recall(history Store) ([]time.Time, error) {
 	return evicted, nil
 }
 
-// remember keeps the times of evictions. It is called by who evicts.
-func (e *Evictor) remember(ctx context.Context) {
+// saveHistory keeps the times of evictions. It is called by who evicts.
+func (e *Evictor) saveHistory(ctx context.Context) {
 	if e.options.History == nil {
 		return
 	}
@@ -38,7 +38,7 @@ func (e *Evictor) remember(ctx context.Context) {
 	evicted := slices.Clone(e.evicted)
 	e.mu.Unlock()
 	if err := e.options.History.Save(evicted); err != nil {
-		klog.FromContext(ctx).Error(err, "The history of evictions cannot be kept: the budget begins anew when the agent is started again")
+		klog.FromContext(ctx).Error(err, "Failed to save the eviction history: the eviction budget starts over when koordlet restarts")
 	}
 }
 
@@ -58,8 +58,8 @@ func (e *Evictor) Evicted() []Evicted {
 	return slices.Clone(e.gone)
 }
 
-// keep remembers whom an eviction took. The lock is held.
-func (e *Evictor) keep(victim eviction.Victim) {
+// recordEvicted remembers whom an eviction took. The lock is held.
+func (e *Evictor) recordEvicted(victim eviction.Victim) {
 	if len(e.gone) == mostKept {
 		e.gone = slices.Delete(e.gone, 0, 1)
 	}

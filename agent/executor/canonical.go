@@ -15,34 +15,34 @@ func canonicalIn(version cgroup.Version) canonicalizer {
 	}
 }
 
-// mostCanonicals are remembered. Cgroups of one kind want the same values, so that this is many times what is wanted of a node at once.
-const mostCanonicals = 2048
+// maxCanonicals are remembered. Cgroups of one kind want the same values, so that this is many times what is wanted of a node at once.
+const maxCanonicals = 2048
 
 // canonicals remembers values: what is wanted is mostly what was wanted a second ago. One goroutine at a time may use it.
 type canonicals struct {
 	find  canonicalizer
-	known map[spelling]meaning
+	known map[valueKey]canonicalValue
 }
 
-type spelling struct {
+type valueKey struct {
 	setting Setting
 	value   string
 }
 
-type meaning struct {
+type canonicalValue struct {
 	value string
 	err   error
 }
 
 func (c *canonicals) of(setting Setting, value string) (string, error) {
-	key := spelling{setting, value}
+	key := valueKey{setting, value}
 	if found, is := c.known[key]; is {
 		return found.value, found.err
 	}
-	if len(c.known) >= mostCanonicals {
+	if len(c.known) >= maxCanonicals {
 		clear(c.known)
 	}
 	got, err := c.find(setting, value)
-	c.known[key] = meaning{got, err}
+	c.known[key] = canonicalValue{got, err}
 	return got, err
 }

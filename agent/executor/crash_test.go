@@ -45,7 +45,7 @@ func TestWhatWasThereReturnsAfterACrashAtAnyWrite(t *testing.T) {
 			g.declare("first", cpus("0-3", bestEffort, pod, container)...)
 			g.apply(3, 0)
 			g.restart() // by kill, too: nothing is restored
-			g.declare("first", append(cpus("2-5", bestEffort, pod, container), Wish{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})...)
+			g.declare("first", append(cpus("2-5", bestEffort, pod, container), DesiredValue{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})...)
 			killed := g.killedAfter(writes)
 			g.restart()
 			g.declare("first", cpus("1-2", bestEffort, pod, container)...)
@@ -79,11 +79,11 @@ func TestNoCgroupEverHasMoreThanTheOneAbove(t *testing.T) {
 			for round := range 3 {
 				wanted := drawCPUs(r, all, round)
 				f.kernel.Fail(func(operation, _ string) error { return nil })
-				var wishes []Wish
+				var values []DesiredValue
 				for _, at := range slices.Sorted(maps.Keys(wanted)) {
-					wishes = append(wishes, cpus(wanted[at].String(), at)...)
+					values = append(values, cpus(wanted[at].String(), at)...)
 				}
-				f.declare("second", wishes...)
+				f.declare("second", values...)
 				outcome, err := f.executor.Apply(t.Context())
 				if err != nil || len(outcome.Failures) > 0 {
 					r.Fatalf("%v, %v", outcome.Failures, err)

@@ -3,5 +3,5 @@
 // the one that ranks higher has it. Values that are there already are not written.
 //
 // Writes are ordered so that no cgroup ever has more than the one above it: what grows is written from the top down, then what
-// shrinks from the bottom up. Every write is told to the audit log.
+// shrinks from the bottom up. Every write is recorded in the audit log.
 package executor

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// verifyEvery is how often a value is read that should still be there.
-	verifyEvery = time.Minute
-	// retryMost is the longest time between two attempts to write what the kernel refuses. They begin a second apart.
-	retryMost = 30 * time.Second
-	// keepEvery is the time between two attempts to keep originals where that fails.
-	keepEvery = 10 * time.Second
-	// mostTold bounds the failures that one error lists.
-	mostTold = 10
+	// verifyInterval is how often a value is read that should still be there.
+	verifyInterval = time.Minute
+	// maxRetryInterval is the longest time between two attempts to write what the kernel refuses. They begin a second apart.
+	maxRetryInterval = 30 * time.Second
+	// saveRetryInterval is the time between two attempts to keep originals where that fails.
+	saveRetryInterval = 10 * time.Second
+	// maxListedFailures bounds the failures that one error lists.
+	maxListedFailures = 10
 )
 
 // Options of an Executor.
@@ -34,7 +34,7 @@ type Options struct {
 	Layout cgroup.Layout
 	// Proc and Sys are the trees at /proc and /sys; nil where nothing is set in them.
 	Proc, Sys files.FS
-	// Owners that may declare wishes, the one that ranks highest first.
+	// Owners that may declare values, the one that ranks highest first.
 	Owners []string
 	// Originals are kept there, so that they are restored after a crash too.
 	Originals Store
@@ -53,65 +53,65 @@ type Store interface {
 type Executor struct {
 	options Options
 
-	mu     sync.Mutex
-	wishes map[string][]Wish
-	// ahead is what is anticipated, with a lock of its own: mu is held while originals go to the disk.
-	ahead anticipation
-	held  map[target]*holding
-	// foreign are records of the store that only another version of the agent understands.
-	foreign   []record
-	canonical canonicals
+	mu      sync.Mutex
+	desired map[string][]DesiredValue
+	// pending are the values declared by DeclarePending. It has a separate lock because mu is held while originals go to the disk.
+	pending pendingValues
+	managed map[target]*managedFile
+	// unknownRecords are records of the store that only another version of the agent understands.
+	unknownRecords []record
+	canonical      canonicals
 	// chosen is the memory of what a pass works on.
 	chosen map[target]choice
-	// boot is the machine's current one; empty where that cannot be told.
-	boot string
-	// unread is why the store cannot be read; nil when it was.
-	unread error
-	// unsaved says that the store has other holdings; unkept is why they could not be saved, nil when they could. failedAt is when
+	// bootID is the machine's current one; empty where it cannot be read.
+	bootID string
+	// loadErr is why the store cannot be read; nil when it was.
+	loadErr error
+	// dirty is set when the store is out of date; saveErr is why it could not be saved, nil when it could. storeFailedAt is when
 	// the store was tried last that could not be read or written.
-	unsaved  bool
-	unkept   error
-	failedAt time.Time
-	// failing is what the latest pass could not bring about; nil when it could everything.
-	failing map[target]trouble
-	// tallies by owner, since the executor was made.
-	tallies map[string]Tally
+	dirty         bool
+	saveErr       error
+	storeFailedAt time.Time
+	// failures is what the latest pass could not bring about; nil when it could everything.
+	failures map[target]failureRecord
+	// counts by owner, since the executor was made.
+	counts map[string]WriteCounts
 }
 
-// holding is a file that a feature has set.
-type holding struct {
+// managedFile is a file that a feature has set, and what it was before.
+type managedFile struct {
 	// original is what is written when no feature wants anything of the file: its content before, as it was read.
 	original string
 	// value is what was written last, canonical, and verified when it was last seen to be there.
 	value    string
 	verified time.Time
 	owner    string
-	// kept says that the store has an original of the file, which it has to before the file is written.
-	kept bool
+	// saved says that the store has an original of the file, which it has to before the file is written.
+	saved bool
 	// inherited from an earlier executor, and not looked at since: value is not known.
 	inherited bool
-	// refused is what the kernel refused last, and what it answered, and told when the audit log had that last.
-	refused string
-	told    time.Time
-	refusal refusal
+	// refused is what the kernel refused last, and what it answered; auditedAt is when that was last audited.
+	refused   string
+	auditedAt time.Time
+	refusal   refusal
 }
 
-// news says whether a write is one to be audited: a refusal that is repeated is one once a minute only.
-func (h *holding) news(value, problem string, now time.Time) bool {
+// shouldAudit reports whether a write is one to be audited: a refusal that is repeated is one once a minute only.
+func (h *managedFile) shouldAudit(value, problem string, now time.Time) bool {
 	refused := ""
 	if problem != "" {
 		refused = value + ": " + problem
 	}
-	if h == nil || refused == "" || refused != h.refused || now.Sub(h.told) >= verifyEvery || now.Before(h.told) {
+	if h == nil || refused == "" || refused != h.refused || now.Sub(h.auditedAt) >= verifyInterval || now.Before(h.auditedAt) {
 		if h != nil {
-			h.refused, h.told = refused, now
+			h.refused, h.auditedAt = refused, now
 		}
 		return true
 	}
 	return false
 }
 
-// Failure is a wish that did not come true.
+// Failure is a desired value that could not be set.
 type Failure struct {
 	Owner, Setting, Cgroup string
 	Err                    error
@@ -132,13 +132,13 @@ func (f Failure) Unwrap() error { return f.Err }
 type Outcome struct {
 	// Writes done.
 	Writes int
-	// Failures are wishes and restorations that the kernel refused; they are tried again at the next Apply.
+	// Failures are values and restorations that the kernel refused; they are tried again at the next Apply.
 	Failures []Failure
 }
 
 // Err returns the failures as one error, the first ten in full; nil when there are none.
 func (o Outcome) Err() error {
-	told := min(len(o.Failures), mostTold)
+	told := min(len(o.Failures), maxListedFailures)
 	problems := make([]error, 0, told+1)
 	for _, failure := range o.Failures[:told] {
 		problems = append(problems, failure)
@@ -153,24 +153,24 @@ func (o Outcome) Err() error {
 // cannot be read: the Executor that comes with it writes nothing until it can.
 func New(options Options) (*Executor, error) {
 	e := &Executor{
-		options: options, wishes: map[string][]Wish{}, held: map[target]*holding{}, tallies: map[string]Tally{}, chosen: map[target]choice{},
-		canonical: canonicals{find: canonicalIn(options.Layout.Version), known: map[spelling]meaning{}},
+		options: options, desired: map[string][]DesiredValue{}, managed: map[target]*managedFile{}, counts: map[string]WriteCounts{}, chosen: map[target]choice{},
+		canonical: canonicals{find: canonicalIn(options.Layout.Version), known: map[valueKey]canonicalValue{}},
 	}
 	if options.Proc != nil {
-		e.boot = process.Boot(options.Proc)
+		e.bootID = process.Boot(options.Proc)
 	}
 	e.load(options.Clock.Now())
-	return e, e.unread
+	return e, e.loadErr
 }
 
 // Declare replaces all that an owner wants; nil for nothing. Nothing is written before Apply.
-func (e *Executor) Declare(owner string, wishes []Wish) error {
+func (e *Executor) Declare(owner string, values []DesiredValue) error {
 	if !slices.Contains(e.options.Owners, owner) {
-		return fmt.Errorf("declare what %q wants: no such owner among %q", owner, e.options.Owners)
+		return fmt.Errorf("declare values of %q: unknown owner, want one of %q", owner, e.options.Owners)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.wishes[owner] = wishes
+	e.desired[owner] = values
 	return nil
 }
 
@@ -179,34 +179,34 @@ func (e *Executor) Declare(owner string, wishes []Wish) error {
 // that the context has ended between two writes.
 func (e *Executor) Apply(ctx context.Context) (Outcome, error) { return e.apply(ctx, false) }
 
-// apply is Apply; one that insists also tries what is not due yet.
-func (e *Executor) apply(ctx context.Context, insists bool) (Outcome, error) {
+// apply is Apply; with force it also tries what is not due yet.
+func (e *Executor) apply(ctx context.Context, force bool) (Outcome, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	clear(e.chosen)
-	failures := merge(e.chosen, e.options.Owners, e.ahead.after(e.wishes), e.canonical.of)
-	pass := &pass{executor: e, now: e.options.Clock.Now(), outcome: Outcome{Failures: failures}, insists: insists}
-	defer e.remember(pass)
-	if err := e.reload(pass.now, insists); err != nil {
-		pass.refuseAll(err)
+	failures := merge(e.chosen, e.options.Owners, e.pending.after(e.desired), e.canonical.of)
+	pass := &pass{executor: e, now: e.options.Clock.Now(), outcome: Outcome{Failures: failures}, force: force}
+	defer e.recordFailures(pass)
+	if err := e.reload(pass.now, force); err != nil {
+		pass.failAll(err)
 		return pass.outcome, err
 	}
-	pass.look(e.chosen)
-	unkept := e.save(pass.now, insists)
-	if unkept != nil {
-		pass.omitUnkept(unkept)
+	pass.compareAll(e.chosen)
+	saveErr := e.save(pass.now, force)
+	if saveErr != nil {
+		pass.skipUnsaved(saveErr)
 	}
-	if err := pass.write(ctx); err != nil || unkept != nil {
-		return pass.outcome, errors.Join(unkept, err)
+	if err := pass.write(ctx); err != nil || saveErr != nil {
+		return pass.outcome, errors.Join(saveErr, err)
 	}
-	return pass.outcome, e.save(pass.now, insists)
+	return pass.outcome, e.save(pass.now, force)
 }
 
 // Restore gives everything back, as if no owner wanted anything.
 func (e *Executor) Restore(ctx context.Context) (Outcome, error) {
 	e.mu.Lock()
-	clear(e.wishes)
-	e.ahead.forget()
+	clear(e.desired)
+	e.pending.forget()
 	e.mu.Unlock()
 	return e.apply(ctx, true)
 }

@@ -63,9 +63,9 @@ func (f *fixture) options() Options {
 	}
 }
 
-func (f *fixture) declare(owner string, wishes ...Wish) {
+func (f *fixture) declare(owner string, values ...DesiredValue) {
 	f.Helper()
-	if err := f.executor.Declare(owner, wishes); err != nil {
+	if err := f.executor.Declare(owner, values); err != nil {
 		f.Fatal(err)
 	}
 }
@@ -92,12 +92,12 @@ func (f *fixture) want(setting cgroup.Setting, of, want string) {
 	}
 }
 
-func cpus(list string, cgroups ...string) []Wish {
-	var wishes []Wish
+func cpus(list string, cgroups ...string) []DesiredValue {
+	var values []DesiredValue
 	for _, at := range cgroups {
-		wishes = append(wishes, Wish{Setting: cgroup.CPUSet, Cgroup: at, Value: list, Why: "suppressed"})
+		values = append(values, DesiredValue{Setting: cgroup.CPUSet, Cgroup: at, Value: list, Why: "suppressed"})
 	}
-	return wishes
+	return values
 }
 
 // onBoth runs a test with either version of cgroups.
@@ -111,8 +111,8 @@ func TestWhatAFeatureWantsComesAndGoesWithIt(t *testing.T) {
 	onBoth(t, func(f *fixture) {
 		before := f.kernel.Dump()
 		f.declare("first", append(cpus("0-1", bestEffort, pod, container),
-			Wish{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"}, Wish{Setting: cgroup.CPUIdle, Cgroup: pod, Value: "1"},
-			Wish{Setting: cgroup.CPUQuota, Cgroup: pod, Value: "50000"}, Wish{Setting: cgroup.CPUBurst, Cgroup: pod, Value: "20000"})...)
+			DesiredValue{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"}, DesiredValue{Setting: cgroup.CPUIdle, Cgroup: pod, Value: "1"},
+			DesiredValue{Setting: cgroup.CPUQuota, Cgroup: pod, Value: "50000"}, DesiredValue{Setting: cgroup.CPUBurst, Cgroup: pod, Value: "20000"})...)
 		f.apply(7, 0)
 		f.want(cgroup.CPUSet, container, "0-1")
 		f.want(cgroup.CPUIdle, pod, "1")
@@ -122,8 +122,8 @@ func TestWhatAFeatureWantsComesAndGoesWithIt(t *testing.T) {
 		if diff := cmp.Diff(before, f.kernel.Dump()); diff != "" {
 			t.Errorf("something is left (-before +after):\n%s", diff)
 		}
-		if f.apply(0, 0); len(f.executor.held) > 0 {
-			t.Errorf("still held: %v", f.executor.held)
+		if f.apply(0, 0); len(f.executor.managed) > 0 {
+			t.Errorf("still held: %v", f.executor.managed)
 		}
 	})
 }
@@ -142,11 +142,11 @@ func TestSharesOutliveThatAGroupIsIdle(t *testing.T) {
 			}
 		}
 		before := f.kernel.Dump()
-		idle := func(of string) Wish { return Wish{Setting: cgroup.CPUIdle, Cgroup: of, Value: "1"} }
-		f.declare("first", idle(bestEffort), idle(pod), Wish{Setting: cgroup.CPUShares, Cgroup: pod, Value: "512"})
+		idle := func(of string) DesiredValue { return DesiredValue{Setting: cgroup.CPUIdle, Cgroup: of, Value: "1"} }
+		f.declare("first", idle(bestEffort), idle(pod), DesiredValue{Setting: cgroup.CPUShares, Cgroup: pod, Value: "512"})
 		f.apply(4, 0)
 		f.want(cgroup.CPUShares, pod, cgroup.IdleShares)
-		f.clock.Step(verifyEvery)
+		f.clock.Step(verifyInterval)
 		f.apply(0, 0)
 		f.restart()
 		f.declare("first")
@@ -170,7 +170,7 @@ func TestNothingIsTouchedWhileNothingChanges(t *testing.T) {
 	if r, w := f.kernel.Counts(); r != reads || w != writes {
 		t.Errorf("%d reads and %d writes while nothing changed", r-reads, w-writes)
 	}
-	f.clock.Step(verifyEvery)
+	f.clock.Step(verifyInterval)
 	f.apply(0, 0)
 	if r, _ := f.kernel.Counts(); r != reads+3 {
 		t.Errorf("%d reads to see that values are still there, want 3", r-reads)
@@ -190,7 +190,9 @@ func TestCPUsMoveWithoutEverLeavingTheCgroupAbove(t *testing.T) {
 
 func TestTheOwnerThatRanksHigherIsHeard(t *testing.T) {
 	f := newFixture(t, cgroup.V2)
-	quota := func(value string) Wish { return Wish{Setting: cgroup.CPUQuota, Cgroup: pod, Value: value} }
+	quota := func(value string) DesiredValue {
+		return DesiredValue{Setting: cgroup.CPUQuota, Cgroup: pod, Value: value}
+	}
 	f.declare("second", quota("20000"))
 	f.apply(1, 0)
 	f.declare("first", quota("30000"))
@@ -212,13 +214,13 @@ func TestTheOwnerThatRanksHigherIsHeard(t *testing.T) {
 
 func TestWhatOthersWriteIsWhatReturns(t *testing.T) {
 	f := newFixture(t, cgroup.V1)
-	f.declare("first", Wish{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})
+	f.declare("first", DesiredValue{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})
 	f.apply(1, 0)
 	if err := f.kernel.Write("cpu/"+pod+"/cpu.shares", "700"); err != nil { // kubelet resizes the pod
 		t.Fatal(err)
 	}
 	f.apply(0, 0)
-	f.clock.Step(verifyEvery)
+	f.clock.Step(verifyInterval)
 	f.apply(1, 0)
 	f.want(cgroup.CPUShares, pod, "2")
 	f.declare("first")
@@ -228,7 +230,7 @@ func TestWhatOthersWriteIsWhatReturns(t *testing.T) {
 
 func TestAValueThatSomebodyElseChangedStaysWhenTheFeatureEnds(t *testing.T) {
 	f := newFixture(t, cgroup.V1)
-	f.declare("first", Wish{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})
+	f.declare("first", DesiredValue{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})
 	f.apply(1, 0)
 	if err := f.kernel.Write("cpu/"+pod+"/cpu.shares", "700"); err != nil {
 		t.Fatal(err)
@@ -246,16 +248,16 @@ func TestRefusalsAreToldAndTriedAgain(t *testing.T) {
 		}
 		return nil
 	})
-	f.declare("first", append(cpus("0", container), Wish{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2", Why: "idle"})...)
+	f.declare("first", append(cpus("0", container), DesiredValue{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2", Why: "idle"})...)
 	got := f.apply(1, 1)
 	if !errors.Is(got.Failures[0], syscall.EBUSY) {
 		t.Errorf("failure %v, want busy", got.Failures[0])
 	}
 	f.apply(0, 1)
-	f.clock.Step(verifyEvery)
+	f.clock.Step(verifyInterval)
 	f.apply(0, 1) // that it is refused still is told once a minute
 	f.kernel.Fail(nil)
-	f.clock.Step(retryMost)
+	f.clock.Step(maxRetryInterval)
 	f.apply(1, 0)
 	var entries []string
 	for _, e := range f.log.After(0, 10) {
@@ -285,10 +287,10 @@ func TestPodsThatGoMeanwhileAreNoFailure(t *testing.T) {
 	f.apply(2, 0)
 	f.kernel.Fail(nil)
 	f.kernel.Remove(pod)
-	f.clock.Step(verifyEvery)
+	f.clock.Step(verifyInterval)
 	f.apply(0, 0)
 	f.want(cgroup.CPUSet, bestEffort, "0-1")
-	for target := range f.executor.held {
+	for target := range f.executor.managed {
 		if strings.HasPrefix(target.of, pod) && !strings.HasPrefix(target.of, bestEffort+"/pod2") {
 			t.Errorf("%v is held, and gone", target)
 		}

@@ -40,7 +40,7 @@ func TestAFullDiskStopsNothingThatWasBegun(t *testing.T) {
 		f.declare("first", cpus("0-3", bestEffort, pod, container)...)
 		f.apply(3, 0)
 		store.full, store.tries = true, 0
-		f.declare("first", append(cpus("0-1", bestEffort, pod, container), Wish{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})...)
+		f.declare("first", append(cpus("0-1", bestEffort, pod, container), DesiredValue{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})...)
 		outcome, err := f.executor.Apply(t.Context())
 		if !errors.Is(err, syscall.ENOSPC) || outcome.Writes != 3 || len(outcome.Failures) != 1 || !errors.Is(outcome.Failures[0], syscall.ENOSPC) {
 			t.Errorf("%d writes, failures %v, %v; want the three files whose originals are kept, and a failure", outcome.Writes, outcome.Failures, err)
@@ -56,7 +56,7 @@ func TestAFullDiskStopsNothingThatWasBegun(t *testing.T) {
 			t.Errorf("%d attempts to save within ten seconds, want 1", store.tries)
 		}
 		store.full = false
-		f.clock.Step(keepEvery)
+		f.clock.Step(saveRetryInterval)
 		f.apply(1, 0)
 		f.want(cgroup.CPUShares, pod, "2")
 		f.restart()
@@ -103,7 +103,9 @@ func TestEveryAnswerOfTheKernelIsBorne(t *testing.T) {
 					}
 					return nil
 				})
-				shares := func(of, value string) Wish { return Wish{Setting: cgroup.CPUShares, Cgroup: of, Value: value} }
+				shares := func(of, value string) DesiredValue {
+					return DesiredValue{Setting: cgroup.CPUShares, Cgroup: of, Value: value}
+				}
 				f.declare("first", shares(bestEffort, "20"), shares(pod, "30"), shares(container, "40"))
 				for range 100 {
 					outcome, err := f.executor.Apply(t.Context())
@@ -114,7 +116,7 @@ func TestEveryAnswerOfTheKernelIsBorne(t *testing.T) {
 				}
 				f.want(cgroup.CPUShares, bestEffort, "20")
 				f.kernel.Fail(nil)
-				f.clock.Step(retryMost)
+				f.clock.Step(maxRetryInterval)
 				if outcome, err := f.executor.Apply(t.Context()); err != nil || len(outcome.Failures) > 0 {
 					t.Fatalf("failures %v, %v after it is over", outcome.Failures, err)
 				}
@@ -140,7 +142,9 @@ func TestRefusalsAreTriedAgainAtGrowingDistances(t *testing.T) {
 		}
 		return nil
 	})
-	shares := func(value string) Wish { return Wish{Setting: cgroup.CPUShares, Cgroup: pod, Value: value} }
+	shares := func(value string) DesiredValue {
+		return DesiredValue{Setting: cgroup.CPUShares, Cgroup: pod, Value: value}
+	}
 	f.declare("first", shares("20"))
 	for range 600 {
 		if got := f.apply(0, 1); !errors.Is(got.Failures[0], syscall.EBUSY) {
@@ -177,7 +181,7 @@ func TestRefusalsAreTriedAgainAtGrowingDistances(t *testing.T) {
 func TestAClockThatIsSetBackHidesNothing(t *testing.T) {
 	for _, jump := range []time.Duration{-time.Hour, time.Hour} {
 		f := newFixture(t, cgroup.V1)
-		f.declare("first", Wish{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})
+		f.declare("first", DesiredValue{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})
 		f.apply(1, 0)
 		if err := f.kernel.Write("cpu/"+pod+"/cpu.shares", "700"); err != nil {
 			t.Fatal(err)
@@ -204,7 +208,7 @@ func TestParametersAndProcessesReturnAfterACrash(t *testing.T) {
 	watermark := parameter.Find(sysctl.Setting{Name: sysctl.WatermarkScaleFactor})[0]
 	_, file, _ := watermark.Locate(cgroup.Layout{}, "")
 	identity := process.Identity{PID: 7, Start: 70, Cgroup: container}.String()
-	wishes := []Wish{{Setting: watermark, Value: "20"}, {Setting: process.OOMScore{}, Cgroup: identity, Value: "500"}, {Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"}}
+	values := []DesiredValue{{Setting: watermark, Value: "20"}, {Setting: process.OOMScore{}, Cgroup: identity, Value: "500"}, {Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"}}
 	for saves := range 4 {
 		f := newFixture(t, cgroup.V1)
 		machine := kernelfs.NewMachine()
@@ -218,12 +222,12 @@ func TestParametersAndProcessesReturnAfterACrash(t *testing.T) {
 		restart()
 		killed := &mortalStore{Store: f.store, left: saves}
 		f.executor.options.Originals = killed
-		f.declare("first", wishes...)
+		f.declare("first", values...)
 		_, _ = f.executor.Apply(t.Context()) // it may be killed
 		f.declare("first")
 		_, _ = f.executor.Apply(t.Context())
 		restart()
-		f.declare("first", wishes...)
+		f.declare("first", values...)
 		if f.apply(3, 0); machine.Dump()["7/oom_score_adj"] != "500" || machine.Dump()[file] != "20" {
 			t.Errorf("killed after %d saves: the next round comes to %v", saves, machine.Dump())
 		}
@@ -258,10 +262,10 @@ func (s *mortalStore) Save(data any) error {
 func TestAnAmountThatIsNoWholePageIsLeftAlone(t *testing.T) {
 	onBoth(t, func(f *fixture) {
 		before := f.kernel.Dump()
-		f.declare("first", Wish{Setting: cgroup.MemoryLimit, Cgroup: pod, Value: "1000000001"})
+		f.declare("first", DesiredValue{Setting: cgroup.MemoryLimit, Cgroup: pod, Value: "1000000001"})
 		f.apply(1, 0)
 		for range 3 {
-			f.clock.Step(verifyEvery)
+			f.clock.Step(verifyInterval)
 			f.apply(0, 0)
 		}
 		f.declare("first")
@@ -280,7 +284,7 @@ func TestWhatIsWrittenWhenTheAgentIsAskedToEndReturns(t *testing.T) {
 			before := g.kernel.Dump()
 			g.declare("first", cpus("0-3", bestEffort, pod, container)...)
 			g.apply(3, 0)
-			g.declare("first", append(cpus("2-5", bestEffort, pod, container), Wish{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})...)
+			g.declare("first", append(cpus("2-5", bestEffort, pod, container), DesiredValue{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})...)
 			ended = g.killedAfter(writes)
 			if outcome, err := g.executor.Restore(t.Context()); err != nil || len(outcome.Failures) > 0 {
 				t.Fatalf("ended after %d writes: %v, %v", writes, outcome.Failures, err)

@@ -12,7 +12,7 @@ import (
 func TestWhatIsWantedIsListedWithWhatIsThere(t *testing.T) {
 	onBoth(t, func(f *fixture) {
 		f.declare("first", cpus("0-1", bestEffort, pod)...)
-		f.declare("second", append(cpus("0-3", pod, container), Wish{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})...)
+		f.declare("second", append(cpus("0-3", pod, container), DesiredValue{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})...)
 		ignored := cmpopts.IgnoreFields(Target{}, "Why", "Verified", "Err")
 		want := []Target{
 			{Setting: "cpuset.cpus", Of: bestEffort, Owner: "first", Value: "0-1"},
@@ -31,9 +31,9 @@ func TestWhatIsWantedIsListedWithWhatIsThere(t *testing.T) {
 		f.executor.Apply(t.Context())
 		got = f.executor.Inspect(func(of string) bool { return of == bestEffort })
 		want = []Target{
-			{Setting: "cpuset.cpus", Of: bestEffort, Owner: "first", Value: "0-1", Held: "0-1", Effective: "0-1"},
-			{Setting: "cpuset.cpus", Of: pod, Owner: "first", Value: "0-1", Held: "0-1"},
-			{Setting: "cpuset.cpus", Of: container, Owner: "second", Value: "0-1", Held: "0-1"},
+			{Setting: "cpuset.cpus", Of: bestEffort, Owner: "first", Value: "0-1", Observed: "0-1", Effective: "0-1"},
+			{Setting: "cpuset.cpus", Of: pod, Owner: "first", Value: "0-1", Observed: "0-1"},
+			{Setting: "cpuset.cpus", Of: container, Owner: "second", Value: "0-1", Observed: "0-1"},
 		}
 		if diff := cmp.Diff(want, got, ignored); diff != "" || !got[0].InForce() {
 			t.Errorf("after it was written (-want +got):\n%s", diff)

@@ -44,8 +44,8 @@ func FuzzOriginals(f *testing.F) {
 			if err != nil {
 				t.Error(err)
 			}
-			if len(e.held) > len(outcome.Failures) {
-				t.Errorf("%d files are held still, with failures %v", len(e.held), outcome.Failures)
+			if len(e.managed) > len(outcome.Failures) {
+				t.Errorf("%d files are held still, with failures %v", len(e.managed), outcome.Failures)
 			}
 		}
 	})

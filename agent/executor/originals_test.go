@@ -31,7 +31,7 @@ func TestADamagedAccountIsReportedAndNothingIsSet(t *testing.T) {
 			for _, version := range []cgroup.Version{cgroup.V1, cgroup.V2} {
 				f := newFixture(t, version)
 				before := f.kernel.Dump()
-				f.declare("first", Wish{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})
+				f.declare("first", DesiredValue{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})
 				f.apply(1, 0)
 				whole, set := f.content(), f.kernel.Dump()
 				f.write(damage(whole))
@@ -40,11 +40,11 @@ func TestADamagedAccountIsReportedAndNothingIsSet(t *testing.T) {
 					t.Fatalf("error %v, want one with the finding's code", err)
 				}
 				f.executor = executor
-				wishes := append(cpus("0-1", container), Wish{Setting: cgroup.CPUShares, Cgroup: pod, Value: "9000"})
+				values := append(cpus("0-1", container), DesiredValue{Setting: cgroup.CPUShares, Cgroup: pod, Value: "9000"})
 				for range 3 {
-					f.clock.Step(keepEvery)
-					f.declare("first", wishes...)
-					f.refused(len(wishes))
+					f.clock.Step(saveRetryInterval)
+					f.declare("first", values...)
+					f.refused(len(values))
 					if _, err := f.executor.Restore(t.Context()); err == nil {
 						t.Error("everything was given back, although nobody knows what")
 					}
@@ -53,10 +53,10 @@ func TestADamagedAccountIsReportedAndNothingIsSet(t *testing.T) {
 					t.Errorf("the account became %q, and something was set (-before +after):\n%s", f.content(), diff)
 				}
 				f.write(whole)
-				f.clock.Step(keepEvery)
-				f.declare("first", wishes...)
-				if f.apply(2, 0); f.executor.Unkept() != nil {
-					t.Errorf("originals are not kept: %v", f.executor.Unkept())
+				f.clock.Step(saveRetryInterval)
+				f.declare("first", values...)
+				if f.apply(2, 0); f.executor.StoreErr() != nil {
+					t.Errorf("originals are not kept: %v", f.executor.StoreErr())
 				}
 				if outcome, err := f.executor.Restore(t.Context()); err != nil || outcome.Err() != nil {
 					t.Error(err, outcome.Err())
@@ -80,16 +80,16 @@ func TestAnAccountThatIsRemovedBeginsAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.refused(1) // it is looked at now and then
-	f.clock.Step(keepEvery)
+	f.clock.Step(saveRetryInterval)
 	f.apply(1, 0)
 }
 
-// refused wants so many wishes to fail because of the account, and nothing to be written.
+// refused wants so many values to fail because of the account, and nothing to be written.
 func (f *fixture) refused(want int) {
 	f.Helper()
 	outcome, err := f.executor.Apply(f.Context())
 	coded, is := finding.From(err)
-	if !is || coded.Code != finding.OriginalsDamaged || outcome.Writes > 0 || len(outcome.Failures) != want || f.executor.Unkept() == nil {
+	if !is || coded.Code != finding.OriginalsDamaged || outcome.Writes > 0 || len(outcome.Failures) != want || f.executor.StoreErr() == nil {
 		f.Fatalf("%d writes, %d failures, %v; want %d failures and the finding", outcome.Writes, len(outcome.Failures), err, want)
 	}
 	for _, failure := range outcome.Failures {
@@ -135,7 +135,7 @@ func TestRecordsOfAnotherVersionStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.restart()
-	f.declare("first", Wish{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})
+	f.declare("first", DesiredValue{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})
 	f.apply(1, 0)
 	want := []record{foreign, {Setting: "cpu.shares", Cgroup: pod, Original: "1024", Owner: "first"}}
 	if diff := cmp.Diff(want, f.records()); diff != "" {
@@ -159,7 +159,7 @@ func TestWhatWasThereBeforeTheMachineWasStartedIsNotGivenBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, cgroup.V1)
 			f.startOn(tc.before)
-			f.declare("first", Wish{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})
+			f.declare("first", DesiredValue{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})
 			f.apply(1, 0)
 			if err := f.kernel.Write("cpu/"+pod+"/cpu.shares", "2000"); err != nil { // kubelet made it anew
 				t.Fatal(err)
@@ -193,7 +193,7 @@ func (f *fixture) startOn(boot string) {
 // TestTheAccountIsAListAlways, which readers of other versions rely on.
 func TestTheAccountIsAListAlways(t *testing.T) {
 	f := newFixture(t, cgroup.V1)
-	f.declare("first", Wish{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})
+	f.declare("first", DesiredValue{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})
 	f.apply(1, 0)
 	f.declare("first")
 	f.apply(1, 0)

@@ -18,9 +18,9 @@ type pass struct {
 	changes  []*change
 	outcome  Outcome
 	// failed is what could not be brought about.
-	failed map[target]trouble
-	// insists has what was refused tried although it is not due.
-	insists bool
+	failed map[target]failureRecord
+	// force has what was refused tried although it is not due.
+	force bool
 }
 
 // change is a target whose value is not the wanted one.
@@ -34,17 +34,17 @@ type change struct {
 	failed   bool
 }
 
-// look reads what is not known to be right, and collects what has to change.
-func (p *pass) look(chosen map[target]choice) {
+// compareAll reads what is not known to be right, and collects what has to change.
+func (p *pass) compareAll(chosen map[target]choice) {
 	for t, wanted := range chosen {
-		h := p.executor.held[t]
+		h := p.executor.managed[t]
 		if h != nil && !h.inherited && h.value == wanted.value && p.verified(h) {
 			h.owner = wanted.owner
 			continue
 		}
 		p.compare(t, h, wanted)
 	}
-	for t, h := range p.executor.held {
+	for t, h := range p.executor.managed {
 		if _, wanted := chosen[t]; !wanted {
 			p.restore(t, h)
 		}
@@ -55,29 +55,29 @@ func (p *pass) look(chosen map[target]choice) {
 	})
 }
 
-// verified tells whether a value was seen to be there not long ago. One that was seen in the future was timed by a clock that was set
+// verified reports whether a value was seen to be there not long ago. One that was seen in the future was timed by a clock that was set
 // back since.
-func (p *pass) verified(h *holding) bool {
+func (p *pass) verified(h *managedFile) bool {
 	age := p.now.Sub(h.verified)
-	return age >= 0 && age < verifyEvery
+	return age >= 0 && age < verifyInterval
 }
 
-// omitUnkept drops the changes of what the store has no original of: what cannot be given back after a crash is not written. What it
+// skipUnsaved drops the changes of what the store has no original of: what cannot be given back after a crash is not written. What it
 // has one of is enforced further. Files that are omitted are looked at as new ones the next time.
-func (p *pass) omitUnkept(why error) {
+func (p *pass) skipUnsaved(why error) {
 	p.changes = slices.DeleteFunc(p.changes, func(c *change) bool {
-		h := p.executor.held[c.target]
-		if h == nil || h.kept {
+		h := p.executor.managed[c.target]
+		if h == nil || h.saved {
 			return false
 		}
-		delete(p.executor.held, c.target)
+		delete(p.executor.managed, c.target)
 		p.fail(c.owner, c.target, why)
 		return true
 	})
 }
 
-// refuseAll fails everything that is wanted.
-func (p *pass) refuseAll(why error) {
+// failAll fails everything that is wanted.
+func (p *pass) failAll(why error) {
 	before := len(p.outcome.Failures)
 	for t, wanted := range p.executor.chosen {
 		p.fail(wanted.owner, t, why)
@@ -88,45 +88,45 @@ func (p *pass) refuseAll(why error) {
 }
 
 // compare reads a target that an owner wants something of.
-func (p *pass) compare(t target, h *holding, wanted choice) {
+func (p *pass) compare(t target, h *managedFile, wanted choice) {
 	current, content, err := p.read(t)
 	switch {
 	case files.IsGone(err):
-		p.forget(t)
+		p.stopManaging(t)
 		return
 	case err != nil:
 		p.fail(wanted.owner, t, err)
 		return
 	}
 	if h == nil {
-		h = &holding{original: content, value: current}
+		h = &managedFile{original: content, value: current}
 		if current == wanted.value {
 			h.original = cmp.Or(wanted.inherited, content)
 		}
-		p.executor.held[t], p.executor.unsaved = h, true
+		p.executor.managed[t], p.executor.dirty = h, true
 	} else if !h.inherited && current != h.value && current != wanted.value {
-		// Somebody else wrote since: that is what this file is without the agent.
-		h.original, p.executor.unsaved = content, true
+		// Another process wrote since: that is what this file is without the agent.
+		h.original, p.executor.dirty = content, true
 	}
 	h.owner = wanted.owner
 	if current == wanted.value {
-		p.settle(h, current)
+		p.markVerified(h, current)
 		return
 	}
 	p.changes = append(p.changes, &change{target: t, choice: wanted, current: current, content: content})
 }
 
 // restore gives back what no owner wants.
-func (p *pass) restore(t target, h *holding) {
+func (p *pass) restore(t target, h *managedFile) {
 	current, content, err := p.read(t)
 	original, decodeErr := t.setting.Decode(p.executor.options.Layout.Version, h.original)
 	switch {
 	case files.IsGone(err):
-		p.forget(t)
+		p.stopManaging(t)
 	case err != nil || decodeErr != nil:
 		p.fail(h.owner, t, errors.Join(err, decodeErr))
 	case current == original || !h.inherited && current != h.value:
-		p.forget(t) // it is what it was, or what somebody else wants
+		p.stopManaging(t) // it is what it was, or what another writer wants
 	default:
 		p.changes = append(p.changes, &change{
 			target: t, choice: choice{owner: h.owner, value: original, why: "no feature sets it any more"}, current: current,
@@ -153,18 +153,18 @@ func (p *pass) read(t target) (current, content string, err error) {
 }
 
 // errUnsupported is for settings that the kernel's version has no file for.
-var errUnsupported = errors.New("there is no such setting here")
+var errUnsupported = errors.New("setting is not supported by this kernel and cgroup version")
 
 // write goes down for what grows, and up for what shrinks. Where the context ends between, what was written until then is recorded, so
-// that it is not taken for what somebody else wrote.
+// that it is not taken for the value of another writer.
 func (p *pass) write(ctx context.Context) error {
 	defer p.finish()
 	for _, c := range p.changes {
 		wider := c.setting.Join(c.current, c.value)
-		if p.unsets(c) {
+		if p.clearsValue(c) {
 			wider = c.value
 		}
-		if c.setting.Looser(wider, c.current) || p.unsets(c) {
+		if c.setting.Looser(wider, c.current) || p.clearsValue(c) {
 			if err := ctx.Err(); err != nil {
 				return context.Cause(ctx)
 			}
@@ -182,11 +182,11 @@ func (p *pass) write(ctx context.Context) error {
 	return nil
 }
 
-// set writes one value and tells the audit log.
+// set writes one value and audits it.
 func (p *pass) set(c *change, value string) {
 	options := &p.executor.options
-	h := p.executor.held[c.target]
-	if h != nil && !p.insists && h.refusal.waits(value, p.now) {
+	h := p.executor.managed[c.target]
+	if h != nil && !p.force && h.refusal.backsOff(value, p.now) {
 		c.failed = true
 		p.fail(c.owner, c.target, h.refusal.err)
 		return
@@ -198,47 +198,47 @@ func (p *pass) set(c *change, value string) {
 		content, err = c.setting.Encode(options.Layout.Version, value)
 	}
 	if err == nil && c.restores && value == c.value {
-		content = cmp.Or(p.executor.held[c.target].original, content) // to the letter, with what the value leaves out
+		content = cmp.Or(p.executor.managed[c.target].original, content) // to the letter, with what the value leaves out
 	}
 	if err == nil {
 		err = at.tree.Write(at.path, content)
 	}
-	if instead, answer, tried := p.giveInstead(c, at, err); tried {
+	if instead, answer, tried := p.restoreNearest(c, at, err); tried {
 		c.value, value, err = instead, instead, answer
 	}
 	entry := audit.Entry{Time: p.now, Owner: c.owner, Object: at.object, Old: c.current, New: value, Why: c.why}
 	if err != nil {
 		c.failed, entry.New, entry.Error = true, c.current, err.Error()
 	}
-	if !files.IsGone(err) && p.executor.held[c.target].news(value, entry.Error, p.now) {
+	if !files.IsGone(err) && p.executor.managed[c.target].shouldAudit(value, entry.Error, p.now) {
 		options.Audit.Add(entry)
 	}
 	switch {
 	case files.IsGone(err):
-		p.executor.count(c.owner, Tally{Vanished: 1})
-		p.forget(c.target)
+		p.executor.addCounts(c.owner, WriteCounts{Vanished: 1})
+		p.stopManaging(c.target)
 	case err != nil:
 		p.fail(c.owner, c.target, err)
 	default:
 		c.current = value
 		p.outcome.Writes++
-		p.executor.count(c.owner, Tally{Writes: 1})
+		p.executor.addCounts(c.owner, WriteCounts{Writes: 1})
 	}
 	if h != nil {
-		h.refuse(value, err, p.now)
+		h.recordRefusal(value, err, p.now)
 	}
 }
 
 // finish records what changes came to. Those that failed are looked at in the next pass.
 func (p *pass) finish() {
 	for _, c := range p.changes {
-		h := p.executor.held[c.target]
+		h := p.executor.managed[c.target]
 		switch {
 		case h == nil:
 		case c.restores && c.current == c.value:
-			p.forget(c.target)
+			p.stopManaging(c.target)
 		default:
-			p.settle(h, c.current)
+			p.markVerified(h, c.current)
 			if c.failed {
 				h.verified = time.Time{}
 			}
@@ -246,23 +246,23 @@ func (p *pass) finish() {
 	}
 }
 
-// settle notes that a value is there.
-func (p *pass) settle(h *holding, value string) {
+// markVerified notes that a value is there.
+func (p *pass) markVerified(h *managedFile, value string) {
 	h.value, h.verified, h.inherited = value, p.now, false
 }
 
-func (p *pass) forget(t target) {
-	if _, held := p.executor.held[t]; held {
-		delete(p.executor.held, t)
-		p.executor.unsaved = true
+func (p *pass) stopManaging(t target) {
+	if _, held := p.executor.managed[t]; held {
+		delete(p.executor.managed, t)
+		p.executor.dirty = true
 	}
 }
 
 func (p *pass) fail(owner string, t target, err error) {
-	p.executor.count(owner, Tally{Refused: 1})
+	p.executor.addCounts(owner, WriteCounts{Refused: 1})
 	if p.failed == nil {
-		p.failed = map[target]trouble{}
+		p.failed = map[target]failureRecord{}
 	}
-	p.failed[t] = trouble{since: p.now, err: err}
+	p.failed[t] = failureRecord{since: p.now, err: err}
 	p.outcome.Failures = append(p.outcome.Failures, Failure{Owner: owner, Setting: t.setting.Key(), Cgroup: t.of, Err: err})
 }

@@ -11,16 +11,16 @@ type refusal struct {
 	next     time.Time
 }
 
-// note counts an attempt, of which err came.
-func (r *refusal) note(value string, err error, now time.Time) {
+// record counts an attempt, of which err came.
+func (r *refusal) record(value string, err error, now time.Time) {
 	if r.value != value {
 		r.attempts = 0
 	}
 	r.value, r.err = value, err
 	r.attempts++
-	wait := retryMost
+	wait := maxRetryInterval
 	if doublings := r.attempts - 1; doublings < 5 {
-		wait = min(time.Second<<doublings, retryMost)
+		wait = min(time.Second<<doublings, maxRetryInterval)
 	}
 	if r.attempts == 1 {
 		wait = 0 // it may have been refused for what is written later in the same round
@@ -28,17 +28,17 @@ func (r *refusal) note(value string, err error, now time.Time) {
 	r.next = now.Add(wait)
 }
 
-// refuse notes what the kernel answered to a write.
-func (h *holding) refuse(value string, err error, now time.Time) {
+// recordRefusal notes what the kernel answered to a write.
+func (h *managedFile) recordRefusal(value string, err error, now time.Time) {
 	if err == nil {
 		h.refusal = refusal{}
 		return
 	}
-	h.refusal.note(value, err, now)
+	h.refusal.record(value, err, now)
 }
 
-// waits tells whether an attempt is not due yet. One that lies further ahead than any was timed by a clock that was set back.
-func (r *refusal) waits(value string, now time.Time) bool {
+// backsOff reports whether an attempt is not due yet. One that lies further ahead than any was timed by a clock that was set back.
+func (r *refusal) backsOff(value string, now time.Time) bool {
 	ahead := r.next.Sub(now)
-	return r.err != nil && r.value == value && ahead > 0 && ahead <= retryMost
+	return r.err != nil && r.value == value && ahead > 0 && ahead <= maxRetryInterval
 }

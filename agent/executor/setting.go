@@ -22,35 +22,35 @@ type Setting interface {
 	Decode(version cgroup.Version, content string) (string, error)
 	// Own returns the part of a file's content that is the setting's, as it can be written back.
 	Own(version cgroup.Version, content string) string
-	// Looser tells whether the first value lets something have what the second does not; Join lets it have what either does.
+	// Looser reports whether the first value lets something have what the second does not; Join lets it have what either does.
 	Looser(a, b string) bool
 	Join(a, b string) string
 	// Rank is its place among settings of the same thing that grow.
 	Rank() int
 }
 
-// mortal is a setting of what can end and be followed by another of the same name.
-type mortal interface {
+// ephemeralSetting is a setting of what can end and be followed by another of the same name.
+type ephemeralSetting interface {
 	// Open opens the directory of what is meant and of nothing else. The error says by files.IsGone that it has ended.
 	Open(tree files.FS, version cgroup.Version, of string) (files.Subtree, error)
 }
 
-// keyed returns the setting that the store has by a key.
-func keyed(key string) (Setting, bool) {
-	if setting, known := cgroup.Keyed(key); known {
+// settingByKey returns the setting that the store has by a key.
+func settingByKey(key string) (Setting, bool) {
+	if setting, known := cgroup.ByKey(key); known {
 		return setting, true
 	}
-	if setting, known := parameter.Keyed(key); known {
+	if setting, known := parameter.ByKey(key); known {
 		return setting, true
 	}
-	if setting, known := process.Keyed(key); known {
+	if setting, known := process.ByKey(key); known {
 		return setting, true
 	}
 	return nil, false
 }
 
-// place is where a file is at the moment.
-type place struct {
+// openedFile is where a file is at the moment.
+type openedFile struct {
 	tree files.FS
 	path string
 	// object is the file in the audit log.
@@ -59,16 +59,16 @@ type place struct {
 	subtree files.Subtree
 }
 
-func (p place) close() {
+func (p openedFile) close() {
 	if p.subtree != nil {
 		_ = p.subtree.Close() // nothing is written by that
 	}
 }
 
 // open finds the file of a target. The place must be closed.
-func (o *Options) open(t target) (place, error) {
+func (o *Options) open(t target) (openedFile, error) {
 	tree, path, has := t.setting.Locate(o.Layout, t.of)
-	out := place{tree: o.Tree, path: path, object: tree.Prefix() + path}
+	out := openedFile{tree: o.Tree, path: path, object: tree.Prefix() + path}
 	switch tree {
 	case files.Proc:
 		out.tree = o.Proc
@@ -78,7 +78,7 @@ func (o *Options) open(t target) (place, error) {
 	if !has || out.tree == nil {
 		return out, errUnsupported
 	}
-	ending, ends := t.setting.(mortal)
+	ending, ends := t.setting.(ephemeralSetting)
 	if !ends {
 		return out, nil
 	}

@@ -11,19 +11,19 @@ import (
 )
 
 // crowd is what is wanted of many pods of two containers, made anew each time, as features do.
-func crowd(pods int) []Wish {
-	wishes := []Wish{{Setting: cgroup.CPUQuota, Cgroup: bestEffort, Value: "400000", Why: "suppressed"}}
+func crowd(pods int) []DesiredValue {
+	values := []DesiredValue{{Setting: cgroup.CPUQuota, Cgroup: bestEffort, Value: "400000", Why: "suppressed"}}
 	for i := range pods {
 		at := bestEffort + "/crowd" + strconv.Itoa(i)
-		wishes = append(wishes, Wish{Setting: cgroup.CPUIdle, Cgroup: at, Value: "1", Why: "yields"})
+		values = append(values, DesiredValue{Setting: cgroup.CPUIdle, Cgroup: at, Value: "1", Why: "yields"})
 		for _, of := range []string{at, at + "/a", at + "/b"} {
-			wishes = append(wishes, cpus("0-3", of)...)
-			wishes = append(wishes,
-				Wish{Setting: cgroup.CPUQuota, Cgroup: of, Value: "50000", Why: fmt.Sprintf("limit of %d", 500)},
-				Wish{Setting: cgroup.MemoryLimit, Cgroup: of, Value: "1000000000", Why: "limit"})
+			values = append(values, cpus("0-3", of)...)
+			values = append(values,
+				DesiredValue{Setting: cgroup.CPUQuota, Cgroup: of, Value: "50000", Why: fmt.Sprintf("limit of %d", 500)},
+				DesiredValue{Setting: cgroup.MemoryLimit, Cgroup: of, Value: "1000000000", Why: "limit"})
 		}
 	}
-	return wishes
+	return values
 }
 
 // TestNothingIsWrittenAndNothingGrowsWhileNothingChanges takes many rounds, a second apart, on a node of 60 pods. Values are read again
@@ -43,7 +43,7 @@ func TestNothingIsWrittenAndNothingGrowsWhileNothingChanges(t *testing.T) {
 				t.Fatal(err, outcome.Err())
 			}
 		}
-		for range 2 * int(verifyEvery/time.Second) {
+		for range 2 * int(verifyInterval/time.Second) {
 			round()
 		}
 		_, writes := f.kernel.Counts()

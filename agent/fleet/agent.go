@@ -75,7 +75,7 @@ func (a *agent) setNode(node *nodeRecord) {
 			a.host, a.nextReport = nil, time.Time{}
 		}
 		if node.sim.Fault != a.node.sim.Fault {
-			a.nextReport, a.turned = time.Time{}, a.opts.Clock.Now() // an agent tells at once how it stands
+			a.nextReport, a.turned = time.Time{}, a.opts.Clock.Now() // an agent reports at once when it starts
 		}
 	}
 	a.node = node

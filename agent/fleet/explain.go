@@ -52,10 +52,10 @@ func (e *explainer) Explain(ctx context.Context, name string, question *diagnost
 	return view.Answer(question, agentview.BySimulated, "the node is simulated, and has no kernel"), nil
 }
 
-// settings tells what is set for pods where an agent sets it on an imitation of the machine.
+// settings lists what is set for pods by an agent that runs on a simulated machine.
 func (e *explainer) settings(ctx context.Context, a *agent, view *agentview.Node, question *diagnosticsv1alpha1.AgentQuestion, out *diagnosticsv1alpha1.AgentExplanation) {
 	machine := a.machine()
-	imitation, err := imitate(ctx, e.fleet, view, machine.Topology(), machine.Capacity)
+	imitation, err := newSimulatedAgent(ctx, e.fleet, view, machine.Topology(), machine.Capacity)
 	if err != nil {
 		out.Incomplete = append(out.Incomplete, "what is set for pods is unknown: "+err.Error())
 		return
@@ -102,7 +102,7 @@ func (a *agent) machine() simulated.Node {
 	return a.node.sim
 }
 
-// measure tells what the simulated machine uses. Its samples are dated in real time, as far back as they lie in simulated time.
+// measure adds what the simulated machine uses. Its samples are dated in real time, as far back as they lie in simulated time.
 func (a *agent) measure(view *agentview.Node) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

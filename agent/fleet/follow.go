@@ -47,7 +47,7 @@ func (f *fleet) onNode(logger klog.Logger, before, after any) {
 	}
 	old, _ := before.(*nodeRecord)
 	if node.problem != nil && (old == nil || text(old.problem) != text(node.problem)) {
-		logger.Error(node.problem, "simulation annotation left out")
+		logger.Error(node.problem, "Ignored an invalid simulation annotation")
 	}
 	if known := f.agent(node.Name); known != nil {
 		known.setNode(node)
@@ -78,7 +78,7 @@ func (f *fleet) onPod(logger klog.Logger, before, after any) {
 	}
 	old, _ := before.(*podRecord)
 	if pod.problem != nil && (old == nil || text(old.problem) != text(pod.problem)) {
-		logger.Error(pod.problem, "simulation annotation left out")
+		logger.Error(pod.problem, "Ignored an invalid simulation annotation")
 	}
 	f.onPodGone(pod)
 }

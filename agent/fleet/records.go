@@ -55,7 +55,7 @@ type nodeRecord struct {
 type metricRecord struct {
 	metav1.ObjectMeta
 	spec slov1alpha1.NodeMetricSpec
-	// reported says whether there ever was a report.
+	// reported reports whether there ever was a report.
 	reported bool
 }
 

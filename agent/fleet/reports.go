@@ -30,8 +30,8 @@ type reports struct {
 	agent   func(name string) *agent
 	queue   workqueue.TypedRateLimitingInterface[string]
 	metrics *instruments
-	// failing says that the API server did not take the last report; it is logged when that changes.
-	failing atomic.Bool
+	// failed says that the API server did not take the last report; it is logged when that changes.
+	failed atomic.Bool
 }
 
 func newReports(client rest.Interface, clock clock.WithTicker, agent func(string) *agent, metrics *instruments) *reports {
@@ -75,13 +75,13 @@ func (r *reports) next(ctx context.Context) bool {
 		r.metrics.count(reportGone)
 		r.queue.Forget(name)
 	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
-		klog.FromContext(ctx).Error(err, "report refused", "node", name)
+		klog.FromContext(ctx).Error(err, "API server rejected NodeMetric", "node", name)
 		r.metrics.count(reportRefused)
 		r.queue.Forget(name)
 	default:
 		r.metrics.count(reportFailed)
-		if !r.failing.Swap(true) {
-			klog.FromContext(ctx).Error(err, "reports fail, retrying")
+		if !r.failed.Swap(true) {
+			klog.FromContext(ctx).Error(err, "Failed to report NodeMetric, will retry")
 		}
 		r.queue.AddRateLimited(name)
 	}
@@ -102,8 +102,8 @@ func (r *reports) write(ctx context.Context, name string) error {
 	}
 	r.metrics.count(reportTaken)
 	a.setReported(r.clock.Now())
-	if r.failing.Swap(false) {
-		klog.FromContext(ctx).Info("reports succeed again")
+	if r.failed.Swap(false) {
+		klog.FromContext(ctx).Info("Reporting NodeMetric again")
 	}
 	return nil
 }

@@ -47,6 +47,6 @@ func (p *port) run(ctx context.Context, f *fleet, c *connection.Clients) {
 		Explainer: &explainer{fleet: f, core: c.Core.CoreV1().RESTClient(), slo: c.SLO},
 	}
 	if err := p.server.Run(ctx, diagnostics.Open(options), diagnostics.Secured(options)); err != nil {
-		klog.FromContext(ctx).Error(err, "simulated koordlets cannot be asked any more")
+		klog.FromContext(ctx).Error(err, "Secure port of the simulated koordlets stopped serving")
 	}
 }

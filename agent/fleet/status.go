@@ -38,13 +38,13 @@ func (a *agent) status(now time.Time) *slov1alpha1.NodeMetricStatus {
 	if a.node.sim.Frozen {
 		backdate(status, -a.node.sim.FrozenAge)
 	}
-	status.Conditions = []metav1.Condition{a.standing()}
-	a.falsify(status)
+	status.Conditions = []metav1.Condition{a.enforcingCondition()}
+	a.distort(status)
 	return status
 }
 
-// standing is the condition that says whether the imitated agent enforces. The lock is held.
-func (a *agent) standing() metav1.Condition {
+// enforcingCondition is the condition that reports whether the simulated agent enforces. The lock is held.
+func (a *agent) enforcingCondition() metav1.Condition {
 	facts := enforcement.Facts{}
 	if a.node.sim.Fault == simulated.FaultUnenforced {
 		facts.OriginalsUnread = "read what was there before the agent: the state directory of the simulated node is damaged"
@@ -54,7 +54,7 @@ func (a *agent) standing() metav1.Condition {
 	return condition
 }
 
-// setReported notes that a report was taken.
+// setReported records that a report was accepted.
 func (a *agent) setReported(at time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -75,8 +75,8 @@ func (a *agent) silent() bool {
 	return node.Frozen && (node.FrozenAge == 0 || (node.StaleOnly && a.metric.reported))
 }
 
-// falsify makes a report wrong in the way the node asks for.
-func (a *agent) falsify(status *slov1alpha1.NodeMetricStatus) {
+// distort makes a report wrong in the way the node asks for.
+func (a *agent) distort(status *slov1alpha1.NodeMetricStatus) {
 	if status.NodeMetric == nil {
 		return
 	}

@@ -36,8 +36,8 @@ type topologies struct {
 	port *port
 	// handling have synced once everything that was there in the beginning is in the queue.
 	handling []cache.InformerSynced
-	// failing says that the API server did not take the last write; it is logged when that changes.
-	failing atomic.Bool
+	// failed says that the API server did not take the last write; it is logged when that changes.
+	failed atomic.Bool
 	// problems holds, by node name, what was last logged of its annotations.
 	problems sync.Map
 }
@@ -91,13 +91,13 @@ func (t *topologies) next(ctx context.Context) bool {
 		t.metrics.countTopology(reportMissed)
 		t.queue.AddRateLimited(name)
 	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
-		klog.FromContext(ctx).Error(err, "topology refused", "node", name)
+		klog.FromContext(ctx).Error(err, "API server rejected NodeResourceTopology", "node", name)
 		t.metrics.countTopology(reportRefused)
 		t.queue.Forget(name)
 	default:
 		t.metrics.countTopology(reportFailed)
-		if !t.failing.Swap(true) {
-			klog.FromContext(ctx).Error(err, "writing topologies fails, retrying")
+		if !t.failed.Swap(true) {
+			klog.FromContext(ctx).Error(err, "Failed to write NodeResourceTopologies, will retry")
 		}
 		t.queue.AddRateLimited(name)
 	}
@@ -106,8 +106,8 @@ func (t *topologies) next(ctx context.Context) bool {
 
 func (t *topologies) taken(ctx context.Context) {
 	t.metrics.countTopology(reportTaken)
-	if t.failing.Swap(false) {
-		klog.FromContext(ctx).Info("writing topologies succeeds again")
+	if t.failed.Swap(false) {
+		klog.FromContext(ctx).Info("Writing NodeResourceTopologies again")
 	}
 }
 
@@ -120,7 +120,7 @@ func (t *topologies) write(ctx context.Context, name string) (written bool, err 
 		return false, nil
 	}
 	wanted, problem := report.Topology(report.TopologyInput{Node: node.topology, Machine: node.sim.Topology(), Kubelet: kubelet, Pods: t.podsOf(name)})
-	t.tell(ctx, name, problem)
+	t.reportProblem(ctx, name, problem)
 	if wanted == nil {
 		return false, nil
 	}
@@ -147,13 +147,13 @@ func (t *topologies) podsOf(node string) []report.BoundPod {
 	return bound
 }
 
-// tell logs what is wrong with a node, once for as long as it stays the same.
-func (t *topologies) tell(ctx context.Context, name string, problem error) {
+// reportProblem logs what is wrong with a node, once for as long as it stays the same.
+func (t *topologies) reportProblem(ctx context.Context, name string, problem error) {
 	if problem == nil {
 		t.problems.Delete(name)
 		return
 	}
 	if before, _ := t.problems.Swap(name, text(problem)); before != text(problem) {
-		klog.FromContext(ctx).Error(problem, "topology is incomplete", "node", name)
+		klog.FromContext(ctx).Error(problem, "NodeResourceTopology is incomplete", "node", name)
 	}
 }

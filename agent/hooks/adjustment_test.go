@@ -43,7 +43,7 @@ func batch() Sandbox {
 	}
 }
 
-func situation(t *testing.T, version cgroup.Version) (qos.Situation, *kernelfs.Tree) {
+func snapshot(t *testing.T, version cgroup.Version) (qos.NodeSnapshot, *kernelfs.Tree) {
 	t.Helper()
 	layout := cgroup.Layout{Version: version, Driver: cgroup.Cgroupfs}
 	kernel := kernelfs.New(version, cpuset.Of(0, 1, 2, 3, 4, 5))
@@ -52,7 +52,7 @@ func situation(t *testing.T, version cgroup.Version) (qos.Situation, *kernelfs.T
 	}
 	burstPolicy := &slov1alpha1.CPUBurstStrategy{CPUBurstConfig: slov1alpha1.CPUBurstConfig{Policy: slov1alpha1.CPUBurstOnly, CPUBurstPercent: new(int64(100))}}
 	yields := int64(-1)
-	return qos.Situation{
+	return qos.NodeSnapshot{
 		Now: start, Period: time.Second, Tree: kernel, Layout: layout,
 		SLO: &slov1alpha1.NodeSLOSpec{CPUBurstStrategy: burstPolicy, ResourceQOSStrategy: &slov1alpha1.ResourceQOSStrategy{
 			BEClass: &slov1alpha1.ResourceQOS{CPUQOS: &slov1alpha1.CPUQOSCfg{Enable: new(true), CPUQOS: slov1alpha1.CPUQOS{GroupIdentity: &yields}}},
@@ -128,15 +128,15 @@ func TestWhatContainersGetWhenTheyAreMade(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			in, _ := situation(t, test.version)
+			in, _ := snapshot(t, test.version)
 			pod := test.sandbox.Pod(in.Layout)
 			if test.spec != nil {
 				pod.Object.Spec = *test.spec
 				pod = state.PodOf(pod.Object)
 			}
 			at := in.Layout.Pod(pod.Class(), pod.UID) + "/" + id
-			got := AdjustmentOf(in, qos.Prospects(features()), test.injection, pod, qos.Container{Name: "main", ID: id, Cgroup: at})
-			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(Adjustment{}, "Wishes", "Problems"), cmpopts.EquateEmpty()); diff != "" || (len(got.Problems) > 0) != test.wantProblem {
+			got := AdjustmentOf(in, qos.ForNewContainers(features()), test.injection, pod, qos.Container{Name: "main", ID: id, Cgroup: at})
+			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(Adjustment{}, "DesiredValues", "Problems"), cmpopts.EquateEmpty()); diff != "" || (len(got.Problems) > 0) != test.wantProblem {
 				t.Errorf("problems %v, adjustment (-want +got):\n%s", got.Problems, diff)
 			}
 		})
@@ -155,7 +155,7 @@ func service() *corev1.Pod {
 
 // TestAnnotationsThatNobodyWouldWriteAreNoHarm: users may write them.
 func TestAnnotationsThatNobodyWouldWriteAreNoHarm(t *testing.T) {
-	in, _ := situation(t, cgroup.V2)
+	in, _ := snapshot(t, cgroup.V2)
 	in.Sys = kernelfs.NewMachine()
 	for _, annotation := range []string{
 		`{"gpu":[null],"rdma":[null]}`, `{"gpu":[null,{"minor":-1}]}`, `{"rdma":[{"id":"../../.."}]}`, `{"gpu":null}`, `null`, `[]`, ``, `{"rdma":[{"extension":{"vfs":[{}]}}]}`,
@@ -176,14 +176,14 @@ func TestAPodThatIsKnownIsTakenAsItsObjectIs(t *testing.T) {
 	f.advisor.Observe(f.in)
 	got := f.advisor.Container(t.Context(), Sandbox{UID: "service", CgroupParent: "/kubepods/burstable/podservice"}, "main", id)
 	want := Adjustment{CPUs: "0-3", Unified: map[string]string{"cpu.max.burst": "200000"}}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Adjustment{}, "Wishes"), cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Adjustment{}, "DesiredValues"), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("adjustment (-want +got):\n%s", diff)
 	}
 }
 
 // fixture is an advisor with the kernel's files.
 type fixture struct {
-	in       qos.Situation
+	in       qos.NodeSnapshot
 	kernel   *kernelfs.Tree
 	clock    *clocktesting.FakeClock
 	executor *executor.Executor
@@ -194,7 +194,7 @@ type fixture struct {
 func newFixture(t *testing.T, version cgroup.Version) *fixture {
 	t.Helper()
 	f := &fixture{clock: clocktesting.NewFakeClock(start), features: features()}
-	f.in, f.kernel = situation(t, version)
+	f.in, f.kernel = snapshot(t, version)
 	var err error
 	f.executor, err = executor.New(executor.Options{
 		Tree: f.kernel, Layout: f.in.Layout, Owners: qos.Owners(f.features), Originals: checkpoint.File{Path: t.TempDir() + "/o"}, Audit: audit.NewLog(10), Clock: f.clock,
@@ -202,7 +202,7 @@ func newFixture(t *testing.T, version cgroup.Version) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.advisor = NewAdvisor(Options{Executor: f.executor, Situation: f.in, Features: f.features, Clock: f.clock})
+	f.advisor = NewAdvisor(Options{Executor: f.executor, Snapshot: f.in, Features: f.features, Clock: f.clock})
 	return f
 }
 
@@ -211,10 +211,10 @@ func (f *fixture) round(t *testing.T) {
 	t.Helper()
 	f.in.Containers = qos.NewContainers(f.kernel, f.in.Layout)
 	for _, feature := range f.features {
-		if _, stateful := feature.(qos.Prospective); stateful {
+		if _, stateful := feature.(qos.ForNew); stateful {
 			continue // they look at measurements, of which there are none
 		}
-		if err := f.executor.Declare(feature.Name(), feature.Wishes(f.in)); err != nil {
+		if err := f.executor.Declare(feature.Name(), feature.DesiredValues(f.in)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -275,8 +275,8 @@ func TestWhatAHookSetStaysUntilTheAgentKnowsThePod(t *testing.T) {
 	f.round(t)
 	f.round(t)
 	check("when the features know it", want)
-	if len(f.advisor.ahead) > 0 {
-		t.Errorf("%v is anticipated still", f.advisor.ahead)
+	if len(f.advisor.pending) > 0 {
+		t.Errorf("%v is anticipated still", f.advisor.pending)
 	}
 	if outcome, err := f.executor.Restore(t.Context()); err != nil || outcome.Err() != nil {
 		t.Fatal(err, outcome.Err())
@@ -362,7 +362,7 @@ func TestContainersGetBackWhatKubeletWanted(t *testing.T) {
 func TestWhatIsAnticipatedEnds(t *testing.T) {
 	for name, end := range map[string]func(*fixture){
 		"when the pod is removed":         func(f *fixture) { f.advisor.Forget("batch") },
-		"when nobody ever tells of a pod": func(f *fixture) { f.clock.Step(longest); f.advisor.Observe(f.in) },
+		"when nobody ever tells of a pod": func(f *fixture) { f.clock.Step(pendingTimeout); f.advisor.Observe(f.in) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, cgroup.V1)
@@ -399,7 +399,7 @@ func TestSuppressedContainersBeginOnTheCPUsThatAreLeft(t *testing.T) {
 	}}
 	in.Used = func() (metrics.Usage, bool) { return metrics.Usage{}, true }
 	suppression := f.features[0]
-	suppression.Wishes(in)
+	suppression.DesiredValues(in)
 	f.advisor.Observe(in)
 	got := f.advisor.Container(t.Context(), batch(), "main", id)
 	if cpus, err := cpuset.Parse(got.CPUs); err != nil || cpus.Len() != 3 {
@@ -411,7 +411,7 @@ func TestRuntimesAreTimedAtEachStage(t *testing.T) {
 	f := newFixture(t, cgroup.V2)
 	f.kernel.Make("kubepods/besteffort/podbatch/" + id)
 	var stages []Stage
-	f.advisor.options.Took = func(stage Stage, _ time.Duration) { stages = append(stages, stage) }
+	f.advisor.options.Observe = func(stage Stage, _ time.Duration) { stages = append(stages, stage) }
 	f.advisor.Pod(t.Context(), batch())
 	f.advisor.Container(t.Context(), batch(), "main", "")
 	f.advisor.Started(t.Context(), batch(), "main", id, "", nil)

@@ -23,10 +23,11 @@ import (
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
-// longest that is anticipated for what the API server does not tell of.
-const longest = 2 * time.Minute
+// pendingTimeout is how long values are kept for pods and containers that the API server does not know.
+const pendingTimeout = 2 * time.Minute
 
 // Options of an Advisor.
 type Options struct {
@@ -34,13 +35,13 @@ type Options struct {
 	Executor *executor.Executor
 	// Injection is what containers are given beside cgroup values.
 	Injection Injection
-	// Situation to begin with: what is known before the API server has told anything. Tree, Layout and Sys must be set.
-	Situation qos.Situation
+	// Snapshot to begin with: what is known before the API server was read. Tree, Layout and Sys must be set.
+	Snapshot qos.NodeSnapshot
 	// Features that are on.
 	Features []qos.Feature
 	Clock    clock.PassiveClock
-	// Took is told how long a container runtime waited for an answer; nobody is where it is nil.
-	Took func(stage Stage, took time.Duration)
+	// Observe records how long a container runtime waited for an answer; nil records nothing.
+	Observe func(stage Stage, took time.Duration)
 }
 
 // Stage of the life of a pod or container at which a runtime asks.
@@ -62,19 +63,19 @@ type Advisor struct {
 	gpus, rdma atomic.Int64
 
 	mu sync.Mutex
-	// ahead is what was anticipated, by cgroup.
-	ahead map[string]anticipation
+	// pending is what was anticipated, by cgroup.
+	pending map[string]pendingTarget
 }
 
 // view is what was known at the latest reading of the machine.
 type view struct {
-	in       qos.Situation
+	in       qos.NodeSnapshot
 	features []qos.Feature
 	pods     map[types.UID]*state.Pod
 }
 
-// anticipation is of a pod, or of a container of one.
-type anticipation struct {
+// pendingTarget is of a pod, or of a container of one.
+type pendingTarget struct {
 	pod       types.UID
 	container string
 	at        time.Time
@@ -82,32 +83,32 @@ type anticipation struct {
 
 // NewAdvisor returns an Advisor that knows what the options say.
 func NewAdvisor(options Options) *Advisor {
-	a := &Advisor{options: options, ahead: map[string]anticipation{}}
-	if options.Situation.SLO == nil {
-		options.Situation.SLO = &slov1alpha1.NodeSLOSpec{}
+	a := &Advisor{options: options, pending: map[string]pendingTarget{}}
+	if options.Snapshot.SLO == nil {
+		options.Snapshot.SLO = &slov1alpha1.NodeSLOSpec{}
 	}
-	a.view.Store(&view{in: options.Situation, features: qos.Prospects(options.Features)})
+	a.view.Store(&view{in: options.Snapshot, features: qos.ForNewContainers(options.Features)})
 	return a
 }
 
 // Observe takes what is known from here on. It must be called where the features are used, after them.
-func (a *Advisor) Observe(in qos.Situation) {
+func (a *Advisor) Observe(in qos.NodeSnapshot) {
 	pods := make(map[types.UID]*state.Pod, len(in.Pods))
 	for _, pod := range in.Pods {
 		pods[pod.UID] = pod
 	}
-	a.view.Store(&view{in: in, features: qos.Prospects(a.options.Features), pods: pods})
+	a.view.Store(&view{in: in, features: qos.ForNewContainers(a.options.Features), pods: pods})
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for at, ahead := range a.ahead {
-		if a.options.Clock.Since(ahead.at) >= longest || known(pods[ahead.pod], ahead.container) {
-			delete(a.ahead, at)
-			a.options.Executor.Anticipate(at, nil)
+	for at, pending := range a.pending {
+		if a.options.Clock.Since(pending.at) >= pendingTimeout || known(pods[pending.pod], pending.container) {
+			delete(a.pending, at)
+			a.options.Executor.DeclarePending(at, nil)
 		}
 	}
 }
 
-// known says whether features see that a pod runs, and a container of it.
+// known reports whether features see that a pod runs, and a container of it.
 func known(pod *state.Pod, container string) bool {
 	if pod == nil || !pod.Running() {
 		return false
@@ -118,7 +119,7 @@ func known(pod *state.Pod, container string) bool {
 	return container == "" || slices.ContainsFunc(pod.Object.Status.ContainerStatuses, has) || slices.ContainsFunc(pod.Object.Status.InitContainerStatuses, has)
 }
 
-// pod that a sandbox is of: as the API server tells of it, or the sandbox itself, unknown but what it says.
+// pod that a sandbox is of: as the API server has it, or made of the sandbox alone.
 func (v *view) pod(sandbox Sandbox) (pod *state.Pod, known bool) {
 	if pod = v.pods[types.UID(sandbox.UID)]; pod != nil {
 		return pod, true
@@ -128,11 +129,11 @@ func (v *view) pod(sandbox Sandbox) (pod *state.Pod, known bool) {
 
 // measure the time of an answer, until what it returns is called.
 func (a *Advisor) measure(stage Stage) func() {
-	if a.options.Took == nil {
+	if a.options.Observe == nil {
 		return func() {}
 	}
 	asked := a.options.Clock.Now()
-	return func() { a.options.Took(stage, a.options.Clock.Since(asked)) }
+	return func() { a.options.Observe(stage, a.options.Clock.Since(asked)) }
 }
 
 // Pod sets what the features want of the cgroup of a pod, which must be there.
@@ -141,7 +142,7 @@ func (a *Advisor) Pod(ctx context.Context, sandbox Sandbox) {
 	v := a.view.Load()
 	pod, _ := v.pod(sandbox)
 	at := v.in.Layout.Pod(pod.Class(), pod.UID)
-	if a.anticipate(at, qos.Expect(v.in, v.features, pod), anticipation{pod: pod.UID}) {
+	if a.declarePending(at, qos.DesiredForNewPod(v.in, v.features, pod), pendingTarget{pod: pod.UID}) {
 		a.apply(ctx, at)
 	}
 }
@@ -149,9 +150,9 @@ func (a *Advisor) Pod(ctx context.Context, sandbox Sandbox) {
 // Injected is to how many containers devices were given since the Advisor was made, by the name of the gate.
 func (a *Advisor) Injected(gate string) int64 {
 	switch gate {
-	case GPUEnvInject:
+	case nodefeature.GPUEnvInject.Name:
 		return a.gpus.Load()
-	case RDMADeviceInject:
+	case nodefeature.RDMADeviceInject.Name:
 		return a.rdma.Load()
 	}
 	return 0
@@ -161,11 +162,11 @@ func (a *Advisor) Injected(gate string) int64 {
 func (a *Advisor) Container(ctx context.Context, sandbox Sandbox, name, id string) Adjustment {
 	defer a.measure(PreCreateContainer)()
 	v := a.view.Load()
-	pod, told := v.pod(sandbox)
+	pod, reported := v.pod(sandbox)
 	at := path.Join(v.in.Layout.Pod(pod.Class(), pod.UID), "new")
 	out := AdjustmentOf(v.in, v.features, a.options.Injection, pod, qos.Container{Name: name, ID: id, Cgroup: at})
-	if injects := a.options.Injection.GPUs || a.options.Injection.RDMA; injects && !told && sandbox.Annotations[extension.AnnotationDeviceAllocated] != "" {
-		out.Refused = fmt.Errorf("the devices of pod %s/%s cannot be given before the API server tells what it requests", sandbox.Namespace, sandbox.Name)
+	if injects := a.options.Injection.GPUs || a.options.Injection.RDMA; injects && !reported && sandbox.Annotations[extension.AnnotationDeviceAllocated] != "" {
+		out.Refused = fmt.Errorf("devices of pod %s/%s cannot be injected yet: koordlet has not received the pod from the API server", sandbox.Namespace, sandbox.Name)
 	}
 	if out.Env[envVisibleGPUs] != "" {
 		a.gpus.Add(1)
@@ -174,15 +175,15 @@ func (a *Advisor) Container(ctx context.Context, sandbox Sandbox, name, id strin
 		a.rdma.Add(1)
 	}
 	if err := errors.Join(out.Problems...); err != nil {
-		klog.FromContext(ctx).Error(err, "a container does not get all its values", "pod", klog.KRef(sandbox.Namespace, sandbox.Name), "container", name)
+		klog.FromContext(ctx).Error(err, "Failed to apply some values to a new container", "pod", klog.KRef(sandbox.Namespace, sandbox.Name), "container", name)
 	}
 	return out
 }
 
 // Started sets what the features want of the cgroup of a container, which must be there, where the runtime could not. Where it could, and
-// told is what kubelet had said before the features did, nobody has to wait for the disk: the agent's next round sees that all is there.
-// The cgroup's directory is looked for where it is empty. What was told is given back when the agent stops; nil gives back what is there.
-func (a *Advisor) Started(ctx context.Context, sandbox Sandbox, name, id, directory string, told *Resources) {
+// requested is what kubelet asked for before the features did, nothing waits for the disk: the agent's next round verifies the values.
+// The cgroup's directory is looked for where it is empty. What was requested is restored when the agent stops; nil restores what is there now.
+func (a *Advisor) Started(ctx context.Context, sandbox Sandbox, name, id, directory string, requested *Resources) {
 	defer a.measure(PreStartContainer)()
 	v := a.view.Load()
 	pod, _ := v.pod(sandbox)
@@ -195,14 +196,14 @@ func (a *Advisor) Started(ctx context.Context, sandbox Sandbox, name, id, direct
 	}
 	at = path.Join(at, directory)
 	adjustment := AdjustmentOf(v.in, v.features, Injection{}, pod, qos.Container{Name: name, ID: id, Cgroup: at})
-	for _, own := range adjustment.Wishes {
+	for _, own := range adjustment.DesiredValues {
 		for i := range own {
-			if original := told.original(v, own[i].Setting); original != "" {
+			if original := requested.original(v, own[i].Setting); original != "" {
 				own[i].Inherited = original
 			}
 		}
 	}
-	if a.anticipate(at, adjustment.Wishes, anticipation{pod: pod.UID, container: id}) && (adjustment.Partial || told == nil) {
+	if a.declarePending(at, adjustment.DesiredValues, pendingTarget{pod: pod.UID, container: id}) && (adjustment.Partial || requested == nil) {
 		a.apply(ctx, at)
 	}
 }
@@ -227,31 +228,31 @@ func (v *view) find(pod, id string) string {
 func (a *Advisor) Forget(uid string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	maps.DeleteFunc(a.ahead, func(at string, ahead anticipation) bool {
-		if string(ahead.pod) != uid {
+	maps.DeleteFunc(a.pending, func(at string, pending pendingTarget) bool {
+		if string(pending.pod) != uid {
 			return false
 		}
-		a.options.Executor.Anticipate(at, nil)
+		a.options.Executor.DeclarePending(at, nil)
 		return true
 	})
 }
 
-// anticipate what the features want of a cgroup; false for nothing.
-func (a *Advisor) anticipate(at string, wishes map[string][]executor.Wish, ahead anticipation) bool {
-	if len(wishes) == 0 {
+// declarePending what the features want of a cgroup; false for nothing.
+func (a *Advisor) declarePending(at string, values map[string][]executor.DesiredValue, pending pendingTarget) bool {
+	if len(values) == 0 {
 		return false
 	}
-	ahead.at = a.options.Clock.Now()
+	pending.at = a.options.Clock.Now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.ahead[at] = ahead
-	a.options.Executor.Anticipate(at, wishes)
+	a.pending[at] = pending
+	a.options.Executor.DeclarePending(at, values)
 	return true
 }
 
 // apply what is anticipated.
 func (a *Advisor) apply(ctx context.Context, at string) {
 	if outcome, err := a.options.Executor.Apply(ctx); err != nil || outcome.Err() != nil {
-		klog.FromContext(ctx).V(2).Info("not all values were applied before a container started, retrying", "cgroup", at, "err", errors.Join(err, outcome.Err()))
+		klog.FromContext(ctx).V(2).Info("Failed to apply some values before a container started, will retry", "cgroup", at, "err", errors.Join(err, outcome.Err()))
 	}
 }

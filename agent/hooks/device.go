@@ -26,7 +26,7 @@ type Device struct {
 	Major, Minor int64
 }
 
-// Variables that tell containers of GPUs.
+// Environment variables by which containers find their GPUs.
 const (
 	envVisibleGPUs = "NVIDIA_VISIBLE_DEVICES"
 	envGPUMemory   = "CUDA_DEVICE_MEMORY_LIMIT"
@@ -37,7 +37,7 @@ const (
 )
 
 // inject adds what the scheduler gave to the pod.
-func (a *Adjustment) inject(in qos.Situation, injection Injection, pod *corev1.Pod) {
+func (a *Adjustment) inject(in qos.NodeSnapshot, injection Injection, pod *corev1.Pod) {
 	if !injection.GPUs && !injection.RDMA {
 		return
 	}
@@ -58,7 +58,7 @@ func (a *Adjustment) inject(in qos.Situation, injection Injection, pod *corev1.P
 }
 
 // grantedTo are the devices of a pod, as decided over all pods of the node. The error says what the pod claims beyond them.
-func grantedTo(in qos.Situation, pod *corev1.Pod) (extension.DeviceAllocations, error) {
+func grantedTo(in qos.NodeSnapshot, pod *corev1.Pod) (extension.DeviceAllocations, error) {
 	if pod.Annotations[extension.AnnotationDeviceAllocated] == "" {
 		return nil, nil
 	}

@@ -88,7 +88,7 @@ func TestContainersGetTheVerbsOfTheirCards(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			in, _ := situation(t, cgroup.V2)
+			in, _ := snapshot(t, cgroup.V2)
 			in.Sys = sysOf(t, test.without)
 			pod := &corev1.Pod{
 				ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{extension.AnnotationDeviceAllocated: `{"rdma":` + test.allocated + `}`}},

@@ -9,10 +9,10 @@ import (
 )
 
 // longestPending is how long a container may lie between being made and being started. What lies longer is of one that was never
-// started, of which nobody tells.
+// started, of which no event is sent.
 const longestPending = 10 * time.Minute
 
-// Pending is what kubelet told of containers that are made and not yet started. All methods may be called at the same time.
+// Pending is what kubelet requested for containers that are created and not yet started. All methods may be called at the same time.
 type Pending struct {
 	clock clock.PassiveClock
 
@@ -23,9 +23,9 @@ type Pending struct {
 
 type pendingContainer struct {
 	// pod is the UID.
-	pod  string
-	told *Resources
-	at   time.Time
+	pod       string
+	resources *Resources
+	at        time.Time
 }
 
 // NewPending returns a Pending of nothing.
@@ -34,20 +34,20 @@ func NewPending(clock clock.PassiveClock) *Pending {
 }
 
 // Made remembers a container of a pod.
-func (p *Pending) Made(pod, container string, told *Resources) {
+func (p *Pending) Made(pod, container string, reported *Resources) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	maps.DeleteFunc(p.containers, func(_ string, c pendingContainer) bool { return p.clock.Since(c.at) > longestPending })
-	p.containers[container] = pendingContainer{pod: pod, told: told, at: p.clock.Now()}
+	p.containers[container] = pendingContainer{pod: pod, resources: reported, at: p.clock.Now()}
 }
 
-// Started returns what was told of a container and forgets it; nil when that is not known.
+// Started returns what was requested for a container and forgets it; nil when that is not known.
 func (p *Pending) Started(container string) *Resources {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	told := p.containers[container].told
+	reported := p.containers[container].resources
 	delete(p.containers, container)
-	return told
+	return reported
 }
 
 // Forget the containers of a pod.

@@ -11,15 +11,15 @@ import (
 func TestWhatWasToldIsKnownUntilAContainerStarts(t *testing.T) {
 	clock := clocktesting.NewFakeClock(start)
 	pending := NewPending(clock)
-	told := &Resources{CPUs: "1"}
+	reported := &Resources{CPUs: "1"}
 	for _, container := range []string{"a", "b", "c"} {
-		pending.Made("pod", container, told)
+		pending.Made("pod", container, reported)
 	}
-	if pending.Started("a") != told || pending.Started("a") != nil {
+	if pending.Started("a") != reported || pending.Started("a") != nil {
 		t.Error("what was told is not known once")
 	}
 	pending.Forget("another")
-	if pending.Started("b") != told {
+	if pending.Started("b") != reported {
 		t.Error("what was told is forgotten with another pod")
 	}
 	pending.Forget("pod")

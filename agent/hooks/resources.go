@@ -9,11 +9,11 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 )
 
-// Resources are what kubelet told a runtime of a container's cgroup.
+// Resources are what kubelet requested of a runtime for a container's cgroup.
 type Resources struct {
-	// Values as version 1 has them, by setting. Absent and zero are not told.
+	// Values as version 1 has them, by setting. Absent and zero are not requested.
 	Values map[cgroup.Setting]int64
-	// CPUs as a list; empty is not told.
+	// CPUs as a list; empty is not requested.
 	CPUs string
 	// Unified is files of cgroups version 2, by name.
 	Unified map[string]string
@@ -56,13 +56,13 @@ func (r *Resources) original(v *view, setting executor.Setting) string {
 	return content
 }
 
-// boundsSwap tells that the kernel of version 1 bounds memory with swap too. Runtimes give that the same bound, which no limit may grow
+// boundsSwap reports whether the kernel of version 1 bounds memory with swap too. Runtimes give that the same bound, which no limit may grow
 // past: one that a hook chose cannot be lifted again.
 func (v *view) boundsSwap() bool {
 	return v.in.Layout.Version == cgroup.V1 && v.in.Tree.Exists(path.Join("memory", v.in.Layout.Kubepods(), "memory.memsw.limit_in_bytes"))
 }
 
-// allCPUs are those that a runtime gives to a container in version 1 when it is told of none: what is above the container, which has
+// allCPUs are those that a runtime gives to a container in version 1 when none are requested: what is above the container, which has
 // all that pods may have. It is read where the agent sets nothing. Empty where it cannot be read.
 func (v *view) allCPUs() string {
 	at, _ := v.in.Layout.Path(cgroup.CPUSet, v.in.Layout.Kubepods())

@@ -14,7 +14,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 )
 
-// Sandbox is what a runtime tells of a pod.
+// Sandbox is a pod as a container runtime describes it.
 type Sandbox struct {
 	Namespace, Name, UID string
 	// Labels and Annotations of the pod, which kubelet copies.

@@ -17,28 +17,29 @@ import (
 	"koordinator.sh/koord/agent/report"
 	"koordinator.sh/koord/agent/state"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 const (
-	// devicesEvery is how often the devices are read.
-	devicesEvery = 10 * time.Second
-	// askEvery is how often the cluster is asked what its Device says, which nobody else should change.
-	askEvery = 5 * time.Minute
+	// devicesInterval is how often the devices are read.
+	devicesInterval = 10 * time.Second
+	// resyncInterval is how often the cluster is asked what its Device says, which no other component should change.
+	resyncInterval = 5 * time.Minute
 	// gpuReader is the program that reads GPUs, beside the agent's.
 	gpuReader = "koord-nvml"
 )
 
 // devices keeps the node's Device, and what is used of GPUs.
 type devices struct {
-	options *Options
-	cluster *state.State
-	host    host.Host
-	proc    files.FS
-	writer  *report.DeviceWriter
-	probe   gpu.Probe
-	asked   time.Time
-	// problem is what was not reported last.
-	problem complaint
+	options    *Options
+	cluster    *state.State
+	host       host.Host
+	proc       files.FS
+	writer     *report.DeviceWriter
+	probe      gpu.Probe
+	resyncedAt time.Time
+	// errors is what was not reported last.
+	errors errorLog
 
 	mu sync.Mutex
 	// reading of the GPUs, which pods have which processes, and when that was read.
@@ -61,15 +62,15 @@ func newDevices(options *Options, clients *connection.Clients, cluster *state.St
 
 // run reports until the context ends; it does nothing while no gate is on.
 func (d *devices) run(ctx context.Context) {
-	if !d.options.FeatureGates[accelerators] && !d.options.FeatureGates[rdmaDevices] {
+	if !d.options.isOn(&nodefeature.Accelerators) && !d.options.isOn(&nodefeature.RDMADevices) {
 		return
 	}
 	defer d.probe.Close()
-	ticker := d.options.Clock.NewTicker(devicesEvery)
+	ticker := d.options.Clock.NewTicker(devicesInterval)
 	defer ticker.Stop()
 	for {
 		if node := d.cluster.Node(); node != nil {
-			d.problem.tell(ctx, d.write(ctx, report.TopologyNodeOf(node)), d.options.Clock.Now(), "some devices are not reported, retrying")
+			d.errors.Report(ctx, d.write(ctx, report.TopologyNodeOf(node)), d.options.Clock.Now(), "Failed to report some devices, will retry")
 		}
 		select {
 		case <-ctx.Done():
@@ -79,7 +80,7 @@ func (d *devices) run(ctx context.Context) {
 	}
 }
 
-// write brings the Device up to date. What cannot be read is told, and while anything of a kind cannot be listed at all the object
+// write brings the Device up to date. What cannot be read is an error, and while anything of a kind cannot be listed at all the object
 // stays as it is: a device that is not mentioned is one that pods lose.
 func (d *devices) write(ctx context.Context, node report.TopologyNode) error {
 	machine, err := d.host.Topology(ctx)
@@ -88,34 +89,34 @@ func (d *devices) write(ctx context.Context, node report.TopologyNode) error {
 	}
 	in := report.DeviceInput{Node: node}
 	var problems []error
-	if d.options.FeatureGates[accelerators] {
+	if d.options.isOn(&nodefeature.Accelerators) {
 		found, driver, err := d.accelerators(ctx, machine)
-		d.report(accelerators, len(found), err)
+		d.report(nodefeature.Accelerators.Name, len(found), err)
 		if err != nil && len(found) == 0 {
 			return err
 		}
 		in.Devices, in.Driver = append(in.Devices, found...), driver
 		problems = append(problems, err)
 	}
-	if d.options.FeatureGates[rdmaDevices] {
+	if d.options.isOn(&nodefeature.RDMADevices) {
 		found, err := device.RDMA(d.options.Sys, machine)
-		d.report(rdmaDevices, len(found), err)
+		d.report(nodefeature.RDMADevices.Name, len(found), err)
 		if err != nil {
 			return errors.Join(append(problems, err)...)
 		}
 		in.Devices = append(in.Devices, found...)
 	}
-	if now := d.options.Clock.Now(); now.Sub(d.asked) > askEvery {
+	if now := d.options.Clock.Now(); now.Sub(d.resyncedAt) > resyncInterval {
 		d.writer.Forget()
-		d.asked = now
+		d.resyncedAt = now
 	}
 	if _, err = d.writer.Write(ctx, report.Device(in)); err != nil {
-		d.refuse(err)
+		d.addProblem(err)
 	}
 	return errors.Join(append(problems, err)...)
 }
 
-// report notes what was found for a gate.
+// report records what was found for a gate.
 func (d *devices) report(gate string, found int, problem error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -125,8 +126,8 @@ func (d *devices) report(gate string, found int, problem error) {
 	d.reports[gate] = deviceReport{found, problem}
 }
 
-// refuse notes that nothing of what was found is in the cluster.
-func (d *devices) refuse(problem error) {
+// addProblem records that the Device could not be written.
+func (d *devices) addProblem(problem error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for gate, report := range d.reports {
@@ -183,12 +184,12 @@ func (d *devices) owners(reading gpu.Reading) map[int32]types.UID {
 	return out
 }
 
-// used is what is used of GPUs: by all, and by each pod. Nothing is told of what was read long ago.
+// used is what is used of GPUs: by all, and by each pod. A reading that is too old is not reported.
 func (d *devices) used(now time.Time) ([]schedulingv1alpha1.DeviceInfo, func(types.UID) []schedulingv1alpha1.DeviceInfo) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	reading, pods := d.reading, d.pods
-	if now.Sub(d.read) > 3*devicesEvery || len(reading.Devices) == 0 {
+	if now.Sub(d.read) > 3*devicesInterval || len(reading.Devices) == 0 {
 		return nil, nil
 	}
 	return device.Used(reading), func(uid types.UID) []schedulingv1alpha1.DeviceInfo {

@@ -12,6 +12,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 	"koordinator.sh/koord/test/eventually"
 )
 
@@ -70,10 +71,10 @@ func TestDevicesAreReportedByGate(t *testing.T) {
 		wantDriver string
 	}{
 		"none":               {},
-		"GPUs":               {map[string]bool{accelerators: true}, gpus, "555.42"},
-		"network cards":      {map[string]bool{rdmaDevices: true}, []found{card}, ""},
-		"GPUs and cards":     {map[string]bool{accelerators: true, rdmaDevices: true}, append(gpus, card), "555.42"},
-		"switched off again": {gates: map[string]bool{accelerators: false, rdmaDevices: false}},
+		"GPUs":               {map[string]bool{nodefeature.Accelerators.Name: true}, gpus, "555.42"},
+		"network cards":      {map[string]bool{nodefeature.RDMADevices.Name: true}, []found{card}, ""},
+		"GPUs and cards":     {map[string]bool{nodefeature.Accelerators.Name: true, nodefeature.RDMADevices.Name: true}, append(gpus, card), "555.42"},
+		"switched off again": {gates: map[string]bool{nodefeature.Accelerators.Name: false, nodefeature.RDMADevices.Name: false}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, devices := newEquippedRig(t, test.gates)
@@ -113,7 +114,7 @@ func (r *rig) reported() (schedulingv1alpha1.Device, bool, error) {
 
 // TestTheNodeMetricTellsWhoUsesGPUs by the cgroups of their processes, while the reading is fresh.
 func TestTheNodeMetricTellsWhoUsesGPUs(t *testing.T) {
-	r, devices := newEquippedRig(t, map[string]bool{accelerators: true})
+	r, devices := newEquippedRig(t, map[string]bool{nodefeature.Accelerators.Name: true})
 	t.Cleanup(devices.probe.Close)
 	r.measurement.devices = devices
 	machine, err := r.machine.Topology(t.Context())

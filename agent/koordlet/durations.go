@@ -14,30 +14,30 @@ import (
 // buckets of durations in milliseconds, from 10 us to 164 ms.
 var buckets = prometheus.ExponentialBuckets(0.01, 4, 8)
 
-// hookTimes are how long container runtimes wait for what containers get, by stage.
-type hookTimes struct{ histogram *prometheus.HistogramVec }
+// hookDurations are how long container runtimes wait for what containers get, by stage.
+type hookDurations struct{ histogram *prometheus.HistogramVec }
 
-func newHookTimes() *hookTimes {
-	return &hookTimes{prometheus.NewHistogramVec(prometheus.HistogramOpts{
+func newHookDurations() *hookDurations {
+	return &hookDurations{prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: "koordlet", Name: "runtime_hook_invoked_duration_milliseconds",
 		Help: "How long a container runtime waited for what a pod or container gets, by the stage of its life.", Buckets: buckets,
 	}, []string{"stage"})}
 }
 
-func (h *hookTimes) observe(stage hooks.Stage, took time.Duration) {
+func (h *hookDurations) observe(stage hooks.Stage, took time.Duration) {
 	h.histogram.WithLabelValues(string(stage)).Observe(milliseconds(took))
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// writeTimes are how long the kernel takes for writes, by the names of files: there are some dozens of those.
-type writeTimes struct {
+// writeDurations are how long the kernel takes for writes, by the names of files: there are some dozens of those.
+type writeDurations struct {
 	clock     clock.PassiveClock
 	histogram *prometheus.HistogramVec
 }
 
-func newWriteTimes(clock clock.PassiveClock) *writeTimes {
-	return &writeTimes{clock: clock, histogram: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+func newWriteDurations(clock clock.PassiveClock) *writeDurations {
+	return &writeDurations{clock: clock, histogram: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: "koordlet", Name: "resource_update_duration_milliseconds",
 		Help:    "How long the kernel took for a write, by the file's name and by whether it took the value.",
 		Buckets: buckets,
@@ -45,9 +45,9 @@ func newWriteTimes(clock clock.PassiveClock) *writeTimes {
 }
 
 // of a tree that is written to through what it returns.
-func (w *writeTimes) of(tree *files.Real) files.FS { return timedTree{Real: tree, times: w} }
+func (w *writeDurations) of(tree *files.Real) files.FS { return timedTree{Real: tree, times: w} }
 
-func (w *writeTimes) observe(name string, begun time.Time, err error) {
+func (w *writeDurations) observe(name string, begun time.Time, err error) {
 	status := "success"
 	if err != nil {
 		status = "failed"
@@ -58,7 +58,7 @@ func (w *writeTimes) observe(name string, begun time.Time, err error) {
 // timedTree is a tree whose writes are timed.
 type timedTree struct {
 	*files.Real
-	times *writeTimes
+	times *writeDurations
 }
 
 // Write implements files.FS.
@@ -81,7 +81,7 @@ func (t timedTree) OpenSubtree(name string) (files.Subtree, error) {
 // timedSubtree is a directory of a timedTree.
 type timedSubtree struct {
 	files.Subtree
-	times *writeTimes
+	times *writeDurations
 }
 
 // Write implements files.FS.

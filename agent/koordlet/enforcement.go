@@ -24,8 +24,8 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
-// forgetEvery is how often what is known of pods that went is dropped.
-const forgetEvery = 10 * time.Minute
+// forgetInterval is how often what is known of pods that went is dropped.
+const forgetInterval = 10 * time.Minute
 
 // enforcement brings the cgroups to what the features want.
 type enforcement struct {
@@ -38,94 +38,96 @@ type enforcement struct {
 	// suppression is one of the features, when it is on.
 	suppression *qos.Suppression
 	evictor     *evictor.Evictor
-	// kept is what no cgroup has.
-	kept *keepers
+	// reconcilers is what no cgroup has.
+	reconcilers *reconcilers
 	// containers of the pods, and when those of pods that went were forgotten.
-	containers *qos.Containers
-	forgotten  time.Time
-	executor   *executor.Executor
-	audit      *audit.Log
-	// writes are how long those of the executor take, and asked how long container runtimes wait for the advisor.
-	writes *writeTimes
-	asked  *hookTimes
-	// round is what came of the last one, and noticed what features told of themselves, for those who ask.
+	containers  *qos.Containers
+	forgottenAt time.Time
+	executor    *executor.Executor
+	audit       *audit.Log
+	// writeDurations are how long those of the executor take, and asked how long container runtimes wait for the advisor.
+	writeDurations *writeDurations
+	hookDurations  *hookDurations
+	// round is what came of the last one, and results what features reported themselves, for explain and metrics.
 	round   round
-	noticed noticed
+	results featureResults
 	// advisor answers container runtimes; nil when the agent writes nothing.
 	advisor *hooks.Advisor
-	// failing is what the last round did not write of all it wanted.
-	failing complaint
+	// applyErrors is what the last round did not write of all it wanted.
+	applyErrors errorLog
 }
 
 func newEnforcement(options *Options, client kubernetes.Interface, recorder events.EventRecorder, trees *trees, layout cgroup.Layout) (*enforcement, error) {
 	e := &enforcement{
 		options: options, tree: trees.cgroup, proc: trees.proc, sys: trees.sys, layout: layout, suppression: &qos.Suppression{},
-		audit: audit.NewLog(auditEntries), writes: newWriteTimes(options.Clock), asked: newHookTimes(), containers: qos.NewContainers(trees.cgroup, layout),
+		audit: audit.NewLog(auditEntries), writeDurations: newWriteDurations(options.Clock), hookDurations: newHookDurations(), containers: qos.NewContainers(trees.cgroup, layout),
 	}
 	var err error
-	if e.kept, err = newKeepers(options, trees, layout, e.audit); err != nil {
+	build := &featureBuild{options: options, trees: trees, layout: layout, audit: e.audit, suppression: e.suppression}
+	if e.reconcilers, err = newReconcilers(build); err != nil {
 		return nil, err
 	}
-	e.features = options.enabled(e.suppression, e.kept)
+	build.reconcilers = e.reconcilers
+	e.features = options.enabled(build)
 	e.evictor = evictor.New(evictor.Options{
 		Client: client, On: options.evicting(), Audit: e.audit, Events: recorder, Clock: options.Clock, InDanger: options.EvictInDanger,
-		History: checkpoint.File{Path: options.evictions()},
+		History: checkpoint.File{Path: options.evictionsFile()},
 	})
 	// That originals cannot be read is no reason not to start: the agent measures and reports, and each round says what is wrong.
 	e.executor, _ = executor.New(executor.Options{
-		Tree: e.writes.of(trees.cgroup), Proc: e.writes.of(trees.proc), Sys: e.writes.of(trees.sys), Layout: layout, Owners: owners(), Originals: checkpoint.File{Path: options.originals()},
+		Tree: e.writeDurations.of(trees.cgroup), Proc: e.writeDurations.of(trees.proc), Sys: e.writeDurations.of(trees.sys), Layout: layout, Owners: owners(), Originals: checkpoint.File{Path: options.originalsFile()},
 		Audit: e.audit, Clock: options.Clock,
 	})
 	e.advisor = e.newAdvisor()
 	return e, nil
 }
 
-// act is called after each reading of the machine.
-func (e *enforcement) act(ctx context.Context, cluster *state.State, measured *measurement) {
+// enforce is called after each reading of the machine.
+func (e *enforcement) enforce(ctx context.Context, cluster *state.State, measured *measurement) {
 	if e.options.ReadOnly || !cluster.Known() {
 		return
 	}
-	situation := e.situation(cluster, measured)
+	snapshot := e.snapshot(cluster, measured)
 	if e.evictor.Enabled() {
 		e.evictor.Decide(evictor.Reading{
-			Now: situation.Now, Period: situation.Period, Strategy: situation.SLO.ResourceUsedThresholdWithBE, Node: situation.Node,
-			Pods: situation.Pods, Capacity: situation.Capacity, Used: situation.Used, PodUsed: situation.PodUsed, BestEffortLimit: e.suppression.Limit(),
+			Now: snapshot.Now, Period: snapshot.Period, Strategy: snapshot.SLO.ResourceUsedThresholdWithBE, Node: snapshot.Node,
+			Pods: snapshot.Pods, Capacity: snapshot.Capacity, Used: snapshot.Used, PodUsed: snapshot.PodUsed, BestEffortLimit: e.suppression.Limit(),
 		})
 	}
-	e.kept.keep(ctx, situation, e.noticed.failed)
-	situation.Relief = e.kept.relief()
+	e.reconcilers.reconcile(ctx, snapshot, e.results.recordFailure)
+	snapshot.Relief = e.reconcilers.relief()
 	var problems []error
 	for _, feature := range e.features {
-		problems = append(problems, e.executor.Declare(feature.Name(), feature.Wishes(situation)))
+		problems = append(problems, e.executor.Declare(feature.Name(), feature.DesiredValues(snapshot)))
 	}
-	if e.forgotten.Add(forgetEvery).Before(situation.Now) {
-		e.containers.Forget(e.forgotten)
-		e.forgotten = situation.Now
+	if e.forgottenAt.Add(forgetInterval).Before(snapshot.Now) {
+		e.containers.Forget(e.forgottenAt)
+		e.forgottenAt = snapshot.Now
 	}
-	e.advisor.Observe(situation)
+	e.advisor.Observe(snapshot)
 	outcome, err := e.executor.Apply(ctx)
-	e.round.note(situation.Now, e.suppression.Input(), e.suppression.Decision(), outcome)
-	e.noticed.round(e.features)
-	e.tell(ctx, errors.Join(append(problems, outcome.Err(), err)...))
+	e.round.record(snapshot.Now, e.suppression.Input(), e.suppression.Decision(), outcome)
+	e.results.record(e.features)
+	e.reportErrors(ctx, errors.Join(append(problems, outcome.Err(), err)...))
 }
 
-// hasten is called after an alarm, between two readings. Only best-effort pods are held back: all else changes at regular distances.
-func (e *enforcement) hasten(ctx context.Context, cluster *state.State, measured *measurement) {
+// suppressNow is called after an alarm, between two readings. Only best-effort pods are held back: all else changes at regular distances.
+func (e *enforcement) suppressNow(ctx context.Context, cluster *state.State, measured *measurement) {
 	if e.options.ReadOnly || !cluster.Known() || !slices.Contains(e.features, qos.Feature(e.suppression)) {
 		return
 	}
-	situation := e.situation(cluster, measured)
-	err := e.executor.Declare(e.suppression.Name(), e.suppression.Wishes(situation))
+	snapshot := e.snapshot(cluster, measured)
+	err := e.executor.Declare(e.suppression.Name(), e.suppression.DesiredValues(snapshot))
 	outcome, problem := e.executor.Apply(ctx)
-	e.round.note(situation.Now, e.suppression.Input(), e.suppression.Decision(), outcome)
-	e.tell(ctx, errors.Join(err, outcome.Err(), problem))
+	e.round.record(snapshot.Now, e.suppression.Input(), e.suppression.Decision(), outcome)
+	e.reportErrors(ctx, errors.Join(err, outcome.Err(), problem))
 }
 
-// situation is what the features look at.
-func (e *enforcement) situation(cluster *state.State, measured *measurement) qos.Situation {
-	out := qos.Situation{
+// snapshot is what the features look at.
+func (e *enforcement) snapshot(cluster *state.State, measured *measurement) qos.NodeSnapshot {
+	out := qos.NodeSnapshot{
 		Period: e.options.SamplePeriod, SLO: &slov1alpha1.NodeSLOSpec{}, Node: cluster.Node(), Pods: cluster.Pods(), Reported: cluster.Topology(),
-		Tree: e.tree, Proc: e.proc, Sys: e.sys, Layout: e.layout, Containers: e.containers, Audit: e.audit, Relief: e.kept.relief(),
+		Tree: e.tree, Proc: e.proc, Sys: e.sys, Layout: e.layout, Containers: e.containers, Audit: e.audit, Relief: e.reconcilers.relief(),
 		QuotaNormalized: slices.Contains(e.features, qos.Feature(qos.CPUNormalization{})),
 	}
 	if slo := cluster.SLO(); slo != nil {
@@ -135,8 +137,8 @@ func (e *enforcement) situation(cluster *state.State, measured *measurement) qos
 	return out
 }
 
-// work runs the features that have work of their own beside their wishes, until the context ends.
-func (e *enforcement) work(ctx context.Context) {
+// runWorkers runs the features that have work to do beside declaring values, until the context ends.
+func (e *enforcement) runWorkers(ctx context.Context) {
 	var group sync.WaitGroup
 	for _, feature := range e.features {
 		if works, does := feature.(qos.Worker); does && !e.options.ReadOnly {
@@ -146,13 +148,13 @@ func (e *enforcement) work(ctx context.Context) {
 	group.Wait()
 }
 
-// tell logs when wishes begin to fail.
-func (e *enforcement) tell(ctx context.Context, err error) {
+// reportErrors logs when values begin to fail.
+func (e *enforcement) reportErrors(ctx context.Context, err error) {
 	var details []any
 	if coded, has := finding.From(err); has {
 		details = []any{"code", coded.Code, "hint", coded.Hint}
 	}
-	e.failing.tell(ctx, err, e.options.Clock.Now(), "some cgroup values could not be applied, retrying", details...)
+	e.applyErrors.Report(ctx, err, e.options.Clock.Now(), "Failed to apply some cgroup values, will retry", details...)
 }
 
 // restore gives everything back. An agent that writes nothing leaves what an earlier one did to one that does.
@@ -161,8 +163,8 @@ func (e *enforcement) restore(ctx context.Context) error {
 		return nil
 	}
 	outcome, err := e.executor.Restore(ctx)
-	if err := errors.Join(outcome.Err(), err, e.kept.release(ctx)); err != nil {
-		return fmt.Errorf("give back what was there before: %w", err)
+	if err := errors.Join(outcome.Err(), err, e.reconcilers.restore(ctx)); err != nil {
+		return fmt.Errorf("restore original values: %w", err)
 	}
 	return nil
 }

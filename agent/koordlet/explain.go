@@ -24,7 +24,7 @@ import (
 	"koordinator.sh/koord/decision/core/freshness"
 	"koordinator.sh/koord/decision/core/podrequest"
 	"koordinator.sh/koord/decision/nodeqos/agentview"
-	"koordinator.sh/koord/decision/nodeqos/eviction"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 	"koordinator.sh/koord/decision/nodeqos/suppression"
 )
 
@@ -39,8 +39,8 @@ type round struct {
 	failures    map[string]diagnostics.Failure
 }
 
-// note keeps what a round came to, and what suppression was decided of.
-func (r *round) note(at time.Time, in suppression.Input, decided suppression.Decision, outcome executor.Outcome) {
+// record keeps what a round came to, and what suppression was decided of.
+func (r *round) record(at time.Time, in suppression.Input, decided suppression.Decision, outcome executor.Outcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.suppressing, r.suppression = in, decided
@@ -52,8 +52,8 @@ func (r *round) note(at time.Time, in suppression.Input, decided suppression.Dec
 	}
 }
 
-// failed are the latest failures of features, by their names, in a map of the caller's own.
-func (r *round) failed() map[string]diagnostics.Failure {
+// latestFailures are the latest failures of features, by their names, in a map of the caller's own.
+func (r *round) latestFailures() map[string]diagnostics.Failure {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := map[string]diagnostics.Failure{}
@@ -61,14 +61,14 @@ func (r *round) failed() map[string]diagnostics.Failure {
 	return out
 }
 
-func (r *round) decided() suppression.Decision {
+func (r *round) suppressionDecision() suppression.Decision {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.suppression
 }
 
-// decidedOf is what suppression was decided of.
-func (r *round) decidedOf() suppression.Input {
+// suppressionInput is what suppression was decided of.
+func (r *round) suppressionInput() suppression.Input {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.suppressing
@@ -80,7 +80,7 @@ type explainer struct {
 	cluster     *state.State
 	measurement *measurement
 	enforcement *enforcement
-	standing    *standing
+	status      *enforcingStatus
 	instance    string
 	started     time.Time
 
@@ -89,9 +89,9 @@ type explainer struct {
 	containers *qos.Containers
 }
 
-func newExplainer(options *Options, cluster *state.State, measurement *measurement, enforcement *enforcement, standing *standing) *explainer {
+func newExplainer(options *Options, cluster *state.State, measurement *measurement, enforcement *enforcement, status *enforcingStatus) *explainer {
 	return &explainer{
-		options: options, cluster: cluster, measurement: measurement, enforcement: enforcement, standing: standing, started: options.Clock.Now(), instance: rand.Text()[:8],
+		options: options, cluster: cluster, measurement: measurement, enforcement: enforcement, status: status, started: options.Clock.Now(), instance: rand.Text()[:8],
 		containers: qos.NewContainers(enforcement.tree, enforcement.layout),
 	}
 }
@@ -111,15 +111,15 @@ func (e *explainer) Explain(_ context.Context, node string, question *diagnostic
 		out.Audit = diagnostics.AuditPage(e.enforcement.audit, e.instance, question.Audit)
 	}
 	if agentview.Asked(question, diagnosticsv1alpha1.SectionUsage) {
-		out.Usage = e.measurement.before()
+		out.Usage = e.measurement.pastUsage()
 	}
-	if coded, damaged := finding.From(e.enforcement.executor.Unkept()); damaged {
-		out.Incomplete = append(out.Incomplete, fmt.Sprintf("%s: the agent sets nothing: %v", coded.Code, coded))
-	} else if err := e.standing.ready(); err != nil {
-		out.Incomplete = append(out.Incomplete, fmt.Sprintf("%s: the agent cannot hold best-effort pods back: %v", finding.AgentNotEnforcing, err))
+	if coded, damaged := finding.From(e.enforcement.executor.StoreErr()); damaged {
+		out.Incomplete = append(out.Incomplete, fmt.Sprintf("%s: koordlet sets nothing: %v", coded.Code, coded))
+	} else if err := e.status.ready(); err != nil {
+		out.Incomplete = append(out.Incomplete, fmt.Sprintf("%s: koordlet cannot hold best-effort pods back: %v", finding.AgentNotEnforcing, err))
 	}
 	if object == nil || !e.cluster.Known() {
-		out.Incomplete = append(out.Incomplete, "the agent has not read the node's objects yet, and does nothing until it has")
+		out.Incomplete = append(out.Incomplete, "koordlet has not read the node's objects yet and sets nothing until then")
 		return out, nil
 	}
 	view := e.view(object)
@@ -132,7 +132,7 @@ func (e *explainer) Explain(_ context.Context, node string, question *diagnostic
 
 // answer fills in the sections that a question wants.
 func (e *explainer) answer(question *diagnosticsv1alpha1.AgentQuestion, view *agentview.Node, out *diagnosticsv1alpha1.AgentExplanation) {
-	in := e.enforcement.round.decidedOf()
+	in := e.enforcement.round.suppressionInput()
 	if e.options.ReadOnly {
 		in = view.SuppressionInput() // what would be done, because nothing is
 	}
@@ -163,7 +163,7 @@ func (e *explainer) answer(question *diagnosticsv1alpha1.AgentQuestion, view *ag
 	}
 }
 
-// view is what the cluster and the measurements tell of the node.
+// view is the node by the objects of the cluster and by measurements.
 func (e *explainer) view(object *corev1.Node) *agentview.Node {
 	view := &agentview.Node{
 		Now: e.options.Clock.Now(), Object: object, Topology: e.cluster.Topology(), Samples: e.measurement.samples(trendOver), On: e.options.evicting(),
@@ -218,38 +218,36 @@ func (e *explainer) read(setting cgroup.Setting, at string) (string, bool) {
 }
 
 func (e *explainer) features(root string, view *agentview.Node, forecast *diagnosticsv1alpha1.EvictionForecast) []diagnosticsv1alpha1.AgentFeature {
-	on := map[string]bool{}
-	for _, feature := range e.enforcement.features {
-		on[feature.Name()] = true
+	failures, problems := e.failures(), qos.Problems(e.enforcement.snapshot(e.cluster, e.measurement))
+	statuses, on := map[string]diagnostics.FeatureStatus{}, map[string]bool{}
+	specs := featureSpecs()
+	for i := range specs {
+		name := specs[i].Name
+		on[name] = e.options.isOn(&specs[i].Spec)
+		status := e.statusOf(name, on[name])
+		status.Problems = slices.Concat(status.Problems, problems[name])
+		statuses[name] = status
 	}
-	failures := e.failures()
-	notes, problems := map[string]diagnostics.Note{}, qos.Problems(e.enforcement.situation(e.cluster, e.measurement))
-	noteOf := func(gate string, on bool) diagnostics.Note {
-		note := e.noteOf(gate, on)
-		note.Problems = slices.Concat(note.Problems, problems[gate])
-		return note
-	}
-	for _, name := range owners() {
-		notes[name] = noteOf(name, on[name])
-	}
-	out := diagnostics.Features(diagnostics.FeatureInput{
+	out := diagnostics.CgroupFeatures(diagnostics.FeatureInput{
 		Owners: owners(), On: func(name string) bool { return on[name] }, SLO: view.SLO, Targets: e.enforcement.executor.Targets(), Failures: failures,
-		Supports: diagnostics.Supports(e.enforcement.tree, e.enforcement.layout, root), Notes: notes,
+		Supports: diagnostics.Supports(e.enforcement.tree, e.enforcement.layout, root), Statuses: statuses,
+		Kernel: func(name string) ([]cgroup.Setting, bool) { spec := specOf(name); return spec.Kernel, spec.EveryKernel },
 	})
-	for _, feature := range eviction.Features() {
-		out = append(out, diagnostics.Evicting(string(feature), e.options.evicting()[feature], view.SLO, forecast.Triggers, failures))
-	}
-	for _, gate := range otherGates() {
-		enabled := e.options.keeps(gate)
-		out = append(out, diagnostics.Keeping(gate, enabled, view.SLO, noteOf(gate, enabled), failures))
+	for i := range specs {
+		switch name := specs[i].Name; specs[i].Kind {
+		case nodefeature.Eviction:
+			out = append(out, diagnostics.EvictionFeature(name, on[name], view.SLO, forecast.Triggers, failures))
+		case nodefeature.Other:
+			out = append(out, diagnostics.OtherFeature(name, on[name], view.SLO, statuses[name], failures))
+		}
 	}
 	return out
 }
 
-// failures are the latest of all features: some have wishes and keep something beside.
+// failures are the latest of all features: some set cgroup values and something beside them.
 func (e *explainer) failures() map[string]diagnostics.Failure {
-	out := e.enforcement.round.failed()
-	for name, failure := range e.enforcement.noticed.missed() {
+	out := e.enforcement.round.latestFailures()
+	for name, failure := range e.enforcement.results.latestFailures() {
 		if before, failed := out[name]; !failed || failure.At.After(before.At) {
 			out[name] = failure
 		}
@@ -257,7 +255,7 @@ func (e *explainer) failures() map[string]diagnostics.Failure {
 	return out
 }
 
-// pods tells what is set for them.
+// pods lists what is set for the pods.
 func (e *explainer) pods(question *diagnosticsv1alpha1.AgentQuestion, out *diagnosticsv1alpha1.AgentExplanation) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -268,15 +266,15 @@ func (e *explainer) pods(question *diagnosticsv1alpha1.AgentQuestion, out *diagn
 			places = append(places, diagnostics.PlaceOf(e.enforcement.layout, pod, e.containers.Of(pod, now)))
 		}
 	}
-	e.containers.Forget(now.Add(-forgetEvery))
+	e.containers.Forget(now.Add(-forgetInterval))
 	out.Pods = diagnostics.Pods(e.enforcement.executor, places)
 	if len(places) == 0 && question.PodName != "" {
 		out.Incomplete = append(out.Incomplete, diagnostics.UnknownPod(question))
 	}
 }
 
-// before is what the node used in the past.
-func (m *measurement) before() *diagnosticsv1alpha1.UsageHistory {
+// pastUsage is what the node used in the past.
+func (m *measurement) pastUsage() *diagnosticsv1alpha1.UsageHistory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return diagnostics.UsageHistory(&m.past, func(at time.Time) time.Time { return at }, 1)

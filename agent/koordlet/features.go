@@ -3,51 +3,84 @@ package koordlet
 import (
 	"slices"
 
-	"koordinator.sh/koord/agent/hooks"
 	"koordinator.sh/koord/agent/qos"
 	"koordinator.sh/koord/decision/nodeqos/eviction"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
-// features in the order in which their wishes rank. Suppression has the CPUs of best-effort pods; CPUs that the scheduler gave
-// to a pod go before what its limits say, and a burst goes before the quota of a limit.
-func features(suppression *qos.Suppression, kept *keepers) []qos.Feature {
-	return []qos.Feature{
-		suppression, qos.CPUSetAllocator{}, kept.coresched, qos.GroupIdentity{}, qos.BatchResource{}, qos.NewCPUBurst(),
-		qos.CPUNormalization{}, qos.MemoryQoS{Reclaim: qos.NewReclaimer()}, &qos.BlkIOReconcile{}, qos.SystemConfig{}, kept.network, &qos.OOMScoreAdj{},
+// featureSpecs lists the features of the agent, in the order of nodefeature.All.
+func featureSpecs() []FeatureSpec {
+	return slices.Concat([]FeatureSpec{
+		suppressionFeature(),
+		cpuSetAllocatorFeature(),
+		coreSchedFeature(),
+		groupIdentityFeature(),
+		batchResourceFeature(),
+		cpuBurstFeature(),
+		cpuNormalizationFeature(),
+		memoryQoSFeature(),
+		blkIOFeature(),
+		systemConfigFeature(),
+		tcNetworkFeature(),
+		oomScoreFeature(),
+	}, evictionFeatures(), []FeatureSpec{
+		terwayFeature(),
+		rdtResctrlFeature(),
+		podResctrlFeature(),
+		resctrlCollectorFeature(),
+		cpiFeature(),
+		psiFeature(),
+		gpuInjectFeature(),
+		rdmaInjectFeature(),
+		hugePageFeature(),
+		acceleratorsFeature(),
+		rdmaDevicesFeature(),
+	})
+}
+
+// evictionFeatures are declared by their decision; the evictor carries all of them out.
+func evictionFeatures() []FeatureSpec {
+	var out []FeatureSpec
+	for _, spec := range nodefeature.OfKind(nodefeature.Eviction) {
+		out = append(out, FeatureSpec{Spec: spec})
 	}
+	return out
 }
 
-// owners of wishes, the one that ranks highest first.
-func owners() []string {
-	return qos.Owners(features(nil, &keepers{}))
-}
-
-// gates are all that can be switched on or off. Those that evict are off by default.
+// gates are the names of all features.
 func gates() []string {
-	names := owners()
-	for _, feature := range eviction.Features() {
-		names = append(names, string(feature))
+	var names []string
+	for _, spec := range nodefeature.All() {
+		names = append(names, spec.Name)
 	}
-	return append(names, otherGates()...)
+	return names
 }
 
-// otherGates are those of features that neither have wishes nor evict.
-func otherGates() []string { return slices.Concat(keeperGates(), hooks.Gates(), reportGates()) }
-
-// keeps says whether such a feature is on. Shares of the cache for classes are, unless they are switched off.
-func (o *Options) keeps(gate string) bool {
-	enabled, named := o.FeatureGates[gate]
-	return enabled || !named && gate == gateResctrl
+// owners of values, the one that ranks highest first.
+func owners() []string {
+	var names []string
+	for _, spec := range nodefeature.OfKind(nodefeature.Values) {
+		names = append(names, spec.Name)
+	}
+	return names
 }
 
-// enabled lists the features that are on.
-func (o *Options) enabled(suppression *qos.Suppression, kept *keepers) []qos.Feature {
+// isOn reports whether a feature is on.
+func (o *Options) isOn(feature *nodefeature.Spec) bool { return feature.On(o.FeatureGates) }
+
+// anyOn reports whether a feature is on, or another that its reconciler carries out.
+func (o *Options) anyOn(name string) bool {
+	return slices.ContainsFunc(featureSpecs(), func(spec FeatureSpec) bool {
+		return (spec.Name == name || spec.With == name) && o.isOn(&spec.Spec)
+	})
+}
+
+// enabled makes the features that declare values and are on.
+func (o *Options) enabled(build *featureBuild) []qos.Feature {
 	var on []qos.Feature
-	defaults := qos.Owners(qos.Defaults(nil, nil))
-	for _, f := range features(suppression, kept) {
-		enabled, named := o.FeatureGates[f.Name()]
-		if enabled || !named && slices.Contains(defaults, f.Name()) {
-			on = append(on, f)
+	for _, spec := range featureSpecs() {
+		if spec.Values != nil && o.isOn(&spec.Spec) {
+			on = append(on, spec.Values(build))
 		}
 	}
 	return on
@@ -56,8 +89,8 @@ func (o *Options) enabled(suppression *qos.Suppression, kept *keepers) []qos.Fea
 // evicting says which features that evict are on.
 func (o *Options) evicting() map[eviction.Feature]bool {
 	on := map[eviction.Feature]bool{}
-	for _, feature := range eviction.Features() {
-		on[feature] = o.FeatureGates[string(feature)]
+	for _, spec := range nodefeature.OfKind(nodefeature.Eviction) {
+		on[eviction.Feature(spec.Name)] = o.isOn(&spec)
 	}
 	return on
 }

@@ -24,7 +24,7 @@ func TestFeaturesThatAreOnByDefault(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			options := NewOptions()
 			options.FeatureGates = test.gates
-			if diff := cmp.Diff(test.want, qos.Owners(options.enabled(&qos.Suppression{}, &keepers{}))); diff != "" {
+			if diff := cmp.Diff(test.want, qos.Owners(options.enabled(&featureBuild{suppression: &qos.Suppression{}, reconcilers: &reconcilers{}}))); diff != "" {
 				t.Errorf("features (-want +got):\n%s", diff)
 			}
 		})

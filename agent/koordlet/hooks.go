@@ -12,11 +12,12 @@ import (
 	"koordinator.sh/koord/agent/hooks"
 	"koordinator.sh/koord/agent/hooks/server"
 	"koordinator.sh/koord/agent/qos"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 	"koordinator.sh/koord/runtimeproxy/hookapi"
 )
 
-// serveAgain is how long the server of hooks waits after it could not serve.
-const serveAgain = 10 * time.Second
+// serveRetryInterval is how long the server of hooks waits after it could not serve.
+const serveRetryInterval = 10 * time.Second
 
 // HookOptions say how container runtimes reach the agent when they make containers.
 type HookOptions struct {
@@ -35,11 +36,11 @@ func NewHookOptions() HookOptions {
 
 // AddFlags adds the flags of hooks.
 func (o *HookOptions) AddFlags(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.NRI, "runtime-hooks-nri", o.NRI, "Give containers their values when they are made, by the container runtime's NRI")
+	flags.BoolVar(&o.NRI, "runtime-hooks-nri", o.NRI, "Apply values when containers are created, through the container runtime's NRI")
 	flags.StringVar(&o.NRISocket, "runtime-hooks-nri-socket", o.NRISocket, "Socket of the container runtime for NRI plugins")
 	flags.StringVar(&o.Endpoint, "runtime-hooks-addr", o.Endpoint, "Unix socket for koord-runtime-proxy, for runtimes without NRI; none by default")
-	flags.StringVar(&o.Directory, "runtime-hooks-config-path", o.Directory, "Directory to register in with koord-runtime-proxy")
-	flags.StringVar(&o.Policy, "runtime-hooks-failure-policy", o.Policy, "What koord-runtime-proxy does while the agent is away: Fail, Ignore or None")
+	flags.StringVar(&o.Directory, "runtime-hooks-config-path", o.Directory, "Directory in which koordlet registers with koord-runtime-proxy")
+	flags.StringVar(&o.Policy, "runtime-hooks-failure-policy", o.Policy, "What koord-runtime-proxy does while koordlet does not answer: Fail, Ignore or None")
 }
 
 // validate returns what is wrong.
@@ -59,16 +60,17 @@ func (e *enforcement) newAdvisor() *hooks.Advisor {
 	if e.options.ReadOnly {
 		return nil
 	}
-	on := e.options.FeatureGates
 	return hooks.NewAdvisor(hooks.Options{
-		Executor: e.executor, Features: e.features, Clock: e.options.Clock, Took: e.asked.observe,
-		Injection: hooks.Injection{GPUs: on[hooks.GPUEnvInject], RDMA: on[hooks.RDMADeviceInject], OOMScore: on[(*qos.OOMScoreAdj)(nil).Name()]},
-		Situation: qos.Situation{Period: e.options.SamplePeriod, Tree: e.tree, Proc: e.proc, Sys: e.sys, Layout: e.layout},
+		Executor: e.executor, Features: e.features, Clock: e.options.Clock, Observe: e.hookDurations.observe,
+		Injection: hooks.Injection{
+			GPUs: e.options.isOn(&nodefeature.GPUEnvInject), RDMA: e.options.isOn(&nodefeature.RDMADeviceInject), OOMScore: e.options.isOn(&nodefeature.OOMScoreAdj),
+		},
+		Snapshot: qos.NodeSnapshot{Period: e.options.SamplePeriod, Tree: e.tree, Proc: e.proc, Sys: e.sys, Layout: e.layout},
 	})
 }
 
-// answer runtimes until the context ends.
-func (e *enforcement) answer(ctx context.Context) {
+// serveRuntimes runtimes until the context ends.
+func (e *enforcement) serveRuntimes(ctx context.Context) {
 	if e.advisor == nil {
 		return
 	}
@@ -86,16 +88,16 @@ func (e *enforcement) answer(ctx context.Context) {
 // serveHooks serves koord-runtime-proxy, again when that failed.
 func (e *enforcement) serveHooks(ctx context.Context) {
 	options := &e.options.Hooks
-	var failing complaint
+	var errors errorLog
 	for {
 		err := server.Run(ctx, server.Options{
 			Advisor: e.advisor, Endpoint: options.Endpoint, Directory: options.Directory, Policy: hookapi.FailurePolicy(options.Policy),
 		})
-		failing.tell(ctx, err, e.options.Clock.Now(), "hooks are not served, retrying")
+		errors.Report(ctx, err, e.options.Clock.Now(), "Failed to serve runtime hooks, will retry")
 		select {
 		case <-ctx.Done():
 			return
-		case <-e.options.Clock.After(serveAgain):
+		case <-e.options.Clock.After(serveRetryInterval):
 		}
 	}
 }

@@ -27,7 +27,7 @@ func Run(ctx context.Context, options *Options) error {
 		return fmt.Errorf("start koordlet: %w", err)
 	}
 	if err := writable(options.StateDirectory); err != nil {
-		klog.FromContext(ctx).Error(err, "nothing can be kept: no file is written whose original is not kept already, and what is learned ends with the agent")
+		klog.FromContext(ctx).Error(err, "State directory is not writable: files whose original is not saved yet stay unchanged, and predictions are lost on restart")
 	}
 	trees, err := openTrees(options)
 	if err != nil {
@@ -61,39 +61,39 @@ func Run(ctx context.Context, options *Options) error {
 	if err != nil {
 		return fmt.Errorf("start koordlet: %w", err)
 	}
-	klog.FromContext(ctx).Info("koordlet runs", "node", options.NodeName, "cgroups", layout.Version, "driver", layout.Driver)
+	klog.FromContext(ctx).Info("Started koordlet", "node", options.NodeName, "cgroups", layout.Version, "driver", layout.Driver)
 	return run(ctx, options, host, clients, cluster, enforcement)
 }
 
 func run(ctx context.Context, options *Options, host *machine.Machine, clients *connection.Clients, cluster *state.State, enforcement *enforcement) error {
 	measurement := newMeasurement(options, host, cluster)
-	standing := newStanding(options, cluster, enforcement)
-	port, err := listen(ctx, options, cluster, measurement, enforcement, standing)
+	status := newEnforcingStatus(options, cluster, enforcement)
+	port, err := listen(ctx, options, cluster, measurement, enforcement, status)
 	if err != nil {
 		return fmt.Errorf("start koordlet: %w", err)
 	}
 	early := alarm.New(alarm.Options{Tree: enforcement.tree, Layout: options.layout, CPUs: runtime.NumCPU(), Clock: options.Clock})
 	devices := newDevices(options, clients, cluster, host, enforcement.proc)
 	measurement.devices = devices
-	learned := newLearning(options, measurement)
-	learned.restore(ctx)
+	predictions := newPredictionStore(options, measurement)
+	predictions.restore(ctx)
 	var group sync.WaitGroup
 	if !options.ReadOnly && options.Alarm {
 		measurement.alarm = early.C()
 		group.Go(func() { early.Run(ctx) })
 	}
 	group.Go(func() { cluster.Run(ctx) })
-	group.Go(func() { standing.run(ctx) })
+	group.Go(func() { status.run(ctx) })
 	group.Go(func() { measurement.run(ctx, enforcement) })
-	group.Go(func() { learned.run(ctx) })
+	group.Go(func() { predictions.run(ctx) })
 	group.Go(func() { devices.run(ctx) })
 	group.Go(func() { enforcement.evictor.Run(ctx) })
-	group.Go(func() { enforcement.answer(ctx) })
-	group.Go(func() { enforcement.work(ctx) })
-	group.Go(func() { newReporting(options, clients, cluster, measurement, standing).run(ctx) })
+	group.Go(func() { enforcement.serveRuntimes(ctx) })
+	group.Go(func() { enforcement.runWorkers(ctx) })
+	group.Go(func() { newReporting(options, clients, cluster, measurement, status).run(ctx) })
 	group.Go(func() { newTopologies(options, clients, cluster, host, port).run(ctx) })
 	group.Go(func() { port.run(ctx) })
-	group.Go(func() { program.Keep(ctx, options.Clock) })
+	group.Go(func() { program.Run(ctx, options.Clock) })
 	group.Wait()
 	return enforcement.restore(context.WithoutCancel(ctx))
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // kubelet is how kubelet binds pods. While its files cannot be read in full, pods have at least the CPUs that they had before:
-// nobody else is put on them because a file is damaged.
+// no other pod is put on them because a file is damaged.
 func (t *topologies) kubelet() (report.Kubelet, error) {
 	binding, err := kubelet.Read(t.options.kubeletConfiguration(), t.options.kubeletState())
 	if err != nil {

@@ -38,26 +38,26 @@ type measurement struct {
 	capacity  podrequest.Amount
 	topology  *cpuset.Topology
 	described time.Time
-	// told counts how often the machine was asked how it is built, by whether it told.
-	told map[bool]int
+	// topologyReads counts how often capacity and topology were read, by whether that succeeded.
+	topologyReads map[bool]int
 	// nextTraining is when the prediction learns again.
 	nextTraining time.Time
-	// glanced is the latest reading between two regular ones.
-	glanced host.Snapshot
-	// alarm tells when to look before the period is over; nil when nobody does.
+	// between is the latest reading between two regular ones.
+	between host.Snapshot
+	// alarm asks for a reading before the period is over; nil without alarms.
 	alarm <-chan struct{}
-	// devices tell what is used of GPUs; nil when nobody does.
+	// devices measure GPUs; nil when they are not measured.
 	devices *devices
 	// latest is the time of the latest reading of any kind.
 	latest time.Time
-	// failing is why the machine could not be read last, and puzzling why it could not be told how it is built.
-	failing, puzzling complaint
+	// readErrors logs why usage could not be read, and topologyErrors why capacity and topology could not.
+	readErrors, topologyErrors errorLog
 }
 
 func newMeasurement(options *Options, host host.Host, cluster *state.State) *measurement {
 	return &measurement{
 		options: options, host: host, cluster: cluster, predictor: prediction.NewNode(prediction.Options{}), history: newHistory(options.Predictor),
-		metrics: metrics.NewNode(report.MetricsPolicy(&slov1alpha1.NodeMetricSpec{}, options.SamplePeriod)), told: map[bool]int{},
+		metrics: metrics.NewNode(report.MetricsPolicy(&slov1alpha1.NodeMetricSpec{}, options.SamplePeriod)), topologyReads: map[bool]int{},
 	}
 }
 
@@ -71,9 +71,9 @@ func (m *measurement) run(ctx context.Context, enforcement *enforcement) {
 		if ctx.Err() != nil {
 			return
 		}
-		m.failing.tell(ctx, err, m.options.Clock.Now(), "the node's statistics cannot be read, retrying")
+		m.readErrors.Report(ctx, err, m.options.Clock.Now(), "Failed to read node statistics, will retry")
 		if err == nil {
-			enforcement.act(ctx, m.cluster, m)
+			enforcement.enforce(ctx, m.cluster, m)
 		}
 		if !m.wait(ctx, ticker.C(), enforcement) {
 			return
@@ -92,37 +92,37 @@ func (m *measurement) wait(ctx context.Context, next <-chan time.Time, enforceme
 			return true
 		case <-m.alarm:
 		}
-		if m.glance(ctx) {
-			enforcement.hasten(ctx, m.cluster, m)
+		if m.sampleTwice(ctx) {
+			enforcement.suppressNow(ctx, m.cluster, m)
 		}
 	}
 }
 
-// settle is the time between the two readings after an alarm: long enough for the counters of the node, which move in steps of 10
+// doubleSampleGap is the time between the two readings after an alarm: long enough for the counters of the node, which move in steps of 10
 // ms, and short enough to act within a quarter of a second.
-const settle = 50 * time.Millisecond
+const doubleSampleGap = 50 * time.Millisecond
 
-// glance takes two readings, and reports whether what is used between them is known. Windows and predictions do not see them.
-func (m *measurement) glance(ctx context.Context) bool {
-	if !m.peek(ctx) {
+// sampleTwice takes two readings, and reports whether what is used between them is known. Windows and predictions do not see them.
+func (m *measurement) sampleTwice(ctx context.Context) bool {
+	if !m.readOnce(ctx) {
 		return false
 	}
 	select {
 	case <-ctx.Done():
 		return false
-	case <-m.options.Clock.After(settle):
+	case <-m.options.Clock.After(doubleSampleGap):
 	}
-	return m.peek(ctx)
+	return m.readOnce(ctx)
 }
 
-func (m *measurement) peek(ctx context.Context) bool {
+func (m *measurement) readOnce(ctx context.Context) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.last.Time.IsZero() || m.read(ctx, &m.glanced) != nil {
-		return false // the next regular reading tells what is wrong
+	if m.last.Time.IsZero() || m.read(ctx, &m.between) != nil {
+		return false // the next regular reading reports the error
 	}
-	m.metrics.Glance(&m.glanced)
-	m.latest = m.glanced.Time
+	m.metrics.ObserveBetween(&m.between)
+	m.latest = m.between.Time
 	return true
 }
 
@@ -136,7 +136,7 @@ func (m *measurement) read(ctx context.Context, into *host.Snapshot) error {
 		return err
 	}
 	if took := m.options.Clock.Since(into.Time); took > stalePeriods*m.options.SamplePeriod {
-		return fmt.Errorf("a reading took longer than %d sample periods of %s, and what it tells is of different times", stalePeriods, m.options.SamplePeriod)
+		return fmt.Errorf("reading statistics took longer than %d sample periods of %s, so their values are not of the same time", stalePeriods, m.options.SamplePeriod)
 	}
 	return nil
 }
@@ -149,10 +149,10 @@ func (m *measurement) sample(ctx context.Context) error {
 		return err
 	}
 	m.latest = m.last.Time
-	if err := m.build(ctx); err != nil {
+	if err := m.describeMachine(ctx); err != nil {
 		return err
 	}
-	m.follow()
+	m.applyPolicy()
 	m.metrics.Observe(&m.last)
 	m.past.Observe(m.metrics, m.bands)
 	if at := m.last.Time; !at.Before(m.nextTraining) {
@@ -165,9 +165,9 @@ func (m *measurement) sample(ctx context.Context) error {
 	return nil
 }
 
-// follow measures what the NodeMetric asks for. Windows begin anew when that changes.
-func (m *measurement) follow() {
-	m.watch()
+// applyPolicy measures what the NodeMetric asks for. Windows begin anew when that changes.
+func (m *measurement) applyPolicy() {
+	m.watchApplications()
 	metric := m.cluster.Metric()
 	if metric == nil {
 		return
@@ -177,9 +177,9 @@ func (m *measurement) follow() {
 	}
 }
 
-// watch has the machine count the applications that the NodeSLO names. One whose cgroup cannot be told is left out, and what it
+// watchApplications has the machine count the applications that the NodeSLO names. One whose cgroup is not known is left out, and what it
 // uses is part of what the system uses.
-func (m *measurement) watch() {
+func (m *measurement) watchApplications() {
 	watcher, can := m.host.(interface{ Watch([]host.Application) })
 	if !can {
 		return
@@ -225,7 +225,7 @@ func (m *measurement) predicted() []prediction.Pod {
 }
 
 // missedReadings is how many readings may fail in a row before nothing is reported any more: a report is as old as it says, and a
-// node of which nobody knows what it uses must not look as if somebody did.
+// node whose usage is not known must not look as if it were.
 const missedReadings = 10
 
 // status is what the NodeMetric is to say; nil before the first reading, and while the machine cannot be read.
@@ -253,11 +253,11 @@ func (m *measurement) status(now time.Time) *slov1alpha1.NodeMetricStatus {
 	return report.Status(in)
 }
 
-// describeEvery is how often the machine is asked how it is built: CPUs may be taken offline.
-const describeEvery = time.Minute
+// describeInterval is how often the machine is asked how it is built: CPUs may be taken offline.
+const describeInterval = time.Minute
 
 // describe says how the machine is built, and what was used of it at the latest reading.
-func (m *measurement) describe(in *qos.Situation) {
+func (m *measurement) describe(in *qos.NodeSnapshot) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at := m.latest
@@ -273,7 +273,7 @@ func (m *measurement) describe(in *qos.Situation) {
 	}
 }
 
-// measured asks the metrics, which may be replaced, while nobody changes them.
+// measured asks the metrics, which may be replaced, under the lock.
 func measured[T any](m *measurement, ask func() (T, bool)) func() (T, bool) {
 	return func() (T, bool) {
 		m.mu.Lock()
@@ -291,14 +291,14 @@ func measuredOf[K, T any](m *measurement, ask func(K) (T, bool)) func(K) (T, boo
 	}
 }
 
-// build asks the machine how it is built, once a minute. What it does not tell stays as it was; there is an error only while it never
-// told.
-func (m *measurement) build(ctx context.Context) error {
-	if at := m.last.Time; !m.described.IsZero() && at.Sub(m.described) < describeEvery && !at.Before(m.described) {
+// describeMachine reads capacity and topology once a minute. What cannot be read stays as it was; there is an error only while it was
+// never read.
+func (m *measurement) describeMachine(ctx context.Context) error {
+	if at := m.last.Time; !m.described.IsZero() && at.Sub(m.described) < describeInterval && !at.Before(m.described) {
 		return nil
 	}
 	capacity, topology, err := m.machine(ctx)
-	m.told[err == nil]++
+	m.topologyReads[err == nil]++
 	switch {
 	case err == nil:
 		m.capacity, m.topology = capacity, topology
@@ -306,7 +306,7 @@ func (m *measurement) build(ctx context.Context) error {
 		return err
 	}
 	m.described = m.last.Time
-	m.puzzling.tell(ctx, err, m.options.Clock.Now(), "the machine does not tell how it is built, going on with what it told before")
+	m.topologyErrors.Report(ctx, err, m.options.Clock.Now(), "Failed to read capacity and CPU topology, keeping the previous ones")
 	return nil
 }
 

@@ -140,7 +140,7 @@ func TestAnAlarmHoldsBestEffortPodsBackAtOnce(t *testing.T) {
 				if alarmed {
 					alarm <- struct{}{}
 				}
-				r.after(settle + 50*time.Millisecond)
+				r.after(doubleSampleGap + 50*time.Millisecond)
 				want := 900000
 				if alarmed {
 					want = 400000
@@ -148,7 +148,7 @@ func TestAnAlarmHoldsBestEffortPodsBackAtOnce(t *testing.T) {
 				if got, err := strconv.Atoi(r.quota()); err != nil || math.Abs(float64(got-want)) > 2000 {
 					t.Errorf("quota %d a moment after a service began, want %d: %v", got, want, err)
 				}
-				if budget := r.enforcement.round.decided().Budget; alarmed && (budget == nil || budget.Milli > 4020) {
+				if budget := r.enforcement.round.suppressionDecision().Budget; alarmed && (budget == nil || budget.Milli > 4020) {
 					t.Errorf("explained is the budget %+v, and not what the alarm led to", budget)
 				}
 				r.measurement.mu.Lock()
@@ -170,13 +170,13 @@ func TestWhatWasLearnedSurvivesARestart(t *testing.T) {
 			r := newRig(t, func(o *Options) { o.ReadOnly, o.StateDirectory = true, state })
 			defer r.stop()
 			r.machine.use("service", 2)
-			learned := newLearning(r.options, r.measurement)
-			learned.restore(r.ctx)
+			predictions := newPredictionStore(r.options, r.measurement)
+			predictions.restore(r.ctx)
 			if got := r.measurement.predictor.Knows("service"); got != wantKnown {
 				t.Errorf("the service is known at the start: %t, want %t", got, wantKnown)
 			}
 			r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
-			r.group.Go(func() { learned.run(r.ctx) })
+			r.group.Go(func() { predictions.run(r.ctx) })
 			r.after(d)
 			if !r.measurement.predictor.Knows("service") {
 				t.Error("nothing was learned")

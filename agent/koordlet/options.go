@@ -85,22 +85,22 @@ func NewOptions() *Options {
 
 // AddFlags adds the flags of the agent.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.NodeName, "node-name", o.NodeName, "Node that this machine is; NODE_NAME of the environment by default")
-	flags.StringVar(&o.Proc, "proc", o.Proc, "Where the host's /proc is")
-	flags.StringVar(&o.Sys, "sys", o.Sys, "Where the host's /sys is")
-	flags.StringVar(&o.Cgroup, "cgroup-root", o.Cgroup, "Where the host's /sys/fs/cgroup is")
+	flags.StringVar(&o.NodeName, "node-name", o.NodeName, "Name of the node that koordlet runs on; the environment variable NODE_NAME by default")
+	flags.StringVar(&o.Proc, "proc", o.Proc, "Path of the host's /proc")
+	flags.StringVar(&o.Sys, "sys", o.Sys, "Path of the host's /sys")
+	flags.StringVar(&o.Cgroup, "cgroup-root", o.Cgroup, "Path of the host's /sys/fs/cgroup")
 	flags.StringVar(&o.KubeletCgroupRoot, "kubelet-cgroup-root", o.KubeletCgroupRoot, "Kubelet's own --cgroup-root")
 	flags.StringVar(&o.KubeletDirectory, "kubelet-dir", o.KubeletDirectory, "Kubelet's own --root-dir")
 	flags.StringVar(&o.KubeletConfiguration, "kubelet-config", o.KubeletConfiguration, "Kubelet's own --config; config.yaml of --kubelet-dir by default")
 	flags.StringVar(&o.AcceleratorDirectory, "accelerator-dir", o.AcceleratorDirectory, "Directory of files in which other daemons list accelerators")
 	flags.StringVar(&o.GPUReader, "gpu-reader", o.GPUReader, "Program that reads NVIDIA GPUs; koord-nvml beside this one by default")
-	flags.StringVar(&o.StateDirectory, "state-dir", o.StateDirectory, "Directory for what must outlive the agent")
-	flags.DurationVar(&o.SamplePeriod, "sample-period", o.SamplePeriod, "Time between readings of the machine, 100ms to 1m")
-	flags.StringVar(&o.Predictor, "predictor", o.Predictor, "Profile by which it is predicted what prod pods will not use; koordctl predict replay compares them")
-	flags.BoolVar(&o.Alarm, "alarm", o.Alarm, "Hold best-effort pods back at once when services need more CPU, between two readings")
-	flags.Var(cliflag.NewMapStringBool(&o.FeatureGates), "feature-gates", "Features to switch on or off, as NAME=true,NAME=false: "+strings.Join(gates(), ", "))
-	flags.BoolVar(&o.ReadOnly, "read-only", o.ReadOnly, "Measure and report, and write no cgroup")
-	flags.BoolVar(&o.EvictInDanger, "evict-in-danger", o.EvictInDanger, "Delete a pod against its PodDisruptionBudget when memory is about to run out and budgets protect all that may be evicted")
+	flags.StringVar(&o.StateDirectory, "state-dir", o.StateDirectory, "Directory for state that must survive a restart")
+	flags.DurationVar(&o.SamplePeriod, "sample-period", o.SamplePeriod, "Interval between samples of the node's usage, 100ms to 1m")
+	flags.StringVar(&o.Predictor, "predictor", o.Predictor, "Profile that predicts what prod pods will not use; koordctl predict replay compares profiles")
+	flags.BoolVar(&o.Alarm, "alarm", o.Alarm, "Hold best-effort pods back at once when services need more CPU, without waiting for the next sample")
+	flags.Var(cliflag.NewMapStringBool(&o.FeatureGates), "feature-gates", "Feature gates, as NAME=true,NAME=false: "+strings.Join(gates(), ", "))
+	flags.BoolVar(&o.ReadOnly, "read-only", o.ReadOnly, "Only measure and report, do not write cgroups")
+	flags.BoolVar(&o.EvictInDanger, "evict-in-danger", o.EvictInDanger, "Delete a pod against its PodDisruptionBudget when memory is about to run out and budgets protect all candidates")
 	o.Serving.AddFlags(flags)
 	o.Hooks.AddFlags(flags)
 }
@@ -109,10 +109,10 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 func (o *Options) validate() error {
 	problems := []error{o.Serving.Validate(), o.Hooks.validate()}
 	if o.RESTConfig == nil {
-		problems = append(problems, errors.New("no API server is given"))
+		problems = append(problems, errors.New("no API server is configured"))
 	}
 	if o.NodeName == "" {
-		problems = append(problems, errors.New("no node is named: set --node-name, or NODE_NAME of the environment"))
+		problems = append(problems, errors.New("node name is required: set --node-name or the environment variable NODE_NAME"))
 	}
 	if o.SamplePeriod < 100*time.Millisecond || o.SamplePeriod > time.Minute {
 		problems = append(problems, fmt.Errorf("sample period %s must lie between 100ms and 1m", o.SamplePeriod))
@@ -122,17 +122,17 @@ func (o *Options) validate() error {
 	}
 	for name := range o.FeatureGates {
 		if !slices.Contains(gates(), name) {
-			problems = append(problems, fmt.Errorf("no feature is called %q: there are %s", name, strings.Join(gates(), ", ")))
+			problems = append(problems, fmt.Errorf("unknown feature gate %q, want one of %s", name, strings.Join(gates(), ", ")))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-func (o *Options) originals() string { return filepath.Join(o.StateDirectory, "originals.json") }
+func (o *Options) originalsFile() string { return filepath.Join(o.StateDirectory, "originals.json") }
 
-func (o *Options) evictions() string { return filepath.Join(o.StateDirectory, "evictions.json") }
+func (o *Options) evictionsFile() string { return filepath.Join(o.StateDirectory, "evictions.json") }
 
-func (o *Options) learned() string { return filepath.Join(o.StateDirectory, "prediction.json") }
+func (o *Options) predictionFile() string { return filepath.Join(o.StateDirectory, "prediction.json") }
 
 func (o *Options) kubeletState() string {
 	return filepath.Join(o.KubeletDirectory, kubelet.StateFile)

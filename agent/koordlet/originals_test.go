@@ -15,7 +15,7 @@ import (
 func TestAnAgentThatCannotReadOriginalsMeasuresAndSetsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, func(o *Options) {
-			if err := os.WriteFile(o.originals(), []byte(`{"checksum":1,"data":[{"setting":"cpu.cfs_quota_us","cgroup":"kubepods/besteffort","original":"5"}]}`), 0o600); err != nil {
+			if err := os.WriteFile(o.originalsFile(), []byte(`{"checksum":1,"data":[{"setting":"cpu.cfs_quota_us","cgroup":"kubepods/besteffort","original":"5"}]}`), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -31,13 +31,13 @@ func TestAnAgentThatCannotReadOriginalsMeasuresAndSetsNothing(t *testing.T) {
 		if err != nil || len(answer.Incomplete) != 1 || !strings.HasPrefix(answer.Incomplete[0], string(finding.OriginalsDamaged)+": ") || len(answer.Features) == 0 {
 			t.Errorf("explained is %+v, %v, want that originals cannot be read", answer, err)
 		}
-		if figures := e.figures(); *figures.OriginalsKept || figures.Used == nil {
+		if figures := e.nodeMetrics(); *figures.OriginalsKept || figures.Used == nil {
 			t.Error("originals are kept, or nothing is measured")
 		}
 		if _, err := r.enforcement.executor.Restore(r.ctx); err == nil {
 			t.Error("everything was given back, although nobody knows what")
 		}
-		if err := os.Remove(r.options.originals()); err != nil {
+		if err := os.Remove(r.options.originalsFile()); err != nil {
 			t.Fatal(err)
 		}
 		r.after(20 * time.Second)

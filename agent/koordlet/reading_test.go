@@ -27,7 +27,7 @@ func TestAMachineThatIsNotDescribedIsMeasuredOn(t *testing.T) {
 		}
 		r.measurement.mu.Lock()
 		defer r.measurement.mu.Unlock()
-		if told := r.measurement.told; told[true] != 1 || told[false] < 3 || told[false] > 6 || r.measurement.topology == nil {
+		if told := r.measurement.topologyReads; told[true] != 1 || told[false] < 3 || told[false] > 6 || r.measurement.topology == nil {
 			t.Errorf("the machine was asked how it is built, by whether it told: %v; want once a minute", told)
 		}
 	})
@@ -68,18 +68,18 @@ func TestReportsThatFailAreTold(t *testing.T) {
 		defer r.stop()
 		reports := newReporting(r.options, r.clients, r.cluster, r.measurement, r.standing)
 		metric := &slov1alpha1.NodeMetric{ObjectMeta: metav1.ObjectMeta{Name: nodeName}}
-		if reports.report(r.ctx, metric) || reports.failing.last != "" {
-			t.Errorf("a report before the first reading fails with %q", reports.failing.last)
+		if reports.report(r.ctx, metric) || reports.reportErrors.lastLogged != "" {
+			t.Errorf("a report before the first reading fails with %q", reports.reportErrors.lastLogged)
 		}
 		r.group.Go(func() { r.measurement.run(r.ctx, r.enforcement) })
 		r.after(5 * time.Second)
 		r.server.Refuse(500)
-		if reports.report(r.ctx, metric) || reports.failing.last == "" {
+		if reports.report(r.ctx, metric) || reports.reportErrors.lastLogged == "" {
 			t.Error("a report that the API server refused is not told")
 		}
 		r.server.Refuse(0)
-		if !reports.report(r.ctx, metric) || reports.failing.last != "" || reports.retry != 0 {
-			t.Errorf("after a report that succeeded %q is wrong, and the next is due in %s", reports.failing.last, reports.retry)
+		if !reports.report(r.ctx, metric) || reports.reportErrors.lastLogged != "" || reports.retry != 0 {
+			t.Errorf("after a report that succeeded %q is wrong, and the next is due in %s", reports.reportErrors.lastLogged, reports.retry)
 		}
 	})
 }

@@ -37,7 +37,7 @@ type rig struct {
 	machine     *loaded
 	measurement *measurement
 	enforcement *enforcement
-	standing    *standing
+	standing    *enforcingStatus
 	group       sync.WaitGroup
 	ctx         context.Context
 	cancel      context.CancelFunc
@@ -61,10 +61,10 @@ type loaded struct {
 }
 
 // fail has it not be read, or not described.
-func (l *loaded) fail(unread, undescribed error) {
+func (l *loaded) fail(kubeletErr, undescribed error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.unread, l.undescribed = unread, undescribed
+	l.unread, l.undescribed = kubeletErr, undescribed
 }
 
 func (l *loaded) Capacity(context.Context) (podrequest.Amount, error) {
@@ -212,7 +212,7 @@ func newIdleRig(t *testing.T, change func(*Options)) *rig {
 	if r.enforcement, err = newEnforcement(r.options, r.clients.Core, nil, trees, r.options.layout); err != nil {
 		t.Fatal(err)
 	}
-	r.standing = newStanding(r.options, r.cluster, r.enforcement)
+	r.standing = newEnforcingStatus(r.options, r.cluster, r.enforcement)
 	return r
 }
 

@@ -26,7 +26,7 @@ type port struct {
 }
 
 // listen opens the port; nil when the options have none.
-func listen(ctx context.Context, options *Options, cluster *state.State, measurement *measurement, enforcement *enforcement, standing *standing) (*port, error) {
+func listen(ctx context.Context, options *Options, cluster *state.State, measurement *measurement, enforcement *enforcement, status *enforcingStatus) (*port, error) {
 	if options.Serving.SecurePort == 0 {
 		return nil, nil
 	}
@@ -36,10 +36,10 @@ func listen(ctx context.Context, options *Options, cluster *state.State, measure
 	if err != nil {
 		return nil, err
 	}
-	explainer := newExplainer(options, cluster, measurement, enforcement, standing)
+	explainer := newExplainer(options, cluster, measurement, enforcement, status)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
-		diagnostics.NewCollector(explainer.figures), enforcement.writes.histogram, enforcement.asked.histogram, collectors.NewGoCollector(),
+		diagnostics.NewCollector(explainer.nodeMetrics, describedMetrics()...), enforcement.writeDurations.histogram, enforcement.hookDurations.histogram, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return &port{server: server, explainer: explainer, handlers: diagnostics.Options{
@@ -49,7 +49,7 @@ func listen(ctx context.Context, options *Options, cluster *state.State, measure
 				return errors.New("the node's objects have not been read yet")
 			}
 			return nil
-		}}, {Name: "enforcement", Check: standing.ready}},
+		}}, {Name: "enforcement", Check: status.ready}},
 	}}, nil
 }
 
@@ -59,7 +59,7 @@ func (p *port) run(ctx context.Context) {
 		return
 	}
 	if err := p.server.Run(ctx, diagnostics.Open(p.handlers), diagnostics.Secured(p.handlers)); err != nil {
-		klog.FromContext(ctx).Error(err, "the agent cannot be asked any more")
+		klog.FromContext(ctx).Error(err, "Secure port stopped serving")
 	}
 }
 
@@ -71,21 +71,21 @@ func (p *port) announce() *extension.AgentServing {
 	return &extension.AgentServing{Port: p.server.Port(), CertificateSHA256: p.server.Fingerprint()}
 }
 
-// figures for metrics.
-func (e *explainer) figures() diagnostics.Figures {
-	out := diagnostics.Figures{Node: e.options.NodeName, Started: e.started, Evictions: map[string]int{}, AuditEntries: e.enforcement.audit.Last()}
-	out.Writes, out.OriginalsKept = e.enforcement.executor.Tallies(), new(e.enforcement.executor.Unkept() == nil)
-	if verdict := e.standing.verdict(); verdict.Reason != "" {
+// nodeMetrics for metrics.
+func (e *explainer) nodeMetrics() diagnostics.NodeMetrics {
+	out := diagnostics.NodeMetrics{Node: e.options.NodeName, Started: e.started, Evictions: map[string]int{}, AuditEntries: e.enforcement.audit.Last()}
+	out.Writes, out.OriginalsKept = e.enforcement.executor.WriteCounts(), new(e.enforcement.executor.StoreErr() == nil)
+	if verdict := e.status.verdict(); verdict.Reason != "" {
 		out.Enforcing, out.EnforcingReason = new(verdict.Enforcing), verdict.Reason
 	}
 	if _, used, measured := e.measurement.used(); measured {
 		out.Used = &used
 	}
-	e.measurement.foretell(&out)
+	e.measurement.predictions(&out)
 	for feature, count := range e.enforcement.evictor.Counts() {
 		out.Evictions[eviction.ReasonPrefix+string(feature)] = count
 	}
-	if decided := e.enforcement.round.decided(); decided.Enabled && decided.Budget != nil {
+	if decided := e.enforcement.round.suppressionDecision(); decided.Enabled && decided.Budget != nil {
 		out.Budget, out.Policy, out.BestEffortUsed = &decided.Budget.Milli, string(decided.Policy), &decided.Budget.BestEffortUsed
 		out.AboveUsed = &decided.Budget.AboveUsed
 	}
@@ -97,17 +97,17 @@ func (e *explainer) figures() diagnostics.Figures {
 		}
 	}
 	for _, evicted := range e.enforcement.evictor.Evicted() {
-		out.Evicted = append(out.Evicted, diagnostics.EvictedFigure{
+		out.Evicted = append(out.Evicted, diagnostics.EvictedMetrics{
 			Namespace: evicted.Namespace, Pod: evicted.Name, Reason: eviction.ReasonPrefix + string(evicted.Feature),
 		})
 	}
 	e.describe(&out)
-	out.Features, out.Containers, out.Pods, out.Pressure = e.featureFigures(), e.containerFigures(), e.podFigures(), e.measurement.nodePressure()
+	out.Features, out.Containers, out.Pods, out.Pressure = e.featureMetrics(), e.containerMetrics(), e.podMetrics(), e.measurement.nodePressure()
 	return out
 }
 
-// describe says what the objects tell of the node.
-func (e *explainer) describe(out *diagnostics.Figures) {
+// describe adds what the objects of the node say.
+func (e *explainer) describe(out *diagnostics.NodeMetrics) {
 	if topology := e.cluster.Topology(); topology != nil {
 		out.Shared = diagnostics.Pools(topology.Annotations, extension.GetCPUSharedPools)
 		out.BestEffort = diagnostics.Pools(topology.Annotations, extension.GetBECPUSharedPools)
@@ -121,7 +121,7 @@ func (e *explainer) describe(out *diagnostics.Figures) {
 }
 
 // average says what is used on average, and by applications. The lock is held.
-func (m *measurement) average(out *diagnostics.Figures) {
+func (m *measurement) average(out *diagnostics.NodeMetrics) {
 	at := m.last.Time
 	if node, measured := m.metrics.Usage(at); measured {
 		out.Average = new(node.Amount())
@@ -130,20 +130,20 @@ func (m *measurement) average(out *diagnostics.Figures) {
 		out.System = new(system.Amount())
 	}
 	for _, numa := range m.metrics.NUMAUsages(at) {
-		out.NUMANodes = append(out.NUMANodes, diagnostics.NUMAFigure{ID: numa.ID, Node: numa.Node.Amount(), System: numa.System.Amount()})
+		out.NUMANodes = append(out.NUMANodes, diagnostics.NUMAMetrics{ID: numa.ID, Node: numa.Node.Amount(), System: numa.System.Amount()})
 	}
 	for _, application := range m.applications() {
 		if used, measured := m.metrics.LatestApplicationUsage(application.Name, at); measured {
-			out.Applications = append(out.Applications, diagnostics.ApplicationFigure{
+			out.Applications = append(out.Applications, diagnostics.ApplicationMetrics{
 				Name: application.Name, Priority: string(application.Priority), QoS: string(application.QoS), Used: used.Amount(),
 			})
 		}
 	}
-	out.Described = maps.Clone(m.told)
+	out.TopologyReads = maps.Clone(m.topologyReads)
 }
 
-// foretell says what is used on average, and what is predicted.
-func (m *measurement) foretell(out *diagnostics.Figures) {
+// predictions says what is used on average, and what is predicted.
+func (m *measurement) predictions(out *diagnostics.NodeMetrics) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.last.Time.IsZero() {

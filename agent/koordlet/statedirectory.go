@@ -9,7 +9,7 @@ import (
 // reports without, and holds on to what an agent before it has kept the originals of.
 func writable(directory string) error {
 	if err := os.MkdirAll(directory, 0o700); err != nil {
-		return fmt.Errorf("make the state directory: %w", err)
+		return fmt.Errorf("create the state directory: %w", err)
 	}
 	probe, err := os.CreateTemp(directory, "probe.*")
 	if err != nil {

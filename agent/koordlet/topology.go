@@ -11,10 +11,11 @@ import (
 	"koordinator.sh/koord/agent/report"
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
-// topologyEvery is how often the topology is compared with what the machine and the pods are.
-const topologyEvery = 3 * time.Second
+// topologyInterval is how often the topology is compared with what the machine and the pods are.
+const topologyInterval = 3 * time.Second
 
 // topologies keeps the NodeResourceTopology.
 type topologies struct {
@@ -26,8 +27,8 @@ type topologies struct {
 	port *port
 	// bound are the pods to which kubelet gave CPUs, as read last.
 	bound []kubelet.Pod
-	// problem is what the topology lacked last.
-	problem complaint
+	// errors is what the topology lacked last.
+	errors errorLog
 }
 
 func newTopologies(options *Options, clients *connection.Clients, cluster *state.State, host host.Host, port *port) *topologies {
@@ -35,11 +36,11 @@ func newTopologies(options *Options, clients *connection.Clients, cluster *state
 }
 
 func (t *topologies) run(ctx context.Context) {
-	ticker := t.options.Clock.NewTicker(topologyEvery)
+	ticker := t.options.Clock.NewTicker(topologyInterval)
 	defer ticker.Stop()
 	for {
 		if t.cluster.Known() && t.cluster.TopologyKnown() {
-			t.problem.tell(ctx, t.write(ctx), t.options.Clock.Now(), "the topology is incomplete, retrying")
+			t.errors.Report(ctx, t.write(ctx), t.options.Clock.Now(), "NodeResourceTopology is incomplete, will retry")
 		}
 		select {
 		case <-ctx.Done():
@@ -60,17 +61,17 @@ func (t *topologies) write(ctx context.Context) error {
 		return err
 	}
 	in := report.TopologyInput{
-		Node: report.TopologyNodeOf(node), Machine: machine, HugePages: t.options.FeatureGates[hugePageReport],
+		Node: report.TopologyNodeOf(node), Machine: machine, HugePages: t.options.isOn(&nodefeature.HugePageReport),
 	}
-	var unread error
-	in.Kubelet, unread = t.kubelet()
+	var kubeletErr error
+	in.Kubelet, kubeletErr = t.kubelet()
 	for _, pod := range t.cluster.Pods() {
 		if !pod.Owned.IsEmpty() {
 			in.Pods = append(in.Pods, report.BoundPod{QoS: pod.Requests.QoS, CPUs: pod.Owned})
 		}
 	}
 	wanted, problem := report.Topology(in)
-	problem = errors.Join(unread, problem)
+	problem = errors.Join(kubeletErr, problem)
 	if wanted == nil {
 		return problem
 	}

@@ -121,9 +121,9 @@ func TestAGlanceLeavesWindowsAlone(t *testing.T) {
 		s.Node.CPU += more
 		return s
 	}
-	n.Glance(busier(2.5))
-	n.Glance(busier(2.505)) // too soon after the one before to say anything
-	n.Glance(busier(2.55))
+	n.ObserveBetween(busier(2.5))
+	n.ObserveBetween(busier(2.505)) // too soon after the one before to say anything
+	n.ObserveBetween(busier(2.55))
 	at := began.Add(2550 * time.Millisecond)
 	pod, _ := n.LatestPodUsage("pod", at)
 	node, _ := n.LatestUsage(at)

@@ -66,7 +66,7 @@ func (a applications) named(name string) *application {
 	return nil
 }
 
-// nothing is told of applications beside their usage.
+// nothing is known of applications beside their usage.
 var nothing host.Details
 
 // observe returns what all of them used together.

@@ -69,7 +69,7 @@ func (n *Node) ContainerThrottling(id string) (Throttling, bool) {
 	return c.details.throttling, true
 }
 
-// NodePressure returns the pressure on the node over its latest window; false where the kernel does not tell, or not yet.
+// NodePressure returns the pressure on the node over its latest window; false where the kernel does not show it, or not yet.
 func (n *Node) NodePressure() (Pressure, bool) {
 	return n.pressure.latest, !n.pressure.latest.To.IsZero()
 }

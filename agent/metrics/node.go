@@ -88,22 +88,22 @@ func (n *Node) Observe(snapshot *host.Snapshot) {
 	n.last, n.lastAt = snapshot.Node, snapshot.Time
 }
 
-// Glance takes a snapshot between two that Observe takes. It changes nothing but what was used latest: windows have samples at
+// ObserveBetween takes a snapshot between two that Observe takes. It changes nothing but what was used latest: windows have samples at
 // regular distances only. Pods that are new, or not in the order of the latest snapshot, are passed over.
-func (n *Node) Glance(snapshot *host.Snapshot) {
+func (n *Node) ObserveBetween(snapshot *host.Snapshot) {
 	if n.lastAt.IsZero() || !snapshot.Time.After(n.lastAt) {
 		return
 	}
-	n.recent.glance(snapshot.Node, snapshot.Time)
-	n.bestEffort.recent.glance(snapshot.BestEffort.Counter, snapshot.Time)
+	n.recent.observeBetween(snapshot.Node, snapshot.Time)
+	n.bestEffort.recent.observeBetween(snapshot.BestEffort.Counter, snapshot.Time)
 	for i := range snapshot.Pods {
 		if i < len(n.order) && n.order[i].uid == snapshot.Pods[i].UID {
-			n.order[i].recent.glance(snapshot.Pods[i].Counter, snapshot.Time)
+			n.order[i].recent.observeBetween(snapshot.Pods[i].Counter, snapshot.Time)
 		}
 	}
 	for i := range snapshot.Applications {
 		if s := n.applications.named(snapshot.Applications[i].Name); s != nil {
-			s.recent.glance(snapshot.Applications[i].Counter, snapshot.Time)
+			s.recent.observeBetween(snapshot.Applications[i].Counter, snapshot.Time)
 		}
 	}
 }

@@ -70,8 +70,8 @@ func (p Policy) Equal(other Policy) bool {
 	return p.Period == other.Period && p.Aggregate == other.Aggregate && p.Memory == other.Memory && slices.Equal(p.Durations, other.Durations)
 }
 
-// memory is what counts of a counter. Page cache of which nobody knows whether it is hot counts as hot, so that a kernel that
-// tells less never makes a node look emptier.
+// memory is what counts of a counter. Page cache of which it is not known whether it is hot counts as hot, so that a kernel that
+// shows less never makes a node look emptier.
 func (p Policy) memory(counter host.Counter) int64 {
 	switch p.Memory {
 	case slov1alpha1.UsageWithPageCache:

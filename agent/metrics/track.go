@@ -12,7 +12,7 @@ type track struct {
 	last   time.Duration
 	seen   time.Time
 	recent recent
-	// details are nil for cgroups of which the machine tells nothing but usage.
+	// details are nil for cgroups of which only usage is read.
 	details *details
 }
 
@@ -107,8 +107,8 @@ func (r *recent) observe(counter host.Counter, at time.Time, nanoCores int64, pe
 	r.usage = Usage{NanoCores: nanoCores, Memory: counter.Memory}.bounded()
 }
 
-// glance takes a reading between two regular ones.
-func (r *recent) glance(counter host.Counter, at time.Time) {
+// observeBetween takes a reading between two regular ones.
+func (r *recent) observeBetween(counter host.Counter, at time.Time) {
 	since := time.Duration(at.UnixNano() - r.at)
 	if r.at == 0 || since < shortest {
 		return

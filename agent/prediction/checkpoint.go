@@ -72,7 +72,7 @@ func (m *model) checkpoint() ModelCheckpoint {
 func (n *Node) Restore(from Checkpoint, now time.Time) error {
 	age := now.Sub(from.At)
 	if age < -maxSkew {
-		return fmt.Errorf("restore what was learned: it is %s from the future", -age)
+		return fmt.Errorf("restore the prediction checkpoint: it is %s in the future", -age)
 	}
 	if age > classExpiry {
 		return nil
@@ -85,7 +85,7 @@ func (n *Node) Restore(from Checkpoint, now time.Time) error {
 	}{{"prod", from.Prod, &n.prod}, {"none", from.None, &n.none}, {"system", from.System, &n.system}} {
 		restored, err := class.from.model()
 		if err != nil {
-			problems = append(problems, fmt.Errorf("restore what was learned of class %s: %w", class.name, err))
+			problems = append(problems, fmt.Errorf("restore the prediction of class %s: %w", class.name, err))
 			continue
 		}
 		*class.to = restored
@@ -96,7 +96,7 @@ func (n *Node) Restore(from Checkpoint, now time.Time) error {
 		}
 		restored, err := pod.model()
 		if err != nil {
-			problems = append(problems, fmt.Errorf("restore what was learned of pod %.64q: %w", uid, err))
+			problems = append(problems, fmt.Errorf("restore the prediction of pod %.64q: %w", uid, err))
 			continue
 		}
 		n.pods[uid] = &podModel{model: restored, trained: pod.Trained}

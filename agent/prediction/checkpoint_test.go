@@ -78,7 +78,7 @@ func TestWhatIsOldOrBrokenIsNotRestored(t *testing.T) {
 		"the clock was set back a little": {
 			after: -4 * time.Minute, wantPods: 2, wantClasses: true,
 		},
-		"a checkpoint of the future": {after: -time.Hour, wantProblem: "from the future"},
+		"a checkpoint of the future": {after: -time.Hour, wantProblem: "in the future"},
 		"one pod cannot be decoded": {
 			change: func(c *Checkpoint) {
 				c.Pods["a"] = PodCheckpoint{Trained: learnedAt, ModelCheckpoint: ModelCheckpoint{CPU: []byte("x")}}

@@ -8,17 +8,18 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/nodeqos/batchcgroup"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 // BatchResource gives batch and mid pods the shares and limits of their resources, which kubelet does not know.
 type BatchResource struct{}
 
 // Name implements Feature.
-func (BatchResource) Name() string { return "BatchResource" }
+func (BatchResource) Name() string { return nodefeature.BatchResource.Name }
 
-// Wishes implements Feature.
-func (BatchResource) Wishes(in Situation) []executor.Wish {
-	var wishes []executor.Wish
+// DesiredValues implements Feature.
+func (BatchResource) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
+	var values []executor.DesiredValue
 	suppressed := quotaBySuppression(in.SLO.ResourceUsedThresholdWithBE)
 	for _, pod := range in.Pods {
 		input, applies := batchcgroup.FromPod(pod.Object)
@@ -27,16 +28,16 @@ func (BatchResource) Wishes(in Situation) []executor.Wish {
 		}
 		input.NormalizationPercent, input.QuotaBySuppression = in.normalization(), suppressed
 		bounds := batchcgroup.BoundsOf(input)
-		wishes = append(wishes, boundWishes(in.Layout.Pod(pod.Class(), pod.UID), bounds.Pod)...)
+		values = append(values, boundWishes(in.Layout.Pod(pod.Class(), pod.UID), bounds.Pod)...)
 		for _, container := range in.Containers.Of(pod, in.Now) {
 			for i := range bounds.Containers {
 				if bounds.Containers[i].Name == container.Name {
-					wishes = append(wishes, boundWishes(container.Cgroup, bounds.Containers[i].Bounds)...)
+					values = append(values, boundWishes(container.Cgroup, bounds.Containers[i].Bounds)...)
 				}
 			}
 		}
 	}
-	return wishes
+	return values
 }
 
 // quotaBySuppression is true while one quota holds all best-effort pods.
@@ -44,9 +45,9 @@ func quotaBySuppression(strategy *slov1alpha1.ResourceThresholdStrategy) bool {
 	return strategy != nil && strategy.Enable != nil && *strategy.Enable && strategy.CPUSuppressPolicy == slov1alpha1.CPUCfsQuotaPolicy
 }
 
-func boundWishes(at string, bounds batchcgroup.Bounds) []executor.Wish {
+func boundWishes(at string, bounds batchcgroup.Bounds) []executor.DesiredValue {
 	why := fmt.Sprintf("requests %d milli-cores, limited to %d and %d bytes", bounds.Operands.RequestMilli, bounds.Operands.LimitMilli, bounds.Operands.LimitMemory)
-	return []executor.Wish{
+	return []executor.DesiredValue{
 		{Setting: cgroup.CPUShares, Cgroup: at, Value: strconv.FormatInt(bounds.Shares, 10), Why: why},
 		{Setting: cgroup.CPUQuota, Cgroup: at, Value: strconv.FormatInt(bounds.Quota, 10), Why: why},
 		{Setting: cgroup.MemoryLimit, Cgroup: at, Value: strconv.FormatInt(bounds.Memory, 10), Why: why},

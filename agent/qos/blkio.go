@@ -17,10 +17,11 @@ import (
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/nodeqos/blkio"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
-// devicesEvery is how often block devices and mounts are looked for.
-const devicesEvery = 30 * time.Second
+// deviceListInterval is how often block devices and mounts are looked for.
+const deviceListInterval = 30 * time.Second
 
 // BlkIOReconcile bounds and weighs what pods read from and write to block devices.
 type BlkIOReconcile struct {
@@ -38,13 +39,13 @@ type BlkIOReconcile struct {
 }
 
 // Name implements Feature.
-func (*BlkIOReconcile) Name() string { return "BlkIOReconcile" }
+func (*BlkIOReconcile) Name() string { return nodefeature.BlkIOReconcile.Name }
 
 // Problems returns what of the strategy could not be followed in the latest round, and why.
 func (b *BlkIOReconcile) Problems() []string { return b.problems }
 
-// Wishes implements Feature. Classes that are switched off, and devices that nobody names, have what they had.
-func (b *BlkIOReconcile) Wishes(in Situation) []executor.Wish {
+// DesiredValues implements Feature. Classes that are switched off, and devices that no class names, keep what they had.
+func (b *BlkIOReconcile) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
 	b.problems = nil
 	before := b.claims
 	b.claims = map[types.UID]*claims{}
@@ -56,27 +57,27 @@ func (b *BlkIOReconcile) Wishes(in Situation) []executor.Wish {
 		return nil
 	}
 	b.find(in)
-	b.tell(b.missing...)
-	b.lookAtCost(in)
+	b.setProblems(b.missing...)
+	b.probeCostModel(in)
 	disks := blkio.Disks{Devices: b.devices.Names, VolumeGroups: b.devices.Groups}
-	wishes := b.root(in, strategy, disks)
+	values := b.root(in, strategy, disks)
 	for _, class := range []corev1.PodQOSClass{corev1.PodQOSBurstable, corev1.PodQOSBestEffort} {
 		if config := blockConfig(strategy, extension.QoSClassOfKubeQOS(class)); config != nil {
-			wishes = append(wishes, b.bounds(in, in.Layout.QoS(class), b.take(blkio.OfClass(config, disks)), fmt.Sprintf("all pods of class %s", class))...)
+			values = append(values, b.bounds(in, in.Layout.QoS(class), b.take(blkio.OfClass(config, disks)), fmt.Sprintf("all pods of class %s", class))...)
 		}
 	}
 	for _, pod := range in.Pods {
 		if pod.Running() {
-			wishes = append(wishes, b.pod(in, strategy, pod, disks, before[pod.UID])...)
+			values = append(values, b.pod(in, strategy, pod, disks, before[pod.UID])...)
 		}
 	}
-	return wishes
+	return values
 }
 
-// tell keeps what could not be followed, each thing once.
-func (b *BlkIOReconcile) tell(problems ...string) {
+// setProblems keeps what could not be followed, each thing once.
+func (b *BlkIOReconcile) setProblems(problems ...string) {
 	for _, problem := range problems {
-		if len(b.problems) < mostProblems && !slices.Contains(b.problems, problem) {
+		if len(b.problems) < maxProblems && !slices.Contains(b.problems, problem) {
 			b.problems = append(b.problems, problem)
 		}
 	}
@@ -110,8 +111,8 @@ func switchedOn(class *slov1alpha1.ResourceQOS) *slov1alpha1.BlkIOQOSCfg {
 }
 
 // find looks for devices from time to time.
-func (b *BlkIOReconcile) find(in Situation) {
-	if !b.found.IsZero() && in.Now.Sub(b.found) < devicesEvery && !in.Now.Before(b.found) {
+func (b *BlkIOReconcile) find(in NodeSnapshot) {
+	if !b.found.IsZero() && in.Now.Sub(b.found) < deviceListInterval && !in.Now.Before(b.found) {
 		return
 	}
 	b.found, b.missing = in.Now, nil
@@ -130,17 +131,17 @@ func (b *BlkIOReconcile) find(in Situation) {
 
 // take keeps what could not be followed.
 func (b *BlkIOReconcile) take(result blkio.Result) blkio.Result {
-	b.tell(result.Problems...)
+	b.setProblems(result.Problems...)
 	return result
 }
 
 // pod has bounds of its own, and those of its class where no cgroup has the pods of its class and no others. In version 1 a cgroup is
 // bounded without those below it, so that each container gets the bounds of the pod and of its class.
-func (b *BlkIOReconcile) pod(in Situation, strategy *slov1alpha1.ResourceQOSStrategy, pod *state.Pod, disks blkio.Disks, known *claims) []executor.Wish {
+func (b *BlkIOReconcile) pod(in NodeSnapshot, strategy *slov1alpha1.ResourceQOSStrategy, pod *state.Pod, disks blkio.Disks, known *claims) []executor.DesiredValue {
 	class := blockConfig(strategy, pod.QoS())
 	annotation, err := slov1alpha1.PodBlkIOQOS(pod.Object.Annotations)
 	if err != nil {
-		b.tell(fmt.Sprintf("pod %s/%s: %v", pod.Object.Namespace, pod.Object.Name, err))
+		b.setProblems(fmt.Sprintf("pod %s/%s: %v", pod.Object.Namespace, pod.Object.Name, err))
 		annotation = nil
 	}
 	var own blkio.Result
@@ -157,18 +158,18 @@ func (b *BlkIOReconcile) pod(in Situation, strategy *slov1alpha1.ResourceQOSStra
 		return nil
 	}
 	why := fmt.Sprintf("pod %s/%s", pod.Object.Namespace, pod.Object.Name)
-	wishes := b.bounds(in, in.Layout.Pod(pod.Class(), pod.UID), own, why)
+	values := b.bounds(in, in.Layout.Pod(pod.Class(), pod.UID), own, why)
 	if in.Layout.Version == cgroup.V1 {
 		for _, container := range in.Containers.Of(pod, in.Now) {
-			wishes = append(wishes, b.bounds(in, container.Cgroup, own, why)...)
+			values = append(values, b.bounds(in, container.Cgroup, own, why)...)
 		}
 	}
-	return wishes
+	return values
 }
 
 // bounds of one cgroup. What is not bounded is left alone, and so are weights that are as from the beginning.
-func (b *BlkIOReconcile) bounds(in Situation, at string, result blkio.Result, why string) []executor.Wish {
-	var wishes []executor.Wish
+func (b *BlkIOReconcile) bounds(in NodeSnapshot, at string, result blkio.Result, why string) []executor.DesiredValue {
+	var values []executor.DesiredValue
 	for _, throttle := range result.Throttles {
 		for _, bound := range []struct {
 			setting cgroup.Setting
@@ -177,7 +178,7 @@ func (b *BlkIOReconcile) bounds(in Situation, at string, result blkio.Result, wh
 			{cgroup.IOReadBPS, throttle.ReadBPS}, {cgroup.IOWriteBPS, throttle.WriteBPS}, {cgroup.IOReadIOPS, throttle.ReadIOPS}, {cgroup.IOWriteIOPS, throttle.WriteIOPS},
 		} {
 			if bound.value > 0 && in.supports(bound.setting) {
-				wishes = append(wishes, deviceWish(bound.setting, throttle.Device, at, strconv.FormatInt(bound.value, 10), why))
+				values = append(values, deviceWish(bound.setting, throttle.Device, at, strconv.FormatInt(bound.value, 10), why))
 			}
 		}
 		if throttle.Weight == blkio.DefaultWeight {
@@ -187,20 +188,20 @@ func (b *BlkIOReconcile) bounds(in Situation, at string, result blkio.Result, wh
 		byCost := in.supports(cgroup.IOWeight) && strings.Contains("\n"+b.governed, "\n"+throttle.Device+" ")
 		byBFQ := in.supports(cgroup.IOBFQWeight) && b.devices.WeighsByBFQ(in.Sys, throttle.Device)
 		if byCost {
-			wishes = append(wishes, deviceWish(cgroup.IOWeight, throttle.Device, at, weight, why))
+			values = append(values, deviceWish(cgroup.IOWeight, throttle.Device, at, weight, why))
 		}
 		if byBFQ {
-			wishes = append(wishes, deviceWish(cgroup.IOBFQWeight, throttle.Device, at, weight, why))
+			values = append(values, deviceWish(cgroup.IOBFQWeight, throttle.Device, at, weight, why))
 		}
 		if !byCost && !byBFQ {
-			b.tell(fmt.Sprintf("device %s: weights have no effect, because it is neither governed by cost nor has the scheduler BFQ", throttle.Device))
+			b.setProblems(fmt.Sprintf("device %s: weights have no effect, because it is neither governed by cost nor has the scheduler BFQ", throttle.Device))
 		}
 	}
-	return wishes
+	return values
 }
 
-// lookAtCost reads which devices the kernel governs by cost: it takes weights of no others.
-func (b *BlkIOReconcile) lookAtCost(in Situation) {
+// probeCostModel reads which devices the kernel governs by cost: it takes weights of no others.
+func (b *BlkIOReconcile) probeCostModel(in NodeSnapshot) {
 	b.governed = ""
 	path, has := in.Layout.Path(cgroup.IOCost, "")
 	if !has {
@@ -211,6 +212,6 @@ func (b *BlkIOReconcile) lookAtCost(in Situation) {
 	}
 }
 
-func deviceWish(setting cgroup.Setting, device, at, value, why string) executor.Wish {
-	return executor.Wish{Setting: setting.On(device), Cgroup: at, Value: value, Why: why}
+func deviceWish(setting cgroup.Setting, device, at, value, why string) executor.DesiredValue {
+	return executor.DesiredValue{Setting: setting.On(device), Cgroup: at, Value: value, Why: why}
 }

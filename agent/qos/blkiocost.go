@@ -14,7 +14,7 @@ import (
 
 // root says when devices count as saturated, and how fast they are. Where the kernel does not govern devices by cost, services
 // are protected by the same latency instead.
-func (b *BlkIOReconcile) root(in Situation, strategy *slov1alpha1.ResourceQOSStrategy, disks blkio.Disks) []executor.Wish {
+func (b *BlkIOReconcile) root(in NodeSnapshot, strategy *slov1alpha1.ResourceQOSStrategy, disks blkio.Disks) []executor.DesiredValue {
 	config := switchedOn(strategy.CgroupRoot)
 	if config == nil {
 		return nil
@@ -23,15 +23,15 @@ func (b *BlkIOReconcile) root(in Situation, strategy *slov1alpha1.ResourceQOSStr
 	if !in.Layout.Supports(in.Tree, cgroup.IOCost, "") {
 		return latencies(in, costs)
 	}
-	var wishes []executor.Wish
+	var values []executor.DesiredValue
 	for _, cost := range costs {
 		value := fmt.Sprintf("enable=1 ctrl=user rpct=%d rlat=%d wpct=%d wlat=%d", cost.ReadPercentile, cost.ReadLatency, cost.WritePercentile, cost.WriteLatency)
-		wishes = append(wishes, deviceWish(cgroup.IOCost, cost.Device, "", value, "by the strategy of the root"))
+		values = append(values, deviceWish(cgroup.IOCost, cost.Device, "", value, "by the strategy of the root"))
 		if cost.UserModel {
-			wishes = append(wishes, deviceWish(cgroup.IOModel, cost.Device, "", model(cost), "the model of the strategy"))
+			values = append(values, deviceWish(cgroup.IOModel, cost.Device, "", model(cost), "the model of the strategy"))
 		}
 	}
-	return wishes
+	return values
 }
 
 func model(cost blkio.Cost) string {
@@ -41,7 +41,7 @@ func model(cost blkio.Cost) string {
 
 // latencies are the targets of services: of the cgroup above burstable pods, and of each guaranteed one beside it, which the
 // kernel would hold back otherwise. Best-effort pods have none and are held back.
-func latencies(in Situation, costs []blkio.Cost) []executor.Wish {
+func latencies(in NodeSnapshot, costs []blkio.Cost) []executor.DesiredValue {
 	if !in.supports(cgroup.IOLatency) {
 		return nil
 	}
@@ -51,12 +51,12 @@ func latencies(in Situation, costs []blkio.Cost) []executor.Wish {
 			protected = append(protected, in.Layout.Pod(pod.Class(), pod.UID))
 		}
 	}
-	var wishes []executor.Wish
+	var values []executor.DesiredValue
 	for _, cost := range costs {
 		target := strconv.FormatInt(min(cost.ReadLatency, cost.WriteLatency), 10)
 		for _, at := range protected {
-			wishes = append(wishes, deviceWish(cgroup.IOLatency, cost.Device, at, target, "the kernel does not govern devices by cost"))
+			values = append(values, deviceWish(cgroup.IOLatency, cost.Device, at, target, "the kernel does not govern devices by cost"))
 		}
 	}
-	return wishes
+	return values
 }

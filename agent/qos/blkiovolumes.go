@@ -21,8 +21,8 @@ type claims struct {
 // volumesOf are the disks of a pod's volumes by all of their names: that in the pod goes before that of the claim, and this one before
 // that of the PersistentVolume. A name is no secret, and a disk is what a container of the pod has mounted at the volume's path, so
 // that no API is asked for claims.
-func (b *BlkIOReconcile) volumesOf(in Situation, pod *state.Pod, known *claims) map[string]string {
-	if known == nil || in.Now.Sub(known.at) >= devicesEvery || in.Now.Before(known.at) || len(known.disks) == 0 && in.Now.Sub(known.at) >= relist {
+func (b *BlkIOReconcile) volumesOf(in NodeSnapshot, pod *state.Pod, known *claims) map[string]string {
+	if known == nil || in.Now.Sub(known.at) >= deviceListInterval || in.Now.Before(known.at) || len(known.disks) == 0 && in.Now.Sub(known.at) >= relist {
 		known = &claims{at: in.Now, disks: claimedDisks(in, pod, b.devices)}
 	}
 	b.claims[pod.UID] = known
@@ -36,7 +36,7 @@ func (b *BlkIOReconcile) volumesOf(in Situation, pod *state.Pod, known *claims) 
 
 // claimedDisks looks at what containers of a pod have mounted. Volumes that no container mounts, or that lie on no block device, are
 // left out.
-func claimedDisks(in Situation, pod *state.Pod, devices blockdevice.Devices) map[string]string {
+func claimedDisks(in NodeSnapshot, pod *state.Pod, devices blockdevice.Devices) map[string]string {
 	claimOf := map[string]string{}
 	for i := range pod.Object.Spec.Volumes {
 		if volume := &pod.Object.Spec.Volumes[i]; volume.PersistentVolumeClaim != nil {
@@ -78,7 +78,7 @@ func mountPaths(pod *state.Pod, container string) map[string]string {
 
 // mountsOf is what the first process of a container has mounted. A process that has ended, and whose number another one has, tells
 // nothing.
-func mountsOf(in Situation, container Container, devices blockdevice.Devices) map[string]string {
+func mountsOf(in NodeSnapshot, container Container, devices blockdevice.Devices) map[string]string {
 	for _, process := range Tasks(in.Tree, in.Layout, cgroup.Processes, container.Cgroup) {
 		mounts, err := devices.Mounts(in.Proc, process)
 		if err == nil && Within(in.Proc, process, container.Cgroup) {

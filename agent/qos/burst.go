@@ -18,6 +18,7 @@ import (
 	"koordinator.sh/koord/decision/core/freshness"
 	"koordinator.sh/koord/decision/core/podrequest"
 	"koordinator.sh/koord/decision/nodeqos/burst"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 const (
@@ -45,19 +46,19 @@ type CPUBurst struct {
 func NewCPUBurst() *CPUBurst { return &CPUBurst{} }
 
 // Name implements Feature.
-func (*CPUBurst) Name() string { return "CPUBurst" }
+func (*CPUBurst) Name() string { return nodefeature.CPUBurst.Name }
 
 // Decided returns what was decided last for each pod that may burst, by UID, with its trace.
 func (b *CPUBurst) Decided() map[types.UID]burst.PodResult { return b.decided }
 
-// Wishes implements Feature. While no pod may burst it wants nothing.
-func (b *CPUBurst) Wishes(in Situation) []executor.Wish {
+// DesiredValues implements Feature. While no pod may burst it wants nothing.
+func (b *CPUBurst) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
 	b.pool.observe(in)
 	pool := b.pool.state(in)
 	before := b.decided
 	b.decided = map[types.UID]burst.PodResult{}
 	grown := map[string]bool{}
-	var wishes []executor.Wish
+	var values []executor.DesiredValue
 	for _, pod := range in.Pods {
 		config, bursts := burstConfig(in.SLO.CPUBurstStrategy, pod)
 		if !bursts || !pod.Running() {
@@ -70,10 +71,10 @@ func (b *CPUBurst) Wishes(in Situation) []executor.Wish {
 				grown[groups.containers[c.ID]] = true
 			}
 		}
-		wishes = append(wishes, burstWishes(in, result, groups)...)
+		values = append(values, burstWishes(in, result, groups)...)
 	}
 	b.grown = grown
-	return wishes
+	return values
 }
 
 // grows is true for a container that has a larger quota than its limit's.
@@ -100,7 +101,7 @@ type groups struct {
 }
 
 // step decides one round of a pod.
-func (b *CPUBurst) step(in Situation, pod *state.Pod, config burst.Config, pool burst.Pool, buckets map[string]burst.Bucket) (burst.PodResult, groups) {
+func (b *CPUBurst) step(in NodeSnapshot, pod *state.Pod, config burst.Config, pool burst.Pool, buckets map[string]burst.Bucket) (burst.PodResult, groups) {
 	found := groups{pod: in.Layout.Pod(pod.Class(), pod.UID), containers: map[string]string{}}
 	input := burst.PodInput{
 		Now: in.Now, Config: config, Pool: pool, Limit: podrequest.LimitsOf(pod.Object).Plain.MilliCPU, CurrentQuota: in.quotaOf(found.pod),
@@ -139,11 +140,11 @@ func (b *CPUBurst) fill() float64 {
 
 // burstWishes are those of one pod: the time that may be saved, and quotas as long as one of them is more than its limit's. One
 // that is back at its limit is given back.
-func burstWishes(in Situation, result burst.PodResult, at groups) []executor.Wish {
+func burstWishes(in NodeSnapshot, result burst.PodResult, at groups) []executor.DesiredValue {
 	saves := in.supports(cgroup.CPUBurst)
-	var wishes []executor.Wish
+	var values []executor.DesiredValue
 	want := func(setting cgroup.Setting, at string, value int64, why string) {
-		wishes = append(wishes, executor.Wish{Setting: setting, Cgroup: at, Value: strconv.FormatInt(value, 10), Why: why})
+		values = append(values, executor.DesiredValue{Setting: setting, Cgroup: at, Value: strconv.FormatInt(value, 10), Why: why})
 	}
 	larger := false
 	for i := range result.Containers {
@@ -162,7 +163,7 @@ func burstWishes(in Situation, result burst.PodResult, at groups) []executor.Wis
 	if larger && result.Quota > 0 && result.Current > 0 {
 		want(cgroup.CPUQuota, at.pod, result.Quota, "its containers have more than their limits")
 	}
-	return wishes
+	return values
 }
 
 // limitsOf are the CPU limits of containers in milli-cores, by name.
@@ -177,8 +178,8 @@ func limitsOf(pod *corev1.Pod) map[string]int64 {
 	return limits
 }
 
-// quotaOf reads the quota that is in force in a cgroup; none where that cannot be told.
-func (s *Situation) quotaOf(at string) int64 {
+// quotaOf reads the quota that is in force in a cgroup; none where it cannot be read.
+func (s *NodeSnapshot) quotaOf(at string) int64 {
 	value, found := s.read(cgroup.CPUQuota, at)
 	if !found {
 		return cfs.Unlimited
@@ -190,8 +191,8 @@ func (s *Situation) quotaOf(at string) int64 {
 	return quota
 }
 
-// throttled tells whether a container's quota held it back since the last reading; false when nobody knows.
-func (s *Situation) throttled(id string) bool {
+// throttled reports whether a container's quota held it back since the last reading; false when that was not measured.
+func (s *NodeSnapshot) throttled(id string) bool {
 	if s.ContainerThrottled == nil {
 		return false
 	}
@@ -210,7 +211,7 @@ type poolSample struct {
 }
 
 // observe takes the latest reading, and forgets those that are too old. A clock that was set back forgets all.
-func (p *poolUse) observe(in Situation) {
+func (p *poolUse) observe(in NodeSnapshot) {
 	window := min(poolPeriods*in.Period, max(poolWindow, in.Period))
 	kept := p.samples[:0]
 	for _, sample := range p.samples {
@@ -236,7 +237,7 @@ func (p *poolUse) observe(in Situation) {
 }
 
 // state is that of the shared CPUs on average.
-func (p *poolUse) state(in Situation) burst.Pool {
+func (p *poolUse) state(in NodeSnapshot) burst.Pool {
 	input := burst.PoolInput{Now: in.Now, Capacity: in.Capacity.MilliCPU}
 	if in.SLO.CPUBurstStrategy != nil {
 		input.ThresholdPercent = in.SLO.CPUBurstStrategy.SharePoolThresholdPercent

@@ -180,9 +180,9 @@ func TestAnAnolisKernelSavesMoreThanTheQuota(t *testing.T) {
 	n := newNode(t, cgroup.V1, []Feature{NewCPUBurst()}, servicePod)
 	n.kernel.Anolis()
 	n.in.SLO.CPUBurstStrategy = &slov1alpha1.CPUBurstStrategy{CPUBurstConfig: slov1alpha1.CPUBurstConfig{Policy: slov1alpha1.CPUBurstOnly}}
-	wishes := n.features[0].Wishes(n.in)
-	if len(wishes) != 2 || wishes[0].Value != "2000000" {
-		t.Errorf("wishes %+v, want ten times two CPUs", wishes)
+	values := n.features[0].DesiredValues(n.in)
+	if len(values) != 2 || values[0].Value != "2000000" {
+		t.Errorf("desired values %+v, want ten times two CPUs", values)
 	}
 }
 

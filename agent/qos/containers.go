@@ -93,7 +93,7 @@ func (c *Containers) path(pod, id string, now time.Time) string {
 	return known.paths[id]
 }
 
-// Forget drops pods that nobody asked for since a moment.
+// Forget drops pods that were not asked for since a moment.
 func (c *Containers) Forget(before time.Time) {
 	maps.DeleteFunc(c.pods, func(_ string, l *listing) bool { return l.used.Before(before) })
 }

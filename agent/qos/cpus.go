@@ -8,18 +8,19 @@ import (
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/nodeqos/cpupool"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 // CPUSetAllocator puts pods on the CPUs that the scheduler gave them, and services on the shared ones.
 type CPUSetAllocator struct{}
 
 // Name implements Feature.
-func (CPUSetAllocator) Name() string { return "CPUSetAllocator" }
+func (CPUSetAllocator) Name() string { return nodefeature.CPUSetAllocator.Name }
 
-// Wishes implements Feature. Without a report of the node's pools only pods with CPUs of their own are put anywhere.
-func (CPUSetAllocator) Wishes(in Situation) []executor.Wish {
+// DesiredValues implements Feature. Without a report of the node's pools only pods with CPUs of their own are put anywhere.
+func (CPUSetAllocator) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
 	node := poolsOf(in)
-	var wishes []executor.Wish
+	var values []executor.DesiredValue
 	for _, pod := range in.Pods {
 		if !pod.Running() {
 			continue
@@ -32,19 +33,19 @@ func (CPUSetAllocator) Wishes(in Situation) []executor.Wish {
 			continue // suppression has the CPUs of best-effort pods
 		}
 		for _, container := range in.Containers.Of(pod, in.Now) {
-			wishes = append(wishes, executor.Wish{Setting: cgroup.CPUSet, Cgroup: container.Cgroup, Value: choice.CPUs, Why: choice.Reason})
+			values = append(values, executor.DesiredValue{Setting: cgroup.CPUSet, Cgroup: container.Cgroup, Value: choice.CPUs, Why: choice.Reason})
 			if choice.LiftQuota {
-				wishes = append(wishes, executor.Wish{Setting: cgroup.CPUQuota, Cgroup: container.Cgroup, Value: "-1", Why: "the CPUs are its own"})
+				values = append(values, executor.DesiredValue{Setting: cgroup.CPUQuota, Cgroup: container.Cgroup, Value: "-1", Why: "the CPUs are its own"})
 			}
 		}
 		if choice.LiftQuota {
-			wishes = append(wishes, executor.Wish{Setting: cgroup.CPUQuota, Cgroup: in.Layout.Pod(pod.Class(), pod.UID), Value: "-1", Why: "the CPUs are its own"})
+			values = append(values, executor.DesiredValue{Setting: cgroup.CPUQuota, Cgroup: in.Layout.Pod(pod.Class(), pod.UID), Value: "-1", Why: "the CPUs are its own"})
 		}
 	}
-	return wishes
+	return values
 }
 
-// bindsByKubelet tells whether a kubelet with the policy static gives containers of a pod CPUs of their own: those of a guaranteed pod
+// bindsByKubelet reports whether a kubelet with the policy static gives containers of a pod CPUs of their own: those of a guaranteed pod
 // that request whole ones. CPUs that the scheduler gave go before, and so do those that a node keeps for SYSTEM pods.
 func bindsByKubelet(pod *state.Pod) bool {
 	if pod.Class() != corev1.PodQOSGuaranteed || !pod.Owned.IsEmpty() || extension.PodQoSClass(pod.Object) == extension.QoSSystem {
@@ -63,7 +64,7 @@ func bindsByKubelet(pod *state.Pod) bool {
 }
 
 // poolsOf reads the node's pools, and which CPUs are online; what cannot be read is left out.
-func poolsOf(in Situation) cpupool.Node {
+func poolsOf(in NodeSnapshot) cpupool.Node {
 	out := cpupool.Node{KubeletPolicy: extension.KubeletCPUManagerPolicyNone}
 	if in.Topology != nil {
 		out.Online = in.Topology.CPUs

@@ -1,6 +1,6 @@
 package qos
 
-// Defaults returns the features that an agent has on unless it is told otherwise, in the order in which their wishes rank. Those that
+// Defaults returns the features that an agent has on unless it is told otherwise, in the order in which their values rank. Those that
 // remember what they decided are given.
 func Defaults(suppression *Suppression, burst *CPUBurst) []Feature {
 	return []Feature{suppression, CPUSetAllocator{}, GroupIdentity{}, BatchResource{}, burst}

@@ -116,7 +116,7 @@ func TestWhatFeaturesSet(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			layout := cgroup.Layout{Version: test.version, Driver: cgroup.Cgroupfs}
 			kernel := kernelfs.New(test.version, cpuset.Of(0, 1, 2, 3, 4, 5, 6, 7, 8, 9))
-			in := Situation{
+			in := NodeSnapshot{
 				Now: start, Period: time.Second, SLO: &test.slo, Tree: kernel, Layout: layout, Containers: NewContainers(kernel, layout),
 			}
 			for _, pod := range []*corev1.Pod{batchPod, boundPod, servicePod} {
@@ -158,10 +158,10 @@ func writerOf(t *testing.T, kernel *kernelfs.Tree, layout cgroup.Layout, feature
 }
 
 // written is what two rounds changed; the second one must find nothing to do.
-func written(t *testing.T, kernel *kernelfs.Tree, writer *executor.Executor, features []Feature, in Situation, before map[string]string) map[string]string {
+func written(t *testing.T, kernel *kernelfs.Tree, writer *executor.Executor, features []Feature, in NodeSnapshot, before map[string]string) map[string]string {
 	for round := range 2 {
 		for _, feature := range features {
-			if err := writer.Declare(feature.Name(), feature.Wishes(in)); err != nil {
+			if err := writer.Declare(feature.Name(), feature.DesiredValues(in)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -7,10 +7,10 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/groupidentity"
 )
 
-// applicationWishes are the identities of applications outside of Kubernetes. One whose cgroup cannot be told has none, and one
+// applicationWishes are the identities of applications outside of Kubernetes. One whose cgroup is not known has none, and one
 // that does not run has no cgroup.
-func applicationWishes(in Situation, kernel groupidentity.Capability) []executor.Wish {
-	var wishes []executor.Wish
+func applicationWishes(in NodeSnapshot, kernel groupidentity.Capability) []executor.DesiredValue {
+	var values []executor.DesiredValue
 	for i := range in.SLO.HostApplications {
 		application := &in.SLO.HostApplications[i]
 		at, err := in.Layout.HostApplication(application)
@@ -21,10 +21,10 @@ func applicationWishes(in Situation, kernel groupidentity.Capability) []executor
 		if identity.Source == groupidentity.FromReset {
 			continue
 		}
-		for _, wish := range identityWishes(at, identity, identity.PodValues(kernel)) {
-			wish.Why = fmt.Sprintf("application %.64q: %s", application.Name, wish.Why)
-			wishes = append(wishes, wish)
+		for _, desired := range identityWishes(at, identity, identity.PodValues(kernel)) {
+			desired.Why = fmt.Sprintf("application %.64q: %s", application.Name, desired.Why)
+			values = append(values, desired)
 		}
 	}
-	return wishes
+	return values
 }

@@ -30,7 +30,7 @@ type node struct {
 	writer    *executor.Executor
 	log       *audit.Log
 	features  []Feature
-	in        Situation
+	in        NodeSnapshot
 	// used in milli-cores by pods and containers, and by the node.
 	used     map[string]int64
 	usedNode int64
@@ -46,7 +46,7 @@ func newNode(t *testing.T, version cgroup.Version, features []Feature, pods ...*
 		T: t, kernel: kernelfs.New(version, cpuset.Of(0, 1, 2, 3, 4, 5, 6, 7, 8, 9)), proc: kernelfs.NewMachine(), sys: kernelfs.NewMachine(),
 		log: audit.NewLog(1000), features: features, used: map[string]int64{}, throttled: map[string]bool{},
 	}
-	n.in = Situation{
+	n.in = NodeSnapshot{
 		Now: start, Period: time.Second, SLO: &slov1alpha1.NodeSLOSpec{}, Tree: n.kernel, Proc: n.proc, Sys: n.sys, Layout: layout, Audit: n.log,
 		Containers: NewContainers(n.kernel, layout), Capacity: podrequest.Amount{MilliCPU: 10000, Memory: 100 << 30},
 		Used: func() (metrics.Usage, bool) { return milli(n.usedNode), n.usedNode > 0 },
@@ -135,7 +135,7 @@ func (n *node) round() int {
 	n.Helper()
 	n.in.Now = n.in.Now.Add(n.in.Period)
 	for _, feature := range n.features {
-		if err := n.writer.Declare(feature.Name(), feature.Wishes(n.in)); err != nil {
+		if err := n.writer.Declare(feature.Name(), feature.DesiredValues(n.in)); err != nil {
 			n.Fatal(err)
 		}
 	}

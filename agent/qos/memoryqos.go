@@ -12,6 +12,7 @@ import (
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/decision/core/capacity"
 	"koordinator.sh/koord/decision/nodeqos/memoryqos"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 // MemoryQoS protects the memory of services, and reclaims that of others first.
@@ -21,7 +22,7 @@ type MemoryQoS struct {
 }
 
 // Name implements Feature.
-func (MemoryQoS) Name() string { return "CgroupReconcile" }
+func (MemoryQoS) Name() string { return nodefeature.CgroupReconcile.Name }
 
 // Run works for the feature until the context ends.
 func (m MemoryQoS) Run(ctx context.Context, clock clock.PassiveClock) {
@@ -30,8 +31,8 @@ func (m MemoryQoS) Run(ctx context.Context, clock clock.PassiveClock) {
 	}
 }
 
-// Wishes implements Feature. What the kernel does not have is not wanted.
-func (m MemoryQoS) Wishes(in Situation) []executor.Wish {
+// DesiredValues implements Feature. What the kernel does not have is not wanted.
+func (m MemoryQoS) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
 	input := memoryqos.Input{Strategy: in.SLO.ResourceQOSStrategy}
 	if in.Node != nil {
 		input.Allocatable = capacity.Of(in.Node).Raw.Memory
@@ -44,21 +45,21 @@ func (m MemoryQoS) Wishes(in Situation) []executor.Wish {
 		}
 	}
 	plan := memoryqos.PlanOf(input, nil)
-	var wishes []executor.Wish
+	var values []executor.DesiredValue
 	for _, group := range plan.Groups {
-		wishes = append(wishes, in.memory(in.Layout.QoS(group.Group), group.Values, "the pods in it")...)
+		values = append(values, in.memory(in.Layout.QoS(group.Group), group.Values, "the pods in it")...)
 	}
 	for i := range plan.Pods {
-		wishes = append(wishes, in.memoryOfPod(pods[plan.Pods[i].UID], &plan.Pods[i])...)
+		values = append(values, in.memoryOfPod(pods[plan.Pods[i].UID], &plan.Pods[i])...)
 	}
 	if m.Reclaim != nil && !in.supports(cgroup.WmarkRatio) && in.supports(cgroup.MemoryReclaim) {
-		m.Reclaim.hand(reclaimRound{tree: in.Tree, layout: in.Layout, audit: in.Audit, groups: in.watermarks(plan, pods)})
+		m.Reclaim.submit(reclaimRound{tree: in.Tree, layout: in.Layout, audit: in.Audit, groups: in.watermarks(plan, pods)})
 	}
-	return wishes
+	return values
 }
 
 // watermarks are the groups that have one, containers before their pod.
-func (s *Situation) watermarks(plan memoryqos.Plan, pods map[string]*state.Pod) []reclaimGroup {
+func (s *NodeSnapshot) watermarks(plan memoryqos.Plan, pods map[string]*state.Pod) []reclaimGroup {
 	var groups []reclaimGroup
 	add := func(at string, values memoryqos.Values) {
 		if values.WmarkRatio != nil && *values.WmarkRatio > 0 {
@@ -83,22 +84,22 @@ func (s *Situation) watermarks(plan memoryqos.Plan, pods map[string]*state.Pod) 
 	return groups
 }
 
-func (s *Situation) memoryOfPod(pod *state.Pod, values *memoryqos.PodValues) []executor.Wish {
+func (s *NodeSnapshot) memoryOfPod(pod *state.Pod, values *memoryqos.PodValues) []executor.DesiredValue {
 	why := "by " + string(values.Source)
-	wishes := s.memory(s.Layout.Pod(pod.Class(), pod.UID), values.Values, why)
+	desired := s.memory(s.Layout.Pod(pod.Class(), pod.UID), values.Values, why)
 	for _, container := range s.Containers.Of(pod, s.Now) {
 		for i := range values.Containers {
 			if values.Containers[i].Name == container.Name {
-				wishes = append(wishes, s.memory(container.Cgroup, values.Containers[i].Values, why)...)
+				desired = append(desired, s.memory(container.Cgroup, values.Containers[i].Values, why)...)
 			}
 		}
 	}
-	return wishes
+	return desired
 }
 
-// memory are the wishes of one cgroup.
-func (s *Situation) memory(at string, values memoryqos.Values, why string) []executor.Wish {
-	var wishes []executor.Wish
+// memory are the desired values of one cgroup.
+func (s *NodeSnapshot) memory(at string, values memoryqos.Values, why string) []executor.DesiredValue {
+	var desired []executor.DesiredValue
 	for _, value := range []struct {
 		setting cgroup.Setting
 		value   *int64
@@ -109,13 +110,13 @@ func (s *Situation) memory(at string, values memoryqos.Values, why string) []exe
 		{cgroup.PageCacheSync, values.PageCacheReclaimSync}, {cgroup.PageCacheEnable, values.PageCacheEnable},
 	} {
 		if value.value != nil && s.supports(value.setting) {
-			wishes = append(wishes, executor.Wish{Setting: value.setting, Cgroup: at, Value: strconv.FormatInt(*value.value, 10), Why: why})
+			desired = append(desired, executor.DesiredValue{Setting: value.setting, Cgroup: at, Value: strconv.FormatInt(*value.value, 10), Why: why})
 		}
 	}
-	return wishes
+	return desired
 }
 
-// supports tells whether the kernel has a setting, by the cgroup of best-effort pods.
-func (s *Situation) supports(setting cgroup.Setting) bool {
+// supports reports whether the kernel has a setting, by the cgroup of best-effort pods.
+func (s *NodeSnapshot) supports(setting cgroup.Setting) bool {
 	return s.Layout.Supports(s.Tree, setting, s.Layout.QoS(corev1.PodQOSBestEffort))
 }

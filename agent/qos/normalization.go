@@ -9,6 +9,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/core/cfs"
 	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 // CPUNormalization gives services the part of a quota that does on this node's CPUs what the whole one does on those of the
@@ -16,16 +17,16 @@ import (
 type CPUNormalization struct{}
 
 // Name implements Feature.
-func (CPUNormalization) Name() string { return "CPUNormalization" }
+func (CPUNormalization) Name() string { return nodefeature.CPUNormalization.Name }
 
-// Wishes implements Feature. On a node whose CPUs are worth no more than the reference it wants nothing. Batch and mid pods have
+// DesiredValues implements Feature. On a node whose CPUs are worth no more than the reference it wants nothing. Batch and mid pods have
 // the quotas of BatchResource, and pods with CPUs of their own have none.
-func (CPUNormalization) Wishes(in Situation) []executor.Wish {
+func (CPUNormalization) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
 	percent := in.normalization()
 	if percent <= 100 {
 		return nil
 	}
-	var wishes []executor.Wish
+	var values []executor.DesiredValue
 	for _, pod := range in.Pods {
 		class := extension.PodQoSClass(pod.Object)
 		if !pod.Running() || class != extension.QoSLS && class != extension.QoSNone {
@@ -41,7 +42,7 @@ func (CPUNormalization) Wishes(in Situation) []executor.Wish {
 		want := func(at string, limit, quota int64) {
 			if quota > 0 {
 				why := fmt.Sprintf("limited to %d milli-cores on CPUs worth %d%%", limit, percent)
-				wishes = append(wishes, executor.Wish{Setting: cgroup.CPUQuota, Cgroup: at, Value: strconv.FormatInt(quota, 10), Why: why})
+				values = append(values, executor.DesiredValue{Setting: cgroup.CPUQuota, Cgroup: at, Value: strconv.FormatInt(quota, 10), Why: why})
 			}
 		}
 		want(in.Layout.Pod(pod.Class(), pod.UID), podLimit, quotas.Pod)
@@ -49,5 +50,5 @@ func (CPUNormalization) Wishes(in Situation) []executor.Wish {
 			want(container.Cgroup, inOrder[i], quotas.Containers[i])
 		}
 	}
-	return wishes
+	return values
 }

@@ -22,8 +22,8 @@ func TestServicesNeedLessTimeOnFasterCPUs(t *testing.T) {
 		n.setQuota(at, "200000")
 		n.setQuota(at+"/"+id, "200000")
 		n.begin()
-		if wishes := n.features[0].Wishes(n.in); len(wishes) > 0 {
-			t.Errorf("without a ratio %+v is wanted", wishes)
+		if values := n.features[0].DesiredValues(n.in); len(values) > 0 {
+			t.Errorf("without a ratio %+v is wanted", values)
 		}
 		n.in.Node = worth("1.2")
 		n.round()

@@ -10,11 +10,12 @@ import (
 	"koordinator.sh/koord/agent/executor"
 	"koordinator.sh/koord/agent/host/process"
 	"koordinator.sh/koord/agent/state"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 	"koordinator.sh/koord/decision/nodeqos/oomscore"
 )
 
-// processesEvery is how often the processes of containers are listed while no container comes.
-const processesEvery = 10 * time.Second
+// processListInterval is how often the processes of containers are listed while no container comes.
+const processListInterval = 10 * time.Second
 
 // OOMScoreAdj has the kernel kill the processes of some containers earlier or later than kubelet would, when memory runs out.
 type OOMScoreAdj struct {
@@ -29,14 +30,14 @@ type listedProcesses struct {
 }
 
 // Name implements Feature.
-func (*OOMScoreAdj) Name() string { return "OOMScoreAdj" }
+func (*OOMScoreAdj) Name() string { return nodefeature.OOMScoreAdj.Name }
 
-// Wishes implements Feature. Containers without an annotation keep what kubelet gave them, and so do sandboxes. Processes that
+// DesiredValues implements Feature. Containers without an annotation keep what kubelet gave them, and so do sandboxes. Processes that
 // a container starts have its score from the beginning.
-func (o *OOMScoreAdj) Wishes(in Situation) []executor.Wish {
+func (o *OOMScoreAdj) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
 	before := o.listed
 	o.listed = map[string]*listedProcesses{}
-	var wishes []executor.Wish
+	var values []executor.DesiredValue
 	for _, pod := range in.Pods {
 		if !pod.Running() {
 			continue
@@ -48,22 +49,22 @@ func (o *OOMScoreAdj) Wishes(in Situation) []executor.Wish {
 				continue
 			}
 			processes := before[container.Cgroup]
-			if processes == nil || in.Now.Sub(processes.at) >= processesEvery || in.Now.Before(processes.at) {
+			if processes == nil || in.Now.Sub(processes.at) >= processListInterval || in.Now.Before(processes.at) {
 				processes = listProcesses(in, container.Cgroup)
 			}
 			o.listed[container.Cgroup] = processes
 			for _, name := range processes.names {
-				wishes = append(wishes, executor.Wish{
+				values = append(values, executor.DesiredValue{
 					Setting: process.OOMScore{}, Cgroup: name, Value: strconv.FormatInt(score.Value, 10), Inherited: strconv.FormatInt(kubelet, 10),
 					Why: fmt.Sprintf("container %s of %s/%s, by its annotation", container.Name, pod.Object.Namespace, pod.Object.Name),
 				})
 			}
 		}
 	}
-	return wishes
+	return values
 }
 
-func listProcesses(in Situation, at string) *listedProcesses {
+func listProcesses(in NodeSnapshot, at string) *listedProcesses {
 	out := &listedProcesses{at: in.Now}
 	found, err := process.In(in.Tree, in.Proc, in.Layout, at)
 	if err != nil {
@@ -77,7 +78,7 @@ func listProcesses(in Situation, at string) *listedProcesses {
 
 // kubeletScore is what kubelet gave a container. A sidecar is killed no earlier than the container beside it that
 // requests least.
-func kubeletScore(in Situation, pod *state.Pod, name string) int64 {
+func kubeletScore(in NodeSnapshot, pod *state.Pod, name string) int64 {
 	spec := &pod.Object.Spec
 	request, sidecar := requestOf(spec.Containers, name), false
 	for i := range spec.InitContainers {

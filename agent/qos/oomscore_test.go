@@ -49,7 +49,7 @@ func TestAProcessThatWasStartedByAnotherGetsKubeletsScoreBack(t *testing.T) {
 	n.round()
 	n.proc.Start(13, 500, "kubepods/burstable/podservice/"+id, -100)
 	n.kernel.Show("kubepods/burstable/podservice/"+id, "cgroup.procs", "11\n12\n13")
-	n.in.Now = n.in.Now.Add(processesEvery)
+	n.in.Now = n.in.Now.Add(processListInterval)
 	if writes := n.round(); writes > 0 {
 		t.Errorf("%d writes to a process that has the score", writes)
 	}
@@ -85,7 +85,7 @@ func TestAForeignProcessIsNeverTouched(t *testing.T) {
 	for name, replace := range replacements {
 		t.Run("while it is set, "+name, func(t *testing.T) {
 			n := oomNode(t, cgroup.V1, map[string]string{extension.AnnotationOOMScoreAdj: "-100"})
-			n.features[0].Wishes(n.in) // the processes are listed
+			n.features[0].DesiredValues(n.in) // the processes are listed
 			replace(n)
 			n.round()
 			n.wantChanged(map[string]string{"/proc/11/oom_score_adj": "-100", "/proc/12/oom_score_adj": "333"})
@@ -101,7 +101,7 @@ func TestAForeignProcessIsNeverTouched(t *testing.T) {
 
 func TestProcessesThatEndAreNoFailure(t *testing.T) {
 	n := oomNode(t, cgroup.V2, map[string]string{extension.AnnotationOOMScoreAdj: "-100"})
-	n.features[0].Wishes(n.in)
+	n.features[0].DesiredValues(n.in)
 	n.proc.End(11)
 	delete(n.before, "/proc/11/oom_score_adj")
 	n.round()

@@ -14,19 +14,20 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/cpupool"
 	"koordinator.sh/koord/decision/nodeqos/groupidentity"
 	"koordinator.sh/koord/decision/nodeqos/networkqos"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 	"koordinator.sh/koord/decision/nodeqos/oomscore"
 	"koordinator.sh/koord/decision/nodeqos/sysctl"
 )
 
-// mostProblems bounds what is told of one feature.
-const mostProblems = 50
+// maxProblems bounds the problems listed of one feature.
+const maxProblems = 50
 
 // Problems are what is configured and cannot be followed, by the names of features: settings of the NodeSLO that are meant for
 // something else, or that this kernel does not have, and annotations of pods that cannot be read. What a feature sees only while it
-// works it tells itself. Problems may be called at any time; it writes nothing.
-func Problems(in Situation) map[string][]string {
+// works it reports itself. Problems may be called at any time; it writes nothing.
+func Problems(in NodeSnapshot) map[string][]string {
 	out := problems{}
-	out.ignored(in.SLO)
+	out.unsupportedSettings(in.SLO)
 	out.system(&in)
 	out.memory(&in)
 	out.network(&in)
@@ -49,13 +50,13 @@ type problems map[string][]string
 
 func (p problems) add(feature, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	if len(p[feature]) < mostProblems && !slices.Contains(p[feature], text) {
+	if len(p[feature]) < maxProblems && !slices.Contains(p[feature], text) {
 		p[feature] = append(p[feature], text)
 	}
 }
 
-// system tells of parameters of the machine.
-func (p problems) system(in *Situation) {
+// system adds parameters that this kernel does not have.
+func (p problems) system(in *NodeSnapshot) {
 	result := sysctl.Of(in.SLO.SystemStrategy, in.Capacity.Memory)
 	for _, problem := range result.Problems {
 		p.add(SystemConfig{}.Name(), "%s: %s", problem.Name, problem.Reason)
@@ -65,15 +66,15 @@ func (p problems) system(in *Situation) {
 		switch {
 		case has:
 		case setting.Name == sysctl.SchedFeatures:
-			p.add(SystemConfig{}.Name(), "%s: this kernel has no feature to say %s of", setting.Name, setting.Value)
+			p.add(SystemConfig{}.Name(), "%s: this kernel has no scheduler feature for %s", setting.Name, setting.Value)
 		default:
 			p.add(SystemConfig{}.Name(), "%s: this kernel has no such parameter", setting.Name)
 		}
 	}
 }
 
-// memory tells which settings of memory this kernel does not have. Zero is what it does without any.
-func (p problems) memory(in *Situation) {
+// memory adds settings of memory that this kernel does not have. Zero is what it does without any.
+func (p problems) memory(in *NodeSnapshot) {
 	for _, class := range classesOf(in.SLO.ResourceQOSStrategy) {
 		if class.qos.MemoryQOS == nil || !isOn(class.qos.MemoryQOS.Enable) || class.name == cgroupRoot {
 			continue
@@ -97,14 +98,8 @@ func (p problems) memory(in *Situation) {
 	}
 }
 
-// Features of packages network and terway.
-const (
-	tcNetworkQoS = "TCNetworkQoS"
-	terwayQoS    = "TerwayQoS"
-)
-
-// network tells what Terway cannot be told, and what is for Terway alone. What is queued tells its own.
-func (p problems) network(in *Situation) {
+// network adds what Terway does not support, and what only Terway supports. The queues of the node report their own problems.
+func (p problems) network(in *NodeSnapshot) {
 	annotation := ""
 	if in.Node != nil {
 		annotation = in.Node.Annotations[extension.AnnotationNodeNetworkBandwidth]
@@ -112,40 +107,40 @@ func (p problems) network(in *Situation) {
 	total, _ := networkqos.TotalOf(in.SLO.SystemStrategy, annotation, 0)
 	wanted, byTerway := networkqos.TerwayOf(in.SLO.ResourceQOSStrategy, total)
 	for _, problem := range wanted.Problems {
-		p.add(terwayQoS, "%s", problem)
+		p.add(nodefeature.TerwayQoS.Name, "%s", problem)
 	}
 	for _, pod := range in.Pods {
 		switch problem := networkqos.OfPod(pod.Object.Annotations, total).Problem; {
 		case pod.Object.Annotations[extension.AnnotationNetworkQOS] == "":
 		case !byTerway:
-			p.add(tcNetworkQoS, "%s: annotation %s is not supported: single pods are bounded by Terway alone", named(pod), extension.AnnotationNetworkQOS)
+			p.add(nodefeature.TCNetworkQoS.Name, "%s: annotation %s is not supported: only Terway limits single pods", named(pod), extension.AnnotationNetworkQOS)
 		case problem != "":
-			p.add(terwayQoS, "%s: %s", named(pod), problem)
+			p.add(nodefeature.TerwayQoS.Name, "%s: %s", named(pod), problem)
 		}
 	}
 }
 
-// pod tells which of a pod's annotations cannot be read.
-func (p problems) pod(in *Situation, node cpupool.Node, pod *state.Pod) {
+// pod adds the annotations of a pod that cannot be parsed.
+func (p problems) pod(in *NodeSnapshot, node cpupool.Node, pod *state.Pod) {
 	annotations, class := pod.Object.Annotations, extension.PodQoSClass(pod.Object)
-	tell := func(feature, problem string) {
+	report := func(feature, problem string) {
 		if problem != "" {
 			p.add(feature, "%s: %s", named(pod), problem)
 		}
 	}
-	tell(CPUSetAllocator{}.Name(), cpupool.Choose(node, cpupool.Pod{QoS: class, KubeQOS: pod.Class(), Annotations: annotations, Owned: pod.Owned}).Problem)
-	tell(CPUSetAllocator{}.Name(), pod.OwnedProblem)
+	report(CPUSetAllocator{}.Name(), cpupool.Choose(node, cpupool.Pod{QoS: class, KubeQOS: pod.Class(), Annotations: annotations, Owned: pod.Owned}).Problem)
+	report(CPUSetAllocator{}.Name(), pod.OwnedProblem)
 	identity := groupidentity.OfPod(in.SLO.ResourceQOSStrategy, groupidentity.Pod{QoS: class, KubeQOS: pod.Class(), Annotations: annotations})
-	tell(GroupIdentity{}.Name(), identity.Problem)
+	report(GroupIdentity{}.Name(), identity.Problem)
 	if _, err := slov1alpha1.PodMemoryQOS(annotations); err != nil {
-		tell(MemoryQoS{}.Name(), err.Error())
+		report(MemoryQoS{}.Name(), err.Error())
 	}
 	if _, err := slov1alpha1.PodCPUBurst(annotations); err != nil {
-		tell((*CPUBurst)(nil).Name(), err.Error())
+		report((*CPUBurst)(nil).Name(), err.Error())
 	}
 	for _, containers := range [][]corev1.Container{pod.Object.Spec.InitContainers, pod.Object.Spec.Containers} {
 		for i := range containers {
-			tell((*OOMScoreAdj)(nil).Name(), oomscore.Of(annotations, containers[i].Name, 0).Problem)
+			report((*OOMScoreAdj)(nil).Name(), oomscore.Of(annotations, containers[i].Name, 0).Problem)
 		}
 	}
 }

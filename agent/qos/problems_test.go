@@ -77,7 +77,7 @@ func TestWhatIsConfiguredInVainIsTold(t *testing.T) {
 				CgroupRoot: blocks(device("/dev/a", slov1alpha1.IOCfg{ReadBPS: new(int64(1)), WriteLatency: new(int64(1))}), &slov1alpha1.BlockCfg{Name: "v", BlockType: slov1alpha1.BlockTypePodVolume}),
 				BEClass:    blocks(device("/dev/b", slov1alpha1.IOCfg{ReadBPS: new(int64(1)), WriteLatency: new(int64(1)), ReadLatency: new(int64(1))}), &slov1alpha1.BlockCfg{Name: "c", BlockType: "disk"}, nil),
 			}),
-			want: map[string]string{"BlkIOReconcile": `beClass.blkioQOS "/dev/b": readLatency, writeLatency is not supported|"c" is not supported: no block has the type "disk"|` +
+			want: map[string]string{"BlkIOReconcile": `beClass.blkioQOS "/dev/b": readLatency, writeLatency is not supported|"c" is not supported: unknown block type "disk"|` +
 				`cgroupRoot.blkioQOS "/dev/a": readBPS is not supported|"v" is not supported: a podvolume`},
 		},
 		"choices that there are not": {
@@ -93,7 +93,7 @@ func TestWhatIsConfiguredInVainIsTold(t *testing.T) {
 			slo: slov1alpha1.NodeSLOSpec{SystemStrategy: &slov1alpha1.SystemStrategy{
 				MinFreeKbytesFactor: new(int64(0)), WatermarkScaleFactor: new(int64(10)), SchedIdleSaverWmark: new(int64(5)), SchedFeatures: map[string]bool{"NEXT_BUDDY": true, "ID_X": false},
 			}},
-			want: map[string]string{"SystemConfig": "vm.min_free_kbytes: a factor of 0|sched_idle_saver_wmark: this kernel has no such parameter|sched_features: this kernel has no feature to say NO_ID_X of"},
+			want: map[string]string{"SystemConfig": "vm.min_free_kbytes: a factor of 0|sched_idle_saver_wmark: this kernel has no such parameter|sched_features: this kernel has no scheduler feature for NO_ID_X"},
 		},
 		"applications that are nowhere": {
 			slo:  slov1alpha1.NodeSLOSpec{HostApplications: []slov1alpha1.HostApplicationSpec{{Name: "nginx", CgroupPath: &slov1alpha1.CgroupPath{Base: "Elsewhere", RelativePath: "a"}}}},
@@ -142,10 +142,10 @@ func TestWhatIsConfiguredInVainIsTold(t *testing.T) {
 // TestProblemsAreBounded: a node may have very many pods with the same mistake.
 func TestProblemsAreBounded(t *testing.T) {
 	p := problems{}
-	for i := range 3 * mostProblems {
+	for i := range 3 * maxProblems {
 		p.add("feature", "problem %d", i/2)
 	}
-	if got := len(p["feature"]); got != mostProblems {
-		t.Errorf("%d problems are told, want %d", got, mostProblems)
+	if got := len(p["feature"]); got != maxProblems {
+		t.Errorf("%d problems are told, want %d", got, maxProblems)
 	}
 }

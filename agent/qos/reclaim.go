@@ -28,8 +28,8 @@ const (
 	reclaimTold = time.Minute
 )
 
-// Reclaimer takes memory from groups that come close to their limit, where the kernel has no watermarks of its own for a group.
-// It works in a goroutine of its own, because reclaiming takes as long as the kernel needs. Hand and Run may be called at the same
+// Reclaimer takes memory from groups that come close to their limit, where the kernel has no watermarks for a group.
+// It works in a separate goroutine, because reclaiming takes as long as the kernel needs. submit and Run may be called at the same
 // time.
 type Reclaimer struct {
 	rounds chan reclaimRound
@@ -60,8 +60,8 @@ type reclaimGroup struct {
 	ratio, scale int64
 }
 
-// hand gives the next round to the goroutine, unless the last one is still to come. It never waits.
-func (r *Reclaimer) hand(round reclaimRound) {
+// submit gives the next round to the goroutine, unless the last one is still to come. It never waits.
+func (r *Reclaimer) submit(round reclaimRound) {
 	select {
 	case r.rounds <- round:
 	default:
@@ -83,7 +83,7 @@ func (r *Reclaimer) Run(ctx context.Context, clock clock.PassiveClock) {
 // work is one round over all groups. What is known of groups that are not among them is forgotten.
 func (r *Reclaimer) work(ctx context.Context, clock clock.PassiveClock, round reclaimRound) {
 	reclaiming, resting := map[string]bool{}, map[string]time.Time{}
-	defer func() { r.tell(clock.Now(), round) }()
+	defer func() { r.audit(clock.Now(), round) }()
 	for _, group := range round.groups {
 		if ctx.Err() != nil {
 			return
@@ -92,9 +92,9 @@ func (r *Reclaimer) work(ctx context.Context, clock clock.PassiveClock, round re
 			resting[group.cgroup], reclaiming[group.cgroup] = until, r.reclaiming[group.cgroup]
 			continue
 		}
-		input, err := round.look(group)
+		input, err := round.readGroup(group)
 		if err != nil {
-			continue // it has gone, or its kernel does not tell
+			continue // it has gone, or its kernel does not show it
 		}
 		input.Reclaiming = r.reclaiming[group.cgroup]
 		decision := memoryqos.ReclaimOf(input, nil)
@@ -128,8 +128,8 @@ func (r *reclaimRound) reclaim(ctx context.Context, clock clock.PassiveClock, gr
 	return out
 }
 
-// look reads what a decision needs. The limit is the smaller of those that the group has.
-func (r *reclaimRound) look(group reclaimGroup) (memoryqos.ReclaimInput, error) {
+// readGroup reads what a decision needs. The limit is the smaller of those that the group has.
+func (r *reclaimRound) readGroup(group reclaimGroup) (memoryqos.ReclaimInput, error) {
 	out := memoryqos.ReclaimInput{WmarkRatio: group.ratio, WmarkScalePermill: group.scale}
 	var problems []error
 	value := func(setting cgroup.Setting) int64 {

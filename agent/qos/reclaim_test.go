@@ -201,10 +201,10 @@ func TestReadingsDoNotWaitForReclaim(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { r.Run(ctx, clock.RealClock{}); close(done) }()
-		n.features[0].Wishes(n.in)
+		n.features[0].DesiredValues(n.in)
 		<-blocked
 		for range 10 {
-			n.features[0].Wishes(n.in)
+			n.features[0].DesiredValues(n.in)
 		}
 		cancel()
 		close(block)

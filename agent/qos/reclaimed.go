@@ -48,7 +48,7 @@ func (t *reclaimTally) add(done reclaimed) {
 	}
 }
 
-// due is true when something is to be told that was not, and the last entry is some time ago.
+// due is true when something was not audited yet, and the last entry is some time ago.
 func (t *reclaimTally) due(now time.Time) bool {
 	age := now.Sub(t.told)
 	return t.rounds > 0 && (t.told.IsZero() || age >= reclaimTold || age < 0)
@@ -69,8 +69,8 @@ func (t *reclaimTally) entry(object string) audit.Entry {
 	return out
 }
 
-// tell has the audit log know what is due, and all of groups that are looked at no longer, which are forgotten.
-func (r *Reclaimer) tell(now time.Time, round reclaimRound) {
+// audit adds to the audit log what is due, and all of groups that are looked at no longer, which are forgotten.
+func (r *Reclaimer) audit(now time.Time, round reclaimRound) {
 	for _, at := range slices.Sorted(maps.Keys(r.tallies)) {
 		tally := r.tallies[at]
 		stays := slices.ContainsFunc(round.groups, func(g reclaimGroup) bool { return g.cgroup == at })

@@ -13,7 +13,7 @@ import (
 // TestDisturbedServicesReachSuppression: what interference decides is a part of what the budget is computed from.
 func TestDisturbedServicesReachSuppression(t *testing.T) {
 	want := suppression.Relief{Percent: 64, Why: "shop/web is disturbed"}
-	in := Situation{Now: start, Relief: want, SLO: &slov1alpha1.NodeSLOSpec{}, Used: func() (metrics.Usage, bool) { return metrics.Usage{}, true }}
+	in := NodeSnapshot{Now: start, Relief: want, SLO: &slov1alpha1.NodeSLOSpec{}, Used: func() (metrics.Usage, bool) { return metrics.Usage{}, true }}
 	in.Capacity.MilliCPU = 10_000
 	measured := measurement(in)
 	if diff := cmp.Diff(want, measured.Relief); diff != "" {

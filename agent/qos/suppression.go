@@ -14,11 +14,12 @@ import (
 	"koordinator.sh/koord/decision/core/cfs"
 	"koordinator.sh/koord/decision/core/cpuset"
 	"koordinator.sh/koord/decision/core/freshness"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 	"koordinator.sh/koord/decision/nodeqos/suppression"
 )
 
-// relistEvery is how often the cgroups of best-effort pods are listed while no pod comes or goes.
-const relistEvery = 10 * time.Second
+// relistInterval is how often the cgroups of best-effort pods are listed while no pod comes or goes.
+const relistInterval = 10 * time.Second
 
 // Suppression holds best-effort pods to the CPU that services leave.
 type Suppression struct {
@@ -26,9 +27,9 @@ type Suppression struct {
 	decision suppression.Decision
 	input    suppression.Input
 	// cpus and quota that are in force by that.
-	cpus  cpuset.CPUSet
-	quota int64
-	begun bool
+	cpus    cpuset.CPUSet
+	quota   int64
+	started bool
 	// groups of best-effort pods, the root first, and when and for which pods they were listed.
 	groups  []string
 	listed  time.Time
@@ -36,7 +37,7 @@ type Suppression struct {
 }
 
 // Name implements Feature.
-func (*Suppression) Name() string { return "BECPUSuppress" }
+func (*Suppression) Name() string { return nodefeature.BECPUSuppress.Name }
 
 // Decision returns what was decided last.
 func (s *Suppression) Decision() suppression.Decision { return s.decision }
@@ -56,18 +57,18 @@ func (s *Suppression) Limit() int64 {
 	return limit
 }
 
-// Wishes implements Feature. While it is off it wants nothing, so that everything is as it was.
-func (s *Suppression) Wishes(in Situation) []executor.Wish {
+// DesiredValues implements Feature. While it is off it wants nothing, so that everything is as it was.
+func (s *Suppression) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
 	strategy := in.SLO.ResourceUsedThresholdWithBE
-	if !s.begun {
-		s.begin(in)
+	if !s.started {
+		s.readCurrent(in)
 	}
 	s.input = suppression.Input{
 		Now: in.Now, Strategy: strategy, Measurement: measurement(in), CPUs: cpusOf(in), CurrentCPUs: s.cpus, CurrentQuota: s.quota,
 	}
 	s.decision = suppression.Decide(s.input, nil)
 	if !s.decision.Enabled {
-		s.begun = false
+		s.started = false
 		return nil
 	}
 	if s.decision.CPUs.Hold == "" {
@@ -76,12 +77,12 @@ func (s *Suppression) Wishes(in Situation) []executor.Wish {
 	if s.decision.Quota.Hold == "" {
 		s.quota = s.decision.Quota.Quota
 	}
-	s.leaveOut(in.Topology)
-	return s.wishes(in)
+	s.dropOfflineCPUs(in.Topology)
+	return s.values(in)
 }
 
-// leaveOut drops CPUs that went offline from what stays in force: the kernel refuses a list with one of them as a whole.
-func (s *Suppression) leaveOut(topology *cpuset.Topology) {
+// dropOfflineCPUs drops CPUs that went offline from what stays in force: the kernel refuses a list with one of them as a whole.
+func (s *Suppression) dropOfflineCPUs(topology *cpuset.Topology) {
 	if topology == nil {
 		return
 	}
@@ -90,10 +91,10 @@ func (s *Suppression) leaveOut(topology *cpuset.Topology) {
 	}
 }
 
-// begin takes over what is in force.
-func (s *Suppression) begin(in Situation) {
+// readCurrent takes over what is in force.
+func (s *Suppression) readCurrent(in NodeSnapshot) {
 	root := in.Layout.QoS(corev1.PodQOSBestEffort)
-	s.begun, s.quota, s.cpus = true, -1, cpuset.CPUSet{}
+	s.started, s.quota, s.cpus = true, -1, cpuset.CPUSet{}
 	if in.Topology != nil {
 		s.cpus = in.Topology.CPUs
 	}
@@ -109,31 +110,31 @@ func (s *Suppression) begin(in Situation) {
 	}
 }
 
-// wishes are the quota of all best-effort pods together, and the CPUs of each of them.
-func (s *Suppression) wishes(in Situation) []executor.Wish {
-	why := s.why()
+// values are the quota of all best-effort pods together, and the CPUs of each of them.
+func (s *Suppression) values(in NodeSnapshot) []executor.DesiredValue {
+	why := s.reason()
 	root := in.Layout.QoS(corev1.PodQOSBestEffort)
-	wishes := []executor.Wish{{Setting: cgroup.CPUQuota, Cgroup: root, Value: strconv.FormatInt(s.quota, 10), Why: why}}
+	values := []executor.DesiredValue{{Setting: cgroup.CPUQuota, Cgroup: root, Value: strconv.FormatInt(s.quota, 10), Why: why}}
 	if s.cpus.IsEmpty() {
-		return wishes
+		return values
 	}
 	list := s.cpus.String()
-	for _, at := range s.list(in) {
-		wishes = append(wishes, executor.Wish{Setting: cgroup.CPUSet, Cgroup: at, Value: list, Why: why})
+	for _, at := range s.cgroups(in) {
+		values = append(values, executor.DesiredValue{Setting: cgroup.CPUSet, Cgroup: at, Value: list, Why: why})
 	}
-	return wishes
+	return values
 }
 
-func (s *Suppression) why() string {
+func (s *Suppression) reason() string {
 	if s.decision.Budget == nil {
 		return s.decision.Hold
 	}
 	return fmt.Sprintf("best-effort pods may use %d milli-cores", s.decision.Budget.Milli)
 }
 
-// list finds the cgroups of best-effort pods and their containers.
-func (s *Suppression) list(in Situation) []string {
-	if s.groups != nil && s.members == len(in.Pods) && in.Now.Sub(s.listed) < relistEvery && !in.Now.Before(s.listed) {
+// cgroups finds the cgroups of best-effort pods and their containers.
+func (s *Suppression) cgroups(in NodeSnapshot) []string {
+	if s.groups != nil && s.members == len(in.Pods) && in.Now.Sub(s.listed) < relistInterval && !in.Now.Before(s.listed) {
 		return s.groups
 	}
 	root := in.Layout.QoS(corev1.PodQOSBestEffort)
@@ -145,7 +146,7 @@ func (s *Suppression) list(in Situation) []string {
 }
 
 // measurement is what the budget is computed from.
-func measurement(in Situation) suppression.Measurement {
+func measurement(in NodeSnapshot) suppression.Measurement {
 	out := suppression.Measurement{Capacity: in.Capacity.MilliCPU, Relief: in.Relief}
 	if used, measured := in.Used(); measured {
 		out.Observation, out.NodeUsed = freshness.Observation{At: in.Now, Period: in.Period}, used.Amount().MilliCPU
@@ -173,7 +174,7 @@ func measurement(in Situation) suppression.Measurement {
 }
 
 // cpusOf are the CPUs and their owners.
-func cpusOf(in Situation) suppression.CPUs {
+func cpusOf(in NodeSnapshot) suppression.CPUs {
 	out := suppression.CPUs{Topology: in.Topology}
 	var lse cpuset.CPUSet
 	for _, pod := range in.Pods {

@@ -93,7 +93,7 @@ func (r *rig) round() {
 	r.Helper()
 	r.now = r.now.Add(time.Second)
 	usage := func(cpus float64) metrics.Usage { return metrics.Usage{NanoCores: int64(cpus * 1e9)} }
-	wishes := r.suppression.Wishes(Situation{
+	values := r.suppression.DesiredValues(NodeSnapshot{
 		Now: r.now, Period: time.Second, SLO: &slov1alpha1.NodeSLOSpec{ResourceUsedThresholdWithBE: r.strategy}, Pods: r.pods, Node: r.node, Reported: r.reported,
 		Capacity: podrequest.Amount{MilliCPU: 10000}, Topology: r.topology(), Tree: r.kernel, Layout: r.layout, Containers: NewContainers(r.kernel, r.layout),
 		Used: func() (metrics.Usage, bool) { return usage(r.usedNode), r.usedNode > 0 },
@@ -102,7 +102,7 @@ func (r *rig) round() {
 			return usage(used), measured
 		},
 	})
-	if err := r.executor.Declare(r.suppression.Name(), wishes); err != nil {
+	if err := r.executor.Declare(r.suppression.Name(), values); err != nil {
 		r.Fatal(err)
 	}
 	outcome, err := r.executor.Apply(r.Context())
@@ -114,7 +114,7 @@ func (r *rig) round() {
 func (r *rig) wantCPUs(want int) {
 	r.Helper()
 	for _, at := range []string{"kubepods/besteffort", "kubepods/besteffort/podbatch", "kubepods/besteffort/podbatch/c"} {
-		in := Situation{Tree: r.kernel, Layout: r.layout}
+		in := NodeSnapshot{Tree: r.kernel, Layout: r.layout}
 		list, _ := in.read(cgroup.CPUSet, at)
 		cpus, err := cpuset.Parse(list)
 		if err != nil || cpus.Len() != want {
@@ -162,7 +162,7 @@ func TestCPUsThatAreKeptAreNotLent(t *testing.T) {
 		}}}
 		r.usedNode = 0.1
 		r.round()
-		list, _ := (&Situation{Tree: r.kernel, Layout: r.layout}).read(cgroup.CPUSet, "kubepods/besteffort/podbatch")
+		list, _ := (&NodeSnapshot{Tree: r.kernel, Layout: r.layout}).read(cgroup.CPUSet, "kubepods/besteffort/podbatch")
 		cpus, err := cpuset.Parse(list)
 		if kept := cpuset.Of(0, 1, 2, 3); err != nil || cpus.IsEmpty() || !cpus.Intersection(kept).IsEmpty() {
 			t.Errorf("best-effort pods run on CPUs %q, of which 0-3 are kept", list)
@@ -215,7 +215,7 @@ func TestThePolicyMayChange(t *testing.T) {
 		r.strategy.CPUSuppressPolicy = slov1alpha1.CPUCfsQuotaPolicy
 		r.round()
 		r.wantCPUs(10)
-		in := Situation{Tree: r.kernel, Layout: r.layout}
+		in := NodeSnapshot{Tree: r.kernel, Layout: r.layout}
 		if quota, _ := in.read(cgroup.CPUQuota, "kubepods/besteffort"); quota != "250000" {
 			t.Errorf("quota %s, want 250000", quota)
 		}
@@ -235,7 +235,7 @@ func TestPodsThatComeAreHeldBackToo(t *testing.T) {
 	r.kernel.Make("kubepods/besteffort/podlate/c")
 	r.add("late", extension.QoSBE, corev1.PodQOSBestEffort)
 	r.round()
-	in := Situation{Tree: r.kernel, Layout: r.layout}
+	in := NodeSnapshot{Tree: r.kernel, Layout: r.layout}
 	if list, _ := in.read(cgroup.CPUSet, "kubepods/besteffort/podlate/c"); list != r.suppression.Decision().CPUs.List {
 		t.Errorf("the new pod has CPUs %s, want %s", list, r.suppression.Decision().CPUs.List)
 	}

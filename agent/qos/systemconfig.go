@@ -5,6 +5,7 @@ import (
 
 	"koordinator.sh/koord/agent/executor"
 	"koordinator.sh/koord/agent/host/parameter"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 	"koordinator.sh/koord/decision/nodeqos/sysctl"
 )
 
@@ -12,18 +13,18 @@ import (
 type SystemConfig struct{}
 
 // Name implements Feature.
-func (SystemConfig) Name() string { return "SystemConfig" }
+func (SystemConfig) Name() string { return nodefeature.SystemConfig.Name }
 
-// Wishes implements Feature. What the strategy does not set, or the kernel does not have, is not wanted.
-func (SystemConfig) Wishes(in Situation) []executor.Wish {
-	var wishes []executor.Wish
+// DesiredValues implements Feature. What the strategy does not set, or the kernel does not have, is not wanted.
+func (SystemConfig) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
+	var values []executor.DesiredValue
 	for _, setting := range sysctl.Of(in.SLO.SystemStrategy, in.Capacity.Memory).Settings {
 		for _, found := range parameter.Find(setting) {
 			if found.Supported(in.Proc, in.Sys) {
-				wishes = append(wishes, executor.Wish{Setting: found, Value: setting.Value, Why: cmp.Or(setting.Note, "by the strategy of the system")})
+				values = append(values, executor.DesiredValue{Setting: found, Value: setting.Value, Why: cmp.Or(setting.Note, "by systemStrategy")})
 				break
 			}
 		}
 	}
-	return wishes
+	return values
 }

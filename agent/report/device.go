@@ -65,7 +65,7 @@ type DeviceWriter struct {
 // NewDeviceWriter returns a DeviceWriter over a client of the group scheduling.koordinator.sh/v1alpha1.
 func NewDeviceWriter(client rest.Interface) *DeviceWriter { return &DeviceWriter{client: client} }
 
-// Forget has the next Write ask the cluster what it has: somebody else may have changed it.
+// Forget has the next Write read the object again: another client may have changed it.
 func (w *DeviceWriter) Forget() { w.current = nil }
 
 // Write makes the cluster's object say what is wanted, and creates it when there is none and a device to report. Labels and

@@ -13,7 +13,7 @@ type pools struct {
 	services, batch []extension.CPUSharedPool
 }
 
-// poolsOf takes the CPUs that somebody owns from the pools: those that an annotation of the node keeps and those that the
+// poolsOf takes the CPUs that a pod owns from the pools: those that an annotation of the node keeps and those that the
 // kubelet gave away from both. CPUs of the scheduler's pods are taken from services; from batch only when their owner is
 // LSE, because LSR pods lend theirs to batch. CPUs that the kubelet reserves for the system stay in: pods that it did not
 // bind run there too.

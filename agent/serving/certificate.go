@@ -53,15 +53,15 @@ func kept(directory, name string, now time.Time) (*tls.Certificate, error) {
 	}
 	certificate, key, err := selfSigned(name, now)
 	if err != nil {
-		return nil, fmt.Errorf("make a serving certificate: %w", err)
+		return nil, fmt.Errorf("create the serving certificate: %w", err)
 	}
 	// The key goes first: a certificate without its key is made anew.
 	if err := errors.Join(replace(keyPath, key), replace(certificatePath, certificate)); err != nil {
-		return nil, fmt.Errorf("keep the serving certificate: %w", err)
+		return nil, fmt.Errorf("save the serving certificate: %w", err)
 	}
 	pair, err = tls.X509KeyPair(certificate, key)
 	if err != nil {
-		return nil, fmt.Errorf("make a serving certificate: %w", err)
+		return nil, fmt.Errorf("create the serving certificate: %w", err)
 	}
 	return &pair, nil
 }
@@ -110,7 +110,7 @@ func selfSigned(name string, now time.Time) (certificate, key []byte, err error)
 func inMemory(name string, now time.Time) (*tls.Certificate, error) {
 	certificate, key, err := selfSigned(name, now)
 	if err != nil {
-		return nil, fmt.Errorf("make a serving certificate: %w", err)
+		return nil, fmt.Errorf("create the serving certificate: %w", err)
 	}
 	pair, err := tls.X509KeyPair(certificate, key)
 	return &pair, err

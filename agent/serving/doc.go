@@ -1,3 +1,3 @@
-// Package serving is the agent's secured port: TLS with a certificate of its own, and nobody let in whom the cluster does not
+// Package serving is the agent's secured port: TLS with its own certificate, and no client let in whom the cluster does not
 // authenticate and authorize, but for the health of the process.
 package serving

@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	// askTimeout bounds one question to the cluster whether somebody may come in.
+	// askTimeout bounds one authentication or authorization request.
 	askTimeout = 10 * time.Second
 	// believed is how long an answer of the cluster counts, for tokens and for rights that were granted; refusals count less long.
 	tokenBelieved, grantBelieved, refusalBelieved = 10 * time.Second, 10 * time.Second, 5 * time.Second
-	// retryEvery is how often the cluster is asked how it authenticates, while it does not say.
-	retryEvery = 5 * time.Second
+	// retryInterval is how often the cluster is asked how it authenticates, while it does not say.
+	retryInterval = 5 * time.Second
 )
 
 // gate lets clients pass whom the cluster authenticates and authorizes. It is shut until the cluster has said how.
@@ -42,7 +42,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	filter := g.filter.Load()
 	if filter == nil {
 		w.Header().Set("Retry-After", "5")
-		http.Error(w, "the agent cannot authenticate clients yet: the API server has not said how", http.StatusServiceUnavailable)
+		http.Error(w, "koordlet cannot authenticate clients yet: it has not read the certificate authorities from the API server", http.StatusServiceUnavailable)
 		return
 	}
 	(*filter).ServeHTTP(w, r)
@@ -71,13 +71,13 @@ func (g *gate) open(ctx context.Context, config *rest.Config, ticks clock.WithTi
 			return
 		}
 		if !told {
-			klog.FromContext(ctx).Error(err, "clients cannot be authenticated yet, retrying", "every", retryEvery)
+			klog.FromContext(ctx).Error(err, "Failed to set up client authentication, will retry", "every", retryInterval)
 			told = true
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticks.After(retryEvery):
+		case <-ticks.After(retryInterval):
 		}
 	}
 }
@@ -88,15 +88,15 @@ func (g *gate) configure(ctx context.Context, config *rest.Config, ticks clock.W
 	config.Timeout, config.QPS, config.Burst = askTimeout, 50, 100
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("make a client to authenticate others: %w", err)
+		return nil, fmt.Errorf("create a client for authentication: %w", err)
 	}
 	const namespace, name, key = "kube-system", "extension-apiserver-authentication", "client-ca-file"
 	if _, err := client.CoreV1().ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{}); err != nil {
-		return nil, fmt.Errorf("read the authorities of clients: %w", err)
+		return nil, fmt.Errorf("read the client certificate authorities: %w", err)
 	}
 	authorities, err := dynamiccertificates.NewDynamicCAFromConfigMapController("koordlet-clients", namespace, name, key, client)
 	if err != nil {
-		return nil, fmt.Errorf("follow the authorities of clients: %w", err)
+		return nil, fmt.Errorf("watch the client certificate authorities: %w", err)
 	}
 	known := newIdentities(client.AuthenticationV1(), authorities, ticks)
 	handler := (&door{identities: known, rights: newRights(client.AuthorizationV1(), ticks), behind: g.behind}).handler()

@@ -23,12 +23,12 @@ import (
 )
 
 // errUnknown is for clients that show neither a certificate nor a token that the cluster knows.
-var errUnknown = errors.New("the cluster does not know the client")
+var errUnknown = errors.New("client is not authenticated")
 
 // longestToken that is asked about, in bytes: what the API server's own header limits leave.
 const longestToken = 32 << 10
 
-// identities tells who clients are: by certificates that an authority of the cluster signed, or by tokens that the cluster reviews.
+// identities authenticates clients: by certificates that an authority of the cluster signed, or by tokens that the cluster reviews.
 // It may be used by several goroutines.
 //
 // The API server's own libraries for this link its expression language, which would double what an agent has in memory on each node.
@@ -46,7 +46,7 @@ func newIdentities(reviews authenticationclient.TokenReviewsGetter, authorities 
 	}
 }
 
-// of a request. The error is errUnknown for a client that is nobody, and another one where the cluster could not be asked.
+// of a request. The error is errUnknown for a client that is not authenticated, and another one where the cluster could not be asked.
 func (i *identities) of(r *http.Request) (user.Info, error) {
 	if r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
 		if response, known, err := i.certificates.AuthenticateRequest(r); err == nil && known {
@@ -70,7 +70,7 @@ func (i *identities) of(r *http.Request) (user.Info, error) {
 	return answered(info)
 }
 
-// answered is the answer for whom the cluster knows, and errUnknown for nobody.
+// answered is the answer for an authenticated client, and errUnknown otherwise.
 func answered(info user.Info) (user.Info, error) {
 	if info.GetName() == "" {
 		return nil, errUnknown
@@ -85,7 +85,7 @@ func (i *identities) review(ctx context.Context, token string) (user.Info, error
 			Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: audiences},
 		}, metav1.CreateOptions{})
 		if err != nil {
-			return nil, fmt.Errorf("ask the cluster whose a token is: %w", err)
+			return nil, fmt.Errorf("review a token: %w", err)
 		}
 		if review.Status.Authenticated {
 			extra := map[string][]string{}

@@ -17,7 +17,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// rights asks the cluster what somebody may do. It may be used by several goroutines.
+// rights asks the cluster what a client may do. It may be used by several goroutines.
 type rights struct {
 	reviews authorizationclient.SubjectAccessReviewsGetter
 	answers *cache.Expiring
@@ -33,7 +33,7 @@ type answer struct {
 	reason  string
 }
 
-// ask whether somebody may do something at a path.
+// ask whether a client may use a verb at a path.
 func (r *rights) ask(ctx context.Context, who user.Info, verb, path string) (answer, error) {
 	extra := map[string]authorizationv1.ExtraValue{}
 	for name, values := range who.GetExtra() {
@@ -45,15 +45,15 @@ func (r *rights) ask(ctx context.Context, who user.Info, verb, path string) (ans
 	}
 	asked, err := json.Marshal(question)
 	if err != nil {
-		return answer{}, fmt.Errorf("ask the cluster what %q may do: %w", who.GetName(), err)
+		return answer{}, fmt.Errorf("review access of user %q: %w", who.GetName(), err)
 	}
-	key := string(asked) // all that the answer depends on, in an order of its own
+	key := string(asked) // all that the answer depends on, in a fixed order
 	if known, found := r.answers.Get(key); found {
 		return known.(answer), nil
 	}
 	review, err := r.reviews.SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{Spec: question}, metav1.CreateOptions{})
 	if err != nil {
-		return answer{}, fmt.Errorf("ask the cluster what %q may do: %w", who.GetName(), err)
+		return answer{}, fmt.Errorf("review access of user %q: %w", who.GetName(), err)
 	}
 	got := answer{allowed: review.Status.Allowed && !review.Status.Denied, reason: review.Status.Reason}
 	r.answers.Set(key, got, rememberFor(got.allowed))
@@ -96,7 +96,7 @@ func (d *door) serve(w http.ResponseWriter, r *http.Request) {
 
 // unanswered refuses because the cluster could not be asked.
 func (d *door) unanswered(w http.ResponseWriter, r *http.Request, err error) {
-	klog.FromContext(r.Context()).V(1).Info("a client is refused, because the cluster cannot be asked about it", "path", r.URL.Path, "error", err.Error())
+	klog.FromContext(r.Context()).V(1).Info("Rejected a request: authentication or authorization failed", "path", r.URL.Path, "error", err.Error())
 	w.Header().Set("Retry-After", "5")
-	http.Error(w, "the cluster cannot be asked who may come in", http.StatusServiceUnavailable)
+	http.Error(w, "authentication or authorization is not available: the API server did not answer", http.StatusServiceUnavailable)
 }

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// renewEvery is how often it is looked whether the certificate is due, or its file has changed.
-	renewEvery = time.Minute
-	// shutdownTimeout is how long answers in the making may take after the agent was told to stop.
+	// renewInterval is how often it is looked whether the certificate is due, or its file has changed.
+	renewInterval = time.Minute
+	// shutdownTimeout is how long answers in the making may take after the agent was stopped.
 	shutdownTimeout = 5 * time.Second
 	// Times that a client may take: to send its headers, a whole question, and until it asks again.
 	headerTimeout, readTimeout, idleTimeout = 10 * time.Second, 30 * time.Second, 90 * time.Second
@@ -137,7 +137,7 @@ func (s *Server) Run(ctx context.Context, open, secured http.Handler) error {
 
 // followCertificate renews the certificate when it is time. Why it cannot be is logged when that changes.
 func (s *Server) followCertificate(ctx context.Context) {
-	ticker := s.options.Clock.NewTicker(renewEvery)
+	ticker := s.options.Clock.NewTicker(renewInterval)
 	defer ticker.Stop()
 	told := ""
 	for {
@@ -148,7 +148,7 @@ func (s *Server) followCertificate(ctx context.Context) {
 			problem := ""
 			if err := s.renew(); err != nil {
 				if problem = err.Error(); problem != told {
-					klog.FromContext(ctx).Error(err, "kept the previous serving certificate")
+					klog.FromContext(ctx).Error(err, "Failed to load the serving certificate, keeping the previous one")
 				}
 			}
 			told = problem
@@ -170,7 +170,7 @@ func (s *Server) tlsConfig(gate *gate) *tls.Config {
 	base.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		named := base.Clone()
 		named.GetConfigForClient = nil
-		named.ClientCAs = gate.authorities() // only tells the client which of its certificates to send
+		named.ClientCAs = gate.authorities() // so that the client knows which of its certificates to send
 		return named, nil
 	}
 	return base

@@ -22,7 +22,7 @@ const (
 
 // Pod is a pod of this node. It is never changed.
 type Pod struct {
-	// Object without what nobody here reads.
+	// Object without the fields that the agent does not read.
 	Object *corev1.Pod
 	// UID by which kubelet names the pod's cgroup.
 	UID types.UID

@@ -31,11 +31,11 @@ const period = time.Second
 
 // agent is the part of the node's agent that decides about cgroups and writes them.
 type agent struct {
-	machine   *machine
-	advisor   *hooks.Advisor
-	executor  *executor.Executor
-	features  []qos.Feature
-	situation qos.Situation
+	machine  *machine
+	advisor  *hooks.Advisor
+	executor *executor.Executor
+	features []qos.Feature
+	snapshot qos.NodeSnapshot
 
 	cancel context.CancelFunc
 	group  sync.WaitGroup
@@ -58,13 +58,13 @@ func startAgent(ctx context.Context, o options, m *machine) (*agent, error) {
 	if err != nil {
 		return nil, errors.Join(err, forget())
 	}
-	a.situation = a.describe()
+	a.snapshot = a.describe()
 	for i := range o.pods {
 		if err := a.place(i); err != nil {
 			return nil, errors.Join(err, forget())
 		}
 	}
-	a.advisor = hooks.NewAdvisor(hooks.Options{Executor: a.executor, Situation: a.situation, Features: a.features, Clock: clock.RealClock{}})
+	a.advisor = hooks.NewAdvisor(hooks.Options{Executor: a.executor, Snapshot: a.snapshot, Features: a.features, Clock: clock.RealClock{}})
 	a.round(ctx)
 	if a.err != nil {
 		return nil, errors.Join(a.err, a.stop())
@@ -86,9 +86,9 @@ func startAgent(ctx context.Context, o options, m *machine) (*agent, error) {
 }
 
 // describe a node that has everything on that is decided when a container starts.
-func (a *agent) describe() qos.Situation {
+func (a *agent) describe() qos.NodeSnapshot {
 	yields := int64(-1)
-	return qos.Situation{
+	return qos.NodeSnapshot{
 		Now: time.Now(), Period: period, Used: func() (metrics.Usage, bool) { return metrics.Usage{}, false }, Tree: a.machine.tree, Layout: a.machine.layout, Containers: qos.NewContainers(a.machine.tree, a.machine.layout),
 		SLO: &slov1alpha1.NodeSLOSpec{
 			CPUBurstStrategy: &slov1alpha1.CPUBurstStrategy{CPUBurstConfig: slov1alpha1.CPUBurstConfig{Policy: slov1alpha1.CPUBurstOnly, CPUBurstPercent: new(int64(100))}},
@@ -124,17 +124,17 @@ func (a *agent) place(number int) error {
 		})
 		problems = append(problems, a.machine.make(at+"/"+id))
 	}
-	a.situation.Pods = append(a.situation.Pods, state.PodOf(pod))
+	a.snapshot.Pods = append(a.snapshot.Pods, state.PodOf(pod))
 	return errors.Join(problems...)
 }
 
 // round is what the agent does after a reading of the machine.
 func (a *agent) round(ctx context.Context) {
-	in := a.situation
+	in := a.snapshot
 	in.Now = time.Now()
 	var problems []error
 	for _, feature := range a.features {
-		problems = append(problems, a.executor.Declare(feature.Name(), feature.Wishes(in)))
+		problems = append(problems, a.executor.Declare(feature.Name(), feature.DesiredValues(in)))
 	}
 	a.advisor.Observe(in)
 	outcome, err := a.executor.Apply(ctx)

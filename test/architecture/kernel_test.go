@@ -17,7 +17,7 @@ var ownFiles = map[string]string{
 	"agent/checkpoint/file.go":         "what must outlive the agent",
 	"agent/hooks/server/server.go":     "the socket that container runtimes call, and where they look it up",
 	"agent/koordlet/statedirectory.go": "the directory of checkpoints",
-	"agent/qos/terway/keeper.go":       "files that a network plugin reads",
+	"agent/qos/terway/reconciler.go":   "files that a network plugin reads",
 	"agent/serving/certificate.go":     "the certificate of the secured port",
 }
 

@@ -19,13 +19,13 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/oomscore"
 )
 
-// act is one round in a situation that a test changes.
-func (r *rig) act(change func(*qos.Situation)) {
+// act is one round with a snapshot that a test changes.
+func (r *rig) act(change func(*qos.NodeSnapshot)) {
 	r.t.Helper()
-	situation := r.situation()
-	change(&situation)
+	snapshot := r.snapshot()
+	change(&snapshot)
 	for _, feature := range r.features {
-		if err := r.executor.Declare(feature.Name(), feature.Wishes(situation)); err != nil {
+		if err := r.executor.Declare(feature.Name(), feature.DesiredValues(snapshot)); err != nil {
 			r.t.Fatal(err)
 		}
 	}
@@ -47,7 +47,7 @@ func TestTheQuotaOfAServiceGrowsAndReturns(t *testing.T) {
 	round := func(used int64) {
 		now = now.Add(time.Minute)
 		r.usedNode = used
-		r.act(func(in *qos.Situation) {
+		r.act(func(in *qos.NodeSnapshot) {
 			in.Now = now
 			in.ContainerThrottled = func(of string) (metrics.Throttling, bool) {
 				return metrics.Throttling{Ratio: 0.5, Periods: 10}, throttled

@@ -159,12 +159,12 @@ func (r *rig) value(setting cgroup.Setting, at string) string {
 	return value
 }
 
-// round has the features wish and the executor write.
+// round has the features declare and the executor write.
 func (r *rig) round() {
 	r.t.Helper()
-	situation := r.situation()
+	snapshot := r.snapshot()
 	for _, feature := range r.features {
-		if err := r.executor.Declare(feature.Name(), feature.Wishes(situation)); err != nil {
+		if err := r.executor.Declare(feature.Name(), feature.DesiredValues(snapshot)); err != nil {
 			r.t.Fatal(err)
 		}
 	}
@@ -174,7 +174,7 @@ func (r *rig) round() {
 	}
 }
 
-func (r *rig) situation() qos.Situation {
+func (r *rig) snapshot() qos.NodeSnapshot {
 	topology, err := r.machine.Topology(r.t.Context())
 	if err != nil {
 		r.t.Fatal(err)
@@ -184,7 +184,7 @@ func (r *rig) situation() qos.Situation {
 		r.t.Fatal(err)
 	}
 	usage := func(milli int64) metrics.Usage { return metrics.Usage{NanoCores: milli * 1e6} }
-	return qos.Situation{
+	return qos.NodeSnapshot{
 		Now: time.Now(), Period: time.Second, SLO: &r.slo, Pods: r.pods, Capacity: podrequest.Amount{MilliCPU: int64(r.CPUs.Len()) * 1000},
 		Topology: cpus, Tree: r.Tree, Proc: r.proc, Sys: r.sys, Layout: r.Layout(), Containers: qos.NewContainers(r.Tree, r.Layout()),
 		Used:    func() (metrics.Usage, bool) { return usage(r.usedNode), r.usedNode > 0 },

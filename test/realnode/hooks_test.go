@@ -137,7 +137,7 @@ func (r *bareRuntime) agent(t *testing.T) *hooks.Advisor {
 		t.Fatal(err)
 	}
 	yields := int64(-1)
-	r.situation = qos.Situation{
+	r.snapshot = qos.NodeSnapshot{
 		Now: time.Now(), Period: time.Second, Tree: r.tree, Layout: r.layout, SLO: &slov1alpha1.NodeSLOSpec{
 			CPUBurstStrategy: &slov1alpha1.CPUBurstStrategy{CPUBurstConfig: slov1alpha1.CPUBurstConfig{Policy: slov1alpha1.CPUBurstOnly, CPUBurstPercent: new(int64(100))}},
 			ResourceQOSStrategy: &slov1alpha1.ResourceQOSStrategy{
@@ -145,19 +145,19 @@ func (r *bareRuntime) agent(t *testing.T) *hooks.Advisor {
 			},
 		},
 	}
-	r.writer, r.advisor = writer, hooks.NewAdvisor(hooks.Options{Executor: writer, Situation: r.situation, Features: features, Clock: clock.RealClock{}})
+	r.writer, r.advisor = writer, hooks.NewAdvisor(hooks.Options{Executor: writer, Snapshot: r.snapshot, Features: features, Clock: clock.RealClock{}})
 	return r.advisor
 }
 
 // tell has the agent know a pod as the API server would, before it runs.
 func (r *bareRuntime) tell(pod *runtimePod, labels, annotations map[string]string) {
 	limits := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
-	r.situation.Pods = append(r.situation.Pods, state.PodOf(&corev1.Pod{
+	r.snapshot.Pods = append(r.snapshot.Pods, state.PodOf(&corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{UID: types.UID(pod.name), Name: pod.name, Labels: labels, Annotations: annotations},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: limits, Limits: limits}}}},
 		Status:     corev1.PodStatus{Phase: corev1.PodPending, QOSClass: pod.class},
 	}))
-	r.advisor.Observe(r.situation)
+	r.advisor.Observe(r.snapshot)
 }
 
 // connect the agent by NRI. It counts the connections.

@@ -28,10 +28,10 @@ type bareRuntime struct {
 	process     *exec.Cmd
 	tree        *files.Real
 	layout      cgroup.Layout
-	// advisor, writer of cgroups and situation of the agent that was started last.
-	advisor   *hooks.Advisor
-	writer    *executor.Executor
-	situation qos.Situation
+	// advisor, writer of cgroups and snapshot of the agent that was started last.
+	advisor  *hooks.Advisor
+	writer   *executor.Executor
+	snapshot qos.NodeSnapshot
 }
 
 const containerdConfig = `version = 3

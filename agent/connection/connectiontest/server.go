@@ -121,7 +121,7 @@ func (s *Server) Asked(what, resource string) int {
 	return s.asked[what+" "+resource]
 }
 
-// reached counts a request, and tells whether it is answered.
+// reached counts a request, and reports whether it is answered.
 func (s *Server) reached(r *http.Request) bool {
 	what, resource := "other", path.Base(r.URL.Path)
 	query := r.URL.Query()

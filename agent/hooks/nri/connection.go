@@ -37,14 +37,14 @@ type Options struct {
 	// Socket of the runtime.
 	Socket string
 	Clock  clock.WithTicker
-	// Connected is called when the runtime has told what there is; nil for nobody.
+	// Connected is called when the runtime has listed its pods and containers; may be nil.
 	Connected func()
 }
 
 // Run keeps the plugin connected until the context ends.
 func Run(ctx context.Context, options Options) {
 	logger := klog.FromContext(ctx)
-	retry, told := firstRetry, ""
+	retry, reported := firstRetry, ""
 	for {
 		began := options.Clock.Now()
 		err := connect(ctx, options)
@@ -52,11 +52,11 @@ func Run(ctx context.Context, options Options) {
 			return
 		}
 		if options.Clock.Since(began) >= settled {
-			retry, told = firstRetry, ""
+			retry, reported = firstRetry, ""
 		}
-		if text := fmt.Sprint(err); text != told {
-			logger.Info("not connected to the container runtime: containers get their values when they run, retrying", "socket", options.Socket, "reason", text)
-			told = text
+		if text := fmt.Sprint(err); text != reported {
+			logger.Info("Not connected to the container runtime: containers get their values only after they start, will retry", "socket", options.Socket, "reason", text)
+			reported = text
 		}
 		select {
 		case <-ctx.Done():
@@ -95,7 +95,7 @@ func connect(ctx context.Context, options Options) error {
 		return err
 	case <-options.Clock.After(lastMoment):
 	}
-	// The library waits for the runtime to configure the plugin even when nobody can any more.
+	// The library waits for the runtime to configure the plugin even when the connection is closed.
 	_ = watched.Close() // it may have ended
 	if waiting, is := plugin.(configurable); is {
 		go func() { _, _ = waiting.Configure(ctx, &api.ConfigureRequest{}) }() // only so that it waits no longer
@@ -104,7 +104,7 @@ func connect(ctx context.Context, options Options) error {
 	case <-done:
 	case <-options.Clock.After(lastMoment): // it is left
 	}
-	return errors.New("the runtime has ended the connection before it took the plugin")
+	return errors.New("the container runtime closed the connection before the plugin was registered")
 }
 
 // configurable is what the runtime calls of a plugin.

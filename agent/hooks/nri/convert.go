@@ -21,11 +21,11 @@ type changes interface {
 	AddLinuxUnified(key, value string)
 }
 
-// set adds all values of an adjustment that are others than there are, and says whether there were any.
+// set adds all values of an adjustment that are others than there are, and reports whether there were any.
 func set(to changes, wanted hooks.Adjustment, there *api.LinuxResources) bool {
-	told, changed := resourcesOf(there).Values, false
+	reported, changed := resourcesOf(there).Values, false
 	differs := func(value *int64, setting cgroup.Setting) bool {
-		if value == nil || *value == told[setting] || *value < 0 && told[setting] == 0 {
+		if value == nil || *value == reported[setting] || *value < 0 && reported[setting] == 0 {
 			return false
 		}
 		changed = true
@@ -76,7 +76,7 @@ func adjust(wanted hooks.Adjustment, there *api.LinuxResources) *api.ContainerAd
 	return out
 }
 
-// resourcesOf are those that a runtime was told.
+// resourcesOf are those that kubelet requested of a runtime.
 func resourcesOf(in *api.LinuxResources) *hooks.Resources {
 	return &hooks.Resources{
 		Values: map[cgroup.Setting]int64{

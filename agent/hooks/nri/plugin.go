@@ -11,7 +11,7 @@ import (
 	"koordinator.sh/koord/agent/hooks"
 )
 
-// Plugin answers the runtime. It never fails a call: what it cannot decide stays as the runtime was told, and the agent sets it
+// Plugin answers the runtime. It never fails a call: what it cannot decide stays as requested, and the agent sets it
 // later. All methods may be called at the same time.
 type Plugin struct {
 	advisor   *hooks.Advisor
@@ -45,7 +45,7 @@ func (p *Plugin) Synchronize(ctx context.Context, pods []*api.PodSandbox, contai
 			updates = append(updates, update)
 		}
 	}
-	klog.FromContext(ctx).Info("connected to the container runtime", "pods", len(pods), "containers", len(containers), "changed", len(updates))
+	klog.FromContext(ctx).Info("Connected to the container runtime", "pods", len(pods), "containers", len(containers), "changed", len(updates))
 	if p.connected != nil {
 		p.connected()
 	}
@@ -78,9 +78,9 @@ func (p *Plugin) CreateContainer(ctx context.Context, pod *api.PodSandbox, conta
 
 // StartContainer is called when the container's cgroup is there, and its process waits to be let go.
 func (p *Plugin) StartContainer(ctx context.Context, pod *api.PodSandbox, container *api.Container) error {
-	told := p.pending.Started(container.GetId())
+	reported := p.pending.Started(container.GetId())
 	if directory := directoryOf(container); directory != "" {
-		p.advisor.Started(ctx, sandboxOf(pod), container.GetName(), container.GetId(), directory, told)
+		p.advisor.Started(ctx, sandboxOf(pod), container.GetName(), container.GetId(), directory, reported)
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func sandboxOf(pod *api.PodSandbox) hooks.Sandbox {
 	}
 }
 
-// directoryOf is the name of a container's cgroup in that of its pod; empty when it cannot be told.
+// directoryOf is the name of a container's cgroup in that of its pod; empty when it is not known.
 func directoryOf(container *api.Container) string {
 	at := container.GetLinux().GetCgroupsPath()
 	if parts := strings.Split(at, ":"); len(parts) == 3 { // slice:prefix:name is how systemd's are named

@@ -105,7 +105,7 @@ func TestARuntimeIsAnswered(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	advisor := hooks.NewAdvisor(hooks.Options{Executor: writer, Features: features, Clock: clock.RealClock{}, Injection: hooks.Injection{GPUs: true, OOMScore: true}})
-	advisor.Observe(qos.Situation{Tree: kernel, Layout: layout, Now: time.Now(), SLO: &slov1alpha1.NodeSLOSpec{}, Pods: []*state.Pod{told()}})
+	advisor.Observe(qos.NodeSnapshot{Tree: kernel, Layout: layout, Now: time.Now(), SLO: &slov1alpha1.NodeSLOSpec{}, Pods: []*state.Pod{told()}})
 	go func() {
 		defer close(ended)
 		Run(ctx, Options{Socket: filepath.Join(directory, "n.sock"), Clock: clock.RealClock{}, Advisor: advisor})

@@ -9,7 +9,7 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// watched is a connection that tells when it has ended.
+// watched is a connection that reports its end.
 type watched struct {
 	net.Conn
 	once  sync.Once

@@ -45,11 +45,11 @@ func Run(ctx context.Context, options Options) (err error) {
 		options.Clock = clock.RealClock{}
 	}
 	if err := os.MkdirAll(filepath.Dir(options.Endpoint), 0o755); err != nil {
-		return fmt.Errorf("serve hooks: %w", err)
+		return fmt.Errorf("serve runtime hooks: %w", err)
 	}
 	listener, err := peer.Listen(options.Endpoint)
 	if err != nil {
-		return fmt.Errorf("serve hooks: %w", err)
+		return fmt.Errorf("serve runtime hooks: %w", err)
 	}
 	server := grpc.NewServer(grpc.Creds(peer.Credentials()), grpc.MaxRecvMsgSize(largest))
 	hookapi.Register(server, &answers{advisor: options.Advisor, pending: hooks.NewPending(options.Clock)})
@@ -59,10 +59,10 @@ func Run(ctx context.Context, options Options) (err error) {
 		server.Stop()
 		return errors.Join(err, <-served)
 	}
-	klog.FromContext(ctx).Info("hooks are served", "endpoint", options.Endpoint, "registration", filepath.Join(options.Directory, registration))
+	klog.FromContext(ctx).Info("Serving runtime hooks", "endpoint", options.Endpoint, "registration", filepath.Join(options.Directory, registration))
 	select {
 	case problem := <-served:
-		return errors.Join(fmt.Errorf("serve hooks: %w", problem), unregister(options))
+		return errors.Join(fmt.Errorf("serve runtime hooks: %w", problem), unregister(options))
 	case <-ctx.Done():
 	}
 	err = unregister(options)
@@ -74,12 +74,12 @@ func Run(ctx context.Context, options Options) (err error) {
 // unregister takes the file away; it may have gone.
 func unregister(options Options) error {
 	if err := os.Remove(filepath.Join(options.Directory, registration)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("take back the registration of hooks: %w", err)
+		return fmt.Errorf("unregister runtime hooks: %w", err)
 	}
 	return nil
 }
 
-// register puts the file in its place at once, so that nobody reads half of it.
+// register puts the file in its place at once, so that no reader sees half of it.
 func register(options Options) error {
 	content, err := json.Marshal(hookapi.Registration{
 		Endpoint: options.Endpoint, Policy: options.Policy, Hooks: []hookapi.Hook{
@@ -87,17 +87,17 @@ func register(options Options) error {
 		},
 	})
 	if err != nil {
-		return fmt.Errorf("register hooks: %w", err)
+		return fmt.Errorf("register runtime hooks: %w", err)
 	}
 	if err := os.MkdirAll(options.Directory, 0o755); err != nil {
-		return fmt.Errorf("register hooks: %w", err)
+		return fmt.Errorf("register runtime hooks: %w", err)
 	}
 	beside := filepath.Join(options.Directory, "."+registration)
 	if err := os.WriteFile(beside, content, 0o644); err != nil {
-		return fmt.Errorf("register hooks: %w", err)
+		return fmt.Errorf("register runtime hooks: %w", err)
 	}
 	if err := os.Rename(beside, filepath.Join(options.Directory, registration)); err != nil {
-		return fmt.Errorf("register hooks: %w", err)
+		return fmt.Errorf("register runtime hooks: %w", err)
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func sandboxOf(meta *hookapi.PodSandboxMetadata, labels, annotations map[string]
 	return hooks.Sandbox{Namespace: meta.GetNamespace(), Name: meta.GetName(), UID: meta.GetUid(), Labels: labels, Annotations: annotations, CgroupParent: parent}
 }
 
-// resourcesOf are those that kubelet told; zero says nothing.
+// resourcesOf are those that kubelet requested; zero is not requested.
 func resourcesOf(r *hookapi.LinuxContainerResources) *hooks.Resources {
 	return &hooks.Resources{
 		Values: map[cgroup.Setting]int64{
@@ -162,9 +162,9 @@ func resourcesOf(r *hookapi.LinuxContainerResources) *hooks.Resources {
 // answerOf an adjustment. Amounts that are there already are left out, and so is no limit where there was none; the proxy sees by itself
 // what of the rest is new. Environments and scores are of containers that are made; the protocol has no devices.
 func answerOf(wanted hooks.Adjustment, there *hookapi.LinuxContainerResources, made bool) *hookapi.ContainerResourceHookResponse {
-	told, resources := resourcesOf(there).Values, &hookapi.LinuxContainerResources{Unified: wanted.Unified, CpusetCpus: wanted.CPUs}
+	reported, resources := resourcesOf(there).Values, &hookapi.LinuxContainerResources{Unified: wanted.Unified, CpusetCpus: wanted.CPUs}
 	take := func(to, value *int64, setting cgroup.Setting) {
-		if value != nil && *value != told[setting] && (*value > 0 || told[setting] > 0) {
+		if value != nil && *value != reported[setting] && (*value > 0 || reported[setting] > 0) {
 			*to = *value
 		}
 	}

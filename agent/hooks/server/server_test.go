@@ -57,7 +57,7 @@ func serve(t *testing.T) (*hookapi.Client, *kernelfs.Tree, Options) {
 		Advisor:  hooks.NewAdvisor(hooks.Options{Executor: writer, Features: features, Clock: clock.RealClock{}, Injection: hooks.Injection{GPUs: true, OOMScore: true}}),
 		Endpoint: filepath.Join(directory, "sub", "s.sock"), Directory: filepath.Join(directory, "hooks"), Policy: hookapi.Ignore,
 	}
-	options.Advisor.Observe(qos.Situation{Tree: kernel, Layout: layout, Now: time.Now(), SLO: &slov1alpha1.NodeSLOSpec{}, Pods: []*state.Pod{told()}})
+	options.Advisor.Observe(qos.NodeSnapshot{Tree: kernel, Layout: layout, Now: time.Now(), SLO: &slov1alpha1.NodeSLOSpec{}, Pods: []*state.Pod{told()}})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- Run(ctx, options) }()

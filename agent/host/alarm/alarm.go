@@ -14,8 +14,8 @@ import (
 const (
 	// MinDistance between two alarms; one that comes sooner is given when it is over.
 	MinDistance = 100 * time.Millisecond
-	// lookEvery is how often the CPU time of services is looked at.
-	lookEvery = 100 * time.Millisecond
+	// pollInterval is how often the CPU time of services is looked at.
+	pollInterval = 100 * time.Millisecond
 )
 
 // Options of an Alarm.
@@ -66,9 +66,9 @@ func (a *Alarm) Run(ctx context.Context) {
 	var group sync.WaitGroup
 	defer group.Wait()
 	group.Go(func() { a.listen(ctx) })
-	look := newLook(a.options)
-	defer look.close()
-	ticker := a.options.Clock.NewTicker(lookEvery)
+	poller := newCPUPoller(a.options)
+	defer poller.close()
+	ticker := a.options.Clock.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for {
 		select {
@@ -76,30 +76,30 @@ func (a *Alarm) Run(ctx context.Context) {
 			return
 		case <-ticker.C():
 		}
-		if look.stepped(a.options.Clock.Now()) {
-			a.ring(func(c *Counts) { c.Step++ })
+		if poller.stepped(a.options.Clock.Now()) {
+			a.raise(func(c *Counts) { c.Step++ })
 		}
-		a.late()
+		a.raisePending()
 	}
 }
 
-// ring gives an alarm, at once or when the distance is over.
-func (a *Alarm) ring(count func(*Counts)) {
+// raise gives an alarm, at once or when the distance is over.
+func (a *Alarm) raise(count func(*Counts)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	count(&a.fired)
 	a.due = true
-	a.give()
+	a.send()
 }
 
-// late gives the alarm that waited.
-func (a *Alarm) late() {
+// raisePending gives the alarm that waited.
+func (a *Alarm) raisePending() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.give()
+	a.send()
 }
 
-func (a *Alarm) give() {
+func (a *Alarm) send() {
 	now := a.options.Clock.Now()
 	if age := now.Sub(a.last); !a.due || !a.last.IsZero() && age >= 0 && age < MinDistance {
 		return

@@ -130,7 +130,7 @@ func TestAlarmsKeepADistance(t *testing.T) {
 		var given []time.Duration
 		begun := time.Now()
 		for range 30 { // 300 milliseconds of reasons each ten
-			a.ring(func(c *Counts) { c.Pressure++ })
+			a.raise(func(c *Counts) { c.Pressure++ })
 			select {
 			case <-a.C():
 				given = append(given, time.Since(begun))

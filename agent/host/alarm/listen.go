@@ -20,12 +20,12 @@ const (
 	trigger = "some 5000 500000"
 	// maxTriggers bounds how many cgroups are listened to: for each the kernel has a thread.
 	maxTriggers = 32
-	// matchEvery is how often the cgroups are looked for.
-	matchEvery = 10 * time.Second
+	// matchInterval is how often the cgroups are looked for.
+	matchInterval = 10 * time.Second
 )
 
-// Triggering is a tree whose files can be listened to.
-type Triggering interface {
+// TriggerTree is a tree whose files can be listened to.
+type TriggerTree interface {
 	// OpenTrigger opens a file of pressure and has the kernel tell when it exceeds a threshold, by priority data on the
 	// descriptor, which is to be closed.
 	OpenTrigger(path, threshold string) (descriptor int, err error)
@@ -34,7 +34,7 @@ type Triggering interface {
 // listener has the triggers that are set, as descriptors by cgroup.
 type listener struct {
 	options Options
-	tree    Triggering
+	tree    TriggerTree
 	set     map[string]int
 	// matched is when the cgroups were looked for last; zero before the first time.
 	matched time.Time
@@ -45,7 +45,7 @@ type listener struct {
 // listen rings when the kernel says that a service waits, until the context ends or it turns out that there is nothing to
 // listen to.
 func (a *Alarm) listen(ctx context.Context) {
-	tree, can := a.options.Tree.(Triggering)
+	tree, can := a.options.Tree.(TriggerTree)
 	if !can {
 		return
 	}
@@ -59,24 +59,24 @@ func (a *Alarm) listen(ctx context.Context) {
 	l := &listener{options: a.options, tree: tree, set: map[string]int{}}
 	defer l.close()
 	for ctx.Err() == nil {
-		if now := a.options.Clock.Now(); l.left(now) == 0 {
+		if now := a.options.Clock.Now(); l.untilMatch(now) == 0 {
 			l.match()
 			l.matched = now
 		}
 		if l.refused {
-			klog.FromContext(ctx).V(2).Info("the kernel sets no triggers on pressure, looking at CPU time instead")
+			klog.FromContext(ctx).V(2).Info("Kernel does not support pressure triggers, polling CPU time instead")
 			return
 		}
-		if l.wait(wake, l.left(a.options.Clock.Now())) {
-			a.ring(func(c *Counts) { c.Pressure++ })
+		if l.wait(wake, l.untilMatch(a.options.Clock.Now())) {
+			a.raise(func(c *Counts) { c.Pressure++ })
 		}
 	}
 }
 
-// left is how long it is until the cgroups are looked for again, whatever is heard of them meanwhile.
-func (l *listener) left(now time.Time) time.Duration {
-	if age := now.Sub(l.matched); !l.matched.IsZero() && age >= 0 && age < matchEvery {
-		return matchEvery - age
+// untilMatch is how long it is until the cgroups are looked for again, whatever is heard of them meanwhile.
+func (l *listener) untilMatch(now time.Time) time.Duration {
+	if age := now.Sub(l.matched); !l.matched.IsZero() && age >= 0 && age < matchInterval {
+		return matchInterval - age
 	}
 	return 0
 }

@@ -15,13 +15,13 @@ func TestCgroupsAreLookedForNowAndThen(t *testing.T) {
 		want    time.Duration
 	}{
 		"never looked for":       {time.Time{}, 0},
-		"a moment ago":           {now, matchEvery},
-		"a while ago":            {now.Add(-4 * time.Second), matchEvery - 4*time.Second},
+		"a moment ago":           {now, matchInterval},
+		"a while ago":            {now.Add(-4 * time.Second), matchInterval - 4*time.Second},
 		"long ago":               {now.Add(-time.Hour), 0},
 		"the clock was set back": {now.Add(time.Hour), 0},
 	} {
 		l := listener{matched: tc.matched}
-		if got := l.left(now); got != tc.want {
+		if got := l.untilMatch(now); got != tc.want {
 			t.Errorf("%s: again in %s, want %s", name, got, tc.want)
 		}
 	}

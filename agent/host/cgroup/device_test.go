@@ -57,7 +57,7 @@ func TestSettingsOfDevices(t *testing.T) {
 			if again, err := setting.Decode(test.version, own); err != nil || again != test.wantRead {
 				t.Errorf("%q is kept, and reads %q, %v, want %q", own, again, err, test.wantRead)
 			}
-			if found, known := Keyed(setting.Key()); !known || found != setting {
+			if found, known := ByKey(setting.Key()); !known || found != setting {
 				t.Errorf("key %q finds %+v", setting.Key(), found)
 			}
 		})
@@ -66,7 +66,7 @@ func TestSettingsOfDevices(t *testing.T) {
 
 func TestKeysThatNameNoSetting(t *testing.T) {
 	for _, key := range []string{"", "cpu.shares 8:16", "blkio.throttle.read_bps_device", "blkio.throttle.read_bps_device ../etc", "blkio.throttle.read_bps_device 8:", "none 8:16"} {
-		if found, known := Keyed(key); known {
+		if found, known := ByKey(key); known {
 			t.Errorf("key %q finds %+v", key, found)
 		}
 	}

@@ -11,7 +11,7 @@ const Automatic = "ctrl=auto"
 
 // deviceFields are figures of a device that a user gives, or that the kernel has of its own.
 type deviceFields struct {
-	// toggle is the field that says whether the device is governed at all; empty where there is none.
+	// toggle is the field that reports whether the device is governed at all; empty where there is none.
 	toggle string
 	// figures that a user gives, in the order in which they are written.
 	figures string

@@ -22,7 +22,7 @@ func Probe(tree files.FS, parent string) (Layout, error) {
 	return layout, fmt.Errorf("find kubelet's cgroups: there is neither kubepods.slice nor kubepods below %q", "/"+layout.Parent)
 }
 
-// Supports tells whether the kernel has a setting, by a cgroup that is not the root.
+// Supports reports whether the kernel has a setting, by a cgroup that is not the root.
 func (l Layout) Supports(tree files.FS, s Setting, cgroup string) bool {
 	path, has := l.Path(s, cgroup)
 	return has && tree.Exists(path)

@@ -128,7 +128,7 @@ func (s Setting) Own(version Version, content string) string {
 	return own
 }
 
-// Looser tells whether the first value lets a cgroup have something that the second does not. Children may have no more than
+// Looser reports whether the first value lets a cgroup have something that the second does not. Children may have no more than
 // their parent.
 func (s Setting) Looser(a, b string) bool { return s.form.looser(a, b) }
 
@@ -151,8 +151,8 @@ var settings = []Setting{
 	IOWriteBPS, IOReadIOPS, IOWriteIOPS,
 }
 
-// Named returns the setting of a name.
-func Named(name string) (Setting, bool) {
+// ByName returns the setting of a name.
+func ByName(name string) (Setting, bool) {
 	index := slices.IndexFunc(settings, func(s Setting) bool { return s.Name == name })
 	if index < 0 {
 		return Setting{}, false
@@ -160,10 +160,10 @@ func Named(name string) (Setting, bool) {
 	return settings[index], true
 }
 
-// Keyed returns the setting that has a key.
-func Keyed(key string) (Setting, bool) {
+// ByKey returns the setting that has a key.
+func ByKey(key string) (Setting, bool) {
 	name, device, isKeyed := strings.Cut(key, " ")
-	setting, known := Named(name)
+	setting, known := ByName(name)
 	if !known || setting.keyed != isKeyed || isKeyed && !deviceName.MatchString(device) {
 		return Setting{}, false
 	}

@@ -14,7 +14,7 @@ type FS interface {
 	Open(path string) (File, error)
 	// Directories lists the names of the directories in one, in no order.
 	Directories(path string) ([]string, error)
-	// Exists tells whether there is a file or directory; false when that cannot be told.
+	// Exists reports whether there is a file or directory; false when that cannot be told.
 	Exists(path string) bool
 }
 

@@ -187,7 +187,7 @@ func readAll(file *os.File, buffer []byte) ([]byte, error) {
 	}
 }
 
-// IsGone tells whether an error says that a file, or the cgroup or process that it is of, does not exist.
+// IsGone reports whether an error says that a file, or the cgroup or process that it is of, does not exist.
 func IsGone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENODEV) || errors.Is(err, syscall.ESRCH)
 }

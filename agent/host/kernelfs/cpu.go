@@ -26,7 +26,7 @@ func (t *Tree) bandwidth(g *group) bandwidth {
 	return b
 }
 
-// check tells whether a cgroup may have a bandwidth: bounds, the burst within the quota, and in version 1 no more than the one
+// check reports whether a cgroup may have a bandwidth: bounds, the burst within the quota, and in version 1 no more than the one
 // above it and no less than those below.
 func (t *Tree) check(g *group, b bandwidth) error {
 	switch {

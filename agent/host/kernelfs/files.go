@@ -21,7 +21,7 @@ func (t *Tree) Read(name string, buffer []byte) ([]byte, error) {
 		err = syscall.EISDIR
 	}
 	if err == nil {
-		err = t.failing("read", name)
+		err = t.injectedFault("read", name)
 	}
 	if err == nil && t.rules()[file].writeOnly {
 		err = syscall.EINVAL
@@ -51,7 +51,7 @@ func (t *Tree) Write(name, value string) error {
 		err = syscall.EISDIR
 	}
 	if err == nil {
-		err = t.failing("write", name)
+		err = t.injectedFault("write", name)
 	}
 	if err == nil && len(value) > 0 { // writing nothing does nothing
 		err = t.set(g, file, strings.TrimSpace(value))
@@ -85,7 +85,7 @@ func (t *Tree) Open(name string) (files.File, error) {
 		err = syscall.EISDIR
 	}
 	if err == nil {
-		err = t.failing("open", name)
+		err = t.injectedFault("open", name)
 	}
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
@@ -102,7 +102,7 @@ func (t *Tree) Directories(name string) ([]string, error) {
 		err = syscall.ENOTDIR
 	}
 	if err == nil {
-		err = t.failing("list", name)
+		err = t.injectedFault("list", name)
 	}
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
@@ -118,7 +118,7 @@ func (t *Tree) Exists(name string) bool {
 	return err == nil || name == "cgroup.controllers" && t.version == cgroup.V2
 }
 
-func (t *Tree) failing(operation, name string) error {
+func (t *Tree) injectedFault(operation, name string) error {
 	if t.fault == nil {
 		return nil
 	}
@@ -137,7 +137,7 @@ type held struct {
 func (h *held) Read(buffer []byte) ([]byte, error) {
 	h.tree.mu.Lock()
 	defer h.tree.mu.Unlock()
-	err := h.tree.failing("read", h.path)
+	err := h.tree.injectedFault("read", h.path)
 	switch {
 	case h.closed:
 		err = fs.ErrClosed

@@ -23,7 +23,7 @@ type rule struct {
 	writeOnly bool
 }
 
-// has tells whether a cgroup has the file.
+// has reports whether a cgroup has the file.
 func (r rule) has(parent *group) bool {
 	return parent == nil && (r.root || r.only) || parent != nil && !r.only
 }

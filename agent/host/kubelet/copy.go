@@ -43,7 +43,7 @@ func Copy(ctx context.Context, o CopyOptions) error {
 	defer ticker.Stop()
 	for failing := false; ; err = o.once() {
 		if err != nil && !failing {
-			klog.FromContext(ctx).Error(err, "Failed to copy kubelet's files; the copies stay as they are")
+			klog.FromContext(ctx).Error(err, "Failed to copy kubelet's files, keeping the previous copies")
 		}
 		failing = err != nil
 		select {

@@ -47,7 +47,7 @@ func (a *applications) read(into *host.Snapshot, all bool) {
 	into.Applications = into.Applications[:0]
 	for _, w := range a.watched {
 		if w.group == nil {
-			if age := into.Time.Sub(w.looked); !w.looked.IsZero() && age >= 0 && age < listEvery {
+			if age := into.Time.Sub(w.looked); !w.looked.IsZero() && age >= 0 && age < listInterval {
 				continue
 			}
 			w.looked = into.Time

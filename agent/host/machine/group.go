@@ -80,7 +80,7 @@ func (c *cgroups) content(file files.File) ([]byte, error) {
 	return content, err
 }
 
-// read brings what is known of a cgroup up to date, and tells whether anything ran in it since it was read last. Where nothing did it
+// read brings what is known of a cgroup up to date, and reports whether anything ran in it since it was read last. Where nothing did it
 // was not throttled either, and took no memory, so that the rest is read only when all is asked for.
 func (c *cgroups) read(g *group, all bool) (ran bool, err error) {
 	content, err := c.content(g.cpu)

@@ -6,8 +6,8 @@ import (
 	"koordinator.sh/koord/agent/host/files"
 )
 
-// listEvery is how often a directory is listed although nothing says that it changed.
-const listEvery = 10 * time.Second
+// listInterval is how often a directory is listed although nothing says that it changed.
+const listInterval = 10 * time.Second
 
 // listing is the names of the directories in one. It lists a directory whose number of directories did not change only now and
 // then; a directory within that is replaced by another within one reading is noticed by the files of the first.
@@ -34,7 +34,7 @@ func (l *listing) refresh(tree files.FS, now time.Time) (bool, error) {
 		}
 	}
 	age := now.Sub(l.listed)
-	if l.known && counted && links == l.links && age >= 0 && age < listEvery {
+	if l.known && counted && links == l.links && age >= 0 && age < listInterval {
 		return false, nil
 	}
 	names, err := tree.Directories(l.path)

@@ -124,12 +124,12 @@ func (m *Machine) slow(now time.Time) bool {
 	return true
 }
 
-// describeEvery is how often the machine is asked which CPUs are on which NUMA node.
-const describeEvery = time.Minute
+// describeInterval is how often the machine is asked which CPUs are on which NUMA node.
+const describeInterval = time.Minute
 
 // describe keeps what NUMA nodes there are. A machine that cannot tell has none to be measured.
 func (m *Machine) describe(now time.Time) {
-	if age := now.Sub(m.described); m.options.Sys == nil || !m.described.IsZero() && age >= 0 && age < describeEvery {
+	if age := now.Sub(m.described); m.options.Sys == nil || !m.described.IsZero() && age >= 0 && age < describeInterval {
 		return
 	}
 	m.described = now

@@ -180,7 +180,7 @@ func TestADirectoryThatIsReplacedIsFollowed(t *testing.T) {
 	want(0, "a")
 	tree.here = &folder{names: []string{"b", "c"}}
 	want(0, "a") // nothing tells
-	at = at.Add(listEvery)
+	at = at.Add(listInterval)
 	want(1, "b", "c")
 	want(1, "b", "c") // it counts otherwise
 	want(0, "b", "c")

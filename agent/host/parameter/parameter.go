@@ -54,8 +54,8 @@ func Find(setting sysctl.Setting) []Parameter {
 // off stands before the name of a feature that is turned off.
 const off = "NO_"
 
-// Keyed returns the parameter that has a key.
-func Keyed(key string) (Parameter, bool) {
+// ByKey returns the parameter that has a key.
+func ByKey(key string) (Parameter, bool) {
 	path, feature, isFeature := strings.Cut(key, " ")
 	index := slices.IndexFunc(parameters, func(p Parameter) bool { return p.key() == path })
 	if index < 0 || parameters[index].switches != isFeature || strings.ContainsAny(feature, " \n") {
@@ -76,7 +76,7 @@ func (p Parameter) Key() string {
 	return p.key()
 }
 
-// Supported tells whether the kernel has the parameter, and the feature where one is meant.
+// Supported reports whether the kernel has the parameter, and the feature where one is meant.
 func (p Parameter) Supported(proc, sys files.FS) bool {
 	tree := proc
 	if p.tree == files.Sys {

@@ -33,7 +33,7 @@ func FuzzDecode(f *testing.F) {
 			if p.switches && !slices.Contains(strings.Fields(content), value) {
 				t.Errorf("%s: %q is no word of %q", p.Key(), value, content)
 			}
-			if again, known := Keyed(p.Key()); !strings.ContainsAny(feature, " \n") && (!known || again.path != p.path) {
+			if again, known := ByKey(p.Key()); !strings.ContainsAny(feature, " \n") && (!known || again.path != p.path) {
 				t.Errorf("key %q finds %+v, %t", p.Key(), again, known)
 			}
 			if written, err := p.Encode(cgroup.V2, value); err == nil && written != value {

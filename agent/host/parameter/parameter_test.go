@@ -43,14 +43,14 @@ func TestParameters(t *testing.T) {
 				t.Errorf("read is %q, %v, want %q", read, err, test.wantRead)
 			}
 			for _, p := range found {
-				if again, known := Keyed(p.Key()); !known || again != p {
+				if again, known := ByKey(p.Key()); !known || again != p {
 					t.Errorf("key %q finds %+v, %t", p.Key(), again, known)
 				}
 			}
 		})
 	}
 	for _, key := range []string{"", "/proc/sys/vm/swappiness", "/proc/sys/vm/min_free_kbytes X", "/sys/kernel/debug/sched/features", "/sys/kernel/debug/sched/features A B"} {
-		if found, known := Keyed(key); known {
+		if found, known := ByKey(key); known {
 			t.Errorf("key %q finds %+v", key, found)
 		}
 	}

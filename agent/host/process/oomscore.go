@@ -15,8 +15,8 @@ type OOMScore struct{}
 // oomScoreKey is the key of OOMScore.
 const oomScoreKey = "oom_score_adj"
 
-// Keyed returns the setting that has a key.
-func Keyed(key string) (OOMScore, bool) { return OOMScore{}, key == oomScoreKey }
+// ByKey returns the setting that has a key.
+func ByKey(key string) (OOMScore, bool) { return OOMScore{}, key == oomScoreKey }
 
 // Key returns the name under which Keyed finds it.
 func (OOMScore) Key() string { return oomScoreKey }

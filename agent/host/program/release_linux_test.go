@@ -39,7 +39,7 @@ func TestPagesAreGivenBackUntilTheEnd(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Hour)
 		defer cancel()
 		began := time.Now()
-		Keep(ctx, clock.RealClock{})
+		Run(ctx, clock.RealClock{})
 		if took := time.Since(began); took != 3*time.Hour {
 			t.Errorf("ended after %s", took)
 		}

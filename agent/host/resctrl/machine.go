@@ -128,7 +128,7 @@ func vendor(proc files.FS) resctrl.Vendor {
 	return ""
 }
 
-// mountedWith tells whether resctrl was mounted with an option.
+// mountedWith reports whether resctrl was mounted with an option.
 func mountedWith(proc files.FS, option string) bool {
 	content, err := proc.Read("self/mounts", nil)
 	if err != nil {

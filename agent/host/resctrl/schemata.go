@@ -44,7 +44,7 @@ func ParseSchemata(content string) (Schemata, error) {
 	return out, nil
 }
 
-// Has tells whether all values of other are those of s.
+// Has reports whether all values of other are those of s.
 func (s Schemata) Has(other Schemata) bool {
 	for name, values := range other {
 		for cache, value := range values {

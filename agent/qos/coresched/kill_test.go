@@ -27,8 +27,8 @@ type mortalKernel struct {
 	*life
 }
 
-func (k mortalKernel) Session(work func(coresched.Caller) error) error {
-	return k.Kernel.Session(func(caller coresched.Caller) error { return work(mortalCaller{caller, k.life}) })
+func (r mortalKernel) Session(work func(coresched.Caller) error) error {
+	return r.Kernel.Session(func(caller coresched.Caller) error { return work(mortalCaller{caller, r.life}) })
 }
 
 type mortalCaller struct {
@@ -69,21 +69,21 @@ func TestAnAgentThatIsKilledForgetsNoCookie(t *testing.T) {
 				n.kept()
 			}
 			left := &life{left: steps}
-			n.keeper.options.Kernel, n.keeper.options.Given = mortalKernel{n.kernel, left}, mortalStore{n.keeper.options.Given, left}
+			n.reconciler.options.Kernel, n.reconciler.options.Cookies = mortalKernel{n.kernel, left}, mortalStore{n.reconciler.options.Cookies, left}
 			var err error
-			if n.in.Now = n.in.Now.Add(every); release {
-				err = n.keeper.Release(t.Context())
+			if n.in.Now = n.in.Now.Add(reconcileInterval); release {
+				err = n.reconciler.Restore(t.Context())
 			} else {
-				err = n.keeper.Keep(t.Context(), n.in)
+				err = n.reconciler.Reconcile(t.Context(), n.in)
 			}
 			n.restart()
 			n.kept()
 			n.want("10A 11A 20A 30B", "the agent after it gives every group one cookie")
-			if own := n.keeper.State().Own; len(own) > 0 {
+			if own := n.reconciler.State().Own; len(own) > 0 {
 				t.Errorf("killed after %d steps: threads %v are taken to have given themselves a cookie", steps, own)
 			}
 			n.restart()
-			if err := n.keeper.Release(t.Context()); err != nil {
+			if err := n.reconciler.Restore(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			n.want("", "and takes all away")

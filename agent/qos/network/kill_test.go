@@ -84,30 +84,30 @@ func TestAnAgentThatIsKilledLeavesNoQueue(t *testing.T) {
 		}
 		for _, release := range []bool{false, true} {
 			for steps := 0; ; steps++ {
-				directory, log, in := t.TempDir(), audit.NewLog(100), situation()
-				if err := keeperOf(t, control, directory, log).Release(t.Context()); err != nil {
+				directory, log, in := t.TempDir(), audit.NewLog(100), snapshot()
+				if err := reconcilerOf(t, control, directory, log).Restore(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				killed := keeperOf(t, control, directory, log)
+				killed := reconcilerOf(t, control, directory, log)
 				if release {
-					if err := killed.Keep(t.Context(), in); err != nil {
+					if err := killed.Reconcile(t.Context(), in); err != nil {
 						t.Skip(err)
 					}
 				}
 				left := &life{left: steps}
-				killed.options.Control, killed.options.Held = mortalControl{control, left}, mortalStore{killed.options.Held, left}
+				killed.options.Control, killed.options.Device = mortalControl{control, left}, mortalStore{killed.options.Device, left}
 				if release {
-					_ = killed.Release(t.Context()) // it may be killed
+					_ = killed.Restore(t.Context()) // it may be killed
 				} else {
-					_ = killed.Keep(t.Context(), in) // as above
+					_ = killed.Reconcile(t.Context(), in) // as above
 				}
-				if err := keeperOf(t, control, directory, log).Keep(t.Context(), in); err != nil {
+				if err := reconcilerOf(t, control, directory, log).Reconcile(t.Context(), in); err != nil {
 					t.Skip(err)
 				}
 				if now, err := network.DisciplineOf(control, link); err != nil || now.Kind != "htb" {
 					t.Fatalf("killed after %d steps, releasing %t: the next agent sends by %v, %v", steps, release, now, err)
 				}
-				if err := keeperOf(t, control, directory, log).Release(t.Context()); err != nil {
+				if err := reconcilerOf(t, control, directory, log).Restore(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				if after, err := network.DisciplineOf(control, link); err != nil || after != before {

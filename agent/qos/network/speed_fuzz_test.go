@@ -18,13 +18,13 @@ func FuzzSpeed(f *testing.F) {
 	f.Add("4294967295\n", int32(math.MinInt32))
 	f.Fuzz(func(t *testing.T, content string, megabits int32) {
 		sys := kernelfs.NewMachine()
-		k := Keeper{options: Options{Sys: sys}}
+		r := Reconciler{options: Options{Sys: sys}}
 		sys.Show("class/net/eth0/speed", content)
-		if speed := k.speed("eth0"); speed < 0 || speed > math.MaxInt32*1_000_000 || speed%1_000_000 != 0 {
+		if speed := r.speed("eth0"); speed < 0 || speed > math.MaxInt32*1_000_000 || speed%1_000_000 != 0 {
 			t.Errorf("%q is %d bits per second", content, speed)
 		}
 		sys.Show("class/net/eth0/speed", fmt.Sprintf("%d\n", megabits))
-		if got, want := k.speed("eth0"), networkqos.Rate(max(int64(megabits), 0))*1_000_000; got != want || k.speed("eth1") != 0 {
+		if got, want := r.speed("eth0"), networkqos.Rate(max(int64(megabits), 0))*1_000_000; got != want || r.speed("eth1") != 0 {
 			t.Errorf("%d megabits are %d bits per second, want %d", megabits, got, want)
 		}
 	})

@@ -85,10 +85,10 @@ func TestAnAgentThatIsKilledLeavesNoGroup(t *testing.T) {
 				continue
 			}
 			left := &life{left: steps}
-			n.keeper.options.Open = func() (resctrl.Tree, error) { return mortalTree{n.tree, left}, nil }
-			n.keeper.options.Originals = mortalStore{n.keeper.options.Originals, left}
+			n.reconciler.options.Open = func() (resctrl.Tree, error) { return mortalTree{n.tree, left}, nil }
+			n.reconciler.options.Originals = mortalStore{n.reconciler.options.Originals, left}
 			if release {
-				_ = n.keeper.Release(t.Context()) // it may be killed
+				_ = n.reconciler.Restore(t.Context()) // it may be killed
 			} else {
 				_ = n.keep() // as above
 			}
@@ -98,7 +98,7 @@ func TestAnAgentThatIsKilledLeavesNoGroup(t *testing.T) {
 				t.Fatalf("killed after %d steps, releasing %t: the next round comes to (-want +got):\n%s", steps, release, diff)
 			}
 			n.restart(Options{})
-			if err := n.keeper.Release(t.Context()); err != nil {
+			if err := n.reconciler.Restore(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(before, n.tree.Dump()); diff != "" {

@@ -44,7 +44,7 @@ func TestAGroupOfSomebodyElsesGetsItsThreadsBack(t *testing.T) {
 				n.runs("web", 20, 21, 22)
 				n.restart(Options{})
 			}
-			if err := n.keeper.Release(t.Context()); err != nil {
+			if err := n.reconciler.Restore(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			before["LS/tasks"] = "5 30 31" // 31 is of a container that somebody else had put there
@@ -72,7 +72,7 @@ func TestContainersThatWentAreForgotten(t *testing.T) {
 		n.pod(fmt.Sprintf("web%d", i), "LS", nil, 20+i)
 		n.kept()
 	}
-	if got := n.keeper.held["LS"].Containers; len(got) != 1 {
+	if got := n.reconciler.managed["LS"].Containers; len(got) != 1 {
 		t.Errorf("%d containers are remembered, want the one that runs", len(got))
 	}
 }
@@ -95,7 +95,7 @@ func TestAGroupThatSomebodyElseRemovedIsTheAgents(t *testing.T) {
 		t.Errorf("threads %q are in the group that was made again, want 20", got)
 	}
 	n.restart(Options{})
-	if err := n.keeper.Release(t.Context()); err != nil {
+	if err := n.reconciler.Restore(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(before, n.tree.Dump()); diff != "" {

@@ -18,11 +18,11 @@ import (
 	decision "koordinator.sh/koord/decision/nodeqos/resctrl"
 )
 
-// round is one look at the groups.
+// round is one pass over the groups.
 type round struct {
-	keeper     *Keeper
+	reconciler *Reconciler
 	ctx        context.Context
-	in         qos.Situation
+	in         qos.NodeSnapshot
 	tree       resctrl.Tree
 	capability resctrl.Capability
 	problems   []error
@@ -30,21 +30,21 @@ type round struct {
 
 // run brings the groups to the plan: what is not wanted any more goes first, because groups are few.
 func (r *round) run() error {
-	pods, notes := r.keeper.podsOf(r.in)
+	pods, notes := r.reconciler.podsOf(r.in)
 	existing, err := r.groups()
 	if err != nil {
 		return fmt.Errorf("list the groups of resctrl: %w", err)
 	}
-	plan := r.plan(pods, existing, r.room(existing))
-	if len(plan.Groups) == 0 && len(r.keeper.held) == 0 {
-		r.keeper.tell(r, plan, notes)
+	plan := r.plan(pods, existing, r.freeGroups(existing))
+	if len(plan.Groups) == 0 && len(r.reconciler.managed) == 0 {
+		r.reconciler.setState(r, plan, notes)
 		return nil
 	}
 	for room := -1; ; {
-		if err := r.drop(plan.Groups); err != nil {
+		if err := r.removeUnwanted(plan.Groups); err != nil {
 			r.problems = append(r.problems, err)
 		}
-		if full := r.make(plan.Groups); !full {
+		if full := r.createGroups(plan.Groups); !full {
 			break
 		}
 		// Something else takes room as well, such as monitoring: as many as there are have to do. Those that rank lower make room for
@@ -52,7 +52,7 @@ func (r *round) run() error {
 		if existing, err = r.groups(); err != nil {
 			return fmt.Errorf("list the groups of resctrl: %w", err)
 		}
-		own := len(r.keeper.own(existing))
+		own := len(r.reconciler.ownGroups(existing))
 		if own == room {
 			break // a group that is to make room cannot be removed
 		}
@@ -60,21 +60,21 @@ func (r *round) run() error {
 		plan = r.plan(pods, existing, room)
 	}
 	for _, group := range plan.Groups {
-		if err := r.write(group); err != nil {
+		if err := r.writeSchemata(group); err != nil {
 			r.problems = append(r.problems, err)
 		}
 	}
-	r.place(plan)
-	r.keeper.tell(r, plan, notes)
+	r.moveContainers(plan)
+	r.reconciler.setState(r, plan, notes)
 	return errors.Join(r.problems...)
 }
 
 func (r *round) plan(pods []decision.Pod, existing []string, room int) decision.Plan {
 	var strategy *slov1alpha1.ResourceQOSStrategy
-	if r.keeper.options.Classes {
+	if r.reconciler.options.Classes {
 		strategy = r.in.SLO.ResourceQOSStrategy
 	}
-	return decision.Decide(r.capability.Machine, strategy, pods, decision.Inventory{Room: room, Existing: r.keeper.own(existing)})
+	return decision.Decide(r.capability.Machine, strategy, pods, decision.Inventory{Room: room, Existing: r.reconciler.ownGroups(existing)})
 }
 
 // groups lists all but the root group.
@@ -88,30 +88,30 @@ func (r *round) groups() ([]string, error) {
 	return names, nil
 }
 
-// room is how many groups may be the agent's: a group of its name that is there already is one of them.
-func (r *round) room(existing []string) int {
+// freeGroups is how many groups may be the agent's: a group of its name that is there already is one of them.
+func (r *round) freeGroups(existing []string) int {
 	if r.capability.Groups == 0 {
 		return -1
 	}
 	others := 0
 	for _, name := range existing {
-		if r.keeper.held[name] == nil && !ours(name) {
+		if r.reconciler.managed[name] == nil && !isAgentGroup(name) {
 			others++
 		}
 	}
 	return max(r.capability.Groups-1-others, 0)
 }
 
-// ours is true for the names that the agent uses.
-func ours(name string) bool {
+// isAgentGroup is true for the names that the agent uses.
+func isAgentGroup(name string) bool {
 	return name == decision.GroupBE || name == decision.GroupLS || name == decision.GroupLSR || strings.HasPrefix(name, decision.PodGroupPrefix)
 }
 
-// make makes the groups that are not there, and reports whether the processor had no room for one.
-func (r *round) make(groups []decision.Group) (full bool) {
+// createGroups makes the groups that are not there, and reports whether the processor had no room for one.
+func (r *round) createGroups(groups []decision.Group) (full bool) {
 	for _, group := range groups {
 		exists := r.tree.Exists(group.Name + "/schemata")
-		if err := r.hold(group.Name, exists); err != nil {
+		if err := r.manage(group.Name, exists); err != nil {
 			r.problems = append(r.problems, err)
 			continue
 		}
@@ -121,7 +121,7 @@ func (r *round) make(groups []decision.Group) (full bool) {
 		err := r.tree.Make(group.Name)
 		r.audit(group.Name, "", "made", "pods have shares of their own in it", err)
 		if err != nil {
-			delete(r.keeper.held, group.Name)
+			delete(r.reconciler.managed, group.Name)
 			if full = errors.Is(err, syscall.ENOSPC); full {
 				return full
 			}
@@ -131,14 +131,14 @@ func (r *round) make(groups []decision.Group) (full bool) {
 	return false
 }
 
-// hold notes a group before anything is there that it should give back: what it is now, or that it is not there. A group of somebody
+// manage notes a group before anything is there that it should give back: what it is now, or that it is not there. A group of somebody
 // else's that was removed since is one that the agent makes.
-func (r *round) hold(name string, exists bool) error {
-	before := r.keeper.held[name]
+func (r *round) manage(name string, exists bool) error {
+	before := r.reconciler.managed[name]
 	if before != nil && (exists || before.Made) {
 		return nil
 	}
-	held := &holding{Made: !exists}
+	held := &managedGroup{Made: !exists}
 	if exists {
 		original, err := r.tree.Read(name+"/schemata", nil)
 		if err != nil {
@@ -146,25 +146,25 @@ func (r *round) hold(name string, exists bool) error {
 		}
 		held.Original = string(original)
 	}
-	r.keeper.held[name] = held
-	if err := r.keeper.save(); err != nil {
-		if delete(r.keeper.held, name); before != nil {
-			r.keeper.held[name] = before
+	r.reconciler.managed[name] = held
+	if err := r.reconciler.save(); err != nil {
+		if delete(r.reconciler.managed, name); before != nil {
+			r.reconciler.managed[name] = before
 		}
 		return err
 	}
 	return nil
 }
 
-// drop gives back the groups that are held and not wanted. The root group gets the threads of a group that is removed.
-func (r *round) drop(wanted []decision.Group) error {
+// removeUnwanted gives back the groups that are held and not wanted. The root group gets the threads of a group that is removed.
+func (r *round) removeUnwanted(wanted []decision.Group) error {
 	var problems []error
 	changed := false
-	for _, name := range slices.Sorted(maps.Keys(r.keeper.held)) {
+	for _, name := range slices.Sorted(maps.Keys(r.reconciler.managed)) {
 		if slices.ContainsFunc(wanted, func(g decision.Group) bool { return g.Name == name }) {
 			continue
 		}
-		held := r.keeper.held[name]
+		held := r.reconciler.managed[name]
 		var err error
 		if held.Made {
 			err = r.tree.Remove(name)
@@ -172,28 +172,28 @@ func (r *round) drop(wanted []decision.Group) error {
 				r.audit(name, "made", "", "no pod has shares of its own in it any more", err)
 			}
 		} else {
-			err = r.giveBack(name, held)
+			err = r.restoreGroup(name, held)
 		}
 		if err != nil && !files.IsGone(err) {
 			problems = append(problems, err)
 			continue
 		}
-		delete(r.keeper.held, name)
+		delete(r.reconciler.managed, name)
 		changed = true
 	}
 	if changed {
-		problems = append(problems, r.keeper.save())
+		problems = append(problems, r.reconciler.save())
 	}
 	return errors.Join(problems...)
 }
 
-// giveBack restores a group that was there before the agent.
-func (r *round) giveBack(name string, held *holding) error {
+// restoreGroup restores a group that was there before the agent.
+func (r *round) restoreGroup(name string, held *managedGroup) error {
 	shown, err := r.tree.Read(name+"/schemata", nil)
 	if err != nil {
 		return err
 	}
-	if err := r.expel(name, held); err != nil {
+	if err := r.moveToRoot(name, held); err != nil {
 		return err
 	}
 	original, err := resctrl.ParseSchemata(held.Original)
@@ -212,8 +212,8 @@ func (r *round) giveBack(name string, held *holding) error {
 	return err
 }
 
-// expel puts the threads of the agent's containers, and those that they started, back into the root group.
-func (r *round) expel(name string, held *holding) error {
+// moveToRoot puts the threads of the agent's containers, and those that they started, back into the root group.
+func (r *round) moveToRoot(name string, held *managedGroup) error {
 	if len(held.Containers) == 0 {
 		return nil
 	}
@@ -224,7 +224,7 @@ func (r *round) expel(name string, held *holding) error {
 	moved := 0
 	var problems []error
 	for _, thread := range qos.Numbers(content) {
-		if !qos.Within(r.keeper.options.Proc, thread, held.Containers...) {
+		if !qos.Within(r.reconciler.options.Proc, thread, held.Containers...) {
 			continue
 		}
 		switch err := r.tree.Write("tasks", strconv.Itoa(thread)); {
@@ -242,9 +242,9 @@ func (r *round) expel(name string, held *holding) error {
 	return err
 }
 
-// write brings the schemata of a group to the plan. What the kernel rounds stays as it made it.
-func (r *round) write(group decision.Group) error {
-	path, held := group.Name+"/schemata", r.keeper.held[group.Name]
+// writeSchemata brings the schemata of a group to the plan. What the kernel rounds stays as it made it.
+func (r *round) writeSchemata(group decision.Group) error {
+	path, held := group.Name+"/schemata", r.reconciler.managed[group.Name]
 	if held == nil {
 		return nil // it could not be made
 	}
@@ -253,7 +253,7 @@ func (r *round) write(group decision.Group) error {
 		return err
 	}
 	text := strings.Join(group.Schemata.Lines(), "\n") + "\n"
-	if held.written == text && held.shown == string(content) {
+	if held.written == text && held.readBack == string(content) {
 		return nil
 	}
 	current, err := resctrl.ParseSchemata(string(content))
@@ -264,9 +264,9 @@ func (r *round) write(group decision.Group) error {
 	if err != nil {
 		return err
 	}
-	if !held.Made && held.shown != "" && held.shown != string(content) && !current.Has(wanted) {
-		held.Original = string(content) // somebody else wrote since: that is what the group is without the agent
-		if err := r.keeper.save(); err != nil {
+	if !held.Made && held.readBack != "" && held.readBack != string(content) && !current.Has(wanted) {
+		held.Original = string(content) // another process wrote since: that is what the group is without the agent
+		if err := r.reconciler.save(); err != nil {
 			return err
 		}
 	}
@@ -274,18 +274,18 @@ func (r *round) write(group decision.Group) error {
 		err := r.tree.Write(path, text)
 		r.audit(path, oneLine(string(content)), oneLine(text), "shares of "+group.Name, err)
 		if err != nil {
-			return fmt.Errorf("%w: %s", err, r.status())
+			return fmt.Errorf("%w: %s", err, r.lastCommandStatus())
 		}
 		if content, err = r.tree.Read(path, nil); err != nil {
 			return err
 		}
 	}
-	held.written, held.shown = text, string(content)
+	held.written, held.readBack = text, string(content)
 	return nil
 }
 
-// status is what the kernel says of the last command.
-func (r *round) status() string {
+// lastCommandStatus is what the kernel says of the last command.
+func (r *round) lastCommandStatus() string {
 	content, err := r.tree.Read("info/last_cmd_status", nil)
 	if err != nil {
 		return "no reason is known"
@@ -294,11 +294,11 @@ func (r *round) status() string {
 }
 
 func (r *round) audit(object, before, after, why string, err error) {
-	entry := audit.Entry{Time: r.in.Now, Owner: r.keeper.Name(), Object: "resctrl/" + object, Old: before, New: after, Why: why}
+	entry := audit.Entry{Time: r.in.Now, Owner: r.reconciler.Name(), Object: "resctrl/" + object, Old: before, New: after, Why: why}
 	if err != nil {
 		entry.New, entry.Error = before, err.Error()
 	}
-	r.keeper.options.Audit.Add(entry)
+	r.reconciler.options.Audit.Add(entry)
 }
 
 // oneLine has schemata in a line for the audit log.

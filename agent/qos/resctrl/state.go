@@ -10,7 +10,7 @@ import (
 
 // State is what is known of cache and memory bandwidth.
 type State struct {
-	// At is when the groups were looked at last.
+	// At is when the groups were last reconciled.
 	At time.Time
 	// Unavailable says why nothing can be divided; empty where something can.
 	Unavailable string
@@ -32,27 +32,27 @@ type GroupState struct {
 	// Monitored is true where the processor counts what the group uses, and counters are read.
 	Monitored bool
 	Counters  resctrl.Counters
-	// TotalBandwidth and LocalBandwidth in bytes per second since the look before; Measured is false for the first one.
+	// TotalBandwidth and LocalBandwidth in bytes per second since the previous pass; Measured is false for the first one.
 	TotalBandwidth, LocalBandwidth float64
 	Measured                       bool
 }
 
 // State returns what was seen last. It may be called at any time; what it returns must not be changed.
-func (k *Keeper) State() State {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.state
+func (r *Reconciler) State() State {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state
 }
 
-func (k *Keeper) unavailable(at time.Time, why string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.state = State{At: at, Unavailable: why}
+func (r *Reconciler) unavailable(at time.Time, why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.state = State{At: at, Unavailable: why}
 }
 
-// tell records what a round came to.
-func (k *Keeper) tell(r *round, plan decision.Plan, notes []string) {
-	before := k.State()
+// setState records what a round came to.
+func (rec *Reconciler) setState(r *round, plan decision.Plan, notes []string) {
+	before := rec.State()
 	out := State{At: r.in.Now, Pods: plan.Pods, Problems: append(notes, plan.Problems...)}
 	names, err := r.groups()
 	if err != nil {
@@ -63,8 +63,8 @@ func (k *Keeper) tell(r *round, plan decision.Plan, notes []string) {
 		if err != nil {
 			continue // it went
 		}
-		group := GroupState{Name: name, Own: k.held[name] != nil, Schemata: oneLine(string(content))}
-		if k.options.Counters {
+		group := GroupState{Name: name, Own: rec.managed[name] != nil, Schemata: oneLine(string(content))}
+		if rec.options.Counters {
 			group.Counters, group.Monitored = resctrl.ReadCounters(r.tree, name, r.in.Now)
 		}
 		if last := slices.IndexFunc(before.Groups, func(g GroupState) bool { return g.Name == name }); last >= 0 && group.Monitored {
@@ -72,7 +72,7 @@ func (k *Keeper) tell(r *round, plan decision.Plan, notes []string) {
 		}
 		out.Groups = append(out.Groups, group)
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.state = out
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	rec.state = out
 }

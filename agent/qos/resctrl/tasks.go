@@ -25,10 +25,10 @@ func configOf(pod *state.Pod) (*extension.ResctrlConfig, error) {
 	return extension.GetResctrl(pod.Object.Annotations)
 }
 
-// place puts the threads of containers into the group of their pod. Threads that are in a group of somebody else's stay there,
+// moveContainers puts the threads of containers into the group of their pod. Threads that are in a group of somebody else's stay there,
 // and so do containers for which the runtime was asked for a class of its own.
-func (r *round) place(plan decision.Plan) {
-	in, err := r.members()
+func (r *round) moveContainers(plan decision.Plan) {
+	in, err := r.tasksInGroups()
 	if err != nil {
 		r.problems = append(r.problems, err)
 		return
@@ -39,7 +39,7 @@ func (r *round) place(plan decision.Plan) {
 		}
 		group := plan.Pods[string(pod.UID)]
 		for _, container := range r.in.Containers.Of(pod, r.in.Now) {
-			if runtimes(container.Name, pod) {
+			if usesRuntimeClass(container.Name, pod) {
 				continue
 			}
 			if r.ctx.Err() != nil {
@@ -47,14 +47,14 @@ func (r *round) place(plan decision.Plan) {
 				return
 			}
 			threads := qos.Tasks(r.in.Tree, r.in.Layout, cgroup.Threads, container.Cgroup)
-			r.move(group, container.Cgroup, threads, in, pod.Object.Namespace+"/"+pod.Object.Name+"/"+container.Name)
+			r.moveTasks(group, container.Cgroup, threads, in, pod.Object.Namespace+"/"+pod.Object.Name+"/"+container.Name)
 		}
 	}
-	r.forget()
+	r.forgetGoneContainers()
 }
 
-// forget drops containers that no pod has any more. What is on disk has them until it is saved next, which does no harm.
-func (r *round) forget() {
+// forgetGoneContainers drops containers that no pod has any more. What is on disk has them until it is saved next, which does no harm.
+func (r *round) forgetGoneContainers() {
 	var ids []string
 	for _, pod := range r.in.Pods {
 		for _, statuses := range [][]corev1.ContainerStatus{pod.Object.Status.InitContainerStatuses, pod.Object.Status.ContainerStatuses} {
@@ -65,22 +65,22 @@ func (r *round) forget() {
 			}
 		}
 	}
-	for _, held := range r.keeper.held {
+	for _, held := range r.reconciler.managed {
 		held.Containers = slices.DeleteFunc(held.Containers, func(name string) bool {
 			return !slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(name, id) })
 		})
 	}
 }
 
-// runtimes is true for a container that the runtime puts into a class, by the annotations that containerd and CRI-O know.
-func runtimes(container string, pod *state.Pod) bool {
+// usesRuntimeClass is true for a container that the runtime puts into a class, by the annotations that containerd and CRI-O know.
+func usesRuntimeClass(container string, pod *state.Pod) bool {
 	_, origin := kubernetes.ContainerClassFromAnnotations(rdt.RdtContainerAnnotation, rdt.RdtPodAnnotation, rdt.RdtPodAnnotationContainerPrefix,
 		container, nil, pod.Object.Annotations)
 	return origin != kubernetes.ClassOriginNotFound
 }
 
-// members says which threads are in a group that is not the root.
-func (r *round) members() (map[int]string, error) {
+// tasksInGroups says which threads are in a group that is not the root.
+func (r *round) tasksInGroups() (map[int]string, error) {
 	groups, err := r.groups()
 	if err != nil {
 		return nil, err
@@ -98,20 +98,20 @@ func (r *round) members() (map[int]string, error) {
 	return in, nil
 }
 
-// move puts threads of a container into a group, "" for the root group. Those that end meanwhile are left out, and all where the group
+// moveTasks puts threads of a container into a group, "" for the root group. Those that end meanwhile are left out, and all where the group
 // could not be made.
-func (r *round) move(group, container string, threads []int, in map[int]string, of string) {
-	if group != "" && r.keeper.held[group] == nil {
+func (r *round) moveTasks(group, container string, threads []int, in map[int]string, of string) {
+	if group != "" && r.reconciler.managed[group] == nil {
 		return
 	}
 	wanted := slices.DeleteFunc(slices.Clone(threads), func(thread int) bool {
 		now := in[thread]
-		return now == group || now != "" && r.keeper.held[now] == nil
+		return now == group || now != "" && r.reconciler.managed[now] == nil
 	})
 	if len(wanted) == 0 {
 		return
 	}
-	if err := r.note(group, container, threads, in); err != nil {
+	if err := r.recordContainer(group, container, threads, in); err != nil {
 		r.problems = append(r.problems, err)
 		return
 	}
@@ -139,10 +139,10 @@ func (r *round) move(group, container string, threads []int, in map[int]string, 
 	}
 }
 
-// note remembers a container before its threads are put into a group that somebody else has made. One of which threads are there
-// already is in it by somebody else's will, and stays.
-func (r *round) note(group, container string, threads []int, in map[int]string) error {
-	held, name := r.keeper.held[group], path.Base(container)
+// recordContainer remembers a container before its threads are put into a group that the agent did not create. One of which threads are there
+// already was put there by another process, and stays.
+func (r *round) recordContainer(group, container string, threads []int, in map[int]string) error {
+	held, name := r.reconciler.managed[group], path.Base(container)
 	if held == nil || held.Made || slices.Contains(held.Containers, name) {
 		return nil
 	}
@@ -150,7 +150,7 @@ func (r *round) note(group, container string, threads []int, in map[int]string) 
 		return nil
 	}
 	held.Containers = append(held.Containers, name)
-	if err := r.keeper.save(); err != nil {
+	if err := r.reconciler.save(); err != nil {
 		held.Containers = held.Containers[:len(held.Containers)-1]
 		return err
 	}

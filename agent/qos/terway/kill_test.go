@@ -29,26 +29,26 @@ func (s *mortalStore) Save(data any) error {
 func TestAnAgentThatIsKilledLeavesNothing(t *testing.T) {
 	for saves := range 3 {
 		store, directory := checkpoint.File{Path: filepath.Join(t.TempDir(), "terway.json")}, t.TempDir()
-		open := func(store executor.Store) *Keeper {
-			k, err := New(Options{Directory: directory, Held: store, Audit: audit.NewLog(10), Clock: passive})
+		open := func(store executor.Store) *Reconciler {
+			r, err := New(Options{Directory: directory, Originals: store, Audit: audit.NewLog(10), Clock: passive})
 			if err != nil {
 				t.Fatal(err)
 			}
-			return k
+			return r
 		}
 		if err := os.WriteFile(filepath.Join(directory, podFile), []byte("{}"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		killed := open(&mortalStore{store, saves})
-		_ = killed.Keep(t.Context(), situation()) // it may be killed
-		_ = killed.Release(t.Context())           // as above
+		_ = killed.Reconcile(t.Context(), snapshot()) // it may be killed
+		_ = killed.Restore(t.Context())               // as above
 		if err := os.WriteFile(filepath.Join(directory, nodeFile+besides), []byte("half"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if err := open(store).Keep(t.Context(), situation()); err != nil {
+		if err := open(store).Reconcile(t.Context(), snapshot()); err != nil {
 			t.Fatal(err)
 		}
-		if err := open(store).Release(t.Context()); err != nil {
+		if err := open(store).Restore(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		entries, err := os.ReadDir(directory)

@@ -7,6 +7,7 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/core/podrequest"
 	"koordinator.sh/koord/decision/nodeqos/eviction"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 	"koordinator.sh/koord/decision/nodeqos/suppression"
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
@@ -15,8 +16,8 @@ import (
 // would go in the end.
 func (p *pressure) evicted(strategy *slov1alpha1.ResourceThresholdStrategy, offers overcommit.Result, budget suppression.Budget) []PodEffect {
 	on := map[eviction.Feature]bool{}
-	for _, feature := range eviction.Features() {
-		on[feature] = p.runs(string(feature), false)
+	for _, feature := range nodefeature.OfKind(nodefeature.Eviction) {
+		on[eviction.Feature(feature.Name)] = p.runs(&feature)
 	}
 	node := p.node
 	node.Offers = map[podrequest.Tier]eviction.Offer{

@@ -12,6 +12,7 @@ import (
 	"koordinator.sh/koord/decision/core/capacity"
 	"koordinator.sh/koord/decision/core/podrequest"
 	"koordinator.sh/koord/decision/nodeqos/eviction"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 	"koordinator.sh/koord/decision/nodeqos/suppression"
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
@@ -148,26 +149,22 @@ func (p *pressure) effects(strategy *slov1alpha1.ResourceThresholdStrategy, offe
 }
 
 func (p *pressure) suppressed(budget suppression.Budget) []PodEffect {
-	if !budget.Exceeded() || !p.runs("BECPUSuppress", true) {
+	if !budget.Exceeded() || !p.runs(&nodefeature.BECPUSuppress) {
 		return nil
 	}
 	reason := fmt.Sprintf("best-effort pods use %s cores, and %s are left to them at %d%%", cores(budget.BestEffortUsed), cores(budget.Milli), budget.ThresholdPercent)
 	var out []PodEffect
 	for i := range p.pods {
 		if pod := &p.pods[i]; pod.QoS == extension.QoSBE && pod.Used != nil && pod.Used.MilliCPU > 0 {
-			out = append(out, p.effect(pod.Ref, Suppressed, "BECPUSuppress", reason))
+			out = append(out, p.effect(pod.Ref, Suppressed, nodefeature.BECPUSuppress.Name, reason))
 		}
 	}
 	return out
 }
 
-// runs says whether a feature is on, or not known to be off.
-func (p *pressure) runs(feature string, byDefault bool) bool {
-	if p.in.features == nil {
-		return true
-	}
-	set, ok := p.in.features[feature]
-	return set || !ok && byDefault
+// runs reports whether a feature is on, or not known to be off.
+func (p *pressure) runs(feature *nodefeature.Spec) bool {
+	return p.in.features == nil || feature.On(p.in.features)
 }
 
 func (p *pressure) effect(pod eviction.Ref, effect, feature, reason string) PodEffect {

@@ -13,6 +13,7 @@ import (
 
 	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 	"koordinator.sh/koord/decision/scheduling/loadaware"
 )
 
@@ -405,9 +406,9 @@ func TestRulesNameFieldsThatExist(t *testing.T) {
 			check(missing.key, missing.path)
 		}
 	}
-	for _, feature := range agentFeatures {
-		for _, path := range feature.settings {
-			check(feature.key, path)
+	for _, feature := range nodefeature.All() {
+		for _, path := range feature.Settings.Paths {
+			check(feature.Settings.Key, path)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/core/configmerge"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 //go:embed documentation.json
@@ -102,18 +103,21 @@ func isBelow(field, path string) bool {
 	return len(parts) >= depth && sameField(strings.Join(parts[:depth], "."), path)
 }
 
+// featureOf names the feature of the node agent that carries a setting out; empty where none does.
 func featureOf(key, path string) string {
-	for name, feature := range agentFeatures {
-		if feature.key != key || !slices.Contains(feature.settings, path) {
+	for _, feature := range nodefeature.All() {
+		settings := feature.Settings
+		if settings.Key != key || !slices.Contains(settings.Paths, path) {
 			continue
 		}
-		if feature.or != "" {
-			name += " or " + feature.or
+		name, state := feature.Name, "off"
+		if settings.Or != "" {
+			name += " or " + settings.Or
 		}
-		if feature.byDefault {
-			return name + " (on by default)"
+		if feature.Default {
+			state = "on"
 		}
-		return name + " (off by default)"
+		return name + " (" + state + " by default)"
 	}
 	return ""
 }

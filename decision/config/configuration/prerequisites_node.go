@@ -1,10 +1,11 @@
 package configuration
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 // qosClasses are the classes of resource-qos-config.
@@ -91,58 +92,29 @@ func amplifies(s *scope) bool {
 	return false
 }
 
-// agentFeatures says which settings a feature of the node agent carries out, and whether it is on by default.
-var agentFeatures = map[string]struct {
-	byDefault bool
-	key       string
-	settings  []string
-	// or is another feature that carries out the same.
-	or string
-}{
-	"BECPUEvict":             {key: thresholdKey, settings: []string{"cpuEvictBESatisfactionLowerPercent", "cpuEvictBESatisfactionUpperPercent", "cpuEvictBEUsageThresholdPercent", "cpuEvictTimeWindowSeconds", "cpuEvictPolicy"}},
-	"CPUEvict":               {key: thresholdKey, settings: []string{"cpuEvictThresholdPercent", "cpuEvictLowerPercent"}},
-	"CPUAllocatableEvict":    {key: thresholdKey, settings: []string{"cpuAllocatableEvictThresholdPercent", "cpuAllocatableEvictLowerPercent"}},
-	"BEMemoryEvict":          {key: thresholdKey, settings: []string{"memoryEvictThresholdPercent", "memoryEvictLowerPercent"}, or: "MemoryEvict"},
-	"MemoryAllocatableEvict": {key: thresholdKey, settings: []string{"memoryAllocatableEvictThresholdPercent", "memoryAllocatableEvictLowerPercent"}},
-	"BECPUSuppress":          {byDefault: true, key: thresholdKey, settings: []string{"cpuSuppressThresholdPercent", "cpuSuppressMinPercent", "cpuSuppressPolicy"}},
-	"CPUBurst":               {byDefault: true, key: burstKey, settings: []string{"policy", "cpuBurstPercent", "cfsQuotaBurstPercent"}},
-	"RdtResctrl":             {byDefault: true, key: qosKey, settings: classSettings("resctrlQOS.enable")},
-	"CgroupReconcile":        {key: qosKey, settings: classSettings("memoryQOS.enable")},
-	"BlkIOReconcile":         {key: qosKey, settings: classSettings("blkioQOS.enable")},
-	"SystemConfig":           {key: systemKey, settings: []string{"minFreeKbytesFactor", "watermarkScaleFactor", "memcgReapBackGround", "schedGroupIdentityEnabled", "schedIdleSaverWmark", "pageCacheLimitEnabled"}},
-}
-
-func classSettings(path string) []string {
-	var out []string
-	for _, class := range qosClasses {
-		out = append(out, class+"."+path)
-	}
-	return out
-}
-
 // featurePrerequisites are the features of the node agent, where it is known which of them are on.
 func featurePrerequisites(features map[string]bool) []prerequisite {
 	if features == nil {
 		return nil
 	}
 	on := func(name string) bool {
-		set, ok := features[name]
-		return set || !ok && agentFeatures[name].byDefault
+		feature, known := nodefeature.Named(name)
+		return known && feature.On(features)
 	}
 	var rules []prerequisite
-	for _, name := range slices.Sorted(maps.Keys(agentFeatures)) {
-		feature := agentFeatures[name]
-		if on(name) || feature.or != "" && on(feature.or) {
+	for _, feature := range slices.SortedFunc(slices.Values(nodefeature.All()), func(a, b nodefeature.Spec) int { return strings.Compare(a.Name, b.Name) }) {
+		settings := feature.Settings
+		if len(settings.Paths) == 0 || feature.On(features) || on(settings.Or) {
 			continue
 		}
-		names := name
-		if feature.or != "" {
-			names += " or " + feature.or
+		names := feature.Name
+		if settings.Or != "" {
+			names += " or " + settings.Or
 		}
 		rules = append(rules, prerequisite{
-			key: feature.key, settings: chosen(feature.key, feature.settings...), met: func(*scope) bool { return false },
+			key: settings.Key, settings: chosen(settings.Key, settings.Paths...), met: func(*scope) bool { return false },
 			because: "the node agent runs without feature " + names,
-			fix:     "Start koordlet with --feature-gates=" + name + "=true, or remove the settings.",
+			fix:     "Start koordlet with --feature-gates=" + feature.Name + "=true, or remove the settings.",
 		})
 	}
 	return rules

@@ -6,7 +6,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/nodeqos/eviction"
 	"koordinator.sh/koord/decision/nodeqos/suppression"
 )
 
@@ -28,13 +27,6 @@ func Asked(question *diagnosticsv1alpha1.AgentQuestion, section diagnosticsv1alp
 		return !slices.Contains(askedByName, section)
 	}
 	return slices.Contains(question.Sections, section)
-}
-
-// features that are told of where no agent lists its own: those that are on by default and those that a NodeSLO switches on, in the
-// order in which they rank.
-var features = []string{
-	"BECPUSuppress", "CPUSetAllocator", "GroupIdentity", "BatchResource", "CPUBurst", "CgroupReconcile", "BlkIOReconcile", "SystemConfig",
-	"TCNetworkQoS", "TerwayQoS", "RdtResctrl",
 }
 
 // Answer answers from the objects, and says what only an agent could tell. Missing says why none did, in a few words.
@@ -86,23 +78,6 @@ func (n *Node) Answer(question *diagnosticsv1alpha1.AgentQuestion, component, mi
 		if out.Usage = n.Past; out.Usage == nil {
 			lacks("what the node used before is not known:")
 		}
-	}
-	return out
-}
-
-// features as the NodeSLO configures them.
-func (n *Node) features() []diagnosticsv1alpha1.AgentFeature {
-	names := slices.Clone(features)
-	for _, feature := range eviction.Features() {
-		names = append(names, string(feature))
-	}
-	out := make([]diagnosticsv1alpha1.AgentFeature, 0, len(names))
-	for _, name := range names {
-		configured, reason := n.configured(name)
-		out = append(out, diagnosticsv1alpha1.AgentFeature{
-			Name: name, Configured: configured, Reason: reason, Supported: diagnosticsv1alpha1.FeatureUnknown,
-			Active: diagnosticsv1alpha1.FeatureUnknown, Effective: diagnosticsv1alpha1.FeatureUnknown,
-		})
 	}
 	return out
 }

@@ -1,0 +1,10 @@
+package nodefeature
+
+// Accelerators reports GPUs and other accelerators in the Device of the node.
+var Accelerators = Spec{
+	Name:       "Accelerators",
+	Kind:       Other,
+	Summary:    "reports what other daemons list in `--accelerator-dir`, or else NVIDIA GPUs",
+	Docs:       "node-agent.md#devices",
+	Configured: alwaysReports,
+}

@@ -1,0 +1,12 @@
+package nodefeature
+
+// BatchResource bounds batch and mid pods.
+var BatchResource = Spec{
+	Name:       "BatchResource",
+	Default:    true,
+	Kind:       Values,
+	Summary:    "shares, quota and memory limit of batch and mid pods",
+	Decision:   "decision/nodeqos/batchcgroup",
+	Docs:       "node-agent.md#features",
+	Configured: followsPods,
+}

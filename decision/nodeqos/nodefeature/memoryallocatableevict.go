@@ -1,0 +1,18 @@
+package nodefeature
+
+import (
+	"koordinator.sh/koord/api/configuration"
+	"koordinator.sh/koord/decision/nodeqos/eviction"
+)
+
+// MemoryAllocatableEvict evicts pods when what they request exceeds the memory that the node offers.
+var MemoryAllocatableEvict = Spec{
+	Name:       string(eviction.MemoryAllocatableEvict),
+	Kind:       Eviction,
+	Summary:    "evicts pods when what they request exceeds the memory that the node offers",
+	Decision:   "decision/nodeqos/eviction",
+	Docs:       "node-agent.md#evictions",
+	NodeSLO:    "resourceUsedThresholdWithBE",
+	Configured: evicts(eviction.MemoryAllocatableEvict),
+	Settings:   Settings{Key: configuration.ResourceThresholdConfigKey, Paths: []string{"memoryAllocatableEvictThresholdPercent", "memoryAllocatableEvictLowerPercent"}},
+}

@@ -1,0 +1,10 @@
+package nodefeature
+
+// RDMADeviceInject injects the RDMA devices that the scheduler allocated.
+var RDMADeviceInject = Spec{
+	Name:       "RDMADeviceInject",
+	Kind:       Other,
+	Summary:    "gives containers the RDMA devices that the scheduler allocated",
+	Docs:       "runtime-hooks.md",
+	Configured: followsPods,
+}
