@@ -25,7 +25,7 @@ func (e *Explainer) addExtensions(ctx context.Context, node *corev1.Node, config
 	}
 	decided, err := e.extensions.decide(ctx, node, config)
 	if err != nil {
-		status.Incomplete = append(status.Incomplete, "cpu normalization, amplification or devices are unknown: "+err.Error())
+		status.Incomplete = append(status.Incomplete, "cpu normalization, amplification or devices could not be read: "+err.Error())
 		return
 	}
 	falls, published := decided.Explain(e.source, overcommit.MaxParts(spec))

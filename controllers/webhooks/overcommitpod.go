@@ -53,7 +53,7 @@ func (o *podOvercommitter) Handle(ctx context.Context, request admission.Request
 	if err != nil {
 		return admission.Errored(http.StatusInternalServerError, err)
 	}
-	klog.FromContext(ctx).V(4).Info("Computed requests from limits", "namespace", request.Namespace, "pod", pod.Name, "trace", trace)
+	klog.FromContext(ctx).V(4).Info("Set requests from limits", "namespace", request.Namespace, "pod", pod.Name, "trace", trace)
 	return patchBetween(&pod, changed)
 }
 
