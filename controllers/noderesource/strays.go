@@ -31,6 +31,6 @@ func (e *Explainer) addStrays(ctx context.Context, in *overcommit.NodeInput, sta
 	case err == nil:
 		status.Findings = append(status.Findings, device.OrphanFindings(object, in.Node.Labels, in.Pods)...)
 	case !apierrors.IsNotFound(err) && !meta.IsNoMatchError(err):
-		status.Incomplete = append(status.Incomplete, "whether pods hold devices that are gone is unknown: "+err.Error())
+		status.Incomplete = append(status.Incomplete, "failed to check whether pods hold removed devices: "+err.Error())
 	}
 }
