@@ -44,6 +44,7 @@ require (
 )
 
 require (
+	github.com/cilium/ebpf v0.17.3 // indirect
 	github.com/fatih/camelcase v1.0.0 // indirect
 	github.com/knqyf263/go-plugin v0.9.0 // indirect
 	github.com/lithammer/dedent v1.1.0 // indirect
