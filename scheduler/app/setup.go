@@ -162,14 +162,9 @@ func buildScheduler(ctx context.Context, opts *Options, completed *kubeconfig.Co
 	return built, nil
 }
 
-// extend gives a scheduler what plugins alone cannot: extended profiles, a recorder of its attempts, and Reservations.
+// extend gives a scheduler what plugins alone cannot.
 func extend(built *scheduler.Scheduler, common *shared, created *createdPlugins, attempts *recorder.Recorder) error {
-	for name, inner := range built.Profiles {
-		built.Profiles[name] = frameworkext.Wrap(inner, created.of(name), attempts)
-	}
-	built.FailureHandler = frameworkext.RecordFailures(built.FailureHandler, attempts)
-	coscheduling.Install(built, common.gangs)
-	return common.bridge.Attach(built)
+	return frameworkext.Install(built, created.of, attempts, []frameworkext.Seams{coscheduling.Seams(common.gangs), common.bridge.Seams()})
 }
 
 func identityOf(lock *observedLock) (string, func() bool) {

@@ -237,7 +237,7 @@ func (c *cluster) start(t testing.TB, args string) *running {
 		sched.Profiles[name] = frameworkext.Wrap(inner, built, nil)
 	}
 	bridge := New(state, writer{c.objects}, time.Now)
-	if err := bridge.Attach(sched); err != nil {
+	if err := frameworkext.Apply(sched, bridge.Seams()); err != nil {
 		t.Fatal(err)
 	}
 	decoded, _ := reservation.DecodeArgs(&runtime.Unknown{Raw: []byte(args)})
