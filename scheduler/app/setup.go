@@ -48,8 +48,8 @@ func Setup(ctx context.Context, opts *Options) (*Scheduler, error) {
 // configuration, and of the options only the diagnostics server's count. Nothing runs, and nothing was asked of the cluster.
 func Assemble(ctx context.Context, opts *Options, completed *kubeconfig.CompletedConfig) (*Scheduler, error) {
 	recovery.RegisterMetrics()
-	lock := observe(completed)
-	if err := fenced(completed, lock); err != nil {
+	lock := frameworkext.ObserveLock(completed)
+	if err := frameworkext.Fence(completed, lock); err != nil {
 		return nil, err
 	}
 	if err := trimNodes(completed.InformerFactory); err != nil {
@@ -59,7 +59,7 @@ func Assemble(ctx context.Context, opts *Options, completed *kubeconfig.Complete
 	if err != nil {
 		return nil, err
 	}
-	completed.DynInformerFactory = eventSource{DynamicSharedInformerFactory: completed.DynInformerFactory, shared: common.watched()}
+	frameworkext.ShareInformers(completed, common.watched())
 	profiles := copyProfiles(completed.ComponentConfig.Profiles)
 	attempts := recorder.New(recorder.DefaultBounds(), time.Now)
 	built, err := buildScheduler(ctx, opts, completed, common, attempts)
@@ -114,16 +114,6 @@ func configure(ctx context.Context, opts *Options) (*kubeconfig.CompletedConfig,
 	return &completed, nil
 }
 
-// observe puts an observed lock in the place of the leader election lock; nil when there is no election.
-func observe(completed *kubeconfig.CompletedConfig) *observedLock {
-	if completed.LeaderElection == nil {
-		return nil
-	}
-	lock := &observedLock{Interface: completed.LeaderElection.Lock, now: thisMoment}
-	completed.LeaderElection.Lock = lock
-	return lock
-}
-
 func copyProfiles(profiles []config.KubeSchedulerProfile) []config.KubeSchedulerProfile {
 	copied := make([]config.KubeSchedulerProfile, len(profiles))
 	for i := range profiles {
@@ -167,9 +157,9 @@ func extend(built *scheduler.Scheduler, common *shared, created *createdPlugins,
 	return frameworkext.Install(built, created.of, attempts, []frameworkext.Seams{coscheduling.Seams(common.gangs), common.bridge.Seams()})
 }
 
-func identityOf(lock *observedLock) (string, func() bool) {
+func identityOf(lock *frameworkext.Lock) (string, func() bool) {
 	if lock != nil {
-		return lock.Identity(), lock.leads
+		return lock.Identity(), lock.Leads
 	}
 	host, err := os.Hostname()
 	if err != nil {
