@@ -17,7 +17,7 @@ import (
 
 	"koordinator.sh/koord/scheduler/diagnostics"
 	"koordinator.sh/koord/scheduler/frameworkext"
-	"koordinator.sh/koord/scheduler/plugins/coscheduling"
+	"koordinator.sh/koord/scheduler/part"
 	"koordinator.sh/koord/scheduler/recorder"
 	"koordinator.sh/koord/scheduler/recovery"
 )
@@ -26,7 +26,8 @@ import (
 type Scheduler struct {
 	config      *kubeconfig.CompletedConfig
 	scheduler   *scheduler.Scheduler
-	shared      *shared
+	parts       part.Set
+	created     *createdPlugins
 	attempts    *recorder.Recorder
 	diagnostics *diagnostics.Server
 	// leads is true while this process is the leader, and always without leader election.
@@ -55,25 +56,23 @@ func Assemble(ctx context.Context, opts *Options, completed *kubeconfig.Complete
 	if err := trimNodes(completed.InformerFactory); err != nil {
 		return nil, err
 	}
-	common, err := newShared(completed.KubeConfig, completed.InformerFactory)
+	parts, err := connect(completed.KubeConfig, completed.InformerFactory)
 	if err != nil {
 		return nil, err
 	}
-	frameworkext.ShareInformers(completed, common.watched())
+	frameworkext.ShareInformers(completed, parts.Watches())
 	profiles := copyProfiles(completed.ComponentConfig.Profiles)
-	attempts := recorder.New(recorder.DefaultBounds(), time.Now)
-	built, err := buildScheduler(ctx, opts, completed, common, attempts)
-	if err != nil {
+	result := &Scheduler{config: completed, parts: parts, created: &createdPlugins{}, attempts: recorder.New(recorder.DefaultBounds(), time.Now)}
+	if result.scheduler, err = result.build(ctx, opts); err != nil {
 		return nil, err
 	}
-	result := &Scheduler{config: completed, scheduler: built, shared: common, attempts: attempts}
 	var identity string
 	identity, result.leads = identityOf(lock)
 	engine, client, err := result.newEngine(ctx, profiles, identity)
 	if err != nil {
 		return nil, err
 	}
-	if result.leaderWork, err = leaderWork(completed, common, profiles, result.leads); err != nil {
+	if result.leaderWork, err = leaderWork(completed, parts, profiles, result.leads); err != nil {
 		return nil, err
 	}
 	answers, err := result.newAnswers(engine, client)
@@ -122,9 +121,9 @@ func copyProfiles(profiles []config.KubeSchedulerProfile) []config.KubeScheduler
 	return copied
 }
 
-// buildScheduler makes the scheduler with the same options as kube-scheduler's own main, and extends its profiles.
-func buildScheduler(ctx context.Context, opts *Options, completed *kubeconfig.CompletedConfig, common *shared, attempts *recorder.Recorder) (*scheduler.Scheduler, error) {
-	component, created := &completed.ComponentConfig, &common.created
+// build makes the scheduler with the same options as kube-scheduler's own main, and extends it.
+func (s *Scheduler) build(ctx context.Context, opts *Options) (*scheduler.Scheduler, error) {
+	completed, component := s.config, &s.config.ComponentConfig
 	var finished []config.KubeSchedulerProfile
 	built, err := scheduler.New(ctx, completed.Client, completed.InformerFactory, completed.DynInformerFactory,
 		func(name string) events.EventRecorderLogger { return completed.EventBroadcaster.NewRecorder(name) },
@@ -132,7 +131,7 @@ func buildScheduler(ctx context.Context, opts *Options, completed *kubeconfig.Co
 		scheduler.WithKubeConfig(completed.KubeConfig),
 		scheduler.WithProfiles(component.Profiles...),
 		scheduler.WithPercentageOfNodesToScore(component.PercentageOfNodesToScore),
-		scheduler.WithFrameworkOutOfTreeRegistry(created.remembering(common.outOfTree(common.live(), time.Now))),
+		scheduler.WithFrameworkOutOfTreeRegistry(s.created.remembering(s.parts.Registry())),
 		scheduler.WithPodMaxBackoffSeconds(component.PodMaxBackoffSeconds),
 		scheduler.WithPodInitialBackoffSeconds(component.PodInitialBackoffSeconds),
 		scheduler.WithPodMaxInUnschedulablePodsDuration(completed.PodMaxInUnschedulablePodsDuration),
@@ -146,15 +145,10 @@ func buildScheduler(ctx context.Context, opts *Options, completed *kubeconfig.Co
 	if err := options.LogOrWriteConfig(klog.FromContext(ctx), opts.WriteConfigTo, component, finished); err != nil {
 		return nil, fmt.Errorf("write the configuration: %w", err)
 	}
-	if err := extend(built, common, created, attempts); err != nil {
+	if err := frameworkext.Install(built, s.created.of, s.attempts, s.parts.Seams()); err != nil {
 		return nil, err
 	}
 	return built, nil
-}
-
-// extend gives a scheduler what plugins alone cannot.
-func extend(built *scheduler.Scheduler, common *shared, created *createdPlugins, attempts *recorder.Recorder) error {
-	return frameworkext.Install(built, created.of, attempts, []frameworkext.Seams{coscheduling.Seams(common.gangs), common.bridge.Seams()})
 }
 
 func identityOf(lock *frameworkext.Lock) (string, func() bool) {
@@ -175,7 +169,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	defer cancel()
-	beside.Go(func() { s.shared.run(ctx) })
+	beside.Go(func() { s.parts.Run(ctx) })
 	for _, work := range s.leaderWork {
 		beside.Go(func() { whileLeading(ctx, s.leads, work) })
 	}
@@ -186,6 +180,6 @@ func (s *Scheduler) Run(ctx context.Context) error {
 			}
 		})
 	}
-	s.shared.settle(ctx)
+	s.parts.WaitSettled(ctx)
 	return kubeapp.Run(ctx, s.config, s.scheduler)
 }
