@@ -51,7 +51,7 @@ func TestDefaultConfiguration(t *testing.T) {
 	}
 	for _, plugin := range profile.PluginConfig {
 		if unknown, ok := plugin.Args.(*runtime.Unknown); ok && plugin.Name == loadaware.Name {
-			if _, err := decision.DecodeArgs(unknown.Raw); err != nil {
+			if _, err := decision.DecodeArgs(unknown); err != nil {
 				t.Error(err)
 			}
 			return

@@ -240,7 +240,7 @@ func (c *cluster) start(t testing.TB, args string) *running {
 	if err := frameworkext.Apply(sched, bridge.Seams()); err != nil {
 		t.Fatal(err)
 	}
-	decoded, _ := reservation.DecodeArgs(&runtime.Unknown{Raw: []byte(args)})
+	decoded, _ := decision.DecodeArgs(&runtime.Unknown{Raw: []byte(args)})
 	controller, err := NewController(Options{
 		State: state, Writer: writer{c.objects}, Client: c.client, Pods: pods, Nodes: nodes, Args: decoded, Leading: func() bool { return true }, Now: time.Now,
 	})

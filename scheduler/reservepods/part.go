@@ -8,6 +8,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
+	decision "koordinator.sh/koord/decision/scheduling/reservation"
 	"koordinator.sh/koord/scheduler/part"
 	"koordinator.sh/koord/scheduler/plugins/deviceshare"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
@@ -69,7 +70,7 @@ func connect(cluster *part.Cluster, state *reservations.State, writer reservatio
 	instance.Discard = bridge.Discard
 	instance.Services = []services.Provider{services.Reservations{State: state}}
 	instance.Controllers = func(with *part.Controllers) ([]func(context.Context), error) {
-		args, err := reservation.DecodeArgs(with.Args(reservation.Name))
+		args, err := decision.DecodeArgs(with.Args(reservation.Name))
 		if err != nil {
 			return nil, err
 		}

@@ -61,7 +61,7 @@ var (
 // decoded or are out of range are errors, and the scheduler does not start.
 func Factory(shared State, now func() time.Time) frameworkruntime.PluginFactory {
 	return func(_ context.Context, object runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
-		args, err := decode(object)
+		args, err := loadaware.DecodeArgs(object)
 		if err != nil {
 			return nil, err
 		}
@@ -78,20 +78,6 @@ func (p *Plugin) nodeGone(object any) {
 	if name, err := cache.DeletionHandlingObjectToName(object); err == nil {
 		p.seen.forget(name.Name)
 	}
-}
-
-// decode reads the plugin's arguments as the scheduler hands them over.
-func decode(object runtime.Object) (*loadaware.Args, error) {
-	switch typed := object.(type) {
-	case nil:
-		return loadaware.DefaultArgs(), nil
-	case *runtime.Unknown:
-		if typed.ContentType != "" && typed.ContentType != runtime.ContentTypeJSON {
-			return nil, fmt.Errorf("decode %s: content type %q is not JSON", loadaware.Kind, typed.ContentType)
-		}
-		return loadaware.DecodeArgs(typed.Raw)
-	}
-	return nil, fmt.Errorf("decode %s: unexpected type %T", loadaware.Kind, object)
 }
 
 // Name implements Plugin of the scheduling framework.
