@@ -20,6 +20,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/scheduler/state"
 )
 
 // addedLike begins the names of nodes that are added like another one.
@@ -381,9 +382,13 @@ func (c *cluster) evict(name string) {
 	c.must(c.informers.Core().V1().Pods().Informer().GetIndexer().Delete(pod))
 	c.shared.podGone(pod)
 	delete(c.pods, pod.UID)
-	w, err := newWorld(c.engine.snapshot, c.state).withoutPod(pod, pod.Spec.NodeName)
+	w, err := newWorld(c.engine.snapshot, c.parts).withoutPod(pod, pod.Spec.NodeName)
 	c.must(err)
-	c.state.assigned[pod.Spec.NodeName] = w.Assigned(pod.Spec.NodeName)
+	for _, view := range w.views {
+		if load, ok := view.(state.Reader); ok {
+			c.state.assigned[pod.Spec.NodeName] = load.Assigned(pod.Spec.NodeName)
+		}
+	}
 	if metric := w.NodeMetric(pod.Spec.NodeName); metric != nil {
 		c.state.metrics[pod.Spec.NodeName] = metric
 	}

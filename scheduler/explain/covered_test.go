@@ -5,7 +5,6 @@ import (
 	"os"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -38,7 +37,7 @@ func shippedPlugins(t testing.TB) []string {
 // TestEveryShippedPluginIsCovered fails when a plugin is added to the profile and not to the clusters of these tests.
 func TestEveryShippedPluginIsCovered(t *testing.T) {
 	c := newShippedCluster(t)
-	made := c.shared.outOfTree(Supposed{Load: c.state, Quotas: c.shared.quotas, Gangs: c.shared.gangs, Reserved: c.shared.reserved}, time.Now)
+	made := c.parts.Registry()
 	if diff := cmp.Diff(shippedPlugins(t), slices.Sorted(maps.Keys(made))); diff != "" {
 		t.Errorf("plugins of the profile and of the tests (-want +got):\n%s", diff)
 	}

@@ -126,7 +126,7 @@ func (s *simulation) steps(ctx context.Context, c chain) ([]candidate, error) {
 			list = append(list, step)
 		}
 	}
-	if c.world.newcomer(c.node) != nil {
+	if c.world.isAdded(c.node) {
 		list = slices.DeleteFunc(list, func(step candidate) bool { return step.edit != nil && !step.shared })
 	}
 	return keepCheapest(list, maxLinkTrials), nil

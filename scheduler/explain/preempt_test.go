@@ -331,7 +331,7 @@ func (c *cluster) postFilter(t *rapid.T) string {
 		nodes = append(nodes, node)
 	}
 	registry := plugins.NewInTreeRegistry()
-	c.must(registry.Merge(c.shared.outOfTree(Supposed{Load: c.state, Quotas: c.shared.quotas, Gangs: c.shared.gangs, Reserved: c.shared.reserved}, func() time.Time { return now })))
+	c.must(registry.Merge(c.parts.Registry()))
 	snapshot := internalcache.NewSnapshot(pods, nodes)
 	built, err := frameworkruntime.NewFramework(c.t.Context(), registry, &profiles(c.t, profileYAML)[0],
 		frameworkruntime.WithClientSet(c.client), frameworkruntime.WithInformerFactory(c.informers), frameworkruntime.WithSnapshotSharedLister(snapshot),

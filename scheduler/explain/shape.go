@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"koordinator.sh/koord/scheduler/part"
 )
 
 // maxShapes bounds the kinds of nodes that are tried, and again those without what they demand of their pods.
@@ -92,11 +94,10 @@ func (s *simulation) describe(of shape) string {
 	for _, taint := range empty.Spec.Taints {
 		text.WriteString(taint.ToString() + "\x00")
 	}
-	if s.topologies != nil && s.topologies.Report(empty.Name) != nil {
-		text.WriteString("topology\x00")
-	}
-	if s.devices != nil && s.devices.Node(empty.Name) != nil {
-		text.WriteString("devices\x00")
+	for _, view := range s.stage.views {
+		if describer, ok := view.(part.NodeDescriber); ok {
+			text.WriteString(describer.DescribeNode(empty.Name) + "\x00")
+		}
 	}
 	return text.String()
 }

@@ -17,8 +17,6 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"koordinator.sh/koord/decision/core/disclosure"
-	"koordinator.sh/koord/scheduler/plugins/deviceshare"
-	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/reason"
 )
 
@@ -51,9 +49,6 @@ type simulation struct {
 	preemptors   []preemptor
 	// reserving are those that serve reserve pods, in the place of the others.
 	reserving []preemptor
-	// topologies and devices of the cluster; nil when no plugin reads them.
-	topologies nodenumaresource.State
-	devices    deviceshare.State
 	// groupers are the plugins that place pods together, allocators those that give them CPUs and devices.
 	groupers   []reason.Grouper
 	allocators []fwk.ReservePlugin
@@ -76,10 +71,10 @@ func newSimulation(ctx context.Context, settings Config, profile config.KubeSche
 	if original == nil {
 		return nil, fmt.Errorf("profile %q has no framework", profile.SchedulerName)
 	}
-	sim := &simulation{now: settings.Now, stage: &stage{}, nominator: readOnlyNominator{settings.Nominator}, weights: map[string]int32{},
-		topologies: settings.Topologies, devices: settings.Devices, workloads: workloadsOf(settings.Informers)}
+	sim := &simulation{now: settings.Now, stage: newStage(settings.Parts), nominator: readOnlyNominator{settings.Nominator}, weights: map[string]int32{},
+		workloads: workloadsOf(settings.Informers)}
 	created := map[string]fwk.Plugin{}
-	registry, err := capturingRegistry(settings, sim.stage, created)
+	registry, err := capturingRegistry(sim.stage.registry(), created)
 	if err != nil {
 		return nil, err
 	}
@@ -108,14 +103,10 @@ func newSimulation(ctx context.Context, settings Config, profile config.KubeSche
 	return sim, nil
 }
 
-// capturingRegistry is the scheduler's registry, with each factory remembering what it made.
-func capturingRegistry(settings Config, stage *stage, created map[string]fwk.Plugin) (frameworkruntime.Registry, error) {
+// capturingRegistry is the registry of Kubernetes and of the scheduler's own plugins, with each factory remembering what it made.
+func capturingRegistry(own frameworkruntime.Registry, created map[string]fwk.Plugin) (frameworkruntime.Registry, error) {
 	registry := plugins.NewInTreeRegistry()
-	supposed := Supposed{
-		Load: stage, Quotas: &stage.quotas, Gangs: &stage.gangs, Reserved: &stage.reserved,
-		Topologies: &topologyStage{settings.Topologies, stage}, Devices: &deviceStage{settings.Devices, stage},
-	}
-	if err := registry.Merge(settings.OutOfTree(supposed, settings.Now)); err != nil {
+	if err := registry.Merge(own); err != nil {
 		return nil, fmt.Errorf("merge plugin registries: %w", err)
 	}
 	for name, factory := range registry {

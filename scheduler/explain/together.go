@@ -13,12 +13,9 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
-	"koordinator.sh/koord/decision/scheduling/gang"
-	decision "koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/scheduler/frameworkext"
+	"koordinator.sh/koord/scheduler/part"
 	"koordinator.sh/koord/scheduler/reason"
-	"koordinator.sh/koord/scheduler/state"
-	"koordinator.sh/koord/scheduler/state/quotas"
 )
 
 const (
@@ -164,15 +161,11 @@ type replay struct {
 }
 
 func (s *simulation) newReplay(w *world, asked *corev1.Pod, allowed []fwk.NodeInfo, pods int) *replay {
-	own := w.edit()
-	if own.gangs != nil {
-		own.gangs = own.gangs.Fork()
-		if key, belongs := gang.KeyOf(asked); belongs { // who was refused a moment ago is tried like the others
-			own.gangs.SupposeUntried(key)
+	own := w.retrying(asked) // who was refused a moment ago is tried like the others
+	for i, view := range own.views {
+		if placer, concerned := view.(part.PodPlacer); concerned {
+			own.views[i] = placer.Fork()
 		}
-	}
-	if own.quotas != nil {
-		own.quotas = own.quotas.Fork()
 	}
 	return &replay{simulation: s, world: own, asked: asked, allowed: allowed, scored: max(1, maxScored/pods)}
 }
@@ -303,13 +296,10 @@ func (w *world) addPod(pod *corev1.Pod, node string, now func() time.Time) error
 	w.nodes[node] = changed
 	w.peopled = append(w.peopled, node)
 	w.list.Store(nil)
-	assigned := slices.Clone(w.Assigned(node).Pods)
-	w.assigned[node] = state.Assigned{Version: 1<<63 | editVersions.Add(1), Pods: append(assigned, decision.AssignedPod{Pod: pod, AssignedAt: now()})}
-	if w.quotas != nil {
-		w.quotas.SupposePlaced(pod)
-	}
-	if w.gangs != nil {
-		w.gangs.SupposePod(pod)
+	for _, view := range w.views {
+		if placer, concerned := view.(part.PodPlacer); concerned {
+			placer.Place(pod, now())
+		}
 	}
 	return nil
 }
@@ -317,10 +307,21 @@ func (w *world) addPod(pod *corev1.Pod, node string, now func() time.Time) error
 // withMember puts an edited pod in the place of the one that is not on a node yet.
 func (w *world) withMember(pod *corev1.Pod) *world {
 	edited := w.edit()
-	if edited.gangs != nil {
-		edited.gangs = edited.gangs.Fork()
-		edited.gangs.SupposePod(pod)
+	for i, view := range edited.views {
+		if editor, concerned := view.(part.PodEditor); concerned {
+			edited.views[i] = editor.WithPod(pod)
+		}
 	}
-	edited.suppose(func(view *quotas.View) { view.SupposePod(pod) })
+	return edited
+}
+
+// retrying supposes that those that hold a pod back were not refused a moment ago.
+func (w *world) retrying(pod *corev1.Pod) *world {
+	edited := w.edit()
+	for i, view := range edited.views {
+		if retrier, ok := view.(part.Retrier); ok {
+			edited.views[i], _ = retrier.Retrying(pod)
+		}
+	}
 	return edited
 }

@@ -6,40 +6,26 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
 
-	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/scheduling/loadaware"
-	"koordinator.sh/koord/scheduler/state"
-	"koordinator.sh/koord/scheduler/state/gangs"
-	"koordinator.sh/koord/scheduler/state/quotas"
-	"koordinator.sh/koord/scheduler/state/reservations"
+	"koordinator.sh/koord/scheduler/part"
 )
 
 // world is the cluster as one evaluation sees it: a snapshot with edits on top. Edits make a new world.
 type world struct {
 	snapshot *internalcache.Snapshot
-	reader   state.Reader
 	nodes    map[string]fwk.NodeInfo
-	// added are those among the nodes that the snapshot does not have.
-	added []*newcomer
+	// added are the names of those among the nodes that the snapshot does not have.
+	added []string
 	// peopled are the nodes to which pods were added.
-	peopled  []string
-	metrics  map[string]*slov1alpha1.NodeMetric
-	assigned map[string]state.Assigned
-	// quotas as the scheduler has them, or with edits; nil when there are none.
-	quotas *quotas.View
-	// gangs as the scheduler has them, or with edits; nil when there are none.
-	gangs *gangs.View
-	// reserved is what the reservations of the scheduler are when the pods that were taken away are gone; nil when there are none.
-	reserved *reservations.Supposition
+	peopled []string
+	// views are what the parts of the scheduler are shown, in their order.
+	views []part.View
 	// places of the nodes in the snapshot's list, the same for all worlds made from one.
 	places *places
 	// list of the nodes with edits, made when it is asked for.
@@ -62,26 +48,19 @@ func (p *places) of(list []fwk.NodeInfo) map[string]int {
 	return p.byName
 }
 
-// editVersions numbers edited lists of assigned pods; the top bit keeps them apart from those of the state.
-var editVersions atomic.Uint64
-
-func newWorld(snapshot *internalcache.Snapshot, reader state.Reader) *world {
-	return &world{snapshot: snapshot, reader: reader, places: &places{}}
+func newWorld(snapshot *internalcache.Snapshot, parts part.Set) *world {
+	return &world{snapshot: snapshot, views: parts.Views(), places: &places{}}
 }
 
 func (w *world) edit() *world {
 	edited := &world{
-		snapshot: w.snapshot, reader: w.reader, nodes: map[string]fwk.NodeInfo{}, added: w.added, peopled: slices.Clip(w.peopled),
-		metrics: map[string]*slov1alpha1.NodeMetric{}, assigned: map[string]state.Assigned{}, quotas: w.quotas, gangs: w.gangs, reserved: w.reserved, places: w.places,
+		snapshot: w.snapshot, nodes: map[string]fwk.NodeInfo{}, added: w.added, peopled: slices.Clip(w.peopled), views: slices.Clone(w.views), places: w.places,
 	}
 	maps.Copy(edited.nodes, w.nodes)
-	maps.Copy(edited.metrics, w.metrics)
-	maps.Copy(edited.assigned, w.assigned)
 	return edited
 }
 
-// withoutPod takes a pod off its node: out of the node's requests, and its measured usage out of the NodeMetric. What it used of
-// a reservation is reserved again.
+// withoutPod takes a pod off its node: out of the node's requests, and out of what each part knows.
 func (w *world) withoutPod(pod *corev1.Pod, node string) (*world, error) {
 	info, err := w.Get(node)
 	if err != nil {
@@ -91,74 +70,17 @@ func (w *world) withoutPod(pod *corev1.Pod, node string) (*world, error) {
 	if err := changed.RemovePod(klog.Background(), pod); err != nil {
 		return nil, err
 	}
-	if w.reserved != nil {
-		var held reservations.Held
-		edited.reserved, held = w.reserved.Without(pod)
-		if err := replaceHeld(changed, held); err != nil {
-			return nil, fmt.Errorf("return the resources of pod %s/%s on node %s to its reservation: %w", pod.Namespace, pod.Name, node, err)
+	for i, view := range edited.views {
+		remover, concerned := view.(part.PodRemover)
+		if !concerned {
+			continue
+		}
+		if edited.views[i], err = remover.WithoutPod(pod, changed); err != nil {
+			return nil, err
 		}
 	}
 	edited.nodes[node] = changed
-	kept := slices.DeleteFunc(slices.Clone(w.Assigned(node).Pods), func(a loadaware.AssignedPod) bool { return a.Pod.UID == pod.UID })
-	edited.suppose(func(view *quotas.View) { view.SupposeGone(pod.UID) })
-	edited.assigned[node] = state.Assigned{Version: 1<<63 | editVersions.Add(1), Pods: kept}
-	if metric := w.NodeMetric(node); metric != nil {
-		edited.metrics[node] = withoutUsage(metric, pod)
-	}
 	return edited, nil
-}
-
-// replaceHeld puts the pod that holds the room of a reservation in the place of what it was before.
-func replaceHeld(node fwk.NodeInfo, held reservations.Held) error {
-	if held.Before == held.After {
-		return nil
-	}
-	if held.Before != nil {
-		if err := node.RemovePod(klog.Background(), held.Before); err != nil {
-			return err
-		}
-	}
-	if held.After == nil {
-		return nil
-	}
-	info, err := framework.NewPodInfo(held.After)
-	if err != nil {
-		return err
-	}
-	node.AddPodInfo(info)
-	return nil
-}
-
-// withoutUsage subtracts what a NodeMetric reports of a pod from what it reports of the node.
-func withoutUsage(metric *slov1alpha1.NodeMetric, pod *corev1.Pod) *slov1alpha1.NodeMetric {
-	index := slices.IndexFunc(metric.Status.PodsMetric, func(m *slov1alpha1.PodMetricInfo) bool {
-		return m != nil && m.Namespace == pod.Namespace && m.Name == pod.Name
-	})
-	if index < 0 || metric.Status.NodeMetric == nil {
-		return metric
-	}
-	used := metric.Status.PodsMetric[index].PodUsage.ResourceList
-	edited := metric.DeepCopy()
-	edited.Status.PodsMetric = slices.Delete(edited.Status.PodsMetric, index, index+1)
-	subtract(edited.Status.NodeMetric.NodeUsage.ResourceList, used)
-	for _, aggregated := range edited.Status.NodeMetric.AggregatedNodeUsages {
-		for _, usage := range aggregated.Usage {
-			subtract(usage.ResourceList, used)
-		}
-	}
-	return edited
-}
-
-func subtract(from, used corev1.ResourceList) {
-	for name, quantity := range from {
-		if part, found := used[name]; found {
-			quantity.Sub(part)
-			if quantity.Sign() < 0 {
-				quantity.Set(0)
-			}
-			from[name] = quantity
-		}
-	}
 }
 
 // withNode replaces a node object.
@@ -194,55 +116,46 @@ func (w *world) editMetric(name string, edit func(*slov1alpha1.NodeMetric, fwk.N
 	if metric == nil {
 		return nil, fmt.Errorf("edit the NodeMetric of node %q: there is none", name)
 	}
-	edited, changed := w.edit(), metric.DeepCopy()
+	changed := metric.DeepCopy()
 	edit(changed, info)
-	edited.metrics[name] = changed
-	return edited, nil
+	return w.withObject(changed)
 }
 
 // withObject replaces a custom resource that plugins read.
 func (w *world) withObject(object any) (*world, error) {
-	edited := w.edit()
-	switch typed := object.(type) {
-	case *schedulingsigsv1alpha1.ElasticQuota:
-		edited.suppose(func(view *quotas.View) { view.Suppose(typed) })
-	case *schedulingsigsv1alpha1.PodGroup:
-		if edited.gangs != nil {
-			edited.gangs = edited.gangs.Fork()
-			edited.gangs.Suppose(typed)
+	edited, known := w.edit(), false
+	for i, view := range edited.views {
+		if replacer, ok := view.(part.ObjectReplacer); ok {
+			var replaced bool
+			edited.views[i], replaced = replacer.WithObject(object)
+			known = known || replaced
 		}
-	default:
+	}
+	if !known {
 		return nil, fmt.Errorf("simulate a change of a %T: not supported", object)
 	}
 	return edited, nil
 }
 
-// suppose changes the quotas of this world alone.
-func (w *world) suppose(change func(*quotas.View)) {
-	if w.quotas != nil {
-		w.quotas = w.quotas.Fork()
-		change(w.quotas)
+// withMetric replaces a NodeMetric.
+func (w *world) withMetric(metric *slov1alpha1.NodeMetric) *world {
+	if edited, err := w.withObject(metric); err == nil {
+		return edited
 	}
+	return w.edit() // no part reads NodeMetrics
 }
 
-// NodeMetric implements state.Reader.
+// NodeMetric of a node, nil when there is none.
 func (w *world) NodeMetric(node string) *slov1alpha1.NodeMetric {
-	if metric, edited := w.metrics[node]; edited {
-		return metric
+	for _, view := range w.views {
+		if reader, ok := view.(interface {
+			NodeMetric(node string) *slov1alpha1.NodeMetric
+		}); ok {
+			return reader.NodeMetric(node)
+		}
 	}
-	return w.reader.NodeMetric(node)
+	return nil
 }
-
-// Assigned implements state.Reader.
-func (w *world) Assigned(node string) state.Assigned {
-	if assigned, edited := w.assigned[node]; edited {
-		return assigned
-	}
-	return w.reader.Assigned(node)
-}
-
-// Stamp implements state.Reader; worlds are compared by their objects.
-func (w *world) Stamp(string) *atomic.Uint64 { return nil }
 
 // Get implements fwk.NodeInfoLister.
 func (w *world) Get(name string) (fwk.NodeInfo, error) {
@@ -268,24 +181,14 @@ func (w *world) List() ([]fwk.NodeInfo, error) {
 		}
 	}
 	for _, added := range w.added {
-		edited = append(edited, w.nodes[added.name])
+		edited = append(edited, w.nodes[added])
 	}
 	w.list.Store(&edited)
 	return edited, nil
 }
 
-// newcomer returns the added node of a name, nil for any other.
-func (w *world) newcomer(name string) *newcomer {
-	if w == nil { // nothing is on the stage yet
-		return nil
-	}
-	for _, added := range w.added {
-		if added.name == name {
-			return added
-		}
-	}
-	return nil
-}
+// isAdded is true for the name of an added node.
+func (w *world) isAdded(name string) bool { return slices.Contains(w.added, name) }
 
 // HavePodsWithAffinityList implements fwk.NodeInfoLister.
 func (w *world) HavePodsWithAffinityList() ([]fwk.NodeInfo, error) {
@@ -329,45 +232,3 @@ func (w *world) IsPVCUsedByPods(key string) bool {
 	list, err := w.List()
 	return err != nil || slices.ContainsFunc(list, func(info fwk.NodeInfo) bool { return info.GetPVCRefCounts()[key] > 0 })
 }
-
-// stage shows plugins one world at a time. Only its owner changes the world, and only between evaluations.
-type stage struct {
-	*world
-	quotas quotaStage
-	gangs  gangStage
-	// reserved is empty when the world has no reservations, and no plugin reads them then.
-	reserved reservedStage
-}
-
-// quotaStage shows the quotas of the world on the stage.
-type quotaStage struct{ *quotas.View }
-
-// gangStage shows the gangs of the world on the stage.
-type gangStage struct{ *gangs.View }
-
-// reservedStage shows the reservations of the world on the stage.
-type reservedStage struct{ *reservations.Supposition }
-
-func (s *stage) show(w *world) {
-	s.world, s.quotas.View, s.gangs.View, s.reserved.Supposition = w, w.quotas, w.gangs, w.reserved
-}
-
-// NodeInfos implements fwk.SharedLister.
-func (s *stage) NodeInfos() fwk.NodeInfoLister { return s }
-
-// StorageInfos implements fwk.SharedLister.
-func (s *stage) StorageInfos() fwk.StorageInfoLister { return s }
-
-// PodGroupStates implements fwk.SharedLister.
-func (s *stage) PodGroupStates() fwk.PodGroupStateLister { return s.snapshot.PodGroupStates() }
-
-// Reserve does nothing: explanations never reserve.
-func (s *stage) Reserve(*corev1.Pod, string, time.Time) {}
-
-// Unreserve does nothing.
-func (s *stage) Unreserve(*corev1.Pod, string) {}
-
-// MetricsChanged is not needed, because explanations never batch.
-func (s *stage) MetricsChanged() uint64 { return 0 }
-
-var _ fwk.SharedLister = &stage{}

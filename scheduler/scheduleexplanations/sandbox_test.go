@@ -22,10 +22,10 @@ import (
 	kubescheduler "k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
-	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/scheduler/explain"
+	"koordinator.sh/koord/scheduler/part"
 	"koordinator.sh/koord/scheduler/plugins/loadaware"
 	"koordinator.sh/koord/scheduler/scheduleexplanations"
 	"koordinator.sh/koord/scheduler/state"
@@ -77,11 +77,6 @@ func startControl(t *testing.T) control {
 	return control{client: client, objects: dynamicClient.Resource(scheduleexplanations.Resource).Namespace("default"), config: config}
 }
 
-// outOfTree is what the engine needs of the scheduler's registry.
-func outOfTree(supposed explain.Supposed, now func() time.Time) frameworkruntime.Registry {
-	return frameworkruntime.Registry{loadaware.Name: loadaware.Factory(supposed.Load, now)}
-}
-
 func profiles(t *testing.T) []config.KubeSchedulerProfile {
 	t.Helper()
 	object, _, err := scheme.Codecs.UniversalDecoder().Decode([]byte(profileYAML), nil, nil)
@@ -100,14 +95,15 @@ func startController(t *testing.T, c control) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	parts := part.Set{loadaware.Instance(cluster, time.Now)}
 	built, err := kubescheduler.New(ctx, c.client, factory, nil, func(string) events.EventRecorderLogger { return events.NewFakeRecorder(1) },
-		kubescheduler.WithProfiles(profiles(t)...), kubescheduler.WithFrameworkOutOfTreeRegistry(outOfTree(explain.Supposed{Load: cluster}, time.Now)))
+		kubescheduler.WithProfiles(profiles(t)...), kubescheduler.WithFrameworkOutOfTreeRegistry(parts.Registry()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	engine, err := explain.New(ctx, explain.Config{
 		Client: c.client, Informers: factory, Cache: built.Cache, Profiles: built.Profiles, ProfileConfigs: profiles(t),
-		Nominator: built.SchedulingQueue, State: cluster, OutOfTree: outOfTree, Identity: "test", Leader: func() bool { return true }, Now: time.Now,
+		Nominator: built.SchedulingQueue, Parts: parts, Identity: "test", Leader: func() bool { return true }, Now: time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)

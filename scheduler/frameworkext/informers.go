@@ -1,11 +1,17 @@
-package app
+package frameworkext
 
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
+	kubeconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
 )
+
+// ShareInformers has the scheduling queue hear of custom resources from the informers that the plugins use.
+func ShareInformers(completed *kubeconfig.CompletedConfig, shared map[schema.GroupVersionResource]cache.SharedIndexInformer) {
+	completed.DynInformerFactory = eventSource{DynamicSharedInformerFactory: completed.DynInformerFactory, shared: shared}
+}
 
 // eventSource gives the scheduling queue the informers of custom resources that the plugins use, in place of second ones.
 // The scheduler waits for every informer it gets from here before it schedules; for these it must not, because a cluster

@@ -1,4 +1,4 @@
-package app
+package frameworkext
 
 import (
 	"context"
@@ -47,19 +47,19 @@ func TestALeaseLetsWriteForALimitedTime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := &clocks{moment{time.Unix(1000, 0), time.Unix(1000, 0)}}
-			observed := &observedLock{Interface: &lock{}, valid: valid, now: clock.now}
+			observed := &Lock{Interface: &lock{}, valid: valid, now: clock.now}
 			mine := resourcelock.LeaderElectionRecord{HolderIdentity: "me"}
-			if observed.leads() {
+			if observed.Leads() {
 				t.Error("it leads before it has the lock")
 			}
 			if err := observed.Update(t.Context(), mine); err != nil {
 				t.Fatal(err)
 			}
 			clock.pass(test.steady, test.wall)
-			if got := observed.leads(); got != test.want {
+			if got := observed.Leads(); got != test.want {
 				t.Errorf("leads %v, want %v", got, test.want)
 			}
-			if err := observed.Update(t.Context(), mine); err != nil || !observed.leads() {
+			if err := observed.Update(t.Context(), mine); err != nil || !observed.Leads() {
 				t.Errorf("it does not lead after it renewed the lock: %v", err)
 			}
 		})
@@ -79,11 +79,11 @@ func (s *slowLock) Update(ctx context.Context, record resourcelock.LeaderElectio
 
 func TestALeaseCountsFromWhenItWasAskedFor(t *testing.T) {
 	clock := &clocks{}
-	observed := &observedLock{Interface: &slowLock{write: func() { clock.pass(valid, valid) }}, valid: valid, now: clock.now}
+	observed := &Lock{Interface: &slowLock{write: func() { clock.pass(valid, valid) }}, valid: valid, now: clock.now}
 	if err := observed.Update(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "me"}); err != nil {
 		t.Fatal(err)
 	}
-	if observed.leads() {
+	if observed.Leads() {
 		t.Error("it leads by a lease that was asked for too long ago")
 	}
 }
@@ -97,12 +97,12 @@ func TestOnlyReadsPassWithoutALease(t *testing.T) {
 	}))
 	defer server.Close()
 	clock := &clocks{}
-	observed := &observedLock{Interface: &lock{}, now: clock.now}
+	observed := &Lock{Interface: &lock{}, now: clock.now}
 	completed := &kubeconfig.CompletedConfig{}
 	*completed = (&kubeconfig.Config{
 		KubeConfig: &rest.Config{Host: server.URL}, LeaderElection: &leaderelection.LeaderElectionConfig{RenewDeadline: valid},
 	}).Complete()
-	if err := fenced(completed, observed); err != nil {
+	if err := Fence(completed, observed); err != nil {
 		t.Fatal(err)
 	}
 	other, err := kubernetes.NewForConfig(completed.KubeConfig)
@@ -140,7 +140,7 @@ func TestAWriteThatWaitsForItsConnectionOutlivesNoLease(t *testing.T) {
 	}))
 	defer server.Close()
 	clock := &clocks{}
-	observed := &observedLock{Interface: &lock{}, now: clock.now}
+	observed := &Lock{Interface: &lock{}, now: clock.now}
 	completed := &kubeconfig.CompletedConfig{}
 	*completed = (&kubeconfig.Config{
 		KubeConfig: &rest.Config{Host: server.URL, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -149,7 +149,7 @@ func TestAWriteThatWaitsForItsConnectionOutlivesNoLease(t *testing.T) {
 		}},
 		LeaderElection: &leaderelection.LeaderElectionConfig{RenewDeadline: valid},
 	}).Complete()
-	if err := fenced(completed, observed); err != nil {
+	if err := Fence(completed, observed); err != nil {
 		t.Fatal(err)
 	}
 	if err := observed.Update(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "me"}); err != nil {

@@ -1,10 +1,9 @@
-package app
+package frameworkext
 
 import (
 	"fmt"
 	"io"
 	"net/http"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -78,39 +77,19 @@ func (b *guardedBody) Read(into []byte) (int, error) {
 	return b.ReadCloser.Read(into)
 }
 
-// fenced has all clients of the scheduler write only while it leads, except for its lease and its events. Without leader
+// Fence has all clients of the scheduler write only while it leads, except for its lease and its events. Without leader
 // election there is nothing to do.
-func fenced(completed *kubeconfig.CompletedConfig, lock *observedLock) error {
+func Fence(completed *kubeconfig.CompletedConfig, lock *Lock) error {
 	if lock == nil {
 		return nil
 	}
 	lock.valid = completed.LeaderElection.RenewDeadline
 	completed.KubeConfig = rest.CopyConfig(completed.KubeConfig)
-	completed.KubeConfig.Wrap(func(next http.RoundTripper) http.RoundTripper { return &fence{next: next, may: lock.leads} })
+	completed.KubeConfig.Wrap(func(next http.RoundTripper) http.RoundTripper { return &fence{next: next, may: lock.Leads} })
 	client, err := kubernetes.NewForConfig(rest.AddUserAgent(completed.KubeConfig, "scheduler"))
 	if err != nil {
 		return fmt.Errorf("create a client that writes while it leads: %w", err)
 	}
 	completed.Client = client
 	return nil
-}
-
-// moment is a time by two clocks: one that only goes on, and that of the wall, which may be set.
-type moment struct{ steady, wall time.Time }
-
-func thisMoment() moment {
-	now := time.Now()
-	return moment{steady: now, wall: now.Round(0)}
-}
-
-// since is the longer of the times that passed by either clock. The steady one does not go on while a machine sleeps.
-func (m moment) since(before moment) time.Duration {
-	return max(m.steady.Sub(before.steady), m.wall.Sub(before.wall))
-}
-
-// leads is true while this process holds the lock and was told so not longer ago than an elector tries to renew it, which is
-// less than others wait before they take over.
-func (l *observedLock) leads() bool {
-	renewed := l.renewed.Load()
-	return renewed != nil && l.leading.Load() && (l.valid == 0 || l.now().since(*renewed) < l.valid)
 }
