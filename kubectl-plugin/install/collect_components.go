@@ -50,6 +50,8 @@ func (c *collector) judge(status *ComponentStatus, leads, seen bool) {
 		status.State, status.Detail = StateAbsent, "no workload, and no lease is held"
 	case !leads:
 		status.State, status.Detail = StateDown, "no replica leads"
+	case status.Workload == "" && !seen:
+		status.State = StateReady // where it runs is not known
 	case status.Workload == "":
 		status.State, status.Detail = StateReady, "runs outside the cluster"
 	case *status.Ready < *status.Desired:
