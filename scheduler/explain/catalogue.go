@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"iter"
+
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/scheduling/nodefit"
 	"koordinator.sh/koord/scheduler/reason"
@@ -13,10 +15,8 @@ func (s *simulation) codeOf(r refusal) finding.Code {
 	if recovery.Is(r.reason) {
 		return finding.PluginPanicked
 	}
-	for _, coder := range s.codersOf(r.plugin) {
-		if code := coder.CodeOf(r.reason); code != "" {
-			return code
-		}
+	if code := s.toldCodeOf(r); code != "" {
+		return code
 	}
 	if code, known := nodefit.CodeOf(r.plugin); known {
 		return code
@@ -30,21 +30,31 @@ func (s *simulation) codeOf(r refusal) finding.Code {
 	return finding.OtherPlugin
 }
 
-// codersOf lists who may know the texts of a plugin: itself, and those whose refusals it relays.
-func (s *simulation) codersOf(plugin string) []reason.Coder {
+// toldCodeOf is the code that one of the plugins knows that the refusal may be of; empty when none does.
+func (s *simulation) toldCodeOf(r refusal) finding.Code {
 	if s == nil {
-		return nil
+		return ""
 	}
-	var list []reason.Coder
-	for _, name := range s.speakersOf(plugin) {
+	for name := range s.speakersOf(r.plugin) {
 		if coder := s.coders[name]; coder != nil {
-			list = append(list, coder)
+			if code := coder.CodeOf(r.reason); code != "" {
+				return code
+			}
 		}
 	}
-	return list
+	return ""
 }
 
 // speakersOf names the plugins whose refusals a plugin returns: its own, and those that it relays.
-func (s *simulation) speakersOf(plugin string) []string {
-	return append([]string{plugin}, s.relayed[plugin]...)
+func (s *simulation) speakersOf(plugin string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if !yield(plugin) {
+			return
+		}
+		for _, name := range s.relayed[plugin] {
+			if !yield(name) {
+				return
+			}
+		}
+	}
 }

@@ -21,24 +21,15 @@ func (s *simulation) inspect(ctx context.Context, state fwk.CycleState, pod *cor
 	if recovery.Is(r.reason) { // asked again, the plugin would panic again
 		return text("", r.reason, r.reason)
 	}
-	for _, explainer := range s.explainersOf(r.plugin) {
-		if told, ok := explainer.ExplainRefusal(ctx, state, pod, info, r.reason); ok {
-			return told
+	for name := range s.speakersOf(r.plugin) {
+		if explainer := s.explainers[name]; explainer != nil {
+			if told, ok := explainer.ExplainRefusal(ctx, state, pod, info, r.reason); ok {
+				return told
+			}
 		}
 	}
 	if found, ok := inspectNode(pod, info, r); ok {
 		return subjectOf(found)
 	}
 	return text("", r.reason, r.reason)
-}
-
-// explainersOf lists who may know the refusals of a plugin: itself, and those whose refusals it relays.
-func (s *simulation) explainersOf(plugin string) []reason.Explainer {
-	var list []reason.Explainer
-	for _, name := range s.speakersOf(plugin) {
-		if explainer := s.explainers[name]; explainer != nil {
-			list = append(list, explainer)
-		}
-	}
-	return list
 }

@@ -12,24 +12,33 @@ import (
 	"koordinator.sh/koord/decision/scheduling/nodefit"
 )
 
-// shortages repeats the comparison of NodeResourcesFit.
-func shortages(pod *corev1.Pod, info fwk.NodeInfo) []nodefit.Shortage {
-	insufficient := noderesources.Fits(pod, info, nil, noderesources.ResourceRequestsOptions{
+// insufficient repeats the comparison of NodeResourcesFit.
+func insufficient(pod *corev1.Pod, info fwk.NodeInfo) []noderesources.InsufficientResource {
+	return noderesources.Fits(pod, info, nil, noderesources.ResourceRequestsOptions{
 		EnablePodLevelResources: utilfeature.DefaultFeatureGate.Enabled(features.PodLevelResources),
 	})
-	list := make([]nodefit.Shortage, len(insufficient))
-	for i, of := range insufficient {
-		list[i] = nodefit.Shortage{Node: info.Node().Name, Resource: of.ResourceName, Asked: of.Requested, Requested: of.Used, Allocatable: of.Capacity}
+}
+
+func shortageOn(node string, of *noderesources.InsufficientResource) nodefit.Shortage {
+	return nodefit.Shortage{Node: node, Resource: of.ResourceName, Asked: of.Requested, Requested: of.Used, Allocatable: of.Capacity}
+}
+
+// shortages are what NodeResourcesFit refuses a node for.
+func shortages(pod *corev1.Pod, info fwk.NodeInfo) []nodefit.Shortage {
+	found := insufficient(pod, info)
+	list := make([]nodefit.Shortage, len(found))
+	for i := range found {
+		list[i] = shortageOn(info.Node().Name, &found[i])
 	}
 	return list
 }
 
 // shortageOf finds the shortage that a refusal names.
 func shortageOf(pod *corev1.Pod, info fwk.NodeInfo, reason string) (nodefit.Shortage, bool) {
-	list := shortages(pod, info)
-	i := slices.IndexFunc(list, func(s nodefit.Shortage) bool { return s.Reason() == reason })
+	found := insufficient(pod, info)
+	i := slices.IndexFunc(found, func(of noderesources.InsufficientResource) bool { return of.Reason == reason })
 	if i < 0 {
 		return nodefit.Shortage{}, false
 	}
-	return list[i], true
+	return shortageOn(info.Node().Name, &found[i]), true
 }

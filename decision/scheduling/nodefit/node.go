@@ -11,6 +11,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
 
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/scheduling/refusals"
 )
 
@@ -51,13 +52,15 @@ func Taints(pod *corev1.Pod, node *corev1.Node, comparison bool) (refusals.Refus
 		return refusals.Refusal{}, false
 	}
 	first := taints[0].ToString()
-	message := "the pod does not tolerate the taint " + first
-	if len(taints) > 1 {
-		message += fmt.Sprintf(" and %d more", len(taints)-1)
-	}
 	return refusals.Refusal{
 		Plugin: TaintToleration, Code: codes[TaintToleration], Final: true, Reason: "node(s) had untolerated taint(s)", Key: first, Phrase: "had untolerated taint " + first,
-		Distance: float64(len(taints)), Describe: says(message),
+		Distance: float64(len(taints)),
+		Describe: func() (string, []diagnosticsv1alpha1.Term) {
+			if others := len(taints) - 1; others > 0 {
+				return fmt.Sprintf("the pod does not tolerate the taint %s and %d more", first, others), nil
+			}
+			return "the pod does not tolerate the taint " + first, nil
+		},
 	}, true
 }
 

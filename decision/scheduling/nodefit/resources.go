@@ -37,20 +37,21 @@ func (s Shortage) Reason() string {
 
 // Refusal of NodeResourcesFit.
 func (s Shortage) Refusal() refusals.Refusal {
+	reason := s.Reason()
 	return refusals.Refusal{
-		Plugin: NodeResourcesFit, Code: codes[NodeResourcesFit], Reason: s.Reason(), Phrase: s.phrase(),
+		Plugin: NodeResourcesFit, Code: codes[NodeResourcesFit], Reason: reason, Phrase: s.phrase(reason),
 		Distance: float64(s.Asked-s.Free()) / float64(max(s.Asked, 1)),
 		Final:    s.Asked > s.Allocatable || s.RequestedUnknown,
 		Describe: func() (string, []diagnosticsv1alpha1.Term) { return s.message(), s.operands() },
 	}
 }
 
-func (s Shortage) phrase() string {
+func (s Shortage) phrase(reason string) string {
 	if s.Resource == corev1.ResourcePods {
-		return fmt.Sprintf("%s (%d of %d on %s)", s.Reason(), s.Requested, s.Allocatable, s.Node)
+		return fmt.Sprintf("%s (%d of %d on %s)", reason, s.Requested, s.Allocatable, s.Node)
 	}
 	asked, left := amount.FormatPair(s.Resource, s.Asked, s.Free())
-	return fmt.Sprintf("%s (requested %s, at most %s free, on %s)", s.Reason(), asked, left, s.Node)
+	return fmt.Sprintf("%s (requested %s, at most %s free, on %s)", reason, asked, left, s.Node)
 }
 
 func (s Shortage) message() string {
