@@ -382,7 +382,7 @@ func (c *cluster) evict(name string) {
 	c.must(c.informers.Core().V1().Pods().Informer().GetIndexer().Delete(pod))
 	c.shared.podGone(pod)
 	delete(c.pods, pod.UID)
-	w, err := newWorld(c.engine.snapshot, c.parts).withoutPod(pod, pod.Spec.NodeName)
+	w, err := newClusterView(c.engine.snapshot, c.parts).withoutPod(pod, pod.Spec.NodeName)
 	c.must(err)
 	for _, view := range w.views {
 		if load, ok := view.(state.Reader); ok {

@@ -60,7 +60,7 @@ func (s *simulation) curable(e *evaluation) iter.Seq2[fwk.NodeInfo, []nodefit.Sh
 			if len(e.refusals[i]) == 0 || slices.ContainsFunc(e.refusals[i], lasting) {
 				continue
 			}
-			if considered++; considered > maxEvictionNodes || !yield(info, shortages(e.pod, e.crowded[i])) {
+			if considered++; considered > maxEvictionNodes || !yield(info, shortages(e.pod, e.filtered[i])) {
 				return
 			}
 		}
@@ -165,7 +165,7 @@ func eviction(node string, victims ...*corev1.Pod) candidate {
 			Description: fmt.Sprintf("evict %s from node %s", strings.Join(names, ", "), node),
 			Steps:       steps,
 		},
-		edit: func(w *world) (*world, error) {
+		edit: func(w *clusterView) (*clusterView, error) {
 			var err error
 			for _, victim := range victims {
 				if w, err = w.withoutPod(victim, node); err != nil {

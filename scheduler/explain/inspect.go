@@ -23,8 +23,8 @@ func (s *simulation) inspect(ctx context.Context, state fwk.CycleState, pod *cor
 	}
 	for name := range s.speakersOf(r.plugin) {
 		if explainer := s.explainers[name]; explainer != nil {
-			if told, ok := explainer.ExplainRefusal(ctx, state, pod, info, r.reason); ok {
-				return told
+			if subject, ok := explainer.ExplainRefusal(ctx, state, pod, info, r.reason); ok {
+				return subject
 			}
 		}
 	}

@@ -19,8 +19,8 @@ import (
 // in a large cluster.
 const maxPreemptedNodes = 200
 
-// preempt tells what the plugins that evict pods would do for a pod that no node takes; nil when the profile has none.
-func (s *simulation) preempt(ctx context.Context, w *world, e *evaluation) (*diagnosticsv1alpha1.Preemption, error) {
+// preempt says what the plugins that evict pods would do for a pod that no node takes; nil when the profile has none.
+func (s *simulation) preempt(ctx context.Context, w *clusterView, e *evaluation) (*diagnosticsv1alpha1.Preemption, error) {
 	if answer, err := s.preemptWhole(ctx, w, e.pod); answer != nil || err != nil {
 		return answer, err
 	}
@@ -28,7 +28,7 @@ func (s *simulation) preempt(ctx context.Context, w *world, e *evaluation) (*dia
 	if decision.IsReservePod(e.pod) { // which are in no cluster, where the others look for them
 		list, e = s.reserving, e.eager()
 	}
-	s.stage.show(w)
+	s.simulated.show(w)
 	potential, final := e.preemptible()
 	var answers []*diagnosticsv1alpha1.Preemption
 	for i := range list {

@@ -19,7 +19,7 @@ type preemptor struct {
 	rules reason.Preemptor
 }
 
-// reservePreemptor is the plugin that evicts pods for reserve pods, and tells other preemptions whom reservations spare.
+// reservePreemptor is the plugin that evicts pods for reserve pods, and knows which pods reservations spare.
 type reservePreemptor interface {
 	reason.Preemptor
 	// Preemption is nil unless it is enabled.

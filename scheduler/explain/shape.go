@@ -94,7 +94,7 @@ func (s *simulation) describe(of shape) string {
 	for _, taint := range empty.Spec.Taints {
 		text.WriteString(taint.ToString() + "\x00")
 	}
-	for _, view := range s.stage.views {
+	for _, view := range s.simulated.views {
 		if describer, ok := view.(part.NodeDescriber); ok {
 			text.WriteString(describer.DescribeNode(empty.Name) + "\x00")
 		}

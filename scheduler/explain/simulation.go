@@ -24,7 +24,7 @@ import (
 type simulation struct {
 	framework  framework.Framework
 	now        func() time.Time
-	stage      *stage
+	simulated  *simulatedState
 	nominator  fwk.PodNominator
 	preEnqueue []fwk.PreEnqueuePlugin
 	preFilter  []fwk.PreFilterPlugin
@@ -42,7 +42,7 @@ type simulation struct {
 	releasers       []reason.Releaser
 	// nodePolicies are the labels by which a node imposes something on all its pods.
 	nodePolicies []string
-	// What plugins tell of pods; nil when no plugin does.
+	// What plugins know of pods; nil when no plugin does.
 	estimator    reason.Estimator
 	annotator    reason.Annotator
 	reservations reason.ReservationCounter
@@ -71,10 +71,10 @@ func newSimulation(ctx context.Context, settings Config, profile config.KubeSche
 	if original == nil {
 		return nil, fmt.Errorf("profile %q has no framework", profile.SchedulerName)
 	}
-	sim := &simulation{now: settings.Now, stage: newStage(settings.Parts), nominator: readOnlyNominator{settings.Nominator}, weights: map[string]int32{},
+	sim := &simulation{now: settings.Now, simulated: newSimulatedState(settings.Parts), nominator: readOnlyNominator{settings.Nominator}, weights: map[string]int32{},
 		workloads: workloadsOf(settings.Informers)}
 	created := map[string]fwk.Plugin{}
-	registry, err := capturingRegistry(sim.stage.registry(), created)
+	registry, err := capturingRegistry(sim.simulated.registry(), created)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func newSimulation(ctx context.Context, settings Config, profile config.KubeSche
 		frameworkruntime.WithSharedDRAManager(original.SharedDRAManager()),
 		frameworkruntime.WithSharedCSIManager(original.SharedCSIManager()),
 		frameworkruntime.WithPodGroupManager(original.PodGroupManager()),
-		frameworkruntime.WithSnapshotSharedLister(sim.stage),
+		frameworkruntime.WithSnapshotSharedLister(sim.simulated),
 		frameworkruntime.WithPodNominator(sim.nominator),
 		frameworkruntime.WithPodActivator(noActivator{}),
 		frameworkruntime.WithWaitingPods(frameworkruntime.NewWaitingPodsMap()),

@@ -7,16 +7,16 @@ import (
 	"koordinator.sh/koord/scheduler/part"
 )
 
-// stage shows plugins one world at a time. Only its owner changes the world, and only between evaluations.
-type stage struct {
-	*world
+// simulatedState shows plugins one view of the cluster at a time. Only its owner changes the view, and only between evaluations.
+type simulatedState struct {
+	*clusterView
 	parts part.Set
 	// simulations of the parts, in their order; empty for one that shares nothing.
 	simulations []part.Simulation
 }
 
-func newStage(parts part.Set) *stage {
-	s := &stage{world: &world{}, parts: parts, simulations: make([]part.Simulation, len(parts))}
+func newSimulatedState(parts part.Set) *simulatedState {
+	s := &simulatedState{clusterView: &clusterView{}, parts: parts, simulations: make([]part.Simulation, len(parts))}
 	for i, instance := range parts {
 		if instance.Simulate != nil {
 			s.simulations[i] = instance.Simulate()
@@ -25,8 +25,8 @@ func newStage(parts part.Set) *stage {
 	return s
 }
 
-// registry makes plugins that read what is on the stage.
-func (s *stage) registry() frameworkruntime.Registry {
+// registry makes plugins that read the view that is shown.
+func (s *simulatedState) registry() frameworkruntime.Registry {
 	registry := s.parts.Registry()
 	for i, simulation := range s.simulations {
 		if simulation.Factory != nil {
@@ -36,8 +36,8 @@ func (s *stage) registry() frameworkruntime.Registry {
 	return registry
 }
 
-func (s *stage) show(w *world) {
-	s.world = w
+func (s *simulatedState) show(w *clusterView) {
+	s.clusterView = w
 	for i, simulation := range s.simulations {
 		if simulation.Show != nil {
 			simulation.Show(w.views[i])
@@ -46,12 +46,12 @@ func (s *stage) show(w *world) {
 }
 
 // NodeInfos implements fwk.SharedLister.
-func (s *stage) NodeInfos() fwk.NodeInfoLister { return s }
+func (s *simulatedState) NodeInfos() fwk.NodeInfoLister { return s }
 
 // StorageInfos implements fwk.SharedLister.
-func (s *stage) StorageInfos() fwk.StorageInfoLister { return s }
+func (s *simulatedState) StorageInfos() fwk.StorageInfoLister { return s }
 
 // PodGroupStates implements fwk.SharedLister.
-func (s *stage) PodGroupStates() fwk.PodGroupStateLister { return s.snapshot.PodGroupStates() }
+func (s *simulatedState) PodGroupStates() fwk.PodGroupStateLister { return s.snapshot.PodGroupStates() }
 
-var _ fwk.SharedLister = &stage{}
+var _ fwk.SharedLister = &simulatedState{}

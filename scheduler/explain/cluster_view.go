@@ -16,8 +16,8 @@ import (
 	"koordinator.sh/koord/scheduler/part"
 )
 
-// world is the cluster as one evaluation sees it: a snapshot with edits on top. Edits make a new world.
-type world struct {
+// clusterView is the cluster as one evaluation sees it: a snapshot with edits on top. Edits make a new view.
+type clusterView struct {
 	snapshot *internalcache.Snapshot
 	nodes    map[string]fwk.NodeInfo
 	// added are the names of those among the nodes that the snapshot does not have.
@@ -26,7 +26,7 @@ type world struct {
 	peopled []string
 	// views are what the parts of the scheduler are shown, in their order.
 	views []part.View
-	// places of the nodes in the snapshot's list, the same for all worlds made from one.
+	// places of the nodes in the snapshot's list, the same for all views made from one.
 	places *places
 	// list of the nodes with edits, made when it is asked for.
 	list atomic.Pointer[[]fwk.NodeInfo]
@@ -48,12 +48,12 @@ func (p *places) of(list []fwk.NodeInfo) map[string]int {
 	return p.byName
 }
 
-func newWorld(snapshot *internalcache.Snapshot, parts part.Set) *world {
-	return &world{snapshot: snapshot, views: parts.Views(), places: &places{}}
+func newClusterView(snapshot *internalcache.Snapshot, parts part.Set) *clusterView {
+	return &clusterView{snapshot: snapshot, views: parts.Views(), places: &places{}}
 }
 
-func (w *world) edit() *world {
-	edited := &world{
+func (w *clusterView) edit() *clusterView {
+	edited := &clusterView{
 		snapshot: w.snapshot, nodes: map[string]fwk.NodeInfo{}, added: w.added, peopled: slices.Clip(w.peopled), views: slices.Clone(w.views), places: w.places,
 	}
 	maps.Copy(edited.nodes, w.nodes)
@@ -61,7 +61,7 @@ func (w *world) edit() *world {
 }
 
 // withoutPod takes a pod off its node: out of the node's requests, and out of what each part knows.
-func (w *world) withoutPod(pod *corev1.Pod, node string) (*world, error) {
+func (w *clusterView) withoutPod(pod *corev1.Pod, node string) (*clusterView, error) {
 	info, err := w.Get(node)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (w *world) withoutPod(pod *corev1.Pod, node string) (*world, error) {
 }
 
 // withNode replaces a node object.
-func (w *world) withNode(node *corev1.Node) (*world, error) {
+func (w *clusterView) withNode(node *corev1.Node) (*clusterView, error) {
 	info, err := w.Get(node.Name)
 	if err != nil {
 		return nil, err
@@ -95,8 +95,8 @@ func (w *world) withNode(node *corev1.Node) (*world, error) {
 	return edited, nil
 }
 
-// editNode changes a node object as it is in this world.
-func (w *world) editNode(name string, edit func(*corev1.Node)) (*world, error) {
+// editNode changes a node object as it is in this view.
+func (w *clusterView) editNode(name string, edit func(*corev1.Node)) (*clusterView, error) {
 	info, err := w.Get(name)
 	if err != nil {
 		return nil, err
@@ -106,8 +106,8 @@ func (w *world) editNode(name string, edit func(*corev1.Node)) (*world, error) {
 	return w.withNode(node)
 }
 
-// editMetric changes the NodeMetric of a node as it is in this world.
-func (w *world) editMetric(name string, edit func(*slov1alpha1.NodeMetric, fwk.NodeInfo)) (*world, error) {
+// editMetric changes the NodeMetric of a node as it is in this view.
+func (w *clusterView) editMetric(name string, edit func(*slov1alpha1.NodeMetric, fwk.NodeInfo)) (*clusterView, error) {
 	info, err := w.Get(name)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (w *world) editMetric(name string, edit func(*slov1alpha1.NodeMetric, fwk.N
 }
 
 // withObject replaces a custom resource that plugins read.
-func (w *world) withObject(object any) (*world, error) {
+func (w *clusterView) withObject(object any) (*clusterView, error) {
 	edited, known := w.edit(), false
 	for i, view := range edited.views {
 		if replacer, ok := view.(part.ObjectReplacer); ok {
@@ -137,16 +137,8 @@ func (w *world) withObject(object any) (*world, error) {
 	return edited, nil
 }
 
-// withMetric replaces a NodeMetric.
-func (w *world) withMetric(metric *slov1alpha1.NodeMetric) *world {
-	if edited, err := w.withObject(metric); err == nil {
-		return edited
-	}
-	return w.edit() // no part reads NodeMetrics
-}
-
 // NodeMetric of a node, nil when there is none.
-func (w *world) NodeMetric(node string) *slov1alpha1.NodeMetric {
+func (w *clusterView) NodeMetric(node string) *slov1alpha1.NodeMetric {
 	for _, view := range w.views {
 		if reader, ok := view.(interface {
 			NodeMetric(node string) *slov1alpha1.NodeMetric
@@ -158,7 +150,7 @@ func (w *world) NodeMetric(node string) *slov1alpha1.NodeMetric {
 }
 
 // Get implements fwk.NodeInfoLister.
-func (w *world) Get(name string) (fwk.NodeInfo, error) {
+func (w *clusterView) Get(name string) (fwk.NodeInfo, error) {
 	if info, edited := w.nodes[name]; edited {
 		return info, nil
 	}
@@ -166,7 +158,7 @@ func (w *world) Get(name string) (fwk.NodeInfo, error) {
 }
 
 // List implements fwk.NodeInfoLister.
-func (w *world) List() ([]fwk.NodeInfo, error) {
+func (w *clusterView) List() ([]fwk.NodeInfo, error) {
 	list, err := w.snapshot.List()
 	if err != nil || len(w.nodes) == 0 {
 		return list, err
@@ -188,23 +180,23 @@ func (w *world) List() ([]fwk.NodeInfo, error) {
 }
 
 // isAdded is true for the name of an added node.
-func (w *world) isAdded(name string) bool { return slices.Contains(w.added, name) }
+func (w *clusterView) isAdded(name string) bool { return slices.Contains(w.added, name) }
 
 // HavePodsWithAffinityList implements fwk.NodeInfoLister.
-func (w *world) HavePodsWithAffinityList() ([]fwk.NodeInfo, error) {
+func (w *clusterView) HavePodsWithAffinityList() ([]fwk.NodeInfo, error) {
 	list, err := w.snapshot.HavePodsWithAffinityList()
 	return w.replace(list, func(info fwk.NodeInfo) bool { return len(info.GetPodsWithAffinity()) > 0 }), err
 }
 
 // HavePodsWithRequiredAntiAffinityList implements fwk.NodeInfoLister.
-func (w *world) HavePodsWithRequiredAntiAffinityList() ([]fwk.NodeInfo, error) {
+func (w *clusterView) HavePodsWithRequiredAntiAffinityList() ([]fwk.NodeInfo, error) {
 	list, err := w.snapshot.HavePodsWithRequiredAntiAffinityList()
 	return w.replace(list, func(info fwk.NodeInfo) bool { return len(info.GetPodsWithRequiredAntiAffinity()) > 0 }), err
 }
 
 // replace puts edited nodes in the place of those they were made from, and adds those to which a pod was added that makes them
 // belong into the list.
-func (w *world) replace(list []fwk.NodeInfo, belongs func(fwk.NodeInfo) bool) []fwk.NodeInfo {
+func (w *clusterView) replace(list []fwk.NodeInfo, belongs func(fwk.NodeInfo) bool) []fwk.NodeInfo {
 	if len(w.nodes) == 0 {
 		return list
 	}
@@ -225,7 +217,7 @@ func (w *world) replace(list []fwk.NodeInfo, belongs func(fwk.NodeInfo) bool) []
 }
 
 // IsPVCUsedByPods implements fwk.StorageInfoLister.
-func (w *world) IsPVCUsedByPods(key string) bool {
+func (w *clusterView) IsPVCUsedByPods(key string) bool {
 	if !w.snapshot.IsPVCUsedByPods(key) || len(w.nodes) == 0 {
 		return w.snapshot.IsPVCUsedByPods(key)
 	}
