@@ -228,7 +228,7 @@ func (a *arrangement) treeOf(spec *Spec) string {
 }
 
 // Adjust takes over new numbers of a quota: min, max, weight, and whether it lends. It reports false, and changes nothing,
-// when more than that differs, or a resource is new to the tree; then the forest has to be planted again.
+// when more than that differs, or a resource is new to the tree; then the forest has to be built again.
 func (f *Forest) Adjust(spec *Spec) bool {
 	tree := f.home[spec.Name]
 	return tree != nil && tree.adjust(spec)

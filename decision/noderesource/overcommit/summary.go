@@ -10,8 +10,8 @@ import (
 	"koordinator.sh/koord/decision/core/unknown"
 )
 
-// Survey is who holds and who uses a node, band by band.
-type Survey struct {
+// Summary is who holds and who uses a node, band by band.
+type Summary struct {
 	// Metric says how old and how good the measurements are.
 	Metric diagnosticsv1alpha1.MetricFacts
 	// Measured is true when the used amounts below may be believed; they are zero otherwise.
@@ -33,12 +33,12 @@ type Survey struct {
 	Capacity capacity.Capacity
 }
 
-// Look surveys a node. A nil node gives the zero survey.
-func Look(in NodeInput) Survey {
+// Summarize adds up a node. A nil node gives the zero Summary.
+func Summarize(in NodeInput) Summary {
 	if in.Node == nil {
-		return Survey{Metric: diagnosticsv1alpha1.MetricFacts{State: diagnosticsv1alpha1.MetricAbsent}}
+		return Summary{Metric: diagnosticsv1alpha1.MetricFacts{State: diagnosticsv1alpha1.MetricAbsent}}
 	}
-	s := Survey{Capacity: capacity.Of(in.Node), Listed: !in.Unknown.Has(unknown.Pods)}
+	s := Summary{Capacity: capacity.Of(in.Node), Listed: !in.Unknown.Has(unknown.Pods)}
 	m := measure(&in, s.Capacity.Total)
 	s.Metric, s.Measured = m.facts, m.trusted()
 	bands := s.addRequests(in.Pods, s.Measured)
@@ -68,7 +68,7 @@ func Look(in NodeInput) Survey {
 }
 
 // addRequests adds up the pods' requests, and remembers their bands when they are needed.
-func (s *Survey) addRequests(pods []*corev1.Pod, remember bool) map[podKey]extension.PriorityClass {
+func (s *Summary) addRequests(pods []*corev1.Pod, remember bool) map[podKey]extension.PriorityClass {
 	var bands map[podKey]extension.PriorityClass
 	if remember {
 		bands = make(map[podKey]extension.PriorityClass, len(pods))
@@ -91,7 +91,7 @@ func (s *Survey) addRequests(pods []*corev1.Pod, remember bool) map[podKey]exten
 	return bands
 }
 
-func (s *Survey) usedBy(band extension.PriorityClass) *podrequest.Amount {
+func (s *Summary) usedBy(band extension.PriorityClass) *podrequest.Amount {
 	switch band {
 	case extension.PriorityMid:
 		return &s.MidUsed
