@@ -28,11 +28,11 @@ func TestStrayFindings(t *testing.T) {
 			Hint: "kubectl -n default delete pod broken", Object: &diagnosticsv1alpha1.SourceRef{Kind: "Device", Name: "node", Field: "spec.devices"},
 		},
 	}
-	got := StrayFindings(object, nil, []*corev1.Pod{held("fine", "0"), held("lost", "12"), podOf("cpu", "1"), held("broken", "3")})
+	got := OrphanFindings(object, nil, []*corev1.Pod{held("fine", "0"), held("lost", "12"), podOf("cpu", "1"), held("broken", "3")})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
-	if got := StrayFindings(object, nil, []*corev1.Pod{podOf("cpu", "1")}); got != nil {
+	if got := OrphanFindings(object, nil, []*corev1.Pod{podOf("cpu", "1")}); got != nil {
 		t.Errorf("pods without devices: %v", got)
 	}
 }
@@ -47,7 +47,7 @@ func TestSummaryAddsUp(t *testing.T) {
 		}
 	}
 	core := summary.AllocateSet[schedulingv1alpha1.GPU]["default/share-1-30"]["1"]["koordinator.sh/gpu-core"]
-	if core.Value() != 30 || len(summary.DeviceTotalDetail[schedulingv1alpha1.GPU]) != 8 || len(summary.Strays) != 0 {
+	if core.Value() != 30 || len(summary.DeviceTotalDetail[schedulingv1alpha1.GPU]) != 8 || len(summary.Orphans) != 0 {
 		t.Errorf("summary %+v", summary)
 	}
 }
