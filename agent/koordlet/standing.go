@@ -69,7 +69,7 @@ func (s *standing) run(ctx context.Context) {
 func (s *standing) look(ctx context.Context) {
 	now := s.options.Clock.Now()
 	s.probe(now)
-	latest := decision.Judge(s.facts(now))
+	latest := decision.Decide(s.facts(now))
 	s.mu.Lock()
 	before := s.steady.Told
 	s.steady = s.steady.Next(latest, now)

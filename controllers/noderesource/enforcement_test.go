@@ -39,7 +39,7 @@ func TestAnAgentThatDoesNotEnforceHasItsOfferWithdrawn(t *testing.T) {
 		if err := h.client.Get(t.Context(), types.NamespacedName{Name: "node-a"}, metric); err != nil {
 			t.Fatal(err)
 		}
-		condition := enforcement.Judge(step.facts).Condition()
+		condition := enforcement.Decide(step.facts).Condition()
 		condition.LastTransitionTime = metav1.NewTime(noon)
 		metric.Status.Conditions = []metav1.Condition{condition}
 		if err := h.client.Update(t.Context(), metric); err != nil {

@@ -44,11 +44,11 @@ type Verdict struct {
 	Reason, Message string
 }
 
-// Judge is the verdict about an agent. What makes most of its work impossible comes first.
+// Decide says whether an agent enforces. What makes most of its work impossible comes first.
 //
 // A feature does not protect when a value for all best-effort pods together is refused, or more than half of those of single pods:
 // single cgroups may be odd, and what is refused of those is a problem of the feature, not of the agent.
-func Judge(f Facts) Verdict {
+func Decide(f Facts) Verdict {
 	switch {
 	case f.ReadOnly:
 		return Verdict{false, slov1alpha1.ReasonReadOnly, "koordlet was started with --read-only and writes no cgroup"}

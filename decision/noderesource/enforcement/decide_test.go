@@ -11,7 +11,7 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
-func TestJudge(t *testing.T) {
+func TestDecide(t *testing.T) {
 	tests := map[string]struct {
 		facts       Facts
 		wantReason  string
@@ -33,7 +33,7 @@ func TestJudge(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := Judge(tc.facts)
+			got := Decide(tc.facts)
 			if got.Reason != tc.wantReason || got.Enforcing != (tc.wantReason == slov1alpha1.ReasonEnforcing) || !strings.Contains(got.Message, tc.wantMessage) {
 				t.Errorf("verdict %+v, want %s, %q", got, tc.wantReason, tc.wantMessage)
 			}
@@ -58,9 +58,9 @@ func TestToldOfAnAgentThatDoesNotTell(t *testing.T) {
 }
 
 func TestSteadyDampsWhatComesAndGoes(t *testing.T) {
-	good, full := Judge(Facts{}), Judge(Facts{OriginalsUnsaved: "full"})
-	damaged, unread := Judge(Facts{OriginalsUnread: "checksum"}), Judge(Facts{Unread: time.Minute})
-	fuller := Judge(Facts{OriginalsUnsaved: "fuller"})
+	good, full := Decide(Facts{}), Decide(Facts{OriginalsUnsaved: "full"})
+	damaged, unread := Decide(Facts{OriginalsUnread: "checksum"}), Decide(Facts{Unread: time.Minute})
+	fuller := Decide(Facts{OriginalsUnsaved: "fuller"})
 	type step struct {
 		after time.Duration
 		saw   Verdict
