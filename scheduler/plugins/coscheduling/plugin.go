@@ -71,8 +71,6 @@ type Plugin struct {
 	// done ends with the scheduler.
 	done    <-chan struct{}
 	planned placements
-	// live is true where pods are placed, and false where that is only supposed.
-	live bool
 }
 
 var (
@@ -101,8 +99,7 @@ func Factory(shared State) frameworkruntime.PluginFactory {
 		if err := shared.Configure(args.Defaults()); err != nil {
 			return nil, err
 		}
-		_, live := shared.(*gangs.State)
-		p := &Plugin{args: args, state: shared, handle: handle, done: ctx.Done(), live: live}
+		p := &Plugin{args: args, state: shared, handle: handle, done: ctx.Done()}
 		if *args.EnablePreemption {
 			handle.SharedInformerFactory().Policy().V1().PodDisruptionBudgets().Informer()
 		}
@@ -213,13 +210,14 @@ func (p *Plugin) Score(context.Context, fwk.CycleState, *corev1.Pod, fwk.NodeInf
 // ScoreExtensions returns nil.
 func (p *Plugin) ScoreExtensions() fwk.ScoreExtensions { return nil }
 
-// Reserve notes with which gang the member is bound, for schedulers that start later.
+// Reserve puts the plan for the gang into force, and notes with which gang the member is bound, for schedulers that start later.
 func (p *Plugin) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ string) (status *fwk.Status) {
 	defer recovery.Status(Name, recovery.Reserve, pod, &status)
 	key, belongs := gang.KeyOf(pod)
 	if !belongs {
 		return nil
 	}
+	p.adopt(key, state)
 	spec := p.state.Spec(key)
 	if spec == nil {
 		return nil
