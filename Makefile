@@ -61,7 +61,7 @@ generate: ## Regenerate deepcopy functions, custom resource definitions, OpenAPI
 generate-proto: ## Regenerate the messages of the protocol for hooks (needs protoc: apt-get install protobuf-compiler).
 	@build/proto.sh
 
-lint: ## Check formatting, vet and staticcheck.
+lint: ## Check formatting, vet and the rules of .golangci.yml (the first time 5 minutes more: it compiles the linters).
 	@build/lint.sh
 
 vulncheck: ## Look for known vulnerabilities in code that the programs call, with govulncheck (needs its database: VULNDB, or the internet).

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Formatting, modes of scripts, vet and staticcheck. Staticcheck reads the source of everything a package and its tests import, so
-# it is run on those that do not import Kubernetes' server code, and vet on all.
+# Formatting, modes of scripts, vet and golangci-lint (rules: .golangci.yml). Some rules need the source of everything a package and
+# its tests import, so golangci-lint is run on those that do not import Kubernetes' server code, and vet on all.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,8 +27,9 @@ fi
 
 build/progress.sh go build -v ./...
 build/progress.sh go vet ./...
-(cd api && go vet ./... && go tool -modfile=../tools/go.mod staticcheck ./...)
+linter=$(realpath tools/golangci-lint/go.mod)
+(cd api && go vet ./... && go tool -modfile="$linter" golangci-lint run --config ../.golangci.yml ./...)
 heavy=$(go list -test -f '{{.ImportPath}} {{join .Deps " "}} ' ./... | grep ' k8s.io/kubernetes/' | cut -d' ' -f1 | sed -E 's/(\.test|_test)$//' | sort -u)
-go list ./... | grep -vxF "$heavy" |
-	xargs go tool -modfile=tools/go.mod staticcheck
+go list ./... | grep -vxF "$heavy" | sed 's#^koordinator.sh/koord#.#' |
+	xargs go tool -modfile="$linter" golangci-lint run
 echo "lint passed"

@@ -19,6 +19,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/util/cert"
 	clocktesting "k8s.io/utils/clock/testing"
+
+	"koordinator.sh/koord/test/eventually"
 )
 
 const namespace = "koordinator-system"
@@ -263,7 +265,7 @@ func TestRunRepeatsAndEnds(t *testing.T) {
 	done := make(chan struct{})
 	go func() { defer close(done); issuer.Run(ctx) }()
 
-	eventually(t, "the first pass", func() bool {
+	eventually.True(t, "the first pass", func() bool {
 		_, err := client.CoreV1().Secrets(namespace).Get(ctx, SchedulerSecret, metav1.GetOptions{})
 		return err == nil && fakeClock.HasWaiters()
 	})
@@ -271,7 +273,7 @@ func TestRunRepeatsAndEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	fakeClock.Step(issuer.Interval)
-	eventually(t, "the deleted secret's return", func() bool {
+	eventually.True(t, "the deleted secret's return", func() bool {
 		_, err := client.CoreV1().Secrets(namespace).Get(ctx, ManagerSecret, metav1.GetOptions{})
 		return err == nil
 	})

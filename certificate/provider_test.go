@@ -10,17 +10,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
-)
 
-func eventually(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 30*time.Second, true,
-		func(context.Context) (bool, error) { return condition(), nil })
-	if err != nil {
-		t.Fatalf("waited in vain for %s", what)
-	}
-}
+	"koordinator.sh/koord/test/eventually"
+)
 
 type listenerFunc func()
 
@@ -43,7 +35,7 @@ func TestProviderFollowsItsSecret(t *testing.T) {
 	done := make(chan struct{})
 	go func() { defer close(done); provider.Run(ctx, 1) }()
 
-	eventually(t, "the watch", func() bool {
+	eventually.True(t, "the watch", func() bool {
 		for _, action := range client.Actions() {
 			if action.GetVerb() == "watch" {
 				return true
@@ -55,7 +47,7 @@ func TestProviderFollowsItsSecret(t *testing.T) {
 	if err := issuer.Ensure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the renewed certificate", func() bool {
+	eventually.True(t, "the renewed certificate", func() bool {
 		now, _ := provider.CurrentCertKeyContent()
 		return !bytes.Equal(first, now) && told.Load() == 1
 	})
@@ -91,7 +83,7 @@ func TestWaitForSecretReturnsOnceTheSecretAppears(t *testing.T) {
 	provider := NewSecretProvider(client, namespace, SchedulerSecret)
 	result := make(chan error, 1)
 	go func() { result <- provider.WaitForSecret(t.Context()) }()
-	eventually(t, "the first attempt", func() bool { return len(client.Actions()) > 0 })
+	eventually.True(t, "the first attempt", func() bool { return len(client.Actions()) > 0 })
 	if _, err := client.CoreV1().Secrets(namespace).Get(t.Context(), SchedulerSecret, metav1.GetOptions{}); err == nil {
 		t.Fatal("the secret exists too early")
 	}

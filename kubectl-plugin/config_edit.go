@@ -124,7 +124,7 @@ func (s *session) runEditor(ctx context.Context, file, text string) ([]byte, err
 			return nil, fmt.Errorf("run editor %q: %w", strings.Join(editor, " "), ctx.Err())
 		}
 		// Not wrapped: the editor's exit code must not become this program's.
-		return nil, fmt.Errorf("run editor %q: %s", strings.Join(editor, " "), err)
+		return nil, fmt.Errorf("run editor %q: %s", strings.Join(editor, " "), err) //nolint:errorlint // see above
 	}
 	next, err := os.ReadFile(file)
 	if err != nil {

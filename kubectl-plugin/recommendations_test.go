@@ -35,7 +35,7 @@ func recommended(t *testing.T, name, kind, target string, hours int, cores float
 	if err != nil {
 		t.Fatal(err)
 	}
-	advised := c.Recommend(recommend.DefaultOptions(), 1, testNow)
+	advised := c.Recommend(recommend.DefaultOptions(), 1, testNow, nil)
 	names := recommend.Names{CPU: corev1.ResourceCPU, Memory: corev1.ResourceMemory}
 	r.Status = analysisv1alpha1.RecommendationStatus{
 		UpdateTime: &metav1.Time{Time: testNow.Add(-2 * time.Minute)},

@@ -77,7 +77,7 @@ func TestErrorsAreStatuses(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			recorder := httptest.NewRecorder()
-			Fail(recorder, httptest.NewRequest("POST", "/", nil), tc.err)
+			Fail(recorder, httptest.NewRequest(http.MethodPost, "/", nil), tc.err)
 			var status metav1.Status
 			if err := json.Unmarshal(recorder.Body.Bytes(), &status); err != nil || status.Kind != "Status" || status.APIVersion != "v1" {
 				t.Fatalf("%v: no Status: %s", err, recorder.Body)

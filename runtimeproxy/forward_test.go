@@ -23,6 +23,7 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"koordinator.sh/koord/runtimeproxy/hookapi"
+	"koordinator.sh/koord/test/eventually"
 )
 
 // unknown is a field that no version of CRI has.
@@ -184,7 +185,7 @@ func TestARuntimeThatRestartsIsReachedAgain(t *testing.T) {
 		t.Errorf("without a runtime, a call ends with %v", err)
 	}
 	r.runtime.serve(t, r.options.RuntimeEndpoint)
-	eventually(t, "calls pass again", func() bool {
+	eventually.True(t, "calls pass again", func() bool {
 		_, err := r.raw(runtimeapi.RuntimeService_Status_FullMethodName, nil)
 		return err == nil
 	})

@@ -16,6 +16,7 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"koordinator.sh/koord/runtimeproxy/hookapi"
+	"koordinator.sh/koord/test/eventually"
 )
 
 func aSandbox() *runtimeapi.RunPodSandboxRequest {
@@ -187,7 +188,7 @@ func TestAServerThatRestartsIsAskedAgain(t *testing.T) {
 	}
 	again := &fakeHooks{}
 	again.serve(t, r.path("a.sock"))
-	eventually(t, "calls pass again", func() bool {
+	eventually.True(t, "calls pass again", func() bool {
 		_, err := r.cri.RunPodSandbox(t.Context(), aSandbox())
 		return err == nil
 	})
@@ -378,5 +379,5 @@ func TestRegistrationsComeAndGo(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a registration that went is noticed", func() bool { return asked() == 0 })
+	eventually.True(t, "a registration that went is noticed", func() bool { return asked() == 0 })
 }

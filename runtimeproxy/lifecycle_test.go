@@ -13,6 +13,7 @@ import (
 
 	"koordinator.sh/koord/runtimeproxy/hookapi"
 	"koordinator.sh/koord/runtimeproxy/peer"
+	"koordinator.sh/koord/test/eventually"
 )
 
 // TestACallThatIsUnderWayAtTheEndIsFinished by hooks that must not be left out, and what it did is kept.
@@ -36,7 +37,7 @@ func TestACallThatIsUnderWayAtTheEndIsFinished(t *testing.T) {
 		defer close(stopped)
 		r.stopped()
 	}()
-	eventually(t, "nobody listens any more", func() bool {
+	eventually.True(t, "nobody listens any more", func() bool {
 		_, err := os.Stat(r.options.Endpoint)
 		return errors.Is(err, fs.ErrNotExist)
 	})
@@ -57,13 +58,13 @@ func TestWhatWentPastTheProxyIsForgotten(t *testing.T) {
 	clock := clocktesting.NewFakeClock(time.Now())
 	r.options.Clock = clock
 	r.start()
-	eventually(t, "what the runtime has is known", func() bool { return r.proxy.store.container("c") != nil })
+	eventually.True(t, "what the runtime has is known", func() bool { return r.proxy.store.container("c") != nil })
 	r.proxy.store.putPod("gone", podOf(aSandbox().Config, ""))
 	clock.Step(relearnEvery / 2)
 	if r.proxy.store.pod("gone") == nil {
 		t.Fatal("the runtime was asked again too soon")
 	}
-	eventually(t, "what went is forgotten", func() bool {
+	eventually.True(t, "what went is forgotten", func() bool {
 		clock.Step(relearnEvery)
 		return r.proxy.store.pod("gone") == nil
 	})

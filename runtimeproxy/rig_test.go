@@ -25,17 +25,6 @@ import (
 // patience is how long a test waits for what usually takes milliseconds.
 const patience = 20 * time.Second
 
-// eventually waits until a condition holds.
-func eventually(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !holds(); {
-		if time.Now().After(deadline) {
-			t.Fatalf("it never came true that %s", what)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-}
-
 // received is a message that a runtime got.
 type received struct {
 	method  string

@@ -20,23 +20,19 @@ type command struct {
 	run      func(*Model, string) tea.Cmd
 }
 
-var commands []command
+// appCommands are those that belong to no screen.
+var appCommands = []command{
+	{name: "mouse", help: "turn the mouse on or off", run: (*Model).commandMouse},
+	{name: "quit", aliases: []string{"q", "q!", "exit"}, help: "quit", run: func(*Model, string) tea.Cmd { return tea.Quit }},
+}
 
-// The help command lists the commands: an initializer would be a cycle.
-func init() {
-	commands = []command{
-		{name: "nodes", aliases: []string{"no", "node-list"}, args: "[/FILTER|KEY=VALUE]", help: "all nodes", run: (*Model).commandNodes},
-		{name: "pods", aliases: []string{"po"}, args: "[NS] [/FILTER|KEY=VALUE]", help: "pods", complete: (*Model).namespaces, run: (*Model).commandPods},
-		{name: "chart", args: "[NODE]", help: "co-location over time", complete: (*Model).nodeNames, run: (*Model).commandChart},
-		{name: "node", args: "NAME", help: "where a node's batch resources come from", complete: (*Model).nodeNames, run: (*Model).commandNode},
-		{name: "explain", aliases: []string{"x", "pod"}, args: "NAMESPACE/POD", help: "why a pod is pending, or runs where it runs", complete: (*Model).knownPods, run: (*Model).commandExplain},
-		{name: "ns", aliases: []string{"namespace"}, args: "NAME|all", help: "pods of one namespace", complete: (*Model).namespaces, run: (*Model).commandNamespace},
-		{name: "describe", aliases: []string{"d"}, args: "NODE|NAMESPACE/POD", help: "all that is known of a node or a pod", complete: (*Model).knownObjects, run: commandDetail(describeScreen)},
-		{name: "yaml", aliases: []string{"y"}, args: "NODE|NAMESPACE/POD", help: "what is known of a node or a pod as YAML", complete: (*Model).knownObjects, run: commandDetail(yamlScreen)},
-		{name: "mouse", help: "mouse on or off", run: (*Model).commandMouse},
-		{name: "help", aliases: []string{"h"}, help: "keys of this view, and commands", run: func(m *Model, _ string) tea.Cmd { return m.open(screen{kind: helpScreen}) }},
-		{name: "quit", aliases: []string{"q", "q!", "exit"}, help: "end the workbench", run: func(*Model, string) tea.Cmd { return tea.Quit }},
+// commands are those of the screens, then the others.
+func (m *Model) commands() []command {
+	var out []command
+	for _, s := range m.screens {
+		out = append(out, s.commands...)
 	}
+	return append(out, appCommands...)
 }
 
 // execute runs a line of command mode.
@@ -45,26 +41,12 @@ func (m *Model) execute(line string) tea.Cmd {
 	if name == "" {
 		return nil
 	}
-	for _, c := range commands {
+	for _, c := range m.commands() {
 		if c.name == name || slices.Contains(c.aliases, name) {
 			return c.run(m, strings.TrimSpace(args))
 		}
 	}
-	return m.say(fmt.Sprintf("no command %q; :help lists them", name), true)
-}
-
-func (m *Model) commandNodes(args string) tea.Cmd {
-	_, filter, filtered := scopeOf(args)
-	m.screens = []screen{{kind: nodesScreen}}
-	return tea.Batch(m.poll(), m.filterBy(filter, filtered))
-}
-
-func (m *Model) commandPods(args string) tea.Cmd {
-	namespace, filter, filtered := scopeOf(args)
-	if namespace != "" || !filtered {
-		m.namespace = namespaceOf(namespace)
-	}
-	return tea.Batch(m.open(screen{kind: podsScreen}), m.filterBy(filter, filtered))
+	return m.say(fmt.Sprintf("unknown command %q; :help lists the commands", name), true)
 }
 
 // scopeOf divides the arguments of a list into its scope and its filter: SCOPE /FILTER or SCOPE KEY=VALUE.
@@ -90,97 +72,4 @@ func (m *Model) filterBy(expr string, filtered bool) tea.Cmd {
 		return nil
 	}
 	return m.filter(m.table(), expr)
-}
-
-func (m *Model) commandChart(node string) tea.Cmd {
-	if node == "cluster" {
-		node = ""
-	}
-	return m.openChart(node)
-}
-
-func (m *Model) commandNode(name string) tea.Cmd {
-	if name == "" {
-		return m.say("which node? :node NAME", true)
-	}
-	return m.open(screen{kind: nodeScreen, node: name})
-}
-
-func (m *Model) commandExplain(args string) tea.Cmd {
-	args = strings.TrimSpace(strings.TrimPrefix(args, "pod "))
-	if node, ok := strings.CutPrefix(args, "node "); ok {
-		return m.commandNode(strings.TrimSpace(node))
-	}
-	namespace, pod, ok := strings.Cut(args, "/")
-	if !ok {
-		namespace, pod = m.defaultNamespace(), args
-	}
-	if pod == "" {
-		return m.say("which pod? :explain NAMESPACE/POD", true)
-	}
-	return m.open(screen{kind: podScreen, namespace: namespace, pod: pod})
-}
-
-func (m *Model) defaultNamespace() string {
-	switch {
-	case m.namespace != "":
-		return m.namespace
-	case m.cluster.value.Namespace != "":
-		return m.cluster.value.Namespace
-	}
-	return "default"
-}
-
-func (m *Model) commandNamespace(name string) tea.Cmd {
-	if name == "" {
-		return m.say("which namespace? :ns NAME, or :ns all", true)
-	}
-	return m.setNamespace(namespaceOf(name))
-}
-
-func namespaceOf(name string) string {
-	if name == "all" {
-		return ""
-	}
-	return name
-}
-
-func (m *Model) nodeNames() []string {
-	if m.nodes.value == nil {
-		return nil
-	}
-	out := make([]string, len(m.nodes.value.Items))
-	for i := range m.nodes.value.Items {
-		out[i] = m.nodes.value.Items[i].Name
-	}
-	return out
-}
-
-// knownPods are the pods that were seen last, whichever view asked for them, and the namespaces that have others.
-func (m *Model) knownPods() []string {
-	var out []string
-	for _, name := range m.podsOf.value {
-		out = append(out, m.podsOf.question+"/"+name)
-	}
-	for _, list := range m.podLists() {
-		for i := range list.Items {
-			out = append(out, list.Items[i].Namespace+"/"+list.Items[i].Name)
-		}
-	}
-	for _, namespace := range m.spaceNames.value {
-		out = append(out, namespace+"/")
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-func (m *Model) namespaces() []string {
-	out := append([]string{"all"}, m.spaceNames.value...)
-	for _, list := range m.podLists() {
-		for i := range list.Items {
-			out = append(out, list.Items[i].Namespace)
-		}
-	}
-	slices.Sort(out[1:])
-	return slices.Compact(out)
 }

@@ -3,8 +3,6 @@ package tui
 import (
 	"slices"
 	"strings"
-
-	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
 // maxCandidates bounds what completion looks at beyond the first match.
@@ -14,9 +12,9 @@ const maxCandidates = 8
 func (m *Model) complete(line string) []string {
 	name, arg, hasArg := strings.Cut(line, " ")
 	if !hasArg {
-		return matching(name, commandNames(), "")
+		return matching(name, m.commandNames(), "")
 	}
-	for _, c := range commands {
+	for _, c := range m.commands() {
 		if c.complete != nil && (c.name == name || slices.Contains(c.aliases, name)) {
 			return matching(strings.TrimLeft(arg, " "), c.complete(m), name+" ")
 		}
@@ -24,7 +22,8 @@ func (m *Model) complete(line string) []string {
 	return nil
 }
 
-func commandNames() []string {
+func (m *Model) commandNames() []string {
+	commands := m.commands()
 	out := make([]string, len(commands))
 	for i, c := range commands {
 		out[i] = c.name
@@ -39,16 +38,6 @@ func matching(typed string, candidates []string, lead string) []string {
 			if out = append(out, lead+c); len(out) == maxCandidates {
 				break
 			}
-		}
-	}
-	return out
-}
-
-func (m *Model) podLists() []*diagnostics.PodOverviewList {
-	var out []*diagnostics.PodOverviewList
-	for _, list := range []*diagnostics.PodOverviewList{m.pods.value, m.nodePods.value} {
-		if list != nil {
-			out = append(out, list)
 		}
 	}
 	return out

@@ -17,7 +17,7 @@ import (
 func appearanceOf(o Options) (style.Appearance, error) {
 	env := variables(o.Environ)
 	if env["TERM"] == "dumb" {
-		return style.Appearance{}, finding.Wrap(fmt.Errorf("the workbench cannot draw on a terminal of type %q", "dumb"),
+		return style.Appearance{}, finding.Wrap(fmt.Errorf("start the terminal user interface: a terminal of type %q cannot move the cursor", "dumb"),
 			finding.InvalidArgument, "koordctl top nodes")
 	}
 	a := style.Appearance{ASCII: o.ASCII || !takesUnicode(env)}
@@ -29,7 +29,7 @@ func appearanceOf(o Options) (style.Appearance, error) {
 	case "never":
 		a.Profile = colorprofile.ASCII
 	default:
-		return a, finding.Wrap(fmt.Errorf("color %q is none of auto, always, never", o.Color),
+		return a, finding.Wrap(fmt.Errorf("invalid --color %q: must be auto, always or never", o.Color),
 			finding.InvalidArgument, "koordctl tui --color=auto")
 	}
 	return a, nil

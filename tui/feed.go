@@ -38,14 +38,27 @@ type feedState struct {
 type feed[T any] struct {
 	feedState
 	value T
+	// accepted is called with every answer that was waited for, failed ones included. It may be nil.
+	accepted func(answer[T])
 }
 
 // answer is a message with what a question brought.
 type answer[T any] struct {
+	to         *feed[T]
 	generation uint64
 	value      T
 	err        error
 	at         time.Time
+}
+
+// delivery is an answer to any question.
+type delivery interface{ deliver() }
+
+// deliver gives the answer to the feed that asked. One that it does not wait for any more is dropped.
+func (a answer[T]) deliver() {
+	if a.to.accept(a) && a.to.accepted != nil {
+		a.to.accepted(a)
+	}
 }
 
 // ask returns the command that asks. While the same question is under way nothing is asked again.
@@ -67,7 +80,7 @@ func ask[T any](m *Model, f *feed[T], question string, fetch func(context.Contex
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
 			err = fmt.Errorf("no answer within %s: %w", askTimeout, err)
 		}
-		return answer[T]{generation: generation, value: value, err: err, at: clk.Now()}
+		return answer[T]{to: f, generation: generation, value: value, err: err, at: clk.Now()}
 	}
 	if f.known {
 		return fetchCmd
@@ -80,7 +93,7 @@ func (f *feed[T]) drop() {
 	if f.cancel != nil {
 		f.cancel()
 	}
-	*f = feed[T]{}
+	*f = feed[T]{accepted: f.accepted}
 }
 
 // accept takes an answer; false when it belongs to an older question. A failed answer keeps the value before it.

@@ -79,7 +79,7 @@ func FuzzFilterAndCommand(f *testing.F) {
 			if r.quit {
 				return
 			}
-			r.m.screens = r.m.screens[:1]
+			r.m.pages = r.m.pages[:1]
 		}
 	})
 }

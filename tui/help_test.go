@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"charm.land/bubbles/v2/key"
+	"github.com/charmbracelet/x/ansi"
+
+	"koordinator.sh/koord/tui/internal/cell"
 )
 
 // TestKeysAreUnique makes sure that no key of a view hides another one: the first match wins.
@@ -49,6 +52,30 @@ func TestEveryMenuKeyDoesSomething(t *testing.T) {
 					t.Errorf("%s: key %q does not match its own press %q", name, k, keyOf(k).String())
 				}
 			}
+		}
+	}
+}
+
+// TestTheHelpFitsTheSmallestTerminal: a text that does not scroll sideways must not be cut.
+func TestTheHelpFitsTheSmallestTerminal(t *testing.T) {
+	r := newRig(t, 30).start().press("?")
+	r.resize(minWidth, 24)
+	lines := r.m.helpText(1000)
+	for i, line := range lines {
+		// Keys are laid out in columns for the width; the sections below them are as wide as their texts.
+		if w := cell.Width(strings.TrimRight(ansi.Strip(line), " ")); i > 16 && w > minWidth {
+			t.Errorf("a line of the help has %d cells, want at most %d: %q", w, minWidth, ansi.Strip(line))
+		}
+	}
+}
+
+func TestHelpListsEveryCommand(t *testing.T) {
+	r := newRig(t, 30).start().press("?")
+	r.resize(160, 120)
+	text := r.plain()
+	for _, c := range r.m.commands() {
+		if line := strings.TrimSpace(":" + c.name + " " + c.args); !strings.Contains(text, line+" ") || !strings.Contains(text, c.help) {
+			t.Errorf("the help lacks %q %q:\n%s", line, c.help, text)
 		}
 	}
 }

@@ -9,10 +9,10 @@ import (
 type group string
 
 const (
-	groupMove group = "move"
+	groupMove group = "navigation"
 	groupView group = "this view"
 	groupSort group = "sort"
-	groupApp  group = "everywhere"
+	groupApp  group = "general"
 )
 
 var groups = []group{groupView, groupSort, groupMove, groupApp}
@@ -32,30 +32,16 @@ func bind(g group, menu bool, label, help string, run func(*Model) tea.Cmd, keys
 }
 
 // actions are the keys of the current view, its own first.
-func (m *Model) actions() []action { return m.actionsOf(m.screen()) }
+func (m *Model) actions() []action { return m.actionsOf(m.page()) }
 
-func (m *Model) actionsOf(s *screen) []action {
-	var own []action
-	switch s.kind {
-	case nodesScreen:
-		own = nodesActions
-	case podsScreen:
-		own = podsActions
-	case chartScreen:
-		own = chartActions
-	case nodeScreen:
-		own = nodeActions
-	case podScreen:
-		own = podActions
-	case describeScreen, yamlScreen:
-		own = detailActions
-	}
+func (m *Model) actionsOf(p *page) []action {
+	own, c := p.screen.keys, p.content()
 	out := make([]action, 0, len(own)+len(tableActions)+len(commonActions))
 	out = append(out, own...)
 	switch {
-	case m.tableOf(s) != nil:
+	case c.table != nil:
 		out = append(out, tableActions...)
-	case s.kind != chartScreen:
+	case c.draw == nil:
 		out = append(out, textActions...)
 	}
 	return append(out, commonActions...)
@@ -87,27 +73,16 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 // helpKey is in every menu.
 const helpKey = "?"
 
-var commonActions []action
-
-// The actions open the help, which lists the actions: an initializer would be a cycle.
-func init() {
-	commonActions = []action{
-		bind(groupApp, true, ":", "command", (*Model).openCommand, ":"),
-		bind(groupApp, true, helpKey, "help", (*Model).openHelp, helpKey),
-		bind(groupApp, true, "esc", "back", (*Model).back, "esc"),
-		bind(groupApp, true, "q", "back or quit", (*Model).quit, "q"),
-		bind(groupApp, false, "ctrl-r", "refresh now", (*Model).refresh, "ctrl+r"),
-		bind(groupApp, false, "ctrl-c", "quit", func(*Model) tea.Cmd { return tea.Quit }, "ctrl+c"),
-	}
-}
-
-func (m *Model) openHelp() tea.Cmd {
-	if m.screen().kind == helpScreen {
-		return m.pop()
-	}
-	return m.open(screen{kind: helpScreen})
+// commonActions work on every screen.
+var commonActions = []action{
+	bind(groupApp, true, ":", "command", (*Model).openCommand, ":"),
+	bind(groupApp, true, helpKey, "help", (*Model).openHelp, helpKey),
+	bind(groupApp, true, "esc", "back", (*Model).back, "esc"),
+	bind(groupApp, true, "q", "back or quit", (*Model).quit, "q"),
+	bind(groupApp, false, "ctrl-r", "refresh now", (*Model).refresh, "ctrl+r"),
+	bind(groupApp, false, "ctrl-c", "quit", func(*Model) tea.Cmd { return tea.Quit }, "ctrl+c"),
 }
 
 func (m *Model) refresh() tea.Cmd {
-	return tea.Batch(m.poll(), m.say("asking again", false))
+	return tea.Batch(m.poll(), m.say("refreshing", false))
 }

@@ -43,8 +43,7 @@ func layout(width, height int, p parts) frame {
 // frame is the layout of the current screen.
 func (m *Model) frame() frame {
 	p := parts{menu: 1}
-	switch m.screen().kind {
-	case nodesScreen, podsScreen:
+	if m.page().screen.summary {
 		p.summary = 2
 		if m.height >= 32 {
 			p.summary = 4

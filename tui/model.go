@@ -9,9 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"k8s.io/utils/clock"
 
-	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/source"
-	"koordinator.sh/koord/tui/internal/grid"
 	"koordinator.sh/koord/tui/internal/history"
 	"koordinator.sh/koord/tui/internal/style"
 )
@@ -35,32 +33,23 @@ type Model struct {
 
 	generation uint64
 	cluster    feed[source.Cluster]
-	nodes      feed[*diagnostics.NodeOverviewList]
-	pods       feed[*diagnostics.PodOverviewList]
-	nodePods   feed[*diagnostics.PodOverviewList]
-	node       feed[*diagnostics.NodeExplanation]
-	agent      feed[*diagnostics.NodeExplanation]
-	pod        feed[*diagnostics.PodExplanation]
-	detail     feed[detail]
-	past       feed[past]
+	nodes      nodeList
+	podLists   []*podList
 	selection  selection
 	spaceNames feed[namespaceNames]
 	podsOf     feed[podNames]
 
 	namespace string
 	// led is true once the user was led from the nodes, which he may not list, to the pods.
-	led          bool
-	screens      []screen
-	nodeTable    *grid.Table[nodeRow]
-	podTable     *grid.Table[podRow]
-	nodePodTable *grid.Table[podRow]
-	summary      summary
-	history      history.History
-	chart        chartState
-	prompt       prompt
-	flash        flash
-	clicked      clicked
-	start        string
+	led     bool
+	screens []*screen
+	pages   []page
+	summary summary
+	history history.History
+	prompt  prompt
+	flash   flash
+	clicked clicked
+	start   string
 }
 
 // flash is a short message that goes away by itself.
@@ -74,12 +63,11 @@ const flashTime = 5 * time.Second
 
 func newModel(ctx context.Context, o Options, a style.Appearance) (*Model, error) {
 	if o.Source == nil {
-		return nil, errors.New("the workbench has no source of answers")
+		return nil, errors.New("start the terminal user interface: no source is given")
 	}
 	m := &Model{
 		ctx: ctx, source: o.Source, clock: o.Clock, interval: o.RefreshInterval, readOnly: o.ReadOnly, version: o.Version,
-		program: o.Program, mouse: o.Mouse, namespace: o.Namespace, st: style.New(a), screens: []screen{{kind: nodesScreen}},
-		podTable: newPodTable(true), nodePodTable: newPodTable(false),
+		program: o.Program, mouse: o.Mouse, namespace: o.Namespace, st: style.New(a),
 		after: func(d time.Duration, msg tea.Msg) tea.Cmd { return after(ctx, d, msg) },
 		start: strings.TrimPrefix(strings.TrimSpace(o.StartView), ":"),
 	}
@@ -89,8 +77,8 @@ func newModel(ctx context.Context, o Options, a style.Appearance) (*Model, error
 	if m.interval == 0 {
 		m.interval = DefaultRefreshInterval
 	}
-	m.nodeTable = newNodeTable(m.clock.Now)
 	m.interval = max(m.interval, minRefreshInterval)
+	m.declare()
 	return m, nil
 }
 

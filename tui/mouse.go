@@ -24,7 +24,7 @@ type clicked struct {
 func (m *Model) commandMouse(string) tea.Cmd {
 	m.mouse = !m.mouse
 	if m.mouse {
-		return m.say("mouse on; shift selects text", false)
+		return m.say("mouse on; hold shift to select text", false)
 	}
 	return m.say("mouse off", false)
 }
@@ -41,8 +41,8 @@ func (m *Model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
 	case t != nil:
 		t.Move(by * wheelLines)
 		return nil
-	case m.screen().kind == chartScreen:
-		return zoomBy(by)(m)
+	case m.page().screen.wheel != nil:
+		return m.page().screen.wheel(by)
 	}
 	return scrollBy(by * wheelLines)(m)
 }
@@ -54,20 +54,19 @@ func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
 		return nil
 	}
 	f := m.frame()
-	line := msg.Y - f.body.y - len(m.banners(f.body.w))
-	if s := m.screen(); s.kind == nodeScreen && line >= 0 && msg.Y < f.body.y+f.body.h && line+s.scroll == tabsLine {
-		if tab := m.tabAt(msg.X); tab >= 0 {
-			return m.showTab(tab)
+	c, line := m.page().content(), msg.Y-f.body.y-len(m.banners(f.body.w))
+	if c.click != nil && line >= 0 && msg.Y < f.body.y+f.body.h {
+		if cmd, ok := c.click(msg.X, line); ok {
+			return cmd
 		}
-		return nil
 	}
-	t := m.table()
+	t := c.table
 	if t == nil || !t.At(msg.Y-f.body.y-m.tableTop(f)) {
 		return nil
 	}
 	before, now := m.clicked, m.clock.Now()
-	m.clicked = clicked{row: t.Cursor(), on: t, at: now}
-	if before.on != t || before.row != t.Cursor() || now.Sub(before.at) > doubleClick {
+	m.clicked = clicked{row: t.Cursor(), on: t.table, at: now}
+	if before.on != t.table || before.row != t.Cursor() || now.Sub(before.at) > doubleClick {
 		return nil
 	}
 	m.clicked = clicked{}

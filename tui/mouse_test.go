@@ -53,20 +53,24 @@ func TestMouse(t *testing.T) {
 	}
 }
 
+// node is a node screen of which nothing is known yet.
+func (r *rig) node() *node { return &node{Model: r.m, pods: r.m.newPodList(false)} }
+
 // TestTabsFitTheNarrowestTerminal gives a node more and more pods, and points at each tab.
 func TestTabsFitTheNarrowestTerminal(t *testing.T) {
 	r := newRig(t, 30).start().press("enter")
+	n := r.node()
 	for _, pods := range []int{0, 9, 10, 110, 9999} {
-		r.m.nodePods.value = &diagnostics.PodOverviewList{Items: make([]diagnostics.PodOverview, pods)}
+		n.pods.value, n.pods.known = &diagnostics.PodOverviewList{Items: make([]diagnostics.PodOverview, pods)}, true
 		for tab := range tabNames {
-			r.m.screen().tab = tab
-			line := r.m.drawTabs()
+			r.m.page().tab = tab
+			line := n.drawTabs()
 			if cell.Width(line) > minWidth {
 				t.Errorf("with %d pods the tabs are %d wide", pods, cell.Width(line))
 			}
 			plain := ansi.Strip(line)
-			from := strings.Index(plain, "["+r.m.tabName(tab)+"]")
-			if got, end := r.m.tabAt(from), r.m.tabAt(from+len(r.m.tabName(tab))+1); from < 0 || got != tab || end != tab {
+			from := strings.Index(plain, "["+n.tabName(tab)+"]")
+			if got, end := n.tabAt(from), n.tabAt(from+len(n.tabName(tab))+1); from < 0 || got != tab || end != tab {
 				t.Errorf("with %d pods, %q has tab %d from column %d, where a click turns to tab %d or %d", pods, plain, tab, from, got, end)
 			}
 		}
@@ -76,17 +80,22 @@ func TestTabsFitTheNarrowestTerminal(t *testing.T) {
 func TestWheelScrollsTextAndZoomsTheChart(t *testing.T) {
 	r := newRig(t, 30).start().press(":explain shop/search-reindex-0", "enter", "enter")
 	r.wheel(tea.MouseWheelDown)
-	if got := r.m.screen().scroll; got != wheelLines {
+	if got := r.m.page().scroll; got != wheelLines {
 		t.Errorf("scrolled to %d, want %d", got, wheelLines)
 	}
 	r.wheel(tea.MouseWheelUp)
-	if got := r.m.screen().scroll; got != 0 {
+	if got := r.m.page().scroll; got != 0 {
 		t.Errorf("scrolled to %d, want back at the top", got)
 	}
 	r.press(":chart", "enter")
+	whole := r.screen()
 	r.wheel(tea.MouseWheelUp)
-	if got := r.m.chart.zoom; got != -1 {
-		t.Errorf("zoom %d, want one step closer", got)
+	if r.screen() == whole {
+		t.Errorf("the wheel does not zoom in:\n%s", whole)
+	}
+	r.wheel(tea.MouseWheelDown)
+	if diff := cmp.Diff(whole, r.screen()); diff != "" {
+		t.Errorf("the wheel does not zoom out again (-want +got):\n%s", diff)
 	}
 }
 
@@ -110,15 +119,16 @@ func TestMouseIsOffUntilAskedFor(t *testing.T) {
 
 func TestTabsAreWhereTheyAreDrawn(t *testing.T) {
 	r := newRig(t, 30).start().press("enter")
+	n := r.node()
 	for tab := range nodeTabs {
-		r.m.screen().tab = tab
-		line := r.m.drawTabs()
+		r.m.page().tab = tab
+		line := n.drawTabs()
 		seen := map[int]bool{}
 		for x := range cell.Width(line) {
-			seen[r.m.tabAt(x)] = true
+			seen[n.tabAt(x)] = true
 		}
-		if at := cell.Width(line[:strings.Index(line, "["+r.m.tabName(tab))]); r.m.tabAt(at) != tab {
-			t.Errorf("tab %d is drawn at %d, where %d is found", tab, at, r.m.tabAt(at))
+		if at := cell.Width(line[:strings.Index(line, "["+n.tabName(tab))]); n.tabAt(at) != tab {
+			t.Errorf("tab %d is drawn at %d, where %d is found", tab, at, n.tabAt(at))
 		}
 		for i := range nodeTabs {
 			if !seen[i] {

@@ -55,6 +55,13 @@ func newRig(t testing.TB, nodes int) *rig {
 	return r
 }
 
+// helpOnly leaves the help no commands but those of the help, so that its golden files are not those of other screens.
+// docs/tui.md holds the commands of every screen, and TestHelpListsEveryCommand that the help lists them.
+func (r *rig) helpOnly() *rig {
+	r.m.screens = []*screen{r.m.screenOf(helpName)}
+	return r
+}
+
 // start asks the first questions and takes their answers.
 func (r *rig) start() *rig {
 	r.run(r.m.Init())
@@ -180,7 +187,7 @@ func (r *rig) screen() string { return strings.Join(r.lines(), "\n") }
 
 func (r *rig) crumbs() string {
 	var out []string
-	for _, s := range r.m.screens {
+	for _, s := range r.m.pages {
 		out = append(out, s.crumb())
 	}
 	return strings.Join(out, " > ")

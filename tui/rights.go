@@ -2,26 +2,32 @@ package tui
 
 import (
 	tea "charm.land/bubbletea/v2"
+
+	"koordinator.sh/koord/api/finding"
 )
 
-// followRights leads a user who may not list what the workbench begins with to what he may: from the nodes to the pods, and from
-// the pods of all namespaces to those of the context's namespace.
-func (m *Model) followRights() tea.Cmd {
-	switch m.screen().kind {
-	case nodesScreen:
-		if m.led || len(m.screens) > 1 || m.nodes.known || !forbidden(m.nodes.err) {
-			return nil
-		}
-		m.led = true
-		return tea.Batch(m.open(screen{kind: podsScreen}), m.say(m.nodes.err.Error()+"; esc shows the error", true))
-	case podsScreen:
-		own := m.cluster.value.Namespace
-		if m.namespace != "" || own == "" || m.pods.known || !forbidden(m.pods.err) {
-			return nil
-		}
-		text := m.pods.err.Error() + "; these are the pods of " + own
-		m.namespace = own
-		return tea.Batch(m.poll(), m.say(text, true))
+// forbidden says whether the user lacks the permission to see what was asked for.
+func forbidden(err error) bool {
+	coded, ok := finding.From(err)
+	return ok && coded.Code == finding.Forbidden
+}
+
+// leadToPods opens the pods for a user who may not list the nodes that the workbench begins with.
+func (m *Model) leadToPods(*page) tea.Cmd {
+	if m.led || len(m.pages) > 1 || m.nodes.known || !forbidden(m.nodes.err) {
+		return nil
 	}
-	return nil
+	m.led = true
+	return tea.Batch(m.open(podsName, object{}), m.say(m.nodes.err.Error()+"; esc shows the error", true))
+}
+
+// leadToNamespace lists the pods of the context's namespace for a user who may not list those of all.
+func (m *Model) leadToNamespace(pods *feedState) tea.Cmd {
+	own := m.cluster.value.Namespace
+	if m.namespace != "" || own == "" || pods.known || !forbidden(pods.err) {
+		return nil
+	}
+	text := pods.err.Error() + "; showing the pods of namespace " + own
+	m.namespace = own
+	return tea.Batch(m.poll(), m.say(text, true))
 }

@@ -79,7 +79,7 @@ func TestAUserSeesWhatHeMayList(t *testing.T) {
 	}{
 		"a tenant is led to the pods of the context's namespace": {
 			limited{namespace: "shop", context: "shop"}, nil,
-			[]string{"pods(shop)", "catalog-0000", "-/", "these are the pods of shop", "unknown: no permission to list the nodes"}, []string{"0 nodes", "error:"},
+			[]string{"pods(shop)", "catalog-0000", "-/", "showing the pods of namespace shop", "unknown: no permission to list nodes"}, []string{"0 nodes", "error:"},
 		},
 		"the error is one key away": {limited{namespace: "shop", context: "shop"}, []string{"esc"}, []string{"error: list nodes: not permitted"}, []string{"0 nodes"}},
 		"of all namespaces a tenant gets his own": {
@@ -87,7 +87,7 @@ func TestAUserSeesWhatHeMayList(t *testing.T) {
 		},
 		"who may list nothing reads which right is missing": {limited{namespace: "-", context: "shop"}, nil, []string{"error: list pods: not permitted", "pods(shop)"}, []string{"no pods in"}},
 		"nodes without pods": {limited{nodes: true, metrics: true}, []string{"ctrl+w"}, []string{"node-0000", "prod requests unknown"}, []string{"prod requests 0"}},
-		"nodes without measurements": {limited{nodes: true, pods: true}, nil, []string{"node-0000", "uses unknown", "used unknown", "of unknown load"},
+		"nodes without measurements": {limited{nodes: true, pods: true}, nil, []string{"node-0000", "uses unknown", "used unknown", "with unknown load"},
 			[]string{"without data", "<none>", "used 0"}},
 	}
 	for name, tc := range tests {

@@ -37,7 +37,7 @@ type Options struct {
 	Color string
 	// ASCII restricts output to ASCII characters.
 	ASCII bool
-	// Clock tells the time; nil is the real one.
+	// Clock is the source of the time; nil is the real clock.
 	Clock clock.PassiveClock
 	// RefreshInterval is how often the cluster is asked; at least 1s, DefaultRefreshInterval when zero.
 	RefreshInterval time.Duration
@@ -82,7 +82,7 @@ func Run(ctx context.Context, o Options) error {
 	case errors.Is(err, tea.ErrInterrupted):
 		return nil
 	}
-	return fmt.Errorf("run the workbench: %w", err)
+	return fmt.Errorf("run the terminal user interface: %w", err)
 }
 
 // terminalOf refuses output that is a file but no terminal. Anything else that writes, such as an SSH session, is taken
@@ -93,7 +93,7 @@ func terminalOf(o Options) error {
 		file any
 	}{{"output", o.Out}, {"input", o.In}} {
 		if file, ok := stream.file.(term.File); ok && !term.IsTerminal(file.Fd()) {
-			return finding.Wrap(fmt.Errorf("the workbench needs a terminal: its %s is not one", stream.name),
+			return finding.Wrap(fmt.Errorf("start the terminal user interface: standard %s is not a terminal", stream.name),
 				finding.InvalidArgument, "koordctl top nodes")
 		}
 	}

@@ -102,7 +102,7 @@ func TestRunQuitsOnQ(t *testing.T) {
 func TestRunEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	in, keys := io.Pipe()
-	defer keys.Close() //nolint:errcheck // nothing is buffered in a pipe
+	defer keys.Close()
 	done := make(chan error, 1)
 	go func() { done <- Run(ctx, options(in, &screenWriter{})) }()
 	cancel()
@@ -126,7 +126,7 @@ func TestRunRefusesAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close() //nolint:errcheck // nothing was written
+	defer file.Close()
 	err = Run(t.Context(), options(strings.NewReader(""), file))
 	if f, ok := finding.From(err); !ok || f.Hint != "koordctl top nodes" {
 		t.Errorf("got %v, want an error with a hint", err)

@@ -174,10 +174,10 @@ var scenes = map[string]func(testing.TB) *rig{
 		return r.press("v")
 	},
 	"chart_gone_node": func(t testing.TB) *rig { return newRig(t, 30).start().press(":chart nope", "enter") },
-	"help":            func(t testing.TB) *rig { return newRig(t, 30).start().press("?") },
+	"help":            func(t testing.TB) *rig { return newRig(t, 30).start().press("?").helpOnly() },
 	"help_partial": func(t testing.TB) *rig {
 		r := newRig(t, 30)
 		r.src.Missing = missing
-		return r.start().press("p", "?", "G")
+		return r.start().press("p", "?", "G").helpOnly()
 	},
 }

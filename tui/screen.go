@@ -1,128 +1,77 @@
 package tui
 
 import (
+	"context"
+
 	tea "charm.land/bubbletea/v2"
+
+	"koordinator.sh/koord/tui/internal/style"
 )
 
-// screenKind is one view of the workbench.
-type screenKind int
-
-const (
-	nodesScreen screenKind = iota
-	podsScreen
-	chartScreen
-	nodeScreen
-	podScreen
-	describeScreen
-	yamlScreen
-	helpScreen
-)
-
-// screen is one entry of the stack that esc goes back through.
+// screen declares one view of the workbench. The rest is derived from the declaration: which keys work, what the menu and
+// the help say about them, what command mode completes, what is asked while the view is seen, its title and banners, and
+// its part of docs/tui.md. Its functions are called with the page they are about; those that are nil have nothing to do.
 type screen struct {
-	kind screenKind
-	// node of a node screen, of a chart that is not the cluster's, or described.
-	node string
-	// namespace and pod of a pod screen, or described.
-	namespace, pod string
-	// tab of a node screen.
-	tab int
-	// unfolded shows the parts of a waterfall's terms.
-	unfolded bool
-	// scroll is the first line seen of a text.
-	scroll int
+	// name of the screen, by which others open it. It is also its crumb and title, where crumb and title do not say.
+	name string
+	// doc says what the screen shows, in one sentence without its full stop.
+	doc string
+	// commands of command mode that belong to it. The first one opens it.
+	commands []command
+	// keys are its own. Those of its table or text, and those of every screen, come after them.
+	keys []action
+	// summary shows the co-location of the cluster above the title.
+	summary bool
+	// subject is the kind of object that a page of it explains; nil when it explains none.
+	subject *subject
+
+	crumb, title func(*page) string
+	// ask asks for what the page shows, again with every refresh. The nodes are asked for anyway.
+	ask func(*page) tea.Cmd
+	// content is what the page shows.
+	content func(*page) content
+	// learned is called after every answer, such as to go elsewhere where the user lacks the permission to see this.
+	learned func(*page) tea.Cmd
+	// wheel is what a notch of the mouse wheel does where it neither moves a cursor nor scrolls a text.
+	wheel func(by int) tea.Cmd
 }
 
-func (s screen) crumb() string {
-	switch s.kind {
-	case podsScreen:
-		return "pods"
-	case chartScreen:
-		return "chart"
-	case nodeScreen:
-		return s.node
-	case podScreen:
-		return s.namespace + "/" + s.pod
-	case describeScreen:
-		return "describe " + s.object()
-	case yamlScreen:
-		return "yaml " + s.object()
-	case helpScreen:
-		return "help"
-	default:
-		return "nodes"
-	}
+// content is what a page shows at the moment: a table, a text that scrolls, or a drawing that fills its room.
+type content struct {
+	// feed that it comes from; nil where nothing is asked.
+	feed *feedState
+	// incomplete lists what the answer could not see.
+	incomplete []string
+
+	table *rows
+	text  func(width int) []string
+	draw  func(rect) []string
+
+	// head is drawn above a table, and does not scroll.
+	head func(width int) []string
+	// headLines is the number of lines of head.
+	headLines int
+	// click on a column and a line of what is shown below the banners; false when there is nothing to click on.
+	click func(x, line int) (tea.Cmd, bool)
 }
 
-// object is what a screen of one node or pod is about.
-func (s screen) object() string {
-	if s.node != "" {
-		return "node " + s.node
-	}
-	return "pod " + s.namespace + "/" + s.pod
+// rows are a table with what has to be known around it.
+type rows struct {
+	table
+	// empty says that there is not a single row, and how to get some.
+	empty func() (what string, hints []string)
+	// selected is the object under the cursor; false when there is none.
+	selected func() (object, bool)
+	// reason says in a line of some width why the row under the cursor is in trouble; empty when it is not. May be nil.
+	reason func(width int) string
+	// labelled returns the question which rows a label selector selects. It may be nil.
+	labelled func(selector string) labelQuestion
 }
 
-// same reports whether both show the same thing, whatever is scrolled or unfolded.
-func (s screen) same(o screen) bool {
-	return s.kind == o.kind && s.node == o.node && s.namespace == o.namespace && s.pod == o.pod
-}
-
-const maxScreens = 32
-
-// screen is the one on top of the stack.
-func (m *Model) screen() *screen { return &m.screens[len(m.screens)-1] }
-
-// open puts a screen on the stack and asks for what it shows. Opening the screen that is on top changes nothing.
-func (m *Model) open(s screen) tea.Cmd {
-	if !m.screen().same(s) {
-		m.screens = append(m.screens, s)
-		if len(m.screens) > maxScreens {
-			m.screens = append(m.screens[:1:1], m.screens[2:]...)
-		}
-	}
-	return m.poll()
-}
-
-// back clears the filter first, then returns to the screen before.
-func (m *Model) back() tea.Cmd {
-	if t := m.table(); t != nil && t.Filter() != "" {
-		_ = t.SetFilter("") // an empty filter always parses
-		return nil
-	}
-	return m.pop()
-}
-
-func (m *Model) pop() tea.Cmd {
-	if len(m.screens) > 1 {
-		m.screens = m.screens[:len(m.screens)-1]
-		return m.poll()
-	}
-	return nil
-}
-
-// quit goes back, or ends the workbench from the first screen.
-func (m *Model) quit() tea.Cmd {
-	if len(m.screens) > 1 {
-		return m.pop()
-	}
-	return tea.Quit
-}
-
-// table is the table of the current screen; nil where there is none.
-func (m *Model) table() table { return m.tableOf(m.screen()) }
-
-func (m *Model) tableOf(s *screen) table {
-	switch s.kind {
-	case nodesScreen:
-		return m.nodeTable
-	case podsScreen:
-		return m.podTable
-	case nodeScreen:
-		if s.tab == podsTab {
-			return m.nodePodTable
-		}
-	}
-	return nil
+// labelQuestion asks for the keys of the rows that a label selector selects.
+type labelQuestion struct {
+	name string
+	ask  func(context.Context) (admitted, error)
 }
 
 // table is what tables of any row have in common.
@@ -145,4 +94,5 @@ type table interface {
 	At(line int) bool
 	Cursor() int
 	SetSize(width, rows int)
+	Draw(width, height int, focus bool, st *style.Set) []string
 }

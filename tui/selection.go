@@ -1,11 +1,9 @@
 package tui
 
 import (
-	"context"
-
 	tea "charm.land/bubbletea/v2"
 
-	"koordinator.sh/koord/source"
+	"koordinator.sh/koord/tui/internal/grid"
 )
 
 // admitted are the keys of the rows that a label selector selects. The overviews do not carry labels, so the cluster is
@@ -18,8 +16,11 @@ type selection struct {
 	table table
 }
 
-// filter puts a filter on a table. One that does not parse is told to the user and changes nothing.
-func (m *Model) filter(t table, expr string) tea.Cmd {
+// filter sets the filter of a table. One that does not parse changes nothing but the message.
+func (m *Model) filter(t *rows, expr string) tea.Cmd {
+	if t.labelled == nil && grid.SelectorOf(expr) != "" {
+		return m.say("no labels are known here; filter by text", true)
+	}
 	if err := t.SetFilter(expr); err != nil {
 		return m.say(err.Error(), true)
 	}
@@ -29,54 +30,21 @@ func (m *Model) filter(t table, expr string) tea.Cmd {
 	return m.askSelection(t)
 }
 
-// askSelection asks which rows of the current screen's table its label selector selects.
-func (m *Model) askSelection(t table) tea.Cmd {
-	src, selector, s := m.source, t.Selector(), *m.screen()
-	question, fetch := "nodes "+selector, func(ctx context.Context) (admitted, error) { return nodesWith(ctx, src, selector) }
-	if s.kind != nodesScreen {
-		query := source.PodQuery{Namespace: m.namespace, LabelSelector: selector}
-		if s.kind == nodeScreen {
-			query = source.PodQuery{NodeName: s.node, LabelSelector: selector}
-		}
-		question = "pods " + query.Namespace + "/" + query.NodeName + " " + selector
-		fetch = func(ctx context.Context) (admitted, error) { return podsWith(ctx, src, query) }
-	}
-	if m.selection.known && m.selection.question == question {
+// askSelection asks which rows of the current page's table its label selector selects.
+func (m *Model) askSelection(t *rows) tea.Cmd {
+	question := t.labelled(t.Selector())
+	if m.selection.known && m.selection.question == question.name {
 		t.Admit(m.selection.value)
 	} else {
 		t.Admit(nil)
 	}
-	m.selection.table = t
-	return ask(m, &m.selection.feed, question, fetch)
+	m.selection.table, m.selection.accepted = t.table, m.learnAdmitted
+	return ask(m, &m.selection.feed, question.name, question.ask)
 }
 
-func nodesWith(ctx context.Context, src source.Source, selector string) (admitted, error) {
-	list, err := src.Nodes(ctx, source.NodeQuery{LabelSelector: selector})
-	if err != nil {
-		return nil, err
-	}
-	keys := make(admitted, len(list.Items))
-	for i := range list.Items {
-		keys[list.Items[i].Name] = true
-	}
-	return keys, nil
-}
-
-func podsWith(ctx context.Context, src source.Source, query source.PodQuery) (admitted, error) {
-	list, err := src.Pods(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	keys := make(admitted, len(list.Items))
-	for i := range list.Items {
-		keys[podKey(&podRow{&list.Items[i]})] = true
-	}
-	return keys, nil
-}
-
-// learnAdmitted tells the table that asked. A table that has cleared its filter since then does not mind.
+// learnAdmitted admits the rows to the table that asked; without a label selector a table ignores them.
 func (m *Model) learnAdmitted(msg answer[admitted]) {
-	if m.selection.accept(msg) && msg.err == nil {
+	if msg.err == nil {
 		m.selection.table.Admit(msg.value)
 	}
 }

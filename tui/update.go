@@ -4,10 +4,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/source"
-	"koordinator.sh/koord/tui/internal/history"
-	"koordinator.sh/koord/tui/internal/story"
 	"koordinator.sh/koord/tui/internal/style"
 )
 
@@ -40,9 +36,11 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		if msg.number == m.flash.number {
 			m.flash.text = ""
 		}
-	default:
-		m.learn(msg)
-		return m.followRights()
+	case delivery:
+		msg.deliver()
+		if p := m.page(); p.screen.learned != nil {
+			return p.screen.learned(p)
+		}
 	}
 	return nil
 }
@@ -63,67 +61,13 @@ func (m *Model) restyle(change func(*style.Appearance)) {
 	}
 }
 
-// learn takes answers. One that no question waits for any more is dropped.
-func (m *Model) learn(msg tea.Msg) {
-	switch msg := msg.(type) {
-	case answer[source.Cluster]:
-		m.learnCluster(msg)
-	case answer[*diagnostics.NodeOverviewList]:
-		if m.nodes.accept(msg) && msg.err == nil {
-			m.learnNodes(msg)
-		}
-	case answer[*diagnostics.PodOverviewList]:
-		if m.pods.accept(msg) && msg.err == nil {
-			m.podTable.SetRows(podRows(msg.value))
-		}
-		if m.nodePods.accept(msg) && msg.err == nil {
-			m.nodePodTable.SetRows(podRows(msg.value))
-		}
-	case answer[*diagnostics.NodeExplanation]:
-		if !m.node.accept(msg) {
-			m.agent.accept(msg)
-		}
-	case answer[*diagnostics.PodExplanation]:
-		m.pod.accept(msg)
-	case answer[past]:
-		m.past.accept(msg)
-	case answer[detail]:
-		m.detail.accept(msg)
-	case answer[admitted]:
-		m.learnAdmitted(msg)
-	case answer[namespaceNames]:
-		m.spaceNames.accept(msg)
-	case answer[podNames]:
-		m.podsOf.accept(msg)
-	}
-}
-
-// learnCluster keeps the parts that need no connection also when there is an error.
-func (m *Model) learnCluster(msg answer[source.Cluster]) {
-	if m.cluster.accept(msg) && msg.err != nil {
-		m.cluster.value = msg.value
-	}
-}
-
-func (m *Model) learnNodes(msg answer[*diagnostics.NodeOverviewList]) {
-	rows := nodeRows(msg.value)
-	sample := history.Sample{At: msg.at, Nodes: make(map[string][2]story.Parts, len(rows))}
-	for i := range rows {
-		sample.Nodes[rows[i].Name] = [2]story.Parts{rows[i].cpu, rows[i].memory}
-	}
-	m.summary = summaryOf(rows)
-	sample.Cluster = [2]story.Parts{m.summary.cpu, m.summary.memory}
-	m.history.Append(sample)
-	m.nodeTable.SetRows(rows)
-}
-
-// settle tells the tables how many rows are seen and keeps texts from being scrolled past their end.
+// settle sets the size of the table and keeps texts from being scrolled past their end.
 func (m *Model) settle() {
 	f := m.frame()
 	if t := m.table(); t != nil {
 		t.SetSize(f.body.w, f.body.h-1-m.tableTop(f))
 	}
-	s := m.screen()
+	s := m.page()
 	if s.scroll > 0 {
 		lines, room := m.text(f)
 		s.scroll = max(min(s.scroll, len(lines)-room), 0)

@@ -6,9 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
 // seen is what a key sequence is judged by.
@@ -22,18 +19,9 @@ func (r *rig) seen() seen {
 	if t := r.m.table(); t != nil {
 		s.Filter = t.Filter()
 	}
-	switch t := r.m.table(); t {
-	case r.m.nodeTable:
-		if row := r.m.nodeTable.Selected(); row != nil {
-			s.Selected = row.Name
-		}
-	case r.m.podTable, r.m.nodePodTable:
-		pods := r.m.podTable
-		if t == r.m.nodePodTable {
-			pods = r.m.nodePodTable
-		}
-		if row := pods.Selected(); row != nil {
-			s.Selected = podKey(row)
+	if t := r.m.table(); t != nil {
+		if about, ok := t.selected(); ok {
+			s.Selected = about.key()
 		}
 	}
 	return s
@@ -75,15 +63,15 @@ func TestKeySequences(t *testing.T) {
 		"tab completes a namespace, then a pod":    {[]string{":explain sh", "tab", "s", "e", "a", "r", "c", "h", "-", "r", "tab", "enter"}, seen{Crumbs: "nodes > shop/search-reindex-0"}},
 		"up recalls the command before":            {[]string{":chart", "enter", "esc", ":", "up", "enter"}, seen{Crumbs: "nodes > chart"}},
 		"down returns to what was being typed":     {[]string{":chart", "enter", "esc", ":no", "up", "down", "tab", "enter"}, seen{Crumbs: "nodes", Selected: "node-0000"}},
-		"an unknown command says so":               {[]string{":frobnicate", "enter"}, seen{Crumbs: "nodes", Selected: "node-0000", Flash: `no command "frobnicate"; :help lists them`}},
-		"a command without its name says so":       {[]string{":node", "enter"}, seen{Crumbs: "nodes", Selected: "node-0000", Flash: "which node? :node NAME"}},
+		"an unknown command says so":               {[]string{":frobnicate", "enter"}, seen{Crumbs: "nodes", Selected: "node-0000", Flash: `unknown command "frobnicate"; :help lists the commands`}},
+		"a command without its name says so":       {[]string{":node", "enter"}, seen{Crumbs: "nodes", Selected: "node-0000", Flash: "node name required: :node NAME"}},
 		":nodes goes home":                         {[]string{"enter", ":nodes", "enter"}, seen{Crumbs: "nodes", Selected: "node-0000"}},
 		":q ends":                                  {[]string{"enter", ":q", "enter"}, seen{Crumbs: "nodes > node-0000", Quit: true}},
 		"backspace on an empty prompt closes it":   {[]string{":x", "backspace", "backspace", "j"}, seen{Crumbs: "nodes", Selected: "node-0001"}},
 		"? opens help and closes it":               {[]string{"?", "?"}, seen{Crumbs: "nodes", Selected: "node-0000"}},
 		"the same view is not put on itself":       {[]string{":pods", "enter", ":pods", "enter", "esc"}, seen{Crumbs: "nodes", Selected: "node-0000"}},
 		"in the chart j goes through the nodes":    {[]string{":chart", "enter", "j", "j", "enter"}, seen{Crumbs: "nodes > chart > node-0001"}},
-		"and k back to the cluster":                {[]string{":chart", "enter", "j", "k", "enter"}, seen{Crumbs: "nodes > chart", Flash: "this is the whole cluster; j and k select a node"}},
+		"and k back to the cluster":                {[]string{":chart", "enter", "j", "k", "enter"}, seen{Crumbs: "nodes > chart", Flash: "the chart shows the whole cluster; j and k select a node"}},
 		"fuzzy letters need their order":           {[]string{"/-f d21", "enter"}, seen{Crumbs: "nodes", Selected: "node-0021", Filter: "-f d21"}},
 		"labels are asked for on enter":            {[]string{"/-l pool=gpu", "enter", "j"}, seen{Crumbs: "nodes", Selected: "node-0003", Filter: "-l pool=gpu"}},
 		"not while they are typed":                 {[]string{"/-l pool=gpu", "j"}, seen{Crumbs: "nodes", Selected: "node-0000"}},
@@ -141,17 +129,17 @@ func TestStartView(t *testing.T) {
 
 func TestScrollStopsAtTheEnd(t *testing.T) {
 	r := newRig(t, 30).start().press(":explain shop/search-reindex-0", "enter", "enter", "G")
-	end := r.m.screen().scroll
+	end := r.m.page().scroll
 	r.press("j", "ctrl+f", "j")
-	if got := r.m.screen().scroll; got != end || end == 0 {
+	if got := r.m.page().scroll; got != end || end == 0 {
 		t.Errorf("scrolled to %d, the end is %d", got, end)
 	}
 	r.press("k")
-	if got := r.m.screen().scroll; got != end-1 {
+	if got := r.m.page().scroll; got != end-1 {
 		t.Errorf("one up from the end is %d, want %d", got, end-1)
 	}
 	r.resize(200, 60)
-	if got := r.m.screen().scroll; got != 0 {
+	if got := r.m.page().scroll; got != 0 {
 		t.Errorf("scrolled to %d on a terminal that shows everything", got)
 	}
 }
@@ -164,9 +152,7 @@ func TestNoColourIsNotRaised(t *testing.T) {
 
 // TestFinishedPodsComeLast keeps what runs and waits on the first screen of a namespace with many jobs.
 func TestFinishedPodsComeLast(t *testing.T) {
-	pod := func(name string, phase corev1.PodPhase) podRow {
-		return podRow{&diagnostics.PodOverview{ObjectMeta: metav1.ObjectMeta{Namespace: "jobs", Name: name}, Phase: phase}}
-	}
+	pod := func(name string, phase corev1.PodPhase) podRow { return makePod("jobs", name).phase(phase).row() }
 	table := newPodTable(true)
 	table.SetRows([]podRow{pod("a", corev1.PodSucceeded), pod("b", corev1.PodFailed), pod("c", corev1.PodRunning), pod("d", corev1.PodPending)})
 	if got := table.Selected().Name; got != "c" {

@@ -95,53 +95,42 @@ func (m *Model) drawBody(f frame) []string {
 }
 
 func (m *Model) drawScreen(f frame, room rect) []string {
-	switch s := m.screen(); s.kind {
-	case nodesScreen:
-		return m.drawNodes(room)
-	case podsScreen:
-		return m.drawPods(room)
-	case chartScreen:
-		return m.drawChart(room)
-	case nodeScreen:
-		if s.tab == podsTab {
-			return append(m.drawNodeHead(room.w), m.drawNodePods(rect{w: room.w, h: max(room.h-nodeHead, 0)})...)
-		}
+	switch c := m.page().content(); {
+	case c.table != nil && c.head != nil:
+		return append(c.head(room.w), m.drawTable(c.table, rect{w: room.w, h: max(room.h-c.headLines, 0)})...)
+	case c.table != nil:
+		return m.drawTable(c.table, room)
+	case c.draw != nil:
+		return c.draw(room)
 	}
 	lines, _ := m.text(f)
-	from := min(m.screen().scroll, len(lines))
+	from := min(m.page().scroll, len(lines))
 	return lines[from:min(from+room.h, len(lines))]
 }
 
-// text is the whole text of a view that scrolls, and how many of its lines are seen at once.
+// drawTable draws the rows, or why there are none.
+func (m *Model) drawTable(t *rows, r rect) []string {
+	switch {
+	case t.Total() == 0:
+		what, hints := t.empty()
+		return m.drawEmpty(r, what, hints...)
+	case t.Len() == 0:
+		return m.drawNoMatch(r, t)
+	}
+	return t.Draw(r.w, r.h, true, m.st)
+}
+
+// text is the whole text of a page that scrolls, and how many of its lines are seen at once.
 func (m *Model) text(f frame) (lines []string, room int) {
 	room = f.body.h - len(m.banners(f.body.w))
-	switch s := m.screen(); s.kind {
-	case helpScreen:
-		return m.helpText(f.body.w), room
-	case nodeScreen:
-		if s.tab == agentTab && m.agent.known {
-			return append(m.drawNodeHead(f.body.w), m.agentText(f.body.w)...), room
-		}
-		if m.node.known && s.tab != podsTab && s.tab != agentTab {
-			return append(m.drawNodeHead(f.body.w), m.nodeText(f.body.w)...), room
-		}
-	case podScreen:
-		if m.pod.known {
-			return m.podText(f.body.w), room
-		}
-	case describeScreen, yamlScreen:
-		if m.detail.known {
-			return m.detailText(f.body.w), room
-		}
+	c := m.page().content()
+	if c.text == nil || c.feed != nil && !c.feed.known {
+		return nil, room
 	}
-	return nil, room
+	return c.text(f.body.w), room
 }
 
 // tableTop is the number of lines of the body above the table.
 func (m *Model) tableTop(f frame) int {
-	top := len(m.banners(f.body.w))
-	if m.screen().kind == nodeScreen {
-		top += nodeHead
-	}
-	return top
+	return len(m.banners(f.body.w)) + m.page().content().headLines
 }

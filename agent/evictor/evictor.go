@@ -126,7 +126,7 @@ func (e *Evictor) Decide(reading Reading) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	in := e.input(reading)
-	e.decided, e.plan = &in, eviction.Decide(in)
+	e.decided, e.plan = &in, eviction.Decide(in, nil)
 	if len(e.plan.Victims) == 0 {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 	"koordinator.sh/koord/agent/host/simulated"
 	"koordinator.sh/koord/agent/report"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/nodeqos/enforcement"
+	"koordinator.sh/koord/decision/noderesource/enforcement"
 )
 
 const (

@@ -13,6 +13,7 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/nodeqos/nodefeature"
+	"koordinator.sh/koord/test/eventually"
 )
 
 // gpuAnswer is what the program that reads GPUs says of a machine with two: a service has a process on both, a batch pod on the second,
@@ -56,16 +57,6 @@ func newEquippedRig(t *testing.T, gates map[string]bool) (*rig, *devices) {
 	return r, newDevices(r.options, r.clients, r.cluster, r.machine, r.enforcement.proc)
 }
 
-// eventually polls until something holds.
-func (r *rig) eventually(what string, holds func() bool) {
-	r.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			r.Fatalf("%s: not within 30 s", what)
-		}
-	}
-}
-
 func TestDevicesAreReportedByGate(t *testing.T) {
 	type found struct {
 		Type schedulingv1alpha1.DeviceType
@@ -96,7 +87,7 @@ func TestDevicesAreReportedByGate(t *testing.T) {
 			}
 			r.group.Go(func() { devices.run(r.ctx) })
 			var object schedulingv1alpha1.Device
-			r.eventually("a Device is reported", func() (reported bool) {
+			eventually.True(r, "a Device is reported", func() (reported bool) {
 				object, reported, _ = r.reported()
 				return reported
 			})
@@ -133,9 +124,9 @@ func TestTheNodeMetricTellsWhoUsesGPUs(t *testing.T) {
 	if _, _, err := devices.accelerators(t.Context(), machine); err != nil {
 		t.Fatal(err)
 	}
-	r.eventually("the cluster is known", func() bool { return r.cluster.Known() && len(r.cluster.Pods()) == 2 })
+	eventually.True(r, "the cluster is known", func() bool { return r.cluster.Known() && len(r.cluster.Pods()) == 2 })
 	var status *slov1alpha1.NodeMetricStatus
-	r.eventually("the node and its pods are reported", func() bool {
+	eventually.True(r, "the node and its pods are reported", func() bool {
 		if err := r.measurement.sample(t.Context()); err != nil {
 			t.Fatal(err)
 		}

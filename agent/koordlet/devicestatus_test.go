@@ -20,6 +20,7 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 	"koordinator.sh/koord/decision/nodeqos/nodefeature"
+	"koordinator.sh/koord/test/eventually"
 )
 
 // TestDeviceFeaturesDoNothingOnABareNode: one that has neither device nor driver, whatever is switched on.
@@ -73,7 +74,7 @@ func TestDeviceFeaturesOfAnEquippedNode(t *testing.T) {
 	service.Annotations = map[string]string{extension.AnnotationDeviceAllocated: `{"gpu":[{"minor":1}]}`}
 	service.Spec.Containers[0].Image = "registry.example.com/acs/terway-qos:v0.3"
 	r.put("pods", service)
-	r.eventually("the cluster is known", func() bool { return r.cluster.Known() && r.cluster.Topology() != nil })
+	eventually.True(r, "the cluster is known", func() bool { return r.cluster.Known() && r.cluster.Topology() != nil })
 	e := newExplainer(r.options, r.cluster, r.measurement, r.enforcement, r.standing)
 	check := func(when string, want map[string]diagnostics.FeatureStatus) {
 		t.Helper()
@@ -89,7 +90,7 @@ func TestDeviceFeaturesOfAnEquippedNode(t *testing.T) {
 		nodefeature.Accelerators.Name: {Supported: yes, Active: no, Effective: no, State: "the devices have not been read yet"},
 	})
 	r.group.Go(func() { devices.run(r.ctx) })
-	r.eventually("devices are reported", func() bool { _, read := devices.reported(nodefeature.RDMADevices.Name); return read })
+	eventually.True(r, "devices are reported", func() bool { _, read := devices.reported(nodefeature.RDMADevices.Name); return read })
 	check("afterwards", map[string]diagnostics.FeatureStatus{
 		nodefeature.Accelerators.Name:     {Supported: yes, Active: yes, Effective: yes, State: "2 devices are reported"},
 		nodefeature.RDMADevices.Name:      {Supported: yes, Active: yes, Effective: yes, State: "1 devices are reported"},

@@ -106,7 +106,7 @@ func (e *enforcement) enforce(ctx context.Context, cluster *state.State, measure
 	}
 	e.advisor.Observe(snapshot)
 	outcome, err := e.executor.Apply(ctx)
-	e.round.record(snapshot.Now, e.suppression.Decision(), outcome)
+	e.round.record(snapshot.Now, e.suppression.Input(), e.suppression.Decision(), outcome)
 	e.results.record(e.features)
 	e.reportErrors(ctx, errors.Join(append(problems, outcome.Err(), err)...))
 }
@@ -119,7 +119,7 @@ func (e *enforcement) suppressNow(ctx context.Context, cluster *state.State, mea
 	snapshot := e.snapshot(cluster, measured)
 	err := e.executor.Declare(e.suppression.Name(), e.suppression.DesiredValues(snapshot))
 	outcome, problem := e.executor.Apply(ctx)
-	e.round.record(snapshot.Now, e.suppression.Decision(), outcome)
+	e.round.record(snapshot.Now, e.suppression.Input(), e.suppression.Decision(), outcome)
 	e.reportErrors(ctx, errors.Join(err, outcome.Err(), problem))
 }
 

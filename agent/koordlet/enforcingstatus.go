@@ -17,7 +17,7 @@ import (
 	"koordinator.sh/koord/agent/qos"
 	"koordinator.sh/koord/agent/state"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	decision "koordinator.sh/koord/decision/nodeqos/enforcement"
+	decision "koordinator.sh/koord/decision/noderesource/enforcement"
 )
 
 const (

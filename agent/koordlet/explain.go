@@ -34,15 +34,16 @@ const trendOver = 5 * time.Minute
 // round is what came of the latest round of enforcement. Its methods may be called at the same time.
 type round struct {
 	mu          sync.Mutex
+	input       suppression.Input
 	suppression suppression.Decision
 	failures    map[string]diagnostics.Failure
 }
 
-// record keeps what a round came to.
-func (r *round) record(at time.Time, decided suppression.Decision, outcome executor.Outcome) {
+// record keeps what a round came to, and what suppression was decided of.
+func (r *round) record(at time.Time, in suppression.Input, decided suppression.Decision, outcome executor.Outcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.suppression = decided
+	r.input, r.suppression = in, decided
 	if r.failures == nil {
 		r.failures = map[string]diagnostics.Failure{}
 	}
@@ -64,6 +65,13 @@ func (r *round) suppressionDecision() suppression.Decision {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.suppression
+}
+
+// suppressionInput is what suppression was decided of.
+func (r *round) suppressionInput() suppression.Input {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.input
 }
 
 // explainer answers questions about the node that the agent runs on.
@@ -124,13 +132,14 @@ func (e *explainer) Explain(_ context.Context, node string, question *diagnostic
 
 // answer fills in the sections that a question wants.
 func (e *explainer) answer(question *diagnosticsv1alpha1.AgentQuestion, view *agentview.Node, out *diagnosticsv1alpha1.AgentExplanation) {
-	decided := e.enforcement.round.suppressionDecision()
+	in := e.enforcement.round.suppressionInput()
 	if e.options.ReadOnly {
-		decided = view.DecideSuppression() // what would be done, because nothing is
+		in = view.SuppressionInput() // what would be done, because nothing is
 	}
+	decided := suppression.Decide(in, nil)
 	root := e.enforcement.layout.QoS(corev1.PodQOSBestEffort)
 	if agentview.Asked(question, diagnosticsv1alpha1.SectionSuppression) {
-		out.Suppression = agentview.Suppression(decided)
+		out.Suppression = agentview.Suppression(in)
 		e.readBack(root, out.Suppression)
 	}
 	if agentview.Asked(question, diagnosticsv1alpha1.SectionCPUs) {

@@ -152,7 +152,7 @@ func TestFailuresOfWritesAndOfKeepersAreTold(t *testing.T) {
 			return ""
 		}
 		refused := func(owner, why string, at time.Time) {
-			r.enforcement.round.record(at, suppression.Decision{}, executor.Outcome{Failures: []executor.Failure{{Owner: owner, Setting: "cpu.idle", Err: errors.New(why)}}})
+			r.enforcement.round.record(at, suppression.Input{}, suppression.Decision{}, executor.Outcome{Failures: []executor.Failure{{Owner: owner, Setting: "cpu.idle", Err: errors.New(why)}}})
 		}
 		refused("GroupIdentity", "busy", time.Now())
 		if got := lastError("GroupIdentity"); !strings.Contains(got, "busy") {

@@ -87,11 +87,7 @@ func (e *explainer) nodeMetrics() diagnostics.NodeMetrics {
 	}
 	if decided := e.enforcement.round.suppressionDecision(); decided.Enabled && decided.Budget != nil {
 		out.Budget, out.Policy, out.BestEffortUsed = &decided.Budget.Milli, string(decided.Policy), &decided.Budget.BestEffortUsed
-		for i := range decided.Budget.Terms {
-			if term := &decided.Budget.Terms[i]; term.Name == "podsUsed" {
-				out.AboveUsed = &term.Value
-			}
-		}
+		out.AboveUsed = &decided.Budget.AboveUsed
 	}
 	out.Wanted, out.InForce = map[string]int32{}, map[string]int32{}
 	for _, target := range e.enforcement.executor.Targets() {

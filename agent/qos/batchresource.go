@@ -46,7 +46,7 @@ func quotaBySuppression(strategy *slov1alpha1.ResourceThresholdStrategy) bool {
 }
 
 func boundWishes(at string, bounds batchcgroup.Bounds) []executor.DesiredValue {
-	why := fmt.Sprintf("requests %d milli-cores, limited to %d and %d bytes", bounds.Trace.RequestMilli, bounds.Trace.LimitMilli, bounds.Trace.LimitMemory)
+	why := fmt.Sprintf("requests %d milli-cores, limited to %d and %d bytes", bounds.Operands.RequestMilli, bounds.Operands.LimitMilli, bounds.Operands.LimitMemory)
 	return []executor.DesiredValue{
 		{Setting: cgroup.CPUShares, Cgroup: at, Value: strconv.FormatInt(bounds.Shares, 10), Why: why},
 		{Setting: cgroup.CPUQuota, Cgroup: at, Value: strconv.FormatInt(bounds.Quota, 10), Why: why},

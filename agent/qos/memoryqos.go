@@ -44,7 +44,7 @@ func (m MemoryQoS) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
 			pods[string(pod.Object.UID)] = pod
 		}
 	}
-	plan := memoryqos.PlanOf(input)
+	plan := memoryqos.PlanOf(input, nil)
 	var values []executor.DesiredValue
 	for _, group := range plan.Groups {
 		values = append(values, in.memory(in.Layout.QoS(group.Group), group.Values, "the pods in it")...)

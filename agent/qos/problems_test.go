@@ -132,7 +132,7 @@ func TestWhatIsConfiguredInVainIsTold(t *testing.T) {
 				}
 				delete(got, feature)
 			}
-			if diff := cmp.Diff(map[string][]string{}, map[string][]string(got)); diff != "" {
+			if diff := cmp.Diff(map[string][]string{}, got); diff != "" {
 				t.Errorf("further problems (-want +got):\n%s", diff)
 			}
 		})

@@ -97,7 +97,7 @@ func (r *Reclaimer) work(ctx context.Context, clock clock.PassiveClock, round re
 			continue // it has gone, or its kernel does not show it
 		}
 		input.Reclaiming = r.reclaiming[group.cgroup]
-		decision := memoryqos.ReclaimOf(input)
+		decision := memoryqos.ReclaimOf(input, nil)
 		reclaiming[group.cgroup] = decision.Reclaiming
 		if decision.Bytes == 0 {
 			continue

@@ -19,7 +19,7 @@ func TestDisturbedServicesReachSuppression(t *testing.T) {
 	if diff := cmp.Diff(want, measured.Relief); diff != "" {
 		t.Errorf("relief (-want +got):\n%s", diff)
 	}
-	if got := suppression.BudgetOf(measured, nil).Milli; got != 4_160 { // 65 % of 10 CPUs, and 64 % of that
+	if got := suppression.BudgetOf(measured, nil, nil).Milli; got != 4_160 { // 65 % of 10 CPUs, and 64 % of that
 		t.Errorf("budget %d, want 4160", got)
 	}
 }

@@ -23,8 +23,9 @@ const relistInterval = 10 * time.Second
 
 // Suppression holds best-effort pods to the CPU that services leave.
 type Suppression struct {
-	// decision taken last.
+	// decision taken last, and what of.
 	decision suppression.Decision
+	input    suppression.Input
 	// cpus and quota that are in force by that.
 	cpus    cpuset.CPUSet
 	quota   int64
@@ -38,8 +39,11 @@ type Suppression struct {
 // Name implements Feature.
 func (*Suppression) Name() string { return nodefeature.BECPUSuppress.Name }
 
-// Decision returns what was decided last, with its trace.
+// Decision returns what was decided last.
 func (s *Suppression) Decision() suppression.Decision { return s.decision }
+
+// Input returns what the last decision was taken of, for repeating it with a trace.
+func (s *Suppression) Input() suppression.Input { return s.input }
 
 // Limit is what best-effort pods are held to, in milli-cores; negative while nothing holds them.
 func (s *Suppression) Limit() int64 {
@@ -59,9 +63,10 @@ func (s *Suppression) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
 	if !s.started {
 		s.readCurrent(in)
 	}
-	s.decision = suppression.Decide(suppression.Input{
+	s.input = suppression.Input{
 		Now: in.Now, Strategy: strategy, Measurement: measurement(in), CPUs: cpusOf(in), CurrentCPUs: s.cpus, CurrentQuota: s.quota,
-	})
+	}
+	s.decision = suppression.Decide(s.input, nil)
 	if !s.decision.Enabled {
 		s.started = false
 		return nil

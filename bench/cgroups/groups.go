@@ -2,6 +2,7 @@
 package cgroups
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // Mount is where cgroups are.
@@ -124,11 +127,12 @@ func (g *Groups) RemoveAll() error {
 // remove waits a while for processes that were killed, which leave their cgroups a moment later.
 func remove(directory string) error {
 	var err error
-	for range 100 {
-		if err = os.Remove(directory); err == nil || errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		time.Sleep(20 * time.Millisecond)
+	removed := func(context.Context) (bool, error) {
+		err = os.Remove(directory)
+		return err == nil || errors.Is(err, fs.ErrNotExist), nil
+	}
+	if wait.PollUntilContextTimeout(context.Background(), 20*time.Millisecond, 2*time.Second, true, removed) == nil {
+		return nil
 	}
 	return err
 }

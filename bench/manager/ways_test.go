@@ -35,14 +35,14 @@ func TestProfilesAreAppliedByWhomTheyAreMeantFor(t *testing.T) {
 			result, err := colocationprofile.Decide(colocationprofile.Input{
 				Pod: newPod("pod"), Namespace: podNamespace, NamespaceLabels: map[string]string{podNamespaceLabel: ""},
 				Profiles: []configv1alpha1.ClusterColocationProfile{profile}, PriorityClasses: classes,
-			})
+			}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := way.check(result.Pod); err != nil {
+			if err := way.check(result); err != nil {
 				t.Error(err)
 			}
-			if err := admissions[0].check(result.Pod); err == nil {
+			if err := admissions[0].check(result); err == nil {
 				t.Error("the pod passes for one that nobody admitted")
 			}
 		})

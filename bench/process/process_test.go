@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"koordinator.sh/koord/test/eventually"
 )
 
 func start(t *testing.T, script string) *Process {
@@ -17,22 +19,10 @@ func start(t *testing.T, script string) *Process {
 	return p
 }
 
-// await polls until a condition holds.
-func await(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(30 * time.Second); !holds(); <-tick.C {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
-}
-
 func TestWhatAProcessUsesIsRead(t *testing.T) {
 	p := start(t, "echo begun; while :; do :; done")
-	await(t, "the log", func() bool { return p.Tail() == "begun\n" })
-	await(t, "processor time", func() bool {
+	eventually.True(t, "the log", func() bool { return p.Tail() == "begun\n" })
+	eventually.True(t, "processor time", func() bool {
 		used, err := p.CPU()
 		if err != nil {
 			t.Fatal(err)

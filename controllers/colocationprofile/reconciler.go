@@ -104,14 +104,15 @@ func (r *reconciler) maintain(ctx context.Context, pod *corev1.Pod, profiles []c
 	if err := r.client.Get(ctx, types.NamespacedName{Name: pod.Namespace}, &namespace); err != nil {
 		return client.IgnoreNotFound(err)
 	}
+	trace := &colocationprofile.Trace{}
 	result, err := colocationprofile.Maintain(colocationprofile.Input{
 		Pod: pod, Namespace: pod.Namespace, NamespaceLabels: namespace.Labels, Profiles: profiles,
 		Options: colocationprofile.Options{ExemptNamespaces: r.exempt},
-	})
+	}, trace)
 	if err != nil {
 		return err
 	}
-	patch, err := metadataPatch(pod, result.Pod)
+	patch, err := metadataPatch(pod, result)
 	if err != nil || patch == nil {
 		return err
 	}
@@ -132,7 +133,7 @@ func (r *reconciler) maintain(ctx context.Context, pod *corev1.Pod, profiles []c
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return fmt.Errorf("patch pod %q in namespace %q: %w", pod.Name, pod.Namespace, err)
 	}
-	klog.FromContext(ctx).V(2).Info("Applied colocation profiles to a pod that exists", "pod", klog.KObj(pod), "trace", result.Trace)
+	klog.FromContext(ctx).V(2).Info("Applied colocation profiles to a pod that exists", "pod", klog.KObj(pod), "trace", trace)
 	return nil
 }
 

@@ -11,9 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic/fake"
 	clocktesting "k8s.io/utils/clock/testing"
+
+	"koordinator.sh/koord/test/eventually"
 )
 
 func newAPIService() *unstructured.Unstructured {
@@ -75,12 +76,12 @@ func TestAnAbsentRegistrationIsAwaited(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); publisher.run(ctx) }()
-	eventually(t, "the first attempt", fakeClock.HasWaiters)
+	eventually.True(t, "the first attempt", fakeClock.HasWaiters)
 	if _, err := client.Resource(apiServices).Create(ctx, newAPIService(), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	fakeClock.Step(bundleRetry)
-	eventually(t, "the bundle", func() bool { return string(published(t, client)) == "certificates" })
+	eventually.True(t, "the bundle", func() bool { return string(published(t, client)) == "certificates" })
 	cancel()
 	<-done
 }
@@ -93,21 +94,12 @@ func TestANewBundleIsPublishedAtOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); publisher.run(ctx) }()
-	eventually(t, "the first look", fakeClock.HasWaiters)
+	eventually.True(t, "the first look", fakeClock.HasWaiters)
 	bundle.Store([]byte("new"))
 	for range 3 { // several changes are one, and nobody waits
 		publisher.wake()
 	}
-	eventually(t, "the new bundle", func() bool { return string(published(t, client)) == "new" })
+	eventually.True(t, "the new bundle", func() bool { return string(published(t, client)) == "new" })
 	cancel()
 	<-done
-}
-
-func eventually(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 30*time.Second, true,
-		func(context.Context) (bool, error) { return condition(), nil })
-	if err != nil {
-		t.Fatalf("waited in vain for %s", what)
-	}
 }

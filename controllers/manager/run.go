@@ -154,30 +154,33 @@ func assemble(ctx context.Context, config *rest.Config, options *Options, servin
 	if err := addRecommender(ctx, mgr, &options.RecommenderOptions); err != nil {
 		return nil, err
 	}
-	pods, err := diagnostics.NewSchedulerClient(config, options.SchedulerEndpoint, verifyScheduler)
-	if err != nil {
-		return nil, err
-	}
-	agents, err := diagnostics.NewAgentClient(config, mgr.GetAPIReader(), options.AgentHost)
-	if err != nil {
-		return nil, err
-	}
 	server := &diagnostics.Server{
 		BindAddress: options.DiagnosticsBindAddress,
 		Port:        options.DiagnosticsPort,
 		Kubeconfig:  options.Kubeconfig,
 		Certificate: serving,
-		Pods:        pods,
 		Nodes:       nodes,
-		Agents: &diagnostics.NodeAgents{
-			Client: agents, Reader: mgr.GetClient(), PodIndex: noderesource.PodNodeIndex, Clock: clock.RealClock{},
-		},
-		Identity:   lock.Identity(),
-		Leader:     func() bool { return closed(mgr.Elected()) },
-		Clock:      clock.RealClock{},
-		Registerer: metrics.Registry,
+		Identity:    lock.Identity(),
+		Leader:      func() bool { return closed(mgr.Elected()) },
+		Clock:       clock.RealClock{},
+		Registerer:  metrics.Registry,
+	}
+	if server.Pods, err = diagnostics.NewSchedulerClient(config, options.SchedulerEndpoint, verifyScheduler); err != nil {
+		return nil, err
+	}
+	if server.Agents, err = newNodeAgents(mgr, config, options); err != nil {
+		return nil, err
 	}
 	return mgr, addServer(mgr, server)
+}
+
+// newNodeAgents asks node agents what the manager does not know.
+func newNodeAgents(mgr ctrl.Manager, config *rest.Config, options *Options) (*diagnostics.NodeAgents, error) {
+	client, err := diagnostics.NewAgentClient(config, mgr.GetAPIReader(), options.AgentHost)
+	if err != nil {
+		return nil, err
+	}
+	return &diagnostics.NodeAgents{Client: client, Reader: mgr.GetClient(), PodIndex: noderesource.PodNodeIndex, Clock: clock.RealClock{}}, nil
 }
 
 func addServer(mgr ctrl.Manager, server *diagnostics.Server) error {

@@ -12,7 +12,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/nodeqos/enforcement"
+	"koordinator.sh/koord/decision/noderesource/enforcement"
 )
 
 // TestAnAgentThatDoesNotEnforceHasItsOfferWithdrawn, is told of once by each reason, and gets the offer back.

@@ -8,6 +8,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/core/configmerge"
+	"koordinator.sh/koord/decision/noderesource/nodeextension"
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
 
@@ -23,11 +24,12 @@ func (e *Explainer) addExtensions(ctx context.Context, node *corev1.Node, config
 	if e.extensions.topologies == nil {
 		return
 	}
-	decided, err := e.extensions.decide(ctx, node, config)
+	trace := &nodeextension.Trace{}
+	decided, err := e.extensions.decide(ctx, node, config, trace)
 	if err != nil {
 		status.Incomplete = append(status.Incomplete, "cpu normalization, amplification or devices are unknown: "+err.Error())
 		return
 	}
-	falls, published := decided.Explain(e.source, overcommit.MaxParts(spec))
+	falls, published := trace.Waterfalls(decided, e.source, overcommit.MaxParts(spec))
 	status.Waterfalls, status.Published = append(status.Waterfalls, falls...), append(status.Published, published...)
 }

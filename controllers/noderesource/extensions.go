@@ -24,21 +24,21 @@ type extensions struct {
 	sharedGPU           bool
 }
 
-// decide decides for one node, which is not modified.
-func (e extensions) decide(ctx context.Context, node *corev1.Node, config configmerge.Config) (nodeextension.Decision, error) {
+// decide decides for one node, which is not modified. A nil trace records nothing.
+func (e extensions) decide(ctx context.Context, node *corev1.Node, config configmerge.Config, trace *nodeextension.Trace) (nodeextension.Verdict, error) {
 	in := nodeextension.Input{Node: node, Config: config}
 	var err error
 	if in.CPU, err = e.readCPU(ctx, node.Name); err != nil {
-		return nodeextension.Decision{}, err
+		return nodeextension.Verdict{}, err
 	}
 	if e.devices != nil {
 		device, err := e.readDevice(ctx, node.Name)
 		if err != nil {
-			return nodeextension.Decision{}, err
+			return nodeextension.Verdict{}, err
 		}
 		in.Devices = &nodeextension.Devices{Object: device, SharedGPU: e.sharedGPU}
 	}
-	return nodeextension.Decide(in), nil
+	return nodeextension.Decide(in, trace), nil
 }
 
 // readCPU is what the node agent reported of the cpu, or why that is not known.
@@ -72,7 +72,7 @@ func (e extensions) readDevice(ctx context.Context, name string) (*schedulingv1a
 func absent(err error) bool { return apierrors.IsNotFound(err) || meta.IsNoMatchError(err) }
 
 // extend adds what a decision changes of the node.
-func (u *update) extend(node *corev1.Node, decided nodeextension.Decision) {
+func (u *update) extend(node *corev1.Node, decided nodeextension.Verdict) {
 	for key, value := range decided.Annotations() {
 		if value == nil {
 			u.annotations[key] = nil

@@ -94,7 +94,7 @@ func TestDevicesThatGoAreTakenBack(t *testing.T) {
 	node.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "koord-manager", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", FieldsType: "FieldsV1",
 		Subresource: "status", FieldsV1: metav1.NewFieldsV1(
 			`{"f:metadata":{"f:labels":{"f:kubernetes.io/gpu-model":{}}},"f:status":{"f:allocatable":{"f:koordinator.sh/gpu-core":{}}}}`)}}
-	decided, err := (extensions{devices: companions(t)}).decide(t.Context(), node, configmerge.Default())
+	decided, err := (extensions{devices: companions(t)}).decide(t.Context(), node, configmerge.Default(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

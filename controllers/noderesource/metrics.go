@@ -88,7 +88,7 @@ func ran(plugin, degraded string) {
 
 // publish counts what became of the extensions of one node. When anything of them could not be read, none takes effect; what is
 // not looked at is not counted.
-func (e extensions) publish(decided nodeextension.Decision, err error) {
+func (e extensions) publish(decided nodeextension.Verdict, err error) {
 	// The names are upstream's, which has a plugin for each kind of device.
 	ratios, devices := []string{"CPUNormalization", "ResourceAmplification"}, []string{"GPUDeviceResource", "RDMADeviceResource"}
 	if e.devices == nil {
@@ -109,9 +109,9 @@ func (e extensions) publish(decided nodeextension.Decision, err error) {
 	if decided.CPUUnknown() {
 		ran(ratios[0], "CPUUnknown")
 	} else {
-		ran(ratios[0], unreadable(len(decided.Normalization.Trace.Problems) > 0))
+		ran(ratios[0], unreadable(len(decided.Normalization.Problems) > 0))
 	}
-	ran(ratios[1], unreadable(decided.Amplification.Trace.Problem != ""))
+	ran(ratios[1], unreadable(decided.Amplification.Problem != ""))
 	for _, plugin := range devices {
 		ran(plugin, "")
 	}

@@ -100,8 +100,8 @@ func TestTheControllerOffersWhatIsPredicted(t *testing.T) {
 	h.predictions = NewPredictions()
 	h.predictions.Of(busy)
 	h.run(t)
-	want := overcommit.Calculate(func() overcommit.NodeInput { in := idle; in.Predictions = h.predictions.Of(in); return in }())
-	plain := overcommit.Calculate(idle)
+	want := overcommit.Calculate(func() overcommit.NodeInput { in := idle; in.Predictions = h.predictions.Of(in); return in }(), nil)
+	plain := overcommit.Calculate(idle, nil)
 	if want.BatchCPU.Value >= plain.BatchCPU.Value {
 		t.Fatalf("the case is no test: %d with and %d without prediction", want.BatchCPU.Value, plain.BatchCPU.Value)
 	}
@@ -124,7 +124,7 @@ func TestARestartRaisesNoOfferAtOnce(t *testing.T) {
 	}
 	offer := func(p *Predictions, in overcommit.NodeInput) [2]int64 {
 		in.Predictions = p.Of(in)
-		result := overcommit.Calculate(in)
+		result := overcommit.Calculate(in, nil)
 		return [2]int64{result.BatchCPU.Value, result.MidCPU.Value}
 	}
 	kept, lost := NewPredictions(), NewPredictions()

@@ -84,7 +84,7 @@ func (r *reconciler) reconcile(ctx context.Context, name string) (time.Duration,
 		in.Predictions = r.predictions.Of(in)
 	}
 	in.Steadiness = r.steady.of(name)
-	result := overcommit.Calculate(in)
+	result := overcommit.Calculate(in, nil)
 	r.steady.set(name, result.Steadiness)
 	publishInternal(name, result)
 	found := overcommit.Excesses(in, result)
@@ -95,7 +95,7 @@ func (r *reconciler) reconcile(ctx context.Context, name string) (time.Duration,
 	changes := newUpdate()
 	changes.offer(in.Node, result, sync.Write)
 	// What cannot be decided of the rest keeps no offer from being taken back.
-	extra, incomplete := r.extensions.decide(ctx, in.Node, config)
+	extra, incomplete := r.extensions.decide(ctx, in.Node, config, nil)
 	r.extensions.publish(extra, incomplete)
 	if incomplete == nil {
 		changes.extend(in.Node, extra)

@@ -38,13 +38,18 @@ func (m *podMutator) Handle(ctx context.Context, request admission.Request) admi
 	if err != nil {
 		return admission.Errored(http.StatusInternalServerError, err)
 	}
-	result, err := colocationprofile.Decide(in)
+	logger := klog.FromContext(ctx).V(4)
+	var trace *colocationprofile.Trace
+	if logger.Enabled() {
+		trace = &colocationprofile.Trace{}
+	}
+	result, err := colocationprofile.Decide(in, trace)
 	if err != nil {
 		code := codeOf(err)
 		return refused(code, fmt.Sprintf("%v (%s)", err, code))
 	}
-	klog.FromContext(ctx).V(4).Info("Applied colocation profiles", "namespace", request.Namespace, "pod", pod.Name, "trace", result.Trace)
-	return patchBetween(&pod, result.Pod)
+	logger.Info("Applied colocation profiles", "namespace", request.Namespace, "pod", pod.Name, "trace", trace)
+	return patchBetween(&pod, result)
 }
 
 func (m *podMutator) input(ctx context.Context, pod *corev1.Pod, namespace string) (colocationprofile.Input, error) {

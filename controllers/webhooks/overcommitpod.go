@@ -49,11 +49,15 @@ func (o *podOvercommitter) Handle(ctx context.Context, request admission.Request
 		return admission.Allowed("")
 	}
 	changed := pod.DeepCopy()
-	trace, err := prodovercommit.Apply(changed, labels[extension.ProdOvercommitFactor], "namespace/"+request.Namespace)
-	if err != nil {
+	logger := klog.FromContext(ctx).V(4)
+	var trace *prodovercommit.Trace
+	if logger.Enabled() {
+		trace = &prodovercommit.Trace{}
+	}
+	if err := prodovercommit.Apply(changed, labels[extension.ProdOvercommitFactor], "namespace/"+request.Namespace, trace); err != nil {
 		return admission.Errored(http.StatusInternalServerError, err)
 	}
-	klog.FromContext(ctx).V(4).Info("Computed requests from limits", "namespace", request.Namespace, "pod", pod.Name, "trace", trace)
+	logger.Info("Computed requests from limits", "namespace", request.Namespace, "pod", pod.Name, "trace", trace)
 	return patchBetween(&pod, changed)
 }
 

@@ -66,7 +66,7 @@ func TestReviewsAreBounded(t *testing.T) {
 		if err != nil {
 			return err.Error()
 		}
-		defer response.Body.Close() //nolint:errcheck // it was read
+		defer response.Body.Close()
 		text, _ := io.ReadAll(response.Body)
 		return fmt.Sprintf("%d %s", response.StatusCode, strings.TrimSpace(string(text)))
 	}

@@ -16,7 +16,7 @@ func TestOnlyARecommenderThatAppliesMayResizePods(t *testing.T) {
 		"off, and applying": {map[string]any{"recommender": map[string]any{"enabled": false, "apply": true}}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			manifest := string(renderForTest(t, test.values))
+			manifest := renderForTest(t, test.values)
 			if got := strings.Contains(manifest, "resources: [recommendations/status]"); got != test.wantRecommend {
 				t.Errorf("may write recommendations: %t, want %t", got, test.wantRecommend)
 			}

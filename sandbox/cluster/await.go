@@ -50,7 +50,7 @@ func (c *Cluster) countBatch(ctx context.Context) (offering, healthy int, err er
 			continue
 		}
 		healthy++
-		if _, ok := node.Status.Allocatable[corev1.ResourceName(extension.BatchCPU)]; ok {
+		if _, ok := node.Status.Allocatable[extension.BatchCPU]; ok {
 			offering++
 		}
 	}

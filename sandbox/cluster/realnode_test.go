@@ -75,7 +75,7 @@ func TestWhenANodeIsReady(t *testing.T) {
 // TestWhoseBatchResourcesAreAwaited: the sandbox's own nodes, simulated or real, and not those that its user made.
 func TestWhoseBatchResourcesAreAwaited(t *testing.T) {
 	offering := labelled("sim-0001", component.SimulatedNodeLabel)
-	offering.Status.Allocatable = corev1.ResourceList{corev1.ResourceName(extension.BatchCPU): resource.MustParse("1")}
+	offering.Status.Allocatable = corev1.ResourceList{extension.BatchCPU: resource.MustParse("1")}
 	client := fake.NewClientset(offering, labelled("box", realnode.Label), labelled("theirs", "team"))
 	got, of, err := (&Cluster{client: client}).countBatch(t.Context())
 	if got != 1 || of != 2 || err != nil {

@@ -47,7 +47,7 @@ func (p Plan) apiServer() Component {
 			"--etcd-cafile=" + b.EtcdCAFile, "--etcd-certfile=" + b.EtcdClient.CertFile, "--etcd-keyfile=" + b.EtcdClient.KeyFile,
 			"--tls-cert-file=" + b.APIServer.CertFile, "--tls-private-key-file=" + b.APIServer.KeyFile,
 			"--client-ca-file=" + b.CAFile,
-			"--authorization-mode=Node,RBAC",
+			"--authorization-config=" + b.AuthorizationFile,
 			"--enable-admission-plugins=NodeRestriction",
 			"--admission-control-config-file=" + b.AdmissionFile,
 			"--service-cluster-ip-range=" + ServiceCIDR,

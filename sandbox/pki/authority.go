@@ -125,9 +125,12 @@ func (a *Authority) stillGood(cert *x509.Certificate) bool {
 // issued it.
 func certifies(cert *x509.Certificate, id Identity) bool {
 	names, addresses := id.names()
-	return cert.Subject.CommonName == id.User && slices.Equal(cert.Subject.Organization, id.Groups) &&
+	return cert.Subject.CommonName == id.User && slices.Equal(sorted(cert.Subject.Organization), sorted(id.Groups)) &&
 		slices.Equal(cert.DNSNames, names) && slices.EqualFunc(cert.IPAddresses, addresses, net.IP.Equal)
 }
+
+// sorted is for comparing groups: the organisations of a certificate are a set, which has an order of its own.
+func sorted(groups []string) []string { return slices.Sorted(slices.Values(groups)) }
 
 // names are the identity's hosts, by kind.
 func (id Identity) names() (names []string, addresses []net.IP) {

@@ -35,7 +35,9 @@ type Bundle struct {
 	FrontProxy Pair
 	// AdmissionFile configures the API server's admission: it shows the front proxy's certificate to webhooks, as to aggregated API servers.
 	AdmissionFile string
-	Manager       Pair
+	// AuthorizationFile configures the API server's authorization: koordlet reads of its node alone.
+	AuthorizationFile string
+	Manager           Pair
 
 	clients map[string]Pair
 }
@@ -49,14 +51,14 @@ var clients = []Identity{
 	{File: "kwok", User: "koord-sandbox-kwok"},
 	serviceAccount("koord-scheduler"),
 	serviceAccount("koord-manager"),
-	serviceAccount("koordlet"),
+	serviceAccount("koordlet", simulatedGroup),
 }
 
-func serviceAccount(name string) Identity {
+func serviceAccount(name string, groups ...string) Identity {
 	return Identity{
 		File:   name,
 		User:   "system:serviceaccount:" + Namespace + ":" + name,
-		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + Namespace},
+		Groups: append([]string{"system:serviceaccounts", "system:serviceaccounts:" + Namespace}, groups...),
 	}
 }
 
@@ -67,7 +69,8 @@ var loopback = []string{"localhost", "127.0.0.1", "::1"}
 func Ensure(dir state.Dir, now func() time.Time) (*Bundle, error) {
 	bundle := &Bundle{clients: map[string]Pair{}}
 	for _, step := range []func(state.Dir, func() time.Time) error{
-		bundle.ensureCluster, bundle.ensureEtcd, bundle.ensureFrontProxy, bundle.ensureAdmission, bundle.ensureServiceAccountKey,
+		bundle.ensureCluster, bundle.ensureEtcd, bundle.ensureFrontProxy, bundle.ensureAdmission, bundle.ensureAuthorization,
+		bundle.ensureServiceAccountKey,
 	} {
 		if err := step(dir, now); err != nil {
 			return nil, err

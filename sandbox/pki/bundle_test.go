@@ -85,7 +85,7 @@ func TestUsersAndGroups(t *testing.T) {
 		"kwok":                    {"koord-sandbox-kwok", nil},
 		"koord-scheduler":         {"system:serviceaccount:koordinator-system:koord-scheduler", serviceAccounts},
 		"koord-manager":           {"system:serviceaccount:koordinator-system:koord-manager", serviceAccounts},
-		"koordlet":                {"system:serviceaccount:koordinator-system:koordlet", serviceAccounts},
+		"koordlet":                {"system:serviceaccount:koordinator-system:koordlet", append([]string{"koord-sandbox:simulated-koordlets"}, serviceAccounts...)},
 		"the front proxy":         {"front-proxy-client", nil},
 	}
 	got := map[string]identity{}
@@ -95,7 +95,7 @@ func TestUsersAndGroups(t *testing.T) {
 	}
 	for name, pair := range pairs {
 		subject := readCert(t, pair.CertFile).Subject
-		got[name] = identity{subject.CommonName, subject.Organization}
+		got[name] = identity{subject.CommonName, sorted(subject.Organization)}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("users (-want +got):\n%s", diff)

@@ -206,7 +206,7 @@ func checkPods(t *testing.T, nodes int, object runtime.Object) {
 	if template.Spec.PriorityClassName != "koord-batch" {
 		t.Errorf("batch pod %s has priority class %q", name, template.Spec.PriorityClassName)
 	}
-	want := []corev1.ResourceName{corev1.ResourceName(extension.BatchCPU), corev1.ResourceName(extension.BatchMemory)}
+	want := []corev1.ResourceName{extension.BatchCPU, extension.BatchMemory}
 	if got := slices.Sorted(maps.Keys(resources.Requests)); !cmp.Equal(got, want) {
 		t.Errorf("batch pod %s requests %v; want batch resources alone", name, got)
 	}

@@ -45,8 +45,8 @@ func plain(milliCPU, memoryGiB int64) corev1.ResourceList {
 
 func batch(milliCPU, memoryGiB int64) corev1.ResourceList {
 	return corev1.ResourceList{
-		corev1.ResourceName(extension.BatchCPU):    *resource.NewQuantity(milliCPU, resource.DecimalSI),
-		corev1.ResourceName(extension.BatchMemory): *resource.NewQuantity(memoryGiB<<30, resource.BinarySI),
+		extension.BatchCPU:    *resource.NewQuantity(milliCPU, resource.DecimalSI),
+		extension.BatchMemory: *resource.NewQuantity(memoryGiB<<30, resource.BinarySI),
 	}
 }
 

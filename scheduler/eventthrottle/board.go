@@ -10,8 +10,10 @@ import (
 const (
 	// Again is the time after which a condition that lasts is told of again: API servers keep events for an hour.
 	Again = 30 * time.Minute
-	// rate and Burst bound what is told of a second.
-	rate, Burst = 1, 50
+	// rate is how many events may be written a second.
+	rate = 1
+	// Burst is how many may be written at once.
+	Burst = 50
 )
 
 // Board remembers what was told of, and when. It must not be used by two goroutines at a time.

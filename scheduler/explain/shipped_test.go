@@ -36,6 +36,7 @@ import (
 	"koordinator.sh/koord/scheduler/state/quotas"
 	"koordinator.sh/koord/scheduler/state/reservations"
 	"koordinator.sh/koord/scheduler/state/topologies"
+	"koordinator.sh/koord/test/eventually"
 )
 
 // sharedState is what all plugins of a cluster share. Quotas and topologies take over the informers' stores on demand;
@@ -163,19 +164,14 @@ func newShippedCluster(t testing.TB, objects ...*schedulingv1alpha1.Device) *clu
 	done := make(chan struct{})
 	go func() { defer close(done); c.shared.devices.Run(ctx) }()
 	t.Cleanup(func() { <-done })
-	known := func() bool {
+	eventually.True(t, "Devices are known", func() bool {
 		for _, object := range objects {
 			if c.shared.devices.Node(object.Name) == nil {
 				return false
 			}
 		}
 		return c.shared.devices.Settled()
-	}
-	for deadline := time.Now().Add(10 * time.Second); !known(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("Devices are not known in time")
-		}
-	}
+	})
 	return c
 }
 

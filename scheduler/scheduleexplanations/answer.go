@@ -15,6 +15,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/core/disclosure"
 	"koordinator.sh/koord/scheduler/informer"
 )
 
@@ -98,9 +99,10 @@ func (c *Controller) refresh(ctx context.Context, key string, object *scheduling
 	if wait := waitFor(last, seen); wait > 0 {
 		return wait, c.write(ctx, object, last.status, last.at)
 	}
-	seen.status, err = c.answer(ctx, pods, topologyKey)
+	readers := readersOf(object, c.system)
+	seen.status, err = c.answer(ctx, pods, topologyKey, readers)
 	if err != nil {
-		return 0, c.unanswered(ctx, object, err)
+		return 0, c.unanswered(ctx, object, readers, err)
 	}
 	c.answered[key] = &seen
 	return refreshInterval, c.write(ctx, object, seen.status, seen.at)
@@ -131,21 +133,28 @@ func (c *Controller) absent(ctx context.Context, object *schedulingv1alpha1.Sche
 	return c.write(ctx, object, schedulingv1alpha1.ScheduleExplanationStatus{FailedMessage: message}, c.clock.Now())
 }
 
-// unanswered tells that there is no answer, unless there is an older one, and hands on the error.
-func (c *Controller) unanswered(ctx context.Context, object *schedulingv1alpha1.ScheduleExplanation, err error) error {
+// unanswered tells that there is no answer, unless there is an older one, and hands on the error, which may name anything.
+func (c *Controller) unanswered(ctx context.Context, object *schedulingv1alpha1.ScheduleExplanation, readers disclosure.Access, err error) error {
 	if object.Status.LastUpdateTime != nil {
 		return err
 	}
 	status := schedulingv1alpha1.ScheduleExplanationStatus{FailedMessage: "the scheduler could not answer: " + err.Error()}
+	if readers != nil {
+		status.FailedMessage = "the scheduler could not answer; its log says why"
+	}
 	if writeErr := c.write(ctx, object, status, c.clock.Now()); writeErr != nil {
 		return writeErr
 	}
 	return err
 }
 
-// answer asks the scheduler about one pod of each kind.
-func (c *Controller) answer(ctx context.Context, pods []*corev1.Pod, topologyKey string) (schedulingv1alpha1.ScheduleExplanationStatus, error) {
+// answer asks the scheduler about one pod of each kind. The values of a label of nodes, by which it would be split, are told to those
+// who see everything.
+func (c *Controller) answer(ctx context.Context, pods []*corev1.Pod, topologyKey string, readers disclosure.Access) (schedulingv1alpha1.ScheduleExplanationStatus, error) {
 	groups, settled := alike(pods)
+	if readers != nil {
+		topologyKey = ""
+	}
 	findings := Findings{Settled: settled, TopologyKey: topologyKey, Victims: c.known}
 	for i, group := range groups {
 		if i >= maxAsked {
@@ -156,7 +165,7 @@ func (c *Controller) answer(ctx context.Context, pods []*corev1.Pod, topologyKey
 		if err != nil {
 			return schedulingv1alpha1.ScheduleExplanationStatus{}, err
 		}
-		findings.Answers = append(findings.Answers, Answer{Pods: group, Status: status})
+		findings.Answers = append(findings.Answers, Answer{Pods: group, Status: status, Told: toldOf(status, readers)})
 	}
 	if topologyKey != "" {
 		nodes, err := c.nodes.Lister().List(labels.Everything())

@@ -208,10 +208,15 @@ func TestQuestionsThatCannotBeAnsweredSayWhy(t *testing.T) {
 	}
 }
 
+// inSystem has the question asked in the namespace of the system, where the answer names everything.
+func inSystem(o *schedulingv1alpha1.ScheduleExplanation) { o.Namespace = "koordinator-system" }
+
+const systemKey = "koordinator-system/why"
+
 func TestTheSystemNamespaceAsksAboutAll(t *testing.T) {
 	inBubble(t, func(f *fixture) {
-		f.ask("default/a", func(o *schedulingv1alpha1.ScheduleExplanation) { o.Namespace = "koordinator-system" })
-		if got := f.get("koordinator-system/why").Status; len(got.DetailedExplanation) != 1 {
+		f.ask("default/a", inSystem)
+		if got := f.get(systemKey).Status; len(got.DetailedExplanation) != 1 {
 			t.Errorf("status %+v", got)
 		}
 	}, newPod("a"))
@@ -289,15 +294,15 @@ func TestAGroupOfGangsIsOneQuestion(t *testing.T) {
 func TestTheTopologyKeyComesFromTheObjectOrThePod(t *testing.T) {
 	labelled := newPod("a", func(p *corev1.Pod) { p.Labels = map[string]string{extension.LabelTopologyKeyToExplain: "zone"} })
 	inBubble(t, func(f *fixture) {
-		f.ask("a")
-		if got := f.get(whyKey).Status.DetailedExplanation; len(got) != 2 || got[0].TopologyDomain != "east" || got[1].TopologyDomain != "west" {
+		f.ask("default/a", inSystem)
+		if got := f.get(systemKey).Status.DetailedExplanation; len(got) != 2 || got[0].TopologyDomain != "east" || got[1].TopologyDomain != "west" {
 			t.Errorf("details %+v", got)
 		}
-		object := f.get(whyKey)
+		object := f.get(systemKey)
 		object.Annotations = map[string]string{extension.LabelTopologyKeyToExplain: "none/has"}
 		f.put(object)
 		f.after(spacing)
-		if got := f.get(whyKey).Status.DetailedExplanation; len(got) != 1 || got[0].TopologyDomain != "" {
+		if got := f.get(systemKey).Status.DetailedExplanation; len(got) != 1 || got[0].TopologyDomain != "" {
 			t.Errorf("details %+v, want one for the cluster", got)
 		}
 	}, labelled, newNode("n1", "east"), newNode("n2", "west"), newNode("n3", "west"))
@@ -338,7 +343,7 @@ func TestAnExplanationThatFailsSaysSoAndIsRetried(t *testing.T) {
 			return nil, errors.New("no snapshot")
 		})
 		f.ask("a")
-		if got := f.get(whyKey).Status.FailedMessage; got != "the scheduler could not answer: explain pod default/a: no snapshot" {
+		if got := f.get(whyKey).Status.FailedMessage; got != "the scheduler could not answer; its log says why" {
 			t.Errorf("message %q", got)
 		}
 		f.after(time.Minute)
@@ -349,6 +354,18 @@ func TestAnExplanationThatFailsSaysSoAndIsRetried(t *testing.T) {
 		f.after(2 * time.Minute)
 		if !f.get(whyKey).Status.Schedulable {
 			t.Errorf("status %+v", f.get(whyKey).Status)
+		}
+	}, newPod("a"))
+}
+
+func TestTheSystemNamespaceIsToldWhatFailed(t *testing.T) {
+	inBubble(t, func(f *fixture) {
+		f.set(func(string, string) (*diagnosticsv1alpha1.PodExplanationStatus, error) {
+			return nil, errors.New("no snapshot")
+		})
+		f.ask("default/a", inSystem)
+		if got := f.get(systemKey).Status.FailedMessage; got != "the scheduler could not answer: explain pod default/a: no snapshot" {
+			t.Errorf("message %q", got)
 		}
 	}, newPod("a"))
 }

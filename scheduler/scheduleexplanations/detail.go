@@ -50,7 +50,7 @@ func (f Findings) placed(in region) []schedulingv1alpha1.PodSchedulingResult {
 	}
 	for _, answer := range f.Answers {
 		if at := slices.IndexFunc(answer.places(), in.has); at >= 0 && answer.schedulable(in) {
-			placed = append(placed, schedulingv1alpha1.PodSchedulingResult{NamespacedPod: nameOf(answer.Pods[0]), NodeName: answer.places()[at]})
+			placed = append(placed, schedulingv1alpha1.PodSchedulingResult{NamespacedPod: nameOf(answer.Pods[0]), NodeName: answer.place(answer.places()[at])})
 		}
 	}
 	return placed
@@ -86,7 +86,9 @@ func (f Findings) messageIn(in region, schedulable bool) string {
 func (f Findings) preempt(in region, detail *schedulingv1alpha1.ExplanationDetail) {
 	for _, answer := range f.Answers {
 		if found := answer.preemption(); found != nil && in.has(found.NodeName) && !answer.schedulable(in) {
-			detail.NodePossibleVictims = append(detail.NodePossibleVictims, f.victims(found))
+			if told := answer.told().Preemption; len(told.Victims) > 0 || len(found.Victims) == 0 {
+				detail.NodePossibleVictims = append(detail.NodePossibleVictims, f.victims(told))
+			}
 		}
 	}
 	detail.SchedulableAfterPreemption = everyAnswer(f, in, Answer.schedulableAfterPreemption)
@@ -105,13 +107,13 @@ func (f Findings) preempt(in region, detail *schedulingv1alpha1.ExplanationDetai
 // helpless says why evictions make no room in a region.
 func (f Findings) helpless(in region) string {
 	for _, answer := range f.Answers {
-		found := answer.Status.Preemption
+		found, told := answer.Status.Preemption, answer.told().Preemption
 		switch {
 		case found == nil || answer.schedulable(in):
 		case found.Verdict != diagnosticsv1alpha1.PreemptionEvicts:
-			return found.Message
+			return told.Message
 		case !in.has(found.NodeName):
-			return fmt.Sprintf("%s, which is elsewhere", found.Message)
+			return fmt.Sprintf("%s, which is elsewhere", told.Message)
 		}
 	}
 	return noVictims

@@ -114,6 +114,7 @@ func startController(t *testing.T, c control) {
 	}
 	controller, err := scheduleexplanations.New(c.config, scheduleexplanations.Options{
 		Pods: factory.Core().V1().Pods(), Nodes: factory.Core().V1().Nodes(), Client: c.client, Explainer: engine,
+		SystemNamespace: "default", // answers of others leave names out
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -19,6 +19,15 @@ type Answer struct {
 	Pods []*corev1.Pod
 	// Status is the answer. It must list all nodes, not only the closest.
 	Status *diagnosticsv1alpha1.PodExplanationStatus
+	// Told is what the readers are told of Status, with the same groups; nil is all of it. Texts and names are taken from it.
+	Told *diagnosticsv1alpha1.PodExplanationStatus
+}
+
+func (a Answer) told() *diagnosticsv1alpha1.PodExplanationStatus {
+	if a.Told == nil {
+		return a.Status
+	}
+	return a.Told
 }
 
 // Findings are the answers to one question.
@@ -135,14 +144,18 @@ func (a Answer) prefix(f Findings) string {
 	return fmt.Sprintf("%d of %d pods, such as %s: ", len(a.Pods), total, name)
 }
 
-// message is the summary with its code and the fix.
+// message is the summary with its code and the fix, and with the number of the pods that would be evicted where not all are named.
 func (a Answer) message() string {
-	message := a.Status.Summary
-	if a.Status.Code != "" {
-		message += " [" + a.Status.Code + "]"
+	told := a.told()
+	message := told.Summary
+	if told.Code != "" {
+		message += " [" + told.Code + "]"
 	}
-	if fix := a.Status.Fix; fix != nil && fix.Verified {
+	if fix := told.Fix; fix != nil && fix.Verified {
 		message += "; it would be schedulable if you " + fix.Description
+	}
+	if found := a.preemption(); found != nil && len(told.Preemption.Victims) < len(found.Victims) {
+		message += "; " + told.Preemption.Message
 	}
 	return message
 }
@@ -159,8 +172,17 @@ func (a Answer) schedulable(in region) bool {
 }
 
 // places are the nodes that pass, the best first.
-func (a Answer) places() []string {
-	placement := a.Status.Placement
+func (a Answer) places() []string { return placesOf(a.Status.Placement) }
+
+// place is the name of a node that passes, empty where the readers are not told of it.
+func (a Answer) place(node string) string {
+	if slices.Contains(placesOf(a.told().Placement), node) {
+		return node
+	}
+	return ""
+}
+
+func placesOf(placement *diagnosticsv1alpha1.Placement) []string {
 	if placement == nil {
 		return nil
 	}
@@ -184,13 +206,13 @@ func (a Answer) schedulableAfterPreemption(in region) bool {
 // are one.
 func (a Answer) groups(in region, keep func(diagnosticsv1alpha1.RefusalGroup) bool) []schedulingv1alpha1.NodeFailedDetail {
 	var details []schedulingv1alpha1.NodeFailedDetail
-	for _, group := range a.Status.Groups {
-		nodes := nodesOf(group, in)
-		if !keep(group) || len(nodes) == 0 && len(group.Nodes) > 0 {
+	for i, group := range a.Status.Groups {
+		if !keep(group) || len(nodesOf(group, in)) == 0 && len(group.Nodes) > 0 {
 			continue
 		}
+		told := a.told().Groups[i]
 		details = merge(details, schedulingv1alpha1.NodeFailedDetail{
-			FailedPlugin: group.Plugin, Reason: group.Reason, PreemptMightHelp: group.PreemptionMayHelp, FailedNodes: nodes,
+			FailedPlugin: group.Plugin, Reason: told.Reason, PreemptMightHelp: group.PreemptionMayHelp, FailedNodes: nodesOf(told, in),
 		})
 	}
 	return details

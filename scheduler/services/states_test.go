@@ -25,6 +25,7 @@ import (
 	"koordinator.sh/koord/scheduler/services/servicestest"
 	"koordinator.sh/koord/scheduler/state/gangs"
 	"koordinator.sh/koord/scheduler/state/reservations"
+	"koordinator.sh/koord/test/eventually"
 )
 
 // knownGangs is the state of a PodGroup of two with a bound and a pending member.
@@ -51,11 +52,9 @@ func knownGangs(t *testing.T) *gangs.State {
 	running.Go(func() { pods.RunWithContext(ctx) })
 	t.Cleanup(func() { cancel(); running.Wait() })
 	key := gang.Key{Namespace: "ns", Name: "g"}
-	for deadline := time.Now().Add(10 * time.Second); state.Counts(key).Bound != 1 || len(state.Members(key)) != 2 || state.Spec(key) == nil || state.Object(key) == nil; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the gang is not known in time")
-		}
-	}
+	eventually.True(t, "the gang is known", func() bool {
+		return state.Counts(key).Bound == 1 && len(state.Members(key)) == 2 && state.Spec(key) != nil && state.Object(key) != nil
+	})
 	return state
 }
 

@@ -14,13 +14,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/test/eventually"
 )
 
 var now = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
@@ -135,17 +135,17 @@ func TestNodeMetricsAppearWhenTheyAreServed(t *testing.T) {
 	ended := make(chan struct{})
 	go func() { defer close(ended); cluster.Run(ctx) }()
 	defer func() { cancel(); <-ended }()
-	until(t, "their absence is noticed", cluster.metrics.Missing)
+	eventually.True(t, "their absence is noticed", cluster.metrics.Missing)
 	if cluster.NodeMetric("n") != nil {
 		t.Error("there is a NodeMetric although none is served")
 	}
 	served.Store(true)
-	until(t, "the NodeMetric is read", func() bool { return cluster.NodeMetric("n") != nil })
+	eventually.True(t, "the NodeMetric is read", func() bool { return cluster.NodeMetric("n") != nil })
 	if cluster.NodeMetric("n").ManagedFields != nil {
 		t.Error("managed fields are kept")
 	}
-	until(t, "the change is counted", func() bool { return cluster.MetricsChanged() == 1 })
-	until(t, "the node's stamp has moved", func() bool { return cluster.Stamp("n").Load() > 0 })
+	eventually.True(t, "the change is counted", func() bool { return cluster.MetricsChanged() == 1 })
+	eventually.True(t, "the node's stamp has moved", func() bool { return cluster.Stamp("n").Load() > 0 })
 	if stamp := cluster.Stamp("n"); stamp != cluster.stamps.of("n") || cluster.Stamp("other").Load() != 0 {
 		t.Error("stamps are mixed up")
 	}
@@ -158,13 +158,6 @@ func TestNodeMetricsAppearWhenTheyAreServed(t *testing.T) {
 	cluster.Unreserve(newPod("a", ""), "n")
 	if cluster.Stamp("n").Load() == before {
 		t.Error("the last pod of a node leaves without moving the stamp")
-	}
-}
-
-func until(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	if err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) { return condition(), nil }); err != nil {
-		t.Fatalf("waiting until %s: %v", what, err)
 	}
 }
 

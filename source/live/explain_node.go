@@ -85,7 +85,8 @@ func (s *Source) explainFromObjects(ctx context.Context, c *clients, e *diagnost
 		e.Status.Findings = append(e.Status.Findings, device.StrayFindings(extending.Devices.Object, in.Node.Labels, in.Pods)...)
 	}
 	if len(e.Spec.Resources) == 0 {
-		falls, published := nodeextension.Decide(extending).Explain(in.ConfigMap, overcommit.MaxParts(e.Spec))
+		trace := &nodeextension.Trace{}
+		falls, published := trace.Waterfalls(nodeextension.Decide(extending, trace), in.ConfigMap, overcommit.MaxParts(e.Spec))
 		e.Status.Waterfalls, e.Status.Published = append(e.Status.Waterfalls, falls...), append(e.Status.Published, published...)
 	}
 	e.Status.Incomplete = append(e.Status.Incomplete, gaps.all()...)

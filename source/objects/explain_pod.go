@@ -161,7 +161,7 @@ func load(policy *loadaware.Policy, estimate loadaware.Estimate, node *corev1.No
 		input.Assigned = append(input.Assigned, loadaware.AssignedPod{Pod: pod, AssignedAt: scheduledAt(pod)})
 	}
 	trace := &loadaware.Trace{}
-	verdict := loadaware.Filter(loadaware.Input{Policy: policy, Node: policy.Observe(input), Pod: estimate, Now: now, Trace: trace})
+	verdict := loadaware.Filter(loadaware.Input{Policy: policy, Node: policy.Observe(input), Pod: estimate, Now: now}, trace)
 	if verdict.Passed() {
 		return refusal{}, false
 	}

@@ -34,23 +34,35 @@ import (
 // agentOf asks with a token as the node agent of a node has it.
 func agentOf(t *testing.T, node string) kubernetes.Interface {
 	t.Helper()
+	agent, err := kubernetes.NewForConfig(agentConfig(t, node))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return agent
+}
+
+// agentConfig has a token as the node agent of a node has it.
+func agentConfig(t *testing.T, node string) *rest.Config {
+	t.Helper()
 	object, err := admin.CoreV1().Nodes().Get(t.Context(), node, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return koordletConfig(t, &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Node", Name: node, UID: object.UID})
+}
+
+// koordletConfig has a token of koordlet's ServiceAccount, bound to an object or to none.
+func koordletConfig(t *testing.T, bound *authenticationv1.BoundObjectReference) *rest.Config {
+	t.Helper()
 	made, err := admin.CoreV1().ServiceAccounts(systemNamespace).CreateToken(t.Context(), "koordlet", &authenticationv1.TokenRequest{
-		Spec: authenticationv1.TokenRequestSpec{BoundObjectRef: &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Node", Name: node, UID: object.UID}},
+		Spec: authenticationv1.TokenRequestSpec{BoundObjectRef: bound},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	as := rest.AnonymousClientConfig(config)
 	as.BearerToken, as.QPS, as.Burst = made.Status.Token, 500, 500
-	agent, err := kubernetes.NewForConfig(as)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return agent
+	return as
 }
 
 // on is a pod of the tenant on a node.

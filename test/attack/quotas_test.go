@@ -74,12 +74,22 @@ func create(t *testing.T, quotas dynamic.NamespaceableResourceInterface, q *sche
 		t.Fatal(err)
 	}
 	_, err = quotas.Namespace(q.Namespace).Create(t.Context(), &unstructured.Unstructured{Object: content}, metav1.CreateOptions{})
-	if err == nil {
-		t.Cleanup(func() {
-			_ = quotasAs(t, false).Namespace(q.Namespace).Delete(context.Background(), q.Name, metav1.DeleteOptions{}) // it may be gone
-		})
-	}
 	return err
+}
+
+// keep has a quota for the time of the test. Admission lets it go a moment after it has seen that no pods belong to it.
+func keep(t *testing.T, quotas dynamic.NamespaceableResourceInterface, q *schedulingsigsv1alpha1.ElasticQuota) {
+	t.Helper()
+	t.Cleanup(func() {
+		sandboxtest.Eventually(t, patience, func() error {
+			err := quotasAs(t, false).Namespace(q.Namespace).Delete(context.Background(), q.Name, metav1.DeleteOptions{})
+			if apierrors.IsNotFound(err) {
+				return nil
+			}
+			return err
+		})
+	})
+	sandboxtest.Created(t, patience, func() error { return create(t, quotas, q) })
 }
 
 // settleQuotas lets the tenant write quotas in its namespace, as the owner of one, and makes those of the victim.
@@ -109,15 +119,10 @@ func settleQuotas(t *testing.T) (mine dynamic.NamespaceableResourceInterface) {
 		annotated(quotaOf(victim, "theirs-pool", "1", "8", parent, "true", tree, "theirs", root, "true"), extension.AnnotationQuotaTotalResource, `{"cpu":"1"}`),
 		annotated(quotaOf(victim, "shared", "0", "8"), extension.AnnotationQuotaNamespaces, `["shared-with"]`),
 	} {
-		sandboxtest.Eventually(t, patience, func() error {
-			if err := create(t, quotasAs(t, false), q); err != nil && !apierrors.IsAlreadyExists(err) {
-				return err
-			}
-			return nil
-		})
+		keep(t, quotasAs(t, false), q)
 	}
 	mine = quotasAs(t, true)
-	sandboxtest.Eventually(t, patience, func() error { return create(t, mine, quotaOf(tenantNamespace, "mine", "1", "8")) })
+	keep(t, mine, quotaOf(tenantNamespace, "mine", "1", "8"))
 	return mine
 }
 
@@ -181,13 +186,18 @@ func TestAQuotaTakesNothingFromOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) { refusedBy(t, attempt.do(), attempt.want) })
 	}
 	t.Run("what is one's own is admitted", func(t *testing.T) {
-		for what, do := range map[string]func() error{
-			"a max": patched(tenantNamespace, "mine", `{"spec":{"max":{"cpu":"9"}}}`), "less min": patched(tenantNamespace, "mine", `{"spec":{"min":{"cpu":"500m"}}}`),
-			"its own namespace": patched(tenantNamespace, "mine", `{"metadata":{"annotations":{"`+extension.AnnotationQuotaNamespaces+`":"[\"tenant\"]"}}}`),
-			"none":              patched(tenantNamespace, "mine", `{"metadata":{"annotations":{"`+extension.AnnotationQuotaNamespaces+`":null}}}`),
+		// In this order: a quota that lists the namespace has its pods, and cannot be deleted.
+		for _, one := range []struct {
+			what string
+			do   func() error
+		}{
+			{"a max", patched(tenantNamespace, "mine", `{"spec":{"max":{"cpu":"9"}}}`)},
+			{"less min", patched(tenantNamespace, "mine", `{"spec":{"min":{"cpu":"500m"}}}`)},
+			{"its own namespace", patched(tenantNamespace, "mine", `{"metadata":{"annotations":{"`+extension.AnnotationQuotaNamespaces+`":"[\"tenant\"]"}}}`)},
+			{"none", patched(tenantNamespace, "mine", `{"metadata":{"annotations":{"`+extension.AnnotationQuotaNamespaces+`":null}}}`)},
 		} {
-			if err := do(); err != nil {
-				t.Errorf("%s: %v", what, err)
+			if err := one.do(); err != nil {
+				t.Errorf("%s: %v", one.what, err)
 			}
 		}
 	})

@@ -42,7 +42,7 @@ func TestLabelRulesHoldWhileTheManagerIsDown(t *testing.T) {
 	awaitLabelPolicy(t)
 	const namespace = "label-rules"
 	namespaceFor(t, namespace)
-	sandboxtest.Eventually(t, patience, func() error {
+	sandboxtest.Created(t, patience, func() error {
 		pod := admittedPod(namespace, map[string]string{"koordinator.sh/qosClass": "LS"})
 		pod.Spec.NodeSelector = map[string]string{"no": "node"}
 		_, err := client.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{})
@@ -76,7 +76,7 @@ func TestResizesAreValidated(t *testing.T) {
 	awaitAdmission(t)
 	const namespace = "resized-pods"
 	namespaceFor(t, namespace)
-	sandboxtest.Eventually(t, patience, func() error {
+	sandboxtest.Created(t, patience, func() error {
 		pod := admittedPod(namespace, map[string]string{"koordinator.sh/qosClass": "LSR"})
 		pod.Spec.NodeSelector, pod.Spec.PriorityClassName = map[string]string{"no": "node"}, "koord-prod"
 		pod.Spec.Containers[0].Resources.Requests = amounts("cpu", "2")

@@ -185,7 +185,7 @@ func offerOf(node *corev1.Node) (out offer) {
 
 // intended is the offer that a configuration gives a node without pods.
 func intended(config configmerge.Config, node *corev1.Node, metric *slov1alpha1.NodeMetric) (out offer) {
-	result := overcommit.Calculate(overcommit.NodeInput{Node: node, Metric: metric, Strategy: config.Colocation(node), Now: time.Now()})
+	result := overcommit.Calculate(overcommit.NodeInput{Node: node, Metric: metric, Strategy: config.Colocation(node), Now: time.Now()}, nil)
 	for i, name := range overcommit.Resources() {
 		value, _ := result.Of(name)
 		out[i] = value.Value
@@ -301,7 +301,7 @@ func waits(t *testing.T, config configmerge.Config, node *corev1.Node) string {
 	for i := range pods.Items {
 		in.Pods = append(in.Pods, &pods.Items[i])
 	}
-	return overcommit.Calculate(in).Sync(in).Reason
+	return overcommit.Calculate(in, nil).Sync(in).Reason
 }
 
 // awaitRolledOut waits until a configuration is everywhere.

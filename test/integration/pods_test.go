@@ -22,7 +22,7 @@ import (
 func space(t *testing.T, name string) string {
 	t.Helper()
 	namespaces := client.CoreV1().Namespaces()
-	sandboxtest.Eventually(t, patience, func() error {
+	sandboxtest.Created(t, patience, func() error {
 		_, err := namespaces.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 		return err
 	})

@@ -162,7 +162,7 @@ func TestQuotasWithPodsStay(t *testing.T) {
 	}
 	var err error
 	sandboxtest.Eventually(t, patience, func() error {
-		_, err = client.CoreV1().Pods(ns).Create(t.Context(), pod("lost", "pods-dept"), metav1.CreateOptions{})
+		_, err = client.CoreV1().Pods(ns).Create(t.Context(), pod("lost", "pods-dept"), dryRun)
 		if err == nil || !strings.Contains(err.Error(), "KOORD1307") {
 			return fmt.Errorf("a pod of a parent: %w", err)
 		}

@@ -90,11 +90,10 @@ func (c *admissionCase) want(t *testing.T) (*corev1.Pod, error) {
 	t.Helper()
 	labels := profilecases.NamespaceLabels()
 	labels["kubernetes.io/metadata.name"] = c.namespace
-	result, err := colocationprofile.Decide(colocationprofile.Input{
+	return colocationprofile.Decide(colocationprofile.Input{
 		Pod: c.base, Namespace: c.namespace, NamespaceLabels: labels, Profiles: c.profiles,
 		PriorityClasses: profilecases.PriorityClasses(), Chance: func(string) int { return c.Draw },
-	})
-	return result.Pod, err
+	}, nil)
 }
 
 // stored is what is compared of a pod: all but what is new with every request, and the status, which follows from the spec.
@@ -448,7 +447,7 @@ func TestProfilesReachPodsThatExist(t *testing.T) {
 // namespaceFor makes a namespace for one test.
 func namespaceFor(t *testing.T, name string) {
 	t.Helper()
-	sandboxtest.Eventually(t, patience, func() error {
+	sandboxtest.Created(t, patience, func() error {
 		_, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 		return err
 	})

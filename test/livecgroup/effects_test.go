@@ -14,6 +14,7 @@ import (
 	"koordinator.sh/koord/agent/host/machine"
 	"koordinator.sh/koord/agent/qos"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/test/eventually"
 	"koordinator.sh/koord/test/livecgroup/work"
 )
 
@@ -66,7 +67,7 @@ func TestAQuotaThrottles(t *testing.T) {
 	r.used[service], r.usedNode = int64(r.CPUs.Len())*640, int64(r.CPUs.Len())*640
 	r.Start(r.path("batch/main"), work.Burn(2)).AwaitDone()
 	r.round()
-	eventually(t, "best-effort pods are throttled", func() bool {
+	eventually.True(t, "best-effort pods are throttled", func() bool {
 		return r.counter(cgroup.CPUStat, r.path("besteffort"), "nr_throttled") > 3
 	})
 }
@@ -85,7 +86,7 @@ func TestIdlePodsYield(t *testing.T) {
 	r.Start(r.path("bound/main"), work.Burn(1)).AwaitDone()
 	busyBefore, idleBefore := r.cpuTime(busy), r.cpuTime(idle)
 	const enough = 500 * time.Millisecond
-	eventually(t, "the pod that does not yield runs", func() bool { return r.cpuTime(busy)-busyBefore >= enough })
+	eventually.True(t, "the pod that does not yield runs", func() bool { return r.cpuTime(busy)-busyBefore >= enough })
 	if ran, yielded := r.cpuTime(busy)-busyBefore, r.cpuTime(idle)-idleBefore; yielded > ran/5 {
 		t.Errorf("the idle pod ran for %v while the other one ran for %v", yielded, ran)
 	}

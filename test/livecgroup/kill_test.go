@@ -15,6 +15,7 @@ import (
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/test/eventually"
 )
 
 // gatesOfKills are the features that are killed: all that write files of cgroups or processes.
@@ -90,11 +91,11 @@ func TestAnAgentThatIsKilledLeavesNothing(t *testing.T) {
 	}
 	r.converges(c, specs[0], before)
 	agent := c.start()
-	eventually(t, "another agent enforces", func() bool { return !cmp.Equal(before, r.everything()) })
+	eventually.True(t, "another agent enforces", func() bool { return !cmp.Equal(before, r.everything()) })
 	agent.kill()
 	c.given.Gates = gatesOfKills(false)
 	agent = c.start()
-	eventually(t, "an agent whose features are off gives back what the one that was killed did", func() bool { return cmp.Equal(before, r.everything()) })
+	eventually.True(t, "an agent whose features are off gives back what the one that was killed did", func() bool { return cmp.Equal(before, r.everything()) })
 	agent.stop()
 	if diff := cmp.Diff(before, r.everything()); diff != "" {
 		t.Errorf("something is left (-before +after):\n%s", diff)
@@ -107,7 +108,7 @@ func (r *rig) latestKill(c *cluster, before map[string]string) time.Duration {
 	r.t.Helper()
 	began := time.Now()
 	agent := c.start()
-	eventually(r.t, "an agent enforces", func() bool { return !cmp.Equal(before, r.everything()) })
+	eventually.True(r.t, "an agent enforces", func() bool { return !cmp.Equal(before, r.everything()) })
 	agent.kill()
 	return max(1500*time.Millisecond, 2*time.Since(began))
 }
@@ -119,7 +120,7 @@ func (r *rig) converges(c *cluster, spec slov1alpha1.NodeSLOSpec, before map[str
 	// The one that was killed may have left what is wanted already: this is how it shows that the next one is at work.
 	r.write(cgroup.CPUIdle, r.path("batch"), "0")
 	agent := c.start()
-	eventually(r.t, "the agent enforces what is wanted", func() bool {
+	eventually.True(r.t, "the agent enforces what is wanted", func() bool {
 		return r.value(cgroup.CPUIdle, r.path("batch")) == "1" && r.value(cgroup.CPUQuota, r.path("besteffort")) != "-1" &&
 			r.value(cgroup.CPUSet, r.path("bound/main")) == "1" && r.value(cgroup.CPUBurst, r.path("service/main")) != "" &&
 			r.everything()["oom_score_adj of service"] == "1000"

@@ -8,6 +8,7 @@ import (
 
 	"koordinator.sh/koord/agent/host"
 	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/test/eventually"
 	"koordinator.sh/koord/test/livecgroup/work"
 )
 
@@ -64,7 +65,7 @@ func TestPodsAreMeasured(t *testing.T) {
 	r.Start(r.path("batch/main"), work.Hold(held)).AwaitDone()
 	r.Start(r.path("batch/main"), work.Burn(2)).AwaitDone()
 	r.write(cgroup.CPUQuota, r.path("batch"), "50000")
-	eventually(t, "CPU time, memory and throttling of the pod are counted", func() bool {
+	eventually.True(t, "CPU time, memory and throttling of the pod are counted", func() bool {
 		snapshot, pod := r.read("batch")
 		return len(snapshot.Pods) == 3 && pod.CPU-before.CPU > 100*time.Millisecond && pod.Memory-before.Memory >= held && pod.Throttling.Throttled > 0 &&
 			snapshot.Node.CPU > pod.CPU && snapshot.Node.Memory > pod.Memory
@@ -72,7 +73,7 @@ func TestPodsAreMeasured(t *testing.T) {
 	if r.Version == cgroup.V1 {
 		return // pressure is not in its directories
 	}
-	eventually(t, "processes of the pod wait for CPU time", func() bool {
+	eventually.True(t, "processes of the pod wait for CPU time", func() bool {
 		_, pod := r.read("batch")
 		return !pod.Pressure.At.IsZero() && pod.Pressure.CPU.Some > 0
 	})
@@ -83,7 +84,7 @@ func TestReadsOfPodsAreMeasured(t *testing.T) {
 	r := newRig(t)
 	const size = 8 << 20
 	r.Start(r.path("batch/main"), work.ReadFile(path, size)).AwaitDone()
-	eventually(t, "what the pod has read is counted", func() bool {
+	eventually.True(t, "what the pod has read is counted", func() bool {
 		_, pod := r.read("batch")
 		return pod.BlockIO.ReadBytes >= size && pod.BlockIO.Reads > 0
 	})

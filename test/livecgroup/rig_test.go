@@ -35,18 +35,6 @@ import (
 // patience is how long a test waits for what usually takes less than a second.
 const patience = time.Minute
 
-// eventually waits until something holds.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(patience)
-	for !holds() {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within %v", what, patience)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-}
-
 // id of the container in every pod.
 var id = strings.Repeat("0123456789abcdef", 4)
 

@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
 	"koordinator.sh/koord/decision/core/cpuset"
+	"koordinator.sh/koord/test/eventually"
 )
 
 // mount is where the machine has its cgroups.
@@ -102,18 +102,10 @@ func (t *Tree) makeIn(hierarchy, at string) bool {
 
 // remove waits for the tasks that were in a cgroup: one that was killed leaves it a moment later.
 func (t *Tree) remove(directory string) {
-	deadline := time.Now().Add(10 * time.Second)
-	for {
+	eventually.True(t.t, "cgroup "+directory+" is removed", func() bool {
 		err := os.Remove(directory)
-		if err == nil || errors.Is(err, os.ErrNotExist) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.t.Errorf("remove what the test made: %v", err)
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return err == nil || errors.Is(err, os.ErrNotExist)
+	})
 }
 
 // controllers that kubelet wants of version 2, as far as the kernel has them.

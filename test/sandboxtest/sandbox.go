@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -172,4 +173,21 @@ func Eventually(t testing.TB, within time.Duration, check func() error) {
 		}
 		<-tick.C
 	}
+}
+
+// Created polls until create, which creates one object, returns nil. The answer to a try may be lost after the object was stored, so that
+// the next try finds it there: that it exists is success once a try has failed without an answer that rules this out.
+func Created(t testing.TB, within time.Duration, create func() error) {
+	t.Helper()
+	unsure := false
+	Eventually(t, within, func() error {
+		err := create()
+		switch {
+		case apierrors.IsAlreadyExists(err) && unsure:
+			return nil
+		case err != nil && !apierrors.IsAlreadyExists(err) && !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) && !apierrors.IsNotFound(err):
+			unsure = true
+		}
+		return err
+	})
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/containerd/nri/pkg/net/multiplex"
 	"github.com/containerd/ttrpc"
 	clocktesting "k8s.io/utils/clock/testing"
+
+	"koordinator.sh/koord/test/eventually"
 )
 
 // halfRuntime takes the registration of plugins, and goes no further.
@@ -79,12 +81,12 @@ func TestARuntimeThatDoesNotTakeThePluginIsNotWaitedForEver(t *testing.T) {
 			ended := make(chan error, 1)
 			go func() { ended <- connect(ctx, Options{Socket: socket, Clock: clock}) }()
 			connection := <-taken
-			eventually(t, "the library waits to be configured", func() bool {
+			eventually.True(t, "the library waits to be configured", func() bool {
 				stacks := goroutines()
 				return bytes.Contains(stacks, []byte("stub.(*stub).Start")) && !bytes.Contains(stacks, []byte("stub.(*stub).register"))
 			})
 			end(cancel, connection)
-			eventually(t, "the connection is given up", func() bool {
+			eventually.True(t, "the connection is given up", func() bool {
 				if clock.HasWaiters() {
 					clock.Step(lastMoment)
 				}
@@ -93,7 +95,7 @@ func TestARuntimeThatDoesNotTakeThePluginIsNotWaitedForEver(t *testing.T) {
 			if err := <-ended; err == nil {
 				t.Error("it ends without an error")
 			}
-			eventually(t, "the library waits no longer", func() bool { return !bytes.Contains(goroutines(), []byte("nri/pkg/stub.(*stub)")) })
+			eventually.True(t, "the library waits no longer", func() bool { return !bytes.Contains(goroutines(), []byte("nri/pkg/stub.(*stub)")) })
 		})
 	}
 }
@@ -103,16 +105,4 @@ func goroutines() []byte {
 	var out bytes.Buffer
 	_ = pprof.Lookup("goroutine").WriteTo(&out, 1) // a buffer takes everything
 	return out.Bytes()
-}
-
-// eventually waits until a condition holds.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(20 * time.Second); !holds(); <-tick.C {
-		if time.Now().After(deadline) {
-			t.Fatalf("it never came true that %s", what)
-		}
-	}
 }

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
+	"koordinator.sh/koord/test/eventually"
 )
 
 // TestTheKernelCounts counts software events of a cgroup, which every kernel has: the way is the same as for cycles.
@@ -47,16 +47,13 @@ func TestTheKernelCounts(t *testing.T) {
 		t.Skip(err)
 	}
 	defer counter.Close()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	eventually.True(t, "a busy process is counted", func() bool {
 		sample, err := counter.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sample.Cycles > 1e6 { // a millisecond of task clock
-			return
-		}
-	}
-	t.Error("a busy process was not counted")
+		return sample.Cycles > 1e6 // a millisecond of task clock
+	})
 }
 
 // TestCyclesHere says what the machine of the test has.

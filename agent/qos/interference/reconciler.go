@@ -170,7 +170,7 @@ func (r *Reconciler) observe(in qos.NodeSnapshot, s *service, uid types.UID, mea
 	if window.CPI > 0 {
 		s.cpi = window.CPI
 	}
-	s.state, s.trace = decision.Step(s.state, window, r.options.Limits)
+	s.state = decision.Step(s.state, window, r.options.Limits, &s.trace)
 }
 
 // updateRelief decides the relief and records what was seen.

@@ -10,41 +10,33 @@ import (
 	"koordinator.sh/koord/api/extension"
 )
 
-// Result is the pod as it should be created.
-type Result struct {
-	// Pod is a copy of the input's pod with the changes.
-	Pod *corev1.Pod
-	// Trace says what changed and why.
-	Trace Trace
-}
-
-// Decide applies the profiles to a pod: all are matched with the pod as it came, then those that match apply in the order
+// Decide returns a copy of the pod as it should be created: all profiles are matched with the pod as it came, then those that match apply in the order
 // of their names, then cpu and memory of a batch or mid pod that a profile applied to become batch or mid resources, then
 // the requests of a prod pod follow from its limits where these are overcommitted, and at last the batch and mid resources of the containers are repeated in an annotation. A profile that selects the pod and
-// names a PriorityClass that does not exist is an error, as it is for a pod that names one itself.
-func Decide(in Input) (Result, error) {
+// names a PriorityClass that does not exist is an error, as it is for a pod that names one itself. A nil trace records nothing.
+func Decide(in Input, trace *Trace) (*corev1.Pod, error) {
+	trace.begin()
 	pod := in.Pod.DeepCopy()
-	out := Result{Pod: pod}
-	applied, err := applyProfiles(&in, pod, &out.Trace)
+	applied, err := applyProfiles(&in, pod, trace)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
-	out.Trace.Tier = string(Tier(pod))
-	out.Trace.Resources = whyNotTranslated(&in, applied, out.Trace.Tier)
-	if out.Trace.Resources == "" {
-		out.Trace.Resources = fmt.Sprintf("translated to %s", out.Trace.Tier)
-		t := translation{tier: extension.PriorityClass(out.Trace.Tier), trace: &out.Trace}
+	tier := Tier(pod)
+	why := whyNotTranslated(&in, applied, tier)
+	trace.translated(tier, why)
+	if why == "" {
+		t := translation{tier: tier, trace: trace}
 		t.pod(pod, in.Options.TranslateOverhead)
 	}
-	if out.Trace.Overcommit, err = overcommitProd(&in, pod, applied); err != nil {
-		return Result{}, err
+	if err := overcommitProd(&in, pod, applied, trace); err != nil {
+		return nil, err
 	}
 	if !in.Options.SkipResourceSpec && !slices.Contains(in.Options.ExemptNamespaces, in.Namespace) {
 		if err := repeatResources(pod); err != nil {
-			return Result{}, err
+			return nil, err
 		}
 	}
-	return out, nil
+	return pod, nil
 }
 
 // applyProfiles applies the profiles that select the pod, and returns those that did.
@@ -57,42 +49,42 @@ func applyProfiles(in *Input, pod *corev1.Pod, trace *Trace) ([]*configv1alpha1.
 			entry.Outcome, entry.Reason = draw(profile, in.Chance)
 		}
 		if entry.Outcome == Applied {
-			changes, err := apply(profile, pod, in.PriorityClasses)
-			if err != nil {
+			if err := apply(profile, pod, in.PriorityClasses, trace.changes(&entry)); err != nil {
 				return nil, err
 			}
-			entry.Changes = changes
 			applied = append(applied, profile)
 		}
-		trace.Profiles = append(trace.Profiles, entry)
+		trace.profile(entry)
 	}
 	return applied, nil
 }
 
-func apply(profile *configv1alpha1.ClusterColocationProfile, pod *corev1.Pod, classes map[string]PriorityClass) ([]Change, error) {
+// apply does what a profile says; changes, where they are asked for, are the fields in order.
+func apply(profile *configv1alpha1.ClusterColocationProfile, pod *corev1.Pod, classes map[string]PriorityClass, changes *[]Change) error {
 	steps, err := Steps(profile, classes)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var changes []Change
 	for _, step := range steps {
 		change, err := step.carryOut(pod)
 		if err != nil {
-			return nil, fmt.Errorf("colocation profile %q: %w", profile.Name, err)
+			return fmt.Errorf("colocation profile %q: %w", profile.Name, err)
 		}
-		changes = append(changes, change)
+		if changes != nil {
+			*changes = append(*changes, change)
+		}
 	}
-	return changes, nil
+	return nil
 }
 
 // whyNotTranslated is empty when the pod's resources are to be translated.
-func whyNotTranslated(in *Input, applied []*configv1alpha1.ClusterColocationProfile, tier string) string {
+func whyNotTranslated(in *Input, applied []*configv1alpha1.ClusterColocationProfile, tier extension.PriorityClass) string {
 	switch {
 	case len(applied) == 0:
 		return "no profile applied"
 	case in.Options.SkipResources:
 		return "resources are not translated in this cluster"
-	case tier == "":
+	case tier == extension.PriorityNone:
 		return "the pod is neither koord-batch nor koord-mid"
 	}
 	for _, profile := range applied {

@@ -43,7 +43,8 @@ func TestProfilesChangePods(t *testing.T) {
 		t.Run(test.Name, func(t *testing.T) {
 			in := inputOf(t, test)
 			before := asJSON(t, in.Pod)
-			result, err := colocationprofile.Decide(in)
+			trace := &colocationprofile.Trace{}
+			result, err := colocationprofile.Decide(in, trace)
 			if test.WantError != "" {
 				if err == nil || !strings.Contains(err.Error(), test.WantError) {
 					t.Fatalf("error is %v, want %q", err, test.WantError)
@@ -57,14 +58,17 @@ func TestProfilesChangePods(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(asJSON(t, want), asJSON(t, result.Pod)); diff != "" {
+			if diff := cmp.Diff(asJSON(t, want), asJSON(t, result)); diff != "" {
 				t.Errorf("pod (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(before, asJSON(t, in.Pod)); diff != "" {
 				t.Errorf("the input was changed:\n%s", diff)
 			}
-			if len(result.Trace.Profiles) != len(in.Profiles) {
-				t.Errorf("the trace has %d of %d profiles", len(result.Trace.Profiles), len(in.Profiles))
+			if len(trace.Profiles) != len(in.Profiles) {
+				t.Errorf("the trace has %d of %d profiles", len(trace.Profiles), len(in.Profiles))
+			}
+			if silent, err := colocationprofile.Decide(in, nil); err != nil || !cmp.Equal(result, silent) {
+				t.Errorf("without a trace: %v (-with +without):\n%s", err, cmp.Diff(result, silent))
 			}
 		})
 	}

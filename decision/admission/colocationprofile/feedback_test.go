@@ -112,10 +112,11 @@ func TestTheTraceSaysWhy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := colocationprofile.Decide(colocationprofile.Input{
+	var trace colocationprofile.Trace
+	_, err = colocationprofile.Decide(colocationprofile.Input{
 		Pod: pod, Namespace: pod.Namespace, NamespaceLabels: profilecases.NamespaceLabels(), Profiles: profiles,
 		PriorityClasses: profilecases.PriorityClasses(), Chance: func(string) int { return 30 },
-	})
+	}, &trace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,7 @@ func TestTheTraceSaysWhy(t *testing.T) {
 			{Field: "spec.overhead[cpu]", Outcome: "Left", Before: "10m", After: "10m", Reason: "Kubernetes takes overhead from the RuntimeClass and refuses any other"},
 		},
 	}
-	if diff := cmp.Diff(want, result.Trace); diff != "" {
+	if diff := cmp.Diff(want, trace); diff != "" {
 		t.Errorf("trace (-want +got):\n%s", diff)
 	}
 }
@@ -158,11 +159,11 @@ func TestOverheadOfATemplateIsTranslated(t *testing.T) {
 	result, err := colocationprofile.Decide(colocationprofile.Input{
 		Pod: pod, Profiles: profilecases.BatchProfile(), PriorityClasses: profilecases.PriorityClasses(),
 		Options: colocationprofile.Options{TranslateOverhead: true, SkipResourceSpec: true},
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := asJSON(t, result.Pod); !strings.Contains(got, `"kubernetes.io/batch-cpu": "10"`) || !strings.Contains(got, `"kubernetes.io/batch-memory": "8Mi"`) {
+	if got := asJSON(t, result); !strings.Contains(got, `"kubernetes.io/batch-cpu": "10"`) || !strings.Contains(got, `"kubernetes.io/batch-memory": "8Mi"`) {
 		t.Errorf("overhead is not translated:\n%s", got)
 	}
 }
@@ -180,11 +181,11 @@ func TestExemptNamespacesAndGatesAreRespected(t *testing.T) {
 			}
 			result, err := colocationprofile.Decide(colocationprofile.Input{
 				Pod: pod, Namespace: pod.Namespace, Profiles: profilecases.BatchProfile(), PriorityClasses: profilecases.PriorityClasses(), Options: options,
-			})
+			}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(pod.Spec.Containers, result.Pod.Spec.Containers); diff != "" {
+			if diff := cmp.Diff(pod.Spec.Containers, result.Spec.Containers); diff != "" {
 				t.Errorf("containers changed:\n%s", diff)
 			}
 		})
@@ -197,17 +198,18 @@ func TestPodsThatExistGetLabelsAndAnnotationsOnly(t *testing.T) {
 - {metadata: {name: b}, spec: {labels: {unmanaged: "1"}}}
 `)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod", Namespace: "default", UID: "u", Labels: map[string]string{"app": "web"}}}
-	result, err := colocationprofile.Maintain(colocationprofile.Input{Pod: pod, Namespace: "default", Profiles: profiles})
+	var trace colocationprofile.Trace
+	result, err := colocationprofile.Maintain(colocationprofile.Input{Pod: pod, Namespace: "default", Profiles: profiles}, &trace)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := pod.DeepCopy()
 	want.Labels = map[string]string{"app": "web", "x": "1", "copy": "web"}
 	want.Annotations = map[string]string{"note": "2"}
-	if diff := cmp.Diff(want, result.Pod); diff != "" {
+	if diff := cmp.Diff(want, result); diff != "" {
 		t.Errorf("pod (-want +got):\n%s", diff)
 	}
-	last := result.Trace.Profiles[0].Changes[len(result.Trace.Profiles[0].Changes)-1]
+	last := trace.Profiles[0].Changes[len(trace.Profiles[0].Changes)-1]
 	if last.Outcome != colocationprofile.Left || last.Field != "metadata.labels[koordinator.sh/priority]" {
 		t.Errorf("the last change is %+v", last)
 	}
@@ -219,15 +221,15 @@ func TestAProbabilitySparesTheSamePodsEachTime(t *testing.T) {
 	hit := 0
 	for i := range 2000 {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: types.UID(strings.Repeat("u", i%7+1) + string(rune('a'+i%26)) + strings.Repeat("0", i/26))}}
-		first, err := colocationprofile.Maintain(colocationprofile.Input{Pod: pod, Profiles: profiles})
+		first, err := colocationprofile.Maintain(colocationprofile.Input{Pod: pod, Profiles: profiles}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		second, err := colocationprofile.Maintain(colocationprofile.Input{Pod: pod, Profiles: profiles})
-		if err != nil || first.Pod.Labels["x"] != second.Pod.Labels["x"] {
+		second, err := colocationprofile.Maintain(colocationprofile.Input{Pod: pod, Profiles: profiles}, nil)
+		if err != nil || first.Labels["x"] != second.Labels["x"] {
 			t.Fatalf("the second answer for pod %d differs (%v)", i, err)
 		}
-		if first.Pod.Labels["x"] == "1" {
+		if first.Labels["x"] == "1" {
 			hit++
 		}
 	}
@@ -265,7 +267,7 @@ func BenchmarkDecide(b *testing.B) {
 		in.Profiles = append(in.Profiles, profile)
 	}
 	for b.Loop() {
-		if _, err := colocationprofile.Decide(in); err != nil {
+		if _, err := colocationprofile.Decide(in, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -25,8 +25,9 @@ var fixed = []string{
 
 // Maintain applies the labels, the annotations and the mapped keys of managed profiles to a pod that exists; everything
 // else of a profile is for new pods only. Whether a probability spares a pod follows from its UID, so that the answer is
-// the same each time. The trace names the labels that were left because they are fixed.
-func Maintain(in Input) (Result, error) {
+// the same each time. The trace names the labels that were left because they are fixed; a nil one records nothing.
+func Maintain(in Input, trace *Trace) (*corev1.Pod, error) {
+	trace.begin()
 	var managed []configv1alpha1.ClusterColocationProfile
 	left := map[string][]Change{}
 	for i := range in.Profiles {
@@ -39,18 +40,11 @@ func Maintain(in Input) (Result, error) {
 	}
 	in.Profiles, in.Chance = managed, func(profile string) int { return stableChance(profile, in.Pod) }
 	pod := in.Pod.DeepCopy()
-	out := Result{Pod: pod}
-	if _, err := applyProfiles(&in, pod, &out.Trace); err != nil {
-		return Result{}, err
+	if _, err := applyProfiles(&in, pod, trace); err != nil {
+		return nil, err
 	}
-	for i := range out.Trace.Profiles {
-		entry := &out.Trace.Profiles[i]
-		if entry.Outcome == Applied {
-			entry.Changes = append(entry.Changes, left[entry.Name]...)
-		}
-	}
-	out.Trace.Resources = "resources of a pod that exists are not translated"
-	return out, nil
+	trace.maintained(left)
+	return pod, nil
 }
 
 // maintained is what a profile does to a pod that exists, and the labels it leaves.

@@ -11,10 +11,10 @@ import (
 )
 
 // overcommitProd computes the requests of a prod pod from its limits, by the factor of the last profile that applied and has
-// one, else by that of the namespace. It returns nil when there is none.
-func overcommitProd(in *Input, pod *corev1.Pod, applied []*configv1alpha1.ClusterColocationProfile) (*prodovercommit.Trace, error) {
+// one, else by that of the namespace.
+func overcommitProd(in *Input, pod *corev1.Pod, applied []*configv1alpha1.ClusterColocationProfile, trace *Trace) error {
 	if slices.Contains(in.Options.ExemptNamespaces, in.Namespace) || in.Options.SkipResources {
-		return nil, nil
+		return nil
 	}
 	factor, source := in.NamespaceLabels[extension.ProdOvercommitFactor], "namespace/"+in.Namespace
 	for _, profile := range applied {
@@ -23,8 +23,7 @@ func overcommitProd(in *Input, pod *corev1.Pod, applied []*configv1alpha1.Cluste
 		}
 	}
 	if factor == "" {
-		return nil, nil
+		return nil
 	}
-	trace, err := prodovercommit.Apply(pod, factor, source)
-	return &trace, err
+	return prodovercommit.Apply(pod, factor, source, trace.overcommit())
 }

@@ -19,16 +19,16 @@ func TestCasesAreIdempotentWithoutFeedback(t *testing.T) {
 	for _, test := range profilecases.All() {
 		t.Run(test.Name, func(t *testing.T) {
 			in := inputOf(t, test)
-			once, err := colocationprofile.Decide(in)
+			once, err := colocationprofile.Decide(in, nil)
 			if err != nil || len(colocationprofile.Feedback(in.Profiles, in.PriorityClasses)) > 0 {
 				return
 			}
-			in.Pod = once.Pod
-			twice, err := colocationprofile.Decide(in)
+			in.Pod = once
+			twice, err := colocationprofile.Decide(in, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(asJSON(t, once.Pod), asJSON(t, twice.Pod)); diff != "" {
+			if diff := cmp.Diff(asJSON(t, once), asJSON(t, twice)); diff != "" {
 				t.Errorf("twice is not once (-once +twice):\n%s", diff)
 			}
 		})
@@ -44,16 +44,16 @@ func TestProfilesWithoutFeedbackAreIdempotent(t *testing.T) {
 		if len(colocationprofile.Feedback(in.Profiles, in.PriorityClasses)) > 0 {
 			t.Skip("feedback")
 		}
-		once, err := colocationprofile.Decide(in)
+		once, err := colocationprofile.Decide(in, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		in.Pod = once.Pod
-		twice, err := colocationprofile.Decide(in)
+		in.Pod = once
+		twice, err := colocationprofile.Decide(in, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(once.Pod, twice.Pod, cmp.Comparer(resource.Quantity.Equal)); diff != "" {
+		if diff := cmp.Diff(once, twice, cmp.Comparer(resource.Quantity.Equal)); diff != "" {
 			t.Errorf("twice is not once (-once +twice):\n%s", diff)
 		}
 	})
@@ -96,13 +96,13 @@ func TestNoAmountIsLost(t *testing.T) {
 		result, err := colocationprofile.Decide(colocationprofile.Input{
 			Pod: pod, Namespace: profilecases.Namespace, NamespaceLabels: profilecases.NamespaceLabels(),
 			Profiles: profilecases.DrawProfiles(t), PriorityClasses: profilecases.PriorityClasses(),
-		})
+		}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for name, section := range sections {
 			cpuBefore, memoryBefore := total(pod, section)
-			cpuAfter, memoryAfter := total(result.Pod, section)
+			cpuAfter, memoryAfter := total(result, section)
 			if cpuBefore.Cmp(cpuAfter) != 0 {
 				t.Errorf("%s: cpu was %s and is %s thousandths", name, cpuBefore, cpuAfter)
 			}
@@ -135,21 +135,21 @@ func TestTheRequestOfAWholePodIsKeptToTheLastUnit(t *testing.T) {
 		pod.Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: *resource.NewMilliQuantity(whole, resource.DecimalSI)}}
 		result, err := colocationprofile.Decide(colocationprofile.Input{
 			Pod: pod, Namespace: profilecases.Namespace, Profiles: batch, PriorityClasses: profilecases.PriorityClasses(),
-		})
+		}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := int64(0)
-		for i := range result.Pod.Spec.Containers {
-			resources := result.Pod.Spec.Containers[i].Resources
+		for i := range result.Spec.Containers {
+			resources := result.Spec.Containers[i].Resources
 			request, limit := resources.Requests[extension.BatchCPU], resources.Limits[extension.BatchCPU]
 			if _, limited := resources.Limits[extension.BatchCPU]; limited && request.Cmp(limit) > 0 {
 				t.Errorf("container %d requests %s and is limited to %s", i, request.String(), limit.String())
 			}
 			got += request.Value()
 		}
-		if got != whole || result.Pod.Spec.Resources != nil {
-			t.Errorf("%d thousandths became %d, and %v stayed", whole, got, result.Pod.Spec.Resources)
+		if got != whole || result.Spec.Resources != nil {
+			t.Errorf("%d thousandths became %d, and %v stayed", whole, got, result.Spec.Resources)
 		}
 	})
 }

@@ -1,6 +1,13 @@
 package colocationprofile
 
-import "koordinator.sh/koord/decision/admission/prodovercommit"
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/admission/prodovercommit"
+)
 
 // Outcome of one profile, one field or one amount.
 type Outcome string
@@ -24,7 +31,7 @@ const (
 	Left Outcome = "Left"
 )
 
-// Trace says what happened and why.
+// Trace says what happened to a pod and why. The zero value is ready for use; a Trace serves one call at a time.
 type Trace struct {
 	// Profiles lists every profile by name, in the order in which they apply.
 	Profiles []ProfileTrace `json:"profiles,omitempty"`
@@ -61,4 +68,64 @@ type Change struct {
 	After  string `json:"after,omitempty"`
 	// Reason says why a field was left, or where an amount came from.
 	Reason string `json:"reason,omitempty"`
+}
+
+func (t *Trace) begin() {
+	if t != nil {
+		*t = Trace{}
+	}
+}
+
+func (t *Trace) profile(entry ProfileTrace) {
+	if t != nil {
+		t.Profiles = append(t.Profiles, entry)
+	}
+}
+
+// changes is where the changes of a profile go.
+func (t *Trace) changes(entry *ProfileTrace) *[]Change {
+	if t == nil {
+		return nil
+	}
+	return &entry.Changes
+}
+
+// translated records the tier, and why resources were not moved to it; empty when they are.
+func (t *Trace) translated(tier extension.PriorityClass, why string) {
+	if t == nil {
+		return
+	}
+	t.Tier, t.Resources = string(tier), why
+	if why == "" {
+		t.Resources = fmt.Sprintf("translated to %s", tier)
+	}
+}
+
+func (t *Trace) amount(path string, name corev1.ResourceName, change Change) {
+	if t != nil {
+		change.Field = fmt.Sprintf("%s[%s]", path, name)
+		t.Amounts = append(t.Amounts, change)
+	}
+}
+
+// overcommit is the part for prodovercommit.Apply.
+func (t *Trace) overcommit() *prodovercommit.Trace {
+	if t == nil {
+		return nil
+	}
+	t.Overcommit = &prodovercommit.Trace{}
+	return t.Overcommit
+}
+
+// maintained adds what profiles left of a pod that exists.
+func (t *Trace) maintained(left map[string][]Change) {
+	if t == nil {
+		return
+	}
+	for i := range t.Profiles {
+		if entry := &t.Profiles[i]; entry.Outcome == Applied {
+			entry.Changes = append(entry.Changes, left[entry.Name]...)
+		}
+	}
+	t.Resources = "resources of a pod that exists are not translated"
 }

@@ -26,10 +26,10 @@ type translation struct {
 func (t *translation) pod(pod *corev1.Pod, overhead bool) {
 	t.wholePod(pod)
 	for i := range pod.Spec.InitContainers {
-		t.container(&pod.Spec.InitContainers[i], fmt.Sprintf("spec.initContainers[%s]", pod.Spec.InitContainers[i].Name))
+		t.container(&pod.Spec.InitContainers[i], "spec.initContainers")
 	}
 	for i := range pod.Spec.Containers {
-		t.container(&pod.Spec.Containers[i], fmt.Sprintf("spec.containers[%s]", pod.Spec.Containers[i].Name))
+		t.container(&pod.Spec.Containers[i], "spec.containers")
 	}
 	if overhead {
 		t.lists("spec.overhead", pod.Spec.Overhead, nil)
@@ -54,7 +54,10 @@ func (t *translation) container(container *corev1.Container, path string) {
 			resources.Requests[name] = limit
 		}
 	}
-	t.lists(path+".resources", resources.Requests, resources.Limits)
+	if t.trace != nil {
+		path = fmt.Sprintf("%s[%s].resources", path, container.Name)
+	}
+	t.lists(path, resources.Requests, resources.Limits)
 }
 
 // lists translates requests and limits together: a resource of which one cannot be moved stays in both, or else a request
@@ -62,19 +65,20 @@ func (t *translation) container(container *corev1.Container, path string) {
 func (t *translation) lists(path string, requests, limits corev1.ResourceList) {
 	for _, name := range plain {
 		why := cmp.Or(t.obstacle(requests, name), t.obstacle(limits, name))
-		for _, section := range []struct {
-			path string
-			list corev1.ResourceList
-		}{{path + ".requests", requests}, {path + ".limits", limits}} {
-			quantity, ok := section.list[name]
-			switch {
-			case !ok:
-			case why != "":
-				t.left(section.path, name, quantity, why)
-			default:
-				t.move(section.list, section.path, name)
-			}
-		}
+		t.section(path, ".requests", requests, name, why)
+		t.section(path, ".limits", limits, name, why)
+	}
+}
+
+// section translates one resource of one list, unless there is an obstacle.
+func (t *translation) section(path, section string, list corev1.ResourceList, name corev1.ResourceName, obstacle string) {
+	quantity, ok := list[name]
+	switch {
+	case !ok:
+	case obstacle != "":
+		t.left(path+section, name, quantity, obstacle)
+	default:
+		t.move(list, path+section, name)
 	}
 }
 
@@ -97,10 +101,9 @@ func (t *translation) move(list corev1.ResourceList, path string, name corev1.Re
 	translated, _ := convert(name, quantity)
 	delete(list, name)
 	list[target] = translated
-	t.trace.Amounts = append(t.trace.Amounts, Change{
-		Field: fmt.Sprintf("%s[%s]", path, target), Outcome: Changed, After: translated.String(),
-		Reason: fmt.Sprintf("%s %s", name, quantity.String()),
-	})
+	if t.trace != nil {
+		t.trace.amount(path, target, Change{Outcome: Changed, After: translated.String(), Reason: fmt.Sprintf("%s %s", name, quantity.String())})
+	}
 }
 
 func (t *translation) name(name corev1.ResourceName) corev1.ResourceName {
@@ -108,9 +111,9 @@ func (t *translation) name(name corev1.ResourceName) corev1.ResourceName {
 }
 
 func (t *translation) left(path string, name corev1.ResourceName, quantity resource.Quantity, why string) {
-	t.trace.Amounts = append(t.trace.Amounts, Change{
-		Field: fmt.Sprintf("%s[%s]", path, name), Outcome: Left, Before: quantity.String(), After: quantity.String(), Reason: why,
-	})
+	if t.trace != nil {
+		t.trace.amount(path, name, Change{Outcome: Left, Before: quantity.String(), After: quantity.String(), Reason: why})
+	}
 }
 
 // convert returns the amount in units of the tier: cpu in thousandths of a core, memory in whole bytes, rounded up. It is

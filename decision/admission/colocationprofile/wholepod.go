@@ -93,9 +93,9 @@ func (t *translation) shareLimit(pod *corev1.Pod, name corev1.ResourceName, limi
 }
 
 func (t *translation) moved(path string, name corev1.ResourceName, quantity resource.Quantity, why string) {
-	t.trace.Amounts = append(t.trace.Amounts, Change{
-		Field: fmt.Sprintf("%s[%s]", path, name), Outcome: Changed, Before: quantity.String(), Reason: why,
-	})
+	if t.trace != nil {
+		t.trace.amount(path, name, Change{Outcome: Changed, Before: quantity.String(), Reason: why})
+	}
 }
 
 // concurrent are the containers that run at the same time: the regular ones and the sidecars.

@@ -2,8 +2,6 @@ package podvalidation
 
 import (
 	corev1 "k8s.io/api/core/v1"
-
-	"koordinator.sh/koord/api/finding"
 )
 
 // Quota is what is known of the quota that a pod asks for.
@@ -60,18 +58,3 @@ type Input struct {
 	// Options apply to all pods.
 	Options Options
 }
-
-// Finding is one thing that is wrong with the pod.
-type Finding struct {
-	// Code of the catalogue, which has cause and fix.
-	Code finding.Code `json:"code"`
-	// Refused is true when the pod may not be stored like this; otherwise the finding is a warning.
-	Refused bool `json:"refused"`
-	// Field that is wrong.
-	Field string `json:"field"`
-	// Message says what is wrong.
-	Message string `json:"message"`
-}
-
-// Text is the finding as Kubernetes words it, with the code.
-func (f Finding) Text() string { return f.Field + ": " + f.Message + " (" + string(f.Code) + ")" }

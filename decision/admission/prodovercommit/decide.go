@@ -11,57 +11,67 @@ import (
 	"koordinator.sh/koord/api/extension"
 )
 
-// Trace says what became of a pod's requests.
-type Trace struct {
-	// Source of the factor: profile/NAME or namespace/NAME.
-	Source string `json:"source"`
-	// Factor by resource.
-	Factor map[corev1.ResourceName]extension.Ratio `json:"factor,omitempty"`
-	// Reason says why the pod is left alone; empty when it is not.
-	Reason string `json:"reason,omitempty"`
-	// Amounts lists the requests that follow from limits, in the order of containers and then cpu before memory.
-	Amounts []Amount `json:"amounts,omitempty"`
-}
-
-// Amount is one request.
-type Amount struct {
-	// Field is its path in the pod.
-	Field string `json:"field"`
-	// Limit it follows from; Before is empty when nothing was requested.
-	Limit  string `json:"limit"`
-	Before string `json:"before,omitempty"`
-	After  string `json:"after"`
-}
-
 // Apply sets the requests of a pod to its limits divided by a factor, which is text as ParseProdOvercommitFactor reads it,
 // rounded up to thousandths of a cpu and to whole bytes. What has no limit, or no factor, stays. Pods that are not prod, pods
 // that own their cpus and pods with resources as a whole are left alone; so is every pod when the factor cannot be read.
-// Applying it again changes nothing.
-func Apply(pod *corev1.Pod, factor, source string) (Trace, error) {
-	trace := Trace{Source: source}
+// Applying it again changes nothing. A nil trace records nothing.
+func Apply(pod *corev1.Pod, factor, source string, trace *Trace) error {
+	trace.begin(source)
 	factors, err := extension.ParseProdOvercommitFactor(factor)
 	if err != nil {
-		trace.Reason = fmt.Sprintf("the factor of %s cannot be read: %v", source, err)
-		return trace, nil
+		trace.spared("the factor of %s cannot be read: %v", source, err)
+		return nil
 	}
-	trace.Factor = factors
-	if trace.Reason = exempt(pod); trace.Reason != "" {
-		return trace, nil
+	trace.read(factors)
+	if why := exempt(pod); why != "" {
+		trace.spared("%s", why)
+		return nil
 	}
+	applied := false
 	for i := range pod.Spec.InitContainers {
-		trace.container(&pod.Spec.InitContainers[i], "spec.initContainers")
+		applied = apply(&pod.Spec.InitContainers[i], factors, "spec.initContainers", trace) || applied
 	}
 	for i := range pod.Spec.Containers {
-		trace.container(&pod.Spec.Containers[i], "spec.containers")
+		applied = apply(&pod.Spec.Containers[i], factors, "spec.containers", trace) || applied
 	}
-	if len(trace.Amounts) == 0 {
-		trace.Reason = "the pod has no limit of a resource with a factor"
-		return trace, nil
+	if !applied {
+		trace.spared("the pod has no limit of a resource with a factor")
+		return nil
 	}
 	if err := extension.SetProdOvercommit(pod, &extension.ProdOvercommit{Factor: factors, Source: source}); err != nil {
-		return trace, fmt.Errorf("note the overcommit of %s: %w", source, err)
+		return fmt.Errorf("note the overcommit of %s: %w", source, err)
 	}
-	return trace, nil
+	return nil
+}
+
+// apply sets the requests of one container, and reports whether any followed from a limit.
+func apply(container *corev1.Container, factors map[corev1.ResourceName]extension.Ratio, path string, trace *Trace) bool {
+	applied := false
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		limit, limited := container.Resources.Limits[name]
+		factor, ok := factors[name]
+		if !limited || !ok {
+			continue
+		}
+		request := divide(name, limit, factor)
+		before, requested := container.Resources.Requests[name]
+		if trace != nil {
+			amount := Amount{Field: fmt.Sprintf("%s[%s].resources.requests[%s]", path, container.Name, name), Limit: limit.String(), After: request.String()}
+			if requested {
+				amount.Before = before.String()
+			}
+			trace.Amounts = append(trace.Amounts, amount)
+		}
+		if requested && before.Cmp(request) == 0 {
+			request = before
+		}
+		if container.Resources.Requests == nil {
+			container.Resources.Requests = corev1.ResourceList{}
+		}
+		container.Resources.Requests[name] = request
+		applied = true
+	}
+	return applied
 }
 
 // exempt says why a pod is left alone; empty when it is not.
@@ -81,29 +91,6 @@ func exempt(pod *corev1.Pod) string {
 		return "the pod has resources as a whole"
 	}
 	return ""
-}
-
-func (t *Trace) container(container *corev1.Container, path string) {
-	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-		limit, limited := container.Resources.Limits[name]
-		factor, ok := t.Factor[name]
-		if !limited || !ok {
-			continue
-		}
-		request := divide(name, limit, factor)
-		amount := Amount{Field: fmt.Sprintf("%s[%s].resources.requests[%s]", path, container.Name, name), Limit: limit.String(), After: request.String()}
-		if before, requested := container.Resources.Requests[name]; requested {
-			amount.Before = before.String()
-			if before.Cmp(request) == 0 {
-				request = before
-			}
-		}
-		if container.Resources.Requests == nil {
-			container.Resources.Requests = corev1.ResourceList{}
-		}
-		container.Resources.Requests[name] = request
-		t.Amounts = append(t.Amounts, amount)
-	}
 }
 
 // divide is limit/factor, rounded up, and never more than the limit.

@@ -68,7 +68,8 @@ func TestApply(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			trace, err := Apply(test.pod, test.factor, "profile/p")
+			var trace Trace
+			err := Apply(test.pod, test.factor, "profile/p", &trace)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +84,7 @@ func TestApply(t *testing.T) {
 				t.Errorf("the pod notes %+v, %v", noted, err)
 			}
 			once := test.pod.DeepCopy()
-			if _, err := Apply(test.pod, test.factor, "profile/p"); err != nil || !cmp.Equal(once, test.pod) {
+			if err := Apply(test.pod, test.factor, "profile/p", nil); err != nil || !cmp.Equal(once, test.pod) {
 				t.Errorf("applied again: %v\n%s", err, cmp.Diff(once, test.pod))
 			}
 		})
@@ -93,7 +94,8 @@ func TestApply(t *testing.T) {
 func TestInitContainersAndSidecarsFollowToo(t *testing.T) {
 	p := pod(list("cpu", "1"), nil)
 	p.Spec.InitContainers = []corev1.Container{{Name: "mesh", Resources: corev1.ResourceRequirements{Limits: list("cpu", "200m")}}}
-	trace, err := Apply(p, "2", "namespace/shop")
+	var trace Trace
+	err := Apply(p, "2", "namespace/shop", &trace)
 	if err != nil {
 		t.Fatal(err)
 	}

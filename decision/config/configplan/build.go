@@ -90,10 +90,10 @@ func (b *builder) node(node *corev1.Node) nodeFacts {
 		before.Node, after.Node = b.ratioChanges(node, &facts)
 	}
 	before.Strategy, after.Strategy = b.in.Old.Colocation(node), b.in.New.Colocation(node)
-	old := overcommit.Calculate(before)
+	old := overcommit.Calculate(before, nil)
 	result := old
 	if facts.settings.colocation || facts.settings.ratios {
-		result = overcommit.Calculate(after)
+		result = overcommit.Calculate(after, nil)
 	}
 	changes := facts.settings.colocation || facts.settings.ratios
 	survey := requestsOf(in.Pods)

@@ -27,7 +27,7 @@ func (p *pressure) evicted(strategy *slov1alpha1.ResourceThresholdStrategy, offe
 	}
 	plan := eviction.Decide(eviction.Input{
 		Now: p.in.node.Now, Strategy: strategy, On: on, Node: node, Pods: p.pods, BestEffort: p.satisfaction(strategy, budget), Budget: eviction.Unlimited(),
-	})
+	}, nil)
 	var out []PodEffect
 	for _, victim := range plan.Victims {
 		out = append(out, p.effect(victim.Pod, Evicted, string(victim.Feature), victim.Reason))

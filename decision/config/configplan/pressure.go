@@ -144,7 +144,7 @@ func (p *pressure) effects(strategy *slov1alpha1.ResourceThresholdStrategy, offe
 	if strategy == nil || strategy.Enable == nil || !*strategy.Enable {
 		return nil
 	}
-	budget := suppression.CalculateBudget(p.load, strategy)
+	budget := suppression.BudgetOf(p.load, strategy, nil)
 	return append(p.suppressed(budget), p.evicted(strategy, offers, budget)...)
 }
 

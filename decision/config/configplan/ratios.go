@@ -33,13 +33,13 @@ const (
 type ratios struct {
 	// node with the annotations written; status as it was.
 	node *corev1.Node
-	nodeextension.Decision
+	nodeextension.Verdict
 }
 
 // ratiosOf decides by the controller's own decision. A node is not modified.
 func (b *builder) ratiosOf(node *corev1.Node, config configmerge.Config) ratios {
 	cpu := &nodeextension.CPU{Info: b.in.CPUs[node.Name], Unknown: "its NodeResourceTopology does not name it, or was not read"}
-	out := ratios{annotated(node), nodeextension.Decide(nodeextension.Input{Node: node, Config: config, CPU: cpu})}
+	out := ratios{annotated(node), nodeextension.Decide(nodeextension.Input{Node: node, Config: config, CPU: cpu}, nil)}
 	for key, value := range out.Annotations() {
 		if value == nil {
 			delete(out.node.Annotations, key)
@@ -64,10 +64,10 @@ func annotated(node *corev1.Node) *corev1.Node {
 // annotation is not read for a plan, and what the old configuration would write anyway was written by it.
 func (b *builder) takenBack(node *corev1.Node, old ratios) *corev1.Node {
 	out := annotated(node)
-	if old.Normalization.Trace.Enabled && old.Normalization.Write == "" && b.in.CPUs[node.Name] != nil {
+	if old.Normalization.Enabled && old.Normalization.Write == "" && b.in.CPUs[node.Name] != nil {
 		delete(out.Annotations, normalizationRatio)
 	}
-	if len(old.Amplification.Trace.Steps) > 0 && old.Amplification.Write == "" {
+	if old.Amplification.Computed && old.Amplification.Write == "" {
 		delete(out.Annotations, amplificationRatio)
 	}
 	return out
@@ -83,8 +83,8 @@ func (b *builder) ratioChanges(node *corev1.Node, facts *nodeFacts) (before, aft
 			facts.change.Ratios = append(facts.change.Ratios, RatioChange{Annotation: annotation, Old: was, New: is, Reason: reason})
 		}
 	}
-	add(normalizationRatio, next.Normalization.Trace.Reason)
-	add(amplificationRatio, next.Amplification.Trace.Reason)
+	add(normalizationRatio, next.Normalization.Reason)
+	add(amplificationRatio, next.Amplification.Reason)
 	if old.node.Annotations[amplificationRatio] != next.node.Annotations[amplificationRatio] {
 		b.shown(node, old.node, next.node, facts)
 	}

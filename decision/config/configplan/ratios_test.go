@@ -99,7 +99,7 @@ func batchWith(in Input, ratio string) int64 {
 			input.Pods = append(input.Pods, &in.Pods[p])
 		}
 	}
-	return overcommit.Calculate(input).BatchCPU.Value
+	return overcommit.Calculate(input, nil).BatchCPU.Value
 }
 
 func TestPlanSaysHowMuchLargerANodeIsShown(t *testing.T) {

@@ -12,9 +12,10 @@ const (
 	Unlimited int64 = -1
 	// LeastQuota in microseconds that the kernel accepts.
 	LeastQuota int64 = 1_000
-	// LeastShares and MostShares bound cpu.shares.
+	// LeastShares is the smallest cpu.shares that the kernel accepts.
 	LeastShares int64 = 2
-	MostShares  int64 = 262_144
+	// MostShares is the largest.
+	MostShares int64 = 262_144
 )
 
 // sharesPerCPU is the weight of one CPU.

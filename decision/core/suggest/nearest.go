@@ -1,4 +1,3 @@
-// Package suggest finds the name that was meant when one that does not exist was given.
 package suggest
 
 // Nearest returns the known name that takes the fewest edits from name, if these are at most a third of its length, and at

@@ -10,31 +10,27 @@ import (
 // Term is one step as it is shown to people.
 type Term = diagnosticsv1alpha1.Term
 
-// Waterfall is a running value with the terms that made it. It is not safe for concurrent use.
+// Waterfall is a running value with the terms that made it. The zero value is silent: it computes the same and writes down no terms,
+// without allocating. It is not safe for concurrent use.
 type Waterfall struct {
-	unit  diagnosticsv1alpha1.Unit
-	value int64
-	terms []Term
-	// silent ones write down nothing; scratch is the term that their steps return.
-	silent  bool
-	scratch Term
+	unit    diagnosticsv1alpha1.Unit
+	value   int64
+	terms   []Term
+	records bool
 }
 
 // New begins a waterfall whose terms are in the unit; those that multiply are in percent.
-func New(unit diagnosticsv1alpha1.Unit) *Waterfall { return &Waterfall{unit: unit} }
-
-// Silent begins a waterfall that computes the same value and writes down no terms.
-func Silent() *Waterfall { return &Waterfall{silent: true} }
+func New(unit diagnosticsv1alpha1.Unit) Waterfall { return Waterfall{unit: unit, records: true} }
 
 // Records says whether terms are written down.
-func (w *Waterfall) Records() bool { return !w.silent }
+func (w *Waterfall) Records() bool { return w.records }
 
-// Step applies an operand to the running value and returns the term that it wrote, for a note or parts to be added. The
-// pointer is good until the next step.
+// Step applies an operand to the running value and returns the term that it wrote, for a note or parts to be added; nil when
+// nothing is written down. The pointer is good until the next step.
 func (w *Waterfall) Step(operator diagnosticsv1alpha1.Operator, name string, operand int64, note string) *Term {
 	w.value = Apply(operator, w.value, operand)
-	if w.silent {
-		return &w.scratch
+	if !w.records {
+		return nil
 	}
 	unit := w.unit
 	if operator == diagnosticsv1alpha1.Times {
@@ -46,7 +42,7 @@ func (w *Waterfall) Step(operator diagnosticsv1alpha1.Operator, name string, ope
 
 // Inform writes down a value that does not enter the running one.
 func (w *Waterfall) Inform(name string, value int64, unit diagnosticsv1alpha1.Unit, note string) {
-	if w.silent {
+	if !w.records {
 		return
 	}
 	w.terms = append(w.terms, Term{Name: name, Operator: diagnosticsv1alpha1.Info, Value: value, Unit: unit, Note: note})

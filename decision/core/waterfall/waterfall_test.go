@@ -61,11 +61,13 @@ func TestTheTermsReplayToTheValue(t *testing.T) {
 		diagnosticsv1alpha1.Max, diagnosticsv1alpha1.Times,
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		w, silent := New(diagnosticsv1alpha1.Bytes), Silent()
+		w, silent := New(diagnosticsv1alpha1.Bytes), Waterfall{}
 		for range rapid.IntRange(0, 10).Draw(t, "steps") {
 			operator, operand := rapid.SampledFrom(operators).Draw(t, "operator"), rapid.Int64().Draw(t, "operand")
 			w.Step(operator, "term", operand, "")
-			silent.Step(operator, "term", operand, "").Note = "for nobody"
+			if term := silent.Step(operator, "term", operand, ""); term != nil {
+				t.Fatalf("a silent waterfall wrote %v", term)
+			}
 			silent.Inform("more", operand, diagnosticsv1alpha1.Count, "")
 		}
 		if value, terms := silent.End("result"); value != w.Value() || terms != nil || silent.Records() || !w.Records() {

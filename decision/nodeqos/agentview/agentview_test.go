@@ -82,8 +82,8 @@ func node() *Node {
 }
 
 func TestSuppressionIsDecidedFromObjects(t *testing.T) {
-	decided := node().DecideSuppression()
-	got := Suppression(decided)
+	in := node().SuppressionInput()
+	got, decided := Suppression(in), suppression.Decide(in, nil)
 	// Half of 8 cores, less 1 that the system uses: best effort has the other of the 2.
 	if got.Budget == nil || got.Budget.Result != 3000 || *got.BestEffortUsed != 1000 || got.Budget.Result != decided.Budget.Milli {
 		t.Fatalf("budget %+v", got.Budget)
@@ -112,7 +112,7 @@ func TestSuppressionSaysWhyNothingChanges(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := Suppression(tc.node.DecideSuppression()); !strings.Contains(got.Message, tc.want) || got.Budget != nil {
+			if got := Suppression(tc.node.SuppressionInput()); !strings.Contains(got.Message, tc.want) || got.Budget != nil {
 				t.Errorf("message %q, want %q", got.Message, tc.want)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/nodeqos/suppression"
 )
 
 // Names of who answers.
@@ -35,13 +36,14 @@ func (n *Node) Answer(question *diagnosticsv1alpha1.AgentQuestion, component, mi
 		out.ObservedAt = new(metav1.NewTime(at))
 	}
 	lacks := func(what string) { out.Incomplete = append(out.Incomplete, what+" "+missing) }
-	suppressed, undecided := n.DecideSuppression(), n.suppressionUnknown()
+	suppressing, undecided := n.SuppressionInput(), n.suppressionUnknown()
+	suppressed := suppression.Decide(suppressing, nil)
 	if Asked(question, diagnosticsv1alpha1.SectionFeatures) {
 		out.Features = n.features()
 		lacks("which features are on and in effect is unknown:")
 	}
 	if Asked(question, diagnosticsv1alpha1.SectionSuppression) {
-		out.Suppression = Suppression(suppressed)
+		out.Suppression = Suppression(suppressing)
 		if undecided != "" {
 			out.Suppression = n.unknownSuppression(undecided)
 		}

@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	// DefaultCandidates and MostCandidates bound the pods listed below a trigger.
+	// DefaultCandidates is the number of pods listed below a trigger.
 	DefaultCandidates = 10
-	MostCandidates    = 1000
+	// MostCandidates is how many may be asked for.
+	MostCandidates = 1000
 )
 
 // Candidates is how many candidates a question wants.

@@ -19,8 +19,10 @@ import (
 // BestEffortCPU is the resource of the waterfall that computes the budget of best-effort pods.
 const BestEffortCPU = "best-effort-cpu"
 
-// Suppression tells a decision. Nothing is read back; the caller adds what is in force.
-func Suppression(d suppression.Decision) *diagnosticsv1alpha1.SuppressionExplanation {
+// Suppression repeats a decision with a trace, and tells it. Nothing is read back; the caller adds what is in force.
+func Suppression(in suppression.Input) *diagnosticsv1alpha1.SuppressionExplanation {
+	trace := &suppression.Trace{}
+	d := suppression.Decide(in, trace)
 	out := &diagnosticsv1alpha1.SuppressionExplanation{Enabled: &d.Enabled, Policy: string(d.Policy), Hold: d.Hold}
 	if !d.Enabled {
 		out.Message = "best-effort pods are not suppressed: resource-threshold-config.enable is not true"
@@ -28,11 +30,11 @@ func Suppression(d suppression.Decision) *diagnosticsv1alpha1.SuppressionExplana
 	}
 	if d.Budget != nil {
 		out.Budget = &diagnosticsv1alpha1.Waterfall{
-			Resource: BestEffortCPU, Unit: diagnosticsv1alpha1.MilliCPU, Policy: string(d.Policy), Terms: d.Budget.Terms, Result: d.Budget.Milli,
+			Resource: BestEffortCPU, Unit: diagnosticsv1alpha1.MilliCPU, Policy: string(d.Policy), Terms: trace.Budget, Result: d.Budget.Milli,
 		}
 		out.BestEffortUsed = &d.Budget.BestEffortUsed
 	}
-	out.CPUs, out.CPUNote = d.CPUs.List, cpuNote(d.CPUs)
+	out.CPUs, out.CPUNote = d.CPUs.List, cpuNote(d.CPUs, &trace.CPUs)
 	if d.Hold == "" {
 		quota := d.Quota.Quota
 		out.QuotaMicroseconds, out.QuotaNote = &quota, quotaNote(d.Quota)
@@ -62,11 +64,11 @@ var limits = map[string]string{
 	suppression.LimitBypass:    "the change being below 1%",
 }
 
-func cpuNote(choice suppression.CPUChoice) string {
-	if choice.Hold != "" || choice.Trace.Limit == "" {
+func cpuNote(choice suppression.CPUChoice, trace *suppression.CPUTrace) string {
+	if choice.Hold != "" || trace.Limit == "" {
 		return choice.Hold
 	}
-	return fmt.Sprintf("%d CPUs, limited by %s; the budget asks for %d", choice.Trace.Count, limits[choice.Trace.Limit], choice.Trace.Wanted)
+	return fmt.Sprintf("%d CPUs, limited by %s; the budget asks for %d", trace.Count, limits[trace.Limit], trace.Wanted)
 }
 
 func quotaNote(choice suppression.QuotaChoice) string {
@@ -81,15 +83,15 @@ func quotaNote(choice suppression.QuotaChoice) string {
 
 func cores(milli int64) string { return fmt.Sprintf("%.4g", float64(milli)/1000) }
 
-// DecideSuppression decides from the objects what the agent would. What is in force is not known, so that nothing bounds how fast
-// the limits grow.
-func (n *Node) DecideSuppression() suppression.Decision {
+// SuppressionInput is what the agent would decide of, from the objects. What is in force is not known, so that nothing bounds how
+// fast the limits grow.
+func (n *Node) SuppressionInput() suppression.Input {
 	topology := n.cpus()
 	in := suppression.Input{Now: n.Now, Strategy: n.strategy(), Measurement: n.measurement(), CPUs: n.lendable(topology), CurrentQuota: cfs.Unlimited}
 	if topology != nil {
 		in.CurrentCPUs = topology.CPUs
 	}
-	return suppression.Decide(in)
+	return in
 }
 
 // suppressionUnknown says why it cannot be decided how best-effort pods are held back; empty when all it depends on was read.

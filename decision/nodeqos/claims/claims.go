@@ -1,4 +1,3 @@
-// Package claims tells which pods claim CPUs or devices by their annotations that the agent of their node does not give them.
 package claims
 
 import (

@@ -13,7 +13,7 @@ import (
 var tiers = []podrequest.Tier{podrequest.Batch, podrequest.Mid, podrequest.Plain}
 
 // allocatable compares the requests of pods up to a priority with what the node offers, tier by tier.
-func (d Demand) allocatable(in Input) []Demand {
+func (d Demand) allocatable(in *Input, trace *Trace) []Demand {
 	most := in.Strategy.AllocatableEvictPriorityThreshold
 	var out []Demand
 	for _, tier := range tiers {
@@ -25,7 +25,7 @@ func (d Demand) allocatable(in Input) []Demand {
 		}
 		if requested > 0 {
 			d.Tier = tier
-			out = append(out, d.compare(in.Node.Offers, requested))
+			out = append(out, d.compare(in.Node.Offers, requested, trace))
 		}
 	}
 	if len(out) == 0 {
@@ -35,7 +35,7 @@ func (d Demand) allocatable(in Input) []Demand {
 }
 
 // compare requests of a tier with its offer.
-func (d Demand) compare(offers map[podrequest.Tier]Offer, requested int64) Demand {
+func (d Demand) compare(offers map[podrequest.Tier]Offer, requested int64, trace *Trace) Demand {
 	offer, offered := offers[d.Tier]
 	name := resourceName(d.Tier, d.Feature.Resource())
 	switch {
@@ -53,11 +53,11 @@ func (d Demand) compare(offers map[podrequest.Tier]Offer, requested int64) Deman
 		d.Margin = allowed - requested + 1
 		return d.in(Calm, fmt.Sprintf("%s requested is %d%% of what the node offers; pods are evicted above %d%%", name, d.ObservedPercent, d.ThresholdPercent))
 	}
-	w := waterfall.New(d.Unit)
+	w := trace.steps(&d)
 	w.Inform("offer", amount, d.Unit, "allocatable "+name)
 	w.Step(diagnosticsv1alpha1.Start, "requested", requested, name+" requested")
 	w.Step(diagnosticsv1alpha1.Minus, "kept", capacity.Percent(amount, d.TargetPercent), fmt.Sprintf("%d%% of what the node offers may stay requested", d.TargetPercent))
-	d.Release, d.Terms = w.End("release")
+	d.Release = trace.released(&d, &w)
 	return d.in(Triggered, fmt.Sprintf("%s requested is more than %d%% of what the node offers", name, d.ThresholdPercent))
 }
 

@@ -48,8 +48,8 @@ func TestConfigurationIsWhatDemandsGoBy(t *testing.T) {
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", feature, diff)
 				}
-				demands := demandsOf(input(only(feature), node(1_000, giga), strategy, batch("exec", 5500, 1000, 1000, giga)), feature)
-				for _, demand := range demands {
+				in := input(only(feature), node(1_000, giga), strategy, batch("exec", 5500, 1000, 1000, giga))
+				for _, demand := range demandsOf(&in, feature, nil) {
 					if unset := demand.State == Unset || demand.State == Off; unset != (got.State != "") {
 						t.Errorf("%s is configured as %q, and its demand is %s", feature, got.State, demand.State)
 					}

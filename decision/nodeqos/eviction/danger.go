@@ -56,20 +56,21 @@ func InDanger(capacityOf, used podrequest.Amount) bool {
 func dangerLine(total int64) int64 { return min(capacity.Percent(total, dangerPercent), dangerBytes) }
 
 // override takes the one pod that would go first of those that budgets protect, and says so. It does only for use of memory, on a node
-// in danger for long enough, and when every pod that the feature may take was refused for a budget and none is leaving.
-func (e *engine) override(s selector, out *Outcome) {
-	if resource := out.Feature.Resource(); resource != Memory || out.Feature.ofRequests() || out.Pending > 0 || len(out.Candidates) > 0 {
-		return
+// in danger for long enough, and when every pod that the feature may take was refused for a budget and none is leaving. It returns
+// the protected pods when it takes one.
+func (e *engine) override(s selector, out *Outcome) []Candidate {
+	if resource := out.Feature.Resource(); resource != Memory || out.Feature.ofRequests() || out.Pending > 0 {
+		return nil
 	}
 	s.among = RefusedBudget
 	protected, _ := s.candidates(e.in.Pods, e.gone)
 	if len(protected) == 0 {
-		return
+		return nil
 	}
 	for _, other := range []Refusal{RefusedFailure, RefusedCluster} {
 		s.among = other
 		if refused, _ := s.candidates(e.in.Pods, e.gone); len(refused) > 0 {
-			return
+			return nil
 		}
 	}
 	why := fmt.Sprintf("PodDisruptionBudgets protect all %d pods that may be evicted", len(protected))
@@ -88,11 +89,12 @@ func (e *engine) override(s selector, out *Outcome) {
 		out.Released += first.Frees
 		first.Victim, first.Released = true, out.Released
 		e.gone[first.index] = true
-		out.Candidates = protected
 		out.Held = "one pod at a time is evicted against a PodDisruptionBudget"
 		e.plan.Victims = append(e.plan.Victims, Victim{
 			Pod: first.Pod, Feature: out.Feature, Reason: out.Reason, Frees: first.Frees, Unit: string(out.Unit), Keys: first.Keys,
 			Override: fmt.Sprintf("%s, and only %d bytes of memory are left for %d readings", why, left, e.in.Danger.Readings),
 		})
+		return protected
 	}
+	return nil
 }

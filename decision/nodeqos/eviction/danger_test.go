@@ -59,7 +59,7 @@ func TestBudgetsAreOverriddenInDanger(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := cornered()
 			tc.change(&in)
-			plan := Decide(in)
+			plan := Decide(in, nil)
 			if diff := cmp.Diff(tc.want, names(plan.Victims)); diff != "" {
 				t.Errorf("victims (-want +got):\n%s", diff)
 			}
@@ -77,7 +77,7 @@ func TestBudgetsAreOverriddenInDanger(t *testing.T) {
 			}
 		})
 	}
-	victim := Decide(cornered()).Victims[0]
+	victim := Decide(cornered(), nil).Victims[0]
 	if want := "PodDisruptionBudgets protect all 3 pods that may be evicted, and only 1000000000 bytes of memory are left for 5 readings"; victim.Override != want {
 		t.Errorf("override %q, want %q", victim.Override, want)
 	}
@@ -125,7 +125,7 @@ func TestOverridesTouchNobodyElse(t *testing.T) {
 			}
 			by[pod.Ref.Name] = pod
 		}
-		plan := Decide(in)
+		plan := Decide(in, nil)
 		overridden := 0
 		for _, victim := range plan.Victims {
 			pod := by[victim.Pod.Name]

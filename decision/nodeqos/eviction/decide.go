@@ -16,10 +16,6 @@ type Outcome struct {
 	Held string `json:"held,omitempty"`
 	// Released by what is pending and the victims together.
 	Released int64 `json:"released,omitempty"`
-	// Candidates in the order in which they go; the victims come first. Filled in when triggered or to explain.
-	Candidates []Candidate `json:"candidates,omitempty"`
-	// Excluded pods, ordered by name. Filled in when triggered or to explain.
-	Excluded []Exclusion `json:"excluded,omitempty"`
 }
 
 // Victim is a pod to evict.
@@ -49,12 +45,13 @@ type Plan struct {
 }
 
 // Decide decides the evictions of one node. It is deterministic: pods that are equal in every key go by their names, whatever
-// order they come in.
-func Decide(in Input) Plan {
-	e := engine{in: in, gone: make([]bool, len(in.Pods)), left: in.Budget.allowance(in.Now)}
-	demands := Demands(in)
-	e.plan.Outcomes = make([]Outcome, 0, len(demands))
-	for _, demand := range demands {
+// order they come in. A nil trace records nothing.
+func Decide(in Input, trace *Trace) Plan {
+	trace.begin()
+	e := engine{in: in, trace: trace, gone: make([]bool, len(in.Pods)), left: in.Budget.allowance(in.Now)}
+	wanted := demands(&in, trace)
+	e.plan.Outcomes = make([]Outcome, 0, len(wanted))
+	for _, demand := range wanted {
 		e.meet(demand)
 	}
 	return e.plan
@@ -62,7 +59,8 @@ func Decide(in Input) Plan {
 
 // engine is one call of Decide.
 type engine struct {
-	in Input
+	in    Input
+	trace *Trace
 	// gone are the victims so far, by their index in Input.Pods.
 	gone []bool
 	left allowance
@@ -72,17 +70,18 @@ type engine struct {
 // meet chooses the victims of one demand.
 func (e *engine) meet(demand Demand) {
 	out := Outcome{Demand: demand}
-	if demand.State != Triggered && !e.in.Explain {
+	if demand.State != Triggered && e.trace == nil {
 		e.plan.Outcomes = append(e.plan.Outcomes, out)
 		return
 	}
 	s := newSelector(e.in, demand)
-	out.Candidates, out.Excluded = s.candidates(e.in.Pods, e.gone)
+	candidates, excluded := s.candidates(e.in.Pods, e.gone)
 	if demand.State == Triggered {
 		out.Pending = e.pending(s)
 		out.Released = out.Pending
-		e.choose(s, &out)
+		candidates = e.choose(s, candidates, &out)
 	}
+	e.trace.considered(candidates, excluded)
 	e.plan.Outcomes = append(e.plan.Outcomes, out)
 }
 
@@ -103,22 +102,22 @@ func (e *engine) pending(s selector) int64 {
 	return total
 }
 
-// choose takes candidates in order until enough is released.
-func (e *engine) choose(s selector, out *Outcome) {
+// choose takes candidates in order until enough is released. It returns those that were considered.
+func (e *engine) choose(s selector, candidates []Candidate, out *Outcome) []Candidate {
 	if out.Released >= out.Release {
-		return
+		return candidates
 	}
 	if out.Held = e.cooling(out.Feature.Resource()); out.Held != "" {
-		return
+		return candidates
 	}
-	for i := range out.Candidates {
-		candidate := &out.Candidates[i]
+	for i := range candidates {
+		candidate := &candidates[i]
 		if out.Released >= out.Release {
-			return
+			return candidates
 		}
 		if !e.left.take() {
 			out.Held = e.left.reason
-			return
+			return candidates
 		}
 		out.Released = waterfall.Add(out.Released, candidate.Frees)
 		candidate.Victim, candidate.Released = true, out.Released
@@ -129,8 +128,11 @@ func (e *engine) choose(s selector, out *Outcome) {
 	}
 	if out.Released < out.Release {
 		out.Held = "no more pods may be evicted"
-		e.override(s, out)
+		if len(candidates) == 0 {
+			return e.override(s, out)
+		}
 	}
+	return candidates
 }
 
 // cooling says why the last eviction has to take effect first; empty when it has.

@@ -28,7 +28,7 @@ func TestMemoryIsReleasedInOrder(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			in := input(only(BEMemoryEvict), node(0, 115*giga), slov1alpha1.ResourceThresholdStrategy{MemoryEvictThresholdPercent: &tc.threshold, MemoryEvictLowerPercent: &tc.lower}, pods...)
-			if diff := cmp.Diff(tc.want, names(Decide(in).Victims)); diff != "" {
+			if diff := cmp.Diff(tc.want, names(Decide(in, nil).Victims)); diff != "" {
 				t.Errorf("victims (-want +got):\n%s", diff)
 			}
 		})
@@ -40,12 +40,12 @@ func TestMemoryOfPodsAboveBestEffortIsCountedInBytes(t *testing.T) {
 	in := input(only(MemoryEvict), node(0, 115*giga),
 		slov1alpha1.ResourceThresholdStrategy{MemoryEvictThresholdPercent: new(int64(80)), EvictEnabledPriorityThreshold: new(int32(7999))},
 		service("a", 7000, podrequest.Amount{Memory: 12 * giga}), service("b", 7000, podrequest.Amount{Memory: 9 * giga}), service("c", 7000, podrequest.Amount{Memory: 8 * giga}))
-	plan := Decide(in)
+	plan := Decide(in, nil)
 	if diff := cmp.Diff([]string{"a", "b"}, names(plan.Victims)); diff != "" {
 		t.Errorf("victims (-want +got):\n%s", diff)
 	}
-	if got := outcomeOf(plan, MemoryEvict, ""); got.Released != 21*giga || got.Candidates[0].Frees != 12*giga {
-		t.Errorf("released %d, the first %d", got.Released, got.Candidates[0].Frees)
+	if got := outcomeOf(plan, MemoryEvict, ""); got.Released != 21*giga || plan.Victims[0].Frees != 12*giga {
+		t.Errorf("released %d, the first %d", got.Released, plan.Victims[0].Frees)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestTheOrderOfVictims(t *testing.T) {
 			in := input(only(tc.feature), node(99_000, 0), strategy, tc.pods...)
 			starved := satisfying(1, 12_000, 1)
 			in.BestEffort = &Satisfaction{Average: starved, Current: starved, Samples: 1, Interval: time.Second}
-			if diff := cmp.Diff(tc.want, names(Decide(in).Victims)); diff != "" {
+			if diff := cmp.Diff(tc.want, names(Decide(in, nil).Victims)); diff != "" {
 				t.Errorf("victims (-want +got):\n%s", diff)
 			}
 		})
@@ -141,19 +141,20 @@ func TestWhoIsNoCandidate(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			in := input(only(tc.feature), node(0, 60*giga), strategy, tc.pod)
-			in.Explain = true
-			for _, outcome := range Decide(in).Outcomes {
+			trace := &Trace{}
+			for i, outcome := range Decide(in, trace).Outcomes {
 				if outcome.Feature != tc.feature {
 					continue
 				}
+				considered := trace.Considered[i]
 				if tc.want == "" {
-					if len(outcome.Candidates) != 1 || len(outcome.Excluded) != 0 {
-						t.Errorf("candidates %v, excluded %+v", outcome.Candidates, outcome.Excluded)
+					if len(considered.Candidates) != 1 || len(considered.Excluded) != 0 {
+						t.Errorf("%+v, want a candidate", considered)
 					}
 					continue
 				}
-				if len(outcome.Candidates) != 0 || len(outcome.Excluded) != 1 || outcome.Excluded[0].Code != tc.want || outcome.Excluded[0].Reason == "" {
-					t.Errorf("candidates %v, excluded %+v, want %s", outcome.Candidates, outcome.Excluded, tc.want)
+				if len(considered.Candidates) != 0 || len(considered.Excluded) != 1 || considered.Excluded[0].Code != tc.want || considered.Excluded[0].Reason == "" {
+					t.Errorf("%+v, want %s", considered, tc.want)
 				}
 			}
 		})
@@ -165,17 +166,17 @@ func TestWhatIsLeavingCountsAsReleased(t *testing.T) {
 	leaving.Leaving, leaving.LeavingSince = true, noon.Add(-time.Minute)
 	strategy := slov1alpha1.ResourceThresholdStrategy{MemoryEvictThresholdPercent: new(int64(80))}
 	in := input(only(BEMemoryEvict), node(0, 115*giga), strategy, leaving, batch("next", 5500, 0, 0, 10*giga), batch("last", 5500, 0, 0, 9*giga))
-	got := outcomeOf(Decide(in), BEMemoryEvict, "")
+	got := outcomeOf(Decide(in, nil), BEMemoryEvict, "")
 	if got.Pending != 15*giga || got.Released != 25*giga || got.Held != "" {
 		t.Errorf("pending %d released %d held %q", got.Pending, got.Released, got.Held)
 	}
 	in.LeavingFor = 30 * time.Second
-	if got := outcomeOf(Decide(in), BEMemoryEvict, ""); got.Pending != 0 || got.Held != "no more pods may be evicted" {
+	if got := outcomeOf(Decide(in, nil), BEMemoryEvict, ""); got.Pending != 0 || got.Held != "no more pods may be evicted" {
 		t.Errorf("a pod that does not leave is waited for: pending %d held %q", got.Pending, got.Held)
 	}
 	in.Pods[0].Used = &podrequest.Amount{Memory: 30 * giga}
 	in.LeavingFor = 0
-	if plan := Decide(in); len(plan.Victims) != 0 || outcomeOf(plan, BEMemoryEvict, "").Held != "" {
+	if plan := Decide(in, nil); len(plan.Victims) != 0 || outcomeOf(plan, BEMemoryEvict, "").Held != "" {
 		t.Errorf("%v evicted although enough is leaving", names(plan.Victims))
 	}
 }
@@ -188,11 +189,11 @@ func TestOnlyWhatCountsIsPending(t *testing.T) {
 	in := input(only(BECPUEvict), node(0, 0), strategy, leaving, batch("next", 5500, 1_000, 0, 0))
 	starved := satisfying(600, 6_000, 600)
 	in.BestEffort = &Satisfaction{Average: starved, Current: starved, Samples: 1, Interval: time.Second}
-	if got := outcomeOf(Decide(in), BECPUEvict, ""); got.Pending != 2_000 || got.Released != 3_000 {
+	if got := outcomeOf(Decide(in, nil), BECPUEvict, ""); got.Pending != 2_000 || got.Released != 3_000 {
 		t.Errorf("pending %d released %d", got.Pending, got.Released)
 	}
 	in.Pods[0].QoS = extension.QoSLS
-	if got := outcomeOf(Decide(in), BECPUEvict, ""); got.Pending != 0 {
+	if got := outcomeOf(Decide(in, nil), BECPUEvict, ""); got.Pending != 0 {
 		t.Errorf("%d pending by a service", got.Pending)
 	}
 }
@@ -200,7 +201,7 @@ func TestOnlyWhatCountsIsPending(t *testing.T) {
 func TestOnePodMeetsSeveralDemands(t *testing.T) {
 	strategy := slov1alpha1.ResourceThresholdStrategy{MemoryEvictThresholdPercent: new(int64(80)), EvictEnabledPriorityThreshold: new(int32(7999))}
 	in := input(only(BEMemoryEvict, MemoryEvict), node(0, 115*giga), strategy, batch("exec", 5500, 0, 0, 25*giga), service("web", 7000, podrequest.Amount{Memory: 30 * giga}))
-	plan := Decide(in)
+	plan := Decide(in, nil)
 	if diff := cmp.Diff([]string{"exec"}, names(plan.Victims)); diff != "" {
 		t.Errorf("victims (-want +got):\n%s", diff)
 	}
@@ -233,12 +234,15 @@ func TestCooldown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := input(only(BEMemoryEvict), node(0, 115*giga), strategy, batch("exec", 5500, 0, 0, 30*giga))
 			in.LastEviction, in.Cooldown = tc.last, tc.cooldown
-			plan := Decide(in)
+			trace := &Trace{}
+			plan := Decide(in, trace)
 			if got := len(plan.Victims) == 1; got != tc.want {
 				t.Errorf("evicted %v, held %q", names(plan.Victims), outcomeOf(plan, BEMemoryEvict, "").Held)
 			}
-			if outcome := outcomeOf(plan, BEMemoryEvict, ""); len(outcome.Candidates) != 1 {
-				t.Error("who would go next is not said")
+			for i, outcome := range plan.Outcomes {
+				if outcome.Feature == BEMemoryEvict && len(trace.Considered[i].Candidates) != 1 {
+					t.Error("who would go next is not said")
+				}
 			}
 		})
 	}
@@ -279,7 +283,7 @@ func TestBudget(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := input(only(BEMemoryEvict), node(0, 115*giga), slov1alpha1.ResourceThresholdStrategy{MemoryEvictThresholdPercent: new(int64(50))}, pods...)
 			in.Budget = tc.budget
-			plan := Decide(in)
+			plan := Decide(in, nil)
 			if got := outcomeOf(plan, BEMemoryEvict, ""); len(plan.Victims) != tc.want || got.Held != tc.wantHeld {
 				t.Errorf("%d evicted, held %q, want %d %q", len(plan.Victims), got.Held, tc.want, tc.wantHeld)
 			}
@@ -330,8 +334,11 @@ func TestAnyNode(t *testing.T) {
 		in := input(all(), node(rapid.Int64Range(0, 100_000).Draw(t, "used cpu"), rapid.Int64Range(0, 120).Draw(t, "used memory")*giga), strategy, pods...)
 		cpu := satisfying(rapid.Int64Range(1, 20_000).Draw(t, "limit"), rapid.Int64Range(0, 40_000).Draw(t, "request"), rapid.Int64Range(0, 20_000).Draw(t, "use"))
 		in.BestEffort = &Satisfaction{Average: cpu, Current: cpu, Samples: 1, Interval: time.Second}
-		in.Explain = rapid.Bool().Draw(t, "explain")
-		plan := Decide(in)
+		trace := &Trace{}
+		plan := Decide(in, trace)
+		if diff := cmp.Diff(plan, Decide(in, nil)); diff != "" {
+			t.Fatalf("with a trace (-with +without):\n%s", diff)
+		}
 		seen := map[Ref]bool{}
 		for _, victim := range plan.Victims {
 			pod := pods[indexOf(pods, victim.Pod)]
@@ -342,14 +349,14 @@ func TestAnyNode(t *testing.T) {
 			}
 			seen[victim.Pod] = true
 		}
-		for _, outcome := range plan.Outcomes {
-			checkOutcome(t, outcome, len(pods))
+		for i, outcome := range plan.Outcomes {
+			checkOutcome(t, outcome, trace.Considered[i], len(pods))
 		}
 		if _, err := json.Marshal(plan); err != nil {
 			t.Fatal(err)
 		}
 		in.Pods = rapid.Permutation(pods).Draw(t, "another order")
-		if diff := cmp.Diff(plan, Decide(in), cmp.AllowUnexported(), cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".index" }, cmp.Ignore())); diff != "" {
+		if diff := cmp.Diff(plan, Decide(in, nil)); diff != "" {
 			t.Fatalf("another order of the same pods (-want +got):\n%s", diff)
 		}
 	})
@@ -365,19 +372,19 @@ func indexOf(pods []Pod, ref Ref) int {
 }
 
 // checkOutcome: every pod is a candidate or excluded; victims come first and each was needed; the order is that of the keys.
-func checkOutcome(t *rapid.T, outcome Outcome, pods int) {
-	if listed := len(outcome.Candidates) + len(outcome.Excluded); listed != 0 && listed != pods {
+func checkOutcome(t *rapid.T, outcome Outcome, considered Considered, pods int) {
+	if listed := len(considered.Candidates) + len(considered.Excluded); listed != pods {
 		t.Fatalf("%s: %d of %d pods are accounted for", outcome.Feature, listed, pods)
 	}
 	released := outcome.Pending
-	for i, candidate := range outcome.Candidates {
-		if i > 0 && compareCandidates(outcome.Candidates[i-1], candidate) >= 0 {
-			t.Fatalf("%s: %v before %v", outcome.Feature, outcome.Candidates[i-1], candidate)
+	for i, candidate := range considered.Candidates {
+		if i > 0 && compareCandidates(considered.Candidates[i-1], candidate) >= 0 {
+			t.Fatalf("%s: %v before %v", outcome.Feature, considered.Candidates[i-1], candidate)
 		}
 		if !candidate.Victim {
 			continue
 		}
-		if i > 0 && !outcome.Candidates[i-1].Victim || released >= outcome.Release {
+		if i > 0 && !considered.Candidates[i-1].Victim || released >= outcome.Release {
 			t.Fatalf("%s: %v goes, and was not needed or not next", outcome.Feature, candidate)
 		}
 		released += candidate.Frees

@@ -7,7 +7,6 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/core/podrequest"
 	"koordinator.sh/koord/decision/core/unknown"
-	"koordinator.sh/koord/decision/core/waterfall"
 )
 
 // State of a feature on a node.
@@ -45,21 +44,19 @@ type Demand struct {
 	// Release is what has to be released, in Unit; 0 unless triggered.
 	Release int64                    `json:"release"`
 	Unit    diagnosticsv1alpha1.Unit `json:"unit"`
-	// Terms are the steps to Release; none unless triggered.
-	Terms []waterfall.Term `json:"terms,omitempty"`
 }
 
-// Demands are what the features of a node want released, in the order in which they decide. Features that compare requests
+// demands are what the features of a node want released, in the order in which they decide. Features that compare requests
 // have one for each tier that is requested.
-func Demands(in Input) []Demand {
+func demands(in *Input, trace *Trace) []Demand {
 	var out []Demand
 	for _, feature := range Features() {
-		out = append(out, demandsOf(in, feature)...)
+		out = append(out, demandsOf(in, feature, trace)...)
 	}
 	return out
 }
 
-func demandsOf(in Input, feature Feature) []Demand {
+func demandsOf(in *Input, feature Feature, trace *Trace) []Demand {
 	d := Demand{Feature: feature, Unit: feature.Resource().unit()}
 	if !in.On[feature] {
 		return []Demand{d.in(Off, "the feature is off")}
@@ -78,11 +75,11 @@ func demandsOf(in Input, feature Feature) []Demand {
 	}
 	switch {
 	case feature == BECPUEvict:
-		return []Demand{d.satisfaction(in)}
+		return []Demand{d.satisfaction(in, trace)}
 	case feature.ofRequests():
-		return d.allocatable(in)
+		return d.allocatable(in, trace)
 	}
-	return []Demand{d.usage(in)}
+	return []Demand{d.usage(in, trace)}
 }
 
 // looksAt are the inputs that the state of a feature depends on.
@@ -103,7 +100,7 @@ func (d Demand) in(state State, reason string) Demand {
 }
 
 // usage compares what the node uses with its capacity.
-func (d Demand) usage(in Input) Demand {
+func (d Demand) usage(in *Input, trace *Trace) Demand {
 	resource := d.Feature.Resource()
 	used, total := resource.of(in.Node.Used), resource.of(in.Node.Capacity)
 	if total <= 0 || used < 0 {
@@ -115,10 +112,10 @@ func (d Demand) usage(in Input) Demand {
 		d.Margin = max(leastAt(d.ThresholdPercent, total)-used, 0)
 		return d.in(Calm, d.Reason)
 	}
-	w := waterfall.New(d.Unit)
+	w := trace.steps(&d)
 	w.Step(diagnosticsv1alpha1.Start, "capacity", total, "")
 	w.Step(diagnosticsv1alpha1.Times, "excess", d.ObservedPercent-d.TargetPercent, fmt.Sprintf("%d%% used, at most %d%% allowed", d.ObservedPercent, d.TargetPercent))
-	d.Release, d.Terms = w.End("release")
+	d.Release = trace.released(&d, &w)
 	return d.in(Triggered, d.Reason)
 }
 

@@ -73,7 +73,7 @@ func TestDemandsOfUse(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := outcomeOf(Decide(input(only(tc.feature), tc.node, tc.strategy)), tc.feature, "").Demand
+			got := outcomeOf(Decide(input(only(tc.feature), tc.node, tc.strategy), nil), tc.feature, "").Demand
 			if got.State != tc.wantState || got.Release != tc.wantRelease || got.Margin != tc.wantMargin || got.Reason != tc.wantReason {
 				t.Errorf("%+v, want %s %d margin %d because %q", got, tc.wantState, tc.wantRelease, tc.wantMargin, tc.wantReason)
 			}
@@ -93,11 +93,11 @@ func completeStrategy() slov1alpha1.ResourceThresholdStrategy {
 
 func TestNothingIsDecidedOnOldMeasurements(t *testing.T) {
 	in := input(all(), node(99_000, 119*giga), completeStrategy(), batch("exec-1", 5500, 1000, 1000, 50*giga))
-	if plan := Decide(in); len(plan.Victims) != 1 {
+	if plan := Decide(in, nil); len(plan.Victims) != 1 {
 		t.Fatalf("fresh measurements evict %v, want one pod", names(plan.Victims))
 	}
 	in.Now = noon.Add(2001 * time.Millisecond)
-	plan := Decide(in)
+	plan := Decide(in, nil)
 	for _, outcome := range plan.Outcomes {
 		if outcome.State != Unknown || !strings.Contains(outcome.Reason, "more than two intervals") {
 			t.Errorf("%s is %s because %q", outcome.Feature, outcome.State, outcome.Reason)
@@ -111,17 +111,17 @@ func TestNothingIsDecidedOnOldMeasurements(t *testing.T) {
 func TestStrategiesAndFeaturesThatAreOff(t *testing.T) {
 	in := input(all(), node(99_000, 119*giga), slov1alpha1.ResourceThresholdStrategy{MemoryEvictThresholdPercent: new(int64(50))})
 	in.Strategy.Enable = nil
-	for _, outcome := range Decide(in).Outcomes {
+	for _, outcome := range Decide(in, nil).Outcomes {
 		if outcome.State != Off || outcome.Reason != "resourceUsedThresholdWithBE.enable is not true" {
 			t.Errorf("%s is %s because %q", outcome.Feature, outcome.State, outcome.Reason)
 		}
 	}
 	in.Strategy = nil
-	if got := len(Decide(in).Outcomes); got != len(Features()) {
+	if got := len(Decide(in, nil).Outcomes); got != len(Features()) {
 		t.Errorf("%d outcomes without a strategy", got)
 	}
 	in.On = nil
-	if got := Decide(in).Outcomes[0]; got.State != Off || got.Reason != "the feature is off" {
+	if got := Decide(in, nil).Outcomes[0]; got.State != Off || got.Reason != "the feature is off" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -230,7 +230,7 @@ func TestDemandsOfSatisfaction(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&in)
 			}
-			got := outcomeOf(Decide(in), BECPUEvict, "").Demand
+			got := outcomeOf(Decide(in, nil), BECPUEvict, "").Demand
 			if got.State != tc.wantState || got.Release != tc.wantRelease || got.Reason != tc.wantReason {
 				t.Errorf("%s %d %q, want %s %d %q", got.State, got.Release, got.Reason, tc.wantState, tc.wantRelease, tc.wantReason)
 			}
@@ -322,7 +322,7 @@ func TestDemandsOfRequests(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&in)
 			}
-			got := outcomeOf(Decide(in), CPUAllocatableEvict, tc.tier).Demand
+			got := outcomeOf(Decide(in, nil), CPUAllocatableEvict, tc.tier).Demand
 			if got.State != tc.wantState || got.Release != tc.wantRelease || got.Reason != tc.wantReason {
 				t.Errorf("%s %d %q, want %s %d %q", got.State, got.Release, got.Reason, tc.wantState, tc.wantRelease, tc.wantReason)
 			}
@@ -331,13 +331,14 @@ func TestDemandsOfRequests(t *testing.T) {
 }
 
 func TestTheTraceOfARelease(t *testing.T) {
-	got := outcomeOf(Decide(input(only(BEMemoryEvict), node(0, 115*giga), slov1alpha1.ResourceThresholdStrategy{MemoryEvictThresholdPercent: new(int64(80))})), BEMemoryEvict, "")
+	trace := &Trace{}
+	Decide(input(only(BEMemoryEvict), node(0, 115*giga), slov1alpha1.ResourceThresholdStrategy{MemoryEvictThresholdPercent: new(int64(80))}), trace)
 	want := []waterfall.Term{
 		{Name: "capacity", Operator: "start", Value: 120 * giga, Unit: "bytes"},
 		{Name: "excess", Operator: "times", Value: 17, Unit: "percent", Note: "95% used, at most 78% allowed"},
 		{Name: "release", Operator: "result", Value: 20_400_000_000, Unit: "bytes"},
 	}
-	if diff := cmp.Diff(want, got.Terms); diff != "" {
+	if diff := cmp.Diff([]Release{{Feature: BEMemoryEvict, Terms: want}}, trace.Releases); diff != "" {
 		t.Errorf("terms (-want +got):\n%s", diff)
 	}
 }
@@ -351,7 +352,7 @@ func TestMarginsAreExact(t *testing.T) {
 		demand := func(used int64) Demand {
 			n := node(0, used)
 			n.Capacity.Memory = total
-			return Decide(input(only(BEMemoryEvict), n, strategy)).Outcomes[3].Demand
+			return Decide(input(only(BEMemoryEvict), n, strategy), nil).Outcomes[3].Demand
 		}
 		got := demand(used)
 		if got.State == Triggered {

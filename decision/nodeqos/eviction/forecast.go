@@ -33,13 +33,14 @@ type Distance struct {
 // Forecast says how far each feature is from evicting, and which pods it would take first. Only features that look at use
 // come closer by themselves; the others move when pods, offers or services change.
 func Forecast(in Input, trend Trend, next int) []Distance {
-	in.Explain = true
-	plan := Decide(in)
+	trace := &Trace{}
+	plan := Decide(in, trace)
 	out := make([]Distance, 0, len(plan.Outcomes))
-	for _, outcome := range plan.Outcomes {
-		distance := Distance{Demand: outcome.Demand, Seconds: outcome.secondsUntil(trend), Held: outcome.Held, Protected: len(outcome.Excluded)}
-		distance.Next = outcome.Candidates[:min(max(next, 0), len(outcome.Candidates))]
-		distance.Omitted = len(outcome.Candidates) - len(distance.Next)
+	for i, outcome := range plan.Outcomes {
+		considered := &trace.Considered[i]
+		distance := Distance{Demand: outcome.Demand, Seconds: outcome.secondsUntil(trend), Held: outcome.Held, Protected: len(considered.Excluded)}
+		distance.Next = considered.Candidates[:min(max(next, 0), len(considered.Candidates))]
+		distance.Omitted = len(considered.Candidates) - len(distance.Next)
 		if why := in.Unknown.Because(unknown.NodeSLOs, unknown.NodeMetrics, unknown.Pods); why != "" {
 			distance.Next, distance.Omitted, distance.Held, distance.CandidatesUnknown = nil, 0, "", why
 		}

@@ -34,8 +34,6 @@ type Input struct {
 	Danger Danger
 	// Unknown are the inputs that could not be read: NodeSLOs for the strategy, NodeMetrics for what is used, Pods.
 	Unknown unknown.Inputs
-	// Explain fills in the candidates of features that are calm, too.
-	Explain bool
 }
 
 // Node is what is known of one node.

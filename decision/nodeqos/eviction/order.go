@@ -26,8 +26,9 @@ const (
 	KeySubPriority KeyName = "subPriority"
 	// KeyUsedOfRequest is CPU used of what was requested, 1 for all of it.
 	KeyUsedOfRequest KeyName = "usedOfRequest"
-	// KeyUsed and KeyRequested in milli-cores or bytes.
-	KeyUsed      KeyName = "used"
+	// KeyUsed is the usage, in milli-cores or bytes.
+	KeyUsed KeyName = "used"
+	// KeyRequested is the request, in milli-cores or bytes.
 	KeyRequested KeyName = "requested"
 )
 

@@ -8,7 +8,6 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/core/capacity"
 	"koordinator.sh/koord/decision/core/podrequest"
-	"koordinator.sh/koord/decision/core/waterfall"
 )
 
 // defaultBusyPercent is cpuEvictBEUsageThresholdPercent where it is not set.
@@ -24,7 +23,7 @@ const coverage = 3
 const longestWindow = time.Hour
 
 // satisfaction compares what best-effort pods get with what they requested, over the window and now.
-func (d Demand) satisfaction(in Input) Demand {
+func (d Demand) satisfaction(in *Input, trace *Trace) Demand {
 	got := in.BestEffort
 	if got == nil {
 		return d.in(Unknown, "the CPU satisfaction of best-effort pods was not measured")
@@ -56,12 +55,12 @@ func (d Demand) satisfaction(in Input) Demand {
 			return d.in(Calm, why+" "+level.when)
 		}
 	}
-	return d.releaseRequests(average, current)
+	return d.releaseRequests(average, current, trace)
 }
 
 // releaseRequests is what has to be released, on average or now, whichever is less.
-func (d Demand) releaseRequests(average, current BestEffortCPU) Demand {
-	w := waterfall.New(d.Unit)
+func (d Demand) releaseRequests(average, current BestEffortCPU, trace *Trace) Demand {
+	w := trace.steps(&d)
 	w.Step(diagnosticsv1alpha1.Start, "requested", average.Request, "batch-cpu of best-effort pods, on average")
 	w.Step(diagnosticsv1alpha1.Times, "upper", d.TargetPercent, "of the request is to be satisfied")
 	w.Step(diagnosticsv1alpha1.Minus, "limit", average.Limit, "what they may use, on average")
@@ -69,7 +68,7 @@ func (d Demand) releaseRequests(average, current BestEffortCPU) Demand {
 	if w.Value() <= 0 {
 		return d.in(Calm, d.Reason)
 	}
-	d.Release, d.Terms = w.End("release")
+	d.Release = trace.released(&d, &w)
 	d.Margin = 0
 	return d.in(Triggered, d.Reason)
 }

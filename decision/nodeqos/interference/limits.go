@@ -10,11 +10,13 @@ type Signal string
 const (
 	// CPUSome is the time in which at least one process waited for a CPU, in percent.
 	CPUSome Signal = "cpuSome"
-	// MemorySome and MemoryFull are the time in which at least one process, or all of them, waited for memory.
+	// MemorySome is the time in which at least one process waited for memory, in percent.
 	MemorySome Signal = "memorySome"
+	// MemoryFull is the time in which all processes waited for memory, in percent.
 	MemoryFull Signal = "memoryFull"
-	// IOSome and IOFull are the same for input and output.
+	// IOSome is the time in which at least one process waited for input or output, in percent.
 	IOSome Signal = "ioSome"
+	// IOFull is the time in which all processes waited for input or output, in percent.
 	IOFull Signal = "ioFull"
 	// CPIDeviations is by how many standard deviations the cycles per instruction exceed their baseline.
 	CPIDeviations Signal = "cpiDeviations"

@@ -5,7 +5,6 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/core/capacity"
-	"koordinator.sh/koord/decision/core/waterfall"
 )
 
 // ReclaimInput is one group whose kernel has no watermarks for it.
@@ -43,14 +42,14 @@ type Reclaim struct {
 	// High and Low watermarks in bytes.
 	High int64 `json:"high"`
 	Low  int64 `json:"low"`
-	// Reason in one sentence, and the steps to Bytes.
-	Reason string           `json:"reason"`
-	Terms  []waterfall.Term `json:"terms,omitempty"`
+	// Reason in one sentence.
+	Reason string `json:"reason"`
 }
 
 // ReclaimOf decides one round: it begins above the high watermark, goes on until the low one is reached, and takes no more at
-// once than is bounded, can be reclaimed and is not protected.
-func ReclaimOf(in ReclaimInput) Reclaim {
+// once than is bounded, can be reclaimed and is not protected. A nil trace records nothing.
+func ReclaimOf(in ReclaimInput, trace *Trace) Reclaim {
+	trace.begin()
 	if in.Limit <= 0 || in.WmarkRatio <= 0 {
 		return Reclaim{Reason: "no watermark is set"}
 	}
@@ -74,13 +73,14 @@ func ReclaimOf(in ReclaimInput) Reclaim {
 	if most <= 0 {
 		most = DefaultReclaim
 	}
-	w := waterfall.New(diagnosticsv1alpha1.Bytes)
+	w := trace.steps()
 	w.Step(diagnosticsv1alpha1.Start, "usage", in.Usage, "")
 	w.Step(diagnosticsv1alpha1.Minus, "low", max(out.Low, in.Protected), "the low watermark, or what is protected")
 	w.Step(diagnosticsv1alpha1.Min, "reclaimable", max(in.Reclaimable, 0), "")
 	w.Step(diagnosticsv1alpha1.Min, "mostPerRound", most, "")
 	w.Step(diagnosticsv1alpha1.Max, "floor", 0, "")
-	out.Bytes, out.Terms = w.End("bytes")
+	out.Bytes = w.Value()
+	trace.reclaimed(&w)
 	if out.Bytes == 0 {
 		out.Reason = "use is above the watermark, and nothing of it can be reclaimed"
 	}

@@ -34,8 +34,6 @@ type Values struct {
 	PageCacheReclaimSync *int64 `json:"pageCacheReclaimSync,omitempty"`
 	// Notes say which values are not what their formula gives, and why.
 	Notes []string `json:"notes,omitempty"`
-	// HighTerms are the steps to High; only where it is bounded.
-	HighTerms []waterfall.Term `json:"highTerms,omitempty"`
 }
 
 // Amounts of one pod or container, in bytes.
@@ -92,8 +90,8 @@ func (v *Values) boundCache(settings slov1alpha1.MemoryQOS, amounts Amounts, pag
 	v.PageCacheLimit = new(bound - bound%max(pageSize, 1))
 }
 
-// throttle computes high. The page size rounds it down, because the kernel counts pages.
-func (v *Values) throttle(settings slov1alpha1.MemoryQOS, amounts Amounts, allocatable, pageSize int64) {
+// throttle computes high, step by step where it is bounded. The page size rounds it down, because the kernel counts pages.
+func (v *Values) throttle(settings slov1alpha1.MemoryQOS, amounts Amounts, allocatable, pageSize int64, w *waterfall.Waterfall) {
 	if settings.ThrottlingPercent == nil {
 		return
 	}
@@ -106,7 +104,6 @@ func (v *Values) throttle(settings slov1alpha1.MemoryQOS, amounts Amounts, alloc
 		limit, what = max(allocatable, 0), "allocatable"
 	}
 	pageSize = max(pageSize, 1)
-	w := waterfall.New(diagnosticsv1alpha1.Bytes)
 	w.Inform("request", request, diagnosticsv1alpha1.Bytes, "")
 	w.Step(diagnosticsv1alpha1.Start, what, limit, "")
 	w.Step(diagnosticsv1alpha1.Minus, "request", request, "")
@@ -117,6 +114,5 @@ func (v *Values) throttle(settings slov1alpha1.MemoryQOS, amounts Amounts, alloc
 	if v.Min != nil && w.Value() < *v.Min {
 		w.Step(diagnosticsv1alpha1.Max, "min", *v.Min, "what is protected may be used")
 	}
-	high, terms := w.End("high")
-	v.High, v.HighTerms = &high, terms
+	v.High = new(w.Value())
 }

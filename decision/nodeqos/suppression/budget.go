@@ -15,27 +15,19 @@ type Budget struct {
 	Milli int64 `json:"milli"`
 	// BestEffortUsed is what they use now, in milli-cores.
 	BestEffortUsed int64 `json:"bestEffortUsed"`
+	// AboveUsed is what pods above best effort use now, in milli-cores.
+	AboveUsed int64 `json:"aboveUsed"`
 	// ThresholdPercent of the capacity that the budget was computed with.
 	ThresholdPercent int64 `json:"thresholdPercent"`
-	// Terms are the steps from the capacity to the budget; none where only the result was asked for.
-	Terms []waterfall.Term `json:"terms,omitempty"`
 }
 
 // Exceeded says whether best-effort pods use more than they may.
 func (b Budget) Exceeded() bool { return b.BestEffortUsed > b.Milli }
 
 // BudgetOf computes the budget of a node. How old the measurement is does not matter to it. Thresholds that are not set are
-// 65 and 0 percent.
-func BudgetOf(m Measurement, strategy *slov1alpha1.ResourceThresholdStrategy) Budget {
-	return compute(m, strategy, waterfall.New(diagnosticsv1alpha1.MilliCPU))
-}
-
-// CalculateBudget is BudgetOf without terms, for asking thousands of nodes.
-func CalculateBudget(m Measurement, strategy *slov1alpha1.ResourceThresholdStrategy) Budget {
-	return compute(m, strategy, waterfall.Silent())
-}
-
-func compute(m Measurement, strategy *slov1alpha1.ResourceThresholdStrategy, w *waterfall.Waterfall) Budget {
+// 65 and 0 percent. A nil trace records nothing.
+func BudgetOf(m Measurement, strategy *slov1alpha1.ResourceThresholdStrategy, trace *Trace) Budget {
+	w := trace.steps()
 	threshold, least := int64(DefaultThresholdPercent), int64(0)
 	if strategy != nil {
 		threshold = orElse(strategy.CPUSuppressThresholdPercent, threshold)
@@ -44,17 +36,26 @@ func compute(m Measurement, strategy *slov1alpha1.ResourceThresholdStrategy, w *
 	pods, applications := sum(m.Pods, w.Records()), sum(m.HostApplications, w.Records())
 	w.Step(diagnosticsv1alpha1.Start, "capacity", max(m.Capacity, 0), "")
 	w.Step(diagnosticsv1alpha1.Times, "threshold", threshold, "of the capacity may be used by all together")
-	w.Step(diagnosticsv1alpha1.Minus, "podsUsed", pods.above, "used by pods above best effort").Parts = pods.byQoS
-	w.Step(diagnosticsv1alpha1.Minus, "hostApplicationsUsed", applications.above, "used by host applications above best effort").Parts = applications.byQoS
-	takeSystem(w, m, waterfall.Add(pods.all, applications.all))
+	takeUsed(&w, "podsUsed", pods, "used by pods above best effort")
+	takeUsed(&w, "hostApplicationsUsed", applications, "used by host applications above best effort")
+	takeSystem(&w, m, waterfall.Add(pods.all, applications.all))
 	if relief := m.Relief; relief.Percent > 0 && relief.Percent < 100 {
 		w.Step(diagnosticsv1alpha1.Max, "nothing", 0, "not below 0")
 		w.Step(diagnosticsv1alpha1.Times, "relief", relief.Percent, relief.Why)
 	}
-	floor := w.Step(diagnosticsv1alpha1.Max, "floor", max(capacity.Percent(max(m.Capacity, 0), least), 0), "")
-	floor.Note = fmt.Sprintf("at least %d%% of the capacity", least)
+	if floor := w.Step(diagnosticsv1alpha1.Max, "floor", max(capacity.Percent(max(m.Capacity, 0), least), 0), ""); floor != nil {
+		floor.Note = fmt.Sprintf("at least %d%% of the capacity", least)
+	}
 	milli, terms := w.End("budget")
-	return Budget{Milli: milli, BestEffortUsed: pods.bestEffort, ThresholdPercent: threshold, Terms: terms}
+	trace.budget(terms)
+	return Budget{Milli: milli, BestEffortUsed: pods.bestEffort, AboveUsed: pods.above, ThresholdPercent: threshold}
+}
+
+// takeUsed takes what loads above best effort use.
+func takeUsed(w *waterfall.Waterfall, name string, used sums, note string) {
+	if term := w.Step(diagnosticsv1alpha1.Minus, name, used.above, note); term != nil {
+		term.Parts = used.byQoS
+	}
 }
 
 // takeSystem takes what the node uses beyond pods and host applications, or what is reserved when that is more. A reservation
@@ -66,7 +67,7 @@ func takeSystem(w *waterfall.Waterfall, m Measurement, accounted int64) {
 		name = "reserved"
 	}
 	term := w.Step(diagnosticsv1alpha1.Minus, name, max(used, reserved), "")
-	if !w.Records() {
+	if term == nil {
 		return
 	}
 	term.Note = fmt.Sprintf("the node uses %s cores, pods and host applications %s of them; %s reserved is less",

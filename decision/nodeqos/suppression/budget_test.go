@@ -57,12 +57,12 @@ func TestBudget(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&m)
 			}
-			got := BudgetOf(m, tc.strategy)
+			trace := &Trace{}
+			got := BudgetOf(m, tc.strategy, trace)
 			if got.Milli != tc.want {
-				t.Errorf("budget %d, want %d:\n%+v", got.Milli, tc.want, got.Terms)
+				t.Errorf("budget %d, want %d:\n%+v", got.Milli, tc.want, trace.Budget)
 			}
-			got.Terms = nil
-			if diff := cmp.Diff(got, CalculateBudget(m, tc.strategy)); diff != "" {
+			if diff := cmp.Diff(got, BudgetOf(m, tc.strategy, nil)); diff != "" {
 				t.Errorf("without a trace (-want +got):\n%s", diff)
 			}
 		})
@@ -70,7 +70,8 @@ func TestBudget(t *testing.T) {
 }
 
 func TestTheTraceHasEveryOperand(t *testing.T) {
-	got := BudgetOf(busy(), nil)
+	trace := &Trace{}
+	got := BudgetOf(busy(), nil, trace)
 	pod := func(name string, milli int64, parts ...waterfall.Term) waterfall.Term {
 		term := part(name, milli)
 		term.Parts = parts
@@ -80,7 +81,10 @@ func TestTheTraceHasEveryOperand(t *testing.T) {
 		term.Object = &diagnosticsv1alpha1.SourceRef{Kind: "Pod", Namespace: "shop", Name: name}
 		return term
 	}
-	want := Budget{Milli: 5_800, BestEffortUsed: 8_000, ThresholdPercent: 65, Terms: []waterfall.Term{
+	if diff := cmp.Diff(Budget{Milli: 5_800, BestEffortUsed: 8_000, AboveUsed: 10_000, ThresholdPercent: 65}, got); diff != "" {
+		t.Errorf("budget (-want +got):\n%s", diff)
+	}
+	want := []waterfall.Term{
 		{Name: "capacity", Operator: "start", Value: 32_000, Unit: "milliCPU"},
 		{Name: "threshold", Operator: "times", Value: 65, Unit: "percent", Note: "of the capacity may be used by all together"},
 		{Name: "podsUsed", Operator: "minus", Value: 10_000, Unit: "milliCPU", Note: "used by pods above best effort",
@@ -92,9 +96,9 @@ func TestTheTraceHasEveryOperand(t *testing.T) {
 			Parts: []waterfall.Term{pod("systemUsed", 3_000), pod("reserved", 1_000)}},
 		{Name: "floor", Operator: "max", Unit: "milliCPU", Note: "at least 0% of the capacity"},
 		{Name: "budget", Operator: "result", Value: 5_800, Unit: "milliCPU"},
-	}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("budget (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, trace.Budget); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
 	}
 	if !got.Exceeded() {
 		t.Error("8 cores used of 5.8 are not said to exceed the budget")
@@ -106,7 +110,9 @@ func TestManyPodsAreCountedAndFewListed(t *testing.T) {
 	for range 25 {
 		m.Pods = append(m.Pods, Load{Namespace: "shop", Name: "web", QoS: extension.QoSLS, Used: 100})
 	}
-	term := BudgetOf(m, nil).Terms[2].Parts[0]
+	trace := &Trace{}
+	BudgetOf(m, nil, trace)
+	term := trace.Budget[2].Parts[0]
 	if term.Value != 2_500 || len(term.Parts) != maxParts || term.PartsOmitted != 15 {
 		t.Errorf("%d milli-cores, %d listed, %d left out", term.Value, len(term.Parts), term.PartsOmitted)
 	}
@@ -124,13 +130,13 @@ func TestMoreUseByServicesNeverLeavesMore(t *testing.T) {
 		strategy := &slov1alpha1.ResourceThresholdStrategy{
 			CPUSuppressThresholdPercent: new(rapid.Int64Range(0, 100).Draw(t, "threshold")), CPUSuppressMinPercent: new(rapid.Int64Range(0, 100).Draw(t, "minimum")),
 		}
-		before := BudgetOf(m, strategy).Milli
+		before := BudgetOf(m, strategy, nil).Milli
 		more := rapid.Int64Range(0, math.MaxInt64-m.Pods[0].Used).Draw(t, "more")
 		m.Pods[0].Used += more
 		if rapid.Bool().Draw(t, "the node uses more too") {
 			m.NodeUsed = waterfall.Add(m.NodeUsed, more)
 		}
-		if after := BudgetOf(m, strategy).Milli; after > before || after < 0 {
+		if after := BudgetOf(m, strategy, nil).Milli; after > before || after < 0 {
 			t.Fatalf("%d before, %d after services use %d more", before, after, more)
 		}
 	})

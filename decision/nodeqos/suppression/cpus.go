@@ -35,46 +35,6 @@ type CPUChoice struct {
 	List string `json:"cpus,omitempty"`
 	// Hold says why the present CPUs stay; empty when CPUs are to be written.
 	Hold string `json:"hold,omitempty"`
-	// Trace says how many there are and where from.
-	Trace CPUTrace `json:"trace,omitzero"`
-}
-
-// CPUTrace is how a number of CPUs came about.
-type CPUTrace struct {
-	// Wanted by the budget: rounded up to whole CPUs.
-	Wanted int `json:"wanted"`
-	// Least is the floor of LeastCPUs.
-	Least int `json:"least"`
-	// Current is how many of the available CPUs best-effort pods have now, and Step by how many they may grow per round.
-	Current int `json:"current"`
-	Step    int `json:"step"`
-	// Count that was chosen.
-	Count int `json:"count"`
-	// Limit that decided the count: budget, least, step or available.
-	Limit string `json:"limit"`
-	// Excluded CPUs by owner.
-	Excluded []ExcludedCount `json:"excluded,omitempty"`
-	// Pools the CPUs were taken from.
-	Pools []PoolShare `json:"pools,omitempty"`
-}
-
-// ExcludedCount is how many CPUs one owner keeps.
-type ExcludedCount struct {
-	Owner string `json:"owner"`
-	Count int    `json:"count"`
-	List  string `json:"cpus,omitempty"`
-}
-
-// PoolShare is what one pool gives.
-type PoolShare struct {
-	// Pool is LSR, lent by its owners, or shared.
-	Pool string `json:"pool"`
-	// Available CPUs of the pool, and those taken of them.
-	Available int    `json:"available"`
-	Taken     int    `json:"taken"`
-	List      string `json:"cpus,omitempty"`
-	// WholeCores taken.
-	WholeCores int `json:"wholeCores"`
 }
 
 // Limits of a count.
@@ -91,17 +51,46 @@ const (
 	PoolShared = "shared"
 )
 
-// available are the CPUs that best-effort pods may ever use, and who keeps the others.
-func (c CPUs) available() (cpuset.CPUSet, []ExcludedCount) {
+// available are the CPUs that best-effort pods may ever use.
+func (c CPUs) available(trace *Trace) cpuset.CPUSet {
+	trace.beginCPUs()
 	free := c.Topology.CPUs
-	var kept []ExcludedCount
 	for _, exclusion := range c.Excluded {
 		if taken := exclusion.CPUs.Intersection(c.Topology.CPUs); !taken.IsEmpty() {
-			kept = append(kept, ExcludedCount{Owner: exclusion.Owner, Count: taken.Len(), List: taken.String()})
+			trace.excluded(exclusion.Owner, taken)
 			free = free.Difference(taken)
 		}
 	}
-	return free, kept
+	return free
+}
+
+// CPUCount is how a number of CPUs comes about.
+type CPUCount struct {
+	// Wanted by the budget: rounded up to whole CPUs.
+	Wanted int `json:"wanted"`
+	// Least is the floor of LeastCPUs.
+	Least int `json:"least"`
+	// Current is how many of the available CPUs best-effort pods have now, and Step by how many they may grow per round.
+	Current int `json:"current"`
+	Step    int `json:"step"`
+	// Count that was chosen.
+	Count int `json:"count"`
+	// Limit that decided the count: budget, least, step or available.
+	Limit string `json:"limit"`
+}
+
+// limit decides the count and says by what.
+func (c *CPUCount) limit(available int) {
+	c.Count, c.Limit = c.Wanted, LimitBudget
+	if c.Count < c.Least {
+		c.Count, c.Limit = c.Least, LimitLeast
+	}
+	if most := max(c.Current+c.Step, c.Least); c.Count > most {
+		c.Count, c.Limit = most, LimitStep
+	}
+	if c.Count > available {
+		c.Count, c.Limit = available, LimitAvailable
+	}
 }
 
 // ChooseCPUs turns a budget in milli-cores into CPUs:
@@ -110,57 +99,46 @@ func (c CPUs) available() (cpuset.CPUSet, []ExcludedCount) {
 //   - at most a tenth of the node's CPUs, rounded up, more than now; fewer at once;
 //   - from LSR owners and from the shared pool in proportion to what each has, whole cores first, spread over NUMA nodes.
 //
-// Where nothing may be lent the present CPUs are held, because the kernel lets no group of processes be without any.
-func ChooseCPUs(cpus CPUs, budget int64, current cpuset.CPUSet) CPUChoice {
+// Where nothing may be lent the present CPUs are held, because the kernel lets no group of processes be without any. A nil trace
+// records nothing.
+func ChooseCPUs(cpus CPUs, budget int64, current cpuset.CPUSet, trace *Trace) CPUChoice {
 	if cpus.Topology == nil {
 		return CPUChoice{Hold: "the topology of the node's CPUs is not known"}
 	}
-	free, kept := cpus.available()
-	trace := CPUTrace{
+	free := cpus.available(trace)
+	number := CPUCount{
 		Wanted: wholeCPUs(budget), Least: LeastCPUs, Current: current.Intersection(free).Len(),
-		Step: (cpus.Topology.CPUs.Len()*growthPercent + 99) / 100, Excluded: kept,
+		Step: (cpus.Topology.CPUs.Len()*growthPercent + 99) / 100,
 	}
 	if free.IsEmpty() {
-		return CPUChoice{Hold: "every CPU belongs to somebody who lends none", Trace: trace}
+		trace.counted(number)
+		return CPUChoice{Hold: "every CPU belongs to somebody who lends none"}
 	}
-	trace.limit(free.Len())
+	number.limit(free.Len())
+	trace.counted(number)
 	lent := cpus.LSR.Intersection(free)
 	chosen := cpuset.CPUSet{}
-	for _, share := range shares(trace.Count, lent, free.Difference(lent)) {
+	for _, share := range shares(number.Count, lent, free.Difference(lent)) {
 		taken, whole := pick(cpus.Topology, share.cpus, share.count)
 		chosen = chosen.Union(taken)
-		trace.Pools = append(trace.Pools, PoolShare{
-			Pool: share.pool, Available: share.cpus.Len(), Taken: taken.Len(), List: taken.String(), WholeCores: whole,
-		})
+		trace.took(share.pool, share.cpus, taken, whole)
 	}
-	return CPUChoice{CPUs: chosen, List: chosen.String(), Trace: trace}
+	return CPUChoice{CPUs: chosen, List: chosen.String()}
 }
 
 // wholeCPUs rounds up. The number of CPUs that exist bounds it later.
 func wholeCPUs(milli int64) int { return int(max(milli, 0)/1000 + min(max(milli, 0)%1000, 1)) }
 
-// limit decides the count and says by what.
-func (t *CPUTrace) limit(available int) {
-	t.Count, t.Limit = t.Wanted, LimitBudget
-	if t.Count < t.Least {
-		t.Count, t.Limit = t.Least, LimitLeast
-	}
-	if most := max(t.Current+t.Step, t.Least); t.Count > most {
-		t.Count, t.Limit = most, LimitStep
-	}
-	if t.Count > available {
-		t.Count, t.Limit = available, LimitAvailable
-	}
-}
-
-// AllCPUs are those that best-effort pods may run on while nobody holds them back: all that are not excluded.
-func AllCPUs(cpus CPUs) CPUChoice {
+// AllCPUs are those that best-effort pods may run on while nobody holds them back: all that are not excluded. A nil trace records
+// nothing.
+func AllCPUs(cpus CPUs, trace *Trace) CPUChoice {
 	if cpus.Topology == nil {
 		return CPUChoice{Hold: "the topology of the node's CPUs is not known"}
 	}
-	free, kept := cpus.available()
+	free := cpus.available(trace)
 	if free.IsEmpty() {
-		return CPUChoice{Hold: "every CPU belongs to somebody who lends none", Trace: CPUTrace{Excluded: kept}}
+		return CPUChoice{Hold: "every CPU belongs to somebody who lends none"}
 	}
-	return CPUChoice{CPUs: free, List: free.String(), Trace: CPUTrace{Count: free.Len(), Limit: LimitAvailable, Excluded: kept}}
+	trace.counted(CPUCount{Count: free.Len(), Limit: LimitAvailable})
+	return CPUChoice{CPUs: free, List: free.String()}
 }

@@ -41,9 +41,10 @@ func TestChooseCPUs(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			cpus := CPUs{Topology: machine(t, 2, 8), LSR: parse(t, tc.lsr), Excluded: []Exclusion{{"LSE pods", parse(t, tc.excluded)}}}
-			got := ChooseCPUs(cpus, tc.budget, parse(t, tc.current))
-			if got.List != tc.want || got.Trace.Limit != tc.limit || got.Hold != "" {
-				t.Errorf("%q by %s (hold %q), want %q by %s\n%+v", got.List, got.Trace.Limit, got.Hold, tc.want, tc.limit, got.Trace)
+			trace := &Trace{}
+			got := ChooseCPUs(cpus, tc.budget, parse(t, tc.current), trace)
+			if got.List != tc.want || trace.CPUs.Limit != tc.limit || got.Hold != "" {
+				t.Errorf("%q by %s (hold %q), want %q by %s\n%+v", got.List, trace.CPUs.Limit, got.Hold, tc.want, tc.limit, trace.CPUs)
 			}
 		})
 	}
@@ -52,33 +53,34 @@ func TestChooseCPUs(t *testing.T) {
 // TestNothingToLend: shares are divided by the number of CPUs that may be lent, which may be none.
 func TestNothingToLend(t *testing.T) {
 	topology := machine(t, 1, 4)
-	got := ChooseCPUs(CPUs{Topology: topology, Excluded: []Exclusion{{"LSE pods", topology.CPUs}}}, 4_000, topology.CPUs)
+	got := ChooseCPUs(CPUs{Topology: topology, Excluded: []Exclusion{{"LSE pods", topology.CPUs}}}, 4_000, topology.CPUs, nil)
 	if got.Hold == "" || !got.CPUs.IsEmpty() {
 		t.Errorf("%+v, want the present CPUs held", got)
 	}
-	if got := ChooseCPUs(CPUs{}, 4_000, topology.CPUs); got.Hold == "" {
+	if got := ChooseCPUs(CPUs{}, 4_000, topology.CPUs, nil); got.Hold == "" {
 		t.Error("CPUs were chosen without a topology")
 	}
 	if got := shares(4, cpuset.CPUSet{}, cpuset.CPUSet{}); got != nil {
 		t.Errorf("two empty pools give %+v", got)
 	}
-	if got := AllCPUs(CPUs{}); got.Hold == "" {
+	if got := AllCPUs(CPUs{}, nil); got.Hold == "" {
 		t.Error("all CPUs were given without a topology")
 	}
 }
 
 func TestTheTraceOfCPUs(t *testing.T) {
 	cpus := CPUs{Topology: machine(t, 1, 8), LSR: parse(t, "0-3"), Excluded: []Exclusion{{"LSE pods", parse(t, "14-15")}, {"node reservation", cpuset.CPUSet{}}}}
-	got := ChooseCPUs(cpus, 7_000, parse(t, "0-15")).Trace
+	trace := &Trace{}
+	ChooseCPUs(cpus, 7_000, parse(t, "0-15"), trace)
 	want := CPUTrace{
-		Wanted: 7, Least: 2, Current: 14, Step: 2, Count: 7, Limit: LimitBudget,
+		CPUCount: CPUCount{Wanted: 7, Least: 2, Current: 14, Step: 2, Count: 7, Limit: LimitBudget},
 		Excluded: []ExcludedCount{{Owner: "LSE pods", Count: 2, List: "14-15"}},
 		Pools: []PoolShare{
 			{Pool: PoolLSR, Available: 4, Taken: 2, List: "0-1", WholeCores: 1},
 			{Pool: PoolShared, Available: 10, Taken: 5, List: "4-8", WholeCores: 2},
 		},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, trace.CPUs); diff != "" {
 		t.Errorf("trace (-want +got):\n%s", diff)
 	}
 }
@@ -96,7 +98,8 @@ func TestCPUsOfAnyNode(t *testing.T) {
 		excluded, lsr, current := drawSet(t, "excluded", size), drawSet(t, "lsr", size), drawSet(t, "current", size)
 		budget := rapid.Int64Range(-10, 100_000).Draw(t, "budget")
 		cpus := CPUs{Topology: topology, LSR: lsr, Excluded: []Exclusion{{"LSE pods", excluded}}}
-		got := ChooseCPUs(cpus, budget, current)
+		trace := &Trace{}
+		got := ChooseCPUs(cpus, budget, current, trace)
 		free := topology.CPUs.Difference(excluded)
 		if free.IsEmpty() {
 			if got.Hold == "" {
@@ -105,8 +108,8 @@ func TestCPUsOfAnyNode(t *testing.T) {
 			return
 		}
 		count := got.CPUs.Len()
-		if !free.ContainsAll(got.CPUs) || count != got.Trace.Count || count == 0 {
-			t.Fatalf("%q chosen of %q, said to be %d", got.List, free, got.Trace.Count)
+		if !free.ContainsAll(got.CPUs) || count != trace.CPUs.Count || count == 0 {
+			t.Fatalf("%q chosen of %q, said to be %d", got.List, free, trace.CPUs.Count)
 		}
 		if step := (size + 9) / 10; count > max(current.Intersection(free).Len()+step, LeastCPUs) {
 			t.Fatalf("grew from %d to %d, by more than %d", current.Intersection(free).Len(), count, step)
@@ -116,9 +119,9 @@ func TestCPUsOfAnyNode(t *testing.T) {
 		}
 		settled := got
 		for range size + 1 {
-			settled = ChooseCPUs(cpus, budget, settled.CPUs)
+			settled = ChooseCPUs(cpus, budget, settled.CPUs, nil)
 		}
-		if again := ChooseCPUs(cpus, budget, settled.CPUs); !again.CPUs.Equal(settled.CPUs) {
+		if again := ChooseCPUs(cpus, budget, settled.CPUs, nil); !again.CPUs.Equal(settled.CPUs) {
 			t.Fatalf("after %q comes %q with the same budget", settled.List, again.List)
 		}
 	})

@@ -21,10 +21,11 @@ type Decision struct {
 }
 
 // Decide decides the suppression of one node. A strategy that is off gives all CPUs and no quota, whatever is measured. A
-// policy that is not known counts as cpuset, the default.
-func Decide(in Input) Decision {
+// policy that is not known counts as cpuset, the default. A nil trace records nothing.
+func Decide(in Input, trace *Trace) Decision {
+	trace.begin()
 	if !Enabled(in.Strategy) {
-		return Decision{CPUs: AllCPUs(in.CPUs), Quota: NoQuota(in.CurrentQuota)}
+		return Decision{CPUs: AllCPUs(in.CPUs, trace), Quota: NoQuota(in.CurrentQuota)}
 	}
 	out := Decision{Enabled: true, Policy: policyOf(in.Strategy)}
 	out.Hold = in.Measurement.Assess(in.Now)
@@ -36,13 +37,13 @@ func Decide(in Input) Decision {
 		out.Quota = QuotaChoice{Quota: in.CurrentQuota, Current: in.CurrentQuota, Hold: out.Hold}
 		return out
 	}
-	budget := BudgetOf(in.Measurement, in.Strategy)
+	budget := BudgetOf(in.Measurement, in.Strategy, trace)
 	out.Budget = &budget
 	if out.Policy == slov1alpha1.CPUCfsQuotaPolicy {
-		out.Quota, out.CPUs = ChooseQuota(in.Measurement.Capacity, budget.Milli, in.CurrentQuota), AllCPUs(in.CPUs)
+		out.Quota, out.CPUs = ChooseQuota(in.Measurement.Capacity, budget.Milli, in.CurrentQuota), AllCPUs(in.CPUs, trace)
 		return out
 	}
-	out.CPUs, out.Quota = ChooseCPUs(in.CPUs, budget.Milli, in.CurrentCPUs), NoQuota(in.CurrentQuota)
+	out.CPUs, out.Quota = ChooseCPUs(in.CPUs, budget.Milli, in.CurrentCPUs, trace), NoQuota(in.CurrentQuota)
 	return out
 }
 

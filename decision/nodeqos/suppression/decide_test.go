@@ -1,6 +1,7 @@
 package suppression
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -42,7 +43,10 @@ func TestDecide(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&in)
 			}
-			got := Decide(in)
+			got := Decide(in, nil)
+			if traced := Decide(in, &Trace{}); !reflect.DeepEqual(traced, got) {
+				t.Errorf("with a trace %+v, without %+v", traced, got)
+			}
 			if got.CPUs.List != tc.wantCPUs || got.Quota.Quota != tc.wantQuota || got.Hold != tc.wantHold {
 				t.Errorf("cpus %q quota %d hold %q, want %q %d %q", got.CPUs.List, got.Quota.Quota, got.Hold, tc.wantCPUs, tc.wantQuota, tc.wantHold)
 			}
@@ -90,7 +94,7 @@ func TestAnyDay(t *testing.T) {
 
 // round carries out one decision, and checks it.
 func round(t *rapid.T, in Input) (cpuset.CPUSet, int64) {
-	got := Decide(in)
+	got := Decide(in, nil)
 	cpus, size := in.CurrentCPUs, in.CPUs.Topology.CPUs.Len()
 	if got.CPUs.Hold == "" {
 		cpus = got.CPUs.CPUs

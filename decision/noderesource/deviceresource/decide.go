@@ -48,18 +48,8 @@ var labels = []struct {
 	{extension.DeprecatedLabelGPUDriver, []string{extension.LabelGPUDriver, extension.LabelGPUDriverVersion, extension.DeprecatedLabelGPUDriver}},
 }
 
-// Input is what the devices of one node are decided from. Nothing in it is modified.
-type Input struct {
-	// Node as the API server has it.
-	Node *corev1.Node
-	// Device of the node; nil when there is none.
-	Device *schedulingv1alpha1.Device
-	// Shared publishes gpu.shared too.
-	Shared bool
-}
-
-// Result is what the node gets, and what is to change about it.
-type Result struct {
+// Verdict is what the node gets, and what is to change about it.
+type Verdict struct {
 	// Offers by resource, in the order of Resources.
 	Offers []Offer
 	// Withdrawn are resources that koord-manager published and the node no longer has.
@@ -83,8 +73,8 @@ type Offer struct {
 
 // Decide adds up the healthy devices. A node whose devices are all unhealthy offers zero of them; one that does not have any
 // of a type, or has no Device, gets back what koord-manager published, and keeps what others did.
-func Decide(in Input) Result {
-	out := Result{}
+func Decide(in Input) Verdict {
+	out := Verdict{}
 	sums := map[corev1.ResourceName]*Offer{}
 	for _, i := range distinct(in.Device) {
 		addDevice(sums, &in.Device.Spec.Devices[i], i, in.Shared)
@@ -198,7 +188,7 @@ func saturatingAdd(a, b int64) int64 {
 }
 
 // label decides about the labels. Those of a Device that has no GPU say nothing about the node.
-func (r *Result) label(in Input, fields func() ownership.Fields) {
+func (v *Verdict) label(in Input, fields func() ownership.Fields) {
 	for _, label := range labels {
 		current, exists := in.Node.Labels[label.name]
 		wanted := ""
@@ -207,12 +197,12 @@ func (r *Result) label(in Input, fields func() ownership.Fields) {
 		}
 		switch {
 		case wanted != "" && wanted != current:
-			if r.Labels == nil {
-				r.Labels = map[string]string{}
+			if v.Labels == nil {
+				v.Labels = map[string]string{}
 			}
-			r.Labels[label.name] = wanted
+			v.Labels[label.name] = wanted
 		case wanted == "" && exists && fields().Has("metadata", "labels", label.name):
-			r.Unlabelled = append(r.Unlabelled, label.name)
+			v.Unlabelled = append(v.Unlabelled, label.name)
 		}
 	}
 }
@@ -231,9 +221,9 @@ func first(values map[string]string, names []string) string {
 }
 
 // Changes are the resources whose amount in a list is not what it is to be, with that amount.
-func (r Result) Changes(list corev1.ResourceList) map[corev1.ResourceName]resource.Quantity {
+func (v Verdict) Changes(list corev1.ResourceList) map[corev1.ResourceName]resource.Quantity {
 	out := map[corev1.ResourceName]resource.Quantity{}
-	for _, offer := range r.Offers {
+	for _, offer := range v.Offers {
 		if current, ok := list[offer.Resource]; !ok || current.CmpInt64(offer.Value) != 0 {
 			out[offer.Resource] = *resource.NewQuantity(offer.Value, formatOf(offer.Resource))
 		}

@@ -12,11 +12,11 @@ import (
 
 // Explain tells each offer as the sum of its devices, at most maxParts of them listed, and how node.status differs; and of
 // what is withdrawn that it goes.
-func (r Result) Explain(in Input, maxParts int) ([]diagnosticsv1alpha1.Waterfall, []diagnosticsv1alpha1.PublishedResource) {
+func (v Verdict) Explain(in Input, maxParts int) ([]diagnosticsv1alpha1.Waterfall, []diagnosticsv1alpha1.PublishedResource) {
 	var falls []diagnosticsv1alpha1.Waterfall
 	var published []diagnosticsv1alpha1.PublishedResource
-	for i := range r.Offers {
-		offer := &r.Offers[i]
+	for i := range v.Offers {
+		offer := &v.Offers[i]
 		falls = append(falls, offer.waterfall(in, maxParts))
 		there := diagnosticsv1alpha1.PublishedResource{
 			Resource: string(offer.Resource), Unit: unitOf(offer.Resource), Published: overcommit.Published(in.Node, offer.Resource), Computed: &offer.Value,
@@ -30,7 +30,7 @@ func (r Result) Explain(in Input, maxParts int) ([]diagnosticsv1alpha1.Waterfall
 		}
 		published = append(published, there)
 	}
-	for _, name := range r.Withdrawn {
+	for _, name := range v.Withdrawn {
 		published = append(published, diagnosticsv1alpha1.PublishedResource{
 			Resource: string(name), Unit: unitOf(name), Published: overcommit.Published(in.Node, name), Computed: new(int64),
 			State: diagnosticsv1alpha1.Pending, Reason: "to be withdrawn: the node's Device no longer has it",

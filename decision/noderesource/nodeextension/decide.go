@@ -1,131 +1,55 @@
 package nodeextension
 
 import (
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
-
-	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
-	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
-	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
-	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/decision/noderesource/amplification"
 	"koordinator.sh/koord/decision/noderesource/deviceresource"
 	"koordinator.sh/koord/decision/noderesource/normalization"
 )
 
-// Input is everything that the extensions of one node depend on. Nothing in it is modified.
-type Input struct {
-	// Node as the API server has it.
-	Node *corev1.Node
-	// Config in force.
-	Config configmerge.Config
-	// CPU of the node; nil where it was not looked at: then neither normalization nor amplification is decided, which
-	// depends on it.
-	CPU *CPU
-	// Devices of the node; nil where they were not looked at: then nothing is decided of them.
-	Devices *Devices
-	// Unknown are the inputs that could not be read. What depends on them is not decided.
-	Unknown unknown.Inputs
+// Verdict is what one node gets. The parts that were not decided are nil.
+type Verdict struct {
+	Normalization *normalization.Verdict
+	Amplification *amplification.Verdict
+	Devices       *deviceresource.Verdict
 }
 
-// CPU is what the node agent reported of the cpu.
-type CPU struct {
-	// Info is nil when it is not known.
-	Info *extension.CPUBasicInfo
-	// Unknown says why it is not.
-	Unknown string
-}
-
-// CPUOf is what a NodeResourceTopology says of the cpu; nil stands for a node without one.
-func CPUOf(topology *topologyv1alpha1.NodeResourceTopology) *CPU {
-	if topology == nil {
-		return &CPU{Unknown: "the node has no NodeResourceTopology"}
-	}
-	info, err := extension.GetCPUBasicInfo(topology.Annotations)
-	switch {
-	case err != nil:
-		return &CPU{Unknown: err.Error()}
-	case info == nil:
-		return &CPU{Unknown: "the node's NodeResourceTopology does not name it"}
-	}
-	return &CPU{Info: info}
-}
-
-// Devices are the devices of a node, and how they are published.
-type Devices struct {
-	// Object is nil for a node without a Device.
-	Object *schedulingv1alpha1.Device
-	// SharedGPU publishes gpu.shared, a hundred a GPU.
-	SharedGPU bool
-}
-
-// Decision is what one node gets. The parts that were not decided are nil.
-type Decision struct {
-	Normalization *normalization.Result
-	Amplification *amplification.Result
-	Devices       *deviceresource.Result
-
-	normalizing normalization.Input
-	amplifying  amplification.Input
-	equipping   deviceresource.Input
-}
-
-// Decide decides for one node.
-func Decide(in Input) Decision {
-	out := Decision{}
+// Decide decides for one node. A nil trace records nothing.
+func Decide(in Input, trace *Trace) Verdict {
+	trace.begin(&in)
+	out := Verdict{}
 	if in.CPU != nil && !in.Unknown.Has(unknown.Configuration, unknown.Topologies) {
-		out.normalizing = normalization.Input{Node: in.Node, Strategy: in.Config.CPUNormalization(in.Node), CPU: in.CPU.Info, Unknown: in.CPU.Unknown}
-		out.Normalization = new(normalization.Decide(out.normalizing))
-		out.amplifying = amplification.Input{Node: in.Node, Strategy: in.Config.ResourceAmplification(in.Node), NormalizationPercent: out.Normalization.Percent}
-		out.Amplification = new(amplification.Decide(out.amplifying))
+		normalizing := normalization.Input{Node: in.Node, Strategy: in.Config.CPUNormalization(in.Node), CPU: in.CPU.Info, Unknown: in.CPU.Unknown}
+		out.Normalization = new(normalization.Decide(normalizing, trace.normalization()))
+		amplifying := amplification.Input{Node: in.Node, Strategy: in.Config.ResourceAmplification(in.Node), NormalizationPercent: out.Normalization.Percent}
+		out.Amplification = new(amplification.Decide(amplifying, trace.amplification()))
 	}
 	if in.Devices != nil && !in.Unknown.Has(unknown.Devices) {
-		out.equipping = deviceresource.Input{Node: in.Node, Device: in.Devices.Object, Shared: in.Devices.SharedGPU}
-		out.Devices = new(deviceresource.Decide(out.equipping))
+		out.Devices = new(deviceresource.Decide(in.devices()))
 	}
 	return out
+}
+
+func (in *Input) devices() deviceresource.Input {
+	return deviceresource.Input{Node: in.Node, Device: in.Devices.Object, Shared: in.Devices.SharedGPU}
 }
 
 // CPUUnknown says that normalization is on and cannot be decided, because what the cpu is was not reported.
-func (d Decision) CPUUnknown() bool {
-	return d.Normalization != nil && d.Normalization.Trace.Enabled && d.normalizing.CPU == nil
-}
+func (v Verdict) CPUUnknown() bool { return v.Normalization != nil && v.Normalization.CPUUnknown }
 
 // Annotations are those of the node that change, by key, with the value they are to have; nil for one that goes.
-func (d Decision) Annotations() map[string]*string {
+func (v Verdict) Annotations() map[string]*string {
 	out := map[string]*string{}
-	if d.Normalization != nil && d.Normalization.Write != "" {
-		out[extension.AnnotationCPUNormalizationRatio] = &d.Normalization.Write
+	if v.Normalization != nil && v.Normalization.Write != "" {
+		out[extension.AnnotationCPUNormalizationRatio] = &v.Normalization.Write
 	}
 	switch {
-	case d.Amplification == nil:
-	case d.Amplification.Write != "":
-		out[extension.AnnotationNodeResourceAmplificationRatio] = &d.Amplification.Write
-	case d.Amplification.Remove:
+	case v.Amplification == nil:
+	case v.Amplification.Write != "":
+		out[extension.AnnotationNodeResourceAmplificationRatio] = &v.Amplification.Write
+	case v.Amplification.Remove:
 		out[extension.AnnotationNodeResourceAmplificationRatio] = nil
 	}
 	return out
-}
-
-// Explain tells the decision as waterfalls, and how the node differs. The ConfigMap is the one that the configuration comes
-// from; at most maxParts devices are listed of each resource.
-func (d Decision) Explain(configMap types.NamespacedName, maxParts int) ([]diagnosticsv1alpha1.Waterfall, []diagnosticsv1alpha1.PublishedResource) {
-	var falls []diagnosticsv1alpha1.Waterfall
-	var published []diagnosticsv1alpha1.PublishedResource
-	if d.Normalization != nil {
-		if fall, there := d.Normalization.Explain(d.normalizing, configMap); fall != nil {
-			falls, published = append(falls, *fall), append(published, *there)
-		}
-	}
-	if d.Amplification != nil {
-		more, there := d.Amplification.Explain(d.amplifying, configMap)
-		falls, published = append(falls, more...), append(published, there...)
-	}
-	if d.Devices != nil {
-		more, there := d.Devices.Explain(d.equipping, maxParts)
-		falls, published = append(falls, more...), append(published, there...)
-	}
-	return falls, published
 }

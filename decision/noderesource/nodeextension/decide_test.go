@@ -65,7 +65,8 @@ func TestWhatIsDecidedIsExplained(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := input(t)
 			test.edit(&in)
-			falls, published := Decide(in).Explain(types.NamespacedName{Name: "slo-controller-config"}, 10)
+			trace := &Trace{}
+			falls, published := trace.Waterfalls(Decide(in, trace), types.NamespacedName{Name: "slo-controller-config"}, 10)
 			got := map[string]int64{}
 			for i, fall := range falls {
 				got[fall.Resource] = fall.Result
@@ -102,7 +103,7 @@ func TestAnnotations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := input(t)
 			test.edit(&in)
-			if diff := cmp.Diff(test.want, Decide(in).Annotations()); diff != "" {
+			if diff := cmp.Diff(test.want, Decide(in, nil).Annotations()); diff != "" {
 				t.Errorf("annotations (-want +got):\n%s", diff)
 			}
 		})

@@ -8,7 +8,6 @@ import (
 
 	"koordinator.sh/koord/api/configuration"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 	"koordinator.sh/koord/decision/noderesource/ownership"
 )
@@ -19,76 +18,53 @@ const (
 	Largest   = 500
 )
 
-// Input is everything the ratio of one node depends on. Nothing in it is modified.
-type Input struct {
-	// Node as the API server has it.
-	Node *corev1.Node
-	// CPU as the node agent reported it; nil when it did not.
-	CPU *extension.CPUBasicInfo
-	// Unknown says why CPU is nil.
-	Unknown string
-	// Strategy in force on the node.
-	Strategy configmerge.Normalization
-}
-
-// Result is the ratio of one node and what follows for its annotation.
-type Result struct {
+// Verdict is the ratio of one node and what follows for its annotation.
+type Verdict struct {
 	// Percent is the ratio in force once the annotation says what it should: 100 to 500, in percent.
 	Percent int64
 	// Write is the annotation's new value; empty when it stays as it is.
 	Write string
-	// Trace says why.
-	Trace Trace
-}
-
-// Trace says how a ratio came about.
-type Trace struct {
 	// Enabled is true when normalization is on for the node.
-	Enabled bool `json:"enabled"`
-	// EnabledBy is the layer that turned it on or off, by the name that configmerge gives it.
-	EnabledBy string `json:"enabledBy"`
-	// Model and the modes of the cpu; empty when they are not known or not asked for.
-	Model       string `json:"model,omitempty"`
-	HyperThread bool   `json:"hyperThread,omitempty"`
-	Turbo       bool   `json:"turbo,omitempty"`
-	// Setting is the path of the ratio in cpu-normalization-config; empty when none was taken.
-	Setting string `json:"setting,omitempty"`
+	Enabled bool
+	// CPUUnknown is true when normalization is on and the ratio stays, because the cpu is not known.
+	CPUUnknown bool
 	// Reason is one sentence.
-	Reason string `json:"reason"`
+	Reason string
 	// Problems names what could not be read; its effect is left out.
-	Problems []string `json:"problems,omitempty"`
+	Problems []string
 }
 
 // Decide decides the ratio of one node. A cpu that is not known leaves the annotation as it is, and so does a ratio that
-// somebody else wrote while normalization is off without a label: what is missing never raises an offer.
-func Decide(in Input) Result {
-	out := Result{}
-	out.Trace.Enabled, out.Trace.EnabledBy = orFalse(in.Strategy.Strategy.Enable), configmerge.LayerOf(in.Strategy.Settings, "enable")
+// somebody else wrote while normalization is off without a label: what is missing never raises an offer. A nil trace records
+// nothing.
+func Decide(in Input, trace *Trace) Verdict {
+	out := Verdict{Enabled: orFalse(in.Strategy.Strategy.Enable)}
 	labelled, err := extension.IsCPUNormalizationEnabled(in.Node.Labels)
 	if err != nil {
-		out.Trace.Problems = append(out.Trace.Problems, err.Error())
+		out.Problems = append(out.Problems, err.Error())
 	}
 	if labelled != nil {
-		out.Trace.Enabled, out.Trace.EnabledBy = *labelled, configmerge.LayerNodeLabel
+		out.Enabled = *labelled
 	}
+	trace.begin(&in, labelled != nil)
 	current, problem := published(in.Node)
 	if problem != "" {
-		out.Trace.Problems = append(out.Trace.Problems, problem)
+		out.Problems = append(out.Problems, problem)
 	}
 	switch {
-	case !out.Trace.Enabled && labelled == nil && !ours(in.Node):
-		out.Percent, out.Trace.Reason = max(current, Reference), "normalization is off"
+	case !out.Enabled && labelled == nil && !ours(in.Node):
+		out.Percent, out.Reason = max(current, Reference), "normalization is off"
 		if current > Reference {
-			out.Trace.Reason = "normalization is off; the ratio on the node was not written by koord-manager and stays"
+			out.Reason = "normalization is off; the ratio on the node was not written by koord-manager and stays"
 		}
 		return out
-	case !out.Trace.Enabled:
-		out.Percent, out.Trace.Reason = Reference, "normalization is off"
+	case !out.Enabled:
+		out.Percent, out.Reason = Reference, "normalization is off"
 	case in.CPU == nil:
-		out.Percent, out.Trace.Reason = max(current, Reference), "the cpu is not known, so the ratio stays: "+in.Unknown
+		out.Percent, out.Reason, out.CPUUnknown = max(current, Reference), "the cpu is not known, so the ratio stays: "+in.Unknown, true
 		return out
 	default:
-		out.choose(in.CPU, &in.Strategy.Strategy)
+		out.choose(in.CPU, &in.Strategy.Strategy, trace)
 	}
 	if out.Percent != current {
 		out.Write = extension.FormatRatio(float64(out.Percent) / 100)
@@ -120,23 +96,23 @@ func ours(node *corev1.Node) bool {
 }
 
 // choose takes the ratio of the model in its mode, else the default, else the reference.
-func (r *Result) choose(cpu *extension.CPUBasicInfo, strategy *configuration.CPUNormalizationStrategy) {
-	r.Trace.Model, r.Trace.HyperThread, r.Trace.Turbo = cpu.CPUModel, cpu.HyperThreadEnabled, cpu.TurboEnabled
+func (v *Verdict) choose(cpu *extension.CPUBasicInfo, strategy *configuration.CPUNormalizationStrategy, trace *Trace) {
+	trace.looked(cpu)
 	model, listed := strategy.RatioModel[cpu.CPUModel]
 	ratio, mode := modeRatio(&model, cpu)
 	why := fmt.Sprintf("cpu model %q is not listed", cpu.CPUModel)
 	if listed {
 		why = fmt.Sprintf("cpu model %q has no %s", cpu.CPUModel, mode)
-		if r.take(ratio, "ratioModel."+cpu.CPUModel+"."+mode) {
-			r.Trace.Reason = fmt.Sprintf("%s of cpu model %q", mode, cpu.CPUModel)
+		if v.take(ratio, "ratioModel."+cpu.CPUModel+"."+mode, trace) {
+			v.Reason = fmt.Sprintf("%s of cpu model %q", mode, cpu.CPUModel)
 			return
 		}
 	}
-	if r.take(strategy.DefaultRatio, "defaultRatio") {
-		r.Trace.Reason = why + ": the default counts"
+	if v.take(strategy.DefaultRatio, "defaultRatio", trace) {
+		v.Reason = why + ": the default counts"
 		return
 	}
-	r.Percent, r.Trace.Reason = Reference, why+" and there is no default, so it counts as the reference"
+	v.Percent, v.Reason = Reference, why+" and there is no default, so it counts as the reference"
 }
 
 // modeRatio is the ratio for the mode that a cpu runs in, and the name of its setting.
@@ -153,16 +129,17 @@ func modeRatio(model *configuration.ModelRatioCfg, cpu *extension.CPUBasicInfo) 
 }
 
 // take accepts a ratio within the bounds.
-func (r *Result) take(ratio *float64, setting string) bool {
+func (v *Verdict) take(ratio *float64, setting string, trace *Trace) bool {
 	if ratio == nil {
 		return false
 	}
 	percent := math.Round(*ratio * 100)
 	if !(percent >= Reference && percent <= Largest) {
-		r.Trace.Problems = append(r.Trace.Problems, fmt.Sprintf("%s %v is not between %d and %d", setting, *ratio, Reference/100, Largest/100))
+		v.Problems = append(v.Problems, fmt.Sprintf("%s %v is not between %d and %d", setting, *ratio, Reference/100, Largest/100))
 		return false
 	}
-	r.Percent, r.Trace.Setting = int64(percent), setting
+	v.Percent = int64(percent)
+	trace.took(setting)
 	return true
 }
 

@@ -77,15 +77,15 @@ func TestDecide(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			in := input(t, test.config, test.annotation, test.label, test.written, test.cpu)
-			got := Decide(in)
-			if got.Percent != test.wantPercent || got.Write != test.wantWrite || !strings.Contains(got.Trace.Reason, test.wantReason) {
-				t.Errorf("got %d, writes %q: %s; want %d, %q: %s", got.Percent, got.Write, got.Trace.Reason, test.wantPercent, test.wantWrite, test.wantReason)
+			got := Decide(in, nil)
+			if got.Percent != test.wantPercent || got.Write != test.wantWrite || !strings.Contains(got.Reason, test.wantReason) {
+				t.Errorf("got %d, writes %q: %s; want %d, %q: %s", got.Percent, got.Write, got.Reason, test.wantPercent, test.wantWrite, test.wantReason)
 			}
 			if got.Write == "" {
 				return
 			}
 			in.Node.Annotations[extension.AnnotationCPUNormalizationRatio] = got.Write
-			if again := Decide(in); again.Write != "" || again.Percent != got.Percent {
+			if again := Decide(in, nil); again.Write != "" || again.Percent != got.Percent {
 				t.Errorf("once written, it decides %+v", again)
 			}
 		})
@@ -97,25 +97,31 @@ func TestARatioOutOfBoundsIsLeftOut(t *testing.T) {
 	model := in.Strategy.Strategy.RatioModel["Xeon"]
 	model.BaseRatio = new(5.01)
 	in.Strategy.Strategy.RatioModel = map[string]configuration.ModelRatioCfg{"Xeon": model}
-	if got := Decide(in); got.Percent != 100 || len(got.Trace.Problems) != 1 {
+	if got := Decide(in, nil); got.Percent != 100 || len(got.Problems) != 1 {
 		t.Errorf("got %+v, want the reference and a problem", got)
 	}
 }
 
-func TestExplain(t *testing.T) {
+// explain decides with a trace, and tells it.
+func explain(in Input, name types.NamespacedName) (*diagnosticsv1alpha1.Waterfall, *diagnosticsv1alpha1.PublishedResource) {
+	trace := &Trace{}
+	return trace.Waterfall(Decide(in, trace), name)
+}
+
+func TestTheTraceIsAWaterfall(t *testing.T) {
 	name := types.NamespacedName{Namespace: "koordinator-system", Name: "slo-controller-config"}
 	in := input(t, xeon, "", "", false, &extension.CPUBasicInfo{CPUModel: "Xeon", HyperThreadEnabled: true, TurboEnabled: true})
-	fall, published := Decide(in).Explain(in, name)
+	fall, published := explain(in, name)
 	if fall == nil || fall.Result != 110 || fall.Terms[0].Source.Field != "data[cpu-normalization-config].ratioModel.Xeon.hyperThreadTurboEnabledRatio" ||
 		published.State != diagnosticsv1alpha1.NotPublished {
 		t.Errorf("waterfall %+v, published %+v", fall, published)
 	}
 	in.Node.Annotations[extension.AnnotationCPUNormalizationRatio] = "1.10"
-	if _, published = Decide(in).Explain(in, name); published.State != diagnosticsv1alpha1.InSync || *published.Published != 110 {
+	if _, published = explain(in, name); published.State != diagnosticsv1alpha1.InSync || *published.Published != 110 {
 		t.Errorf("published %+v, want it in sync", published)
 	}
 	in = input(t, off, "", "", false, nil)
-	if fall, published := Decide(in).Explain(in, name); fall != nil || published != nil {
+	if fall, published := explain(in, name); fall != nil || published != nil {
 		t.Errorf("a node without normalization has %+v, %+v", fall, published)
 	}
 }

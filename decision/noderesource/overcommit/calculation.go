@@ -1,7 +1,6 @@
 package overcommit
 
 import (
-	"fmt"
 	"time"
 
 	"koordinator.sh/koord/api/configuration"
@@ -10,6 +9,7 @@ import (
 	"koordinator.sh/koord/decision/core/capacity"
 	"koordinator.sh/koord/decision/core/podrequest"
 	"koordinator.sh/koord/decision/core/unknown"
+	"koordinator.sh/koord/decision/core/waterfall"
 )
 
 // Reasons for withdrawing a resource, as upstream's messages spell them.
@@ -29,7 +29,9 @@ const (
 
 // calculation is one node's figures, read once and used for all four resources.
 type calculation struct {
-	in       *NodeInput
+	in *NodeInput
+	// trace is nil where only the result is asked for.
+	trace    *Trace
 	capacity capacity.Capacity
 	metric   measurement
 	load     podLoad
@@ -47,8 +49,8 @@ type calculation struct {
 	held   time.Time
 }
 
-func newCalculation(in *NodeInput, record bool) *calculation {
-	c := &calculation{in: in, capacity: capacity.Of(in.Node)}
+func newCalculation(in *NodeInput, trace *Trace) *calculation {
+	c := &calculation{in: in, trace: trace, capacity: capacity.Of(in.Node)}
 	c.disabled = !in.Unknown.Has(unknown.Configuration) && !orDefault(in.Strategy.Strategy.Enable, false)
 	c.metric = measure(in, c.capacity.Total)
 	c.unenforced = c.metric.facts.NotEnforcing
@@ -57,7 +59,7 @@ func newCalculation(in *NodeInput, record bool) *calculation {
 	c.readReservation()
 	c.readThirdParty()
 	if !c.disabled && c.metric.trusted() && !in.Unknown.Has(unknown.Pods) {
-		c.load = gather(in, &c.metric, record)
+		c.load = gather(in, &c.metric, trace != nil)
 	}
 	return c
 }
@@ -154,45 +156,44 @@ func (c *calculation) unknown(k kind) string {
 	return ""
 }
 
-// value computes one resource. The recorder may be nil.
-func (c *calculation) value(k kind, rec *recorder) Value {
+// value computes one resource.
+func (c *calculation) value(k kind) Value {
 	if why := c.unknown(k); why != "" {
 		return Value{Unknown: why}
 	}
-	w := waterfall{rec: rec}
-	policy, reason := c.withdrawn(k)
-	if policy != "" {
-		c.explainWithdrawn(w.step(diagnosticsv1alpha1.Start, policy, 0), k, reason)
-		w.step(diagnosticsv1alpha1.Result, "result", 0)
-		if rec != nil {
-			rec.message = reason
-		}
+	w := c.trace.begin(k)
+	value := c.follow(k, &w)
+	if c.trace != nil {
+		c.trace.end(k, c.policy(k), &w)
+	}
+	return value
+}
+
+// follow takes the steps to one resource that can be computed.
+func (c *calculation) follow(k kind, w *waterfall.Waterfall) Value {
+	if policy, reason := c.withdrawn(k); policy != "" {
+		c.explainWithdrawn(w.Step(diagnosticsv1alpha1.Start, policy, 0, ""), k, reason)
+		c.trace.said(reason)
 		return Value{Withdrawn: true, Reason: reason}
 	}
 	if k.mid {
-		return c.mid(k, &w)
+		return c.mid(k, w)
 	}
-	return c.batch(k, &w)
+	return c.batch(k, w)
 }
 
-// offer ends a waterfall with its result, and notes how much of it the node does not have.
-func (c *calculation) offer(k kind, w *waterfall, origin int64) Value {
-	over := max(add(w.value, -k.of(c.capacity.Total)), 0)
+// offer is what a waterfall came to, with a note of how much of it the node does not have.
+func (c *calculation) offer(k kind, w *waterfall.Waterfall, origin int64) Value {
+	over := max(waterfall.Add(w.Value(), -k.of(c.capacity.Total)), 0)
 	if over > 0 {
-		c.explainOverCapacity(w.step(diagnosticsv1alpha1.Info, "overCapacity", over), k)
+		c.explainOverCapacity(w.Step(diagnosticsv1alpha1.Info, "overCapacity", over, ""), k)
 	}
-	w.step(diagnosticsv1alpha1.Result, "result", w.value)
-	return Value{Value: w.value, Origin: origin, OverCapacity: over}
+	return Value{Value: w.Value(), Origin: origin, OverCapacity: over}
 }
 
 // systemUse is what the node uses beside pods: measured, with applications outside of Kubernetes above the tier, but at
 // least what is reserved.
 func (c *calculation) systemUse(k kind) int64 {
 	apps := hostApplications(c.in.Metric, k.mid, nil)
-	return max(add(k.of(c.metric.system), k.of(apps)), k.of(c.reserved))
-}
-
-// say records the calculation in upstream's words. Callers check for a recorder first: building the arguments costs.
-func (w *waterfall) say(format string, values ...any) {
-	w.rec.message = fmt.Sprintf(format, values...)
+	return max(waterfall.Add(k.of(c.metric.system), k.of(apps)), k.of(c.reserved))
 }

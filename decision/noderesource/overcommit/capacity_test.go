@@ -39,7 +39,7 @@ func TestOffersBeyondTheCapacityAreSaid(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			result := Calculate(test.in)
+			result := Calculate(test.in, nil)
 			got := map[corev1.ResourceName]int64{}
 			for _, name := range result.OverCapacity() {
 				value, _ := result.Of(name)
@@ -49,7 +49,7 @@ func TestOffersBeyondTheCapacityAreSaid(t *testing.T) {
 				t.Errorf("offered beyond the capacity (-want +got):\n%s", diff)
 			}
 			traced := map[corev1.ResourceName]int64{}
-			for _, waterfall := range Explain(test.in, DefaultMaxParts) {
+			for _, waterfall := range explain(test.in, DefaultMaxParts) {
 				for _, term := range waterfall.Terms {
 					if term.Name == "overCapacity" && term.Operator == diagnosticsv1alpha1.Info {
 						traced[corev1.ResourceName(waterfall.Resource)] = term.Value
@@ -64,7 +64,7 @@ func TestOffersBeyondTheCapacityAreSaid(t *testing.T) {
 }
 
 func TestTheTraceSaysWhatTheNodeHas(t *testing.T) {
-	terms := Explain(n1(with(reclaim(200, 200))), DefaultMaxParts)[0].Terms
+	terms := explain(n1(with(reclaim(200, 200))), DefaultMaxParts)[0].Terms
 	want := term{
 		Name: "overCapacity", Operator: "info", Value: 60_000, Unit: "milliCPU", Note: "above the node's capacity of 100 cores",
 		Source: &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: "test-node", Field: "status.capacity.cpu"},

@@ -3,7 +3,6 @@
 //	batch = capacity - safety margin - system use - usage of pods above batch (or request, or the larger of both)
 //	mid   = predicted unused part of prod requests, but no more than is unused now, + a share of what nobody requested
 //
-// Every number is computed by one piece of code. Calculate runs it for the result alone; Explain runs it with a recorder
-// attached, which writes down each term with its source. Data that is missing, too old or impossible never raises an
-// offer: the resources are withdrawn.
+// Every number is computed by one piece of code, Calculate. With a trace it writes down each term with its source. Data that
+// is missing, too old or impossible never raises an offer: the resources are withdrawn.
 package overcommit

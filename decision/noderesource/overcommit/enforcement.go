@@ -7,7 +7,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-	"koordinator.sh/koord/decision/nodeqos/enforcement"
+	"koordinator.sh/koord/decision/noderesource/enforcement"
 )
 
 // notEnforcing says, as "REASON: MESSAGE", why the agent of a node cannot hold best-effort pods back; empty when it can, and where it

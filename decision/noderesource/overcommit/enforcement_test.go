@@ -7,7 +7,7 @@ import (
 
 	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/nodeqos/enforcement"
+	"koordinator.sh/koord/decision/noderesource/enforcement"
 )
 
 func enforcing(facts enforcement.Facts) func(*NodeInput) {
@@ -41,7 +41,7 @@ func TestAnAgentThatDoesNotEnforceHasNothingOffered(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			result := Calculate(tc.in)
+			result := Calculate(tc.in, nil)
 			for _, name := range Resources() {
 				if value, _ := result.Of(name); value.Withdrawn == tc.wantOffer || !tc.wantOffer && value.Value != 0 {
 					t.Errorf("%s = %+v, want offered: %t", name, value, tc.wantOffer)

@@ -35,7 +35,7 @@ func Excesses(in NodeInput, result Result) []Excess {
 	if !cpu && !memory {
 		return nil
 	}
-	possible := Calculate(capped)
+	possible := Calculate(capped, nil)
 	var out []Excess
 	for _, resource := range []struct {
 		name corev1.ResourceName

@@ -33,7 +33,9 @@ func ExplainNode(in NodeInput, spec diagnosticsv1alpha1.NodeExplanationSpec) dia
 			Incomplete: []string{fmt.Sprintf("node %q was not found", spec.NodeName)},
 		}
 	}
-	c := newCalculation(&in, true)
+	trace := &Trace{MaxParts: MaxParts(spec)}
+	c := newCalculation(&in, trace)
+	c.result()
 	out := diagnosticsv1alpha1.NodeExplanationStatus{
 		Node:     nodeFacts(&in),
 		Metric:   c.metric.facts,
@@ -48,17 +50,17 @@ func ExplainNode(in NodeInput, spec diagnosticsv1alpha1.NodeExplanationSpec) dia
 		out.Incomplete = append(out.Incomplete,
 			fmt.Sprintf("%q is not a resource that can be explained: choose batch-cpu, batch-memory, mid-cpu or mid-memory", name))
 	}
-	all := explainAll(c, MaxParts(spec))
 	for i, k := range kinds {
 		if !wanted[i] {
 			continue
 		}
-		if all[i] != nil {
-			out.Waterfalls = append(out.Waterfalls, *all[i])
+		fall := trace.of(k)
+		if fall != nil {
+			out.Waterfalls = append(out.Waterfalls, *fall)
 		}
-		out.Published = append(out.Published, c.published(k, all[i]))
+		out.Published = append(out.Published, c.published(k, fall))
 	}
-	out.Summary = c.summary(all, wanted)
+	out.Summary = c.summary(wanted)
 	return out
 }
 
@@ -148,7 +150,7 @@ func only(list corev1.ResourceList, names ...corev1.ResourceName) corev1.Resourc
 }
 
 // summary is the answer in one sentence.
-func (c *calculation) summary(all []*diagnosticsv1alpha1.Waterfall, wanted [len(kinds)]bool) string {
+func (c *calculation) summary(wanted [len(kinds)]bool) string {
 	name := c.in.Node.Name
 	if why := c.in.Unknown.Because(unknown.Configuration); why != "" {
 		return fmt.Sprintf("What node %s should offer is unknown: %s.", name, why)
@@ -171,22 +173,23 @@ func (c *calculation) summary(all []*diagnosticsv1alpha1.Waterfall, wanted [len(
 	if c.unreadable != "" {
 		return fmt.Sprintf("Node %s offers no batch or mid resources: %s.", name, c.unreadable)
 	}
-	return c.offers(all, wanted)
+	return c.offers(wanted)
 }
 
 // offers is what is offered, and what of it could not be computed.
-func (c *calculation) offers(all []*diagnosticsv1alpha1.Waterfall, wanted [len(kinds)]bool) string {
+func (c *calculation) offers(wanted [len(kinds)]bool) string {
 	var offers, missing []string
 	why, detail := "", ""
 	for i, k := range kinds {
+		fall := c.trace.of(k)
 		switch {
 		case !wanted[i]:
-		case all[i] == nil:
+		case fall == nil:
 			missing, why = append(missing, k.short), c.unknown(k)
 		default:
-			offers = append(offers, k.offer(all[i].Result))
+			offers = append(offers, k.offer(fall.Result))
 			if !k.mid && detail == "" {
-				detail = fmt.Sprintf("; %s is %s%s", k.short, k.format(k.of(c.capacity.Total)), k.subtracted(all[i]))
+				detail = fmt.Sprintf("; %s is %s%s", k.short, k.format(k.of(c.capacity.Total)), k.subtracted(fall))
 			}
 		}
 	}

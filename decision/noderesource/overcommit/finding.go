@@ -35,7 +35,7 @@ func (c *calculation) findings() []diagnosticsv1alpha1.Finding {
 			"kubectl edit node "+c.in.Node.Name, c.nodeSource("metadata.annotations")))
 	}
 	out = append(out, c.ignoredAllocations()...)
-	for _, excess := range Excesses(*c.in, Calculate(*c.in)) {
+	for _, excess := range Excesses(*c.in, Calculate(*c.in, nil)) {
 		out = append(out, excess.Finding(c.in))
 	}
 	return out

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"koordinator.sh/koord/api/configuration"
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/core/configmerge"
@@ -181,3 +182,10 @@ func busyNode(pods int) NodeInput {
 }
 
 func quantity(value int64) *resource.Quantity { return resource.NewQuantity(value, resource.DecimalSI) }
+
+// explain returns the waterfalls of one calculation.
+func explain(in NodeInput, maxParts int) []diagnosticsv1alpha1.Waterfall {
+	trace := &Trace{MaxParts: maxParts}
+	Calculate(in, trace)
+	return trace.Waterfalls
+}

@@ -36,20 +36,20 @@ func (c *calculation) reservedParts(k kind) []term {
 }
 
 // explainSystem lists what system use is made of: measured, plus applications, but at least what is reserved.
-func (c *calculation) explainSystem(t *term, w *waterfall, k kind) {
+func (c *calculation) explainSystem(t *term, k kind) {
 	if t == nil {
 		return
 	}
 	t.ObservedAt = c.metric.facts.UpdateTime
 	t.Source = c.metricSource("status.nodeMetric.systemUsage.resources." + string(k.plain()))
-	t.Parts = c.systemParts(w, k)
+	t.Parts = c.systemParts(k)
 	if measured := t.Parts[0]; t.Value == k.of(c.reserved) && t.Value != measured.Value {
 		t.Source, t.ObservedAt = t.Parts[len(t.Parts)-1].Source, nil
 		t.Note = "reserved; the system uses less"
 	}
 }
 
-func (c *calculation) systemParts(w *waterfall, k kind) []term {
+func (c *calculation) systemParts(k kind) []term {
 	measured := term{
 		Name: "systemUsage", Operator: diagnosticsv1alpha1.Start, Value: k.of(c.metric.system), Unit: k.unit(),
 		Source:     c.metricSource("status.nodeMetric.systemUsage.resources." + string(k.plain())),
@@ -75,7 +75,7 @@ func (c *calculation) systemParts(w *waterfall, k kind) []term {
 }
 
 // explainPods lists the pods of a sum, largest first.
-func (c *calculation) explainPods(t *term, w *waterfall, k kind, policy string, pods []podPart, pick func(podPart) int64) {
+func (c *calculation) explainPods(t *term, k kind, policy string, pods []podPart, pick func(podPart) int64) {
 	if t == nil {
 		return
 	}
@@ -94,7 +94,7 @@ func (c *calculation) explainPods(t *term, w *waterfall, k kind, policy string, 
 			parts = append(parts, c.podTerm(k, pod, value, policy))
 		}
 	}
-	t.Parts, t.PartsOmitted = largest(parts, w.rec.maxParts)
+	t.Parts, t.PartsOmitted = largest(parts, c.trace.MaxParts)
 }
 
 func (c *calculation) podTerm(k kind, pod podPart, value int64, policy string) term {

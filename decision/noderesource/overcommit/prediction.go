@@ -10,6 +10,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/core/podrequest"
 	"koordinator.sh/koord/decision/core/predict"
+	"koordinator.sh/koord/decision/core/waterfall"
 )
 
 // Predictions are forecasts of what the pods of one node will use. A tier without one is computed without prediction by
@@ -31,14 +32,14 @@ func (k kind) resource() predict.Resource {
 
 // takeRise takes away what pods above batch are predicted to use beyond what was taken for them already. The use of pods
 // matters under every policy but request.
-func (c *calculation) takeRise(k kind, policy string, taken int64, w *waterfall) int64 {
+func (c *calculation) takeRise(k kind, policy string, taken int64, w *waterfall.Waterfall) int64 {
 	forecast := c.in.Predictions.Batch
 	if forecast == nil || policy == string(configuration.CalculateByPodRequest) {
 		return 0
 	}
 	peak := k.ofPredicted(forecast.Of(k.resource()).Peak.Value)
-	rise := max(add(peak, -add(taken, -k.of(c.load.unmeasured))), 0)
-	t := w.step(diagnosticsv1alpha1.Minus, "predictedRise", rise)
+	rise := max(waterfall.Add(peak, -waterfall.Add(taken, -k.of(c.load.unmeasured))), 0)
+	t := w.Step(diagnosticsv1alpha1.Minus, "predictedRise", rise, "")
 	if t != nil {
 		t.Source = c.settingSource(predictorSetting + "batch")
 		t.Note = fmt.Sprintf("predicted rise of pods above batch: %s", describeForecast(k, forecast))
@@ -56,7 +57,7 @@ func (c *calculation) reclaimable(k kind) int64 {
 	}
 	foreseen := forecast.Of(k.resource())
 	requested := min(k.ofPredicted(foreseen.Requested), k.of(c.load.prodRequested))
-	own := max(add(requested, -k.ofPredicted(foreseen.Peak.Value)), 0)
+	own := max(waterfall.Add(requested, -k.ofPredicted(foreseen.Peak.Value)), 0)
 	if c.boundedByAgent() {
 		return min(own, k.of(c.metric.reclaimable))
 	}

@@ -33,7 +33,7 @@ func termNamed(t *testing.T, falls []diagnosticsv1alpha1.Waterfall, resource int
 func TestPredictedUseIsTakenFromBatch(t *testing.T) {
 	for _, policy := range []configuration.CalculatePolicy{configuration.CalculateByPodUsage, configuration.CalculateByPodMaxUsageRequest, configuration.CalculateByPodRequest} {
 		in := n1(with(cpuPolicy(policy), memoryPolicy(policy)))
-		without := Calculate(in)
+		without := Calculate(in, nil)
 		samples, at := MeasuredPods(in)
 		if len(samples) == 0 || at.IsZero() {
 			t.Fatal("nothing is measured")
@@ -51,11 +51,11 @@ func TestPredictedUseIsTakenFromBatch(t *testing.T) {
 			"more than now": {taken + 2.5, 2.5}, "as much as now": {taken, 0}, "less than now": {taken / 2, 0},
 		} {
 			in.Predictions.Batch = foreseen(test.peak, 0, 0, 0)
-			got := Calculate(in)
+			got := Calculate(in, nil)
 			if diff := without.BatchCPU.Value - got.BatchCPU.Value; diff != int64(test.wantLess*1000) {
 				t.Errorf("policy %s, %s: batch-cpu is %d milli-cores less, want %g cores", policy, name, diff, test.wantLess)
 			}
-			falls := Explain(in, 10)
+			falls := explain(in, 10)
 			if falls[0].Result != got.BatchCPU.Value {
 				t.Errorf("policy %s, %s: explained %d, calculated %d", policy, name, falls[0].Result, got.BatchCPU.Value)
 			}
@@ -72,21 +72,21 @@ func TestPredictedUseIsTakenFromBatch(t *testing.T) {
 
 func TestMidIsWhatTheChosenPredictorLeaves(t *testing.T) {
 	in := n1()
-	agent := Calculate(in)
+	agent := Calculate(in, nil)
 	in.Predictions.Mid = foreseen(1, 1, 3, 2)
-	got := Calculate(in)
+	got := Calculate(in, nil)
 	if got.MidCPU.Value != 2000 || got.MidMemory.Value != 1<<30 {
 		t.Errorf("mid is %+v and %+v, want what was requested and is not predicted to be used; by the agent %+v", got.MidCPU, got.MidMemory, agent.MidCPU)
 	}
 	in.Predictions.Mid = foreseen(9, 9, 3, 2)
-	if got := Calculate(in); got.MidCPU.Value != 0 || got.MidMemory.Value != 0 {
+	if got := Calculate(in, nil); got.MidCPU.Value != 0 || got.MidMemory.Value != 0 {
 		t.Errorf("more is predicted than requested, and mid is %+v and %+v", got.MidCPU, got.MidMemory)
 	}
 	in.Predictions.Mid = foreseen(0, 0, 1e6, 1e6)
-	if got := Calculate(in); got.MidCPU.Value > agentRequested(in) {
+	if got := Calculate(in, nil); got.MidCPU.Value > agentRequested(in) {
 		t.Errorf("mid is %d milli-cores although prod pods request %d", got.MidCPU.Value, agentRequested(in))
 	}
-	if reclaimable := termNamed(t, Explain(in, 1), 2, "prodReclaimable"); reclaimable == nil || !strings.Contains(reclaimable.Note, "by profile balanced") {
+	if reclaimable := termNamed(t, explain(in, 1), 2, "prodReclaimable"); reclaimable == nil || !strings.Contains(reclaimable.Note, "by profile balanced") {
 		t.Errorf("the term is %+v", reclaimable)
 	}
 }
@@ -97,21 +97,21 @@ func TestMidKeepsToTheAgentUntilThePredictorHasSeenEnough(t *testing.T) {
 	})
 	in.Predictions.Mid = foreseen(1, 0, 3, 2)
 	in.Predictions.Mid.Window = 24 * time.Hour // of which 20 are known
-	got := Calculate(in)
+	got := Calculate(in, nil)
 	if got.MidCPU.Value != 1000 || got.MidMemory.Value != 1<<30 {
 		t.Errorf("mid is %+v and %+v, want what the agent says", got.MidCPU, got.MidMemory)
 	}
-	if reclaimable := termNamed(t, Explain(in, 1), 2, "prodReclaimable"); reclaimable.Value != 1000 || !strings.Contains(reclaimable.Note, "; at most the 1 core of the node agent until 24h are known") {
+	if reclaimable := termNamed(t, explain(in, 1), 2, "prodReclaimable"); reclaimable.Value != 1000 || !strings.Contains(reclaimable.Note, "; at most the 1 core of the node agent until 24h are known") {
 		t.Errorf("the term is %+v", reclaimable)
 	}
 	in.Predictions.Mid = foreseen(2.5, 1.5, 3, 2)
 	in.Predictions.Mid.Window = 24 * time.Hour
-	if got := Calculate(in); got.MidCPU.Value != 500 || got.MidMemory.Value != 1<<29 {
+	if got := Calculate(in, nil); got.MidCPU.Value != 500 || got.MidMemory.Value != 1<<29 {
 		t.Errorf("mid is %+v and %+v, want what the predictor leaves, which is less", got.MidCPU, got.MidMemory)
 	}
 	in.Predictions.Mid = foreseen(1, 0, 3, 2)
 	in.Predictions.Mid.Window = 20 * time.Hour
-	if got := Calculate(in); got.MidCPU.Value != 2000 || got.MidMemory.Value != 2<<30 {
+	if got := Calculate(in, nil); got.MidCPU.Value != 2000 || got.MidMemory.Value != 2<<30 {
 		t.Errorf("mid is %+v and %+v, want what a predictor leaves that knows enough", got.MidCPU, got.MidMemory)
 	}
 }

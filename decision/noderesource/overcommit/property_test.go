@@ -18,6 +18,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/core/waterfall"
 )
 
 const gibibyte = int64(1) << 30
@@ -101,16 +102,16 @@ func values(r Result) [4]int64 {
 func TestNeverNegativeAndNeverAboveCapacity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInput(t, 250)
-		got := Calculate(in)
-		c := newCalculation(&in, false)
+		got := Calculate(in, nil)
+		c := newCalculation(&in, nil)
 		for i, value := range values(got) {
 			k := kinds[i]
 			limit := k.of(c.capacity.Total)
 			if !k.mid {
-				limit = apply(diagnosticsv1alpha1.Times, limit, max(c.reclaimPercent(k), 100))
+				limit = waterfall.Apply(diagnosticsv1alpha1.Times, limit, max(c.reclaimPercent(k), 100))
 			}
 			if k.cpu && !k.mid {
-				limit = apply(diagnosticsv1alpha1.Times, limit, c.capacity.NormalizationPercent) + 5
+				limit = waterfall.Apply(diagnosticsv1alpha1.Times, limit, c.capacity.NormalizationPercent) + 5
 			}
 			if value < 0 || value > limit+1 {
 				t.Errorf("%s = %d, outside of 0 to %d", k.short, value, limit)
@@ -139,12 +140,12 @@ func TestLessIsKnownNothingMoreIsOffered(t *testing.T) {
 	names := slices.Sorted(maps.Keys(damages))
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInput(t, 150)
-		before := values(Calculate(in))
+		before := values(Calculate(in, nil))
 		name := rapid.SampledFrom(names).Draw(t, "damage")
 		damaged := in
 		damaged.Metric, damaged.Node = in.Metric.DeepCopy(), in.Node.DeepCopy()
 		damages[name](&damaged)
-		for i, after := range values(Calculate(damaged)) {
+		for i, after := range values(Calculate(damaged, nil)) {
 			if after > before[i] {
 				t.Errorf("%s raised %s from %d to %d", name, kinds[i].short, before[i], after)
 			}
@@ -155,7 +156,7 @@ func TestLessIsKnownNothingMoreIsOffered(t *testing.T) {
 func TestMoreUseOffersNoMore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInput(t, 150)
-		before := values(Calculate(in))
+		before := values(Calculate(in, nil))
 		busier := in
 		busier.Metric = in.Metric.DeepCopy()
 		status := &busier.Metric.Status
@@ -170,7 +171,7 @@ func TestMoreUseOffersNoMore(t *testing.T) {
 		for _, pod := range status.PodsMetric {
 			grow(pod.PodUsage.ResourceList)
 		}
-		for i, after := range values(Calculate(busier)) {
+		for i, after := range values(Calculate(busier, nil)) {
 			if after > before[i] {
 				t.Errorf("more use raised %s from %d to %d", kinds[i].short, before[i], after)
 			}
@@ -186,8 +187,12 @@ func TestTraceReplaysToTheResult(t *testing.T) {
 		if rapid.IntRange(0, 9).Draw(t, "broken") == 0 {
 			in.Metric = nil
 		}
-		want := values(Calculate(in))
-		for i, w := range Explain(in, rapid.IntRange(0, 20).Draw(t, "parts")) {
+		result, trace := Calculate(in, nil), &Trace{MaxParts: rapid.IntRange(0, 20).Draw(t, "parts")}
+		if diff := cmp.Diff(result, Calculate(in, trace)); diff != "" {
+			t.Fatalf("with a trace (-without +with):\n%s", diff)
+		}
+		want := values(result)
+		for i, w := range trace.Waterfalls {
 			if w.Result != want[i] || w.Terms[len(w.Terms)-1].Value != want[i] {
 				t.Errorf("%s: waterfall says %d, Calculate %d", w.Resource, w.Result, want[i])
 			}
@@ -232,8 +237,8 @@ func replay(terms []diagnosticsv1alpha1.Term) *big.Int {
 func TestInputsAreNotModified(t *testing.T) {
 	in := n1(annotated(extension.AnnotationNodeReservation, `{"reservedCPUs":"0-1"}`))
 	node, metric := in.Node.DeepCopy(), in.Metric.DeepCopy()
-	Calculate(in)
-	Explain(in, 10)
+	Calculate(in, nil)
+	explain(in, 10)
 	if diff := cmp.Diff(node, in.Node) + cmp.Diff(metric, in.Metric); diff != "" {
 		t.Errorf("inputs changed:\n%s", diff)
 	}

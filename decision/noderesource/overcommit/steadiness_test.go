@@ -29,7 +29,7 @@ func offers(looks ...look) []bool {
 			metric.Status.UpdateTime.Time = start.Add(-time.Hour)
 		}
 		in.Metric = metric
-		result := Calculate(in)
+		result := Calculate(in, nil)
 		in.Steadiness = result.Steadiness
 		out = append(out, !result.BatchCPU.Withdrawn)
 	}
@@ -76,11 +76,11 @@ func slicesRepeat(n int, looks ...look) []look {
 func TestAHeldOfferSaysWhyAndUntilWhen(t *testing.T) {
 	in := n1()
 	in.Steadiness = Steadiness{Failures: []time.Time{in.Now.Add(-3 * time.Minute), in.Now.Add(-time.Minute)}, Believed: in.Now.Add(-time.Minute)}
-	result := Calculate(in)
+	result := Calculate(in, nil)
 	if !result.BatchCPU.Withdrawn || !result.MidMemory.Withdrawn || !result.Expires.Equal(in.Now.Add(time.Minute)) || !strings.Contains(result.BatchCPU.Reason, "was unusable 2 times in 30m; offered again at ") {
 		t.Errorf("result is %+v", result)
 	}
-	fall := Explain(in, 1)[0]
+	fall := explain(in, 1)[0]
 	if !fall.Degraded || !strings.Contains(fall.Terms[0].Note, "was unusable 2 times") {
 		t.Errorf("the waterfall is %+v", fall)
 	}

@@ -53,7 +53,7 @@ func TestNeedsSync(t *testing.T) {
 
 func TestSyncSaysWhenToLookAgain(t *testing.T) {
 	in := n1()
-	result := Calculate(in)
+	result := Calculate(in, nil)
 	sync := result.Sync(in)
 	if !sync.Write || !strings.Contains(sync.Reason, "batch-cpu") {
 		t.Errorf("a node without batch resources is not written: %+v", sync)
@@ -80,11 +80,11 @@ func TestSyncSaysWhenToLookAgain(t *testing.T) {
 		t.Errorf("within the threshold: %+v, want a look in 4 minutes", sync)
 	}
 	in.Metric = nil
-	if sync := Calculate(in).Sync(in); !sync.Write || !sync.Next.IsZero() {
+	if sync := Calculate(in, nil).Sync(in); !sync.Write || !sync.Next.IsZero() {
 		t.Errorf("without measurements: %+v, want the resources taken back and nothing to wait for", sync)
 	}
 	in.Node.Status.Allocatable = corev1.ResourceList{}
-	if sync := Calculate(in).Sync(in); sync.Write {
+	if sync := Calculate(in, nil).Sync(in); sync.Write {
 		t.Errorf("already taken back: %+v", sync)
 	}
 }

@@ -118,7 +118,7 @@ func (c *calculation) explainUnused(t *term, k kind) {
 	t.Note = "capacity - current usage of the node"
 }
 
-func (c *calculation) explainUnallocated(t *term, w *waterfall, k kind, share, unallocated int64) {
+func (c *calculation) explainUnallocated(t *term, k kind, share, unallocated int64) {
 	if t == nil {
 		return
 	}

@@ -81,12 +81,12 @@ func TestWhatCouldNotBeReadIsNotComputed(t *testing.T) {
 			if (got.Node.Pods == nil) != tc.in.Unknown.Has(unknown.Pods) || len(got.Unknown) != len(tc.in.Unknown) {
 				t.Errorf("pods %v, unknown %v", got.Node.Pods, got.Unknown)
 			}
-			for i, want := range []Value{Calculate(tc.in).BatchCPU, Calculate(tc.in).BatchMemory, Calculate(tc.in).MidCPU, Calculate(tc.in).MidMemory} {
+			for i, want := range []Value{Calculate(tc.in, nil).BatchCPU, Calculate(tc.in, nil).BatchMemory, Calculate(tc.in, nil).MidCPU, Calculate(tc.in, nil).MidMemory} {
 				if (want.Unknown != "") != (got.Published[i].Computed == nil) {
 					t.Errorf("%s is calculated as %+v and explained as %v", got.Published[i].Resource, want, got.Published[i].Computed)
 				}
 			}
-			if sync := Calculate(tc.in).Sync(tc.in); len(tc.wantComputed) == 0 && sync.Write {
+			if sync := Calculate(tc.in, nil).Sync(tc.in); len(tc.wantComputed) == 0 && sync.Write {
 				t.Errorf("what is not known is written: %+v", sync)
 			}
 		})

@@ -53,7 +53,7 @@ func (l *Learned) Advise(o Options, containers int, at time.Time) map[string]Rec
 	out := map[string]Recommendation{}
 	for name, container := range l.Containers {
 		if container.Known() {
-			out[name] = container.Recommend(o, containers, at)
+			out[name] = container.Recommend(o, containers, at, nil)
 		}
 	}
 	return out

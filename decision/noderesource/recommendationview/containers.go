@@ -17,7 +17,7 @@ import (
 )
 
 // containers by name: what is published of each, what its pods request, and how the figures came about.
-func containers(in Input, pods []*corev1.Pod, learned recommend.Learned, advised map[string]recommend.Recommendation) []diagnosticsv1alpha1.ContainerRecommendation {
+func containers(in Input, pods []*corev1.Pod, learned recommend.Learned) []diagnosticsv1alpha1.ContainerRecommendation {
 	r := in.Recommendation
 	published := map[string]*analysisv1alpha1.RecommendedContainerStatus{}
 	if r.Status.PodStatus != nil {
@@ -36,10 +36,11 @@ func containers(in Input, pods []*corev1.Pod, learned recommend.Learned, advised
 		names[name] = running[name]
 	}
 	var out []diagnosticsv1alpha1.ContainerRecommendation
+	perPod := recommend.PerPod(pods)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		each := container(name, published[name], running[name])
 		if known := learned.Containers[name]; known != nil && known.Known() {
-			derive(&each, in.Options, known, advised[name])
+			derive(&each, in, known, perPod)
 		}
 		out = append(out, each)
 	}
@@ -70,10 +71,12 @@ func container(name string, published *analysisv1alpha1.RecommendedContainerStat
 	return out
 }
 
-// derive says how the figures came about.
-func derive(out *diagnosticsv1alpha1.ContainerRecommendation, o recommend.Options, learned *recommend.Container, recommendation recommend.Recommendation) {
-	out.CPU.Terms = terms(recommendation.CPU.Trace, o.CPU, 1000, diagnosticsv1alpha1.MilliCPU)
-	out.Memory.Terms = terms(recommendation.Memory.Trace, o.Memory, 1, diagnosticsv1alpha1.Bytes)
+// derive says how the figures came about, for pods of so many containers.
+func derive(out *diagnosticsv1alpha1.ContainerRecommendation, in Input, learned *recommend.Container, perPod int) {
+	trace := &recommend.Trace{}
+	recommendation := learned.Recommend(in.Options, perPod, in.Now, trace)
+	out.CPU.Terms = terms(trace.CPU, in.Options.CPU, 1000, diagnosticsv1alpha1.MilliCPU)
+	out.Memory.Terms = terms(trace.Memory, in.Options.Memory, 1, diagnosticsv1alpha1.Bytes)
 	seconds := int64(recommendation.Confidence * (24 * time.Hour).Seconds())
 	out.ConfidenceSeconds = &seconds
 	out.FirstSampleAt, out.LastSampleAt, out.LastOOMAt = moment(learned.First), moment(learned.Last), moment(learned.OOM)

@@ -63,7 +63,7 @@ func TestAllocationsAreSaidInTheTermsOfTheVendor(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			ledger := vendorMachine(test.vendor, test.model)
-			allocation, refusal := Allocate(Input{Ledger: ledger, Request: mustParse(t, podOf(test.requests...)), Policy: defaults})
+			allocation, refusal := Allocate(Input{Ledger: ledger, Request: mustParse(t, podOf(test.requests...)), Policy: defaults}, nil)
 			if refusal != nil {
 				t.Fatal(refusal.Reason)
 			}
@@ -99,7 +99,7 @@ func TestEveryAdaptedAnnotationIsListed(t *testing.T) {
 	for _, of := range [][2]string{{"huawei", ""}, {"huawei", modelAscend310P}, {"cambricon", ""}, {"metax", ""}} {
 		vendor := of[0]
 		ledger := vendorMachine(vendor, of[1])
-		allocation, _ := Allocate(Input{Ledger: ledger, Request: mustParse(t, podOf("koordinator.sh/gpu", "100")), Policy: defaults})
+		allocation, _ := Allocate(Input{Ledger: ledger, Request: mustParse(t, podOf("koordinator.sh/gpu", "100")), Policy: defaults}, nil)
 		adaption, err := Adapt(&allocation, ledger, "")
 		if err != nil {
 			t.Fatal(err)
@@ -135,7 +135,7 @@ func TestNodesAreRefusedForTheirDevicePlugin(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			refusal := Fits(Input{Ledger: vendorMachine(test.vendor, ""), Request: mustParse(t, podOf(test.requests...)), Policy: defaults, DevicePlugin: test.plugin})
+			refusal := Fits(Input{Ledger: vendorMachine(test.vendor, ""), Request: mustParse(t, podOf(test.requests...)), Policy: defaults, DevicePlugin: test.plugin}, nil)
 			if refusal == nil {
 				refusal = &Refusal{}
 			}
@@ -156,9 +156,9 @@ func TestLockMessagesNameThePod(t *testing.T) {
 	} {
 		trace := &Trace{}
 		refusal := Fits(Input{
-			Ledger: vendorMachine("metax", ""), Request: mustParse(t, podOf("koordinator.sh/gpu", "100")), Policy: defaults, Trace: trace,
+			Ledger: vendorMachine("metax", ""), Request: mustParse(t, podOf("koordinator.sh/gpu", "100")), Policy: defaults,
 			DevicePlugin: &DevicePlugin{Lock: lock},
-		})
+		}, trace)
 		if refusal == nil {
 			t.Fatal("the node passes")
 		}

@@ -15,7 +15,7 @@ func BenchmarkFits(b *testing.B) {
 			in := benchmarkInput(b, pairs...)
 			b.ReportAllocs()
 			for b.Loop() {
-				if refusal := Fits(in); refusal != nil {
+				if refusal := Fits(in, nil); refusal != nil {
 					b.Fatal(refusal)
 				}
 			}
@@ -44,8 +44,8 @@ func TestFitsDoesNotAllocate(t *testing.T) {
 		t.Skip("the race detector allocates")
 	}
 	in := Input{Ledger: eight().ledger(share(t, 0, 50)), Request: mustParse(t, podOf("nvidia.com/gpu", "2")), Policy: defaults}
-	Fits(in)
-	if allocations := testing.AllocsPerRun(200, func() { Fits(in) }); allocations > 0 {
+	Fits(in, nil)
+	if allocations := testing.AllocsPerRun(200, func() { Fits(in, nil) }); allocations > 0 {
 		t.Errorf("%v allocations", allocations)
 	}
 }

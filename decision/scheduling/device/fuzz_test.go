@@ -36,8 +36,8 @@ func FuzzAllocate(f *testing.F) {
 			return
 		}
 		trace := &Trace{}
-		in := Input{Ledger: ledger, Request: request, Policy: defaults, Trace: trace}
-		given, refusal := Allocate(in)
+		in := Input{Ledger: ledger, Request: request, Policy: defaults}
+		given, refusal := Allocate(in, trace)
 		if refusal != nil {
 			_ = trace.Message(refusal)
 			_ = trace.Operands()

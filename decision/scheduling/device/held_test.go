@@ -118,7 +118,7 @@ func TestWhatWasGivenIsBelieved(t *testing.T) {
 		if refusal != nil {
 			return
 		}
-		allocation, refusal := Allocate(Input{Ledger: NewLedger(node, nil, nil), Request: request, Policy: defaults})
+		allocation, refusal := Allocate(Input{Ledger: NewLedger(node, nil, nil), Request: request, Policy: defaults}, nil)
 		if refusal != nil {
 			return
 		}

@@ -19,17 +19,17 @@ func Hints(in Input, zones numa.Mask) map[string][]numa.Hint {
 	if zones == 0 || !in.placed() {
 		return nil
 	}
-	favourite, _ := Allocate(in)
+	favourite, _ := Allocate(in, nil)
 	hints := []numa.Hint{}
 	least := numa.MaxZones
 	for _, mask := range subsets(zones) {
-		in.Zones, in.Trace = mask, nil
+		in.Zones = mask
 		possible := in
 		possible.Ledger = in.Ledger.Vacant()
-		if mask.Count() < least && Fits(possible) == nil {
+		if mask.Count() < least && Fits(possible, nil) == nil {
 			least = mask.Count()
 		}
-		if allocation, refusal := Allocate(in); refusal == nil {
+		if allocation, refusal := Allocate(in, nil); refusal == nil {
 			hint := numa.Hint{Mask: mask}
 			if sameMinors(&allocation, &favourite) {
 				hint.Score = favouriteScore

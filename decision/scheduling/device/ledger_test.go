@@ -54,7 +54,7 @@ func TestLedger(t *testing.T) {
 // TestAShareOfABrokenDeviceStays lets a device come back while a pod still holds a part of it.
 func TestAShareOfABrokenDeviceStays(t *testing.T) {
 	in := Input{Ledger: eight().ledger(share(t, 0, 60)), Request: mustParse(t, podOf("nvidia.com/gpu", "8")), Policy: defaults}
-	if refusal := Fits(in); refusal == nil {
+	if refusal := Fits(in, nil); refusal == nil {
 		t.Error("the device counts as whole after it came back")
 	}
 }
@@ -102,7 +102,7 @@ func TestReadAllocationToleratesNonsense(t *testing.T) {
 func TestAnnotation(t *testing.T) {
 	pod := hinted(podOf("koordinator.sh/gpu-core", "50", "koordinator.sh/gpu-memory", "16Gi", "koordinator.sh/rdma", "200"), `{"rdma":{"vfSelector":{"matchLabels":{"type":"general"}}}}`)
 	taken := holding(t, "other", `{"rdma":[{"minor":0,"resources":{"koordinator.sh/rdma":"0"},"extension":{"vfs":[{"minor":2,"busID":"0000:00:00.2"}]}}]}`)
-	allocation, refusal := Allocate(Input{Ledger: eight().ledger(taken), Request: mustParse(t, pod), Policy: defaults})
+	allocation, refusal := Allocate(Input{Ledger: eight().ledger(taken), Request: mustParse(t, pod), Policy: defaults}, nil)
 	if refusal != nil {
 		t.Fatal(refusal)
 	}
@@ -166,7 +166,7 @@ func TestTemplates(t *testing.T) {
 	if refusal != nil {
 		t.Fatal(refusal)
 	}
-	allocation, refusal := Allocate(Input{Ledger: npu.ledger(), Request: request, Policy: defaults})
+	allocation, refusal := Allocate(Input{Ledger: npu.ledger(), Request: request, Policy: defaults}, nil)
 	if refusal != nil || allocation.Items[0].Template != "vir04_3c" || allocation.Items[0].Amount[npuCPU] != 3 || allocation.Items[0].Amount[ratio] != 50 {
 		t.Errorf("allocation %+v, refusal %v", allocation, refusal)
 	}
@@ -176,7 +176,7 @@ func TestTemplates(t *testing.T) {
 	if _, refusal := cut("4", "4", "50", "12Gi"); refusal == nil || refusal.Reason != "no matched GPU shared resource template" {
 		t.Errorf("what is no template: refusal %+v", refusal)
 	}
-	if refusal := Fits(Input{Ledger: eight().ledger(), Request: request, Policy: defaults}); refusal == nil || refusal.Reason != "no matched GPU shared resource template" || refusal.Resolvable {
+	if refusal := Fits(Input{Ledger: eight().ledger(), Request: request, Policy: defaults}, nil); refusal == nil || refusal.Reason != "no matched GPU shared resource template" || refusal.Resolvable {
 		t.Errorf("a template of another model: refusal %+v", refusal)
 	}
 	for _, document := range []string{"[", "a: b", `{"a":{"b":{"c":"1e-99999999"}}}`, strings.Repeat("a", maxTemplateBytes+1)} {
@@ -202,7 +202,7 @@ func TestSharesAreNotForEveryNode(t *testing.T) {
 		}
 		request := mustParse(t, podOf("koordinator.sh/gpu", "50"))
 		request.isolation = pod
-		if refusal := Fits(Input{Ledger: NewLedger(node, labels, nil), Request: request, Policy: NewPolicy(args)}); refusal != nil {
+		if refusal := Fits(Input{Ledger: NewLedger(node, labels, nil), Request: request, Policy: NewPolicy(args)}, nil); refusal != nil {
 			if refusal.Resolvable {
 				t.Errorf("%+v would not be lifted by preemption", refusal)
 			}
@@ -274,7 +274,7 @@ func TestPreferredDevices(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			in := Input{Ledger: eight().ledger(test.held...), Request: mustParse(t, podOf("nvidia.com/gpu", test.pod)), Policy: defaults, Preferred: &reserved}
-			allocation, refusal := Allocate(in)
+			allocation, refusal := Allocate(in, nil)
 			if diff := cmp.Diff(gpus(test.want...), chosen(&allocation)); diff != "" || refusal != nil {
 				t.Errorf("devices (-want +got):\n%s, refusal %v", diff, refusal)
 			}

@@ -51,7 +51,7 @@ func TestMessages(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			trace := &Trace{}
-			refusal := Fits(Input{Ledger: test.machine.ledger(test.held...), Request: mustParse(t, test.pod), Policy: defaults, Zones: test.zones, Trace: trace})
+			refusal := Fits(Input{Ledger: test.machine.ledger(test.held...), Request: mustParse(t, test.pod), Policy: defaults, Zones: test.zones}, trace)
 			if refusal == nil {
 				t.Fatal("it fits")
 			}
@@ -70,8 +70,8 @@ func TestMessages(t *testing.T) {
 
 func TestOperands(t *testing.T) {
 	trace := &Trace{}
-	in := Input{Ledger: eight().broken(gpuType, 2, 3, 4, 5, 6, 7).ledger(share(t, 0, 70), share(t, 0, 10), whole(t, gpuType, 1)), Request: mustParse(t, podOf("koordinator.sh/gpu", "50")), Policy: defaults, Trace: trace}
-	if Fits(in) == nil {
+	in := Input{Ledger: eight().broken(gpuType, 2, 3, 4, 5, 6, 7).ledger(share(t, 0, 70), share(t, 0, 10), whole(t, gpuType, 1)), Request: mustParse(t, podOf("koordinator.sh/gpu", "50")), Policy: defaults}
+	if Fits(in, trace) == nil {
 		t.Fatal("it fits")
 	}
 	terms := trace.Operands()

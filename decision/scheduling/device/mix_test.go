@@ -93,8 +93,8 @@ func FuzzMixes(f *testing.F) {
 		in := Input{Ledger: m.ledger(held...), Request: request, Policy: defaults}
 		for _, zones := range []numa.Mask{0, numa.MaskOf(0), numa.MaskOf(0, 1, 2)} {
 			in.Zones = zones
-			fits, score := Fits(in), Score(in)
-			if _, unfit := Allocate(in); (fits == nil) != (unfit == nil) {
+			fits, score := Fits(in, nil), Score(in)
+			if _, unfit := Allocate(in, nil); (fits == nil) != (unfit == nil) {
 				t.Errorf("zones %v: Fits says %v, Allocate says %v", zones, fits, unfit)
 			}
 			if score < 0 || score > MaxScore || fits != nil && score != 0 {

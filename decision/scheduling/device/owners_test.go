@@ -59,7 +59,7 @@ func TestOwners(t *testing.T) {
 			for i, owner := range Owners(tc.pods) {
 				var minors []string
 				for _, item := range owner.Allocation.Items {
-					minors = append(minors, string(rune('0'+item.Minor)))
+					minors = append(minors, string('0'+item.Minor))
 				}
 				got = append(got, strings.Join(minors, ","))
 				if !strings.Contains(owner.Problem, tc.wantProblem[i]) || (owner.Problem == "") != (tc.wantProblem[i] == "") {

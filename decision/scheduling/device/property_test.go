@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
@@ -224,8 +226,11 @@ func TestAllocateFindsWhatThereIs(t *testing.T) {
 			t.Fatal(refusal)
 		}
 		in := Input{Ledger: w.machine.ledger(w.held...), Request: request, Policy: defaults}
-		allocation, refusal := Allocate(in)
-		if fits := Fits(in); (fits == nil) != (refusal == nil) || fits != nil && *fits != *refusal {
+		allocation, refusal := Allocate(in, nil)
+		if traced, same := Allocate(in, &Trace{}); same != refusal || !cmp.Equal(traced.Items, allocation.Items, cmpopts.IgnoreUnexported(Item{})) {
+			t.Fatalf("with a trace %+v (%v), without %+v (%v)", traced, same, allocation, refusal)
+		}
+		if fits := Fits(in, nil); (fits == nil) != (refusal == nil) || fits != nil && *fits != *refusal {
 			t.Fatalf("Fits says %v, Allocate %v", fits, refusal)
 		}
 		if possible := w.possible(); possible != (refusal == nil) {
@@ -237,7 +242,7 @@ func TestAllocateFindsWhatThereIs(t *testing.T) {
 			}
 			if !refusal.Resolvable {
 				in.Ledger = in.Ledger.Vacant()
-				if Fits(in) == nil {
+				if Fits(in, nil) == nil {
 					t.Fatalf("%+v is said to be final, and an empty node fits", refusal)
 				}
 			}
@@ -249,12 +254,12 @@ func TestAllocateFindsWhatThereIs(t *testing.T) {
 		}
 		reserved := heldBy("reserve", `{"gpu":[{"minor":1},{"minor":4}],"rdma":[{"minor":2}]}`)
 		in.Preferred = &reserved.Allocation
-		other, refusal := Allocate(in)
+		other, refusal := Allocate(in, nil)
 		if taken := chosen(&other); refusal != nil || !w.valid(setOf(taken["gpu"]), setOf(taken["rdma"])) {
 			t.Fatalf("with preferred devices, %v does not serve the request: %v", taken, refusal)
 		}
 		in.Preferred = nil
-		again, _ := Allocate(in)
+		again, _ := Allocate(in, nil)
 		if !sameMinors(&allocation, &again) {
 			t.Fatalf("%v, then %v", taken, chosen(&again))
 		}
@@ -274,7 +279,7 @@ func TestNothingIsGivenTwice(t *testing.T) {
 			if refusal != nil {
 				t.Fatal(refusal)
 			}
-			allocation, refusal := Allocate(Input{Ledger: NewLedger(node, nil, held), Request: request, Policy: defaults})
+			allocation, refusal := Allocate(Input{Ledger: NewLedger(node, nil, held), Request: request, Policy: defaults}, nil)
 			if refusal != nil {
 				continue
 			}

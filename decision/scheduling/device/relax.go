@@ -32,18 +32,18 @@ type Relaxation struct {
 // Relaxations lists the wishes that a pod could give up to fit on a node where it does not: each by itself suffices there.
 // Templates are those in force.
 func Relaxations(pod *corev1.Pod, in Input, templates Templates) []Relaxation {
-	in.Trace = &Trace{}
-	refusal := Fits(in)
+	trace := &Trace{}
+	refusal := Fits(in, trace)
 	if refusal == nil {
 		return nil
 	}
 	var kept []Relaxation
-	for _, change := range append(relaxAnnotations(pod, in.Request), reduceRequests(pod, in.Trace)...) {
+	for _, change := range append(relaxAnnotations(pod, in.Request), reduceRequests(pod, trace)...) {
 		request, invalid := ParseRequest(change.Pod, in.Policy, templates)
 		if invalid != nil || request == nil {
 			continue
 		}
-		if Fits(Input{Ledger: in.Ledger, Request: request, Policy: in.Policy, Zones: in.Zones}) == nil {
+		if Fits(Input{Ledger: in.Ledger, Request: request, Policy: in.Policy, Zones: in.Zones}, nil) == nil {
 			kept = append(kept, change)
 		}
 	}

@@ -7,7 +7,7 @@ const MaxScore int64 = 100
 // of its devices would be free (LeastAllocated) or taken (MostAllocated) with the request on it, and of how whole it leaves
 // GPUs; then the mean over the types. A node that does not fit scores 0.
 func Score(in Input) int64 {
-	s := begin(&in, true)
+	s := begin(&in, true, nil)
 	defer s.end()
 	if s.run() != nil {
 		return 0

@@ -37,8 +37,8 @@ func (s *search) screen(d *Demand) *Refusal {
 		if why == eligible {
 			s.eligible[k].add(i)
 		}
-		if s.in.Trace != nil {
-			s.in.Trace.device(s.ledger, d, i, why, lacking)
+		if s.trace != nil {
+			s.trace.device(s.ledger, d, i, why, lacking)
 		}
 	}
 	need := d.Count
@@ -46,9 +46,7 @@ func (s *search) screen(d *Demand) *Refusal {
 		need = len(devices) - tally[unhealthy] - tally[notSelected] - tally[outOfZone]
 	}
 	s.count[k] = need
-	if s.in.Trace != nil {
-		s.in.Trace.needs(need)
-	}
+	s.trace.needs(need)
 	return s.judge(k, need, &tally)
 }
 

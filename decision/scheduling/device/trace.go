@@ -37,7 +37,11 @@ type DeviceTrace struct {
 // Serves is true when the device could serve the demand by itself.
 func (d *DeviceTrace) Serves() bool { return d.excluded == eligible }
 
-func (t *Trace) begin(in *Input) { t.Types, t.input = t.Types[:0], *in }
+func (t *Trace) begin(in *Input) {
+	if t != nil {
+		t.Types, t.input = t.Types[:0], *in
+	}
+}
 
 func (t *Trace) device(l *Ledger, demand *Demand, position int, why exclusion, lacking dimension) {
 	if len(t.Types) == 0 || t.Types[len(t.Types)-1].Demand != demand {
@@ -55,7 +59,11 @@ func (t *Trace) device(l *Ledger, demand *Demand, position int, why exclusion, l
 	}
 }
 
-func (t *Trace) needs(count int) { t.Types[len(t.Types)-1].Needed = count }
+func (t *Trace) needs(count int) {
+	if t != nil {
+		t.Types[len(t.Types)-1].Needed = count
+	}
+}
 
 // of returns the part about a type, nil when the decision did not come to it.
 func (t *Trace) of(name schedulingv1alpha1.DeviceType) *TypeTrace {

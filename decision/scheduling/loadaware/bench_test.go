@@ -29,7 +29,7 @@ func BenchmarkFilter(b *testing.B) {
 	call := Input{Policy: policy, Node: policy.Observe(in), Pod: policy.Estimate(newPod("incoming", 9500, list("cpu", "1", "memory", "1Gi"), nil)), Now: now}
 	b.ReportAllocs()
 	for b.Loop() {
-		Filter(call)
+		Filter(call, nil)
 	}
 }
 
@@ -53,7 +53,7 @@ func BenchmarkObserve(b *testing.B) {
 func TestFilterAndScoreDoNotAllocate(t *testing.T) {
 	in, policy := busyInput()
 	call := Input{Policy: policy, Node: policy.Observe(in), Pod: policy.Estimate(newPod("incoming", 9500, list("cpu", "1", "memory", "1Gi"), nil)), Now: now}
-	if allocations := testing.AllocsPerRun(100, func() { Filter(call); Score(call) }); allocations != 0 {
+	if allocations := testing.AllocsPerRun(100, func() { Filter(call, nil); Score(call) }); allocations != 0 {
 		t.Errorf("%v allocations, want none", allocations)
 	}
 }

@@ -50,7 +50,7 @@ func TestWhatExpiredNodeMetricsMean(t *testing.T) {
 			}
 			args := &Args{FilterExpiredNodeMetrics: test.filter, EnableScheduleWhenNodeMetricsExpired: test.enable}
 			in := input(args, weightless(), NodeInput{Node: newNode(), Metric: metric})
-			if diff := cmp.Diff(test.want, Filter(in)); diff != "" {
+			if diff := cmp.Diff(test.want, Filter(in, nil)); diff != "" {
 				t.Errorf("verdict (-want +got):\n%s", diff)
 			}
 			if fresh := !test.never && test.ago < 3*time.Minute; (Score(in) > 0) != fresh {
@@ -134,19 +134,19 @@ func TestProdUsage(t *testing.T) {
 			metric.Status.PodsMetric = []*slov1alpha1.PodMetricInfo{reported("p", test.reportedAs, "cpu", "5")}
 			args := &Args{ProdUsageThresholds: map[corev1.ResourceName]int64{"cpu": 50}, ProdUsageIncludeSys: test.system}
 			in := input(args, newPod("tiny", 9500, list("cpu", "1m"), nil), NodeInput{Node: newNode(), Metric: metric, Assigned: test.assigned})
-			in.Trace = &Trace{}
-			verdict := Filter(in)
-			got := in.Trace.Comparisons[0]
+			trace := &Trace{}
+			verdict := Filter(in, trace)
+			got := trace.Comparisons[0]
 			if used := got.Used + got.Assigned; used != test.want {
 				t.Errorf("prod pods use %d milliCPU, want %d", used, test.want)
 			}
-			parts, _ := in.Trace.parts(got)
+			parts, _ := trace.parts(got)
 			var sum int64
 			for _, part := range parts {
 				sum += part.Value
 			}
 			if sum != got.Assigned {
-				t.Errorf("the parts of the estimate add up to %d, not %d; operands %v", sum, got.Assigned, in.Trace.Operands(verdict))
+				t.Errorf("the parts of the estimate add up to %d, not %d; operands %v", sum, got.Assigned, trace.Operands(verdict))
 			}
 		})
 	}
@@ -203,7 +203,7 @@ func TestThresholdsOfTheNode(t *testing.T) {
 				test.pod = weightless()
 			}
 			in := input(test.args, test.pod, NodeInput{Node: node(test.annotation), Metric: metric})
-			if diff := cmp.Diff(test.want, Filter(in)); diff != "" {
+			if diff := cmp.Diff(test.want, Filter(in, nil)); diff != "" {
 				t.Errorf("verdict (-want +got):\n%s", diff)
 			}
 		})
@@ -217,7 +217,7 @@ func TestPercentagesStayPositive(t *testing.T) {
 	for i := range 200 {
 		in.Assigned = append(in.Assigned, held(newPod(string(rune('a'+i)), 9500, list("cpu", "1P", "memory", "1Ei"), nil), 0))
 	}
-	if verdict := Filter(input(nil, weightless(), in)); verdict.Passed() || verdict.Percent <= 0 {
+	if verdict := Filter(input(nil, weightless(), in), nil); verdict.Passed() || verdict.Percent <= 0 {
 		t.Errorf("verdict %+v on a node with pods beyond any size", verdict)
 	}
 }

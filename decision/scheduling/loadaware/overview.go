@@ -45,7 +45,7 @@ func (p *Policy) compareProfiles(node *Node, now time.Time) diagnosticsv1alpha1.
 			continue
 		}
 		trace := &Trace{}
-		verdict := Filter(Input{Policy: p, Node: node, Pod: Estimate{Usage: make([]int64, len(p.resources)), Prod: prod}, Now: now, Trace: trace})
+		verdict := Filter(Input{Policy: p, Node: node, Pod: Estimate{Usage: make([]int64, len(p.resources)), Prod: prod}, Now: now}, trace)
 		overview.Operands = append(overview.Operands, trace.Operands(verdict)...)
 		if !verdict.Passed() {
 			overview.State = diagnosticsv1alpha1.LoadHot

@@ -92,7 +92,7 @@ func grow(t *rapid.T, lists ...corev1.ResourceList) {
 func TestMoreUsageNeverLetsANodePass(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		args, pod, in := drawArgs(t), drawPod(t), drawNode(t)
-		before := Filter(input(args, pod, in))
+		before := Filter(input(args, pod, in), nil)
 		if got := CodeOf(before.Reason()); got != before.Code {
 			t.Fatalf("code %q of %q, want %q", got, before.Reason(), before.Code)
 		}
@@ -109,7 +109,7 @@ func TestMoreUsageNeverLetsANodePass(t *testing.T) {
 		}
 		grow(t, affected...)
 		in.Metric = grown
-		if after := Filter(input(args, pod, in)); !before.Passed() && after.Passed() {
+		if after := Filter(input(args, pod, in), nil); !before.Passed() && after.Passed() {
 			t.Errorf("the node was refused (%s) and passes with more usage", before.Reason())
 		}
 	})
@@ -118,7 +118,7 @@ func TestMoreUsageNeverLetsANodePass(t *testing.T) {
 func TestAnotherThresholdNeverLetsANodePass(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		args, pod, in := drawArgs(t), drawPod(t), drawNode(t)
-		before := Filter(input(args, pod, in))
+		before := Filter(input(args, pod, in), nil)
 		if got := CodeOf(before.Reason()); got != before.Code {
 			t.Fatalf("code %q of %q, want %q", got, before.Reason(), before.Code)
 		}
@@ -135,7 +135,7 @@ func TestAnotherThresholdNeverLetsANodePass(t *testing.T) {
 				}
 			}
 		}
-		if after := Filter(input(args, pod, in)); !before.Passed() && after.Passed() {
+		if after := Filter(input(args, pod, in), nil); !before.Passed() && after.Passed() {
 			t.Errorf("the node was refused (%s) and passes with another threshold", before.Reason())
 		}
 	})
@@ -144,15 +144,15 @@ func TestAnotherThresholdNeverLetsANodePass(t *testing.T) {
 func TestTraceAgreesWithTheVerdict(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := input(drawArgs(t), drawPod(t), drawNode(t))
-		want := Filter(in)
-		in.Trace = &Trace{}
-		if got := Filter(in); got != want {
+		want := Filter(in, nil)
+		trace := &Trace{}
+		if got := Filter(in, trace); got != want {
 			t.Fatalf("verdict %+v with a trace, %+v without", got, want)
 		}
-		if in.Trace.Message(want) == "" {
+		if trace.Message(want) == "" {
 			t.Error("no message")
 		}
-		for _, c := range in.Trace.Comparisons {
+		for _, c := range trace.Comparisons {
 			if sum := c.UsedPercent() + c.AssignedPercent() + c.PodPercent(); sum != c.Percent {
 				t.Errorf("%s: the shares add up to %d%%, not %d%%", c.Resource, sum, c.Percent)
 			}
@@ -160,7 +160,7 @@ func TestTraceAgreesWithTheVerdict(t *testing.T) {
 				t.Errorf("%s is at %d%% of %d%% and the node passes", c.Resource, c.Percent, c.Threshold)
 			}
 		}
-		in.Trace.Operands(want)
+		trace.Operands(want)
 	})
 }
 
@@ -181,8 +181,8 @@ func FuzzDecodeArgs(f *testing.F) {
 			return
 		}
 		in := input(args, newPod("incoming", 9500, list("cpu", "1"), nil), NodeInput{Node: newNode(), Metric: newMetric("cpu", "70")})
-		in.Trace = &Trace{}
-		in.Trace.Operands(Filter(in))
+		trace := &Trace{}
+		trace.Operands(Filter(in, trace))
 		Score(in)
 	})
 }
@@ -197,8 +197,8 @@ func FuzzAnnotations(f *testing.F) {
 		in := input(&Args{AllowCustomizeEstimation: true}, pod, NodeInput{
 			Node: node, Metric: newMetric("cpu", "70", "memory", "1Gi"), Assigned: []AssignedPod{{Pod: pod, AssignedAt: now}},
 		})
-		in.Trace = &Trace{}
-		in.Trace.Operands(Filter(in))
+		trace := &Trace{}
+		trace.Operands(Filter(in, trace))
 		if score := Score(in); score < 0 || score > MaxScore {
 			t.Errorf("score %d", score)
 		}

@@ -57,11 +57,13 @@ func (c Comparison) PodPercent() int64 {
 	return c.Percent - percent(c.Used+c.Assigned, c.Capacity)
 }
 
-func (t *Trace) begin(in Input, profile Profile, limited bool) {
-	t.Comparisons, t.input, t.profile, t.limited = t.Comparisons[:0], in, profile, limited
+func (t *Trace) begin(in *Input, profile Profile, limited bool) {
+	if t != nil {
+		t.Comparisons, t.input, t.profile, t.limited = t.Comparisons[:0], *in, profile, limited
+	}
 }
 
-func (t *Trace) compared(in Input, profile Profile, i int, limit int64) {
+func (t *Trace) compared(in *Input, profile Profile, i int, limit int64) {
 	base, pending := in.Node.usage(profile)
 	t.Comparisons = append(t.Comparisons, Comparison{
 		Resource: in.Policy.resources[i], Capacity: in.Node.capacity[i], Threshold: limit, index: i,

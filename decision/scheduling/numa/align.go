@@ -6,13 +6,13 @@ import (
 )
 
 // align merges the hints of all resources and checks that the result can be allocated.
-func (in *Input) align(t terms) (Hint, Verdict) {
+func (in *Input) align(t terms, trace *Trace) (Hint, Verdict) {
 	if len(in.Ledger.Zones) == 0 {
 		return Hint{}, Verdict{Code: finding.NUMAZonesMissing}
 	}
 	providers := make(map[string][]Hint, len(in.Request.Amounts)+len(in.Others))
 	for _, name := range in.alignable() {
-		hints, verdict := in.hints(t, name)
+		hints, verdict := in.hints(t, name, trace)
 		if !verdict.Passed() {
 			return Hint{}, verdict
 		}
@@ -22,7 +22,7 @@ func (in *Input) align(t terms) (Hint, Verdict) {
 		providers[name] = hints
 	}
 	merged, admitted, reasons := Merge(t.align, providers)
-	in.Trace.merged(providers, merged)
+	trace.merged(providers, merged)
 	if !admitted {
 		detail := ReasonUnaligned
 		if len(reasons) > 0 {
@@ -30,11 +30,11 @@ func (in *Input) align(t terms) (Hint, Verdict) {
 		}
 		return merged, Verdict{Code: finding.NUMAUnaligned, Detail: detail}
 	}
-	return merged, in.holds(t, merged)
+	return merged, in.holds(t, merged, trace)
 }
 
 // holds says whether the pod can be allocated on the zones of a hint.
-func (in *Input) holds(t terms, hint Hint) Verdict {
+func (in *Input) holds(t terms, hint Hint, trace *Trace) Verdict {
 	zones := in.reach(t, hint)
 	for _, name := range in.alignable() {
 		if in.Ledger.freeIn(zones, name) < in.wanted(t, name) {
@@ -42,7 +42,7 @@ func (in *Input) holds(t terms, hint Hint) Verdict {
 		}
 	}
 	if t.bind {
-		return in.fits(t, zones)
+		return in.fits(t, zones, trace)
 	}
 	return Verdict{}
 }

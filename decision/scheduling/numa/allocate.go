@@ -12,21 +12,21 @@ import (
 )
 
 // Allocate gives the pod CPUs and shares of zones, on the zones of the hint that Filter returned. It gives the same for
-// the same arguments, and something whenever Filter passes.
-func Allocate(in Input, hint Hint) (Allocation, Verdict) {
+// the same arguments, and something whenever Filter passes. A nil trace records nothing.
+func Allocate(in Input, hint Hint, trace *Trace) (Allocation, Verdict) {
 	t, verdict := agree(in.Request, in.Ledger.Node)
 	if !verdict.Passed() {
 		return Allocation{}, verdict
 	}
 	aligned := t.align != extension.NUMATopologyPolicyNone
 	if aligned {
-		if verdict := in.holds(t, hint); !verdict.Passed() {
+		if verdict := in.holds(t, hint, trace); !verdict.Passed() {
 			return Allocation{}, verdict
 		}
 	}
 	var allocation Allocation
 	if t.bind {
-		cpus, verdict := in.takeCPUs(t, hint, aligned)
+		cpus, verdict := in.takeCPUs(t, hint, aligned, trace)
 		if !verdict.Passed() {
 			return Allocation{}, verdict
 		}
@@ -40,12 +40,12 @@ func Allocate(in Input, hint Hint) (Allocation, Verdict) {
 
 // takeCPUs chooses CPUs: on the zones of the hint if they have enough, else on all that may be used, those of the hint
 // first.
-func (in *Input) takeCPUs(t terms, hint Hint, aligned bool) (cpuset.CPUSet, Verdict) {
+func (in *Input) takeCPUs(t terms, hint Hint, aligned bool, trace *Trace) (cpuset.CPUSet, Verdict) {
 	var mask Mask
 	preferred := in.Preferred
 	if aligned {
 		mask = hint.Mask
-		if reach := in.reach(t, hint); reach != mask && !in.fits(t, mask).Passed() {
+		if reach := in.reach(t, hint); reach != mask && !in.fits(t, mask, trace).Passed() {
 			preferred = preferred.Union(in.Ledger.Node.cpusOf(mask))
 			mask = reach
 		}
@@ -56,7 +56,7 @@ func (in *Input) takeCPUs(t terms, hint Hint, aligned bool) (cpuset.CPUSet, Verd
 	}
 	cpus, short := cpuset.Take(supply, cpuset.Request{
 		Count: t.count, Policy: t.policy, Required: t.required, Exclusive: in.Request.Exclusive, Strategy: in.Args.strategyOf(in.Ledger.Node),
-	}, in.Trace.cpus())
+	}, trace.cpus())
 	return cpus, shortage(short, t.policy)
 }
 

@@ -16,7 +16,7 @@ func BenchmarkFilter(b *testing.B) {
 				in := Input{Args: args, Ledger: ledgerOf(b, Observe(newNode(), newTopology(zones, 64/zones)), status(`{"cpuset":"0-3,8"}`)), Request: request}
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, verdict := Filter(in); !verdict.Passed() {
+					if _, verdict := Filter(in, nil); !verdict.Passed() {
 						b.Fatal(verdict.Reason())
 					}
 				}

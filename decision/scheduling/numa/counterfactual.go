@@ -16,7 +16,6 @@ const maxBlockers = 16
 // Reduced is the most cpu below the request, in milliCPU, with which Filter would pass: whole CPUs, and whole cores where
 // the policy wants them. 0 means none.
 func Reduced(in Input) int64 {
-	in.Trace = nil
 	most := (in.Request.MilliCPU() - 1) / 1000
 	if in.Ledger.Node.CPUs != nil {
 		most = min(most, int64(in.Ledger.Node.CPUs.CPUs.Len()))
@@ -28,7 +27,7 @@ func Reduced(in Input) int64 {
 		reduced.Amounts = maps.Clone(in.Request.Amounts)
 		reduced.Amounts[corev1.ResourceCPU] = count * 1000
 		in.Request = &reduced
-		if _, verdict := Filter(in); verdict.Passed() {
+		if _, verdict := Filter(in, nil); verdict.Passed() {
 			return count * 1000
 		}
 	}
@@ -37,14 +36,13 @@ func Reduced(in Input) int64 {
 
 // Blockers are the indices of the holders without any one of which Filter would pass. At most sixteen are tried.
 func Blockers(in Input) []int {
-	in.Trace = nil
 	whole := in.Ledger
 	var blockers []int
 	for i := range whole.Holders[:min(len(whole.Holders), maxBlockers)] {
 		rest := make([]Holder, 0, len(whole.Holders))
 		rest = append(append(rest, whole.Holders[:i]...), whole.Holders[i+1:]...)
 		in.Ledger = NewLedger(whole.Node, rest)
-		if _, verdict := Filter(in); verdict.Passed() {
+		if _, verdict := Filter(in, nil); verdict.Passed() {
 			blockers = append(blockers, i)
 		}
 	}

@@ -38,6 +38,6 @@ func (z Zone) offersMore(before Amounts) bool {
 // CouldTake is true when the node would pass Filter if no pod were on it.
 func CouldTake(args *Args, node *Node, request *Request, allocatable corev1.ResourceList) bool {
 	cpu := allocatable[corev1.ResourceCPU]
-	_, verdict := Filter(Input{Args: args, Ledger: NewLedger(node, nil), Request: request, AllocatableMilliCPU: cpu.MilliValue()})
+	_, verdict := Filter(Input{Args: args, Ledger: NewLedger(node, nil), Request: request, AllocatableMilliCPU: cpu.MilliValue()}, nil)
 	return verdict.Passed()
 }

@@ -45,7 +45,7 @@ func (in *Input) alignable() []corev1.ResourceName {
 }
 
 // hints lists the sets of zones that can give one resource; the verdict refuses when there are none.
-func (in *Input) hints(t terms, name corev1.ResourceName) ([]Hint, Verdict) {
+func (in *Input) hints(t terms, name corev1.ResourceName, trace *Trace) ([]Hint, Verdict) {
 	supply := in.supplyOf(t, name)
 	narrowest := MaxZones + 1
 	var hints []Hint
@@ -55,7 +55,7 @@ func (in *Input) hints(t terms, name corev1.ResourceName) ([]Hint, Verdict) {
 			continue
 		}
 		narrowest = min(narrowest, mask.Count())
-		if free >= supply.wanted && in.admits(mask) && (!supply.cpus || in.fits(t, mask).Passed()) {
+		if free >= supply.wanted && in.admits(mask) && (!supply.cpus || in.fits(t, mask, trace).Passed()) {
 			hints = append(hints, Hint{Mask: mask, Score: in.hintScore(mask, supply.demand(total, free))})
 		}
 	}

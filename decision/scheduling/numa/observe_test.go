@@ -110,7 +110,7 @@ func TestZonesAreScoredByTheirOwnStrategy(t *testing.T) {
 	ledger := ledgerOf(t, Observe(newNode(labelNUMA, "SingleNUMANode"), newTopology(2, 4)), status(`{"numaNodeResources":[{"node":1,"resources":{"memory":"5Gi"}}]}`))
 	request, _ := RequestOf(newPod(ls, nil, "cpu", "1", "memory", "5Gi"), args)
 	in := Input{Args: args, Ledger: ledger, Request: request}
-	hint, verdict := Filter(in)
+	hint, verdict := Filter(in, nil)
 	if !verdict.Passed() || hint.Mask != 2 {
 		t.Errorf("zones %s, want the one with the most memory taken", hint.Mask)
 	}

@@ -65,10 +65,9 @@ func TestLedgerNeverOverflows(t *testing.T) {
 				Args: args, Ledger: NewLedger(node, holders), Request: request, AllocatableMilliCPU: 1 << 40,
 				Preferred: cpuset.Of(rapid.SliceOfN(rapid.IntRange(0, 23), 0, 4).Draw(t, "preferred")...),
 			}
-			hint, verdict := Filter(in)
-			traced := in
-			traced.Trace = &Trace{}
-			if again, same := Filter(traced); again != hint || same != verdict || traced.Trace.Message(verdict) == "" {
+			hint, verdict := Filter(in, nil)
+			trace := &Trace{}
+			if again, same := Filter(in, trace); again != hint || same != verdict || trace.Message(verdict) == "" {
 				t.Fatalf("with a trace %+v %+v, without %+v %+v", again, same, hint, verdict)
 			}
 			score := Score(in, hint, func(corev1.ResourceName) Usage { return Usage{Allocatable: 100000, Requested: 50000} })
@@ -81,7 +80,7 @@ func TestLedgerNeverOverflows(t *testing.T) {
 			if !verdict.Passed() {
 				continue
 			}
-			allocation, verdict := Allocate(in, hint)
+			allocation, verdict := Allocate(in, hint, nil)
 			if !verdict.Passed() {
 				t.Fatalf("Filter passes, Allocate refuses: %s", verdict.Reason())
 			}
@@ -210,8 +209,8 @@ func FuzzObserve(f *testing.F) {
 		reported.Zones[0].Name = zone
 		node := Observe(newNode(extension.AnnotationNodeReservation, reservation, extension.AnnotationSystemQOSResource, reservation), reported)
 		in := Input{Args: DefaultArgs(), Ledger: NewLedger(node, nil), Request: &Request{Bind: true, Amounts: Amounts{"cpu": 1000}, Preferred: "FullPCPUs", Policy: bestEffort}, AllocatableMilliCPU: 1 << 40}
-		if hint, verdict := Filter(in); verdict.Passed() {
-			if _, refused := Allocate(in, hint); !refused.Passed() {
+		if hint, verdict := Filter(in, nil); verdict.Passed() {
+			if _, refused := Allocate(in, hint, nil); !refused.Passed() {
 				panic(refused.Reason())
 			}
 		}

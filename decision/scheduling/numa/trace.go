@@ -20,9 +20,9 @@ type Trace struct {
 	wanted, taken int64
 }
 
-func (t *Trace) agreed(in Input, terms terms) {
+func (t *Trace) agreed(in *Input, terms terms) {
 	if t != nil {
-		t.input, t.terms = in, terms
+		t.input, t.terms = *in, terms
 		t.free = in.Ledger.Free
 	}
 }

@@ -100,7 +100,7 @@ func StartReady(t *testing.T, behaviour string) (cmd *exec.Cmd, wait func() stri
 // Linger says that the process is ready and waits to be ended.
 func Linger() {
 	_, _ = os.Stdout.WriteString("ready\n")
-	time.Sleep(life)
+	<-time.After(life)
 }
 
 // Programs is a directory with the test's program under other names.

@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
@@ -246,14 +245,6 @@ func total(counts map[string]int) (sum int) {
 		sum += count
 	}
 	return sum
-}
-
-func eventually(t testing.TB, what string, condition func() bool) {
-	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) { return condition(), nil })
-	if err != nil {
-		t.Fatalf("not in time: %s", what)
-	}
 }
 
 func (c *cluster) remove(t testing.TB, name string) {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/test/eventually"
 )
 
 // lateInformer keeps the pods that are there back from the state of the gangs, while the queue of the scheduler has them already.
@@ -107,10 +108,10 @@ func TestMembersAreQueuedBeforeTheyAreKnown(t *testing.T) {
 				pending--
 			}
 			c.start(t)
-			eventually(t, "the PodGroup is known", func() bool { return c.state.Spec(keyIn("a")) != nil })
-			eventually(t, "the queue holds the members back", func() bool { return len(c.scheduler.SchedulingQueue.UnschedulablePods()) == pending })
+			eventually.True(t, "the PodGroup is known", func() bool { return c.state.Spec(keyIn("a")) != nil })
+			eventually.True(t, "the queue holds the members back", func() bool { return len(c.scheduler.SchedulingQueue.UnschedulablePods()) == pending })
 			late.pass()
-			eventually(t, "they run", func() bool { return c.bound(t)["a"] == test.want })
+			eventually.True(t, "they run", func() bool { return c.bound(t)["a"] == test.want })
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"koordinator.sh/koord/decision/scheduling/gang"
 	"koordinator.sh/koord/scheduler/state/gangs"
+	"koordinator.sh/koord/test/eventually"
 )
 
 // failures counts members that found no node, and stops the scheduler when there are too many.
@@ -79,7 +80,7 @@ func TestSchedulersWithGangsThatDoNotFitComeToRest(t *testing.T) {
 					t.Errorf("nothing changes, and members found no node %d times more, with %d requests", again-tried, len(c.client.Actions())-actions)
 				}
 				empty()
-				eventually(t, "all run", func() bool { return total(c.bound(t)) == members })
+				eventually.True(t, "all run", func() bool { return total(c.bound(t)) == members })
 			})
 		})
 	}

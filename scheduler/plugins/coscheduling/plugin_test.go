@@ -133,7 +133,7 @@ func TestReasonsTellTheirCode(t *testing.T) {
 	for text, want := range map[string]finding.Code{
 		missing.Message():            finding.GangMembersMissing,
 		reason.Exclusion(Name, true): finding.GangTopologyUnsatisfied,
-		networktopology.Place(networktopology.Input{Rules: []extension.NetworkTopologyGatherRule{{Layer: "moon"}}}).Reason: finding.GangTopologyInvalid,
+		networktopology.Place(networktopology.Input{Rules: []extension.NetworkTopologyGatherRule{{Layer: "moon"}}}, nil).Reason: finding.GangTopologyInvalid,
 		reason.Exclusion("NodeAffinity", true): "",
 	} {
 		if got := f.plugin.CodeOf(text); got != want {

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/test/eventually"
 )
 
 // TestGangsOnTooFewNodes has room for 30 of 50 gangs: 30 run whole, no other holds a node, and as those that run end, all
@@ -32,7 +33,7 @@ func TestGangsOnTooFewNodes(t *testing.T) {
 		}
 		return sum
 	}
-	eventually(t, "30 gangs run", func() bool { return whole() == 300 })
+	eventually.True(t, "30 gangs run", func() bool { return whole() == 300 })
 	t.Logf("30 gangs of 10 in %v", time.Since(begin))
 	for len(ran) < count {
 		ended := 0
@@ -45,7 +46,7 @@ func TestGangsOnTooFewNodes(t *testing.T) {
 			}
 		}
 		before := len(ran)
-		eventually(t, fmt.Sprintf("others run after %d", before), func() bool { whole(); return len(ran) >= min(before+5, count) })
+		eventually.True(t, fmt.Sprintf("others run after %d", before), func() bool { whole(); return len(ran) >= min(before+5, count) })
 	}
 	for name, bound := range c.bound(t) {
 		if bound != size {
@@ -77,12 +78,12 @@ func TestMembersSayWhatHoldsThem(t *testing.T) {
 		}
 		return own, others
 	}
-	eventually(t, "all members say why", func() bool { own, others := messages(); return own == 1 && others == 5 })
+	eventually.True(t, "all members say why", func() bool { own, others := messages(); return own == 1 && others == 5 })
 	if bound := total(c.bound(t)); bound != 0 {
 		t.Errorf("%d members are bound", bound)
 	}
 	c.groups.Modify(c.group("large", 4))
-	eventually(t, "four run once four are enough", func() bool { return total(c.bound(t)) == 4 })
+	eventually.True(t, "four run once four are enough", func() bool { return total(c.bound(t)) == 4 })
 	pod, err := c.client.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -101,12 +102,12 @@ func TestSchedulerKilledInTheMiddle(t *testing.T) {
 	stop := c.start(t)
 	c.bindings.Store(4)
 	c.create(t, "a", 10, 10)
-	eventually(t, "the rest of the bindings fail", func() bool { return c.refused.Load() > 0 && total(c.bound(t)) == 4 })
+	eventually.True(t, "the rest of the bindings fail", func() bool { return c.refused.Load() > 0 && total(c.bound(t)) == 4 })
 	stop()
 	c.bindings.Store(-1)
 	c.create(t, "b", 10, 10)
 	c.start(t)
-	eventually(t, "the gang is completed", func() bool { return c.bound(t)["a"] == 10 })
+	eventually.True(t, "the gang is completed", func() bool { return c.bound(t)["a"] == 10 })
 	if bound := c.bound(t)["b"]; bound != 0 {
 		t.Errorf("%d members of the other gang are bound", bound)
 	}
@@ -142,9 +143,9 @@ func TestChangesWhileMembersWait(t *testing.T) {
 			c.start(t)
 			c.createGated(t, "a-4", "a")
 			c.create(t, "a", 5, 4)
-			eventually(t, "four wait", func() bool { return c.state.Counts(keyIn("a")).Waiting == 4 })
+			eventually.True(t, "four wait", func() bool { return c.state.Counts(keyIn("a")).Waiting == 4 })
 			test.change(t, c)
-			eventually(t, "they run", func() bool { return total(c.bound(t)) == test.wantBound })
+			eventually.True(t, "they run", func() bool { return total(c.bound(t)) == test.wantBound })
 		})
 	}
 }
@@ -154,22 +155,22 @@ func TestPlainPodsAndGangs(t *testing.T) {
 	c := newCluster(t, 2, 5)
 	c.start(t)
 	c.create(t, "large", 11, 11)
-	eventually(t, "a member is refused", func() bool {
+	eventually.True(t, "a member is refused", func() bool {
 		return len(c.state.Report(keyIn("large")).Gangs[0].Refused) > 0
 	})
 	for i := range 10 {
 		c.createPod(t, fmt.Sprintf("p%d", i), "")
 	}
-	eventually(t, "plain pods run", func() bool { return c.bound(t)[""] == 10 })
+	eventually.True(t, "plain pods run", func() bool { return c.bound(t)[""] == 10 })
 	for i := range 10 {
 		c.remove(t, fmt.Sprintf("p%d", i))
 	}
 	c.create(t, "small", 10, 10)
-	eventually(t, "a gang that fits runs", func() bool { return c.bound(t)["small"] == 10 })
+	eventually.True(t, "a gang that fits runs", func() bool { return c.bound(t)["small"] == 10 })
 	for i := range 10 {
 		c.remove(t, fmt.Sprintf("small-%d", i))
 	}
 	c.remove(t, "large-3")
 	c.groups.Modify(c.group("large", 10))
-	eventually(t, "the large gang runs once it fits", func() bool { return c.bound(t)["large"] == 10 })
+	eventually.True(t, "the large gang runs once it fits", func() bool { return c.bound(t)["large"] == 10 })
 }

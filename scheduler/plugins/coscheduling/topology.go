@@ -128,7 +128,7 @@ func (p *Plugin) plan(ctx context.Context, pod *corev1.Pod, spec *gang.Spec) (*p
 	if in.Nodes, err = p.offers(ctx, pod, len(members), running); err != nil {
 		return nil, err
 	}
-	result := &placement{Plan: networktopology.Place(in), nodes: map[types.UID]string{}}
+	result := &placement{Plan: networktopology.Place(in, nil), nodes: map[types.UID]string{}}
 	result.domain = sets.New(result.Nodes...)
 	for i, node := range result.Members {
 		result.nodes[members[i].UID] = node

@@ -12,6 +12,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/test/eventually"
 )
 
 // newNetwork has racks of three nodes with two CPUs each.
@@ -71,21 +72,21 @@ func TestGangsGather(t *testing.T) {
 	const must = `{"gatherStrategy":[{"layer":"rack","strategy":"MustGather"}]}`
 	c := newNetwork(t, 4)
 	c.start(t)
-	eventually(t, "the network is known", func() bool { return c.state.Topology() != nil })
+	eventually.True(t, "the network is known", func() bool { return c.state.Topology() != nil })
 	for i := range 3 {
 		c.createPod(t, fmt.Sprintf("p%d", i), "")
 	}
-	eventually(t, "plain pods run", func() bool { return c.bound(t)[""] == 3 })
+	eventually.True(t, "plain pods run", func() bool { return c.bound(t)[""] == 3 })
 	c.createGathered(t, "a", must, 4)
 	c.createGathered(t, "b", must, 5)
-	eventually(t, "both gangs run", func() bool { return c.bound(t)["a"] == 4 && c.bound(t)["b"] == 5 })
+	eventually.True(t, "both gangs run", func() bool { return c.bound(t)["a"] == 4 && c.bound(t)["b"] == 5 })
 	for _, name := range []string{"a", "b"} {
 		if racks := c.racks(t, name); len(racks) != 1 {
 			t.Errorf("gang %s is in %v", name, racks)
 		}
 	}
 	c.createGathered(t, "c", must, 6)
-	eventually(t, "a gang that finds no rack says so", func() bool {
+	eventually.True(t, "a gang that finds no rack says so", func() bool {
 		list, err := c.client.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -105,7 +106,7 @@ func TestGangsGather(t *testing.T) {
 	for i := range 4 {
 		c.remove(t, fmt.Sprintf("a-%d", i))
 	}
-	eventually(t, "it runs once there is a rack", func() bool {
+	eventually.True(t, "it runs once there is a rack", func() bool {
 		return c.racks(t, "c")["rack-0"]+c.racks(t, "c")["rack-1"]+c.racks(t, "c")["rack-2"]+c.racks(t, "c")["rack-3"] == 6
 	})
 	if racks := c.racks(t, "c"); len(racks) != 1 {
@@ -117,11 +118,11 @@ func TestGangsGather(t *testing.T) {
 func TestMultiplesAreKept(t *testing.T) {
 	c := newNetwork(t, 2)
 	c.start(t)
-	eventually(t, "the network is known", func() bool { return c.state.Topology() != nil })
+	eventually.True(t, "the network is known", func() bool { return c.state.Topology() != nil })
 	c.createPod(t, "p", "")
-	eventually(t, "a plain pod runs", func() bool { return c.bound(t)[""] == 1 })
+	eventually.True(t, "a plain pod runs", func() bool { return c.bound(t)[""] == 1 })
 	c.createGathered(t, "a", `{"gatherStrategy":[{"layer":"rack","strategy":"PreferGather"},{"layer":"NodeTopologyLayer","strategy":"PreferGather","podCountMultiple":2}]}`, 4)
-	eventually(t, "the gang runs", func() bool { return c.bound(t)["a"] == 4 })
+	eventually.True(t, "the gang runs", func() bool { return c.bound(t)["a"] == 4 })
 	list, err := c.client.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +142,7 @@ func TestMembersThatGatherAreNotSigned(t *testing.T) {
 	c := newNetwork(t, 1)
 	c.start(t)
 	c.createGathered(t, "a", `{"gatherStrategy":[{"layer":"rack","strategy":"MustGather"}]}`, 2)
-	eventually(t, "the gang is known", func() bool { return c.state.Spec(keyIn("a")) != nil })
+	eventually.True(t, "the gang is known", func() bool { return c.state.Spec(keyIn("a")) != nil })
 	member := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a-0", UID: types.UID("a-0"), Labels: map[string]string{extension.LabelPodGroup: "a"}}}
 	if _, status := c.plugin.SignPod(t.Context(), member); status.IsSuccess() {
 		t.Error("a member that gathers is signed")

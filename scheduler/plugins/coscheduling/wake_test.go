@@ -11,6 +11,7 @@ import (
 
 	"koordinator.sh/koord/decision/scheduling/gang"
 	"koordinator.sh/koord/scheduler/state/gangs"
+	"koordinator.sh/koord/test/eventually"
 )
 
 // fill has plain pods take all of a node.
@@ -19,7 +20,7 @@ func (c *cluster) fill(t *testing.T, cpus int) (empty func()) {
 	for i := range cpus {
 		c.createPod(t, fmt.Sprintf("p%d", i), "")
 	}
-	eventually(t, "the node is full", func() bool { return c.bound(t)[""] == cpus })
+	eventually.True(t, "the node is full", func() bool { return c.bound(t)[""] == cpus })
 	return func() {
 		for i := range cpus {
 			c.remove(t, fmt.Sprintf("p%d", i))
@@ -42,7 +43,7 @@ func (c *cluster) removeIdle(t *testing.T, members int) {
 	for i := range members {
 		if name := fmt.Sprintf("a-%d", i); !slices.Contains(refused, name) {
 			c.remove(t, name)
-			eventually(t, "the plugin knows", func() bool { return c.state.Counts(keyIn("a")).Children == members-1 })
+			eventually.True(t, "the plugin knows", func() bool { return c.state.Counts(keyIn("a")).Children == members-1 })
 			return
 		}
 	}
@@ -56,10 +57,10 @@ func TestRefusedMembersDoNotWaitForEachOther(t *testing.T) {
 	c.start(t)
 	empty := c.fill(t, 4)
 	c.create(t, "a", 3, 4)
-	eventually(t, "two members are refused", func() bool { return len(c.refusedMembers()) == 2 })
+	eventually.True(t, "two members are refused", func() bool { return len(c.refusedMembers()) == 2 })
 	c.removeIdle(t, 4)
 	empty()
-	eventually(t, "the gang runs", func() bool { return c.bound(t)["a"] == 3 })
+	eventually.True(t, "the gang runs", func() bool { return c.bound(t)["a"] == 3 })
 }
 
 // TestRoomWhileMembersAreMissing has room appear while the gang lacks a member, so that the queue holds back the refused member
@@ -69,14 +70,14 @@ func TestRoomWhileMembersAreMissing(t *testing.T) {
 	c.start(t)
 	empty := c.fill(t, 4)
 	c.create(t, "a", 4, 4)
-	eventually(t, "a member is refused", func() bool { return len(c.refusedMembers()) == 1 })
+	eventually.True(t, "a member is refused", func() bool { return len(c.refusedMembers()) == 1 })
 	c.removeIdle(t, 4)
 	empty()
 	c.createPod(t, "canary", "")
-	eventually(t, "the scheduler has seen the room", func() bool { return c.bound(t)[""] == 1 })
+	eventually.True(t, "the scheduler has seen the room", func() bool { return c.bound(t)[""] == 1 })
 	c.remove(t, "canary")
 	c.createPod(t, "a-9", "a")
-	eventually(t, "the gang runs", func() bool { return c.bound(t)["a"] == 4 })
+	eventually.True(t, "the gang runs", func() bool { return c.bound(t)["a"] == 4 })
 }
 
 // interleaved calls functions before a state is told what happened to members.
@@ -106,7 +107,7 @@ func TestTheGangChangesWhileItIsReleased(t *testing.T) {
 	var passed atomic.Bool
 	second := func() {
 		c.groups.Modify(lowered)
-		eventually(t, "the first waits again", func() bool { return counts().Waiting == 2 })
+		eventually.True(t, "the first waits again", func() bool { return counts().Waiting == 2 })
 		passed.Store(true)
 	}
 	releases := 0
@@ -115,7 +116,7 @@ func TestTheGangChangesWhileItIsReleased(t *testing.T) {
 			State: state,
 			unplace: func(pod *corev1.Pod) {
 				if pod.Name == "a-0" {
-					eventually(t, "the deletion is known", func() bool { return state.Counts(keyIn("a")).Children == 3 })
+					eventually.True(t, "the deletion is known", func() bool { return state.Counts(keyIn("a")).Children == 3 })
 				}
 			},
 			release: func(types.UID) { // all in the goroutine that unplaces a-0
@@ -128,9 +129,9 @@ func TestTheGangChangesWhileItIsReleased(t *testing.T) {
 	c.start(t)
 	c.createGated(t, "a-3", "a")
 	c.create(t, "a", 4, 3)
-	eventually(t, "three wait", func() bool { return counts().Waiting == 3 })
+	eventually.True(t, "three wait", func() bool { return counts().Waiting == 3 })
 	c.remove(t, "a-0")
-	eventually(t, "the second is released", passed.Load)
+	eventually.True(t, "the second is released", passed.Load)
 	c.release(t, "a-3")
-	eventually(t, "the gang runs", func() bool { return c.bound(t)["a"] == 3 })
+	eventually.True(t, "the gang runs", func() bool { return c.bound(t)["a"] == 3 })
 }

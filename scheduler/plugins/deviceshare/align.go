@@ -18,7 +18,7 @@ func (p *Plugin) NUMAHints(_ context.Context, state fwk.CycleState, _ *corev1.Po
 		return nil, nil
 	}
 	in.Zones = 0
-	if refusal := device.Fits(in); refusal != nil {
+	if refusal := device.Fits(in, nil); refusal != nil {
 		return nil, statusOf(refusal)
 	}
 	return device.Hints(in, in.Ledger.Node().Zones()), nil
@@ -31,5 +31,5 @@ func (p *Plugin) CheckNUMAAffinity(_ context.Context, state fwk.CycleState, _ *c
 		return nil
 	}
 	in.Zones = affinity.Mask
-	return statusOf(device.Fits(in))
+	return statusOf(device.Fits(in, nil))
 }

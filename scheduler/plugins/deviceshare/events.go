@@ -59,7 +59,7 @@ func (p *Plugin) afterDevice(_ klog.Logger, pod *corev1.Pod, oldObject, newObjec
 
 // couldServe is true when the node could serve the request if it were empty.
 func (p *Plugin) couldServe(request *device.Request, offer *device.Node, node *corev1.Node) bool {
-	return device.Fits(device.Input{Ledger: device.NewLedger(offer, node.Labels, nil), Request: request, Policy: p.policy}) == nil
+	return device.Fits(device.Input{Ledger: device.NewLedger(offer, node.Labels, nil), Request: request, Policy: p.policy}, nil) == nil
 }
 
 func (p *Plugin) afterNode(_ klog.Logger, pod *corev1.Pod, oldObject, newObject any) (fwk.QueueingHint, error) {

@@ -19,8 +19,7 @@ func (p *Plugin) ExplainRefusal(_ context.Context, state fwk.CycleState, pod *co
 		return p.explainPod(pod, text)
 	}
 	trace := &device.Trace{}
-	in.Trace = trace
-	refusal := device.Fits(in)
+	refusal := device.Fits(in, trace)
 	if refusal == nil || refusal.Reason != text {
 		return reason.Subject{}, false
 	}

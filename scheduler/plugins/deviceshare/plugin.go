@@ -175,7 +175,7 @@ func (p *Plugin) Filter(_ context.Context, state fwk.CycleState, pod *corev1.Pod
 	if !concerned {
 		return nil
 	}
-	return statusOf(device.Fits(in))
+	return statusOf(device.Fits(in, nil))
 }
 
 // input is the question that a node poses; false when the node has no Device, or the pod asks for none.

@@ -30,7 +30,7 @@ func (p *Plugin) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.Po
 		return fwk.AsStatus(p.adapt(state, pod, nil, nil))
 	}
 	in.Preferred = p.hooks.preferred(p.handle, state, nodeName)
-	allocation, refusal := device.Allocate(in)
+	allocation, refusal := device.Allocate(in, nil)
 	if refusal != nil {
 		return statusOf(refusal)
 	}

@@ -20,6 +20,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/scheduling/quota"
+	"koordinator.sh/koord/test/eventually"
 )
 
 func replaceArgs(args string) string { return strings.Replace(profile, "ARGS", args, 1) }
@@ -101,28 +102,24 @@ func TestScheduling(t *testing.T) {
 			if test.wantReason == "" && !status.IsSuccess() || !strings.Contains(status.Message(), test.wantReason) {
 				t.Errorf("status %q, want %q", status.Message(), test.wantReason)
 			}
-			if diff := cmp.Diff(test.wantVictims, f.deleted(len(test.wantVictims))); diff != "" {
+			eventually.True(t, "the victims are deleted", func() bool { return len(f.deleted()) >= len(test.wantVictims) })
+			if diff := cmp.Diff(test.wantVictims, f.deleted()); diff != "" {
 				t.Errorf("victims (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// deleted are the pods that were deleted, once there are as many as expected.
-func (f *fixture) deleted(expected int) []string {
+// deleted returns the names of the pods that were deleted, sorted.
+func (f *fixture) deleted() []string {
 	var names []string
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
-		names = nil
-		for _, action := range f.client.Actions() {
-			if deletion, ok := action.(interface{ GetName() string }); ok && action.Matches("delete", "pods") {
-				names = append(names, deletion.GetName())
-			}
-		}
-		if len(names) >= expected || time.Now().After(deadline) {
-			slices.Sort(names)
-			return names
+	for _, action := range f.client.Actions() {
+		if deletion, ok := action.(interface{ GetName() string }); ok && action.Matches("delete", "pods") {
+			names = append(names, deletion.GetName())
 		}
 	}
+	slices.Sort(names)
+	return names
 }
 
 func TestReserveCountsUntilUnreserve(t *testing.T) {
@@ -202,7 +199,7 @@ func TestQueueingHints(t *testing.T) {
 			if test.apply != nil {
 				test.apply(f)
 			}
-			f.eventually("the hint", func() bool {
+			eventually.True(f.t, "the hint", func() bool {
 				hint, err := test.hint(f.plugin)(klog.Background(), pod, test.old, test.new)
 				if err != nil {
 					t.Fatal(err)
@@ -234,15 +231,6 @@ func (f *fixture) updatePod(pod *corev1.Pod) {
 	f.t.Helper()
 	if _, err := f.client.CoreV1().Pods("ns").Update(context.Background(), pod, metav1.UpdateOptions{}); err != nil {
 		f.t.Fatal(err)
-	}
-}
-
-func (f *fixture) eventually(what string, condition func() bool) {
-	f.t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); !condition(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			f.t.Fatalf("not in time: %s", what)
-		}
 	}
 }
 

@@ -101,7 +101,7 @@ func (p *Plugin) lifts(pod *corev1.Pod, nodeName string, before, after change) b
 // passes runs the filter on a node as it was, or as it will be.
 func (p *Plugin) passes(pod *corev1.Pod, node *corev1.Node, metric *slov1alpha1.NodeMetric, assigned state.Assigned, change change) bool {
 	digest := p.suppose(node, metric, assigned, change)
-	return loadaware.Filter(loadaware.Input{Policy: p.policy, Node: digest, Pod: p.policy.Estimate(pod), Now: p.now()}).Passed()
+	return loadaware.Filter(loadaware.Input{Policy: p.policy, Node: digest, Pod: p.policy.Estimate(pod), Now: p.now()}, nil).Passed()
 }
 
 func nameOf(before, after *slov1alpha1.NodeMetric) string {

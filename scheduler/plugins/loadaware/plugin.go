@@ -131,7 +131,7 @@ func (p *Plugin) Filter(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, no
 	}
 	place, last := p.seen.slotOf(node), p.last.Load()
 	in := p.input(pod, node, place, last)
-	verdict := loadaware.Filter(in)
+	verdict := loadaware.Filter(in, nil)
 	if !verdict.Passed() {
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, verdict.Reason())
 	}
@@ -179,8 +179,8 @@ func (p *Plugin) Unreserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod,
 // Explain repeats Filter with a trace.
 func (p *Plugin) Explain(pod *corev1.Pod, node *corev1.Node) (loadaware.Verdict, *loadaware.Trace) {
 	in := p.input(pod, node, p.seen.slotOf(node), p.last.Load())
-	in.Trace = &loadaware.Trace{}
-	return loadaware.Filter(in), in.Trace
+	trace := &loadaware.Trace{}
+	return loadaware.Filter(in, trace), trace
 }
 
 // Observed returns the digest that Filter uses for the node.

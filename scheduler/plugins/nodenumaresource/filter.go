@@ -31,7 +31,6 @@ func (p *Plugin) concerns(c *cycle, info fwk.NodeInfo) bool {
 // evaluate chooses zones together with the other hint providers, and remembers them for the cycle.
 func (p *Plugin) evaluate(ctx context.Context, state fwk.CycleState, c *cycle, pod *corev1.Pod, info fwk.NodeInfo, trace *numa.Trace) (numa.Input, numa.Verdict, *fwk.Status) {
 	in := p.input(state, c, info)
-	in.Trace = trace
 	aligned := numa.AlignedBy(c.request, in.Ledger.Node) != extension.NUMATopologyPolicyNone
 	if aligned {
 		others, status := c.hintsOfOthers(ctx, state, pod, info)
@@ -40,7 +39,7 @@ func (p *Plugin) evaluate(ctx context.Context, state fwk.CycleState, c *cycle, p
 		}
 		in.Others = others
 	}
-	hint, verdict := numa.Filter(in)
+	hint, verdict := numa.Filter(in, trace)
 	if !verdict.Passed() || !aligned {
 		return in, verdict, statusOf(verdict)
 	}

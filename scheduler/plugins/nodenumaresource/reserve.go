@@ -34,7 +34,7 @@ func (p *Plugin) Reserve(ctx context.Context, state fwk.CycleState, pod *corev1.
 		return status
 	}
 	hint, _ := Affinity(state, nodeName)
-	allocation, verdict := numa.Allocate(in, hint)
+	allocation, verdict := numa.Allocate(in, hint, nil)
 	if !verdict.Passed() {
 		return statusOf(verdict)
 	}

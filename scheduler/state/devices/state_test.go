@@ -18,6 +18,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/scheduling/device"
+	"koordinator.sh/koord/test/eventually"
 )
 
 type fixture struct {
@@ -41,19 +42,8 @@ func newFixture(t *testing.T) *fixture {
 	done := make(chan struct{})
 	go func() { defer close(done); state.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-done; factory.Shutdown() })
-	eventually(t, "Devices are known", state.Settled)
+	eventually.True(t, "Devices are known", state.Settled)
 	return &fixture{state: state, source: source, client: client, pods: factory.Core().V1().Pods().Informer()}
-}
-
-func eventually(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	for !condition() {
-		if time.Now().After(deadline) {
-			t.Fatalf("not in time: %s", what)
-		}
-		time.Sleep(time.Millisecond)
-	}
 }
 
 func newDevice(gpus int) *schedulingv1alpha1.Device {
@@ -85,15 +75,15 @@ func TestDevicesComeAndGo(t *testing.T) {
 		t.Fatal("there is a Device from the start")
 	}
 	f.source.Add(newDevice(1))
-	eventually(t, "the Device is there", func() bool { return f.state.Node("node") != nil })
+	eventually.True(t, "the Device is there", func() bool { return f.state.Node("node") != nil })
 	first := f.state.Node("node")
 	f.source.Modify(newDevice(2))
-	eventually(t, "the Device is replaced", func() bool { return f.state.Node("node") != first })
+	eventually.True(t, "the Device is replaced", func() bool { return f.state.Node("node") != first })
 	if !f.state.Any() {
 		t.Error("no Device is counted")
 	}
 	f.source.Delete(newDevice(2))
-	eventually(t, "the Device is gone", func() bool { return f.state.Node("node") == nil })
+	eventually.True(t, "the Device is gone", func() bool { return f.state.Node("node") == nil })
 	if f.state.Any() {
 		t.Error("a Device that is gone is counted")
 	}
@@ -104,7 +94,7 @@ func TestDevicesComeAndGo(t *testing.T) {
 func TestReservationsOutliveTheirAnnotation(t *testing.T) {
 	f := newFixture(t)
 	f.source.Add(newDevice(1))
-	eventually(t, "the Device is there", f.state.Any)
+	eventually.True(t, "the Device is there", f.state.Any)
 	info := framework.NewNodeInfo()
 	info.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}})
 	pod := newPod("first")
@@ -113,9 +103,9 @@ func TestReservationsOutliveTheirAnnotation(t *testing.T) {
 		t.Fatal(refusal)
 	}
 	fits := func() bool {
-		return device.Fits(device.Input{Ledger: f.state.Ledger(info), Request: request, Policy: policy}) == nil
+		return device.Fits(device.Input{Ledger: f.state.Ledger(info), Request: request, Policy: policy}, nil) == nil
 	}
-	allocation, refusal := device.Allocate(device.Input{Ledger: f.state.Ledger(info), Request: request, Policy: policy})
+	allocation, refusal := device.Allocate(device.Input{Ledger: f.state.Ledger(info), Request: request, Policy: policy}, nil)
 	if refusal != nil {
 		t.Fatal(refusal)
 	}
@@ -132,18 +122,14 @@ func TestReservationsOutliveTheirAnnotation(t *testing.T) {
 	if _, err := f.client.CoreV1().Pods("default").Create(t.Context(), bound, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the informer shows the annotation", func() bool {
+	eventually.True(t, "the informer shows the annotation", func() bool {
 		return len(f.pods.GetIndexer().ListKeys()) == 1
 	})
-	for deadline := time.Now().Add(100 * time.Millisecond); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if fits() {
-			t.Fatal("the device is given away while the annotation travels")
-		}
-	}
+	eventually.Never(t, "the device is given away while the annotation travels", 100*time.Millisecond, fits)
 	if err := f.client.CoreV1().Pods("default").Delete(t.Context(), "first", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the device is free after the pod is gone", fits)
+	eventually.True(t, "the device is free after the pod is gone", fits)
 }
 
 // TestReservationsShrink lets the pod of a reservation say that others were given what it held.
@@ -174,7 +160,7 @@ func TestTemplatesAreWatchedOnDemand(t *testing.T) {
 	known := func() (device.Templates, bool) {
 		return f.state.Templates("koordinator-system", "gpu-shared-resource-templates")
 	}
-	eventually(t, "it is known that there are none", func() bool { _, ok := known(); return ok })
+	eventually.True(t, "it is known that there are none", func() bool { _, ok := known(); return ok })
 	object := &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "koordinator-system", Name: "gpu-shared-resource-templates"},
 		Data:       map[string]string{templateKey: "huawei-Ascend-310P:\n  vir01: {huawei.com/npu-core: 1}\n"},
@@ -183,7 +169,7 @@ func TestTemplatesAreWatchedOnDemand(t *testing.T) {
 	if _, err := maps.Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "there is one", func() bool { templates, _ := known(); return len(templates) == 1 })
+	eventually.True(t, "there is one", func() bool { templates, _ := known(); return len(templates) == 1 })
 	broken := object.DeepCopy()
 	broken.Data[templateKey] = "["
 	f.state.templates.source(types.NamespacedName{Namespace: object.Namespace, Name: object.Name}).observe(broken)
@@ -193,5 +179,5 @@ func TestTemplatesAreWatchedOnDemand(t *testing.T) {
 	if err := maps.Delete(t.Context(), object.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "there are none again", func() bool { templates, _ := known(); return len(templates) == 0 })
+	eventually.True(t, "there are none again", func() bool { templates, _ := known(); return len(templates) == 0 })
 }

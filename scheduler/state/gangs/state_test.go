@@ -26,6 +26,7 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/scheduling/gang"
+	"koordinator.sh/koord/test/eventually"
 )
 
 var start = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
@@ -60,15 +61,6 @@ func (r *rig) restart(t *testing.T) {
 	running.Go(func() { state.Run(ctx) })
 	running.Go(func() { pods.RunWithContext(ctx) })
 	t.Cleanup(func() { cancel(); running.Wait() })
-}
-
-func eventually(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !condition(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not in time: %s", what)
-		}
-	}
 }
 
 func keyOf(name string) gang.Key { return gang.Key{Namespace: "ns", Name: name} }
@@ -121,12 +113,12 @@ func TestStateFollowsTheCluster(t *testing.T) {
 	key := keyOf("a")
 	r.pods.Add(newPod("a", 0, ""))
 	r.groups.Add(newGroup("a", 2))
-	eventually(t, "one of two exists", func() bool { return r.Counts(key).Children == 1 && r.Spec(key) != nil })
+	eventually.True(t, "one of two exists", func() bool { return r.Counts(key).Children == 1 && r.Spec(key) != nil })
 	if r.Ready(key).Passed() || r.Object(key) == nil || len(r.Members(key)) != 1 {
 		t.Error("a gang that lacks a pod is ready")
 	}
 	r.pods.Add(newPod("a", 1, ""))
-	eventually(t, "both are woken", func() bool { return told.hasWoken("a-0", "a-1") })
+	eventually.True(t, "both are woken", func() bool { return told.hasWoken("a-0", "a-1") })
 	if verdict := r.Admit(key, "a-0"); !verdict.Passed() {
 		t.Error(verdict.Reason)
 	}
@@ -134,7 +126,7 @@ func TestStateFollowsTheCluster(t *testing.T) {
 		t.Error("the first does not wait")
 	}
 	r.groups.Modify(newGroup("a", 1))
-	eventually(t, "the gang is told complete", func() bool { return told.hasComplete(key) })
+	eventually.True(t, "the gang is told complete", func() bool { return told.hasComplete(key) })
 	if allowed, done := r.Settle(key, func(types.UID) bool { return false }); done || len(allowed) > 0 {
 		t.Error("a member is allowed that cannot be told")
 	}
@@ -143,11 +135,11 @@ func TestStateFollowsTheCluster(t *testing.T) {
 	}
 	r.Bound("a-0")
 	r.pods.Delete(newPod("a", 1, ""))
-	eventually(t, "one is gone", func() bool { return r.Counts(key) == gang.Counts{Children: 1, Bound: 1} })
+	eventually.True(t, "one is gone", func() bool { return r.Counts(key) == gang.Counts{Children: 1, Bound: 1} })
 	r.groups.Delete(newGroup("a", 1))
-	eventually(t, "the PodGroup is gone", func() bool { return r.Object(key) == nil && r.Spec(key) == nil })
+	eventually.True(t, "the PodGroup is gone", func() bool { return r.Object(key) == nil && r.Spec(key) == nil })
 	r.network.Add(&schedulingv1alpha1.ClusterNetworkTopology{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
-	eventually(t, "the network is known", func() bool { return r.Topology() != nil })
+	eventually.True(t, "the network is known", func() bool { return r.Topology() != nil })
 }
 
 // TestPodsThatTheSchedulerSawFirst are taken from the informer's store; pods that are gone do not come back.
@@ -155,7 +147,7 @@ func TestPodsThatTheSchedulerSawFirst(t *testing.T) {
 	r := newRig(t)
 	key := keyOf("a")
 	r.groups.Add(newGroup("a", 2))
-	eventually(t, "the gang is known", func() bool { return r.Spec(key) != nil })
+	eventually.True(t, "the gang is known", func() bool { return r.Spec(key) != nil })
 	if permission := r.Permit(key, newPod("a", 7, "n"), "n"); permission.Refused.Passed() {
 		t.Error("a pod that does not exist is permitted")
 	}
@@ -184,10 +176,10 @@ func TestARestartKnowsTheSame(t *testing.T) {
 		return r.Counts(keyOf("a")) == gang.Counts{Children: 4, Bound: 2} && r.Counts(keyOf("b")) == gang.Counts{Children: 3, Bound: 1} &&
 			r.Spec(keyOf("a")) != nil && r.Spec(keyOf("b")) != nil
 	}
-	eventually(t, "all is known", known)
+	eventually.True(t, "all is known", known)
 	before := []string{r.Report(keyOf("a")).Message(), r.Report(keyOf("b")).Message()}
 	r.restart(t)
-	eventually(t, "all is known again", known)
+	eventually.True(t, "all is known again", known)
 	if after := []string{r.Report(keyOf("a")).Message(), r.Report(keyOf("b")).Message()}; !slices.Equal(before, after) {
 		t.Errorf("before %q, after %q", before, after)
 	}
@@ -212,7 +204,7 @@ func TestSupposing(t *testing.T) {
 	key := keyOf("a")
 	r.groups.Add(newGroup("a", 3))
 	r.pods.Add(newPod("a", 0, ""))
-	eventually(t, "the gang is known", func() bool { return r.Spec(key) != nil && r.Counts(key).Children == 1 })
+	eventually.True(t, "the gang is known", func() bool { return r.Spec(key) != nil && r.Counts(key).Children == 1 })
 	fork := r.Fork()
 	fork.Suppose(newGroup("a", 2))
 	fork.SupposePod(newPod("a", 1, ""))
@@ -250,7 +242,7 @@ func TestConcurrentUse(t *testing.T) {
 		})
 	}
 	running.Wait()
-	eventually(t, "all pods are known", func() bool { return r.Counts(key).Children == 200 })
+	eventually.True(t, "all pods are known", func() bool { return r.Counts(key).Children == 200 })
 }
 
 func TestStatusesAreWritten(t *testing.T) {
@@ -284,13 +276,13 @@ func TestStatusesAreWritten(t *testing.T) {
 		return text
 	}
 	r.groups.Add(group)
-	eventually(t, "the group is pending", func() bool { return phase() == "Pending" })
+	eventually.True(t, "the group is pending", func() bool { return phase() == "Pending" })
 	r.pods.Add(newPod("a", 0, "n"))
 	r.pods.Add(newPod("a", 1, "n"))
-	eventually(t, "the group is scheduled", func() bool { return phase() == "Scheduled" })
+	eventually.True(t, "the group is scheduled", func() bool { return phase() == "Scheduled" })
 	scheduled := newGroup("a", 1)
 	scheduled.Status.Phase, scheduled.Status.Scheduled = "Scheduled", 2
 	r.groups.Modify(scheduled)
 	r.pods.Delete(newPod("a", 0, "n"))
-	eventually(t, "the group is finished, by a pod that only the API server knows", func() bool { return phase() == "Finished" })
+	eventually.True(t, "the group is finished, by a pod that only the API server knows", func() bool { return phase() == "Finished" })
 }

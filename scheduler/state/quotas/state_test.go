@@ -18,6 +18,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/scheduling/quota"
+	"koordinator.sh/koord/test/eventually"
 )
 
 // rig is a State over sources that the test feeds.
@@ -45,15 +46,6 @@ func newRig(t *testing.T) *rig {
 	running.Go(func() { nodes.RunWithContext(ctx) })
 	t.Cleanup(func() { cancel(); running.Wait() })
 	return r
-}
-
-func eventually(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !condition(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not in time: %s", what)
-		}
-	}
 }
 
 func TestStateFollowsTheCluster(t *testing.T) {
@@ -87,9 +79,9 @@ func TestStateFollowsTheCluster(t *testing.T) {
 		t.Errorf("held %+v", held)
 	}
 	r.quotas.Modify(newQuota("q", "team", "5", "11"))
-	eventually(t, "the larger max", func() bool { return r.Judge(pod, rules).Verdict.Passed() })
+	eventually.True(t, "the larger max", func() bool { return r.Judge(pod, rules).Verdict.Passed() })
 	r.quotas.Delete(newQuota("q", "team", "5", "11"))
-	eventually(t, "no quotas", r.Idle)
+	eventually.True(t, "no quotas", r.Idle)
 }
 
 func TestHintsAreNeverLateForAnEvent(t *testing.T) {
@@ -113,7 +105,7 @@ func TestHintsAreNeverLateForAnEvent(t *testing.T) {
 		t.Errorf("the deletion is not known after it was told of: %s", got.Reason)
 	}
 	large := newPod("ns", "large", "11", "team")
-	eventually(t, "the larger max", func() bool {
+	eventually.True(t, "the larger max", func() bool {
 		r.QuotaChanged(types.NamespacedName{Namespace: "q", Name: "team"})
 		return r.Judge(large, quota.Rules{}).Verdict.Passed()
 	})
@@ -123,7 +115,7 @@ func TestPendingPodsThatGoGiveNotice(t *testing.T) {
 	r := newRig(t)
 	pending := newPod("ns", "pending", "10", "team")
 	r.pods.Add(pending)
-	eventually(t, "the pod", func() bool { _, found := r.Held(pending.UID); return found })
+	eventually.True(t, "the pod", func() bool { _, found := r.Held(pending.UID); return found })
 	freed := r.Freed()
 	r.pods.Delete(pending)
 	select {
@@ -175,7 +167,7 @@ func TestDefaultQuotaWithALimitIsNotIdle(t *testing.T) {
 	r := newRig(t)
 	object := newQuota("koordinator-system", extension.DefaultQuotaName, "0", "10")
 	r.quotas.Add(object)
-	eventually(t, "a limit of the default quota", func() bool { return !r.Idle() })
+	eventually.True(t, "a limit of the default quota", func() bool { return !r.Idle() })
 	if got := r.Judge(newPod("ns", "p", "11", ""), quota.Rules{Runtime: true}); got.Verdict.Passed() {
 		t.Error("a pod beyond the default quota passes")
 	}
@@ -191,7 +183,7 @@ func TestAPodThatTakesTheNameOfAnotherReplacesIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.pods.Modify(second) // as after a watch that missed the deletion
-	eventually(t, "the second pod", func() bool { return r.Counts("second") })
+	eventually.True(t, "the second pod", func() bool { return r.Counts("second") })
 	r.PodChanged(first)
 	if r.Counts(first.UID) {
 		t.Error("the first pod still counts")

@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 	cachetesting "k8s.io/client-go/tools/cache/testing"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -19,6 +17,7 @@ import (
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 	"koordinator.sh/koord/decision/core/cpuset"
 	"koordinator.sh/koord/decision/scheduling/numa"
+	"koordinator.sh/koord/test/eventually"
 )
 
 type fixture struct {
@@ -51,14 +50,6 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-func (f *fixture) eventually(what string, condition func() bool) {
-	f.t.Helper()
-	err := wait.PollUntilContextTimeout(f.t.Context(), 2*time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) { return condition(), nil })
-	if err != nil {
-		f.t.Fatalf("%s: %v", what, err)
-	}
-}
-
 func newNode(labels map[string]string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: labels}}
 }
@@ -86,12 +77,12 @@ func TestStateFollowsTheCluster(t *testing.T) {
 	node := newNode(nil)
 	f.nodes.Add(node)
 	f.reports.Add(newReport(4, "4"))
-	f.eventually("the report is read", func() bool { return f.state.Node(node).Usable.Len() == 4 })
+	eventually.True(f.t, "the report is read", func() bool { return f.state.Node(node).Usable.Len() == 4 })
 	f.state.Refresh("n") // what the report's event does; it may come after the report is read
 	first, changes := f.state.Node(node), f.state.Changes()
 
 	f.reports.Modify(newReport(4, "1"))
-	f.eventually("the next report arrives", func() bool {
+	eventually.True(f.t, "the next report arrives", func() bool {
 		return f.state.Report("n").Zones[0].Resources[0].Available.String() == "1"
 	})
 	f.state.Refresh("n")
@@ -104,7 +95,7 @@ func TestStateFollowsTheCluster(t *testing.T) {
 
 	labelled := newNode(map[string]string{extension.LabelNodeNUMATopologyPolicy: "SingleNUMANode"})
 	f.nodes.Modify(labelled)
-	f.eventually("the policy of the node is known", f.state.Demanding)
+	eventually.True(f.t, "the policy of the node is known", f.state.Demanding)
 	if got := f.state.Node(labelled).Policy; got != extension.NUMATopologyPolicySingleNUMANode {
 		t.Errorf("policy %q", got)
 	}
@@ -112,16 +103,16 @@ func TestStateFollowsTheCluster(t *testing.T) {
 		t.Error("the change is not counted")
 	}
 	f.nodes.Delete(labelled)
-	f.eventually("the node is forgotten", func() bool { return !f.state.Demanding() })
+	eventually.True(f.t, "the node is forgotten", func() bool { return !f.state.Demanding() })
 	f.reports.Delete(newReport(4, "1"))
-	f.eventually("its report too", func() bool { return f.state.Report("n") == nil })
+	eventually.True(f.t, "its report too", func() bool { return f.state.Report("n") == nil })
 }
 
 func TestNodesAsTheyAreNot(t *testing.T) {
 	f := newFixture(t)
 	node := newNode(nil)
 	f.nodes.Add(node)
-	f.eventually("the node is known", func() bool { return f.state.Changes() > 0 })
+	eventually.True(f.t, "the node is known", func() bool { return f.state.Changes() > 0 })
 	other := newNode(map[string]string{extension.LabelNodeCPUBindPolicy: "FullPCPUsOnly"})
 	if got := f.state.Node(other).BindPolicy; got != extension.NodeCPUBindPolicyFullPCPUsOnly {
 		t.Errorf("bind policy of the node with another label is %q", got)
@@ -145,7 +136,7 @@ func TestAnOwnerIsNeverForgottenInBetween(t *testing.T) {
 	node := newNode(nil)
 	f.nodes.Add(node)
 	f.reports.Add(newReport(4, "4"))
-	f.eventually("the report is read", func() bool { return f.state.Node(node).Usable.Len() == 4 })
+	eventually.True(f.t, "the report is read", func() bool { return f.state.Node(node).Usable.Len() == 4 })
 	assumed := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "web"}, Spec: corev1.PodSpec{
 		NodeName:   "n",
 		Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("1")}}}},
@@ -163,14 +154,14 @@ func TestAnOwnerIsNeverForgottenInBetween(t *testing.T) {
 	bound := assumed.DeepCopy()
 	bound.Annotations = map[string]string{extension.AnnotationResourceStatus: `{"cpuset":"1"}`, extension.AnnotationReservationAllocated: `{"name":"r","uid":"r"}`}
 	f.pods.Add(bound)
-	f.eventually("the pod says what it uses", func() bool { held, _ := f.state.book.Reserved("web"); return held.Reservation == "r" })
+	eventually.True(f.t, "the pod says what it uses", func() bool { held, _ := f.state.book.Reserved("web"); return held.Reservation == "r" })
 	if free() != "0,2-3" {
 		t.Errorf("%s are free as the scheduler's cache shows the pod", free())
 	}
 	moved := bound.DeepCopy()
 	moved.Annotations[extension.AnnotationResourceStatus] = `{"cpuset":"2"}`
 	f.pods.Modify(moved)
-	f.eventually("it owns another CPU", func() bool { return free() == "0-1,3" })
+	eventually.True(f.t, "it owns another CPU", func() bool { return free() == "0-1,3" })
 	f.pods.Delete(moved)
-	f.eventually("it is gone", func() bool { _, reserved := f.state.book.Reserved("web"); return !reserved })
+	eventually.True(f.t, "it is gone", func() bool { _, reserved := f.state.book.Reserved("web"); return !reserved })
 }

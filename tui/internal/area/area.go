@@ -21,7 +21,7 @@ const AxisWidth = 8
 type Chart struct {
 	// Points, one a column, oldest first.
 	Points []history.Point
-	// Recorded is the number of columns, from the left, that others recorded before the chart was watched.
+	// Recorded is the number of columns, from the left, that others recorded before the chart was opened.
 	Recorded int
 	// Step of one column.
 	Step time.Duration
@@ -190,10 +190,10 @@ func (c Chart) timeAxis(st *style.Set) string {
 	return cell.Blank(AxisWidth-1) + st.Faint.Render(string(axis))
 }
 
-// recorded and watched name the two parts of a chart on its axis.
-const recorded, watched = " recorded ", " watched "
+// recorded and live name the two parts of a chart on its axis.
+const recorded, live = " recorded ", " live "
 
-// markRecorded names the parts of the axis left and right of where the chart began to be watched, as far as they have room.
+// markRecorded names the parts of the axis left and right of where the chart was opened, as far as they have room.
 func (c Chart) markRecorded(axis []rune, st *style.Set) {
 	at := 1 + c.Recorded
 	if c.Recorded == 0 || at > len(axis) {
@@ -205,8 +205,8 @@ func (c Chart) markRecorded(axis []rune, st *style.Set) {
 	if at < len(axis) {
 		axis[at] = []rune(st.Tick)[0]
 	}
-	if at+1+len(watched) <= len(axis) {
-		copy(axis[at+1:], []rune(watched))
+	if at+1+len(live) <= len(axis) {
+		copy(axis[at+1:], []rune(live))
 	}
 }
 

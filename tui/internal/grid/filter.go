@@ -3,6 +3,7 @@ package grid
 import (
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"unicode"
 
@@ -19,10 +20,10 @@ type FilterForm struct {
 
 // FilterForms are all ways to write a filter, for help texts.
 var FilterForms = []FilterForm{
-	{"EXPRESSION", "regular expression, upper and lower case alike"},
-	{"!EXPRESSION", "what does not match it"},
+	{"EXPRESSION", "case-insensitive regular expression"},
+	{"!EXPRESSION", "inverse: what does not match"},
 	{"-f LETTERS", "fuzzy: names with these letters in this order"},
-	{"-l SELECTOR", "label selector, as of kubectl -l; asked for on enter"},
+	{"-l SELECTOR", "label selector, as in kubectl -l"},
 }
 
 // filter is a parsed expression. The zero value keeps everything.
@@ -70,6 +71,10 @@ func parseFilter(expr string) (filter, error) {
 	body, inverse := strings.CutPrefix(expr, "!")
 	if body == "" {
 		return f, nil
+	}
+	// Parsed as it was typed, so that an error does not quote what is put in front.
+	if _, err := syntax.Parse(body, syntax.Perl); err != nil {
+		return filter{}, fmt.Errorf("filter %q is not a regular expression: %w", body, err)
 	}
 	pattern, err := regexp.Compile("(?i)" + body)
 	if err != nil {

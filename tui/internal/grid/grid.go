@@ -208,14 +208,6 @@ func (t *Table[T]) SortByChosen() {
 	}
 }
 
-// Sorted is the title of the column in order, and whether the largest comes first.
-func (t *Table[T]) Sorted() (title string, descending bool) {
-	if len(t.columns) == 0 {
-		return "", false
-	}
-	return t.columns[t.sortBy].Title, t.descending
-}
-
 // Selected is the row under the cursor; nil when there is none.
 func (t *Table[T]) Selected() *T {
 	if t.cursor < 0 || t.cursor >= len(t.visible) {
@@ -239,7 +231,7 @@ func (t *Table[T]) Move(delta int) {
 // Page is the number of rows seen at once.
 func (t *Table[T]) Page() int { return max(t.height, 1) }
 
-// SetSize tells the table how wide it is drawn, and how many rows are seen at once.
+// SetSize sets the width the table is drawn in, and the number of rows seen at once.
 func (t *Table[T]) SetSize(width, rows int) {
 	t.width, t.height = max(width-margin, 0), max(rows, 0)
 	t.scroll()

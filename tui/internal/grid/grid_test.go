@@ -136,3 +136,64 @@ func TestDrawKeepsItsSize(t *testing.T) {
 		}
 	})
 }
+
+func TestClicksFindTheRowThatIsDrawn(t *testing.T) {
+	table := newCities(city{"aue", 1}, city{"bonn", 2}, city{"kiel", 3}, city{"rom", 4}, city{"ulm", 5})
+	table.Move(4) // three rows are seen: kiel, rom, ulm
+	for line, want := range map[int]string{1: "kiel", 2: "rom", 3: "ulm"} {
+		if !table.At(line) || table.Selected().name != want {
+			t.Errorf("line %d is %s, want %s", line, table.Selected().name, want)
+		}
+	}
+	for _, line := range []int{-1, 0, 4, 99} {
+		if table.At(line) {
+			t.Errorf("line %d is no row", line)
+		}
+	}
+}
+
+func TestSelectMovesToAKey(t *testing.T) {
+	table := newCities(city{"aue", 1}, city{"bonn", 2}, city{"kiel", 3})
+	table.Select("kiel")
+	if got := table.Selected().name; got != "kiel" {
+		t.Errorf("the cursor is on %s", got)
+	}
+	table.Select("nowhere")
+	if got := table.Selected().name; got != "kiel" {
+		t.Errorf("the cursor is on %s, and there is no such row", got)
+	}
+	_ = table.SetFilter("aue")
+	table.Select("kiel")
+	if got := table.Selected().name; got != "aue" {
+		t.Errorf("the cursor is on %s, which the filter hides", got)
+	}
+}
+
+func TestPagesAreAsLongAsWhatIsSeen(t *testing.T) {
+	table := newCities(city{"aue", 1}, city{"bonn", 2})
+	for height, want := range map[int]int{0: 1, 1: 1, 7: 7} {
+		table.SetSize(40, height)
+		if got := table.Page(); got != want {
+			t.Errorf("a page of %d rows, want %d", got, want)
+		}
+	}
+}
+
+// TestErrorsOfFiltersQuoteWhatWasTyped, not what it is compiled to.
+func TestErrorsOfFiltersQuoteWhatWasTyped(t *testing.T) {
+	for expr, want := range map[string]string{
+		"(":            "filter \"(\" is not a regular expression: error parsing regexp: missing closing ): `(`",
+		"!a[":          "filter \"a[\" is not a regular expression: error parsing regexp: missing closing ]: `[`",
+		"-l a in (":    `filter "a in (" is not a label selector: `,
+		"fine|sunny":   "",
+		"-f anything(": "",
+	} {
+		err := ParseFilter(expr)
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%q: unexpected error %v", expr, err)
+		case want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)):
+			t.Errorf("%q: error %v, want %s", expr, err, want)
+		}
+	}
+}

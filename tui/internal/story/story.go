@@ -111,12 +111,3 @@ func (p Parts) Values(order []style.Area) []int64 {
 	}
 	return out
 }
-
-// Cluster is the sum over all nodes, for cpu and memory.
-func Cluster(nodes []diagnostics.NodeOverview) (cpu, memory Parts) {
-	for i := range nodes {
-		cpu = cpu.Add(Of(nodes[i].CPU))
-		memory = memory.Add(Of(nodes[i].Memory))
-	}
-	return cpu, memory
-}

@@ -65,9 +65,6 @@ type Set struct {
 	onRow    color.Color
 }
 
-// Selected is the same set for text on the selected row of a table.
-func (s *Set) Selected() *Set { return s.selected }
-
 // On returns the set for a row that is, or is not, selected.
 func (s *Set) On(selected bool) *Set {
 	if selected {

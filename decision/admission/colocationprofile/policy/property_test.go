@@ -18,14 +18,14 @@ func TestAnyProfilesGiveTheSamePodBothWays(t *testing.T) {
 		evaluator := newEvaluator(t, compiled.Policy)
 		for range 20 {
 			pod := profilecases.DrawPod(rt)
-			result, err := colocationprofile.Decide(colocationprofile.Input{
+			var trace colocationprofile.Trace
+			want, err := colocationprofile.Decide(colocationprofile.Input{
 				Pod: pod, Namespace: pod.Namespace, NamespaceLabels: profilecases.NamespaceLabels(), Profiles: profiles, PriorityClasses: classes,
-			})
+			}, &trace)
 			if err != nil {
 				rt.Fatal(err)
 			}
-			want := result.Pod
-			for i, entry := range result.Trace.Profiles {
+			for i, entry := range trace.Profiles {
 				if entry.Outcome == colocationprofile.Applied && compiled.Verdicts[i].Path == ByWebhook {
 					want = pod
 				}

@@ -105,12 +105,12 @@ func TestAFullPolicyAndALargePodStayWithinTheBudget(t *testing.T) {
 	}
 	result, err := colocationprofile.Decide(colocationprofile.Input{
 		Pod: pod, Namespace: pod.Namespace, NamespaceLabels: profilecases.NamespaceLabels(), Profiles: profiles, PriorityClasses: profilecases.PriorityClasses(),
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := newEvaluator(t, compiled.Policy).evaluate(t, pod, profilecases.NamespaceLabels())
-	if diff := cmp.Diff(asJSON(t, result.Pod), asJSON(t, got)); diff != "" {
+	if diff := cmp.Diff(asJSON(t, result), asJSON(t, got)); diff != "" {
 		t.Errorf("pod (-decision +policy):\n%s", diff)
 	}
 }

@@ -27,6 +27,7 @@ import (
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/scheduling/quota"
 	"koordinator.sh/koord/scheduler/state/quotas"
+	"koordinator.sh/koord/test/eventually"
 )
 
 // rig is a controller over the real state, whose objects come from the test and whose writes are recorded.
@@ -155,7 +156,7 @@ func TestStatusIsWrittenOnceAndWhenItChanges(t *testing.T) {
 		t.Errorf("nothing changed, and %v is written", again)
 	}
 	r.pods.Add(newPod("c", "1", "team", 0))
-	r.eventually("the new pod", func() bool { return r.state.Counts("c") })
+	eventually.True(r.t, "the new pod", func() bool { return r.state.Counts("c") })
 	r.write()
 	if status := r.patches()["team"]["status"]; !cmp.Equal(status, map[string]any{"used": map[string]any{"cpu": "4"}}) {
 		t.Errorf("with another pod %v is written", status)
@@ -197,15 +198,6 @@ func TestWhatUsageGuaranteesIsWrittenAsLongAsItDoes(t *testing.T) {
 	off := newRig(t, "", append(pods, newNode("20"), dept, team, spare)...)
 	if diff := cmp.Diff(map[string][2]any{"team": {nil, nil}}, written(off)); diff != "" {
 		t.Errorf("guaranteed and allocated when usage guarantees nothing any more (-want +got):\n%s", diff)
-	}
-}
-
-func (r *rig) eventually(what string, condition func() bool) {
-	r.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !condition(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			r.t.Fatalf("not in time: %s", what)
-		}
 	}
 }
 
@@ -256,7 +248,7 @@ func TestOverusedQuotasLosePodsAfterTheDelay(t *testing.T) {
 		t.Fatalf("%v is evicted from a quota within its runtime", got)
 	}
 	r.pods.Add(pending(newPod("back", "5", "owner", 0)))
-	r.eventually("the owner's pod", func() bool { return r.state.Counts("back") })
+	eventually.True(r.t, "the owner's pod", func() bool { return r.state.Counts("back") })
 	if got := r.revokeAfter(0); got != nil {
 		t.Errorf("%v is evicted at once", got)
 	}
@@ -270,7 +262,7 @@ func TestOverusedQuotasLosePodsAfterTheDelay(t *testing.T) {
 		t.Errorf("%v is evicted while another one is on its way out", got)
 	}
 	r.pods.Delete(newPod("low", "3", "borrower", 1))
-	r.eventually("the eviction", func() bool { return !r.state.Counts("low") })
+	eventually.True(r.t, "the eviction", func() bool { return !r.state.Counts("low") })
 	if got := r.revokeAfter(time.Hour); got != nil {
 		t.Errorf("%v is evicted though the quota is within its runtime again", got)
 	}
@@ -302,7 +294,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { r.Run(ctx); close(done) }()
-	r.eventually("the first status", func() bool { return len(r.dynamic.Actions()) > 0 })
+	eventually.True(r.t, "the first status", func() bool { return len(r.dynamic.Actions()) > 0 })
 	cancel()
 	select {
 	case <-done:

@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/events"
+
+	"koordinator.sh/koord/test/eventually"
 )
 
 // TestEventsReachTheAPI sends an event through the recorder that schedulers have, which knows the kinds of Kubernetes only.
@@ -22,7 +24,7 @@ func TestEventsReachTheAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	var written []eventsv1.Event
-	r.eventually("the event", func() bool {
+	eventually.True(r.t, "the event", func() bool {
 		list, err := r.client.EventsV1().Events("q").List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/scheduler/eventthrottle"
+	"koordinator.sh/koord/test/eventually"
 )
 
 func childOf(parent string, object *schedulingsigsv1alpha1.ElasticQuota) *schedulingsigsv1alpha1.ElasticQuota {
@@ -67,7 +68,7 @@ func TestProblemsAreToldOnceAndAgainAfterAWhile(t *testing.T) {
 		t.Errorf("after a while (-want +got):\n%s", diff)
 	}
 	r.quotas.Modify(newQuota("team", "5", "8"))
-	r.eventually("the quota put right", func() bool { return len(r.state.Problems()) == 0 })
+	eventually.True(r.t, "the quota put right", func() bool { return len(r.state.Problems()) == 0 })
 	if got := r.told(); got != nil {
 		t.Errorf("of a quota that was put right it is told: %v", got)
 	}

@@ -1,0 +1,2 @@
+// Package suggest finds the name that was meant when one that does not exist was given.
+package suggest

@@ -1,0 +1,52 @@
+package tui
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/tui/internal/cell"
+)
+
+// agentCandidates bounds the pods listed for each trigger of an eviction.
+const agentCandidates = 5
+
+// askAgent asks the agent of a node what it does. It is asked only while its tab is seen.
+func (n *node) askAgent(name string) tea.Cmd {
+	src := n.source
+	return ask(n.Model, &n.agent, name, func(ctx context.Context) (*diagnostics.NodeExplanation, error) {
+		return src.ExplainNode(ctx, name, diagnostics.NodeExplanationSpec{NodeName: name, Agent: &diagnostics.AgentQuestion{
+			Sections:      []diagnostics.AgentSection{diagnostics.SectionFeatures, diagnostics.SectionSuppression, diagnostics.SectionEvictions},
+			MaxCandidates: new(int32(agentCandidates)),
+		}})
+	})
+}
+
+// agentText is what the agent of a node says, as the command line prints it: its features, what best-effort pods may use, and who
+// would be evicted.
+func (n *node) agentText(width int) []string {
+	var b strings.Builder
+	options := printer.Options{
+		Width: max(width-2, 20), Style: printer.Style{Color: n.st.Colour(), ASCII: n.st.ASCII}, Program: n.program, Now: n.clock.Now(),
+	}
+	// A builder takes everything.
+	_ = printer.AgentExplanation(&b, n.agent.value, options)
+	var lines []string
+	for line := range strings.SplitSeq(strings.TrimRight(b.String(), "\n"), "\n") {
+		lines = append(lines, cell.Truncate(" "+line, width, n.st.Ellipsis))
+	}
+	return lines
+}
+
+// agentIncomplete is what an answer lacks, that of the agent included.
+func agentIncomplete(e *diagnostics.NodeExplanation) []string {
+	missing := e.Status.Incomplete
+	if e.Status.Agent != nil {
+		missing = append(slices.Clone(missing), e.Status.Agent.Incomplete...)
+	}
+	return missing
+}

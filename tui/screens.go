@@ -1,0 +1,47 @@
+package tui
+
+import "slices"
+
+// Screens that others open by name.
+const (
+	nodesName    = "nodes"
+	podsName     = "pods"
+	chartName    = "chart"
+	nodeName     = "node"
+	podName      = "pod"
+	describeName = "describe"
+	yamlName     = "yaml"
+	helpName     = "help"
+)
+
+// declared are the screens, one line each, in the order of the help and of the documentation. The workbench begins with the
+// first.
+var declared = []func(*Model) *screen{
+	nodesScreen,
+	podsScreen,
+	chartScreen,
+	nodeScreen,
+	podScreen,
+	describeScreen,
+	yamlScreen,
+	helpScreen,
+}
+
+func (m *Model) declare() {
+	for _, declare := range declared {
+		m.screens = append(m.screens, declare(m))
+	}
+	m.home()
+}
+
+// home leaves nothing on the stack but the first screen.
+func (m *Model) home() { m.pages = []page{{screen: m.screens[0]}} }
+
+// screenOf is the screen of a name; nil where there is none, which TestScreensOpenEachOther rules out.
+func (m *Model) screenOf(name string) *screen {
+	at := slices.IndexFunc(m.screens, func(s *screen) bool { return s.name == name })
+	if at < 0 {
+		return nil
+	}
+	return m.screens[at]
+}

@@ -1,0 +1,171 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"koordinator.sh/koord/tui/internal/cell"
+	"koordinator.sh/koord/tui/internal/grid"
+)
+
+// drawStatus is the line of crumbs and flash, or the prompt while one is open.
+func (m *Model) drawStatus(width int) string {
+	if m.prompt.mode != promptOff {
+		return m.drawPrompt(width)
+	}
+	st := m.st
+	if m.flash.text == "" {
+		left := m.crumbs(width)
+		return cell.Truncate(left+m.selectedReason(width-cell.Width(left)), width, st.Ellipsis)
+	}
+	text := st.Dim
+	if m.flash.bad {
+		text = st.Bad
+	}
+	// What is said goes before where the user is: that stays, and the message goes away by itself.
+	flash := text.Render(cell.Clean(m.flash.text)) + " "
+	left := m.crumbs(width - cell.Width(flash) - 1)
+	if cell.Width(left)+cell.Width(flash)+1 > width {
+		return cell.Truncate(" "+flash, width, st.Ellipsis)
+	}
+	return cell.Spread(left, flash, width, st.Ellipsis)
+}
+
+// selectedReason is why the pod under the cursor does not run, with the room of a line.
+func (m *Model) selectedReason(room int) string {
+	const lead, least = 2, 20
+	t := m.table()
+	if t == nil || t.reason == nil || room < least {
+		return ""
+	}
+	reason := t.reason(room - lead)
+	if reason == "" {
+		return ""
+	}
+	return cell.Blank(lead) + m.st.Warn.Render(cell.Clean(reason))
+}
+
+// crumbs are the screens that esc goes back through. Where not all fit, the oldest are left out.
+func (m *Model) crumbs(width int) string {
+	st, line := m.st, ""
+	for i := len(m.pages) - 1; i >= 0; i-- {
+		text := st.Dim
+		if i == len(m.pages)-1 {
+			text = st.Accent
+		}
+		crumb := " " + text.Render("<"+cell.Clean(m.pages[i].crumb())+">")
+		if line != "" && cell.Width(crumb)+cell.Width(line) > width {
+			break
+		}
+		line = crumb + line
+	}
+	return line
+}
+
+const promptLead = 2
+
+// drawPrompt is the typed line, the completion that tab accepts, and what is wrong with it.
+func (m *Model) drawPrompt(width int) string {
+	st, value := m.st, m.prompt.input.Value()
+	lead := " :"
+	if m.prompt.mode == promptFilter {
+		lead = " /"
+	}
+	line := st.Key.Render(lead) + st.Bold.Render(m.promptText(width)) + st.Faint.Render(m.ghost())
+	note := ""
+	switch {
+	case m.prompt.err != nil:
+		note = st.Bad.Render("incomplete filter")
+	case m.prompt.mode == promptFilter && value == "":
+		note = st.Faint.Render("regular expression; ! inverts, -f fuzzy, -l labels")
+	case m.prompt.mode == promptFilter && grid.SelectorOf(value) != "":
+		note = st.Faint.Render("enter applies the selector")
+	case m.prompt.mode == promptCommand:
+		note = st.Faint.Render(cell.Truncate(m.candidates(), max(width-40, 0), st.Ellipsis))
+	}
+	return cell.Spread(line, note+" ", width, st.Ellipsis)
+}
+
+// candidates are the words that completion knows, after the one it shows.
+func (m *Model) candidates() string {
+	line := m.prompt.input.Value()
+	found := m.complete(line)
+	for i, c := range found {
+		if at := strings.LastIndex(c, " "); at >= 0 {
+			found[i] = c[at+1:]
+		}
+	}
+	return strings.Join(found, "  ")
+}
+
+// promptText is the end of the typed text that fits.
+func (m *Model) promptText(width int) string {
+	text, room := cell.Clean(m.prompt.input.Value()), width-promptLead-2
+	runes := []rune(text)
+	for len(runes) > 0 && cell.Width(string(runes)) > room {
+		runes = runes[1:]
+	}
+	return string(runes)
+}
+
+// promptCursor is where the terminal's cursor belongs; nil while nothing is typed.
+func (m *Model) promptCursor() *tea.Cursor {
+	if m.prompt.mode == promptOff || m.tooSmall() {
+		return nil
+	}
+	all := []rune(m.prompt.input.Value())
+	behind := all[min(m.prompt.input.Position(), len(all)):]
+	x := promptLead + cell.Width(m.promptText(m.width)) - cell.Width(cell.Clean(string(behind)))
+	cursor := tea.NewCursor(max(x, promptLead), m.frame().status.y)
+	cursor.Blink = false
+	return cursor
+}
+
+// drawMenu lists the keys of the view that matter most, as many as fit; the help always.
+func (m *Model) drawMenu(width int) string {
+	actions := m.menu()
+	help := ""
+	if at := slices.IndexFunc(actions, func(a action) bool { return a.Help().Key == helpKey }); at >= 0 {
+		help = m.menuItem(actions[at])
+		actions = slices.Delete(actions, at, at+1)
+	}
+	line := ""
+	for _, a := range actions {
+		item := m.menuItem(a)
+		if cell.Width(line)+cell.Width(item)+cell.Width(help) > width {
+			break
+		}
+		line += item
+	}
+	return line + help
+}
+
+func (m *Model) menuItem(a action) string {
+	return " " + m.st.Key.Render(a.Help().Key) + " " + m.st.Dim.Render(a.Help().Desc) + " "
+}
+
+// menu is what the menu shows: while a prompt is open its keys, else those of the view.
+func (m *Model) menu() []action {
+	if m.prompt.mode != promptOff {
+		return promptMenu[m.prompt.mode]
+	}
+	var out []action
+	for _, a := range m.actions() {
+		if a.menu && a.Enabled() {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+func hint(label, help string) action {
+	return action{Binding: key.NewBinding(key.WithKeys(label), key.WithHelp(label, help)), menu: true}
+}
+
+var promptMenu = map[promptMode][]action{
+	promptCommand: {hint("enter", "run"), hint("tab", "complete"), hint("up down", "history"), hint("esc", "cancel")},
+	promptFilter:  {hint("enter", "apply"), hint("esc", "cancel"), hint("!", "inverts"), hint("-f", "fuzzy"), hint("-l", "labels")},
+}
