@@ -109,7 +109,7 @@ func (nothing) Pods(context.Context, source.PodQuery) (*diagnostics.PodOverviewL
 type refusing struct{ source.Source }
 
 func (refusing) Object(_ context.Context, kind source.Kind, _, name string) (*unstructured.Unstructured, error) {
-	return nil, errors.New("get " + string(kind) + " " + name + ": refused")
+	return nil, errors.New("get " + kind.Name + " " + name + ": refused")
 }
 
 func TestDetailsThatFail(t *testing.T) {

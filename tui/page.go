@@ -28,7 +28,7 @@ func (o object) key() string {
 	return o.namespace + "/" + o.name
 }
 
-func (o object) String() string { return string(o.kind) + " " + o.key() }
+func (o object) String() string { return o.kind.Name + " " + o.key() }
 
 // page is one entry of the stack that esc goes back through: a screen and the object it is about.
 type page struct {

@@ -62,8 +62,8 @@ func TestScreensAreComplete(t *testing.T) {
 		if len(s.commands) == 0 {
 			t.Error("no command opens it")
 		}
-		if sub := s.subject; sub != nil && (sub.kind == "" || sub.names == nil || sub.describe == nil || sub.explanation == nil) {
-			t.Errorf("the subject %q is not complete: it needs a kind, names, describe and explanation", sub.kind)
+		if sub := s.subject; sub != nil && (sub.kind.Name == "" || sub.names == nil || sub.describe == nil || sub.explanation == nil) {
+			t.Errorf("the subject %q is not complete: it needs a kind, names, describe and explanation", sub.kind.Name)
 		}
 	})
 }

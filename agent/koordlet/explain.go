@@ -34,7 +34,7 @@ const trendOver = 5 * time.Minute
 // round is what came of the latest round of enforcement. Its methods may be called at the same time.
 type round struct {
 	mu          sync.Mutex
-	suppressing suppression.Input
+	input       suppression.Input
 	suppression suppression.Decision
 	failures    map[string]diagnostics.Failure
 }
@@ -43,7 +43,7 @@ type round struct {
 func (r *round) record(at time.Time, in suppression.Input, decided suppression.Decision, outcome executor.Outcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.suppressing, r.suppression = in, decided
+	r.input, r.suppression = in, decided
 	if r.failures == nil {
 		r.failures = map[string]diagnostics.Failure{}
 	}
@@ -71,7 +71,7 @@ func (r *round) suppressionDecision() suppression.Decision {
 func (r *round) suppressionInput() suppression.Input {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.suppressing
+	return r.input
 }
 
 // explainer answers questions about the node that the agent runs on.

@@ -2,14 +2,15 @@ package koordlet
 
 import (
 	"slices"
+	"sync"
 
 	"koordinator.sh/koord/agent/qos"
 	"koordinator.sh/koord/decision/nodeqos/eviction"
 	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
-// featureSpecs lists the features of the agent, in the order of nodefeature.All.
-func featureSpecs() []FeatureSpec {
+// featureSpecs lists the features of the agent, in the order of nodefeature.All. The result must not be changed.
+var featureSpecs = sync.OnceValue(func() []FeatureSpec {
 	return slices.Concat([]FeatureSpec{
 		suppressionFeature(),
 		cpuSetAllocatorFeature(),
@@ -36,7 +37,7 @@ func featureSpecs() []FeatureSpec {
 		acceleratorsFeature(),
 		rdmaDevicesFeature(),
 	})
-}
+})
 
 // evictionFeatures are declared by their decision; the evictor carries all of them out.
 func evictionFeatures() []FeatureSpec {

@@ -43,11 +43,11 @@ func decisions(t *testing.T) []source {
 	return files
 }
 
-// typeName is the name of a type, without its package and pointers; empty for one that has none.
-func typeName(of ast.Expr) string {
+// unqualifiedName is the name of a type, without its package and pointers; empty for one that has none.
+func unqualifiedName(of ast.Expr) string {
 	switch of := of.(type) {
 	case *ast.StarExpr:
-		return typeName(of.X)
+		return unqualifiedName(of.X)
 	case *ast.SelectorExpr:
 		return of.Sel.Name
 	case *ast.Ident:
@@ -57,7 +57,7 @@ func typeName(of ast.Expr) string {
 }
 
 // isTrace is true for a Trace of any package.
-func isTrace(of ast.Expr) bool { return typeName(of) == "Trace" }
+func isTrace(of ast.Expr) bool { return unqualifiedName(of) == "Trace" }
 
 // TestDecisionsTakeTheTraceInOneForm: docs/decisions/0011. Whoever asks a decision why hands it a *Trace of its package, as the last
 // parameter and by the name trace; nothing returns one.
@@ -148,7 +148,7 @@ func TestThereIsOneWaterfall(t *testing.T) {
 			}
 		}
 		ast.Inspect(file.File, func(node ast.Node) bool {
-			if function, ok := node.(*ast.FuncType); ok && slices.ContainsFunc(function.Params.List, func(param *ast.Field) bool { return typeName(param.Type) == "Operator" }) {
+			if function, ok := node.(*ast.FuncType); ok && slices.ContainsFunc(function.Params.List, func(param *ast.Field) bool { return unqualifiedName(param.Type) == "Operator" }) {
 				t.Errorf("%s: only %s applies operators", file.set.Position(function.Pos()), home)
 			}
 			return true
@@ -195,7 +195,7 @@ func decides(file source) bool {
 	return slices.ContainsFunc(file.Decls, func(declared ast.Decl) bool {
 		function, ok := declared.(*ast.FuncDecl)
 		return ok && function.Name.IsExported() && slices.ContainsFunc(function.Type.Params.List, func(param *ast.Field) bool {
-			return isTrace(param.Type) || typeName(param.Type) == "Input"
+			return isTrace(param.Type) || unqualifiedName(param.Type) == "Input"
 		})
 	})
 }

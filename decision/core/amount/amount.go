@@ -1,4 +1,3 @@
-// Package amount counts and writes amounts of resources as Kubernetes' scheduler counts them.
 package amount
 
 import (

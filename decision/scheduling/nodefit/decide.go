@@ -1,20 +1,6 @@
 package nodefit
 
-import (
-	corev1 "k8s.io/api/core/v1"
-
-	"koordinator.sh/koord/decision/scheduling/refusals"
-)
-
-// Input of Decide.
-type Input struct {
-	Pod  *Pod
-	Node *corev1.Node
-	// Pods of the node that have not ended, without the pod itself.
-	Pods []*corev1.Pod
-	// PodsUnknown is true when they could not be read. Requests are compared with the whole node then.
-	PodsUnknown bool
-}
+import "koordinator.sh/koord/decision/scheduling/refusals"
 
 // Decide returns every reason for which a plugin keeps the pod off the node, in the order in which the scheduler asks them.
 func Decide(in Input) []refusals.Refusal {
