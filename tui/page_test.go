@@ -193,3 +193,23 @@ func TestAnOlderSelectionIsNotShownAsTheCurrentOne(t *testing.T) {
 		t.Errorf("%d nodes have the label, want 10", got)
 	}
 }
+
+// TestRowsOfAnotherQuestionGoAtOnce: the pods of one namespace must not stand below the name of another.
+func TestRowsOfAnotherQuestionGoAtOnce(t *testing.T) {
+	r := newRig(t, 30).start().press(":ns shop", "enter")
+	r.hold = true
+	r.press(":ns analytics", "enter")
+	if got := r.m.table().Total(); got != 0 {
+		t.Errorf("%d pods of shop are listed as those of analytics", got)
+	}
+}
+
+// TestNamesAreAskedForOnce for a namespace, however much is typed.
+func TestNamesAreAskedForOnce(t *testing.T) {
+	r := newRig(t, 30).start()
+	counted := &counting{Source: r.src.Source}
+	r.src.Source = counted
+	if r.press(":explain shop/search-r"); counted.asked != 2 {
+		t.Errorf("%d questions, want the namespaces and the pods of one", counted.asked)
+	}
+}
