@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"koordinator.sh/koord/api/finding"
@@ -18,17 +19,20 @@ import (
 
 // everyKind is a cluster with an object of each kind, two of some.
 func everyKind() *clusterBuilder {
-	return makeCluster().node("worker-2").node("worker-1").pod("shop", "web-1", "worker-1", "1").pod("shop", "web-0", "worker-1", "1").pod("spark", "driver", "", "1").
+	cluster := makeCluster().node("worker-2").node("worker-1").
+		pod("shop", "web-1", "worker-1", "1").pod("shop", "web-0", "worker-1", "1").pod("spark", "driver", "", "1").
 		namespace("shop").namespace("spark").reservation("nightly").recommendation("shop", "web", nil).recommendation("spark", "etl", nil)
+	cluster.server.Lists = map[string]runtime.Object{
+		"gadgets": &schedulingv1alpha1.DeviceList{Items: []schedulingv1alpha1.Device{{ObjectMeta: metav1.ObjectMeta{Name: "g-1", ManagedFields: managed(10)}}}},
+	}
+	return cluster
 }
 
-// kindDevice is a kind that nothing but a test declares.
-var kindDevice = source.Kind{Name: "device", Plural: "devices", Short: "dev", API: schedulingv1alpha1.GroupVersion.WithKind("Device")}
+// kindGadget is a kind that nothing but a test declares, in a group that the source has never heard of.
+var kindGadget = source.Kind{Name: "gadget", Plural: "gadgets", Short: "gdg", API: schema.GroupVersionKind{Group: "example.org", Version: "v1", Kind: "Gadget"}}
 
 func TestObjectsAreReadWhole(t *testing.T) {
-	cluster := everyKind()
-	cluster.server.Devices = []schedulingv1alpha1.Device{{ObjectMeta: metav1.ObjectMeta{Name: "worker-1"}}}
-	src := cluster.source(t)
+	src := everyKind().source(t)
 	tests := map[string]struct {
 		kind            source.Kind
 		namespace, name string
@@ -41,7 +45,7 @@ func TestObjectsAreReadWhole(t *testing.T) {
 		"a namespace":                    {kind: source.KindNamespace, name: "shop", wantAPI: schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}},
 		"a reservation":                  {kind: source.KindReservation, name: "nightly", wantAPI: schema.GroupVersionKind{Group: "scheduling.koordinator.sh", Version: "v1alpha1", Kind: "Reservation"}},
 		"a recommendation":               {kind: source.KindRecommendation, namespace: "spark", name: "etl", wantAPI: schema.GroupVersionKind{Group: "analysis.koordinator.sh", Version: "v1alpha1", Kind: "Recommendation"}},
-		"a kind that was just declared":  {kind: kindDevice, name: "worker-1", wantAPI: kindDevice.API},
+		"a kind that was just declared":  {kind: kindGadget, name: "g-1", wantAPI: kindGadget.API},
 		"a pod that does not exist":      {kind: source.KindPod, namespace: "shop", name: "gone", wantErr: `get pods "gone" in namespace "shop": not found`, wantCode: finding.NotFound},
 		"a pod of another namespace":     {kind: source.KindPod, namespace: "spark", name: "web-0", wantErr: `get pods "web-0" in namespace "spark": not found`, wantCode: finding.NotFound},
 		"a node that does not exist":     {kind: source.KindNode, namespace: "shop", name: "gone", wantErr: `get nodes "gone": not found`, wantCode: finding.NotFound},
@@ -104,15 +108,15 @@ func TestNamesOfEveryKindAreListed(t *testing.T) {
 		want        []string
 		wantRequest string
 	}{
-		"nodes":                    {source.KindNode, "", 0, []string{"worker-1", "worker-2"}, "GET /api/v1/nodes?limit=0"},
-		"nodes, in no namespace":   {source.KindNode, "shop", 0, []string{"worker-1", "worker-2"}, "GET /api/v1/nodes?limit=0"},
-		"pods of a namespace":      {source.KindPod, "shop", 100, []string{"web-0", "web-1"}, "GET /api/v1/namespaces/shop/pods?limit=100"},
-		"pods of all":              {source.KindPod, "", 100, []string{"driver", "web-0", "web-1"}, "GET /api/v1/pods?limit=100"},
-		"pods of an empty one":     {source.KindPod, "none", 100, []string{}, "GET /api/v1/namespaces/none/pods?limit=100"},
-		"namespaces":               {source.KindNamespace, "shop", 5, []string{"shop", "spark"}, "GET /api/v1/namespaces?limit=5"},
-		"reservations":             {source.KindReservation, "shop", 5, []string{"nightly"}, "GET /apis/scheduling.koordinator.sh/v1alpha1/reservations?limit=5"},
-		"recommendations":          {source.KindRecommendation, "spark", 5, []string{"etl"}, "GET /apis/analysis.koordinator.sh/v1alpha1/namespaces/spark/recommendations?limit=5"},
-		"a kind of which are none": {kindDevice, "", 5, []string{}, "GET /apis/scheduling.koordinator.sh/v1alpha1/devices?limit=5"},
+		"nodes":                  {source.KindNode, "", 0, []string{"worker-1", "worker-2"}, "GET /api/v1/nodes?limit=0"},
+		"nodes, in no namespace": {source.KindNode, "shop", 0, []string{"worker-1", "worker-2"}, "GET /api/v1/nodes?limit=0"},
+		"pods of a namespace":    {source.KindPod, "shop", 100, []string{"web-0", "web-1"}, "GET /api/v1/namespaces/shop/pods?limit=100"},
+		"pods of all":            {source.KindPod, "", 100, []string{"driver", "web-0", "web-1"}, "GET /api/v1/pods?limit=100"},
+		"pods of an empty one":   {source.KindPod, "none", 100, []string{}, "GET /api/v1/namespaces/none/pods?limit=100"},
+		"namespaces":             {source.KindNamespace, "shop", 5, []string{"shop", "spark"}, "GET /api/v1/namespaces?limit=5"},
+		"reservations":           {source.KindReservation, "shop", 5, []string{"nightly"}, "GET /apis/scheduling.koordinator.sh/v1alpha1/reservations?limit=5"},
+		"recommendations":        {source.KindRecommendation, "spark", 5, []string{"etl"}, "GET /apis/analysis.koordinator.sh/v1alpha1/namespaces/spark/recommendations?limit=5"},
+		"of a kind of its own":   {kindGadget, "", 5, []string{"g-1"}, "GET /apis/example.org/v1/gadgets?limit=5"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
