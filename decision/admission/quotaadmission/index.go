@@ -109,7 +109,7 @@ func (x *Index) link(q *Quota) {
 	b.trees[q.TreeID]++
 	addMin(b.min, q.Min)
 	if q.belowRoot() {
-		if x.tops[q.TreeID] == nil {
+		if x.tops[q.TreeID] == nil && len(q.Min) > 0 {
 			x.tops[q.TreeID] = map[corev1.ResourceName]*sum{}
 		}
 		addMin(x.tops[q.TreeID], q.Min)
