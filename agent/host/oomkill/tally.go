@@ -38,7 +38,8 @@ func Supported(tree files.FS, layout cgroup.Layout) error {
 func killsIn(content []byte) (int64, error) {
 	for line := range bytes.Lines(content) {
 		if text, found := bytes.CutPrefix(line, []byte("oom_kill ")); found {
-			return strconv.ParseInt(string(bytes.TrimSpace(text)), 10, 64)
+			kills, err := strconv.ParseUint(string(bytes.TrimSpace(text)), 10, 63)
+			return int64(kills), err
 		}
 	}
 	return 0, errNotCounted

@@ -282,3 +282,16 @@ func TestWhatANodeSupports(t *testing.T) {
 		}
 	}
 }
+
+// FuzzKills: what is read is a number that stands in the content, after its name and at the beginning of a line.
+func FuzzKills(f *testing.F) {
+	f.Add("low 0\nhigh 0\nmax 12\noom 1\noom_kill 3\noom_group_kill 0\n")
+	f.Add("oom_kill_disable 0\nunder_oom 0\noom_kill 18446744073709551615\n")
+	f.Add("oom_kill -1")
+	f.Fuzz(func(t *testing.T, content string) {
+		kills, err := killsIn([]byte(content))
+		if err == nil && (kills < 0 || !strings.Contains("\n"+content, "\noom_kill ")) {
+			t.Errorf("%q has %d kills", content, kills)
+		}
+	})
+}
