@@ -43,7 +43,7 @@ func Until(ctx context.Context, failed func(error), ask func() error) error {
 		err := ask()
 		if !IsAway(err) {
 			if told != "" {
-				klog.FromContext(ctx).Info("The API server answers")
+				klog.FromContext(ctx).Info("The API server is reachable again")
 			}
 			return err
 		}
@@ -54,7 +54,7 @@ func Until(ctx context.Context, failed func(error), ask func() error) error {
 			failed(err)
 		}
 		if why := err.Error(); why != told {
-			klog.FromContext(ctx).Error(err, "The API server does not answer; waiting for it", "every", retryInterval)
+			klog.FromContext(ctx).Error(err, "The API server is unreachable; waiting for it", "every", retryInterval)
 			told = why
 		}
 		select {

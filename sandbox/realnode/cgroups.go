@@ -68,7 +68,7 @@ func (c cgroups) create(name string) error {
 
 func makeCgroup(path string) error {
 	if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("make cgroup: %w", err)
+		return fmt.Errorf("create cgroup: %w", err)
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func inherit(hierarchy, name, file string) error {
 		err = os.WriteFile(filepath.Join(hierarchy, name, file), value, 0o644)
 	}
 	if err != nil {
-		return fmt.Errorf("give cgroup %q its %s: %w", name, file, err)
+		return fmt.Errorf("configure cgroup %q: set %s: %w", name, file, err)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (c cgroups) createUnified(name string) error {
 				continue
 			}
 			if err := os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte("+"+controller), 0o644); err != nil {
-				return fmt.Errorf("switch controller %q on in cgroup %q: %w", controller, dir, err)
+				return fmt.Errorf("enable controller %q in cgroup %q: %w", controller, dir, err)
 			}
 		}
 	}
@@ -153,7 +153,7 @@ func (c cgroups) walk(name string, do func(dir string) error) error {
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("look at cgroup %q: %w", name, err)
+			return fmt.Errorf("read cgroup %q: %w", name, err)
 		}
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 // has beside them, such as cpu for cpu,cpuacct.
 func (c cgroups) prepareView(view string) error {
 	if err := os.MkdirAll(view, 0o755); err != nil {
-		return fmt.Errorf("make the view of cgroups: %w", err)
+		return fmt.Errorf("create the cgroup view: %w", err)
 	}
 	if c.unified() {
 		return nil
@@ -29,7 +29,7 @@ func (c cgroups) prepareView(view string) error {
 			err = os.Symlink(filepath.Base(target), path)
 		}
 		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("make the view of cgroups: %w", err)
+			return fmt.Errorf("create the cgroup view: %w", err)
 		}
 	}
 	return nil
