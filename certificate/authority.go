@@ -42,7 +42,7 @@ func newAuthorityPair(name string, notBefore time.Time, lifetime time.Duration) 
 	template.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return pair{}, fmt.Errorf("generate the key of authority %q: %w", name, err)
+		return pair{}, fmt.Errorf("generate the key of CA %q: %w", name, err)
 	}
 	return sign(template, template, key, key)
 }

@@ -75,7 +75,7 @@ func (i *Issuer) Run(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		if err := i.Ensure(ctx); err != nil && ctx.Err() == nil {
-			klog.FromContext(ctx).Error(err, "Failed to keep the serving certificates")
+			klog.FromContext(ctx).Error(err, "Failed to reconcile the serving certificates")
 		}
 		select {
 		case <-ctx.Done():
@@ -115,7 +115,7 @@ func (i *Issuer) ensureAuthority(ctx context.Context) (*authority, error) {
 		return nil, err
 	}
 	if now := i.Clock.Now(); !now.Before(ca.certificate.NotAfter) {
-		return nil, fmt.Errorf("authority in secret %q expired at %s", AuthoritySecret, ca.certificate.NotAfter.Format(time.RFC3339))
+		return nil, fmt.Errorf("CA certificate in secret %q expired at %s", AuthoritySecret, ca.certificate.NotAfter.Format(time.RFC3339))
 	}
 	return ca, nil
 }
@@ -192,12 +192,12 @@ func (i *Issuer) ensureSecret(ctx context.Context, name, namespace string, renew
 			return nil
 		}
 		if err == nil {
-			klog.FromContext(ctx).V(1).Info("Wrote a serving certificate", "secret", klog.KObj(secret), "created", absent)
+			klog.FromContext(ctx).V(1).Info("Updated a serving certificate", "secret", klog.KObj(secret), "created", absent)
 		}
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("keep secret %q in namespace %q: %w", name, namespace, err)
+		return nil, fmt.Errorf("apply secret %q in namespace %q: %w", name, namespace, err)
 	}
 	return result, nil
 }

@@ -138,14 +138,14 @@ func (p *SecretProvider) Run(ctx context.Context, _ int) {
 			return
 		}
 		if err := p.load(secret); err != nil {
-			klog.FromContext(ctx).Error(err, "Kept the previous serving certificate")
+			klog.FromContext(ctx).Error(err, "Failed to load the new serving certificate; the previous one stays in use")
 		}
 	}
 	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    handle,
 		UpdateFunc: func(_, object any) { handle(object) },
 	}); err != nil {
-		klog.FromContext(ctx).Error(err, "Failed to follow the serving certificate", "provider", p.Name())
+		klog.FromContext(ctx).Error(err, "Failed to watch the secret of the serving certificate", "provider", p.Name())
 		return
 	}
 	factory.StartWithContext(ctx)

@@ -52,7 +52,7 @@ func parseAuthority(secret *corev1.Secret) (*authority, error) {
 		return nil, fmt.Errorf("parse %s of secret %q: %w", corev1.TLSCertKey, secret.Name, err)
 	}
 	if !certificates[0].IsCA {
-		return nil, fmt.Errorf("certificate in secret %q is not an authority", secret.Name)
+		return nil, fmt.Errorf("certificate in secret %q is not a CA certificate", secret.Name)
 	}
 	parsed, err := keyutil.ParsePrivateKeyPEM(secret.Data[corev1.TLSPrivateKeyKey])
 	if err != nil {
@@ -81,7 +81,7 @@ func verifyServing(secret *corev1.Secret, names Names, bundle []byte, now time.T
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(bundle) {
-		return errors.New("the authority's bundle holds no certificate")
+		return errors.New("the CA bundle has no certificates")
 	}
 	if _, err := keyPair.Leaf.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: now}); err != nil {
 		return fmt.Errorf("verify the certificate of secret %q: %w", secret.Name, err)

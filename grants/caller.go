@@ -46,7 +46,7 @@ func Caller(header http.Header) (user.Info, error) {
 		return nil, fmt.Errorf("decode header %s: %w", callerHeader, err)
 	}
 	if info.Username == "" {
-		return nil, fmt.Errorf("header %s names no user", callerHeader)
+		return nil, fmt.Errorf("header %s has no user name", callerHeader)
 	}
 	extra := map[string][]string{}
 	for key, values := range info.Extra {

@@ -68,7 +68,7 @@ func (g *Grants) granted(r, kind disclosure.Request) bool {
 	}
 	decision, err := g.ask(r)
 	if err != nil && g.err == nil {
-		g.err = fmt.Errorf("check whether the caller may %s: %w", r.Right(), err)
+		g.err = fmt.Errorf("check whether the user may %s: %w", r.Right(), err)
 	}
 	granted := err == nil && decision == authorizer.DecisionAllow
 	g.known[r] = granted

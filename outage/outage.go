@@ -38,12 +38,12 @@ func Await(ctx context.Context, client rest.Interface, failed func(error)) error
 // Until asks until the API server answers, or ctx ends, and returns the answer's error. It says in the log that it waits, and why
 // whenever that changes.
 func Until(ctx context.Context, failed func(error), ask func() error) error {
-	told := ""
+	lastLogged := ""
 	for {
 		err := ask()
 		if !IsAway(err) {
-			if told != "" {
-				klog.FromContext(ctx).Info("The API server answers")
+			if lastLogged != "" {
+				klog.FromContext(ctx).Info("The API server is reachable again")
 			}
 			return err
 		}
@@ -53,9 +53,9 @@ func Until(ctx context.Context, failed func(error), ask func() error) error {
 		if failed != nil {
 			failed(err)
 		}
-		if why := err.Error(); why != told {
-			klog.FromContext(ctx).Error(err, "The API server does not answer; waiting for it", "every", retryInterval)
-			told = why
+		if why := err.Error(); why != lastLogged {
+			klog.FromContext(ctx).Error(err, "The API server is unreachable; waiting for it", "retryInterval", retryInterval)
+			lastLogged = why
 		}
 		select {
 		case <-ctx.Done():

@@ -109,7 +109,7 @@ func TestTheStartWaitsForAnAPIServer(t *testing.T) {
 				case <-time.After(50 * time.Millisecond):
 				}
 				code, text, err := probe(address, "/readyz")
-				said = err == nil && code == http.StatusServiceUnavailable && strings.Contains(text, "which does not answer")
+				said = err == nil && code == http.StatusServiceUnavailable && strings.Contains(text, "waiting for the API server: ")
 			}
 			if code, _, err := probe(address, "/healthz"); err != nil || code != http.StatusOK {
 				t.Errorf("/healthz answers %d, %v; the process lives", code, err)

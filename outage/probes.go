@@ -30,7 +30,7 @@ func Serve(listener net.Listener) *Probes {
 	mux.HandleFunc("/readyz", func(w http.ResponseWriter, _ *http.Request) {
 		text := "waiting for the API server"
 		if reason := p.why.Load(); reason != nil {
-			text += ", which does not answer: " + *reason
+			text += ": " + *reason
 		}
 		http.Error(w, text, http.StatusServiceUnavailable)
 	})
@@ -38,7 +38,7 @@ func Serve(listener net.Listener) *Probes {
 	go func() {
 		defer close(p.ended)
 		if err := p.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			klog.ErrorS(err, "Probes are not served")
+			klog.ErrorS(err, "Failed to serve probes")
 		}
 	}()
 	return p

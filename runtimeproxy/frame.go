@@ -49,7 +49,7 @@ func (codec) Marshal(message any) (mem.BufferSlice, error) {
 		content, err := proto.Marshal(m)
 		return mem.BufferSlice{mem.SliceBuffer(content)}, err
 	}
-	return nil, fmt.Errorf("send %T: it is no frame", message)
+	return nil, fmt.Errorf("send %T: not a frame", message)
 }
 
 // Unmarshal implements encoding.CodecV2.
@@ -63,7 +63,7 @@ func (codec) Unmarshal(data mem.BufferSlice, message any) error {
 	case proto.Message:
 		return proto.Unmarshal(data.Materialize(), m)
 	}
-	return fmt.Errorf("receive %T: it is no frame", message)
+	return fmt.Errorf("receive %T: not a frame", message)
 }
 
 // Name implements encoding.CodecV2.

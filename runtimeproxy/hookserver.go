@@ -49,7 +49,7 @@ func newHookServer(name string, registration hookapi.Registration, clock clock.P
 			MinConnectTimeout: lastAttempt,
 		}))
 	if err != nil {
-		return nil, fmt.Errorf("reach %q: %w", registration.Endpoint, err)
+		return nil, fmt.Errorf("connect to %q: %w", registration.Endpoint, err)
 	}
 	connection.Connect()
 	return &hookServer{
@@ -82,7 +82,7 @@ func ask[Request, Response any](
 ) (*Response, error) {
 	finish := s.metrics.ask(s.name, hook)
 	if s.isPaused() {
-		return fail[Response](s, hook, finish, status.Error(codes.Unavailable, "it did not answer in time, and is not asked for a while"))
+		return fail[Response](s, hook, finish, status.Error(codes.Unavailable, "the hook server timed out; it is not called until it recovers"))
 	}
 	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

@@ -48,7 +48,7 @@ func around[T any, Request interface {
 ) error {
 	parsed := Request(new(T))
 	if err := proto.Unmarshal(request.bytes(), parsed); err != nil {
-		klog.FromContext(ctx).V(2).Info("a request that cannot be read passes", "method", method, "err", err)
+		klog.FromContext(ctx).V(2).Info("Failed to decode a request; forwarded it without calling hooks", "method", method, "err", err)
 		before, after = nil, nil
 	}
 	if before != nil {
@@ -211,6 +211,6 @@ func (p *Proxy) servers(hook hookapi.Hook, labels map[string]string) []*hookServ
 // tell logs what comes too late to fail the call: the runtime has done its part.
 func tell(ctx context.Context, err error) {
 	if err != nil {
-		klog.FromContext(ctx).Error(err, "a hook after a call failed, and the call stands")
+		klog.FromContext(ctx).Error(err, "A post hook failed; the call is not affected")
 	}
 }

@@ -27,16 +27,16 @@ const other = "other"
 func newMetrics(registerer prometheus.Registerer, store *store) *metrics {
 	m := &metrics{
 		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "koord_runtimeproxy_call_duration_seconds", Help: "Time that calls took, the runtime's and the hooks' included.", Buckets: buckets,
+			Name: "koord_runtimeproxy_call_duration_seconds", Help: "Latency of CRI calls in seconds, including the runtime and the hooks.", Buckets: buckets,
 		}, []string{"method"}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "koord_runtimeproxy_call_failures_total", Help: "Calls that ended with an error.",
+			Name: "koord_runtimeproxy_call_failures_total", Help: "Number of CRI calls that failed.",
 		}, []string{"method", "code"}),
 		asked: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "koord_runtimeproxy_hook_duration_seconds", Help: "Time that servers of hooks took to answer.", Buckets: buckets,
+			Name: "koord_runtimeproxy_hook_duration_seconds", Help: "Latency of hook servers in seconds.", Buckets: buckets,
 		}, []string{"server", "hook"}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "koord_runtimeproxy_hook_failures_total", Help: "Hooks that were not answered.",
+			Name: "koord_runtimeproxy_hook_failures_total", Help: "Number of hook calls that failed.",
 		}, []string{"server", "hook", "code"}),
 		durations: map[string]prometheus.Observer{},
 	}
@@ -45,9 +45,9 @@ func newMetrics(registerer prometheus.Registerer, store *store) *metrics {
 	}
 	m.durations[other] = m.calls.WithLabelValues(other)
 	registerer.MustRegister(m.calls, m.failures, m.asked, m.refused,
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "koord_runtimeproxy_known_pods", Help: "Sandboxes that hooks can be told of."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "koord_runtimeproxy_known_pods", Help: "Number of pod sandboxes in the store."},
 			func() float64 { pods, _ := store.size(); return float64(pods) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "koord_runtimeproxy_known_containers", Help: "Containers that hooks can be told of."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "koord_runtimeproxy_known_containers", Help: "Number of containers in the store."},
 			func() float64 { _, containers := store.size(); return float64(containers) }),
 	)
 	return m

@@ -30,11 +30,11 @@ func (m Mode) refuse() error {
 	case m == Containerd:
 		return nil
 	case strings.EqualFold(string(m), string(docker)):
-		return finding.Wrap(fmt.Errorf("backend-runtime-mode %q: dockerd does not speak CRI, and this passes nothing else", m), finding.InvalidArgument,
-			"run cri-dockerd, which kubelet needs for Docker anyway, and start this with --backend-runtime-mode=Containerd --remote-runtime-service-endpoint=/var/run/cri-dockerd.sock")
+		return finding.Wrap(fmt.Errorf("backend-runtime-mode %q: dockerd does not support CRI", m), finding.InvalidArgument,
+			"run cri-dockerd, which kubelet requires for Docker, and use --backend-runtime-mode=Containerd --remote-runtime-service-endpoint=/var/run/cri-dockerd.sock")
 	}
-	return finding.Wrap(fmt.Errorf("backend-runtime-mode %.40q: there is none but Containerd", m), finding.InvalidArgument,
-		"leave --backend-runtime-mode out: it stands for every runtime that speaks CRI")
+	return finding.Wrap(fmt.Errorf("backend-runtime-mode %.40q must be Containerd", m), finding.InvalidArgument,
+		"omit --backend-runtime-mode: the default is for all CRI runtimes")
 }
 
 // Bounds of HookTimeout.
@@ -75,15 +75,15 @@ func NewOptions() *Options {
 
 // AddFlags adds the flags of the proxy.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.Endpoint, "koord-runtimeproxy-endpoint", o.Endpoint, "Unix socket for kubelet to connect to")
+	flags.StringVar(&o.Endpoint, "koord-runtimeproxy-endpoint", o.Endpoint, "Unix socket that kubelet connects to")
 	flags.StringVar(&o.RuntimeEndpoint, "remote-runtime-service-endpoint", o.RuntimeEndpoint, "Unix socket of the container runtime")
-	flags.StringVar((*string)(&o.Mode), "backend-runtime-mode", string(o.Mode), "What the runtime speaks: Containerd for CRI, which is all there is")
-	flags.StringVar(&o.SkipKey, "runtime-hook-server-key", o.SkipKey, "Label key of pods about which no hook is asked")
-	flags.StringVar(&o.SkipValue, "runtime-hook-server-val", o.SkipValue, "Value of that label")
-	flags.StringVar(&o.HookDirectory, "runtime-hook-server-directory", o.HookDirectory, "Directory in which servers of hooks register")
-	flags.DurationVar(&o.HookTimeout, "runtime-hook-timeout", o.HookTimeout, "Time that a server of hooks has for an answer, 10ms to 1m")
-	flags.StringVar(&o.StateDirectory, "state-dir", o.StateDirectory, "Directory for what is known of pods, which outlives the proxy; it may contain secrets")
-	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", o.MetricsAddress, "Loopback address and port to serve /metrics on; none by default")
+	flags.StringVar((*string)(&o.Mode), "backend-runtime-mode", string(o.Mode), "Protocol of the container runtime; only Containerd (CRI) is supported")
+	flags.StringVar(&o.SkipKey, "runtime-hook-server-key", o.SkipKey, "Label key of pods that hooks are not called for")
+	flags.StringVar(&o.SkipValue, "runtime-hook-server-val", o.SkipValue, "Label value of pods that hooks are not called for")
+	flags.StringVar(&o.HookDirectory, "runtime-hook-server-directory", o.HookDirectory, "Directory with the registrations of hook servers")
+	flags.DurationVar(&o.HookTimeout, "runtime-hook-timeout", o.HookTimeout, "Timeout of a call to a hook server, 10ms to 1m")
+	flags.StringVar(&o.StateDirectory, "state-dir", o.StateDirectory, "Directory of the checkpoint of pods and containers; it may contain secrets")
+	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", o.MetricsAddress, "Loopback address and port for /metrics; empty disables it")
 }
 
 // validate returns all that is wrong, and drops the scheme of endpoints.
@@ -92,27 +92,27 @@ func (o *Options) validate() error {
 	for _, endpoint := range []*string{&o.Endpoint, &o.RuntimeEndpoint} {
 		*endpoint = strings.TrimPrefix(*endpoint, "unix://")
 		if !filepath.IsAbs(*endpoint) {
-			problems = append(problems, fmt.Errorf("endpoint %q is not the absolute path of a socket", *endpoint))
+			problems = append(problems, fmt.Errorf("endpoint %q must be the absolute path of a socket", *endpoint))
 		}
 	}
 	if o.Endpoint == o.RuntimeEndpoint {
-		problems = append(problems, fmt.Errorf("endpoint %q is the runtime's", o.Endpoint))
+		problems = append(problems, fmt.Errorf("endpoint %q is already used by the container runtime", o.Endpoint))
 	}
 	for _, directory := range []string{o.HookDirectory, o.StateDirectory} {
 		if !filepath.IsAbs(directory) {
-			problems = append(problems, fmt.Errorf("directory %q is not an absolute path", directory))
+			problems = append(problems, fmt.Errorf("directory %q must be an absolute path", directory))
 		}
 	}
 	problems = append(problems, o.Mode.refuse())
 	if o.HookTimeout < leastTimeout || o.HookTimeout > mostTimeout {
-		problems = append(problems, fmt.Errorf("runtime-hook-timeout %s must lie between %s and %s", o.HookTimeout, leastTimeout, mostTimeout))
+		problems = append(problems, fmt.Errorf("runtime-hook-timeout %s must be between %s and %s", o.HookTimeout, leastTimeout, mostTimeout))
 	}
 	if o.MetricsAddress != "" {
 		host, _, err := net.SplitHostPort(o.MetricsAddress)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("metrics-bind-address: %w", err))
 		} else if address := net.ParseIP(host); host != "localhost" && (address == nil || !address.IsLoopback()) {
-			problems = append(problems, fmt.Errorf("metrics-bind-address %q is not on a loopback interface", o.MetricsAddress))
+			problems = append(problems, fmt.Errorf("metrics-bind-address %q must be a loopback address", o.MetricsAddress))
 		}
 	}
 	return errors.Join(problems...)

@@ -16,17 +16,17 @@ func TestOptionsThatCannotBeAreRefused(t *testing.T) {
 	}{
 		"the defaults":              {change: func(*Options) {}},
 		"endpoints with a scheme":   {change: func(o *Options) { o.Endpoint, o.RuntimeEndpoint = "unix:///a.sock", "unix:///b.sock" }},
-		"a relative endpoint":       {change: func(o *Options) { o.Endpoint = "a.sock" }, wantText: `"a.sock" is not the absolute path of a socket`},
-		"one socket for both":       {change: func(o *Options) { o.Endpoint = "unix://" + o.RuntimeEndpoint }, wantText: "is the runtime's"},
-		"no directory of state":     {change: func(o *Options) { o.StateDirectory = "" }, wantText: `directory "" is not an absolute path`},
-		"no directory of hooks":     {change: func(o *Options) { o.HookDirectory = "hooks" }, wantText: `directory "hooks" is not an absolute path`},
-		"no time for hooks":         {change: func(o *Options) { o.HookTimeout = 0 }, wantText: "must lie between 10ms and 1m0s"},
-		"too much time for hooks":   {change: func(o *Options) { o.HookTimeout = time.Hour }, wantText: "must lie between 10ms and 1m0s"},
-		"metrics for everybody":     {change: func(o *Options) { o.MetricsAddress = "0.0.0.0:9319" }, wantText: "is not on a loopback interface"},
+		"a relative endpoint":       {change: func(o *Options) { o.Endpoint = "a.sock" }, wantText: `"a.sock" must be the absolute path of a socket`},
+		"one socket for both":       {change: func(o *Options) { o.Endpoint = "unix://" + o.RuntimeEndpoint }, wantText: "is already used by the container runtime"},
+		"no directory of state":     {change: func(o *Options) { o.StateDirectory = "" }, wantText: `directory "" must be an absolute path`},
+		"no directory of hooks":     {change: func(o *Options) { o.HookDirectory = "hooks" }, wantText: `directory "hooks" must be an absolute path`},
+		"no time for hooks":         {change: func(o *Options) { o.HookTimeout = 0 }, wantText: "must be between 10ms and 1m0s"},
+		"too much time for hooks":   {change: func(o *Options) { o.HookTimeout = time.Hour }, wantText: "must be between 10ms and 1m0s"},
+		"metrics for everybody":     {change: func(o *Options) { o.MetricsAddress = "0.0.0.0:9319" }, wantText: "must be a loopback address"},
 		"metrics without a port":    {change: func(o *Options) { o.MetricsAddress = "127.0.0.1" }, wantText: "metrics-bind-address"},
 		"metrics on this host":      {change: func(o *Options) { o.MetricsAddress = "localhost:9319" }},
-		"a mode that nobody has":    {change: func(o *Options) { o.Mode = "Podman" }, wantText: `backend-runtime-mode "Podman": there is none but Containerd`},
-		"the mode of another proxy": {change: func(o *Options) { o.Mode = "Docker" }, wantText: "dockerd does not speak CRI"},
+		"a mode that nobody has":    {change: func(o *Options) { o.Mode = "Podman" }, wantText: `backend-runtime-mode "Podman" must be Containerd`},
+		"the mode of another proxy": {change: func(o *Options) { o.Mode = "Docker" }, wantText: "dockerd does not support CRI"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			options := NewOptions()
@@ -44,7 +44,7 @@ func TestDockerIsRefusedWithWhatToUseInstead(t *testing.T) {
 	for mode, wantHint := range map[Mode]string{
 		"Docker": "--backend-runtime-mode=Containerd --remote-runtime-service-endpoint=/var/run/cri-dockerd.sock",
 		"docker": "run cri-dockerd",
-		"":       "leave --backend-runtime-mode out",
+		"":       "omit --backend-runtime-mode",
 	} {
 		options := NewOptions()
 		options.Mode = mode

@@ -61,7 +61,7 @@ func New(options *Options) (*Proxy, error) {
 			MinConnectTimeout: lastRedial,
 		}))
 	if err != nil {
-		return nil, fmt.Errorf("start koord-runtime-proxy: reach %q: %w", options.RuntimeEndpoint, err)
+		return nil, fmt.Errorf("start koord-runtime-proxy: connect to %q: %w", options.RuntimeEndpoint, err)
 	}
 	p := &Proxy{options: options, backend: backend, runtime: runtimeapi.NewRuntimeServiceClient(backend), store: newStore(options.checkpoint())}
 	registry := prometheus.NewRegistry()
@@ -77,7 +77,7 @@ func (p *Proxy) Run(ctx context.Context) error {
 		return fmt.Errorf("start koord-runtime-proxy: %w", err)
 	}
 	if err := p.store.load(); err != nil {
-		klog.FromContext(ctx).Error(err, "what was known of pods is lost, and asked of the runtime")
+		klog.FromContext(ctx).Error(err, "Failed to load the checkpoint; reading pods and containers from the container runtime")
 	}
 	p.registry.look(ctx)
 	listener, err := peer.Listen(p.options.Endpoint)
@@ -96,7 +96,7 @@ func (p *Proxy) Run(ctx context.Context) error {
 			return fmt.Errorf("start koord-runtime-proxy: %w", errors.Join(err, listener.Close()))
 		}
 	}
-	klog.FromContext(ctx).Info("koord-runtime-proxy runs", "endpoint", p.options.Endpoint, "runtime", p.options.RuntimeEndpoint, "mode", p.options.Mode)
+	klog.FromContext(ctx).Info("Started koord-runtime-proxy", "endpoint", p.options.Endpoint, "runtime", p.options.RuntimeEndpoint, "mode", p.options.Mode)
 	group.Go(func() { p.learn(background) })
 	return p.serve(ctx, listener)
 }
@@ -135,7 +135,7 @@ func (p *Proxy) learn(ctx context.Context) {
 			retry = firstRedial
 		} else {
 			if retry == lastRedial {
-				klog.FromContext(ctx).V(2).Info("the runtime does not tell what runs, retrying", "err", err)
+				klog.FromContext(ctx).V(2).Info("Failed to list pods and containers of the container runtime, will retry", "err", err)
 			}
 			wait, retry = retry, min(2*retry, lastRedial)
 		}
@@ -158,7 +158,7 @@ func (p *Proxy) serveMetrics(ctx context.Context, group *sync.WaitGroup) error {
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: grace}
 	group.Go(func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			klog.FromContext(ctx).Error(err, "metrics are served no more")
+			klog.FromContext(ctx).Error(err, "Failed to serve metrics")
 		}
 	})
 	group.Go(func() {

@@ -106,7 +106,7 @@ func (r *registry) look(ctx context.Context) {
 	for name, server := range before {
 		if !slices.Contains(after, server) {
 			server.close()
-			klog.FromContext(ctx).Info("server of hooks is asked no more", "registration", name)
+			klog.FromContext(ctx).Info("Removed a hook server", "registration", name)
 		}
 	}
 }
@@ -138,9 +138,9 @@ func (r *registry) read(ctx context.Context, name string, before *hookServer) (*
 	}
 	switch {
 	case !info.Mode().IsRegular() || info.Size() > largestRegistration:
-		return before, fmt.Errorf("read registration %q: it is no file of at most %d bytes", path, largestRegistration)
+		return before, fmt.Errorf("read registration %q: not a regular file of at most %d bytes", path, largestRegistration)
 	case info.Mode().Perm()&0o002 != 0:
-		return before, fmt.Errorf("read registration %q: everybody may write it", path)
+		return before, fmt.Errorf("read registration %q: the file is world-writable", path)
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -157,7 +157,7 @@ func (r *registry) read(ctx context.Context, name string, before *hookServer) (*
 	if err != nil {
 		return before, fmt.Errorf("registration %q: %w", path, err)
 	}
-	klog.FromContext(ctx).Info("server of hooks is asked", "registration", name, "endpoint", registration.Endpoint, "policy", registration.Policy, "hooks", registration.Hooks)
+	klog.FromContext(ctx).Info("Added a hook server", "registration", name, "endpoint", registration.Endpoint, "policy", registration.Policy, "hooks", registration.Hooks)
 	return server, nil
 }
 
@@ -168,7 +168,7 @@ func (r *registry) tell(ctx context.Context, name string, err error) {
 		text = err.Error()
 	}
 	if text != "" && text != r.problems[name] {
-		klog.FromContext(ctx).Error(err, "a registration does not count")
+		klog.FromContext(ctx).Error(err, "Ignored an invalid registration")
 	}
 	r.problems[name] = text
 }

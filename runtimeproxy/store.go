@@ -187,14 +187,14 @@ func (s *store) save() error {
 		for id, pod := range now.pods {
 			content, err := proto.Marshal(pod)
 			if err != nil {
-				return fmt.Errorf("keep pod %q: %w", id, err)
+				return fmt.Errorf("store pod %q: %w", id, err)
 			}
 			out.Pods[id] = content
 		}
 		for id, c := range now.containers {
 			content, err := proto.Marshal(c.request)
 			if err != nil {
-				return fmt.Errorf("keep container %q: %w", id, err)
+				return fmt.Errorf("store container %q: %w", id, err)
 			}
 			out.Containers[id] = keptContainer{Pod: c.pod, Request: content}
 		}
@@ -224,7 +224,7 @@ func (s *store) run(ctx context.Context, clock clock.WithTicker) {
 		if err := s.save(); err != nil {
 			text = err.Error()
 			if text != problem {
-				klog.FromContext(ctx).Error(err, "what is known of pods cannot be kept, retrying")
+				klog.FromContext(ctx).Error(err, "Failed to write the checkpoint, will retry")
 			}
 		}
 		if problem = text; ended {

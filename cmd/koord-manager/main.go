@@ -37,7 +37,7 @@ func newCommand() *cobra.Command {
 	options := manager.NewOptions()
 	cmd := &cobra.Command{
 		Use:           "koord-manager",
-		Short:         "Run the controllers of the system and its diagnostics API",
+		Short:         "Run the Koordinator controllers, admission webhooks and diagnostics API",
 		Version:       version,
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,

@@ -45,7 +45,7 @@ func newCommand() *cobra.Command {
 	options := runtimeproxy.NewOptions()
 	cmd := &cobra.Command{
 		Use:           "koord-runtime-proxy",
-		Short:         "Pass calls of a container runtime, and ask servers of hooks about containers",
+		Short:         "Forward CRI calls to a container runtime and call hook servers for containers",
 		Version:       version,
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,

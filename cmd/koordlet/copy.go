@@ -18,7 +18,7 @@ func newCopyCommand() *cobra.Command {
 	options := kubelet.CopyOptions{From: "/var/lib/kubelet", Every: 10 * time.Second, Clock: clock.RealClock{}}
 	cmd := &cobra.Command{
 		Use:           "copy-kubelet-files",
-		Short:         "Copy what the agent reads of kubelet's directory: the configuration, and which pods own CPUs",
+		Short:         "Copy the kubelet files that koordlet reads: the configuration and the CPU manager state",
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -29,9 +29,9 @@ func newCopyCommand() *cobra.Command {
 			return kubelet.Copy(ctx, options)
 		},
 	}
-	cmd.Flags().StringVar(&options.From, "from", options.From, "Kubelet's own --root-dir")
-	cmd.Flags().StringVar(&options.To, "to", options.To, "Directory for the copies")
-	cmd.Flags().DurationVar(&options.Every, "every", options.Every, "Time between two looks; 0 looks once and ends")
+	cmd.Flags().StringVar(&options.From, "from", options.From, "--root-dir of kubelet")
+	cmd.Flags().StringVar(&options.To, "to", options.To, "Target directory")
+	cmd.Flags().DurationVar(&options.Every, "every", options.Every, "Interval between copies; 0 copies once and exits")
 	_ = cmd.MarkFlagRequired("to") // the flag is there
 	return cmd
 }

@@ -31,7 +31,7 @@ func newCommand() *cobra.Command {
 	options, kubeconfig := koordlet.NewOptions(), ""
 	cmd := &cobra.Command{
 		Use:           "koordlet",
-		Short:         "Measure a node, and protect what runs on it",
+		Short:         "Run the node agent: measure the node and enforce QoS",
 		Version:       version,
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
@@ -48,7 +48,7 @@ func newCommand() *cobra.Command {
 			return koordlet.Run(ctx, options)
 		},
 	}
-	cmd.Flags().StringVar(&kubeconfig, "kubeconfig", "", "Kubeconfig of the agent; the pod's own service account by default")
+	cmd.Flags().StringVar(&kubeconfig, "kubeconfig", "", "Path to a kubeconfig; empty uses the in-cluster configuration")
 	options.AddFlags(cmd.Flags())
 	logflags.Add(cmd.Flags())
 	cmd.AddCommand(newCopyCommand())

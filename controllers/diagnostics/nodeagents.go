@@ -40,22 +40,22 @@ func (a *NodeAgents) Explain(ctx context.Context, spec diagnosticsv1alpha1.NodeE
 	if err := a.Reader.Get(ctx, types.NamespacedName{Name: spec.NodeName}, node, uncopied); err != nil {
 		return fmt.Errorf("get node %q: %w", spec.NodeName, err)
 	}
-	announced, unread := topologyOf(ctx, a.Reader, spec.NodeName)
-	answer, err := a.Client.Ask(ctx, node, announced, spec.Agent)
+	cached, topologyErr := topologyOf(ctx, a.Reader, spec.NodeName)
+	answer, err := a.Client.Ask(ctx, node, cached, spec.Agent)
 	if err == nil {
 		status.Agent = answer
 		return nil
 	}
 	var topology *topologyv1alpha1.NodeResourceTopology
-	if announced != nil {
-		topology, unread = a.Client.Topology(ctx, spec.NodeName)
+	if cached != nil {
+		topology, topologyErr = a.Client.Topology(ctx, spec.NodeName)
 	}
-	if unread != nil {
-		err = fmt.Errorf("get noderesourcetopology: %w", unread)
+	if topologyErr != nil {
+		err = fmt.Errorf("get noderesourcetopology: %w", topologyErr)
 	}
 	view := &agentview.Node{Now: a.Clock.Now(), Object: node, Topology: topology, On: allEvictions()}
-	if unread != nil {
-		view.Unknown = unknown.Inputs{unknown.Topologies: {Reason: diagnosticsv1alpha1.UnknownFailed, Message: unread.Error()}}
+	if topologyErr != nil {
+		view.Unknown = unknown.Inputs{unknown.Topologies: {Reason: diagnosticsv1alpha1.UnknownFailed, Message: topologyErr.Error()}}
 	}
 	if err := a.read(ctx, spec.NodeName, view); err != nil {
 		return err

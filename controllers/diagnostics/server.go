@@ -123,15 +123,15 @@ func ignoreCanceled(ctx context.Context, err error) error {
 // delegate lets the cluster authenticate and authorize callers. Its configuration lies in a ConfigMap that may not be
 // there, or not be readable, at the first attempt. Why is logged when that changes.
 func (s *Server) delegate(ctx context.Context, config *genericapiserver.Config) error {
-	told := ""
+	lastLogged := ""
 	for {
 		err := s.applyDelegation(config)
 		if err == nil {
 			return nil
 		}
-		if why := err.Error(); why != told {
-			klog.FromContext(ctx).Error(err, "Failed to read the cluster's authentication configuration, will retry", "every", authenticationRetries)
-			told = why
+		if why := err.Error(); why != lastLogged {
+			klog.FromContext(ctx).Error(err, "Failed to read the cluster's authentication configuration, will retry", "retryInterval", authenticationRetries)
+			lastLogged = why
 		}
 		select {
 		case <-ctx.Done():

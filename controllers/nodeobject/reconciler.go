@@ -26,14 +26,14 @@ func NewReconciler[T client.Object](kind Kind[T], c client.Client, config *sloco
 	return &Reconciler[T]{kind: kind, client: c, config: config}
 }
 
-// lag is how soon a node is looked at again whose counterpart is newer than the cache.
-const lag = 50 * time.Millisecond
+// conflictRetry is the requeue delay of a node whose object is newer than the cache.
+const conflictRetry = 50 * time.Millisecond
 
 // Reconcile brings the counterpart of one node in line with the configuration, or deletes it with its node.
 func (r *Reconciler[T]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	err := r.reconcile(ctx, request.Name)
 	if apierrors.IsConflict(err) {
-		return reconcile.Result{RequeueAfter: lag}, nil
+		return reconcile.Result{RequeueAfter: conflictRetry}, nil
 	}
 	r.kind.Metrics.reconciled(err)
 	return reconcile.Result{}, err

@@ -10,12 +10,12 @@ import (
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
 
-// announceEnforcement tells, by an event of the node and a metric, that the node's agent cannot hold best-effort pods back, and why;
-// once for each reason, not for other words of it. An event tells as well when it can again.
-func (r *reconciler) announceEnforcement(node *corev1.Node, why string) {
+// reportEnforcement reports in an event and a metric that koordlet on the node cannot limit best-effort pods, and why: once per
+// reason, whatever the message. Another event reports the recovery.
+func (r *reconciler) reportEnforcement(node *corev1.Node, why string) {
 	reason, _, _ := strings.Cut(why, ":")
 	before, _ := r.unenforced.Load(node.Name)
-	if told, _ := before.(string); told == reason {
+	if reported, _ := before.(string); reported == reason {
 		return
 	}
 	unenforced.DeletePartialMatch(prometheus.Labels{"node": node.Name})

@@ -48,7 +48,7 @@ func TestAnAgentThatDoesNotEnforceHasItsOfferWithdrawn(t *testing.T) {
 		for range 2 {
 			h.run(t)
 		}
-		if diff := cmp.Diff(step.wantEvents, h.told()); diff != "" {
+		if diff := cmp.Diff(step.wantEvents, h.recordedEvents()); diff != "" {
 			t.Errorf("%s: events (-want +got):\n%s", step.name, diff)
 		}
 		if got := testutil.CollectAndCount(unenforced); got != step.wantSeries {

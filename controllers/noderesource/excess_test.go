@@ -16,8 +16,8 @@ import (
 	"koordinator.sh/koord/decision/core/configmerge"
 )
 
-// told drains the events.
-func (h *harness) told() []string {
+// recordedEvents drains the events.
+func (h *harness) recordedEvents() []string {
 	var out []string
 	for {
 		select {
@@ -100,7 +100,7 @@ func TestOffersBeyondTheNodeAreTold(t *testing.T) {
 					Code: "KOORD0206", Severity: diagnosticsv1alpha1.SeverityWarning, Message: message, Hint: test.wantHint, Object: test.wantObject,
 				})
 			}
-			if diff := cmp.Diff(wantEvents, h.told()); diff != "" {
+			if diff := cmp.Diff(wantEvents, h.recordedEvents()); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(want, h.explained(t)); diff != "" {
@@ -140,15 +140,15 @@ func TestAnExcessIsToldOnceUntilItsCauseChanges(t *testing.T) {
 		for range 2 {
 			h.run(t)
 		}
-		if told := h.told(); len(told) != step.wantEvents {
-			t.Errorf("%s: events %q, want %d", step.name, told, step.wantEvents)
+		if events := h.recordedEvents(); len(events) != step.wantEvents {
+			t.Errorf("%s: events %q, want %d", step.name, events, step.wantEvents)
 		}
 	}
 	if err := h.client.Delete(t.Context(), &corev1.Node{ObjectMeta: testNode(nil).ObjectMeta}); err != nil {
 		t.Fatal(err)
 	}
 	h.run(t)
-	if _, still := h.announced.Load("node-a"); still || testutil.CollectAndCount(beyond) != 0 {
+	if _, still := h.reported.Load("node-a"); still || testutil.CollectAndCount(beyond) != 0 {
 		t.Error("the excess of a node that is gone is remembered")
 	}
 }

@@ -59,7 +59,7 @@ func (e *Explainer) ExplainNode(ctx context.Context, spec diagnosticsv1alpha1.No
 		return status, nil
 	}
 	status.Findings = append(status.Findings, claims.Findings(in.Pods)...)
-	e.addStrays(ctx, &in, &status)
+	e.addOrphanedDevices(ctx, &in, &status)
 	if !loaded {
 		status.Incomplete = append(status.Incomplete, "the configuration has not been read yet")
 		return status, nil

@@ -20,7 +20,7 @@ type Predictions struct {
 	// tallies of each pool, profile, tier and resource.
 	tallies map[predicted]*predict.Tally
 	// steady is what the controller found of the nodes' measurements, for explaining it.
-	steady steadies
+	steady steadinessCache
 }
 
 // observed is one node.

@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	// soonest is the least time to a look without an event, so that a clock that disagrees cannot make the queue spin.
-	soonest = time.Second
-	// lag is how soon a node is looked at again that is newer than the cache.
-	lag = 50 * time.Millisecond
+	// minRequeue is the minimum requeue delay, so that clock skew cannot make the queue spin.
+	minRequeue = time.Second
+	// conflictRetry is the requeue delay of a node that is newer than the cache.
+	conflictRetry = 50 * time.Millisecond
 )
 
 type reconciler struct {
@@ -33,13 +33,13 @@ type reconciler struct {
 	clock    clock.PassiveClock
 	recorder events.EventRecorder
 	// steady is how steady the measurements of each node are.
-	steady *steadies
+	steady *steadinessCache
 	// predictions of what pods will use; nil where there are none.
 	predictions *Predictions
 	// extensions decide what else the node gets.
 	extensions extensions
 	// announced holds the causes of excess that events told about. Each node is reconciled by one worker at a time.
-	announced sync.Map // node name -> []cause
+	reported sync.Map // node name -> []cause
 	// unenforced holds the reasons of the nodes whose agents do not enforce, as events told them.
 	unenforced sync.Map // node name -> string
 	// written holds when this process last wrote each node: the cache may not have seen the write yet.
@@ -50,7 +50,7 @@ type reconciler struct {
 func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	next, err := r.reconcile(ctx, request.Name)
 	if apierrors.IsConflict(err) {
-		next, err = lag, nil
+		next, err = conflictRetry, nil
 	}
 	count(err)
 	return reconcile.Result{RequeueAfter: next}, err
@@ -65,7 +65,7 @@ func (r *reconciler) reconcile(ctx context.Context, name string) (time.Duration,
 	in, err := read(ctx, r.client, name)
 	if apierrors.IsNotFound(err) {
 		r.written.Delete(name)
-		r.announced.Delete(name)
+		r.reported.Delete(name)
 		r.unenforced.Delete(name)
 		r.steady.forget(name)
 		forget(name)
@@ -89,8 +89,8 @@ func (r *reconciler) reconcile(ctx context.Context, name string) (time.Duration,
 	publishInternal(name, result)
 	found := overcommit.Excesses(in, result)
 	publishExcess(name, found)
-	r.announce(in.Node, found)
-	r.announceEnforcement(in.Node, result.NotEnforcing)
+	r.reportExcess(in.Node, found)
+	r.reportEnforcement(in.Node, result.NotEnforcing)
 	sync := result.Sync(in)
 	changes := newUpdate()
 	changes.offer(in.Node, result, sync.Write)
@@ -113,7 +113,7 @@ func (r *reconciler) reconcile(ctx context.Context, name string) (time.Duration,
 	if sync.Next.IsZero() {
 		return 0, nil
 	}
-	return max(sync.Next.Sub(r.clock.Now()), soonest), nil
+	return max(sync.Next.Sub(r.clock.Now()), minRequeue), nil
 }
 
 // lastSync is when the node was last written, by this process or, as the managed fields say, by the one before.

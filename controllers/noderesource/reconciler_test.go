@@ -279,8 +279,8 @@ func TestAnOfferIsWrittenOverTheVersionItWasComputedFrom(t *testing.T) {
 	}
 	up := h.reconciler.client
 	h.reconciler.client = cacheBehind{up, behind}
-	if result := h.run(t); result.RequeueAfter != lag {
-		t.Errorf("looks again after %s, want %s", result.RequeueAfter, lag)
+	if result := h.run(t); result.RequeueAfter != conflictRetry {
+		t.Errorf("looks again after %s, want %s", result.RequeueAfter, conflictRetry)
 	}
 	now := &corev1.Node{}
 	if err := up.Get(t.Context(), types.NamespacedName{Name: "node-a"}, now); err != nil {

@@ -28,8 +28,8 @@ import (
 	"koordinator.sh/koord/decision/admission/quotaprofile"
 )
 
-// settle gathers the changes of nodes: a profile is added up once for all that change within it.
-const settle = time.Second
+// nodeChangeDelay gathers the changes of nodes: a profile is added up once for all that change within it.
+const nodeChangeDelay = time.Second
 
 // AddToManager adds the controller, which runs on the leader only.
 func AddToManager(mgr ctrl.Manager) error {
@@ -84,7 +84,7 @@ func selecting(reader client.Reader, known func(context.Context) bool) handler.E
 			}
 			for _, node := range nodes {
 				if selector.Matches(labels.Set(node.GetLabels())) {
-					queue.AddAfter(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&profiles.Items[i])}, settle)
+					queue.AddAfter(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&profiles.Items[i])}, nodeChangeDelay)
 					break
 				}
 			}

@@ -23,7 +23,7 @@ type reconciler struct {
 	// elected is closed when this replica is the leader.
 	elected <-chan struct{}
 	// announced are the problems the last events told about.
-	announced map[string]bool
+	reported map[string]bool
 }
 
 // Reconcile reads the ConfigMap, puts what is good of it in force, and tells about the rest.
@@ -86,16 +86,16 @@ func (r *reconciler) announce(ctx context.Context, object *corev1.ConfigMap, pro
 	for _, problem := range problems {
 		text := fmt.Sprintf("[%s] %s", problem.Code, problem)
 		current[text] = true
-		if r.announced[text] {
+		if r.reported[text] {
 			continue
 		}
 		log.FromContext(ctx).Info("Invalid configuration", "configmap", r.options.Name(), "code", problem.Code, "problem", problem.String())
 		r.recorder.Eventf(object, nil, corev1.EventTypeWarning, problem.Code.Name(), "ReadConfiguration", "%s", bounded(text))
 	}
-	if len(problems) == 0 && len(r.announced) > 0 {
+	if len(problems) == 0 && len(r.reported) > 0 {
 		r.recorder.Eventf(object, nil, corev1.EventTypeNormal, "ConfigAccepted", "ReadConfiguration", "all keys are in effect")
 	}
-	r.announced = current
+	r.reported = current
 }
 
 // bounded keeps an event's note within what the API server accepts.

@@ -109,7 +109,7 @@ func (m *process) kept(t *testing.T) *corev1.ConfigMap {
 	return kept
 }
 
-func (m *process) told() []string {
+func (m *process) recordedEvents() []string {
 	var out []string
 	for {
 		select {
@@ -131,8 +131,8 @@ func TestABadEditKeepsTheLastGoodAlsoOverARestart(t *testing.T) {
 	if diff := cmp.Diff(want, first.inForce(t)) + cmp.Diff(want, first.kept(t).Data); diff != "" {
 		t.Errorf("in force and kept (-want +got):\n%s", diff)
 	}
-	if told := first.told(); len(told) > 0 {
-		t.Errorf("events about a good configuration: %q", told)
+	if events := first.recordedEvents(); len(events) > 0 {
+		t.Errorf("events about a good configuration: %q", events)
 	}
 
 	put(t, c, writes, map[string]string{"colocation-config": broken, "cpu-burst-config": `{`})
@@ -141,11 +141,11 @@ func TestABadEditKeepsTheLastGoodAlsoOverARestart(t *testing.T) {
 		if diff := cmp.Diff(want, m.inForce(t)); diff != "" {
 			t.Errorf("in force after a bad edit (-want +got):\n%s", diff)
 		}
-		told := strings.Join(m.told(), "\n")
+		events := strings.Join(m.recordedEvents(), "\n")
 		for _, part := range []string{"Warning ConfigOutOfRange [KOORD0203] colocation-config: cpuReclaimThresholdPercent (line 1, column 48): must be at least 0 and at most 200, is -1",
 			"Warning ConfigMalformed [KOORD0201] cpu-burst-config (line 1, column 1): is not valid JSON"} {
-			if !strings.Contains(told, part) {
-				t.Errorf("events %q, want one that says %q", told, part)
+			if !strings.Contains(events, part) {
+				t.Errorf("events %q, want one that says %q", events, part)
 			}
 		}
 	}
@@ -162,8 +162,8 @@ func TestABadEditKeepsTheLastGoodAlsoOverARestart(t *testing.T) {
 	if _, still := first.kept(t).Annotations[AnnotationProblems]; still {
 		t.Error("the last-good ConfigMap still tells of problems after the repair")
 	}
-	if told := first.told(); len(told) != 1 || !strings.Contains(told[0], "Normal ConfigAccepted") {
-		t.Errorf("events after the repair: %q", told)
+	if events := first.recordedEvents(); len(events) != 1 || !strings.Contains(events[0], "Normal ConfigAccepted") {
+		t.Errorf("events after the repair: %q", events)
 	}
 }
 
@@ -173,14 +173,14 @@ func TestNothingIsWrittenOrToldTwice(t *testing.T) {
 	put(t, c, writes, map[string]string{"colocation-config": broken})
 	m := start(c, writes, true)
 	m.run(t)
-	if *writes != 1 || len(m.told()) != 1 {
+	if *writes != 1 || len(m.recordedEvents()) != 1 {
 		t.Errorf("%d writes at first, want 1, and one event", *writes)
 	}
 	for range 3 {
 		m.run(t)
 	}
-	if told := m.told(); *writes != 1 || len(told) > 0 {
-		t.Errorf("%d writes and events %q, want nothing more", *writes, told)
+	if events := m.recordedEvents(); *writes != 1 || len(events) > 0 {
+		t.Errorf("%d writes and events %q, want nothing more", *writes, events)
 	}
 }
 
@@ -199,8 +199,8 @@ func TestADeletedConfigMapWithdrawsNothing(t *testing.T) {
 	if diff := cmp.Diff(want, m.inForce(t)); diff != "" {
 		t.Errorf("in force (-want +got):\n%s", diff)
 	}
-	if told := m.told(); len(told) != 1 || !strings.Contains(told[0], "ConfigMissing [KOORD0204]") || !strings.Contains(told[0], "the last good configuration stays in force") {
-		t.Errorf("events %q, want one with KOORD0204 that says what is in force", told)
+	if events := m.recordedEvents(); len(events) != 1 || !strings.Contains(events[0], "ConfigMissing [KOORD0204]") || !strings.Contains(events[0], "the last good configuration stays in force") {
+		t.Errorf("events %q, want one with KOORD0204 that says what is in force", events)
 	}
 	if diff := cmp.Diff(want, m.kept(t).Data); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
@@ -225,8 +225,8 @@ func TestWithoutAnyConfigMapDefaultsAreInForce(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{}, m.inForce(t), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("in force (-want +got):\n%s", diff)
 	}
-	if told := m.told(); len(told) != 1 || !strings.Contains(told[0], "built-in defaults are in force") {
-		t.Errorf("events %q, want one that says that defaults are in force", told)
+	if events := m.recordedEvents(); len(events) != 1 || !strings.Contains(events[0], "built-in defaults are in force") {
+		t.Errorf("events %q, want one that says that defaults are in force", events)
 	}
 }
 
@@ -236,8 +236,8 @@ func TestAReplicaThatDoesNotLeadOnlyReads(t *testing.T) {
 	put(t, c, writes, map[string]string{"colocation-config": good, "cpu-burst-config": `nonsense`})
 	m := start(c, writes, false)
 	m.run(t)
-	if told := m.told(); *writes > 0 || len(told) > 0 {
-		t.Errorf("%d writes, events %q; want none", *writes, told)
+	if events := m.recordedEvents(); *writes > 0 || len(events) > 0 {
+		t.Errorf("%d writes, events %q; want none", *writes, events)
 	}
 	if diff := cmp.Diff(map[string]string{"colocation-config": good}, m.inForce(t)); diff != "" {
 		t.Errorf("in force (-want +got):\n%s", diff)

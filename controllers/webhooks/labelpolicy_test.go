@@ -59,7 +59,7 @@ func TestUpdatesAskTheWebhookUntilThePolicyHasSettled(t *testing.T) {
 	if !r.hasLabelPolicy(t) || !asksAboutUpdates(r.podsWebhook(t)) {
 		t.Errorf("policy %v, webhook %+v", r.hasLabelPolicy(t), r.podsWebhook(t).Rules)
 	}
-	r.clock.Step(settle)
+	r.clock.Step(registrationDelay)
 	r.run(t)
 	narrow := r.podsWebhook(t)
 	if asksAboutUpdates(narrow) || !strings.Contains(narrow.MatchConditions[1].Expression, `"LSR"`) {
@@ -78,7 +78,7 @@ func TestUpdatesAskTheWebhookUntilThePolicyHasSettled(t *testing.T) {
 func TestWithoutPoliciesTheWebhookDecidesTheLabelRules(t *testing.T) {
 	r := newRegistration(t, chartObjects()...)
 	r.run(t)
-	r.clock.Step(settle)
+	r.clock.Step(registrationDelay)
 	r.run(t)
 	r.registrar = &registrar{client: r.client, options: r.options, served: true, unserved: "policies are disabled"}
 	r.run(t)

@@ -21,8 +21,8 @@ import (
 
 const (
 	fieldManager = "koord-manager"
-	// settle is how long the webhook still sees every pod after the policy changed: until every API server has it.
-	settle = 5 * time.Second
+	// registrationDelay is how long the webhook still sees every pod after the policy changed: until every API server has it.
+	registrationDelay = 5 * time.Second
 	// awaitRetry is how soon the registration is looked at again while the chart's objects or the certificate do not exist,
 	// and checkInterval how often afterwards, for the certificate may be renewed.
 	awaitRetry    = 2 * time.Second
@@ -81,8 +81,8 @@ func (r *registrar) Reconcile(ctx context.Context, _ reconcile.Request) (ctrl.Re
 		// The leader before this one may have ended a moment after it wrote the policy.
 		r.changed = r.options.Clock.Now()
 	}
-	unsettled := settle - r.options.Clock.Since(r.changed)
-	if !inSync || unsettled > 0 {
+	remaining := registrationDelay - r.options.Clock.Since(r.changed)
+	if !inSync || remaining > 0 {
 		scopes = []policy.Scope{{Namespaces: policy.OutsideOf(r.options.profileOptions().ExemptNamespaces), Condition: compiled.Everywhere()}}
 	}
 	namespaces, err := readQuotaNamespaces(ctx, r.client)
@@ -90,7 +90,7 @@ func (r *registrar) Reconcile(ctx context.Context, _ reconcile.Request) (ctrl.Re
 		return ctrl.Result{}, err
 	}
 	mutating := r.options.mutating(scopes, compiled.Repeatable, namespaces, bundle)
-	validating := r.options.validating(bundle, inSync && unsettled <= 0 && labels.policy != nil, namespaces)
+	validating := r.options.validating(bundle, inSync && remaining <= 0 && labels.policy != nil, namespaces)
 	if err := r.applyWebhooks(ctx, &owner, mutating, validating); err != nil {
 		return ctrl.Result{}, err
 	}
@@ -101,10 +101,10 @@ func (r *registrar) Reconcile(ctx context.Context, _ reconcile.Request) (ctrl.Re
 		if err := r.applyPolicy(ctx, &compiled, &owner); err != nil {
 			return ctrl.Result{}, err
 		}
-		r.changed, unsettled = r.options.Clock.Now(), settle
+		r.changed, remaining = r.options.Clock.Now(), registrationDelay
 	}
-	if unsettled > 0 {
-		return ctrl.Result{RequeueAfter: unsettled}, nil
+	if remaining > 0 {
+		return ctrl.Result{RequeueAfter: remaining}, nil
 	}
 	return ctrl.Result{RequeueAfter: checkInterval}, nil
 }

@@ -85,7 +85,7 @@ func TestPoliciesThatTheRolesDoNotAllowAreDoneWithout(t *testing.T) {
 			if diff := cmp.Diff(test.wantWatched, chart.watched); diff != "" {
 				t.Errorf("watched (-want +got):\n%s", diff)
 			}
-			r.clock.Step(settle)
+			r.clock.Step(registrationDelay)
 			r.run(t)
 			if got := asksAboutUpdates(r.podsWebhook(t)); got == test.wantLabels {
 				t.Errorf("the webhook is asked about updates of pods: %t, with the policy of the labels: %t", got, test.wantLabels)

@@ -286,8 +286,8 @@ func chartObjects() []client.Object {
 func TestTheWebhookIsWideUntilThePolicyHasSettled(t *testing.T) {
 	r := newRegistration(t, chartObjects()...)
 	compiled := policy.Compile(nil, profilecases.PriorityClasses(), policy.Options{Options: r.options.profileOptions()})
-	if after := r.run(t); after != settle {
-		t.Errorf("looks again after %s, want %s", after, settle)
+	if after := r.run(t); after != registrationDelay {
+		t.Errorf("looks again after %s, want %s", after, registrationDelay)
 	}
 	if got := r.condition(t); got != compiled.Everywhere() {
 		t.Errorf("condition is %s, want all pods with co-location", got)
@@ -299,7 +299,7 @@ func TestTheWebhookIsWideUntilThePolicyHasSettled(t *testing.T) {
 	if len(live.OwnerReferences) != 1 || live.OwnerReferences[0].UID != "owner" {
 		t.Errorf("owners are %v", live.OwnerReferences)
 	}
-	r.clock.Step(settle)
+	r.clock.Step(registrationDelay)
 	r.run(t)
 	if got := r.condition(t); got != compiled.WebhookCondition {
 		t.Errorf("condition is %s, want what the policy cannot express", got)
@@ -313,7 +313,7 @@ func TestTheWebhookIsWideUntilThePolicyHasSettled(t *testing.T) {
 func TestAProfileWidensTheWebhookBeforeThePolicyChanges(t *testing.T) {
 	r := newRegistration(t, chartObjects()...)
 	r.run(t)
-	r.clock.Step(settle)
+	r.clock.Step(registrationDelay)
 	r.run(t)
 	profile := profilecases.BatchProfile()[0]
 	profile.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "spark"}}
@@ -363,7 +363,7 @@ func TestALeaderWithoutPoliciesRemovesTheOneOfItsPredecessor(t *testing.T) {
 	profile := profilecases.BatchProfile()[0]
 	r := newRegistration(t, append(chartObjects(), &profile)...)
 	r.run(t)
-	r.clock.Step(settle)
+	r.clock.Step(registrationDelay)
 	r.run(t)
 	narrow := r.condition(t)
 	r.registrar = &registrar{client: r.client, options: r.options, served: true, unserved: "policies are disabled"}
@@ -387,10 +387,10 @@ func TestASuccessorKeepsTheWebhookWideUntilThePolicyHasSettled(t *testing.T) {
 	wide := r.condition(t)
 	successor := &registrar{client: r.client, options: r.options, served: true}
 	r.registrar = successor
-	if after := r.run(t); after != settle || r.condition(t) != wide {
-		t.Errorf("looks again after %s with condition %s, want %s and all pods with co-location", after, r.condition(t), settle)
+	if after := r.run(t); after != registrationDelay || r.condition(t) != wide {
+		t.Errorf("looks again after %s with condition %s, want %s and all pods with co-location", after, r.condition(t), registrationDelay)
 	}
-	r.clock.Step(settle)
+	r.clock.Step(registrationDelay)
 	if after := r.run(t); after != checkInterval || r.condition(t) == wide {
 		t.Errorf("looks again after %s with condition %s, want %s and what the policy cannot express", after, r.condition(t), checkInterval)
 	}

@@ -36,10 +36,10 @@ func ApplyCRDs(ctx context.Context, clients genericclioptions.RESTClientGetter, 
 	}
 	s, err := newSession(clients, options)
 	if err != nil {
-		return nil, explain(err, "apply the resource definitions")
+		return nil, explain(err, "apply CustomResourceDefinitions")
 	}
 	changes, err := s.applyDefinitions(ctx)
-	return changes, explain(err, "apply the resource definitions")
+	return changes, explain(err, "apply CustomResourceDefinitions")
 }
 
 func (s *session) applyDefinitions(ctx context.Context) ([]Change, error) {
@@ -117,7 +117,7 @@ func (s *session) foreignOwner(live *unstructured.Unstructured) string {
 	if group == ownGroupSuffix || strings.HasSuffix(group, "."+ownGroupSuffix) {
 		return ""
 	}
-	return "installed by somebody else"
+	return "not installed by this release"
 }
 
 func (s *session) awaitEstablished(ctx context.Context, name string) error {

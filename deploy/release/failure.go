@@ -19,7 +19,7 @@ func foreignRelease(r *release.Release) error {
 		name = r.Chart.Metadata.Name
 	}
 	return finding.Wrap(
-		fmt.Errorf("release %q in namespace %q is of chart %q, not %q", r.Name, r.Namespace, name, chartName),
+		fmt.Errorf("release %q in namespace %q belongs to chart %q, not %q", r.Name, r.Namespace, name, chartName),
 		finding.ReleaseForeign, "choose another name with --release-name, or see `helm list -A`")
 }
 
@@ -49,12 +49,12 @@ func explain(err error, what string) error {
 	case unanswered(err) || strings.Contains(text, "is forbidden"):
 		return err
 	case strings.Contains(text, "invalid ownership metadata"):
-		return finding.Wrap(err, finding.ReleaseForeign, "adopt the object with --take-ownership, or remove it first")
+		return finding.Wrap(err, finding.ReleaseForeign, "adopt the object with --take-ownership, or delete it first")
 	case apierrors.IsConflict(err) || strings.Contains(text, "conflict with"):
-		return finding.Wrap(err, finding.InstallFailed, "take the fields over with --force-conflicts, or undo the edit")
+		return finding.Wrap(err, finding.InstallFailed, "overwrite the fields with --force-conflicts, or revert the edit")
 	case strings.Contains(text, "values don't meet the specifications of the schema"):
-		return finding.Wrap(err, finding.InvalidArgument, "correct the value that the message names")
+		return finding.Wrap(err, finding.InvalidArgument, "correct the value in the message")
 	default:
-		return finding.Wrap(err, finding.InstallFailed, "see what would be applied with --dry-run")
+		return finding.Wrap(err, finding.InstallFailed, "run with --dry-run to see the objects to be applied")
 	}
 }

@@ -79,11 +79,11 @@ func (s *session) install(ctx context.Context, clock clock.PassiveClock) (*Resul
 func (s *session) check(ctx context.Context, loaded *chart.Chart) error {
 	version, err := s.client.Discovery().ServerVersion()
 	if err != nil {
-		return fmt.Errorf("ask for the cluster's version: %w", err)
+		return fmt.Errorf("get the server version: %w", err)
 	}
 	if wanted := loaded.Metadata.KubeVersion; !util.IsCompatibleRange(wanted, version.GitVersion) {
-		return finding.Wrap(fmt.Errorf("cluster version %s is not of the supported ones, %s", version.GitVersion, wanted),
-			finding.InstallFailed, "upgrade the cluster, or use a version of this program that supports it")
+		return finding.Wrap(fmt.Errorf("Kubernetes version %s is not supported, must be %s", version.GitVersion, wanted),
+			finding.InstallFailed, "upgrade the cluster, or use a version of koordctl that supports it")
 	}
 	_, err = renderRelease(ctx, s.options)
 	return err
@@ -98,7 +98,7 @@ func (s *session) clearPending(last *release.Release, now time.Time) (*release.R
 	age := now.Sub(last.Info.LastDeployed)
 	if age < s.options.PendingGrace && age > -s.options.PendingGrace {
 		return nil, finding.Wrap(
-			fmt.Errorf("revision %d of release %q is %s since %s: another installation is running or was killed",
+			fmt.Errorf("revision %d of release %q is %s since %s: another installation is in progress or was interrupted",
 				last.Version, last.Name, last.Info.Status, age.Round(time.Second)),
 			finding.InstallFailed, fmt.Sprintf("try again in %s", (s.options.PendingGrace-age).Round(time.Second)))
 	}
@@ -106,9 +106,9 @@ func (s *session) clearPending(last *release.Release, now time.Time) (*release.R
 		last.Info.Status = common.StatusFailed
 		return last, nil
 	}
-	last.SetStatus(common.StatusFailed, "abandoned by its installer")
+	last.SetStatus(common.StatusFailed, "the installation was interrupted")
 	if err := s.helm.Releases.Update(last); err != nil {
-		return nil, fmt.Errorf("mark abandoned revision %d as failed: %w", last.Version, err)
+		return nil, fmt.Errorf("mark interrupted revision %d as failed: %w", last.Version, err)
 	}
 	return last, nil
 }

@@ -61,19 +61,19 @@ func newSession(clients genericclioptions.RESTClientGetter, options Options) (*s
 	}
 	s := &session{options: options, helm: action.NewConfiguration(action.ConfigurationSetLogger(slog.DiscardHandler))}
 	if err := s.helm.Init(clients, options.Namespace, "secret"); err != nil {
-		return nil, fmt.Errorf("prepare the release client: %w", err)
+		return nil, fmt.Errorf("create the Helm client: %w", err)
 	}
 	if client, ok := s.helm.KubeClient.(*kube.Client); ok {
 		client.Namespace = options.Namespace
 	}
 	if s.dynamic, err = dynamic.NewForConfig(config); err != nil {
-		return nil, fmt.Errorf("prepare the client: %w", err)
+		return nil, fmt.Errorf("create the client: %w", err)
 	}
 	if s.client, err = kubernetes.NewForConfig(config); err != nil {
-		return nil, fmt.Errorf("prepare the client: %w", err)
+		return nil, fmt.Errorf("create the client: %w", err)
 	}
 	if s.mapper, err = clients.ToRESTMapper(); err != nil {
-		return nil, fmt.Errorf("discover the cluster's resources: %w", err)
+		return nil, fmt.Errorf("discover the API resources: %w", err)
 	}
 	return s, nil
 }

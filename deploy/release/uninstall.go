@@ -67,7 +67,7 @@ func (s *session) uninstall(ctx context.Context) (*Result, error) {
 	}
 	definitions, err := loadDefinitions()
 	for _, definition := range definitions {
-		result.Changes = append(result.Changes, changeOf(definition, Kept, "holds the users' objects"))
+		result.Changes = append(result.Changes, changeOf(definition, Kept, "has objects of users"))
 	}
 	return result, err
 }

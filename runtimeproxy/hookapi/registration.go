@@ -49,14 +49,14 @@ func ParseRegistration(content []byte) (Registration, error) {
 		out.Policy = Ignore
 	case Fail, Ignore, None:
 	default:
-		problems = append(problems, fmt.Errorf("failure-policy %.40q is none of Fail, Ignore, None", out.Policy))
+		problems = append(problems, fmt.Errorf("failure-policy %.40q must be Fail, Ignore or None", out.Policy))
 	}
 	if len(out.Hooks) == 0 {
 		problems = append(problems, errors.New("runtime-hooks is empty"))
 	}
 	for _, hook := range out.Hooks {
 		if !slices.Contains(Hooks(), hook) {
-			problems = append(problems, fmt.Errorf("runtime-hooks: %.40q is none of %v", hook, Hooks()))
+			problems = append(problems, fmt.Errorf("runtime-hooks: unsupported hook %.40q, must be one of %v", hook, Hooks()))
 		}
 	}
 	if err := errors.Join(problems...); err != nil {

@@ -73,7 +73,7 @@ func answer[T any, Request message[T], Response proto.Message](hook Hook, call f
 		handle := func(ctx context.Context, request any) (any, error) {
 			typed, ok := request.(Request)
 			if !ok {
-				return nil, fmt.Errorf("answer hook %q: request is %T", hook, request)
+				return nil, fmt.Errorf("decode the request of hook %q: unexpected type %T", hook, request)
 			}
 			return call(ctx, hook, typed)
 		}
@@ -93,7 +93,7 @@ func NewClient(connection grpc.ClientConnInterface) *Client { return &Client{con
 // Pod asks about a sandbox.
 func (c *Client) Pod(ctx context.Context, hook Hook, request *PodSandboxHookRequest) (*PodSandboxHookResponse, error) {
 	if !hook.OfPod() {
-		return nil, errors.New("ask hook " + string(hook) + ": it is not about sandboxes")
+		return nil, errors.New("call hook " + string(hook) + ": not a sandbox hook")
 	}
 	response := &PodSandboxHookResponse{}
 	return response, c.connection.Invoke(ctx, "/"+Service+"/"+hook.method(), request, response)
@@ -102,7 +102,7 @@ func (c *Client) Pod(ctx context.Context, hook Hook, request *PodSandboxHookRequ
 // Container asks about a container.
 func (c *Client) Container(ctx context.Context, hook Hook, request *ContainerResourceHookRequest) (*ContainerResourceHookResponse, error) {
 	if hook.OfPod() {
-		return nil, errors.New("ask hook " + string(hook) + ": it is about sandboxes")
+		return nil, errors.New("call hook " + string(hook) + ": not a container hook")
 	}
 	response := &ContainerResourceHookResponse{}
 	return response, c.connection.Invoke(ctx, "/"+Service+"/"+hook.method(), request, response)

@@ -21,24 +21,24 @@ const Mode = 0o660
 func Check(connection net.Conn) error {
 	raw, ok := connection.(syscall.Conn)
 	if !ok {
-		return fmt.Errorf("tell who connects: %T has no socket", connection)
+		return fmt.Errorf("get peer credentials: %T has no socket", connection)
 	}
 	control, err := raw.SyscallConn()
 	if err != nil {
-		return fmt.Errorf("tell who connects: %w", err)
+		return fmt.Errorf("get peer credentials: %w", err)
 	}
 	var found *unix.Ucred
 	var problem error
 	if err := control.Control(func(socket uintptr) {
 		found, problem = unix.GetsockoptUcred(int(socket), unix.SOL_SOCKET, unix.SO_PEERCRED)
 	}); err != nil {
-		return fmt.Errorf("tell who connects: %w", err)
+		return fmt.Errorf("get peer credentials: %w", err)
 	}
 	if problem != nil {
-		return fmt.Errorf("tell who connects: %w", problem)
+		return fmt.Errorf("get peer credentials: %w", problem)
 	}
 	if found.Uid != 0 && int64(found.Uid) != int64(os.Geteuid()) {
-		return fmt.Errorf("user %d, process %d, is not root", found.Uid, found.Pid)
+		return fmt.Errorf("peer with UID %d, PID %d is not root", found.Uid, found.Pid)
 	}
 	return nil
 }
@@ -52,7 +52,7 @@ func Listen(path string) (net.Listener, error) {
 	case err != nil:
 		return nil, fmt.Errorf("listen on %q: %w", path, err)
 	case info.Mode()&fs.ModeSocket == 0:
-		return nil, fmt.Errorf("listen on %q: there is a file that is no socket", path)
+		return nil, fmt.Errorf("listen on %q: the file exists and is not a socket", path)
 	default:
 		if err := removeLeft(path); err != nil {
 			return nil, fmt.Errorf("listen on %q: %w", path, err)
@@ -71,11 +71,11 @@ func removeLeft(path string) error {
 	switch {
 	case err == nil:
 		_ = connection.Close() // it was only to see
-		return errors.New("another process does")
+		return errors.New("another process listens on it")
 	case errors.Is(err, fs.ErrNotExist):
 		return nil // it went since
 	case !errors.Is(err, unix.ECONNREFUSED):
-		return fmt.Errorf("see whether another process does: %w", err)
+		return fmt.Errorf("check whether another process listens on it: %w", err)
 	}
 	return os.Remove(path)
 }
@@ -106,14 +106,14 @@ func (info) AuthType() string { return "peer" }
 // ServerHandshake implements credentials.TransportCredentials.
 func (transport) ServerHandshake(connection net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	if err := Check(connection); err != nil {
-		return nil, nil, fmt.Errorf("turn away a connection: %w", err)
+		return nil, nil, fmt.Errorf("reject a connection: %w", err)
 	}
 	return connection, info{credentials.CommonAuthInfo{SecurityLevel: credentials.NoSecurity}}, nil
 }
 
 // ClientHandshake implements credentials.TransportCredentials.
 func (transport) ClientHandshake(context.Context, string, net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	return nil, nil, errors.New("connect: these credentials are a server's")
+	return nil, nil, errors.New("connect: these credentials are for servers only")
 }
 
 // Info implements credentials.TransportCredentials.

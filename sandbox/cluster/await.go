@@ -33,7 +33,7 @@ func (c *Cluster) AwaitBatchResources(ctx context.Context, detail func(string)) 
 		}
 		select {
 		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("%d of %d nodes offer batch resources: %w", offering, healthy, ctx.Err()), err)
+			return errors.Join(fmt.Errorf("%d of %d nodes have batch resources: %w", offering, healthy, ctx.Err()), err)
 		case <-tick.C:
 		}
 	}

@@ -38,12 +38,12 @@ func (c *Cluster) awaitBound(ctx context.Context, wave scenario.Wave, detail fun
 				return pending, nil
 			}
 			if len(pending) > 0 {
-				detail("until a node takes pod " + pending[0].Namespace + "/" + pending[0].Name)
+				detail("wait until pod is scheduled: " + pending[0].Namespace + "/" + pending[0].Name)
 			}
 		}
 		select {
 		case <-ctx.Done():
-			return nil, errors.Join(fmt.Errorf("wait for a node for pods %q: %w", wave.AwaitBound, ctx.Err()), err)
+			return nil, errors.Join(fmt.Errorf("wait until pods %q are scheduled: %w", wave.AwaitBound, ctx.Err()), err)
 		case <-tick.C:
 		}
 	}
@@ -61,12 +61,12 @@ func judge(wave scenario.Wave, pods []corev1.Pod, waited time.Duration) (over bo
 		if message != "" {
 			refused++
 		} else {
-			message = "the scheduler has not tried it yet"
+			message = "the scheduler has not processed it yet"
 		}
 		pending = append(pending, control.PendingPod{Namespace: pod.Namespace, Name: pod.Name, Message: message})
 	}
 	if len(pods) == 0 && waited >= bindingTimeout {
-		return true, []control.PendingPod{{Namespace: wave.Namespace, Message: fmt.Sprintf("no pod with %s was created", wave.AwaitBound)}}
+		return true, []control.PendingPod{{Namespace: wave.Namespace, Message: fmt.Sprintf("no pod with label %s was created", wave.AwaitBound)}}
 	}
 	return waited >= bindingTimeout || refused > 0 && refused == len(pods) && waited >= refusalTimeout, pending
 }

@@ -23,7 +23,7 @@ func TestTheWaitForAPodIsBounded(t *testing.T) {
 	}
 	bound, refused, silent := pod("a", "n1", ""), pod("b", "", "0/3 nodes are available"), pod("c", "", "")
 	refusedIs := control.PendingPod{Namespace: "shop", Name: "b", Message: "0/3 nodes are available"}
-	silentIs := control.PendingPod{Namespace: "shop", Name: "c", Message: "the scheduler has not tried it yet"}
+	silentIs := control.PendingPod{Namespace: "shop", Name: "c", Message: "the scheduler has not processed it yet"}
 	tests := map[string]struct {
 		pods        []corev1.Pod
 		waited      time.Duration
@@ -36,7 +36,7 @@ func TestTheWaitForAPodIsBounded(t *testing.T) {
 		"one is not tried yet":                  {pods: []corev1.Pod{refused, silent}, waited: refusalTimeout, wantPending: []control.PendingPod{refusedIs, silentIs}},
 		"the scheduler says nothing for long":   {pods: []corev1.Pod{silent}, waited: bindingTimeout, wantOver: true, wantPending: []control.PendingPod{silentIs}},
 		"no pod yet":                            {waited: bindingTimeout - 1},
-		"no pod is made, as a quota forbids it": {waited: bindingTimeout, wantOver: true, wantPending: []control.PendingPod{{Namespace: "shop", Message: "no pod with app=cache was created"}}},
+		"no pod is made, as a quota forbids it": {waited: bindingTimeout, wantOver: true, wantPending: []control.PendingPod{{Namespace: "shop", Message: "no pod with label app=cache was created"}}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -50,7 +50,7 @@ func (c *Cluster) AwaitReady(ctx context.Context, name string, since time.Time, 
 	defer tick.Stop()
 	for {
 		node, err := c.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
-		why := "it is not registered"
+		why := "not registered"
 		if err == nil {
 			if why = notReady(node, since); why == "" {
 				return nil
@@ -70,13 +70,13 @@ func notReady(node *corev1.Node, since time.Time) string {
 	i := slices.IndexFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
 	switch {
 	case i < 0:
-		return "it has not said how it is"
+		return "no Ready condition"
 	case node.Status.Conditions[i].LastHeartbeatTime.Time.Before(since.Truncate(time.Second)):
-		return "it has not said how it is since it was started"
+		return "no Ready condition since kubelet started"
 	case node.Status.Conditions[i].Status != corev1.ConditionTrue:
 		return node.Status.Conditions[i].Message
 	case slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeNotReady }):
-		return "it is ready, and still tainted as if it were not"
+		return "Ready, but the not-ready taint is not removed yet"
 	}
 	return ""
 }

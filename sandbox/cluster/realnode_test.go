@@ -52,10 +52,10 @@ func TestWhenANodeIsReady(t *testing.T) {
 		taint      string
 		want       string
 	}{
-		"it is new":                        {want: "it has not said how it is"},
+		"it is new":                        {want: "no Ready condition"},
 		"it is not":                        {conditions: condition(corev1.ConditionFalse, time.Second), want: "no network"},
-		"it was in an earlier run":         {conditions: condition(corev1.ConditionTrue, -time.Minute), want: "it has not said how it is since it was started"},
-		"it is, and pods may not come yet": {conditions: condition(corev1.ConditionTrue, time.Second), taint: corev1.TaintNodeNotReady, want: "it is ready, and still tainted as if it were not"},
+		"it was in an earlier run":         {conditions: condition(corev1.ConditionTrue, -time.Minute), want: "no Ready condition since kubelet started"},
+		"it is, and pods may not come yet": {conditions: condition(corev1.ConditionTrue, time.Second), taint: corev1.TaintNodeNotReady, want: "Ready, but the not-ready taint is not removed yet"},
 		"it is, and another may not come":  {conditions: condition(corev1.ConditionTrue, time.Second), taint: "team"},
 		"it was in the very second, which is what is stored": {conditions: condition(corev1.ConditionTrue, -500)},
 	}

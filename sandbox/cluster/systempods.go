@@ -24,7 +24,7 @@ func (c *Cluster) AwaitSystemPods(ctx context.Context, since time.Time, detail f
 	defer tick.Stop()
 	for {
 		pods, err := c.client.CoreV1().Pods(pki.Namespace).List(ctx, metav1.ListOptions{})
-		why := "they cannot be listed"
+		why := "failed to list pods"
 		if err == nil {
 			if why = missingPods(pods.Items, since); why == "" {
 				return nil
@@ -33,7 +33,7 @@ func (c *Cluster) AwaitSystemPods(ctx context.Context, since time.Time, detail f
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait for the system's pods: %s: %w", why, ctx.Err())
+			return fmt.Errorf("wait for the pods of Koordinator: %s: %w", why, ctx.Err())
 		case <-tick.C:
 		}
 	}
@@ -63,9 +63,9 @@ func podNotReady(pod *corev1.Pod, since time.Time) string {
 	if len(pod.Status.ContainerStatuses) == 0 {
 		i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Message != "" })
 		if i < 0 {
-			return "has not begun"
+			return "has not started"
 		}
-		return "has not begun: " + pod.Status.Conditions[i].Message
+		return "has not started: " + pod.Status.Conditions[i].Message
 	}
 	for i := range pod.Status.ContainerStatuses {
 		if why := containerNotReady(&pod.Status.ContainerStatuses[i], since); why != "" {
@@ -78,11 +78,11 @@ func podNotReady(pod *corev1.Pod, since time.Time) string {
 func containerNotReady(status *corev1.ContainerStatus, since time.Time) string {
 	switch {
 	case status.State.Waiting != nil:
-		return strings.TrimSuffix("waits: "+status.State.Waiting.Reason+": "+status.State.Waiting.Message, ": ")
+		return strings.TrimSuffix("is waiting: "+status.State.Waiting.Reason+": "+status.State.Waiting.Message, ": ")
 	case status.State.Running == nil:
-		return "has ended"
+		return "has terminated"
 	case status.State.Running.StartedAt.Time.Before(since.Truncate(time.Second)):
-		return "has not begun again"
+		return "has not restarted"
 	case !status.Ready:
 		return "is not ready"
 	}

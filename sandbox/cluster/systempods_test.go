@@ -37,14 +37,14 @@ func TestWhenTheSystemRunsInPods(t *testing.T) {
 		"the only one leaves": {koordlet: []corev1.Pod{leaving}, want: "koordlet has no pod"},
 		"no node takes it": {
 			koordlet: []corev1.Pod{pod("koordlet", corev1.PodStatus{Conditions: []corev1.PodCondition{{Message: "0/1 nodes"}}})},
-			want:     "koordlet has not begun: 0/1 nodes",
+			want:     "koordlet has not started: 0/1 nodes",
 		},
 		"its image is not there": {
 			koordlet: []corev1.Pod{pod("koordlet", container(false, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImageNeverPull"}}))},
-			want:     "koordlet waits: ErrImageNeverPull",
+			want:     "koordlet is waiting: ErrImageNeverPull",
 		},
 		"it ran in an earlier run": {
-			koordlet: []corev1.Pod{pod("koordlet", container(true, running(-time.Minute)))}, want: "koordlet has not begun again",
+			koordlet: []corev1.Pod{pod("koordlet", container(true, running(-time.Minute)))}, want: "koordlet has not restarted",
 		},
 		"it is not ready": {koordlet: []corev1.Pod{pod("koordlet", container(false, running(time.Second)))}, want: "koordlet is not ready"},
 	}

@@ -71,20 +71,20 @@ func (c *Client) do(ctx context.Context, method, path string, into any) error {
 		return ErrNotRunning
 	}
 	if err != nil {
-		return fmt.Errorf("ask the sandbox's supervisor: %w", err)
+		return fmt.Errorf("call the supervisor of the sandbox: %w", err)
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err = errors.Join(err, response.Body.Close()); err != nil {
-		return fmt.Errorf("read the supervisor's answer: %w", err)
+		return fmt.Errorf("read the response of the supervisor: %w", err)
 	}
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("ask the sandbox's supervisor: %s: %s", response.Status, body)
+		return fmt.Errorf("call the supervisor of the sandbox: %s: %s", response.Status, body)
 	}
 	if into == nil {
 		return nil
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("parse the supervisor's answer: %w", err)
+		return fmt.Errorf("parse the response of the supervisor: %w", err)
 	}
 	return nil
 }

@@ -46,11 +46,11 @@ func TestAnswersThatMakeNoSense(t *testing.T) {
 		want   string
 	}{
 		"an error":         {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no room", http.StatusInsufficientStorage) }, "507 Insufficient Storage: no room"},
-		"no JSON":          {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, "parse the supervisor's answer: "},
-		"another type":     {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"steps": 3}`) }, "parse the supervisor's answer: "},
-		"half an answer":   {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "100") }, "read the supervisor's answer: "},
-		"an endless one":   {endless, "parse the supervisor's answer: "},
-		"no answer at all": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "ask the sandbox's supervisor: "},
+		"no JSON":          {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, "parse the response of the supervisor: "},
+		"another type":     {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"steps": 3}`) }, "parse the response of the supervisor: "},
+		"half an answer":   {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "100") }, "read the response of the supervisor: "},
+		"an endless one":   {endless, "parse the response of the supervisor: "},
+		"no answer at all": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "call the supervisor of the sandbox: "},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestADirectoryOthersCanWriteTo(t *testing.T) {
 			dir := shortDir(t)
 			serve(t, dir, func(http.ResponseWriter, *http.Request) { t.Error("the supervisor of another was asked") })
 			must(t, prepare(t, dir.Path()))
-			const want = "it is not yours alone"
+			const want = "it belongs to another user or is accessible to others"
 			if err := MakeSocketDir(dir); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("MakeSocketDir() = %v; want %q", err, want)
 			}

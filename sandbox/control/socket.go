@@ -45,11 +45,11 @@ func checkPrivate(path string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("look at the socket's directory: %w", err)
+		return fmt.Errorf("check the directory of the socket: %w", err)
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !info.IsDir() || info.Mode().Perm()&0o022 != 0 || ok && int(stat.Uid) != os.Getuid() {
-		return fmt.Errorf("use directory %q for the socket: it is not yours alone (%s)", path, info.Mode())
+		return fmt.Errorf("use directory %q for the socket: it belongs to another user or is accessible to others (%s)", path, info.Mode())
 	}
 	return nil
 }

@@ -30,11 +30,11 @@ func Main(args []string) int {
 	var a arguments
 	flags := flag.NewFlagSet("koordlets", flag.ContinueOnError)
 	klog.InitFlags(flags)
-	flags.StringVar(&a.kubeconfig, "kubeconfig", "", "Kubeconfig of the agents")
-	flags.StringVar(&a.trace, "trace", "", "CSV file, or directory of them, with recorded usage")
+	flags.StringVar(&a.kubeconfig, "kubeconfig", "", "Path to the kubeconfig of the simulated koordlets")
+	flags.StringVar(&a.trace, "trace", "", "CSV file with recorded usage, or a directory of such files")
 	flags.Uint64Var(&a.options.Seed, "seed", 1, "Seed of the simulation")
-	flags.Float64Var(&a.options.Speed, "speed", 1, "Simulated seconds per second")
-	flags.DurationVar(&a.options.ReportInterval, "report-interval", 0, "Time between reports, at least 1s; 0 leaves it to the NodeMetrics")
+	flags.Float64Var(&a.options.Speed, "speed", 1, "Simulated seconds per second of real time")
+	flags.DurationVar(&a.options.ReportInterval, "report-interval", 0, "Report interval, at least 1s; 0 uses the interval in the NodeMetrics")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}

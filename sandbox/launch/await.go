@@ -44,7 +44,7 @@ func (s Sandbox) awaitAbsence(ctx context.Context, patience time.Duration) error
 		}
 		select {
 		case <-ctx.Done():
-			err := fmt.Errorf("wait for a supervisor that holds sandbox %q and does not answer: %w", s.Name, ctx.Err())
+			err := fmt.Errorf("wait for the supervisor of sandbox %q, which does not respond: %w", s.Name, ctx.Err())
 			return finding.Wrap(err, finding.SandboxComponentFailed, s.Command("down"))
 		case <-tick.C:
 		}
@@ -58,7 +58,7 @@ func (s Sandbox) supervisorIsGone() (bool, error) {
 		return true, nil // the directory is not made yet
 	}
 	if err = errors.Join(err, lock.Close()); err != nil {
-		return false, fmt.Errorf("look for a supervisor of sandbox %q: %w", s.Name, err)
+		return false, fmt.Errorf("find the supervisor of sandbox %q: %w", s.Name, err)
 	}
 	return locked, nil
 }
@@ -76,7 +76,7 @@ func (s Sandbox) awaitAnswer(ctx context.Context, exited <-chan error, logged in
 		}
 		select {
 		case err := <-exited:
-			return s.ended("at once", err, logged)
+			return s.ended("immediately", err, logged)
 		case <-ctx.Done():
 			err := fmt.Errorf("wait for the sandbox's supervisor: %w", ctx.Err())
 			return finding.Wrap(err, finding.SandboxComponentFailed, s.Command("logs supervisor"))
@@ -90,7 +90,7 @@ func (s Sandbox) ended(when string, exit error, logged int64) error {
 	if exit != nil {
 		when += fmt.Sprintf(" (%v)", exit)
 	}
-	err := fmt.Errorf("the sandbox's supervisor ended %s: %s", when, lastLine(s.Dir.Log("supervisor"), logged))
+	err := fmt.Errorf("the supervisor of the sandbox exited %s: %s", when, lastLine(s.Dir.Log("supervisor"), logged))
 	return finding.Wrap(err, finding.SandboxComponentFailed, s.Command("logs supervisor"))
 }
 
@@ -109,7 +109,7 @@ func (s Sandbox) Await(ctx context.Context, observe func(*control.Status)) (*con
 				return status, err
 			}
 		case errors.Is(err, control.ErrNotRunning):
-			return nil, s.ended("while the sandbox started", nil, 0)
+			return nil, s.ended("while the sandbox was starting", nil, 0)
 		default:
 			// One that dies breaks off its answer; the next question tells.
 			if failures++; failures > 1 || ctx.Err() != nil {
@@ -132,7 +132,7 @@ func (s Sandbox) verdict(status *control.Status) (over bool, err error) {
 	case control.Failed:
 		return true, finding.Wrap(errors.New(status.Message), finding.Code(status.Code), s.hint(status))
 	case control.Stopping:
-		return true, errors.New("somebody is taking the sandbox down")
+		return true, errors.New("the sandbox is being stopped")
 	}
 	return false, nil
 }
@@ -158,21 +158,21 @@ const maxLastLine = 4 << 10
 func lastLine(path string, from int64) string {
 	file, err := os.Open(path)
 	if err != nil {
-		return "its log cannot be read"
+		return "failed to read its log"
 	}
 	defer func() { _ = file.Close() }() // it was only read
 	info, err := file.Stat()
 	if err != nil {
-		return "its log cannot be read"
+		return "failed to read its log"
 	}
 	from = max(from, info.Size()-maxLastLine)
 	data, err := io.ReadAll(io.NewSectionReader(file, from, maxLastLine))
 	if err != nil {
-		return "its log cannot be read"
+		return "failed to read its log"
 	}
 	text := strings.TrimSpace(string(data))
 	if text == "" {
-		return "its log says nothing"
+		return "its log is empty"
 	}
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }

@@ -52,8 +52,8 @@ func Binaries(spec state.Spec) (string, error) {
 			missing = lacking
 		}
 	}
-	err := fmt.Errorf("find the sandbox's programs: %s not beside this program nor on PATH", strings.Join(missing, ", "))
-	return "", finding.Wrap(err, finding.SandboxBinariesMissing, "build them with: make build")
+	err := fmt.Errorf("find the programs of the sandbox: %s not found in the directory of koordctl or on PATH", strings.Join(missing, ", "))
+	return "", finding.Wrap(err, finding.SandboxBinariesMissing, "run: make build")
 }
 
 func lackingIn(dir string, needed []string) []string {

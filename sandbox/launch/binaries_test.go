@@ -22,26 +22,26 @@ func TestBinaries(t *testing.T) {
 		"all are there": {onPath: []string{supervisor, scheduler, manager}},
 		"a bare control plane needs the supervisor alone": {onPath: []string{supervisor}, kubernetesOnly: true},
 		"there are none": {
-			wantError: "find the sandbox's programs: koord-sandbox, koord-scheduler, koord-manager not beside this program nor on PATH",
+			wantError: "find the programs of the sandbox: koord-sandbox, koord-scheduler, koord-manager not found in the directory of koordctl or on PATH",
 		},
 		"a bare control plane without a supervisor": {
 			kubernetesOnly: true,
-			wantError:      "find the sandbox's programs: koord-sandbox not beside this program nor on PATH",
+			wantError:      "find the programs of the sandbox: koord-sandbox not found in the directory of koordctl or on PATH",
 		},
 		"one is missing": {
 			onPath:    []string{supervisor, scheduler},
-			wantError: "find the sandbox's programs: koord-manager not beside this program nor on PATH",
+			wantError: "find the programs of the sandbox: koord-manager not found in the directory of koordctl or on PATH",
 		},
 		"one cannot be run": {
 			onPath: []string{supervisor, scheduler},
 			prepare: func(t *testing.T, dir string) {
 				processtest.Must(t, os.WriteFile(filepath.Join(dir, manager), nil, 0o644))
 			},
-			wantError: "find the sandbox's programs: koord-manager not",
+			wantError: "find the programs of the sandbox: koord-manager not",
 		},
 		"a real node needs its agent": {
 			onPath: []string{supervisor, scheduler, manager}, realNode: "box",
-			wantError: "find the sandbox's programs: koordlet not",
+			wantError: "find the programs of the sandbox: koordlet not",
 		},
 		"a real node of a bare control plane has no agent": {onPath: []string{supervisor}, kubernetesOnly: true, realNode: "box"},
 		"one is a directory": {
@@ -49,7 +49,7 @@ func TestBinaries(t *testing.T) {
 			prepare: func(t *testing.T, dir string) {
 				processtest.Must(t, os.Mkdir(filepath.Join(dir, scheduler), 0o755))
 			},
-			wantError: "find the sandbox's programs: koord-scheduler not",
+			wantError: "find the programs of the sandbox: koord-scheduler not",
 		},
 	}
 	for name, tc := range tests {
@@ -67,7 +67,7 @@ func TestBinaries(t *testing.T) {
 				return
 			}
 			found, ok := finding.From(err)
-			if !ok || found.Code != finding.SandboxBinariesMissing || found.Hint != "build them with: make build" || !says(err, tc.wantError) {
+			if !ok || found.Code != finding.SandboxBinariesMissing || found.Hint != "run: make build" || !says(err, tc.wantError) {
 				t.Errorf("Binaries() = %v; want KOORD0501: %q", err, tc.wantError)
 			}
 		})

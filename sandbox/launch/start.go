@@ -14,7 +14,7 @@ import (
 )
 
 // ErrAlreadyStarted means that a supervisor answers for the sandbox already.
-var ErrAlreadyStarted = errors.New("the sandbox was started meanwhile")
+var ErrAlreadyStarted = errors.New("the sandbox was started by another command")
 
 // Start prepares the sandbox's directory for a spec and detaches a supervisor. It returns when the supervisor answers.
 // Of several that start a sandbox at the same time one does; the others call waiting, and return ErrAlreadyStarted without
@@ -66,7 +66,7 @@ func prepare(dir state.Dir, spec state.Spec) error {
 		return err
 	}
 	if err := dir.CheckSpace(); err != nil {
-		return finding.Wrap(err, finding.SandboxDiskFull, "free some space, or set "+state.HomeVariable+" to a directory on another disk")
+		return finding.Wrap(err, finding.SandboxDiskFull, "free disk space, or set "+state.HomeVariable+" to a directory on another disk")
 	}
 	return dir.WriteSpec(spec)
 }

@@ -43,9 +43,9 @@ func TestStartDetachesASupervisor(t *testing.T) {
 func TestStartOfASupervisorThatEnds(t *testing.T) {
 	const hint = "kubectl koord sandbox logs supervisor --name demo"
 	tests := map[string]string{
-		"fails":          "the sandbox's supervisor ended at once (exit status 1): parse spec.json: unexpected end of input",
-		"fails silently": "the sandbox's supervisor ended at once (exit status 1): its log says nothing",
-		"gives up":       "the sandbox's supervisor ended at once: nothing to do",
+		"fails":          "the supervisor of the sandbox exited immediately (exit status 1): parse spec.json: unexpected end of input",
+		"fails silently": "the supervisor of the sandbox exited immediately (exit status 1): its log is empty",
+		"gives up":       "the supervisor of the sandbox exited immediately: nothing to do",
 	}
 	for how, want := range tests {
 		t.Run(how, func(t *testing.T) {
@@ -165,7 +165,7 @@ func TestAwait(t *testing.T) {
 		"somebody else takes it down": {
 			statuses:  []*control.Status{starting, {Phase: control.Stopping}},
 			want:      []control.Phase{control.Starting, control.Stopping},
-			wantError: "somebody is taking the sandbox down",
+			wantError: "the sandbox is being stopped",
 		},
 	}
 	for name, tc := range tests {
@@ -199,7 +199,7 @@ func TestAwaitOfASupervisorThatDies(t *testing.T) {
 	processtest.Must(t, os.WriteFile(s.Dir.Log("supervisor"), []byte("panic: out of memory\n"), 0o600))
 	processtest.Answer(t, s.Dir, &control.Status{Phase: control.Starting})
 	_, err := s.Await(t.Context(), func(*control.Status) { processtest.Must(t, os.Remove(control.SocketPath(s.Dir))) })
-	const want = "the sandbox's supervisor ended while the sandbox started: panic: out of memory"
+	const want = "the supervisor of the sandbox exited while the sandbox was starting: panic: out of memory"
 	found, ok := finding.From(err)
 	if !ok || found.Error() != want || found.Code != finding.SandboxComponentFailed {
 		t.Errorf("Await() = %v; want KOORD0505 %q", err, want)

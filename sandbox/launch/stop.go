@@ -101,10 +101,10 @@ func (s Sandbox) askToStop(ctx context.Context, lock *flock.Flock, patience time
 func awaitLock(ctx context.Context, lock *flock.Flock) error {
 	locked, err := lock.TryLockContext(ctx, lockInterval)
 	if err != nil {
-		return fmt.Errorf("wait for the sandbox to end: %w", err)
+		return fmt.Errorf("wait for the sandbox to stop: %w", err)
 	}
 	if !locked {
-		return errors.New("wait for the sandbox to end: its lock is held")
+		return errors.New("wait for the sandbox to stop: its lock is still held")
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func TestStopThatIsInterrupted(t *testing.T) {
 	defer func() { processtest.Must(t, lock.Unlock()) }()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if err := s.Stop(ctx); !errors.Is(err, context.DeadlineExceeded) || !says(err, "wait for the sandbox to end") {
+	if err := s.Stop(ctx); !errors.Is(err, context.DeadlineExceeded) || !says(err, "wait for the sandbox to stop") {
 		t.Errorf("Stop() = %v; want the context's error and what was waited for", err)
 	}
 }

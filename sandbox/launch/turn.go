@@ -45,7 +45,7 @@ func (s Sandbox) takeTurn(ctx context.Context, waiting func()) (end func() error
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for another command that starts or stops sandbox %q: %w", s.Name, ctx.Err())
+			return nil, fmt.Errorf("another command is starting or stopping sandbox %q: %w", s.Name, ctx.Err())
 		case <-tick.C:
 		}
 	}

@@ -117,7 +117,7 @@ func TestATurnThatDoesNotCome(t *testing.T) {
 		"Stop":  func() error { return s.Stop(ctx) },
 		"Purge": func() error { return s.Purge(ctx) },
 	} {
-		if err := do(); !errors.Is(err, context.DeadlineExceeded) || !says(err, "wait for another command") {
+		if err := do(); !errors.Is(err, context.DeadlineExceeded) || !says(err, "another command") {
 			t.Errorf("%s() = %v; want the context's error and what was waited for", name, err)
 		}
 	}

@@ -61,7 +61,7 @@ func OpenAuthority(dir, name string, now func() time.Time) (*Authority, error) {
 	}
 	a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("make the key of certificate authority %q: %w", name, err)
+		return nil, fmt.Errorf("generate the key of certificate authority %q: %w", name, err)
 	}
 	a.cert, err = a.sign(template, template, &a.key.PublicKey)
 	if err != nil {
@@ -100,7 +100,7 @@ func (a *Authority) Issue(id Identity) (Pair, error) {
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return Pair{}, fmt.Errorf("make the key of %q: %w", id.File, err)
+		return Pair{}, fmt.Errorf("generate the key of %q: %w", id.File, err)
 	}
 	template := &x509.Certificate{
 		Subject:     pkix.Name{CommonName: id.User, Organization: id.Groups},
@@ -147,7 +147,7 @@ func (id Identity) names() (names []string, addresses []net.IP) {
 func (a *Authority) sign(template, parent *x509.Certificate, key *ecdsa.PublicKey) (*x509.Certificate, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
-		return nil, fmt.Errorf("pick a serial number: %w", err)
+		return nil, fmt.Errorf("generate a serial number: %w", err)
 	}
 	template.SerialNumber = serial
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, key, a.key)
@@ -175,7 +175,7 @@ func readPair(certFile, keyFile string) (*x509.Certificate, *ecdsa.PrivateKey, e
 		return nil, nil, fmt.Errorf("parse %s: %w", filepath.Base(keyFile), err)
 	}
 	if !key.PublicKey.Equal(cert.PublicKey) {
-		return nil, nil, fmt.Errorf("use %s: it is not the key of %s", filepath.Base(keyFile), filepath.Base(certFile))
+		return nil, nil, fmt.Errorf("use %s: it does not match the certificate %s", filepath.Base(keyFile), filepath.Base(certFile))
 	}
 	return cert, key, nil
 }
@@ -187,7 +187,7 @@ func readPEM(path string) ([]byte, error) {
 	}
 	block, _ := pem.Decode(data)
 	if block == nil {
-		return nil, fmt.Errorf("parse %s: no PEM block", filepath.Base(path))
+		return nil, fmt.Errorf("parse %s: no PEM block found", filepath.Base(path))
 	}
 	return block.Bytes, nil
 }

@@ -31,7 +31,7 @@ func (b *Bundle) ensureAuthorization(dir state.Dir, _ func() time.Time) error {
 		{koordletLine, fmt.Sprintf(`%s && !(%q in request.groups)`, koordletLine, simulatedGroup)},
 	} {
 		if strings.Count(text, replace.line) != 1 {
-			return fmt.Errorf("write the API server's authorization: it does not say %q once", replace.line)
+			return fmt.Errorf("write the authorization configuration of the API server: want %q exactly once in it", replace.line)
 		}
 		text = strings.Replace(text, replace.line, replace.by, 1)
 	}

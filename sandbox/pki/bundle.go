@@ -142,7 +142,7 @@ func (b *Bundle) ensureServiceAccountKey(dir state.Dir, _ func() time.Time) erro
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return fmt.Errorf("make the service account key: %w", err)
+		return fmt.Errorf("generate the service account key: %w", err)
 	}
 	if der, err = x509.MarshalECPrivateKey(key); err != nil {
 		return fmt.Errorf("encode the service account key: %w", err)

@@ -197,7 +197,7 @@ func TestDamagedFiles(t *testing.T) {
 	}{
 		"an authority's certificate is no PEM": {
 			damage: write("ca.crt", "nonsense"),
-			want:   `read certificate authority "ca": parse ca.crt: no PEM block`,
+			want:   `read certificate authority "ca": parse ca.crt: no PEM block found`,
 		},
 		"an authority's certificate is cut": {
 			damage: write("etcd-ca.crt", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"),
@@ -205,7 +205,7 @@ func TestDamagedFiles(t *testing.T) {
 		},
 		"an authority's key is empty": {
 			damage: write("front-proxy-ca.key", ""),
-			want:   `read certificate authority "front-proxy-ca": parse front-proxy-ca.key: no PEM block`,
+			want:   `read certificate authority "front-proxy-ca": parse front-proxy-ca.key: no PEM block found`,
 		},
 		"an authority's key is another's": {
 			damage: func(t *testing.T, pki string) {
@@ -215,11 +215,11 @@ func TestDamagedFiles(t *testing.T) {
 				}
 				write("ca.key", string(other))(t, pki)
 			},
-			want: `read certificate authority "ca": use ca.key: it is not the key of ca.crt`,
+			want: `read certificate authority "ca": use ca.key: it does not match the certificate ca.crt`,
 		},
 		"the service account key is nonsense": {
 			damage: write("service-account.key", "nonsense"),
-			want:   "read the service account key: parse service-account.key: no PEM block",
+			want:   "read the service account key: parse service-account.key: no PEM block found",
 		},
 		"the service account key is no key": {
 			damage: write("service-account.key", "-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----\n"),

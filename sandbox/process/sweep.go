@@ -62,7 +62,7 @@ func end(ctx context.Context, processes []state.Process, grace time.Duration) er
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait for %d old processes to end: %w", len(processes), ctx.Err())
+			return fmt.Errorf("wait for %d leftover processes to exit: %w", len(processes), ctx.Err())
 		case <-tick.C:
 		}
 	}

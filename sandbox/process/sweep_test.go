@@ -87,7 +87,7 @@ func TestSweepEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	err := Sweep(ctx, dir)
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "wait for 1 old processes") {
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "wait for 1 leftover processes") {
 		t.Errorf("Sweep() = %v; want the context's error and how many are left", err)
 	}
 }

@@ -40,7 +40,7 @@ func makeBridge(name string, address netip.Addr, bits int) error {
 		return setFlags(fd, name, unix.IFF_UP)
 	})
 	if err != nil {
-		return fmt.Errorf("make bridge %q: %w", name, err)
+		return fmt.Errorf("create bridge %q: %w", name, err)
 	}
 	return nil
 }

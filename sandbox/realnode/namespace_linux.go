@@ -16,11 +16,11 @@ import (
 // else, and are gone with its last process.
 func (n Node) EnterNamespace() error {
 	if err := unix.Unshare(unix.CLONE_NEWNS | unix.CLONE_FS); err != nil {
-		return fmt.Errorf("make a mount namespace: %w", err)
+		return fmt.Errorf("create a mount namespace: %w", err)
 	}
 	for _, propagation := range []uintptr{unix.MS_SLAVE, unix.MS_SHARED} { // shared below, for pods that ask for it
 		if err := unix.Mount("", "/", "", unix.MS_REC|propagation, ""); err != nil {
-			return fmt.Errorf("make the node's mounts its own: %w", err)
+			return fmt.Errorf("make the mounts private: %w", err)
 		}
 	}
 	for _, path := range privatePaths {
@@ -56,7 +56,7 @@ func (h Host) bindView(name, view string) error {
 
 func bind(source, target string) error {
 	if err := unix.Mount(source, target, "", unix.MS_BIND, ""); err != nil {
-		return fmt.Errorf("put %q in the place of %q: %w", source, target, err)
+		return fmt.Errorf("mount %q over %q: %w", source, target, err)
 	}
 	return nil
 }

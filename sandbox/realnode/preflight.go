@@ -20,7 +20,7 @@ type Problem struct {
 // Problems returns everything that keeps the machine from being the node, in the order to solve it; none when it can be.
 func (m Machine) Problems(n Node) []Problem {
 	if m.OS != "linux" {
-		return []Problem{{What: "a real node needs Linux, and this is " + m.OS, Hint: "leave out --real-node"}}
+		return []Problem{{What: "a real node requires Linux, this is " + m.OS, Hint: "omit --real-node"}}
 	}
 	var problems []Problem
 	add := func(present bool, what, hint string) {
@@ -28,20 +28,20 @@ func (m Machine) Problems(n Node) []Problem {
 			problems = append(problems, Problem{What: what, Hint: hint})
 		}
 	}
-	add(m.Root, "containers need root", "run the same command as root, or leave out --real-node")
+	add(m.Root, "containers require root", "run the command as root, or omit --real-node")
 	add(m.Runc != "", "runc is not installed", "apt-get install runc")
 	add(len(m.MissingPrograms) == 0,
-		fmt.Sprintf("%s not in %s", strings.Join(m.MissingPrograms, ", "), n.Programs), "make real-node")
+		fmt.Sprintf("%s not found in %s", strings.Join(m.MissingPrograms, ", "), n.Programs), "make real-node")
 	add(len(m.StaleImages) == 0,
-		fmt.Sprintf("the images of %s are those of other programs", strings.Join(m.StaleImages, ", ")), "make real-node")
+		fmt.Sprintf("the images of %s were built from other programs", strings.Join(m.StaleImages, ", ")), "make real-node")
 	add(len(m.MissingControllers) == 0,
-		fmt.Sprintf("the kernel offers no cgroup controller %s at /sys/fs/cgroup", strings.Join(m.MissingControllers, ", ")),
-		"mount the cgroup hierarchies, or switch the controllers on on the kernel's command line")
+		fmt.Sprintf("cgroup controller %s is not available at /sys/fs/cgroup", strings.Join(m.MissingControllers, ", ")),
+		"mount the cgroup hierarchies, or enable the controllers on the kernel command line")
 	add(!m.BridgeTaken,
-		fmt.Sprintf("another sandbox called %q has a real node: its bridge %s exists", n.Sandbox, n.Bridge()),
-		fmt.Sprintf("take that one down, choose another --name, or, where it is gone: ip link delete %s", n.Bridge()))
+		fmt.Sprintf("another sandbox with the name %q has a real node: bridge %s exists", n.Sandbox, n.Bridge()),
+		fmt.Sprintf("stop that sandbox, choose another --name, or, if it no longer exists, run: ip link delete %s", n.Bridge()))
 	add(m.PathExcess == 0,
-		fmt.Sprintf("the directory %s is %d characters too long for sockets", n.Dir, m.PathExcess),
+		fmt.Sprintf("the path %s is %d characters too long for sockets", n.Dir, m.PathExcess),
 		"choose a shorter --name, or set KOORD_STATE_HOME to a shorter path")
 	return problems
 }
@@ -56,7 +56,7 @@ func (m Machine) Check(n Node) error {
 	for _, p := range problems {
 		whats, hints = append(whats, p.What), append(hints, p.Hint)
 	}
-	err := fmt.Errorf("make this machine a node: %s", strings.Join(whats, "; "))
+	err := fmt.Errorf("prepare this machine as a node: %s", strings.Join(whats, "; "))
 	return finding.Wrap(err, finding.SandboxRealNode, strings.Join(hints, "; "))
 }
 

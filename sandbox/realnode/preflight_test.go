@@ -20,11 +20,11 @@ func TestWhatKeepsAMachineFromBeingANode(t *testing.T) {
 		"nothing": {},
 		"another system": {
 			change: func(_ *testing.T, m *machine, _ *Node) { m.OS, m.UID = "darwin", 501 },
-			want:   []Problem{{What: "a real node needs Linux, and this is darwin", Hint: "leave out --real-node"}},
+			want:   []Problem{{What: "a real node requires Linux, this is darwin", Hint: "omit --real-node"}},
 		},
 		"a user who is not root": {
 			change: func(_ *testing.T, m *machine, _ *Node) { m.UID = 1000 },
-			want:   []Problem{{What: "containers need root", Hint: "run the same command as root, or leave out --real-node"}},
+			want:   []Problem{{What: "containers require root", Hint: "run the command as root, or omit --real-node"}},
 		},
 		"no runc": {
 			change: func(_ *testing.T, m *machine, _ *Node) { m.runc = "" },
@@ -35,15 +35,15 @@ func TestWhatKeepsAMachineFromBeingANode(t *testing.T) {
 				must(t, os.Remove(n.Program("kubelet")))
 				must(t, os.Remove(n.Program("images/burn.tar")))
 			},
-			want: []Problem{{What: "kubelet, images/burn.tar not in PROGRAMS", Hint: "make real-node"}},
+			want: []Problem{{What: "kubelet, images/burn.tar not found in PROGRAMS", Hint: "make real-node"}},
 		},
 		"a hierarchy is not mounted": {
 			change: func(t *testing.T, m *machine, _ *Node) {
 				must(t, os.RemoveAll(filepath.Join(m.Root, "sys/fs/cgroup/cpuset")))
 			},
 			want: []Problem{{
-				What: "the kernel offers no cgroup controller cpuset at /sys/fs/cgroup",
-				Hint: "mount the cgroup hierarchies, or switch the controllers on on the kernel's command line",
+				What: "cgroup controller cpuset is not available at /sys/fs/cgroup",
+				Hint: "mount the cgroup hierarchies, or enable the controllers on the kernel command line",
 			}},
 		},
 		"version 2 of cgroups, with all that is needed": {
@@ -58,21 +58,21 @@ func TestWhatKeepsAMachineFromBeingANode(t *testing.T) {
 				m.write(t, "sys/fs/cgroup/cgroup.controllers", "cpuset cpu io pids\n")
 			},
 			want: []Problem{{
-				What: "the kernel offers no cgroup controller memory at /sys/fs/cgroup",
-				Hint: "mount the cgroup hierarchies, or switch the controllers on on the kernel's command line",
+				What: "cgroup controller memory is not available at /sys/fs/cgroup",
+				Hint: "mount the cgroup hierarchies, or enable the controllers on the kernel command line",
 			}},
 		},
 		"a sandbox of the same name elsewhere": {
 			change: func(t *testing.T, m *machine, n *Node) { m.write(t, "sys/class/net/"+n.Bridge()+"/address", "") },
 			want: []Problem{{
-				What: `another sandbox called "demo" has a real node: its bridge koord-2a97516c exists`,
-				Hint: "take that one down, choose another --name, or, where it is gone: ip link delete koord-2a97516c",
+				What: `another sandbox with the name "demo" has a real node: bridge koord-2a97516c exists`,
+				Hint: "stop that sandbox, choose another --name, or, if it no longer exists, run: ip link delete koord-2a97516c",
 			}},
 		},
 		"several at once": {
 			change: func(_ *testing.T, m *machine, _ *Node) { m.UID, m.runc = 1000, "" },
 			want: []Problem{
-				{What: "containers need root", Hint: "run the same command as root, or leave out --real-node"},
+				{What: "containers require root", Hint: "run the command as root, or omit --real-node"},
 				{What: "runc is not installed", Hint: "apt-get install runc"},
 			},
 		},
@@ -113,13 +113,13 @@ func TestProblemsAreToldAllAtOnce(t *testing.T) {
 	}
 	m.runc = ""
 	found, ok := finding.From(m.Look(n).Check(n))
-	if !ok || found.Code != finding.SandboxRealNode || found.Error() != "make this machine a node: runc is not installed" ||
+	if !ok || found.Code != finding.SandboxRealNode || found.Error() != "prepare this machine as a node: runc is not installed" ||
 		found.Hint != "apt-get install runc" {
 		t.Errorf("Check() of one problem = %+v; want it with its hint", found)
 	}
 	m.UID = 1000
-	const want, wantHint = "make this machine a node: containers need root; runc is not installed",
-		"run the same command as root, or leave out --real-node; apt-get install runc"
+	const want, wantHint = "prepare this machine as a node: containers require root; runc is not installed",
+		"run the command as root, or omit --real-node; apt-get install runc"
 	found, ok = finding.From(m.Look(n).Check(n))
 	if !ok || found.Error() != want || found.Hint != wantHint {
 		t.Errorf("Check() of two problems = %+v; want %q, hint %q", found, want, wantHint)

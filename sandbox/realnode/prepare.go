@@ -25,7 +25,7 @@ func (h Host) Prepare(n Node) (Node, error) {
 	}
 	for _, dir := range n.directories() {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return n, fmt.Errorf("make the node's directory: %w", err)
+			return n, fmt.Errorf("create the directory of the node: %w", err)
 		}
 	}
 	// The bridge first: as long as it exists, no other sandbox removes the mount points.

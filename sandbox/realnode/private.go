@@ -60,7 +60,7 @@ func (h Host) makeMountPoints() error {
 			err = os.WriteFile(filepath.Join(dir, madeMark), nil, 0o600)
 		}
 		if err != nil {
-			return fmt.Errorf("make directory %q to mount over: %w", path, err)
+			return fmt.Errorf("create mount point %q: %w", path, err)
 		}
 	}
 	return nil
@@ -85,7 +85,7 @@ func (h Host) removeMountPoints(n Node) error {
 			err = os.Remove(dir)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !isNotEmpty(err) {
-			return fmt.Errorf("remove directory %q that was made to mount over: %w", path, err)
+			return fmt.Errorf("remove mount point %q: %w", path, err)
 		}
 	}
 	return nil

@@ -86,7 +86,7 @@ func (h Host) endPods(ctx context.Context, n Node, grace time.Duration) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("end %d processes of pods and %d shims: %w", len(pods), len(shims), ctx.Err())
+			return fmt.Errorf("kill %d processes of pods and %d shims: %w", len(pods), len(shims), ctx.Err())
 		case <-tick.C:
 		}
 	}

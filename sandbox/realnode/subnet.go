@@ -25,14 +25,14 @@ func FreeSubnet(sandbox string, used []netip.Prefix) (netip.Prefix, error) {
 			}
 		}
 	}
-	return netip.Prefix{}, errors.New("find addresses for pods: every range that is tried overlaps with a network of this machine")
+	return netip.Prefix{}, errors.New("find a pod CIDR: all candidates overlap with networks of this machine")
 }
 
 // usedNetworks are those that the machine has an address in.
 func usedNetworks() ([]netip.Prefix, error) {
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {
-		return nil, fmt.Errorf("list the machine's addresses: %w", err)
+		return nil, fmt.Errorf("list the addresses of this machine: %w", err)
 	}
 	var used []netip.Prefix
 	for _, address := range addresses {

@@ -10,7 +10,7 @@ import (
 )
 
 // Everything here stands in for what only Linux has. Machine.Check refuses other systems before any of it is called.
-var errNotLinux = errors.New("a real node needs Linux")
+var errNotLinux = errors.New("a real node requires Linux")
 
 func onOverlay(string) bool { return false }
 

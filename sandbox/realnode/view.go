@@ -12,7 +12,7 @@ import (
 // has beside them, such as cpu for cpu,cpuacct.
 func (h Host) prepareView(view string) error {
 	if err := os.MkdirAll(view, 0o755); err != nil {
-		return fmt.Errorf("make the view of cgroups: %w", err)
+		return fmt.Errorf("create the cgroup view: %w", err)
 	}
 	tree, err := h.cgroups()
 	if err != nil || tree.Unified() {
@@ -30,7 +30,7 @@ func (h Host) prepareView(view string) error {
 			err = os.Symlink(filepath.Base(target), path)
 		}
 		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("make the view of cgroups: %w", err)
+			return fmt.Errorf("create the cgroup view: %w", err)
 		}
 	}
 	return nil

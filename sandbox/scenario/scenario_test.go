@@ -57,7 +57,7 @@ func TestALargerSandboxKeepsTheNodes(t *testing.T) {
 
 func TestUnknownScenario(t *testing.T) {
 	_, err := Workloads("colocatoin", 30)
-	if err == nil || !strings.Contains(err.Error(), `unknown scenario "colocatoin": the scenarios are [colocation]`) {
+	if err == nil || !strings.Contains(err.Error(), `unknown scenario "colocatoin", must be one of [colocation]`) {
 		t.Errorf("Workloads() = %v; want an error that names those there are", err)
 	}
 }

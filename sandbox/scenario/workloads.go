@@ -34,7 +34,7 @@ func Names() []string { return slices.Sorted(maps.Keys(scenarios)) }
 func Workloads(name string, nodes int) ([]Wave, error) {
 	waves, ok := scenarios[name]
 	if !ok {
-		return nil, fmt.Errorf("unknown scenario %q: the scenarios are %v", name, Names())
+		return nil, fmt.Errorf("unknown scenario %q, must be one of %v", name, Names())
 	}
 	return waves(nodes), nil
 }

@@ -34,7 +34,7 @@ func (d Dir) CheckOwner(uid int) error {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("look at directory %q: %w", path, err)
+			return fmt.Errorf("check directory %q: %w", path, err)
 		}
 		stat, ok := info.Sys().(*syscall.Stat_t)
 		if ok && int(stat.Uid) != uid && (stat.Uid != 0 || closed) {
@@ -62,7 +62,7 @@ func (e *DiskFullError) Error() string {
 func (d Dir) CheckSpace() error {
 	var stat syscall.Statfs_t
 	if err := syscall.Statfs(d.path, &stat); err != nil {
-		return fmt.Errorf("look at the file system of %q: %w", d.path, err)
+		return fmt.Errorf("check the file system of %q: %w", d.path, err)
 	}
 	if free := stat.Bavail * uint64(stat.Bsize); free < MinFreeBytes {
 		return &DiskFullError{Path: d.path, FreeBytes: free}

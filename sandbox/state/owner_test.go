@@ -55,7 +55,7 @@ func TestCheckSpaceWithRoom(t *testing.T) {
 	if err := At(t.TempDir()).CheckSpace(); err != nil {
 		t.Errorf("CheckSpace() = %v", err)
 	}
-	if err := At(filepath.Join(t.TempDir(), "missing")).CheckSpace(); !says(err, "look at the file system of") {
+	if err := At(filepath.Join(t.TempDir(), "missing")).CheckSpace(); !says(err, "check the file system of") {
 		t.Errorf("CheckSpace() of a directory that is missing = %v; want an error that says so", err)
 	}
 }

@@ -25,7 +25,7 @@ func (d Dir) WriteProcesses(processes []Process) error {
 // ForgetProcesses removes what WriteProcesses stored. It needs no disk space, so it works where the disk is full.
 func (d Dir) ForgetProcesses() error {
 	if err := os.Remove(d.processesFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("forget the sandbox's processes: %w", err)
+		return fmt.Errorf("remove the process list of the sandbox: %w", err)
 	}
 	return nil
 }

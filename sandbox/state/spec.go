@@ -57,15 +57,15 @@ func (s Spec) Validate() error {
 	}
 	switch {
 	case s.Nodes < 0 || s.Nodes > MaxNodes:
-		return fmt.Errorf("nodes %d must lie between 0 and %d", s.Nodes, MaxNodes)
+		return fmt.Errorf("nodes %d must be between 0 and %d", s.Nodes, MaxNodes)
 	case !(s.Speed >= 1 && s.Speed <= MaxSpeed): // in this form also for NaN
-		return fmt.Errorf("speed %g must lie between 1 and %d simulated seconds per second", s.Speed, MaxSpeed)
+		return fmt.Errorf("speed %g must be between 1 and %d simulated seconds per second", s.Speed, MaxSpeed)
 	case s.APIServerPort < 0 || s.APIServerPort > 65535:
-		return fmt.Errorf("API server port %d must lie between 0 and 65535", s.APIServerPort)
+		return fmt.Errorf("API server port %d must be between 0 and 65535", s.APIServerPort)
 	case s.KubernetesOnly && s.Scenario != "":
-		return fmt.Errorf("scenario %q needs the whole system: leave out --kubernetes-only", s.Scenario)
+		return fmt.Errorf("scenario %q requires Koordinator: omit --kubernetes-only", s.Scenario)
 	case s.KubernetesOnly && s.Trace != "":
-		return fmt.Errorf("trace %q needs the simulated koordlets: leave out --kubernetes-only", s.Trace)
+		return fmt.Errorf("trace %q requires the simulated koordlets: omit --kubernetes-only", s.Trace)
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func (b *boot) run(ctx context.Context) error {
 // prepare makes everything the components need on disk.
 func (b *boot) prepare(ctx context.Context, _ func(string)) error {
 	if err := b.dir.CheckSpace(); err != nil {
-		return finding.Wrap(err, finding.SandboxDiskFull, "free some space, or set "+state.HomeVariable+" to a directory on another disk")
+		return finding.Wrap(err, finding.SandboxDiskFull, "free disk space, or set "+state.HomeVariable+" to a directory on another disk")
 	}
 	ports, err := b.ensurePorts()
 	if err != nil {
@@ -105,7 +105,7 @@ func (b *boot) ensurePorts() (state.Ports, error) {
 	ports, err := b.dir.EnsurePorts(b.spec.APIServerPort)
 	var taken *state.PortTakenError
 	if errors.As(err, &taken) {
-		return ports, finding.Wrap(err, finding.SandboxPortTaken, "choose another --api-server-port, or 0 for a free one")
+		return ports, finding.Wrap(err, finding.SandboxPortTaken, "choose another --api-server-port, or 0 to use a free port")
 	}
 	if err != nil {
 		return ports, err
@@ -118,7 +118,7 @@ func (b *boot) ensurePorts() (state.Ports, error) {
 
 // runKubernetesOnly leaves a control plane that knows our kinds, for other people's programs.
 func (b *boot) runKubernetesOnly(ctx context.Context, admin *cluster.Cluster) error {
-	if err := b.step(ctx, "custom resource definitions", admin.InstallCRDs); err != nil {
+	if err := b.step(ctx, "CustomResourceDefinitions", admin.InstallCRDs); err != nil {
 		return err
 	}
 	// Also for no nodes: those of an earlier start are removed.
@@ -135,7 +135,7 @@ func (b *boot) runKubernetesOnly(ctx context.Context, admin *cluster.Cluster) er
 func (b *boot) runSystem(ctx context.Context, admin *cluster.Cluster) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		err := b.step(groupCtx, "install the system's chart", func(ctx context.Context, _ func(string)) error {
+		err := b.step(groupCtx, "install the Helm chart", func(ctx context.Context, _ func(string)) error {
 			return b.install(ctx, admin)
 		})
 		if err != nil {
@@ -288,7 +288,7 @@ func (b *boot) wait(ctx context.Context, name string) error {
 		case <-r.ready:
 			return nil
 		case <-r.hopeless:
-			err = fmt.Errorf("it ended %d times (%s)", giveUpAfter, r.snapshot().LastExit)
+			err = fmt.Errorf("it exited %d times (%s)", giveUpAfter, r.snapshot().LastExit)
 		case <-ctx.Done():
 			err = fmt.Errorf("it was not ready within %s: %w", componentTimeout, ctx.Err())
 		}

@@ -97,7 +97,7 @@ func (s *spawner) start(ctx context.Context, dir state.Dir, c component.Componen
 	if program == "" {
 		self, err := os.Executable()
 		if err != nil {
-			return nil, fmt.Errorf("find the sandbox's own program: %w", err)
+			return nil, fmt.Errorf("find the program of the sandbox: %w", err)
 		}
 		program, args = self, append([]string{c.Name}, args...)
 	}

@@ -26,7 +26,7 @@ func (s *Supervisor) trimLogs(ctx context.Context) {
 	for {
 		for _, path := range s.logs() {
 			if err := trimLog(path, maxLog, keepLog); err != nil {
-				klog.ErrorS(err, "Log not cut or not kept", "log", path)
+				klog.ErrorS(err, "Failed to rotate a log", "log", path)
 			}
 		}
 		select {

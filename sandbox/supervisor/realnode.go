@@ -40,7 +40,7 @@ func (b *boot) awaitSystemPods(ctx context.Context, admin *cluster.Cluster) erro
 	if b.plan.RealNode == nil {
 		return nil
 	}
-	return b.step(ctx, "wait for the system's pods", func(ctx context.Context, detail func(string)) error {
+	return b.step(ctx, "wait for the pods of Koordinator", func(ctx context.Context, detail func(string)) error {
 		ctx, cancel := context.WithTimeout(ctx, componentTimeout)
 		defer cancel()
 		return admin.AwaitSystemPods(ctx, b.joined, detail)

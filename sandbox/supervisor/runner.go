@@ -80,7 +80,7 @@ func (r *runner) run(ctx context.Context) {
 			break
 		}
 		backOff = r.timing.backOff(backOff, time.Since(began))
-		klog.InfoS("Component ended, restarting", "component", r.component.Name, "reason", reason, "after", backOff)
+		klog.InfoS("Component exited, restarting", "component", r.component.Name, "reason", reason, "after", backOff)
 		failures++
 		if !r.wasReady() && failures == giveUpAfter {
 			close(r.hopeless)
@@ -122,7 +122,7 @@ func (r *runner) awaitReady(ctx context.Context) {
 	if r.component.Ready.URL == "" {
 		sleep(ctx, r.timing.settle)
 	} else if err := awaitProbe(ctx, r.component.Ready); err != nil && ctx.Err() == nil {
-		klog.ErrorS(err, "Component cannot be probed", "component", r.component.Name)
+		klog.ErrorS(err, "Failed to probe a component", "component", r.component.Name)
 		return
 	}
 	if ctx.Err() != nil {

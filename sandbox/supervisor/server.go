@@ -45,7 +45,7 @@ func (s *Supervisor) listen() (*server, error) {
 	go func() {
 		defer close(srv.done)
 		if err := srv.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			klog.ErrorS(err, "The sandbox's socket is no longer served")
+			klog.ErrorS(err, "Failed to serve the socket of the sandbox")
 		}
 	}()
 	return srv, nil
@@ -54,7 +54,7 @@ func (s *Supervisor) listen() (*server, error) {
 func (s *Supervisor) serveStatus(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	if err := json.NewEncoder(w).Encode(s.Status()); err != nil {
-		klog.V(2).InfoS("Status not sent", "err", err)
+		klog.V(2).InfoS("Failed to send the status", "err", err)
 	}
 }
 

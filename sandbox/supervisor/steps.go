@@ -32,7 +32,7 @@ func (s *Supervisor) step(ctx context.Context, name string, do func(ctx context.
 		s.steps[index].Phase = control.Failed
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	klog.InfoS("Step done", "step", name, "took", ended.Sub(now).Round(time.Millisecond))
+	klog.InfoS("Step completed", "step", name, "took", ended.Sub(now).Round(time.Millisecond))
 	return nil
 }
 

@@ -92,7 +92,7 @@ func (s *Supervisor) supervise(ctx context.Context, bringUp func(*boot, context.
 	var background sync.WaitGroup
 	background.Go(func() { s.trimLogs(ctx) })
 	if err := bringUp(boot, ctx); err != nil && ctx.Err() == nil {
-		klog.ErrorS(err, "The sandbox did not start")
+		klog.ErrorS(err, "Failed to start the sandbox")
 		s.fail(err)
 	} else if ctx.Err() == nil {
 		s.setPhase(control.Running)
@@ -155,6 +155,6 @@ func (s *Supervisor) recordProcesses() {
 		}
 	}
 	if err := s.dir.WriteProcesses(processes); err != nil {
-		klog.ErrorS(err, "Process list not stored; a crash now would leave processes behind")
+		klog.ErrorS(err, "Failed to store the process list; processes may be left behind after a crash")
 	}
 }

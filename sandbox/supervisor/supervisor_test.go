@@ -123,7 +123,7 @@ func TestAStartThatFailsIsTold(t *testing.T) {
 	}{
 		"a component does not stay up": {
 			fail:     bringUp(neverReady(fake("kwok", "fails", "unknown flag: --nodes"))),
-			want:     "wait for kwok: it ended 5 times (exit status 3)",
+			want:     "wait for kwok: it exited 5 times (exit status 3)",
 			wantCode: finding.SandboxComponentFailed,
 			wantStep: control.Step{Name: "wait for kwok", Phase: control.Failed},
 		},
@@ -226,7 +226,7 @@ func TestASandboxThatCannotBeSupervised(t *testing.T) {
 	}{
 		"it has no directory":       {func(t *testing.T) state.Dir { return state.At(filepath.Join(t.TempDir(), "missing")) }, "lock sandbox "},
 		"nobody said what it is":    {emptyDir, "read spec.json: "},
-		"its directory is not safe": {openDir, "it is not yours alone"},
+		"its directory is not safe": {openDir, "it belongs to another user or is accessible to others"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -31,11 +31,11 @@ type Load struct {
 func (l Load) validate() error {
 	switch {
 	case !(l.CPUs >= 0 && l.CPUs <= 1024): // in this form also for NaN
-		return fmt.Errorf("CPUs %g must lie between 0 and 1024", l.CPUs)
+		return fmt.Errorf("CPUs %g must be between 0 and 1024", l.CPUs)
 	case l.MemoryMiB < 0 || l.MemoryMiB > 1<<20:
-		return fmt.Errorf("memory %d MiB must lie between 0 and %d", l.MemoryMiB, 1<<20)
+		return fmt.Errorf("memory %d MiB must be between 0 and %d", l.MemoryMiB, 1<<20)
 	case l.PerRequest < 0 || l.PerRequest > time.Minute:
-		return fmt.Errorf("CPU time per request %s must lie between 0s and 1m", l.PerRequest)
+		return fmt.Errorf("CPU time per request %s must be between 0s and 1m", l.PerRequest)
 	case l.Report <= 0:
 		return fmt.Errorf("time between reports %s must be more than 0s", l.Report)
 	}

@@ -41,7 +41,7 @@ func TestAManagerWaitsForAnAPIServerThatHangsAtItsStart(t *testing.T) {
 		}
 	}
 	for name := range replicas {
-		if !strings.Contains(said[name], "which does not answer") {
+		if !strings.Contains(said[name], "waiting for the API server: ") {
 			t.Errorf("/readyz of the manager %s says %q, want why it waits", name, said[name])
 		}
 	}

@@ -55,7 +55,7 @@ func TestTheSchedulerIsBackAfterAnAPIServerThatWasAway(t *testing.T) {
 	if now := componentOf(t, component.Scheduler); now.Restarts != before.Restarts+1 || now.PID == 0 {
 		t.Errorf("it was restarted %d times and has pid %d; want once, and running", now.Restarts-before.Restarts, now.PID)
 	}
-	if !strings.Contains(said, "waiting for the API server, which does not answer") {
+	if !strings.Contains(said, "waiting for the API server: ") {
 		t.Errorf("/readyz of the process that waits says %q, want what for", said)
 	}
 	resume()

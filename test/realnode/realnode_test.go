@@ -111,7 +111,7 @@ func (r *rig) testExec(t *testing.T) {
 	if exit := (utilexec.CodeExitError{}); !errors.As(err, &exit) || exit.Code != 1 {
 		t.Errorf("exec = %v; want exit code 1", err)
 	}
-	if want := "error: CPUs -1 must lie between 0 and 1024\n"; stderr.String() != want {
+	if want := "error: CPUs -1 must be between 0 and 1024\n"; stderr.String() != want {
 		t.Errorf("standard error of exec = %q; want %q", stderr.String(), want)
 	}
 }

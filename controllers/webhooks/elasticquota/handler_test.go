@@ -259,7 +259,7 @@ func TestARefusalWaitsForTheWatch(t *testing.T) {
 		go func() {
 			done <- v.Handle(t.Context(), request(t, admissionv1.Create, team("a", "6"), nil)).Allowed
 		}()
-		time.Sleep(patience / 2)
+		time.Sleep(watchTimeout / 2)
 		r.OnAdd(department(), false)
 		if !<-done {
 			t.Error("a parent that another replica admitted a moment ago is not seen")
@@ -268,7 +268,7 @@ func TestARefusalWaitsForTheWatch(t *testing.T) {
 		if v.Handle(t.Context(), request(t, admissionv1.Create, team("b", "6"), nil)).Allowed {
 			t.Error("the sum is exceeded")
 		}
-		if waited := time.Since(start); waited != patience {
+		if waited := time.Since(start); waited != watchTimeout {
 			t.Errorf("a refusal waited for %s", waited)
 		}
 	})

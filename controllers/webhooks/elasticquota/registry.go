@@ -17,8 +17,8 @@ const (
 	// assumeFor bounds how long something admitted is believed to be stored before the watch says so. Another webhook, or the
 	// API server itself, may have refused it.
 	assumeFor = 3 * time.Second
-	// patience is how long a refusal waits for the watch: another replica, or a moment ago, may have admitted what it lacks.
-	patience = 500 * time.Millisecond
+	// watchTimeout is how long a refusal waits for the watch: another replica, or a moment ago, may have admitted what it lacks.
+	watchTimeout = 500 * time.Millisecond
 )
 
 // Registry is the quotas of the cluster. It is safe for concurrent use.
@@ -109,10 +109,10 @@ func (r *Registry) expire() {
 	}
 }
 
-// ask calls question with the index until it is content or patience ends, again whenever the watch brings something. The
+// ask calls question with the index until it is content or watchTimeout ends, again whenever the watch brings something. The
 // index must not be kept.
 func (r *Registry) ask(ctx context.Context, question func(*quotaadmission.Index) (content bool)) {
-	timeout := r.clock.NewTimer(patience)
+	timeout := r.clock.NewTimer(watchTimeout)
 	defer timeout.Stop()
 	for {
 		changed, content := r.askOnce(question)

@@ -42,10 +42,10 @@ type Budget struct {
 	Events  events.EventRecorder
 	Clock   clock.PassiveClock
 
-	mu      sync.Mutex
-	pods    int
-	counted time.Time
-	told    time.Time
+	mu           sync.Mutex
+	pods         int
+	counted      time.Time
+	lastReported time.Time
 }
 
 // Take asks for one eviction, and counts it unless it is only tried.
@@ -120,9 +120,9 @@ func (b *Budget) tell(record *corev1.ConfigMap, verdict evictionbudget.Verdict) 
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.Clock.Now()
-	if !b.told.IsZero() && now.Sub(b.told) < evictionbudget.Window {
+	if !b.lastReported.IsZero() && now.Sub(b.lastReported) < evictionbudget.Window {
 		return
 	}
-	b.told = now
+	b.lastReported = now
 	b.Events.Eventf(record, nil, corev1.EventTypeWarning, "EvictionBudgetUsedUp", "AdmitEviction", "%s", budgetText(verdict))
 }

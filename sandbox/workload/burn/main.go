@@ -16,11 +16,11 @@ import (
 
 func main() {
 	var load workload.Load
-	flag.Float64Var(&load.CPUs, "cpus", 0, "CPUs to keep busy, in cores")
-	flag.IntVar(&load.MemoryMiB, "memory-mib", 0, "Memory to hold, in MiB")
-	flag.StringVar(&load.Address, "listen", "", "Address to serve requests on, such as :8080; empty for none")
-	flag.DurationVar(&load.PerRequest, "cpu-per-request", 5*time.Millisecond, "CPU time that a request costs")
-	flag.DurationVar(&load.Report, "report", 10*time.Second, "Time between two lines on standard output")
+	flag.Float64Var(&load.CPUs, "cpus", 0, "CPU to use, in cores")
+	flag.IntVar(&load.MemoryMiB, "memory-mib", 0, "Memory to use, in MiB")
+	flag.StringVar(&load.Address, "listen", "", "Address to serve requests on, such as :8080; empty disables it")
+	flag.DurationVar(&load.PerRequest, "cpu-per-request", 5*time.Millisecond, "CPU time per request")
+	flag.DurationVar(&load.Report, "report", 10*time.Second, "Interval between lines on standard output")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -54,7 +54,7 @@ func TestTheGuardTells(t *testing.T) {
 			return c.Get(ctx, key, object, options...)
 		}}).Build()
 	recorder := events.NewFakeRecorder(10)
-	g := &guard{reader: c, recorder: recorder, clock: clocktesting.NewFakeClock(metav1.Now().Time), namespace: namespace, seen: map[string]string{}, told: map[string]string{}, unseen: map[string]bool{}}
+	g := &controller{reader: c, recorder: recorder, clock: clocktesting.NewFakeClock(metav1.Now().Time), namespace: namespace, seen: map[string]string{}, reported: map[string]string{}, unreadable: map[string]bool{}}
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "validatingadmissionpolicybindings"}, name, errors.New("no right"))
 	must := func(err error) {
 		t.Helper()
@@ -90,12 +90,12 @@ func TestTheGuardTells(t *testing.T) {
 	}
 	for _, step := range steps {
 		step.change()
-		g.look(t.Context())
+		g.check(t.Context())
 		if len(recorder.Events) > 0 {
 			t.Errorf("%s: told at the first look: %s", step.name, <-recorder.Events)
 		}
-		g.look(t.Context())
-		g.look(t.Context())
+		g.check(t.Context())
+		g.check(t.Context())
 		var got []string
 		for len(recorder.Events) > 0 {
 			got = append(got, <-recorder.Events)

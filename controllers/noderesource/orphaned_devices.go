@@ -14,15 +14,15 @@ import (
 	"koordinator.sh/koord/decision/scheduling/device"
 )
 
-// WithDevices makes the explainer look for pods that hold devices which are gone. Devices are read through the reader when a
-// question is asked, and not watched: nothing else of the manager needs them.
+// WithDevices makes the explainer report pods that hold removed devices. Devices are read through the reader per
+// request and not watched: nothing else in koord-manager needs them.
 func (e *Explainer) WithDevices(reader client.Reader) *Explainer {
 	e.devices = reader
 	return e
 }
 
-// addStrays adds what is found of the devices of the node. A cluster or a node without Devices has nothing to be found.
-func (e *Explainer) addStrays(ctx context.Context, in *overcommit.NodeInput, status *diagnosticsv1alpha1.NodeExplanationStatus) {
+// addOrphanedDevices adds findings about pods that hold removed devices of the node; none if the node or the cluster has no Devices.
+func (e *Explainer) addOrphanedDevices(ctx context.Context, in *overcommit.NodeInput, status *diagnosticsv1alpha1.NodeExplanationStatus) {
 	if e.devices == nil {
 		return
 	}

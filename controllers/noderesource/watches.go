@@ -16,7 +16,7 @@ import (
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 )
 
-// ByObject keeps of NodeResourceTopologies in a manager's cache no more than what the cpu is, and where the agent answers.
+// ByObject restricts NodeResourceTopologies in the cache of a manager to the CPU information and the address of koordlet.
 func ByObject() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
 		&topologyv1alpha1.NodeResourceTopology{}: {Transform: trimTopology},
@@ -24,10 +24,10 @@ func ByObject() map[client.Object]cache.ByObject {
 	}
 }
 
-// keptAnnotations of NodeResourceTopologies are what the controller and the diagnostics API read of them.
+// keptAnnotations are the annotations of NodeResourceTopologies that the controller and the diagnostics API read.
 var keptAnnotations = []string{extension.AnnotationCPUBasicInfo, extension.AnnotationAgentServing}
 
-// trimTopology drops everything of a NodeResourceTopology but its identity and keptAnnotations: with zones and the pods' cpus
+// trimTopology drops everything from a NodeResourceTopology except its identity and keptAnnotations: with zones and CPUs of pods
 // the objects of a large cluster would be most of the manager's memory.
 func trimTopology(object any) (any, error) {
 	topology, ok := object.(*topologyv1alpha1.NodeResourceTopology)
@@ -45,9 +45,9 @@ func trimTopology(object any) (any, error) {
 	return kept, nil
 }
 
-// watch makes the controller look at NodeResourceTopologies and Devices, each named like its node, when they are served.
+// watch adds watches for NodeResourceTopologies and Devices, which are named like their node, if the API server serves them.
 func (e *extensions) watch(mgr ctrl.Manager, b *builder.Builder) error {
-	for _, companion := range []struct {
+	for _, watched := range []struct {
 		kind   schema.GroupVersionKind
 		object client.Object
 		option builder.WatchesOption
@@ -56,15 +56,15 @@ func (e *extensions) watch(mgr ctrl.Manager, b *builder.Builder) error {
 		{topologyv1alpha1.GroupVersion.WithKind("NodeResourceTopology"), &topologyv1alpha1.NodeResourceTopology{}, builder.WithPredicates(topologyMatters()), &e.topologies},
 		{schedulingv1alpha1.GroupVersion.WithKind("Device"), &schedulingv1alpha1.Device{}, builder.WithPredicates(deviceMatters()), &e.devices},
 	} {
-		_, err := mgr.GetRESTMapper().RESTMapping(companion.kind.GroupKind(), companion.kind.Version)
+		_, err := mgr.GetRESTMapper().RESTMapping(watched.kind.GroupKind(), watched.kind.Version)
 		if meta.IsNoMatchError(err) {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("discover %s: %w", companion.kind.Kind, err)
+			return fmt.Errorf("discover %s: %w", watched.kind.Kind, err)
 		}
-		b.Watches(companion.object, &handler.EnqueueRequestForObject{}, companion.option)
-		*companion.reader = mgr.GetClient()
+		b.Watches(watched.object, &handler.EnqueueRequestForObject{}, watched.option)
+		*watched.reader = mgr.GetClient()
 	}
 	return nil
 }

@@ -21,29 +21,29 @@ import (
 	"koordinator.sh/koord/decision/admission/protection"
 )
 
-// lookEvery is how often the objects are looked at. Something is told when it was so twice in a row: an upgrade of the chart, or
-// koord-manager itself, may be about to put it right.
-const lookEvery = 5 * time.Second
+// checkInterval is the time between two checks. A problem is reported when two checks in a row find it: an upgrade of the chart, or
+// koord-manager itself, may be about to fix it.
+const checkInterval = 5 * time.Second
 
-// guard looks at the protections of the chart.
-type guard struct {
+// controller checks the protections of the chart.
+type controller struct {
 	reader    client.Reader
 	recorder  events.EventRecorder
 	clock     clock.WithTicker
 	namespace string
-	// seen is what was wrong at the latest look, and told what was told, by key.
-	seen, told map[string]string
+	// seen is the problem found by the latest check, and reported the problem that was reported last, by key.
+	seen, reported map[string]string
 	// unseen are those of which it was told that they could not be looked at.
-	unseen map[string]bool
+	unreadable map[string]bool
 }
 
-// AddToManager adds the guard, which the leader runs. It asks the API server and not a cache: the right to watch cannot be limited to
+// AddToManager adds the controller, which the leader runs. It asks the API server and not a cache: the right to watch cannot be limited to
 // several names.
 func AddToManager(mgr ctrl.Manager, namespace string) error {
 	register()
-	g := &guard{
+	g := &controller{
 		reader: mgr.GetAPIReader(), recorder: mgr.GetEventRecorder("protections"), clock: clock.RealClock{}, namespace: namespace,
-		seen: map[string]string{}, told: map[string]string{}, unseen: map[string]bool{},
+		seen: map[string]string{}, reported: map[string]string{}, unreadable: map[string]bool{},
 	}
 	if err := mgr.Add(g); err != nil {
 		return fmt.Errorf("add the protections controller: %w", err)
@@ -51,12 +51,12 @@ func AddToManager(mgr ctrl.Manager, namespace string) error {
 	return nil
 }
 
-// Start looks until the context ends.
-func (g *guard) Start(ctx context.Context) error {
-	ticker := g.clock.NewTicker(lookEvery)
+// Start checks until the context ends.
+func (g *controller) Start(ctx context.Context) error {
+	ticker := g.clock.NewTicker(checkInterval)
 	defer ticker.Stop()
 	for {
-		g.look(ctx)
+		g.check(ctx)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -66,7 +66,7 @@ func (g *guard) Start(ctx context.Context) error {
 }
 
 // look compares everything once. What cannot be read is not known, and nothing is told of it but that.
-func (g *guard) look(ctx context.Context) {
+func (g *controller) check(ctx context.Context) {
 	var config corev1.ConfigMap
 	err := g.reader.Get(ctx, types.NamespacedName{Namespace: g.namespace, Name: protection.ConfigMapName}, &config)
 	if err != nil {
@@ -92,7 +92,7 @@ func (g *guard) look(ctx context.Context) {
 			g.unknown(ctx, p.Key(), err)
 			continue
 		}
-		g.judge(ctx, protection.Assess(p, config.Data[p.Key()], live), &config)
+		g.report(ctx, protection.Assess(p, config.Data[p.Key()], live), &config)
 	}
 	for _, p := range protection.All() {
 		if !on[p.Key()] { // turned off since
@@ -104,7 +104,7 @@ func (g *guard) look(ctx context.Context) {
 }
 
 // get returns nil for what does not exist.
-func (g *guard) get(ctx context.Context, p protection.Protection) (map[string]any, error) {
+func (g *controller) get(ctx context.Context, p protection.Protection) (map[string]any, error) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(schema.GroupVersionKind{Group: "admissionregistration.k8s.io", Version: "v1", Kind: p.Kind})
 	err := g.reader.Get(ctx, types.NamespacedName{Name: p.Name}, object)
@@ -117,8 +117,8 @@ func (g *guard) get(ctx context.Context, p protection.Protection) (map[string]an
 	return object.Object, nil
 }
 
-// judge tells of an object what is wrong when that was so at the look before, too.
-func (g *guard) judge(ctx context.Context, assessed protection.Assessment, config *corev1.ConfigMap) {
+// report reports the problem of an object if the previous check found the same.
+func (g *controller) report(ctx context.Context, assessed protection.Assessment, config *corev1.ConfigMap) {
 	wrong := ""
 	if assessed.State != protection.InForce {
 		wrong = assessed.Finding().Message
@@ -130,25 +130,25 @@ func (g *guard) judge(ctx context.Context, assessed protection.Assessment, confi
 	}
 	missing.WithLabelValues(assessed.Kind, assessed.Name).Set(one(assessed.State == protection.Missing))
 	weakened.WithLabelValues(assessed.Kind, assessed.Name).Set(one(assessed.State == protection.Weakened))
-	delete(g.unseen, key)
-	if g.told[key] == wrong {
+	delete(g.unreadable, key)
+	if g.reported[key] == wrong {
 		return
 	}
-	g.told[key] = wrong
+	g.reported[key] = wrong
 	logger := klog.FromContext(ctx).WithValues("kind", assessed.Kind, "name", assessed.Name)
 	if wrong == "" {
 		logger.Info("Protection restored")
-		g.tell(config, assessed.Protection, corev1.EventTypeNormal, "ProtectionRestored", fmt.Sprintf("%s %q is restored", assessed.Kind, assessed.Name))
+		g.sendEvent(config, assessed.Protection, corev1.EventTypeNormal, "ProtectionRestored", fmt.Sprintf("%s %q is restored", assessed.Kind, assessed.Name))
 		return
 	}
 	found := assessed.Finding()
 	logger.Error(nil, "Protection missing or modified", "code", found.Code, "message", found.Message)
-	g.tell(config, assessed.Protection, corev1.EventTypeWarning, finding.Code(found.Code).Name(), fmt.Sprintf("[%s] %s", found.Code, found.Message))
+	g.sendEvent(config, assessed.Protection, corev1.EventTypeWarning, finding.Code(found.Code).Name(), fmt.Sprintf("[%s] %s", found.Code, found.Message))
 }
 
-// tell sends an event about the ConfigMap, because what is gone can have none. What it is about is named as related, so that events of
-// two objects do not become one.
-func (g *guard) tell(config *corev1.ConfigMap, p protection.Protection, kind, reason, message string) {
+// sendEvent sends an event about the ConfigMap, because a deleted object cannot have one. The object is named as related, so that events of
+// two objects are not merged.
+func (g *controller) sendEvent(config *corev1.ConfigMap, p protection.Protection, kind, reason, message string) {
 	about := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: config.ObjectMeta}
 	related := &metav1.PartialObjectMetadata{
 		TypeMeta: metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: p.Kind}, ObjectMeta: metav1.ObjectMeta{Name: p.Name},
@@ -156,21 +156,21 @@ func (g *guard) tell(config *corev1.ConfigMap, p protection.Protection, kind, re
 	g.recorder.Eventf(about, related, kind, reason, "CheckProtections", "%s", message)
 }
 
-// unknown logs once that something could not be looked at.
-func (g *guard) unknown(ctx context.Context, key string, err error) {
-	if ctx.Err() != nil || g.unseen[key] {
+// unknown logs once that an object could not be read.
+func (g *controller) unknown(ctx context.Context, key string, err error) {
+	if ctx.Err() != nil || g.unreadable[key] {
 		return
 	}
-	g.unseen[key] = true
-	delete(g.told, key)
+	g.unreadable[key] = true
+	delete(g.reported, key)
 	klog.FromContext(ctx).Error(err, "Failed to check a protection", "protection", key)
 }
 
-// known forgets what was wrong.
-func (g *guard) known(key string) {
-	delete(g.told, key)
+// known clears the state of an object.
+func (g *controller) known(key string) {
+	delete(g.reported, key)
 	delete(g.seen, key)
-	delete(g.unseen, key)
+	delete(g.unreadable, key)
 }
 
 func one(is bool) float64 {
