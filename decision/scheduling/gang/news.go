@@ -20,8 +20,8 @@ func (m *Member) give() {
 	}
 }
 
-// Given returns the room that a member gave back, once; false when it gave none back, or will not want it again.
-func (b *Book) Given(uid types.UID) (Room, bool) {
+// TakeReleased returns the room that a member gave back, once; false when it gave none back, or will not want it again.
+func (b *Book) TakeReleased(uid types.UID) (Room, bool) {
 	member := b.Member(uid)
 	if member == nil || member.gave == 0 {
 		return Room{}, false
@@ -31,11 +31,11 @@ func (b *Book) Given(uid types.UID) (Room, bool) {
 	return room, !member.leaving() && member.Phase != Bound
 }
 
-// News says whether a pod may find a node because of room that was given back. For most pods that is so. It is not for a refused
+// MayUseReleased says whether a pod may find a node because of room that was given back. For most pods that is so. It is not for a refused
 // member of the same group: it was refused beside those who held the room, and they want it again. Nor is it for a refused
 // member of another group if the room was taken after it was refused: it was free when that member found none. Without this,
 // gangs that do not fit would take turns with the same room for ever, within a gang as well as among gangs.
-func (b *Book) News(room Room, uid types.UID) bool {
+func (b *Book) MayUseReleased(room Room, uid types.UID) bool {
 	key, member := b.gangOf[uid], b.Member(uid)
 	if member == nil || member.Refusal == nil || !b.Together(key) {
 		return true

@@ -163,7 +163,7 @@ func TestAnOwnerIsNeverForgottenInBetween(t *testing.T) {
 	bound := assumed.DeepCopy()
 	bound.Annotations = map[string]string{extension.AnnotationResourceStatus: `{"cpuset":"1"}`, extension.AnnotationReservationAllocated: `{"name":"r","uid":"r"}`}
 	f.pods.Add(bound)
-	f.eventually("the pod says what it uses", func() bool { held, _ := f.state.book.Reserved("web"); return held.Reservation == "r" })
+	f.eventually("the pod says what it uses", func() bool { held, _ := f.state.allocations.Reserved("web"); return held.Reservation == "r" })
 	if free() != "0,2-3" {
 		t.Errorf("%s are free as the scheduler's cache shows the pod", free())
 	}
@@ -172,5 +172,5 @@ func TestAnOwnerIsNeverForgottenInBetween(t *testing.T) {
 	f.pods.Modify(moved)
 	f.eventually("it owns another CPU", func() bool { return free() == "0-1,3" })
 	f.pods.Delete(moved)
-	f.eventually("it is gone", func() bool { _, reserved := f.state.book.Reserved("web"); return !reserved })
+	f.eventually("it is gone", func() bool { _, reserved := f.state.allocations.Reserved("web"); return !reserved })
 }
