@@ -15,8 +15,8 @@ import (
 	"koordinator.sh/koord/scheduler/state/gangs"
 )
 
-// settleAgain is when members are looked for again that are decided to wait and not known to the framework yet.
-const settleAgain = 20 * time.Millisecond
+// allowRetryInterval is when members are looked for again that are decided to wait and not known to the framework yet.
+const allowRetryInterval = 20 * time.Millisecond
 
 // Permit has a member wait until every gang of its group is complete, and then lets all of them go.
 func (p *Plugin) Permit(_ context.Context, state fwk.CycleState, pod *corev1.Pod, node string) (status *fwk.Status, wait time.Duration) {
@@ -71,20 +71,20 @@ func (p *Plugin) reject(rejection gang.Rejection) {
 func (p *Plugin) changed(change gangs.Change) {
 	p.activate(change.Wake)
 	for _, key := range change.Complete {
-		p.settle(key)
+		p.allowWaiting(key)
 	}
 }
 
-// settle lets the members of a group go that a change has completed.
-func (p *Plugin) settle(key gang.Key) {
+// allowWaiting lets the members of a group go that a change has completed.
+func (p *Plugin) allowWaiting(key gang.Key) {
 	select {
 	case <-p.done:
 		return
 	default:
 	}
-	allowed, told := p.state.Settle(key, func(uid types.UID) bool { return p.handle.GetWaitingPod(uid) != nil })
+	allowed, told := p.state.AllowWaiting(key, func(uid types.UID) bool { return p.handle.GetWaitingPod(uid) != nil })
 	if !told {
-		time.AfterFunc(settleAgain, func() { p.settle(key) })
+		time.AfterFunc(allowRetryInterval, func() { p.allowWaiting(key) })
 		return
 	}
 	p.allow(allowed)

@@ -49,9 +49,9 @@ type State interface {
 	Evict(group string, victims []types.UID)
 	// Topology of the network, nil when nothing describes it.
 	Topology() *schedulingv1alpha1.ClusterNetworkTopology
-	// Permit, Settle, Fail, Unplace, Release and Bound tell what happened to members.
+	// Permit, AllowWaiting, Fail, Unplace, Release and Bound tell what happened to members.
 	Permit(key gang.Key, pod *corev1.Pod, node string) gang.Permission
-	Settle(key gang.Key, found func(types.UID) bool) ([]types.UID, bool)
+	AllowWaiting(key gang.Key, found func(types.UID) bool) ([]types.UID, bool)
 	Fail(key gang.Key, pod *corev1.Pod, reason string) gang.Rejection
 	Unplace(key gang.Key, pod *corev1.Pod) gang.Rejection
 	Release(uid types.UID) (released bool, again *corev1.Pod)

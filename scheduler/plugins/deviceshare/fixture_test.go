@@ -27,22 +27,22 @@ import (
 
 // memory is a State without a cluster behind it.
 type memory struct {
-	unsettled bool
-	devices   map[string]*device.Node
-	book      *allocation.Book[*device.Node, device.Allocation, *device.Ledger]
-	templates device.Templates
-	unknown   bool
+	unsettled   bool
+	devices     map[string]*device.Node
+	allocations *allocation.Cache[*device.Node, device.Allocation, *device.Ledger]
+	templates   device.Templates
+	unknown     bool
 }
 
 func newMemory() *memory {
-	fold := func(node *corev1.Node, offer *device.Node, held []allocation.Holding[device.Allocation]) *device.Ledger {
+	build := func(node *corev1.Node, offer *device.Node, held []allocation.Holding[device.Allocation]) *device.Ledger {
 		pods := make([]device.Held, len(held))
 		for i := range held {
 			pods[i] = device.Held{Pod: held[i].Pod, Allocation: held[i].Allocation}
 		}
 		return device.NewLedger(offer, node.Labels, pods)
 	}
-	return &memory{devices: map[string]*device.Node{}, book: allocation.NewBook(allocation.Rules[*device.Node, device.Allocation, *device.Ledger]{Read: device.ReadAllocation, Fold: fold})}
+	return &memory{devices: map[string]*device.Node{}, allocations: allocation.NewCache(allocation.Rules[*device.Node, device.Allocation, *device.Ledger]{Read: device.ReadAllocation, Build: build})}
 }
 
 func (m *memory) Settled() bool                                     { return !m.unsettled }
@@ -51,19 +51,19 @@ func (m *memory) Node(name string) *device.Node                     { return m.d
 func (m *memory) Decode(o *schedulingv1alpha1.Device) *device.Node  { return device.DecodeNode(o) }
 func (m *memory) Templates(string, string) (device.Templates, bool) { return m.templates, !m.unknown }
 func (m *memory) Reserve(node string, pod *corev1.Pod, allocation device.Allocation) {
-	m.book.Reserve(node, pod, allocation)
+	m.allocations.Reserve(node, pod, allocation)
 }
-func (m *memory) Unreserve(pod types.UID) { m.book.Unreserve(pod) }
+func (m *memory) Unreserve(pod types.UID) { m.allocations.Unreserve(pod) }
 
 func (m *memory) Ledger(info fwk.NodeInfo) *device.Ledger {
 	if node := m.devices[info.Node().Name]; node != nil {
-		return m.book.Of(info, node)
+		return m.allocations.Of(info, node)
 	}
 	return nil
 }
 
 func (m *memory) Holds(pod *corev1.Pod) (device.Allocation, bool) {
-	if allocation, found := m.book.Reserved(pod.UID); found {
+	if allocation, found := m.allocations.Reserved(pod.UID); found {
 		return allocation, true
 	}
 	return device.ReadAllocation(pod)

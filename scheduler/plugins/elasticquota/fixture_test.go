@@ -95,7 +95,7 @@ func newFixture(t testing.TB, args string, objects ...runtime.Object) *fixture {
 	f.build(ctx, args, factory, internalcache.NewSnapshot(pods, []*corev1.Node{node}))
 	factory.Start(ctx.Done())
 	factory.WaitForCacheSync(ctx.Done())
-	if err := f.state.Settle(ctx); err != nil {
+	if err := f.state.WaitForSync(ctx); err != nil {
 		t.Fatal(err)
 	}
 	return f

@@ -28,8 +28,8 @@ const Name = quota.PluginName
 type State interface {
 	// Configure sets what all profiles must agree on.
 	Configure(args *quota.Args) error
-	// Settle waits until the quotas are known.
-	Settle(ctx context.Context) error
+	// WaitForSync waits until the quotas are known.
+	WaitForSync(ctx context.Context) error
 	// Idle is true while no pod can be refused.
 	Idle() bool
 	// Judge decides on a pod; Explain does it with what is behind a refusal.
@@ -117,7 +117,7 @@ func (p *Plugin) PreEnqueue(_ context.Context, pod *corev1.Pod) (status *fwk.Sta
 // PreFilter admits the pod into its quota, or refuses it for every node.
 func (p *Plugin) PreFilter(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (result *fwk.PreFilterResult, status *fwk.Status) {
 	defer recovery.Status(Name, recovery.PreFilter, pod, &status)
-	if err := p.state.Settle(ctx); err != nil {
+	if err := p.state.WaitForSync(ctx); err != nil {
 		return nil, fwk.AsStatus(err)
 	}
 	if p.state.Idle() {

@@ -20,8 +20,8 @@ const stateKey fwk.StateKey = "koordinator.sh/" + Name
 
 // Plugin implements UsageClass for one profile. It is safe for concurrent use.
 type Plugin struct {
-	args *usageclass.Args
-	book *allocation.Book[struct{}, holding, usageclass.Shares]
+	args        *usageclass.Args
+	allocations *allocation.Cache[struct{}, holding, usageclass.Shares]
 }
 
 // holding is what one pod counts for.
@@ -45,8 +45,8 @@ func New(_ context.Context, object runtime.Object, handle fwk.Handle) (fwk.Plugi
 	if err != nil {
 		return nil, err
 	}
-	plugin := &Plugin{args: args, book: allocation.NewBook(allocation.Rules[struct{}, holding, usageclass.Shares]{Read: read, Fold: fold})}
-	if _, err := handle.SharedInformerFactory().Core().V1().Nodes().Informer().AddEventHandler(plugin.book.NodeHandler()); err != nil {
+	plugin := &Plugin{args: args, allocations: allocation.NewCache(allocation.Rules[struct{}, holding, usageclass.Shares]{Read: read, Build: build})}
+	if _, err := handle.SharedInformerFactory().Core().V1().Nodes().Informer().AddEventHandler(plugin.allocations.NodeHandler()); err != nil {
 		return nil, fmt.Errorf("watch nodes: %w", err)
 	}
 	return plugin, nil
@@ -60,7 +60,7 @@ func read(pod *corev1.Pod) (holding, bool) {
 	return holding{class: class, request: usageclass.RequestOf(pod)}, true
 }
 
-func fold(_ *corev1.Node, _ struct{}, held []allocation.Holding[holding]) usageclass.Shares {
+func build(_ *corev1.Node, _ struct{}, held []allocation.Holding[holding]) usageclass.Shares {
 	shares := usageclass.Shares{}
 	for _, one := range held {
 		shares.Add(one.Allocation.class, one.Allocation.request)
@@ -124,7 +124,7 @@ func (p *Plugin) input(state fwk.CycleState, pod *corev1.Pod, info fwk.NodeInfo)
 	}
 	return usageclass.Input{
 		Args: p.args, Class: found.class, Pod: found.request,
-		Taken: p.book.Of(info, struct{}{})[found.class], Allocatable: info.GetAllocatable().GetMilliCPU(),
+		Taken: p.allocations.Of(info, struct{}{})[found.class], Allocatable: info.GetAllocatable().GetMilliCPU(),
 	}
 }
 

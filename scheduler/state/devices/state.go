@@ -31,8 +31,8 @@ var kind = informer.Kind{
 
 // State of one scheduler. It is safe for concurrent use.
 type State struct {
-	informer *informer.Informer
-	book     *allocation.Book[*device.Node, device.Allocation, *device.Ledger]
+	informer    *informer.Informer
+	allocations *allocation.Cache[*device.Node, device.Allocation, *device.Ledger]
 	// decoded holds, by node name, the latest Device.
 	decoded   sync.Map
 	count     atomic.Int64
@@ -70,14 +70,14 @@ func NewFrom(source cache.ListerWatcher, client kubernetes.Interface, pods, node
 
 func newState(watched *informer.Informer, client kubernetes.Interface, pods, nodes cache.SharedIndexInformer) (*State, error) {
 	s := &State{informer: watched, templates: templateSources{client: client}}
-	s.book = allocation.NewBook(allocation.Rules[*device.Node, device.Allocation, *device.Ledger]{Read: device.HeldBy, Fold: fold})
+	s.allocations = allocation.NewCache(allocation.Rules[*device.Node, device.Allocation, *device.Ledger]{Read: device.HeldBy, Build: build})
 	devices := cache.ResourceEventHandlerFuncs{
 		AddFunc: s.observe, UpdateFunc: func(_, object any) { s.observe(object) }, DeleteFunc: s.forget,
 	}
 	for _, watch := range []struct {
 		informer cache.SharedIndexInformer
 		handler  cache.ResourceEventHandler
-	}{{watched, devices}, {pods, s.book.PodHandler()}, {nodes, s.book.NodeHandler()}} {
+	}{{watched, devices}, {pods, s.allocations.PodHandler()}, {nodes, s.allocations.NodeHandler()}} {
 		if _, err := watch.informer.AddEventHandler(watch.handler); err != nil {
 			return nil, fmt.Errorf("watch devices: %w", err)
 		}
@@ -85,7 +85,7 @@ func newState(watched *informer.Informer, client kubernetes.Interface, pods, nod
 	return s, nil
 }
 
-func fold(node *corev1.Node, offer *device.Node, held []allocation.Holding[device.Allocation]) *device.Ledger {
+func build(node *corev1.Node, offer *device.Node, held []allocation.Holding[device.Allocation]) *device.Ledger {
 	pods := make([]device.Held, len(held))
 	for i := range held {
 		pods[i] = device.Held{Pod: held[i].Pod, Allocation: held[i].Allocation}
@@ -135,7 +135,9 @@ func (s *State) forget(object any) {
 }
 
 // ReservePodHandler takes over what the pods that stand for reservations still hold, which shrinks while they are used.
-func (s *State) ReservePodHandler() cache.ResourceEventHandler { return s.book.ReservePodHandler() }
+func (s *State) ReservePodHandler() cache.ResourceEventHandler {
+	return s.allocations.ReservePodHandler()
+}
 
 // Node returns what the Device of a node offers, nil when the node has none.
 func (s *State) Node(name string) *device.Node {
@@ -161,20 +163,20 @@ func (s *State) Ledger(info fwk.NodeInfo) *device.Ledger {
 	if node == nil {
 		return nil
 	}
-	return s.book.Of(info, node)
+	return s.allocations.Of(info, node)
 }
 
 // Reserve remembers what a pod was given on a node.
 func (s *State) Reserve(node string, pod *corev1.Pod, allocation device.Allocation) {
-	s.book.Reserve(node, pod, allocation)
+	s.allocations.Reserve(node, pod, allocation)
 }
 
 // Unreserve takes back Reserve.
-func (s *State) Unreserve(pod types.UID) { s.book.Unreserve(pod) }
+func (s *State) Unreserve(pod types.UID) { s.allocations.Unreserve(pod) }
 
 // Holds returns what a pod holds: what it was given by this scheduler, or what its annotations say.
 func (s *State) Holds(pod *corev1.Pod) (device.Allocation, bool) {
-	if allocation, found := s.book.Reserved(pod.UID); found {
+	if allocation, found := s.allocations.Reserved(pod.UID); found {
 		return allocation, true
 	}
 	return device.HeldBy(pod)

@@ -185,9 +185,9 @@ func (s *State) ensure(pod *corev1.Pod) []*corev1.Pod {
 	return nil
 }
 
-// Settle allows the waiting members of a complete group, provided that all of them can be told: found is asked for each. It
+// AllowWaiting allows the waiting members of a complete group, provided that all of them can be told: found is asked for each. It
 // returns those allowed, and false when some could not be told.
-func (s *State) Settle(key gang.Key, found func(types.UID) bool) ([]types.UID, bool) {
+func (s *State) AllowWaiting(key gang.Key, found func(types.UID) bool) ([]types.UID, bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if !s.book.Complete(key) {

@@ -127,10 +127,10 @@ func TestStateFollowsTheCluster(t *testing.T) {
 	}
 	r.groups.Modify(newGroup("a", 1))
 	eventually.True(t, "the gang is told complete", func() bool { return told.hasComplete(key) })
-	if allowed, done := r.Settle(key, func(types.UID) bool { return false }); done || len(allowed) > 0 {
+	if allowed, done := r.AllowWaiting(key, func(types.UID) bool { return false }); done || len(allowed) > 0 {
 		t.Error("a member is allowed that cannot be told")
 	}
-	if allowed, done := r.Settle(key, func(types.UID) bool { return true }); !done || len(allowed) != 1 {
+	if allowed, done := r.AllowWaiting(key, func(types.UID) bool { return true }); !done || len(allowed) != 1 {
 		t.Errorf("allowed %v", allowed)
 	}
 	r.Bound("a-0")

@@ -174,8 +174,8 @@ func (v *View) Permit(gang.Key, *corev1.Pod, string) gang.Permission {
 	return gang.Permission{Wait: time.Hour}
 }
 
-// Settle allows nobody.
-func (v *View) Settle(gang.Key, func(types.UID) bool) ([]types.UID, bool) { return nil, true }
+// AllowWaiting allows nobody.
+func (v *View) AllowWaiting(gang.Key, func(types.UID) bool) ([]types.UID, bool) { return nil, true }
 
 // Evict evicts nobody.
 func (v *View) Evict(string, []types.UID) {}

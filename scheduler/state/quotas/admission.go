@@ -13,7 +13,7 @@ func (v *View) Admitted(object *schedulingsigsv1alpha1.ElasticQuota) quotaadmiss
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
 	quota, undecoded := quotaadmission.Read(object)
-	v.book.settle()
+	v.book.recompute()
 	in := quotaadmission.Input{Quota: &quota, Undecoded: undecoded, Quotas: v.book.admission(), Total: v.book.total.List()}
 	if before := v.book.entries[types.NamespacedName{Namespace: object.Namespace, Name: object.Name}].object; before != nil {
 		old, _ := quotaadmission.Read(before)

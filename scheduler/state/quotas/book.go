@@ -65,7 +65,7 @@ func newBook(options quota.Options) *book {
 
 // fork returns a copy that can be changed independently. What is large is shared until one of the two changes it.
 func (b *book) fork() *book {
-	b.settle()
+	b.recompute()
 	b.shared = true
 	fork := *b
 	fork.pods = b.pods.fork()
@@ -81,8 +81,8 @@ func (b *book) own() {
 	}
 }
 
-// settle makes the forest follow from everything else.
-func (b *book) settle() {
+// recompute makes the forest follow from everything else.
+func (b *book) recompute() {
 	if b.replant {
 		b.plant()
 	}

@@ -62,7 +62,7 @@ func set(b *book, object *schedulingsigsv1alpha1.ElasticQuota) {
 
 // numbers are used and requested cpu of every quota that has any.
 func numbers(b *book) map[string][2]int64 {
-	b.settle()
+	b.recompute()
 	found := map[string][2]int64{}
 	for _, id := range b.forest.TreeIDs() {
 		for spec := range b.forest.ByID(id).Quotas {
@@ -83,7 +83,7 @@ func TestQuotaOfAPod(t *testing.T) {
 	second := newQuota("q", "second", "0", "10")
 	second.Annotations[extension.AnnotationQuotaNamespaces] = `["listed"]`
 	b := setup(newQuota("q", "named", "0", "10"), newQuota("both", "both", "0", "10"), newQuota("elsewhere", "plain", "0", "10"), listing, second)
-	b.settle()
+	b.recompute()
 	tests := map[string]struct {
 		namespace, label, want string
 	}{
@@ -133,7 +133,7 @@ func TestPodsAreCountedWhereTheyBelong(t *testing.T) {
 				b := setup(newQuota("q", "team", "0", "10"))
 				for _, step := range test.steps {
 					if planted {
-						b.settle()
+						b.recompute()
 					}
 					step(b)
 				}

@@ -22,7 +22,7 @@ type Judgement struct {
 // judge decides on a pod as if it were pending: one that has a node is supposed to have none. Nothing is changed when it
 // returns, and nothing is allocated for a pod that passes and has been observed.
 func (b *book) judge(pod *corev1.Pod, rules quota.Rules, explain bool) Judgement {
-	b.settle()
+	b.recompute()
 	before := b.pods.get(pod.UID)
 	if before != nil && before.pod == pod && !before.held.Assigned {
 		return b.decide(before.quota, before.held, rules, explain)

@@ -35,7 +35,7 @@ func (v *View) Quotas(yield func(Quota) bool) {
 func (v *View) specs(treeID string) []*quota.Spec {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
-	v.book.settle()
+	v.book.recompute()
 	if tree := v.book.forest.ByID(treeID); tree != nil {
 		return slices.Collect(tree.Quotas)
 	}
@@ -45,7 +45,7 @@ func (v *View) specs(treeID string) []*quota.Spec {
 func (v *View) status(name string) (quota.Status, bool) {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
-	v.book.settle()
+	v.book.recompute()
 	tree := v.book.forest.Tree(name)
 	if tree == nil {
 		return quota.Status{}, false
@@ -57,7 +57,7 @@ func (v *View) status(name string) (quota.Status, bool) {
 func (v *View) Pods(name string) []PodHolding {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
-	v.book.settle()
+	v.book.recompute()
 	var list []PodHolding
 	for pod := range v.book.pods.all {
 		if pod.quota == name {
@@ -86,7 +86,7 @@ func (v *View) At(namespace, name string) *schedulingsigsv1alpha1.ElasticQuota {
 func (v *View) Root(treeID string) (quota.Status, bool) {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
-	v.book.settle()
+	v.book.recompute()
 	tree := v.book.forest.ByID(treeID)
 	if tree == nil {
 		return quota.Status{}, false
@@ -98,7 +98,7 @@ func (v *View) Root(treeID string) (quota.Status, bool) {
 func (v *View) TreeIDs() []string {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
-	v.book.settle()
+	v.book.recompute()
 	return v.book.forest.TreeIDs()
 }
 

@@ -27,8 +27,8 @@ var Kind = informer.Kind{
 	Absent:   "no quotas are enforced",
 }
 
-// settleTimeout bounds how long the first pods wait for quotas to be known.
-const settleTimeout = 10 * time.Second
+// syncTimeout bounds how long the first pods wait for quotas to be known.
+const syncTimeout = 10 * time.Second
 
 // State is the live picture of all quotas. It is safe for concurrent use.
 type State struct {
@@ -127,13 +127,13 @@ func (s *State) Served() bool { return s.quotas.HasSynced() && !s.quotas.Missing
 // Idle is true while no pod can be refused: there are no quotas but the built-in ones.
 func (s *State) Idle() bool { return s.idle.Load() }
 
-// Settle waits until everything that existed at the start of the scheduler is known: before that, a pod could be admitted
+// WaitForSync waits until everything that existed at the start of the scheduler is known: before that, a pod could be admitted
 // into a quota that is full. It returns an error once that takes too long, or the context ends.
-func (s *State) Settle(ctx context.Context) error {
+func (s *State) WaitForSync(ctx context.Context) error {
 	if s.settled.Load() {
 		return nil
 	}
-	s.deadline.CompareAndSwap(nil, new(time.Now().Add(settleTimeout)))
+	s.deadline.CompareAndSwap(nil, new(time.Now().Add(syncTimeout)))
 	for !s.synced() {
 		if time.Now().After(*s.deadline.Load()) {
 			return fmt.Errorf("quotas are not known yet: %s cannot be listed", Kind.Resource.GroupResource())

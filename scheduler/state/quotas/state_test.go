@@ -52,7 +52,7 @@ func TestStateFollowsTheCluster(t *testing.T) {
 	r := newRig(t)
 	r.quotas.Add(newQuota("q", "team", "5", "10"))
 	r.pods.Add(onNode(newPod("ns", "running", "6", "team")))
-	if err := r.Settle(t.Context()); err != nil {
+	if err := r.WaitForSync(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	pod, rules := newPod("ns", "p", "5", "team"), quota.Rules{Runtime: true}
@@ -89,7 +89,7 @@ func TestHintsAreNeverLateForAnEvent(t *testing.T) {
 	r.quotas.Add(newQuota("q", "team", "5", "10"))
 	running := onNode(newPod("ns", "running", "10", "team"))
 	r.pods.Add(running)
-	if err := r.Settle(t.Context()); err != nil {
+	if err := r.WaitForSync(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	pod := newPod("ns", "p", "5", "team")
@@ -154,11 +154,11 @@ func TestSettleSaysThatQuotasAreUnknown(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := never.Settle(ended); !errors.Is(err, context.Canceled) {
+	if err := never.WaitForSync(ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v after the context ended", err)
 	}
 	never.deadline.Store(new(time.Now()))
-	if err := never.Settle(t.Context()); err == nil || !strings.Contains(err.Error(), "elasticquotas") {
+	if err := never.WaitForSync(t.Context()); err == nil || !strings.Contains(err.Error(), "elasticquotas") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -179,7 +179,7 @@ func TestAPodThatTakesTheNameOfAnotherReplacesIt(t *testing.T) {
 	first, second := onNode(newPod("ns", "p", "4", "team")), newPod("ns", "p", "3", "team")
 	second.UID = "second"
 	r.pods.Add(first)
-	if err := r.Settle(t.Context()); err != nil {
+	if err := r.WaitForSync(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	r.pods.Modify(second) // as after a watch that missed the deletion

@@ -44,7 +44,7 @@ func (v *View) Explain(pod *corev1.Pod, rules quota.Rules) Judgement {
 func (v *View) QuotaOf(pod *corev1.Pod) string {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
-	v.book.settle()
+	v.book.recompute()
 	return v.book.quotaOf(pod)
 }
 
@@ -52,7 +52,7 @@ func (v *View) QuotaOf(pod *corev1.Pod) string {
 func (v *View) Held(uid types.UID) (Held, bool) {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
-	v.book.settle()
+	v.book.recompute()
 	pod := v.book.pods.get(uid)
 	if pod == nil {
 		return Held{}, false
@@ -65,7 +65,7 @@ func (v *View) Held(uid types.UID) (Held, bool) {
 func (v *View) Sharing(treeID, parent string, resource corev1.ResourceName) *quota.Sharing {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
-	v.book.settle()
+	v.book.recompute()
 	tree := v.book.forest.ByID(treeID)
 	if tree == nil {
 		return nil
@@ -77,7 +77,7 @@ func (v *View) Sharing(treeID, parent string, resource corev1.ResourceName) *quo
 func (v *View) Problems() []quota.Problem {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
-	v.book.settle()
+	v.book.recompute()
 	return v.book.problems()
 }
 
@@ -85,7 +85,7 @@ func (v *View) Problems() []quota.Problem {
 func (v *View) Leaves() []string {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
-	v.book.settle()
+	v.book.recompute()
 	return v.book.leaves()
 }
 
@@ -93,7 +93,7 @@ func (v *View) Leaves() []string {
 func (v *View) Spec(name string) *quota.Spec {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
-	v.book.settle()
+	v.book.recompute()
 	if tree := v.book.forest.Tree(name); tree != nil {
 		return tree.Spec(name)
 	}
@@ -122,7 +122,7 @@ func (v *View) Fork() *View {
 func (v *View) Suppose(object *schedulingsigsv1alpha1.ElasticQuota) {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
-	v.book.settle()
+	v.book.recompute()
 	if spec, problems := quota.Decode(object); v.book.forest.Adjust(&spec) { // which it only does for the quota in force
 		key := types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
 		v.book.own()
@@ -136,7 +136,7 @@ func (v *View) Suppose(object *schedulingsigsv1alpha1.ElasticQuota) {
 func (v *View) SupposePod(pod *corev1.Pod) {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
-	v.book.settle()
+	v.book.recompute()
 	v.book.observe(pod)
 }
 
@@ -144,7 +144,7 @@ func (v *View) SupposePod(pod *corev1.Pod) {
 func (v *View) SupposePlaced(pod *corev1.Pod) {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
-	v.book.settle()
+	v.book.recompute()
 	v.book.reserve(pod)
 }
 
@@ -152,7 +152,7 @@ func (v *View) SupposePlaced(pod *corev1.Pod) {
 func (v *View) SupposeGone(uid types.UID) {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
-	v.book.settle()
+	v.book.recompute()
 	v.book.remove(uid)
 }
 
@@ -166,8 +166,8 @@ func (v *View) Idle() bool {
 	return v.book.idle()
 }
 
-// Settle returns at once: everything is known.
-func (v *View) Settle(context.Context) error { return nil }
+// WaitForSync returns at once: everything is known.
+func (v *View) WaitForSync(context.Context) error { return nil }
 
 // Configure does nothing: the State is configured.
 func (v *View) Configure(*quota.Args) error { return nil }

@@ -29,9 +29,9 @@ var kind = informer.Kind{
 
 // State of one scheduler. It is safe for concurrent use.
 type State struct {
-	reports *informer.Informer
-	nodes   cache.SharedIndexInformer
-	book    *allocation.Book[*numa.Node, numa.Allocation, *numa.Ledger]
+	reports     *informer.Informer
+	nodes       cache.SharedIndexInformer
+	allocations *allocation.Cache[*numa.Node, numa.Allocation, *numa.Ledger]
 
 	// observed holds, by node name, what a node offers as the informers show it.
 	observed sync.Map
@@ -70,14 +70,14 @@ func NewFrom(source cache.ListerWatcher, pods, nodes cache.SharedIndexInformer) 
 }
 
 func newState(reports *informer.Informer, pods, nodes cache.SharedIndexInformer) (*State, error) {
-	s := &State{reports: reports, nodes: nodes, book: allocation.NewBook(allocation.Rules[*numa.Node, numa.Allocation, *numa.Ledger]{Read: numa.Justified, Fold: fold})}
+	s := &State{reports: reports, nodes: nodes, allocations: allocation.NewCache(allocation.Rules[*numa.Node, numa.Allocation, *numa.Ledger]{Read: numa.Justified, Build: build})}
 	changed := cache.ResourceEventHandlerFuncs{
 		AddFunc: s.changed, UpdateFunc: func(_, object any) { s.changed(object) }, DeleteFunc: s.changed,
 	}
 	for _, watch := range []struct {
 		informer cache.SharedIndexInformer
 		handler  cache.ResourceEventHandler
-	}{{reports, changed}, {nodes, changed}, {nodes, s.book.NodeHandler()}, {pods, s.book.PodHandler()}} {
+	}{{reports, changed}, {nodes, changed}, {nodes, s.allocations.NodeHandler()}, {pods, s.allocations.PodHandler()}} {
 		if _, err := watch.informer.AddEventHandler(watch.handler); err != nil {
 			return nil, fmt.Errorf("watch CPU topologies: %w", err)
 		}
@@ -85,7 +85,7 @@ func newState(reports *informer.Informer, pods, nodes cache.SharedIndexInformer)
 	return s, nil
 }
 
-func fold(_ *corev1.Node, offer *numa.Node, held []allocation.Holding[numa.Allocation]) *numa.Ledger {
+func build(_ *corev1.Node, offer *numa.Node, held []allocation.Holding[numa.Allocation]) *numa.Ledger {
 	holders := make([]numa.Holder, len(held))
 	for i := range held {
 		holders[i] = numa.Holder{Namespace: held[i].Pod.Namespace, Name: held[i].Pod.Name, UID: held[i].Pod.UID, Allocation: held[i].Allocation}
@@ -176,19 +176,21 @@ func (s *State) Report(node string) *topologyv1alpha1.NodeResourceTopology {
 
 // Ledger returns what is left of a node as the NodeInfo shows it.
 func (s *State) Ledger(info fwk.NodeInfo) *numa.Ledger {
-	return s.book.Of(info, s.Node(info.Node()))
+	return s.allocations.Of(info, s.Node(info.Node()))
 }
 
 // ReservePodHandler takes over what the pods that stand for reservations still hold, which shrinks while they are used.
-func (s *State) ReservePodHandler() cache.ResourceEventHandler { return s.book.ReservePodHandler() }
+func (s *State) ReservePodHandler() cache.ResourceEventHandler {
+	return s.allocations.ReservePodHandler()
+}
 
 // Reserve remembers what a pod was given, until it is gone.
 func (s *State) Reserve(node string, pod *corev1.Pod, allocation numa.Allocation) {
-	s.book.Reserve(node, pod, allocation)
+	s.allocations.Reserve(node, pod, allocation)
 }
 
 // Unreserve takes back Reserve.
-func (s *State) Unreserve(pod types.UID) { s.book.Unreserve(pod) }
+func (s *State) Unreserve(pod types.UID) { s.allocations.Unreserve(pod) }
 
 // Demanding is true when some node asks something of pods that ask nothing by themselves.
 func (s *State) Demanding() bool { return s.demanding.Load() > 0 }

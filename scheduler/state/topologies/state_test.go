@@ -154,7 +154,7 @@ func TestAnOwnerIsNeverForgottenInBetween(t *testing.T) {
 	bound := assumed.DeepCopy()
 	bound.Annotations = map[string]string{extension.AnnotationResourceStatus: `{"cpuset":"1"}`, extension.AnnotationReservationAllocated: `{"name":"r","uid":"r"}`}
 	f.pods.Add(bound)
-	eventually.True(f.t, "the pod says what it uses", func() bool { held, _ := f.state.book.Reserved("web"); return held.Reservation == "r" })
+	eventually.True(f.t, "the pod says what it uses", func() bool { held, _ := f.state.allocations.Reserved("web"); return held.Reservation == "r" })
 	if free() != "0,2-3" {
 		t.Errorf("%s are free as the scheduler's cache shows the pod", free())
 	}
@@ -163,5 +163,5 @@ func TestAnOwnerIsNeverForgottenInBetween(t *testing.T) {
 	f.pods.Modify(moved)
 	eventually.True(f.t, "it owns another CPU", func() bool { return free() == "0-1,3" })
 	f.pods.Delete(moved)
-	eventually.True(f.t, "it is gone", func() bool { _, reserved := f.state.book.Reserved("web"); return !reserved })
+	eventually.True(f.t, "it is gone", func() bool { _, reserved := f.state.allocations.Reserved("web"); return !reserved })
 }

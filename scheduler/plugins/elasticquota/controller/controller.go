@@ -30,7 +30,7 @@ const (
 
 // State is what the controller reads.
 type State interface {
-	Settle(ctx context.Context) error
+	WaitForSync(ctx context.Context) error
 	Settings() *quota.Args
 	// Quotas calls yield for every quota; Object is what is written to, Pods are those of a quota itself.
 	Quotas(yield func(quotas.Quota) bool)
@@ -86,7 +86,7 @@ func New(config Config) *Controller {
 // Run writes and evicts until the context ends, which it must when another scheduler becomes the leader. Failures are
 // logged, and tried again.
 func (c *Controller) Run(ctx context.Context) {
-	for c.State.Settle(ctx) != nil {
+	for c.State.WaitForSync(ctx) != nil {
 		if !sleep(ctx, time.Second) {
 			return
 		}

@@ -81,7 +81,7 @@ func newRig(t *testing.T, args string, objects ...runtime.Object) *rig {
 	running.Go(func() { pods.RunWithContext(ctx) })
 	running.Go(func() { nodes.RunWithContext(ctx) })
 	t.Cleanup(func() { cancel(); running.Wait() })
-	if err := r.state.Settle(ctx); err != nil {
+	if err := r.state.WaitForSync(ctx); err != nil {
 		t.Fatal(err)
 	}
 	r.Controller = New(Config{State: r.state, Quotas: r.dynamic, Pods: r.client, Recorder: events.NewFakeRecorder(100), Now: func() time.Time { return r.now }})

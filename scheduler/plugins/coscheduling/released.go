@@ -59,10 +59,10 @@ func (q *Queue) Pop(logger klog.Logger) (*framework.QueuedPodInfo, error) {
 func (q *Queue) MoveAllToActiveOrBackoffQueue(logger klog.Logger, event fwk.ClusterEvent, before, after any, preCheck internalqueue.PreEnqueueCheck) {
 	pod, ended := before.(*corev1.Pod)
 	if ended = ended && after == nil; ended {
-		if room, given := q.gangs.Given(pod.UID); given {
+		if room, given := q.gangs.TakeReleased(pod.UID); given {
 			q.pass(func() {
 				q.SchedulingQueue.MoveAllToActiveOrBackoffQueue(logger, event, before, after, func(other *corev1.Pod) bool {
-					return q.gangs.News(room, other.UID) && (preCheck == nil || preCheck(other))
+					return q.gangs.MayUseReleased(room, other.UID) && (preCheck == nil || preCheck(other))
 				})
 			})
 			return

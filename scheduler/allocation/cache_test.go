@@ -28,7 +28,7 @@ func (c *counted) rules() Rules[int, int, int] {
 			units, err := strconv.Atoi(pod.Annotations[key])
 			return units, err == nil
 		},
-		Fold: func(_ *corev1.Node, offer int, held []Holding[int]) int {
+		Build: func(_ *corev1.Node, offer int, held []Holding[int]) int {
 			c.folds++
 			for _, holding := range held {
 				offer += holding.Allocation
@@ -63,11 +63,11 @@ func add(t testing.TB, info fwk.NodeInfo, pod *corev1.Pod) {
 
 func TestLedgersFollowTheNodeInfo(t *testing.T) {
 	count := &counted{}
-	book := NewBook(count.rules())
+	allocations := NewCache(count.rules())
 	node := nodeWith(podOf("a", "2"), podOf("b", "3"), podOf("c", ""))
 	check := func(when string, info fwk.NodeInfo, offer, want int) {
 		t.Helper()
-		if got := book.Of(info, offer); got != want {
+		if got := allocations.Of(info, offer); got != want {
 			t.Errorf("%s: %d, want %d", when, got, want)
 		}
 	}
@@ -92,25 +92,25 @@ func TestLedgersFollowTheNodeInfo(t *testing.T) {
 }
 
 func TestReservationsCountUntilThePodIsGone(t *testing.T) {
-	book := NewBook((&counted{}).rules())
+	allocations := NewCache((&counted{}).rules())
 	assumed := podOf("a", "")
 	node := nodeWith(assumed)
 	check := func(when string, want int) {
 		t.Helper()
-		if got := book.Of(node, 0); got != want {
+		if got := allocations.Of(node, 0); got != want {
 			t.Errorf("%s: %d, want %d", when, got, want)
 		}
 	}
 	check("assumed, not reserved", 0)
-	book.Reserve("n", assumed, 4)
+	allocations.Reserve("n", assumed, 4)
 	check("reserved, at the same generation of the node", 4)
-	book.Unreserve(assumed.UID)
+	allocations.Unreserve(assumed.UID)
 	check("unreserved", 0)
 
-	book.Reserve("n", assumed, 4)
+	allocations.Reserve("n", assumed, 4)
 	bound := podOf("a", "5")
 	bound.Spec.NodeName = "n"
-	handler := book.PodHandler()
+	handler := allocations.PodHandler()
 	handler.OnUpdate(assumed, podOf("a", "5"))
 	check("annotated, not bound", 4)
 	handler.OnUpdate(assumed, bound)
@@ -118,56 +118,56 @@ func TestReservationsCountUntilThePodIsGone(t *testing.T) {
 	node = nodeWith(bound)
 	check("bound", 5)
 	handler.OnDelete(bound)
-	if _, found := book.Reserved("a"); found {
+	if _, found := allocations.Reserved("a"); found {
 		t.Error("the pod is gone, and the reservation stayed")
 	}
 
-	book.Reserve("n", podOf("old", ""), 1)
+	allocations.Reserve("n", podOf("old", ""), 1)
 	handler.OnUpdate(podOf("old", ""), podOf("new", ""))
-	if _, found := book.Reserved("old"); found {
+	if _, found := allocations.Reserved("old"); found {
 		t.Error("another pod has the name, and the reservation of the old one stayed")
 	}
 
-	book.Reserve("n", podOf("x", ""), 1)
+	allocations.Reserve("n", podOf("x", ""), 1)
 	handler.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/x", Obj: podOf("x", "")})
-	if _, found := book.Reserved("x"); found {
+	if _, found := allocations.Reserved("x"); found {
 		t.Error("the pod is gone, and the reservation stayed")
 	}
 }
 
 func TestOnlyReservePodsMayHoldNothingMore(t *testing.T) {
 	for name, test := range map[string]struct {
-		handler   func(*Book[int, int, int]) cache.ResourceEventHandler
+		handler   func(*Cache[int, int, int]) cache.ResourceEventHandler
 		wantHolds bool
 	}{
-		"pod":         {(*Book[int, int, int]).PodHandler, true},
-		"reserve pod": {(*Book[int, int, int]).ReservePodHandler, false},
+		"pod":         {(*Cache[int, int, int]).PodHandler, true},
+		"reserve pod": {(*Cache[int, int, int]).ReservePodHandler, false},
 	} {
-		book := NewBook((&counted{}).rules())
-		book.Reserve("n", podOf("a", "4"), 4)
+		allocations := NewCache((&counted{}).rules())
+		allocations.Reserve("n", podOf("a", "4"), 4)
 		before, after := podOf("a", "4"), podOf("a", "")
 		before.Spec.NodeName, after.Spec.NodeName = "n", "n"
-		test.handler(book).OnUpdate(before, after)
-		if _, holds := book.Reserved("a"); holds != test.wantHolds {
+		test.handler(allocations).OnUpdate(before, after)
+		if _, holds := allocations.Reserved("a"); holds != test.wantHolds {
 			t.Errorf("a %s that says nothing any more holds something: %v, want %v", name, holds, test.wantHolds)
 		}
 	}
 }
 
 func TestGoneNodesLeaveNothing(t *testing.T) {
-	book := NewBook((&counted{}).rules())
-	book.Of(nodeWith(), 1)
-	book.Reserve("n", podOf("a", ""), 1)
-	book.NodeHandler().OnDelete(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}})
-	if _, found := book.digests.Load("n"); found || len(book.versions) != 0 {
+	allocations := NewCache((&counted{}).rules())
+	allocations.Of(nodeWith(), 1)
+	allocations.Reserve("n", podOf("a", ""), 1)
+	allocations.NodeHandler().OnDelete(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}})
+	if _, found := allocations.digests.Load("n"); found || len(allocations.versions) != 0 {
 		t.Error("a gone node is remembered")
 	}
 }
 
-// TestCachedLedgersEqualFreshOnes runs random histories and compares every answer with that of a Book without a past.
+// TestCachedLedgersEqualFreshOnes runs random histories and compares every answer with that of a Cache without a past.
 func TestCachedLedgersEqualFreshOnes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		book := NewBook((&counted{}).rules())
+		allocations := NewCache((&counted{}).rules())
 		node := nodeWith()
 		pods := map[string]*corev1.Pod{}
 		reserved := map[string]int{}
@@ -187,18 +187,18 @@ func TestCachedLedgersEqualFreshOnes(t *testing.T) {
 				}
 			case 2:
 				if pod != nil {
-					book.Reserve("n", pod, step)
+					allocations.Reserve("n", pod, step)
 					reserved[name] = step
 				}
 			case 3:
-				book.Unreserve(types.UID(name))
+				allocations.Unreserve(types.UID(name))
 				delete(reserved, name)
 			}
-			fresh := NewBook((&counted{}).rules())
+			fresh := NewCache((&counted{}).rules())
 			for name, units := range reserved {
 				fresh.Reserve("n", podOf(name, ""), units)
 			}
-			if diff := cmp.Diff(fresh.Of(node, 0), book.Of(node, 0)); diff != "" {
+			if diff := cmp.Diff(fresh.Of(node, 0), allocations.Of(node, 0)); diff != "" {
 				t.Fatalf("after step %d (-fresh +cached):\n%s", step, diff)
 			}
 		}
@@ -206,10 +206,10 @@ func TestCachedLedgersEqualFreshOnes(t *testing.T) {
 }
 
 func BenchmarkUnchangedNode(b *testing.B) {
-	book := NewBook((&counted{}).rules())
+	allocations := NewCache((&counted{}).rules())
 	node := nodeWith(podOf("a", "2"))
 	b.ReportAllocs()
 	for b.Loop() {
-		book.Of(node, 0)
+		allocations.Of(node, 0)
 	}
 }

@@ -15,18 +15,18 @@ type Holding[A any] struct {
 	Allocation A
 }
 
-// Rules say how a Book reads allocations and what it makes of them. Both functions must be pure and safe for concurrent
+// Rules say how a Cache reads allocations and what it makes of them. Both functions must be pure and safe for concurrent
 // use; S is what the node itself offers, and is compared by identity.
 type Rules[S comparable, A, L any] struct {
 	// Read returns what a pod holds by its own annotations; false when it holds nothing.
 	Read func(pod *corev1.Pod) (A, bool)
-	// Fold makes the ledger of a node from what it offers and what its pods hold, in the order of the NodeInfo.
-	Fold func(node *corev1.Node, offer S, held []Holding[A]) L
+	// Build makes the ledger of a node from what it offers and what its pods hold, in the order of the NodeInfo.
+	Build func(node *corev1.Node, offer S, held []Holding[A]) L
 }
 
-// Book keeps the ledgers of all nodes. What Reserve gave to a pod the Book remembers itself: the pod's annotations say it
+// Cache keeps the ledgers of all nodes. What Reserve gave to a pod the Cache remembers itself: the pod's annotations say it
 // only later, or not at all if the binding fails. It is safe for concurrent use.
-type Book[S comparable, A, L any] struct {
+type Cache[S comparable, A, L any] struct {
 	rules Rules[S, A, L]
 
 	mutex    sync.RWMutex
@@ -53,108 +53,108 @@ type digest[S comparable, A, L any] struct {
 	ledger L
 }
 
-// NewBook returns an empty Book.
-func NewBook[S comparable, A, L any](rules Rules[S, A, L]) *Book[S, A, L] {
-	return &Book[S, A, L]{rules: rules, reserved: map[types.UID]reservation[A]{}, versions: map[string]uint64{}}
+// NewCache returns an empty Cache.
+func NewCache[S comparable, A, L any](rules Rules[S, A, L]) *Cache[S, A, L] {
+	return &Cache[S, A, L]{rules: rules, reserved: map[types.UID]reservation[A]{}, versions: map[string]uint64{}}
 }
 
 // Of returns the ledger of a node as the NodeInfo shows it. The ledger is shared and must not be changed. It costs one
 // comparison when nothing has changed since the last call for that node.
-func (b *Book[S, A, L]) Of(info fwk.NodeInfo, offer S) L {
+func (c *Cache[S, A, L]) Of(info fwk.NodeInfo, offer S) L {
 	name, generation := info.Node().Name, info.GetGeneration()
-	version := b.version(name)
-	last, _ := b.digests.Load(name)
+	version := c.version(name)
+	last, _ := c.digests.Load(name)
 	before, _ := last.(*digest[S, A, L])
 	if before != nil && before.generation == generation && before.version == version && before.offer == offer {
 		return before.ledger
 	}
-	made := b.digest(info, offer, before)
+	made := c.digest(info, offer, before)
 	made.generation, made.version = generation, version
-	b.digests.Store(name, made)
+	c.digests.Store(name, made)
 	return made.ledger
 }
 
-func (b *Book[S, A, L]) version(node string) uint64 {
-	b.mutex.RLock()
-	defer b.mutex.RUnlock()
-	return b.versions[node]
+func (c *Cache[S, A, L]) version(node string) uint64 {
+	c.mutex.RLock()
+	defer c.mutex.RUnlock()
+	return c.versions[node]
 }
 
 // digest reads every pod of the node, except those that it read before: pods are replaced when they change.
-func (b *Book[S, A, L]) digest(info fwk.NodeInfo, offer S, before *digest[S, A, L]) *digest[S, A, L] {
+func (c *Cache[S, A, L]) digest(info fwk.NodeInfo, offer S, before *digest[S, A, L]) *digest[S, A, L] {
 	pods := info.GetPods()
 	made := &digest[S, A, L]{offer: offer, read: make(map[*corev1.Pod]A, len(pods))}
 	held := make([]Holding[A], 0, len(pods))
 	for _, podInfo := range pods {
 		pod := podInfo.GetPod()
-		if allocation, found := b.Reserved(pod.UID); found {
+		if allocation, found := c.Reserved(pod.UID); found {
 			held = append(held, Holding[A]{Pod: pod, Allocation: allocation})
-		} else if allocation, found := b.read(pod, before); found {
+		} else if allocation, found := c.read(pod, before); found {
 			made.read[pod] = allocation
 			held = append(held, Holding[A]{Pod: pod, Allocation: allocation})
 		}
 	}
-	made.ledger = b.rules.Fold(info.Node(), offer, held)
+	made.ledger = c.rules.Build(info.Node(), offer, held)
 	return made
 }
 
-func (b *Book[S, A, L]) read(pod *corev1.Pod, before *digest[S, A, L]) (A, bool) {
+func (c *Cache[S, A, L]) read(pod *corev1.Pod, before *digest[S, A, L]) (A, bool) {
 	if before != nil {
 		if allocation, known := before.read[pod]; known {
 			return allocation, true
 		}
 	}
-	return b.rules.Read(pod)
+	return c.rules.Read(pod)
 }
 
 // Reserve remembers what a pod was given on a node.
-func (b *Book[S, A, L]) Reserve(node string, pod *corev1.Pod, allocation A) {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	b.reserved[pod.UID] = reservation[A]{node: node, allocation: allocation}
-	b.versions[node]++
+func (c *Cache[S, A, L]) Reserve(node string, pod *corev1.Pod, allocation A) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.reserved[pod.UID] = reservation[A]{node: node, allocation: allocation}
+	c.versions[node]++
 }
 
 // Reserved returns what Reserve gave to a pod, or what the pod said since it was bound.
-func (b *Book[S, A, L]) Reserved(pod types.UID) (A, bool) {
-	b.mutex.RLock()
-	defer b.mutex.RUnlock()
-	found, ok := b.reserved[pod]
+func (c *Cache[S, A, L]) Reserved(pod types.UID) (A, bool) {
+	c.mutex.RLock()
+	defer c.mutex.RUnlock()
+	found, ok := c.reserved[pod]
 	return found.allocation, ok
 }
 
 // Unreserve takes back Reserve.
-func (b *Book[S, A, L]) Unreserve(pod types.UID) {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	if found, ok := b.reserved[pod]; ok {
-		delete(b.reserved, pod)
-		b.versions[found.node]++
+func (c *Cache[S, A, L]) Unreserve(pod types.UID) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if found, ok := c.reserved[pod]; ok {
+		delete(c.reserved, pod)
+		c.versions[found.node]++
 	}
 }
 
 // PodHandler takes over what bound pods say themselves, and forgets pods that are gone. A reservation is kept until then,
 // because a snapshot of the scheduler may hold the pod as it was assumed, without its annotations, for some time yet.
-func (b *Book[S, A, L]) PodHandler() cache.ResourceEventHandler { return b.handler(b.observe) }
+func (c *Cache[S, A, L]) PodHandler() cache.ResourceEventHandler { return c.handler(c.observe) }
 
 // ReservePodHandler is PodHandler for the pods that stand for reservations. What they say is all that they hold: it shrinks to
 // nothing while their users take it. Of another pod nobody but the scheduler may take away what it holds.
-func (b *Book[S, A, L]) ReservePodHandler() cache.ResourceEventHandler {
-	return b.handler(func(object any) {
-		b.observe(object)
+func (c *Cache[S, A, L]) ReservePodHandler() cache.ResourceEventHandler {
+	return c.handler(func(object any) {
+		c.observe(object)
 		if pod, ok := object.(*corev1.Pod); ok && pod.Spec.NodeName != "" {
-			if _, holds := b.rules.Read(pod); !holds {
-				b.Unreserve(pod.UID)
+			if _, holds := c.rules.Read(pod); !holds {
+				c.Unreserve(pod.UID)
 			}
 		}
 	})
 }
 
-func (b *Book[S, A, L]) handler(observe func(any)) cache.ResourceEventHandler {
+func (c *Cache[S, A, L]) handler(observe func(any)) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: observe,
 		UpdateFunc: func(before, object any) {
-			b.replaced(before, object)
+			c.replaced(before, object)
 			observe(object)
 		},
 		DeleteFunc: func(object any) {
@@ -162,42 +162,42 @@ func (b *Book[S, A, L]) handler(observe func(any)) cache.ResourceEventHandler {
 				object = gone.Obj
 			}
 			if pod, ok := object.(*corev1.Pod); ok {
-				b.Unreserve(pod.UID)
+				c.Unreserve(pod.UID)
 			}
 		},
 	}
 }
 
 // replaced forgets a pod whose name another one has taken: after a broken watch, an informer reports that as an update.
-func (b *Book[S, A, L]) replaced(before, after any) {
+func (c *Cache[S, A, L]) replaced(before, after any) {
 	old, okBefore := before.(*corev1.Pod)
 	present, okAfter := after.(*corev1.Pod)
 	if okBefore && okAfter && old.UID != present.UID {
-		b.Unreserve(old.UID)
+		c.Unreserve(old.UID)
 	}
 }
 
-func (b *Book[S, A, L]) observe(object any) {
+func (c *Cache[S, A, L]) observe(object any) {
 	pod, ok := object.(*corev1.Pod)
 	if !ok || pod.Spec.NodeName == "" {
 		return
 	}
-	if _, reserved := b.Reserved(pod.UID); !reserved {
+	if _, reserved := c.Reserved(pod.UID); !reserved {
 		return
 	}
-	if said, found := b.rules.Read(pod); found {
-		b.Reserve(pod.Spec.NodeName, pod, said)
+	if said, found := c.rules.Read(pod); found {
+		c.Reserve(pod.Spec.NodeName, pod, said)
 	}
 }
 
 // NodeHandler drops the ledgers of nodes that are gone.
-func (b *Book[S, A, L]) NodeHandler() cache.ResourceEventHandler {
+func (c *Cache[S, A, L]) NodeHandler() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{DeleteFunc: func(object any) {
 		if name, err := cache.DeletionHandlingObjectToName(object); err == nil {
-			b.digests.Delete(name.Name)
-			b.mutex.Lock()
-			defer b.mutex.Unlock()
-			delete(b.versions, name.Name)
+			c.digests.Delete(name.Name)
+			c.mutex.Lock()
+			defer c.mutex.Unlock()
+			delete(c.versions, name.Name)
 		}
 	}}
 }
