@@ -131,7 +131,7 @@ func pendingPodFixture() *diagnosticsv1alpha1.PodExplanation {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-1"},
 		Status: diagnosticsv1alpha1.PodExplanationStatus{
 			Verdict: diagnosticsv1alpha1.PodUnschedulable, Code: "KOORD1102",
-			Summary: "none of 30 nodes can take the pod: 28 are too busy for it.",
+			Summary: "0/30 nodes are available: 28 node(s) cpu usage above 65%, 2 node(s) had untolerated taint gpu=true:NoSchedule.",
 			Pod: diagnosticsv1alpha1.PodFacts{
 				Namespace: "shop", Name: "web-1", QoSClass: "LS", PriorityBand: "koord-prod", SchedulerName: "koord-scheduler",
 				Phase: corev1.PodPending, CreatedAt: before(3 * time.Minute),
@@ -144,10 +144,10 @@ func pendingPodFixture() *diagnosticsv1alpha1.PodExplanation {
 					{Node: "worker-7", Message: "cpu usage 62% + this pod 11% > threshold 65%"},
 					{Node: "worker-9", Message: "cpu usage 70% + this pod 11% > threshold 65%", Others: 1},
 				}},
-				{Plugin: "TaintToleration", Code: "KOORD1902", Reason: "node(s) had untolerated taint {gpu: true}", Message: "the pod does not tolerate the taint gpu=true:NoSchedule", Count: 2, Sole: 2, Nodes: []diagnosticsv1alpha1.NodeRefusal{{Node: "gpu-1", Message: "the pod does not tolerate the taint gpu=true:NoSchedule"}}},
+				{Plugin: "TaintToleration", Code: "KOORD1902", Reason: "node(s) had untolerated taint(s)", Message: "the pod does not tolerate the taint gpu=true:NoSchedule", Count: 2, Sole: 2, Nodes: []diagnosticsv1alpha1.NodeRefusal{{Node: "gpu-1", Message: "the pod does not tolerate the taint gpu=true:NoSchedule"}}},
 			},
 			Fix: &diagnosticsv1alpha1.Fix{
-				Target: diagnosticsv1alpha1.FixPod, Kind: "reduceRequest", Description: "Request 0.98 cores in place of 4.", Node: "worker-7", NodesUnlocked: 3, Verified: true,
+				Target: diagnosticsv1alpha1.FixPod, Kind: "reduceRequest", Description: "reduce the pod's cpu request from 4 to 0.98 (by 3.02)", Node: "worker-7", NodesUnlocked: 3, Verified: true,
 				Command: "kubectl -n shop set resources deployment web --requests=cpu=980m",
 			},
 			Origin: diagnosticsv1alpha1.Origin{Component: "koord-scheduler", Instance: "sched-0", Leader: true, EvaluatedAt: *before(0), DurationMicroseconds: 48200},
