@@ -13,9 +13,9 @@ import (
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 )
 
-// newcomer is a node that is supposed to join the cluster. Its agent would report what that of the node it is like reports. It
+// addedNode is a node that is supposed to join the cluster. Its agent would report what that of the node it is like reports. It
 // is safe for concurrent use.
-type newcomer struct {
+type addedNode struct {
 	name, like string
 	mutex      sync.Mutex
 	// object that offer was read from last.
@@ -23,15 +23,15 @@ type newcomer struct {
 	offer  *numa.Node
 }
 
-// topologyStage shows the CPU topologies of the cluster, and those of the nodes that the world on the stage adds to it.
-type topologyStage struct {
+// simulatedTopologies shows the CPU topologies of the cluster, and those of the nodes that the view in use adds to it.
+type simulatedTopologies struct {
 	nodenumaresource.State
-	stage *stage
+	simulated *simulatedState
 }
 
 // Node implements nodenumaresource.State.
-func (s *topologyStage) Node(object *corev1.Node) *numa.Node {
-	added := s.stage.newcomer(object.Name)
+func (s *simulatedTopologies) Node(object *corev1.Node) *numa.Node {
+	added := s.simulated.addedNode(object.Name)
 	if added == nil {
 		return s.State.Node(object)
 	}
@@ -44,36 +44,36 @@ func (s *topologyStage) Node(object *corev1.Node) *numa.Node {
 }
 
 // Ledger implements nodenumaresource.State. Nothing on an added node holds CPUs.
-func (s *topologyStage) Ledger(info fwk.NodeInfo) *numa.Ledger {
-	if s.stage.newcomer(info.Node().Name) == nil {
+func (s *simulatedTopologies) Ledger(info fwk.NodeInfo) *numa.Ledger {
+	if s.simulated.addedNode(info.Node().Name) == nil {
 		return s.State.Ledger(info)
 	}
 	return numa.NewLedger(s.Node(info.Node()), nil)
 }
 
 // Reserve does nothing: what a supposed pod holds, its annotations say.
-func (s *topologyStage) Reserve(string, *corev1.Pod, numa.Allocation) {}
+func (s *simulatedTopologies) Reserve(string, *corev1.Pod, numa.Allocation) {}
 
 // Unreserve does nothing.
-func (s *topologyStage) Unreserve(types.UID) {}
+func (s *simulatedTopologies) Unreserve(types.UID) {}
 
-// deviceStage shows the devices of the cluster, and those of the nodes that the world on the stage adds to it.
-type deviceStage struct {
+// simulatedDevices shows the devices of the cluster, and those of the nodes that the view in use adds to it.
+type simulatedDevices struct {
 	deviceshare.State
-	stage *stage
+	simulated *simulatedState
 }
 
 // Node implements deviceshare.State.
-func (s *deviceStage) Node(name string) *device.Node {
-	if added := s.stage.newcomer(name); added != nil {
+func (s *simulatedDevices) Node(name string) *device.Node {
+	if added := s.simulated.addedNode(name); added != nil {
 		return s.State.Node(added.like)
 	}
 	return s.State.Node(name)
 }
 
 // Ledger implements deviceshare.State. Nothing on an added node holds devices.
-func (s *deviceStage) Ledger(info fwk.NodeInfo) *device.Ledger {
-	added := s.stage.newcomer(info.Node().Name)
+func (s *simulatedDevices) Ledger(info fwk.NodeInfo) *device.Ledger {
+	added := s.simulated.addedNode(info.Node().Name)
 	if added == nil {
 		return s.State.Ledger(info)
 	}
@@ -85,7 +85,7 @@ func (s *deviceStage) Ledger(info fwk.NodeInfo) *device.Ledger {
 }
 
 // Reserve does nothing: what a supposed pod holds, its annotations say.
-func (s *deviceStage) Reserve(string, *corev1.Pod, device.Allocation) {}
+func (s *simulatedDevices) Reserve(string, *corev1.Pod, device.Allocation) {}
 
 // Unreserve does nothing.
-func (s *deviceStage) Unreserve(types.UID) {}
+func (s *simulatedDevices) Unreserve(types.UID) {}

@@ -39,12 +39,12 @@ func (e *Engine) answer(ctx context.Context, pod *corev1.Pod, spec diagnosticsv1
 	if err != nil {
 		return nil, err
 	}
-	sim.stage.show(w)
+	sim.simulated.show(w)
 	sim.placements = 0
 	if pod.Spec.NodeName == "" && gated(ctx, sim, pod, status) {
 		return status, nil
 	}
-	r := &response{simulation: sim, world: w, status: status, spec: spec, limit: limitOf(spec), may: may}
+	r := &response{simulation: sim, view: w, status: status, spec: spec, limit: limitOf(spec), may: may}
 	for _, extender := range sim.extenders {
 		status.Incomplete = append(status.Incomplete, fmt.Sprintf("extender %q was not consulted", extender))
 	}
@@ -111,7 +111,7 @@ func gated(ctx context.Context, sim *simulation, pod *corev1.Pod, status *diagno
 // response is an answer in the making.
 type response struct {
 	*simulation
-	world  *world
+	view   *clusterView
 	status *diagnosticsv1alpha1.PodExplanationStatus
 	spec   diagnosticsv1alpha1.PodExplanationSpec
 	limit  int
@@ -123,7 +123,7 @@ type response struct {
 
 // pending answers why no node takes the pod, or which one would.
 func (r *response) pending(ctx context.Context, pod *corev1.Pod) error {
-	e, groups, err := r.judge(ctx, r.world, pod)
+	e, groups, err := r.judge(ctx, r.view, pod)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (r *response) pending(ctx context.Context, pod *corev1.Pod) error {
 	if e = e.decided(); r.spec.SkipFix || len(e.nodes) == 0 {
 		return nil
 	}
-	r.status.Preemption, err = r.preempt(ctx, r.world, e)
+	r.status.Preemption, err = r.preempt(ctx, r.view, e)
 	switch {
 	case ctx.Err() != nil:
 		return err
@@ -159,7 +159,7 @@ func (r *response) pending(ctx context.Context, pod *corev1.Pod) error {
 
 // change publishes the smallest change that helps, if any is needed.
 func (r *response) change(ctx context.Context, e *evaluation) error {
-	w, e, err := r.untried(ctx, r.world, e)
+	w, e, err := r.untried(ctx, r.view, e)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (r *response) bound(ctx context.Context, pod *corev1.Pod, assumed bool) err
 	r.status.Verdict = diagnosticsv1alpha1.PodBound
 	free := pod.DeepCopy()
 	free.Spec.NodeName = ""
-	w, err := r.world.withoutPod(pod, node)
+	w, err := r.view.withoutPod(pod, node)
 	if err != nil {
 		r.status.Summary = fmt.Sprintf("bound to %s", node)
 		r.status.Incomplete = append(r.status.Incomplete, fmt.Sprintf("the pod could not be removed from node %q in the simulation: %v", node, err))
@@ -221,12 +221,12 @@ func refusalOn(groups []*refusals.Group, node string) string {
 }
 
 // judge evaluates and publishes the refusals.
-func (r *response) judge(ctx context.Context, w *world, pod *corev1.Pod) (*evaluation, []*refusals.Group, error) {
+func (r *response) judge(ctx context.Context, w *clusterView, pod *corev1.Pod) (*evaluation, []*refusals.Group, error) {
 	e, err := r.evaluate(ctx, w, pod)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := r.tellHeldBack(ctx, e); err != nil {
+	if err := r.explainHeldBack(ctx, e); err != nil {
 		return nil, nil, err
 	}
 	groups := r.groupRefusals(ctx, e)
@@ -238,17 +238,17 @@ func (r *response) judge(ctx context.Context, w *world, pod *corev1.Pod) (*evalu
 	return e, groups, nil
 }
 
-// tellHeldBack finds out what refuses the pod that finds no node, once those that are placed together with it have theirs. It is
+// explainHeldBack finds out what refuses the pod that finds no node, once those that are placed together with it have theirs. It is
 // part of the reason of those, as in their events.
-func (r *response) tellHeldBack(ctx context.Context, e *evaluation) error {
+func (r *response) explainHeldBack(ctx context.Context, e *evaluation) error {
 	if e.held == nil {
 		return nil
 	}
-	other, err := r.evaluate(ctx, e.held.world, e.held.refused)
+	other, err := r.evaluate(ctx, e.held.view, e.held.refused)
 	if err != nil {
 		return err
 	}
-	r.stage.show(r.world)
+	r.simulated.show(r.view)
 	e.tell(other.unfit())
 	r.heldBack = fmt.Sprintf(" Pod %s/%s: %s", other.pod.Namespace, other.pod.Name,
 		refusals.Summarise(len(other.feasible()), len(other.nodes), r.groupRefusals(ctx, other)))

@@ -381,7 +381,7 @@ func (c *cluster) evict(name string) {
 	c.must(c.informers.Core().V1().Pods().Informer().GetIndexer().Delete(pod))
 	c.shared.podGone(pod)
 	delete(c.pods, pod.UID)
-	w, err := newWorld(c.engine.snapshot, c.state).withoutPod(pod, pod.Spec.NodeName)
+	w, err := newClusterView(c.engine.snapshot, c.state).withoutPod(pod, pod.Spec.NodeName)
 	c.must(err)
 	c.state.assigned[pod.Spec.NodeName] = w.Assigned(pod.Spec.NodeName)
 	if metric := w.NodeMetric(pod.Spec.NodeName); metric != nil {

@@ -171,11 +171,11 @@ func (e *Engine) origin(began time.Time) diagnosticsv1alpha1.Origin {
 
 // refresh brings the engine's snapshot up to date, which costs the scheduler's cache lock for as long as the nodes that
 // changed take to copy.
-func (e *Engine) refresh() (*world, error) {
+func (e *Engine) refresh() (*clusterView, error) {
 	if err := e.config.Cache.UpdateSnapshot(klog.Background(), e.snapshot); err != nil {
 		return nil, fmt.Errorf("take a snapshot of the scheduler's cache: %w", err)
 	}
-	w := newWorld(e.snapshot, e.config.State)
+	w := newClusterView(e.snapshot, e.config.State)
 	if e.config.Quotas != nil {
 		w.quotas = e.config.Quotas()
 	}

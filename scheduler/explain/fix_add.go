@@ -22,7 +22,7 @@ const (
 
 // addition proposes one more node like some that exist, which nothing runs on yet; the kind that most nodes are of first. Nil
 // when none of the kinds tried would take the pod.
-func (s *simulation) addition(ctx context.Context, w *world, e *evaluation) (*candidate, error) {
+func (s *simulation) addition(ctx context.Context, w *clusterView, e *evaluation) (*candidate, error) {
 	for _, shape := range s.shapes(e) {
 		c := s.adding(w, shape)
 		if len(s.permitted(e.pod, []candidate{c})) == 0 {
@@ -39,9 +39,9 @@ func (s *simulation) addition(ctx context.Context, w *world, e *evaluation) (*ca
 	return nil, nil
 }
 
-// adaption proposes one more node like some that exist, and what else keeps the pod from it: what the pod itself asks for, or an
+// additionWithChanges proposes one more node like some that exist, and what else keeps the pod from it: what the pod itself asks for, or an
 // object such as a quota. Nil when no chain of changes is found for any of the kinds tried.
-func (s *simulation) adaption(ctx context.Context, w *world, e *evaluation) (*candidate, error) {
+func (s *simulation) additionWithChanges(ctx context.Context, w *clusterView, e *evaluation) (*candidate, error) {
 	var best *candidate
 	for _, shape := range s.shapes(e) {
 		c := s.adding(w, shape)
@@ -49,7 +49,7 @@ func (s *simulation) adaption(ctx context.Context, w *world, e *evaluation) (*ca
 		if !ok || len(s.permitted(e.pod, []candidate{c})) == 0 {
 			continue
 		}
-		found, err := s.follow(ctx, chain{node: c.fix.Node, links: []candidate{c}, world: edited, pod: pod})
+		found, err := s.follow(ctx, chain{node: c.fix.Node, links: []candidate{c}, view: edited, pod: pod})
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +64,7 @@ func (s *simulation) adaption(ctx context.Context, w *world, e *evaluation) (*ca
 }
 
 // adding adds an empty node like another one.
-func (s *simulation) adding(w *world, of shape) candidate {
+func (s *simulation) adding(w *clusterView, of shape) candidate {
 	node := of.empty()
 	for taken := true; taken; {
 		node.Name += "-like"
@@ -82,13 +82,13 @@ func (s *simulation) adding(w *world, of shape) candidate {
 			Description: fmt.Sprintf("add a node like %s%s: the pod fits on it without other pods", of.like.Name, of.difference()),
 			Mentions:    []diagnosticsv1alpha1.SourceRef{{Kind: "Node", Name: of.like.Name}},
 		},
-		edit: func(w *world) (*world, error) { return w.withNewNode(node, of.like.Name, metric), nil },
+		edit: func(w *clusterView) (*clusterView, error) { return w.withNewNode(node, of.like.Name, metric), nil },
 	}
 }
 
 // metricOf is what the agent of a new node would report first: that the system uses what it uses on the node it is like. Nil when
 // no agent reports there.
-func (s *simulation) metricOf(w *world, name, like string) *slov1alpha1.NodeMetric {
+func (s *simulation) metricOf(w *clusterView, name, like string) *slov1alpha1.NodeMetric {
 	reported := w.NodeMetric(like)
 	if reported == nil {
 		return nil
@@ -104,11 +104,11 @@ func (s *simulation) metricOf(w *world, name, like string) *slov1alpha1.NodeMetr
 }
 
 // withNewNode adds a node that nothing runs on, with what its agent reports; nil when no agent does.
-func (w *world) withNewNode(node *corev1.Node, like string, metric *slov1alpha1.NodeMetric) *world {
+func (w *clusterView) withNewNode(node *corev1.Node, like string, metric *slov1alpha1.NodeMetric) *clusterView {
 	edited, info := w.edit(), framework.NewNodeInfo()
 	info.SetNode(node)
 	edited.nodes[node.Name] = info
-	edited.added = append(slices.Clip(edited.added), &newcomer{name: node.Name, like: like})
+	edited.added = append(slices.Clip(edited.added), &addedNode{name: node.Name, like: like})
 	edited.metrics[node.Name] = metric
 	return edited
 }

@@ -42,7 +42,7 @@ func (s *simulation) adviceOf(ctx context.Context, e *evaluation, adviser reason
 				reasons = append(reasons, r.reason)
 			}
 		}
-		for _, change := range adviser.Advise(ctx, e.states[i], e.pod, e.crowded[i], reasons) {
+		for _, change := range adviser.Advise(ctx, e.states[i], e.pod, e.filtered[i], reasons) {
 			list = append(list, candidateOf(change, e.nodes[i].Node().Name))
 		}
 	}
@@ -77,7 +77,7 @@ func (e *evaluation) refusedOnlyBy(plugin string) []reason.RefusedNode {
 		for j, r := range refusals {
 			reasons[j] = r.reason
 		}
-		nodes = append(nodes, reason.RefusedNode{Info: e.crowded[i], State: e.states[i], Reasons: reasons})
+		nodes = append(nodes, reason.RefusedNode{Info: e.filtered[i], State: e.states[i], Reasons: reasons})
 	}
 	return nodes
 }
@@ -85,7 +85,7 @@ func (e *evaluation) refusedOnlyBy(plugin string) []reason.RefusedNode {
 // releases proposes to end what holds resources for others where a node lacks them.
 func (s *simulation) releases(e *evaluation) []candidate {
 	var list []candidate
-	for info, missing := range s.curable(e) {
+	for info, missing := range s.evictable(e) {
 		for _, held := range info.GetPods() {
 			if held.GetPod().UID == e.pod.UID {
 				continue
@@ -120,7 +120,7 @@ func candidateOf(change reason.Change, node string) candidate {
 	tried := candidate{cost: change.Cost, fix: fix, pod: change.Pod}
 	ofNode := change.EditNode != nil || change.EditMetric != nil
 	if ofNode || len(change.Evict) > 0 || change.Object != nil {
-		tried.edit = func(w *world) (*world, error) { return w.with(change, fix.Node) }
+		tried.edit = func(w *clusterView) (*clusterView, error) { return w.with(change, fix.Node) }
 		tried.replaces = change.Object != nil
 		tried.shared = !ofNode && len(change.Evict) == 0
 	}
@@ -128,7 +128,7 @@ func candidateOf(change reason.Change, node string) candidate {
 }
 
 // with applies a proposal, which is of a node.
-func (w *world) with(change reason.Change, node string) (*world, error) {
+func (w *clusterView) with(change reason.Change, node string) (*clusterView, error) {
 	edited := w
 	var err error
 	if change.EditNode != nil {

@@ -31,7 +31,7 @@ const (
 // with fewer pods on them.
 func (s *simulation) evictions(e *evaluation) []candidate {
 	var list []candidate
-	for info, missing := range s.curable(e) {
+	for info, missing := range s.evictable(e) {
 		proposed := 0
 		victims := s.victimsOn(e.pod, info)
 		for _, victim := range victims {
@@ -50,9 +50,9 @@ func (s *simulation) evictions(e *evaluation) []candidate {
 	return keepCheapest(list, 16)
 }
 
-// curable goes through the nodes whose every refusal may depend on the pods of the node, as far as they are considered, with
+// evictable goes through the nodes whose every refusal may depend on the pods of the node, as far as they are considered, with
 // what is missing there.
-func (s *simulation) curable(e *evaluation) iter.Seq2[fwk.NodeInfo, []nodefit.Shortage] {
+func (s *simulation) evictable(e *evaluation) iter.Seq2[fwk.NodeInfo, []nodefit.Shortage] {
 	lasting := func(r refusal) bool { return r.final && !s.remediesOf(r).Has(reason.FewerPods) }
 	return func(yield func(fwk.NodeInfo, []nodefit.Shortage) bool) {
 		considered := 0
@@ -60,7 +60,7 @@ func (s *simulation) curable(e *evaluation) iter.Seq2[fwk.NodeInfo, []nodefit.Sh
 			if len(e.refusals[i]) == 0 || slices.ContainsFunc(e.refusals[i], lasting) {
 				continue
 			}
-			if considered++; considered > maxEvictionNodes || !yield(info, shortages(e.pod, e.crowded[i])) {
+			if considered++; considered > maxEvictionNodes || !yield(info, shortages(e.pod, e.filtered[i])) {
 				return
 			}
 		}
@@ -165,7 +165,7 @@ func eviction(node string, victims ...*corev1.Pod) candidate {
 			Description: fmt.Sprintf("evict %s from node %s", strings.Join(names, ", "), node),
 			Steps:       steps,
 		},
-		edit: func(w *world) (*world, error) {
+		edit: func(w *clusterView) (*clusterView, error) {
 			var err error
 			for _, victim := range victims {
 				if w, err = w.withoutPod(victim, node); err != nil {

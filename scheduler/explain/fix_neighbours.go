@@ -20,8 +20,8 @@ const (
 	heaviest = 100
 )
 
-// leniences proposes that the pod prefers what it demands of the pods around it, and that it does without ports of the node.
-func leniences(e *evaluation) []candidate {
+// relaxations proposes that the pod prefers what it demands of the pods around it, and that it does without ports of the node.
+func relaxations(e *evaluation) []candidate {
 	var list []candidate
 	for _, of := range []struct {
 		plugin string

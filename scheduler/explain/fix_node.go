@@ -29,7 +29,7 @@ func uncordons(e *evaluation) []candidate {
 				Target: diagnosticsv1alpha1.FixCluster, Kind: "uncordon", Node: node.Name,
 				Description: "uncordon node " + node.Name, Steps: []diagnosticsv1alpha1.FixStep{kubectl.Uncordon(node.Name)},
 			},
-			edit: func(w *world) (*world, error) { return w.editNode(node.Name, uncordon) },
+			edit: func(w *clusterView) (*clusterView, error) { return w.editNode(node.Name, uncordon) },
 		})
 	}
 	return keepCheapest(list, 4)

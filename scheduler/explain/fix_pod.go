@@ -29,7 +29,7 @@ func (s *simulation) reductions(e *evaluation) []candidate {
 		if len(e.refusals[i]) != 1 || e.refusals[i][0].plugin != names.NodeResourcesFit {
 			continue
 		}
-		shortage, found := shortageOf(e.pod, e.crowded[i], e.refusals[i][0].reason)
+		shortage, found := shortageOf(e.pod, e.filtered[i], e.refusals[i][0].reason)
 		if !found || shortage.Resource == corev1.ResourcePods || shortage.Free() == 0 {
 			continue
 		}

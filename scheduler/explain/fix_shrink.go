@@ -30,7 +30,7 @@ const (
 // shrinkings proposes to reduce one request on nodes where no operand of a single refusal says how far: the largest request that
 // passes is searched for by running the chain. It is exact, to the unit in which the scheduler counts, among the roomiest of those
 // nodes.
-func (s *simulation) shrinkings(ctx context.Context, w *world, e *evaluation) ([]candidate, error) {
+func (s *simulation) shrinkings(ctx context.Context, w *clusterView, e *evaluation) ([]candidate, error) {
 	var nodes []fwk.NodeInfo
 	grouped := s.inSmallGroup(e.pod)
 	for i, info := range e.nodes {
@@ -117,7 +117,7 @@ func freeOn(info fwk.NodeInfo, name corev1.ResourceName) int64 {
 
 // largestRequest finds the largest request below asked with which one of the nodes passes, and that node; 0 when none
 // does.
-func (s *simulation) largestRequest(ctx context.Context, w *world, pod *corev1.Pod, name corev1.ResourceName, asked int64, nodes []fwk.NodeInfo) (best int64, node string, err error) {
+func (s *simulation) largestRequest(ctx context.Context, w *clusterView, pod *corev1.Pod, name corev1.ResourceName, asked int64, nodes []fwk.NodeInfo) (best int64, node string, err error) {
 	smallest := smallestRequest(pod)
 	for _, info := range nodes {
 		found, err := s.largestOn(ctx, w, pod, name, max(smallest, best+1), asked, info.Node().Name)
@@ -139,7 +139,7 @@ func smallestRequest(pod *corev1.Pod) int64 {
 
 // largestOn finds the largest request, at least lowest and below asked, with which one node passes; 0 when there is none. Pods
 // that own CPUs ask for whole ones, some for whole cores: that is tried where no smallest request passes.
-func (s *simulation) largestOn(ctx context.Context, w *world, pod *corev1.Pod, name corev1.ResourceName, lowest, asked int64, node string) (int64, error) {
+func (s *simulation) largestOn(ctx context.Context, w *clusterView, pod *corev1.Pod, name corev1.ResourceName, lowest, asked int64, node string) (int64, error) {
 	for _, unit := range unitsOf(name) {
 		passes := func(count int64) (bool, error) {
 			e, err := s.evaluate(ctx, w, recreation(pod, withRequest(pod, name, asked, count*unit)), node)

@@ -120,7 +120,7 @@ func TestShrinkingIsMinimal(t *testing.T) {
 }
 
 // countDown is the largest request, overhead included, with which one of the nodes passes; 0 when none does.
-func (s *simulation) countDown(ctx context.Context, t *rapid.T, w *world, pod *corev1.Pod, name corev1.ResourceName, nodes []string) int64 {
+func (s *simulation) countDown(ctx context.Context, t *rapid.T, w *clusterView, pod *corev1.Pod, name corev1.ResourceName, nodes []string) int64 {
 	if len(nodes) == 0 {
 		return 0
 	}

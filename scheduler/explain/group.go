@@ -25,7 +25,7 @@ func (s *simulation) subjectOn(ctx context.Context, e *evaluation, node int, r r
 	if e.held != nil && r.plugin == e.held.by.Name() && r.reason == e.held.reason {
 		return e.held.subject
 	}
-	return s.inspect(ctx, e.states[node], e.pod, e.crowded[node], r)
+	return s.inspect(ctx, e.states[node], e.pod, e.filtered[node], r)
 }
 
 func (s *simulation) publish(r refusal, of reason.Subject) refusals.Refusal {

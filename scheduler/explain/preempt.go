@@ -20,15 +20,15 @@ import (
 const maxPreemptedNodes = 200
 
 // preempt tells what the plugins that evict pods would do for a pod that no node takes; nil when the profile has none.
-func (s *simulation) preempt(ctx context.Context, w *world, e *evaluation) (*diagnosticsv1alpha1.Preemption, error) {
+func (s *simulation) preempt(ctx context.Context, w *clusterView, e *evaluation) (*diagnosticsv1alpha1.Preemption, error) {
 	if answer, err := s.preemptWhole(ctx, w, e.pod); answer != nil || err != nil {
 		return answer, err
 	}
 	list := s.preemptors
 	if decision.IsReservePod(e.pod) { // which are in no cluster, where the others look for them
-		list, e = s.reserving, e.eager()
+		list, e = s.reserving, e.withoutPreemptionPolicy()
 	}
-	s.stage.show(w)
+	s.simulated.show(w)
 	potential, final := e.preemptible()
 	var answers []*diagnosticsv1alpha1.Preemption
 	for i := range list {
@@ -43,7 +43,7 @@ func (s *simulation) preempt(ctx context.Context, w *world, e *evaluation) (*dia
 			break
 		}
 	}
-	return declining(answers), nil
+	return lastAnswer(answers), nil
 }
 
 // ask runs the preemption of one plugin dry; nil when the pod is none of its concern. potential are the nodes where evictions
@@ -76,16 +76,16 @@ func refusing(plugin, why string) *diagnosticsv1alpha1.Preemption {
 	return &diagnosticsv1alpha1.Preemption{Verdict: diagnosticsv1alpha1.PreemptionHelpless, Plugin: plugin, Message: why}
 }
 
-// eager is the evaluation of the same pod, which may preempt: the policy of a reserve pod is for other plugins.
-func (e *evaluation) eager() *evaluation {
+// withoutPreemptionPolicy is the evaluation of the same pod, which may preempt: the policy of a reserve pod is for other plugins.
+func (e *evaluation) withoutPreemptionPolicy() *evaluation {
 	edited := *e
 	edited.pod = e.pod.DeepCopy()
 	edited.pod.Spec.PreemptionPolicy = nil
 	return &edited
 }
 
-// declining is the last answer, with why the plugins before evict nobody.
-func declining(answers []*diagnosticsv1alpha1.Preemption) *diagnosticsv1alpha1.Preemption {
+// lastAnswer is the last answer, with why the plugins before evict nobody.
+func lastAnswer(answers []*diagnosticsv1alpha1.Preemption) *diagnosticsv1alpha1.Preemption {
 	if len(answers) == 0 {
 		return nil
 	}

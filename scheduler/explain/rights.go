@@ -10,7 +10,7 @@ import (
 )
 
 // withinRights looks for another change where the caller may not make the smallest one. That one is told as the rights that it takes.
-func (r *response) withinRights(ctx context.Context, w *world, e *evaluation) error {
+func (r *response) withinRights(ctx context.Context, w *clusterView, e *evaluation) error {
 	if r.status.Fix == nil || r.may == nil {
 		return nil
 	}

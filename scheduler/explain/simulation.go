@@ -26,7 +26,7 @@ import (
 type simulation struct {
 	framework  framework.Framework
 	now        func() time.Time
-	stage      *stage
+	simulated  *simulatedState
 	nominator  fwk.PodNominator
 	preEnqueue []fwk.PreEnqueuePlugin
 	preFilter  []fwk.PreFilterPlugin
@@ -76,10 +76,10 @@ func newSimulation(ctx context.Context, settings Config, profile config.KubeSche
 	if original == nil {
 		return nil, fmt.Errorf("profile %q has no framework", profile.SchedulerName)
 	}
-	sim := &simulation{now: settings.Now, stage: &stage{}, nominator: readOnlyNominator{settings.Nominator}, weights: map[string]int32{},
+	sim := &simulation{now: settings.Now, simulated: &simulatedState{}, nominator: readOnlyNominator{settings.Nominator}, weights: map[string]int32{},
 		topologies: settings.Topologies, devices: settings.Devices, workloads: workloadsOf(settings.Informers)}
 	created := map[string]fwk.Plugin{}
-	registry, err := capturingRegistry(settings, sim.stage, created)
+	registry, err := capturingRegistry(settings, sim.simulated, created)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func newSimulation(ctx context.Context, settings Config, profile config.KubeSche
 		frameworkruntime.WithSharedDRAManager(original.SharedDRAManager()),
 		frameworkruntime.WithSharedCSIManager(original.SharedCSIManager()),
 		frameworkruntime.WithPodGroupManager(original.PodGroupManager()),
-		frameworkruntime.WithSnapshotSharedLister(sim.stage),
+		frameworkruntime.WithSnapshotSharedLister(sim.simulated),
 		frameworkruntime.WithPodNominator(sim.nominator),
 		frameworkruntime.WithPodActivator(noActivator{}),
 		frameworkruntime.WithWaitingPods(frameworkruntime.NewWaitingPodsMap()),
@@ -109,11 +109,11 @@ func newSimulation(ctx context.Context, settings Config, profile config.KubeSche
 }
 
 // capturingRegistry is the scheduler's registry, with each factory remembering what it made.
-func capturingRegistry(settings Config, stage *stage, created map[string]fwk.Plugin) (frameworkruntime.Registry, error) {
+func capturingRegistry(settings Config, simulated *simulatedState, created map[string]fwk.Plugin) (frameworkruntime.Registry, error) {
 	registry := plugins.NewInTreeRegistry()
 	supposed := Supposed{
-		Load: stage, Quotas: &stage.quotas, Gangs: &stage.gangs, Reserved: &stage.reserved,
-		Topologies: &topologyStage{settings.Topologies, stage}, Devices: &deviceStage{settings.Devices, stage},
+		Load: simulated, Quotas: &simulated.quotas, Gangs: &simulated.gangs, Reserved: &simulated.reserved,
+		Topologies: &simulatedTopologies{settings.Topologies, simulated}, Devices: &simulatedDevices{settings.Devices, simulated},
 	}
 	if err := registry.Merge(settings.OutOfTree(supposed, settings.Now)); err != nil {
 		return nil, fmt.Errorf("merge plugin registries: %w", err)

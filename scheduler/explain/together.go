@@ -38,9 +38,9 @@ type heldBack struct {
 	by      reason.Grouper
 	reason  string
 	subject reason.Subject
-	// refused is the pod that finds no node in world, where the others have theirs; placed counts those.
+	// refused is the pod that finds no node in the view, where the others have theirs; placed counts those.
 	refused *corev1.Pod
-	world   *world
+	view    *clusterView
 	placed  int
 }
 
@@ -48,7 +48,7 @@ type heldBack struct {
 // They are placed one after the other, each on the node that the scheduler would choose with those before it there: in the order of
 // the queue; should that leave one without, the largest first; and then a few times with the one that was left without before the
 // others. A change has to help in the order of the queue: the scheduler gets to the other ones late, or by chance.
-func (s *simulation) placeTogether(ctx context.Context, w *world, e *evaluation) error {
+func (s *simulation) placeTogether(ctx context.Context, w *clusterView, e *evaluation) error {
 	by, companions := s.companions(e)
 	if len(companions) == 0 {
 		return nil
@@ -78,17 +78,17 @@ func (s *simulation) placeTogether(ctx context.Context, w *world, e *evaluation)
 		if err := last.place(ctx, by, order); err != nil {
 			return err
 		}
-		if s.stage.show(last.world); by.Complete(e.pod) && last.refused != e.pod {
-			s.stage.show(w)
+		if s.simulated.show(last.view); by.Complete(e.pod) && last.refused != e.pod {
+			s.simulated.show(w)
 			return nil
 		}
 		if best == nil || last.placed > best.placed {
 			best = last
 		}
 	}
-	s.stage.show(w)
+	s.simulated.show(w)
 	text, subject := by.HeldBack(e.pod, best.refused, best.placed, "")
-	e.held = &heldBack{by: by, reason: text, subject: subject, refused: best.refused, world: best.world, placed: best.placed}
+	e.held = &heldBack{by: by, reason: text, subject: subject, refused: best.refused, view: best.view, placed: best.placed}
 	e.refuse(refusal{plugin: by.Name(), reason: text, final: true})
 	return nil
 }
@@ -147,10 +147,10 @@ func first(pods []*corev1.Pod, one *corev1.Pod) []*corev1.Pod {
 	return ordered
 }
 
-// replay places pods in a world of its own, one after the other.
+// replay places pods in a view of its own, one after the other.
 type replay struct {
 	*simulation
-	world *world
+	view *clusterView
 	// asked is the pod that the question is about, and allowed the nodes on which it may be placed.
 	asked   *corev1.Pod
 	allowed []fwk.NodeInfo
@@ -163,7 +163,7 @@ type replay struct {
 	placed  int
 }
 
-func (s *simulation) newReplay(w *world, asked *corev1.Pod, allowed []fwk.NodeInfo, pods int) *replay {
+func (s *simulation) newReplay(w *clusterView, asked *corev1.Pod, allowed []fwk.NodeInfo, pods int) *replay {
 	own := w.edit()
 	if own.gangs != nil {
 		own.gangs = own.gangs.Fork()
@@ -174,7 +174,7 @@ func (s *simulation) newReplay(w *world, asked *corev1.Pod, allowed []fwk.NodeIn
 	if own.quotas != nil {
 		own.quotas = own.quotas.Fork()
 	}
-	return &replay{simulation: s, world: own, asked: asked, allowed: allowed, scored: max(1, maxScored/pods)}
+	return &replay{simulation: s, view: own, asked: asked, allowed: allowed, scored: max(1, maxScored/pods)}
 }
 
 // place puts pods on nodes until those that need nodes together have them, the pod that the question is about among them.
@@ -184,7 +184,7 @@ func (r *replay) place(ctx context.Context, by reason.Grouper, pods []*corev1.Po
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("place %d pods together: %w", len(pods), context.Cause(ctx))
 		}
-		r.stage.show(r.world)
+		r.simulated.show(r.view)
 		if done && by.Complete(r.asked) {
 			return nil
 		}
@@ -205,7 +205,7 @@ func (r *replay) place(ctx context.Context, by reason.Grouper, pods []*corev1.Po
 
 // one puts a pod on the best of the first nodes that take it; false when none does.
 func (r *replay) one(ctx context.Context, pod *corev1.Pod) (bool, error) {
-	all, err := r.world.List()
+	all, err := r.view.List()
 	if err != nil {
 		return false, fmt.Errorf("list nodes: %w", err)
 	}
@@ -222,7 +222,7 @@ func (r *replay) one(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	last := r.next
 	for offset := 0; offset < len(nodes) && len(passing) < r.scored; offset++ {
 		at := (r.next + offset) % len(nodes)
-		info, err := r.world.Get(nodes[at].Node().Name)
+		info, err := r.view.Get(nodes[at].Node().Name)
 		if err != nil {
 			return false, err
 		}
@@ -237,7 +237,7 @@ func (r *replay) one(ctx context.Context, pod *corev1.Pod) (bool, error) {
 		r.next = last
 	}
 	name := r.best(ctx, run.state, pod, passing)
-	return true, r.world.addPod(r.allocate(ctx, run.state, pod, name), name, r.now)
+	return true, r.view.addPod(r.allocate(ctx, run.state, pod, name), name, r.now)
 }
 
 // best is the node that scores highest, the first by name among equals; the first one where scoring fails.
@@ -260,7 +260,7 @@ func (r *filterRun) passes(ctx context.Context, info fwk.NodeInfo) bool {
 			return false
 		}
 	}
-	state, crowded, nominated, err := r.withNominated(ctx, info)
+	state, filtered, nominated, err := r.withNominated(ctx, info)
 	if err != nil {
 		return false
 	}
@@ -268,7 +268,7 @@ func (r *filterRun) passes(ctx context.Context, info fwk.NodeInfo) bool {
 		if r.skipped.Has(plugin.Name()) {
 			continue
 		}
-		if !plugin.Filter(ctx, state, r.pod, crowded).IsSuccess() || nominated && !plugin.Filter(ctx, r.state, r.pod, info).IsSuccess() {
+		if !plugin.Filter(ctx, state, r.pod, filtered).IsSuccess() || nominated && !plugin.Filter(ctx, r.state, r.pod, info).IsSuccess() {
 			return false
 		}
 	}
@@ -288,8 +288,8 @@ func (r *replay) allocate(ctx context.Context, state fwk.CycleState, pod *corev1
 	return placed
 }
 
-// addPod puts a pod on its node, in this world itself.
-func (w *world) addPod(pod *corev1.Pod, node string, now func() time.Time) error {
+// addPod puts a pod on its node, in this view itself.
+func (w *clusterView) addPod(pod *corev1.Pod, node string, now func() time.Time) error {
 	info, err := w.Get(node)
 	if err != nil {
 		return err
@@ -301,7 +301,7 @@ func (w *world) addPod(pod *corev1.Pod, node string, now func() time.Time) error
 	changed := info.Snapshot()
 	changed.AddPodInfo(podInfo)
 	w.nodes[node] = changed
-	w.peopled = append(w.peopled, node)
+	w.withAddedPods = append(w.withAddedPods, node)
 	w.list.Store(nil)
 	assigned := slices.Clone(w.Assigned(node).Pods)
 	w.assigned[node] = state.Assigned{Version: 1<<63 | editVersions.Add(1), Pods: append(assigned, decision.AssignedPod{Pod: pod, AssignedAt: now()})}
@@ -315,7 +315,7 @@ func (w *world) addPod(pod *corev1.Pod, node string, now func() time.Time) error
 }
 
 // withMember puts an edited pod in the place of the one that is not on a node yet.
-func (w *world) withMember(pod *corev1.Pod) *world {
+func (w *clusterView) withMember(pod *corev1.Pod) *clusterView {
 	edited := w.edit()
 	if edited.gangs != nil {
 		edited.gangs = edited.gangs.Fork()

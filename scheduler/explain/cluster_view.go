@@ -23,24 +23,24 @@ import (
 	"koordinator.sh/koord/scheduler/state/reservations"
 )
 
-// world is the cluster as one evaluation sees it: a snapshot with edits on top. Edits make a new world.
-type world struct {
+// clusterView is the cluster as one evaluation sees it: a snapshot with edits on top. Edits make a new view.
+type clusterView struct {
 	snapshot *internalcache.Snapshot
 	reader   state.Reader
 	nodes    map[string]fwk.NodeInfo
 	// added are those among the nodes that the snapshot does not have.
-	added []*newcomer
-	// peopled are the nodes to which pods were added.
-	peopled  []string
-	metrics  map[string]*slov1alpha1.NodeMetric
-	assigned map[string]state.Assigned
+	added []*addedNode
+	// withAddedPods are the nodes to which pods were added.
+	withAddedPods []string
+	metrics       map[string]*slov1alpha1.NodeMetric
+	assigned      map[string]state.Assigned
 	// quotas as the scheduler has them, or with edits; nil when there are none.
 	quotas *quotas.View
 	// gangs as the scheduler has them, or with edits; nil when there are none.
 	gangs *gangs.View
 	// reserved is what the reservations of the scheduler are when the pods that were taken away are gone; nil when there are none.
 	reserved *reservations.Supposition
-	// places of the nodes in the snapshot's list, the same for all worlds made from one.
+	// places of the nodes in the snapshot's list, the same for all views made from one.
 	places *places
 	// list of the nodes with edits, made when it is asked for.
 	list atomic.Pointer[[]fwk.NodeInfo]
@@ -65,13 +65,13 @@ func (p *places) of(list []fwk.NodeInfo) map[string]int {
 // editVersions numbers edited lists of assigned pods; the top bit keeps them apart from those of the state.
 var editVersions atomic.Uint64
 
-func newWorld(snapshot *internalcache.Snapshot, reader state.Reader) *world {
-	return &world{snapshot: snapshot, reader: reader, places: &places{}}
+func newClusterView(snapshot *internalcache.Snapshot, reader state.Reader) *clusterView {
+	return &clusterView{snapshot: snapshot, reader: reader, places: &places{}}
 }
 
-func (w *world) edit() *world {
-	edited := &world{
-		snapshot: w.snapshot, reader: w.reader, nodes: map[string]fwk.NodeInfo{}, added: w.added, peopled: slices.Clip(w.peopled),
+func (w *clusterView) edit() *clusterView {
+	edited := &clusterView{
+		snapshot: w.snapshot, reader: w.reader, nodes: map[string]fwk.NodeInfo{}, added: w.added, withAddedPods: slices.Clip(w.withAddedPods),
 		metrics: map[string]*slov1alpha1.NodeMetric{}, assigned: map[string]state.Assigned{}, quotas: w.quotas, gangs: w.gangs, reserved: w.reserved, places: w.places,
 	}
 	maps.Copy(edited.nodes, w.nodes)
@@ -82,7 +82,7 @@ func (w *world) edit() *world {
 
 // withoutPod takes a pod off its node: out of the node's requests, and its measured usage out of the NodeMetric. What it used of
 // a reservation is reserved again.
-func (w *world) withoutPod(pod *corev1.Pod, node string) (*world, error) {
+func (w *clusterView) withoutPod(pod *corev1.Pod, node string) (*clusterView, error) {
 	info, err := w.Get(node)
 	if err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func subtract(from, used corev1.ResourceList) {
 }
 
 // withNode replaces a node object.
-func (w *world) withNode(node *corev1.Node) (*world, error) {
+func (w *clusterView) withNode(node *corev1.Node) (*clusterView, error) {
 	info, err := w.Get(node.Name)
 	if err != nil {
 		return nil, err
@@ -173,8 +173,8 @@ func (w *world) withNode(node *corev1.Node) (*world, error) {
 	return edited, nil
 }
 
-// editNode changes a node object as it is in this world.
-func (w *world) editNode(name string, edit func(*corev1.Node)) (*world, error) {
+// editNode changes a node object as it is in this view.
+func (w *clusterView) editNode(name string, edit func(*corev1.Node)) (*clusterView, error) {
 	info, err := w.Get(name)
 	if err != nil {
 		return nil, err
@@ -184,8 +184,8 @@ func (w *world) editNode(name string, edit func(*corev1.Node)) (*world, error) {
 	return w.withNode(node)
 }
 
-// editMetric changes the NodeMetric of a node as it is in this world.
-func (w *world) editMetric(name string, edit func(*slov1alpha1.NodeMetric, fwk.NodeInfo)) (*world, error) {
+// editMetric changes the NodeMetric of a node as it is in this view.
+func (w *clusterView) editMetric(name string, edit func(*slov1alpha1.NodeMetric, fwk.NodeInfo)) (*clusterView, error) {
 	info, err := w.Get(name)
 	if err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func (w *world) editMetric(name string, edit func(*slov1alpha1.NodeMetric, fwk.N
 }
 
 // withObject replaces a custom resource that plugins read.
-func (w *world) withObject(object any) (*world, error) {
+func (w *clusterView) withObject(object any) (*clusterView, error) {
 	edited := w.edit()
 	switch typed := object.(type) {
 	case *schedulingsigsv1alpha1.ElasticQuota:
@@ -217,8 +217,8 @@ func (w *world) withObject(object any) (*world, error) {
 	return edited, nil
 }
 
-// suppose changes the quotas of this world alone.
-func (w *world) suppose(change func(*quotas.View)) {
+// suppose changes the quotas of this view alone.
+func (w *clusterView) suppose(change func(*quotas.View)) {
 	if w.quotas != nil {
 		w.quotas = w.quotas.Fork()
 		change(w.quotas)
@@ -226,7 +226,7 @@ func (w *world) suppose(change func(*quotas.View)) {
 }
 
 // NodeMetric implements state.Reader.
-func (w *world) NodeMetric(node string) *slov1alpha1.NodeMetric {
+func (w *clusterView) NodeMetric(node string) *slov1alpha1.NodeMetric {
 	if metric, edited := w.metrics[node]; edited {
 		return metric
 	}
@@ -234,18 +234,18 @@ func (w *world) NodeMetric(node string) *slov1alpha1.NodeMetric {
 }
 
 // Assigned implements state.Reader.
-func (w *world) Assigned(node string) state.Assigned {
+func (w *clusterView) Assigned(node string) state.Assigned {
 	if assigned, edited := w.assigned[node]; edited {
 		return assigned
 	}
 	return w.reader.Assigned(node)
 }
 
-// Stamp implements state.Reader; worlds are compared by their objects.
-func (w *world) Stamp(string) *atomic.Uint64 { return nil }
+// Stamp implements state.Reader; views are compared by their objects.
+func (w *clusterView) Stamp(string) *atomic.Uint64 { return nil }
 
 // Get implements fwk.NodeInfoLister.
-func (w *world) Get(name string) (fwk.NodeInfo, error) {
+func (w *clusterView) Get(name string) (fwk.NodeInfo, error) {
 	if info, edited := w.nodes[name]; edited {
 		return info, nil
 	}
@@ -253,7 +253,7 @@ func (w *world) Get(name string) (fwk.NodeInfo, error) {
 }
 
 // List implements fwk.NodeInfoLister.
-func (w *world) List() ([]fwk.NodeInfo, error) {
+func (w *clusterView) List() ([]fwk.NodeInfo, error) {
 	list, err := w.snapshot.List()
 	if err != nil || len(w.nodes) == 0 {
 		return list, err
@@ -274,9 +274,9 @@ func (w *world) List() ([]fwk.NodeInfo, error) {
 	return edited, nil
 }
 
-// newcomer returns the added node of a name, nil for any other.
-func (w *world) newcomer(name string) *newcomer {
-	if w == nil { // nothing is on the stage yet
+// addedNode returns the added node of a name, nil for any other.
+func (w *clusterView) addedNode(name string) *addedNode {
+	if w == nil { // nothing is shown yet
 		return nil
 	}
 	for _, added := range w.added {
@@ -288,20 +288,20 @@ func (w *world) newcomer(name string) *newcomer {
 }
 
 // HavePodsWithAffinityList implements fwk.NodeInfoLister.
-func (w *world) HavePodsWithAffinityList() ([]fwk.NodeInfo, error) {
+func (w *clusterView) HavePodsWithAffinityList() ([]fwk.NodeInfo, error) {
 	list, err := w.snapshot.HavePodsWithAffinityList()
 	return w.replace(list, func(info fwk.NodeInfo) bool { return len(info.GetPodsWithAffinity()) > 0 }), err
 }
 
 // HavePodsWithRequiredAntiAffinityList implements fwk.NodeInfoLister.
-func (w *world) HavePodsWithRequiredAntiAffinityList() ([]fwk.NodeInfo, error) {
+func (w *clusterView) HavePodsWithRequiredAntiAffinityList() ([]fwk.NodeInfo, error) {
 	list, err := w.snapshot.HavePodsWithRequiredAntiAffinityList()
 	return w.replace(list, func(info fwk.NodeInfo) bool { return len(info.GetPodsWithRequiredAntiAffinity()) > 0 }), err
 }
 
 // replace puts edited nodes in the place of those they were made from, and adds those to which a pod was added that makes them
 // belong into the list.
-func (w *world) replace(list []fwk.NodeInfo, belongs func(fwk.NodeInfo) bool) []fwk.NodeInfo {
+func (w *clusterView) replace(list []fwk.NodeInfo, belongs func(fwk.NodeInfo) bool) []fwk.NodeInfo {
 	if len(w.nodes) == 0 {
 		return list
 	}
@@ -312,7 +312,7 @@ func (w *world) replace(list []fwk.NodeInfo, belongs func(fwk.NodeInfo) bool) []
 			replaced[i] = edited
 		}
 	}
-	for _, name := range w.peopled {
+	for _, name := range w.withAddedPods {
 		if !listed[name] && belongs(w.nodes[name]) {
 			listed[name] = true
 			replaced = append(replaced, w.nodes[name])
@@ -322,7 +322,7 @@ func (w *world) replace(list []fwk.NodeInfo, belongs func(fwk.NodeInfo) bool) []
 }
 
 // IsPVCUsedByPods implements fwk.StorageInfoLister.
-func (w *world) IsPVCUsedByPods(key string) bool {
+func (w *clusterView) IsPVCUsedByPods(key string) bool {
 	if !w.snapshot.IsPVCUsedByPods(key) || len(w.nodes) == 0 {
 		return w.snapshot.IsPVCUsedByPods(key)
 	}
@@ -330,44 +330,44 @@ func (w *world) IsPVCUsedByPods(key string) bool {
 	return err != nil || slices.ContainsFunc(list, func(info fwk.NodeInfo) bool { return info.GetPVCRefCounts()[key] > 0 })
 }
 
-// stage shows plugins one world at a time. Only its owner changes the world, and only between evaluations.
-type stage struct {
-	*world
-	quotas quotaStage
-	gangs  gangStage
-	// reserved is empty when the world has no reservations, and no plugin reads them then.
-	reserved reservedStage
+// simulatedState shows plugins one view of the cluster at a time. Only its owner changes the view, and only between evaluations.
+type simulatedState struct {
+	*clusterView
+	quotas simulatedQuotas
+	gangs  simulatedGangs
+	// reserved is empty when the view has no reservations, and no plugin reads them then.
+	reserved simulatedReservations
 }
 
-// quotaStage shows the quotas of the world on the stage.
-type quotaStage struct{ *quotas.View }
+// simulatedQuotas shows the quotas of the view in use.
+type simulatedQuotas struct{ *quotas.View }
 
-// gangStage shows the gangs of the world on the stage.
-type gangStage struct{ *gangs.View }
+// simulatedGangs shows the gangs of the view in use.
+type simulatedGangs struct{ *gangs.View }
 
-// reservedStage shows the reservations of the world on the stage.
-type reservedStage struct{ *reservations.Supposition }
+// simulatedReservations shows the reservations of the view in use.
+type simulatedReservations struct{ *reservations.Supposition }
 
-func (s *stage) show(w *world) {
-	s.world, s.quotas.View, s.gangs.View, s.reserved.Supposition = w, w.quotas, w.gangs, w.reserved
+func (s *simulatedState) show(w *clusterView) {
+	s.clusterView, s.quotas.View, s.gangs.View, s.reserved.Supposition = w, w.quotas, w.gangs, w.reserved
 }
 
 // NodeInfos implements fwk.SharedLister.
-func (s *stage) NodeInfos() fwk.NodeInfoLister { return s }
+func (s *simulatedState) NodeInfos() fwk.NodeInfoLister { return s }
 
 // StorageInfos implements fwk.SharedLister.
-func (s *stage) StorageInfos() fwk.StorageInfoLister { return s }
+func (s *simulatedState) StorageInfos() fwk.StorageInfoLister { return s }
 
 // PodGroupStates implements fwk.SharedLister.
-func (s *stage) PodGroupStates() fwk.PodGroupStateLister { return s.snapshot.PodGroupStates() }
+func (s *simulatedState) PodGroupStates() fwk.PodGroupStateLister { return s.snapshot.PodGroupStates() }
 
 // Reserve does nothing: explanations never reserve.
-func (s *stage) Reserve(*corev1.Pod, string, time.Time) {}
+func (s *simulatedState) Reserve(*corev1.Pod, string, time.Time) {}
 
 // Unreserve does nothing.
-func (s *stage) Unreserve(*corev1.Pod, string) {}
+func (s *simulatedState) Unreserve(*corev1.Pod, string) {}
 
 // MetricsChanged is not needed, because explanations never batch.
-func (s *stage) MetricsChanged() uint64 { return 0 }
+func (s *simulatedState) MetricsChanged() uint64 { return 0 }
 
-var _ fwk.SharedLister = &stage{}
+var _ fwk.SharedLister = &simulatedState{}
