@@ -53,10 +53,11 @@ real-node: build ## Build what sandbox up --real-node runs: containerd, kubelet,
 demo: build ## Start a cluster of 30 simulated nodes, watch co-location work, and ask why.
 	@build/demo.sh
 
-generate: ## Regenerate deepcopy functions, custom resource definitions, OpenAPI definitions and the code pages.
+generate: ## Regenerate deepcopy functions, custom resource definitions, OpenAPI definitions and the pages of codes and commands.
 	$(MAKE) -C api generate
 	go generate ./controllers/...
 	go run ./build/codes -out docs
+	go run ./build/commands -out docs
 
 generate-proto: ## Regenerate the messages of the protocol for hooks (needs protoc: apt-get install protobuf-compiler).
 	@build/proto.sh

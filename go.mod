@@ -8,6 +8,7 @@ require (
 	github.com/charmbracelet/colorprofile v0.4.3
 	github.com/charmbracelet/x/ansi v0.11.8
 	github.com/charmbracelet/x/term v0.2.2
+	github.com/containerd/cgroups/v3 v3.1.3
 	github.com/gofrs/flock v0.13.0
 	github.com/google/go-cmp v0.7.0
 	github.com/prometheus/client_golang v1.24.1
@@ -43,6 +44,7 @@ require (
 )
 
 require (
+	github.com/cilium/ebpf v0.17.3 // indirect
 	github.com/fatih/camelcase v1.0.0 // indirect
 	github.com/knqyf263/go-plugin v0.9.0 // indirect
 	github.com/lithammer/dedent v1.1.0 // indirect

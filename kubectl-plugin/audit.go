@@ -16,24 +16,25 @@ import (
 	"koordinator.sh/koord/source"
 )
 
-const auditNodeLong = `Show what the agent of a node did to it: every write to a file of the kernel and every eviction, with what was there before
-and after, which feature wanted it, why, and the kernel's answer when it refused. The log begins anew when the agent does.`
+const auditNodeLong = `Show what the agent of a node did on it: every write to a file of the kernel and every eviction, with the value before and
+after, the feature that asked for it and why, and the kernel's error if the write failed. The log starts empty when the agent
+restarts.`
 
-const auditNodeExamples = `  # The latest
+const auditNodeExamples = `  # Show the latest entries
   %[1]s audit node worker-1
 
-  # And what follows
+  # Keep printing new entries
   %[1]s audit node worker-1 -f
 
-  # What was refused
+  # Show the writes that failed
   %[1]s audit node worker-1 --tail 2048 -o jsonpath='{.status.agent.audit.entries[?(@.error)]}'`
 
 // auditEvery is the time between two questions of a log that is followed.
 const auditEvery = 2 * time.Second
 
 func newAuditCommand(s *session) *cobra.Command {
-	cmd := &cobra.Command{Use: "audit", Short: "Show what node agents did", GroupID: "see", ValidArgsFunction: completeTyped(s)}
-	cmd.AddCommand(newAuditNodeCommand(s))
+	cmd := &cobra.Command{Use: auditCommand, Short: "Show what node agents did", GroupID: "see"}
+	addNouns(cmd, s, audits)
 	return cmd
 }
 
@@ -46,32 +47,25 @@ type auditOptions struct {
 
 func newAuditNodeCommand(s *session) *cobra.Command {
 	o := &auditOptions{}
-	cmd := &cobra.Command{
-		Use:               "node NAME",
-		Aliases:           []string{"nodes", "no"},
-		Short:             "Show what the agent of a node did, and why",
-		Long:              auditNodeLong,
-		Example:           fmt.Sprintf(auditNodeExamples, s.Name),
-		Args:              exactlyOne("node name"),
-		ValidArgsFunction: completeNames(s, source.KindNode, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var err error
-			if _, o.name, err = s.object(source.KindNode, args[0]); err != nil {
-				return err
-			}
-			if o.tail < 1 || o.tail > 2048 {
-				return usage("--tail %d: must be 1 to 2048", o.tail)
-			}
-			if err := o.output.complete(); err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), s)
-		},
-	}
+	cmd := newObjectCommand(s, source.KindNode, help{
+		short: "Show what the agent of a node did, and why", long: auditNodeLong, examples: auditNodeExamples,
+		answer: "NodeExplanation",
+	}, o)
 	o.output.addFlags(cmd, true)
-	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "After that, print what is added until you interrupt it, also by an agent that is started again")
-	cmd.Flags().Int32Var(&o.tail, "tail", 100, "Begin with this many of the latest entries, 1 to 2048")
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "Keep printing new entries until interrupted, also after the agent restarts")
+	cmd.Flags().Int32Var(&o.tail, "tail", 100, "Number of recent entries to show first, 1 to 2048")
 	return cmd
+}
+
+func (o *auditOptions) complete(_ *cobra.Command, s *session, args []string) error {
+	var err error
+	if _, o.name, err = s.object(source.KindNode, args[0]); err != nil {
+		return err
+	}
+	if o.tail < 1 || o.tail > 2048 {
+		return usage("--tail %d: must be 1 to 2048", o.tail)
+	}
+	return o.output.complete()
 }
 
 func (o *auditOptions) run(ctx context.Context, s *session) error {
@@ -120,10 +114,10 @@ func (o *auditOptions) show(s *session, answer *diagnosticsv1alpha1.NodeExplanat
 	if !first && len(answer.Status.Agent.Audit.Entries) == 0 {
 		return nil
 	}
-	return o.print(s, answer, "node", func(w io.Writer, options printer.Options) error {
+	return o.print(s, answer, source.KindNode.Name, func(w io.Writer, options printer.Options) error {
 		options.NoHeaders = options.NoHeaders || !first
 		if first && len(answer.Status.Agent.Audit.Entries) == 0 {
-			_, err := fmt.Fprintf(s.Streams.ErrOut, "The agent of node %s has done nothing to it yet.\n", o.name)
+			_, err := fmt.Fprintf(s.Streams.ErrOut, "No audit entries found for node %s.\n", o.name)
 			return err
 		}
 		return printer.Audit(w, answer.Status.Agent.Audit, options)
@@ -132,7 +126,7 @@ func (o *auditOptions) show(s *session, answer *diagnosticsv1alpha1.NodeExplanat
 
 // unheard is the error for a log that nobody but the agent has.
 func (o *auditOptions) unheard(answer *diagnosticsv1alpha1.NodeExplanation) error {
-	why, hint, code := "its agent keeps none", "", finding.AgentUnavailable
+	why, hint, code := "its agent keeps no audit log", "", finding.AgentUnavailable
 	if agent := answer.Status.Agent; agent != nil && len(agent.Incomplete) > 0 {
 		why = agent.Incomplete[0]
 		if agent.Component == agentview.BySimulated {

@@ -129,6 +129,17 @@ func run(t *testing.T, server *livetest.Server, line string, edit ...func(*Optio
 // runUntil executes a command line that is interrupted when ctx ends.
 func runUntil(ctx context.Context, t *testing.T, server *livetest.Server, line string, edit ...func(*Options)) result {
 	t.Helper()
+	return runArguments(ctx, t, server, strings.Fields(line), edit...)
+}
+
+// runWords executes the words of a command line, which may be empty or contain spaces.
+func runWords(t *testing.T, server *livetest.Server, words []string, edit ...func(*Options)) result {
+	t.Helper()
+	return runArguments(t.Context(), t, server, words, edit...)
+}
+
+func runArguments(ctx context.Context, t *testing.T, server *livetest.Server, words []string, edit ...func(*Options)) result {
+	t.Helper()
 	server.Start(t)
 	var out, errOut bytes.Buffer
 	options := Options{
@@ -147,6 +158,6 @@ func runUntil(ctx context.Context, t *testing.T, server *livetest.Server, line s
 		t.Fatal(err)
 	}
 	t.Setenv("KUBECONFIG", kubeconfig)
-	err := Run(ctx, options, strings.Fields(line))
+	err := Run(ctx, options, words)
 	return result{stdout: out.String(), stderr: errOut.String(), code: ExitCode(err)}
 }

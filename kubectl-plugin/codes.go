@@ -15,16 +15,16 @@ import (
 	"koordinator.sh/koord/kubectl-plugin/printer"
 )
 
-const codesExamples = `  # All codes
+const codesExamples = `  # List all codes
   %[1]s codes
 
-  # One of them, in Chinese
+  # Explain a code in Chinese
   %[1]s why KOORD0101 --lang zh`
 
-const whyExamples = `  # What is KOORD0102?
+const whyExamples = `  # Explain a code
   %[1]s why KOORD0102
 
-  # Why is the pod pending? What explain pod answers
+  # Explain why a pod is pending, as explain pod does
   %[1]s why pod/web-1 -n shop`
 
 type codesOptions struct {
@@ -59,14 +59,14 @@ func newWhyCommand(s *session) *cobra.Command {
 	o := &codesOptions{}
 	cmd := &cobra.Command{
 		Use:               "why CODE|TYPE/NAME",
-		Short:             "Explain a finding code: its meaning, cause and fix",
+		Short:             "Explain a finding code, or an object as explain does",
 		Example:           fmt.Sprintf(whyExamples, s.Name),
 		GroupID:           "see",
 		Args:              exactlyOne("code or TYPE/NAME"),
 		ValidArgsFunction: completeWhy(s),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if strings.Contains(args[0], "/") || kindOf(args[0]) != "" {
-				return usage("%q: must be a code, or pod, node, reservation or recommendation and a name, such as pod/NAME", args[0])
+			if strings.Contains(args[0], "/") || namesKind(args[0]) {
+				return usage("%q: must be a code, or TYPE/NAME where TYPE is %s", args[0], alternatives(singular(kindsOf(explains))))
 			}
 			if err := o.complete(); err != nil {
 				return err
@@ -80,7 +80,7 @@ func newWhyCommand(s *session) *cobra.Command {
 
 func (o *codesOptions) addAll(cmd *cobra.Command) {
 	o.addFlags(cmd, true)
-	cmd.Flags().StringVar(&o.lang, "lang", "", "Language of the texts, en or zh; default from the locale")
+	cmd.Flags().StringVar(&o.lang, "lang", "", "Language of the output, en or zh (default from the locale)")
 	must(cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions([]string{"en", "zh"}, cobra.ShellCompDirectiveNoFileComp)))
 }
 
@@ -134,12 +134,12 @@ var codeForm = regexp.MustCompile(`^(?i)(?:KOORD)?(\d{1,4})$`)
 func (o *codesOptions) one(s *session, text string) error {
 	digits := codeForm.FindStringSubmatch(text)
 	if digits == nil {
-		return usage("code %q: must be KOORD and four digits", text)
+		return usage("code %q: must be KOORD followed by four digits", text)
 	}
 	code := finding.Code("KOORD" + strings.Repeat("0", 4-len(digits[1])) + digits[1])
 	entry, ok := finding.Lookup(code)
 	if !ok {
-		return finding.Wrap(fmt.Errorf("code %q does not exist", code), finding.NotFound, "koordctl codes")
+		return finding.Wrap(fmt.Errorf("code %q not found", code), finding.NotFound, "koordctl codes")
 	}
 	item, err := codeObject(entry)
 	if err != nil {

@@ -54,7 +54,7 @@ func newCustomColumns(format string, noHeaders bool) (*customColumns, error) {
 func (c *customColumns) readFile(name string) error {
 	file, err := os.Open(name)
 	if err != nil {
-		return fmt.Errorf("read the columns: %w", err)
+		return fmt.Errorf("read the columns file: %w", err)
 	}
 	defer file.Close()
 	var lines [][]string

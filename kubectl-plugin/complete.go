@@ -39,9 +39,9 @@ func completeNames(s *session, kind source.Kind, most int) cobra.CompletionFunc 
 		switch {
 		case !slashed:
 			lead = ""
-		case kindOf(lead) == kind:
+		case isWordFor(kind, lead):
 			lead += "/"
-		case kindOf(lead) == "" && slices.Contains(namespaced, kind):
+		case !namesKind(lead) && kind.Namespaced:
 			namespace, lead = lead, lead+"/"
 		default:
 			return nil, cobra.ShellCompDirectiveNoFileComp

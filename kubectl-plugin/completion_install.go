@@ -32,11 +32,11 @@ func newCompletionInstallCommand(s *session) *cobra.Command {
 		Use:     "install",
 		Short:   "Let kubectl complete \"kubectl koord\"",
 		Long:    completionInstallLong,
-		Example: fmt.Sprintf("  # Beside this program\n  %[1]s completion install\n\n  # Somewhere else on PATH\n  %[1]s completion install --dir ~/.local/bin", s.Name),
+		Example: fmt.Sprintf("  # Install beside this program\n  %[1]s completion install\n\n  # Install into another directory of PATH\n  %[1]s completion install --dir ~/.local/bin", s.Name),
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return installCompletion(s, dir) },
 	}
-	cmd.Flags().StringVar(&dir, "dir", "", "Directory to write to; default that of this program")
+	cmd.Flags().StringVar(&dir, "dir", "", "Directory to write to (default that of this program)")
 	must(cmd.MarkFlagDirname("dir"))
 	return cmd
 }

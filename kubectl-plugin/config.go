@@ -15,12 +15,12 @@ import (
 
 const configLong = `Read, check and change the configuration of co-location: ConfigMap slo-controller-config.
 
-A key path names one value: KEY.PATH, such as colocation-config.cpuReclaimThresholdPercent. Without more it is the cluster's
-value; the one of a node strategy is named by the strategy, as in colocation-config.nodeConfigs[gold].enable, or by its place,
-as in resource-threshold-config.nodeStrategies[0].enable.
+A key path names one value: KEY.PATH, such as colocation-config.cpuReclaimThresholdPercent for the cluster's value. The value
+of a node strategy is named by the strategy, as in colocation-config.nodeConfigs[gold].enable, or by its index, as in
+resource-threshold-config.nodeStrategies[0].enable.
 
-Every change is checked as a whole first, then its plan is shown - what would change on which nodes, and for which pods - and
-only then it is written. Each state is kept as a revision, and rollback returns to it.`
+Every change is validated as a whole and its plan is shown - what would change on which nodes, and for which pods - before it
+is written. Each state is kept as a revision that rollback can return to.`
 
 func newConfigCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
@@ -45,7 +45,7 @@ func (s *session) configurator() (source.Configurator, error) {
 	}
 	configurator, ok := src.(source.Configurator)
 	if !ok {
-		return nil, finding.Wrap(errors.New("read the configuration: what is looked at is no running cluster"), finding.InvalidArgument, "")
+		return nil, finding.Wrap(errors.New("read the configuration: this source is not a running cluster"), finding.InvalidArgument, "")
 	}
 	return configurator, nil
 }

@@ -10,13 +10,13 @@ import (
 
 const configApplyLong = `Write a configuration from a file: a ConfigMap, or its data alone. Keys that the file does not name stay as they are.
 
-The configuration is checked as a whole, its plan is shown, and you are asked; then it is written in one request, and only
-over the state the plan was made from. Every state is kept as a revision, so that rollback can return to it.`
+The configuration is validated as a whole, its plan is shown, and you are asked; then it is written in one request, unless it
+was modified since the plan was made. Every state is kept as a revision that rollback can return to.`
 
-const configApplyExamples = `  # Look, then decide
+const configApplyExamples = `  # Show the plan, then ask
   %[1]s config apply -f slo-controller-config.yaml
 
-  # In a pipeline
+  # Write without asking, in a pipeline
   %[1]s config apply -f slo-controller-config.yaml --yes -o json`
 
 func newConfigApplyCommand(s *session) *cobra.Command {
@@ -24,13 +24,13 @@ func newConfigApplyCommand(s *session) *cobra.Command {
 	proposal := &proposalFlags{}
 	cmd := &cobra.Command{
 		Use:     "apply -f FILE",
-		Short:   "Write a file, after showing the plan and asking",
+		Short:   "Apply a configuration from a file, after showing the plan and asking",
 		Long:    configApplyLong,
 		Example: fmt.Sprintf(configApplyExamples, s.Name),
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if proposal.file == "" {
-				return usage("--filename is required")
+				return usage("must specify --filename")
 			}
 			o.inputTaken = proposal.file == "-"
 			if err := o.complete(); err != nil {
@@ -40,7 +40,7 @@ func newConfigApplyCommand(s *session) *cobra.Command {
 		},
 	}
 	o.addFlags(cmd)
-	cmd.Flags().StringVarP(&proposal.file, "filename", "f", "", "File with the configuration; - is standard input")
+	cmd.Flags().StringVarP(&proposal.file, "filename", "f", "", "File that contains the configuration, - for standard input")
 	return cmd
 }
 

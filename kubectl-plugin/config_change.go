@@ -33,10 +33,10 @@ type changeFlags struct {
 
 func (o *changeFlags) addFlags(cmd *cobra.Command) {
 	o.output.addFlags(cmd, false)
-	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "Write without asking")
-	cmd.Flags().IntVar(&o.maxEvictions, "max-evictions", -1, "Refuse a change that would evict more pods than this at once; required with --yes when it would evict any")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "Write without asking for confirmation")
+	cmd.Flags().IntVar(&o.maxEvictions, "max-evictions", -1, "Refuse a change that would evict more pods than this at once; required with --yes if it would evict any")
 	o.dryRun.AddTo(cmd, "Write nothing")
-	cmd.Flags().BoolVar(&o.forceConflicts, "force-conflicts", false, "Take over keys that another program keeps")
+	cmd.Flags().BoolVar(&o.forceConflicts, "force-conflicts", false, "Take over fields that another field manager has set")
 }
 
 func (o *changeFlags) complete() error {
@@ -52,7 +52,7 @@ func (o *changeFlags) answerable(s *session) error {
 	case o.yes || o.dryRun.On():
 		return nil
 	case o.inputTaken:
-		return usage("a file from standard input needs --yes: the prompt cannot be answered")
+		return usage("--yes is required with a file from standard input, because there is no prompt")
 	case !s.Terminal.Input:
 		return finding.Wrap(usage("standard input is not a terminal, so there is no prompt"), finding.InvalidArgument, "--yes writes without asking")
 	}

@@ -14,18 +14,18 @@ import (
 	"koordinator.sh/koord/source"
 )
 
-const configDiffLong = `Compare settings, layer by layer, and ask nothing about nodes: the cluster's configuration with a change, a file or a revision.
-Without any of them, the last revision kept with the cluster's configuration: what was changed with kubectl or another tool.
+const configDiffLong = `Compare the settings of the cluster's configuration, layer by layer, with a change, a file or a revision. Without any of them,
+compare with the last revision that was kept, which shows what was changed with kubectl or another tool. No nodes are read.
 
 Exit codes: 0 no differences, 1 differences, 2 the change has errors or the comparison failed.`
 
-const configDiffExamples = `  # A file in Git against the cluster
+const configDiffExamples = `  # Compare a file in Git with the cluster
   %[1]s config diff -f slo-controller-config.yaml
 
-  # What a rollback would bring back
+  # Show what a rollback would change
   %[1]s config diff --revision 7
 
-  # Has somebody edited the ConfigMap?
+  # Show what was edited in the ConfigMap since the last revision
   %[1]s config diff`
 
 type configDiffOptions struct {
@@ -96,7 +96,7 @@ func lastKept(ctx context.Context, s *session, configurator source.Configurator,
 		return nil, err
 	}
 	if len(revisions) == 0 {
-		lineTo(s.Streams.ErrOut, "No revisions yet; the first change made with %s config keeps them.", s.Name)
+		lineTo(s.Streams.ErrOut, "No revisions found; the first change made with %s config keeps one.", s.Name)
 		return current.Data, nil
 	}
 	return revisions[len(revisions)-1].Data, nil

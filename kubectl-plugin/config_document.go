@@ -21,7 +21,7 @@ type configDocument struct {
 	data      map[string]string
 }
 
-// parseConfigFile reads ConfigMap slo-controller-config, or its data alone: keys with their texts as strings or spelled
+// parseConfigFile reads ConfigMap slo-controller-config, or its data alone: keys with their texts as strings or expanded
 // out. Of several documents the one that is this ConfigMap counts; any other object alone is refused.
 func parseConfigFile(text []byte) (*configDocument, error) {
 	var bare []*configDocument
@@ -73,11 +73,11 @@ func otherObject(content map[string]any) string {
 }
 
 func notTheConfiguration(others []string) error {
-	text := "it must hold ConfigMap " + configuration.DefaultConfigMapName + ", or its data alone"
+	text := "it must contain ConfigMap " + configuration.DefaultConfigMapName + ", or its data alone"
 	if len(others) > 0 {
-		text += ", and it holds " + strings.Join(others, ", ")
+		text += ", but contains " + strings.Join(others, ", ")
 	}
-	return finding.Wrap(fmt.Errorf("%s", text), finding.InvalidArgument, "koordctl config init prints a ConfigMap to begin with")
+	return finding.Wrap(fmt.Errorf("%s", text), finding.InvalidArgument, "koordctl config init prints a ConfigMap to start from")
 }
 
 func splitDocuments(text []byte) [][]byte {
@@ -94,7 +94,7 @@ func splitDocuments(text []byte) [][]byte {
 	return append(out, current.Bytes())
 }
 
-// bareData reads keys whose texts are strings or spelled out.
+// bareData reads keys whose texts are strings or expanded out.
 func bareData(content map[string]any) (map[string]string, error) {
 	data := map[string]string{}
 	for key, value := range content {

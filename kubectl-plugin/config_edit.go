@@ -21,8 +21,8 @@ import (
 	"koordinator.sh/koord/source"
 )
 
-const configEditLong = `Edit the configuration in your editor: KUBE_EDITOR, else EDITOR, else vi. What is wrong with the text is shown above it and the
-editor opens again; a text that is saved unchanged writes nothing. Then the plan is shown and you are asked, as of apply.`
+const configEditLong = `Edit the configuration in your editor: KUBE_EDITOR, else EDITOR, else vi. If the text has errors, they are shown above it and
+the editor opens again; if it is saved unchanged, nothing is written. Then the plan is shown and you are asked, as with apply.`
 
 func newConfigEditCommand(s *session) *cobra.Command {
 	o := &changeFlags{}
@@ -30,7 +30,7 @@ func newConfigEditCommand(s *session) *cobra.Command {
 		Use:     "edit",
 		Short:   "Edit the configuration, then show the plan and ask",
 		Long:    configEditLong,
-		Example: fmt.Sprintf("  # With another editor\n  KUBE_EDITOR=nano %[1]s config edit", s.Name),
+		Example: fmt.Sprintf("  # Use another editor\n  KUBE_EDITOR=nano %[1]s config edit", s.Name),
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.complete(); err != nil {
@@ -79,7 +79,7 @@ func (s *session) edited(ctx context.Context, current *source.Configuration) (ma
 			return nil, err
 		}
 		if bytes.Equal(next, []byte(text)) {
-			return nil, errors.New("the text was not changed, and nothing was written")
+			return nil, errors.New("edit cancelled, no changes made")
 		}
 		data, wrong := checkEdited(current, next)
 		if wrong == "" {

@@ -10,10 +10,10 @@ import (
 	"koordinator.sh/koord/kubectl-plugin/printer"
 )
 
-const configExplainExamples = `  # One field: what it does, its range and default
+const configExplainExamples = `  # Explain a field: what it does, its range and default
   %[1]s config explain colocation-config.cpuReclaimThresholdPercent
 
-  # All fields of a key
+  # List all fields of a key
   %[1]s config explain resource-threshold-config`
 
 func newConfigExplainCommand(s *session) *cobra.Command {

@@ -18,18 +18,18 @@ import (
 	"koordinator.sh/koord/source"
 )
 
-const configGetLong = `Print settings in force and the layer each comes from. Of a single value, the value alone.
+const configGetLong = `Print the settings in force and the layer each comes from; for a single value, print the value alone.
 
-Without a key path, what somebody has set, of all keys; with --all the built-in defaults too. With --node, what holds on that
-node: default, cluster, its node strategy, its annotation and labels.`
+Without a key path, print what was set in all keys, with --all the built-in defaults too. With --node, print what is in force
+on that node, which may come from the defaults, the cluster, a node strategy, or an annotation or label of the node.`
 
-const configGetExamples = `  # One value
+const configGetExamples = `  # Print one value
   %[1]s config get colocation-config.cpuReclaimThresholdPercent
 
-  # On one node
+  # Print what is in force on a node
   %[1]s config get colocation-config --node worker-1
 
-  # Everything that is not at its default
+  # Print everything that was set
   %[1]s config get`
 
 type configGetOptions struct {
@@ -42,7 +42,7 @@ func newConfigGetCommand(s *session) *cobra.Command {
 	o := &configGetOptions{}
 	cmd := &cobra.Command{
 		Use:               "get [KEY[.PATH]]",
-		Short:             "Print settings in force and where they come from",
+		Short:             "Print the settings in force and where they come from",
 		Long:              configGetLong,
 		Example:           fmt.Sprintf(configGetExamples, s.Name),
 		Args:              atMostOne("key path"),
@@ -56,7 +56,7 @@ func newConfigGetCommand(s *session) *cobra.Command {
 	}
 	o.addFlags(cmd, true)
 	cmd.Flags().Var((*nodeFlag)(&o.node), "node", "Node whose settings to print")
-	cmd.Flags().BoolVar(&o.all, "all", false, "Print built-in defaults too")
+	cmd.Flags().BoolVar(&o.all, "all", false, "Include built-in defaults")
 	must(cmd.RegisterFlagCompletionFunc("node", completeNames(s, source.KindNode, 1)))
 	return cmd
 }

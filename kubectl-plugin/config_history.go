@@ -15,9 +15,9 @@ import (
 	"koordinator.sh/koord/source"
 )
 
-const configHistoryLong = `List the revisions kept of the configuration, the newest last, with what changed in each. They are ControllerRevisions in the
-system's namespace, at most 20, and stay when the ConfigMap is deleted. A state that was made with kubectl is kept when the
-next change is made here.`
+const configHistoryLong = `List the revisions of the configuration, the newest last, with what changed in each. They are ControllerRevisions in the
+system's namespace, at most 20, and stay when the ConfigMap is deleted. A state written with kubectl is kept when the next
+change is made with this command.`
 
 type configHistoryOptions struct {
 	output
@@ -27,9 +27,9 @@ func newConfigHistoryCommand(s *session) *cobra.Command {
 	o := &configHistoryOptions{}
 	cmd := &cobra.Command{
 		Use:     "history",
-		Short:   "List the revisions kept of the configuration",
+		Short:   "List the revisions of the configuration",
 		Long:    configHistoryLong,
-		Example: fmt.Sprintf("  # Who changed what\n  %[1]s config history\n\n  # The text of revision 7\n  %[1]s config history -o jsonpath='{.items[?(@.revision==7)].data}'", s.Name),
+		Example: fmt.Sprintf("  # Show who changed what\n  %[1]s config history\n\n  # Print the data of revision 7\n  %[1]s config history -o jsonpath='{.items[?(@.revision==7)].data}'", s.Name),
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.complete(); err != nil {
@@ -77,7 +77,7 @@ func (o *configHistoryOptions) run(ctx context.Context, s *session) error {
 		return err
 	}
 	if len(objects) == 0 && o.text() {
-		lineTo(s.Streams.ErrOut, "No revisions yet; the first change made with %s config keeps them.", s.Name)
+		lineTo(s.Streams.ErrOut, "No revisions found; the first change made with %s config keeps one.", s.Name)
 		return nil
 	}
 	return o.print(s, list, "configrevision", func(w io.Writer, options printer.Options) error {

@@ -12,24 +12,24 @@ import (
 	decision "koordinator.sh/koord/decision/config/configuration"
 )
 
-const configInitLong = `Print a ConfigMap to begin with: co-location switched on, and what keeps it in check.
+const configInitLong = `Print a ConfigMap to start from: co-location enabled, with the protections that it needs.
 
-With --full it names every setting that has a built-in default, at that default, and in comments those that have none; it then
-means the same as no ConfigMap at all. Nothing is written and no cluster is asked.`
+With --full, list every setting at its built-in default, and as comments the settings without one; this has the same effect as
+no ConfigMap at all. Nothing is written, and no cluster is contacted.`
 
 func newConfigInitCommand(s *session) *cobra.Command {
 	full := false
 	cmd := &cobra.Command{
 		Use:     "init",
-		Short:   "Print a configuration to begin with",
+		Short:   "Print a configuration to start from",
 		Long:    configInitLong,
-		Example: fmt.Sprintf("  # Everything there is, at its default\n  %[1]s config init --full > slo-controller-config.yaml", s.Name),
+		Example: fmt.Sprintf("  # Print every setting at its default\n  %[1]s config init --full > slo-controller-config.yaml", s.Name),
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return printInit(s.Streams.Out, cmp.Or(s.systemNamespace(), configuration.DefaultNamespace), full)
 		},
 	}
-	cmd.Flags().BoolVar(&full, "full", false, "Name every setting, at its built-in default")
+	cmd.Flags().BoolVar(&full, "full", false, "List every setting at its built-in default")
 	return cmd
 }
 

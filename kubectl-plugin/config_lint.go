@@ -16,20 +16,20 @@ import (
 	"koordinator.sh/koord/source"
 )
 
-const configLintLong = `Check the whole configuration and report everything at once: what cannot be read or is out of range, with its line;
-unknown keys and fields; node strategies that overlap or select nothing; settings without effect because what they depend on
-is missing; and settings that work against each other, also against those of the scheduler.
+const configLintLong = `Check the whole configuration and report all problems at once: values that cannot be read or are out of range, with their
+line; unknown keys and fields; node strategies that overlap or select no node; settings without effect because what they depend
+on is missing; and settings that conflict with each other or with those of the scheduler.
 
-With -f a file is checked, a ConfigMap or its data alone, and no cluster is asked unless --cluster is given. Lines are counted
-in the text of the key, and in the file where the text stands there as a block.`
+With -f a file is checked, a ConfigMap or its data alone, and no cluster is contacted unless --cluster is given. Lines are
+counted within the key, and within the file if the key is written as a block.`
 
-const configLintExamples = `  # What the cluster has
+const configLintExamples = `  # Check the configuration of the cluster
   %[1]s config lint
 
-  # A file in a pipeline: exit code 79 when it has errors
+  # Check a file in a pipeline, and exit with 79 if it has errors
   %[1]s config lint -f slo-controller-config.yaml --fail-on error
 
-  # A file against the nodes of the cluster
+  # Check a file against the nodes of the cluster
   %[1]s config lint -f slo-controller-config.yaml --cluster -o json`
 
 type configLintOptions struct {
@@ -59,7 +59,7 @@ func newConfigLintCommand(s *session) *cobra.Command {
 	}
 	o.output.addFlags(cmd, false)
 	o.gate.addFlags(cmd)
-	cmd.Flags().StringVarP(&o.file, "filename", "f", "", "File to check in place of the cluster's configuration; - is standard input")
+	cmd.Flags().StringVarP(&o.file, "filename", "f", "", "File to check instead of the cluster's configuration, - for standard input")
 	cmd.Flags().BoolVar(&o.cluster, "cluster", false, "Check a file against the nodes and the scheduler of the cluster")
 	return cmd
 }
@@ -119,7 +119,7 @@ func (o *configLintOptions) input(ctx context.Context, s *session) (string, deci
 	in.LoadAware, in.Features = current.LoadAware, current.Features
 	nodes, err := configurator.ConfigurationNodes(ctx)
 	if err != nil {
-		missing = append(missing, err.Error()+"; strategies are judged by their selectors alone")
+		missing = append(missing, err.Error()+"; strategies are checked by their selectors only")
 	}
 	in.Nodes = pointersTo(nodes)
 	if file == nil && !current.Exists {

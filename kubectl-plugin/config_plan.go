@@ -22,23 +22,23 @@ import (
 )
 
 const configPlanLong = `Show what a change of the configuration would do, without making it: which nodes match which strategy, which settings change on
-which nodes, how much batch and mid each node offers before and after, which pods would be suppressed or evicted at once,
-which quotas get another share, and how far the change reaches.
+which nodes, how much batch and mid each node offers before and after, which pods would be suppressed or evicted at once, and
+which quotas get another share.
 
-The numbers come from the same code that the manager runs, fed with the cluster as it is. Without a change it shows how the
-cluster would follow what the ConfigMap says and is not in force.
+The numbers come from the same code that koord-manager runs, applied to the current cluster. Without a change, it shows what
+would happen if everything in the ConfigMap came into force.
 
 A change that has errors would not be written, and has no plan.
 
 Exit codes: 0 nothing would change, 1 something would, 2 the change has errors or the plan could not be made.`
 
-const configPlanExamples = `  # One value
+const configPlanExamples = `  # Plan a change of one value
   %[1]s config plan colocation-config.cpuReclaimThresholdPercent=70
 
-  # A file, with every node
+  # Plan a file, and list every node
   %[1]s config plan -f slo-controller-config.yaml -o wide
 
-  # The nodes that would offer less batch-cpu
+  # List the nodes that would offer less batch-cpu
   %[1]s config plan -f new.yaml -o json | jq '.items[] | select(.offers[]? | .resource == "kubernetes.io/batch-cpu" and .new < .old).name'`
 
 // proposalFlags say which configuration is looked at in place of the current one.
@@ -48,8 +48,8 @@ type proposalFlags struct {
 }
 
 func (o *proposalFlags) addFlags(cmd *cobra.Command, s *session) {
-	cmd.Flags().StringVarP(&o.file, "filename", "f", "", "File with the new configuration; keys it does not name stay; - is standard input")
-	cmd.Flags().Int64Var(&o.revision, "revision", 0, "Revision to return to, as config history numbers them")
+	cmd.Flags().StringVarP(&o.file, "filename", "f", "", "File that contains the new configuration, - for standard input; keys it does not name stay")
+	cmd.Flags().Int64Var(&o.revision, "revision", 0, "Revision to return to, see config history")
 	must(cmd.RegisterFlagCompletionFunc("revision", completeRevisions(s)))
 }
 
@@ -196,7 +196,7 @@ func makePlan(ctx context.Context, s *session, configurator source.Configurator,
 	if c.data[configuration.CPUNormalizationConfigKey] != c.current.Data[configuration.CPUNormalizationConfigKey] {
 		cpus, err := configurator.CPUs(ctx)
 		if err != nil {
-			impact.Incomplete = append(impact.Incomplete, "the cpus of the nodes are unknown, and with them what normalization changes: "+err.Error())
+			impact.Incomplete = append(impact.Incomplete, "the CPUs of the nodes are unknown, and so is the effect of normalization: "+err.Error())
 			in.Unknown[unknown.Topologies] = unknown.Cause{Reason: diagnosticsv1alpha1.UnknownFailed, Message: err.Error()}
 			if coded, ok := finding.From(err); ok && coded.Code == finding.Forbidden {
 				in.Unknown[unknown.Topologies] = unknown.Cause{Reason: diagnosticsv1alpha1.UnknownForbidden, Message: err.Error()}

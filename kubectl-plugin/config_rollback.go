@@ -12,10 +12,10 @@ import (
 	"koordinator.sh/koord/source"
 )
 
-const configRollbackExamples = `  # To the state before the last change
+const configRollbackExamples = `  # Return to the state before the last change
   %[1]s config rollback
 
-  # To a revision of config history
+  # Return to a revision of config history
   %[1]s config rollback --to 7 --yes`
 
 func newConfigRollbackCommand(s *session) *cobra.Command {
@@ -34,7 +34,7 @@ func newConfigRollbackCommand(s *session) *cobra.Command {
 		},
 	}
 	o.addFlags(cmd)
-	cmd.Flags().Int64Var(&proposal.revision, "to", 0, "Revision to return to; 0 is the last one that differs from the present state")
+	cmd.Flags().Int64Var(&proposal.revision, "to", 0, "Revision to return to; 0 is the last one that differs from the current state")
 	must(cmd.RegisterFlagCompletionFunc("to", completeRevisions(s)))
 	return cmd
 }
@@ -86,5 +86,5 @@ func findRevision(ctx context.Context, configurator source.Configurator, namespa
 			return revision, nil
 		}
 	}
-	return source.Revision{}, finding.Wrap(fmt.Errorf("revision %d is not kept", number), finding.NotFound, "koordctl config history")
+	return source.Revision{}, finding.Wrap(fmt.Errorf("revision %d not found", number), finding.NotFound, "koordctl config history")
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const configSetExamples = `  # Let batch have what is idle up to 70 percent
+const configSetExamples = `  # Offer idle CPU to batch, up to 70 percent of a node
   %[1]s config set colocation-config.cpuReclaimThresholdPercent=70
 
-  # For the nodes of one strategy
+  # Set a value for the nodes of one strategy
   %[1]s config set 'colocation-config.nodeConfigs[gold].cpuReclaimThresholdPercent=50'
 
-  # In a script
+  # Set a value without asking, in a script
   %[1]s config set resource-threshold-config.enable=true --yes -o json`
 
 func newConfigSetCommand(s *session) *cobra.Command {

@@ -215,10 +215,10 @@ func TestConfigApplyTakesNothingButTheConfiguration(t *testing.T) {
 		"without a namespace":                   {configMap("{name: slo-controller-config}"), 1, ""},
 		"its data alone":                        {"colocation-config:\n  enable: false\n", 1, ""},
 		"the configuration among other objects": {"kind: Deployment\nmetadata: {name: web}\n---\n" + configMap(system), 1, ""},
-		"a ConfigMap of another name":           {configMap("{name: web-settings}"), 0, `it holds ConfigMap "web-settings"`},
-		"a ConfigMap without a name":            {configMap("{}"), 0, "it holds ConfigMap without a name"},
+		"a ConfigMap of another name":           {configMap("{name: web-settings}"), 0, `but contains ConfigMap "web-settings"`},
+		"a ConfigMap without a name":            {configMap("{}"), 0, "but contains ConfigMap without a name"},
 		"the same name in another namespace":    {configMap("{name: slo-controller-config, namespace: shop}"), 0, "hint: -n shop"},
-		"another kind of the same name":         {"apiVersion: v1\nkind: Secret\nmetadata: {name: slo-controller-config}\n" + data, 0, `it holds Secret "slo-controller-config"`},
+		"another kind of the same name":         {"apiVersion: v1\nkind: Secret\nmetadata: {name: slo-controller-config}\n" + data, 0, `but contains Secret "slo-controller-config"`},
 		"another ConfigMap and data alone":      {configMap("{name: web-settings}") + "---\ncolocation-config: {enable: false}\n", 0, "web-settings"},
 		"nothing":                               {"# nothing\n", 0, "hint: koordctl config init"},
 	}
@@ -276,9 +276,9 @@ func TestConfigSaysWhatIsWrongBeforeItAsksForYes(t *testing.T) {
 		"a file with errors":        {"config apply -f " + bad, "", "KOORD0203", ExitError},
 		"the same from a pipe":      {"config apply -f -", badConfig, "KOORD0203", ExitError},
 		"a file that is not there":  {"config apply -f none.yaml", "", "none.yaml", ExitError},
-		"a revision that is not":    {"config rollback --to 9", "", "revision 9 is not kept", ExitError},
+		"a revision that is not":    {"config rollback --to 9", "", "revision 9 not found", ExitError},
 		"a change without an error": {"config set colocation-config.enable=false", "", "--yes writes without asking", ExitUsage},
-		"a good file from a pipe":   {"config apply -f -", newConfig, "needs --yes", ExitUsage},
+		"a good file from a pipe":   {"config apply -f -", newConfig, "--yes is required", ExitUsage},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -9,20 +9,20 @@ import (
 	decision "koordinator.sh/koord/decision/config/configuration"
 )
 
-const configUnsetExamples = `  # Back to the built-in default
+const configUnsetExamples = `  # Return to the built-in default
   %[1]s config unset colocation-config.cpuReclaimThresholdPercent
 
-  # A whole node strategy
+  # Remove a node strategy
   %[1]s config unset 'colocation-config.nodeConfigs[gold]'
 
-  # A whole key
+  # Remove a key
   %[1]s config unset cpu-burst-config`
 
 func newConfigUnsetCommand(s *session) *cobra.Command {
 	o := &changeFlags{}
 	cmd := &cobra.Command{
 		Use:               "unset KEY[.PATH]...",
-		Short:             "Remove values, so that those below them hold again",
+		Short:             "Remove values, so that the layer below applies again",
 		Example:           fmt.Sprintf(configUnsetExamples, s.Name),
 		Args:              atLeastOne("KEY.PATH"),
 		ValidArgsFunction: completeKeyPaths(false, 0),

@@ -109,7 +109,7 @@ func keepCurrent(ctx context.Context, configurator source.Configurator, write so
 	current := write.Base
 	revisions, err := configurator.Revisions(ctx, current.Namespace)
 	if err != nil {
-		return fmt.Errorf("keep the present state for rollback: %w", err)
+		return fmt.Errorf("keep the current state for rollback: %w", err)
 	}
 	if !current.Exists || len(revisions) > 0 && maps.Equal(revisions[len(revisions)-1].Data, current.Data) {
 		return nil
@@ -120,7 +120,7 @@ func keepCurrent(ctx context.Context, configurator source.Configurator, write so
 	}
 	_, err = configurator.KeepRevision(ctx, current.Namespace, source.Revision{Cause: source.FoundCause, ResourceVersion: current.ResourceVersion, Data: current.Data})
 	if err != nil {
-		return fmt.Errorf("keep the present state for rollback: %w", err)
+		return fmt.Errorf("keep the current state for rollback: %w", err)
 	}
 	return nil
 }

@@ -28,9 +28,9 @@ const exitCodesHelp = `Exit codes:
        with --strict: the answer is incomplete
   2    wrong flag or argument; for diff and plan: operational error
   79   the command ran and found something at or above --fail-on
-  130  interrupted; a --watch that is ended by ctrl-c is 0
+  130  interrupted; a --watch ended by ctrl-c exits with 0
 
-With -o json or yaml a failure is an object too: a Status of v1 on standard output, beside the text on standard error.
+With -o json or yaml, an error is also printed to standard output as a Status object of v1.
 `
 
 // usageError is a wrong flag or argument.

@@ -12,12 +12,12 @@ import (
 
 func newExplainCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "explain",
-		Short:   "Explain a node's resources, the place of a pod or a reservation, or a recommendation",
+		Use:     explainCommand,
+		Short:   "Explain a " + alternatives(singular(kindsOf(explains))),
 		GroupID: "see",
 	}
-	cmd.ValidArgsFunction = completeTyped(s)
-	cmd.AddCommand(newExplainNodeCommand(s), newExplainPodCommand(s), newExplainReservationCommand(s), newExplainQoSCommand(s), newExplainRecommendationCommand(s))
+	addNouns(cmd, s, explains)
+	cmd.AddCommand(newExplainQoSCommand(s))
 	return cmd
 }
 

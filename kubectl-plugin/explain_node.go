@@ -14,30 +14,30 @@ import (
 	"koordinator.sh/koord/source"
 )
 
-const explainNodeLong = `Explain where a node's batch and mid resources come from: capacity, less the safety margin, less the system, less what
-services use or request. Each term has its value, unit, the object it was read from and how old that is; below it stands
-why node.status differs, if it does, and which layer of the configuration each setting came from.
+const explainNodeLong = `Explain where a node's batch and mid resources come from: capacity, minus the safety margin, minus the system, minus what
+services use or request. Each term has its value, unit, the object it was read from and its age; below are the reason why
+node.status differs, if it does, and the layer of the configuration that each setting comes from.
 
-With features, cpus or suppress the node's own agent is asked: which of its features are on, wanted by the configuration,
-supported by the kernel and in force; which CPUs are shared and who owns the others; and how much CPU best-effort pods may
-use. Where no agent answers, the answer is from API objects only, and says what is missing.`
+With features, cpus or suppress, the agent of the node is asked: which of its features are enabled, configured, supported by
+the kernel and in force; which CPUs are shared and which pods own the others; and how much CPU best-effort pods may use. If no
+agent answers, the answer is from API objects only, and says what is missing.`
 
-const explainNodeExamples = `  # All four resources
+const explainNodeExamples = `  # Explain all four resources
   %[1]s explain node worker-1
 
-  # One of them, with the pods behind each sum
+  # Explain one resource, with the pods behind each sum
   %[1]s explain node worker-1 batch-cpu --parts 20
 
-  # Does the agent do what the configuration says?
+  # Show whether the agent does what is configured
   %[1]s explain node worker-1 features
 
-  # Why are best-effort pods held back, and to what?
+  # Show how much CPU best-effort pods may use, and why
   %[1]s explain node worker-1 suppress
 
-  # Whose are the CPUs?
+  # Show which pods own the CPUs
   %[1]s explain node worker-1 cpus
 
-  # The computed value alone
+  # Print the computed value only
   %[1]s explain node worker-1 batch-cpu -o jsonpath='{.status.waterfalls[0].result}'`
 
 var explainable = []string{"batch-cpu", "batch-memory", "mid-cpu", "mid-memory", "cpus", "features", "suppress"}
@@ -57,29 +57,22 @@ type explainNodeOptions struct {
 
 func newExplainNodeCommand(s *session) *cobra.Command {
 	o := &explainNodeOptions{}
-	cmd := &cobra.Command{
-		Use:     "node NAME [" + strings.Join(explainable, "|") + "]",
-		Aliases: []string{"nodes", "no"},
-		Short:   "Explain a node's batch and mid resources, its CPUs, and what its agent does",
-		Long:    explainNodeLong,
-		Example: fmt.Sprintf(explainNodeExamples, s.Name),
-		Args:    explainNodeArguments,
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return explainable, cobra.ShellCompDirectiveNoFileComp
-			}
-			return completeNames(s, source.KindNode, 1)(cmd, args, prefix)
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd, s, args); err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), s)
-		},
+	cmd := newObjectCommand(s, source.KindNode, help{
+		short: "Explain a node's batch and mid resources, its CPUs, and what its agent does", long: explainNodeLong, examples: explainNodeExamples,
+		answer: "NodeExplanation",
+	}, o)
+	cmd.Use += " [" + strings.Join(explainable, "|") + "]"
+	cmd.Args = explainNodeArguments
+	completeName := cmd.ValidArgsFunction
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return explainable, cobra.ShellCompDirectiveNoFileComp
+		}
+		return completeName(cmd, args, prefix)
 	}
 	o.output.addFlags(cmd, true)
 	o.gate.addFlags(cmd)
-	cmd.Flags().Int32Var(&o.parts, "parts", 0, "List up to this many parts below each term, such as the pods of a sum; 10 with -o wide")
+	cmd.Flags().Int32Var(&o.parts, "parts", 0, "List up to this many parts of each term, such as the pods of a sum; 10 with -o wide")
 	return cmd
 }
 
@@ -126,7 +119,7 @@ func (o *explainNodeOptions) run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	err = o.print(s, answer, "node", func(w io.Writer, options printer.Options) error {
+	err = o.print(s, answer, source.KindNode.Name, func(w io.Writer, options printer.Options) error {
 		options.Parts = int(o.parts)
 		if spec.Agent != nil {
 			return o.printAgent(w, answer, options)

@@ -3,7 +3,6 @@ package kubectlplugin
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -21,16 +20,16 @@ the scheduler's own chain again. For a bound pod: the scores behind the choice, 
   SOLE     nodes that have no other reason
   CLOSEST  the node that comes closest to taking the pod`
 
-const explainPodExamples = `  # Why is it pending?
+const explainPodExamples = `  # Explain why a pod is pending
   %[1]s explain pod web-1 -n shop
 
-  # With the nodes of each group, the closest first
+  # List the nodes of each group, the closest first
   %[1]s explain pod web-1 -n shop --nodes 20
 
-  # Why there, at the time? And what differed between the attempts?
+  # Show the past scheduling attempts and what changed between them
   %[1]s explain pod web-1 -n shop --history
 
-  # The verdict alone
+  # Print the verdict only
   %[1]s explain pod web-1 -n shop -o jsonpath='{.status.verdict}'`
 
 const wideNodes = 10
@@ -38,32 +37,25 @@ const wideNodes = 10
 type explainPodOptions struct {
 	output
 	gate
+	// kind is that of pods or of Reservations.
+	kind      source.Kind
 	namespace string
 	name      string
-	// reservation is true when the name is that of a Reservation.
-	reservation bool
-	nodes       int32
-	skipFix     bool
-	history     bool
+	nodes     int32
+	skipFix   bool
+	history   bool
 }
 
 func newExplainPodCommand(s *session) *cobra.Command {
-	o := &explainPodOptions{}
-	cmd := &cobra.Command{
-		Use:               "pod NAME",
-		Aliases:           []string{"pods", "po"},
-		Short:             "Explain why a pod is pending, or why it runs where it runs",
-		Long:              explainPodLong,
-		Example:           fmt.Sprintf(explainPodExamples, s.Name),
-		Args:              exactlyOne("pod name"),
-		ValidArgsFunction: completeNames(s, source.KindPod, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd, s, args); err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), s)
-		},
-	}
+	return newScheduledCommand(s, source.KindPod, help{
+		short: "Explain why a pod is pending, or why it runs where it runs", long: explainPodLong, examples: explainPodExamples, answer: "PodExplanation",
+	})
+}
+
+// newScheduledCommand returns the command below explain for a kind that the scheduler places.
+func newScheduledCommand(s *session, kind source.Kind, texts help) *cobra.Command {
+	o := &explainPodOptions{kind: kind}
+	cmd := newObjectCommand(s, kind, texts, o)
 	o.addFlags(cmd)
 	return cmd
 }
@@ -72,26 +64,20 @@ func (o *explainPodOptions) addFlags(cmd *cobra.Command) {
 	o.output.addFlags(cmd, true)
 	o.gate.addFlags(cmd)
 	cmd.Flags().Int32Var(&o.nodes, "nodes", 0, "List up to this many nodes of each group; 10 with -o wide")
-	cmd.Flags().BoolVar(&o.skipFix, "skip-fix", false, "Do not search for the smallest change that helps")
-	cmd.Flags().BoolVar(&o.history, "history", false, "Add the past attempts to schedule "+o.subject()+" that the scheduler remembers, with what differed between them")
-}
-
-// subject is what the answer is about, in words.
-func (o *explainPodOptions) subject() string {
-	if o.reservation {
-		return "the reservation"
-	}
-	return "the pod"
+	cmd.Flags().BoolVar(&o.skipFix, "skip-fix", false, "Do not search for the smallest change that makes it schedulable")
+	cmd.Flags().BoolVar(&o.history, "history", false, "Show the past attempts to schedule the "+o.kind.Name+", and what changed between them")
 }
 
 func (o *explainPodOptions) complete(cmd *cobra.Command, s *session, args []string) error {
-	kind := source.KindPod
-	if o.reservation {
-		kind = source.KindReservation
-	}
 	var err error
-	if o.namespace, o.name, err = s.object(kind, args[0]); err != nil {
+	if o.namespace, o.name, err = s.object(o.kind, args[0]); err != nil {
 		return err
+	}
+	if !o.kind.Namespaced {
+		// The question is asked in a namespace, whatever it is about.
+		if o.namespace, err = s.namespace(); err != nil {
+			return err
+		}
 	}
 	if o.nodes < 0 || o.nodes > 5000 {
 		return usage("--nodes %d: must be 0 to 5000", o.nodes)
@@ -114,9 +100,8 @@ func (o *explainPodOptions) run(ctx context.Context, s *session) error {
 	if o.nodes > 0 {
 		spec.MaxNodes = &o.nodes
 	}
-	kind := "pod"
-	if o.reservation {
-		kind, spec.ReservationName = "reservation", o.name
+	if o.kind == source.KindReservation {
+		spec.ReservationName = o.name
 	}
 	answer, err := src.ExplainPod(ctx, o.namespace, o.name, spec)
 	if err != nil {
@@ -125,7 +110,7 @@ func (o *explainPodOptions) run(ctx context.Context, s *session) error {
 	if runner, can := src.(source.DryRunner); can && answer.Status.Fix != nil {
 		runner.DryRun(ctx, o.namespace, answer.Status.Fix)
 	}
-	err = o.print(s, answer, kind, func(w io.Writer, options printer.Options) error {
+	err = o.print(s, answer, o.kind.Name, func(w io.Writer, options printer.Options) error {
 		options.Parts = int(o.nodes)
 		return printer.PodExplanation(w, answer, options)
 	})

@@ -13,20 +13,18 @@ import (
 	"koordinator.sh/koord/source"
 )
 
-const explainQoSPodLong = `Explain what the node's agent sets for a pod and its containers: the value that it wants of each file of their cgroups and of
-those above them, which feature wants it and why, and what is in force there right now.`
+const explainQoSPodLong = `Explain what the agent of the node sets for a pod and its containers: the desired value of each file of their cgroups and of
+the cgroups above, the feature that sets it and why, and the value in force.`
 
-const explainQoSPodExamples = `  # What is set for a pod?
+const explainQoSPodExamples = `  # Show what is set for a pod
   %[1]s explain qos pod web-0 -n shop
 
-  # Values that are not as they are wanted
+  # Print the values that are not as desired
   %[1]s explain qos pod web-0 -n shop -o jsonpath='{.status.agent.pods[0].settings[?(@.matches==false)]}'`
 
 func newExplainQoSCommand(s *session) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "qos", Short: "Explain what is set for a pod on its node, and what is in force", ValidArgsFunction: completeTyped(s),
-	}
-	cmd.AddCommand(newExplainQoSPodCommand(s))
+	cmd := &cobra.Command{Use: qosCommand, Short: "Explain what is set for a pod on its node, and what is in force"}
+	addNouns(cmd, s, explainsQoS)
 	return cmd
 }
 
@@ -38,31 +36,24 @@ type explainQoSOptions struct {
 
 func newExplainQoSPodCommand(s *session) *cobra.Command {
 	o := &explainQoSOptions{}
-	cmd := &cobra.Command{
-		Use:               "pod NAME",
-		Aliases:           []string{"pods", "po"},
-		Short:             "Explain what is set for a pod on its node, and what is in force",
-		Long:              explainQoSPodLong,
-		Example:           fmt.Sprintf(explainQoSPodExamples, s.Name),
-		Args:              exactlyOne("pod name"),
-		ValidArgsFunction: completeNames(s, source.KindPod, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var err error
-			if o.namespace, o.name, err = s.object(source.KindPod, args[0]); err != nil {
-				return err
-			}
-			if err := o.gate.complete(); err != nil {
-				return err
-			}
-			if err := o.output.complete(); err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), s)
-		},
-	}
+	cmd := newObjectCommand(s, source.KindPod, help{
+		short: "Explain what is set for a pod on its node, and what is in force", long: explainQoSPodLong, examples: explainQoSPodExamples,
+		answer: "NodeExplanation",
+	}, o)
 	o.output.addFlags(cmd, true)
 	o.gate.addFlags(cmd)
 	return cmd
+}
+
+func (o *explainQoSOptions) complete(_ *cobra.Command, s *session, args []string) error {
+	var err error
+	if o.namespace, o.name, err = s.object(source.KindPod, args[0]); err != nil {
+		return err
+	}
+	if err := o.gate.complete(); err != nil {
+		return err
+	}
+	return o.output.complete()
 }
 
 func (o *explainQoSOptions) run(ctx context.Context, s *session) error {
@@ -75,7 +66,7 @@ func (o *explainQoSOptions) run(ctx context.Context, s *session) error {
 		return err
 	}
 	if len(found.Items) != 1 || found.Items[0].NodeName == "" {
-		err := fmt.Errorf("explain qos of pod %q in namespace %q: it is on no node yet", o.name, o.namespace)
+		err := fmt.Errorf("explain qos of pod %q in namespace %q: the pod does not have a node assigned", o.name, o.namespace)
 		return finding.Wrap(err, finding.InvalidArgument, fmt.Sprintf("koordctl explain pod %s -n %s", o.name, o.namespace))
 	}
 	answer, err := src.ExplainNode(ctx, found.Items[0].NodeName, diagnosticsv1alpha1.NodeExplanationSpec{Agent: &diagnosticsv1alpha1.AgentQuestion{
@@ -84,7 +75,7 @@ func (o *explainQoSOptions) run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	err = o.print(s, answer, "node", func(w io.Writer, options printer.Options) error { return printer.AgentExplanation(w, answer, options) })
+	err = o.print(s, answer, source.KindNode.Name, func(w io.Writer, options printer.Options) error { return printer.AgentExplanation(w, answer, options) })
 	if err != nil {
 		return err
 	}

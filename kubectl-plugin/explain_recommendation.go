@@ -2,7 +2,6 @@ package kubectlplugin
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -12,18 +11,18 @@ import (
 )
 
 const explainRecommendationLong = `Explain a Recommendation: what its pods request, what is recommended and within which bounds, from which percentile of what
-they used, how long they were observed and whether they ran out of memory; and what applying it to running pods does, or
-what keeps it from it: no annotation, too little observation, the budget, the cool-down, the node.
+they used, how long they were observed and whether they ran out of memory; and what applying it would do to running pods, or
+what prevents it: no annotation, too little observation, the budget, the cool-down, the node.
 
-The figures are those of the Recommendation's status; the plan is the recommender's own, made at this moment.`
+The figures are those of the Recommendation's status; the plan is what the recommender would do now.`
 
-const explainRecommendationExamples = `  # Where does the figure come from, and why is it not applied?
+const explainRecommendationExamples = `  # Explain where the figures come from, and why they are not applied
   %[1]s explain recommendation checkout -n shop
 
-  # Every pod that applying concerns
+  # List every pod that is affected
   %[1]s explain recommendation checkout -n shop -o wide
 
-  # What would be resized next
+  # Print the pods that would be resized next
   %[1]s explain recommendation checkout -n shop -o jsonpath='{.application.pods[?(@.containers)].name}'`
 
 type explainRecommendationOptions struct {
@@ -36,32 +35,25 @@ type explainRecommendationOptions struct {
 
 func newExplainRecommendationCommand(s *session) *cobra.Command {
 	o := &explainRecommendationOptions{}
-	cmd := &cobra.Command{
-		Use:               "recommendation NAME",
-		Aliases:           []string{"recommendations", "recom"},
-		Short:             "Explain what a workload should request, and whether that is applied",
-		Long:              explainRecommendationLong,
-		Example:           fmt.Sprintf(explainRecommendationExamples, s.Name),
-		Args:              exactlyOne("recommendation name"),
-		ValidArgsFunction: completeNames(s, source.KindRecommendation, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var err error
-			if o.namespace, o.name, err = s.object(source.KindRecommendation, args[0]); err != nil {
-				return err
-			}
-			if o.pods < 0 || o.pods > 1000 {
-				return usage("--pods %d: must be 0 to 1000", o.pods)
-			}
-			if err := o.output.complete(); err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), s)
-		},
-	}
+	cmd := newObjectCommand(s, source.KindRecommendation, help{
+		short: "Explain what a workload should request, and whether that is applied", long: explainRecommendationLong, examples: explainRecommendationExamples,
+		answer: "RecommendationExplanation",
+	}, o)
 	o.output.addFlags(cmd, true)
 	addStrictFlag(cmd, &o.strict)
-	cmd.Flags().Int32Var(&o.pods, "pods", 10, "List up to this many pods that applying concerns; all with -o wide")
+	cmd.Flags().Int32Var(&o.pods, "pods", 10, "List up to this many affected pods; all with -o wide")
 	return cmd
+}
+
+func (o *explainRecommendationOptions) complete(_ *cobra.Command, s *session, args []string) error {
+	var err error
+	if o.namespace, o.name, err = s.object(source.KindRecommendation, args[0]); err != nil {
+		return err
+	}
+	if o.pods < 0 || o.pods > 1000 {
+		return usage("--pods %d: must be 0 to 1000", o.pods)
+	}
+	return o.output.complete()
 }
 
 func (o *explainRecommendationOptions) run(ctx context.Context, s *session) error {
@@ -74,7 +66,7 @@ func (o *explainRecommendationOptions) run(ctx context.Context, s *session) erro
 		return err
 	}
 	answer := &list.Items[0]
-	err = o.print(s, answer, "recommendation", func(w io.Writer, options printer.Options) error {
+	err = o.print(s, answer, source.KindRecommendation.Name, func(w io.Writer, options printer.Options) error {
 		options.Parts = int(o.pods)
 		return printer.Recommendation(w, answer, options)
 	})

@@ -15,22 +15,22 @@ import (
 	"koordinator.sh/koord/source"
 )
 
-const forecastEvictionsLong = `Forecast the evictions of node agents: how far each trigger is from its threshold, when it is reached if use goes on as it
-does, and which pods would go, in order, with the keys they are ordered by. The decision is the agent's own.
+const forecastEvictionsLong = `Forecast evictions by node agents: how far each trigger is from its threshold, when it is reached at the current trend, and
+which pods would be evicted, in order, with their sort keys. The decision is made by the agent's own code.
 
-  NOW, AT  what is compared with the threshold, and the threshold; of BECPUEvict, where lower is worse, the satisfaction
-  MARGIN   by how much use or requests may still grow
-  IN       when the trigger is reached; never when use does not grow
+  NOW, AT  current value and threshold; for BECPUEvict the CPU satisfaction, where lower is worse
+  MARGIN   by how much usage or requests may still grow
+  IN       time until the trigger is reached; never if usage does not grow
 
-Features that are off, or have no threshold, are shown with -o wide.`
+-o wide also lists features that are disabled or have no threshold.`
 
-const forecastEvictionsExamples = `  # Every node
+const forecastEvictionsExamples = `  # Forecast all nodes
   %[1]s forecast evictions
 
-  # One node, with those who would go
+  # Forecast one node, with the pods that would be evicted
   %[1]s forecast evictions worker-1
 
-  # Nodes on which something is evicted now
+  # Print the nodes on which a trigger is reached now
   %[1]s forecast evictions -o jsonpath='{.items[?(@.status.agent.evictions.triggers[*].state=="triggered")].spec.nodeName}'`
 
 func newForecastCommand(s *session) *cobra.Command {
@@ -74,7 +74,7 @@ func newForecastEvictionsCommand(s *session) *cobra.Command {
 	}
 	o.output.addFlags(cmd, true)
 	o.gate.addFlags(cmd)
-	cmd.Flags().Var((*nodeFlag)(&o.node), "node", "Forecast this node alone, as its name alone does")
+	cmd.Flags().Var((*nodeFlag)(&o.node), "node", "Forecast this node only, same as the argument")
 	must(cmd.Flags().MarkHidden("node"))
 	cmd.Flags().Int32Var(&o.parts, "candidates", 10, "List up to this many pods below each trigger")
 	must(cmd.RegisterFlagCompletionFunc("node", completeNames(s, source.KindNode, 0)))
@@ -136,7 +136,7 @@ func forecastAll(ctx context.Context, src source.Source, question diagnosticsv1a
 	}
 	explainer, can := src.(source.BatchExplainer)
 	if !can {
-		return nil, nil, nil, errors.New("this source explains one node at a time: name a node")
+		return nil, nil, nil, errors.New("this source explains one node at a time: specify a node")
 	}
 	list := &diagnosticsv1alpha1.NodeExplanationList{
 		TypeMeta: metav1.TypeMeta{APIVersion: diagnosticsv1alpha1.GroupVersion.String(), Kind: "NodeExplanationList"},

@@ -2,32 +2,10 @@ package kubectlplugin
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"koordinator.sh/koord/source"
 )
-
-// typeWords are how the types of objects are written on a command line, as kubectl takes them: the singular first.
-var typeWords = map[source.Kind][]string{
-	source.KindNode:           {"node", "nodes", "no"},
-	source.KindPod:            {"pod", "pods", "po"},
-	source.KindReservation:    {"reservation", "reservations", "resv"},
-	source.KindRecommendation: {"recommendation", "recommendations", "recom"},
-}
-
-// namespaced are the kinds whose objects live in namespaces.
-var namespaced = []source.Kind{source.KindPod, source.KindRecommendation}
-
-// kindOf is the kind that a word of a command line names; empty for none.
-func kindOf(word string) source.Kind {
-	for kind, words := range typeWords {
-		if slices.Contains(words, word) {
-			return kind
-		}
-	}
-	return ""
-}
 
 // objects reads the names of objects of one kind: NAME, TYPE/NAME or, for what lives in namespaces, NAMESPACE/NAME. The namespace is
 // the one that the names or the flags say, or that of the context; empty for a kind without.
@@ -40,17 +18,17 @@ func (s *session) objects(kind source.Kind, args []string) (namespace string, na
 			name = arg
 		case name == "" || before == "" || strings.Contains(name, "/"):
 			return "", nil, usage("%q: must be NAME or %s", arg, forms(kind))
-		case kindOf(before) == kind:
-		case kindOf(before) != "" || !slices.Contains(namespaced, kind):
-			return "", nil, usage("%q: the name of a %s is required: NAME or %s", arg, typeWords[kind][0], forms(kind))
+		case isWordFor(kind, before):
+		case namesKind(before) || !kind.Namespaced:
+			return "", nil, usage("%q: the name of a %s is required: NAME or %s", arg, kind, forms(kind))
 		case named != "" && named != before:
-			return "", nil, usage("%q: all names must be of one namespace, which is %q", arg, named)
+			return "", nil, usage("%q: all names must be in the same namespace, which is %q", arg, named)
 		default:
 			named = before
 		}
 		names = append(names, name)
 	}
-	if !slices.Contains(namespaced, kind) {
+	if !kind.Namespaced {
 		return "", names, nil
 	}
 	if chosen := s.flags.Namespace; named != "" && chosen != nil && *chosen != "" && *chosen != named {
@@ -72,7 +50,7 @@ func (n *nodeFlag) Set(text string) error {
 	switch {
 	case !prefixed:
 		name = text
-	case kindOf(before) != source.KindNode || name == "":
+	case !isWordFor(source.KindNode, before) || name == "":
 		return fmt.Errorf("must be NAME or %s", forms(source.KindNode))
 	}
 	*n = nodeFlag(name)
@@ -96,8 +74,8 @@ func (s *session) object(kind source.Kind, arg string) (namespace, name string, 
 
 // forms are the ways to write a name beside the name alone.
 func forms(kind source.Kind) string {
-	text := typeWords[kind][0] + "/NAME"
-	if slices.Contains(namespaced, kind) {
+	text := kind.Name + "/NAME"
+	if kind.Namespaced {
 		text += " or NAMESPACE/NAME"
 	}
 	return text

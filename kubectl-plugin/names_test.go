@@ -28,7 +28,7 @@ func TestNamesAreWrittenAsKubectlTakesThem(t *testing.T) {
 		"a namespace twice":                   {kind: source.KindPod, args: []string{"shop/web", "shop/db"}, wantNamespace: "shop", wantNames: []string{"web", "db"}},
 		"a namespace and the same flag":       {kind: source.KindPod, args: []string{"shop/web"}, flag: "shop", wantNamespace: "shop", wantNames: []string{"web"}},
 		"a node with its type":                {kind: source.KindNode, args: []string{"node/n-1", "n-2"}, wantNames: []string{"n-1", "n-2"}},
-		"two namespaces":                      {kind: source.KindPod, args: []string{"shop/web", "spark/driver"}, wantErr: `"spark/driver": all names must be of one namespace, which is "shop"`},
+		"two namespaces":                      {kind: source.KindPod, args: []string{"shop/web", "spark/driver"}, wantErr: `"spark/driver": all names must be in the same namespace, which is "shop"`},
 		"a namespace and another flag":        {kind: source.KindPod, args: []string{"shop/web"}, flag: "spark", wantErr: `namespace "shop" of the name and --namespace "spark" differ`},
 		"another type":                        {kind: source.KindPod, args: []string{"node/n-1"}, wantErr: `"node/n-1": the name of a pod is required: NAME or pod/NAME or NAMESPACE/NAME`},
 		"a namespace of what lives in none":   {kind: source.KindNode, args: []string{"shop/n-1"}, wantErr: `"shop/n-1": the name of a node is required: NAME or node/NAME`},
@@ -133,7 +133,7 @@ func TestObjectsMayStandWhereATypeIsExpected(t *testing.T) {
 		"":                    "",
 	} {
 		t.Run(line, func(t *testing.T) {
-			got := strings.Join(spellOut(NewCommand(Options{Name: "koordctl"}), strings.Fields(line)), " ")
+			got := strings.Join(expandArguments(NewCommand(Options{Name: "koordctl"}), strings.Fields(line)), " ")
 			if got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}

@@ -3,7 +3,6 @@ package kubectlplugin
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -20,31 +19,48 @@ type (
 )
 
 // nodeOrders are the words of --sort-by for nodes. Amounts come largest first, a missing one last; age oldest first.
-var nodeOrders = map[string]func(a, b *node) int{
-	"name":         func(a, b *node) int { return strings.Compare(a.Name, b.Name) },
-	"load":         func(a, b *node) int { return cmp.Compare(loadRank(a.Load.State), loadRank(b.Load.State)) },
-	"age":          func(a, b *node) int { return oldestFirst(a.Metric.UpdateTime, b.Metric.UpdateTime) },
-	"cpu":          func(a, b *node) int { return largestFirst(a.CPU.Used, b.CPU.Used) },
-	"memory":       func(a, b *node) int { return largestFirst(a.Memory.Used, b.Memory.Used) },
-	"prod-cpu":     func(a, b *node) int { return largestFirst(a.CPU.ProdUsed, b.CPU.ProdUsed) },
-	"batch-cpu":    func(a, b *node) int { return largestFirst(a.CPU.BatchAllocatable, b.CPU.BatchAllocatable) },
-	"batch-memory": func(a, b *node) int { return largestFirst(a.Memory.BatchAllocatable, b.Memory.BatchAllocatable) },
+var nodeOrders = []order[node]{
+	{"name", func(a, b *node) int { return strings.Compare(a.Name, b.Name) }},
+	{"load", func(a, b *node) int { return cmp.Compare(loadRank(a.Load.State), loadRank(b.Load.State)) }},
+	{"age", func(a, b *node) int { return oldestFirst(a.Metric.UpdateTime, b.Metric.UpdateTime) }},
+	{"cpu", func(a, b *node) int { return largestFirst(a.CPU.Used, b.CPU.Used) }},
+	{"memory", func(a, b *node) int { return largestFirst(a.Memory.Used, b.Memory.Used) }},
+	{"prod-cpu", func(a, b *node) int { return largestFirst(a.CPU.ProdUsed, b.CPU.ProdUsed) }},
+	{"batch-cpu", func(a, b *node) int { return largestFirst(a.CPU.BatchAllocatable, b.CPU.BatchAllocatable) }},
+	{"batch-memory", func(a, b *node) int { return largestFirst(a.Memory.BatchAllocatable, b.Memory.BatchAllocatable) }},
 }
 
 // podOrders are the words of --sort-by for pods.
-var podOrders = map[string]func(a, b *pod) int{
-	"name":           func(a, b *pod) int { return strings.Compare(a.Name, b.Name) },
-	"node":           func(a, b *pod) int { return strings.Compare(a.NodeName, b.NodeName) },
-	"qos":            func(a, b *pod) int { return strings.Compare(a.QoSClass, b.QoSClass) },
-	"cpu":            func(a, b *pod) int { return largestFirst(a.CPU.Used, b.CPU.Used) },
-	"memory":         func(a, b *pod) int { return largestFirst(a.Memory.Used, b.Memory.Used) },
-	"cpu-request":    func(a, b *pod) int { return cmp.Compare(b.CPU.Requested, a.CPU.Requested) },
-	"memory-request": func(a, b *pod) int { return cmp.Compare(b.Memory.Requested, a.Memory.Requested) },
+var podOrders = []order[pod]{
+	{"name", func(a, b *pod) int { return strings.Compare(a.Name, b.Name) }},
+	{"node", func(a, b *pod) int { return strings.Compare(a.NodeName, b.NodeName) }},
+	{"qos", func(a, b *pod) int { return strings.Compare(a.QoSClass, b.QoSClass) }},
+	{"cpu", func(a, b *pod) int { return largestFirst(a.CPU.Used, b.CPU.Used) }},
+	{"memory", func(a, b *pod) int { return largestFirst(a.Memory.Used, b.Memory.Used) }},
+	{"cpu-request", func(a, b *pod) int { return cmp.Compare(b.CPU.Requested, a.CPU.Requested) }},
+	{"memory-request", func(a, b *pod) int { return cmp.Compare(b.Memory.Requested, a.Memory.Requested) }},
+}
+
+// order is a word of --sort-by and how it compares.
+type order[T any] struct {
+	name    string
+	compare func(a, b *T) int
+}
+
+// orderNames are the words of --sort-by as help lists them.
+func orderNames[T any](orders []order[T]) string {
+	names := make([]string, len(orders))
+	for i := range orders {
+		names[i] = orders[i].name
+	}
+	return strings.Join(names, ", ")
 }
 
 // words of --sort-by.
-func words[T any](orders map[string]func(a, b *T) int) []string {
-	return slices.Sorted(maps.Keys(orders))
+func words[T any](orders []order[T]) []string {
+	names := strings.Split(orderNames(orders), ", ")
+	slices.Sort(names)
+	return names
 }
 
 func largestFirst(a, b *int64) int {
@@ -87,12 +103,12 @@ func loadRank(state diagnosticsv1alpha1.LoadState) int {
 func sortItems[T any, P interface {
 	*T
 	runtime.Object
-}](items []T, orders map[string]func(a, b *T) int, by string) error {
+}](items []T, orders []order[T], by string) error {
 	if by == "" {
 		return nil
 	}
-	if order, ok := orders[by]; ok {
-		slices.SortStableFunc(items, func(a, b T) int { return order(&a, &b) })
+	if at := slices.IndexFunc(orders, func(o order[T]) bool { return o.name == by }); at >= 0 {
+		slices.SortStableFunc(items, func(a, b T) int { return orders[at].compare(&a, &b) })
 		return nil
 	}
 	return sortByPath(items, by, words(orders), func(item *T) runtime.Object { return P(item) })

@@ -10,12 +10,12 @@ type recommendation = diagnosticsv1alpha1.RecommendationExplanation
 
 // recommendationOrders are the words of --sort-by for Recommendations. Savings come largest first, a missing one last; age oldest
 // first.
-var recommendationOrders = map[string]func(a, b *recommendation) int{
-	"name":           func(a, b *recommendation) int { return strings.Compare(a.Name, b.Name) },
-	"target":         func(a, b *recommendation) int { return strings.Compare(a.Target, b.Target) },
-	"cpu-savings":    func(a, b *recommendation) int { return largestFirst(saved(a, cpuSavings), saved(b, cpuSavings)) },
-	"memory-savings": func(a, b *recommendation) int { return largestFirst(saved(a, memorySavings), saved(b, memorySavings)) },
-	"age":            func(a, b *recommendation) int { return oldestFirst(a.UpdatedAt, b.UpdatedAt) },
+var recommendationOrders = []order[recommendation]{
+	{"name", func(a, b *recommendation) int { return strings.Compare(a.Name, b.Name) }},
+	{"target", func(a, b *recommendation) int { return strings.Compare(a.Target, b.Target) }},
+	{"cpu-savings", func(a, b *recommendation) int { return largestFirst(saved(a, cpuSavings), saved(b, cpuSavings)) }},
+	{"memory-savings", func(a, b *recommendation) int { return largestFirst(saved(a, memorySavings), saved(b, memorySavings)) }},
+	{"age", func(a, b *recommendation) int { return oldestFirst(a.UpdatedAt, b.UpdatedAt) }},
 }
 
 func cpuSavings(c *diagnosticsv1alpha1.ContainerRecommendation) *int64    { return c.CPU.Savings }
@@ -33,10 +33,4 @@ func saved(r *recommendation, of func(*diagnosticsv1alpha1.ContainerRecommendati
 		}
 	}
 	return sum
-}
-
-func changedRecommendations(before, now *diagnosticsv1alpha1.RecommendationExplanationList) (*diagnosticsv1alpha1.RecommendationExplanationList, bool) {
-	out := *now
-	out.Items = different(before.Items, now.Items, func(r *recommendation) string { return r.Namespace + "/" + r.Name })
-	return &out, len(out.Items) > 0
 }

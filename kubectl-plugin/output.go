@@ -29,7 +29,7 @@ func (o *output) addFlags(cmd *cobra.Command, withHeaders bool) {
 	o.flags.TemplatePrinterFlags.AddFlags(cmd)
 	cmd.Flags().StringVarP(&o.format, "output", "o", "", "Output format, one of: "+strings.Join(o.formats(), ", "))
 	if withHeaders {
-		cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "Leave out column headers")
+		cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "Do not print headers")
 	}
 	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(completableFormats(o.formats()), cobra.ShellCompDirectiveNoFileComp)))
 }
@@ -79,7 +79,7 @@ func (o *output) objectPrinter() (objectPrinter, error) {
 	o.flags.OutputFormat = &o.format
 	p, err := o.flags.ToPrinter()
 	if genericclioptions.IsNoCompatiblePrinterError(err) {
-		return nil, fmt.Errorf("unknown; allowed are %s", strings.Join(o.formats(), ", "))
+		return nil, fmt.Errorf("unknown, allowed formats are: %s", strings.Join(o.formats(), ", "))
 	}
 	return p, err
 }

@@ -2,13 +2,13 @@ package kubectlplugin
 
 import "github.com/spf13/cobra"
 
-const predictLong = `Judge how peaks of usage are predicted. What pods request and are predicted not to need is offered to others: a prediction
-that is too high wastes it, one that is too low makes pods compete.`
+const predictLong = `Evaluate predictions of peak usage. What pods request but are predicted not to need is offered to others: a prediction that is
+too high wastes it, one that is too low makes pods compete.`
 
 func newPredictCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "predict",
-		Short:   "Judge predictors of peak usage",
+		Short:   "Evaluate predictors of peak usage",
 		Long:    predictLong,
 		GroupID: "see",
 	}

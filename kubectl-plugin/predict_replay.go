@@ -16,18 +16,18 @@ import (
 	"koordinator.sh/koord/kubectl-plugin/printer"
 )
 
-const predictReplayLong = `Replay recorded CPU usage through the predictor profiles and show how each would have done: how often the pods of a node
-used more than was predicted, by how much, and what share of their limits the prediction would have freed.
+const predictReplayLong = `Replay recorded CPU usage through the predictor profiles and show how well each predicts: how often the pods of a node used
+more than predicted, by how much, and what share of their limits the prediction would have freed.
 
 The recordings are those that "sandbox up --trace" takes: a CSV file or a directory of them, tables of machines
 ("interval,NAME,...", percent of the limit every five minutes) and recordings of services ("ts,value"). A service's limit is
-taken to be 1.3 times its peak. Recordings are laid onto nodes in their order, so many on each; every node predicts every hour
-for the hour to come and sees the past only. No cluster is asked.`
+assumed to be 1.3 times its peak. Recordings are assigned to nodes in order, --pods-per-node each; every node predicts the peak
+of the coming --horizon from the past only. No cluster is contacted.`
 
-const predictReplayExamples = `  # Which profile fits this load?
+const predictReplayExamples = `  # Compare all profiles on a recording
   %[1]s predict replay -f trace.csv
 
-  # Two profiles, a day ahead, for a script
+  # Compare two profiles a day ahead, in a script
   %[1]s predict replay -f traces/ --profile seasonal --profile koordinator --horizon 24h -o json`
 
 type predictReplayOptions struct {
@@ -56,13 +56,13 @@ func newPredictReplayCommand(s *session) *cobra.Command {
 	}
 	o.addFlags(cmd, true)
 	flags := cmd.Flags()
-	flags.StringVarP(&o.file, "filename", "f", "", "CSV file of recorded usage, or a directory of them")
-	flags.StringArrayVar(&o.profiles, "profile", nil, "Profile to replay; repeat it for several (default all of them)")
-	flags.IntVar(&o.podsPerNode, "pods-per-node", 10, "Recordings on each node")
+	flags.StringVarP(&o.file, "filename", "f", "", "CSV file of recorded usage, or a directory of such files")
+	flags.StringArrayVar(&o.profiles, "profile", nil, "Profile to replay, can be repeated (default all)")
+	flags.IntVar(&o.podsPerNode, "pods-per-node", 10, "Number of recordings on each node")
 	flags.DurationVar(&o.replay.Horizon, "horizon", o.replay.Horizon, "How far ahead a peak is predicted")
 	flags.DurationVar(&o.replay.Every, "every", o.replay.Every, "Time between two predictions")
 	flags.DurationVar(&o.replay.WarmUp, "warm-up", o.replay.WarmUp, "History before the first prediction")
-	flags.DurationVar(&o.replay.ColdStart, "cold-start", 0, "Age below which a pod is taken to need its limit")
+	flags.DurationVar(&o.replay.ColdStart, "cold-start", 0, "Age below which a pod is assumed to need its limit")
 	must(cmd.RegisterFlagCompletionFunc("profile", completeProfiles))
 	return cmd
 }
@@ -73,7 +73,7 @@ func (o *predictReplayOptions) complete() ([]predict.Profile, error) {
 		return nil, err
 	}
 	if o.file == "" {
-		return nil, usage("name the recording with -f")
+		return nil, usage("must specify --filename")
 	}
 	if o.podsPerNode < 1 {
 		return nil, usage("--pods-per-node %d: must be at least 1", o.podsPerNode)

@@ -13,11 +13,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-const rootLong = `%[1]s shows co-location as it is and says why: where a node's batch resources come from, why a pod is
-pending, what each node offers, holds and uses.
+const rootLong = `%[1]s shows the state of co-location and explains it: where a node's batch resources come from, why a pod is
+pending, what each node offers, has requested and uses.
 
-It talks to the cluster of your kubeconfig with your own rights and works in part also where the system's servers are
-absent or down; then it says what it could not see. Called without a command on a terminal, it starts the TUI.`
+It uses the cluster of your kubeconfig with your own permissions. If the system's servers are missing or down, it answers
+from API objects and says what it could not read. Without a command in a terminal, it starts the TUI.`
 
 // NewCommand returns the root command with every other below it.
 func NewCommand(options Options) *cobra.Command {
@@ -43,8 +43,8 @@ func newRootCommand(s *session) *cobra.Command {
 	addGlobalFlags(root.PersistentFlags(), s)
 	registerGlobalCompletions(root, s)
 	root.AddGroup(
-		&cobra.Group{ID: "see", Title: "See and understand:"},
-		&cobra.Group{ID: "run", Title: "Set up and run:"},
+		&cobra.Group{ID: "see", Title: "Observe and explain:"},
+		&cobra.Group{ID: "run", Title: "Install and configure:"},
 		&cobra.Group{ID: "other", Title: "Other:"},
 	)
 	root.SetHelpCommandGroupID("other")
@@ -76,7 +76,7 @@ func addGlobalFlags(flags *pflag.FlagSet, s *session) {
 	s.flags.Insecure = nil
 	s.flags.AddFlags(flags)
 	flags.StringVar(&s.color, "color", "auto", "Colour the output: auto, always or never")
-	flags.BoolVar(&s.ascii, "ascii", false, "Draw with ASCII characters only")
+	flags.BoolVar(&s.ascii, "ascii", false, "Use ASCII characters only")
 	s.addVerbosity(flags)
 }
 
@@ -108,7 +108,7 @@ func Run(ctx context.Context, options Options, args []string) error {
 		s.Streams.Out = out
 	}
 	root := newRootCommand(s)
-	root.SetArgs(spellOut(root, args))
+	root.SetArgs(expandArguments(root, args))
 	cmd, err := root.ExecuteContextC(ctx)
 	f := failed{command: cmd.CommandPath(), program: options.Name, style: s.errorStyle()}
 	if format != "" && !out.wrote && f.tells(err) {

@@ -14,12 +14,11 @@ import (
 
 func newTopCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "top",
-		Short:   "Show what nodes and pods offer, request and use, and what they should request",
+		Use:     topCommand,
+		Short:   "Show the resources of " + alternatives(plural(kindsOf(tops))),
 		GroupID: "see",
 	}
-	cmd.ValidArgsFunction = completeTyped(s)
-	cmd.AddCommand(newTopNodesCommand(s), newTopPodsCommand(s), newTopRecommendationsCommand(s))
+	addNouns(cmd, s, tops)
 	return cmd
 }
 
@@ -42,7 +41,7 @@ func (o *topOptions) addFlags(cmd *cobra.Command, orders string) {
 	o.output.addFlags(cmd, true)
 	o.watch.addFlags(cmd)
 	addStrictFlag(cmd, &o.strict)
-	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "Label selector, as of kubectl -l")
+	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "Selector (label query) to filter on")
 	o.labels.addFlags(cmd)
 	cmd.Flags().StringVar(&o.sortBy, "sort-by", "", "Order by "+orders+", or a JSONPath such as .cpu.used")
 	must(cmd.RegisterFlagCompletionFunc("sort-by", cobra.FixedCompletions(o.orders, cobra.ShellCompDirectiveNoFileComp)))

@@ -16,7 +16,7 @@ var (
 
 // addFieldSelector adds the flag of kubectl get. Which fields can be selected by is for the API server to say.
 func addFieldSelector(cmd *cobra.Command, selector *string, selectors []string) {
-	cmd.Flags().StringVar(selector, "field-selector", "", "Field selector, as of kubectl get, such as status.phase=Running for pods")
+	cmd.Flags().StringVar(selector, "field-selector", "", "Selector (field query) to filter on")
 	must(cmd.RegisterFlagCompletionFunc("field-selector", func(_ *cobra.Command, _ []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return matching(selectors, nil, prefix), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}))

@@ -13,7 +13,7 @@ type labelColumns struct {
 }
 
 func (c *labelColumns) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVarP(&c.columns, "label-columns", "L", nil, "Show these labels as columns, separated by commas")
+	cmd.Flags().StringSliceVarP(&c.columns, "label-columns", "L", nil, "Comma-separated list of labels to show as columns")
 	cmd.Flags().BoolVar(&c.all, "show-labels", false, "Show all labels as the last column")
 }
 

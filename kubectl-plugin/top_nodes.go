@@ -2,8 +2,6 @@ package kubectlplugin
 
 import (
 	"context"
-	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +10,7 @@ import (
 	"koordinator.sh/koord/source"
 )
 
-const topNodesLong = `Show per node what is offered, requested and used, what load-aware scheduling thinks of it, and how old the data is.
+const topNodesLong = `Show what each node offers, has requested and uses, its load as load-aware scheduling sees it, and the age of the data.
 
   LOAD                  the load-aware scheduler's view: Normal, Hot, Expired or Unknown
   CPU-USED, MEM-USED    used / allocatable before amplification, as measured on the whole node
@@ -21,86 +19,44 @@ const topNodesLong = `Show per node what is offered, requested and used, what lo
   BATCH-CPU, BATCH-MEM  requested / offered in node.status
   AGE                   of the measurements, with their state unless they are fresh
 
-With -o wide also use by the system, by batch and by free pods, and what the agent predicts to be reclaimable. CPU is in
-cores. A question mark is a value that nobody measured, or that you may not read; standard error says which.`
+-o wide adds the usage of the system, of batch and of free pods, and what the agent predicts to be reclaimable. CPU is in
+cores. A question mark is a value that was not measured, or that you do not have permission to read; see standard error.`
 
-const topNodesExamples = `  # All nodes
+const topNodesExamples = `  # Show all nodes
   %[1]s top nodes
 
-  # The nodes of a pool, the fullest first, with every column
+  # Show the nodes of a pool, the highest CPU usage first, with every column
   %[1]s top nodes -l pool=shared --sort-by=cpu -o wide
 
-  # By what the load of a node is judged
+  # Show what the load of a node is judged by
   %[1]s top nodes worker-1 -o yaml --full
 
-  # One value of one node
+  # Print one value of one node
   %[1]s top nodes worker-1 -o jsonpath='{.items[0].cpu.batchAllocatable}'`
 
-type topNodesOptions struct {
-	topOptions
-	names []string
-	// full adds to objects what the load was judged by.
-	full bool
-}
-
 func newTopNodesCommand(s *session) *cobra.Command {
-	o := &topNodesOptions{topOptions: topOptions{orders: words(nodeOrders)}}
-	cmd := &cobra.Command{
-		Use:               "nodes [NAME...]",
-		Aliases:           []string{"node", "no"},
-		Short:             "Show nodes: offered, requested, used, load and age of the data",
-		Long:              topNodesLong,
-		Example:           fmt.Sprintf(topNodesExamples, s.Name),
-		ValidArgsFunction: completeNames(s, source.KindNode, 0),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var err error
-			if _, o.names, err = s.objects(source.KindNode, args); err != nil {
-				return err
-			}
-			if err := o.complete(args); err != nil {
-				return err
-			}
-			return runTop(cmd.Context(), s, &o.topOptions, overview[*diagnosticsv1alpha1.NodeOverviewList]{
-				ask: o.ask, changed: changedNodes,
-				missing: func(list *diagnosticsv1alpha1.NodeOverviewList) []string { return list.Incomplete },
-				show:    func(list *diagnosticsv1alpha1.NodeOverviewList, first bool) error { return o.show(s, list, first) },
-			})
+	full := false // adds to objects what the load was judged by
+	cmd := newListingCommand(s, source.KindNode, listing[node, diagnosticsv1alpha1.NodeOverviewList]{
+		help:   help{short: "Show nodes: offered, requested, used, load and age of the data", long: topNodesLong, examples: topNodesExamples},
+		orders: nodeOrders,
+		fields: nodeFields,
+		ask: func(ctx context.Context, src source.Source, q query) (*diagnosticsv1alpha1.NodeOverviewList, error) {
+			return src.Nodes(ctx, source.NodeQuery{Names: q.names, LabelSelector: q.labels, FieldSelector: q.fields, Operands: full})
 		},
-	}
-	o.addFlags(cmd, "name, load, age, cpu, memory, prod-cpu, batch-cpu, batch-memory")
-	addFieldSelector(cmd, &o.fields, nodeFields)
-	cmd.Flags().BoolVar(&o.full, "full", false, "With -o json, yaml and templates, add the percentages, samples and thresholds that the load was judged by")
+		items:      func(list *diagnosticsv1alpha1.NodeOverviewList) *[]node { return &list.Items },
+		incomplete: func(list *diagnosticsv1alpha1.NodeOverviewList) []string { return list.Incomplete },
+		print:      printer.NodeOverviews,
+		after:      afterNodes,
+	})
+	cmd.Flags().BoolVar(&full, "full", false, "With -o json, yaml and templates, add the percentages, samples and thresholds that the load was judged by")
 	return cmd
 }
 
-func (o *topNodesOptions) ask(ctx context.Context, src source.Source) (*diagnosticsv1alpha1.NodeOverviewList, error) {
-	list, err := src.Nodes(ctx, source.NodeQuery{Names: o.names, LabelSelector: o.selector, FieldSelector: o.fields, Operands: o.full})
-	if err != nil {
-		return nil, err
+// afterNodes are the sums of several nodes, and the commands that lead on from what keeps pods off nodes.
+func afterNodes(list *diagnosticsv1alpha1.NodeOverviewList, program string) []string {
+	var lines []string
+	if len(list.Items) > 1 {
+		lines = append(lines, printer.NodeTotal(list))
 	}
-	return list, sortItems(list.Items, nodeOrders, o.sortBy)
-}
-
-// show prints the nodes. Rows that a watch appends have no headers and no total.
-func (o *topNodesOptions) show(s *session, list *diagnosticsv1alpha1.NodeOverviewList, first bool) error {
-	if len(list.Items) == 0 && o.text() {
-		if first {
-			fmt.Fprintln(s.Streams.ErrOut, "No nodes found.")
-		}
-		return nil
-	}
-	err := o.print(s, list, "node", func(w io.Writer, options printer.Options) error {
-		options.NoHeaders = options.NoHeaders || !first
-		o.labels.set(&options)
-		return printer.NodeOverviews(w, list, options)
-	})
-	if err == nil && first && o.text() && !o.noHeaders && len(list.Items) > 1 {
-		_, err = fmt.Fprintln(s.Streams.ErrOut, printer.NodeTotal(list))
-	}
-	if err == nil && first && o.text() && !o.noHeaders {
-		for _, line := range printer.NodeNextCommands(list, s.Name) {
-			fmt.Fprintln(s.Streams.ErrOut, line)
-		}
-	}
-	return err
+	return append(lines, printer.NodeNextCommands(list, program)...)
 }

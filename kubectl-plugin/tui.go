@@ -16,13 +16,13 @@ func newTUICommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "tui",
 		Short:   "Start the terminal user interface",
-		Long:    "Start the terminal user interface: nodes with live bars, the story of co-location over time, and every explanation one key away.",
-		Example: fmt.Sprintf("  # The cluster of a context\n  %[1]s tui --context prod\n\n  # The pods of a namespace first\n  %[1]s tui -n shop", s.Name),
+		Long:    "Start the terminal user interface: nodes with live bars, a chart of co-location over time, and every explanation one key away.",
+		Example: fmt.Sprintf("  # Use another context\n  %[1]s tui --context prod\n\n  # Start with the pods of a namespace\n  %[1]s tui -n shop", s.Name),
 		GroupID: "see",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runTUI(cmd.Context(), s, mouse) },
 	}
-	cmd.Flags().BoolVar(&mouse, "mouse", false, "Let the mouse select, open and scroll; the terminal's own selection then needs Shift")
+	cmd.Flags().BoolVar(&mouse, "mouse", false, "Select, open and scroll with the mouse; selecting text in the terminal then needs Shift")
 	return cmd
 }
 
@@ -30,7 +30,7 @@ func newTUICommand(s *session) *cobra.Command {
 func runTUI(ctx context.Context, s *session, mouse bool) error {
 	if !s.Terminal.Output || !s.Terminal.Input {
 		return finding.Wrap(errors.New("start the terminal user interface: standard input and output must be a terminal"),
-			finding.InvalidArgument, "koordctl top nodes prints the same")
+			finding.InvalidArgument, "koordctl top nodes prints the same data")
 	}
 	src, err := s.connect()
 	if err != nil {

@@ -10,21 +10,21 @@ import (
 )
 
 // whyCommand explains objects too, as the command explain does.
-const whyCommand, explainCommand, auditCommand = "why", "explain", "audit"
+const whyCommand = "why"
 
-// ofPods are the commands that are about a pod where they are given NAMESPACE/NAME, and what they call it.
-var ofPods = map[string]string{"explain": "pod", "explain qos": "pod", "top": "pods"}
+// Verbs whose subcommands are nouns.
+const topCommand, explainCommand, qosCommand, auditCommand = "top", "explain", "qos", "audit"
 
-// spellOut rewrites a command line in which an object stands where a type is expected: explain pod/web becomes explain pod web, why
+// expandArguments rewrites a command line in which an object stands where a type is expected: explain pod/web becomes explain pod web, why
 // pod/web as well, and audit node-1 audit node node-1.
-func spellOut(root *cobra.Command, args []string) []string {
+func expandArguments(root *cobra.Command, args []string) []string {
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
 		if len(args) < 3 {
 			return args
 		}
 		// The last word is still typed.
 		last := len(args) - 1
-		return slices.Concat(args[:1], spellOut(root, args[1:last]), args[last:])
+		return slices.Concat(args[:1], expandArguments(root, args[1:last]), args[last:])
 	}
 	cmd, at := root, -1
 	for i := 0; i < len(args); i++ {
@@ -42,7 +42,7 @@ func spellOut(root *cobra.Command, args []string) []string {
 			cmd, at = child, i
 			continue
 		}
-		if words := spelled(cmd, args[i:]); words != nil {
+		if words := expanded(cmd, args[i:]); words != nil {
 			out := slices.Concat(args[:i], words)
 			if cmd.Name() == whyCommand {
 				out[at] = explainCommand
@@ -54,26 +54,27 @@ func spellOut(root *cobra.Command, args []string) []string {
 	return args
 }
 
-// spelled are the words of a command line from its first argument on, as the command understands them; nil where it does already.
-func spelled(cmd *cobra.Command, args []string) []string {
+// expanded are the words of a command line from its first argument on, as the command understands them; nil where it does already.
+func expanded(cmd *cobra.Command, args []string) []string {
 	before, name, slashed := strings.Cut(args[0], "/")
 	path := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().CommandPath()+" ")
 	switch {
-	case path == whyCommand && !slashed && kindOf(before) != "" && len(args) > 1:
+	case path == whyCommand && !slashed && namesKind(before) && len(args) > 1:
 		return args // TYPE NAME
 	case path == whyCommand && slashed && name != "":
-		path, cmd = explainCommand, childOf(cmd.Root(), explainCommand)
-	case path == auditCommand && !slashed && kindOf(before) == "":
-		return append([]string{"node"}, args...)
+		cmd = childOf(cmd.Root(), explainCommand)
+	case path == auditCommand && !slashed && !namesKind(before):
+		return append([]string{source.KindNode.Name}, args...)
 	}
 	if !slashed || name == "" || !cmd.HasSubCommands() {
 		return nil
 	}
-	if kindOf(before) != "" && childOf(cmd, before) != nil {
+	if namesKind(before) && childOf(cmd, before) != nil {
 		return append([]string{before, name}, args[1:]...)
 	}
-	if child, known := ofPods[path]; known && before != "" && kindOf(before) == "" {
-		return append([]string{child}, args...)
+	// NAMESPACE/NAME is a pod where the command knows pods.
+	if pods := childOf(cmd, source.KindPod.Name); pods != nil && before != "" && !namesKind(before) {
+		return append([]string{pods.Name()}, args...)
 	}
 	return nil
 }
@@ -125,8 +126,8 @@ func completeTyped(s *session) cobra.CompletionFunc {
 		if !slashed || len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		kind := kindOf(before)
-		if kind == "" {
+		kind, known := kindOf(before)
+		if !known {
 			kind = source.KindPod
 		}
 		return completeNames(s, kind, 1)(cmd, args, prefix)

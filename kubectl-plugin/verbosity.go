@@ -16,7 +16,7 @@ const maxVerbosity = 10
 
 // addVerbosity adds the flag of kubectl that shows what is asked of the API server.
 func (s *session) addVerbosity(flags *pflag.FlagSet) {
-	flags.IntVarP(&s.verbosity, "v", "v", 0, "Log level: 6 logs requests, 8 also what is sent and answered")
+	flags.IntVarP(&s.verbosity, "v", "v", 0, "Log level verbosity: 6 logs requests, 8 also their bodies")
 }
 
 // applyVerbosity has libraries log to standard error. At level 0 they log nothing.

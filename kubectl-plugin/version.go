@@ -32,8 +32,8 @@ func newVersionCommand(s *session) *cobra.Command {
 	client := true
 	cmd := &cobra.Command{
 		Use:     "version",
-		Short:   "Print the version",
-		Example: fmt.Sprintf("  # The program's version\n  %[1]s version\n\n  # The cluster's too\n  %[1]s version --client=false -o json", s.Name),
+		Short:   "Print the client and server version",
+		Example: fmt.Sprintf("  # Print the client version\n  %[1]s version\n\n  # Print the client and server versions\n  %[1]s version --client=false -o json", s.Name),
 		GroupID: "other",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -52,7 +52,7 @@ func newVersionCommand(s *session) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&format, "output", "o", "", "Output format, one of: json, yaml")
-	cmd.Flags().BoolVar(&client, "client", true, "Print the program's version only; false asks the cluster for its version too")
+	cmd.Flags().BoolVar(&client, "client", true, "Print the client version only; false asks the cluster for its version too")
 	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"json", "yaml"}, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }

@@ -9,8 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/utils/clock"
-
-	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
 // watch is the -w flag.
@@ -21,8 +19,8 @@ type watch struct {
 
 func (w *watch) addFlags(cmd *cobra.Command) {
 	w.interval = duration(5 * time.Second)
-	cmd.Flags().BoolVarP(&w.on, "watch", "w", false, "After the answer, keep asking and print what changed")
-	cmd.Flags().Var(&w.interval, "interval", "Time between the questions of --watch, at least 1s")
+	cmd.Flags().BoolVarP(&w.on, "watch", "w", false, "After listing, keep asking and print what changed")
+	cmd.Flags().Var(&w.interval, "interval", "Interval of --watch, at least 1s")
 }
 
 // duration is a flag value of at least a second.
@@ -84,18 +82,6 @@ func repeat[L any](ctx context.Context, ticks clock.Clock, interval time.Duratio
 		case <-ticks.After(interval):
 		}
 	}
-}
-
-func changedNodes(before, now *diagnosticsv1alpha1.NodeOverviewList) (*diagnosticsv1alpha1.NodeOverviewList, bool) {
-	out := *now
-	out.Items = different(before.Items, now.Items, func(n *node) string { return n.Name })
-	return &out, len(out.Items) > 0
-}
-
-func changedPods(before, now *diagnosticsv1alpha1.PodOverviewList) (*diagnosticsv1alpha1.PodOverviewList, bool) {
-	out := *now
-	out.Items = different(before.Items, now.Items, func(p *pod) string { return p.Namespace + "/" + p.Name })
-	return &out, len(out.Items) > 0
 }
 
 func different[T any](before, now []T, key func(*T) string) []T {

@@ -32,14 +32,14 @@ func CheckMethod(w http.ResponseWriter, r *http.Request, resource schema.GroupRe
 func Decode(w http.ResponseWriter, r *http.Request, resource schema.GroupResource, question any) error {
 	if kind := r.Header.Get("Content-Type"); kind != "" {
 		if media, _, err := mime.ParseMediaType(kind); err != nil || media != "application/json" {
-			return apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, r.Method, resource, "", fmt.Sprintf("content type %q is not application/json", kind), 0, true)
+			return apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, r.Method, resource, "", fmt.Sprintf("unsupported content type %q; must be application/json", kind), 0, true)
 		}
 	}
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, MaxBody)).Decode(question); err != nil {
 		if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
 			return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d bytes", MaxBody))
 		}
-		return apierrors.NewBadRequest(fmt.Sprintf("decode the question: %v", err))
+		return apierrors.NewBadRequest(fmt.Sprintf("decode the request: %v", err))
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func Decode(w http.ResponseWriter, r *http.Request, resource schema.GroupResourc
 // Fail turns any error into a metav1.Status.
 func Fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		err = apierrors.NewTimeoutError("the explanation took too long: "+err.Error(), 1)
+		err = apierrors.NewTimeoutError("the explanation timed out: "+err.Error(), 1)
 	}
 	status := apierrors.NewInternalError(err).Status()
 	if known := apierrors.APIStatus(nil); errors.As(err, &known) {
@@ -67,6 +67,6 @@ func Reply(w http.ResponseWriter, r *http.Request, code int, object any) {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(object); err != nil {
-		klog.FromContext(r.Context()).V(2).Info("Failed to write an answer", "err", err)
+		klog.FromContext(r.Context()).V(2).Info("Failed to write a response", "err", err)
 	}
 }

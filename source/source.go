@@ -28,22 +28,6 @@ type Source interface {
 	Names(ctx context.Context, kind Kind, namespace string, limit int) ([]string, error)
 }
 
-// Kind is a kind of object whose names can be listed.
-type Kind string
-
-const (
-	// KindNode is a Node.
-	KindNode Kind = "node"
-	// KindPod is a Pod.
-	KindPod Kind = "pod"
-	// KindNamespace is a Namespace.
-	KindNamespace Kind = "namespace"
-	// KindReservation is a Reservation.
-	KindReservation Kind = "reservation"
-	// KindRecommendation is a Recommendation.
-	KindRecommendation Kind = "recommendation"
-)
-
 // Cluster says where answers come from.
 type Cluster struct {
 	// Context of the kubeconfig; empty in a pod.

@@ -168,3 +168,28 @@ func TestPasteGoesToThePrompt(t *testing.T) {
 		t.Errorf("the pasted filter selects %s", got)
 	}
 }
+
+// TestAnotherTabBeginsAtItsTop: how far one tab is scrolled says nothing of another.
+func TestAnotherTabBeginsAtItsTop(t *testing.T) {
+	r := newRig(t, 30).start().press("enter", "a", "tab", "tab", "enter", "G") // the agent has answered already
+	if r.m.page().scroll == 0 {
+		t.Fatal("the unfolded waterfall does not scroll")
+	}
+	if r.press("a"); r.m.page().scroll != 0 {
+		t.Errorf("the tab of the agent is scrolled to %d", r.m.page().scroll)
+	}
+}
+
+// TestAnOlderSelectionIsNotShownAsTheCurrentOne: coming back to a table, its labels are asked for before rows are shown.
+func TestAnOlderSelectionIsNotShownAsTheCurrentOne(t *testing.T) {
+	r := newRig(t, 30).start().press("/-l pool=gpu", "enter", ":pods app=search", "enter", "esc")
+	r.hold = true
+	r.press("esc")
+	if got := r.m.table().Len(); r.m.page().screen.name != nodesName || got != 0 {
+		t.Errorf("%d nodes of an older answer are shown", got)
+	}
+	r.release()
+	if got := r.m.table().Len(); got != 10 {
+		t.Errorf("%d nodes have the label, want 10", got)
+	}
+}

@@ -49,7 +49,7 @@ func (a *agent) enforcingCondition() metav1.Condition {
 	if a.node.sim.Fault == simulated.FaultUnenforced {
 		facts.OriginalsUnread = "read what was there before the agent: the state directory of the simulated node is damaged"
 	}
-	condition := enforcement.Judge(facts).Condition()
+	condition := enforcement.Decide(facts).Condition()
 	condition.LastTransitionTime = metav1.NewTime(a.turned)
 	return condition
 }

@@ -69,7 +69,7 @@ func (s *enforcingStatus) run(ctx context.Context) {
 func (s *enforcingStatus) evaluate(ctx context.Context) {
 	now := s.options.Clock.Now()
 	s.probe(now)
-	latest := decision.Judge(s.facts(now))
+	latest := decision.Decide(s.facts(now))
 	s.mu.Lock()
 	before := s.steady.Told
 	s.steady = s.steady.Next(latest, now)

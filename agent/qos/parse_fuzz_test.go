@@ -56,8 +56,11 @@ func FuzzWithin(f *testing.F) {
 	f.Add("0::/../../kubepods/pod1/"+id+"/init\n", id)
 	f.Add("0::/\n", "a")
 	f.Fuzz(func(t *testing.T, content, name string) {
-		if strings.Trim(name, ".") == "" || strings.ContainsAny(name, "/\n") {
+		if strings.Trim(name, ".") == "" || strings.ContainsAny(name, "/\n") || len(name) > 4096 {
 			t.Skip("no name of a cgroup")
+		}
+		if strings.HasSuffix(name, "\r") {
+			t.Skip("lines are read without a carriage return at their end, and no runtime gives a cgroup one")
 		}
 		proc := kernelfs.NewMachine()
 		proc.Show("1/cgroup", content)

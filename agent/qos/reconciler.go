@@ -3,13 +3,14 @@ package qos
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
+	"koordinator.sh/koord/agent/host/process"
 )
 
 // Reconciler is a feature that sets what no cgroup has: shares of a cache, cookies of processes, queues of a network device. It keeps
@@ -69,14 +70,13 @@ func Within(proc files.FS, thread int, cgroups ...string) bool {
 	if len(cgroups) == 0 {
 		return false
 	}
-	content, err := proc.Read(fmt.Sprintf("%d/cgroup", thread), nil)
+	paths, err := process.Cgroups(proc, thread)
 	if err != nil {
 		return false
 	}
-	for line := range bytes.Lines(content) { // a number, controllers and a path
-		_, within, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte("/"))
-		for name := range bytes.SplitSeq(within, []byte("/")) {
-			if slices.ContainsFunc(cgroups, func(at string) bool { return path.Base(at) == string(name) }) {
+	for _, within := range paths {
+		for name := range strings.SplitSeq(within, "/") {
+			if slices.ContainsFunc(cgroups, func(at string) bool { return path.Base(at) == name }) {
 				return true
 			}
 		}

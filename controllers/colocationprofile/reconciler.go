@@ -133,7 +133,7 @@ func (r *reconciler) maintain(ctx context.Context, pod *corev1.Pod, profiles []c
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return fmt.Errorf("patch pod %q in namespace %q: %w", pod.Name, pod.Namespace, err)
 	}
-	klog.FromContext(ctx).V(2).Info("Applied colocation profiles to a pod that exists", "pod", klog.KObj(pod), "trace", trace)
+	klog.FromContext(ctx).V(2).Info("Applied colocation profiles to an existing pod", "pod", klog.KObj(pod), "trace", trace)
 	return nil
 }
 

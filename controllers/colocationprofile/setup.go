@@ -26,7 +26,7 @@ const (
 
 var patches = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Subsystem: "koord_manager", Name: "colocation_profile_patches_total",
-	Help: "Patches of existing pods by colocation profiles, by outcome.",
+	Help: "Number of patches to existing pods by colocation profiles, by outcome.",
 }, []string{"status"})
 
 var register = sync.OnceFunc(func() { metrics.Registry.MustRegister(patches) })

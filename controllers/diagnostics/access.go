@@ -25,7 +25,7 @@ type subject struct {
 func requireGet(ctx context.Context, decide authorizer.Authorizer, about subject) error {
 	caller, ok := request.UserFrom(ctx)
 	if !ok {
-		return apierrors.NewUnauthorized("the request carries no identity")
+		return apierrors.NewUnauthorized("the request has no user")
 	}
 	attributes := authorizer.AttributesRecord{
 		User:            caller,
@@ -51,7 +51,7 @@ func requireGet(ctx context.Context, decide authorizer.Authorizer, about subject
 func grantsOf(ctx context.Context, decide authorizer.Authorizer) (*grants.Grants, error) {
 	caller, ok := request.UserFrom(ctx)
 	if !ok {
-		return nil, apierrors.NewUnauthorized("the request carries no identity")
+		return nil, apierrors.NewUnauthorized("the request has no user")
 	}
 	return grants.Of(ctx, decide, caller), nil
 }

@@ -77,7 +77,7 @@ func (c *AgentClient) Ask(ctx context.Context, node *corev1.Node, topology *topo
 	host := c.host
 	if host == "" {
 		if host = addressOf(node); host == "" {
-			return nil, errors.New("the node has no internal address")
+			return nil, errors.New("the node has no InternalIP address")
 		}
 	}
 	select {
@@ -94,7 +94,7 @@ func (c *AgentClient) Ask(ctx context.Context, node *corev1.Node, topology *topo
 	}
 	body, err := json.Marshal(asked)
 	if err != nil {
-		return nil, fmt.Errorf("encode the question: %w", err)
+		return nil, fmt.Errorf("encode the request: %w", err)
 	}
 	return c.post(ctx, net.JoinHostPort(host, strconv.Itoa(int(serving.Port))), serving.CertificateSHA256, body)
 }
@@ -120,16 +120,16 @@ func topologyOf(ctx context.Context, reader client.Reader, node string) (*topolo
 // servingOf reads where an agent says that it answers.
 func servingOf(topology *topologyv1alpha1.NodeResourceTopology) (*extension.AgentServing, error) {
 	if topology == nil {
-		return nil, errors.New("the node has no NodeResourceTopology, as while no koordlet runs there")
+		return nil, errors.New("the node has no NodeResourceTopology; check that koordlet is running on it")
 	}
 	serving, err := extension.GetAgentServing(topology.Annotations)
 	switch {
 	case err != nil:
 		return nil, err
 	case serving == nil:
-		return nil, errors.New("its koordlet does not say where it answers: it is of another make, or serves no port")
+		return nil, errors.New("koordlet does not publish its secure port: it is a build without this API, or --secure-port is 0")
 	case serving.Port < 1 || serving.Port > 65535 || len(serving.CertificateSHA256) != hex.EncodedLen(sha256.Size):
-		return nil, fmt.Errorf("annotation %q names no port and certificate", extension.AnnotationAgentServing)
+		return nil, fmt.Errorf("annotation %q has no port or no certificate", extension.AnnotationAgentServing)
 	}
 	return serving, nil
 }
@@ -164,9 +164,9 @@ func (c *AgentClient) post(ctx context.Context, address, fingerprint string, bod
 	data, err := io.ReadAll(io.LimitReader(response.Body, maxAgentAnswerBytes+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("read the answer: %w", err)
+		return nil, fmt.Errorf("read the response: %w", err)
 	case len(data) > maxAgentAnswerBytes:
-		return nil, fmt.Errorf("the answer exceeds %d bytes", maxAgentAnswerBytes)
+		return nil, fmt.Errorf("the response is larger than %d bytes", maxAgentAnswerBytes)
 	}
 	return readAgentAnswer(response.StatusCode, data)
 }
@@ -183,10 +183,10 @@ func readAgentAnswer(code int, data []byte) (*diagnosticsv1alpha1.AgentExplanati
 	}
 	var answer diagnosticsv1alpha1.NodeExplanation
 	if err := json.Unmarshal(data, &answer); err != nil {
-		return nil, fmt.Errorf("decode the answer: %w", err)
+		return nil, fmt.Errorf("decode the response: %w", err)
 	}
 	if answer.Status.Agent == nil {
-		return nil, errors.New("the answer says nothing")
+		return nil, errors.New("the response is empty")
 	}
 	return answer.Status.Agent, nil
 }
@@ -213,14 +213,14 @@ func (c *AgentClient) transport(ctx context.Context, fingerprint string) (http.R
 	tlsConfig.MinVersion = tls.VersionTLS13
 	tlsConfig.VerifyConnection = func(state tls.ConnectionState) error {
 		if len(state.PeerCertificates) == 0 {
-			return errors.New("the agent has no certificate")
+			return errors.New("koordlet presented no certificate")
 		}
 		leaf := state.PeerCertificates[0]
 		if sum := sha256.Sum256(leaf.Raw); hex.EncodeToString(sum[:]) != fingerprint {
-			return errors.New("the certificate is not the one that the node's agent announced")
+			return errors.New("koordlet's certificate does not match the one published in its NodeResourceTopology")
 		}
 		if now := time.Now(); now.After(leaf.NotAfter) {
-			return fmt.Errorf("the certificate of the agent expired at %s", leaf.NotAfter.UTC().Format(time.RFC3339))
+			return fmt.Errorf("koordlet's certificate expired at %s", leaf.NotAfter.UTC().Format(time.RFC3339))
 		}
 		return nil
 	}

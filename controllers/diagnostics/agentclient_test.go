@@ -75,16 +75,16 @@ func TestTheManagerAsksTheAgentOfANode(t *testing.T) {
 		"at the address of its Node": {handler: answering, node: at("127.0.0.1"), wantToken: true},
 		"at a host for all nodes":    {handler: answering, host: "127.0.0.1", wantToken: true},
 		"with another certificate, which is not told who asks": {
-			handler: answering, host: "127.0.0.1", edit: func(s *extension.AgentServing) { s.CertificateSHA256 = strings.Repeat("0", 64) }, wantError: "not the one that the node's agent announced",
+			handler: answering, host: "127.0.0.1", edit: func(s *extension.AgentServing) { s.CertificateSHA256 = strings.Repeat("0", 64) }, wantError: "does not match the one published in its NodeResourceTopology",
 		},
-		"without an address":        {handler: answering, wantError: "no internal address"},
-		"with a name for address":   {handler: answering, node: at("example.org"), wantError: "no internal address"},
+		"without an address":        {handler: answering, wantError: "no InternalIP address"},
+		"with a name for address":   {handler: answering, node: at("example.org"), wantError: "no InternalIP address"},
 		"that refuses the manager":  {handler: refusing, host: "127.0.0.1", wantError: "you may not", wantToken: false},
 		"that leads elsewhere":      {handler: redirecting, host: "127.0.0.1", wantError: "status 302", wantToken: false},
-		"that announces no port":    {handler: answering, host: "127.0.0.1", edit: func(s *extension.AgentServing) { s.Port = 0 }, wantError: "names no port"},
-		"with half a hash":          {handler: answering, host: "127.0.0.1", edit: func(s *extension.AgentServing) { s.CertificateSHA256 = "00" }, wantError: "names no port and certificate"},
-		"that says nothing":         {handler: func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }, host: "127.0.0.1", wantError: "says nothing"},
-		"that says what is no JSON": {handler: func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, host: "127.0.0.1", wantError: "decode the answer"},
+		"that announces no port":    {handler: answering, host: "127.0.0.1", edit: func(s *extension.AgentServing) { s.Port = 0 }, wantError: "has no port"},
+		"with half a hash":          {handler: answering, host: "127.0.0.1", edit: func(s *extension.AgentServing) { s.CertificateSHA256 = "00" }, wantError: "has no port or no certificate"},
+		"that says nothing":         {handler: func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }, host: "127.0.0.1", wantError: "the response is empty"},
+		"that says what is no JSON": {handler: func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, host: "127.0.0.1", wantError: "decode the response"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -37,7 +37,7 @@ func newAgentTokens(config *rest.Config, passive clock.PassiveClock) (*agentToke
 	}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("prepare the client for tokens: %w", err)
+		return nil, fmt.Errorf("create the client for tokens: %w", err)
 	}
 	return &agentTokens{client: client, clock: passive}, nil
 }
@@ -51,18 +51,18 @@ func (a *agentTokens) get(ctx context.Context) (string, error) {
 	}
 	self, err := a.client.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
 	if err != nil {
-		return "", fmt.Errorf("ask the API server who the manager is: %w", err)
+		return "", fmt.Errorf("get the identity of koord-manager: %w", err)
 	}
 	namespace, name, err := serviceaccount.SplitUsername(self.Status.UserInfo.Username)
 	if err != nil {
-		return "", fmt.Errorf("the manager is %q, no ServiceAccount, and cannot have a token for agents", self.Status.UserInfo.Username)
+		return "", fmt.Errorf("koord-manager runs as %q, not as a ServiceAccount; it cannot request tokens for koordlet", self.Status.UserInfo.Username)
 	}
 	asked := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
 		Audiences: []string{extension.AgentAudience}, ExpirationSeconds: new(int64(agentTokenLife / time.Second)),
 	}}
 	made, err := a.client.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, name, asked, metav1.CreateOptions{})
 	if err != nil {
-		return "", fmt.Errorf("make a token for agents: %w", err)
+		return "", fmt.Errorf("request a token for koordlet: %w", err)
 	}
 	a.token, a.renewAt = made.Status.Token, a.clock.Now().Add(agentTokenLife/2)
 	return a.token, nil

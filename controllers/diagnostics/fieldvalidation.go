@@ -17,7 +17,7 @@ import (
 // look for among those of the whole path.
 const (
 	fieldValidation  = "fieldValidation"
-	patchDescription = "Not allowed: a question is asked once. It is described because kubectl finds here that a creation takes fieldValidation."
+	patchDescription = "Not supported: diagnostics kinds can only be created. The operation exists in the schema because kubectl looks for fieldValidation here."
 	actionExtension  = "x-kubernetes-action"
 )
 

@@ -62,11 +62,11 @@ func newInstruments(registerer prometheus.Registerer, kinds ...string) (*instrum
 	m := &instruments{
 		explanations: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "koord_manager_explanations_total",
-			Help: "Questions asked of the diagnostics API, by kind and outcome.",
+			Help: "Number of diagnostics API requests, by kind and outcome.",
 		}, []string{"kind", "outcome"}),
 		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "koord_manager_explanation_duration_seconds",
-			Help: "Time from a question to its answer or refusal, by kind.",
+			Help: "Latency of diagnostics API requests in seconds, by kind.",
 			// 1 ms to 33 s: a question about a pod is given up after 30 s.
 			Buckets: prometheus.ExponentialBuckets(0.001, 2, 16),
 		}, []string{"kind"}),

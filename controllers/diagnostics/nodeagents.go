@@ -51,7 +51,7 @@ func (a *NodeAgents) Explain(ctx context.Context, spec diagnosticsv1alpha1.NodeE
 		topology, unread = a.Client.Topology(ctx, spec.NodeName)
 	}
 	if unread != nil {
-		err = fmt.Errorf("its NodeResourceTopology could not be read: %w", unread)
+		err = fmt.Errorf("get noderesourcetopology: %w", unread)
 	}
 	view := &agentview.Node{Now: a.Clock.Now(), Object: node, Topology: topology, On: allEvictions()}
 	if unread != nil {
@@ -60,10 +60,10 @@ func (a *NodeAgents) Explain(ctx context.Context, spec diagnosticsv1alpha1.NodeE
 	if err := a.read(ctx, spec.NodeName, view); err != nil {
 		return err
 	}
-	status.Agent = new(view.Answer(spec.Agent, Component, "the agent did not answer"))
+	status.Agent = new(view.Answer(spec.Agent, Component, "koordlet did not respond"))
 	status.Findings = append(status.Findings, diagnosticsv1alpha1.Finding{
 		Code: string(finding.AgentUnavailable), Severity: diagnosticsv1alpha1.SeverityWarning,
-		Message: "the node's koordlet did not answer, so the answer is from API objects only: " + err.Error(),
+		Message: "koordlet on the node did not respond; the answer is computed from API objects only: " + err.Error(),
 		Hint:    "kubectl -n koordinator-system get pods -o wide --field-selector spec.nodeName=" + spec.NodeName,
 		Object:  &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: spec.NodeName},
 	})

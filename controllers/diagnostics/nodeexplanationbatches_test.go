@@ -79,7 +79,7 @@ func TestABatchThatCannotBeAskedIsRefused(t *testing.T) {
 		"the audit logs":                {spec: agent("evictions", "audit"), wantCode: 422, wantText: "spec.agent.sections[1]: Forbidden"},
 		"what is set for pods":          {spec: agent("pods"), wantCode: 422, wantText: "spec.agent.sections[0]: Forbidden"},
 		"what is set for one pod":       {spec: onePod, wantCode: 422, wantText: "spec.agent.podName: Forbidden"},
-		"what agents tell of all nodes": {spec: agent("evictions", "cpus"), wantCode: 201, wantText: "agents of nodes cannot be asked here"},
+		"what agents tell of all nodes": {spec: agent("evictions", "cpus"), wantCode: 201, wantText: "cannot send requests to koordlet"},
 		"no right to ask":               {spec: agent(), denied: "create nodeexplanationbatches", wantCode: 403, wantText: "cannot create resource"},
 		"no right to get any node":      {spec: agent(), denied: "get nodes", wantCode: 403, wantText: `\"alice\" cannot get resource \"nodes\"`},
 	}

@@ -126,7 +126,7 @@ func (n *nodeExplanations) answer(ctx context.Context, spec diagnosticsv1alpha1.
 		status.Waterfalls, status.Published, status.Strategy, status.Findings, status.Incomplete = nil, nil, nil, nil, nil
 	}
 	if n.agents == nil {
-		status.Incomplete = append(status.Incomplete, "agents of nodes cannot be asked here")
+		status.Incomplete = append(status.Incomplete, "this server cannot send requests to koordlet")
 		return status, nil
 	}
 	return status, n.agents.Explain(ctx, spec, &status)
@@ -144,7 +144,7 @@ func (*nodeExplanations) ConvertToTable(_ context.Context, object, options runti
 func nodeColumns() []metav1.TableColumnDefinition {
 	return []metav1.TableColumnDefinition{
 		nameColumn(),
-		{Name: "Metric", Type: "string", Description: "How far the node's NodeMetric can be trusted."},
+		{Name: "Metric", Type: "string", Description: "State of the NodeMetric of the node: fresh, stale or expired."},
 		summaryColumn(),
 	}
 }

@@ -89,11 +89,11 @@ func (p *podExplanations) disclosedError(ctx context.Context, err error) error {
 	klog.FromContext(ctx).Info("Failed to explain a pod", "err", err)
 	switch {
 	case apierrors.IsServiceUnavailable(err):
-		return schedulerUnavailable(errors.New("the log of koord-manager says why"))
+		return schedulerUnavailable(errors.New("see the log of koord-manager"))
 	case apierrors.IsTimeout(err):
-		return apierrors.NewTimeoutError("the explanation took too long", retryAfterSeconds)
+		return apierrors.NewTimeoutError("the explanation timed out", retryAfterSeconds)
 	}
-	return apierrors.NewInternalError(errors.New("the pod could not be explained; the log of koord-manager says why"))
+	return apierrors.NewInternalError(errors.New("the pod could not be explained; see the log of koord-manager"))
 }
 
 func statusCode(err error) int32 {
@@ -119,8 +119,8 @@ func (*podExplanations) ConvertToTable(_ context.Context, object, options runtim
 	}
 	columns := []metav1.TableColumnDefinition{
 		nameColumn(),
-		{Name: "Verdict", Type: "string", Description: "The answer in one word."},
-		{Name: "Feasible", Type: "string", Description: "Nodes that pass every filter, of all nodes."},
+		{Name: "Verdict", Type: "string", Description: "The verdict."},
+		{Name: "Feasible", Type: "string", Description: "Number of nodes that pass all filters, and of all nodes."},
 		summaryColumn(),
 	}
 	feasible := fmt.Sprintf("%d/%d", answer.Status.NodesFeasible, answer.Status.NodesTotal)

@@ -55,7 +55,7 @@ func NewSchedulerClient(config *rest.Config, endpoint string, bundle func() []by
 		return nil, fmt.Errorf("parse scheduler endpoint %q: %w", endpoint, err)
 	}
 	if parsed.Scheme != "https" || parsed.Hostname() == "" {
-		return nil, fmt.Errorf("scheduler endpoint %q is not of the form https://HOST:PORT", endpoint)
+		return nil, fmt.Errorf("scheduler endpoint %q must have the form https://HOST:PORT", endpoint)
 	}
 	if parsed.Port() == "" {
 		parsed.Host = net.JoinHostPort(parsed.Hostname(), "443")
@@ -78,7 +78,7 @@ func (c *SchedulerClient) ExplainPod(ctx context.Context, question *diagnosticsv
 	question.SetGroupVersionKind(diagnosticsv1alpha1.GroupVersion.WithKind("PodExplanation"))
 	body, err := json.Marshal(question)
 	if err != nil {
-		return nil, apierrors.NewInternalError(fmt.Errorf("encode the question: %w", err))
+		return nil, apierrors.NewInternalError(fmt.Errorf("encode the request: %w", err))
 	}
 	addresses, err := c.addresses(ctx)
 	if err != nil {
@@ -159,10 +159,10 @@ func (c *SchedulerClient) ask(ctx context.Context, address string, body []byte) 
 	defer response.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(response.Body, maxAnswerBytes+1))
 	if err != nil {
-		return nil, &refusal{address, fmt.Errorf("read the answer: %w", err)}
+		return nil, &refusal{address, fmt.Errorf("read the response: %w", err)}
 	}
 	if len(data) > maxAnswerBytes {
-		return nil, &refusal{address, fmt.Errorf("answer exceeds %d bytes", maxAnswerBytes)}
+		return nil, &refusal{address, fmt.Errorf("the response is larger than %d bytes", maxAnswerBytes)}
 	}
 	return readAnswer(address, response.StatusCode, data)
 }
@@ -172,7 +172,7 @@ func readAnswer(address string, code int, data []byte) (*diagnosticsv1alpha1.Pod
 	if code >= 200 && code < 300 {
 		var answer diagnosticsv1alpha1.PodExplanation
 		if err := json.Unmarshal(data, &answer); err != nil {
-			return nil, &refusal{address, fmt.Errorf("decode the answer: %w", err)}
+			return nil, &refusal{address, fmt.Errorf("decode the response: %w", err)}
 		}
 		return &answer, nil
 	}
@@ -231,7 +231,7 @@ func (c *SchedulerClient) client(address string) (*http.Client, error) {
 	defer c.mutex.Unlock()
 	bundle := c.bundle()
 	if len(bundle) == 0 {
-		return nil, errors.New("the certificates that verify koord-scheduler are not there yet")
+		return nil, errors.New("the CA certificates for koord-scheduler are not available yet")
 	}
 	if !bytes.Equal(bundle, c.trusted) {
 		for _, client := range c.clients {

@@ -71,7 +71,7 @@ func (*Server) NeedLeaderElection() bool { return false }
 // Ready reports whether the server accepts questions; it is a controller-runtime health check.
 func (s *Server) Ready(*http.Request) error {
 	if !s.ready.Load() {
-		return errors.New("the diagnostics API does not serve yet")
+		return errors.New("the diagnostics API is not serving yet")
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func (s *Server) delegate(ctx context.Context, config *genericapiserver.Config) 
 			return nil
 		}
 		if why := err.Error(); why != told {
-			klog.FromContext(ctx).Error(err, "Failed to read the cluster's authentication configuration, trying again", "every", authenticationRetries)
+			klog.FromContext(ctx).Error(err, "Failed to read the cluster's authentication configuration, will retry", "every", authenticationRetries)
 			told = why
 		}
 		select {

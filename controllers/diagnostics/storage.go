@@ -69,11 +69,11 @@ func answerRow(object runtime.Object, cells ...any) metav1.TableRow {
 }
 
 func nameColumn() metav1.TableColumnDefinition {
-	return metav1.TableColumnDefinition{Name: "Name", Type: "string", Format: "name", Description: "Object the question is about."}
+	return metav1.TableColumnDefinition{Name: "Name", Type: "string", Format: "name", Description: "The object that is explained."}
 }
 
 func summaryColumn() metav1.TableColumnDefinition {
-	return metav1.TableColumnDefinition{Name: "Summary", Type: "string", Description: "The answer in one sentence."}
+	return metav1.TableColumnDefinition{Name: "Summary", Type: "string", Description: "The summary of the explanation."}
 }
 
 // Kinds as errors name them.

@@ -17,7 +17,7 @@ const retryAfterSeconds = 5
 // message and as a cause, so that programs need not parse the message.
 func schedulerUnavailable(why error) error {
 	code := finding.SchedulerUnavailable
-	message := fmt.Sprintf("%s: koord-scheduler did not answer: %v", code, why)
+	message := fmt.Sprintf("%s: koord-scheduler did not respond: %v", code, why)
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,
 		Code:    http.StatusServiceUnavailable,

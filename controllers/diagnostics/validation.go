@@ -30,7 +30,7 @@ func validatePodQuestion(question *diagnosticsv1alpha1.PodExplanation) field.Err
 	case question.Spec.ReservationName == "":
 		errs = validateName(question.Spec.PodName, spec.Child("podName"))
 	case question.Spec.PodName != "":
-		errs = field.ErrorList{field.Forbidden(spec.Child("podName"), "may not be set together with reservationName")}
+		errs = field.ErrorList{field.Forbidden(spec.Child("podName"), "may not be set when reservationName is set")}
 	default:
 		errs = validateName(question.Spec.ReservationName, spec.Child("reservationName"))
 	}
@@ -90,11 +90,11 @@ func validateBatchAgentQuestion(question *diagnosticsv1alpha1.AgentQuestion, pat
 	}
 	for i, section := range question.Sections {
 		if section == diagnosticsv1alpha1.SectionPods || section == diagnosticsv1alpha1.SectionAudit {
-			errs = append(errs, field.Forbidden(path.Child("sections").Index(i), fmt.Sprintf("%q may be asked of one node only", section)))
+			errs = append(errs, field.Forbidden(path.Child("sections").Index(i), fmt.Sprintf("%q is supported for a single node only", section)))
 		}
 	}
 	if question.PodName != "" {
-		errs = append(errs, field.Forbidden(path.Child("podName"), "may be asked of one node only"))
+		errs = append(errs, field.Forbidden(path.Child("podName"), "is supported for a single node only"))
 	}
 	return errs
 }

@@ -25,7 +25,7 @@ func webhookServer(config *rest.Config, options *Options, serving *certificate.S
 	if options.AuthenticateWebhookClients {
 		client, err := kubernetes.NewForConfig(rest.AddUserAgent(config, "webhook-clients"))
 		if err != nil {
-			return nil, fmt.Errorf("prepare to verify the webhooks' clients: %w", err)
+			return nil, fmt.Errorf("set up client verification of the webhooks: %w", err)
 		}
 		if server.Clients, err = webhookserver.NewClients(client); err != nil {
 			return nil, err

@@ -38,7 +38,7 @@ func restConfig(o *Options) (*rest.Config, error) {
 	}
 	config, err := load()
 	if err != nil {
-		return nil, fmt.Errorf("read the connection to the API server: %w", err)
+		return nil, fmt.Errorf("load the kubeconfig: %w", err)
 	}
 	config.QPS, config.Burst = o.KubeAPIQPS, o.KubeAPIBurst
 	config.UserAgent = "koord-manager"
@@ -99,11 +99,11 @@ func latestUsage(object any) (any, error) {
 func newLock(config *rest.Config, namespace string) (resourcelock.Interface, error) {
 	host, err := os.Hostname()
 	if err != nil {
-		return nil, fmt.Errorf("name this replica: %w", err)
+		return nil, fmt.Errorf("get the hostname for the lease: %w", err)
 	}
 	leases, err := coordinationv1.NewForConfig(rest.AddUserAgent(config, "leader-election"))
 	if err != nil {
-		return nil, fmt.Errorf("prepare the lease client: %w", err)
+		return nil, fmt.Errorf("create the lease client: %w", err)
 	}
 	return resourcelock.New(resourcelock.LeasesResourceLock, namespace, leaseName, nil, leases,
 		resourcelock.ResourceLockConfig{Identity: host + "_" + string(uuid.NewUUID())})

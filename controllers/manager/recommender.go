@@ -19,9 +19,9 @@ type RecommenderOptions struct {
 }
 
 func (o *RecommenderOptions) addFlags(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.Recommender, "recommender", o.Recommender, "Keep the status of Recommendations: what workloads should request, by what they used")
+	flags.BoolVar(&o.Recommender, "recommender", o.Recommender, "Update the status of Recommendations with the requests that workloads should have, based on their usage")
 	flags.BoolVar(&o.RecommenderApply, "recommender-apply", o.RecommenderApply,
-		"Resize running pods in place for Recommendations with annotation analysis.koordinator.sh/apply=in-place")
+		"Resize running pods in place for Recommendations with the annotation analysis.koordinator.sh/apply=in-place")
 }
 
 // addRecommender adds the recommender unless it is turned off.

@@ -41,7 +41,7 @@ func Run(ctx context.Context, options *Options) error {
 	}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("prepare the client: %w", err)
+		return fmt.Errorf("create the client: %w", err)
 	}
 	if err := awaitAPIServer(ctx, client.Discovery().RESTClient(), options.HealthProbeBindAddress); err != nil {
 		if ctx.Err() != nil {
@@ -51,7 +51,7 @@ func Run(ctx context.Context, options *Options) error {
 	}
 	objects, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("prepare the client: %w", err)
+		return fmt.Errorf("create the client: %w", err)
 	}
 	serving := certificate.NewSecretProvider(client, options.ConfigNamespace, certificate.ManagerSecret)
 	scheduler := certificate.NewSecretProvider(client, options.ConfigNamespace, certificate.SchedulerSecret)
@@ -92,7 +92,7 @@ func schedulerBundle(options *Options, secret *certificate.SecretProvider) func(
 	return func() []byte {
 		data, err := os.ReadFile(options.SchedulerCAFile)
 		if err != nil {
-			klog.Background().Error(err, "Failed to read the certificates that verify koord-scheduler")
+			klog.Background().Error(err, "Failed to read the CA certificates for koord-scheduler")
 			return nil
 		}
 		return data
@@ -136,7 +136,7 @@ func assemble(ctx context.Context, config *rest.Config, options *Options, servin
 		Controller:                          controllerconfig.Controller{CacheSyncTimeout: syncTimeout},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("prepare the manager: %w", err)
+		return nil, fmt.Errorf("create the manager: %w", err)
 	}
 	nodes, err := addControllers(ctx, mgr, options, configuration)
 	if err != nil {

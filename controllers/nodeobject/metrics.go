@@ -24,8 +24,8 @@ func NewMetrics(controller, kind string) *Metrics {
 	}
 	return &Metrics{
 		kind:       kind,
-		reconciles: counter("reconcile", "Reconciliations of "+kind+" objects, by outcome."),
-		parses:     counter("spec_parse", "Derivations of a "+kind+" spec from the configuration, by outcome."),
+		reconciles: counter("reconcile", "Number of reconciliations of "+kind+" objects, by outcome."),
+		parses:     counter("spec_parse", "Number of times a "+kind+" spec was computed from the configuration, by outcome."),
 	}
 }
 

@@ -89,7 +89,7 @@ func (r *Reconciler[T]) create(ctx context.Context, want T) error {
 	// The answer is decoded into what is sent, which must not reach the configuration.
 	sent, ok := want.DeepCopyObject().(T)
 	if !ok {
-		return fmt.Errorf("create %s %q: its copy is a %T", r.kind.Name, name, sent)
+		return fmt.Errorf("create %s %q: unexpected type %T", r.kind.Name, name, sent)
 	}
 	err := r.client.Create(ctx, sent, client.FieldOwner(FieldManager))
 	// Already there means that the cache lags; its event brings the node back.

@@ -61,7 +61,7 @@ func (e *extensions) watch(mgr ctrl.Manager, b *builder.Builder) error {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("ask for %s: %w", companion.kind.Kind, err)
+			return fmt.Errorf("discover %s: %w", companion.kind.Kind, err)
 		}
 		b.Watches(companion.object, &handler.EnqueueRequestForObject{}, companion.option)
 		*companion.reader = mgr.GetClient()

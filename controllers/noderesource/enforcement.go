@@ -21,7 +21,7 @@ func (r *reconciler) announceEnforcement(node *corev1.Node, why string) {
 	unenforced.DeletePartialMatch(prometheus.Labels{"node": node.Name})
 	if reason == "" {
 		r.unenforced.Delete(node.Name)
-		r.recorder.Eventf(node, nil, corev1.EventTypeNormal, "AgentEnforcing", "CalculateNodeResources", "koordlet can hold best-effort pods back again")
+		r.recorder.Eventf(node, nil, corev1.EventTypeNormal, "AgentEnforcing", "CalculateNodeResources", "koordlet can limit best-effort pods again")
 		return
 	}
 	r.unenforced.Store(node.Name, reason)

@@ -30,7 +30,7 @@ func TestAnAgentThatDoesNotEnforceHasItsOfferWithdrawn(t *testing.T) {
 		{"its disk is full", enforcement.Facts{OriginalsUnsaved: "no space left"}, false, []string{full + "OriginalsNotSaved: no space left."}, 1},
 		{"in other words", enforcement.Facts{OriginalsUnsaved: "no space left on device"}, false, nil, 1},
 		{"its originals are damaged", enforcement.Facts{OriginalsUnread: "checksum"}, false, []string{full + "OriginalsUnreadable: checksum."}, 1},
-		{"it enforces again", enforcement.Facts{}, true, []string{"Normal AgentEnforcing koordlet can hold best-effort pods back again"}, 0},
+		{"it enforces again", enforcement.Facts{}, true, []string{"Normal AgentEnforcing koordlet can limit best-effort pods again"}, 0},
 		{"it is read-only", enforcement.Facts{ReadOnly: true}, false,
 			[]string{full + "ReadOnly: koordlet was started with --read-only and writes no cgroup."}, 1},
 	}
@@ -39,7 +39,7 @@ func TestAnAgentThatDoesNotEnforceHasItsOfferWithdrawn(t *testing.T) {
 		if err := h.client.Get(t.Context(), types.NamespacedName{Name: "node-a"}, metric); err != nil {
 			t.Fatal(err)
 		}
-		condition := enforcement.Judge(step.facts).Condition()
+		condition := enforcement.Decide(step.facts).Condition()
 		condition.LastTransitionTime = metav1.NewTime(noon)
 		metric.Status.Conditions = []metav1.Condition{condition}
 		if err := h.client.Update(t.Context(), metric); err != nil {

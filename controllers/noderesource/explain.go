@@ -27,7 +27,7 @@ func (e *Explainer) addExtensions(ctx context.Context, node *corev1.Node, config
 	trace := &nodeextension.Trace{}
 	decided, err := e.extensions.decide(ctx, node, config, trace)
 	if err != nil {
-		status.Incomplete = append(status.Incomplete, "cpu normalization, amplification or devices are unknown: "+err.Error())
+		status.Incomplete = append(status.Incomplete, "cpu normalization, amplification or devices could not be read: "+err.Error())
 		return
 	}
 	falls, published := trace.Waterfalls(decided, e.source, overcommit.MaxParts(spec))

@@ -44,7 +44,7 @@ func (e extensions) decide(ctx context.Context, node *corev1.Node, config config
 // readCPU is what the node agent reported of the cpu, or why that is not known.
 func (e extensions) readCPU(ctx context.Context, name string) (*nodeextension.CPU, error) {
 	if e.topologies == nil {
-		return &nodeextension.CPU{Unknown: "NodeResourceTopologies are not served"}, nil
+		return &nodeextension.CPU{Unknown: "the API server does not serve NodeResourceTopology"}, nil
 	}
 	topology := &topologyv1alpha1.NodeResourceTopology{}
 	if err := e.topologies.Get(ctx, types.NamespacedName{Name: name}, topology, uncopied); err != nil {

@@ -16,24 +16,24 @@ import (
 var (
 	reconciles = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Subsystem: "slo_controller", Name: "node_resource_reconcile_count",
-		Help: "Reconciliations of node resources, by outcome.",
+		Help: "Number of reconciliations of node resources, by outcome.",
 	}, []string{"status", "reason"})
 	plugins = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Subsystem: "slo_controller", Name: "node_resource_run_plugin_status",
-		Help: "Calculations of what a node gets, by part and outcome. When degraded, the reason is the state of the measurements, NotEnforcing, " +
-			"CPUUnknown, or Unreadable for what the node states itself.",
+		Help: "Number of calculations of node resources, by part and outcome. The reason of outcome degraded is the state of the NodeMetric, NotEnforcing, " +
+			"CPUUnknown, or Unreadable for an invalid annotation of the node.",
 	}, []string{"plugin", "status", "reason"})
 	internal = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Subsystem: "slo_controller", Name: "node_extended_resource_allocatable_internal",
-		Help: "What a node could offer now, cpu in cores and memory in bytes, whether it is published or not.",
+		Help: "Batch and mid resources that a node can offer now, cpu in cores and memory in bytes, published or not.",
 	}, []string{"node", "resource", "unit"})
 	beyond = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Subsystem: "slo_controller", Name: "node_extended_resource_beyond_node",
-		Help: "What a node offers and does not have left, cpu in cores and memory in bytes; absent when it has all it offers.",
+		Help: "Batch and mid resources that a node offers in excess of what it has, cpu in cores and memory in bytes; absent when there is no excess.",
 	}, []string{"node", "resource", "unit"})
 	unenforced = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Subsystem: "slo_controller", Name: "node_not_enforcing",
-		Help: "1 for a node whose agent cannot hold best-effort pods back, by the reason that the agent gives; absent for all others.",
+		Help: "1 for a node whose koordlet cannot limit best-effort pods, by reason; absent for other nodes.",
 	}, []string{"node", "reason"})
 )
 

@@ -12,12 +12,12 @@ var predictionFigures = []struct {
 	desc  *prometheus.Desc
 	value func(predict.Score) float64
 }{
-	{prometheus.CounterValue, predictionDesc("points_total", "Predictions whose horizon is over."), func(s predict.Score) float64 { return float64(s.Points) }},
-	{prometheus.CounterValue, predictionDesc("violations_total", "Predictions that the pods exceeded within the horizon."), func(s predict.Score) float64 { return float64(s.Violations) }},
-	{prometheus.GaugeValue, predictionDesc("violation_ratio", "Share of the predictions that the pods exceeded, since the start."), func(s predict.Score) float64 { return s.ViolationRate }},
-	{prometheus.GaugeValue, predictionDesc("severity_ratio", "By how much of the prediction it was exceeded, on average over all predictions since the start."), func(s predict.Score) float64 { return s.Severity }},
-	{prometheus.GaugeValue, predictionDesc("savings_ratio", "Share of the pods' limits that was predicted not to be used, on average since the start."), func(s predict.Score) float64 { return s.Savings }},
-	{prometheus.GaugeValue, predictionDesc("oracle_savings_ratio", "Share of the pods' limits that was not used in the end, on average since the start: the most that savings can be."), func(s predict.Score) float64 { return s.OracleSavings }},
+	{prometheus.CounterValue, predictionDesc("points_total", "Number of predictions whose horizon has passed."), func(s predict.Score) float64 { return float64(s.Points) }},
+	{prometheus.CounterValue, predictionDesc("violations_total", "Number of predictions that the usage of the pods exceeded within the horizon."), func(s predict.Score) float64 { return float64(s.Violations) }},
+	{prometheus.GaugeValue, predictionDesc("violation_ratio", "Ratio of predictions that were exceeded, since the start of koord-manager."), func(s predict.Score) float64 { return s.ViolationRate }},
+	{prometheus.GaugeValue, predictionDesc("severity_ratio", "Average ratio by which predictions were exceeded, over all predictions since the start of koord-manager."), func(s predict.Score) float64 { return s.Severity }},
+	{prometheus.GaugeValue, predictionDesc("savings_ratio", "Average ratio of the pods' limits that was predicted to be unused, since the start of koord-manager."), func(s predict.Score) float64 { return s.Savings }},
+	{prometheus.GaugeValue, predictionDesc("oracle_savings_ratio", "Average ratio of the pods' limits that was actually unused, since the start of koord-manager; the upper bound of the predicted savings."), func(s predict.Score) float64 { return s.OracleSavings }},
 }
 
 func predictionDesc(name, help string) *prometheus.Desc {

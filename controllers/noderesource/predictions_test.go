@@ -75,11 +75,11 @@ func TestTheMetricsSayHowPredictorsDo(t *testing.T) {
 	}
 	// Predictions are made every ten minutes from minute 0 and judged an hour and a step later, so six of them are over: the
 	// first came true, five were made before the rise and exceeded.
-	want := fmt.Sprintf(`# HELP slo_controller_node_prediction_points_total Predictions whose horizon is over.
+	want := fmt.Sprintf(`# HELP slo_controller_node_prediction_points_total Number of predictions whose horizon has passed.
 # TYPE slo_controller_node_prediction_points_total counter
 %[1]s_points_total{pool="calm",profile="aggressive",resource="cpu",tier="batch"} 7
 %[1]s_points_total{pool="calm",profile="aggressive",resource="memory",tier="batch"} 7
-# HELP slo_controller_node_prediction_violations_total Predictions that the pods exceeded within the horizon.
+# HELP slo_controller_node_prediction_violations_total Number of predictions that the usage of the pods exceeded within the horizon.
 # TYPE slo_controller_node_prediction_violations_total counter
 %[1]s_violations_total{pool="calm",profile="aggressive",resource="cpu",tier="batch"} 6
 %[1]s_violations_total{pool="calm",profile="aggressive",resource="memory",tier="batch"} 0

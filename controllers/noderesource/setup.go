@@ -54,7 +54,7 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		return fmt.Errorf("register the metrics of predictions: %w", err)
 	}
 	if err := mgr.Add(newObserver(mgr, &o)); err != nil {
-		return fmt.Errorf("add the observer of a standby: %w", err)
+		return fmt.Errorf("add the observer of standby replicas: %w", err)
 	}
 	r := &reconciler{client: mgr.GetClient(), config: o.Config, clock: o.Clock, recorder: mgr.GetEventRecorder("noderesource"), predictions: o.Predictions, steady: &o.Predictions.steady}
 	r.extensions.sharedGPU = o.SharedGPU

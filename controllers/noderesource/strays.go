@@ -29,8 +29,8 @@ func (e *Explainer) addStrays(ctx context.Context, in *overcommit.NodeInput, sta
 	object := &schedulingv1alpha1.Device{}
 	switch err := e.devices.Get(ctx, types.NamespacedName{Name: in.Node.Name}, object); {
 	case err == nil:
-		status.Findings = append(status.Findings, device.StrayFindings(object, in.Node.Labels, in.Pods)...)
+		status.Findings = append(status.Findings, device.OrphanFindings(object, in.Node.Labels, in.Pods)...)
 	case !apierrors.IsNotFound(err) && !meta.IsNoMatchError(err):
-		status.Incomplete = append(status.Incomplete, "whether pods hold devices that are gone is unknown: "+err.Error())
+		status.Incomplete = append(status.Incomplete, "failed to check whether pods hold removed devices: "+err.Error())
 	}
 }

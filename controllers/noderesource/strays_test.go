@@ -45,7 +45,7 @@ func TestExplanationsShowPodsOnDevicesThatAreGone(t *testing.T) {
 		"nobody looks":          {},
 		"the device is gone":    {reader: devices{}, wantFinding: "holds gpu 3 of node node-a: the node no longer has the device."},
 		"there are no Devices":  {reader: devices{err: &meta.NoKindMatchError{}}},
-		"Devices are forbidden": {reader: devices{err: errors.New("forbidden")}, wantIncomplete: "whether pods hold devices that are gone is unknown: forbidden"},
+		"Devices are forbidden": {reader: devices{err: errors.New("forbidden")}, wantIncomplete: "failed to check whether pods hold removed devices: forbidden"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -46,7 +46,7 @@ func AddToManager(mgr ctrl.Manager, namespace string) error {
 		seen: map[string]string{}, told: map[string]string{}, unseen: map[string]bool{},
 	}
 	if err := mgr.Add(g); err != nil {
-		return fmt.Errorf("add the guard of the protections: %w", err)
+		return fmt.Errorf("add the protections controller: %w", err)
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func (g *guard) look(ctx context.Context) {
 	err := g.reader.Get(ctx, types.NamespacedName{Namespace: g.namespace, Name: protection.ConfigMapName}, &config)
 	if err != nil {
 		if apierrors.IsNotFound(err) {
-			err = fmt.Errorf("configmap %q does not exist: koord-manager does not know which protections are turned on; upgrade the chart", protection.ConfigMapName)
+			err = fmt.Errorf("configmap %q does not exist: the expected protections are unknown; upgrade the chart", protection.ConfigMapName)
 		}
 		g.unknown(ctx, "ConfigMap."+protection.ConfigMapName, err)
 		missing.Reset()
@@ -137,12 +137,12 @@ func (g *guard) judge(ctx context.Context, assessed protection.Assessment, confi
 	g.told[key] = wrong
 	logger := klog.FromContext(ctx).WithValues("kind", assessed.Kind, "name", assessed.Name)
 	if wrong == "" {
-		logger.Info("A protection is in force again")
-		g.tell(config, assessed.Protection, corev1.EventTypeNormal, "ProtectionRestored", fmt.Sprintf("%s %q is in force again", assessed.Kind, assessed.Name))
+		logger.Info("Protection restored")
+		g.tell(config, assessed.Protection, corev1.EventTypeNormal, "ProtectionRestored", fmt.Sprintf("%s %q is restored", assessed.Kind, assessed.Name))
 		return
 	}
 	found := assessed.Finding()
-	logger.Error(nil, "A protection is not in force", "code", found.Code, "message", found.Message)
+	logger.Error(nil, "Protection missing or modified", "code", found.Code, "message", found.Message)
 	g.tell(config, assessed.Protection, corev1.EventTypeWarning, finding.Code(found.Code).Name(), fmt.Sprintf("[%s] %s", found.Code, found.Message))
 }
 
@@ -163,7 +163,7 @@ func (g *guard) unknown(ctx context.Context, key string, err error) {
 	}
 	g.unseen[key] = true
 	delete(g.told, key)
-	klog.FromContext(ctx).Error(err, "Whether a protection is in force is unknown", "protection", key)
+	klog.FromContext(ctx).Error(err, "Failed to check a protection", "protection", key)
 }
 
 // known forgets what was wrong.

@@ -69,7 +69,7 @@ func TestTheGuardTells(t *testing.T) {
 		}
 	}
 	const rest = `. Without it whoever may edit a pod takes CPUs, devices and reservations by its annotations. Value admission.protectAllocations of the chart turns it off`
-	const again = `Normal ProtectionRestored ValidatingAdmissionPolicyBinding "koordinator-allocations" is in force again`
+	const again = `Normal ProtectionRestored ValidatingAdmissionPolicyBinding "koordinator-allocations" is restored`
 	steps := []struct {
 		name          string
 		change        func()

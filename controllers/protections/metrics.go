@@ -10,11 +10,11 @@ import (
 var (
 	missing = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Subsystem: "koord_manager", Name: "protection_missing",
-		Help: "1 for a policy, binding or webhook configuration that the chart installed and that is gone, 0 for one that exists; absent for those that could not be looked at.",
+		Help: "1 if a policy, binding or webhook configuration of the chart is missing, 0 if it exists; absent if it could not be read.",
 	}, []string{"kind", "name"})
 	weakened = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Subsystem: "koord_manager", Name: "protection_weakened",
-		Help: "1 for a policy, binding or webhook configuration that is not as the chart installed it, 0 for one that is; absent for those that could not be looked at.",
+		Help: "1 if a policy, binding or webhook configuration differs from the chart, 0 if it does not; absent if it could not be read.",
 	}, []string{"kind", "name"})
 )
 

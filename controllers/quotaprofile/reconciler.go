@@ -110,7 +110,7 @@ func (r *reconciler) write(ctx context.Context, profile *quotav1alpha1.ElasticQu
 	case err != nil:
 		return "", fmt.Errorf("get quota %s: %w", name, err)
 	case live.Labels[extension.LabelQuotaProfile] != profile.Name:
-		return fmt.Sprintf("quota %s exists and is not that of profile %s: its label %s is %q", name, profile.Name, extension.LabelQuotaProfile,
+		return fmt.Sprintf("quota %s already exists and does not belong to profile %s: its label %s is %q", name, profile.Name, extension.LabelQuotaProfile,
 			live.Labels[extension.LabelQuotaProfile]), nil
 	case inSync(&live, result):
 		return "", nil
@@ -120,7 +120,7 @@ func (r *reconciler) write(ctx context.Context, profile *quotav1alpha1.ElasticQu
 		return err.Error(), nil
 	}
 	if err == nil {
-		klog.FromContext(ctx).Info("Wrote the quota of a profile", "profile", client.ObjectKeyFromObject(profile), "quota", name,
+		klog.FromContext(ctx).Info("Applied the quota of a profile", "profile", client.ObjectKeyFromObject(profile), "quota", name,
 			"nodes", result.Nodes, "unschedulable", result.UnschedulableNodes, "ratio", result.Ratio)
 	}
 	return "", err

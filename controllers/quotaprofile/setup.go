@@ -42,7 +42,7 @@ func AddToManager(mgr ctrl.Manager) error {
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).
 		Complete(r)
 	if err != nil {
-		return fmt.Errorf("add the controller of quota profiles: %w", err)
+		return fmt.Errorf("add the quota profile controller: %w", err)
 	}
 	return nil
 }

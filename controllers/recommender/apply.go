@@ -26,7 +26,7 @@ func (r *reconciler) plan(ctx context.Context, recommendation *analysisv1alpha1.
 	plan := recommend.Resizes(recommend.ResizeInput{At: at, Options: r.resizes, Pods: pods, Recommendations: w.advised, Applied: w.applied})
 	logger := klog.FromContext(ctx)
 	for _, skip := range plan.Skipped {
-		logger.V(4).Info("Left a pod as it is", "pod", klog.KObj(skip.Pod), "recommendation", klog.KObj(recommendation), "because", skip.Reason)
+		logger.V(4).Info("Did not resize a pod", "pod", klog.KObj(skip.Pod), "recommendation", klog.KObj(recommendation), "because", skip.Reason)
 	}
 	return plan
 }
@@ -50,7 +50,7 @@ func (r *reconciler) resize(ctx context.Context, resizes []recommend.Resize) err
 		case err == nil:
 			klog.FromContext(ctx).Info("Resized a pod to its recommendation", "pod", klog.KObj(resize.Pod), "patch", string(patch))
 		case apierrors.IsNotFound(err) || apierrors.IsConflict(err):
-			klog.FromContext(ctx).V(2).Info("Left a pod that was replaced as it is", "pod", klog.KObj(resize.Pod), "because", err.Error())
+			klog.FromContext(ctx).V(2).Info("Did not resize a pod that was replaced", "pod", klog.KObj(resize.Pod), "because", err.Error())
 		default:
 			errs = append(errs, fmt.Errorf("resize pod %q in namespace %q: %w", pod.Name, pod.Namespace, err))
 		}

@@ -14,23 +14,23 @@ import (
 var (
 	samples = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Subsystem: "koord_manager", Name: "recommender_samples_total",
-		Help: "Usages of containers that had a recommendation, by resource.",
+		Help: "Number of usage samples of containers that have a recommendation, by resource.",
 	}, []string{"resource"})
 	violations = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Subsystem: "koord_manager", Name: "recommender_violations_total",
-		Help: "Usages of containers above the target recommended to them, by resource; over the samples it is the violation rate.",
+		Help: "Number of usage samples of containers above the recommended target, by resource; divided by the samples it is the violation rate.",
 	}, []string{"resource"})
 	savings = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Subsystem: "koord_manager", Name: "recommender_savings_ratio",
-		Help: "Share of what containers with a recommendation request that the targets would free, by resource; negative when they need more.",
+		Help: "Ratio of the requests of containers with a recommendation that the targets would free, by resource; negative if the targets exceed the requests.",
 	}, []string{"resource"})
 	writes = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Subsystem: "koord_manager", Name: "recommender_status_writes_total",
-		Help: "Writes of the status of Recommendations, by outcome.",
+		Help: "Number of status updates of Recommendations, by outcome.",
 	}, []string{"status"})
 	resizes = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Subsystem: "koord_manager", Name: "recommender_resizes_total",
-		Help: "Resizes of running pods to their recommendation, by outcome.",
+		Help: "Number of resizes of running pods to their recommendation, by outcome.",
 	}, []string{"status"})
 )
 

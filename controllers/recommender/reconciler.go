@@ -104,7 +104,7 @@ func (r *reconciler) keep(ctx context.Context, old *analysisv1alpha1.Recommendat
 	if w == nil {
 		var errs []error
 		if w, errs = newWorkload(old); len(errs) > 0 {
-			klog.FromContext(ctx).Error(errors.Join(errs...), "Failed to read a checkpoint, learning anew", "recommendation", key)
+			klog.FromContext(ctx).Error(errors.Join(errs...), "Failed to read a checkpoint; its histograms start empty", "recommendation", key)
 		}
 		r.workloads[key] = w
 	}

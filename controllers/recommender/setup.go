@@ -39,11 +39,11 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, options Options) error 
 	kind := analysisv1alpha1.GroupVersion.WithKind("Recommendation")
 	_, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
 	if meta.IsNoMatchError(err) {
-		klog.FromContext(ctx).Info("Nothing is recommended, because the cluster does not know Recommendations", "kind", kind)
+		klog.FromContext(ctx).Info("The recommender is disabled: the API server does not serve Recommendations", "kind", kind)
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("look for kind %q: %w", kind.Kind, err)
+		return fmt.Errorf("discover kind %q: %w", kind.Kind, err)
 	}
 	register()
 	all := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {

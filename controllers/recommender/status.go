@@ -99,15 +99,15 @@ func conditions(s *analysisv1alpha1.RecommendationStatus, r *analysisv1alpha1.Re
 		meta.SetStatusCondition(&s.Conditions, c)
 	}
 	set(analysisv1alpha1.RecommendationConditionNoObjectsMatched, len(pods) == 0, "NoPods", "PodsMatched",
-		"no pod of the target runs on a node")
-	message := "nothing was observed yet"
+		"no pod of the target is running")
+	message := "no usage samples yet"
 	if confidence >= 0 {
-		message = fmt.Sprintf("less than a day was observed: %.1f hours", float64(int(confidence*240))/10)
+		message = fmt.Sprintf("less than a day of usage samples: %.1f hours", float64(int(confidence*240))/10)
 	}
 	set(analysisv1alpha1.RecommendationConditionLowConfidence, confidence < 1, "FewSamples", "EnoughSamples", message)
 	several := slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return len(recommend.Containers(p)) > 1 })
 	set(analysisv1alpha1.RecommendationConditionApportioned, several, "SeveralContainers", "OneContainer",
-		"usage is measured for pods, and was divided among their containers by what these request")
+		"usage is measured per pod and divided among its containers by their requests")
 }
 
 // worthWriting says whether a status tells something new: other containers or conditions, a target that moved, pods that

@@ -39,7 +39,7 @@ func newWorkload(r *analysisv1alpha1.Recommendation) (*workload, []error) {
 	if r.Status.UpdateTime != nil {
 		w.written = r.Status.UpdateTime.Time
 	}
-	learned, errs := recommend.Recall(r)
+	learned, errs := recommend.ReadCheckpoint(r)
 	w.containers, w.applied = learned.Containers, learned.Applied
 	return w, errs
 }
@@ -65,7 +65,7 @@ func (w *workload) learn(pods []*corev1.Pod, reports map[types.NamespacedName]us
 			stands = report.at.Sub(last)
 		}
 		w.sampled[pod.UID] = report.at
-		for _, share := range recommend.Apportion(pod, report.Usage) {
+		for _, share := range recommend.SplitUsage(pod, report.Usage) {
 			w.learnUsage(share, report.at, stands, count)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 var problemCount = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 	Name: "slo_controller_config_problems",
-	Help: "Problems of ConfigMap slo-controller-config now, by key and finding code.",
+	Help: "Current number of problems in the ConfigMap slo-controller-config, by key and finding code.",
 }, []string{"key", "code"})
 
 var register = sync.OnceFunc(func() { metrics.Registry.MustRegister(problemCount) })

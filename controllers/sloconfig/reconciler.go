@@ -66,7 +66,7 @@ func (r *reconciler) last(ctx context.Context) (configmerge.Config, error) {
 	config, problems := configmerge.Parse(kept.Data)
 	for _, problem := range problems {
 		// Someone edited it. What can still be read of it is better than nothing.
-		log.FromContext(ctx).Info("The last good configuration is damaged", "configmap", r.options.lastGood(), "problem", problem.String())
+		log.FromContext(ctx).Info("The last good configuration is corrupt", "configmap", r.options.lastGood(), "problem", problem.String())
 	}
 	return config, nil
 }
@@ -89,11 +89,11 @@ func (r *reconciler) announce(ctx context.Context, object *corev1.ConfigMap, pro
 		if r.announced[text] {
 			continue
 		}
-		log.FromContext(ctx).Info("Configuration problem", "configmap", r.options.Name(), "code", problem.Code, "problem", problem.String())
+		log.FromContext(ctx).Info("Invalid configuration", "configmap", r.options.Name(), "code", problem.Code, "problem", problem.String())
 		r.recorder.Eventf(object, nil, corev1.EventTypeWarning, problem.Code.Name(), "ReadConfiguration", "%s", bounded(text))
 	}
 	if len(problems) == 0 && len(r.announced) > 0 {
-		r.recorder.Eventf(object, nil, corev1.EventTypeNormal, "ConfigAccepted", "ReadConfiguration", "every key is in force")
+		r.recorder.Eventf(object, nil, corev1.EventTypeNormal, "ConfigAccepted", "ReadConfiguration", "all keys are in effect")
 	}
 	r.announced = current
 }

@@ -80,7 +80,7 @@ func EveryNode(reader client.Reader) handler.EventHandler {
 		if err := reader.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
 			// The reader is a cache that has synced; it does not fail while the context lives.
 			if ctx.Err() == nil {
-				log.FromContext(ctx).Error(err, "Failed to look at all nodes after a change of the configuration")
+				log.FromContext(ctx).Error(err, "Failed to list nodes after a configuration change")
 			}
 			return nil
 		}

@@ -41,7 +41,7 @@ func (l labelPolicy) inSync(ctx context.Context, reader client.Reader, owner cli
 	var binding admissionregistrationv1.ValidatingAdmissionPolicyBinding
 	key := types.NamespacedName{Name: labelpolicy.Name}
 	if err := errors.Join(client.IgnoreNotFound(reader.Get(ctx, key, &live)), client.IgnoreNotFound(reader.Get(ctx, key, &binding))); err != nil {
-		return false, fmt.Errorf("get the policy of the pods' labels: %w", err)
+		return false, fmt.Errorf("get the pod label policy: %w", err)
 	}
 	if l.policy == nil {
 		return live.Name == "" && binding.Name == "", nil
@@ -66,6 +66,6 @@ func (l labelPolicy) write(ctx context.Context, r *registrar, owner *admissionre
 	if err := r.applyOwned(ctx, owner, l.policy, l.binding); err != nil {
 		return err
 	}
-	klog.FromContext(ctx).Info("Wrote the policy of the pods' labels", "policy", labelpolicy.Name)
+	klog.FromContext(ctx).Info("Applied the pod label policy", "policy", labelpolicy.Name)
 	return nil
 }

@@ -80,7 +80,7 @@ func TestWithoutPoliciesTheWebhookDecidesTheLabelRules(t *testing.T) {
 	r.run(t)
 	r.clock.Step(settle)
 	r.run(t)
-	r.registrar = &registrar{client: r.client, options: r.options, served: true, unserved: "policies are turned off"}
+	r.registrar = &registrar{client: r.client, options: r.options, served: true, unserved: "policies are disabled"}
 	r.run(t)
 	if r.hasLabelPolicy(t) || !asksAboutUpdates(r.podsWebhook(t)) {
 		t.Errorf("policy %v, webhook %+v", r.hasLabelPolicy(t), r.podsWebhook(t).Rules)

@@ -11,12 +11,12 @@ import (
 
 var profiles = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 	Subsystem: "koord_manager", Name: "colocation_profiles",
-	Help: "Colocation profiles by who applies them: the API server's policy, the webhook, or none.",
+	Help: "Number of colocation profiles, by how they are applied: policy, webhook or none.",
 }, []string{"path"})
 
 var allowedPolicies = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 	Subsystem: "koord_manager", Name: "admission_policy_allowed",
-	Help: "1 for an admission policy that the roles of koord-manager allow it to keep, 0 for one that it does without.",
+	Help: "1 if koord-manager has permission to manage the admission policy, 0 if it does not and works without it.",
 }, []string{"policy"})
 
 var register = sync.OnceFunc(func() { metrics.Registry.MustRegister(profiles, allowedPolicies) })

@@ -57,7 +57,7 @@ func (o *podOvercommitter) Handle(ctx context.Context, request admission.Request
 	if err := prodovercommit.Apply(changed, labels[extension.ProdOvercommitFactor], "namespace/"+request.Namespace, trace); err != nil {
 		return admission.Errored(http.StatusInternalServerError, err)
 	}
-	logger.Info("Computed requests from limits", "namespace", request.Namespace, "pod", pod.Name, "trace", trace)
+	logger.Info("Set requests from limits", "namespace", request.Namespace, "pod", pod.Name, "trace", trace)
 	return patchBetween(&pod, changed)
 }
 

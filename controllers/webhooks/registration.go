@@ -134,7 +134,7 @@ func (r *registrar) policyInSync(ctx context.Context, compiled *policy.Compilati
 		client.IgnoreNotFound(r.client.Get(ctx, types.NamespacedName{Name: policy.Name}, &binding)),
 	)
 	if err != nil {
-		return false, fmt.Errorf("get the policy of the colocation profiles: %w", err)
+		return false, fmt.Errorf("get the colocation profile policy: %w", err)
 	}
 	if compiled.Policy == nil {
 		return live.Name == "" && binding.Name == "", nil
@@ -182,7 +182,7 @@ func (r *registrar) applyPolicy(ctx context.Context, compiled *policy.Compilatio
 	if err := r.applyOwned(ctx, owner, compiled.Policy, compiled.Binding); err != nil {
 		return err
 	}
-	klog.FromContext(ctx).Info("Wrote the policy of the colocation profiles", "policy", policy.Name, "profiles", len(compiled.Verdicts))
+	klog.FromContext(ctx).Info("Applied the colocation profile policy", "policy", policy.Name, "profiles", len(compiled.Verdicts))
 	return nil
 }
 

@@ -53,7 +53,7 @@ func (r *registrar) uses(name string) bool {
 // whyNoProfiles says why the policy of the profiles is not used; empty when it is.
 func (r *registrar) whyNoProfiles() string {
 	if r.unserved == "" && !r.uses(policy.Name) {
-		return "the manager's roles do not allow it to write " + managedPolicies()[0].resources[0]
+		return "koord-manager has no permission to write " + managedPolicies()[0].resources[0]
 	}
 	return r.unserved
 }
@@ -76,7 +76,7 @@ func (r *rights) ask(ctx context.Context) error {
 				}
 			}
 		} else if !known {
-			klog.FromContext(ctx).Info("Do without a policy: the roles of the chart do not allow it; upgrade the chart", "policy", managed.name, "missing", missing)
+			klog.FromContext(ctx).Info("A policy is not managed: koord-manager has no permission; upgrade the chart", "policy", managed.name, "missing", missing)
 		}
 		r.found[managed.name] = missing == ""
 		publishRight(managed.name, missing == "")
@@ -96,7 +96,7 @@ func (r *rights) missing(ctx context.Context, managed managedPolicy) (string, er
 			}
 			allowed, err := r.allowed(ctx, attributes)
 			if err != nil {
-				return "", fmt.Errorf("ask whether the manager may %s %s: %w", verb, resource, err)
+				return "", fmt.Errorf("check whether koord-manager may %s %s: %w", verb, resource, err)
 			}
 			if !allowed {
 				return verb + " " + resource, nil

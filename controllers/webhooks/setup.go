@@ -92,7 +92,7 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	}
 	r := &registrar{client: mgr.GetClient(), options: o, served: unserved == "", unserved: unserved}
 	if r.served && !o.Policies {
-		r.unserved = "policies are turned off"
+		r.unserved = "policies are disabled"
 	}
 	return addRegistrar(mgr, r)
 }
@@ -104,7 +104,7 @@ func whyUnserved(mapper meta.RESTMapper) (string, error) {
 		return "the API server does not serve MutatingAdmissionPolicy v1", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("ask for MutatingAdmissionPolicy: %w", err)
+		return "", fmt.Errorf("discover MutatingAdmissionPolicy: %w", err)
 	}
 	return "", nil
 }
@@ -135,7 +135,7 @@ func addRegistrar(mgr ctrl.Manager, r *registrar) error {
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1})
 	built, err := b.Build(r)
 	if err != nil {
-		return fmt.Errorf("add the registration of the webhooks: %w", err)
+		return fmt.Errorf("add the webhook registration controller: %w", err)
 	}
 	watch := func(object client.Object) error { return built.Watch(source.Kind(mgr.GetCache(), object, same)) }
 	r.rights = &rights{allowed: reviewer(mgr.GetClient()), watch: watch, found: map[string]bool{}}

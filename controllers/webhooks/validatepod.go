@@ -42,7 +42,7 @@ func (v *podValidator) Handle(ctx context.Context, request admission.Request) ad
 	if request.Operation == admissionv1.Update {
 		in.Old = &corev1.Pod{}
 		if err := v.decoder.DecodeRaw(request.OldObject, in.Old); err != nil {
-			return admission.Errored(http.StatusBadRequest, fmt.Errorf("decode the pod as it was: %w", err))
+			return admission.Errored(http.StatusBadRequest, fmt.Errorf("decode the old pod: %w", err))
 		}
 	}
 	in.Pod.Namespace = request.Namespace

@@ -214,7 +214,7 @@ func TestValidationLooksUpTheQuotaAndAnswersWithCodes(t *testing.T) {
 		"an empty label is none":                     {request: in("listed", pod(extension.LabelQuotaName, "")), wantRefused: "quota:listing"},
 		"a leaf, where a parent lists the namespace": {request: in("listed", pod(extension.LabelQuotaName, "leaf"))},
 		"a leaf":                     {request: requestOf(t, admissionv1.Create, pod(extension.LabelQuotaName, "leaf"), nil)},
-		"a parent":                   {request: requestOf(t, admissionv1.Create, pod(extension.LabelQuotaName, "parent"), nil), wantRefused: "pod can not be linked to a parentQuotaGroup,quota:parent, pod:p (KOORD1307). Name a quota"},
+		"a parent":                   {request: requestOf(t, admissionv1.Create, pod(extension.LabelQuotaName, "parent"), nil), wantRefused: "pod can not be linked to a parentQuotaGroup,quota:parent, pod:p (KOORD1307). Set the label quota.scheduling.koordinator.sh/name"},
 		"none":                       {request: requestOf(t, admissionv1.Create, pod(extension.LabelQuotaName, "none"), nil), wantWarning: "KOORD1310"},
 		"an update of the QoS class": {request: requestOf(t, admissionv1.Update, pod(extension.LabelPodQoS, "LS"), pod(extension.LabelPodQoS, "BE")), wantRefused: "KOORD1305"},
 		"not a pod": {request: admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Operation: admissionv1.Create,
@@ -366,7 +366,7 @@ func TestALeaderWithoutPoliciesRemovesTheOneOfItsPredecessor(t *testing.T) {
 	r.clock.Step(settle)
 	r.run(t)
 	narrow := r.condition(t)
-	r.registrar = &registrar{client: r.client, options: r.options, served: true, unserved: "policies are turned off"}
+	r.registrar = &registrar{client: r.client, options: r.options, served: true, unserved: "policies are disabled"}
 	r.run(t)
 	if r.condition(t) == narrow {
 		t.Error("the webhook is not asked about the pods of the policy")

@@ -33,7 +33,7 @@ type Clients struct {
 func NewClients(client kubernetes.Interface) (*Clients, error) {
 	authorities, err := dynamiccertificates.NewDynamicCAFromConfigMapController("webhook-clients", metav1.NamespaceSystem, authenticationName, authoritiesKey, client)
 	if err != nil {
-		return nil, fmt.Errorf("follow the authorities of the webhooks' clients: %w", err)
+		return nil, fmt.Errorf("watch the client CAs of the webhooks: %w", err)
 	}
 	// Headers are of no interest here: a client speaks for itself.
 	names := headerrequest.NewRequestHeaderAuthRequestController(authenticationName, metav1.NamespaceSystem, client, namesKey, namesKey, namesKey, namesKey, namesKey)
@@ -60,7 +60,7 @@ func (c *Clients) require(config *tls.Config) {
 func (c *Clients) verify(state tls.ConnectionState) error {
 	options, known := c.authorities.VerifyOptions()
 	if !known || len(state.PeerCertificates) == 0 {
-		return errors.New("the client cannot be verified")
+		return errors.New("the client presented no certificate, or the client CAs are not loaded yet")
 	}
 	options.KeyUsages, options.Intermediates = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, x509.NewCertPool()
 	for _, certificate := range state.PeerCertificates[1:] {
@@ -71,7 +71,7 @@ func (c *Clients) verify(state tls.ConnectionState) error {
 		return fmt.Errorf("verify the client's certificate: %w", err)
 	}
 	if names := c.names.AllowedClientNames(); len(names) > 0 && !slices.Contains(names, client.Subject.CommonName) {
-		return fmt.Errorf("the client %q is not one of those that may ask", client.Subject.CommonName)
+		return fmt.Errorf("the client %q is not allowed", client.Subject.CommonName)
 	}
 	return nil
 }

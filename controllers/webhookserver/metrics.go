@@ -15,7 +15,7 @@ const (
 
 var refused = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Subsystem: "koord_manager", Name: "webhook_refused_total",
-	Help: "Admission reviews that were not looked at: too large, or too much in flight.",
+	Help: "Number of admission reviews rejected without processing: too large, or too many in flight.",
 }, []string{"reason"})
 
 var register = sync.OnceFunc(func() {

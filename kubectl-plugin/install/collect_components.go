@@ -50,6 +50,8 @@ func (c *collector) judge(status *ComponentStatus, leads, seen bool) {
 		status.State, status.Detail = StateAbsent, "no workload, and no lease is held"
 	case !leads:
 		status.State, status.Detail = StateDown, "no replica leads"
+	case status.Workload == "" && !seen:
+		status.State = StateReady // where it runs is not known
 	case status.Workload == "":
 		status.State, status.Detail = StateReady, "runs outside the cluster"
 	case *status.Ready < *status.Desired:
@@ -58,10 +60,10 @@ func (c *collector) judge(status *ComponentStatus, leads, seen bool) {
 		status.State = StateReady
 	}
 	if !leads && status.Name == "koord-manager" {
-		c.find(finding.ManagerUnavailable, "koord-manager does not run: offers and NodeSLOs are not kept up to date", "kubectl -n "+c.status.Namespace+" get deployment,lease koord-manager koordinator-manager")
+		c.find(finding.ManagerUnavailable, "koord-manager is not running: batch and mid resources and NodeSLOs are not updated", "kubectl -n "+c.status.Namespace+" get deployment,lease koord-manager koordinator-manager")
 	}
 	if !leads && status.Name == "koord-scheduler" {
-		c.find(finding.SchedulerUnavailable, "koord-scheduler does not run: its pods stay pending", "kubectl -n "+c.status.Namespace+" get deployment,lease koord-scheduler")
+		c.find(finding.SchedulerUnavailable, "koord-scheduler is not running: its pods stay pending", "kubectl -n "+c.status.Namespace+" get deployment,lease koord-scheduler")
 	}
 }
 

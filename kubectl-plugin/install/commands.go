@@ -130,8 +130,8 @@ type mutation struct {
 func (m *mutation) addFlags(cmd *cobra.Command) {
 	m.target.addFlags(cmd, "name")
 	m.dryRun.AddTo(cmd, "Change nothing and show what would change")
-	cmd.Flags().BoolVar(&m.wait, "wait", false, "Wait until the workloads are as they should be")
-	cmd.Flags().DurationVar(&m.timeout, "timeout", release.DefaultTimeout, "How long to wait at most")
+	cmd.Flags().BoolVar(&m.wait, "wait", false, "Wait until the workloads are ready")
+	cmd.Flags().DurationVar(&m.timeout, "timeout", release.DefaultTimeout, "Length of time to wait before giving up")
 }
 
 // Validate checks what can be checked without a cluster.

@@ -15,21 +15,21 @@ import (
 )
 
 const installLong = `Install the system, or upgrade it to the chart inside this program: resource definitions, rights, configuration,
-the diagnostics API, and the workloads. Doing it again is harmless. The result is an ordinary Helm release.
+the diagnostics API, and the workloads. Running it again is safe. The result is an ordinary Helm release.
 
-Values of the previous installation stay unless they are set anew or --reset-values is given, and so do edits of
+Values of the previous installation are kept unless they are set again or --reset-values is given, and so are edits of
 slo-controller-config and koord-scheduler-config made with kubectl.`
 
 const installExamples = `  # Install or upgrade
   %[1]s install
 
-  # What would change?
+  # Show what would change
   %[1]s install --set colocation.enable=false --dry-run
 
-  # What would an empty cluster get? Asks none
+  # List what an empty cluster would get, without contacting a cluster
   %[1]s install --dry-run=client -o name
 
-  # Manifests for GitOps; needs no cluster
+  # Print manifests for GitOps, without a cluster
   %[1]s install -f values.yaml --export > koordinator.yaml`
 
 // InstallOptions are the flags of install.
@@ -59,9 +59,9 @@ func NewCmdInstall(getter genericclioptions.RESTClientGetter, streams genericioo
 	o.mutation.addFlags(cmd)
 	o.values.addFlags(cmd)
 	cmd.Flags().BoolVar(&o.export, "export", false, "Print the manifests instead of installing them; needs no cluster")
-	cmd.Flags().BoolVar(&o.resetValues, "reset-values", false, "Forget the values of the previous installation")
+	cmd.Flags().BoolVar(&o.resetValues, "reset-values", false, "Discard the values of the previous installation")
 	cmd.Flags().BoolVar(&o.forceConflicts, "force-conflicts", false, "Take over fields that another field manager has set")
-	cmd.Flags().BoolVar(&o.takeOwnership, "take-ownership", false, "Adopt existing objects that belong to no release or to another one")
+	cmd.Flags().BoolVar(&o.takeOwnership, "take-ownership", false, "Adopt existing objects that belong to no release or to another release")
 	return cmd
 }
 

@@ -24,13 +24,13 @@ resource definitions and the configuration.
 
 Components that run outside the cluster, as in the sandbox, are judged by the leases they hold.`
 
-const statusExamples = `  # Is everything up?
+const statusExamples = `  # Show whether everything works
   %[1]s status
 
-  # In a script: exit code 79 when something does not work
+  # Exit with 79 in a script if something does not work
   %[1]s status --fail-on error
 
-  # Is the diagnostics API available?
+  # Print whether the diagnostics API is available
   %[1]s status -o json | jq -r .api.state`
 
 // StatusOptions are the flags of status.
@@ -56,7 +56,7 @@ func NewCmdStatus(getter genericclioptions.RESTClientGetter, streams genericioop
 	}
 	o.target.addFlags(cmd)
 	o.failOn.AddTo(cmd)
-	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "Leave out column headers")
+	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "Do not print headers")
 	return cmd
 }
 

@@ -46,7 +46,7 @@ func enforcementRow(e *EnforcementStatus) (string, State, string, string) {
 	case *e.Nodes == 0:
 		detail = "no NodeMetrics"
 	case e.Silent > 0:
-		detail = fmt.Sprintf("agents that do not tell: %d", e.Silent)
+		detail = fmt.Sprintf("agents that do not report: %d", e.Silent)
 	}
 	return name, e.State, fmt.Sprintf("%d/%d", e.Enforcing, *e.Nodes), detail
 }

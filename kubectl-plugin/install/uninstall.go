@@ -21,10 +21,10 @@ const uninstallLong = `Remove the system: the release with its workloads, rights
 leases that the components left. The resource definitions stay, because removing them would remove every object made of
 them; so do batch and mid resources in the status of nodes until a kubelet or another manager replaces them.`
 
-const uninstallExamples = `  # What would be removed?
+const uninstallExamples = `  # Show what would be removed
   %[1]s uninstall --dry-run
 
-  # Remove without a question
+  # Remove without asking
   %[1]s uninstall --yes`
 
 // UninstallOptions are the flags of uninstall.
@@ -48,7 +48,7 @@ func NewCmdUninstall(getter genericclioptions.RESTClientGetter, streams generici
 		RunE:    runner(o, getter),
 	}
 	o.mutation.addFlags(cmd)
-	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "Do not ask")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "Do not ask for confirmation")
 	return cmd
 }
 

@@ -20,7 +20,7 @@ func Recommendation(w io.Writer, r *diagnosticsv1alpha1.RecommendationExplanatio
 		wrapped(&b, o, 2, o.Style.Paint(Dim, o.Style.Clean(note)))
 	}
 	if len(r.Containers) == 0 {
-		wrapped(&b, o, 2, o.Style.Paint(Warn, "nothing is recommended yet"))
+		wrapped(&b, o, 2, o.Style.Paint(Warn, "no recommendation yet"))
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
@@ -112,7 +112,7 @@ func observation(c *diagnosticsv1alpha1.ContainerRecommendation, o Options) stri
 		parts = append(parts, "observed for "+Quantity(*c.ConfidenceSeconds, diagnosticsv1alpha1.Seconds)+" ("+enough+")")
 	}
 	if c.FirstSampleAt != nil {
-		parts = append(parts, "samples from "+Age(o.Now, c.FirstSampleAt)+" to "+Ago(o.Now, c.LastSampleAt)+", of which a day old ones count half")
+		parts = append(parts, "samples from "+Age(o.Now, c.FirstSampleAt)+" to "+Ago(o.Now, c.LastSampleAt)+", those a day old counting half")
 	}
 	if c.LastOOMAt != nil {
 		parts = append(parts, "ran out of memory "+Ago(o.Now, c.LastOOMAt))
@@ -128,7 +128,7 @@ func recommendationApplication(w io.Writer, a *diagnosticsv1alpha1.Recommendatio
 	var b strings.Builder
 	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, o.Style.Clean(a.Message)))
 	if a.Budget > 0 {
-		budget := fmt.Sprintf("budget: %d of %s used in %s; a pod rests for %s after a resize", a.BudgetUsed, count(int(a.Budget), "pod"),
+		budget := fmt.Sprintf("budget: %d of %s used in %s; a pod is not resized again for %s", a.BudgetUsed, count(int(a.Budget), "pod"),
 			seconds(a.BudgetSeconds), seconds(a.CoolDownSeconds))
 		if a.LastAppliedAt != nil {
 			budget += "; the last one was " + Ago(o.Now, a.LastAppliedAt)

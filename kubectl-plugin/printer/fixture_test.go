@@ -224,12 +224,12 @@ func helplessFixture() *diagnosticsv1alpha1.PodExplanation {
 	e := pendingPodFixture()
 	e.Status.Preemption = &diagnosticsv1alpha1.Preemption{
 		Verdict: diagnosticsv1alpha1.PreemptionHelpless, Plugin: "DefaultPreemption", NodesTried: 2,
-		Message: "evicting less important pods makes none of the 2 nodes pass on which it was tried",
+		Message: "evicting pods with lower priority does not help on any of the 2 nodes tried",
 		Declined: []diagnosticsv1alpha1.PreemptionDecline{
 			{Plugin: "ElasticQuota", Message: "none of the 3 pods of quota team-a gives way: 2 at least as important, 1 not preemptible"},
 		},
 		Refusals: []diagnosticsv1alpha1.PreemptionRefusal{
-			{Reason: "refused for reasons that evictions do not change", Count: 28},
+			{Reason: "Preemption is not helpful for scheduling", Count: 28},
 			{Plugin: "NodeResourcesFit", Code: "KOORD1901", Reason: "Insufficient cpu", Count: 2},
 		},
 	}

@@ -64,6 +64,8 @@ func views(t testing.TB) map[string]view {
 		"why-zh":               func(w io.Writer, o Options) error { return Code(w, stale, Chinese, o) },
 	}
 	maps.Copy(all, agentViews())
+	maps.Copy(all, recommendationViews())
+	maps.Copy(all, answerViews())
 	return all
 }
 

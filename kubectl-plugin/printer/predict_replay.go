@@ -61,7 +61,7 @@ func Replay(w io.Writer, r PredictionReplay, o Options) error {
 	var b strings.Builder
 	b.WriteString("\n")
 	wrapped(&b, o, 0, o.Style.Clean(replaySummary(r, best)))
-	wrapped(&b, o, 0, o.Style.Paint(Dim, "EXCEEDED: predictions that were too low; BY: by how much on average over all; FREED: share of the limits; PEAK: prediction over what came."))
+	wrapped(&b, o, 0, o.Style.Paint(Dim, "EXCEEDED: share of predictions that were too low; BY: average shortfall over all predictions; FREED: share of the limits; PEAK: predicted over actual peak."))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -41,10 +41,11 @@ func Waterfall(w io.Writer, fall *diagnosticsv1alpha1.Waterfall, o Options) erro
 		before := running
 		running = apply(term, running)
 		t.add(termCells(term, floating(term, span{before, running, scale}, o), o, 0)...)
-		for p := range min(len(term.Parts), o.Parts) {
+		listed := min(len(term.Parts), o.Parts)
+		for p := range listed {
 			t.add(termCells(&term.Parts[p], "", o, 1)...)
 		}
-		if left := len(term.Parts) - o.Parts + int(term.PartsOmitted); o.Parts > 0 && len(term.Parts) > 0 && left > 0 {
+		if left := len(term.Parts) - listed + int(term.PartsOmitted); o.Parts > 0 && len(term.Parts) > 0 && left > 0 {
 			t.add(text(""), painted(Dim, "  and "+count(left, "more part")), text(""), text(""), text(""), text(""), text(""), text(""))
 		}
 	}

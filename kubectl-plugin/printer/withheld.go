@@ -47,7 +47,7 @@ func BeyondRights(s *diagnosticsv1alpha1.PodExplanationStatus) string {
 	if s.Fix != nil {
 		which = "A smaller change"
 	}
-	return fmt.Sprintf("%s (%s) of %s would make %s available; it requires permission to %s: ask whoever runs the cluster",
+	return fmt.Sprintf("%s (%s) of %s would make %s available; it requires permission to %s: ask a cluster administrator",
 		which, beyond.Kind, count(int(beyond.Objects), "object"), count(int(beyond.NodesUnlocked), "node"), strings.Join(beyond.Needs, ", "))
 }
 

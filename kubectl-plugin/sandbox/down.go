@@ -81,7 +81,7 @@ func (o *downOptions) delete(ctx context.Context, sandbox launch.Sandbox) error 
 	case changed && current != "":
 		fmt.Fprintf(o.ErrOut, "Your current kubectl context is now %q.\n", current)
 	case changed:
-		fmt.Fprintln(o.ErrOut, "You have no current kubectl context now.")
+		fmt.Fprintln(o.ErrOut, "No current kubectl context is set now.")
 	}
 	return forgetElsewhere(ctx, sandbox.Context(), files, successors)
 }

@@ -103,7 +103,7 @@ func TestWhichContextFollowsADeletedSandboxs(t *testing.T) {
 			wantErrOut: "Your current kubectl context is now \"koord-sandbox-default\".\n",
 		},
 		"there is no other": {
-			current: ofDemo, before: "deleted", want: "", wantErrOut: "You have no current kubectl context now.\n",
+			current: ofDemo, before: "deleted", want: "", wantErrOut: "No current kubectl context is set now.\n",
 		},
 		"the user is elsewhere": {current: ofWork, before: "koord-sandbox-default", others: []string{"default"}, want: ofWork},
 	}

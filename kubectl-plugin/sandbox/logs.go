@@ -44,7 +44,7 @@ func newLogsCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		},
 	}
 	o.addFlags(cmd)
-	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "Go on printing as the log grows")
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "Keep printing as the log grows")
 	return cmd
 }
 
@@ -60,7 +60,7 @@ func (o *logsOptions) run(ctx context.Context, component string) (err error) {
 	if !slices.Contains(known, component) {
 		err := fmt.Errorf("sandbox %q has no log of %q", o.name, component)
 		if component == "" {
-			err = errors.New("name the component whose log to print")
+			err = errors.New("must specify a component")
 		}
 		return usageError{finding.Wrap(err, finding.InvalidArgument, "one of: "+strings.Join(known, ", "))}
 	}

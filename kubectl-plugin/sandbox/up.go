@@ -28,8 +28,8 @@ func newUpCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Start a sandbox, or report that it is running",
-		Long: "Start a sandbox, or report that it is running. One that was started before keeps its data, and its options where no flag\n" +
-			"says otherwise.",
+		Long: "Start a sandbox, or report that it is running. A sandbox that was started before keeps its data, and its options unless\n" +
+			"a flag changes them.",
 		Example: "  # Start 30 simulated nodes with services and batch work on them\n" +
 			"  %[1]s sandbox up\n\n" +
 			"  # Drive the services' load from recorded usage\n" +
@@ -82,7 +82,7 @@ func (o *upOptions) run(ctx context.Context) error {
 	case control.Failed:
 		fmt.Fprintf(o.ErrOut, "Sandbox %q had failed (%s); starting it again.\n", o.name, status.Message)
 	default:
-		fmt.Fprintf(o.ErrOut, "Sandbox %q is going down; starting it again.\n", o.name)
+		fmt.Fprintf(o.ErrOut, "Sandbox %q is stopping; starting it again.\n", o.name)
 	}
 	if err := sandbox.Stop(ctx); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (o *upOptions) follow(ctx context.Context, sandbox launch.Sandbox, progress
 	status, err := sandbox.Await(ctx, progress.show)
 	progress.clear()
 	if interrupted(err) {
-		fmt.Fprintf(o.ErrOut, "The sandbox goes on starting; see: %s, %s\n", sandbox.Command("status"), sandbox.Command("down"))
+		fmt.Fprintf(o.ErrOut, "The sandbox is still starting; see: %s, %s\n", sandbox.Command("status"), sandbox.Command("down"))
 		return err
 	}
 	if err != nil {
@@ -161,7 +161,7 @@ func (o *upOptions) announce(ctx context.Context, status *control.Status, took t
 func (o *upOptions) sayPending(pods []control.PendingPod) (commands []string) {
 	for _, pod := range pods {
 		if pod.Name == "" {
-			fmt.Fprintf(o.ErrOut, "Not all of the scenario runs, in namespace %s: %s\n", pod.Namespace, pod.Message)
+			fmt.Fprintf(o.ErrOut, "Not all pods of the scenario are running in namespace %s: %s\n", pod.Namespace, pod.Message)
 			continue
 		}
 		fmt.Fprintf(o.ErrOut, "Pod %s/%s is pending: %s\n", pod.Namespace, pod.Name, pod.Message)
@@ -178,7 +178,7 @@ func (o *upOptions) selectContext(ctx context.Context, status *control.Status) (
 		return false, err
 	}
 	if !current {
-		fmt.Fprintf(o.ErrOut, "Your current kubectl context is another one. Select this one with:\n  kubectl config use-context %s\n", status.Context)
+		fmt.Fprintf(o.ErrOut, "Your current kubectl context is a different one. Switch to this one with:\n  kubectl config use-context %s\n", status.Context)
 	}
 	dir := state.At(status.Directory)
 	if file, err := kubeconfigOf(status.Context); err != nil || file == "" {

@@ -122,7 +122,7 @@ func TestUpOfWhatIsThereAlready(t *testing.T) {
 func TestUpAfterAFailure(t *testing.T) {
 	for phase, want := range map[control.Phase]string{
 		control.Failed:   "Sandbox \"demo\" had failed (no room); starting it again.\n",
-		control.Stopping: "Sandbox \"demo\" is going down; starting it again.\n",
+		control.Stopping: "Sandbox \"demo\" is stopping; starting it again.\n",
 	} {
 		t.Run(string(phase), func(t *testing.T) {
 			m := newMachine(t)
@@ -160,7 +160,7 @@ func TestUpIsInterrupted(t *testing.T) {
 		return start
 	}
 	err := o.follow(ctx, sandbox, newProgress(&errOut, false, clock))
-	const want = "The sandbox goes on starting; see: kubectl koord sandbox status --name demo, kubectl koord sandbox down --name demo\n"
+	const want = "The sandbox is still starting; see: kubectl koord sandbox status --name demo, kubectl koord sandbox down --name demo\n"
 	if !interrupted(err) || errOut.String() != want {
 		t.Errorf("follow() = %v, %q; want that it was interrupted, and %q", err, errOut.String(), want)
 	}
@@ -246,7 +246,7 @@ func TestPendingPodsAreNamed(t *testing.T) {
 		{Namespace: "shop", Message: "no pod with app=cache was created"},
 	})
 	want := "Pod shop/cache-0 is pending: 0/3 nodes are available\n" +
-		"Not all of the scenario runs, in namespace shop: no pod with app=cache was created\n"
+		"Not all pods of the scenario are running in namespace shop: no pod with app=cache was created\n"
 	if diff := cmp.Diff(want, stderr.String()); diff != "" {
 		t.Errorf("texts differ (-want +got):\n%s", diff)
 	}

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -22,13 +21,14 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	kubeconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
 	"sigs.k8s.io/yaml"
 
 	decision "koordinator.sh/koord/decision/scheduling/loadaware"
+	"koordinator.sh/koord/scheduler/frameworkext"
 	"koordinator.sh/koord/scheduler/plugins/loadaware"
 	"koordinator.sh/koord/scheduler/state"
 )
@@ -51,7 +51,7 @@ func TestDefaultConfiguration(t *testing.T) {
 	}
 	for _, plugin := range profile.PluginConfig {
 		if unknown, ok := plugin.Args.(*runtime.Unknown); ok && plugin.Name == loadaware.Name {
-			if _, err := decision.DecodeArgs(unknown.Raw); err != nil {
+			if _, err := decision.DecodeArgs(unknown); err != nil {
 				t.Error(err)
 			}
 			return
@@ -145,7 +145,10 @@ func TestNodeMetricsDoNotHoldUpTheScheduler(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source := eventSource{dynamicinformer.NewDynamicSharedInformerFactory(dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), 0), map[schema.GroupVersionResource]cache.SharedIndexInformer{state.NodeMetricResource: cluster.NodeMetrics()}}
+	completed := &kubeconfig.CompletedConfig{}
+	*completed = (&kubeconfig.Config{DynInformerFactory: dynamicinformer.NewDynamicSharedInformerFactory(dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), 0)}).Complete()
+	frameworkext.ShareInformers(completed, map[schema.GroupVersionResource]cache.SharedIndexInformer{state.NodeMetricResource: cluster.NodeMetrics()})
+	source := completed.DynInformerFactory
 	resource, _ := schema.ParseResourceArg(string(loadaware.NodeMetricEvents))
 	if resource == nil || *resource != state.NodeMetricResource {
 		t.Fatalf("the event names %v, the informer watches %v", resource, state.NodeMetricResource)
@@ -160,51 +163,6 @@ func TestNodeMetricsDoNotHoldUpTheScheduler(t *testing.T) {
 	if synced := source.WaitForCacheSync(t.Context().Done()); len(synced) != 0 {
 		t.Errorf("the scheduler would wait for %v", synced)
 	}
-}
-
-// lock is a leader election lock in memory.
-type lock struct {
-	resourcelock.Interface
-	record resourcelock.LeaderElectionRecord
-	err    error
-}
-
-func (l *lock) Identity() string { return "me" }
-func (l *lock) Get(context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
-	return &l.record, nil, l.err
-}
-func (l *lock) Update(_ context.Context, record resourcelock.LeaderElectionRecord) error {
-	if l.err == nil {
-		l.record = record
-	}
-	return l.err
-}
-
-func TestObservedLockKnowsTheLeader(t *testing.T) {
-	inner := &lock{}
-	observed := &observedLock{Interface: inner, now: thisMoment}
-	update := func(holder string) {
-		_ = observed.Update(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: holder})
-	}
-	check := func(when string, want bool) {
-		t.Helper()
-		if got := observed.leading.Load(); got != want {
-			t.Errorf("%s: leading %v, want %v", when, got, want)
-		}
-	}
-	check("at first", false)
-	inner.err = errors.New("conflict")
-	update("me")
-	check("after a failed attempt", false)
-	inner.err = nil
-	update("me")
-	check("after an attempt that worked", true)
-	inner.record.HolderIdentity = "other"
-	_, _, _ = observed.Get(t.Context())
-	check("after another took over", false)
-	update("me")
-	update("")
-	check("after the release", false)
 }
 
 func TestReadOnlyClientsDoNotWrite(t *testing.T) {

@@ -20,7 +20,9 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
-	"koordinator.sh/koord/scheduler/explain"
+	"koordinator.sh/koord/scheduler/frameworkext"
+	"koordinator.sh/koord/scheduler/part"
+	"koordinator.sh/koord/scheduler/plugins"
 	"koordinator.sh/koord/scheduler/recorder"
 )
 
@@ -30,9 +32,10 @@ import (
 type Embedded struct {
 	attempts *recorder.Recorder
 
-	mutex  sync.Mutex
-	handle fwk.Handle
-	shared *shared
+	mutex   sync.Mutex
+	handle  fwk.Handle
+	parts   part.Set
+	created createdPlugins
 }
 
 // NewEmbedded returns one that does not know its scheduler: it takes the cluster from the first plugin that is made.
@@ -43,57 +46,57 @@ func NewEmbedded() *Embedded {
 // Registry makes the plugins. Make the scheduler with it before its informers start.
 func (e *Embedded) Registry() frameworkruntime.Registry {
 	registry := frameworkruntime.Registry{}
-	for name := range (&shared{}).outOfTree(explain.Supposed{}, time.Now) {
-		registry[name] = func(ctx context.Context, args runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
-			common, err := e.sharedOf(handle)
+	for _, declared := range plugins.Parts() {
+		registry[declared.Name] = func(ctx context.Context, args runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
+			parts, err := e.connected(handle)
 			if err != nil {
 				return nil, err
 			}
-			return common.created.remembering(common.outOfTree(common.live(), time.Now))[name](ctx, args, handle)
+			return e.created.remembering(parts.Registry())[declared.Name](ctx, args, handle)
 		}
 	}
 	return registry
 }
 
-// sharedOf is the state of the cluster of a profile, which is the same for all profiles.
-func (e *Embedded) sharedOf(handle fwk.Handle) (*shared, error) {
+// connected are the parts in the cluster of a profile, which is the same for all profiles.
+func (e *Embedded) connected(handle fwk.Handle) (part.Set, error) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	if e.shared != nil {
-		return e.shared, nil
+	if e.parts != nil {
+		return e.parts, nil
 	}
-	common, err := newShared(handle.KubeConfig(), handle.SharedInformerFactory())
+	parts, err := connect(handle.KubeConfig(), handle.SharedInformerFactory())
 	if err != nil {
 		return nil, err
 	}
-	e.handle, e.shared = handle, common
-	return common, nil
+	e.handle, e.parts = handle, parts
+	return parts, nil
 }
 
 // errNoPlugin is the error for a scheduler that was made without the plugins.
 var errNoPlugin = errors.New("the scheduler was made without plugins of koord-scheduler")
 
-func (e *Embedded) bound() (*shared, fwk.Handle, error) {
+func (e *Embedded) bound() (part.Set, fwk.Handle, error) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	if e.shared == nil {
+	if e.parts == nil {
 		return nil, nil, errNoPlugin
 	}
-	return e.shared, e.handle, nil
+	return e.parts, e.handle, nil
 }
 
 // Attach extends the scheduler that was made with the Registry, before it takes its first pod.
 func (e *Embedded) Attach(ctx context.Context, built *scheduler.Scheduler) error {
-	common, _, err := e.bound()
+	parts, _, err := e.bound()
 	if err != nil {
 		return fmt.Errorf("attach to a scheduler: %w", err)
 	}
-	for resource, informer := range common.watched() {
+	for resource, informer := range parts.Watches() {
 		if _, err := informer.AddEventHandler(wakePods(klog.FromContext(ctx), built, resource)); err != nil {
 			return fmt.Errorf("watch %s: %w", resource.Resource, err)
 		}
 	}
-	return extend(built, common, &common.created, e.attempts)
+	return frameworkext.Install(built, e.created.of, e.attempts, parts.Seams())
 }
 
 // wakePods tells the queue of changes to a resource, as the scheduler does by itself for resources that it may watch.
@@ -117,7 +120,7 @@ func wakePods(logger klog.Logger, built *scheduler.Scheduler, resource schema.Gr
 // Run watches custom resources and runs the controllers until the context ends, when all it started has stopped. The
 // profiles are those of the scheduler. The cluster must serve the custom resources.
 func (e *Embedded) Run(ctx context.Context, profiles []config.KubeSchedulerProfile) error {
-	common, handle, err := e.bound()
+	parts, handle, err := e.bound()
 	if err != nil {
 		return fmt.Errorf("run beside a scheduler: %w", err)
 	}
@@ -129,13 +132,13 @@ func (e *Embedded) Run(ctx context.Context, profiles []config.KubeSchedulerProfi
 	defer broadcaster.Shutdown()
 	broadcaster.StartRecordingToSink(ctx.Done())
 	completed := (&kubeconfig.Config{KubeConfig: handle.KubeConfig(), InformerFactory: handle.SharedInformerFactory(), EventBroadcaster: broadcaster}).Complete()
-	work, err := leaderWork(&completed, common, profiles, func() bool { return true })
+	work, err := leaderWork(&completed, parts, profiles, func() bool { return true })
 	if err != nil {
 		return err
 	}
 	var group sync.WaitGroup
-	for _, part := range slices.Concat(work, []func(context.Context){common.run}) {
-		group.Go(func() { part(ctx) })
+	for _, run := range slices.Concat(work, []func(context.Context){parts.Run}) {
+		group.Go(func() { run(ctx) })
 	}
 	group.Wait()
 	return nil
@@ -145,17 +148,15 @@ func (e *Embedded) Run(ctx context.Context, profiles []config.KubeSchedulerProfi
 func (e *Embedded) Discard() {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	if e.shared != nil {
-		e.shared.bridge.Discard()
-	}
+	e.parts.Discard()
 }
 
 // Settle waits until the custom resources are known, or the context ends. Run must run.
 func (e *Embedded) Settle(ctx context.Context) error {
-	common, _, err := e.bound()
+	parts, _, err := e.bound()
 	if err != nil {
 		return fmt.Errorf("wait for custom resources: %w", err)
 	}
-	common.settle(ctx)
+	parts.WaitSettled(ctx)
 	return ctx.Err()
 }

@@ -39,7 +39,7 @@ func TestEmbeddedExtendsASchedulerThatItsPluginsAreIn(t *testing.T) {
 		} else if !extended.Batches() {
 			t.Errorf("profile %s places every pod by a search of its own: a plugin does not sign pods", name)
 		}
-		if plugins, want := len(embedded.shared.created.of(name)), len(embedded.Registry()); plugins != want {
+		if plugins, want := len(embedded.created.of(name)), len(embedded.Registry()); plugins != want {
 			t.Errorf("profile %s has %d of %d plugins", name, plugins, want)
 		}
 	}

@@ -24,8 +24,7 @@ func (s *Scheduler) newEngine(ctx context.Context, profiles []config.KubeSchedul
 	engine, err := explain.New(ctx, explain.Config{
 		Client: client, Informers: s.config.InformerFactory, Cache: s.scheduler.Cache,
 		Profiles: s.scheduler.Profiles, ProfileConfigs: profiles, Nominator: s.scheduler.SchedulingQueue,
-		State: s.shared.cluster, Quotas: s.shared.quotas.Fork, Gangs: s.shared.gangs.Fork, Reserved: s.shared.reservations.Suppose,
-		Topologies: s.shared.topologies, Devices: s.shared.devices, OutOfTree: s.shared.outOfTree, Attempts: s.attempts,
+		Parts: s.parts, Attempts: s.attempts,
 		Identity: identity, Leader: s.leads, Now: time.Now,
 	})
 	return engine, client, err
@@ -44,7 +43,7 @@ func (s *Scheduler) newDiagnostics(opts *Options, engine *explain.Engine, client
 		BindAddress: opts.DiagnosticsBindAddress, Port: opts.DiagnosticsPort, CertNamespace: namespace, CertName: name,
 		Authentication: opts.Authentication, Authorization: opts.Authorization, Client: client,
 		Services: services.NewHandler(services.Options{
-			Providers: s.shared.providers(s.scheduler.Profiles), Leads: s.leads, Ready: ready, Nodes: services.NewWorld(s.scheduler.Cache).Nodes,
+			Providers: s.providers(s.scheduler.Profiles), Leads: s.leads, Ready: ready, Nodes: services.NewWorld(s.scheduler.Cache).Nodes,
 		}),
 	}, engine, ready)
 }
@@ -55,7 +54,7 @@ func (s *Scheduler) newAnswers(engine *explain.Engine, client kubernetes.Interfa
 	controller, err := scheduleexplanations.New(s.config.KubeConfig, scheduleexplanations.Options{
 		Pods: core.Pods(), Nodes: core.Nodes(), Client: client, Explainer: engine,
 		SystemNamespace: s.config.ComponentConfig.LeaderElection.ResourceNamespace,
-		Changes:         func() uint64 { return s.shared.cluster.MetricsChanged() + s.shared.topologies.Changes() },
+		Changes:         s.parts.Changes,
 	})
 	if err != nil {
 		return nil, err

@@ -1,34 +1,29 @@
 package app
 
 import (
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/rest"
 	"k8s.io/kubernetes/pkg/scheduler"
 
-	"koordinator.sh/koord/scheduler/state"
-	"koordinator.sh/koord/scheduler/state/devices"
-	"koordinator.sh/koord/scheduler/state/gangs"
-	"koordinator.sh/koord/scheduler/state/quotas"
-	"koordinator.sh/koord/scheduler/state/reservations"
-	"koordinator.sh/koord/scheduler/state/topologies"
+	"koordinator.sh/koord/scheduler/part"
+	"koordinator.sh/koord/scheduler/plugins"
 )
 
-// Parts are what a Scheduler works with, for those who drive it step by step, or compare what it knows with the cluster.
-// They must not be replaced once it runs.
-type Parts struct {
-	// Scheduler is that of Kubernetes, with its queue, cache and profiles.
-	Scheduler *scheduler.Scheduler
-	// The states that all profiles share.
-	Cluster      *state.Cluster
-	Topologies   *topologies.State
-	Devices      *devices.State
-	Quotas       *quotas.State
-	Gangs        *gangs.State
-	Reservations *reservations.State
+// connect connects all parts to the cluster that config reaches. Nothing is watched before they run.
+func connect(config *rest.Config, core informers.SharedInformerFactory) (part.Set, error) {
+	parts, err := part.Connect(plugins.Parts(), &part.Cluster{Config: config, Informers: core, Now: time.Now})
+	if err != nil {
+		return nil, fmt.Errorf("set up the plugins: %w", err)
+	}
+	return parts, nil
 }
 
-// Parts of the scheduler.
-func (s *Scheduler) Parts() Parts {
-	return Parts{
-		Scheduler: s.scheduler, Cluster: s.shared.cluster, Topologies: s.shared.topologies, Devices: s.shared.devices,
-		Quotas: s.shared.quotas, Gangs: s.shared.gangs, Reservations: s.shared.reservations,
-	}
-}
+// Parts of the scheduler, for those who compare what it knows with the cluster.
+func (s *Scheduler) Parts() part.Set { return s.parts }
+
+// Kubernetes is the scheduler of Kubernetes within this one, for those who drive it step by step. None of its parts may be
+// replaced once it runs.
+func (s *Scheduler) Kubernetes() *scheduler.Scheduler { return s.scheduler }

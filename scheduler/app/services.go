@@ -11,7 +11,7 @@ import (
 
 // providers are what the plugins of all profiles, in order of the profiles' names, and the states that they share can be
 // asked for.
-func (s *shared) providers(profiles profile.Map) []services.Provider {
+func (s *Scheduler) providers(profiles profile.Map) []services.Provider {
 	var list []services.Provider
 	for _, name := range slices.Sorted(maps.Keys(profiles)) {
 		for _, plugin := range s.created.of(name) {
@@ -20,5 +20,5 @@ func (s *shared) providers(profiles profile.Map) []services.Provider {
 			}
 		}
 	}
-	return append(list, services.Gangs{State: &s.gangs.View}, services.Reservations{State: s.reservations})
+	return append(list, s.parts.Services()...)
 }

@@ -17,7 +17,7 @@ import (
 
 	"koordinator.sh/koord/scheduler/diagnostics"
 	"koordinator.sh/koord/scheduler/frameworkext"
-	"koordinator.sh/koord/scheduler/plugins/coscheduling"
+	"koordinator.sh/koord/scheduler/part"
 	"koordinator.sh/koord/scheduler/recorder"
 	"koordinator.sh/koord/scheduler/recovery"
 )
@@ -26,7 +26,8 @@ import (
 type Scheduler struct {
 	config      *kubeconfig.CompletedConfig
 	scheduler   *scheduler.Scheduler
-	shared      *shared
+	parts       part.Set
+	created     *createdPlugins
 	attempts    *recorder.Recorder
 	diagnostics *diagnostics.Server
 	// leads is true while this process is the leader, and always without leader election.
@@ -48,32 +49,30 @@ func Setup(ctx context.Context, opts *Options) (*Scheduler, error) {
 // configuration, and of the options only the diagnostics server's count. Nothing runs, and nothing was asked of the cluster.
 func Assemble(ctx context.Context, opts *Options, completed *kubeconfig.CompletedConfig) (*Scheduler, error) {
 	recovery.RegisterMetrics()
-	lock := observe(completed)
-	if err := fenced(completed, lock); err != nil {
+	lock := frameworkext.ObserveLock(completed)
+	if err := frameworkext.Fence(completed, lock); err != nil {
 		return nil, err
 	}
 	if err := trimNodes(completed.InformerFactory); err != nil {
 		return nil, err
 	}
-	common, err := newShared(completed.KubeConfig, completed.InformerFactory)
+	parts, err := connect(completed.KubeConfig, completed.InformerFactory)
 	if err != nil {
 		return nil, err
 	}
-	completed.DynInformerFactory = eventSource{DynamicSharedInformerFactory: completed.DynInformerFactory, shared: common.watched()}
+	frameworkext.ShareInformers(completed, parts.Watches())
 	profiles := copyProfiles(completed.ComponentConfig.Profiles)
-	attempts := recorder.New(recorder.DefaultBounds(), time.Now)
-	built, err := buildScheduler(ctx, opts, completed, common, attempts)
-	if err != nil {
+	result := &Scheduler{config: completed, parts: parts, created: &createdPlugins{}, attempts: recorder.New(recorder.DefaultBounds(), time.Now)}
+	if result.scheduler, err = result.build(ctx, opts); err != nil {
 		return nil, err
 	}
-	result := &Scheduler{config: completed, scheduler: built, shared: common, attempts: attempts}
 	var identity string
 	identity, result.leads = identityOf(lock)
 	engine, client, err := result.newEngine(ctx, profiles, identity)
 	if err != nil {
 		return nil, err
 	}
-	if result.leaderWork, err = leaderWork(completed, common, profiles, result.leads); err != nil {
+	if result.leaderWork, err = leaderWork(completed, parts, profiles, result.leads); err != nil {
 		return nil, err
 	}
 	answers, err := result.newAnswers(engine, client)
@@ -114,16 +113,6 @@ func configure(ctx context.Context, opts *Options) (*kubeconfig.CompletedConfig,
 	return &completed, nil
 }
 
-// observe puts an observed lock in the place of the leader election lock; nil when there is no election.
-func observe(completed *kubeconfig.CompletedConfig) *observedLock {
-	if completed.LeaderElection == nil {
-		return nil
-	}
-	lock := &observedLock{Interface: completed.LeaderElection.Lock, now: thisMoment}
-	completed.LeaderElection.Lock = lock
-	return lock
-}
-
 func copyProfiles(profiles []config.KubeSchedulerProfile) []config.KubeSchedulerProfile {
 	copied := make([]config.KubeSchedulerProfile, len(profiles))
 	for i := range profiles {
@@ -132,9 +121,9 @@ func copyProfiles(profiles []config.KubeSchedulerProfile) []config.KubeScheduler
 	return copied
 }
 
-// buildScheduler makes the scheduler with the same options as kube-scheduler's own main, and extends its profiles.
-func buildScheduler(ctx context.Context, opts *Options, completed *kubeconfig.CompletedConfig, common *shared, attempts *recorder.Recorder) (*scheduler.Scheduler, error) {
-	component, created := &completed.ComponentConfig, &common.created
+// build makes the scheduler with the same options as kube-scheduler's own main, and extends it.
+func (s *Scheduler) build(ctx context.Context, opts *Options) (*scheduler.Scheduler, error) {
+	completed, component := s.config, &s.config.ComponentConfig
 	var finished []config.KubeSchedulerProfile
 	built, err := scheduler.New(ctx, completed.Client, completed.InformerFactory, completed.DynInformerFactory,
 		func(name string) events.EventRecorderLogger { return completed.EventBroadcaster.NewRecorder(name) },
@@ -142,7 +131,7 @@ func buildScheduler(ctx context.Context, opts *Options, completed *kubeconfig.Co
 		scheduler.WithKubeConfig(completed.KubeConfig),
 		scheduler.WithProfiles(component.Profiles...),
 		scheduler.WithPercentageOfNodesToScore(component.PercentageOfNodesToScore),
-		scheduler.WithFrameworkOutOfTreeRegistry(created.remembering(common.outOfTree(common.live(), time.Now))),
+		scheduler.WithFrameworkOutOfTreeRegistry(s.created.remembering(s.parts.Registry())),
 		scheduler.WithPodMaxBackoffSeconds(component.PodMaxBackoffSeconds),
 		scheduler.WithPodInitialBackoffSeconds(component.PodInitialBackoffSeconds),
 		scheduler.WithPodMaxInUnschedulablePodsDuration(completed.PodMaxInUnschedulablePodsDuration),
@@ -156,25 +145,15 @@ func buildScheduler(ctx context.Context, opts *Options, completed *kubeconfig.Co
 	if err := options.LogOrWriteConfig(klog.FromContext(ctx), opts.WriteConfigTo, component, finished); err != nil {
 		return nil, fmt.Errorf("write the configuration: %w", err)
 	}
-	if err := extend(built, common, created, attempts); err != nil {
+	if err := frameworkext.Install(built, s.created.of, s.attempts, s.parts.Seams()); err != nil {
 		return nil, err
 	}
 	return built, nil
 }
 
-// extend gives a scheduler what plugins alone cannot: extended profiles, a recorder of its attempts, and Reservations.
-func extend(built *scheduler.Scheduler, common *shared, created *createdPlugins, attempts *recorder.Recorder) error {
-	for name, inner := range built.Profiles {
-		built.Profiles[name] = frameworkext.Wrap(inner, created.of(name), attempts)
-	}
-	built.FailureHandler = frameworkext.RecordFailures(built.FailureHandler, attempts)
-	coscheduling.Install(built, common.gangs)
-	return common.bridge.Attach(built)
-}
-
-func identityOf(lock *observedLock) (string, func() bool) {
+func identityOf(lock *frameworkext.Lock) (string, func() bool) {
 	if lock != nil {
-		return lock.Identity(), lock.leads
+		return lock.Identity(), lock.Leads
 	}
 	host, err := os.Hostname()
 	if err != nil {
@@ -190,7 +169,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	defer cancel()
-	beside.Go(func() { s.shared.run(ctx) })
+	beside.Go(func() { s.parts.Run(ctx) })
 	for _, work := range s.leaderWork {
 		beside.Go(func() { whileLeading(ctx, s.leads, work) })
 	}
@@ -201,6 +180,6 @@ func (s *Scheduler) Run(ctx context.Context) error {
 			}
 		})
 	}
-	s.shared.settle(ctx)
+	s.parts.WaitSettled(ctx)
 	return kubeapp.Run(ctx, s.config, s.scheduler)
 }

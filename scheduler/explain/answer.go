@@ -10,6 +10,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/core/disclosure"
+	"koordinator.sh/koord/decision/scheduling/refusals"
 	"koordinator.sh/koord/scheduler/reason"
 	"koordinator.sh/koord/scheduler/recovery"
 )
@@ -38,12 +39,12 @@ func (e *Engine) answer(ctx context.Context, pod *corev1.Pod, spec diagnosticsv1
 	if err != nil {
 		return nil, err
 	}
-	sim.stage.show(w)
+	sim.simulated.show(w)
 	sim.placements = 0
 	if pod.Spec.NodeName == "" && gated(ctx, sim, pod, status) {
 		return status, nil
 	}
-	r := &response{simulation: sim, world: w, status: status, spec: spec, limit: limitOf(spec), may: may}
+	r := &response{simulation: sim, view: w, status: status, spec: spec, limit: limitOf(spec), may: may}
 	for _, extender := range sim.extenders {
 		status.Incomplete = append(status.Incomplete, fmt.Sprintf("extender %q was not consulted", extender))
 	}
@@ -93,13 +94,10 @@ func gated(ctx context.Context, sim *simulation, pod *corev1.Pod, status *diagno
 		group := diagnosticsv1alpha1.RefusalGroup{Plugin: plugin.Name(), Reason: result.Message()}
 		var mentions []diagnosticsv1alpha1.SourceRef
 		if explainer, ok := plugin.(reason.GateExplainer); ok {
-			if told, ok := explainer.ExplainGate(ctx, pod); ok {
-				code, mentions = told.Code, told.Mentions
-				message, _ = told.Describe()
+			if subject, ok := explainer.ExplainGate(ctx, pod); ok {
+				code, mentions = subject.Code, subject.Mentions
+				message, _ = subject.Describe()
 			}
-		}
-		if gates := gatesOf(pod); len(gates) > 0 && code == finding.SchedulingGated {
-			message = "waiting for the removal of scheduling gate " + strings.Join(gates, ", ")
 		}
 		status.Verdict, status.Code, status.Summary = diagnosticsv1alpha1.PodGated, string(code), "gated: "+message
 		group.Mentions = mentions
@@ -110,22 +108,14 @@ func gated(ctx context.Context, sim *simulation, pod *corev1.Pod, status *diagno
 	return false
 }
 
-func gatesOf(pod *corev1.Pod) []string {
-	var names []string
-	for _, gate := range pod.Spec.SchedulingGates {
-		names = append(names, gate.Name)
-	}
-	return names
-}
-
 // response is an answer in the making.
 type response struct {
 	*simulation
-	world  *world
+	view   *clusterView
 	status *diagnosticsv1alpha1.PodExplanationStatus
 	spec   diagnosticsv1alpha1.PodExplanationSpec
 	limit  int
-	// may tells what the caller may do; nil for everything.
+	// may says what the caller may do; nil for everything.
 	may disclosure.Access
 	// heldBack says what refuses the pod because of which this one gets no node.
 	heldBack string
@@ -133,12 +123,14 @@ type response struct {
 
 // pending answers why no node takes the pod, or which one would.
 func (r *response) pending(ctx context.Context, pod *corev1.Pod) error {
-	e, groups, err := r.judge(ctx, r.world, pod)
+	e, groups, err := r.judge(ctx, r.view, pod)
 	if err != nil {
 		return err
 	}
-	r.status.Reservations = censusOf(e.state, r.limit)
-	r.status.Summary = summarise(len(e.feasible()), len(e.nodes), groups) + r.heldBack
+	if r.reservations != nil {
+		r.status.Reservations = r.reservations.CountReservations(e.state, r.limit)
+	}
+	r.status.Summary = refusals.Summarise(len(e.feasible()), len(e.nodes), groups) + r.heldBack
 	if len(e.feasible()) > 0 {
 		r.status.Verdict = diagnosticsv1alpha1.PodSchedulable
 		if err := r.place(ctx, e, ""); err != nil {
@@ -149,13 +141,13 @@ func (r *response) pending(ctx context.Context, pod *corev1.Pod) error {
 		return nil
 	}
 	r.status.Verdict = diagnosticsv1alpha1.PodUnschedulable
-	if top := headline(groups); top != nil {
-		r.status.Code = string(top.code)
+	if top := refusals.Headline(groups); top != nil {
+		r.status.Code = string(top.Code())
 	}
 	if e = e.decided(); r.spec.SkipFix || len(e.nodes) == 0 {
 		return nil
 	}
-	r.status.Preemption, err = r.preempt(ctx, r.world, e)
+	r.status.Preemption, err = r.preempt(ctx, r.view, e)
 	switch {
 	case ctx.Err() != nil:
 		return err
@@ -167,19 +159,19 @@ func (r *response) pending(ctx context.Context, pod *corev1.Pod) error {
 
 // change publishes the smallest change that helps, if any is needed.
 func (r *response) change(ctx context.Context, e *evaluation) error {
-	w, e, err := r.untried(ctx, r.world, e)
+	w, e, err := r.untried(ctx, r.view, e)
 	if err != nil {
 		return err
 	}
 	if len(e.feasible()) > 0 {
-		r.status.Summary += "; it finds a node when it is tried again"
+		r.status.Summary += " The next scheduling attempt finds a node."
 		return nil
 	}
 	if r.status.Fix, err = r.search(ctx, w, e); err == nil {
 		err = r.withinRights(ctx, w, e)
 	}
 	if err == nil && r.status.Fix == nil {
-		r.status.Summary += "; no change was found that makes it schedulable"
+		r.status.Summary += " No change was found that makes the pod schedulable."
 	}
 	return err
 }
@@ -190,10 +182,10 @@ func (r *response) bound(ctx context.Context, pod *corev1.Pod, assumed bool) err
 	r.status.Verdict = diagnosticsv1alpha1.PodBound
 	free := pod.DeepCopy()
 	free.Spec.NodeName = ""
-	w, err := r.world.withoutPod(pod, node)
+	w, err := r.view.withoutPod(pod, node)
 	if err != nil {
 		r.status.Summary = fmt.Sprintf("bound to %s", node)
-		r.status.Incomplete = append(r.status.Incomplete, fmt.Sprintf("the pod could not be taken off node %q: %v", node, err))
+		r.status.Incomplete = append(r.status.Incomplete, fmt.Sprintf("the pod could not be removed from node %q in the simulation: %v", node, err))
 		r.status.Placement = &diagnosticsv1alpha1.Placement{Node: node}
 		return nil
 	}
@@ -216,11 +208,11 @@ func (r *response) bound(ctx context.Context, pod *corev1.Pod, assumed bool) err
 }
 
 // refusalOn says what would refuse a node.
-func refusalOn(groups []*group, node string) string {
+func refusalOn(groups []*refusals.Group, node string) string {
 	for _, g := range groups {
-		for _, m := range g.members {
-			if m.node == node {
-				message, _ := m.subject.describe()
+		for _, m := range g.Members {
+			if m.Node == node {
+				message, _ := m.Describe()
 				return ": " + message
 			}
 		}
@@ -229,37 +221,37 @@ func refusalOn(groups []*group, node string) string {
 }
 
 // judge evaluates and publishes the refusals.
-func (r *response) judge(ctx context.Context, w *world, pod *corev1.Pod) (*evaluation, []*group, error) {
+func (r *response) judge(ctx context.Context, w *clusterView, pod *corev1.Pod) (*evaluation, []*refusals.Group, error) {
 	e, err := r.evaluate(ctx, w, pod)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := r.tellHeldBack(ctx, e); err != nil {
+	if err := r.explainHeldBack(ctx, e); err != nil {
 		return nil, nil, err
 	}
 	groups := r.groupRefusals(ctx, e)
 	r.status.NodesTotal, r.status.NodesFeasible = int32(len(e.nodes)), int32(len(e.feasible()))
 	for _, g := range groups {
-		r.status.Groups = append(r.status.Groups, g.publish(r.limit))
+		r.status.Groups = append(r.status.Groups, g.Publish(r.limit))
 	}
 	r.status.Incomplete = append(r.status.Incomplete, e.failures.messages()...)
 	return e, groups, nil
 }
 
-// tellHeldBack finds out what refuses the pod that finds no node, once those that are placed together with it have theirs. It is
+// explainHeldBack finds out what refuses the pod that finds no node, once those that are placed together with it have theirs. It is
 // part of the reason of those, as in their events.
-func (r *response) tellHeldBack(ctx context.Context, e *evaluation) error {
+func (r *response) explainHeldBack(ctx context.Context, e *evaluation) error {
 	if e.held == nil {
 		return nil
 	}
-	other, err := r.evaluate(ctx, e.held.world, e.held.refused)
+	other, err := r.evaluate(ctx, e.held.view, e.held.refused)
 	if err != nil {
 		return err
 	}
-	r.stage.show(r.world)
-	e.tell(other.unfit())
-	r.heldBack = fmt.Sprintf("; pod %s/%s: %s", other.pod.Namespace, other.pod.Name,
-		summarise(len(other.feasible()), len(other.nodes), r.groupRefusals(ctx, other)))
+	r.simulated.show(r.view)
+	e.explain(other.unfit())
+	r.heldBack = fmt.Sprintf(" Pod %s/%s: %s", other.pod.Namespace, other.pod.Name,
+		refusals.Summarise(len(other.feasible()), len(other.nodes), r.groupRefusals(ctx, other)))
 	return nil
 }
 

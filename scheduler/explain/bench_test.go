@@ -12,8 +12,8 @@ import (
 	"koordinator.sh/koord/api/extension"
 )
 
-// crowded is a cluster where every node refuses the pod "asked": most lack batch CPU, some are tainted, hot or stale.
-func crowded(c *cluster, nodes int) *cluster {
+// filtered is a cluster where every node refuses the pod "asked": most lack batch CPU, some are tainted, hot or stale.
+func filtered(c *cluster, nodes int) *cluster {
 	for i := range nodes {
 		node := newNode(i)
 		if i%7 == 0 {
@@ -77,7 +77,7 @@ func BenchmarkExplainHotClusterForTenant(b *testing.B) {
 
 func BenchmarkExplain(b *testing.B) {
 	for _, nodes := range []int{1000, 5000} {
-		c := crowded(newCluster(b), nodes)
+		c := filtered(newCluster(b), nodes)
 		for _, skip := range []bool{true, false} {
 			b.Run(fmt.Sprintf("nodes=%d/fix=%v", nodes, !skip), func(b *testing.B) {
 				ask := question("asked")
@@ -115,7 +115,7 @@ func shipped(b *testing.B, nodes int) *cluster {
 	for i := range nodes {
 		c.addReport(newReport(fmt.Sprint("node-", i)))
 	}
-	crowded(c, nodes)
+	filtered(c, nodes)
 	for i := range nodes / 5 {
 		c.addPod(on(5*i, holdingCPUs(newPod(fmt.Sprint("bound-", i), "cpu", "4"), "0-3")))
 	}

@@ -20,6 +20,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/scheduler/state"
 )
 
 // addedLike begins the names of nodes that are added like another one.
@@ -28,8 +29,8 @@ const addedLike = "added-"
 var (
 	reducedTo  = regexp.MustCompile(`^reduce the pod's (\S+) request from \S+ to (\S+) \(`)
 	raisedTo   = regexp.MustCompile(`^raise the pod's cpu request from \S+ to (\S+),`)
-	requested  = regexp.MustCompile(`([0-9][0-9A-Za-z.]*)%? (\S+)(?: devices?)? in place of (\S+)`)
-	wholeCPU   = regexp.MustCompile(`^request (\d+)m cpu in place of`)
+	requested  = regexp.MustCompile(`([0-9][0-9A-Za-z.]*)%? (\S+)(?: devices?)? instead of (\S+)`)
+	wholeCPU   = regexp.MustCompile(`^reduce the cpu request of container \S+ from \S+ to (\S+)$`)
 	toleration = regexp.MustCompile(`([^ =:]+)=([^ :]+):(NoSchedule|NoExecute)`)
 	selector   = regexp.MustCompile(`^remove node selector ([^=]+)=`)
 	// reservationEvicted is one that makes room, and not one that a victim uses.
@@ -339,7 +340,7 @@ func reduce(t *rapid.T, pod *corev1.Pod, description string) {
 		return
 	}
 	if parts := wholeCPU.FindStringSubmatch(description); parts != nil {
-		setRequest(t, pod, "cpu", parts[1]+"m")
+		setRequest(t, pod, "cpu", parts[1])
 		return
 	}
 	for _, parts := range requested.FindAllStringSubmatch(description, -1) {
@@ -381,9 +382,13 @@ func (c *cluster) evict(name string) {
 	c.must(c.informers.Core().V1().Pods().Informer().GetIndexer().Delete(pod))
 	c.shared.podGone(pod)
 	delete(c.pods, pod.UID)
-	w, err := newWorld(c.engine.snapshot, c.state).withoutPod(pod, pod.Spec.NodeName)
+	w, err := newClusterView(c.engine.snapshot, c.parts).withoutPod(pod, pod.Spec.NodeName)
 	c.must(err)
-	c.state.assigned[pod.Spec.NodeName] = w.Assigned(pod.Spec.NodeName)
+	for _, view := range w.views {
+		if load, ok := view.(state.Reader); ok {
+			c.state.assigned[pod.Spec.NodeName] = load.Assigned(pod.Spec.NodeName)
+		}
+	}
 	if metric := w.NodeMetric(pod.Spec.NodeName); metric != nil {
 		c.state.metrics[pod.Spec.NodeName] = metric
 	}

@@ -1,31 +1,13 @@
 package explain
 
 import (
-	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+	"iter"
 
 	"koordinator.sh/koord/api/finding"
-	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
+	"koordinator.sh/koord/decision/scheduling/nodefit"
 	"koordinator.sh/koord/scheduler/reason"
 	"koordinator.sh/koord/scheduler/recovery"
 )
-
-// codes maps plugins to the finding each of their refusals stands for.
-var codes = map[string]finding.Code{
-	names.NodeResourcesFit:   finding.InsufficientResources,
-	names.TaintToleration:    finding.UntoleratedTaint,
-	names.NodeAffinity:       finding.NodeAffinityMismatch,
-	names.NodeUnschedulable:  finding.NodeUnschedulable,
-	names.NodeName:           finding.NodeNameMismatch,
-	names.NodePorts:          finding.PortConflict,
-	names.PodTopologySpread:  finding.TopologySpread,
-	names.InterPodAffinity:   finding.PodAffinity,
-	names.VolumeBinding:      finding.VolumeBinding,
-	names.VolumeZone:         finding.VolumeZone,
-	names.NodeVolumeLimits:   finding.VolumeLimits,
-	names.VolumeRestrictions: finding.VolumeRestrictions,
-	names.DynamicResources:   finding.DynamicResources,
-	names.SchedulingGates:    finding.SchedulingGated,
-}
 
 // codeOf finds the code of a refusal. Refusals of plugins that are not in the catalogue keep their text and get a code
 // that says so. A nil simulation knows the plugins of Kubernetes only.
@@ -33,12 +15,10 @@ func (s *simulation) codeOf(r refusal) finding.Code {
 	if recovery.Is(r.reason) {
 		return finding.PluginPanicked
 	}
-	for _, coder := range s.codersOf(r.plugin) {
-		if code := coder.CodeOf(r.reason); code != "" {
-			return code
-		}
+	if code := s.toldCodeOf(r); code != "" {
+		return code
 	}
-	if code, known := codes[r.plugin]; known {
+	if code, known := nodefit.CodeOf(r.plugin); known {
 		return code
 	}
 	if r.reason == notReplayed {
@@ -50,21 +30,31 @@ func (s *simulation) codeOf(r refusal) finding.Code {
 	return finding.OtherPlugin
 }
 
-// codersOf lists who may know the texts of a plugin: itself, and for NodeNUMAResource the plugins whose refusals it hands on.
-func (s *simulation) codersOf(plugin string) []reason.Coder {
+// toldCodeOf is the code that one of the plugins knows that the refusal may be of; empty when none does.
+func (s *simulation) toldCodeOf(r refusal) finding.Code {
 	if s == nil {
-		return nil
+		return ""
 	}
-	var list []reason.Coder
-	if own := s.coders[plugin]; own != nil {
-		list = append(list, own)
-	}
-	if plugin == nodenumaresource.Name {
-		for _, other := range s.hinting {
-			if coder := s.coders[other.Name()]; coder != nil {
-				list = append(list, coder)
+	for name := range s.speakersOf(r.plugin) {
+		if coder := s.coders[name]; coder != nil {
+			if code := coder.CodeOf(r.reason); code != "" {
+				return code
 			}
 		}
 	}
-	return list
+	return ""
+}
+
+// speakersOf names the plugins whose refusals a plugin returns: its own, and those that it relays.
+func (s *simulation) speakersOf(plugin string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if !yield(plugin) {
+			return
+		}
+		for _, name := range s.relayed[plugin] {
+			if !yield(name) {
+				return
+			}
+		}
+	}
 }

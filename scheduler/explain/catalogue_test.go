@@ -22,7 +22,7 @@ func (wordy) CodeOf(reason string) finding.Code {
 }
 
 // handing is a plugin whose refusals NodeNUMAResource hands on.
-type handing struct{ reason.Explainer }
+type handing struct{}
 
 func (handing) Name() string { return "Handing" }
 func (handing) CodeOf(text string) finding.Code {
@@ -40,7 +40,7 @@ func TestCodesOfTexts(t *testing.T) {
 	handing := handing{}
 	sim := &simulation{
 		coders:  map[string]reason.Coder{"Wordy": wordy{}, "Handing": handing, schedulinghint.Name: hints.(reason.Coder), nodenumaresource.Name: &nodenumaresource.Plugin{}},
-		hinting: []reason.Explainer{handing},
+		relayed: map[string][]string{nodenumaresource.Name: {"Handing"}},
 	}
 	tests := []struct {
 		name string

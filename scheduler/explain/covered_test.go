@@ -5,14 +5,11 @@ import (
 	"os"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
-
-	"koordinator.sh/koord/scheduler/plugins/loadaware"
 )
 
 // shippedPlugins are the plugins that the shipped profile enables besides those of Kubernetes, in order.
@@ -40,7 +37,7 @@ func shippedPlugins(t testing.TB) []string {
 // TestEveryShippedPluginIsCovered fails when a plugin is added to the profile and not to the clusters of these tests.
 func TestEveryShippedPluginIsCovered(t *testing.T) {
 	c := newShippedCluster(t)
-	made := c.shared.outOfTree(Supposed{Load: c.state, Quotas: c.shared.quotas, Gangs: c.shared.gangs, Reserved: c.shared.reserved}, time.Now)
+	made := c.parts.Registry()
 	if diff := cmp.Diff(shippedPlugins(t), slices.Sorted(maps.Keys(made))); diff != "" {
 		t.Errorf("plugins of the profile and of the tests (-want +got):\n%s", diff)
 	}
@@ -60,7 +57,7 @@ func TestPluginsThatRefuseSayWhy(t *testing.T) {
 		if sim.coders[name] == nil {
 			t.Errorf("%s names no codes for its texts", name)
 		}
-		if sim.explainers[name] == nil && name != loadaware.Name { // which is asked for its trace
+		if sim.explainers[name] == nil {
 			t.Errorf("%s does not explain its refusals", name)
 		}
 	}

@@ -5,6 +5,6 @@
 // refusal. Nothing is written anywhere: Reserve, Permit, Bind and PostFilter are never run. Of preemption, only the dry run
 // is, with the plugins' own choice of victims.
 //
-// "What if" needs no second path. A world is the snapshot with a few edits on top (a pod taken off its node, a node or
-// a NodeMetric changed); the same plugins read the edited world, and so every proposed fix is one that was tried.
+// "What if" needs no second path. A clusterView is the snapshot with a few edits on top (a pod taken off its node, a node or
+// a NodeMetric changed); the same plugins read the edited view, and so every proposed fix is one that was tried.
 package explain

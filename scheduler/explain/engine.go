@@ -16,22 +16,12 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
-	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/profile"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/core/disclosure"
-	"koordinator.sh/koord/scheduler/plugins/coscheduling"
-	"koordinator.sh/koord/scheduler/plugins/deviceshare"
-	"koordinator.sh/koord/scheduler/plugins/elasticquota"
-	"koordinator.sh/koord/scheduler/plugins/loadaware"
-	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
-	"koordinator.sh/koord/scheduler/plugins/reservation"
+	"koordinator.sh/koord/scheduler/part"
 	"koordinator.sh/koord/scheduler/recorder"
-	"koordinator.sh/koord/scheduler/state"
-	"koordinator.sh/koord/scheduler/state/gangs"
-	"koordinator.sh/koord/scheduler/state/quotas"
-	"koordinator.sh/koord/scheduler/state/reservations"
 )
 
 // Config is what an Engine needs of the scheduler whose decisions it explains.
@@ -47,19 +37,8 @@ type Config struct {
 	ProfileConfigs []config.KubeSchedulerProfile
 	// Nominator knows which pods are about to be placed where; it is only read.
 	Nominator fwk.PodNominator
-	// State shared by the scheduler's plugins.
-	State state.Reader
-	// Quotas returns an independent copy of the quotas and of what they are used for. It is nil when no plugin reads them.
-	Quotas func() *quotas.View
-	// Gangs returns an independent copy of the gangs. It is nil when no plugin reads them.
-	Gangs func() *gangs.View
-	// Reserved returns the reservations with nothing supposed. It is nil when no plugin reads them.
-	Reserved func() *reservations.Supposition
-	// Topologies are the CPUs and zones of the nodes, and Devices their devices. They are nil when no plugin reads them.
-	Topologies nodenumaresource.State
-	Devices    deviceshare.State
-	// OutOfTree returns the registry of the scheduler's own plugins on top of another state and clock.
-	OutOfTree func(supposed Supposed, now func() time.Time) frameworkruntime.Registry
+	// Parts are the scheduler's own plugins, with the state that they share.
+	Parts part.Set
 	// Attempts that the scheduler recorded; nil when it records none.
 	Attempts *recorder.Recorder
 	// Identity of this process, and whether it is the leader now.
@@ -67,18 +46,6 @@ type Config struct {
 	Leader   func() bool
 	// Now is the clock.
 	Now func() time.Time
-}
-
-// Supposed is what explanations suppose of the cluster, in the place of what the scheduler's plugins share. It changes only
-// between evaluations.
-type Supposed struct {
-	Load   loadaware.State
-	Quotas elasticquota.State
-	Gangs  coscheduling.State
-	// Reserved is what pods may use.
-	Reserved   reservation.State
-	Topologies nodenumaresource.State
-	Devices    deviceshare.State
 }
 
 // Engine explains pods. It is safe for concurrent use; explanations are made one at a time, each on all processors, so
@@ -171,19 +138,9 @@ func (e *Engine) origin(began time.Time) diagnosticsv1alpha1.Origin {
 
 // refresh brings the engine's snapshot up to date, which costs the scheduler's cache lock for as long as the nodes that
 // changed take to copy.
-func (e *Engine) refresh() (*world, error) {
+func (e *Engine) refresh() (*clusterView, error) {
 	if err := e.config.Cache.UpdateSnapshot(klog.Background(), e.snapshot); err != nil {
 		return nil, fmt.Errorf("take a snapshot of the scheduler's cache: %w", err)
 	}
-	w := newWorld(e.snapshot, e.config.State)
-	if e.config.Quotas != nil {
-		w.quotas = e.config.Quotas()
-	}
-	if e.config.Gangs != nil {
-		w.gangs = e.config.Gangs()
-	}
-	if e.config.Reserved != nil {
-		w.reserved = e.config.Reserved()
-	}
-	return w, nil
+	return newClusterView(e.snapshot, e.config.Parts), nil
 }

@@ -63,10 +63,10 @@ func TestExplainPendingPod(t *testing.T) {
 			},
 			want: outline{
 				Verdict: "Unschedulable", Code: finding.InsufficientResources,
-				Summary: "0/5 nodes are available: 5 node(s) had insufficient batch-cpu (requested 4, at most 2.5 free, on node-0), 1 node(s) had untolerated taint dedicated=db:NoSchedule",
+				Summary: "0/5 nodes are available: 5 Insufficient kubernetes.io/batch-cpu (requested 4, at most 2.5 free, on node-0), 1 node(s) had untolerated taint dedicated=db:NoSchedule.",
 				Groups: []string{
 					"NodeResourcesFit KOORD1901 5/4: needs 4 batch-cpu, 2.5 of 4 free",
-					"TaintToleration KOORD1902 1/0: taint dedicated=db:NoSchedule is not tolerated",
+					"TaintToleration KOORD1902 1/0: the pod does not tolerate the taint dedicated=db:NoSchedule",
 				},
 				Fix: "reduceRequest node-0 1: reduce the pod's batch-cpu request from 4 to 2.5 (by 1.5)",
 			},
@@ -80,7 +80,7 @@ func TestExplainPendingPod(t *testing.T) {
 			},
 			want: outline{
 				Verdict: "Unschedulable", Code: finding.LoadThresholdExceeded,
-				Summary: "0/1 nodes are available: 1 node(s) had cpu usage above 65%",
+				Summary: "0/1 nodes are available: 1 node(s) cpu usage above 65%.",
 				Groups:  []string{"LoadAwareScheduling KOORD1102 1/1: cpu usage 78% + this pod 5% > threshold 65%"},
 				Fix:     "raiseThreshold node-0 1: raise the cpu threshold of node node-0 (usageThresholds) from 65% to 83%",
 			},
@@ -93,7 +93,7 @@ func TestExplainPendingPod(t *testing.T) {
 				c.addPod(newPod("web", "cpu", "1"))
 			},
 			want: outline{
-				Verdict: "Unschedulable", Code: finding.LoadMetricExpired, Summary: "0/1 nodes are available: 1 node(s) had an expired NodeMetric",
+				Verdict: "Unschedulable", Code: finding.LoadMetricExpired, Summary: "0/1 nodes are available: 1 node(s) had an expired NodeMetric.",
 				Groups: []string{"LoadAwareScheduling KOORD1101 1/1: NodeMetric is 10m0s old, expired after 3m0s"},
 				Fix:    "refreshNodeMetric node-0 1: restore koordlet on node node-0: its NodeMetric is 10m0s old, and with the last reported usage the node passes",
 			},
@@ -108,13 +108,10 @@ func TestExplainPendingPod(t *testing.T) {
 				c.addPod(newPod("web", "cpu", "1"))
 			},
 			want: outline{
-				Verdict: "Unschedulable", Code: finding.UntoleratedTaint,
-				Summary: "0/1 nodes are available: 1 node(s) had untolerated taint node.kubernetes.io/unschedulable:NoSchedule, 1 node(s) were cordoned",
-				Groups: []string{
-					"TaintToleration KOORD1902 1/0: taint node.kubernetes.io/unschedulable:NoSchedule is not tolerated",
-					"NodeUnschedulable KOORD1904 1/0: the node is cordoned",
-				},
-				Fix: "uncordon node-0 1: uncordon node node-0",
+				Verdict: "Unschedulable", Code: finding.NodeUnschedulable,
+				Summary: "0/1 nodes are available: 1 node(s) were unschedulable.",
+				Groups:  []string{"NodeUnschedulable KOORD1904 1/1: the node is cordoned"},
+				Fix:     "uncordon node-0 1: uncordon node node-0",
 			},
 		},
 		{
@@ -126,8 +123,8 @@ func TestExplainPendingPod(t *testing.T) {
 				c.addPod(pod)
 			},
 			want: outline{
-				Verdict: "Unschedulable", Code: finding.NodeAffinityMismatch, Summary: "0/1 nodes are available: 1 node(s) didn't match node selector disk=ssd",
-				Groups: []string{"NodeAffinity KOORD1903 1/1: node selector disk=ssd, the node has no such label"},
+				Verdict: "Unschedulable", Code: finding.NodeAffinityMismatch, Summary: "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector (disk=ssd).",
+				Groups: []string{"NodeAffinity KOORD1903 1/1: the pod selects disk=ssd, the node has no label disk"},
 				Fix:    "removeNodeSelector node-0 1: remove node selector disk=ssd",
 			},
 		},
@@ -142,8 +139,8 @@ func TestExplainPendingPod(t *testing.T) {
 				c.addPod(pod)
 			},
 			want: outline{
-				Verdict: "Unschedulable", Code: finding.NodeAffinityMismatch, Summary: "0/1 nodes are available: 1 node(s) didn't match the pod's node affinity",
-				Groups: []string{"NodeAffinity KOORD1903 1/1: the node does not match the node affinity"},
+				Verdict: "Unschedulable", Code: finding.NodeAffinityMismatch, Summary: "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector (metadata.name In [node-9]).",
+				Groups: []string{"NodeAffinity KOORD1903 1/1: the pod requires metadata.name In [node-9], the node is node-0"},
 				Fix:    "removeNodeSelector node-0 1: remove the required node affinity",
 			},
 		},
@@ -157,7 +154,7 @@ func TestExplainPendingPod(t *testing.T) {
 				c.addPod(newPod("web", "cpu", "16"))
 			},
 			want: outline{
-				Verdict: "Unschedulable", Code: finding.InsufficientResources, Summary: "0/1 nodes are available: 1 node(s) had insufficient cpu (requested 16, at most 1 free, on node-0)",
+				Verdict: "Unschedulable", Code: finding.InsufficientResources, Summary: "0/1 nodes are available: 1 Insufficient cpu (requested 16, at most 1 free, on node-0).",
 				Groups: []string{"NodeResourcesFit KOORD1901 1/1: needs 16 cpu, 1 of 16 free"},
 				Fix:    "reduceRequest node-0 1: reduce the pod's cpu request from 16 to 1 (by 15)",
 			},
@@ -172,9 +169,9 @@ func TestExplainPendingPod(t *testing.T) {
 			},
 			want: outline{
 				Verdict: "Unschedulable", Code: finding.UntoleratedTaint,
-				Summary: "0/1 nodes are available: 1 node(s) had untolerated taint dedicated:NoSchedule, 1 node(s) had insufficient cpu (requested 17, at most 16 free, on node-0)",
+				Summary: "0/1 nodes are available: 1 node(s) had untolerated taint dedicated:NoSchedule, 1 Insufficient cpu (requested 17, at most 16 free, on node-0).",
 				Groups: []string{
-					"TaintToleration KOORD1902 1/0: taint dedicated:NoSchedule is not tolerated",
+					"TaintToleration KOORD1902 1/0: the pod does not tolerate the taint dedicated:NoSchedule",
 					"NodeResourcesFit KOORD1901 1/0: needs 17 cpu, 16 of 16 free",
 				},
 				Fix: "addToleration+reduceRequest node-0 1: add a toleration for taint dedicated:NoSchedule; and reduce the pod's cpu request from 17 to 16 (by 1)",
@@ -183,7 +180,7 @@ func TestExplainPendingPod(t *testing.T) {
 		{
 			name:  "a cluster without nodes",
 			build: func() { c.addPod(newPod("web", "cpu", "1")) },
-			want:  outline{Verdict: "Unschedulable", Summary: "0/0 nodes are available: the cluster has no nodes"},
+			want:  outline{Verdict: "Unschedulable", Summary: "0/0 nodes are available: no nodes available to schedule pods."},
 		},
 		{
 			name: "a volume claim that does not exist",
@@ -291,7 +288,7 @@ func TestExplainCountsPodsThatAreAboutToArrive(t *testing.T) {
 	c.must(err)
 	c.scheduler.SchedulingQueue.AddNominatedPod(klog.Background(), vip, &fwk.NominatingInfo{NominatingMode: fwk.ModeOverride, NominatedNodeName: "node-0"})
 	want := outline{
-		Verdict: "Unschedulable", Code: finding.InsufficientResources, Summary: "0/1 nodes are available: 1 node(s) had insufficient cpu (requested 9, at most 6 free, on node-0)",
+		Verdict: "Unschedulable", Code: finding.InsufficientResources, Summary: "0/1 nodes are available: 1 Insufficient cpu (requested 9, at most 6 free, on node-0).",
 		Groups: []string{"NodeResourcesFit KOORD1901 1/1: needs 9 cpu, 6 of 16 free"},
 		Fix:    "reduceRequest node-0 1: reduce the pod's cpu request from 9 to 6 (by 3)",
 	}
@@ -315,8 +312,8 @@ func TestExplainOtherStatesOfAPod(t *testing.T) {
 	tests := map[string]outline{
 		"finished": {Verdict: "Finished", Summary: "the pod has succeeded"},
 		"gated": {
-			Verdict: "Gated", Code: finding.SchedulingGated, Summary: "gated: waiting for the removal of scheduling gate quota, image",
-			Groups: []string{"SchedulingGates KOORD1914 0/0: gated: waiting for the removal of scheduling gate quota, image"},
+			Verdict: "Gated", Code: finding.SchedulingGated, Summary: "gated: waiting for scheduling gates: [quota image]",
+			Groups: []string{"SchedulingGates KOORD1914 0/0: gated: waiting for scheduling gates: [quota image]"},
 		},
 		"foreign": {Verdict: "NotResponsible", Code: finding.OtherScheduler, Summary: `scheduler "default-scheduler" is not a profile of koord-scheduler`},
 		"fine":    {Verdict: "Schedulable", Summary: "1/1 nodes are available, node-0 scores highest"},

@@ -15,7 +15,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"koordinator.sh/koord/scheduler/frameworkext"
-	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/reason"
 	"koordinator.sh/koord/scheduler/recovery"
 )
@@ -38,7 +37,7 @@ type evaluation struct {
 	state fwk.CycleState
 	// nodes evaluated; each as the filters saw it, with the state they saw; and what refuses it.
 	nodes    []fwk.NodeInfo
-	crowded  []fwk.NodeInfo
+	filtered []fwk.NodeInfo
 	states   []fwk.CycleState
 	refusals [][]refusal
 	// failures are plugins that could not decide.
@@ -69,17 +68,17 @@ func (e *evaluation) decided() *evaluation {
 	kept := &evaluation{pod: e.pod, state: e.state, failures: e.failures, partial: e.partial, held: e.held}
 	for i, refusals := range e.refusals {
 		if !slices.ContainsFunc(refusals, panicked) {
-			kept.nodes, kept.crowded = append(kept.nodes, e.nodes[i]), append(kept.crowded, e.crowded[i])
+			kept.nodes, kept.filtered = append(kept.nodes, e.nodes[i]), append(kept.filtered, e.filtered[i])
 			kept.states, kept.refusals = append(kept.states, e.states[i]), append(kept.refusals, refusals)
 		}
 	}
 	return kept
 }
 
-// evaluate runs all filters for a pod in a world, on the named nodes or, without names, on all. A plugin that fails on
+// evaluate runs all filters for a pod in a view of the cluster, on the named nodes or, without names, on all. A plugin that fails on
 // a node refuses it, as it would in the scheduler, and is named in failures.
-func (s *simulation) evaluate(ctx context.Context, w *world, pod *corev1.Pod, names ...string) (*evaluation, error) {
-	s.stage.show(w)
+func (s *simulation) evaluate(ctx context.Context, w *clusterView, pod *corev1.Pod, names ...string) (*evaluation, error) {
+	s.simulated.show(w)
 	all, err := w.List()
 	if err != nil {
 		return nil, fmt.Errorf("list nodes: %w", err)
@@ -98,10 +97,10 @@ func (s *simulation) evaluate(ctx context.Context, w *world, pod *corev1.Pod, na
 		}
 	}
 	result := &evaluation{
-		pod: pod, state: run.state, nodes: nodes, crowded: make([]fwk.NodeInfo, len(nodes)), states: make([]fwk.CycleState, len(nodes)),
+		pod: pod, state: run.state, nodes: nodes, filtered: make([]fwk.NodeInfo, len(nodes)), states: make([]fwk.CycleState, len(nodes)),
 		refusals: make([][]refusal, len(nodes)), failures: run.failures,
 	}
-	inParallel(ctx, len(nodes), func(i int) { result.refusals[i], result.crowded[i], result.states[i] = run.node(ctx, nodes[i]) })
+	inParallel(ctx, len(nodes), func(i int) { result.refusals[i], result.filtered[i], result.states[i] = run.node(ctx, nodes[i]) })
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("evaluate %d nodes: %w", len(nodes), context.Cause(ctx))
 	}
@@ -175,7 +174,7 @@ func (r *filterRun) preFilter(ctx context.Context, nodes []fwk.NodeInfo) {
 	}
 	r.state.SetSkipFilterPlugins(idle)
 	if status := frameworkext.Forget(ctx, r.framework, r.state, r.pod); !status.IsSuccess() {
-		r.everywhere = append(r.everywhere, r.refusals("reserved room", status)...)
+		r.everywhere = append(r.everywhere, r.refusals("reservations", status)...)
 	}
 }
 
@@ -184,7 +183,7 @@ func (r *filterRun) preFilter(ctx context.Context, nodes []fwk.NodeInfo) {
 func (r *filterRun) node(ctx context.Context, info fwk.NodeInfo) ([]refusal, fwk.NodeInfo, fwk.CycleState) {
 	info = frameworkext.NodeOf(r.state, info)
 	refusals := append([]refusal(nil), r.everywhere...)
-	state, crowded, nominated, err := r.withNominated(ctx, info)
+	state, filtered, nominated, err := r.withNominated(ctx, info)
 	if err != nil {
 		return append(refusals, r.refusals("nominated pods", fwk.AsStatus(err))...), info, state
 	}
@@ -192,12 +191,12 @@ func (r *filterRun) node(ctx context.Context, info fwk.NodeInfo) ([]refusal, fwk
 		if r.skipped.Has(plugin.Name()) || r.leavesOut(plugin.Name(), info) {
 			continue
 		}
-		status := plugin.Filter(ctx, state, r.pod, crowded)
+		status := plugin.Filter(ctx, state, r.pod, filtered)
 		if status.IsSuccess() && nominated {
 			status = plugin.Filter(ctx, r.state, r.pod, info)
 		}
 		if !status.IsSuccess() {
-			refusals = withoutHandedOn(refusals, r.refusals(plugin.Name(), status))
+			refusals = r.withoutRelayed(refusals, r.refusals(plugin.Name(), status))
 		}
 	}
 	for _, plugin := range sets.List(sets.KeySet(r.refusedBy)) {
@@ -205,7 +204,7 @@ func (r *filterRun) node(ctx context.Context, info fwk.NodeInfo) ([]refusal, fwk
 			refusals = append(refusals, refusal{plugin: plugin, reason: reason.Exclusion(plugin, r.refusedBy[plugin].Len() == 0), final: true})
 		}
 	}
-	return onceForEachClaim(refusals), crowded, state
+	return onceForCordon(r.pod, info.Node(), onceForEachClaim(refusals)), filtered, state
 }
 
 // leavesOut is true for a node that a plugin's PreFilter leaves out: its Filter is not asked about it, and events have another text.
@@ -214,32 +213,34 @@ func (r *filterRun) leavesOut(plugin string, info fwk.NodeInfo) bool {
 	return restricts && !allowed.Has(info.Node().Name)
 }
 
-// withoutHandedOn adds the refusals of a plugin. Another one that asked it before, as NodeNUMAResource asks those that have
-// hints, may have refused the node in its words; that is the same refusal.
-func withoutHandedOn(before, added []refusal) []refusal {
+// withoutRelayed adds the refusals of a plugin. Another one that asked it before may have returned them as its own; that is the
+// same refusal.
+func (s *simulation) withoutRelayed(before, added []refusal) []refusal {
 	for _, r := range added {
-		before = slices.DeleteFunc(before, func(other refusal) bool { return other.plugin == nodenumaresource.Name && other.reason == r.reason })
+		before = slices.DeleteFunc(before, func(other refusal) bool {
+			return other.reason == r.reason && slices.Contains(s.relayed[other.plugin], r.plugin)
+		})
 	}
 	return append(before, added...)
 }
 
 // withNominated adds the pods of the same or a higher priority that are about to be placed on the node.
 func (r *filterRun) withNominated(ctx context.Context, info fwk.NodeInfo) (fwk.CycleState, fwk.NodeInfo, bool, error) {
-	state, crowded, added := r.state, info, false
+	state, filtered, added := r.state, info, false
 	for _, nominated := range r.nominator.NominatedPodsForNode(info.Node().Name) {
 		other := nominated.GetPod()
 		if other.UID == r.pod.UID || corev1helpers.PodPriority(other) < corev1helpers.PodPriority(r.pod) {
 			continue
 		}
 		if !added {
-			state, crowded, added = r.state.Clone(), info.Snapshot(), true
+			state, filtered, added = r.state.Clone(), info.Snapshot(), true
 		}
-		crowded.AddPodInfo(nominated)
-		if status := r.framework.RunPreFilterExtensionAddPod(ctx, state, r.pod, nominated, crowded); !status.IsSuccess() {
-			return state, crowded, added, status.AsError()
+		filtered.AddPodInfo(nominated)
+		if status := r.framework.RunPreFilterExtensionAddPod(ctx, state, r.pod, nominated, filtered); !status.IsSuccess() {
+			return state, filtered, added, status.AsError()
 		}
 	}
-	return state, crowded, added, nil
+	return state, filtered, added, nil
 }
 
 // refusals makes one refusal of each reason of a status.

@@ -23,8 +23,8 @@ func factsOf(pod *corev1.Pod, sim *simulation) diagnosticsv1alpha1.PodFacts {
 	if !pod.CreationTimestamp.IsZero() {
 		facts.CreatedAt = &pod.CreationTimestamp
 	}
-	if sim != nil && sim.load != nil {
-		facts.EstimatedUsage = sim.load.Policy().ResourceList(sim.load.Estimate(pod).Usage)
+	if sim != nil && sim.estimator != nil {
+		facts.EstimatedUsage = sim.estimator.EstimatedUsage(pod)
 	}
 	return facts
 }

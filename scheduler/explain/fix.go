@@ -24,12 +24,9 @@ const (
 // Costs order changes, on the scale of reason.Change: 1 is a label of the pod itself, 10 an edit of a shared object, 100 the
 // loss of running work. What repairs something broken comes first. A change that has a size costs more the larger it is.
 const (
-	costRefresh    = 1.0
 	costToleration = 2.0 // for each taint
 	costSelector   = 3.0
 	costUncordon   = 10.0
-	costThreshold  = 10.0
-	costPoint      = 0.2 // for each point of a threshold
 	costEvict      = reason.CostEvict
 )
 
@@ -43,8 +40,8 @@ type candidate struct {
 	links []candidate
 	// reduced is set for a request that was reduced as little as possible.
 	reduced *reducedRequest
-	// edit makes the edited world; nil when the cluster stays as it is.
-	edit func(*world) (*world, error)
+	// edit makes the edited view; nil when the cluster stays as it is.
+	edit func(*clusterView) (*clusterView, error)
 	// replaces is true when the edit puts an object into the place of another, with all that was changed of that before.
 	replaces bool
 	// shared is true when the edit is of an object that belongs to no node, such as a quota.
@@ -55,7 +52,7 @@ type candidate struct {
 // a longer chain; one more node where that would be cheaper, and at last one with other changes. For a pod that is held back by
 // another one, a change is one that gives the other one a node. Only what was tried with all filters is returned; nil means
 // that nothing tried helps.
-func (s *simulation) search(ctx context.Context, w *world, e *evaluation) (*diagnosticsv1alpha1.Fix, error) {
+func (s *simulation) search(ctx context.Context, w *clusterView, e *evaluation) (*diagnosticsv1alpha1.Fix, error) {
 	s.changing = true
 	defer func() { s.changing = false }()
 	own, err := s.searchFor(ctx, w, e)
@@ -71,12 +68,12 @@ func (s *simulation) search(ctx context.Context, w *world, e *evaluation) (*diag
 
 // searchForRefused is search for the pod that holds this one back, once the others have their nodes. What is found is tried with
 // all of them again; nil when nothing helps.
-func (s *simulation) searchForRefused(ctx context.Context, w *world, e *evaluation) (*candidate, error) {
-	refused, err := s.evaluate(ctx, e.held.world, e.held.refused)
+func (s *simulation) searchForRefused(ctx context.Context, w *clusterView, e *evaluation) (*candidate, error) {
+	refused, err := s.evaluate(ctx, e.held.view, e.held.refused)
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.searchFor(ctx, e.held.world, refused.decided())
+	found, err := s.searchFor(ctx, e.held.view, refused.decided())
 	if found == nil || err != nil {
 		return nil, err
 	}
@@ -113,7 +110,7 @@ func (c *candidate) published() *diagnosticsv1alpha1.Fix {
 }
 
 // searchFor is search for one pod.
-func (s *simulation) searchFor(ctx context.Context, w *world, e *evaluation) (*candidate, error) {
+func (s *simulation) searchFor(ctx context.Context, w *clusterView, e *evaluation) (*candidate, error) {
 	evictions := maxEvictionTrials
 	best, err := s.cheapest(ctx, w, e, math.Inf(1), maxTrials, &evictions)
 	if err == nil && (best == nil || best.cost >= costEvict) { // two edits are better than running work that is lost
@@ -159,7 +156,7 @@ func (c *candidate) costOr(none float64) float64 {
 
 // cheapest finds the cheapest single change, below a cost, after which the node it is for passes; nil when there is none
 // among as many as may be tried. Trials that evict are taken off how many may do so.
-func (s *simulation) cheapest(ctx context.Context, w *world, e *evaluation, below float64, trials int, evictions *int) (*candidate, error) {
+func (s *simulation) cheapest(ctx context.Context, w *clusterView, e *evaluation, below float64, trials int, evictions *int) (*candidate, error) {
 	candidates, err := s.candidates(ctx, w, e)
 	if err != nil {
 		return nil, err
@@ -208,13 +205,13 @@ func (c *candidate) unlocks(passing []string) {
 }
 
 // try counts the nodes that pass with a change applied, among the named ones or, without names, among all.
-func (s *simulation) try(ctx context.Context, w *world, pod *corev1.Pod, c candidate, nodes ...string) (int32, error) {
+func (s *simulation) try(ctx context.Context, w *clusterView, pod *corev1.Pod, c candidate, nodes ...string) (int32, error) {
 	passing, err := s.passing(ctx, w, pod, c, nodes...)
 	return int32(len(passing)), err
 }
 
 // passing lists the nodes that try counts.
-func (s *simulation) passing(ctx context.Context, w *world, pod *corev1.Pod, c candidate, nodes ...string) ([]string, error) {
+func (s *simulation) passing(ctx context.Context, w *clusterView, pod *corev1.Pod, c candidate, nodes ...string) ([]string, error) {
 	w, pod, ok := c.apply(w, pod)
 	if !ok {
 		return nil, nil
@@ -231,7 +228,7 @@ func (s *simulation) passing(ctx context.Context, w *world, pod *corev1.Pod, c c
 }
 
 // apply makes the change; false when it cannot be made, so that it is no fix.
-func (c candidate) apply(w *world, pod *corev1.Pod) (*world, *corev1.Pod, bool) {
+func (c candidate) apply(w *clusterView, pod *corev1.Pod) (*clusterView, *corev1.Pod, bool) {
 	before := pod
 	for _, step := range c.steps() {
 		if step.pod != nil {
@@ -258,7 +255,7 @@ func (c candidate) steps() []candidate {
 }
 
 // candidates proposes changes from the refusals of each node that a single kind of change could lift.
-func (s *simulation) candidates(ctx context.Context, w *world, e *evaluation) ([]candidate, error) {
+func (s *simulation) candidates(ctx context.Context, w *clusterView, e *evaluation) ([]candidate, error) {
 	var list []candidate
 	if !e.partial {
 		shrunk, err := s.shrinkings(ctx, w, e)
@@ -267,16 +264,14 @@ func (s *simulation) candidates(ctx context.Context, w *world, e *evaluation) ([
 		}
 		list = shrunk
 	}
-	s.stage.show(w) // what plugins advise on
+	s.simulated.show(w) // what plugins advise on
 	list = append(list, s.reductions(e)...)
-	list = append(list, tolerations(ctx, e)...)
+	list = append(list, tolerations(e)...)
 	list = append(list, selectors(e)...)
 	list = append(list, leniences(e)...)
-	list = append(list, uncordons(ctx, e)...)
-	list = append(list, s.refreshes(w, e)...)
-	list = append(list, s.thresholds(e)...)
-	list = append(list, unbindings(e)...)
-	list = append(list, endings(e)...)
+	list = append(list, uncordons(e)...)
+	list = append(list, s.clusterAdvice(ctx, e)...)
+	list = append(list, s.releases(e)...)
 	list = append(list, s.evictions(e)...)
 	list = append(list, fewer(e)...)
 	list = append(list, s.advice(ctx, e)...)

@@ -31,7 +31,7 @@ func TestANodeIsAddedWithAllThatItWouldReport(t *testing.T) {
 				pod.Labels = map[string]string{extension.LabelPodQoS: string(extension.QoSLSR)}
 				return pod
 			},
-			"add a node like node-0, or empty one: the pod fits on it without other pods",
+			"add a node like node-0, or drain one: the pod fits on it without other pods",
 		},
 		"a pod with GPUs needs the Device": {
 			func(c *cluster) {
@@ -40,7 +40,7 @@ func TestANodeIsAddedWithAllThatItWouldReport(t *testing.T) {
 				c.addNode(node)
 			},
 			func() *corev1.Pod { return newPod("asked", "cpu", "4", "nvidia.com/gpu", "2") },
-			"add a node like node-0, or empty one: the pod fits on it without other pods",
+			"add a node like node-0, or drain one: the pod fits on it without other pods",
 		},
 		"the usage of the system counts on the new node, too": {
 			func(c *cluster) {
@@ -48,7 +48,7 @@ func TestANodeIsAddedWithAllThatItWouldReport(t *testing.T) {
 				metric.Status.NodeMetric.SystemUsage = slov1alpha1.ResourceMap{ResourceList: list("cpu", "9")}
 			},
 			func() *corev1.Pod { return newPod("asked", "cpu", "4") },
-			"add a node like node-0, or empty one: the pod fits on it without other pods; and reduce the pod's cpu request from 4 to",
+			"add a node like node-0, or drain one: the pod fits on it without other pods; and reduce the pod's cpu request from 4 to",
 		},
 		"a node that demands what the pod cannot give is added without that": {
 			func(c *cluster) {
@@ -96,7 +96,7 @@ func TestSilentAgentsAreNamed(t *testing.T) {
 		"its pods leave room": {
 			"2", "restore koordlet on node node-0: its NodeMetric was never reported, and with the requests of its pods as usage the node passes",
 		},
-		"its pods would be too many": {"12", "add a node like node-0, or empty one: the pod fits on it without other pods"},
+		"its pods would be too many": {"12", "add a node like node-0, or drain one: the pod fits on it without other pods"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

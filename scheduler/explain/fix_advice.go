@@ -13,6 +13,8 @@ const (
 	maxAdvisedNodes = 16
 	// maxAdvice bounds the changes of one plugin that are tried.
 	maxAdvice = 8
+	// maxClusterAdvice bounds those of a plugin that is asked about all nodes at once.
+	maxClusterAdvice = 12
 )
 
 // advice asks the plugins that refuse a node what would lift their refusals. Nodes that fewest plugins refuse come first.
@@ -40,11 +42,62 @@ func (s *simulation) adviceOf(ctx context.Context, e *evaluation, adviser reason
 				reasons = append(reasons, r.reason)
 			}
 		}
-		for _, change := range adviser.Advise(ctx, e.states[i], e.pod, e.crowded[i], reasons) {
+		for _, change := range adviser.Advise(ctx, e.states[i], e.pod, e.filtered[i], reasons) {
 			list = append(list, candidateOf(change, e.nodes[i].Node().Name))
 		}
 	}
 	return list
+}
+
+// clusterAdvice asks plugins about all the nodes that each of them refuses alone.
+func (s *simulation) clusterAdvice(ctx context.Context, e *evaluation) []candidate {
+	var list []candidate
+	for _, adviser := range s.clusterAdvisers {
+		nodes := e.refusedOnlyBy(adviser.Name())
+		if len(nodes) == 0 {
+			continue
+		}
+		var proposed []candidate
+		for _, change := range adviser.AdviseCluster(ctx, e.pod, nodes) {
+			proposed = append(proposed, candidateOf(change, change.Fix.Node))
+		}
+		list = append(list, keepCheapest(proposed, maxClusterAdvice)...)
+	}
+	return list
+}
+
+// refusedOnlyBy lists the nodes that one plugin refuses, and no other.
+func (e *evaluation) refusedOnlyBy(plugin string) []reason.RefusedNode {
+	var nodes []reason.RefusedNode
+	for i, refusals := range e.refusals {
+		if !refusedBy(refusals, plugin) {
+			continue
+		}
+		reasons := make([]string, len(refusals))
+		for j, r := range refusals {
+			reasons[j] = r.reason
+		}
+		nodes = append(nodes, reason.RefusedNode{Info: e.filtered[i], State: e.states[i], Reasons: reasons})
+	}
+	return nodes
+}
+
+// releases proposes to end what holds resources for others where a node lacks them.
+func (s *simulation) releases(e *evaluation) []candidate {
+	var list []candidate
+	for info, missing := range s.curable(e) {
+		for _, held := range info.GetPods() {
+			if held.GetPod().UID == e.pod.UID {
+				continue
+			}
+			for _, releaser := range s.releasers {
+				if change, ok := releaser.Release(held.GetPod(), info.Node().Name); ok && frees(held, missing) {
+					list = append(list, candidateOf(change, info.Node().Name))
+				}
+			}
+		}
+	}
+	return keepCheapest(list, maxAdvice)
 }
 
 // fewer proposes, for a pod that is held back by another one, that those that found a node are enough.
@@ -65,20 +118,26 @@ func candidateOf(change reason.Change, node string) candidate {
 	fix := change.Fix
 	fix.Node = cmp.Or(fix.Node, node)
 	tried := candidate{cost: change.Cost, fix: fix, pod: change.Pod}
-	if change.Node != nil || len(change.Evict) > 0 || change.Object != nil {
-		tried.edit = func(w *world) (*world, error) { return w.with(change) }
-		tried.replaces = change.Node != nil || change.Object != nil
-		tried.shared = change.Node == nil && len(change.Evict) == 0
+	ofNode := change.EditNode != nil || change.EditMetric != nil
+	if ofNode || len(change.Evict) > 0 || change.Object != nil {
+		tried.edit = func(w *clusterView) (*clusterView, error) { return w.with(change, fix.Node) }
+		tried.replaces = change.Object != nil
+		tried.shared = !ofNode && len(change.Evict) == 0
 	}
 	return tried
 }
 
-// with applies a proposal.
-func (w *world) with(change reason.Change) (*world, error) {
+// with applies a proposal, which is of a node.
+func (w *clusterView) with(change reason.Change, node string) (*clusterView, error) {
 	edited := w
 	var err error
-	if change.Node != nil {
-		if edited, err = edited.withNode(change.Node); err != nil {
+	if change.EditNode != nil {
+		if edited, err = edited.editNode(node, change.EditNode); err != nil {
+			return nil, err
+		}
+	}
+	if change.EditMetric != nil {
+		if edited, err = edited.editMetric(node, change.EditMetric); err != nil {
 			return nil, err
 		}
 	}

@@ -21,19 +21,19 @@ const (
 type chain struct {
 	node  string
 	links []candidate
-	// world and pod with all of them made, and what still refuses the node.
-	world *world
+	// view and pod with all of them made, and what still refuses the node.
+	view  *clusterView
 	pod   *corev1.Pod
 	after *evaluation
 }
 
 // cheapestChain looks for more than two changes that together make a node pass, on the nodes with the fewest refusals. The
 // cheapest change that lifts a refusal comes first, the next is proposed by what is left then. Nil when no node is reached.
-func (s *simulation) cheapestChain(ctx context.Context, w *world, e *evaluation) (*candidate, error) {
+func (s *simulation) cheapestChain(ctx context.Context, w *clusterView, e *evaluation) (*candidate, error) {
 	var best *candidate
 	chosen := e.representatives()
 	for _, i := range chosen[:min(maxChainNodes, len(chosen))] {
-		found, err := s.follow(ctx, chain{node: e.nodes[i].Node().Name, world: w, pod: e.pod})
+		found, err := s.follow(ctx, chain{node: e.nodes[i].Node().Name, view: w, pod: e.pod})
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +50,7 @@ func (s *simulation) cheapestChain(ctx context.Context, w *world, e *evaluation)
 // follow adds links until nothing refuses the node; nil when that is not reached.
 func (s *simulation) follow(ctx context.Context, c chain) (*chain, error) {
 	var err error
-	if c.after, err = s.evaluate(ctx, c.world, c.pod, c.node); err != nil {
+	if c.after, err = s.evaluate(ctx, c.view, c.pod, c.node); err != nil {
 		return nil, err
 	}
 	for len(c.links) < maxLinks && len(c.after.refusals[0]) > 0 {
@@ -75,7 +75,7 @@ func (s *simulation) link(ctx context.Context, c chain) (*chain, error) {
 	}
 	var closer *chain
 	for _, step := range steps {
-		edited, pod, ok := step.apply(c.world, c.pod)
+		edited, pod, ok := step.apply(c.view, c.pod)
 		if !ok {
 			continue
 		}
@@ -86,7 +86,7 @@ func (s *simulation) link(ctx context.Context, c chain) (*chain, error) {
 		if !lifts(c.after.refusals[0], after.refusals[0]) {
 			continue
 		}
-		longer := &chain{node: c.node, links: append(slices.Clip(c.links), step), world: edited, pod: pod, after: after}
+		longer := &chain{node: c.node, links: append(slices.Clip(c.links), step), view: edited, pod: pod, after: after}
 		if lifts(withoutNumbers(c.after.refusals[0]), withoutNumbers(after.refusals[0])) {
 			return longer, nil
 		}
@@ -113,11 +113,11 @@ func withoutNumbers(refusals []refusal) []refusal {
 
 // steps proposes changes that each lift one refusal or all of them. A node that is yet to be added is not changed itself.
 func (s *simulation) steps(ctx context.Context, c chain) ([]candidate, error) {
-	list, err := s.firstSteps(ctx, c.world, c.after, []int{0})
+	list, err := s.firstSteps(ctx, c.view, c.after, []int{0})
 	if err != nil {
 		return nil, err
 	}
-	last, err := s.candidates(ctx, c.world, c.after)
+	last, err := s.candidates(ctx, c.view, c.after)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (s *simulation) steps(ctx context.Context, c chain) ([]candidate, error) {
 			list = append(list, step)
 		}
 	}
-	if c.world.newcomer(c.node) != nil {
+	if c.view.isAdded(c.node) {
 		list = slices.DeleteFunc(list, func(step candidate) bool { return step.edit != nil && !step.shared })
 	}
 	return keepCheapest(list, maxLinkTrials), nil

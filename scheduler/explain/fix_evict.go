@@ -11,10 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 	fwk "k8s.io/kube-scheduler/framework"
-	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/noderesources"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	decision "koordinator.sh/koord/decision/scheduling/loadaware"
+	"koordinator.sh/koord/decision/scheduling/nodefit"
 	"koordinator.sh/koord/decision/scheduling/reservation"
 	"koordinator.sh/koord/scheduler/reason"
 )
@@ -32,7 +31,7 @@ const (
 // with fewer pods on them.
 func (s *simulation) evictions(e *evaluation) []candidate {
 	var list []candidate
-	for info, missing := range e.curable() {
+	for info, missing := range s.curable(e) {
 		proposed := 0
 		victims := s.victimsOn(e.pod, info)
 		for _, victim := range victims {
@@ -53,15 +52,15 @@ func (s *simulation) evictions(e *evaluation) []candidate {
 
 // curable goes through the nodes whose every refusal may depend on the pods of the node, as far as they are considered, with
 // what is missing there.
-func (e *evaluation) curable() iter.Seq2[fwk.NodeInfo, []noderesources.InsufficientResource] {
-	lasting := func(r refusal) bool { return r.final && r.plugin != decision.PluginName }
-	return func(yield func(fwk.NodeInfo, []noderesources.InsufficientResource) bool) {
+func (s *simulation) curable(e *evaluation) iter.Seq2[fwk.NodeInfo, []nodefit.Shortage] {
+	lasting := func(r refusal) bool { return r.final && !s.remediesOf(r).Has(reason.FewerPods) }
+	return func(yield func(fwk.NodeInfo, []nodefit.Shortage) bool) {
 		considered := 0
 		for i, info := range e.nodes {
 			if len(e.refusals[i]) == 0 || slices.ContainsFunc(e.refusals[i], lasting) {
 				continue
 			}
-			if considered++; considered > maxEvictionNodes || !yield(info, shortages(e.pod, e.crowded[i])) {
+			if considered++; considered > maxEvictionNodes || !yield(info, shortages(e.pod, e.filtered[i])) {
 				return
 			}
 		}
@@ -94,11 +93,11 @@ func staysOnNode(pod *corev1.Pod) bool {
 }
 
 // frees is true when a victim holds at least what is missing, which spares trials of evictions that cannot help.
-func frees(victim fwk.PodInfo, missing []noderesources.InsufficientResource) bool {
+func frees(victim fwk.PodInfo, missing []nodefit.Shortage) bool {
 	held := victim.CalculateResource().Resource
 	for _, shortage := range missing {
-		gap := shortage.Requested - (shortage.Capacity - shortage.Used)
-		if gap > amountHeld(held, shortage.ResourceName) {
+		gap := shortage.Asked - (shortage.Allocatable - shortage.Requested)
+		if gap > amountHeld(held, shortage.Resource) {
 			return false
 		}
 	}
@@ -120,10 +119,10 @@ func amountHeld(held fwk.Resource, name corev1.ResourceName) int64 {
 }
 
 // enough are the least important victims that together hold what is missing; none when they would be too many.
-func enough(victims []fwk.PodInfo, missing []noderesources.InsufficientResource) []*corev1.Pod {
+func enough(victims []fwk.PodInfo, missing []nodefit.Shortage) []*corev1.Pod {
 	left := map[corev1.ResourceName]int64{}
 	for _, shortage := range missing {
-		left[shortage.ResourceName] = shortage.Requested - (shortage.Capacity - shortage.Used)
+		left[shortage.Resource] = shortage.Asked - (shortage.Allocatable - shortage.Requested)
 	}
 	var chosen []*corev1.Pod
 	for _, victim := range victims {
@@ -166,7 +165,7 @@ func eviction(node string, victims ...*corev1.Pod) candidate {
 			Description: fmt.Sprintf("evict %s from node %s", strings.Join(names, ", "), node),
 			Steps:       steps,
 		},
-		edit: func(w *world) (*world, error) {
+		edit: func(w *clusterView) (*clusterView, error) {
 			var err error
 			for _, victim := range victims {
 				if w, err = w.withoutPod(victim, node); err != nil {

@@ -62,7 +62,7 @@ func preferAffinity(pod *corev1.Pod) string {
 	}
 	affinity.RequiredDuringSchedulingIgnoredDuringExecution = nil
 	affinity.PreferredDuringSchedulingIgnoredDuringExecution = append(affinity.PreferredDuringSchedulingIgnoredDuringExecution, weighted(required)...)
-	return "prefer the pod affinity in place of requiring it"
+	return "prefer the pod affinity instead of requiring it"
 }
 
 func preferAntiAffinity(pod *corev1.Pod) string {
@@ -76,7 +76,7 @@ func preferAntiAffinity(pod *corev1.Pod) string {
 	}
 	affinity.RequiredDuringSchedulingIgnoredDuringExecution = nil
 	affinity.PreferredDuringSchedulingIgnoredDuringExecution = append(affinity.PreferredDuringSchedulingIgnoredDuringExecution, weighted(required)...)
-	return "prefer the pod anti-affinity in place of requiring it"
+	return "prefer the pod anti-affinity instead of requiring it"
 }
 
 func weighted(required []corev1.PodAffinityTerm) []corev1.WeightedPodAffinityTerm {
@@ -109,7 +109,7 @@ func preferSpread(pod *corev1.Pod) string {
 		return ""
 	}
 	pod.Spec.TopologySpreadConstraints = after
-	return fmt.Sprintf("prefer the topology spread over %s in place of requiring it: whenUnsatisfiable %s", strings.Join(keys, " and "), corev1.ScheduleAnyway)
+	return fmt.Sprintf("prefer the topology spread over %s instead of requiring it: whenUnsatisfiable %s", strings.Join(keys, " and "), corev1.ScheduleAnyway)
 }
 
 // withoutHostPorts keeps the ports of the containers. Those of a pod in the network of its node are the node's.

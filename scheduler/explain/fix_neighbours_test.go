@@ -35,14 +35,14 @@ func TestDemandsOnPodsAroundBecomeWishes(t *testing.T) {
 			demand: func(spec *corev1.PodSpec) {
 				spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: term("web")}}
 			},
-			wantKind: "preferPodAntiAffinity", want: "prefer the pod anti-affinity in place of requiring it",
+			wantKind: "preferPodAntiAffinity", want: "prefer the pod anti-affinity instead of requiring it",
 			wantManifest: "preferredDuringScheduling", wantGone: "requiredDuringScheduling",
 		},
 		"pod affinity": {
 			demand: func(spec *corev1.PodSpec) {
 				spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: term("cache")}}
 			},
-			wantKind: "preferPodAffinity", want: "prefer the pod affinity in place of requiring it",
+			wantKind: "preferPodAffinity", want: "prefer the pod affinity instead of requiring it",
 			wantManifest: "preferredDuringScheduling", wantGone: "requiredDuringScheduling",
 		},
 		"topology spread": {
@@ -51,7 +51,7 @@ func TestDemandsOnPodsAroundBecomeWishes(t *testing.T) {
 				constraint.MinDomains = new(int32(2))
 				spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{constraint}
 			},
-			wantKind: "preferTopologySpread", want: "prefer the topology spread over kubernetes.io/hostname in place of requiring it: whenUnsatisfiable ScheduleAnyway",
+			wantKind: "preferTopologySpread", want: "prefer the topology spread over kubernetes.io/hostname instead of requiring it: whenUnsatisfiable ScheduleAnyway",
 			wantManifest: "whenUnsatisfiable: ScheduleAnyway", wantGone: "minDomains",
 		},
 		"topology spread over a key that is preferred, too": {
@@ -60,7 +60,7 @@ func TestDemandsOnPodsAroundBecomeWishes(t *testing.T) {
 				constraint.MinDomains = new(int32(2))
 				spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{constraint, spread(corev1.ScheduleAnyway)}
 			},
-			wantKind: "preferTopologySpread", want: "prefer the topology spread over kubernetes.io/hostname in place of requiring it: whenUnsatisfiable ScheduleAnyway",
+			wantKind: "preferTopologySpread", want: "prefer the topology spread over kubernetes.io/hostname instead of requiring it: whenUnsatisfiable ScheduleAnyway",
 			wantManifest: "whenUnsatisfiable: ScheduleAnyway", wantGone: "DoNotSchedule",
 		},
 		"a host port": {
@@ -71,7 +71,7 @@ func TestDemandsOnPodsAroundBecomeWishes(t *testing.T) {
 			demand: func(spec *corev1.PodSpec) {
 				spec.HostNetwork, spec.Containers[0].Ports = true, port
 			},
-			wantKind: kindAddNode, want: "add a node like node-0, or empty one: the pod fits on it without other pods",
+			wantKind: kindAddNode, want: "add a node like node-0, or drain one: the pod fits on it without other pods",
 		},
 	}
 	for name, test := range tests {

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"context"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -9,17 +8,18 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/core/kubectl"
+	"koordinator.sh/koord/decision/scheduling/nodefit"
 )
 
 // uncordons proposes to uncordon nodes that nothing but the cordon refuses.
-func uncordons(ctx context.Context, e *evaluation) []candidate {
+func uncordons(e *evaluation) []candidate {
 	var list []candidate
 	for i, info := range e.nodes {
 		node := info.Node()
 		if !node.Spec.Unschedulable || !refusedBy(e.refusals[i], names.NodeUnschedulable, names.TaintToleration) {
 			continue
 		}
-		taints := untolerated(ctx, e.pod, node)
+		taints := nodefit.Untolerated(e.pod, node, comparesTolerations())
 		if !e.partial && slices.ContainsFunc(taints, func(t corev1.Taint) bool { return t.Key != corev1.TaintNodeUnschedulable }) {
 			continue
 		}
@@ -29,7 +29,7 @@ func uncordons(ctx context.Context, e *evaluation) []candidate {
 				Target: diagnosticsv1alpha1.FixCluster, Kind: "uncordon", Node: node.Name,
 				Description: "uncordon node " + node.Name, Steps: []diagnosticsv1alpha1.FixStep{kubectl.Uncordon(node.Name)},
 			},
-			edit: func(w *world) (*world, error) { return w.editNode(node.Name, uncordon) },
+			edit: func(w *clusterView) (*clusterView, error) { return w.editNode(node.Name, uncordon) },
 		})
 	}
 	return keepCheapest(list, 4)

@@ -22,7 +22,7 @@ const (
 
 // cheapestPair looks for two changes, below a cost, that together make a node pass. The second is proposed by what still refuses the
 // nodes after the first, so that its numbers are right; nil when none of the pairs tried helps.
-func (s *simulation) cheapestPair(ctx context.Context, w *world, e *evaluation, below float64) (*candidate, error) {
+func (s *simulation) cheapestPair(ctx context.Context, w *clusterView, e *evaluation, below float64) (*candidate, error) {
 	chosen := e.representatives()
 	names := make([]string, len(chosen))
 	for i, index := range chosen {
@@ -62,7 +62,7 @@ func (s *simulation) cheapestPair(ctx context.Context, w *world, e *evaluation, 
 }
 
 // firstSteps proposes changes that each lift one of the refusals of a node, the cheapest first.
-func (s *simulation) firstSteps(ctx context.Context, w *world, e *evaluation, nodes []int) ([]candidate, error) {
+func (s *simulation) firstSteps(ctx context.Context, w *clusterView, e *evaluation, nodes []int) ([]candidate, error) {
 	proposed := map[string]bool{}
 	var list []candidate
 	for _, i := range nodes {
@@ -85,7 +85,7 @@ func (s *simulation) firstSteps(ctx context.Context, w *world, e *evaluation, no
 // only is the evaluation of one node as if it had a single refusal.
 func (e *evaluation) only(node, refused int) *evaluation {
 	return &evaluation{
-		pod: e.pod, state: e.state, nodes: e.nodes[node : node+1], crowded: e.crowded[node : node+1], states: e.states[node : node+1],
+		pod: e.pod, state: e.state, nodes: e.nodes[node : node+1], filtered: e.filtered[node : node+1], states: e.states[node : node+1],
 		refusals: [][]refusal{e.refusals[node][refused : refused+1]}, failures: e.failures, partial: true,
 	}
 }

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"math/bits"
@@ -13,15 +12,16 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
-	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/noderesources"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/amount"
+	"koordinator.sh/koord/decision/scheduling/nodefit"
 )
 
 // reductions proposes, for each resource that alone keeps nodes from passing, to ask for what the roomiest of them has.
 func (s *simulation) reductions(e *evaluation) []candidate {
 	type room struct {
-		shortage noderesources.InsufficientResource
+		shortage nodefit.Shortage
 		node     string
 	}
 	roomiest := map[corev1.ResourceName]room{}
@@ -29,12 +29,12 @@ func (s *simulation) reductions(e *evaluation) []candidate {
 		if len(e.refusals[i]) != 1 || e.refusals[i][0].plugin != names.NodeResourcesFit {
 			continue
 		}
-		shortage, found := shortageOf(e.pod, e.crowded[i], e.refusals[i][0].reason)
-		if !found || shortage.ResourceName == corev1.ResourcePods || free(shortage) == 0 {
+		shortage, found := shortageOf(e.pod, e.filtered[i], e.refusals[i][0].reason)
+		if !found || shortage.Resource == corev1.ResourcePods || shortage.Free() == 0 {
 			continue
 		}
-		if best, known := roomiest[shortage.ResourceName]; !known || free(shortage) > free(best.shortage) {
-			roomiest[shortage.ResourceName] = room{shortage, info.Node().Name}
+		if best, known := roomiest[shortage.Resource]; !known || shortage.Free() > best.shortage.Free() {
+			roomiest[shortage.Resource] = room{shortage, info.Node().Name}
 		}
 	}
 	var list []candidate
@@ -44,15 +44,15 @@ func (s *simulation) reductions(e *evaluation) []candidate {
 	return list
 }
 
-func reduction(pod *corev1.Pod, s noderesources.InsufficientResource, node string) candidate {
-	return shrinking(pod, s.ResourceName, s.Requested, free(s), node)
+func reduction(pod *corev1.Pod, s nodefit.Shortage, node string) candidate {
+	return shrinking(pod, s.Resource, s.Asked, s.Free(), node)
 }
 
 // withRequest scales every request of a resource down, so that the pod asks for total in place of asked; what is lost by rounding
 // goes to the container that asks for most. Limits that equal their request follow it.
 func withRequest(pod *corev1.Pod, name corev1.ResourceName, asked, total int64) *corev1.Pod {
 	edited := pod.DeepCopy()
-	overhead := amountOf(name, edited.Spec.Overhead[name])
+	overhead := amount.Of(name, edited.Spec.Overhead[name])
 	factor := share{max(total-overhead, 0), max(asked-overhead, 1)}
 	if edited.Spec.Resources != nil {
 		scaleResource(edited.Spec.Resources, name, factor)
@@ -72,12 +72,20 @@ func giveRest(edited, original *corev1.Pod, name corev1.ResourceName, total int6
 	if rest <= 0 || len(edited.Spec.Containers) < 2 || edited.Spec.Resources != nil {
 		return
 	}
-	asked := func(i int) int64 { return amountOf(name, edited.Spec.Containers[i].Resources.Requests[name]) }
+	asked := func(i int) int64 { return amount.Of(name, edited.Spec.Containers[i].Resources.Requests[name]) }
 	most := slices.MaxFunc(indices(edited.Spec.Containers), func(a, b int) int { return cmp.Compare(asked(a), asked(b)) })
 	before := original.Spec.Containers[most].Resources.Requests[name]
-	if amount := asked(most) + rest; amount <= amountOf(name, before) {
-		setAmount(&edited.Spec.Containers[most].Resources, name, amount)
+	if raised := asked(most) + rest; raised <= amount.Of(name, before) {
+		setAmount(&edited.Spec.Containers[most].Resources, name, raised)
 	}
+}
+
+func indices[T any](list []T) []int {
+	numbers := make([]int, len(list))
+	for i := range numbers {
+		numbers[i] = i
+	}
+	return numbers
 }
 
 // share is a factor of at most 1, as a fraction.
@@ -101,7 +109,7 @@ func scaleResource(resources *corev1.ResourceRequirements, name corev1.ResourceN
 	if !found {
 		return
 	}
-	setAmount(resources, name, factor.of(amountOf(name, before)))
+	setAmount(resources, name, factor.of(amount.Of(name, before)))
 }
 
 // setAmount replaces a request. A limit that equals it follows.
@@ -117,26 +125,18 @@ func setAmount(resources *corev1.ResourceRequirements, name corev1.ResourceName,
 	}
 }
 
-// amountOf counts as the scheduler does: cpu in milliCPU, everything else in its own unit.
-func amountOf(name corev1.ResourceName, quantity resource.Quantity) int64 {
-	if name == corev1.ResourceCPU {
-		return quantity.MilliValue()
-	}
-	return quantity.Value()
-}
-
 // maxTolerations bounds the taints that one change tolerates.
 const maxTolerations = 3
 
 // tolerations proposes to tolerate the taints that keep the pod off nodes. Taints that say a node is not well are left alone.
-func tolerations(ctx context.Context, e *evaluation) []candidate {
+func tolerations(e *evaluation) []candidate {
 	proposed := map[string]bool{}
 	var list []candidate
 	for i, info := range e.nodes {
 		if !refusedBy(e.refusals[i], names.TaintToleration) {
 			continue
 		}
-		taints := untolerated(ctx, e.pod, info.Node())
+		taints := nodefit.Untolerated(e.pod, info.Node(), comparesTolerations())
 		sick := slices.ContainsFunc(taints, ofNodeHealth)
 		if e.partial {
 			taints = slices.DeleteFunc(taints, ofNodeHealth)
@@ -183,7 +183,7 @@ func selectors(e *evaluation) []candidate {
 		delete(edited.Spec.NodeSelector, key)
 		list = append(list, dropped(e, edited, fmt.Sprintf("remove node selector %s=%s", key, e.pod.Spec.NodeSelector[key]))...)
 	}
-	if requiredAffinity(e.pod) != nil {
+	if nodefit.RequiredAffinity(e.pod) != nil {
 		edited := e.pod.DeepCopy()
 		edited.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = nil
 		list = append(list, dropped(e, edited, "remove the required node affinity")...)

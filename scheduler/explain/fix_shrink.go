@@ -13,11 +13,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	decision "koordinator.sh/koord/decision/scheduling/loadaware"
-	"koordinator.sh/koord/scheduler/plugins/elasticquota"
-	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
-	"koordinator.sh/koord/scheduler/plugins/reservation"
-	"koordinator.sh/koord/scheduler/plugins/usageclass"
+	"koordinator.sh/koord/decision/core/amount"
 	"koordinator.sh/koord/scheduler/reason"
 )
 
@@ -34,18 +30,18 @@ const (
 // shrinkings proposes to reduce one request on nodes where no operand of a single refusal says how far: the largest request that
 // passes is searched for by running the chain. It is exact, to the unit in which the scheduler counts, among the roomiest of those
 // nodes.
-func (s *simulation) shrinkings(ctx context.Context, w *world, e *evaluation) ([]candidate, error) {
+func (s *simulation) shrinkings(ctx context.Context, w *clusterView, e *evaluation) ([]candidate, error) {
 	var nodes []fwk.NodeInfo
 	grouped := s.inSmallGroup(e.pod)
 	for i, info := range e.nodes {
-		if shrinkable(e.refusals[i]) || grouped && refusedBy(e.refusals[i], names.NodeResourcesFit) {
+		if s.shrinkable(e.refusals[i]) || grouped && refusedBy(e.refusals[i], names.NodeResourcesFit) {
 			nodes = append(nodes, info)
 		}
 	}
 	requests := resourcehelper.PodRequests(e.pod, resourcehelper.PodResourcesOptions{})
 	var list []candidate
 	for _, name := range slices.Sorted(maps.Keys(requests)) {
-		asked := amountOf(name, requests[name])
+		asked := amount.Of(name, requests[name])
 		best, node, err := s.largestRequest(ctx, w, e.pod, name, asked, roomiest(nodes, name))
 		if err != nil {
 			return nil, err
@@ -65,14 +61,22 @@ func (s *simulation) inSmallGroup(pod *corev1.Pod) bool {
 	})
 }
 
-// byAmount are the plugins whose refusals may depend on how much the pod requests.
-var byAmount = []string{names.NodeResourcesFit, decision.PluginName, nodenumaresource.Name, elasticquota.Name, usageclass.Name, reservation.Name}
+// remediesOf are what the plugin of a refusal says may lift it.
+func (s *simulation) remediesOf(r refusal) reason.Remedy {
+	if plugin := s.remediable[r.plugin]; plugin != nil {
+		return plugin.Remedies(r.reason)
+	}
+	return 0
+}
 
-// shrinkable reports whether a smaller request could lift every refusal of a node, and what is free does not say by how much. An
-// expired NodeMetric refuses any request.
-func shrinkable(refusals []refusal) bool {
-	return refusedBy(refusals, byAmount...) && slices.ContainsFunc(refusals, func(r refusal) bool { return r.plugin != names.NodeResourcesFit }) &&
-		!slices.ContainsFunc(refusals, func(r refusal) bool { return r.reason == decision.ReasonExpired })
+// shrinkable reports whether a smaller request could lift every refusal of a node, and what is free does not say by how much.
+func (s *simulation) shrinkable(refusals []refusal) bool {
+	for _, r := range refusals {
+		if r.plugin != names.NodeResourcesFit && !s.remediesOf(r).Has(reason.SmallerRequest) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(refusals, func(r refusal) bool { return r.plugin != names.NodeResourcesFit })
 }
 
 // roomiest returns the nodes with most of a resource free, the roomiest first.
@@ -113,7 +117,7 @@ func freeOn(info fwk.NodeInfo, name corev1.ResourceName) int64 {
 
 // largestRequest finds the largest request below asked with which one of the nodes passes, and that node; 0 when none
 // does.
-func (s *simulation) largestRequest(ctx context.Context, w *world, pod *corev1.Pod, name corev1.ResourceName, asked int64, nodes []fwk.NodeInfo) (best int64, node string, err error) {
+func (s *simulation) largestRequest(ctx context.Context, w *clusterView, pod *corev1.Pod, name corev1.ResourceName, asked int64, nodes []fwk.NodeInfo) (best int64, node string, err error) {
 	smallest := smallestRequest(pod)
 	for _, info := range nodes {
 		found, err := s.largestOn(ctx, w, pod, name, max(smallest, best+1), asked, info.Node().Name)
@@ -135,7 +139,7 @@ func smallestRequest(pod *corev1.Pod) int64 {
 
 // largestOn finds the largest request, at least lowest and below asked, with which one node passes; 0 when there is none. Pods
 // that own CPUs ask for whole ones, some for whole cores: that is tried where no smallest request passes.
-func (s *simulation) largestOn(ctx context.Context, w *world, pod *corev1.Pod, name corev1.ResourceName, lowest, asked int64, node string) (int64, error) {
+func (s *simulation) largestOn(ctx context.Context, w *clusterView, pod *corev1.Pod, name corev1.ResourceName, lowest, asked int64, node string) (int64, error) {
 	for _, unit := range unitsOf(name) {
 		passes := func(count int64) (bool, error) {
 			e, err := s.evaluate(ctx, w, recreation(pod, withRequest(pod, name, asked, count*unit)), node)
@@ -159,7 +163,7 @@ func unitsOf(name corev1.ResourceName) []int64 {
 
 // requestOf is what a pod requests of a resource, overhead included.
 func requestOf(pod *corev1.Pod, name corev1.ResourceName) int64 {
-	return amountOf(name, resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})[name])
+	return amount.Of(name, resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})[name])
 }
 
 // largestCount finds the largest number, at least lowest and below limit, that passes; 0 when lowest does not. A smaller one always
@@ -192,13 +196,13 @@ func largestCount(lowest, limit int64, passes func(int64) (bool, error)) (int64,
 func shrinking(pod *corev1.Pod, name corev1.ResourceName, asked, total int64, node string) candidate {
 	edited := withRequest(pod, name, asked, total)
 	total = requestOf(edited, name)
-	from, to := formatPair(name, asked, total)
+	from, to := amount.FormatPair(name, asked, total)
 	return candidate{
 		cost: reason.CostOfReduction(float64(asked-total) / float64(asked)),
 		pod:  edited, of: pod, reduced: &reducedRequest{name: name, total: total},
 		fix: diagnosticsv1alpha1.Fix{
 			Target: diagnosticsv1alpha1.FixPod, Kind: "reduceRequest", Node: node,
-			Description: fmt.Sprintf("reduce the pod's %s request from %s to %s (by %s)", shortName(name), from, to, formatAmount(name, asked-total)),
+			Description: fmt.Sprintf("reduce the pod's %s request from %s to %s (by %s)", amount.ShortName(name), from, to, amount.Format(name, asked-total)),
 		},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/core/amount"
 )
 
 // small is an amount that brute force can count through: milliCPU for cpu, bytes for memory.
@@ -84,7 +85,7 @@ func TestShrinkingIsMinimal(t *testing.T) {
 		}
 		var nodes []string
 		for i, info := range e.nodes {
-			if shrinkable(e.refusals[i]) {
+			if sim.shrinkable(e.refusals[i]) {
 				nodes = append(nodes, info.Node().Name)
 			}
 		}
@@ -119,13 +120,13 @@ func TestShrinkingIsMinimal(t *testing.T) {
 }
 
 // countDown is the largest request, overhead included, with which one of the nodes passes; 0 when none does.
-func (s *simulation) countDown(ctx context.Context, t *rapid.T, w *world, pod *corev1.Pod, name corev1.ResourceName, nodes []string) int64 {
+func (s *simulation) countDown(ctx context.Context, t *rapid.T, w *clusterView, pod *corev1.Pod, name corev1.ResourceName, nodes []string) int64 {
 	if len(nodes) == 0 {
 		return 0
 	}
 	own := pod.Spec.Containers[0].Resources.Requests[name]
-	for amount := int(amountOf(name, own)) - 1; amount >= 0; amount-- {
-		edited := asking(pod, name, amount)
+	for asked := int(amount.Of(name, own)) - 1; asked >= 0; asked-- {
+		edited := asking(pod, name, asked)
 		if requestOf(edited, name) == 0 {
 			break // a request of nothing is not proposed
 		}

@@ -10,7 +10,7 @@ import (
 
 // smallest makes a change that helps as small as it can be: without every step that it helps without, and with requests that are
 // reduced by no more than the other steps leave to them.
-func (s *simulation) smallest(ctx context.Context, w *world, e *evaluation, found *candidate) (*candidate, error) {
+func (s *simulation) smallest(ctx context.Context, w *clusterView, e *evaluation, found *candidate) (*candidate, error) {
 	steps := found.steps()
 	if len(steps) == 1 {
 		return found, nil
@@ -32,7 +32,7 @@ func (s *simulation) smallest(ctx context.Context, w *world, e *evaluation, foun
 }
 
 // withoutUnneeded leaves out every step without which some node passes, the dearest first.
-func (s *simulation) withoutUnneeded(ctx context.Context, w *world, pod *corev1.Pod, steps []candidate, node string) ([]candidate, error) {
+func (s *simulation) withoutUnneeded(ctx context.Context, w *clusterView, pod *corev1.Pod, steps []candidate, node string) ([]candidate, error) {
 	order := slices.Clone(steps)
 	slices.SortStableFunc(order, func(a, b candidate) int { return cmp.Compare(b.cost, a.cost) })
 	for _, dear := range order {
@@ -75,7 +75,7 @@ type reducedRequest struct {
 }
 
 // reducedLess looks for the smallest reduction with which the node passes when the other steps are made.
-func (s *simulation) reducedLess(ctx context.Context, w *world, pod *corev1.Pod, steps []candidate, at int) (candidate, error) {
+func (s *simulation) reducedLess(ctx context.Context, w *clusterView, pod *corev1.Pod, steps []candidate, at int) (candidate, error) {
 	name, best := steps[at].reduced.name, steps[at].reduced.total
 	node, asked := steps[len(steps)-1].fix.Node, requestOf(pod, name)
 	with := func(total int64) []candidate {

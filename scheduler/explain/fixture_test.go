@@ -25,6 +25,7 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	decision "koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/scheduler/informer/informertest"
+	"koordinator.sh/koord/scheduler/part"
 	"koordinator.sh/koord/scheduler/state"
 )
 
@@ -42,6 +43,7 @@ type cluster struct {
 	client    *fake.Clientset
 	state     *fixedState
 	shared    *sharedState
+	parts     part.Set
 	nodes     map[string]*corev1.Node
 	pods      map[types.UID]*corev1.Pod
 }
@@ -101,16 +103,17 @@ func newClusterWith(t testing.TB, profile string, objects ...runtime.Object) *cl
 	}
 	c.shared = newSharedState(t, c)
 	clock := func() time.Time { return now }
+	c.parts = c.shared.parts(c, clock)
 	built, err := kubescheduler.New(ctx, client, c.informers, nil,
 		func(string) events.EventRecorderLogger { return events.NewFakeRecorder(1) }, kubescheduler.WithProfiles(profiles(t, profile)...),
-		kubescheduler.WithFrameworkOutOfTreeRegistry(c.shared.outOfTree(Supposed{Load: c.state, Quotas: c.shared.quotas, Gangs: c.shared.gangs, Reserved: c.shared.reserved, Topologies: c.shared.topologies, Devices: c.shared.devices}, clock)))
+		kubescheduler.WithFrameworkOutOfTreeRegistry(c.parts.Registry()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.scheduler = built
 	c.engine, err = New(ctx, Config{
 		Client: client, Informers: c.informers, Cache: built.Cache, Profiles: built.Profiles, ProfileConfigs: profiles(t, profile),
-		Nominator: built.SchedulingQueue, State: c.state, Quotas: c.shared.quotas.Fork, Gangs: c.shared.gangs.Fork, Reserved: c.shared.reserved.Suppose, Topologies: c.shared.topologies, Devices: c.shared.devices, OutOfTree: c.shared.outOfTree,
+		Nominator: built.SchedulingQueue, Parts: c.parts,
 		Identity: "test", Leader: func() bool { return true }, Now: clock,
 	})
 	if err != nil {

@@ -146,15 +146,15 @@ func TestGangsThatFindNoPartOfTheNetwork(t *testing.T) {
 		},
 		"no member may be left out, and a spine has room": {
 			`{"gatherStrategy":[{"layer":"rack","strategy":"MustGather","podCountMultiple":3}]}`, 3, 3, "9",
-			"gatherFurtherUp", "let the members of PodGroup default/team gather in layer spine in place of rack",
+			"gatherFurtherUp", "let the members of PodGroup default/team gather in layer spine instead of rack",
 		},
 		"no spine has room for a multiple, nor do all together": {
 			`{"gatherStrategy":[{"layer":"spine","strategy":"MustGather","podCountMultiple":5}]}`, 5, 5, "9",
-			"removeGatherRules", "remove from PodGroup default/team what it demands of the network",
+			"removeGatherRules", "remove the network topology requirements of PodGroup default/team",
 		},
 		"a layer that the network does not have": {
 			`{"gatherStrategy":[{"layer":"aisle","strategy":"MustGather"}]}`, 1, 1, "9",
-			"removeGatherRules", "remove from PodGroup default/team what it demands of the network",
+			"removeGatherRules", "remove the network topology requirements of PodGroup default/team",
 		},
 	}
 	for name, test := range tests {

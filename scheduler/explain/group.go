@@ -3,182 +3,34 @@ package explain
 import (
 	"cmp"
 	"context"
-	"maps"
-	"slices"
 
-	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/scheduling/refusals"
+	"koordinator.sh/koord/scheduler/reason"
 )
 
-// group is one reason with the nodes that gave it.
-type group struct {
-	plugin, reason, key string
-	// introduction stands in the same statuses.
-	introduction string
-	code         finding.Code
-	// final is true when evicting pods cannot lift any of its refusals.
-	final bool
-	// everywhere is true when PreFilter refused the pod, whatever the node.
-	everywhere bool
-	members    []member
-	sole       int32
-}
-
-// member is one node of a group.
-type member struct {
-	node    string
-	subject subject
-	// others counts the other groups that refuse the node.
-	others int32
-}
-
-// groupRefusals sorts the refusals of an evaluation: most nodes first, and in each group the nodes closest to passing.
-func (s *simulation) groupRefusals(ctx context.Context, e *evaluation) []*group {
-	subjects := make([][]subject, len(e.nodes))
+// groupRefusals asks what each refusal of an evaluation is about, and groups them.
+func (s *simulation) groupRefusals(ctx context.Context, e *evaluation) []*refusals.Group {
+	nodes, refused := make([]string, len(e.nodes)), make([][]refusals.Refusal, len(e.nodes))
 	inParallel(ctx, len(e.nodes), func(i int) {
-		for _, r := range e.refusals[i] {
-			if e.held != nil && r.plugin == e.held.by.Name() && r.reason == e.held.reason {
-				subjects[i] = append(subjects[i], subjectOf(e.held.subject))
-				continue
-			}
-			subjects[i] = append(subjects[i], s.inspect(ctx, e.states[i], e.pod, e.crowded[i], r))
+		nodes[i], refused[i] = e.nodes[i].Node().Name, make([]refusals.Refusal, len(e.refusals[i]))
+		for j, r := range e.refusals[i] {
+			refused[i][j] = s.publish(r, s.subjectOn(ctx, e, i, r))
 		}
 	})
-	byIdentity := map[identity]*group{}
-	for i := range e.nodes {
-		for j, found := range subjects[i] {
-			s.enter(byIdentity, e, i, j, found)
-		}
-	}
-	groups := slices.Collect(maps.Values(byIdentity))
-	for _, g := range groups {
-		slices.SortFunc(g.members, func(a, b member) int {
-			return cmp.Or(cmp.Compare(a.others, b.others), cmp.Compare(a.subject.distance, b.subject.distance), cmp.Compare(a.node, b.node))
-		})
-	}
-	slices.SortFunc(groups, func(a, b *group) int {
-		return cmp.Or(cmp.Compare(len(b.members), len(a.members)), cmp.Compare(b.sole, a.sole), cmp.Compare(rankOf(a), rankOf(b)),
-			cmp.Compare(a.plugin, b.plugin), cmp.Compare(a.reason, b.reason), cmp.Compare(a.key, b.key))
-	})
-	return groups
+	return refusals.GroupByReason(nodes, refused)
 }
 
-// identity is what the refusals of one group have in common.
-type identity struct{ plugin, reason, key string }
-
-// enter puts one refusal of one node into its group.
-func (s *simulation) enter(groups map[identity]*group, e *evaluation, node, index int, found subject) {
-	r, all := e.refusals[node][index], len(e.refusals[node])
-	id := identity{r.plugin, r.reason, found.key}
-	g := groups[id]
-	if g == nil {
-		g = &group{plugin: r.plugin, reason: r.reason, introduction: r.introduction, key: found.key, code: cmp.Or(found.code, s.codeOf(r)), final: true, everywhere: r.everywhere}
-		groups[id] = g
+// subjectOn is what a refusal of the node with an index is about.
+func (s *simulation) subjectOn(ctx context.Context, e *evaluation, node int, r refusal) reason.Subject {
+	if e.held != nil && r.plugin == e.held.by.Name() && r.reason == e.held.reason {
+		return e.held.subject
 	}
-	g.final = g.final && r.final
-	g.members = append(g.members, member{node: e.nodes[node].Node().Name, subject: found, others: int32(all - 1)})
-	if all == 1 {
-		g.sole++
-	}
+	return s.inspect(ctx, e.states[node], e.pod, e.filtered[node], r)
 }
 
-// closest is the member that needs the least of what this group refuses, whatever else refuses it.
-func (g *group) closest() *member {
-	best := &g.members[0]
-	for i := range g.members {
-		if g.members[i].subject.distance < best.subject.distance {
-			best = &g.members[i]
-		}
+func (s *simulation) publish(r refusal, of reason.Subject) refusals.Refusal {
+	return refusals.Refusal{
+		Plugin: r.plugin, Reason: r.reason, Introduction: r.introduction, Code: cmp.Or(of.Code, s.codeOf(r)), Key: of.Key, Phrase: of.Phrase,
+		Distance: of.Distance, Final: r.final, Everywhere: r.everywhere, Mentions: of.Mentions, ReasonMentions: of.ReasonMentions, Describe: of.Describe,
 	}
-	return best
-}
-
-// headline picks the group that matters most among the nodes that the pod chose: the one that alone keeps the most of
-// them, then the one that keeps the most, then the class that people can do most about.
-func headline(groups []*group) *group {
-	if len(groups) == 0 {
-		return nil
-	}
-	chosen := beyondChoice(groups)
-	return slices.MinFunc(groups, func(a, b *group) int {
-		soleA, allA := a.among(chosen)
-		soleB, allB := b.among(chosen)
-		return cmp.Or(cmp.Compare(soleB, soleA), cmp.Compare(allB, allA), cmp.Compare(rankOf(a), rankOf(b)))
-	})
-}
-
-// beyondChoice returns the refused nodes that the pod's own node selector, affinity or node name does not exclude: a
-// pod that insists on one node is not pending because of the others. It returns nil, for all, when it excludes them all.
-func beyondChoice(groups []*group) map[string]bool {
-	excluded := map[string]bool{}
-	for _, g := range groups {
-		if excludes(g.code) {
-			for _, m := range g.members {
-				excluded[m.node] = true
-			}
-		}
-	}
-	chosen := map[string]bool{}
-	for _, g := range groups {
-		for _, m := range g.members {
-			if !excluded[m.node] {
-				chosen[m.node] = true
-			}
-		}
-	}
-	if len(excluded) == 0 || len(chosen) == 0 {
-		return nil
-	}
-	return chosen
-}
-
-// excludes tells whether a pod refuses nodes itself for a reason with the code.
-func excludes(code finding.Code) bool {
-	return code == finding.NodeAffinityMismatch || code == finding.NodeNameMismatch || code == finding.ReservationNodeMismatch
-}
-
-// among counts the group's nodes within a set, nil for all, and those of them that only this group refuses.
-func (g *group) among(nodes map[string]bool) (sole, all int) {
-	for _, m := range g.members {
-		if nodes != nil && !nodes[m.node] {
-			continue
-		}
-		all++
-		if m.others == 0 {
-			sole++
-		}
-	}
-	return sole, all
-}
-
-func rankOf(g *group) int { return finding.ClassOf(g.code).Rank() }
-
-// publish writes a group with at most limit nodes.
-func (g *group) publish(limit int) diagnosticsv1alpha1.RefusalGroup {
-	message, _ := g.members[0].subject.describe()
-	published := diagnosticsv1alpha1.RefusalGroup{
-		Plugin: g.plugin, Code: string(g.code), Reason: g.reason, Introduction: g.introduction, Class: string(finding.ClassOf(g.code)), Message: message,
-		Count: int32(len(g.members)), Sole: g.sole, PreemptionMayHelp: !g.final,
-	}
-	published.Mentions, published.ReasonMentions = g.mentions(limit), g.members[0].subject.reasonMentions
-	for _, m := range g.members[:min(limit, len(g.members))] {
-		text, operands := m.subject.describe()
-		published.Nodes = append(published.Nodes, diagnosticsv1alpha1.NodeRefusal{Node: m.node, Message: text, Operands: operands, Others: m.others})
-	}
-	return published
-}
-
-// mentions are the objects that the published messages name.
-func (g *group) mentions(limit int) []diagnosticsv1alpha1.SourceRef {
-	seen := map[diagnosticsv1alpha1.SourceRef]bool{}
-	var list []diagnosticsv1alpha1.SourceRef
-	for _, m := range g.members[:min(max(limit, 1), len(g.members))] {
-		for _, object := range m.subject.mentions {
-			if !seen[object] {
-				seen[object] = true
-				list = append(list, object)
-			}
-		}
-	}
-	return list
 }

@@ -27,7 +27,7 @@ func (e *Engine) recall(pod *corev1.Pod, status *diagnosticsv1alpha1.PodExplanat
 		status.History = append(status.History, published)
 	}
 	if len(attempts) == 0 {
-		status.Incomplete = append(status.Incomplete, "no attempt is recorded: it was made before this scheduler started or became leader, or was displaced by newer ones")
+		status.Incomplete = append(status.Incomplete, "no attempts are recorded: they were made before this scheduler started or became leader, or newer ones took their place")
 	}
 	for _, sibling := range e.config.Attempts.Siblings(pod, maxSiblings) {
 		status.Siblings = append(status.Siblings, diagnosticsv1alpha1.SiblingAttempt{

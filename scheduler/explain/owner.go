@@ -163,7 +163,7 @@ func withoutOrder(value any) {
 	}
 }
 
-// makes applies a patch, and tells whether the template is what it should be.
+// makes applies a patch, and reports whether the template is what it should be.
 func makes(old []byte, patch map[string]any, want *corev1.Pod) bool {
 	text, err := json.Marshal(patch)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 // in a large cluster.
 const maxPreemptedNodes = 200
 
-// preempt tells what the plugins that evict pods would do for a pod that no node takes; nil when the profile has none.
-func (s *simulation) preempt(ctx context.Context, w *world, e *evaluation) (*diagnosticsv1alpha1.Preemption, error) {
+// preempt says what the plugins that evict pods would do for a pod that no node takes; nil when the profile has none.
+func (s *simulation) preempt(ctx context.Context, w *clusterView, e *evaluation) (*diagnosticsv1alpha1.Preemption, error) {
 	if answer, err := s.preemptWhole(ctx, w, e.pod); answer != nil || err != nil {
 		return answer, err
 	}
@@ -28,7 +28,7 @@ func (s *simulation) preempt(ctx context.Context, w *world, e *evaluation) (*dia
 	if decision.IsReservePod(e.pod) { // which are in no cluster, where the others look for them
 		list, e = s.reserving, e.eager()
 	}
-	s.stage.show(w)
+	s.simulated.show(w)
 	potential, final := e.preemptible()
 	var answers []*diagnosticsv1alpha1.Preemption
 	for i := range list {
@@ -96,7 +96,7 @@ func declining(answers []*diagnosticsv1alpha1.Preemption) *diagnosticsv1alpha1.P
 		}
 		why := before.Message
 		if i := slices.IndexFunc(before.Refusals, func(r diagnosticsv1alpha1.PreemptionRefusal) bool { return r.Plugin != "" }); i >= 0 {
-			why += fmt.Sprintf("; %s refuses still: %s", before.Refusals[i].Plugin, before.Refusals[i].Reason)
+			why += fmt.Sprintf("; %s still refuses: %s", before.Refusals[i].Plugin, before.Refusals[i].Reason)
 		}
 		last.Declined = append(last.Declined, diagnosticsv1alpha1.PreemptionDecline{Plugin: before.Plugin, Message: why})
 	}

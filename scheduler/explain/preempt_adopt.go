@@ -9,7 +9,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 
-	"koordinator.sh/koord/scheduler/plugins/reservation"
 	"koordinator.sh/koord/scheduler/reason"
 )
 
@@ -20,13 +19,21 @@ type preemptor struct {
 	rules reason.Preemptor
 }
 
+// reservePreemptor is the plugin that evicts pods for reserve pods, and knows which pods reservations spare.
+type reservePreemptor interface {
+	reason.Preemptor
+	// Preemption is nil unless it is enabled.
+	Preemption() *defaultpreemption.DefaultPreemption
+	Guard(standard *defaultpreemption.DefaultPreemption, evict func(ctx context.Context, reservePod *corev1.Pod, preemptor string) error)
+}
+
 // adoptPreemptors lists the plugins that evict pods, in the order in which the framework asks them.
 func (s *simulation) adoptPreemptors(created map[string]fwk.Plugin) {
 	s.whole = pluginsOf[reason.WholePreemptor](s.framework.ListPlugins().PostFilter, created)
-	reserving, _ := created[reservation.Name].(*reservation.Plugin)
+	reserving := pluginOf[reservePreemptor](created)
 	for _, plugin := range pluginsOf[fwk.PostFilterPlugin](s.framework.ListPlugins().PostFilter, created) {
-		if plugin == fwk.Plugin(reserving) {
-			s.adoptReserving(reserving)
+		if own, is := plugin.(reservePreemptor); is {
+			s.adoptReserving(own)
 			continue
 		}
 		chooser, ok := plugin.(preemption.Interface)
@@ -42,7 +49,7 @@ func (s *simulation) adoptPreemptors(created map[string]fwk.Plugin) {
 }
 
 // adoptReserving adopts the preemption of reserve pods, which comes before that of all others, and ends there.
-func (s *simulation) adoptReserving(plugin *reservation.Plugin) {
+func (s *simulation) adoptReserving(plugin reservePreemptor) {
 	adopted := preemptor{rules: plugin}
 	if chooser := plugin.Preemption(); chooser != nil {
 		adopted.Evaluator = preemption.NewEvaluator(plugin.Name(), s.framework, chooser, nil)
@@ -52,5 +59,5 @@ func (s *simulation) adoptReserving(plugin *reservation.Plugin) {
 
 // evictNobody stands where a scheduler ends a Reservation: explanations choose victims, and leave them alone.
 func evictNobody(context.Context, *corev1.Pod, string) error {
-	return errors.New("explanations evict nobody")
+	return errors.New("explanations do not evict pods")
 }

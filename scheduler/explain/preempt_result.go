@@ -92,7 +92,7 @@ func (t *trialRun) finish(potential, final int) {
 		a.Refusals = append(a.Refusals, diagnosticsv1alpha1.PreemptionRefusal{Reason: "not tried, to limit the time this takes", Count: int32(left)})
 	}
 	if final > 0 {
-		a.Refusals = append(a.Refusals, diagnosticsv1alpha1.PreemptionRefusal{Reason: "refused for reasons that evictions do not change", Count: int32(final)})
+		a.Refusals = append(a.Refusals, diagnosticsv1alpha1.PreemptionRefusal{Reason: "Preemption is not helpful for scheduling", Count: int32(final)})
 	}
 	slices.SortFunc(a.Refusals, func(a, b diagnosticsv1alpha1.PreemptionRefusal) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Plugin, b.Plugin), cmp.Compare(a.Reason, b.Reason))
@@ -104,7 +104,7 @@ func (t *trialRun) finish(potential, final int) {
 	a.Verdict = diagnosticsv1alpha1.PreemptionHelpless
 	switch {
 	case potential == 0:
-		a.Message = "evictions do not change why the pod is refused"
+		a.Message = "preemption is not helpful for scheduling"
 	default:
 		a.Message = fmt.Sprintf("evicting pods with lower priority does not help on any of the %d nodes tried", a.NodesTried)
 	}

@@ -145,7 +145,7 @@ func TestPreemptionIsTriedWithoutEvicting(t *testing.T) {
 				c.addPod(of(100, on(0, newPod("cheap", "cpu", "15"))))
 				c.addPod(newPod("asked", "cpu", "12"))
 			},
-			want: `Helpless DefaultPreemption "" [] 0 0/0: evictions do not change why the pod is refused; 1  refused for reasons that evictions do not change`,
+			want: `Helpless DefaultPreemption "" [] 0 0/0: preemption is not helpful for scheduling; 1  Preemption is not helpful for scheduling`,
 		},
 		{
 			name: "a pod that never preempts",
@@ -331,7 +331,7 @@ func (c *cluster) postFilter(t *rapid.T) string {
 		nodes = append(nodes, node)
 	}
 	registry := plugins.NewInTreeRegistry()
-	c.must(registry.Merge(c.shared.outOfTree(Supposed{Load: c.state, Quotas: c.shared.quotas, Gangs: c.shared.gangs, Reserved: c.shared.reserved}, func() time.Time { return now })))
+	c.must(registry.Merge(c.parts.Registry()))
 	snapshot := internalcache.NewSnapshot(pods, nodes)
 	built, err := frameworkruntime.NewFramework(c.t.Context(), registry, &profiles(c.t, profileYAML)[0],
 		frameworkruntime.WithClientSet(c.client), frameworkruntime.WithInformerFactory(c.informers), frameworkruntime.WithSnapshotSharedLister(snapshot),

@@ -8,10 +8,10 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
-// preemptWhole tells what a plugin would do that makes room for several pods at once, which no other then does for one of them;
+// preemptWhole says what a plugin would do that makes room for several pods at once, which no other then does for one of them;
 // nil for a pod that is none of their concern.
-func (s *simulation) preemptWhole(ctx context.Context, w *world, pod *corev1.Pod) (*diagnosticsv1alpha1.Preemption, error) {
-	s.stage.show(w)
+func (s *simulation) preemptWhole(ctx context.Context, w *clusterView, pod *corev1.Pod) (*diagnosticsv1alpha1.Preemption, error) {
+	s.simulated.show(w)
 	for _, plugin := range s.whole {
 		answer, err := plugin.ForesightOf(ctx, pod)
 		if err != nil {

@@ -8,24 +8,34 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/core/kubectl"
 	decision "koordinator.sh/koord/decision/scheduling/reservation"
+	"koordinator.sh/koord/scheduler/part"
 	"koordinator.sh/koord/scheduler/reservepods"
 )
 
 // errNoReservations is why a question about a Reservation has no answer.
 var errNoReservations = errors.New("reservations are not enabled in this scheduler")
 
+// reservationLister knows the Reservations of the cluster.
+type reservationLister interface {
+	Get(name string) (*schedulingv1alpha1.Reservation, bool)
+	// UserCount is the number of pods that use an active one.
+	UserCount(uid types.UID) int
+}
+
 // reservePod is the pod that is scheduled for a Reservation. For a Reservation that no longer looks for a node, the answer is
 // complete, and there is no pod.
 func (e *Engine) reservePod(name string) (*corev1.Pod, *diagnosticsv1alpha1.PodExplanationStatus, error) {
-	if e.config.Reserved == nil {
+	reservations, enabled := part.Find[reservationLister](e.config.Parts)
+	if !enabled {
 		return nil, nil, errNoReservations
 	}
-	object, found := e.config.Reserved().Get(name)
+	object, found := reservations.Get(name)
 	if !found {
 		return nil, nil, apierrors.NewNotFound(schedulingv1alpha1.GroupVersion.WithResource("reservations").GroupResource(), name)
 	}
@@ -36,7 +46,7 @@ func (e *Engine) reservePod(name string) (*corev1.Pod, *diagnosticsv1alpha1.PodE
 	status := &diagnosticsv1alpha1.PodExplanationStatus{Pod: factsOf(pod, e.simulations[pod.Spec.SchedulerName])}
 	if decision.Active(object) {
 		status.Verdict, status.Pod.NodeName = diagnosticsv1alpha1.PodBound, object.Status.NodeName
-		status.Summary = fmt.Sprintf("room is reserved on %s%s", object.Status.NodeName, e.usage(object))
+		status.Summary = fmt.Sprintf("available on %s%s", object.Status.NodeName, usageOf(reservations.UserCount(object.UID)))
 		return nil, status, nil
 	}
 	status.Verdict = diagnosticsv1alpha1.PodFinished
@@ -44,16 +54,15 @@ func (e *Engine) reservePod(name string) (*corev1.Pod, *diagnosticsv1alpha1.PodE
 	return nil, status, nil
 }
 
-// usage counts who uses a reservation.
-func (e *Engine) usage(object *schedulingv1alpha1.Reservation) string {
-	view, active := e.config.Reserved().ByUID(object.UID)
-	switch {
-	case !active || view.Users == 0:
-		return ", and no pod uses it"
-	case view.Users == 1:
-		return ", and 1 pod uses it"
+// usageOf says how many pods use a reservation.
+func usageOf(users int) string {
+	switch users {
+	case 0:
+		return ", not used by any pod"
+	case 1:
+		return ", used by 1 pod"
 	}
-	return fmt.Sprintf(", and %d pods use it", view.Users)
+	return fmt.Sprintf(", used by %d pods", users)
 }
 
 // ofTemplate makes proposals for a reserve pod ones for the Reservation that it stands for: pods as they are in its template.

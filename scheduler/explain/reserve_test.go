@@ -40,7 +40,7 @@ func TestReservationsAreExplained(t *testing.T) {
 				c.addPod(on(0, newPod("peer", "cpu", "10")))
 				c.addReservation(newReservation("asked", "cpu", "8"))
 			},
-			want: "Unschedulable KOORD1901 0/1 nodes are available: 1 node(s) had insufficient cpu (requested 8, at most 6 free, on node-0); " +
+			want: "Unschedulable KOORD1901 0/1 nodes are available: 1 Insufficient cpu (requested 8, at most 6 free, on node-0).; " +
 				"in the template of the reservation, reduce the pod's cpu request from 8 to 6 (by 2): kubectl edit reservation asked; " +
 				"Helpless: reservations evict no pods unless enablePreemption of the plugin's arguments is set",
 		},
@@ -55,7 +55,7 @@ func TestReservationsAreExplained(t *testing.T) {
 				object.Spec.Template.Spec.NodeName = "node-1"
 				c.addReservation(object)
 			},
-			want: "Unschedulable KOORD1904 0/2 nodes are available: 1 node(s) didn't match the node name of the reservation, 1 node(s) were cordoned; uncordon node node-1: kubectl uncordon node-1; " +
+			want: "Unschedulable KOORD1904 0/2 nodes are available: 1 node(s) didn't match the node name of the reservation, 1 node(s) were unschedulable.; uncordon node node-1: kubectl uncordon node-1; " +
 				"Helpless: reservations evict no pods unless enablePreemption of the plugin's arguments is set",
 		},
 		{
@@ -73,7 +73,7 @@ func TestReservationsAreExplained(t *testing.T) {
 				c.addReservation(available(0, newReservation("asked", "cpu", "8")))
 				c.addPod(using("asked", on(0, newPod("user", "cpu", "2"))))
 			},
-			want: "Bound  room is reserved on node-0, and 1 pod uses it; ; ",
+			want: "Bound  available on node-0, used by 1 pod; ; ",
 		},
 		{
 			name: "one that ended",

@@ -9,8 +9,8 @@ import (
 	"koordinator.sh/koord/decision/core/disclosure"
 )
 
-// withinRights looks for another change where the caller may not make the smallest one. That one is told as the rights that it takes.
-func (r *response) withinRights(ctx context.Context, w *world, e *evaluation) error {
+// withinRights looks for another change where the caller may not make the smallest one. Of that one, the permissions it requires are reported.
+func (r *response) withinRights(ctx context.Context, w *clusterView, e *evaluation) error {
 	if r.status.Fix == nil || r.may == nil {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (s *simulation) permitted(pod *corev1.Pod, list []candidate) []candidate {
 	})
 }
 
-// mayEvict tells whether the caller may.
+// mayEvict says whether the caller may.
 func (s *simulation) mayEvict(pod *corev1.Pod) bool {
 	if s.rights == nil {
 		return true

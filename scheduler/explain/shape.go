@@ -9,14 +9,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/scheduler/part"
 )
 
 // maxShapes bounds the kinds of nodes that are tried, and again those without what they demand of their pods.
 const maxShapes = 6
-
-// demands are the labels by which a node imposes something on all its pods.
-var demands = []string{extension.LabelNodeCPUBindPolicy, extension.LabelNodeNUMATopologyPolicy}
 
 // shape is a kind of node: that of an existing one, without some of its labels.
 type shape struct {
@@ -41,7 +38,7 @@ func (s shape) empty() *corev1.Node {
 // difference says in what the node differs from the existing one.
 func (s shape) difference() string {
 	if len(s.without) == 0 {
-		return ", or empty one"
+		return ", or drain one"
 	}
 	labels := make([]string, len(s.without))
 	for i, key := range s.without {
@@ -70,7 +67,7 @@ func (s *simulation) shapes(e *evaluation) []shape {
 		chosen = append(chosen, shape{like: first[text]})
 	}
 	for _, of := range chosen {
-		for _, key := range demands {
+		for _, key := range s.nodePolicies {
 			if _, demanded := of.like.Labels[key]; demanded {
 				of.without = append(of.without, key)
 			}
@@ -97,11 +94,10 @@ func (s *simulation) describe(of shape) string {
 	for _, taint := range empty.Spec.Taints {
 		text.WriteString(taint.ToString() + "\x00")
 	}
-	if s.topologies != nil && s.topologies.Report(empty.Name) != nil {
-		text.WriteString("topology\x00")
-	}
-	if s.devices != nil && s.devices.Node(empty.Name) != nil {
-		text.WriteString("devices\x00")
+	for _, view := range s.simulated.views {
+		if describer, ok := view.(part.NodeDescriber); ok {
+			text.WriteString(describer.DescribeNode(empty.Name) + "\x00")
+		}
 	}
 	return text.String()
 }

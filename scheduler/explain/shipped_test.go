@@ -12,25 +12,22 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	cachetesting "k8s.io/client-go/tools/cache/testing"
-	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
+	"koordinator.sh/koord/scheduler/part"
+	"koordinator.sh/koord/scheduler/plugins"
 	"koordinator.sh/koord/scheduler/plugins/coscheduling"
-	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 	"koordinator.sh/koord/scheduler/plugins/deviceshare"
 	"koordinator.sh/koord/scheduler/plugins/elasticquota"
 	"koordinator.sh/koord/scheduler/plugins/loadaware"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
-	"koordinator.sh/koord/scheduler/plugins/noderesourcesfitplus"
 	"koordinator.sh/koord/scheduler/plugins/reservation"
-	"koordinator.sh/koord/scheduler/plugins/scarceresourceavoidance"
-	"koordinator.sh/koord/scheduler/plugins/schedulinghint"
-	"koordinator.sh/koord/scheduler/plugins/usageclass"
 	"koordinator.sh/koord/scheduler/state/devices"
 	"koordinator.sh/koord/scheduler/state/gangs"
 	"koordinator.sh/koord/scheduler/state/quotas"
@@ -86,20 +83,26 @@ func newSharedState(t testing.TB, c *cluster) *sharedState {
 	return s
 }
 
-func (s *sharedState) outOfTree(supposed Supposed, now func() time.Time) frameworkruntime.Registry {
-	return frameworkruntime.Registry{
-		loadaware.Name:               loadaware.Factory(supposed.Load, now),
-		coscheduling.Name:            coscheduling.Factory(supposed.Gangs),
-		elasticquota.Name:            elasticquota.Factory(supposed.Quotas),
-		deviceshare.Name:             deviceshare.Factory(supposed.Devices, s.gpuHooks, s.numaHooks),
-		reservation.Name:             reservation.Factory(supposed.Reserved, nil, now),
-		nodenumaresource.Name:        nodenumaresource.Factory(supposed.Topologies, s.numaHooks),
-		defaultprebind.Name:          defaultprebind.New,
-		noderesourcesfitplus.Name:    noderesourcesfitplus.New,
-		scarceresourceavoidance.Name: scarceresourceavoidance.New,
-		schedulinghint.Name:          schedulinghint.New,
-		usageclass.Name:              usageclass.New,
+// parts are all plugins of koord-scheduler: on these states, and those without one here as they declare themselves.
+func (s *sharedState) parts(c *cluster, now func() time.Time) part.Set {
+	given := map[string]*part.Instance{}
+	for _, instance := range []*part.Instance{
+		loadaware.Instance(c.state, now), nodenumaresource.Instance(s.topologies, s.numaHooks), deviceshare.Instance(s.devices, s.gpuHooks, s.numaHooks),
+		elasticquota.Instance(s.quotas), coscheduling.Instance(s.gangs), reservation.Instance(s.reserved, nil, now, nil),
+	} {
+		given[instance.Name] = instance
 	}
+	declared := plugins.Parts()
+	for i, p := range declared {
+		if instance, found := given[p.Name]; found {
+			declared[i].New = func(*part.Cluster) (*part.Instance, error) { return instance, nil }
+		}
+	}
+	set, err := part.Connect(declared, &part.Cluster{Config: &rest.Config{}, Informers: c.informers, Now: now})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return set
 }
 
 // podChanged tells of a pod, podGone of one that is deleted.

@@ -17,9 +17,6 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"koordinator.sh/koord/decision/core/disclosure"
-	"koordinator.sh/koord/scheduler/plugins/deviceshare"
-	"koordinator.sh/koord/scheduler/plugins/loadaware"
-	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/reason"
 )
 
@@ -27,24 +24,31 @@ import (
 type simulation struct {
 	framework  framework.Framework
 	now        func() time.Time
-	stage      *stage
+	simulated  *simulatedState
 	nominator  fwk.PodNominator
 	preEnqueue []fwk.PreEnqueuePlugin
 	preFilter  []fwk.PreFilterPlugin
 	filter     []fwk.FilterPlugin
 	weights    map[string]int32
-	load       *loadaware.Plugin
+	// What the plugins know of their refusals, by their names.
 	explainers map[string]reason.Explainer
-	// hinting are those of them that NodeNUMAResource asks for hints.
-	hinting    []reason.Explainer
 	coders     map[string]reason.Coder
-	advisers   []reason.Adviser
-	preemptors []preemptor
+	remediable map[string]reason.Remediable
+	// relayed names the plugins whose refusals a plugin returns as its own.
+	relayed map[string][]string
+	// What plugins propose.
+	advisers        []reason.Adviser
+	clusterAdvisers []reason.ClusterAdviser
+	releasers       []reason.Releaser
+	// nodePolicies are the labels by which a node imposes something on all its pods.
+	nodePolicies []string
+	// What plugins know of pods; nil when no plugin does.
+	estimator    reason.Estimator
+	annotator    reason.Annotator
+	reservations reason.ReservationCounter
+	preemptors   []preemptor
 	// reserving are those that serve reserve pods, in the place of the others.
 	reserving []preemptor
-	// topologies and devices of the cluster; nil when no plugin reads them.
-	topologies nodenumaresource.State
-	devices    deviceshare.State
 	// groupers are the plugins that place pods together, allocators those that give them CPUs and devices.
 	groupers   []reason.Grouper
 	allocators []fwk.ReservePlugin
@@ -67,10 +71,10 @@ func newSimulation(ctx context.Context, settings Config, profile config.KubeSche
 	if original == nil {
 		return nil, fmt.Errorf("profile %q has no framework", profile.SchedulerName)
 	}
-	sim := &simulation{now: settings.Now, stage: &stage{}, nominator: readOnlyNominator{settings.Nominator}, weights: map[string]int32{},
-		topologies: settings.Topologies, devices: settings.Devices, workloads: workloadsOf(settings.Informers)}
+	sim := &simulation{now: settings.Now, simulated: newSimulatedState(settings.Parts), nominator: readOnlyNominator{settings.Nominator}, weights: map[string]int32{},
+		workloads: workloadsOf(settings.Informers)}
 	created := map[string]fwk.Plugin{}
-	registry, err := capturingRegistry(settings, sim.stage, created)
+	registry, err := capturingRegistry(sim.simulated.registry(), created)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +86,7 @@ func newSimulation(ctx context.Context, settings Config, profile config.KubeSche
 		frameworkruntime.WithSharedDRAManager(original.SharedDRAManager()),
 		frameworkruntime.WithSharedCSIManager(original.SharedCSIManager()),
 		frameworkruntime.WithPodGroupManager(original.PodGroupManager()),
-		frameworkruntime.WithSnapshotSharedLister(sim.stage),
+		frameworkruntime.WithSnapshotSharedLister(sim.simulated),
 		frameworkruntime.WithPodNominator(sim.nominator),
 		frameworkruntime.WithPodActivator(noActivator{}),
 		frameworkruntime.WithWaitingPods(frameworkruntime.NewWaitingPodsMap()),
@@ -99,14 +103,10 @@ func newSimulation(ctx context.Context, settings Config, profile config.KubeSche
 	return sim, nil
 }
 
-// capturingRegistry is the scheduler's registry, with each factory remembering what it made.
-func capturingRegistry(settings Config, stage *stage, created map[string]fwk.Plugin) (frameworkruntime.Registry, error) {
+// capturingRegistry is the registry of Kubernetes and of the scheduler's own plugins, with each factory remembering what it made.
+func capturingRegistry(own frameworkruntime.Registry, created map[string]fwk.Plugin) (frameworkruntime.Registry, error) {
 	registry := plugins.NewInTreeRegistry()
-	supposed := Supposed{
-		Load: stage, Quotas: &stage.quotas, Gangs: &stage.gangs, Reserved: &stage.reserved,
-		Topologies: &topologyStage{settings.Topologies, stage}, Devices: &deviceStage{settings.Devices, stage},
-	}
-	if err := registry.Merge(settings.OutOfTree(supposed, settings.Now)); err != nil {
+	if err := registry.Merge(own); err != nil {
 		return nil, fmt.Errorf("merge plugin registries: %w", err)
 	}
 	for name, factory := range registry {
@@ -130,32 +130,59 @@ func (s *simulation) adopt(created map[string]fwk.Plugin) {
 	for _, plugin := range enabled.Score.Enabled {
 		s.weights[plugin.Name] = plugin.Weight
 	}
-	s.load, _ = created[loadaware.Name].(*loadaware.Plugin)
-	s.explainers, s.coders = map[string]reason.Explainer{}, map[string]reason.Coder{}
-	for name, plugin := range created {
-		if explainer, ok := plugin.(reason.Explainer); ok {
-			s.explainers[name] = explainer
-			if _, hints := plugin.(nodenumaresource.HintProvider); hints {
-				s.hinting = append(s.hinting, explainer)
+	for _, plugin := range pluginsOf[reason.Allocator](enabled.Reserve, created) {
+		s.allocators = append(s.allocators, plugin)
+	}
+	s.adoptReasons(created)
+}
+
+// adoptReasons finds what the plugins know beyond what the framework asks them.
+func (s *simulation) adoptReasons(created map[string]fwk.Plugin) {
+	s.explainers, s.coders, s.remediable = namedOf[reason.Explainer](created), namedOf[reason.Coder](created), namedOf[reason.Remediable](created)
+	s.advisers, s.clusterAdvisers = allOf[reason.Adviser](created), allOf[reason.ClusterAdviser](created)
+	s.releasers, s.groupers = allOf[reason.Releaser](created), allOf[reason.Grouper](created)
+	s.estimator, s.annotator = pluginOf[reason.Estimator](created), pluginOf[reason.Annotator](created)
+	s.reservations = pluginOf[reason.ReservationCounter](created)
+	for _, plugin := range allOf[reason.NodePolicies](created) {
+		s.nodePolicies = append(s.nodePolicies, plugin.NodePolicyLabels()...)
+	}
+	s.relayed = map[string][]string{}
+	for _, relay := range allOf[reason.Relay](created) {
+		for _, other := range allOf[fwk.Plugin](created) {
+			if relay.Relays(other) {
+				s.relayed[relay.Name()] = append(s.relayed[relay.Name()], other.Name())
 			}
 		}
-		if coder, ok := plugin.(reason.Coder); ok {
-			s.coders[name] = coder
-		}
 	}
-	for _, plugin := range pluginsOf[fwk.ReservePlugin](enabled.Reserve, created) {
-		if slices.Contains(allocating, plugin.Name()) {
-			s.allocators = append(s.allocators, plugin)
-		}
-	}
+}
+
+// allOf lists the plugins of a kind in the order of their names.
+func allOf[T fwk.Plugin](created map[string]fwk.Plugin) []T {
+	var list []T
 	for _, name := range slices.Sorted(maps.Keys(created)) {
-		if grouper, ok := created[name].(reason.Grouper); ok {
-			s.groupers = append(s.groupers, grouper)
-		}
-		if adviser, ok := created[name].(reason.Adviser); ok {
-			s.advisers = append(s.advisers, adviser)
+		if plugin, is := created[name].(T); is {
+			list = append(list, plugin)
 		}
 	}
+	return list
+}
+
+// namedOf are the plugins of a kind by their names.
+func namedOf[T fwk.Plugin](created map[string]fwk.Plugin) map[string]T {
+	named := map[string]T{}
+	for _, plugin := range allOf[T](created) {
+		named[plugin.Name()] = plugin
+	}
+	return named
+}
+
+// pluginOf is the first plugin of a kind, nil when there is none.
+func pluginOf[T fwk.Plugin](created map[string]fwk.Plugin) T {
+	var first T
+	if list := allOf[T](created); len(list) > 0 {
+		first = list[0]
+	}
+	return first
 }
 
 func pluginsOf[T fwk.Plugin](set config.PluginSet, created map[string]fwk.Plugin) []T {

@@ -13,15 +13,9 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
-	"koordinator.sh/koord/decision/scheduling/gang"
-	decision "koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/scheduler/frameworkext"
-	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
-	"koordinator.sh/koord/scheduler/plugins/deviceshare"
-	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
+	"koordinator.sh/koord/scheduler/part"
 	"koordinator.sh/koord/scheduler/reason"
-	"koordinator.sh/koord/scheduler/state"
-	"koordinator.sh/koord/scheduler/state/quotas"
 )
 
 const (
@@ -34,16 +28,16 @@ const (
 )
 
 // notReplayed refuses nodes for a pod whose companions were too many to be placed once more.
-const notReplayed = "the pods of the same gang were not tried again: there are too many"
+const notReplayed = "the gang has too many pods to place all of them in a simulation"
 
 // heldBack is a pod that could have a node, and gets none because another one that is placed together with it finds none.
 type heldBack struct {
 	by      reason.Grouper
 	reason  string
 	subject reason.Subject
-	// refused is the pod that finds no node in world, where the others have theirs; placed counts those.
+	// refused is the pod that finds no node in view, where the others have theirs; placed counts those.
 	refused *corev1.Pod
-	world   *world
+	view    *clusterView
 	placed  int
 }
 
@@ -51,7 +45,7 @@ type heldBack struct {
 // They are placed one after the other, each on the node that the scheduler would choose with those before it there: in the order of
 // the queue; should that leave one without, the largest first; and then a few times with the one that was left without before the
 // others. A change has to help in the order of the queue: the scheduler gets to the other ones late, or by chance.
-func (s *simulation) placeTogether(ctx context.Context, w *world, e *evaluation) error {
+func (s *simulation) placeTogether(ctx context.Context, w *clusterView, e *evaluation) error {
 	by, companions := s.companions(e)
 	if len(companions) == 0 {
 		return nil
@@ -81,17 +75,17 @@ func (s *simulation) placeTogether(ctx context.Context, w *world, e *evaluation)
 		if err := last.place(ctx, by, order); err != nil {
 			return err
 		}
-		if s.stage.show(last.world); by.Complete(e.pod) && last.refused != e.pod {
-			s.stage.show(w)
+		if s.simulated.show(last.view); by.Complete(e.pod) && last.refused != e.pod {
+			s.simulated.show(w)
 			return nil
 		}
 		if best == nil || last.placed > best.placed {
 			best = last
 		}
 	}
-	s.stage.show(w)
+	s.simulated.show(w)
 	text, subject := by.HeldBack(e.pod, best.refused, best.placed, "")
-	e.held = &heldBack{by: by, reason: text, subject: subject, refused: best.refused, world: best.world, placed: best.placed}
+	e.held = &heldBack{by: by, reason: text, subject: subject, refused: best.refused, view: best.view, placed: best.placed}
 	e.refuse(refusal{plugin: by.Name(), reason: text, final: true})
 	return nil
 }
@@ -150,10 +144,10 @@ func first(pods []*corev1.Pod, one *corev1.Pod) []*corev1.Pod {
 	return ordered
 }
 
-// replay places pods in a world of its own, one after the other.
+// replay places pods in a view of its own, one after the other.
 type replay struct {
 	*simulation
-	world *world
+	view *clusterView
 	// asked is the pod that the question is about, and allowed the nodes on which it may be placed.
 	asked   *corev1.Pod
 	allowed []fwk.NodeInfo
@@ -166,18 +160,14 @@ type replay struct {
 	placed  int
 }
 
-func (s *simulation) newReplay(w *world, asked *corev1.Pod, allowed []fwk.NodeInfo, pods int) *replay {
-	own := w.edit()
-	if own.gangs != nil {
-		own.gangs = own.gangs.Fork()
-		if key, belongs := gang.KeyOf(asked); belongs { // who was refused a moment ago is tried like the others
-			own.gangs.SupposeUntried(key)
+func (s *simulation) newReplay(w *clusterView, asked *corev1.Pod, allowed []fwk.NodeInfo, pods int) *replay {
+	own := w.retrying(asked) // who was refused a moment ago is tried like the others
+	for i, view := range own.views {
+		if placer, concerned := view.(part.PodPlacer); concerned {
+			own.views[i] = placer.Fork()
 		}
 	}
-	if own.quotas != nil {
-		own.quotas = own.quotas.Fork()
-	}
-	return &replay{simulation: s, world: own, asked: asked, allowed: allowed, scored: max(1, maxScored/pods)}
+	return &replay{simulation: s, view: own, asked: asked, allowed: allowed, scored: max(1, maxScored/pods)}
 }
 
 // place puts pods on nodes until those that need nodes together have them, the pod that the question is about among them.
@@ -187,7 +177,7 @@ func (r *replay) place(ctx context.Context, by reason.Grouper, pods []*corev1.Po
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("place %d pods together: %w", len(pods), context.Cause(ctx))
 		}
-		r.stage.show(r.world)
+		r.simulated.show(r.view)
 		if done && by.Complete(r.asked) {
 			return nil
 		}
@@ -208,7 +198,7 @@ func (r *replay) place(ctx context.Context, by reason.Grouper, pods []*corev1.Po
 
 // one puts a pod on the best of the first nodes that take it; false when none does.
 func (r *replay) one(ctx context.Context, pod *corev1.Pod) (bool, error) {
-	all, err := r.world.List()
+	all, err := r.view.List()
 	if err != nil {
 		return false, fmt.Errorf("list nodes: %w", err)
 	}
@@ -225,7 +215,7 @@ func (r *replay) one(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	last := r.next
 	for offset := 0; offset < len(nodes) && len(passing) < r.scored; offset++ {
 		at := (r.next + offset) % len(nodes)
-		info, err := r.world.Get(nodes[at].Node().Name)
+		info, err := r.view.Get(nodes[at].Node().Name)
 		if err != nil {
 			return false, err
 		}
@@ -240,7 +230,7 @@ func (r *replay) one(ctx context.Context, pod *corev1.Pod) (bool, error) {
 		r.next = last
 	}
 	name := r.best(ctx, run.state, pod, passing)
-	return true, r.world.addPod(r.allocate(ctx, run.state, pod, name), name, r.now)
+	return true, r.view.addPod(r.allocate(ctx, run.state, pod, name), name, r.now)
 }
 
 // best is the node that scores highest, the first by name among equals; the first one where scoring fails.
@@ -263,7 +253,7 @@ func (r *filterRun) passes(ctx context.Context, info fwk.NodeInfo) bool {
 			return false
 		}
 	}
-	state, crowded, nominated, err := r.withNominated(ctx, info)
+	state, filtered, nominated, err := r.withNominated(ctx, info)
 	if err != nil {
 		return false
 	}
@@ -271,7 +261,7 @@ func (r *filterRun) passes(ctx context.Context, info fwk.NodeInfo) bool {
 		if r.skipped.Has(plugin.Name()) {
 			continue
 		}
-		if !plugin.Filter(ctx, state, r.pod, crowded).IsSuccess() || nominated && !plugin.Filter(ctx, r.state, r.pod, info).IsSuccess() {
+		if !plugin.Filter(ctx, state, r.pod, filtered).IsSuccess() || nominated && !plugin.Filter(ctx, r.state, r.pod, info).IsSuccess() {
 			return false
 		}
 	}
@@ -283,13 +273,16 @@ func (r *replay) allocate(ctx context.Context, state fwk.CycleState, pod *corev1
 	for _, plugin := range r.allocators {
 		_ = plugin.Reserve(ctx, state, pod, node) // a pod that could not be given them counts without
 	}
-	placed := defaultprebind.Annotated(state, pod, r.now())
+	placed := pod.DeepCopy()
+	if r.annotator != nil {
+		placed = r.annotator.Annotated(state, pod, r.now())
+	}
 	placed.Spec.NodeName = node
 	return placed
 }
 
-// addPod puts a pod on its node, in this world itself.
-func (w *world) addPod(pod *corev1.Pod, node string, now func() time.Time) error {
+// addPod puts a pod on its node, in this view itself.
+func (w *clusterView) addPod(pod *corev1.Pod, node string, now func() time.Time) error {
 	info, err := w.Get(node)
 	if err != nil {
 		return err
@@ -303,27 +296,32 @@ func (w *world) addPod(pod *corev1.Pod, node string, now func() time.Time) error
 	w.nodes[node] = changed
 	w.peopled = append(w.peopled, node)
 	w.list.Store(nil)
-	assigned := slices.Clone(w.Assigned(node).Pods)
-	w.assigned[node] = state.Assigned{Version: 1<<63 | editVersions.Add(1), Pods: append(assigned, decision.AssignedPod{Pod: pod, AssignedAt: now()})}
-	if w.quotas != nil {
-		w.quotas.SupposePlaced(pod)
-	}
-	if w.gangs != nil {
-		w.gangs.SupposePod(pod)
+	for _, view := range w.views {
+		if placer, concerned := view.(part.PodPlacer); concerned {
+			placer.Place(pod, now())
+		}
 	}
 	return nil
 }
 
 // withMember puts an edited pod in the place of the one that is not on a node yet.
-func (w *world) withMember(pod *corev1.Pod) *world {
+func (w *clusterView) withMember(pod *corev1.Pod) *clusterView {
 	edited := w.edit()
-	if edited.gangs != nil {
-		edited.gangs = edited.gangs.Fork()
-		edited.gangs.SupposePod(pod)
+	for i, view := range edited.views {
+		if editor, concerned := view.(part.PodEditor); concerned {
+			edited.views[i] = editor.WithPod(pod)
+		}
 	}
-	edited.suppose(func(view *quotas.View) { view.SupposePod(pod) })
 	return edited
 }
 
-// allocating are the plugins whose Reserve gives a pod CPUs and devices, and nothing else that matters to other pods.
-var allocating = []string{nodenumaresource.Name, deviceshare.Name}
+// retrying supposes that those that hold a pod back were not refused a moment ago.
+func (w *clusterView) retrying(pod *corev1.Pod) *clusterView {
+	edited := w.edit()
+	for i, view := range edited.views {
+		if retrier, ok := view.(part.Retrier); ok {
+			edited.views[i], _ = retrier.Retrying(pod)
+		}
+	}
+	return edited
+}

@@ -35,7 +35,7 @@ func TestTheVerdictOfAMemberIsThatOfItsGang(t *testing.T) {
 		"two small members and one that is larger than any node": {
 			nodes: 3, minMember: 3, asked: "a", members: []*corev1.Pod{newPod("a", "cpu", "1"), newPod("b", "cpu", "1"), newPod("big", "cpu", "60")},
 			wantVerdict: diagnosticsv1alpha1.PodUnschedulable, wantCode: finding.GangMemberRefused,
-			wantSummary: "pod default/big: 0/3 nodes are available: 3 node(s) had insufficient cpu",
+			wantSummary: "Pod default/big: 0/3 nodes are available: 3 Insufficient cpu (requested",
 			wantFix:     "for pod default/big: reduce the pod's cpu request from 60 to 16 (by 44)",
 		},
 		"fewer members are enough": {
@@ -45,7 +45,7 @@ func TestTheVerdictOfAMemberIsThatOfItsGang(t *testing.T) {
 		"each member fits, and not all of them together": {
 			nodes: 2, minMember: 3, asked: "a", members: []*corev1.Pod{newPod("a", "cpu", "9"), newPod("b", "cpu", "9"), newPod("c", "cpu", "9")},
 			wantVerdict: diagnosticsv1alpha1.PodUnschedulable, wantCode: finding.GangMemberRefused,
-			wantSummary: "pod default/c: 0/2 nodes are available: 2 node(s) had insufficient cpu",
+			wantSummary: "Pod default/c: 0/2 nodes are available: 2 Insufficient cpu (requested",
 			wantFix:     "for pod default/c: reduce the pod's cpu request from 9 to 7 (by 2)",
 		},
 		"the largest member has to be placed first": {
@@ -56,20 +56,20 @@ func TestTheVerdictOfAMemberIsThatOfItsGang(t *testing.T) {
 		"the largest member itself is asked about": {
 			nodes: 1, minMember: 2, asked: "big", members: []*corev1.Pod{newPod("a", "cpu", "4"), newPod("big", "cpu", "14")},
 			wantVerdict: diagnosticsv1alpha1.PodUnschedulable, wantCode: finding.GangMemberRefused,
-			wantSummary: "pod default/big: 0/1 nodes are available: 1 node(s) had insufficient cpu",
+			wantSummary: "Pod default/big: 0/1 nodes are available: 1 Insufficient cpu (requested",
 			wantFix:     "reduce the pod's cpu request from 14 to 12 (by 2)",
 		},
 		"members are so many that fewer cost less than what the others give up": {
 			nodes: 1, minMember: 4, asked: "a",
 			members:     []*corev1.Pod{newPod("a", "cpu", "8"), newPod("b", "cpu", "8"), newPod("c", "cpu", "8"), newPod("d", "cpu", "8")},
 			wantVerdict: diagnosticsv1alpha1.PodUnschedulable, wantCode: finding.GangMemberRefused,
-			wantSummary: "pod default/c: 0/1 nodes are available: 1 node(s) had insufficient cpu",
+			wantSummary: "Pod default/c: 0/1 nodes are available: 1 Insufficient cpu (requested",
 			wantFix:     "lower minMember of PodGroup default/team from 4 to 2, which is how many members there is room for",
 		},
 		"devices that one member takes are gone for the next": {
 			nodes: 1, minMember: 2, asked: "a", members: []*corev1.Pod{newPod("a", "cpu", "1", "nvidia.com/gpu", "1"), newPod("b", "cpu", "1", "nvidia.com/gpu", "1")},
 			wantVerdict: diagnosticsv1alpha1.PodUnschedulable, wantCode: finding.GangMemberRefused,
-			wantSummary: "pod default/b: 0/1 nodes are available: 1 ",
+			wantSummary: "Pod default/b: 0/1 nodes are available: 1 node(s) had insufficient GPUs.",
 			wantFix:     "lower minMember of PodGroup default/team from 2 to 1, which is how many members there is room for",
 		},
 	}

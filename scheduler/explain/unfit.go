@@ -44,8 +44,8 @@ func firstStatus(refusals []refusal) *fwk.Status {
 	return fwk.NewStatus(fwk.Unschedulable, reasons...).WithPlugin(refusals[0].plugin)
 }
 
-// tell makes what refuses the pod that holds this one back part of the reason.
-func (e *evaluation) tell(why string) {
+// explain makes what refuses the pod that holds this one back part of the reason.
+func (e *evaluation) explain(why string) {
 	before := e.held.reason
 	e.held.reason, e.held.subject = e.held.by.HeldBack(e.pod, e.held.refused, e.held.placed, why)
 	for i := range e.refusals {

@@ -56,7 +56,7 @@ func TestNoChangeIsNeededWhereTheOtherMemberFindsANodeNow(t *testing.T) {
 	withMinMember(c, 2, newPod("a", "cpu", "1"), other)
 	c.shared.gangs.Fail(gang.Key{Namespace: "default", Name: "team"}, other, "0/1 nodes are available: 1 Insufficient cpu.")
 	status := c.explain("a")
-	if status.Verdict != diagnosticsv1alpha1.PodUnschedulable || status.Fix != nil || !strings.HasSuffix(status.Summary, "; it finds a node when it is tried again") {
+	if status.Verdict != diagnosticsv1alpha1.PodUnschedulable || status.Fix != nil || !strings.HasSuffix(status.Summary, ". The next scheduling attempt finds a node.") {
 		t.Errorf("%s: %s, fix %+v", status.Verdict, status.Summary, status.Fix)
 	}
 }

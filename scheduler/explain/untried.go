@@ -10,17 +10,15 @@ import (
 
 // untried is the evaluation of a pod as if no member of its gang had been refused a moment ago: what keeps the pod from being looked
 // at says nothing of why that member finds no node. It is the same evaluation for any other pod.
-func (s *simulation) untried(ctx context.Context, w *world, e *evaluation) (*world, *evaluation, error) {
-	key, belongs := gang.KeyOf(e.pod)
+func (s *simulation) untried(ctx context.Context, w *clusterView, e *evaluation) (*clusterView, *evaluation, error) {
+	_, belongs := gang.KeyOf(e.pod)
 	waits := func(refusals []refusal) bool {
 		return slices.ContainsFunc(refusals, func(r refusal) bool { return r.everywhere && s.codeOf(r) == finding.GangMemberRefused })
 	}
-	if !belongs || w.gangs == nil || !slices.ContainsFunc(e.refusals, waits) {
+	if !belongs || !slices.ContainsFunc(e.refusals, waits) {
 		return w, e, nil
 	}
-	edited := w.edit()
-	edited.gangs = edited.gangs.Fork()
-	edited.gangs.SupposeUntried(key)
+	edited := w.retrying(e.pod)
 	after, err := s.evaluate(ctx, edited, e.pod)
 	if err != nil {
 		return nil, nil, err

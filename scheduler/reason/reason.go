@@ -8,6 +8,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
 // Subject is what a refusal is about on one node.
@@ -83,11 +84,14 @@ type Change struct {
 	Fix diagnosticsv1alpha1.Fix
 	// Pod replaces the pod, nil when it stays.
 	Pod *corev1.Pod
-	// Node replaces a node, nil when all stay.
-	Node *corev1.Node
+	// EditNode edits the node that the fix names, nil when it stays. It is called for each trial, with the node as other changes
+	// left it.
+	EditNode func(node *corev1.Node)
+	// EditMetric edits the NodeMetric of the node that the fix names, nil when it stays. The node is there as other changes left it.
+	EditMetric func(metric *slov1alpha1.NodeMetric, node fwk.NodeInfo)
 	// Evict takes these pods off their nodes.
 	Evict []*corev1.Pod
-	// Object replaces an object of a custom resource that plugins read (an ElasticQuota, a Reservation), nil when all stay.
+	// Object replaces an object of a custom resource that belongs to no node (an ElasticQuota, a PodGroup), nil when all stay.
 	Object any
 }
 

@@ -15,11 +15,13 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/scheduler"
+	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
 	"k8s.io/kubernetes/pkg/scheduler/profile"
 
 	decision "koordinator.sh/koord/decision/scheduling/reservation"
+	"koordinator.sh/koord/scheduler/frameworkext"
 	"koordinator.sh/koord/scheduler/plugins/reservation"
 	"koordinator.sh/koord/scheduler/state/reservations"
 )
@@ -31,7 +33,7 @@ const preferredScheduler = "koord-scheduler"
 // not stand still for ever.
 const settleTimeout = 30 * time.Second
 
-// Bridge connects Reservations with one scheduler. Attach it before informers start, and Run it.
+// Bridge connects Reservations with one scheduler. Install its Seams before informers start, and Run it.
 type Bridge struct {
 	state  *reservations.State
 	writer reservations.Writer
@@ -51,7 +53,7 @@ type Bridge struct {
 	opened workqueue.TypedInterface[types.UID]
 }
 
-// New returns a Bridge that is not attached.
+// New returns a Bridge that no scheduler uses yet.
 func New(state *reservations.State, writer reservations.Writer, now func() time.Time) *Bridge {
 	return &Bridge{
 		state: state, writer: writer, now: now, messages: map[string]attempt{}, freed: workqueue.NewTyped[*corev1.Pod](),
@@ -60,17 +62,31 @@ func New(state *reservations.State, writer reservations.Writer, now func() time.
 	}
 }
 
-// Attach installs the bridge in a scheduler that does not run yet.
-func (b *Bridge) Attach(sched *scheduler.Scheduler) error {
+// Seams install the bridge in a scheduler that does not run yet.
+func (b *Bridge) Seams() frameworkext.Seams {
+	var inner internalcache.Cache
+	return frameworkext.Seams{
+		Cache: func(cache internalcache.Cache) internalcache.Cache {
+			inner = cache
+			return &showingCache{Cache: cache, state: b.state}
+		},
+		FailureHandler: func(_ *scheduler.Scheduler, next scheduler.FailureHandlerFn) scheduler.FailureHandlerFn {
+			return b.failureHandler(next)
+		},
+		NextPod: func(_ *scheduler.Scheduler, next frameworkext.NextPodFn) frameworkext.NextPodFn {
+			return b.settled(next)
+		},
+		Attach: func(built *scheduler.Scheduler) error { return b.attach(built, inner) },
+	}
+}
+
+// attach connects the bridge with a scheduler and the cache that its own stands before.
+func (b *Bridge) attach(sched *scheduler.Scheduler, inner internalcache.Cache) error {
 	if len(sched.Profiles) == 0 {
 		return fmt.Errorf("attach reservations: the scheduler has no profile")
 	}
 	b.scheduler = sched
 	b.profile = DefaultProfile(sched.Profiles)
-	inner := sched.Cache
-	sched.Cache = &showingCache{Cache: inner, state: b.state}
-	sched.FailureHandler = b.failureHandler(sched.FailureHandler)
-	sched.NextPod = b.settled(sched.NextPod)
 	for _, profile := range sched.Profiles {
 		for _, plugin := range profile.PreEnqueuePlugins() {
 			if preemption, ok := plugin.(*defaultpreemption.DefaultPreemption); ok {
@@ -103,7 +119,7 @@ func DefaultProfile(profiles profile.Map) string {
 }
 
 // settled holds up the first pod until reserved room is known.
-func (b *Bridge) settled(next func(klog.Logger) (*framework.QueuedPodInfo, error)) func(klog.Logger) (*framework.QueuedPodInfo, error) {
+func (b *Bridge) settled(next frameworkext.NextPodFn) frameworkext.NextPodFn {
 	var once sync.Once
 	return func(logger klog.Logger) (*framework.QueuedPodInfo, error) {
 		once.Do(func() {

@@ -237,10 +237,10 @@ func (c *cluster) start(t testing.TB, args string) *running {
 		sched.Profiles[name] = frameworkext.Wrap(inner, built, nil)
 	}
 	bridge := New(state, writer{c.objects}, time.Now)
-	if err := bridge.Attach(sched); err != nil {
+	if err := frameworkext.Apply(sched, bridge.Seams()); err != nil {
 		t.Fatal(err)
 	}
-	decoded, _ := reservation.DecodeArgs(&runtime.Unknown{Raw: []byte(args)})
+	decoded, _ := decision.DecodeArgs(&runtime.Unknown{Raw: []byte(args)})
 	controller, err := NewController(Options{
 		State: state, Writer: writer{c.objects}, Client: c.client, Pods: pods, Nodes: nodes, Args: decoded, Leading: func() bool { return true }, Now: time.Now,
 	})

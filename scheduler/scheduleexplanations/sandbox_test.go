@@ -22,10 +22,10 @@ import (
 	kubescheduler "k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
-	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/scheduler/explain"
+	"koordinator.sh/koord/scheduler/part"
 	"koordinator.sh/koord/scheduler/plugins/loadaware"
 	"koordinator.sh/koord/scheduler/scheduleexplanations"
 	"koordinator.sh/koord/scheduler/state"
@@ -77,11 +77,6 @@ func startControl(t *testing.T) control {
 	return control{client: client, objects: dynamicClient.Resource(scheduleexplanations.Resource).Namespace("default"), config: config}
 }
 
-// outOfTree is what the engine needs of the scheduler's registry.
-func outOfTree(supposed explain.Supposed, now func() time.Time) frameworkruntime.Registry {
-	return frameworkruntime.Registry{loadaware.Name: loadaware.Factory(supposed.Load, now)}
-}
-
 func profiles(t *testing.T) []config.KubeSchedulerProfile {
 	t.Helper()
 	object, _, err := scheme.Codecs.UniversalDecoder().Decode([]byte(profileYAML), nil, nil)
@@ -100,14 +95,15 @@ func startController(t *testing.T, c control) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	parts := part.Set{loadaware.Instance(cluster, time.Now)}
 	built, err := kubescheduler.New(ctx, c.client, factory, nil, func(string) events.EventRecorderLogger { return events.NewFakeRecorder(1) },
-		kubescheduler.WithProfiles(profiles(t)...), kubescheduler.WithFrameworkOutOfTreeRegistry(outOfTree(explain.Supposed{Load: cluster}, time.Now)))
+		kubescheduler.WithProfiles(profiles(t)...), kubescheduler.WithFrameworkOutOfTreeRegistry(parts.Registry()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	engine, err := explain.New(ctx, explain.Config{
 		Client: c.client, Informers: factory, Cache: built.Cache, Profiles: built.Profiles, ProfileConfigs: profiles(t),
-		Nominator: built.SchedulingQueue, State: cluster, OutOfTree: outOfTree, Identity: "test", Leader: func() bool { return true }, Now: time.Now,
+		Nominator: built.SchedulingQueue, Parts: parts, Identity: "test", Leader: func() bool { return true }, Now: time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -192,7 +188,7 @@ func TestOnARealAPIServer(t *testing.T) {
 	c.ask(t, "short", map[string]any{"questionObjectKey": "default/big", "ttl": "5s"})
 	c.ask(t, "template", map[string]any{"questionObjectTemplate": map[string]any{"spec": map[string]any{}}})
 	c.until(t, "big", func(s schedulingv1alpha1.ScheduleExplanationStatus) bool {
-		return s.Schedulable || !strings.Contains(s.FailedMessage, "0/3 nodes are available: 3 node(s) had insufficient cpu") || !strings.Contains(s.FailedMessage, "KOORD1901") ||
+		return s.Schedulable || !strings.Contains(s.FailedMessage, "0/3 nodes are available: 3 Insufficient cpu") || !strings.Contains(s.FailedMessage, "KOORD1901") ||
 			s.LastUpdateTime == nil || len(s.DetailedExplanation) != 1 || len(s.DetailedExplanation[0].ScheduleExplanation.NodeFailedDetails[0].FailedNodes) != 3
 	})
 	c.until(t, "template", func(s schedulingv1alpha1.ScheduleExplanationStatus) bool {

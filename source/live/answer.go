@@ -46,7 +46,7 @@ func fallback(ctx context.Context, r request, err error) (diagnosticsv1alpha1.Fi
 		note.Hint = "koordctl install"
 	case apierrors.IsForbidden(err):
 		note.Code = string(finding.Forbidden)
-		note.Message = "you may not " + r.String() + askedAlone
+		note.Message = "you do not have permission to " + r.String() + askedAlone
 		note.Hint = r.canI()
 	case unhealthy(err):
 		note.Message = "the diagnostics API did not answer" + askedAlone + ": " + err.Error()

@@ -82,7 +82,7 @@ func (s *Source) explainFromObjects(ctx context.Context, c *clients, e *diagnost
 	extending.Unknown = in.Unknown
 	e.Status = overcommit.ExplainNode(in, e.Spec)
 	if extending.Devices != nil && extending.Devices.Object != nil && !in.Unknown.Has(unknown.Pods) {
-		e.Status.Findings = append(e.Status.Findings, device.StrayFindings(extending.Devices.Object, in.Node.Labels, in.Pods)...)
+		e.Status.Findings = append(e.Status.Findings, device.OrphanFindings(extending.Devices.Object, in.Node.Labels, in.Pods)...)
 	}
 	if len(e.Spec.Resources) == 0 {
 		trace := &nodeextension.Trace{}

@@ -13,8 +13,8 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
-	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/core/unknown"
+	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/source/objects"
 )
 
@@ -63,7 +63,8 @@ func (s *Source) ExplainPod(ctx context.Context, namespace, name string, spec di
 // unexplainedReservation says why a Reservation is not explained: a name that does not exist is answered as not found by the API
 // server and by the diagnostics API alike, so that the object itself has to be looked for.
 func (c *clients) unexplainedReservation(ctx context.Context, name string, note diagnosticsv1alpha1.Finding) error {
-	r := request{verb: "get", group: schedulingv1alpha1.GroupVersion.Group, resource: "reservations", name: name}
+	r := requestFor("get", source.KindReservation, "")
+	r.name = name
 	switch err := c.scheduling.Get().Resource(r.resource).Name(name).MaxRetries(retries).Do(ctx).Error(); {
 	case apierrors.IsNotFound(err):
 		return missingAmong(ctx, c.scheduling, r, "kubectl get "+r.qualified())

@@ -129,7 +129,7 @@ func TestAReservationThatIsNotThereIsNotFound(t *testing.T) {
 			name: "nightly", wantCode: finding.SchedulerUnavailable,
 			wantText: `explain reservation "nightly", which only koord-scheduler can: koord-scheduler did not answer: broken`},
 		"a cluster without Reservations": {name: "nightly", edit: func(s *livetest.Server) { s.NoCRDs = true }, wantCode: finding.NotInstalled,
-			wantText: "list reservations.scheduling.koordinator.sh: the cluster does not have the resource"},
+			wantText: "list reservations.scheduling.koordinator.sh: the server doesn't have this resource type"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/source"
 )
 
 // Hints for the ways in which a kubeconfig leads to no cluster. Only who has none at all is offered a sandbox.
@@ -28,6 +29,15 @@ const (
 // request is what was asked of the API server, in the words of RBAC.
 type request struct {
 	verb, group, resource, namespace, name string
+}
+
+// requestFor is a request for objects of a kind; the namespace is left out for kinds without one.
+func requestFor(verb string, kind source.Kind, namespace string) request {
+	r := request{verb: verb, group: kind.API.Group, resource: kind.Plural}
+	if kind.Namespaced {
+		r.namespace = namespace
+	}
+	return r
 }
 
 // String says the request the way a person would: list pods in namespace "shop".
@@ -88,7 +98,7 @@ func failure(ctx context.Context, r request, err error) error {
 	case apierrors.IsForbidden(err):
 		return forbidden(r, err)
 	case apierrors.IsNotFound(err) && r.name == "" && r.group != "":
-		return finding.Wrap(fmt.Errorf("%s: the cluster does not have the resource", r), finding.NotInstalled, "koordctl install")
+		return finding.Wrap(fmt.Errorf("%s: the server doesn't have this resource type", r), finding.NotInstalled, "koordctl install")
 	case apierrors.IsNotFound(err):
 		return finding.Wrap(fmt.Errorf("%s: not found", r), finding.NotFound, "")
 	}
@@ -121,7 +131,7 @@ func forbidden(r request, err error) error {
 func unanswered(what string, err error) error {
 	switch {
 	case apierrors.IsUnauthorized(err):
-		return finding.Wrap(fmt.Errorf("%s: the API server does not accept your credentials", what), finding.Forbidden, "kubectl auth whoami")
+		return finding.Wrap(fmt.Errorf("%s: you must be logged in to the server (Unauthorized)", what), finding.Forbidden, "kubectl auth whoami")
 	case distrusted(err):
 		return finding.Wrap(fmt.Errorf("%s: %w", what, innermost(err)), finding.CertificateRejected, certificateHint)
 	case unreachable(err):

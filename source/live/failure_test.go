@@ -35,7 +35,7 @@ func TestErrorsOfOtherLibrariesAreToldAsOurs(t *testing.T) {
 			finding.Forbidden, `list secrets: not permitted for user "eve"`, "kubectl auth can-i list secrets",
 		},
 		"no answer":           {fmt.Errorf("kubernetes cluster unreachable: %w", refused), finding.ClusterUnreachable, "install: the API server does not answer: connection refused", unreachableHint},
-		"credentials":         {apierrors.NewUnauthorized("no"), finding.Forbidden, "install: the API server does not accept your credentials", "kubectl auth whoami"},
+		"credentials":         {apierrors.NewUnauthorized("no"), finding.Forbidden, "install: you must be logged in to the server (Unauthorized)", "kubectl auth whoami"},
 		"one that has a code": {coded, finding.ReleaseForeign, "a release of another chart", "helm list"},
 		"any other":           {errors.New("no space left"), "", "no space left", ""},
 		"an interruption":     {context.Canceled, "", "install: context canceled", ""},

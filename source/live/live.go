@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -79,7 +81,9 @@ type clients struct {
 	analysis    rest.Interface
 	scheduling  rest.Interface
 	profile     rest.Interface
-	server      string
+	// group makes the client of a group that a function describes.
+	group  func(func(*rest.Config)) (rest.Interface, error)
+	server string
 }
 
 func (s *Source) newClients() (*clients, error) {
@@ -95,24 +99,41 @@ func (s *Source) newClients() (*clients, error) {
 	if err != nil {
 		return nil, ConfigFailure(err)
 	}
-	c := &clients{server: config.Host}
-	groups := []struct {
-		into *rest.Interface
-		make func(*rest.Config)
-	}{
-		{&c.core, coreGroup}, {&c.slo, sloGroup}, {&c.diagnostics, diagnosticsGroup}, {&c.analysis, analysisGroup},
-		{&c.scheduling, schedulingGroup}, {&c.profile, profileGroup},
-	}
-	for _, group := range groups {
+	c := &clients{server: config.Host, group: func(group func(*rest.Config)) (rest.Interface, error) {
 		of := rest.CopyConfig(config)
-		group.make(of)
+		group(of)
 		client, err := rest.RESTClientForConfigAndClient(of, transport)
 		if err != nil {
 			return nil, ConfigFailure(err)
 		}
-		*group.into = client
+		return client, nil
+	}}
+	groups := []struct {
+		into *rest.Interface
+		make func(*rest.Config)
+	}{
+		{&c.core, coreGroup}, {&c.slo, ownGroup(slov1alpha1.GroupVersion)}, {&c.diagnostics, ownGroup(diagnosticsv1alpha1.GroupVersion)},
+		{&c.analysis, ownGroup(analysisv1alpha1.GroupVersion)}, {&c.scheduling, ownGroup(schedulingv1alpha1.GroupVersion)},
+		{&c.profile, ownGroup(configv1alpha1.GroupVersion)},
+	}
+	for _, group := range groups {
+		if *group.into, err = c.group(group.make); err != nil {
+			return nil, err
+		}
 	}
 	return c, nil
+}
+
+// of returns the client of the group that serves a kind.
+func (c *clients) of(kind source.Kind) (rest.Interface, error) {
+	switch {
+	case kind.Plural == "":
+		return nil, fmt.Errorf("unknown kind %q", kind)
+	case kind.API.Group == "":
+		return c.core, nil
+	default:
+		return c.group(ownGroup(kind.API.GroupVersion()))
+	}
 }
 
 func coreGroup(config *rest.Config) {
@@ -131,32 +152,15 @@ var ownScheme = sync.OnceValue(func() *runtime.Scheme {
 	return s
 })
 
-func sloGroup(config *rest.Config) {
-	config.APIPath = "/apis"
-	config.GroupVersion = &slov1alpha1.GroupVersion
-	config.NegotiatedSerializer = serializer.NewCodecFactory(ownScheme()).WithoutConversion()
-	config.ContentType = runtime.ContentTypeJSON
-	config.AcceptContentTypes = runtime.ContentTypeJSON
-}
-
-func diagnosticsGroup(config *rest.Config) {
-	sloGroup(config)
-	config.GroupVersion = &diagnosticsv1alpha1.GroupVersion
-}
-
-func analysisGroup(config *rest.Config) {
-	sloGroup(config)
-	config.GroupVersion = &analysisv1alpha1.GroupVersion
-}
-
-func schedulingGroup(config *rest.Config) {
-	sloGroup(config)
-	config.GroupVersion = &schedulingv1alpha1.GroupVersion
-}
-
-func profileGroup(config *rest.Config) {
-	sloGroup(config)
-	config.GroupVersion = &configv1alpha1.GroupVersion
+// ownGroup is a group whose objects are read as JSON.
+func ownGroup(version schema.GroupVersion) func(*rest.Config) {
+	return func(config *rest.Config) {
+		config.APIPath = "/apis"
+		config.GroupVersion = &version
+		config.NegotiatedSerializer = serializer.NewCodecFactory(ownScheme()).WithoutConversion()
+		config.ContentType = runtime.ContentTypeJSON
+		config.AcceptContentTypes = runtime.ContentTypeJSON
+	}
 }
 
 // Describe says which cluster the answers come from. Only the server's version needs a connection.

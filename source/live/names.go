@@ -11,7 +11,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"koordinator.sh/koord/api/finding"
-	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/core/suggest"
 	"koordinator.sh/koord/source"
 )
@@ -19,29 +18,17 @@ import (
 // suggestionLimit bounds the names that are compared with one that does not exist.
 const suggestionLimit = 500
 
-var plurals = map[source.Kind]string{source.KindNode: "nodes", source.KindPod: "pods", source.KindNamespace: "namespaces"}
-
 // Names lists names only: the API server sends no more than metadata.
 func (s *Source) Names(ctx context.Context, kind source.Kind, namespace string, limit int) ([]string, error) {
 	c, err := s.connect()
 	if err != nil {
 		return nil, err
 	}
-	if kind == source.KindRecommendation {
-		return names(ctx, c.analysis, recommendationRequest(namespace), limit)
+	client, err := c.of(kind)
+	if err != nil {
+		return nil, fmt.Errorf("list names: %w", err)
 	}
-	if kind == source.KindReservation {
-		return names(ctx, c.scheduling, request{verb: "list", group: schedulingv1alpha1.GroupVersion.Group, resource: "reservations"}, limit)
-	}
-	resource, ok := plurals[kind]
-	if !ok {
-		return nil, fmt.Errorf("list names: unknown kind %q", kind)
-	}
-	r := request{verb: "list", resource: resource}
-	if kind == source.KindPod {
-		r.namespace = namespace
-	}
-	return names(ctx, c.core, r, limit)
+	return names(ctx, client, requestFor("list", kind, namespace), limit)
 }
 
 func names(ctx context.Context, client rest.Interface, r request, limit int) ([]string, error) {

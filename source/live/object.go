@@ -4,39 +4,35 @@ import (
 	"context"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/json"
 
 	"koordinator.sh/koord/source"
 )
 
-// Object reads one node or pod whole, as the API server has it but without managed fields. The namespace of a node is
-// ignored.
+// Object reads one object whole, as the API server has it but without managed fields. The namespace is ignored for kinds without
+// one.
 func (s *Source) Object(ctx context.Context, kind source.Kind, namespace, name string) (*unstructured.Unstructured, error) {
 	c, err := s.connect()
 	if err != nil {
 		return nil, err
 	}
-	var into runtime.Object
-	switch kind {
-	case source.KindNode:
-		into, namespace = &corev1.Node{}, ""
-	case source.KindPod:
-		into = &corev1.Pod{}
-	default:
-		return nil, fmt.Errorf("read object: unknown kind %q", kind)
-	}
-	if err := c.get(ctx, plurals[kind], namespace, name, into); err != nil {
-		return nil, err
-	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(into)
+	client, err := c.of(kind)
 	if err != nil {
+		return nil, fmt.Errorf("read object: %w", err)
+	}
+	r := requestFor("get", kind, namespace)
+	r.name = name
+	raw, err := client.Get().NamespaceIfScoped(r.namespace, r.namespace != "").Resource(r.resource).Name(name).
+		MaxRetries(retries).SetHeader("Accept", "application/json").Do(ctx).Raw()
+	if err != nil {
+		return nil, failure(ctx, r, err)
+	}
+	u := &unstructured.Unstructured{}
+	if err := json.Unmarshal(raw, &u.Object); err != nil {
 		return nil, fmt.Errorf("read %s %q: %w", kind, name, err)
 	}
-	u := &unstructured.Unstructured{Object: content}
+	u.SetGroupVersionKind(kind.API)
 	u.SetManagedFields(nil)
-	u.SetAPIVersion("v1")
-	u.SetKind(map[source.Kind]string{source.KindNode: "Node", source.KindPod: "Pod"}[kind])
 	return u, nil
 }

@@ -112,7 +112,7 @@ func (c *clients) missingRecommendation(ctx context.Context, namespace, name str
 }
 
 func recommendationRequest(namespace string) request {
-	return request{verb: "list", group: analysisv1alpha1.GroupVersion.Group, resource: "recommendations", namespace: namespace}
+	return requestFor("list", source.KindRecommendation, namespace)
 }
 
 func (c *clients) recommendations(ctx context.Context, by selection) ([]analysisv1alpha1.Recommendation, error) {

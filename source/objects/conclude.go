@@ -11,10 +11,11 @@ import (
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/core/freshness"
 	"koordinator.sh/koord/decision/core/unknown"
+	"koordinator.sh/koord/decision/scheduling/refusals"
 )
 
 // conclude words the verdict. Where the checks find no reason, what the scheduler itself wrote on the pod decides.
-func conclude(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationStatus) {
+func conclude(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationStatus, groups []*refusals.Group) {
 	said, when := schedulerSaid(in)
 	open := s.NodesFeasible + s.NodesUnknown
 	switch {
@@ -27,22 +28,21 @@ func conclude(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationStatus) {
 		s.Summary = "which nodes are available is unknown: " + in.Unknown.Because(unknown.Nodes)
 		return
 	case len(in.Nodes) == 0:
-		s.Verdict, s.Summary = diagnosticsv1alpha1.PodUnschedulable, "the cluster has no nodes"
+		s.Verdict, s.Summary = diagnosticsv1alpha1.PodUnschedulable, refusals.Summarise(0, 0, nil)
 	case open == 0:
-		headline := s.Groups[0] // the one that covers the most nodes, and of those the one that tells most
-		s.Verdict, s.Code = diagnosticsv1alpha1.PodUnschedulable, headline.Code
-		s.Summary = fmt.Sprintf("0/%d nodes are available: %s (%s)", s.NodesTotal, headline.Message, nodes(headline.Count))
+		s.Verdict, s.Code = diagnosticsv1alpha1.PodUnschedulable, string(refusals.Headline(groups).Code())
+		s.Summary = refusals.Summarise(0, int(s.NodesTotal), groups)
 	case said != "":
 		s.Verdict, s.Code = diagnosticsv1alpha1.PodUnschedulable, string(finding.OtherPlugin)
-		s.Summary = fmt.Sprintf("%s of %d pass every check that objects allow, but %s the scheduler said: %s",
-			nodes(open), s.NodesTotal, freshness.Ago(in.Now, when), said)
+		s.Summary = fmt.Sprintf("%d/%d nodes pass the checks made without the scheduler, but %s the scheduler said: %s",
+			open, s.NodesTotal, freshness.Ago(in.Now, when), said)
 	case s.NodesUnknown > 0:
 		s.Verdict = diagnosticsv1alpha1.PodUnknown
-		s.Summary = fmt.Sprintf("%s of %d pass every check that could be made; whether they are available is unknown: %s",
-			nodes(s.NodesUnknown), s.NodesTotal, in.unjudged())
+		s.Summary = fmt.Sprintf("%d/%d nodes pass the checks that could be made; whether they are available is unknown: %s",
+			s.NodesUnknown, s.NodesTotal, in.unjudged())
 	default:
 		s.Verdict = diagnosticsv1alpha1.PodSchedulable
-		s.Summary = fmt.Sprintf("%s of %d pass every check that objects allow; %s", nodes(s.NodesFeasible), s.NodesTotal, in.schedulerSilent())
+		s.Summary = fmt.Sprintf("%d/%d nodes pass the checks made without the scheduler; %s", s.NodesFeasible, s.NodesTotal, in.schedulerSilent())
 	}
 	if said != "" && open == 0 {
 		s.Findings = append(s.Findings, diagnosticsv1alpha1.Finding{
@@ -87,13 +87,6 @@ func eventTime(event *corev1.Event) time.Time {
 	default:
 		return event.EventTime.Time
 	}
-}
-
-func nodes(n int32) string {
-	if n == 1 {
-		return "1 node"
-	}
-	return fmt.Sprintf("%d nodes", n)
 }
 
 // unevaluated names the checks that apply to the pod and that objects cannot answer.

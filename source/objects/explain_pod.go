@@ -3,6 +3,7 @@ package objects
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +15,8 @@ import (
 	"koordinator.sh/koord/decision/core/podrequest"
 	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/decision/scheduling/loadaware"
+	"koordinator.sh/koord/decision/scheduling/nodefit"
+	"koordinator.sh/koord/decision/scheduling/refusals"
 )
 
 // DefaultProfile is the scheduler's profile when its configuration cannot be read.
@@ -44,20 +47,28 @@ func ExplainPod(in PodSnapshot) *diagnosticsv1alpha1.PodExplanation {
 	s.Origin = diagnosticsv1alpha1.Origin{Component: "koordctl", EvaluatedAt: metav1.NewTime(in.Now)}
 	s.Incomplete, s.Unknown = slices.Clone(in.Missing), in.Unknown.List()
 	if in.History {
-		s.Incomplete = append(s.Incomplete, "past attempts: only the scheduler remembers them")
+		s.Incomplete = append(s.Incomplete, "past attempts: only the scheduler records them")
 	}
 	if verdictWithoutNodes(&in, s) {
 		return answer
 	}
-	refused := evaluate(&in, policy)
+	refused, names := evaluate(&in, policy), make([]string, len(in.Nodes))
 	s.NodesTotal = int32(len(in.Nodes))
-	s.NodesFeasible = s.NodesTotal - int32(len(refused))
+	for i := range in.Nodes {
+		names[i] = in.Nodes[i].Name
+		if len(refused[i]) == 0 {
+			s.NodesFeasible++
+		}
+	}
 	if in.unjudged() != "" {
 		s.NodesFeasible, s.NodesUnknown = 0, s.NodesFeasible
 	}
-	s.Groups = group(refused, in.MaxNodes)
+	groups := refusals.GroupByReason(names, refused)
+	for _, group := range groups {
+		s.Groups = append(s.Groups, group.Publish(in.MaxNodes))
+	}
 	s.Incomplete = append(s.Incomplete, unevaluated(&in)...)
-	conclude(&in, s)
+	conclude(&in, s, groups)
 	return answer
 }
 
@@ -67,7 +78,7 @@ func facts(pod *corev1.Pod, policy *loadaware.Policy) diagnosticsv1alpha1.PodFac
 	f := diagnosticsv1alpha1.PodFacts{
 		Namespace: pod.Namespace, Name: pod.Name, QoSClass: string(requests.QoS), PriorityBand: string(requests.Band),
 		Priority: pod.Spec.Priority, SchedulerName: pod.Spec.SchedulerName, NodeName: pod.Spec.NodeName, Phase: pod.Status.Phase,
-		Requests: requestsOf(pod), EstimatedUsage: policy.ResourceList(policy.Estimate(pod).Usage),
+		Requests: nodefit.RequestsOf(pod), EstimatedUsage: policy.ResourceList(policy.Estimate(pod).Usage),
 	}
 	if !created.IsZero() {
 		f.CreatedAt = &created
@@ -81,7 +92,7 @@ func verdictWithoutNodes(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationS
 	switch {
 	case finished(pod):
 		s.Verdict = diagnosticsv1alpha1.PodFinished
-		s.Summary = fmt.Sprintf("the pod has finished: %s", pod.Status.Phase)
+		s.Summary = fmt.Sprintf("the pod has %s", strings.ToLower(string(pod.Status.Phase)))
 	case pod.Spec.NodeName != "":
 		s.Verdict = diagnosticsv1alpha1.PodBound
 		s.Summary = fmt.Sprintf("the pod runs on %s", pod.Spec.NodeName)
@@ -91,7 +102,7 @@ func verdictWithoutNodes(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationS
 		s.Incomplete = append(s.Incomplete, "why this node: only the scheduler knows the scores")
 	case len(pod.Spec.SchedulingGates) > 0:
 		s.Verdict, s.Code = diagnosticsv1alpha1.PodGated, string(finding.SchedulingGated)
-		s.Summary = fmt.Sprintf("the pod waits for the removal of scheduling gate %q", pod.Spec.SchedulingGates[0].Name)
+		s.Summary = fmt.Sprintf("gated: waiting for scheduling gates: %s", gatesOf(pod))
 	case !slices.Contains(in.Profiles, schedulerName(pod)) && in.Unknown.Has(unknown.SchedulerConfiguration):
 		s.Verdict = diagnosticsv1alpha1.PodUnknown
 		s.Summary = fmt.Sprintf("whether %q is a profile of koord-scheduler is unknown: %s",
@@ -105,6 +116,15 @@ func verdictWithoutNodes(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationS
 	return true
 }
 
+// gatesOf lists scheduling gates as the scheduler does.
+func gatesOf(pod *corev1.Pod) string {
+	names := make([]string, len(pod.Spec.SchedulingGates))
+	for i, gate := range pod.Spec.SchedulingGates {
+		names[i] = gate.Name
+	}
+	return fmt.Sprint(names)
+}
+
 func schedulerName(pod *corev1.Pod) string {
 	if pod.Spec.SchedulerName == "" {
 		return corev1.DefaultSchedulerName
@@ -112,33 +132,22 @@ func schedulerName(pod *corev1.Pod) string {
 	return pod.Spec.SchedulerName
 }
 
-// evaluate returns the refusals of the nodes that have any.
-func evaluate(in *PodSnapshot, policy *loadaware.Policy) map[string][]refusal {
-	index, wanted, open := in.byNode(), demandOf(in.Pod), hostPorts(in.Pod)
+// evaluate returns the refusals of each node.
+func evaluate(in *PodSnapshot, policy *loadaware.Policy) [][]refusals.Refusal {
+	index, pod := in.byNode(), nodefit.NewPod(in.Pod)
 	estimate := policy.Estimate(in.Pod)
-	refused := map[string][]refusal{}
+	refused := make([][]refusals.Refusal, len(in.Nodes))
 	for i := range in.Nodes {
 		node := &in.Nodes[i]
 		on := index[node.Name]
 		if on == nil {
 			on = &onNode{}
 		}
-		refusals := static(in.Pod, node)
-		if r, taken := ports(open, on); taken {
-			refusals = append(refusals, r)
-		}
-		if in.Unknown.Has(unknown.Pods) {
-			refusals = append(refusals, wanted.beyond(node)...)
-		} else {
-			refusals = append(refusals, wanted.fit(node, on)...)
-		}
+		refused[i] = nodefit.Decide(nodefit.Input{Pod: pod, Node: node, Pods: on.pods, PodsUnknown: in.Unknown.Has(unknown.Pods)})
 		if in.evaluatesLoad() {
 			if r, busy := load(policy, estimate, node, on, in.Now); busy {
-				refusals = append(refusals, r)
+				refused[i] = append(refused[i], r)
 			}
-		}
-		if len(refusals) > 0 {
-			refused[node.Name] = refusals
 		}
 	}
 	return refused
@@ -155,7 +164,7 @@ func (s *PodSnapshot) unjudged() string {
 }
 
 // load asks load-aware scheduling, with the pods already assigned.
-func load(policy *loadaware.Policy, estimate loadaware.Estimate, node *corev1.Node, on *onNode, now time.Time) (refusal, bool) {
+func load(policy *loadaware.Policy, estimate loadaware.Estimate, node *corev1.Node, on *onNode, now time.Time) (refusals.Refusal, bool) {
 	input := loadaware.NodeInput{Node: node, Metric: on.metric}
 	for _, pod := range on.pods {
 		input.Assigned = append(input.Assigned, loadaware.AssignedPod{Pod: pod, AssignedAt: scheduledAt(pod)})
@@ -163,11 +172,11 @@ func load(policy *loadaware.Policy, estimate loadaware.Estimate, node *corev1.No
 	trace := &loadaware.Trace{}
 	verdict := loadaware.Filter(loadaware.Input{Policy: policy, Node: policy.Observe(input), Pod: estimate, Now: now}, trace)
 	if verdict.Passed() {
-		return refusal{}, false
+		return refusals.Refusal{}, false
 	}
-	return refusal{
-		plugin: loadaware.PluginName, code: verdict.Code, reason: verdict.Reason(), message: trace.Message(verdict),
-		operands: trace.Operands(verdict), distance: float64(verdict.Percent - verdict.Threshold),
+	return refusals.Refusal{
+		Plugin: loadaware.PluginName, Code: verdict.Code, Final: true, Reason: verdict.Reason(), Phrase: verdict.Phrase(), Distance: verdict.Distance(),
+		Describe: func() (string, []diagnosticsv1alpha1.Term) { return trace.Message(verdict), trace.Operands(verdict) },
 	}, true
 }
 

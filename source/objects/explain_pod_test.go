@@ -96,17 +96,17 @@ func TestRefusals(t *testing.T) {
 		"a selector": {
 			pod:   pod("p", "", small, func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"pool": "gpu"} }),
 			nodes: []corev1.Node{node("a")},
-			want:  []string{"NodeAffinity KOORD1903 1/1: the node's label pool is shared, the pod selects gpu"},
+			want:  []string{"NodeAffinity KOORD1903 1/1: the pod selects pool=gpu, the node has pool=shared"},
 		},
 		"a port taken by another pod": {
 			pod: pod("p", "", small, hostPort(80)), nodes: []corev1.Node{node("a")},
 			pods: []corev1.Pod{*pod("q", "a", small, hostPort(80))},
-			want: []string{"NodePorts KOORD1906 1/1: host port 80 is taken by shop/q"},
+			want: []string{"NodePorts KOORD1906 1/1: host port 80/TCP is taken by pod shop/q"},
 		},
 		"cpu held by others": {
 			pod: pod("p", "", resources("cpu", "4")), nodes: []corev1.Node{node("a")},
 			pods: []corev1.Pod{*pod("q", "a", resources("cpu", "13500m"))},
-			want: []string{"NodeResourcesFit KOORD1901 1/1: cpu: 4 requested, 2500m of 16 free"},
+			want: []string{"NodeResourcesFit KOORD1901 1/1: needs 4 cpu, 2.5 of 16 free"},
 		},
 		"finished pods hold nothing": {
 			pod: pod("p", "", resources("cpu", "4")), nodes: []corev1.Node{node("a")},
@@ -115,16 +115,16 @@ func TestRefusals(t *testing.T) {
 		"batch resources are their own": {
 			pod: pod("p", "", resources("kubernetes.io/batch-cpu", "3000", "kubernetes.io/batch-memory", "1Gi")), nodes: []corev1.Node{node("a")},
 			pods: []corev1.Pod{*pod("q", "a", resources("kubernetes.io/batch-cpu", "2000"))},
-			want: []string{"NodeResourcesFit KOORD1901 1/1: kubernetes.io/batch-cpu: 3 requested, 2 of 4 free"},
+			want: []string{"NodeResourcesFit KOORD1901 1/1: needs 3 batch-cpu, 2 of 4 free"},
 		},
 		"a device no node has": {
 			pod: pod("p", "", resources("nvidia.com/gpu", "1")), nodes: []corev1.Node{node("a")},
-			want: []string{"NodeResourcesFit KOORD1901 1/1: nvidia.com/gpu: 1 requested, 0 of 0 free"},
+			want: []string{"NodeResourcesFit KOORD1901 1/1: needs 1 nvidia.com/gpu, 0 of 0 free"},
 		},
 		"too many pods": {
 			pod: pod("p", "", small), nodes: []corev1.Node{node("a")},
 			pods: []corev1.Pod{*pod("q", "a", nil), *pod("r", "a", nil), *pod("s", "a", nil)},
-			want: []string{"NodeResourcesFit KOORD1901 1/1: 3 pods of at most 3 are on the node"},
+			want: []string{"NodeResourcesFit KOORD1901 1/1: runs 3 of at most 3 pods"},
 		},
 		"load over the threshold": {
 			pod: pod("p", "", small), nodes: []corev1.Node{node("a")}, metrics: []slov1alpha1.NodeMetric{metric("a", time.Second, "12")},
@@ -132,7 +132,7 @@ func TestRefusals(t *testing.T) {
 		},
 		"two reasons on one node count in both groups and are sole in none": {
 			pod: pod("p", "", resources("cpu", "20")), nodes: []corev1.Node{node("a", func(n *corev1.Node) { n.Spec.Unschedulable = true }), node("b")},
-			want: []string{"NodeResourcesFit KOORD1901 2/1: cpu: 20 requested, 16 of 16 free", "NodeUnschedulable KOORD1904 1/0: the node is cordoned"},
+			want: []string{"NodeResourcesFit KOORD1901 2/1: needs 20 cpu, 16 of 16 free", "NodeUnschedulable KOORD1904 1/0: the node is cordoned"},
 		},
 	}
 	for name, tc := range tests {
@@ -167,11 +167,11 @@ func TestVerdicts(t *testing.T) {
 		want        diagnosticsv1alpha1.PodVerdict
 		wantSummary string
 	}{
-		"finished": {in: PodSnapshot{Pod: pod("p", "a", nil, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })}, want: diagnosticsv1alpha1.PodFinished, wantSummary: "Failed"},
+		"finished": {in: PodSnapshot{Pod: pod("p", "a", nil, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })}, want: diagnosticsv1alpha1.PodFinished, wantSummary: "the pod has failed"},
 		"bound":    {in: PodSnapshot{Pod: pod("p", "a", nil)}, want: diagnosticsv1alpha1.PodBound, wantSummary: "a"},
 		"gated": {in: PodSnapshot{Pod: pod("p", "", nil, func(p *corev1.Pod) {
 			p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "quota"}}
-		})}, want: diagnosticsv1alpha1.PodGated, wantSummary: `"quota"`},
+		})}, want: diagnosticsv1alpha1.PodGated, wantSummary: "gated: waiting for scheduling gates: [quota]"},
 		"another scheduler": {in: PodSnapshot{Pod: pod("p", "", nil, func(p *corev1.Pod) { p.Spec.SchedulerName = "" })}, want: diagnosticsv1alpha1.PodNotResponsible, wantSummary: "default-scheduler"},
 		"another profile":   {in: PodSnapshot{Pod: pod("p", "", nil), Profiles: []string{"default-scheduler"}}, want: diagnosticsv1alpha1.PodNotResponsible, wantSummary: DefaultProfile},
 		"no reason found, and the scheduler has one": {
@@ -248,27 +248,6 @@ func TestCountsAddUp(t *testing.T) {
 	})
 }
 
-func TestPortsOfSidecarsAreTakenToo(t *testing.T) {
-	sidecar := func(policy *corev1.ContainerRestartPolicy) func(*corev1.Pod) {
-		return func(p *corev1.Pod) {
-			p.Spec.InitContainers = []corev1.Container{{Name: "init", RestartPolicy: policy, Ports: []corev1.ContainerPort{{HostPort: 80}}}}
-		}
-	}
-	for name, tc := range map[string]struct {
-		policy *corev1.ContainerRestartPolicy
-		want   int
-	}{
-		"a container that restarts":      {new(corev1.ContainerRestartPolicyAlways), 1},
-		"an init container that is gone": {nil, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := hostPorts(pod("p", "", nil, sidecar(tc.policy))); len(got) != tc.want {
-				t.Errorf("host ports %v, want %d", got, tc.want)
-			}
-		})
-	}
-}
-
 func TestAVerdictNeedsWhatItRestsOn(t *testing.T) {
 	unread := func(inputs ...unknown.Input) unknown.Inputs {
 		out := unknown.Inputs{}
@@ -299,7 +278,7 @@ func TestAVerdictNeedsWhatItRestsOn(t *testing.T) {
 		"no pods": {PodSnapshot{Pod: waiting, Nodes: nodes, LoadAware: true, Unknown: unread(unknown.Pods)}, diagnosticsv1alpha1.PodUnknown, 0, 2,
 			"is unknown: no permission to read the pods"},
 		"no pods, and no node is large enough": {PodSnapshot{Pod: pod("p", "", resources("cpu", "40")), Nodes: nodes, LoadAware: true, Unknown: unread(unknown.Pods)},
-			diagnosticsv1alpha1.PodUnschedulable, 0, 0, "40 requested, more than the 16 that the node has"},
+			diagnosticsv1alpha1.PodUnschedulable, 0, 0, "2 Insufficient cpu (requested 40, at most 16 free, on n1)."},
 		"no NodeMetrics": {PodSnapshot{Pod: waiting, Nodes: nodes, LoadAware: false, Unknown: unread(unknown.NodeMetrics)}, diagnosticsv1alpha1.PodUnknown, 0, 2,
 			"no permission to read the NodeMetrics"},
 		"a hot node under thresholds that could not be read": {PodSnapshot{Pod: waiting, Nodes: nodes[:1], LoadAware: true, Metrics: []slov1alpha1.NodeMetric{metric("n1", time.Second, "15")},

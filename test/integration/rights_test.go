@@ -101,7 +101,7 @@ func TestEveryCommandTellsUsersWithFewRightsWhatIsUnknown(t *testing.T) {
 			nodesOnly: partly(" unknown"), podReader: refused("list", "nodes"), nobody: refused("list", "nodes"),
 		},
 		"audit node sim-0001": {
-			nodeReader: {1, []string{"you may not create nodeexplanations", "KOORD0002"}}, podReader: refused("get", "nodes"), nobody: refused("get", "nodes"),
+			nodeReader: {1, []string{"you do not have permission to create nodeexplanations", "KOORD0002"}}, podReader: refused("get", "nodes"), nobody: refused("get", "nodes"),
 		},
 		"status": {
 			allRights: whole("co-location enabled"), clusterViewer: partly("co-location enabled"), nodeReader: partly("Unknown", "configmap/slo-controller-config"),

@@ -13,9 +13,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
-	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
-	"koordinator.sh/koord/decision/scheduling/gang"
 	reservation "koordinator.sh/koord/decision/scheduling/reservation"
 )
 
@@ -85,32 +83,17 @@ func orderedByUID(infos []fwk.PodInfo) []*corev1.Pod {
 // knowledge of one scheduler, apart from what it is about to do.
 func (w *world) knowledge(p *process) knowledge {
 	known := knowledge{}
+	var nodes []fwk.NodeInfo
 	for name, info := range p.Scheduler.Cache.Dump().Nodes {
 		if info.Node() == nil {
 			continue
 		}
 		node := framework.NewNodeInfo(orderedByUID(info.Pods)...)
 		node.SetNode(info.Node())
+		nodes = append(nodes, node)
 		known["requests on "+name] = requested(info)
-		known["CPUs of "+name] = p.Topologies.Ledger(node)
-		known["devices of "+name] = p.Devices.Ledger(node)
-		known["assigned to "+name] = assignedTo(p, name)
 	}
-	view := p.Quotas.Fork()
-	for quota := range view.Quotas {
-		known["quota "+quota.Spec.Name] = quota.Status
-	}
-	for _, key := range w.gangs() {
-		known["gang "+key.String()] = p.Gangs.Fork().Counts(key)
-	}
-	for _, view := range p.Reservations.All() {
-		var users []types.UID
-		for uid := range view.Pods {
-			users = append(users, uid)
-		}
-		slices.Sort(users)
-		known["reservation "+view.Name] = users
-	}
+	maps.Copy(known, p.parts.Contents(nodes))
 	return known
 }
 
@@ -123,25 +106,6 @@ func requested(info *framework.NodeInfo) framework.Resource {
 	}
 	maps.DeleteFunc(sum.ScalarResources, func(_ corev1.ResourceName, amount int64) bool { return amount == 0 })
 	return sum
-}
-
-func assignedTo(p *process, node string) []string {
-	var names []string
-	for _, assigned := range p.Cluster.Assigned(node).Pods {
-		names = append(names, string(assigned.Pod.UID))
-	}
-	slices.Sort(names)
-	return names
-}
-
-func (w *world) gangs() []gang.Key {
-	keys := map[gang.Key]bool{}
-	for _, o := range w.store.list(podKind) {
-		if name := extension.GangName(into[corev1.Pod](o)); name != "" {
-			keys[gang.Key{Namespace: namespace, Name: name}] = true
-		}
-	}
-	return slices.SortedFunc(maps.Keys(keys), func(a, b gang.Key) int { return strings.Compare(a.String(), b.String()) })
 }
 
 // active tells whether a Reservation holds room: how much of it is left to show is for decision/scheduling/reservation to say.

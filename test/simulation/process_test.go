@@ -22,15 +22,17 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"koordinator.sh/koord/scheduler/app"
+	"koordinator.sh/koord/scheduler/part"
 )
 
 // process is one koord-scheduler with its connection to the API server. It decides about a pod only when it is told to.
 type process struct {
 	*connection
-	app.Parts
-	gate   *gate
-	cancel context.CancelFunc
-	done   sync.WaitGroup
+	Scheduler *scheduler.Scheduler
+	parts     part.Set
+	gate      *gate
+	cancel    context.CancelFunc
+	done      sync.WaitGroup
 }
 
 // gate lets scheduling cycles through, one at a time.
@@ -67,7 +69,7 @@ func start(name string, objects *store) (*process, error) {
 		cancel()
 		return nil, err
 	}
-	p.Parts = assembled.Parts()
+	p.Scheduler, p.parts = assembled.Kubernetes(), assembled.Parts()
 	p.Scheduler.NextPod = p.gate.guard(ctx, p.Scheduler.NextPod)
 	p.Scheduler.FailureHandler = inTurn(p.Scheduler.FailureHandler)
 	configz.Delete("componentconfig")            // which registers itself once in a process of the operating system

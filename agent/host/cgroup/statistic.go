@@ -14,6 +14,9 @@ var (
 	CPUStat     = Statistic{controller: "cpu", v1: "cpu.stat", v2: "cpu.stat"}
 	MemoryUsage = Statistic{controller: "memory", v1: "memory.usage_in_bytes", v2: "memory.current"}
 	MemoryStat  = Statistic{controller: "memory", v1: "memory.stat", v2: "memory.stat"}
+	// OOMKills has the processes that were killed for want of memory after a name: in version 2 those of the cgroups below it are
+	// among them.
+	OOMKills = Statistic{controller: "memory", v1: "memory.oom_control", v2: "memory.events"}
 	// Processes and Threads are lists of those in the cgroup itself.
 	Processes = Statistic{controller: "cpu", v1: "cgroup.procs", v2: "cgroup.procs"}
 	Threads   = Statistic{controller: "cpu", v1: "tasks", v2: "cgroup.threads"}

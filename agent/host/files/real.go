@@ -28,6 +28,9 @@ func NewReal(directory string) (*Real, error) {
 	return &Real{root: root}, nil
 }
 
+// Location is the directory that the tree was opened at.
+func (r *Real) Location() string { return r.root.Name() }
+
 // Close releases the tree; files that are open stay so.
 func (r *Real) Close() error { return r.root.Close() }
 

@@ -78,6 +78,7 @@ func (m *Machine) Show(path, content string) { m.add(path, content, nil) }
 func (m *Machine) add(path, content string, write func(before, value string) (string, error)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	content = strings.TrimSuffix(content, "\n")
 	pid, rest, _ := strings.Cut(path, "/")
 	if process := m.processes[pid]; process != nil {
 		process.files[rest] = &parameter{content: content, write: write}

@@ -52,6 +52,7 @@ var rulesV1 = map[string]rule{
 	"cpuset.mems":           {initial: "0", root: true, write: setMemoryNodes},
 	"memory.limit_in_bytes": {initial: unlimitedV1, root: true, write: setLimitV1},
 	"memory.usage_in_bytes": {initial: "0", root: true},
+	"memory.oom_control":    {initial: "oom_kill_disable 0\nunder_oom 0\noom_kill 0", root: true},
 	"memory.stat":           {initial: "cache 0\nrss 0\ninactive_file 0\ntotal_cache 0\ntotal_rss 0\ntotal_inactive_file 0", root: true},
 
 	"blkio.throttle.read_bps_device":   {root: true, write: setRate("blkio.throttle.read_bps_device", 64)},
@@ -166,6 +167,7 @@ var rulesV2 = map[string]rule{
 	"memory.oom.group":      {initial: "0", write: setSwitch},
 	"memory.reclaim":        {writeOnly: true, write: reclaim},
 	"memory.current":        {initial: "0"},
+	"memory.events":         {initial: "low 0\nhigh 0\nmax 0\noom 0\noom_kill 0\noom_group_kill 0"},
 	"memory.stat":           {initial: "anon 0\nfile 0\ninactive_file 0\nactive_file 0", root: true},
 	"cpu.pressure":          {initial: calm, root: true},
 	"memory.pressure":       {initial: calm, root: true},

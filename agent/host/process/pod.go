@@ -1,7 +1,6 @@
 package process
 
 import (
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -12,13 +11,15 @@ import (
 
 // PodOf finds the pod that a process belongs to by its cgroups; false of one that is in no pod, and of one that has ended.
 func PodOf(proc files.FS, layout cgroup.Layout, pid int) (types.UID, bool) {
-	content, err := proc.Read(strconv.Itoa(pid)+"/cgroup", nil)
+	paths, err := Cgroups(proc, pid)
 	if err != nil {
 		return "", false
 	}
-	for name := range strings.FieldsFuncSeq(string(content), func(r rune) bool { return r == '/' || r == '\n' }) {
-		if uid, isPod := layout.PodOf(name); isPod {
-			return uid, true
+	for _, path := range paths {
+		for name := range strings.SplitSeq(path, "/") {
+			if uid, isPod := layout.PodOf(name); isPod {
+				return uid, true
+			}
 		}
 	}
 	return "", false

@@ -1,14 +1,18 @@
 package process
 
 import (
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/agent/host/files"
 	"koordinator.sh/koord/agent/host/kernelfs"
 )
 
@@ -42,6 +46,48 @@ func TestPodOfAProcess(t *testing.T) {
 	}
 }
 
+// longest is how long the kernel's longest path of a cgroup is.
+const longest = 4096
+
+// TestCgroupsOfAProcess are each there once, whatever the number of hierarchies; what is no list of cgroups is an error.
+func TestCgroupsOfAProcess(t *testing.T) {
+	tests := map[string]struct {
+		content string
+		want    []string
+		wantErr bool
+	}{
+		"version 2":                         {content: "0::/kubepods/pod1\n", want: []string{"/kubepods/pod1"}},
+		"version 1, all hierarchies alike":  {content: "3:cpu,cpuacct:/kubepods/pod1\n2:memory:/kubepods/pod1\n1:name=systemd:/kubepods/pod1\n", want: []string{"/kubepods/pod1"}},
+		"a hierarchy that was left out":     {content: "3:rdma:/\n2:memory:/kubepods/pod1\n0::/init.scope\n", want: []string{"/", "/init.scope", "/kubepods/pod1"}},
+		"a name with a colon":               {content: "0::/cri:pod:1\n", want: []string{"/cri:pod:1"}},
+		"a kernel built without any cgroup": {content: "", want: []string{}},
+		"something else":                    {content: "Name:\tsleep\n", wantErr: true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			directory := t.TempDir()
+			if err := os.Mkdir(filepath.Join(directory, "7"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(directory, "7/cgroup"), []byte(test.content), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			proc, err := files.NewReal(directory)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = proc.Close() }() // nothing is buffered
+			got, err := Cgroups(proc, 7)
+			if (err != nil) != test.wantErr || !test.wantErr && !cmp.Equal(test.want, got) {
+				t.Errorf("cgroups %q, error %v; want %q", got, err, test.want)
+			}
+			if _, err := Cgroups(proc, 8); !files.IsGone(err) {
+				t.Errorf("error %v of a process that has ended", err)
+			}
+		})
+	}
+}
+
 // FuzzPodOf: a pod that is found is one that the content names, and every pod is found below its own cgroup.
 func FuzzPodOf(f *testing.F) {
 	f.Add("2:cpu,cpuacct:/kubepods/besteffort/pod8dad9fb5-b9d1/0123\n1:name=systemd:/\n", "8dad9fb5-b9d1")
@@ -58,7 +104,7 @@ func FuzzPodOf(f *testing.F) {
 			at := layout.Pod(corev1.PodQOSBurstable, types.UID(uid))
 			want, named := layout.PodOf(path.Base(at))
 			proc.Show("1/cgroup", "3:cpu:/\n0::/"+at+"/container\n")
-			if strings.ContainsAny(at, "\n") {
+			if strings.ContainsAny(at, "\n") || len(at) > longest {
 				continue // no kernel writes that
 			}
 			if found, is := PodOf(proc, layout, 1); is != named || found != want {

@@ -52,7 +52,7 @@ func (r *Reviewer) Allowed(ctx context.Context, who authenticationv1.UserInfo, r
 	}
 	encoded, err := json.Marshal(spec)
 	if err != nil {
-		return false, fmt.Errorf("encode the question whether %q may %s: %w", who.Username, right, err)
+		return false, fmt.Errorf("encode the access review of %q for %s: %w", who.Username, right, err)
 	}
 	key := string(encoded)
 	if answer, known := r.answers.Get(key); known {
@@ -61,7 +61,7 @@ func (r *Reviewer) Allowed(ctx context.Context, who authenticationv1.UserInfo, r
 	}
 	review := &authorizationv1.SubjectAccessReview{Spec: spec}
 	if err := r.client.Create(ctx, review); err != nil {
-		return false, fmt.Errorf("ask whether %q may %s: %w", who.Username, right, err)
+		return false, fmt.Errorf("review the access of %q to %s: %w", who.Username, right, err)
 	}
 	r.answers.Add(key, review.Status.Allowed, believed)
 	return review.Status.Allowed, nil

@@ -73,7 +73,7 @@ func (h *Handler) context(ctx context.Context) Context {
 	}
 	var nodes corev1.NodeList
 	if err := h.Reader.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
-		log.FromContext(ctx).Error(err, "Failed to list the nodes; the configuration is judged without them")
+		log.FromContext(ctx).Error(err, "Failed to list nodes; the configuration is validated without them")
 		return in
 	}
 	for i := range nodes.Items {

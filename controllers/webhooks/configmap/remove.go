@@ -21,7 +21,7 @@ import (
 func (h *Handler) remove(ctx context.Context, request admission.Request) admission.Response {
 	object := &corev1.ConfigMap{}
 	if err := h.Decoder.DecodeRaw(request.OldObject, object); err != nil {
-		return admission.Errored(http.StatusBadRequest, fmt.Errorf("decode the configmap as it was: %w", err))
+		return admission.Errored(http.StatusBadRequest, fmt.Errorf("decode the old configmap: %w", err))
 	}
 	// A request that deletes all ConfigMaps of a namespace names none.
 	if h.Leaving == nil || client.ObjectKeyFromObject(object) != h.name() {
@@ -29,14 +29,14 @@ func (h *Handler) remove(ctx context.Context, request admission.Request) admissi
 	}
 	leaving, err := h.Leaving(ctx)
 	if err != nil {
-		log.FromContext(ctx).Error(err, "Failed to find out whether the system is being removed; the deletion of the configuration is admitted")
+		log.FromContext(ctx).Error(err, "Failed to check whether Koordinator is being uninstalled; allowed the deletion of the configuration")
 		return admission.Allowed("")
 	}
 	if leaving {
 		return admission.Allowed("")
 	}
 	const code = finding.ConfigProtected
-	return admission.Denied(fmt.Sprintf("configmap %s is the configuration of nodes that are in use (%s)%s", h.name(), code, code.Remedy()))
+	return admission.Denied(fmt.Sprintf("configmap %s cannot be deleted while nodes use it (%s)%s", h.name(), code, code.Remedy()))
 }
 
 // Leaving is a Handler's Leaving: true while the namespace is deleted, and once the chart's webhook configuration is, which an uninstall

@@ -57,7 +57,7 @@ func Review(before, data map[string]string, in Context) Verdict {
 		}
 	}
 	if omitted > 0 {
-		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("%d more; koordctl config lint lists all", omitted))
+		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("%d more; run koordctl config lint to list all", omitted))
 	}
 	if len(errs) > 0 {
 		verdict.Refusal = refusal(errs)

@@ -28,7 +28,7 @@ func SchedulerContext(live client.Reader, namespace string) func(context.Context
 			settings, err = schedulerconfig.Read(config.Data)
 		}
 		if err != nil {
-			log.FromContext(ctx).Error(err, "Failed to read the scheduler's configuration; the defaults of load-aware scheduling are assumed")
+			log.FromContext(ctx).Error(err, "Failed to read the scheduler configuration; assuming the defaults of LoadAwareScheduling")
 		}
 		return Context{LoadAware: settings.LoadAware}
 	}

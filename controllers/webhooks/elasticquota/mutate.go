@@ -83,7 +83,7 @@ func decode(decoder admission.Decoder, request admission.Request) (quota, old *s
 		return nil, nil, err
 	}
 	if deleted := request.Operation == admissionv1.Delete; deleted && old == nil || !deleted && quota == nil {
-		return nil, nil, fmt.Errorf("the request to %s has no quota", request.Operation)
+		return nil, nil, fmt.Errorf("the %s request has no quota", request.Operation)
 	}
 	return quota, old, nil
 }

@@ -64,7 +64,7 @@ func (v *Validator) total(ctx context.Context, in quotaadmission.Input) (corev1.
 	}
 	var nodes corev1.NodeList
 	if err := v.Nodes.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("list the nodes that quotas share: %w", err)
+		return nil, fmt.Errorf("list nodes: %w", err)
 	}
 	sum := corev1.ResourceList{}
 	for i := range nodes.Items {

@@ -47,7 +47,7 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, options quotaadmission.
 	return nil
 }
 
-var errUnsynced = errors.New("the quotas are not known yet; try again in a moment")
+var errUnsynced = errors.New("the quota cache is not synced yet; try again later")
 
 // synced answers nothing before all quotas are known.
 func synced(registration toolscache.ResourceEventHandlerRegistration, handler admission.Handler) admission.Handler {

@@ -62,7 +62,7 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 	if err != nil {
 		return admission.Errored(http.StatusInternalServerError, err)
 	}
-	klog.FromContext(ctx).V(4).Info("Judged a quota", "operation", request.Operation, "namespace", request.Namespace, "quota", request.Name, "verdict", verdict)
+	klog.FromContext(ctx).V(4).Info("Validated a quota", "operation", request.Operation, "namespace", request.Namespace, "quota", request.Name, "verdict", verdict)
 	return answer(verdict.Findings)
 }
 

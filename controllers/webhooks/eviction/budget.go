@@ -73,7 +73,7 @@ func (b *Budget) Take(ctx context.Context, dryRun bool) (evictionbudget.Verdict,
 		}
 		reader = b.Live
 	}
-	return evictionbudget.Verdict{}, errors.New("other evictions were counted at the same time; try again in a moment")
+	return evictionbudget.Verdict{}, errors.New("other evictions were recorded at the same time; try again later")
 }
 
 // read returns the ConfigMap, or a new one.
@@ -94,7 +94,7 @@ func (b *Budget) read(ctx context.Context, reader client.Reader) (*corev1.Config
 func evicted(ctx context.Context, object *corev1.ConfigMap) []evictionbudget.Count {
 	record, err := evictionbudget.ParseRecord(object.Data)
 	if err != nil {
-		log.FromContext(ctx).Error(err, "The record of evictions is damaged; the cluster's budget starts over", "configmap", client.ObjectKeyFromObject(object))
+		log.FromContext(ctx).Error(err, "The record of evictions is corrupt; the eviction budget of the cluster is reset", "configmap", client.ObjectKeyFromObject(object))
 	}
 	return record.Evicted
 }
@@ -110,7 +110,7 @@ func (b *Budget) write(ctx context.Context, record *corev1.ConfigMap, verdict ev
 		err = b.Client.Update(ctx, next, client.FieldOwner(fieldManager))
 	}
 	if err != nil {
-		return fmt.Errorf("count an eviction in configmap %s: %w", client.ObjectKeyFromObject(record), err)
+		return fmt.Errorf("record an eviction in configmap %s: %w", client.ObjectKeyFromObject(record), err)
 	}
 	return nil
 }

@@ -59,8 +59,8 @@ func (h *Handler) Handle(ctx context.Context, request admission.Request) admissi
 	}
 	if node, own := boundNode(request), h.OwnNode; own && (node == "" || pod.Spec.NodeName != node) {
 		count(resultElsewhere)
-		log.FromContext(ctx).Info("Refused an eviction: the pod is not on the node that the agent's token is bound to", "pod", name.String(), "node", node)
-		return refused(finding.EvictionElsewhere, fmt.Sprintf("pod %s is not on the node that the caller's token is bound to", name))
+		log.FromContext(ctx).Info("Denied an eviction: the pod is not on the node of the token", "pod", name.String(), "node", node)
+		return refused(finding.EvictionElsewhere, fmt.Sprintf("pod %s is not on the node that the token of the user is bound to", name))
 	}
 	if why, err := h.protected(ctx, pod); err != nil {
 		return admission.Errored(http.StatusInternalServerError, err)
@@ -92,7 +92,7 @@ func (h *Handler) within(ctx context.Context, name types.NamespacedName, dryRun 
 		return admission.Allowed("")
 	}
 	count(resultBudget)
-	log.FromContext(ctx).V(1).Info("Refused an eviction: the cluster's budget is used up", "pod", name.String(), "evicted", verdict.Used, "limit", verdict.Limit)
+	log.FromContext(ctx).V(1).Info("Denied an eviction: the eviction budget of the cluster is exhausted", "pod", name.String(), "evicted", verdict.Used, "limit", verdict.Limit)
 	return tooMany(refused(finding.EvictionBudgetCluster, budgetText(verdict)), name, extension.CauseClusterEvictionBudget, budgetText(verdict))
 }
 
@@ -104,7 +104,7 @@ func tooMany(response admission.Response, name types.NamespacedName, cause metav
 }
 
 func budgetText(verdict evictionbudget.Verdict) string {
-	return fmt.Sprintf("node agents evicted %d pod(s) within %s, and %d may be", verdict.Used, evictionbudget.Window, verdict.Limit)
+	return fmt.Sprintf("node agents evicted %d pod(s) within %s, the limit is %d", verdict.Used, evictionbudget.Window, verdict.Limit)
 }
 
 // pod is read from the cache where the eviction names the UID of what is there, so that a pod that was just made anew on another node is

@@ -17,7 +17,7 @@ const (
 
 var requests = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Subsystem: "koord_manager", Name: "agent_evictions_total",
-	Help: "Evictions that node agents asked for: admitted, or refused because the pod is on another node, a PodDisruptionBudget protects it, or the cluster's budget is used up.",
+	Help: "Number of evictions requested by koordlet: allowed, or denied because the pod is on another node, a PodDisruptionBudget would be violated, or the eviction budget of the cluster is exhausted.",
 }, []string{"result"})
 
 var register = sync.OnceFunc(func() {

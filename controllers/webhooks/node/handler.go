@@ -29,7 +29,7 @@ func (h *Handler) Handle(ctx context.Context, request admission.Request) admissi
 	}
 	response, err := h.show(ctx, request)
 	if err != nil {
-		klog.FromContext(ctx).Error(err, "Failed to amplify a node; its status is stored as it came", "node", request.Name)
+		klog.FromContext(ctx).Error(err, "Failed to amplify a node; its status is stored unchanged", "node", request.Name)
 		return admission.Allowed("")
 	}
 	return response

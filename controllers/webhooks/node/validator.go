@@ -35,7 +35,7 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 		err = v.Decoder.DecodeRaw(request.OldObject, in.Old)
 	}
 	if err != nil {
-		klog.FromContext(ctx).Error(err, "Failed to read a node; its labels and annotations are not checked", "node", request.Name)
+		klog.FromContext(ctx).Error(err, "Failed to decode a node; its labels and annotations are not validated", "node", request.Name)
 		return admission.Allowed("")
 	}
 	findings := nodevalidation.Validate(in)

@@ -59,7 +59,7 @@ func (b *builder) quotas() {
 		spec, _ := quota.Decode(&b.in.Quotas[i])
 		specs = append(specs, &spec)
 	}
-	forest := quota.Plant(args.Options(), specs)
+	forest := quota.BuildForest(args.Options(), specs)
 	b.hold(forest, specs)
 	old := runtimes(forest, specs, before)
 	next := runtimes(forest, specs, after)

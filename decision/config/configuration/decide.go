@@ -46,7 +46,7 @@ type validation struct {
 }
 
 func newValidation(in Input) *validation {
-	config, problems := configmerge.ParseSound(in.Data)
+	config, problems := configmerge.ParseValid(in.Data)
 	v := &validation{in: in, config: config, load: in.LoadAware, places: map[string]map[string]configmerge.Place{}, wrong: map[ref]bool{}, unreadable: map[string]bool{}}
 	if v.load == nil {
 		v.load = loadaware.DefaultArgs()

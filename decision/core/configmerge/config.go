@@ -80,9 +80,9 @@ func Parse(data map[string]string) (Config, []Problem) {
 	return config, config.Problems()
 }
 
-// ParseSound is Parse but for keys with a problem: of them, what is not wrong is merged all the same, so that it can be
+// ParseValid is Parse but for keys with a problem: of them, what is not wrong is merged all the same, so that it can be
 // judged. It must not be put in force.
-func ParseSound(data map[string]string) (Config, []Problem) {
+func ParseValid(data map[string]string) (Config, []Problem) {
 	config, problems := Parse(data)
 	for _, problem := range problems {
 		s := sectionOf(problem.Key)

@@ -31,7 +31,7 @@ var everyGet = []string{"get nodes", "get pods", "get elasticquotas.scheduling.s
 func crowded() *podStatus {
 	return &podStatus{
 		Verdict: diagnosticsv1alpha1.PodUnschedulable, Code: string(finding.InsufficientResources),
-		Summary: "0/2 nodes are available: 2 node(s) had insufficient cpu (requested 8 cores, at most 2 cores free, on node-a), quota team has insufficient cpu",
+		Summary: "0/2 nodes are available: 2 Insufficient cpu (requested 8, at most 2 free, on node-a), quota team has insufficient cpu.",
 		Pod:     diagnosticsv1alpha1.PodFacts{Namespace: "team", Name: "web"}, NodesTotal: 2,
 		Groups: []diagnosticsv1alpha1.RefusalGroup{
 			{
@@ -67,19 +67,19 @@ func TestAPodExplanationForItsCaller(t *testing.T) {
 		},
 		"a tenant, with the numbers of its own quota": {
 			may:          granted("get pods in team", "get elasticquotas.scheduling.sigs.k8s.io in team"),
-			wantSummary:  "0/2 nodes are available: 2 Insufficient cpu, 2 Insufficient quotas, quotaName: team, used: 3",
+			wantSummary:  "0/2 nodes are available: 2 Insufficient cpu, 2 Insufficient quotas, quotaName: team, used: 3.",
 			wantMessages: []string{"Insufficient cpu", "Insufficient quotas, quotaName: team, used: 3"}, wantVictims: []string{"low"},
 			wantWithheld: []diagnosticsv1alpha1.Withheld{{Resource: "elasticquotas.scheduling.sigs.k8s.io", Count: 1}, {Resource: "nodes", Count: 2}, {Resource: "pods", Count: 1}},
 		},
 		"who may get all but nodes": {
 			may:          granted(everyGet[1:]...),
-			wantSummary:  "0/2 nodes are available: 2 Insufficient cpu, 2 Insufficient quotas, quotaName: team, used: 3",
+			wantSummary:  "0/2 nodes are available: 2 Insufficient cpu, 2 Insufficient quotas, quotaName: team, used: 3.",
 			wantMessages: []string{"Insufficient cpu", "quota team: cpu used 3 + this pod 8 > max 4; above their min: other holds 2"}, wantVictims: []string{"low", "cart"},
 			wantWithheld: []diagnosticsv1alpha1.Withheld{{Resource: "nodes", Count: 2}},
 		},
 		"who may get one of the nodes": {
 			may:          granted("get pods", "get nodes node-b"),
-			wantSummary:  "0/2 nodes are available: 2 Insufficient cpu, 2 " + neutral(string(finding.QuotaMaxExceeded), ""),
+			wantSummary:  "0/2 nodes are available: 2 Insufficient cpu, 2 " + neutral(string(finding.QuotaMaxExceeded), "") + ".",
 			wantMessages: []string{"Insufficient cpu", neutral(string(finding.QuotaMaxExceeded), "")}, wantNodes: []string{"node-b"}, wantVictims: []string{"low", "cart"},
 			wantWithheld: []diagnosticsv1alpha1.Withheld{{Resource: "elasticquotas.scheduling.sigs.k8s.io", Count: 2}, {Resource: "nodes", Count: 1}},
 		},

@@ -110,7 +110,7 @@ func TestEveryFieldOfAPodExplanationIsConsidered(t *testing.T) {
 	status.Verdict = secret
 	for _, reason := range []string{
 		status.Groups[0].Reason, status.Groups[0].Message, status.History[0].Refusals[0].Reason, status.Preemption.Refusals[0].Reason,
-		strings.TrimPrefix(status.Summary, "7/7 nodes are available: 7 "),
+		strings.TrimSuffix(strings.TrimPrefix(status.Summary, "7/7 nodes are available: 7 "), "."),
 	} {
 		if reason != "refused by plugin "+secret {
 			t.Errorf("a reason is %q", reason)

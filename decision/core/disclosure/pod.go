@@ -90,13 +90,13 @@ func (v *viewer) summary(status *diagnosticsv1alpha1.PodExplanationStatus) {
 	case status.Verdict == diagnosticsv1alpha1.PodSchedulable:
 		status.Summary = fmt.Sprintf("%d/%d nodes are available", status.NodesFeasible, status.NodesTotal)
 	case status.Verdict == diagnosticsv1alpha1.PodUnschedulable:
-		status.Summary = fmt.Sprintf("%d/%d nodes are available", status.NodesFeasible, status.NodesTotal)
 		var clauses []string
 		for _, g := range status.Groups {
 			clauses = append(clauses, fmt.Sprintf("%d %s", g.Count, g.Reason))
 		}
+		status.Summary = fmt.Sprintf("%d/%d nodes are available.", status.NodesFeasible, status.NodesTotal)
 		if len(clauses) > 0 {
-			status.Summary += ": " + strings.Join(clauses, ", ")
+			status.Summary = fmt.Sprintf("%d/%d nodes are available: %s.", status.NodesFeasible, status.NodesTotal, strings.Join(clauses, ", "))
 		}
 	case status.Verdict == diagnosticsv1alpha1.PodGated && len(status.Groups) > 0:
 		status.Summary = "gated: " + strings.TrimPrefix(status.Groups[0].Message, "gated: ")

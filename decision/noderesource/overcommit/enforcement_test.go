@@ -13,7 +13,7 @@ import (
 func enforcing(facts enforcement.Facts) func(*NodeInput) {
 	return func(in *NodeInput) {
 		in.Metric = in.Metric.DeepCopy()
-		in.Metric.Status.Conditions = []metav1.Condition{enforcement.Judge(facts).Condition()}
+		in.Metric.Status.Conditions = []metav1.Condition{enforcement.Decide(facts).Condition()}
 	}
 }
 

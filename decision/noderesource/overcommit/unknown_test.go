@@ -121,11 +121,11 @@ func TestAConfigurationThatCouldNotBeReadIsNotTheDefault(t *testing.T) {
 	}
 }
 
-func TestASurveyCountsOnlyPodsThatWereListed(t *testing.T) {
-	if got := Look(n1(unread(unknown.Pods))); got.Listed || !got.Measured || got.NodeUsed.MilliCPU == 0 {
-		t.Errorf("survey %+v, want measurements and no pods listed", got)
+func TestASummaryCountsOnlyPodsThatWereListed(t *testing.T) {
+	if got := Summarize(n1(unread(unknown.Pods))); got.Listed || !got.Measured || got.NodeUsed.MilliCPU == 0 {
+		t.Errorf("summary %+v, want measurements and no pods listed", got)
 	}
-	if got := Look(n1(unread(unknown.NodeMetrics))); !got.Listed || got.Measured || got.Metric.State != diagnosticsv1alpha1.MetricUnknown {
-		t.Errorf("survey %+v, want pods and no measurements", got)
+	if got := Summarize(n1(unread(unknown.NodeMetrics))); !got.Listed || got.Measured || got.Metric.State != diagnosticsv1alpha1.MetricUnknown {
+		t.Errorf("summary %+v, want pods and no measurements", got)
 	}
 }

@@ -74,26 +74,26 @@ func Nodes(in NodesInput) *diagnosticsv1alpha1.NodeOverviewList {
 // Node is one node's row. The load is what loadaware.NodeLoad says of it.
 func Node(in overcommit.NodeInput, load diagnosticsv1alpha1.LoadOverview) diagnosticsv1alpha1.NodeOverview {
 	node := in.Node
-	survey := overcommit.Look(in)
+	summary := overcommit.Summarize(in)
 	row := diagnosticsv1alpha1.NodeOverview{
 		TypeMeta: typeMeta("NodeOverview"),
 		ObjectMeta: metav1.ObjectMeta{
 			Name: node.Name, UID: node.UID, Labels: node.Labels, CreationTimestamp: node.CreationTimestamp,
 		},
-		CPU:           resourceRow(survey, node, milliCPU, extension.MidCPU, extension.BatchCPU),
-		Memory:        resourceRow(survey, node, memory, extension.MidMemory, extension.BatchMemory),
-		Metric:        survey.Metric,
+		CPU:           resourceRow(summary, node, milliCPU, extension.MidCPU, extension.BatchCPU),
+		Memory:        resourceRow(summary, node, memory, extension.MidMemory, extension.BatchMemory),
+		Metric:        summary.Metric,
 		Load:          load,
 		Ready:         overcommit.Ready(node),
 		Unschedulable: node.Spec.Unschedulable,
 	}
-	if survey.Listed {
-		row.Pods = &survey.Pods
+	if summary.Listed {
+		row.Pods = &summary.Pods
 	}
 	return row
 }
 
-func resourceRow(s overcommit.Survey, node *corev1.Node, side func(podrequest.Amount) int64, mid, batch corev1.ResourceName) diagnosticsv1alpha1.ResourceOverview {
+func resourceRow(s overcommit.Summary, node *corev1.Node, side func(podrequest.Amount) int64, mid, batch corev1.ResourceName) diagnosticsv1alpha1.ResourceOverview {
 	row := diagnosticsv1alpha1.ResourceOverview{
 		Capacity:         side(s.Capacity.Total),
 		Allocatable:      side(s.Capacity.Shown),

@@ -20,9 +20,9 @@ type Learned struct {
 	Applied map[types.UID]time.Time
 }
 
-// Recall reads the checkpoint of a Recommendation. What was learned about another target is left out; resizes count whatever the
+// ReadCheckpoint reads the checkpoint of a Recommendation. What was learned about another target is left out; resizes count whatever the
 // target is. The errors name what could not be read.
-func Recall(r *analysisv1alpha1.Recommendation) (Learned, []error) {
+func ReadCheckpoint(r *analysisv1alpha1.Recommendation) (Learned, []error) {
 	out := Learned{Containers: map[string]*Container{}, Applied: map[types.UID]time.Time{}}
 	checkpoint := r.Status.Checkpoint
 	if checkpoint == nil {

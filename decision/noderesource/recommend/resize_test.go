@@ -186,7 +186,7 @@ func TestNoIntervalResizesMoreThanTheBudget(t *testing.T) {
 	})
 }
 
-func TestApportion(t *testing.T) {
+func TestSplitUsage(t *testing.T) {
 	always := corev1.ContainerRestartPolicyAlways
 	pod := running("a", list("3", "1Gi"), nil)
 	pod.Spec.InitContainers = []corev1.Container{
@@ -195,7 +195,7 @@ func TestApportion(t *testing.T) {
 	}
 	pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "idle"})
 	want := []Share{{"proxy", Usage{2, 100}}, {"main", Usage{6, 100}}, {"idle", Usage{2, 100}}}
-	if diff := cmp.Diff(want, Apportion(pod, Usage{10, 300})); diff != "" {
+	if diff := cmp.Diff(want, SplitUsage(pod, Usage{10, 300})); diff != "" {
 		t.Errorf("shares (-want +got):\n%s", diff)
 	}
 }

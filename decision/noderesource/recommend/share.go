@@ -30,9 +30,9 @@ func Containers(pod *corev1.Pod) []*corev1.Container {
 	return out
 }
 
-// Apportion divides a pod's usage among its containers by what they request, because it is measured for the pod as a whole.
+// SplitUsage divides a pod's usage among its containers by what they request, because it is measured for the pod as a whole.
 // A container that requests nothing counts like the smallest request beside it. The shares add up to the usage.
-func Apportion(pod *corev1.Pod, usage Usage) []Share {
+func SplitUsage(pod *corev1.Pod, usage Usage) []Share {
 	containers := Containers(pod)
 	cpu := weights(containers, corev1.ResourceCPU, extension.BatchCPU, extension.MidCPU)
 	memory := weights(containers, corev1.ResourceMemory, extension.BatchMemory, extension.MidMemory)

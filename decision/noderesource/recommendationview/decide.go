@@ -27,7 +27,7 @@ func Explain(in Input) diagnosticsv1alpha1.RecommendationExplanation {
 	} else {
 		out.Incomplete = append(out.Incomplete, in.Unseen)
 	}
-	learned, errs := recommend.Recall(r)
+	learned, errs := recommend.ReadCheckpoint(r)
 	for _, err := range errs {
 		out.Incomplete = append(out.Incomplete, err.Error())
 	}

@@ -225,7 +225,7 @@ func TestWhatItAnswersIsWhatTheRecommenderDoes(t *testing.T) {
 		for range rapid.IntRange(0, 30).Draw(t, "pods") {
 			pods = append(pods, pod(rapid.StringMatching("[a-z]{8}").Draw(t, "name"), rapid.SampledFrom([]string{"100m", "1150m", "7"}).Draw(t, "cpu"), "1200Mi"))
 		}
-		recalled, _ := recommend.Recall(r)
+		recalled, _ := recommend.ReadCheckpoint(r)
 		chosen := PodsOf(r, pods)
 		plan := recommend.Resizes(recommend.ResizeInput{
 			At: noon, Options: recommend.DefaultResizeOptions(), Pods: chosen, Recommendations: recalled.Advise(recommend.DefaultOptions(), 1, noon), Applied: recalled.Applied,

@@ -30,7 +30,7 @@ type Ledger struct {
 	ownDevices  [kinds]set
 	ownSwitches [kinds]set
 	holders     [kinds][][]string
-	strays      []Stray
+	orphans     []Orphan
 	labels      labelFacts
 	// table of GPU partitions in force, nil when there is none.
 	table *partitionTable
@@ -45,8 +45,8 @@ type labelFacts struct {
 	honor bool
 }
 
-// Stray is an allocation on a device that is gone, replaced or not healthy. What it holds stays held.
-type Stray struct {
+// Orphan is an allocation on a device that is gone, replaced or not healthy. What it holds stays held.
+type Orphan struct {
 	// Pod as NAMESPACE/NAME.
 	Pod    string                        `json:"pod"`
 	Type   schedulingv1alpha1.DeviceType `json:"type"`
@@ -100,15 +100,15 @@ func (l *Ledger) hold(held *Held) {
 		k := item.kind
 		position, replaced := l.node.find(k, item.Minor, item.ID)
 		if position < 0 {
-			l.stray(name, item, "the node no longer has the device")
+			l.orphan(name, item, "the node no longer has the device")
 			continue
 		}
 		device := &l.node.devices[k][position]
 		switch {
 		case replaced:
-			l.stray(name, item, fmt.Sprintf("the minor belongs to device %q now", device.uuid))
+			l.orphan(name, item, fmt.Sprintf("the minor belongs to device %q now", device.uuid))
 		case !device.healthy:
-			l.stray(name, item, "the device is not healthy")
+			l.orphan(name, item, "the device is not healthy")
 		}
 		amount := item.Amount.completed(&device.total)
 		l.used[k][position].add(&amount)
@@ -133,8 +133,8 @@ func (l *Ledger) holdExclusively(k kind, position int, device *physical, policy 
 	}
 }
 
-func (l *Ledger) stray(pod string, item *Item, reason string) {
-	l.strays = append(l.strays, Stray{Pod: pod, Type: typeNames[item.kind], Minor: item.Minor, Reason: reason})
+func (l *Ledger) orphan(pod string, item *Item, reason string) {
+	l.orphans = append(l.orphans, Orphan{Pod: pod, Type: typeNames[item.kind], Minor: item.Minor, Reason: reason})
 }
 
 func (l *Ledger) settle() {
@@ -155,5 +155,5 @@ func (l *Ledger) settle() {
 // Node of the ledger.
 func (l *Ledger) Node() *Node { return l.node }
 
-// Strays are the allocations on devices that are gone, replaced or not healthy.
-func (l *Ledger) Strays() []Stray { return l.strays }
+// Orphans are the allocations on devices that are gone, replaced or not healthy.
+func (l *Ledger) Orphans() []Orphan { return l.orphans }

@@ -35,13 +35,13 @@ func TestLedger(t *testing.T) {
 			t.Errorf("%s: %d free, want %d", what, got[0], got[1])
 		}
 	}
-	want := []Stray{
+	want := []Orphan{
 		{Pod: "default/sick", Type: gpuType, Minor: 3, Reason: "the device is not healthy"},
 		{Pod: "default/gone", Type: gpuType, Minor: 9, Reason: "the node no longer has the device"},
 		{Pod: "default/replaced", Type: gpuType, Minor: 6, Reason: `the minor belongs to device "gpu-6" now`},
 	}
-	if diff := cmp.Diff(want, ledger.Strays()); diff != "" {
-		t.Errorf("strays (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, ledger.Orphans()); diff != "" {
+		t.Errorf("orphans (-want +got):\n%s", diff)
 	}
 	if !ledger.functions[rdma][0]["0000:00:00.2"] {
 		t.Error("a virtual function in use counts as free")

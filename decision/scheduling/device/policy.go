@@ -24,12 +24,7 @@ type Policy struct {
 // DecodeArgs reads the arguments of the plugin strictly, fills in defaults and validates them. An error names every field
 // that is wrong.
 func DecodeArgs(object runtime.Object) (*Args, error) {
-	args := &Args{}
-	if err := pluginargs.Decode(object, Kind, args); err != nil {
-		return nil, err
-	}
-	SetDefaults(args)
-	return args, pluginargs.Invalid(Kind, Validate(args))
+	return pluginargs.Read(object, Kind, SetDefaults, Validate)
 }
 
 // NewPolicy digests args, whose defaults must be set.

@@ -109,7 +109,7 @@ func reduceRequests(pod *corev1.Pod, trace *Trace) []Relaxation {
 			continue
 		}
 		for count := min(of.Needed-1, len(of.Devices)); count > 0; count-- {
-			changes = append(changes, reduced(pod, of, of.Demand.fewer(count), fmt.Sprintf("%d %s in place of %d", count, of.Demand.kind.several(count), of.Needed))...)
+			changes = append(changes, reduced(pod, of, of.Demand.fewer(count), fmt.Sprintf("%d %s instead of %d", count, of.Demand.kind.several(count), of.Needed))...)
 		}
 		if of.Needed == 1 && of.Eligible == 0 {
 			changes = append(changes, reduceShare(pod, of)...)
@@ -164,7 +164,7 @@ func (d *Demand) shrunk(free *Amount) (corev1.ResourceList, string) {
 			continue
 		}
 		list[name] = *resource.NewQuantity(most, quantity.Format)
-		words = append(words, fmt.Sprintf("%s %s in place of %s", amountText(dim, most), name, amountText(dim, quantity.Value())))
+		words = append(words, fmt.Sprintf("%s %s instead of %s", amountText(dim, most), name, amountText(dim, quantity.Value())))
 	}
 	return list, strings.Join(words, " and ")
 }

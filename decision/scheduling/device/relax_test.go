@@ -19,19 +19,19 @@ func TestRelaxations(t *testing.T) {
 	}{
 		"a share of what is left": {
 			machine: eight().broken(gpuType, 1, 2, 3, 4, 5, 6, 7), held: []Held{share(t, 0, 70)}, pod: podOf("koordinator.sh/gpu", "50"),
-			want: map[string]string{"reduceRequest": "request 30% koordinator.sh/gpu in place of 50%"},
+			want: map[string]string{"reduceRequest": "request 30% koordinator.sh/gpu instead of 50%"},
 		},
 		"only what is too much is reduced": {
 			machine: eight().broken(gpuType, 1, 2, 3, 4, 5, 6, 7), held: []Held{share(t, 0, 70)}, pod: podOf("koordinator.sh/gpu-core", "10", "koordinator.sh/gpu-memory", "32Gi"),
-			want: map[string]string{"reduceRequest": "request 19.2Gi koordinator.sh/gpu-memory in place of 32Gi"},
+			want: map[string]string{"reduceRequest": "request 19.2Gi koordinator.sh/gpu-memory instead of 32Gi"},
 		},
 		"fewer GPUs": {
 			machine: eight(), held: []Held{whole(t, gpuType, 0, 1, 2, 3, 4)}, pod: podOf("nvidia.com/gpu", "4"),
-			want: map[string]string{"reduceRequest": "request 3 GPUs in place of 4"},
+			want: map[string]string{"reduceRequest": "request 3 GPUs instead of 4"},
 		},
 		"a scope, or fewer GPUs": {
 			machine: eight(), held: []Held{whole(t, gpuType, 0, 2, 4, 6)}, pod: hinted(podOf("nvidia.com/gpu", "2"), `{"gpu":{"requiredTopologyScope":"PCIe"}}`),
-			want: map[string]string{"dropTopologyScope": "drop the required topology scope of the devices", "reduceRequest": "request 1 GPU in place of 2"},
+			want: map[string]string{"dropTopologyScope": "drop the required topology scope of the devices", "reduceRequest": "request 1 GPU instead of 2"},
 		},
 		"one PCIe switch": {
 			machine: eight(), held: []Held{whole(t, rdmaType, 0, 1), whole(t, gpuType, 4, 5, 6, 7)}, pod: joined(podOf("nvidia.com/gpu", "1", "koordinator.sh/rdma", "100"), samePCIe),

@@ -25,8 +25,8 @@ type Summary struct {
 
 	// AllocateSet is what each pod, NAMESPACE/NAME, holds of each device.
 	AllocateSet map[schedulingv1alpha1.DeviceType]map[string]ByMinor `json:"allocateSet"`
-	// Strays are allocations on devices that are gone, replaced or not healthy.
-	Strays []Stray `json:"strays,omitempty"`
+	// Orphans are allocations on devices that are gone, replaced or not healthy.
+	Orphans []Orphan `json:"strays,omitempty"`
 	// Problems of the Device object.
 	Problems []string `json:"problems,omitempty"`
 }
@@ -37,7 +37,7 @@ func (l *Ledger) Summary(held []Held) Summary {
 		DeviceTotal: corev1.ResourceList{}, DeviceFree: corev1.ResourceList{}, DeviceUsed: corev1.ResourceList{},
 		DeviceTotalDetail: map[schedulingv1alpha1.DeviceType]ByMinor{}, DeviceFreeDetail: map[schedulingv1alpha1.DeviceType]ByMinor{},
 		DeviceUsedDetail: map[schedulingv1alpha1.DeviceType]ByMinor{}, AllocateSet: map[schedulingv1alpha1.DeviceType]map[string]ByMinor{},
-		Strays: l.strays, Problems: l.node.problems,
+		Orphans: l.orphans, Problems: l.node.problems,
 	}
 	for k, name := range typeNames {
 		if len(l.node.devices[k]) == 0 {

@@ -42,12 +42,7 @@ type Args struct {
 
 // DecodeArgs reads the arguments as the scheduler hands them over, fills in defaults and validates.
 func DecodeArgs(object runtime.Object) (*Args, error) {
-	args := &Args{}
-	if err := pluginargs.Decode(object, Kind, args); err != nil {
-		return nil, err
-	}
-	SetDefaults(args)
-	return args, pluginargs.Invalid(Kind, Validate(args))
+	return pluginargs.Read(object, Kind, SetDefaults, Validate)
 }
 
 // SetDefaults fills in what is not given.

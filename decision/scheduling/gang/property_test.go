@@ -191,9 +191,9 @@ func (c *cluster) unreserve(uid types.UID) {
 		pod.UID = uid
 	}
 	c.reject(c.book.Unplace(keyOf(uidGang(uid)), pod, c.now))
-	room, given := c.book.Given(uid)
+	room, given := c.book.TakeReleased(uid)
 	for other := range c.roomless {
-		if pod := c.pods[other]; pod != nil && other != uid && pod.Spec.NodeName == "" && (!given || c.book.News(room, other)) {
+		if pod := c.pods[other]; pod != nil && other != uid && pod.Spec.NodeName == "" && (!given || c.book.MayUseReleased(room, other)) {
 			c.enqueue(other)
 		}
 	}

@@ -8,15 +8,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"koordinator.sh/koord/decision/scheduling/pluginargs"
 )
 
 func TestDecodeArgsFillsInDefaults(t *testing.T) {
-	got, err := DecodeArgs([]byte(`{"kind":"LoadAwareSchedulingArgs","apiVersion":"kubescheduler.config.k8s.io/v1","estimatedScalingFactors":{"cpu":80}}`))
+	got, err := DecodeArgs(&runtime.Unknown{Raw: []byte(`{"kind":"LoadAwareSchedulingArgs","apiVersion":"kubescheduler.config.k8s.io/v1","estimatedScalingFactors":{"cpu":80}}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := DefaultArgs()
-	want.Kind, want.APIVersion = Kind, APIVersion
+	want.Kind, want.APIVersion = Kind, pluginargs.APIVersion
 	want.EstimatedScalingFactors["cpu"] = 80
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("arguments (-want +got):\n%s", diff)
@@ -36,7 +39,7 @@ func TestDefaultsAreThoseOfKoordinator(t *testing.T) {
 		Estimator:               "defaultEstimator",
 	}
 	for _, raw := range []string{"", "{}", "null", `{"usageThresholds":{},"resourceWeights":{},"estimatedScalingFactors":{}}`} {
-		got, err := DecodeArgs([]byte(raw))
+		got, err := DecodeArgs(&runtime.Unknown{Raw: []byte(raw)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,12 +56,12 @@ func TestDecodeArgsReadsEveryField(t *testing.T) {
 		"estimator":"defaultEstimator","estimatedScalingFactors":{"cpu":80,"memory":60},"estimatedSecondsAfterPodScheduled":0,
 		"estimatedSecondsAfterInitialized":180,"allowCustomizeEstimation":true,"supportedResources":["nvidia.com/gpu"],
 		"aggregated":{"usageThresholds":{"cpu":60},"usageAggregationType":"p95","usageAggregatedDuration":"10m","scoreAggregationType":"avg","scoreAggregatedDuration":"5m"}}`
-	got, err := DecodeArgs([]byte(raw))
+	got, err := DecodeArgs(&runtime.Unknown{Raw: []byte(raw)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := &Args{
-		TypeMeta:                 metav1.TypeMeta{APIVersion: APIVersion, Kind: Kind},
+		TypeMeta:                 metav1.TypeMeta{APIVersion: pluginargs.APIVersion, Kind: Kind},
 		FilterExpiredNodeMetrics: new(false), NodeMetricExpirationSeconds: new(int64(300)), EnableScheduleWhenNodeMetricsExpired: new(true),
 		DominantResourceWeight: 2, ResourceWeights: map[corev1.ResourceName]int64{"cpu": 3}, UsageThresholds: map[corev1.ResourceName]int64{"cpu": 70},
 		ProdUsageThresholds: map[corev1.ResourceName]int64{"cpu": 55}, ProdUsageIncludeSys: true, ScoreAccordingProdUsage: true,
@@ -122,7 +125,7 @@ func TestDecodeArgsNamesEveryWrongField(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := DecodeArgs([]byte(test.raw))
+			_, err := DecodeArgs(&runtime.Unknown{Raw: []byte(test.raw)})
 			if err == nil {
 				t.Fatal("the arguments were accepted")
 			}

@@ -68,9 +68,11 @@ func (m *metric) stateAt(now time.Time, expiration time.Duration) state {
 		return unknown
 	case m.updateTime.IsZero():
 		return expired
-	case m.updateTime.After(now.Add(clockSkew)):
+	}
+	switch age := now.Sub(m.updateTime); {
+	case age < -clockSkew:
 		return unknown
-	case now.Sub(m.updateTime) >= expiration:
+	case age >= expiration:
 		return expired
 	case m.latest == nil:
 		return unknown

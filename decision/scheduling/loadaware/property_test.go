@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"pgregory.net/rapid"
 
 	"koordinator.sh/koord/api/extension"
@@ -176,7 +177,7 @@ func FuzzDecodeArgs(f *testing.F) {
 	f.Add([]byte(`{"usageThresholds":{"cpu":65},"aggregated":{"usageThresholds":{"cpu":60},"usageAggregationType":"p95","usageAggregatedDuration":"5m"}}`))
 	f.Add([]byte(`{"resourceWeights":{"nvidia.com/gpu":1},"estimatedScalingFactors":{"nvidia.com/gpu":100},"supportedResources":["a--b"]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		args, err := DecodeArgs(raw)
+		args, err := DecodeArgs(&runtime.Unknown{Raw: raw})
 		if err != nil {
 			return
 		}

@@ -13,11 +13,27 @@ import (
 // APIVersion of all plugin arguments.
 const APIVersion = "kubescheduler.config.k8s.io/v1"
 
-// Decode reads the arguments of the given kind from the object that a scheduler hands to a plugin's factory: nil for no
+// Read is the one way to the arguments of a plugin: it decodes them, fills in defaults and validates. defaults may be nil. An error
+// about fields names every one that is wrong.
+func Read[T any](object runtime.Object, kind string, defaults func(*T), validate func(*T) field.ErrorList) (*T, error) {
+	args := new(T)
+	if err := decode(object, kind, args); err != nil {
+		return nil, err
+	}
+	if defaults != nil {
+		defaults(args)
+	}
+	if err := invalid(kind, validate(args)); err != nil {
+		return nil, err
+	}
+	return args, nil
+}
+
+// decode reads the arguments of the given kind from the object that a scheduler hands to a plugin's factory: nil for no
 // arguments, or JSON not decoded yet. Unknown fields are errors, and those that are spelt in another case are unknown, as
 // everywhere in Kubernetes. What is not given is zero in into, a pointer to a struct with json tags; defaults are set
 // afterwards.
-func Decode(object runtime.Object, kind string, into any) error {
+func decode(object runtime.Object, kind string, into any) error {
 	switch typed := object.(type) {
 	case nil:
 		return nil
@@ -54,8 +70,8 @@ func decodeJSON(raw []byte, kind string, into any) error {
 	return nil
 }
 
-// Invalid turns the problems that a validation found into one error, nil when there are none.
-func Invalid(kind string, problems field.ErrorList) error {
+// invalid turns the problems that a validation found into one error, nil when there are none.
+func invalid(kind string, problems field.ErrorList) error {
 	if len(problems) == 0 {
 		return nil
 	}

@@ -41,7 +41,7 @@ func TestDecode(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := sample{}
-			err := Decode(test.object, "SampleArgs", &got)
+			err := decode(test.object, "SampleArgs", &got)
 			if test.wantError != "" {
 				if err == nil || !strings.Contains(err.Error(), test.wantError) {
 					t.Fatalf("error %v, want one with %q", err, test.wantError)
@@ -56,10 +56,10 @@ func TestDecode(t *testing.T) {
 }
 
 func TestInvalidNamesEveryField(t *testing.T) {
-	if err := Invalid("SampleArgs", nil); err != nil {
+	if err := invalid("SampleArgs", nil); err != nil {
 		t.Error(err)
 	}
-	err := Invalid("SampleArgs", field.ErrorList{field.Required(field.NewPath("a"), ""), field.Required(field.NewPath("b"), "")})
+	err := invalid("SampleArgs", field.ErrorList{field.Required(field.NewPath("a"), ""), field.Required(field.NewPath("b"), "")})
 	if err == nil || !strings.Contains(err.Error(), "a: Required") || !strings.Contains(err.Error(), "b: Required") {
 		t.Errorf("error %v does not name both fields", err)
 	}
@@ -69,6 +69,6 @@ func FuzzDecode(f *testing.F) {
 	f.Add(`{"weight":3}`)
 	f.Add(`{"kind":[]}`)
 	f.Fuzz(func(_ *testing.T, raw string) {
-		_ = Decode(unknown(raw), "SampleArgs", &sample{})
+		_ = decode(unknown(raw), "SampleArgs", &sample{})
 	})
 }

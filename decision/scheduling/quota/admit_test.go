@@ -17,7 +17,7 @@ func company(t *testing.T) *Tree {
 	a := under("dept", &Spec{Name: "team-a", Lends: true, Min: amounts("cpu", 6000), Max: amounts("cpu", 18_000, "memory", 100)})
 	b := under("dept", &Spec{Name: "team-b", Lends: true, Min: amounts("cpu", 2000), Max: amounts("cpu", 20_000, "memory", 100)})
 	ops := &Spec{Name: "ops", Lends: true, Min: amounts("cpu", 10_000), Max: amounts("cpu", 40_000)}
-	return plant(Options{ScaleMin: true}, amounts("cpu", 40_000, "memory", 1000), dept, a, b, ops).ByID("")
+	return buildForest(Options{ScaleMin: true}, amounts("cpu", 40_000, "memory", 1000), dept, a, b, ops).ByID("")
 }
 
 func running(cpu int) Holding { return Holding{Request: amounts("cpu", cpu), Assigned: true} }
@@ -153,7 +153,7 @@ func TestOperandsNameTheHolders(t *testing.T) {
 }
 
 func TestTraceSaysWhoLendsToWhom(t *testing.T) {
-	forest := plant(Options{}, amounts("gpu", 100), gpu("idle", 10, 40), gpu("needy", 20, 10), gpu("wants", 10, 10))
+	forest := buildForest(Options{}, amounts("gpu", 100), gpu("idle", 10, 40), gpu("needy", 20, 10), gpu("wants", 10, 10))
 	ask(t, forest, "idle", amounts("gpu", 5))
 	ask(t, forest, "needy", amounts("gpu", 100))
 	ask(t, forest, "wants", amounts("gpu", 15))

@@ -64,15 +64,7 @@ type HookPlugin struct {
 
 // DecodeArgs reads, completes and validates plugin arguments. An error about fields names every wrong one.
 func DecodeArgs(object runtime.Object) (*Args, error) {
-	args := &Args{}
-	if err := pluginargs.Decode(object, Kind, args); err != nil {
-		return nil, err
-	}
-	SetDefaults(args)
-	if err := pluginargs.Invalid(Kind, Validate(args)); err != nil {
-		return nil, err
-	}
-	return args, nil
+	return pluginargs.Read(object, Kind, SetDefaults, Validate)
 }
 
 // SetDefaults fills in what the configuration leaves open.

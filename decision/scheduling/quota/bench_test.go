@@ -31,7 +31,7 @@ func tall() (*Tree, []string) {
 		}
 		parents = next
 	}
-	forest := Plant(Options{ScaleMin: true}, specs)
+	forest := BuildForest(Options{ScaleMin: true}, specs)
 	forest.SetTotal(amounts("cpu", 1_000_000, "memory", 1_000_000<<20, "nvidia.com/gpu", 10_000))
 	tree := forest.ByID("")
 	for i, leaf := range parents {
@@ -49,7 +49,7 @@ func flat(n int) (*Tree, []string) {
 		names = append(names, fmt.Sprintf("q-%05d", i))
 		specs = append(specs, &Spec{Name: names[i], Lends: true, Min: amounts("cpu", 100, "memory", 100<<20), Max: amounts("cpu", 400, "memory", 400<<20)})
 	}
-	forest := Plant(Options{ScaleMin: true}, specs)
+	forest := BuildForest(Options{ScaleMin: true}, specs)
 	forest.SetTotal(amounts("cpu", 200*n, "memory", 200*n<<20))
 	tree := forest.ByID("")
 	for i, name := range names {
@@ -97,7 +97,7 @@ func BenchmarkRefresh(b *testing.B) {
 	}
 }
 
-func BenchmarkPlant(b *testing.B) {
+func BenchmarkBuildForest(b *testing.B) {
 	tree, _ := tall()
 	var specs []*Spec
 	for spec := range tree.Quotas {
@@ -107,7 +107,7 @@ func BenchmarkPlant(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		Plant(Options{ScaleMin: true}, specs)
+		BuildForest(Options{ScaleMin: true}, specs)
 	}
 }
 

@@ -22,10 +22,10 @@ type Forest struct {
 	Problems []Problem
 }
 
-// Plant arranges quotas in trees. Whatever they say, every quota has its place in exactly one tree: a quota whose parent is
+// BuildForest arranges quotas in trees. Whatever they say, every quota has its place in exactly one tree: a quota whose parent is
 // missing, in another tree, or below it, stands at the top of its tree, and this is reported. Nothing depends on the order
 // of the specs. They must not be changed afterwards.
-func Plant(options Options, specs []*Spec) *Forest {
+func BuildForest(options Options, specs []*Spec) *Forest {
 	a := &arrangement{named: map[string]*Spec{}, parents: map[*Spec]*Spec{}, trees: map[*Spec]string{}}
 	a.name(specs)
 	a.link()
@@ -228,7 +228,7 @@ func (a *arrangement) treeOf(spec *Spec) string {
 }
 
 // Adjust takes over new numbers of a quota: min, max, weight, and whether it lends. It reports false, and changes nothing,
-// when more than that differs, or a resource is new to the tree; then the forest has to be planted again.
+// when more than that differs, or a resource is new to the tree; then the forest has to be built again.
 func (f *Forest) Adjust(spec *Spec) bool {
 	tree := f.home[spec.Name]
 	return tree != nil && tree.adjust(spec)

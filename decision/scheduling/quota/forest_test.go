@@ -53,7 +53,7 @@ func TestWhatSpecsSayWrong(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			forest := Plant(Options{}, test.specs)
+			forest := BuildForest(Options{}, test.specs)
 			if diff := cmp.Diff(test.want, codes(forest.Problems)); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
@@ -72,7 +72,7 @@ func TestTreesHaveTheirOwnTotals(t *testing.T) {
 		spec.TreeID, spec.TreeRoot, spec.Total, spec.IgnoreDefaultTree = id, true, amounts("gpu", total), ignore
 		return spec
 	}
-	forest := plant(Options{}, amounts("gpu", 100), root("x", "tx", 30, false), root("y", "ty", 20, true), gpu("plain", 1, 0))
+	forest := buildForest(Options{}, amounts("gpu", 100), root("x", "tx", 30, false), root("y", "ty", 20, true), gpu("plain", 1, 0))
 	for _, name := range []string{"x", "y", "plain"} {
 		ask(t, forest, name, amounts("gpu", 500))
 	}
@@ -101,7 +101,7 @@ func TestWeightsBeyond64Bits(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d"} {
 		specs = append(specs, &Spec{Name: name, Lends: true, Max: Amounts{{"gpu", math.MaxInt64}}})
 	}
-	forest := plant(Options{ScaleMin: true}, amounts("gpu", 10), specs...)
+	forest := buildForest(Options{ScaleMin: true}, amounts("gpu", 10), specs...)
 	for _, spec := range specs {
 		ask(t, forest, spec.Name, Amounts{{"gpu", math.MaxInt64}})
 		ask(t, forest, spec.Name, Amounts{{"gpu", math.MaxInt64}})

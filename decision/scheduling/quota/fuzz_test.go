@@ -28,7 +28,7 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 		spec.Min, spec.Max = spec.Weight, spec.Weight
-		forest := Plant(Options{ScaleMin: true, GuaranteeUsage: len(namespaces)%2 == 0}, []*Spec{&spec, {Name: "other", Lends: true, Min: spec.Weight, Max: spec.Weight}})
+		forest := BuildForest(Options{ScaleMin: true, GuaranteeUsage: len(namespaces)%2 == 0}, []*Spec{&spec, {Name: "other", Lends: true, Min: spec.Weight, Max: spec.Weight}})
 		forest.SetTotal(spec.Total)
 		forest.Tree("other").Hold("other", Holding{Request: spec.Weight})
 		if tree := forest.Tree(name); tree != nil {

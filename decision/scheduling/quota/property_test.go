@@ -72,7 +72,7 @@ type world struct {
 func drawWorld(t *rapid.T) *world {
 	w := &world{options: Options{ScaleMin: rapid.Bool().Draw(t, "scale"), GuaranteeUsage: rapid.IntRange(0, 3).Draw(t, "guarantee") == 0},
 		specs: drawSpecs(t), total: drawAmounts(t, "total"), holdings: map[string][]Holding{}}
-	w.forest = plant(w.options, w.total, w.specs...)
+	w.forest = buildForest(w.options, w.total, w.specs...)
 	return w
 }
 
@@ -127,7 +127,7 @@ func TestChangesLeadWhereAFreshTreeBegins(t *testing.T) {
 			name := rapid.SampledFrom(w.specs).Draw(t, "read").Name
 			w.forest.Tree(name).Status(name)
 		}
-		fresh := plant(w.options, w.total, w.specs...)
+		fresh := buildForest(w.options, w.total, w.specs...)
 		for name, held := range w.holdings {
 			for _, holding := range held {
 				fresh.Tree(name).Hold(name, holding)
@@ -144,7 +144,7 @@ func TestChangesLeadWhereAFreshTreeBegins(t *testing.T) {
 	})
 }
 
-func TestAdjustingIsPlantingAgain(t *testing.T) {
+func TestAdjustingIsBuildingAgain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		for range rapid.IntRange(0, 10).Draw(t, "changes") {
@@ -172,7 +172,7 @@ func TestChildrenNeverShareMoreThanThereIs(t *testing.T) {
 		for _, spec := range w.specs {
 			spec.FixedMin = false
 		}
-		w.forest = plant(w.options, w.total, w.specs...)
+		w.forest = buildForest(w.options, w.total, w.specs...)
 		for range rapid.IntRange(0, 15).Draw(t, "changes") {
 			w.change(t)
 		}
@@ -200,7 +200,7 @@ func TestNobodyGainsByClaimingMore(t *testing.T) {
 		runtimes := func(claim int64) map[string]int64 {
 			specs := slices.Clone(honest)
 			specs[0] = &Spec{Name: "liar", Lends: true, Min: Amounts{{"gpu", claim}}, Max: Amounts{{"gpu", claim}}}
-			forest, out := plant(options, Amounts{{"gpu", total}}, specs...), map[string]int64{}
+			forest, out := buildForest(options, Amounts{{"gpu", total}}, specs...), map[string]int64{}
 			for _, spec := range specs {
 				forest.Tree(spec.Name).Hold(spec.Name, Holding{Request: Amounts{{"gpu", Unlimited}}})
 			}
@@ -289,8 +289,8 @@ func TestForestHasAPlaceForEveryQuotaWhateverTheySay(t *testing.T) {
 			specs = append(specs, &Spec{Namespace: fmt.Sprint(i), Name: name.Draw(t, "name"), Parent: name.Draw(t, "parent"), TreeID: tree.Draw(t, "tree"),
 				TreeRoot: rapid.Bool().Draw(t, "root"), Total: drawAmounts(t, "total")})
 		}
-		forest := Plant(Options{}, specs)
-		shuffled := Plant(Options{}, rapid.Permutation(specs).Draw(t, "order"))
+		forest := BuildForest(Options{}, specs)
+		shuffled := BuildForest(Options{}, rapid.Permutation(specs).Draw(t, "order"))
 		if fmt.Sprint(forest.Problems) != fmt.Sprint(shuffled.Problems) {
 			t.Fatalf("problems depend on the order: %v, %v", forest.Problems, shuffled.Problems)
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 func TestTheRootSaysWhatThereIsAndWhatIsLeftToShare(t *testing.T) {
-	forest := plant(Options{}, amounts("gpu", 100), gpu("team", 1, 10), under("team", gpu("sub", 1, 5)))
+	forest := buildForest(Options{}, amounts("gpu", 100), gpu("team", 1, 10), under("team", gpu("sub", 1, 5)))
 	hold := func(quota string, gpus int, assigned bool) {
 		t.Helper()
 		if !forest.Tree(quota).Hold(quota, Holding{Request: amounts("gpu", gpus), Assigned: assigned}) {
@@ -34,7 +34,7 @@ func TestTheRootSaysWhatThereIsAndWhatIsLeftToShare(t *testing.T) {
 }
 
 func TestTheRootDoesNotOverflow(t *testing.T) {
-	forest := plant(Options{}, amounts("gpu", math.MaxInt64), gpu("team", 1, 0))
+	forest := buildForest(Options{}, amounts("gpu", math.MaxInt64), gpu("team", 1, 0))
 	for _, quota := range []string{"team", extension.DefaultQuotaName, extension.SystemQuotaName} {
 		forest.Tree(quota).Hold(quota, Holding{Request: amounts("gpu", math.MaxInt64), Assigned: true})
 	}

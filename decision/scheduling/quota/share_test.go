@@ -34,8 +34,8 @@ func under(parent string, spec *Spec) *Spec {
 	return spec
 }
 
-func plant(options Options, total Amounts, specs ...*Spec) *Forest {
-	forest := Plant(options, specs)
+func buildForest(options Options, total Amounts, specs ...*Spec) *Forest {
+	forest := BuildForest(options, specs)
 	forest.SetTotal(total)
 	return forest
 }
@@ -103,7 +103,7 @@ func TestRuntimeOfSiblings(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			forest := plant(Options{ScaleMin: true}, amounts("gpu", test.total), test.specs...)
+			forest := buildForest(Options{ScaleMin: true}, amounts("gpu", test.total), test.specs...)
 			names := make([]string, len(test.specs))
 			for i, spec := range test.specs {
 				names[i] = spec.Name
@@ -118,7 +118,7 @@ func TestRuntimeOfSiblings(t *testing.T) {
 
 func TestRequestIsLimitedByMax(t *testing.T) {
 	spec := &Spec{Name: "a", Lends: true, Max: amounts("cpu", 30_000, "memory", 60)}
-	forest := plant(Options{}, amounts("cpu", 100_000, "memory", 200), spec)
+	forest := buildForest(Options{}, amounts("cpu", 100_000, "memory", 200), spec)
 	ask(t, forest, "a", amounts("cpu", 55_000, "memory", 75))
 	status, _ := forest.Tree("a").Status("a")
 	if diff := cmp.Diff(amounts("cpu", 30_000, "memory", 60), status.Runtime); diff != "" {
@@ -133,7 +133,7 @@ func TestMinIsScaledWhereMinsDoNotFit(t *testing.T) {
 	for total, want := range map[int][]int64{200: {50, 50, 50}, 100: {50, 25, 25}, 50: {50, 0, 0}} {
 		fixed := gpu("a-fixed", 0, 50)
 		fixed.FixedMin = true
-		forest := plant(Options{ScaleMin: true}, amounts("gpu", total), fixed, gpu("b", 0, 50), gpu("c", 0, 50))
+		forest := buildForest(Options{ScaleMin: true}, amounts("gpu", total), fixed, gpu("b", 0, 50), gpu("c", 0, 50))
 		for _, name := range []string{"a-fixed", "b", "c"} {
 			ask(t, forest, name, amounts("gpu", 500))
 		}
@@ -141,13 +141,13 @@ func TestMinIsScaledWhereMinsDoNotFit(t *testing.T) {
 			t.Errorf("total %d: runtime (-want +got):\n%s", total, diff)
 		}
 	}
-	if _, found := plant(Options{ScaleMin: true}, nil).ByID("").Status("unknown"); found {
+	if _, found := buildForest(Options{ScaleMin: true}, nil).ByID("").Status("unknown"); found {
 		t.Error("a quota that does not exist has a status")
 	}
 }
 
 func TestMinIsNotScaledWithoutTheOption(t *testing.T) {
-	forest := plant(Options{}, amounts("gpu", 100), gpu("a", 1, 100), gpu("b", 1, 100))
+	forest := buildForest(Options{}, amounts("gpu", 100), gpu("a", 1, 100), gpu("b", 1, 100))
 	ask(t, forest, "a", amounts("gpu", 100))
 	ask(t, forest, "b", amounts("gpu", 100))
 	if diff := cmp.Diff([]int64{100, 100}, runtimes(t, forest, "gpu", "a", "b")); diff != "" {
@@ -157,7 +157,7 @@ func TestMinIsNotScaledWithoutTheOption(t *testing.T) {
 
 // TestAMinBeyondAllIsHarmlessWithoutTheOption: it is promised, and what the others have is still theirs.
 func TestAMinBeyondAllIsHarmlessWithoutTheOption(t *testing.T) {
-	forest := plant(Options{}, amounts("gpu", 100), maxed("liar"), gpu("a", 100, 30), gpu("b", 100, 0))
+	forest := buildForest(Options{}, amounts("gpu", 100), maxed("liar"), gpu("a", 100, 30), gpu("b", 100, 0))
 	for _, name := range []string{"liar", "a", "b"} {
 		ask(t, forest, name, amounts("gpu", math.MaxInt64))
 	}
@@ -168,7 +168,7 @@ func TestAMinBeyondAllIsHarmlessWithoutTheOption(t *testing.T) {
 
 func TestUsageIsGuaranteedWithTheOption(t *testing.T) {
 	for guarantee, want := range map[bool][]int64{false: {25, 75}, true: {60, 40}} {
-		forest := plant(Options{ScaleMin: true, GuaranteeUsage: guarantee}, amounts("gpu", 100), gpu("user", 1, 0), gpu("wanter", 3, 0))
+		forest := buildForest(Options{ScaleMin: true, GuaranteeUsage: guarantee}, amounts("gpu", 100), gpu("user", 1, 0), gpu("wanter", 3, 0))
 		forest.Tree("user").Hold("user", Holding{Request: amounts("gpu", 60), Assigned: true})
 		ask(t, forest, "wanter", amounts("gpu", 90))
 		if diff := cmp.Diff(want, runtimes(t, forest, "gpu", "user", "wanter")); diff != "" {
@@ -178,7 +178,7 @@ func TestUsageIsGuaranteedWithTheOption(t *testing.T) {
 }
 
 func TestDefaultAndSystemQuotasAreTakenOffTheTotal(t *testing.T) {
-	forest := plant(Options{}, amounts("gpu", 100), gpu("a", 1, 0))
+	forest := buildForest(Options{}, amounts("gpu", 100), gpu("a", 1, 0))
 	tree := forest.Tree("a")
 	ask(t, forest, "a", amounts("gpu", 100))
 	runtimes(t, forest, "gpu", "a")
@@ -195,7 +195,7 @@ func TestAggregationGoesUp(t *testing.T) {
 	parent.IsParent, parent.Max = true, amounts("gpu", 30)
 	keeps := under("parent", gpu("keeps", 1, 15))
 	keeps.Lends = false
-	forest := plant(Options{}, amounts("gpu", 100), parent, child, keeps)
+	forest := buildForest(Options{}, amounts("gpu", 100), parent, child, keeps)
 	tree := forest.Tree("parent")
 	tree.Hold("child", Holding{Request: amounts("gpu", 25), Assigned: true, NonPreemptible: true})
 	tree.Hold("child", Holding{Request: amounts("gpu", 5)})
@@ -216,7 +216,7 @@ func TestAggregationGoesUp(t *testing.T) {
 }
 
 func TestAWeightAloneCanBeAdjusted(t *testing.T) {
-	forest := plant(Options{}, amounts("gpu", 100), gpu("a", 1, 0), gpu("b", 1, 0))
+	forest := buildForest(Options{}, amounts("gpu", 100), gpu("a", 1, 0), gpu("b", 1, 0))
 	ask(t, forest, "a", amounts("gpu", 100))
 	ask(t, forest, "b", amounts("gpu", 100))
 	runtimes(t, forest, "gpu", "a", "b")
@@ -233,18 +233,18 @@ func TestAWeightAloneCanBeAdjusted(t *testing.T) {
 }
 
 func TestMinsBeyondTheTotalAreReported(t *testing.T) {
-	forest := plant(Options{}, amounts("gpu", 100), gpu("a", 1, 60), maxed("liar"), under("a", gpu("child", 1, 60)))
+	forest := buildForest(Options{}, amounts("gpu", 100), gpu("a", 1, 60), maxed("liar"), under("a", gpu("child", 1, 60)))
 	problems := forest.Overclaims()
 	if len(problems) != 1 || problems[0].Quota != "liar" || problems[0].Code != "KOORD1215" || !strings.Contains(problems[0].Message, "the 100 of gpu") {
 		t.Errorf("problems %+v", problems)
 	}
-	if problems := plant(Options{}, amounts("gpu", 100), gpu("a", 1, 60), gpu("b", 1, 40)).Overclaims(); len(problems) > 0 {
+	if problems := buildForest(Options{}, amounts("gpu", 100), gpu("a", 1, 60), gpu("b", 1, 40)).Overclaims(); len(problems) > 0 {
 		t.Errorf("mins that fit have problems %+v", problems)
 	}
 }
 
 func TestAnExplanationShowsACappedMin(t *testing.T) {
-	forest := plant(Options{ScaleMin: true}, amounts("gpu", 100), gpu("a", 100, 90), gpu("b", 100, 90))
+	forest := buildForest(Options{ScaleMin: true}, amounts("gpu", 100), gpu("a", 100, 90), gpu("b", 100, 90))
 	ask(t, forest, "a", amounts("gpu", 100))
 	ask(t, forest, "b", amounts("gpu", 100))
 	tree := forest.Tree("a")

@@ -73,11 +73,12 @@ func read(text string) (Settings, error) {
 
 // plugin reads the arguments of a plugin that matters here.
 func (s *Settings) plugin(name string, raw json.RawMessage) (err error) {
+	object := &runtime.Unknown{Raw: raw, ContentType: runtime.ContentTypeJSON}
 	switch {
 	case name == loadaware.PluginName && s.LoadAware == nil:
-		s.LoadAware, err = loadaware.DecodeArgs(raw)
+		s.LoadAware, err = loadaware.DecodeArgs(object)
 	case name == quota.PluginName && s.Quotas == nil:
-		s.Quotas, err = quota.DecodeArgs(&runtime.Unknown{Raw: raw, ContentType: runtime.ContentTypeJSON})
+		s.Quotas, err = quota.DecodeArgs(object)
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-{{/* Bindings of a component's ServiceAccount to its own ClusterRole and Role and to what every server needs. */}}
+{{/* Bindings of a component's ServiceAccount to its ClusterRole and Role, and to the roles for delegated authentication. */}}
 {{- define "koordinator.bindings" -}}
 {{- $labels := include "koordinator.labels" . -}}
 {{- $clusterRoles := concat (list .component "system:auth-delegator") (.clusterRoles | default list) -}}

@@ -1,4 +1,4 @@
-{{/* A container of the agent's pod that copies two files of kubelet's directory, which it alone sees. */}}
+{{/* A container of the koordlet pod that copies two files of the kubelet directory; only this container mounts it. */}}
 {{- define "koordinator.kubeletFiles" -}}
 {{- $koordlet := .root.Values.koordlet -}}
 - name: {{ .name }}

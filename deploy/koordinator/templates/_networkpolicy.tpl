@@ -1,4 +1,4 @@
-{{/* A rule of a NetworkPolicy: who reaches some ports; without peers everybody does. */}}
+{{/* An ingress rule of a NetworkPolicy: the peers that may connect to the ports; without peers, all. */}}
 {{- define "koordinator.ingress" }}
     - ports:
         {{- range .ports }}

@@ -28,7 +28,7 @@ topologySpreadConstraints:
 {{- include "koordinator.placement" .values }}
 {{- end }}
 
-{{/* Secrets to pull the images with. */}}
+{{/* imagePullSecrets. */}}
 {{- define "koordinator.pullSecrets" -}}
 {{- with .Values.images.pullSecrets }}
 imagePullSecrets:
@@ -54,7 +54,7 @@ affinity:
 {{- end }}
 {{- end }}
 
-{{/* How a Deployment's pods are replaced: on a node's network, the new one needs the ports of the old. */}}
+{{/* The update strategy of a Deployment: on the host network, a new pod needs the ports of the old one. */}}
 {{- define "koordinator.strategy" -}}
 {{- if .hostNetwork }}
 strategy:
@@ -62,7 +62,7 @@ strategy:
 {{- end }}
 {{- end }}
 
-{{/* The API server's address, for clients in pods, where it is not the one that kubelet tells them. */}}
+{{/* The address of the API server for clients in pods, if it is not the in-cluster Service. */}}
 {{- define "koordinator.apiServer" -}}
 {{- with .Values.kubernetes.host }}
 - {name: KUBERNETES_SERVICE_HOST, value: {{ . | quote }}}
@@ -87,7 +87,7 @@ counts. Nothing without a limit, or with one in a notation that is not known her
 {{- end }}
 {{- end }}
 
-{{/* A container's whole environment: what the runtime may keep, and where the API server is. */}}
+{{/* The environment of a container: GOMEMLIMIT and the address of the API server. */}}
 {{- define "koordinator.environment" -}}
 {{- with printf "%s\n%s" (include "koordinator.memoryLimit" .values.resources | trim) (include "koordinator.apiServer" .root | trim) | trim }}
 env:
@@ -95,7 +95,7 @@ env:
 {{- end }}
 {{- end }}
 
-{{/* Where a probe asks: kubelet does not know of addresses that a component chose. */}}
+{{/* The host of a probe, if the component does not listen on all addresses. */}}
 {{- define "koordinator.probeHost" -}}
 {{- with .bindAddress }}, host: {{ . | quote }}{{ end }}
 {{- end }}

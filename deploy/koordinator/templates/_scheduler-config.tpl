@@ -13,24 +13,24 @@ clientConnection:
 profiles:
   - schedulerName: {{ .Values.scheduler.config.schedulerName }}
     plugins:
-      # Members of a gang come one after the other; other pods by priority and age.
+      # Keeps the pods of a gang together; sorts other pods by priority and age.
       queueSort:
         enabled:
           - name: Coscheduling
         disabled:
           - name: "*"
-      # Writes what plugins decided together with the binding; pods without such decisions go on to DefaultBinder.
+      # Writes the allocations of plugins with the binding; pods without allocations are left to DefaultBinder.
       bind:
         enabled:
           - name: Reservation
           - name: DefaultPreBind
-      # Before the preemption of Kubernetes, which knows of no reservations and quotas.
+      # Before DefaultPreemption, which does not support reservations and quotas.
       postFilter:
         enabled:
           - name: Reservation
           - name: Coscheduling
           - name: ElasticQuota
-      # On top of all plugins that are enabled by default.
+      # In addition to the plugins that are enabled by default.
       multiPoint:
         enabled:
           - name: LoadAwareScheduling
@@ -39,12 +39,12 @@ profiles:
           - name: Coscheduling
           - name: ElasticQuota
           - name: UsageClass
-          # Room that is reserved for a pod wins over free room.
+          # Reserved resources are preferred over free resources.
           - name: Reservation
             weight: 5000
           - name: NodeResourcesFitPlus
           - name: ScarceResourceAvoidance
-          # A node that a hint prefers wins over any other score.
+          # A node preferred by a hint outweighs all other scores.
           - name: SchedulingHint
             weight: 1000
           - name: DefaultPreBind
@@ -54,7 +54,7 @@ profiles:
           apiVersion: kubescheduler.config.k8s.io/v1
           kind: LoadAwareSchedulingArgs
           {{- toYaml .Values.scheduler.config.loadAware | nindent 10 }}
-      # Batch pods request no cpu or memory, so they are spread by the resources that they do request.
+      # Batch pods do not request cpu or memory, so they are spread by batch resources.
       - name: NodeResourcesFit
         args:
           apiVersion: kubescheduler.config.k8s.io/v1
@@ -70,7 +70,7 @@ profiles:
                 weight: 1
               - name: kubernetes.io/batch-memory
                 weight: 1
-      # Accelerators are packed, so that whole nodes of them stay free.
+      # Accelerators are bin-packed, so that whole nodes stay free.
       - name: NodeResourcesFitPlus
         args:
           apiVersion: kubescheduler.config.k8s.io/v1
@@ -82,7 +82,7 @@ profiles:
             koordinator.sh/gpu-memory-ratio:
               type: MostAllocated
               weight: 1
-      # Pods without use for accelerators stay off the nodes that have them.
+      # Pods that do not request accelerators avoid nodes that have them.
       - name: ScarceResourceAvoidance
         args:
           apiVersion: kubescheduler.config.k8s.io/v1

@@ -31,12 +31,8 @@ var (
 
 // New is the plugin's factory. Arguments that cannot be decoded or are out of range are errors.
 func New(_ context.Context, object runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
-	args := &Args{}
-	if err := pluginargs.Decode(object, Kind, args); err != nil {
-		return nil, err
-	}
-	SetDefaults(args)
-	if err := pluginargs.Invalid(Kind, Validate(args)); err != nil {
+	args, err := pluginargs.Read(object, Kind, SetDefaults, Validate)
+	if err != nil {
 		return nil, err
 	}
 	return &Plugin{args: args, handle: handle}, nil

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -30,7 +29,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/scheduler/explain"
-	"koordinator.sh/koord/scheduler/state"
+	"koordinator.sh/koord/scheduler/part"
 )
 
 const profileYAML = `
@@ -53,10 +52,8 @@ func profiles(t *testing.T) []config.KubeSchedulerProfile {
 	return object.(*config.KubeSchedulerConfiguration).Profiles
 }
 
-// registry is what the scheduler, and the engine that explains it, make plugins from.
-func registry(explain.Supposed, func() time.Time) frameworkruntime.Registry {
-	return frameworkruntime.Registry{Name: New}
-}
+// parts is what the scheduler, and the engine that explains it, make plugins from.
+var parts = part.Set{{Name: Name, Factory: New}}
 
 // cluster is a real scheduler that runs no cycle, with the engine that explains it.
 type cluster struct {
@@ -70,17 +67,13 @@ func newCluster(t *testing.T, nodes []*corev1.Node, pods []*corev1.Pod) cluster 
 	factory := informers.NewSharedInformerFactory(client, 0)
 	built, err := kubescheduler.New(t.Context(), client, factory, nil,
 		func(string) events.EventRecorderLogger { return events.NewFakeRecorder(1) },
-		kubescheduler.WithProfiles(profiles(t)...), kubescheduler.WithFrameworkOutOfTreeRegistry(registry(explain.Supposed{}, time.Now)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	known, err := state.NewCluster(&rest.Config{}, factory.Core().V1().Pods().Informer())
+		kubescheduler.WithProfiles(profiles(t)...), kubescheduler.WithFrameworkOutOfTreeRegistry(parts.Registry()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	engine, err := explain.New(t.Context(), explain.Config{
 		Client: client, Informers: factory, Cache: built.Cache, Profiles: built.Profiles, ProfileConfigs: profiles(t),
-		Nominator: built.SchedulingQueue, State: known, OutOfTree: registry, Leader: func() bool { return true }, Now: time.Now,
+		Nominator: built.SchedulingQueue, Parts: parts, Leader: func() bool { return true }, Now: time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +132,7 @@ func newFramework(t *testing.T, nodes []*corev1.Node, pods []*corev1.Pod) framew
 	t.Helper()
 	metrics.Register()
 	all := plugins.NewInTreeRegistry()
-	if err := all.Merge(registry(explain.Supposed{}, time.Now)); err != nil {
+	if err := all.Merge(parts.Registry()); err != nil {
 		t.Fatal(err)
 	}
 	one := func(name string) config.PluginSet { return config.PluginSet{Enabled: []config.Plugin{{Name: name}}} }
@@ -263,7 +256,7 @@ func TestTheExplanationHasTheCodeAndAFixThatWasTried(t *testing.T) {
 		podOf("red", "old", "e1", 0), podOf("red", "new", "", 100),
 	})
 	status := c.explain(t, "new")
-	want := "0/2 nodes are available: 2 node(s) had enough pods of team red in zone east, 1 node(s) were cordoned"
+	want := "0/2 nodes are available: 2 node(s) had enough pods of team red in zone east, 1 node(s) were unschedulable."
 	if status.Summary != want || status.Code != string(CodeZoneFull) {
 		t.Errorf("summary %q with code %s, want %q", status.Summary, status.Code, want)
 	}

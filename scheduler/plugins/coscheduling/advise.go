@@ -94,7 +94,7 @@ func (p *Plugin) apart(ctx context.Context, pod *corev1.Pod, object *schedulings
 		}
 		for above := depth - 1; above > 0; above-- {
 			changes = append(changes, withRules(object, spec.Topology, "gatherFurtherUp", costOfLayer+float64(depth-above)/10,
-				fmt.Sprintf("let the members of PodGroup %s/%s gather in layer %s in place of %s", object.Namespace, object.Name, layers[above].Name, layers[depth].Name),
+				fmt.Sprintf("let the members of PodGroup %s/%s gather in layer %s instead of %s", object.Namespace, object.Name, layers[above].Name, layers[depth].Name),
 				func(rules []extension.NetworkTopologyGatherRule) []extension.NetworkTopologyGatherRule {
 					rules[at].Layer = layers[above].Name
 					return slices.DeleteFunc(rules, func(rule extension.NetworkTopologyGatherRule) bool {
@@ -103,7 +103,7 @@ func (p *Plugin) apart(ctx context.Context, pod *corev1.Pod, object *schedulings
 				})...)
 		}
 		changes = append(changes, withRules(object, spec.Topology, "preferGather", costOfStrategy,
-			fmt.Sprintf("let the members of PodGroup %s/%s prefer one domain of layer %s in place of requiring it", object.Namespace, object.Name, layers[depth].Name),
+			fmt.Sprintf("let the members of PodGroup %s/%s prefer one domain of layer %s instead of requiring it", object.Namespace, object.Name, layers[depth].Name),
 			func(rules []extension.NetworkTopologyGatherRule) []extension.NetworkTopologyGatherRule {
 				rules[at].Strategy = extension.NetworkTopologyGatherStrategyPreferGather
 				return rules
@@ -131,7 +131,7 @@ func withoutRules(object *schedulingsigsv1alpha1.PodGroup) reason.Change {
 	delete(edited.Annotations, extension.AnnotationGangNetworkTopologySpec)
 	return reason.Change{Cost: costOfRules, Object: edited, Fix: diagnosticsv1alpha1.Fix{
 		Kind:        "removeGatherRules",
-		Description: fmt.Sprintf("remove from PodGroup %s/%s what it demands of the network", object.Namespace, object.Name),
+		Description: fmt.Sprintf("remove the network topology requirements of PodGroup %s/%s", object.Namespace, object.Name),
 		Steps:       rulesOf(object, kubectl.Remove),
 	}}
 }

@@ -159,7 +159,9 @@ func (c *cluster) start(t testing.TB) (stop func()) {
 	for name, profile := range built.Profiles {
 		built.Profiles[name] = frameworkext.Wrap(profile, []fwk.Plugin{c.plugin}, nil)
 	}
-	Install(built, state)
+	if err := frameworkext.Apply(built, Seams(state)); err != nil {
+		t.Fatal(err)
+	}
 	var running sync.WaitGroup
 	running.Go(func() { state.Run(ctx) })
 	shared.Start(ctx.Done())

@@ -11,6 +11,7 @@ import (
 	internalqueue "k8s.io/kubernetes/pkg/scheduler/backend/queue"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"koordinator.sh/koord/scheduler/frameworkext"
 	"koordinator.sh/koord/scheduler/state/gangs"
 )
 
@@ -30,12 +31,16 @@ type Queue struct {
 	late []func()
 }
 
-// Install has a scheduler use a Queue in the place of its own, before it takes its first pod, and count all nodes where members of a
-// gang are rejected.
-func Install(built *scheduler.Scheduler, state *gangs.State) {
-	built.FailureHandler = ofAllNodes(built.FailureHandler, built.Cache.NodeCount)
-	queue := &Queue{SchedulingQueue: built.SchedulingQueue, gangs: state}
-	built.SchedulingQueue, built.NextPod = queue, queue.Pop
+// Seams have a scheduler use a Queue in the place of its own, and count all nodes where members of a gang are rejected.
+func Seams(state *gangs.State) frameworkext.Seams {
+	return frameworkext.Seams{
+		FailureHandler: func(built *scheduler.Scheduler, next scheduler.FailureHandlerFn) scheduler.FailureHandlerFn {
+			return ofAllNodes(next, func() int { return built.Cache.NodeCount() })
+		},
+		Queue: func(inner internalqueue.SchedulingQueue) internalqueue.SchedulingQueue {
+			return &Queue{SchedulingQueue: inner, gangs: state}
+		},
+	}
 }
 
 // Pop returns the next pod to find a node for. It waits until there is one.

@@ -82,7 +82,7 @@ func (t *trial) helpless(spec *gang.Spec, why string) string {
 	case len(t.candidates) == 0:
 		return fmt.Sprintf("no pod that may be evicted has a lower priority than all members of gangGroup %s", spec.GroupID)
 	case t.complete():
-		return fmt.Sprintf("gangGroup %s has room without evictions", spec.GroupID)
+		return fmt.Sprintf("gangGroup %s fits without evictions", spec.GroupID)
 	}
 	return why
 }

@@ -125,8 +125,8 @@ func TestForesight(t *testing.T) {
 		"all others are as important":     {running: everything(func(p *corev1.Pod) { *p.Spec.Priority = 1000 }), want: helpless(0, "no pod that may be evicted has a lower priority than all members of gangGroup default/a")},
 		"all others are protected":        {running: everything(func(p *corev1.Pod) { p.Labels = map[string]string{extension.LabelDisablePreemptible: "true"} }), want: helpless(0, "no pod that may be evicted has a lower priority than all members of gangGroup default/a")},
 		"members may not preempt":         {member: func(p *corev1.Pod) { p.Spec.PreemptionPolicy = new(corev1.PreemptNever) }, want: &diagnosticsv1alpha1.Preemption{Verdict: "NotAllowed", Plugin: Name, Message: "not eligible due to preemptionPolicy=Never."}},
-		"victims are terminating":         {change: func(s *gangs.State) { s.Evict("default/a", []types.UID{"p0", "p1", "gone"}) }, want: &diagnosticsv1alpha1.Preemption{Verdict: "Waits", Plugin: Name, Message: "gangGroup default/a waits for 2 victims to end"}},
-		"room without evictions":          {running: everything(func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("1m") }), members: 1, want: helpless(2, "gangGroup default/a has room without evictions")},
+		"victims are terminating":         {change: func(s *gangs.State) { s.Evict("default/a", []types.UID{"p0", "p1", "gone"}) }, want: &diagnosticsv1alpha1.Preemption{Verdict: "Waits", Plugin: Name, Message: "gangGroup default/a waits for 2 victims to terminate"}},
+		"room without evictions":          {running: everything(func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("1m") }), members: 1, want: helpless(2, "gangGroup default/a fits without evictions")},
 		"members do not need each other":  {change: func(s *gangs.State) { s.Suppose(nonStrict()) }},
 		"the gang ran, and takes single members": {change: func(s *gangs.State) {
 			s.SupposePod(runningMember(7))

@@ -27,6 +27,8 @@ const Name = gang.PluginName
 // State is what the plugin reads and, from PostFilter on, writes. A gangs.State is one; explanations use a gangs.View, in which
 // nothing is written.
 type State interface {
+	// Simulated is true for a state by which no pod is placed: plans that are made with it are not kept.
+	Simulated() bool
 	// Configure sets what all profiles must agree on.
 	Configure(defaults gang.Defaults) error
 	// Subscribe has a function called when events open or complete gangs.
@@ -71,8 +73,6 @@ type Plugin struct {
 	// done ends with the scheduler.
 	done    <-chan struct{}
 	planned placements
-	// live is true where pods are placed, and false where that is only supposed.
-	live bool
 }
 
 var (
@@ -101,8 +101,7 @@ func Factory(shared State) frameworkruntime.PluginFactory {
 		if err := shared.Configure(args.Defaults()); err != nil {
 			return nil, err
 		}
-		_, live := shared.(*gangs.State)
-		p := &Plugin{args: args, state: shared, handle: handle, done: ctx.Done(), live: live}
+		p := &Plugin{args: args, state: shared, handle: handle, done: ctx.Done()}
 		if *args.EnablePreemption {
 			handle.SharedInformerFactory().Policy().V1().PodDisruptionBudgets().Informer()
 		}

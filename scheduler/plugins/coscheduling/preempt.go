@@ -73,7 +73,7 @@ func (p *Plugin) outlook(ctx context.Context, pod *corev1.Pod, spec *gang.Spec) 
 		return outlook{}, fmt.Errorf("preempt for gangGroup %s: %w", spec.GroupID, err)
 	}
 	if left := p.terminating(infos, spec.GroupID); left > 0 {
-		return outlook{verdict: diagnosticsv1alpha1.PreemptionWaits, why: fmt.Sprintf("gangGroup %s waits for %d victims to end", spec.GroupID, left)}, nil
+		return outlook{verdict: diagnosticsv1alpha1.PreemptionWaits, why: fmt.Sprintf("gangGroup %s waits for %d victims to terminate", spec.GroupID, left)}, nil
 	}
 	trial, err := p.newTrial(ctx, infos, spec)
 	if err != nil {

@@ -86,7 +86,7 @@ func (p *Plugin) gather(ctx context.Context, state fwk.CycleState, pod *corev1.P
 		if plan, err = p.plan(ctx, pod, spec); err != nil {
 			return nil, fwk.AsStatus(err)
 		}
-		if plan.Found() && p.live {
+		if plan.Found() && !p.state.Simulated() {
 			p.planned.set(spec.Key, plan)
 		}
 	}

@@ -58,15 +58,6 @@ func (p *Plugin) PreBindPreFlight(_ context.Context, state fwk.CycleState, pod *
 	return nil, nil
 }
 
-// Annotated is the pod with the annotations that plugins asked for in a cycle, as the binding would leave it.
-func Annotated(state fwk.CycleState, pod *corev1.Pod, now time.Time) *corev1.Pod {
-	annotated := pod.DeepCopy()
-	for key, value := range toWrite(state, pod, now) {
-		metav1.SetMetaDataAnnotation(&annotated.ObjectMeta, key, value)
-	}
-	return annotated
-}
-
 // ahead is the metadata to be patched before the binding: labels, and the annotations unless the Binding carries them.
 func (p *Plugin) ahead(state fwk.CycleState, pod *corev1.Pod) map[string]any {
 	metadata := map[string]any{}

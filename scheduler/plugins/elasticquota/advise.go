@@ -165,7 +165,7 @@ func preemptible(pod *corev1.Pod) reason.Change {
 	delete(edited.Labels, extension.LabelQuotaPreemptible)
 	return reason.Change{Cost: costPreemptible, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixPod, Kind: "makePreemptible",
-		Description: "let the pod be preempted: drop the label " + extension.LabelQuotaPreemptible,
+		Description: "let the pod be preempted: remove the label " + extension.LabelQuotaPreemptible,
 		Steps:       []diagnosticsv1alpha1.FixStep{kubectl.Label(kubectl.Pod(pod.Namespace, pod.Name), map[string]*string{extension.LabelQuotaPreemptible: kubectl.Remove})},
 	}}
 }

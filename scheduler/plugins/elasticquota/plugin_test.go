@@ -318,7 +318,7 @@ func TestAdviceHolds(t *testing.T) {
 		},
 		{
 			name: "beyond min", objects: []runtime.Object{newQuota("team", "5", "8")}, pod: fixed(newPod("p", "6", "team", 0)),
-			want: []string{"raiseQuota: raise min of quota team: cpu from 5 to 6", "makePreemptible: let the pod be preempted: drop the label quota.scheduling.koordinator.sh/preemptible",
+			want: []string{"raiseQuota: raise min of quota team: cpu from 5 to 6", "makePreemptible: let the pod be preempted: remove the label quota.scheduling.koordinator.sh/preemptible",
 				"leaveQuota: take the pod out of quota team, so that it counts for quota koordinator-default-quota"},
 		},
 		{

@@ -16,37 +16,30 @@ import (
 // compared by address: informers replace them, and never change them. It is asked twice for every node and pod, so nodes are
 // found by address, too, in a map that is replaced and never changed; nodes that came lately are in a second, small one.
 type observations struct {
-	settled atomic.Pointer[map[*corev1.Node]*slot]
+	settled atomic.Pointer[table]
 
 	mutex sync.RWMutex
 	fresh map[*corev1.Node]*slot
 	// latest object of each node; others are dropped when the maps are merged.
 	latest map[string]*corev1.Node
+	// numbering of the slots; numbers of dropped ones are not given again before the next generation.
+	numbering atomic.Pointer[numbering]
 }
+
+// numbering numbers slots from 0. It is replaced and never changed.
+type numbering struct{ generation, next int }
 
 // slot holds what is known of one node object.
 type slot struct {
+	// number finds the node in a table that is made for one generation of slots.
+	number, generation int
 	// observation is the latest.
 	observation atomic.Pointer[observation]
-	// score is what Filter found for Score to take, with the cycle it was found in; see keepScore.
-	score atomic.Uint64
-}
-
-// scoreBits are what a score takes of 64: it is at most loadaware.MaxScore.
-const scoreBits = 8
-
-// keepScore remembers the score of the node in a cycle until the next one.
-func (s *slot) keepScore(cycle uint64, score int64) { s.score.Store(cycle<<scoreBits | uint64(score)) }
-
-// keptScore returns the score of a cycle, false when Filter found none in that.
-func (s *slot) keptScore(cycle uint64) (int64, bool) {
-	kept := s.score.Load()
-	return int64(kept & (1<<scoreBits - 1)), kept>>scoreBits == cycle
 }
 
 // slotOf returns the place of a node object.
 func (o *observations) slotOf(node *corev1.Node) *slot {
-	if found := (*o.settled.Load())[node]; found != nil {
+	if found := o.settled.Load().entryOf(node).slot; found != nil {
 		return found
 	}
 	o.mutex.RLock()
@@ -64,26 +57,56 @@ func (o *observations) add(node *corev1.Node) *slot {
 	if found := o.fresh[node]; found != nil {
 		return found
 	}
-	added := &slot{}
+	added := o.numbered()
 	o.fresh[node], o.latest[node.Name] = added, node
 	if len(o.fresh) > max(16, len(o.latest)/8) {
 		o.merge()
+		return o.settled.Load().entryOf(node).slot // a new generation has it in another slot
 	}
 	return added
+}
+
+// numbered returns a new slot. It expects the lock to be held.
+func (o *observations) numbered() *slot {
+	now := *o.numbering.Load()
+	o.numbering.Store(&numbering{now.generation, now.next + 1})
+	return &slot{number: now.next, generation: now.generation}
 }
 
 // merge expects the lock to be held. Each node object is copied a few times in its life, however many there are.
 func (o *observations) merge() {
 	merged := make(map[*corev1.Node]*slot, len(o.latest))
-	for _, from := range []map[*corev1.Node]*slot{*o.settled.Load(), o.fresh} {
-		for node, kept := range from {
-			if o.latest[node.Name] == node {
-				merged[node] = kept
-			}
+	keep := func(node *corev1.Node, kept *slot) {
+		if o.latest[node.Name] == node {
+			merged[node] = kept
 		}
 	}
-	o.settled.Store(&merged)
+	for _, settled := range o.settled.Load().entries {
+		if settled.node != nil {
+			keep(settled.node, settled.slot)
+		}
+	}
+	for node, kept := range o.fresh {
+		keep(node, kept)
+	}
+	if o.numbering.Load().next > 2*len(merged)+64 {
+		merged = o.renumber(merged)
+	}
+	o.settled.Store(newTable(merged))
 	o.fresh = map[*corev1.Node]*slot{}
+}
+
+// renumber begins a generation, with the slots of a map first. Slots are replaced, because others may read them. It expects the lock
+// to be held.
+func (o *observations) renumber(slots map[*corev1.Node]*slot) map[*corev1.Node]*slot {
+	o.numbering.Store(&numbering{generation: o.numbering.Load().generation + 1})
+	renumbered := make(map[*corev1.Node]*slot, len(slots))
+	for node, kept := range slots {
+		moved := o.numbered()
+		moved.observation.Store(kept.observation.Load())
+		renumbered[node] = moved
+	}
+	return renumbered
 }
 
 // forget drops a node that left the cluster.
@@ -115,7 +138,8 @@ func (o *observation) current() bool { return o.stamp != nil && o.stamp.Load() =
 
 func newObservations() *observations {
 	o := &observations{fresh: map[*corev1.Node]*slot{}, latest: map[string]*corev1.Node{}}
-	o.settled.Store(&map[*corev1.Node]*slot{})
+	o.settled.Store(newTable(nil))
+	o.numbering.Store(&numbering{})
 	return o
 }
 

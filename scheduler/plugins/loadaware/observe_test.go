@@ -61,13 +61,13 @@ func TestOnlyTheLatestObjectOfANodeIsKept(t *testing.T) {
 		}
 	}
 	seen := f.plugin.seen
-	if kept := len(*seen.settled.Load()) + len(seen.fresh); kept > 2*50 {
+	if kept := seen.settled.Load().size + len(seen.fresh); kept > 2*50 {
 		t.Errorf("%d digests are kept of 50 nodes", kept)
 	}
 	for i := range 50 {
 		seen.forget(fmt.Sprint("n", i))
 	}
-	if kept := len(*seen.settled.Load()) + len(seen.fresh) + len(seen.latest); kept != 0 {
+	if kept := seen.settled.Load().size + len(seen.fresh) + len(seen.latest); kept != 0 {
 		t.Errorf("%d digests are kept of no nodes", kept)
 	}
 }

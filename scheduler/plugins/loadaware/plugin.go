@@ -42,21 +42,10 @@ type Plugin struct {
 	seen   *observations
 	// supposed serves queueing hints.
 	supposed hypotheses
-	// last remembers the estimate of the pod that is being scheduled, so that it is made once, not once per node.
-	last atomic.Pointer[estimated]
-	// cycles counts the calls of PreFilter.
-	cycles atomic.Uint64
 	// epoch dates what signatures are valid for.
 	epoch epoch
-}
-
-type estimated struct {
-	pod      *corev1.Pod
-	estimate loadaware.Estimate
-	// at is when the cycle began, zero when no cycle has.
-	at time.Time
-	// cycle is the number of the cycle, which is never zero.
-	cycle uint64
+	// signed is the estimate of the pod that was signed last, which is scheduled next.
+	signed atomic.Pointer[estimated]
 }
 
 var (
@@ -72,7 +61,7 @@ var (
 // decoded or are out of range are errors, and the scheduler does not start.
 func Factory(shared State, now func() time.Time) frameworkruntime.PluginFactory {
 	return func(_ context.Context, object runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
-		args, err := decode(object)
+		args, err := loadaware.DecodeArgs(object)
 		if err != nil {
 			return nil, err
 		}
@@ -91,30 +80,18 @@ func (p *Plugin) nodeGone(object any) {
 	}
 }
 
-// decode reads the plugin's arguments as the scheduler hands them over.
-func decode(object runtime.Object) (*loadaware.Args, error) {
-	switch typed := object.(type) {
-	case nil:
-		return loadaware.DefaultArgs(), nil
-	case *runtime.Unknown:
-		if typed.ContentType != "" && typed.ContentType != runtime.ContentTypeJSON {
-			return nil, fmt.Errorf("decode %s: content type %q is not JSON", loadaware.Kind, typed.ContentType)
-		}
-		return loadaware.DecodeArgs(typed.Raw)
-	}
-	return nil, fmt.Errorf("decode %s: unexpected type %T", loadaware.Kind, object)
-}
-
 // Name implements Plugin of the scheduling framework.
 func (p *Plugin) Name() string { return Name }
 
 // Policy in force in this profile.
 func (p *Plugin) Policy() *loadaware.Policy { return p.policy }
 
-// PreFilter estimates the pod and reads the clock, once for all nodes. Filter and Score do not depend on it.
-func (p *Plugin) PreFilter(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (result *fwk.PreFilterResult, status *fwk.Status) {
+// PreFilter estimates the pod and reads the clock, once for all nodes. Filter and Score do so themselves where it did not run.
+func (p *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (result *fwk.PreFilterResult, status *fwk.Status) {
 	defer recovery.Status(Name, recovery.PreFilter, pod, &status)
-	p.last.Store(&estimated{pod: pod, estimate: p.Estimate(pod), at: p.now(), cycle: p.cycles.Add(1)})
+	c := p.begin(pod)
+	c.remember(*p.seen.numbering.Load())
+	state.Write(stateKey, c)
 	return nil, nil
 }
 
@@ -123,38 +100,36 @@ func (p *Plugin) PreFilterExtensions() fwk.PreFilterExtensions { return nil }
 
 // Filter refuses nodes that are too busy for the pod. The refusal does not depend on the requests of the node's pods,
 // so evicting pods would not lift it and preemption is not tried.
-func (p *Plugin) Filter(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, nodeInfo fwk.NodeInfo) (status *fwk.Status) {
+func (p *Plugin) Filter(_ context.Context, state fwk.CycleState, pod *corev1.Pod, nodeInfo fwk.NodeInfo) (status *fwk.Status) {
 	defer recovery.Status(Name, recovery.Filter, pod, &status)
 	node := nodeInfo.Node()
 	if node == nil {
 		return fwk.NewStatus(fwk.Error, "node not found")
 	}
-	place, last := p.seen.slotOf(node), p.last.Load()
-	in := p.input(pod, node, place, last)
+	c, place := p.cycleOf(state, pod), p.seen.slotOf(node)
+	in := p.input(c, place, node)
 	verdict := loadaware.Filter(in, nil)
 	if !verdict.Passed() {
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, verdict.Reason())
 	}
-	if last.began(pod) {
-		place.keepScore(last.cycle, loadaware.Score(in)) // while the node's load is at hand
+	if c.numbers(place) {
+		c.scores[place.number] = uint8(loadaware.Score(in)) + 1 // while the node's load is at hand
 	}
 	return nil
 }
 
 // Score prefers idle nodes.
-func (p *Plugin) Score(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, nodeInfo fwk.NodeInfo) (score int64, status *fwk.Status) {
+func (p *Plugin) Score(_ context.Context, state fwk.CycleState, pod *corev1.Pod, nodeInfo fwk.NodeInfo) (score int64, status *fwk.Status) {
 	defer recovery.Status(Name, recovery.Score, pod, &status)
 	node := nodeInfo.Node()
 	if node == nil {
 		return 0, fwk.NewStatus(fwk.Error, "node not found")
 	}
-	place, last := p.seen.slotOf(node), p.last.Load()
-	if last.began(pod) {
-		if score, kept := place.keptScore(last.cycle); kept {
-			return score, nil
-		}
+	c, place := p.cycleOf(state, pod), p.seen.slotOf(node)
+	if score, kept := c.keptScore(place); kept {
+		return score, nil
 	}
-	return loadaware.Score(p.input(pod, node, place, last)), nil
+	return loadaware.Score(p.input(c, place, node)), nil
 }
 
 // ScoreExtensions returns nil: scores are absolute, so that an idle node counts the same among busy and idle ones.
@@ -178,7 +153,7 @@ func (p *Plugin) Unreserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod,
 
 // Explain repeats Filter with a trace.
 func (p *Plugin) Explain(pod *corev1.Pod, node *corev1.Node) (loadaware.Verdict, *loadaware.Trace) {
-	in := p.input(pod, node, p.seen.slotOf(node), p.last.Load())
+	in := p.input(p.begin(pod), p.seen.slotOf(node), node)
 	trace := &loadaware.Trace{}
 	return loadaware.Filter(in, trace), trace
 }
@@ -188,21 +163,8 @@ func (p *Plugin) Observed(node *corev1.Node) *loadaware.Node { return p.observe(
 
 // Estimate of a pod's usage.
 func (p *Plugin) Estimate(pod *corev1.Pod) loadaware.Estimate {
-	if last := p.last.Load(); last != nil && last.pod == pod {
-		return last.estimate
+	if signed := p.signed.Load(); signed != nil && signed.pod == pod {
+		return signed.estimate
 	}
-	estimate := p.policy.Estimate(pod)
-	p.last.Store(&estimated{pod: pod, estimate: estimate})
-	return estimate
-}
-
-// began is true when PreFilter has begun a cycle for the pod, and none for another pod since.
-func (e *estimated) began(pod *corev1.Pod) bool { return e != nil && e.pod == pod && e.cycle != 0 }
-
-func (p *Plugin) input(pod *corev1.Pod, node *corev1.Node, place *slot, last *estimated) loadaware.Input {
-	digest := p.observeAt(place, node)
-	if last.began(pod) {
-		return loadaware.Input{Policy: p.policy, Node: digest, Pod: last.estimate, Now: last.at}
-	}
-	return loadaware.Input{Policy: p.policy, Node: digest, Pod: p.Estimate(pod), Now: p.now()}
+	return p.policy.Estimate(pod)
 }

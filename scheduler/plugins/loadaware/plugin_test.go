@@ -3,6 +3,7 @@ package loadaware
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -119,7 +120,7 @@ func TestFilterFollowsItsInputs(t *testing.T) {
 	pod, info := newPod("web", "1"), infoOf(node)
 	check := func(when string, wantRefused bool) {
 		t.Helper()
-		status := f.plugin.Filter(t.Context(), nil, pod, info)
+		status := f.plugin.Filter(t.Context(), framework.NewCycleState(), pod, info)
 		if refused := !status.IsSuccess(); refused != wantRefused {
 			t.Errorf("%s: refused %v (%s), want %v", when, refused, status.Message(), wantRefused)
 		}
@@ -150,40 +151,79 @@ func TestScorePrefersIdleNodes(t *testing.T) {
 	f := newFixture(t, "", busy, idle)
 	f.state.metrics["busy"], f.state.metrics["idle"] = newMetric("busy", "5", start), newMetric("idle", "1", start)
 	pod := newPod("web", "1")
-	high, _ := f.plugin.Score(t.Context(), nil, pod, infoOf(idle))
-	low, _ := f.plugin.Score(t.Context(), nil, pod, infoOf(busy))
+	high, _ := f.plugin.Score(t.Context(), framework.NewCycleState(), pod, infoOf(idle))
+	low, _ := f.plugin.Score(t.Context(), framework.NewCycleState(), pod, infoOf(busy))
 	if high <= low {
 		t.Errorf("the idle node scores %d, the busy one %d", high, low)
 	}
 }
 
 func TestScoreIsThatOfTheMomentOfFilterInOneCycle(t *testing.T) {
-	n, pod, other := newNode("n"), newPod("web", "1"), newPod("other", "2")
+	n, pod := newNode("n"), newPod("web", "1")
 	f := newFixture(t, "", n)
 	f.state.metrics["n"] = newMetric("n", "1", start)
-	score := func() int64 {
+	score := func(state fwk.CycleState) int64 {
 		t.Helper()
-		got, status := f.plugin.Score(t.Context(), nil, pod, infoOf(n))
+		got, status := f.plugin.Score(t.Context(), state, pod, infoOf(n))
 		if !status.IsSuccess() {
 			t.Fatal(status)
 		}
 		return got
 	}
-	idle := score()
-	f.plugin.PreFilter(t.Context(), nil, pod, nil)
-	f.plugin.Filter(t.Context(), nil, pod, infoOf(n))
+	begin := func() fwk.CycleState {
+		state := framework.NewCycleState()
+		f.plugin.PreFilter(t.Context(), state, pod, nil)
+		return state
+	}
+	idle := score(begin())
+	filtered, scored := begin(), begin()
+	f.plugin.Filter(t.Context(), filtered, pod, infoOf(n))
 	f.state.metrics["n"] = newMetric("n", "5", start)
-	if got := score(); got != idle {
+	if got := score(filtered); got != idle {
 		t.Errorf("score %d after the load changed within the cycle, want %d", got, idle)
 	}
-	f.plugin.PreFilter(t.Context(), nil, other, nil)
-	busy := score()
-	if busy >= idle {
-		t.Errorf("score %d in the cycle of another pod, want below %d", busy, idle)
+	if got := score(filtered.Clone()); got != idle {
+		t.Errorf("score %d in a clone of the cycle, want %d", got, idle)
 	}
-	f.plugin.PreFilter(t.Context(), nil, pod, nil)
-	if got := score(); got != busy {
-		t.Errorf("score %d in the next cycle of the pod, want %d", got, busy)
+	busy := score(scored)
+	if busy >= idle {
+		t.Errorf("score %d in a cycle without Filter, want below %d", busy, idle)
+	}
+	if got := score(begin()); got != busy {
+		t.Errorf("score %d in the next cycle, want %d", got, busy)
+	}
+}
+
+// TestScoresStayWithTheirNodes replaces node objects within a cycle, which gives their numbers away.
+func TestScoresStayWithTheirNodes(t *testing.T) {
+	const size = 200
+	f, pod := newFixture(t, ""), newPod("web", "1")
+	scoreIn := func(state fwk.CycleState, node *corev1.Node) int64 {
+		got, _ := f.plugin.Score(t.Context(), state, pod, infoOf(node))
+		return got
+	}
+	want, nodes := map[*corev1.Node]int64{}, []*corev1.Node{}
+	for i := range size {
+		node := newNode(fmt.Sprint("n", i))
+		f.state.metrics[node.Name] = newMetric(node.Name, fmt.Sprintf("%dm", i*20), start)
+		want[node] = scoreIn(framework.NewCycleState(), node)
+		nodes = append(nodes, node)
+	}
+	state := framework.NewCycleState()
+	f.plugin.PreFilter(t.Context(), state, pod, nil)
+	for i, node := range nodes {
+		f.plugin.Filter(t.Context(), state, pod, infoOf(node))
+		for range 3 {
+			f.plugin.observe(newNode(nodes[(i+100)%size].Name))
+		}
+	}
+	for _, node := range nodes {
+		if got := scoreIn(state, node); got != want[node] {
+			t.Errorf("node %s scores %d, want %d", node.Name, got, want[node])
+		}
+	}
+	if numbered := f.plugin.seen.numbering.Load().next; numbered > 4*size {
+		t.Errorf("numbers go up to %d for %d nodes", numbered, size)
 	}
 }
 
@@ -331,7 +371,7 @@ func TestHintsAgreeWithTheFilter(t *testing.T) {
 	metrics := []*slov1alpha1.NodeMetric{nil, newMetric("n", "1", start), newMetric("n", "5500m", start), newMetric("n", "6", start), newMetric("n", "9", start), newMetric("n", "1", start.Add(-time.Hour))}
 	refuses := func(metric *slov1alpha1.NodeMetric) bool {
 		f.state.metrics["n"] = metric
-		return !f.plugin.Filter(t.Context(), nil, pod, infoOf(node)).IsSuccess()
+		return !f.plugin.Filter(t.Context(), framework.NewCycleState(), pod, infoOf(node)).IsSuccess()
 	}
 	for i, before := range metrics {
 		for j, after := range metrics {
@@ -381,16 +421,16 @@ func TestEventsAreRegisteredWithHints(t *testing.T) {
 func TestNodesThatAreGoneAreErrors(t *testing.T) {
 	f := newFixture(t, "")
 	gone := framework.NewNodeInfo()
-	if status := f.plugin.Filter(t.Context(), nil, newPod("web", "1"), gone); status.Code() != fwk.Error {
+	if status := f.plugin.Filter(t.Context(), framework.NewCycleState(), newPod("web", "1"), gone); status.Code() != fwk.Error {
 		t.Errorf("filter answers %v", status)
 	}
-	if _, status := f.plugin.Score(t.Context(), nil, newPod("web", "1"), gone); status.Code() != fwk.Error {
+	if _, status := f.plugin.Score(t.Context(), framework.NewCycleState(), newPod("web", "1"), gone); status.Code() != fwk.Error {
 		t.Errorf("score answers %v", status)
 	}
 }
 
 func TestPreFilterLetsEveryPodOn(t *testing.T) {
-	result, status := newFixture(t, "").plugin.PreFilter(t.Context(), nil, newPod("web", "1"), nil)
+	result, status := newFixture(t, "").plugin.PreFilter(t.Context(), framework.NewCycleState(), newPod("web", "1"), nil)
 	if !status.IsSuccess() || !result.AllNodes() {
 		t.Errorf("result %v, status %v", result, status)
 	}

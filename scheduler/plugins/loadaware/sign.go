@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
+	"koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/scheduler/recovery"
 )
 
@@ -26,12 +27,21 @@ type signature struct {
 	Epoch uint64 `json:"epoch"`
 }
 
+// estimated is a pod with its estimate.
+type estimated struct {
+	pod      *corev1.Pod
+	estimate loadaware.Estimate
+}
+
 // SignPod lets the scheduler place equal pods in a batch, for as long as NodeMetrics stay the same. Pods are equal when
 // the plugin would treat them so on every node: requests, limits, overhead, priority and annotations matter only by
 // their estimate. The scheduler runs Filter on the node it takes from a batch, so that a batch never overrules it.
 func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) (fragments []fwk.SignFragment, status *fwk.Status) {
 	defer recovery.Status(Name, recovery.Sign, pod, &status)
 	estimate := p.Estimate(pod)
+	if last := p.signed.Load(); last == nil || last.pod != pod {
+		p.signed.Store(&estimated{pod, estimate})
+	}
 	return []fwk.SignFragment{{Key: signerName, Value: signature{
 		Usage: estimate.Usage, Prod: estimate.Prod, DaemonSet: estimate.DaemonSet,
 		Epoch: p.epoch.at(p.state.MetricsChanged(), p.now()),

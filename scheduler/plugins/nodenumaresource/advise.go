@@ -64,7 +64,7 @@ func relaxBinding(pod *corev1.Pod, info fwk.NodeInfo) []reason.Change {
 	}
 	return []reason.Change{{Cost: reason.CostRelax, Pod: edited, Fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixPod, Kind: "relaxBindPolicy", Node: info.Node().Name,
-		Description: fmt.Sprintf("prefer CPU bind policy %s in place of requiring it", spec.RequiredCPUBindPolicy),
+		Description: fmt.Sprintf("prefer CPU bind policy %s instead of requiring it", spec.RequiredCPUBindPolicy),
 		Steps: []diagnosticsv1alpha1.FixStep{kubectl.Annotate(kubectl.Pod(pod.Namespace, pod.Name), map[string]*string{
 			extension.AnnotationResourceSpec: kubectl.Value(edited.Annotations[extension.AnnotationResourceSpec]),
 		})},
@@ -99,12 +99,7 @@ func reduce(in numa.Input, pod *corev1.Pod, info fwk.NodeInfo) []reason.Change {
 // reduction scales the cpu of the container that asks for the most down by what is too much.
 func reduction(pod *corev1.Pod, info fwk.NodeInfo, asked, possible int64) []reason.Change {
 	edited := pod.DeepCopy()
-	largest := -1
-	for i := range edited.Spec.Containers {
-		if largest < 0 || edited.Spec.Containers[i].Resources.Requests.Cpu().Cmp(*edited.Spec.Containers[largest].Resources.Requests.Cpu()) > 0 {
-			largest = i
-		}
-	}
+	largest := largestContainer(edited)
 	if largest < 0 {
 		return nil
 	}
@@ -121,8 +116,19 @@ func reduction(pod *corev1.Pod, info fwk.NodeInfo, asked, possible int64) []reas
 	}
 	return []reason.Change{{Cost: reason.CostOfReduction(float64(asked-possible) / float64(asked)), Pod: edited, Fix: diagnosticsv1alpha1.Fix{
 		Target: diagnosticsv1alpha1.FixPod, Kind: "reduceRequest", Node: info.Node().Name,
-		Description: fmt.Sprintf("request %dm cpu in place of %dm", possible, asked),
+		Description: fmt.Sprintf("reduce the cpu request of container %s from %s to %s", edited.Spec.Containers[largest].Name, cpuText(before), cpuText(after)),
 	}}}
+}
+
+// largestContainer is the container that requests most cpu, the first among equals; -1 when there is none.
+func largestContainer(pod *corev1.Pod) int {
+	largest := -1
+	for i := range pod.Spec.Containers {
+		if largest < 0 || pod.Spec.Containers[i].Resources.Requests.Cpu().Cmp(*pod.Spec.Containers[largest].Resources.Requests.Cpu()) > 0 {
+			largest = i
+		}
+	}
+	return largest
 }
 
 // evict proposes, for refusals that pods cause, each single holder without which the node would pass.
@@ -140,7 +146,7 @@ func evict(in numa.Input, verdict numa.Verdict, info fwk.NodeInfo) []reason.Chan
 			}
 			changes = append(changes, reason.Change{Cost: reason.CostEvict, Evict: []*corev1.Pod{victim}, Fix: diagnosticsv1alpha1.Fix{
 				Target: diagnosticsv1alpha1.FixCluster, Kind: "evictPod", Node: info.Node().Name,
-				Description: fmt.Sprintf("move %s, which holds CPUs or NUMA zones that are missing", reason.Called(victim)),
+				Description: fmt.Sprintf("evict %s, which holds CPUs or NUMA zones that the pod needs", reason.Called(victim)),
 				Steps:       []diagnosticsv1alpha1.FixStep{reason.Eviction(victim)},
 			}})
 		}

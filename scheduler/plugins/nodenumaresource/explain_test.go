@@ -28,25 +28,25 @@ func TestExplanationsAndAdvice(t *testing.T) {
 			name: "cores are broken up", owners: []*corev1.Pod{newPod("a", lsr, "1", resourceStatus, `{"cpuset":"0"}`), newPod("b", lsr, "3", resourceStatus, `{"cpuset":"2,4,6"}`)},
 			pod: newPod("web", lsr, "2", resourceSpec, required), wantCode: finding.CPUBindPolicyUnsatisfied, wantOperand: "cpusOnIdleCores",
 			wantMessage: "needs 2 CPUs on idle cores, 4 CPUs are free but only 0 of them on idle cores",
-			wantAdvice:  []string{"prefer CPU bind policy FullPCPUs in place of requiring it", "move pod default/a, which holds CPUs or NUMA zones that are missing", "move pod default/b, which holds CPUs or NUMA zones that are missing"},
+			wantAdvice:  []string{"prefer CPU bind policy FullPCPUs instead of requiring it", "evict pod default/a, which holds CPUs or NUMA zones that the pod needs", "evict pod default/b, which holds CPUs or NUMA zones that the pod needs"},
 		},
 		{
 			name: "CPUs are gone", owners: []*corev1.Pod{newPod("a", lsr, "6", resourceStatus, `{"cpuset":"0-5"}`)}, pod: newPod("web", lsr, "3"),
 			wantCode: finding.CPUsExhausted, wantOperand: "zone1CPUsFree", wantMessage: "needs 3 CPUs of its own, 2 of 8 are free",
-			wantAdvice: []string{"request 2000m cpu in place of 3000m", "move pod default/a, which holds CPUs or NUMA zones that are missing"},
+			wantAdvice: []string{"reduce the cpu request of container main from 3 to 2", "evict pod default/a, which holds CPUs or NUMA zones that the pod needs"},
 		},
 		{
 			name: "no zone is wide enough", pod: newPod("web", lsr, "6", alignment, singleZone), wantCode: finding.NUMAUnaligned, wantOperand: "zone0CpuFree",
-			wantMessage: "NUMA node 0 has 4 of 4 left", wantAdvice: []string{"remove the NUMA topology policy SingleNUMANode", "request 4000m cpu in place of 6000m"},
+			wantMessage: "NUMA node 0 has 4 of 4 left", wantAdvice: []string{"remove the NUMA topology policy SingleNUMANode", "reduce the cpu request of container main from 6 to 4"},
 		},
 		{
 			name: "the node demands another policy", labels: map[string]string{extension.LabelNodeCPUBindPolicy: "SpreadByPCPUs"}, pod: newPod("web", lsr, "2", resourceSpec, required),
 			wantCode: finding.CPUBindPolicyConflict, wantMessage: "requires FullPCPUs, the node demands SpreadByPCPUs", wantOperand: "cpusNeeded",
-			wantAdvice: []string{"prefer CPU bind policy FullPCPUs in place of requiring it"},
+			wantAdvice: []string{"prefer CPU bind policy FullPCPUs instead of requiring it"},
 		},
 		{
 			name: "a fraction of a CPU", pod: newPod("web", lsr, "2500m"), wantCode: finding.CPUsNotInteger, wantOperand: "cpuNeeded",
-			wantMessage: "2500m is not a whole number", wantAdvice: []string{"request 2000m cpu in place of 2500m"},
+			wantMessage: "2500m is not a whole number", wantAdvice: []string{"reduce the cpu request of container main from 2.5 to 2"},
 		},
 	}
 	for _, test := range tests {

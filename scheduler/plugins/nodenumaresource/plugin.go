@@ -12,7 +12,6 @@ import (
 
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
 	"koordinator.sh/koord/decision/scheduling/numa"
-	"koordinator.sh/koord/decision/scheduling/pluginargs"
 	"koordinator.sh/koord/scheduler/reason"
 	"koordinator.sh/koord/scheduler/recovery"
 )
@@ -67,12 +66,8 @@ var (
 // cannot be decoded or are out of range are errors, and the scheduler does not start.
 func Factory(shared State, hooks *Hooks) frameworkruntime.PluginFactory {
 	return func(_ context.Context, object runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
-		args := &numa.Args{}
-		if err := pluginargs.Decode(object, numa.Kind, args); err != nil {
-			return nil, err
-		}
-		numa.SetDefaults(args)
-		if err := pluginargs.Invalid(numa.Kind, numa.Validate(args)); err != nil {
+		args, err := numa.DecodeArgs(object)
+		if err != nil {
 			return nil, err
 		}
 		return &Plugin{args: args, state: shared, hooks: hooks, handle: handle, nodes: handle.SharedInformerFactory().Core().V1().Nodes().Lister()}, nil

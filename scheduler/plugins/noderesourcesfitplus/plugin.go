@@ -11,7 +11,6 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"koordinator.sh/koord/decision/scheduling/pluginargs"
 	"koordinator.sh/koord/decision/scheduling/resourcescore"
 	"koordinator.sh/koord/scheduler/recovery"
 )
@@ -35,11 +34,8 @@ var (
 
 // New is the plugin's factory. Arguments that cannot be decoded or are out of range are errors.
 func New(_ context.Context, object runtime.Object, _ fwk.Handle) (fwk.Plugin, error) {
-	var args resourcescore.FitPlusArgs
-	if err := pluginargs.Decode(object, resourcescore.FitPlusKind, &args); err != nil {
-		return nil, err
-	}
-	if err := pluginargs.Invalid(resourcescore.FitPlusKind, resourcescore.ValidateFitPlus(&args)); err != nil {
+	args, err := resourcescore.DecodeFitPlusArgs(object)
+	if err != nil {
 		return nil, err
 	}
 	return &Plugin{strategies: args.Resources, names: slices.Sorted(maps.Keys(args.Resources))}, nil

@@ -12,6 +12,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/core/amount"
 	"koordinator.sh/koord/decision/core/kubectl"
 	decision "koordinator.sh/koord/decision/scheduling/reservation"
 	"koordinator.sh/koord/scheduler/reason"
@@ -27,14 +28,6 @@ var (
 
 // costOfWish is that of an edit of the pod.
 const costOfWish = 3
-
-// Census returns all reservations whose owner the pod of the cycle is, and what became of each; nil when it is none.
-func Census(state fwk.CycleState) *decision.Census {
-	if c := cycleOf(state); c != nil {
-		return c.census
-	}
-	return nil
-}
 
 // fixed are the refusals that are about reserve pods, or about pods as such.
 var fixed = map[string]reason.Subject{
@@ -101,7 +94,7 @@ func explainUnfit(c *cycle, node string) (reason.Subject, bool) {
 	if offer == nil {
 		return reason.Subject{}, false
 	}
-	subject := reason.Subject{Code: finding.ReservationUnfit, Phrase: "had reservations with insufficient room", Distance: 0.5}
+	subject := reason.Subject{Code: finding.ReservationUnfit, Phrase: "had reservations with insufficient resources", Distance: 0.5}
 	refusal := offer.refusal
 	if !refusal.Passed() {
 		subject.Code, subject.Key = refusal.Code, string(refusal.Resource)
@@ -115,9 +108,15 @@ func explainUnfit(c *cycle, node string) (reason.Subject, bool) {
 		subject.Mentions = append(subject.Mentions, diagnosticsv1alpha1.SourceRef{Kind: "Reservation", Name: name})
 	}
 	subject.Describe = func() (string, []diagnosticsv1alpha1.Term) {
-		return fmt.Sprintf("%s of %s: %d requested, %d free; %s", refusal.Reason, strings.Join(names, ", "), refusal.Requested, refusal.Free, c.census.Summary()), terms(refusal)
+		return fmt.Sprintf("%s of %s: %s; %s", refusal.Reason, strings.Join(names, ", "), lack(refusal), c.census.Summary()), terms(refusal)
 	}
 	return subject, true
+}
+
+// lack says how much of a resource is missing.
+func lack(refusal decision.Refusal) string {
+	asked, free := amount.FormatPair(refusal.Resource, refusal.Requested, refusal.Free)
+	return fmt.Sprintf("needs %s, %s free", asked, free)
 }
 
 // terms are the operands of a refusal.
@@ -125,15 +124,9 @@ func terms(refusal decision.Refusal) []diagnosticsv1alpha1.Term {
 	if refusal.Resource == "" {
 		return nil
 	}
-	unit := diagnosticsv1alpha1.Count
-	switch refusal.Resource {
-	case corev1.ResourceCPU:
-		unit = diagnosticsv1alpha1.MilliCPU
-	case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
-		unit = diagnosticsv1alpha1.Bytes
-	}
+	unit := amount.UnitOf(refusal.Resource)
 	return []diagnosticsv1alpha1.Term{
-		{Name: "requested", Operator: diagnosticsv1alpha1.Info, Value: refusal.Requested, Unit: unit},
+		{Name: "asked", Operator: diagnosticsv1alpha1.Info, Value: refusal.Requested, Unit: unit},
 		{Name: "free", Operator: diagnosticsv1alpha1.Info, Value: refusal.Free, Unit: unit},
 	}
 }
@@ -147,7 +140,7 @@ func (p *Plugin) Advise(_ context.Context, state fwk.CycleState, pod *corev1.Pod
 	var changes []reason.Change
 	for key, what := range map[string]string{
 		extension.AnnotationReservationAffinity:   "the pod's reservation affinity",
-		extension.AnnotationExactMatchReservation: "the pod's demand for a reservation of its size",
+		extension.AnnotationExactMatchReservation: "the pod's exact match of reservations",
 	} {
 		if _, found := pod.Annotations[key]; found {
 			changes = append(changes, withoutWish(pod, info.Node().Name, what, key))
@@ -162,7 +155,7 @@ func (p *Plugin) Advise(_ context.Context, state fwk.CycleState, pod *corev1.Pod
 
 // withoutWishes gives up all that a pod says about reservations, when more than one of it cannot be read.
 func withoutWishes(pod *corev1.Pod, node string) []reason.Change {
-	return []reason.Change{withoutWish(pod, node, "all that the pod demands of reservations",
+	return []reason.Change{withoutWish(pod, node, "the pod's reservation annotations",
 		extension.AnnotationReservationAffinity, extension.AnnotationExactMatchReservation)}
 }
 
@@ -191,7 +184,7 @@ func withoutUsers(c *cycle, info fwk.NodeInfo) []reason.Change {
 			if _, uses := view.Pods[pod.UID]; uses {
 				changes = append(changes, reason.Change{Cost: reason.CostEvict, Evict: []*corev1.Pod{pod}, Fix: diagnosticsv1alpha1.Fix{
 					Target: diagnosticsv1alpha1.FixCluster, Kind: "evictPod", Node: info.Node().Name,
-					Description: fmt.Sprintf("evict %s/%s, which uses reservation %s", pod.Namespace, pod.Name, view.Name),
+					Description: fmt.Sprintf("evict %s, which uses reservation %s", reason.Called(pod), view.Name),
 					Steps:       []diagnosticsv1alpha1.FixStep{reason.Eviction(pod)},
 					Mentions:    []diagnosticsv1alpha1.SourceRef{{Kind: "Reservation", Name: view.Name}},
 				}})

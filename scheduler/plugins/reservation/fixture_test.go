@@ -197,8 +197,8 @@ func (f *fixture) run(t testing.TB, pod *corev1.Pod) (fwk.CycleState, outcome) {
 		}
 	}
 	got.Proposed = f.plugin.Propose(t.Context(), state, pod)
-	if census := Census(state); census != nil && len(census.Entries) > 0 {
-		got.Summary = census.Summary()
+	if c := cycleOf(state); c != nil && c.census != nil && len(c.census.Entries) > 0 {
+		got.Summary = c.census.Summary()
 	}
 	return state, got
 }

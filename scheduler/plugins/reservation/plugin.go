@@ -13,7 +13,6 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
-	"koordinator.sh/koord/decision/scheduling/pluginargs"
 	decision "koordinator.sh/koord/decision/scheduling/reservation"
 	"koordinator.sh/koord/scheduler/frameworkext"
 	"koordinator.sh/koord/scheduler/recovery"
@@ -79,7 +78,7 @@ var (
 // explanations.
 func Factory(shared State, writer reservations.Writer, now func() time.Time) frameworkruntime.PluginFactory {
 	return func(ctx context.Context, object runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
-		args, err := DecodeArgs(object)
+		args, err := decision.DecodeArgs(object)
 		if err != nil {
 			return nil, err
 		}
@@ -91,19 +90,6 @@ func Factory(shared State, writer reservations.Writer, now func() time.Time) fra
 		}
 		return plugin, nil
 	}
-}
-
-// DecodeArgs reads the plugin's arguments as the scheduler hands them over.
-func DecodeArgs(object runtime.Object) (*decision.Args, error) {
-	args := &decision.Args{}
-	if err := pluginargs.Decode(object, decision.Kind, args); err != nil {
-		return nil, err
-	}
-	decision.SetDefaults(args)
-	if err := pluginargs.Invalid(decision.Kind, decision.Validate(args)); err != nil {
-		return nil, err
-	}
-	return args, nil
 }
 
 // Name implements Plugin of the scheduling framework.

@@ -264,7 +264,7 @@ func TestExplanations(t *testing.T) {
 		t.Fatalf("subject %+v", subject)
 	}
 	message, operands := subject.Describe()
-	if want := "Insufficient cpu of a: 4000 requested, 1000 free; 1 reservation matches the owner: 1 with too little left"; message != want {
+	if want := "Insufficient cpu of a: needs 4, 1 free; 1 reservation matches the owner: 1 with too little left"; message != want {
 		t.Errorf("message %q, want %q", message, want)
 	}
 	if len(operands) != 2 || operands[0].Value != 4000 || operands[1].Value != 1000 {

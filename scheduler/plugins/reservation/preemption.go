@@ -83,7 +83,7 @@ func (p *Plugin) Spared(*corev1.Pod) string { return "" }
 func (p *Plugin) Preemption() *defaultpreemption.DefaultPreemption { return p.preemption }
 
 // Guard teaches a preemption about the reservations that this plugin knows, as the function of that name does.
-func (p *Plugin) Guard(plugin *defaultpreemption.DefaultPreemption, evict Evict) {
+func (p *Plugin) Guard(plugin *defaultpreemption.DefaultPreemption, evict func(ctx context.Context, reservePod *corev1.Pod, preemptor string) error) {
 	Guard(plugin, p.state, evict)
 }
 

@@ -14,7 +14,6 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"koordinator.sh/koord/decision/scheduling/pluginargs"
 	"koordinator.sh/koord/decision/scheduling/resourcescore"
 	"koordinator.sh/koord/scheduler/recovery"
 )
@@ -39,11 +38,8 @@ var (
 
 // New is the plugin's factory. Arguments that cannot be decoded or are out of range are errors.
 func New(_ context.Context, object runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
-	var args resourcescore.ScarceArgs
-	if err := pluginargs.Decode(object, resourcescore.ScarceKind, &args); err != nil {
-		return nil, err
-	}
-	if err := pluginargs.Invalid(resourcescore.ScarceKind, resourcescore.ValidateScarce(&args)); err != nil {
+	args, err := resourcescore.DecodeScarceArgs(object)
+	if err != nil {
 		return nil, err
 	}
 	plugin := &Plugin{scarce: sets.New(args.Resources...)}

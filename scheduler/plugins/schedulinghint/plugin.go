@@ -9,7 +9,6 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"koordinator.sh/koord/decision/scheduling/pluginargs"
 	"koordinator.sh/koord/decision/scheduling/schedulinghint"
 	"koordinator.sh/koord/scheduler/frameworkext"
 	"koordinator.sh/koord/scheduler/queueinghint"
@@ -37,12 +36,8 @@ var (
 
 // New is the plugin's factory. Arguments that cannot be decoded or are out of range are errors.
 func New(_ context.Context, object runtime.Object, _ fwk.Handle) (fwk.Plugin, error) {
-	var args schedulinghint.Args
-	if err := pluginargs.Decode(object, schedulinghint.Kind, &args); err != nil {
-		return nil, err
-	}
-	schedulinghint.SetDefaults(&args)
-	if err := pluginargs.Invalid(schedulinghint.Kind, schedulinghint.Validate(&args)); err != nil {
+	args, err := schedulinghint.DecodeArgs(object)
+	if err != nil {
 		return nil, err
 	}
 	return &Plugin{limit: *args.MaxHintNodes}, nil

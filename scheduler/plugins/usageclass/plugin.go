@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"koordinator.sh/koord/decision/scheduling/pluginargs"
 	"koordinator.sh/koord/decision/scheduling/usageclass"
 	"koordinator.sh/koord/scheduler/allocation"
 	"koordinator.sh/koord/scheduler/recovery"
@@ -42,12 +41,8 @@ var (
 
 // New is the plugin's factory. Arguments that cannot be decoded or are out of range are errors.
 func New(_ context.Context, object runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
-	args := &usageclass.Args{}
-	if err := pluginargs.Decode(object, usageclass.Kind, args); err != nil {
-		return nil, err
-	}
-	usageclass.SetDefaults(args)
-	if err := pluginargs.Invalid(usageclass.Kind, usageclass.Validate(args)); err != nil {
+	args, err := usageclass.DecodeArgs(object)
+	if err != nil {
 		return nil, err
 	}
 	plugin := &Plugin{args: args, book: allocation.NewBook(allocation.Rules[struct{}, holding, usageclass.Shares]{Read: read, Fold: fold})}

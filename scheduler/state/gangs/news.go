@@ -7,15 +7,15 @@ import (
 )
 
 // Given returns the room that a member gave back because its group was rejected, once; false when it gave none back.
-func (s *State) Given(uid types.UID) (gang.Room, bool) {
+func (s *State) Given(uid types.UID) (gang.Released, bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	return s.book.Given(uid)
+	return s.book.TakeReleased(uid)
 }
 
 // News says whether a pod may find a node because of room that was given back.
-func (s *State) News(room gang.Room, uid types.UID) bool {
+func (s *State) News(room gang.Released, uid types.UID) bool {
 	s.mutex.RLock()
 	defer s.mutex.RUnlock()
-	return s.book.News(room, uid)
+	return s.book.MayUseReleased(room, uid)
 }

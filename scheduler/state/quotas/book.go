@@ -100,7 +100,7 @@ func (b *book) plant() {
 	for _, entry := range b.entries {
 		specs = append(specs, entry.spec)
 	}
-	b.forest, b.replant, b.total = quota.Plant(b.options, specs), false, nil
+	b.forest, b.replant, b.total = quota.BuildForest(b.options, specs), false, nil
 	b.belonging = quota.BelongingTo(specs)
 	var moves []*holding
 	for pod := range b.pods.all {

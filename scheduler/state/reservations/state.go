@@ -86,7 +86,7 @@ type user struct {
 
 // New creates the state of a scheduler for the cluster that config reaches. Pods come from the scheduler's own informer. Nothing
 // is watched before Run.
-func New(config *rest.Config, pods, _ cache.SharedIndexInformer) (*State, error) {
+func New(config *rest.Config, pods cache.SharedIndexInformer) (*State, error) {
 	source, err := informer.New(config, kind)
 	if err != nil {
 		return nil, err
@@ -235,6 +235,15 @@ func (s *State) ByUID(uid types.UID) (*View, bool) {
 		return e.view, true
 	}
 	return nil, false
+}
+
+// UserCount is the number of pods that use an active reservation.
+func (s *State) UserCount(uid types.UID) int {
+	view, active := s.ByUID(uid)
+	if !active {
+		return 0
+	}
+	return int(view.Users)
 }
 
 // UsedBy returns the active reservation that a pod uses.

@@ -45,6 +45,8 @@ type Server struct {
 	Reservations []schedulingv1alpha1.Reservation
 	// Recommendations of analysis.koordinator.sh.
 	Recommendations []analysisv1alpha1.Recommendation
+	// Lists are the objects of every other resource of a group, by the resource.
+	Lists map[string]runtime.Object
 	// NoCRDs makes slo.koordinator.sh unknown.
 	NoCRDs bool
 	// Denied lists "verb resource" that RBAC refuses.
@@ -118,7 +120,7 @@ func (s *Server) diagnostics(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// resource serves /api/v1, slo.koordinator.sh, scheduling.koordinator.sh, topology.node.k8s.io and analysis.koordinator.sh.
+// resource serves /api/v1 and the groups of custom resources, whatever their version.
 func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 	path, isCore := strings.CutPrefix(r.URL.Path, "/api/v1/")
 	if !isCore {
@@ -151,14 +153,13 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 	many(w, r, objects, list, namespace)
 }
 
-// ours is what follows the group and version in a path of ours; empty for any other path.
+// ours is what follows the group and version in the path of a group; empty for any other path.
 func ours(path string) string {
-	for _, group := range []string{"/apis/slo.koordinator.sh/v1alpha1/", "/apis/topology.node.k8s.io/v1alpha1/", "/apis/scheduling.koordinator.sh/v1alpha1/", "/apis/analysis.koordinator.sh/v1alpha1/", "/apis/config.koordinator.sh/v1alpha1/"} {
-		if rest, is := strings.CutPrefix(path, group); is {
-			return rest
-		}
+	parts := strings.SplitN(path, "/", 5)
+	if len(parts) < 5 || parts[1] != "apis" {
+		return ""
 	}
-	return ""
+	return parts[4]
 }
 
 func (s *Server) objects(resource string) ([]runtime.Object, runtime.Object) {
@@ -188,8 +189,21 @@ func (s *Server) objects(resource string) ([]runtime.Object, runtime.Object) {
 	case "noderesourcetopologies":
 		return pointers(s.Topologies), &topologyv1alpha1.NodeResourceTopologyList{}
 	default:
+		return s.listed(resource)
+	}
+}
+
+// listed are the objects of one of the Lists.
+func (s *Server) listed(resource string) ([]runtime.Object, runtime.Object) {
+	list, served := s.Lists[resource]
+	if !served {
 		return nil, nil
 	}
+	objects, err := meta.ExtractList(list)
+	if err != nil {
+		return nil, nil
+	}
+	return objects, list.DeepCopyObject()
 }
 
 func pointers[T any, P interface {
@@ -245,7 +259,9 @@ func many(w http.ResponseWriter, r *http.Request, objects []runtime.Object, list
 		partial := &metav1.PartialObjectMetadataList{}
 		for _, object := range kept {
 			m, _ := meta.Accessor(object)
-			partial.Items = append(partial.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: m.GetName(), Namespace: m.GetNamespace()}})
+			partial.Items = append(partial.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+				Name: m.GetName(), Namespace: m.GetNamespace(), Labels: m.GetLabels(), Annotations: m.GetAnnotations(),
+			}})
 		}
 		send(w, r, partial)
 		return

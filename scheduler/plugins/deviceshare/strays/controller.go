@@ -54,7 +54,7 @@ type Controller struct {
 
 // stray is one allocation with what tells it apart from others.
 type stray struct {
-	device.Stray
+	device.Orphan
 	node string
 	uid  types.UID
 }
@@ -125,9 +125,9 @@ func (c *Controller) find() ([]stray, map[types.UID]*corev1.Pod, error) {
 		for _, one := range held {
 			byName[one.Pod.Namespace+"/"+one.Pod.Name] = one.Pod
 		}
-		for _, lost := range device.NewLedger(offer, node.Labels, held).Strays() {
+		for _, lost := range device.NewLedger(offer, node.Labels, held).Orphans() {
 			pod := byName[lost.Pod]
-			found = append(found, stray{Stray: lost, node: name, uid: pod.UID})
+			found = append(found, stray{Orphan: lost, node: name, uid: pod.UID})
 			pods[pod.UID] = pod
 		}
 	}

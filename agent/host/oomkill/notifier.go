@@ -1,0 +1,31 @@
+package oomkill
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+)
+
+// notifier says when counters are worth reading.
+type notifier interface {
+	// directory is told before a directory of cgroups is listed, and container before its counter is read first.
+	directory(cgroup string)
+	container(pod types.UID, cgroup string)
+	// forget is told of a container that is listed no more.
+	forget(cgroup string)
+	// wait returns what the kernel notifies of, and nothing when the context or a time is over.
+	wait(ctx context.Context, within time.Duration) hint
+}
+
+// silent is for trees that are no kernel's.
+type silent struct{ clock clock.WithTicker }
+
+func (silent) directory(string)            {}
+func (silent) container(types.UID, string) {}
+func (silent) forget(string)               {}
+func (s silent) wait(ctx context.Context, within time.Duration) hint {
+	_ = pause(ctx, s.clock, within) // the caller looks at the context
+	return hint{}
+}

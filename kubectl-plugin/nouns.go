@@ -1,0 +1,113 @@
+package kubectlplugin
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"koordinator.sh/koord/source"
+)
+
+// noun is one kind of object that the command line knows, and its adapter: one constructor per verb that applies to it. Subcommands,
+// aliases, completion, usage texts and docs/commands.md are derived from it.
+type noun struct {
+	source.Kind
+	// top lists objects of the kind with what they offer, request and use.
+	top adapter
+	// explain answers why one object is as it is.
+	explain adapter
+	// qos explains what is set for the object on its node.
+	qos adapter
+	// audit shows what was done to the object.
+	audit adapter
+}
+
+// adapter makes the command of a verb for one kind; nil where the verb does not apply.
+type adapter func(*session) *cobra.Command
+
+// nouns are all kinds that the command line knows, in the order in which help lists them.
+func nouns() []noun {
+	return []noun{
+		{Kind: source.KindNode, top: newTopNodesCommand, explain: newExplainNodeCommand, audit: newAuditNodeCommand},
+		{Kind: source.KindPod, top: newTopPodsCommand, explain: newExplainPodCommand, qos: newExplainQoSPodCommand},
+		{Kind: source.KindReservation, explain: newExplainReservationCommand},
+		{Kind: source.KindRecommendation, top: newTopRecommendationsCommand, explain: newExplainRecommendationCommand},
+	}
+}
+
+// verb is a command whose subcommands are nouns.
+type verb struct {
+	name string
+	of   func(noun) adapter
+}
+
+// verbs are the commands whose subcommands are nouns; each noun must have at least one of them.
+func verbs() []verb {
+	return []verb{
+		{topCommand, tops}, {explainCommand, explains}, {explainCommand + " " + qosCommand, explainsQoS}, {auditCommand, audits},
+	}
+}
+
+// The adapters of a noun for each verb.
+func tops(n noun) adapter        { return n.top }
+func explains(n noun) adapter    { return n.explain }
+func explainsQoS(n noun) adapter { return n.qos }
+func audits(n noun) adapter      { return n.audit }
+
+// addNouns adds the subcommands of a verb, one for each noun that it applies to, and completes TYPE/NAME.
+func addNouns(cmd *cobra.Command, s *session, of func(noun) adapter) {
+	for _, n := range nouns() {
+		if adapter := of(n); adapter != nil {
+			cmd.AddCommand(adapter(s))
+		}
+	}
+	cmd.ValidArgsFunction = completeTyped(s)
+}
+
+// kindsOf are the kinds that a verb applies to.
+func kindsOf(of func(noun) adapter) []source.Kind {
+	var kinds []source.Kind
+	for _, n := range nouns() {
+		if of(n) != nil {
+			kinds = append(kinds, n.Kind)
+		}
+	}
+	return kinds
+}
+
+// singular are the names of kinds in the singular.
+func singular(kinds []source.Kind) []string {
+	names := make([]string, len(kinds))
+	for i, kind := range kinds {
+		names[i] = kind.Name
+	}
+	return names
+}
+
+// plural are the names of kinds in the plural.
+func plural(kinds []source.Kind) []string {
+	names := make([]string, len(kinds))
+	for i, kind := range kinds {
+		names[i] = kind.Plural
+	}
+	return names
+}
+
+// kindOf is the kind that a word of a command line names.
+func kindOf(word string) (kind source.Kind, known bool) {
+	for _, n := range nouns() {
+		if slices.Contains(n.Words(), word) {
+			return n.Kind, true
+		}
+	}
+	return source.Kind{}, false
+}
+
+// namesKind says whether a word of a command line names a kind.
+func namesKind(word string) bool {
+	_, known := kindOf(word)
+	return known
+}
+
+// isWordFor says whether a word of a command line names this kind.
+func isWordFor(kind source.Kind, word string) bool { return slices.Contains(kind.Words(), word) }

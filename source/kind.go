@@ -1,0 +1,44 @@
+package source
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+)
+
+// Kind declares one kind of object: how a command line writes it and where the API serves it. Kinds are compared as values.
+type Kind struct {
+	// Name is the singular, as kubectl takes it, such as pod.
+	Name string
+	// Plural is the resource in the API, such as pods.
+	Plural string
+	// Short is the short name, such as po.
+	Short string
+	// API is the group, version and kind of the objects.
+	API schema.GroupVersionKind
+	// Namespaced is true for objects that live in namespaces.
+	Namespaced bool
+}
+
+// String is the singular name.
+func (k Kind) String() string { return k.Name }
+
+// Words are all the ways in which a command line may write the kind, the singular first.
+func (k Kind) Words() []string { return []string{k.Name, k.Plural, k.Short} }
+
+var (
+	// KindNode is a Node.
+	KindNode = Kind{Name: "node", Plural: "nodes", Short: "no", API: corev1.SchemeGroupVersion.WithKind("Node")}
+	// KindPod is a Pod.
+	KindPod = Kind{Name: "pod", Plural: "pods", Short: "po", API: corev1.SchemeGroupVersion.WithKind("Pod"), Namespaced: true}
+	// KindNamespace is a Namespace.
+	KindNamespace = Kind{Name: "namespace", Plural: "namespaces", Short: "ns", API: corev1.SchemeGroupVersion.WithKind("Namespace")}
+	// KindReservation is a Reservation.
+	KindReservation = Kind{Name: "reservation", Plural: "reservations", Short: "resv", API: schedulingv1alpha1.GroupVersion.WithKind("Reservation")}
+	// KindRecommendation is a Recommendation.
+	KindRecommendation = Kind{
+		Name: "recommendation", Plural: "recommendations", Short: "recom", API: analysisv1alpha1.GroupVersion.WithKind("Recommendation"), Namespaced: true,
+	}
+)

@@ -1,0 +1,109 @@
+package livecgroup
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/clock"
+
+	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/agent/host/oomkill"
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/test/eventually"
+	"koordinator.sh/koord/test/livecgroup/work"
+)
+
+// TestWhatTheKernelKillsIsReported by its notifications: without them the counters would be read in an hour.
+func TestWhatTheKernelKillsIsReported(t *testing.T) {
+	r := newRig(t)
+	if err := oomkill.Supported(r.Tree, r.Layout()); err != nil {
+		t.Fatal(err)
+	}
+	overrun := func(at string) { // takes more memory than it may have
+		r.write(cgroup.MemoryLimit, at, fmt.Sprint(16<<20))
+		r.Start(at, work.Hold(64<<20))
+	}
+	early := r.path("batch/main")
+	overrun(early)
+	eventually.True(t, "the kernel kills before anybody listens", func() bool { return r.killed(early) > 0 })
+
+	var mu sync.Mutex
+	reported := map[string]int64{}
+	ctx, cancel := context.WithCancel(t.Context())
+	watcher := oomkill.New(oomkill.Options{Tree: r.Tree, Layout: r.Layout(), Clock: clock.RealClock{}, Interval: time.Hour})
+	open := descriptors(t)
+	var group sync.WaitGroup
+	group.Go(func() {
+		watcher.Run(ctx, func(kill oomkill.Kill) {
+			mu.Lock()
+			defer mu.Unlock()
+			reported[string(kill.Pod)+" "+kill.Container] += kill.Processes
+		})
+	})
+	defer group.Wait()
+	defer cancel()
+	expect := func(what string, want map[string]int64) {
+		t.Helper()
+		var got map[string]int64
+		holds := func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			got = reported
+			return len(got) >= len(want)
+		}
+		eventually.True(t, what+" is reported", holds)
+		mu.Lock()
+		defer mu.Unlock()
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%s (-want +got):\n%s", what, diff)
+		}
+		clear(reported)
+	}
+	eventually.True(t, "the watcher listens", func() bool { return descriptors(t) > open+1 })
+
+	overrun(r.path("service/main"))
+	expect("what exceeds the limit of its container", map[string]int64{"service " + id: 1})
+
+	r.add("late", extension.QoSLS, corev1.PodQOSBurstable, "700", nil, list("memory", "128Mi"), nil)
+	overrun(r.path("late/main"))
+	expect("what exceeds the limit of a container that is new", map[string]int64{"late " + id: 1})
+
+	r.write(cgroup.MemoryLimit, r.path("bound"), fmt.Sprint(16<<20))
+	r.Start(r.path("bound/main"), work.Hold(64<<20))
+	expect("what exceeds the limit of its pod", map[string]int64{"bound " + id: 1})
+
+	cancel()
+	group.Wait()
+	if left := descriptors(t); left != open {
+		t.Errorf("%d descriptors are left after the watcher ended, %d were there before", left, open)
+	}
+}
+
+// killed is how many processes of a cgroup the kernel says that it killed.
+func (r *rig) killed(at string) uint64 {
+	r.t.Helper()
+	return r.statistics(at).oomKills
+}
+
+// descriptors counts those by which the kernel notifies this process.
+func descriptors(t *testing.T) (found int) {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		target, err := os.Readlink("/proc/self/fd/" + entry.Name())
+		if err == nil && (strings.Contains(target, "inotify") || strings.Contains(target, "eventfd")) {
+			found++
+		}
+	}
+	return found
+}
