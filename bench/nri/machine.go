@@ -1,19 +1,21 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
 	"koordinator.sh/koord/agent/host/kernelfs"
-	"koordinator.sh/koord/bench/cgroups"
 	"koordinator.sh/koord/decision/core/cpuset"
+	"koordinator.sh/koord/sandbox/cgrouptree"
 )
 
 // parent is kubelet's --cgroup-root.
@@ -24,7 +26,7 @@ type machine struct {
 	layout cgroup.Layout
 	tree   files.FS
 
-	groups *cgroups.Groups
+	groups *cgrouptree.Tree
 	model  *kernelfs.Tree
 	real   *files.Real
 }
@@ -50,13 +52,13 @@ func newMachine(o options) (*machine, error) {
 }
 
 func (m *machine) openKernel() (err error) {
-	if m.groups, err = cgroups.New(); err != nil {
+	if m.groups, err = cgrouptree.Open(cgrouptree.Mount, "cpu", "cpuacct", "cpuset", "memory", "unified"); err != nil {
 		return err
 	}
-	if !m.groups.Unified {
+	if !m.groups.Unified() {
 		m.layout.Version = cgroup.V1
 	}
-	if m.real, err = files.NewReal(cgroups.Mount); err != nil {
+	if m.real, err = files.NewReal(cgrouptree.Mount); err != nil {
 		return err
 	}
 	m.tree = m.real
@@ -77,7 +79,9 @@ func (m *machine) remove(at string) error {
 		m.model.Remove(at)
 		return nil
 	}
-	return m.groups.Remove(at)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second) // for processes that leave it a moment after their end
+	defer cancel()
+	return m.groups.Remove(ctx, at)
 }
 
 // set a value of a cgroup, as a runtime does.
@@ -99,7 +103,7 @@ func (m *machine) setFile(at, name, content string) error {
 func (m *machine) close() error {
 	var problems []error
 	if m.groups != nil {
-		problems = append(problems, m.groups.RemoveAll())
+		problems = append(problems, m.remove(parent))
 	}
 	if m.real != nil {
 		problems = append(problems, m.real.Close())

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"koordinator.sh/koord/bench/cgroups"
+	"koordinator.sh/koord/sandbox/cgrouptree"
 )
 
 // burn uses so many CPUs from when it reads 'b' until it reads 's', and ends with its input.
@@ -50,7 +50,7 @@ type load struct {
 }
 
 // startLoad starts a load in a cgroup, which is silent at first.
-func startLoad(cpus int, groups *cgroups.Groups, at string) (*load, error) {
+func startLoad(cpus int, groups *cgrouptree.Tree, at string) (*load, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err

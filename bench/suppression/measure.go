@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"koordinator.sh/koord/agent/koordlet"
-	"koordinator.sh/koord/bench/cgroups"
+	"koordinator.sh/koord/sandbox/cgrouptree"
 )
 
 const (
@@ -34,10 +34,15 @@ const (
 // measure runs the agent and makes steps of load.
 func measure(ctx context.Context, way way, steps int) (latencies []time.Duration, missed int, err error) {
 	containers := []string{service + "/" + strings.Repeat("a", 64), batch + "/" + strings.Repeat("b", 64)}
-	groups, err := cgroups.New(parent, kubepods, kubepods+"/burstable", bestEffort, service, batch, containers[0], containers[1])
-	defer func() { err = errors.Join(err, groups.RemoveAll()) }()
+	groups, err := cgrouptree.Open(cgrouptree.Mount, "cpu", "cpuacct", "cpuset", "memory", "unified")
 	if err != nil {
 		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, remove(ctx, groups)) }()
+	for _, at := range containers {
+		if err := groups.Make(at); err != nil {
+			return nil, 0, err
+		}
 	}
 	if err := weigh(groups); err != nil {
 		return nil, 0, err
@@ -75,7 +80,7 @@ func measure(ctx context.Context, way way, steps int) (latencies []time.Duration
 }
 
 // step waits until best-effort pods have room, makes the service use a CPU, and waits until they are held back.
-func step(ctx context.Context, groups *cgroups.Groups, service *load) (latency time.Duration, answered bool, err error) {
+func step(ctx context.Context, groups *cgrouptree.Tree, service *load) (latency time.Duration, answered bool, err error) {
 	if err := service.rest(); err != nil {
 		return 0, false, err
 	}
@@ -105,7 +110,7 @@ func step(ctx context.Context, groups *cgroups.Groups, service *load) (latency t
 
 // recovered waits until best-effort pods have most of the machine, and then a while that puts the step at any moment of the agent's
 // period. It returns their quota.
-func recovered(ctx context.Context, groups *cgroups.Groups) (int64, error) {
+func recovered(ctx context.Context, groups *cgrouptree.Tree) (int64, error) {
 	most := int64(runtime.NumCPU()) * 100_000
 	begun := time.Now()
 	for {

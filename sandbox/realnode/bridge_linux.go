@@ -68,7 +68,7 @@ func removeBridge(ctx context.Context, name string) error {
 // awaitNoPorts waits for the kernel, which deletes the interface of a pod some time after the pod's last process. What is left
 // when ctx ends goes later, without the bridge.
 func awaitNoPorts(ctx context.Context, name string) {
-	tick := time.NewTicker(removeInterval)
+	tick := time.NewTicker(endInterval)
 	defer tick.Stop()
 	for {
 		ports, err := os.ReadDir(filepath.Join("/sys/class/net", name, "brif"))

@@ -26,7 +26,7 @@ func (h Host) Clean(ctx context.Context, dir state.Dir) error {
 	defer cancel()
 	for _, step := range []func(context.Context, Node) error{
 		func(ctx context.Context, n Node) error { return h.endPods(ctx, n, podGrace) },
-		func(ctx context.Context, n Node) error { return h.cgroups().remove(ctx, n.CgroupParent()) },
+		func(ctx context.Context, n Node) error { return h.removeCgroup(ctx, n.CgroupParent()) },
 		func(ctx context.Context, n Node) error { return removeBridge(ctx, n.Bridge()) },
 		func(_ context.Context, n Node) error { return h.removeMountPoints(n) },
 		// Last, because the directory says that something may be left. No mount of the node lies in it: they were seen in its

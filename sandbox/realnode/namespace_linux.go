@@ -28,7 +28,7 @@ func (n Node) EnterNamespace() error {
 			return err
 		}
 	}
-	if err := ThisHost().cgroups().bindView(n.CgroupParent(), n.CgroupView()); err != nil {
+	if err := ThisHost().bindView(n.CgroupParent(), n.CgroupView()); err != nil {
 		return err
 	}
 	for _, setting := range kernelSettings {
@@ -41,17 +41,13 @@ func (n Node) EnterNamespace() error {
 }
 
 // bindView puts the cgroup of each hierarchy in the place that prepareView made for it.
-func (c cgroups) bindView(name, view string) error {
-	hierarchies, err := c.hierarchies()
+func (h Host) bindView(name, view string) error {
+	tree, err := h.cgroups()
 	if err != nil {
 		return err
 	}
-	for _, hierarchy := range hierarchies {
-		relative, err := filepath.Rel(c.root, hierarchy)
-		if err != nil {
-			return err
-		}
-		if err := bind(filepath.Join(hierarchy, name), filepath.Join(view, relative)); err != nil {
+	for _, hierarchy := range tree.Hierarchies() {
+		if err := bind(filepath.Join(h.cgroupMount(), hierarchy, name), filepath.Join(view, hierarchy)); err != nil {
 			return err
 		}
 	}

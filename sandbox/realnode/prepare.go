@@ -34,7 +34,7 @@ func (h Host) Prepare(n Node) (Node, error) {
 	}
 	return n, errors.Join(
 		h.makeMountPoints(), h.copyKernelSettings(n),
-		h.cgroups().create(n.CgroupParent()), h.cgroups().prepareView(n.CgroupView()),
+		h.makeCgroup(n.CgroupParent()), h.prepareView(n.CgroupView()),
 	)
 }
 

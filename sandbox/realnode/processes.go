@@ -10,10 +10,15 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"koordinator.sh/koord/sandbox/cgrouptree"
 )
 
 // podGrace is how long the processes of pods may take to end when the node does.
 const podGrace = 3 * time.Second
+
+// endInterval is how often it is looked at what has ended.
+const endInterval = 20 * time.Millisecond
 
 // shims are the processes that containerd starts one of for each pod, and that outlive it. They are told by the socket of the
 // containerd they belong to.
@@ -37,8 +42,8 @@ func (h Host) shims(socket string) ([]int, error) {
 }
 
 // remaining are the processes of the node's pods, and their shims.
-func (h Host) remaining(n Node) (pods, shims []int, err error) {
-	if pods, err = h.cgroups().processes(n.CgroupParent()); err != nil {
+func (h Host) remaining(n Node, tree *cgrouptree.Tree) (pods, shims []int, err error) {
+	if pods, err = tree.Processes(n.CgroupParent()); err != nil {
 		return nil, nil, err
 	}
 	shims, err = h.shims(n.ContainerdSocket())
@@ -48,12 +53,16 @@ func (h Host) remaining(n Node) (pods, shims []int, err error) {
 // endPods ends everything that runs in the node's pods, and their shims: the pods are asked, and killed after the grace. It
 // returns when all are gone.
 func (h Host) endPods(ctx context.Context, n Node, grace time.Duration) error {
+	tree, err := h.cgroups()
+	if err != nil {
+		return err
+	}
 	deadline := time.Now().Add(grace)
-	tick := time.NewTicker(removeInterval)
+	tick := time.NewTicker(endInterval)
 	defer tick.Stop()
 	asked := map[int]bool{}
 	for {
-		pods, shims, err := h.remaining(n)
+		pods, shims, err := h.remaining(n, tree)
 		if err != nil {
 			return err
 		}
@@ -63,13 +72,17 @@ func (h Host) endPods(ctx context.Context, n Node, grace time.Duration) error {
 		case len(pods) == 0:
 			signal(shims, syscall.SIGKILL)
 		case time.Now().After(deadline):
-			signal(append(pods, shims...), syscall.SIGKILL)
+			signal(shims, syscall.SIGKILL)
+			err = tree.Kill(n.CgroupParent())
 		default:
 			fresh := slices.DeleteFunc(pods, func(pid int) bool { return asked[pid] })
 			signal(fresh, syscall.SIGTERM)
 			for _, pid := range fresh {
 				asked[pid] = true
 			}
+		}
+		if err != nil {
+			return err
 		}
 		select {
 		case <-ctx.Done():

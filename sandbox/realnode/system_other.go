@@ -5,9 +5,7 @@ package realnode
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"net/netip"
-	"os"
 	"syscall"
 )
 
@@ -16,11 +14,7 @@ var errNotLinux = errors.New("a real node needs Linux")
 
 func onOverlay(string) bool { return false }
 
-func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) }
-
 func isNotEmpty(error) bool { return false }
-
-func removeDirectory(path string) error { return os.Remove(path) }
 
 func signal([]int, syscall.Signal) {}
 

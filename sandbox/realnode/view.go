@@ -10,14 +10,15 @@ import (
 
 // prepareView makes a directory for each hierarchy below view, for its cgroup to be mounted on, and the links that the machine
 // has beside them, such as cpu for cpu,cpuacct.
-func (c cgroups) prepareView(view string) error {
+func (h Host) prepareView(view string) error {
 	if err := os.MkdirAll(view, 0o755); err != nil {
 		return fmt.Errorf("make the view of cgroups: %w", err)
 	}
-	if c.unified() {
-		return nil
+	tree, err := h.cgroups()
+	if err != nil || tree.Unified() {
+		return err
 	}
-	entries, err := os.ReadDir(c.root)
+	entries, err := os.ReadDir(h.cgroupMount())
 	if err != nil {
 		return fmt.Errorf("list cgroup hierarchies: %w", err)
 	}
@@ -25,7 +26,7 @@ func (c cgroups) prepareView(view string) error {
 		path := filepath.Join(view, entry.Name())
 		if entry.IsDir() {
 			err = os.Mkdir(path, 0o755)
-		} else if target, linkErr := os.Readlink(filepath.Join(c.root, entry.Name())); linkErr == nil {
+		} else if target, linkErr := os.Readlink(filepath.Join(h.cgroupMount(), entry.Name())); linkErr == nil {
 			err = os.Symlink(filepath.Base(target), path)
 		}
 		if err != nil && !errors.Is(err, fs.ErrExist) {

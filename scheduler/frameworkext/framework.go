@@ -18,6 +18,13 @@ type Proposer interface {
 	Propose(ctx context.Context, state fwk.CycleState, pod *corev1.Pod) []string
 }
 
+// RefusalObserver is a plugin that remembers which pods it refused.
+type RefusalObserver interface {
+	fwk.Plugin
+	// Refused is called with the state of each cycle in which a pod found no node, before PostFilter.
+	Refused(state fwk.CycleState, pod *corev1.Pod)
+}
+
 // Recorder keeps what happened in scheduling cycles. Its methods are called on the scheduling goroutine and must be quick.
 type Recorder interface {
 	// Begin opens an attempt.
@@ -32,6 +39,7 @@ type Recorder interface {
 type Framework struct {
 	framework.Framework
 	proposers []Proposer
+	observers []RefusalObserver
 	recorder  Recorder
 	filters   []filter
 	// cycle is the latest one whose PreFilter plugins have run.
@@ -53,6 +61,9 @@ func Wrap(inner framework.Framework, plugins []fwk.Plugin, recorder Recorder) *F
 	for _, plugin := range plugins {
 		if proposer, ok := plugin.(Proposer); ok {
 			wrapped.proposers = append(wrapped.proposers, proposer)
+		}
+		if observer, ok := plugin.(RefusalObserver); ok {
+			wrapped.observers = append(wrapped.observers, observer)
 		}
 	}
 	wrapped.batch = newBatch(wrapped, known)
@@ -89,6 +100,14 @@ func Forget(ctx context.Context, runner fwk.PluginsRunner, state fwk.CycleState,
 		}
 	}
 	return nil
+}
+
+// RunPostFilterPlugins tells the plugins that remember refusals, and runs the plugins.
+func (f *Framework) RunPostFilterPlugins(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
+	for _, observer := range f.observers {
+		observer.Refused(state, pod)
+	}
+	return f.Framework.RunPostFilterPlugins(ctx, state, pod, nodes)
 }
 
 // GetNodeHint returns the first proposed node that passes the filters, or the best node by what was found for the pods before.

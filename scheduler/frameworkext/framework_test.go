@@ -26,6 +26,8 @@ import (
 // crowd is a plugin that refuses nodes with pods on them, counts pods in PreFilter, restores and proposes what the test
 // tells it, and scores every node the same.
 type crowd struct {
+	// refused are the pods that it was told found no node.
+	refused  []string
 	restored map[string]Restored
 	proposed []string
 	removed  []string
@@ -59,6 +61,8 @@ func (*crowd) ScoreExtensions() fwk.ScoreExtensions { return nil }
 func (c *crowd) Propose(context.Context, fwk.CycleState, *corev1.Pod) []string {
 	return c.proposed
 }
+
+func (c *crowd) Refused(_ fwk.CycleState, pod *corev1.Pod) { c.refused = append(c.refused, pod.Name) }
 
 func podOf(name string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name)}}
@@ -142,6 +146,16 @@ func TestTheFirstProposedNodeThatPassesIsTried(t *testing.T) {
 	plugin.proposed = []string{"full"}
 	if got := wrapped.GetNodeHint(t.Context(), pod, nil, state, 1); got != "" {
 		t.Errorf("hint %q, want none", got)
+	}
+}
+
+func TestPluginsAreToldOfPodsThatFoundNoNode(t *testing.T) {
+	plugin := &crowd{}
+	wrapped, pod, state := wrap(t, plugin, nil), podOf("p"), framework.NewCycleState()
+	wrapped.RunPreFilterPlugins(t.Context(), state, pod)
+	wrapped.RunPostFilterPlugins(t.Context(), state, pod, framework.NewDefaultNodeToStatus())
+	if diff := cmp.Diff([]string{"p"}, plugin.refused); diff != "" {
+		t.Errorf("pods (-want +got):\n%s", diff)
 	}
 }
 

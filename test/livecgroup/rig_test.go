@@ -205,7 +205,7 @@ func (r *rig) dump() map[string]string {
 		}
 	}
 	out := map[string]string{}
-	for _, hierarchy := range r.hierarchies() {
+	for _, hierarchy := range r.cgroups.Hierarchies() {
 		_ = filepath.WalkDir(filepath.Join(mount, hierarchy, r.Root), func(path string, entry os.DirEntry, err error) error {
 			if err == nil && slices.Contains(names, entry.Name()) {
 				content, err := os.ReadFile(path)

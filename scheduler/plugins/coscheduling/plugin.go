@@ -27,8 +27,6 @@ const Name = gang.PluginName
 // State is what the plugin reads and, from PostFilter on, writes. A gangs.State is one; explanations use a gangs.View, in which
 // nothing is written.
 type State interface {
-	// Simulated is true for a state by which no pod is placed: plans that are made with it are not kept.
-	Simulated() bool
 	// Configure sets what all profiles must agree on.
 	Configure(defaults gang.Defaults) error
 	// Subscribe has a function called when events open or complete gangs.
@@ -212,13 +210,14 @@ func (p *Plugin) Score(context.Context, fwk.CycleState, *corev1.Pod, fwk.NodeInf
 // ScoreExtensions returns nil.
 func (p *Plugin) ScoreExtensions() fwk.ScoreExtensions { return nil }
 
-// Reserve notes with which gang the member is bound, for schedulers that start later.
+// Reserve puts the plan for the gang into force, and notes with which gang the member is bound, for schedulers that start later.
 func (p *Plugin) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ string) (status *fwk.Status) {
 	defer recovery.Status(Name, recovery.Reserve, pod, &status)
 	key, belongs := gang.KeyOf(pod)
 	if !belongs {
 		return nil
 	}
+	p.adopt(key, state)
 	spec := p.state.Spec(key)
 	if spec == nil {
 		return nil

@@ -22,10 +22,15 @@ import (
 
 var _ frameworkext.Proposer = &Plugin{}
 
-// plannedKey holds the node planned for the pod of the cycle.
+// plannedKey holds what is planned for the gang of the pod of the cycle.
 const plannedKey fwk.StateKey = "koordinator.sh/" + Name + "/planned"
 
-type planned string
+// planned is the node of the pod, empty for none.
+type planned struct {
+	node string
+	// fresh is a plan that was made for the pod, to be in force for the other members once Reserve is reached.
+	fresh *placement
+}
 
 // Clone implements StateData.
 func (n planned) Clone() fwk.StateData { return n }
@@ -39,13 +44,13 @@ type placement struct {
 
 // placements are the plans in force, by gang. A plan ends when a member finds no node or gives one back.
 type placements struct {
-	mutex sync.Mutex
+	mutex sync.RWMutex
 	plans map[gang.Key]*placement
 }
 
 func (p *placements) of(key gang.Key, member types.UID) *placement {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
+	p.mutex.RLock()
+	defer p.mutex.RUnlock()
 	if plan := p.plans[key]; plan != nil && plan.nodes[member] != "" {
 		return plan
 	}
@@ -81,21 +86,18 @@ func (p *Plugin) gathers(key gang.Key) *gang.Spec {
 // gather restricts a member to the part of the network that is planned for its gang, and notes its node for Propose.
 func (p *Plugin) gather(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, spec *gang.Spec) (*fwk.PreFilterResult, *fwk.Status) {
 	plan := p.planned.of(spec.Key, pod.UID)
+	var fresh *placement
 	if plan == nil {
 		var err error
 		if plan, err = p.plan(ctx, pod, spec); err != nil {
 			return nil, fwk.AsStatus(err)
 		}
-		if plan.Found() && !p.state.Simulated() {
-			p.planned.set(spec.Key, plan)
-		}
+		fresh = plan
 	}
 	if !plan.Found() {
 		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, plan.Reason)
 	}
-	if node := plan.nodes[pod.UID]; node != "" {
-		state.Write(plannedKey, planned(node))
-	}
+	state.Write(plannedKey, planned{node: plan.nodes[pod.UID], fresh: fresh})
 	if !plan.Must {
 		return nil, fwk.NewStatus(fwk.Skip)
 	}
@@ -109,8 +111,8 @@ func (p *Plugin) Propose(_ context.Context, state fwk.CycleState, pod *corev1.Po
 		return nil
 	}
 	data, err := state.Read(plannedKey)
-	if node, ok := data.(planned); err == nil && ok {
-		return []string{string(node)}
+	if found, ok := data.(planned); err == nil && ok && found.node != "" {
+		return []string{found.node}
 	}
 	return nil
 }
@@ -199,4 +201,12 @@ func slotsOf(ctx context.Context, built framework.Framework, state fwk.CycleStat
 		}
 	}
 	return limit
+}
+
+// adopt puts the plan of the cycle into force: the other members are placed by it.
+func (p *Plugin) adopt(key gang.Key, state fwk.CycleState) {
+	data, err := state.Read(plannedKey)
+	if found, ok := data.(planned); err == nil && ok && found.fresh != nil {
+		p.planned.set(key, found.fresh)
+	}
 }

@@ -127,7 +127,6 @@ func (p *Plugin) PreFilter(ctx context.Context, state fwk.CycleState, pod *corev
 	if judgement.Verdict.Passed() {
 		return nil, fwk.NewStatus(fwk.Skip)
 	}
-	p.refused.add(pod)
 	made := &cycle{quota: judgement.Quota, admission: judgement.Admission, shared: &explained{}}
 	if !p.preempts(judgement.Quota) {
 		made.quota = ""

@@ -237,9 +237,11 @@ func (f *fixture) updatePod(pod *corev1.Pod) {
 func TestAPendingPodThatGoesWakesThoseItKeptOut(t *testing.T) {
 	rival, pod := newPod("rival", "10", "b", 0), newPod("p", "6", "a", 0)
 	f := newFixture(t, "", newQuota("a", "0", "10"), newQuota("b", "0", "10"), rival, pod)
-	if _, status, _ := f.schedule(pod); status.IsSuccess() {
+	state, status, _ := f.schedule(pod)
+	if status.IsSuccess() {
 		t.Fatal("the pod gets more than its share")
 	}
+	f.plugin.Refused(state, pod)
 	f.deletePod("rival")
 	select {
 	case name := <-f.woken:

@@ -9,10 +9,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"koordinator.sh/koord/scheduler/frameworkext"
+	"koordinator.sh/koord/scheduler/recovery"
 )
 
 // wakeDelay gathers what is freed at about the same time.
 const wakeDelay = 100 * time.Millisecond
+
+var _ frameworkext.RefusalObserver = &Plugin{}
 
 // refused remembers the pods that the quota refused. The zero value is ready for use; it is safe for concurrent use.
 type refused struct {
@@ -39,6 +45,14 @@ func (r *refused) list() map[types.UID]*corev1.Pod {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	return maps.Clone(r.pods)
+}
+
+// Refused implements frameworkext.RefusalObserver.
+func (p *Plugin) Refused(state fwk.CycleState, pod *corev1.Pod) {
+	defer recovery.Ignore(Name, recovery.PostFilter, pod)
+	if read(state) != nil {
+		p.refused.add(pod)
+	}
 }
 
 // wake activates refused pods that a pending pod kept out which has gone: the share it asked for is lent to others now, and
