@@ -31,7 +31,7 @@ type Log struct {
 	mu      sync.Mutex
 	entries []Entry
 	last    uint64
-	// changed is closed at the next entry; nil while nobody waits.
+	// changed is closed at the next entry; nil while no reader waits.
 	changed chan struct{}
 }
 

@@ -55,7 +55,7 @@ type Counter struct {
 	Memory int64
 	// Cache is the page cache in bytes that Memory leaves out.
 	Cache int64
-	// Cold is the part of Cache in bytes that nobody touched for some time; 0 where the kernel keeps no record of that.
+	// Cold is the part of Cache in bytes that was not touched for some time; 0 where the kernel keeps no record of that.
 	Cold int64
 }
 

@@ -34,7 +34,7 @@ func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
 	case response := <-a.head:
 		return response, nil
 	case <-r.Context().Done():
-		_ = a.reader.Close() // a pipe's never fails; nobody reads what is still written
+		_ = a.reader.Close() // a pipe's never fails; what is still written is dropped
 		return nil, r.Context().Err()
 	}
 }

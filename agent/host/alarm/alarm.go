@@ -51,7 +51,7 @@ type Counts struct {
 // New returns an Alarm that is silent until Run.
 func New(options Options) *Alarm { return &Alarm{options: options, c: make(chan struct{}, 1)} }
 
-// C gives alarms. One that nobody took yet is not given a second time.
+// C gives alarms. One that was not received yet is not given a second time.
 func (a *Alarm) C() <-chan struct{} { return a.c }
 
 // Counts returns how often there was reason for an alarm.

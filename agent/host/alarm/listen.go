@@ -53,7 +53,7 @@ func (a *Alarm) listen(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	defer func() { _ = unix.Close(wake) }() // nobody waits for it any more
+	defer func() { _ = unix.Close(wake) }() // nothing waits for it any more
 	stop := context.AfterFunc(ctx, func() { _, _ = unix.Write(wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) })
 	defer stop()
 	l := &listener{options: a.options, tree: tree, set: map[string]int{}}

@@ -40,7 +40,7 @@ type Caller interface {
 
 // Kernel lends threads that call it.
 type Kernel interface {
-	// Session runs a function with a thread of its own, whose cookie nobody else inherits.
+	// Session runs a function on a separate thread, whose cookie no other thread inherits.
 	Session(func(Caller) error) error
 	// Pin returns whether the thread with an id is still the one that it was when Pin was called, to be asked later. The second
 	// function releases it. ESRCH says that there is no such thread.
@@ -81,7 +81,7 @@ func Cookies(kernel Kernel, threads []int) (map[int]uint64, error) {
 	return out, err
 }
 
-// New gives a thread or a process a cookie that nobody else has, and returns it.
+// New gives a thread or a process a new cookie, and returns it.
 func New(kernel Kernel, thread int, scope Scope) (cookie uint64, err error) {
 	err = kernel.Session(func(caller Caller) error {
 		if _, err := caller.Call(Create, thread, scope); err != nil {

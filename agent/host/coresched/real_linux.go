@@ -20,7 +20,7 @@ type Real struct {
 
 var _ Kernel = Real{}
 
-// Session implements Kernel. The thread ends with the goroutine that it is locked to, so that its cookie is nobody's afterwards;
+// Session implements Kernel. The thread ends with the goroutine that it is locked to, so that no thread has its cookie afterwards;
 // meanwhile Go starts no threads from one that is locked.
 func (Real) Session(work func(Caller) error) error {
 	done := make(chan error, 1)
@@ -52,7 +52,7 @@ func (prctl) Call(command Command, thread int, scope Scope) (uint64, error) {
 // pidfdThread is PIDFD_THREAD of Linux 6.9: the thread itself and not its process.
 const pidfdThread = unix.O_EXCL
 
-// Pin implements Kernel by a pidfd, which shows when its thread has ended: until then nobody else has the id. On kernels that have
+// Pin implements Kernel by a pidfd, which shows when its thread has ended: until then no other thread has the id. On kernels that have
 // none for threads it is the time at which the thread was started.
 func (r Real) Pin(thread int) (func() bool, func(), error) {
 	fd, err := unix.PidfdOpen(thread, pidfdThread)

@@ -117,7 +117,7 @@ func (p *Probe) start() error {
 		for scanner.Scan() {
 			select {
 			case lines <- append([]byte(nil), scanner.Bytes()...):
-			default: // nobody asked
+			default: // there is no request
 			}
 		}
 	}()

@@ -339,7 +339,7 @@ func setLimitV1(t *Tree, g *group, value string) (string, error) {
 	return format(amount), nil
 }
 
-// reclaim takes file pages that nobody used lately, and reports when that is not enough.
+// reclaim takes file pages that were not used lately, and reports when that is not enough.
 func reclaim(t *Tree, g *group, value string) (string, error) {
 	wanted, err := t.bytes(value)
 	if err != nil {

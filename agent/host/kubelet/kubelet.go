@@ -39,7 +39,7 @@ type Pod struct {
 	CPUs cpuset.CPUSet
 }
 
-// none is the policy of a kubelet that binds nobody.
+// none is the policy of a kubelet that binds no pod.
 const none = "none"
 
 // configuration is what is read of kubelet's configuration file.

@@ -2,10 +2,10 @@ package machine
 
 import "bytes"
 
-// coldFrom is the first column of memory.idle_page_stats that counts as cold: pages that nobody touched for at least five scans.
+// coldFrom is the first column of memory.idle_page_stats that counts as cold: pages that were not touched for at least five scans.
 const coldFrom = 2
 
-// coldFilePages sums up the file pages that nobody touched for long, in bytes, of a file as kidled writes it: lines such as
+// coldFilePages sums up the file pages that were not touched for long, in bytes, of a file as kidled writes it: lines such as
 // "cfei 12 34 ...", whose letters say clean or dirty, file or swap, evictable or not, and active or inactive, and then columns
 // by age, the youngest first.
 func coldFilePages(content []byte) int64 {

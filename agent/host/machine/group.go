@@ -108,7 +108,7 @@ func (c *cgroups) read(g *group, all bool) (ran bool, err error) {
 	return ran, nil
 }
 
-// readMemory reads memory with and without the file pages that nobody used lately. Those are as they were unless all is asked for, or
+// readMemory reads memory with and without the file pages that were not used lately. Those are as they were unless all is asked for, or
 // the memory in use moved by much.
 func (c *cgroups) readMemory(g *group, all bool) error {
 	content, err := c.content(g.memory)

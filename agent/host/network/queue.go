@@ -118,7 +118,7 @@ func (q *queue) discipline(plan Plan) error {
 		return nil
 	}
 	if found.Handle != 0 {
-		return fmt.Errorf("device %s sends by %s, which somebody has set", q.link.Attrs().Name, found)
+		return fmt.Errorf("device %s has queueing discipline %s, which koordlet did not create", q.link.Attrs().Name, found)
 	}
 	htb := netlink.NewHtb(netlink.QdiscAttrs{LinkIndex: q.link.Attrs().Index, Handle: Handle, Parent: netlink.HANDLE_ROOT})
 	htb.Defcls = uint32(plan.Default)

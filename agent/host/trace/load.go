@@ -85,7 +85,7 @@ func list(dir string) ([]string, error) {
 	return files, nil
 }
 
-// readFile reads a regular file. Others are not opened: a pipe would block until somebody writes into it.
+// readFile reads a regular file. Others are not opened: a pipe would block until it is written to.
 func readFile(path string, room int) ([]*Series, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -208,7 +208,7 @@ func (r *Reconciler) apply(in qos.NodeSnapshot, link netlink.Link, queues networ
 			return err
 		}
 		if found.Handle != 0 {
-			return fmt.Errorf("device %s sends by %s, which somebody has set", link.Attrs().Name, found)
+			return fmt.Errorf("device %s has queueing discipline %s, which koordlet did not create", link.Attrs().Name, found)
 		}
 		held := &device{Boot: r.boot, Index: link.Attrs().Index, Name: link.Attrs().Name}
 		if err := r.options.Device.Save(held); err != nil {

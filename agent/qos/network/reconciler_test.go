@@ -240,8 +240,8 @@ func TestSomebodyElsesDisciplineStays(t *testing.T) {
 			t.Skip(err)
 		}
 		reconciler := reconcilerOf(t, control, t.TempDir(), audit.NewLog(100))
-		if err := reconciler.Reconcile(t.Context(), snapshot()); err == nil || !strings.Contains(err.Error(), "somebody") {
-			t.Errorf("%v does not say that the discipline is somebody else's", err)
+		if err := reconciler.Reconcile(t.Context(), snapshot()); err == nil || !strings.Contains(err.Error(), "did not create") {
+			t.Errorf("%v does not say that koordlet did not create the discipline", err)
 		}
 		if err := reconciler.Restore(t.Context()); err != nil {
 			t.Fatal(err)

@@ -131,8 +131,8 @@ func (r *round) createGroups(groups []decision.Group) (full bool) {
 	return false
 }
 
-// manage notes a group before anything is there that it should give back: what it is now, or that it is not there. A group of somebody
-// else's that was removed since is one that the agent makes.
+// manage records a group before it is changed: its current schemata, or that it does not exist. A group of another process that was
+// removed since is one that the agent creates.
 func (r *round) manage(name string, exists bool) error {
 	before := r.reconciler.managed[name]
 	if before != nil && (exists || before.Made) {

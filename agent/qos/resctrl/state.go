@@ -51,28 +51,28 @@ func (r *Reconciler) unavailable(at time.Time, why string) {
 }
 
 // setState records what a round came to.
-func (rec *Reconciler) setState(r *round, plan decision.Plan, notes []string) {
-	before := rec.State()
-	out := State{At: r.in.Now, Pods: plan.Pods, Problems: append(notes, plan.Problems...)}
-	names, err := r.groups()
+func (r *Reconciler) setState(pass *round, plan decision.Plan, notes []string) {
+	before := r.State()
+	out := State{At: pass.in.Now, Pods: plan.Pods, Problems: append(notes, plan.Problems...)}
+	names, err := pass.groups()
 	if err != nil {
 		out.Problems = append(out.Problems, err.Error())
 	}
 	for _, name := range append([]string{""}, names...) {
-		content, err := r.tree.Read(name+"/schemata", nil)
+		content, err := pass.tree.Read(name+"/schemata", nil)
 		if err != nil {
 			continue // it went
 		}
-		group := GroupState{Name: name, Own: rec.managed[name] != nil, Schemata: oneLine(string(content))}
-		if rec.options.Counters {
-			group.Counters, group.Monitored = resctrl.ReadCounters(r.tree, name, r.in.Now)
+		group := GroupState{Name: name, Own: r.managed[name] != nil, Schemata: oneLine(string(content))}
+		if r.options.Counters {
+			group.Counters, group.Monitored = resctrl.ReadCounters(pass.tree, name, pass.in.Now)
 		}
 		if last := slices.IndexFunc(before.Groups, func(g GroupState) bool { return g.Name == name }); last >= 0 && group.Monitored {
 			group.TotalBandwidth, group.LocalBandwidth, group.Measured = resctrl.Bandwidth(before.Groups[last].Counters, group.Counters)
 		}
 		out.Groups = append(out.Groups, group)
 	}
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	rec.state = out
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.state = out
 }

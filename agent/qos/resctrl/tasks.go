@@ -25,7 +25,7 @@ func configOf(pod *state.Pod) (*extension.ResctrlConfig, error) {
 	return extension.GetResctrl(pod.Object.Annotations)
 }
 
-// moveContainers puts the threads of containers into the group of their pod. Threads that are in a group of somebody else's stay there,
+// moveContainers puts the threads of containers into the group of their pod. Threads that another process put into a group stay there,
 // and so do containers for which the runtime was asked for a class of its own.
 func (r *round) moveContainers(plan decision.Plan) {
 	in, err := r.tasksInGroups()

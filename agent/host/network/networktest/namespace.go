@@ -1,4 +1,4 @@
-// Package networktest runs tests in a network namespace of their own, whose devices nobody else has.
+// Package networktest runs tests in a separate network namespace, whose devices no other test has.
 package networktest
 
 import (
