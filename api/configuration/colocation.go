@@ -75,7 +75,7 @@ type ColocationStrategy struct {
 	MidCPUThresholdPercent *int64 `json:"midCPUThresholdPercent,omitempty"`
 	// MidMemoryThresholdPercent of allocatable is the most mid-memory offered; 100. 0 to 100.
 	MidMemoryThresholdPercent *int64 `json:"midMemoryThresholdPercent,omitempty"`
-	// MidUnallocatedPercent of what nobody requested is added to mid resources; 0. 0 to 100.
+	// MidUnallocatedPercent of the unrequested resources is added to mid resources; 0. 0 to 100.
 	MidUnallocatedPercent *int64 `json:"midUnallocatedPercent,omitempty"`
 	// MidStaticCPUReservedPercent of the capacity is mid-cpu in static mode; 0. 0 to 100.
 	MidStaticCPUReservedPercent *int64 `json:"midStaticCPUReservedPercent,omitempty"`

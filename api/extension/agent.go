@@ -7,7 +7,7 @@ import (
 // AnnotationAgentServing of a NodeResourceTopology says where the node's agent answers, and how it is known.
 const AnnotationAgentServing = NodeDomainPrefix + "agent-serving"
 
-// AgentAudience is that of tokens which the agents of nodes accept, and nobody else does.
+// AgentAudience is the audience of tokens that only koordlet accepts.
 const AgentAudience = "koordlet.koordinator.sh"
 
 // CauseClusterEvictionBudget is the type of the cause in the status of an eviction that is refused because all node agents together evicted

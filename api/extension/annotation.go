@@ -28,7 +28,7 @@ func DecodeAnnotation[T any](annotations map[string]string, key string) (*T, err
 	return out, nil
 }
 
-// NamesAnnotation tells whether the text of an error says that it is about the annotation with a key, as the errors of
+// NamesAnnotation reports whether the text of an error says that it is about the annotation with a key, as the errors of
 // DecodeAnnotation do.
 func NamesAnnotation(text, key string) bool {
 	return strings.Contains(text, fmt.Sprintf("annotation %q: ", key))
@@ -104,7 +104,7 @@ func checkExponents(data []byte) error {
 	}
 }
 
-// hugeExponent tells whether text is [sign]digits[.digits]e[sign]digits with too many digits at the end.
+// hugeExponent reports whether text is [sign]digits[.digits]e[sign]digits with too many digits at the end.
 func hugeExponent(text string) bool {
 	const digits = "0123456789"
 	mantissa := bytes.TrimLeft([]byte(text), "+-")

@@ -26,7 +26,7 @@ type DeviceAllocation struct {
 	Minor int32 `json:"minor"`
 	// Resources taken from it.
 	Resources corev1.ResourceList `json:"resources"`
-	// ID identifies devices whose minor number says nothing, such as network cards.
+	// ID identifies devices without a meaningful minor number, such as network cards.
 	ID string `json:"id,omitempty"`
 	// Extension has details that only some types know.
 	Extension *DeviceAllocationExtension `json:"extension,omitempty"`

@@ -27,7 +27,7 @@ const (
 	AnnotationGangTotalNumber = GangDomainPrefix + "total-number"
 	// AnnotationGangWaitingTime is how long members wait for each other, a Go duration.
 	AnnotationGangWaitingTime = GangDomainPrefix + "waiting-time"
-	// AnnotationGangTimeout is set by upstream's scheduler on members that waited in vain. No component reads it yet.
+	// AnnotationGangTimeout is set by the scheduler of upstream on members whose wait timed out. No component reads it yet.
 	AnnotationGangTimeout = GangDomainPrefix + "timeout"
 	// AnnotationGangMode is Strict, the default, or NonStrict.
 	AnnotationGangMode = GangDomainPrefix + "mode"

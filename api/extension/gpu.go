@@ -53,7 +53,7 @@ const (
 	LabelGPUVendor          = NodeDomainPrefix + "gpu-vendor"
 	LabelGPUModel           = NodeDomainPrefix + "gpu-model"
 	LabelGPUDriverVersion   = NodeDomainPrefix + "gpu-driver-version"
-	// LabelSecondaryDeviceWellPlanned tells upstream's scheduler that GPUs and cards of a node pair well. No component reads it yet.
+	// LabelSecondaryDeviceWellPlanned declares that GPUs and network cards of a node pair well, for the scheduler of upstream. No component reads it yet.
 	LabelSecondaryDeviceWellPlanned = NodeDomainPrefix + "secondary-device-well-planned"
 	// LabelGPUDriver and the deprecated labels are written next to LabelGPUModel and LabelGPUDriverVersion.
 	LabelGPUDriver           = NodeDomainPrefix + "gpu-driver"

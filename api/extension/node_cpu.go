@@ -85,7 +85,7 @@ type SystemQOSResource struct {
 	CPUSetExclusive *bool `json:"cpusetExclusive,omitempty"`
 }
 
-// IsCPUSetExclusive tells whether other pods are kept off the CPUs.
+// IsCPUSetExclusive reports whether other pods are kept off the CPUs.
 func (r *SystemQOSResource) IsCPUSetExclusive() bool {
 	return r.CPUSetExclusive == nil || *r.CPUSetExclusive
 }

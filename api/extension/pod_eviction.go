@@ -30,12 +30,12 @@ const (
 // EvictionCostNever is the eviction cost of pods that are never migrated.
 const EvictionCostNever int32 = math.MaxInt32
 
-// IsPodEvictEnabled tells whether the pod allows the node agent to evict it above best effort.
+// IsPodEvictEnabled reports whether the pod allows the node agent to evict it above best effort.
 func IsPodEvictEnabled(labels map[string]string) bool {
 	return labels[LabelPodEvictEnabled] == "true"
 }
 
-// IsEvictionAllowed tells whether a node-agent feature may evict the pod. Without AnnotationPodEvictPolicy every
+// IsEvictionAllowed reports whether a node-agent feature may evict the pod. Without AnnotationPodEvictPolicy every
 // feature may; with one that cannot be decoded none may, and the error says so.
 func IsEvictionAllowed(annotations map[string]string, feature string) (bool, error) {
 	if _, ok := annotations[AnnotationPodEvictPolicy]; !ok {

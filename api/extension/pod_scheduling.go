@@ -76,12 +76,12 @@ func PodPreemptionPolicy(labels map[string]string) *corev1.PreemptionPolicy {
 	return nil
 }
 
-// IsPodPreemptible tells whether the pod may be a victim of preemption for a reservation.
+// IsPodPreemptible reports whether the pod may be a victim of preemption for a reservation.
 func IsPodPreemptible(labels map[string]string) bool {
 	return labels[LabelDisablePreemptible] != "true"
 }
 
-// IsReservationOperatingMode tells whether the pod is a reservation.
+// IsReservationOperatingMode reports whether the pod is a reservation.
 func IsReservationOperatingMode(labels map[string]string) bool {
 	return labels[LabelPodOperatingMode] == string(PodOperatingModeReservation)
 }

@@ -17,7 +17,7 @@ const LabelUsageClass = DomainPrefix + "usage-class"
 type QoSClass string
 
 const (
-	// QoSLSE is latency-sensitive with CPUs of its own that nobody borrows.
+	// QoSLSE is latency-sensitive with exclusive CPUs that are not shared.
 	QoSLSE QoSClass = "LSE"
 	// QoSLSR is latency-sensitive with reserved CPUs that best-effort pods may borrow.
 	QoSLSR QoSClass = "LSR"

@@ -67,32 +67,32 @@ func QuotaParent(quota metav1.Object) string {
 	return parent
 }
 
-// IsQuotaParent tells whether the quota has children.
+// IsQuotaParent reports whether the quota has children.
 func IsQuotaParent(quota metav1.Object) bool {
 	return quota.GetLabels()[LabelQuotaIsParent] == "true"
 }
 
-// IsQuotaTreeRoot tells whether the quota is the root of a tree.
+// IsQuotaTreeRoot reports whether the quota is the root of a tree.
 func IsQuotaTreeRoot(quota metav1.Object) bool {
 	return quota.GetLabels()[LabelQuotaIsRoot] == "true"
 }
 
-// IsQuotaLendingAllowed tells whether unused min is lent to siblings.
+// IsQuotaLendingAllowed reports whether unused min is lent to siblings.
 func IsQuotaLendingAllowed(quota metav1.Object) bool {
 	return quota.GetLabels()[LabelQuotaAllowLentResource] != "false"
 }
 
-// IsQuotaForceUpdateAllowed tells whether the checks of sums of min are skipped.
+// IsQuotaForceUpdateAllowed reports whether the checks of sums of min are skipped.
 func IsQuotaForceUpdateAllowed(quota metav1.Object) bool {
 	return quota.GetLabels()[LabelQuotaAllowForceUpdate] == "true"
 }
 
-// IsBuiltInQuota tells whether the name is one of the quotas that always exist.
+// IsBuiltInQuota reports whether the name is one of the quotas that always exist.
 func IsBuiltInQuota(name string) bool {
 	return name == RootQuotaName || name == SystemQuotaName || name == DefaultQuotaName
 }
 
-// IsPodNonPreemptible tells whether the pod counts against min and is never a victim.
+// IsPodNonPreemptible reports whether the pod counts against min and is never a victim.
 func IsPodNonPreemptible(labels map[string]string) bool {
 	return labels[LabelQuotaPreemptible] == "false"
 }

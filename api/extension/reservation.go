@@ -19,7 +19,7 @@ const (
 	LabelReservationOrder = SchedulingDomainPrefix + "reservation-order"
 	// LabelPreAllocationRequired makes a pod wait for a reservation that was allocated ahead for it.
 	LabelPreAllocationRequired = SchedulingDomainPrefix + "pre-allocation-required"
-	// LabelPodPreAllocatable marks running pods whose room may be reserved.
+	// LabelPodPreAllocatable marks running pods whose resources may be reserved.
 	LabelPodPreAllocatable = PodDomainPrefix + "is-pre-allocatable"
 	// AnnotationPodPreAllocatablePriority orders such pods: an integer, higher goes first.
 	AnnotationPodPreAllocatablePriority = PodDomainPrefix + "pre-allocatable-priority"
@@ -70,7 +70,7 @@ type ReservationRestrictedOptions struct {
 	Resources []corev1.ResourceName `json:"resources,omitempty"`
 }
 
-// IsReservationIgnored tells whether the pod is blind to reservations.
+// IsReservationIgnored reports whether the pod is blind to reservations.
 func IsReservationIgnored(labels map[string]string) bool {
 	return labels[LabelReservationIgnored] == "true"
 }
@@ -88,7 +88,7 @@ func ReservationOrder(labels map[string]string) (int64, error) {
 	return order, nil
 }
 
-// IsReservationAllocateOnce tells whether the reservation ends with its first owner; it does when unset.
+// IsReservationAllocateOnce reports whether the reservation ends with its first owner; it does when unset.
 func IsReservationAllocateOnce(r *schedulingv1alpha1.Reservation) bool {
 	return r.Spec.AllocateOnce == nil || *r.Spec.AllocateOnce
 }

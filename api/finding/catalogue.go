@@ -35,7 +35,7 @@ type Text struct {
 	Chinese string `json:"zh"`
 }
 
-// Entry is everything the catalogue knows of one code.
+// Entry is the catalogue entry of one code.
 type Entry struct {
 	// Code of the finding.
 	Code Code `json:"code"`

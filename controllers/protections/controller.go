@@ -65,7 +65,7 @@ func (g *controller) Start(ctx context.Context) error {
 	}
 }
 
-// look compares everything once. What cannot be read is not known, and nothing is told of it but that.
+// check compares all objects once. For an object that cannot be read, only the error is reported.
 func (g *controller) check(ctx context.Context) {
 	var config corev1.ConfigMap
 	err := g.reader.Get(ctx, types.NamespacedName{Namespace: g.namespace, Name: protection.ConfigMapName}, &config)

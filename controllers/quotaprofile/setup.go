@@ -28,7 +28,7 @@ import (
 	"koordinator.sh/koord/decision/admission/quotaprofile"
 )
 
-// nodeChangeDelay gathers the changes of nodes: a profile is added up once for all that change within it.
+// nodeChangeDelay batches node changes: a profile is reconciled once for all nodes that change within it.
 const nodeChangeDelay = time.Second
 
 // AddToManager adds the controller, which runs on the leader only.

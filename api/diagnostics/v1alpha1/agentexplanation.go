@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AgentExplanation is what the agent of a node tells of it, or what the objects alone can tell where no agent answered.
+// AgentExplanation is the explanation of a node by its koordlet, or by API objects only if koordlet did not respond.
 type AgentExplanation struct {
 	// Component that answered: koordlet, simulated-koordlet, or koordctl from the objects alone.
 	Component string `json:"component"`
@@ -48,7 +48,7 @@ type AgentExplanation struct {
 	// Unknown names the inputs that could not be read; empty when all were.
 	// +optional
 	Unknown []UnknownInput `json:"unknown,omitempty"`
-	// Incomplete names what could not be told, and why; empty when the answer is whole.
+	// Incomplete lists what is missing in the answer, and why; empty when the answer is complete.
 	// +optional
 	Incomplete []string `json:"incomplete,omitempty"`
 }
@@ -65,7 +65,7 @@ const (
 	FeatureNo FeatureState = "No"
 	// FeaturePartly is so for some of it.
 	FeaturePartly FeatureState = "Partly"
-	// FeatureUnknown could not be told.
+	// FeatureUnknown means that the state could not be determined.
 	FeatureUnknown FeatureState = "Unknown"
 )
 
@@ -97,7 +97,7 @@ type AgentFeature struct {
 	// Reason for the states in one sentence.
 	// +optional
 	Reason string `json:"reason,omitempty"`
-	// State is what the feature tells of itself in one sentence: groups of the cache, queues of a device, pods that burst.
+	// State is the state of the feature in one sentence: groups of the cache, queues of a device, pods that burst.
 	// +optional
 	State string `json:"state,omitempty"`
 	// Problems are what is wanted of it and cannot be.
@@ -111,9 +111,9 @@ type AgentFeature struct {
 	LastErrorAt *metav1.Time `json:"lastErrorAt,omitempty"`
 }
 
-// SuppressionExplanation is how best-effort pods are held back.
+// SuppressionExplanation explains how best-effort pods are suppressed.
 type SuppressionExplanation struct {
-	// Enabled is false when nothing is held back; absent when the NodeSLO, which says so, could not be read.
+	// Enabled is false when suppression is disabled; absent when the NodeSLO could not be read.
 	// +optional
 	Enabled *bool `json:"enabled,omitempty"`
 	// Policy in force: cpuset or cfsQuota.
@@ -121,7 +121,7 @@ type SuppressionExplanation struct {
 	Policy string `json:"policy,omitempty"`
 	// Message says in one sentence what best-effort pods may use, and why.
 	Message string `json:"message"`
-	// Hold says why all limits stay as they are; empty when they are decided anew.
+	// Hold says why all limits are kept; empty when they are computed again.
 	// +optional
 	Hold string `json:"hold,omitempty"`
 	// Budget from the capacity to what best-effort pods may use.
@@ -176,7 +176,7 @@ type CPUPool struct {
 	Count int32  `json:"count"`
 }
 
-// CPUOwner has CPUs of its own.
+// CPUOwner owns CPUs exclusively.
 type CPUOwner struct {
 	// Namespace and Name of a pod; the namespace is empty for what is no pod.
 	// +optional

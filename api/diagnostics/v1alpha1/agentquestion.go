@@ -1,6 +1,6 @@
 package v1alpha1
 
-// AgentSection is a part of what the agent of a node can tell.
+// AgentSection is a section of the answer of koordlet.
 //
 // +kubebuilder:validation:Enum=features;suppression;cpus;pods;evictions;audit;usage
 type AgentSection string
@@ -22,7 +22,7 @@ const (
 	SectionUsage AgentSection = "usage"
 )
 
-// AgentQuestion is what the agent of a node is asked.
+// AgentQuestion is the request to koordlet on a node.
 type AgentQuestion struct {
 	// Sections to answer; all but audit, pods and usage when empty.
 	// +optional

@@ -11,7 +11,7 @@ type EvictionForecast struct {
 	Trend *UsageTrend `json:"trend,omitempty"`
 	// Triggers in the order in which they decide.
 	Triggers []EvictionTrigger `json:"triggers"`
-	// Evicted counts the evictions of the agent within EvictedWithinSeconds; both are absent when no agent was asked.
+	// Evicted counts the evictions by koordlet within EvictedWithinSeconds; both are absent when koordlet was not queried.
 	// +optional
 	Evicted int32 `json:"evicted,omitempty"`
 	// +optional
@@ -29,7 +29,7 @@ type UsageTrend struct {
 	MemoryPerHour int64 `json:"memoryPerHour"`
 }
 
-// TriggerState says how it stands with a trigger of evictions.
+// TriggerState is the state of a trigger of evictions.
 //
 // +kubebuilder:validation:Enum=off;unset;unknown;calm;triggered
 type TriggerState string
@@ -128,7 +128,7 @@ type AuditEntry struct {
 	// Why with numbers.
 	// +optional
 	Why string `json:"why,omitempty"`
-	// Error is the answer of the kernel or the API server; empty when it did as told.
+	// Error is the error of the kernel or the API server; empty on success.
 	// +optional
 	Error string `json:"error,omitempty"`
 }

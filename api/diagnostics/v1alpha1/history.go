@@ -29,7 +29,7 @@ type SchedulingAttempt struct {
 	// NodeName that was chosen.
 	// +optional
 	NodeName string `json:"nodeName,omitempty"`
-	// NominatedNodeName is the node on which preemption made room.
+	// NominatedNodeName is the node that preemption nominated.
 	// +optional
 	NominatedNodeName string `json:"nominatedNodeName,omitempty"`
 	// NodesFeasible counts the nodes that passed, among those evaluated.

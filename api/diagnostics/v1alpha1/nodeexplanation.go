@@ -30,7 +30,7 @@ type NodeExplanationList struct {
 type NodeExplanationSpec struct {
 	// NodeName to explain.
 	NodeName string `json:"nodeName"`
-	// Resources to explain: batch-cpu, batch-memory, mid-cpu, mid-memory; default all four, none when the agent is asked.
+	// Resources to explain: batch-cpu, batch-memory, mid-cpu, mid-memory; default all four, none when agent is set.
 	// +optional
 	Resources []string `json:"resources,omitempty"`
 	// MaxParts bounds the parts listed under a term; default 10, at most 1000.
@@ -51,7 +51,7 @@ const (
 	MetricFresh MetricState = "Fresh"
 	// MetricStale is older than two report intervals, and still in use.
 	MetricStale MetricState = "Stale"
-	// MetricExpired is older than degradeTimeMinutes: the node's batch and mid resources are withdrawn.
+	// MetricExpired is older than degradeTimeMinutes: the node offers no batch and mid resources.
 	MetricExpired MetricState = "Expired"
 	// MetricAbsent means there is no NodeMetric, or none was ever reported.
 	MetricAbsent MetricState = "Absent"
@@ -72,13 +72,13 @@ type NodeExplanationStatus struct {
 	// Strategy lists the configuration in force and the layer each value came from; empty when the configuration could not be read.
 	// +optional
 	Strategy []Setting `json:"strategy,omitempty"`
-	// Waterfalls, one per resource asked for that could be computed.
+	// Waterfalls, one per requested resource that could be computed.
 	// +optional
 	Waterfalls []Waterfall `json:"waterfalls,omitempty"`
 	// Published compares node.status with the waterfalls.
 	// +optional
 	Published []PublishedResource `json:"published,omitempty"`
-	// Agent is what the agent of the node says; absent when it was not asked.
+	// Agent is the answer of koordlet; absent when spec.agent is not set.
 	// +optional
 	Agent *AgentExplanation `json:"agent,omitempty"`
 	// Findings noticed on the way.
@@ -97,7 +97,7 @@ type NodeExplanationStatus struct {
 	Origin Origin `json:"origin"`
 }
 
-// NodeFacts is what the manager knows of a node.
+// NodeFacts are the facts about a node that koord-manager has.
 type NodeFacts struct {
 	Name string `json:"name"`
 	// Ready is the Ready condition.
@@ -122,14 +122,14 @@ type MetricFacts struct {
 	// UpdateTime of the NodeMetric.
 	// +optional
 	UpdateTime *metav1.Time `json:"updateTime,omitempty"`
-	// ReportIntervalSeconds the node was told to report in.
+	// ReportIntervalSeconds is the configured report interval of the node.
 	// +optional
 	ReportIntervalSeconds int64 `json:"reportIntervalSeconds,omitempty"`
 	// Problem says what is wrong with an invalid one.
 	// +optional
 	Problem string `json:"problem,omitempty"`
-	// NotEnforcing says why the node's agent cannot hold best-effort pods back, which withdraws batch and mid resources; empty while
-	// it can, and where it does not tell.
+	// NotEnforcing says why koordlet cannot limit best-effort pods, so that the node offers no batch and mid resources; empty while
+	// it can, and if koordlet does not report it.
 	// +optional
 	NotEnforcing string `json:"notEnforcing,omitempty"`
 }

@@ -4,7 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// NodeExplanationBatch asks the question of a NodeExplanation about many nodes at once. Create-only.
+// NodeExplanationBatch is a NodeExplanation for many nodes in one request. Create-only.
 //
 // +kubebuilder:object:root=true
 type NodeExplanationBatch struct {
@@ -20,14 +20,14 @@ type NodeExplanationBatch struct {
 type NodeExplanationBatchSpec struct {
 	// NodeNames to explain, at most 200.
 	NodeNames []string `json:"nodeNames"`
-	// Resources to explain: batch-cpu, batch-memory, mid-cpu, mid-memory; default all four, none when the agents are asked.
+	// Resources to explain: batch-cpu, batch-memory, mid-cpu, mid-memory; default all four, none when agent is set.
 	// +optional
 	Resources []string `json:"resources,omitempty"`
 	// MaxParts bounds the parts listed under a term; default 10, at most 1000.
 	// +optional
 	MaxParts *int32 `json:"maxParts,omitempty"`
-	// Agent asks the agents of the nodes, too; then only the resources that are named are explained. Sections pods and audit are told of
-	// one node only, by a NodeExplanation.
+	// Agent also queries koordlet on the nodes; then only the listed resources are explained. Sections pods and audit are supported for
+	// a single node only, by a NodeExplanation.
 	// +optional
 	Agent *AgentQuestion `json:"agent,omitempty"`
 }

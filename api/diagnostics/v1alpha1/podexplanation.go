@@ -31,7 +31,7 @@ type PodExplanationSpec struct {
 	// PodName is the pod's name, in the explanation's own namespace.
 	// +optional
 	PodName string `json:"podName,omitempty"`
-	// ReservationName asks about a Reservation in the place of a pod: which node the room that it reserves would have, or why
+	// ReservationName explains a Reservation instead of a pod: on which node its resources would be reserved, or why
 	// none. Exactly one of the two is set.
 	// +optional
 	ReservationName string `json:"reservationName,omitempty"`
@@ -130,7 +130,7 @@ type PodExplanationStatus struct {
 	Origin Origin `json:"origin"`
 }
 
-// PodFacts is what the scheduler knows of a pod.
+// PodFacts are the facts about a pod that the scheduler has.
 type PodFacts struct {
 	// ReservationName is the Reservation that the pod stands for; empty for a pod of the cluster.
 	// +optional
@@ -168,9 +168,9 @@ type RefusalGroup struct {
 	Plugin string `json:"plugin"`
 	// Code of the reason.
 	Code string `json:"code"`
-	// Reason is the plugin's own text, as it stands in events.
+	// Reason is the text of the plugin, as in events.
 	Reason string `json:"reason"`
-	// Introduction is another text that events have for the same nodes, and that says nothing beside the reason.
+	// Introduction is another text in events for the same nodes that adds nothing to the reason.
 	// +optional
 	Introduction string `json:"introduction,omitempty"`
 	// Class orders reasons by what helps: misconfig, agent, conflict, pod, state, quota, topology, load, capacity, waiting.
@@ -250,20 +250,20 @@ type Fix struct {
 	Kind string `json:"kind"`
 	// Description is one sentence with the numbers.
 	Description string `json:"description"`
-	// Command applies the change, as far as kubectl can: the commands of the steps. Of a pod that has to be created
-	// anew, it changes the pod template of the owner, if that is known.
+	// Command applies the change, as far as kubectl can: the commands of the steps. For a pod that must be recreated,
+	// it changes the pod template of the owner, if that is known.
 	// +optional
 	Command string `json:"command,omitempty"`
 	// Steps are the single requests that the command makes, in order.
 	// +optional
 	Steps []FixStep `json:"steps,omitempty"`
-	// Recreate is true when a pod that exists cannot be changed so: it has to be created anew.
+	// Recreate is true when an existing pod cannot be changed this way and must be recreated.
 	// +optional
 	Recreate bool `json:"recreate,omitempty"`
-	// Owner is the controller of a pod that has to be created anew, as KIND/NAME: the change belongs into its pod template.
+	// Owner is the controller of a pod that must be recreated, as KIND/NAME: change its pod template.
 	// +optional
 	Owner string `json:"owner,omitempty"`
-	// Manifest of a pod that has to be created anew and that no controller owns, with the change made; for kubectl replace --force.
+	// Manifest of a pod without a controller that must be recreated, with the change made; for kubectl replace --force.
 	// +optional
 	Manifest string `json:"manifest,omitempty"`
 	// Mentions are the objects that the description names, beside the pod itself.

@@ -39,7 +39,7 @@ type Preemption struct {
 	NodesTried int32 `json:"nodesTried"`
 	// NodesHelped counts those of them that would pass.
 	NodesHelped int32 `json:"nodesHelped"`
-	// Declined are the plugins that were asked before this one, in order, with why they evict nobody.
+	// Declined lists the plugins that ran before this one, in order, and why they do not evict pods.
 	// +optional
 	Declined []PreemptionDecline `json:"declined,omitempty"`
 	// Refusals are what keeps the other nodes from passing, also without all pods that may be evicted; most nodes first.
@@ -58,11 +58,11 @@ type PreemptionVictim struct {
 	Priority int32 `json:"priority"`
 }
 
-// PreemptionDecline is a plugin that evicts nobody for the pod.
+// PreemptionDecline is a plugin that does not evict pods for the pod.
 type PreemptionDecline struct {
 	// Plugin that was asked.
 	Plugin string `json:"plugin"`
-	// Message says why it evicts nobody, in one sentence.
+	// Message says why it does not evict pods, in one sentence.
 	Message string `json:"message"`
 }
 

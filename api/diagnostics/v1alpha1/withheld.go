@@ -12,7 +12,7 @@ type Withheld struct {
 type FixBeyondRights struct {
 	// Kind of change, as in a Fix.
 	Kind string `json:"kind"`
-	// Needs are the rights that the change takes and the caller lacks: "patch nodes", "delete pods". Whoever runs the cluster has them.
+	// Needs are the permissions that the change requires and the user does not have: "patch nodes", "delete pods". Cluster administrators have them.
 	Needs []string `json:"needs"`
 	// Objects counts what it would change.
 	Objects int32 `json:"objects"`

@@ -65,7 +65,7 @@ type DeviceInfo struct {
 	Minor *int32 `json:"minor,omitempty"`
 	// ModuleID is the physical slot of the device on its board.
 	ModuleID *int32 `json:"moduleID,omitempty"`
-	// Health tells whether the device can be allocated.
+	// Health reports whether the device can be allocated.
 	// +kubebuilder:default=false
 	Health bool `json:"health"`
 	// Resources the device offers, by resource name.

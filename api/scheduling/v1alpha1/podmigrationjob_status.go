@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// PodMigrationJobStatus is where the migration stands.
+// PodMigrationJobStatus is the status of the migration.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type PodMigrationJobStatus struct {

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// PodMigrationJob moves one pod: it reserves room elsewhere first and evicts the pod then. That is done by a descheduler, and this
+// PodMigrationJob moves one pod: it reserves resources on another node and then evicts the pod. That is done by a descheduler, and this
 // project has none yet: where upstream's does not run, a PodMigrationJob stays as it was created.
 //
 // +kubebuilder:object:root=true
@@ -41,9 +41,9 @@ type PodMigrationJobList struct {
 type PodMigrationJobMode string
 
 const (
-	// PodMigrationJobModeReservationFirst reserves room before it evicts; the default.
+	// PodMigrationJobModeReservationFirst reserves resources before the eviction; the default.
 	PodMigrationJobModeReservationFirst PodMigrationJobMode = "ReservationFirst"
-	// PodMigrationJobModeEvictionDirectly evicts at once.
+	// PodMigrationJobModeEvictionDirectly evicts without a reservation.
 	PodMigrationJobModeEvictionDirectly PodMigrationJobMode = "EvictDirectly"
 )
 

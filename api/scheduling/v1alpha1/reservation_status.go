@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ReservationStatus is where the reservation stands.
+// ReservationStatus is the status of the reservation.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type ReservationStatus struct {
@@ -18,7 +18,7 @@ type ReservationStatus struct {
 	// CurrentOwners are the pods using the reservation.
 	// +optional
 	CurrentOwners []corev1.ObjectReference `json:"currentOwners,omitempty"`
-	// NodeName is the node the room is held on.
+	// NodeName is the node that the resources are reserved on.
 	// +optional
 	NodeName string `json:"nodeName,omitempty"`
 	// Allocatable is what the reservation holds.
@@ -39,7 +39,7 @@ const (
 	ReservationAvailable ReservationPhase = "Available"
 	// ReservationSucceeded was used once and is closed.
 	ReservationSucceeded ReservationPhase = "Succeeded"
-	// ReservationWaiting is scheduled, but running pods still occupy the room.
+	// ReservationWaiting is scheduled, but running pods still use the resources.
 	ReservationWaiting ReservationPhase = "Waiting"
 	// ReservationFailed expired or lost its node, and will be cleaned up.
 	ReservationFailed ReservationPhase = "Failed"
@@ -49,9 +49,9 @@ const (
 type ReservationConditionType string
 
 const (
-	// ReservationConditionScheduled tells whether a node was found.
+	// ReservationConditionScheduled reports whether a node was found.
 	ReservationConditionScheduled ReservationConditionType = "Scheduled"
-	// ReservationConditionReady tells whether owners can use the reservation.
+	// ReservationConditionReady reports whether owners can use the reservation.
 	ReservationConditionReady ReservationConditionType = "Ready"
 )
 
@@ -63,7 +63,7 @@ const (
 	ConditionStatusTrue ConditionStatus = "True"
 	// ConditionStatusFalse means the condition does not hold.
 	ConditionStatusFalse ConditionStatus = "False"
-	// ConditionStatusUnknown means nobody can tell.
+	// ConditionStatusUnknown means that the status cannot be determined.
 	ConditionStatusUnknown ConditionStatus = "Unknown"
 )
 

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Reservation holds room on a node for pods that come later. It is scheduled like a pod made from its template.
+// Reservation reserves resources on a node for future pods. It is scheduled like a pod created from its template.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -32,7 +32,7 @@ type ReservationList struct {
 	Items           []Reservation `json:"items"`
 }
 
-// ReservationSpec says what is reserved, for whom and for how long.
+// ReservationSpec defines the reserved resources, their owners and the duration.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type ReservationSpec struct {
@@ -43,7 +43,7 @@ type ReservationSpec struct {
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:validation:Required
 	Template *corev1.PodTemplateSpec `json:"template"`
-	// Owners who may use the reserved room. A pod that matches any entry is an owner.
+	// Owners are the pods that may use the reserved resources. A pod that matches any entry is an owner.
 	// +kubebuilder:validation:Required
 	// +kubebuilder:validation:MinItems=1
 	Owners []ReservationOwner `json:"owners"`
@@ -54,10 +54,10 @@ type ReservationSpec struct {
 	// Expires is the time the reservation ends.
 	// +optional
 	Expires *metav1.Time `json:"expires,omitempty"`
-	// PreAllocation reserves room that running pods still occupy; the reservation waits until they leave.
+	// PreAllocation reserves resources that running pods still use; the reservation waits until they finish.
 	// +optional
 	PreAllocation bool `json:"preAllocation,omitempty"`
-	// PreAllocationPolicy chooses the running pods whose room may be reserved.
+	// PreAllocationPolicy chooses the running pods whose resources may be reserved.
 	// +optional
 	PreAllocationPolicy *PreAllocationPolicy `json:"preAllocationPolicy,omitempty"`
 	// AllocateOnce ends the reservation with its first owner. Default true.
@@ -71,7 +71,7 @@ type ReservationSpec struct {
 	// Unschedulable closes the reservation for new owners.
 	// +optional
 	Unschedulable bool `json:"unschedulable,omitempty"`
-	// Taints repel owners that do not tolerate them. NoExecute evicts nobody.
+	// Taints repel owners that do not tolerate them. NoExecute does not evict pods.
 	// +optional
 	Taints []corev1.Taint `json:"taints,omitempty"`
 }
@@ -86,7 +86,7 @@ const (
 	PreAllocationModeCluster PreAllocationMode = "Cluster"
 )
 
-// PreAllocationPolicy chooses the running pods whose room may be reserved.
+// PreAllocationPolicy chooses the running pods whose resources may be reserved.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type PreAllocationPolicy struct {
@@ -95,7 +95,7 @@ type PreAllocationPolicy struct {
 	// +kubebuilder:default=Default
 	// +optional
 	Mode PreAllocationMode `json:"mode,omitempty"`
-	// EnableMultiple allows the room of several pods to be reserved together.
+	// EnableMultiple allows the resources of several pods to be reserved together.
 	// +kubebuilder:default=false
 	// +optional
 	EnableMultiple bool `json:"enableMultiple,omitempty"`

@@ -53,9 +53,9 @@ type ScheduleExplanationSpec struct {
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type ScheduleExplanationStatus struct {
-	// Schedulable tells whether a place exists.
+	// Schedulable reports whether a place exists.
 	Schedulable bool `json:"schedulable,omitempty"`
-	// SchedulableAfterPreemption tells whether a place exists once victims are gone.
+	// SchedulableAfterPreemption reports whether a place exists once victims are gone.
 	SchedulableAfterPreemption bool `json:"schedulableAfterPreemption,omitempty"`
 	// FailedMessage is the reason when there is no place.
 	FailedMessage string `json:"failedMessage,omitempty"`
@@ -72,9 +72,9 @@ type ScheduleExplanationStatus struct {
 type ExplanationDetail struct {
 	// TopologyDomain the answer is for; empty for the whole cluster.
 	TopologyDomain string `json:"topologyDomain,omitempty"`
-	// Schedulable tells whether a place exists in the domain.
+	// Schedulable reports whether a place exists in the domain.
 	Schedulable bool `json:"schedulable,omitempty"`
-	// SchedulableAfterPreemption tells whether a place exists in the domain once victims are gone.
+	// SchedulableAfterPreemption reports whether a place exists in the domain once victims are gone.
 	SchedulableAfterPreemption bool `json:"schedulableAfterPreemption,omitempty"`
 	// FailedMessage is the reason when there is none.
 	FailedMessage string `json:"failedMessage,omitempty"`
@@ -82,7 +82,7 @@ type ExplanationDetail struct {
 	ScheduleExplanation *SchedulingResult `json:"scheduleExplanation,omitempty"`
 	// PreemptExplanation is the answer with preemption.
 	PreemptExplanation *SchedulingResult `json:"preemptExplanation,omitempty"`
-	// NodePossibleVictims are the pods whose removal would make room.
+	// NodePossibleVictims are the pods whose removal would free enough resources.
 	NodePossibleVictims []NodePossibleVictim `json:"nodePossibleVictims,omitempty"`
 }
 
@@ -90,7 +90,7 @@ type ExplanationDetail struct {
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type SchedulingResult struct {
-	// Schedulable tells whether the attempt found one.
+	// Schedulable reports whether the attempt found one.
 	Schedulable bool `json:"schedulable,omitempty"`
 	// FailedMessage is the reason when it did not.
 	FailedMessage string `json:"failedMessage,omitempty"`
@@ -129,7 +129,7 @@ type NodeFailedDetail struct {
 	FailedPlugin string `json:"failedPlugin,omitempty"`
 	// Reason the plugin gave.
 	Reason string `json:"reason,omitempty"`
-	// PreemptMightHelp tells whether removing pods could change the answer.
+	// PreemptMightHelp reports whether removing pods could change the answer.
 	PreemptMightHelp bool `json:"preemptMightHelp,omitempty"`
 	// FailedNodes are the names of the nodes.
 	FailedNodes []string `json:"failedNodes,omitempty"`
@@ -145,11 +145,11 @@ type NodePossibleVictim struct {
 	PossibleVictims []PossibleVictim `json:"possibleVictims,omitempty"`
 }
 
-// PossibleVictim is a pod whose removal would make room.
+// PossibleVictim is a pod whose removal would free enough resources.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type PossibleVictim struct {
 	NamespacedPod `json:",inline"`
-	// IsNominatedPod tells that the pod is not running but was promised the room.
+	// IsNominatedPod is true when the pod is not running, but nominated to the node.
 	IsNominatedPod bool `json:"isNominatedPod,omitempty"`
 }

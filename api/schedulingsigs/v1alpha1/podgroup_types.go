@@ -68,7 +68,7 @@ const (
 	PodGroupFailed PodGroupPhase = "Failed"
 )
 
-// PodGroupStatus is where the group stands.
+// PodGroupStatus is the status of the group.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type PodGroupStatus struct {

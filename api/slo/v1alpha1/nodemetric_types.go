@@ -99,7 +99,7 @@ type NodeMetricStatus struct {
 	ProdReclaimableMetric *ReclaimableMetric `json:"prodReclaimableMetric,omitempty"`
 	// ProdPeakMetric is the predicted peak of the prod pods.
 	ProdPeakMetric *ReclaimableMetric `json:"prodPeakMetric,omitempty"`
-	// Conditions of the agent. Enforcing is False while it cannot hold best-effort pods back; absent where the agent does not tell.
+	// Conditions of koordlet. Enforcing is False while it cannot limit best-effort pods; absent if koordlet does not report it.
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
@@ -120,7 +120,7 @@ const (
 	ReasonWritesRefused = "WritesRefused"
 	// ReasonObjectsUnread means that the agent was started and has not read the node's objects yet, NodeSLO among them.
 	ReasonObjectsUnread = "ObjectsUnread"
-	// ReasonReadOnly means that the agent was told to write nothing.
+	// ReasonReadOnly means that koordlet runs with --read-only.
 	ReasonReadOnly = "ReadOnly"
 )
 

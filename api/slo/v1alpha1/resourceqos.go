@@ -2,7 +2,7 @@ package v1alpha1
 
 import "koordinator.sh/koord/api/extension"
 
-// OfClass returns the settings of a QoS class; nil for those that have none of their own, and without a strategy.
+// OfClass returns the settings of a QoS class; nil for classes without settings, and without a strategy.
 func (s *ResourceQOSStrategy) OfClass(class extension.QoSClass) *ResourceQOS {
 	if s == nil {
 		return nil

@@ -1,6 +1,6 @@
 package v1alpha1
 
-// CPUSuppressPolicy is how best-effort pods are held back.
+// CPUSuppressPolicy is how best-effort pods are suppressed.
 type CPUSuppressPolicy string
 
 const (
@@ -28,7 +28,7 @@ type ResourceThresholdStrategy struct {
 	// Enable the strategy; false by default.
 	Enable *bool `json:"enable,omitempty"`
 
-	// CPUSuppressThresholdPercent is the use of the whole node above which best-effort pods are held back; 65.
+	// CPUSuppressThresholdPercent is the usage of the whole node above which best-effort pods are suppressed; 65.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	CPUSuppressThresholdPercent *int64 `json:"cpuSuppressThresholdPercent,omitempty"`

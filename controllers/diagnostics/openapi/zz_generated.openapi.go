@@ -2858,7 +2858,7 @@ func schema_koord_api_diagnostics_v1alpha1_AgentExplanation(ref common.Reference
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "AgentExplanation is what the agent of a node tells of it, or what the objects alone can tell where no agent answered.",
+				Description: "AgentExplanation is the explanation of a node by its koordlet, or by API objects only if koordlet did not respond.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"component": {
@@ -2976,7 +2976,7 @@ func schema_koord_api_diagnostics_v1alpha1_AgentExplanation(ref common.Reference
 					},
 					"incomplete": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Incomplete names what could not be told, and why; empty when the answer is whole.",
+							Description: "Incomplete lists what is missing in the answer, and why; empty when the answer is complete.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -3088,7 +3088,7 @@ func schema_koord_api_diagnostics_v1alpha1_AgentFeature(ref common.ReferenceCall
 					},
 					"state": {
 						SchemaProps: spec.SchemaProps{
-							Description: "State is what the feature tells of itself in one sentence: groups of the cache, queues of a device, pods that burst.",
+							Description: "State is the state of the feature in one sentence: groups of the cache, queues of a device, pods that burst.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -3134,7 +3134,7 @@ func schema_koord_api_diagnostics_v1alpha1_AgentQuestion(ref common.ReferenceCal
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "AgentQuestion is what the agent of a node is asked.",
+				Description: "AgentQuestion is the request to koordlet on a node.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"sections": {
@@ -3289,7 +3289,7 @@ func schema_koord_api_diagnostics_v1alpha1_AuditEntry(ref common.ReferenceCallba
 					},
 					"error": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Error is the answer of the kernel or the API server; empty when it did as told.",
+							Description: "Error is the error of the kernel or the API server; empty on success.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -3445,7 +3445,7 @@ func schema_koord_api_diagnostics_v1alpha1_CPUOwner(ref common.ReferenceCallback
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "CPUOwner has CPUs of its own.",
+				Description: "CPUOwner owns CPUs exclusively.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"namespace": {
@@ -3843,7 +3843,7 @@ func schema_koord_api_diagnostics_v1alpha1_EvictionForecast(ref common.Reference
 					},
 					"evicted": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Evicted counts the evictions of the agent within EvictedWithinSeconds; both are absent when no agent was asked.",
+							Description: "Evicted counts the evictions by koordlet within EvictedWithinSeconds; both are absent when koordlet was not queried.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -4083,7 +4083,7 @@ func schema_koord_api_diagnostics_v1alpha1_Fix(ref common.ReferenceCallback) com
 					},
 					"command": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Command applies the change, as far as kubectl can: the commands of the steps. Of a pod that has to be created anew, it changes the pod template of the owner, if that is known.",
+							Description: "Command applies the change, as far as kubectl can: the commands of the steps. For a pod that must be recreated, it changes the pod template of the owner, if that is known.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -4104,21 +4104,21 @@ func schema_koord_api_diagnostics_v1alpha1_Fix(ref common.ReferenceCallback) com
 					},
 					"recreate": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Recreate is true when a pod that exists cannot be changed so: it has to be created anew.",
+							Description: "Recreate is true when an existing pod cannot be changed this way and must be recreated.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
 					},
 					"owner": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Owner is the controller of a pod that has to be created anew, as KIND/NAME: the change belongs into its pod template.",
+							Description: "Owner is the controller of a pod that must be recreated, as KIND/NAME: change its pod template.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"manifest": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Manifest of a pod that has to be created anew and that no controller owns, with the change made; for kubectl replace --force.",
+							Description: "Manifest of a pod without a controller that must be recreated, with the change made; for kubectl replace --force.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -4200,7 +4200,7 @@ func schema_koord_api_diagnostics_v1alpha1_FixBeyondRights(ref common.ReferenceC
 					},
 					"needs": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Needs are the rights that the change takes and the caller lacks: \"patch nodes\", \"delete pods\". Whoever runs the cluster has them.",
+							Description: "Needs are the permissions that the change requires and the user does not have: \"patch nodes\", \"delete pods\". Cluster administrators have them.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -4460,7 +4460,7 @@ func schema_koord_api_diagnostics_v1alpha1_MetricFacts(ref common.ReferenceCallb
 					},
 					"reportIntervalSeconds": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ReportIntervalSeconds the node was told to report in.",
+							Description: "ReportIntervalSeconds is the configured report interval of the node.",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
@@ -4474,7 +4474,7 @@ func schema_koord_api_diagnostics_v1alpha1_MetricFacts(ref common.ReferenceCallb
 					},
 					"notEnforcing": {
 						SchemaProps: spec.SchemaProps{
-							Description: "NotEnforcing says why the node's agent cannot hold best-effort pods back, which withdraws batch and mid resources; empty while it can, and where it does not tell.",
+							Description: "NotEnforcing says why koordlet cannot limit best-effort pods, so that the node offers no batch and mid resources; empty while it can, and if koordlet does not report it.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -4540,7 +4540,7 @@ func schema_koord_api_diagnostics_v1alpha1_NodeExplanationBatch(ref common.Refer
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "NodeExplanationBatch asks the question of a NodeExplanation about many nodes at once. Create-only.",
+				Description: "NodeExplanationBatch is a NodeExplanation for many nodes in one request. Create-only.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -4608,7 +4608,7 @@ func schema_koord_api_diagnostics_v1alpha1_NodeExplanationBatchSpec(ref common.R
 					},
 					"resources": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Resources to explain: batch-cpu, batch-memory, mid-cpu, mid-memory; default all four, none when the agents are asked.",
+							Description: "Resources to explain: batch-cpu, batch-memory, mid-cpu, mid-memory; default all four, none when agent is set.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -4630,7 +4630,7 @@ func schema_koord_api_diagnostics_v1alpha1_NodeExplanationBatchSpec(ref common.R
 					},
 					"agent": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Agent asks the agents of the nodes, too; then only the resources that are named are explained. Sections pods and audit are told of one node only, by a NodeExplanation.",
+							Description: "Agent also queries koordlet on the nodes; then only the listed resources are explained. Sections pods and audit are supported for a single node only, by a NodeExplanation.",
 							Ref:         ref(v1alpha1.AgentQuestion{}.OpenAPIModelName()),
 						},
 					},
@@ -4738,7 +4738,7 @@ func schema_koord_api_diagnostics_v1alpha1_NodeExplanationSpec(ref common.Refere
 					},
 					"resources": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Resources to explain: batch-cpu, batch-memory, mid-cpu, mid-memory; default all four, none when the agent is asked.",
+							Description: "Resources to explain: batch-cpu, batch-memory, mid-cpu, mid-memory; default all four, none when agent is set.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -4818,7 +4818,7 @@ func schema_koord_api_diagnostics_v1alpha1_NodeExplanationStatus(ref common.Refe
 					},
 					"waterfalls": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Waterfalls, one per resource asked for that could be computed.",
+							Description: "Waterfalls, one per requested resource that could be computed.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -4846,7 +4846,7 @@ func schema_koord_api_diagnostics_v1alpha1_NodeExplanationStatus(ref common.Refe
 					},
 					"agent": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Agent is what the agent of the node says; absent when it was not asked.",
+							Description: "Agent is the answer of koordlet; absent when spec.agent is not set.",
 							Ref:         ref(v1alpha1.AgentExplanation{}.OpenAPIModelName()),
 						},
 					},
@@ -4927,7 +4927,7 @@ func schema_koord_api_diagnostics_v1alpha1_NodeFacts(ref common.ReferenceCallbac
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "NodeFacts is what the manager knows of a node.",
+				Description: "NodeFacts are the facts about a node that koord-manager has.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"name": {
@@ -5510,7 +5510,7 @@ func schema_koord_api_diagnostics_v1alpha1_PodExplanationSpec(ref common.Referen
 					},
 					"reservationName": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ReservationName asks about a Reservation in the place of a pod: which node the room that it reserves would have, or why none. Exactly one of the two is set.",
+							Description: "ReservationName explains a Reservation instead of a pod: on which node its resources would be reserved, or why none. Exactly one of the two is set.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -5751,7 +5751,7 @@ func schema_koord_api_diagnostics_v1alpha1_PodFacts(ref common.ReferenceCallback
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PodFacts is what the scheduler knows of a pod.",
+				Description: "PodFacts are the facts about a pod that the scheduler has.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"reservationName": {
@@ -6259,7 +6259,7 @@ func schema_koord_api_diagnostics_v1alpha1_Preemption(ref common.ReferenceCallba
 					},
 					"declined": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Declined are the plugins that were asked before this one, in order, with why they evict nobody.",
+							Description: "Declined lists the plugins that ran before this one, in order, and why they do not evict pods.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -6298,7 +6298,7 @@ func schema_koord_api_diagnostics_v1alpha1_PreemptionDecline(ref common.Referenc
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PreemptionDecline is a plugin that evicts nobody for the pod.",
+				Description: "PreemptionDecline is a plugin that does not evict pods for the pod.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"plugin": {
@@ -6311,7 +6311,7 @@ func schema_koord_api_diagnostics_v1alpha1_PreemptionDecline(ref common.Referenc
 					},
 					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Message says why it evicts nobody, in one sentence.",
+							Description: "Message says why it does not evict pods, in one sentence.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -6741,7 +6741,7 @@ func schema_koord_api_diagnostics_v1alpha1_RefusalGroup(ref common.ReferenceCall
 					},
 					"reason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Reason is the plugin's own text, as it stands in events.",
+							Description: "Reason is the text of the plugin, as in events.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -6749,7 +6749,7 @@ func schema_koord_api_diagnostics_v1alpha1_RefusalGroup(ref common.ReferenceCall
 					},
 					"introduction": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Introduction is another text that events have for the same nodes, and that says nothing beside the reason.",
+							Description: "Introduction is another text in events for the same nodes that adds nothing to the reason.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -7170,7 +7170,7 @@ func schema_koord_api_diagnostics_v1alpha1_SchedulingAttempt(ref common.Referenc
 					},
 					"nominatedNodeName": {
 						SchemaProps: spec.SchemaProps{
-							Description: "NominatedNodeName is the node on which preemption made room.",
+							Description: "NominatedNodeName is the node that preemption nominated.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -7418,12 +7418,12 @@ func schema_koord_api_diagnostics_v1alpha1_SuppressionExplanation(ref common.Ref
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "SuppressionExplanation is how best-effort pods are held back.",
+				Description: "SuppressionExplanation explains how best-effort pods are suppressed.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"enabled": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Enabled is false when nothing is held back; absent when the NodeSLO, which says so, could not be read.",
+							Description: "Enabled is false when suppression is disabled; absent when the NodeSLO could not be read.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -7445,7 +7445,7 @@ func schema_koord_api_diagnostics_v1alpha1_SuppressionExplanation(ref common.Ref
 					},
 					"hold": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Hold says why all limits stay as they are; empty when they are decided anew.",
+							Description: "Hold says why all limits are kept; empty when they are computed again.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
