@@ -43,13 +43,6 @@ func (m *machine) write(t *testing.T, name, content string) {
 	must(t, os.WriteFile(path, []byte(content), 0o644))
 }
 
-func (m *machine) read(t *testing.T, name string) string {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(m.Root, name))
-	must(t, err)
-	return string(data)
-}
-
 // hierarchies gives the machine cgroups of version 1.
 func (m *machine) hierarchies(t *testing.T, names ...string) {
 	t.Helper()
