@@ -13,7 +13,7 @@ import (
 	"koordinator.sh/koord/grants"
 )
 
-// subject is the object a question is about.
+// subject is the object that is explained.
 type subject struct {
 	resource  schema.GroupVersionResource
 	namespace string
