@@ -32,7 +32,7 @@ func largeSandbox(ctx context.Context, s *sandboxtest.Sandbox, nodes int) ([]fig
 	if err != nil {
 		return figures, err
 	}
-	if err := settle(ctx, s); err != nil {
+	if err := waitScheduled(ctx, s); err != nil {
 		return figures, err
 	}
 	answers, err := askLarge(ctx, s, nodes)
@@ -69,9 +69,9 @@ func upAndLook(ctx context.Context, s *sandboxtest.Sandbox, nodes int, limit tim
 // settleTimeout bounds the wait until the scenario's pods are placed.
 const settleTimeout = 10 * time.Minute
 
-// settle waits until every pod that can run runs: the questions are asked of a cluster at work, not of one
+// waitScheduled waits until every pod that can run runs: the questions are asked of a cluster at work, not of one
 // that is being filled.
-func settle(ctx context.Context, s *sandboxtest.Sandbox) error {
+func waitScheduled(ctx context.Context, s *sandboxtest.Sandbox) error {
 	client, _, err := s.Clients()
 	if err != nil {
 		return err

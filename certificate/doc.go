@@ -1,7 +1,7 @@
-// Package certificate gives the system's servers their TLS identity without another operator: koord-manager keeps a
+// Package certificate issues the serving certificates of the servers without another operator: koord-manager has a
 // certificate authority in a Secret, issues and renews the serving certificates of the components from it, and every
 // server reads its own Secret and reloads when it changes.
 //
-// A Secret that does not carry the label ManagedByLabel=Manager is somebody else's (cert-manager's, an administrator's):
-// it is used as it is and never written.
+// A Secret without the label ManagedByLabel=Manager belongs to another tool, such as cert-manager, or an administrator:
+// it is only read.
 package certificate

@@ -1,2 +1,2 @@
-// Package grants is what a caller may do, as the API server says: asked for few requests at a time, each once.
+// Package grants checks what a user may do by SubjectAccessReviews, few at a time and each once.
 package grants

@@ -1,5 +1,5 @@
-// Package outage waits for an API server that is away. A process that asks it while it is put together would end for want of an
-// answer, be started again, and end again; and what starts it waits longer each time.
+// Package outage waits for an unavailable API server. A process that needs it during startup would exit with an error,
+// restart and exit again, with an ever longer back-off.
 package outage
 
 import (
@@ -21,7 +21,7 @@ const (
 	retryInterval = time.Second
 )
 
-// Await returns once the API server answers, whatever it answers, or ctx ends, and tells failed of every attempt before.
+// Await returns once the API server responds, with any response, or ctx ends. It calls failed with the error of every failed attempt.
 func Await(ctx context.Context, client rest.Interface, failed func(error)) error {
 	err := Until(ctx, failed, func() error {
 		ctx, cancel := context.WithTimeout(ctx, answerTimeout)
@@ -35,8 +35,8 @@ func Await(ctx context.Context, client rest.Interface, failed func(error)) error
 	return err
 }
 
-// Until asks until the API server answers, or ctx ends, and returns the answer's error. It says in the log that it waits, and why
-// whenever that changes.
+// Until calls ask until the API server responds, or ctx ends, and returns the error of the response. It logs that it waits, and why
+// when the reason changes.
 func Until(ctx context.Context, failed func(error), ask func() error) error {
 	lastLogged := ""
 	for {
@@ -65,7 +65,7 @@ func Until(ctx context.Context, failed func(error), ask func() error) error {
 	}
 }
 
-// IsAway tells whether an error says that no API server answers, or one that is not ready to.
+// IsAway reports whether an error means that the API server does not respond or is not ready.
 func IsAway(err error) bool {
 	var status apierrors.APIStatus
 	var certificate *tls.CertificateVerificationError

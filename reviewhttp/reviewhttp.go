@@ -1,5 +1,5 @@
-// Package reviewhttp is how a component answers a review kind on its own port: the question comes as JSON by POST, and the answer, or the
-// metav1.Status of an error, goes back as JSON.
+// Package reviewhttp serves a review kind on the port of a component: the request is JSON in a POST, and the response, or the
+// metav1.Status of an error, is JSON.
 package reviewhttp
 
 import (
@@ -16,10 +16,10 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// MaxBody bounds a question, in bytes.
+// MaxBody is the maximum size of a request, in bytes.
 const MaxBody = 64 << 10
 
-// CheckMethod returns the error for a request that is no POST, and tells the client that POST is what is allowed.
+// CheckMethod returns an error for a request that is not a POST, and sets the Allow header.
 func CheckMethod(w http.ResponseWriter, r *http.Request, resource schema.GroupResource) error {
 	if r.Method == http.MethodPost {
 		return nil
@@ -28,7 +28,7 @@ func CheckMethod(w http.ResponseWriter, r *http.Request, resource schema.GroupRe
 	return apierrors.NewMethodNotSupported(resource, r.Method)
 }
 
-// Decode reads a question. A content type that is given must be application/json.
+// Decode decodes a request. The content type, if set, must be application/json.
 func Decode(w http.ResponseWriter, r *http.Request, resource schema.GroupResource, question any) error {
 	if kind := r.Header.Get("Content-Type"); kind != "" {
 		if media, _, err := mime.ParseMediaType(kind); err != nil || media != "application/json" {
@@ -44,7 +44,7 @@ func Decode(w http.ResponseWriter, r *http.Request, resource schema.GroupResourc
 	return nil
 }
 
-// Fail turns any error into a metav1.Status.
+// Fail sends an error as a metav1.Status.
 func Fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		err = apierrors.NewTimeoutError("the explanation timed out: "+err.Error(), 1)

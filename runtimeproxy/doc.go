@@ -1,3 +1,3 @@
-// Package runtimeproxy stands between kubelet and a container runtime that knows no NRI. Everything passes byte for byte, but for
-// a few calls about pods and containers, before and after which servers of hooks are asked what is to change.
+// Package runtimeproxy proxies CRI between kubelet and a container runtime without NRI. All calls are forwarded unchanged, except for
+// a few calls about pods and containers, before and after which hook servers are called for changes.
 package runtimeproxy

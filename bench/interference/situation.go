@@ -34,8 +34,8 @@ var situations = []situation{
 	{name: "managed to 45 %", job: managed, threshold: 45},
 }
 
-// settle is how long everything runs before it is measured.
-const settle = 10 * time.Second
+// warmUp is how long everything runs before it is measured.
+const warmUp = 10 * time.Second
 
 // keepAll makes the job want every CPU of the machine.
 func keepAll() string { return "-cpus=" + strconv.Itoa(runtime.NumCPU()) }
@@ -122,7 +122,7 @@ func (b *bench) measure(ctx context.Context, s *situation) (err error) {
 		}
 		defer func() { err = errors.Join(err, b.node.Delete(context.WithoutCancel(ctx), job)) }()
 	}
-	if _, err := load(ctx, b.target, b.rate, settle); err != nil {
+	if _, err := load(ctx, b.target, b.rate, warmUp); err != nil {
 		return err
 	}
 	before, err := usedCPU()

@@ -203,7 +203,7 @@ func (b *podBench) create(ctx context.Context, way admission, name string, optio
 // clear deletes the pods and waits until they are gone. None has a node, so none waits for a kubelet.
 func (b *podBench) clear(ctx context.Context) error {
 	pods := b.Client.CoreV1().Pods(podNamespace)
-	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, waitTimeout, true, func(ctx context.Context) (bool, error) {
 		err := pods.DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: new(int64)}, metav1.ListOptions{})
 		if err != nil && !apierrors.IsTimeout(err) && !apierrors.IsServerTimeout(err) {
 			return false, fmt.Errorf("delete pods: %w", err)

@@ -53,7 +53,7 @@ func (a answers) figures(what string) []figure {
 		return nil
 	}
 	return []figure{
-		told(what+", mean", a.seconds/a.count*1000, "ms", "measured by the API server"),
-		atLeast(99, told(what+", answered within 5 ms", 100*a.prompt/a.count, "%", fmt.Sprintf("of %.0f; 99 %% is a p99 of 5 ms", a.count))),
+		measurement(what+", mean", a.seconds/a.count*1000, "ms", "measured by the API server"),
+		atLeast(99, measurement(what+", answered within 5 ms", 100*a.prompt/a.count, "%", fmt.Sprintf("of %.0f; 99 %% is a p99 of 5 ms", a.count))),
 	}
 }

@@ -62,15 +62,15 @@ func (f *fleet) repeat(ctx context.Context, name string, to thresholds, must boo
 		controlPlane = append(controlPlane, used.controlPlane.Seconds())
 		from, to = to, from
 	}
-	whole := told(name, median(seconds), "s", fmt.Sprintf("%d nodes, median of %d", f.chosen.nodes, len(seconds)))
+	whole := measurement(name, median(seconds), "s", fmt.Sprintf("%d nodes, median of %d", f.chosen.nodes, len(seconds)))
 	if must {
 		whole = atMost(20, whole)
 	}
 	return []figure{
 		whole,
-		told("the same, requests a second of koord-manager", median(rates), "/s", ""),
-		told("the same, CPU time of koord-manager", median(cpu), "s", ""),
-		told("the same, CPU time of the API server and etcd", median(controlPlane), "s", fmt.Sprintf("on %d cores", runtime.NumCPU())),
+		measurement("the same, requests a second of koord-manager", median(rates), "/s", ""),
+		measurement("the same, CPU time of koord-manager", median(cpu), "s", ""),
+		measurement("the same, CPU time of the API server and etcd", median(controlPlane), "s", fmt.Sprintf("on %d cores", runtime.NumCPU())),
 	}, nil
 }
 
@@ -80,7 +80,7 @@ func (f *fleet) converge(ctx context.Context, from, to thresholds) (time.Duratio
 	if err != nil {
 		return 0, usage{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
 	expected := f.ledger.expect((to.reclaim-from.reclaim)*nodeMilliCPU/100, to.suppress != from.suppress)
 	began := time.Now()
@@ -96,7 +96,7 @@ func (f *fleet) converge(ctx context.Context, from, to thresholds) (time.Duratio
 	if err != nil {
 		return 0, usage{}, err
 	}
-	if err := f.ledger.settle(ctx, f.chosen.nodes); err != nil {
+	if err := f.ledger.waitSettled(ctx, f.chosen.nodes); err != nil {
 		return 0, usage{}, err
 	}
 	return expected.finished.Sub(began), now.minus(used), f.verify(ctx, to)

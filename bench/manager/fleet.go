@@ -70,7 +70,7 @@ func measureFleet(ctx context.Context, chosen settings) (figures []figure, err e
 	}
 	f.stopManager = sync.OnceValue(f.manager.Stop)
 	defer func() { err = errors.Join(err, f.stopManager()) }()
-	if err := f.ledger.settle(ctx, chosen.nodes); err != nil {
+	if err := f.ledger.waitSettled(ctx, chosen.nodes); err != nil {
 		return nil, fmt.Errorf("wait until everything has settled: %w\n%s", err, f.manager.Tail())
 	}
 	return f.measure(ctx)

@@ -36,7 +36,7 @@ func (f *fleet) forecast(ctx context.Context) ([]figure, error) {
 		if err := countItems(runs.printed, f.chosen.nodes); err != nil {
 			return figures, fmt.Errorf("%s: %w", name, err)
 		}
-		figures = append(figures, told("the same, printed for each node", float64(len(runs.printed))/float64(f.chosen.nodes)/1000, "KB", ""))
+		figures = append(figures, measurement("the same, printed for each node", float64(len(runs.printed))/float64(f.chosen.nodes)/1000, "KB", ""))
 	}
 	return figures, nil
 }

@@ -72,14 +72,14 @@ func (f *fleet) commands(ctx context.Context, expected int, args ...string) (com
 
 // figures of a command that must take no longer than a number of seconds, unless that is 0.
 func (c *commandFigures) figures(name string, seconds float64) []figure {
-	whole := told(fmt.Sprintf("%s, median of %d", name, commandRuns), median(c.seconds), "s", "whole process, on a machine that also runs the API server")
+	whole := measurement(fmt.Sprintf("%s, median of %d", name, commandRuns), median(c.seconds), "s", "whole process, on a machine that also runs the API server")
 	if seconds > 0 {
 		whole = atMost(seconds, whole)
 	}
 	return []figure{
 		whole,
-		told("the same, CPU time of koordctl", median(c.cpu), "s", ""),
-		told("the same, CPU time of koord-manager", median(c.manager), "s", ""),
-		told("the same, CPU time of the API server and etcd", median(c.controlPlane), "s", ""),
+		measurement("the same, CPU time of koordctl", median(c.cpu), "s", ""),
+		measurement("the same, CPU time of koord-manager", median(c.manager), "s", ""),
+		measurement("the same, CPU time of the API server and etcd", median(c.controlPlane), "s", ""),
 	}
 }

@@ -25,8 +25,8 @@ const (
 	systemNamespace = pki.Namespace
 	// configurationName is the name of both webhook configurations.
 	configurationName = "koordinator-admission"
-	// patience bounds waits for what has to come.
-	patience = 10 * time.Minute
+	// waitTimeout bounds waits for what has to come.
+	waitTimeout = 10 * time.Minute
 )
 
 // ports of koord-manager on loopback, in the place of the default ones, which something else may use.
@@ -110,7 +110,7 @@ func metricsToken(ctx context.Context, plane *controlplane.ControlPlane) (string
 
 func awaitReady(ctx context.Context, port int) error {
 	client := &http.Client{Timeout: 5 * time.Second}
-	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, waitTimeout, true, func(ctx context.Context) (bool, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/readyz", port), nil)
 		if err != nil {
 			return false, err
@@ -126,7 +126,7 @@ func awaitReady(ctx context.Context, port int) error {
 // awaitRegistered waits until both webhook configurations have webhooks.
 func awaitRegistered(ctx context.Context, plane *controlplane.ControlPlane) error {
 	registrations := plane.Client.AdmissionregistrationV1()
-	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, waitTimeout, true, func(ctx context.Context) (bool, error) {
 		mutating, err := registrations.MutatingWebhookConfigurations().Get(ctx, configurationName, metav1.GetOptions{})
 		if err != nil {
 			return false, err

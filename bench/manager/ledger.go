@@ -167,9 +167,9 @@ func (l *ledger) counted() [kinds]int {
 // quiet is how long no event comes once everything has settled.
 const quiet = 5 * time.Second
 
-// settle waits until a number of nodes have an offer and a NodeSLO, and nothing has been written for a while.
-func (l *ledger) settle(ctx context.Context, count int) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// waitSettled waits until a number of nodes have an offer and a NodeSLO, and nothing has been written for a while.
+func (l *ledger) waitSettled(ctx context.Context, count int) error {
+	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()

@@ -98,14 +98,14 @@ func TestEverythingHasSettledOnceNothingIsWritten(t *testing.T) {
 			time.Sleep(3 * time.Second)
 			l.see(nodeMetrics, saying("a", 1))
 		}()
-		if err := l.settle(t.Context(), 1); err != nil || time.Since(began) != 15*time.Second+quiet {
+		if err := l.waitSettled(t.Context(), 1); err != nil || time.Since(began) != 15*time.Second+quiet {
 			t.Errorf("settled with %v after %s", err, time.Since(began))
 		}
-		if err := l.settle(t.Context(), 2); err == nil || !strings.Contains(err.Error(), "1 of 2 nodes") {
+		if err := l.waitSettled(t.Context(), 2); err == nil || !strings.Contains(err.Error(), "1 of 2 nodes") {
 			t.Errorf("two nodes settled with %v", err)
 		}
 		l.see(nodes, watch.Event{Type: watch.Error, Object: &metav1.Status{Message: "too old"}})
-		if err := l.settle(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "too old") {
+		if err := l.waitSettled(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "too old") {
 			t.Errorf("after a failed watch it settled with %v", err)
 		}
 	})

@@ -39,10 +39,10 @@ func TestFlagsThatNothingCanBeMeasuredWith(t *testing.T) {
 func TestFiguresAreJudgedAndPrinted(t *testing.T) {
 	var b strings.Builder
 	report(&b, []figure{
-		told("told", 12.345, "s", "a note"),
-		atMost(3, told("within", 3, "s", "")),
-		atMost(0, told("beyond", 1, "", "")),
-		atLeast(99, told("short of", 98.5, "%", "")),
+		measurement("told", 12.345, "s", "a note"),
+		atMost(3, measurement("within", 3, "s", "")),
+		atMost(0, measurement("beyond", 1, "", "")),
+		atLeast(99, measurement("short of", 98.5, "%", "")),
 	})
 	const want = `| what | measured | must be | note |
 | --- | ---: | ---: | --- |

@@ -170,11 +170,11 @@ func quotaFigures(chosen settings, none, admitted *quotaTurns) []figure {
 		for _, t := range []*quotaTurns{none, admitted} {
 			times := pattern.of(t)
 			what := fmt.Sprintf("quotas written %s, tree of %d, %s", pattern.name, chosen.quotas, t.name)
-			figures = append(figures, told(what+", p50", milliseconds(quantile(times, 0.5)), "ms", ""),
-				told(what+", p99", milliseconds(quantile(times, 0.99)), "ms", fmt.Sprintf("of %d, half of them new", len(times))))
+			figures = append(figures, measurement(what+", p50", milliseconds(quantile(times, 0.5)), "ms", ""),
+				measurement(what+", p99", milliseconds(quantile(times, 0.99)), "ms", fmt.Sprintf("of %d, half of them new", len(times))))
 		}
 		added := quantile(pattern.of(admitted), 0.99) - quantile(pattern.of(none), 0.99)
-		figures = append(figures, told("p99 added by admission, "+pattern.name, milliseconds(added), "ms", "both webhooks and the way to them"))
+		figures = append(figures, measurement("p99 added by admission, "+pattern.name, milliseconds(added), "ms", "both webhooks and the way to them"))
 	}
 	for _, name := range []string{mutateQuota, validateQuota} {
 		figures = append(figures, admitted.answers[name].figures(name)...)

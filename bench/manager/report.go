@@ -19,8 +19,8 @@ type figure struct {
 	Note   string `json:"note,omitempty"`
 }
 
-// told is a value that is not judged.
-func told(name string, value float64, unit, note string) figure {
+// measurement is a value that is not judged.
+func measurement(name string, value float64, unit, note string) figure {
 	return figure{Name: name, Value: value, Unit: unit, Note: note}
 }
 

@@ -39,7 +39,7 @@ func (f *fleet) steadyState(ctx context.Context) ([]figure, error) {
 	if err := errors.Join(<-reported, watchErr); err != nil {
 		return nil, err
 	}
-	if err := f.ledger.settle(ctx, f.chosen.nodes); err != nil {
+	if err := f.ledger.waitSettled(ctx, f.chosen.nodes); err != nil {
 		return nil, err
 	}
 	counted := f.ledger.counted()
@@ -47,7 +47,7 @@ func (f *fleet) steadyState(ctx context.Context) ([]figure, error) {
 	if writes < 0 {
 		return nil, fmt.Errorf("the watch has told of %d of %d reports", counted[nodeMetrics]-earlier[nodeMetrics], reports)
 	}
-	return append(figures, atMost(0, told("the same, writes to NodeMetrics by others than the nodes", float64(writes), "", "counted by a watch, warm-up included"))), nil
+	return append(figures, atMost(0, measurement("the same, writes to NodeMetrics by others than the nodes", float64(writes), "", "counted by a watch, warm-up included"))), nil
 }
 
 // report is the next report of a node: a later time, and nothing else.
@@ -88,11 +88,11 @@ func (f *fleet) look(ctx context.Context) ([]figure, error) {
 	}
 	const written = "counted by a watch"
 	return []figure{
-		atMost(0.25, told(fmt.Sprintf("steady state, %d NodeMetrics a minute, CPU of koord-manager", f.chosen.nodes), used.cpu.Seconds()/took.Seconds(), "cores", fmt.Sprintf("over %s", took.Round(time.Second)))),
-		atMost(400, told("the same, largest proportional set of koord-manager", largest, "MiB", fmt.Sprintf("looked at every %s", memoryInterval))),
-		atMost(400, told("the same, largest resident set of koord-manager", resident, "MiB", "since its start")),
-		told("the same, requests a second of koord-manager", used.requests/took.Seconds(), "/s", ""),
-		atMost(0, told("the same, writes to nodes", float64(writes[nodes]-counted[nodes]), "", written)),
-		atMost(0, told("the same, writes to NodeSLOs", float64(writes[nodeSLOs]-counted[nodeSLOs]), "", written)),
+		atMost(0.25, measurement(fmt.Sprintf("steady state, %d NodeMetrics a minute, CPU of koord-manager", f.chosen.nodes), used.cpu.Seconds()/took.Seconds(), "cores", fmt.Sprintf("over %s", took.Round(time.Second)))),
+		atMost(400, measurement("the same, largest proportional set of koord-manager", largest, "MiB", fmt.Sprintf("looked at every %s", memoryInterval))),
+		atMost(400, measurement("the same, largest resident set of koord-manager", resident, "MiB", "since its start")),
+		measurement("the same, requests a second of koord-manager", used.requests/took.Seconds(), "/s", ""),
+		atMost(0, measurement("the same, writes to nodes", float64(writes[nodes]-counted[nodes]), "", written)),
+		atMost(0, measurement("the same, writes to NodeSLOs", float64(writes[nodeSLOs]-counted[nodeSLOs]), "", written)),
 	}, nil
 }

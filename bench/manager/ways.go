@@ -85,19 +85,19 @@ func podFigures(chosen settings, all []*turns) []figure {
 	for _, t := range all {
 		what := fmt.Sprintf("pods created at %g/s, %s", chosen.podRate, t.name)
 		times := t.all()
-		p99 := told(what+", p99", milliseconds(quantile(times, 0.99)), "ms", fmt.Sprintf("of %d pods in %d turns, from when each was due", len(times), len(t.took)))
-		figures = append(figures, told(what+", p50", milliseconds(quantile(times, 0.5)), "ms", ""), p99)
+		p99 := measurement(what+", p99", milliseconds(quantile(times, 0.99)), "ms", fmt.Sprintf("of %d pods in %d turns, from when each was due", len(times), len(t.took)))
+		figures = append(figures, measurement(what+", p50", milliseconds(quantile(times, 0.5)), "ms", ""), p99)
 		if t.pods > 0 {
 			figures = append(figures,
-				told(what+", CPU time of the API server and etcd for one pod", milliseconds(t.used.controlPlane)/float64(t.pods), "ms", ""),
-				told(what+", CPU time of koord-manager for one pod", milliseconds(t.used.cpu)/float64(t.pods), "ms", ""))
+				measurement(what+", CPU time of the API server and etcd for one pod", milliseconds(t.used.controlPlane)/float64(t.pods), "ms", ""),
+				measurement(what+", CPU time of koord-manager for one pod", milliseconds(t.used.cpu)/float64(t.pods), "ms", ""))
 		}
 		if t.refused > 0 {
-			figures = append(figures, atMost(0, told(what+", refused", float64(t.refused), "pods", strings.ReplaceAll(t.refusal.Error(), "|", "/"))))
+			figures = append(figures, atMost(0, measurement(what+", refused", float64(t.refused), "pods", strings.ReplaceAll(t.refusal.Error(), "|", "/"))))
 		}
 	}
 	for i, t := range all[1:] {
-		added := told("p99 added by "+t.name, milliseconds(quantile(t.all(), 0.99)-quantile(none.all(), 0.99)), "ms", "")
+		added := measurement("p99 added by "+t.name, milliseconds(quantile(t.all(), 0.99)-quantile(none.all(), 0.99)), "ms", "")
 		switch {
 		case i == 0 && len(none.took) > 1:
 			added = atMost(milliseconds(noise), added)
@@ -109,7 +109,7 @@ func podFigures(chosen settings, all []*turns) []figure {
 	}
 	for _, t := range all[1:] {
 		if t.policies.count > 0 {
-			figures = append(figures, told("all mutating policies of the API server for one object, "+t.name+", mean", t.policies.seconds/t.policies.count*1000, "ms", "measured by the API server"))
+			figures = append(figures, measurement("all mutating policies of the API server for one object, "+t.name+", mean", t.policies.seconds/t.policies.count*1000, "ms", "measured by the API server"))
 		}
 		for _, name := range []string{mutatePod, validatePod} {
 			figures = append(figures, t.answers[name].figures(name+", "+t.name)...)

@@ -142,7 +142,7 @@ func (f *fleet) writes(ctx context.Context) ([]figure, error) {
 			}
 		}
 		for i, w := range group {
-			figures = append(figures, told("CPU time of the API server and etcd for one write, "+w.name, median(used[i]), "ms",
+			figures = append(figures, measurement("CPU time of the API server and etcd for one write, "+w.name, median(used[i]), "ms",
 				fmt.Sprintf("%.3g to %.3g in %d turns of %d", slices.Min(used[i]), slices.Max(used[i]), f.chosen.runs, min(f.chosen.nodes, written))))
 		}
 	}
@@ -183,9 +183,9 @@ func (f *fleet) plainChange(ctx context.Context, client rest.Interface, round in
 		controlPlane = append(controlPlane, (after - before).Seconds())
 	}
 	return []figure{
-		told("the writes of a change that nodes and NodeSLOs follow, without koord-manager", median(seconds), "s",
+		measurement("the writes of a change that nodes and NodeSLOs follow, without koord-manager", median(seconds), "s",
 			fmt.Sprintf("%d nodes, median of %d, by a client that has all of them ready", f.chosen.nodes, len(seconds))),
-		told("the same, CPU time of the API server and etcd", median(controlPlane), "s", ""),
+		measurement("the same, CPU time of the API server and etcd", median(controlPlane), "s", ""),
 	}, nil
 }
 

@@ -23,8 +23,8 @@ const Namespace = metav1.NamespaceDefault
 // systemNamespace is that of the system's own pods.
 const systemNamespace = "koordinator-system"
 
-// patience bounds the wait for pods and settings.
-const patience = 5 * time.Minute
+// waitTimeout bounds the wait for pods and settings.
+const waitTimeout = 5 * time.Minute
 
 // Node is this machine. Its methods are for one goroutine.
 type Node struct {
@@ -159,7 +159,7 @@ func (n *Node) Delete(ctx context.Context, pods ...*corev1.Pod) error {
 
 // Await calls check until it returns nil.
 func Await(ctx context.Context, check func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
@@ -170,7 +170,7 @@ func Await(ctx context.Context, check func(context.Context) error) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("not within %s: %w", patience, err)
+			return fmt.Errorf("not within %s: %w", waitTimeout, err)
 		case <-tick.C:
 		}
 	}

@@ -20,8 +20,8 @@ import (
 	"koordinator.sh/koord/api/extension"
 )
 
-// patience is how long the plugin may take to connect.
-const patience = 30 * time.Second
+// connectTimeout is how long the plugin may take to connect.
+const connectTimeout = 30 * time.Second
 
 // runtime is the part of a container runtime that NRI is in it.
 type runtime struct {
@@ -65,8 +65,8 @@ func startRuntimes(ctx context.Context, m *machine, a *agent) (hooked, plain *ru
 	}()
 	select {
 	case <-connected:
-	case <-time.After(patience):
-		err = fmt.Errorf("the plugin has not connected within %s", patience)
+	case <-time.After(connectTimeout):
+		err = fmt.Errorf("the plugin has not connected within %s", connectTimeout)
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}

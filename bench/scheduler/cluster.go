@@ -14,8 +14,8 @@ import (
 	"koordinator.sh/koord/bench/controlplane"
 )
 
-// patience is how long one run may take.
-const patience = 10 * time.Minute
+// waitTimeout is how long one run may take.
+const waitTimeout = 10 * time.Minute
 
 // cluster is a control plane without nodes of its own.
 type cluster struct{ *controlplane.ControlPlane }
@@ -57,7 +57,7 @@ func (c *cluster) warmUp(ctx context.Context, running *schedulerProcess) error {
 
 // watchBound sends nil once the given number of the workload's pods are bound.
 func (c *cluster) watchBound(ctx context.Context, count int) <-chan error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
 	finished := make(chan error, 1)
 	seen := map[string]bool{}
 	source := cache.NewFilteredListWatchFromClient(c.Client.CoreV1().RESTClient(), "pods", namespace, func(options *metav1.ListOptions) {

@@ -57,7 +57,7 @@ func (c *cluster) leaveAlone(ctx context.Context, chosen settings, name string, 
 // awaitRefused waits until the scheduler has refused so many pods.
 func (c *cluster) awaitRefused(ctx context.Context, count int) error {
 	var refused int
-	err := wait.PollUntilContextTimeout(ctx, 2*time.Second, patience, false, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, 2*time.Second, waitTimeout, false, func(ctx context.Context) (bool, error) {
 		list, err := c.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: workloadLabel, ResourceVersion: "0"})
 		if err != nil {
 			return false, err

@@ -20,8 +20,8 @@ import (
 	"koordinator.sh/koord/scheduler/state/reservations"
 )
 
-// patience is how long a cluster may take to get ready, and to come to rest.
-const patience = time.Minute
+// waitTimeout is how long a cluster may take to get ready, and to come to rest.
+const waitTimeout = time.Minute
 
 // Parameters of a workload that are not the engine's. Without them they are 0.
 const (
@@ -105,7 +105,7 @@ func (c *cluster) start(tCtx ktesting.TContext, nodes *corev1.NodeList) error {
 // poll asks until there is no error, and returns the last one when that takes too long.
 func poll(ctx context.Context, check func(context.Context) error) error {
 	var last error
-	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, waitTimeout, true, func(context.Context) (bool, error) {
 		last = check(ctx) // not with the context of the wait, whose end would be the last error
 		return last == nil, nil
 	})

@@ -25,8 +25,8 @@ type measured struct {
 // profile is the configuration that koord-scheduler is shipped with.
 const profile = "../../scheduler/app/default.yaml"
 
-// unkept says which entries could get slower without anybody being told.
-func unkept(entries []measured) []string {
+// unmet says which entries could get slower without anybody being told.
+func unmet(entries []measured) []string {
 	var problems []string
 	for _, entry := range entries {
 		if !slices.Contains(entry.Labels, "performance") {
@@ -60,7 +60,7 @@ func TestEveryWorkloadKeepsAThreshold(t *testing.T) {
 	if err := yaml.Unmarshal(text, &entries); err != nil {
 		t.Fatal(err)
 	}
-	for _, problem := range unkept(entries) {
+	for _, problem := range unmet(entries) {
 		t.Error(problem)
 	}
 	var names []string
@@ -99,7 +99,7 @@ func TestUnkeptWorkloadsAreFound(t *testing.T) {
 			if err := yaml.Unmarshal([]byte(test.entry), &entries); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, unkept(entries)); diff != "" {
+			if diff := cmp.Diff(test.want, unmet(entries)); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
 		})

@@ -21,8 +21,8 @@ const (
 	batch      = bestEffort + "/podbatch"
 	// lookEvery is how often the quota is looked at.
 	lookEvery = 2 * time.Millisecond
-	// patience is how long a step is waited for.
-	patience = 5 * time.Second
+	// waitTimeout is how long a step is waited for.
+	waitTimeout = 5 * time.Second
 	// room in percent of the machine is what best-effort pods have before a step, recovery how long that is waited for, and phase
 	// bounds what is waited beyond that.
 	room, recovery, phase = 80, time.Minute, time.Second
@@ -93,7 +93,7 @@ func step(ctx context.Context, groups *cgrouptree.Tree, service *load) (latency 
 		return 0, false, err
 	}
 	now := before
-	for time.Since(began) < patience {
+	for time.Since(began) < waitTimeout {
 		if err := sleep(ctx, lookEvery); err != nil {
 			return 0, false, err
 		}
@@ -104,7 +104,7 @@ func step(ctx context.Context, groups *cgrouptree.Tree, service *load) (latency 
 			return time.Since(began), true, nil
 		}
 	}
-	fmt.Fprintf(os.Stderr, "a step was not answered: the quota was %d us, and is %d us after %s\n", before, now, patience)
+	fmt.Fprintf(os.Stderr, "a step was not answered: the quota was %d us, and is %d us after %s\n", before, now, waitTimeout)
 	return 0, false, nil
 }
 

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// interval is how often all pods are looked at.
+	// interval is the time between two reconciliations of all pods.
 	interval = 30 * time.Second
 	// forceInterval is how soon the same patch is sent again when somebody undid it.
 	forceInterval = 5 * time.Minute
@@ -38,8 +38,8 @@ type sent struct {
 	at    time.Time
 }
 
-// reconciler brings the pods in line with the managed profiles. It looks at all of them each time and remembers only what
-// it sent, so that it does not fight with somebody who undoes it.
+// reconciler applies the managed profiles to pods. It lists all pods each time and remembers only the patches
+// it sent, so that it does not fight with a client that reverts them.
 type reconciler struct {
 	client  client.Client
 	exempt  []string

@@ -13,15 +13,15 @@ import (
 	"koordinator.sh/koord/grants"
 )
 
-// subject is the object a question is about.
+// subject is the object that is explained.
 type subject struct {
 	resource  schema.GroupVersionResource
 	namespace string
 	name      string
 }
 
-// requireGet fails unless the caller may get the subject: an answer tells as much about an object as reading it would. The
-// error is the API server's own wording: user, verb, resource and namespace.
+// requireGet fails unless the user may get the subject: an answer reveals as much about an object as reading it would. The
+// error has the wording of the API server: user, verb, resource and namespace.
 func requireGet(ctx context.Context, decide authorizer.Authorizer, about subject) error {
 	caller, ok := request.UserFrom(ctx)
 	if !ok {
@@ -47,7 +47,7 @@ func requireGet(ctx context.Context, decide authorizer.Authorizer, about subject
 	return nil
 }
 
-// grantsOf are what the caller may do, for one answer.
+// grantsOf returns the permissions of the user, for one answer.
 func grantsOf(ctx context.Context, decide authorizer.Authorizer) (*grants.Grants, error) {
 	caller, ok := request.UserFrom(ctx)
 	if !ok {
@@ -56,7 +56,7 @@ func grantsOf(ctx context.Context, decide authorizer.Authorizer) (*grants.Grants
 	return grants.Of(ctx, decide, caller), nil
 }
 
-// checked fails when it could not be found out what the caller may see: the answer lacks what it may.
+// checked fails if the permissions of the user could not be checked: the answer would be incomplete.
 func checked(of *grants.Grants) error {
 	if err := of.Err(); err != nil {
 		return apierrors.NewInternalError(err)

@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// outcome is how a question ended, the value of label outcome.
+// outcome is the result of a request, the value of label outcome.
 type outcome string
 
 const (
@@ -31,7 +31,7 @@ var outcomes = []outcome{
 	outcomeAnswered, outcomeInvalid, outcomeForbidden, outcomeNotFound, outcomeUnavailable, outcomeTimeout, outcomeFailed,
 }
 
-// outcomeOf classifies the error a question ended with.
+// outcomeOf classifies the error of a request.
 func outcomeOf(err error) outcome {
 	switch {
 	case err == nil:

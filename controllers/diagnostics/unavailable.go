@@ -10,10 +10,10 @@ import (
 	"koordinator.sh/koord/api/finding"
 )
 
-// retryAfterSeconds is what clients are told to wait before they ask an absent scheduler again.
+// retryAfterSeconds is the Retry-After for requests to an unavailable scheduler.
 const retryAfterSeconds = 5
 
-// schedulerUnavailable is the error for a question that the scheduler did not take: 503 with the finding code both in the
+// schedulerUnavailable is the error for a request that the scheduler did not serve: 503 with the finding code both in the
 // message and as a cause, so that programs need not parse the message.
 func schedulerUnavailable(why error) error {
 	code := finding.SchedulerUnavailable

@@ -34,7 +34,7 @@ func webhookServer(config *rest.Config, options *Options, serving *certificate.S
 	return webhookserver.New(server), nil
 }
 
-// addAdmission adds the webhooks unless they are turned off.
+// addAdmission adds the webhooks unless they are disabled.
 func addAdmission(ctx context.Context, mgr ctrl.Manager, options *Options, serving *certificate.SecretProvider) error {
 	if options.WebhookPort == 0 {
 		return nil
@@ -70,7 +70,7 @@ func addAdmission(ctx context.Context, mgr ctrl.Manager, options *Options, servi
 	return nil
 }
 
-// addProfileController adds the controller that applies colocation profiles to pods that exist, when it is turned on.
+// addProfileController adds the controller that applies colocation profiles to existing pods, if it is enabled.
 func addProfileController(mgr ctrl.Manager, options *Options) error {
 	if !options.ColocationProfileController {
 		return nil

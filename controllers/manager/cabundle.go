@@ -34,11 +34,11 @@ type bundlePublisher struct {
 	client dynamic.Interface
 	bundle func() []byte
 	clock  clock.Clock
-	// changed tells that there is another bundle; nil never does.
+	// changed signals a new bundle; nil never does.
 	changed chan struct{}
 }
 
-// wake has the bundle looked at soon. It never blocks.
+// wake triggers a check of the bundle. It never blocks.
 func (p *bundlePublisher) wake() {
 	select {
 	case p.changed <- struct{}{}:

@@ -95,7 +95,7 @@ func latestUsage(object any) (any, error) {
 	return metric, nil
 }
 
-// newLock is the lease, and the identity by which this replica would hold it.
+// newLock returns the leader election lease with the identity of this replica.
 func newLock(config *rest.Config, namespace string) (resourcelock.Interface, error) {
 	host, err := os.Hostname()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/evictionbudget"
 )
 
-// leaseName is the lease by which the replicas agree on a leader.
+// leaseName is the name of the leader election lease.
 const leaseName = "koordinator-manager"
 
 // Options are the flags of koord-manager.
@@ -24,9 +24,9 @@ type Options struct {
 	// ConfigNamespace and SLOConfigName name the configuration. Certificates and the lease lie in the same namespace.
 	ConfigNamespace string
 	SLOConfigName   string
-	// ManageCertificates keeps the serving certificates and their authority; false takes them as somebody else writes them.
+	// ManageCertificates issues the serving certificates and their CA; false only reads their Secrets.
 	ManageCertificates bool
-	// LeaderElect lets replicas agree on one that runs the controllers.
+	// LeaderElect runs the controllers only on the replica that holds the lease.
 	LeaderElect bool
 	// MetricsBindAddress serves /metrics, over TLS and to authorized clients only when MetricsSecure; 0 disables it.
 	MetricsBindAddress string
@@ -41,36 +41,36 @@ type Options struct {
 	WebhookPort        int
 	// WebhookServicePort is the port of service koord-manager that leads to WebhookPort.
 	WebhookServicePort int
-	// AuthenticateWebhookClients answers API servers only that show their certificate; otherwise everybody who reaches the port is answered.
+	// AuthenticateWebhookClients requires webhook clients to present the front-proxy client certificate; otherwise all clients are served.
 	AuthenticateWebhookClients bool
-	// AdmissionPolicies lets the API server apply colocation profiles by itself where they can be expressed in CEL.
+	// AdmissionPolicies applies colocation profiles by MutatingAdmissionPolicy where CEL can express them.
 	AdmissionPolicies bool
 	// SkipMutatingResources, SkipExtendedResourceSpec, SkipValidatingPriority, RequireQuota and AllowParentQuota change what
 	// admission does to pods.
 	SkipMutatingResources, SkipExtendedResourceSpec, SkipValidatingPriority, RequireQuota, AllowParentQuota bool
 	// QuotaUpdateResourceKeys and QuotaGuaranteeUsage change what admission does to quotas, QuotaTrees what it does to their pods.
 	QuotaUpdateResourceKeys, QuotaGuaranteeUsage, QuotaTrees bool
-	// ProtectQuotas keeps tenants from the quotas of others, and mins within what there is.
+	// ProtectQuotas denies tenants the quotas of others, and mins that exceed the total of the tree.
 	ProtectQuotas bool
-	// NodeAdmission amplifies the allocatable of nodes whose annotation says so.
+	// NodeAdmission amplifies the allocatable of nodes that have the annotation.
 	NodeAdmission bool
-	// NodeValidation refuses changes of nodes after which their labels and annotations cannot be read.
+	// NodeValidation rejects nodes with invalid or conflicting Koordinator labels and annotations.
 	NodeValidation bool
-	// RestrictAgents lets a node agent evict pods of the node only that its token is bound to.
+	// RestrictAgents allows koordlet to evict only pods of the node that its token is bound to.
 	RestrictAgents bool
 	// EvictionBudgetPercent of the co-located pods may be evicted by all node agents within ten minutes, and 20 in any case.
 	EvictionBudgetPercent int
 	// SharedGPU publishes resource koordinator.sh/gpu.shared of nodes with GPUs.
 	SharedGPU bool
-	// ColocationProfileController also applies profiles with the label config.koordinator.sh/controller-managed to pods that
-	// exist already.
+	// ColocationProfileController also applies profiles with the label config.koordinator.sh/controller-managed to existing
+	// pods.
 	ColocationProfileController bool
 	RecommenderOptions
-	// SchedulerEndpoint is where koord-scheduler answers questions about pods.
+	// SchedulerEndpoint is the URL of the explain endpoint of koord-scheduler.
 	SchedulerEndpoint string
-	// SchedulerCAFile verifies it; empty takes the bundle of its serving certificate's Secret.
+	// SchedulerCAFile is the CA file for it; empty uses the CA in its Secret.
 	SchedulerCAFile string
-	// AgentHost is where the agents of all nodes are asked, in place of the addresses of their Nodes; for simulated nodes.
+	// AgentHost is the host of the agents of all nodes, instead of the addresses of their Nodes; for simulated nodes.
 	AgentHost string
 }
 

@@ -12,9 +12,9 @@ import (
 
 // RecommenderOptions are the flags of the recommender.
 type RecommenderOptions struct {
-	// Recommender keeps the status of Recommendations.
+	// Recommender updates the status of Recommendations.
 	Recommender bool
-	// RecommenderApply lets Recommendations that ask for it resize running pods.
+	// RecommenderApply resizes running pods for Recommendations that enable it.
 	RecommenderApply bool
 }
 
@@ -24,7 +24,7 @@ func (o *RecommenderOptions) addFlags(flags *pflag.FlagSet) {
 		"Resize running pods in place for Recommendations with the annotation analysis.koordinator.sh/apply=in-place")
 }
 
-// addRecommender adds the recommender unless it is turned off.
+// addRecommender adds the recommender unless it is disabled.
 func addRecommender(ctx context.Context, mgr ctrl.Manager, options *RecommenderOptions) error {
 	if !options.Recommender {
 		return nil

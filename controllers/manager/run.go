@@ -84,7 +84,7 @@ func runTogether(ctx context.Context, main func(context.Context) error, others .
 	return err
 }
 
-// schedulerBundle returns what verifies the scheduler: a file, read at each question, or its Secret.
+// schedulerBundle returns the CA bundle of the scheduler: a file, read per request, or its Secret.
 func schedulerBundle(options *Options, secret *certificate.SecretProvider) func() []byte {
 	if options.SchedulerCAFile == "" {
 		return secret.CurrentCABundle

@@ -1,3 +1,3 @@
-// Package nodemetric keeps one NodeMetric for every Node, whose spec tells the node's agent what to measure and how often.
+// Package nodemetric keeps one NodeMetric for every Node, whose spec configures what koordlet measures and how often.
 // The status is the agent's alone. Fields of the spec this version does not know are left as they are.
 package nodemetric

@@ -18,7 +18,7 @@ import (
 
 var metrics = nodeobject.NewMetrics("nodemetric", "NodeMetric")
 
-// Kind is the counterpart of a node that tells its agent what to measure.
+// Kind is the NodeMetric of a node, whose spec configures koordlet.
 func Kind() nodeobject.Kind[*slov1alpha1.NodeMetric] {
 	return nodeobject.Kind[*slov1alpha1.NodeMetric]{
 		Name:        "nodemetric",
@@ -48,7 +48,7 @@ func patch(existing, want *slov1alpha1.NodeMetric) ([]byte, error) {
 	return json.Marshal(map[string]any{"spec": map[string]any{"metricCollectPolicy": want.Spec.CollectPolicy}})
 }
 
-// policyOf is what a strategy tells the agent to measure.
+// policyOf returns the collection policy of a strategy.
 func policyOf(strategy configuration.ColocationStrategy) slov1alpha1.NodeMetricCollectPolicy {
 	return slov1alpha1.NodeMetricCollectPolicy{
 		AggregateDurationSeconds: strategy.MetricAggregateDurationSeconds,

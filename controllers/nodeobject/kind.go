@@ -9,10 +9,10 @@ import (
 	"koordinator.sh/koord/decision/core/configmerge"
 )
 
-// FieldManager is the name under which counterparts are written.
+// FieldManager is the field manager of the objects.
 const FieldManager = "koord-manager"
 
-// Kind is what is particular to one kind of counterparts. All fields are required. The functions are pure and safe for
+// Kind defines one kind of node objects. All fields are required. The functions are pure and safe for
 // concurrent use; objects they are given come from a cache and must not be modified.
 type Kind[T client.Object] struct {
 	// Name of the controller and, in errors, of the kind: nodemetric.

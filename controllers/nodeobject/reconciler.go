@@ -14,7 +14,7 @@ import (
 	"koordinator.sh/koord/controllers/sloconfig"
 )
 
-// Reconciler keeps the counterparts of one kind. It is safe for concurrent use, one node at a time.
+// Reconciler manages the objects of one kind. It is safe for concurrent use, one node at a time.
 type Reconciler[T client.Object] struct {
 	kind   Kind[T]
 	client client.Client
@@ -29,7 +29,7 @@ func NewReconciler[T client.Object](kind Kind[T], c client.Client, config *sloco
 // conflictRetry is the requeue delay of a node whose object is newer than the cache.
 const conflictRetry = 50 * time.Millisecond
 
-// Reconcile brings the counterpart of one node in line with the configuration, or deletes it with its node.
+// Reconcile updates the object of one node to the configuration, or deletes it with its node.
 func (r *Reconciler[T]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	err := r.reconcile(ctx, request.Name)
 	if apierrors.IsConflict(err) {
@@ -66,7 +66,7 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, name string) error {
 	return r.patch(ctx, existing, want)
 }
 
-// remove deletes the counterpart of a node that is gone.
+// remove deletes the object of a deleted node.
 func (r *Reconciler[T]) remove(ctx context.Context, name string) error {
 	existing := r.kind.New()
 	err := r.client.Get(ctx, keyOf(name), existing, uncopied)

@@ -12,7 +12,7 @@ import (
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
 
-// WithExtensions makes the explainer tell the cpu normalization, the amplification and the devices of a node too.
+// WithExtensions makes the explainer also explain the cpu normalization, the amplification and the devices of a node.
 // NodeResourceTopologies and Devices are read through the reader when a question is asked.
 func (e *Explainer) WithExtensions(reader client.Reader, sharedGPU bool) *Explainer {
 	e.extensions = extensions{topologies: reader, devices: reader, sharedGPU: sharedGPU}

@@ -47,7 +47,7 @@ func count(err error) {
 	reconciles.WithLabelValues("succeeded", "reconcileNodeResource").Inc()
 }
 
-// publishInternal tells what a node could offer. A withdrawn resource has no value.
+// publishInternal sets the metric of the resources that a node can offer. A withdrawn resource has no value.
 func publishInternal(node string, result overcommit.Result) {
 	gauge := func(name, unit string, value overcommit.Value, scale float64) {
 		if value.Withdrawn {
@@ -117,14 +117,14 @@ func (e extensions) publish(decided nodeextension.Verdict, err error) {
 	}
 }
 
-// forget drops the series of a node that is gone.
+// forget deletes the series of a deleted node.
 func forget(node string) {
 	internal.DeletePartialMatch(prometheus.Labels{"node": node})
 	beyond.DeletePartialMatch(prometheus.Labels{"node": node})
 	unenforced.DeletePartialMatch(prometheus.Labels{"node": node})
 }
 
-// publishExcess tells how much of its offer a node does not have.
+// publishExcess sets the metric of the resources that a node offers in excess.
 func publishExcess(node string, found []overcommit.Excess) {
 	gauge := func(name corev1.ResourceName, unit string, scale float64) {
 		i := slices.IndexFunc(found, func(e overcommit.Excess) bool { return e.Name == name })

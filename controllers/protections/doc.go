@@ -1,3 +1,3 @@
-// Package protections tells when what the API server refuses for the system is gone or weakened. What koord-manager may write it restores
-// elsewhere; of what the chart made it can only tell, by a metric, an event and the log.
+// Package protections reports admission policies and webhook configurations of the chart that are missing or modified, by a
+// metric, an event and the log: koord-manager has no permission to restore them. Those that it manages are restored elsewhere.
 package protections

@@ -100,8 +100,8 @@ func (r *reconciler) label(ctx context.Context, profile *quotav1alpha1.ElasticQu
 	return nil
 }
 
-// write applies the quota where it differs. It returns why it may not, for a quota that is somebody else's and for one that
-// admission refuses.
+// write applies the quota if it differs. It returns why it cannot, for a quota that does not belong to the profile and for one that
+// admission denies.
 func (r *reconciler) write(ctx context.Context, profile *quotav1alpha1.ElasticQuotaProfile, result *quotaprofile.Result) (blocked string, err error) {
 	name := types.NamespacedName{Namespace: profile.Namespace, Name: profile.Spec.QuotaName}
 	var live schedulingsigsv1alpha1.ElasticQuota
@@ -143,7 +143,7 @@ func (r *reconciler) apply(ctx context.Context, name types.NamespacedName, resul
 	return nil
 }
 
-// inSync tells whether a quota is what the profile makes of the nodes. What others added to it is theirs.
+// inSync reports whether a quota matches its profile and the nodes. Fields of other managers are ignored.
 func inSync(live *schedulingsigsv1alpha1.ElasticQuota, result *quotaprofile.Result) bool {
 	for key, value := range result.Labels {
 		if live.Labels[key] != value {

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// interval is how often usage is looked at: as often as it is reported.
+	// interval is the time between two reads of usage, equal to the report interval.
 	interval = time.Minute
-	// checkpointInterval is how often what was learned is kept when nothing else is to be told.
+	// checkpointInterval is the time between two writes of the checkpoint when nothing else changed.
 	checkpointInterval = 10 * time.Minute
 )
 
@@ -127,7 +127,7 @@ func (r *reconciler) keep(ctx context.Context, old *analysisv1alpha1.Recommendat
 	return r.resize(ctx, plan.Resizes)
 }
 
-// write patches the status when that tells something new. The error of a Recommendation that is gone satisfies IsNotFound.
+// write patches the status if it changed. The error of a deleted Recommendation satisfies IsNotFound.
 func (r *reconciler) write(ctx context.Context, old *analysisv1alpha1.Recommendation, w *workload, pods []*corev1.Pod, at time.Time) error {
 	status, err := statusOf(old, w, pods, at)
 	if err != nil {

@@ -110,7 +110,7 @@ func conditions(s *analysisv1alpha1.RecommendationStatus, r *analysisv1alpha1.Re
 		"usage is measured per pod and divided among its containers by their requests")
 }
 
-// worthWriting says whether a status tells something new: other containers or conditions, a target that moved, pods that
+// worthWriting reports whether a status changed: other containers or conditions, a target that moved, pods that
 // were resized, or anything learned since the last checkpoint when that is due.
 func worthWriting(old, now *analysisv1alpha1.RecommendationStatus, due bool) bool {
 	if due || !sameConditions(old.Conditions, now.Conditions) || !sameApplied(old.Checkpoint, now.Checkpoint) {

@@ -22,11 +22,11 @@ type reconciler struct {
 	options  Options
 	// elected is closed when this replica is the leader.
 	elected <-chan struct{}
-	// announced are the problems the last events told about.
+	// reported has the problems of the last events.
 	reported map[string]bool
 }
 
-// Reconcile reads the ConfigMap, puts what is good of it in force, and tells about the rest.
+// Reconcile reads the ConfigMap, puts its valid keys in effect, and reports the others.
 func (r *reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	last, err := r.last(ctx)
 	if err != nil {

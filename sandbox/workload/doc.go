@@ -1,3 +1,3 @@
-// Package workload is what runs in the pods of a real node: programs that use a known amount of CPU and memory, so that what is
-// measured of them can be compared with what they were told to use.
+// Package workload has the programs in the pods of a real node: they use a known amount of CPU and memory, so that
+// measurements can be compared with it.
 package workload

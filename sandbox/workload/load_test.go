@@ -78,7 +78,7 @@ func TestPercentilesAreWhatTheirNameSays(t *testing.T) {
 
 func TestLoadsThatCannotBe(t *testing.T) {
 	for want, load := range map[string]Load{
-		"CPUs -1 must be":    {CPUs: -1, Report: 1},
+		"CPUs -1 must be":     {CPUs: -1, Report: 1},
 		"memory -1 MiB must":  {MemoryMiB: -1, Report: 1},
 		"CPU time per reques": {PerRequest: -1, Report: 1},
 		"time between report": {},

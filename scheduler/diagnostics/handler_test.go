@@ -68,7 +68,7 @@ func TestHandler(t *testing.T) {
 		{name: "another method", method: http.MethodGet, wantCode: 405, wantText: "MethodNotAllowed"},
 		{name: "another path", path: "/explain/quota", body: goodQuestion, wantCode: 404, wantText: ExplainPath},
 		{name: "another content type", contentType: "application/yaml", body: goodQuestion, wantCode: 415, wantText: "application/yaml"},
-		{name: "not JSON", body: "?", wantCode: 400, wantText: "decode the question"},
+		{name: "not JSON", body: "?", wantCode: 400, wantText: "decode the request"},
 		{name: "another kind", body: `{"kind":"NodeExplanation","metadata":{"namespace":"default"},"spec":{"podName":"web-1"}}`, wantCode: 422, wantText: "NodeExplanation"},
 		{name: "no pod", body: `{"metadata":{"namespace":"default"}}`, wantCode: 422, wantText: "spec.podName"},
 		{name: "a pod and a reservation", body: `{"metadata":{"namespace":"default"},"spec":{"podName":"web-1","reservationName":"r"}}`, wantCode: 422, wantText: "spec.podName"},

@@ -60,7 +60,7 @@ func TestAStolenTokenWritesOfItsNodeAlone(t *testing.T) {
 		}
 		return nil
 	})
-	const ownNode, ownEvents, rbac = "of the node its token is bound to", "events of its own, about evictions", "cannot "
+	const ownNode, ownEvents, rbac = "of the node its token is bound to", "its own events about evictions", "cannot "
 	attempts := map[string]struct {
 		err  error
 		want string

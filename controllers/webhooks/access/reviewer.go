@@ -36,7 +36,7 @@ func NewReviewer(c client.Writer, clock clock.PassiveClock) *Reviewer {
 	return &Reviewer{client: c, answers: cache.NewLRUExpireCacheWithClock(mostAnswers, clock)}
 }
 
-// Allowed answers whether somebody has a right.
+// Allowed reports whether a user has a permission.
 func (r *Reviewer) Allowed(ctx context.Context, who authenticationv1.UserInfo, right quotaadmission.Right) (bool, error) {
 	spec := authorizationv1.SubjectAccessReviewSpec{
 		User: who.Username, UID: who.UID, Groups: who.Groups,
