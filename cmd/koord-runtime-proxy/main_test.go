@@ -18,7 +18,7 @@ func TestDockerIsRefused(t *testing.T) {
 		t.Fatal("it runs")
 	}
 	tell(&out, err)
-	for _, want := range []string{"error: start koord-runtime-proxy: backend-runtime-mode \"Docker\": dockerd does not speak CRI", "\nhint: run cri-dockerd", "\nKOORD0007: see koordctl why KOORD0007\n"} {
+	for _, want := range []string{"error: start koord-runtime-proxy: backend-runtime-mode \"Docker\": dockerd does not support CRI", "\nhint: run cri-dockerd", "\nKOORD0007: see koordctl why KOORD0007\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in:\n%s", want, out.String())
 		}

@@ -147,7 +147,7 @@ func (a Answer) prefix(f Findings) string {
 // message is the summary with its code and the fix, and with the number of the pods that would be evicted where not all are named.
 func (a Answer) message() string {
 	told := a.told()
-	message := told.Summary
+	message := strings.TrimSuffix(told.Summary, ".")
 	if told.Code != "" {
 		message += " [" + told.Code + "]"
 	}
