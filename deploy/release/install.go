@@ -82,7 +82,7 @@ func (s *session) check(ctx context.Context, loaded *chart.Chart) error {
 		return fmt.Errorf("get the server version: %w", err)
 	}
 	if wanted := loaded.Metadata.KubeVersion; !util.IsCompatibleRange(wanted, version.GitVersion) {
-		return finding.Wrap(fmt.Errorf("Kubernetes version %s is not supported, must be %s", version.GitVersion, wanted),
+		return finding.Wrap(fmt.Errorf("the cluster runs Kubernetes %s, which is not supported: it must be %s", version.GitVersion, wanted),
 			finding.InstallFailed, "upgrade the cluster, or use a version of koordctl that supports it")
 	}
 	_, err = renderRelease(ctx, s.options)

@@ -243,7 +243,7 @@ func (s *State) UserCount(uid types.UID) int {
 	if !active {
 		return 0
 	}
-	return int(view.Users)
+	return view.Users
 }
 
 // UsedBy returns the active reservation that a pod uses.
