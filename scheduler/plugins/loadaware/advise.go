@@ -8,12 +8,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/core/freshness"
 	"koordinator.sh/koord/decision/scheduling/loadaware"
+	"koordinator.sh/koord/decision/scheduling/reservation"
 	"koordinator.sh/koord/scheduler/reason"
 )
 
@@ -74,12 +76,20 @@ func (p *Plugin) refresh(metric *slov1alpha1.NodeMetric) reason.Change {
 	}
 }
 
-// requestedOn is the cpu and memory that the pods of a node request together.
+// requestedOn is the cpu and memory that the pods of a node request together. Reserve pods hold resources and use none.
 func requestedOn(info fwk.NodeInfo) corev1.ResourceList {
-	requested := info.GetRequested()
+	var cpu, memory int64
+	for _, pod := range info.GetPods() {
+		if reservation.IsReservePod(pod.GetPod()) {
+			continue
+		}
+		requests := resourcehelper.PodRequests(pod.GetPod(), resourcehelper.PodResourcesOptions{})
+		cpu += requests.Cpu().MilliValue()
+		memory += requests.Memory().Value()
+	}
 	return corev1.ResourceList{
-		corev1.ResourceCPU:    *resource.NewMilliQuantity(requested.GetMilliCPU(), resource.DecimalSI),
-		corev1.ResourceMemory: *resource.NewQuantity(requested.GetMemory(), resource.BinarySI),
+		corev1.ResourceCPU:    *resource.NewMilliQuantity(cpu, resource.DecimalSI),
+		corev1.ResourceMemory: *resource.NewQuantity(memory, resource.BinarySI),
 	}
 }
 

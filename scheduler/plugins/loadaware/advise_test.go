@@ -5,6 +5,10 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"koordinator.sh/koord/decision/scheduling/reservation"
 )
 
 func TestSinceText(t *testing.T) {
@@ -24,5 +28,17 @@ func TestSinceText(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// TestReservedResourcesAreNotUsed: what a node would report is taken from its pods, and a reserve pod runs nothing.
+func TestReservedResourcesAreNotUsed(t *testing.T) {
+	held := newPod("reserved", "10")
+	held.UID = types.UID(held.Name)
+	held.Annotations = map[string]string{reservation.AnnotationReservePod: "true"}
+	info := framework.NewNodeInfo(newPod("web", "2"), newPod("batch", "500m"), held)
+	requested := requestedOn(info)
+	if got := requested.Cpu().String(); got != "2500m" {
+		t.Errorf("got %s cpu, want 2500m", got)
 	}
 }
