@@ -88,7 +88,7 @@ func TestEveryCommandAnswers(t *testing.T) {
 		"explain node cpus":      {[]string{"explain", "node", "sim-0001", "cpus"}, []string{"sim-0001; simulated-koordlet", "shared", "bestEffort"}},
 		"explain qos pod":        {[]string{"explain", "qos", "pod", "-n", "analytics", "spark-pi-driver"}, []string{"simulated-koordlet", "Pod analytics/spark-pi-driver (BE", "BatchResource", "cpu.shares"}},
 		"forecast evictions":     {[]string{"forecast", "evictions", "--node", "sim-0001"}, []string{"sim-0001; simulated-koordlet", "Evictions", "BEMemoryEvict"}},
-		"explain pod":            {[]string{"explain", "pod", "-n", "analytics", "monthly-report"}, []string{"Unschedulable", "insufficient batch-cpu", "NodeResourcesFit"}},
+		"explain pod":            {[]string{"explain", "pod", "-n", "analytics", "monthly-report"}, []string{"Unschedulable", "Insufficient kubernetes.io/batch-cpu", "NodeResourcesFit"}},
 		"explain a bound pod":    {[]string{"explain", "pod", "-n", "analytics", "spark-pi-driver"}, []string{"Bound"}},
 		"config get":             {[]string{"config", "get", "colocation-config.enable"}, []string{"true"}},
 		"config explain":         {[]string{"config", "explain", burst}, []string{"default: 1000"}},
@@ -110,7 +110,7 @@ func TestEveryCommandAnswers(t *testing.T) {
 		"uninstall, reading only": {[]string{"uninstall", "--dry-run=client"}, []string{
 			"lease.coordination.k8s.io/koord-scheduler deleted (dry run)", "kept: ", "release/koordinator uninstalled (dry run)",
 		}},
-		"why of a pod":        {[]string{"why", "pod/monthly-report", "-n", "analytics", "--skip-fix"}, []string{"Unschedulable", "insufficient batch-cpu"}},
+		"why of a pod":        {[]string{"why", "pod/monthly-report", "-n", "analytics", "--skip-fix"}, []string{"Unschedulable", "Insufficient kubernetes.io/batch-cpu"}},
 		"explain in one word": {[]string{"explain", "analytics/monthly-report", "-o", "name"}, []string{"pod/monthly-report"}},
 		"install --export":    {[]string{"install", "--export"}, []string{"kind: CustomResourceDefinition", "kind: ConfigMap"}},
 		"uninstall":           {[]string{"uninstall", "--dry-run"}, nil},

@@ -92,7 +92,7 @@ func TestExplainingAPodByCommand(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			term := startTUI(t, size.width, size.height)
 			term.types(":explain analytics/monthly-report")
-			term.sees("pod analytics/monthly-report", "Unschedulable", "insufficient batch-cpu", "NodeResourcesFit")
+			term.sees("pod analytics/monthly-report", "Unschedulable", "needs 40 batch-cpu", "NodeResourcesFit")
 			if size.height < 40 {
 				term.presses("G")
 			}
