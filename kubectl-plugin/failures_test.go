@@ -133,7 +133,7 @@ func TestObjectsThatAreNotThereAreNotFound(t *testing.T) {
 		"explain pod huge -n spark":                    {`pod "huge" not found in namespace "spark"`, "koordctl top pods -n spark"},
 		"explain qos pod nobody -n shop":               {`pod "nobody" not found in namespace "shop"`, "koordctl top pods -n shop"},
 		"explain recommendation cart2 -n shop":         {`recommendation "cart2" not found in namespace "shop", did you mean "cart"?`, "koordctl top recommendations -n shop"},
-		"explain reservation nightlyy":                  {`reservation "nightlyy" not found, did you mean "nightly"?`, "kubectl get reservations.scheduling.koordinator.sh"},
+		"explain reservation nightlyy":                 {`reservation "nightlyy" not found, did you mean "nightly"?`, "kubectl get reservations.scheduling.koordinator.sh"},
 		"forecast evictions worker-9":                  {`node "worker-9" not found`, "koordctl top nodes"},
 		"audit node worker-9":                          {`node "worker-9" not found`, "koordctl top nodes"},
 		"why pod/hugs -n shop":                         {`pod "hugs" not found in namespace "shop", did you mean "huge"?`, "koordctl top pods -n shop"},
