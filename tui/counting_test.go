@@ -2,38 +2,39 @@ package tui
 
 import (
 	"context"
+	"sync/atomic"
 
 	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/source"
 )
 
-// counting is a source that counts its questions. A rig asks one after the other.
+// counting is a source that counts its questions. A screen may ask several at a time.
 type counting struct {
 	source.Source
-	asked int
+	asked atomic.Int64
 }
 
 func (c *counting) Nodes(ctx context.Context, q source.NodeQuery) (*diagnostics.NodeOverviewList, error) {
-	c.asked++
+	c.asked.Add(1)
 	return c.Source.Nodes(ctx, q)
 }
 
 func (c *counting) Pods(ctx context.Context, q source.PodQuery) (*diagnostics.PodOverviewList, error) {
-	c.asked++
+	c.asked.Add(1)
 	return c.Source.Pods(ctx, q)
 }
 
 func (c *counting) ExplainNode(ctx context.Context, name string, spec diagnostics.NodeExplanationSpec) (*diagnostics.NodeExplanation, error) {
-	c.asked++
+	c.asked.Add(1)
 	return c.Source.ExplainNode(ctx, name, spec)
 }
 
 func (c *counting) ExplainPod(ctx context.Context, namespace, name string, spec diagnostics.PodExplanationSpec) (*diagnostics.PodExplanation, error) {
-	c.asked++
+	c.asked.Add(1)
 	return c.Source.ExplainPod(ctx, namespace, name, spec)
 }
 
 func (c *counting) Names(ctx context.Context, kind source.Kind, namespace string, limit int) ([]string, error) {
-	c.asked++
+	c.asked.Add(1)
 	return c.Source.Names(ctx, kind, namespace, limit)
 }

@@ -68,9 +68,9 @@ func TestSelectedLabelsAreAskedForAgain(t *testing.T) {
 	counted := &counting{Source: r.src.Source}
 	r.src.Source = counted
 	r.start().press("/-l pool=gpu", "enter")
-	asked := counted.asked
+	asked := counted.asked.Load()
 	r.pass(r.m.interval)
-	if got := counted.asked - asked; got != 2 {
+	if got := counted.asked.Load() - asked; got != 2 {
 		t.Errorf("%d questions in a refresh, want the nodes and those with the labels", got)
 	}
 	r.src.Err = errUnreachable
@@ -209,7 +209,7 @@ func TestNamesAreAskedForOnce(t *testing.T) {
 	r := newRig(t, 30).start()
 	counted := &counting{Source: r.src.Source}
 	r.src.Source = counted
-	if r.press(":explain shop/search-r"); counted.asked != 2 {
-		t.Errorf("%d questions, want the namespaces and the pods of one", counted.asked)
+	if r.press(":explain shop/search-r"); counted.asked.Load() != 2 {
+		t.Errorf("%d questions, want the namespaces and the pods of one", counted.asked.Load())
 	}
 }

@@ -180,15 +180,15 @@ func TestEveryScreenAsksAgain(t *testing.T) {
 		r := newRig(t, 30)
 		r.src.Source = counted
 		r.start().openScreen(name)
-		opened := counted.asked
+		opened := counted.asked.Load()
 		r.pass(3 * r.m.interval)
-		if name != chartName && counted.asked-opened < 6 { // the nodes and the screen's own question, three times
-			t.Errorf("%d questions in three refreshes, want its own and the nodes each time", counted.asked-opened)
+		if name != chartName && counted.asked.Load()-opened < 6 { // the nodes and the screen's own question, three times
+			t.Errorf("%d questions in three refreshes, want its own and the nodes each time", counted.asked.Load()-opened)
 		}
 		r.press("esc", "esc")
-		left := counted.asked
+		left := counted.asked.Load()
 		r.pass(3 * r.m.interval)
-		if got := counted.asked - left; got != 3 {
+		if got := counted.asked.Load() - left; got != 3 {
 			t.Errorf("%d questions in three refreshes after it was left, want those for the nodes", got)
 		}
 	})
