@@ -115,7 +115,12 @@ func Truncate(text string, width int, tail string) string {
 // Left is the text cut or padded on the right to exactly width cells.
 func Left(text string, width int, tail string) string {
 	text = Truncate(text, width, tail)
-	return text + Blank(width-Width(text))
+	padded := text + Blank(width-Width(text))
+	if plain(text) {
+		return padded
+	}
+	// A character that joins the one after it, such as U+0603, takes the first blank into its own cell.
+	return padded + Blank(width-Width(padded))
 }
 
 // Right is the text cut or padded on the left to exactly width cells.

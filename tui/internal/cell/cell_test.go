@@ -31,6 +31,7 @@ func TestText(t *testing.T) {
 
 func FuzzFit(f *testing.F) {
 	f.Add("界\x1b[31mab", 3)
+	f.Add("\u0603", 19)
 	f.Add("e\u0301\u200d👩‍👩‍👧", 2)
 	f.Fuzz(func(t *testing.T, text string, width int) {
 		if !utf8.ValidString(text) || width > 500 {
