@@ -11,7 +11,7 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 )
 
-func TestStrayFindings(t *testing.T) {
+func TestOrphanFindings(t *testing.T) {
 	held := func(name, minor string) *corev1.Pod {
 		pod := annotated(podOf("koordinator.sh/gpu", "100"), extension.AnnotationDeviceAllocated, `{"gpu":[{"minor":`+minor+`,"resources":{"koordinator.sh/gpu-core":"100"}}]}`)
 		pod.Name = name

@@ -8,7 +8,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"koordinator.sh/koord/scheduler/part"
-	"koordinator.sh/koord/scheduler/plugins/deviceshare/strays"
+	"koordinator.sh/koord/scheduler/plugins/deviceshare/orphans"
 	"koordinator.sh/koord/scheduler/plugins/nodenumaresource"
 	"koordinator.sh/koord/scheduler/state/devices"
 )
@@ -54,8 +54,8 @@ func Instance(state *devices.State, hooks *Hooks, alignment *nodenumaresource.Ho
 		},
 		Controllers: func(with *part.Controllers) ([]func(context.Context), error) {
 			core := with.Informers.Core().V1()
-			lost := strays.New(strays.Config{State: state, Pods: core.Pods().Lister(), Nodes: core.Nodes().Lister(), Recorder: with.Recorder, Now: with.Now})
-			return []func(context.Context){lost.Run}, nil
+			controller := orphans.New(orphans.Config{State: state, Pods: core.Pods().Lister(), Nodes: core.Nodes().Lister(), Recorder: with.Recorder, Now: with.Now})
+			return []func(context.Context){controller.Run}, nil
 		},
 	}
 }

@@ -1,4 +1,4 @@
-package strays
+package orphans
 
 import (
 	"context"
@@ -81,9 +81,9 @@ func (r *rig) hold(name, node string, minor int, id string, phase corev1.PodPhas
 	}
 }
 
-func (r *rig) told() []string {
+func (r *rig) reported() []string {
 	r.t.Helper()
-	if err := r.look(); err != nil {
+	if err := r.check(); err != nil {
 		r.t.Fatal(err)
 	}
 	var list []string
@@ -99,14 +99,14 @@ func (r *rig) told() []string {
 
 func (r *rig) metric(node string) float64 {
 	r.t.Helper()
-	value, err := testutil.GetGaugeMetricValue(straysMetric.WithLabelValues(node, "gpu"))
+	value, err := testutil.GetGaugeMetricValue(orphansMetric.WithLabelValues(node, "gpu"))
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	return value
 }
 
-func TestStraysAreTold(t *testing.T) {
+func TestOrphansAreReported(t *testing.T) {
 	r := newRig(t)
 	r.state.report("n", true, "A", "B")
 	r.hold("fine", "n", 0, "A", corev1.PodRunning)
@@ -120,7 +120,7 @@ func TestStraysAreTold(t *testing.T) {
 		"Warning DeviceStray KOORD1144: the pod holds gpu 7 of node n: the node no longer has the device",
 		`Warning DeviceStray KOORD1144: the pod holds gpu 1 of node n: the minor belongs to device "B" now`,
 	}
-	if diff := cmp.Diff(want, r.told()); diff != "" {
+	if diff := cmp.Diff(want, r.reported()); diff != "" {
 		t.Errorf("at first (-want +got):\n%s", diff)
 	}
 	if got := r.metric("n"); got != 2 {
@@ -128,11 +128,11 @@ func TestStraysAreTold(t *testing.T) {
 	}
 	r.now = r.now.Add(eventthrottle.Again - 1)
 	r.state.report("n", false, "A", "B")
-	if got := r.told(); len(got) != 1 || !strings.Contains(got[0], "gpu 0 of node n: the device is not healthy") {
+	if got := r.reported(); len(got) != 1 || !strings.Contains(got[0], "gpu 0 of node n: the device is not healthy") {
 		t.Errorf("when devices break: %v", got)
 	}
 	r.state.report("n", true, "A", "X", "", "", "", "", "", "H")
-	if got := r.told(); got != nil {
+	if got := r.reported(); got != nil {
 		t.Errorf("when they are back: %v", got)
 	}
 	if len(r.counted) != 0 || r.metric("n") != 0 {
@@ -145,8 +145,8 @@ func TestNothingIsToldBeforeDevicesAreKnown(t *testing.T) {
 	r.state.report("n", true, "A")
 	r.hold("lost", "n", 7, "H", corev1.PodRunning)
 	r.state.unsettled = true
-	if got := r.told(); got != nil {
-		t.Errorf("told %v", got)
+	if got := r.reported(); got != nil {
+		t.Errorf("reported %v", got)
 	}
 }
 
@@ -160,7 +160,7 @@ func TestRunEndsWithItsContextAndCountsNothingAfterwards(t *testing.T) {
 	select {
 	case <-r.events.Events:
 	case <-time.After(10 * time.Second):
-		t.Fatal("nothing is told")
+		t.Fatal("nothing is reported")
 	}
 	cancel()
 	select {

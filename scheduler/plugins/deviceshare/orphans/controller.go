@@ -1,6 +1,6 @@
-// Package strays tells of pods that hold devices which are gone, replaced or not healthy. It runs in the scheduler, in the
+// Package orphans reports pods that hold devices which are gone, replaced or not healthy. It runs in the scheduler, in the
 // leader only.
-package strays
+package orphans
 
 import (
 	"cmp"
@@ -22,7 +22,7 @@ import (
 	"koordinator.sh/koord/scheduler/eventthrottle"
 )
 
-// interval is the time between two looks at all allocations.
+// interval is the time between two checks of all allocations.
 const interval = 15 * time.Second
 
 // State is what the controller reads.
@@ -40,7 +40,7 @@ type Config struct {
 	State State
 	Pods  corelisters.PodLister
 	Nodes corelisters.NodeLister
-	// Recorder tells of strays in events on the pods.
+	// Recorder writes an event on each pod that has an orphan.
 	Recorder events.EventRecorder
 	Now      func() time.Time
 }
@@ -48,12 +48,12 @@ type Config struct {
 // Controller of one scheduler. Run must not be called twice.
 type Controller struct {
 	Config
-	told    *eventthrottle.Board[stray]
-	counted map[metricLabels]int
+	reported *eventthrottle.Board[orphan]
+	counted  map[metricLabels]int
 }
 
-// stray is one allocation with what tells it apart from others.
-type stray struct {
+// orphan is one allocation with what tells it apart from others.
+type orphan struct {
 	device.Orphan
 	node string
 	uid  types.UID
@@ -62,17 +62,17 @@ type stray struct {
 // New returns a controller that does nothing before Run.
 func New(config Config) *Controller {
 	registerMetrics()
-	return &Controller{Config: config, told: eventthrottle.NewBoard[stray]()}
+	return &Controller{Config: config, reported: eventthrottle.NewBoard[orphan]()}
 }
 
-// Run looks at all allocations until the context ends, which it must when another scheduler becomes the leader.
+// Run checks all allocations until the context ends, which it must when another scheduler becomes the leader.
 func (c *Controller) Run(ctx context.Context) {
 	defer c.count(nil) // another scheduler counts from then on
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
-		if err := c.look(); err != nil {
-			klog.FromContext(ctx).Error(err, "Allocations on devices that are gone are looked for again", "after", interval)
+		if err := c.check(); err != nil {
+			klog.FromContext(ctx).Error(err, "Failed to look for allocations of devices that are gone, will retry", "after", interval)
 		}
 		select {
 		case <-ctx.Done():
@@ -82,8 +82,8 @@ func (c *Controller) Run(ctx context.Context) {
 	}
 }
 
-// look finds all strays, tells of those that are new or have lasted for long, and counts them.
-func (c *Controller) look() error {
+// check finds all orphans, reports those that are new or have lasted for long, and counts them.
+func (c *Controller) check() error {
 	if !c.State.Settled() {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (c *Controller) look() error {
 	for _, one := range found {
 		counted[metricLabels{node: one.node, device: one.Type}]++
 	}
-	for _, one := range c.told.Due(c.Now(), found) {
+	for _, one := range c.reported.Due(c.Now(), found) {
 		related := &corev1.ObjectReference{APIVersion: schedulingv1alpha1.GroupVersion.String(), Kind: "Device", Name: one.node}
 		c.Recorder.Eventf(pods[one.uid], related, corev1.EventTypeWarning, "DeviceStray", "Watching", "%s: the pod holds %s %d of node %s: %s",
 			finding.DeviceStray, one.Type, one.Minor, one.node, one.Reason)
@@ -104,8 +104,8 @@ func (c *Controller) look() error {
 	return nil
 }
 
-// find returns all strays, in order of node, pod and device, and the pods that have some.
-func (c *Controller) find() ([]stray, map[types.UID]*corev1.Pod, error) {
+// find returns all orphans, in order of node, pod and device, and the pods that have some.
+func (c *Controller) find() ([]orphan, map[types.UID]*corev1.Pod, error) {
 	pods := map[types.UID]*corev1.Pod{}
 	if !c.State.Any() {
 		return nil, pods, nil
@@ -114,12 +114,12 @@ func (c *Controller) find() ([]stray, map[types.UID]*corev1.Pod, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var found []stray
+	var found []orphan
 	for name, held := range byNode {
 		offer := c.State.Node(name)
 		node, err := c.Nodes.Get(name)
 		if offer == nil || err != nil {
-			continue // without a Device, devices are nobody's business here; without the node, the pods are about to go
+			continue // nothing is known of a node without a Device, and the pods of a deleted node are about to go
 		}
 		byName := map[string]*corev1.Pod{}
 		for _, one := range held {
@@ -127,11 +127,11 @@ func (c *Controller) find() ([]stray, map[types.UID]*corev1.Pod, error) {
 		}
 		for _, lost := range device.NewLedger(offer, node.Labels, held).Orphans() {
 			pod := byName[lost.Pod]
-			found = append(found, stray{Orphan: lost, node: name, uid: pod.UID})
+			found = append(found, orphan{Orphan: lost, node: name, uid: pod.UID})
 			pods[pod.UID] = pod
 		}
 	}
-	slices.SortFunc(found, func(a, b stray) int {
+	slices.SortFunc(found, func(a, b orphan) int {
 		return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.Pod, b.Pod), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Minor, b.Minor))
 	})
 	return found, pods, nil
