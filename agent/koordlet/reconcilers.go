@@ -79,10 +79,10 @@ type unrestorable struct {
 	err error
 }
 
-// Reconcile implements qos.Keeper.
+// Reconcile implements qos.Reconciler.
 func (d unrestorable) Reconcile(context.Context, qos.NodeSnapshot) error { return d.err }
 
-// Restore implements qos.Keeper.
+// Restore implements qos.Reconciler.
 func (d unrestorable) Restore(context.Context) error { return d.err }
 
 // reconcile runs each of them with a snapshot. Failures are passed to failed, logged when they are new, and retried.
