@@ -49,7 +49,7 @@ type Selectors struct {
 }
 
 // SelectorsOf reads the selectors of a profile. A selector that cannot be read is an error, because taking it for one that
-// selects everything would change pods that nobody meant.
+// selects everything would change pods that the profile is not meant for.
 func SelectorsOf(profile *configv1alpha1.ClusterColocationProfile) (Selectors, error) {
 	namespace, err := requirements(profile.Spec.NamespaceSelector)
 	if err != nil {

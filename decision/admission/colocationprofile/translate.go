@@ -14,7 +14,7 @@ import (
 // with a fraction. Beyond it a 64-bit integer would overflow, so such an amount is left.
 const MaxTranslatable = int64(9e15)
 
-// plain are the resources that have a form of their own in a tier.
+// plain are the resources that have a counterpart in each tier, such as batch-cpu.
 var plain = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
 
 // translation moves a pod's cpu and memory to a tier. It never loses an amount: what cannot be moved stays and is traced.

@@ -77,7 +77,7 @@ func (t *translation) shareLimit(pod *corev1.Pod, name corev1.ResourceName, limi
 		if _, limited := container.Resources.Limits[name]; limited {
 			continue
 		}
-		// A container that requests nothing of its own must not request the limit now.
+		// A limit without a request would default the request to the limit; a request of zero prevents that.
 		if container.Resources.Requests == nil {
 			container.Resources.Requests = corev1.ResourceList{}
 		}

@@ -69,7 +69,7 @@ func (v *validation) reservation() {
 	}
 }
 
-// system are the CPUs of SYSTEM pods, which nobody else can have reserved when they are exclusive.
+// system checks that CPUs exclusive to SYSTEM pods are not reserved by the node as well.
 func (v *validation) system() {
 	const key = extension.AnnotationSystemQOSResource
 	system, err := extension.GetSystemQOSResource(v.node.Annotations)

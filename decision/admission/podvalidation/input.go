@@ -14,20 +14,20 @@ type Quota struct {
 	Parent bool
 	// Namespace is where the quota is.
 	Namespace string
-	// Serves is true for a quota that the pods of the pod's namespace may name, whoever makes them.
+	// Serves is true for a quota that any pod of the pod's namespace may name, regardless of who creates it.
 	Serves bool
-	// User is by whose right the pod may be in a quota that does not serve its namespace, empty when nobody has it.
+	// User says whose permission lets the pod use a quota that does not serve its namespace; empty when there is no such permission.
 	User User
 }
 
-// User is by whose right a pod is in a quota that does not serve its namespace.
+// User says whose permission lets a pod use a quota that does not serve its namespace.
 type User string
 
 // Users of quotas.
 const (
-	// CreatorUses: who creates the pod may use the quota. What a controller creates from a template is not its own.
+	// CreatorUses: the creator of the pod may use the quota. It does not count for pods that a controller creates from a template.
 	CreatorUses User = "creator"
-	// ServiceAccountUses: the ServiceAccount as which the pod runs may.
+	// ServiceAccountUses: the ServiceAccount that the pod runs as may use the quota.
 	ServiceAccountUses User = "serviceAccount"
 )
 

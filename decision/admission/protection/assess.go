@@ -56,7 +56,7 @@ func Assess(p Protection, expected string, live map[string]any) Assessment {
 	return out
 }
 
-// normal has numbers as JSON has them, whoever decoded it.
+// normal is the value as encoding/json decodes it, so that numbers have the same type no matter how the value was decoded.
 func normal(value any) any {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -120,7 +120,7 @@ func empty(value any) bool {
 	return false
 }
 
-// mostShown bounds the text of a value that a change is told with; longer ones, such as expressions, are not shown.
+// mostShown is the longest text of a value that a change is reported with; longer ones, such as expressions, are not shown.
 const mostShown = 40
 
 func differs(path string, want, live any) string {
@@ -142,7 +142,7 @@ func shown(value any) string {
 	return strings.Trim(string(text), `"`)
 }
 
-// Finding tells of one that is not in force.
+// Finding reports a protection that is not in force.
 func (a Assessment) Finding() diagnosticsv1alpha1.Finding {
 	code, what := finding.ProtectionMissing, "does not exist"
 	if a.State == Weakened {

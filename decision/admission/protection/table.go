@@ -22,8 +22,8 @@ type Keeper string
 const (
 	// ByManager are those that koord-manager writes, and writes again within seconds.
 	ByManager Keeper = "koord-manager"
-	// ByChart are those that the chart makes. koord-manager may not write them, because the right to create policies cannot be limited
-	// to a name: it tells that they are gone.
+	// ByChart are those that the chart creates. koord-manager may not write them, because the permission to create policies cannot be
+	// limited to a name: it only reports that they are gone.
 	ByChart Keeper = "chart"
 )
 
@@ -31,7 +31,7 @@ const (
 type Protection struct {
 	Kind, Name string
 	Keeper     Keeper
-	// Lost is what is let through without it, as the rest of a sentence that begins with who may then do what.
+	// Lost says what is let through without it, as the rest of a sentence that begins with "Without it".
 	Lost string
 	// Switch is the value of the chart that turns it off.
 	Switch string

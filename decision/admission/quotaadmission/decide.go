@@ -76,7 +76,7 @@ func (v *validation) undecoded() {
 	}
 }
 
-// nameTaken: the scheduler tells quotas apart by name alone.
+// nameTaken refuses a name that a quota of another namespace has: the scheduler identifies quotas by name alone.
 func (v *validation) nameTaken() {
 	if other := v.Quotas.Get(v.Quota.Name); v.Old == nil && other != nil && other.Namespace != v.Quota.Namespace {
 		v.refuse(finding.QuotaNameTaken, fieldName, "Duplicate value: %q: a quota of this name exists in namespace %s", v.Quota.Name, other.Namespace)

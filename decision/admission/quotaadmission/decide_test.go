@@ -11,7 +11,7 @@ import (
 	"koordinator.sh/koord/api/finding"
 )
 
-// family is a department of 10 CPUs with two teams, and a team of its own.
+// family is a department of 10 CPUs with two teams, and a team outside of it.
 func family() []*Quota {
 	return []*Quota{
 		quota("dept", "", "cpu=10", "cpu=20", parental),

@@ -53,7 +53,7 @@ func weightOf(quota, old *schedulingsigsv1alpha1.ElasticQuota) (corev1.ResourceL
 	return completed, !sameList(completed, weight)
 }
 
-// followed is true when the weight was max, nobody changes it, and max changes.
+// followed is true when the weight equalled max and stays unchanged while max changes.
 func followed(quota, old *schedulingsigsv1alpha1.ElasticQuota, weight corev1.ResourceList) bool {
 	if old == nil || sameList(old.Spec.Max, quota.Spec.Max) {
 		return false
@@ -62,7 +62,7 @@ func followed(quota, old *schedulingsigsv1alpha1.ElasticQuota, weight corev1.Res
 	return err == nil && sameList(before, old.Spec.Max) && sameList(before, weight)
 }
 
-// AwaitsParent tells whether Default may say more about a quota once its parent is known.
+// AwaitsParent reports whether Default may fill in more of a quota once its parent is known.
 func AwaitsParent(quota *schedulingsigsv1alpha1.ElasticQuota, quotas *Index) bool {
 	parent := extension.QuotaParent(quota)
 	return quota.Labels[extension.LabelQuotaTreeID] == "" && parent != "" && parent != extension.RootQuotaName && quotas.Get(parent) == nil

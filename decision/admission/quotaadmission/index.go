@@ -173,7 +173,7 @@ func decrement(counts map[string]int, key string) {
 	}
 }
 
-// signature tells lists with different resources apart.
+// signature is equal for lists with the same resources, whatever their amounts.
 func signature(list corev1.ResourceList) string {
 	var b strings.Builder
 	for _, name := range keys(list) {

@@ -38,18 +38,18 @@ type Input struct {
 	Pod string
 	// Total is what all nodes have; where it is empty, no min is compared with it.
 	Total corev1.ResourceList
-	// Held are the rights of whoever makes the request, of those that Rights names.
+	// Held are the rights that the requester has, of those that Rights returns.
 	Held map[Right]bool
 	// Options apply to all quotas.
 	Options Options
 }
 
-// NeedsPods tells whether the answer depends on the pods of the quota: when it is deleted or becomes a parent.
+// NeedsPods reports whether the answer depends on the pods of the quota: when it is deleted or becomes a parent.
 func NeedsPods(quota, old *Quota) bool {
 	return old != nil && (quota == nil || quota.IsParent && !old.IsParent)
 }
 
-// NeedsTotal tells whether the answer depends on what there is: when a quota at the top of a tree gets more min.
+// NeedsTotal reports whether the answer depends on Total: when the min of a quota at the top of a tree grows.
 func NeedsTotal(in Input) bool {
 	q, old := in.Quota, in.Old
 	if q == nil || q.builtIn() || !q.belowRoot() || q.rootsTree() {
@@ -124,7 +124,7 @@ func (v *Verdict) Refused() bool {
 	return false
 }
 
-// DependsOnOthers tells whether a refusal may be due to quotas that changed a moment ago.
+// DependsOnOthers reports whether a refusal may be due to quotas that changed a moment ago.
 func (v *Verdict) DependsOnOthers() bool {
 	for i := range v.Findings {
 		switch v.Findings[i].Code {

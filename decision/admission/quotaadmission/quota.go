@@ -20,7 +20,7 @@ type Quota struct {
 	TreeID string
 	// IsParent has children and no pods.
 	IsParent bool
-	// TreeRoot is the root of a tree of its own; its min follows the nodes, and so may fall below that of its children.
+	// TreeRoot is true for the root of a separate tree; its min follows the nodes, and so may fall below that of its children.
 	TreeRoot bool
 	// IgnoreDefaultTree leaves what the tree has to the default tree, too.
 	IgnoreDefaultTree bool
@@ -78,7 +78,7 @@ func Read(object *schedulingsigsv1alpha1.ElasticQuota) (Quota, []error) {
 	return q, errs
 }
 
-// SameRequest tells whether two versions of a quota ask for the same, whatever their status is.
+// SameRequest reports whether two versions of a quota ask for the same, whatever their status is.
 func (q *Quota) SameRequest(other *Quota) bool {
 	return q.Parent == other.Parent && q.TreeID == other.TreeID && q.IsParent == other.IsParent && q.TreeRoot == other.TreeRoot &&
 		q.IgnoreDefaultTree == other.IgnoreDefaultTree && sameList(q.Total, other.Total) &&
@@ -91,7 +91,7 @@ func (q *Quota) builtIn() bool { return extension.IsBuiltInQuota(q.Name) }
 // belowRoot is true for a quota that no other bounds.
 func (q *Quota) belowRoot() bool { return q.Parent == "" || q.Parent == extension.RootQuotaName }
 
-// rootsTree is true for the root of a tree of its own, which says what the tree has.
+// rootsTree is true for the root of a separate tree, which declares what the tree has.
 func (q *Quota) rootsTree() bool { return q.TreeRoot && q.TreeID != "" && !q.builtIn() }
 
 // older orders quotas of one name: the one that counts first.

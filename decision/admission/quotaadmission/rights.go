@@ -53,8 +53,8 @@ type need struct {
 	field, reach string
 }
 
-// Rights are what whoever makes the request must be allowed beyond the write itself, because it reaches for what belongs to others.
-// What the quota reached for before it may keep.
+// Rights are the permissions that the requester needs beyond the write itself, because the quota affects what belongs to others.
+// What the quota affected before needs no permission.
 func Rights(in Input) []Right {
 	var rights []Right
 	for _, need := range needs(&in) {

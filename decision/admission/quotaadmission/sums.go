@@ -126,7 +126,7 @@ func compare(above *Quota, others, own corev1.ResourceList) []Sum {
 	return sums
 }
 
-// grown tells whether a resource is more than it was.
+// grown reports whether a resource is more than it was.
 func grown(now, before corev1.ResourceList, name corev1.ResourceName) bool {
 	quantity := now[name]
 	return quantity.Cmp(before[name]) > 0

@@ -13,8 +13,8 @@ import (
 	"koordinator.sh/koord/api/finding"
 )
 
-// total: the quotas at the top of a tree are guaranteed no more than it has, by force neither. What does not raise a min passes, so
-// that nobody is locked in when nodes go. The root of a tree of its own follows its nodes.
+// total refuses mins at the top of a tree that add up to more than the tree has, even for a forced update. An update that raises no
+// min is admitted, so that quotas can still be edited after nodes are removed. The root of a separate tree follows its nodes.
 func (v *validation) total() {
 	q := v.Quota
 	if len(v.Total) == 0 || !NeedsTotal(v.Input) {
@@ -53,8 +53,8 @@ func treeName(id string) string {
 	return fmt.Sprintf("tree %q", id)
 }
 
-// total is what a tree has, where all nodes have what cluster says, and whether that is known: without a root nothing says what a tree
-// of its own has. The default tree has what the others do not take.
+// total is what a tree has, and whether that is known; cluster is what all nodes have together. What a separate tree has is known
+// only from its root. The default tree has what the others do not take.
 func (x *Index) total(tree string, cluster corev1.ResourceList) (corev1.ResourceList, bool) {
 	there := corev1.ResourceList{}
 	if tree == "" {

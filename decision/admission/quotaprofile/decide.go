@@ -99,7 +99,7 @@ func add(list corev1.ResourceList, name corev1.ResourceName, quantity resource.Q
 	list[name] = total
 }
 
-// Schedulable tells whether a node takes pods: it is ready and not cordoned.
+// Schedulable reports whether a node takes pods: it is ready and not cordoned.
 func Schedulable(node *corev1.Node) bool {
 	if node.Spec.Unschedulable {
 		return false

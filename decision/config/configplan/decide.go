@@ -51,7 +51,7 @@ type Summary struct {
 	// Nodes of the cluster, and those on which anything changes.
 	Nodes         int `json:"nodes"`
 	NodesAffected int `json:"nodesAffected"`
-	// NodeSLOs and NodeMetrics that would be written anew.
+	// NodeSLOs and NodeMetrics count the objects that would be rewritten.
 	NodeSLOs    int `json:"nodeSLOs"`
 	NodeMetrics int `json:"nodeMetrics"`
 	// Offers of the whole cluster that change.

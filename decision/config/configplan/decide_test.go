@@ -21,7 +21,7 @@ import (
 
 const colocation, threshold = "colocation-config", "resource-threshold-config"
 
-// small is three nodes: gold with a service and two batch pods, silver with a service, and one that nobody measures.
+// small is three nodes: gold with a service and two batch pods, silver with a service, and one without measurements.
 func small(t *testing.T, old, next map[string]string) Input {
 	t.Helper()
 	in := Input{Old: parsed(t, old), New: parsed(t, next), Now: fixtureNow}
@@ -229,7 +229,7 @@ func TestPodsThatAgreeAreEvictedByPriority(t *testing.T) {
 	}
 }
 
-// TestRequestsBeyondTheOfferAreEvicted: as far as the offer is meant. Switching co-location off withdraws it, and evicts nobody.
+// TestRequestsBeyondTheOfferAreEvicted when the offer was lowered. Switching co-location off withdraws the offer, and evicts no pod.
 func TestRequestsBeyondTheOfferAreEvicted(t *testing.T) {
 	const evict = `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 99, "cpuAllocatableEvictThresholdPercent": 110,
 		"cpuAllocatableEvictLowerPercent": 100, "allocatableEvictPriorityThreshold": 5999}}`

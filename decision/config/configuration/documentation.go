@@ -55,7 +55,7 @@ type FieldDocumentation struct {
 	Kind string `json:"kind"`
 	// Range says which values are allowed; empty when all are.
 	Range string `json:"range,omitempty"`
-	// Default in force when nobody sets it; empty for none.
+	// Default in force when the field is not set; empty for none.
 	Default string `json:"default,omitempty"`
 	// Description says what it does, with unit.
 	Description string `json:"description,omitempty"`
@@ -86,7 +86,7 @@ func Explain(path KeyPath) ([]FieldDocumentation, error) {
 		}
 		out = append(out, doc)
 	}
-	// What has fields of its own needs no "any key".
+	// The "any key" entry is left out when the path has named fields.
 	named := func(doc FieldDocumentation) bool { return strings.HasPrefix(doc.Path, below+".") }
 	if slices.ContainsFunc(out, named) {
 		out = slices.DeleteFunc(out, func(doc FieldDocumentation) bool { return strings.HasSuffix(doc.Path, "*") && !named(doc) })

@@ -71,8 +71,8 @@ func parsed(text string, exists bool) any {
 	return value
 }
 
-// fieldChanges looks into objects, and into lists of named objects. What is added is told field by field, so that two can
-// add to one object; what is removed takes all of its fields along, so that nobody can change one of them at the same time.
+// fieldChanges looks into objects, and into lists of named objects. What is added is listed field by field, so that two
+// edits can add to one object; what is removed is listed with all of its fields, so that an edit of one of them conflicts.
 func fieldChanges(path string, before, after any) []fieldChange {
 	if reflect.DeepEqual(before, after) {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"koordinator.sh/koord/decision/core/configmerge"
 )
 
-// paths looks at the applications outside of Kubernetes: whether each can be told from the others, and whether its cgroup
-// stays below its base.
+// paths checks the applications outside of Kubernetes: whether their names are unique, and whether their cgroups stay
+// below their bases.
 func (v *validation) paths() {
 	document, err := configuration.Decode[configuration.HostApplicationCfg](v.in.Data, hostKey)
 	if err != nil || document == nil || v.unreadable[hostKey] {

@@ -56,8 +56,8 @@ func Compile(profiles []configv1alpha1.ClusterColocationProfile, classes map[str
 	return out.withPolicy(options.Options)
 }
 
-// Everywhere is a CEL expression over object that is true for every pod that the profiles could change, whoever applies
-// them.
+// Everywhere is a CEL expression over object that is true for every pod that the profiles could change, whether the
+// policy or the webhook applies them.
 func (c Compilation) Everywhere() string { return relevant(c.Verdicts) }
 
 // withPolicy adds the policy, its binding and the condition of the webhook.

@@ -60,7 +60,7 @@ func selectedPods(verdicts []Verdict, paths ...Path) string {
 	return anyOf(conditions)
 }
 
-// relevant is true for every pod that the profiles could change, whoever applies them.
+// relevant is true for every pod that the profiles could change, whether the policy or the webhook applies them.
 func relevant(verdicts []Verdict) string {
 	return anyOf([]string{selectedPods(verdicts, ByPolicy, ByWebhook), RequestsTier()})
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestMain draws fewer cases than usual unless told otherwise: compiling a policy takes half a second.
+// TestMain draws fewer cases than usual unless -rapid.checks is set: compiling a policy takes half a second.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if checks := flag.Lookup("rapid.checks"); checks != nil && checks.Value.String() == checks.DefValue {

@@ -187,8 +187,8 @@ func TestThePolicyRefusesWhatTheDecisionRefuses(t *testing.T) {
 	}
 }
 
-// TestAnUpdateThatTheWebhookWouldRefuseIsRefusedByThePolicy: once the policy is in force nobody else looks at updates. The
-// resources and the priority of a pod cannot be changed by an update, which the API server sees to.
+// TestAnUpdateThatTheWebhookWouldRefuseIsRefusedByThePolicy: once the policy is in force, nothing else checks updates.
+// The API server itself refuses updates of the resources and the priority of a pod.
 func TestAnUpdateThatTheWebhookWouldRefuseIsRefusedByThePolicy(t *testing.T) {
 	policy, _ := Compile(podvalidation.Options{}, nil)
 	v, _ := newValidator(t, policy)
