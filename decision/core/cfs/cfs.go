@@ -8,7 +8,7 @@ import (
 const (
 	// Period is the length of an enforcement period in microseconds, as the kubelet sets it: cpu.cfs_period_us.
 	Period int64 = 100_000
-	// Unlimited is the quota of who may use every CPU.
+	// Unlimited is the quota of a cgroup that may use every CPU.
 	Unlimited int64 = -1
 	// LeastQuota in microseconds that the kernel accepts.
 	LeastQuota int64 = 1_000

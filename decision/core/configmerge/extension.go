@@ -26,7 +26,7 @@ func elementType(mapType reflect.Type, key string) reflect.Type {
 	return mapType.Elem()
 }
 
-// knownKeys are the keys of a map whose values have a type of their own, in order.
+// knownKeys are the keys of a map whose values have a known type, in order.
 func knownKeys(mapType reflect.Type) []string {
 	if mapType != extensionsType {
 		return nil

@@ -20,7 +20,7 @@ type sectionParser struct {
 	section  section
 	doc      *document
 	problems []Problem
-	// wrong are the paths with a problem of their own.
+	// wrong are the paths that have a problem.
 	wrong wrongPaths
 }
 
@@ -30,8 +30,8 @@ type nodeProfile struct {
 	NodeSelector *metav1.LabelSelector `json:"nodeSelector,omitempty"`
 }
 
-// parseSection merges one key's text over the built-in default. With a problem the result lacks what is wrong, and is only
-// for looking further; a text that cannot be read has none.
+// parseSection merges one key's text over the built-in default. When there are problems, the result omits the wrong values
+// and serves only to find more problems; it is nil for a text that cannot be parsed.
 func parseSection(s section, text string) (*layered, []Problem) {
 	if len(text) > configuration.MaxConfigBytes {
 		message := fmt.Sprintf("%d bytes are more than the %d allowed", len(text), configuration.MaxConfigBytes)
@@ -71,7 +71,8 @@ func (p *sectionParser) merge() *layered {
 	cluster, clusterPath := p.clusterStrategy(root)
 	p.check(cluster, clusterPath)
 	entries := p.nodeEntries(root)
-	// What is wrong by itself is left out of the merge, which then shows what is wrong together: all of it is told at once.
+	// Values that are wrong by themselves are left out of the merge, so that it finds values that are wrong in combination: all
+	// problems are reported at once.
 	p.wrong = newWrongPaths(p.problems)
 	result := &layered{base: builtIn(p.section).base.clone()}
 	p.addLayer(result.base, LayerCluster, cluster, clusterPath)

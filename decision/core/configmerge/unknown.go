@@ -9,7 +9,7 @@ import (
 )
 
 // Unknown reports what in a key's JSON no version of the schema known here reads: fields with another name, and fields
-// that stand twice in one object. A text that cannot be read has none, for that is a problem of its own.
+// that stand twice in one object. A text that cannot be parsed has none; parsing reports that.
 func Unknown(key, text string) []Problem {
 	s := sectionOf(key)
 	doc, err := parseDocument(text)

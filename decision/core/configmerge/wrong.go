@@ -2,7 +2,7 @@ package configmerge
 
 import "strings"
 
-// wrongPaths are the paths of a document with a problem of their own.
+// wrongPaths are the paths of a document that have a problem.
 type wrongPaths map[string]bool
 
 func newWrongPaths(problems []Problem) wrongPaths {
@@ -13,8 +13,8 @@ func newWrongPaths(problems []Problem) wrongPaths {
 	return paths
 }
 
-// without is a strategy that lacks what is wrong. An array with a wrong item is left out as a whole, as it is merged as a
-// whole.
+// without is a strategy without the wrong values. An array with a wrong item is left out as a whole, because it is merged as
+// a whole.
 func (w wrongPaths) without(values map[string]any, path string) map[string]any {
 	if len(w) == 0 {
 		return values

@@ -116,7 +116,7 @@ func (t *taker) take(free CPUSet, count int) (CPUSet, bool) {
 	return CPUSet{}, false
 }
 
-// Fits tells whether Take would find a set, without making it. It does not allocate on machines whose cores are alike.
+// Fits reports whether Take would find a set, without computing the set. It does not allocate on machines whose cores are alike.
 func Fits(topology *Topology, free CPUSet, count int, policy extension.CPUBindPolicy, required bool) Shortage {
 	switch {
 	case free.Len() < count:

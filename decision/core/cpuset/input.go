@@ -7,7 +7,7 @@ import (
 // Supply is what CPUs can be taken from.
 type Supply struct {
 	Topology *Topology
-	// Free CPUs may be taken: nobody owns them, and nothing is kept out of them.
+	// Free CPUs may be taken: no pod owns them, and they are not reserved.
 	Free CPUSet
 	// Preferred CPUs, such as those a reservation holds for the pod, are taken before all others. Those that are not free
 	// are ignored.

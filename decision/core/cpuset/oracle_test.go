@@ -40,7 +40,7 @@ func fromMask(m uint8) CPUSet {
 	return Of(cpus...)
 }
 
-// meets tells whether a set is what the required policy wants.
+// meets reports whether a set satisfies the required policy.
 func (o *oracle) meets(chosen uint8, policy extension.CPUBindPolicy) bool {
 	for _, core := range o.cores {
 		on := chosen & core

@@ -35,8 +35,8 @@ type Topology struct {
 	uniform bool
 }
 
-// NewTopology checks and indexes what a NodeResourceTopology reports. Cores are told apart within their socket, because
-// some machines number them anew in each. NUMA nodes need not lie within one socket, nor sockets within one NUMA node.
+// NewTopology checks and indexes what a NodeResourceTopology reports. A core is identified by its socket and its number,
+// because some machines number cores per socket. NUMA nodes need not lie within one socket, nor sockets within one NUMA node.
 func NewTopology(reported *extension.CPUTopology) (*Topology, error) {
 	if reported == nil || len(reported.Detail) == 0 {
 		return nil, errors.New("the topology lists no CPUs")

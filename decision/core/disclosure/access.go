@@ -13,7 +13,7 @@ type Request struct {
 	Verb, Group, Resource, Namespace, Name string
 }
 
-// Access tells whether the caller may carry out a request. It must be safe for concurrent use.
+// Access reports whether the caller may carry out a request. It must be safe for concurrent use.
 type Access func(Request) bool
 
 // Right names verb and resource, as people ask for them: "patch elasticquotas.scheduling.sigs.k8s.io". It names no object.
@@ -35,13 +35,14 @@ var kinds = map[string]Request{
 	"Reservation":  {Group: schedulingv1alpha1.GroupVersion.Group, Resource: "reservations"},
 }
 
-// ofNode are the kinds with one object beside each Node, of its name: what they say of a node is told to who may get the Node.
+// ofNode are the kinds with one object beside each Node, of the same name: a caller that may get the
+// Node may see what they say of it.
 var ofNode = map[string]bool{"Device": true, "NodeMetric": true, "NodeResourceTopology": true, "NodeSLO": true}
 
 // open are the kinds that belong to the system, and not to any of its users: its configuration, and its defaults.
 var open = map[string]bool{"ConfigMap": true, "Default": true, "LoadAwareSchedulingArgs": true, "ClusterColocationProfile": true}
 
-// getting is the request that reads an object, or any of its kind where it has no name; false for a kind that everybody may be told of.
+// getting is the request that reads an object, or any of its kind where it has no name; false for a kind that every caller may see.
 func getting(object diagnosticsv1alpha1.SourceRef) (Request, bool) {
 	if open[object.Kind] {
 		return Request{}, false
@@ -65,7 +66,7 @@ func all(kind string) Request {
 	return asked
 }
 
-// Everything tells whether the caller may get all that answers name.
+// Everything reports whether the caller may get every kind of object that answers name.
 func Everything(may Access) bool {
 	for _, kind := range []string{"Node", "Pod", "ElasticQuota", "PodGroup", "Reservation"} {
 		if !may(all(kind)) {

@@ -51,7 +51,7 @@ func fill(value reflect.Value, depth int) {
 	}
 }
 
-// nobody may do nothing.
+// nobody is the access of a caller without any rights.
 func nobody(Request) bool { return false }
 
 // secrets lists the fields of an answer that still are secrets.
@@ -100,7 +100,7 @@ func TestEveryFieldOfAPodExplanationIsConsidered(t *testing.T) {
 	ofPod := []string{
 		"pod.name", "pod.namespace", "pod.nodeName", "pod.phase", "pod.priorityBand", "pod.qosClass", "pod.reservationName", "pod.schedulerName",
 	}
-	// They name a verb and a resource, or the plugin whose reason is not told.
+	// They name a verb and a resource, or the plugin whose reason is withheld.
 	ofWords := []string{"fixBeyondRights.needs", "groups.message", "groups.reason", "history.refusals.reason", "preemption.refusals.reason", "summary"}
 	var status diagnosticsv1alpha1.PodExplanationStatus
 	fill(reflect.ValueOf(&status).Elem(), 0)
@@ -127,8 +127,8 @@ func apart(status *diagnosticsv1alpha1.PodExplanationStatus) {
 	status.Pod.Name, status.Pod.NodeName, status.Pod.ReservationName = "pod-"+secret, "node-"+secret, "reservation-"+secret
 }
 
-// TestEveryFieldOfANodeExplanationIsConsidered is the same of a node for who may get no pods: the configuration, and what the manager and
-// the agent say of the node itself, stays.
+// TestEveryFieldOfANodeExplanationIsConsidered is the same for a node and a caller that may get no pods: the configuration, and what
+// the manager and the agent say of the node itself, stays.
 func TestEveryFieldOfANodeExplanationIsConsidered(t *testing.T) {
 	want := []string{
 		"agent.cgroups", "agent.component", "agent.cpus.all", "agent.cpus.ownersUnknown", "agent.cpus.pools.cpus", "agent.cpus.pools.name",

@@ -11,8 +11,8 @@ import (
 // addNode is the kind of fix that adds a machine, which no step does.
 const addNode = "addNode"
 
-// Missing are the requests of a fix that the caller may not make: its steps, the creation of a pod or a node anew, and reading what it
-// names. The namespace is that of the pod that the fix is for.
+// Missing are the requests of a fix that the caller may not make: its steps, the replacement of a pod, the creation of a
+// node, and reading what it names. The namespace is that of the pod that the fix is for.
 func Missing(fix *diagnosticsv1alpha1.Fix, namespace string, may Access) []Request {
 	var missing []Request
 	for _, asked := range requests(fix, namespace) {
@@ -45,7 +45,7 @@ func requests(fix *diagnosticsv1alpha1.Fix, namespace string) []Request {
 	return list
 }
 
-// BeyondRights is what is told of a fix that lacks rights.
+// BeyondRights is what the caller learns of a fix that needs rights the caller does not have.
 func BeyondRights(fix *diagnosticsv1alpha1.Fix, missing []Request) *diagnosticsv1alpha1.FixBeyondRights {
 	beyond := &diagnosticsv1alpha1.FixBeyondRights{Kind: fix.Kind, NodesUnlocked: fix.NodesUnlocked}
 	for _, asked := range missing {

@@ -24,7 +24,7 @@ func (v *viewer) history(status *diagnosticsv1alpha1.PodExplanationStatus) {
 			refusal.Reason = told(refusal.Code, refusal.Plugin, refusal.Reason)
 		}
 	}
-	// A pod names its node, so that who may get the pod is told.
+	// A caller that may get a pod can read its node there, so that the node of a sibling is not withheld.
 	status.Siblings = slices.DeleteFunc(status.Siblings, func(sibling diagnosticsv1alpha1.SiblingAttempt) bool {
 		return !v.pod(status.Pod.Namespace, sibling.PodName)
 	})

@@ -8,8 +8,8 @@ import (
 	"koordinator.sh/koord/api/finding"
 )
 
-// NodeExplanation leaves of an answer what its caller may see: sums are of all pods, and only those are named that the caller may get. It
-// is for who may get the node.
+// NodeExplanation reduces an answer to what its caller may see: sums are of all pods, and only those are named that the caller may
+// get. The caller must be allowed to get the node.
 func NodeExplanation(status *diagnosticsv1alpha1.NodeExplanationStatus, may Access) {
 	if may(all("Pod")) {
 		return
@@ -64,7 +64,7 @@ func (v *viewer) findings(list []diagnosticsv1alpha1.Finding) {
 	}
 }
 
-// agent leaves out pods, and what the agent says in words of its own about them.
+// agent leaves out pods, and the texts of the agent that may name them.
 func (v *viewer) agent(a *diagnosticsv1alpha1.AgentExplanation) {
 	for i := range a.Features {
 		feature := &a.Features[i]

@@ -8,8 +8,8 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
-// PodExplanation leaves of an answer what its caller may see. Verdict, code, counts and the facts of the pod stay; sentences that may
-// name objects that the caller may not get are made anew from reasons and counts. It is for who may get the pod.
+// PodExplanation reduces an answer to what its caller may see. Verdict, code, counts and the facts of the pod stay; sentences that may
+// name objects that the caller may not get are rewritten from reasons and counts. The caller must be allowed to get the pod.
 func PodExplanation(status *diagnosticsv1alpha1.PodExplanationStatus, may Access) {
 	if Everything(may) {
 		fix(status, may)
@@ -72,7 +72,7 @@ func withoutNotes(terms []diagnosticsv1alpha1.Term) {
 	}
 }
 
-// about tells whether objects are what a pod is bounded by wherever it goes: a quota, or its gang.
+// about reports whether all objects are ones that bound a pod on every node: a quota, or its gang with its pods.
 func about(mentions []diagnosticsv1alpha1.SourceRef) bool {
 	return !slices.ContainsFunc(mentions, func(object diagnosticsv1alpha1.SourceRef) bool {
 		return object.Kind != "ElasticQuota" && object.Kind != "PodGroup" && object.Kind != "Pod"
@@ -124,7 +124,7 @@ func (v *viewer) placement(placement *diagnosticsv1alpha1.Placement) {
 	placement.Scores = v.scores(placement.Scores)
 }
 
-// scores are of nodes that the caller may get: what a node scores tells of its load, also of the one that the pod names.
+// scores are those of nodes that the caller may get. A score reveals the load of a node, so that the node of the pod is no exception.
 func (v *viewer) scores(scores []diagnosticsv1alpha1.NodeScore) []diagnosticsv1alpha1.NodeScore {
 	return slices.DeleteFunc(scores, func(score diagnosticsv1alpha1.NodeScore) bool {
 		asked, _ := getting(diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: score.Node})
@@ -132,7 +132,7 @@ func (v *viewer) scores(scores []diagnosticsv1alpha1.NodeScore) []diagnosticsv1a
 	})
 }
 
-// incomplete says that something is missing, where what it is may not be told.
+// incomplete counts the missing parts of an answer when the caller may not see what they are.
 func incomplete(texts []string) []string {
 	switch len(texts) {
 	case 0:

@@ -33,7 +33,7 @@ var plain = []finding.Code{
 	finding.UsageClassShare, finding.UsageClassPods, finding.SchedulingHintMismatch, finding.SchedulingHintInvalid,
 }
 
-// names tells whether a reason may name objects other than the pod.
+// names reports whether a reason may name objects other than the pod.
 func names(code, reason string) bool {
 	return strings.HasPrefix(reason, failed) || !slices.Contains(plain, finding.Code(code))
 }
@@ -58,7 +58,7 @@ func clause(sentence string) string {
 	return sentence
 }
 
-// told is a reason as it may be told without knowing whom it names.
+// told is a reason that names no other object: the reason itself, or else what its code means.
 func told(code, plugin, reason string) string {
 	if names(code, reason) {
 		return neutral(code, plugin)

@@ -12,7 +12,7 @@ type viewer struct {
 	may Access
 	// known are objects that the answer may name whatever the rights: what the pod of the question names itself.
 	known map[diagnosticsv1alpha1.SourceRef]bool
-	// nodes, pods and reservations are true for who may get all of them.
+	// nodes, pods and reservations are true when the caller may get all of them.
 	nodes, pods, reservations bool
 	withheld                  map[Request]bool
 }
@@ -29,7 +29,7 @@ func (v *viewer) knows(kind, namespace, name string) {
 	v.known[diagnosticsv1alpha1.SourceRef{Kind: kind, Namespace: namespace, Name: name}] = true
 }
 
-// gets tells whether an object may be named, and counts it where it may not.
+// gets reports whether an object may be named, and counts it as withheld when it may not.
 func (v *viewer) gets(object diagnosticsv1alpha1.SourceRef) bool {
 	asked, needed := getting(object)
 	if object.Field = ""; ofNode[object.Kind] {
@@ -68,7 +68,7 @@ func (v *viewer) named(objects []diagnosticsv1alpha1.SourceRef) []diagnosticsv1a
 	return slices.DeleteFunc(objects, func(object diagnosticsv1alpha1.SourceRef) bool { return !v.gets(object) })
 }
 
-// nodeTexts is true for who may get all that a sentence about a node may name.
+// nodeTexts is true when the caller may get everything that a sentence about a node may name.
 func (v *viewer) nodeTexts() bool { return v.nodes && v.pods && v.reservations }
 
 // counts are the objects withheld, by their resource.

@@ -32,8 +32,8 @@ func Distance(a, b time.Time, unit time.Duration) string {
 	return a.Sub(b).Round(unit).String()
 }
 
-// Ago says when a moment was: "5s ago", or for one that lies more than a second ahead "at a time 1h0m0s ahead of the clock", of
-// which no age can be told.
+// Ago says when a moment was: "5s ago", or "at a time 1h0m0s ahead of the clock" for one more than a second in the future, which has
+// no age.
 func Ago(now, at time.Time) string {
 	switch {
 	case at.After(now.Add(time.Second)):

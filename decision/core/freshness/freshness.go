@@ -8,7 +8,7 @@ import (
 // periods is how many periods old a measurement may be.
 const periods = 2
 
-// precision of the ages that are told.
+// precision of the ages that are shown.
 const precision = 100 * time.Millisecond
 
 // Observation is when something was measured, and how often it should be.

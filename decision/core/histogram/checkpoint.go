@@ -36,7 +36,7 @@ func (h *Histogram) MarshalBinary() ([]byte, error) {
 	data = binary.AppendUvarint(data, uint64(from))
 	reference := int64(0)
 	if h.halfLife > 0 {
-		// A reference between two seconds is told as the second before, with the weights that belong to it.
+		// The reference is stored in whole seconds, rounded down, and the weights are scaled to match.
 		whole := h.reference.Truncate(time.Second)
 		kept *= math.Exp2(float64(h.reference.Sub(whole)) / float64(h.halfLife))
 		reference = whole.Unix()

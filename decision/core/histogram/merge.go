@@ -38,7 +38,7 @@ func (h *Histogram) Merge(other *Histogram) error {
 	return nil
 }
 
-// decay is how much the weights of h shrink when they are told against the reference of a later histogram.
+// decay is how much the weights of h shrink when they are rebased to the reference of a later histogram.
 func (h *Histogram) decay(later *Histogram) float64 {
 	return math.Exp2(-float64(later.reference.Sub(h.reference)) / float64(h.halfLife))
 }

@@ -115,7 +115,8 @@ func (o Object) step(verb string) diagnosticsv1alpha1.FixStep {
 	return diagnosticsv1alpha1.FixStep{Verb: verb, Group: o.group, Version: o.version, Resource: o.resource, Namespace: o.namespace, Name: o.name}
 }
 
-// patch is a step with a patch. One that cannot be marshalled is none, and says so to whoever runs it.
+// patch is a step with a patch. A patch that cannot be marshalled is replaced by the error as a
+// JSON string, which the API server refuses.
 func (o Object) patch(command string, kind types.PatchType, patch any) diagnosticsv1alpha1.FixStep {
 	step := o.step("patch")
 	text, err := json.Marshal(patch)

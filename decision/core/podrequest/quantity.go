@@ -8,7 +8,7 @@ import (
 
 // Milli is a quantity in thousandths, rounded away from zero. What an int64 cannot hold counts as the largest it can: Quantity
 // itself makes some such amounts zero, and a request of everything would be one of nothing. Negative amounts, which are mistakes,
-// are told to 15 digits.
+// have a precision of 15 digits.
 func Milli(quantity resource.Quantity) int64 {
 	switch sign := quantity.Sign(); {
 	case sign < 0:

@@ -21,7 +21,7 @@ const (
 	maxSteps = int(7*day/RecordStep) + 1
 	// maxHeld is the largest amount, in cores or bytes.
 	maxHeld = 1 << 60
-	// maxStep is the last one whose end can be told in nanoseconds.
+	// maxStep is the last step whose end fits an int64 of nanoseconds.
 	maxStep = math.MaxInt64/int64(RecordStep) - 1
 	// podPresent and podProd are the bits of encodedPod.Flags.
 	podPresent, podProd = 1, 2

@@ -150,7 +150,7 @@ func (r *Record) judge(step int64) []Outcome {
 	return over
 }
 
-// peak is the largest sum after a prediction, of the pods there were: nobody predicts those to come.
+// peak is the largest sum after a prediction, of the pods that existed then: pods that came later could not be predicted.
 func (r *Record) peak(p *point, resource Resource) float64 {
 	sums := make([]float64, p.due()-p.from)
 	for _, pod := range r.pods {

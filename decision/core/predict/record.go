@@ -43,7 +43,7 @@ type Held struct {
 
 // Sample is one pod above batch as it was measured.
 type Sample struct {
-	// Pod tells the pod from all others of the node.
+	// Pod identifies the pod among those of the node.
 	Pod string
 	// Prod is false for mid pods.
 	Prod        bool

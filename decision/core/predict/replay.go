@@ -54,7 +54,7 @@ type Score struct {
 	Severity float64 `json:"severity"`
 	// Savings is the share of the limits that was predicted not to be used, on average.
 	Savings float64 `json:"savings"`
-	// OracleSavings is the share that nobody can beat: what was not used in the end.
+	// OracleSavings is the upper bound of Savings: the share that was not used in the end.
 	OracleSavings float64 `json:"oracleSavings"`
 	// PeakRatio is the sum of all predictions over the sum of all peaks; 1 is perfect.
 	PeakRatio float64 `json:"peakRatio"`
@@ -106,7 +106,8 @@ func (t *Tally) node(predictor Predictor, n *Node, o ReplayOptions) error {
 	return nil
 }
 
-// peakOf is the largest sum from a step on, of the pods there were at that step: nobody predicts those to come.
+// peakOf is the largest sum from a step on, of the pods that existed at that step: pods that came later
+// could not be predicted.
 func peakOf(pods []*Pod, used []float64, at, ahead int) float64 {
 	most := 0.0
 	for step := at; step < at+ahead; step++ {

@@ -54,7 +54,7 @@ func TestSumsStayInRange(t *testing.T) {
 	}
 }
 
-// TestTheTermsReplayToTheValue: whoever applies the terms that are shown arrives at the value that is shown.
+// TestTheTermsReplayToTheValue: applying the terms that are shown gives the value that is shown.
 func TestTheTermsReplayToTheValue(t *testing.T) {
 	operators := []diagnosticsv1alpha1.Operator{
 		diagnosticsv1alpha1.Start, diagnosticsv1alpha1.Plus, diagnosticsv1alpha1.Minus, diagnosticsv1alpha1.Min,

@@ -235,7 +235,7 @@ func TestNothingFollowsFromWhatCouldNotBeRead(t *testing.T) {
 		wantBudget  bool
 		// wantConfigured of BECPUSuppress.
 		wantConfigured diagnosticsv1alpha1.FeatureState
-		// wantMemory is the state of BEMemoryEvict, wantSatisfaction that of BECPUEvict, and wantCandidates why nobody is named.
+		// wantMemory is the state of BEMemoryEvict, wantSatisfaction that of BECPUEvict, and wantCandidates why no pod is named.
 		wantMemory, wantSatisfaction string
 		wantCandidates               string
 		wantOwners                   string

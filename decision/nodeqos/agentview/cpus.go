@@ -18,7 +18,7 @@ const (
 	PoolSuppressed = "suppressed"
 )
 
-// CPUs tells the pools of the node and who owns which CPUs. Suppressed is the list of CPUs that best-effort pods are held to, and
+// CPUs lists the pools of the node and which pods own which CPUs. Suppressed is the list of CPUs that best-effort pods are held to, and
 // empty where they are not. The answer is nil, with a reason, when the node's CPUs are not known.
 func (n *Node) CPUs(suppressed string) (out *diagnosticsv1alpha1.CPUExplanation, missing string) {
 	if why := n.Unknown.Because(unknown.Topologies); why != "" {

@@ -36,14 +36,14 @@ type Node struct {
 	PodUsed func(*corev1.Pod) (podrequest.Amount, bool)
 	// Samples of what the node used, in any order, for its trend.
 	Samples []Sample
-	// Past is what the node used before; nil where nobody remembers.
+	// Past is what the node used before; nil when it was not recorded.
 	Past *diagnosticsv1alpha1.UsageHistory
 	// Unknown are the inputs that could not be read: NodeSLOs, Topologies, Pods or NodeMetrics. Nothing is concluded from their
 	// absence.
 	Unknown unknown.Inputs
 	// On says which features that evict are switched on.
 	On map[eviction.Feature]bool
-	// Settings tells what is set for pods, and what of that could not be told; nil where nobody knows.
+	// Settings fills in what is set for pods, and which of it could not be read; nil when it is not known.
 	Settings func(*diagnosticsv1alpha1.AgentExplanation)
 }
 

@@ -19,7 +19,7 @@ import (
 // BestEffortCPU is the resource of the waterfall that computes the budget of best-effort pods.
 const BestEffortCPU = "best-effort-cpu"
 
-// Suppression repeats a decision with a trace, and tells it. Nothing is read back; the caller adds what is in force.
+// Suppression repeats a decision with a trace, and explains it. Nothing is read back from cgroups; the caller adds the values in force.
 func Suppression(in suppression.Input) *diagnosticsv1alpha1.SuppressionExplanation {
 	trace := &suppression.Trace{}
 	d := suppression.Decide(in, trace)
@@ -105,7 +105,7 @@ func (n *Node) suppressionUnknown() string {
 	return n.Unknown.Because(unknown.NodeMetrics, unknown.Pods)
 }
 
-// unknownSuppression tells that it is not known how best-effort pods are held back, and why.
+// unknownSuppression says why it is not known how best-effort pods are suppressed.
 func (n *Node) unknownSuppression(why string) *diagnosticsv1alpha1.SuppressionExplanation {
 	if n.Unknown.Has(unknown.NodeSLOs) {
 		return &diagnosticsv1alpha1.SuppressionExplanation{Message: "whether best-effort pods are suppressed is unknown: " + why}

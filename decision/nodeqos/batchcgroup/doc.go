@@ -6,5 +6,5 @@
 //	memory.limit_in_bytes = limit
 //
 // What has no limit is not bounded: -1. A pod is bounded when all of its containers are. While suppression bounds all
-// best-effort pods by one quota, none has a quota of its own.
+// best-effort pods by one quota, no pod has a separate quota.
 package batchcgroup

@@ -34,8 +34,8 @@ type Container struct {
 func Applies(tier podrequest.Tier) bool { return tier == podrequest.Batch || tier == podrequest.Mid }
 
 // FromPod reads the containers of a pod in its tier; false for a pod of neither batch nor mid. The annotation
-// extended-resource-spec repeats what their resources are, and whoever makes a pod can write it. It can only hold a pod back: it limits
-// containers whose spec says nothing of the tier, which had no limit without it. Sidecars are containers; init containers that end are
+// extended-resource-spec repeats their resources, and the creator of a pod can write it. It can only restrict a pod: it limits
+// containers whose spec has no resources of the tier, which would have no limit without it. Sidecars are containers; init containers that end are
 // bounded while they run, and left out of the pod's sum.
 func FromPod(pod *corev1.Pod) (Input, bool) {
 	requests := podrequest.Of(pod)

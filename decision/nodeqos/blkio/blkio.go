@@ -100,7 +100,7 @@ func OfPod(class *slov1alpha1.BlkIOQOSCfg, annotation *slov1alpha1.BlkIOQOS, dis
 	return throttles(&has, disks, slov1alpha1.BlockTypePodVolume)
 }
 
-// NamesVolumes tells whether the bounds of a pod are for volumes of it, so that these have to be looked for.
+// NamesVolumes reports whether the bounds of a pod are for its volumes, whose devices must then be looked up.
 func NamesVolumes(class *slov1alpha1.BlkIOQOSCfg, annotation *slov1alpha1.BlkIOQOS) bool {
 	var blocks []*slov1alpha1.BlockCfg
 	switch {
@@ -174,7 +174,7 @@ func throttleOf(device string, io slov1alpha1.IOCfg) (Throttle, string) {
 	}, r.problem
 }
 
-// costOf reads the cost of a device. A model that lacks a figure is none: the kernel wants all six.
+// costOf reads the cost of a device. A model without all six figures is ignored, because the kernel requires them.
 func costOf(device string, io slov1alpha1.IOCfg, on bool) (Cost, string) {
 	if !on {
 		io = slov1alpha1.IOCfg{}

@@ -64,7 +64,7 @@ func (c Config) scales() bool {
 }
 
 // Burstable says whether pods of a class may burst: those that share CPUs and are not best effort. LSE and LSR pods have
-// CPUs of their own and no quota.
+// exclusive CPUs and no quota.
 func Burstable(class extension.QoSClass) bool {
 	return class != extension.QoSLSE && class != extension.QoSLSR && class != extension.QoSBE
 }

@@ -1,2 +1,2 @@
-// Package claims tells which pods claim CPUs or devices by their annotations that the agent of their node does not give them.
+// Package claims lists the pods whose annotations claim CPUs or devices that the agent of their node does not give them.
 package claims

@@ -19,7 +19,7 @@ type Member struct {
 	Threads []Thread
 }
 
-// Assignment is what has to be done so that the threads of a group have one cookie, and nobody else has it.
+// Assignment is what has to be done so that the threads of a group share one cookie, and no other thread has it.
 type Assignment struct {
 	// Cookies of the groups that have one. A group without gets one with its first change.
 	Cookies map[string]uint64 `json:"cookies,omitempty"`

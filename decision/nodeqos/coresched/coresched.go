@@ -5,7 +5,7 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
-// expellerSuffix tells groups apart that push idle pods off their cores.
+// expellerSuffix marks the names of groups that push idle pods off their cores.
 const expellerSuffix = "-expeller"
 
 // Pod is what the group of a pod depends on.

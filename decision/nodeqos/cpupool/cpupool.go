@@ -49,7 +49,7 @@ type Pod struct {
 	Annotations map[string]string
 	// Owned are the CPUs that are the pod's own.
 	Owned cpuset.CPUSet
-	// KubeletOwned is true for a pod to which the kubelet gave CPUs of its own.
+	// KubeletOwned is true for a pod to which the kubelet assigned exclusive CPUs.
 	KubeletOwned bool
 }
 
@@ -59,7 +59,7 @@ type Choice struct {
 	// CPUs as a Linux CPU list, and whether they are written at all: an empty list that is written lifts what was there.
 	CPUs  string `json:"cpus"`
 	Write bool   `json:"write"`
-	// LiftQuota is true for a pod with CPUs of its own: a quota would only throttle what nobody else can use.
+	// LiftQuota is true for a pod with exclusive CPUs: a quota would only throttle it on CPUs that no other pod can use.
 	LiftQuota bool   `json:"liftQuota,omitempty"`
 	Reason    string `json:"reason"`
 	// Problem says what could not be read, or which CPUs are offline; empty when nothing is wrong.
@@ -85,7 +85,7 @@ func (n Node) choose(pod Pod, status *extension.ResourceStatus) Choice {
 	case !pod.Owned.IsEmpty():
 		return Choice{Source: Allocated, CPUs: pod.Owned.String(), Write: true, LiftQuota: true, Reason: "the scheduler allocated them"}
 	case pod.QoS == extension.QoSBE || pod.QoS == extension.QoSNone && pod.KubeQOS == corev1.PodQOSBestEffort:
-		// Also with NUMA nodes of its own: CPUs beyond those of the group are refused or void.
+		// This holds even when the pod has NUMA nodes: CPUs beyond those of the parent cgroup are refused or have no effect.
 		return Choice{Source: Inherited, Write: true, Reason: "suppression decides the CPUs of all best-effort pods together"}
 	case status != nil && len(status.NUMANodeResources) > 0:
 		return n.pools(status.NUMANodeResources)

@@ -19,7 +19,7 @@ type Ownership struct {
 
 // Owners decides which CPUs each pod of a node owns, in the order of the pods. The annotation resource-status says so, and is
 // believed only as far as the scheduler can have written it: for prod pods of QoS class LSE or LSR, and for no more whole CPUs
-// than they request. CPUs that several pods claim are nobody's.
+// than they request. CPUs that several pods claim belong to none of them.
 func Owners(pods []*corev1.Pod) []Ownership {
 	owners := make([]Ownership, len(pods))
 	var claimed, contested cpuset.CPUSet

@@ -75,7 +75,7 @@ func (b *Budget) allowance(now time.Time) allowance {
 }
 
 // openUntil says whether the breaker is open, and until when. It follows from the evictions alone: every eviction that is
-// the last of enough within the window opens it anew.
+// the last of enough within the window opens it again.
 func (b *Budget) openUntil(now time.Time) (until time.Time, open bool) {
 	needed := b.Breaker.Evictions
 	if needed <= 0 || len(b.Evicted) < needed {

@@ -36,7 +36,7 @@ type selector struct {
 	demand Demand
 	// most is the highest priority that the feature takes; nil for features on best effort.
 	most *int32
-	// among are the pods that are looked at, by what became of asking for them; those that nobody asked for by default.
+	// among selects the pods that are considered, by how their last eviction request was refused; by default those without a refusal.
 	among Refusal
 }
 

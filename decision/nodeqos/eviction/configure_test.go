@@ -8,8 +8,8 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
-// TestConfigurationIsWhatDemandsGoBy compares the answer with the demands of a node: a feature that is told to be configured
-// compares something, and one that is not never does.
+// TestConfigurationIsWhatDemandsGoBy compares the answer with the demands of a node: a feature that is reported
+// as configured compares something, and any other compares nothing.
 func TestConfigurationIsWhatDemandsGoBy(t *testing.T) {
 	tests := map[string]struct {
 		unset func(*slov1alpha1.ResourceThresholdStrategy)

@@ -9,7 +9,7 @@ import (
 
 const (
 	// dangerPercent of the memory, or dangerBytes where that is less, is what is left of a node in danger: the kernel is about to kill a
-	// process of its own choice, which may be one of a service.
+	// process that it chooses itself, which may be one of a service.
 	dangerPercent = 3
 	dangerBytes   = 4 << 30
 	// DangerReadings is how many readings in a row have to find a node in danger before a disruption budget is overridden.
@@ -47,7 +47,8 @@ func (r Refusal) reason() string {
 	return "its last eviction failed less than a moment ago"
 }
 
-// InDanger tells whether less memory is left of a node than 3 %, or 4 GiB where that is less. A node that was not measured is not.
+// InDanger reports whether less than 3 % of the memory of a node is left, or less than 4 GiB where that is less. A node that was not
+// measured is not in danger.
 func InDanger(capacityOf, used podrequest.Amount) bool {
 	total := capacityOf.Memory
 	return total > 0 && used.Memory > 0 && total-used.Memory < dangerLine(total)

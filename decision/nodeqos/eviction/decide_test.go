@@ -320,7 +320,7 @@ func drawPod(t *rapid.T) Pod {
 	return pod
 }
 
-// TestAnyNode: nobody that is protected goes, nobody goes twice, no more than is needed, whatever order the pods come in.
+// TestAnyNode: no protected pod is evicted, no pod is evicted twice, and no more than needed, in whatever order the pods come.
 func TestAnyNode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pods := rapid.SliceOfNDistinct(rapid.Custom(drawPod), 0, 12, func(p Pod) Ref { return p.Ref }).Draw(t, "pods")

@@ -43,15 +43,15 @@ type Node struct {
 	Capacity podrequest.Amount
 	// Used by everything on the node: CPU averaged over cpuEvictTimeWindowSeconds, memory right now.
 	Used podrequest.Amount
-	// Offers are the node's allocatable by tier. A tier that is absent is not offered, and nobody is evicted for it.
+	// Offers are the node's allocatable by tier. A tier that is absent is not offered, and no pod is evicted for it.
 	Offers map[podrequest.Tier]Offer
 }
 
 // Offer is what a node has to give of one tier.
 type Offer struct {
 	Amount podrequest.Amount
-	// Withdrawn says why the offer is not what the node has, such as measurements that are too old. Nobody is evicted for
-	// what was withdrawn; empty for an offer that is meant, even when it is zero.
+	// Withdrawn says why the offer is not what the node has, such as measurements that are too old. No pod is evicted for
+	// a withdrawn offer; empty for an offer that is intended, even when it is zero.
 	Withdrawn string
 }
 

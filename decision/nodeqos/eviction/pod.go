@@ -53,7 +53,7 @@ type Pod struct {
 // leastCritical is the priority from which Kubernetes takes pods to be critical.
 const leastCritical = 2_000_000_000
 
-// Annotations by which the kubelet marks the pods of its own manifests.
+// Annotations by which the kubelet marks static pods.
 const (
 	annotationConfigSource = "kubernetes.io/config.source"
 	annotationConfigMirror = "kubernetes.io/config.mirror"

@@ -106,7 +106,7 @@ func switchedOff(strategy *slov1alpha1.ResourceQOSStrategy) (Identity, bool) {
 	return Identity{}, false
 }
 
-// SwitchedOn says whether a class has identities switched on. SYSTEM pods have none of their own.
+// SwitchedOn says whether a class has identities switched on. There are none for SYSTEM pods.
 func SwitchedOn(strategy *slov1alpha1.ResourceQOSStrategy, class extension.QoSClass) bool {
 	return class != extension.QoSSystem && enabled(strategy.OfClass(class))
 }

@@ -1,6 +1,6 @@
 package interference
 
-// Trace is what one step saw. Each step begins it anew.
+// Trace is what one step saw. Each step overwrites it.
 type Trace struct {
 	// Signals that were measured and have a range, in a fixed order.
 	Signals []Reading `json:"signals,omitempty"`

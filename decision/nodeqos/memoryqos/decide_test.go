@@ -172,7 +172,7 @@ func TestWhatTheKillerAndTheWatermarksAreTold(t *testing.T) {
 				QoS: extension.QoSLS, KubeQOS: corev1.PodQOSBurstable, Config: tc.pod, Containers: []Container{{Name: "main"}},
 			}}}, nil)
 			container, group := plan.Pods[0].Containers[0].Values, plan.Groups[1].Values
-			container.High = nil // is told of containers alone
+			container.High = nil // is set for containers alone
 			group.Min, group.Low = nil, nil
 			if diff := cmp.Diff([]Values{tc.want, tc.want, tc.wantGroup}, []Values{plan.Pods[0].Values, container, group}); diff != "" {
 				t.Errorf("the pod, its container and the group (-want +got):\n%s", diff)

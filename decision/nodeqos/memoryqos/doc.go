@@ -10,6 +10,6 @@
 // protected less would take the protection from its pods. Batch and mid pods are measured by their own resources. What is
 // switched off is reset to what the kernel begins with.
 //
-// Kernels without watermarks of their own for a group are helped by reclaiming a bounded amount when a group comes close to
+// On kernels without watermarks per group, the agent helps by reclaiming a bounded amount when a group comes close to
 // its limit.
 package memoryqos

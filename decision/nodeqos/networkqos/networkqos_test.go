@@ -45,7 +45,8 @@ func TestOfClass(t *testing.T) {
 	}
 }
 
-// TestWhatIsGuaranteedNeedsNoTotal: bits are guaranteed also where nobody knows how many there are, within a limit in bits.
+// TestWhatIsGuaranteedNeedsNoTotal: a guarantee in bits applies even when the bandwidth of the node is not known, within a
+// limit in bits.
 func TestWhatIsGuaranteedNeedsNoTotal(t *testing.T) {
 	config := &slov1alpha1.NetworkQOSCfg{Enable: new(true), NetworkQOS: slov1alpha1.NetworkQOS{
 		IngressRequest: bits("16M"), EgressRequest: bits("16M"), EgressLimit: bits("8M"),

@@ -102,7 +102,7 @@ func configOf(strategy *slov1alpha1.ResourceQOSStrategy, class extension.QoSClas
 	return nil
 }
 
-// SwitchedOn says whether a class has bandwidth of its own. LSE and LSR pods are among those of LS.
+// SwitchedOn says whether a class has separate bandwidth. LSE and LSR pods share that of LS.
 func SwitchedOn(strategy *slov1alpha1.ResourceQOSStrategy, class extension.QoSClass) bool {
 	return class != extension.QoSLSE && class != extension.QoSLSR && on(configOf(strategy, class))
 }

@@ -7,7 +7,7 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
-// Terway is what Terway is told of a node, in bytes per second. The first level is services and the second best effort; 0 is none.
+// Terway is the configuration that Terway gets for a node, in bytes per second. LS is its first level and BE its second; 0 is none.
 type Terway struct {
 	Hardware int64
 	LS, BE   TerwayLevel
@@ -19,8 +19,8 @@ type TerwayLevel struct {
 	SendLeast, SendMost, ReceiveLeast, ReceiveMost int64
 }
 
-// TerwayOf is what Terway is told; false where it is not the policy. Percentages are of the total, and like all other figures in
-// bits, of which a byte has eight.
+// TerwayOf is the configuration that Terway gets; false where the policy is another one. Percentages are of the total. All figures of
+// the strategy are in bits and are converted to bytes.
 func TerwayOf(strategy *slov1alpha1.ResourceQOSStrategy, total Rate) (Terway, bool) {
 	if PolicyOf(strategy) != slov1alpha1.NETQOSPolicyTerwayQos {
 		return Terway{}, false

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write the tables of the docs")
 // docs is the folder of the pages.
 const docs = "../../../docs"
 
-// missing lists the fields that a declaration lacks.
+// missing lists the fields that a declaration leaves empty.
 func missing(spec *Spec) []string {
 	var out []string
 	for field, set := range map[string]bool{

@@ -30,8 +30,8 @@ func Bandwidth(vendor Vendor, percent int64) (int64, error) {
 	return BandwidthInSteps(vendor, percent, 0, 0)
 }
 
-// BandwidthInSteps is Bandwidth on a processor whose percentages have a step and a least of their own; 0 for the usual 10 of
-// each. Percentages are rounded up to the next step, so that nobody gets less than he was promised.
+// BandwidthInSteps is Bandwidth on a processor with the given step and least percentage; 0 stands for the usual 10 of each.
+// Percentages are rounded up to the next step, so that no group gets less than it was promised.
 func BandwidthInSteps(vendor Vendor, percent, step, least int64) (int64, error) {
 	if percent <= 0 || percent > 100 {
 		return 0, fmt.Errorf("%d%% of the memory bandwidth is not between 1 and 100", percent)

@@ -46,7 +46,7 @@ var classGroups = []string{GroupBE, GroupLS, GroupLSR}
 
 // Decide plans the groups of a node. Only classes that are switched on get a group: the root group has everything there is. A
 // processor has few groups, so that those of classes come first, then those of pods, first the ones that exist already. A pod
-// without room for a group of its own is in that of its class.
+// for which no group is left is in that of its class.
 func Decide(machine Machine, strategy *slov1alpha1.ResourceQOSStrategy, pods []Pod, inventory Inventory) Plan {
 	out := Plan{Pods: map[string]string{}}
 	room := inventory.Room
@@ -99,7 +99,7 @@ func ranked(pods []Pod, existing []string) []Pod {
 	return out
 }
 
-// SwitchedOn says whether a class has a share of the cache or of memory bandwidth of its own. SYSTEM pods stay in the root group.
+// SwitchedOn says whether a class has its own share of the cache or of memory bandwidth. SYSTEM pods stay in the root group.
 func SwitchedOn(strategy *slov1alpha1.ResourceQOSStrategy, class extension.QoSClass) bool {
 	return on(settingsOf(strategy, GroupOf(class, "", false)))
 }

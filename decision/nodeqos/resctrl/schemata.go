@@ -16,13 +16,13 @@ type Machine struct {
 	Mask uint64
 	// LeastWays that a mask may have; 1 where it is 0.
 	LeastWays int
-	// CodeAndData is true where code and data have shares of the cache of their own; both get the same.
+	// CodeAndData is true where code and data have separate shares of the cache; both get the same.
 	CodeAndData bool
 	// Bandwidth is true where memory bandwidth can be divided.
 	Bandwidth bool
 	// BandwidthStep and LeastBandwidth are in percent, of processors that count so; 10 where they are 0.
 	BandwidthStep, LeastBandwidth int64
-	// Megabytes is true where the kernel was told to take bandwidth in megabytes per second, which no share says.
+	// Megabytes is true where the kernel is configured to take bandwidth in megabytes per second, to which percentages cannot be converted.
 	Megabytes bool
 	// Caches are the ids of the last-level caches.
 	Caches []int
@@ -169,7 +169,7 @@ func ordered(values map[int]uint64) []CacheValue {
 }
 
 // Lines are the schemata as the kernel reads them, one line for each resource: L3:0=f;1=f and MB:0=100;1=100, with L3CODE and
-// L3DATA in the place of L3 where the two are told apart.
+// L3DATA in the place of L3 where code and data are separate.
 func (s Schemata) Lines() []string {
 	type resource struct {
 		name, format string
@@ -198,7 +198,7 @@ const (
 	GroupLSR = "LSR"
 	GroupLS  = "LS"
 	GroupBE  = "BE"
-	// PodGroupPrefix begins the group of a pod with shares of its own.
+	// PodGroupPrefix begins the name of the group of a pod with separate shares.
 	PodGroupPrefix = "koordlet-"
 )
 

@@ -129,7 +129,7 @@ func ChooseCPUs(cpus CPUs, budget int64, current cpuset.CPUSet, trace *Trace) CP
 // wholeCPUs rounds up. The number of CPUs that exist bounds it later.
 func wholeCPUs(milli int64) int { return int(max(milli, 0)/1000 + min(max(milli, 0)%1000, 1)) }
 
-// AllCPUs are those that best-effort pods may run on while nobody holds them back: all that are not excluded. A nil trace records
+// AllCPUs are those that best-effort pods may run on while they are not suppressed: all that are not excluded. A nil trace records
 // nothing.
 func AllCPUs(cpus CPUs, trace *Trace) CPUChoice {
 	if cpus.Topology == nil {

@@ -11,7 +11,7 @@ type Decision struct {
 	Enabled bool `json:"enabled"`
 	// Policy in force: cpuset or cfsQuota; empty when disabled.
 	Policy slov1alpha1.CPUSuppressPolicy `json:"policy,omitempty"`
-	// Hold says why all limits stay as they are; empty when they are decided anew.
+	// Hold says why all limits stay as they are; empty when new ones are decided.
 	Hold string `json:"hold,omitempty"`
 	// Budget of best-effort pods; nil when it was not computed.
 	Budget *Budget `json:"budget,omitempty"`
