@@ -137,8 +137,8 @@ func (c *Cache[S, A, L]) Unreserve(pod types.UID) {
 // because a snapshot of the scheduler may hold the pod as it was assumed, without its annotations, for some time yet.
 func (c *Cache[S, A, L]) PodHandler() cache.ResourceEventHandler { return c.handler(c.observe) }
 
-// ReservePodHandler is PodHandler for the pods that stand for reservations. What they say is all that they hold: it shrinks to
-// nothing while their users take it. Of another pod nobody but the scheduler may take away what it holds.
+// ReservePodHandler is PodHandler for reserve pods. A reserve pod holds exactly what its annotations say, which shrinks to nothing
+// as users take it. The allocation of any other pod must be withdrawn by the scheduler only.
 func (c *Cache[S, A, L]) ReservePodHandler() cache.ResourceEventHandler {
 	return c.handler(func(object any) {
 		c.observe(object)

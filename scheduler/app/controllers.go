@@ -14,7 +14,7 @@ import (
 	"koordinator.sh/koord/scheduler/part"
 )
 
-// controllerQPS bounds the requests of the controllers, which must not slow down binding: they have a client of their own.
+// controllerQPS bounds the requests of the controllers, which have their own client so that they do not slow down binding.
 const controllerQPS, controllerBurst = 50, 100
 
 // leaderWork are the controllers that write what plugins decided, apart from pods.

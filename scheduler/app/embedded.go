@@ -99,7 +99,7 @@ func (e *Embedded) Attach(ctx context.Context, built *scheduler.Scheduler) error
 	return frameworkext.Install(built, e.created.of, e.attempts, parts.Seams())
 }
 
-// wakePods tells the queue of changes to a resource, as the scheduler does by itself for resources that it may watch.
+// wakePods passes changes to a resource on to the queue, as the scheduler itself does for resources that it may watch.
 func wakePods(logger klog.Logger, built *scheduler.Scheduler, resource schema.GroupVersionResource) cache.ResourceEventHandler {
 	name := fwk.EventResource(fmt.Sprintf("%s.%s.%s", resource.Resource, resource.Version, resource.Group))
 	wake := func(action fwk.ActionType, before, after any) {

@@ -45,8 +45,8 @@ func Setup(ctx context.Context, opts *Options) (*Scheduler, error) {
 	return Assemble(ctx, opts, completed)
 }
 
-// Assemble builds the scheduler from a complete configuration, whoever made that: clients and informers are those of the
-// configuration, and of the options only the diagnostics server's count. Nothing runs, and nothing was asked of the cluster.
+// Assemble builds the scheduler from a complete configuration, from any source: clients and informers are those of the
+// configuration, and of the options only the diagnostics server's count. It starts nothing and sends no request to the cluster.
 func Assemble(ctx context.Context, opts *Options, completed *kubeconfig.CompletedConfig) (*Scheduler, error) {
 	recovery.RegisterMetrics()
 	lock := frameworkext.ObserveLock(completed)

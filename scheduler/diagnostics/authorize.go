@@ -9,15 +9,15 @@ import (
 	"koordinator.sh/koord/scheduler/services"
 )
 
-// Group and resource that stand for what is served below services.Base, in the roles of those who may ask. There are no such objects.
+// Group and resource that stand for what is served below services.Base, in the roles that grant access to it. There are no such objects.
 const (
 	servicesGroup    = "diagnostics.koordinator.sh"
 	servicesVersion  = "v1alpha1"
 	servicesResource = "schedulerservices"
 )
 
-// authorizeServices asks for a right of its own where the state of the scheduler is read: it names pods, quotas and the owners of CPUs
-// and devices of all namespaces. The path does not do, because every cluster lets all who are authenticated get /apis/*
+// authorizeServices requires a separate permission for reading the scheduler's state, which names pods, quotas and the owners of CPUs
+// and devices of all namespaces. The path is not enough, because every cluster lets all authenticated users get /apis/*
 // (system:discovery). The object's name is that of the plugin, or the first part of another path: nodes, __services__.
 func authorizeServices(next authorizer.Authorizer) authorizer.Authorizer {
 	return authorizer.AuthorizerFunc(func(ctx context.Context, attributes authorizer.Attributes) (authorizer.Decision, string, error) {

@@ -29,7 +29,7 @@ const (
 
 // Explainer answers questions about pods.
 type Explainer interface {
-	// ExplainFor answers a caller, who may make some of the changes that help.
+	// ExplainFor answers a caller that is permitted to make only some of the changes that help.
 	ExplainFor(context.Context, *diagnosticsv1alpha1.PodExplanation, disclosure.Access) (*diagnosticsv1alpha1.PodExplanation, error)
 }
 

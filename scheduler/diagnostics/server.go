@@ -23,7 +23,7 @@ import (
 	"koordinator.sh/koord/scheduler/services"
 )
 
-// shutdownTimeout is how long answers in the making may take after the server was told to stop.
+// shutdownTimeout is how long requests in flight may take after the server was asked to stop.
 const shutdownTimeout = 5 * time.Second
 
 // Options of the server.
@@ -99,7 +99,7 @@ func beside(handler, below http.Handler) http.Handler {
 	return mux
 }
 
-// protect lets nobody pass who is not authenticated and authorized, with the filters of every Kubernetes server.
+// protect serves authenticated and authorized requests only, with the filters of every Kubernetes server.
 func protect(handler http.Handler, authentication authenticator.Request, authorization authorizer.Authorizer) http.Handler {
 	resolver := &apirequest.RequestInfoFactory{}
 	handler = genericapifilters.WithAuthorization(handler, authorizeServices(authorization), scheme.Codecs)

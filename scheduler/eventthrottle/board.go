@@ -1,4 +1,4 @@
-// Package eventthrottle decides when conditions that last are told of: at once, again after a while, and not all at the same time.
+// Package eventthrottle decides when lasting conditions are reported: at once, again after a while, and not all at the same time.
 package eventthrottle
 
 import (
@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// Again is the time after which a condition that lasts is told of again: API servers keep events for an hour.
+	// Again is the time after which a lasting condition is reported again: API servers keep events for an hour.
 	Again = 30 * time.Minute
 	// rate is how many events may be written a second.
 	rate = 1
@@ -16,19 +16,19 @@ const (
 	Burst = 50
 )
 
-// Board remembers what was told of, and when. It must not be used by two goroutines at a time.
+// Board remembers what was reported, and when. It must not be used by two goroutines at a time.
 type Board[K comparable] struct {
 	told    map[K]time.Time
 	limiter flowcontrol.RateLimiter
 }
 
-// NewBoard returns a Board on which nothing was told of.
+// NewBoard returns a Board on which nothing has been reported yet.
 func NewBoard[K comparable]() *Board[K] {
 	return &Board[K]{told: map[K]time.Time{}, limiter: flowcontrol.NewTokenBucketRateLimiter(rate, Burst)}
 }
 
-// Due returns, of the conditions that hold, those to tell of at this moment, in their order. What does not hold is forgotten;
-// what is too much at once is due the next time.
+// Due returns those of the conditions in holding that are to be reported now, in their order. Conditions that no longer hold are
+// forgotten; those beyond the rate limit are due the next time.
 func (b *Board[K]) Due(now time.Time, holding []K) []K {
 	var due []K
 	told := make(map[K]time.Time, len(holding))

@@ -70,7 +70,7 @@ func (c *cluster) carryOut(t *rapid.T, fix *diagnosticsv1alpha1.Fix) {
 		case "relaxBindPolicy", "relaxNUMAPolicy":
 			relax(t, asked, fix, kind)
 		case "unbindCPUs":
-			if strings.Contains(fix.Command, "kubectl edit reservation") { // a pod is created anew with the label
+			if strings.Contains(fix.Command, "kubectl edit reservation") { // a pod is recreated with the label
 				asked.Labels[extension.LabelPodQoS] = string(extension.QoSLS)
 			}
 		case "evictPod", "evictPods":
@@ -115,7 +115,7 @@ func relax(t *rapid.T, asked *corev1.Pod, fix *diagnosticsv1alpha1.Fix, kind str
 	}
 }
 
-// followManifest creates the pod anew: with the labels and annotations of the manifest, whose spec is what the text says.
+// followManifest recreates the pod with the labels and annotations of the manifest, whose spec is what the text says.
 func followManifest(t *rapid.T, asked *corev1.Pod, fix *diagnosticsv1alpha1.Fix) {
 	made := &corev1.Pod{}
 	if err := yaml.UnmarshalStrict([]byte(fix.Manifest), made); err != nil {

@@ -74,7 +74,7 @@ func New(ctx context.Context, settings Config) (*Engine, error) {
 	return engine, nil
 }
 
-// Explain answers a question of who may do everything.
+// Explain answers a question of a caller that is permitted to do everything.
 func (e *Engine) Explain(ctx context.Context, question *diagnosticsv1alpha1.PodExplanation) (*diagnosticsv1alpha1.PodExplanation, error) {
 	return e.ExplainFor(ctx, question, nil)
 }

@@ -260,7 +260,7 @@ func (r *filterRun) refusals(plugin string, status *fwk.Status) []refusal {
 	return list
 }
 
-// distinct leaves out the reason that only introduces others, and returns it beside them: it would count as a refusal of its own.
+// distinct returns the reason that only introduces others apart from them, because it would count as a separate refusal.
 func (r *filterRun) distinct(plugin string, reasons []string) (said []string, introduction string) {
 	introducer, is := r.explainers[plugin].(reason.Introducer)
 	if !is || len(reasons) < 2 {

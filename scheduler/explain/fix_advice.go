@@ -82,7 +82,7 @@ func (e *evaluation) refusedOnlyBy(plugin string) []reason.RefusedNode {
 	return nodes
 }
 
-// releases proposes to end what holds resources for others where a node lacks them.
+// releases proposes to end what holds resources for others on nodes where they are missing.
 func (s *simulation) releases(e *evaluation) []candidate {
 	var list []candidate
 	for info, missing := range s.curable(e) {

@@ -132,7 +132,7 @@ func (s *simulation) steps(ctx context.Context, c chain) ([]candidate, error) {
 	return keepCheapest(list, maxLinkTrials), nil
 }
 
-// lifts is true when fewer refusals are left, or as many of which one is new: a plugin tells one reason at a time.
+// lifts is true when fewer refusals are left, or as many of which one is new: a plugin may report only one reason at a time.
 func lifts(before, after []refusal) bool {
 	gone := func(r refusal) bool { return !slices.Contains(after, r) }
 	return len(after) < len(before) || len(after) == len(before) && slices.ContainsFunc(before, gone)

@@ -20,7 +20,7 @@ import (
 const (
 	// maxShrunkNodes bounds the nodes on which a smaller request is searched for.
 	maxShrunkNodes = 8
-	// maxGrouped bounds the pods that are placed anew for each request that is tried.
+	// maxGrouped bounds the pods that are placed again for each request that is tried.
 	maxGrouped = 8
 	// unitCPU and unitCore are the milliCPU of one, with two threads to a core.
 	unitCPU  = 1000

@@ -57,8 +57,8 @@ func (s *simulation) withoutUnneeded(ctx context.Context, w *clusterView, pod *c
 	return steps, nil
 }
 
-// isPartOf is true when a later change was made upon this one: it replaces an object and would bring this change along, or its text
-// tells from what this one made of the pod. How far a request is reduced is looked for again.
+// isPartOf is true when a later change builds on this one: it replaces an object and so includes this change, or it changes the same
+// field of the pod, so that its text starts from the value set here. Reduced requests are exempt: they are searched for again.
 func (c candidate) isPartOf(later candidate) bool {
 	return c.edit != nil && later.replaces || later.reduced == nil && c.sameField(later)
 }

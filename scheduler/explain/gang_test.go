@@ -61,7 +61,7 @@ func racks() *schedulingv1alpha1.ClusterNetworkTopology {
 func (c *cluster) drawGang(t *rapid.T) {
 	c.drawShipped(t)
 	asked := c.pods["asked"].DeepCopy()
-	if len(asked.Spec.Containers[0].Resources.Requests) > 2 { // devices have tests of their own
+	if len(asked.Spec.Containers[0].Resources.Requests) > 2 { // devices have their own tests
 		asked.Spec.Containers[0].Resources.Requests = list("cpu", "2", "memory", "1Gi")
 	}
 	c.updatePod(inGang("team", asked))
@@ -110,7 +110,7 @@ func TestEveryGangHasAReason(t *testing.T) {
 	}
 	expectKinds(t, codes, string(finding.GangMembersMissing), string(finding.GangTopologyUnsatisfied), string(finding.GangTopologyInvalid), string(finding.InsufficientResources))
 	expectKinds(t, kinds, "lowerMinMember", "removeGatherRules", "addNode")
-	// What gives one member a node may not be enough where the gang lacks several.
+	// What gives one member a node may not be enough where several members of the gang have none.
 	counted.report(t, map[int]int{1: 1, 2: 2})
 	t.Logf("fixes: %v; codes: %v", kinds, codes)
 }

@@ -84,7 +84,7 @@ func (e *evaluation) eager() *evaluation {
 	return &edited
 }
 
-// declining is the last answer, with why the plugins before evict nobody.
+// declining is the last answer, with the reasons why the plugins before it evict no pods.
 func declining(answers []*diagnosticsv1alpha1.Preemption) *diagnosticsv1alpha1.Preemption {
 	if len(answers) == 0 {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"koordinator.sh/koord/scheduler/reason"
 )
 
-// preemptor is a PostFilter plugin that evicts pods. Its evaluator has nobody to carry evictions out, and runs dry only.
+// preemptor is a PostFilter plugin that evicts pods. Its evaluator only does dry runs, because it has no executor of evictions.
 type preemptor struct {
 	*preemption.Evaluator
 	// rules of the plugin's own, nil when it has none.

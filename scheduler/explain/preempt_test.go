@@ -318,7 +318,7 @@ func TestPreemptionChoosesWhatTheSchedulerWould(t *testing.T) {
 	expectKinds(t, verdicts, "Evicts", "Helpless")
 }
 
-// postFilter runs a scheduling cycle of the pod "asked" in a framework of its own, and returns the node that is nominated.
+// postFilter runs a scheduling cycle of the pod "asked" in a separate framework, and returns the nominated node.
 func (c *cluster) postFilter(t *rapid.T) string {
 	var pods []*corev1.Pod
 	var nodes []*corev1.Node

@@ -28,8 +28,8 @@ func (c candidate) refusedByAdmission(pod *corev1.Pod) bool {
 	})
 }
 
-// recreated says of a change of the pod that a pod that exists cannot be changed so: it has to be created anew, by its owner, whose
-// pod template is changed, or from a manifest. Commands that would edit the pod are left out then.
+// recreated marks a change that cannot be made to an existing pod: the pod has to be recreated, by its owner after a change of the
+// pod template, or from a manifest. Commands that would edit the pod are left out then.
 func (c *candidate) recreated(pod *corev1.Pod, known workloads) {
 	_, edited, _ := candidate{links: podSteps(c.steps())}.apply(nil, pod)
 	if edited == pod || reservation.IsReservePod(pod) || editable(pod, edited) {
@@ -54,7 +54,7 @@ func (c *candidate) recreated(pod *corev1.Pod, known workloads) {
 // comesLast is when a pod is created that is yet to be: it stands behind all others of its gang.
 var comesLast = metav1.Unix(1<<33, 0)
 
-// recreation is an edited pod as it would be created anew, where it has to be.
+// recreation is an edited pod as it would be recreated, if the change requires that.
 func recreation(before, edited *corev1.Pod) *corev1.Pod {
 	if before == edited || reservation.IsReservePod(before) || editable(before, edited) {
 		return edited

@@ -105,7 +105,7 @@ func (s *sharedState) parts(c *cluster, now func() time.Time) part.Set {
 	return set
 }
 
-// podChanged tells of a pod, podGone of one that is deleted.
+// podChanged passes on that a pod was added or changed, podGone that one was deleted.
 func (s *sharedState) podChanged(before, pod *corev1.Pod) {
 	s.quotas.PodChanged(pod)
 	if before == nil {

@@ -103,7 +103,7 @@ func (s *simulation) companions(e *evaluation) (reason.Grouper, []*corev1.Pod) {
 			continue
 		}
 		list[at] = e.pod
-		slices.SortStableFunc(list, func(a, b *corev1.Pod) int { // one that is created anew comes after those that are there
+		slices.SortStableFunc(list, func(a, b *corev1.Pod) int { // a recreated pod comes after those that are there
 			return cmp.Or(cmp.Compare(corev1helpers.PodPriority(b), corev1helpers.PodPriority(a)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time))
 		})
 		return by, list
@@ -144,14 +144,14 @@ func first(pods []*corev1.Pod, one *corev1.Pod) []*corev1.Pod {
 	return ordered
 }
 
-// replay places pods in a view of its own, one after the other.
+// replay places pods in its own view, one after the other.
 type replay struct {
 	*simulation
 	view *clusterView
 	// asked is the pod that the question is about, and allowed the nodes on which it may be placed.
 	asked   *corev1.Pod
 	allowed []fwk.NodeInfo
-	// next is where the search for a node goes on: pods that are alike go side by side.
+	// next is where the search for a node goes on, so that similar pods get adjacent nodes.
 	next int
 	// scored bounds the nodes among which one pod's is chosen.
 	scored int

@@ -12,16 +12,16 @@ import (
 	kubeconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
 )
 
-// fence keeps a process from writing that has not renewed its lease in time. One that was stopped, as a machine that hangs
-// is, goes on where it was when it is continued: until it looks at its lease it would bind pods by what it knew before
+// fence keeps a process that has not renewed its lease in time from writing. A process that was stopped, as on a machine that
+// hangs, goes on where it was when it is continued: until it checks its lease, it would bind pods by what it knew before
 // another process took over.
 type fence struct {
 	next http.RoundTripper
 	may  func() bool
 }
 
-// RoundTrip sends reads on, and writes while they may be made. The error for others is an answer like the API server's, so
-// that nobody takes the outcome for unknown.
+// RoundTrip sends reads on, and writes while they are permitted. Other writes fail with an error like the API server's, so that
+// callers do not take their outcome for unknown.
 func (f *fence) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Method == http.MethodGet || request.Method == http.MethodHead {
 		return f.next.RoundTrip(request)

@@ -74,7 +74,7 @@ func Wrap(inner framework.Framework, plugins []fwk.Plugin, recorder Recorder) *F
 // does not sign pods, rules it out.
 func (f *Framework) Batches() bool { return f.batch != nil }
 
-// RunPreFilterPlugins runs the plugins, and tells those that count pods about the pods that restored nodes are without.
+// RunPreFilterPlugins runs the plugins, and removes the pods that restored nodes are without from what they counted.
 func (f *Framework) RunPreFilterPlugins(ctx context.Context, state fwk.CycleState, pod *corev1.Pod) (*fwk.PreFilterResult, *fwk.Status, sets.Set[string]) {
 	if f.recorder != nil {
 		f.recorder.Begin(pod)
@@ -102,7 +102,7 @@ func Forget(ctx context.Context, runner fwk.PluginsRunner, state fwk.CycleState,
 	return nil
 }
 
-// RunPostFilterPlugins tells the plugins that remember refusals, and runs the plugins.
+// RunPostFilterPlugins passes the refusal on to the plugins that remember refusals, and runs the plugins.
 func (f *Framework) RunPostFilterPlugins(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
 	for _, observer := range f.observers {
 		observer.Refused(state, pod)
@@ -161,6 +161,6 @@ func (f *Framework) RunReservePluginsReserve(ctx context.Context, state fwk.Cycl
 	return f.Framework.RunReservePluginsReserve(ctx, state, pod, node)
 }
 
-// WillWaitOnPermit is always false: it only decides whether the node is written to the status of a pod that waits, in a
-// request of its own. For members of a gang that is one request in three, and the gang says itself where they wait.
+// WillWaitOnPermit is always false: it only decides whether the node is written to the status of a waiting pod, in a separate
+// request. For members of a gang that is one request in three, and the gang itself says where they wait.
 func (f *Framework) WillWaitOnPermit(context.Context, *corev1.Pod) bool { return false }

@@ -24,9 +24,9 @@ import (
 )
 
 // crowd is a plugin that refuses nodes with pods on them, counts pods in PreFilter, restores and proposes what the test
-// tells it, and scores every node the same.
+// sets, and scores every node the same.
 type crowd struct {
-	// refused are the pods that it was told found no node.
+	// refused are the pods that were reported to have found no node.
 	refused  []string
 	restored map[string]Restored
 	proposed []string
@@ -96,7 +96,7 @@ func wrap(t *testing.T, plugin *crowd, attempts Recorder) *Framework {
 	return Wrap(inner, []fwk.Plugin{plugin}, attempts)
 }
 
-// nobody is nominated to any node.
+// nobody is a nominator without nominated pods.
 type nobody struct{}
 
 func (nobody) AddNominatedPod(klog.Logger, fwk.PodInfo, *fwk.NominatingInfo) {}

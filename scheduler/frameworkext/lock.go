@@ -9,7 +9,7 @@ import (
 	kubeconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
 )
 
-// Lock is the leader election lock, which also remembers who holds it: the elector tells only the callbacks of
+// Lock is the leader election lock, which also remembers whether this process holds it: the elector informs only the callbacks of
 // kube-scheduler.
 type Lock struct {
 	resourcelock.Interface
@@ -73,8 +73,8 @@ func (m moment) since(before moment) time.Duration {
 	return max(m.steady.Sub(before.steady), m.wall.Sub(before.wall))
 }
 
-// Leads is true while this process holds the lock and was told so not longer ago than an elector tries to renew it, which is
-// less than others wait before they take over.
+// Leads is true while this process holds the lock and last renewed it no longer ago than the time for which an elector tries to
+// renew it, which is less than other processes wait before they take over.
 func (l *Lock) Leads() bool {
 	renewed := l.renewed.Load()
 	return renewed != nil && l.leading.Load() && (l.valid == 0 || l.now().since(*renewed) < l.valid)

@@ -18,9 +18,9 @@ import (
 // readBackoff is how long to wait between looks at a pod whose binding was not answered.
 var readBackoff = wait.Backoff{Duration: 20 * time.Millisecond, Factor: 2, Steps: 1 << 20, Cap: 2 * time.Second}
 
-// RunBindPlugins binds the pod. A binding that is not answered may have been stored: until the API server tells, the pod
-// keeps what it was given, because the next pod would get the same CPUs and devices. This ends with the context at the
-// latest. Reserve pods are left out: their plugin writes a Reservation, and reads that back.
+// RunBindPlugins binds the pod. A binding without a response may have been stored: until the API server shows the outcome, the
+// pod keeps its allocations, because otherwise the next pod would get the same CPUs and devices. This ends with the context at
+// the latest. Reserve pods are left out: their plugin writes a Reservation, and reads that back.
 func (f *Framework) RunBindPlugins(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, node string) *fwk.Status {
 	status := f.Framework.RunBindPlugins(ctx, state, pod, node)
 	if !unanswered(status) || reservation.IsReservePod(pod) {

@@ -22,11 +22,11 @@ import (
 	decision "koordinator.sh/koord/decision/scheduling/reservation"
 )
 
-// binder answers one attempt after the other as it is told, and with success from then on.
+// binder answers one attempt after the other from answers, and with success from then on.
 type binder struct {
 	attempts int
 	answers  []error
-	// stores tells which attempts arrive nevertheless.
+	// store is called for every attempt, and may store the binding although the attempt fails.
 	store func(attempt int)
 }
 

@@ -24,7 +24,7 @@ type signers struct {
 // requests, and the images are added to every signature.
 var unlisted = sets.New(names.NodeResourcesBalancedAllocation, names.ImageLocality)
 
-// signersOf returns the signers of a profile among its plugins; nil when a pod's verdicts and scores depend on what nobody signs.
+// signersOf returns the signers of a profile among its plugins; nil when a pod's verdicts and scores depend on what no plugin signs.
 func signersOf(inner framework.Framework, plugins map[string]fwk.Plugin) *signers {
 	if len(inner.Extenders()) > 0 {
 		return nil

@@ -18,7 +18,7 @@ type Estimator interface {
 // Simulations call its Reserve when they place a pod.
 type Allocator interface {
 	fwk.ReservePlugin
-	// Allocates tells allocators from other plugins with a Reserve.
+	// Allocates marks allocators, as distinct from other plugins with a Reserve.
 	Allocates()
 }
 

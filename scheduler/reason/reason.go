@@ -15,15 +15,15 @@ import (
 type Subject struct {
 	// Code of the refusal in the catalogue of findings.
 	Code finding.Code
-	// Key tells refusals with the same text apart, such as two taints.
+	// Key distinguishes refusals with the same text, such as two taints.
 	Key string
 	// Phrase says it in a summary, after the number of nodes: "had insufficient batch-cpu". Of a refusal of PreFilter, which is about
 	// the pod, it stands without a number: "quota team-a has insufficient cpu".
 	Phrase string
 	// Distance orders nodes by how far they are from passing: 0 for nearly, 1 and more for far.
 	Distance float64
-	// Mentions are the objects that the reason and the message name, beside the pod and the node: all of them, since who may not get one
-	// of them is told neither.
+	// Mentions are all objects that the reason and the message name, beside the pod and the node: callers without the right to get one
+	// of them are shown neither.
 	Mentions []diagnosticsv1alpha1.SourceRef
 	// ReasonMentions are those that the reason names; none where it names all of them.
 	ReasonMentions []diagnosticsv1alpha1.SourceRef
@@ -44,7 +44,7 @@ type Explainer interface {
 // Introducer is a plugin with statuses whose first reason only introduces another one: two texts for one refusal.
 type Introducer interface {
 	fwk.Plugin
-	// Introduces tells whether a reason says nothing beside the others of its status. It must be safe for concurrent use.
+	// Introduces reports whether a reason only introduces the others of its status. It must be safe for concurrent use.
 	Introduces(reason string) bool
 }
 
@@ -64,11 +64,11 @@ type GateExplainer interface {
 	ExplainGate(ctx context.Context, pod *corev1.Pod) (Subject, bool)
 }
 
-// Preemptor is a PostFilter plugin that evicts pods under rules of its own, and knows whom they spare.
+// Preemptor is a PostFilter plugin that evicts pods under its own rules, and knows which pods they spare.
 type Preemptor interface {
 	fwk.Plugin
-	// MayPreempt tells whether the plugin looks for victims of the pod at all, and why not; without a reason the pod is none of
-	// its concern. PostFilter begins with it.
+	// MayPreempt reports whether the plugin looks for victims of the pod at all, and if not, why; without a reason the plugin is
+	// not responsible for the pod. PostFilter begins with it.
 	MayPreempt(pod *corev1.Pod) (may bool, why string)
 	// Spared says why no pod of the cluster may be evicted for this one, empty when some may. Like MayPreempt, it must be safe
 	// for concurrent use.

@@ -127,7 +127,7 @@ type Failure struct {
 	Refusals  []Refusal
 }
 
-// Fail closes the attempt of a pod. After Placed it opens an attempt of its own: the pod lost its node again.
+// Fail closes the attempt of a pod. After Placed it records a separate attempt: the pod lost its node again.
 func (r *Recorder) Fail(pod *corev1.Pod, failure Failure) {
 	slices.SortFunc(failure.Refusals, func(a, b Refusal) int {
 		return cmp.Or(cmp.Compare(b.Nodes, a.Nodes), cmp.Compare(a.Plugin, b.Plugin), cmp.Compare(a.Reason, b.Reason))

@@ -85,7 +85,7 @@ func frameworkWith(t *testing.T, plugin fwk.Plugin) framework.Framework {
 	return built
 }
 
-// TestAPanicIsAStatus goes through the framework of kube-scheduler, which calls Score on goroutines of its own.
+// TestAPanicIsAStatus goes through the framework of kube-scheduler, which calls Score on separate goroutines.
 func TestAPanicIsAStatus(t *testing.T) {
 	schedulermetrics.Register()
 	recovery.RegisterMetrics()

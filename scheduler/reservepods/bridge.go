@@ -151,7 +151,7 @@ func (b *Bridge) Discard() {
 	b.opened.ShutDown()
 }
 
-// wakePods tells the queue that room was given back, as when a pod is deleted.
+// wakePods notifies the queue that room was given back, as when a pod is deleted.
 func (b *Bridge) wakePods(logger klog.Logger) {
 	for {
 		pod, shutdown := b.freed.Get()
@@ -163,9 +163,9 @@ func (b *Bridge) wakePods(logger klog.Logger) {
 	}
 }
 
-// wakeOwners tells the scheduler's queue that a reservation can be used. An owner that found no room before was refused for
-// the node's resources, not by the plugin of reservations, so that no event of a Reservation would wake it: to its owners,
-// room that they may use is like that of a pod that has gone.
+// wakeOwners notifies the scheduler's queue that a reservation can be used. An owner that found no room before was refused for
+// the node's resources, not by the plugin of reservations, so that no event of a Reservation would wake it. Owners are therefore
+// woken as if a pod of the reservation's size had been deleted.
 func (b *Bridge) wakeOwners(logger klog.Logger) {
 	for {
 		uid, shutdown := b.opened.Get()
@@ -181,7 +181,7 @@ func (b *Bridge) wakeOwners(logger klog.Logger) {
 	}
 }
 
-// mayUse tells whether a pod is an owner of a reservation that accepts it.
+// mayUse reports whether a pod is an owner of a reservation that accepts it.
 func mayUse(pod *corev1.Pod, view *reservations.View) bool {
 	if pod.UID == view.UID || !view.MatchesOwner(pod) {
 		return false

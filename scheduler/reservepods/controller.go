@@ -196,7 +196,7 @@ func (c *Controller) wrote(k key, version string) {
 	c.written[k] = overwritten{version, c.Now()}
 }
 
-// outdated tells whether a status was written over this version a moment ago.
+// outdated reports whether a status was written over this version a moment ago.
 func (c *Controller) outdated(k key, version string) bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

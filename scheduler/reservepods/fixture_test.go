@@ -330,7 +330,7 @@ func (c *cluster) pod(name string) *corev1.Pod {
 	return pod
 }
 
-// placed tells the node of a pod and the reservation that it uses: "node-1", "node-1/r" or "".
+// placed returns the node of a pod and the reservation that it uses: "node-1", "node-1/r" or "".
 func (c *cluster) placed(name string) string {
 	pod := c.pod(name)
 	if pod == nil {
@@ -397,7 +397,7 @@ func (r *running) placement(name string) func() string {
 	return func() string { return r.placed(name) }
 }
 
-// failed tells whether an attempt to place a pod was reported.
+// failed returns a condition that is true once a failed attempt to place the pod was reported.
 func (r *running) failed(name string) func() bool {
 	return func() bool {
 		pod := r.pod(name)

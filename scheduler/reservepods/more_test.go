@@ -333,8 +333,8 @@ func expected(t *testing.T, c *cluster, node string) int64 {
 	return sum
 }
 
-// restless tells what is on its way, empty when nothing is: a pod about to be tried, a reservation about to end and make room for
-// one, or an event that makes the cache what the API server has.
+// restless says what is still to come, empty when nothing is: a pod about to be tried, a reservation about to end and make room
+// for one, or an event that brings the cache in line with the API server.
 func (r *running) restless(t *testing.T) string {
 	t.Helper()
 	switch {
@@ -361,7 +361,7 @@ func (r *running) ending() string {
 	return ""
 }
 
-// settledDown tells whether nothing waits to be scheduled at once.
+// settledDown reports whether nothing waits to be scheduled at once.
 func (r *running) settledDown() bool {
 	pending, _ := r.scheduler.SchedulingQueue.PendingPods()
 	return len(pending) == len(r.scheduler.SchedulingQueue.UnschedulablePods())

@@ -52,8 +52,8 @@ func TestOwnersHearThatTheyMayUseAReservation(t *testing.T) {
 	}
 }
 
-// TestAnOwnerThatCameBeforeTheReservationWasShown has the scheduler place a Reservation and not be told: its owner is tried
-// while the room is held by a pod that is only assumed.
+// TestAnOwnerThatCameBeforeTheReservationWasShown has the scheduler place a Reservation and not receive the event: its owner is
+// tried while the room is held by a pod that is only assumed.
 func TestAnOwnerThatCameBeforeTheReservationWasShown(t *testing.T) {
 	c := newCluster(newNode("node-1", "4"))
 	r := c.start(t, "")

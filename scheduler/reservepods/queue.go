@@ -37,8 +37,8 @@ func (b *Bridge) observe(oldObject, newObject any) {
 	}
 }
 
-// onlyStatus tells whether an update changed nothing that matters to scheduling: the queue would retry a Reservation for the
-// condition that says why it is not scheduled.
+// onlyStatus reports whether an update changed nothing that matters to scheduling: the queue would otherwise retry a Reservation
+// because of the condition that says why it is not scheduled.
 func onlyStatus(before, after *schedulingv1alpha1.Reservation) bool {
 	return before.Generation == after.Generation && maps.Equal(before.Labels, after.Labels) && maps.Equal(before.Annotations, after.Annotations)
 }

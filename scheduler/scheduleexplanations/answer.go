@@ -133,7 +133,8 @@ func (c *Controller) absent(ctx context.Context, object *schedulingv1alpha1.Sche
 	return c.write(ctx, object, schedulingv1alpha1.ScheduleExplanationStatus{FailedMessage: message}, c.clock.Now())
 }
 
-// unanswered tells that there is no answer, unless there is an older one, and hands on the error, which may name anything.
+// unanswered writes that there is no answer, unless there is an older one, and returns the error. The error may name any object, so
+// that its text is written only for readers who see everything.
 func (c *Controller) unanswered(ctx context.Context, object *schedulingv1alpha1.ScheduleExplanation, readers disclosure.Access, err error) error {
 	if object.Status.LastUpdateTime != nil {
 		return err
@@ -148,8 +149,8 @@ func (c *Controller) unanswered(ctx context.Context, object *schedulingv1alpha1.
 	return err
 }
 
-// answer asks the scheduler about one pod of each kind. The values of a label of nodes, by which it would be split, are told to those
-// who see everything.
+// answer asks the scheduler about one pod of each kind. It is split by the values of a node label only for readers who see
+// everything.
 func (c *Controller) answer(ctx context.Context, pods []*corev1.Pod, topologyKey string, readers disclosure.Access) (schedulingv1alpha1.ScheduleExplanationStatus, error) {
 	groups, settled := alike(pods)
 	if readers != nil {

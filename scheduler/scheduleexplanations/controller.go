@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// refreshInterval is how old an answer gets before it is made anew, if anything has changed in the cluster.
+	// refreshInterval is how old an answer gets before it is renewed, if anything has changed in the cluster.
 	refreshInterval = time.Minute
 	// spacing is the least time between two answers to one question, whatever changes.
 	spacing = 5 * time.Second

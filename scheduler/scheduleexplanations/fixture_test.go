@@ -25,7 +25,7 @@ import (
 	"koordinator.sh/koord/scheduler/informer/informertest"
 )
 
-// store holds ScheduleExplanations as an API server would: it refuses outdated writes and tells watchers.
+// store holds ScheduleExplanations as an API server would: it refuses outdated writes and notifies watchers.
 type store struct {
 	source *cachetesting.FakeControllerSource
 
@@ -193,7 +193,7 @@ func inBubble(t *testing.T, test func(f *fixture), objects ...runtime.Object) {
 		factory.StartWithContext(ctx)
 		done := make(chan error)
 		go func() { done <- controller.Run(ctx) }()
-		// The source has a watcher list anew, after a second or two, when its first object comes between a list and the watch.
+		// The source makes a watcher list again, after a second or two, when its first object comes between a list and the watch.
 		synctest.Wait()
 		test(f)
 		cancel()

@@ -157,7 +157,7 @@ func shapeOf(pod *corev1.Pod) string {
 	}
 	encoded, err := json.Marshal(s)
 	if err != nil {
-		return string(pod.UID) // of its own kind
+		return string(pod.UID) // a kind that no other pod shares
 	}
 	return string(encoded)
 }

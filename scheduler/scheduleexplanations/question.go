@@ -23,8 +23,8 @@ var (
 // subjectsOf returns what an object asks about: one name of a pod, job or gang, or the names of a gang group's gangs,
 // which are joined by commas. A name without a namespace is in the object's own. The error is for the user.
 //
-// An answer tells of other people's pods. So objects ask about their own namespace only, except those in the system
-// namespace, which administrators write.
+// An answer reveals other users' pods. So objects may ask about their own namespace only, except those in the system namespace,
+// which administrators write.
 func subjectsOf(object *schedulingv1alpha1.ScheduleExplanation, systemNamespace string) ([]types.NamespacedName, error) {
 	if object.Spec.QuestionObjectTemplate != nil {
 		return nil, errTemplate

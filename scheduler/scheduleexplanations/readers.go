@@ -7,9 +7,9 @@ import (
 	"koordinator.sh/koord/decision/core/disclosure"
 )
 
-// readersOf is what the readers of an object are taken to have access to, nil for everything. An object has no caller: whoever may get it
-// is told the same. In the system namespace that are people who run the cluster; in all others it is people of the namespace, who see its
-// pods, quotas and gangs, and change its pods.
+// readersOf is what the readers of an object are assumed to have access to, nil for everything. An object has no caller: all users with
+// the right to get it see the same. In the system namespace these are cluster administrators; in all others they are users of the
+// namespace, who see its pods, quotas and gangs, and change its pods.
 func readersOf(object *schedulingv1alpha1.ScheduleExplanation, systemNamespace string) disclosure.Access {
 	if object.Namespace == systemNamespace {
 		return nil
@@ -26,7 +26,7 @@ func readersOf(object *schedulingv1alpha1.ScheduleExplanation, systemNamespace s
 	}
 }
 
-// toldOf is what readers are told of an answer.
+// toldOf returns the part of an answer that readers may see.
 func toldOf(status *diagnosticsv1alpha1.PodExplanationStatus, readers disclosure.Access) *diagnosticsv1alpha1.PodExplanationStatus {
 	if readers == nil {
 		return status

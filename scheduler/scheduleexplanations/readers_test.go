@@ -15,7 +15,7 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 )
 
-// crowded would find a place if a pod of its own namespace and one of another were evicted.
+// crowded would find a place if a pod of the same namespace and one of another were evicted.
 func crowded() *diagnosticsv1alpha1.PodExplanationStatus {
 	status := unschedulable()
 	status.Pod = diagnosticsv1alpha1.PodFacts{Namespace: "default", Name: "a"}

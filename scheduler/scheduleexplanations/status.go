@@ -19,7 +19,7 @@ type Answer struct {
 	Pods []*corev1.Pod
 	// Status is the answer. It must list all nodes, not only the closest.
 	Status *diagnosticsv1alpha1.PodExplanationStatus
-	// Told is what the readers are told of Status, with the same groups; nil is all of it. Texts and names are taken from it.
+	// Told is the part of Status that the readers may see, with the same groups; nil is all of it. Texts and names are taken from it.
 	Told *diagnosticsv1alpha1.PodExplanationStatus
 }
 
@@ -36,7 +36,7 @@ type Findings struct {
 	Answers []Answer
 	// Settled pods have a node, or have finished.
 	Settled []*corev1.Pod
-	// Unasked counts pods about which the scheduler was not asked, because too many are of a kind of their own.
+	// Unasked counts pods about which the scheduler was not asked, because there were too many different kinds of pods.
 	Unasked int
 	// TopologyKey is the node label by whose values the answer is split; empty for the whole cluster.
 	TopologyKey string
@@ -174,7 +174,7 @@ func (a Answer) schedulable(in region) bool {
 // places are the nodes that pass, the best first.
 func (a Answer) places() []string { return placesOf(a.Status.Placement) }
 
-// place is the name of a node that passes, empty where the readers are not told of it.
+// place is the name of a node that passes, empty where the readers may not see it.
 func (a Answer) place(node string) string {
 	if slices.Contains(placesOf(a.told().Placement), node) {
 		return node

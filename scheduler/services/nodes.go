@@ -12,7 +12,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
 )
 
-// World reads nodes from the cache of a scheduler, beside the scheduling cycles, which have a snapshot of their own. It is
+// World reads nodes from the cache of a scheduler, independently of the scheduling cycles, which have their own snapshot. It is
 // safe for concurrent use.
 type World struct {
 	mutex    sync.Mutex
@@ -64,7 +64,7 @@ func (l latest) List() ([]fwk.NodeInfo, error) {
 	return copies, nil
 }
 
-// PodReference names a pod, in the form of a pod. Specs and annotations are left to those who may read pods.
+// PodReference names a pod, in the form of a pod. It leaves out spec and annotations, which require the right to read pods.
 type PodReference struct {
 	Metadata PodMetadata `json:"metadata"`
 }

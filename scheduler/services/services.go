@@ -1,5 +1,5 @@
 // Package services answers HTTP requests about what plugins know, under the paths of upstream: read-only, as JSON. It serves
-// nothing by itself: the diagnostics server does, and lets nobody pass who is not authenticated and authorized for the path.
+// nothing by itself: the diagnostics server does, for requests that are authenticated and authorized for the path.
 package services
 
 import (

@@ -1,5 +1,5 @@
 // Package coscheduling is the scheduler plugin Coscheduling: the pods of a gang get nodes together or not at all. The decisions
-// are those of decision/scheduling/gang; this package tells them what happens, and does what they say.
+// are those of decision/scheduling/gang; this package feeds them with what happens, and carries them out.
 //
 // A member that finds a node waits in Permit until its group is complete. Of a Strict gang that cannot be completed, only the
 // member that found no node waits for the cluster to change, by the hints of whatever refused it; the others are called when it

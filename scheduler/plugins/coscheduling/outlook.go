@@ -76,7 +76,7 @@ func (o *outlook) publish(answer *diagnosticsv1alpha1.Preemption, pod *corev1.Po
 	}
 }
 
-// helpless says why nobody is evicted.
+// helpless says why no pod is evicted.
 func (t *trial) helpless(spec *gang.Spec, why string) string {
 	switch {
 	case len(t.candidates) == 0:

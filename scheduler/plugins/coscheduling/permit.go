@@ -15,7 +15,7 @@ import (
 	"koordinator.sh/koord/scheduler/state/gangs"
 )
 
-// allowRetryInterval is when members are looked for again that are decided to wait and not known to the framework yet.
+// allowRetryInterval is the time after which members that are to wait, but are not known to the framework yet, are looked for again.
 const allowRetryInterval = 20 * time.Millisecond
 
 // Permit has a member wait until every gang of its group is complete, and then lets all of them go.
@@ -27,7 +27,7 @@ func (p *Plugin) Permit(_ context.Context, state fwk.CycleState, pod *corev1.Pod
 	}
 	permission := p.state.Permit(key, pod, node)
 	if !permission.Refused.Passed() {
-		p.activate(permission.Try) // a cycle that fails activates nobody at its end
+		p.activate(permission.Try) // a cycle that fails activates no pods at its end
 		return fwk.NewStatus(fwk.Unschedulable, permission.Refused.Reason), 0
 	}
 	activateLater(state, permission.Try)

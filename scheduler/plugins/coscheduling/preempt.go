@@ -42,7 +42,7 @@ func (p *Plugin) concerns(key gang.Key) *gang.Spec {
 	return p.state.Spec(key)
 }
 
-// preempt makes room for the whole gang, or for nobody.
+// preempt makes room for the whole gang or evicts nothing.
 func (p *Plugin) preempt(ctx context.Context, pod *corev1.Pod, spec *gang.Spec) (*fwk.PostFilterResult, *fwk.Status) {
 	found, err := p.outlook(ctx, pod, spec)
 	if err != nil {
@@ -57,7 +57,7 @@ func (p *Plugin) preempt(ctx context.Context, pod *corev1.Pod, spec *gang.Spec) 
 	return p.carryOut(ctx, pod, spec, found)
 }
 
-// outlook decides whom preemption would evict for all members of a gang, and why nobody. It changes nothing.
+// outlook decides which pods preemption would evict for all members of a gang, or why it would evict none. It changes nothing.
 func (p *Plugin) outlook(ctx context.Context, pod *corev1.Pod, spec *gang.Spec) (outlook, error) {
 	if pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever {
 		return outlook{verdict: diagnosticsv1alpha1.PreemptionNotAllowed, why: "not eligible due to preemptionPolicy=Never."}, nil
@@ -162,7 +162,7 @@ func (p *Plugin) evict(preemptor *corev1.Pod, group string, victims []*corev1.Po
 	}
 }
 
-// mayGiveWay tells whether a running pod is less important than every member, and may be a victim at all.
+// mayGiveWay reports whether a running pod is less important than every member, and may be a victim at all.
 func mayGiveWay(pod *corev1.Pod, priority int32, spec *gang.Spec) bool {
 	if key, belongs := gang.KeyOf(pod); belongs && slices.Contains(spec.Group, key) || reservation.IsReservePod(pod) {
 		return false // what stands for a Reservation is in no cluster, where it could be evicted
@@ -199,7 +199,7 @@ func (p *Plugin) newBudgets() (*budgets, error) {
 	return b, nil
 }
 
-// exceeded takes a disruption off every budget that covers the pod, and tells whether one of them has none left.
+// exceeded takes a disruption off every budget that covers the pod, and reports whether one of them has none left.
 func (b *budgets) exceeded(pod *corev1.Pod) bool {
 	exceeded := false
 	for i, budget := range b.list {

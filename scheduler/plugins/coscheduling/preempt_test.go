@@ -11,7 +11,7 @@ import (
 )
 
 // TestGangsPreemptAsAWhole has a cluster full of less important pods: a gang that could not run with all of them gone evicts
-// nobody, and one that could evicts as many as it needs.
+// none, and one that could evicts as many as it needs.
 func TestGangsPreemptAsAWhole(t *testing.T) {
 	c := newCluster(t, 3, 4)
 	c.preemption = true

@@ -37,8 +37,8 @@ func (p *Plugin) rank(queued fwk.QueuedPodInfo, pod *corev1.Pod) gang.Rank {
 }
 
 // EventsToRegister names what can lift a refusal of this plugin and is not seen by it otherwise: the pod joins another gang, and
-// for gangs that have to be close together, more room. Everything else, a PodGroup or another member that changes, is told by
-// the state, which wakes exactly the members that may be tried because of it.
+// for gangs that have to be close together, more room. Everything else, such as a change of a PodGroup or another member, comes
+// from the state, which wakes exactly the members that may be tried because of it.
 func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
 	events := []fwk.ClusterEventWithHint{
 		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.UpdatePodLabel}, QueueingHintFn: afterPod},

@@ -10,8 +10,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-// ofAllNodes has the conditions and events of members that wait and are rejected say that of all nodes. The scheduler counts the one
-// node that they had found, as if the cluster had no other, where a member that is refused before it finds one is told of all.
+// ofAllNodes makes the conditions and events of waiting members that are rejected count all nodes, like those of members that are
+// refused before they find a node. The scheduler itself would count only the one node that they had found.
 func ofAllNodes(next scheduler.FailureHandlerFn, nodes func() int) scheduler.FailureHandlerFn {
 	return func(ctx context.Context, profile framework.Framework, pod *framework.QueuedPodInfo, status *fwk.Status, nominating *fwk.NominatingInfo, start time.Time) {
 		var unfit *framework.FitError

@@ -15,23 +15,23 @@ import (
 	"koordinator.sh/koord/scheduler/state/gangs"
 )
 
-// Queue is the queue of a scheduler with gangs. The scheduler tells its queue when a member that waited gives its node back, as if
-// a pod had been deleted, which wakes those that were refused for want of room: also the member because of which it gave its
-// node back. The two would take turns for ever, because the queue does not let a pod wait out its backoff when it has no other.
-// Queue passes on what is news, and leaves the rest out. It is safe for concurrent use.
+// Queue is the queue of a scheduler with gangs. When a waiting member gives its node back, the scheduler notifies its queue as if a
+// pod had been deleted, which wakes the pods that were refused for lack of room, and among them the member for which the node was
+// given back. The two would take turns for ever, because the queue does not let a pod wait out its backoff when it has no other.
+// Queue passes on such an event only to pods that may use the room. It is safe for concurrent use.
 type Queue struct {
 	internalqueue.SchedulingQueue
 	gangs *gangs.State
 
 	mutex sync.Mutex
-	// trying is the pod that a node is looked for, if any: there is one at a time.
+	// trying is the pod for which a node is being looked for, if any: there is one at a time.
 	trying types.UID
 	// late are events to be passed on when that is over. The queue keeps events for a pod that is being tried without asking
 	// whether they are news, and a member that finds no node would be tried again because of those that it made give theirs back.
 	late []func()
 }
 
-// Seams have a scheduler use a Queue in the place of its own, and count all nodes where members of a gang are rejected.
+// Seams make a scheduler use a Queue instead of its own, and count all nodes where members of a gang are rejected.
 func Seams(state *gangs.State) frameworkext.Seams {
 	return frameworkext.Seams{
 		FailureHandler: func(built *scheduler.Scheduler, next scheduler.FailureHandlerFn) scheduler.FailureHandlerFn {

@@ -55,8 +55,8 @@ func TestGangsOnTooFewNodes(t *testing.T) {
 	}
 }
 
-// TestMembersSayWhatHoldsThem has a gang that does not fit: the member without a node tells what its nodes lack, the others
-// name that member, and all bound pods carry their group.
+// TestMembersSayWhatHoldsThem has a gang that does not fit: the member without a node says what is missing on the nodes, the
+// others name that member, and all bound pods carry their group.
 func TestMembersSayWhatHoldsThem(t *testing.T) {
 	c := newCluster(t, 1, 4)
 	c.start(t)

@@ -151,7 +151,7 @@ func (t *trial) without(member *triedMember, info fwk.PodInfo, node fwk.NodeInfo
 	return t.handle.RunPreFilterExtensionRemovePod(t.ctx, member.state, member.pod, info, node)
 }
 
-// prepare runs PreFilter for a member, and tells those that count pods who is gone and who is placed.
+// prepare runs PreFilter for a member, and corrects what plugins counted by the pods that are gone and the members that are placed.
 func (t *trial) prepare(member *triedMember) (*fwk.PreFilterResult, *fwk.Status) {
 	member.state = framework.NewCycleState()
 	member.state.Write(dryRunKey, refused{})

@@ -63,7 +63,7 @@ func TestRefusedMembersDoNotWaitForEachOther(t *testing.T) {
 	eventually.True(t, "the gang runs", func() bool { return c.bound(t)["a"] == 3 })
 }
 
-// TestRoomWhileMembersAreMissing has room appear while the gang lacks a member, so that the queue holds back the refused member
+// TestRoomWhileMembersAreMissing has room appear while the gang is a member short, so that the queue holds back the refused member
 // that the room wakes. It is tried when the gang has enough members again, although the others still wait for it.
 func TestRoomWhileMembersAreMissing(t *testing.T) {
 	c := newCluster(t, 1, 4)
@@ -80,7 +80,7 @@ func TestRoomWhileMembersAreMissing(t *testing.T) {
 	eventually.True(t, "the gang runs", func() bool { return c.bound(t)["a"] == 4 })
 }
 
-// interleaved calls functions before a state is told what happened to members.
+// interleaved calls functions before a state learns what happened to members.
 type interleaved struct {
 	*gangs.State
 	unplace func(pod *corev1.Pod)

@@ -70,8 +70,8 @@ func Stamp(state fwk.CycleState, key string) {
 	})
 }
 
-// Label asks for a label on the pod of the cycle. It costs a request of its own before the binding, because not every API
-// server takes labels from a Binding.
+// Label asks for a label on the pod of the cycle. It costs an extra request before the binding, because not every API server
+// takes labels from a Binding.
 func Label(state fwk.CycleState, key, value string) {
 	edit(state, func(n *notes) { n.labels[key] = value })
 }

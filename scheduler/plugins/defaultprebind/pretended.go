@@ -9,10 +9,10 @@ import (
 	"koordinator.sh/koord/api/extension"
 )
 
-// nothing is, for each annotation that says what schedulers gave to a pod, the value that says: nothing. Node agents and
-// schedulers act on them, so a pod must not be bound with one that nobody decided: whoever may create pods could take CPUs
-// and devices by writing it, and a failed attempt may have left it there. Every reader of JSON understands an empty object;
-// not all of them understand an empty text.
+// nothing maps each annotation in which schedulers write a pod's allocations to the value that stands for no allocation. Node
+// agents and schedulers act on them, so a pod must not be bound with a value that no scheduler decided: users with the right to
+// create pods could take CPUs and devices by writing it, and a failed attempt may have left it there. Every reader of JSON
+// understands an empty object; not all of them understand an empty text.
 var nothing = map[string]string{
 	extension.AnnotationResourceStatus: "{}", extension.AnnotationDeviceAllocated: "{}",
 	extension.AnnotationGPUMinors: "", extension.AnnotationReservationAllocated: "",

@@ -76,8 +76,8 @@ func (p *Plugin) PreBind(ctx context.Context, state fwk.CycleState, pod *corev1.
 	return nil
 }
 
-// editNode replaces an annotation of a node, on the condition that nobody else changed the node since it was read. A change
-// to nil removes it.
+// editNode replaces an annotation of a node, provided that the node has not changed since it was read. A change to nil removes
+// it.
 func (p *Plugin) editNode(ctx context.Context, name, key string, change func(before string) (*string, error)) error {
 	nodes := p.handle.ClientSet().CoreV1().Nodes()
 	for attempt := 1; ; attempt++ {

@@ -303,7 +303,7 @@ func onDevice(p *Plugin) fwk.QueueingHintFn  { return p.afterDevice }
 func onNode(p *Plugin) fwk.QueueingHintFn    { return p.afterNode }
 func onPodGone(p *Plugin) fwk.QueueingHintFn { return p.afterPodGone }
 
-// onOwnEdit is the hint for any update of a pod, which is how the queue is told of annotations.
+// onOwnEdit is the hint for any update of a pod, which is how the queue learns of edited annotations.
 func onOwnEdit(p *Plugin) fwk.QueueingHintFn {
 	events, _ := p.EventsToRegister(context.Background()) // it returns none
 	at := slices.IndexFunc(events, func(e fwk.ClusterEventWithHint) bool {

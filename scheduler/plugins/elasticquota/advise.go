@@ -91,8 +91,8 @@ func (p *Plugin) raises(code finding.Code, shortages []quota.Shortage) []reason.
 	return changes
 }
 
-// guarantee raises min, and max where that is lower, to what is used and asked for: what a quota has beyond its min it shares with
-// others, so that a larger max above may give it only a part of what it lacks.
+// guarantee raises min, and max where that is lower, to what is used and asked for: what a quota gets beyond its min is shared with
+// others, so that a larger max of its parent may give it only a part of what is missing.
 func (p *Plugin) guarantee(name string, shortages []quota.Shortage) []reason.Change {
 	object := p.state.Object(name)
 	if object == nil || object.Spec.Max == nil {

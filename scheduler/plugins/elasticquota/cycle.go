@@ -16,7 +16,7 @@ const stateKey fwk.StateKey = "koordinator.sh/" + Name
 
 // cycle is what a refused pod was judged by. Dry runs of preemption change their copy of it.
 type cycle struct {
-	// quota whose pods may give way; empty when nobody may.
+	// quota whose pods may give way; empty when none may.
 	quota     string
 	admission *quota.Admission
 	// shared is the same for all copies.

@@ -24,8 +24,8 @@ var (
 // CodeOf returns the code of a reason of PreFilter or Filter, empty for any other text.
 func (p *Plugin) CodeOf(text string) finding.Code { return quota.CodeOf(text, p.rules) }
 
-// ExplainRefusal says which quota on which level refuses, what it lacks, and who holds what it could have. It is the same for
-// all nodes, and made once for one scheduling state.
+// ExplainRefusal says which quota on which level refuses, what it is short of, and which quotas hold what it could have. The
+// answer is the same for all nodes, and made once for one scheduling state.
 func (p *Plugin) ExplainRefusal(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ fwk.NodeInfo, text string) (reason.Subject, bool) {
 	c := read(state)
 	if c == nil || !quota.IsReason(text) {

@@ -52,7 +52,7 @@ type State interface {
 	PodChanged(pod *corev1.Pod)
 	NodeChanged(name string)
 	QuotaChanged(key types.NamespacedName)
-	// Freed is closed when something may admit pods that no event tells of; nil when that is nobody's concern.
+	// Freed is closed when pods may be admitted because of something that no event reports; nil when no caller needs that.
 	Freed() <-chan struct{}
 }
 

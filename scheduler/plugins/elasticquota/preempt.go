@@ -26,7 +26,7 @@ const (
 	minCandidates       = 100
 )
 
-// PostFilter looks for a node on which the pod fits once less important, preemptible pods of its own quota are gone, and
+// PostFilter looks for a node on which the pod fits once less important, preemptible pods of the same quota are gone, and
 // evicts those.
 func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, nodes fwk.NodeToStatusReader) (result *fwk.PostFilterResult, status *fwk.Status) {
 	defer recovery.Status(Name, recovery.PostFilter, pod, &status)
@@ -83,7 +83,7 @@ func (p *Plugin) Spared(pod *corev1.Pod) string {
 	return fmt.Sprintf("none of the %d pods of quota %s can be preempted: %s", total, name, strings.Join(parts, ", "))
 }
 
-// preempts tells whether pods of the quota may take each other's place in it.
+// preempts reports whether pods of the quota may preempt each other.
 func (p *Plugin) preempts(name string) bool {
 	return !*p.args.DisableDefaultQuotaPreemption || name != extension.DefaultQuotaName
 }

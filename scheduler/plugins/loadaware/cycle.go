@@ -16,8 +16,8 @@ type cycle struct {
 	estimate loadaware.Estimate
 	// at is when the cycle began.
 	at time.Time
-	// scores are what Filter found for Score to take, plus one, which is at most loadaware.MaxScore + 1, by the number of the node's slot; 0 where it found none. Each
-	// node is filtered by one goroutine at a time, and has a place of its own.
+	// scores are the scores that Filter found, for Score to return: by the number of the node's slot, plus one, and so at most
+	// loadaware.MaxScore + 1; 0 where it found none. Each node has its own slot and is filtered by one goroutine at a time.
 	scores     []uint8
 	generation int
 }

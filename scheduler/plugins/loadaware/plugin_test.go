@@ -310,8 +310,8 @@ func TestSignaturesDifferWhenVerdictsMay(t *testing.T) {
 	}
 }
 
-// TestAPodThatAFreshReportWakesSeesIt has the state not hear of the report before the pod is tried: informers tell their handlers
-// each on a goroutine of its own.
+// TestAPodThatAFreshReportWakesSeesIt has the state not receive the report before the pod is tried: informers call every handler
+// on a separate goroutine.
 func TestAPodThatAFreshReportWakesSeesIt(t *testing.T) {
 	node, pod := newNode("a"), newPod("p", "1")
 	f := newFixture(t, "", node)

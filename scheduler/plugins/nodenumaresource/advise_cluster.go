@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// costUnbind is high for a label: the pod gives up CPUs of its own.
+	// costUnbind is high for a label: the pod gives up its exclusive CPUs.
 	costUnbind = 6.0
 	costRound  = 3.0
 	// costNodePolicy edits a node for all its pods.

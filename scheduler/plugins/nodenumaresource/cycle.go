@@ -18,7 +18,7 @@ type cycle struct {
 	hints sync.Map
 }
 
-// Clone implements StateData. Zones are chosen anew in the copy: it is made to try nodes as they are not.
+// Clone implements StateData. Zones are chosen again in the copy, because copies are made to try nodes with other pods on them.
 func (c *cycle) Clone() fwk.StateData { return &cycle{request: c.request, profile: c.profile} }
 
 // cycleOf returns what PreFilter wrote, nil when the plugin skips the pod.

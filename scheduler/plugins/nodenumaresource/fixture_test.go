@@ -54,7 +54,7 @@ func newFixture(t testing.TB, args string, nodes ...*corev1.Node) *fixture {
 	return f
 }
 
-// build makes the framework anew, with the pods there are.
+// build replaces the framework by a new one, with the present pods.
 func (f *fixture) build(args string) {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

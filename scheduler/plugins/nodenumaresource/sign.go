@@ -20,8 +20,8 @@ type signature struct {
 	Changes uint64 `json:"changes"`
 }
 
-// SignPod lets the scheduler place equal pods in a batch, unless they get CPUs or zones of their own: what one gets
-// changes what is left for the next. Pods that the plugin skips add nothing to the signature.
+// SignPod lets the scheduler place equal pods in a batch, unless they are allocated CPUs or zones: what one gets changes what
+// is left for the next. Pods that the plugin skips add nothing to the signature.
 func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) (fragments []fwk.SignFragment, status *fwk.Status) {
 	defer recovery.Status(Name, recovery.Sign, pod, &status)
 	demanding := p.state.Demanding()

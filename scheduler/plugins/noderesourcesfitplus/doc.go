@@ -1,2 +1,2 @@
-// Package noderesourcesfitplus scores nodes with a strategy of its own for every resource: GPUs packed, CPUs spread.
+// Package noderesourcesfitplus scores nodes with a separate strategy for each resource: GPUs packed, CPUs spread.
 package noderesourcesfitplus

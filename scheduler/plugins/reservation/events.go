@@ -43,16 +43,16 @@ func (p *Plugin) afterReservation(_ klog.Logger, pod *corev1.Pod, oldObject, new
 	return queueinghint.If(usable(demand, after) && (!usable(demand, before) || freed(before, after))), nil
 }
 
-// usable tells whether a pod could use a reservation that nobody uses.
+// usable reports whether a pod could use a reservation that has no users.
 func usable(demand *decision.Demand, object *schedulingv1alpha1.Reservation) bool {
 	if object == nil || !decision.Active(object) {
 		return false
 	}
-	compiled, _ := decision.Compile(object) // what cannot be read matches nobody
+	compiled, _ := decision.Compile(object) // owners that cannot be read match no pod
 	return compiled.MatchesOwner(demand.Pod) && decision.Match(demand, compiled, decision.Use{}).Passed()
 }
 
-// freed tells whether a reservation holds more, or less of it is in use, than before.
+// freed reports whether a reservation has more left than before, because it holds more or less of it is in use.
 func freed(before, after *schedulingv1alpha1.Reservation) bool {
 	held, taken := decision.AmountsOf(before.Status.Allocatable), decision.AmountsOf(before.Status.Allocated)
 	takenAfter := decision.AmountsOf(after.Status.Allocated)

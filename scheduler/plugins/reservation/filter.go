@@ -37,8 +37,8 @@ func (p *Plugin) Filter(_ context.Context, state fwk.CycleState, pod *corev1.Pod
 	return fwk.NewStatus(fwk.Unschedulable, decision.ReasonUnfit)
 }
 
-// fitsWithout tells whether the pod fits into a reservation of the node once users of it that are missing from the node are
-// gone: what a preemption tries.
+// fitsWithout reports whether the pod fits into a reservation of the node without those of its users that are missing from the
+// node, as when preemption tries their eviction.
 func (p *Plugin) fitsWithout(c *cycle, offer *onNode, info fwk.NodeInfo) bool {
 	present := make(map[types.UID]bool, len(info.GetPods()))
 	for _, other := range info.GetPods() {

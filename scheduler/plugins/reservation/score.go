@@ -42,7 +42,7 @@ func (p *Plugin) Score(_ context.Context, state fwk.CycleState, pod *corev1.Pod,
 	return c.scoreOf(node), nil
 }
 
-// scoreAhead prefers nodes on which few pods give their room, and nodes with room of their own only if that is wanted.
+// scoreAhead prefers nodes on which few pods give up their room, and nodes on which none has to only if the arguments say so.
 func (p *Plugin) scoreAhead(giving int) int64 {
 	if giving == 0 && !p.args.PreAllocationConfig.PreferNoPreAllocatedPods {
 		return 0

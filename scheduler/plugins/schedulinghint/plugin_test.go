@@ -88,7 +88,7 @@ func TestPodsWakeForTheirNodesOnly(t *testing.T) {
 	}
 }
 
-// TestAPodWithoutItsHintIsTriedAgain goes by what the queue is told of an edited annotation: a general update of the pod.
+// TestAPodWithoutItsHintIsTriedAgain uses the event that the queue gets for an edited annotation: a general update of the pod.
 func TestAPodWithoutItsHintIsTriedAgain(t *testing.T) {
 	events, err := newPlugin(t).EventsToRegister(t.Context())
 	if err != nil {

@@ -2,5 +2,5 @@
 // node. There is one State in a scheduler; all profiles, the controller of PodGroup statuses and the explanations read it.
 //
 // What the cluster says comes from informers. What it does not say yet, which members wait for each other or are being bound,
-// is told by the plugin, and is lost with the process: a restarted scheduler goes on from the members that are bound.
+// comes from the plugin, and is lost with the process: a restarted scheduler goes on from the members that are bound.
 package gangs

@@ -10,7 +10,7 @@ import (
 	"koordinator.sh/koord/decision/scheduling/gang"
 )
 
-// apply makes a change under the lock, and tells the subscribers what it means.
+// apply makes a change under the lock, and then notifies the subscribers of what follows from it.
 func (s *State) apply(change func() ([]*corev1.Pod, gang.Key)) {
 	s.mutex.Lock()
 	wake, key := change()

@@ -185,8 +185,8 @@ func (s *State) ensure(pod *corev1.Pod) []*corev1.Pod {
 	return nil
 }
 
-// AllowWaiting allows the waiting members of a complete group, provided that all of them can be told: found is asked for each. It
-// returns those allowed, and false when some could not be told.
+// AllowWaiting allows the waiting members of a complete group, provided that found is true for each of them. It returns those
+// allowed, and false when one of them was not found.
 func (s *State) AllowWaiting(key gang.Key, found func(types.UID) bool) ([]types.UID, bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

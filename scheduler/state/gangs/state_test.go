@@ -79,7 +79,7 @@ func newPod(group string, index int, node string) *corev1.Pod {
 	}
 }
 
-// noted are the changes that a subscriber was told.
+// noted are the changes of which a subscriber was notified.
 type noted struct {
 	sync.Mutex
 	woken    []string

@@ -174,19 +174,19 @@ func (v *View) Permit(gang.Key, *corev1.Pod, string) gang.Permission {
 	return gang.Permission{Wait: time.Hour}
 }
 
-// AllowWaiting allows nobody.
+// AllowWaiting allows no members.
 func (v *View) AllowWaiting(gang.Key, func(types.UID) bool) ([]types.UID, bool) { return nil, true }
 
-// Evict evicts nobody.
+// Evict evicts no members.
 func (v *View) Evict(string, []types.UID) {}
 
-// Fail rejects nobody.
+// Fail rejects no members.
 func (v *View) Fail(gang.Key, *corev1.Pod, string) gang.Rejection { return gang.Rejection{} }
 
-// Unplace rejects nobody.
+// Unplace rejects no members.
 func (v *View) Unplace(gang.Key, *corev1.Pod) gang.Rejection { return gang.Rejection{} }
 
-// Release releases nobody.
+// Release releases no members.
 func (v *View) Release(types.UID) (released bool, again *corev1.Pod) { return false, nil }
 
 // Bound does nothing.

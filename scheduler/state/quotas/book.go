@@ -23,7 +23,7 @@ type book struct {
 	forest  *quota.Forest
 	// replant is true when entries or options no longer make the forest.
 	replant bool
-	// belonging tells the quotas of pods.
+	// belonging determines the quotas of pods.
 	belonging quota.Belonging
 
 	// pods are replaced, never changed, so that a fork can share them.

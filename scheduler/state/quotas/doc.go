@@ -2,7 +2,7 @@
 // belongs to which quota, and what the pods of each ask for and use. There is one State in a scheduler; all profiles, the
 // controllers and the explanations read it.
 //
-// Nothing is remembered that the cluster does not say, but for pods between Reserve and their binding: a restarted scheduler
-// arrives at the same numbers, and pods keep counting when quotas are edited, moved or deleted, because trees are built anew
-// from the objects and all pods are counted into them.
+// Except for pods between Reserve and their binding, the state follows from the cluster alone: a restarted scheduler arrives at
+// the same numbers, and pods keep counting when quotas are edited, moved or deleted, because trees are rebuilt from the objects
+// and all pods are counted into them.
 package quotas

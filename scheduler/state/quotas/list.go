@@ -67,7 +67,7 @@ func (v *View) Pods(name string) []PodHolding {
 	return list
 }
 
-// Exists tells whether there is an ElasticQuota, also one that does not count.
+// Exists reports whether there is an ElasticQuota, also one that does not count.
 func (v *View) Exists(namespace, name string) bool {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
@@ -102,7 +102,7 @@ func (v *View) TreeIDs() []string {
 	return v.book.forest.TreeIDs()
 }
 
-// Counts tells whether a pod is counted anywhere.
+// Counts reports whether a pod is counted anywhere.
 func (v *View) Counts(pod types.UID) bool {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()

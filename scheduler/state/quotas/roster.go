@@ -54,7 +54,7 @@ func (r *roster) set(uid types.UID, pod *holding) {
 	r.base[uid] = pod
 }
 
-// merge gives the roster a base of its own, which costs each edit a few pods to copy.
+// merge gives the roster its own base, whose cost, spread over the edits, is that of copying a few pods for each.
 func (r *roster) merge() {
 	merged := maps.Clone(r.base)
 	for uid, pod := range r.edits {

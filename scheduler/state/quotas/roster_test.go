@@ -38,7 +38,7 @@ func TestForksOfARosterAreIndependent(t *testing.T) {
 	})
 }
 
-// numbered is a pod that tells by its generation when it was set.
+// numbered is a pod whose generation says in which step it was set.
 func numbered(uid types.UID, step int) *holding {
 	return &holding{pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: uid, Generation: int64(step)}}}
 }

@@ -43,7 +43,7 @@ type State struct {
 	settled  atomic.Bool
 	deadline atomic.Pointer[time.Time]
 	settings atomic.Pointer[quota.Args]
-	// freed is closed and replaced when something may admit pods that no event of the scheduler tells of.
+	// freed is closed and replaced when pods may be admitted because of something that no event of the scheduler reports.
 	freed notice
 }
 

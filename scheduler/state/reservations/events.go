@@ -76,7 +76,7 @@ func (s *State) observe(object any) {
 		s.remove(r.UID)
 		return
 	}
-	compiled, _ := decision.Compile(r) // what cannot be read matches nobody; the controller reports it
+	compiled, _ := decision.Compile(r) // owners that cannot be read match no pod; the controller reports it
 	s.put(&entry{compiled: compiled, object: r, base: decision.ReservePod(r, "", false)})
 }
 
@@ -104,7 +104,7 @@ func (s *State) put(e *entry) {
 	}
 }
 
-// offersTheSame tells whether the same pods may use two versions of a reservation, and the same amounts of it.
+// offersTheSame reports whether the same pods may use two versions of a reservation, and the same amounts of it.
 func offersTheSame(a, b *decision.Reservation) bool {
 	before, after := *a, *b
 	before.Pod, after.Pod = nil, nil
@@ -202,7 +202,7 @@ func (s *State) observePod(oldObject, object any) {
 	}
 	s.observeUser(pod)
 	if operating && !decision.IsReservePod(pod) {
-		compiled, _ := decision.CompileOperatingPod(pod) // owners that cannot be read match nobody
+		compiled, _ := decision.CompileOperatingPod(pod) // owners that cannot be read match no pod
 		s.put(&entry{compiled: compiled})
 	} else {
 		s.remove(pod.UID)

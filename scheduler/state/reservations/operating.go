@@ -44,7 +44,7 @@ func (s *State) Showing(pod *corev1.Pod, show func(*corev1.Pod)) {
 	}
 	s.mutex.RLock()
 	defer s.mutex.RUnlock()
-	compiled, _ := decision.CompileOperatingPod(pod) // owners that cannot be read match nobody
+	compiled, _ := decision.CompileOperatingPod(pod) // owners that cannot be read match no pod
 	show(shownAs(compiled, s.usersOn(compiled)))
 }
 

@@ -57,7 +57,7 @@ type State struct {
 	// users of each reservation, active or not, and the reservation that each uses.
 	users map[types.UID]map[types.UID]user
 	uses  map[types.UID]types.UID
-	// left are users that Leave took ahead of the event that tells of their end.
+	// left are users that Leave removed ahead of the event that reports their end.
 	left     map[types.UID]bool
 	holder   Holder
 	handlers []cache.ResourceEventHandler
@@ -71,7 +71,7 @@ type State struct {
 type entry struct {
 	compiled *decision.Reservation
 	object   *schedulingv1alpha1.Reservation
-	// base is the reserve pod when nobody uses the reservation.
+	// base is the reserve pod of the unused reservation.
 	base *corev1.Pod
 	view *View
 }

@@ -24,7 +24,7 @@ type Supposition struct {
 // Held is how the pod on a node changes that holds the room of a reservation; nil where there is none.
 type Held struct{ Before, After *corev1.Pod }
 
-// Suppose returns a Supposition in which nobody is gone.
+// Suppose returns a Supposition in which no pod is gone.
 func (s *State) Suppose() *Supposition { return &Supposition{State: s} }
 
 // Without returns a Supposition in which one more pod is gone, and what that changes on its node.

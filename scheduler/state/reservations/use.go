@@ -54,7 +54,7 @@ func (s *State) Forget(pod types.UID) {
 	}
 }
 
-// Leave takes the room of a user back into its reservation ahead of the event that tells of its end. The scheduler's cache calls it
+// Leave takes the room of a user back into its reservation ahead of the event that reports its end. The scheduler's cache calls it
 // before it drops the pod: between the two the room is counted twice, and never free.
 func (s *State) Leave(pod types.UID) {
 	s.mutex.Lock()
@@ -127,7 +127,7 @@ func (e *entry) remainder(users map[types.UID]decision.User) *corev1.Pod {
 	return decision.Remainder(e.compiled, e.base, users)
 }
 
-// same tells whether a plugin would see no difference between two versions of a reserve pod.
+// same reports whether a plugin would see no difference between two versions of a reserve pod.
 func same(a, b *corev1.Pod) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -135,7 +135,7 @@ func same(a, b *corev1.Pod) bool {
 	return a == b || equality.Semantic.DeepEqual(a.Spec, b.Spec) && equality.Semantic.DeepEqual(a.Labels, b.Labels) && equality.Semantic.DeepEqual(a.Annotations, b.Annotations)
 }
 
-// show tells the scheduler's cache and the handlers. It expects the lock to be held.
+// show passes the change of a reserve pod on to the scheduler's cache and the handlers. It expects the lock to be held.
 func (s *State) show(e *entry, before, after *corev1.Pod) {
 	if before == after {
 		return

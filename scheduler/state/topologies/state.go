@@ -150,7 +150,7 @@ func (s *State) observe(object *corev1.Node, before *observation) *observation {
 	return after
 }
 
-// Node returns what a node offers. The node may be another version than the one in the cluster, which is then read anew.
+// Node returns what a node offers. The object may be another version than the one in the cluster; it is then evaluated again.
 func (s *State) Node(object *corev1.Node) *numa.Node {
 	found, _ := s.observed.Load(object.Name)
 	known, _ := found.(*observation)

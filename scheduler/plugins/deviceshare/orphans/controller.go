@@ -52,7 +52,7 @@ type Controller struct {
 	counted  map[metricLabels]int
 }
 
-// orphan is one allocation with what tells it apart from others.
+// orphan is one allocation with what distinguishes it from others.
 type orphan struct {
 	device.Orphan
 	node string

@@ -36,7 +36,7 @@ type State interface {
 	Quotas(yield func(quotas.Quota) bool)
 	Object(name string) *schedulingsigsv1alpha1.ElasticQuota
 	Pods(name string) []quotas.PodHolding
-	// Exists tells whether there is an object, also one that does not count; Counts whether a pod still does.
+	// Exists reports whether there is an object, also one that does not count; Counts whether a pod still does.
 	Exists(namespace, name string) bool
 	Counts(pod types.UID) bool
 	// At returns an object, also one that does not count, and Problems what is wrong with objects.
@@ -54,7 +54,7 @@ type Config struct {
 	// Quotas writes ElasticQuotas, Pods evicts.
 	Quotas dynamic.Interface
 	Pods   kubernetes.Interface
-	// Recorder tells of evictions and problems in events.
+	// Recorder writes the events about evictions and problems.
 	Recorder events.EventRecorder
 	Now      func() time.Time
 }
@@ -69,7 +69,7 @@ type Controller struct {
 	// overused is since when a quota uses more than it may; evicted are pods that were evicted and are not gone yet.
 	overused map[string]time.Time
 	evicted  map[types.UID]*corev1.Pod
-	// announced are the problems told of in events; counted are those in the metric.
+	// announced are the problems reported in events; counted are those in the metric.
 	announced *eventthrottle.Board[quota.Problem]
 	counted   map[problemLabels]int
 }

@@ -10,14 +10,14 @@ import (
 	"koordinator.sh/koord/decision/scheduling/quota"
 )
 
-// problemLabels are what the metric tells problems apart by.
+// problemLabels are the labels by which the metric distinguishes problems.
 type problemLabels struct {
 	code            finding.Code
 	namespace, name string
 }
 
-// announceAll tells of problems that are new, or have lasted for long, in Warning events on the ElasticQuotas, and counts
-// all of them.
+// announceAll reports problems that are new, or have lasted for long, in Warning events on the ElasticQuotas, and counts all
+// of them.
 func (c *Controller) announceAll(ctx context.Context) error {
 	if !c.State.Served() {
 		return nil

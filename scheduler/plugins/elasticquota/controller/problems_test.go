@@ -24,7 +24,7 @@ func childOf(parent string, object *schedulingsigsv1alpha1.ElasticQuota) *schedu
 	return object
 }
 
-// told are the events since the last call.
+// told returns the events since the last call.
 func (r *rig) told() []string {
 	r.t.Helper()
 	if err := r.announceAll(r.t.Context()); err != nil {
