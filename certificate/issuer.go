@@ -27,8 +27,8 @@ const (
 // breath is how long an issuer waits after it is woken, so that two whose clocks disagree do not answer each other at once.
 const breath = time.Second
 
-// Issuer keeps the authority and the serving certificates in their Secrets. Any number of issuers may run at once: a
-// Secret is created by whoever comes first and updated only on the version that was read, so all agree on one content.
+// Issuer keeps the authority and the serving certificates in their Secrets. Any number of issuers may run at once: the first one
+// creates a Secret, and updates apply only to the version that was read, so all agree on one content.
 type Issuer struct {
 	// Client reads and writes the Secrets.
 	Client kubernetes.Interface
@@ -36,10 +36,9 @@ type Issuer struct {
 	Namespace string
 	// Serving lists the certificates to keep.
 	Serving []Names
-	// Clock tells when to renew.
+	// Clock decides when to renew.
 	Clock clock.WithTicker
-	// Interval between two passes of Run; also how long a deleted Secret stays so, and a damaged one of which Wake does not
-	// tell.
+	// Interval between two passes of Run; also how long a deleted Secret stays so, and a damaged one that Wake does not report.
 	Interval time.Duration
 
 	woken chan struct{}

@@ -82,7 +82,7 @@ func (p *SecretProvider) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate,
 	return nil, fmt.Errorf("secret %q in namespace %q has not been read yet", p.name, p.namespace)
 }
 
-// AddListener adds a listener that is told of every change.
+// AddListener adds a listener that is called on every change.
 func (p *SecretProvider) AddListener(listener dynamiccertificates.Listener) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

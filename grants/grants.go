@@ -12,8 +12,8 @@ import (
 )
 
 // mostOfKind bounds how often the API server is asked about one verb of one resource for one answer. What is not asked is not granted:
-// who may get any object of a namespace, or any at all, is asked about once, and only those who may get single objects are told of
-// fewer than they may get.
+// permission to get any object, or any of a namespace, takes one question, and only callers with permissions for single objects may see
+// fewer than they are allowed.
 const mostOfKind = 24
 
 // Grants are what one caller may do, for one answer. They are safe for concurrent use.
@@ -42,8 +42,8 @@ func Of(ctx context.Context, decide authorizer.Authorizer, caller user.Info) *Gr
 // everything is granted to who runs the cluster.
 var everything = disclosure.Request{Verb: "*", Group: "*", Resource: "*"}
 
-// May tells whether a request is granted: by the right to everything, to the objects of all namespaces, to those of its namespace, or to
-// the one object. The wider is asked first, since it answers for all that follow.
+// May reports whether a request is granted: by the right to everything, to the objects of all namespaces, to those of its namespace, or
+// to the one object. The wider right is checked first, since it covers all narrower ones.
 func (g *Grants) May(r disclosure.Request) bool {
 	ofKind := disclosure.Request{Verb: r.Verb, Group: r.Group, Resource: r.Resource}
 	ofNamespace := ofKind

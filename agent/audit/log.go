@@ -9,7 +9,7 @@ import (
 
 // Entry is one thing done.
 type Entry struct {
-	// Number counts all entries of this agent from 1; it tells a reader what it has missed.
+	// Number counts all entries of this agent from 1, so that a reader notices when it has missed some.
 	Number uint64 `json:"number"`
 	// Time of the write.
 	Time time.Time `json:"time"`
@@ -22,7 +22,7 @@ type Entry struct {
 	New string `json:"new"`
 	// Why with numbers.
 	Why string `json:"why,omitempty"`
-	// Error is the kernel's answer; empty when it did as told.
+	// Error is the kernel's answer; empty when the write succeeded.
 	Error string `json:"error,omitempty"`
 }
 

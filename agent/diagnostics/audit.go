@@ -79,7 +79,7 @@ func pageSize(text string) (int, error) {
 	return size, nil
 }
 
-// token of the page below an entry. Entries are numbered anew by each instance of the agent, and so are tokens.
+// token of the page below an entry. Each instance of the agent numbers its entries from 1 again, so tokens name the instance.
 func (a *auditPages) token(below uint64) string {
 	return a.instance + "." + strconv.FormatUint(below, 10)
 }

@@ -12,7 +12,7 @@ type danger struct {
 	latest   time.Time
 }
 
-// observe takes a reading, and returns the count with it. It begins anew when one was missed, or the clock was set.
+// observe takes a reading and returns the count including it. The count restarts when a reading was missed or the clock was set.
 func (d *danger) observe(reading Reading, node eviction.Node) int {
 	before, since := d.readings, reading.Now.Sub(d.latest)
 	d.readings, d.latest = 0, reading.Now

@@ -118,7 +118,7 @@ func drawCPUs(r *rapid.T, all []string, round int) map[string]cpuset.CPUSet {
 	return wanted
 }
 
-// checkWrites replays the audit log: after no write does a cgroup have CPUs that the one above lacks.
+// checkWrites replays the audit log: after no write may a cgroup have CPUs that its parent does not have.
 func (f *fixture) checkWrites(r *rapid.T) {
 	has := map[string]cpuset.CPUSet{}
 	for _, e := range f.log.After(0, 100) {

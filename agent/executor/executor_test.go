@@ -255,7 +255,7 @@ func TestRefusalsAreToldAndTriedAgain(t *testing.T) {
 	}
 	f.apply(0, 1)
 	f.clock.Step(verifyInterval)
-	f.apply(0, 1) // that it is refused still is told once a minute
+	f.apply(0, 1) // the repeated refusal is logged once a minute
 	f.kernel.Fail(nil)
 	f.clock.Step(maxRetryInterval)
 	f.apply(1, 0)

@@ -22,9 +22,9 @@ type record struct {
 // hintLoadErr says what to do about a store that cannot be read.
 const hintLoadErr = "put the file back as it was; or drain and restart the node and remove the file"
 
-// load takes over what an earlier executor held. What it wrote last is not kept, so that a value that changes every second costs
-// no checkpoint: whatever is found there counts as its own. What a machine had before it was started anew is nothing to go back to.
-// Where the store cannot be read nothing is managed, and loadErr says why.
+// load takes over what an earlier executor held. The last written value is not stored, so that a value that changes every second needs
+// no checkpoint: whatever load finds in the file counts as the executor's own. Originals from before a reboot are not restored. Where
+// the store cannot be read nothing is managed, and loadErr says why.
 func (e *Executor) load(now time.Time) {
 	var records []record
 	if _, err := e.options.Originals.Load(&records); err != nil {

@@ -161,7 +161,7 @@ func TestWhatWasThereBeforeTheMachineWasStartedIsNotGivenBack(t *testing.T) {
 			f.startOn(tc.before)
 			f.declare("first", DesiredValue{Setting: cgroup.CPUShares, Cgroup: pod, Value: "2"})
 			f.apply(1, 0)
-			if err := f.kernel.Write("cpu/"+pod+"/cpu.shares", "2000"); err != nil { // kubelet made it anew
+			if err := f.kernel.Write("cpu/"+pod+"/cpu.shares", "2000"); err != nil { // kubelet recreated it
 				t.Fatal(err)
 			}
 			f.startOn(tc.after)

@@ -7,7 +7,7 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 )
 
-// slow is a store on a disk that takes its time: it says when it began to save, and saves when it is told to go on.
+// slow is a store on a slow disk: it signals when a save begins, and completes the save when the test lets it.
 type slow struct {
 	Store
 	began, goOn chan struct{}

@@ -10,7 +10,7 @@ import (
 	"koordinator.sh/koord/agent/host/cgroup"
 )
 
-// crowd is what is wanted of many pods of two containers, made anew each time, as features do.
+// crowd returns the values for many pods of two containers, newly allocated on each call, as features do.
 func crowd(pods int) []DesiredValue {
 	values := []DesiredValue{{Setting: cgroup.CPUQuota, Cgroup: bestEffort, Value: "400000", Why: "suppressed"}}
 	for i := range pods {

@@ -59,8 +59,8 @@ func newAgent(opts Options, pods cache.Indexer, node *nodeRecord, metric *metric
 	}
 }
 
-// setNode takes a new record of the node. A machine that changed is simulated anew, past included, and reported at once: a
-// report that was under way may have found no machine.
+// setNode takes a new record of the node. A machine that changed is simulated again from the start, past included, and reported at
+// once: a report that was under way may have found no machine.
 func (a *agent) setNode(node *nodeRecord) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -153,9 +153,9 @@ func (a *agent) start(now time.Time, policy metrics.Policy) {
 	a.nextTraining = now.Add(prediction.TrainInterval)
 }
 
-// refreshPods takes the node's pods from the index, and learns how new ones behaved before the fleet knew them. A new pod
-// that is older than the windows is measured over all of them: the machine is simulated anew. One that began within them
-// is measured from now on, because that costs nothing and its windows are soon complete.
+// refreshPods takes the node's pods from the index, and learns how new ones behaved before the fleet knew them. If a new pod is older
+// than the windows, the machine is simulated again, so that the pod is measured over all of them. One that began within them is
+// measured from now on, because that costs nothing and its windows are soon complete.
 func (a *agent) refreshPods(now time.Time) {
 	known := make(map[types.UID]bool, len(a.running))
 	for _, pod := range a.running {

@@ -95,7 +95,7 @@ func TestALatePodWithAPastIsMeasuredOverIt(t *testing.T) {
 	}
 }
 
-// TestLearningOfAPodKeepsWhatWasLearnedOfOthers: the machine is made anew, its predictor is not.
+// TestLearningOfAPodKeepsWhatWasLearnedOfOthers: the machine is replaced, its predictor is kept.
 func TestLearningOfAPodKeepsWhatWasLearnedOfOthers(t *testing.T) {
 	var scratch host.Snapshot
 	a := benchAgents(t, 1, 2, testclock.NewFakeClock(noon))[0]

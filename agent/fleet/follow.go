@@ -83,7 +83,7 @@ func (f *fleet) onPod(logger klog.Logger, before, after any) {
 	f.onPodGone(pod)
 }
 
-// onPodGone has the pod's node look at its pods anew.
+// onPodGone makes the agent of the pod's node refresh its pods.
 func (f *fleet) onPodGone(object any) {
 	if pod, ok := gone[*podRecord](object); ok {
 		if a := f.agent(pod.nodeName); a != nil {

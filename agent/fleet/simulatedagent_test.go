@@ -129,7 +129,7 @@ func TestSimulatedPodsOfWhichNothingIsSet(t *testing.T) {
 	}
 }
 
-// TestAnswersOfSimulatedAgents asks through the whole answer: what only a kernel could tell is not told.
+// TestAnswersOfSimulatedAgents checks the whole answer: it leaves out what only a kernel could report.
 func TestAnswersOfSimulatedAgents(t *testing.T) {
 	view := viewOf()
 	asked := false

@@ -33,7 +33,7 @@ var (
 
 const devices = `{"gpu":[{"minor":2,"resources":{"koordinator.sh/gpu-core":"50","koordinator.sh/gpu-memory":"8Gi"}},{"minor":0,"resources":{"koordinator.sh/gpu-core":"50"}}]}`
 
-// batch is a sandbox of which nobody but the runtime tells.
+// batch is a sandbox that only the runtime has reported.
 func batch() Sandbox {
 	return Sandbox{
 		Namespace: "ns", Name: "batch", UID: "batch", CgroupParent: "/kubepods/besteffort/podbatch",
@@ -87,7 +87,7 @@ func TestWhatContainersGetWhenTheyAreMade(t *testing.T) {
 		name    string
 		version cgroup.Version
 		sandbox Sandbox
-		// spec as the API server tells it; nil where only the sandbox tells of the pod.
+		// spec of the pod in the API server; nil where only the sandbox is known.
 		spec        *corev1.PodSpec
 		injection   Injection
 		want        Adjustment
@@ -143,7 +143,7 @@ func TestWhatContainersGetWhenTheyAreMade(t *testing.T) {
 	}
 }
 
-// service has a limit, which only its object tells: sandboxes do not.
+// service has a limit, which is known only from its object: sandboxes do not carry it.
 func service() *corev1.Pod {
 	limits := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}
 	return &corev1.Pod{
@@ -224,7 +224,7 @@ func (f *fixture) round(t *testing.T) {
 	}
 }
 
-// TestWhatAHookSetStaysUntilTheAgentKnowsThePod goes through the first seconds of a pod: the API server tells of it late, and that
+// TestWhatAHookSetStaysUntilTheAgentKnowsThePod goes through the first seconds of a pod: the API server reports the pod late, and that
 // it runs later still.
 func TestWhatAHookSetStaysUntilTheAgentKnowsThePod(t *testing.T) {
 	f := newFixture(t, cgroup.V2)

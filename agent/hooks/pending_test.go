@@ -28,7 +28,7 @@ func TestWhatWasToldIsKnownUntilAContainerStarts(t *testing.T) {
 	}
 }
 
-// TestContainersThatNeverStartAreForgotten although nobody tells of them: a pod may fail to make one again and again.
+// TestContainersThatNeverStartAreForgotten even though their removal is never reported: a pod may fail to start one repeatedly.
 func TestContainersThatNeverStartAreForgotten(t *testing.T) {
 	clock := clocktesting.NewFakeClock(start)
 	pending := NewPending(clock)

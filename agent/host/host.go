@@ -41,7 +41,7 @@ type Snapshot struct {
 	Containers []ContainerCounter
 	// BestEffort counts the cgroup above all pods of the class BestEffort.
 	BestEffort GroupCounter
-	// Applications are those outside of Kubernetes that the machine was told to watch and that run.
+	// Applications are the configured host applications, outside Kubernetes, that run.
 	Applications []ApplicationCounter
 }
 

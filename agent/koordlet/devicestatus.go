@@ -61,7 +61,7 @@ func (e *explainer) allocated(kind schedulingv1alpha1.DeviceType) int {
 	return pods
 }
 
-// idleStatus is the status of a feature that does nothing; what it lacks is empty where the node has all that it needs.
+// idleStatus is the status of a feature that does nothing; lacks is empty where the node has all that the feature needs.
 func (*explainer) idleStatus(lacks string) diagnostics.FeatureStatus {
 	return diagnostics.FeatureStatus{Supported: yes(lacks == ""), Active: yes(false), Effective: yes(false), State: lacks}
 }

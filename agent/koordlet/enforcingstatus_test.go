@@ -85,7 +85,7 @@ func TestDamagedOriginalsAreTold(t *testing.T) {
 	})
 }
 
-// mounted makes a directory a file system of its own, of 64 KiB. It takes the rights of root.
+// mounted mounts a separate file system of 64 KiB on a directory. It needs root.
 func mounted(t *testing.T, directory string) {
 	t.Helper()
 	if err := os.MkdirAll(directory, 0o755); err != nil {
@@ -179,7 +179,7 @@ func TestAFeatureThatIsRefusedIsTold(t *testing.T) {
 	})
 }
 
-// TestAnAgentThatIsReadOnlyIsReady, and says that it holds nobody back.
+// TestAnAgentThatIsReadOnlyIsReady and reports that it does not enforce anything.
 func TestAnAgentThatIsReadOnlyIsReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, func(o *Options) { o.ReadOnly = true })
@@ -193,7 +193,8 @@ func TestAnAgentThatIsReadOnlyIsReady(t *testing.T) {
 	})
 }
 
-// TestAnAgentThatReadsNoObjectsIsTold although it has nothing to report, and is told at once when it has read them.
+// TestAnAgentThatReadsNoObjectsIsTold checks that the condition says so although there is nothing to report, and changes soon after the
+// objects are read.
 func TestAnAgentThatReadsNoObjectsIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newIdleRig(t, nil)

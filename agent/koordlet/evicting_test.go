@@ -14,7 +14,7 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
-// TestEvictionsKnowWhatSuppressionLeaves to best-effort pods: who gets a quarter of what he requests is to go, and nobody is while
+// TestEvictionsKnowWhatSuppressionLeaves to best-effort pods: a pod that gets a quarter of its request is evicted, and none is while
 // services leave enough.
 func TestEvictionsKnowWhatSuppressionLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 // featureResults is what features reported of their latest round, for explain and metrics. Its methods may be called at the same time.
 type featureResults struct {
 	mu sync.Mutex
-	// problems of block devices, and bursts by the UIDs of pods, of the latest round. They are made anew in each.
+	// problems of block devices, and bursts by the UIDs of pods, of the latest round. Each round replaces them.
 	problems []string
 	bursts   map[types.UID]burst.PodResult
 	// failures of reconcilers, by their names.

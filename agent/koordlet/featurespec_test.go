@@ -12,7 +12,7 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
-// incomplete lists what a declaration lacks for its kind.
+// incomplete lists the fields that a declaration of its kind must have and does not.
 func incomplete(spec *FeatureSpec) []string {
 	values := spec.Kind == nodefeature.Values
 	var out []string

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// live is how much the heap holds after everything that nobody needs is collected, in bytes. What finalizers and pools let go of is
-// collected by the second time.
+// live returns the size of the heap after a garbage collection, in bytes. What finalizers and pools release is collected by the second
+// collection.
 func live() int64 {
 	runtime.GC()
 	runtime.GC()

@@ -165,7 +165,7 @@ func (m *measurement) sample(ctx context.Context) error {
 	return nil
 }
 
-// applyPolicy measures what the NodeMetric asks for. Windows begin anew when that changes.
+// applyPolicy measures what the NodeMetric asks for. Windows restart when that changes.
 func (m *measurement) applyPolicy() {
 	m.watchApplications()
 	metric := m.cluster.Metric()

@@ -221,7 +221,7 @@ func TestCPUsOfKubeletAreNotShared(t *testing.T) {
 		}
 		check("0-1,4")
 		r.file(r.options.kubeletState(), `{"policyName":"static","entries":{"servi`)
-		check("0-1,4") // a file that is being written gives nobody's CPUs away
+		check("0-1,4") // a file that is being written releases no CPUs
 		r.file(r.options.kubeletState(), `{"policyName":"static","defaultCpuSet":"0-9"}`)
 		check("0-4")
 	})

@@ -59,8 +59,8 @@ type Options struct {
 	FeatureGates map[string]bool
 	// ReadOnly measures and reports, and writes no cgroup.
 	ReadOnly bool
-	// EvictInDanger lets features that evict for memory delete a pod against its PodDisruptionBudget, when the kernel is about to kill
-	// one of its own choice. It takes the right to delete pods.
+	// EvictInDanger lets features that evict for memory delete a pod against its PodDisruptionBudget, when the kernel is about to kill one
+	// that it chooses itself. It needs permission to delete pods.
 	EvictInDanger bool
 	// Serving is the secured port. Its directory, name, API server and clock are those of the agent.
 	Serving *serving.Options

@@ -47,7 +47,7 @@ func TestTheAPIServerMayBeAwayForAnHour(t *testing.T) {
 			},
 		}})
 		r.after(30 * time.Minute)
-		r.wantQuota(400000) // it was not told
+		r.wantQuota(400000) // the change has not reached the agent
 		attempts := map[string]int{}
 		for _, resource := range followed {
 			attempts[resource] = r.server.Asked("watch", resource)

@@ -46,7 +46,7 @@ func newPredictionStore(options *Options, measurement *measurement) *predictionS
 	return &predictionStore{file: checkpoint.File{Path: options.predictionFile()}, measurement: measurement}
 }
 
-// restore takes over what was learned before the start. Without that the prediction begins anew.
+// restore takes over what was learned before the start. Without it the prediction starts empty.
 func (l *predictionStore) restore(ctx context.Context) {
 	var from storedPrediction
 	found, err := l.file.Load(&from)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestAMachineThatIsNotDescribedIsMeasuredOn: best effort is held back by what the machine told of itself before.
+// TestAMachineThatIsNotDescribedIsMeasuredOn: best effort is held back by the last known description of the machine.
 func TestAMachineThatIsNotDescribedIsMeasuredOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)

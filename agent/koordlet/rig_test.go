@@ -51,7 +51,7 @@ type loaded struct {
 	rates   map[types.UID]float64
 	total   map[types.UID]time.Duration
 	watched []host.Application
-	// unread and undescribed are why it cannot be read, and how it is built not be told; nil while they can.
+	// unread and undescribed are the errors of reading and of describing the machine; nil while that succeeds.
 	unread, undescribed error
 	// detailed has the service be throttled in a fifth of its periods, read 1000 bytes and write 8 times a second, and tasks of the
 	// node wait for CPU a tenth of the time.

@@ -62,8 +62,7 @@ func (u Usage) bounded() Usage {
 	return Usage{NanoCores: min(max(u.NanoCores, 0), maxAmount), Memory: min(max(u.Memory, 0), maxAmount)}
 }
 
-// rate is the CPU time used between two readings, in billionths of a CPU, at most maxAmount. A counter that went backwards
-// began anew.
+// rate is the CPU time used between two readings, in billionths of a CPU, at most maxAmount. A counter that went backwards was reset.
 func rate(before, after, elapsed time.Duration) int64 {
 	if elapsed <= 0 {
 		return 0
@@ -75,7 +74,7 @@ func rate(before, after, elapsed time.Duration) int64 {
 	return int64(min(float64(used)/float64(elapsed)*1e9, maxAmount))
 }
 
-// throttling between two readings; counters that went backwards began anew.
+// throttling between two readings; counters that went backwards were reset.
 func throttling(before, after host.Throttling) Throttling {
 	if after.Periods < before.Periods || after.Throttled < before.Throttled {
 		before = host.Throttling{}
@@ -99,7 +98,7 @@ func pressure(before, after host.Pressure) Pressure {
 	}
 }
 
-// share of some time, 0 to 1; a counter that went backwards began anew.
+// share of some time, 0 to 1; a counter that went backwards was reset.
 func share(before, after, over time.Duration) float64 {
 	if over <= 0 {
 		return 0

@@ -135,8 +135,8 @@ func (b *BlkIOReconcile) take(result blkio.Result) blkio.Result {
 	return result
 }
 
-// pod has bounds of its own, and those of its class where no cgroup has the pods of its class and no others. In version 1 a cgroup is
-// bounded without those below it, so that each container gets the bounds of the pod and of its class.
+// pod returns the pod's own bounds, and those of its class where no cgroup holds exactly the pods of its class. In version 1 a cgroup's
+// bounds do not apply to those below it, so that each container gets the bounds of the pod and of its class.
 func (b *BlkIOReconcile) pod(in NodeSnapshot, strategy *slov1alpha1.ResourceQOSStrategy, pod *state.Pod, disks blkio.Disks, known *claims) []executor.DesiredValue {
 	class := blockConfig(strategy, pod.QoS())
 	annotation, err := slov1alpha1.PodBlkIOQOS(pod.Object.Annotations)

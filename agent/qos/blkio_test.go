@@ -223,7 +223,7 @@ func TestProblemsOfDevicesAreToldWhileTheyLast(t *testing.T) {
 	io := slov1alpha1.IOCfg{ReadIOPS: new(int64(9))}
 	n.in.SLO.ResourceQOSStrategy = &slov1alpha1.ResourceQOSStrategy{LSClass: blocks(device("/dev/none", io)), BEClass: blocks(device("/dev/none", io))}
 	for range 3 {
-		n.round() // nobody tells which devices there are
+		n.round() // the devices of the node are unknown
 		problems := n.features[0].(*BlkIOReconcile).Problems()
 		if len(problems) != 2 || !strings.Contains(problems[0], "list block devices") || !strings.Contains(problems[1], "/dev/none") {
 			t.Errorf("problems %q, want that devices cannot be listed, and that one is not known", problems)

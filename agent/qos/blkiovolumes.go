@@ -76,8 +76,8 @@ func mountPaths(pod *state.Pod, container string) map[string]string {
 	return out
 }
 
-// mountsOf is what the first process of a container has mounted. A process that has ended, and whose number another one has, tells
-// nothing.
+// mountsOf returns what the first process of a container has mounted. A process that has ended, and whose number was reused, is
+// ignored.
 func mountsOf(in NodeSnapshot, container Container, devices blockdevice.Devices) map[string]string {
 	for _, process := range Tasks(in.Tree, in.Layout, cgroup.Processes, container.Cgroup) {
 		mounts, err := devices.Mounts(in.Proc, process)

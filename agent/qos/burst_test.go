@@ -57,7 +57,7 @@ func TestUnusedTimeIsSavedUp(t *testing.T) {
 func TestTheQuotaOfAThrottledContainerGrowsAndShrinks(t *testing.T) {
 	versions(t, func(t *testing.T, version cgroup.Version) {
 		n := burstNode(t, version, slov1alpha1.CPUBurstConfig{Policy: slov1alpha1.CFSQuotaBurstOnly})
-		n.wantSteady() // nobody was throttled
+		n.wantSteady() // no pod was throttled
 		n.throttled[id] = true
 		for _, want := range []string{"240000", "288000", "345600", "414720", "497664", "597196", "600000", "600000"} {
 			n.round()

@@ -17,7 +17,7 @@ type CPUSetAllocator struct{}
 // Name implements Feature.
 func (CPUSetAllocator) Name() string { return nodefeature.CPUSetAllocator.Name }
 
-// DesiredValues implements Feature. Without a report of the node's pools only pods with CPUs of their own are put anywhere.
+// DesiredValues implements Feature. Without a report of the node's pools it places only pods that own CPUs.
 func (CPUSetAllocator) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
 	node := poolsOf(in)
 	var values []executor.DesiredValue
@@ -45,8 +45,8 @@ func (CPUSetAllocator) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
 	return values
 }
 
-// bindsByKubelet reports whether a kubelet with the policy static gives containers of a pod CPUs of their own: those of a guaranteed pod
-// that request whole ones. CPUs that the scheduler gave go before, and so do those that a node keeps for SYSTEM pods.
+// bindsByKubelet reports whether a kubelet with the policy static gives containers of a pod exclusive CPUs: those of a guaranteed pod
+// that request whole ones. CPUs that the scheduler gave take precedence, and so do those that a node keeps for SYSTEM pods.
 func bindsByKubelet(pod *state.Pod) bool {
 	if pod.Class() != corev1.PodQOSGuaranteed || !pod.Owned.IsEmpty() || extension.PodQoSClass(pod.Object) == extension.QoSSystem {
 		return false

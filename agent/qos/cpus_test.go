@@ -48,7 +48,7 @@ func TestCPUsThatKubeletGivesStay(t *testing.T) {
 	}
 }
 
-// built has the machine told to have the CPUs below a number but for some.
+// built declares the machine's CPUs: all below a number except some.
 func (n *node) built(cpus int, but ...int) {
 	n.Helper()
 	var detail []extension.CPUInfo

@@ -109,7 +109,7 @@ var followed = map[string]string{
 	"hostApplications[].cgroupPath": "BECPUSuppress, GroupIdentity, NodeMetric",
 }
 
-// ignoredAndTold is for what nobody follows, so that problems.ignored tells of it.
+// ignoredAndTold is for settings that no feature follows, so that problems.ignored reports them.
 const ignoredAndTold = "nobody; it is told"
 
 // TestEverySettingIsFollowed, or somebody decided that it is not: a setting that is added to the NodeSLO has to be listed here.

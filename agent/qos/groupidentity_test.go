@@ -7,7 +7,7 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
-// TestIdentitiesAreSwitchedOn on kernels that regard them only when they are told to.
+// TestIdentitiesAreSwitchedOn on kernels that apply them only when the sysctl is set.
 func TestIdentitiesAreSwitchedOn(t *testing.T) {
 	const parameter = "/proc/sys/kernel/sched_group_identity_enabled"
 	ranked := map[string]string{"kubepods/besteffort/cpu.bvt_warp_ns": "-1", "kubepods/besteffort/podbatch/cpu.bvt_warp_ns": "-1", parameter: "1"}

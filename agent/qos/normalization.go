@@ -20,7 +20,7 @@ type CPUNormalization struct{}
 func (CPUNormalization) Name() string { return nodefeature.CPUNormalization.Name }
 
 // DesiredValues implements Feature. On a node whose CPUs are worth no more than the reference it wants nothing. Batch and mid pods have
-// the quotas of BatchResource, and pods with CPUs of their own have none.
+// the quotas of BatchResource, and pods with exclusive CPUs have none.
 func (CPUNormalization) DesiredValues(in NodeSnapshot) []executor.DesiredValue {
 	percent := in.normalization()
 	if percent <= 100 {

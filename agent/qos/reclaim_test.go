@@ -83,7 +83,7 @@ func TestMemoryIsReclaimedBeforeTheLimitIsReached(t *testing.T) {
 			t.Errorf("%s: %d MiB are used, want %d", step.name, got, step.want)
 		}
 	}
-	clock.SetTime(start.Add(reclaimTold)) // of one group is told once a minute
+	clock.SetTime(start.Add(reclaimTold)) // each group is logged once a minute
 	n.use(n.service(), 500, 0)
 	n.reclaimed(r, clock)
 	var objects []string

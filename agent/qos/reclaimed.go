@@ -26,7 +26,7 @@ type reclaimed struct {
 
 // reclaimTally is what was reclaimed of one group since the audit log had an entry of it.
 type reclaimTally struct {
-	// told is when that was; zero before the first entry.
+	// told is the time of the last entry; zero before the first.
 	told time.Time
 	// rounds since, the first one and the last.
 	rounds      int

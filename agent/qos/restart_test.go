@@ -43,7 +43,7 @@ func TestAContainerThatStartsAgainGetsWhatTheOneBeforeHad(t *testing.T) {
 		n.round()
 		n.ends(0)
 		n.ends(1)
-		n.round() // nobody told of what comes next
+		n.round() // the new container is not reported yet
 		again := strings.Repeat("fedcba9876543210", 4)
 		n.startsAgain(0, again)
 		n.startsAgain(1, again)

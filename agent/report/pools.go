@@ -7,7 +7,7 @@ import (
 	"koordinator.sh/koord/decision/core/cpuset"
 )
 
-// pools are the CPUs that pods without CPUs of their own share, by NUMA node.
+// pools are the CPUs that pods without exclusive CPUs share, by NUMA node.
 type pools struct {
 	// services is for LS pods, batch for BE pods.
 	services, batch []extension.CPUSharedPool

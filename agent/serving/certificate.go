@@ -34,7 +34,7 @@ const (
 	keyFile         = "serving.key"
 )
 
-// Fingerprint is how a certificate is known to those who may not trust an authority: the hash of the whole in hexadecimal digits.
+// Fingerprint is the SHA-256 of a certificate in hexadecimal digits, by which clients without a common authority verify it.
 func Fingerprint(certificate *x509.Certificate) string {
 	sum := sha256.Sum256(certificate.Raw)
 	return hex.EncodeToString(sum[:])
@@ -55,7 +55,7 @@ func kept(directory, name string, now time.Time) (*tls.Certificate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create the serving certificate: %w", err)
 	}
-	// The key goes first: a certificate without its key is made anew.
+	// The key goes first: a certificate without its key is replaced.
 	if err := errors.Join(replace(keyPath, key), replace(certificatePath, certificate)); err != nil {
 		return nil, fmt.Errorf("save the serving certificate: %w", err)
 	}

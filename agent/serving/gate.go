@@ -37,7 +37,7 @@ type gate struct {
 
 func newGate(behind http.Handler) *gate { return &gate{behind: behind} }
 
-// ServeHTTP serves those who may pass.
+// ServeHTTP serves authorized requests.
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	filter := g.filter.Load()
 	if filter == nil {

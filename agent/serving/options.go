@@ -21,7 +21,7 @@ type Options struct {
 	// CertFile and KeyFile are the serving certificate and its key; both empty for one that the agent makes itself and keeps. They
 	// are read again when they change.
 	CertFile, KeyFile string
-	// Profiling serves pprof to those who may get /debug/pprof.
+	// Profiling serves pprof to users with permission to get /debug/pprof.
 	Profiling bool
 
 	// Directory keeps the certificate that the agent makes; empty keeps it in memory.

@@ -12,7 +12,7 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 )
 
-// TestRightsAreRememberedOfWhomTheyAre asks a cluster that grants by all that it is told of somebody.
+// TestRightsAreRememberedOfWhomTheyAre asks a cluster that decides by all attributes of a user.
 func TestRightsAreRememberedOfWhomTheyAre(t *testing.T) {
 	asked := 0
 	client := fake.NewClientset()

@@ -49,7 +49,7 @@ func Listen(ctx context.Context, options Options) (*Server, error) {
 	return s, nil
 }
 
-// renew takes the certificate of the files, or the agent's own, and makes one that is due anew.
+// renew loads the certificate of the files, or the agent's own, and replaces one that is due.
 func (s *Server) renew() error {
 	var next *tls.Certificate
 	var err error

@@ -25,7 +25,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 )
 
-// apiServer knows the token "manager", who may post to /explain/node, and "guest", who may nothing.
+// apiServer knows the token "manager", with permission to post to /explain/node, and "guest", with none.
 func apiServer(t *testing.T) *rest.Config {
 	t.Helper()
 	authority, _, err := cert.GenerateSelfSignedCertKey("clients", nil, nil)

@@ -28,7 +28,7 @@ type ControlPlane struct {
 	Config *rest.Config
 	// Sandbox is what it runs in.
 	Sandbox *sandboxtest.Sandbox
-	// Home is a directory of its own, which goes with it.
+	// Home is a separate directory, which is removed with it.
 	Home string
 
 	// pids of the sandbox's processes by name.

@@ -13,10 +13,10 @@ import (
 // clientTimeout is how long a request may take. One that takes longer counts as an error: the service is then out of order.
 const clientTimeout = 30 * time.Second
 
-// load sends requests at a rate, whether or not the ones before were answered, and says how long they took from the moment at
-// which each was due: a request that could not be sent in time has been slow for whoever waited for it. The times between them
-// are exponentially distributed, as those of many clients are, and the same in each call: requests at equal intervals would
-// keep step with the periods of the kernel, and meet always or never what happens once in each.
+// load sends requests at a rate, whether or not the ones before were answered, and returns how long they took from the moment at which
+// each was due: a request that could not be sent in time was slow for its client. The times between them are exponentially distributed,
+// as those of many clients are, and the same in each call: requests at equal intervals would keep step with the periods of the kernel,
+// and meet always or never what happens once in each.
 func load(ctx context.Context, target string, rate float64, duration time.Duration) ([]time.Duration, error) {
 	client := &http.Client{Timeout: clientTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	defer client.CloseIdleConnections()

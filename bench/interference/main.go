@@ -1,6 +1,6 @@
-// Command interference measures what co-location is about, on this machine as a real node: how long requests to a service take
-// when it is alone, when a batch job that nobody holds back runs beside it, and when the job is a best-effort pod of Koordinator's;
-// and how much of the machine is used each time. It needs root, Linux and `make real-node`, and a machine with nothing else to do.
+// Command interference measures the effect of co-location on this machine as a real node: how long requests to a service take when it
+// runs alone, when an unrestricted batch job runs beside it, and when the job is a best-effort pod of Koordinator's; and how much of
+// the machine is used each time. It needs root, Linux and `make real-node`, and a machine with nothing else to do.
 package main
 
 import (

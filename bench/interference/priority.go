@@ -12,9 +12,9 @@ import (
 // lowest is the lowest of the priorities that come before all processes without one.
 const lowest = 1
 
-// comeFirst lets every thread of this process run as soon as it can. Those who send requests to a service do so from other
-// machines; here they share its CPUs, and must not wait for the job as the service does. A nice value is not enough: whoever
-// runs keeps its CPU for milliseconds.
+// comeFirst lets every thread of this process run as soon as it can. Real clients send their requests from other machines; here they
+// share its CPUs, and must not wait for the job as the service does. A nice value is not enough: a running task keeps its CPU for
+// milliseconds.
 func comeFirst() error {
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {

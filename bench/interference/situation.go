@@ -20,7 +20,7 @@ type situation struct {
 	name string
 	// job is the batch job; nil for none.
 	job func() *corev1.Pod
-	// threshold is the share of the node's CPU that best-effort pods may fill it up to, in percent; 0 where nobody looks after the node.
+	// threshold is the share of the node's CPU that best-effort pods may fill it up to, in percent; 0 where no agent manages the node.
 	threshold int
 }
 
@@ -45,12 +45,12 @@ func unmanaged() *corev1.Pod {
 	return node.Pod("job", node.Container("main", requests("500m", "64Mi"), keepAll()))
 }
 
-// bestEffort is the least that Kubernetes gives: a pod without requests, which nobody holds back.
+// bestEffort is the lowest class of Kubernetes: a pod without requests, which nothing restricts.
 func bestEffort() *corev1.Pod {
 	return node.Pod("job", node.Container("main", corev1.ResourceRequirements{}, keepAll()))
 }
 
-// managed is the same job as a best-effort pod of Koordinator's. It has no limit of its own: what it gets is Koordinator's decision.
+// managed is the same job as a best-effort pod of Koordinator's. It declares no limit: Koordinator decides what it gets.
 func managed() *corev1.Pod {
 	pod := bestEffort()
 	pod.Labels[extension.LabelPodQoS] = string(extension.QoSBE)

@@ -142,7 +142,7 @@ func withNumber(document string, value int64, path ...string) (string, error) {
 	return string(text), err
 }
 
-// verify checks what the NodeSLOs say; the watch has only told that each was changed.
+// verify checks the content of the NodeSLOs; the watch has only shown that each was changed.
 func (f *fleet) verify(ctx context.Context, to thresholds) error {
 	list, err := f.Dynamic.Resource(nodeSLOResource).List(ctx, metav1.ListOptions{})
 	if err != nil {

@@ -23,8 +23,8 @@ type gate struct {
 	webhooks []string
 }
 
-// shut deletes everything by which the API server asks koord-manager or applies its policies. Nothing makes it anew: the
-// manager only fills in configurations that exist.
+// shut deletes everything by which the API server calls koord-manager or applies its policies. Nothing recreates it: the manager only
+// fills in configurations that exist.
 func (g *gate) shut(ctx context.Context) error {
 	registrations, options := g.Client.AdmissionregistrationV1(), metav1.DeleteOptions{}
 	for _, err := range []error{

@@ -28,7 +28,7 @@ const (
 	kinds
 )
 
-// ledger is what watches have told of the nodes and what belongs to them. It is safe for concurrent use.
+// ledger is what watches have reported of the nodes and their objects. It is safe for concurrent use.
 type ledger struct {
 	mu sync.Mutex
 	// writes counts events by kind, and last is when the last one came.
@@ -140,7 +140,7 @@ func (l *ledger) expect(difference int64, ofNodeSLOs bool) *change {
 	return c
 }
 
-// missing says what a change still lacks.
+// missing says what is still to come before a change is complete.
 func (l *ledger) missing(c *change) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

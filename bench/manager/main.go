@@ -133,7 +133,7 @@ func measure(ctx context.Context, chosen settings) ([]figure, error) {
 	return figures, nil
 }
 
-// say tells on standard error what goes on.
+// say reports progress on standard error.
 func say(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, format+"\n", args...)
 }

@@ -28,7 +28,7 @@ var quotaResource = schedulingsigsv1alpha1.GroupVersion.WithResource("elasticquo
 type quotaBench struct {
 	gate
 	chosen settings
-	// created counts the leaves that were added to the tree, so that each has a name of its own.
+	// created counts the leaves that were added to the tree, so that each has a unique name.
 	created int
 }
 

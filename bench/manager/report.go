@@ -13,7 +13,7 @@ type figure struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
 	Unit  string  `json:"unit,omitempty"`
-	// Must says what the value must be; empty for a value that is told and not judged.
+	// Must says what the value must be; empty for a value that is reported and not judged.
 	Must   string `json:"must,omitempty"`
 	Missed bool   `json:"missed,omitempty"`
 	Note   string `json:"note,omitempty"`

@@ -30,7 +30,7 @@ type admission struct {
 	asked map[string]int
 }
 
-// admissions take turns. Pods with the resources of batch alone are validated by the API server's policy, whoever applied the
+// admissions take turns. Pods that have batch resources only are validated by the API server's policy, whichever of the two applied the
 // profile.
 var admissions = []admission{
 	{name: "no admission"},

@@ -151,7 +151,7 @@ func (f *fleet) writes(ctx context.Context) ([]figure, error) {
 }
 
 // plainChange measures the writes of a change that the offer of each node and each NodeSLO follow, sent by a client that does nothing
-// else: no less can be had of the API server, whoever decides what is written.
+// else: it is the lower bound that the API server sets for any controller.
 func (f *fleet) plainChange(ctx context.Context, client rest.Interface, round int) ([]figure, error) {
 	var seconds, controlPlane []float64
 	ways := []way{writeWays[0][0], writeWays[len(writeWays)-1][0]} // as koord-manager writes

@@ -95,7 +95,8 @@ func newLibrary(directory string) (*adaptation.Adaptation, error) {
 	return library, library.Start()
 }
 
-// start a batch pod of one container, of which nobody else tells the agent, and remove it. Only the calls of NRI are timed.
+// start starts a batch pod of one container, which the agent learns of only through NRI, and removes it. Only the calls of NRI are
+// timed.
 func (r *runtime) start(ctx context.Context, name string, to *timings) (err error) {
 	at := r.machine.layout.Pod(corev1.PodQOSBestEffort, types.UID(name))
 	id := idOf(name, "main")

@@ -1,5 +1,5 @@
 // Command runtimeproxy measures what koord-runtime-proxy adds to calls of a container runtime: each call is made directly and through
-// the proxy in turn, at a fixed rate, to a runtime that answers at once. Runtime, proxy and server of hooks are processes of their own.
+// the proxy in turn, at a fixed rate, to a runtime that answers at once. Runtime, proxy and hook server are separate processes.
 package main
 
 import (

@@ -97,7 +97,7 @@ func registerHooks(hooks, directory, socket string) error {
 	return os.WriteFile(filepath.Join(directory, "bench.json"), content, 0o644)
 }
 
-// play is what a process that measure starts does, until it is told to end.
+// play is what a process that measure starts does, until its context ends.
 func play(ctx context.Context, role, socket string) error {
 	listener, err := net.Listen("unix", socket)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // waitTimeout is how long one run may take.
 const waitTimeout = 10 * time.Minute
 
-// cluster is a control plane without nodes of its own.
+// cluster is a control plane without nodes; prepare adds them.
 type cluster struct{ *controlplane.ControlPlane }
 
 // prepare creates the nodes, and what the workload needs besides.

@@ -31,7 +31,7 @@ func (r result) podsPerSecond() float64 { return float64(r.Pods) / r.Seconds }
 // cpuPerThousand is the CPU time for 1,000 pods, in seconds.
 func (r result) cpuPerThousand() float64 { return r.CPUSeconds * 1000 / float64(r.Pods) }
 
-// measure runs one workload once, with one scheduler, on a control plane of its own.
+// measure runs one workload once, with one scheduler, on a dedicated control plane.
 func measure(ctx context.Context, chosen settings, name string, s scheduler) (measured result, err error) {
 	plane, err := controlplane.Start(ctx)
 	if err != nil {

@@ -80,7 +80,7 @@ func inQuota(pod *corev1.Pod, i int) {
 
 func leafName(i int) string { return fmt.Sprintf("leaf-%05d", i) }
 
-// createQuotas creates the tree: 100 parents with 100 leaves each, every one with a share of its own.
+// createQuotas creates the tree: 100 parents with 100 leaves each, every one with its own share.
 func createQuotas(ctx context.Context, c *cluster, _ settings) error {
 	err := controlplane.SideBySide(ctx, quotaParents, func(ctx context.Context, i int) error {
 		return c.createQuota(ctx, fmt.Sprintf("team-%03d", i), map[string]string{extension.LabelQuotaIsParent: "true"}, "100")

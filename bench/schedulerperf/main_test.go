@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// run runs the tests with an etcd on the path that is this program, in a process of its own.
+// run runs the tests with an etcd on the path that is this program, as a separate process.
 func run(m *testing.M) (code int, err error) {
 	scratch, err := os.MkdirTemp("", "koord-schedulerperf-")
 	if err != nil {

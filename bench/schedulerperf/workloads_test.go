@@ -25,7 +25,7 @@ type measured struct {
 // profile is the configuration that koord-scheduler is shipped with.
 const profile = "../../scheduler/app/default.yaml"
 
-// unmet says which entries could get slower without anybody being told.
+// unmet returns the entries whose slowdown would go unnoticed, and why.
 func unmet(entries []measured) []string {
 	var problems []string
 	for _, entry := range entries {

@@ -15,8 +15,8 @@ import (
 
 const node = "node"
 
-// cluster is what the agent is told: a node with a service and a best-effort pod, which is held to 90 % of the node less what
-// others use, by its quota.
+// cluster is what the agent reads: a node with a service and a best-effort pod, which is limited by its quota to 90 % of the node less
+// what others use.
 func cluster(cpus int64) (*connectiontest.Server, error) {
 	server := connectiontest.New()
 	size := corev1.ResourceList{

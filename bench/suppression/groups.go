@@ -11,7 +11,7 @@ import (
 	"koordinator.sh/koord/sandbox/cgrouptree"
 )
 
-// parent is kubelet's --cgroup-root, as the agent is told.
+// parent is kubelet's --cgroup-root, as configured in the agent.
 const parent = "koord-bench-suppression"
 
 // remove deletes all cgroups, a moment after the processes in them have ended.

@@ -43,7 +43,7 @@ func burn(cpus int, switches io.Reader) {
 	}
 }
 
-// load is a process that burns CPUs when it is told to.
+// load is a process that burns CPUs on command.
 type load struct {
 	process *exec.Cmd
 	input   io.WriteCloser
@@ -70,7 +70,7 @@ func startLoad(cpus int, groups *cgrouptree.Tree, at string) (*load, error) {
 	return out, nil
 }
 
-// burn returns when the load was told to begin.
+// burn starts the load and returns the time at which the command was sent.
 func (l *load) burn() (time.Time, error) {
 	at := time.Now()
 	_, err := l.input.Write([]byte("b"))

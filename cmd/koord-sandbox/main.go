@@ -31,7 +31,7 @@ func main() {
 	os.Exit(programs[os.Args[1]](os.Args[2:]))
 }
 
-// supervise runs the supervisor for the sandbox in a directory until it is told to stop.
+// supervise runs the supervisor for the sandbox in a directory until it is asked to stop.
 func supervise(args []string) int {
 	if len(args) != 1 {
 		fmt.Fprintln(os.Stderr, "usage: koord-sandbox supervise DIRECTORY")

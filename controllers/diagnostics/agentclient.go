@@ -40,9 +40,9 @@ const (
 	agentsTogether, sharedHostTogether = 128, 16
 )
 
-// AgentClient asks the agents of nodes. An agent says in its NodeResourceTopology, which nobody else may write, on which port it
-// answers and which certificate it has; its address is the Node's. That takes no authority that signs certificates for nodes, and
-// no more rights of the agent than it has. Safe for concurrent use.
+// AgentClient queries the agents of nodes. An agent publishes in its NodeResourceTopology, which only it may write, the port on which
+// it answers and its certificate; its address is the Node's. No authority has to sign certificates for nodes, and the agent needs no
+// further permissions. Safe for concurrent use.
 type AgentClient struct {
 	config *rest.Config
 	reader client.Reader
@@ -144,7 +144,7 @@ func addressOf(node *corev1.Node) string {
 	return ""
 }
 
-// post sends a question to an address, at which nobody but the owner of the certificate is told it.
+// post sends a question to an address; only the owner of the certificate can read it.
 func (c *AgentClient) post(ctx context.Context, address, fingerprint string, body []byte) (*diagnosticsv1alpha1.AgentExplanation, error) {
 	transport, err := c.transport(ctx, fingerprint)
 	if err != nil {

@@ -190,7 +190,7 @@ func TestQuestionsToAgentsAreChecked(t *testing.T) {
 	}
 }
 
-// TestWhatIsSetForPodsTakesTheRightToGetThem asks as somebody who may get the node, and of pods only web-1 in shop.
+// TestWhatIsSetForPodsTakesTheRightToGetThem asks as a user with permission to get the node, and of pods only web-1 in shop.
 func TestWhatIsSetForPodsTakesTheRightToGetThem(t *testing.T) {
 	allow := func(a authorizer.Attributes) bool {
 		return a.GetResource() == "nodeexplanations" || a.GetResource() == "nodes" || a.GetResource() == "pods" && a.GetNamespace() == "shop" && a.GetName() == "web-1"

@@ -13,8 +13,8 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
-// TestKubectlFindsThatCreationsTakeFieldValidation asks as kubectl does before it creates an object, as a user who may not list
-// CustomResourceDefinitions.
+// TestKubectlFindsThatCreationsTakeFieldValidation asks as kubectl does before it creates an object, as a user without permission to
+// list CustomResourceDefinitions.
 func TestKubectlFindsThatCreationsTakeFieldValidation(t *testing.T) {
 	server := newTestServer(t, &recorder{}, func(a authorizer.Attributes) bool { return a.GetResource() != "customresourcedefinitions" })
 	config := &clientrest.Config{Host: server.URL}

@@ -38,7 +38,7 @@ func (*nodeExplanationBatches) NamespaceScoped() bool { return false }
 // GetSingularName is the resource's name for one object.
 func (*nodeExplanationBatches) GetSingularName() string { return "nodeexplanationbatch" }
 
-// Create answers a question of a caller who may get any node.
+// Create answers a question of a caller with permission to get any node.
 func (b *nodeExplanationBatches) Create(ctx context.Context, object runtime.Object, check rest.ValidateObjectFunc, _ *metav1.CreateOptions) (runtime.Object, error) {
 	question, ok := object.(*diagnosticsv1alpha1.NodeExplanationBatch)
 	if !ok {

@@ -98,7 +98,7 @@ func TestABatchThatCannotBeAskedIsRefused(t *testing.T) {
 	}
 }
 
-// TestTheRightToGetOneNodeIsNotThatToGetAny asks as somebody who may get the very nodes that are named.
+// TestTheRightToGetOneNodeIsNotThatToGetAny asks as a user with permission to get exactly the nodes that are named.
 func TestTheRightToGetOneNodeIsNotThatToGetAny(t *testing.T) {
 	server := newTestServer(t, &recorder{}, func(a authorizer.Attributes) bool {
 		return a.GetResource() == "nodeexplanationbatches" || a.GetResource() == "nodes" && strings.HasPrefix(a.GetName(), "node-")

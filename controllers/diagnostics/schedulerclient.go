@@ -167,7 +167,7 @@ func (c *SchedulerClient) ask(ctx context.Context, address string, body []byte) 
 	return readAnswer(address, response.StatusCode, data)
 }
 
-// readAnswer tells an answer from an error about the question, which is final, and from an error of the instance.
+// readAnswer separates an answer, and an error about the question, which is final, from an error of the instance.
 func readAnswer(address string, code int, data []byte) (*diagnosticsv1alpha1.PodExplanation, error) {
 	if code >= 200 && code < 300 {
 		var answer diagnosticsv1alpha1.PodExplanation
@@ -225,7 +225,7 @@ func (c *SchedulerClient) remember(address string) {
 	c.last = address
 }
 
-// client returns the client of one address. All are made anew when the trusted certificates change.
+// client returns the client of one address. All are replaced when the trusted certificates change.
 func (c *SchedulerClient) client(address string) (*http.Client, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

@@ -79,7 +79,7 @@ func (r *recorder) ExplainNode(_ context.Context, spec diagnosticsv1alpha1.NodeE
 	}, r.err
 }
 
-// newTestServer serves the whole API over HTTP for one user, who may do what allow says.
+// newTestServer serves the whole API over HTTP for one user with the permissions that allow grants.
 func newTestServer(t *testing.T, explainer *recorder, allow func(authorizer.Attributes) bool) *httptest.Server {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

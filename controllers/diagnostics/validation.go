@@ -81,8 +81,8 @@ func validateResources(resources []string, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateBatchAgentQuestion refuses what is told of one node only: an answer about many would have no bound worth the name, and
-// what is set for pods takes the right to get each.
+// validateBatchAgentQuestion refuses what is answered for one node only: an answer about many would have no useful bound, and the
+// values set for pods need permission to get each.
 func validateBatchAgentQuestion(question *diagnosticsv1alpha1.AgentQuestion, path *field.Path) field.ErrorList {
 	errs := validateAgentQuestion(question, path)
 	if question == nil {

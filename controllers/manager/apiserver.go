@@ -10,8 +10,8 @@ import (
 	"koordinator.sh/koord/outage"
 )
 
-// awaitAPIServer returns once the API server answers, or ctx ends: the manager cannot be put together before, as it asks which
-// kinds are served. Meanwhile probes at an address, empty and 0 for none, are told that it lives and is not ready.
+// awaitAPIServer returns once the API server answers, or ctx ends: the manager cannot be assembled before, because it checks which
+// kinds are served. Meanwhile probes at an address, none for empty and 0, see it alive and not ready.
 func awaitAPIServer(ctx context.Context, client rest.Interface, address string) error {
 	if address == "" || address == "0" {
 		return outage.Await(ctx, client, nil)

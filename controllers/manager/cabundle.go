@@ -20,8 +20,8 @@ import (
 
 const (
 	apiServiceName = "v1alpha1.diagnostics.koordinator.sh"
-	// bundleRetry is how soon the registration is looked at again while it or the bundle does not exist, and bundleInterval
-	// how often afterwards, for it may be created anew, and after an error, which is logged each time.
+	// bundleRetry is how soon the registration is checked again while it or the bundle does not exist, and bundleInterval how often
+	// afterwards, because it may be recreated, and after an error, which is logged each time.
 	bundleRetry    = 2 * time.Second
 	bundleInterval = 30 * time.Second
 )

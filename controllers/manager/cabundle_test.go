@@ -96,7 +96,7 @@ func TestANewBundleIsPublishedAtOnce(t *testing.T) {
 	go func() { defer close(done); publisher.run(ctx) }()
 	eventually.True(t, "the first look", fakeClock.HasWaiters)
 	bundle.Store([]byte("new"))
-	for range 3 { // several changes are one, and nobody waits
+	for range 3 { // several changes are one, and wake does not block
 		publisher.wake()
 	}
 	eventually.True(t, "the new bundle", func() bool { return string(published(t, client)) == "new" })

@@ -99,9 +99,9 @@ func schedulerBundle(options *Options, secret *certificate.SecretProvider) func(
 	}
 }
 
-// syncTimeout is how long a controller waits for what it watches, without end: where a kind is not served, or the roles of an
-// older chart do not allow to watch it, that controller waits and says so in the log, and the others do their work. Ending the
-// process would end them too, and starting it anew would not help.
+// syncTimeout is how long a controller waits for what it watches, in effect forever: where a kind is not served, or the roles of an
+// older chart do not allow watching it, that controller waits and logs it, and the others do their work. Ending the process would end
+// them too, and a restart would not help.
 const syncTimeout = 365 * 24 * time.Hour
 
 // assemble builds the manager with everything that depends on its caches.

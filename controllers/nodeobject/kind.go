@@ -22,8 +22,8 @@ type Kind[T client.Object] struct {
 	// Want is the counterpart of a node, with nothing but its name and spec; it may share memory with the configuration.
 	// Clean is false when a layer of the configuration had to be left out.
 	Want func(config configmerge.Config, node *corev1.Node) (want T, clean bool)
-	// Patch is the JSON merge patch that brings an object in line with what is wanted; nil when it is. One that names a
-	// resourceVersion is made anew when the object has another one.
+	// Patch is the JSON merge patch that brings an object in line with what is wanted; nil when it is. A patch that names a
+	// resourceVersion is calculated again when the object has another one.
 	Patch func(existing, want T) ([]byte, error)
 	// Keys of the configuration that what is wanted comes from.
 	Keys []string

@@ -15,7 +15,7 @@ import (
 	"koordinator.sh/koord/decision/noderesource/enforcement"
 )
 
-// TestAnAgentThatDoesNotEnforceHasItsOfferWithdrawn, is told of once by each reason, and gets the offer back.
+// TestAnAgentThatDoesNotEnforceHasItsOfferWithdrawn, gets one event for each reason, and gets the offer back.
 func TestAnAgentThatDoesNotEnforceHasItsOfferWithdrawn(t *testing.T) {
 	h := newHarness(t, store(t, enabled), testNode(nil), testMetric(time.Minute), testPod())
 	const full = "Warning AgentNotEnforcing [KOORD0302] Node node-a: koordlet cannot hold best-effort pods back, so that nothing is offered: "

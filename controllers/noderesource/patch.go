@@ -37,8 +37,8 @@ func setResource(into map[string]any, published corev1.ResourceList, name corev1
 	}
 }
 
-// originAnnotation is the offer before other schedulers took their part, and whether the node says something else. Nodes
-// nobody else schedules on do not get it.
+// originAnnotation is the offer before other schedulers took their part, and whether the node says something else. Nodes that no other
+// scheduler uses do not get it.
 func originAnnotation(node *corev1.Node, result overcommit.Result) (string, bool) {
 	before, exists := node.Annotations[extension.AnnotationNodeOriginExtendedAllocatable]
 	if !exists && !result.ThirdParty {

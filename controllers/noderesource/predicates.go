@@ -18,8 +18,8 @@ import (
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
 
-// nodeMatters passes node updates that can change the offer, or that changed what is published: a kubelet that starts
-// anew resets it. Heartbeats pass neither.
+// nodeMatters passes node updates that can change the offer, or that changed what is published: a kubelet resets it when it restarts.
+// Heartbeats pass neither.
 func nodeMatters() predicate.Predicate {
 	names := slices.Concat(overcommit.Resources(), deviceresource.Resources(), []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory})
 	same := func(a, b corev1.ResourceList) bool {

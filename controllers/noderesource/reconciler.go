@@ -38,9 +38,9 @@ type reconciler struct {
 	predictions *Predictions
 	// extensions decide what else the node gets.
 	extensions extensions
-	// announced holds the causes of excess that events told about. Each node is reconciled by one worker at a time.
+	// reported holds the causes of excess that events were sent for. Each node is reconciled by one worker at a time.
 	reported sync.Map // node name -> []cause
-	// unenforced holds the reasons of the nodes whose agents do not enforce, as events told them.
+	// unenforced holds the reasons for which agents do not enforce, as reported by events.
 	unenforced sync.Map // node name -> string
 	// written holds when this process last wrote each node: the cache may not have seen the write yet.
 	written sync.Map // node name -> time.Time

@@ -21,9 +21,9 @@ func Trim(object any) (any, error) {
 	return slo, nil
 }
 
-// tracked is what the managed fields are to become: the one empty entry by which the API server stops to keep them, when nobody
-// but this controller has written; otherwise nil, and they stay. They say nothing then, and keeping them is a large part of
-// what a write of a NodeSLO costs the API server.
+// tracked is what the managed fields are to become: the one empty entry by which the API server stops tracking them, when only this
+// controller has written; otherwise nil, and they stay. With a single writer they carry no information, and tracking them is a large
+// part of what a write of a NodeSLO costs the API server.
 func tracked(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	for i := range entries {
 		if entries[i].Manager != nodeobject.FieldManager || entries[i].Operation != metav1.ManagedFieldsOperationUpdate {

@@ -33,7 +33,7 @@ type controller struct {
 	namespace string
 	// seen is the problem found by the latest check, and reported the problem that was reported last, by key.
 	seen, reported map[string]string
-	// unseen are those of which it was told that they could not be looked at.
+	// unreadable are the protections, by key, for which it was reported that they cannot be read.
 	unreadable map[string]bool
 }
 

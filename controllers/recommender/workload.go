@@ -30,8 +30,8 @@ type workload struct {
 	written time.Time
 }
 
-// newWorkload goes on from the checkpoint of a Recommendation, if it has one for its target. The errors name what could not
-// be read of it; that is learned anew.
+// newWorkload continues from the checkpoint of a Recommendation, if it has one for its target. The errors name what could not be read
+// of it; that is learned again.
 func newWorkload(r *analysisv1alpha1.Recommendation) (*workload, []error) {
 	w := &workload{
 		uid: r.UID, generation: r.Generation, advised: map[string]recommend.Recommendation{}, sampled: map[types.UID]time.Time{},

@@ -21,8 +21,8 @@ func (o *Options) configMap() types.NamespacedName {
 	return types.NamespacedName{Namespace: o.Namespace, Name: name}
 }
 
-// validatingConfiguration is the webhook for one ConfigMap. While nobody answers it may be written as one likes, and deleted: the manager
-// goes on with the last configuration that was good.
+// validatingConfiguration is the webhook for one ConfigMap. While koord-manager does not answer, writes and deletions are allowed: the
+// manager continues with the last good configuration.
 func (o *Options) validatingConfiguration(bundle []byte) admissionregistrationv1.ValidatingWebhook {
 	name := o.configMap()
 	return admissionregistrationv1.ValidatingWebhook{

@@ -9,8 +9,8 @@ import (
 	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
 )
 
-// validatingEvictions is the webhook for evictions that node agents ask for, and no others. While nobody answers agents evict nothing: a
-// budget that an outage lifts is none. They ask again ten seconds later.
+// validatingEvictions is the webhook for evictions by node agents only. While koord-manager does not answer, these evictions are
+// refused: an outage must not lift the budget. Agents retry ten seconds later.
 func (o *Options) validatingEvictions(bundle []byte) admissionregistrationv1.ValidatingWebhook {
 	return admissionregistrationv1.ValidatingWebhook{
 		Name:              "validate-eviction.koordinator.sh",

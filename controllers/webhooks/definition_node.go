@@ -46,8 +46,8 @@ func (o *Options) mutatingNodes(bundle []byte) []admissionregistrationv1.Mutatin
 	}}
 }
 
-// validatingNodes is the webhook for nodes that are made with, or get another value of, a label or an annotation which is
-// looked at. The many other updates of nodes ask nobody, and while nobody answers nothing is refused.
+// validatingNodes is the webhook for nodes that are created with, or change the value of, a validated label or annotation. All other
+// node updates skip it, and while koord-manager does not answer nothing is refused.
 func (o *Options) validatingNodes(bundle []byte) []admissionregistrationv1.ValidatingWebhook {
 	if !o.ValidateNodes {
 		return nil

@@ -37,9 +37,9 @@ func (o *Options) mutatingPods(scopes []policy.Scope, repeatable bool, bundle []
 	return out
 }
 
-// validatingPods are the webhooks for pods with co-location, and for those without in namespaces that belong to a parent quota.
-// Where the policy is in force that the API server decides the label rules by, updates ask nobody, and of the pods that are
-// created only those that the policy cannot judge.
+// validatingPods are the webhooks for pods with co-location, and for those without in namespaces that belong to a parent quota. Where a
+// policy enforces the label rules in the API server, updates skip the webhook, and of the created pods it gets only those that the
+// policy cannot judge.
 func (o *Options) validatingPods(bundle []byte, byPolicy bool, namespaces quotaNamespaces) []admissionregistrationv1.ValidatingWebhook {
 	rules, condition := pods(admissionregistrationv1.Create, admissionregistrationv1.Update), validationCondition()
 	if byPolicy {
@@ -71,8 +71,8 @@ func (o *Options) validatingPods(bundle []byte, byPolicy bool, namespaces quotaN
 	return webhooks
 }
 
-// validationCondition is true for pods that are created with co-location, and for updates that change a label by which a
-// pod was scheduled and accounted for. The many other updates of pods ask nobody.
+// validationCondition is true for pods that are created with co-location, and for updates that change a label by which a pod was
+// scheduled and accounted for. All other pod updates skip the webhook.
 func validationCondition() string {
 	var has, differ []string
 	for _, key := range podvalidation.ImmutableLabels() {
@@ -92,9 +92,9 @@ func ownCPUs() string {
 	return fmt.Sprintf(`object.?metadata.?labels[?%q].orValue("") in [%q, %q]`, extension.LabelPodQoS, extension.QoSLSE, extension.QoSLSR)
 }
 
-// remainderCondition is true for pods that are created and that the policy cannot judge alone: those with CPUs of their own,
-// in a quota, or with resources about which there may be something to warn, which are those of mid, and plain ones beside
-// those of batch. Pods with the resources of batch alone, as the profiles make them, ask nobody.
+// remainderCondition is true for created pods that the policy alone cannot judge: those with exclusive CPUs, in a quota, or with
+// resources that may need a warning, which are mid resources, and plain ones beside batch resources. Pods with batch resources only, as
+// the profiles create them, skip the webhook.
 func remainderCondition() string {
 	beside := policy.Requests(corev1.ResourceCPU, corev1.ResourceMemory, extension.MidCPU, extension.MidMemory)
 	return fmt.Sprintf("%s || object.?metadata.?labels[?%q].hasValue() || (%s && %s)", ownCPUs(), extension.LabelQuotaName, policy.RequestsTier(), beside)

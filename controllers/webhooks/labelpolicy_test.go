@@ -65,7 +65,7 @@ func TestUpdatesAskTheWebhookUntilThePolicyHasSettled(t *testing.T) {
 	if asksAboutUpdates(narrow) || !strings.Contains(narrow.MatchConditions[1].Expression, `"LSR"`) {
 		t.Errorf("the policy has settled, and the webhook is %+v", narrow)
 	}
-	// Somebody deletes the policy: nobody would look at updates.
+	// The policy is deleted: nothing would check updates.
 	if err := r.client.Delete(t.Context(), &admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: labelpolicy.Name}}); err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ var allowedPolicies = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 
 var register = sync.OnceFunc(func() { metrics.Registry.MustRegister(profiles, allowedPolicies) })
 
-// publishRight tells whether the manager may keep a policy.
+// publishRight records whether the manager has permission to keep a policy.
 func publishRight(policy string, allowed bool) {
 	value := 0.0
 	if allowed {
@@ -30,7 +30,7 @@ func publishRight(policy string, allowed bool) {
 	allowedPolicies.WithLabelValues(policy).Set(value)
 }
 
-// publish tells who applies the profiles.
+// publish records how the profiles are applied.
 func publish(compiled policy.Compilation) {
 	counts := map[policy.Path]int{policy.ByPolicy: 0, policy.ByWebhook: 0, policy.ByNobody: 0}
 	for i := range compiled.Verdicts {

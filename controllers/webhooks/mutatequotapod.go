@@ -65,9 +65,9 @@ func (m *quotaPodMutator) treeOf(ctx context.Context, pod *corev1.Pod) (string, 
 	return named.tree(), err
 }
 
-// mutatingQuotaPods are the webhooks for pods that name a quota or a tree, and for those that name neither in namespaces that
-// belong to a quota of a tree. Pods of all other namespaces that name neither ask nobody. Pods without co-location are let in
-// while nobody answers.
+// mutatingQuotaPods are the webhooks for pods that name a quota or a tree, and for those that name neither in namespaces that belong to
+// a quota of a tree. Pods of all other namespaces that name neither skip them. Pods without co-location are admitted while
+// koord-manager does not answer.
 func (o *Options) mutatingQuotaPods(namespaces quotaNamespaces, bundle []byte) []admissionregistrationv1.MutatingWebhook {
 	if !o.QuotaTrees {
 		return nil

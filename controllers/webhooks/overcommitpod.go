@@ -61,8 +61,8 @@ func (o *podOvercommitter) Handle(ctx context.Context, request admission.Request
 	return patchBetween(&pod, changed)
 }
 
-// mutatingOvercommit is the webhook for pods of namespaces with an overcommit factor. A pod that nobody answers for keeps
-// the larger requests it came with, so it is let in.
+// mutatingOvercommit is the webhook for pods of namespaces with an overcommit factor. While koord-manager does not answer, a pod keeps
+// its original, larger requests, so it is admitted.
 func (o *Options) mutatingOvercommit(bundle []byte) []admissionregistrationv1.MutatingWebhook {
 	if o.SkipResources {
 		return nil

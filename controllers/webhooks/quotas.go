@@ -17,15 +17,15 @@ import (
 	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
 )
 
-// quotaScope is a part of the cluster with what happens to its quotas while nobody answers.
+// quotaScope is a part of the cluster with what happens to its quotas while koord-manager does not answer.
 type quotaScope struct {
 	suffix     string
 	namespaces *metav1.LabelSelector
 	failure    admissionregistrationv1.FailurePolicyType
 }
 
-// quotaScopes are two: elsewhere, quotas stay as they are while nobody answers, for an unsound tree is worse than a late
-// change, and no pod depends on it. In the namespaces of the system nothing is ever blocked.
+// quotaScopes are two. In the system's namespaces nothing is ever blocked. Elsewhere quotas cannot change while koord-manager does not
+// answer, because an unsound tree is worse than a late change, and no pod depends on it.
 func (o *Options) quotaScopes() []quotaScope {
 	exempt := o.profileOptions().ExemptNamespaces
 	return []quotaScope{
@@ -86,8 +86,8 @@ func quotas(operations ...admissionregistrationv1.OperationType) []admissionregi
 	return namespaced(group.Group, group.Version, "elasticquotas", operations)
 }
 
-// quotaConditions leave out updates that change nothing a person decides: the scheduler writes the status of every quota
-// every few seconds, and asks nobody.
+// quotaConditions leave out updates that change only what a controller writes: the scheduler's updates of every quota's status, every
+// few seconds, skip the webhook.
 func quotaConditions() []admissionregistrationv1.MatchCondition {
 	differ := []string{
 		"object.?spec != oldObject.?spec",

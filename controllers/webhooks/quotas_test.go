@@ -120,7 +120,7 @@ func anyPod(exempt []string) []policy.Scope {
 	return []policy.Scope{{Namespaces: policy.OutsideOf(exempt), Condition: "true"}}
 }
 
-// TestWhatATreeHasIsJudged: the scheduler writes the status of all quotas and asks nobody, but what a root says of its tree counts.
+// TestWhatATreeHasIsJudged: the scheduler's status updates skip the webhook, but what a root says of its tree does not.
 func TestWhatATreeHasIsJudged(t *testing.T) {
 	o := options()
 	quota := func(root string, annotations map[string]string) *schedulingsigsv1alpha1.ElasticQuota {

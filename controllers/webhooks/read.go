@@ -54,8 +54,8 @@ func readNamespaceLabels(ctx context.Context, cached, live client.Reader, name s
 	return namespace.Labels, nil
 }
 
-// readQuota looks up what is known of the quota that a pod asks for; nil when it asks for none. Quotas of one name in several
-// namespaces are told apart by nothing, so one that is a parent counts.
+// readQuota looks up what is known of the quota that a pod asks for; nil when it asks for none. Quotas of the same name in several
+// namespaces cannot be distinguished, so one that is a parent counts.
 func readQuota(ctx context.Context, reader client.Reader, pod *corev1.Pod) (*podvalidation.Quota, error) {
 	name, named, err := readNamed(ctx, reader, pod)
 	if name == "" || err != nil {

@@ -200,8 +200,8 @@ func (r *registrar) applyOwned(ctx context.Context, owner *admissionregistration
 	return nil
 }
 
-// applyWebhooks writes both webhook configurations where they differ. The UID keeps an apply from making one anew that
-// was just deleted with the chart.
+// applyWebhooks writes both webhook configurations where they differ. The UID keeps an apply from recreating one that was just deleted
+// with the chart.
 func (r *registrar) applyWebhooks(ctx context.Context, owner *admissionregistrationv1.MutatingWebhookConfiguration, mutating []admissionregistrationv1.MutatingWebhook, validating []admissionregistrationv1.ValidatingWebhook) error {
 	if !equality.Semantic.DeepEqual(owner.Webhooks, mutating) {
 		if err := r.apply(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{

@@ -22,7 +22,7 @@ type podValidator struct {
 	reader  client.Reader
 	options podvalidation.Options
 	decoder admission.Decoder
-	// access answers who may use quotas; nil where nobody is asked.
+	// access checks the permission to use quotas; nil where that is not checked.
 	access *access.Reviewer
 }
 

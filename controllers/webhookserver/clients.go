@@ -29,7 +29,7 @@ type Clients struct {
 	names       *headerrequest.RequestHeaderAuthRequestController
 }
 
-// NewClients follows what the cluster publishes. Until that was read nobody may ask.
+// NewClients follows the client authorities that the cluster publishes. Until they were read no client is allowed.
 func NewClients(client kubernetes.Interface) (*Clients, error) {
 	authorities, err := dynamiccertificates.NewDynamicCAFromConfigMapController("webhook-clients", metav1.NamespaceSystem, authenticationName, authoritiesKey, client)
 	if err != nil {

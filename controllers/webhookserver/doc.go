@@ -1,3 +1,4 @@
-// Package webhookserver is the server of the admission webhooks: who may ask, and how much at once. Whoever reaches the port could
-// otherwise ask what exists in the cluster by reviews made by hand, or take all memory of the manager with large ones.
+// Package webhookserver is the server of the admission webhooks: it limits its clients, and how much they may request at once. Any host
+// that can reach the port could otherwise find out by forged reviews what exists in the cluster, or exhaust the manager's memory with
+// large ones.
 package webhookserver

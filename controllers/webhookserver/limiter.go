@@ -12,7 +12,7 @@ const (
 	maxBody = 7 << 20
 	// maxInFlight bounds the bodies of all reviews that are answered at the same time. Decoded, they take several times that.
 	maxInFlight = 48 << 20
-	// maxPerSource bounds those from one address, so that nobody can keep the API server from being answered.
+	// maxPerSource bounds those from one address, so that no other client can keep the API server from being answered.
 	maxPerSource = maxInFlight / 2
 	// minWeight is what the smallest review counts as.
 	minWeight = 16 << 10

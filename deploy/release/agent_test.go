@@ -14,8 +14,8 @@ import (
 	"koordinator.sh/koord/agent/koordlet"
 )
 
-// TestTheAgentGetsWhatItsFeaturesNeed and no more: its flags are those that the program has, what it is told to use is mounted, and of
-// the node it may write only what the features that are on do.
+// TestTheAgentGetsWhatItsFeaturesNeed and no more: its flags exist in the program, the paths in them are mounted, and of the node only
+// what the enabled features write is writable.
 func TestTheAgentGetsWhatItsFeaturesNeed(t *testing.T) {
 	always := []string{"/host/cgroup", "/var/lib/koordlet", "/var/run/nri"}
 	tests := map[string]struct {
@@ -85,7 +85,7 @@ func TestTheAgentGetsWhatItsFeaturesNeed(t *testing.T) {
 			if diff := cmp.Diff(test.wantCapabilities, added, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("capabilities (-want +got):\n%s", diff)
 			}
-			// Threads of all pods are told apart by the host's numbers, and queues are of the host's devices.
+			// Threads of all pods are identified by the host's numbers, and queues are of the host's devices.
 			if spec["hostPID"] != true || spec["hostNetwork"] != true || container["securityContext"].(map[string]any)["privileged"] != nil {
 				t.Errorf("hostPID %v, hostNetwork %v, security context %v", spec["hostPID"], spec["hostNetwork"], container["securityContext"])
 			}

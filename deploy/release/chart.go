@@ -18,7 +18,7 @@ import (
 	"koordinator.sh/koord/deploy"
 )
 
-// chartName tells this system's releases from others of the same name.
+// chartName distinguishes this system's releases from others of the same name.
 const chartName = "koordinator"
 
 // definitionsFolder holds the custom resource definitions inside the chart.

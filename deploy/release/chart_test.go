@@ -258,7 +258,7 @@ func TestFeatureGatesAreOneFlag(t *testing.T) {
 	}
 }
 
-// TestPodsOnTheNodesNetwork listen where they are told, and are asked there.
+// TestPodsOnTheNodesNetwork listen on the configured addresses, and are contacted there.
 func TestPodsOnTheNodesNetwork(t *testing.T) {
 	manifest := renderForTest(t, map[string]any{
 		"kubernetes": map[string]any{"host": "127.0.0.1", "port": 16443},

@@ -34,8 +34,8 @@ func unanswered(err error) bool {
 	return errors.As(err, &request) || errors.Is(err, context.Canceled) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
 }
 
-// explain gives a failure its code and the next command to run. Errors that already have a code pass through, and so do those of the
-// connection and of rights, which whoever made the connection can tell more of.
+// explain gives a failure its code and the next command to run. Errors that already have a code pass through, and so do connection and
+// permission errors, which the caller that connected can explain better.
 func explain(err error, what string) error {
 	if err == nil {
 		return nil

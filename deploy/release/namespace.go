@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// namespaceLabels are those of a namespace that is made for the release. koordlet works on files of its node, which only the privileged
-// Pod Security Standard allows; what of the other pods does not meet the restricted one is told by the audit log.
+// namespaceLabels are those of a namespace that is created for the release. koordlet works on files of its node, which only the
+// privileged Pod Security Standard allows; violations of the restricted one by other pods go to the audit log.
 func namespaceLabels(name string) map[string]string {
 	return map[string]string{
 		"name":                               name,

@@ -22,7 +22,7 @@ func environments(t *testing.T, values map[string]any) map[string]map[string]str
 		for _, entry := range containers {
 			container := entry.(map[string]any)
 			if container["name"] == "kubelet-files" {
-				continue // it copies two files, and asks nobody
+				continue // it copies two files, and uses no API
 			}
 			variables := map[string]string{}
 			env, _, _ := unstructured.NestedSlice(container, "env")

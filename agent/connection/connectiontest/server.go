@@ -200,7 +200,7 @@ func (s *Server) serve(w *answer, r *http.Request) {
 	}
 }
 
-// resources tells which are served in a group.
+// resources answers with the resources that are served in a group.
 func (s *Server) resources(w *answer, group string) {
 	list := []Object{}
 	for resource, kind := range kinds {

@@ -24,8 +24,9 @@ func newPlugin(options Options) *Plugin {
 	return &Plugin{advisor: options.Advisor, connected: options.Connected, pending: hooks.NewPending(options.Clock)}
 }
 
-// Synchronize is called after the plugin has connected, with all that there is. What was made meanwhile and has not started gets what
-// it lacks. What runs is the agent's own: it keeps what was there before it writes, which a runtime does not.
+// Synchronize is called after the plugin has connected, with all existing pods and containers. Containers that were created meanwhile
+// and have not started get the adjustment they missed. Running containers are left to the agent, which saves the original values before
+// it writes; a runtime does not.
 func (p *Plugin) Synchronize(ctx context.Context, pods []*api.PodSandbox, containers []*api.Container) ([]*api.ContainerUpdate, error) {
 	sandboxes := make(map[string]*api.PodSandbox, len(pods))
 	for _, pod := range pods {

@@ -39,7 +39,7 @@ func runtimes(t *testing.T, directory string, synchronized chan<- []*api.Contain
 	runtime, err := adaptation.New("test", "2.4.2",
 		func(ctx context.Context, call adaptation.SyncCB) error {
 			updates, err := call(ctx, []*api.PodSandbox{pod}, []*api.Container{container, running})
-			if len(updates) > 0 { // the library asks once when nobody has connected yet
+			if len(updates) > 0 { // the library asks once before any plugin has connected
 				synchronized <- updates
 			}
 			return err
@@ -56,7 +56,7 @@ func runtimes(t *testing.T, directory string, synchronized chan<- []*api.Contain
 	return runtime
 }
 
-// pods is a batch pod of which nobody else tells, with a container as kubelet wants it.
+// pods is a batch pod that only the runtime has reported, with a container as kubelet requests it.
 func pods() (*api.PodSandbox, *api.Container) {
 	return &api.PodSandbox{
 			Id: "s", Uid: "u1", Name: "p", Namespace: "ns", Labels: map[string]string{extension.LabelPodQoS: "BE"},
@@ -72,7 +72,7 @@ func pods() (*api.PodSandbox, *api.Container) {
 		}
 }
 
-// told is the pod as the API server tells of it: it requests a GPU and half a CPU of batch.
+// told is the pod as the API server reports it: it requests a GPU and half a CPU of batch.
 func told() *state.Pod {
 	sandbox, _ := pods()
 	batch := corev1.ResourceList{extension.BatchCPU: resource.MustParse("500")}

@@ -90,7 +90,7 @@ func request() *hookapi.ContainerResourceHookRequest {
 	}
 }
 
-// told is the pod as the API server tells of it: it requests a GPU and half a CPU of batch.
+// told is the pod as the API server reports it: it requests a GPU and half a CPU of batch.
 func told() *state.Pod {
 	batch := corev1.ResourceList{extension.BatchCPU: resource.MustParse("500")}
 	return state.PodOf(&corev1.Pod{
@@ -123,7 +123,7 @@ func TestContainersGetWhatTheAgentWants(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", hook, diff)
 		}
 	}
-	// Of another attempt the server was not told before, so that what the runtime did is not known.
+	// The server never saw this attempt before it started, so it does not know what the runtime applied.
 	unknown := request()
 	unknown.ContainerMata.Attempt = 1
 	if _, err := client.Container(t.Context(), hookapi.PostStartContainer, unknown); err != nil {

@@ -36,8 +36,8 @@ type cpuPoller struct {
 
 func newCPUPoller(options Options) *cpuPoller { return &cpuPoller{options: options} }
 
-// stepped reports whether services used more since the previous look than at any of those before, by more than a twentieth of
-// the machine. It is false while that cannot be told, and where best-effort pods use less than that: there is nothing to hold back.
+// stepped reports whether services used more since the previous poll than in any of those before, by more than a twentieth of the
+// machine. It is false while that is unknown, and where best-effort pods use less than that: there is nothing to hold back.
 func (l *cpuPoller) stepped(now time.Time) bool {
 	used, batch, known := l.read(now)
 	if !known {

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// trigger is what the kernel is asked to tell: that some task of a cgroup waited for a CPU for 5 of 500 milliseconds, which
-	// is the shortest window there is. The kernel looks ten times in a window, and tells at most once in one.
+	// trigger asks the kernel for an event when some task of a cgroup waited for a CPU for 5 of 500 milliseconds, which is the shortest
+	// window there is. The kernel checks ten times in a window, and sends at most one event in each.
 	trigger = "some 5000 500000"
 	// maxTriggers bounds how many cgroups are listened to: for each the kernel has a thread.
 	maxTriggers = 32

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestCgroupsAreLookedForNowAndThen however often the kernel tells something.
+// TestCgroupsAreLookedForNowAndThen checks that cgroups are listed at intervals, however often the kernel sends events.
 func TestCgroupsAreLookedForNowAndThen(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, tc := range map[string]struct {

@@ -120,7 +120,7 @@ func word(sys files.FS, path string) string {
 	return strings.TrimSpace(string(content))
 }
 
-// WeighsByBFQ reports whether a device has the scheduler BFQ, which has weights of its own.
+// WeighsByBFQ reports whether a device has the scheduler BFQ, which has its own weights.
 func (d Devices) WeighsByBFQ(sys files.FS, device string) bool {
 	return strings.Contains(word(sys, "block/"+d.sysfs[device]+"/queue/scheduler"), "[bfq]")
 }

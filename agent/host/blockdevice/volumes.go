@@ -10,8 +10,8 @@ import (
 	"koordinator.sh/koord/agent/host/files"
 )
 
-// Volumes finds the volumes of pods that are file systems on devices of their own, by pod and by name: that of the
-// PersistentVolume, or of the volume itself where the pod has it without one.
+// Volumes finds the volumes of pods that are file systems on their own devices, by pod and by the name of the PersistentVolume, or of
+// the volume itself where the pod has it without one.
 func (d Devices) Volumes(proc files.FS) (map[types.UID]map[string]string, error) {
 	content, err := proc.Read("1/mountinfo", nil)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 // Automatic is the value of a cost whose figures are the kernel's own.
 const Automatic = "ctrl=auto"
 
-// deviceFields are figures of a device that a user gives, or that the kernel has of its own.
+// deviceFields are values of a device that a user sets, or that the kernel chooses.
 type deviceFields struct {
 	// toggle is the field that reports whether the device is governed at all; empty where there is none.
 	toggle string

@@ -127,7 +127,7 @@ func (set) encode(_ Version, value string) (string, error) {
 		return "", err
 	}
 	if parsed.IsEmpty() {
-		return "\n", nil // writing nothing at all tells the kernel nothing
+		return "\n", nil // the kernel ignores a write of zero bytes
 	}
 	return parsed.String(), nil
 }

@@ -17,9 +17,9 @@ const (
 	hostBestEffort       = "host-best-effort"
 )
 
-// HostApplication returns the cgroup of an host application outside Kubernetes. Without a path of its own it is named like the
-// application, below that of best-effort pods for class BE, and at the top for any other. An error says that the
-// path leads out of its base, or is none.
+// HostApplication returns the cgroup of a host application outside Kubernetes. An application without a path has a cgroup with its
+// name, below that of best-effort pods for class BE, and at the top for any other. An error says that the path leads out of its base,
+// or is none.
 func (l Layout) HostApplication(application *slov1alpha1.HostApplicationSpec) (string, error) {
 	at := application.CgroupPath
 	if at == nil {

@@ -85,8 +85,8 @@ func (l Layout) PodOf(name string) (types.UID, bool) {
 // runtimes are the prefixes that runtimes put before the ID of a container.
 var runtimes = []string{"cri-containerd-", "crio-", "docker-"}
 
-// ContainerOf returns the ID of the container whose cgroup has a name; false for any other cgroup. CRI-O's monitors have
-// cgroups of their own, which are no containers.
+// ContainerOf returns the ID of the container whose cgroup has a name; false for any other cgroup. CRI-O's monitors have their own
+// cgroups, which are not containers.
 func (l Layout) ContainerOf(name string) (string, bool) {
 	scope, isScope := strings.CutSuffix(name, ".scope")
 	if l.Driver == Systemd && !isScope {

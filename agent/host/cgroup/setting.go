@@ -45,7 +45,7 @@ var (
 	OOMPriority   = Setting{Name: "memory.priority", controller: "memory", v2: "memory.priority", form: number{most: 12}}
 	PriorityOOM   = Setting{Name: "memory.use_priority_oom", controller: "memory", v2: "memory.use_priority_oom", form: number{most: 1}}
 	MemoryReclaim = Setting{Name: "memory.reclaim", v2: "memory.reclaim", onlyV2: true, form: amount{}}
-	// Bounds of a group's page cache, in bytes, 0 for none; PageCacheSync has whoever exceeds it reclaim himself.
+	// Bounds of a group's page cache, in bytes, 0 for none; with PageCacheSync the process that exceeds it reclaims.
 	PageCacheLimit  = Setting{Name: "memory.pagecache_limit.size", controller: "memory", v2: "memory.pagecache_limit.size", form: amount{}}
 	PageCacheSync   = Setting{Name: "memory.pagecache_limit.sync", controller: "memory", v2: "memory.pagecache_limit.sync", form: number{most: 1}}
 	PageCacheEnable = Setting{Name: "memory.pagecache_limit.enable", controller: "memory", v2: "memory.pagecache_limit.enable", form: number{most: 1}}
@@ -123,7 +123,7 @@ func (s Setting) Own(version Version, content string) string {
 		own, err = s.Encode(version, value)
 	}
 	if err != nil {
-		return strings.TrimSpace(content) // to be told of by whoever decodes it
+		return strings.TrimSpace(content) // the caller that decodes it reports the error
 	}
 	return own
 }

@@ -13,7 +13,7 @@ func TestValuesAreWrittenAndReadByVersion(t *testing.T) {
 		setting Setting
 		version Version
 		value   string
-		// wantWritten is what the kernel is told, content what it shows of that, and wantRead what is understood of it.
+		// wantWritten is what is written to the kernel, content what the file then holds, and wantRead how that is parsed.
 		wantWritten, content, wantRead string
 	}{
 		{name: "quota, version 1", setting: CPUQuota, version: V1, value: "50000", wantWritten: "50000", content: "50000\n", wantRead: "50000"},

@@ -42,7 +42,7 @@ func write(t *testing.T, root string, content map[string]string) {
 	}
 }
 
-// cards are a machine with a card of two functions, one that is down, and a function of the first as a card of its own.
+// cards is a machine with a card of two functions, one of which is down, and a function of the first card as a separate card.
 func cards(t *testing.T) string {
 	sys := t.TempDir()
 	bus := "devices/pci0000:3a/0000:3a:00.0/"

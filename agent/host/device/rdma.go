@@ -69,7 +69,7 @@ func RDMA(sys string, machine host.Topology) ([]schedulingv1alpha1.DeviceInfo, e
 	return cards, nil
 }
 
-// linked is the last part of where a link leads, which is how devices are told; empty when there is none, and when it is no name.
+// linked is the last element of a link's target, which identifies a device; empty when there is no link, and when it is not a name.
 func linked(link string) string {
 	target, err := os.Readlink(link)
 	if err != nil {
@@ -102,7 +102,7 @@ func functionsOf(card string) []schedulingv1alpha1.VirtualFunction {
 	return functions
 }
 
-// down says why no port of a card is up; empty when one is, and when nothing tells.
+// down says why no port of a card is up; empty when one is, and when the state of the ports is unknown.
 func down(card string) string {
 	ports, err := os.ReadDir(filepath.Join(card, "ports"))
 	if err != nil {

@@ -28,7 +28,7 @@ func lay(root string, content map[string]string) bool {
 	return true
 }
 
-// FuzzRDMA: whatever a card's links and files say, it has a name of its own, functions in order, and a reason when it is not well.
+// FuzzRDMA: whatever a card's links and files say, it has a unique name, functions in order, and a reason when it is not healthy.
 func FuzzRDMA(f *testing.F) {
 	f.Add("../../../0000:3b:00.0", "virtfn0", "../0000:3b:00.1", "virtfn1", "../0000:3b:00.2", "4: ACTIVE\n")
 	f.Add("../../../0000:3c:00.0", "virtfn10", "../0000:3c:01.2", "virtfn9", "../0000:3c:01.1", "1: DOWN\n")

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// Counting is a tree that tells how many directories are in one without listing them.
+// Counting is a tree that counts the directories in a directory without listing them.
 type Counting interface {
 	// OpenDirectory keeps a directory open. It must be closed.
 	OpenDirectory(path string) (Directory, error)

@@ -1,8 +1,8 @@
 package files
 
-// FS is a tree of kernel files below one root. Paths are relative to it, with slashes, and cannot lead out of it, not by dots
-// and not by symbolic links. Errors are of type *fs.PathError and wrap the kernel's own: errors.Is tells unix.ENOENT from
-// unix.EINVAL. All methods may be called at the same time.
+// FS is a tree of kernel files below one root. Paths are relative to it, with slashes, and cannot lead out of it, neither by dots nor
+// by symbolic links. Errors are of type *fs.PathError and wrap the kernel's error: errors.Is distinguishes unix.ENOENT from
+// unix.EINVAL. All methods may be called concurrently.
 type FS interface {
 	// Read returns the content of a file, in the buffer if it has the room and in a larger one otherwise.
 	Read(path string, buffer []byte) ([]byte, error)
@@ -14,7 +14,7 @@ type FS interface {
 	Open(path string) (File, error)
 	// Directories lists the names of the directories in one, in no order.
 	Directories(path string) ([]string, error)
-	// Exists reports whether there is a file or directory; false when that cannot be told.
+	// Exists reports whether there is a file or directory; false when that is unknown.
 	Exists(path string) bool
 }
 

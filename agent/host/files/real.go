@@ -129,7 +129,7 @@ func (r *Real) Exists(path string) bool {
 	return err == nil
 }
 
-// held reads from the beginning each time, which makes the kernel write the file anew.
+// held reads from the beginning each time, which makes the kernel generate the content again.
 type held struct {
 	// descriptor is -1 once it was closed.
 	descriptor int

@@ -153,7 +153,7 @@ func TestNoPathLeadsOutOfTheTree(t *testing.T) {
 	}
 }
 
-// TestAFileThatTakesNothingMoreIsNotWaitedFor writes into a pipe that nobody empties: the kernel answers as it does for
+// TestAFileThatTakesNothingMoreIsNotWaitedFor writes into a full pipe without a reader: the kernel answers as it does for
 // memory.reclaim when there is less to reclaim than was asked for.
 func TestAFileThatTakesNothingMoreIsNotWaitedFor(t *testing.T) {
 	tree, root := newTree(t)

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OpenTrigger opens a file of pressure and sets a trigger on it, such as "some 5000 500000": poll then reports priority data on
-// the descriptor when some task waited for 5 of 500 milliseconds. The trigger ends when the descriptor is closed, which is the
-// caller's to do. It is no os.File, because the runtime would listen as well, and the kernel tells each event once.
+// OpenTrigger opens a pressure file and sets a trigger on it, such as "some 5000 500000": poll then reports priority data on the
+// descriptor when some task waited for 5 of 500 milliseconds. The trigger ends when the caller closes the descriptor. It is not an
+// os.File, because the runtime would poll it as well, and the kernel reports each event once.
 func (r *Real) OpenTrigger(path, threshold string) (descriptor int, err error) {
 	directory, err := r.root.Open(".")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package gpu reads GPUs through a library of their maker. The library runs in a process of its own, which answers with JSON: a
-// driver that crashes or hangs takes the agent with it neither way, and the agent needs no dynamic linker.
+// Package gpu reads GPUs through their vendor's library. The library runs in a separate process, which answers with JSON: a driver that
+// crashes or hangs does not affect the agent, and the agent needs no dynamic linker.
 package gpu
 
 import (
@@ -50,14 +50,14 @@ type Library interface {
 	Driver() (string, error)
 	// Count of the GPUs, which have the indexes below it.
 	Count() (int, error)
-	// Describe tells who a GPU is: everything that stays.
+	// Describe returns what identifies a GPU and does not change.
 	Describe(index int) (Device, error)
 	// Use adds what a GPU does at the moment.
 	Use(index int, to *Device) error
 }
 
-// Read asks a library for everything. A GPU that does not answer is told to have a problem, under the identity that was known of
-// it; it is healthy again as soon as it answers.
+// Read asks a library for everything. A GPU that does not answer is reported as unhealthy, under the identity that was known of it; it
+// is healthy again as soon as it answers.
 func Read(library Library, known []Device) (Reading, error) {
 	count, err := library.Count()
 	if err != nil {

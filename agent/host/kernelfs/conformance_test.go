@@ -22,7 +22,7 @@ type step struct {
 	wantShown string
 }
 
-// cases of version 1, each in cgroups of its own: "a", and "a/b" within. The machine has CPUs 0 and 1.
+// cases of version 1, each in its own cgroups: "a", and "a/b" within. The machine has CPUs 0 and 1.
 var casesV1 = map[string][]step{
 	"quota has a least": {
 		{"a", "cpu/cpu.cfs_quota_us", "999", syscall.EINVAL, "-1"},

@@ -74,7 +74,7 @@ func (g *group) populated() bool {
 	return false
 }
 
-// effective CPUs are those of its own that the cgroup above has too, and all of that one's when there are none.
+// effective returns the configured CPUs that the parent cgroup has too, and all CPUs of the parent when there are none.
 func (t *Tree) effective(g *group) cpuset.CPUSet {
 	if g.parent == nil {
 		return t.online

@@ -230,7 +230,7 @@ func (m *Machine) OpenSubtree(name string) (files.Subtree, error) {
 	return &processDirectory{Machine: m, process: process}, nil
 }
 
-// processDirectory is that of one process, whoever has its number.
+// processDirectory is the directory of one process, even after its number was given to another.
 type processDirectory struct {
 	*Machine
 	process *running

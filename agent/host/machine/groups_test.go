@@ -52,7 +52,7 @@ func machineOf(layout cgroup.Layout) map[string]map[string]string {
 	return map[string]map[string]string{"proc": proc, "sys": sys, "cgroup": groups}
 }
 
-// set gives a cgroup all its files; the digit tells it from others.
+// set gives a cgroup all its files; the digit distinguishes it from others.
 func set(groups map[string]string, layout cgroup.Layout, at, digit string) {
 	pressure := "some avg10=0.00 avg60=0.00 avg300=0.00 total=" + digit + "000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=" + digit + "00\n"
 	idle := "# buckets: 1,2,5\n# || /\n  csei 9 9 9\n  cfei 100 100 " + digit + "\n  dfui 100 100 1 1\n"

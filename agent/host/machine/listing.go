@@ -25,7 +25,7 @@ type listing struct {
 func (l *listing) refresh(tree files.FS, now time.Time) (bool, error) {
 	counting, counts := tree.(files.Counting)
 	if counts && l.directory == nil {
-		l.directory, _ = counting.OpenDirectory(l.path) // listing tells what is wrong
+		l.directory, _ = counting.OpenDirectory(l.path) // a failure shows up when the directory is listed
 	}
 	links, counted := uint64(0), false
 	if l.directory != nil {

@@ -83,8 +83,8 @@ func (n *numa) readCPU(stat []byte) {
 	}
 }
 
-// read appends the counters of the nodes whose memory can be read. That is asked for anew when it has its turn, and of nodes of which it
-// is not known.
+// read appends the counters of the nodes whose memory can be read. Which those are is checked when it is this reader's turn, and for
+// nodes for which it is not known yet.
 func (n *numa) read(c *cgroups, into *host.Snapshot, mine bool) {
 	if mine || slices.ContainsFunc(n.nodes, func(node *numaNode) bool { return !node.known && node.meminfo != nil }) {
 		n.readMemory(c)

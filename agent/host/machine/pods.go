@@ -17,8 +17,8 @@ import (
 // errNoPods is for a machine on which kubelet has made no cgroups.
 var errNoPods = errors.New("kubelet has made no cgroups")
 
-// pods reads what the pods and their containers use. Their cgroups are found by listing those of the QoS classes, so that
-// they are measured whether or not anybody told of them.
+// pods reads what the pods and their containers use. Their cgroups are found by listing those of the QoS classes, so that pods are
+// measured whether or not they were reported.
 type pods struct {
 	*cgroups
 	classes    [3]class

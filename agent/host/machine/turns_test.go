@@ -101,7 +101,7 @@ func TestAPodThatRunsIsReadAtOnce(t *testing.T) {
 			for _, at := range []string{n.pod(1), n.containers(1)[0]} {
 				show(n.kernel, version, at, strconv.Itoa(next), strconv.FormatInt(used, 10), strconv.FormatInt(cache, 10))
 			}
-			n.Machine.slowly = n.clock.Now().Add(time.Second) // a reading in which nobody has a turn
+			n.Machine.slowly = n.clock.Now().Add(time.Second) // a reading in which no group has its turn
 			n.read()
 			pod, container := n.last.Pods[1].Counter, n.last.Containers[2].Counter
 			if diff := cmp.Diff(pod, container); diff != "" || pod.CPU != time.Duration(next)*time.Millisecond {
@@ -179,7 +179,7 @@ func TestADirectoryThatIsReplacedIsFollowed(t *testing.T) {
 	want(1, "a")
 	want(0, "a")
 	tree.here = &folder{names: []string{"b", "c"}}
-	want(0, "a") // nothing tells
+	want(0, "a") // the change has not been noticed yet
 	at = at.Add(listInterval)
 	want(1, "b", "c")
 	want(1, "b", "c") // it counts otherwise

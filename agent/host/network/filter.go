@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Priorities of the filters; each protocol needs one of its own.
+// Priorities of the filters; each protocol needs a different one.
 const (
 	cgroupPriority = 1
 	v4Priority     = 4

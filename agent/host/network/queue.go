@@ -41,7 +41,7 @@ type Change struct {
 	Err            error
 }
 
-// UnableError says that no device can be queued at all: the kernel lacks the discipline, or the agent the right to set it.
+// UnableError says that no device can be queued at all: the kernel has no such discipline, or the agent no permission to set it.
 type UnableError struct {
 	// Why in words, and Err as the kernel answered.
 	Why string

@@ -47,7 +47,7 @@ func apply(t *testing.T, control Control, link netlink.Link, plan Plan) []Change
 	return changes
 }
 
-// TestTheKernelQueues makes everything on a device of its own, reads it back, sends packets, and removes it.
+// TestTheKernelQueues sets everything up on its own device, reads it back, sends packets, and removes it.
 func TestTheKernelQueues(t *testing.T) {
 	networktest.Run(t, pods, func(t *testing.T, control *netlink.Handle) {
 		link, err := Uplink(control)
@@ -70,7 +70,7 @@ func TestTheKernelQueues(t *testing.T) {
 		for _, address := range []string{pods[0], pods[1], pods[1], networktest.Node} {
 			send(t, address)
 		}
-		// The kernel says a few things of its own, which fall to the default class.
+		// The kernel sends a few packets itself, which fall to the default class.
 		got := packets(t, control, link)
 		if got[networkqos.System] != 0 || got[networkqos.LS] < 2 || got[networkqos.BE] != 2 {
 			t.Errorf("packets by class are %v; want none of the system, at least 2 of services and 2 of best effort", got)

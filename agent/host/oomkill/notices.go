@@ -191,5 +191,5 @@ func (n *notices) close() {
 	if n.changes >= 0 {
 		_ = unix.Close(n.changes) // nothing was written
 	}
-	_ = unix.Close(n.wake) // nobody waits for it any more
+	_ = unix.Close(n.wake) // no goroutine waits for it any more
 }

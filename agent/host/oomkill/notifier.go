@@ -10,10 +10,10 @@ import (
 
 // notifier says when counters are worth reading.
 type notifier interface {
-	// directory is told before a directory of cgroups is listed, and container before its counter is read first.
+	// directory is called before a directory of cgroups is listed, and container before its counter is read first.
 	directory(cgroup string)
 	container(pod types.UID, cgroup string)
-	// forget is told of a container that is listed no more.
+	// forget is called for a container that is no longer listed.
 	forget(cgroup string)
 	// wait returns what the kernel notifies of, and nothing when the context or a time is over.
 	wait(ctx context.Context, within time.Duration) hint

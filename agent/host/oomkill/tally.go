@@ -62,7 +62,7 @@ type tally struct {
 type pod struct {
 	uid  types.UID
 	path string
-	// counter of its own cgroup, and what was reported of that; in version 2 containers are in both.
+	// counter of the pod's cgroup, and what was reported of that; in version 2 containers are in both.
 	counter, reported int64
 	// containers' counters by the names of their cgroups.
 	containers map[string]int64
@@ -93,7 +93,7 @@ func (t *tally) look(now time.Time, where hint) []Kill {
 		kills = append(kills, found...)
 	}
 	if !t.begun {
-		// What was counted before is nobody's news.
+		// Kills counted before the agent started are not reported.
 		t.begun, kills = where.all && complete, nil
 	}
 	for i := range kills {
@@ -102,7 +102,7 @@ func (t *tally) look(now time.Time, where hint) []Kill {
 	return kills
 }
 
-// list finds the pods, and is false when it cannot be told which there are.
+// list finds the pods, and reports whether the list is complete.
 func (t *tally) list() (complete bool) {
 	for _, pod := range t.pods {
 		pod.listed = false
@@ -157,7 +157,7 @@ func (t *tally) read(p *pod) ([]Kill, error) {
 	if err != nil {
 		return nil, err
 	}
-	if own < p.counter { // a cgroup that was made anew
+	if own < p.counter { // the cgroup was recreated
 		p.reported = 0
 	}
 	p.counter = own

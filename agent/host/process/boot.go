@@ -6,7 +6,7 @@ import (
 	"koordinator.sh/koord/agent/host/files"
 )
 
-// Boot identifies what runs since the machine was started; empty when it cannot be told.
+// Boot identifies the current boot of the machine; empty when it is unknown.
 func Boot(proc files.FS) string {
 	content, err := proc.Read("sys/kernel/random/boot_id", nil)
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package process knows the processes of a node: which are in a cgroup, how one is told from another that gets its number after it
-// has ended, and whether the machine was started anew, with which all of them end.
+// Package process identifies the processes of a node: which are in a cgroup, whether a process number was reused after a process ended,
+// and whether the machine was rebooted, which ends all of them.
 package process

@@ -13,7 +13,7 @@ import (
 	"koordinator.sh/koord/agent/host/files"
 )
 
-// Identity tells a process from all others since the machine was started.
+// Identity distinguishes a process from all others since the machine was started.
 type Identity struct {
 	PID int
 	// Start is when it was started, in clock ticks since the machine was.

@@ -23,8 +23,8 @@ import (
 // counters of a group, by group.
 type counters map[string]resctrl.Counters
 
-// TestGroupsAreReadAsGoresctrlReadsThem: groups, what is monitored and every counter of a group, on a copy of an imitated tree. The
-// library finds resctrl in /proc/mounts alone, so that it reads one of its own, which takes a mount namespace.
+// TestGroupsAreReadAsGoresctrlReadsThem compares groups, what is monitored and every counter of a group, on a copy of a simulated tree.
+// The library finds resctrl only in /proc/mounts, so that the test gives it a modified one, which takes a mount namespace.
 func TestGroupsAreReadAsGoresctrlReadsThem(t *testing.T) {
 	directory := t.TempDir()
 	kernel := resctrlfs.New(resctrlfs.Intel)
@@ -44,7 +44,7 @@ func TestGroupsAreReadAsGoresctrlReadsThem(t *testing.T) {
 		{"BE", "mbm_total_bytes", 0, "18446744073709551615"},
 		{"BE", "mbm_total_bytes", 1, "0"},
 		{"BE", "mbm_local_bytes", 1, "Error"},
-		{"LS", "mbm_local_bytes", 1, "9007199254740993"}, // more than a float tells from its neighbours
+		{"LS", "mbm_local_bytes", 1, "9007199254740993"}, // more than a float can represent exactly
 	} {
 		kernel.Count(shown.group, shown.counter, shown.cache, shown.value)
 	}
@@ -80,7 +80,7 @@ func TestGroupsAreReadAsGoresctrlReadsThem(t *testing.T) {
 	}
 }
 
-// write makes files of what the imitation shows, and those that it lacks because the agent does not read them.
+// write makes files of what the simulated tree shows, and those that it does not have because the agent does not read them.
 func write(t *testing.T, kernel *resctrlfs.Tree, directory string) {
 	t.Helper()
 	put := func(name string, content []byte) {
@@ -116,7 +116,7 @@ func write(t *testing.T, kernel *resctrlfs.Tree, directory string) {
 	}
 }
 
-// byLibrary reads all groups by goresctrl, on a thread that has a /proc/mounts of its own.
+// byLibrary reads all groups by goresctrl, on a thread with a separate /proc/mounts.
 func byLibrary(t *testing.T, directory string) (read counters, monitored []string) {
 	t.Helper()
 	rdt.SetLogger(slog.New(slog.DiscardHandler))

@@ -54,7 +54,7 @@ func ReadCounters(tree files.FS, group string, at time.Time) (Counters, bool) {
 }
 
 // Bandwidth is the bytes per second between two readings, in total and local; false where they cannot be compared, because a counter
-// began anew or had a value in one of them only.
+// was reset or had a value in one of them only.
 func Bandwidth(before, after Counters) (total, local float64, ok bool) {
 	seconds := after.At.Sub(before.At).Seconds()
 	if before.At.IsZero() || seconds <= 0 || after.Values != before.Values || after.Total < before.Total || after.Local < before.Local {

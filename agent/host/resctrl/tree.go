@@ -27,7 +27,7 @@ type Real struct {
 
 var _ Tree = (*Real)(nil)
 
-// Open opens the tree at a directory, mounted or not. It must be closed, and opened anew to see that something was mounted there.
+// Open opens the tree at a directory, mounted or not. It must be closed, and opened again to see that something was mounted there.
 func Open(directory string) (*Real, error) {
 	tree, err := files.NewReal(directory)
 	if err != nil {

@@ -86,9 +86,9 @@ func (h *Host) Read(ctx context.Context, into *host.Snapshot) error {
 	return nil
 }
 
-// ReadAt takes a reading at a simulated moment. CPU time since the previous one is counted at the rate in the middle
-// of the interval; the first reading finds all counters at zero. Time does not run backwards: at an earlier moment
-// than the previous reading's, only memory is read anew.
+// ReadAt takes a reading at a simulated moment. CPU time since the previous one is counted at the rate in the middle of the interval;
+// the first reading finds all counters at zero. Time does not run backwards: at a moment before the previous reading's, only memory is
+// read again.
 func (h *Host) ReadAt(at time.Time, into *host.Snapshot) {
 	if elapsed := at.Sub(h.at); elapsed > 0 {
 		if !h.at.IsZero() {

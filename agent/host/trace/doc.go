@@ -8,7 +8,7 @@
 // A table of machines has the header "interval,NAME,NAME,...": one column a VM, one row every five minutes, numbered in
 // the first column, in percent of the VM's limit. A percent of the limit becomes a percent of a pod's request.
 //
-// Between two rows the load runs in a straight line, and after the last row a recording begins anew. Rows of a
-// recording with timestamps that are further apart than usual are bridged by the same straight line. All times are
-// simulated times; a recording with timestamps keeps its time of day as long as it spans whole days.
+// Between two rows the load is interpolated linearly, and after the last row a recording repeats. Rows of a recording with timestamps
+// that are further apart than usual are interpolated in the same way. All times are simulated times; a recording with timestamps keeps
+// its time of day as long as it spans whole days.
 package trace

@@ -14,8 +14,8 @@ type Set struct {
 	Services, VMs []*Series
 }
 
-// For returns the load of a pod, the same one each time. Replicas of a workload follow the same recording of a
-// service, each pod a VM of its own; when there are both kinds, the workload decides which.
+// For returns the load of a pod, the same one each time. Replicas of a workload follow the same recording of a service, or each a
+// different VM; when there are both kinds, the workload decides which.
 func (s *Set) For(workload, pod string) Load {
 	crowd, self := hash(workload), hash(pod)
 	total := uint64(len(s.Services) + len(s.VMs))

@@ -92,7 +92,7 @@ type pending struct {
 	Before uint64 `json:"before,omitempty"`
 }
 
-// New returns a Reconciler that knows the cookies of an earlier one, unless the machine was started anew since.
+// New returns a Reconciler that knows the cookies of an earlier one, unless the machine was rebooted since.
 func New(options Options) (*Reconciler, error) {
 	r := &Reconciler{options: options, assigned: map[string]uint64{}, boot: process.Boot(options.Proc)}
 	var kept storedState

@@ -88,7 +88,7 @@ type State struct {
 	Problems  []string
 }
 
-// New returns a Reconciler that holds the device of an earlier one, unless the machine was started anew since.
+// New returns a Reconciler that holds the device of an earlier one, unless the machine was rebooted since.
 func New(options Options) (*Reconciler, error) {
 	r := &Reconciler{options: options, boot: process.Boot(options.Proc)}
 	var kept *device
@@ -111,7 +111,7 @@ func (r *Reconciler) State() State {
 	return r.state
 }
 
-// DesiredValues implements qos.Feature: processes of pods that use the network of the node have no address of their own. Version 2 of
+// DesiredValues implements qos.Feature for pods on the host network, which have no address by which to classify them. Version 2 of
 // cgroups has no such setting.
 func (r *Reconciler) DesiredValues(in qos.NodeSnapshot) []executor.DesiredValue {
 	if r.held == nil || r.unsupported != "" {
@@ -283,7 +283,7 @@ func (r *Reconciler) speed(name string) networkqos.Rate {
 	return networkqos.Rate(megabits * 1_000_000)
 }
 
-// addresses of the pods that have some of their own, and the class of each.
+// addresses returns the addresses of pods that are not on the host network, and the class of each.
 func addresses(in qos.NodeSnapshot) map[netip.Addr]networkqos.Minor {
 	out := map[netip.Addr]networkqos.Minor{}
 	for _, pod := range in.Pods {

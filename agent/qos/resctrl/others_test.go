@@ -40,7 +40,7 @@ func TestAGroupOfSomebodyElsesGetsItsThreadsBack(t *testing.T) {
 			}
 			entries := len(n.log.After(0, 1000))
 			if restarts {
-				n.tree.Fork(20, 22) // and nobody looked since
+				n.tree.Fork(20, 22) // and the agent has not looked since
 				n.runs("web", 20, 21, 22)
 				n.restart(Options{})
 			}

@@ -75,7 +75,7 @@ type storedState struct {
 	Groups map[string]*managedGroup `json:"groups"`
 }
 
-// New returns a Reconciler that holds what the store says an earlier one did, unless the machine was started anew since.
+// New returns a Reconciler that holds what the store says an earlier one did, unless the machine was rebooted since.
 func New(options Options) (*Reconciler, error) {
 	r := &Reconciler{options: options, managed: map[string]*managedGroup{}, boot: process.Boot(options.Proc)}
 	var kept storedState

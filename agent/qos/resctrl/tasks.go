@@ -26,7 +26,7 @@ func configOf(pod *state.Pod) (*extension.ResctrlConfig, error) {
 }
 
 // moveContainers puts the threads of containers into the group of their pod. Threads that another process put into a group stay there,
-// and so do containers for which the runtime was asked for a class of its own.
+// and so do containers for which the runtime was asked for a separate class.
 func (r *round) moveContainers(plan decision.Plan) {
 	in, err := r.tasksInGroups()
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 // Directory is where Terway reads its files.
 const Directory = "/var/lib/terway/qos"
 
-// The files, and who may read them.
+// The files, and their permissions.
 const (
 	podFile  = "pod.json"
 	nodeFile = "global_bps_config"

@@ -36,9 +36,8 @@ type Context struct {
 	Features map[string]bool
 }
 
-// Review judges a write of the data over the data before, which is nil for a new ConfigMap. An error that was there before,
-// in a key that is written as it was, does not refuse the write: otherwise nobody could mend one key after the other. It is
-// a warning then.
+// Review judges a write of the data over the data before, which is nil for a new ConfigMap. An existing error in a key that does not
+// change does not refuse the write, because otherwise keys could not be mended one by one. It is a warning then.
 func Review(before, data map[string]string, in Context) Verdict {
 	found := configuration.Validate(configuration.Input{Data: data, Nodes: in.Nodes, LoadAware: in.LoadAware, Features: in.Features})
 	var errs []string

@@ -17,7 +17,7 @@ const (
 	// assumeFor bounds how long something admitted is believed to be stored before the watch says so. Another webhook, or the
 	// API server itself, may have refused it.
 	assumeFor = 3 * time.Second
-	// watchTimeout is how long a refusal waits for the watch: another replica, or a moment ago, may have admitted what it lacks.
+	// watchTimeout is how long a refusal waits for the watch: an object it misses may have been admitted just now, or by another replica.
 	watchTimeout = 500 * time.Millisecond
 )
 

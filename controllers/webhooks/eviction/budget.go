@@ -23,7 +23,7 @@ import (
 const (
 	// fieldManager is the name under which the manager writes.
 	fieldManager = "koord-manager"
-	// maxAttempts bounds how often one eviction is counted anew because another replica counted one at the same time.
+	// maxAttempts bounds how often one eviction is counted again because another replica counted one at the same time.
 	maxAttempts = 8
 	// countEvery is how often the co-located pods are counted.
 	countEvery = 30 * time.Second
@@ -90,7 +90,7 @@ func (b *Budget) read(ctx context.Context, reader client.Reader) (*corev1.Config
 	return record, nil
 }
 
-// evicted are the evictions that a ConfigMap tells of. One that somebody damaged is begun anew.
+// evicted returns the evictions recorded in a ConfigMap. A damaged record is replaced by an empty one.
 func evicted(ctx context.Context, object *corev1.ConfigMap) []evictionbudget.Count {
 	record, err := evictionbudget.ParseRecord(object.Data)
 	if err != nil {

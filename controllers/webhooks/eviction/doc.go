@@ -1,3 +1,3 @@
 // Package eviction admits the evictions that node agents ask for: an agent evicts pods of its own node only, and all agents together no
-// more than the cluster's budget. RBAC can say neither, and an Eviction does not tell the node of its pod, so that no policy can.
+// more than the cluster's budget. RBAC can express neither, and an Eviction does not name the node of its pod, so that no policy can.
 package eviction

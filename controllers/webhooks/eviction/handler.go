@@ -107,8 +107,8 @@ func budgetText(verdict evictionbudget.Verdict) string {
 	return fmt.Sprintf("node agents evicted %d pod(s) within %s, the limit is %d", verdict.Used, evictionbudget.Window, verdict.Limit)
 }
 
-// pod is read from the cache where the eviction names the UID of what is there, so that a pod that was just made anew on another node is
-// not taken for the one before.
+// pod is read from the cache where the eviction names the UID of the cached pod, so that a pod that was just recreated on another node
+// is not taken for the one before.
 func (h *Handler) pod(ctx context.Context, name types.NamespacedName, eviction *policyv1.Eviction) (*corev1.Pod, error) {
 	pod := &corev1.Pod{}
 	if uid := wantedUID(eviction); uid != "" {
@@ -120,7 +120,7 @@ func (h *Handler) pod(ctx context.Context, name types.NamespacedName, eviction *
 	return fresh, h.Live.Get(ctx, name, fresh)
 }
 
-// isTried tells whether an eviction is only tried: by the options of the request, or by those of the deletion.
+// isTried reports whether an eviction is a dry run: by the options of the request, or by those of the deletion.
 func isTried(request admission.Request, eviction *policyv1.Eviction) bool {
 	return request.DryRun != nil && *request.DryRun || eviction.DeleteOptions != nil && len(eviction.DeleteOptions.DryRun) > 0
 }

@@ -50,7 +50,7 @@ func (k *Kernel) Start(process int, more ...int) {
 	}
 }
 
-// Fork has a thread start another one, in its process or as one of its own, with its cookie.
+// Fork makes a thread start another one with its cookie, in its process or as a new process.
 func (k *Kernel) Fork(parent, child int, sameProcess bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -75,7 +75,7 @@ func (k *Kernel) Guard(id int) {
 	k.threads[id].guarded = true
 }
 
-// Choose has a thread give itself a cookie of its own.
+// Choose makes a thread give itself a new cookie.
 func (k *Kernel) Choose(id int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

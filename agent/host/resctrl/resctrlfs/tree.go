@@ -21,7 +21,7 @@ type Processor struct {
 	CodeAndData bool
 	// AllBandwidth is what MB shows of a group that is not bounded: 100, or 2048 on AMD; 0 where bandwidth cannot be divided.
 	AllBandwidth uint64
-	// Step and Least of the bandwidth, and Quantum that values are put to where that is coarser than the step it tells, as on ARM.
+	// Step and Least of the bandwidth, and Quantum that values are rounded to where that is coarser than the reported step, as on ARM.
 	Step, Least, Quantum uint64
 	// Caches is how many last-level caches there are.
 	Caches int
