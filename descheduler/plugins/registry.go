@@ -1,0 +1,101 @@
+package plugins
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/descheduler/pkg/framework/pluginregistry"
+	"sigs.k8s.io/descheduler/pkg/framework/plugins/defaultevictor"
+	"sigs.k8s.io/descheduler/pkg/framework/plugins/nodeutilization"
+	"sigs.k8s.io/descheduler/pkg/framework/plugins/podlifetime"
+	"sigs.k8s.io/descheduler/pkg/framework/plugins/removeduplicates"
+	"sigs.k8s.io/descheduler/pkg/framework/plugins/removefailedpods"
+	"sigs.k8s.io/descheduler/pkg/framework/plugins/removepodshavingtoomanyrestarts"
+	"sigs.k8s.io/descheduler/pkg/framework/plugins/removepodsviolatinginterpodantiaffinity"
+	"sigs.k8s.io/descheduler/pkg/framework/plugins/removepodsviolatingnodeaffinity"
+	"sigs.k8s.io/descheduler/pkg/framework/plugins/removepodsviolatingnodetaints"
+	"sigs.k8s.io/descheduler/pkg/framework/plugins/removepodsviolatingtopologyspreadconstraint"
+	frameworktypes "sigs.k8s.io/descheduler/pkg/framework/types"
+)
+
+// A registration is one plugin: its name, an instance that shows which extension points it has, and what reads its arguments.
+type registration struct {
+	name     string
+	build    pluginregistry.PluginBuilder
+	plugin   frameworktypes.Plugin
+	args     runtime.Object
+	validate pluginregistry.PluginArgValidator
+	defaults pluginregistry.PluginArgDefaulter
+}
+
+// registrations are all plugins. A plugin is added by one entry.
+var registrations = []registration{
+	{
+		defaultevictor.PluginName, defaultevictor.New, &defaultevictor.DefaultEvictor{}, &defaultevictor.DefaultEvictorArgs{},
+		defaultevictor.ValidateDefaultEvictorArgs, defaultevictor.SetDefaults_DefaultEvictorArgs,
+	},
+	{
+		nodeutilization.LowNodeUtilizationPluginName, nodeutilization.NewLowNodeUtilization,
+		&nodeutilization.LowNodeUtilization{}, &nodeutilization.LowNodeUtilizationArgs{},
+		nodeutilization.ValidateLowNodeUtilizationArgs, nodeutilization.SetDefaults_LowNodeUtilizationArgs,
+	},
+	{
+		nodeutilization.HighNodeUtilizationPluginName, nodeutilization.NewHighNodeUtilization,
+		&nodeutilization.HighNodeUtilization{}, &nodeutilization.HighNodeUtilizationArgs{},
+		nodeutilization.ValidateHighNodeUtilizationArgs, nodeutilization.SetDefaults_HighNodeUtilizationArgs,
+	},
+	{
+		podlifetime.PluginName, podlifetime.New, &podlifetime.PodLifeTime{}, &podlifetime.PodLifeTimeArgs{},
+		podlifetime.ValidatePodLifeTimeArgs, podlifetime.SetDefaults_PodLifeTimeArgs,
+	},
+	{
+		removeduplicates.PluginName, removeduplicates.New, &removeduplicates.RemoveDuplicates{}, &removeduplicates.RemoveDuplicatesArgs{},
+		removeduplicates.ValidateRemoveDuplicatesArgs, removeduplicates.SetDefaults_RemoveDuplicatesArgs,
+	},
+	{
+		removefailedpods.PluginName, removefailedpods.New, &removefailedpods.RemoveFailedPods{}, &removefailedpods.RemoveFailedPodsArgs{},
+		removefailedpods.ValidateRemoveFailedPodsArgs, removefailedpods.SetDefaults_RemoveFailedPodsArgs,
+	},
+	{
+		removepodshavingtoomanyrestarts.PluginName, removepodshavingtoomanyrestarts.New,
+		&removepodshavingtoomanyrestarts.RemovePodsHavingTooManyRestarts{},
+		&removepodshavingtoomanyrestarts.RemovePodsHavingTooManyRestartsArgs{},
+		removepodshavingtoomanyrestarts.ValidateRemovePodsHavingTooManyRestartsArgs,
+		removepodshavingtoomanyrestarts.SetDefaults_RemovePodsHavingTooManyRestartsArgs,
+	},
+	{
+		removepodsviolatinginterpodantiaffinity.PluginName, removepodsviolatinginterpodantiaffinity.New,
+		&removepodsviolatinginterpodantiaffinity.RemovePodsViolatingInterPodAntiAffinity{},
+		&removepodsviolatinginterpodantiaffinity.RemovePodsViolatingInterPodAntiAffinityArgs{},
+		removepodsviolatinginterpodantiaffinity.ValidateRemovePodsViolatingInterPodAntiAffinityArgs,
+		removepodsviolatinginterpodantiaffinity.SetDefaults_RemovePodsViolatingInterPodAntiAffinityArgs,
+	},
+	{
+		removepodsviolatingnodeaffinity.PluginName, removepodsviolatingnodeaffinity.New,
+		&removepodsviolatingnodeaffinity.RemovePodsViolatingNodeAffinity{},
+		&removepodsviolatingnodeaffinity.RemovePodsViolatingNodeAffinityArgs{},
+		removepodsviolatingnodeaffinity.ValidateRemovePodsViolatingNodeAffinityArgs,
+		removepodsviolatingnodeaffinity.SetDefaults_RemovePodsViolatingNodeAffinityArgs,
+	},
+	{
+		removepodsviolatingnodetaints.PluginName, removepodsviolatingnodetaints.New,
+		&removepodsviolatingnodetaints.RemovePodsViolatingNodeTaints{},
+		&removepodsviolatingnodetaints.RemovePodsViolatingNodeTaintsArgs{},
+		removepodsviolatingnodetaints.ValidateRemovePodsViolatingNodeTaintsArgs,
+		removepodsviolatingnodetaints.SetDefaults_RemovePodsViolatingNodeTaintsArgs,
+	},
+	{
+		removepodsviolatingtopologyspreadconstraint.PluginName, removepodsviolatingtopologyspreadconstraint.New,
+		&removepodsviolatingtopologyspreadconstraint.RemovePodsViolatingTopologySpreadConstraint{},
+		&removepodsviolatingtopologyspreadconstraint.RemovePodsViolatingTopologySpreadConstraintArgs{},
+		removepodsviolatingtopologyspreadconstraint.ValidateRemovePodsViolatingTopologySpreadConstraintArgs,
+		removepodsviolatingtopologyspreadconstraint.SetDefaults_RemovePodsViolatingTopologySpreadConstraintArgs,
+	},
+}
+
+// Registry returns a new registry of all plugins, by name.
+func Registry() pluginregistry.Registry {
+	registry := pluginregistry.NewRegistry()
+	for _, r := range registrations {
+		pluginregistry.Register(r.name, r.build, r.plugin, r.args, r.validate, r.defaults, registry)
+	}
+	return registry
+}
