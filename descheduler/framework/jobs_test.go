@@ -218,3 +218,21 @@ func nameOfFirstJob(t *testing.T) string {
 	s.pass(t)
 	return s.allJobs(t)[0].Name
 }
+
+func TestAPodThatHadAJobUsesUpNoLimit(t *testing.T) {
+	first := nameOfFirstJob(t)
+	s := cluster{
+		objects: objects(node("a"), node("b"), pod("web", "a"), pod("xylophone", "a")), plugins: map[string]run{"Everything": everything},
+		jobs:   []client.Object{job(first, "web", "web", schedulingv1alpha1.PodMigrationJobRunning)},
+		config: profileOf("deschedule", "Everything", "{}") + "maxNoOfPodsToEvictTotal: 1",
+		// The cache does not know of the job yet.
+		intercept: interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return nil }},
+	}.start(t)
+	var got []framework.Result
+	for _, eviction := range s.pass(t).Evictions {
+		got = append(got, eviction.Result)
+	}
+	if diff := cmp.Diff([]framework.Result{framework.AlreadyLeaving, framework.JobCreated}, got); diff != "" {
+		t.Errorf("results (-want +got):\n%s", diff)
+	}
+}
