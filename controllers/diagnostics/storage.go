@@ -25,7 +25,6 @@ var (
 	_ creation = (*podExplanations)(nil)
 	_ creation = (*nodeExplanations)(nil)
 	_ creation = (*nodeExplanationBatches)(nil)
-	_ creation = (*placementReviews)(nil)
 )
 
 // nameAfter gives an unnamed question the name of its subject, so that audit events and `kubectl create` say what was asked,
@@ -79,8 +78,7 @@ func summaryColumn() metav1.TableColumnDefinition {
 
 // Kinds as errors name them.
 var (
-	podKind    = diagnosticsv1alpha1.GroupVersion.WithKind("PodExplanation").GroupKind()
-	nodeKind   = diagnosticsv1alpha1.GroupVersion.WithKind("NodeExplanation").GroupKind()
-	batchKind  = diagnosticsv1alpha1.GroupVersion.WithKind("NodeExplanationBatch").GroupKind()
-	reviewKind = diagnosticsv1alpha1.GroupVersion.WithKind("PlacementReview").GroupKind()
+	podKind   = diagnosticsv1alpha1.GroupVersion.WithKind("PodExplanation").GroupKind()
+	nodeKind  = diagnosticsv1alpha1.GroupVersion.WithKind("NodeExplanation").GroupKind()
+	batchKind = diagnosticsv1alpha1.GroupVersion.WithKind("NodeExplanationBatch").GroupKind()
 )

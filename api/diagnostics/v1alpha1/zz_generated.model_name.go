@@ -196,26 +196,6 @@ func (in Placement) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
-func (in PlacementReview) OpenAPIModelName() string {
-	return "sh.koordinator.diagnostics.v1alpha1.PlacementReview"
-}
-
-// OpenAPIModelName returns the OpenAPI model name for this type.
-func (in PlacementReviewPod) OpenAPIModelName() string {
-	return "sh.koordinator.diagnostics.v1alpha1.PlacementReviewPod"
-}
-
-// OpenAPIModelName returns the OpenAPI model name for this type.
-func (in PlacementReviewSpec) OpenAPIModelName() string {
-	return "sh.koordinator.diagnostics.v1alpha1.PlacementReviewSpec"
-}
-
-// OpenAPIModelName returns the OpenAPI model name for this type.
-func (in PlacementReviewStatus) OpenAPIModelName() string {
-	return "sh.koordinator.diagnostics.v1alpha1.PlacementReviewStatus"
-}
-
-// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PluginScore) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.PluginScore"
 }
@@ -253,11 +233,6 @@ func (in PodOverview) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PodOverviewList) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.PodOverviewList"
-}
-
-// OpenAPIModelName returns the OpenAPI model name for this type.
-func (in PodPlacement) OpenAPIModelName() string {
-	return "sh.koordinator.diagnostics.v1alpha1.PodPlacement"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
