@@ -44,7 +44,7 @@ type Issuer struct {
 	woken chan struct{}
 }
 
-// NewIssuer returns an issuer for koord-manager and koord-scheduler in the namespace, on the real clock.
+// NewIssuer returns an issuer for koord-manager, koord-scheduler and koord-descheduler in the namespace, on the real clock.
 func NewIssuer(client kubernetes.Interface, namespace string) *Issuer {
 	return &Issuer{
 		Client:    client,
@@ -52,6 +52,7 @@ func NewIssuer(client kubernetes.Interface, namespace string) *Issuer {
 		Serving: []Names{
 			{Secret: ManagerSecret, Service: "koord-manager", Namespace: namespace},
 			{Secret: SchedulerSecret, Service: "koord-scheduler", Namespace: namespace},
+			{Secret: DeschedulerSecret, Service: "koord-descheduler", Namespace: namespace},
 		},
 		Clock:    clock.RealClock{},
 		Interval: time.Minute,

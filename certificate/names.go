@@ -8,6 +8,8 @@ const (
 	ManagerSecret = "koord-manager-serving"
 	// SchedulerSecret holds koord-scheduler's serving certificate.
 	SchedulerSecret = "koord-scheduler-serving"
+	// DeschedulerSecret holds koord-descheduler's serving certificate.
+	DeschedulerSecret = "koord-descheduler-serving"
 	// ManagedByLabel says who writes a Secret.
 	ManagedByLabel = "app.kubernetes.io/managed-by"
 	// Manager is the value of ManagedByLabel on Secrets that an Issuer writes.

@@ -14,6 +14,8 @@ const (
 	DefaultConfigMapName = "slo-controller-config"
 	// SchedulerConfigMapName is the ConfigMap with the scheduler's configuration, in the same namespace.
 	SchedulerConfigMapName = "koord-scheduler-config"
+	// DeschedulerConfigMapName is the ConfigMap with the configuration of koord-descheduler, in the same namespace.
+	DeschedulerConfigMapName = "koord-descheduler-config"
 	// EvictionsConfigMapName is the ConfigMap, in the same namespace, in which koord-manager counts what node agents evict.
 	EvictionsConfigMapName = "koordinator-evictions"
 )

@@ -18,6 +18,7 @@ const (
 	CertificateRejected    Code = "KOORD0011"
 	KubeconfigInvalid      Code = "KOORD0012"
 	ManagerUnavailable     Code = "KOORD0013"
+	DeschedulerUnavailable Code = "KOORD0014"
 )
 
 // Codes of a node's measurements.

@@ -107,10 +107,11 @@ func TestNoRoleGrantsAWildcard(t *testing.T) {
 	}
 }
 
-func TestOnlyTheManagerAndTheSchedulerReadSecretsAndOnlyTheirOwn(t *testing.T) {
+func TestOnlyServersReadSecretsAndOnlyTheirOwn(t *testing.T) {
 	want := map[string][]any{
-		"Role koord-manager":   {"koord-serving-ca", "koord-manager-serving", "koord-scheduler-serving"},
-		"Role koord-scheduler": {"koord-scheduler-serving"},
+		"Role koord-manager":     {"koord-serving-ca", "koord-manager-serving", "koord-scheduler-serving", "koord-descheduler-serving"},
+		"Role koord-scheduler":   {"koord-scheduler-serving"},
+		"Role koord-descheduler": {"koord-descheduler-serving"},
 	}
 	got := map[string][]any{}
 	for _, object := range objectsOf(t, renderForTest(t, map[string]any{"koordlet": map[string]any{"enabled": true}})) {
@@ -268,17 +269,19 @@ func TestPodsOnTheNodesNetwork(t *testing.T) {
 		"scheduler": map[string]any{
 			"hostNetwork": true, "bindAddress": "127.0.0.1", "service": map[string]any{"externalName": "localhost", "port": 18444},
 		},
+		"descheduler": map[string]any{"hostNetwork": true, "bindAddress": "127.0.0.1", "ports": map[string]any{"https": 18445}},
 	})
 	for _, want := range []string{
 		"hostNetwork: true", "--health-probe-bind-address=127.0.0.1:18000", "--webhook-bind-address=127.0.0.1", "--bind-address=127.0.0.1",
 		`port: health, host: "127.0.0.1"`, "--scheduler-endpoint=https://localhost:18444", "maxSurge: 0",
+		"--secure-port=18445",
 	} {
 		if !strings.Contains(manifest, want) {
 			t.Errorf("manifest has no %q", want)
 		}
 	}
-	if got := strings.Count(manifest, `{name: KUBERNETES_SERVICE_PORT, value: "16443"}`); got != 3 {
-		t.Errorf("%d components are told where the API server is; want 3", got)
+	if got := strings.Count(manifest, `{name: KUBERNETES_SERVICE_PORT, value: "16443"}`); got != 4 {
+		t.Errorf("%d components are told where the API server is; want 4", got)
 	}
 }
 

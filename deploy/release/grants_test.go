@@ -14,6 +14,7 @@ import (
 // everything switches on what grants rights.
 var everything = map[string]any{
 	"koordlet":    map[string]any{"enabled": true, "evictInDanger": true},
+	"descheduler": map[string]any{"enabled": true, "deletePods": true},
 	"admission":   map[string]any{"enabled": true, "existingPods": true},
 	"recommender": map[string]any{"enabled": true, "apply": true},
 }

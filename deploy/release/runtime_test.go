@@ -57,7 +57,7 @@ func TestTheRuntimeKeepsBelowTheMemoryLimit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			values := map[string]any{}
 			want := map[string]map[string]string{}
-			for component, container := range map[string]string{"koordlet": "koordlet", "manager": "koord-manager", "scheduler": "koord-scheduler"} {
+			for component, container := range map[string]string{"koordlet": "koordlet", "manager": "koord-manager", "scheduler": "koord-scheduler", "descheduler": "koord-descheduler"} {
 				values[component] = map[string]any{"resources": map[string]any{"limits": map[string]any{"memory": tc.limit}}}
 				want[container] = map[string]string{}
 				if tc.want != "" {

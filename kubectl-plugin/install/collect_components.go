@@ -12,10 +12,17 @@ import (
 	"koordinator.sh/koord/api/finding"
 )
 
-// components that take turns in leading, and the lease by which they agree.
-var components = []struct{ name, lease string }{
-	{"koord-manager", "koordinator-manager"},
-	{"koord-scheduler", "koord-scheduler"},
+// leading is a component whose replicas take turns in leading, and the lease by which they agree.
+type leading struct {
+	name, lease string
+	// optional is true for a component that is reported only where it has a workload or a lease.
+	optional bool
+}
+
+var components = []leading{
+	{name: "koord-manager", lease: "koordinator-manager"},
+	{name: "koord-scheduler", lease: "koord-scheduler"},
+	{name: "koord-descheduler", lease: "koord-descheduler", optional: true},
 }
 
 func (c *collector) collectComponents(ctx context.Context) error {
@@ -28,6 +35,9 @@ func (c *collector) collectComponents(ctx context.Context) error {
 		lease, leaseSeen, err := c.lease(ctx, component.lease)
 		if err != nil {
 			return err
+		}
+		if component.optional && seen && leaseSeen && status.Workload == "" && lease == nil {
+			continue
 		}
 		leads := lease != nil && c.held(lease)
 		if leads {
@@ -64,6 +74,9 @@ func (c *collector) judge(status *ComponentStatus, leads, seen bool) {
 	}
 	if !leads && status.Name == "koord-scheduler" {
 		c.find(finding.SchedulerUnavailable, "koord-scheduler is not running: its pods stay pending", "kubectl -n "+c.status.Namespace+" get deployment,lease koord-scheduler")
+	}
+	if !leads && status.Name == "koord-descheduler" {
+		c.find(finding.DeschedulerUnavailable, "koord-descheduler is not running: nodes are not rebalanced and PodMigrationJobs do not progress", "kubectl -n "+c.status.Namespace+" get deployment,lease koord-descheduler")
 	}
 }
 

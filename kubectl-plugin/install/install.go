@@ -18,7 +18,7 @@ const installLong = `Install the system, or upgrade it to the chart inside this 
 the diagnostics API, and the workloads. Running it again is safe. The result is an ordinary Helm release.
 
 Values of the previous installation are kept unless they are set again or --reset-values is given, and so are edits of
-slo-controller-config and koord-scheduler-config made with kubectl.`
+slo-controller-config, koord-scheduler-config and koord-descheduler-config made with kubectl.`
 
 const installExamples = `  # Install or upgrade
   %[1]s install

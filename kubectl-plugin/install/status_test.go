@@ -153,6 +153,7 @@ func TestStatusPrintsTheGoldenTables(t *testing.T) {
 			objects: []runtime.Object{
 				newDeployment("koord-manager", 2, 2), newDeployment("koord-scheduler", 1, 2), newConfig(`{"enable":true}`),
 				newLease("koordinator-manager", "koord-manager-a_1", 2*time.Second), newLease("koord-scheduler", "koord-scheduler-b_2", time.Second),
+				newDeployment("koord-descheduler", 2, 2), newLease("koord-descheduler", "koord-descheduler-a_1", time.Second),
 			},
 			others: append(allDefinitions(t), apiService("True", "all checks passed")), release: released("deployed"),
 		},
@@ -165,7 +166,7 @@ func TestStatusPrintsTheGoldenTables(t *testing.T) {
 		},
 		"broken": {
 			objects: []runtime.Object{
-				newDeployment("koord-manager", 0, 2), newConfig(`{"enable":`),
+				newDeployment("koord-manager", 0, 2), newDeployment("koord-descheduler", 0, 2), newConfig(`{"enable":`),
 				newLease("koordinator-manager", "koord-manager-a_1", time.Hour),
 			},
 			others: append(allDefinitions(t)[2:], apiService("False", "no endpoints available")), release: released("failed"),
@@ -278,8 +279,8 @@ func TestWhatMayNotBeReadIsUnknownAndNamed(t *testing.T) {
 			t.Errorf("%s is %s, want %s", component.Name, component.State, StateUnknown)
 		}
 	}
-	if len(status.Incomplete) != 6 {
-		t.Errorf("%d things are named that could not be seen, want 6: %q", len(status.Incomplete), status.Incomplete)
+	if len(status.Incomplete) != 8 {
+		t.Errorf("%d things are named that could not be seen, want 8: %q", len(status.Incomplete), status.Incomplete)
 	}
 }
 

@@ -2,14 +2,12 @@ package app
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"net"
 	"strconv"
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
-	certutil "k8s.io/client-go/util/cert"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
 
@@ -39,29 +37,12 @@ func awaitAPIServer(ctx context.Context, opts *Options) error {
 	if opts.SecureServing == nil || opts.SecureServing.BindPort == 0 || opts.SecureServing.Listener != nil {
 		return outage.Await(ctx, client.Discovery().RESTClient(), nil)
 	}
-	listener, err := listenForProbes(ctx, opts)
+	address := net.JoinHostPort(opts.SecureServing.BindAddress.String(), strconv.Itoa(opts.SecureServing.BindPort))
+	listener, err := outage.ListenTLS(ctx, address, "koord-scheduler")
 	if err != nil {
 		return err
 	}
 	probes := outage.Serve(listener)
 	defer probes.Close()
 	return outage.Await(ctx, client.Discovery().RESTClient(), probes.Failed)
-}
-
-// listenForProbes opens the secure port. Probes do not verify the certificate, which is of this wait only.
-func listenForProbes(ctx context.Context, opts *Options) (net.Listener, error) {
-	address := net.JoinHostPort(opts.SecureServing.BindAddress.String(), strconv.Itoa(opts.SecureServing.BindPort))
-	certificate, key, err := certutil.GenerateSelfSignedCertKey("koord-scheduler", nil, nil)
-	if err != nil {
-		return nil, fmt.Errorf("make a certificate for probes: %w", err)
-	}
-	pair, err := tls.X509KeyPair(certificate, key)
-	if err != nil {
-		return nil, fmt.Errorf("make a certificate for probes: %w", err)
-	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("listen for probes: %w", err)
-	}
-	return tls.NewListener(listener, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}}), nil
 }

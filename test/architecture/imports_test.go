@@ -52,7 +52,7 @@ func list(t *testing.T, args ...string) []listed {
 func within(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
 
 func TestKoordctlDoesNotLinkKubernetesServers(t *testing.T) {
-	for _, program := range []string{"koordctl", "koord-manager"} {
+	for _, program := range []string{"koordctl", "koord-descheduler", "koord-manager"} {
 		for _, p := range list(t, "./cmd/"+program) {
 			for _, dep := range p.Deps {
 				if within(dep, "k8s.io/kubernetes") {
@@ -102,7 +102,7 @@ func TestDecisionsImportNothingThatActs(t *testing.T) {
 // layers of the system, lowest first: a package may import packages of its own part and of lower layers.
 var layers = map[string]int{
 	"api": 0, "decision": 1, "certificate": 1, "deploy": 1, "grants": 2, "reviewhttp": 1, "outage": 1, "source": 2, "kubectl-plugin/printer": 2, "runtimeproxy/hookapi": 2, "runtimeproxy/peer": 2,
-	"agent": 3, "controllers": 3, "scheduler": 3, "tui": 3, "runtimeproxy": 4, "sandbox": 4, "kubectl-plugin": 5, "cmd": 6,
+	"agent": 3, "controllers": 3, "descheduler": 3, "scheduler": 3, "tui": 3, "runtimeproxy": 4, "sandbox": 4, "kubectl-plugin": 5, "cmd": 6,
 }
 
 func TestDependenciesPointDownwards(t *testing.T) {

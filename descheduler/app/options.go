@@ -1,0 +1,79 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// DefaultSecurePort of koord-descheduler; those of koord-scheduler are 10259 and 10260.
+const DefaultSecurePort = 10261
+
+// Options are the flags of koord-descheduler.
+type Options struct {
+	// ConfigFile holds a DeschedulerConfiguration.
+	ConfigFile string
+	// Kubeconfig to reach the API server; empty uses that of the configuration, or the service account inside a cluster.
+	Kubeconfig string
+	// LeaderElect lets one of several replicas work, if the configuration does not switch that off.
+	LeaderElect bool
+	// DryRun evicts nothing, whatever the configuration says.
+	DryRun bool
+	// BindAddress and SecurePort serve health, metrics and diagnostics, over TLS.
+	BindAddress net.IP
+	SecurePort  int
+	// CertSecret is NAMESPACE/NAME of the Secret with the serving certificate; empty for a self-signed one.
+	CertSecret string
+}
+
+// NewOptions returns the defaults.
+func NewOptions() *Options {
+	return &Options{LeaderElect: true, BindAddress: net.IPv4zero, SecurePort: DefaultSecurePort}
+}
+
+// AddFlags registers the options as flags.
+func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.ConfigFile, "config", o.ConfigFile, "Path to a DeschedulerConfiguration (descheduler/v1alpha2)")
+	flags.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig,
+		"Path to a kubeconfig; empty uses clientConnection.kubeconfig of the configuration, or the in-cluster configuration")
+	flags.BoolVar(&o.LeaderElect, "leader-elect", o.LeaderElect,
+		"Deschedule only while holding the lease; false, here or in the configuration, is for a single replica")
+	flags.BoolVar(&o.DryRun, "dry-run", o.DryRun, "Log and count what would be evicted, and evict nothing; as dryRun in the configuration")
+	flags.IPVar(&o.BindAddress, "bind-address", o.BindAddress, "Address for --secure-port")
+	flags.IntVar(&o.SecurePort, "secure-port", o.SecurePort,
+		"Port for health, metrics and diagnostics, over HTTPS; all but health with authentication and authorization")
+	flags.StringVar(&o.CertSecret, "cert-secret", o.CertSecret,
+		"Secret, as NAMESPACE/NAME, with the serving certificate; changes are followed. Empty uses a self-signed certificate")
+}
+
+// Validate reports everything that is wrong at once.
+func (o *Options) Validate() error {
+	var errs []error
+	if o.ConfigFile == "" {
+		errs = append(errs, errors.New("--config must name a file with a DeschedulerConfiguration"))
+	}
+	if o.BindAddress == nil {
+		errs = append(errs, errors.New("--bind-address must be an IP address"))
+	}
+	if o.SecurePort < 1 || o.SecurePort > 65535 {
+		errs = append(errs, fmt.Errorf("--secure-port %d must be between 1 and 65535", o.SecurePort))
+	}
+	if _, _, err := o.certSecret(); err != nil {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func (o *Options) certSecret() (namespace, name string, err error) {
+	if o.CertSecret == "" {
+		return "", "", nil
+	}
+	namespace, name, found := strings.Cut(o.CertSecret, "/")
+	if !found || namespace == "" || name == "" || strings.Contains(name, "/") {
+		return "", "", fmt.Errorf("--cert-secret %q must be NAMESPACE/NAME", o.CertSecret)
+	}
+	return namespace, name, nil
+}
