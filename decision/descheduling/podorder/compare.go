@@ -53,7 +53,9 @@ var criteria = []criterion{
 		func(r *Rank) string { return r.Created.UTC().Format("2006-01-02T15:04:05Z") },
 	},
 	{
-		"name", func(a, b *Rank) int { return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name)) },
+		"name", func(a, b *Rank) int {
+			return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+		},
 		func(r *Rank) string { return r.Namespace + "/" + r.Name },
 	},
 }

@@ -30,7 +30,9 @@ func TestTheLeastImportantPodLeavesFirst(t *testing.T) {
 		wantWhy string
 	}{
 		"free before prod, whatever else differs": {
-			with(func(r *Rank) { r.PriorityClass, r.Priority, r.EvictionCost, r.Score = extension.PriorityFree, 9999, 7, 0 }),
+			with(func(r *Rank) {
+				r.PriorityClass, r.Priority, r.EvictionCost, r.Score = extension.PriorityFree, 9999, 7, 0
+			}),
 			"priority class: koord-free before koord-prod",
 		},
 		"batch before prod": {with(func(r *Rank) { r.PriorityClass = extension.PriorityBatch }), "priority class: koord-batch before koord-prod"},
