@@ -18,7 +18,9 @@ import (
 	"sigs.k8s.io/descheduler/pkg/framework/plugins/removepodsviolatingtopologyspreadconstraint"
 	frameworktypes "sigs.k8s.io/descheduler/pkg/framework/types"
 
+	"koordinator.sh/koord/decision/descheduling/lownodeload"
 	"koordinator.sh/koord/descheduler/pluginargs"
+	nodeload "koordinator.sh/koord/descheduler/plugins/lownodeload"
 )
 
 // A registration is one plugin: its name, an instance that shows which extension points it has, and what reads its arguments.
@@ -118,6 +120,7 @@ var registrations = []registration{
 		removepodsviolatingtopologyspreadconstraint.ValidateRemovePodsViolatingTopologySpreadConstraintArgs,
 		removepodsviolatingtopologyspreadconstraint.SetDefaults_RemovePodsViolatingTopologySpreadConstraintArgs,
 	},
+	own(lownodeload.PluginName, nodeload.New(nodeload.Sources{}), &nodeload.Plugin{}, lownodeload.SetDefaults, lownodeload.Validate),
 }
 
 // Registry returns a new registry of all plugins, by name.

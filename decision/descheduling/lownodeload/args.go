@@ -1,13 +1,10 @@
 package lownodeload
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // PluginName is the descheduler plugin that applies the decision.
@@ -107,47 +104,4 @@ type AnomalyCondition struct {
 	ConsecutiveAbnormalities uint32 `json:"consecutiveAbnormalities,omitempty"`
 	// ConsecutiveNormalities is how many other passes in a row are not enough to make an anomalous node normal; default 3.
 	ConsecutiveNormalities uint32 `json:"consecutiveNormalities,omitempty"`
-}
-
-// DeepCopyObject makes Args a runtime.Object.
-func (a *Args) DeepCopyObject() runtime.Object {
-	out := *a
-	out.Paused, out.DryRun, out.NodeFit = clone(a.Paused), clone(a.DryRun), clone(a.NodeFit)
-	out.NumberOfNodes, out.NodeMetricExpirationSeconds = clone(a.NumberOfNodes), clone(a.NodeMetricExpirationSeconds)
-	out.DetectorCacheTimeout = clone(a.DetectorCacheTimeout)
-	if a.EvictableNamespaces != nil {
-		out.EvictableNamespaces = &Namespaces{slices.Clone(a.EvictableNamespaces.Include), slices.Clone(a.EvictableNamespaces.Exclude)}
-	}
-	out.NodeSelector = a.NodeSelector.DeepCopy()
-	out.PodSelectors = slices.Clone(a.PodSelectors)
-	for i := range out.PodSelectors {
-		out.PodSelectors[i].Selector = out.PodSelectors[i].Selector.DeepCopy()
-	}
-	out.PoolSettings = a.PoolSettings.clone()
-	out.NodePools = slices.Clone(a.NodePools)
-	for i := range out.NodePools {
-		out.NodePools[i].NodeSelector = out.NodePools[i].NodeSelector.DeepCopy()
-		out.NodePools[i].PoolSettings = out.NodePools[i].PoolSettings.clone()
-	}
-	return &out
-}
-
-func (s PoolSettings) clone() PoolSettings {
-	s.UseDeviationThresholds = clone(s.UseDeviationThresholds)
-	s.HighThresholds, s.LowThresholds = maps.Clone(s.HighThresholds), maps.Clone(s.LowThresholds)
-	s.ProdHighThresholds, s.ProdLowThresholds = maps.Clone(s.ProdHighThresholds), maps.Clone(s.ProdLowThresholds)
-	s.ResourceWeights = maps.Clone(s.ResourceWeights)
-	if s.AnomalyCondition != nil {
-		condition := *s.AnomalyCondition
-		condition.Timeout = clone(condition.Timeout)
-		s.AnomalyCondition = &condition
-	}
-	return s
-}
-
-func clone[T any](value *T) *T {
-	if value == nil {
-		return nil
-	}
-	return new(*value)
 }

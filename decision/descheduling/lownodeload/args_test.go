@@ -102,20 +102,3 @@ func TestUpstreamsExampleIsRead(t *testing.T) {
 		t.Errorf("pools %+v, %v, want gold and the default one", compiled, err)
 	}
 }
-
-func TestCopiesAreDeep(t *testing.T) {
-	args := &Args{PoolSettings: PoolSettings{LowThresholds: Thresholds{corev1.ResourceCPU: 45}}, NodePools: []NodePool{{Name: "a", PoolSettings: PoolSettings{HighThresholds: Thresholds{corev1.ResourceCPU: 75}}}}}
-	SetDefaults(args)
-	args.EvictableNamespaces = &Namespaces{Include: []string{"a"}}
-	args.PodSelectors = []PodSelector{{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}}}
-	other := args.DeepCopyObject().(*Args)
-	if diff := cmp.Diff(args, other); diff != "" {
-		t.Fatalf("copy (-want +got):\n%s", diff)
-	}
-	*other.Paused, other.LowThresholds[corev1.ResourceCPU], other.NodePools[0].HighThresholds[corev1.ResourceCPU] = true, 1, 1
-	other.EvictableNamespaces.Include[0], other.PodSelectors[0].Selector.MatchLabels["a"], other.AnomalyCondition.Timeout.Duration = "x", "x", 0
-	if *args.Paused || args.LowThresholds[corev1.ResourceCPU] != 45 || args.NodePools[0].HighThresholds[corev1.ResourceCPU] != 75 ||
-		args.EvictableNamespaces.Include[0] != "a" || args.PodSelectors[0].Selector.MatchLabels["a"] != "b" || args.AnomalyCondition.Timeout.Duration == 0 {
-		t.Errorf("a change of the copy changed %+v", args)
-	}
-}

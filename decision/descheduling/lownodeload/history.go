@@ -7,7 +7,7 @@ import (
 )
 
 // History is what a pass remembers for the next: how often in a row each node was overutilized. It is a value: Decide returns a new
-// one, and the caller stores it as JSON, so that the counts outlive a restart.
+// one, and the caller stores it as JSON, so that the counts outlive a restart. Nodes that were not overutilized lately are not in it.
 type History struct {
 	// Nodes by name.
 	Nodes map[string]NodeHistory `json:"nodes,omitempty"`
@@ -25,7 +25,8 @@ type NodeHistory struct {
 
 // Detector tells a node that is overutilized for long from one that is so by chance. The zero value has seen nothing.
 type Detector struct {
-	// Abnormalities and Normalities are how many of the last observations were alike. One of them is zero.
+	// Abnormalities and Normalities are how many of the last observations were alike. One of them is zero; normalities are counted
+	// only while the node is anomalous.
 	Abnormalities uint32 `json:"abnormalities,omitempty"`
 	Normalities   uint32 `json:"normalities,omitempty"`
 	// AnomalousSince is when the node became anomalous; zero while it is not.
@@ -43,10 +44,9 @@ func (d Detector) Observe(overutilized bool, now time.Time, condition *AnomalyCo
 		d = Detector{}
 	}
 	if !overutilized {
-		d.Abnormalities = 0
-		d.Normalities = min(d.Normalities+1, maxConsecutive+1)
-		if d.Anomalous() && d.Normalities > condition.ConsecutiveNormalities {
-			d.AnomalousSince = metav1.Time{}
+		d.Abnormalities, d.Normalities = 0, d.Normalities+1
+		if !d.Anomalous() || d.Normalities > condition.ConsecutiveNormalities {
+			return Detector{}
 		}
 		return d
 	}

@@ -63,9 +63,7 @@ func (r *Round) classify(node *nodeState) {
 	node.classify(r.in.Policy.requests)
 	if !r.in.Policy.requests {
 		node.observe(r.in)
-		if !node.history.ObservedAt.IsZero() {
-			r.verdict.History.Nodes[node.Name] = node.history
-		}
+		r.remember(node)
 	}
 	r.verdict.Nodes = append(r.verdict.Nodes, NodeVerdict{
 		Name: node.Name, Pool: node.pool.name, Class: node.class, Problem: node.problem,
@@ -169,9 +167,18 @@ func (r *Round) endNode(reason string) {
 		} else {
 			node.history.Node = Detector{}
 		}
-		r.verdict.History.Nodes[node.Name] = node.history
+		r.remember(node.nodeState)
 	}
 	r.current = nil
+}
+
+// remember keeps the counts of a node, unless there are none.
+func (r *Round) remember(node *nodeState) {
+	if node.history.Node == (Detector{}) && node.history.Prod == (Detector{}) {
+		delete(r.verdict.History.Nodes, node.Name)
+		return
+	}
+	r.verdict.History.Nodes[node.Name] = node.history
 }
 
 // Verdict is what came of the pass so far.

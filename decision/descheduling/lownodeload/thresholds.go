@@ -23,20 +23,22 @@ func setLimits(pool *pool, nodes []*nodeState) {
 func (s *nodeState) nodeUsage() []int64 { return s.usage }
 func (s *nodeState) podUsage() []int64  { return s.prodUsage }
 
-// mean is the mean usage of nodes in percent, of those that say what they use.
+// mean is the mean usage of nodes in percent, of those that have the resource and say what they use.
 func mean(nodes []*nodeState, resources int, usage func(*nodeState) []int64) []float64 {
-	sums, count := make([]float64, resources), 0
+	sums, counts := make([]float64, resources), make([]float64, resources)
 	for _, node := range nodes {
 		if node.problem != "" {
 			continue
 		}
-		count++
 		for i := range sums {
-			sums[i] += node.percentOf(usage(node), i)
+			if node.present[i] {
+				sums[i] += node.percentOf(usage(node), i)
+				counts[i]++
+			}
 		}
 	}
 	for i := range sums {
-		sums[i] /= float64(max(count, 1))
+		sums[i] /= math.Max(counts[i], 1)
 	}
 	return sums
 }

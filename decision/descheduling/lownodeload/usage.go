@@ -29,6 +29,8 @@ type nodeState struct {
 	*Node
 	pool     *pool
 	capacity []int64
+	// present is true for a resource that the node lists, even with none of it.
+	present []bool
 	// usage and prodUsage change as pods leave and arrive. prodUsage is nil without thresholds for prod.
 	usage, prodUsage []int64
 	node, prod       limits
@@ -70,12 +72,13 @@ func (s *nodeState) readCapacity(plain bool) {
 	if !plain && s.Annotations[extension.AnnotationNodeRawAllocatable] != "" {
 		raw, _ = extension.GetNodeRawAllocatable(s.Annotations) // one that cannot be read amplifies nothing
 	}
-	s.capacity = make([]int64, len(s.pool.resources))
+	s.capacity, s.present = make([]int64, len(s.pool.resources)), make([]bool, len(s.pool.resources))
 	for i, name := range s.pool.resources {
 		quantity, set := raw[name]
 		if !set {
-			quantity = list[name]
+			quantity, set = list[name]
 		}
+		s.present[i] = set
 		s.capacity[i] = max(amountOf(name, quantity), 0)
 	}
 }
