@@ -64,6 +64,13 @@ func TestWhichPodsLeave(t *testing.T) {
 			args:  func(a *Args) { a.NodeFit = new(false) },
 			want:  []string{"a: hot -> "},
 		},
+		"no prod pod to a node that is low, and would have too much prod": {
+			nodes: []Node{node("hot", pod("a", 3000), pod("b", 5200)), node("cold", pod("c", 3000))},
+			args: func(a *Args) {
+				a.ProdLowThresholds, a.ProdHighThresholds = Thresholds{corev1.ResourceCPU: 20}, Thresholds{corev1.ResourceCPU: 50}
+			},
+			want: nil,
+		},
 		"none while paused": {
 			nodes: []Node{node("hot", pod("a", 1100), pod("b", 6900)), loaded("cold", 10)},
 			args:  func(a *Args) { a.Paused = new(true) },

@@ -133,7 +133,7 @@ func (r *Round) Evicted() {
 	victim := Victim{Pod: r.offered.pod, Node: r.current.Name, Pool: r.current.pool.name, Reason: r.current.reason()}
 	if r.destined != nil {
 		victim.Target = r.destined.Name
-		r.destined.take(r.offered)
+		r.current.part.targets.take(r.destined, r.offered)
 	}
 	r.verdict.Victims = append(r.verdict.Victims, victim)
 	r.current.leave(r.offered)

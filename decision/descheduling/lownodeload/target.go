@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +20,8 @@ import (
 // target is a node that takes pods, with those that this pass sends there.
 type target struct {
 	*nodeState
+	// room is the smallest share of a resource that is left below the high threshold.
+	room    float64
 	arrived []*corev1.Pod
 	// requested by all pods of the node; nil until it is asked for.
 	requested map[corev1.ResourceName]int64
@@ -30,11 +33,30 @@ type template struct {
 	hash, revision string
 }
 
-// targets of one part of a pass.
+// targets of one part of a pass, those with the most room first.
 type targets struct {
 	nodes []*target
 	// unfit are the templates that no node takes because of taints or affinity.
 	unfit map[template]bool
+}
+
+// add puts a node where its room belongs.
+func (t *targets) add(node *target) {
+	node.room = node.roomAfter(nil)
+	at, _ := slices.BinarySearchFunc(t.nodes, node, byRoom)
+	t.nodes = slices.Insert(t.nodes, at, node)
+}
+
+// take counts a pod that is going to come to a node.
+func (t *targets) take(node *target, candidate *candidate) {
+	at := slices.Index(t.nodes, node)
+	t.nodes = slices.Delete(t.nodes, at, at+1)
+	node.take(candidate)
+	t.add(node)
+}
+
+func byRoom(a, b *target) int {
+	return cmp.Or(cmp.Compare(b.room, a.room), strings.Compare(a.Name, b.Name))
 }
 
 // have is true when any node has the resource.
@@ -42,29 +64,16 @@ func (t *targets) have(i int) bool {
 	return slices.ContainsFunc(t.nodes, func(node *target) bool { return node.capacity[i] > 0 })
 }
 
-// find returns the node for a pod that has the most room afterwards; nil when none takes it. No node is above a high threshold with it.
+// find returns the node with the most room that takes a pod; nil when none does. No node is above a high threshold with it.
 func (t *targets) find(candidate *candidate) *target {
 	key, templated := templateOf(candidate.pod)
 	if templated && t.unfit[key] {
 		return nil
 	}
-	type option struct {
-		at   int
-		room float64
-	}
-	var options []option
-	for i, node := range t.nodes {
-		if room := node.roomAfter(candidate); room >= 0 {
-			options = append(options, option{i, room})
-		}
-	}
-	slices.SortFunc(options, func(a, b option) int { return cmp.Or(cmp.Compare(b.room, a.room), a.at-b.at) })
-	pod := nodefit.NewPod(candidate.pod)
-	affinity := nodeaffinity.GetRequiredNodeAffinity(candidate.pod)
-	admitted := len(options) < len(t.nodes)
-	for _, option := range options {
-		node := t.nodes[option.at]
-		if !node.admits(candidate.pod, &affinity) {
+	pod, affinity := nodefit.NewPod(candidate.pod), nodeaffinity.GetRequiredNodeAffinity(candidate.pod)
+	admitted := false
+	for _, node := range t.nodes {
+		if node.roomAfter(candidate) < 0 || !node.admits(candidate.pod, &affinity) {
 			continue
 		}
 		admitted = true
@@ -72,7 +81,8 @@ func (t *targets) find(candidate *candidate) *target {
 			return node
 		}
 	}
-	if templated && !admitted {
+	full := func(node *target) bool { return node.roomAfter(candidate) < 0 && node.admits(candidate.pod, &affinity) }
+	if templated && !admitted && !slices.ContainsFunc(t.nodes, full) {
 		if t.unfit == nil {
 			t.unfit = map[template]bool{}
 		}
@@ -89,9 +99,12 @@ func templateOf(pod *corev1.Pod) (template, bool) {
 	return template{controller.UID, pod.Labels["pod-template-hash"], pod.Labels["controller-revision-hash"]}, true
 }
 
-// roomAfter is the smallest share of a resource that is left below the high threshold when the pod is there; negative when there is
-// none.
+// roomAfter is the smallest share of a resource that is left below the high threshold when the pod is there, or now without a pod;
+// negative when there is none.
 func (t *target) roomAfter(candidate *candidate) float64 {
+	if candidate == nil {
+		return t.roomBelow(t.usage, t.node.high, nil)
+	}
 	room := t.roomBelow(t.usage, t.node.high, candidate.usage)
 	if candidate.prod && room >= 0 {
 		room = math.Min(room, t.roomBelow(t.prodUsage, t.prod.high, candidate.usage))
@@ -102,9 +115,11 @@ func (t *target) roomAfter(candidate *candidate) float64 {
 func (t *target) roomBelow(usage, high, arriving []int64) float64 {
 	room := 1.0
 	for i, capacity := range t.capacity {
-		left := add(high[i], -add(usage[i], arriving[i]))
-		if left < 0 && arriving[i] > 0 {
-			return -1
+		left := add(high[i], -usage[i])
+		if arriving != nil && arriving[i] > 0 {
+			if left = add(left, -arriving[i]); left < 0 {
+				return -1
+			}
 		}
 		if capacity > 0 {
 			room = math.Min(room, math.Max(float64(left), 0)/float64(capacity))
