@@ -5,6 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"koordinator.sh/koord/decision/descheduling/podselection"
 )
 
 // PluginName is the descheduler plugin that applies the decision.
@@ -41,11 +43,11 @@ type Args struct {
 	// NodeMetricExpirationSeconds is the age from which a NodeMetric is expired; default 180.
 	NodeMetricExpirationSeconds *int64 `json:"nodeMetricExpirationSeconds,omitempty"`
 	// EvictableNamespaces bound the pods that may leave; the usage of all others counts.
-	EvictableNamespaces *Namespaces `json:"evictableNamespaces,omitempty"`
+	EvictableNamespaces *podselection.Namespaces `json:"evictableNamespaces,omitempty"`
 	// NodeSelector selects the nodes of the default pool.
 	NodeSelector *metav1.LabelSelector `json:"nodeSelector,omitempty"`
 	// PodSelectors select the pods that may leave, those that match any of them; all by default.
-	PodSelectors []PodSelector `json:"podSelectors,omitempty"`
+	PodSelectors []podselection.Selector `json:"podSelectors,omitempty"`
 	// NodeFit evicts only pods that fit on an underutilized node and leave it below its high thresholds; default true.
 	NodeFit *bool `json:"nodeFit,omitempty"`
 	// DetectorCacheTimeout is how long the counts of a node are kept that is not observed; default 5m. They are kept for at least
@@ -81,18 +83,6 @@ type NodePool struct {
 	// NodeSelector selects the nodes of the pool; all by default.
 	NodeSelector *metav1.LabelSelector `json:"nodeSelector,omitempty"`
 	PoolSettings `json:",inline"`
-}
-
-// PodSelector selects pods that may leave.
-type PodSelector struct {
-	Name     string                `json:"name,omitempty"`
-	Selector *metav1.LabelSelector `json:"selector,omitempty"`
-}
-
-// Namespaces are those of the pods that may leave: the included ones, or all but the excluded ones.
-type Namespaces struct {
-	Include []string `json:"include,omitempty"`
-	Exclude []string `json:"exclude,omitempty"`
 }
 
 // AnomalyCondition says how often in a row a node must be overutilized before pods leave it.

@@ -61,8 +61,8 @@ func TestEveryInvalidFieldIsReported(t *testing.T) {
 		got = append(got, err.Field)
 	}
 	want := []string{
-		"numberOfNodes", "nodeMetricExpirationSeconds", "detectorCacheTimeout", "evictableNamespaces",
-		"nodeSelector.matchExpressions[0].operator", "podSelectors[0].selector.matchLabels", "lowThresholds[memory]", "highThresholds[memory]",
+		"numberOfNodes", "nodeMetricExpirationSeconds", "detectorCacheTimeout",
+		"nodeSelector.matchExpressions[0].operator", "evictableNamespaces", "podSelectors[0].selector.matchLabels", "lowThresholds[memory]", "highThresholds[memory]",
 		"lowThresholds[cpu]", "resourceWeights[cpu]",
 		"anomalyCondition.timeout", "anomalyCondition.consecutiveAbnormalities", "anomalyCondition.consecutiveNormalities",
 		"nodePools[0].lowThresholds[cpu]", "nodePools[0].anomalyCondition.timeout", "nodePools[0].anomalyCondition.consecutiveAbnormalities",

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/descheduling/podselection"
 )
 
 func TestWhichPodsLeave(t *testing.T) {
@@ -30,7 +31,7 @@ func TestWhichPodsLeave(t *testing.T) {
 		},
 		"several pods when one is not enough, the best for what is left each time": {
 			nodes: []Node{node("hot", pod("a", 800), pod("b", 300), pod("c", 200), pod("d", 200), pod("e", 6400, namespaced("kube-system"))), loaded("cold", 10)},
-			args:  func(a *Args) { a.EvictableNamespaces = &Namespaces{Exclude: []string{"kube-system"}} },
+			args:  func(a *Args) { a.EvictableNamespaces = &podselection.Namespaces{Exclude: []string{"kube-system"}} },
 			want:  []string{"a: hot -> cold", "c: hot -> cold"},
 		},
 		"the hottest node first": {
@@ -43,7 +44,7 @@ func TestWhichPodsLeave(t *testing.T) {
 		},
 		"none whose usage is not reported": {
 			nodes: []Node{node("hot", pod("a", 8000, namespaced("other")), pod("b", 0, unreported)), loaded("cold", 10)},
-			args:  func(a *Args) { a.EvictableNamespaces = &Namespaces{Include: []string{"default"}} },
+			args:  func(a *Args) { a.EvictableNamespaces = &podselection.Namespaces{Include: []string{"default"}} },
 			want:  nil,
 		},
 		"none that does not relieve the node": {
@@ -79,7 +80,7 @@ func TestWhichPodsLeave(t *testing.T) {
 		"those that a selector matches": {
 			nodes: []Node{node("hot", pod("a", 1100), pod("b", 1200, func(p *builtPod) { p.Labels = map[string]string{"movable": "yes"} }), pod("c", 6000)), loaded("cold", 10)},
 			args: func(a *Args) {
-				a.PodSelectors = []PodSelector{{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"movable": "yes"}}}}
+				a.PodSelectors = []podselection.Selector{{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"movable": "yes"}}}}
 			},
 			want: []string{"b: hot -> cold"},
 		},

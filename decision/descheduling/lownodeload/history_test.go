@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"koordinator.sh/koord/decision/descheduling/podselection"
 )
 
 // passes decides once for each usage of the node hot, in percent, and returns in which passes a pod left it. The history goes through
@@ -39,7 +41,7 @@ func unmovable(built *builtPod) { built.Namespace = "kube-system" }
 
 func condition(abnormalities, normalities uint32, timeout time.Duration) func(*Args) {
 	return func(a *Args) {
-		a.EvictableNamespaces = &Namespaces{Exclude: []string{"kube-system"}}
+		a.EvictableNamespaces = &podselection.Namespaces{Exclude: []string{"kube-system"}}
 		a.NodeFit = new(false)
 		a.AnomalyCondition = &AnomalyCondition{Timeout: &metav1.Duration{Duration: timeout}, ConsecutiveAbnormalities: abnormalities, ConsecutiveNormalities: normalities}
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"koordinator.sh/koord/decision/descheduling/placement"
 )
 
 // part is the evictions of a pool for one kind of usage: that of the nodes, and then that of their prod pods.
@@ -36,7 +38,7 @@ func (p *poolState) nodePart(policy *Policy) *part {
 	out := &part{pool: p, sources: p.of(High), available: make([]int64, len(p.resources))}
 	p.bothAvailable = make([]int64, len(p.resources))
 	for _, node := range p.of(Low, BothLow) {
-		out.targets.add(&target{nodeState: node})
+		out.targets.add(&target{nodeState: node, place: placement.NewNode(node.Node.Node, node.Pods)})
 		room := below(node.node.high, node.usage)
 		addInto(out.available, room)
 		if node.class == BothLow {
@@ -54,7 +56,7 @@ func (p *poolState) prodPart(policy *Policy) *part {
 	out := &part{pool: p, prod: true, sources: p.of(ProdHigh), available: make([]int64, len(p.resources))}
 	both := make([]int64, len(p.resources))
 	for _, node := range p.of(ProdLow, BothLow) {
-		out.targets.add(&target{nodeState: node})
+		out.targets.add(&target{nodeState: node, place: placement.NewNode(node.Node.Node, node.Pods)})
 		room := below(node.prod.high, node.prodUsage)
 		if node.class == BothLow {
 			addInto(both, room)

@@ -3,12 +3,12 @@ package lownodeload
 import (
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"koordinator.sh/koord/decision/descheduling/podselection"
 )
 
 // Policy is the arguments, compiled once.
@@ -17,9 +17,7 @@ type Policy struct {
 	numberOfNodes  int
 	expiration     time.Duration
 	cacheTimeout   time.Duration
-	include        map[string]bool
-	exclude        map[string]bool
-	selectors      []labels.Selector
+	selection      podselection.Selection
 	pools          []pool
 	// nodeFit looks for a target for each victim, and reserves the usage of the victim there.
 	nodeFit bool
@@ -54,18 +52,9 @@ func Compile(args *Args) (*Policy, error) {
 		paused: *args.Paused, dryRun: *args.DryRun, numberOfNodes: int(*args.NumberOfNodes), nodeFit: *args.NodeFit,
 		expiration: time.Duration(min(*args.NodeMetricExpirationSeconds, maxSeconds)) * time.Second, cacheTimeout: args.DetectorCacheTimeout.Duration,
 	}
-	if args.EvictableNamespaces != nil {
-		policy.include, policy.exclude = setOf(args.EvictableNamespaces.Include), setOf(args.EvictableNamespaces.Exclude)
-	}
-	for i := range args.PodSelectors {
-		if args.PodSelectors[i].Selector == nil {
-			continue
-		}
-		selector, err := metav1.LabelSelectorAsSelector(args.PodSelectors[i].Selector)
-		if err != nil {
-			return nil, fmt.Errorf("compile podSelectors[%d] of %s: %w", i, Kind, err)
-		}
-		policy.selectors = append(policy.selectors, selector)
+	var err error
+	if policy.selection, err = podselection.Compile(args.EvictableNamespaces, args.PodSelectors); err != nil {
+		return nil, fmt.Errorf("compile %s: %w", Kind, err)
 	}
 	for i := range args.NodePools {
 		if err := policy.add(&args.NodePools[i]); err != nil {
@@ -82,12 +71,9 @@ func Compile(args *Args) (*Policy, error) {
 
 // add compiles a pool.
 func (p *Policy) add(from *NodePool) error {
-	selector := labels.Everything()
-	if from.NodeSelector != nil {
-		var err error
-		if selector, err = metav1.LabelSelectorAsSelector(from.NodeSelector); err != nil {
-			return fmt.Errorf("compile the node selector of node pool %s: %w", from.Name, err)
-		}
+	selector, err := podselection.Labels(from.NodeSelector)
+	if err != nil {
+		return fmt.Errorf("compile the node selector of node pool %s: %w", from.Name, err)
 	}
 	settings := &from.PoolSettings
 	compiled := pool{
@@ -123,23 +109,4 @@ func pair(low, high Thresholds, name corev1.ResourceName, deviation bool) (lowPe
 		highPercent = 100
 	}
 	return math.Min(lowPercent, highPercent), highPercent
-}
-
-func setOf(names []string) map[string]bool {
-	set := make(map[string]bool, len(names))
-	for _, name := range names {
-		set[name] = true
-	}
-	return set
-}
-
-// selects says whether the policy lets a pod leave; empty when it does.
-func (p *Policy) selects(pod *corev1.Pod) string {
-	switch {
-	case len(p.include) > 0 && !p.include[pod.Namespace], p.exclude[pod.Namespace]:
-		return "its namespace is not evictable"
-	case len(p.selectors) > 0 && !slices.ContainsFunc(p.selectors, func(selector labels.Selector) bool { return selector.Matches(labels.Set(pod.Labels)) }):
-		return "no pod selector matches it"
-	}
-	return ""
 }

@@ -42,7 +42,7 @@ func candidatesOf(node *nodeState, part *part, in *Input, trace *Trace) []candid
 		}
 		reason := in.Protected[pod.UID]
 		if reason == "" {
-			reason = in.Policy.selects(pod)
+			reason = in.Policy.selection.Refuses(pod)
 		}
 		if reason == "" && usages[i] == nil {
 			reason = "no usage of it is reported"

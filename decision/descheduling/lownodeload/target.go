@@ -7,37 +7,25 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	schedulinghelper "k8s.io/component-helpers/scheduling/corev1"
-	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
 
-	"koordinator.sh/koord/decision/core/amount"
-	"koordinator.sh/koord/decision/scheduling/nodefit"
+	"koordinator.sh/koord/decision/descheduling/placement"
 )
 
 // target is a node that takes pods, with those that this pass sends there.
 type target struct {
 	*nodeState
+	place placement.Node
 	// room is the smallest share of a resource that is left below the high threshold.
-	room    float64
-	arrived []*corev1.Pod
-	// requested by all pods of the node; nil until it is asked for.
-	requested map[corev1.ResourceName]int64
-}
-
-// template are the pods that a controller made alike: what one of them cannot run on, the others cannot either.
-type template struct {
-	controller     types.UID
-	hash, revision string
+	room float64
 }
 
 // targets of one part of a pass, those with the most room first.
 type targets struct {
 	nodes []*target
 	// unfit are the templates that no node takes because of taints or affinity.
-	unfit map[template]bool
+	unfit map[placement.Template]bool
 }
 
 // add puts a node where its room belongs.
@@ -66,37 +54,29 @@ func (t *targets) have(i int) bool {
 
 // find returns the node with the most room that takes a pod; nil when none does. No node is above a high threshold with it.
 func (t *targets) find(candidate *candidate) *target {
-	key, templated := templateOf(candidate.pod)
+	key, templated := placement.TemplateOf(candidate.pod)
 	if templated && t.unfit[key] {
 		return nil
 	}
-	pod, affinity := nodefit.NewPod(candidate.pod), nodeaffinity.GetRequiredNodeAffinity(candidate.pod)
+	pod := placement.NewPod(candidate.pod)
 	admitted := false
 	for _, node := range t.nodes {
-		if node.roomAfter(candidate) < 0 || !node.admits(candidate.pod, &affinity) {
+		if node.roomAfter(candidate) < 0 || !node.place.Admits(pod) {
 			continue
 		}
 		admitted = true
-		if node.holds(pod) {
+		if node.place.Holds(pod) {
 			return node
 		}
 	}
-	full := func(node *target) bool { return node.roomAfter(candidate) < 0 && node.admits(candidate.pod, &affinity) }
+	full := func(node *target) bool { return node.roomAfter(candidate) < 0 && node.place.Admits(pod) }
 	if templated && !admitted && !slices.ContainsFunc(t.nodes, full) {
 		if t.unfit == nil {
-			t.unfit = map[template]bool{}
+			t.unfit = map[placement.Template]bool{}
 		}
 		t.unfit[key] = true
 	}
 	return nil
-}
-
-func templateOf(pod *corev1.Pod) (template, bool) {
-	controller := metav1.GetControllerOf(pod)
-	if controller == nil {
-		return template{}, false
-	}
-	return template{controller.UID, pod.Labels["pod-template-hash"], pod.Labels["controller-revision-hash"]}, true
 }
 
 // roomAfter is the smallest share of a resource that is left below the high threshold when the pod is there, or now without a pod;
@@ -128,52 +108,13 @@ func (t *target) roomBelow(usage, high, arriving []int64) float64 {
 	return room
 }
 
-// admits is true when the pod tolerates the node and selects it.
-func (t *target) admits(pod *corev1.Pod, affinity *nodeaffinity.RequiredNodeAffinity) bool {
-	if len(nodefit.Untolerated(pod, t.Node.Node, false)) > 0 {
-		return false
-	}
-	matches, err := affinity.Match(t.Node.Node)
-	return err == nil && matches
-}
-
-// holds is true when what the pod requests is free, and its host ports are.
-func (t *target) holds(pod *nodefit.Pod) bool {
-	if t.requested == nil {
-		t.requested = map[corev1.ResourceName]int64{}
-		for _, present := range t.Pods {
-			t.request(present)
-		}
-	}
-	if int64(len(t.Pods)+len(t.arrived)) >= t.Status.Allocatable.Pods().Value() {
-		return false
-	}
-	for name, asked := range pod.Requests {
-		if asked > amount.Of(name, t.Status.Allocatable[name])-t.requested[name] {
-			return false
-		}
-	}
-	if _, taken := nodefit.Ports(pod.Pod, t.Pods); taken {
-		return false
-	}
-	_, taken := nodefit.Ports(pod.Pod, t.arrived)
-	return !taken
-}
-
-func (t *target) request(pod *corev1.Pod) {
-	for name, quantity := range nodefit.RequestsOf(pod) {
-		t.requested[name] = add(t.requested[name], amount.Of(name, quantity))
-	}
-}
-
 // take counts a pod that is going to come.
 func (t *target) take(candidate *candidate) {
 	addInto(t.usage, candidate.usage)
 	if candidate.prod {
 		addInto(t.prodUsage, candidate.usage)
 	}
-	t.arrived = append(t.arrived, candidate.pod)
-	t.request(candidate.pod)
+	t.place.Add(candidate.pod)
 }
 
 // tolerated is true when a pod tolerates every taint of any target, as LowNodeUtilization asks.

@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"koordinator.sh/koord/decision/descheduling/podselection"
 )
 
 // Utilization configures the decision as LowNodeUtilization of sigs.k8s.io/descheduler.
@@ -36,7 +38,8 @@ func CompileUtilization(from Utilization) *Policy {
 		compiled.low.node, compiled.high.node = append(compiled.low.node, low), append(compiled.high.node, high)
 		compiled.weights = append(compiled.weights, 1)
 	}
+	selection, _ := podselection.Compile(&podselection.Namespaces{Exclude: from.ExcludedNamespaces}, nil) // no selector, no error
 	return &Policy{
-		numberOfNodes: from.NumberOfNodes, exclude: setOf(from.ExcludedNamespaces), pools: []pool{compiled}, requests: true, perNode: from.PerNode,
+		numberOfNodes: from.NumberOfNodes, selection: selection, pools: []pool{compiled}, requests: true, perNode: from.PerNode,
 	}
 }

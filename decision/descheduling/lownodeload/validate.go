@@ -8,9 +8,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"koordinator.sh/koord/decision/descheduling/podselection"
 )
 
 // Bounds of Args.
@@ -33,11 +33,8 @@ func Validate(args *Args) field.ErrorList {
 	if timeout := args.DetectorCacheTimeout.Duration; timeout <= 0 {
 		errs = append(errs, field.Invalid(field.NewPath("detectorCacheTimeout"), timeout.String(), "must be positive"))
 	}
-	errs = append(errs, validateNamespaces(field.NewPath("evictableNamespaces"), args.EvictableNamespaces)...)
-	errs = append(errs, validateSelector(field.NewPath("nodeSelector"), args.NodeSelector)...)
-	for i := range args.PodSelectors {
-		errs = append(errs, validateSelector(field.NewPath("podSelectors").Index(i).Child("selector"), args.PodSelectors[i].Selector)...)
-	}
+	errs = append(errs, podselection.ValidateLabels(field.NewPath("nodeSelector"), args.NodeSelector)...)
+	errs = append(errs, podselection.Validate(args.EvictableNamespaces, args.PodSelectors)...)
 	errs = append(errs, validatePool(nil, &args.PoolSettings)...)
 	return append(errs, validatePools(field.NewPath("nodePools"), args.NodePools)...)
 }
@@ -51,7 +48,7 @@ func validatePools(path *field.Path, pools []NodePool) field.ErrorList {
 			errs = append(errs, field.Duplicate(at.Child("name"), pool.Name))
 		}
 		names[pool.Name] = true
-		errs = append(errs, validateSelector(at.Child("nodeSelector"), pool.NodeSelector)...)
+		errs = append(errs, podselection.ValidateLabels(at.Child("nodeSelector"), pool.NodeSelector)...)
 		errs = append(errs, validatePool(at, &pool.PoolSettings)...)
 	}
 	return errs
@@ -108,20 +105,6 @@ func validateCondition(path *field.Path, condition *AnomalyCondition) field.Erro
 		errs = append(errs, field.Invalid(path.Child("consecutiveNormalities"), value, fmt.Sprintf("must be at most %d", maxConsecutive)))
 	}
 	return errs
-}
-
-func validateNamespaces(path *field.Path, namespaces *Namespaces) field.ErrorList {
-	if namespaces == nil || len(namespaces.Include) == 0 || len(namespaces.Exclude) == 0 {
-		return nil
-	}
-	return field.ErrorList{field.Forbidden(path, "only one of include and exclude can be set")}
-}
-
-func validateSelector(path *field.Path, selector *metav1.LabelSelector) field.ErrorList {
-	if selector == nil {
-		return nil
-	}
-	return metav1validation.ValidateLabelSelector(selector, metav1validation.LabelSelectorValidationOptions{}, path)
 }
 
 // child is a field of a path that may be nil, for the root.
