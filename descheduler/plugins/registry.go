@@ -18,8 +18,10 @@ import (
 	"sigs.k8s.io/descheduler/pkg/framework/plugins/removepodsviolatingtopologyspreadconstraint"
 	frameworktypes "sigs.k8s.io/descheduler/pkg/framework/types"
 
+	"koordinator.sh/koord/decision/descheduling/lownodeload"
 	"koordinator.sh/koord/decision/descheduling/migration"
 	"koordinator.sh/koord/descheduler/pluginargs"
+	nodeload "koordinator.sh/koord/descheduler/plugins/lownodeload"
 	"koordinator.sh/koord/descheduler/plugins/migrationcontroller"
 )
 
@@ -121,6 +123,7 @@ var registrations = []registration{
 		removepodsviolatingtopologyspreadconstraint.ValidateRemovePodsViolatingTopologySpreadConstraintArgs,
 		removepodsviolatingtopologyspreadconstraint.SetDefaults_RemovePodsViolatingTopologySpreadConstraintArgs,
 	},
+	own(lownodeload.PluginName, nodeload.New(nodeload.Sources{}), &nodeload.Plugin{}, lownodeload.SetDefaults, lownodeload.Validate),
 }
 
 // Registry returns a new registry of all plugins, by name.
