@@ -1,0 +1,99 @@
+package migration
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/descheduling/migration"
+)
+
+// scavengeInterval is the time between two rounds.
+const scavengeInterval = time.Minute
+
+// scavenger deletes jobs that ended long ago, and Reservations whose job is gone. The garbage collector of Kubernetes deletes those, too,
+// where it runs and knows the kinds.
+type scavenger struct {
+	client client.Client
+	live   client.Reader
+	args   *migration.Args
+	clock  clock.WithTicker
+}
+
+// NeedLeaderElection is true: one scavenger is enough.
+func (*scavenger) NeedLeaderElection() bool { return true }
+
+// Start scavenges until the context ends.
+func (s *scavenger) Start(ctx context.Context) error {
+	ticker := s.clock.NewTicker(scavengeInterval)
+	defer ticker.Stop()
+	for {
+		if err := s.scavenge(ctx); err != nil && ctx.Err() == nil {
+			klog.FromContext(ctx).Error(err, "Failed to scavenge migration jobs; it is tried again", "after", scavengeInterval)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C():
+		}
+	}
+}
+
+func (s *scavenger) scavenge(ctx context.Context) error {
+	var list schedulingv1alpha1.PodMigrationJobList
+	if err := s.client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list migration jobs: %w", err)
+	}
+	publishJobs(list.Items)
+	known, now := make(map[types.UID]bool, len(list.Items)), s.clock.Now()
+	for i := range list.Items {
+		job := &list.Items[i]
+		known[job.UID] = true
+		if job.DeletionTimestamp != nil || !migration.Outdated(job, now) {
+			continue
+		}
+		err := s.client.Delete(ctx, job.DeepCopy(), client.Preconditions{UID: &job.UID, ResourceVersion: &job.ResourceVersion})
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete migration job %q: %w", job.Name, err)
+		}
+		klog.FromContext(ctx).Info("Deleted migration job that ended long ago", "job", job.Name, "phase", job.Status.Phase)
+	}
+	return s.releaseOrphans(ctx, known)
+}
+
+// releaseOrphans deletes Reservations that were made for jobs that do not exist.
+func (s *scavenger) releaseOrphans(ctx context.Context, known map[types.UID]bool) error {
+	var list schedulingv1alpha1.ReservationList
+	err := s.client.List(ctx, &list, client.MatchingLabels{migration.LabelCreatedBy: migration.CreatedBy}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return fmt.Errorf("list reservations: %w", err)
+	}
+	for i := range list.Items {
+		reservation := &list.Items[i]
+		owner := metav1.GetControllerOfNoCopy(reservation)
+		if reservation.DeletionTimestamp != nil || owner == nil || owner.Kind != "PodMigrationJob" || known[owner.UID] {
+			continue
+		}
+		job, err := byReader{s.live}.job(ctx, owner.Name)
+		if err != nil {
+			return err
+		}
+		if job != nil && job.UID == owner.UID {
+			continue // the cache is behind
+		}
+		err = s.client.Delete(ctx, reservation.DeepCopy(), client.Preconditions{UID: &reservation.UID})
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete reservation %q of a migration job that does not exist: %w", reservation.Name, err)
+		}
+		orphans.Inc()
+		klog.FromContext(ctx).Info("Released reservation of a migration job that does not exist", "reservation", reservation.Name, "job", owner.Name)
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package migration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/descheduling/migration"
+)
+
+// Bounds of the time between two tries of a step that failed.
+const (
+	minRetry = 100 * time.Millisecond
+	maxRetry = 10 * time.Second
+)
+
+// Options of the controller.
+type Options struct {
+	// Args with defaults, validated.
+	Args *migration.Args
+	// Client evicts pods.
+	Client kubernetes.Interface
+	// Informers of pods and nodes, which whoever made them starts. When nil, the caches of the manager have the pods and nodes.
+	Informers informers.SharedInformerFactory
+}
+
+// Add adds the controller to a manager, which runs it on the leader only. The scheme of the manager must have the kinds of core and of
+// scheduling.koordinator.sh/v1alpha1.
+func Add(ctx context.Context, mgr ctrl.Manager, options Options) error {
+	if options.Args == nil || options.Client == nil {
+		return errors.New("add the migration controller: it needs arguments and a client")
+	}
+	register()
+	if err := addIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
+		return fmt.Errorf("add the migration controller: %w", err)
+	}
+	r := newReconciler(mgr, options)
+	if err := mgr.Add(&scavenger{client: mgr.GetClient(), live: mgr.GetAPIReader(), args: options.Args, clock: clock.RealClock{}}); err != nil {
+		return fmt.Errorf("add the scavenger of migration jobs: %w", err)
+	}
+	err := ctrl.NewControllerManagedBy(mgr).
+		Named("podmigrationjob").
+		For(&schedulingv1alpha1.PodMigrationJob{}).
+		Watches(&schedulingv1alpha1.Reservation{}, handler.EnqueueRequestsFromMapFunc(r.jobsOfReservation)).
+		WatchesRawSource(podSource(mgr, options, r)).
+		WatchesRawSource(nodeSource(mgr, options, r)).
+		WithOptions(controller.Options{
+			MaxConcurrentReconciles: int(options.Args.MaxConcurrentReconciles),
+			SkipNameValidation:      new(true),
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](minRetry, maxRetry),
+		}).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("add the migration controller: %w", err)
+	}
+	return nil
+}
+
+func newReconciler(mgr ctrl.Manager, options Options) *reconciler {
+	qps := float32(options.Args.EvictQPS.AsApproximateFloat64())
+	return &reconciler{
+		client:   mgr.GetClient(),
+		cached:   cachedObjects(mgr, options),
+		live:     liveObjects(mgr.GetAPIReader()),
+		args:     options.Args,
+		evictor:  evictor{client: options.Client},
+		limiter:  flowcontrol.NewTokenBucketRateLimiter(qps, int(options.Args.EvictBurst)),
+		pace:     time.Duration(float64(time.Second) / float64(qps)),
+		recorder: mgr.GetEventRecorder("koord-descheduler"),
+		clocks:   newClocks(clock.RealClock{}),
+	}
+}
+
+// podSource watches the pods of jobs, in the cache that has the pods.
+func podSource(mgr ctrl.Manager, options Options, r *reconciler) source.Source {
+	if options.Informers == nil {
+		return source.Kind(mgr.GetCache(), &corev1.Pod{}, handler.TypedEnqueueRequestsFromMapFunc(func(ctx context.Context, pod *corev1.Pod) []reconcile.Request {
+			return r.jobsOfPod(ctx, pod)
+		}), podMatters[*corev1.Pod]())
+	}
+	return &source.Informer{
+		Informer: options.Informers.Core().V1().Pods().Informer(), Handler: handler.EnqueueRequestsFromMapFunc(r.jobsOfPod),
+		Predicates: anyOf(podMatters[client.Object]()),
+	}
+}
+
+// nodeSource watches the nodes that jobs move pods to.
+func nodeSource(mgr ctrl.Manager, options Options, r *reconciler) source.Source {
+	if options.Informers == nil {
+		return source.Kind(mgr.GetCache(), &corev1.Node{}, handler.TypedEnqueueRequestsFromMapFunc(func(ctx context.Context, node *corev1.Node) []reconcile.Request {
+			return r.jobsToNode(ctx, node)
+		}), nodeMatters[*corev1.Node]())
+	}
+	return &source.Informer{
+		Informer: options.Informers.Core().V1().Nodes().Informer(), Handler: handler.EnqueueRequestsFromMapFunc(r.jobsToNode),
+		Predicates: anyOf(nodeMatters[client.Object]()),
+	}
+}
