@@ -65,6 +65,7 @@ func generated(t *rapid.T) *world {
 	}
 	w.Args.MaxMovesPerPass = new(int64(rapid.IntRange(1, 20).Draw(t, "moves per pass")))
 	w.Args.MaxMovesPerNode = new(int64(rapid.IntRange(1, 5).Draw(t, "moves per node")))
+	w.Args.MaxMovesPerWorkload = new(int64(rapid.IntRange(1, 5).Draw(t, "moves per workload")))
 	refused := rapid.IntRange(0, 5).Draw(t, "refused pairs")
 	w.Feasible = func(pod, node int, _ []Move) (string, bool) { return "node(s) refused", (pod*31+node*17)%7 >= refused }
 	return w
