@@ -1,7 +1,10 @@
 package plugins
 
 import (
+	"context"
+
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/descheduler/pkg/framework/pluginregistry"
 	"sigs.k8s.io/descheduler/pkg/framework/plugins/defaultevictor"
 	"sigs.k8s.io/descheduler/pkg/framework/plugins/nodeutilization"
@@ -14,6 +17,10 @@ import (
 	"sigs.k8s.io/descheduler/pkg/framework/plugins/removepodsviolatingnodetaints"
 	"sigs.k8s.io/descheduler/pkg/framework/plugins/removepodsviolatingtopologyspreadconstraint"
 	frameworktypes "sigs.k8s.io/descheduler/pkg/framework/types"
+
+	"koordinator.sh/koord/decision/descheduling/lownodeload"
+	"koordinator.sh/koord/descheduler/pluginargs"
+	nodeload "koordinator.sh/koord/descheduler/plugins/lownodeload"
 )
 
 // A registration is one plugin: its name, an instance that shows which extension points it has, and what reads its arguments.
@@ -26,7 +33,31 @@ type registration struct {
 	defaults pluginregistry.PluginArgDefaulter
 }
 
-// registrations are all plugins. A plugin is added by one entry.
+// own is the registration of a plugin of the project, whose arguments are a plain struct:
+//
+//	own("LowNodeLoad", nodeload.New, &nodeload.Plugin{}, lownodeload.SetDefaults, lownodeload.Validate),
+func own[T any](
+	name string,
+	build func(ctx context.Context, args *T, handle frameworktypes.Handle) (frameworktypes.Plugin, error),
+	plugin frameworktypes.Plugin,
+	defaults func(*T),
+	validate func(*T) field.ErrorList,
+) registration {
+	return registration{
+		name: name,
+		build: func(ctx context.Context, object runtime.Object, handle frameworktypes.Handle) (frameworktypes.Plugin, error) {
+			args, err := pluginargs.Of[T](object)
+			if err != nil {
+				return nil, err
+			}
+			return build(ctx, args, handle)
+		},
+		plugin: plugin, args: &pluginargs.Args[T]{},
+		validate: pluginargs.Validator(validate), defaults: pluginargs.Defaulter(defaults),
+	}
+}
+
+// registrations are all plugins. A plugin is added by one entry; own makes those of the project.
 var registrations = []registration{
 	{
 		defaultevictor.PluginName, defaultevictor.New, &defaultevictor.DefaultEvictor{}, &defaultevictor.DefaultEvictorArgs{},
@@ -89,6 +120,7 @@ var registrations = []registration{
 		removepodsviolatingtopologyspreadconstraint.ValidateRemovePodsViolatingTopologySpreadConstraintArgs,
 		removepodsviolatingtopologyspreadconstraint.SetDefaults_RemovePodsViolatingTopologySpreadConstraintArgs,
 	},
+	own(lownodeload.PluginName, nodeload.New(nodeload.Sources{}), &nodeload.Plugin{}, lownodeload.SetDefaults, lownodeload.Validate),
 }
 
 // Registry returns a new registry of all plugins, by name.
