@@ -83,6 +83,13 @@ func TestDecide(t *testing.T) {
 				w.Pods[0].Started = noon.Add(-59 * time.Minute)
 			}, want: migrate,
 		},
+		"a pod that was moved stays when another of its workload comes": {
+			change: func(w *world) {
+				w.left(30*time.Minute, "node-9", "node-0")
+				w.left(10*time.Minute, "node-8", "node-0")
+				w.Pods[0].Started = noon.Add(-29 * time.Minute)
+			}, wantReason: CoolingDown,
+		},
 		"another pod of its workload was moved to its node": {
 			change: func(w *world) { w.left(30*time.Minute, "node-9", "node-0") }, want: migrate,
 		},

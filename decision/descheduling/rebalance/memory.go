@@ -10,7 +10,7 @@ import (
 type memory struct {
 	loops   []loopguard.Loop
 	stopped map[string]time.Time
-	// left and arrived are when a workload last left a node, and arrived at it.
+	// left are when a workload last left a node, and arrived the first time within the cool-down that it came to one.
 	left, arrived map[place]time.Time
 }
 
@@ -20,13 +20,12 @@ type place struct{ workload, node string }
 // remember reads the history and what is under way.
 func remember(in *Input) memory {
 	m := memory{left: map[place]time.Time{}, arrived: map[place]time.Time{}}
-	window := in.Args.HistoryWindow.Duration
 	for _, move := range in.History {
-		m.add(move, in.Now.Add(-window), in.Now)
+		m.add(move, in)
 	}
 	for _, pending := range in.Pending {
 		if move, ok := underWay(in, pending); ok {
-			m.add(move, in.Now.Add(-window), in.Now)
+			m.add(move, in)
 		}
 	}
 	replicas := make(map[string]int, len(in.Workloads))
@@ -36,7 +35,7 @@ func remember(in *Input) memory {
 		}
 	}
 	m.loops = loopguard.Detect(loopguard.History{
-		Moves: in.History, Replicas: replicas, Now: in.Now, Window: window, MaxMoves: int(*in.Args.MaxMovesPerReplica),
+		Moves: in.History, Replicas: replicas, Now: in.Now, Window: in.Args.HistoryWindow.Duration, MaxMoves: int(*in.Args.MaxMovesPerReplica),
 	})
 	m.stopped = loopguard.Stopped(m.loops)
 	return m
@@ -54,33 +53,31 @@ func underWay(in *Input, move Move) (loopguard.Move, bool) {
 }
 
 // add a move, unless it is forgotten. A move in the future, of a clock that was set, counts as one of now.
-func (m *memory) add(move loopguard.Move, oldest, now time.Time) {
+func (m *memory) add(move loopguard.Move, in *Input) {
 	at := move.At
-	if at.After(now) {
-		at = now
+	if at.After(in.Now) {
+		at = in.Now
 	}
-	if move.Workload == "" || at.Before(oldest) {
+	ago := in.Now.Sub(at)
+	if move.Workload == "" || ago >= in.Args.HistoryWindow.Duration {
 		return
 	}
-	later(m.left, place{move.Workload, move.From}, at)
-	if move.To != "" {
-		later(m.arrived, place{move.Workload, move.To}, at)
+	from, to := place{move.Workload, move.From}, place{move.Workload, move.To}
+	if known, ok := m.left[from]; !ok || at.After(known) {
+		m.left[from] = at
+	}
+	if known, ok := m.arrived[to]; move.To != "" && ago < in.Args.CoolDown.Duration && (!ok || at.Before(known)) {
+		m.arrived[to] = at
 	}
 }
 
-func later(times map[place]time.Time, at place, when time.Time) {
-	if known, ok := times[at]; !ok || when.After(known) {
-		times[at] = when
-	}
-}
-
-// cooling is true for a pod that was moved to its node less than the cool-down ago: one of its workload that started after the move.
+// cooling is true for a pod that was moved to its node less than the cool-down ago: one that started after its workload came there.
 func (m *memory) cooling(in *Input, pod *Pod) bool {
 	if len(m.arrived) == 0 {
 		return false
 	}
 	at, moved := m.arrived[place{in.Workloads[pod.Workload].Key, in.Nodes[pod.Node].Name}]
-	return moved && in.Now.Sub(at) < in.Args.CoolDown.Duration && (pod.Started.IsZero() || !pod.Started.Before(at))
+	return moved && (pod.Started.IsZero() || !pod.Started.Before(at))
 }
 
 // returns is true for a node that the workload left within the window.
