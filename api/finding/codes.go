@@ -48,6 +48,10 @@ const (
 	ConfigChanged      Code = "KOORD0215"
 	EvictionBudget     Code = "KOORD0216"
 	ConfigProtected    Code = "KOORD0217"
+	// ThresholdLoop means that one component undoes what another does.
+	ThresholdLoop Code = "KOORD0218"
+	// ThresholdOrder means that a costly remedy comes before a cheap one.
+	ThresholdOrder Code = "KOORD0219"
 )
 
 // Codes of what the node agent keeps.
@@ -81,6 +85,14 @@ const (
 	InstallFailed   Code = "KOORD0601"
 	ReleaseNotFound Code = "KOORD0602"
 	ReleaseForeign  Code = "KOORD0603"
+)
+
+// Codes of descheduling.
+const (
+	// MigrationLoop means that a workload was moved back to a node that it had been moved off.
+	MigrationLoop Code = "KOORD1501"
+	// MigrationTooFrequent means that pods of a workload move too often.
+	MigrationTooFrequent Code = "KOORD1502"
 )
 
 // Codes of scheduling refusals by the system's own plugins.

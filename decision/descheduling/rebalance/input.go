@@ -1,0 +1,91 @@
+package rebalance
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"koordinator.sh/koord/decision/descheduling/loopguard"
+)
+
+// Input of Decide. Vectors of resources have the order of Resources; pods, nodes and workloads are named by their index.
+type Input struct {
+	// Args with all defaults, and valid.
+	Args *Args
+	Now  time.Time
+	// Resources that are weighed, each with a weight and a high threshold in Args.
+	Resources []corev1.ResourceName
+	Nodes     []Node
+	Pods      []Pod
+	Workloads []Workload
+	// History of moves, in any order: PodMigrationJobs that succeeded, and evictions by the agents.
+	History []loopguard.Move
+	// Pending are moves that are under way. Their load counts where it goes to, and they count as history.
+	Pending []Move
+	// Feasible says whether a pod may run on a node, after what was moved before. Nil takes every schedulable node.
+	Feasible Feasibility
+}
+
+// Feasibility is what the scheduler's filters say of a pod and a node, given the moves of the pass so far. It is a pure function: it
+// returns the same for the same arguments, and changes nothing that its caller sees.
+type Feasibility func(pod, node int, moves []Move) (reason string, feasible bool)
+
+// Node is a node with its predicted load.
+type Node struct {
+	Name string
+	// Capacity is what it can allocate of each resource, before amplification.
+	Capacity []float64
+	// Usage is the 95th percentile of the predicted usage, in the unit of the capacity. A node without one, or with values that cannot
+	// be used, is neither source nor target, and does not count.
+	Usage []float64
+	// Limit is the lowest fraction of the capacity above which the scheduler refuses the node or the agent evicts best-effort pods
+	// from it; 0 for none.
+	Limit []float64
+	// Reclaimable is how much of the usage the agent takes from best-effort pods when it holds them back; nil for nothing.
+	Reclaimable []float64
+	// Unschedulable nodes are no targets.
+	Unschedulable bool
+}
+
+// Pod is a pod that runs on a node.
+type Pod struct {
+	// Name is namespace/name.
+	Name string
+	// Node is its index; -1 for a pod on a node that is not looked at.
+	Node int
+	// Workload is its index; -1 for a pod without one.
+	Workload int
+	// Usage is the 95th percentile of the predicted usage.
+	Usage []float64
+	// Shrink is how much of the usage a resize in place takes away; nil for a pod that is not resized.
+	Shrink []float64
+	// Protected says why the pod may not be evicted; empty if it may.
+	Protected string
+	// Started is when it began to run.
+	Started time.Time
+	// Priority of the pod, EvictionCost of its annotation koordinator.sh/eviction-cost.
+	Priority, EvictionCost int32
+	// Restart is how much work is lost, and Readiness how long it takes until the new pod is ready.
+	Restart, Readiness time.Duration
+	// Remaining lifetime of a pod of a job; nil for a pod that does not end by itself.
+	Remaining *time.Duration
+}
+
+// Freeze is why a workload is left alone.
+type Freeze string
+
+// The reasons of a freeze; empty for none.
+const (
+	// Rollout: the workload replaces its pods.
+	Rollout Freeze = "Rollout"
+	// ScaleDown: the workload removes pods. Which ones is told by their deletion cost.
+	ScaleDown Freeze = "ScaleDown"
+)
+
+// Workload owns pods: a Deployment, not its ReplicaSets.
+type Workload struct {
+	// Key is its identity in the history: kind/namespace/name.
+	Key      string
+	Replicas int
+	Freeze   Freeze
+}

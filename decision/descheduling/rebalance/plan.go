@@ -1,0 +1,57 @@
+package rebalance
+
+import "koordinator.sh/koord/decision/descheduling/loopguard"
+
+// Plan is what one pass does.
+type Plan struct {
+	// Steps in the order in which they are applied.
+	Steps []Step
+	// Before and After are the potential at the begin of the pass and after all steps.
+	Before, After float64
+	// Loops are the workloads that are stopped, because they went in circles.
+	Loops []loopguard.Loop
+}
+
+// Remedy is what a step does, from the cheapest to the costliest.
+type Remedy string
+
+// The remedies.
+const (
+	// HoldBack lets the agent hold best-effort pods of the node back.
+	HoldBack Remedy = "HoldBack"
+	// Resize lowers the resources of a pod in place.
+	Resize Remedy = "Resize"
+	// DeletionCost marks a pod so that the scale-down which is under way removes it.
+	DeletionCost Remedy = "DeletionCost"
+	// Migrate moves a pod to another node.
+	Migrate Remedy = "Migrate"
+)
+
+// Step is one remedy for one node.
+type Step struct {
+	Remedy Remedy
+	// Node is the one that is relieved.
+	Node int
+	// Pod is -1 for HoldBack.
+	Pod int
+	// Target is -1 but for Migrate.
+	Target int
+	// Amount of each resource that HoldBack and Resize take away; nil for others.
+	Amount []float64
+	// DeletionCost to write, for DeletionCost.
+	DeletionCost int32
+}
+
+// Move is a pod that was given another node in this pass.
+type Move struct{ Pod, From, To int }
+
+// Moves are the migrations of the plan in their order.
+func (p Plan) Moves() []Move {
+	var moves []Move
+	for _, step := range p.Steps {
+		if step.Remedy == Migrate {
+			moves = append(moves, Move{Pod: step.Pod, From: step.Node, To: step.Target})
+		}
+	}
+	return moves
+}
