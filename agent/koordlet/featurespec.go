@@ -22,6 +22,9 @@ type FeatureSpec struct {
 	EveryKernel bool
 	// Values makes what declares values of cgroups, of the machine and of processes.
 	Values func(*featureBuild) qos.Feature
+	// Result is what the latest round of what Values made came to, for the status and metrics of the feature. What is not nil must not be
+	// changed after it was returned.
+	Result func(qos.Feature) any
 	// Reconciler makes what sets anything else. It is made also while the feature is off, because an earlier agent may have left
 	// something to restore. One that comes with an error does not work and reports it; none with an error ends the start of the agent.
 	Reconciler func(*featureBuild) (qos.Reconciler, error)

@@ -21,6 +21,7 @@ func incomplete(spec *FeatureSpec) []string {
 		"Values":     (spec.Values != nil) == values,
 		"Kernel":     (len(spec.Kernel) > 0) != spec.EveryKernel || !values,
 		"Status":     spec.Status != nil || spec.Kind != nodefeature.Other,
+		"Result":     spec.Result == nil || spec.Values != nil,
 		"Reconciler": spec.Reconciler == nil || spec.With == "",
 		"Metrics":    (len(spec.Metrics) > 0) == (spec.Collect != nil),
 		"With":       spec.With == "" || specOf(spec.With).Reconciler != nil,
