@@ -6,6 +6,8 @@ import "strconv"
 type Metric struct {
 	Name, Help string
 	Labels     []string
+	// Counter is true for a metric that only grows.
+	Counter bool
 }
 
 // Sample is a value of a Metric, with its labels but for the node.
@@ -30,6 +32,10 @@ func (p *PressureMetrics) Precision() string { return "avg" + strconv.Itoa(p.Ove
 
 func (s *scrape) features(samples []Sample) {
 	for i := range samples {
+		if s.counters[samples[i].Metric] {
+			s.counter(samples[i].Metric, samples[i].Value, samples[i].Labels...)
+			continue
+		}
 		s.gauge(samples[i].Metric, samples[i].Value, samples[i].Labels...)
 	}
 }

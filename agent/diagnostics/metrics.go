@@ -15,6 +15,8 @@ import (
 type collector struct {
 	collect func() NodeMetrics
 	descs   map[string]*prometheus.Desc
+	// counters are the metrics of features that only grow.
+	counters map[string]bool
 }
 
 // description of a metric.
@@ -57,7 +59,7 @@ var described = map[string]description{
 
 // NewCollector returns a collector of the agent's metrics, with those of its features. collect is called at each scrape.
 func NewCollector(collect func() NodeMetrics, features ...Metric) prometheus.Collector {
-	c := &collector{collect: collect, descs: map[string]*prometheus.Desc{}}
+	c := &collector{collect: collect, descs: map[string]*prometheus.Desc{}, counters: map[string]bool{}}
 	for _, metrics := range []map[string]description{described, describedContainers, describedPods} {
 		for name, is := range metrics {
 			c.descs[name] = prometheus.NewDesc("koordlet_"+name, is.help, is.labels, nil)
@@ -65,6 +67,7 @@ func NewCollector(collect func() NodeMetrics, features ...Metric) prometheus.Col
 	}
 	for _, metric := range features {
 		c.descs[metric.Name] = prometheus.NewDesc("koordlet_"+metric.Name, metric.Help, metric.Labels, nil)
+		c.counters[metric.Name] = metric.Counter
 	}
 	return c
 }

@@ -38,8 +38,9 @@ type enforcement struct {
 	// suppression is one of the features, when it is on.
 	suppression *qos.Suppression
 	evictor     *evictor.Evictor
-	// reconcilers is what no cgroup has.
+	// reconcilers is what no cgroup has, and observers what watches the machine beside the rounds.
 	reconcilers *reconcilers
+	observers   []observer
 	// containers of the pods, and when those of pods that went were forgotten.
 	containers  *qos.Containers
 	forgottenAt time.Time
@@ -63,11 +64,12 @@ func newEnforcement(options *Options, client kubernetes.Interface, recorder even
 		audit: audit.NewLog(auditEntries), writeDurations: newWriteDurations(options.Clock), hookDurations: newHookDurations(), containers: qos.NewContainers(trees.cgroup, layout),
 	}
 	var err error
-	build := &featureBuild{options: options, trees: trees, layout: layout, audit: e.audit, suppression: e.suppression}
+	build := &featureBuild{options: options, trees: trees, layout: layout, audit: e.audit, events: recorder, suppression: e.suppression}
 	if e.reconcilers, err = newReconcilers(build); err != nil {
 		return nil, err
 	}
 	build.reconcilers = e.reconcilers
+	e.observers = newObservers(build)
 	e.features = options.enabled(build)
 	e.evictor = evictor.New(evictor.Options{
 		Client: client, On: options.evicting(), Audit: e.audit, Events: recorder, Clock: options.Clock, InDanger: options.EvictInDanger,

@@ -13,8 +13,9 @@ func blkIOFeature() FeatureSpec {
 		Spec:   nodefeature.BlkIOReconcile,
 		Kernel: []cgroup.Setting{cgroup.IOReadBPS, cgroup.IOWeight, cgroup.IOBFQWeight, cgroup.IOLatency},
 		Values: func(*featureBuild) qos.Feature { return &qos.BlkIOReconcile{} },
+		Result: func(made qos.Feature) any { return made.(*qos.BlkIOReconcile).Problems() },
 		Status: func(e *explainer, _ bool) diagnostics.FeatureStatus {
-			return diagnostics.FeatureStatus{Problems: e.enforcement.results.blockIOProblems()}
+			return diagnostics.FeatureStatus{Problems: resultOf[[]string](&e.enforcement.results, nodefeature.BlkIOReconcile)}
 		},
 	}
 }

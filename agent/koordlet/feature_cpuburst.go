@@ -3,9 +3,12 @@ package koordlet
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"koordinator.sh/koord/agent/diagnostics"
 	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/qos"
+	"koordinator.sh/koord/decision/nodeqos/burst"
 	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
@@ -16,6 +19,7 @@ func cpuBurstFeature() FeatureSpec {
 		Spec:   nodefeature.CPUBurst,
 		Kernel: []cgroup.Setting{cgroup.CPUBurst, cgroup.CPUQuota},
 		Values: func(*featureBuild) qos.Feature { return qos.NewCPUBurst() },
+		Result: func(made qos.Feature) any { return made.(*qos.CPUBurst).Decided() },
 		Status: func(e *explainer, _ bool) diagnostics.FeatureStatus { return e.burstStatus() },
 		Metrics: []diagnostics.Metric{
 			{Name: "container_scaled_cfs_burst_us", Help: "CPU time that a container may save and use at once, in microseconds.", Labels: containers},
@@ -25,8 +29,13 @@ func cpuBurstFeature() FeatureSpec {
 	}
 }
 
+// decidedBursts is what was decided of the pods that may burst; it must not be changed.
+func (e *explainer) decidedBursts() map[types.UID]burst.PodResult {
+	return resultOf[map[types.UID]burst.PodResult](&e.enforcement.results, nodefeature.CPUBurst)
+}
+
 func (e *explainer) burstStatus() diagnostics.FeatureStatus {
-	bursts := e.enforcement.results.decidedBursts()
+	bursts := e.decidedBursts()
 	if len(bursts) == 0 {
 		return diagnostics.FeatureStatus{}
 	}
@@ -43,7 +52,7 @@ func (e *explainer) burstStatus() diagnostics.FeatureStatus {
 
 // collectBursts emits what containers may use beyond their limits; a quota of -1 is no limit.
 func (e *explainer) collectBursts(emit diagnostics.Emit) {
-	bursts := e.enforcement.results.decidedBursts()
+	bursts := e.decidedBursts()
 	for _, pod := range e.cluster.Pods() {
 		for _, c := range bursts[pod.UID].Containers {
 			emit("container_scaled_cfs_burst_us", float64(c.BurstMicros), pod.Object.Namespace, pod.Object.Name, c.Name)

@@ -5,19 +5,16 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"koordinator.sh/koord/agent/diagnostics"
 	"koordinator.sh/koord/agent/qos"
-	"koordinator.sh/koord/decision/nodeqos/burst"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 // featureResults is what features reported of their latest round, for explain and metrics. Its methods may be called at the same time.
 type featureResults struct {
 	mu sync.Mutex
-	// problems of block devices, and bursts by the UIDs of pods, of the latest round. Each round replaces them.
-	problems []string
-	bursts   map[types.UID]burst.PodResult
+	// latest are the results of features by their names. Each round replaces them.
+	latest map[string]any
 	// failures of reconcilers, by their names.
 	failures map[string]diagnostics.Failure
 }
@@ -26,12 +23,10 @@ type featureResults struct {
 func (n *featureResults) record(features []qos.Feature) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.latest = map[string]any{}
 	for _, feature := range features {
-		switch told := feature.(type) {
-		case *qos.BlkIOReconcile:
-			n.problems = told.Problems()
-		case *qos.CPUBurst:
-			n.bursts = told.Decided()
+		if result := specOf(feature.Name()).Result; result != nil {
+			n.latest[feature.Name()] = result(feature)
 		}
 	}
 }
@@ -46,18 +41,12 @@ func (n *featureResults) recordFailure(reconciler string, err error, at time.Tim
 	n.failures[reconciler] = diagnostics.Failure{At: at, Err: err.Error()}
 }
 
-// blockIOProblems is what of block devices could not be followed.
-func (n *featureResults) blockIOProblems() []string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.problems
-}
-
-// decidedBursts is what was decided of the pods that may burst; it must not be changed.
-func (n *featureResults) decidedBursts() map[types.UID]burst.PodResult {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.bursts
+// resultOf returns the latest result of a feature; the zero value before the first round and while the feature is off.
+func resultOf[T any](of *featureResults, feature nodefeature.Spec) T {
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	result, _ := of.latest[feature.Name].(T)
+	return result
 }
 
 // latestFailures are the failures of reconcilers.

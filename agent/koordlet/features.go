@@ -34,6 +34,7 @@ var featureSpecs = sync.OnceValue(func() []FeatureSpec {
 		gpuInjectFeature(),
 		rdmaInjectFeature(),
 		hugePageFeature(),
+		oomKillFeature(),
 		acceleratorsFeature(),
 		rdmaDevicesFeature(),
 	})

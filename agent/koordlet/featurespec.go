@@ -3,6 +3,8 @@ package koordlet
 import (
 	"path/filepath"
 
+	"k8s.io/client-go/tools/events"
+
 	"koordinator.sh/koord/agent/audit"
 	"koordinator.sh/koord/agent/checkpoint"
 	"koordinator.sh/koord/agent/diagnostics"
@@ -20,9 +22,14 @@ type FeatureSpec struct {
 	EveryKernel bool
 	// Values makes what declares values of cgroups, of the machine and of processes.
 	Values func(*featureBuild) qos.Feature
+	// Result is what the latest round of what Values made came to, for the status and metrics of the feature. What is not nil must not be
+	// changed after it was returned.
+	Result func(qos.Feature) any
 	// Reconciler makes what sets anything else. It is made also while the feature is off, because an earlier agent may have left
 	// something to restore. One that comes with an error does not work and reports it; none with an error ends the start of the agent.
 	Reconciler func(*featureBuild) (qos.Reconciler, error)
+	// Observer makes what watches the machine beside the rounds, also in an agent that writes nothing. It is made while the feature is on.
+	Observer func(*featureBuild) observer
 	// With is the feature whose reconciler carries this one out.
 	With string
 	// Status is what the feature reports of itself beside its values.
@@ -38,6 +45,7 @@ type featureBuild struct {
 	trees   *trees
 	layout  cgroup.Layout
 	audit   *audit.Log
+	events  events.EventRecorder
 	// suppression is also read by the eviction and by explain; reconcilers are nil while they are made.
 	suppression *qos.Suppression
 	reconcilers *reconcilers

@@ -21,6 +21,7 @@ func incomplete(spec *FeatureSpec) []string {
 		"Values":     (spec.Values != nil) == values,
 		"Kernel":     (len(spec.Kernel) > 0) != spec.EveryKernel || !values,
 		"Status":     spec.Status != nil || spec.Kind != nodefeature.Other,
+		"Result":     spec.Result == nil || spec.Values != nil,
 		"Reconciler": spec.Reconciler == nil || spec.With == "",
 		"Metrics":    (len(spec.Metrics) > 0) == (spec.Collect != nil),
 		"With":       spec.With == "" || specOf(spec.With).Reconciler != nil,
@@ -94,6 +95,7 @@ func TestMetricsOfFeaturesAreUpstreams(t *testing.T) {
 		"pod_cpi":               {"node", "pod_namespace", "pod_name"},
 		"pod_psi":               {"node", "pod_namespace", "pod_name", "pod_uid", "psi_resource_type", "psi_precision", "psi_degree"},
 		"pod_core_sched_cookie": {"node", "pod_namespace", "pod_name", "core_sched_group", "core_sched_cookie"},
+		oomKillsMetric:          {"node", "namespace", "pod", "container"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("labels by metric (-want +got):\n%s", diff)

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 
 	"koordinator.sh/koord/agent/connection"
 	"koordinator.sh/koord/agent/connection/connectiontest"
@@ -38,6 +39,7 @@ type rig struct {
 	measurement *measurement
 	enforcement *enforcement
 	standing    *enforcingStatus
+	events      *events.FakeRecorder
 	group       sync.WaitGroup
 	ctx         context.Context
 	cancel      context.CancelFunc
@@ -208,8 +210,9 @@ func newIdleRig(t *testing.T, change func(*Options)) *rig {
 	}
 	t.Cleanup(trees.close)
 	r.ctx, r.cancel = context.WithCancel(context.Background())
+	r.events = events.NewFakeRecorder(100)
 	r.measurement = newMeasurement(r.options, r.machine, r.cluster)
-	if r.enforcement, err = newEnforcement(r.options, r.clients.Core, nil, trees, r.options.layout); err != nil {
+	if r.enforcement, err = newEnforcement(r.options, r.clients.Core, r.events, trees, r.options.layout); err != nil {
 		t.Fatal(err)
 	}
 	r.standing = newEnforcingStatus(r.options, r.cluster, r.enforcement)

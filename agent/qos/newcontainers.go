@@ -11,7 +11,7 @@ import (
 	"koordinator.sh/koord/agent/state"
 )
 
-// ForNew is a Feature that remembers what it did, and can also declare values for pods and containers that are about to start.
+// ForNew is a Feature that can also declare values for pods and containers that are about to start.
 type ForNew interface {
 	Feature
 	// ForNewContainers returns a Feature that remembers nothing, which several goroutines may use at the same time. It is called by the
@@ -23,17 +23,27 @@ type ForNew interface {
 func ForNewContainers(features []Feature) []Feature {
 	var out []Feature
 	for _, feature := range features {
-		switch f := feature.(type) {
-		case ForNew:
+		if f, can := feature.(ForNew); can {
 			out = append(out, f.ForNewContainers())
-		case CPUSetAllocator, GroupIdentity, BatchResource, CPUNormalization:
-			out = append(out, feature) // they remember nothing
-		case MemoryQoS:
-			out = append(out, MemoryQoS{}) // nothing is reclaimed of what starts
 		}
 	}
 	return out
 }
+
+// ForNewContainers implements ForNew: it remembers nothing.
+func (f CPUSetAllocator) ForNewContainers() Feature { return f }
+
+// ForNewContainers implements ForNew: it remembers nothing.
+func (f GroupIdentity) ForNewContainers() Feature { return f }
+
+// ForNewContainers implements ForNew: it remembers nothing.
+func (f BatchResource) ForNewContainers() Feature { return f }
+
+// ForNewContainers implements ForNew: it remembers nothing.
+func (f CPUNormalization) ForNewContainers() Feature { return f }
+
+// ForNewContainers implements ForNew: nothing is reclaimed of what starts.
+func (MemoryQoS) ForNewContainers() Feature { return MemoryQoS{} }
 
 // DesiredForNewPod returns what features want of the cgroup of a pod that is about to start, and of those of containers that are about to be
 // made in it, by the names of the features. It asks them what they want for a snapshot in which the pod runs, alone.

@@ -49,14 +49,19 @@ func PodsOf(pods []*corev1.Pod) []*Pod {
 }
 
 func digest(pod *corev1.Pod) *Pod {
-	out := &Pod{Object: pod, UID: pod.UID, Requests: podrequest.Of(pod)}
-	if hash, is := staticUID(pod); is {
-		out.UID = hash
-	}
+	out := &Pod{Object: pod, UID: cgroupUID(pod), Requests: podrequest.Of(pod)}
 	if pod.Status.StartTime != nil {
 		out.Started = pod.Status.StartTime.Time
 	}
 	return out
+}
+
+// cgroupUID is the UID by which kubelet names the pod's cgroup.
+func cgroupUID(pod *corev1.Pod) types.UID {
+	if hash, is := staticUID(pod); is {
+		return hash
+	}
+	return pod.UID
 }
 
 // staticUID is the name that kubelet gave a static pod. Anybody may annotate a pod, and what is written by this name is written into a

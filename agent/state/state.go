@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
@@ -114,6 +115,17 @@ func (s *State) Pods() []*Pod {
 	})
 	s.list = PodsOf(pods)
 	return s.list
+}
+
+// Objects are the pods that are bound to the node, those that have ended too, by the UIDs of their cgroups.
+func (s *State) Objects() map[types.UID]*corev1.Pod {
+	out := map[types.UID]*corev1.Pod{}
+	for _, object := range s.pods.GetStore().List() {
+		if pod, ok := object.(*corev1.Pod); ok {
+			out[cgroupUID(pod)] = pod
+		}
+	}
+	return out
 }
 
 // Node returns the Node; nil while it is not known.

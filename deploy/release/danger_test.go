@@ -73,6 +73,8 @@ func checkOwnNode(t *testing.T, policy *unstructured.Unstructured, inDanger bool
 		"a pod, by a token of no node": {map[string]any{"request": request("DELETE", "pods", nil), "object": nil, "oldObject": on("a")}, false, true},
 		"an event of an eviction":      {map[string]any{"request": request("CREATE", "events", extra), "object": own, "oldObject": nil}, true, false},
 		"the same event once more":     {map[string]any{"request": request("UPDATE", "events", extra), "object": own, "oldObject": own}, true, false},
+		"an event of an OOM kill":      {map[string]any{"request": request("CREATE", "events", extra), "object": event("koordlet", "ReportOOMKill", "Pod", "p"), "oldObject": nil}, true, false},
+		"an OOM kill of a node":        {map[string]any{"request": request("CREATE", "events", extra), "object": event("koordlet", "ReportOOMKill", "Node", "b"), "oldObject": nil}, false, false},
 		"an event of somebody else":    {map[string]any{"request": request("CREATE", "events", extra), "object": event("kubelet", "Evict", "Pod", "p"), "oldObject": nil}, false, false},
 		"an event of something else":   {map[string]any{"request": request("CREATE", "events", extra), "object": event("koordlet", "Kill", "Pod", "p"), "oldObject": nil}, false, false},
 		"an event about a node":        {map[string]any{"request": request("CREATE", "events", extra), "object": event("koordlet", "Evict", "Node", "b"), "oldObject": nil}, false, false},

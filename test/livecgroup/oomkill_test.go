@@ -2,7 +2,6 @@ package livecgroup
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -13,11 +12,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
 
-	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/oomkill"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/test/eventually"
-	"koordinator.sh/koord/test/livecgroup/work"
 )
 
 // TestWhatTheKernelKillsIsReported by its notifications: without them the counters would be read in an hour.
@@ -26,12 +23,9 @@ func TestWhatTheKernelKillsIsReported(t *testing.T) {
 	if err := oomkill.Supported(r.Tree, r.Layout()); err != nil {
 		t.Fatal(err)
 	}
-	overrun := func(at string) { // takes more memory than it may have
-		r.write(cgroup.MemoryLimit, at, fmt.Sprint(16<<20))
-		r.Start(at, work.Hold(64<<20))
-	}
 	early := r.path("batch/main")
-	overrun(early)
+	r.limit(early)
+	r.overrun(early)
 	eventually.True(t, "the kernel kills before anybody listens", func() bool { return r.killed(early) > 0 })
 
 	var mu sync.Mutex
@@ -68,15 +62,17 @@ func TestWhatTheKernelKillsIsReported(t *testing.T) {
 	}
 	eventually.True(t, "the watcher listens", func() bool { return descriptors(t) > open+1 })
 
-	overrun(r.path("service/main"))
+	r.limit(r.path("service/main"))
+	r.overrun(r.path("service/main"))
 	expect("what exceeds the limit of its container", map[string]int64{"service " + id: 1})
 
 	r.add("late", extension.QoSLS, corev1.PodQOSBurstable, "700", nil, list("memory", "128Mi"), nil)
-	overrun(r.path("late/main"))
+	r.limit(r.path("late/main"))
+	r.overrun(r.path("late/main"))
 	expect("what exceeds the limit of a container that is new", map[string]int64{"late " + id: 1})
 
-	r.write(cgroup.MemoryLimit, r.path("bound"), fmt.Sprint(16<<20))
-	r.Start(r.path("bound/main"), work.Hold(64<<20))
+	r.limit(r.path("bound"))
+	r.overrun(r.path("bound/main"))
 	expect("what exceeds the limit of its pod", map[string]int64{"bound " + id: 1})
 
 	cancel()

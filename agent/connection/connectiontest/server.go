@@ -5,13 +5,17 @@ package connectiontest
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 )
 
@@ -45,6 +49,7 @@ var kinds = map[string][2]string{
 	"nodemetrics": {"slo.koordinator.sh/v1alpha1", "NodeMetric"}, "nodeslos": {"slo.koordinator.sh/v1alpha1", "NodeSLO"},
 	"noderesourcetopologies": {"topology.node.k8s.io/v1alpha1", "NodeResourceTopology"},
 	"devices":                {"scheduling.koordinator.sh/v1alpha1", "Device"},
+	"events":                 {"events.k8s.io/v1", "Event"},
 }
 
 // New returns a server without objects.
@@ -84,6 +89,21 @@ func (s *Server) Read(resource, name string, into any) (bool, error) {
 		return true, err
 	}
 	return true, json.Unmarshal(encoded, into)
+}
+
+// List decodes the objects of a resource, sorted by name, into a slice.
+func (s *Server) List(resource string, into any) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	items := []Object{}
+	for _, name := range slices.Sorted(maps.Keys(s.objects[resource])) {
+		items = append(items, s.objects[resource][name])
+	}
+	encoded, err := json.Marshal(items)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", resource, err)
+	}
+	return json.Unmarshal(encoded, into)
 }
 
 // Writes counts the creations and patches of a resource that were taken.
@@ -213,8 +233,8 @@ func (s *Server) resources(w *answer, group string) {
 
 // write creates an object, or patches the named one.
 func (s *Server) write(w *answer, r *http.Request, resource, name string) {
-	var body Object
-	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+	body, err := decode(r)
+	if err != nil {
 		w.fail(http.StatusBadRequest, "BadRequest")
 		return
 	}
@@ -234,7 +254,23 @@ func (s *Server) write(w *answer, r *http.Request, resource, name string) {
 	}
 	s.writes[resource]++
 	s.store(resource, body)
-	w.send(http.StatusOK, Object{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": body["metadata"]})
+	w.send(http.StatusOK, body)
+}
+
+// decode returns the object in a request, which is protobuf where a client prefers that.
+func decode(r *http.Request) (Object, error) {
+	content, err := io.ReadAll(r.Body)
+	if err == nil && r.Header.Get("Content-Type") == runtime.ContentTypeProtobuf {
+		var typed runtime.Object
+		if typed, _, err = scheme.Codecs.UniversalDeserializer().Decode(content, nil, nil); err == nil {
+			content, err = json.Marshal(typed)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out Object
+	return out, json.Unmarshal(content, &out)
 }
 
 // Merge applies a JSON merge patch, RFC 7386. The target stays as it is.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/agent/host/eventfd"
 )
 
 const (
@@ -49,13 +50,11 @@ func (a *Alarm) listen(ctx context.Context) {
 	if !can {
 		return
 	}
-	wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	done, err := eventfd.NewDone(ctx)
 	if err != nil {
 		return
 	}
-	defer func() { _ = unix.Close(wake) }() // nothing waits for it any more
-	stop := context.AfterFunc(ctx, func() { _, _ = unix.Write(wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) })
-	defer stop()
+	defer done.Close()
 	l := &listener{options: a.options, tree: tree, set: map[string]int{}}
 	defer l.close()
 	for ctx.Err() == nil {
@@ -67,7 +66,7 @@ func (a *Alarm) listen(ctx context.Context) {
 			klog.FromContext(ctx).V(2).Info("Kernel does not support pressure triggers, polling CPU time instead")
 			return
 		}
-		if l.wait(wake, l.untilMatch(a.options.Clock.Now())) {
+		if l.wait(done.Descriptor(), l.untilMatch(a.options.Clock.Now())) {
 			a.raise(func(c *Counts) { c.Pressure++ })
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/agent/host/eventfd"
 )
 
 // located is a tree of the kernel's, which is at a directory.
@@ -23,10 +24,8 @@ type located interface{ Location() string }
 type notices struct {
 	root   string
 	layout cgroup.Layout
-	// wake becomes readable when the context ends, and woken is closed after that; stop prevents both, or is false.
-	wake  int
-	woken chan struct{}
-	stop  func() bool
+	// done becomes readable when the context ends.
+	done *eventfd.Done
 	// changes is a descriptor of inotify: of directories in which containers are made, in version 1, and of the file with the
 	// counters of all pods, in version 2. It is -1 while there is none.
 	changes int
@@ -40,20 +39,17 @@ type event struct {
 }
 
 func newNotices(ctx context.Context, root string, layout cgroup.Layout) (*notices, error) {
-	n := &notices{root: root, layout: layout, woken: make(chan struct{}), changes: -1, events: map[string]event{}}
+	n := &notices{root: root, layout: layout, changes: -1, events: map[string]event{}}
 	var err error
-	if n.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
-		return nil, fmt.Errorf("make an eventfd: %w", err)
+	if n.done, err = eventfd.NewDone(ctx); err != nil {
+		return nil, err
 	}
 	if layout.Version == cgroup.V1 {
 		if n.changes, err = unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK); err != nil {
-			return nil, errors.Join(fmt.Errorf("make an inotify instance: %w", err), unix.Close(n.wake))
+			n.done.Close()
+			return nil, fmt.Errorf("make an inotify instance: %w", err)
 		}
 	}
-	n.stop = context.AfterFunc(ctx, func() {
-		defer close(n.woken)
-		_, _ = unix.Write(n.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0})
-	})
 	return n, nil
 }
 
@@ -118,7 +114,7 @@ func (n *notices) forget(at string) {
 // wait implements notifier.
 func (n *notices) wait(ctx context.Context, within time.Duration) hint {
 	// A negative descriptor is none to the kernel.
-	waiting := []unix.PollFd{{Fd: int32(n.wake), Events: unix.POLLIN}, {Fd: int32(n.changes), Events: unix.POLLIN}}
+	waiting := []unix.PollFd{{Fd: int32(n.done.Descriptor()), Events: unix.POLLIN}, {Fd: int32(n.changes), Events: unix.POLLIN}}
 	var heard []event
 	for _, event := range n.events {
 		waiting = append(waiting, unix.PollFd{Fd: int32(event.descriptor), Events: unix.POLLIN})
@@ -182,14 +178,11 @@ func (n *notices) changed() bool {
 
 // close ends all notifications.
 func (n *notices) close() {
-	if !n.stop() {
-		<-n.woken // the number of a closed descriptor may be another's at once
-	}
 	for at := range n.events {
 		n.forget(at)
 	}
 	if n.changes >= 0 {
 		_ = unix.Close(n.changes) // nothing was written
 	}
-	_ = unix.Close(n.wake) // no goroutine waits for it any more
+	n.done.Close()
 }

@@ -36,6 +36,7 @@ var All = sync.OnceValue(func() []Spec {
 		GPUEnvInject,
 		RDMADeviceInject,
 		HugePageReport,
+		OOMKillReport,
 		Accelerators,
 		RDMADevices,
 	}
