@@ -70,7 +70,7 @@ func told(status *InstallationStatus) []string {
 }
 
 func TestProtectionsThatAreOffAreFindings(t *testing.T) {
-	const lost = ". Without it the token of one node's koordlet writes the NodeMetrics, topologies and devices of all nodes. Value koordlet.restrictToOwnNode of the chart turns it off"
+	const lost = ". Without it the token of one node's koordlet can write the NodeMetrics, topologies and devices of all nodes. Chart value koordlet.restrictToOwnNode disables it"
 	tests := map[string]struct {
 		change    func(*collector)
 		wantState State
@@ -82,7 +82,7 @@ func TestProtectionsThatAreOffAreFindings(t *testing.T) {
 		}, StateDegraded, []string{`KOORD0303 error ValidatingAdmissionPolicyBinding "koordlet-own-node" does not exist` + lost}},
 		"weakened": {func(c *collector) {
 			_, _ = c.dynamic.Resource(bindings).Update(t.Context(), newBinding("Audit"), metav1.UpdateOptions{}) // the fake always can
-		}, StateDegraded, []string{`KOORD0304 error ValidatingAdmissionPolicyBinding "koordlet-own-node" is not as it was installed: spec.validationActions[0] is Audit instead of Deny` + lost}},
+		}, StateDegraded, []string{`KOORD0304 error ValidatingAdmissionPolicyBinding "koordlet-own-node" was changed after it was installed: spec.validationActions[0] is Audit instead of Deny` + lost}},
 		"turned off": {func(c *collector) {
 			config := newProtections()
 			config.Data = nil

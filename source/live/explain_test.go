@@ -163,7 +163,7 @@ func TestAPodOfAnotherSchedulerIsToldWhichProfileMissedIt(t *testing.T) {
 		NamespaceSelector: &label, SchedulerName: "koord-scheduler",
 	}}
 	const missed = `colocation profile "batch", which names koord-scheduler, was not applied: namespace has no label koordinator.sh/enable-colocation, ` +
-		"the selector wants koordinator.sh/enable-colocation=true"
+		"but the selector requires koordinator.sh/enable-colocation=true"
 	const wantHint = "kubectl label namespace default koordinator.sh/enable-colocation=true --overwrite, and create the pod again"
 	tests := map[string]struct {
 		api            http.Handler
