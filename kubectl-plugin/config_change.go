@@ -101,7 +101,7 @@ func inForceNow(current *source.Configuration) configmerge.Config {
 	return configmerge.Gone(last)
 }
 
-// inForce is a configuration as the manager would apply it: a key that cannot be read keeps its last good text.
+// inForce is a configuration as the manager would apply it: a key that cannot be read keeps its last valid text.
 func inForce(data, lastGood map[string]string) configmerge.Config {
 	last, _ := configmerge.Parse(lastGood)
 	parsed, _ := configmerge.Parse(data)

@@ -112,7 +112,7 @@ func warnRejected(s *session, current *source.Configuration) {
 	_, problems := configmerge.Parse(current.Data)
 	for _, problem := range problems {
 		if problem.Rejects() {
-			lineTo(s.Streams.ErrOut, "Warning: %s; its last good text is in force", s.errorStyle().Clean(problem.String()))
+			lineTo(s.Streams.ErrOut, "Warning: %s; its last valid text is in force", s.errorStyle().Clean(problem.String()))
 		}
 	}
 }

@@ -241,7 +241,7 @@ func TestAConfigurationThatIsGarbageOrGone(t *testing.T) {
 	}
 	slipIn(t, garbled())
 	_, problems := configmerge.Parse(garbled())
-	t.Run("the last good one stays, and a manager that starts anew knows it", func(t *testing.T) {
+	t.Run("the last valid one stays, and a manager that starts anew knows it", func(t *testing.T) {
 		sandboxtest.Eventually(t, patience, func() error {
 			text := lastGood(t).Annotations["config.koordinator.sh/problems"]
 			for _, key := range configuration.Keys() {
