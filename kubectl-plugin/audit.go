@@ -91,7 +91,7 @@ func (o *auditOptions) run(ctx context.Context, s *session) error {
 		case first:
 			return o.unheard(answer)
 		case !silent: // it is started again, as a rule
-			fmt.Fprintf(s.Streams.ErrOut, "The agent of node %s does not answer, waiting for it.\n", o.name)
+			fmt.Fprintf(s.Streams.ErrOut, "The agent of node %s is not responding, waiting for it.\n", o.name)
 			silent = true
 		}
 		select {

@@ -127,7 +127,7 @@ func TestAReservationThatIsNotThereIsNotFound(t *testing.T) {
 			wantText: `explain reservation "nightly", which only koord-scheduler can: this cluster has no diagnostics API`},
 		"one that is there, without a scheduler": {api: status(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, string(finding.SchedulerUnavailable)),
 			name: "nightly", wantCode: finding.SchedulerUnavailable,
-			wantText: `explain reservation "nightly", which only koord-scheduler can: koord-scheduler did not answer: broken`},
+			wantText: `explain reservation "nightly", which only koord-scheduler can: koord-scheduler did not respond: broken`},
 		"a cluster without Reservations": {name: "nightly", edit: func(s *livetest.Server) { s.NoCRDs = true }, wantCode: finding.NotInstalled,
 			wantText: "list reservations.scheduling.koordinator.sh: the server doesn't have this resource type"},
 	}
