@@ -130,7 +130,7 @@ func (o *auditOptions) unheard(answer *diagnosticsv1alpha1.NodeExplanation) erro
 	if agent := answer.Status.Agent; agent != nil && len(agent.Incomplete) > 0 {
 		why = agent.Incomplete[0]
 		if agent.Component == agentview.BySimulated {
-			hint = "koordctl sandbox up --real-node makes this machine a node with an agent of its own"
+			hint = "koordctl sandbox up --real-node makes this machine a node with its own agent"
 		}
 	}
 	for _, found := range answer.Status.Findings {

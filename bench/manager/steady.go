@@ -45,7 +45,7 @@ func (f *fleet) steadyState(ctx context.Context) ([]figure, error) {
 	counted := f.ledger.counted()
 	writes := counted[nodeMetrics] - earlier[nodeMetrics] - reports
 	if writes < 0 {
-		return nil, fmt.Errorf("the watch has told of %d of %d reports", counted[nodeMetrics]-earlier[nodeMetrics], reports)
+		return nil, fmt.Errorf("the watch delivered %d of %d reports", counted[nodeMetrics]-earlier[nodeMetrics], reports)
 	}
 	return append(figures, atMost(0, measurement("the same, writes to NodeMetrics by others than the nodes", float64(writes), "", "counted by a watch, warm-up included"))), nil
 }
