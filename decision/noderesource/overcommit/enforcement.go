@@ -25,7 +25,7 @@ func (c *calculation) unenforcedReason() string {
 	return "koordlet cannot limit best-effort pods: " + c.unenforced
 }
 
-// NotEnforcing is the finding for a node whose agent cannot limit best-effort pods, and why. That it was told so is a warning.
+// NotEnforcing is the finding for a node whose agent cannot limit best-effort pods, and why. That it is configured so is a warning.
 func NotEnforcing(node, why string) diagnosticsv1alpha1.Finding {
 	out := found(finding.AgentNotEnforcing, fmt.Sprintf("Node %s: koordlet cannot limit best-effort pods, so no batch or mid resources are offered: %s.", node, why),
 		"koordctl explain node "+node+" features", nil)
@@ -35,7 +35,7 @@ func NotEnforcing(node, why string) diagnosticsv1alpha1.Finding {
 	return out
 }
 
-// ByChoice tells whether an agent does not enforce because it was told so.
+// ByChoice reports whether an agent does not enforce because it is configured so.
 func ByChoice(why string) bool {
 	reason, _, _ := strings.Cut(why, ":")
 	return reason == slov1alpha1.ReasonReadOnly
