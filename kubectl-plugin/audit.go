@@ -124,7 +124,7 @@ func (o *auditOptions) show(s *session, answer *diagnosticsv1alpha1.NodeExplanat
 	})
 }
 
-// unheard is the error for a log that nobody but the agent has.
+// unheard is the error for a log that only the agent has.
 func (o *auditOptions) unheard(answer *diagnosticsv1alpha1.NodeExplanation) error {
 	why, hint, code := "its agent keeps no audit log", "", finding.AgentUnavailable
 	if agent := answer.Status.Agent; agent != nil && len(agent.Incomplete) > 0 {

@@ -37,7 +37,7 @@ func (r *restarting) ExplainNode(_ context.Context, name string, spec diagnostic
 	return answer, nil
 }
 
-// hurrying is a clock on which nobody waits.
+// hurrying is a clock without waiters.
 type hurrying struct{ *clocktesting.FakeClock }
 
 func (hurrying) After(time.Duration) <-chan time.Time {
@@ -63,7 +63,7 @@ func TestTheLogOfAnAgentIsFollowedOverItsRestart(t *testing.T) {
 	}
 }
 
-// simulated is a node of which nobody keeps a log.
+// simulated is a node without a log.
 type simulated struct{ source.Source }
 
 func (simulated) ExplainNode(context.Context, string, diagnosticsv1alpha1.NodeExplanationSpec) (*diagnosticsv1alpha1.NodeExplanation, error) {

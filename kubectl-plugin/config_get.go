@@ -103,7 +103,7 @@ func (o *configGetOptions) run(ctx context.Context, s *session, args []string) e
 	})
 }
 
-// warnRejected tells about keys whose text is not what is in force.
+// warnRejected warns of keys whose text is not what is in force.
 func warnRejected(s *session, current *source.Configuration) {
 	if !current.Exists {
 		warnMissing(s, current)
@@ -117,7 +117,7 @@ func warnRejected(s *session, current *source.Configuration) {
 	}
 }
 
-// warnMissing tells that there is no ConfigMap, and what is in force in its place.
+// warnMissing reports that there is no ConfigMap, and what is in force in its place.
 func warnMissing(s *session, current *source.Configuration) {
 	for _, problem := range inForceNow(current).Problems() {
 		lineTo(s.Streams.ErrOut, "Warning: %s", s.errorStyle().Clean(problem.String()))

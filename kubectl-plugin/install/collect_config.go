@@ -49,7 +49,7 @@ func (c *collector) judgeConfig(ctx context.Context, read *corev1.ConfigMap) err
 	return nil
 }
 
-// judgeMissing tells of a ConfigMap that does not exist, and what the manager goes by without it.
+// judgeMissing reports a ConfigMap that does not exist, and what the manager goes by without it.
 func (c *collector) judgeMissing(ctx context.Context) error {
 	state := &c.status.Config
 	state.State, state.Problems = StateAbsent, new(int)

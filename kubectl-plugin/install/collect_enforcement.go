@@ -89,7 +89,7 @@ func cell(table *metav1.Table, row metav1.TableRow, column string) string {
 	return value
 }
 
-// notEnforcing is the finding for nodes whose agents do not enforce for one reason. That they were told so is a warning.
+// notEnforcing is the finding for nodes whose agents do not enforce for one reason. That they are configured so is a warning.
 func notEnforcing(reason string, nodes []string) diagnosticsv1alpha1.Finding {
 	slices.Sort(nodes)
 	named := strings.Join(nodes[:min(len(nodes), mostNamed)], ", ")
