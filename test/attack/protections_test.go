@@ -22,7 +22,7 @@ import (
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
-// soon is how long it may take until what was taken away is back, or told to be gone.
+// soon is how long it may take until what was taken away is back, or reported as missing.
 const soon = 30 * time.Second
 
 // object is the client of one protection.
@@ -292,7 +292,7 @@ func TestWhatTheManagerMayNotPutBackIsTold(t *testing.T) {
 	}
 }
 
-// putBack makes an object as it was, and waits until that is told.
+// putBack makes an object as it was, and waits until that is reported.
 func putBack(t *testing.T, o object, before *unstructured.Unstructured, begun time.Time) {
 	ctx := context.Background()
 	again := before.DeepCopy()

@@ -83,7 +83,7 @@ func TestAnAPIServerThatNeverWasThere(t *testing.T) {
 	term.sees("exit code 0")
 }
 
-// unreachable writes a kubeconfig of a cluster that nobody serves, and returns its path.
+// unreachable writes a kubeconfig of a cluster without a server, and returns its path.
 func unreachable(t *testing.T) string {
 	t.Helper()
 	config := api.NewConfig()

@@ -71,7 +71,7 @@ func askAgent(t *testing.T, serving *extension.AgentServing, path, token string)
 	return response.StatusCode
 }
 
-// tokenOf makes a ServiceAccount in a namespace of its own, and returns a token of it and its user name.
+// tokenOf makes a ServiceAccount in its own namespace, and returns a token of it and its user name.
 func tokenOf(t *testing.T, name string) (token, user string) {
 	t.Helper()
 	accounts := client.CoreV1().ServiceAccounts("default")

@@ -134,7 +134,7 @@ func TestMalformedConfigurationKeepsTheLastGoodOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { setColocation(context.Background(), t, good.Data["colocation-config"]) })
-	// Admission refuses it, but lets everything in while nobody answers.
+	// Admission refuses it, but admits everything while the webhook does not respond.
 	resume := pause(t, "koord-manager")
 	setColocation(t.Context(), t, `{"enable": false, "cpuReclaimThresholdPercent": `)
 	resume()

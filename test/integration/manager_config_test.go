@@ -199,7 +199,7 @@ func slipIn(t *testing.T, data map[string]string) {
 	unreviewed(t, func() error { return editConfiguration(t.Context(), data) })
 }
 
-// unreviewed does what admission refuses, in the moment in which the manager has been killed and nobody reviews it.
+// unreviewed does what admission refuses, while the manager is killed and no webhook reviews it.
 func unreviewed(t *testing.T, do func() error) {
 	t.Helper()
 	sandboxtest.Eventually(t, patience, func() error {

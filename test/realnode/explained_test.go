@@ -159,7 +159,7 @@ func (k *kernel) wantSuppression(s *diagnosticsv1alpha1.SuppressionExplanation, 
 	return nil
 }
 
-// wantAudited wants the write of the quota in the log, and that its reader is told why.
+// wantAudited wants the write of the quota in the log, with the reason.
 func (k *kernel) wantAudited(t *testing.T, page *diagnosticsv1alpha1.AuditPage, highest int64) {
 	t.Helper()
 	if page == nil {
