@@ -20,7 +20,7 @@ func start(ctx context.Context, s *sandboxtest.Sandbox, _ int) ([]figure, error)
 	if err != nil {
 		return nil, err
 	}
-	figures := []figure{{name: "koordctl, size of the program", value: float64(info.Size()) / 1e6, unit: "MB", limit: 70}}
+	figures := []figure{{name: "koordctl, binary size", value: float64(info.Size()) / 1e6, unit: "MB", limit: 70}}
 	kubectl, err := exec.LookPath("kubectl")
 	if err != nil {
 		figures = append(figures, figure{name: "koordctl version / kubectl version --client", note: "kubectl is not installed"})

@@ -91,7 +91,7 @@ func (o *auditOptions) run(ctx context.Context, s *session) error {
 		case first:
 			return o.unheard(answer)
 		case !silent: // it is started again, as a rule
-			fmt.Fprintf(s.Streams.ErrOut, "The agent of node %s does not answer, waiting for it.\n", o.name)
+			fmt.Fprintf(s.Streams.ErrOut, "The agent of node %s is not responding, waiting for it.\n", o.name)
 			silent = true
 		}
 		select {
@@ -124,13 +124,13 @@ func (o *auditOptions) show(s *session, answer *diagnosticsv1alpha1.NodeExplanat
 	})
 }
 
-// unheard is the error for a log that nobody but the agent has.
+// unheard is the error for a log that only the agent has.
 func (o *auditOptions) unheard(answer *diagnosticsv1alpha1.NodeExplanation) error {
 	why, hint, code := "its agent keeps no audit log", "", finding.AgentUnavailable
 	if agent := answer.Status.Agent; agent != nil && len(agent.Incomplete) > 0 {
 		why = agent.Incomplete[0]
 		if agent.Component == agentview.BySimulated {
-			hint = "koordctl sandbox up --real-node makes this machine a node with an agent of its own"
+			hint = "koordctl sandbox up --real-node makes this machine a node with its own agent"
 		}
 	}
 	for _, found := range answer.Status.Findings {

@@ -37,7 +37,7 @@ func (r *restarting) ExplainNode(_ context.Context, name string, spec diagnostic
 	return answer, nil
 }
 
-// hurrying is a clock on which nobody waits.
+// hurrying is a clock without waiters.
 type hurrying struct{ *clocktesting.FakeClock }
 
 func (hurrying) After(time.Duration) <-chan time.Time {
@@ -55,7 +55,7 @@ func TestTheLogOfAnAgentIsFollowedOverItsRestart(t *testing.T) {
 	if !strings.Contains(got.stdout, "before") || !strings.Contains(got.stdout, "after") || strings.Count(got.stdout, "OBJECT") != 1 {
 		t.Errorf("stdout:\n%s", got.stdout)
 	}
-	if strings.Count(got.stderr, "does not answer, waiting for it") != 1 || !strings.Contains(got.stderr, "the cluster is gone") {
+	if strings.Count(got.stderr, "is not responding, waiting for it") != 1 || !strings.Contains(got.stderr, "the cluster is gone") {
 		t.Errorf("stderr:\n%s", got.stderr)
 	}
 	if len(node.asked) != 5 || node.asked[1].Instance != "one" || *node.asked[3].After != 7 || node.asked[4].Instance != "two" || *node.asked[4].After != 1 {
@@ -63,7 +63,7 @@ func TestTheLogOfAnAgentIsFollowedOverItsRestart(t *testing.T) {
 	}
 }
 
-// simulated is a node of which nobody keeps a log.
+// simulated is a node without a log.
 type simulated struct{ source.Source }
 
 func (simulated) ExplainNode(context.Context, string, diagnosticsv1alpha1.NodeExplanationSpec) (*diagnosticsv1alpha1.NodeExplanation, error) {

@@ -224,7 +224,7 @@ func TestUnreachableClusterIsOneClearError(t *testing.T) {
 			return live.New(clientcmd.NewDefaultClientConfig(config, &clientcmd.ConfigOverrides{}), live.Options{}), nil
 		}
 	})
-	for _, want := range []string{"error: ", "does not answer", "hint: kubectl config view --minify", "KOORD0001"} {
+	for _, want := range []string{"error: ", "cannot be reached", "hint: kubectl config view --minify", "KOORD0001"} {
 		if !strings.Contains(got.stderr, want) {
 			t.Errorf("stderr lacks %q:\n%s", want, got.stderr)
 		}

@@ -61,7 +61,7 @@ func (s *session) namespaceFlag() string {
 	return *s.flags.Namespace
 }
 
-// configuration reads the ConfigMap and tells what could not be read.
+// configuration reads the ConfigMap and reports what could not be read.
 func (s *session) configuration(ctx context.Context, configurator source.Configurator) (*source.Configuration, error) {
 	current, err := configurator.Configuration(ctx, s.systemNamespace())
 	if err != nil {

@@ -59,7 +59,7 @@ func (o *changeFlags) answerable(s *session) error {
 	return nil
 }
 
-// allow refuses a plan with errors, and one that evicts more pods than was allowed. With --yes nobody sees the plan, so that
+// allow refuses a plan with errors, and one that evicts more pods than was allowed. With --yes no user sees the plan, so that
 // evictions have to be allowed in advance.
 func (o *changeFlags) allow(s *session, made *madePlan) error {
 	if err := refuse(s, made.change, made.found, nothingWritten); err != nil {
@@ -101,7 +101,7 @@ func inForceNow(current *source.Configuration) configmerge.Config {
 	return configmerge.Gone(last)
 }
 
-// inForce is a configuration as the manager would apply it: a key that cannot be read keeps its last good text.
+// inForce is a configuration as the manager would apply it: a key that cannot be read keeps its last valid text.
 func inForce(data, lastGood map[string]string) configmerge.Config {
 	last, _ := configmerge.Parse(lastGood)
 	parsed, _ := configmerge.Parse(data)

@@ -102,7 +102,7 @@ func lastKept(ctx context.Context, s *session, configurator source.Configurator,
 	return revisions[len(revisions)-1].Data, nil
 }
 
-// readable parses a configuration for comparing and tells which keys cannot be compared.
+// readable parses a configuration for comparing and returns which keys cannot be compared.
 func readable(s *session, data map[string]string) configmerge.Config {
 	config, problems := configmerge.Parse(data)
 	told := map[string]bool{}

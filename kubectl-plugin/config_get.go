@@ -103,7 +103,7 @@ func (o *configGetOptions) run(ctx context.Context, s *session, args []string) e
 	})
 }
 
-// warnRejected tells about keys whose text is not what is in force.
+// warnRejected warns of keys whose text is not what is in force.
 func warnRejected(s *session, current *source.Configuration) {
 	if !current.Exists {
 		warnMissing(s, current)
@@ -112,12 +112,12 @@ func warnRejected(s *session, current *source.Configuration) {
 	_, problems := configmerge.Parse(current.Data)
 	for _, problem := range problems {
 		if problem.Rejects() {
-			lineTo(s.Streams.ErrOut, "Warning: %s; its last good text is in force", s.errorStyle().Clean(problem.String()))
+			lineTo(s.Streams.ErrOut, "Warning: %s; its last valid text is in force", s.errorStyle().Clean(problem.String()))
 		}
 	}
 }
 
-// warnMissing tells that there is no ConfigMap, and what is in force in its place.
+// warnMissing reports that there is no ConfigMap, and what is in force in its place.
 func warnMissing(s *session, current *source.Configuration) {
 	for _, problem := range inForceNow(current).Problems() {
 		lineTo(s.Streams.ErrOut, "Warning: %s", s.errorStyle().Clean(problem.String()))

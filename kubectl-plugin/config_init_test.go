@@ -66,7 +66,7 @@ func TestSettingsThatAreNotInForceAreWarnedOf(t *testing.T) {
 		want    []string
 	}{
 		"all is in force":    {good, nil},
-		"a key is malformed": {bad, []string{"Warning: cpu-burst-config", "; its last good text is in force"}},
+		"a key is malformed": {bad, []string{"Warning: cpu-burst-config", "; its last valid text is in force"}},
 		"there is none":      {absent, []string{"Warning: slo-controller-config: the ConfigMap does not exist; built-in defaults are in force"}},
 	}
 	for name, tc := range tests {

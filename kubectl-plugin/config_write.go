@@ -125,7 +125,7 @@ func keepCurrent(ctx context.Context, configurator source.Configurator, write so
 	return nil
 }
 
-// user is who writes, as far as the kubeconfig tells.
+// user is who writes, as far as the kubeconfig says.
 func (s *session) user(ctx context.Context) string {
 	src, err := s.connect()
 	if err != nil {

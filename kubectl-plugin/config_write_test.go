@@ -9,7 +9,7 @@ import (
 	"koordinator.sh/koord/source"
 )
 
-// TestConcurrentChanges: those of different fields are both made, one of the same field is refused with a code of its own.
+// TestConcurrentChanges: those of different fields are both made, one of the same field is refused with its own code.
 func TestConcurrentChanges(t *testing.T) {
 	other := strings.Replace(cabinetColocation, `"enable": true`, `"enable": true, "memoryReclaimThresholdPercent": 61`, 1)
 	same := strings.Replace(cabinetColocation, `"cpuReclaimThresholdPercent": 60`, `"cpuReclaimThresholdPercent": 61`, 1)

@@ -26,7 +26,7 @@ func (p partial) ExplainNodes(_ context.Context, names []string, _ diagnosticsv1
 	for _, name := range []string{names[0], names[2]} {
 		answers = append(answers, diagnosticsv1alpha1.NodeExplanation{
 			Spec:   diagnosticsv1alpha1.NodeExplanationSpec{NodeName: name},
-			Status: diagnosticsv1alpha1.NodeExplanationStatus{Incomplete: []string{"the agent did not answer"}},
+			Status: diagnosticsv1alpha1.NodeExplanationStatus{Incomplete: []string{"the agent did not respond"}},
 		})
 	}
 	return answers, p.err
@@ -37,7 +37,7 @@ func TestWhatNodesHaveInCommonIsMissingOnce(t *testing.T) {
 	if err != nil || len(list.Items) != 2 || list.Items[1].Spec.NodeName != "three" {
 		t.Fatalf("%v, %+v: want the two nodes that answered", err, list)
 	}
-	if diff := cmp.Diff([]string{"the agent did not answer (2 nodes)"}, missing); diff != "" {
+	if diff := cmp.Diff([]string{"the agent did not respond (2 nodes)"}, missing); diff != "" {
 		t.Errorf("missing (-want +got):\n%s", diff)
 	}
 	if _, _, _, err := forecastAll(t.Context(), partial{err: errors.New("refused")}, diagnosticsv1alpha1.NodeExplanationSpec{}); err == nil {

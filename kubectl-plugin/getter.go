@@ -12,7 +12,7 @@ import (
 )
 
 // getter gives commands that ask the cluster through other libraries, such as Helm's, the connection that all commands have: what is
-// wrong with a kubeconfig has the same code and hint, the program its name, and warnings are told in the same way.
+// wrong with a kubeconfig has the same code and hint, the program its name, and warnings are printed in the same way.
 type getter struct {
 	*genericclioptions.ConfigFlags
 	session *session

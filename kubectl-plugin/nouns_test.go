@@ -176,7 +176,7 @@ func TestEveryNounIsFoundByTypeAndName(t *testing.T) {
 	}
 }
 
-// TestUsageNamesEveryNoun: who leaves out the type, or writes one that there is none, is told which there are.
+// TestUsageNamesEveryNoun: who leaves out the type, or writes one that there is none, sees which there are.
 func TestUsageNamesEveryNoun(t *testing.T) {
 	for _, v := range verbs() {
 		cmd, _, err := NewCommand(Options{Name: "koordctl"}).Find(strings.Fields(v.name))

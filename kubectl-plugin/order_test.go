@@ -37,7 +37,7 @@ func TestNodesAreOrderedByEachWord(t *testing.T) {
 			n.Load.State, n.CPU.Used, n.Memory.Used, n.CPU.ProdUsed = diagnosticsv1alpha1.LoadHot, new(int64(12000)), new(int64(3)), new(int64(7))
 			n.CPU.BatchAllocatable, n.Memory.BatchAllocatable, n.Metric.UpdateTime = new(int64(900)), new(int64(1)), ago(time.Hour)
 		},
-		"c": func(n *node) { n.Load.State = diagnosticsv1alpha1.LoadExpired }, // measured by nobody
+		"c": func(n *node) { n.Load.State = diagnosticsv1alpha1.LoadExpired }, // not measured
 		"d": func(n *node) { n.Load.State = "Later"; n.CPU.Used = new(int64(0)) },
 	})
 	wants := map[string]string{

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// serviceHeadroom is a service's limit over its recorded peak, which no recording tells.
+	// serviceHeadroom is a service's limit over its recorded peak, which no recording contains.
 	serviceHeadroom = 1.3
 	// finestStep is the step by which agents learn; recordings of finer ones are averaged.
 	finestStep = time.Minute

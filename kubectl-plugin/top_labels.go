@@ -17,7 +17,7 @@ func (c *labelColumns) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.all, "show-labels", false, "Show all labels as the last column")
 }
 
-// set tells a printer.
+// set configures a printer.
 func (c *labelColumns) set(options *printer.Options) {
 	options.LabelColumns, options.ShowLabels = c.columns, c.all
 }

@@ -53,7 +53,7 @@ func measurements(nodes ...diagnosticsv1alpha1.NodeOverview) *diagnosticsv1alpha
 	return &diagnosticsv1alpha1.NodeOverviewList{Items: nodes}
 }
 
-// watching runs a command line against lists that change, on a clock on which nobody waits.
+// watching runs a command line against lists that change, on a clock without waiters.
 func watching(t *testing.T, c *changing, line string) result {
 	t.Helper()
 	return run(t, cluster(), line, func(o *Options) {

@@ -30,7 +30,7 @@ func Await(ctx context.Context, client rest.Interface, failed func(error)) error
 	})
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
-		return nil // it is there; who has no rights is told so when he uses them
+		return nil // it is there; missing permissions are reported when they are used
 	}
 	return err
 }

@@ -61,7 +61,7 @@ func (s *flakyServer) client(t *testing.T) rest.Interface {
 	return client.Discovery().RESTClient()
 }
 
-// freeAddress is one that nobody listens on.
+// freeAddress is one without a listener.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -8,7 +8,7 @@ import (
 	"koordinator.sh/koord/runtimeproxy/hookapi"
 )
 
-// podOf is what servers of hooks are told of a sandbox. The maps are shared.
+// podOf is what hook servers are told about a sandbox. The maps are shared.
 func podOf(config *runtimeapi.PodSandboxConfig, handler string) *hookapi.PodSandboxHookRequest {
 	out := &hookapi.PodSandboxHookRequest{
 		PodMeta: podMetaOf(config.GetMetadata()), RuntimeHandler: handler, Labels: config.GetLabels(), Annotations: config.GetAnnotations(),
@@ -23,7 +23,7 @@ func podMetaOf(meta *runtimeapi.PodSandboxMetadata) *hookapi.PodSandboxMetadata 
 	return &hookapi.PodSandboxMetadata{Name: meta.GetName(), Namespace: meta.GetNamespace(), Uid: meta.GetUid(), Attempt: meta.GetAttempt()}
 }
 
-// containerOf is what servers of hooks are told of a container, but for its pod. The maps are shared.
+// containerOf is what hook servers are told about a container, but for its pod. The maps are shared.
 func containerOf(config *runtimeapi.ContainerConfig, id string) *hookapi.ContainerResourceHookRequest {
 	return &hookapi.ContainerResourceHookRequest{
 		ContainerMata:        &hookapi.ContainerMetadata{Name: config.GetMetadata().GetName(), Attempt: config.GetMetadata().GetAttempt(), Id: id},
@@ -32,7 +32,7 @@ func containerOf(config *runtimeapi.ContainerConfig, id string) *hookapi.Contain
 }
 
 // podOfContainer is the pod that a container is made in: as it was run, with what hooks changed, or as the request repeats it, or
-// else as the runtime tells. It is never nil.
+// else as the runtime reports. It is never nil.
 func (p *Proxy) podOfContainer(ctx context.Context, r *runtimeapi.CreateContainerRequest) *hookapi.PodSandboxHookRequest {
 	pod := p.store.pod(r.PodSandboxId)
 	switch {
@@ -73,14 +73,14 @@ func (p *Proxy) findContainer(ctx context.Context, id string) *hookapi.Container
 	return within(pod, found)
 }
 
-// listedPod is what a list of the runtime tells of a sandbox: neither its cgroup nor its resources.
+// listedPod is what a list of the runtime has of a sandbox: neither its cgroup nor its resources.
 func listedPod(pod *runtimeapi.PodSandbox) *hookapi.PodSandboxHookRequest {
 	return &hookapi.PodSandboxHookRequest{
 		PodMeta: podMetaOf(pod.Metadata), RuntimeHandler: pod.RuntimeHandler, Labels: pod.Labels, Annotations: pod.Annotations,
 	}
 }
 
-// listedContainer is what a list of the runtime tells of a container.
+// listedContainer is what a list of the runtime has of a container.
 func listedContainer(c *runtimeapi.Container) *hookapi.ContainerResourceHookRequest {
 	return &hookapi.ContainerResourceHookRequest{
 		ContainerMata:        &hookapi.ContainerMetadata{Name: c.Metadata.GetName(), Attempt: c.Metadata.GetAttempt(), Id: c.Id},

@@ -123,7 +123,7 @@ func overlay(target *map[string]string, change map[string]string) bool {
 	return changed
 }
 
-// resourcesOf is what servers of hooks are told of resources; nil for none.
+// resourcesOf is what hook servers are told about resources; nil for none.
 func resourcesOf(in *runtimeapi.LinuxContainerResources) *hookapi.LinuxContainerResources {
 	if in == nil {
 		return nil
@@ -139,7 +139,7 @@ func resourcesOf(in *runtimeapi.LinuxContainerResources) *hookapi.LinuxContainer
 	return out
 }
 
-// envsOf are the variables that can be told: values that are no text are left out.
+// envsOf are the variables that can be passed: values that are no text are left out.
 func envsOf(in []*runtimeapi.KeyValue) map[string]string {
 	if len(in) == 0 {
 		return nil

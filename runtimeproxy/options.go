@@ -45,7 +45,7 @@ const (
 
 // Options of a Proxy.
 type Options struct {
-	// Endpoint is the Unix socket that kubelet is told of, RuntimeEndpoint the runtime's.
+	// Endpoint is the Unix socket that kubelet is configured with, RuntimeEndpoint the runtime's.
 	Endpoint, RuntimeEndpoint string
 	Mode                      Mode
 	// SkipKey and SkipValue are a label of pods that no server of hooks is asked about.

@@ -125,7 +125,7 @@ func (p *Proxy) serve(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// learn asks the runtime what there is, soon again when it does not answer, and after a while when it does: what others told the
+// learn asks the runtime what there is, soon again when it does not respond, and after a while when it does: what others told the
 // runtime did not come by here.
 func (p *Proxy) learn(ctx context.Context) {
 	retry := firstRedial

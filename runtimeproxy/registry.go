@@ -40,7 +40,7 @@ type registry struct {
 	servers atomic.Pointer[[]*hookServer]
 
 	mu sync.Mutex
-	// problems told last, by file.
+	// problems reported last, by file.
 	problems map[string]string
 }
 

@@ -18,7 +18,7 @@ import (
 // saveEvery is how often what is known is kept, when it has changed.
 const saveEvery = time.Second
 
-// store is the pods and containers that hooks can be told of. What is in it is never changed, only replaced.
+// store is the pods and containers that hooks can refer to. What is in it is never changed, only replaced.
 type store struct {
 	file checkpoint.File
 
@@ -62,7 +62,7 @@ func (s *store) pod(id string) *hookapi.PodSandboxHookRequest {
 	return s.pods[id]
 }
 
-// container returns what hooks are told of one, with its pod; nil when it is not known.
+// container returns what hooks are told about one, with its pod; nil when it is not known.
 func (s *store) container(id string) *hookapi.ContainerResourceHookRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
-// Recommender is a source that tells of Recommendations. Implementations are safe for concurrent use.
+// Recommender is a source of Recommendations. Implementations are safe for concurrent use.
 type Recommender interface {
 	// Recommendations returns Recommendations with what they rest on and what applying them does, ordered by namespace and
 	// name. Only the Recommendations are indispensable: where the pods cannot be seen, the answers say so.

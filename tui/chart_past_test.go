@@ -88,7 +88,7 @@ func TestThePastIsAskedForOnce(t *testing.T) {
 	}
 }
 
-// TestRecordedUseEndsWhereWatchingBegins: requests and offers, which nobody records, are on the right of that only.
+// TestRecordedUseEndsWhereWatchingBegins: requests and offers, which are not recorded, are on the right of that only.
 func TestRecordedUseEndsWhereWatchingBegins(t *testing.T) {
 	r := newRig(t, 30).start()
 	r.pass(10 * time.Minute)

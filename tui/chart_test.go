@@ -117,7 +117,7 @@ func TestWhyNothingWasRecorded(t *testing.T) {
 		status *diagnostics.NodeExplanationStatus
 		want   string
 	}{
-		"a finding says it":        {status(nil, diagnostics.Finding{Message: "the agent does not answer"}), "the agent does not answer"},
+		"a finding says it":        {status(nil, diagnostics.Finding{Message: "the agent does not respond"}), "the agent does not respond"},
 		"the agent says it":        {status(&diagnostics.AgentExplanation{Incomplete: []string{"no agent was asked"}}), "no agent was asked"},
 		"the agent is new":         {status(&diagnostics.AgentExplanation{Usage: &diagnostics.UsageHistory{}}), "koordlet on node node-1 has just started"},
 		"the agent is of old":      {status(&diagnostics.AgentExplanation{}), "koordlet on node node-1 does not record usage"},

@@ -78,7 +78,7 @@ func ask[T any](m *Model, f *feed[T], question string, fetch func(context.Contex
 		defer cancel()
 		value, err := fetch(ctx)
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
-			err = fmt.Errorf("no answer within %s: %w", askTimeout, err)
+			err = fmt.Errorf("no response within %s: %w", askTimeout, err)
 		}
 		return answer[T]{to: f, generation: generation, value: value, err: err, at: clk.Now()}
 	}

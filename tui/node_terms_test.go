@@ -45,7 +45,7 @@ func TestSourcesLeaveOutWhatTheViewIsAbout(t *testing.T) {
 	}
 }
 
-// TestEveryOperatorHasAMarkOfItsOwn, but for those that do not calculate: the start, and what is only told.
+// TestEveryOperatorHasAMarkOfItsOwn, but for those that do not calculate: the start, and what is only informative.
 func TestEveryOperatorHasAMarkOfItsOwn(t *testing.T) {
 	for _, look := range looks {
 		st, owner := style.New(look), map[string]diagnostics.Operator{}

@@ -9,7 +9,7 @@ import (
 	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
-// explained is a node screen that was told an explanation, on one of its tabs.
+// explained is a node screen that received an explanation, on one of its tabs.
 func explained(t *testing.T, b *nodeExplanationBuilder, tab int) *node {
 	t.Helper()
 	r := newRig(t, 30).start()

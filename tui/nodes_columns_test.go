@@ -51,7 +51,7 @@ func TestCellsOfANode(t *testing.T) {
 	}
 }
 
-// TestNodesAreOrdered by every column that has a key: what is not known has a place of its own, not that of zero.
+// TestNodesAreOrdered by every column that has a key: what is not known has its own place, not that of zero.
 func TestNodesAreOrdered(t *testing.T) {
 	rows := []nodeRow{
 		makeNode("busy").uses(20000, 0, 1000).requests(4000).batch(2000, 0).pods(new(int32(9))).load(diagnostics.LoadHot, "").row(),

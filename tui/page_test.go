@@ -111,7 +111,7 @@ func TestAQuestionEndsInTime(t *testing.T) {
 			a.deliver()
 		}
 	}
-	if f.err == nil || !strings.HasPrefix(f.err.Error(), "no answer within 20s: get: ") || !errors.Is(f.err, context.DeadlineExceeded) {
+	if f.err == nil || !strings.HasPrefix(f.err.Error(), "no response within 20s: get: ") || !errors.Is(f.err, context.DeadlineExceeded) {
 		t.Errorf("unexpected error %v", f.err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
-// explainedPod is a pod screen that was told an explanation.
+// explainedPod is a pod screen that received an explanation.
 func explainedPod(t *testing.T, b *podExplanationBuilder, unfolded bool) *pod {
 	t.Helper()
 	r := newRig(t, 30).start()

@@ -18,10 +18,10 @@ type ResourceMetrics struct {
 }
 
 var describedContainers = map[string]description{
-	"container_resource_requests": {"Batch and mid resources that a container requests, CPU in thousandths.", []string{"node", "pod_namespace", "pod_name", "pod_uid", "container_name", "container_id", "resource", "unit"}},
-	"container_resource_limits":   {"Batch and mid resources that a container is limited to, CPU in thousandths.", []string{"node", "pod_namespace", "pod_name", "pod_uid", "container_name", "container_id", "resource", "unit"}},
-	"container_oom_score_adj":     {"oom_score_adj that is set of the processes of a container.", []string{"node", "pod_namespace", "pod_name", "pod_uid", "container_name"}},
-	"container_psi":               {"Percentage of the time in which tasks of a container waited.", []string{"node", "pod_namespace", "pod_name", "pod_uid", "container_name", "container_id", "psi_resource_type", "psi_precision", "psi_degree"}},
+	"container_resource_requests": {"Requests of a container for batch and mid resources, CPU in thousandths of a core.", []string{"node", "pod_namespace", "pod_name", "pod_uid", "container_name", "container_id", "resource", "unit"}},
+	"container_resource_limits":   {"Limits of a container on batch and mid resources, CPU in thousandths of a core.", []string{"node", "pod_namespace", "pod_name", "pod_uid", "container_name", "container_id", "resource", "unit"}},
+	"container_oom_score_adj":     {"oom_score_adj that is set for the processes of a container.", []string{"node", "pod_namespace", "pod_name", "pod_uid", "container_name"}},
+	"container_psi":               {"Percentage of time in which tasks of a container waited, by resource and window.", []string{"node", "pod_namespace", "pod_name", "pod_uid", "container_name", "container_id", "psi_resource_type", "psi_precision", "psi_degree"}},
 }
 
 func (s *scrape) containers(all []ContainerMetrics) {

@@ -27,17 +27,17 @@ func TestFiguresBecomeMetrics(t *testing.T) {
 		t.Errorf("more than upstream's names is against the conventions: %v", problems)
 	}
 	want := `
-# HELP koordlet_be_suppress_cpu_cores CPU that best-effort pods may use.
+# HELP koordlet_be_suppress_cpu_cores CPU limit of all best-effort pods together in cores, by type of limit.
 # TYPE koordlet_be_suppress_cpu_cores gauge
 koordlet_be_suppress_cpu_cores{node="n",type="cpuset"} 2.5
-# HELP koordlet_cpuset_share_pool_info CPUs that services share, as a list; always 1.
+# HELP koordlet_cpuset_share_pool_info Shared pool of services as a list of CPUs; always 1.
 # TYPE koordlet_cpuset_share_pool_info gauge
 koordlet_cpuset_share_pool_info{cpuset="0-3",node="n",numa_node="0"} 1
-# HELP koordlet_node_predicted_resource_peak The peak that is predicted.
+# HELP koordlet_node_predicted_resource_peak Predicted peak usage, by predictor.
 # TYPE koordlet_node_predicted_resource_peak gauge
 koordlet_node_predicted_resource_peak{node="n",predictor="podPredictor",resource="cpu",unit="core"} 1.5
 koordlet_node_predicted_resource_peak{node="n",predictor="podPredictor",resource="memory",unit="byte"} 1024
-# HELP koordlet_pod_eviction Pods that were evicted, by reason.
+# HELP koordlet_pod_eviction Number of evicted pods, by reason.
 # TYPE koordlet_pod_eviction counter
 koordlet_pod_eviction{node="n",reason="trigger by koordlet feature CPUEvict"} 2
 `

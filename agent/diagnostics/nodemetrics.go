@@ -49,7 +49,7 @@ type NodeMetrics struct {
 	// known.
 	Writes        map[string]executor.WriteCounts
 	OriginalsKept *bool
-	// Enforcing reports whether the agent can hold best-effort pods back, nil is not known, and EnforcingReason why.
+	// Enforcing reports whether the agent can limit best-effort pods, nil is not known, and EnforcingReason why.
 	Enforcing       *bool
 	EnforcingReason string
 }

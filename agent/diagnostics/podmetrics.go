@@ -15,10 +15,10 @@ type BlockIOMetrics struct {
 }
 
 var describedPods = map[string]description{
-	"node_psi":                           {"Percentage of the time in which tasks of the node waited.", []string{"node", "psi_resource_type", "psi_precision", "psi_degree"}},
-	"pod_throttled_ratio":                {"Share of periods in which a pod used up its CPU quota, 0 to 1.", []string{"node", "pod_namespace", "pod_name", "pod_uid"}},
-	"pod_block_io_bytes_per_second":      {"Bytes per second that a pod reads from block devices and writes to them.", []string{"node", "pod_namespace", "pod_name", "pod_uid", "type"}},
-	"pod_block_io_operations_per_second": {"Operations per second of a pod on block devices.", []string{"node", "pod_namespace", "pod_name", "pod_uid", "type"}},
+	"node_psi":                           {"Percentage of time in which tasks of the node waited, by resource and window.", []string{"node", "psi_resource_type", "psi_precision", "psi_degree"}},
+	"pod_throttled_ratio":                {"Ratio of CFS periods in which a pod was throttled, 0 to 1.", []string{"node", "pod_namespace", "pod_name", "pod_uid"}},
+	"pod_block_io_bytes_per_second":      {"Block I/O of a pod in bytes per second, by type.", []string{"node", "pod_namespace", "pod_name", "pod_uid", "type"}},
+	"pod_block_io_operations_per_second": {"Block I/O of a pod in operations per second, by type.", []string{"node", "pod_namespace", "pod_name", "pod_uid", "type"}},
 }
 
 // pods are five metrics each at most: their number grows with the pods alone, and with none of the devices.

@@ -19,18 +19,18 @@ func TestFiguresOfPodsBecomeMetrics(t *testing.T) {
 		}
 	})
 	want := `
-# HELP koordlet_node_psi Percentage of the time in which tasks of the node waited.
+# HELP koordlet_node_psi Percentage of time in which tasks of the node waited, by resource and window.
 # TYPE koordlet_node_psi gauge
 koordlet_node_psi{node="n",psi_degree="full",psi_precision="avg10",psi_resource_type="io"} 2.5
-# HELP koordlet_pod_block_io_bytes_per_second Bytes per second that a pod reads from block devices and writes to them.
+# HELP koordlet_pod_block_io_bytes_per_second Block I/O of a pod in bytes per second, by type.
 # TYPE koordlet_pod_block_io_bytes_per_second gauge
 koordlet_pod_block_io_bytes_per_second{node="n",pod_name="db",pod_namespace="shop",pod_uid="u",type="read"} 4096
 koordlet_pod_block_io_bytes_per_second{node="n",pod_name="db",pod_namespace="shop",pod_uid="u",type="write"} 512
-# HELP koordlet_pod_block_io_operations_per_second Operations per second of a pod on block devices.
+# HELP koordlet_pod_block_io_operations_per_second Block I/O of a pod in operations per second, by type.
 # TYPE koordlet_pod_block_io_operations_per_second gauge
 koordlet_pod_block_io_operations_per_second{node="n",pod_name="db",pod_namespace="shop",pod_uid="u",type="read"} 2
 koordlet_pod_block_io_operations_per_second{node="n",pod_name="db",pod_namespace="shop",pod_uid="u",type="write"} 0.5
-# HELP koordlet_pod_throttled_ratio Share of periods in which a pod used up its CPU quota, 0 to 1.
+# HELP koordlet_pod_throttled_ratio Ratio of CFS periods in which a pod was throttled, 0 to 1.
 # TYPE koordlet_pod_throttled_ratio gauge
 koordlet_pod_throttled_ratio{node="n",pod_name="db",pod_namespace="shop",pod_uid="u"} 0.25
 koordlet_pod_throttled_ratio{node="n",pod_name="web",pod_namespace="shop",pod_uid="v"} 0

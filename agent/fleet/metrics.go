@@ -31,19 +31,19 @@ func newInstruments(registerer prometheus.Registerer, f *fleet) (*instruments, e
 	m := &instruments{
 		reports: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "koordlet", Subsystem: "simulated", Name: "reports_total",
-			Help: "Attempts to report a NodeMetric, by outcome; failed ones are made again.",
+			Help: "Number of attempts to report a NodeMetric, by outcome; failed attempts are retried.",
 		}, []string{"outcome"}),
 		topologies: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "koordlet", Subsystem: "simulated", Name: "topology_writes_total",
-			Help: "Attempts to write a NodeResourceTopology, by outcome; failed and conflicting ones are made again.",
+			Help: "Number of attempts to write a NodeResourceTopology, by outcome; failed and conflicting attempts are retried.",
 		}, []string{"outcome"}),
 		nodes: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Namespace: "koordlet", Subsystem: "simulated", Name: "nodes",
-			Help: "Nodes that are simulated.",
+			Help: "Number of simulated nodes.",
 		}, func() float64 { return float64(len(f.all())) }),
 		age: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Namespace: "koordlet", Subsystem: "simulated", Name: "oldest_report_age_seconds",
-			Help: "Age of the last report of the node that has waited longest, frozen nodes left out; 0 without nodes.",
+			Help: "Age of the oldest last report of any node in seconds, without frozen nodes; 0 without nodes.",
 		}, f.oldestReport),
 	}
 	for _, outcome := range []string{reportTaken, reportFailed, reportRefused, reportGone} {

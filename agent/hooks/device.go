@@ -132,7 +132,7 @@ func rdmaDevices(sys files.FS, cards []*extension.DeviceAllocation) ([]Device, e
 // verbsOf finds the verbs of the card at an address.
 func verbsOf(sys files.FS, address string) ([]Device, error) {
 	if !pciAddress.MatchString(address) {
-		return nil, fmt.Errorf("find the verbs of a network card: %.40q is no address of a device", address)
+		return nil, fmt.Errorf("find the verbs of a network card: %.40q is not an address of a device", address)
 	}
 	at := path.Join("bus/pci/devices", address, "infiniband_verbs")
 	names, err := sys.Directories(at)

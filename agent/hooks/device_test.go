@@ -83,7 +83,7 @@ func TestContainersGetTheVerbsOfTheirCards(t *testing.T) {
 		"one without verbs":         {allocated: `[{"minor":2,"id":"0000:0b:00.0"},{"minor":0,"id":"0000:09:00.0"}]`, want: []Device{manager, verbs(0, 192)}, wantProblem: `network card "0000:0b:00.0"`},
 		"one that has gone":         {allocated: `[{"minor":3,"id":"0000:0f:00.0"}]`, want: []Device{manager}, wantProblem: `network card "0000:0f:00.0"`},
 		"one without numbers":       {allocated: `[{"minor":4,"id":"0000:0c:00.0"}]`, want: []Device{manager}, wantProblem: `"-1:x\n" are no numbers`},
-		"an address that leads off": {allocated: `[{"minor":0,"id":"../../../etc"}]`, want: []Device{manager}, wantProblem: "no address"},
+		"an address that leads off": {allocated: `[{"minor":0,"id":"../../../etc"}]`, want: []Device{manager}, wantProblem: "is not an address"},
 		"no connection manager":     {allocated: `[{"minor":0,"id":"0000:09:00.0"}]`, without: "class/misc/rdma_cm", wantProblem: `device "rdma_cm"`},
 	}
 	for name, test := range tests {

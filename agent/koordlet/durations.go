@@ -20,7 +20,7 @@ type hookDurations struct{ histogram *prometheus.HistogramVec }
 func newHookDurations() *hookDurations {
 	return &hookDurations{prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: "koordlet", Name: "runtime_hook_invoked_duration_milliseconds",
-		Help: "How long a container runtime waited for what a pod or container gets, by the stage of its life.", Buckets: buckets,
+		Help: "Latency of runtime hooks in milliseconds, by stage.", Buckets: buckets,
 	}, []string{"stage"})}
 }
 
@@ -39,7 +39,7 @@ type writeDurations struct {
 func newWriteDurations(clock clock.PassiveClock) *writeDurations {
 	return &writeDurations{clock: clock, histogram: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: "koordlet", Name: "resource_update_duration_milliseconds",
-		Help:    "How long the kernel took for a write, by the file's name and by whether it took the value.",
+		Help:    "Latency of writes to kernel files in milliseconds, by file and status.",
 		Buckets: buckets,
 	}, []string{"type", "status"})}
 }

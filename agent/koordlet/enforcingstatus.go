@@ -28,7 +28,7 @@ const (
 	probeInterval, probeRetryInterval = 30 * time.Second, 5 * time.Second
 )
 
-// enforcingStatus reports whether the agent can hold best-effort pods back. Its methods may be called at the same time.
+// enforcingStatus reports whether the agent can limit best-effort pods. Its methods may be called at the same time.
 type enforcingStatus struct {
 	options     *Options
 	cluster     *state.State
@@ -81,9 +81,9 @@ func (s *enforcingStatus) evaluate(ctx context.Context) {
 	switch {
 	case before.Reason == told.Reason:
 	case !told.Enforcing:
-		klog.FromContext(ctx).Error(errors.New(told.Message), "Koordlet cannot hold best-effort pods back, so the node offers no batch and mid resources", "reason", told.Reason)
+		klog.FromContext(ctx).Error(errors.New(told.Message), "Koordlet cannot limit best-effort pods, so the node offers no batch or mid resources", "reason", told.Reason)
 	case before.Reason != "":
-		klog.FromContext(ctx).Info("Koordlet can hold best-effort pods back again")
+		klog.FromContext(ctx).Info("Koordlet can limit best-effort pods again")
 	}
 }
 

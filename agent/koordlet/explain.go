@@ -116,7 +116,7 @@ func (e *explainer) Explain(_ context.Context, node string, question *diagnostic
 	if coded, damaged := finding.From(e.enforcement.executor.StoreErr()); damaged {
 		out.Incomplete = append(out.Incomplete, fmt.Sprintf("%s: koordlet sets nothing: %v", coded.Code, coded))
 	} else if err := e.status.ready(); err != nil {
-		out.Incomplete = append(out.Incomplete, fmt.Sprintf("%s: koordlet cannot hold best-effort pods back: %v", finding.AgentNotEnforcing, err))
+		out.Incomplete = append(out.Incomplete, fmt.Sprintf("%s: koordlet cannot limit best-effort pods: %v", finding.AgentNotEnforcing, err))
 	}
 	if object == nil || !e.cluster.Known() {
 		out.Incomplete = append(out.Incomplete, "koordlet has not read the node's objects yet and sets nothing until then")

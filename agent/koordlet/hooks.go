@@ -40,7 +40,7 @@ func (o *HookOptions) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.NRISocket, "runtime-hooks-nri-socket", o.NRISocket, "Socket of the container runtime for NRI plugins")
 	flags.StringVar(&o.Endpoint, "runtime-hooks-addr", o.Endpoint, "Unix socket for koord-runtime-proxy, for runtimes without NRI; none by default")
 	flags.StringVar(&o.Directory, "runtime-hooks-config-path", o.Directory, "Directory in which koordlet registers with koord-runtime-proxy")
-	flags.StringVar(&o.Policy, "runtime-hooks-failure-policy", o.Policy, "What koord-runtime-proxy does while koordlet does not answer: Fail, Ignore or None")
+	flags.StringVar(&o.Policy, "runtime-hooks-failure-policy", o.Policy, "What koord-runtime-proxy does while koordlet does not respond: Fail, Ignore or None")
 }
 
 // validate returns what is wrong.

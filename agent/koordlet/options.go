@@ -93,7 +93,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.KubeletDirectory, "kubelet-dir", o.KubeletDirectory, "Kubelet's own --root-dir")
 	flags.StringVar(&o.KubeletConfiguration, "kubelet-config", o.KubeletConfiguration, "Kubelet's own --config; config.yaml of --kubelet-dir by default")
 	flags.StringVar(&o.AcceleratorDirectory, "accelerator-dir", o.AcceleratorDirectory, "Directory of files in which other daemons list accelerators")
-	flags.StringVar(&o.GPUReader, "gpu-reader", o.GPUReader, "Program that reads NVIDIA GPUs; koord-nvml beside this one by default")
+	flags.StringVar(&o.GPUReader, "gpu-reader", o.GPUReader, "Program that reads NVIDIA GPUs; by default koord-nvml in the same directory")
 	flags.StringVar(&o.StateDirectory, "state-dir", o.StateDirectory, "Directory for state that must survive a restart")
 	flags.DurationVar(&o.SamplePeriod, "sample-period", o.SamplePeriod, "Interval between samples of the node's usage, 100ms to 1m")
 	flags.StringVar(&o.Predictor, "predictor", o.Predictor, "Profile that predicts what prod pods will not use; koordctl predict replay compares profiles")

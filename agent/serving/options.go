@@ -42,7 +42,7 @@ func NewOptions() *Options {
 // AddFlags adds the flags of the port.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.IPVar(&o.BindAddress, "bind-address", o.BindAddress, "Address that the secured port listens on")
-	flags.IntVar(&o.SecurePort, "secure-port", o.SecurePort, "Port for metrics, the audit log and explanations, over TLS and to authorized clients only; 0 serves none, -1 takes any that is free")
+	flags.IntVar(&o.SecurePort, "secure-port", o.SecurePort, "Port for metrics, the audit log and explanations, over TLS and to authorized clients only; 0 serves none, -1 uses any free port")
 	flags.StringVar(&o.CertFile, "tls-cert-file", o.CertFile, "Serving certificate; by default koordlet creates one in the state directory")
 	flags.StringVar(&o.KeyFile, "tls-private-key-file", o.KeyFile, "Key of the serving certificate")
 	flags.BoolVar(&o.Profiling, "profiling", o.Profiling, "Serve profiles below /debug/pprof to authorized clients")

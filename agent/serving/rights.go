@@ -98,5 +98,5 @@ func (d *door) serve(w http.ResponseWriter, r *http.Request) {
 func (d *door) unanswered(w http.ResponseWriter, r *http.Request, err error) {
 	klog.FromContext(r.Context()).V(1).Info("Rejected a request: authentication or authorization failed", "path", r.URL.Path, "error", err.Error())
 	w.Header().Set("Retry-After", "5")
-	http.Error(w, "authentication or authorization is not available: the API server did not answer", http.StatusServiceUnavailable)
+	http.Error(w, "authentication or authorization is not available: the API server did not respond", http.StatusServiceUnavailable)
 }

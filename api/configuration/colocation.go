@@ -62,18 +62,18 @@ type ColocationStrategy struct {
 	MemoryReclaimThresholdPercent *int64 `json:"memoryReclaimThresholdPercent,omitempty"`
 	// MemoryCalculatePolicy is usage, the default, request or maxUsageRequest.
 	MemoryCalculatePolicy *CalculatePolicy `json:"memoryCalculatePolicy,omitempty"`
-	// DegradeTimeMinutes is the age at which a report is no longer believed; 15. At least 1.
+	// DegradeTimeMinutes is the age at which a NodeMetric counts as expired; 15. At least 1.
 	DegradeTimeMinutes *int64 `json:"degradeTimeMinutes,omitempty"`
-	// UpdateTimeThresholdSeconds is the age at which a node's resources are written even unchanged; 300. At least 1.
+	// UpdateTimeThresholdSeconds is the age at which a node's resources are written even if they did not change; 300. At least 1.
 	UpdateTimeThresholdSeconds *int64 `json:"updateTimeThresholdSeconds,omitempty"`
-	// ResourceDiffThreshold is the relative change at which they are written before; 0.1. Above 0, at most 1.
+	// ResourceDiffThreshold is the relative change at which they are written earlier; 0.1. Above 0, at most 1.
 	ResourceDiffThreshold *float64 `json:"resourceDiffThreshold,omitempty"`
 
 	// MidReclaimMode is unset by default.
 	MidReclaimMode *MidReclaimMode `json:"midReclaimMode,omitempty"`
-	// MidCPUThresholdPercent of allocatable is the most mid-cpu offered; 100. 0 to 100.
+	// MidCPUThresholdPercent of allocatable is the maximum mid-cpu that is offered; 100. 0 to 100.
 	MidCPUThresholdPercent *int64 `json:"midCPUThresholdPercent,omitempty"`
-	// MidMemoryThresholdPercent of allocatable is the most mid-memory offered; 100. 0 to 100.
+	// MidMemoryThresholdPercent of allocatable is the maximum mid-memory that is offered; 100. 0 to 100.
 	MidMemoryThresholdPercent *int64 `json:"midMemoryThresholdPercent,omitempty"`
 	// MidUnallocatedPercent of the unrequested resources is added to mid resources; 0. 0 to 100.
 	MidUnallocatedPercent *int64 `json:"midUnallocatedPercent,omitempty"`
@@ -82,9 +82,9 @@ type ColocationStrategy struct {
 	// MidStaticMemoryReservedPercent of the capacity is mid-memory in static mode; 0. 0 to 100.
 	MidStaticMemoryReservedPercent *int64 `json:"midStaticMemoryReservedPercent,omitempty"`
 
-	// BatchCPUThresholdPercent of the capacity is the most batch-cpu offered; unbounded when unset.
+	// BatchCPUThresholdPercent of the capacity is the maximum batch-cpu that is offered; unlimited if unset.
 	BatchCPUThresholdPercent *int64 `json:"batchCPUThresholdPercent,omitempty"`
-	// BatchMemoryThresholdPercent of the capacity is the most batch-memory offered; unbounded when unset.
+	// BatchMemoryThresholdPercent of the capacity is the maximum batch-memory that is offered; unlimited if unset.
 	BatchMemoryThresholdPercent *int64 `json:"batchMemoryThresholdPercent,omitempty"`
 
 	// Extensions are for third parties; PredictorExtension holds a PredictorStrategy.

@@ -17,13 +17,13 @@ const DefaultColdStartMinutes = 30
 
 // PredictorStrategy chooses how koord-manager predicts the peak of what pods use, for a group of nodes.
 type PredictorStrategy struct {
-	// Batch is the predictor profile by which batch resources are what pods above batch will leave in the next hour. By
-	// default they are what those pods leave now.
+	// Batch is the predictor profile that forecasts the peak usage of pods above batch in the next hour, from which batch
+	// resources are calculated. By default they are calculated from the current usage.
 	Batch string `json:"batch,omitempty"`
-	// Mid is the predictor profile by which mid resources are what prod pods requested and will not use in the next day. By
-	// default the prediction is the node agent's.
+	// Mid is the predictor profile that forecasts the peak usage of prod pods in the next day, from which mid resources are
+	// calculated. By default the node agent predicts it.
 	Mid string `json:"mid,omitempty"`
-	// ColdStartMinutes is the age below which a pod counts with its request; 30. 0 to 1440.
+	// ColdStartMinutes is the age below which the request of a pod is taken as its usage; 30. 0 to 1440.
 	ColdStartMinutes *int64 `json:"coldStartMinutes,omitempty"`
 }
 

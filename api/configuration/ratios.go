@@ -18,7 +18,7 @@ type NodeCPUNormalizationCfg struct {
 
 // CPUNormalizationStrategy says how fast CPU models are compared to each other.
 type CPUNormalizationStrategy struct {
-	// Enable normalisation; false by default, which removes the ratio from the nodes.
+	// Enable normalization; false by default, which removes the ratio from the nodes.
 	Enable *bool `json:"enable,omitempty"`
 	// DefaultRatio is for models that are not listed.
 	DefaultRatio *float64 `json:"defaultRatio,omitempty"`

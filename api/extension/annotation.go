@@ -45,7 +45,7 @@ func EncodeAnnotation[T any](obj metav1.Object, key string, value *T) error {
 		return fmt.Errorf("encode annotation %q: %w", key, err)
 	}
 	if len(data) > MaxAnnotationBytes {
-		return fmt.Errorf("encode annotation %q: %d bytes are more than the %d allowed", key, len(data), MaxAnnotationBytes)
+		return fmt.Errorf("encode annotation %q: %d bytes exceed the limit of %d", key, len(data), MaxAnnotationBytes)
 	}
 	setAnnotation(obj, key, string(data))
 	return nil
@@ -65,7 +65,7 @@ func decodeOr[T any](annotations map[string]string, key string) (T, error) {
 // parsing take minutes.
 func DecodeJSON(value string, maxBytes int, out any) error {
 	if len(value) > maxBytes {
-		return fmt.Errorf("%d bytes are more than the %d allowed", len(value), maxBytes)
+		return fmt.Errorf("%d bytes exceed the limit of %d", len(value), maxBytes)
 	}
 	data := []byte(value)
 	if err := checkExponents(data); err != nil {

@@ -14,7 +14,7 @@ const MaxCPUID = 8191
 // empty. Ids above MaxCPUID, descending ranges and lists over MaxAnnotationBytes are errors.
 func ParseCPUList(list string) ([]int, error) {
 	if len(list) > MaxAnnotationBytes {
-		return nil, fmt.Errorf("cpu list: %d bytes are more than the %d allowed", len(list), MaxAnnotationBytes)
+		return nil, fmt.Errorf("cpu list: %d bytes exceed the limit of %d", len(list), MaxAnnotationBytes)
 	}
 	list = strings.TrimSpace(list)
 	if list == "" {

@@ -51,7 +51,7 @@ func GetPodReplaceResources(annotations map[string]string) ([]ResourceReplacemen
 		return nil, nil
 	}
 	if len(value) > MaxAnnotationBytes {
-		return nil, fmt.Errorf("parse annotation %q: %d bytes are more than the %d allowed",
+		return nil, fmt.Errorf("parse annotation %q: %d bytes exceed the limit of %d",
 			AnnotationPodReplaceResources, len(value), MaxAnnotationBytes)
 	}
 	var replacements []ResourceReplacement

@@ -58,7 +58,7 @@ const (
 const (
 	// OriginalsDamaged means that what was there before cannot be read.
 	OriginalsDamaged Code = "KOORD0301"
-	// AgentNotEnforcing means that a node agent cannot hold best-effort pods back.
+	// AgentNotEnforcing means that a node agent cannot limit best-effort pods.
 	AgentNotEnforcing Code = "KOORD0302"
 	// ProtectionMissing means that an admission policy or webhook configuration of the chart is gone.
 	ProtectionMissing Code = "KOORD0303"

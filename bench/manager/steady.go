@@ -45,7 +45,7 @@ func (f *fleet) steadyState(ctx context.Context) ([]figure, error) {
 	counted := f.ledger.counted()
 	writes := counted[nodeMetrics] - earlier[nodeMetrics] - reports
 	if writes < 0 {
-		return nil, fmt.Errorf("the watch has told of %d of %d reports", counted[nodeMetrics]-earlier[nodeMetrics], reports)
+		return nil, fmt.Errorf("the watch delivered %d of %d reports", counted[nodeMetrics]-earlier[nodeMetrics], reports)
 	}
 	return append(figures, atMost(0, measurement("the same, writes to NodeMetrics by others than the nodes", float64(writes), "", "counted by a watch, warm-up included"))), nil
 }
@@ -90,7 +90,7 @@ func (f *fleet) look(ctx context.Context) ([]figure, error) {
 	return []figure{
 		atMost(0.25, measurement(fmt.Sprintf("steady state, %d NodeMetrics a minute, CPU of koord-manager", f.chosen.nodes), used.cpu.Seconds()/took.Seconds(), "cores", fmt.Sprintf("over %s", took.Round(time.Second)))),
 		atMost(400, measurement("the same, largest proportional set of koord-manager", largest, "MiB", fmt.Sprintf("looked at every %s", memoryInterval))),
-		atMost(400, measurement("the same, largest resident set of koord-manager", resident, "MiB", "since its start")),
+		atMost(400, measurement("the same, maximum resident set of koord-manager", resident, "MiB", "since its start")),
 		measurement("the same, requests a second of koord-manager", used.requests/took.Seconds(), "/s", ""),
 		atMost(0, measurement("the same, writes to nodes", float64(writes[nodes]-counted[nodes]), "", written)),
 		atMost(0, measurement("the same, writes to NodeSLOs", float64(writes[nodeSLOs]-counted[nodeSLOs]), "", written)),

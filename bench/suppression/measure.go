@@ -104,7 +104,7 @@ func step(ctx context.Context, groups *cgrouptree.Tree, service *load) (latency 
 			return time.Since(began), true, nil
 		}
 	}
-	fmt.Fprintf(os.Stderr, "a step was not answered: the quota was %d us, and is %d us after %s\n", before, now, waitTimeout)
+	fmt.Fprintf(os.Stderr, "no response to a step: the quota was %d us, and is %d us after %s\n", before, now, waitTimeout)
 	return 0, false, nil
 }
 

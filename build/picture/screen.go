@@ -72,7 +72,7 @@ func (l look) apply(params ansi.Params) look {
 			var c color.Color
 			n := ansi.ReadStyleColor(params[i:], &c)
 			if n == 0 {
-				return l // not a colour: what follows cannot be told apart
+				return l // not a colour: what follows cannot be distinguished
 			}
 			i += n - 1
 			switch p {

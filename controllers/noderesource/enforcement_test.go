@@ -18,7 +18,7 @@ import (
 // TestAnAgentThatDoesNotEnforceHasItsOfferWithdrawn, gets one event for each reason, and gets the offer back.
 func TestAnAgentThatDoesNotEnforceHasItsOfferWithdrawn(t *testing.T) {
 	h := newHarness(t, store(t, enabled), testNode(nil), testMetric(time.Minute), testPod())
-	const full = "Warning AgentNotEnforcing [KOORD0302] Node node-a: koordlet cannot hold best-effort pods back, so that nothing is offered: "
+	const full = "Warning AgentNotEnforcing [KOORD0302] Node node-a: koordlet cannot limit best-effort pods, so no batch or mid resources are offered: "
 	steps := []struct {
 		name       string
 		facts      enforcement.Facts

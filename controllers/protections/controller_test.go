@@ -68,7 +68,7 @@ func TestTheGuardTells(t *testing.T) {
 			must(c.Create(t.Context(), with))
 		}
 	}
-	const rest = `. Without it whoever may edit a pod takes CPUs, devices and reservations by its annotations. Value admission.protectAllocations of the chart turns it off`
+	const rest = `. Without it anyone who may edit a pod can claim CPUs, devices and reservations in its annotations. Chart value admission.protectAllocations disables it`
 	const again = `Normal ProtectionRestored ValidatingAdmissionPolicyBinding "koordinator-allocations" is restored`
 	steps := []struct {
 		name          string
@@ -82,7 +82,7 @@ func TestTheGuardTells(t *testing.T) {
 			want: []string{`Warning ProtectionMissing [KOORD0303] ValidatingAdmissionPolicyBinding "koordinator-allocations" does not exist` + rest}},
 		{name: "still deleted", change: func() {}, wantM: 1},
 		{name: "made anew, but to audit", change: func() { replace(binding("Audit")) }, wantW: 1,
-			want: []string{`Warning ProtectionWeakened [KOORD0304] ValidatingAdmissionPolicyBinding "koordinator-allocations" is not as it was installed: spec.validationActions[0] is Audit instead of Deny` + rest}},
+			want: []string{`Warning ProtectionWeakened [KOORD0304] ValidatingAdmissionPolicyBinding "koordinator-allocations" was changed after it was installed: spec.validationActions[0] is Audit instead of Deny` + rest}},
 		{name: "put back", change: func() { replace(binding("Deny")) }, want: []string{again}},
 		{name: "not allowed to look", change: func() { refused = forbidden }, wantNoMetrics: true},
 		{name: "allowed again", change: func() { refused = nil }},

@@ -66,7 +66,7 @@ func (r *reconciler) last(ctx context.Context) (configmerge.Config, error) {
 	config, problems := configmerge.Parse(kept.Data)
 	for _, problem := range problems {
 		// Someone edited it. What can still be read of it is better than nothing.
-		log.FromContext(ctx).Info("The last good configuration is corrupt", "configmap", r.options.lastGood(), "problem", problem.String())
+		log.FromContext(ctx).Info("The last valid configuration is corrupt", "configmap", r.options.lastGood(), "problem", problem.String())
 	}
 	return config, nil
 }

@@ -199,7 +199,7 @@ func TestADeletedConfigMapWithdrawsNothing(t *testing.T) {
 	if diff := cmp.Diff(want, m.inForce(t)); diff != "" {
 		t.Errorf("in force (-want +got):\n%s", diff)
 	}
-	if events := m.recordedEvents(); len(events) != 1 || !strings.Contains(events[0], "ConfigMissing [KOORD0204]") || !strings.Contains(events[0], "the last good configuration stays in force") {
+	if events := m.recordedEvents(); len(events) != 1 || !strings.Contains(events[0], "ConfigMissing [KOORD0204]") || !strings.Contains(events[0], "the last valid configuration stays in force") {
 		t.Errorf("events %q, want one with KOORD0204 that says what is in force", events)
 	}
 	if diff := cmp.Diff(want, m.kept(t).Data); diff != "" {

@@ -22,7 +22,7 @@ func (o *Options) configMap() types.NamespacedName {
 }
 
 // validatingConfiguration is the webhook for one ConfigMap. While koord-manager does not answer, writes and deletions are allowed: the
-// manager continues with the last good configuration.
+// manager continues with the last valid configuration.
 func (o *Options) validatingConfiguration(bundle []byte) admissionregistrationv1.ValidatingWebhook {
 	name := o.configMap()
 	return admissionregistrationv1.ValidatingWebhook{

@@ -49,7 +49,7 @@ func (c *collector) collectComponents(ctx context.Context) error {
 	return c.collectAgent(ctx)
 }
 
-// judge turns what was seen of a component into its state. That nobody leads is known only when both workload and lease may
+// judge turns what was seen of a component into its state. That there is no leader is known only when both workload and lease may
 // be read.
 func (c *collector) judge(status *ComponentStatus, leads, seen bool) {
 	switch {

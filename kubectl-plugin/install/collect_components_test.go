@@ -260,14 +260,14 @@ func TestEnforcementIsToldOfEachNode(t *testing.T) {
 		"no measurements":  {rows(), StateAbsent, "0/0", "no NodeMetrics", nil},
 		"one cannot": {
 			rows([3]any{"a", "False", "Refused"}, [3]any{"b", "True", ""}), StateDegraded, "1/2", "",
-			[]string{"error koordlet cannot hold best-effort pods back on a (Refused): no batch and mid resources are offered there"},
+			[]string{"error koordlet cannot limit best-effort pods on a (Refused): no batch or mid resources are offered there"},
 		},
 		"many cannot, for two reasons": {
 			rows([3]any{"e", "False", "Refused"}, [3]any{"d", "False", "Refused"}, [3]any{"c", "False", "Refused"}, [3]any{"b", "False", "Refused"}, [3]any{"a", "False", slov1alpha1.ReasonReadOnly}),
 			StateDegraded, "0/5", "",
 			[]string{
-				"warning koordlet cannot hold best-effort pods back on a (" + slov1alpha1.ReasonReadOnly + "): no batch and mid resources are offered there",
-				"error koordlet cannot hold best-effort pods back on b, c, d and 1 more (Refused): no batch and mid resources are offered there",
+				"warning koordlet cannot limit best-effort pods on a (" + slov1alpha1.ReasonReadOnly + "): no batch or mid resources are offered there",
+				"error koordlet cannot limit best-effort pods on b, c, d and 1 more (Refused): no batch or mid resources are offered there",
 			},
 		},
 		"not installed":    {fails(absent), StateAbsent, "", "", nil},

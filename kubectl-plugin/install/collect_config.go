@@ -49,7 +49,7 @@ func (c *collector) judgeConfig(ctx context.Context, read *corev1.ConfigMap) err
 	return nil
 }
 
-// judgeMissing tells of a ConfigMap that does not exist, and what the manager goes by without it.
+// judgeMissing reports a ConfigMap that does not exist, and what the manager goes by without it.
 func (c *collector) judgeMissing(ctx context.Context) error {
 	state := &c.status.Config
 	state.State, state.Problems = StateAbsent, new(int)
@@ -101,7 +101,7 @@ func inForce(key string, last *corev1.ConfigMap) string {
 		return "; what is in force in its place could not be seen"
 	}
 	if last.Data[key] == "" {
-		return "; the built-in default is in force, for there was no good text before"
+		return "; the built-in default is in force because no valid text was ever read"
 	}
-	return fmt.Sprintf("; the last good text is in force, kept in configmap %s", lastGoodName)
+	return fmt.Sprintf("; the last valid text is in force, kept in configmap %s", lastGoodName)
 }

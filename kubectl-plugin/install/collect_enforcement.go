@@ -38,7 +38,7 @@ func enforcementTable(client rest.Interface) func(context.Context) (*metav1.Tabl
 	}
 }
 
-// collectEnforcement looks which agents cannot hold best-effort pods back. Nodes of one reason are one finding.
+// collectEnforcement looks which agents cannot limit best-effort pods. Nodes of one reason are one finding.
 func (c *collector) collectEnforcement(ctx context.Context) error {
 	state := &c.status.Enforcement
 	table, err := c.enforcement(ctx)
@@ -89,7 +89,7 @@ func cell(table *metav1.Table, row metav1.TableRow, column string) string {
 	return value
 }
 
-// notEnforcing is the finding for nodes whose agents do not enforce for one reason. That they were told so is a warning.
+// notEnforcing is the finding for nodes whose agents do not enforce for one reason. That they are configured so is a warning.
 func notEnforcing(reason string, nodes []string) diagnosticsv1alpha1.Finding {
 	slices.Sort(nodes)
 	named := strings.Join(nodes[:min(len(nodes), mostNamed)], ", ")
@@ -98,7 +98,7 @@ func notEnforcing(reason string, nodes []string) diagnosticsv1alpha1.Finding {
 	}
 	out := diagnosticsv1alpha1.Finding{
 		Code: string(finding.AgentNotEnforcing), Severity: diagnosticsv1alpha1.SeverityError,
-		Message: fmt.Sprintf("koordlet cannot hold best-effort pods back on %s (%s): no batch and mid resources are offered there", named, reason),
+		Message: fmt.Sprintf("koordlet cannot limit best-effort pods on %s (%s): no batch or mid resources are offered there", named, reason),
 		Hint:    "koordctl explain node " + nodes[0] + " features", Object: &diagnosticsv1alpha1.SourceRef{Kind: "NodeMetric", Name: nodes[0], Field: "status.conditions"},
 	}
 	if reason == slov1alpha1.ReasonReadOnly {

@@ -70,7 +70,7 @@ func told(status *InstallationStatus) []string {
 }
 
 func TestProtectionsThatAreOffAreFindings(t *testing.T) {
-	const lost = ". Without it the token of one node's koordlet writes the NodeMetrics, topologies and devices of all nodes. Value koordlet.restrictToOwnNode of the chart turns it off"
+	const lost = ". Without it the token of one node's koordlet can write the NodeMetrics, topologies and devices of all nodes. Chart value koordlet.restrictToOwnNode disables it"
 	tests := map[string]struct {
 		change    func(*collector)
 		wantState State
@@ -82,7 +82,7 @@ func TestProtectionsThatAreOffAreFindings(t *testing.T) {
 		}, StateDegraded, []string{`KOORD0303 error ValidatingAdmissionPolicyBinding "koordlet-own-node" does not exist` + lost}},
 		"weakened": {func(c *collector) {
 			_, _ = c.dynamic.Resource(bindings).Update(t.Context(), newBinding("Audit"), metav1.UpdateOptions{}) // the fake always can
-		}, StateDegraded, []string{`KOORD0304 error ValidatingAdmissionPolicyBinding "koordlet-own-node" is not as it was installed: spec.validationActions[0] is Audit instead of Deny` + lost}},
+		}, StateDegraded, []string{`KOORD0304 error ValidatingAdmissionPolicyBinding "koordlet-own-node" was changed after it was installed: spec.validationActions[0] is Audit instead of Deny` + lost}},
 		"turned off": {func(c *collector) {
 			config := newProtections()
 			config.Data = nil
@@ -120,7 +120,7 @@ func TestProtectionsThatAreOffAreFindings(t *testing.T) {
 }
 
 func TestAgentsThatDoNotEnforceAreFindings(t *testing.T) {
-	const offered = ": no batch and mid resources are offered there"
+	const offered = ": no batch or mid resources are offered there"
 	full := func(name string) [3]any { return [3]any{name, "False", slov1alpha1.ReasonOriginalsNotSaved} }
 	tests := map[string]struct {
 		table    *metav1.Table
@@ -130,11 +130,11 @@ func TestAgentsThatDoNotEnforceAreFindings(t *testing.T) {
 	}{
 		"all enforce": {columns([3]any{"a", "True", "Enforcing"}), nil, EnforcementStatus{State: StateReady, Nodes: new(1), Enforcing: 1}, nil},
 		"one does not": {columns([3]any{"a", "True", "Enforcing"}, full("b")), nil, EnforcementStatus{State: StateDegraded, Nodes: new(2), Enforcing: 1},
-			[]string{"KOORD0302 error koordlet cannot hold best-effort pods back on b (OriginalsNotSaved)" + offered}},
+			[]string{"KOORD0302 error koordlet cannot limit best-effort pods on b (OriginalsNotSaved)" + offered}},
 		"many do not, for two reasons": {columns(full("e"), full("d"), full("c"), full("b"), full("a"), [3]any{"f", "False", slov1alpha1.ReasonReadOnly}), nil,
 			EnforcementStatus{State: StateDegraded, Nodes: new(6)}, []string{
-				"KOORD0302 error koordlet cannot hold best-effort pods back on a, b, c and 2 more (OriginalsNotSaved)" + offered,
-				"KOORD0302 warning koordlet cannot hold best-effort pods back on f (ReadOnly)" + offered,
+				"KOORD0302 error koordlet cannot limit best-effort pods on a, b, c and 2 more (OriginalsNotSaved)" + offered,
+				"KOORD0302 warning koordlet cannot limit best-effort pods on f (ReadOnly)" + offered,
 			}},
 		"some agents do not tell":             {columns([3]any{"a", "True", "Enforcing"}, [3]any{"b", nil, nil}), nil, EnforcementStatus{State: StateReady, Nodes: new(2), Enforcing: 1, Silent: 1}, nil},
 		"no agent tells":                      {columns([3]any{"b", nil, nil}), nil, EnforcementStatus{State: StateUnknown, Nodes: new(1), Silent: 1}, nil},

@@ -21,7 +21,7 @@ var elasticQuotas = schedulingsigsv1alpha1.GroupVersion.WithResource("elasticquo
 func (c *collector) collectQuotas(ctx context.Context) error {
 	listed, err := c.dynamic.Resource(elasticQuotas).List(ctx, metav1.ListOptions{ResourceVersion: "0"}) // from the API server's memory
 	switch {
-	case c.unseen(err) || apierrors.IsNotFound(err): // a definition that is missing is told as such
+	case c.unseen(err) || apierrors.IsNotFound(err): // a definition that is missing is reported as such
 		return nil
 	case err != nil:
 		return fmt.Errorf("list the quotas: %w", err)

@@ -185,7 +185,7 @@ func TestARefusedQuestionRemovesNothing(t *testing.T) {
 	}
 }
 
-// silent is a terminal on which nobody types.
+// silent is a terminal without input.
 type silent struct{ until <-chan struct{} }
 
 func (s silent) Read([]byte) (int, error) {

@@ -117,7 +117,7 @@ func configDetail(config ConfigStatus) string {
 	var details []string
 	switch {
 	case config.State == StateDegraded:
-		details = append(details, "keys that cannot be used keep their last good text")
+		details = append(details, "keys that cannot be used keep their last valid text")
 	case config.Colocation != nil && *config.Colocation:
 		details = append(details, "co-location enabled")
 	default:

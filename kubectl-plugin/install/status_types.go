@@ -26,7 +26,7 @@ type InstallationStatus struct {
 	Config ConfigStatus `json:"config"`
 	// Protections are what the API server refuses for the system.
 	Protections ProtectionsStatus `json:"protections"`
-	// Enforcement is whether the agents of the nodes can hold best-effort pods back.
+	// Enforcement is whether the agents of the nodes can limit best-effort pods.
 	Enforcement EnforcementStatus `json:"enforcement"`
 	// Findings are what is wrong, with the next command to run.
 	Findings []diagnosticsv1alpha1.Finding `json:"findings,omitempty"`

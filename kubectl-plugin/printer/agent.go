@@ -43,7 +43,7 @@ func agentLine(e *diagnosticsv1alpha1.NodeExplanation, agent *diagnosticsv1alpha
 	case agentview.ByAgent, agentview.BySimulated:
 		parts = append(parts, o.Style.Clean(agent.Component))
 	default:
-		parts = append(parts, o.Style.Paint(Warn, "koordlet did not answer; from API objects only"))
+		parts = append(parts, o.Style.Paint(Warn, "koordlet did not respond; from API objects only"))
 	}
 	if agent.ReadOnly {
 		parts = append(parts, o.Style.Paint(Warn, "read-only, writes nothing"))

@@ -47,7 +47,7 @@ func agentFeatures(w io.Writer, features []diagnosticsv1alpha1.AgentFeature, o O
 	return nil
 }
 
-// featureNotes prints what a feature that is on tells of itself, what it cannot do, and what failed last.
+// featureNotes prints what a feature that is on reports, what it cannot do, and what failed last.
 func featureNotes(w io.Writer, f *diagnosticsv1alpha1.AgentFeature, o Options) error {
 	for _, note := range FeatureNotes(f, o.Now) {
 		if err := line(w, o, note.Role, note.Text); err != nil {
@@ -63,8 +63,8 @@ type FeatureNote struct {
 	Text string
 }
 
-// FeatureNotes are what a feature tells of itself beside its states: what it does, what it cannot do, and what failed last. Of one
-// that is switched off only failures are told.
+// FeatureNotes are what a feature reports beside its states: what it does, what it cannot do, and what failed last. Of one
+// that is switched off only failures are printed.
 func FeatureNotes(f *diagnosticsv1alpha1.AgentFeature, now time.Time) []FeatureNote {
 	var out []FeatureNote
 	if f.Gate && f.State != "" {

@@ -49,7 +49,7 @@ func absentAgentFixture() *diagnosticsv1alpha1.NodeExplanation {
 		{Name: "BECPUSuppress", Configured: "Yes", Supported: "Unknown", Active: "Unknown", Effective: "Unknown", Reason: "resourceUsedThresholdWithBE.enable is true"},
 	}}
 	e.Status.Findings = []diagnosticsv1alpha1.Finding{{
-		Code: "KOORD0009", Severity: diagnosticsv1alpha1.SeverityWarning, Message: "the node's koordlet did not answer, so the answer is from API objects only: dial tcp 10.0.0.7:9316: connect: connection refused",
+		Code: "KOORD0009", Severity: diagnosticsv1alpha1.SeverityWarning, Message: "the node's koordlet did not respond, so the answer is from API objects only: dial tcp 10.0.0.7:9316: connect: connection refused",
 		Hint: "kubectl -n koordinator-system get pods -o wide --field-selector spec.nodeName=worker-1", Object: &diagnosticsv1alpha1.SourceRef{Kind: "Node", Name: "worker-1"},
 	}}
 	return e

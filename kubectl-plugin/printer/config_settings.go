@@ -12,7 +12,7 @@ import (
 	"koordinator.sh/koord/decision/config/configuration"
 )
 
-// unset stands for a value that nobody sets.
+// unset stands for a value that is not set.
 const unset = "<unset>"
 
 // ConfigSettings prints settings before and after; where nothing differs, nothing.

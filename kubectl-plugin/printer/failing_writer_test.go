@@ -28,7 +28,7 @@ func (w *countingWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestEveryViewReportsAnOutputThatFails: whoever reads only the beginning, as head does, ends the command, wherever that is.
+// TestEveryViewReportsAnOutputThatFails: anyone who reads only the beginning, as head does, ends the command, wherever that is.
 func TestEveryViewReportsAnOutputThatFails(t *testing.T) {
 	all := views(t)
 	maps.Copy(all, configViews())

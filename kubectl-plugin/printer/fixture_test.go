@@ -188,7 +188,7 @@ func refusedFixFixture() *diagnosticsv1alpha1.PodExplanation {
 	return e
 }
 
-// tenantFixture is a pending pod as a user is told of it who may get nothing beside it.
+// tenantFixture is a pending pod as a user sees it who may get nothing beside it.
 func tenantFixture() *diagnosticsv1alpha1.PodExplanation {
 	e := pendingPodFixture()
 	for i := range e.Status.Groups {

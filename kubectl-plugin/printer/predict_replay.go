@@ -35,7 +35,7 @@ type ProfileScore struct {
 // tolerable is the rate of violations, 1 %, up to which a profile counts as good.
 const tolerable = 0.01
 
-// Replay prints profiles side by side, the safe ones that free most first marked, and what nobody can beat below.
+// Replay prints profiles side by side, the safe ones that free most first marked, and the lower bound below.
 func Replay(w io.Writer, r PredictionReplay, o Options) error {
 	best := bestProfile(r.Profiles)
 	t := table{columns: []column{

@@ -37,7 +37,7 @@ func preemption(w io.Writer, p *diagnosticsv1alpha1.Preemption, o Options) error
 	return stillRefused(w, p, o)
 }
 
-// PreemptionMatters tells whether preemption changes anything for the pod: it would evict pods, or has done so already.
+// PreemptionMatters reports whether preemption changes anything for the pod: it would evict pods, or has done so already.
 func PreemptionMatters(p *diagnosticsv1alpha1.Preemption) bool {
 	return p.Verdict == diagnosticsv1alpha1.PreemptionEvicts || p.Verdict == diagnosticsv1alpha1.PreemptionWaits
 }

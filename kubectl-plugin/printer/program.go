@@ -3,7 +3,7 @@ package printer
 import "regexp"
 
 // canonicalProgram is the program's name in every text that comes from below the commands: hints of findings and errors,
-// answers of the diagnostics API, the catalogue. They are made where nobody knows how the program was called, and have to
+// answers of the diagnostics API, the catalogue. They are made where it is not known how the program was called, and have to
 // be true also in -o json.
 const canonicalProgram = "koordctl"
 

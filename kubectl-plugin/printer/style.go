@@ -37,7 +37,7 @@ const (
 	BatchFree
 	// System is used by what is no pod.
 	System
-	// Idle is nobody's.
+	// Idle is not requested by any pod.
 	Idle
 )
 

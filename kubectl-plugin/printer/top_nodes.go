@@ -137,7 +137,7 @@ func loadCell(state diagnosticsv1alpha1.LoadState) cell {
 }
 
 // metricAge is the age of the measurements, with their state unless it is Fresh: 42s, 20m(Expired). An agent that does not enforce
-// is told as such where the measurements are good enough: 42s(NotEnforcing).
+// is shown as such where the measurements are good enough: 42s(NotEnforcing).
 func metricAge(m diagnosticsv1alpha1.MetricFacts, o Options) cell {
 	age := Age(o.Now, m.UpdateTime)
 	if m.NotEnforcing != "" && (m.State == diagnosticsv1alpha1.MetricFresh || m.State == diagnosticsv1alpha1.MetricStale) {

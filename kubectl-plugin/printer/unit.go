@@ -83,7 +83,7 @@ func QuantityWithUnit(value int64, unit diagnosticsv1alpha1.Unit) string {
 	}
 }
 
-// UnitName is the unit's name in a column of its own.
+// UnitName is the unit's name in its own column.
 func UnitName(unit diagnosticsv1alpha1.Unit) string {
 	switch unit {
 	case diagnosticsv1alpha1.MilliCPU:

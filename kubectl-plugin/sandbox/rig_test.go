@@ -71,7 +71,7 @@ func statusOf(dir state.Dir, spec state.Spec, phase control.Phase) *control.Stat
 	}
 }
 
-// machine is a user's machine: a state directory and a kubeconfig of its own.
+// machine is a user's machine: a state directory and its own kubeconfig.
 type machine struct {
 	home       string
 	kubeconfig string

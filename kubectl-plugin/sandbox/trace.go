@@ -2,7 +2,7 @@ package sandbox
 
 import "koordinator.sh/koord/agent/host/trace"
 
-// checkTrace reads a trace before anything is started, so that a bad line is told at once and not in a log.
+// checkTrace reads a trace before anything is started, so that a bad line is reported at once and not in a log.
 func checkTrace(path string) error {
 	if path == "" {
 		return nil

@@ -224,7 +224,7 @@ func TestUpKeepsTheOptionsOfBefore(t *testing.T) {
 	}
 }
 
-// TestUpOfARealNodeThatCannotBe is told before anything is started, whoever runs the test: the node's programs are missing.
+// TestUpOfARealNodeThatCannotBe is told before anything is started, for every user: the node's programs are missing.
 func TestUpOfARealNodeThatCannotBe(t *testing.T) {
 	m := newMachine(t)
 	t.Setenv("PATH", processtest.Programs(t, "koord-sandbox", "koord-scheduler", "koord-manager", "koordlet"))

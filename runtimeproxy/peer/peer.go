@@ -1,4 +1,4 @@
-// Package peer tells who is at the other end of a Unix socket, and turns away everybody but root.
+// Package peer identifies the process at the other end of a Unix socket, and turns away everybody but root.
 package peer
 
 import (
@@ -65,7 +65,7 @@ func Listen(path string) (net.Listener, error) {
 	return listener, nil
 }
 
-// removeLeft removes a socket on which nobody listens. One that does not answer because its queue is full has a process.
+// removeLeft removes a socket on which no process listens. One that does not respond because its queue is full has a process.
 func removeLeft(path string) error {
 	connection, err := net.Dial("unix", path)
 	switch {

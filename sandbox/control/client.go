@@ -46,7 +46,7 @@ func NewClient(dir state.Dir) *Client {
 	return &Client{http: &http.Client{Transport: transport, Timeout: answerTimeout}}
 }
 
-// Status asks the supervisor how the sandbox is. It returns ErrNotRunning when nobody answers.
+// Status asks the supervisor how the sandbox is. It returns ErrNotRunning if there is no response.
 func (c *Client) Status(ctx context.Context) (*Status, error) {
 	var status Status
 	if err := c.do(ctx, http.MethodGet, "/status", &status); err != nil {

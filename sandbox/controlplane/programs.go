@@ -58,7 +58,7 @@ func runEtcd(args []string) int {
 func runKwok(args []string) int {
 	// kwok reads its configuration's path from the process's arguments.
 	os.Args = append([]string{component.Kwok}, args...)
-	// Kubernetes' packages register a flag "version" for every command of the process; kwok has one of its own.
+	// Kubernetes' packages register a flag "version" for every command of the process; kwok registers its own.
 	pflag.CommandLine = pflag.NewFlagSet(component.Kwok, pflag.ContinueOnError)
 	flags := pflag.NewFlagSet(component.Kwok, pflag.ContinueOnError)
 	flags.ParseErrorsAllowlist.UnknownFlags = true

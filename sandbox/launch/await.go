@@ -111,7 +111,7 @@ func (s Sandbox) Await(ctx context.Context, observe func(*control.Status)) (*con
 		case errors.Is(err, control.ErrNotRunning):
 			return nil, s.ended("while the sandbox was starting", nil, 0)
 		default:
-			// One that dies breaks off its answer; the next question tells.
+			// One that dies breaks off its answer; the next request shows it.
 			if failures++; failures > 1 || ctx.Err() != nil {
 				return nil, err
 			}

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 			exitOn(err)
 			processtest.Linger()
 		},
-		// hangs holds the lock and answers nobody.
+		// hangs holds the lock and does not respond.
 		"hangs": func(string) {
 			lockAndRecord(processtest.Supervised())
 			processtest.Linger()

@@ -37,7 +37,7 @@ func (s Sandbox) Purge(ctx context.Context) error {
 		if err := s.Dir.Remove(); err != nil {
 			return err
 		}
-		// While it is locked, so that whoever waits for it sees that it is another file's turn.
+		// While it is locked, so that a process that waits for it sees that it is another file's turn.
 		if err := os.Remove(s.Dir.Turn()); err != nil {
 			return fmt.Errorf("remove the sandbox's lock: %w", err)
 		}
@@ -90,7 +90,7 @@ func (s Sandbox) stop(ctx context.Context, patience time.Duration) (err error) {
 func (s Sandbox) askToStop(ctx context.Context, lock *flock.Flock, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	// One that is crashing or hangs may give no answer, or half of one: the lock tells when it is gone.
+	// One that is crashing or hangs may give no answer, or half of one: the lock is released when it is gone.
 	refusal := control.NewClient(s.Dir).Stop(ctx)
 	if err := awaitLock(ctx, lock); err != nil {
 		return errors.Join(err, refusal)

@@ -86,7 +86,7 @@ func TestATurnIsOver(t *testing.T) {
 	}
 }
 
-// TestALockOfARemovedFileIsNoTurn: whoever opened it before a purge, and locks it after, has locked nothing.
+// TestALockOfARemovedFileIsNoTurn: a process that opened it before a purge, and locks it after, has locked nothing.
 func TestALockOfARemovedFileIsNoTurn(t *testing.T) {
 	s := created(t)
 	lock := flock.New(s.Dir.Turn())

@@ -129,7 +129,7 @@ func certifies(cert *x509.Certificate, id Identity) bool {
 		slices.Equal(cert.DNSNames, names) && slices.EqualFunc(cert.IPAddresses, addresses, net.IP.Equal)
 }
 
-// sorted is for comparing groups: the organisations of a certificate are a set, which has an order of its own.
+// sorted is for comparing groups: the organisations of a certificate are a set, which has its own order.
 func sorted(groups []string) []string { return slices.Sorted(slices.Values(groups)) }
 
 // names are the identity's hosts, by kind.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// startTimesKnown tells that StartTime is 0 for no process that runs.
+// startTimesKnown is true if StartTime is 0 for no process that runs.
 const startTimesKnown = true
 
 // StartTime returns when a process started, in clock ticks since boot, and 0 when there is no such process or it is a

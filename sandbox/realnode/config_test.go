@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestConfigurationIsAsWrittenDown compares everything that containerd, kubelet and the network plugins are told.
+// TestConfigurationIsAsWrittenDown compares the whole configuration of containerd, kubelet and the network plugins.
 func TestConfigurationIsAsWrittenDown(t *testing.T) {
 	n := newNode(t)
 	n.Runc, n.Subnet = "/usr/sbin/runc", netip.MustParsePrefix("10.231.7.0/24")

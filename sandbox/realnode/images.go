@@ -24,7 +24,7 @@ func imageFiles() []string {
 	return files
 }
 
-// hasStaleImages tells whether the images of the system were made of other programs than those that are there: `make real-node` keeps
+// hasStaleImages reports whether the images of the system were made of other programs than those that are there: `make real-node` keeps
 // the sum of the programs' sums. Programs that cannot be read make nothing stale.
 func (n Node) hasStaleImages() bool {
 	sums := sha256.New()

@@ -14,7 +14,7 @@ import (
 type Machine struct {
 	// OS is the operating system, as Go names it.
 	OS string
-	// Root tells that the process is root's.
+	// Root reports whether the process runs as root.
 	Root bool
 	// Runc is the path of the program that runs containers; "" when it is not installed.
 	Runc string
@@ -24,11 +24,11 @@ type Machine struct {
 	StaleImages []string
 	// MissingControllers are the kernel's resource controllers that kubelet and runc need and cannot have.
 	MissingControllers []string
-	// MayLowerOOMScore tells that processes may make themselves less likely to be killed when memory runs out.
+	// MayLowerOOMScore reports whether processes may make themselves less likely to be killed when memory runs out.
 	MayLowerOOMScore bool
-	// Overlay tells that layers of images can be stacked; without, they are copied.
+	// Overlay reports whether layers of images can be stacked; without, they are copied.
 	Overlay bool
-	// BridgeTaken tells that the node's bridge exists: another sandbox of the same name runs a node.
+	// BridgeTaken reports whether the node's bridge exists: another sandbox of the same name runs a node.
 	BridgeTaken bool
 	// PathExcess is by how many characters the sandbox's directory is too long for the sockets below it; 0 for not at all.
 	PathExcess int

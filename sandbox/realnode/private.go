@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// privatePaths are directories that containerd and kubelet write to whatever they are told. In their mount namespace, each is a
+// privatePaths are directories that containerd and kubelet write to regardless of their configuration. In their mount namespace, each is a
 // directory of the sandbox's.
 var privatePaths = []string{
 	"/run/containerd",     // sockets of containerd's shims

@@ -20,7 +20,7 @@ const podGrace = 3 * time.Second
 // endInterval is how often it is looked at what has ended.
 const endInterval = 20 * time.Millisecond
 
-// shims are the processes that containerd starts one of for each pod, and that outlive it. They are told by the socket of the
+// shims are the processes that containerd starts one of for each pod, and that outlive it. They are identified by the socket of the
 // containerd they belong to.
 func (h Host) shims(socket string) ([]int, error) {
 	entries, err := os.ReadDir(filepath.Join(h.Root, "proc"))

@@ -85,7 +85,7 @@ func run(ctx context.Context, dir state.Dir, t timing, bringUp func(*boot, conte
 
 // supervise brings the sandbox up, keeps it up until ctx ends, and takes it down.
 func (s *Supervisor) supervise(ctx context.Context, bringUp func(*boot, context.Context) error) {
-	// The processes are stopped in reverse order, so each has a context of its own and outlives ctx.
+	// The processes are stopped in reverse order, so each has its own context and outlives ctx.
 	spawning, stopSpawning := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopSpawning()
 	boot := newBoot(s, newSpawner(spawning))
@@ -144,7 +144,7 @@ func (s *Supervisor) addRunner(c component.Component, spawner *spawner) *runner 
 	return r
 }
 
-// recordProcesses stores who belongs to the sandbox, for whoever comes after a crash of the supervisor.
+// recordProcesses stores who belongs to the sandbox, for programs that run after a crash of the supervisor.
 func (s *Supervisor) recordProcesses() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

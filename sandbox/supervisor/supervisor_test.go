@@ -284,7 +284,7 @@ func TestAWantedPortThatIsTaken(t *testing.T) {
 	}
 }
 
-// neverReady probes a component where nobody answers.
+// neverReady probes a component on an address without a server.
 func neverReady(c component.Component) component.Component {
 	c.Ready.URL = "http://" + freeAddress()
 	return c

@@ -55,7 +55,7 @@ func (l Load) Run(ctx context.Context, out io.Writer) error {
 		}
 	}
 	held := hold(l.MemoryMiB)
-	// Each busy loop has a thread of its own, and the requests too.
+	// Each busy loop has its own thread, and the requests too.
 	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), int(math.Ceil(l.CPUs))+1))
 	fmt.Fprintf(out, "uses %g CPUs and %d MiB\n", l.CPUs, l.MemoryMiB)
 	group, ctx := errgroup.WithContext(ctx)

@@ -108,7 +108,7 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// TestALoadServesAndReports asks it until it has told of a request, and ends it.
+// TestALoadServesAndReports polls it until it has reported a request, and ends it.
 func TestALoadServesAndReports(t *testing.T) {
 	address := freeAddress(t)
 	ctx, cancel := context.WithCancel(t.Context())

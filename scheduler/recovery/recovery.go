@@ -101,6 +101,6 @@ func report(plugin string, point Point, pod *corev1.Pod, cause any) {
 		klog.V(2).InfoS("Plugin panicked again", "plugin", plugin, "extensionPoint", point, "pod", klog.KObj(pod), "panic", cause)
 		return
 	}
-	klog.ErrorS(nil, "Plugin panicked; the pod is refused and scheduling goes on", "plugin", plugin, "extensionPoint", point,
+	klog.ErrorS(nil, "Plugin panicked; the pod is rejected and scheduling continues", "plugin", plugin, "extensionPoint", point,
 		"pod", klog.KObj(pod), "panic", cause, "stack", string(debug.Stack()))
 }

@@ -126,7 +126,7 @@ func (b *Bridge) settled(next frameworkext.NextPodFn) frameworkext.NextPodFn {
 			ctx, cancel := context.WithTimeout(wait.ContextForChannel(b.scheduler.StopEverything), settleTimeout)
 			defer cancel()
 			if err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) { return b.state.Settled(), nil }); err != nil {
-				logger.Error(err, "Pods are scheduled although Reservations are not known; reserved room may be given away")
+				logger.Error(err, "Scheduling pods before the Reservations are known; reserved resources may be allocated to other pods")
 			}
 		})
 		return next(logger)

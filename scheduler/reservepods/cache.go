@@ -69,7 +69,7 @@ func (h *holder) replace(logger klog.Logger, known, after *corev1.Pod) {
 
 func report(logger klog.Logger, err error, pod *corev1.Pod) {
 	if err != nil {
-		logger.Error(err, "Reserved room is not shown as it is", "reservation", decision.NameOf(pod), "node", pod.Spec.NodeName)
+		logger.Error(err, "Failed to update the reserved resources in the scheduler cache", "reservation", decision.NameOf(pod), "node", pod.Spec.NodeName)
 	}
 }
 

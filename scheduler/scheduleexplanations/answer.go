@@ -141,7 +141,7 @@ func (c *Controller) unanswered(ctx context.Context, object *schedulingv1alpha1.
 	}
 	status := schedulingv1alpha1.ScheduleExplanationStatus{FailedMessage: "the scheduler could not answer: " + err.Error()}
 	if readers != nil {
-		status.FailedMessage = "the scheduler could not answer; its log says why"
+		status.FailedMessage = "the scheduler could not answer; see its log for the reason"
 	}
 	if writeErr := c.write(ctx, object, status, c.clock.Now()); writeErr != nil {
 		return writeErr

@@ -262,7 +262,7 @@ func (c *Controller) next(ctx context.Context) bool {
 		}
 	default:
 		if !apierrors.IsConflict(err) { // the object as it is by now comes in a moment
-			klog.FromContext(ctx).Error(err, "A ScheduleExplanation is not answered, trying again", "scheduleExplanation", key, "retries", c.queue.NumRequeues(key))
+			klog.FromContext(ctx).Error(err, "Failed to answer a ScheduleExplanation, retrying", "scheduleExplanation", key, "retries", c.queue.NumRequeues(key))
 		}
 		c.queue.AddRateLimited(key)
 	}

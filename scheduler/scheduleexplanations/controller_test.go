@@ -343,7 +343,7 @@ func TestAnExplanationThatFailsSaysSoAndIsRetried(t *testing.T) {
 			return nil, errors.New("no snapshot")
 		})
 		f.ask("a")
-		if got := f.get(whyKey).Status.FailedMessage; got != "the scheduler could not answer; its log says why" {
+		if got := f.get(whyKey).Status.FailedMessage; got != "the scheduler could not answer; see its log for the reason" {
 			t.Errorf("message %q", got)
 		}
 		f.after(time.Minute)

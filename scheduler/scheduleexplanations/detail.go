@@ -113,7 +113,7 @@ func (f Findings) helpless(in region) string {
 		case found.Verdict != diagnosticsv1alpha1.PreemptionEvicts:
 			return told.Message
 		case !in.has(found.NodeName):
-			return fmt.Sprintf("%s, which is elsewhere", told.Message)
+			return fmt.Sprintf("%s, but on a node elsewhere", told.Message)
 		}
 	}
 	return noVictims

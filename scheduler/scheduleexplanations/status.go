@@ -108,7 +108,7 @@ func (f Findings) message() string {
 		parts = append(parts, fmt.Sprintf("each of %d pods finds a node by itself; whether all of them do at once was not tried", f.waiting()))
 	}
 	if f.Unasked > 0 {
-		parts = append(parts, fmt.Sprintf("%d more pods, each of its own kind, were not asked about", f.Unasked))
+		parts = append(parts, fmt.Sprintf("%d more pods with other specs were not evaluated", f.Unasked))
 	}
 	if len(f.Answers) == 0 && f.Unasked == 0 && f.placedPods() == 0 {
 		parts = append(parts, finishedMessage(f.Settled))

@@ -256,7 +256,7 @@ func TestAGangIsCollapsed(t *testing.T) {
 		},
 		"nothing is claimed of members that were not asked about": {
 			findings:    Findings{Answers: []Answer{{Pods: pods[:1], Status: schedulable("n1")}}, Unasked: 2},
-			wantMessage: "each of 3 pods finds a node by itself; whether all of them do at once was not tried; 2 more pods, each of its own kind, were not asked about",
+			wantMessage: "each of 3 pods finds a node by itself; whether all of them do at once was not tried; 2 more pods with other specs were not evaluated",
 		},
 	}
 	for name, test := range tests {

@@ -39,7 +39,7 @@ func fallback(ctx context.Context, r request, err error) (diagnosticsv1alpha1.Fi
 		return note, failure(ctx, r, err)
 	case schedulerDown(err):
 		note.Code = string(finding.SchedulerUnavailable)
-		note.Message = "koord-scheduler did not answer" + askedAlone + ": " + err.Error()
+		note.Message = "koord-scheduler did not respond" + askedAlone + ": " + err.Error()
 		note.Hint = "kubectl get lease -A | grep scheduler"
 	case apierrors.IsNotFound(err):
 		note.Message = "this cluster has no diagnostics API" + askedAlone
@@ -49,7 +49,7 @@ func fallback(ctx context.Context, r request, err error) (diagnosticsv1alpha1.Fi
 		note.Message = "you do not have permission to " + r.String() + askedAlone
 		note.Hint = r.canI()
 	case unhealthy(err):
-		note.Message = "the diagnostics API did not answer" + askedAlone + ": " + err.Error()
+		note.Message = "the diagnostics API did not respond" + askedAlone + ": " + err.Error()
 	default:
 		return note, failure(ctx, r, err)
 	}

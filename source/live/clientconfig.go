@@ -26,7 +26,7 @@ func ClientConfig(loader clientcmd.ClientConfig, options Options) (*rest.Config,
 }
 
 // Prepare returns a copy of a configuration that names the program, waits for no address that swallows packets, and has the API server's
-// warnings told as the options say.
+// warnings handled as the options say.
 func Prepare(config *rest.Config, options Options) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.UserAgent = options.UserAgent

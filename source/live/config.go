@@ -37,7 +37,7 @@ func (s *Source) schedulerSettings(ctx context.Context, c *clients) (schedulerco
 	return found, nil
 }
 
-// strategies reads slo-controller-config as the manager does: a key that cannot be used keeps its last good text. What is
+// strategies reads slo-controller-config as the manager does: a key that cannot be used keeps its last valid text. What is
 // wrong with it is among the configuration's problems. With an error the configuration in force is unknown.
 func (s *Source) strategies(ctx context.Context, c *clients) (configmerge.Config, error) {
 	config := &corev1.ConfigMap{}
@@ -57,7 +57,7 @@ func (s *Source) strategies(ctx context.Context, c *clients) (configmerge.Config
 	return configmerge.KeepLastGood(last, parsed), err
 }
 
-// lastGood is what the manager keeps in force: the defaults where no manager ever read a good text.
+// lastGood is what the manager keeps in force: the defaults where no manager ever read a valid text.
 func (s *Source) lastGood(ctx context.Context, c *clients) (configmerge.Config, error) {
 	kept := &corev1.ConfigMap{}
 	if err := c.get(ctx, "configmaps", s.options.SystemNamespace, lastGoodConfig, kept); err != nil && !hasCode(err, finding.NotFound) {

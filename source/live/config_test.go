@@ -29,8 +29,8 @@ func TestABadEditKeepsTheLastGoodTextHereToo(t *testing.T) {
 		wantValue   string
 		wantMissing string
 	}{
-		"the last good text":           {kept: []corev1.ConfigMap{good}, wantValue: "42"},
-		"there was never a good text":  {wantValue: "60"},
+		"the last valid text":          {kept: []corev1.ConfigMap{good}, wantValue: "42"},
+		"there was never a valid text": {wantValue: "60"},
 		"no ConfigMap may be read now": {kept: []corev1.ConfigMap{good}, denied: []string{"get configmaps"}, wantMissing: "whether co-location is on, and how, is unknown"},
 	}
 	for name, tc := range tests {

@@ -55,7 +55,7 @@ func nodeNames(count int) []string {
 	return names
 }
 
-// answered are the nodes of answers, each with the finding or the summary that tells who answered.
+// answered are the nodes of answers, each with the finding or the summary that says who answered.
 func answered(t *testing.T, answers []diagnosticsv1alpha1.NodeExplanation) []string {
 	t.Helper()
 	got := make([]string, 0, len(answers))

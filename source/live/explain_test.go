@@ -127,7 +127,7 @@ func TestAReservationThatIsNotThereIsNotFound(t *testing.T) {
 			wantText: `explain reservation "nightly", which only koord-scheduler can: this cluster has no diagnostics API`},
 		"one that is there, without a scheduler": {api: status(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, string(finding.SchedulerUnavailable)),
 			name: "nightly", wantCode: finding.SchedulerUnavailable,
-			wantText: `explain reservation "nightly", which only koord-scheduler can: koord-scheduler did not answer: broken`},
+			wantText: `explain reservation "nightly", which only koord-scheduler can: koord-scheduler did not respond: broken`},
 		"a cluster without Reservations": {name: "nightly", edit: func(s *livetest.Server) { s.NoCRDs = true }, wantCode: finding.NotInstalled,
 			wantText: "list reservations.scheduling.koordinator.sh: the server doesn't have this resource type"},
 	}
@@ -163,7 +163,7 @@ func TestAPodOfAnotherSchedulerIsToldWhichProfileMissedIt(t *testing.T) {
 		NamespaceSelector: &label, SchedulerName: "koord-scheduler",
 	}}
 	const missed = `colocation profile "batch", which names koord-scheduler, was not applied: namespace has no label koordinator.sh/enable-colocation, ` +
-		"the selector wants koordinator.sh/enable-colocation=true"
+		"but the selector requires koordinator.sh/enable-colocation=true"
 	const wantHint = "kubectl label namespace default koordinator.sh/enable-colocation=true --overwrite, and create the pod again"
 	tests := map[string]struct {
 		api            http.Handler

@@ -135,7 +135,7 @@ func unanswered(what string, err error) error {
 	case distrusted(err):
 		return finding.Wrap(fmt.Errorf("%s: %w", what, innermost(err)), finding.CertificateRejected, certificateHint)
 	case unreachable(err):
-		return finding.Wrap(fmt.Errorf("%s: the API server does not answer: %w", what, innermost(err)), finding.ClusterUnreachable, unreachableHint)
+		return finding.Wrap(fmt.Errorf("%s: the API server cannot be reached: %w", what, innermost(err)), finding.ClusterUnreachable, unreachableHint)
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }

@@ -34,7 +34,7 @@ func TestErrorsOfOtherLibrariesAreToldAsOurs(t *testing.T) {
 			errors.New(`secrets is forbidden: User "eve" cannot list resource "secrets" in API group "" at the cluster scope`),
 			finding.Forbidden, `list secrets: not permitted for user "eve"`, "kubectl auth can-i list secrets",
 		},
-		"no answer":           {fmt.Errorf("kubernetes cluster unreachable: %w", refused), finding.ClusterUnreachable, "install: the API server does not answer: connection refused", unreachableHint},
+		"no answer":           {fmt.Errorf("kubernetes cluster unreachable: %w", refused), finding.ClusterUnreachable, "install: the API server cannot be reached: connection refused", unreachableHint},
 		"credentials":         {apierrors.NewUnauthorized("no"), finding.Forbidden, "install: you must be logged in to the server (Unauthorized)", "kubectl auth whoami"},
 		"one that has a code": {coded, finding.ReleaseForeign, "a release of another chart", "helm list"},
 		"any other":           {errors.New("no space left"), "", "no space left", ""},

@@ -90,7 +90,7 @@ func splitProtobuf(r io.Reader, item func([]byte) error) error {
 		return fmt.Errorf("read the start of the list: %w", err)
 	}
 	if magic != protobufMagic {
-		return fmt.Errorf("the server did not answer in protobuf")
+		return fmt.Errorf("the server did not respond in protobuf")
 	}
 	return eachField(b, -1, func(number protowire.Number, length int64) error {
 		if number != 2 {

@@ -75,7 +75,7 @@ func districtOf(importPath string) (string, bool) {
 // row is one line of the table on the page of a district.
 var row = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (.+) \\|$")
 
-// TestPagesOfDistrictsNameEachPackageOnce: a question has one place where it is asked, and whoever looks for it finds it.
+// TestPagesOfDistrictsNameEachPackageOnce: a question has one place where it is asked, and anyone who looks for it finds it.
 func TestPagesOfDistrictsNameEachPackageOnce(t *testing.T) {
 	packages := map[string][]string{}
 	for _, p := range list(t, "./decision/...") {

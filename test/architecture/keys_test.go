@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// unreadKey ends the comment of a key that is declared for others, so that nobody expects an effect of it.
+// unreadKey ends the comment of a key that is declared for others, so that no effect is expected of it.
 const unreadKey = "No component reads it yet."
 
 // TestKeysThatNothingReadsSayThat holds the comments of labels and annotations in api/extension to what the code does: a key that no

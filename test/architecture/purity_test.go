@@ -14,7 +14,7 @@ import (
 )
 
 // pure are the extension points that change nothing but the cycle state. Filter and Score run for many nodes at once, and
-// explanations run all of them for pods that nobody schedules.
+// explanations run all of them for pods that are not being scheduled.
 var pure = []string{"PreFilter", "Filter", "PreScore", "Score"}
 
 // memos are functions that those methods may call although they write to what the plugin keeps. A memo is allowed when what it

@@ -22,7 +22,7 @@ import (
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
-// soon is how long it may take until what was taken away is back, or told to be gone.
+// soon is how long it may take until what was taken away is back, or reported as missing.
 const soon = 30 * time.Second
 
 // object is the client of one protection.
@@ -292,7 +292,7 @@ func TestWhatTheManagerMayNotPutBackIsTold(t *testing.T) {
 	}
 }
 
-// putBack makes an object as it was, and waits until that is told.
+// putBack makes an object as it was, and waits until that is reported.
 func putBack(t *testing.T, o object, before *unstructured.Unstructured, begun time.Time) {
 	ctx := context.Background()
 	again := before.DeepCopy()
@@ -354,7 +354,7 @@ func TestAnAgentThatDoesNotEnforceLosesItsOffer(t *testing.T) {
 	t.Logf("withdrawn after %s", await(false, 10*time.Second))
 	eventOf(t, metav1.NamespaceDefault, "AgentNotEnforcing", "[KOORD0302] Node sim-0001: ", begun)
 	found, err := findings(t.Context(), "KOORD0302")
-	want := "KOORD0302 koordlet cannot hold best-effort pods back on sim-0001 (OriginalsUnreadable): no batch and mid resources are offered there"
+	want := "KOORD0302 koordlet cannot limit best-effort pods on sim-0001 (OriginalsUnreadable): no batch or mid resources are offered there"
 	if err != nil || len(found) != 1 || found[0] != want {
 		t.Errorf("findings %q, %v, want %q", found, err, want)
 	}
@@ -362,7 +362,7 @@ func TestAnAgentThatDoesNotEnforceLosesItsOffer(t *testing.T) {
 		args []string
 		want string
 	}{
-		"explain node": {[]string{"explain", "node", node}, "koordlet cannot hold best-effort pods back: OriginalsUnreadable: read what was there before the agent"},
+		"explain node": {[]string{"explain", "node", node}, "koordlet cannot limit best-effort pods: OriginalsUnreadable: read what was there before the agent"},
 		"top nodes":    {[]string{"top", "nodes", node}, "(NotEnforcing)"},
 		"status":       {[]string{"status"}, "node enforcement"},
 	} {

@@ -25,7 +25,7 @@ import (
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
-// victim is another tenant. It has a quota with two pods' worth, a parent quota and a tree of its own.
+// victim is another tenant. It has a quota with two pods' worth, a parent quota and its own tree.
 const victim = "victim"
 
 var quotaResource = schedulingsigsv1alpha1.GroupVersion.WithResource("elasticquotas")

@@ -27,7 +27,7 @@ const handmade = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","
 "kind":{"version":"v1","kind":"Pod"},"resource":{"version":"v1","resource":"pods"},
 "object":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"default","labels":{"quota.scheduling.koordinator.sh/name":"theirs"}}}}}`
 
-// TestANeighbourOnTheNetworkIsNotAnswered asks the webhooks as whoever reaches their port.
+// TestANeighbourOnTheNetworkIsNotAnswered asks the webhooks as anyone who reaches their port.
 func TestANeighbourOnTheNetworkIsNotAnswered(t *testing.T) {
 	port := portOf(t, "managerWebhooks")
 	pki := func(name string) tls.Certificate {

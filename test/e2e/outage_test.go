@@ -42,7 +42,7 @@ func TestAnAPIServerThatHangs(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) }) // going on twice is harmless
 	term.sees("stale,", "sim-0001")
-	term.sees("data of", "the API server does not answer", "KOORD0001", "sim-0001")
+	term.sees("data of", "the API server cannot be reached", "KOORD0001", "sim-0001")
 	term.presses("j")
 	term.sees("▌sim-0002")
 	term.presses("?")
@@ -51,7 +51,7 @@ func TestAnAPIServerThatHangs(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	term.seesNot("stale,", "does not answer")
+	term.seesNot("stale,", "cannot be reached")
 	term.sees("▌sim-0002", "nodes[14]")
 	settled(t)
 	term.presses("q")
@@ -83,7 +83,7 @@ func TestAnAPIServerThatNeverWasThere(t *testing.T) {
 	term.sees("exit code 0")
 }
 
-// unreachable writes a kubeconfig of a cluster that nobody serves, and returns its path.
+// unreachable writes a kubeconfig of a cluster without a server, and returns its path.
 func unreachable(t *testing.T) string {
 	t.Helper()
 	config := api.NewConfig()

@@ -45,7 +45,7 @@ func (m *tmux) run(ctx context.Context, args ...string) (string, error) {
 // stop ends the server with all its terminals.
 func (m *tmux) stop() { _, _ = m.run(context.Background(), "kill-server") } // there is none when no test opened a terminal
 
-// terminal is a shell in a terminal of its own.
+// terminal is a shell in its own terminal.
 type terminal struct {
 	t    *testing.T
 	name string

@@ -33,7 +33,7 @@ func (s scene) asked(t *testing.T) (*corev1.Pod, error) {
 	return found, nil
 }
 
-// explained is what a person is told of a pod.
+// explained is what a user sees of a pod.
 func explained(t *testing.T, namespace, name string) *diagnosticsv1alpha1.PodExplanation {
 	t.Helper()
 	result, err := shared.Koordctl(t.Context(), "explain", "pod", name, "-n", namespace, "-o", "json")

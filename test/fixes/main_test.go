@@ -15,7 +15,7 @@ import (
 // patience bounds waits. It is far below the five minutes after which the scheduler tries pods again that no event woke.
 const patience = time.Minute
 
-// nodes of the sandbox: two kinds of them, so that a change for one node is told from one for all.
+// nodes of the sandbox: two kinds of them, so that a change for one node is distinguished from one for all.
 const nodes = "3"
 
 var (

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Report is what a guest's console tells.
+// Report is what a guest's console shows.
 type Report struct {
 	// Finished is true when the guest came to the end of its plan, and Broken why it could not begin.
 	Finished bool

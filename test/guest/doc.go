@@ -3,5 +3,5 @@
 // on machines that have version 1, without touching theirs.
 //
 // The kernel is one that a distribution ships, see build/guest.sh. Its first process is program init, which prepares the machine,
-// runs test programs one after the other, tells how each ended, and powers the machine off.
+// runs test programs one after the other, reports how each ended, and powers the machine off.
 package guest

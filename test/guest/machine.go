@@ -17,7 +17,7 @@ import (
 // emulator is the program that guests run in.
 const emulator = "qemu-system-x86_64"
 
-// Topology of every guest, as it finds it: package machine must read from /sys what the emulator was told to build.
+// Topology of every guest, as it finds it: package machine must read from /sys what the emulator was configured to build.
 const Topology = "cpus=4 cores=2 sockets=2 nodes=2"
 
 // Disk is where a guest finds an empty disk of DiskSize bytes.

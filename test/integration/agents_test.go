@@ -71,7 +71,7 @@ func askAgent(t *testing.T, serving *extension.AgentServing, path, token string)
 	return response.StatusCode
 }
 
-// tokenOf makes a ServiceAccount in a namespace of its own, and returns a token of it and its user name.
+// tokenOf makes a ServiceAccount in its own namespace, and returns a token of it and its user name.
 func tokenOf(t *testing.T, name string) (token, user string) {
 	t.Helper()
 	accounts := client.CoreV1().ServiceAccounts("default")
@@ -95,7 +95,7 @@ func TestAgentsAnswerThroughTheManager(t *testing.T) {
 	}
 	agent := answer.Status.Agent
 	if agent == nil || agent.Component != "simulated-koordlet" || agent.Suppression == nil || agent.CPUs == nil || len(agent.Features) == 0 {
-		t.Fatalf("the agent did not answer:\n%s%s", result.Stdout, result.Stderr)
+		t.Fatalf("the agent did not respond:\n%s%s", result.Stdout, result.Stderr)
 	}
 	if agent.Suppression.Enabled == nil || *agent.Suppression.Enabled && (agent.Suppression.Budget == nil || len(agent.Suppression.Budget.Terms) == 0) {
 		t.Errorf("a budget without its terms: %+v", agent.Suppression)
@@ -131,7 +131,7 @@ func TestTheAgentsOfAllNodesAreAskedByOneQuestion(t *testing.T) {
 
 func TestAnAgentThatHasStoppedIsMadeUpFor(t *testing.T) {
 	result := koordctl(t, 0, "explain", "node", "sim-0013", "suppress") // the sandbox's node that stopped reporting
-	for _, want := range []string{"koordlet did not answer", "KOORD0009", "has stopped"} {
+	for _, want := range []string{"koordlet did not respond", "KOORD0009", "has stopped"} {
 		if !strings.Contains(result.Stdout, want) {
 			t.Errorf("the answer lacks %q:\n%s", want, result.Stdout)
 		}

@@ -87,7 +87,7 @@ func forgetRevisions(t *testing.T) {
 	})
 }
 
-// configuring runs a config command as the editor. What the editor may not read would be told as incomplete.
+// configuring runs a config command as the editor. What the editor may not read would be reported as incomplete.
 func configuring(t *testing.T, wantCode int, args ...string) sandboxtest.Result {
 	t.Helper()
 	result := koordctl(t, wantCode, append(append([]string{"config"}, args...), "--as", editor)...)

@@ -132,7 +132,7 @@ func (u *unanswered) await(t *testing.T, want int) {
 	})
 }
 
-// TestBindingsWhoseOutcomeIsUnknown has bindings succeed without the scheduler being told, and what its watches say kept
+// TestBindingsWhoseOutcomeIsUnknown has bindings succeed without a response to the scheduler, and what its watches say kept
 // back: what a pod was given must not be given to the one that waits for it.
 func TestBindingsWhoseOutcomeIsUnknown(t *testing.T) {
 	const name, pool, pods = "it-unknown", "unknown", 7
@@ -178,7 +178,7 @@ func TestBindingsWhoseOutcomeIsUnknown(t *testing.T) {
 	agrees(t, watcher, own, namespace, names)
 }
 
-// TestReservationsWhosePlacementIsUnknown has the placement of a Reservation succeed without the scheduler being told: its
+// TestReservationsWhosePlacementIsUnknown has the placement of a Reservation succeed without a response to the scheduler: its
 // room must not be given to the pod that waits for it.
 func TestReservationsWhosePlacementIsUnknown(t *testing.T) {
 	const name, pool = "it-placement", "placement"

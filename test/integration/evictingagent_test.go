@@ -154,7 +154,7 @@ type evictingAgent struct {
 	pods []*corev1.Pod
 }
 
-// startEvicting starts one with the rights of a configuration. It reads the node when it is told to.
+// startEvicting starts one with the rights of a configuration. It reads the node on request.
 func startEvicting(t *testing.T, config *rest.Config, inDanger bool, pods ...*corev1.Pod) *evictingAgent {
 	t.Helper()
 	clients, err := connection.New(config, "koordlet", koordlet.DefaultQPS)

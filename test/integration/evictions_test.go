@@ -49,7 +49,7 @@ func awaitProtected(t *testing.T, namespace, name string) {
 	})
 }
 
-// wantStays checks that a pod is there, the very one, and nobody had it leave.
+// wantStays checks that a pod is there, the very one, and was not evicted.
 func wantStays(t *testing.T, pod *corev1.Pod) {
 	t.Helper()
 	there, err := client.CoreV1().Pods(pod.Namespace).Get(t.Context(), pod.Name, metav1.GetOptions{})

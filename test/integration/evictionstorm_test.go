@@ -101,7 +101,7 @@ func stormPods(namespace, node string) []*corev1.Pod {
 	return pods
 }
 
-// left are the pods of a namespace that nobody has had leave, by node and by what they are.
+// left are the pods of a namespace that were not evicted, by node and by what they are.
 func left(t *testing.T, namespace string) (byNode map[string][]*corev1.Pod, byApp map[string]int) {
 	t.Helper()
 	list, err := client.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})

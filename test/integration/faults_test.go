@@ -104,7 +104,7 @@ func TestManagerThatHangsIsAnsweredForByTheObjects(t *testing.T) {
 		t.Errorf("answered by %q, want koordctl", got)
 	}
 	if !slices.ContainsFunc(explanation.Status.Findings, func(f diagnosticsv1alpha1.Finding) bool { return f.Code == "KOORD0004" }) {
-		t.Errorf("findings %+v do not say that the diagnostics API did not answer", explanation.Status.Findings)
+		t.Errorf("findings %+v do not say that the diagnostics API did not respond", explanation.Status.Findings)
 	}
 	if len(explanation.Status.Waterfalls) != 1 {
 		t.Errorf("%d waterfalls, want 1", len(explanation.Status.Waterfalls))
@@ -134,7 +134,7 @@ func TestMalformedConfigurationKeepsTheLastGoodOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { setColocation(context.Background(), t, good.Data["colocation-config"]) })
-	// Admission refuses it, but lets everything in while nobody answers.
+	// Admission refuses it, but admits everything while the webhook does not respond.
 	resume := pause(t, "koord-manager")
 	setColocation(t.Context(), t, `{"enable": false, "cpuReclaimThresholdPercent": `)
 	resume()

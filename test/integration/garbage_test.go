@@ -89,7 +89,7 @@ func steady(t *testing.T) {
 	})
 }
 
-// sound submits a plain pod, one with CPUs of its own and one with half a GPU, and waits until they are bound.
+// sound submits a plain pod, one with exclusive CPUs and one with half a GPU, and waits until they are bound.
 func sound(t *testing.T, namespace, pool, name string) {
 	t.Helper()
 	pods := []*corev1.Pod{

@@ -199,7 +199,7 @@ func slipIn(t *testing.T, data map[string]string) {
 	unreviewed(t, func() error { return editConfiguration(t.Context(), data) })
 }
 
-// unreviewed does what admission refuses, in the moment in which the manager has been killed and nobody reviews it.
+// unreviewed does what admission refuses, while the manager is killed and no webhook reviews it.
 func unreviewed(t *testing.T, do func() error) {
 	t.Helper()
 	sandboxtest.Eventually(t, patience, func() error {
@@ -241,7 +241,7 @@ func TestAConfigurationThatIsGarbageOrGone(t *testing.T) {
 	}
 	slipIn(t, garbled())
 	_, problems := configmerge.Parse(garbled())
-	t.Run("the last good one stays, and a manager that starts anew knows it", func(t *testing.T) {
+	t.Run("the last valid one stays, and a manager that starts anew knows it", func(t *testing.T) {
 		sandboxtest.Eventually(t, patience, func() error {
 			text := lastGood(t).Annotations["config.koordinator.sh/problems"]
 			for _, key := range configuration.Keys() {

@@ -112,7 +112,7 @@ func arrivals(t *testing.T, prefix string) []*arrival {
 	}
 }
 
-// freshSpace makes a namespace whose name nobody had before: one that follows another of its name may be without a service
+// freshSpace makes a namespace with a name that was never used: one that follows another of its name may be without a service
 // account for minutes.
 func freshSpace(t *testing.T, prefix string) string {
 	t.Helper()

@@ -132,7 +132,7 @@ func suspend(t *testing.T) (replace func()) {
 	return replace
 }
 
-// vacate takes the lease from a leader that is down, so that nobody has to wait until it has run out.
+// vacate takes the lease from a leader that is down, so that no replica has to wait until it expires.
 func vacate(t *testing.T) {
 	t.Helper()
 	err := client.CoordinationV1().Leases(systemNamespace).Delete(t.Context(), managerLease, metav1.DeleteOptions{})

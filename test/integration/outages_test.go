@@ -118,7 +118,7 @@ func quotaCounts(t *testing.T, namespace string) {
 	})
 }
 
-// toTheLastCPU asks for exactly the CPUs that nobody owns by the annotations on pods, and for one more: if the scheduler
+// toTheLastCPU asks for exactly the CPUs that no pod owns by the annotations on pods, and for one more: if the scheduler
 // had forgotten a free CPU, the former would not fit; if it had forgotten an owner, the latter would. Pods may be changed
 // before they are created.
 func toTheLastCPU(t *testing.T, nodes []string, pool string, change ...func(*corev1.Pod) *corev1.Pod) {

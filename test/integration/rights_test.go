@@ -26,7 +26,7 @@ const (
 	nobody        = "nobody-at-all"
 )
 
-// untrue of the sandbox whoever asks: its nodes, of 15.5 or 31 cores, have pods and measurements, co-location is on, and evictions are
+// untrue of the sandbox for any user: its nodes, of 15.5 or 31 cores, have pods and measurements, co-location is on, and evictions are
 // configured.
 var untrue = regexp.MustCompile(`co-location is disabled|\b0 pods\b|no measurements|Absent|without an eviction trigger|no pod has exclusive CPUs|used 0 |` +
 	`defaults? of .* assumed|settings are assumed|too high|too low|\s0/(15\.5|31|62Gi|124Gi)\s|0 evictions|enable is not true|is off\b|no node could be looked at`)

@@ -100,7 +100,7 @@ func TestARivalSchedulerIsReckonedWith(t *testing.T) {
 		})
 		agrees(t, watcher, own, exclusive, names)
 		late := awaitRefused(t, namespace, "cpu", func(name string) *corev1.Pod {
-			pod := plainPod(nil, namespace, pool, 0) // of no priority, so that it preempts nobody
+			pod := plainPod(nil, namespace, pool, 0) // of no priority, so that it preempts no pod
 			pod.Name = name
 			return own.places(onNode(pod, names[0]))
 		})

@@ -57,7 +57,7 @@ func (h *throttle) accepts() bool {
 func (h *throttle) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !strings.Contains(r.URL.Path, "/leases/") && !h.accepts() {
 		if r.Body != nil {
-			_ = r.Body.Close() // nobody reads it
+			_ = r.Body.Close() // it is not read
 		}
 		return &http.Response{
 			Status: "429 Too Many Requests", StatusCode: http.StatusTooManyRequests, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,

@@ -29,7 +29,7 @@ var (
 	dryRun          = metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 )
 
-// admissionCase is a case with a namespace and profiles of its own, so that all of them fit into one cluster.
+// admissionCase is a case with its own namespace and profiles, so that all of them fit into one cluster.
 type admissionCase struct {
 	profilecases.Case
 	namespace string

@@ -65,7 +65,7 @@ func (n *Node) CPUsAgree(pod *corev1.Pod) []Violation {
 	return out.list
 }
 
-// bindPolicy says whether a pod asks for CPUs of its own, and the policy that it requires, if any.
+// bindPolicy says whether a pod asks for exclusive CPUs, and the policy that it requires, if any.
 func bindPolicy(pod *corev1.Pod) (required extension.CPUBindPolicy, asks bool) {
 	class := extension.PodQoSClass(pod)
 	cpu := requestsOf(pod)[corev1.ResourceCPU]

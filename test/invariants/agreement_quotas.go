@@ -59,7 +59,7 @@ func (t *Tree) figures(quota string, all map[string]*sums, runtimes map[string]L
 		want[usedFigure], want[extension.AnnotationQuotaRuntime] = used, runtimes[quota]
 		want[extension.AnnotationQuotaTotalResource] = t.totals()[""]
 		return want
-	case extension.DefaultQuotaName, extension.SystemQuotaName: // their runtime is max, whoever uses what
+	case extension.DefaultQuotaName, extension.SystemQuotaName: // their runtime is max, whatever is used
 	default:
 		want[extension.AnnotationQuotaRuntime] = runtimes[quota]
 	}

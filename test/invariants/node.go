@@ -70,7 +70,7 @@ func (n *Node) WithinAllocatable(of *corev1.Pod) []Violation {
 	return out.sorted()
 }
 
-// charged is what a pod counts: its requests, one pod, and for CPUs of its own their amplified share.
+// charged is what a pod counts: its requests, one pod, and for exclusive CPUs their amplified share.
 func (n *Node) charged(pod *corev1.Pod) corev1.ResourceList {
 	requests := requestsOf(pod).DeepCopy()
 	if requests == nil {
@@ -88,7 +88,7 @@ func (n *Node) charged(pod *corev1.Pod) corev1.ResourceList {
 	return requests
 }
 
-// kept is what nobody uses yet of a reservation.
+// kept is the unused part of a reservation.
 func (n *Node) kept(reservation *schedulingv1alpha1.Reservation) corev1.ResourceList {
 	left := reservation.Status.Allocatable.DeepCopy()
 	for _, pod := range n.Pods {

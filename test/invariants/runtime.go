@@ -86,7 +86,7 @@ func (t *Tree) divide(siblings []*schedulingsigsv1alpha1.ElasticQuota, name core
 	}
 }
 
-// guaranteesUsage tells whether quotas are guaranteed what they use: then a scheduler writes what they are guaranteed.
+// guaranteesUsage reports whether quotas are guaranteed what they use: then a scheduler writes what they are guaranteed.
 func (t *Tree) guaranteesUsage() bool {
 	for _, quota := range t.Quotas {
 		if _, says := quota.Annotations[extension.AnnotationQuotaGuaranteed]; says {

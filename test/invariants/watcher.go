@@ -74,7 +74,7 @@ func Watch(ctx context.Context, config *rest.Config) (*Watcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What a broken watch has to say is told by Seen.
+	// The error of a broken watch is returned by Seen.
 	following, stop := context.WithCancel(klog.NewContext(context.WithoutCancel(ctx), klog.Logger{}))
 	w.stop = stop
 	for _, follower := range followers {

@@ -156,7 +156,7 @@ func TestABrokenWatchIsNoViolation(t *testing.T) {
 	a, b := lsr("a", "4", "2-5", ""), lsr("b", "1", "6", "")
 	p.put(t, "pods", a)
 	p.put(t, "pods", b)
-	// While nobody watched, a ended, b was deleted, and c got the CPUs of both.
+	// While the watch was down, a ended, b was deleted, and c got the CPUs of both.
 	list := []any{p.stamp(lsr("c", "5", "2-6", "")), p.stamp(ended1(a))}
 	if err := p.streams["pods"].Replace(list, ""); err != nil {
 		t.Fatal(err)

@@ -40,7 +40,7 @@ func (r *rig) ask(ctx context.Context, args ...string) (*diagnosticsv1alpha1.Age
 	}
 	agent := answer.Status.Agent
 	if agent == nil || agent.Component != agentview.ByAgent || len(agent.Incomplete) > 0 || len(answer.Status.Findings) > 0 {
-		return nil, fmt.Errorf("koordctl %v: the agent did not answer, or not in full\n%s%s", args, result.Stdout, result.Stderr)
+		return nil, fmt.Errorf("koordctl %v: the agent did not respond, or not in full\n%s%s", args, result.Stdout, result.Stderr)
 	}
 	return agent, nil
 }
@@ -159,7 +159,7 @@ func (k *kernel) wantSuppression(s *diagnosticsv1alpha1.SuppressionExplanation, 
 	return nil
 }
 
-// wantAudited wants the write of the quota in the log, and that its reader is told why.
+// wantAudited wants the write of the quota in the log, with the reason.
 func (k *kernel) wantAudited(t *testing.T, page *diagnosticsv1alpha1.AuditPage, highest int64) {
 	t.Helper()
 	if page == nil {

@@ -32,7 +32,7 @@ func (r *rig) yields(k *kernel) bool {
 	return k.layout.Supports(k.tree, cgroup.CPUIdle, k.layout.Kubepods())
 }
 
-// testRestarted kills the batch pod's process: the container that kubelet makes instead has a cgroup of its own, and all that the
+// testRestarted kills the batch pod's process: the container that kubelet makes instead has its own cgroup, and all that the
 // first one had.
 func (r *rig) testRestarted(t *testing.T) {
 	k := r.kernel(t)

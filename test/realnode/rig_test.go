@@ -162,7 +162,7 @@ func (r *rig) killSystem(t *testing.T, names ...string) {
 	})
 }
 
-// systemPod tells whether a component's pod is ready, and how often the container of its name was started again.
+// systemPod reports whether a component's pod is ready, and how often the container of its name was started again.
 func (r *rig) systemPod(t *testing.T, name string) (ready bool, restarts int32) {
 	t.Helper()
 	pods, err := r.client.CoreV1().Pods("koordinator-system").List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=" + name})

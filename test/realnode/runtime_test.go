@@ -110,7 +110,7 @@ func newBareRuntime(t *testing.T) *bareRuntime {
 	return r
 }
 
-// run starts containerd in a mount namespace of its own, in which the sockets of its shims lie in the test's directory.
+// run starts containerd in its own mount namespace, in which the sockets of its shims lie in the test's directory.
 func (r *bareRuntime) run(t *testing.T) {
 	t.Helper()
 	const shims = "/run/containerd"

@@ -55,7 +55,7 @@ func (w *world) exhaust() bool {
 	return false
 }
 
-// holdsBack tells whether pods have a place, and wait for the rest of their gang.
+// holdsBack reports whether pods have a place, and wait for the rest of their gang.
 func (p *process) holdsBack() bool {
 	waits := false
 	for _, profile := range p.Scheduler.Profiles {

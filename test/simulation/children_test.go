@@ -19,7 +19,7 @@ import (
 type order struct {
 	From, To, Stride uint64
 	Steps            []int
-	// Trace is true when the steps are to be told.
+	// Trace is true when the steps are to be printed.
 	Trace bool
 }
 

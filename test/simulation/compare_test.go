@@ -108,7 +108,7 @@ func requested(info *framework.NodeInfo) framework.Resource {
 	return sum
 }
 
-// active tells whether a Reservation holds room: how much of it is left to show is for decision/scheduling/reservation to say.
+// active reports whether a Reservation holds room: how much of it is left to show is for decision/scheduling/reservation to say.
 func (w *world) active(uid types.UID) bool {
 	return slices.ContainsFunc(w.store.list(reservationKind), func(o *object) bool {
 		r := into[schedulingv1alpha1.Reservation](o)

@@ -164,7 +164,7 @@ func (s *store) read(to target, chosen selector) answer {
 	return answer{code: http.StatusOK, body: append(out, `]}`...)}
 }
 
-// watch begins a watch with what happened since the revision that the client knows, or tells it that that is too old. It
+// watch begins a watch with what happened since the revision that the client knows, or returns an error if that is too old. It
 // does not list by itself, as API servers before 1.32 do not: a client puts such a list in the order of a map.
 func (c *connection) watch(request *http.Request, to target) (*http.Response, error) {
 	query := request.URL.Query()

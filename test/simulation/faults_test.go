@@ -116,7 +116,7 @@ func (w *world) cut() {
 	w.flush()
 }
 
-// restart kills the leader. What it has sent is done or not, and nobody learns which; a new one takes over.
+// restart kills the leader. What it has sent is done or not, and it is unknown which; a new one takes over.
 func (w *world) restart() {
 	w.note("scheduler %s is killed", w.live.client)
 	w.live.dead.Store(true)

@@ -29,7 +29,7 @@ var demands = []func(w *world, name string) *corev1.Pod{
 	func(w *world, name string) *corev1.Pod {
 		return newPod(name, 7500, amounts("kubernetes.io/mid-cpu", pick(w.random, []string{"500", "1500"}), "kubernetes.io/mid-memory", "1Gi"))
 	},
-	func(w *world, name string) *corev1.Pod { // with CPUs of its own
+	func(w *world, name string) *corev1.Pod { // with exclusive CPUs
 		pod := newPod(name, 9500, amounts("cpu", cpuOf(w), "memory", "1Gi"))
 		pod.Labels[extension.LabelPodQoS] = string(extension.QoSLSR)
 		pod.Annotations[extension.AnnotationResourceSpec] = pick(w.random, []string{
@@ -124,7 +124,7 @@ func (w *world) endPod() {
 	})
 }
 
-// garbage is what annotations may hold that nobody should believe.
+// garbage is what annotations may hold that must not be trusted.
 var garbage = []string{
 	"", "{", "null", `[]`, `{"cpuset":"0-999999999"}`, `{"cpuset":"../../etc"}`, `{"cpuset":"2-7"}`,
 	`{"gpu":[{"minor":-1,"resources":{"koordinator.sh/gpu-core":"-5"}}]}`,
@@ -174,7 +174,7 @@ func (w *world) spoil() {
 	}
 }
 
-// busyWith tells whether the leader has a place for a pod, and has not bound it yet.
+// busyWith reports whether the leader has a place for a pod, and has not bound it yet.
 func (w *world) busyWith(found *object) bool {
 	assumed, err := w.live.Scheduler.Cache.IsAssumedPod(into[corev1.Pod](found))
 	return err != nil || assumed

@@ -25,7 +25,7 @@ import (
 	"koordinator.sh/koord/scheduler/part"
 )
 
-// process is one koord-scheduler with its connection to the API server. It decides about a pod only when it is told to.
+// process is one koord-scheduler with its connection to the API server. It decides about a pod only on request.
 type process struct {
 	*connection
 	Scheduler *scheduler.Scheduler
@@ -85,7 +85,7 @@ func start(name string, objects *store) (*process, error) {
 	return nil, fmt.Errorf("the scheduler %s is not ready after 10 s", name)
 }
 
-// inTurn lets pods fail one after the other. Members of a gang are refused in one moment, each on a goroutine of its own, and
+// inTurn lets pods fail one after the other. Members of a gang are refused in one moment, each on its own goroutine, and
 // the queue puts those that failed in the same moment in any order.
 func inTurn(handle scheduler.FailureHandlerFn) scheduler.FailureHandlerFn {
 	return func(ctx context.Context, f framework.Framework, info *framework.QueuedPodInfo, status *fwk.Status, nominated *fwk.NominatingInfo, began time.Time) {

@@ -42,7 +42,7 @@ func into[T any](o *object) *T {
 	return typed
 }
 
-// store is what the API server keeps. Watches of it are told of every change, in order. It is safe for concurrent use.
+// store is what the API server keeps. Its watches receive every change, in order. It is safe for concurrent use.
 type store struct {
 	mutex    sync.Mutex
 	revision uint64
@@ -158,7 +158,7 @@ func (s *store) tell(before, after *object, gone bool) {
 	}
 }
 
-// nodeOf is the node of a pod; it tells a pod that is not there from one without a node.
+// nodeOf is the node of a pod; it distinguishes a pod that does not exist from one without a node.
 func nodeOf(pod *object) any {
 	if pod == nil {
 		return nil
@@ -168,7 +168,7 @@ func nodeOf(pod *object) any {
 	return node
 }
 
-// recall tells a watch of what happened since a revision; false when that is forgotten.
+// recall sends to a watch what happened since a revision; false when that is forgotten.
 func (s *store) recall(w *watch, since uint64) bool {
 	if since < s.oldest {
 		return false

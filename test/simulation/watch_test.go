@@ -33,7 +33,7 @@ func newWatch(client string, k kind, chosen selector, prompt bool) *watch {
 	return w
 }
 
-// changed tells a watch of a change, as far as it concerns objects that it has chosen.
+// changed sends a change to a watch, as far as it concerns objects that it has chosen.
 func (w *watch) changed(before, after *object, gone bool) {
 	was, is := w.chosen.matches(before), w.chosen.matches(after) && !gone
 	switch {

@@ -23,7 +23,7 @@ type world struct {
 	store  *store
 	// live is the scheduler that leads; nil when none could be started.
 	live *process
-	// calls wait at the API server, in the order in which they are to be told apart.
+	// calls wait at the API server, in the order in which they are to be distinguished.
 	calls    []*call
 	watching *connection
 	watcher  *invariants.Watcher
@@ -132,7 +132,7 @@ func (w *world) end() {
 }
 
 // gather takes the calls that arrived. Those that arrived together are put in an order of their own, because the order in
-// which goroutines run is nobody's promise.
+// which goroutines run is not guaranteed.
 func (w *world) gather() {
 	synctest.Wait()
 	if w.live == nil {

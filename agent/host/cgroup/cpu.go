@@ -16,7 +16,7 @@ func (quota) encode(version Version, value string) (string, error) {
 	parsed, err := strconv.ParseInt(value, 10, 64)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("value %q is no integer", value)
+		return "", fmt.Errorf("value %q is not an integer", value)
 	case parsed < 0 && version == V2:
 		return "max", nil
 	case parsed < 0:
@@ -37,7 +37,7 @@ func (quota) decode(version Version, content string) (string, error) {
 	}
 	parsed, err := strconv.ParseInt(content, 10, 64)
 	if err != nil {
-		return "", fmt.Errorf("content %q is no quota", clip(content))
+		return "", fmt.Errorf("content %q is not a quota", clip(content))
 	}
 	return strconv.FormatInt(max(parsed, -1), 10), nil
 }
@@ -60,7 +60,7 @@ const IdleShares = "3"
 func (weight) encode(version Version, value string) (string, error) {
 	shares, err := strconv.ParseInt(value, 10, 64)
 	if err != nil {
-		return "", fmt.Errorf("value %q is no integer", value)
+		return "", fmt.Errorf("value %q is not an integer", value)
 	}
 	shares = min(max(shares, leastShares), mostShares) // as the kernel does
 	if version == V2 {
@@ -72,7 +72,7 @@ func (weight) encode(version Version, value string) (string, error) {
 func (weight) decode(version Version, content string) (string, error) {
 	read, err := strconv.ParseInt(strings.TrimSpace(content), 10, 64)
 	if err != nil || read < 0 || read > mostShares {
-		return "", fmt.Errorf("content %q is no weight", clip(content))
+		return "", fmt.Errorf("content %q is not a weight", clip(content))
 	}
 	if version == V2 && read == 0 {
 		return IdleShares, nil

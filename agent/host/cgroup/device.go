@@ -61,7 +61,7 @@ type deviceLimit struct {
 func (l deviceLimit) encode(version Version, value string) (string, error) {
 	parsed, err := strconv.ParseUint(value, 10, 63)
 	if err != nil {
-		return "", fmt.Errorf("value %q is no rate", clip(value))
+		return "", fmt.Errorf("value %q is not a rate", clip(value))
 	}
 	parsed = min(parsed, l.most)
 	switch {
@@ -82,7 +82,7 @@ func (l deviceLimit) decode(version Version, content string) (string, error) {
 	}
 	parsed, err := strconv.ParseUint(content, 10, 63)
 	if err != nil {
-		return "", fmt.Errorf("content %q is no rate", clip(content))
+		return "", fmt.Errorf("content %q is not a rate", clip(content))
 	}
 	parsed = min(parsed, l.most)
 	if version == V2 {
@@ -100,7 +100,7 @@ func (w deviceWeight) encode(_ Version, value string) (string, error) {
 	parsed, err := strconv.ParseInt(value, 10, 64)
 	switch {
 	case err != nil || parsed < 0 || parsed > w.most:
-		return "", fmt.Errorf("value %q is no weight up to %d", clip(value), w.most)
+		return "", fmt.Errorf("value %q is not a weight up to %d", clip(value), w.most)
 	case parsed == 0:
 		return "default", nil
 	}
@@ -113,7 +113,7 @@ func (w deviceWeight) decode(_ Version, content string) (string, error) {
 	}
 	parsed, err := strconv.ParseInt(content, 10, 64)
 	if err != nil || parsed < 0 || parsed > w.most {
-		return "", fmt.Errorf("content %q is no weight up to %d", clip(content), w.most)
+		return "", fmt.Errorf("content %q is not a weight up to %d", clip(content), w.most)
 	}
 	return strconv.FormatInt(parsed, 10), nil
 }
@@ -129,7 +129,7 @@ type deviceTarget struct{}
 func (deviceTarget) encode(_ Version, value string) (string, error) {
 	parsed, err := strconv.ParseInt(value, 10, 64)
 	if err != nil || parsed < 0 || parsed > mostTarget {
-		return "", fmt.Errorf("value %q is no latency", clip(value))
+		return "", fmt.Errorf("value %q is not a latency", clip(value))
 	}
 	return "target=" + strconv.FormatInt(parsed, 10), nil
 }
@@ -141,7 +141,7 @@ func (deviceTarget) decode(_ Version, content string) (string, error) {
 	}
 	parsed, err := strconv.ParseInt(target, 10, 64)
 	if err != nil || parsed < 0 || parsed > mostTarget {
-		return "", fmt.Errorf("content %q is no latency", clip(content))
+		return "", fmt.Errorf("content %q is not a latency", clip(content))
 	}
 	return strconv.FormatInt(parsed, 10), nil
 }

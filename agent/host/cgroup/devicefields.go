@@ -67,13 +67,13 @@ func figureOf(name, value string) (string, error) {
 	if strings.HasSuffix(name, "pct") {
 		percent, err := strconv.ParseFloat(value, 64)
 		if err != nil || !(percent >= 0 && percent <= 100) {
-			return "", fmt.Errorf("%s %q is no percentage", name, clip(value))
+			return "", fmt.Errorf("%s %q is not a percentage", name, clip(value))
 		}
 		return strconv.FormatFloat(percent, 'f', 2, 64), nil
 	}
 	figure, err := strconv.ParseUint(value, 10, 63)
 	if err != nil {
-		return "", fmt.Errorf("%s %q is no figure", name, clip(value))
+		return "", fmt.Errorf("%s %q is not a number", name, clip(value))
 	}
 	return strconv.FormatUint(figure, 10), nil
 }

@@ -26,7 +26,7 @@ type number struct{ least, most int64 }
 func (n number) encode(_ Version, value string) (string, error) {
 	parsed, err := strconv.ParseInt(value, 10, 64)
 	if err != nil {
-		return "", fmt.Errorf("value %q is no integer", value)
+		return "", fmt.Errorf("value %q is not an integer", value)
 	}
 	if parsed < n.least || parsed > n.most {
 		return "", fmt.Errorf("value %d is not within %d and %d", parsed, n.least, n.most)
@@ -37,7 +37,7 @@ func (n number) encode(_ Version, value string) (string, error) {
 func (n number) decode(_ Version, content string) (string, error) {
 	parsed, err := strconv.ParseInt(strings.TrimSpace(content), 10, 64)
 	if err != nil {
-		return "", fmt.Errorf("content %q is no integer", clip(content))
+		return "", fmt.Errorf("content %q is not an integer", clip(content))
 	}
 	return strconv.FormatInt(parsed, 10), nil
 }
@@ -72,7 +72,7 @@ func (m amount) encode(version Version, value string) (string, error) {
 	parsed, err := strconv.ParseInt(value, 10, 64)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("value %q is no integer", value)
+		return "", fmt.Errorf("value %q is not an integer", value)
 	case parsed < 0 && !m.limitable:
 		return "", fmt.Errorf("value %d is negative", parsed)
 	case parsed >= 0 && parsed < allBytes:
@@ -92,7 +92,7 @@ func (m amount) decode(_ Version, content string) (string, error) {
 	}
 	parsed, err := strconv.ParseUint(content, 10, 64)
 	if err != nil {
-		return "", fmt.Errorf("content %q is no number of bytes", clip(content))
+		return "", fmt.Errorf("content %q is not a number of bytes", clip(content))
 	}
 	if parsed >= allBytes {
 		return m.all(), nil

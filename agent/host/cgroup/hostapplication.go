@@ -36,7 +36,7 @@ func (l Layout) HostApplication(application *slov1alpha1.HostApplicationSpec) (s
 	case within == "" || within == "." || strings.ContainsRune(within, 0):
 		return "", fmt.Errorf("application %.64q: it has no cgroup below %.64q", application.Name, at.Base)
 	case within == ".." || strings.HasPrefix(within, "../"):
-		return "", fmt.Errorf("application %.64q: its cgroup %.64q leads out of %.64q", application.Name, within, at.Base)
+		return "", fmt.Errorf("application %.64q: its cgroup %.64q is outside %.64q", application.Name, within, at.Base)
 	}
 	return strings.TrimPrefix(path.Join(base, within), "/"), nil
 }

@@ -97,7 +97,7 @@ func (s Setting) Encode(version Version, value string) (string, error) {
 	case err != nil || !s.keyed:
 		return content, err
 	case !deviceName.MatchString(s.device):
-		return "", fmt.Errorf("%q is no device", clip(s.device))
+		return "", fmt.Errorf("%q is not a device", clip(s.device))
 	}
 	return s.device + " " + content, nil
 }

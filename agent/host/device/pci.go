@@ -59,7 +59,7 @@ func read(name string) (string, error) {
 		return "", err
 	}
 	if !info.Mode().IsRegular() || info.Size() > largestFile {
-		return "", fmt.Errorf("%q is no file of up to %d bytes", name, largestFile)
+		return "", fmt.Errorf("%q is not a file of up to %d bytes", name, largestFile)
 	}
 	content, err := os.ReadFile(name)
 	return strings.TrimSpace(string(content)), err

@@ -50,7 +50,7 @@ type integer int32
 func (i *integer) UnmarshalJSON(data []byte) error {
 	value, err := strconv.ParseInt(strings.Trim(string(data), `"`), 10, 32)
 	if err != nil {
-		return fmt.Errorf("%.32q is no integer", data)
+		return fmt.Errorf("%.32q is not an integer", data)
 	}
 	*i = integer(value)
 	return nil
@@ -118,7 +118,7 @@ func (x *XPU) device(machine host.Topology) (schedulingv1alpha1.DeviceInfo, erro
 	for name, text := range x.Resources {
 		amount, err := resource.ParseQuantity(text)
 		if err != nil || amount.Sign() < 0 {
-			return schedulingv1alpha1.DeviceInfo{}, fmt.Errorf("%.32q of resource %.64q is no amount", text, name)
+			return schedulingv1alpha1.DeviceInfo{}, fmt.Errorf("%.32q of resource %.64q is not an amount", text, name)
 		}
 		out.Resources[corev1.ResourceName(name)] = amount
 	}

@@ -65,23 +65,23 @@ func (p *Probe) Ask(ctx context.Context) (Reading, error) {
 	defer p.mu.Unlock()
 	if p.process == nil {
 		if err := p.start(); err != nil {
-			return Reading{}, fmt.Errorf("start the reader of GPUs: %w", err)
+			return Reading{}, fmt.Errorf("start the GPU reader: %w", err)
 		}
 	}
 	if _, err := p.input.Write([]byte("\n")); err != nil {
 		p.stop()
-		return Reading{}, fmt.Errorf("ask the reader of GPUs: %w", err)
+		return Reading{}, fmt.Errorf("ask the GPU reader: %w", err)
 	}
 	select {
 	case line, running := <-p.lines:
 		if !running {
 			p.stop()
-			return Reading{}, errors.New("the reader of GPUs has ended")
+			return Reading{}, errors.New("the GPU reader has ended")
 		}
 		var answer Answer
 		if err := json.Unmarshal(line, &answer); err != nil {
 			p.stop()
-			return Reading{}, fmt.Errorf("decode what the reader of GPUs says: %w", err)
+			return Reading{}, fmt.Errorf("decode the answer of the GPU reader: %w", err)
 		}
 		if answer.Problem != "" {
 			return answer.Reading, errors.New(answer.Problem)
@@ -89,7 +89,7 @@ func (p *Probe) Ask(ctx context.Context) (Reading, error) {
 		return answer.Reading, nil
 	case <-time.After(patience):
 		p.stop()
-		return Reading{}, fmt.Errorf("the reader of GPUs does not answer within %s", patience)
+		return Reading{}, fmt.Errorf("the GPU reader did not respond within %s", patience)
 	case <-ctx.Done():
 		p.stop()
 		return Reading{}, context.Cause(ctx)

@@ -108,7 +108,7 @@ func (p Parameter) Encode(_ cgroup.Version, value string) (string, error) {
 	parsed, err := strconv.ParseInt(value, 10, 64)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("value %.64q is no integer", value)
+		return "", fmt.Errorf("value %.64q is not an integer", value)
 	case parsed < p.least || parsed > p.most:
 		return "", fmt.Errorf("value %d is not within %d and %d", parsed, p.least, p.most)
 	}
@@ -127,7 +127,7 @@ func (p Parameter) Decode(_ cgroup.Version, content string) (string, error) {
 	}
 	parsed, err := strconv.ParseInt(strings.TrimSpace(content), 10, 64)
 	if err != nil {
-		return "", fmt.Errorf("content %.64q is no integer", content)
+		return "", fmt.Errorf("content %.64q is not an integer", content)
 	}
 	return strconv.FormatInt(parsed, 10), nil
 }

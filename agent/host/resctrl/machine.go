@@ -105,7 +105,7 @@ func number(tree files.FS, path string) (int64, error) {
 	}
 	value, err := strconv.ParseInt(strings.TrimSpace(string(content)), 10, 32)
 	if err != nil || value < 0 {
-		return 0, fmt.Errorf("%s: %.40q is no count", path, content)
+		return 0, fmt.Errorf("%s: %.40q is not a count", path, content)
 	}
 	return value, nil
 }

@@ -24,6 +24,6 @@ const (
 	// any one that is 20 minutes old; a Go duration such as "1h" makes one report of that age and no more.
 	AnnotationFreezeMetrics = "simulation.koordinator.sh/freeze-metrics"
 	// AnnotationReport makes the node's reports wrong: "negative", "absurd" (20 times the capacity) or "future" (an
-	// hour ahead). With "unenforced" they are right, and say that the agent cannot hold best-effort pods back.
+	// hour ahead). With "unenforced" they are right, and say that the agent cannot limit best-effort pods.
 	AnnotationReport = "simulation.koordinator.sh/report"
 )

@@ -47,7 +47,7 @@ const (
 	FaultAbsurd Fault = "absurd"
 	// FaultFuture reports as of an hour ahead.
 	FaultFuture Fault = "future"
-	// FaultUnenforced reports what was measured, and that the agent cannot hold best-effort pods back.
+	// FaultUnenforced reports what was measured, and that the agent cannot limit best-effort pods.
 	FaultUnenforced Fault = "unenforced"
 )
 

@@ -119,7 +119,7 @@ func (r *round) createGroups(groups []decision.Group) (full bool) {
 			continue
 		}
 		err := r.tree.Make(group.Name)
-		r.audit(group.Name, "", "made", "pods have shares of their own in it", err)
+		r.audit(group.Name, "", "made", "pods with their own resctrl shares use it", err)
 		if err != nil {
 			delete(r.reconciler.managed, group.Name)
 			if full = errors.Is(err, syscall.ENOSPC); full {
@@ -169,7 +169,7 @@ func (r *round) removeUnwanted(wanted []decision.Group) error {
 		if held.Made {
 			err = r.tree.Remove(name)
 			if !files.IsGone(err) {
-				r.audit(name, "made", "", "no pod has shares of its own in it any more", err)
+				r.audit(name, "made", "", "no pod with its own resctrl shares uses it any more", err)
 			}
 		} else {
 			err = r.restoreGroup(name, held)

@@ -63,7 +63,7 @@ var _ qos.Reconciler = (*Reconciler)(nil)
 func New(options Options) (*Reconciler, error) {
 	r := &Reconciler{options: options}
 	if _, err := options.Originals.Load(&r.before); err != nil {
-		return nil, fmt.Errorf("remember what Terway was told before the agent: %w", err)
+		return nil, fmt.Errorf("save the original configuration of Terway: %w", err)
 	}
 	return r, nil
 }
@@ -84,7 +84,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, in qos.NodeSnapshot) error {
 	}
 	pods, err := json.Marshal(r.pods(in, total))
 	if err != nil {
-		return fmt.Errorf("tell Terway of pods: %w", err)
+		return fmt.Errorf("write the pods for Terway: %w", err)
 	}
 	if err := r.saveOriginals(); err != nil {
 		return err
@@ -111,11 +111,11 @@ func (r *Reconciler) saveOriginals() error {
 		if err == nil {
 			before[name] = new(string(content))
 		} else if !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("read what Terway was told before: %w", err)
+			return fmt.Errorf("read the original configuration of Terway: %w", err)
 		}
 	}
 	if err := r.options.Originals.Save(before); err != nil {
-		return fmt.Errorf("keep what Terway was told before: %w", err)
+		return fmt.Errorf("save the original configuration of Terway: %w", err)
 	}
 	r.before = before
 	return nil
@@ -135,7 +135,7 @@ func (r *Reconciler) write(name string, content []byte) error {
 	}
 	r.options.Audit.Add(entry)
 	if err != nil {
-		return fmt.Errorf("tell Terway: %w", err)
+		return fmt.Errorf("write the configuration of Terway: %w", err)
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func (r *Reconciler) Restore(context.Context) error {
 		r.options.Audit.Add(audit.Entry{Time: r.options.Clock.Now(), Owner: r.Name(), Object: filepath.Join(r.options.Directory, name), Old: "written", Why: "no feature sets it any more"})
 	}
 	if err := errors.Join(problems...); err != nil {
-		return fmt.Errorf("give back what Terway was told before: %w", err)
+		return fmt.Errorf("restore the original configuration of Terway: %w", err)
 	}
 	r.before = nil
 	return r.options.Originals.Save(r.before)

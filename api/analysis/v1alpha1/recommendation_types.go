@@ -89,7 +89,7 @@ type RecommendationStatus struct {
 	UpdateTime *metav1.Time `json:"updateTime,omitempty"`
 	// Conditions say how far to trust it.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
-	// Checkpoint is what the recommendation was learned from, for the recommender alone: a restart goes on from it.
+	// Checkpoint is the state from which the recommender continues after a restart. Other programs do not use it.
 	Checkpoint *RecommendationCheckpoint `json:"checkpoint,omitempty"`
 }
 

@@ -80,7 +80,7 @@ type AgentFeature struct {
 	Gate bool `json:"gate"`
 	// Configured says whether the NodeSLO asks for it.
 	Configured FeatureState `json:"configured"`
-	// Supported says whether this kernel has what it takes.
+	// Supported says whether the kernel supports it.
 	Supported FeatureState `json:"supported"`
 	// Active says whether the feature wants anything at this moment.
 	Active FeatureState `json:"active"`

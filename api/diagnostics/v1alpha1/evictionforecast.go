@@ -59,7 +59,7 @@ type EvictionTrigger struct {
 	// +optional
 	Release int64 `json:"release,omitempty"`
 	Unit    Unit  `json:"unit"`
-	// Seconds until it is triggered when use goes on as it did; 0 when it is, absent when that is never or not known.
+	// Seconds until it is triggered if usage keeps its trend; 0 if it is triggered already, absent if it never will be or if that is not known.
 	// +optional
 	Seconds *int64 `json:"seconds,omitempty"`
 	// Held says why nothing, or no more, is evicted although more is wanted.

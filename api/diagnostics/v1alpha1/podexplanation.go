@@ -100,7 +100,7 @@ type PodExplanationStatus struct {
 	// FixBeyondRights is a smaller change that the caller may not make, or one where no change was found that the caller may make.
 	// +optional
 	FixBeyondRights *FixBeyondRights `json:"fixBeyondRights,omitempty"`
-	// Preemption is what evicting less important pods would do for a pod that no node takes.
+	// Preemption is what evicting less important pods would do for a pod that fits no node.
 	// +optional
 	Preemption *Preemption `json:"preemption,omitempty"`
 	// Placement says why this node, for a pod that is bound or schedulable.
@@ -291,7 +291,7 @@ type FixStep struct {
 	// Command of kubectl.
 	Command string `json:"command"`
 	// Verb of the request as RBAC names it: patch or delete. Empty for a command that a person has to finish, such as edit, which
-	// takes the right to patch the object.
+	// requires permission to patch the object.
 	// +optional
 	Verb string `json:"verb,omitempty"`
 	// Group of the object's API; empty for the core group.

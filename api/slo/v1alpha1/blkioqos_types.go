@@ -45,10 +45,10 @@ type IOCfg struct {
 	ReadIOPS *int64 `json:"readIOPS,omitempty"`
 	// +kubebuilder:validation:Minimum=0
 	WriteIOPS *int64 `json:"writeIOPS,omitempty"`
-	// ReadBPS in bytes per second.
+	// ReadBPS is the read limit in bytes per second.
 	// +kubebuilder:validation:Minimum=0
 	ReadBPS *int64 `json:"readBPS,omitempty"`
-	// WriteBPS in bytes per second.
+	// WriteBPS is the write limit in bytes per second.
 	// +kubebuilder:validation:Minimum=0
 	WriteBPS *int64 `json:"writeBPS,omitempty"`
 	// IOWeightPercent is the weight among siblings; 100.
@@ -67,7 +67,7 @@ type IOCfg struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	WriteLatencyPercent *int64 `json:"writeLatencyPercent,omitempty"`
-	// EnableUserModel takes the disk's speed from the fields below; false by default.
+	// EnableUserModel takes the cost model of the disk from the fields below; false by default.
 	EnableUserModel *bool `json:"enableUserModel,omitempty"`
 	// +kubebuilder:validation:Minimum=1
 	ModelReadBPS *int64 `json:"modelReadBPS,omitempty"`

@@ -72,6 +72,6 @@ type SystemStrategy struct {
 	SchedFeatures map[string]bool `json:"schedFeatures,omitempty"`
 	// PageCacheLimitEnabled sets pagecache_limit/enabled, 0 or 1.
 	PageCacheLimitEnabled *int64 `json:"pageCacheLimitEnabled,omitempty"`
-	// TotalNetworkBandwidth of the node in bits per second; 0 takes the speed of the network card.
+	// TotalNetworkBandwidth of the node in bits per second; 0 means the speed of the network card.
 	TotalNetworkBandwidth *resource.Quantity `json:"totalNetworkBandwidth,omitempty"`
 }

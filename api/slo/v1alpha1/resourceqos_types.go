@@ -76,7 +76,7 @@ type CPUQOSCfg struct {
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type CPUQOS struct {
-	// GroupIdentity is cpu.bvt_warp_ns: -1 to 2, higher goes first.
+	// GroupIdentity is cpu.bvt_warp_ns: -1 to 2, higher values run first.
 	GroupIdentity *int64 `json:"groupIdentity,omitempty"`
 	// SchedIdle is cpu.idle: 1 runs only when nothing else does. For policy coreSched.
 	SchedIdle *int64 `json:"schedIdle,omitempty"`
@@ -101,7 +101,7 @@ type ResctrlQOS struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	CATRangeStartPercent *int64 `json:"catRangeStartPercent,omitempty"`
-	// CATRangeEndPercent is where it ends.
+	// CATRangeEndPercent is where the share of the cache ways ends.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	CATRangeEndPercent *int64 `json:"catRangeEndPercent,omitempty"`

@@ -32,18 +32,18 @@ type ResourceThresholdStrategy struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	CPUSuppressThresholdPercent *int64 `json:"cpuSuppressThresholdPercent,omitempty"`
-	// CPUSuppressMinPercent is left to best-effort pods in any case.
+	// CPUSuppressMinPercent is always left to best-effort pods.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	CPUSuppressMinPercent *int64 `json:"cpuSuppressMinPercent,omitempty"`
 	// CPUSuppressPolicy is cpuset, the default, or cfsQuota.
 	CPUSuppressPolicy CPUSuppressPolicy `json:"cpuSuppressPolicy,omitempty"`
 
-	// MemoryEvictThresholdPercent is the use of memory above which pods are evicted; 70.
+	// MemoryEvictThresholdPercent is the memory usage above which pods are evicted; 70.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	MemoryEvictThresholdPercent *int64 `json:"memoryEvictThresholdPercent,omitempty"`
-	// MemoryEvictLowerPercent is the use at which eviction stops; two below the threshold by default.
+	// MemoryEvictLowerPercent is the usage at which eviction stops; two below the threshold by default.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	MemoryEvictLowerPercent *int64 `json:"memoryEvictLowerPercent,omitempty"`
@@ -56,33 +56,33 @@ type ResourceThresholdStrategy struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	CPUEvictBESatisfactionLowerPercent *int64 `json:"cpuEvictBESatisfactionLowerPercent,omitempty"`
-	// CPUEvictBEUsageThresholdPercent is the use of their limit above which low satisfaction counts; 90.
+	// CPUEvictBEUsageThresholdPercent is the usage of their limit above which low satisfaction leads to eviction; 90.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	CPUEvictBEUsageThresholdPercent *int64 `json:"cpuEvictBEUsageThresholdPercent,omitempty"`
-	// CPUEvictTimeWindowSeconds is the window the use is averaged over.
+	// CPUEvictTimeWindowSeconds is the window over which usage is averaged.
 	CPUEvictTimeWindowSeconds *int64 `json:"cpuEvictTimeWindowSeconds,omitempty"`
 	// CPUEvictPolicy is evictByRealLimit, the default, or evictByAllocatable.
 	CPUEvictPolicy CPUEvictPolicy `json:"cpuEvictPolicy,omitempty"`
 
-	// CPUEvictThresholdPercent is the use of CPU above which pods are evicted by priority.
+	// CPUEvictThresholdPercent is the CPU usage above which pods are evicted by priority.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	CPUEvictThresholdPercent *int64 `json:"cpuEvictThresholdPercent,omitempty"`
-	// CPUEvictLowerPercent is the use at which that stops; two below the threshold by default.
+	// CPUEvictLowerPercent is the usage at which eviction stops; two below the threshold by default.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	CPUEvictLowerPercent *int64 `json:"cpuEvictLowerPercent,omitempty"`
-	// EvictEnabledPriorityThreshold is the highest spec.priority that is evicted for use of CPU or memory.
+	// EvictEnabledPriorityThreshold is the highest spec.priority that is evicted because of CPU or memory usage.
 	EvictEnabledPriorityThreshold *int32 `json:"evictEnabledPriorityThreshold,omitempty"`
 
-	// CPUAllocatableEvictThresholdPercent of the allocatable: requests above it are evicted; 110 is suggested.
+	// CPUAllocatableEvictThresholdPercent of the allocatable: if requests exceed it, pods are evicted; 110 is recommended.
 	CPUAllocatableEvictThresholdPercent *int64 `json:"cpuAllocatableEvictThresholdPercent,omitempty"`
-	// CPUAllocatableEvictLowerPercent is where that stops; 100 is suggested.
+	// CPUAllocatableEvictLowerPercent is the percentage at which eviction stops; 100 is recommended.
 	CPUAllocatableEvictLowerPercent *int64 `json:"cpuAllocatableEvictLowerPercent,omitempty"`
-	// MemoryAllocatableEvictThresholdPercent of the allocatable: requests above it are evicted; 110 is suggested.
+	// MemoryAllocatableEvictThresholdPercent of the allocatable: if requests exceed it, pods are evicted; 110 is recommended.
 	MemoryAllocatableEvictThresholdPercent *int64 `json:"memoryAllocatableEvictThresholdPercent,omitempty"`
-	// MemoryAllocatableEvictLowerPercent is where that stops; 100 is suggested.
+	// MemoryAllocatableEvictLowerPercent is the percentage at which eviction stops; 100 is recommended.
 	MemoryAllocatableEvictLowerPercent *int64 `json:"memoryAllocatableEvictLowerPercent,omitempty"`
 	// AllocatableEvictPriorityThreshold is the highest spec.priority evicted for requests; at most 7999.
 	AllocatableEvictPriorityThreshold *int32 `json:"allocatableEvictPriorityThreshold,omitempty"`
@@ -108,13 +108,13 @@ const (
 type CPUBurstConfig struct {
 	// Policy is none by default.
 	Policy CPUBurstPolicy `json:"policy,omitempty"`
-	// CPUBurstPercent of the limit can be saved up; 1000.
+	// CPUBurstPercent of the limit can be accumulated while idle; 1000.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000
 	CPUBurstPercent *int64 `json:"cpuBurstPercent,omitempty"`
 	// CFSQuotaBurstPercent of the limit is the largest quota; 300.
 	CFSQuotaBurstPercent *int64 `json:"cfsQuotaBurstPercent,omitempty"`
-	// CFSQuotaBurstPeriodSeconds is how long the quota may stay larger; -1, the default, is for ever.
+	// CFSQuotaBurstPeriodSeconds is how long the quota may stay larger; -1, the default, means without end.
 	CFSQuotaBurstPeriodSeconds *int64 `json:"cfsQuotaBurstPeriodSeconds,omitempty"`
 }
 
@@ -123,6 +123,6 @@ type CPUBurstConfig struct {
 // +kubebuilder:pruning:PreserveUnknownFields
 type CPUBurstStrategy struct {
 	CPUBurstConfig `json:",inline"`
-	// SharePoolThresholdPercent is the use of the shared CPUs above which quotas shrink again; 50.
+	// SharePoolThresholdPercent is the usage of the shared CPUs above which quotas shrink again; 50.
 	SharePoolThresholdPercent *int64 `json:"sharePoolThresholdPercent,omitempty"`
 }

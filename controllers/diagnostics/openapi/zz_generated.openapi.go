@@ -3038,7 +3038,7 @@ func schema_koord_api_diagnostics_v1alpha1_AgentFeature(ref common.ReferenceCall
 					},
 					"supported": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Supported says whether this kernel has what it takes.",
+							Description: "Supported says whether the kernel supports it.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -3943,7 +3943,7 @@ func schema_koord_api_diagnostics_v1alpha1_EvictionTrigger(ref common.ReferenceC
 					},
 					"seconds": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Seconds until it is triggered when use goes on as it did; 0 when it is, absent when that is never or not known.",
+							Description: "Seconds until it is triggered if usage keeps its trend; 0 if it is triggered already, absent if it never will be or if that is not known.",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
@@ -4330,7 +4330,7 @@ func schema_koord_api_diagnostics_v1alpha1_FixStep(ref common.ReferenceCallback)
 					},
 					"verb": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Verb of the request as RBAC names it: patch or delete. Empty for a command that a person has to finish, such as edit, which takes the right to patch the object.",
+							Description: "Verb of the request as RBAC names it: patch or delete. Empty for a command that a person has to finish, such as edit, which requires permission to patch the object.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -5636,7 +5636,7 @@ func schema_koord_api_diagnostics_v1alpha1_PodExplanationStatus(ref common.Refer
 					},
 					"preemption": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Preemption is what evicting less important pods would do for a pod that no node takes.",
+							Description: "Preemption is what evicting less important pods would do for a pod that fits no node.",
 							Ref:         ref(v1alpha1.Preemption{}.OpenAPIModelName()),
 						},
 					},

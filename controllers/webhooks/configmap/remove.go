@@ -17,7 +17,7 @@ import (
 )
 
 // remove refuses to delete the ConfigMap, which says of no setting what it should be, unless the system itself goes. Where that cannot be
-// found out the deletion is admitted: the manager keeps the last good configuration in force anyway.
+// found out the deletion is admitted: the manager keeps the last valid configuration in force anyway.
 func (h *Handler) remove(ctx context.Context, request admission.Request) admission.Response {
 	object := &corev1.ConfigMap{}
 	if err := h.Decoder.DecodeRaw(request.OldObject, object); err != nil {

@@ -111,21 +111,21 @@ func TestWritesAreAnsweredWithCodes(t *testing.T) {
 		wantRefusal []string
 		wantWarning string
 	}{
-		"a sound child":                             {request: request(t, admissionv1.Create, team("b", "6"), nil)},
-		"one too large, with what helps":            {request: request(t, admissionv1.Create, team("b", "7"), nil), wantRefusal: []string{"KOORD1209", "11 of cpu, of 10", "Raise the min of the parent"}},
-		"two faults at once":                        {request: request(t, admissionv1.Create, object("b", "3", "2", extension.LabelQuotaParent, "none"), nil), wantRefusal: []string{"KOORD1210", "KOORD1207"}},
-		"an annotation that is not JSON":            {request: request(t, admissionv1.Create, spoilt, nil), wantWarning: "KOORD1210"},
-		"deleting a leaf":                           {request: request(t, admissionv1.Delete, nil, team("a", "4"))},
-		"deleting a parent":                         {request: request(t, admissionv1.Delete, nil, department()), wantRefusal: []string{"KOORD1322"}},
-		"deleting a quota that a pod names":         {request: request(t, admissionv1.Delete, nil, team("a", "4")), pods: []client.Object{pod("x", "a")}, wantRefusal: []string{"KOORD1323", "x/p"}},
-		"deleting a quota with a pod's namespace":   {request: request(t, admissionv1.Delete, nil, listed), pods: []client.Object{pod("flink", "")}, wantRefusal: []string{"KOORD1323", "flink/p"}},
-		"deleting the quota named as a namespace":   {request: request(t, admissionv1.Delete, nil, team("quotas", "1")), pods: []client.Object{pod("quotas", "")}, wantRefusal: []string{"KOORD1323"}},
-		"a pod that names another quota":            {request: request(t, admissionv1.Delete, nil, listed), pods: []client.Object{pod("flink", "other")}},
-		"a pod beside a quota of another name":      {request: request(t, admissionv1.Delete, nil, team("a", "4")), pods: []client.Object{pod("quotas", "")}},
-		"a quota with pods becomes a parent":        {request: request(t, admissionv1.Update, parent, team("a", "4")), pods: []client.Object{pod("x", "a")}, wantRefusal: []string{"KOORD1323"}},
-		"a request without an object":               {request: request(t, admissionv1.Create, nil, nil), wantRefusal: []string{"has no quota"}},
-		"a status":                                  {request: admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Operation: admissionv1.Update, SubResource: "status"}}},
-		"a request whose object is no quota at all": {request: admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: []byte(`{"spec":7}`)}}}, wantRefusal: []string{"decode quota"}},
+		"a sound child":                                {request: request(t, admissionv1.Create, team("b", "6"), nil)},
+		"one too large, with what helps":               {request: request(t, admissionv1.Create, team("b", "7"), nil), wantRefusal: []string{"KOORD1209", "11 of cpu, of 10", "Raise the min of the parent"}},
+		"two faults at once":                           {request: request(t, admissionv1.Create, object("b", "3", "2", extension.LabelQuotaParent, "none"), nil), wantRefusal: []string{"KOORD1210", "KOORD1207"}},
+		"an annotation that is not JSON":               {request: request(t, admissionv1.Create, spoilt, nil), wantWarning: "KOORD1210"},
+		"deleting a leaf":                              {request: request(t, admissionv1.Delete, nil, team("a", "4"))},
+		"deleting a parent":                            {request: request(t, admissionv1.Delete, nil, department()), wantRefusal: []string{"KOORD1322"}},
+		"deleting a quota that a pod names":            {request: request(t, admissionv1.Delete, nil, team("a", "4")), pods: []client.Object{pod("x", "a")}, wantRefusal: []string{"KOORD1323", "x/p"}},
+		"deleting a quota with a pod's namespace":      {request: request(t, admissionv1.Delete, nil, listed), pods: []client.Object{pod("flink", "")}, wantRefusal: []string{"KOORD1323", "flink/p"}},
+		"deleting the quota named as a namespace":      {request: request(t, admissionv1.Delete, nil, team("quotas", "1")), pods: []client.Object{pod("quotas", "")}, wantRefusal: []string{"KOORD1323"}},
+		"a pod that names another quota":               {request: request(t, admissionv1.Delete, nil, listed), pods: []client.Object{pod("flink", "other")}},
+		"a pod beside a quota of another name":         {request: request(t, admissionv1.Delete, nil, team("a", "4")), pods: []client.Object{pod("quotas", "")}},
+		"a quota with pods becomes a parent":           {request: request(t, admissionv1.Update, parent, team("a", "4")), pods: []client.Object{pod("x", "a")}, wantRefusal: []string{"KOORD1323"}},
+		"a request without an object":                  {request: request(t, admissionv1.Create, nil, nil), wantRefusal: []string{"has no quota"}},
+		"a status":                                     {request: admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Operation: admissionv1.Update, SubResource: "status"}}},
+		"a request whose object is not a quota at all": {request: admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: []byte(`{"spec":7}`)}}}, wantRefusal: []string{"decode quota"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -68,7 +68,7 @@ func TestWhoeverWritesAQuotaIsAskedFor(t *testing.T) {
 		"its own namespace":                        {quota: listing("quotas")},
 		"another namespace":                        {quota: listing("victim"), want: "KOORD1333", wantAsked: []string{update}},
 		"another namespace, with the right to it":  {quota: listing("victim"), right: update, wantAsked: []string{update}},
-		"the parent of others":                     {quota: below, want: "needs the right to " + use, wantAsked: []string{use}},
+		"the parent of others":                     {quota: below, want: "requires permission to " + use, wantAsked: []string{use}},
 		"the parent of others, which it may use":   {quota: below, right: use, wantAsked: []string{use}},
 		"the parent of others, with another right": {quota: below, right: update, want: "KOORD1333", wantAsked: []string{use}},
 	} {

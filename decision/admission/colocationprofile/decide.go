@@ -89,7 +89,7 @@ func whyNotTranslated(in *Input, applied []*configv1alpha1.ClusterColocationProf
 	}
 	for _, profile := range applied {
 		if SkipsResources(profile) {
-			return fmt.Sprintf("profile %q leaves resources alone", profile.Name)
+			return fmt.Sprintf("profile %q does not translate resources", profile.Name)
 		}
 	}
 	return ""

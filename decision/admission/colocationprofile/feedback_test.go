@@ -122,9 +122,9 @@ func TestTheTraceSaysWhy(t *testing.T) {
 	}
 	want := colocationprofile.Trace{
 		Profiles: []colocationprofile.ProfileTrace{
-			{Name: "a-namespace", Outcome: "NotSelected", Reason: `namespace label team is "analytics", the selector wants team=shop`},
-			{Name: "b-label", Outcome: "NotSelected", Reason: `pod label app is "spark", the selector wants app=x`},
-			{Name: "c-absent", Outcome: "NotSelected", Reason: "pod has no label none, the selector wants none=x"},
+			{Name: "a-namespace", Outcome: "NotSelected", Reason: `namespace label team is "analytics", but the selector requires team=shop`},
+			{Name: "b-label", Outcome: "NotSelected", Reason: `pod label app is "spark", but the selector requires app=x`},
+			{Name: "c-absent", Outcome: "NotSelected", Reason: "pod has no label none, but the selector requires none=x"},
 			{Name: "d-broken", Outcome: "Invalid", Reason: "read selector: values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty"},
 			{Name: "e-never", Outcome: "NotDrawn", Reason: "its probability is 0%"},
 			{Name: "f-drawn", Outcome: "NotDrawn", Reason: "its probability is 30%, and 30 was drawn"},
@@ -142,7 +142,7 @@ func TestTheTraceSaysWhy(t *testing.T) {
 		Tier: "koord-batch", Resources: "translated to koord-batch",
 		Amounts: []colocationprofile.Change{
 			{Field: "spec.containers[main].resources.requests[kubernetes.io/batch-cpu]", Outcome: "Changed", After: "1k", Reason: "cpu 1"},
-			{Field: "spec.overhead[cpu]", Outcome: "Left", Before: "10m", After: "10m", Reason: "Kubernetes takes overhead from the RuntimeClass and refuses any other"},
+			{Field: "spec.overhead[cpu]", Outcome: "Left", Before: "10m", After: "10m", Reason: "Kubernetes takes overhead from the RuntimeClass and rejects other values"},
 		},
 	}
 	if diff := cmp.Diff(want, trace); diff != "" {

@@ -58,7 +58,7 @@ func maintained(profile *configv1alpha1.ClusterColocationProfile, pod *corev1.Po
 	var left []Change
 	leave := func(key string) {
 		value := pod.Labels[key]
-		left = append(left, Change{Field: Field{Area: Labels, Key: key}.String(), Outcome: Left, Before: value, After: value, Reason: "fixed when the pod is created"})
+		left = append(left, Change{Field: Field{Area: Labels, Key: key}.String(), Outcome: Left, Before: value, After: value, Reason: "immutable after the pod is created"})
 	}
 	for _, key := range fixed {
 		if _, ok := out.Spec.Labels[key]; ok {

@@ -77,7 +77,7 @@ func requirements(selector *metav1.LabelSelector) (labels.Requirements, error) {
 // selects reports whether a profile selects the pod, and otherwise which requirement failed.
 func selects(profile *configv1alpha1.ClusterColocationProfile, in *Input) (Outcome, string) {
 	if slices.Contains(in.Options.ExemptNamespaces, in.Namespace) {
-		return Exempt, fmt.Sprintf("namespace %q is never changed", in.Namespace)
+		return Exempt, fmt.Sprintf("pods in namespace %q are never changed", in.Namespace)
 	}
 	selectors, err := SelectorsOf(profile)
 	if err != nil {
@@ -99,9 +99,9 @@ func unmet(list labels.Requirements, set map[string]string, whose string) string
 			continue
 		}
 		if value, ok := set[list[i].Key()]; ok {
-			return fmt.Sprintf("%s label %s is %q, the selector wants %s", whose, list[i].Key(), value, list[i].String())
+			return fmt.Sprintf("%s label %s is %q, but the selector requires %s", whose, list[i].Key(), value, list[i].String())
 		}
-		return fmt.Sprintf("%s has no label %s, the selector wants %s", whose, list[i].Key(), list[i].String())
+		return fmt.Sprintf("%s has no label %s, but the selector requires %s", whose, list[i].Key(), list[i].String())
 	}
 	return ""
 }

@@ -127,5 +127,5 @@ func (t *Trace) maintained(left map[string][]Change) {
 			entry.Changes = append(entry.Changes, left[entry.Name]...)
 		}
 	}
-	t.Resources = "resources of a pod that exists are not translated"
+	t.Resources = "resources of an existing pod are not translated"
 }

@@ -37,7 +37,7 @@ func (t *translation) pod(pod *corev1.Pod, overhead bool) {
 	}
 	for _, name := range plain {
 		if quantity, ok := pod.Spec.Overhead[name]; ok {
-			t.left("spec.overhead", name, quantity, "Kubernetes takes overhead from the RuntimeClass and refuses any other")
+			t.left("spec.overhead", name, quantity, "Kubernetes takes overhead from the RuntimeClass and rejects other values")
 		}
 	}
 }
@@ -86,7 +86,7 @@ func (t *translation) section(path, section string, list corev1.ResourceList, na
 func (t *translation) obstacle(list corev1.ResourceList, name corev1.ResourceName) string {
 	target := t.name(name)
 	if _, taken := list[target]; taken {
-		return fmt.Sprintf("%s is set as well", target)
+		return fmt.Sprintf("%s is already set", target)
 	}
 	if quantity, ok := list[name]; ok {
 		if _, fits := convert(name, quantity); !fits {

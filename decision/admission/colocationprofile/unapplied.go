@@ -37,7 +37,7 @@ func WithoutScheduler(in Input) []Unapplied {
 			found.Outcome, found.Reason = draw(profile, in.Chance)
 		}
 		if found.Outcome == Applied {
-			found.Reason = "it selects the pod now, and profiles name a scheduler when a pod is created"
+			found.Reason = "the profile selects the pod now, but profiles set the scheduler only when a pod is created"
 		}
 		found.measure(profile, &in)
 		out = append(out, found)

@@ -25,22 +25,22 @@ func TestProfilesThatNamedNoSchedulerSayWhy(t *testing.T) {
 	}{
 		"the namespace lacks a label": {want: []colocationprofile.Unapplied{
 			{Profile: "batch", SchedulerName: "koord-scheduler", Outcome: colocationprofile.NotSelected, NamespaceLabel: "koordinator.sh/enable-colocation=true",
-				Reason: "namespace has no label koordinator.sh/enable-colocation, the selector wants koordinator.sh/enable-colocation=true"},
-			{Profile: "far", SchedulerName: "koord-scheduler", Outcome: colocationprofile.NotSelected, Reason: "namespace has no label team, the selector wants team=ml"},
+				Reason: "namespace has no label koordinator.sh/enable-colocation, but the selector requires koordinator.sh/enable-colocation=true"},
+			{Profile: "far", SchedulerName: "koord-scheduler", Outcome: colocationprofile.NotSelected, Reason: "namespace has no label team, but the selector requires team=ml"},
 		}},
 		"the closest comes first": {namespace: map[string]string{"team": "ml", "koordinator.sh/enable-colocation": "false"}, want: []colocationprofile.Unapplied{
 			{Profile: "batch", SchedulerName: "koord-scheduler", Outcome: colocationprofile.NotSelected, NamespaceLabel: "koordinator.sh/enable-colocation=true",
-				Reason: `namespace label koordinator.sh/enable-colocation is "false", the selector wants koordinator.sh/enable-colocation=true`},
-			{Profile: "far", SchedulerName: "koord-scheduler", Outcome: colocationprofile.NotSelected, Reason: `pod label app is "spark", the selector wants app=train`},
+				Reason: `namespace label koordinator.sh/enable-colocation is "false", but the selector requires koordinator.sh/enable-colocation=true`},
+			{Profile: "far", SchedulerName: "koord-scheduler", Outcome: colocationprofile.NotSelected, Reason: `pod label app is "spark", but the selector requires app=train`},
 		}},
 		"it selects the pod by now": {namespace: map[string]string{"koordinator.sh/enable-colocation": "true"}, want: []colocationprofile.Unapplied{
 			{Profile: "batch", SchedulerName: "koord-scheduler", Outcome: colocationprofile.Applied,
-				Reason: "it selects the pod now, and profiles name a scheduler when a pod is created"},
-			{Profile: "far", SchedulerName: "koord-scheduler", Outcome: colocationprofile.NotSelected, Reason: "namespace has no label team, the selector wants team=ml"},
+				Reason: "the profile selects the pod now, but profiles set the scheduler only when a pod is created"},
+			{Profile: "far", SchedulerName: "koord-scheduler", Outcome: colocationprofile.NotSelected, Reason: "namespace has no label team, but the selector requires team=ml"},
 		}},
 		"no profile may change the namespace": {exempt: []string{"default"}, want: []colocationprofile.Unapplied{
-			{Profile: "batch", SchedulerName: "koord-scheduler", Outcome: colocationprofile.Exempt, Reason: `namespace "default" is never changed`},
-			{Profile: "far", SchedulerName: "koord-scheduler", Outcome: colocationprofile.Exempt, Reason: `namespace "default" is never changed`},
+			{Profile: "batch", SchedulerName: "koord-scheduler", Outcome: colocationprofile.Exempt, Reason: `pods in namespace "default" are never changed`},
+			{Profile: "far", SchedulerName: "koord-scheduler", Outcome: colocationprofile.Exempt, Reason: `pods in namespace "default" are never changed`},
 		}},
 	}
 	for name, tc := range tests {

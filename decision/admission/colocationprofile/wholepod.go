@@ -58,7 +58,7 @@ func (t *translation) shareRequest(pod *corev1.Pod, name corev1.ResourceName, re
 	if limit, limited := resources.Limits[name]; limited && limit.Cmp(rest) < 0 {
 		resources.Limits[name] = rest
 	}
-	t.moved("spec.resources.requests", name, request, fmt.Sprintf("what the containers do not request is requested by %q", taker.Name))
+	t.moved("spec.resources.requests", name, request, fmt.Sprintf("the rest is added to the request of container %q", taker.Name))
 }
 
 // absorbing is the container that takes what the others leave of the pod's request: the first one without a limit, which
@@ -89,7 +89,7 @@ func (t *translation) shareLimit(pod *corev1.Pod, name corev1.ResourceName, limi
 		}
 		container.Resources.Limits[name] = limit.DeepCopy()
 	}
-	t.moved("spec.resources.limits", name, limit, "every container without a limit of its own is limited to it")
+	t.moved("spec.resources.limits", name, limit, "it becomes the limit of each container that has none")
 }
 
 func (t *translation) moved(path string, name corev1.ResourceName, quantity resource.Quantity, why string) {

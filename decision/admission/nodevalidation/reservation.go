@@ -53,7 +53,7 @@ func (v *validation) reservation() {
 	}
 	switch policy := reservation.ApplyPolicy; {
 	case policy == extension.NodeReservationApplyPolicyReservedCPUsOnly && reservation.ReservedCPUs == "":
-		v.add(finding.ConfigConflict, "applyPolicy is ReservedCPUsOnly, and reservedCPUs names none", key)
+		v.add(finding.ConfigConflict, "applyPolicy is ReservedCPUsOnly, but reservedCPUs is empty", key)
 	case policy != "" && policy != extension.NodeReservationApplyPolicyDefault && policy != extension.NodeReservationApplyPolicyReservedCPUsOnly:
 		v.add(finding.ConfigOutOfRange, fmt.Sprintf("applyPolicy must be one of Default, ReservedCPUsOnly, is %q", policy), key)
 	}
@@ -65,7 +65,7 @@ func (v *validation) reservation() {
 	}
 	cpus, _ := extension.ParseCPUList(reservation.ReservedCPUs)
 	if capacity := v.node.Status.Capacity.Cpu().Value(); capacity > 0 && int64(len(cpus)) > capacity {
-		v.add(finding.ConfigConflict, fmt.Sprintf("reservedCPUs names %d cpus, and the node has %d", len(cpus), capacity), key)
+		v.add(finding.ConfigConflict, fmt.Sprintf("reservedCPUs lists %d CPUs, but the node has only %d", len(cpus), capacity), key)
 	}
 }
 
@@ -89,6 +89,6 @@ func (v *validation) system() {
 		}
 	}
 	if len(both) > 0 {
-		v.add(finding.ConfigConflict, "cpus "+strings.Join(both, ",")+" are reserved and those of SYSTEM pods exclusively", key, extension.AnnotationNodeReservation)
+		v.add(finding.ConfigConflict, "CPUs "+strings.Join(both, ",")+" are both reserved and exclusive to SYSTEM pods", key, extension.AnnotationNodeReservation)
 	}
 }

@@ -171,7 +171,7 @@ func (v *validation) quota() {
 	case !quota.Exists:
 		v.warn(finding.AdmissionQuotaMissing, field, "Not found: %q; the pod counts against the default quota", quota.Name)
 	case quota.Exists && label != "" && v.in.Options.ProtectQuotas && !quota.Serves && quota.User == "":
-		v.refuse(finding.AdmissionQuotaForeign, field, "Forbidden: quota %q is in namespace %s and does not list namespace %s, and neither who creates the pod nor ServiceAccount %q may use it",
+		v.refuse(finding.AdmissionQuotaForeign, field, "Forbidden: quota %q is in namespace %s and does not list namespace %s, and neither the creator of the pod nor ServiceAccount %q may use it",
 			quota.Name, quota.Namespace, v.in.Pod.Namespace, ServiceAccount(v.in.Pod))
 	case quota.Parent && !v.in.Options.AllowParentQuota:
 		v.refuse(finding.AdmissionParentQuota, field, "Forbidden: pod can not be linked to a parentQuotaGroup,quota:%s, pod:%s", quota.Name, v.in.Pod.Name)
@@ -200,7 +200,7 @@ func (v *validation) tiers() {
 		v.warn(finding.AdmissionTierMismatch, "spec.containers[*].resources", "the pod requests mid resources and its priority is %q", band)
 	}
 	if (batch || mid) && requests(pod, corev1.ResourceCPU, corev1.ResourceMemory) {
-		v.warn(finding.AdmissionAmountLeft, "spec.containers[*].resources", "the pod also requests plain cpu or memory, which counts as a service's")
+		v.warn(finding.AdmissionAmountLeft, "spec.containers[*].resources", "the pod also requests native cpu or memory, which is not counted as batch or mid")
 	}
 }
 

@@ -113,7 +113,7 @@ func TestPodsAreRefusedWithACode(t *testing.T) {
 		{
 			name: "a resize of a batch pod to plain memory is a warning", in: Input{Pod: pod(qos("BE"), 5500, "kubernetes.io/batch-cpu", "1", "memory", "1Gi"),
 				Old: pod(qos("BE"), 5500, "kubernetes.io/batch-cpu", "1"), Resize: true},
-			want: []Finding{{Code: finding.AdmissionAmountLeft, Field: "spec.containers[*].resources", Message: "the pod also requests plain cpu or memory, which counts as a service's"}},
+			want: []Finding{{Code: finding.AdmissionAmountLeft, Field: "spec.containers[*].resources", Message: "the pod also requests native cpu or memory, which is not counted as batch or mid"}},
 		},
 		{
 			name: "a quota that does not exist is a warning", in: Input{Pod: pod(quota, 0), Quota: &Quota{Name: "team"}},
@@ -137,7 +137,7 @@ func TestPodsAreRefusedWithACode(t *testing.T) {
 		{
 			name: "the quota of others", in: Input{Pod: pod(quota, 0), Quota: &Quota{Name: "team", Exists: true, Namespace: "others"}, Options: Options{ProtectQuotas: true}},
 			want: []Finding{{Code: finding.AdmissionQuotaForeign, Refused: true, Field: "labels.quota.scheduling.koordinator.sh/name",
-				Message: `Forbidden: quota "team" is in namespace others and does not list namespace , and neither who creates the pod nor ServiceAccount "default" may use it`}},
+				Message: `Forbidden: quota "team" is in namespace others and does not list namespace , and neither the creator of the pod nor ServiceAccount "default" may use it`}},
 		},
 		{name: "the quota of others, as upstream has it", in: Input{Pod: pod(quota, 0), Quota: &Quota{Name: "team", Exists: true, Namespace: "others"}}},
 		{name: "a quota that serves the namespace", in: Input{Pod: pod(quota, 0), Quota: &Quota{Name: "team", Exists: true, Serves: true}, Options: Options{ProtectQuotas: true}}},
@@ -153,7 +153,7 @@ func TestPodsAreRefusedWithACode(t *testing.T) {
 		},
 		{
 			name: "batch resources beside plain ones are a warning", in: Input{Pod: pod(qos("BE"), 5500, "kubernetes.io/batch-cpu", "1", "cpu", "1")},
-			want: []Finding{{Code: finding.AdmissionAmountLeft, Field: "spec.containers[*].resources", Message: "the pod also requests plain cpu or memory, which counts as a service's"}},
+			want: []Finding{{Code: finding.AdmissionAmountLeft, Field: "spec.containers[*].resources", Message: "the pod also requests native cpu or memory, which is not counted as batch or mid"}},
 		},
 	}
 	for _, test := range tests {

@@ -39,7 +39,7 @@ func Apply(pod *corev1.Pod, factor, source string, trace *Trace) error {
 		return nil
 	}
 	if err := extension.SetProdOvercommit(pod, &extension.ProdOvercommit{Factor: factors, Source: source}); err != nil {
-		return fmt.Errorf("note the overcommit of %s: %w", source, err)
+		return fmt.Errorf("record the overcommit of %s: %w", source, err)
 	}
 	return nil
 }
@@ -84,11 +84,11 @@ func exempt(pod *corev1.Pod) string {
 	case class != extension.PriorityNone && class != extension.PriorityProd:
 		return fmt.Sprintf("the pod is %s, not %s", class, extension.PriorityProd)
 	case qos == extension.QoSLSE || qos == extension.QoSLSR || qos == extension.QoSSystem || qos == extension.QoSBE:
-		return fmt.Sprintf("requests of pods with QoS class %s are what they say", qos)
+		return fmt.Sprintf("requests of pods with QoS class %s are not overcommitted", qos)
 	case pod.Annotations[extension.AnnotationResourceSpec] != "":
-		return "the pod asks for cpus of its own"
+		return "the pod requests exclusive CPUs"
 	case pod.Spec.Resources != nil:
-		return "the pod has resources as a whole"
+		return "the pod has pod-level resources"
 	}
 	return ""
 }

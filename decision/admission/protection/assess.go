@@ -45,7 +45,7 @@ func Assess(p Protection, expected string, live map[string]any) Assessment {
 	default:
 		var want any
 		if err := json.Unmarshal([]byte(expected), &want); err != nil {
-			out.Changes = []string{fmt.Sprintf("what it should be cannot be read from configmap %s: %v", ConfigMapName, err)}
+			out.Changes = []string{fmt.Sprintf("its expected spec cannot be read from configmap %s: %v", ConfigMapName, err)}
 			break
 		}
 		out.Changes = changes("spec", want, normal(live["spec"]))
@@ -146,11 +146,11 @@ func shown(value any) string {
 func (a Assessment) Finding() diagnosticsv1alpha1.Finding {
 	code, what := finding.ProtectionMissing, "does not exist"
 	if a.State == Weakened {
-		code, what = finding.ProtectionWeakened, "is not as it was installed: "+strings.Join(a.Changes, "; ")
+		code, what = finding.ProtectionWeakened, "was changed after it was installed: "+strings.Join(a.Changes, "; ")
 	}
 	return diagnosticsv1alpha1.Finding{
 		Code: string(code), Severity: diagnosticsv1alpha1.SeverityError, Hint: "koordctl install",
-		Message: fmt.Sprintf("%s %q %s. %s. Value %s of the chart turns it off", a.Kind, a.Name, what, "Without it "+a.Lost, a.Switch),
+		Message: fmt.Sprintf("%s %q %s. %s. Chart value %s disables it", a.Kind, a.Name, what, "Without it "+a.Lost, a.Switch),
 		Object:  &diagnosticsv1alpha1.SourceRef{Kind: a.Kind, Name: a.Name},
 	}
 }

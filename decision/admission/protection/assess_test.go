@@ -49,7 +49,7 @@ func TestAssess(t *testing.T) {
 		"a binding that also audits":       {Binding, bindingSpec, spec(`{"policyName":"p","validationActions":["Deny","Audit"]}`), Weakened, []string{`spec.validationActions is ["Deny","Audit"] instead of ["Deny"]`}},
 		"webhooks":                         {ValidatingWebhooks, "", `{"webhooks":[{"name":"a"}]}`, InForce, nil},
 		"no webhooks":                      {ValidatingWebhooks, "", `{}`, Weakened, []string{"it has no webhooks"}},
-		"what it should be cannot be read": {Binding, "{", spec(bindingSpec), Weakened, []string{"what it should be cannot be read from configmap koordinator-protections: unexpected end of JSON input"}},
+		"what it should be cannot be read": {Binding, "{", spec(bindingSpec), Weakened, []string{"its expected spec cannot be read from configmap koordinator-protections: unexpected end of JSON input"}},
 		"a spec that is gone":              {Binding, bindingSpec, `{}`, Weakened, []string{"spec was changed"}},
 	}
 	for name, tc := range tests {

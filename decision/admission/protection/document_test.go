@@ -11,7 +11,7 @@ var update = flag.Bool("update", false, "write the table into docs/security.md i
 
 // TestTheDocumentHasTheTable of all protections.
 func TestTheDocumentHasTheTable(t *testing.T) {
-	const path, begin = "../../../docs/security.md", "| object | kept by | without it | turned off by |\n"
+	const path, begin = "../../../docs/security.md", "| object | managed by | without it | disabled by |\n"
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

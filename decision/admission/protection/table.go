@@ -44,11 +44,11 @@ func (p Protection) Key() string { return p.Kind + "." + p.Name }
 func All() []Protection {
 	const (
 		webhooks    = "admission.enabled"
-		allocations = "whoever may edit a pod takes CPUs, devices and reservations by its annotations"
-		bindings    = "a binding changes the class, the priority and the quota by which a pod was admitted"
-		ownNode     = "the token of one node's koordlet writes the NodeMetrics, topologies and devices of all nodes"
-		profiles    = "colocation profiles that only the API server applies are not applied while koord-manager is away"
-		labels      = "the label rules of pods do not hold while koord-manager is away"
+		allocations = "anyone who may edit a pod can claim CPUs, devices and reservations in its annotations"
+		bindings    = "a binding can change the QoS class, the priority and the quota with which a pod was admitted"
+		ownNode     = "the token of one node's koordlet can write the NodeMetrics, topologies and devices of all nodes"
+		profiles    = "colocation profiles that only the API server applies are not applied while koord-manager is down"
+		labels      = "the label rules of pods are not enforced while koord-manager is down"
 	)
 	return []Protection{
 		{MutatingWebhooks, "koordinator-admission", ByChart, "colocation profiles are not applied, and batch and mid pods are not translated", webhooks},

@@ -72,7 +72,7 @@ func (v *validation) moved() bool { return v.Old == nil || v.Old.Parent != v.Quo
 // undecoded warns about annotations that the scheduler will take for absent.
 func (v *validation) undecoded() {
 	for _, err := range v.Undecoded {
-		v.warn(finding.QuotaInvalid, "annotations", "%v; it counts as absent", err)
+		v.warn(finding.QuotaInvalid, "annotations", "%v; it is ignored", err)
 	}
 }
 
@@ -87,10 +87,10 @@ func (v *validation) nameTaken() {
 func (v *validation) builtInShape() {
 	q := v.Quota
 	if q.Name != extension.RootQuotaName && q.IsParent && (v.Old == nil || !v.Old.IsParent) {
-		v.refuse(finding.QuotaBuiltIn, fieldIsParent, "Forbidden: quota %s can not be a parent", q.Name)
+		v.refuse(finding.QuotaBuiltIn, fieldIsParent, "Forbidden: quota %s cannot be a parent", q.Name)
 	}
 	if !q.belowRoot() && v.moved() {
-		v.refuse(finding.QuotaBuiltIn, fieldParent, "Forbidden: quota %s can not be below %s", q.Name, q.Parent)
+		v.refuse(finding.QuotaBuiltIn, fieldParent, "Forbidden: quota %s cannot be a child of %s", q.Name, q.Parent)
 	}
 	if q.TreeID != "" && (v.Old == nil || v.Old.TreeID != q.TreeID) {
 		v.refuse(finding.QuotaBuiltIn, fieldTreeID, "Forbidden: quota %s belongs to the default tree", q.Name)
@@ -101,7 +101,7 @@ func (v *validation) builtInShape() {
 func (v *validation) deletion() {
 	old := v.Old
 	if old.builtIn() {
-		v.refuse(finding.QuotaBuiltIn, fieldName, "Forbidden: can not delete quota %s, which always exists", old.Name)
+		v.refuse(finding.QuotaBuiltIn, fieldName, "Forbidden: cannot delete built-in quota %s", old.Name)
 		return
 	}
 	if counts := v.Quotas.Get(old.Name); counts != nil && counts.Namespace != old.Namespace {

@@ -91,7 +91,7 @@ func TestRequestsAreRefusedWithACode(t *testing.T) {
 		{name: "a namespace of another quota", in: Input{Quota: quota("c", "", "", "cpu=1", bound("flink", "spark"))}, want: []finding.Code{finding.QuotaNamespaceTaken}, wantSay: "namespace spark is already bound to quota b"},
 		{name: "a namespace of its own", in: Input{Old: named("b"), Quota: edited("b", bound("flink", "spark"))}},
 		{name: "a parent with a namespace", in: Input{Quota: quota("c", "", "", "cpu=1", parental, bound("batch"))}, want: []finding.Code{finding.QuotaParentNamespaces},
-			wantSay: "the pods of namespace batch cannot belong"},
+			wantSay: "cannot hold the pods of namespace batch"},
 		{name: "a parent with a namespace where parents may have pods", in: Input{Quota: quota("c", "", "", "cpu=1", parental, bound("batch")), Options: Options{AllowParentPods: true}}},
 		{name: "a leaf with a namespace becomes a parent", in: Input{Old: named("b"), Quota: edited("b", parental)}, want: []finding.Code{finding.QuotaParentNamespaces}},
 		{name: "a parent that had a namespace already", in: Input{Old: quota("c", "", "", "cpu=1", parental, bound("batch")), Quota: quota("c", "", "", "cpu=2", parental, bound("batch"))}},

@@ -30,7 +30,7 @@ func (v *validation) guarantee() {
 			wanted.Sub(spare)
 		}
 		if wanted.Sign() > 0 {
-			v.refuse(finding.QuotaGuaranteeLacking, fieldMin, "Invalid value: tree root quota %v can't guarantee for min: %s of %s lacking", root, wanted.String(), name)
+			v.refuse(finding.QuotaGuaranteeLacking, fieldMin, "Invalid value: tree root quota %v can't guarantee for min: short of %s by %s", root, name, wanted.String())
 		}
 	}
 }

@@ -10,7 +10,7 @@ func (v *validation) role() {
 	is, was := v.Quota.IsParent, v.Old != nil && v.Old.IsParent
 	if !is && (was || v.Old == nil) {
 		if count, example := v.Quotas.children(v.Quota.Name); count > 0 {
-			v.refuse(finding.QuotaHasChildren, fieldIsParent, "Forbidden: quota %s has children, %d of them, such as %s, and so must be a parent", v.Quota.Name, count, example)
+			v.refuse(finding.QuotaHasChildren, fieldIsParent, "Forbidden: quota %s has %d child quota(s), such as %s, so it must remain a parent", v.Quota.Name, count, example)
 		}
 	}
 	if is && !was && v.Old != nil && v.Pod != "" && !v.Options.AllowParentPods {
@@ -60,7 +60,7 @@ func (v *validation) parent() bool {
 	case !v.moved() && parent == nil:
 		return false
 	case parent == nil:
-		v.refuse(finding.QuotaParentMissing, fieldParent, "Not found: %q: the quota has a parent that does not exist", q.Parent)
+		v.refuse(finding.QuotaParentMissing, fieldParent, "Not found: %q: the parent quota does not exist", q.Parent)
 		return false
 	case v.moved() && (!parent.IsParent || extension.IsBuiltInQuota(parent.Name)):
 		v.refuse(finding.QuotaParentUnfit, fieldParent, "Invalid value: %q: the parent quota's isParent is false", q.Parent)
@@ -75,7 +75,7 @@ func (v *validation) ancestors(parent *Quota) bool {
 	for above := parent; above != nil && !seen[above.Name]; {
 		if above.Name == v.Quota.Name {
 			if v.moved() {
-				v.refuse(finding.QuotaCycle, fieldParent, "Invalid value: %q: the parent is the quota itself or below it", v.Quota.Parent)
+				v.refuse(finding.QuotaCycle, fieldParent, "Invalid value: %q: the parent is the quota itself or one of its descendants", v.Quota.Parent)
 			}
 			return false
 		}

@@ -70,7 +70,7 @@ func needs(in *Input) []need {
 	q, old := in.Quota, in.Old
 	if q.builtIn() {
 		if old == nil || !q.SameRequest(old) {
-			return []need{{shapeTrees, fieldName, "quota " + q.Name + " is that of the system"}}
+			return []need{{shapeTrees, fieldName, "quota " + q.Name + " is the system quota"}}
 		}
 		return nil
 	}
@@ -102,7 +102,7 @@ func placeNeeds(in *Input) []need {
 			if root.Namespace == q.Namespace {
 				return nil
 			}
-			return []need{{UseOf(root.Namespace, root.Name), fieldTreeID, fmt.Sprintf("tree %q is that of quota %s in namespace %s", q.TreeID, root.Name, root.Namespace)}}
+			return []need{{UseOf(root.Namespace, root.Name), fieldTreeID, fmt.Sprintf("tree %q belongs to quota %s in namespace %s", q.TreeID, root.Name, root.Namespace)}}
 		}
 	}
 	return []need{{shapeTrees, fieldTreeID, fmt.Sprintf("tree %q has no root yet", q.TreeID)}}
@@ -117,7 +117,7 @@ func shapeNeeds(q, old *Quota) []need {
 	sameRoot := old.rootsTree() && old.TreeID == q.TreeID && old.IgnoreDefaultTree == q.IgnoreDefaultTree && sameList(old.Total, q.Total) && !more
 	switch {
 	case q.rootsTree() && !sameRoot:
-		return []need{{shapeTrees, "labels." + extension.LabelQuotaIsRoot, fmt.Sprintf("the quota says what tree %q has", q.TreeID)}}
+		return []need{{shapeTrees, "labels." + extension.LabelQuotaIsRoot, fmt.Sprintf("the quota sets the total of tree %q", q.TreeID)}}
 	case q.Forced && (!old.Forced || more):
 		return []need{{shapeTrees, "labels." + extension.LabelQuotaAllowForceUpdate, "the sums of mins are not checked"}}
 	case q.TreeRoot && !q.rootsTree() && (!old.TreeRoot || more):
@@ -130,7 +130,7 @@ func shapeNeeds(q, old *Quota) []need {
 func (v *validation) rights() {
 	for _, need := range needs(&v.Input) {
 		if !v.Held[need.right] {
-			v.refuse(finding.QuotaRightLacking, need.field, "Forbidden: %s, which needs the right to %s", need.reach, need.right)
+			v.refuse(finding.QuotaRightLacking, need.field, "Forbidden: %s, which requires permission to %s", need.reach, need.right)
 		}
 	}
 }

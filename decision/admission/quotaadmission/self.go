@@ -42,7 +42,7 @@ func (v *validation) minWithinMax(old *Quota) {
 		}
 		switch {
 		case !limited:
-			v.refuse(finding.QuotaKeysMismatch, fieldMin, "Invalid value: max has no %s, and so min must not have it", name)
+			v.refuse(finding.QuotaKeysMismatch, fieldMin, "Invalid value: min has %s, but max does not", name)
 		case least.Cmp(most) > 0:
 			v.refuse(finding.QuotaInvalid, fieldMin, "Invalid value: min %s of %s exceeds max %s", least.String(), name, most.String())
 		}
@@ -57,11 +57,11 @@ func (v *validation) strictMax(old *Quota) {
 	for _, name := range v.Quota.StrictKeys {
 		limit, limited := v.Quota.Max[name]
 		if !limited {
-			v.refuse(finding.QuotaKeysMismatch, fieldStrict, "Invalid value: max has no %s, which is to be checked strictly", name)
+			v.refuse(finding.QuotaKeysMismatch, fieldStrict, "Invalid value: max has no %s, so it cannot be checked strictly", name)
 			continue
 		}
 		if used := v.Quota.Used[name]; used.Cmp(limit) > 0 {
-			v.refuse(finding.QuotaMaxBelowUsed, fieldMax, "Invalid value: max %s of %s is less than the %s that are used", limit.String(), name, used.String())
+			v.refuse(finding.QuotaMaxBelowUsed, fieldMax, "Invalid value: max %s of %s is less than the %s already used", limit.String(), name, used.String())
 		}
 	}
 }
@@ -89,11 +89,11 @@ func (v *validation) parentNamespaces() {
 	was := v.Old != nil && v.Old.IsParent
 	for _, namespace := range v.Quota.Namespaces {
 		if !was || !slices.Contains(v.Old.Namespaces, namespace) {
-			v.refuse(finding.QuotaParentNamespaces, fieldNamespaces, "Forbidden: quota %s is a parent, to which the pods of namespace %s cannot belong", v.Quota.Name, namespace)
+			v.refuse(finding.QuotaParentNamespaces, fieldNamespaces, "Forbidden: quota %s is a parent and cannot hold the pods of namespace %s", v.Quota.Name, namespace)
 			return
 		}
 	}
 	if v.Quota.Name == v.Quota.Namespace && !was {
-		v.warn(finding.QuotaParentNamespaces, fieldName, "the parent has the name of its namespace, whose pods are refused unless they name another quota")
+		v.warn(finding.QuotaParentNamespaces, fieldName, "the parent has the name of its namespace: pods there are rejected unless they name another quota")
 	}
 }

@@ -38,7 +38,7 @@ func (v *validation) keys() {
 	}
 	for name := range children.min {
 		if _, found := q.Min[name]; !found {
-			v.refuse(finding.QuotaKeysMismatch, fieldMin, "Invalid value: children have a min of %s, which the quota has not", name)
+			v.refuse(finding.QuotaKeysMismatch, fieldMin, "Invalid value: children have a min of %s, but the quota does not", name)
 		}
 	}
 }
@@ -52,12 +52,12 @@ func (v *validation) childrenMax(children *below) {
 		theirs := strings.FieldsFunc(signature, func(r rune) bool { return r == ',' })
 		for _, name := range theirs {
 			if !own[name] {
-				v.refuse(finding.QuotaKeysMismatch, fieldMax, "Invalid value: children have a max of %s, which the quota has not", name)
+				v.refuse(finding.QuotaKeysMismatch, fieldMax, "Invalid value: children have a max of %s, but the quota does not", name)
 				return
 			}
 		}
 		if len(theirs) != len(own) && !v.Options.UpdateResourceKeys {
-			v.refuse(finding.QuotaKeysMismatch, fieldMax, "Invalid value: the quota and its children must have a max of the same resources, some have %s", strings.Join(theirs, ", "))
+			v.refuse(finding.QuotaKeysMismatch, fieldMax, "Invalid value: the quota and its children must have a max of the same resources, but some children have %s", strings.Join(theirs, ", "))
 			return
 		}
 	}

@@ -33,7 +33,7 @@ func (v *validation) total() {
 		}
 	}
 	if len(worse) > 0 {
-		v.refuse(finding.QuotaBeyondTotal, fieldMin, "Invalid value: the mins at the top of %s add up to more than it has: %s", treeName(q.TreeID), strings.Join(worse, "; "))
+		v.refuse(finding.QuotaBeyondTotal, fieldMin, "Invalid value: the mins of the top-level quotas of %s exceed its total: %s", treeName(q.TreeID), strings.Join(worse, "; "))
 	}
 }
 

@@ -35,7 +35,7 @@ func TestMinsAtTheTopAreWhatThereIs(t *testing.T) {
 	}{
 		{name: "what remains", quota: quota("b", "", "cpu=10", "cpu=100"), total: "cpu=100"},
 		{name: "more than remains", quota: quota("b", "", "cpu=11", "cpu=100"), total: "cpu=100", want: []finding.Code{finding.QuotaBeyondTotal},
-			wantSays: "the mins at the top of the default tree add up to more than it has: 81 of cpu, of 80, of which 10 remain"},
+			wantSays: "the mins of the top-level quotas of the default tree exceed its total: 81 of cpu, of 80, of which 10 remain"},
 		{name: "all that can be written", quota: quota("b", "", "cpu=9223372036854775807", "cpu=9223372036854775807"), total: "cpu=100", want: []finding.Code{finding.QuotaBeyondTotal}},
 		{name: "by force", quota: quota("b", "", "cpu=11", "cpu=100", forced), total: "cpu=100", want: []finding.Code{finding.QuotaBeyondTotal}},
 		{name: "as a root without a tree", quota: quota("b", "", "cpu=11", "cpu=100", treeRoot), total: "cpu=100", want: []finding.Code{finding.QuotaBeyondTotal}},

@@ -142,7 +142,7 @@ func ratioOf(profile *quotav1alpha1.ElasticQuotaProfile) (*big.Rat, string, erro
 		_, ok = ratio.SetString(text)
 	}
 	if !ok {
-		return nil, "", fmt.Errorf("read the resourceRatio of profile %s/%s: %.40q is no number from 0 to 1000", profile.Namespace, profile.Name, text)
+		return nil, "", fmt.Errorf("read the resourceRatio of profile %s/%s: %.40q is not a number from 0 to 1000", profile.Namespace, profile.Name, text)
 	}
 	return ratio, text, nil
 }

@@ -168,10 +168,10 @@ func loadAwareConflicts(s *scope) []conflict {
 			scheduler: "LoadAwareScheduling.usageThresholds." + pair.resource, schedulerValue: strconv.FormatInt(fits, 10),
 			message: fmt.Sprintf("%s (%s) is not above the scheduler's load-aware threshold for %s (%d)", pair.path, number(evict), pair.resource, fits),
 			cause:   "The scheduler places batch pods on nodes from which the agent evicts them at once; pods of higher priority stay.",
-			fix:     "Remove resource-threshold-config." + pair.path + ", unless batch pods are meant to leave that early.",
+			fix:     "Remove resource-threshold-config." + pair.path + ", unless batch pods are meant to be evicted that early.",
 		}
 		if hasUsual {
-			c.fix = fmt.Sprintf("Set resource-threshold-config.%s=%s, the default, unless batch pods are meant to leave that early.", pair.path, number(usual))
+			c.fix = fmt.Sprintf("Set resource-threshold-config.%s=%s, the default, unless batch pods are meant to be evicted that early.", pair.path, number(usual))
 		}
 		out = append(out, c)
 	}
@@ -224,7 +224,7 @@ func windowConflicts(s *scope) []conflict {
 		}
 		out = append(out, conflict{about: ref{colocationKey, "metricAggregatePolicy.durations"},
 			scheduler: "LoadAwareScheduling.aggregated." + wanted.name, schedulerValue: wanted.duration.String(),
-			message: fmt.Sprintf("metricAggregatePolicy.durations (%s) lacks the window of %s that the scheduler compares", text.Value, wanted.duration),
+			message: fmt.Sprintf("metricAggregatePolicy.durations (%s) does not include the window of %s that the scheduler uses", text.Value, wanted.duration),
 			cause:   "The scheduler finds no percentile of that window and falls back.",
 			fix:     "Add the window to metricAggregatePolicy.durations, or change " + wanted.name + " of LoadAwareScheduling."})
 	}

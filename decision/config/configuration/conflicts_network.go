@@ -44,7 +44,7 @@ func networkConflicts(s *scope) []conflict {
 			message: fmt.Sprintf("the classes' networkQOS.%s add up to %s bits per second, which is more than system-config.totalNetworkBandwidth (%s)",
 				direction, bits(sum), bits(total)),
 			cause: "The guarantees of all classes must fit into the bandwidth.",
-			fix:   "Lower the requests, or raise system-config.totalNetworkBandwidth to what the card can do."})
+			fix:   "Lower the requests, or raise system-config.totalNetworkBandwidth to the bandwidth of the network card."})
 	}
 	return out
 }

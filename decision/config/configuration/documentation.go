@@ -27,15 +27,15 @@ var documentation = sync.OnceValue(func() map[string]string {
 // uncommented are fields whose names say what they are, and whose types carry no comment.
 var uncommented = map[string]string{
 	"BlockCfg.Name":            "Name of the device, volume group or volume.",
-	"BlockCfg.BlockType":       "BlockType says what the name means.",
-	"IOCfg.ReadIOPS":           "ReadIOPS is the most reads per second; 0 is no limit.",
-	"IOCfg.WriteIOPS":          "WriteIOPS is the most writes per second; 0 is no limit.",
-	"IOCfg.ModelReadBPS":       "ModelReadBPS is what the disk can read, in bytes per second.",
-	"IOCfg.ModelWriteBPS":      "ModelWriteBPS is what the disk can write, in bytes per second.",
-	"IOCfg.ModelReadSeqIOPS":   "ModelReadSeqIOPS is how many sequential reads the disk can do per second.",
-	"IOCfg.ModelWriteSeqIOPS":  "ModelWriteSeqIOPS is how many sequential writes the disk can do per second.",
-	"IOCfg.ModelReadRandIOPS":  "ModelReadRandIOPS is how many random reads the disk can do per second.",
-	"IOCfg.ModelWriteRandIOPS": "ModelWriteRandIOPS is how many random writes the disk can do per second.",
+	"BlockCfg.BlockType":       "BlockType is what Name identifies: a device, an LVM volume group or a volume of the pod.",
+	"IOCfg.ReadIOPS":           "ReadIOPS is the maximum number of reads per second; 0 means no limit.",
+	"IOCfg.WriteIOPS":          "WriteIOPS is the maximum number of writes per second; 0 means no limit.",
+	"IOCfg.ModelReadBPS":       "ModelReadBPS is the read bandwidth of the disk in bytes per second.",
+	"IOCfg.ModelWriteBPS":      "ModelWriteBPS is the write bandwidth of the disk in bytes per second.",
+	"IOCfg.ModelReadSeqIOPS":   "ModelReadSeqIOPS is the number of sequential reads per second that the disk can do.",
+	"IOCfg.ModelWriteSeqIOPS":  "ModelWriteSeqIOPS is the number of sequential writes per second that the disk can do.",
+	"IOCfg.ModelReadRandIOPS":  "ModelReadRandIOPS is the number of random reads per second that the disk can do.",
+	"IOCfg.ModelWriteRandIOPS": "ModelWriteRandIOPS is the number of random writes per second that the disk can do.",
 }
 
 func describe(field configmerge.Field) string {

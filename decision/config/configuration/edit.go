@@ -94,7 +94,7 @@ func setIn(t *tree, segments []segment, value *tree) error {
 		return setIn(t.items[index], segments[1:], value)
 	}
 	if t.kind != objectTree {
-		return fmt.Errorf("%s is a field, and what it would stand in is no object", s.text)
+		return fmt.Errorf("%s is a field, but its parent is not an object", s.text)
 	}
 	if len(segments) == 1 {
 		t.put(s.text, value)
@@ -114,7 +114,7 @@ func setIn(t *tree, segments []segment, value *tree) error {
 // find is the index of an item by its place or its name. With grow, the place after the last one is allowed.
 func (t *tree) find(s segment, grow bool) (int, error) {
 	if t.kind != arrayTree {
-		return 0, fmt.Errorf("[%s] is an item, and what it would stand in is no array", s.text)
+		return 0, fmt.Errorf("[%s] is an array index, but its parent is not an array", s.text)
 	}
 	var names []string
 	for i, item := range t.items {
@@ -142,9 +142,9 @@ func (t *tree) find(s segment, grow bool) (int, error) {
 		return 0, fmt.Errorf("there is no item [%d], the last one is [%d]", index, len(t.items)-1)
 	}
 	if len(names) == 0 {
-		return 0, fmt.Errorf("nothing is named %q", s.text)
+		return 0, fmt.Errorf("no item is named %q", s.text)
 	}
-	return 0, fmt.Errorf("nothing is named %q; there are %s", s.text, strings.Join(names, ", "))
+	return 0, fmt.Errorf("no item is named %q; the names are %s", s.text, strings.Join(names, ", "))
 }
 
 // errNotSet is returned for a value that does not stand in the text.

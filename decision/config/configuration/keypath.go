@@ -72,7 +72,7 @@ func parseSegments(text string) ([]segment, error) {
 				end = len(text)
 			}
 			if end == 0 {
-				return nil, fmt.Errorf("a field without a name")
+				return nil, fmt.Errorf("empty field name")
 			}
 			out = append(out, segment{text: text[:end]})
 			text = text[end:]
@@ -85,7 +85,7 @@ func parseSegments(text string) ([]segment, error) {
 		}
 		if strings.HasPrefix(text, ".") {
 			if text = text[1:]; text == "" {
-				return nil, fmt.Errorf("a dot at the end")
+				return nil, fmt.Errorf("trailing dot")
 			}
 		}
 	}

@@ -39,15 +39,15 @@ func (v *validation) applications(list []slov1alpha1.HostApplicationSpec, path, 
 		before, twice := first[application.Name]
 		switch {
 		case application.Name == "":
-			report(finding.ConfigOutOfRange, at, at+" has no name", "What it uses is reported by its name.", "Give it a name.")
+			report(finding.ConfigOutOfRange, at, at+" has no name", "Its usage is reported by name.", "Give it a name.")
 		case twice:
 			report(finding.ConfigDuplicate, at+".name", fmt.Sprintf("%s and %s are both named %q", before, at, application.Name),
-				"What they use is reported by their name.", "Give them different names.")
+				"Their usage is reported by name.", "Give them different names.")
 		default:
 			first[application.Name] = at
 		}
 		if group := application.CgroupPath; group != nil && (climbs(group.ParentDir) || climbs(group.RelativePath)) {
-			report(finding.ConfigOutOfRange, at+".cgroupPath", "the cgroup of "+application.Name+" leads out of its base", `A part of the path is "..".`,
+			report(finding.ConfigOutOfRange, at+".cgroupPath", "the cgroup of "+application.Name+" is outside its base", `A part of the path is "..".`,
 				"Name a path below the base.")
 		}
 	}

@@ -36,7 +36,7 @@ func colocationPrerequisites() []prerequisite {
 		{
 			key: colocationKey, met: enabled(colocationKey, "enable"), missing: refsOf(colocationKey, "enable"),
 			settings: others(colocationKey, "", "enable", "extensions", "metricAggregateDurationSeconds", "metricReportIntervalSeconds", "metricAggregatePolicy", "metricMemoryCollectPolicy"),
-			because:  "enable is not true, so the nodes offer nothing", fix: "Set colocation-config.enable=true, or remove the settings.",
+			because:  "enable is not true, so the nodes offer no batch or mid resources", fix: "Set colocation-config.enable=true, or remove the settings.",
 		},
 		{
 			key: colocationKey, met: enabled(colocationKey, "enable"), missing: refsOf(colocationKey, "enable"),

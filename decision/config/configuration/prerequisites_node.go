@@ -37,10 +37,10 @@ func qosPrerequisites() []prerequisite {
 				met: is(qosKey, memory+".pageCacheEnable", "1"), missing: refsOf(qosKey, memory+".pageCacheEnable"),
 				because: "pageCacheEnable is not 1", fix: "Set " + memory + ".pageCacheEnable=1, or remove them."},
 			prerequisite{key: qosKey, settings: onlyOn(qosKey, memory+".pageCacheEnable", "1"), met: is(systemKey, "pageCacheLimitEnabled", "1"),
-				missing: []ref{{systemKey, "pageCacheLimitEnabled"}}, because: "the node's own switch system-config.pageCacheLimitEnabled is not 1",
+				missing: []ref{{systemKey, "pageCacheLimitEnabled"}}, because: "system-config.pageCacheLimitEnabled, the switch for the whole node, is not 1",
 				fix: "Set system-config.pageCacheLimitEnabled=1."},
 			prerequisite{key: qosKey, settings: onlyOn(qosKey, block+".enable", "true"), met: present(qosKey, block+".blocks"), missing: refsOf(qosKey, block+".blocks"),
-				because: "blocks names no device", fix: "Add the devices to " + block + ".blocks."},
+				because: "blocks lists no device", fix: "Add the devices to " + block + ".blocks."},
 			prerequisite{key: qosKey, settings: onlyOn(qosKey, class+".networkQOS.enable", "true"),
 				met: func(s *scope) bool {
 					return len(others(qosKey, class+".networkQOS", class+".networkQOS.enable")(s)) > 0
@@ -113,7 +113,7 @@ func featurePrerequisites(features map[string]bool) []prerequisite {
 		}
 		rules = append(rules, prerequisite{
 			key: settings.Key, settings: chosen(settings.Key, settings.Paths...), met: func(*scope) bool { return false },
-			because: "the node agent runs without feature " + names,
+			because: "the node agent does not run feature " + names,
 			fix:     "Start koordlet with --feature-gates=" + feature.Name + "=true, or remove the settings.",
 		})
 	}

@@ -53,7 +53,7 @@ func Read(config configmerge.Config, path KeyPath) ([]SettingInForce, error) {
 
 func groupNamed(groups []configmerge.Group, path KeyPath) (configmerge.Group, error) {
 	if path.strategy < 2 {
-		return configmerge.Group{}, fmt.Errorf("%s: which strategy? Write %s[NAME]", path, path)
+		return configmerge.Group{}, fmt.Errorf("%s: select a strategy by name: %s[NAME]", path, path)
 	}
 	wanted := path.segments[1].text
 	var names []string
@@ -67,7 +67,7 @@ func groupNamed(groups []configmerge.Group, path KeyPath) (configmerge.Group, er
 	if len(names) == 0 {
 		return configmerge.Group{}, fmt.Errorf("%s: there are no node strategies", path)
 	}
-	return configmerge.Group{}, fmt.Errorf("%s: no node strategy is named %q; there are %s", path, wanted, strings.Join(names, ", "))
+	return configmerge.Group{}, fmt.Errorf("%s: no node strategy is named %q; the names are %s", path, wanted, strings.Join(names, ", "))
 }
 
 func settingsOf(key string, group configmerge.Group, below string, own bool) []SettingInForce {

@@ -60,7 +60,7 @@ func (v *validation) unmatched(key string, group configmerge.Group, effective, s
 	}
 	message := fmt.Sprintf("%s selects none of %d nodes", group.Layer, len(v.in.Nodes))
 	if selected > 0 {
-		message = fmt.Sprintf("%s has no effect: strategies before it take all of its %d nodes", group.Layer, selected)
+		message = fmt.Sprintf("%s has no effect: earlier strategies apply to all of its %d nodes", group.Layer, selected)
 	}
 	v.add(Finding{Code: finding.ConfigUnmatched, Key: key, Path: group.Path, Layers: []string{group.Layer}, Message: message,
 		Evidence: v.selectorEvidence(key, group)})
@@ -77,7 +77,7 @@ func (v *validation) overlapsBySelector(key string, groups []configmerge.Group) 
 		}
 		for _, earlier := range groups[:i] {
 			if selectsAll(earlier.Selector) || implies(group.Selector, earlier.Selector) {
-				v.overlap(key, earlier, group, fmt.Sprintf("%s selects every node that %s selects, and stands before it", earlier.Layer, group.Layer),
+				v.overlap(key, earlier, group, fmt.Sprintf("%s selects every node that %s selects, and comes before it", earlier.Layer, group.Layer),
 					0, diagnosticsv1alpha1.SeverityWarning)
 			}
 		}

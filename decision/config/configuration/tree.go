@@ -44,7 +44,7 @@ func parseTree(text string) (*tree, error) {
 		return &tree{kind: objectTree}, nil
 	}
 	if len(text) > configuration.MaxConfigBytes {
-		return nil, fmt.Errorf("%d bytes are more than the %d allowed", len(text), configuration.MaxConfigBytes)
+		return nil, fmt.Errorf("%d bytes exceed the limit of %d", len(text), configuration.MaxConfigBytes)
 	}
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()

@@ -54,7 +54,7 @@ func Gone(last Config) Config {
 	}
 	return Config{
 		sections: maps.Clone(last.sections),
-		problems: []Problem{missing("the last good configuration stays in force", "koordctl config rollback")},
+		problems: []Problem{missing("the last valid configuration stays in force", "koordctl config rollback")},
 	}
 }
 

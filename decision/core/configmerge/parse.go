@@ -34,7 +34,7 @@ type nodeProfile struct {
 // and serves only to find more problems; it is nil for a text that cannot be parsed.
 func parseSection(s section, text string) (*layered, []Problem) {
 	if len(text) > configuration.MaxConfigBytes {
-		message := fmt.Sprintf("%d bytes are more than the %d allowed", len(text), configuration.MaxConfigBytes)
+		message := fmt.Sprintf("%d bytes exceed the limit of %d", len(text), configuration.MaxConfigBytes)
 		return nil, []Problem{{Code: finding.ConfigMalformed, Key: s.key, Message: message}}
 	}
 	p := &sectionParser{section: s}

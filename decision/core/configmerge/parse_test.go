@@ -214,7 +214,7 @@ func TestKeepLastGoodTakesEachKeyByItself(t *testing.T) {
 	}
 	merged := got.Colocation(node("n", nil, nil))
 	if *merged.Strategy.CPUReclaimThresholdPercent != 70 {
-		t.Errorf("cpuReclaimThresholdPercent = %d, want the last good 70", *merged.Strategy.CPUReclaimThresholdPercent)
+		t.Errorf("cpuReclaimThresholdPercent = %d, want the last valid 70", *merged.Strategy.CPUReclaimThresholdPercent)
 	}
 	if len(merged.Problems) != 1 || merged.Problems[0].Code != finding.ConfigMalformed {
 		t.Errorf("problems %v, want the malformed edit still reported", merged.Problems)

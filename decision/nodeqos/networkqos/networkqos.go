@@ -104,7 +104,7 @@ func parse(text string) (Rate, error) {
 	}
 	var quantity resource.Quantity
 	if err := extension.DecodeJSON(string(quoted), mostText, &quantity); err != nil || quantity.Sign() < 0 {
-		return 0, fmt.Errorf("%.40q is no bandwidth in bits per second", text)
+		return 0, fmt.Errorf("%.40q is not a bandwidth in bits per second", text)
 	}
 	return Rate(quantity.Value()), nil
 }

@@ -4,7 +4,7 @@ package nodefeature
 var Accelerators = Spec{
 	Name:       "Accelerators",
 	Kind:       Other,
-	Summary:    "reports what other daemons list in `--accelerator-dir`, or else NVIDIA GPUs",
+	Summary:    "reports the devices that other daemons list in `--accelerator-dir`, or the node's NVIDIA GPUs",
 	Docs:       "node-agent.md#devices",
 	Configured: alwaysReports,
 }

@@ -5,7 +5,7 @@ var BatchResource = Spec{
 	Name:       "BatchResource",
 	Default:    true,
 	Kind:       Values,
-	Summary:    "shares, quota and memory limit of batch and mid pods",
+	Summary:    "sets the CPU shares, CPU quota and memory limit of batch and mid pods",
 	Decision:   "decision/nodeqos/batchcgroup",
 	Docs:       "node-agent.md#features",
 	Configured: followsPods,

@@ -7,12 +7,12 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/suppression"
 )
 
-// BECPUSuppress holds best-effort pods to the CPU that services leave.
+// BECPUSuppress limits best-effort pods to the CPU that services do not use.
 var BECPUSuppress = Spec{
 	Name:       "BECPUSuppress",
 	Default:    true,
 	Kind:       Values,
-	Summary:    "holds best-effort pods to the CPU that services leave",
+	Summary:    "limits best-effort pods to the CPU that services do not use",
 	Decision:   "decision/nodeqos/suppression",
 	Docs:       "node-agent.md#becpusuppress",
 	NodeSLO:    "resourceUsedThresholdWithBE",

@@ -12,7 +12,7 @@ import (
 var BlkIOReconcile = Spec{
 	Name:       "BlkIOReconcile",
 	Kind:       Values,
-	Summary:    "bounds, weights and costs of block devices, for classes, pods and their volumes",
+	Summary:    "sets limits, weights and cost models of block devices for QoS classes, pods and their volumes",
 	Decision:   "decision/nodeqos/blkio",
 	Docs:       "node-settings.md#blkioreconcile",
 	NodeSLO:    "resourceQOSStrategy",

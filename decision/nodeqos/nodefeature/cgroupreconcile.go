@@ -12,7 +12,7 @@ import (
 var CgroupReconcile = Spec{
 	Name:       "CgroupReconcile",
 	Kind:       Values,
-	Summary:    "`memory.min`, `low` and `high`, watermarks, out-of-memory settings, as far as the kernel has them",
+	Summary:    "sets `memory.min`, `memory.low` and `memory.high`, watermarks and OOM settings, where the kernel supports them",
 	Decision:   "decision/nodeqos/memoryqos",
 	Docs:       "node-settings.md#cgroupreconcile-memory-near-the-limit",
 	NodeSLO:    "resourceQOSStrategy",

@@ -4,7 +4,7 @@ package nodefeature
 var CoreSched = Spec{
 	Name:       "CoreSched",
 	Kind:       Values,
-	Summary:    "pods of different groups never run on one physical core at the same time",
+	Summary:    "keeps pods of different groups from running on the same physical core at the same time",
 	Decision:   "decision/nodeqos/coresched",
 	Docs:       "isolation.md#core-scheduling",
 	Configured: followsPods,

@@ -4,7 +4,7 @@ package nodefeature
 var CPICollector = Spec{
 	Name:       "CPICollector",
 	Kind:       Other,
-	Summary:    "finds services that are disturbed, by the cycles that their instructions cost",
+	Summary:    "detects interference with services by their cycles per instruction (CPI)",
 	Decision:   "decision/nodeqos/interference",
 	Docs:       "isolation.md#interference",
 	Configured: alwaysReports,

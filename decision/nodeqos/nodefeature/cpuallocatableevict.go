@@ -5,11 +5,11 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
-// CPUAllocatableEvict evicts pods when what they request exceeds the CPU that the node offers.
+// CPUAllocatableEvict evicts pods when their requests exceed the batch or mid CPU that the node offers.
 var CPUAllocatableEvict = Spec{
 	Name:       string(eviction.CPUAllocatableEvict),
 	Kind:       Eviction,
-	Summary:    "evicts pods when what they request exceeds the CPU that the node offers",
+	Summary:    "evicts pods when their requests exceed the batch or mid CPU that the node offers",
 	Decision:   "decision/nodeqos/eviction",
 	Docs:       "node-agent.md#evictions",
 	NodeSLO:    "resourceUsedThresholdWithBE",

@@ -7,12 +7,12 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/burst"
 )
 
-// CPUBurst lets containers of services exceed their CPU limit for a while.
+// CPUBurst lets containers of services exceed their CPU limit for a short time.
 var CPUBurst = Spec{
 	Name:       "CPUBurst",
 	Default:    true,
 	Kind:       Values,
-	Summary:    "lets containers of services exceed their CPU limit for a while",
+	Summary:    "lets containers of services exceed their CPU limit for a short time",
 	Decision:   "decision/nodeqos/burst",
 	Docs:       "node-settings.md#cpuburst",
 	NodeSLO:    "cpuBurstStrategy",

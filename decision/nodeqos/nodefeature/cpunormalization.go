@@ -4,7 +4,7 @@ package nodefeature
 var CPUNormalization = Spec{
 	Name:       "CPUNormalization",
 	Kind:       Values,
-	Summary:    "quotas of services on CPUs that are worth more than those of the reference model",
+	Summary:    "scales the CPU quotas of services on nodes with faster CPUs than the reference model",
 	Decision:   "decision/core/cfs",
 	Docs:       "node-settings.md#cpunormalization",
 	Configured: followsNode,

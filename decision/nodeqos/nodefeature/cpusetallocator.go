@@ -5,7 +5,7 @@ var CPUSetAllocator = Spec{
 	Name:       "CPUSetAllocator",
 	Default:    true,
 	Kind:       Values,
-	Summary:    "puts pods on the CPUs that the scheduler gave them and lifts their quota; services on the shared ones",
+	Summary:    "pins pods to the CPUs that the scheduler allocated and lifts their CPU quota; pins services to the shared CPUs",
 	Decision:   "decision/nodeqos/cpupool",
 	Docs:       "node-agent.md#features",
 	Configured: followsPods,

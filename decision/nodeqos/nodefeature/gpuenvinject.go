@@ -4,7 +4,7 @@ package nodefeature
 var GPUEnvInject = Spec{
 	Name:       "GPUEnvInject",
 	Kind:       Other,
-	Summary:    "gives containers the GPUs that the scheduler allocated, by environment variables",
+	Summary:    "passes to containers the GPUs that the scheduler allocated, in environment variables",
 	Docs:       "runtime-hooks.md",
 	Configured: followsPods,
 }

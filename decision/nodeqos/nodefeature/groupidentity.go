@@ -14,7 +14,7 @@ var GroupIdentity = Spec{
 	Name:       "GroupIdentity",
 	Default:    true,
 	Kind:       Values,
-	Summary:    "ranks pods on a CPU: `cpu.bvt_warp_ns`, or `cpu.idle` for those that yield where the kernel has no identities",
+	Summary:    "sets the CPU priority of pods: `cpu.bvt_warp_ns`, or `cpu.idle` for pods of the lowest priority where the kernel has no group identity",
 	Decision:   "decision/nodeqos/groupidentity",
 	Docs:       "node-agent.md#features",
 	NodeSLO:    "resourceQOSStrategy",

@@ -4,7 +4,7 @@ package nodefeature
 var HugePageReport = Spec{
 	Name:       "HugePageReport",
 	Kind:       Other,
-	Summary:    "adds huge pages to the zones of the NodeResourceTopology, and takes them from memory",
+	Summary:    "adds huge pages to the zones of the NodeResourceTopology and subtracts them from memory",
 	Docs:       "node-agent.md#topology",
 	Configured: alwaysReports,
 }

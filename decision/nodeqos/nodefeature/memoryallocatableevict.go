@@ -5,11 +5,11 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
-// MemoryAllocatableEvict evicts pods when what they request exceeds the memory that the node offers.
+// MemoryAllocatableEvict evicts pods when their requests exceed the batch or mid memory that the node offers.
 var MemoryAllocatableEvict = Spec{
 	Name:       string(eviction.MemoryAllocatableEvict),
 	Kind:       Eviction,
-	Summary:    "evicts pods when what they request exceeds the memory that the node offers",
+	Summary:    "evicts pods when their requests exceed the batch or mid memory that the node offers",
 	Decision:   "decision/nodeqos/eviction",
 	Docs:       "node-agent.md#evictions",
 	NodeSLO:    "resourceUsedThresholdWithBE",

@@ -4,7 +4,7 @@ package nodefeature
 var OOMScoreAdj = Spec{
 	Name:       "OOMScoreAdj",
 	Kind:       Values,
-	Summary:    "`oom_score_adj` of the processes of annotated containers",
+	Summary:    "sets `oom_score_adj` of the processes of annotated containers",
 	Decision:   "decision/nodeqos/oomscore",
 	Docs:       "node-settings.md#oomscoreadj",
 	Configured: followsPods,

@@ -4,7 +4,7 @@ package nodefeature
 var PSICollector = Spec{
 	Name:       "PSICollector",
 	Kind:       Other,
-	Summary:    "finds services that are disturbed, by the time that their processes wait",
+	Summary:    "detects interference with services by their pressure stall information (PSI)",
 	Decision:   "decision/nodeqos/interference",
 	Docs:       "isolation.md#interference",
 	Configured: alwaysReports,

@@ -4,7 +4,7 @@ package nodefeature
 var RDMADeviceInject = Spec{
 	Name:       "RDMADeviceInject",
 	Kind:       Other,
-	Summary:    "gives containers the RDMA devices that the scheduler allocated",
+	Summary:    "passes to containers the RDMA devices that the scheduler allocated",
 	Docs:       "runtime-hooks.md",
 	Configured: followsPods,
 }

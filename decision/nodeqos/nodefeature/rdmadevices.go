@@ -4,7 +4,7 @@ package nodefeature
 var RDMADevices = Spec{
 	Name:       "RDMADevices",
 	Kind:       Other,
-	Summary:    "reports network cards in `/sys/class/infiniband`, with their virtual functions",
+	Summary:    "reports the RDMA devices in `/sys/class/infiniband`, with their virtual functions",
 	Docs:       "node-agent.md#devices",
 	Configured: alwaysReports,
 }

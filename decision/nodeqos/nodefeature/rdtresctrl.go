@@ -13,7 +13,7 @@ var RdtResctrl = Spec{
 	Name:       "RdtResctrl",
 	Default:    true,
 	Kind:       Other,
-	Summary:    "shares of the last-level cache and of the memory bandwidth, by class",
+	Summary:    "sets the shares of the last-level cache and of the memory bandwidth by QoS class",
 	Decision:   "decision/nodeqos/resctrl",
 	Docs:       "isolation.md#cache-and-memory-bandwidth",
 	NodeSLO:    "resourceQOSStrategy",

@@ -4,7 +4,7 @@ package nodefeature
 var Resctrl = Spec{
 	Name:       "Resctrl",
 	Kind:       Other,
-	Summary:    "shares of the cache and of the memory bandwidth for single pods, by annotation",
+	Summary:    "sets the shares of the last-level cache and of the memory bandwidth of annotated pods",
 	Decision:   "decision/nodeqos/resctrl",
 	Docs:       "isolation.md#cache-and-memory-bandwidth",
 	Configured: followsPods,

@@ -4,7 +4,7 @@ package nodefeature
 var ResctrlCollector = Spec{
 	Name:       "ResctrlCollector",
 	Kind:       Other,
-	Summary:    "reads what each group uses of the cache and of the memory bandwidth",
+	Summary:    "measures the cache and the memory bandwidth that each resctrl group uses",
 	Docs:       "isolation.md#cache-and-memory-bandwidth",
 	Configured: alwaysReports,
 }

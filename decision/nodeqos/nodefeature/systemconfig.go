@@ -11,7 +11,7 @@ import (
 var SystemConfig = Spec{
 	Name:       "SystemConfig",
 	Kind:       Values,
-	Summary:    "parameters of the whole machine, in `/proc` and `/sys`",
+	Summary:    "sets kernel parameters of the whole node, in `/proc` and `/sys`",
 	Decision:   "decision/nodeqos/sysctl",
 	Docs:       "node-settings.md#systemconfig",
 	NodeSLO:    "systemStrategy",

@@ -11,7 +11,7 @@ import (
 var TCNetworkQoS = Spec{
 	Name:       "TCNetworkQoS",
 	Kind:       Values,
-	Summary:    "shares of what the node sends, by class",
+	Summary:    "divides the egress bandwidth of the node by QoS class",
 	Decision:   "decision/nodeqos/networkqos",
 	Docs:       "isolation.md#network",
 	NodeSLO:    "resourceQOSStrategy",

@@ -10,7 +10,7 @@ import (
 var TerwayQoS = Spec{
 	Name:       "TerwayQoS",
 	Kind:       Other,
-	Summary:    "writes the bandwidths of classes and pods to the files that Terway reads",
+	Summary:    "writes the bandwidth settings of QoS classes and pods to the files that Terway reads",
 	Decision:   "decision/nodeqos/networkqos",
 	Docs:       "isolation.md#network",
 	NodeSLO:    "resourceQOSStrategy",

@@ -29,7 +29,7 @@ func CacheMask(all uint64, startPercent, endPercent int64, least int) (uint64, e
 	}
 	ways := int64(bits.OnesCount64(all))
 	if ways == 0 || all&(all+1) != 0 {
-		return 0, fmt.Errorf("%x is no mask of contiguous cache ways", all)
+		return 0, fmt.Errorf("%x is not a mask of contiguous cache ways", all)
 	}
 	start, end := ceilPercent(startPercent, ways), ceilPercent(endPercent, ways)
 	need := min(max(int64(least), 1), ways)

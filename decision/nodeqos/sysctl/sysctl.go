@@ -141,7 +141,7 @@ func (r *Result) features(wanted map[string]bool) {
 	slices.Sort(names)
 	for _, name := range names {
 		if !featureName.MatchString(name) {
-			r.refuse(SchedFeatures, fmt.Sprintf("%.80q is no name of a feature", name))
+			r.refuse(SchedFeatures, fmt.Sprintf("%.80q is not a name of a feature", name))
 			continue
 		}
 		value := name

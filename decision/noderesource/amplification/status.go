@@ -65,7 +65,7 @@ func Show(before, node *corev1.Node) (*corev1.Node, Showings) {
 	return out, trace
 }
 
-// credible tells whether a raw amount can be one of which the node shows what is stored: at least a unit, not more, and no smaller than
+// credible reports whether a raw amount can be one of which the node shows what is stored: at least a unit, not more, and no smaller than
 // the largest ratio makes of it. Somebody else may have written it.
 func credible(name corev1.ResourceName, raw, stored resource.Quantity) bool {
 	least := *resource.NewQuantity(1, resource.DecimalSI)

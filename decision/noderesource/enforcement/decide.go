@@ -68,7 +68,7 @@ func Decide(f Facts) Verdict {
 	if f.Unread > unreadGrace {
 		return Verdict{false, slov1alpha1.ReasonObjectsUnread, "koordlet has not read the node's objects since it was started"}
 	}
-	return Verdict{true, slov1alpha1.ReasonEnforcing, "koordlet can hold best-effort pods back"}
+	return Verdict{true, slov1alpha1.ReasonEnforcing, "koordlet can limit best-effort pods"}
 }
 
 // maxMessage is what the API server takes of the message of a condition.

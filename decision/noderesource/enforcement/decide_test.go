@@ -17,7 +17,7 @@ func TestDecide(t *testing.T) {
 		wantReason  string
 		wantMessage string
 	}{
-		"all is well":                          {Facts{}, slov1alpha1.ReasonEnforcing, "can hold"},
+		"all is well":                          {Facts{}, slov1alpha1.ReasonEnforcing, "can limit"},
 		"read-only by choice":                  {Facts{ReadOnly: true, Unread: time.Hour}, slov1alpha1.ReasonReadOnly, "--read-only"},
 		"originals are damaged":                {Facts{OriginalsUnread: "checksum"}, slov1alpha1.ReasonOriginalsUnreadable, "checksum"},
 		"the disk is full":                     {Facts{OriginalsUnsaved: "no space left on device"}, slov1alpha1.ReasonOriginalsNotSaved, "no space"},

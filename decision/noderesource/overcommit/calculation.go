@@ -39,7 +39,7 @@ type calculation struct {
 	kubeletReserved, annotationReserved, reserved podrequest.Amount
 	// thirdParty is what other schedulers took of batch.
 	thirdParty podrequest.Amount
-	// unenforced says why the node's agent cannot hold best-effort pods back; empty when it can, or does not tell.
+	// unenforced says why the node's agent cannot limit best-effort pods; empty when it can, or does not tell.
 	unenforced string
 	// unreadable names an annotation whose content bounds the offer and cannot be read.
 	unreadable string

@@ -31,7 +31,7 @@ type Result struct {
 	BatchCPU, BatchMemory, MidCPU, MidMemory Value
 	// Metric says how far the node's measurements could be trusted.
 	Metric diagnosticsv1alpha1.MetricState
-	// NotEnforcing says, as "REASON: MESSAGE", why the node's agent cannot hold best-effort pods back; empty when it can, or does not
+	// NotEnforcing says, as "REASON: MESSAGE", why the node's agent cannot limit best-effort pods; empty when it can, or does not
 	// tell.
 	NotEnforcing string
 	// Expires is when the measurements turn too old to be believed, or when an offer is held back no longer; zero when the

@@ -10,7 +10,7 @@ import (
 	"koordinator.sh/koord/decision/noderesource/enforcement"
 )
 
-// notEnforcing says, as "REASON: MESSAGE", why the agent of a node cannot hold best-effort pods back; empty when it can, and where it
+// notEnforcing says, as "REASON: MESSAGE", why the agent of a node cannot limit best-effort pods; empty when it can, and where it
 // does not tell.
 func notEnforcing(metric *slov1alpha1.NodeMetric) string {
 	verdict, told := enforcement.Told(metric)
@@ -22,12 +22,12 @@ func notEnforcing(metric *slov1alpha1.NodeMetric) string {
 
 // unenforcedReason says why nothing is offered.
 func (c *calculation) unenforcedReason() string {
-	return "koordlet cannot hold best-effort pods back: " + c.unenforced
+	return "koordlet cannot limit best-effort pods: " + c.unenforced
 }
 
-// NotEnforcing is the finding for a node whose agent cannot hold best-effort pods back, and why. That it was told so is a warning.
+// NotEnforcing is the finding for a node whose agent cannot limit best-effort pods, and why. That it is configured so is a warning.
 func NotEnforcing(node, why string) diagnosticsv1alpha1.Finding {
-	out := found(finding.AgentNotEnforcing, fmt.Sprintf("Node %s: koordlet cannot hold best-effort pods back, so that nothing is offered: %s.", node, why),
+	out := found(finding.AgentNotEnforcing, fmt.Sprintf("Node %s: koordlet cannot limit best-effort pods, so no batch or mid resources are offered: %s.", node, why),
 		"koordctl explain node "+node+" features", nil)
 	if ByChoice(why) {
 		out.Severity = diagnosticsv1alpha1.SeverityWarning
@@ -35,7 +35,7 @@ func NotEnforcing(node, why string) diagnosticsv1alpha1.Finding {
 	return out
 }
 
-// ByChoice tells whether an agent does not enforce because it was told so.
+// ByChoice reports whether an agent does not enforce because it is configured so.
 func ByChoice(why string) bool {
 	reason, _, _ := strings.Cut(why, ":")
 	return reason == slov1alpha1.ReasonReadOnly

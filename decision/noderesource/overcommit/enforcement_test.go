@@ -24,7 +24,7 @@ func TestAnAgentThatDoesNotEnforceHasNothingOffered(t *testing.T) {
 		s.MidReclaimMode, s.MidStaticCPUReservedPercent = &mode, new(int64(10))
 	})
 	full := enforcing(enforcement.Facts{OriginalsUnsaved: "the disk is full"})
-	const why = "koordlet cannot hold best-effort pods back: OriginalsNotSaved: the disk is full"
+	const why = "koordlet cannot limit best-effort pods: OriginalsNotSaved: the disk is full"
 	tests := map[string]struct {
 		in         NodeInput
 		wantOffer  bool

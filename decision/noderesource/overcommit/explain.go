@@ -196,7 +196,7 @@ func (c *calculation) offers(wanted [len(kinds)]bool) string {
 	name := c.in.Node.Name
 	switch {
 	case len(offers)+len(missing) == 0:
-		return fmt.Sprintf("No resource of node %s was asked for.", name)
+		return fmt.Sprintf("No resource of node %s was requested.", name)
 	case len(offers) == 0:
 		return fmt.Sprintf("What node %s should offer of %s is unknown: %s.", name, strings.Join(missing, ", "), why)
 	case len(missing) > 0:

@@ -51,9 +51,9 @@ func (t *Trace) Message(refusal *Refusal) string {
 	case finding.DevicePluginBusy:
 		return t.lockMessage()
 	case finding.GPUTemplateUnmatched:
-		return fmt.Sprintf("the request is no shared-resource template of %s", facts.modelKey())
+		return fmt.Sprintf("the request is not a shared-resource template of %s", facts.modelKey())
 	case finding.GPUPartitionSizeUnknown:
-		return fmt.Sprintf("%d GPUs are no partition of the node, which has partitions of %s", t.input.Request.demand(gpu).Count, t.sizes())
+		return fmt.Sprintf("the node has no partition of %d GPUs, only of %s", t.input.Request.demand(gpu).Count, t.sizes())
 	case finding.GPUPartitionsInsufficient:
 		return t.partitionMessage(of)
 	case finding.DeviceScopeInsufficient:

@@ -41,7 +41,7 @@ func TestMessages(t *testing.T) {
 		"an RDMA device":   {machine: eight(), held: []Held{whole(t, rdmaType, 0, 1, 2, 3)}, pod: podOf("koordinator.sh/rdma", "100"), want: "4 of 4 RDMA devices have < 100% capacity free"},
 		"functions":        {machine: withoutFunctions(), pod: hinted(podOf("koordinator.sh/rdma", "10"), `{"rdma":{"vfSelector":{}}}`), want: "4 of 4 RDMA devices have no virtual function that is selected"},
 		"partitions":       {machine: linked, held: []Held{whole(t, gpuType, 4)}, pod: annotated(podOf("nvidia.com/gpu", "2"), extension.AnnotationGPUPartitionSpec, `{"allocatePolicy":"Restricted","ringBusBandwidth":"200Gi"}`), want: "none of 3 partitions of 2 GPUs is free: 0 with a GPU in use or not healthy, 2 with a ring that is too slow, 1 of a lower score"},
-		"a partition size": {machine: linked, pod: annotated(podOf("nvidia.com/gpu", "3"), extension.AnnotationGPUPartitionSpec, `{}`), want: "3 GPUs are no partition of the node, which has partitions of 2"},
+		"a partition size": {machine: linked, pod: annotated(podOf("nvidia.com/gpu", "3"), extension.AnnotationGPUPartitionSpec, `{}`), want: "the node has no partition of 3 GPUs, only of 2"},
 		"a scope":          {machine: eight(), held: []Held{whole(t, gpuType, 0, 2, 4, 6)}, pod: hinted(podOf("nvidia.com/gpu", "2"), `{"gpu":{"requiredTopologyScope":"PCIe"}}`), want: "needs 2 GPUs on one PCIe switch; 4 can serve, at most 1 of them on one PCIe switch"},
 		"jointly": {
 			machine: eight(), held: []Held{whole(t, rdmaType, 0, 1), whole(t, gpuType, 4, 5, 6, 7)}, pod: joined(podOf("nvidia.com/gpu", "1", "koordinator.sh/rdma", "100"), samePCIe),

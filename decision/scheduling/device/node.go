@@ -62,7 +62,7 @@ type pcieSwitch struct {
 	numa int32
 }
 
-// DecodeNode reads a Device object. Nothing in it is an error: devices that cannot be told apart and partitions that
+// DecodeNode reads a Device object. Nothing in it is an error: devices that cannot be distinguished and partitions that
 // make no sense are left out, and Problems says so.
 func DecodeNode(object *schedulingv1alpha1.Device) *Node {
 	node := &Node{name: object.Name, labels: object.Labels}

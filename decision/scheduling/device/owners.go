@@ -67,7 +67,7 @@ func (o *Ownership) leaveOut(why string, contested func(Item) bool) {
 		return true
 	})
 	if len(names) > 0 {
-		o.Problem = fmt.Sprintf("%s: %s, and so it is given to nobody", strings.Join(names, ", "), why)
+		o.Problem = fmt.Sprintf("%s: %s, so it is not allocated", strings.Join(names, ", "), why)
 	}
 }
 

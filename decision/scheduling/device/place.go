@@ -85,7 +85,7 @@ func (s *search) inScope(d *Demand, members set) bool {
 	return slices.ContainsFunc(scopes, func(sc scope) bool { return allowed(d, s.count[d.kind], sc.level) && members.within(sc.members) })
 }
 
-// allowed is true when devices of a scope are close enough for a demand. One device is in a scope of its own.
+// allowed is true when devices of a scope are close enough for a demand. One device is in its own scope.
 func allowed(d *Demand, count int, l level) bool {
 	switch d.scope {
 	case anywhere:

@@ -128,7 +128,7 @@ func (w *world) drawPartitions(t *rapid.T) {
 	annotated(w.pod, extension.AnnotationGPUPartitionSpec, `{"allocatePolicy":"`+policy+`"}`)
 }
 
-// valid tells whether sets of GPUs and NICs serve the request, by its definition.
+// valid reports whether sets of GPUs and NICs serve the request, by its definition.
 func (w *world) valid(gpuSet, nicSet uint) bool {
 	if bits.OnesCount(gpuSet) != w.gpuCount || !usableSet(w.gpus, gpuSet, w.gpuShare) || !usableSet(w.nics, nicSet, w.nicShare) {
 		return false

@@ -19,7 +19,7 @@ type Templates map[string]map[string]Amount
 // DecodeTemplates reads the data.yaml of the ConfigMap of shared-resource templates.
 func DecodeTemplates(document string) (Templates, error) {
 	if len(document) > maxTemplateBytes {
-		return nil, fmt.Errorf("decode GPU shared-resource templates: %d bytes are more than the %d allowed", len(document), maxTemplateBytes)
+		return nil, fmt.Errorf("decode GPU shared-resource templates: %d bytes exceed the limit of %d", len(document), maxTemplateBytes)
 	}
 	converted, err := yaml.ToJSON([]byte(document))
 	if err != nil {

@@ -26,7 +26,7 @@ type Trial interface {
 	// Place puts members on nodes until enough have one, and keeps them there. It returns the node of each member, empty for
 	// one without, and false when too few found one.
 	Place() ([]string, bool)
-	// Holds tells whether the members placed on a node still fit there; true for a node without any.
+	// Holds reports whether the members placed on a node still fit there; true for a node without any.
 	Holds(node string) bool
 }
 

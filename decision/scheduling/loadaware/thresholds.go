@@ -61,7 +61,7 @@ func checkCustom(custom *extension.CustomUsageThresholds) error {
 	if aggregated := custom.AggregatedUsage; aggregated != nil {
 		groups = append(groups, aggregated.UsageThresholds)
 		if kind := string(aggregated.UsageAggregationType); kind != "" && !slices.Contains(aggregationTypes, kind) {
-			return fmt.Errorf("annotation %q: %.40q is no aggregation type; choose one of %s",
+			return fmt.Errorf("annotation %q: %.40q is not an aggregation type; choose one of %s",
 				extension.AnnotationCustomUsageThresholds, kind, strings.Join(aggregationTypes, ", "))
 		}
 		if window := aggregated.UsageAggregatedDuration; window != nil && window.Duration < 0 {

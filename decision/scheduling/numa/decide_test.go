@@ -44,7 +44,7 @@ func TestFilterAndAllocate(t *testing.T) {
 		{name: "CPUs of other pods are left alone", node: newNode(), pods: []*corev1.Pod{status(`{"cpuset":"0-1,4"}`)}, pod: newPod(lsr, nil, "cpu", "4"), want: `{"cpuset":"8-11"}`},
 		{
 			name: "too few are free", node: newNode(), pods: []*corev1.Pod{status(`{"cpuset":"0-13"}`)}, pod: newPod(lsr, nil, "cpu", "4"),
-			wantCode: finding.CPUsExhausted, wantText: "not enough cpus available to satisfy request", wantMessage: "needs 4 CPUs of its own, 2 of 16 are free",
+			wantCode: finding.CPUsExhausted, wantText: "not enough cpus available to satisfy request", wantMessage: "needs 4 exclusive CPUs, 2 of 16 are free",
 		},
 		{
 			name: "broken cores do not satisfy a required policy", node: newNode(), pods: []*corev1.Pod{status(`{"cpuset":"0,2,4,6,8,10,12"}`)}, pod: newPod(lsr, spec(required), "cpu", "4"),

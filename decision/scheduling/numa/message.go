@@ -52,7 +52,7 @@ func (t *Trace) cpuMessage(verdict Verdict) string {
 	var b strings.Builder
 	switch {
 	case verdict.Code == finding.CPUsExhausted:
-		fmt.Fprintf(&b, "needs %d CPUs of its own, %d of %d are free", t.terms.count, count.Free, node.CPUs.CPUs.Len())
+		fmt.Fprintf(&b, "needs %d exclusive CPUs, %d of %d are free", t.terms.count, count.Free, node.CPUs.CPUs.Len())
 		if lost := t.input.Ledger.Free.Len() - count.Free; lost > 0 {
 			fmt.Fprintf(&b, " (%d more are, but pods hold the cpu of their NUMA zones)", lost)
 		}

@@ -13,7 +13,7 @@ import (
 
 // Request is what a pod asks of CPUs and NUMA zones. It is read-only.
 type Request struct {
-	// Bind is true for a pod that gets CPUs of its own on every node: QoS class LSE or LSR, prod band, and a bind policy
+	// Bind is true for a pod that gets exclusive CPUs on every node: QoS class LSE or LSR, prod band, and a bind policy
 	// that binds. Nodes may bind other pods too.
 	Bind bool
 	// Amounts requested, overhead and init containers included.

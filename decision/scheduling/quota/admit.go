@@ -119,7 +119,7 @@ func (a *Admission) Verdict() Verdict {
 	return Verdict{}
 }
 
-// code tells whether a larger share alone would do.
+// code reports whether a larger share alone would do.
 func (a *Admission) code(level int) finding.Code {
 	if level > 0 {
 		return finding.QuotaParentExceeded
@@ -207,7 +207,7 @@ func (a *Admission) refuses(verdict Verdict, c *cell) bool {
 	return c.exceeds(a.rules)
 }
 
-// IsReason tells whether a reason in an event is one of this package.
+// IsReason reports whether a reason in an event is one of this package.
 func IsReason(reason string) bool { return CodeOf(reason, Rules{}) != "" }
 
 // CodeOf returns the code of a reason under the rules that made it, empty for a text that is not one of this package. A text

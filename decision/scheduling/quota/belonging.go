@@ -76,7 +76,7 @@ func Claims(object *schedulingsigsv1alpha1.ElasticQuota) []string {
 	return claims
 }
 
-// Serves tells whether pods of a namespace may name the quota whoever makes them: it lives there, it lists the namespace, or it is one of
+// Serves reports whether pods of a namespace may name the quota, regardless of who creates them: it lives there, it lists the namespace, or it is one of
 // those that always exist.
 func (s *Spec) Serves(namespace string) bool {
 	return s.Namespace == namespace || slices.Contains(s.Namespaces, namespace) || extension.IsBuiltInQuota(s.Name)

@@ -19,7 +19,7 @@ func (a *arrangement) checkSums() {
 		}
 		sums[parent] = sums[parent].Plus(spec.Min)
 		if lacking := lackingKeys(spec, parent); len(lacking) > 0 {
-			a.report(finding.QuotaKeysMismatch, spec, "parent %q has no max of %s, and so nothing of it to share", parent.Name, strings.Join(lacking, ", "))
+			a.report(finding.QuotaKeysMismatch, spec, "parent %q has no max of %s, so there is none to share", parent.Name, strings.Join(lacking, ", "))
 		}
 	}
 	for _, spec := range a.ordered {
@@ -60,7 +60,7 @@ func (t *Tree) overclaims() []Problem {
 		if total := t.total[column]; total > 0 && sum.exceeds(total) {
 			spec, there, least := t.nodes[largest].spec, Quantity(key, total), Quantity(key, t.shares[t.at(largest, column)].min)
 			problems = append(problems, Problem{Code: finding.QuotaBeyondTotal, Namespace: spec.Namespace, Quota: spec.Name, Message: fmt.Sprintf(
-				"the mins at the top of the tree add up to more than the %s of %s that it has; the largest is that of the quota, %s, and may count for less", there.String(), key, least.String())})
+				"the mins of the top-level quotas exceed the total of the tree, %s of %s; the largest, %s, is that of this quota and may be reduced", there.String(), key, least.String())})
 		}
 	}
 	return problems

@@ -159,13 +159,13 @@ func (a *arrangement) link() {
 		}
 		parent, found := a.named[spec.Parent]
 		if !found || extension.IsBuiltInQuota(spec.Parent) {
-			a.report(finding.QuotaParentMissing, spec, "there is no parent %q; the quota stands at the top of its tree", spec.Parent)
+			a.report(finding.QuotaParentMissing, spec, "there is no parent %q; the quota is at the top of its tree", spec.Parent)
 			continue
 		}
 		a.parents[spec] = parent
 	}
 	for _, spec := range a.onCycles() {
-		a.report(finding.QuotaCycle, spec, "parent %q is below the quota itself; the quota stands at the top of its tree", spec.Parent)
+		a.report(finding.QuotaCycle, spec, "parent %q is below the quota itself; the quota is at the top of its tree", spec.Parent)
 		delete(a.parents, spec)
 	}
 }
@@ -201,7 +201,7 @@ func (a *arrangement) assignTrees() {
 	for _, spec := range a.ordered {
 		parent := a.parents[spec]
 		if parent != nil && a.trees[parent] != a.trees[spec] {
-			a.report(finding.QuotaParentMissing, spec, "parent %q is in tree %q, the quota in tree %q; the quota stands at the top of its tree", spec.Parent, a.trees[parent], a.trees[spec])
+			a.report(finding.QuotaParentMissing, spec, "parent %q is in tree %q, the quota in tree %q; the quota is at the top of its tree", spec.Parent, a.trees[parent], a.trees[spec])
 			delete(a.parents, spec)
 		}
 	}

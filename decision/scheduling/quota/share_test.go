@@ -235,7 +235,7 @@ func TestAWeightAloneCanBeAdjusted(t *testing.T) {
 func TestMinsBeyondTheTotalAreReported(t *testing.T) {
 	forest := buildForest(Options{}, amounts("gpu", 100), gpu("a", 1, 60), maxed("liar"), under("a", gpu("child", 1, 60)))
 	problems := forest.Overclaims()
-	if len(problems) != 1 || problems[0].Quota != "liar" || problems[0].Code != "KOORD1215" || !strings.Contains(problems[0].Message, "the 100 of gpu") {
+	if len(problems) != 1 || problems[0].Quota != "liar" || problems[0].Code != "KOORD1215" || !strings.Contains(problems[0].Message, "total of the tree, 100 of gpu") {
 		t.Errorf("problems %+v", problems)
 	}
 	if problems := buildForest(Options{}, amounts("gpu", 100), gpu("a", 1, 60), gpu("b", 1, 40)).Overclaims(); len(problems) > 0 {

@@ -129,5 +129,5 @@ func (t *Tree) addHolder(row int32, column int, parent int32, shortage *Shortage
 	}
 }
 
-// isRoot tells whether a bound is the total of the tree.
+// isRoot reports whether a bound is the total of the tree.
 func isRoot(name string) bool { return name == extension.RootQuotaName }

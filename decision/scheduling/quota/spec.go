@@ -118,7 +118,7 @@ func (d *decoder) weight(object *schedulingsigsv1alpha1.ElasticQuota) {
 func (d *decoder) list(object *schedulingsigsv1alpha1.ElasticQuota, key string) Amounts {
 	list, err := extension.GetQuotaResources(object.Annotations, key)
 	if err != nil {
-		d.report("%v; it counts as absent", err)
+		d.report("%v; it is ignored", err)
 		return nil
 	}
 	return AmountsOf(list)
@@ -127,7 +127,7 @@ func (d *decoder) list(object *schedulingsigsv1alpha1.ElasticQuota, key string) 
 func (d *decoder) namespaces(object *schedulingsigsv1alpha1.ElasticQuota) {
 	namespaces, err := extension.GetQuotaNamespaces(object.Annotations)
 	if err != nil {
-		d.report("%v; it counts as absent", err)
+		d.report("%v; it is ignored", err)
 		return
 	}
 	slices.Sort(namespaces)

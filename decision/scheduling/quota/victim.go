@@ -46,7 +46,7 @@ func Spared(priority int32, quota string, candidate *Candidate, candidateQuota s
 	return ""
 }
 
-// Eligible tells whether a pod of the given priority in a quota may take the place of a candidate of another, or the same,
+// Eligible reports whether a pod of the given priority in a quota may take the place of a candidate of another, or the same,
 // quota.
 func Eligible(priority int32, quota string, candidate *Candidate, candidateQuota string) bool {
 	return Spared(priority, quota, candidate, candidateQuota) == ""
@@ -57,7 +57,7 @@ type Trial interface {
 	// Remove takes a candidate away, Return puts it back.
 	Remove(candidate int) error
 	Return(candidate int) error
-	// Fits tells whether the pod fits now.
+	// Fits reports whether the pod fits now.
 	Fits() bool
 }
 

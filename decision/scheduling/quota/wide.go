@@ -28,7 +28,7 @@ func (w wide) value() int64 {
 	return int64(w.low)
 }
 
-// exceeds tells whether the sum is more than an amount.
+// exceeds reports whether the sum is more than an amount.
 func (w wide) exceeds(amount int64) bool {
 	return w.high > 0 || w.high == 0 && w.low > uint64(amount)
 }

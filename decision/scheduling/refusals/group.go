@@ -121,7 +121,7 @@ func beyondChoice(groups []*Group) map[string]bool {
 	return chosen
 }
 
-// excludes tells whether a pod refuses nodes itself for a reason with the code.
+// excludes reports whether a pod refuses nodes itself for a reason with the code.
 func excludes(code finding.Code) bool {
 	return code == finding.NodeAffinityMismatch || code == finding.NodeNameMismatch || code == finding.ReservationNodeMismatch
 }

@@ -114,7 +114,7 @@ func compileRequirements(given []corev1.NodeSelectorRequirement) (labels.Selecto
 	return selector, nil
 }
 
-// selects tells whether the affinity's selectors match a reservation.
+// selects reports whether the affinity's selectors match a reservation.
 func (d *Demand) selects(r *Reservation) bool {
 	if len(d.labels) > 0 && !d.labels.AsSelector().Matches(r.Labels) {
 		return false

@@ -48,7 +48,7 @@ const (
 	byNode       = " by node"
 )
 
-// Fit tells whether a pod fits on the node by using a reservation: restricted resources must be left in the reservation;
+// Fit reports whether a pod fits on the node by using a reservation: restricted resources must be left in the reservation;
 // everything else may come from the node beyond it.
 func Fit(demand *Demand, r *Reservation, use Use, room Room, ignore *Ignore) Refusal {
 	for _, name := range demand.names() {
@@ -68,6 +68,6 @@ func Fit(demand *Demand, r *Reservation, use Use, room Room, ignore *Ignore) Ref
 	return Refusal{}
 }
 
-// Conflicts tells whether a new reservation may not be on a node with another one, because one of them has the deprecated
+// Conflicts reports whether a new reservation may not be on a node with another one, because one of them has the deprecated
 // default policy and the other has not.
 func Conflicts(a, b *Reservation) bool { return (a.Policy == "") != (b.Policy == "") }

@@ -179,7 +179,7 @@ func Preempted(object *schedulingv1alpha1.Reservation, message string, now time.
 	return status
 }
 
-// SetCondition puts a condition in the place of the one of its type, and tells whether it says something else. The time of the
+// SetCondition puts a condition in the place of the one of its type, and reports whether it says something else. The time of the
 // transition is kept while the status stays the same.
 func SetCondition(status *schedulingv1alpha1.ReservationStatus, condition schedulingv1alpha1.ReservationCondition, now time.Time) bool {
 	condition.LastProbeTime, condition.LastTransitionTime = metav1.NewTime(now), metav1.NewTime(now)

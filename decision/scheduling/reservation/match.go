@@ -27,7 +27,7 @@ const reasonUnfitBegin = "Reservation(s) "
 // UnfitReason is the status' text for a refusal of Fit.
 func UnfitReason(refusal Refusal) string { return reasonUnfitBegin + refusal.Reason }
 
-// IsUnfit tells whether a text is ReasonUnfit or one of UnfitReason.
+// IsUnfit reports whether a text is ReasonUnfit or one of UnfitReason.
 func IsUnfit(text string) bool {
 	return text == ReasonUnfit || strings.HasPrefix(text, reasonUnfitBegin)
 }
@@ -87,7 +87,7 @@ type Use struct {
 	Taken Amounts
 }
 
-// Match tells whether a pod, which matches an owner, may use a reservation: by name, or by being open, tolerated, selected and of
+// Match reports whether a pod, which matches an owner, may use a reservation: by name, or by being open, tolerated, selected and of
 // the same size.
 func Match(demand *Demand, r *Reservation, use Use) Refusal {
 	if r.Once && use.Users > 0 {

@@ -39,7 +39,7 @@ func compileOwners(name string, given []schedulingv1alpha1.ReservationOwner, pro
 	return owners, problems
 }
 
-// Matches tells whether a pod is this owner.
+// Matches reports whether a pod is this owner.
 func (o *Owner) Matches(pod *corev1.Pod) bool {
 	return (o.object == nil || isObject(o.object, pod)) &&
 		(o.controller == nil || isControlledBy(o.controller, pod)) &&
@@ -62,7 +62,7 @@ func isControlledBy(reference *schedulingv1alpha1.ReservationControllerReference
 	})
 }
 
-// MatchesOwner tells whether a pod is one of the owners.
+// MatchesOwner reports whether a pod is one of the owners.
 func (r *Reservation) MatchesOwner(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(r.Owners, func(owner Owner) bool { return owner.Matches(pod) })
 }

@@ -58,7 +58,7 @@ func (p *PreAllocation) Candidates(pods []*corev1.Pod) []*corev1.Pod {
 	return chosen
 }
 
-// allows tells whether the room of a pod may be taken: it runs, uses no reservation, and is named by the mode.
+// allows reports whether the room of a pod may be taken: it runs, uses no reservation, and is named by the mode.
 func (p *PreAllocation) allows(pod *corev1.Pod) bool {
 	if IsReservePod(pod) || pod.DeletionTimestamp != nil || usesAnother(pod, p.reservation.UID) {
 		return false
@@ -112,7 +112,7 @@ func (p *PreAllocation) Choose(candidates []*corev1.Pod, room Room, ignore *Igno
 	return nil, false
 }
 
-// holds tells whether the reservation has room for one more pod beside those taken.
+// holds reports whether the reservation has room for one more pod beside those taken.
 func (p *PreAllocation) holds(taken, requests Amounts) bool {
 	for name, value := range requests {
 		if held, reserved := p.reservation.Allocatable[name]; reserved && plus(taken[name], value) > held {
@@ -134,7 +134,7 @@ func (r Room) without(requests Amounts) Room {
 // PreAllocationScore prefers nodes on which fewer pods give their room: 100 for none, 50 for one.
 func PreAllocationScore(chosen int) int64 { return 100 / int64(1+chosen) }
 
-// usesAnother tells whether a pod uses a reservation other than the one with the UID.
+// usesAnother reports whether a pod uses a reservation other than the one with the UID.
 func usesAnother(pod *corev1.Pod, uid types.UID) bool {
 	allocated, err := extension.GetReservationAllocated(pod.Annotations)
 	return err != nil || allocated != nil && allocated.UID != uid

@@ -100,19 +100,19 @@ func CompileOperatingPod(pod *corev1.Pod) (compiled *Reservation, problems []err
 	return compiled, problems
 }
 
-// Active tells whether a Reservation holds room.
+// Active reports whether a Reservation holds room.
 func Active(object *schedulingv1alpha1.Reservation) bool {
 	phase := object.Status.Phase
 	return object.Status.NodeName != "" && (phase == schedulingv1alpha1.ReservationAvailable || phase == schedulingv1alpha1.ReservationWaiting)
 }
 
-// Pending tells whether a Reservation waits for a node.
+// Pending reports whether a Reservation waits for a node.
 func Pending(object *schedulingv1alpha1.Reservation) bool {
 	phase := object.Status.Phase
 	return object.DeletionTimestamp == nil && object.Status.NodeName == "" && (phase == "" || phase == schedulingv1alpha1.ReservationPending)
 }
 
-// Terminal tells whether a Reservation has ended.
+// Terminal reports whether a Reservation has ended.
 func Terminal(object *schedulingv1alpha1.Reservation) bool {
 	phase := object.Status.Phase
 	return phase == schedulingv1alpha1.ReservationSucceeded || phase == schedulingv1alpha1.ReservationFailed

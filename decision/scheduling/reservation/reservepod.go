@@ -22,7 +22,7 @@ const (
 	AnnotationReservationNode = extension.SchedulingDomainPrefix + "reservation-node"
 )
 
-// IsReservePod tells whether a pod stands for a Reservation: it bears the annotation, and its UID for a name. A user can write
+// IsReservePod reports whether a pod stands for a Reservation: it bears the annotation, and its UID for a name. A user can write
 // the annotation and choose the name, but no UID.
 func IsReservePod(pod *corev1.Pod) bool {
 	return pod.Annotations[AnnotationReservePod] == "true" && pod.Name == string(pod.UID)

@@ -48,7 +48,7 @@ func Parse(annotations map[string]string, limit int64) (Hint, error) {
 // tooLong begins the errors of Parse about the number of nodes.
 const tooLong = "scheduling hint "
 
-// IsInvalid tells whether a text is that of an error of Parse.
+// IsInvalid reports whether a text is that of an error of Parse.
 func IsInvalid(text string) bool {
 	return strings.HasPrefix(text, tooLong) || extension.NamesAnnotation(text, extension.AnnotationSchedulingHint) ||
 		extension.NamesAnnotation(text, extension.DeprecatedAnnotationSchedulingHint)

@@ -35,7 +35,7 @@ func AwaitClosed(t *testing.T, what string, closed <-chan struct{}) {
 	}
 }
 
-// Limited is a context that ends before the patience of whoever runs the test does.
+// Limited is a context that ends before the test times out.
 func Limited(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

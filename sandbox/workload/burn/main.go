@@ -1,4 +1,4 @@
-// Command burn uses CPU and memory as it is told, and serves requests that cost CPU time. It says on standard output what it
+// Command burn uses CPU and memory as configured, and serves requests that cost CPU time. It says on standard output what it
 // does, and once a period how many requests it served and how long they took.
 package main
 

@@ -1,4 +1,4 @@
-// Command pause holds the namespaces of a pod, and does nothing until it is told to end. It reaps what the pod's containers
+// Command pause holds the namespaces of a pod, and does nothing until it is signaled to end. It reaps what the pod's containers
 // leave to it.
 package main
 

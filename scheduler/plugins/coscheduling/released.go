@@ -31,7 +31,7 @@ type Queue struct {
 	late []func()
 }
 
-// Seams make a scheduler use a Queue instead of its own, and count all nodes where members of a gang are rejected.
+// Seams make a scheduler use its own Queue instead, and count all nodes where members of a gang are rejected.
 func Seams(state *gangs.State) frameworkext.Seams {
 	return frameworkext.Seams{
 		FailureHandler: func(built *scheduler.Scheduler, next scheduler.FailureHandlerFn) scheduler.FailureHandlerFn {

@@ -32,7 +32,7 @@ func TestExplanationsAndAdvice(t *testing.T) {
 		},
 		{
 			name: "CPUs are gone", owners: []*corev1.Pod{newPod("a", lsr, "6", resourceStatus, `{"cpuset":"0-5"}`)}, pod: newPod("web", lsr, "3"),
-			wantCode: finding.CPUsExhausted, wantOperand: "zone1CPUsFree", wantMessage: "needs 3 CPUs of its own, 2 of 8 are free",
+			wantCode: finding.CPUsExhausted, wantOperand: "zone1CPUsFree", wantMessage: "needs 3 exclusive CPUs, 2 of 8 are free",
 			wantAdvice: []string{"reduce the cpu request of container main from 3 to 2", "evict pod default/a, which holds CPUs or NUMA zones that the pod needs"},
 		},
 		{

@@ -30,7 +30,7 @@ func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) (fragments []fwk.Si
 	}
 	request, verdict := numa.RequestOf(pod, p.args)
 	if !verdict.Passed() || request.Aligned() {
-		return nil, fwk.NewStatus(fwk.Unschedulable, "the pod asks for CPUs or NUMA zones of its own")
+		return nil, fwk.NewStatus(fwk.Unschedulable, "the pod requests exclusive CPUs or NUMA zones")
 	}
 	if !demanding {
 		return nil, nil

@@ -94,7 +94,7 @@ func TestQuotaOfAPod(t *testing.T) {
 		"then the default quota":                        {"other", "", extension.DefaultQuotaName},
 		"a label without a quota means the default":     {"both", "gone", extension.DefaultQuotaName},
 		"the system quota can be named":                 {"other", extension.SystemQuotaName, extension.SystemQuotaName},
-		"the root is no quota for pods":                 {"other", extension.RootQuotaName, extension.DefaultQuotaName},
+		"the root is not a quota for pods":              {"other", extension.RootQuotaName, extension.DefaultQuotaName},
 	}
 	for name, test := range tests {
 		if got := b.quotaOf(newPod(test.namespace, "p", "1", test.label)); got != test.want {

@@ -19,7 +19,7 @@ func TestRefusalsCarryTheProblemsOnTheWayUp(t *testing.T) {
 	if len(judgement.Shortages) == 0 {
 		t.Fatalf("the pod is not refused: %+v", judgement)
 	}
-	want := []quota.Problem{{Code: finding.QuotaParentMissing, Namespace: "q", Quota: "team", Message: `there is no parent "gone"; the quota stands at the top of its tree`}}
+	want := []quota.Problem{{Code: finding.QuotaParentMissing, Namespace: "q", Quota: "team", Message: `there is no parent "gone"; the quota is at the top of its tree`}}
 	if diff := cmp.Diff(want, judgement.Shortages[0].Problems); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}

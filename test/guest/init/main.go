@@ -67,7 +67,7 @@ func mount() error {
 	return nil
 }
 
-// execute runs a program and tells how it ended.
+// execute runs a program and reports how it ended.
 func execute(program guest.Program) string {
 	limit := time.Duration(program.Seconds) * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), limit)

@@ -30,7 +30,7 @@ func Hold(bytes int64) Work { return Work(fmt.Sprintf("hold %d", bytes)) }
 // with the last who has it open.
 func ReadFile(path string, bytes int64) Work { return Work(fmt.Sprintf("read %d %s", bytes, path)) }
 
-// Asked tells whether this program was started to work.
+// Asked reports whether this program was started to work.
 func Asked() bool { return os.Getenv(Variable) != "" }
 
 // Main works and ends the process.

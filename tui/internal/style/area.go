@@ -51,7 +51,7 @@ type AreaStyles struct {
 	plain  Style
 }
 
-// Colour reports whether areas are told apart by colour, so that partial block glyphs may be used.
+// Colour reports whether areas are distinguished by colour, so that partial block glyphs may be used.
 func (a *AreaStyles) Colour() bool { return a.colour }
 
 // Pair is the style of a cell whose glyph shows the fore area on the back area; a back of -1 leaves the background.

@@ -75,7 +75,7 @@ func judge(profiles []configv1alpha1.ClusterColocationProfile, classes map[strin
 			verdict.Path, verdict.Reason = ByWebhook, reason
 		}
 		if verdict.Path == ByPolicy && len(verdict.steps) > room {
-			verdict.Path, verdict.Reason = ByWebhook, fmt.Sprintf("the profiles make more than %d changes together", maxSteps)
+			verdict.Path, verdict.Reason = ByWebhook, fmt.Sprintf("the profiles together make more than %d changes", maxSteps)
 		}
 		if verdict.Path == ByPolicy {
 			room -= len(verdict.steps)
@@ -102,7 +102,7 @@ func judgeOne(profile *configv1alpha1.ClusterColocationProfile, classes map[stri
 	case percent == 0:
 		return to(ByNobody, "its probability is 0%")
 	case percent < 100:
-		return to(ByWebhook, fmt.Sprintf("its probability is %d%%, and CEL draws no random numbers", percent))
+		return to(ByWebhook, fmt.Sprintf("its probability is %d%%, and CEL has no random numbers", percent))
 	}
 	if profile.Annotations[extension.ProdOvercommitFactor] != "" {
 		return to(ByWebhook, "it overcommits prod pods, whose requests are computed from their limits")
@@ -116,7 +116,7 @@ func judgeOne(profile *configv1alpha1.ClusterColocationProfile, classes map[stri
 		}
 		for _, key := range []string{step.Field.Key, step.From.Key} {
 			if key != "" && len(utilvalidation.IsQualifiedName(key)) > 0 {
-				return to(ByWebhook, fmt.Sprintf("%q is no key of a label or an annotation", key))
+				return to(ByWebhook, fmt.Sprintf("%q is not a valid label or annotation key", key))
 			}
 		}
 	}

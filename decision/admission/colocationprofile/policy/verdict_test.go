@@ -35,7 +35,7 @@ func TestEveryProfileHasAPathAndAReason(t *testing.T) {
 	}
 	want := map[string]string{
 		"a": "policy", "b": "webhook: its probability is 20%", "c": "none: its probability is 0%", "d": "webhook: its patch changes more",
-		"e": `webhook: colocation profile "e": priorityclass "absent" not found`, "f": "none: read selector", "g": `webhook: "not a key" is no key`,
+		"e": `webhook: colocation profile "e": priorityclass "absent" not found`, "f": "none: read selector", "g": `webhook: "not a key" is not a valid label or annotation key`,
 		"h": `webhook: profile "i" reads metadata.labels[s]`, "i": `webhook: profile "i" reads metadata.labels[s]`, "j": "policy", "k": `webhook: colocation profile "k": read patch`,
 	}
 	compiled := Compile(profiles, profilecases.PriorityClasses(), Options{})

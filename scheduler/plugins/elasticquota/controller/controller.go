@@ -96,7 +96,7 @@ func (c *Controller) Run(ctx context.Context) {
 	running.Go(func() { c.every(ctx, statusInterval, "write the status of quotas", c.writeAll) })
 	running.Go(func() {
 		defer c.count(nil) // another scheduler counts from then on
-		c.every(ctx, statusInterval, "tell of problems of quotas", c.announceAll)
+		c.every(ctx, statusInterval, "report problems of quotas", c.announceAll)
 	})
 	if settings := c.State.Settings(); *settings.MonitorAllQuotas {
 		running.Go(func() {

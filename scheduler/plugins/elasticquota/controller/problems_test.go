@@ -52,7 +52,7 @@ func problemsIn(t *testing.T, code, namespace, name string) float64 {
 
 func TestProblemsAreToldOnceAndAgainAfterAWhile(t *testing.T) {
 	r := newRig(t, "", newNode("20"), childOf("gone", newQuota("team", "5", "8")))
-	want := []string{`Warning QuotaParentMissing KOORD1207: there is no parent "gone"; the quota stands at the top of its tree`}
+	want := []string{`Warning QuotaParentMissing KOORD1207: there is no parent "gone"; the quota is at the top of its tree`}
 	if diff := cmp.Diff(want, r.told()); diff != "" {
 		t.Errorf("at first (-want +got):\n%s", diff)
 	}
