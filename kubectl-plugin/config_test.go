@@ -466,7 +466,7 @@ func TestConfigCompletion(t *testing.T) {
 		"revisions, the latest first": {"__complete config rollback --to 1", "11\n10\tconfig set a.b=1\n:36\n"},
 		"revisions to compare with":   {"__complete config diff --revision 9", "9\tconfig edit\n:36\n"},
 		"keys":                        {"__complete config get co", "colocation-config.\n:6\n"},
-		"fields":                      {"__complete config set cpu-burst-config.cpu", "cpu-burst-config.cpuBurstPercent=\tCPUBurstPercent of the limit can be saved up; 1000.\n:6\n"},
+		"fields":                      {"__complete config set cpu-burst-config.cpu", "cpu-burst-config.cpuBurstPercent=\tCPUBurstPercent of the limit can be accumulated while idle; 1000.\n:6\n"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

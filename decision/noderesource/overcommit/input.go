@@ -66,7 +66,7 @@ func seconds(n int64) time.Duration {
 	return time.Duration(min(max(n, 0), maxSeconds)) * time.Second
 }
 
-// degradeAfter is the age at which a report is no longer believed.
+// degradeAfter is the age at which a NodeMetric counts as expired.
 func degradeAfter(strategy *configuration.ColocationStrategy) time.Duration {
 	return seconds(min(orDefault(strategy.DegradeTimeMinutes, defaultDegradeMinutes), maxSeconds/60) * 60)
 }
