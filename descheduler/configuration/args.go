@@ -3,9 +3,11 @@ package configuration
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/descheduler/pkg/framework/pluginregistry"
 
 	"koordinator.sh/koord/api/descheduler/v1alpha2"
 	"koordinator.sh/koord/descheduler/pluginargs"
@@ -48,16 +50,27 @@ func (r *reader) args(name string, raw json.RawMessage, path *field.Path) runtim
 		return nil
 	}
 	object.GetObjectKind().SetGroupVersionKind(v1alpha2.GroupVersion.WithKind(name + "Args"))
-	if plugin.PluginArgDefaulter != nil {
-		plugin.PluginArgDefaulter(object)
-	}
-	if plugin.PluginArgValidator != nil {
-		r.report(invalidArgs(plugin.PluginArgValidator(object), name, path)...)
-	}
+	r.report(invalidArgs(complete(plugin, object), name, path)...)
 	if len(r.problems) > before {
 		return nil
 	}
 	return object
+}
+
+// complete fills in the defaults of arguments and validates them. A plugin that panics on them refuses them.
+func complete(plugin pluginregistry.PluginUtilities, object runtime.Object) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("the plugin panics on its arguments: %v", cause)
+		}
+	}()
+	if plugin.PluginArgDefaulter != nil {
+		plugin.PluginArgDefaulter(object)
+	}
+	if plugin.PluginArgValidator != nil {
+		return plugin.PluginArgValidator(object)
+	}
+	return nil
 }
 
 // decodeArgs decodes JSON that may name its version and kind.

@@ -221,6 +221,20 @@ profiles:
 	}
 }
 
+func TestAPluginThatPanicsOnItsArgumentsRefusesThem(t *testing.T) {
+	all := registry()
+	delete(all, configuration.MigrationController)
+	var missing *int32
+	pluginregistry.Register(configuration.MigrationController, nil, migrationController{}, &pluginargs.Args[migrationArgs]{},
+		pluginargs.Validator(func(*migrationArgs) field.ErrorList {
+			return field.ErrorList{field.Invalid(nil, *missing, "")}
+		}), pluginargs.Defaulter(func(*migrationArgs) {}), all)
+	_, err := configuration.Read([]byte(header), all)
+	if err == nil || !strings.Contains(err.Error(), "profiles[0].pluginConfig[MigrationController]: Invalid value: MigrationController: the plugin panics on its arguments") {
+		t.Errorf("error is %v", err)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add(header + "profiles: [{plugins: {balance: {enabled: [{name: LowNodeUtilization}]}}, pluginConfig: [{name: LowNodeUtilization, args: {thresholds: {cpu: 20}}}]}]")
 	f.Add(header + "nodeSelector: {matchLabels: {a: b}}\nleaderElection: {leaderElect: false}\ndeschedulingInterval: 0s")

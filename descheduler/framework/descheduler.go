@@ -63,6 +63,8 @@ type Descheduler struct {
 	// current is the configuration in force; changed wakes Run after a change.
 	current atomic.Pointer[inForce]
 	changed chan struct{}
+	// stop ends the informers, those of plugins included that are built later.
+	stop <-chan struct{}
 }
 
 // inForce is a configuration with its profiles built.
@@ -85,7 +87,7 @@ func New(ctx context.Context, config Config) (*Descheduler, error) {
 	if config.Clock == nil {
 		config.Clock = clock.RealClock{}
 	}
-	d := &Descheduler{config: config, changed: make(chan struct{}, 1)}
+	d := &Descheduler{config: config, changed: make(chan struct{}, 1), stop: ctx.Done()}
 	d.usage = &usage{descheduler: d}
 	var err error
 	if d.metrics, err = newInstruments(config.Registerer); err != nil {
@@ -119,7 +121,7 @@ func (d *Descheduler) SetConfiguration(ctx context.Context, next *configuration.
 	if err := errors.Join(problems...); err != nil {
 		return err
 	}
-	d.config.Informers.Start(ctx.Done())
+	d.config.Informers.Start(d.stop)
 	for kind, synced := range d.config.Informers.WaitForCacheSync(ctx.Done()) {
 		if !synced {
 			return fmt.Errorf("wait for the cache of %v: %w", kind, context.Cause(ctx))

@@ -20,6 +20,7 @@ import (
 
 // newJob is a migration job for the pod.
 func (e *evictor) newJob(pod *corev1.Pod, entry *Eviction, attempt int, edit func(*schedulingv1alpha1.PodMigrationJob)) *schedulingv1alpha1.PodMigrationJob {
+	spec := e.profile.jobSpec(pod)
 	job := &schedulingv1alpha1.PodMigrationJob{
 		ObjectMeta: metav1.ObjectMeta{
 			Annotations: map[string]string{
@@ -28,7 +29,8 @@ func (e *evictor) newJob(pod *corev1.Pod, entry *Eviction, attempt int, edit fun
 				extension.AnnotationJobCreatedBy: e.descheduler.config.Identity,
 			},
 		},
-		Spec: e.profile.jobSpec(pod),
+		// What the API server answers is decoded into the job, and must not reach the arguments of a plugin.
+		Spec: *spec.DeepCopy(),
 	}
 	if edit != nil {
 		edit(job)

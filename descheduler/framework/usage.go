@@ -41,7 +41,6 @@ func usesMetrics(c *configuration.Configuration) bool {
 			if !ok || low.MetricsUtilization == nil {
 				continue
 			}
-			//nolint:staticcheck // metricsServer is deprecated, and configurations still have it.
 			if low.MetricsUtilization.MetricsServer || low.MetricsUtilization.Source == api.KubernetesMetrics {
 				return true
 			}
