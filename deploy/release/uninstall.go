@@ -17,7 +17,7 @@ import (
 var (
 	leftoverSecrets    = labels.Set{"app.kubernetes.io/managed-by": "koord-manager"}
 	leftoverLeases     = []string{"koordinator-manager", "koord-scheduler", "koord-descheduler"}
-	leftoverConfigMaps = []string{"slo-controller-config-last-good", "koordinator-evictions"}
+	leftoverConfigMaps = []string{"slo-controller-config-last-good", "koordinator-evictions", "koord-descheduler-arbitration"}
 )
 
 // Uninstall removes the release with everything the components wrote into its namespace. Resource definitions, and with

@@ -11,6 +11,7 @@ import (
 
 	"koordinator.sh/koord/sandbox/control"
 	"koordinator.sh/koord/sandbox/launch"
+	"koordinator.sh/koord/sandbox/scenario"
 	"koordinator.sh/koord/sandbox/state"
 )
 
@@ -32,6 +33,8 @@ func newUpCommand(streams genericiooptions.IOStreams) *cobra.Command {
 			"a flag changes them.",
 		Example: "  # Start 30 simulated nodes with services and batch work on them\n" +
 			"  %[1]s sandbox up\n\n" +
+			"  # A few overutilized nodes among idle ones, for koord-descheduler to rebalance\n" +
+			"  %[1]s sandbox up --scenario skewed\n\n" +
 			"  # Drive the services' load from recorded usage\n" +
 			"  %[1]s sandbox up --trace usage.csv\n\n" +
 			"  # A bare control plane for another scheduler, with the custom resources installed\n" +
@@ -149,7 +152,7 @@ func (o *upOptions) announce(ctx context.Context, status *control.Status, took t
 	if !current {
 		choice = " --context " + status.Context
 	}
-	commands := append(o.sayPending(status.PendingPods), "top nodes", "explain pod -n analytics monthly-report", "tui")
+	commands := append(o.sayPending(status.PendingPods), "top nodes", worthExplaining(o.spec.Scenario), "tui")
 	fmt.Fprintln(o.ErrOut, "Now try:")
 	for _, words := range commands {
 		fmt.Fprintf(o.ErrOut, "  %s %s%s\n", o.program, words, choice)
@@ -202,4 +205,12 @@ func nodesOf(spec state.Spec) string {
 		return "this machine"
 	}
 	return simulated + " and this machine"
+}
+
+// worthExplaining is the command that explains what a scenario is there to show.
+func worthExplaining(name string) string {
+	if name == scenario.Skewed {
+		return "explain node " + scenario.NodeName(1)
+	}
+	return "explain pod -n analytics monthly-report"
 }

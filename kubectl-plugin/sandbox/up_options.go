@@ -21,7 +21,7 @@ func (o *upOptions) addUpFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.IntVar(&o.spec.Nodes, "nodes", 30, "Number of simulated nodes, 0 to 5000")
 	flags.StringVar(&o.spec.Scenario, "scenario", scenario.Colocation, "Workloads to create, or \"none\"")
-	flags.BoolVar(&o.spec.KubernetesOnly, "kubernetes-only", false, "Leave out koord-scheduler, koord-manager and the koordlets")
+	flags.BoolVar(&o.spec.KubernetesOnly, "kubernetes-only", false, "Leave out koord-scheduler, koord-manager, koord-descheduler and the koordlets")
 	flags.StringVar(&o.spec.Trace, "trace", "", "CSV file, or directory of them, whose recorded usage drives the services' load")
 	flags.Uint64Var(&o.spec.Seed, "seed", 1, "Seed of the simulated load")
 	flags.Float64Var(&o.spec.Speed, "speed", 1, "Simulated seconds per second, 1 to 3600")

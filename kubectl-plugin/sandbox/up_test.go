@@ -29,7 +29,7 @@ import (
 // test's program.
 func TestTheLifeOfASandbox(t *testing.T) {
 	m := newMachine(t)
-	t.Setenv("PATH", processtest.Programs(t, "koord-sandbox", "koord-scheduler", "koord-manager"))
+	t.Setenv("PATH", processtest.Programs(t, "koord-sandbox", "koord-scheduler", "koord-manager", "koord-descheduler"))
 	processtest.Play(t, "supervises")
 	lines := []string{
 		"up --name demo --nodes 12",
@@ -64,7 +64,7 @@ func TestTheLifeOfASandbox(t *testing.T) {
 // TestSeveralStartASandboxAtOnce: the first decides what the sandbox is, and the others find it as it is.
 func TestSeveralStartASandboxAtOnce(t *testing.T) {
 	m := newMachine(t)
-	t.Setenv("PATH", processtest.Programs(t, "koord-sandbox", "koord-scheduler", "koord-manager"))
+	t.Setenv("PATH", processtest.Programs(t, "koord-sandbox", "koord-scheduler", "koord-manager", "koord-descheduler"))
 	processtest.Play(t, "supervises")
 	t.Cleanup(func() {
 		got := m.run(context.WithoutCancel(t.Context()), "down", "--name", "demo", "--purge")
@@ -227,7 +227,7 @@ func TestUpKeepsTheOptionsOfBefore(t *testing.T) {
 // TestUpOfARealNodeThatCannotBe is told before anything is started, for every user: the node's programs are missing.
 func TestUpOfARealNodeThatCannotBe(t *testing.T) {
 	m := newMachine(t)
-	t.Setenv("PATH", processtest.Programs(t, "koord-sandbox", "koord-scheduler", "koord-manager", "koordlet"))
+	t.Setenv("PATH", processtest.Programs(t, "koord-sandbox", "koord-scheduler", "koord-manager", "koord-descheduler", "koordlet"))
 	got := m.run(t.Context(), "up", "--name", "demo", "--real-node")
 	found, ok := finding.From(got.err)
 	if !ok || found.Code != finding.SandboxRealNode {

@@ -10,6 +10,7 @@ import (
 	"koordinator.sh/koord/deploy/release"
 	"koordinator.sh/koord/sandbox/component"
 	"koordinator.sh/koord/sandbox/realnode"
+	"koordinator.sh/koord/sandbox/scenario"
 	"koordinator.sh/koord/sandbox/state"
 )
 
@@ -55,9 +56,27 @@ func values(spec state.Spec, ports state.Ports) map[string]any {
 		"workloads":  map[string]any{"enabled": false},
 		"manager":    map[string]any{"service": manager},
 		"scheduler":  map[string]any{"service": loopbackService(ports.SchedulerDiagnostics)},
+		"descheduler": map[string]any{
+			"enabled": true, "service": loopbackService(ports.Descheduler), "config": deschedulerConfig(spec),
+		},
 		// One process reports for all nodes, so it cannot be held to one.
 		"koordlet":            map[string]any{"enabled": true, "restrictToOwnNode": false},
 		"sloControllerConfig": map[string]any{"data": map[string]any{"colocation-config": colocation}},
+	}
+}
+
+// deschedulerConfig is the chart's own, but for the scenario that is there to be rebalanced: a person who looks at it should not wait
+// for many minutes.
+func deschedulerConfig(spec state.Spec) map[string]any {
+	interval, abnormal, normal := "2m", 5, 3
+	if spec.Scenario == scenario.Skewed {
+		interval, abnormal, normal = "20s", 2, 2
+	}
+	return map[string]any{
+		"deschedulingInterval": interval,
+		"lowNodeLoad": map[string]any{
+			"anomalyCondition": map[string]any{"timeout": "1m", "consecutiveAbnormalities": abnormal, "consecutiveNormalities": normal},
+		},
 	}
 }
 
@@ -77,6 +96,7 @@ func runInPods(values map[string]any, ports state.Ports, node realnode.Node) {
 		"metrics": ports.ManagerMetrics, "health": ports.ManagerHealth,
 	})
 	part("scheduler", map[string]any{"https": ports.Scheduler, "diagnostics": ports.SchedulerDiagnostics})
+	part("descheduler", map[string]any{"https": ports.Descheduler})
 	agent := values["koordlet"].(map[string]any)
 	agent["nodeSelector"], agent["bindAddress"] = onNode, node.Address().String()
 	agent["paths"] = map[string]any{

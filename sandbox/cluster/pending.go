@@ -18,6 +18,8 @@ import (
 const (
 	refusalTimeout = 5 * time.Second
 	bindingTimeout = 30 * time.Second
+	// crowdingTimeout bounds the wait until all pods of a wave are bound to some of the nodes.
+	crowdingTimeout = 2 * time.Minute
 )
 
 // awaitBound waits until a pod that the wave names has a node, or the scheduler has refused all of them, or has said nothing for
@@ -49,13 +51,17 @@ func (c *Cluster) awaitBound(ctx context.Context, wave scenario.Wave, detail fun
 	}
 }
 
-// judge says whether the wait for a wave's pods is over after some time, and which of them are pending: none where one is bound.
+// judge says whether the wait for a wave's pods is over after some time, and which of them are pending: none where one is bound, or all
+// are of a wave for some of the nodes.
 func judge(wave scenario.Wave, pods []corev1.Pod, waited time.Duration) (over bool, pending []control.PendingPod) {
-	refused := 0
+	refused, bound, all := 0, 0, len(wave.OnlyOn) > 0
 	for i := range pods {
 		pod := &pods[i]
 		if pod.Spec.NodeName != "" {
-			return true, nil
+			if bound++; !all {
+				return true, nil
+			}
+			continue
 		}
 		message := refusal(pod)
 		if message != "" {
@@ -67,6 +73,10 @@ func judge(wave scenario.Wave, pods []corev1.Pod, waited time.Duration) (over bo
 	}
 	if len(pods) == 0 && waited >= bindingTimeout {
 		return true, []control.PendingPod{{Namespace: wave.Namespace, Message: fmt.Sprintf("no pod with label %s was created", wave.AwaitBound)}}
+	}
+	if all {
+		want := wave.Replicas()
+		return bound >= want || waited >= crowdingTimeout || bound+refused >= want && waited >= refusalTimeout, pending
 	}
 	return waited >= bindingTimeout || refused > 0 && refused == len(pods) && waited >= refusalTimeout, pending
 }

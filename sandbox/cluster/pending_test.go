@@ -1,12 +1,15 @@
 package cluster
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"koordinator.sh/koord/sandbox/control"
 	"koordinator.sh/koord/sandbox/scenario"
@@ -35,11 +38,24 @@ func TestTheWaitForAPodIsBounded(t *testing.T) {
 		"a refusal that stands":                 {pods: []corev1.Pod{refused}, waited: refusalTimeout, wantOver: true, wantPending: []control.PendingPod{refusedIs}},
 		"one is not tried yet":                  {pods: []corev1.Pod{refused, silent}, waited: refusalTimeout, wantPending: []control.PendingPod{refusedIs, silentIs}},
 		"the scheduler says nothing for long":   {pods: []corev1.Pod{silent}, waited: bindingTimeout, wantOver: true, wantPending: []control.PendingPod{silentIs}},
+		"some nodes: one of two has a node":     {pods: []corev1.Pod{bound}},
+		"some nodes: both have one":             {pods: []corev1.Pod{bound, bound}, wantOver: true},
+		"some nodes: one is refused":            {pods: []corev1.Pod{bound, refused}, waited: refusalTimeout, wantOver: true, wantPending: []control.PendingPod{refusedIs}},
+		"some nodes: one is not tried yet":      {pods: []corev1.Pod{bound, silent}, waited: bindingTimeout, wantPending: []control.PendingPod{silentIs}},
+		"some nodes: one is not tried for long": {pods: []corev1.Pod{bound, silent}, waited: crowdingTimeout, wantOver: true, wantPending: []control.PendingPod{silentIs}},
 		"no pod yet":                            {waited: bindingTimeout - 1},
 		"no pod is made, as a quota forbids it": {waited: bindingTimeout, wantOver: true, wantPending: []control.PendingPod{{Namespace: "shop", Message: "no pod with label app=cache was created"}}},
 	}
+	const someNodes = "some nodes: "
+	crowded := wave
+	crowded.OnlyOn = []string{"n1"}
+	crowded.Objects = []runtime.Object{&appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: new(int32(2))}}}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
+			wave := wave
+			if strings.HasPrefix(name, someNodes) {
+				wave = crowded
+			}
 			over, pending := judge(wave, tc.pods, tc.waited)
 			if over != tc.wantOver {
 				t.Errorf("over = %t, want %t", over, tc.wantOver)

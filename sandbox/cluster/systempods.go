@@ -42,7 +42,7 @@ func (c *Cluster) AwaitSystemPods(ctx context.Context, since time.Time, detail f
 // missingPods says which components are not ready in any pod, and why; "" when all are.
 func missingPods(pods []corev1.Pod, since time.Time) string {
 	var missing []string
-	for _, name := range []string{component.Manager, component.Scheduler, component.Koordlet} {
+	for _, name := range []string{component.Manager, component.Scheduler, component.Descheduler, component.Koordlet} {
 		why := "has no pod"
 		for i := range pods {
 			if pods[i].Labels[componentLabel] != name || pods[i].DeletionTimestamp != nil {

@@ -50,7 +50,7 @@ func TestWhenTheSystemRunsInPods(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			pods := append([]corev1.Pod{pod("koord-manager", ready), pod("koord-scheduler", ready)}, tc.koordlet...)
+			pods := append([]corev1.Pod{pod("koord-manager", ready), pod("koord-scheduler", ready), pod("koord-descheduler", ready)}, tc.koordlet...)
 			if got := missingPods(pods, since); got != tc.want {
 				t.Errorf("missingPods() = %q; want %q", got, tc.want)
 			}
@@ -61,7 +61,7 @@ func TestWhenTheSystemRunsInPods(t *testing.T) {
 // TestTheChartTakesTheValuesOfEverySandbox: a wrong key would be found only when a sandbox starts.
 func TestTheChartTakesTheValuesOfEverySandbox(t *testing.T) {
 	ports := state.Ports{
-		APIServer: 1, Scheduler: 2, SchedulerDiagnostics: 3, ManagerMetrics: 4, ManagerHealth: 5, ManagerDiagnostics: 6, ManagerWebhooks: 7,
+		APIServer: 1, Scheduler: 2, SchedulerDiagnostics: 3, ManagerMetrics: 4, ManagerHealth: 5, ManagerDiagnostics: 6, ManagerWebhooks: 7, Descheduler: 8,
 	}
 	for name, inPods := range map[string]bool{"processes": false, "pods": true} {
 		t.Run(name, func(t *testing.T) {

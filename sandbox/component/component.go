@@ -21,6 +21,7 @@ const (
 	Koordlets         = "koordlets"
 	Manager           = "koord-manager"
 	Scheduler         = "koord-scheduler"
+	Descheduler       = "koord-descheduler"
 	Containerd        = "containerd"
 	Kubelet           = "kubelet"
 	KubeScheduler     = "kube-scheduler"
@@ -80,7 +81,7 @@ func (p Plan) All() []Component {
 		// The system runs in pods there, and kube-scheduler binds those.
 		return append(components, p.kubeScheduler(), p.koordlets())
 	}
-	return append(components, p.manager(), p.scheduler(), p.koordlets())
+	return append(components, p.manager(), p.scheduler(), p.descheduler(), p.koordlets())
 }
 
 // Diagnostics asks whether the API server reaches koord-manager, which explains.

@@ -70,7 +70,7 @@ func newPlan(t *testing.T, spec state.Spec) Plan {
 	ports := state.Ports{
 		APIServer: 7001, EtcdClient: 7002, EtcdPeer: 7003, ControllerManager: 7004, Scheduler: 7005,
 		SchedulerDiagnostics: 7006, ManagerMetrics: 7007, ManagerHealth: 7008, ManagerDiagnostics: 7009,
-		ManagerWebhooks: 7010, Kubelet: 7011, KubeletHealth: 7012, ContainerdMetrics: 7013, KubeScheduler: 7014,
+		ManagerWebhooks: 7010, Kubelet: 7011, KubeletHealth: 7012, ContainerdMetrics: 7013, KubeScheduler: 7014, Descheduler: 7015,
 	}
 	return Plan{Spec: spec, Dir: dir, Ports: ports, Bundle: bundle, RealNode: newRealNode(t, dir, spec, bundle)}
 }

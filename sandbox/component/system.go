@@ -16,6 +16,9 @@ const SimulatedNodeLabel = "simulation.koordinator.sh/node"
 // SchedulerCertSecret is the Secret that the manager issues the scheduler's serving certificate into.
 const SchedulerCertSecret = pki.Namespace + "/koord-scheduler-serving"
 
+// DeschedulerCertSecret is the Secret that the manager issues the descheduler's serving certificate into.
+const DeschedulerCertSecret = pki.Namespace + "/koord-descheduler-serving"
+
 func (p Plan) manager() Component {
 	return Component{
 		Name:    Manager,
@@ -60,6 +63,25 @@ func (p Plan) scheduler() Component {
 		},
 		Env:   memory(thrifty, "1GiB"),
 		Ready: Probe{URL: loopbackURL(p.Ports.Scheduler, "/readyz"), Client: p.Bundle.Client("admin")},
+	}
+}
+
+// DeschedulerConfigFile is the configuration of the descheduler, as the chart installed it.
+func DeschedulerConfigFile(dir state.Dir) string {
+	return filepath.Join(dir.Config(), "koord-descheduler.yaml")
+}
+
+func (p Plan) descheduler() Component {
+	return Component{
+		Name:    Descheduler,
+		Program: p.program(Descheduler),
+		Args: []string{
+			"--config=" + DeschedulerConfigFile(p.Dir),
+			"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", p.Ports.Descheduler),
+			"--cert-secret=" + DeschedulerCertSecret,
+		},
+		Env:   memory(thrifty, "1GiB"),
+		Ready: Probe{URL: loopbackURL(p.Ports.Descheduler, "/readyz"), Client: p.Bundle.Client("admin")},
 	}
 }
 

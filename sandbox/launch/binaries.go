@@ -16,7 +16,7 @@ import (
 // Programs of the sandbox, all in one directory.
 const (
 	sandboxProgram = "koord-sandbox"
-	systemPrograms = "koord-scheduler koord-manager"
+	systemPrograms = "koord-scheduler koord-manager koord-descheduler"
 	agentProgram   = "koordlet"
 )
 

@@ -11,7 +11,7 @@ import (
 )
 
 func TestBinaries(t *testing.T) {
-	const supervisor, scheduler, manager = "koord-sandbox", "koord-scheduler", "koord-manager"
+	const supervisor, scheduler, manager, descheduler = "koord-sandbox", "koord-scheduler", "koord-manager", "koord-descheduler"
 	tests := map[string]struct {
 		onPath         []string
 		prepare        func(t *testing.T, dir string)
@@ -19,33 +19,33 @@ func TestBinaries(t *testing.T) {
 		realNode       string
 		wantError      string
 	}{
-		"all are there": {onPath: []string{supervisor, scheduler, manager}},
+		"all are there": {onPath: []string{supervisor, scheduler, manager, descheduler}},
 		"a bare control plane needs the supervisor alone": {onPath: []string{supervisor}, kubernetesOnly: true},
 		"there are none": {
-			wantError: "find the programs of the sandbox: koord-sandbox, koord-scheduler, koord-manager not found in the directory of koordctl or on PATH",
+			wantError: "find the programs of the sandbox: koord-sandbox, koord-scheduler, koord-manager, koord-descheduler not found in the directory of koordctl or on PATH",
 		},
 		"a bare control plane without a supervisor": {
 			kubernetesOnly: true,
 			wantError:      "find the programs of the sandbox: koord-sandbox not found in the directory of koordctl or on PATH",
 		},
 		"one is missing": {
-			onPath:    []string{supervisor, scheduler},
+			onPath:    []string{supervisor, scheduler, descheduler},
 			wantError: "find the programs of the sandbox: koord-manager not found in the directory of koordctl or on PATH",
 		},
 		"one cannot be run": {
-			onPath: []string{supervisor, scheduler},
+			onPath: []string{supervisor, scheduler, descheduler},
 			prepare: func(t *testing.T, dir string) {
 				processtest.Must(t, os.WriteFile(filepath.Join(dir, manager), nil, 0o644))
 			},
 			wantError: "find the programs of the sandbox: koord-manager not",
 		},
 		"a real node needs its agent": {
-			onPath: []string{supervisor, scheduler, manager}, realNode: "box",
+			onPath: []string{supervisor, scheduler, manager, descheduler}, realNode: "box",
 			wantError: "find the programs of the sandbox: koordlet not",
 		},
 		"a real node of a bare control plane has no agent": {onPath: []string{supervisor}, kubernetesOnly: true, realNode: "box"},
 		"one is a directory": {
-			onPath: []string{supervisor, manager},
+			onPath: []string{supervisor, manager, descheduler},
 			prepare: func(t *testing.T, dir string) {
 				processtest.Must(t, os.Mkdir(filepath.Join(dir, scheduler), 0o755))
 			},

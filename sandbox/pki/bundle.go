@@ -51,6 +51,7 @@ var clients = []Identity{
 	{File: "kwok", User: "koord-sandbox-kwok"},
 	serviceAccount("koord-scheduler"),
 	serviceAccount("koord-manager"),
+	serviceAccount("koord-descheduler"),
 	serviceAccount("koordlet", simulatedGroup),
 }
 

@@ -85,6 +85,7 @@ func TestUsersAndGroups(t *testing.T) {
 		"kwok":                    {"koord-sandbox-kwok", nil},
 		"koord-scheduler":         {"system:serviceaccount:koordinator-system:koord-scheduler", serviceAccounts},
 		"koord-manager":           {"system:serviceaccount:koordinator-system:koord-manager", serviceAccounts},
+		"koord-descheduler":       {"system:serviceaccount:koordinator-system:koord-descheduler", serviceAccounts},
 		"koordlet":                {"system:serviceaccount:koordinator-system:koordlet", append([]string{"koord-sandbox:simulated-koordlets"}, serviceAccounts...)},
 		"the front proxy":         {"front-proxy-client", nil},
 	}

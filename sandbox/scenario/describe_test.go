@@ -8,6 +8,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -37,13 +38,23 @@ func describeWaves(waves []Wave) string {
 	for i, wave := range waves {
 		fmt.Fprintf(&b, "wave %d", i+1)
 		if wave.AwaitBound != "" {
-			fmt.Fprintf(&b, ", until a pod %s in %s is bound", wave.AwaitBound, wave.Namespace)
+			which := "a pod"
+			if len(wave.OnlyOn) > 0 {
+				which = "every pod"
+			}
+			fmt.Fprintf(&b, ", until %s %s in %s is bound", which, wave.AwaitBound, wave.Namespace)
+		}
+		if len(wave.OnlyOn) > 0 {
+			fmt.Fprintf(&b, ", meanwhile all nodes but %s are cordoned", strings.Join(wave.OnlyOn, " "))
 		}
 		b.WriteByte('\n')
 		for _, object := range wave.Objects {
 			meta := object.(metav1.Object)
 			fmt.Fprintf(&b, "  %s %s", object.GetObjectKind().GroupVersionKind().Kind, strings.TrimPrefix(meta.GetNamespace()+"/"+meta.GetName(), "/"))
 			template, replicas, ok := podsOf(object)
+			if budget, is := object.(*policyv1.PodDisruptionBudget); is {
+				fmt.Fprintf(&b, " of %s, at most %s unavailable", mapText(budget.Spec.Selector.MatchLabels), budget.Spec.MaxUnavailable)
+			}
 			if !ok {
 				b.WriteByte('\n')
 				continue

@@ -25,13 +25,14 @@ type Ports struct {
 	KubeletHealth        int `json:"kubeletHealth"`
 	ContainerdMetrics    int `json:"containerdMetrics"`
 	KubeScheduler        int `json:"kubeScheduler"`
+	Descheduler          int `json:"descheduler"`
 }
 
 func (p *Ports) all() []*int {
 	return []*int{
 		&p.APIServer, &p.EtcdClient, &p.EtcdPeer, &p.ControllerManager, &p.Scheduler, &p.SchedulerDiagnostics,
 		&p.ManagerMetrics, &p.ManagerHealth, &p.ManagerDiagnostics, &p.ManagerWebhooks,
-		&p.Kubelet, &p.KubeletHealth, &p.ContainerdMetrics, &p.KubeScheduler,
+		&p.Kubelet, &p.KubeletHealth, &p.ContainerdMetrics, &p.KubeScheduler, &p.Descheduler,
 	}
 }
 

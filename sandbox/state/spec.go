@@ -24,7 +24,7 @@ type Spec struct {
 	Nodes int `json:"nodes"`
 	// Scenario names the workloads; empty for none.
 	Scenario string `json:"scenario,omitempty"`
-	// KubernetesOnly leaves out our scheduler, manager and koordlets.
+	// KubernetesOnly leaves out our scheduler, manager, descheduler and koordlets.
 	KubernetesOnly bool `json:"kubernetesOnly,omitempty"`
 	// Trace is a CSV file or a directory of them that drives the production load; empty for the built-in model.
 	Trace string `json:"trace,omitempty"`
@@ -36,7 +36,7 @@ type Spec struct {
 	APIServerPort int `json:"apiServerPort,omitempty"`
 	// RealNode is the name of the node that this machine is, with pods that really run; empty for none.
 	RealNode string `json:"realNode,omitempty"`
-	// Binaries is the directory with koord-scheduler and koord-manager.
+	// Binaries is the directory with koord-scheduler, koord-manager and koord-descheduler.
 	Binaries string `json:"binaries,omitempty"`
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"koordinator.sh/koord/api/configuration"
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/sandbox/cluster"
 	"koordinator.sh/koord/sandbox/component"
@@ -179,13 +180,14 @@ func (b *boot) startSystem(ctx context.Context) {
 	} else {
 		b.start(ctx, component.Manager)
 		b.start(ctx, component.Scheduler)
+		b.start(ctx, component.Descheduler)
 	}
 	if b.spec.Nodes > 0 {
 		b.start(ctx, component.Koordlets)
 	}
 }
 
-// install applies the chart and, where the scheduler is a process, hands it the configuration it brought.
+// install applies the chart and, where scheduler and descheduler are processes, hands them the configurations it brought.
 func (b *boot) install(ctx context.Context, admin *cluster.Cluster) error {
 	var node *realnode.Node
 	if b.plan.RealNode != nil {
@@ -194,11 +196,19 @@ func (b *boot) install(ctx context.Context, admin *cluster.Cluster) error {
 	if err := admin.InstallSystem(ctx, b.spec, b.ports, node); err != nil || node != nil {
 		return err
 	}
-	config, err := admin.SchedulerConfig(ctx, pki.KubeconfigFile(b.dir, component.Scheduler))
-	if err != nil {
-		return err
+	for _, part := range []struct{ name, configMap, file string }{
+		{component.Scheduler, configuration.SchedulerConfigMapName, component.SchedulerConfigFile(b.dir)},
+		{component.Descheduler, configuration.DeschedulerConfigMapName, component.DeschedulerConfigFile(b.dir)},
+	} {
+		config, err := admin.ComponentConfig(ctx, part.configMap, pki.KubeconfigFile(b.dir, part.name))
+		if err != nil {
+			return err
+		}
+		if err := state.WriteFile(part.file, config); err != nil {
+			return err
+		}
 	}
-	return state.WriteFile(component.SchedulerConfigFile(b.dir), config)
+	return nil
 }
 
 func (b *boot) registerNodes(ctx context.Context, admin *cluster.Cluster) error {

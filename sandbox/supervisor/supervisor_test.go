@@ -258,7 +258,7 @@ func TestWhatASandboxNeedsOnDisk(t *testing.T) {
 			t.Errorf("component %q cannot be started", c.Name)
 		}
 	}
-	want := []string{"etcd", "kube-apiserver", "kube-controller-manager", "kwok", "koord-manager", "koord-scheduler", "koordlets"}
+	want := []string{"etcd", "kube-apiserver", "kube-controller-manager", "kwok", "koord-manager", "koord-scheduler", "koord-descheduler", "koordlets"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("components (-want +got):\n%s", diff)
 	}

@@ -8,14 +8,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"koordinator.sh/koord/api/configuration"
 	"koordinator.sh/koord/sandbox/pki"
 )
 
-// SchedulerConfig returns the scheduler's configuration as the chart installed it, for a scheduler that reaches the API
-// server with a kubeconfig: one in the cluster is given none.
-func (c *Cluster) SchedulerConfig(ctx context.Context, kubeconfig string) ([]byte, error) {
-	const name = configuration.SchedulerConfigMapName // the key in it has the same one
+// ComponentConfig returns the configuration of a component as the chart installed it, in the ConfigMap and key of a name, for a
+// component that reaches the API server with a kubeconfig: one in the cluster is given none.
+func (c *Cluster) ComponentConfig(ctx context.Context, name, kubeconfig string) ([]byte, error) {
 	object, err := c.client.CoreV1().ConfigMaps(pki.Namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("read ConfigMap %q: %w", name, err)
@@ -29,7 +27,7 @@ func (c *Cluster) SchedulerConfig(ctx context.Context, kubeconfig string) ([]byt
 	}
 	data, err := yaml.Marshal(config)
 	if err != nil {
-		return nil, fmt.Errorf("encode the scheduler's configuration: %w", err)
+		return nil, fmt.Errorf("encode the configuration of ConfigMap %q: %w", name, err)
 	}
 	return data, nil
 }
