@@ -106,3 +106,9 @@ func TemplateOf(pod *corev1.Pod) (Template, bool) {
 	}
 	return Template{controller.UID, pod.Labels["pod-template-hash"], pod.Labels["controller-revision-hash"]}, true
 }
+
+// NodePods is a node with the pods on it that have not ended.
+type NodePods struct {
+	*corev1.Node
+	Pods []*corev1.Pod
+}
