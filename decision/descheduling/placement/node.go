@@ -1,7 +1,9 @@
 package placement
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -111,4 +113,11 @@ func TemplateOf(pod *corev1.Pod) (Template, bool) {
 type NodePods struct {
 	*corev1.Node
 	Pods []*corev1.Pod
+}
+
+// Clone is a copy of the node to which pods can be added.
+func (n *Node) Clone() Node {
+	out := *n
+	out.arriving, out.requested = slices.Clone(n.arriving), maps.Clone(n.requested)
+	return out
 }
