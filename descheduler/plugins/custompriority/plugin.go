@@ -49,7 +49,7 @@ func (p *Plugin) Balance(ctx context.Context, nodes []*corev1.Node) *frameworkty
 		if ctx.Err() != nil {
 			break
 		}
-		more, err := p.depart(ctx, &verdict.Departures[i], verdict.DryRun || nodepods.DryRun(p.handle))
+		more, err := p.depart(ctx, &verdict.Departures[i], verdict.DryRun)
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -63,7 +63,7 @@ func (p *Plugin) Balance(ctx context.Context, nodes []*corev1.Node) *frameworkty
 	return nil
 }
 
-// depart evicts the pods of one node; more is false when no further pod may be evicted in this pass.
+// depart evicts the pods of one node. The evictor of a dry run only notes them; more is false when no further pod may be evicted in this pass.
 func (p *Plugin) depart(ctx context.Context, departure *nodetiers.Departure, dryRun bool) (more bool, err error) {
 	logger := klog.FromContext(ctx).WithValues("plugin", nodetiers.PluginName, "node", departure.Node, "tier", departure.Tier)
 	refused := func(move nodetiers.Move) bool { return !p.handle.Evictor().PreEvictionFilter(move.Pod) }
@@ -72,7 +72,7 @@ func (p *Plugin) depart(ctx context.Context, departure *nodetiers.Departure, dry
 		return true, nil
 	}
 	cordoned := false
-	if departure.Cordon && !dryRun {
+	if departure.Cordon && !dryRun && !nodepods.DryRun(p.handle) {
 		if cordoned, err = p.cordon(ctx, departure.Node); err != nil {
 			return true, err
 		}
