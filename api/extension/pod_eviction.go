@@ -16,8 +16,7 @@ const (
 	AnnotationPodEvictPolicy = DomainPrefix + "eviction-policy"
 	// AnnotationPodEvictionPriority orders victims: a 32-bit integer, lower goes first, 0 by default.
 	AnnotationPodEvictionPriority = DomainPrefix + "eviction-priority"
-	// AnnotationEvictionCost orders pods for upstream's descheduler: a 32-bit integer, lower goes first, 0 by default. No component
-	// reads it yet.
+	// AnnotationEvictionCost orders pods for the descheduler: a 32-bit integer, lower goes first, 0 by default.
 	AnnotationEvictionCost = SchedulingDomainPrefix + "eviction-cost"
 	// AnnotationSoftEviction is how upstream's descheduler asks the pod's controller to evict it. No component reads it yet.
 	AnnotationSoftEviction = SchedulingDomainPrefix + "soft-eviction"
