@@ -18,11 +18,17 @@ import (
 	"sigs.k8s.io/descheduler/pkg/framework/plugins/removepodsviolatingtopologyspreadconstraint"
 	frameworktypes "sigs.k8s.io/descheduler/pkg/framework/types"
 
+	"koordinator.sh/koord/decision/descheduling/fragmentation"
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
 	"koordinator.sh/koord/decision/descheduling/migration"
+	"koordinator.sh/koord/decision/descheduling/nodetiers"
+	"koordinator.sh/koord/decision/descheduling/scaledown"
 	"koordinator.sh/koord/descheduler/pluginargs"
+	"koordinator.sh/koord/descheduler/plugins/custompriority"
+	"koordinator.sh/koord/descheduler/plugins/fragmentationaware"
 	nodeload "koordinator.sh/koord/descheduler/plugins/lownodeload"
 	"koordinator.sh/koord/descheduler/plugins/migrationcontroller"
+	"koordinator.sh/koord/descheduler/plugins/scaledownbinpack"
 )
 
 // A registration is one plugin: its name, an instance that shows which extension points it has, and what reads its arguments.
@@ -124,6 +130,9 @@ var registrations = []registration{
 		removepodsviolatingtopologyspreadconstraint.SetDefaults_RemovePodsViolatingTopologySpreadConstraintArgs,
 	},
 	own(lownodeload.PluginName, nodeload.New(nodeload.Sources{}), &nodeload.Plugin{}, lownodeload.SetDefaults, lownodeload.Validate),
+	own(fragmentation.PluginName, fragmentationaware.New, &fragmentationaware.Plugin{}, fragmentation.SetDefaults, fragmentation.Validate),
+	own(scaledown.PluginName, scaledownbinpack.New, &scaledownbinpack.Plugin{}, scaledown.SetDefaults, scaledown.Validate),
+	own(nodetiers.PluginName, custompriority.New, &custompriority.Plugin{}, nodetiers.SetDefaults, nodetiers.Validate),
 }
 
 // Registry returns a new registry of all plugins, by name.

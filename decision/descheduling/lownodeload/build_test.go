@@ -85,7 +85,7 @@ func usage(cpu, memory int64) slov1alpha1.ResourceMap {
 	}}
 }
 
-// loaded is a node whose usage of cpu is made of one pod of a thousandth of a CPU each, so many percent of the node in all.
+// loaded is a node of which one pod and the system use so many percent of the cpu.
 func loaded(name string, percent int) Node {
 	return node(name, pod(name+"-pod", int64(percent)*100-500))
 }

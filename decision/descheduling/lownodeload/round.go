@@ -6,8 +6,8 @@ import (
 
 // Round is a pass, step by step: Next names a pod, and its caller says what became of it with Evicted, Refused or LeaveNode.
 type Round struct {
+	recording
 	in       *Input
-	trace    *Trace
 	verdict  Verdict
 	pools    []*poolState
 	parts    []*part
@@ -19,10 +19,13 @@ type Round struct {
 	begun int
 }
 
+// recording is where a round writes down why; nil for nowhere.
+type recording struct{ trace *Trace }
+
 // Begin classifies the nodes. A nil trace records nothing.
 func Begin(in Input, trace *Trace) *Round {
 	trace.begin()
-	round := &Round{in: &in, trace: trace, verdict: Verdict{DryRun: in.Policy.dryRun, History: History{Nodes: make(map[string]NodeHistory, len(in.Nodes))}}}
+	round := &Round{recording: recording{trace}, in: &in, verdict: Verdict{DryRun: in.Policy.dryRun, History: History{Nodes: make(map[string]NodeHistory, len(in.Nodes))}}}
 	if in.Policy.paused {
 		round.begun = -1
 		round.verdict.History = in.History

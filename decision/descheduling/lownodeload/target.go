@@ -7,10 +7,9 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	schedulinghelper "k8s.io/component-helpers/scheduling/corev1"
-	"k8s.io/klog/v2"
 
 	"koordinator.sh/koord/decision/descheduling/placement"
+	"koordinator.sh/koord/decision/scheduling/nodefit"
 )
 
 // target is a node that takes pods, with those that this pass sends there.
@@ -122,7 +121,7 @@ func (t *targets) tolerated(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(t.nodes, func(node *target) bool {
 		taints := node.Spec.Taints
 		return len(pod.Spec.Tolerations) >= len(taints) && !slices.ContainsFunc(taints, func(taint corev1.Taint) bool {
-			return !schedulinghelper.TolerationsTolerateTaint(klog.Logger{}, pod.Spec.Tolerations, &taint, false)
+			return !nodefit.Tolerates(pod, &taint)
 		})
 	})
 }

@@ -1,27 +1,23 @@
 package placement
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"koordinator.sh/koord/decision/core/amount"
 	"koordinator.sh/koord/decision/scheduling/nodefit"
 )
 
 // Pod is a pod with what it asks of a node.
-type Pod struct {
-	*nodefit.Pod
-	affinity nodeaffinity.RequiredNodeAffinity
-}
+type Pod = nodefit.Pod
 
 // NewPod reads what a pod asks of a node.
-func NewPod(pod *corev1.Pod) *Pod {
-	return &Pod{Pod: nodefit.NewPod(pod), affinity: nodeaffinity.GetRequiredNodeAffinity(pod)}
-}
+func NewPod(pod *corev1.Pod) *Pod { return nodefit.NewPod(pod) }
 
 // Node is a node with its pods and those that are on their way.
 type Node struct {
@@ -36,11 +32,10 @@ func NewNode(node *corev1.Node, pods []*corev1.Pod) Node { return Node{Node: nod
 
 // Admits is true when the node is not cordoned, and the pod tolerates its taints and selects it.
 func (n *Node) Admits(pod *Pod) bool {
-	if _, cordoned := nodefit.Cordon(pod.Pod.Pod, n.Node); cordoned || len(nodefit.Untolerated(pod.Pod.Pod, n.Node, false)) > 0 {
+	if _, cordoned := nodefit.Cordon(pod.Pod, n.Node); cordoned || len(nodefit.Untolerated(pod.Pod, n.Node, false)) > 0 {
 		return false
 	}
-	matches, err := pod.affinity.Match(n.Node)
-	return err == nil && matches
+	return pod.Selects(n.Node)
 }
 
 // Holds is true when what the pod requests is free on the node, and its host ports are.
@@ -53,10 +48,10 @@ func (n *Node) Holds(pod *Pod) bool {
 			return false
 		}
 	}
-	if _, taken := nodefit.Ports(pod.Pod.Pod, n.pods); taken {
+	if _, taken := nodefit.Ports(pod.Pod, n.pods); taken {
 		return false
 	}
-	_, taken := nodefit.Ports(pod.Pod.Pod, n.arriving)
+	_, taken := nodefit.Ports(pod.Pod, n.arriving)
 	return !taken
 }
 
@@ -105,4 +100,17 @@ func TemplateOf(pod *corev1.Pod) (Template, bool) {
 		return Template{}, false
 	}
 	return Template{controller.UID, pod.Labels["pod-template-hash"], pod.Labels["controller-revision-hash"]}, true
+}
+
+// NodePods is a node with the pods on it that have not ended.
+type NodePods struct {
+	*corev1.Node
+	Pods []*corev1.Pod
+}
+
+// Clone is a copy of the node to which pods can be added.
+func (n *Node) Clone() Node {
+	out := *n
+	out.arriving, out.requested = slices.Clone(n.arriving), maps.Clone(n.requested)
+	return out
 }

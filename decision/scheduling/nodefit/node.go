@@ -27,6 +27,11 @@ func Cordon(pod *corev1.Pod, node *corev1.Node) (refusals.Refusal, bool) {
 	}, true
 }
 
+// Tolerates is true for a pod that tolerates a taint, of whatever effect.
+func Tolerates(pod *corev1.Pod, taint *corev1.Taint) bool {
+	return schedulinghelper.TolerationsTolerateTaint(klog.Logger{}, pod.Spec.Tolerations, taint, false)
+}
+
 // Untolerated lists the taints that keep a pod off a node. Comparison is true where tolerations may compare numbers.
 func Untolerated(pod *corev1.Pod, node *corev1.Node, comparison bool) []corev1.Taint {
 	var taints []corev1.Taint

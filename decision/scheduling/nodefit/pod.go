@@ -28,6 +28,12 @@ func NewPod(pod *corev1.Pod) *Pod {
 	return &Pod{Pod: pod, Requests: requests, affinity: nodeaffinity.GetRequiredNodeAffinity(pod), ports: HostPorts(pod)}
 }
 
+// Selects is true for a node that the node selector and the node affinity of the pod match.
+func (p *Pod) Selects(node *corev1.Node) bool {
+	matches, err := p.affinity.Match(node)
+	return err == nil && matches
+}
+
 // RequestsOf sums what a pod requests as Kubernetes does.
 func RequestsOf(pod *corev1.Pod) corev1.ResourceList {
 	return resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})

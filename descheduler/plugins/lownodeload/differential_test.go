@@ -2,7 +2,6 @@ package lownodeload
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -19,6 +18,7 @@ import (
 	"sigs.k8s.io/descheduler/pkg/framework/plugins/nodeutilization"
 
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
+	"koordinator.sh/koord/descheduler/plugins/plugintest"
 )
 
 // clusters that the differential test compares.
@@ -37,14 +37,14 @@ func TestDecidesAsLowNodeUtilization(t *testing.T) {
 		if random.IntN(5) == 0 {
 			total = random.IntN(6)
 		}
-		want, got := &evictor{total: total}, &evictor{total: total}
+		want, got := &plugintest.Evictor{Total: total}, &plugintest.Evictor{Total: total}
 		runLibrary(t, cluster, config, want)
 		runDecision(cluster, config, got)
-		if diff := cmp.Diff(want.evicted, got.evicted); diff != "" {
+		if diff := cmp.Diff(want.Evicted, got.Evicted); diff != "" {
 			t.Fatalf("seed %d: evictions (-library +decision):\n%s\n%s\n%+v", seed, diff, describe(cluster), config)
 		}
-		evicted += len(want.evicted)
-		if len(want.evicted) > 0 {
+		evicted += len(want.Evicted)
+		if len(want.Evicted) > 0 {
 			moving++
 		}
 	}
@@ -55,7 +55,7 @@ func TestDecidesAsLowNodeUtilization(t *testing.T) {
 }
 
 // runLibrary runs the plugin of the library.
-func runLibrary(t *testing.T, cluster *cluster, config lownodeload.Utilization, evictor *evictor) {
+func runLibrary(t *testing.T, cluster *cluster, config lownodeload.Utilization, evictor *plugintest.Evictor) {
 	t.Helper()
 	args := &nodeutilization.LowNodeUtilizationArgs{
 		UseDeviationThresholds: config.UseDeviationThresholds, NumberOfNodes: config.NumberOfNodes,
@@ -69,7 +69,7 @@ func runLibrary(t *testing.T, cluster *cluster, config lownodeload.Utilization, 
 		t.Fatal(err)
 	}
 	ctx := quiet()
-	plugin, err := nodeutilization.NewLowNodeUtilization(ctx, args, &handle{evictor: evictor, pods: cluster.pods})
+	plugin, err := nodeutilization.NewLowNodeUtilization(ctx, args, &plugintest.Handle{Evicts: evictor, Pods: cluster.pods})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func percentages(thresholds lownodeload.Thresholds) api.ResourceThresholds {
 }
 
 // runDecision applies the decision as the plugin of this package does.
-func runDecision(cluster *cluster, config lownodeload.Utilization, evictor *evictor) {
+func runDecision(cluster *cluster, config lownodeload.Utilization, evictor *plugintest.Evictor) {
 	in := lownodeload.Input{Policy: lownodeload.CompileUtilization(config), Now: time.Now()}
 	for _, node := range cluster.nodes {
 		in.Nodes = append(in.Nodes, lownodeload.Node{Node: node, Pods: cluster.pods[node.Name]})
@@ -146,7 +146,7 @@ func randomPods(random *rand.Rand, node *corev1.Node) []*corev1.Pod {
 	for i := range random.IntN(len(places)) {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 			Namespace: []string{"default", "kube-system", "shop"}[random.IntN(3)], Name: fmt.Sprintf("%s-pod-%d", node.Name, i), UID: types.UID(fmt.Sprintf("%s-%d", node.Name, i)),
-			Annotations: map[string]string{verdictKey: []string{"", "", "", "", "", "filtered", "late", "failing", "last"}[random.IntN(9)]},
+			Annotations: map[string]string{plugintest.VerdictKey: []string{"", "", "", "", "", "filtered", "late", "failing", "last"}[random.IntN(9)]},
 		}}
 		if priority := places[i] / 3; priority > 0 {
 			pod.Spec.Priority = new(int32(priority * 1000))
@@ -212,10 +212,8 @@ func describe(cluster *cluster) string {
 	for _, node := range cluster.nodes {
 		text += fmt.Sprintf("%s unschedulable=%v taints=%v %v\n", node.Name, node.Spec.Unschedulable, node.Spec.Taints, node.Status.Allocatable)
 		for _, pod := range cluster.pods[node.Name] {
-			text += fmt.Sprintf("  %s %s priority=%v %v %v\n", pod.Name, pod.Annotations[verdictKey], pod.Spec.Priority, pod.Spec.Containers[0].Resources.Requests, pod.Spec.Tolerations)
+			text += fmt.Sprintf("  %s %s priority=%v %v %v\n", pod.Name, pod.Annotations[plugintest.VerdictKey], pod.Spec.Priority, pod.Spec.Containers[0].Resources.Requests, pod.Spec.Tolerations)
 		}
 	}
 	return text
 }
-
-var errRefused = errors.New("refused")

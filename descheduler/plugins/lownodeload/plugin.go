@@ -8,10 +8,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/descheduler/pkg/descheduler/evictions"
-	podutil "sigs.k8s.io/descheduler/pkg/descheduler/pod"
 	frameworktypes "sigs.k8s.io/descheduler/pkg/framework/types"
 
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
+	"koordinator.sh/koord/descheduler/plugins/nodepods"
 )
 
 // Plugin evicts pods from overutilized nodes.
@@ -72,12 +72,12 @@ func (p *Plugin) input(ctx context.Context, nodes []*corev1.Node) (lownodeload.I
 	if err != nil {
 		return in, err
 	}
-	for _, node := range nodes {
-		pods, err := podutil.ListPodsOnANode(node.Name, p.handle.GetPodsAssignedToNodeFunc(), nil)
-		if err != nil {
-			return in, fmt.Errorf("list the pods of node %s: %w", node.Name, err)
-		}
-		in.Nodes = append(in.Nodes, lownodeload.Node{Node: node, Metric: metrics[node.Name], Pods: pods})
+	listed, err := nodepods.List(p.handle, nodes)
+	if err != nil {
+		return in, err
+	}
+	for i := range listed {
+		in.Nodes = append(in.Nodes, lownodeload.Node{Node: listed[i].Node, Metric: metrics[listed[i].Name], Pods: listed[i].Pods})
 	}
 	return in, nil
 }
@@ -87,7 +87,7 @@ func evict(ctx context.Context, round *lownodeload.Round, evictor frameworktypes
 	for victim, found := round.Next(); found && ctx.Err() == nil; victim, found = round.Next() {
 		switch {
 		case !evictor.Filter(victim.Pod) || !evictor.PreEvictionFilter(victim.Pod):
-			round.Refused("it is not evictable")
+			round.Refused(nodepods.NotEvictable)
 			continue
 		case dryRun:
 			round.Evicted()

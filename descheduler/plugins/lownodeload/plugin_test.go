@@ -16,6 +16,7 @@ import (
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
+	"koordinator.sh/koord/descheduler/plugins/plugintest"
 )
 
 // moment at which the first pass of a test begins.
@@ -23,7 +24,7 @@ var moment = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
 // scene is a hot and a cold node, with what the plugin reads and evicts by.
 type scene struct {
-	*handle
+	*plugintest.Handle
 	sources Sources
 	nodes   []*corev1.Node
 	metrics map[string]*slov1alpha1.NodeMetric
@@ -36,10 +37,10 @@ func (s *scene) NodeMetrics(context.Context) (map[string]*slov1alpha1.NodeMetric
 }
 
 func newScene() *scene {
-	s := &scene{handle: &handle{evictor: &evictor{total: -1}, pods: map[string][]*corev1.Pod{}}, metrics: map[string]*slov1alpha1.NodeMetric{}, now: moment}
+	s := &scene{Handle: plugintest.NewHandle(nil, map[string][]*corev1.Pod{}), metrics: map[string]*slov1alpha1.NodeMetric{}, now: moment}
 	s.sources = Sources{NodeMetrics: s, Store: &MemoryStore{}, Interval: func() time.Duration { return time.Hour }, Now: func() time.Time { return s.now }}
 	s.add("hot", map[string]int64{"a": 1000, "b": 7000, "done": 0})
-	s.pods["hot"][2].Status.Phase = corev1.PodSucceeded
+	s.Pods["hot"][2].Status.Phase = corev1.PodSucceeded
 	s.add("cold", nil)
 	return s
 }
@@ -56,7 +57,7 @@ func (s *scene) add(name string, pods map[string]int64) {
 		if !wanted {
 			continue
 		}
-		s.pods[name] = append(s.pods[name], &corev1.Pod{
+		s.Pods[name] = append(s.Pods[name], &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: pod, UID: types.UID(pod), Annotations: map[string]string{}}, Spec: corev1.PodSpec{NodeName: name},
 		})
 		metric.Status.PodsMetric = append(metric.Status.PodsMetric, &slov1alpha1.PodMetricInfo{Namespace: "default", Name: pod, PodUsage: usage(cpu)})
@@ -94,9 +95,9 @@ func (s *scene) balance(t *testing.T, change func(*lownodeload.Args)) *framework
 func TestPodsAreEvictedByTheEvictor(t *testing.T) {
 	verdict := func(pod, verdict string) func(*scene) {
 		return func(s *scene) {
-			for _, one := range s.pods["hot"] {
+			for _, one := range s.Pods["hot"] {
 				if one.Name == pod {
-					one.Annotations[verdictKey] = verdict
+					one.Annotations[plugintest.VerdictKey] = verdict
 				}
 			}
 		}
@@ -110,7 +111,7 @@ func TestPodsAreEvictedByTheEvictor(t *testing.T) {
 		"another where it may not be evicted":  {scene: verdict("a", "filtered"), want: []string{"b"}},
 		"another where its eviction fails":     {scene: verdict("a", "failing"), want: []string{"b"}},
 		"none where the node's limit is met":   {scene: verdict("a", "last")},
-		"none where the total limit is met":    {scene: func(s *scene) { s.evictor.total = 0 }},
+		"none where the total limit is met":    {scene: func(s *scene) { s.Evicts.Total = 0 }},
 		"none in a dry run":                    {args: func(a *lownodeload.Args) { a.DryRun = new(true) }},
 		"none when the node has no NodeMetric": {scene: func(s *scene) { delete(s.metrics, "hot") }},
 	}
@@ -123,10 +124,10 @@ func TestPodsAreEvictedByTheEvictor(t *testing.T) {
 			if status := s.balance(t, tc.args); status != nil && status.Err != nil {
 				t.Fatal(status.Err)
 			}
-			if diff := cmp.Diff(tc.want, s.evictor.evicted); diff != "" {
+			if diff := cmp.Diff(tc.want, s.Evicts.Evicted); diff != "" {
 				t.Errorf("evicted (-want +got):\n%s", diff)
 			}
-			for _, reason := range s.evictor.reasons {
+			for _, reason := range s.Evicts.Reasons {
 				if !strings.HasPrefix(reason, "node is overutilized, node cpu usage(85.00%)>threshold(75.00%)") {
 					t.Errorf("reason %q", reason)
 				}
@@ -142,7 +143,7 @@ func TestCountsSurviveRestartsAndLongIntervals(t *testing.T) {
 		if status := s.balance(t, func(a *lownodeload.Args) { a.AnomalyCondition.ConsecutiveAbnormalities = 2 }); status != nil && status.Err != nil {
 			t.Fatal(status.Err)
 		}
-		if evicted := len(s.evictor.evicted); evicted != pass/3 {
+		if evicted := len(s.Evicts.Evicted); evicted != pass/3 {
 			t.Fatalf("%d pods evicted after pass %d, want the first in pass 3", evicted, pass)
 		}
 		s.now = s.now.Add(time.Hour)
@@ -177,8 +178,8 @@ func TestFailuresAreReported(t *testing.T) {
 			if status == nil || status.Err == nil || status.Err.Error() != tc.want || !errors.Is(status.Err, failure) {
 				t.Errorf("status %+v, want %q", status, tc.want)
 			}
-			if len(s.evictor.evicted) != tc.wantEvicted {
-				t.Errorf("evicted %v, want %d", s.evictor.evicted, tc.wantEvicted)
+			if len(s.Evicts.Evicted) != tc.wantEvicted {
+				t.Errorf("evicted %v, want %d", s.Evicts.Evicted, tc.wantEvicted)
 			}
 		})
 	}
@@ -187,7 +188,7 @@ func TestFailuresAreReported(t *testing.T) {
 func TestAHandleWithoutAClientNeedsALister(t *testing.T) {
 	args := &lownodeload.Args{}
 	lownodeload.SetDefaults(args)
-	if _, err := New(Sources{})(quiet(), args, &handle{}); err == nil || err.Error() != "the handle of LowNodeLoad has no client that reads NodeMetrics" {
+	if _, err := New(Sources{})(quiet(), args, &plugintest.Handle{}); err == nil || err.Error() != "the handle of LowNodeLoad has no client that reads NodeMetrics" {
 		t.Errorf("error %v", err)
 	}
 }

@@ -1,0 +1,40 @@
+package fragmentation
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"koordinator.sh/koord/decision/descheduling/placement"
+	"koordinator.sh/koord/decision/descheduling/podselection"
+)
+
+// Input is what a pass is decided from. Nothing in it is modified.
+type Input struct {
+	Policy *Policy
+	// Nodes that are ready, in the order in which they are looked at.
+	Nodes []placement.NodePods
+	// Protected pods do not leave, with the reason.
+	Protected map[types.UID]string
+}
+
+// Policy is the arguments, compiled once.
+type Policy struct {
+	args      Args
+	nodes     labels.Selector
+	selection podselection.Selection
+}
+
+// Compile makes a policy of valid arguments with their defaults.
+func Compile(args *Args) (*Policy, error) {
+	policy := &Policy{args: *args}
+	var err error
+	if policy.nodes, err = podselection.Labels(args.NodeSelector); err != nil {
+		return nil, fmt.Errorf("compile the node selector of %s: %w", Kind, err)
+	}
+	if policy.selection, err = podselection.Compile(args.EvictableNamespaces, args.PodSelectors); err != nil {
+		return nil, fmt.Errorf("compile %s: %w", Kind, err)
+	}
+	return policy, nil
+}

@@ -1,0 +1,3 @@
+// Package custompriority is the plugin CustomPriority: it asks decision/descheduling/nodetiers which pods should leave expensive nodes,
+// and evicts them.
+package custompriority

@@ -1,0 +1,2 @@
+// Package plugintest has the Handle and the Evictor that tests of plugins run them with.
+package plugintest
