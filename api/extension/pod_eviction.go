@@ -16,10 +16,11 @@ const (
 	AnnotationPodEvictPolicy = DomainPrefix + "eviction-policy"
 	// AnnotationPodEvictionPriority orders victims: a 32-bit integer, lower goes first, 0 by default.
 	AnnotationPodEvictionPriority = DomainPrefix + "eviction-priority"
-	// AnnotationEvictionCost orders pods for upstream's descheduler: a 32-bit integer, lower goes first, 0 by default. No component
-	// reads it yet.
+	// AnnotationEvictionCost orders pods for the descheduler: a 32-bit integer, lower goes first, 0 by default. Pods with
+	// EvictionCostNever are never migrated.
 	AnnotationEvictionCost = SchedulingDomainPrefix + "eviction-cost"
-	// AnnotationSoftEviction is how upstream's descheduler asks the pod's controller to evict it. No component reads it yet.
+	// AnnotationSoftEviction asks for the eviction of the pod and leaves the time to whoever runs it. koord-descheduler writes it where
+	// the policy is SoftEviction.
 	AnnotationSoftEviction = SchedulingDomainPrefix + "soft-eviction"
 	// AnnotationOOMScoreAdj is the oom_score_adj of all processes of the pod, -1000 to 1000.
 	AnnotationOOMScoreAdj = DomainPrefix + "oom-score-adj"

@@ -19,8 +19,10 @@ import (
 	frameworktypes "sigs.k8s.io/descheduler/pkg/framework/types"
 
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
+	"koordinator.sh/koord/decision/descheduling/migration"
 	"koordinator.sh/koord/descheduler/pluginargs"
 	nodeload "koordinator.sh/koord/descheduler/plugins/lownodeload"
+	"koordinator.sh/koord/descheduler/plugins/migrationcontroller"
 )
 
 // A registration is one plugin: its name, an instance that shows which extension points it has, and what reads its arguments.
@@ -59,6 +61,7 @@ func own[T any](
 
 // registrations are all plugins. A plugin is added by one entry; own makes those of the project.
 var registrations = []registration{
+	own(migration.PluginName, migrationcontroller.New, &migrationcontroller.Plugin{}, migration.SetDefaults, migration.Validate),
 	{
 		defaultevictor.PluginName, defaultevictor.New, &defaultevictor.DefaultEvictor{}, &defaultevictor.DefaultEvictorArgs{},
 		defaultevictor.ValidateDefaultEvictorArgs, defaultevictor.SetDefaults_DefaultEvictorArgs,

@@ -67,6 +67,9 @@ type PodMigrationJobCondition struct {
 	Reason string `json:"reason,omitempty"`
 	// Message is for people.
 	Message string `json:"message,omitempty"`
+	// Attempts counts the evictions that were tried. Other steps leave it at 0.
+	// +optional
+	Attempts int32 `json:"attempts,omitempty"`
 }
 
 // PodMigrationJobPhase is the state of a job.
@@ -81,7 +84,7 @@ const (
 	PodMigrationJobSucceeded PodMigrationJobPhase = "Succeeded"
 	// PodMigrationJobFailed could not move the pod.
 	PodMigrationJobFailed PodMigrationJobPhase = "Failed"
-	// PodMigrationJobAborted was given up on a user's wish.
+	// PodMigrationJobAborted was given up: a user asked for it, or somebody else used or removed what was reserved.
 	PodMigrationJobAborted PodMigrationJobPhase = "Aborted"
 )
 
@@ -117,6 +120,28 @@ const (
 	PodMigrationJobReasonWaitForPodBindReservation = "WaitForPodBindReservation"
 	PodMigrationJobReasonWaitForBoundPodReady      = "WaitForBoundPodReady"
 	PodMigrationJobReasonInvalidPodRef             = "InvalidPodRef"
+)
+
+// Reasons that upstream does not have.
+const (
+	// PodMigrationJobReasonAbortedByUser ends a job with annotation descheduler.koordinator.sh/abort, or one that is being deleted.
+	PodMigrationJobReasonAbortedByUser = "AbortedByUser"
+	// PodMigrationJobReasonReservationTaken ends a job whose reservation another pod got before the eviction.
+	PodMigrationJobReasonReservationTaken = "ReservationBoundByAnotherPod"
+	// PodMigrationJobReasonNodeLost ends a job whose target node does not exist any more.
+	PodMigrationJobReasonNodeLost = "ReservationNodeLost"
+	// PodMigrationJobReasonNodeNotReady waits for a target node that takes no pods at present.
+	PodMigrationJobReasonNodeNotReady = "ReservationNodeNotReady"
+	// PodMigrationJobReasonPaused waits for a user to resume the job.
+	PodMigrationJobReasonPaused = "Paused"
+	// PodMigrationJobReasonWaitForArbitration waits for the arbitrator.
+	PodMigrationJobReasonWaitForArbitration = "WaitForArbitration"
+	// PodMigrationJobReasonWaitForReservationScheduled waits for the scheduler.
+	PodMigrationJobReasonWaitForReservationScheduled = "WaitForReservationScheduled"
+	// PodMigrationJobReasonWaitForPodScheduled waits for the scheduler, when the pod to move has not been scheduled yet.
+	PodMigrationJobReasonWaitForPodScheduled = "WaitForPodScheduled"
+	// PodMigrationJobReasonComplete ends a job that succeeded.
+	PodMigrationJobReasonComplete = "Complete"
 )
 
 // PodMigrationJobConditionStatus is True, False or Unknown.

@@ -5,8 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// PodMigrationJob moves one pod: it reserves resources on another node and then evicts the pod. That is done by a descheduler, and this
-// project has none yet: where upstream's does not run, a PodMigrationJob stays as it was created.
+// PodMigrationJob moves one pod: it reserves resources on another node and then evicts the pod. koord-descheduler does that.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -51,10 +50,10 @@ const (
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type PodMigrationJobSpec struct {
-	// Paused holds the job where it is.
+	// Paused starts no further step of the job; its TTL keeps running.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
-	// TTL is the time the job may take from its creation; then it fails.
+	// TTL is the time the job may take from its creation; then it fails. Without one that is positive, the descheduler's default applies.
 	// +optional
 	TTL *metav1.Duration `json:"ttl,omitempty"`
 	// Mode is ReservationFirst, the default, or EvictDirectly.

@@ -1,0 +1,19 @@
+package extension
+
+const (
+	// DeschedulerDomainPrefix begins the keys of koord-descheduler.
+	DeschedulerDomainPrefix = "descheduler.koordinator.sh/"
+	// AnnotationPassedArbitration is "true" on a PodMigrationJob that may start.
+	AnnotationPassedArbitration = DeschedulerDomainPrefix + "passed-arbitration"
+	// AnnotationSourceNode is the node that the pod of a PodMigrationJob ran on when the job was allowed to start. Limits per node
+	// count the job by it when the pod is gone.
+	AnnotationSourceNode = DeschedulerDomainPrefix + "source-node"
+	// AnnotationSourceWorkload is the workload of the pod of a PodMigrationJob when the job was allowed to start, as
+	// kind/name/UID. Limits per workload count the job by it when the pod is gone.
+	AnnotationSourceWorkload = DeschedulerDomainPrefix + "source-workload"
+
+	// AnnotationEvict on a pod lets deschedulers evict it, whatever their gates and limits say. Its value has no meaning.
+	AnnotationEvict = "descheduler.alpha.kubernetes.io/evict"
+	// AnnotationPreferNoEviction on a pod asks deschedulers not to evict it. Its value has no meaning.
+	AnnotationPreferNoEviction = "descheduler.alpha.kubernetes.io/prefer-no-eviction"
+)

@@ -1,0 +1,60 @@
+package evictability
+
+import (
+	"strings"
+
+	"koordinator.sh/koord/api/extension"
+)
+
+// Verdict says whether the descheduler may evict a pod.
+type Verdict struct {
+	Allowed bool `json:"allowed"`
+	// Annotated is true when the pod has the annotation that lifts the gates and limits of deschedulers.
+	Annotated bool `json:"annotated,omitempty"`
+	// Discouraged is true when the pod asks not to be evicted. Pods that do not are moved instead where there are some.
+	Discouraged bool `json:"discouraged,omitempty"`
+	// Refusals in the order of the gates; none when the pod may be evicted.
+	Refusals []Refusal `json:"refusals,omitempty"`
+}
+
+// Refusal is one gate that refuses a pod.
+type Refusal struct {
+	Gate    Gate   `json:"gate"`
+	Message string `json:"message"`
+}
+
+// Message is one line for the status of a job and for people.
+func (v Verdict) Message() string {
+	if v.Allowed {
+		return "the pod may be evicted"
+	}
+	var messages []string
+	for _, refusal := range v.Refusals {
+		messages = append(messages, refusal.Message)
+	}
+	return strings.Join(messages, "; ")
+}
+
+// Decide says whether the descheduler may evict the pod, and names every gate that refuses it.
+func Decide(in Input) Verdict {
+	_, annotated := in.Pod.Annotations[extension.AnnotationEvict]
+	_, discouraged := in.Pod.Annotations[extension.AnnotationPreferNoEviction]
+	verdict := Verdict{Annotated: annotated, Discouraged: discouraged}
+	for _, gate := range Gates() {
+		if !in.Policy.asks(gate, annotated) {
+			continue
+		}
+		if message := checks[gate](&in); message != "" {
+			verdict.Refusals = append(verdict.Refusals, Refusal{Gate: gate, Message: message})
+		}
+	}
+	verdict.Allowed = len(verdict.Refusals) == 0
+	return verdict
+}
+
+// checks say why each gate refuses the pod; empty when it does not.
+var checks = map[Gate]func(in *Input) string{
+	StaticPod: static, Terminating: terminating, EvictionCost: cost, NoEviction: noEviction, DaemonSet: daemonSet, BarePods: bare,
+	LocalStorage: localStorage, SystemCritical: systemCritical, PriorityThreshold: priorityThreshold, PVC: claims,
+	LabelSelector: selected, Namespaces: namespaces, NodeFit: nodeFit,
+}

@@ -1,0 +1,21 @@
+// Package migration decides the next step of a PodMigrationJob.
+//
+// A job in mode ReservationFirst passes these gates, one after the other:
+//
+//	Arbitration           the arbitrator lets the job start
+//	Pod                   the pod is there, and can be moved
+//	ReservationCreated    a Reservation for the pod that will replace it is created
+//	ReservationScheduled  the scheduler finds a node for it, which is another one
+//	TargetNode            that node takes pods
+//	Eviction              the pod is evicted; refusals are retried with a backoff
+//	ReservationBound      the pod that replaces it uses the Reservation
+//	BoundPodReady         and is ready
+//
+// Mode EvictDirectly has the gates Arbitration, Pod and Eviction; a pod that is not scheduled yet is not evicted, its job ends when the pod
+// gets a node.
+//
+// Decide is a function of the job and of the objects it is about, and keeps nothing in memory: a restart changes nothing. The intent to
+// evict is written into the job before the eviction, so that a pod that is gone afterwards is known to be evicted, and one that was gone
+// before is not. Each state but the last ones has the deadline of the job, its creation plus its ttl. A job that ends in another way than
+// by success deletes the Reservation that it created; the Reservation is owned by the job, so that it is deleted with the job, too.
+package migration

@@ -1,0 +1,16 @@
+// Package arbitrator lets PodMigrationJobs start: it gathers what decision/descheduling/arbitration asks for, and applies the answer.
+//
+// A job may start when it has the annotation descheduler.koordinator.sh/passed-arbitration. The same write records node and workload of
+// its pod, by which limits count the job when the pod is gone. It has the resource version of the job as a precondition.
+//
+// That alone would not hold limits while two deschedulers run, because they could admit different jobs at the same time; nor with a cache
+// that does not show yet what was admitted. So admissions are serialized by a ConfigMap, the ledger:
+//
+//  1. read the ledger, and then all jobs, both past the cache;
+//  2. count the jobs of the ledger that have not got their annotation yet as running, and decide;
+//  3. write the jobs that are admitted to the ledger, if nobody wrote to it since 1, and else begin anew;
+//  4. annotate all jobs of the ledger.
+//
+// Whoever comes next finds what is left of 4 in the ledger and completes it. Entries are dropped when their job runs, ended or is gone.
+// Only admissions take these steps; rounds that admit nothing read from the cache alone.
+package arbitrator

@@ -1,0 +1,167 @@
+package arbitrator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/descheduling/arbitration"
+	"koordinator.sh/koord/decision/descheduling/evictability"
+)
+
+// round is one decision with what it was made of.
+type round struct {
+	verdict arbitration.Verdict
+	// jobs are the objects, input what was read of them, and titles the kinds and names of workloads, by UID.
+	jobs   map[types.UID]*schedulingv1alpha1.PodMigrationJob
+	input  map[types.UID]*arbitration.Job
+	titles map[types.UID]string
+}
+
+func byUID(jobs []schedulingv1alpha1.PodMigrationJob) map[types.UID]*schedulingv1alpha1.PodMigrationJob {
+	out := make(map[types.UID]*schedulingv1alpha1.PodMigrationJob, len(jobs))
+	for i := range jobs {
+		out[jobs[i].UID] = &jobs[i]
+	}
+	return out
+}
+
+// decide arbitrates jobs. Those of the entries count as running, though they lack their annotation.
+func (a *Arbitrator) decide(ctx context.Context, settings Settings, jobs []schedulingv1alpha1.PodMigrationJob, entries []entry) (*round, error) {
+	out := &round{jobs: byUID(jobs), input: map[types.UID]*arbitration.Job{}, titles: map[types.UID]string{}}
+	in := arbitration.Input{Now: a.config.Now(), Limits: settings.Limits, Jobs: make([]arbitration.Job, len(jobs)), Workloads: map[types.UID]arbitration.Workload{}}
+	for i := range jobs {
+		in.Jobs[i] = arbitration.Read(&jobs[i])
+		out.input[jobs[i].UID] = &in.Jobs[i]
+	}
+	for _, entry := range entries {
+		job := out.input[entry.UID]
+		job.State, job.Node, job.Workload, job.Unattributed = arbitration.Running, entry.Node, entry.Workload, false
+	}
+	if err := a.gather(ctx, settings, jobs, &in, out); err != nil {
+		return nil, err
+	}
+	out.verdict = arbitration.Decide(in, nil)
+	return out, nil
+}
+
+// gather adds what concerns the pods of jobs: of pending ones all, of running ones that nobody attributed node and workload.
+func (a *Arbitrator) gather(ctx context.Context, settings Settings, jobs []schedulingv1alpha1.PodMigrationJob, in *arbitration.Input, out *round) error {
+	nodes, err := a.nodes(ctx, settings, in.Jobs)
+	if err != nil {
+		return err
+	}
+	namespaces := newNamespaces(a.config.Client, a.owners)
+	var pods []*corev1.Pod
+	for i := range in.Jobs {
+		job := &in.Jobs[i]
+		if job.Namespace == "" || job.Pod == "" || job.State == arbitration.Finished || job.State == arbitration.Running && !job.Unattributed {
+			continue
+		}
+		pod, err := a.pod(ctx, job)
+		switch {
+		case err != nil:
+			return err
+		case pod == nil:
+			job.Missing = true
+			continue
+		}
+		workload, err := namespaces.workload(ctx, pod)
+		if err != nil {
+			return err
+		}
+		job.PodUID, job.Node, job.Workload, job.Unattributed = pod.UID, pod.Spec.NodeName, workload.uid, false
+		if job.State != arbitration.Pending {
+			continue
+		}
+		if workload.found {
+			in.Workloads[workload.uid], out.titles[workload.uid] = workload.Workload, workload.Kind+"/"+workload.Name
+		}
+		job.Evictability = evictability.Decide(evictability.Input{Pod: pod, Policy: settings.Policy, Nodes: nodes})
+		pods = append(pods, pod)
+	}
+	in.NamespacePods = namespaces.counts()
+	a.rank(in.Jobs, pods)
+	a.hold(jobs, in.Jobs)
+	return nil
+}
+
+// pod of a job, nil when there is none, or another one of the name.
+func (a *Arbitrator) pod(ctx context.Context, job *arbitration.Job) (*corev1.Pod, error) {
+	pod := &corev1.Pod{}
+	err := a.config.Client.Get(ctx, types.NamespacedName{Namespace: job.Namespace, Name: job.Pod}, pod)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("get pod %s/%s: %w", job.Namespace, job.Pod, err)
+	case job.PodUID != "" && job.PodUID != pod.UID:
+		return nil, nil
+	}
+	return pod, nil
+}
+
+// rank gives jobs their place in the order of their pods. Pods that are alike have the same place.
+func (a *Arbitrator) rank(jobs []arbitration.Job, pods []*corev1.Pod) {
+	if a.config.Order == nil {
+		return
+	}
+	slices.SortStableFunc(pods, a.config.Order)
+	ranks, rank := map[types.UID]int{}, 0
+	for i, pod := range pods {
+		if i > 0 && a.config.Order(pods[i-1], pod) != 0 {
+			rank++
+		}
+		ranks[pod.UID] = rank
+	}
+	for i := range jobs {
+		jobs[i].Rank = ranks[jobs[i].PodUID]
+	}
+}
+
+func (a *Arbitrator) hold(objects []schedulingv1alpha1.PodMigrationJob, jobs []arbitration.Job) {
+	if a.config.Held == nil {
+		return
+	}
+	held := a.config.Held(objects)
+	for i := range jobs {
+		jobs[i].Held = held[jobs[i].UID]
+	}
+}
+
+// nodes with their pods, where a policy asks whether another node takes a pod and there is one to ask for.
+func (a *Arbitrator) nodes(ctx context.Context, settings Settings, jobs []arbitration.Job) ([]evictability.Node, error) {
+	pending := slices.ContainsFunc(jobs, func(job arbitration.Job) bool { return job.State == arbitration.Pending })
+	if !settings.Policy.NodeFit || !pending {
+		return nil, nil
+	}
+	var nodes corev1.NodeList
+	if err := a.config.Client.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list nodes: %w", err)
+	}
+	var pods corev1.PodList
+	if err := a.config.Client.List(ctx, &pods, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list pods: %w", err)
+	}
+	byNode := map[string][]*corev1.Pod{}
+	for i := range pods.Items {
+		if pod := &pods.Items[i]; pod.Spec.NodeName != "" && !ended(pod) {
+			byNode[pod.Spec.NodeName] = append(byNode[pod.Spec.NodeName], pod)
+		}
+	}
+	out := make([]evictability.Node, len(nodes.Items))
+	for i := range nodes.Items {
+		out[i] = evictability.Node{Node: &nodes.Items[i], Pods: byNode[nodes.Items[i].Name]}
+	}
+	return out, nil
+}
+
+func ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}

@@ -1,0 +1,46 @@
+package configuration
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"koordinator.sh/koord/api/descheduler/v1alpha2"
+)
+
+// MigrationController is the plugin that evicts and filters unless a profile disables it.
+const MigrationController = "MigrationController"
+
+// Configuration is a valid configuration with its defaults.
+type Configuration struct {
+	// DeschedulerConfiguration as it was written, with defaults.
+	v1alpha2.DeschedulerConfiguration
+	// Interval is the time from the start of one pass to that of the next; 0 for a single pass.
+	Interval time.Duration
+	// Nodes selects the nodes that are looked at.
+	Nodes labels.Selector
+	// Limits of one pass.
+	Limits Limits
+	// Profiles in their order.
+	Profiles []Profile
+	// Warnings are about what is valid and has no effect.
+	Warnings []string
+}
+
+// Limits bound the evictions of one pass over all profiles; nil is no bound.
+type Limits struct {
+	PerNode, PerNamespace, Total *int64
+}
+
+// Profile is a profile with its plugins by extension point, defaults included.
+type Profile struct {
+	// Name of the profile.
+	Name string
+	// Nodes selects among the nodes of the configuration.
+	Nodes labels.Selector
+	// Deschedule, Balance, Evict and Filter are the names of the plugins of each extension point, in their order.
+	Deschedule, Balance, Evict, Filter []string
+	// Args of all these plugins, by name.
+	Args map[string]runtime.Object
+}
