@@ -45,9 +45,9 @@ type Args struct {
 	ResourceWeights map[corev1.ResourceName]int64 `json:"resourceWeights,omitempty"`
 	// TargetMarginPercent is how far targets stay below all thresholds, 0 to 50; default 5.
 	TargetMarginPercent *int64 `json:"targetMarginPercent,omitempty"`
-	// VarianceWeight weighs the spread of the load over nodes against the overload of single nodes, 0 to 100; default 0.1.
+	// VarianceWeight weighs the spread of the load over nodes against the overload of single nodes, 0 to 100; default 0.05.
 	VarianceWeight *float64 `json:"varianceWeight,omitempty"`
-	// CostWeight is by how much the potential must fall for a move of cost 1, 0 to 100; default 0.001. An ordinary pod costs about 1.
+	// CostWeight is by how much the potential must fall for a move of cost 1, 0 to 100; default 0.002. An ordinary pod costs about 1.
 	CostWeight *float64 `json:"costWeight,omitempty"`
 	// MinImprovement is by how much the potential must fall beyond the cost of the move, 0 to 100; default 0.0001.
 	MinImprovement *float64 `json:"minImprovement,omitempty"`
@@ -98,8 +98,8 @@ func SetDefaults(args *Args) {
 	args.ResourceWeights = weights
 	fill(&args.NodeMetricExpirationSeconds, 180)
 	fill(&args.TargetMarginPercent, 5)
-	fill(&args.VarianceWeight, 0.1)
-	fill(&args.CostWeight, 0.001)
+	fill(&args.VarianceWeight, 0.05)
+	fill(&args.CostWeight, 0.002)
 	fill(&args.MinImprovement, 0.0001)
 	fill(&args.Horizon, metav1.Duration{Duration: time.Hour})
 	fill(&args.CoolDown, metav1.Duration{Duration: time.Hour})
