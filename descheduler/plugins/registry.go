@@ -20,9 +20,11 @@ import (
 
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
 	"koordinator.sh/koord/decision/descheduling/migration"
+	"koordinator.sh/koord/decision/descheduling/rebalance"
 	"koordinator.sh/koord/descheduler/pluginargs"
 	nodeload "koordinator.sh/koord/descheduler/plugins/lownodeload"
 	"koordinator.sh/koord/descheduler/plugins/migrationcontroller"
+	loadrebalance "koordinator.sh/koord/descheduler/plugins/rebalance"
 )
 
 // A registration is one plugin: its name, an instance that shows which extension points it has, and what reads its arguments.
@@ -123,6 +125,7 @@ var registrations = []registration{
 		removepodsviolatingtopologyspreadconstraint.ValidateRemovePodsViolatingTopologySpreadConstraintArgs,
 		removepodsviolatingtopologyspreadconstraint.SetDefaults_RemovePodsViolatingTopologySpreadConstraintArgs,
 	},
+	own(rebalance.PluginName, loadrebalance.New(loadrebalance.Sources{}), &loadrebalance.Plugin{}, rebalance.SetDefaults, rebalance.Validate),
 	own(lownodeload.PluginName, nodeload.New(nodeload.Sources{}), &nodeload.Plugin{}, lownodeload.SetDefaults, lownodeload.Validate),
 }
 

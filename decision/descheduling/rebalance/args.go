@@ -41,13 +41,16 @@ type Args struct {
 
 	// HighThresholds in percent of allocatable, above which a node is overutilized, 1 to 100; default cpu 75 and memory 80.
 	HighThresholds map[corev1.ResourceName]int64 `json:"highThresholds,omitempty"`
+	// LowThresholds in percent of allocatable, below which a node takes pods in the mode Upstream, 1 to 100; default cpu 45 and memory 55.
+	// The mode Planned compares targets instead.
+	LowThresholds map[corev1.ResourceName]int64 `json:"lowThresholds,omitempty"`
 	// ResourceWeights of the potential, 1 to 100 each; default 1 for each resource with a threshold.
 	ResourceWeights map[corev1.ResourceName]int64 `json:"resourceWeights,omitempty"`
 	// TargetMarginPercent is how far targets stay below all thresholds, 0 to 50; default 5.
 	TargetMarginPercent *int64 `json:"targetMarginPercent,omitempty"`
-	// VarianceWeight weighs the spread of the load over nodes against the overload of single nodes, 0 to 100; default 0.05.
+	// VarianceWeight weighs the spread of the load over nodes against the overload of single nodes, 0 to 100; default 0.1.
 	VarianceWeight *float64 `json:"varianceWeight,omitempty"`
-	// CostWeight is by how much the potential must fall for a move of cost 1, 0 to 100; default 0.002. An ordinary pod costs about 1.
+	// CostWeight is by how much the potential must fall for a move of cost 1, 0 to 100; default 0.001. An ordinary pod costs about 1.
 	CostWeight *float64 `json:"costWeight,omitempty"`
 	// MinImprovement is by how much the potential must fall beyond the cost of the move, 0 to 100; default 0.0001.
 	MinImprovement *float64 `json:"minImprovement,omitempty"`
@@ -88,6 +91,9 @@ func SetDefaults(args *Args) {
 	if len(args.HighThresholds) == 0 {
 		args.HighThresholds = map[corev1.ResourceName]int64{corev1.ResourceCPU: 75, corev1.ResourceMemory: 80}
 	}
+	if len(args.LowThresholds) == 0 {
+		args.LowThresholds = map[corev1.ResourceName]int64{corev1.ResourceCPU: 45, corev1.ResourceMemory: 55}
+	}
 	weights := make(map[corev1.ResourceName]int64, len(args.HighThresholds))
 	for name := range args.HighThresholds {
 		weights[name] = 1
@@ -98,8 +104,8 @@ func SetDefaults(args *Args) {
 	args.ResourceWeights = weights
 	fill(&args.NodeMetricExpirationSeconds, 180)
 	fill(&args.TargetMarginPercent, 5)
-	fill(&args.VarianceWeight, 0.05)
-	fill(&args.CostWeight, 0.002)
+	fill(&args.VarianceWeight, 0.1)
+	fill(&args.CostWeight, 0.001)
 	fill(&args.MinImprovement, 0.0001)
 	fill(&args.Horizon, metav1.Duration{Duration: time.Hour})
 	fill(&args.CoolDown, metav1.Duration{Duration: time.Hour})

@@ -57,7 +57,7 @@ func TestDecide(t *testing.T) {
 		},
 		"a scale-down removes the pod that would move": {
 			change: func(w *world) { w.Workloads[0].Freeze = ScaleDown },
-			want:   []Step{{Remedy: DeletionCost, Node: 0, Pod: 0, Target: -1, DeletionCost: -29}},
+			want:   []Step{{Remedy: DeletionCost, Node: 0, Pod: 0, Target: -1, DeletionCost: -35}},
 		},
 		"a protected pod stays": {
 			change: func(w *world) { w.Pods[0].Protected = "pod has local storage" }, wantReason: NotEvictable,
