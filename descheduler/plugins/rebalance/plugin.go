@@ -118,8 +118,8 @@ func (p *Plugin) Balance(ctx context.Context, nodes []*corev1.Node) *frameworkty
 	return p.apply(ctx, v, plan)
 }
 
-// protect asks the evictor for the pods of nodes that are overutilized or well above others. That it may evict a pod is asked again when
-// it is evicted.
+// protect asks the evictor which pods may be evicted. What is too costly to be asked for every pod is asked
+// for those that move.
 func (p *Plugin) protect(v *view) {
 	for i := range v.in.Pods {
 		if v.in.Pods[i].Usage != nil && v.in.Pods[i].Workload >= 0 && !p.handle.Evictor().Filter(v.pods[i]) {
