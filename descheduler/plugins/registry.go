@@ -22,12 +22,14 @@ import (
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
 	"koordinator.sh/koord/decision/descheduling/migration"
 	"koordinator.sh/koord/decision/descheduling/nodetiers"
+	"koordinator.sh/koord/decision/descheduling/rebalance"
 	"koordinator.sh/koord/decision/descheduling/scaledown"
 	"koordinator.sh/koord/descheduler/pluginargs"
 	"koordinator.sh/koord/descheduler/plugins/custompriority"
 	"koordinator.sh/koord/descheduler/plugins/fragmentationaware"
 	nodeload "koordinator.sh/koord/descheduler/plugins/lownodeload"
 	"koordinator.sh/koord/descheduler/plugins/migrationcontroller"
+	loadrebalance "koordinator.sh/koord/descheduler/plugins/rebalance"
 	"koordinator.sh/koord/descheduler/plugins/scaledownbinpack"
 )
 
@@ -129,6 +131,7 @@ var registrations = []registration{
 		removepodsviolatingtopologyspreadconstraint.ValidateRemovePodsViolatingTopologySpreadConstraintArgs,
 		removepodsviolatingtopologyspreadconstraint.SetDefaults_RemovePodsViolatingTopologySpreadConstraintArgs,
 	},
+	own(rebalance.PluginName, loadrebalance.New(loadrebalance.Sources{}), &loadrebalance.Plugin{}, rebalance.SetDefaults, rebalance.Validate),
 	own(lownodeload.PluginName, nodeload.New(nodeload.Sources{}), &nodeload.Plugin{}, lownodeload.SetDefaults, lownodeload.Validate),
 	own(fragmentation.PluginName, fragmentationaware.New, &fragmentationaware.Plugin{}, fragmentation.SetDefaults, fragmentation.Validate),
 	own(scaledown.PluginName, scaledownbinpack.New, &scaledownbinpack.Plugin{}, scaledown.SetDefaults, scaledown.Validate),

@@ -41,6 +41,9 @@ type Args struct {
 
 	// HighThresholds in percent of allocatable, above which a node is overutilized, 1 to 100; default cpu 75 and memory 80.
 	HighThresholds map[corev1.ResourceName]int64 `json:"highThresholds,omitempty"`
+	// LowThresholds in percent of allocatable, below which a node takes pods in the mode Upstream, 1 to 100; default cpu 45 and memory 55.
+	// The mode Planned compares targets instead.
+	LowThresholds map[corev1.ResourceName]int64 `json:"lowThresholds,omitempty"`
 	// ResourceWeights of the potential, 1 to 100 each; default 1 for each resource with a threshold.
 	ResourceWeights map[corev1.ResourceName]int64 `json:"resourceWeights,omitempty"`
 	// TargetMarginPercent is how far targets stay below all thresholds, 0 to 50; default 5.
@@ -87,6 +90,9 @@ func SetDefaults(args *Args) {
 	}
 	if len(args.HighThresholds) == 0 {
 		args.HighThresholds = map[corev1.ResourceName]int64{corev1.ResourceCPU: 75, corev1.ResourceMemory: 80}
+	}
+	if len(args.LowThresholds) == 0 {
+		args.LowThresholds = map[corev1.ResourceName]int64{corev1.ResourceCPU: 45, corev1.ResourceMemory: 55}
 	}
 	weights := make(map[corev1.ResourceName]int64, len(args.HighThresholds))
 	for name := range args.HighThresholds {

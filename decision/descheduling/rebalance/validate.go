@@ -27,6 +27,10 @@ func Validate(args *Args) field.ErrorList {
 		errs = append(errs, field.Invalid(field.NewPath("nodeSelector"), args.NodeSelector, err.Error()))
 	}
 	errs = append(errs, percentages("highThresholds", args.HighThresholds)...)
+	errs = append(errs, percentages("lowThresholds", args.LowThresholds)...)
+	if args.Mode == Upstream {
+		errs = append(errs, ordered(args)...)
+	}
 	errs = append(errs, percentages("resourceWeights", args.ResourceWeights)...)
 	for _, name := range slices.Sorted(maps.Keys(args.ResourceWeights)) {
 		if _, set := args.HighThresholds[name]; !set {
@@ -47,6 +51,17 @@ func Validate(args *Args) field.ErrorList {
 	errs = append(errs, within("maxMovesPerWorkload", *args.MaxMovesPerWorkload, 1, 1000)...)
 	errs = append(errs, within("maxTargetsPerPod", *args.MaxTargetsPerPod, 1, 10000)...)
 	return append(errs, room(args)...)
+}
+
+// ordered thresholds keep a node from being underutilized and overutilized at once.
+func ordered(args *Args) field.ErrorList {
+	var errs field.ErrorList
+	for _, name := range slices.Sorted(maps.Keys(args.LowThresholds)) {
+		if high, set := args.HighThresholds[name]; set && args.LowThresholds[name] >= high {
+			errs = append(errs, field.Invalid(field.NewPath("lowThresholds").Key(string(name)), args.LowThresholds[name], fmt.Sprintf("must be below highThresholds[%s], which is %d", name, high)))
+		}
+	}
+	return errs
 }
 
 // room is left for targets below each threshold.

@@ -1,0 +1,207 @@
+package rebalance
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"koordinator.sh/koord/api/extension"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/descheduling/loopguard"
+	"koordinator.sh/koord/decision/descheduling/rebalance"
+)
+
+// view is what a pass is decided from, with the objects.
+type view struct {
+	in    rebalance.Input
+	nodes []*corev1.Node
+	pods  []*corev1.Pod
+}
+
+const (
+	// systemPrefix begins the names under which the usage of nodes without their pods is observed. No pod has such a name.
+	systemPrefix = "system//"
+	// longestReadiness counts for a pod that became ready again long after its start.
+	longestReadiness = 10 * time.Minute
+)
+
+// view reads nodes, pods and their usage.
+func (p *Plugin) view(ctx context.Context, nodes []*corev1.Node) (*view, error) {
+	now := p.sources.Now()
+	v := &view{in: rebalance.Input{Args: p.args, Now: now, Resources: slices.Sorted(maps.Keys(p.args.HighThresholds))}}
+	metrics, err := p.sources.NodeMetrics.NodeMetrics(ctx)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := p.sources.Jobs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	owners, list := newWorkloads(p.client), p.handle.GetPodsAssignedToNodeFunc()
+	for _, node := range nodes {
+		if !p.selector.Matches(labelsOf(node)) {
+			continue
+		}
+		pods, err := list(node.Name, func(pod *corev1.Pod) bool { return running(pod) })
+		if err != nil {
+			return nil, err
+		}
+		p.addNode(ctx, v, node, metrics[node.Name], pods, arrivals(jobs, node.Name), owners)
+	}
+	p.observed.Forget(now)
+	v.in.Workloads = owners.found
+	v.in.History = historyOf(jobs)
+	if p.sources.Evictions != nil {
+		more, err := p.sources.Evictions(ctx)
+		if err != nil {
+			return nil, err
+		}
+		v.in.History = append(v.in.History, more...)
+	}
+	v.in.Feasible = p.sources.Feasibility(ctx, v.nodes, v.pods, func(pod int) int { return v.in.Pods[pod].Node })
+	return v, nil
+}
+
+func running(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+}
+
+// addNode adds a node with its pods. Pods that are on their way to it count as if they were there.
+func (p *Plugin) addNode(ctx context.Context, v *view, node *corev1.Node, metric *slov1alpha1.NodeMetric, pods []*corev1.Pod, arriving []string, owners *workloads) {
+	now, usage := v.in.Now, rebalance.Node{Name: node.Name, Capacity: capacity(node, v.in.Resources), Unschedulable: node.Spec.Unschedulable}
+	if p.sources.Limits != nil {
+		limits := p.sources.Limits(node)
+		for _, name := range v.in.Resources {
+			usage.Limit = append(usage.Limit, limits[name])
+		}
+	}
+	fresh := p.observe(node.Name, metric, v.in.Resources, now)
+	names := append([]string{systemPrefix + node.Name}, arriving...)
+	for _, pod := range pods {
+		name := pod.Namespace + "/" + pod.Name
+		names = append(names, name)
+		one := rebalance.Pod{Name: name, Node: len(v.nodes), Workload: owners.index(ctx, pod), Usage: p.observed.Peak(name), Readiness: readiness(pod)}
+		if pod.Status.StartTime != nil {
+			one.Started = pod.Status.StartTime.Time
+		}
+		if pod.Spec.Priority != nil {
+			one.Priority = *pod.Spec.Priority
+		}
+		if cost, err := strconv.ParseInt(pod.Annotations[extension.AnnotationEvictionCost], 10, 32); err == nil {
+			one.EvictionCost = int32(cost)
+		}
+		one.Remaining, one.Restart = owners.lifetime(pod, now)
+		v.in.Pods, v.pods = append(v.in.Pods, one), append(v.pods, pod)
+	}
+	if fresh {
+		usage.Usage = p.observed.PeakOfSum(names)
+	}
+	v.in.Nodes, v.nodes = append(v.in.Nodes, usage), append(v.nodes, node)
+}
+
+// observe what a NodeMetric reports; false for one that is missing, too old or from the future.
+func (p *Plugin) observe(node string, metric *slov1alpha1.NodeMetric, resources []corev1.ResourceName, now time.Time) bool {
+	if metric == nil || metric.Status.UpdateTime == nil || metric.Status.NodeMetric == nil {
+		return false
+	}
+	at, expiration := metric.Status.UpdateTime.Time, time.Duration(*p.args.NodeMetricExpirationSeconds)*time.Second
+	if now.Sub(at) > expiration || at.Sub(now) > expiration {
+		return false
+	}
+	p.observed.Observe(systemPrefix+node, amounts(metric.Status.NodeMetric.SystemUsage.ResourceList, resources), at)
+	for _, pod := range metric.Status.PodsMetric {
+		if pod != nil {
+			p.observed.Observe(pod.Namespace+"/"+pod.Name, amounts(pod.PodUsage.ResourceList, resources), at)
+		}
+	}
+	return true
+}
+
+func amounts(list corev1.ResourceList, resources []corev1.ResourceName) []float64 {
+	out := make([]float64, len(resources))
+	for r, name := range resources {
+		quantity := list[name]
+		out[r] = quantity.AsApproximateFloat64()
+	}
+	return out
+}
+
+// capacity is what a node can allocate before amplification.
+func capacity(node *corev1.Node, resources []corev1.ResourceName) []float64 {
+	out := amounts(node.Status.Allocatable, resources)
+	raw, err := extension.GetNodeRawAllocatable(node.Annotations)
+	if err != nil {
+		return out // one that cannot be read amplifies nothing
+	}
+	for r, name := range resources {
+		if quantity, set := raw[name]; set {
+			out[r] = quantity.AsApproximateFloat64()
+		}
+	}
+	return out
+}
+
+// readiness is how long the pod took to become ready.
+func readiness(pod *corev1.Pod) time.Duration {
+	if pod.Status.StartTime == nil {
+		return 0
+	}
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue {
+			return min(max(condition.LastTransitionTime.Sub(pod.Status.StartTime.Time), 0), longestReadiness)
+		}
+	}
+	return longestReadiness
+}
+
+// active is true for a job that has not ended.
+func active(job *schedulingv1alpha1.PodMigrationJob) bool {
+	switch job.Status.Phase {
+	case schedulingv1alpha1.PodMigrationJobSucceeded, schedulingv1alpha1.PodMigrationJobFailed, schedulingv1alpha1.PodMigrationJobAborted:
+		return false
+	}
+	return job.DeletionTimestamp == nil
+}
+
+// targetOf a job: where its pod is, or is planned to be.
+func targetOf(job *schedulingv1alpha1.PodMigrationJob) string {
+	if job.Status.NodeName != "" {
+		return job.Status.NodeName
+	}
+	return job.Annotations[extension.AnnotationTargetNode]
+}
+
+// arrivals are the pods that jobs move to a node.
+func arrivals(jobs []schedulingv1alpha1.PodMigrationJob, node string) []string {
+	var names []string
+	for i := range jobs {
+		if ref := jobs[i].Spec.PodRef; ref != nil && active(&jobs[i]) && targetOf(&jobs[i]) == node {
+			names = append(names, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}.String())
+		}
+	}
+	return names
+}
+
+// historyOf jobs that succeeded, and of those that run: what is under way counts as moved.
+func historyOf(jobs []schedulingv1alpha1.PodMigrationJob) []loopguard.Move {
+	var moves []loopguard.Move
+	for i := range jobs {
+		job := &jobs[i]
+		from, workload := job.Annotations[extension.AnnotationSourceNode], job.Annotations[extension.AnnotationSourceWorkload]
+		if from == "" || workload == "" || !active(job) && job.Status.Phase != schedulingv1alpha1.PodMigrationJobSucceeded {
+			continue
+		}
+		move := loopguard.Move{Workload: workload, From: from, To: targetOf(job), At: job.CreationTimestamp.Time, By: loopguard.ByDescheduler}
+		if ref := job.Spec.PodRef; ref != nil {
+			move.Pod = ref.Namespace + "/" + ref.Name
+		}
+		moves = append(moves, move)
+	}
+	return moves
+}

@@ -1,0 +1,200 @@
+package rebalance_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	kubefake "k8s.io/client-go/kubernetes/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"koordinator.sh/koord/api/extension"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/descheduler/configuration"
+	"koordinator.sh/koord/descheduler/framework"
+	"koordinator.sh/koord/descheduler/plugins"
+)
+
+const document = `
+apiVersion: descheduler/v1alpha2
+kind: DeschedulerConfiguration
+profiles:
+- plugins:
+    balance: {enabled: [{name: LoadAwareRebalancing}]}
+  pluginConfig:
+  - {name: LoadAwareRebalancing, args: %s}
+`
+
+// scene is a node with 90 % of its CPU used, of which two pods use 20 % each, and an idle node.
+type scene struct {
+	deployment *appsv1.Deployment
+	jobs       []client.Object
+	metricAge  time.Duration
+}
+
+func list(cpu, memory string) corev1.ResourceList {
+	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
+}
+
+func metric(node string, age time.Duration, cpu string, pods ...string) *slov1alpha1.NodeMetric {
+	m := &slov1alpha1.NodeMetric{ObjectMeta: metav1.ObjectMeta{Name: node}}
+	m.Status.UpdateTime = new(metav1.NewTime(time.Now().Add(-age)))
+	m.Status.NodeMetric = &slov1alpha1.NodeMetricInfo{SystemUsage: slov1alpha1.ResourceMap{ResourceList: list(cpu, "2Gi")}}
+	for _, pod := range pods {
+		m.Status.PodsMetric = append(m.Status.PodsMetric, &slov1alpha1.PodMetricInfo{Namespace: "default", Name: pod, PodUsage: slov1alpha1.ResourceMap{ResourceList: list("2", "1Gi")}})
+	}
+	return m
+}
+
+func deployment(change func(*appsv1.Deployment)) *appsv1.Deployment {
+	d := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "web-uid", Generation: 1},
+		Spec:       appsv1.DeploymentSpec{Replicas: new(int32(4))},
+		Status:     appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: 4, UpdatedReplicas: 4, ReadyReplicas: 4, AvailableReplicas: 4},
+	}
+	if change != nil {
+		change(d)
+	}
+	return d
+}
+
+// pass runs one pass of the descheduler and returns the jobs and pods afterwards.
+func (s scene) pass(t *testing.T, args string) ([]schedulingv1alpha1.PodMigrationJob, *corev1.PodList) {
+	t.Helper()
+	controller := true
+	set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "default", Name: "web-1", UID: "web-1-uid",
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", UID: "web-uid", Controller: &controller}},
+	}}
+	var objects []runtime.Object
+	for _, name := range []string{"hot", "idle"} {
+		objects = append(objects, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{
+			Allocatable: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10"), corev1.ResourceMemory: resource.MustParse("20Gi"), corev1.ResourcePods: resource.MustParse("20")},
+			Conditions:  []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
+		}})
+	}
+	started := metav1.NewTime(time.Now().Add(-24 * time.Hour))
+	for i := range 2 {
+		name := fmt.Sprintf("web-1-%d", i)
+		objects = append(objects, &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: "default", Name: name, UID: types.UID(name), CreationTimestamp: started,
+				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-1", UID: "web-1-uid", Controller: &controller}},
+			},
+			Spec: corev1.PodSpec{NodeName: "hot", SchedulerName: "koord-scheduler", Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: list("1", "1Gi")}}}},
+			Status: corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &started, Conditions: []corev1.PodCondition{
+				{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: started},
+			}},
+		})
+	}
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{schedulingv1alpha1.AddToScheme, slov1alpha1.AddToScheme, appsv1.AddToScheme, corev1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	koordinator := append([]client.Object{set, s.deployment, metric("hot", s.metricAge, "5", "web-1-0", "web-1-1"), metric("idle", s.metricAge, "1")}, s.jobs...)
+	jobs := fake.NewClientBuilder().WithScheme(scheme).WithObjects(koordinator...).Build()
+	config, err := configuration.Read(fmt.Appendf(nil, document, args), plugins.Registry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kube := kubefake.NewSimpleClientset(objects...)
+	d, err := framework.New(t.Context(), framework.Config{Client: kube, Jobs: jobs, Registry: plugins.Registry(), Configuration: config})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.RunOnce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var found schedulingv1alpha1.PodMigrationJobList
+	if err := jobs.List(t.Context(), &found); err != nil {
+		t.Fatal(err)
+	}
+	pods, err := kube.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.Items, pods
+}
+
+func TestBalance(t *testing.T) {
+	finished := func(name, from, to string, ago time.Duration) client.Object {
+		job := &schedulingv1alpha1.PodMigrationJob{ObjectMeta: metav1.ObjectMeta{
+			Name: name, CreationTimestamp: metav1.NewTime(time.Now().Add(-ago)),
+			Annotations: map[string]string{extension.AnnotationSourceNode: from, extension.AnnotationSourceWorkload: "Deployment/web/web-uid"},
+		}}
+		job.Status.Phase, job.Status.NodeName = schedulingv1alpha1.PodMigrationJobSucceeded, to
+		return job
+	}
+	tests := map[string]struct {
+		scene scene
+		args  string
+		// wantTargets of the jobs that the pass makes.
+		wantTargets []string
+		wantMarked  bool
+	}{
+		"a pod moves to the idle node, by a job that says so": {wantTargets: []string{"idle"}},
+		"a dry run moves nothing":                             {args: "{dryRun: true}"},
+		"a paused plugin does nothing":                        {args: "{paused: true}"},
+		"NodeMetrics that are too old move nothing":           {scene: scene{metricAge: time.Hour}},
+		"NodeMetrics of the future move nothing":              {scene: scene{metricAge: -time.Hour}},
+		"nodes that are not selected":                         {args: "{nodeSelector: {matchLabels: {pool: web}}}"},
+		"a rollout freezes the pods": {
+			scene: scene{deployment: deployment(func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 2 })},
+		},
+		"a scale-down gets deletion costs": {
+			scene: scene{deployment: deployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(2)) })}, wantMarked: true,
+		},
+		"the workload left the idle node": {
+			scene: scene{jobs: []client.Object{finished("before", "idle", "other", 3*time.Hour)}},
+		},
+		"the workload left the idle node long ago": {
+			scene: scene{jobs: []client.Object{finished("before", "idle", "other", 25*time.Hour)}}, wantTargets: []string{"idle"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if test.scene.deployment == nil {
+				test.scene.deployment = deployment(nil)
+			}
+			if test.args == "" {
+				test.args = "{}"
+			}
+			jobs, pods := test.scene.pass(t, test.args)
+			var targets []string
+			for _, job := range jobs {
+				if job.Name != "before" {
+					targets = append(targets, job.Annotations[extension.AnnotationTargetNode])
+				}
+			}
+			if diff := cmp.Diff(test.wantTargets, targets); diff != "" {
+				t.Errorf("targets of the jobs (-want +got):\n%s", diff)
+			}
+			marked := false
+			for _, pod := range pods.Items {
+				marked = marked || pod.Annotations[corev1.PodDeletionCost] != ""
+			}
+			if marked != test.wantMarked {
+				t.Errorf("pods have a deletion cost: %t, want %t", marked, test.wantMarked)
+			}
+		})
+	}
+}
+
+// TestUpstreamModeIsLowNodeLoad: the first five passes in which a node is overutilized are not enough, as LowNodeLoad has it.
+func TestUpstreamModeIsLowNodeLoad(t *testing.T) {
+	jobs, _ := scene{deployment: deployment(nil)}.pass(t, "{mode: Upstream}")
+	if len(jobs) != 0 {
+		t.Errorf("%d jobs after one pass, want none", len(jobs))
+	}
+}
