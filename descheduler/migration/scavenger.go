@@ -23,7 +23,6 @@ const scavengeInterval = time.Minute
 type scavenger struct {
 	client client.Client
 	live   client.Reader
-	args   *migration.Args
 	clock  clock.WithTicker
 }
 

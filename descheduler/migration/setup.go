@@ -50,7 +50,7 @@ func Add(ctx context.Context, mgr ctrl.Manager, options Options) error {
 		return fmt.Errorf("add the migration controller: %w", err)
 	}
 	r := newReconciler(mgr, options)
-	if err := mgr.Add(&scavenger{client: mgr.GetClient(), live: mgr.GetAPIReader(), args: options.Args, clock: clock.RealClock{}}); err != nil {
+	if err := mgr.Add(&scavenger{client: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock.RealClock{}}); err != nil {
 		return fmt.Errorf("add the scavenger of migration jobs: %w", err)
 	}
 	err := ctrl.NewControllerManagedBy(mgr).

@@ -238,7 +238,7 @@ func TestTheReservationIsForThePodThatComesNext(t *testing.T) {
 			Owners: []schedulingv1alpha1.ReservationOwner{{Controller: &schedulingv1alpha1.ReservationControllerReference{
 				OwnerReference: pod.OwnerReferences[0], Namespace: "default",
 			}}},
-			TTL: &metav1.Duration{Duration: ttlTicks * tick}, AllocateOnce: new(true),
+			TTL: &metav1.Duration{Duration: ttlTicks*tick + 10*time.Second}, AllocateOnce: new(true),
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -255,5 +255,29 @@ func TestTheReservationIsForThePodThatComesNext(t *testing.T) {
 	got = NewReservation(job, pod, DefaultArgs(), created)
 	if got.Name != "job" || got.Labels["team"] != "a" || got.Spec.TTL.Duration != time.Hour || !*got.Spec.AllocateOnce || got.Spec.Owners[0].Object.UID != podUID {
 		t.Errorf("reservation by the template of the job: %+v", got)
+	}
+}
+
+func TestJobsThatEndedAreKeptForAWhile(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		phase schedulingv1alpha1.PodMigrationJobPhase
+		ttl   *metav1.Duration
+		age   time.Duration
+		want  bool
+	}{
+		{name: "within its ttl and five minutes", phase: "Failed", ttl: &metav1.Duration{Duration: time.Minute}, age: 6 * time.Minute},
+		{name: "after its ttl and five minutes", phase: "Failed", ttl: &metav1.Duration{Duration: time.Minute}, age: 6*time.Minute + time.Second, want: true},
+		{name: "half an hour without a ttl", phase: "Succeeded", age: 30 * time.Minute},
+		{name: "more than half an hour without a ttl", phase: "Aborted", age: 30*time.Minute + time.Second, want: true},
+		{name: "a job that has not ended", phase: "Running", age: 24 * time.Hour},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			job := start("").Job
+			job.Status.Phase, job.Spec.TTL = test.phase, test.ttl
+			if got := Outdated(job, created.Add(test.age)); got != test.want {
+				t.Errorf("outdated: %t, want %t", got, test.want)
+			}
+		})
 	}
 }

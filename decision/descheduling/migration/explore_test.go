@@ -20,10 +20,12 @@ const (
 	tick = time.Minute
 	// ttlTicks is the ttl of jobs of the exploration, in ticks.
 	ttlTicks = 2
-	jobUID   = types.UID("job")
-	podUID   = types.UID("pod")
-	home     = "home"
-	target   = "target"
+	// maxStates is above what any of the explorations visits.
+	maxStates = 200_000
+	jobUID    = types.UID("job")
+	podUID    = types.UID("pod")
+	home      = "home"
+	target    = "target"
 )
 
 var created = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -377,6 +379,9 @@ func explore(t *testing.T, from cluster, maxFaults int) {
 		at := queue[0]
 		queue = queue[1:]
 		phases[at.Job.Status.Phase]++
+		if len(seen) > maxStates {
+			t.Fatalf("more than %d states: something grows although no time passes:\n  %s", maxStates, path(at))
+		}
 		if broken := promises(at.cluster, args); broken != "" {
 			t.Fatalf("%s:\n  %s\n%+v\n%+v", broken, path(at), at.cluster, at.Job.Status)
 		}

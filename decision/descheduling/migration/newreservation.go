@@ -18,6 +18,8 @@ const (
 	LabelCreatedBy = "app.kubernetes.io/created-by"
 	// CreatedBy is the value of LabelCreatedBy.
 	CreatedBy = "koord-descheduler"
+	// outlives is how much longer than its job a Reservation lasts, so that a job that is too late ends for that reason, and releases it.
+	outlives = 10 * time.Second
 )
 
 // NewReservation returns the Reservation that a job creates for the pod that replaces its pod, from the template of the job or, where that
@@ -48,7 +50,7 @@ func NewReservation(job *schedulingv1alpha1.PodMigrationJob, pod *corev1.Pod, ar
 		out.Spec.Owners = []schedulingv1alpha1.ReservationOwner{ownerOf(pod)}
 	}
 	if out.Spec.TTL == nil && out.Spec.Expires == nil {
-		out.Spec.TTL = &metav1.Duration{Duration: TTLOf(job, args)}
+		out.Spec.TTL = &metav1.Duration{Duration: TTLOf(job, args) + outlives}
 	}
 	out.Spec.AllocateOnce = new(true)
 	return out
