@@ -97,13 +97,18 @@ func (o *Observations) PeakOfSum(names []string) []float64 {
 		if s == nil {
 			continue
 		}
-		most := s.most(o.width)
+		var most []float32 // of a pod that was there for all slots it is not needed
+		if s.last-s.first+1 < slots {
+			most = s.most(o.width)
+		}
 		for i := range int64(slots) {
 			at := s.last - i
 			for r := range o.width {
-				value := most[r]
+				var value float32
 				if at >= s.first {
 					value = s.values[int(at%slots)*o.width+r]
+				} else {
+					value = most[r]
 				}
 				// By age and not by slot: a node's report is a little older than another's.
 				sums[r*slots+int(i)] += float64(value)
