@@ -30,7 +30,7 @@ func (migrationController) PreEvictionFilter(*corev1.Pod) bool { return true }
 
 // registry has the plugins of the product, and a plugin that evicts.
 func registry() pluginregistry.Registry {
-	all := plugins.Registry()
+	all := plugins.Registry(plugins.Sources{})
 	delete(all, configuration.MigrationController)
 	validate := func(args *migrationArgs) field.ErrorList {
 		if args.MaxMigratingPerNode != nil && *args.MaxMigratingPerNode < 0 {

@@ -90,7 +90,7 @@ type cluster struct {
 }
 
 func (c cluster) registry() pluginregistry.Registry {
-	all := plugins.Registry()
+	all := plugins.Registry(plugins.Sources{})
 	register(all, configuration.MigrationController, migrator{}, func(context.Context, runtime.Object, frameworktypes.Handle) (frameworktypes.Plugin, error) {
 		return migrator{}, nil
 	})

@@ -67,81 +67,90 @@ func own[T any](
 	}
 }
 
+// Sources are what plugins of the project read or keep beside what their handle gives them. With the zero value they read with the client of
+// the handle, and keep what they remember in memory.
+type Sources struct {
+	LowNodeLoad nodeload.Sources
+	Rebalance   loadrebalance.Sources
+}
+
 // registrations are all plugins. A plugin is added by one entry; own makes those of the project.
-var registrations = []registration{
-	own(migration.PluginName, migrationcontroller.New, &migrationcontroller.Plugin{}, migration.SetDefaults, migration.Validate),
-	{
-		defaultevictor.PluginName, defaultevictor.New, &defaultevictor.DefaultEvictor{}, &defaultevictor.DefaultEvictorArgs{},
-		defaultevictor.ValidateDefaultEvictorArgs, defaultevictor.SetDefaults_DefaultEvictorArgs,
-	},
-	{
-		nodeutilization.LowNodeUtilizationPluginName, nodeutilization.NewLowNodeUtilization,
-		&nodeutilization.LowNodeUtilization{}, &nodeutilization.LowNodeUtilizationArgs{},
-		nodeutilization.ValidateLowNodeUtilizationArgs, nodeutilization.SetDefaults_LowNodeUtilizationArgs,
-	},
-	{
-		nodeutilization.HighNodeUtilizationPluginName, nodeutilization.NewHighNodeUtilization,
-		&nodeutilization.HighNodeUtilization{}, &nodeutilization.HighNodeUtilizationArgs{},
-		nodeutilization.ValidateHighNodeUtilizationArgs, nodeutilization.SetDefaults_HighNodeUtilizationArgs,
-	},
-	{
-		podlifetime.PluginName, podlifetime.New, &podlifetime.PodLifeTime{}, &podlifetime.PodLifeTimeArgs{},
-		podlifetime.ValidatePodLifeTimeArgs, podlifetime.SetDefaults_PodLifeTimeArgs,
-	},
-	{
-		removeduplicates.PluginName, removeduplicates.New, &removeduplicates.RemoveDuplicates{}, &removeduplicates.RemoveDuplicatesArgs{},
-		removeduplicates.ValidateRemoveDuplicatesArgs, removeduplicates.SetDefaults_RemoveDuplicatesArgs,
-	},
-	{
-		removefailedpods.PluginName, removefailedpods.New, &removefailedpods.RemoveFailedPods{}, &removefailedpods.RemoveFailedPodsArgs{},
-		removefailedpods.ValidateRemoveFailedPodsArgs, removefailedpods.SetDefaults_RemoveFailedPodsArgs,
-	},
-	{
-		removepodshavingtoomanyrestarts.PluginName, removepodshavingtoomanyrestarts.New,
-		&removepodshavingtoomanyrestarts.RemovePodsHavingTooManyRestarts{},
-		&removepodshavingtoomanyrestarts.RemovePodsHavingTooManyRestartsArgs{},
-		removepodshavingtoomanyrestarts.ValidateRemovePodsHavingTooManyRestartsArgs,
-		removepodshavingtoomanyrestarts.SetDefaults_RemovePodsHavingTooManyRestartsArgs,
-	},
-	{
-		removepodsviolatinginterpodantiaffinity.PluginName, removepodsviolatinginterpodantiaffinity.New,
-		&removepodsviolatinginterpodantiaffinity.RemovePodsViolatingInterPodAntiAffinity{},
-		&removepodsviolatinginterpodantiaffinity.RemovePodsViolatingInterPodAntiAffinityArgs{},
-		removepodsviolatinginterpodantiaffinity.ValidateRemovePodsViolatingInterPodAntiAffinityArgs,
-		removepodsviolatinginterpodantiaffinity.SetDefaults_RemovePodsViolatingInterPodAntiAffinityArgs,
-	},
-	{
-		removepodsviolatingnodeaffinity.PluginName, removepodsviolatingnodeaffinity.New,
-		&removepodsviolatingnodeaffinity.RemovePodsViolatingNodeAffinity{},
-		&removepodsviolatingnodeaffinity.RemovePodsViolatingNodeAffinityArgs{},
-		removepodsviolatingnodeaffinity.ValidateRemovePodsViolatingNodeAffinityArgs,
-		removepodsviolatingnodeaffinity.SetDefaults_RemovePodsViolatingNodeAffinityArgs,
-	},
-	{
-		removepodsviolatingnodetaints.PluginName, removepodsviolatingnodetaints.New,
-		&removepodsviolatingnodetaints.RemovePodsViolatingNodeTaints{},
-		&removepodsviolatingnodetaints.RemovePodsViolatingNodeTaintsArgs{},
-		removepodsviolatingnodetaints.ValidateRemovePodsViolatingNodeTaintsArgs,
-		removepodsviolatingnodetaints.SetDefaults_RemovePodsViolatingNodeTaintsArgs,
-	},
-	{
-		removepodsviolatingtopologyspreadconstraint.PluginName, removepodsviolatingtopologyspreadconstraint.New,
-		&removepodsviolatingtopologyspreadconstraint.RemovePodsViolatingTopologySpreadConstraint{},
-		&removepodsviolatingtopologyspreadconstraint.RemovePodsViolatingTopologySpreadConstraintArgs{},
-		removepodsviolatingtopologyspreadconstraint.ValidateRemovePodsViolatingTopologySpreadConstraintArgs,
-		removepodsviolatingtopologyspreadconstraint.SetDefaults_RemovePodsViolatingTopologySpreadConstraintArgs,
-	},
-	own(rebalance.PluginName, loadrebalance.New(loadrebalance.Sources{}), &loadrebalance.Plugin{}, rebalance.SetDefaults, rebalance.Validate),
-	own(lownodeload.PluginName, nodeload.New(nodeload.Sources{}), &nodeload.Plugin{}, lownodeload.SetDefaults, lownodeload.Validate),
-	own(fragmentation.PluginName, fragmentationaware.New, &fragmentationaware.Plugin{}, fragmentation.SetDefaults, fragmentation.Validate),
-	own(scaledown.PluginName, scaledownbinpack.New, &scaledownbinpack.Plugin{}, scaledown.SetDefaults, scaledown.Validate),
-	own(nodetiers.PluginName, custompriority.New, &custompriority.Plugin{}, nodetiers.SetDefaults, nodetiers.Validate),
+func registrations(sources Sources) []registration {
+	return []registration{
+		own(migration.PluginName, migrationcontroller.New, &migrationcontroller.Plugin{}, migration.SetDefaults, migration.Validate),
+		{
+			defaultevictor.PluginName, defaultevictor.New, &defaultevictor.DefaultEvictor{}, &defaultevictor.DefaultEvictorArgs{},
+			defaultevictor.ValidateDefaultEvictorArgs, defaultevictor.SetDefaults_DefaultEvictorArgs,
+		},
+		{
+			nodeutilization.LowNodeUtilizationPluginName, nodeutilization.NewLowNodeUtilization,
+			&nodeutilization.LowNodeUtilization{}, &nodeutilization.LowNodeUtilizationArgs{},
+			nodeutilization.ValidateLowNodeUtilizationArgs, nodeutilization.SetDefaults_LowNodeUtilizationArgs,
+		},
+		{
+			nodeutilization.HighNodeUtilizationPluginName, nodeutilization.NewHighNodeUtilization,
+			&nodeutilization.HighNodeUtilization{}, &nodeutilization.HighNodeUtilizationArgs{},
+			nodeutilization.ValidateHighNodeUtilizationArgs, nodeutilization.SetDefaults_HighNodeUtilizationArgs,
+		},
+		{
+			podlifetime.PluginName, podlifetime.New, &podlifetime.PodLifeTime{}, &podlifetime.PodLifeTimeArgs{},
+			podlifetime.ValidatePodLifeTimeArgs, podlifetime.SetDefaults_PodLifeTimeArgs,
+		},
+		{
+			removeduplicates.PluginName, removeduplicates.New, &removeduplicates.RemoveDuplicates{}, &removeduplicates.RemoveDuplicatesArgs{},
+			removeduplicates.ValidateRemoveDuplicatesArgs, removeduplicates.SetDefaults_RemoveDuplicatesArgs,
+		},
+		{
+			removefailedpods.PluginName, removefailedpods.New, &removefailedpods.RemoveFailedPods{}, &removefailedpods.RemoveFailedPodsArgs{},
+			removefailedpods.ValidateRemoveFailedPodsArgs, removefailedpods.SetDefaults_RemoveFailedPodsArgs,
+		},
+		{
+			removepodshavingtoomanyrestarts.PluginName, removepodshavingtoomanyrestarts.New,
+			&removepodshavingtoomanyrestarts.RemovePodsHavingTooManyRestarts{},
+			&removepodshavingtoomanyrestarts.RemovePodsHavingTooManyRestartsArgs{},
+			removepodshavingtoomanyrestarts.ValidateRemovePodsHavingTooManyRestartsArgs,
+			removepodshavingtoomanyrestarts.SetDefaults_RemovePodsHavingTooManyRestartsArgs,
+		},
+		{
+			removepodsviolatinginterpodantiaffinity.PluginName, removepodsviolatinginterpodantiaffinity.New,
+			&removepodsviolatinginterpodantiaffinity.RemovePodsViolatingInterPodAntiAffinity{},
+			&removepodsviolatinginterpodantiaffinity.RemovePodsViolatingInterPodAntiAffinityArgs{},
+			removepodsviolatinginterpodantiaffinity.ValidateRemovePodsViolatingInterPodAntiAffinityArgs,
+			removepodsviolatinginterpodantiaffinity.SetDefaults_RemovePodsViolatingInterPodAntiAffinityArgs,
+		},
+		{
+			removepodsviolatingnodeaffinity.PluginName, removepodsviolatingnodeaffinity.New,
+			&removepodsviolatingnodeaffinity.RemovePodsViolatingNodeAffinity{},
+			&removepodsviolatingnodeaffinity.RemovePodsViolatingNodeAffinityArgs{},
+			removepodsviolatingnodeaffinity.ValidateRemovePodsViolatingNodeAffinityArgs,
+			removepodsviolatingnodeaffinity.SetDefaults_RemovePodsViolatingNodeAffinityArgs,
+		},
+		{
+			removepodsviolatingnodetaints.PluginName, removepodsviolatingnodetaints.New,
+			&removepodsviolatingnodetaints.RemovePodsViolatingNodeTaints{},
+			&removepodsviolatingnodetaints.RemovePodsViolatingNodeTaintsArgs{},
+			removepodsviolatingnodetaints.ValidateRemovePodsViolatingNodeTaintsArgs,
+			removepodsviolatingnodetaints.SetDefaults_RemovePodsViolatingNodeTaintsArgs,
+		},
+		{
+			removepodsviolatingtopologyspreadconstraint.PluginName, removepodsviolatingtopologyspreadconstraint.New,
+			&removepodsviolatingtopologyspreadconstraint.RemovePodsViolatingTopologySpreadConstraint{},
+			&removepodsviolatingtopologyspreadconstraint.RemovePodsViolatingTopologySpreadConstraintArgs{},
+			removepodsviolatingtopologyspreadconstraint.ValidateRemovePodsViolatingTopologySpreadConstraintArgs,
+			removepodsviolatingtopologyspreadconstraint.SetDefaults_RemovePodsViolatingTopologySpreadConstraintArgs,
+		},
+		own(rebalance.PluginName, loadrebalance.New(sources.Rebalance), &loadrebalance.Plugin{}, rebalance.SetDefaults, rebalance.Validate),
+		own(lownodeload.PluginName, nodeload.New(sources.LowNodeLoad), &nodeload.Plugin{}, lownodeload.SetDefaults, lownodeload.Validate),
+		own(fragmentation.PluginName, fragmentationaware.New, &fragmentationaware.Plugin{}, fragmentation.SetDefaults, fragmentation.Validate),
+		own(scaledown.PluginName, scaledownbinpack.New, &scaledownbinpack.Plugin{}, scaledown.SetDefaults, scaledown.Validate),
+		own(nodetiers.PluginName, custompriority.New, &custompriority.Plugin{}, nodetiers.SetDefaults, nodetiers.Validate),
+	}
 }
 
 // Registry returns a new registry of all plugins, by name.
-func Registry() pluginregistry.Registry {
+func Registry(sources Sources) pluginregistry.Registry {
 	registry := pluginregistry.NewRegistry()
-	for _, r := range registrations {
+	for _, r := range registrations(sources) {
 		pluginregistry.Register(r.name, r.build, r.plugin, r.args, r.validate, r.defaults, registry)
 	}
 	return registry

@@ -18,7 +18,7 @@ func TestEveryPluginOfTheSigsDeschedulerIsRegistered(t *testing.T) {
 		"RemovePodsHavingTooManyRestarts", "RemovePodsViolatingInterPodAntiAffinity", "RemovePodsViolatingNodeAffinity",
 		"RemovePodsViolatingNodeTaints", "RemovePodsViolatingTopologySpreadConstraint",
 	}
-	got := slices.Sorted(maps.Keys(Registry()))
+	got := slices.Sorted(maps.Keys(Registry(Sources{})))
 	missing := slices.DeleteFunc(want, func(name string) bool { return slices.Contains(got, name) })
 	if diff := cmp.Diff([]string{}, missing); diff != "" {
 		t.Errorf("missing plugins (-want +got):\n%s", diff)
@@ -43,7 +43,7 @@ func TestAnOwnPluginIsBuiltWithItsArguments(t *testing.T) {
 }
 
 func TestArgumentsOfEveryPluginCanBeCopied(t *testing.T) {
-	for name, plugin := range Registry() {
+	for name, plugin := range Registry(Sources{}) {
 		if copied := plugin.PluginArgInstance.DeepCopyObject(); copied == nil {
 			t.Errorf("the arguments of %s have no copy", name)
 		}

@@ -41,7 +41,7 @@ profiles:
   pluginConfig:
   - {name: PodLifeTime, args: {maxPodLifeTimeSeconds: 86400}}
   - {name: LowNodeUtilization, args: {thresholds: {cpu: 20}, targetThresholds: {cpu: 80}}}
-`), plugins.Registry())
+`), plugins.Registry(plugins.Sources{}))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -50,7 +50,7 @@ profiles:
 		b.Fatal(err)
 	}
 	d, err := framework.New(b.Context(), framework.Config{
-		Client: kubefake.NewSimpleClientset(objects...), Jobs: fake.NewClientBuilder().WithScheme(scheme).Build(), Registry: plugins.Registry(), Configuration: config,
+		Client: kubefake.NewSimpleClientset(objects...), Jobs: fake.NewClientBuilder().WithScheme(scheme).Build(), Registry: plugins.Registry(plugins.Sources{}), Configuration: config,
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -121,7 +121,7 @@ profiles:
   pluginConfig:
   - {name: PodLifeTime, args: {maxPodLifeTimeSeconds: 60}}
   - {name: MigrationController, args: `+args+`}
-`), plugins.Registry())
+`), plugins.Registry(plugins.Sources{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ profiles:
 		t.Fatal(err)
 	}
 	jobs := fake.NewClientBuilder().WithScheme(scheme).Build()
-	d, err := framework.New(t.Context(), framework.Config{Client: kubefake.NewClientset(objects...), Jobs: jobs, Registry: plugins.Registry(), Configuration: config})
+	d, err := framework.New(t.Context(), framework.Config{Client: kubefake.NewClientset(objects...), Jobs: jobs, Registry: plugins.Registry(plugins.Sources{}), Configuration: config})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -104,12 +104,12 @@ func (s scene) pass(t *testing.T, args string) ([]schedulingv1alpha1.PodMigratio
 	}
 	koordinator := append([]client.Object{set, s.deployment, metric("hot", s.metricAge, "5", "web-1-0", "web-1-1"), metric("idle", s.metricAge, "1")}, s.jobs...)
 	jobs := fake.NewClientBuilder().WithScheme(scheme).WithObjects(koordinator...).Build()
-	config, err := configuration.Read(fmt.Appendf(nil, document, args), plugins.Registry())
+	config, err := configuration.Read(fmt.Appendf(nil, document, args), plugins.Registry(plugins.Sources{}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	kube := kubefake.NewSimpleClientset(objects...)
-	d, err := framework.New(t.Context(), framework.Config{Client: kube, Jobs: jobs, Registry: plugins.Registry(), Configuration: config})
+	d, err := framework.New(t.Context(), framework.Config{Client: kube, Jobs: jobs, Registry: plugins.Registry(plugins.Sources{}), Configuration: config})
 	if err != nil {
 		t.Fatal(err)
 	}
