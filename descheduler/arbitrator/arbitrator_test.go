@@ -117,6 +117,13 @@ func TestRound(t *testing.T) {
 			},
 			want: map[string]string{"job-a": "started node-1", "job-b": "started node-1", "job-c": ""},
 		},
+		"no other node takes the pod": {
+			objects: []client.Object{
+				bare.DeepCopy(), jobFor("bare"), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}},
+				&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-2"}, Spec: corev1.NodeSpec{Unschedulable: true}},
+			},
+			settings: Settings{Policy: evictability.Policy{EvictAllBarePods: true, NodeFit: true}}, want: map[string]string{"job-bare": "Failed ForbiddenMigratePod"},
+		},
 		"a pod that must not be evicted": {
 			objects: []client.Object{bare, jobFor("bare")}, want: map[string]string{"job-bare": "Failed ForbiddenMigratePod"},
 		},
@@ -197,7 +204,7 @@ func TestReplicasOfEachKind(t *testing.T) {
 				objects = append(objects, test.object)
 			}
 			c := clientOf(t, scaled, objects...)
-			got, err := newNamespaces(c, newOwners(c, time.Now)).workload(t.Context(), pod)
+			got, err := newNamespaces(arbitratorOf(c, Settings{}).config.Pods, newOwners(c, time.Now)).workload(t.Context(), pod)
 			if err != nil {
 				t.Fatal(err)
 			}
