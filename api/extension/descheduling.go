@@ -13,6 +13,9 @@ const (
 	AnnotationSourceWorkload = DeschedulerDomainPrefix + "source-workload"
 	// AnnotationTargetNode is the node that the pod of a PodMigrationJob was planned to move to.
 	AnnotationTargetNode = DeschedulerDomainPrefix + "target-node"
+	// AnnotationMigrationPass on PodMigrationJobs is the pass of the descheduler that planned them. Those of one pass that also have a
+	// source and a target node start in the order in which they make room for each other.
+	AnnotationMigrationPass = DeschedulerDomainPrefix + "pass"
 
 	// AnnotationEvict on a pod lets deschedulers evict it, whatever their gates and limits say. Its value has no meaning.
 	AnnotationEvict = "descheduler.alpha.kubernetes.io/evict"

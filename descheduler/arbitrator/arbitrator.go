@@ -26,6 +26,9 @@ type Config struct {
 	// Client reads from a cache, and writes. Live reads past the cache.
 	Client client.Client
 	Live   client.Reader
+	// Pods of a namespace, or of all for an empty one; they are not modified. By default they are listed with Client, which copies what
+	// an informer's lister shares: in large clusters, that should be given here.
+	Pods func(ctx context.Context, namespace string) ([]*corev1.Pod, error)
 	// Settings in force; they are asked for in every round.
 	Settings func() Settings
 	// Namespace of the ledger.
@@ -62,6 +65,11 @@ type Arbitrator struct {
 func New(config Config) *Arbitrator {
 	if config.Now == nil {
 		config.Now = time.Now
+	}
+	if config.Pods == nil {
+		config.Pods = func(ctx context.Context, namespace string) ([]*corev1.Pod, error) {
+			return list(ctx, config.Client, namespace)
+		}
 	}
 	return &Arbitrator{config: config, owners: newOwners(config.Client, config.Now)}
 }

@@ -57,7 +57,7 @@ func (a *Arbitrator) gather(ctx context.Context, settings Settings, jobs []sched
 	if err != nil {
 		return err
 	}
-	namespaces := newNamespaces(a.config.Client, a.owners)
+	namespaces := newNamespaces(a.config.Pods, a.owners)
 	var pods []*corev1.Pod
 	for i := range in.Jobs {
 		job := &in.Jobs[i]
@@ -145,13 +145,13 @@ func (a *Arbitrator) nodes(ctx context.Context, settings Settings, jobs []arbitr
 	if err := a.config.Client.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list nodes: %w", err)
 	}
-	var pods corev1.PodList
-	if err := a.config.Client.List(ctx, &pods, client.UnsafeDisableDeepCopy); err != nil {
+	pods, err := a.config.Pods(ctx, "")
+	if err != nil {
 		return nil, fmt.Errorf("list pods: %w", err)
 	}
 	byNode := map[string][]*corev1.Pod{}
-	for i := range pods.Items {
-		if pod := &pods.Items[i]; pod.Spec.NodeName != "" && !ended(pod) {
+	for _, pod := range pods {
+		if pod.Spec.NodeName != "" && !ended(pod) {
 			byNode[pod.Spec.NodeName] = append(byNode[pod.Spec.NodeName], pod)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // namespaces are the pods and workloads of the namespaces of one round, each read once.
 type namespaces struct {
-	reader client.Reader
+	list   func(ctx context.Context, namespace string) ([]*corev1.Pod, error)
 	owners *owners
 	read   map[string]*namespace
 	// controllers by UID, with the workload that each belongs to.
@@ -34,8 +34,8 @@ type workloadOf struct {
 	found bool
 }
 
-func newNamespaces(reader client.Reader, owners *owners) *namespaces {
-	return &namespaces{reader: reader, owners: owners, read: map[string]*namespace{}, controllers: map[types.UID]owner{}}
+func newNamespaces(list func(context.Context, string) ([]*corev1.Pod, error), owners *owners) *namespaces {
+	return &namespaces{list: list, owners: owners, read: map[string]*namespace{}, controllers: map[types.UID]owner{}}
 }
 
 // workload of a pod, with its replicas and pods.
@@ -65,13 +65,12 @@ func (n *namespaces) namespace(ctx context.Context, name string) (*namespace, er
 	if found := n.read[name]; found != nil {
 		return found, nil
 	}
-	var pods corev1.PodList
-	if err := n.reader.List(ctx, &pods, client.InNamespace(name), client.UnsafeDisableDeepCopy); err != nil {
+	pods, err := n.list(ctx, name)
+	if err != nil {
 		return nil, fmt.Errorf("list pods of namespace %s: %w", name, err)
 	}
 	out := &namespace{byWorkload: map[types.UID][]arbitration.WorkloadPod{}}
-	for i := range pods.Items {
-		pod := &pods.Items[i]
+	for _, pod := range pods {
 		if ended(pod) {
 			continue
 		}
@@ -123,4 +122,17 @@ func ready(pod *corev1.Pod) bool {
 		}
 	}
 	return false
+}
+
+// list lists pods with a client.
+func list(ctx context.Context, reader client.Reader, namespace string) ([]*corev1.Pod, error) {
+	var pods corev1.PodList
+	if err := reader.List(ctx, &pods, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, err
+	}
+	out := make([]*corev1.Pod, len(pods.Items))
+	for i := range pods.Items {
+		out[i] = &pods.Items[i]
+	}
+	return out, nil
 }

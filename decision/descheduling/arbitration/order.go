@@ -15,17 +15,22 @@ type group struct {
 	created time.Time
 }
 
+// place of a pending job in the order.
+type place struct {
+	job   *Job
+	group *group
+}
+
 // order of the pending jobs. Groups that are on the move already come first, then those with the first pods in the order of pods; of
 // pods that are alike, the one with the youngest job, whose reason is the freshest.
 func order(in *Input, slots *slots) []*Job {
 	groups := map[string]*group{}
-	var jobs []*Job
+	var places []place
 	for i := range in.Jobs {
 		job := &in.Jobs[i]
 		if job.State != Pending {
 			continue
 		}
-		jobs = append(jobs, job)
 		key := in.groupOf(job)
 		of := groups[key]
 		if of == nil {
@@ -39,10 +44,13 @@ func order(in *Input, slots *slots) []*Job {
 		if job.Created.After(of.created) {
 			of.created = job.Created
 		}
+		places = append(places, place{job: job, group: of})
 	}
-	slices.SortFunc(jobs, func(a, b *Job) int {
-		return cmp.Or(compareGroups(groups[in.groupOf(a)], groups[in.groupOf(b)]), compareJobs(a, b))
-	})
+	slices.SortFunc(places, func(a, b place) int { return cmp.Or(compareGroups(a.group, b.group), compareJobs(a.job, b.job)) })
+	jobs := make([]*Job, 0, len(places))
+	for _, place := range places {
+		jobs = append(jobs, place.job)
+	}
 	return jobs
 }
 

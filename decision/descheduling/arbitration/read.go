@@ -54,16 +54,21 @@ func Admit(job *schedulingv1alpha1.PodMigrationJob, node string, workload types.
 	}
 }
 
-// evictedAt is when the condition Eviction last changed. An eviction that was asked for counts although its end is not known.
+// evictedAt is when the job evicted its pod, or may have: the later one of the condition's change and of the last try. An eviction that
+// was tried counts although the job ended before the pod was gone.
 func evictedAt(job *schedulingv1alpha1.PodMigrationJob) time.Time {
 	for _, condition := range job.Status.Conditions {
 		if condition.Type != schedulingv1alpha1.PodMigrationJobConditionEviction {
 			continue
 		}
 		evicted := condition.Status == schedulingv1alpha1.PodMigrationJobConditionStatusTrue
-		if evicted || StateOf(job) == Finished && condition.Reason == schedulingv1alpha1.PodMigrationJobReasonEvicting {
-			return condition.LastTransitionTime.Time
+		if !evicted && (StateOf(job) != Finished || condition.Reason != schedulingv1alpha1.PodMigrationJobReasonEvicting) {
+			continue
 		}
+		if condition.LastProbeTime.After(condition.LastTransitionTime.Time) {
+			return condition.LastProbeTime.Time
+		}
+		return condition.LastTransitionTime.Time
 	}
 	return time.Time{}
 }

@@ -57,6 +57,7 @@ func (c *connection) read(do func(*snapshot) error) error {
 	return c.request("read", func() error { return do(c.world.server.present()) })
 }
 
+// Get reads one object.
 func (c *connection) Get(_ context.Context, name client.ObjectKey, object client.Object, _ ...client.GetOption) error {
 	return c.read(func(objects *snapshot) error {
 		kind := reflect.TypeOf(object).Elem().Name()
@@ -76,6 +77,7 @@ func (c *connection) Get(_ context.Context, name client.ObjectKey, object client
 	})
 }
 
+// List lists jobs or pods.
 func (c *connection) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
 	var asked client.ListOptions
 	asked.ApplyOptions(options)
@@ -98,10 +100,12 @@ func (c *connection) List(_ context.Context, list client.ObjectList, options ...
 	})
 }
 
+// Create creates an object.
 func (c *connection) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
 	return c.request("create "+object.GetName(), func() error { return c.world.server.create(object) })
 }
 
+// Update replaces an object.
 func (c *connection) Update(_ context.Context, object client.Object, _ ...client.UpdateOption) error {
 	return c.request("update "+object.GetName(), func() error { return c.world.server.update(object) })
 }
@@ -123,6 +127,7 @@ func (c *connection) patch(object client.Object, patch client.Patch) error {
 	return c.world.server.update(object)
 }
 
+// Status writes the status of objects.
 func (c *connection) Status() client.SubResourceWriter { return &statusWriter{connection: c} }
 
 type statusWriter struct {
@@ -130,6 +135,7 @@ type statusWriter struct {
 	connection *connection
 }
 
+// Patch patches a status.
 func (w *statusWriter) Patch(_ context.Context, object client.Object, patch client.Patch, _ ...client.SubResourcePatchOption) error {
 	return w.connection.request("patch status of "+object.GetName(), func() error { return w.connection.patch(object, patch) })
 }

@@ -52,16 +52,21 @@ func (w *world) evict(job *schedulingv1alpha1.PodMigrationJob) {
 		w.note("the eviction of %s is refused", pod.Name)
 		return
 	}
-	w.server.delete(pod)
-	w.moved++
-	for _, of := range []string{"namespace " + pod.Namespace, pod.Labels["app"]} {
-		w.evictions[of] = append(w.evictions[of], w.now)
-	}
+	w.deletePod(job, pod)
 	job.Status.Conditions = []schedulingv1alpha1.PodMigrationJobCondition{{
 		Type: schedulingv1alpha1.PodMigrationJobConditionEviction, Status: schedulingv1alpha1.PodMigrationJobConditionStatusTrue,
 		Reason: schedulingv1alpha1.PodMigrationJobReasonEvictComplete, LastTransitionTime: metav1.NewTime(w.now),
 	}}
 	_ = w.server.update(job)
+}
+
+// deletePod is what an eviction does.
+func (w *world) deletePod(job *schedulingv1alpha1.PodMigrationJob, pod *corev1.Pod) {
+	w.server.delete(pod)
+	w.moved++
+	for _, of := range []string{"namespace " + pod.Namespace, pod.Labels["app"]} {
+		w.evictions[of] = append(w.evictions[of], w.now)
+	}
 	w.note("%s evicts %s", job.Name, pod.Name)
 }
 

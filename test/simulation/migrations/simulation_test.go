@@ -53,7 +53,7 @@ func (w *world) calmDown() {
 		w.now = w.now.Add(10 * time.Second)
 		w.check()
 	}
-	w.problem("jobs have not ended")
+	w.problem("%d jobs have not ended, or not released their Reservation", len(w.openJobs()))
 }
 
 // seeds simulates the seeds from 1 on, on all processors.

@@ -11,6 +11,7 @@ import (
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/descheduling/arbitration"
+	"koordinator.sh/koord/decision/descheduling/migration"
 )
 
 func (w *world) drawCount() *int32 {
@@ -102,10 +103,11 @@ func (w *world) createJob() {
 	_ = w.server.create(job)
 }
 
+// openJobs are those that have not ended, or whose Reservation is still there.
 func (w *world) openJobs() []*schedulingv1alpha1.PodMigrationJob {
 	var open []*schedulingv1alpha1.PodMigrationJob
 	for _, job := range w.migrationJobs() {
-		if arbitration.StateOf(job) != arbitration.Finished {
+		if arbitration.StateOf(job) != arbitration.Finished || w.reservation(job) != nil && w.leaks(job) {
 			open = append(open, job.DeepCopy())
 		}
 	}
@@ -121,8 +123,9 @@ func (w *world) stepJobs(percent int) {
 	}
 }
 
-// controlDeployments creates pods that are missing, and makes others ready.
+// controlDeployments schedules Reservations, creates pods that are missing, and makes others ready.
 func (w *world) controlDeployments() {
+	w.scheduleReservations()
 	for _, deployment := range w.deployments {
 		pods := podsOf(w.server.present(), deployment)
 		if len(pods) < w.replicas(deployment) {
@@ -150,9 +153,12 @@ func (w *world) disturb() {
 		job.Spec.Paused = !job.Spec.Paused
 		_ = w.server.update(job)
 	case w.calm:
-	case what == 1 && arbitration.StateOf(job) != arbitration.Finished && len(job.Status.Conditions) == 0: // one that evicted counts for limiters
+	case what == 1 && arbitration.StateOf(job) != arbitration.Finished && !triesToEvict(job): // one that evicted counts for limiters
 		w.note("%s is deleted", job.Name)
 		w.server.delete(job)
+		if reservation := w.reservation(job); reservation != nil { // as the garbage collector does
+			w.server.delete(reservation)
+		}
 	case what == 2:
 		setReady(pod, false)
 		_ = w.server.update(pod)
@@ -164,6 +170,10 @@ func (w *world) disturb() {
 			}
 		}
 	}
+}
+
+func triesToEvict(job *schedulingv1alpha1.PodMigrationJob) bool {
+	return migration.Condition(&job.Status, schedulingv1alpha1.PodMigrationJobConditionEviction) != nil
 }
 
 func (w *world) replicas(deployment string) int {

@@ -17,6 +17,7 @@ import (
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/descheduling/arbitration"
+	"koordinator.sh/koord/decision/descheduling/migration"
 	"koordinator.sh/koord/descheduler/arbitrator"
 )
 
@@ -94,6 +95,9 @@ func newWorld(seed uint64) *world {
 		random: rand.New(rand.NewPCG(seed, 0)), server: &server{objects: map[key]client.Object{}}, now: time.Date(2026, time.May, 4, 12, 0, 0, 0, time.UTC), faulty: true,
 		evictions: map[string][]time.Time{}, checked: map[types.UID]bool{}, jobs: model{},
 	}
+	if w.chance(50) {
+		w.jobs = controller{args: migration.DefaultArgs()}
+	}
 	w.calm = w.chance(50)
 	w.limits = w.drawLimits()
 	w.nodes = []string{"node-0", "node-1", "node-2", "node-3"}
@@ -141,11 +145,14 @@ func (w *world) createPod(deployment string, ready bool) {
 			Namespace: w.namespaceOf(deployment), Name: fmt.Sprint(deployment, "-", w.number), Labels: map[string]string{"app": deployment},
 			OwnerReferences: []metav1.OwnerReference{ownerOf("ReplicaSet", set.GetName(), set.GetUID())},
 		},
-		Spec:   corev1.PodSpec{NodeName: w.nodes[w.random.IntN(len(w.nodes))]},
+		Spec:   corev1.PodSpec{SchedulerName: "koord-scheduler", NodeName: w.nodes[w.random.IntN(len(w.nodes))]},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning},
 	}
 	setReady(pod, ready)
 	_ = w.server.create(pod)
+	if !ready {
+		w.use(pod)
+	}
 }
 
 func setReady(pod *corev1.Pod, ready bool) {
