@@ -1,27 +1,64 @@
 package app
 
 import (
-	"fmt"
-	"os"
+	"context"
+	"sync/atomic"
 
-	"sigs.k8s.io/yaml"
+	"github.com/prometheus/client_golang/prometheus"
 
-	descheduler "koordinator.sh/koord/api/descheduler/v1alpha2"
+	"koordinator.sh/koord/decision/descheduling/migration"
+	"koordinator.sh/koord/descheduler/configuration"
+	"koordinator.sh/koord/descheduler/pluginargs"
+	"koordinator.sh/koord/descheduler/plugins"
 )
 
-// readConfiguration reads the configuration file. Unknown fields are an error.
-func readConfiguration(path string) (*descheduler.DeschedulerConfiguration, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read the configuration: %w", err)
+// configured is the configuration in force, and what it is applied to once this replica leads.
+type configured struct {
+	store *configuration.Store
+	// dryRun is the flag, which wins over the configuration.
+	dryRun bool
+	// apply is nil before this replica leads.
+	apply atomic.Pointer[func(context.Context, *configuration.Configuration) error]
+}
+
+// loadConfiguration reads the file, which must be valid, and reports everything that is wrong with it at once.
+func loadConfiguration(ctx context.Context, options *Options, registerer prometheus.Registerer) (*configured, error) {
+	c := &configured{dryRun: options.DryRun}
+	var err error
+	c.store, err = configuration.Load(ctx, configuration.Options{
+		Path: options.ConfigFile, Registry: plugins.Registry(plugins.Sources{}), Apply: c.put, Registerer: registerer,
+	})
+	return c, err
+}
+
+// put puts a configuration that was read again into force.
+func (c *configured) put(ctx context.Context, next *configuration.Configuration) error {
+	if apply := c.apply.Load(); apply != nil {
+		return (*apply)(ctx, c.flagged(next))
 	}
-	configuration := &descheduler.DeschedulerConfiguration{}
-	if err := yaml.UnmarshalStrict(data, configuration); err != nil {
-		return nil, fmt.Errorf("decode configuration %q: %w", path, err)
+	return nil
+}
+
+// current is the configuration in force.
+func (c *configured) current() *configuration.Configuration { return c.flagged(c.store.Current()) }
+
+// flagged is a configuration with the flags on top.
+func (c *configured) flagged(from *configuration.Configuration) *configuration.Configuration {
+	if !c.dryRun || from.DryRun {
+		return from
 	}
-	if want := descheduler.GroupVersion.String(); configuration.APIVersion != want || configuration.Kind != descheduler.Kind {
-		return nil, fmt.Errorf("decode configuration %q: apiVersion %q and kind %q must be %q and %q",
-			path, configuration.APIVersion, configuration.Kind, want, descheduler.Kind)
+	flagged := *from
+	flagged.DryRun = true
+	return &flagged
+}
+
+// migration returns the arguments of MigrationController: those of the first profile that evicts with it, and the defaults where none does.
+// One controller carries out the jobs of all profiles, and of people.
+func (c *configured) migration() *migration.Args {
+	for _, profile := range c.store.Current().Profiles {
+		if args, err := pluginargs.Of[migration.Args](profile.Args[migration.PluginName]); err == nil && args != nil {
+			return args
+		}
 	}
-	return configuration, nil
+	return migration.DefaultArgs()
 }

@@ -68,13 +68,12 @@ func TestSettings(t *testing.T) {
 clientConnection: {kubeconfig: /file, qps: 7, burst: 9}
 leaderElection: {resourceName: other, resourceNamespace: elsewhere, leaseDuration: 60s, renewDeadline: 40s, retryPeriod: 5s}
 enableProfiling: false
-dryRun: true
 `,
 			change: func(s *settings) {
 				s.kubeconfig, s.qps, s.burst = "/file", 7, 9
 				s.leaseName, s.leaseNamespace = "other", "elsewhere"
 				s.leaseDuration, s.renewDeadline, s.retryPeriod = time.Minute, 40*time.Second, 5*time.Second
-				s.profiling, s.dryRun = false, true
+				s.profiling = false
 			},
 		},
 		"a kubeconfig by flag": {
@@ -83,7 +82,6 @@ dryRun: true
 		},
 		"no election by flag":          {configuration: "leaderElection: {leaderElect: true}", args: []string{"--leader-elect=false"}, change: func(s *settings) { s.elect = false }},
 		"no election by configuration": {configuration: "leaderElection: {leaderElect: false}", change: func(s *settings) { s.elect = false }},
-		"a dry run by flag":            {configuration: "dryRun: false", args: []string{"--dry-run"}, change: func(s *settings) { s.dryRun = true }},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -91,10 +89,7 @@ dryRun: true
 			if err != nil {
 				t.Fatal(err)
 			}
-			configuration, err := readConfiguration(write(t, header+tc.configuration))
-			if err != nil {
-				t.Fatal(err)
-			}
+			configuration := &load(t, tc.configuration).current().DeschedulerConfiguration
 			want := defaults
 			if tc.change != nil {
 				tc.change(&want)
@@ -106,24 +101,48 @@ dryRun: true
 	}
 }
 
-func TestConfigurationsThatCannotBeRead(t *testing.T) {
-	tests := map[string]struct{ text, want string }{
-		"no configuration":          {"", `apiVersion "" and kind "" must be`},
-		"another version":           {"apiVersion: descheduler/v1alpha1\nkind: DeschedulerConfiguration", `"descheduler/v1alpha1"`},
-		"sigs' policy":              {"apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy", `"DeschedulerPolicy"`},
-		"a field that is not there": {header + "dryRuns: true", "dryRuns"},
-		"no YAML":                   {header + "\t{", "decode configuration"},
+func TestTheFlagWinsOverAConfigurationThatEvicts(t *testing.T) {
+	tests := map[string]struct {
+		configuration string
+		args          []string
+		wantDryRun    bool
+	}{
+		"evictions":                      {},
+		"a dry run by the file":          {configuration: "dryRun: true", wantDryRun: true},
+		"a dry run by flag":              {configuration: "dryRun: false", args: []string{"--dry-run"}, wantDryRun: true},
+		"a dry run by the file, no flag": {configuration: "dryRun: true", args: []string{"--dry-run=false"}, wantDryRun: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if _, err := readConfiguration(write(t, tc.text)); err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("error is %v; want one with %q", err, tc.want)
+			if got := load(t, tc.configuration, tc.args...).current().DryRun; got != tc.wantDryRun {
+				t.Errorf("dry run is %v, want %v", got, tc.wantDryRun)
 			}
 		})
 	}
-	if _, err := readConfiguration(filepath.Join(t.TempDir(), "absent")); err == nil {
-		t.Error("no error for a file that does not exist")
+}
+
+func TestAConfigurationThatIsNotValidEndsTheStart(t *testing.T) {
+	options, err := parse(t, "--config="+write(t, header+"dryRuns: true"))
+	if err != nil {
+		t.Fatal(err)
 	}
+	if _, err := loadConfiguration(t.Context(), options, nil); err == nil || !strings.Contains(err.Error(), "dryRuns") {
+		t.Errorf("error is %v, want one about dryRuns", err)
+	}
+}
+
+// load reads a configuration as the program does.
+func load(t *testing.T, text string, args ...string) *configured {
+	t.Helper()
+	options, err := parse(t, append(args, "--config="+write(t, header+text))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := loadConfiguration(t.Context(), options, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded
 }
 
 func write(t *testing.T, text string) string {

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"koordinator.sh/koord/outage"
 )
@@ -18,11 +19,11 @@ func Run(ctx context.Context, options *Options) error {
 	if err := options.Validate(); err != nil {
 		return err
 	}
-	configuration, err := readConfiguration(options.ConfigFile)
+	loaded, err := loadConfiguration(ctx, options, metrics.Registry)
 	if err != nil {
 		return err
 	}
-	s := settingsOf(options, configuration)
+	s := settingsOf(options, &loaded.current().DeschedulerConfiguration)
 	config, err := restConfig(s)
 	if err != nil {
 		return err
@@ -48,8 +49,9 @@ func Run(ctx context.Context, options *Options) error {
 	}
 	server.serveDebugging(s.profiling)
 	server.ready = append(server.ready, mgr.GetCache().WaitForCacheSync)
-	environment := &Environment{
-		Manager: mgr, Configuration: configuration, ConfigFile: options.ConfigFile, DryRun: s.dryRun, Handle: server.handle,
+	environment, err := newEnvironment(config, mgr, loaded)
+	if err != nil {
+		return errors.Join(err, server.close())
 	}
 	if err := assemble(ctx, environment); err != nil {
 		return errors.Join(err, server.close())

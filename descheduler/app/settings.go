@@ -29,7 +29,6 @@ type settings struct {
 	leaseNamespace, leaseName                 string
 	leaseDuration, renewDeadline, retryPeriod time.Duration
 	profiling                                 bool
-	dryRun                                    bool
 }
 
 // settingsOf completes the configuration with the flags and the defaults. A flag wins over the configuration.
@@ -46,7 +45,6 @@ func settingsOf(options *Options, config *descheduler.DeschedulerConfiguration) 
 		renewDeadline:  either(election.RenewDeadline, metav1.Duration{Duration: defaultRenewDeadline}).Duration,
 		retryPeriod:    either(election.RetryPeriod, metav1.Duration{Duration: defaultRetryPeriod}).Duration,
 		profiling:      !isFalse(config.EnableProfiling),
-		dryRun:         options.DryRun || config.DryRun,
 	}
 }
 

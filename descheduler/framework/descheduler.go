@@ -79,7 +79,7 @@ func New(ctx context.Context, config Config) (*Descheduler, error) {
 		return nil, errors.New("new descheduler: it needs clients and a configuration")
 	}
 	if config.Informers == nil {
-		config.Informers = informers.NewSharedInformerFactoryWithOptions(config.Client, 0, informers.WithTransform(trim))
+		config.Informers = informers.NewSharedInformerFactoryWithOptions(config.Client, 0, informers.WithTransform(Trim))
 	}
 	if config.LiveJobs == nil {
 		config.LiveJobs = config.Jobs
@@ -135,8 +135,8 @@ func (d *Descheduler) SetConfiguration(ctx context.Context, next *configuration.
 	return nil
 }
 
-// trim drops what no plugin reads from what is cached.
-func trim(object any) (any, error) {
+// Trim drops what no plugin reads from what is cached.
+func Trim(object any) (any, error) {
 	if accessor, err := meta.Accessor(object); err == nil {
 		accessor.SetManagedFields(nil)
 	}
