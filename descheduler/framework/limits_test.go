@@ -156,12 +156,12 @@ func TestAnEvictionThatFailsUsesUpNoLimit(t *testing.T) {
 		t.Errorf("results (-want +got):\n%s", diff)
 	}
 	want := `
-# HELP descheduler_pods_evicted Evictions that plugins asked for, by the result: success when a migration job was created, dry-run, error, or the limit that refused.
-# TYPE descheduler_pods_evicted counter
-descheduler_pods_evicted{namespace="default",node="a",result="error",strategy="Everything"} 1
-descheduler_pods_evicted{namespace="default",node="a",result="success",strategy="Everything"} 1
+# HELP descheduler_evictions_requested_total Evictions that plugins asked for, by the result: success when a migration job was created, dry-run, error, or the limit that refused. descheduler_pods_evicted counts the evictions themselves.
+# TYPE descheduler_evictions_requested_total counter
+descheduler_evictions_requested_total{namespace="default",node="a",profile="koord-descheduler",result="error",strategy="Everything"} 1
+descheduler_evictions_requested_total{namespace="default",node="a",profile="koord-descheduler",result="success",strategy="Everything"} 1
 `
-	if err := testutil.GatherAndCompare(s.registry, strings.NewReader(want), "descheduler_pods_evicted"); err != nil {
+	if err := testutil.GatherAndCompare(s.registry, strings.NewReader(want), "descheduler_evictions_requested_total"); err != nil {
 		t.Error(err)
 	}
 }

@@ -7,14 +7,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// instruments are the metrics of passes. Their names and labels are those of Koordinator and of sigs.k8s.io/descheduler, whose dashboards
-// and alerts work.
+// instruments are the metrics of passes. The names of durations are those of sigs.k8s.io/descheduler, whose dashboards work.
 type instruments struct {
-	podsEvicted, podsEvictedTotal *prometheus.CounterVec
-	loop                          prometheus.Histogram
-	strategy                      *prometheus.HistogramVec
-	passes                        *prometheus.CounterVec
-	lastPass                      prometheus.Gauge
+	requested *prometheus.CounterVec
+	loop      prometheus.Histogram
+	strategy  *prometheus.HistogramVec
+	passes    *prometheus.CounterVec
+	lastPass  prometheus.Gauge
 }
 
 const subsystem = "descheduler"
@@ -28,13 +27,9 @@ const (
 
 func newInstruments(registerer prometheus.Registerer) (*instruments, error) {
 	m := &instruments{
-		podsEvicted: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Subsystem: subsystem, Name: "pods_evicted",
-			Help: "Evictions that plugins asked for, by the result: success when a migration job was created, dry-run, error, or the limit that refused.",
-		}, []string{"result", "strategy", "namespace", "node"}),
-		podsEvictedTotal: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Subsystem: subsystem, Name: "pods_evicted_total",
-			Help: "The same as descheduler_pods_evicted, by profile too.",
+		requested: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Subsystem: subsystem, Name: "evictions_requested_total",
+			Help: "Evictions that plugins asked for, by the result: success when a migration job was created, dry-run, error, or the limit that refused. descheduler_pods_evicted counts the evictions themselves.",
 		}, []string{"result", "strategy", "profile", "namespace", "node"}),
 		loop: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Subsystem: subsystem, Name: "loop_duration_seconds", Help: "Time of a whole pass.",
@@ -55,7 +50,7 @@ func newInstruments(registerer prometheus.Registerer) (*instruments, error) {
 	if registerer == nil {
 		return m, nil
 	}
-	for _, collector := range []prometheus.Collector{m.podsEvicted, m.podsEvictedTotal, m.loop, m.strategy, m.passes, m.lastPass} {
+	for _, collector := range []prometheus.Collector{m.requested, m.loop, m.strategy, m.passes, m.lastPass} {
 		if err := registerer.Register(collector); err != nil {
 			return nil, fmt.Errorf("register metrics of passes: %w", err)
 		}
@@ -76,8 +71,7 @@ func (m *instruments) evicted(entry *Eviction, err error) {
 	case err != nil:
 		result = err.Error()
 	}
-	m.podsEvicted.WithLabelValues(result, entry.Plugin, entry.Namespace, entry.Node).Inc()
-	m.podsEvictedTotal.WithLabelValues(result, entry.Plugin, entry.Profile, entry.Namespace, entry.Node).Inc()
+	m.requested.WithLabelValues(result, entry.Plugin, entry.Profile, entry.Namespace, entry.Node).Inc()
 }
 
 func (m *instruments) ran(run *PluginRun) {
