@@ -11,6 +11,7 @@ import (
 // evictionViews are what is printed of moves and evictions.
 func evictionViews() map[string]view {
 	return map[string]view{
+		"explain-eviction":         func(w io.Writer, o Options) error { return EvictionExplanation(w, evictionFixture(), o) },
 		"forecast-migrations":      func(w io.Writer, o Options) error { return MigrationForecast(w, migrationFixture(), o) },
 		"forecast-migrations-wide": func(w io.Writer, o Options) error { o.Wide = true; return MigrationForecast(w, migrationFixture(), o) },
 		"forecast-migrations-none": func(w io.Writer, o Options) error { return MigrationForecast(w, nothingMovesFixture(), o) },
