@@ -21,7 +21,8 @@ arguments in ConfigMap koord-descheduler-config. If nothing moves, it says why, 
   IN     time until that pass, at the deschedulingInterval
   TO     a node that takes the pod; koord-scheduler makes the final choice
 
-Plugin LowNodeLoad is forecast; other plugins that are enabled are named. -o wide also lists other nodes that take the pod,
+Plugins LowNodeLoad and LoadAwareRebalancing are forecast, the latter by the load that nodes report now in place of the
+predicted one; other plugins that are enabled are named. -o wide also lists other nodes that take the pod,
 its usage, the keys by which it was chosen, and pods that were considered and stay.`
 
 const forecastMigrationsExamples = `  # Forecast the next 10 rounds

@@ -61,6 +61,18 @@ func configured(s *livetest.Server, old, with string) {
 	s.ConfigMaps[0].Data["koord-descheduler-config"] = strings.Replace(deschedulerConfig, old, with, 1)
 }
 
+// capped allows no eviction.
+func capped(s *livetest.Server) {
+	text := s.ConfigMaps[0].Data["koord-descheduler-config"]
+	s.ConfigMaps[0].Data["koord-descheduler-config"] = strings.Replace(text, "profiles:", "maxNoOfPodsToEvictTotal: 0\nprofiles:", 1)
+}
+
+// rebalancing replaces the plugin by LoadAwareRebalancing with arguments.
+func rebalancing(s *livetest.Server, args string) {
+	configured(s, "[{name: LowNodeLoad}]", "[{name: LoadAwareRebalancing}]")
+	s.ConfigMaps[0].Data["koord-descheduler-config"] += "  - name: LoadAwareRebalancing\n    args: " + args + "\n"
+}
+
 func TestForecastMigrations(t *testing.T) {
 	tests := map[string]struct {
 		line   string
@@ -80,7 +92,7 @@ func TestForecastMigrations(t *testing.T) {
 		"none-underutilized": {"forecast migrations", func(s *livetest.Server) { s.Nodes[1].Spec.Unschedulable = true }},
 		"not-anomalous-yet":  {"forecast migrations --rounds 2", func(s *livetest.Server) { configured(s, "consecutiveAbnormalities: 1", "consecutiveAbnormalities: 4") }},
 		"paused":             {"forecast migrations", func(s *livetest.Server) { configured(s, "lowThresholds", "paused: true\n      lowThresholds") }},
-		"other-plugin":       {"forecast migrations", func(s *livetest.Server) { configured(s, "[{name: LowNodeLoad}]", "[{name: LoadAwareRebalancing}]") }},
+		"other-plugin":       {"forecast migrations", func(s *livetest.Server) { configured(s, "[{name: LowNodeLoad}]", "[{name: RemoveDuplicates}]") }},
 		"no-configuration":   {"forecast migrations", func(s *livetest.Server) { s.ConfigMaps = nil }},
 		"bad-configuration":  {"forecast migrations --strict", func(s *livetest.Server) { configured(s, "cpu: 70", "cpu: 170") }},
 		"no-metrics":         {"forecast migrations", func(s *livetest.Server) { s.NoCRDs = true }},
@@ -90,6 +102,16 @@ func TestForecastMigrations(t *testing.T) {
 		"pods-denied":         {"forecast migrations", func(s *livetest.Server) { s.Denied = []string{"list pods"} }},
 		"a-node-is-not-ready": {"forecast migrations", func(s *livetest.Server) { s.Nodes[2].Status.Conditions[0].Status = corev1.ConditionFalse }},
 		"rounds-out-of-range": {"forecast migrations --rounds 0", func(*livetest.Server) {}},
+		"rebalance":           {"forecast migrations --rounds 2", func(s *livetest.Server) { configured(s, "[{name: LowNodeLoad}]", "[{name: LoadAwareRebalancing}]") }},
+		"rebalance-wide":      {"forecast migrations --rounds 1 -o wide", func(s *livetest.Server) { configured(s, "[{name: LowNodeLoad}]", "[{name: LoadAwareRebalancing}]") }},
+		"rebalance-limits": {"forecast migrations --rounds 1", func(s *livetest.Server) {
+			configured(s, "[{name: LowNodeLoad}]", "[{name: LoadAwareRebalancing}]")
+			capped(s)
+		}},
+		"rebalance-paused":      {"forecast migrations", func(s *livetest.Server) { rebalancing(s, "{paused: true}") }},
+		"rebalance-as-upstream": {"forecast migrations", func(s *livetest.Server) { rebalancing(s, "{mode: Upstream}") }},
+		"rebalance-bad":         {"forecast migrations", func(s *livetest.Server) { rebalancing(s, "{targetMarginPercent: 90}") }},
+		"rebalance-cool":        {"forecast migrations", func(s *livetest.Server) { rebalancing(s, "{highThresholds: {cpu: 95}, costWeight: 1}") }},
 		"a-pod-is-leaving": {"forecast migrations --rounds 1", func(s *livetest.Server) {
 			s.Lists = map[string]runtime.Object{"podmigrationjobs": &schedulingv1alpha1.PodMigrationJobList{Items: []schedulingv1alpha1.PodMigrationJob{{
 				ObjectMeta: metav1.ObjectMeta{Name: "job"}, Spec: schedulingv1alpha1.PodMigrationJobSpec{PodRef: &corev1.ObjectReference{Namespace: "shop", Name: "web-0"}},

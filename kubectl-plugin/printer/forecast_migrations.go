@@ -92,14 +92,14 @@ func forecastNodes(w io.Writer, f *diagnosticsv1alpha1.MigrationForecast, o Opti
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		if len(n.Resources) == 0 {
-			t.add(text(n.Name), text(n.Pool), forecastClass(n.Class), forecastClass(n.ClassAfter), text("-"), text(""), text("-"), text("-"), text("-"), text("-"), text(""))
+			t.add(text(n.Name), text(orNone(n.Pool)), forecastClass(n.Class), forecastClass(n.ClassAfter), text("-"), text(""), text("-"), text("-"), text("-"), text("-"), text(""))
 			continue
 		}
 		for j := range n.Resources {
 			r := &n.Resources[j]
 			name, pool, class, then, why := text(""), text(""), text(""), text(""), text("")
 			if j == 0 {
-				name, pool, class, then, why = text(n.Name), text(n.Pool), forecastClass(n.Class), forecastClass(n.ClassAfter), text(n.Ended)
+				name, pool, class, then, why = text(n.Name), text(orNone(n.Pool)), forecastClass(n.Class), forecastClass(n.ClassAfter), text(n.Ended)
 			}
 			t.add(name, pool, class, then, text(r.Resource), styled(loadBar(r, loadWidth, o.Style)), basisCell(&r.BeforeBasisPoints), basisCell(&r.AfterBasisPoints),
 				basisCell(r.LowBasisPoints), basisCell(r.HighBasisPoints), why)
@@ -191,7 +191,10 @@ func forecastPools(w io.Writer, f *diagnosticsv1alpha1.MigrationForecast, o Opti
 	var b strings.Builder
 	for i := range f.Pools {
 		p := &f.Pools[i]
-		name := p.Name
+		name := "node pool " + p.Name
+		if p.Name == "" {
+			name = "profile " + p.Profile
+		}
 		if p.Prod {
 			name += " (prod)"
 		}
@@ -199,7 +202,7 @@ func forecastPools(w io.Writer, f *diagnosticsv1alpha1.MigrationForecast, o Opti
 		if what == "" {
 			what = fmt.Sprintf("%d underutilized, %d overutilized; pods still leave", p.Underutilized, p.Overutilized)
 		}
-		wrapped(&b, o, 2, o.Style.Clean(fmt.Sprintf("node pool %s, last round: %s", name, what)))
+		wrapped(&b, o, 2, o.Style.Clean(fmt.Sprintf("%s, last round: %s", name, what)))
 	}
 	if b.Len() == 0 {
 		return nil

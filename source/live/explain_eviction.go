@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -58,6 +59,11 @@ func (s *Source) ExplainEviction(ctx context.Context, namespace, name string) (*
 		return nil, err
 	}
 	read.in.Missing = read.gaps.all()
+	for _, unread := range []map[string][]string{read.in.Undecided, read.in.Unsure} {
+		for _, lines := range unread {
+			slices.Sort(lines) // they are read at the same time
+		}
+	}
 	answer, err := objects.ExplainEviction(read.in)
 	if err != nil {
 		return nil, fmt.Errorf("explain the eviction of pod %s/%s: %w", namespace, name, err)

@@ -16,6 +16,7 @@ import (
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
 	"koordinator.sh/koord/decision/descheduling/migration"
 	"koordinator.sh/koord/decision/descheduling/podselection"
+	"koordinator.sh/koord/decision/descheduling/rebalance"
 )
 
 // DeschedulerConfigMap is the ConfigMap of koord-descheduler, in the namespace of the system, and its only key.
@@ -45,6 +46,8 @@ type DeschedulerProfile struct {
 	Plugins []string
 	// LowNodeLoad are the arguments of that plugin; nil where it is not enabled.
 	LowNodeLoad *lownodeload.Args
+	// Rebalance are the arguments of LoadAwareRebalancing; nil where it is not enabled.
+	Rebalance *rebalance.Args
 	// Migration says which pods may be evicted.
 	Migration *migration.Args
 }
@@ -130,6 +133,16 @@ func readProfile(read *v1alpha2.DeschedulerProfile) (DeschedulerProfile, error) 
 		return out, err
 	}
 	migration.SetDefaults(out.Migration)
+	if slices.Contains(out.Plugins, rebalance.PluginName) {
+		out.Rebalance = &rebalance.Args{}
+		if err := pluginArgs(read, rebalance.PluginName, out.Rebalance); err != nil {
+			return out, err
+		}
+		rebalance.SetDefaults(out.Rebalance)
+		if errs := rebalance.Validate(out.Rebalance); len(errs) > 0 {
+			return out, fmt.Errorf("arguments of %s: %w", rebalance.PluginName, errs.ToAggregate())
+		}
+	}
 	if !slices.Contains(out.Plugins, lownodeload.PluginName) {
 		return out, nil
 	}

@@ -21,14 +21,21 @@ func (f *forecast) conclude() {
 		f.nodesOf(plugin, &after)
 		f.poolsOf(plugin)
 		f.staysOf(plugin)
-		if plugin.stopped("is anomalous") || len(f.answer.Moves) > 0 {
+		if plugin.stopped("is anomalous") || f.movedBy(lownodeload.PluginName) {
 			f.note("how often in a row nodes were overutilized is known to koord-descheduler alone and counted from 0 here: pods may move earlier")
 		}
+	}
+	for _, planner := range f.rebalancers {
+		planner.conclude(f)
 	}
 	if len(f.answer.Moves) > 0 {
 		f.note("load is taken to stay as it is, and PodMigrationJobs to succeed before the next round; koord-scheduler chooses the node, and the arbitration of jobs may hold them back")
 	}
 	f.answer.Message = f.message()
+}
+
+func (f *forecast) movedBy(plugin string) bool {
+	return slices.ContainsFunc(f.answer.Moves, func(move diagnosticsv1alpha1.ForecastMove) bool { return move.Plugin == plugin })
 }
 
 func (p *plannedPlugin) stopped(because string) bool {
@@ -183,7 +190,7 @@ func (f *forecast) message() string {
 		span += fmt.Sprintf(" (%s)", time.Duration(f.in.Rounds-1)*f.in.Descheduler.Interval)
 	}
 	switch {
-	case len(f.plugins) == 0:
+	case len(f.plugins)+len(f.rebalancers) == 0:
 		return "no plugin is enabled that is forecast"
 	case len(f.answer.Moves) > 0:
 		verb := "would move"

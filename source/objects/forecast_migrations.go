@@ -15,6 +15,7 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
+	"koordinator.sh/koord/decision/descheduling/rebalance"
 )
 
 // MigrationSnapshot is what was read of the cluster to forecast migrations. None of it is changed.
@@ -42,7 +43,9 @@ type forecast struct {
 	metrics map[string]*slov1alpha1.NodeMetric
 	leaving map[podName]string
 	plugins []*plannedPlugin
-	answer  *diagnosticsv1alpha1.MigrationForecast
+	// rebalancers are the profiles with LoadAwareRebalancing.
+	rebalancers []*plannedRebalance
+	answer      *diagnosticsv1alpha1.MigrationForecast
 }
 
 type podName struct{ namespace, name string }
@@ -121,6 +124,17 @@ func (f *forecast) plan() error {
 	for i := range f.in.Descheduler.Profiles {
 		profile := &f.in.Descheduler.Profiles[i]
 		for _, name := range profile.Plugins {
+			if name == rebalance.PluginName && profile.Rebalance != nil && profile.Rebalance.Mode == rebalance.Planned {
+				planner, unknown, err := newPlannedRebalance(profile)
+				if err != nil {
+					return fmt.Errorf("profile %s: %w", profile.Name, err)
+				}
+				f.answer.Incomplete = append(f.answer.Incomplete, unknown...)
+				f.rebalancers = append(f.rebalancers, planner)
+				f.answer.Plugins = append(f.answer.Plugins, name)
+				f.answer.DryRun = f.answer.DryRun || profile.Rebalance.DryRun || profile.Migration.DryRun
+				continue
+			}
 			if name != lownodeload.PluginName || profile.LowNodeLoad == nil {
 				f.answer.Unforecast = append(f.answer.Unforecast, name)
 				f.answer.Incomplete = append(f.answer.Incomplete, fmt.Sprintf("plugin %s of profile %s is enabled and not forecast; it may evict pods too", name, profile.Name))
@@ -152,6 +166,9 @@ func (f *forecast) round(number int) {
 	limits := newEvictionLimits(f.in.Descheduler)
 	for _, plugin := range f.plugins {
 		plugin.pass(f, number, limits)
+	}
+	for _, planner := range f.rebalancers {
+		planner.pass(f, number, limits)
 	}
 }
 
