@@ -112,6 +112,11 @@ func TestForecastMigrations(t *testing.T) {
 		"rebalance-as-upstream": {"forecast migrations", func(s *livetest.Server) { rebalancing(s, "{mode: Upstream}") }},
 		"rebalance-bad":         {"forecast migrations", func(s *livetest.Server) { rebalancing(s, "{targetMarginPercent: 90}") }},
 		"rebalance-cool":        {"forecast migrations", func(s *livetest.Server) { rebalancing(s, "{highThresholds: {cpu: 95}, costWeight: 1}") }},
+		"without-node-fit":      {"forecast migrations --rounds 1", func(s *livetest.Server) { configured(s, "lowThresholds", "nodeFit: false\n      lowThresholds") }},
+		"a-second-node-fits": {"forecast migrations --rounds 1 -o wide", func(s *livetest.Server) {
+			s.Nodes = append(s.Nodes, makeNode("spare"))
+			s.Metrics = append(s.Metrics, makeMetric("spare", 30*time.Second, "2", "5Gi"))
+		}},
 		"a-pod-is-leaving": {"forecast migrations --rounds 1", func(s *livetest.Server) {
 			s.Lists = map[string]runtime.Object{"podmigrationjobs": &schedulingv1alpha1.PodMigrationJobList{Items: []schedulingv1alpha1.PodMigrationJob{{
 				ObjectMeta: metav1.ObjectMeta{Name: "job"}, Spec: schedulingv1alpha1.PodMigrationJobSpec{PodRef: &corev1.ObjectReference{Namespace: "shop", Name: "web-0"}},

@@ -187,6 +187,7 @@ func (f *forecast) move(pod *corev1.Pod, from, to string) {
 		})
 	}
 	if to == "" {
+		f.note("the argument nodeFit is false, so that the plugin looks for no node: the load of pods that move is on no node here")
 		return
 	}
 	moved := pod.DeepCopy()
