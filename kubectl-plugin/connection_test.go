@@ -28,20 +28,22 @@ import (
 
 // asking are command lines of every command that asks a cluster, beside those about the nouns.
 var asking = map[string]string{
-	"config apply":       "config apply -f testdata/connection/config.yaml --yes",
-	"config diff":        "config diff",
-	"config edit":        "config edit --yes",
-	"config get":         "config get",
-	"config history":     "config history",
-	"config plan":        "config plan colocation-config.enable=false",
-	"config rollback":    "config rollback --to 1 --yes",
-	"config set":         "config set colocation-config.enable=false --yes",
-	"config unset":       "config unset colocation-config --yes",
-	"forecast evictions": "forecast evictions",
-	"install":            "install",
-	"status":             "status",
-	"uninstall":          "uninstall --yes",
-	"why":                "why pod/web-0 -n shop",
+	"config apply":        "config apply -f testdata/connection/config.yaml --yes",
+	"config diff":         "config diff",
+	"config edit":         "config edit --yes",
+	"config get":          "config get",
+	"config history":      "config history",
+	"config plan":         "config plan colocation-config.enable=false",
+	"config rollback":     "config rollback --to 1 --yes",
+	"config set":          "config set colocation-config.enable=false --yes",
+	"config unset":        "config unset colocation-config --yes",
+	"explain eviction":    "explain eviction web-0 -n shop",
+	"forecast evictions":  "forecast evictions",
+	"forecast migrations": "forecast migrations",
+	"install":             "install",
+	"status":              "status",
+	"uninstall":           "uninstall --yes",
+	"why":                 "why pod/web-0 -n shop",
 }
 
 // notAsking are the commands that ask none, or tell of it in another way: the TUI on its screen, the sandbox of its own cluster.

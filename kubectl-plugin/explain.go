@@ -18,6 +18,7 @@ func newExplainCommand(s *session) *cobra.Command {
 	}
 	addNouns(cmd, s, explains)
 	cmd.AddCommand(newExplainQoSCommand(s))
+	cmd.AddCommand(newExplainEvictionCommand(s))
 	return cmd
 }
 

@@ -1,0 +1,105 @@
+package live
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/core/unknown"
+	"koordinator.sh/koord/source"
+	"koordinator.sh/koord/source/objects"
+)
+
+var _ source.MigrationForecaster = (*Source)(nil)
+
+// podEvictableDrop is a pod as its eviction needs it: podDrop with its volumes.
+var podEvictableDrop = dropped{
+	1: metadataDrop,
+	2: numbers(8, 9, 14, 15, 23, 26, 28, 34).with(2, containerDrop).with(20, containerDrop),
+	3: podDrop[3],
+}
+
+// ForecastMigrations reads what the descheduler decides from, and runs its decisions.
+func (s *Source) ForecastMigrations(ctx context.Context, rounds int) (*diagnosticsv1alpha1.MigrationForecast, error) {
+	c, err := s.connect()
+	if err != nil {
+		return nil, err
+	}
+	in := &objects.MigrationSnapshot{Rounds: rounds, Now: s.options.Clock.Now()}
+	var gaps gaps
+	group, groupContext := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		in.Nodes, err = c.nodes(groupContext, selection{})
+		return err
+	})
+	group.Go(func() (err error) {
+		in.Pods, err = c.pods(groupContext, selection{fields: running("")}, podEvictableDrop)
+		return err
+	})
+	group.Go(func() (err error) {
+		in.Metrics, err = c.metrics(groupContext, selection{}, always(metricBriefDrop))
+		return gaps.note(err, unknown.NodeMetrics, "what is used is unknown, and no node counts as overutilized")
+	})
+	group.Go(func() (err error) {
+		in.Jobs, err = c.migrationJobs(groupContext)
+		return gaps.lacks(err, "which pods are leaving already is unknown")
+	})
+	group.Go(func() (err error) {
+		in.Descheduler, err = s.descheduler(groupContext, c, &gaps)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	in.Missing = gaps.all()
+	answer, err := objects.ForecastMigrations(in)
+	if err != nil {
+		return nil, fmt.Errorf("forecast migrations: %w", err)
+	}
+	return answer, nil
+}
+
+// descheduler reads the configuration of koord-descheduler. Where it cannot, the defaults of the chart hold, which is said.
+func (s *Source) descheduler(ctx context.Context, c *clients, gaps *gaps) (*objects.Descheduler, error) {
+	const instead = "the defaults of the chart are used instead"
+	config := &corev1.ConfigMap{}
+	err := c.get(ctx, "configmaps", s.options.SystemNamespace, objects.DeschedulerConfigMap, config)
+	if err == nil {
+		read, invalid := objects.ReadDescheduler(config.Data)
+		if invalid == nil {
+			return read, nil
+		}
+		gaps.add(fmt.Sprintf("read configmap %s/%s: %v; %s", s.options.SystemNamespace, objects.DeschedulerConfigMap, invalid, instead))
+	} else if err := gaps.lacks(err, instead); err != nil {
+		return nil, err
+	}
+	if hasCode(err, finding.NotFound) {
+		gaps.add(fmt.Sprintf("there is no configmap %s/%s; %s", s.options.SystemNamespace, objects.DeschedulerConfigMap, instead))
+	}
+	return objects.ShippedDescheduler(s.options.SystemNamespace), nil
+}
+
+// migrationJobs lists the PodMigrationJobs.
+func (c *clients) migrationJobs(ctx context.Context) ([]schedulingv1alpha1.PodMigrationJob, error) {
+	r := request{verb: "list", group: schedulingv1alpha1.GroupVersion.Group, resource: "podmigrationjobs"}
+	return list(ctx, c.scheduling, r, selection{}, splitJSON, func(raw []byte, into *schedulingv1alpha1.PodMigrationJob) error {
+		return unmarshalJSON(raw, droppedKeys{"metadata": keys("managedFields")}, into)
+	})
+}
+
+// lacks turns the error of reading what an answer can do without into a gap with its consequence. What does not exist is no gap.
+func (g *gaps) lacks(err error, consequence string) error {
+	if err == nil || hasCode(err, finding.NotInstalled) || hasCode(err, finding.NotFound) {
+		return nil
+	}
+	if _, coded := finding.From(err); !coded {
+		return err
+	}
+	g.add(text(err, consequence))
+	return nil
+}

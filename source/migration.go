@@ -1,0 +1,20 @@
+package source
+
+import (
+	"context"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+)
+
+// MigrationForecaster is a source that says what the descheduler would move. Implementations are safe for concurrent use.
+type MigrationForecaster interface {
+	// ForecastMigrations runs the decisions of the descheduler's plugins for several rounds, the first of them now. Only the nodes and the
+	// pods are indispensable.
+	ForecastMigrations(ctx context.Context, rounds int) (*diagnosticsv1alpha1.MigrationForecast, error)
+}
+
+// EvictionExplainer is a source that says who could evict a pod. Implementations are safe for concurrent use.
+type EvictionExplainer interface {
+	// ExplainEviction says who could evict a pod now, and what protects it. Only the pod is indispensable.
+	ExplainEviction(ctx context.Context, namespace, name string) (*diagnosticsv1alpha1.EvictionExplanation, error)
+}

@@ -1,0 +1,164 @@
+package objects
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/descheduling/evictors"
+	"koordinator.sh/koord/decision/descheduling/placement"
+	"koordinator.sh/koord/decision/nodeqos/eviction"
+	"koordinator.sh/koord/decision/nodeqos/suppression"
+	"koordinator.sh/koord/decision/scheduling/quota"
+)
+
+// selecting are the PodDisruptionBudgets that select a pod.
+func selecting(pod *corev1.Pod, budgets []policyv1.PodDisruptionBudget) []*policyv1.PodDisruptionBudget {
+	var out []*policyv1.PodDisruptionBudget
+	for i := range budgets {
+		selector, err := metav1.LabelSelectorAsSelector(budgets[i].Spec.Selector)
+		if err == nil && budgets[i].Namespace == pod.Namespace && selector.Matches(labels.Set(pod.Labels)) {
+			out = append(out, &budgets[i])
+		}
+	}
+	return out
+}
+
+// disruption is why the eviction API refuses a pod because of the budgets that select it; empty when it does not.
+func disruption(pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget) string {
+	if pod.Status.Phase == corev1.PodPending || finished(pod) || pod.DeletionTimestamp != nil || len(budgets) == 0 {
+		return ""
+	}
+	if len(budgets) > 1 {
+		return fmt.Sprintf("%d PodDisruptionBudgets select the pod, and the eviction API supports one: %s, %s", len(budgets), budgets[0].Name, budgets[1].Name)
+	}
+	budget := budgets[0]
+	status := budget.Status
+	if !podReady(pod) {
+		policy := budget.Spec.UnhealthyPodEvictionPolicy
+		if policy != nil && *policy == policyv1.AlwaysAllow || status.DesiredHealthy > 0 && status.CurrentHealthy >= status.DesiredHealthy {
+			return ""
+		}
+	}
+	switch {
+	case status.ObservedGeneration < budget.Generation:
+		return fmt.Sprintf("PodDisruptionBudget %s was changed, and the change is not processed yet", budget.Name)
+	case status.DisruptionsAllowed <= 0:
+		return fmt.Sprintf("PodDisruptionBudget %s allows no disruption: it needs %d healthy pods and has %d", budget.Name, status.DesiredHealthy, status.CurrentHealthy)
+	}
+	return ""
+}
+
+func podReady(pod *corev1.Pod) bool {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodReady {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// agent is what the node agent decides about the pod, by its own decision. It also says what cannot be decided.
+func (in *EvictionSnapshot) agent() (evictors.Agent, []string) {
+	out := evictors.Agent{Installed: in.Reported}
+	if in.Node == nil || !in.Reported {
+		return out, nil
+	}
+	var undecided []string
+	var trace eviction.Trace
+	plan := eviction.Decide(in.Node.EvictionInput(suppression.Decide(in.Node.SuppressionInput(), nil)), &trace)
+	for i, outcome := range plan.Outcomes {
+		exclusion, concerned := in.excluded(&trace.Considered[i])
+		if !concerned {
+			continue
+		}
+		name := string(outcome.Feature)
+		if outcome.Tier != "" {
+			name += "/" + string(outcome.Tier)
+		}
+		if outcome.State == eviction.Unknown && exclusion == "" {
+			undecided = append(undecided, fmt.Sprintf("%s: %s", name, outcome.Reason))
+		}
+		out.Features = append(out.Features, evictors.Feature{
+			Name: name, On: outcome.State != eviction.Off && outcome.State != eviction.Unset, Short: outcome.State == eviction.Triggered,
+			Trigger: trigger(&outcome.Demand), Exclusion: exclusion,
+		})
+	}
+	return out, undecided
+}
+
+// excluded says why a feature does not take the pod, and whether it looked at it at all.
+func (in *EvictionSnapshot) excluded(considered *eviction.Considered) (reason string, concerned bool) {
+	for _, one := range considered.Excluded {
+		if one.Pod.Namespace == in.Pod.Namespace && one.Pod.Name == in.Pod.Name {
+			return one.Reason, true
+		}
+	}
+	for _, one := range considered.Candidates {
+		if one.Pod.Namespace == in.Pod.Namespace && one.Pod.Name == in.Pod.Name {
+			return "", true
+		}
+	}
+	return "", false
+}
+
+// trigger says when a feature evicts, beside what it observes now.
+func trigger(demand *eviction.Demand) string {
+	what, than := string(demand.Feature.Resource())+" usage", ">="
+	switch {
+	case demand.Feature == eviction.BECPUEvict:
+		what, than = "CPU satisfaction of best-effort pods", "<"
+	case demand.Tier != "":
+		what = fmt.Sprintf("%s requests of tier %s", demand.Feature.Resource(), demand.Tier)
+	}
+	return fmt.Sprintf("%s %s %d%%, is %d%% now", what, than, demand.ThresholdPercent, demand.ObservedPercent)
+}
+
+// quota is what is known of the pod's quota. It also says what is not.
+func (in *EvictionSnapshot) quota() (evictors.Quota, string) {
+	var specs []*quota.Spec
+	for i := range in.Quotas {
+		spec, _ := quota.Decode(&in.Quotas[i])
+		specs = append(specs, &spec)
+	}
+	out := evictors.Quota{Name: quota.BelongingTo(specs).Name(in.Pod), Revokes: in.MonitorsQuotas, Preemptible: in.Pod.Labels[extension.LabelQuotaPreemptible] != "false"}
+	if out.Name == "" {
+		return out, ""
+	}
+	for i := range in.Quotas {
+		object := &in.Quotas[i]
+		if object.Name != out.Name {
+			continue
+		}
+		var runtime corev1.ResourceList
+		if err := json.Unmarshal([]byte(object.Annotations[extension.AnnotationQuotaRuntime]), &runtime); err != nil {
+			return out, fmt.Sprintf("the runtime of ElasticQuota %s is not reported in its annotation %s", out.Name, extension.AnnotationQuotaRuntime)
+		}
+		out.Over = len(quota.Overused(quota.AmountsOf(object.Status.Used), quota.AmountsOf(runtime))) > 0
+		return out, ""
+	}
+	return out, fmt.Sprintf("there is no ElasticQuota %s; the pod counts against %s", out.Name, extension.DefaultQuotaName)
+}
+
+// preemption are the pods that wait, may preempt, and may run on the pod's node.
+func (in *EvictionSnapshot) preemption() evictors.Preemption {
+	var out evictors.Preemption
+	if in.Node == nil {
+		return out
+	}
+	node := placement.NewNode(in.Node.Object, nil)
+	for i := range in.Pending {
+		pod := &in.Pending[i]
+		if policy := pod.Spec.PreemptionPolicy; policy != nil && *policy == corev1.PreemptNever || pod.Spec.Priority == nil || !node.Admits(placement.NewPod(pod)) {
+			continue
+		}
+		out.Pending = append(out.Pending, evictors.Preemptor{Name: strings.Join([]string{pod.Namespace, pod.Name}, "/"), Priority: *pod.Spec.Priority})
+	}
+	return out
+}
