@@ -126,6 +126,41 @@ func (in MetricFacts) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MigratedPod) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.MigratedPod"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MigrationArbitration) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.MigrationArbitration"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MigrationCondition) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.MigrationCondition"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MigrationCount) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.MigrationCount"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MigrationExplanation) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.MigrationExplanation"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MigrationGate) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.MigrationGate"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MigrationStep) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.MigrationStep"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in NodeExplanation) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.NodeExplanation"
 }

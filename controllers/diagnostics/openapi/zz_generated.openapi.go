@@ -96,6 +96,13 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.FixStep{}.OpenAPIModelName():                       schema_koord_api_diagnostics_v1alpha1_FixStep(ref),
 		v1alpha1.LoadOverview{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_LoadOverview(ref),
 		v1alpha1.MetricFacts{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_MetricFacts(ref),
+		v1alpha1.MigratedPod{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_MigratedPod(ref),
+		v1alpha1.MigrationArbitration{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_MigrationArbitration(ref),
+		v1alpha1.MigrationCondition{}.OpenAPIModelName():            schema_koord_api_diagnostics_v1alpha1_MigrationCondition(ref),
+		v1alpha1.MigrationCount{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_MigrationCount(ref),
+		v1alpha1.MigrationExplanation{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_MigrationExplanation(ref),
+		v1alpha1.MigrationGate{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_MigrationGate(ref),
+		v1alpha1.MigrationStep{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_MigrationStep(ref),
 		v1alpha1.NodeExplanation{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_NodeExplanation(ref),
 		v1alpha1.NodeExplanationBatch{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_NodeExplanationBatch(ref),
 		v1alpha1.NodeExplanationBatchSpec{}.OpenAPIModelName():      schema_koord_api_diagnostics_v1alpha1_NodeExplanationBatchSpec(ref),
@@ -4481,6 +4488,437 @@ func schema_koord_api_diagnostics_v1alpha1_MetricFacts(ref common.ReferenceCallb
 					},
 				},
 				Required: []string{"state"},
+			},
+		},
+		Dependencies: []string{
+			v1.Time{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_MigratedPod(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "MigratedPod is the pod that a job moves.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"nodeName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NodeName is the node that it runs on; absent when the pod is gone, not scheduled or could not be read.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"namespace", "name"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_MigrationArbitration(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "MigrationArbitration says whether the arbitrator let a job start.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"passed": {
+						SchemaProps: spec.SchemaProps{
+							Default: false,
+							Type:    []string{"boolean"},
+							Format:  "",
+						},
+					},
+					"annotation": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Annotation of the job that says so.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"passed", "annotation"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_MigrationCondition(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "MigrationCondition is a condition of a job's status.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"type": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"lastTransitionTime": {
+						SchemaProps: spec.SchemaProps{
+							Ref: ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"attempts": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int32",
+						},
+					},
+				},
+				Required: []string{"type", "status"},
+			},
+		},
+		Dependencies: []string{
+			v1.Time{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_MigrationCount(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "MigrationCount counts jobs that have not ended.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"pending": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Pending jobs wait for the arbitrator.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"running": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Running jobs have passed the arbitration.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"pending", "running"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_MigrationExplanation(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "MigrationExplanation says how far a PodMigrationJob is and what it waits for: `koordctl explain migration`. Its name is that of the job.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"pod": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Pod that the job moves.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1alpha1.MigratedPod{}.OpenAPIModelName()),
+						},
+					},
+					"mode": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Mode is ReservationFirst or EvictDirectly.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"phase": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Phase, Reason and Message are those of the job's status.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"paused": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Paused is true when the job starts no further step.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"arbitration": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Arbitration says whether the job may start.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1alpha1.MigrationArbitration{}.OpenAPIModelName()),
+						},
+					},
+					"createdAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "CreatedAt is when the job was created, and Deadline when it fails unless it has ended by then.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"deadline": {
+						SchemaProps: spec.SchemaProps{
+							Ref: ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"reservation": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Reservation of the pod that replaces the evicted one; absent while there is none.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"targetNode": {
+						SchemaProps: spec.SchemaProps{
+							Description: "TargetNode is the node of the Reservation.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"replacement": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Replacement is the pod that uses the Reservation, as NAMESPACE/NAME.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"summary": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Summary is how far the job is, in one sentence.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"gates": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Gates of the job, in order; absent for a job that has ended, and where what they depend on could not be read.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.MigrationGate{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"next": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Next is what koord-descheduler does next; absent where it is unknown.",
+							Ref:         ref(v1alpha1.MigrationStep{}.OpenAPIModelName()),
+						},
+					},
+					"conditions": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Conditions of the job's status.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.MigrationCondition{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"otherJobs": {
+						SchemaProps: spec.SchemaProps{
+							Description: "OtherJobs counts the other jobs that have not ended; absent where they could not be read.",
+							Ref:         ref(v1alpha1.MigrationCount{}.OpenAPIModelName()),
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be read, and why; empty when the answer is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"pod", "mode", "phase", "arbitration", "createdAt", "deadline", "summary"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName(), v1alpha1.MigratedPod{}.OpenAPIModelName(), v1alpha1.MigrationArbitration{}.OpenAPIModelName(), v1alpha1.MigrationCondition{}.OpenAPIModelName(), v1alpha1.MigrationCount{}.OpenAPIModelName(), v1alpha1.MigrationGate{}.OpenAPIModelName(), v1alpha1.MigrationStep{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_MigrationGate(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "MigrationGate is one thing that must be so before a job goes on.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"state": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"since": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Since is when the gate was passed, or since when the job waits at it; absent where that is not recorded.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"deadline": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Deadline until which the job waits.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"retryAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "RetryAt is when the job looks again before the deadline although nothing changed.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"attempts": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Attempts of the eviction.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"name", "state"},
+			},
+		},
+		Dependencies: []string{
+			v1.Time{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_MigrationStep(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "MigrationStep is what koord-descheduler does next about a job.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"action": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Action is CreateReservation, EvictPod or DeleteReservation; absent where it only writes the status or waits.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message is the step in one sentence.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"at": {
+						SchemaProps: spec.SchemaProps{
+							Description: "At is when the job is looked at again although nothing changed; absent when an action is due, and when nothing is left to do.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"message"},
 			},
 		},
 		Dependencies: []string{
