@@ -27,7 +27,7 @@ func TestEveryNameIsCompleted(t *testing.T) {
 		"a node of a flag":           {[]string{"forecast", "evictions", "--node", "worker-1"}, []string{"worker-1", noFiles}},
 		"pods of QoS":                {[]string{"explain", "qos", "pod", "we"}, []string{"web-0", "web-1", "web-2", "web-3", noFiles}},
 		"pods of another namespace":  {[]string{"explain", "pod", "-n", "spark", ""}, []string{"executor-1", noFiles}},
-		"reservations":               {[]string{"explain", "reservation", ""}, []string{"nightly", noFiles}},
+		"reservations":               {[]string{"explain", "reservation", ""}, []string{"nightly", "uid-of-rebalance", noFiles}},
 		"after their type":           {[]string{"explain", "reservation", "resv/n"}, []string{"resv/nightly", noFiles}},
 		"recommendations":            {[]string{"top", "recommendations", "-n", "shop", "c"}, []string{"cart", noFiles}},
 		"namespaces":                 {[]string{"top", "pods", "--namespace", ""}, []string{"shop", "spark", noFiles}},

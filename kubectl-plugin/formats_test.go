@@ -27,6 +27,7 @@ var answerLines = map[string]string{
 	"explain-pod":            "explain pod huge -n shop",
 	"explain-pod-bound":      "explain pod web-0 -n shop",
 	"explain-qos-pod":        "explain qos pod executor-1 -n spark",
+	"explain-migration":      "explain migration rebalance",
 	"explain-recommendation": "explain recommendation web -n shop",
 	"explain-reservation":    "explain reservation nightly -n shop",
 	"forecast-evictions":     "forecast evictions",
@@ -51,7 +52,7 @@ func askedOf(t *testing.T, name string) (*livetest.Server, []func(*Options)) {
 		return cluster(), []func(*Options){with(c)}
 	case strings.Contains(name, "recommendation"):
 		return recommendationCluster(t), nil
-	case name == "audit-node" || name == "explain-reservation":
+	case name == "audit-node" || name == "explain-reservation" || name == "explain-migration":
 		return completeCluster(t), nil
 	default:
 		return cluster(), nil

@@ -32,6 +32,7 @@ func nouns() []noun {
 		{Kind: source.KindPod, top: newTopPodsCommand, explain: newExplainPodCommand, qos: newExplainQoSPodCommand},
 		{Kind: source.KindReservation, explain: newExplainReservationCommand},
 		{Kind: source.KindRecommendation, top: newTopRecommendationsCommand, explain: newExplainRecommendationCommand},
+		{Kind: source.KindMigration, explain: newExplainMigrationCommand},
 	}
 }
 

@@ -30,7 +30,7 @@ type objectCommand interface {
 func newObjectCommand(s *session, kind source.Kind, texts help, o objectCommand) *cobra.Command {
 	return &cobra.Command{
 		Use:               kind.Name + " NAME",
-		Aliases:           []string{kind.Plural, kind.Short},
+		Aliases:           kind.Words()[1:],
 		Short:             texts.short,
 		Long:              texts.long,
 		Example:           fmt.Sprintf(texts.examples, s.Name),

@@ -1,6 +1,8 @@
 package source
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -25,8 +27,18 @@ type Kind struct {
 // String is the singular name.
 func (k Kind) String() string { return k.Name }
 
-// Words are all the ways in which a command line may write the kind, the singular first.
-func (k Kind) Words() []string { return []string{k.Name, k.Plural, k.Short} }
+// Resource is the singular name of the resource in the API.
+func (k Kind) Resource() string { return strings.ToLower(k.API.Kind) }
+
+// Words are all the ways in which a command line may write the kind, the singular first. The name of the resource is one of them, where
+// the command line has a shorter one.
+func (k Kind) Words() []string {
+	words := []string{k.Name, k.Plural, k.Short}
+	if k.Resource() != k.Name {
+		words = append(words, k.Resource())
+	}
+	return words
+}
 
 var (
 	// KindNode is a Node.
@@ -37,6 +49,8 @@ var (
 	KindNamespace = Kind{Name: "namespace", Plural: "namespaces", Short: "ns", API: corev1.SchemeGroupVersion.WithKind("Namespace")}
 	// KindReservation is a Reservation.
 	KindReservation = Kind{Name: "reservation", Plural: "reservations", Short: "resv", API: schedulingv1alpha1.GroupVersion.WithKind("Reservation")}
+	// KindMigration is a PodMigrationJob.
+	KindMigration = Kind{Name: "migration", Plural: "podmigrationjobs", Short: "pmj", API: schedulingv1alpha1.GroupVersion.WithKind("PodMigrationJob")}
 	// KindRecommendation is a Recommendation.
 	KindRecommendation = Kind{
 		Name: "recommendation", Plural: "recommendations", Short: "recom", API: analysisv1alpha1.GroupVersion.WithKind("Recommendation"), Namespaced: true,

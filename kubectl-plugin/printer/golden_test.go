@@ -65,6 +65,7 @@ func views(t testing.TB) map[string]view {
 	}
 	maps.Copy(all, agentViews())
 	maps.Copy(all, recommendationViews())
+	maps.Copy(all, migrationViews())
 	maps.Copy(all, answerViews())
 	maps.Copy(all, evictionViews())
 	return all

@@ -76,6 +76,11 @@ func (in EvictionCandidate) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in EvictionExplanation) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.EvictionExplanation"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in EvictionForecast) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.EvictionForecast"
 }
@@ -116,6 +121,41 @@ func (in FixStep) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ForecastAmount) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.ForecastAmount"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ForecastKey) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.ForecastKey"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ForecastLoad) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.ForecastLoad"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ForecastMove) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.ForecastMove"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ForecastNode) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.ForecastNode"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ForecastPool) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.ForecastPool"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ForecastStay) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.ForecastStay"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in LoadOverview) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.LoadOverview"
 }
@@ -123,6 +163,46 @@ func (in LoadOverview) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in MetricFacts) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.MetricFacts"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MigratedPod) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.MigratedPod"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MigrationArbitration) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.MigrationArbitration"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MigrationCondition) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.MigrationCondition"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MigrationCount) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.MigrationCount"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MigrationExplanation) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.MigrationExplanation"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MigrationForecast) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.MigrationForecast"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MigrationGate) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.MigrationGate"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MigrationStep) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.MigrationStep"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -198,6 +278,16 @@ func (in Placement) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PluginScore) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.PluginScore"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PodBudget) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.PodBudget"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PodEvictor) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.PodEvictor"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

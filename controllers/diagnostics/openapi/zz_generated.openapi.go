@@ -86,6 +86,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.ContainerRecommendation{}.OpenAPIModelName():       schema_koord_api_diagnostics_v1alpha1_ContainerRecommendation(ref),
 		v1alpha1.ContainerResize{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_ContainerResize(ref),
 		v1alpha1.EvictionCandidate{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_EvictionCandidate(ref),
+		v1alpha1.EvictionExplanation{}.OpenAPIModelName():           schema_koord_api_diagnostics_v1alpha1_EvictionExplanation(ref),
 		v1alpha1.EvictionForecast{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_EvictionForecast(ref),
 		v1alpha1.EvictionTrigger{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_EvictionTrigger(ref),
 		v1alpha1.Finding{}.OpenAPIModelName():                       schema_koord_api_diagnostics_v1alpha1_Finding(ref),
@@ -94,8 +95,23 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.FixDryRun{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_FixDryRun(ref),
 		v1alpha1.FixRequest{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_FixRequest(ref),
 		v1alpha1.FixStep{}.OpenAPIModelName():                       schema_koord_api_diagnostics_v1alpha1_FixStep(ref),
+		v1alpha1.ForecastAmount{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_ForecastAmount(ref),
+		v1alpha1.ForecastKey{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_ForecastKey(ref),
+		v1alpha1.ForecastLoad{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_ForecastLoad(ref),
+		v1alpha1.ForecastMove{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_ForecastMove(ref),
+		v1alpha1.ForecastNode{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_ForecastNode(ref),
+		v1alpha1.ForecastPool{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_ForecastPool(ref),
+		v1alpha1.ForecastStay{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_ForecastStay(ref),
 		v1alpha1.LoadOverview{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_LoadOverview(ref),
 		v1alpha1.MetricFacts{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_MetricFacts(ref),
+		v1alpha1.MigratedPod{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_MigratedPod(ref),
+		v1alpha1.MigrationArbitration{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_MigrationArbitration(ref),
+		v1alpha1.MigrationCondition{}.OpenAPIModelName():            schema_koord_api_diagnostics_v1alpha1_MigrationCondition(ref),
+		v1alpha1.MigrationCount{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_MigrationCount(ref),
+		v1alpha1.MigrationExplanation{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_MigrationExplanation(ref),
+		v1alpha1.MigrationForecast{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_MigrationForecast(ref),
+		v1alpha1.MigrationGate{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_MigrationGate(ref),
+		v1alpha1.MigrationStep{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_MigrationStep(ref),
 		v1alpha1.NodeExplanation{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_NodeExplanation(ref),
 		v1alpha1.NodeExplanationBatch{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_NodeExplanationBatch(ref),
 		v1alpha1.NodeExplanationBatchSpec{}.OpenAPIModelName():      schema_koord_api_diagnostics_v1alpha1_NodeExplanationBatchSpec(ref),
@@ -111,6 +127,8 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.Origin{}.OpenAPIModelName():                        schema_koord_api_diagnostics_v1alpha1_Origin(ref),
 		v1alpha1.Placement{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_Placement(ref),
 		v1alpha1.PluginScore{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_PluginScore(ref),
+		v1alpha1.PodBudget{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_PodBudget(ref),
+		v1alpha1.PodEvictor{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_PodEvictor(ref),
 		v1alpha1.PodExplanation{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_PodExplanation(ref),
 		v1alpha1.PodExplanationList{}.OpenAPIModelName():            schema_koord_api_diagnostics_v1alpha1_PodExplanationList(ref),
 		v1alpha1.PodExplanationSpec{}.OpenAPIModelName():            schema_koord_api_diagnostics_v1alpha1_PodExplanationSpec(ref),
@@ -3814,6 +3832,100 @@ func schema_koord_api_diagnostics_v1alpha1_EvictionCandidate(ref common.Referenc
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_EvictionExplanation(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "EvictionExplanation is who could evict a pod now: `koordctl explain eviction`. No server answers it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"nodeName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NodeName is the node of the pod; empty when it has none.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message is the answer in one sentence.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"evictors": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Evictors in the order in which they could evict the pod.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.PodEvictor{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"budgets": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Budgets are the PodDisruptionBudgets that select the pod.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.PodBudget{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be read, and why; empty when the answer is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"message", "evictors"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.PodBudget{}.OpenAPIModelName(), v1alpha1.PodEvictor{}.OpenAPIModelName()},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_EvictionForecast(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -4394,6 +4506,453 @@ func schema_koord_api_diagnostics_v1alpha1_FixStep(ref common.ReferenceCallback)
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_ForecastAmount(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ForecastAmount is an amount of a resource.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"resource": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"amount": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"unit": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+				},
+				Required: []string{"resource", "amount", "unit"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_ForecastKey(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ForecastKey is one key of the order in which pods leave, such as priorityClass or score.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"value": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+				},
+				Required: []string{"name", "value"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_ForecastLoad(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ForecastLoad is the load of one resource of a node.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"resource": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"unit": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"capacity": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"before": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Before is the usage now, and After that after all moves.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"after": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"beforeBasisPoints": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The same, and the thresholds, in hundredths of a percent of the capacity. A threshold that does not apply is absent.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"afterBasisPoints": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"lowBasisPoints": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int64",
+						},
+					},
+					"highBasisPoints": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int64",
+						},
+					},
+				},
+				Required: []string{"resource", "unit", "capacity", "before", "after", "beforeBasisPoints", "afterBasisPoints"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_ForecastMove(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ForecastMove is a pod that would leave its node.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"round": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Round from 1, and Seconds until it.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"seconds": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"from": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"to": {
+						SchemaProps: spec.SchemaProps{
+							Description: "To is a node that the plugin found to fit, and Alternatives are others; the scheduler chooses. Absent where the plugin looks for none.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"alternatives": {
+						SchemaProps: spec.SchemaProps{
+							Type: []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"profile": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"plugin": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"usage": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Usage of the pod that moves with it.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ForecastAmount{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"keys": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Keys by which the pod was the first to leave.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ForecastKey{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"round", "seconds", "namespace", "name", "from", "profile", "plugin", "reason"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.ForecastAmount{}.OpenAPIModelName(), v1alpha1.ForecastKey{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_ForecastNode(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ForecastNode is a node with its load now and after all moves.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"profile": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Profile of the descheduler, and Pool of the plugin that the node belongs to.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"pool": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"class": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Class is low, bothLow, normal, high, prodHigh, prodLow or unknown, and Problem why it is unknown, such as a NodeMetric that is expired.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"problem": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"classAfter": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ClassAfter is the class after all moves.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"roundsNeeded": {
+						SchemaProps: spec.SchemaProps{
+							Description: "RoundsNeeded is how many rounds in a row a node must be overutilized before pods leave it.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"ended": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Ended says why no more pods leave the node.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"resources": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Resources that are compared with thresholds.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ForecastLoad{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"name", "profile", "pool", "class"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.ForecastLoad{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_ForecastPool(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ForecastPool is what came of a pool of nodes in the last round.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"profile": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"prod": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Prod is true for the thresholds of prod pods.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"underutilized": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"overutilized": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"stop": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Stop says why no pod was considered, with the numbers; empty when pods were.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"profile", "name", "underutilized", "overutilized"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_ForecastStay(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ForecastStay is a pod of an overutilized node that stays.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"node": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+				},
+				Required: []string{"namespace", "name", "node", "reason"},
+			},
+		},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_LoadOverview(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -4481,6 +5040,618 @@ func schema_koord_api_diagnostics_v1alpha1_MetricFacts(ref common.ReferenceCallb
 					},
 				},
 				Required: []string{"state"},
+			},
+		},
+		Dependencies: []string{
+			v1.Time{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_MigratedPod(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "MigratedPod is the pod that a job moves.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"nodeName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NodeName is the node that it runs on; absent when the pod is gone, not scheduled or could not be read.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"namespace", "name"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_MigrationArbitration(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "MigrationArbitration says whether the arbitrator let a job start.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"passed": {
+						SchemaProps: spec.SchemaProps{
+							Default: false,
+							Type:    []string{"boolean"},
+							Format:  "",
+						},
+					},
+					"annotation": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Annotation of the job that says so.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"passed", "annotation"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_MigrationCondition(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "MigrationCondition is a condition of a job's status.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"type": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"lastTransitionTime": {
+						SchemaProps: spec.SchemaProps{
+							Ref: ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"attempts": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int32",
+						},
+					},
+				},
+				Required: []string{"type", "status"},
+			},
+		},
+		Dependencies: []string{
+			v1.Time{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_MigrationCount(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "MigrationCount counts jobs that have not ended.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"pending": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Pending jobs wait for the arbitrator.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"running": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Running jobs have passed the arbitration.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"pending", "running"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_MigrationExplanation(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "MigrationExplanation says how far a PodMigrationJob is and what it waits for: `koordctl explain migration`. Its name is that of the job.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"pod": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Pod that the job moves.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1alpha1.MigratedPod{}.OpenAPIModelName()),
+						},
+					},
+					"mode": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Mode is ReservationFirst or EvictDirectly.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"phase": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Phase, Reason and Message are those of the job's status.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"paused": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Paused is true when the job starts no further step.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"arbitration": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Arbitration says whether the job may start.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1alpha1.MigrationArbitration{}.OpenAPIModelName()),
+						},
+					},
+					"createdAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "CreatedAt is when the job was created, and Deadline when it fails unless it has ended by then.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"deadline": {
+						SchemaProps: spec.SchemaProps{
+							Ref: ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"reservation": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Reservation of the pod that replaces the evicted one; absent while there is none.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"targetNode": {
+						SchemaProps: spec.SchemaProps{
+							Description: "TargetNode is the node of the Reservation.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"replacement": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Replacement is the pod that uses the Reservation, as NAMESPACE/NAME.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"summary": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Summary is how far the job is, in one sentence.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"gates": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Gates of the job, in order; absent for a job that has ended, and where what they depend on could not be read.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.MigrationGate{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"next": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Next is what koord-descheduler does next; absent where it is unknown.",
+							Ref:         ref(v1alpha1.MigrationStep{}.OpenAPIModelName()),
+						},
+					},
+					"conditions": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Conditions of the job's status.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.MigrationCondition{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"otherJobs": {
+						SchemaProps: spec.SchemaProps{
+							Description: "OtherJobs counts the other jobs that have not ended; absent where they could not be read.",
+							Ref:         ref(v1alpha1.MigrationCount{}.OpenAPIModelName()),
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be read, and why; empty when the answer is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"pod", "mode", "phase", "arbitration", "createdAt", "deadline", "summary"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName(), v1alpha1.MigratedPod{}.OpenAPIModelName(), v1alpha1.MigrationArbitration{}.OpenAPIModelName(), v1alpha1.MigrationCondition{}.OpenAPIModelName(), v1alpha1.MigrationCount{}.OpenAPIModelName(), v1alpha1.MigrationGate{}.OpenAPIModelName(), v1alpha1.MigrationStep{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_MigrationForecast(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "MigrationForecast is what the next rounds of the descheduler would move: `koordctl forecast migrations`. No server answers it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message is the forecast in one sentence. Where nothing moves, it says why, with the numbers.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"rounds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Rounds that were looked at, IntervalSeconds apart; the first is now.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"intervalSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"dryRun": {
+						SchemaProps: spec.SchemaProps{
+							Description: "DryRun is true where the descheduler only records what it would evict.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"plugins": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Plugins that the forecast is of, and Unforecast are the other plugins that are enabled, which may evict pods too.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"unforecast": {
+						SchemaProps: spec.SchemaProps{
+							Type: []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"nodes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Nodes by their load, ordered by profile and name.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ForecastNode{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"pools": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Pools of nodes, and why nothing moves in them.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ForecastPool{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"moves": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Moves in their order.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ForecastMove{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"stays": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Stays are the pods of overutilized nodes that were considered and stay.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ForecastStay{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"notes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Notes say what the forecast assumes.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be read, and why; empty when the forecast is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"message", "rounds", "intervalSeconds", "plugins", "nodes", "pools", "moves"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.ForecastMove{}.OpenAPIModelName(), v1alpha1.ForecastNode{}.OpenAPIModelName(), v1alpha1.ForecastPool{}.OpenAPIModelName(), v1alpha1.ForecastStay{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_MigrationGate(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "MigrationGate is one thing that must be so before a job goes on.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"state": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"since": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Since is when the gate was passed, or since when the job waits at it; absent where that is not recorded.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"deadline": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Deadline until which the job waits.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"retryAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "RetryAt is when the job looks again before the deadline although nothing changed.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"attempts": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Attempts of the eviction.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"name", "state"},
+			},
+		},
+		Dependencies: []string{
+			v1.Time{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_MigrationStep(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "MigrationStep is what koord-descheduler does next about a job.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"action": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Action is CreateReservation, EvictPod or DeleteReservation; absent where it only writes the status or waits.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message is the step in one sentence.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"at": {
+						SchemaProps: spec.SchemaProps{
+							Description: "At is when the job is looked at again although nothing changed; absent when an action is due, and when nothing is left to do.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"message"},
 			},
 		},
 		Dependencies: []string{
@@ -5392,6 +6563,130 @@ func schema_koord_api_diagnostics_v1alpha1_PluginScore(ref common.ReferenceCallb
 					},
 				},
 				Required: []string{"plugin", "score"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_PodBudget(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PodBudget is a PodDisruptionBudget that selects the pod.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"disruptionsAllowed": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"currentHealthy": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"desiredHealthy": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+				},
+				Required: []string{"name", "disruptionsAllowed", "currentHealthy", "desiredHealthy"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_PodEvictor(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PodEvictor is one that evicts pods, and what it could do to the pod.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Name is kubelet, preemption, agent, quota, descheduler or drain.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"state": {
+						SchemaProps: spec.SchemaProps{
+							Description: "State is now, possible, protected or unknown.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"needs": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Needs is what has to happen before it evicts the pod.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"protections": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Protections are what keeps it from evicting the pod.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"unknown": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Unknown is what is not known of it: it may be able to evict the pod earlier than its state says.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"ignoresBudgets": {
+						SchemaProps: spec.SchemaProps{
+							Description: "IgnoresBudgets is true when PodDisruptionBudgets do not hold it back.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name", "state"},
 			},
 		},
 	}
