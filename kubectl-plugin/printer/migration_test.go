@@ -11,8 +11,8 @@ import (
 
 func after(d time.Duration) *metav1.Time { return &metav1.Time{Time: fixtureNow.Add(d)} }
 
-// migrationFixture is a job whose pod a PodDisruptionBudget keeps.
-func migrationFixture() *diagnosticsv1alpha1.MigrationExplanation {
+// migrationExplanation is a job whose pod a PodDisruptionBudget keeps.
+func migrationExplanation() *diagnosticsv1alpha1.MigrationExplanation {
 	refusal := "the eviction was refused, attempt 3: Cannot evict pod as it would violate the pod's disruption budget."
 	m := &diagnosticsv1alpha1.MigrationExplanation{
 		ObjectMeta: metav1.ObjectMeta{Name: "rebalance-x7k2p"},
@@ -46,7 +46,7 @@ func migrationFixture() *diagnosticsv1alpha1.MigrationExplanation {
 
 // waitingMigrationFixture is a job that the arbitrator holds back.
 func waitingMigrationFixture() *diagnosticsv1alpha1.MigrationExplanation {
-	m := migrationFixture()
+	m := migrationExplanation()
 	m.Phase, m.Reason, m.Message = "Pending", "MaxMigratingPerNode", "2 jobs of node \"worker-1\" are running, the limit is 2"
 	m.Arbitration.Passed, m.Reservation, m.TargetNode, m.Conditions, m.Paused = false, "", "", nil, true
 	m.Summary = "at gate Arbitration until 2026-03-04T05:09:07Z: waiting for the arbitrator to let the job start"
@@ -60,7 +60,7 @@ func waitingMigrationFixture() *diagnosticsv1alpha1.MigrationExplanation {
 
 // endedMigrationFixture is a job that failed.
 func endedMigrationFixture() *diagnosticsv1alpha1.MigrationExplanation {
-	m := migrationFixture()
+	m := migrationExplanation()
 	m.Phase, m.Reason, m.Message = "Failed", "Timeout", "timed out after 5m0s: \x1b[31mwaiting"
 	m.Summary, m.Gates, m.Replacement = "Failed, reason Timeout: timed out after 5m0s", nil, "shop/web-5"
 	m.Next = &diagnosticsv1alpha1.MigrationStep{Message: "nothing: the job has ended"}
@@ -75,8 +75,8 @@ func migrationViews() map[string]view {
 		}
 	}
 	return map[string]view{
-		"explain-migration":         show(migrationFixture(), false),
-		"explain-migration-wide":    show(migrationFixture(), true),
+		"explain-migration":         show(migrationExplanation(), false),
+		"explain-migration-wide":    show(migrationExplanation(), true),
 		"explain-migration-waiting": show(waitingMigrationFixture(), false),
 		"explain-migration-ended":   show(endedMigrationFixture(), false),
 	}

@@ -38,7 +38,7 @@ func (s *Source) ExplainMigration(ctx context.Context, name string) (*diagnostic
 		}
 		return nil, err
 	}
-	reader := &migrationReader{source: s, clients: c, in: objects.MigrationSnapshot{Job: job, Args: migration.DefaultArgs(), Now: s.options.Clock.Now()}}
+	reader := &migrationReader{source: s, clients: c, in: objects.MigrationJobSnapshot{Job: job, Args: migration.DefaultArgs(), Now: s.options.Clock.Now()}}
 	if err := reader.read(ctx); err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (s *Source) ExplainMigration(ctx context.Context, name string) (*diagnostic
 type migrationReader struct {
 	source  *Source
 	clients *clients
-	in      objects.MigrationSnapshot
+	in      objects.MigrationJobSnapshot
 	gaps    gaps
 }
 
@@ -154,6 +154,7 @@ func (m *migrationReader) args(ctx context.Context) error {
 	return err
 }
 
+// migrationJobs lists the PodMigrationJobs.
 func (c *clients) migrationJobs(ctx context.Context) ([]schedulingv1alpha1.PodMigrationJob, error) {
 	return list(ctx, c.scheduling, requestFor("list", source.KindMigration, ""), selection{}, splitJSON, func(raw []byte, into *schedulingv1alpha1.PodMigrationJob) error {
 		return unmarshalJSON(raw, migrationDrop, into)

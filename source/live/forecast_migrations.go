@@ -9,7 +9,6 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
-	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/source/objects"
@@ -82,14 +81,6 @@ func (s *Source) descheduler(ctx context.Context, c *clients, gaps *gaps) (*obje
 		gaps.add(fmt.Sprintf("there is no configmap %s/%s; %s", s.options.SystemNamespace, objects.DeschedulerConfigMap, instead))
 	}
 	return objects.ShippedDescheduler(s.options.SystemNamespace), nil
-}
-
-// migrationJobs lists the PodMigrationJobs.
-func (c *clients) migrationJobs(ctx context.Context) ([]schedulingv1alpha1.PodMigrationJob, error) {
-	r := request{verb: "list", group: schedulingv1alpha1.GroupVersion.Group, resource: "podmigrationjobs"}
-	return list(ctx, c.scheduling, r, selection{}, splitJSON, func(raw []byte, into *schedulingv1alpha1.PodMigrationJob) error {
-		return unmarshalJSON(raw, droppedKeys{"metadata": keys("managedFields")}, into)
-	})
 }
 
 // lacks turns the error of reading what an answer can do without into a gap with its consequence. What does not exist is no gap.

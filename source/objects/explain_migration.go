@@ -14,8 +14,8 @@ import (
 	"koordinator.sh/koord/decision/descheduling/migration"
 )
 
-// MigrationSnapshot is what is known of a PodMigrationJob. Objects that do not exist are nil.
-type MigrationSnapshot struct {
+// MigrationJobSnapshot is what is known of a PodMigrationJob. Objects that do not exist are nil.
+type MigrationJobSnapshot struct {
 	Job *schedulingv1alpha1.PodMigrationJob
 	// Args of the MigrationController, with defaults.
 	Args        *migration.Args
@@ -46,7 +46,7 @@ func ReplacementOf(job *schedulingv1alpha1.PodMigrationJob, reservation *schedul
 }
 
 // ExplainMigration says how far a job is, by the decision that koord-descheduler takes.
-func ExplainMigration(in MigrationSnapshot) *diagnosticsv1alpha1.MigrationExplanation {
+func ExplainMigration(in MigrationJobSnapshot) *diagnosticsv1alpha1.MigrationExplanation {
 	out := recordedMigration(&in)
 	if in.Unseen && !migration.Finished(in.Job) {
 		out.Summary = "the gates are unknown: not every object of the job could be read"
@@ -71,7 +71,7 @@ func ExplainMigration(in MigrationSnapshot) *diagnosticsv1alpha1.MigrationExplan
 }
 
 // recordedMigration is what the objects say themselves.
-func recordedMigration(in *MigrationSnapshot) *diagnosticsv1alpha1.MigrationExplanation {
+func recordedMigration(in *MigrationJobSnapshot) *diagnosticsv1alpha1.MigrationExplanation {
 	job := in.Job
 	out := &diagnosticsv1alpha1.MigrationExplanation{
 		ObjectMeta: metav1.ObjectMeta{Name: job.Name, UID: job.UID},
@@ -119,7 +119,7 @@ func recordedConditions(job *schedulingv1alpha1.PodMigrationJob) []diagnosticsv1
 	return out
 }
 
-func otherJobs(in *MigrationSnapshot) *diagnosticsv1alpha1.MigrationCount {
+func otherJobs(in *MigrationJobSnapshot) *diagnosticsv1alpha1.MigrationCount {
 	out := &diagnosticsv1alpha1.MigrationCount{}
 	for i := range in.Jobs {
 		if in.Jobs[i].UID == in.Job.UID {
@@ -143,7 +143,7 @@ func explainedGate(gate *migration.Gate) diagnosticsv1alpha1.MigrationGate {
 }
 
 // nextStep says what koord-descheduler does next.
-func nextStep(in *MigrationSnapshot, verdict *migration.Verdict) *diagnosticsv1alpha1.MigrationStep {
+func nextStep(in *MigrationJobSnapshot, verdict *migration.Verdict) *diagnosticsv1alpha1.MigrationStep {
 	step := &diagnosticsv1alpha1.MigrationStep{Action: string(verdict.Action.Kind)}
 	ended := migration.Finished(&schedulingv1alpha1.PodMigrationJob{Status: verdict.Status})
 	switch {
