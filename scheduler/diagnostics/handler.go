@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	apirequest "k8s.io/apiserver/pkg/endpoints/request"
@@ -17,8 +18,13 @@ import (
 	"koordinator.sh/koord/reviewhttp"
 )
 
-// ExplainPath takes a PodExplanation by POST and returns it with its status.
-const ExplainPath = "/explain/pod"
+// What is served: each takes a question by POST and returns it with its status.
+const (
+	// ExplainPath takes a PodExplanation.
+	ExplainPath = "/explain/pod"
+	// ReviewPath takes a PlacementReview. The answer is in full: whoever may ask is told of all pods and nodes.
+	ReviewPath = "/review/placements"
+)
 
 const (
 	// maxWaiting bounds the questions that are being answered or wait for their turn.
@@ -31,30 +37,37 @@ const (
 type Explainer interface {
 	// ExplainFor answers a caller that is permitted to make only some of the changes that help.
 	ExplainFor(context.Context, *diagnosticsv1alpha1.PodExplanation, disclosure.Access) (*diagnosticsv1alpha1.PodExplanation, error)
+	// ReviewPlacements says which nodes pods would get if they left theirs.
+	ReviewPlacements(context.Context, *diagnosticsv1alpha1.PlacementReview) (*diagnosticsv1alpha1.PlacementReview, error)
 }
 
-// handler serves ExplainPath. Every error is a metav1.Status.
+// handler serves one path. Every error is a metav1.Status.
 type handler struct {
-	explainer Explainer
+	// resource of what is asked.
+	resource schema.GroupResource
 	// ready is false while the scheduler's caches are still being filled.
 	ready func() bool
-	// authorizer says what callers may do.
-	authorizer authorizer.Authorizer
-	slots      chan struct{}
+	// slots are shared by all paths.
+	slots chan struct{}
+	// answer decodes and answers one question.
+	answer func(w http.ResponseWriter, r *http.Request) (any, error)
 }
 
 func newHandler(explainer Explainer, ready func() bool, authorization authorizer.Authorizer) http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle(ExplainPath, &handler{explainer: explainer, ready: ready, authorizer: authorization, slots: make(chan struct{}, maxWaiting)})
+	mux, slots := http.NewServeMux(), make(chan struct{}, maxWaiting)
+	pods, placements := &podExplanations{explainer, authorization}, &placementReviews{explainer}
+	mux.Handle(ExplainPath, &handler{resource: podExplanationResource, ready: ready, slots: slots, answer: pods.answer})
+	mux.Handle(ReviewPath, &handler{resource: placementReviewResource, ready: ready, slots: slots, answer: placements.answer})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		reviewhttp.Fail(w, r, apierrors.NewGenericServerResponse(http.StatusNotFound, r.Method, resource, "", "unknown path; the one served is "+ExplainPath, 0, true))
+		message := "unknown path; those served are " + ExplainPath + " and " + ReviewPath
+		reviewhttp.Fail(w, r, apierrors.NewGenericServerResponse(http.StatusNotFound, r.Method, podExplanationResource, "", message, 0, true))
 	})
 	return mux
 }
 
 // ServeHTTP answers one question.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if err := reviewhttp.CheckMethod(w, r, resource); err != nil {
+	if err := reviewhttp.CheckMethod(w, r, h.resource); err != nil {
 		reviewhttp.Fail(w, r, err)
 		return
 	}
@@ -69,22 +82,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		reviewhttp.Fail(w, r, apierrors.NewTooManyRequests("too many explanations at once", 1))
 		return
 	}
-	question, err := decode(w, r)
-	if err != nil {
-		reviewhttp.Fail(w, r, err)
-		return
-	}
 	ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
 	defer cancel()
-	granted, err := h.grants(ctx, r)
-	if err != nil {
-		reviewhttp.Fail(w, r, err)
-		return
-	}
-	answer, err := h.explainer.ExplainFor(ctx, question, granted.May)
-	if err == nil {
-		err = granted.Err()
-	}
+	answer, err := h.answer(w, r.WithContext(ctx))
 	if err != nil {
 		reviewhttp.Fail(w, r, err)
 		return
@@ -92,8 +92,31 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reviewhttp.Reply(w, r, http.StatusOK, answer)
 }
 
+// podExplanations answers PodExplanations.
+type podExplanations struct {
+	explainer Explainer
+	// authorizer says what callers may do.
+	authorizer authorizer.Authorizer
+}
+
+func (p *podExplanations) answer(w http.ResponseWriter, r *http.Request) (any, error) {
+	question, err := decode(w, r)
+	if err != nil {
+		return nil, err
+	}
+	granted, err := p.grants(r.Context(), r)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := p.explainer.ExplainFor(r.Context(), question, granted.May)
+	if err == nil {
+		err = granted.Err()
+	}
+	return answer, err
+}
+
 // grants are what the caller may do: the one on whose behalf the request is made, and without one who makes it.
-func (h *handler) grants(ctx context.Context, r *http.Request) (*grants.Grants, error) {
+func (p *podExplanations) grants(ctx context.Context, r *http.Request) (*grants.Grants, error) {
 	caller, err := grants.Caller(r.Header)
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
@@ -105,16 +128,16 @@ func (h *handler) grants(ctx context.Context, r *http.Request) (*grants.Grants, 
 		}
 		caller = asking
 	}
-	return grants.Of(ctx, h.authorizer, caller), nil
+	return grants.Of(ctx, p.authorizer, caller), nil
 }
 
-// resource of what is asked.
-var resource = diagnosticsv1alpha1.Resource("podexplanations")
+// podExplanationResource names what is asked in errors.
+var podExplanationResource = diagnosticsv1alpha1.Resource("podexplanations")
 
 // decode reads and checks a question.
 func decode(w http.ResponseWriter, r *http.Request) (*diagnosticsv1alpha1.PodExplanation, error) {
 	question := &diagnosticsv1alpha1.PodExplanation{}
-	if err := reviewhttp.Decode(w, r, resource, question); err != nil {
+	if err := reviewhttp.Decode(w, r, podExplanationResource, question); err != nil {
 		return nil, err
 	}
 	if errs := validate(question); len(errs) > 0 {

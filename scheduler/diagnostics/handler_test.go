@@ -29,6 +29,13 @@ func (f explainerFunc) ExplainFor(ctx context.Context, question *diagnosticsv1al
 	return f(ctx, question)
 }
 
+// ReviewPlacements finds a node for the first pod.
+func (f explainerFunc) ReviewPlacements(_ context.Context, question *diagnosticsv1alpha1.PlacementReview) (*diagnosticsv1alpha1.PlacementReview, error) {
+	answer := question.DeepCopy()
+	answer.Status.Placements = []diagnosticsv1alpha1.PodPlacement{{Name: question.Spec.Pods[0].Name, Verdict: diagnosticsv1alpha1.PlacementFound, Node: "worker-1"}}
+	return answer, nil
+}
+
 // onBehalf says that a request is made for a user.
 func onBehalf(t *testing.T, request *http.Request) *http.Request {
 	t.Helper()
@@ -64,6 +71,9 @@ func TestHandler(t *testing.T) {
 		wantText    string
 	}{
 		{name: "a question is answered", body: goodQuestion, wantCode: 200, wantText: `"summary":"usage > threshold"`},
+		{name: "a review is answered", path: ReviewPath, body: `{"spec":{"pods":[{"namespace":"shop","name":"web-1"}]}}`, wantCode: 200, wantText: `"node":"worker-1"`},
+		{name: "a review of no pod", path: ReviewPath, body: `{}`, wantCode: 422, wantText: "spec.pods"},
+		{name: "a review by GET", path: ReviewPath, method: http.MethodGet, wantCode: 405, wantText: "MethodNotAllowed"},
 		{name: "a charset does no harm", contentType: "application/json; charset=utf-8", body: goodQuestion, wantCode: 200, wantText: "usage"},
 		{name: "another method", method: http.MethodGet, wantCode: 405, wantText: "MethodNotAllowed"},
 		{name: "another path", path: "/explain/quota", body: goodQuestion, wantCode: 404, wantText: ExplainPath},

@@ -18,6 +18,11 @@ const tokenVolume = "kube-api-access-"
 // admissionTolerations are the taints that admission has every pod tolerate for five minutes.
 var admissionTolerations = []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable}
 
+// allocations are the annotations in which the scheduler records what a pod was allocated.
+var allocations = []string{
+	extension.AnnotationDeviceAllocated, extension.AnnotationResourceStatus, extension.AnnotationGPUMinors, extension.AnnotationReservationAllocated,
+}
+
 // manifest is the pod as a person would write it: without what the API server, its admission and the scheduler wrote, which they write
 // again.
 func manifest(pod *corev1.Pod) any {
@@ -26,12 +31,11 @@ func manifest(pod *corev1.Pod) any {
 		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, Labels: pod.Labels, Annotations: maps.Clone(pod.Annotations)},
 		Spec:       *pod.Spec.DeepCopy(),
 	}
-	for _, key := range []string{
-		corev1.LastAppliedConfigAnnotation, extension.AnnotationDeviceAllocated, extension.AnnotationResourceStatus, extension.AnnotationGPUMinors,
-		extension.AnnotationReservationAllocated, extension.AnnotationExtendedResourceSpec, // which admission makes of the resources
-	} {
+	for _, key := range allocations {
 		delete(kept.Annotations, key)
 	}
+	delete(kept.Annotations, corev1.LastAppliedConfigAnnotation)
+	delete(kept.Annotations, extension.AnnotationExtendedResourceSpec) // which admission makes of the resources
 	kept.Spec.NodeName = ""
 	withoutAdmitted(&kept.Spec)
 	return struct {

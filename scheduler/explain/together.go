@@ -161,12 +161,7 @@ type replay struct {
 }
 
 func (s *simulation) newReplay(w *clusterView, asked *corev1.Pod, allowed []fwk.NodeInfo, pods int) *replay {
-	own := w.retrying(asked) // who was refused a moment ago is tried like the others
-	for i, view := range own.views {
-		if placer, concerned := view.(part.PodPlacer); concerned {
-			own.views[i] = placer.Fork()
-		}
-	}
+	own := w.retrying(asked).forked() // who was refused a moment ago is tried like the others
 	return &replay{simulation: s, view: own, asked: asked, allowed: allowed, scored: max(1, maxScored/pods)}
 }
 

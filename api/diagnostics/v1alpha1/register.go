@@ -24,6 +24,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion,
 		&PodExplanation{}, &PodExplanationList{},
 		&NodeExplanation{}, &NodeExplanationList{}, &NodeExplanationBatch{},
+		&PlacementReview{},
 		&NodeOverview{}, &NodeOverviewList{},
 		&PodOverview{}, &PodOverviewList{},
 	)

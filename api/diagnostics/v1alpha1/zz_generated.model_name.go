@@ -276,6 +276,26 @@ func (in Placement) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PlacementReview) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.PlacementReview"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PlacementReviewPod) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.PlacementReviewPod"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PlacementReviewSpec) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.PlacementReviewSpec"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PlacementReviewStatus) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.PlacementReviewStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PluginScore) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.PluginScore"
 }
@@ -323,6 +343,11 @@ func (in PodOverview) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PodOverviewList) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.PodOverviewList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PodPlacement) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.PodPlacement"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

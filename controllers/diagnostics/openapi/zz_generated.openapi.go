@@ -126,6 +126,10 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.NodeScore{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_NodeScore(ref),
 		v1alpha1.Origin{}.OpenAPIModelName():                        schema_koord_api_diagnostics_v1alpha1_Origin(ref),
 		v1alpha1.Placement{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_Placement(ref),
+		v1alpha1.PlacementReview{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_PlacementReview(ref),
+		v1alpha1.PlacementReviewPod{}.OpenAPIModelName():            schema_koord_api_diagnostics_v1alpha1_PlacementReviewPod(ref),
+		v1alpha1.PlacementReviewSpec{}.OpenAPIModelName():           schema_koord_api_diagnostics_v1alpha1_PlacementReviewSpec(ref),
+		v1alpha1.PlacementReviewStatus{}.OpenAPIModelName():         schema_koord_api_diagnostics_v1alpha1_PlacementReviewStatus(ref),
 		v1alpha1.PluginScore{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_PluginScore(ref),
 		v1alpha1.PodBudget{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_PodBudget(ref),
 		v1alpha1.PodEvictor{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_PodEvictor(ref),
@@ -136,6 +140,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.PodFacts{}.OpenAPIModelName():                      schema_koord_api_diagnostics_v1alpha1_PodFacts(ref),
 		v1alpha1.PodOverview{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_PodOverview(ref),
 		v1alpha1.PodOverviewList{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_PodOverviewList(ref),
+		v1alpha1.PodPlacement{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_PodPlacement(ref),
 		v1alpha1.PodResize{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_PodResize(ref),
 		v1alpha1.PodResourceOverview{}.OpenAPIModelName():           schema_koord_api_diagnostics_v1alpha1_PodResourceOverview(ref),
 		v1alpha1.PodSettings{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_PodSettings(ref),
@@ -6532,6 +6537,208 @@ func schema_koord_api_diagnostics_v1alpha1_Placement(ref common.ReferenceCallbac
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_PlacementReview(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PlacementReview asks the scheduler which nodes running pods would get if they left their nodes, one after the other: each pod finds the pods before it on their new nodes. Nothing is moved. Create-only.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"spec": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1alpha1.PlacementReviewSpec{}.OpenAPIModelName()),
+						},
+					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1alpha1.PlacementReviewStatus{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"spec"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.PlacementReviewSpec{}.OpenAPIModelName(), v1alpha1.PlacementReviewStatus{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_PlacementReviewPod(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PlacementReviewPod is a pod that leaves its node.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"uid": {
+						SchemaProps: spec.SchemaProps{
+							Description: "UID of the pod; when set, another pod of the same name is not meant.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"targets": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Targets are the nodes to try, in this order; the first that passes all filters is taken. Empty tries all nodes, and takes the one that scores highest.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"namespace", "name"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_PlacementReviewSpec(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PlacementReviewSpec is the question.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"pods": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Pods that leave their nodes, in this order; at most 200.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.PlacementReviewPod{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"excludedNodes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ExcludedNodes are nodes that take none of the pods, as if they were cordoned. The node that a pod leaves never takes it back.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"maxNodes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "MaxNodes bounds the nodes listed in each reason why no node takes a pod; default 5, at most 100.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"pods"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.PlacementReviewPod{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_PlacementReviewStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PlacementReviewStatus is the answer.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"placements": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Placements of the pods, in the order of the question.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.PodPlacement{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete says what could not be evaluated, and why.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"origin": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Origin of the answer.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1alpha1.Origin{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"origin"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.Origin{}.OpenAPIModelName(), v1alpha1.PodPlacement{}.OpenAPIModelName()},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_PluginScore(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -7323,6 +7530,79 @@ func schema_koord_api_diagnostics_v1alpha1_PodOverviewList(ref common.ReferenceC
 		},
 		Dependencies: []string{
 			v1.ListMeta{}.OpenAPIModelName(), v1alpha1.PodOverview{}.OpenAPIModelName(), v1alpha1.UnknownInput{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_PodPlacement(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PodPlacement is the node that one pod would get.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"verdict": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"from": {
+						SchemaProps: spec.SchemaProps{
+							Description: "From is the node that the pod leaves.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"node": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Node that the pod would get.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"summary": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Summary is one sentence, like that of the scheduler's events.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"groups": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Groups are the reasons for which nodes refuse the pod, where none takes it.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.RefusalGroup{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"namespace", "name", "verdict", "summary"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.RefusalGroup{}.OpenAPIModelName()},
 	}
 }
 

@@ -1,0 +1,46 @@
+package v1alpha1
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestValidatePlacementReview(t *testing.T) {
+	pod := PlacementReviewPod{Namespace: "shop", Name: "web-1"}
+	tests := []struct {
+		name string
+		spec PlacementReviewSpec
+		// want are parts of the errors, in their order; none for a valid question.
+		want []string
+	}{
+		{name: "a pod", spec: PlacementReviewSpec{Pods: []PlacementReviewPod{pod}}},
+		{name: "a pod with targets", spec: PlacementReviewSpec{Pods: []PlacementReviewPod{{Namespace: "shop", Name: "web-1", Targets: []string{"worker-1"}}}}},
+		{name: "no pod", want: []string{"spec.pods: Required"}},
+		{name: "a pod twice", spec: PlacementReviewSpec{Pods: []PlacementReviewPod{pod, pod}}, want: []string{`spec.pods[1]: Duplicate value: "shop/web-1"`}},
+		{
+			name: "names that are paths",
+			spec: PlacementReviewSpec{Pods: []PlacementReviewPod{{Namespace: "..", Name: "a/b", Targets: []string{"../n"}}}, ExcludedNodes: []string{""}},
+			want: []string{"spec.pods[0].namespace", "spec.pods[0].name", "spec.pods[0].targets[0]", "spec.excludedNodes[0]"},
+		},
+		{name: "too many pods", spec: PlacementReviewSpec{Pods: make([]PlacementReviewPod, 201)}, want: []string{"spec.pods: Too many"}},
+		{
+			name: "too many targets", spec: PlacementReviewSpec{Pods: []PlacementReviewPod{{Namespace: "shop", Name: "web-1", Targets: make([]string, 11)}}},
+			want: []string{"spec.pods[0].targets: Too many"},
+		},
+		{name: "too many nodes", spec: PlacementReviewSpec{Pods: []PlacementReviewPod{pod}, MaxNodes: new(int32(101))}, want: []string{"spec.maxNodes"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			errs := ValidatePlacementReview(&PlacementReview{Spec: tt.spec})
+			rest := errs.ToAggregate()
+			if len(tt.want) == 0 && rest != nil {
+				t.Fatalf("errors %v, want none", rest)
+			}
+			for _, want := range tt.want {
+				if rest == nil || !strings.Contains(rest.Error(), want) {
+					t.Errorf("errors %v, want %q", rest, want)
+				}
+			}
+		})
+	}
+}
