@@ -50,8 +50,8 @@ func serveMigrations(server *livetest.Server, jobs ...schedulingv1alpha1.PodMigr
 	return server
 }
 
-// deschedulerConfig is the ConfigMap of koord-descheduler with arguments of the MigrationController.
-func deschedulerConfig(arguments string) corev1.ConfigMap {
+// migrationArguments is the ConfigMap of koord-descheduler with arguments of the MigrationController.
+func migrationArguments(arguments string) corev1.ConfigMap {
 	return corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "koordinator-system", Name: "koord-descheduler-config"},
 		Data: map[string]string{"koord-descheduler-config": "apiVersion: descheduler/v1alpha2\nkind: DeschedulerConfiguration\n" +
@@ -70,10 +70,10 @@ func TestMigrationsPrint(t *testing.T) {
 		"explain-migration-jsonpath": {line: "explain migration rebalance -o jsonpath={.gates[?(@.state==\"Waiting\")].name}/{.next.action}"},
 		"explain-migration-unknown":  {line: "explain migration rebalanc"},
 		"explain-migration-args": {line: "explain migration rebalance", edit: func(s *livetest.Server) {
-			s.ConfigMaps = append(s.ConfigMaps, deschedulerConfig("{defaultJobTTL: 1m}"))
+			s.ConfigMaps = append(s.ConfigMaps, migrationArguments("{defaultJobTTL: 1m}"))
 		}},
 		"explain-migration-bad-args": {line: "explain migration rebalance --strict", edit: func(s *livetest.Server) {
-			s.ConfigMaps = append(s.ConfigMaps, deschedulerConfig("{defaultJobTTL: soon}"))
+			s.ConfigMaps = append(s.ConfigMaps, migrationArguments("{defaultJobTTL: soon}"))
 		}},
 		"explain-migration-evicts": {line: "explain migration rebalance", edit: func(s *livetest.Server) {
 			job := refusedMigration()

@@ -12,6 +12,12 @@ type PodExplainer interface {
 	ExplainPod(ctx context.Context, question *diagnosticsv1alpha1.PodExplanation) (*diagnosticsv1alpha1.PodExplanation, error)
 }
 
+// PlacementReviewer says which nodes pods would get if they left theirs. Errors that are an APIStatus reach the user as they are.
+type PlacementReviewer interface {
+	// ReviewPlacements returns the question with its status filled in.
+	ReviewPlacements(ctx context.Context, question *diagnosticsv1alpha1.PlacementReview) (*diagnosticsv1alpha1.PlacementReview, error)
+}
+
 // NodeExplainer answers questions about nodes. Errors that are an APIStatus reach the user as they are.
 type NodeExplainer interface {
 	// ExplainNode returns the answer without its origin.

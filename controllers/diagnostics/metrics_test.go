@@ -11,8 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
+
+	"koordinator.sh/koord/schedulerclient"
 )
 
 // counted returns the counters of questions that are not zero, by "kind outcome".
@@ -48,8 +51,8 @@ func TestQuestionsAreCountedByKindAndOutcome(t *testing.T) {
 		"an answered node question":     {path: nodesPath, body: nodeQuestion, want: map[string]float64{"NodeExplanation answered": 1}},
 		"a question without its object": {path: podsPath, body: `{"apiVersion":"diagnostics.koordinator.sh/v1alpha1","kind":"PodExplanation","spec":{}}`, want: map[string]float64{"PodExplanation invalid": 1}},
 		"no right to get the node":      {path: nodesPath, body: nodeQuestion, denied: "nodes", want: map[string]float64{"NodeExplanation forbidden": 1}},
-		"no such pod":                   {path: podsPath, body: podQuestion, err: apierrors.NewNotFound(podResource, "web-1"), want: map[string]float64{"PodExplanation not_found": 1}},
-		"the scheduler is away":         {path: podsPath, body: podQuestion, err: schedulerUnavailable(errors.New("refused")), want: map[string]float64{"PodExplanation unavailable": 1}},
+		"no such pod":                   {path: podsPath, body: podQuestion, err: apierrors.NewNotFound(corev1.Resource("pods"), "web-1"), want: map[string]float64{"PodExplanation not_found": 1}},
+		"the scheduler is away":         {path: podsPath, body: podQuestion, err: schedulerclient.Unavailable(errors.New("refused")), want: map[string]float64{"PodExplanation unavailable": 1}},
 		"the explainer broke":           {path: nodesPath, body: nodeQuestion, err: errors.New("cache is empty"), want: map[string]float64{"NodeExplanation failed": 1}},
 		"unreadable questions are not":  {path: podsPath, body: `{`, want: map[string]float64{}},
 	}
@@ -101,7 +104,7 @@ func TestTheTimeOfAnAnswerIsMeasured(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff(map[string]float64{"PodExplanation": 3, "NodeExplanation": 0, "NodeExplanationBatch": 0}, got); diff != "" {
+	if diff := cmp.Diff(map[string]float64{"PodExplanation": 3, "NodeExplanation": 0, "NodeExplanationBatch": 0, "PlacementReview": 0}, got); diff != "" {
 		t.Errorf("seconds spent (-want +got):\n%s", diff)
 	}
 	problems, err := promlint.NewWithMetricFamilies(families).Lint()

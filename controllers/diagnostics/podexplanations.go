@@ -19,6 +19,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/core/disclosure"
+	"koordinator.sh/koord/schedulerclient"
 )
 
 // podExplanations answers questions about pods.
@@ -89,9 +90,9 @@ func (p *podExplanations) disclosedError(ctx context.Context, err error) error {
 	klog.FromContext(ctx).Info("Failed to explain a pod", "err", err)
 	switch {
 	case apierrors.IsServiceUnavailable(err):
-		return schedulerUnavailable(errors.New("see the log of koord-manager"))
+		return schedulerclient.Unavailable(errors.New("see the log of koord-manager"))
 	case apierrors.IsTimeout(err):
-		return apierrors.NewTimeoutError("the explanation timed out", retryAfterSeconds)
+		return apierrors.NewTimeoutError("the explanation timed out", schedulerclient.RetryAfterSeconds)
 	}
 	return apierrors.NewInternalError(errors.New("the pod could not be explained; see the log of koord-manager"))
 }

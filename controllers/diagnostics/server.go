@@ -52,6 +52,8 @@ type Server struct {
 	// Pods and Nodes answer.
 	Pods  PodExplainer
 	Nodes NodeExplainer
+	// Placements answers where pods would go.
+	Placements PlacementReviewer
 	// Agents answer what only the agents of nodes know; nil where they cannot be asked.
 	Agents AgentExplainer
 	// Identity of this process, and whether it leads.
@@ -222,6 +224,7 @@ func (s *Server) resources(decide authorizer.Authorizer) (map[string]rest.Storag
 		{"podexplanations", podKind.Kind, &podExplanations{explainer: s.Pods, authorizer: decide}},
 		{"nodeexplanations", nodeKind.Kind, nodes},
 		{"nodeexplanationbatches", batchKind.Kind, &nodeExplanationBatches{nodes: nodes}},
+		{"placementreviews", reviewKind.Kind, &placementReviews{reviewer: s.Placements, authorizer: decide}},
 	}
 	kinds := make([]string, 0, len(served))
 	for _, resource := range served {

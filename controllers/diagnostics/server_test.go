@@ -28,6 +28,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/schedulerclient"
 )
 
 var noon = time.Date(2030, time.March, 1, 12, 0, 0, 0, time.UTC)
@@ -79,6 +80,16 @@ func (r *recorder) ExplainNode(_ context.Context, spec diagnosticsv1alpha1.NodeE
 	}, r.err
 }
 
+func (r *recorder) ReviewPlacements(_ context.Context, question *diagnosticsv1alpha1.PlacementReview) (*diagnosticsv1alpha1.PlacementReview, error) {
+	answer := question.DeepCopy()
+	for _, pod := range question.Spec.Pods {
+		answer.Status.Placements = append(answer.Status.Placements, diagnosticsv1alpha1.PodPlacement{
+			Namespace: pod.Namespace, Name: pod.Name, Verdict: diagnosticsv1alpha1.PlacementFound, From: "worker-1", Node: "worker-2", Summary: "1/2 nodes are available",
+		})
+	}
+	return answer, r.err
+}
+
 // newTestServer serves the whole API over HTTP for one user with the permissions that allow grants.
 func newTestServer(t *testing.T, explainer *recorder, allow func(authorizer.Attributes) bool) *httptest.Server {
 	t.Helper()
@@ -89,7 +100,7 @@ func newTestServer(t *testing.T, explainer *recorder, allow func(authorizer.Attr
 	t.Cleanup(func() { listener.Close() })
 	explainer.clock = clocktesting.NewFakePassiveClock(noon)
 	server := &Server{
-		Pods: explainer, Nodes: explainer, Identity: "manager-1", Leader: func() bool { return true },
+		Pods: explainer, Nodes: explainer, Placements: explainer, Identity: "manager-1", Leader: func() bool { return true },
 		Clock: explainer.clock, Registerer: explainer.metrics,
 	}
 	config, err := server.newConfig(listener)
@@ -202,6 +213,7 @@ func TestDiscoveryOffersCreationOnly(t *testing.T) {
 		}
 	}
 	want := map[string]metav1.APIResource{
+		"placementreviews":       {Kind: "PlacementReview", SingularName: "placementreview", Verbs: metav1.Verbs{"create"}},
 		"podexplanations":        {Kind: "PodExplanation", Namespaced: true, SingularName: "podexplanation", Verbs: metav1.Verbs{"create"}},
 		"nodeexplanations":       {Kind: "NodeExplanation", SingularName: "nodeexplanation", Verbs: metav1.Verbs{"create"}},
 		"nodeexplanationbatches": {Kind: "NodeExplanationBatch", SingularName: "nodeexplanationbatch", Verbs: metav1.Verbs{"create"}},
@@ -267,8 +279,8 @@ func TestWhyTheSchedulerDidNotAnswerIsForWhoMayGetEverything(t *testing.T) {
 		wantCode int
 		wantTold bool
 	}{
-		"no answer, for who may get everything": {schedulerUnavailable(errors.New(secret)), everything, http.StatusServiceUnavailable, true},
-		"no answer, for others":                 {schedulerUnavailable(errors.New(secret)), withoutNodes, http.StatusServiceUnavailable, false},
+		"no answer, for who may get everything": {schedulerclient.Unavailable(errors.New(secret)), everything, http.StatusServiceUnavailable, true},
+		"no answer, for others":                 {schedulerclient.Unavailable(errors.New(secret)), withoutNodes, http.StatusServiceUnavailable, false},
 		"an error, for others":                  {errors.New(secret), withoutNodes, http.StatusInternalServerError, false},
 		"a pod that is not there, for others":   {apierrors.NewNotFound(corev1.Resource("pods"), "web-1"), withoutNodes, http.StatusNotFound, false},
 	}
@@ -361,8 +373,8 @@ func TestTheExplainersErrorsReachTheUser(t *testing.T) {
 		wantCode int
 		wantText string
 	}{
-		"no such pod":            {apierrors.NewNotFound(podResource, "web-1"), http.StatusNotFound, `pods "web-1" not found`},
-		"scheduler is down":      {schedulerUnavailable(errors.New("connection refused")), http.StatusServiceUnavailable, "KOORD0005"},
+		"no such pod":            {apierrors.NewNotFound(corev1.Resource("pods"), "web-1"), http.StatusNotFound, `pods "web-1" not found`},
+		"scheduler is down":      {schedulerclient.Unavailable(errors.New("connection refused")), http.StatusServiceUnavailable, "KOORD0005"},
 		"a wrapped refusal":      {fmt.Errorf("ask: %w", apierrors.NewTooManyRequests("busy", 1)), http.StatusTooManyRequests, "busy"},
 		"an error of our own":    {errors.New("cache is empty"), http.StatusInternalServerError, "cache is empty"},
 		"the question took ages": {apierrors.NewTimeoutError("too slow", 1), http.StatusGatewayTimeout, "too slow"},

@@ -25,6 +25,7 @@ var (
 	_ creation = (*podExplanations)(nil)
 	_ creation = (*nodeExplanations)(nil)
 	_ creation = (*nodeExplanationBatches)(nil)
+	_ creation = (*placementReviews)(nil)
 )
 
 // nameAfter gives an unnamed question the name of its subject, so that audit events and `kubectl create` say what was asked,
@@ -78,7 +79,8 @@ func summaryColumn() metav1.TableColumnDefinition {
 
 // Kinds as errors name them.
 var (
-	podKind   = diagnosticsv1alpha1.GroupVersion.WithKind("PodExplanation").GroupKind()
-	nodeKind  = diagnosticsv1alpha1.GroupVersion.WithKind("NodeExplanation").GroupKind()
-	batchKind = diagnosticsv1alpha1.GroupVersion.WithKind("NodeExplanationBatch").GroupKind()
+	podKind    = diagnosticsv1alpha1.GroupVersion.WithKind("PodExplanation").GroupKind()
+	nodeKind   = diagnosticsv1alpha1.GroupVersion.WithKind("NodeExplanation").GroupKind()
+	batchKind  = diagnosticsv1alpha1.GroupVersion.WithKind("NodeExplanationBatch").GroupKind()
+	reviewKind = diagnosticsv1alpha1.GroupVersion.WithKind("PlacementReview").GroupKind()
 )

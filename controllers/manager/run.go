@@ -27,6 +27,7 @@ import (
 	"koordinator.sh/koord/controllers/noderesource"
 	"koordinator.sh/koord/controllers/protections"
 	"koordinator.sh/koord/controllers/sloconfig"
+	"koordinator.sh/koord/schedulerclient"
 )
 
 // Run runs koord-manager until ctx ends, and returns after questions and reconciliations in flight have finished. Losing
@@ -165,9 +166,11 @@ func assemble(ctx context.Context, config *rest.Config, options *Options, servin
 		Clock:       clock.RealClock{},
 		Registerer:  metrics.Registry,
 	}
-	if server.Pods, err = diagnostics.NewSchedulerClient(config, options.SchedulerEndpoint, verifyScheduler); err != nil {
+	asked, err := schedulerclient.New(config, options.SchedulerEndpoint, verifyScheduler)
+	if err != nil {
 		return nil, err
 	}
+	server.Pods, server.Placements = asked, asked
 	if server.Agents, err = newNodeAgents(mgr, config, options); err != nil {
 		return nil, err
 	}

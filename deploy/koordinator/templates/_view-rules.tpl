@@ -22,6 +22,6 @@
     resources: [noderesourcetopologies]
     verbs: [get, list, watch]
   - apiGroups: [diagnostics.koordinator.sh]
-    resources: [nodeexplanationbatches, nodeexplanations, podexplanations]
+    resources: [nodeexplanationbatches, nodeexplanations, placementreviews, podexplanations]
     verbs: [create]
 {{- end }}

@@ -1,4 +1,4 @@
-package diagnostics
+package schedulerclient
 
 import (
 	"fmt"
@@ -10,12 +10,12 @@ import (
 	"koordinator.sh/koord/api/finding"
 )
 
-// retryAfterSeconds is the Retry-After for requests to an unavailable scheduler.
-const retryAfterSeconds = 5
+// RetryAfterSeconds is the Retry-After for requests to an unavailable scheduler.
+const RetryAfterSeconds = 5
 
-// schedulerUnavailable is the error for a request that the scheduler did not serve: 503 with the finding code both in the
+// Unavailable returns the error for a request that the scheduler did not serve: 503 with the finding code both in the
 // message and as a cause, so that programs need not parse the message.
-func schedulerUnavailable(why error) error {
+func Unavailable(why error) error {
 	code := finding.SchedulerUnavailable
 	message := fmt.Sprintf("%s: koord-scheduler did not respond: %v", code, why)
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
@@ -25,7 +25,7 @@ func schedulerUnavailable(why error) error {
 		Message: message,
 		Details: &metav1.StatusDetails{
 			Causes:            []metav1.StatusCause{{Type: metav1.CauseType(code), Message: why.Error()}},
-			RetryAfterSeconds: retryAfterSeconds,
+			RetryAfterSeconds: RetryAfterSeconds,
 		},
 	}}
 }

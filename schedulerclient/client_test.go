@@ -1,4 +1,4 @@
-package diagnostics
+package schedulerclient
 
 import (
 	"context"
@@ -36,9 +36,9 @@ func bundleOf(server *httptest.Server) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 }
 
-func newTestClient(t *testing.T, server *httptest.Server) *SchedulerClient {
+func newTestClient(t *testing.T, server *httptest.Server) *Client {
 	t.Helper()
-	client, err := NewSchedulerClient(&rest.Config{BearerToken: "of-the-manager"}, server.URL, func() []byte { return bundleOf(server) })
+	client, err := New(&rest.Config{BearerToken: "of-the-manager"}, server.URL, func() []byte { return bundleOf(server) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,37 +123,56 @@ func checkStatus(t *testing.T, err error, wantCode int32, wantText string) {
 	}
 }
 
+func TestReviewsAreAskedOnTheirPath(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var question diagnosticsv1alpha1.PlacementReview
+		if err := json.NewDecoder(r.Body).Decode(&question); err != nil || question.Kind != "PlacementReview" || r.URL.Path != "/review/placements" {
+			t.Errorf("%s got %+v, error %v", r.URL.Path, question, err)
+		}
+		question.Status.Origin.Leader = true
+		question.Status.Placements = []diagnosticsv1alpha1.PodPlacement{{Node: "worker-1"}}
+		respond(t, w, http.StatusOK, question)
+	}))
+	defer server.Close()
+	answer, err := newTestClient(t, server).ReviewPlacements(t.Context(), &diagnosticsv1alpha1.PlacementReview{
+		Spec: diagnosticsv1alpha1.PlacementReviewSpec{Pods: []diagnosticsv1alpha1.PlacementReviewPod{{Namespace: "shop", Name: "web-1"}}},
+	})
+	if err != nil || len(answer.Status.Placements) != 1 || answer.Status.Placements[0].Node != "worker-1" {
+		t.Errorf("answer %+v, error %v", answer, err)
+	}
+}
+
 func TestAnAbsentSchedulerYieldsItsCode(t *testing.T) {
-	tests := map[string]func(t *testing.T) *SchedulerClient{
-		"nothing listens": func(t *testing.T) *SchedulerClient {
+	tests := map[string]func(t *testing.T) *Client{
+		"nothing listens": func(t *testing.T) *Client {
 			server := httptest.NewTLSServer(http.NotFoundHandler())
 			client := newTestClient(t, server)
 			server.Close()
 			return client
 		},
-		"the name does not resolve": func(t *testing.T) *SchedulerClient {
-			client, err := NewSchedulerClient(&rest.Config{}, "https://koord-scheduler.example:10260", func() []byte { return []byte("x") })
+		"the name does not resolve": func(t *testing.T) *Client {
+			client, err := New(&rest.Config{}, "https://koord-scheduler.example:10260", func() []byte { return []byte("x") })
 			if err != nil {
 				t.Fatal(err)
 			}
 			client.lookup = func(context.Context, string) ([]string, error) { return nil, errors.New("no such host") }
 			return client
 		},
-		"its certificate is not ours": func(t *testing.T) *SchedulerClient {
+		"its certificate is not ours": func(t *testing.T) *Client {
 			server := httptest.NewTLSServer(http.NotFoundHandler())
 			t.Cleanup(server.Close)
 			client := newTestClient(t, server)
 			client.endpoint.Host = net.JoinHostPort("localhost", client.endpoint.Port())
 			return client
 		},
-		"no certificate was issued yet": func(t *testing.T) *SchedulerClient {
+		"no certificate was issued yet": func(t *testing.T) *Client {
 			server := httptest.NewTLSServer(http.NotFoundHandler())
 			t.Cleanup(server.Close)
 			client := newTestClient(t, server)
 			client.bundle = func() []byte { return nil }
 			return client
 		},
-		"something else answers": func(t *testing.T) *SchedulerClient {
+		"something else answers": func(t *testing.T) *Client {
 			server := httptest.NewTLSServer(http.NotFoundHandler())
 			t.Cleanup(server.Close)
 			return newTestClient(t, server)
@@ -243,7 +262,7 @@ func TestAReplicaThatHangsLeavesTimeForTheOthers(t *testing.T) {
 
 // newReplicatedClient serves two replicas on one port of two addresses, as the pods of a headless service do, and
 // returns a client of both.
-func newReplicatedClient(t *testing.T, first, second http.Handler) *SchedulerClient {
+func newReplicatedClient(t *testing.T, first, second http.Handler) *Client {
 	t.Helper()
 	one := httptest.NewTLSServer(first)
 	t.Cleanup(one.Close)
@@ -286,14 +305,14 @@ func TestANewBundleIsTakenUp(t *testing.T) {
 
 func TestEndpointsMustBeHTTPS(t *testing.T) {
 	for _, endpoint := range []string{"http://localhost:10260", "localhost:10260", "https://", "://"} {
-		if _, err := NewSchedulerClient(&rest.Config{}, endpoint, nil); err == nil {
+		if _, err := New(&rest.Config{}, endpoint, nil); err == nil {
 			t.Errorf("endpoint %q was accepted", endpoint)
 		}
 	}
 }
 
 func TestANameWithoutAddressesIsAnAbsentScheduler(t *testing.T) {
-	client, err := NewSchedulerClient(&rest.Config{}, "https://koord-scheduler.koordinator-system.svc", func() []byte { return nil })
+	client, err := New(&rest.Config{}, "https://koord-scheduler.koordinator-system.svc", func() []byte { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
