@@ -1,2 +1,2 @@
-// Package schedulerclient asks koord-scheduler's diagnostics port: koord-manager explains pods by it, and koord-descheduler plans moves.
+// Package schedulerclient asks koord-scheduler's diagnostics port: koord-manager answers PodExplanations and PlacementReviews by it.
 package schedulerclient

@@ -26,7 +26,7 @@ func oomKillFeature() FeatureSpec {
 		},
 		Status: (*explainer).oomKillStatus,
 		Metrics: []diagnostics.Metric{{
-			Name: oomKillsMetric, Counter: true, Labels: []string{"node", "namespace", "pod", "container"},
+			Name: oomKillsMetric, Counter: true, Labels: []string{"node", "pod_namespace", "pod_name", "container_name"},
 			Help: "Processes of a container that the kernel killed because memory ran out; container is empty for those in no known container.",
 		}},
 		Collect: (*explainer).collectOOMKills,
