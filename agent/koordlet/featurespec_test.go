@@ -95,7 +95,7 @@ func TestMetricsOfFeaturesAreUpstreams(t *testing.T) {
 		"pod_cpi":               {"node", "pod_namespace", "pod_name"},
 		"pod_psi":               {"node", "pod_namespace", "pod_name", "pod_uid", "psi_resource_type", "psi_precision", "psi_degree"},
 		"pod_core_sched_cookie": {"node", "pod_namespace", "pod_name", "core_sched_group", "core_sched_cookie"},
-		oomKillsMetric:          {"node", "namespace", "pod", "container"},
+		oomKillsMetric:          container,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("labels by metric (-want +got):\n%s", diff)
