@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	// Reason of the events, and Action, by which the chart's policy admits them.
+	// Reason of the events.
 	Reason = "OOMKilling"
+	// Action of the events, by which the chart's policy admits them.
 	Action = "ReportOOMKill"
 )
 

@@ -52,8 +52,6 @@ type candidate struct {
 type option struct {
 	node int
 	gain float64
-	// why it was not taken; empty for one that gains less than the one taken.
-	why string
 }
 
 // refusals are the targets that were passed over while options were looked for.

@@ -83,6 +83,7 @@ func NewHandle(client kubernetes.Interface, pods map[string][]*corev1.Pod) *Hand
 // DryRun is true when nothing may be written.
 func (h *Handle) DryRun() bool { return h.Dry }
 
+// ClientSet is the client of the test.
 func (h *Handle) ClientSet() kubernetes.Interface { return h.Client }
 
 // PrometheusClient is nil.
