@@ -258,6 +258,20 @@ func TestTheReservationIsForThePodThatComesNext(t *testing.T) {
 	}
 }
 
+func TestAPlannedMoveGoesToItsTarget(t *testing.T) {
+	in := start("")
+	in.Job.Annotations = map[string]string{extension.AnnotationTargetNode: "target"}
+	pod := &corev1.Pod{Spec: corev1.PodSpec{NodeName: home}}
+	reserved := NewReservation(in.Job, pod, DefaultArgs(), created)
+	want := &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{
+		{Key: "metadata.name", Operator: corev1.NodeSelectorOpNotIn, Values: []string{home}},
+		{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{"target"}},
+	}}}}
+	if diff := cmp.Diff(want, reserved.Spec.Template.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution); diff != "" {
+		t.Errorf("required nodes (-want +got):\n%s", diff)
+	}
+}
+
 func TestJobsThatEndedAreKeptForAWhile(t *testing.T) {
 	for _, test := range []struct {
 		name  string

@@ -45,7 +45,8 @@ func NewReservation(job *schedulingv1alpha1.PodMigrationJob, pod *corev1.Pod, ar
 	if out.Spec.Template == nil {
 		out.Spec.Template = templateOf(pod)
 	}
-	avoidNode(&out.Spec.Template.Spec, pod.Spec.NodeName)
+	requireNode(&out.Spec.Template.Spec, corev1.NodeSelectorOpNotIn, pod.Spec.NodeName)
+	requireNode(&out.Spec.Template.Spec, corev1.NodeSelectorOpIn, job.Annotations[extension.AnnotationTargetNode])
 	if len(out.Spec.Owners) == 0 {
 		out.Spec.Owners = []schedulingv1alpha1.ReservationOwner{ownerOf(pod)}
 	}
@@ -71,8 +72,10 @@ func templateOf(pod *corev1.Pod) *corev1.PodTemplateSpec {
 	return template
 }
 
-// avoidNode excludes a node from where a pod may be placed: it is one more requirement of each term, because terms are alternatives.
-func avoidNode(spec *corev1.PodSpec, node string) {
+// requireNode excludes a node from where a pod may be placed (NotIn), or all others (In): it is one more requirement of each term, because
+// terms are alternatives. A planned target is required and not preferred, because the plan counts on it: on another node the pod could be
+// what overloads that node next. No node changes nothing.
+func requireNode(spec *corev1.PodSpec, operator corev1.NodeSelectorOperator, node string) {
 	if node == "" {
 		return
 	}
@@ -83,9 +86,9 @@ func avoidNode(spec *corev1.PodSpec, node string) {
 		spec.Affinity.NodeAffinity = &corev1.NodeAffinity{}
 	}
 	affinity := spec.Affinity.NodeAffinity
-	other := corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpNotIn, Values: []string{node}}
+	required := corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: operator, Values: []string{node}}
 	if affinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
-		term := corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{other}}
+		term := corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{required}}
 		affinity.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{term}}
 		return
 	}
@@ -94,7 +97,7 @@ func avoidNode(spec *corev1.PodSpec, node string) {
 		if len(terms[i].MatchFields) == 0 && len(terms[i].MatchExpressions) == 0 {
 			continue // an empty term matches no node
 		}
-		terms[i].MatchFields = append(slices.Clip(terms[i].MatchFields), other)
+		terms[i].MatchFields = append(slices.Clip(terms[i].MatchFields), required)
 	}
 }
 
