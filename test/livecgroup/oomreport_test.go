@@ -25,7 +25,7 @@ import (
 func (r *rig) limit(at string) { r.write(cgroup.MemoryLimit, at, fmt.Sprint(16<<20)) }
 
 // overrun has a process of a cgroup take more memory than the limit.
-func (r *rig) overrun(at string) { r.Start(at, work.Hold(64<<20)) }
+func (r *rig) overrun(at string) *Process { return r.Start(at, work.Hold(64<<20)) }
 
 // TestAnAgentRecordsWhatTheKernelKills as an event on the container, by default.
 func TestAnAgentRecordsWhatTheKernelKills(t *testing.T) {

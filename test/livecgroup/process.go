@@ -3,6 +3,7 @@ package livecgroup
 import (
 	"bufio"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -67,6 +68,14 @@ func (t *Tree) Start(path string, what work.Work) *Process {
 		t.t.Fatal(err)
 	}
 	return &Process{PID: command.Process.Pid, output: bufio.NewReader(output), t: t.t}
+}
+
+// AwaitEnd waits until the process has ended, whoever ended it.
+func (p *Process) AwaitEnd() {
+	p.t.Helper()
+	if _, err := io.Copy(io.Discard, p.output); err != nil && !errors.Is(err, os.ErrClosed) {
+		p.t.Fatal(err)
+	}
 }
 
 // AwaitDone waits until the work is done, or has begun where it has no end, and returns how long that took.
