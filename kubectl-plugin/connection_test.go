@@ -46,7 +46,7 @@ var asking = map[string]string{
 	"why":                 "why pod/web-0 -n shop",
 }
 
-// notAsking are the commands that ask none, or tell of it in another way: the TUI on its screen, the sandbox of its own cluster.
+// notAsking are the commands that ask none, or report it in another way: the TUI on its screen, the sandbox of its own cluster.
 var notAsking = []string{
 	"codes", "completion bash", "completion fish", "completion install", "completion powershell", "completion zsh", "config explain", "config init", "config lint",
 	"exit-codes", "help", "predict replay", "sandbox down", "sandbox kubeconfig", "sandbox list", "sandbox logs", "sandbox status", "sandbox up",

@@ -40,7 +40,7 @@ func printError(w io.Writer, err error, f failed) {
 	fmt.Fprintln(w, f.style.Paint(printer.Dim, fmt.Sprintf("%s%s: see %s why %s", code, name, f.program, code)))
 }
 
-// tells reports whether an error is to be printed.
+// tells reports whether an error is printed.
 func (f failed) tells(err error) bool {
 	var quiet interface{ Quiet() bool }
 	return err != nil && !(errors.Is(err, context.Canceled) && ExitCode(err) == ExitInterrupted) && !(errors.As(err, &quiet) && quiet.Quiet())

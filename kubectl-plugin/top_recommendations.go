@@ -44,7 +44,7 @@ func newTopRecommendationsCommand(s *session) *cobra.Command {
 	})
 }
 
-// recommendations asks a source that can tell of them.
+// recommendations asks a source that has them.
 func recommendations(ctx context.Context, src source.Source, query source.RecommendationQuery) (*diagnosticsv1alpha1.RecommendationExplanationList, error) {
 	recommender, can := src.(source.Recommender)
 	if !can {

@@ -289,7 +289,7 @@ func TestWhatTheRuntimeRefusedHasNoHooksAfterIt(t *testing.T) {
 func TestWhatIsKnownOfPodsOutlivesTheProxy(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		// lose the checkpoint, as a machine does that starts anew.
+		// lose the checkpoint, as a machine does that reboots.
 		lose                     bool
 		wantCgroup, wantVariable string
 	}{

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestWindowsRecoverWhenTheClockIsSet by an hour either way: within a minute they tell of that minute, and of nothing else.
+// TestWindowsRecoverWhenTheClockIsSet by an hour either way: within a minute they cover that minute, and nothing else.
 func TestWindowsRecoverWhenTheClockIsSet(t *testing.T) {
 	for _, jump := range []time.Duration{time.Hour, -time.Hour, -20 * time.Second} {
 		w := NewWindow(300)

@@ -42,7 +42,7 @@ type rig struct {
 	pods     []*state.Pod
 	node     *corev1.Node
 	reported *topologyv1alpha1.NodeResourceTopology
-	// offline is a CPU that the machine does not tell of any more; negative for none.
+	// offline is a CPU that the machine no longer lists; negative for none.
 	offline int
 }
 

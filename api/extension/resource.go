@@ -17,7 +17,7 @@ const (
 )
 
 // TranslateResourceName returns the name under which pods of a class request a plain resource: batch-cpu for cpu of
-// batch pods. Resources without a form of their own in the class keep their name.
+// batch pods. Resources that have no form in the class keep their name.
 func TranslateResourceName(class PriorityClass, name corev1.ResourceName) corev1.ResourceName {
 	switch {
 	case class == PriorityBatch && name == corev1.ResourceCPU:

@@ -70,7 +70,7 @@ func (a *NodeAgents) Explain(ctx context.Context, spec diagnosticsv1alpha1.NodeE
 	return nil
 }
 
-// read takes from the cache what the objects tell of a node.
+// read takes from the cache what the objects say about a node.
 func (a *NodeAgents) read(ctx context.Context, name string, view *agentview.Node) error {
 	key := types.NamespacedName{Name: name}
 	slo := &slov1alpha1.NodeSLO{}

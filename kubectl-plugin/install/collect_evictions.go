@@ -12,7 +12,7 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/evictionbudget"
 )
 
-// collectEvictions reports when node agents evicted as much as the cluster's budget allows. A record that cannot be read is begun anew by
+// collectEvictions reports when node agents evicted as much as the cluster's budget allows. A record that cannot be read is started again by
 // the manager, and means nothing.
 func (c *collector) collectEvictions(ctx context.Context) error {
 	object, err := c.client.CoreV1().ConfigMaps(c.status.Namespace).Get(ctx, configuration.EvictionsConfigMapName, metav1.GetOptions{})

@@ -213,7 +213,7 @@ func fix(w io.Writer, f *diagnosticsv1alpha1.Fix, o Options) error {
 	return err
 }
 
-// InOwner says where the change of a pod belongs that its controller creates anew.
+// InOwner says where the change of a pod belongs that its controller recreates.
 func InOwner(f *diagnosticsv1alpha1.Fix) string {
 	if strings.HasPrefix(f.Owner, "Job/") {
 		return fmt.Sprintf("an existing pod cannot be changed this way, nor can the pod template of %s; create the Job again with the change", f.Owner)
@@ -221,7 +221,7 @@ func InOwner(f *diagnosticsv1alpha1.Fix) string {
 	return fmt.Sprintf("an existing pod cannot be changed this way; change the pod template of %s", f.Owner)
 }
 
-// recreate prints the pod that is to be created anew where no controller does that.
+// recreate prints the pod that is to be recreated where no controller does that.
 func recreate(b *strings.Builder, f *diagnosticsv1alpha1.Fix, o Options) {
 	if !f.Recreate || f.Owner != "" {
 		return

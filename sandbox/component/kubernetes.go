@@ -60,7 +60,7 @@ func (p Plan) apiServer() Component {
 			"--requestheader-extra-headers-prefix=X-Remote-Extra-",
 			"--proxy-client-cert-file=" + b.FrontProxy.CertFile, "--proxy-client-key-file=" + b.FrontProxy.KeyFile,
 			"--profiling=false",
-			// The sandbox's own processes talk to it a great deal and nobody else does.
+			// Only the sandbox's processes talk to it, and they do so a great deal.
 			"--max-requests-inflight=1000", "--max-mutating-requests-inflight=500",
 		}, p.kubeletAccess()...),
 		Env:   memory(ample, "4GiB"),

@@ -1,4 +1,4 @@
-// Package supervisor starts a sandbox's processes, watches them, restarts them when they end, and stops them. It tells
+// Package supervisor starts a sandbox's processes, watches them, restarts them when they end, and stops them. It reports
 // koordctl over a socket how the sandbox is.
 package supervisor
 

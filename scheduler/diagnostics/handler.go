@@ -22,7 +22,7 @@ import (
 const (
 	// ExplainPath takes a PodExplanation.
 	ExplainPath = "/explain/pod"
-	// ReviewPath takes a PlacementReview. The answer is in full: whoever may ask is told of all pods and nodes.
+	// ReviewPath takes a PlacementReview. The answer is in full: a caller that may ask sees all pods and nodes.
 	ReviewPath = "/review/placements"
 )
 

@@ -45,7 +45,7 @@ func hostPort(pod *corev1.Pod, port int32, ip string) *corev1.Pod {
 	return pod
 }
 
-// TestObjectsAnswerAsTheScheduler holds what objects alone tell of a pod against the answer of the scheduler's own plugins.
+// TestObjectsAnswerAsTheScheduler compares what objects alone say about a pod with the answer of the scheduler's plugins.
 func TestObjectsAnswerAsTheScheduler(t *testing.T) {
 	dedicated := corev1.Taint{Key: "dedicated", Value: "db", Effect: corev1.TaintEffectNoSchedule}
 	cordon := corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}

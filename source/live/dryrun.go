@@ -62,7 +62,7 @@ func overall(requests []diagnosticsv1alpha1.FixRequest) diagnosticsv1alpha1.DryR
 	return diagnosticsv1alpha1.DryRunAccepted
 }
 
-// trials are the requests of a fix in their order: its steps, and the replacement of a pod that has to be created anew.
+// trials are the requests of a fix in their order: its steps, and the replacement of a pod that has to be recreated.
 func trials(namespace string, fix *diagnosticsv1alpha1.Fix) []trial {
 	var list []trial
 	for _, step := range fix.Steps {

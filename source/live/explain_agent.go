@@ -16,7 +16,7 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
-// explainAgentFromObjects fills in what the objects alone tell of what an agent knows.
+// explainAgentFromObjects fills in what can be read from objects about what an agent knows.
 func (s *Source) explainAgentFromObjects(ctx context.Context, c *clients, e *diagnosticsv1alpha1.NodeExplanation) error {
 	name := e.Spec.NodeName
 	view := &agentview.Node{Now: s.options.Clock.Now(), Object: &corev1.Node{}, On: map[eviction.Feature]bool{}}

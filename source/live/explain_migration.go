@@ -98,7 +98,7 @@ func (m *migrationReader) read(ctx context.Context) error {
 	return err
 }
 
-// seen tells an object that does not exist from one that could not be read, which is a gap of the answer. An interruption stays an error.
+// seen distinguishes an object that does not exist from one that could not be read, which is a gap of the answer. An interruption stays an error.
 func (m *migrationReader) seen(err error, consequence string) (found, unseen bool, _ error) {
 	switch {
 	case err == nil:

@@ -148,7 +148,7 @@ func TestAReservationThatIsNotThereIsNotFound(t *testing.T) {
 	}
 }
 
-// TestAPodOfAnotherSchedulerIsToldWhichProfileMissedIt, whoever answered.
+// TestAPodOfAnotherSchedulerIsToldWhichProfileMissedIt by the scheduler and by objects alone.
 func TestAPodOfAnotherSchedulerIsToldWhichProfileMissedIt(t *testing.T) {
 	foreign := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var question diagnosticsv1alpha1.PodExplanation

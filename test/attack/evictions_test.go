@@ -138,7 +138,7 @@ func TestAllAgentsTogetherEvictWithinTheBudget(t *testing.T) {
 	}
 }
 
-// awaitBudget waits until the webhook is in force: a dry run is counted by nobody, and refused only where somebody looks at it.
+// awaitBudget waits until the webhook is in force: a dry run is not counted, and refused only where the webhook looks at it.
 func awaitBudget(t *testing.T, agent kubernetes.Interface, pod *corev1.Pod) {
 	t.Helper()
 	sandboxtest.Eventually(t, patience, func() error {

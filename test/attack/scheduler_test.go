@@ -30,7 +30,7 @@ func portOf(t *testing.T, name string) int {
 	return ports[name]
 }
 
-// ask a server of the sandbox directly, as whoever a token is of.
+// ask a server of the sandbox directly, as the user of a token.
 func ask(t *testing.T, port int, method, path, token string) (int, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, fmt.Sprintf("https://127.0.0.1:%d%s", port, path), strings.NewReader("{}"))

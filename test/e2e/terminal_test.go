@@ -19,7 +19,7 @@ import (
 // patience is how long a screen may take to show what is waited for, on a busy machine.
 const patience = 30 * time.Second
 
-// tmux is the terminal emulator of the tests: a server of their own.
+// tmux is the terminal emulator of the tests: a separate server.
 type tmux struct{ socket string }
 
 func startTmux() (*tmux, error) {

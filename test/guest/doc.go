@@ -1,4 +1,4 @@
-// Package guest runs tests on a kernel of their own: a virtual machine that emulates its processors, so that it needs no support
+// Package guest runs tests on a separate kernel: a virtual machine that emulates its processors, so that it needs no support
 // of the machine below, whose only file system is what this package puts into memory. It is how cgroups of version 2 are tested
 // on machines that have version 1, without touching theirs.
 //

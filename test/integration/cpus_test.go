@@ -12,13 +12,13 @@ import (
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
-// policies that pods with CPUs of their own ask for.
+// policies that pods with exclusive CPUs ask for.
 var policies = []string{
 	"", `{"requiredCPUBindPolicy":"FullPCPUs"}`, `{"preferredCPUBindPolicy":"SpreadByPCPUs"}`,
 	`{"preferredCPUBindPolicy":"SpreadByPCPUs","preferredCPUExclusivePolicy":"PCPULevel"}`, `{"requiredCPUBindPolicy":"SpreadByPCPUs"}`,
 }
 
-// cpuPod is the i-th of a mix of pods with CPUs of their own: of two CPUs or four, aligned or not.
+// cpuPod is the i-th of a mix of pods with exclusive CPUs: of two CPUs or four, aligned or not.
 func cpuPod(random *rand.Rand, namespace, pool string, i int) *corev1.Pod {
 	count := 2 * (1 + random.IntN(2))
 	pod := demand(namespace, fmt.Sprintf("cpu-%03d", i), pool, "cpu", fmt.Sprint(count), "memory", "1Gi")

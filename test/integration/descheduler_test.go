@@ -25,7 +25,7 @@ import (
 
 const deschedulerLease = "koord-descheduler"
 
-// leaderOf returns who holds a lease of the system; empty for nobody.
+// leaderOf returns who holds a lease of the system; empty when it is free.
 func leaderOf(t *testing.T, lease string) (string, error) {
 	t.Helper()
 	found, err := client.CoordinationV1().Leases(systemNamespace).Get(t.Context(), lease, metav1.GetOptions{})
@@ -108,7 +108,7 @@ func TestAStandbyOfTheDeschedulerTakesOver(t *testing.T) {
 	})
 }
 
-// TestThePageOnDescheduling runs the commands of its example, in a sandbox of their own, and looks at what the page says about them.
+// TestThePageOnDescheduling runs the commands of its example in a separate sandbox and looks at what the page says about them.
 func TestThePageOnDescheduling(t *testing.T) {
 	text, err := os.ReadFile("../../docs/descheduling.md")
 	if err != nil {

@@ -25,7 +25,7 @@ func (c churn) placedBy(name string) churn {
 	return c
 }
 
-// corePod is the i-th of equal pods with a core of their own, which always find one while there are any.
+// corePod is the i-th of equal pods with an exclusive core, which always find one while there are any.
 func corePod(_ *rand.Rand, namespace, pool string, i int) *corev1.Pod {
 	return binding(demand(namespace, fmt.Sprintf("cpu-%03d", i), pool, "cpu", "2", "memory", "1Gi"), "")
 }

@@ -23,7 +23,7 @@ const patience = time.Minute
 // nodes of the shared sandbox: enough for the hot node and the stale one.
 const nodes = 14
 
-// The sandbox that the tests share. Tests that break something repair it, or start one of their own.
+// The sandbox that the tests share. Tests that break something repair it, or start another one.
 var (
 	shared        *sandboxtest.Sandbox
 	client        kubernetes.Interface

@@ -228,7 +228,7 @@ func TestNodesOfferTheseNumbers(t *testing.T) {
 	}
 }
 
-// numbersTree is a tree of quotas of its own, with all that there is to share.
+// numbersTree is a separate tree of quotas, with all that there is to share.
 const numbersTree = `
 apiVersion: scheduling.sigs.k8s.io/v1alpha1
 kind: ElasticQuota
@@ -284,7 +284,7 @@ spec:
 // sharing is one quota of a tree: what it is given, what its pods request, and what its status is to say.
 type sharing struct{ name, weight, min, max, request, wantRuntime, wantRequest string }
 
-// tokens is an amount of a resource that is counted in whole units, and of another of which nobody requests any: a list of
+// tokens is an amount of a resource that is counted in whole units, and of another that no pod requests: a list of
 // weights that are all zero would count as none.
 func tokens(amount, others int) string {
 	return fmt.Sprintf(`{"integration.koordinator.sh/token":"%d","integration.koordinator.sh/other":"%d"}`, amount, others)

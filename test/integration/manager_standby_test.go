@@ -37,7 +37,7 @@ func askReplica(t *testing.T, port int, path string, question, answer any) error
 	return askAs(t, config, port, path, question, answer)
 }
 
-// askWebhooks asks the webhooks of one replica with the certificate of the API server, without which the sandbox's manager answers nobody.
+// askWebhooks asks the webhooks of one replica with the certificate of the API server, without which the sandbox's manager refuses every caller.
 func askWebhooks(t *testing.T, port int, path string, question, answer any) error {
 	t.Helper()
 	config, err := shared.Config()

@@ -15,7 +15,7 @@ import (
 )
 
 // reorganization moves a subtree of quotas between two departments, changes min and max within it, and closes the department
-// that it left and opens it anew.
+// that it left and opens it again.
 type reorganization struct {
 	// namespace of the quotas that are no leaves: departments north and south, and team, which is above the leaves.
 	namespace string

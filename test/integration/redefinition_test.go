@@ -58,7 +58,7 @@ func olderSchema(part string, unknown ...string) func(*testing.T, map[string]any
 	}
 }
 
-// prune drops from a schema what keeps unknown fields, where it names fields of its own.
+// prune drops from a schema what keeps unknown fields, where it names fields.
 func prune(node any) {
 	switch n := node.(type) {
 	case map[string]any:

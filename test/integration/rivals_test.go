@@ -60,7 +60,7 @@ func contest(ctx context.Context, namespace, pool, scheduler, node string, i int
 }
 
 // TestOtherWritersAreHeeded has somebody else bind the pods that the scheduler is placing, members of gangs among them, delete
-// pods the moment they get a node, change the annotations of others, and run pods of its own on the nodes.
+// pods the moment they get a node, change the annotations of others, and run other pods on the nodes.
 func TestOtherWritersAreHeeded(t *testing.T) {
 	const name, pool = "it-rivals", "rivals"
 	watcher := observe(t)

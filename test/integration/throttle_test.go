@@ -53,7 +53,7 @@ func (h *throttle) accepts() bool {
 	return false
 }
 
-// RoundTrip sends a request on or refuses it. Leases have seats of their own, by the chart's FlowSchema.
+// RoundTrip sends a request on or refuses it. Leases have separate seats, by the chart's FlowSchema.
 func (h *throttle) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !strings.Contains(r.URL.Path, "/leases/") && !h.accepts() {
 		if r.Body != nil {

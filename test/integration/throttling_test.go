@@ -82,7 +82,7 @@ func TestTheAPIServerServesLeasesFirst(t *testing.T) {
 }
 
 // TestThrottledComponentsLoseNothing has the API server refuse what the scheduler and the manager ask, first all and then most
-// of it, and their watches begin anew under that: pods are bound, and each once; offers and NodeSLOs follow a change; and nobody
+// of it, and their watches start again under that: pods are bound, and each once; offers and NodeSLOs follow a change; and nobody
 // gives up.
 func TestThrottledComponentsLoseNothing(t *testing.T) {
 	const name, pool, alive = "it-throttled", "throttled", 4

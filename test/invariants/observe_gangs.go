@@ -100,7 +100,7 @@ func (w *Watcher) checkGangs() {
 	}
 }
 
-// forgetGangs drops what is remembered of gangs of which nothing is left: another of the same name begins anew.
+// forgetGangs drops what is remembered of gangs of which nothing is left: another of the same name starts fresh.
 func (w *Watcher) forgetGangs(present map[types.NamespacedName]*Gang) {
 	for name := range w.whole {
 		if present[name] == nil && w.podGroups[name] == nil {

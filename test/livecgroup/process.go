@@ -70,7 +70,7 @@ func (t *Tree) Start(path string, what work.Work) *Process {
 	return &Process{PID: command.Process.Pid, output: bufio.NewReader(output), t: t.t}
 }
 
-// AwaitEnd waits until the process has ended, whoever ended it.
+// AwaitEnd waits until the process has ended, for any reason.
 func (p *Process) AwaitEnd() {
 	p.t.Helper()
 	if _, err := io.Copy(io.Discard, p.output); err != nil && !errors.Is(err, os.ErrClosed) {

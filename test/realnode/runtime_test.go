@@ -20,7 +20,7 @@ import (
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
-// bareRuntime is containerd, alone, with cgroups below one of its own.
+// bareRuntime is containerd, alone, with cgroups below a separate one.
 type bareRuntime struct {
 	directory, programs string
 	// socket is containerd's, and nri its socket for plugins.

@@ -42,7 +42,7 @@ func Bin() (string, error) {
 type Sandbox struct {
 	// Name of the sandbox.
 	Name string
-	// Home is the state directory of its own.
+	// Home is its state directory.
 	Home string
 	// Kubeconfig is the user's kubeconfig that `sandbox up` writes its context into.
 	Kubeconfig string

@@ -38,7 +38,7 @@ const orderVariable, reportPrefix = "KOORD_SIMULATION", "simulated: "
 // libraries from the seed.
 var environment = []string{"GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1,randseednop=0"}
 
-// dispatch lets children of its own simulate, and returns what they found, seed by seed. A child that ends early has found a
+// dispatch lets child processes simulate, and returns what they found, seed by seed. A child that ends early has found a
 // deadlock or a panic in the seed that it did not report; another one goes on behind that.
 func dispatch(t *testing.T, o order) []report {
 	t.Helper()

@@ -16,7 +16,7 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
-// Node is what the objects of the cluster, and measurements of it, tell of one node. Nothing in it is modified.
+// Node is what the objects of the cluster, and measurements of it, say about one node. Nothing in it is modified.
 type Node struct {
 	// Now is the time of the answer.
 	Now time.Time

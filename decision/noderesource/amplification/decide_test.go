@@ -181,7 +181,7 @@ func TestTheKubeletAlwaysHeals(t *testing.T) {
 	}
 }
 
-// explain decides with a trace, and tells it.
+// explain decides with a trace, and returns the explanation.
 func explain(in Input, name types.NamespacedName) ([]diagnosticsv1alpha1.Waterfall, []diagnosticsv1alpha1.PublishedResource) {
 	trace := &Trace{}
 	return trace.Waterfalls(Decide(in, trace), name)

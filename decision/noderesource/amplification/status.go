@@ -117,8 +117,8 @@ func (w writing) show(name corev1.ResourceName, offered resource.Quantity) Showi
 	return out
 }
 
-// shows reports whether an amount is what the node showed of the raw amount it kept: by the ratio it had, or, when nobody
-// changes the amount now, by one that was replaced since. A smaller amount never is: it came while nobody amplified.
+// shows reports whether an amount is what the node showed of the raw amount it kept: by the ratio it had, or, when no component
+// changes the amount now, by one that was replaced since. A smaller amount never is: it came while nothing was amplified.
 func (w writing) shows(name corev1.ResourceName, offered, kept resource.Quantity) bool {
 	if amount(name, offered) == shown(name, amount(name, kept), w.former) {
 		return true

@@ -10,7 +10,7 @@ import (
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
 
-// Explain tells each offer as the sum of its devices, at most maxParts of them listed, and how node.status differs; and of
+// Explain shows each offer as the sum of its devices, at most maxParts of them listed, and how node.status differs; and of
 // what is withdrawn that it goes.
 func (v Verdict) Explain(in Input, maxParts int) ([]diagnosticsv1alpha1.Waterfall, []diagnosticsv1alpha1.PublishedResource) {
 	var falls []diagnosticsv1alpha1.Waterfall

@@ -47,7 +47,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestToldOfAnAgentThatDoesNotTell is false: upstream's koordlet, a definition without conditions, or nobody that could be asked.
+// TestToldOfAnAgentThatDoesNotTell is false: upstream's koordlet, a definition without conditions, or no agent that could be asked.
 func TestToldOfAnAgentThatDoesNotTell(t *testing.T) {
 	unknown := &slov1alpha1.NodeMetric{Status: slov1alpha1.NodeMetricStatus{Conditions: []metav1.Condition{{Type: slov1alpha1.NodeMetricEnforcing, Status: metav1.ConditionUnknown}}}}
 	for name, metric := range map[string]*slov1alpha1.NodeMetric{"no NodeMetric": nil, "no conditions": {}, "status Unknown": unknown} {

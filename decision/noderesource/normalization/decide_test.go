@@ -102,7 +102,7 @@ func TestARatioOutOfBoundsIsLeftOut(t *testing.T) {
 	}
 }
 
-// explain decides with a trace, and tells it.
+// explain decides with a trace, and returns the explanation.
 func explain(in Input, name types.NamespacedName) (*diagnosticsv1alpha1.Waterfall, *diagnosticsv1alpha1.PublishedResource) {
 	trace := &Trace{}
 	return trace.Waterfall(Decide(in, trace), name)

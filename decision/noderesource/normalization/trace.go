@@ -48,7 +48,7 @@ func (t *Trace) took(setting string) {
 	}
 }
 
-// Waterfall tells the verdict as a waterfall in percent and how the node's annotation differs; nil when nothing is configured
+// Waterfall shows the verdict as a waterfall in percent and how the node's annotation differs; nil when nothing is configured
 // for the node and its annotation says nothing.
 func (t *Trace) Waterfall(verdict Verdict, configMap types.NamespacedName) (*diagnosticsv1alpha1.Waterfall, *diagnosticsv1alpha1.PublishedResource) {
 	said, _ := published(t.node)

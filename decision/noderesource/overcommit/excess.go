@@ -70,7 +70,7 @@ func excessSetting(merged configmerge.Merged, key string) diagnosticsv1alpha1.Se
 	return diagnosticsv1alpha1.Setting{Key: key, Value: "above 100"}
 }
 
-// Finding tells about the excess of a node. The object is what holds the setting.
+// Finding reports the excess of a node. The object is what holds the setting.
 func (e Excess) Finding(in *NodeInput) diagnosticsv1alpha1.Finding {
 	out := diagnosticsv1alpha1.Finding{
 		Code: string(finding.OfferBeyondNode), Severity: diagnosticsv1alpha1.SeverityWarning, Message: e.Message(in.Node.Name),

@@ -71,7 +71,7 @@ func degradeAfter(strategy *configuration.ColocationStrategy) time.Duration {
 	return seconds(min(orDefault(strategy.DegradeTimeMinutes, defaultDegradeMinutes), maxSeconds/60) * 60)
 }
 
-// toldInterval is the time between reports that the NodeMetric itself tells the node to keep; 0 when it does not.
+// toldInterval is the report interval in the NodeMetric's spec; 0 when it has none.
 func (in *NodeInput) toldInterval() int64 {
 	if in.Metric == nil || in.Metric.Spec.CollectPolicy == nil {
 		return 0

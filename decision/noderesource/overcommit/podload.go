@@ -91,7 +91,7 @@ func partOf(pod *corev1.Pod, requests podrequest.Requests, m *measurement, index
 		Memory:   max(part.used.Memory, part.requested.Memory),
 	}
 	if requests.QoS == extension.QoSLSE {
-		// The CPUs of an LSE pod are its own: nobody borrows them, however idle they are.
+		// The CPUs of an LSE pod are exclusive: they are not lent, however idle they are.
 		part.used.MilliCPU, part.held = part.requested.MilliCPU, true
 	}
 	return part

@@ -49,7 +49,7 @@ func (c *calculation) takeRise(k kind, policy string, taken int64, w *waterfall.
 
 // reclaimable is what prod pods requested and will not use, by the chosen predictor or else as the node agent says. Pods that
 // were not measured keep all they requested. As long as the predictor has seen less than it reads, it is no more than the
-// agent says, if that says anything: the agent keeps what it learned when it is started anew.
+// agent says, if that says anything: the agent keeps what it learned when it is restarted.
 func (c *calculation) reclaimable(k kind) int64 {
 	forecast := c.in.Predictions.Mid
 	if forecast == nil {
@@ -137,7 +137,7 @@ func MeasuredPods(in NodeInput) ([]predict.Sample, time.Time) {
 	return out, m.facts.UpdateTime.Time
 }
 
-// sampleOf is one pod as a predictor knows it, by its UID, which takes no memory of its own. A pod that is gone but measured has
+// sampleOf is one pod as a predictor knows it, by its UID, which takes no further memory. A pod that is gone but measured has
 // no request, and goes by its name.
 func sampleOf(part *podPart, m *measurement) predict.Sample {
 	out := predict.Sample{Prod: part.pod == nil || part.prod}

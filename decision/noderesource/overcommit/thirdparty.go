@@ -80,7 +80,7 @@ func (c *calculation) takers(k kind) []string {
 	return out
 }
 
-// ignoredAllocations tells of allocations of other schedulers, or parts of them, that take nothing of what is offered.
+// ignoredAllocations reports allocations of other schedulers, or parts of them, that take nothing of what is offered.
 func (c *calculation) ignoredAllocations() []diagnosticsv1alpha1.Finding {
 	allocations, err := extension.GetThirdPartyAllocations(c.in.Node.Annotations)
 	if err != nil || allocations == nil {

@@ -25,7 +25,7 @@ func withoutPostFilters(message string) string {
 	return head + availableNodes + reasons
 }
 
-// reasonOf says why a pod is pending or has failed; empty for others, and where nobody says.
+// reasonOf says why a pod is pending or has failed; empty for others, and where no reason is given.
 func reasonOf(pod *corev1.Pod) string {
 	switch pod.Status.Phase {
 	case corev1.PodPending, "":

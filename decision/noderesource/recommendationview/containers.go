@@ -137,7 +137,7 @@ func add(a, b int64) int64 {
 	}
 }
 
-// terms of a trace, scaled to whole numbers of a unit; percents have one of their own.
+// terms of a trace, scaled to whole numbers of a unit; percents have another.
 func terms(trace []recommend.Term, rule recommend.Rule, scale float64, unit diagnosticsv1alpha1.Unit) []diagnosticsv1alpha1.Term {
 	out := make([]diagnosticsv1alpha1.Term, 0, len(trace))
 	for _, term := range trace {

@@ -22,7 +22,7 @@ type Ledger struct {
 	node *Node
 	// used and free are by position; a device that is not healthy has nothing free.
 	used, free [kinds][]Amount
-	// idle devices are healthy and held by nobody, busy ones are held by somebody.
+	// idle devices are healthy and allocated to no pod, busy ones are allocated.
 	idle, busy [kinds]set
 	// functions in use, by position and bus id.
 	functions [kinds][]map[string]bool

@@ -19,7 +19,7 @@ type Ownership struct {
 
 // Owners decides which devices each pod of a node holds, in the order of the pods. The annotation device-allocated says so, and is
 // believed only as far as the scheduler can have written it: for what the pod requests (HeldBy). A device of which pods claim more
-// than there is, and a virtual function that two of them claim, is nobody's.
+// than there is, and a virtual function that two of them claim, has no owner.
 func Owners(pods []*corev1.Pod) []Ownership {
 	owners, shares, functions := make([]Ownership, len(pods)), map[string]Amount{}, map[string]int{}
 	for i, pod := range pods {

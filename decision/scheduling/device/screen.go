@@ -14,7 +14,7 @@ const (
 	unhealthy
 	notSelected
 	outOfZone
-	// tooSmall devices, and those withoutFunction, would not do if nobody held them.
+	// tooSmall devices, and those withoutFunction, would not do if no pod held them.
 	tooSmall
 	withoutFunction
 	// The others would do if pods gave them back.

@@ -59,7 +59,7 @@ func (b *Book) watch(key Key, change func()) []*corev1.Pod {
 }
 
 // gained adds the members of a gang that have access and had none before. Refused members have access in a gang that is narrow,
-// too: they gain none when it becomes wide, and are woken by what refused them, unless the gang ran, and nobody wants the room any
+// too: they gain none when it becomes wide, and are woken by what refused them, unless the gang ran, and no pod wants the room any
 // more that others gave back.
 func (b *Book) gained(key Key, before access, wake []*corev1.Pod) []*corev1.Pod {
 	now := b.access(key)

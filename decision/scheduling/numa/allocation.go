@@ -38,7 +38,7 @@ type Share struct {
 func (a Allocation) IsEmpty() bool { return a.CPUs.IsEmpty() && len(a.Shares) == 0 }
 
 // Held reads what a pod holds from its annotations; false when it holds nothing. An annotation that cannot be read holds
-// nothing: nobody could say what.
+// nothing: it could not be said what.
 func Held(pod *corev1.Pod) (Allocation, bool) {
 	if pod.Annotations[extension.AnnotationResourceStatus] == "" || !podrequest.Consumes(pod) {
 		return Allocation{}, false
@@ -66,7 +66,7 @@ func Held(pod *corev1.Pod) (Allocation, bool) {
 
 // Justified is Held without more CPUs than the pod requests, and without more of a resource of the zones; a fraction of a CPU
 // counts as one. Whoever may create pods could otherwise claim a node by writing the annotation. Of too many, the pod holds
-// those with the lowest numbers: a pod that was resized down while it runs still uses some of them, and nobody knows which. It
+// those with the lowest numbers: a pod that was resized down while it runs still uses some of them, and it is not known which. It
 // does not depend on what the pod wishes, which can be edited while the pod keeps its CPUs. The pod of a Reservation requests
 // only what its users leave of it; what it says is the scheduler's own.
 func Justified(pod *corev1.Pod) (Allocation, bool) {

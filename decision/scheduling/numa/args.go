@@ -22,7 +22,7 @@ type Args struct {
 	DefaultCPUBindPolicy extension.CPUBindPolicy `json:"defaultCPUBindPolicy,omitempty"`
 	// ScoringStrategy rates nodes; default LeastAllocated with cpu 1 and memory 1.
 	ScoringStrategy *ScoringStrategy `json:"scoringStrategy,omitempty"`
-	// NUMAScoringStrategy rates NUMA zones, and orders them for nodes without a strategy of their own; default
+	// NUMAScoringStrategy rates NUMA zones, and orders them for nodes without their own strategy; default
 	// LeastAllocated with cpu 1 and memory 1.
 	NUMAScoringStrategy *ScoringStrategy `json:"numaScoringStrategy,omitempty"`
 }

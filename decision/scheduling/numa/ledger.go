@@ -20,7 +20,7 @@ type Holder struct {
 type Ledger struct {
 	// Node it is about.
 	Node *Node
-	// Free CPUs: usable, and owned by nobody.
+	// Free CPUs: usable, and without an owner.
 	Free cpuset.CPUSet
 	// Owned CPUs of pods of the scheduler.
 	Owned cpuset.CPUSet

@@ -34,7 +34,7 @@ func (r *Request) MilliCPU() int64 { return r.Amounts[corev1.ResourceCPU] }
 // Aligned is true when the pod asks for CPUs or alignment by itself, whatever the node.
 func (r *Request) Aligned() bool { return r.Bind || r.Policy != extension.NUMATopologyPolicyNone }
 
-// MayBind tells cheaply whether RequestOf can give a Request that is Aligned.
+// MayBind reports cheaply whether RequestOf can give a Request that is Aligned.
 func MayBind(pod *corev1.Pod) bool {
 	if class := extension.PodQoSClass(pod); class == extension.QoSLSE || class == extension.QoSLSR {
 		return true

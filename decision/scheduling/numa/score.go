@@ -41,7 +41,7 @@ type Usage struct {
 
 // Score rates a node that passed Filter, 0 to MaxScore: for a pod that is aligned, by the zones it would take and
 // NUMAScoringStrategy; otherwise by the whole node and ScoringStrategy, with the cpu of bound pods at its amplified size.
-// Usage tells of the whole node, by resource.
+// Usage is that of the whole node, by resource.
 func Score(in Input, hint Hint, usage func(corev1.ResourceName) Usage) int64 {
 	t, verdict := agree(in.Request, in.Ledger.Node)
 	if !verdict.Passed() {

@@ -9,13 +9,13 @@ import (
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 )
 
-// Belonging tells the quota of a pod. It is safe for concurrent use.
+// Belonging finds the quota of a pod. It is safe for concurrent use.
 type Belonging struct {
 	// namesakes and listed tell the quota of a namespace: the one with its name in it, or the one that lists it.
 	namesakes, listed map[string]string
 }
 
-// BelongingTo tells the quotas of pods where there are those quotas, in any order. The root is no quota for pods.
+// BelongingTo finds the quotas of pods where there are those quotas, in any order. The root is no quota for pods.
 func BelongingTo(specs []*Spec) Belonging {
 	b := Belonging{namesakes: map[string]string{}, listed: map[string]string{}}
 	for _, spec := range specs {

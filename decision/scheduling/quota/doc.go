@@ -1,6 +1,6 @@
 // Package quota decides what each ElasticQuota may use now, whether a pod fits into it, and who gives way when it does not.
 //
-// Quotas form trees. Each quota is guaranteed its min; what nobody is using of all mins, and what no min covers, is shared
+// Quotas form trees. Each quota is guaranteed its min; what is unused of all mins, and what no min covers, is shared
 // among the quotas that ask for more, by weight, up to their max. The result is the runtime of a quota. It is computed
 // level by level from the top: the children of a quota share the runtime of their parent, those of the root share what the
 // tree has in total. All arithmetic is in whole units (thousandths of a CPU, bytes, devices) with 128-bit products, so that

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// fit makes the mins of siblings fit into what they share, so that nobody has another's share for a larger min: a claim beyond
+// fit makes the mins of siblings fit into what they share, so that no quota takes another's share by a larger min: a claim beyond
 // what there is counts for less the further beyond it is, and where the mins do not fit, the largest are cut to one level. Quotas
 // whose min is below that keep theirs.
 type fit struct {
@@ -115,7 +115,7 @@ func (t *Tree) guaranteedUsage(row int32, column int) int64 {
 // leastWeight is the weight, in whole units, that counts in the smallest tree: weights may be meant as percentages.
 const leastWeight = 100
 
-// weight of a quota among its siblings, of which nobody has more than the tree has in total: no limit is a common max, and max is the
+// weight of a quota among its siblings, of which none has more than the tree has in total: no limit is a common max, and max is the
 // weight of those that name none.
 func (t *Tree) weight(row int32, column int) uint64 {
 	least := int64(leastWeight)

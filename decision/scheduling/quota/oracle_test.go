@@ -203,7 +203,7 @@ func (o *oracle) share(parent string, total *big.Int) {
 	}
 }
 
-// round divides left among the borrowers; nil when nobody has a weight.
+// round divides left among the borrowers; nil when none has a weight.
 func (o *oracle) round(left *big.Int, borrowers []string) (*big.Int, []string) {
 	weights := new(big.Int)
 	for _, name := range borrowers {

@@ -51,7 +51,7 @@ func (s *Spec) Equal(other *Spec) bool {
 // Problem is something wrong with a quota. The quota still takes part, as the message says.
 type Problem struct {
 	Code finding.Code `json:"code"`
-	// Namespace of the quota, which tells two of one name apart.
+	// Namespace of the quota, which distinguishes two of one name.
 	Namespace string `json:"namespace"`
 	Quota     string `json:"quota"`
 	Message   string `json:"message"`

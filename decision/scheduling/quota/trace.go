@@ -18,7 +18,7 @@ type Sharing struct {
 	Children []Child `json:"children"`
 	Rounds   []Round `json:"rounds,omitempty"`
 	Loans    []Loan  `json:"loans,omitempty"`
-	// Unshared is what nobody asks for.
+	// Unshared is what no quota asks for.
 	Unshared int64 `json:"unshared"`
 }
 

@@ -32,7 +32,7 @@ const (
 	SparedByPreemptible Sparing = "not preemptible"
 )
 
-// Spared tells why a candidate does not give way to a pod of the given priority in a quota: only less important pods of the
+// Spared says why a candidate does not give way to a pod of the given priority in a quota: only less important pods of the
 // same quota do, and only those that are preemptible.
 func Spared(priority int32, quota string, candidate *Candidate, candidateQuota string) Sparing {
 	switch {

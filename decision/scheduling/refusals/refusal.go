@@ -11,7 +11,7 @@ type Refusal struct {
 	// Reason is the plugin's own text, as it stands in events, and Introduction one of the same status that says nothing beside it.
 	Reason, Introduction string
 	Code                 finding.Code
-	// Key tells refusals with the same reason apart, such as two taints.
+	// Key distinguishes refusals with the same reason, such as two taints.
 	Key string
 	// Phrase says it in a summary, after the number of nodes: "had untolerated taint gpu:NoSchedule". One that begins with the
 	// reason stands there as the reason does: "Insufficient cpu (requested 4, ...)".

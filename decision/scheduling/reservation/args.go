@@ -53,7 +53,7 @@ type PreAllocationConfig struct {
 	ClusterLabelKey string `json:"clusterLabelKey,omitempty"`
 	// ClusterPriorityAnnotationKey orders them, higher first; default pod.koordinator.sh/pre-allocatable-priority.
 	ClusterPriorityAnnotationKey string `json:"clusterPriorityAnnotationKey,omitempty"`
-	// PreferNoPreAllocatedPods prefers nodes with room of their own; default false.
+	// PreferNoPreAllocatedPods prefers nodes with free capacity; default false.
 	PreferNoPreAllocatedPods bool `json:"preferNoPreAllocatedPods,omitempty"`
 }
 

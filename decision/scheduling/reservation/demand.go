@@ -67,7 +67,7 @@ func NewDemand(pod *corev1.Pod) (*Demand, error) {
 	return demand, nil
 }
 
-// Concerns tells, without allocating, whether a pod says anything about reservations.
+// Concerns reports, without allocating, whether a pod says anything about reservations.
 func Concerns(pod *corev1.Pod) bool {
 	return pod.Annotations[extension.AnnotationReservationAffinity] != "" || pod.Annotations[extension.AnnotationExactMatchReservation] != "" ||
 		pod.Labels[extension.LabelReservationIgnored] == "true" || pod.Labels[extension.LabelPreAllocationRequired] == "true"

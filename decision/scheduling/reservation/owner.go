@@ -19,7 +19,7 @@ type Owner struct {
 	selector   labels.Selector
 }
 
-// compileOwners leaves out entries that cannot be read and those that name nobody.
+// compileOwners leaves out entries that cannot be read and those that name no owner.
 func compileOwners(name string, given []schedulingv1alpha1.ReservationOwner, problems []error) ([]Owner, []error) {
 	owners := make([]Owner, 0, len(given))
 	for i, entry := range given {

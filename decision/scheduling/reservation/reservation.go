@@ -21,7 +21,7 @@ type Reservation struct {
 	Labels labels.Set
 	// Owners of which a pod must match one.
 	Owners []Owner
-	// Allocatable is what is held while nobody uses it.
+	// Allocatable is what is held while no pod uses it.
 	Allocatable Amounts
 	// Restricted are the resources that users may take from the reservation only; nil when there are none.
 	Restricted map[corev1.ResourceName]bool

@@ -36,7 +36,7 @@ func RequiredNode(pod *corev1.Pod) string { return pod.Annotations[AnnotationRes
 
 // ReservePod makes the pod that is scheduled for a Reservation, from its template: UID and name are the Reservation's UID, its
 // labels and annotations come on top of the template's where those have none. Priority is the label koordinator.sh/priority, or
-// the highest there is; it preempts nobody unless preempts is set. A Reservation without a template makes a pod that asks for
+// the highest there is; it preempts no pod unless preempts is set. A Reservation without a template makes a pod that asks for
 // nothing. defaultScheduler is used where the template names none.
 func ReservePod(object *schedulingv1alpha1.Reservation, defaultScheduler string, preempts bool) *corev1.Pod {
 	pod := &corev1.Pod{}

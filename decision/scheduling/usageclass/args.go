@@ -23,7 +23,7 @@ type Args struct {
 	// DefaultMaxPercent bounds the share of a node's cpu that the pods of one class may request, in percent of the node's
 	// allocatable, 1 to 1000; 100 by default. More than 100 has a meaning where batch cpu is requested on top of cpu.
 	DefaultMaxPercent *int64 `json:"defaultMaxPercent,omitempty"`
-	// Classes with a bound of their own, by name.
+	// Classes that have their own bound, by name.
 	Classes map[string]ClassArgs `json:"classes,omitempty"`
 }
 

@@ -31,7 +31,7 @@ func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, 
 	}, nil
 }
 
-// afterPodGone wakes a pod when one of its own team has left a node, and for no other.
+// afterPodGone wakes a pod when one of the same team has left a node, and for no other.
 func afterPodGone(_ klog.Logger, pod *corev1.Pod, oldObject, _ any) (fwk.QueueingHint, error) {
 	gone, ok := oldObject.(*corev1.Pod)
 	if !ok {

@@ -46,7 +46,7 @@ func Play(t *testing.T, behaviour string) {
 	t.Setenv(behaviourVariable, behaviour)
 }
 
-// Command is the test's program with a behaviour, as the leader of a session, and so of a process group, of its own.
+// Command is the test's program with a behaviour, as the leader of a new session, and so of a new process group.
 func Command(behaviour, object string, args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), Environment(behaviour, object)...)

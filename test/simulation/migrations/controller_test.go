@@ -113,7 +113,7 @@ func (w *world) use(pod *corev1.Pod) {
 	}
 }
 
-// leaks is true for a job that has ended and whose Reservation is there, though nobody uses it.
+// leaks is true for a job that has ended and whose Reservation is there, though no pod uses it.
 func (w *world) leaks(job *schedulingv1alpha1.PodMigrationJob) bool {
 	return migration.Finished(job) && len(w.reservation(job).Status.CurrentOwners) == 0
 }
