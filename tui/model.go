@@ -38,6 +38,8 @@ type Model struct {
 	selection  selection
 	spaceNames feed[namespaceNames]
 	podsOf     feed[podNames]
+	// migrationNames are the PodMigrationJobs that were listed last.
+	migrationNames func() []string
 
 	namespace string
 	// led is true once the user was led from the nodes, which he may not list, to the pods.

@@ -174,7 +174,28 @@ var scenes = map[string]func(testing.TB) *rig{
 		return r.press("v")
 	},
 	"chart_gone_node": func(t testing.TB) *rig { return newRig(t, 30).start().press(":chart nope", "enter") },
-	"help":            func(t testing.TB) *rig { return newRig(t, 30).start().press("?").helpOnly() },
+	"migrations":      func(t testing.TB) *rig { return newRig(t, 30).start().press(":migrations", "enter") },
+	"migrations_wide": func(t testing.TB) *rig { return newRig(t, 30).start().press(":pmj", "enter", "ctrl+w", "j", "j", "j") },
+	"migrations_problems": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":pmj", "enter", "ctrl+z", "S")
+	},
+	"migrations_not_installed": func(t testing.TB) *rig {
+		r := newRig(t, 30).start()
+		r.src.Err = finding.Wrap(errors.New("list podmigrationjobs.scheduling.koordinator.sh: the server doesn't have this resource type"), finding.NotInstalled, "koordctl install")
+		return r.press(":migrations", "enter")
+	},
+	"migration": func(t testing.TB) *rig { return newRig(t, 30).start().press(":migration hot-4-a", "enter") },
+	"migration_conditions": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":migrations", "enter", "j", "enter", "enter", "G")
+	},
+	"migration_ended":   func(t testing.TB) *rig { return newRig(t, 30).start().press(":migration hot-4-f", "enter") },
+	"migration_unknown": func(t testing.TB) *rig { return newRig(t, 30).start().press(":migration nope", "enter") },
+	"describe_migration": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":describe migration hot-4-b", "enter")
+	},
+	"forecast":      func(t testing.TB) *rig { return newRig(t, 30).start().press(":migrations", "enter", "f") },
+	"forecast_none": func(t testing.TB) *rig { return newRig(t, 5).start().press(":forecast", "enter") },
+	"help":          func(t testing.TB) *rig { return newRig(t, 30).start().press("?").helpOnly() },
 	"help_partial": func(t testing.TB) *rig {
 		r := newRig(t, 30)
 		r.src.Missing = missing

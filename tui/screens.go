@@ -4,14 +4,17 @@ import "slices"
 
 // Screens that others open by name.
 const (
-	nodesName    = "nodes"
-	podsName     = "pods"
-	chartName    = "chart"
-	nodeName     = "node"
-	podName      = "pod"
-	describeName = "describe"
-	yamlName     = "yaml"
-	helpName     = "help"
+	nodesName      = "nodes"
+	podsName       = "pods"
+	chartName      = "chart"
+	nodeName       = "node"
+	podName        = "pod"
+	migrationsName = "migrations"
+	migrationName  = "migration"
+	forecastName   = "forecast"
+	describeName   = "describe"
+	yamlName       = "yaml"
+	helpName       = "help"
 )
 
 // declared are the screens, one line each, in the order of the help and of the documentation. The workbench begins with the
@@ -22,6 +25,9 @@ var declared = []func(*Model) *screen{
 	chartScreen,
 	nodeScreen,
 	podScreen,
+	migrationsScreen,
+	migrationScreen,
+	forecastScreen,
 	describeScreen,
 	yamlScreen,
 	helpScreen,

@@ -62,7 +62,9 @@ func TestMigrationsAreListed(t *testing.T) {
 			list.Items = list.Items[2:]
 			b.denied("list pods", "list reservations", "list nodes", "get configmaps")
 		}, []string{"a-ended Failed"}, 0},
-		"none": {func(b *clusterBuilder) { b.server.Lists["podmigrationjobs"] = &schedulingv1alpha1.PodMigrationJobList{} }, nil, 0},
+		"none": {func(b *clusterBuilder) {
+			b.server.Lists["podmigrationjobs"] = &schedulingv1alpha1.PodMigrationJobList{}
+		}, nil, 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
