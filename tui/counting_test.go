@@ -54,3 +54,8 @@ func (c *counting) ForecastMigrations(ctx context.Context, rounds int) (*diagnos
 	c.asked.Add(1)
 	return c.Source.ForecastMigrations(ctx, rounds)
 }
+
+func (c *counting) Quotas(ctx context.Context) ([]source.Quota, error) {
+	c.asked.Add(1)
+	return c.Source.Quotas(ctx)
+}

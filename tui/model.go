@@ -40,6 +40,8 @@ type Model struct {
 	podsOf     feed[podNames]
 	// migrationNames are the PodMigrationJobs that were listed last.
 	migrationNames func() []string
+	// quotaNames are the ElasticQuotas that were listed last, as NAMESPACE/NAME.
+	quotaNames func() []string
 
 	namespace string
 	// led is true once the user was led from the nodes, which he may not list, to the pods.

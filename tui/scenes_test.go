@@ -193,9 +193,16 @@ var scenes = map[string]func(testing.TB) *rig{
 	"describe_migration": func(t testing.TB) *rig {
 		return newRig(t, 30).start().press(":describe migration hot-4-b", "enter")
 	},
-	"forecast":      func(t testing.TB) *rig { return newRig(t, 30).start().press(":migrations", "enter", "f") },
-	"forecast_none": func(t testing.TB) *rig { return newRig(t, 5).start().press(":forecast", "enter") },
-	"help":          func(t testing.TB) *rig { return newRig(t, 30).start().press("?").helpOnly() },
+	"quotas":          func(t testing.TB) *rig { return newRig(t, 30).start().press(":quotas", "enter") },
+	"quotas_memory":   func(t testing.TB) *rig { return newRig(t, 30).start().press(":eq", "enter", "tab", "ctrl+w") },
+	"quotas_problems": func(t testing.TB) *rig { return newRig(t, 30).start().press(":quotas", "enter", "ctrl+z", "S") },
+	"quotas_none":     func(t testing.TB) *rig { return newRig(t, 0).start().press(":quotas", "enter") },
+	"quota":           func(t testing.TB) *rig { return newRig(t, 30).start().press(":quota quotas/spark", "enter") },
+	"quota_invalid":   func(t testing.TB) *rig { return newRig(t, 30).start().press(":quota quotas/typo", "enter") },
+	"quota_unknown":   func(t testing.TB) *rig { return newRig(t, 30).start().press(":quota quotas/nope", "enter") },
+	"forecast":        func(t testing.TB) *rig { return newRig(t, 30).start().press(":migrations", "enter", "f") },
+	"forecast_none":   func(t testing.TB) *rig { return newRig(t, 5).start().press(":forecast", "enter") },
+	"help":            func(t testing.TB) *rig { return newRig(t, 30).start().press("?").helpOnly() },
 	"help_partial": func(t testing.TB) *rig {
 		r := newRig(t, 30)
 		r.src.Missing = missing

@@ -4,17 +4,19 @@ import "slices"
 
 // Screens that others open by name.
 const (
-	nodesName      = "nodes"
-	podsName       = "pods"
-	chartName      = "chart"
-	nodeName       = "node"
-	podName        = "pod"
-	migrationsName = "migrations"
-	migrationName  = "migration"
-	forecastName   = "forecast"
-	describeName   = "describe"
-	yamlName       = "yaml"
-	helpName       = "help"
+	nodesName       = "nodes"
+	podsName        = "pods"
+	chartName       = "chart"
+	nodeName        = "node"
+	podName         = "pod"
+	migrationsName  = "migrations"
+	migrationName   = "migration"
+	forecastName    = "forecast"
+	quotasName      = "quotas"
+	quotaScreenName = "quota"
+	describeName    = "describe"
+	yamlName        = "yaml"
+	helpName        = "help"
 )
 
 // declared are the screens, one line each, in the order of the help and of the documentation. The workbench begins with the
@@ -28,6 +30,8 @@ var declared = []func(*Model) *screen{
 	migrationsScreen,
 	migrationScreen,
 	forecastScreen,
+	quotasScreen,
+	quotaScreen,
 	describeScreen,
 	yamlScreen,
 	helpScreen,

@@ -13,6 +13,7 @@ var samples = map[source.Kind]object{
 	source.KindNode:      nodeObject("node-0001"),
 	source.KindPod:       podObject("shop", "search-0003"),
 	source.KindMigration: migrationObject("hot-4-a"),
+	source.KindQuota:     quotaObject("quotas", "spark"),
 }
 
 // sampleOf is what a page of a screen can be about. Describe and yaml take any object.
