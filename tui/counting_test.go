@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/tui/internal/fixture"
 )
@@ -58,4 +59,9 @@ func (c *counting) ForecastMigrations(ctx context.Context, rounds int) (*diagnos
 func (c *counting) Quotas(ctx context.Context) ([]source.Quota, error) {
 	c.asked.Add(1)
 	return c.Source.Quotas(ctx)
+}
+
+func (c *counting) Reservations(ctx context.Context) ([]schedulingv1alpha1.Reservation, error) {
+	c.asked.Add(1)
+	return c.Source.Reservations(ctx)
 }

@@ -42,6 +42,8 @@ type Model struct {
 	migrationNames func() []string
 	// quotaNames are the ElasticQuotas that were listed last, as NAMESPACE/NAME.
 	quotaNames func() []string
+	// reservationNames are the Reservations that were listed last.
+	reservationNames func() []string
 
 	namespace string
 	// led is true once the user was led from the nodes, which he may not list, to the pods.

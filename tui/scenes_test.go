@@ -193,16 +193,26 @@ var scenes = map[string]func(testing.TB) *rig{
 	"describe_migration": func(t testing.TB) *rig {
 		return newRig(t, 30).start().press(":describe migration hot-4-b", "enter")
 	},
-	"quotas":          func(t testing.TB) *rig { return newRig(t, 30).start().press(":quotas", "enter") },
-	"quotas_memory":   func(t testing.TB) *rig { return newRig(t, 30).start().press(":eq", "enter", "tab", "ctrl+w") },
-	"quotas_problems": func(t testing.TB) *rig { return newRig(t, 30).start().press(":quotas", "enter", "ctrl+z", "S") },
-	"quotas_none":     func(t testing.TB) *rig { return newRig(t, 0).start().press(":quotas", "enter") },
-	"quota":           func(t testing.TB) *rig { return newRig(t, 30).start().press(":quota quotas/spark", "enter") },
-	"quota_invalid":   func(t testing.TB) *rig { return newRig(t, 30).start().press(":quota quotas/typo", "enter") },
-	"quota_unknown":   func(t testing.TB) *rig { return newRig(t, 30).start().press(":quota quotas/nope", "enter") },
-	"forecast":        func(t testing.TB) *rig { return newRig(t, 30).start().press(":migrations", "enter", "f") },
-	"forecast_none":   func(t testing.TB) *rig { return newRig(t, 5).start().press(":forecast", "enter") },
-	"help":            func(t testing.TB) *rig { return newRig(t, 30).start().press("?").helpOnly() },
+	"quotas":                func(t testing.TB) *rig { return newRig(t, 30).start().press(":quotas", "enter") },
+	"quotas_memory":         func(t testing.TB) *rig { return newRig(t, 30).start().press(":eq", "enter", "tab", "ctrl+w") },
+	"quotas_problems":       func(t testing.TB) *rig { return newRig(t, 30).start().press(":quotas", "enter", "ctrl+z", "S") },
+	"quotas_none":           func(t testing.TB) *rig { return newRig(t, 0).start().press(":quotas", "enter") },
+	"quota":                 func(t testing.TB) *rig { return newRig(t, 30).start().press(":quota quotas/spark", "enter") },
+	"quota_invalid":         func(t testing.TB) *rig { return newRig(t, 30).start().press(":quota quotas/typo", "enter") },
+	"quota_unknown":         func(t testing.TB) *rig { return newRig(t, 30).start().press(":quota quotas/nope", "enter") },
+	"reservations":          func(t testing.TB) *rig { return newRig(t, 30).start().press(":reservations", "enter") },
+	"reservations_wide":     func(t testing.TB) *rig { return newRig(t, 30).start().press(":resv", "enter", "ctrl+w", "G") },
+	"reservations_problems": func(t testing.TB) *rig { return newRig(t, 30).start().press(":resv", "enter", "ctrl+z", "S") },
+	"reservation":           func(t testing.TB) *rig { return newRig(t, 30).start().press(":reservation search", "enter") },
+	"reservation_blocked": func(t testing.TB) *rig {
+		r := newRig(t, 30).start().press(":reservations", "enter", "enter")
+		r.pass(3 * time.Second)
+		return r
+	},
+	"reservation_unknown": func(t testing.TB) *rig { return newRig(t, 30).start().press(":reservation nope", "enter") },
+	"forecast":            func(t testing.TB) *rig { return newRig(t, 30).start().press(":migrations", "enter", "f") },
+	"forecast_none":       func(t testing.TB) *rig { return newRig(t, 5).start().press(":forecast", "enter") },
+	"help":                func(t testing.TB) *rig { return newRig(t, 30).start().press("?").helpOnly() },
 	"help_partial": func(t testing.TB) *rig {
 		r := newRig(t, 30)
 		r.src.Missing = missing

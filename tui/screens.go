@@ -4,19 +4,21 @@ import "slices"
 
 // Screens that others open by name.
 const (
-	nodesName       = "nodes"
-	podsName        = "pods"
-	chartName       = "chart"
-	nodeName        = "node"
-	podName         = "pod"
-	migrationsName  = "migrations"
-	migrationName   = "migration"
-	forecastName    = "forecast"
-	quotasName      = "quotas"
-	quotaScreenName = "quota"
-	describeName    = "describe"
-	yamlName        = "yaml"
-	helpName        = "help"
+	nodesName        = "nodes"
+	podsName         = "pods"
+	chartName        = "chart"
+	nodeName         = "node"
+	podName          = "pod"
+	migrationsName   = "migrations"
+	migrationName    = "migration"
+	forecastName     = "forecast"
+	quotasName       = "quotas"
+	quotaScreenName  = "quota"
+	reservationsName = "reservations"
+	reservationName  = "reservation"
+	describeName     = "describe"
+	yamlName         = "yaml"
+	helpName         = "help"
 )
 
 // declared are the screens, one line each, in the order of the help and of the documentation. The workbench begins with the
@@ -32,6 +34,8 @@ var declared = []func(*Model) *screen{
 	forecastScreen,
 	quotasScreen,
 	quotaScreen,
+	reservationsScreen,
+	reservationScreen,
 	describeScreen,
 	yamlScreen,
 	helpScreen,

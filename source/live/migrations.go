@@ -112,13 +112,3 @@ func (w *migratedWorld) pod(ref *corev1.ObjectReference) *corev1.Pod {
 	}
 	return w.pods[ref.Namespace+"/"+ref.Name]
 }
-
-// reservations lists the Reservations.
-func (c *clients) reservations(ctx context.Context) ([]schedulingv1alpha1.Reservation, error) {
-	return list(ctx, c.scheduling, requestFor("list", source.KindReservation, ""), selection{}, splitJSON, func(raw []byte, into *schedulingv1alpha1.Reservation) error {
-		return unmarshalJSON(raw, reservationDrop, into)
-	})
-}
-
-// reservationDrop is a Reservation without managedFields.
-var reservationDrop = droppedKeys{"metadata": keys("managedFields")}
