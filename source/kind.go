@@ -56,6 +56,8 @@ var (
 	KindQuota = Kind{
 		Name: "quota", Plural: "elasticquotas", Short: "eq", API: schedulingsigsv1alpha1.GroupVersion.WithKind("ElasticQuota"), Namespaced: true,
 	}
+	// KindGang is a PodGroup, or a gang that its pods describe themselves.
+	KindGang = Kind{Name: "gang", Plural: "podgroups", Short: "pg", API: schedulingsigsv1alpha1.GroupVersion.WithKind("PodGroup"), Namespaced: true}
 	// KindRecommendation is a Recommendation.
 	KindRecommendation = Kind{
 		Name: "recommendation", Plural: "recommendations", Short: "recom", API: analysisv1alpha1.GroupVersion.WithKind("Recommendation"), Namespaced: true,

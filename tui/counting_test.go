@@ -65,3 +65,8 @@ func (c *counting) Reservations(ctx context.Context) ([]schedulingv1alpha1.Reser
 	c.asked.Add(1)
 	return c.Source.Reservations(ctx)
 }
+
+func (c *counting) Gangs(ctx context.Context) (*source.Gangs, error) {
+	c.asked.Add(1)
+	return c.Source.Gangs(ctx)
+}

@@ -42,6 +42,8 @@ type Model struct {
 	migrationNames func() []string
 	// quotaNames are the ElasticQuotas that were listed last, as NAMESPACE/NAME.
 	quotaNames func() []string
+	// gangNames are the gangs that were listed last, as NAMESPACE/NAME.
+	gangNames func() []string
 	// reservationNames are the Reservations that were listed last.
 	reservationNames func() []string
 

@@ -210,6 +210,11 @@ var scenes = map[string]func(testing.TB) *rig{
 		return r
 	},
 	"reservation_unknown": func(t testing.TB) *rig { return newRig(t, 30).start().press(":reservation nope", "enter") },
+	"gangs":               func(t testing.TB) *rig { return newRig(t, 30).start().press(":gangs", "enter", "G") },
+	"gangs_problems":      func(t testing.TB) *rig { return newRig(t, 30).start().press(":pg", "enter", "ctrl+z", "ctrl+w", "S") },
+	"gang":                func(t testing.TB) *rig { return newRig(t, 30).start().press(":gang ml/tune", "enter") },
+	"gang_lost":           func(t testing.TB) *rig { return newRig(t, 30).start().press(":gang ml/lost", "enter") },
+	"gang_unknown":        func(t testing.TB) *rig { return newRig(t, 30).start().press(":gang ml/nope", "enter") },
 	"forecast":            func(t testing.TB) *rig { return newRig(t, 30).start().press(":migrations", "enter", "f") },
 	"forecast_none":       func(t testing.TB) *rig { return newRig(t, 5).start().press(":forecast", "enter") },
 	"help":                func(t testing.TB) *rig { return newRig(t, 30).start().press("?").helpOnly() },

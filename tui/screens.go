@@ -16,6 +16,8 @@ const (
 	quotaScreenName  = "quota"
 	reservationsName = "reservations"
 	reservationName  = "reservation"
+	gangsName        = "gangs"
+	gangName         = "gang"
 	describeName     = "describe"
 	yamlName         = "yaml"
 	helpName         = "help"
@@ -36,6 +38,8 @@ var declared = []func(*Model) *screen{
 	quotaScreen,
 	reservationsScreen,
 	reservationScreen,
+	gangsScreen,
+	gangScreen,
 	describeScreen,
 	yamlScreen,
 	helpScreen,

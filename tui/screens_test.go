@@ -14,6 +14,7 @@ var samples = map[source.Kind]object{
 	source.KindPod:         podObject("shop", "search-0003"),
 	source.KindMigration:   migrationObject("hot-4-a"),
 	source.KindQuota:       quotaObject("quotas", "spark"),
+	source.KindGang:        gangObject("ml", "tune"),
 	source.KindReservation: reservationObject("search"),
 }
 
