@@ -29,11 +29,10 @@ func newMigrationTable(now func() time.Time) *grid.Table[migrationRow] {
 
 func migrationColumns(now func() time.Time) []migrationColumn {
 	return []migrationColumn{
-		textColumn(migrationColumn{Title: "NAME", Width: 8, Max: 40, Compare: byMigrationLife}, func(r *migrationRow) string { return r.Name }),
+		textColumn(migrationColumn{Title: "POD", Width: 12, Max: 56, Compare: byMigrationLife}, migratedName),
 		{Title: "STATE", Width: 11, Compare: func(a, b *migrationRow) int { return cmp.Compare(b.state, a.state) }, Cell: migrationStateCell},
 		{Title: "GATES", Width: mostGates, Grow: 1, Max: mostGates + len(" 9/9"), Compare: byGates, Cell: gatesCell},
 		textColumn(migrationColumn{Title: "GATE", Width: 8, Max: 20, Drop: 5}, gateName),
-		textColumn(migrationColumn{Title: "POD", Width: 12, Max: 56}, func(r *migrationRow) string { return r.Pod.Namespace + "/" + r.Pod.Name }),
 		textColumn(migrationColumn{Title: "FROM", Width: 6, Max: 40, Drop: 2}, func(r *migrationRow) string { return r.Pod.NodeName }),
 		textColumn(migrationColumn{Title: "TO", Width: 6, Max: 40, Drop: 1}, func(r *migrationRow) string { return r.TargetNode }),
 		{Title: "SINCE", Width: 6, Right: true, Drop: 4, Compare: func(a, b *migrationRow) int { return byMoment(sinceOf(a), sinceOf(b)) },
@@ -41,8 +40,10 @@ func migrationColumns(now func() time.Time) []migrationColumn {
 		{Title: "LEFT", Width: 5, Right: true, Drop: 3, Compare: func(a, b *migrationRow) int { return byMoment(deadlineOf(a), deadlineOf(b)) },
 			Cell: func(r *migrationRow, _ int, st *style.Set) string { return leftCell(deadlineOf(r), now(), st) }},
 		textColumn(migrationColumn{Title: "REASON", Width: 10, Max: 28, Drop: 6}, migrationWhy),
-		{Title: "MODE", Width: 16, Wide: true, Drop: 8, Cell: func(r *migrationRow, _ int, st *style.Set) string { return st.Dim.Render(cell.Clean(r.Mode)) }},
-		{Title: "AGE", Width: 6, Right: true, Wide: true, Drop: 7, Compare: func(a, b *migrationRow) int { return b.CreatedAt.Compare(a.CreatedAt.Time) },
+		// The name of a job that koord-descheduler creates begins with that of its pod.
+		textColumn(migrationColumn{Title: "NAME", Width: 8, Max: 48, Drop: 7}, func(r *migrationRow) string { return r.Name }),
+		{Title: "MODE", Width: 16, Wide: true, Drop: 9, Cell: func(r *migrationRow, _ int, st *style.Set) string { return st.Dim.Render(cell.Clean(r.Mode)) }},
+		{Title: "AGE", Width: 6, Right: true, Wide: true, Drop: 8, Compare: func(a, b *migrationRow) int { return b.CreatedAt.Compare(a.CreatedAt.Time) },
 			Cell: func(r *migrationRow, _ int, st *style.Set) string { return sinceCell(&r.CreatedAt, now(), st) }},
 	}
 }
@@ -103,6 +104,9 @@ func gatesBar(gates []diagnostics.MigrationGate, st *style.Set) string {
 	}
 	return b.String()
 }
+
+// migratedName is the pod of a job, as NAMESPACE/NAME.
+func migratedName(r *migrationRow) string { return r.Pod.Namespace + "/" + r.Pod.Name }
 
 func gateName(r *migrationRow) string {
 	if gate := gateAt(r.MigrationExplanation); gate != nil {

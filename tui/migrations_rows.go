@@ -133,7 +133,7 @@ func migrationReason(r *migrationRow, _ int) string {
 	return gate.Name + ": " + message
 }
 
-// byMigrationLife orders by name, jobs that have ended last.
+// byMigrationLife orders by the pod, jobs that have ended last.
 func byMigrationLife(a, b *migrationRow) int {
 	ended := func(r *migrationRow) int {
 		if r.state.ended() {
@@ -141,5 +141,5 @@ func byMigrationLife(a, b *migrationRow) int {
 		}
 		return 0
 	}
-	return cmp.Or(cmp.Compare(ended(a), ended(b)), strings.Compare(a.Name, b.Name))
+	return cmp.Or(cmp.Compare(ended(a), ended(b)), strings.Compare(migratedName(a), migratedName(b)), strings.Compare(a.Name, b.Name))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"koordinator.sh/koord/decision/scheduling/quota"
 	"koordinator.sh/koord/tui/internal/cell"
 	"koordinator.sh/koord/tui/internal/grid"
 	"koordinator.sh/koord/tui/internal/quantity"
@@ -53,6 +54,14 @@ func valueOr(v *int64, otherwise int64) int64 {
 	return *v
 }
 
+// bounded is an amount that a bar can be measured by: 0 for one that is not known, or without a limit.
+func bounded(v *int64) int64 {
+	if v == nil || *v == quota.Unlimited {
+		return 0
+	}
+	return *v
+}
+
 // quotaName is the name, further in the deeper it is in its tree.
 func quotaName(r *quotaRow) string { return cell.Blank(2*r.Depth) + cell.Clean(r.Name) }
 
@@ -98,7 +107,7 @@ func (p quotaPart) draw(st *style.Set) (string, style.Style) {
 // quotaBar draws what is used, within min and beyond it, what is free of the runtime, and what is requested beyond the runtime, of the
 // largest of them. A line marks min.
 func quotaBar(a *quotaAmounts, width int, st *style.Set) string {
-	whole := max(valueOr(a.min, 0), valueOr(a.runtime, 0), valueOr(a.used, 0), valueOr(a.request, 0))
+	whole := max(bounded(a.min), bounded(a.runtime), bounded(a.used), bounded(a.request))
 	if whole <= 0 || a.runtime == nil && valueOr(a.used, 0) == 0 {
 		return st.Faint.Render(strings.Repeat(st.Limit, width))
 	}

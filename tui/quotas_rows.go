@@ -37,10 +37,13 @@ func namesOf(amounts quota.Amounts) []corev1.ResourceName {
 	return out
 }
 
-// write is an amount of the resource; what is not known, or has no limit, is a dash.
+// write is an amount of the resource; what is not known is a dash.
 func (a *quotaAmounts) write(v *int64) string {
-	if v == nil || *v == quota.Unlimited {
+	switch {
+	case v == nil:
 		return quantity.None
+	case *v == quota.Unlimited:
+		return "unlimited"
 	}
 	switch coreamount.UnitOf(a.resource) {
 	case diagnostics.MilliCPU:

@@ -52,6 +52,7 @@ func TestTheBarOfAQuota(t *testing.T) {
 		"used, borrowed, free and asked": {quotaAmounts{min: new(int64(3)), used: new(int64(5)), runtime: new(int64(8)), request: new(int64(10))}, "███│▓···▒▒"},
 		"unused min is lent":             {quotaAmounts{min: new(int64(10)), used: new(int64(2)), runtime: new(int64(5)), request: new(int64(5))}, "██···     "},
 		"without a min":                  {quotaAmounts{used: new(int64(5)), runtime: new(int64(10))}, "▓▓▓▓▓·····"},
+		"without a limit":                {quotaAmounts{used: new(int64(5)), runtime: new(int64(quota.Unlimited)), request: new(int64(10))}, "▓▓▓▓▓·····"},
 		"nothing is known":               {quotaAmounts{min: new(int64(10))}, "╌╌╌╌╌╌╌╌╌╌"},
 		"all is nothing":                 {quotaAmounts{min: new(int64(0)), used: new(int64(0)), runtime: new(int64(0))}, "╌╌╌╌╌╌╌╌╌╌"},
 	} {

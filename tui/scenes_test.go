@@ -186,7 +186,7 @@ var scenes = map[string]func(testing.TB) *rig{
 	},
 	"migration": func(t testing.TB) *rig { return newRig(t, 30).start().press(":migration hot-4-a", "enter") },
 	"migration_conditions": func(t testing.TB) *rig {
-		return newRig(t, 30).start().press(":migrations", "enter", "j", "enter", "enter", "G")
+		return newRig(t, 30).start().press(":migration hot-4-b", "enter", "enter", "G")
 	},
 	"migration_ended":   func(t testing.TB) *rig { return newRig(t, 30).start().press(":migration hot-4-f", "enter") },
 	"migration_unknown": func(t testing.TB) *rig { return newRig(t, 30).start().press(":migration nope", "enter") },
