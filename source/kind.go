@@ -8,6 +8,7 @@ import (
 
 	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 )
 
 // Kind declares one kind of object: how a command line writes it and where the API serves it. Kinds are compared as values.
@@ -51,6 +52,12 @@ var (
 	KindReservation = Kind{Name: "reservation", Plural: "reservations", Short: "resv", API: schedulingv1alpha1.GroupVersion.WithKind("Reservation")}
 	// KindMigration is a PodMigrationJob.
 	KindMigration = Kind{Name: "migration", Plural: "podmigrationjobs", Short: "pmj", API: schedulingv1alpha1.GroupVersion.WithKind("PodMigrationJob")}
+	// KindQuota is an ElasticQuota.
+	KindQuota = Kind{
+		Name: "quota", Plural: "elasticquotas", Short: "eq", API: schedulingsigsv1alpha1.GroupVersion.WithKind("ElasticQuota"), Namespaced: true,
+	}
+	// KindGang is a PodGroup, or a gang that its pods describe themselves.
+	KindGang = Kind{Name: "gang", Plural: "podgroups", Short: "pg", API: schedulingsigsv1alpha1.GroupVersion.WithKind("PodGroup"), Namespaced: true}
 	// KindRecommendation is a Recommendation.
 	KindRecommendation = Kind{
 		Name: "recommendation", Plural: "recommendations", Short: "recom", API: analysisv1alpha1.GroupVersion.WithKind("Recommendation"), Namespaced: true,

@@ -25,3 +25,18 @@ type MigrationExplainer interface {
 	// A name that does not exist is an error with code KOORD0003.
 	ExplainMigration(ctx context.Context, name string) (*diagnosticsv1alpha1.MigrationExplanation, error)
 }
+
+// MigrationLister is a source that lists PodMigrationJobs. Implementations are safe for concurrent use.
+type MigrationLister interface {
+	// Migrations says of every job how far it is, ordered by name. Only the jobs are indispensable: what else cannot be seen, the answer
+	// names, and the gates of the jobs that depend on it are absent.
+	Migrations(ctx context.Context) (*Migrations, error)
+}
+
+// Migrations are all PodMigrationJobs.
+type Migrations struct {
+	// Items ordered by name. The other jobs are not counted in them.
+	Items []diagnosticsv1alpha1.MigrationExplanation
+	// Incomplete names what could not be read, and why; empty when the answer is whole.
+	Incomplete []string
+}

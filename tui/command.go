@@ -73,3 +73,11 @@ func (m *Model) filterBy(expr string, filtered bool) tea.Cmd {
 	}
 	return m.filter(m.table(), expr)
 }
+
+// commandList opens a screen with a list, with the filter that the command names.
+func commandList(name string) func(*Model, string) tea.Cmd {
+	return func(m *Model, args string) tea.Cmd {
+		_, filter, filtered := scopeOf(args)
+		return tea.Batch(m.open(name, object{}), m.filterBy(filter, filtered))
+	}
+}

@@ -149,10 +149,14 @@ func TestCompletionKnowsWhatWasListed(t *testing.T) {
 func TestObjectsAreNamedByTheirScope(t *testing.T) {
 	m := newRig(t, 1).m
 	for arg, want := range map[string]object{
-		"node-1":     nodeObject("node-1"),
-		"shop/web-1": podObject("shop", "web-1"),
-		"/web-1":     podObject("", "web-1"),
-		"shop/a/b":   podObject("shop", "a/b"),
+		"node-1":      nodeObject("node-1"),
+		"shop/web-1":  podObject("shop", "web-1"),
+		"/web-1":      podObject("", "web-1"),
+		"shop/a/b":    podObject("shop", "a/b"),
+		"migration a": migrationObject("a"),
+		"pmj  a":      migrationObject("a"),
+		"po shop/a":   podObject("shop", "a"),
+		"frob a":      {},
 	} {
 		if got := m.objectNamed(arg); got != want {
 			t.Errorf("%q names %v, want %v", arg, got, want)

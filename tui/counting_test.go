@@ -5,12 +5,14 @@ import (
 	"sync/atomic"
 
 	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/source"
+	"koordinator.sh/koord/tui/internal/fixture"
 )
 
 // counting is a source that counts its questions. A screen may ask several at a time.
 type counting struct {
-	source.Source
+	fixture.Source
 	asked atomic.Int64
 }
 
@@ -37,4 +39,34 @@ func (c *counting) ExplainPod(ctx context.Context, namespace, name string, spec 
 func (c *counting) Names(ctx context.Context, kind source.Kind, namespace string, limit int) ([]string, error) {
 	c.asked.Add(1)
 	return c.Source.Names(ctx, kind, namespace, limit)
+}
+
+func (c *counting) Migrations(ctx context.Context) (*source.Migrations, error) {
+	c.asked.Add(1)
+	return c.Source.Migrations(ctx)
+}
+
+func (c *counting) ExplainMigration(ctx context.Context, name string) (*diagnostics.MigrationExplanation, error) {
+	c.asked.Add(1)
+	return c.Source.ExplainMigration(ctx, name)
+}
+
+func (c *counting) ForecastMigrations(ctx context.Context, rounds int) (*diagnostics.MigrationForecast, error) {
+	c.asked.Add(1)
+	return c.Source.ForecastMigrations(ctx, rounds)
+}
+
+func (c *counting) Quotas(ctx context.Context) ([]source.Quota, error) {
+	c.asked.Add(1)
+	return c.Source.Quotas(ctx)
+}
+
+func (c *counting) Reservations(ctx context.Context) ([]schedulingv1alpha1.Reservation, error) {
+	c.asked.Add(1)
+	return c.Source.Reservations(ctx)
+}
+
+func (c *counting) Gangs(ctx context.Context) (*source.Gangs, error) {
+	c.asked.Add(1)
+	return c.Source.Gangs(ctx)
 }

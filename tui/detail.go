@@ -24,7 +24,7 @@ type detail struct {
 // objectReader is a source that can also read objects whole. The yaml screen of one that cannot shows the explanation,
 // which explain -o yaml prints.
 type objectReader interface {
-	// Object is the node or pod of that name as the API server has it; the namespace of a node is ignored.
+	// Object is the object of that kind and name as the API server has it; the namespace is ignored for kinds without one.
 	Object(ctx context.Context, kind source.Kind, namespace, name string) (*unstructured.Unstructured, error)
 }
 
@@ -39,16 +39,16 @@ func describeScreen(m *Model) *screen {
 	s := detailScreen(m, describeName, "d", func(ctx context.Context, src source.Source, about object, subject *subject) (detail, error) {
 		return subject.describe(ctx, src, about)
 	})
-	s.doc = "Every number that is known of a node or a pod"
-	s.commands[0].help = "describe a node or pod"
+	s.doc = "Every number that is known of a node, a pod or another object"
+	s.commands[0].help = "describe an object: also KIND NAME"
 	return s
 }
 
 // yamlScreen shows an object as YAML.
 func yamlScreen(m *Model) *screen {
 	s := detailScreen(m, yamlName, "y", m.yamlOf)
-	s.doc = "A node or a pod as YAML"
-	s.commands[0].help = "show a node or pod as YAML"
+	s.doc = "An object as YAML"
+	s.commands[0].help = "show an object as YAML: also KIND NAME"
 	return s
 }
 
@@ -108,6 +108,9 @@ func (m *Model) commandDetail(name, args string) tea.Cmd {
 	}
 	if !ok {
 		return m.say(fmt.Sprintf("name required: :%s NODE|NAMESPACE/POD", name), true)
+	}
+	if m.explainerOf(about.kind) == nil {
+		return m.say(fmt.Sprintf("no kind %q is known here: :%s NODE|NAMESPACE/POD or KIND NAME", strings.Fields(args)[0], name), true)
 	}
 	return m.open(name, about)
 }

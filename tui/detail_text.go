@@ -110,12 +110,6 @@ func known(v *int64, unit func(int64) string) string {
 }
 
 func (m *Model) podDetail(p *diagnostics.PodOverview, width int) []string {
-	orNone := func(text string) string {
-		if text == "" {
-			return "<none>"
-		}
-		return text
-	}
 	row, measured := &podRow{p}, "<none>"
 	if p.ObservedAt != nil {
 		measured = ageOf(p.ObservedAt, m.clock.Now()) + " ago"

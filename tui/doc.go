@@ -4,8 +4,8 @@
 // There is one root model. Questions are asked in commands, never in Update; every answer carries the generation of its
 // question, so that a late one is dropped. View depends on the model and its clock alone.
 //
-// A view is declared once, by a screen in the file of its name (nodes.go, pods.go, chart.go, node.go, pod.go, detail.go,
-// help.go), and registered by one line in screens.go. A page is a screen with the object it is about, on the stack that esc
+// A view is declared once, by a screen in the file of its name (nodes.go, pods.go, migrations.go and so on; detail.go has
+// describe and yaml), and registered by one line in screens.go. A page is a screen with the object it is about, on the stack that esc
 // goes back through. A screen that explains a kind of object declares that as its subject, by which describe, yaml and
 // completion know the kind.
 package tui

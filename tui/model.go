@@ -38,6 +38,14 @@ type Model struct {
 	selection  selection
 	spaceNames feed[namespaceNames]
 	podsOf     feed[podNames]
+	// migrationNames are the PodMigrationJobs that were listed last.
+	migrationNames func() []string
+	// quotaNames are the ElasticQuotas that were listed last, as NAMESPACE/NAME.
+	quotaNames func() []string
+	// gangNames are the gangs that were listed last, as NAMESPACE/NAME.
+	gangNames func() []string
+	// reservationNames are the Reservations that were listed last.
+	reservationNames func() []string
 
 	namespace string
 	// led is true once the user was led from the nodes, which he may not list, to the pods.

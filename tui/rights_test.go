@@ -9,11 +9,12 @@ import (
 	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/source"
+	"koordinator.sh/koord/tui/internal/fixture"
 )
 
 // limited is a cluster as a user with few rights sees it.
 type limited struct {
-	source.Source
+	fixture.Source
 	// nodes, pods of nodes and metrics may be read.
 	nodes, pods, metrics bool
 	// namespace whose pods may be listed, and that of the context.

@@ -174,7 +174,50 @@ var scenes = map[string]func(testing.TB) *rig{
 		return r.press("v")
 	},
 	"chart_gone_node": func(t testing.TB) *rig { return newRig(t, 30).start().press(":chart nope", "enter") },
-	"help":            func(t testing.TB) *rig { return newRig(t, 30).start().press("?").helpOnly() },
+	"migrations":      func(t testing.TB) *rig { return newRig(t, 30).start().press(":migrations", "enter") },
+	"migrations_wide": func(t testing.TB) *rig { return newRig(t, 30).start().press(":pmj", "enter", "ctrl+w", "j", "j", "j") },
+	"migrations_problems": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":pmj", "enter", "ctrl+z", "S")
+	},
+	"migrations_not_installed": func(t testing.TB) *rig {
+		r := newRig(t, 30).start()
+		r.src.Err = finding.Wrap(errors.New("list podmigrationjobs.scheduling.koordinator.sh: the server doesn't have this resource type"), finding.NotInstalled, "koordctl install")
+		return r.press(":migrations", "enter")
+	},
+	"migration": func(t testing.TB) *rig { return newRig(t, 30).start().press(":migration hot-4-a", "enter") },
+	"migration_conditions": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":migration hot-4-b", "enter", "enter", "G")
+	},
+	"migration_ended":   func(t testing.TB) *rig { return newRig(t, 30).start().press(":migration hot-4-f", "enter") },
+	"migration_unknown": func(t testing.TB) *rig { return newRig(t, 30).start().press(":migration nope", "enter") },
+	"describe_migration": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":describe migration hot-4-b", "enter")
+	},
+	"quotas":                func(t testing.TB) *rig { return newRig(t, 30).start().press(":quotas", "enter") },
+	"quotas_memory":         func(t testing.TB) *rig { return newRig(t, 30).start().press(":eq", "enter", "tab", "ctrl+w") },
+	"quotas_problems":       func(t testing.TB) *rig { return newRig(t, 30).start().press(":quotas", "enter", "ctrl+z", "S") },
+	"quotas_none":           func(t testing.TB) *rig { return newRig(t, 0).start().press(":quotas", "enter") },
+	"quota":                 func(t testing.TB) *rig { return newRig(t, 30).start().press(":quota quotas/spark", "enter") },
+	"quota_invalid":         func(t testing.TB) *rig { return newRig(t, 30).start().press(":quota quotas/typo", "enter") },
+	"quota_unknown":         func(t testing.TB) *rig { return newRig(t, 30).start().press(":quota quotas/nope", "enter") },
+	"reservations":          func(t testing.TB) *rig { return newRig(t, 30).start().press(":reservations", "enter") },
+	"reservations_wide":     func(t testing.TB) *rig { return newRig(t, 30).start().press(":resv", "enter", "ctrl+w", "G") },
+	"reservations_problems": func(t testing.TB) *rig { return newRig(t, 30).start().press(":resv", "enter", "ctrl+z", "S") },
+	"reservation":           func(t testing.TB) *rig { return newRig(t, 30).start().press(":reservation search", "enter") },
+	"reservation_blocked": func(t testing.TB) *rig {
+		r := newRig(t, 30).start().press(":reservations", "enter", "enter")
+		r.pass(3 * time.Second)
+		return r
+	},
+	"reservation_unknown": func(t testing.TB) *rig { return newRig(t, 30).start().press(":reservation nope", "enter") },
+	"gangs":               func(t testing.TB) *rig { return newRig(t, 30).start().press(":gangs", "enter", "G") },
+	"gangs_problems":      func(t testing.TB) *rig { return newRig(t, 30).start().press(":pg", "enter", "ctrl+z", "ctrl+w", "S") },
+	"gang":                func(t testing.TB) *rig { return newRig(t, 30).start().press(":gang ml/tune", "enter") },
+	"gang_lost":           func(t testing.TB) *rig { return newRig(t, 30).start().press(":gang ml/lost", "enter") },
+	"gang_unknown":        func(t testing.TB) *rig { return newRig(t, 30).start().press(":gang ml/nope", "enter") },
+	"forecast":            func(t testing.TB) *rig { return newRig(t, 30).start().press(":migrations", "enter", "f") },
+	"forecast_none":       func(t testing.TB) *rig { return newRig(t, 5).start().press(":forecast", "enter") },
+	"help":                func(t testing.TB) *rig { return newRig(t, 30).start().press("?").helpOnly() },
 	"help_partial": func(t testing.TB) *rig {
 		r := newRig(t, 30)
 		r.src.Missing = missing

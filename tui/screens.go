@@ -4,14 +4,23 @@ import "slices"
 
 // Screens that others open by name.
 const (
-	nodesName    = "nodes"
-	podsName     = "pods"
-	chartName    = "chart"
-	nodeName     = "node"
-	podName      = "pod"
-	describeName = "describe"
-	yamlName     = "yaml"
-	helpName     = "help"
+	nodesName        = "nodes"
+	podsName         = "pods"
+	chartName        = "chart"
+	nodeName         = "node"
+	podName          = "pod"
+	migrationsName   = "migrations"
+	migrationName    = "migration"
+	forecastName     = "forecast"
+	quotasName       = "quotas"
+	quotaScreenName  = "quota"
+	reservationsName = "reservations"
+	reservationName  = "reservation"
+	gangsName        = "gangs"
+	gangName         = "gang"
+	describeName     = "describe"
+	yamlName         = "yaml"
+	helpName         = "help"
 )
 
 // declared are the screens, one line each, in the order of the help and of the documentation. The workbench begins with the
@@ -22,6 +31,15 @@ var declared = []func(*Model) *screen{
 	chartScreen,
 	nodeScreen,
 	podScreen,
+	migrationsScreen,
+	migrationScreen,
+	forecastScreen,
+	quotasScreen,
+	quotaScreen,
+	reservationsScreen,
+	reservationScreen,
+	gangsScreen,
+	gangScreen,
 	describeScreen,
 	yamlScreen,
 	helpScreen,

@@ -10,8 +10,12 @@ import (
 
 // samples are objects of the fixture, one of each kind that a screen explains.
 var samples = map[source.Kind]object{
-	source.KindNode: nodeObject("node-0001"),
-	source.KindPod:  podObject("shop", "search-0003"),
+	source.KindNode:        nodeObject("node-0001"),
+	source.KindPod:         podObject("shop", "search-0003"),
+	source.KindMigration:   migrationObject("hot-4-a"),
+	source.KindQuota:       quotaObject("quotas", "spark"),
+	source.KindGang:        gangObject("ml", "tune"),
+	source.KindReservation: reservationObject("search"),
 }
 
 // sampleOf is what a page of a screen can be about. Describe and yaml take any object.

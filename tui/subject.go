@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -23,6 +24,9 @@ type subject struct {
 	explanation func(ctx context.Context, src source.Source, about object) (explanation any, incomplete []string, err error)
 }
 
+// unqualified reports whether commands that take any object need no kind before its name.
+func (s *subject) unqualified() bool { return s.kind == source.KindNode || s.kind == source.KindPod }
+
 // explainerOf is the screen that explains objects of a kind; nil where there is none.
 func (m *Model) explainerOf(kind source.Kind) *screen {
 	at := slices.IndexFunc(m.screens, func(s *screen) bool { return s.subject != nil && s.subject.kind == kind })
@@ -30,6 +34,15 @@ func (m *Model) explainerOf(kind source.Kind) *screen {
 		return nil
 	}
 	return m.screens[at]
+}
+
+// offered is what a source answers beyond what all sources do; an error says that it cannot.
+func offered[T any](src source.Source, what string) (T, error) {
+	offer, ok := src.(T)
+	if !ok {
+		return offer, fmt.Errorf("%s: not available from this source", what)
+	}
+	return offer, nil
 }
 
 // explain opens the screen that explains an object.
@@ -58,8 +71,12 @@ func (m *Model) selected() (object, bool) {
 	return p.about, p.about != object{}
 }
 
-// objectNamed is what an argument of a command names: NAMESPACE/NAME is of a kind with namespaces, NAME of one without.
+// objectNamed is what an argument of a command names: KIND NAME, or NAMESPACE/NAME, which is of the first kind with namespaces, or NAME, of
+// the first one without.
 func (m *Model) objectNamed(arg string) object {
+	if kind, name, two := strings.Cut(arg, " "); two {
+		return m.objectOfKind(kind, strings.TrimSpace(name))
+	}
 	namespace, name, namespaced := strings.Cut(arg, "/")
 	if !namespaced {
 		namespace, name = "", arg
@@ -72,12 +89,32 @@ func (m *Model) objectNamed(arg string) object {
 	return object{}
 }
 
+// objectOfKind is the object of a kind that a word names, as kubectl does; the zero object when no screen explains that kind.
+func (m *Model) objectOfKind(word, arg string) object {
+	for _, s := range m.screens {
+		if s.subject == nil || !slices.Contains(s.subject.kind.Words(), word) {
+			continue
+		}
+		about := object{kind: s.subject.kind, name: arg}
+		if namespace, name, ok := strings.Cut(arg, "/"); ok && s.subject.namespaced {
+			about.namespace, about.name = namespace, name
+		}
+		return about
+	}
+	return object{}
+}
+
 // objectNames are the names of all kinds that are known.
 func (m *Model) objectNames() []string {
 	var out []string
 	for _, s := range m.screens {
 		if s.subject != nil {
-			out = append(out, s.subject.names()...)
+			for _, name := range s.subject.names() {
+				if !s.subject.unqualified() {
+					name = s.subject.kind.Name + " " + name
+				}
+				out = append(out, name)
+			}
 		}
 	}
 	return out

@@ -60,7 +60,7 @@ func (m *migrationReader) read(ctx context.Context) error {
 	var podUnseen, reservationUnseen, nodeUnseen, replacementUnseen bool
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		m.in.Pod, podUnseen, err = m.pod(groupContext, m.in.Job.Spec.PodRef)
+		m.in.Pod, podUnseen, err = m.readPod(groupContext, m.in.Job.Spec.PodRef)
 		return err
 	})
 	group.Go(func() (err error) {
@@ -89,7 +89,7 @@ func (m *migrationReader) read(ctx context.Context) error {
 		return err
 	})
 	group.Go(func() (err error) {
-		m.in.Replacement, replacementUnseen, err = m.pod(groupContext, objects.ReplacementOf(m.in.Job, m.in.Reservation))
+		m.in.Replacement, replacementUnseen, err = m.readPod(groupContext, objects.ReplacementOf(m.in.Job, m.in.Reservation))
 		return err
 	})
 	err := group.Wait()
@@ -112,7 +112,7 @@ func (m *migrationReader) seen(err error, consequence string) (found, unseen boo
 	return false, true, nil
 }
 
-func (m *migrationReader) pod(ctx context.Context, ref *corev1.ObjectReference) (pod *corev1.Pod, unseen bool, err error) {
+func (m *migrationReader) readPod(ctx context.Context, ref *corev1.ObjectReference) (pod *corev1.Pod, unseen bool, err error) {
 	if ref == nil || ref.Name == "" || ref.Namespace == "" {
 		return nil, false, nil
 	}

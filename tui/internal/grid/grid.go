@@ -102,6 +102,9 @@ func (t *Table[T]) measure() {
 	}
 }
 
+// Rows are all rows, before filters, in the order in which they were set. The table keeps the slice.
+func (t *Table[T]) Rows() []T { return t.all }
+
 // SetSpan lets rows have text in place of their last cells.
 func (t *Table[T]) SetSpan(span Span[T]) { t.span = span }
 

@@ -69,6 +69,9 @@ func AgeOf(now, at time.Time) string {
 // Age writes a duration in its largest two units at most, kubectl's way: 45s, 12m, 3h20m, 2d.
 func Age(d time.Duration) string { return age(int64(d / time.Second)) }
 
+// AgeSeconds writes a number of seconds as Age does.
+func AgeSeconds(s int64) string { return age(s) }
+
 func age(s int64) string {
 	switch {
 	case s < 0:
