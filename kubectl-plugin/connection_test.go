@@ -43,6 +43,7 @@ var asking = map[string]string{
 	"install":             "install",
 	"status":              "status",
 	"uninstall":           "uninstall --yes",
+	"whatif drain":        "whatif drain worker-1",
 	"why":                 "why pod/web-0 -n shop",
 }
 

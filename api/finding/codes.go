@@ -87,6 +87,13 @@ const (
 	ReleaseForeign  Code = "KOORD0603"
 )
 
+// Codes of forecasts of a change to the cluster.
+const (
+	DrainUnplaced Code = "KOORD0701"
+	DrainBlocked  Code = "KOORD0702"
+	DrainLoses    Code = "KOORD0703"
+)
+
 // Codes of descheduling.
 const (
 	// MigrationLoop means that a workload was moved back to a node that it had been moved off.

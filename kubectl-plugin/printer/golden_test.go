@@ -68,6 +68,7 @@ func views(t testing.TB) map[string]view {
 	maps.Copy(all, migrationViews())
 	maps.Copy(all, answerViews())
 	maps.Copy(all, evictionViews())
+	maps.Copy(all, whatifViews())
 	return all
 }
 

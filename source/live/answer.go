@@ -18,7 +18,12 @@ const answerTimeout = 8 * time.Second
 
 // ask posts a question to the diagnostics API.
 func (c *clients) ask(ctx context.Context, resource, namespace string, question, answer runtime.Object) error {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	return c.askWithin(ctx, answerTimeout, resource, namespace, question, answer)
+}
+
+// askWithin is ask for a question that takes longer to answer.
+func (c *clients) askWithin(ctx context.Context, timeout time.Duration, resource, namespace string, question, answer runtime.Object) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	return c.diagnostics.Post().NamespaceIfScoped(namespace, namespace != "").Resource(resource).
 		MaxRetries(0).Body(question).Do(ctx).Into(answer)

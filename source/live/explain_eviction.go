@@ -9,8 +9,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/client-go/rest"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
@@ -160,17 +158,8 @@ func (r *evictionRead) onNode(ctx context.Context, name string, view *agentview.
 
 // budgets reads the PodDisruptionBudgets of the namespace.
 func (r *evictionRead) budgets(ctx context.Context) error {
-	client, err := r.c.group(func(config *rest.Config) {
-		coreGroup(config)
-		config.APIPath, config.GroupVersion = "/apis", &policyv1.SchemeGroupVersion
-	})
-	if err != nil {
-		return err
-	}
-	ask := request{verb: "list", group: policyv1.GroupName, resource: "poddisruptionbudgets", namespace: r.in.Pod.Namespace}
-	found := &policyv1.PodDisruptionBudgetList{}
-	err = failure(ctx, ask, client.Get().Namespace(ask.namespace).Resource(ask.resource).Param("resourceVersion", fromCache).MaxRetries(retries).Do(ctx).Into(found))
-	r.in.Budgets = found.Items
+	var err error
+	r.in.Budgets, err = r.c.budgets(ctx, r.in.Pod.Namespace)
 	return r.unsure(err, "whether PodDisruptionBudgets protect the pod is unknown", evictors.NodeAgent, evictors.Revoking, evictors.Descheduled, evictors.Drain)
 }
 

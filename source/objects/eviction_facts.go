@@ -6,9 +6,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/descheduling/evictors"
@@ -17,52 +14,6 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/suppression"
 	"koordinator.sh/koord/decision/scheduling/quota"
 )
-
-// selecting are the PodDisruptionBudgets that select a pod.
-func selecting(pod *corev1.Pod, budgets []policyv1.PodDisruptionBudget) []*policyv1.PodDisruptionBudget {
-	var out []*policyv1.PodDisruptionBudget
-	for i := range budgets {
-		selector, err := metav1.LabelSelectorAsSelector(budgets[i].Spec.Selector)
-		if err == nil && budgets[i].Namespace == pod.Namespace && selector.Matches(labels.Set(pod.Labels)) {
-			out = append(out, &budgets[i])
-		}
-	}
-	return out
-}
-
-// disruption is why the eviction API refuses a pod because of the budgets that select it; empty when it does not.
-func disruption(pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget) string {
-	if pod.Status.Phase == corev1.PodPending || finished(pod) || pod.DeletionTimestamp != nil || len(budgets) == 0 {
-		return ""
-	}
-	if len(budgets) > 1 {
-		return fmt.Sprintf("%d PodDisruptionBudgets select the pod, and the eviction API supports one: %s, %s", len(budgets), budgets[0].Name, budgets[1].Name)
-	}
-	budget := budgets[0]
-	status := budget.Status
-	if !podReady(pod) {
-		policy := budget.Spec.UnhealthyPodEvictionPolicy
-		if policy != nil && *policy == policyv1.AlwaysAllow || status.DesiredHealthy > 0 && status.CurrentHealthy >= status.DesiredHealthy {
-			return ""
-		}
-	}
-	switch {
-	case status.ObservedGeneration < budget.Generation:
-		return fmt.Sprintf("PodDisruptionBudget %s was changed, and the change is not processed yet", budget.Name)
-	case status.DisruptionsAllowed <= 0:
-		return fmt.Sprintf("PodDisruptionBudget %s allows no disruption: it needs %d healthy pods and has %d", budget.Name, status.DesiredHealthy, status.CurrentHealthy)
-	}
-	return ""
-}
-
-func podReady(pod *corev1.Pod) bool {
-	for _, condition := range pod.Status.Conditions {
-		if condition.Type == corev1.PodReady {
-			return condition.Status == corev1.ConditionTrue
-		}
-	}
-	return false
-}
 
 // agent is what the node agent decides about the pod, by its own decision. It also says what cannot be decided.
 func (in *EvictionSnapshot) agent() (evictors.Agent, []string) {

@@ -15,6 +15,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/decision/descheduling/disruption"
 	"koordinator.sh/koord/decision/descheduling/evictability"
 	"koordinator.sh/koord/decision/descheduling/evictors"
 	"koordinator.sh/koord/decision/nodeqos/agentview"
@@ -61,7 +62,7 @@ func ExplainEviction(in *EvictionSnapshot) (*diagnosticsv1alpha1.EvictionExplana
 		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}, NodeName: pod.Spec.NodeName,
 		Evictors: []diagnosticsv1alpha1.PodEvictor{}, Incomplete: slices.Clone(in.Missing),
 	}
-	budgets := selecting(pod, in.Budgets)
+	budgets := disruption.Selecting(pod, in.Budgets)
 	for _, budget := range budgets {
 		out.Budgets = append(out.Budgets, diagnosticsv1alpha1.PodBudget{
 			Name: budget.Name, DisruptionsAllowed: budget.Status.DisruptionsAllowed, CurrentHealthy: budget.Status.CurrentHealthy, DesiredHealthy: budget.Status.DesiredHealthy,
@@ -75,7 +76,7 @@ func ExplainEviction(in *EvictionSnapshot) (*diagnosticsv1alpha1.EvictionExplana
 	quota, unsureQuota := in.quota()
 	agent, undecided := in.agent()
 	input := evictors.Input{
-		Pod: pod, Disruption: disruption(pod, budgets), Agent: agent, Quota: quota, Preemption: in.preemption(), Descheduler: descheduler,
+		Pod: pod, Disruption: disruption.Refusal(pod, budgets), Agent: agent, Quota: quota, Preemption: in.preemption(), Descheduler: descheduler,
 	}
 	if in.Node != nil {
 		input.Node = in.Node.Object

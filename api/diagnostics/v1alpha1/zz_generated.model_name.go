@@ -71,6 +71,56 @@ func (in ContainerResize) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DrainBudget) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.DrainBudget"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DrainCapacity) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.DrainCapacity"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DrainForecast) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.DrainForecast"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DrainGang) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.DrainGang"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DrainLoad) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.DrainLoad"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DrainQuota) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.DrainQuota"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DrainReservation) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.DrainReservation"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DrainTarget) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.DrainTarget"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DrainedNode) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.DrainedNode"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DrainedPod) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.DrainedPod"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in EvictionCandidate) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.EvictionCandidate"
 }

@@ -45,7 +45,7 @@ var rank = map[State]int{Now: 0, Possible: 1, Protected: 2}
 
 // Decide lists all evictors: those that could evict the pod now first, then those that wait for something, then the others.
 func Decide(in Input) []Evictor {
-	all := []Evictor{kubelet(&in), preemption(&in), agent(&in), quota(&in), descheduler(&in), drain(&in)}
+	all := []Evictor{kubelet(&in), preemption(&in), agent(&in), quota(&in), descheduler(&in), drained(&in)}
 	for i := range all {
 		all[i].State = Now
 		switch {

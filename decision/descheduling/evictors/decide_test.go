@@ -72,7 +72,7 @@ func TestOrderOfEvictors(t *testing.T) {
 		"a static pod": {
 			in:       inputOf(func(in *Input) { in.Pod.Annotations[corev1.MirrorPodAnnotationKey] = "x" }),
 			want:     []string{"agent possible", "quota possible", "descheduler possible", "kubelet protected", "preemption protected", "drain protected"},
-			wantText: "kubectl drain skips mirror pods",
+			wantText: "kubectl drain skips it: it is the mirror of a static pod",
 		},
 		"a critical pod": {
 			in:       inputOf(func(in *Input) { in.Pod.Spec.Priority = new(int32(2000000000)) }),

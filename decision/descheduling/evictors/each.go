@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"koordinator.sh/koord/decision/descheduling/drain"
 )
 
 // systemCriticalPriority is that of system-cluster-critical, from which on the kubelet spares pods.
@@ -148,27 +149,22 @@ func descheduler(in *Input) Evictor {
 	return e
 }
 
-func drain(in *Input) Evictor {
+func drained(in *Input) Evictor {
 	e := Evictor{Name: Drain}
-	if mirrored(in.Pod) {
-		e.protected("kubectl drain skips mirror pods")
+	selected := drain.Select(in.Pod)
+	if !selected.Evict {
+		e.protected("kubectl drain skips it: " + selected.Reason)
 		return e
 	}
-	owner := metav1.GetControllerOf(in.Pod)
-	switch {
-	case owner == nil:
-		e.needs("kubectl drain needs --force: no controller would create the pod again")
-	case owner.Kind == "DaemonSet":
-		e.protected(fmt.Sprintf("kubectl drain skips pods of DaemonSets with --ignore-daemonsets, and refuses without it: %s", owner.Name))
-	}
-	for _, volume := range in.Pod.Spec.Volumes {
-		if volume.EmptyDir != nil {
-			e.needs(fmt.Sprintf("kubectl drain needs --delete-emptydir-data: volume %s is an emptyDir", volume.Name))
-			break
+	if len(selected.Flags) > 0 {
+		flags := make([]string, len(selected.Flags))
+		for i, flag := range selected.Flags {
+			flags[i] = string(flag)
 		}
+		e.needs(fmt.Sprintf("kubectl drain needs %s: %s", strings.Join(flags, " "), selected.Reason))
 	}
 	if in.Node == nil || !in.Node.Spec.Unschedulable {
-		e.needs("somebody must drain the node")
+		e.needs("the node must be drained")
 	}
 	e.budgets(in.Disruption)
 	return e
