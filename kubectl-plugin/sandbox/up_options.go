@@ -31,6 +31,7 @@ func (o *upOptions) addUpFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.switchContext, "switch-context", false, "Make the sandbox the current kubectl context")
 	scenarios := append(scenario.Names(), noScenario)
 	_ = cmd.RegisterFlagCompletionFunc("scenario", cobra.FixedCompletions(scenarios, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.MarkFlagDirname("kubernetes-bin") // fails only for a flag that does not exist
 }
 
 // complete makes the spec of the flags and of what the sandbox was before.
