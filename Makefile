@@ -9,6 +9,8 @@ export GOTOOLCHAIN ?= local
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 KUBERNETES_VERSION := v1.36.3
+# Other minor versions, whose control plane skew-test uses.
+KUBERNETES_SKEW ?= v1.35.4 v1.37.2
 BIN := bin
 
 # Clients refuse to talk to components that do not name the Kubernetes version they are.
@@ -17,7 +19,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.git
 COMMANDS := koordctl koord-scheduler koord-manager koord-descheduler koord-sandbox koordlet koord-nvml koord-runtime-proxy
 RACE_PACKAGES := ./agent/... ./certificate/... ./controllers/... ./decision/... ./descheduler/... ./kubectl-plugin/... ./runtimeproxy/... ./scheduler/... ./source/... ./tui/...
 
-.PHONY: help build test test-race fuzz e2e guest-test real-node demo generate generate-proto lint vulncheck bench bench-agent bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-suppression images clean
+.PHONY: help build test test-race fuzz e2e guest-test skew-test kubernetes-skew real-node demo generate generate-proto lint vulncheck bench bench-agent bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-suppression images clean
 
 help: ## List the commands.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +48,12 @@ e2e: build ## Drive the programs end to end: the sandbox, every command, the TUI
 guest-test: ## Test the agent on cgroups version 2, in a guest with a kernel of its own (needs qemu-system-x86; about a minute).
 	@BIN=$(BIN) build/guest.sh
 	KOORD_GUEST_KERNEL=$(CURDIR)/$(BIN)/guest/vmlinuz go test -count=1 -timeout 10m -v ./test/guest
+
+skew-test: build kubernetes-skew ## Test the system on API servers of other minor versions of Kubernetes (KUBERNETES_SKEW=v1.35.4 for one).
+	KOORD_TEST_BIN=$(CURDIR)/$(BIN) KOORD_TEST_SKEW=required go test -count=1 -timeout 20m -v ./test/skew
+
+kubernetes-skew: ## Build kube-apiserver and kube-controller-manager of other minor versions of Kubernetes.
+	@BIN=$(BIN) KUBERNETES_SKEW="$(KUBERNETES_SKEW)" build/skew.sh
 
 real-node: build ## Build what sandbox up --real-node runs: containerd, kubelet, network plugins and images (the first time about 5 minutes).
 	@BIN=$(BIN) KUBERNETES_VERSION=$(KUBERNETES_VERSION) build/real-node.sh

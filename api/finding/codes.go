@@ -85,6 +85,7 @@ const (
 	InstallFailed   Code = "KOORD0601"
 	ReleaseNotFound Code = "KOORD0602"
 	ReleaseForeign  Code = "KOORD0603"
+	KubernetesSkew  Code = "KOORD0604"
 )
 
 // Codes of forecasts of a change to the cluster.

@@ -49,7 +49,7 @@ type collector struct {
 func (c *collector) collect(ctx context.Context, namespace string) (*InstallationStatus, error) {
 	c.status = &InstallationStatus{TypeMeta: typeMeta("InstallationStatus"), Namespace: namespace}
 	for _, part := range []func(context.Context) error{
-		c.collectRelease, c.collectDefinitions, c.collectConfig, c.collectEvictions, c.collectComponents, c.collectAPI, c.collectProtections,
+		c.collectRelease, c.collectKubernetes, c.collectDefinitions, c.collectConfig, c.collectEvictions, c.collectComponents, c.collectAPI, c.collectProtections,
 		c.collectEnforcement, c.collectNodes, c.collectQuotas,
 	} {
 		if err := part(ctx); err != nil {

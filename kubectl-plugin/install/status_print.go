@@ -16,6 +16,7 @@ func parts(status *InstallationStatus, now time.Time) []printer.Part {
 	add := func(name string, state State, ready, detail string) {
 		rows = append(rows, printer.Part{Name: name, State: string(state), Role: state.role(), Ready: ready, Detail: detail})
 	}
+	add(kubernetesRow(&status.Kubernetes))
 	add(releaseRow(status, now))
 	for i := range status.Components {
 		add(componentRow(&status.Components[i], now))
@@ -26,6 +27,14 @@ func parts(status *InstallationStatus, now time.Time) []printer.Part {
 	add(protectionsRow(&status.Protections))
 	add(enforcementRow(&status.Enforcement))
 	return rows
+}
+
+func kubernetesRow(k *KubernetesStatus) (string, State, string, string) {
+	detail := k.Version
+	if k.Detail != "" {
+		detail += ", " + k.Detail
+	}
+	return "kubernetes", k.State, "", detail
 }
 
 func protectionsRow(p *ProtectionsStatus) (string, State, string, string) {

@@ -23,7 +23,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	discoveryfake "k8s.io/client-go/discovery/fake"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
@@ -114,6 +116,7 @@ func noRelease(context.Context) (*release.Release, error) {
 
 func newTestCollector(objects, others []runtime.Object, find func(context.Context) (*release.Release, error)) (*collector, *fake.Clientset) {
 	client := fake.NewClientset(append(objects, newProtections())...)
+	client.Discovery().(*discoveryfake.FakeDiscovery).FakedServerVersion = &version.Info{GitVersion: "v1.36.3"}
 	kinds := map[schema.GroupVersionResource]string{definitions: "CustomResourceDefinitionList", apiServices: "APIServiceList", elasticQuotas: "ElasticQuotaList"}
 	scheme := runtime.NewScheme()
 	return &collector{

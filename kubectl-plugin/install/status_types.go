@@ -11,6 +11,8 @@ type InstallationStatus struct {
 	metav1.TypeMeta `json:",inline"`
 	// Namespace the system is looked for in.
 	Namespace string `json:"namespace"`
+	// Kubernetes is the version of the API server.
+	Kubernetes KubernetesStatus `json:"kubernetes"`
 	// Release as Helm knows it; absent when there is none, as after `kubectl apply` of exported manifests, or when it
 	// could not be read.
 	Release *ReleaseStatus `json:"release,omitempty"`
@@ -49,6 +51,16 @@ const (
 	// StateUnknown could not be seen.
 	StateUnknown State = "Unknown"
 )
+
+// KubernetesStatus is the API server's version.
+type KubernetesStatus struct {
+	// Version such as v1.36.3.
+	Version string `json:"version"`
+	// State is Degraded when Kubernetes' version skew policy does not support koord-scheduler on this version.
+	State State `json:"state"`
+	// Detail says which versions are supported when this one is not.
+	Detail string `json:"detail,omitempty"`
+}
 
 // ReleaseStatus is the Helm release.
 type ReleaseStatus struct {

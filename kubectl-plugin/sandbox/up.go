@@ -39,6 +39,8 @@ func newUpCommand(streams genericiooptions.IOStreams) *cobra.Command {
 			"  %[1]s sandbox up --trace usage.csv\n\n" +
 			"  # A bare control plane for another scheduler, with the custom resources installed\n" +
 			"  %[1]s sandbox up --name bare --kubernetes-only --nodes 0\n\n" +
+			"  # The control plane of another version of Kubernetes\n" +
+			"  %[1]s sandbox up --name older --kubernetes-bin kubernetes/server/bin\n\n" +
 			"  # This machine as the only node, with pods that really run, as root (first: make real-node)\n" +
 			"  %[1]s sandbox up --name real --real-node --nodes 0",
 		Args: cobra.NoArgs,
@@ -98,6 +100,9 @@ func (o *upOptions) start(ctx context.Context, sandbox launch.Sandbox) (err erro
 		return err
 	}
 	if o.spec.Binaries, err = launch.Binaries(o.spec); err != nil {
+		return err
+	}
+	if err := launch.CheckKubernetes(o.spec); err != nil {
 		return err
 	}
 	if err := checkRealNode(sandbox, o.spec); err != nil {

@@ -26,10 +26,12 @@ func (o *upOptions) addUpFlags(cmd *cobra.Command) {
 	flags.Uint64Var(&o.spec.Seed, "seed", 1, "Seed of the simulated load")
 	flags.Float64Var(&o.spec.Speed, "speed", 1, "Simulated seconds per second, 1 to 3600")
 	flags.IntVar(&o.spec.APIServerPort, "api-server-port", 0, "Port of the API server on loopback; 0 picks a free one")
+	flags.StringVar(&o.spec.KubernetesBinaries, "kubernetes-bin", "", "Directory with the kube-apiserver and kube-controller-manager to run, for another version of Kubernetes")
 	flags.BoolVar(&o.realNode, "real-node", false, "Make this machine a node too, with pods that really run; needs root")
 	flags.BoolVar(&o.switchContext, "switch-context", false, "Make the sandbox the current kubectl context")
 	scenarios := append(scenario.Names(), noScenario)
 	_ = cmd.RegisterFlagCompletionFunc("scenario", cobra.FixedCompletions(scenarios, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.MarkFlagDirname("kubernetes-bin") // fails only for a flag that does not exist
 }
 
 // complete makes the spec of the flags and of what the sandbox was before.
@@ -57,6 +59,11 @@ func (o *upOptions) complete(cmd *cobra.Command) error {
 	if o.spec.Trace != "" {
 		if o.spec.Trace, err = filepath.Abs(o.spec.Trace); err != nil {
 			return fmt.Errorf("find trace %q: %w", o.spec.Trace, err)
+		}
+	}
+	if o.spec.KubernetesBinaries != "" {
+		if o.spec.KubernetesBinaries, err = filepath.Abs(o.spec.KubernetesBinaries); err != nil {
+			return fmt.Errorf("find the programs of Kubernetes in %q: %w", o.spec.KubernetesBinaries, err)
 		}
 	}
 	if err := o.validate(); err != nil {
@@ -89,6 +96,7 @@ func (o *upOptions) keep(flags *pflag.FlagSet, dir state.Dir) error {
 	}
 	unless("nodes", func() { o.spec.Nodes = was.Nodes })
 	unless("kubernetes-only", func() { o.spec.KubernetesOnly = was.KubernetesOnly })
+	unless("kubernetes-bin", func() { o.spec.KubernetesBinaries = was.KubernetesBinaries })
 	unless("real-node", func() { o.realNode = was.RealNode != "" })
 	unless("seed", func() { o.spec.Seed = was.Seed })
 	unless("speed", func() { o.spec.Speed = was.Speed })

@@ -168,7 +168,7 @@ func TestUpIsInterrupted(t *testing.T) {
 
 func TestUpKeepsTheOptionsOfBefore(t *testing.T) {
 	usual := state.Spec{Name: "demo", Nodes: 30, Scenario: "colocation", Seed: 1, Speed: 1}
-	recorded := state.Spec{Name: "demo", Nodes: 100, Scenario: "colocation", Trace: "/data", Seed: 7, Speed: 60, APIServerPort: 6443, Binaries: "/old"}
+	recorded := state.Spec{Name: "demo", Nodes: 100, Scenario: "colocation", Trace: "/data", Seed: 7, Speed: 60, APIServerPort: 6443, KubernetesBinaries: "/k8s", Binaries: "/old"}
 	bare := state.Spec{Name: "demo", KubernetesOnly: true, Seed: 1, Speed: 1}
 	quiet := state.Spec{Name: "demo", Nodes: 5, Seed: 1, Speed: 1}
 	with := func(s state.Spec, change func(*state.Spec)) state.Spec { change(&s); return s }
@@ -203,7 +203,10 @@ func TestUpKeepsTheOptionsOfBefore(t *testing.T) {
 		"it was one under another name, and is one under its own": {
 			&renamed, "", real,
 		},
-		"it is one no longer":       {&real, "--real-node=false", usual},
+		"it is one no longer": {&real, "--real-node=false", usual},
+		"another version of Kubernetes is left out": {
+			&recorded, "--kubernetes-bin=", with(recorded, func(s *state.Spec) { s.KubernetesBinaries, s.Binaries = "", "" }),
+		},
 		"recorded load is left out": {&recorded, "--trace=", with(recorded, func(s *state.Spec) { s.Trace, s.Binaries = "", "" })},
 	}
 	for name, tc := range tests {

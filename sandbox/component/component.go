@@ -92,6 +92,14 @@ func (p Plan) Diagnostics() Probe {
 
 func (p Plan) program(name string) string { return filepath.Join(p.Spec.Binaries, name) }
 
+// kubernetes is the executable of a program of Kubernetes; empty for the sandbox's own.
+func (p Plan) kubernetes(name string) string {
+	if p.Spec.KubernetesBinaries == "" {
+		return ""
+	}
+	return filepath.Join(p.Spec.KubernetesBinaries, name)
+}
+
 func (p Plan) kubeconfig(name string) string { return pki.KubeconfigFile(p.Dir, name) }
 
 func loopbackURL(port int, path string) string {

@@ -26,6 +26,7 @@ func TestComponents(t *testing.T) {
 		"system":           {Name: "demo", Nodes: 30, Scenario: "colocation", Seed: 1, Speed: 1, Binaries: "/opt/koord"},
 		"system-recorded":  {Name: "demo", Nodes: 1, Seed: 1<<64 - 1, Speed: 0.5 + 60, Trace: "/data/usage of a day.csv", Binaries: "/opt/koord"},
 		"kubernetes":       {Name: "bare", KubernetesOnly: true, Speed: 1},
+		"other-kubernetes": {Name: "older", KubernetesOnly: true, Speed: 1, KubernetesBinaries: "/opt/kubernetes"},
 		"real-node":        {Name: "demo", RealNode: "box", Seed: 1, Speed: 1, Binaries: "/opt/koord"},
 		"kubernetes-nodes": {Name: "bare", KubernetesOnly: true, Nodes: 3, Speed: 1},
 	}

@@ -39,7 +39,7 @@ func (p Plan) etcd() Component {
 func (p Plan) apiServer() Component {
 	b := p.Bundle
 	return Component{
-		Name: APIServer,
+		Name: APIServer, Program: p.kubernetes(APIServer),
 		Args: append([]string{
 			"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", p.Ports.APIServer),
 			"--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none",
@@ -71,7 +71,7 @@ func (p Plan) apiServer() Component {
 func (p Plan) controllerManager() Component {
 	config := p.kubeconfig(ControllerManager)
 	return Component{
-		Name: ControllerManager,
+		Name: ControllerManager, Program: p.kubernetes(ControllerManager),
 		Args: []string{
 			"--kubeconfig=" + config, "--authentication-kubeconfig=" + config, "--authorization-kubeconfig=" + config,
 			"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", p.Ports.ControllerManager),

@@ -56,6 +56,22 @@ func Binaries(spec state.Spec) (string, error) {
 	return "", finding.Wrap(err, finding.SandboxBinariesMissing, "run: make build")
 }
 
+// kubernetesPrograms are what a directory of programs of Kubernetes must have.
+var kubernetesPrograms = []string{"kube-apiserver", "kube-controller-manager"}
+
+// CheckKubernetes returns a KOORD0501 error when the spec names a directory of programs of Kubernetes that lacks one.
+func CheckKubernetes(spec state.Spec) error {
+	if spec.KubernetesBinaries == "" {
+		return nil
+	}
+	missing := lackingIn(spec.KubernetesBinaries, kubernetesPrograms)
+	if len(missing) == 0 {
+		return nil
+	}
+	err := fmt.Errorf("find the programs of Kubernetes: %s not found in %q", strings.Join(missing, ", "), spec.KubernetesBinaries)
+	return finding.Wrap(err, finding.SandboxBinariesMissing, "set --kubernetes-bin to the directory of the server programs of a release of Kubernetes")
+}
+
 func lackingIn(dir string, needed []string) []string {
 	var lacking []string
 	for _, name := range needed {

@@ -73,3 +73,31 @@ func TestBinaries(t *testing.T) {
 		})
 	}
 }
+
+func TestCheckKubernetes(t *testing.T) {
+	tests := map[string]struct {
+		programs  []string
+		wantError string
+	}{
+		"all are there":                     {programs: []string{"kube-apiserver", "kube-controller-manager", "kube-proxy"}},
+		"the controller manager is missing": {[]string{"kube-apiserver"}, "find the programs of Kubernetes: kube-controller-manager not found in "},
+		"another directory":                 {nil, "find the programs of Kubernetes: kube-apiserver, kube-controller-manager not found in "},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := CheckKubernetes(state.Spec{KubernetesBinaries: processtest.Programs(t, tc.programs...)})
+			if tc.wantError == "" {
+				if err != nil {
+					t.Errorf("CheckKubernetes() = %v", err)
+				}
+				return
+			}
+			if found, ok := finding.From(err); !ok || found.Code != finding.SandboxBinariesMissing || !says(err, tc.wantError) {
+				t.Errorf("CheckKubernetes() = %v; want KOORD0501: %q", err, tc.wantError)
+			}
+		})
+	}
+	if err := CheckKubernetes(state.Spec{}); err != nil {
+		t.Errorf("CheckKubernetes() of the sandbox's own programs = %v", err)
+	}
+}

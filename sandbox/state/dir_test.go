@@ -134,7 +134,7 @@ func TestSpecSurvives(t *testing.T) {
 	}
 	want := Spec{
 		Name: "demo", Nodes: 12, Scenario: "colocation", Trace: "/data/usage.csv", Seed: 1<<64 - 1, Speed: 2.5,
-		APIServerPort: 6443, Binaries: "/opt/koord",
+		APIServerPort: 6443, KubernetesBinaries: "/opt/kubernetes", Binaries: "/opt/koord",
 	}
 	if err := dir.WriteSpec(want); err != nil {
 		t.Fatal(err)

@@ -36,6 +36,9 @@ type Spec struct {
 	APIServerPort int `json:"apiServerPort,omitempty"`
 	// RealNode is the name of the node that this machine is, with pods that really run; empty for none.
 	RealNode string `json:"realNode,omitempty"`
+	// KubernetesBinaries is the directory with the kube-apiserver and kube-controller-manager to run, such as those of another
+	// version of Kubernetes; empty for the sandbox's own.
+	KubernetesBinaries string `json:"kubernetesBinaries,omitempty"`
 	// Binaries is the directory with koord-scheduler, koord-manager and koord-descheduler.
 	Binaries string `json:"binaries,omitempty"`
 }
@@ -66,6 +69,8 @@ func (s Spec) Validate() error {
 		return fmt.Errorf("scenario %q requires Koordinator: omit --kubernetes-only", s.Scenario)
 	case s.KubernetesOnly && s.Trace != "":
 		return fmt.Errorf("trace %q requires the simulated koordlets: omit --kubernetes-only", s.Trace)
+	case s.RealNode != "" && s.KubernetesBinaries != "":
+		return fmt.Errorf("programs of Kubernetes in %q: a real node requires the sandbox's own: omit --real-node", s.KubernetesBinaries)
 	}
 	return nil
 }

@@ -32,6 +32,8 @@ func TestValidate(t *testing.T) {
 		"a port below all":                 {func(s *Spec) { s.APIServerPort = -1 }, "API server port -1 must be between 0 and 65535"},
 		"a port above all":                 {func(s *Spec) { s.APIServerPort = 65536 }, "API server port 65536 must be between 0 and 65535"},
 		"workloads without the system":     {func(s *Spec) { s.KubernetesOnly = true }, `scenario "colocation" requires Koordinator: omit --kubernetes-only`},
+		"another version of Kubernetes":    {change: func(s *Spec) { s.KubernetesBinaries = "/k8s" }},
+		"another version on a real node":   {func(s *Spec) { s.RealNode, s.KubernetesBinaries = "box", "/k8s" }, `programs of Kubernetes in "/k8s": a real node requires the sandbox's own: omit --real-node`},
 		"recorded load without the system": {func(s *Spec) { s.KubernetesOnly, s.Scenario, s.Trace = true, "", "/t.csv" }, `trace "/t.csv" requires the simulated koordlets`},
 	}
 	for name, tc := range tests {

@@ -71,8 +71,8 @@ func measuredBy(t *testing.T, node, cpu string) {
 
 // TestDefinitionsOfAnotherReleaseAreLivedWith has the definitions of NodeSLO and NodeMetric be of an older release, which knows
 // fewer fields and drops the rest, and of a newer one, which sets a field that is unknown here: what is known follows the
-// configuration and the reports, and nothing is written again and again because it does not come back as it was sent. This is the
-// skew on the wire; no API server of another minor version of Kubernetes is at hand to try.
+// configuration and the reports, and nothing is written again and again because it does not come back as it was sent. API servers
+// of other minor versions of Kubernetes are in test/skew.
 func TestDefinitionsOfAnotherReleaseAreLivedWith(t *testing.T) {
 	const pool = "skewed"
 	backToTheSandbox(t)
