@@ -39,6 +39,8 @@ type reconciler struct {
 func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (ctrl.Result, error) {
 	step := *r
 	step.args = r.inForce()
+	// Each line names its job. The logger of controller-runtime is quieter.
+	ctx = klog.NewContext(ctx, klog.Background())
 	return step.reconcile(ctx, request)
 }
 
