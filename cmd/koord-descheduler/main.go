@@ -37,7 +37,7 @@ PodMigrationJobs. Of several replicas, the one that holds the lease works; the o
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.SilenceUsage = true
-			ctrl.SetLogger(klog.Background())
+			ctrl.SetLogger(klog.Background().V(1)) // its messages; those about moves do not go through it
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			defer klog.Flush()

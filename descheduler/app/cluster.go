@@ -87,7 +87,7 @@ func newManager(ctx context.Context, config *rest.Config, s settings) (ctrl.Mana
 		RetryPeriod:                         &s.retryPeriod,
 		Metrics:                             metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress:              "0",
-		Logger:                              klog.Background(),
+		Logger:                              klog.Background().V(1), // how controllers and caches start is of no interest by default
 		Controller:                          controllerconfig.Controller{CacheSyncTimeout: syncTimeout},
 	})
 	if err != nil {

@@ -3,10 +3,13 @@ package app
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"koordinator.sh/koord/decision/descheduling/migration"
+	"koordinator.sh/koord/decision/descheduling/rebalance"
+	"koordinator.sh/koord/descheduler/arbitrator"
 	"koordinator.sh/koord/descheduler/configuration"
 	"koordinator.sh/koord/descheduler/pluginargs"
 	"koordinator.sh/koord/descheduler/plugins"
@@ -52,13 +55,17 @@ func (c *configured) flagged(from *configuration.Configuration) *configuration.C
 	return &flagged
 }
 
-// migration returns the arguments of MigrationController: those of the first profile that evicts with it, and the defaults where none does.
-// One controller carries out the jobs of all profiles, and of people.
-func (c *configured) migration() *migration.Args {
-	for _, profile := range c.store.Current().Profiles {
-		if args, err := pluginargs.Of[migration.Args](profile.Args[migration.PluginName]); err == nil && args != nil {
-			return args
+// migration returns the arguments of MigrationController in force.
+func (c *configured) migration() *migration.Args { return c.store.Current().Migration() }
+
+// retention of migration jobs that ended: what counts, remembers or shows them looks back no further.
+func (c *configured) retention() migration.Retention {
+	current := c.store.Current()
+	memories := []time.Duration{arbitrator.Memory(current.Migration())}
+	for _, profile := range current.Profiles {
+		if args, err := pluginargs.Of[rebalance.Args](profile.Args[rebalance.PluginName]); err == nil {
+			memories = append(memories, args.HistoryWindow.Duration)
 		}
 	}
-	return migration.DefaultArgs()
+	return migration.RetentionOf(memories...)
 }

@@ -15,9 +15,11 @@ import (
 	"koordinator.sh/koord/descheduler/plugins/migrationcontroller"
 )
 
-// addMigration carries out PodMigrationJobs on the leader. The arguments are those at startup.
+// addMigration carries out PodMigrationJobs on the leader.
 func addMigration(ctx context.Context, e *environment) error {
-	return migration.Add(ctx, e.manager, migration.Options{Args: e.configured.migration(), Client: e.client, Informers: e.informers})
+	return migration.Add(ctx, e.manager, migration.Options{
+		Args: e.configured.migration, Retention: e.configured.retention, Client: e.client, Informers: e.informers,
+	})
 }
 
 // addArbitrator lets PodMigrationJobs start, within their limits, on the leader.

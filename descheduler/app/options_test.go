@@ -131,6 +131,69 @@ func TestAConfigurationThatIsNotValidEndsTheStart(t *testing.T) {
 	}
 }
 
+func TestArgumentsOfMigrationAreReadAgain(t *testing.T) {
+	arguments := func(args string) string {
+		return header + "profiles: [{pluginConfig: [{name: MigrationController, args: " + args + "}]}]"
+	}
+	path := write(t, arguments("{evictBurst: 2}"))
+	options, err := parse(t, "--config="+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := loadConfiguration(t.Context(), options, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		args string
+		// wantTexts of the error; none for arguments that are valid.
+		wantTexts []string
+		wantBurst int32
+	}{
+		{args: "{evictBurst: 3}", wantBurst: 3},
+		{args: "{evictBurst: -1, evictionPolicy: Burn, defaultJobTTL: -5m}", wantTexts: []string{"args.evictBurst", "args.evictionPolicy", "args.defaultJobTTL"}, wantBurst: 3},
+		{args: "[", wantTexts: []string{"invalid configuration"}, wantBurst: 3},
+		{args: "{}", wantBurst: 1},
+	} {
+		if err := os.WriteFile(path, []byte(arguments(step.args)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := loaded.store.Reload(t.Context())
+		if (err != nil) != (len(step.wantTexts) > 0) {
+			t.Fatalf("%s: error is %v", step.args, err)
+		}
+		for _, text := range step.wantTexts {
+			if !strings.Contains(err.Error(), text) {
+				t.Errorf("%s: error %q lacks %q", step.args, err, text)
+			}
+		}
+		if got := loaded.migration().EvictBurst; got != step.wantBurst {
+			t.Errorf("%s: evictBurst in force is %d, want %d", step.args, got, step.wantBurst)
+		}
+	}
+}
+
+func TestJobsThatEndedAreKeptAsLongAsTheConfigurationLooksBack(t *testing.T) {
+	const day = 24 * time.Hour
+	limiter := "profiles: [{pluginConfig: [{name: MigrationController, args: {objectLimiters: {namespace: {duration: 36h, maxMigrating: 5}}}}]}]"
+	planner := "profiles: [{plugins: {balance: {enabled: [{name: LoadAwareRebalancing}]}}, pluginConfig: [{name: LoadAwareRebalancing, args: {historyWindow: 48h}}]}]"
+	for name, tc := range map[string]struct {
+		configuration string
+		want          time.Duration
+	}{
+		"a day by default":                {want: day},
+		"the longest limiter":             {configuration: limiter, want: 36 * time.Hour},
+		"what the planner remembers":      {configuration: planner, want: 2 * day},
+		"a planner that remembers little": {configuration: strings.Replace(planner, "48h", "2h", 1), want: day},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := load(t, tc.configuration).retention().For; got != tc.want {
+				t.Errorf("jobs are kept for %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
 // load reads a configuration as the program does.
 func load(t *testing.T, text string, args ...string) *configured {
 	t.Helper()

@@ -108,7 +108,8 @@ func (a *Arbitrator) Last() arbitration.Verdict {
 func (a *Arbitrator) Round(ctx context.Context) error {
 	settings := a.config.Settings()
 	var jobs schedulingv1alpha1.PodMigrationJobList
-	if err := a.config.Client.List(ctx, &jobs); err != nil {
+	// Jobs that ended are kept for long, and are not modified here: what is written is copied first.
+	if err := a.config.Client.List(ctx, &jobs, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list PodMigrationJobs: %w", err)
 	}
 	round, err := a.decide(ctx, settings, jobs.Items, nil)

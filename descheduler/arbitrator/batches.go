@@ -25,6 +25,9 @@ func HeldByPasses(failureRatio float64) func(jobs []schedulingv1alpha1.PodMigrat
 		}
 		held := map[types.UID]string{}
 		for _, pass := range slices.Sorted(maps.Keys(passes)) {
+			if !slices.ContainsFunc(passes[pass], func(move batches.Move) bool { return move.State == batches.Waiting }) {
+				continue // most passes are long over
+			}
 			for name, reason := range heldOf(passes[pass], failureRatio) {
 				held[uids[name]] = reason
 			}

@@ -3,6 +3,7 @@ package arbitrator
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -25,6 +26,12 @@ func SettingsOf(args *migration.Args, priority func(class string) (int32, error)
 		out.Limits.SkippedGates = append(out.Limits.SkippedGates, arbitration.Gate(name))
 	}
 	return out, err
+}
+
+// Memory is for how long the limits of the arguments of MigrationController look back at jobs that ended.
+func Memory(args *migration.Args) time.Duration {
+	limits := limitsOf(args)
+	return limits.Memory()
 }
 
 // PolicyOf is which pods the arguments of MigrationController allow to evict.

@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"koordinator.sh/koord/api/descheduler/v1alpha2"
+	"koordinator.sh/koord/decision/descheduling/migration"
+	"koordinator.sh/koord/descheduler/pluginargs"
 )
 
 // MigrationController is the plugin that evicts and filters unless a profile disables it.
@@ -26,6 +28,17 @@ type Configuration struct {
 	Profiles []Profile
 	// Warnings are about what is valid and has no effect.
 	Warnings []string
+}
+
+// Migration returns the arguments of MigrationController: those of the first profile that evicts with it, and the defaults where none does.
+// One controller carries out the jobs of all profiles, and of users.
+func (c *Configuration) Migration() *migration.Args {
+	for _, profile := range c.Profiles {
+		if args, err := pluginargs.Of[migration.Args](profile.Args[MigrationController]); err == nil && args != nil {
+			return args
+		}
+	}
+	return migration.DefaultArgs()
 }
 
 // Limits bound the evictions of one pass over all profiles; nil is no bound.

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -43,8 +45,9 @@ type Store struct {
 	options Options
 	metrics *instruments
 
+	// current is read while another one is applied, which may take as long as caches of plugins need to fill.
+	current atomic.Pointer[Configuration]
 	mu      sync.Mutex
-	current *Configuration
 	// seen is the text that was read last, and failed the error that applying it had.
 	seen   []byte
 	failed error
@@ -70,15 +73,13 @@ func Load(ctx context.Context, options Options) (*Store, error) {
 	for _, warning := range current.Warnings {
 		klog.FromContext(ctx).Info("configuration", "warning", warning)
 	}
-	return &Store{options: options, metrics: metrics, current: current, seen: data}, nil
+	s := &Store{options: options, metrics: metrics, seen: data}
+	s.current.Store(current)
+	return s, nil
 }
 
 // Current is the configuration in force.
-func (s *Store) Current() *Configuration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.current
-}
+func (s *Store) Current() *Configuration { return s.current.Load() }
 
 // Run reads the file again and again until the context ends.
 func (s *Store) Run(ctx context.Context) {
@@ -123,22 +124,34 @@ func (s *Store) Reload(ctx context.Context) error {
 func (s *Store) accept(ctx context.Context, data []byte, next *Configuration) {
 	logger := klog.FromContext(ctx)
 	warnings := next.Warnings
-	if needsRestart(s.current, next) {
-		warnings = append(warnings, "leaderElection, clientConnection, enableProfiling and enableContentionProfiling take effect after a restart")
+	if fields := needRestart(s.Current(), next); len(fields) > 0 {
+		warnings = append(warnings, strings.Join(fields, ", ")+": the change takes effect after a restart")
 	}
 	for _, warning := range warnings {
 		logger.Info("configuration", "warning", warning)
 	}
 	logger.Info("configuration is in force", "path", s.options.Path)
-	s.current, s.seen, s.failed = next, data, nil
+	s.current.Store(next)
+	s.seen, s.failed = data, nil
 	s.metrics.accepted()
 	s.event(corev1.EventTypeNormal, "ConfigurationAccepted", "the configuration is in force")
 }
 
-// needsRestart is true when fields differ that are read at start only.
-func needsRestart(before, after *Configuration) bool {
-	return !reflect.DeepEqual(before.LeaderElection, after.LeaderElection) || before.ClientConnection != after.ClientConnection ||
-		!reflect.DeepEqual(before.DebuggingConfiguration, after.DebuggingConfiguration)
+// needRestart are the fields that differ and are read at start only.
+func needRestart(before, after *Configuration) (fields []string) {
+	if !reflect.DeepEqual(before.LeaderElection, after.LeaderElection) {
+		fields = append(fields, "leaderElection")
+	}
+	if before.ClientConnection != after.ClientConnection {
+		fields = append(fields, "clientConnection")
+	}
+	if !reflect.DeepEqual(before.DebuggingConfiguration, after.DebuggingConfiguration) {
+		fields = append(fields, "enableProfiling", "enableContentionProfiling")
+	}
+	if before.Migration().MaxConcurrentReconciles != after.Migration().MaxConcurrentReconciles {
+		fields = append(fields, "maxConcurrentReconciles of "+MigrationController)
+	}
+	return fields
 }
 
 // refuse reports what is wrong, unless that was reported already.

@@ -117,8 +117,8 @@ func (e *evictor) evict(ctx context.Context, pass *ledger, pod *corev1.Pod, entr
 		entry.Result, entry.Error, entry.Job = AlreadyLeaving, why, pass.job(pod)
 		return nil
 	}
-	attempts := pass.attempts(pod)
-	job := e.newJob(pod, entry, attempts, edit)
+	attempt := pass.attempt(pod)
+	job := e.newJob(pod, entry, attempt, edit)
 	entry.Job = job.Name
 	taken, err := pass.take(pod, job.Name)
 	switch {
@@ -131,7 +131,7 @@ func (e *evictor) evict(ctx context.Context, pass *ledger, pod *corev1.Pod, entr
 		entry.Result = WouldCreateJob
 		return nil
 	}
-	name, created, err := e.descheduler.createJob(ctx, job, attempts)
+	name, created, err := e.descheduler.createJob(ctx, job, attempt)
 	if err != nil {
 		// A job that may be there counts.
 		if !errors.Is(err, errUnknown) {

@@ -99,7 +99,7 @@ func (d *Descheduler) createJob(ctx context.Context, job *schedulingv1alpha1.Pod
 			return found.Name, !exists, nil
 		}
 	}
-	return "", false, fmt.Errorf("create migration job for pod %s/%s: %d jobs of the pod are over", job.Spec.PodRef.Namespace, job.Spec.PodRef.Name, attempt+maxJobNames)
+	return "", false, fmt.Errorf("create migration job for pod %s/%s: %d jobs of the pod are over that the pass did not know of", job.Spec.PodRef.Namespace, job.Spec.PodRef.Name, maxJobNames)
 }
 
 // answerLost is true for errors after which the object may have been created.
@@ -107,10 +107,10 @@ func answerLost(err error) bool {
 	return apierrors.ReasonForError(err) == metav1.StatusReasonUnknown || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err)
 }
 
-// listJobs reads all migration jobs.
+// listJobs reads all migration jobs, which must not be modified.
 func listJobs(ctx context.Context, reader client.Reader) ([]schedulingv1alpha1.PodMigrationJob, error) {
 	list := &schedulingv1alpha1.PodMigrationJobList{}
-	if err := reader.List(ctx, list); err != nil {
+	if err := reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list migration jobs: %w", err)
 	}
 	return list.Items, nil

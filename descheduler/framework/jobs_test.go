@@ -211,6 +211,37 @@ func TestNoAnswerCreatesASecondJob(t *testing.T) {
 	}
 }
 
+// TestAPodWithManyJobsThatAreOverGetsAnother deletes the older half of them, of which the names are free again.
+func TestAPodWithManyJobsThatAreOverGetsAnother(t *testing.T) {
+	c := cluster{objects: objects(node("a"), node("b"), pod("web", "a")), plugins: map[string]run{"Everything": everything}, config: profileOf("deschedule", "Everything", "{}")}
+	s := c.start(t)
+	const over = 30
+	for i := range over {
+		s.pass(t)
+		for _, job := range s.allJobs(t) {
+			job.Status.Phase = schedulingv1alpha1.PodMigrationJobFailed
+			if err := s.jobs.Status().Update(t.Context(), &job); err != nil {
+				t.Fatal(err)
+			}
+			if i == over-1 && job.Annotations["half"] == "older" {
+				if err := s.jobs.Delete(t.Context(), &job); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if i == over/2-1 {
+				metav1.SetMetaDataAnnotation(&job.ObjectMeta, "half", "older")
+				if err := s.jobs.Update(t.Context(), &job); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	s.pass(t)
+	if got := len(s.allJobs(t)); got != over/2+1 {
+		t.Errorf("%d jobs, want the %d that are over and another one", got, over/2)
+	}
+}
+
 // nameOfFirstJob is the name of the first job of the pod web.
 func nameOfFirstJob(t *testing.T) string {
 	t.Helper()

@@ -25,8 +25,8 @@ type ledger struct {
 	// this pass are among them.
 	jobs   map[types.UID]string
 	byName map[types.NamespacedName]string
-	// ended counts the jobs of a pod that are over.
-	ended map[types.UID]int
+	// ended are the names of the jobs of a pod that are over.
+	ended map[types.UID]map[string]bool
 	// moving are the namespaces in which jobs of a plugin were live when the pass began.
 	moving map[movement]bool
 	// What was evicted in this pass.
@@ -39,7 +39,7 @@ type ledger struct {
 func newLedger(limits configuration.Limits, dryRun bool, jobs []schedulingv1alpha1.PodMigrationJob) *ledger {
 	l := &ledger{
 		limits: limits, dryRun: dryRun,
-		jobs: map[types.UID]string{}, byName: map[types.NamespacedName]string{}, ended: map[types.UID]int{}, moving: map[movement]bool{},
+		jobs: map[types.UID]string{}, byName: map[types.NamespacedName]string{}, ended: map[types.UID]map[string]bool{}, moving: map[movement]bool{},
 		perNode: map[string]int64{}, perNamespace: map[string]int64{},
 	}
 	for i := range jobs {
@@ -54,7 +54,10 @@ func (l *ledger) addJob(job *schedulingv1alpha1.PodMigrationJob) {
 		return
 	}
 	if hasEnded(job) {
-		l.ended[pod.UID]++
+		if l.ended[pod.UID] == nil {
+			l.ended[pod.UID] = map[string]bool{}
+		}
+		l.ended[pod.UID][job.Name] = true
 		return
 	}
 	l.moving[movement{job.Annotations[extension.AnnotationEvictTrigger], pod.Namespace}] = true
@@ -164,11 +167,15 @@ func (l *ledger) count(pod *corev1.Pod, by int64) {
 	l.total += by
 }
 
-// attempts is how many jobs of the pod are over.
-func (l *ledger) attempts(pod *corev1.Pod) int {
+// attempt is the first one of the pod of which no job is over. Jobs that are over are deleted in any order.
+func (l *ledger) attempt(pod *corev1.Pod) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.ended[pod.UID]
+	attempt := 0
+	for l.ended[pod.UID][jobName(pod, attempt)] {
+		attempt++
+	}
+	return attempt
 }
 
 func (l *ledger) record(eviction Eviction) {

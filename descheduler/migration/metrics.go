@@ -29,12 +29,18 @@ var (
 		Subsystem: subsystem, Name: "migration_job_duration_seconds", Help: "Time from the creation of a PodMigrationJob to its end, by phase.",
 		Buckets: []float64{1, 2.5, 5, 10, 20, 40, 60, 120, 180, 300, 600, 1800},
 	}, []string{"phase"})
+	jobsRemoved = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Subsystem: subsystem, Name: "migration_jobs_removed_total",
+		Help: "Number of PodMigrationJobs deleted after they ended, by reason: Expired, or NamespaceFull and Full when there were more than are kept.",
+	}, []string{"reason"})
 	orphans = prometheus.NewCounter(prometheus.CounterOpts{
 		Subsystem: subsystem, Name: "orphaned_reservations_total", Help: "Number of Reservations released because their PodMigrationJob does not exist.",
 	})
 )
 
-var register = sync.OnceFunc(func() { metrics.Registry.MustRegister(podsEvicted, jobs, jobsFinished, jobDuration, orphans) })
+var register = sync.OnceFunc(func() {
+	metrics.Registry.MustRegister(podsEvicted, jobs, jobsFinished, jobDuration, jobsRemoved, orphans)
+})
 
 // countEviction counts one try to evict a pod. The strategy is the plugin that asked for it.
 func countEviction(job *schedulingv1alpha1.PodMigrationJob, pod *corev1.Pod, err error) {

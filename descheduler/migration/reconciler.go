@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,17 +26,25 @@ const minRequeue = 20 * time.Millisecond
 type reconciler struct {
 	client       client.Client
 	cached, live objects
-	args         *migration.Args
-	evictor      evictor
-	limiter      flowcontrol.RateLimiter
-	// pace is the time between two evictions.
-	pace     time.Duration
+	// inForce are the arguments in force, and args those of one step, which does not see them change.
+	inForce  func() *migration.Args
+	args     *migration.Args
+	evictor  evictor
+	rate     *evictionRate
 	recorder events.EventRecorder
 	clocks   *clocks
 }
 
-// Reconcile takes one job one step further.
+// Reconcile takes one job one step further, by the arguments in force.
 func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (ctrl.Result, error) {
+	step := *r
+	step.args = r.inForce()
+	// Each line names its job. The logger of controller-runtime is quieter.
+	ctx = klog.NewContext(ctx, klog.Background())
+	return step.reconcile(ctx, request)
+}
+
+func (r *reconciler) reconcile(ctx context.Context, request reconcile.Request) (ctrl.Result, error) {
 	job, err := r.cached.job(ctx, request.Name)
 	if err != nil || job == nil {
 		return ctrl.Result{}, err
@@ -102,8 +109,8 @@ func (r *reconciler) apply(ctx context.Context, s situation, verdict *migration.
 	case migration.DeleteReservation:
 		return r.deleteReservation(ctx, s, verdict.Action)
 	case migration.EvictPod:
-		if !r.limiter.TryAccept() {
-			verdict.RequeueAt = r.now(job).Add(r.pace)
+		if wait := r.rate.take(r.args); wait > 0 {
+			verdict.RequeueAt = r.now(job).Add(wait)
 			return nil
 		}
 		return r.evict(ctx, s, verdict.Action)

@@ -18,12 +18,14 @@ import (
 // scavengeInterval is the time between two rounds.
 const scavengeInterval = time.Minute
 
-// scavenger deletes jobs that ended long ago, and Reservations whose job is gone. The garbage collector of Kubernetes deletes those, too,
+// scavenger deletes jobs that ended and are not kept any longer, and Reservations whose job is gone. The garbage collector of Kubernetes deletes those, too,
 // where it runs and knows the kinds.
 type scavenger struct {
 	client client.Client
 	live   client.Reader
 	clock  clock.WithTicker
+	// retention in force.
+	retention func() migration.Retention
 }
 
 // NeedLeaderElection is true: one scavenger is enough.
@@ -51,20 +53,28 @@ func (s *scavenger) scavenge(ctx context.Context) error {
 		return fmt.Errorf("list migration jobs: %w", err)
 	}
 	publishJobs(list.Items)
-	known, now := make(map[types.UID]bool, len(list.Items)), s.clock.Now()
+	known := make(map[types.UID]bool, len(list.Items))
 	for i := range list.Items {
-		job := &list.Items[i]
-		known[job.UID] = true
-		if job.DeletionTimestamp != nil || !migration.Outdated(job, now) {
-			continue
+		known[list.Items[i].UID] = true
+	}
+	for _, removal := range s.retention().Removals(list.Items, s.clock.Now()) {
+		if err := s.remove(ctx, removal); err != nil {
+			return err
 		}
-		err := s.client.Delete(ctx, job.DeepCopy(), client.Preconditions{UID: &job.UID, ResourceVersion: &job.ResourceVersion})
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("delete migration job %q: %w", job.Name, err)
-		}
-		klog.FromContext(ctx).Info("Deleted migration job that ended long ago", "job", job.Name, "phase", job.Status.Phase)
 	}
 	return s.releaseOrphans(ctx, known)
+}
+
+// remove deletes a job that ended, unless it changed since.
+func (s *scavenger) remove(ctx context.Context, removal migration.Removal) error {
+	job := removal.Job
+	err := s.client.Delete(ctx, job.DeepCopy(), client.Preconditions{UID: &job.UID, ResourceVersion: &job.ResourceVersion})
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete migration job %q: %w", job.Name, err)
+	}
+	jobsRemoved.WithLabelValues(string(removal.Reason)).Inc()
+	klog.FromContext(ctx).V(2).Info("Deleted migration job that ended", "job", job.Name, "phase", job.Status.Phase, "reason", removal.Reason)
+	return nil
 }
 
 // releaseOrphans deletes Reservations that were made for jobs that do not exist.

@@ -37,11 +37,11 @@ func TestTheScavengerDeletesOldJobsAndReservationsWithoutJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
-		job("old", 11*time.Minute, "Failed"), job("young", 9*time.Minute, "Failed"), job("running", time.Hour, "Running"),
+		job("old", 25*time.Hour, "Failed"), job("young", 23*time.Hour, "Failed"), job("running", 48*time.Hour, "Running"),
 		reservation("of-running", "running", "running", ours), reservation("of-nobody", "gone", "gone", ours),
 		reservation("of-a-namesake", "young", "another", ours), reservation("of-somebody-else", "gone", "gone", nil),
 	).Build()
-	s := &scavenger{client: c, live: c, clock: testingclock.NewFakeClock(now)}
+	s := &scavenger{client: c, live: c, clock: testingclock.NewFakeClock(now), retention: func() migration.Retention { return migration.RetentionOf() }}
 	if err := s.scavenge(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -31,8 +30,10 @@ const (
 
 // Options of the controller.
 type Options struct {
-	// Args with defaults, validated.
-	Args *migration.Args
+	// Args returns the arguments in force, with defaults and validated. MaxConcurrentReconciles is read once.
+	Args func() *migration.Args
+	// Retention of jobs that ended, in force.
+	Retention func() migration.Retention
 	// Client evicts pods.
 	Client kubernetes.Interface
 	// Informers of pods and nodes, which whoever made them starts. When nil, the caches of the manager have the pods and nodes.
@@ -42,15 +43,16 @@ type Options struct {
 // Add adds the controller to a manager, which runs it on the leader only. The scheme of the manager must have the kinds of core and of
 // scheduling.koordinator.sh/v1alpha1.
 func Add(ctx context.Context, mgr ctrl.Manager, options Options) error {
-	if options.Args == nil || options.Client == nil {
-		return errors.New("add the migration controller: it needs arguments and a client")
+	if options.Args == nil || options.Retention == nil || options.Client == nil {
+		return errors.New("add the migration controller: it needs arguments, a retention and a client")
 	}
 	register()
 	if err := addIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
 		return fmt.Errorf("add the migration controller: %w", err)
 	}
 	r := newReconciler(mgr, options)
-	if err := mgr.Add(&scavenger{client: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock.RealClock{}}); err != nil {
+	scavenger := &scavenger{client: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock.RealClock{}, retention: options.Retention}
+	if err := mgr.Add(scavenger); err != nil {
 		return fmt.Errorf("add the scavenger of migration jobs: %w", err)
 	}
 	err := ctrl.NewControllerManagedBy(mgr).
@@ -60,7 +62,7 @@ func Add(ctx context.Context, mgr ctrl.Manager, options Options) error {
 		WatchesRawSource(podSource(mgr, options, r)).
 		WatchesRawSource(nodeSource(mgr, options, r)).
 		WithOptions(controller.Options{
-			MaxConcurrentReconciles: int(options.Args.MaxConcurrentReconciles),
+			MaxConcurrentReconciles: int(options.Args().MaxConcurrentReconciles),
 			SkipNameValidation:      new(true),
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](minRetry, maxRetry),
 		}).
@@ -72,15 +74,13 @@ func Add(ctx context.Context, mgr ctrl.Manager, options Options) error {
 }
 
 func newReconciler(mgr ctrl.Manager, options Options) *reconciler {
-	qps := float32(options.Args.EvictQPS.AsApproximateFloat64())
 	return &reconciler{
 		client:   mgr.GetClient(),
 		cached:   cachedObjects(mgr, options),
 		live:     liveObjects(mgr.GetAPIReader()),
-		args:     options.Args,
+		inForce:  options.Args,
 		evictor:  evictor{client: options.Client},
-		limiter:  flowcontrol.NewTokenBucketRateLimiter(qps, int(options.Args.EvictBurst)),
-		pace:     time.Duration(float64(time.Second) / float64(qps)),
+		rate:     &evictionRate{},
 		recorder: mgr.GetEventRecorder("koord-descheduler"),
 		clocks:   newClocks(clock.RealClock{}),
 	}

@@ -58,7 +58,9 @@ func startMigrator(t *testing.T, wrap ...transport.WrapperFunc) *migrator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := migration.Add(t.Context(), mgr, migration.Options{Args: decision.DefaultArgs(), Client: evicting}); err != nil {
+	if err := migration.Add(t.Context(), mgr, migration.Options{
+		Args: decision.DefaultArgs, Retention: func() decision.Retention { return decision.RetentionOf() }, Client: evicting,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

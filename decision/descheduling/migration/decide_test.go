@@ -271,27 +271,3 @@ func TestAPlannedMoveGoesToItsTarget(t *testing.T) {
 		t.Errorf("required nodes (-want +got):\n%s", diff)
 	}
 }
-
-func TestJobsThatEndedAreKeptForAWhile(t *testing.T) {
-	for _, test := range []struct {
-		name  string
-		phase schedulingv1alpha1.PodMigrationJobPhase
-		ttl   *metav1.Duration
-		age   time.Duration
-		want  bool
-	}{
-		{name: "within its ttl and five minutes", phase: "Failed", ttl: &metav1.Duration{Duration: time.Minute}, age: 6 * time.Minute},
-		{name: "after its ttl and five minutes", phase: "Failed", ttl: &metav1.Duration{Duration: time.Minute}, age: 6*time.Minute + time.Second, want: true},
-		{name: "half an hour without a ttl", phase: "Succeeded", age: 30 * time.Minute},
-		{name: "more than half an hour without a ttl", phase: "Aborted", age: 30*time.Minute + time.Second, want: true},
-		{name: "a job that has not ended", phase: "Running", age: 24 * time.Hour},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			job := start("").Job
-			job.Status.Phase, job.Spec.TTL = test.phase, test.ttl
-			if got := Outdated(job, created.Add(test.age)); got != test.want {
-				t.Errorf("outdated: %t, want %t", got, test.want)
-			}
-		})
-	}
-}

@@ -109,18 +109,3 @@ func setCondition(status *schedulingv1alpha1.PodMigrationJobStatus, condition sc
 func referenceTo(user corev1.ObjectReference) *corev1.ObjectReference {
 	return &corev1.ObjectReference{Kind: "Pod", APIVersion: "v1", Namespace: user.Namespace, Name: user.Name, UID: user.UID}
 }
-
-// Times after which a job that has ended is deleted: after its ttl, or after its creation when it has none.
-const (
-	keptAfterTTL   = 5 * time.Minute
-	keptWithoutTTL = 30 * time.Minute
-)
-
-// Outdated reports whether a job has ended and is old enough to be deleted. A job that has not ended never is: it has a deadline.
-func Outdated(job *schedulingv1alpha1.PodMigrationJob, now time.Time) bool {
-	kept := keptWithoutTTL
-	if job.Spec.TTL != nil && job.Spec.TTL.Duration > 0 {
-		kept = job.Spec.TTL.Duration + keptAfterTTL
-	}
-	return Finished(job) && now.Sub(job.CreationTimestamp.Time) > kept
-}
