@@ -48,8 +48,10 @@ type Settings struct {
 	Interval time.Duration
 	// DryRun lets no job start, and fails none.
 	DryRun bool
-	Policy evictability.Policy
-	Limits arbitration.Limits
+	// DefaultMode of jobs that have none; ReservationFirst when it is empty.
+	DefaultMode schedulingv1alpha1.PodMigrationJobMode
+	Policy      evictability.Policy
+	Limits      arbitration.Limits
 }
 
 // Arbitrator lets jobs start.
@@ -112,7 +114,7 @@ func (a *Arbitrator) Round(ctx context.Context) error {
 	if err := a.config.Client.List(ctx, &jobs, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list PodMigrationJobs: %w", err)
 	}
-	round, err := a.decide(ctx, settings, jobs.Items, nil)
+	round, err := a.decide(ctx, settings, jobs.Items, nil, nil)
 	if err != nil {
 		return err
 	}

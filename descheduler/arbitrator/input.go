@@ -7,12 +7,15 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/descheduling/arbitration"
 	"koordinator.sh/koord/decision/descheduling/evictability"
+	"koordinator.sh/koord/decision/descheduling/migration"
 )
 
 // round is one decision with what it was made of.
@@ -32,17 +35,22 @@ func byUID(jobs []schedulingv1alpha1.PodMigrationJob) map[types.UID]*schedulingv
 	return out
 }
 
-// decide arbitrates jobs. Those of the entries count as running, though they lack their annotation.
-func (a *Arbitrator) decide(ctx context.Context, settings Settings, jobs []schedulingv1alpha1.PodMigrationJob, entries []entry) (*round, error) {
+// decide arbitrates jobs. Those of the entries count as running, though they lack their annotation. Left are the jobs that have a
+// Reservation which no pod uses.
+func (a *Arbitrator) decide(ctx context.Context, settings Settings, jobs []schedulingv1alpha1.PodMigrationJob, entries []entry, left sets.Set[types.UID]) (*round, error) {
 	out := &round{jobs: byUID(jobs), input: map[types.UID]*arbitration.Job{}, titles: map[types.UID]string{}}
 	in := arbitration.Input{Now: a.config.Now(), Limits: settings.Limits, Jobs: make([]arbitration.Job, len(jobs)), Workloads: map[types.UID]arbitration.Workload{}}
 	for i := range jobs {
-		in.Jobs[i] = arbitration.Read(&jobs[i])
+		in.Jobs[i] = arbitration.Read(&jobs[i], settings.DefaultMode)
 		out.input[jobs[i].UID] = &in.Jobs[i]
+		if in.Jobs[i].State == arbitration.Finished && left.Has(jobs[i].UID) {
+			in.Jobs[i].Home = arbitration.ReservedHome
+		}
 	}
 	for _, entry := range entries {
 		job := out.input[entry.UID]
 		job.State, job.Node, job.Workload, job.Unattributed = arbitration.Running, entry.Node, entry.Workload, false
+		job.Home = homeOn(entry.Node, job.Home)
 	}
 	if err := a.gather(ctx, settings, jobs, &in, out); err != nil {
 		return nil, err
@@ -80,6 +88,7 @@ func (a *Arbitrator) gather(ctx context.Context, settings Settings, jobs []sched
 		if job.State != arbitration.Pending {
 			continue
 		}
+		job.Home = homeOn(pod.Spec.NodeName, job.Home)
 		if workload.found {
 			in.Workloads[workload.uid], out.titles[workload.uid] = workload.Workload, workload.Kind+"/"+workload.Name
 		}
@@ -90,6 +99,31 @@ func (a *Arbitrator) gather(ctx context.Context, settings Settings, jobs []sched
 	a.rank(in.Jobs, pods)
 	a.hold(jobs, in.Jobs)
 	return nil
+}
+
+// homeOn is the home that a job needs for a pod of a node. A pod without one gets a Reservation that no other pod may use.
+func homeOn(node string, home arbitration.Home) arbitration.Home {
+	if node == "" && home == arbitration.ReservedHome {
+		return arbitration.AnyHome
+	}
+	return home
+}
+
+// leftReservations are the jobs of which a Reservation is there that no pod uses, read past the cache.
+func (a *Arbitrator) leftReservations(ctx context.Context) (sets.Set[types.UID], error) {
+	var reservations schedulingv1alpha1.ReservationList
+	if err := a.config.Live.List(ctx, &reservations, client.MatchingLabels{migration.LabelCreatedBy: migration.CreatedBy}); err != nil {
+		return nil, fmt.Errorf("list the Reservations of PodMigrationJobs: %w", err)
+	}
+	left := sets.Set[types.UID]{}
+	for i := range reservations.Items {
+		reservation := &reservations.Items[i]
+		ended := reservation.Status.Phase == schedulingv1alpha1.ReservationFailed || reservation.Status.Phase == schedulingv1alpha1.ReservationSucceeded
+		if owner := metav1.GetControllerOfNoCopy(reservation); owner != nil && !ended && len(reservation.Status.CurrentOwners) == 0 {
+			left.Insert(owner.UID)
+		}
+	}
+	return left, nil
 }
 
 // pod of a job, nil when there is none, or another one of the name.

@@ -102,7 +102,11 @@ func (a *Arbitrator) admit(ctx context.Context, settings Settings) error {
 		return fmt.Errorf("list PodMigrationJobs: %w", err)
 	}
 	ledger.keep(byUID(list.Items))
-	round, err := a.decide(ctx, settings, list.Items, ledger.entries)
+	left, err := a.leftReservations(ctx)
+	if err != nil {
+		return err
+	}
+	round, err := a.decide(ctx, settings, list.Items, ledger.entries, left)
 	if err != nil {
 		return err
 	}

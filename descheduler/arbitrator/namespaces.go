@@ -80,7 +80,9 @@ func (n *namespaces) namespace(ctx context.Context, name string) (*namespace, er
 			return nil, err
 		}
 		if owner.uid != "" {
-			out.byWorkload[owner.uid] = append(out.byWorkload[owner.uid], arbitration.WorkloadPod{UID: pod.UID, Ready: ready(pod)})
+			out.byWorkload[owner.uid] = append(out.byWorkload[owner.uid], arbitration.WorkloadPod{
+				UID: pod.UID, Ready: ready(pod), Pending: pod.Spec.NodeName == "", Leaving: pod.DeletionTimestamp != nil,
+			})
 		}
 	}
 	n.read[name] = out

@@ -68,6 +68,20 @@ func TestReservationsDoNotPreemptUnlessEnabled(t *testing.T) {
 	}
 }
 
+func TestReservationsThatNeverPreemptDoNot(t *testing.T) {
+	c := newCluster(newNode("node-1", "4"))
+	r := c.start(t, `{"enablePreemption":true}`)
+	r.create(newPod("before", "other", "3"))
+	until(t, "a pod runs", "node-1", r.placement("before"))
+	never := newReservation("web", "3", false)
+	never.Spec.Template.Spec.PreemptionPolicy = new(corev1.PreemptNever)
+	c.objects.create(never)
+	until(t, "the reservation waits", true, func() bool { return len(c.objects.get("web").Status.Conditions) > 0 })
+	if r.placed("before") != "node-1" {
+		t.Error("the pod was preempted")
+	}
+}
+
 func TestReservationsOfLowPriorityGiveWay(t *testing.T) {
 	c := newCluster(newNode("node-1", "4"))
 	low := newReservation("web", "3", false)

@@ -70,7 +70,7 @@ func Decide(in Input, trace *Trace) Verdict {
 
 // decide asks the gates for one job, until one does not let it pass.
 func (in *Input) decide(job *Job, held *slots, trace *Trace) Outcome {
-	for _, ask := range []func(*Job, *slots) Outcome{in.conditions, in.evictability, in.expectedReplicas} {
+	for _, ask := range []func(*Job, *slots) Outcome{in.conditions, in.evictability, in.expectedReplicas, in.replacement} {
 		outcome := ask(job, held)
 		trace.asked(job, outcome)
 		if outcome.Decision != "" {

@@ -41,6 +41,8 @@ func evicted(ago time.Duration) func(*Job) {
 	return func(job *Job) { job.State, job.EvictedAt = Finished, noon.Add(-ago) }
 }
 
+func needs(home Home) func(*Job) { return func(job *Job) { job.Home = home } }
+
 func annotated(job *Job) { job.Evictability.Annotated = true }
 
 // deployment has ready pods named like its jobs may name them, "<name>-0" and so on, and some that are not ready.
@@ -49,6 +51,14 @@ func deployment(name string, replicas, unready int) Workload {
 	for i := range replicas {
 		workload.Pods = append(workload.Pods, WorkloadPod{UID: types.UID(fmt.Sprintf("pod-%s-%d", name, i)), Ready: i >= unready})
 	}
+	return workload
+}
+
+// scalingUp is a Deployment of which one pod has no node yet, and one is not created.
+func scalingUp(name string, replicas int) Workload {
+	workload := deployment(name, replicas, 0)
+	workload.Pods = workload.Pods[1:]
+	workload.Pods[replicas-2].Pending = true
 	return workload
 }
 
@@ -116,6 +126,41 @@ func TestDecide(t *testing.T) {
 			limits: Limits{MaxMigratingPerWorkload: new(intstr.FromInt32(3)), MaxUnavailablePerWorkload: new(intstr.FromInt32(2))},
 			jobs:   []Job{jobOf("web-1", "n1", of("w")), jobOf("web-2", "n2", of("w"))}, workloads: map[types.UID]Workload{"w": deployment("web", 5, 1)},
 			want: []string{"web-1 Admitted", "web-2 Waiting MaxUnavailablePerWorkload 2/2"},
+		},
+		"one Reservation of a workload at a time waits for its pod": {
+			limits: wide, jobs: []Job{jobOf("web-0", "n1", of("w"), needs(ReservedHome)), jobOf("web-1", "n2", of("w"), needs(ReservedHome))},
+			workloads: map[types.UID]Workload{"w": deployment("web", 8, 0)},
+			want:      []string{"web-0 Admitted", "web-1 Waiting PendingReplacement 0/0"},
+		},
+		"one that is used holds up none": {
+			limits: wide, jobs: []Job{jobOf("web-0", "n1", of("w"), running), jobOf("web-1", "n2", of("w"), needs(ReservedHome))},
+			workloads: map[types.UID]Workload{"w": deployment("web", 8, 0)}, want: []string{"web-1 Admitted"},
+		},
+		"one that an ended job left holds up others until it is deleted": {
+			limits: wide, jobs: []Job{jobOf("web-0", "n1", of("w"), evicted(time.Minute), needs(ReservedHome)), jobOf("web-1", "n2", of("w"), needs(ReservedHome))},
+			workloads: map[types.UID]Workload{"w": deployment("web", 8, 0)}, want: []string{"web-1 Waiting PendingReplacement 0/0"},
+		},
+		"evictions without one wait for each other by limits only": {
+			limits: wide, jobs: []Job{jobOf("web-0", "n1", of("w"), needs(AnyHome)), jobOf("web-1", "n2", of("w"), needs(AnyHome)), jobOf("web-2", "n2", of("w"), needs(ReservedHome))},
+			workloads: map[types.UID]Workload{"w": deployment("web", 8, 0)},
+			want:      []string{"web-0 Admitted", "web-1 Admitted", "web-2 Waiting PendingReplacement 0/0"},
+		},
+		"the annotation that lifts limits does not let pods use each other's Reservations": {
+			jobs:      []Job{jobOf("web-0", "n1", of("w"), running, needs(ReservedHome)), jobOf("web-1", "n2", of("w"), annotated, needs(AnyHome))},
+			workloads: map[types.UID]Workload{"w": deployment("web", 8, 0)}, want: []string{"web-1 Waiting PendingReplacement 0/0"},
+		},
+		"a running job of an unknown workload may be of any in its namespace": {
+			limits: wide, jobs: []Job{
+				jobOf("x", "n1", running, needs(ReservedHome), func(job *Job) { job.Unattributed = true }),
+				jobOf("web-1", "n2", of("w"), needs(ReservedHome)), jobOf("lab-1", "n2", in("lab"), of("l"), needs(ReservedHome)),
+			},
+			workloads: map[types.UID]Workload{"w": deployment("web", 8, 0), "l": deployment("lab", 8, 0)},
+			want:      []string{"lab-1 Admitted", "web-1 Waiting PendingReplacement 0/0"},
+		},
+		"pods that wait for a node could use the Reservation": {
+			limits: wide, jobs: []Job{jobOf("web-0", "n1", of("w"), needs(ReservedHome)), jobOf("web-1", "n1", of("w"), needs(AnyHome))},
+			workloads: map[types.UID]Workload{"w": scalingUp("web", 8)},
+			want:      []string{"web-0 Waiting PendingReplacement 2/0", "web-1 Admitted"},
 		},
 		"moving the pod that is not ready makes nothing worse": {
 			jobs: []Job{jobOf("web-0", "n1", of("w"))}, workloads: map[types.UID]Workload{"w": deployment("web", 3, 1)}, want: []string{"web-0 Admitted"},

@@ -5,6 +5,7 @@
 //	per workload                         running jobs of the workload < max(replicas)
 //	unavailable per workload             unavailable or migrating pods, the job's own included, <= max(replicas)
 //	expected replicas                    never where replicas = 1, = max migrating or = max unavailable: nothing would be left running
+//	replacements                         one Reservation of a workload at a time waits for the pod that is to use it
 //	object limiters                      evictions of the last `duration`, and those that running jobs will make, < max(replicas)
 //
 //	max(replicas) = floor(10 %) above 10 replicas, 2 from 4 to 10, 1 below; a given percentage is rounded down; at least 1, at most replicas

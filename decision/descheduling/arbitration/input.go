@@ -56,6 +56,9 @@ type Job struct {
 	Unattributed bool
 	// EvictedAt is when the job evicted the pod, or may have; zero when it has not.
 	EvictedAt time.Time
+	// Home that the pod which replaces the moved one still needs; empty once it has a node. A finished job may have one, too: its
+	// Reservation, until that is deleted.
+	Home Home
 	// Evictability of the pod of a pending job.
 	Evictability evictability.Verdict
 	// Rank orders pending jobs by their pods: lower starts first.
@@ -78,4 +81,6 @@ type WorkloadPod struct {
 	UID types.UID
 	// Ready is false also for a pod that is being deleted.
 	Ready bool
+	// Pending is true for a pod without a node, and Leaving for one that is being deleted.
+	Pending, Leaving bool
 }

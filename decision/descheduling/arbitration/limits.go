@@ -52,6 +52,7 @@ const (
 	ExistingJob               Gate = "ExistingJob"
 	UnknownWorkload           Gate = "UnknownWorkload"
 	ExpectedReplicas          Gate = "ExpectedReplicas"
+	PendingReplacement        Gate = "PendingReplacement"
 	MaxMigratingGlobally      Gate = "MaxMigratingGlobally"
 	MaxMigratingPerNamespace  Gate = "MaxMigratingPerNamespace"
 	MaxMigratingPerNode       Gate = "MaxMigratingPerNode"

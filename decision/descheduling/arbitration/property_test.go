@@ -3,6 +3,7 @@ package arbitration
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -73,7 +74,7 @@ func drawJob(t *rapid.T, i int) Job {
 		Created: noon.Add(-time.Duration(rapid.IntRange(0, 3).Draw(t, "age")) * time.Minute), Namespace: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "namespace"),
 		Pod: fmt.Sprint("p", i), PodUID: types.UID(fmt.Sprint("p", i)), Node: rapid.SampledFrom([]string{"", "n1", "n2", "n3"}).Draw(t, "node"),
 		Evictability: evictability.Verdict{Allowed: rapid.IntRange(0, 9).Draw(t, "evictable") > 0}, Rank: rapid.IntRange(0, 3).Draw(t, "rank"),
-		Paused: rapid.IntRange(0, 9).Draw(t, "paused") == 0,
+		Paused: rapid.IntRange(0, 9).Draw(t, "paused") == 0, Home: rapid.SampledFrom([]Home{"", ReservedHome, AnyHome}).Draw(t, "home"),
 	}
 	if workload >= 0 {
 		job.Workload = types.UID(fmt.Sprint("w", workload))
@@ -179,7 +180,7 @@ func TestNoLimitIsExceededInAnySequence(t *testing.T) {
 }
 
 func (h *history) step(t *rapid.T) {
-	switch rapid.IntRange(0, 5).Draw(t, "step") {
+	switch rapid.IntRange(0, 6).Draw(t, "step") {
 	case 0, 1:
 		h.create(t)
 	case 2:
@@ -192,10 +193,20 @@ func (h *history) step(t *rapid.T) {
 		h.in.Now = h.in.Now.Add(time.Duration(rapid.IntRange(0, 200).Draw(t, "seconds")) * time.Second)
 	case 4:
 		h.each(t, func(job *Job) { h.evict(job) })
+	case 6:
+		h.each(t, func(job *Job) { // the pod that replaces the evicted one has a node
+			if !job.EvictedAt.IsZero() && job.Home != "" {
+				job.Home = ""
+				h.replace(job)
+			}
+		})
 	case 5:
 		h.each(t, func(job *Job) { // a job fails at any time; one that succeeds brings its pod back
 			job.State = Finished
-			h.replace(job)
+			if job.Home != "" {
+				job.Home = ""
+				h.replace(job)
+			}
 		})
 	}
 }
@@ -213,6 +224,7 @@ func (h *history) create(t *rapid.T) {
 		UID: types.UID(fmt.Sprint(h.created)), Name: fmt.Sprint("job", h.created), State: Pending, Created: h.in.Now, Pod: string(pod.UID), PodUID: pod.UID, Workload: id,
 		Namespace: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "namespace"), Node: rapid.SampledFrom([]string{"n1", "n2"}).Draw(t, "node"),
 		Evictability: evictability.Verdict{Allowed: true},
+		Home:         rapid.SampledFrom([]Home{ReservedHome, AnyHome}).Draw(t, "home"),
 	})
 }
 
@@ -272,6 +284,7 @@ func (h *history) replace(job *Job) {
 // check holds what runs, what is unavailable and what was evicted against the limits.
 func (h *history) check(t *rapid.T) {
 	limits, nodes, spaces, workloads, all, moving := h.in.Limits, map[string]int{}, map[string]int{}, map[types.UID]int{}, 0, map[types.UID]bool{}
+	open := map[types.UID][]Home{}
 	for _, job := range h.in.Jobs {
 		if job.State == Running {
 			all++
@@ -279,6 +292,14 @@ func (h *history) check(t *rapid.T) {
 			spaces[job.Namespace]++
 			workloads[job.Workload]++
 			moving[job.PodUID] = true
+			if job.Home != "" {
+				open[job.Workload] = append(open[job.Workload], job.Home)
+			}
+		}
+	}
+	for id, homes := range open {
+		if len(homes) > 1 && slices.Contains(homes, ReservedHome) {
+			t.Fatalf("replacements of %s need the homes %v at a time: one may use the Reservation of another job", id, homes)
 		}
 	}
 	exceeds := func(what string, used int, most *int32) {

@@ -10,11 +10,12 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 )
 
-// Read reads what a PodMigrationJob says itself. Of a pending one, whoever calls adds what concerns the pod.
-func Read(job *schedulingv1alpha1.PodMigrationJob) Job {
+// Read reads what a PodMigrationJob says itself, with the mode of jobs that have none. Of a pending one, the caller adds what concerns the
+// pod.
+func Read(job *schedulingv1alpha1.PodMigrationJob, defaultMode schedulingv1alpha1.PodMigrationJobMode) Job {
 	out := Job{
 		UID: job.UID, Name: job.Name, State: StateOf(job), Created: job.CreationTimestamp.Time, Paused: job.Spec.Paused, EvictedAt: evictedAt(job),
-		Node: job.Annotations[extension.AnnotationSourceNode],
+		Node: job.Annotations[extension.AnnotationSourceNode], Home: homeOf(job, defaultMode),
 	}
 	if job.Spec.TTL != nil && job.Spec.TTL.Duration > 0 {
 		out.Expires = out.Created.Add(job.Spec.TTL.Duration)

@@ -44,17 +44,32 @@ func TestRead(t *testing.T) {
 		running  = schedulingv1alpha1.PodMigrationJobRunning
 		ended    = schedulingv1alpha1.PodMigrationJobFailed
 	)
+	reservationBound := func(status schedulingv1alpha1.PodMigrationJobConditionStatus) func(*schedulingv1alpha1.PodMigrationJob) {
+		return func(job *schedulingv1alpha1.PodMigrationJob) {
+			job.Status.Conditions = []schedulingv1alpha1.PodMigrationJobCondition{{Type: schedulingv1alpha1.PodMigrationJobConditionReservationBound, Status: status}}
+		}
+	}
+	direct := func(job *schedulingv1alpha1.PodMigrationJob) {
+		job.Spec.Mode = schedulingv1alpha1.PodMigrationJobModeEvictionDirectly
+	}
 	for name, test := range map[string]struct {
 		job  *schedulingv1alpha1.PodMigrationJob
 		want func(job *Job)
 	}{
+		"one that evicts without a reservation": {objectOf("", direct), func(job *Job) { job.Home = AnyHome }},
+		"one whose reservation waits for its pod": {objectOf(running, passed, reservationBound(isFalse)), func(job *Job) {
+			job.State, job.Node, job.Workload = Running, "node-1", "w"
+		}},
+		"one whose reservation is used": {objectOf(running, passed, reservationBound(isTrue)), func(job *Job) {
+			job.State, job.Node, job.Workload, job.Home = Running, "node-1", "w", ""
+		}},
 		"a new job":     {objectOf(""), func(*Job) {}},
 		"a pending job": {objectOf(schedulingv1alpha1.PodMigrationJobPending), func(*Job) {}},
 		"one that may start": {objectOf(schedulingv1alpha1.PodMigrationJobPending, passed), func(job *Job) {
 			job.State, job.Node, job.Workload = Running, "node-1", "w"
 		}},
 		"one that passed without a workload": {
-			objectOf("", func(job *schedulingv1alpha1.PodMigrationJob) { Admit(job, "", "", "") }), func(job *Job) { job.State = Running },
+			objectOf("", func(job *schedulingv1alpha1.PodMigrationJob) { Admit(job, "", "", "") }), func(job *Job) { job.State, job.Home = Running, AnyHome },
 		},
 		"one that upstream's descheduler let start": {
 			objectOf("", func(job *schedulingv1alpha1.PodMigrationJob) {
@@ -93,9 +108,12 @@ func TestRead(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			want := Job{UID: "uid", Name: "job", State: Pending, Created: noon.Add(-5 * time.Minute), Namespace: "shop", Pod: "web", PodUID: "pod"}
+			want := Job{UID: "uid", Name: "job", State: Pending, Created: noon.Add(-5 * time.Minute), Namespace: "shop", Pod: "web", PodUID: "pod", Home: ReservedHome}
 			test.want(&want)
-			if diff := cmp.Diff(want, Read(test.job)); diff != "" {
+			if want.State == Finished {
+				want.Home = ""
+			}
+			if diff := cmp.Diff(want, Read(test.job, "")); diff != "" {
 				t.Errorf("job (-want +got):\n%s", diff)
 			}
 		})

@@ -22,6 +22,9 @@ type slots struct {
 	// gone are running jobs by workload whose pods may be gone from it; evicted are pods that finished jobs evicted.
 	workloadPods map[types.UID][]types.UID
 	evicted      map[types.UID]bool
+	// homes that replacements still need, by workload, and by namespace of jobs whose workload is not known.
+	homes             map[types.UID]homes
+	unattributedHomes map[string]homes
 	// evictions in the order of time, and how many running jobs have not evicted yet.
 	workloadEvictions  map[types.UID]*evictions
 	namespaceEvictions map[string]*evictions
@@ -38,11 +41,14 @@ func count(in *Input) *slots {
 		nodes: map[string]int{}, namespaces: map[string]int{}, workloads: map[types.UID]int{}, unattributedByNamespace: map[string]int{},
 		running: map[[2]string]string{}, moving: map[types.UID]bool{}, workloadPods: map[types.UID][]types.UID{}, evicted: map[types.UID]bool{},
 		workloadEvictions: map[types.UID]*evictions{}, namespaceEvictions: map[string]*evictions{},
+		homes: map[types.UID]homes{}, unattributedHomes: map[string]homes{},
 	}
 	for i := range in.Jobs {
 		job := &in.Jobs[i]
 		if job.State == Running {
 			s.take(job)
+		} else if job.State == Finished {
+			s.open(job)
 		}
 		if job.EvictedAt.IsZero() {
 			continue
@@ -70,6 +76,7 @@ func count(in *Input) *slots {
 // take the slots of a job that runs.
 func (s *slots) take(job *Job) {
 	s.all++
+	s.open(job)
 	s.namespaces[job.Namespace]++
 	s.running[[2]string{job.Namespace, job.Pod}] = job.Name
 	if job.PodUID != "" {

@@ -224,7 +224,7 @@ func TestTheReservationIsForThePodThatComesNext(t *testing.T) {
 	job := start("").Job
 	got := NewReservation(job, pod, DefaultArgs(), created)
 	spec := pod.Spec.DeepCopy()
-	spec.NodeName = ""
+	spec.NodeName, spec.PreemptionPolicy = "", new(corev1.PreemptNever)
 	other := []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpNotIn, Values: []string{home}}}
 	spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchFields = other
 	want := &schedulingv1alpha1.Reservation{
@@ -255,6 +255,26 @@ func TestTheReservationIsForThePodThatComesNext(t *testing.T) {
 	got = NewReservation(job, pod, DefaultArgs(), created)
 	if got.Name != "job" || got.Labels["team"] != "a" || got.Spec.TTL.Duration != time.Hour || !*got.Spec.AllocateOnce || got.Spec.Owners[0].Object.UID != podUID {
 		t.Errorf("reservation by the template of the job: %+v", got)
+	}
+}
+
+func TestOnlyPreemptionOptionsLetPodsBeEvictedForTheReservation(t *testing.T) {
+	job, pod := preempting().Job, &corev1.Pod{Spec: corev1.PodSpec{NodeName: home, Priority: new(int32(5500))}}
+	reserved := NewReservation(job, pod, DefaultArgs(), created)
+	if policy := reserved.Spec.Template.Spec.PreemptionPolicy; policy != nil {
+		t.Errorf("preemptionPolicy %s with preemptionOptions, want that of the pod, which has none", *policy)
+	}
+	if got := reserved.Labels[extension.LabelPodPriority]; got != "5500" {
+		t.Errorf("priority %q, want that of the pod, so that pods of a higher one are spared", got)
+	}
+	job.Spec.ReservationOptions.Template = &schedulingv1alpha1.ReservationTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{extension.LabelPodPriority: "7"}}}
+	if got := NewReservation(job, pod, DefaultArgs(), created).Labels[extension.LabelPodPriority]; got != "7" {
+		t.Errorf("priority %q, want 7 as the template says", got)
+	}
+	job.Spec.ReservationOptions.PreemptionOptions = nil
+	reserved = NewReservation(job, pod, DefaultArgs(), created)
+	if policy := reserved.Spec.Template.Spec.PreemptionPolicy; policy == nil || *policy != corev1.PreemptNever {
+		t.Errorf("preemptionPolicy %v without preemptionOptions, want Never", policy)
 	}
 }
 

@@ -45,6 +45,7 @@ func NewReservation(job *schedulingv1alpha1.PodMigrationJob, pod *corev1.Pod, ar
 	if out.Spec.Template == nil {
 		out.Spec.Template = templateOf(pod)
 	}
+	limitPreemption(out, job, pod)
 	requireNode(&out.Spec.Template.Spec, corev1.NodeSelectorOpNotIn, pod.Spec.NodeName)
 	requireNode(&out.Spec.Template.Spec, corev1.NodeSelectorOpIn, job.Annotations[extension.AnnotationTargetNode])
 	if len(out.Spec.Owners) == 0 {
@@ -55,6 +56,22 @@ func NewReservation(job *schedulingv1alpha1.PodMigrationJob, pod *corev1.Pod, ar
 	}
 	out.Spec.AllocateOnce = new(true)
 	return out
+}
+
+// limitPreemption lets no pod be evicted for a Reservation unless the job has preemptionOptions, and then none whose priority is not below
+// that of the pod: without a priority of its own, a Reservation has the highest there is.
+func limitPreemption(reservation *schedulingv1alpha1.Reservation, job *schedulingv1alpha1.PodMigrationJob, pod *corev1.Pod) {
+	if options := job.Spec.ReservationOptions; options == nil || options.PreemptionOptions == nil {
+		reservation.Spec.Template.Spec.PreemptionPolicy = new(corev1.PreemptNever)
+		return
+	}
+	if reservation.Labels[extension.LabelPodPriority] == "" {
+		var priority int32 // that of a cluster without PriorityClasses
+		if pod.Spec.Priority != nil {
+			priority = *pod.Spec.Priority
+		}
+		reservation.Labels[extension.LabelPodPriority] = strconv.Itoa(int(priority))
+	}
 }
 
 // templateOf is the pod as it was before it was scheduled.

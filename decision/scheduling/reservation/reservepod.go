@@ -20,6 +20,8 @@ const (
 	AnnotationReservationName = extension.SchedulingDomainPrefix + "reservation-name"
 	// AnnotationReservationNode is the only node wanted: spec.nodeName of the template.
 	AnnotationReservationNode = extension.SchedulingDomainPrefix + "reservation-node"
+	// annotationNeverPreempts is there when preemptionPolicy of the template is Never.
+	annotationNeverPreempts = extension.SchedulingDomainPrefix + "reservation-never-preempts"
 )
 
 // IsReservePod reports whether a pod stands for a Reservation: it bears the annotation, and its UID for a name. A user can write
@@ -34,9 +36,14 @@ func NameOf(pod *corev1.Pod) string { return pod.Annotations[AnnotationReservati
 // RequiredNode returns the node that a reserve pod must be on, empty when it may be on any.
 func RequiredNode(pod *corev1.Pod) string { return pod.Annotations[AnnotationReservationNode] }
 
+// NeverPreempts reports whether the template of a Reservation says that no pod may be evicted for it. The preemptionPolicy of a reserve pod
+// does not: it keeps plugins from preempting that look for the pod in the cluster.
+func NeverPreempts(pod *corev1.Pod) bool { return pod.Annotations[annotationNeverPreempts] != "" }
+
 // ReservePod makes the pod that is scheduled for a Reservation, from its template: UID and name are the Reservation's UID, its
 // labels and annotations come on top of the template's where those have none. Priority is the label koordinator.sh/priority, or
-// the highest there is; it preempts no pod unless preempts is set. A Reservation without a template makes a pod that asks for
+// the highest there is; it preempts no pod unless preempts is set, and none for which NeverPreempts holds does. A Reservation without a
+// template makes a pod that asks for
 // nothing. defaultScheduler is used where the template names none.
 func ReservePod(object *schedulingv1alpha1.Reservation, defaultScheduler string, preempts bool) *corev1.Pod {
 	pod := &corev1.Pod{}
@@ -54,6 +61,10 @@ func ReservePod(object *schedulingv1alpha1.Reservation, defaultScheduler string,
 	pod.Annotations[AnnotationReservePod] = "true"
 	pod.Annotations[AnnotationReservationName] = object.Name
 	delete(pod.Annotations, AnnotationReservationNode)
+	delete(pod.Annotations, annotationNeverPreempts)
+	if policy := pod.Spec.PreemptionPolicy; policy != nil && *policy == corev1.PreemptNever {
+		pod.Annotations[annotationNeverPreempts] = "true"
+	}
 	if pod.Spec.NodeName != "" {
 		pod.Annotations[AnnotationReservationNode] = pod.Spec.NodeName
 	}

@@ -33,7 +33,7 @@ func (p *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *core
 }
 
 func (p *Plugin) preempt(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, statuses fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
-	if p.preemption == nil {
+	if p.preemption == nil || decision.NeverPreempts(pod) {
 		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable)
 	}
 	preemptor := pod.DeepCopy()
@@ -70,6 +70,8 @@ func (p *Plugin) MayPreempt(pod *corev1.Pod) (bool, string) {
 	switch {
 	case !decision.IsReservePod(pod):
 		return false, ""
+	case decision.NeverPreempts(pod):
+		return false, "preemptionPolicy of the reservation's template is Never"
 	case p.preemption == nil:
 		return false, "reservations evict no pods unless enablePreemption of the plugin's arguments is set"
 	}

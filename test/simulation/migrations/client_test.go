@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
@@ -77,7 +78,7 @@ func (c *connection) Get(_ context.Context, name client.ObjectKey, object client
 	})
 }
 
-// List lists jobs or pods.
+// List lists jobs, pods or reservations.
 func (c *connection) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
 	var asked client.ListOptions
 	asked.ApplyOptions(options)
@@ -93,8 +94,15 @@ func (c *connection) List(_ context.Context, list client.ObjectList, options ...
 			for _, object := range objects.sorted("Pod", asked.Namespace) {
 				list.Items = append(list.Items, *object.(*corev1.Pod))
 			}
+		case *schedulingv1alpha1.ReservationList:
+			list.Items = nil
+			for _, object := range objects.sorted("Reservation", "") {
+				if asked.LabelSelector == nil || asked.LabelSelector.Matches(labels.Set(object.GetLabels())) {
+					list.Items = append(list.Items, *object.DeepCopyObject().(*schedulingv1alpha1.Reservation))
+				}
+			}
 		default:
-			return errors.New("only jobs and pods are listed")
+			return errors.New("only jobs, pods and reservations are listed")
 		}
 		return nil
 	})

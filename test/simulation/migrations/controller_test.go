@@ -106,10 +106,29 @@ func (w *world) use(pod *corev1.Pod) {
 		if reservation.Status.Phase != schedulingv1alpha1.ReservationAvailable || reservation.Labels["app"] != pod.Labels["app"] {
 			continue
 		}
+		w.ownReservation(reservation)
 		reservation.Status.Phase = schedulingv1alpha1.ReservationSucceeded
 		reservation.Status.CurrentOwners = []corev1.ObjectReference{{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}}
 		_ = w.server.update(reservation)
 		return
+	}
+}
+
+// ownReservation checks that a pod which is to replace another one does not use the Reservation of a job that has its pod still, while the
+// job that evicted waits for a pod to use its own.
+func (w *world) ownReservation(reservation *schedulingv1alpha1.Reservation) {
+	var owner, waits *schedulingv1alpha1.PodMigrationJob
+	for _, job := range w.migrationJobs() {
+		switch {
+		case migration.Finished(job) || job.Labels["app"] != reservation.Labels["app"]:
+		case string(job.UID) == reservation.Name:
+			owner = job
+		case triesToEvict(job) && job.Status.PodRef == nil && w.reservation(job) != nil:
+			waits = job
+		}
+	}
+	if owner != nil && waits != nil && !triesToEvict(owner) {
+		w.problem("the pod that %s waits for uses the reservation of %s, which has its pod still", waits.Name, owner.Name)
 	}
 }
 
