@@ -201,6 +201,6 @@ func (p *pass) accept(n int, c *candidate, choice option, plan *Plan, trace *Tra
 	p.targets.put(n, p.load.level(n))
 	p.targets.put(choice.node, p.load.level(choice.node))
 	p.moves = append(p.moves, Move{Pod: c.pod, From: n, To: choice.node})
-	plan.Steps = append(plan.Steps, Step{Remedy: Migrate, Node: n, Pod: c.pod, Target: choice.node})
+	plan.Steps = append(plan.Steps, Step{Remedy: Migrate, Node: n, Pod: c.pod, Target: choice.node, Others: choice.others})
 	trace.moved(p, c, choice, before)
 }

@@ -34,8 +34,9 @@ type Step struct {
 	Node int
 	// Pod is -1 for HoldBack.
 	Pod int
-	// Target is -1 but for Migrate.
+	// Target is -1 but for Migrate, and Others are targets of a Migrate that are worth the move as well, the best first.
 	Target int
+	Others []int
 	// Amount of each resource that HoldBack and Resize take away; nil for others.
 	Amount []float64
 	// DeletionCost to write, for DeletionCost.
