@@ -118,7 +118,7 @@ func (e *evictor) evict(ctx context.Context, pass *ledger, pod *corev1.Pod, entr
 		return nil
 	}
 	attempts := pass.attempts(pod)
-	job := e.newJob(pod, entry, attempts, edit)
+	job := e.newJob(pass, pod, entry, attempts, edit)
 	entry.Job = job.Name
 	taken, err := pass.take(pod, job.Name)
 	switch {
