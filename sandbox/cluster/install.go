@@ -68,16 +68,11 @@ func values(spec state.Spec, ports state.Ports) map[string]any {
 // deschedulerConfig is the chart's own, but for the scenario that is there to be rebalanced: a person who looks at it should not wait
 // for many minutes.
 func deschedulerConfig(spec state.Spec) map[string]any {
-	interval, abnormal, normal := "2m", 5, 3
+	interval := "2m"
 	if spec.Scenario == scenario.Skewed {
-		interval, abnormal, normal = "20s", 2, 2
+		interval = "20s"
 	}
-	return map[string]any{
-		"deschedulingInterval": interval,
-		"lowNodeLoad": map[string]any{
-			"anomalyCondition": map[string]any{"timeout": "1m", "consecutiveAbnormalities": abnormal, "consecutiveNormalities": normal},
-		},
-	}
+	return map[string]any{"deschedulingInterval": interval}
 }
 
 // runInPods has the system run in pods of a real node, on its network: the cluster has no other, and no kube-proxy.

@@ -47,6 +47,9 @@ func newPlannedRebalance(profile *DeschedulerProfile) (*plannedRebalance, []stri
 	}
 	unknown = append(unknown, rebalance.PluginName+" also knows the load of the past, rollouts, and to which Deployment earlier moves belong, which were not read; "+
 		"the load that nodes report now is taken for the predicted one")
+	if profile.Rebalance.SchedulerReview != rebalance.ReviewNever {
+		unknown = append(unknown, "koord-scheduler, which confirms each move before "+rebalance.PluginName+" makes it, was not asked: it may refuse some")
+	}
 	return &plannedRebalance{profile: profile, nodes: nodes, may: may, remedies: map[rebalance.Remedy]int{}}, unknown, nil
 }
 
