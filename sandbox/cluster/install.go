@@ -65,14 +65,14 @@ func values(spec state.Spec, ports state.Ports) map[string]any {
 	}
 }
 
-// deschedulerConfig is the chart's own, but for the scenario that is there to be rebalanced: a person who looks at it should not wait
-// for many minutes.
+// deschedulerConfig is the chart's own for the scenario that is there to be rebalanced, but that a person who looks at it should not wait for
+// many minutes. The others stay as they are: their pods leave overutilized nodes only.
 func deschedulerConfig(spec state.Spec) map[string]any {
-	interval := "2m"
+	interval, variance := "2m", 0.0
 	if spec.Scenario == scenario.Skewed {
-		interval = "20s"
+		interval, variance = "20s", 0.1
 	}
-	return map[string]any{"deschedulingInterval": interval}
+	return map[string]any{"deschedulingInterval": interval, "loadAwareRebalancing": map[string]any{"varianceWeight": variance}}
 }
 
 // runInPods has the system run in pods of a real node, on its network: the cluster has no other, and no kube-proxy.

@@ -56,12 +56,10 @@ func ShippedDescheduler(systemNamespace string) *Descheduler {
 	if systemNamespace != "kube-system" {
 		excluded = append(excluded, systemNamespace)
 	}
-	planner := &rebalance.Args{VarianceWeight: new(0.0)}
-	rebalance.SetDefaults(planner)
 	may := migration.DefaultArgs()
 	may.Namespaces = &migration.Namespaces{Exclude: excluded}
 	return &Descheduler{Interval: defaultDeschedulingPeriod, Nodes: labels.Everything(), Profiles: []DeschedulerProfile{{
-		Name: defaultDeschedulerProfile, Nodes: labels.Everything(), Plugins: []string{rebalance.PluginName}, Rebalance: planner, Migration: may,
+		Name: defaultDeschedulerProfile, Nodes: labels.Everything(), Plugins: []string{rebalance.PluginName}, Rebalance: rebalance.DefaultArgs(), Migration: may,
 	}}}
 }
 
