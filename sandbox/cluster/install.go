@@ -65,12 +65,12 @@ func values(spec state.Spec, ports state.Ports) map[string]any {
 	}
 }
 
-// deschedulerConfig is the chart's own for the scenario that is there to be rebalanced, but that a person who looks at it should not wait for
-// many minutes. The others stay as they are: their pods leave overutilized nodes only.
+// deschedulerConfig is the chart's own for the scenario that is there to be rebalanced, with passes that leave time to look at it before pods
+// move, and do not let anybody wait for long. The others stay as they are: their pods leave overutilized nodes only.
 func deschedulerConfig(spec state.Spec) map[string]any {
 	interval, variance := "2m", 0.0
 	if spec.Scenario == scenario.Skewed {
-		interval, variance = "20s", 0.1
+		interval, variance = "90s", 0.1
 	}
 	return map[string]any{"deschedulingInterval": interval, "loadAwareRebalancing": map[string]any{"varianceWeight": variance}}
 }

@@ -260,7 +260,7 @@ func (p *plannedRebalance) conclude(f *forecast) {
 		}
 		f.answer.Stays = append(f.answer.Stays, diagnosticsv1alpha1.ForecastStay{Namespace: namespace, Name: name, Node: skip.Node, Reason: reason})
 	}
-	if n := p.remedies[rebalance.DeletionCost] + p.remedies[rebalance.Resize] + p.remedies[rebalance.HoldBack]; n > 0 {
+	if n := p.remedies[rebalance.DeletionCost] + p.remedies[rebalance.HoldBack]; n > 0 {
 		f.note(counted(n, "cheaper remedy") + " than a move would be applied as well")
 	}
 }

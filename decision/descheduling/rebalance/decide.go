@@ -14,7 +14,6 @@ func Decide(in Input, trace *Trace) Plan {
 	plan := Plan{Before: p.load.phi, Loops: p.memory.loops}
 	if p.load.count > 0 {
 		p.holdBack(&plan)
-		p.resize(&plan, trace)
 		p.migrate(&plan, trace)
 	}
 	plan.After = p.load.phi
