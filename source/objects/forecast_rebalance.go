@@ -87,7 +87,8 @@ func (p *plannedRebalance) addNode(f *forecast, v *rebalanceView, node *corev1.N
 			}
 		}
 	}
-	used := map[podName][]float64{}
+	one.Limit = rebalance.Limits(v.in.Resources, f.limits.Limits(node), f.agents[node.Name])
+	used, bestEffort := map[podName][]float64{}, make([]float64, len(v.in.Resources))
 	fresh := usable(metric, v.in.Now, time.Duration(*p.profile.Rebalance.NodeMetricExpirationSeconds)*time.Second)
 	if fresh {
 		one.Usage = amountsOf(metric.Status.NodeMetric.SystemUsage.ResourceList, v.in.Resources)
@@ -102,11 +103,15 @@ func (p *plannedRebalance) addNode(f *forecast, v *rebalanceView, node *corev1.N
 		if fresh {
 			for r := range usage {
 				one.Usage[r] += usage[r]
+				if extension.PodQoSClass(pod) == extension.QoSBE {
+					bestEffort[r] += usage[r]
+				}
 			}
 		}
 		v.in.Pods = append(v.in.Pods, p.podOf(f, v, pod, usage))
 		v.pods = append(v.pods, pod)
 	}
+	one.Reclaimable = rebalance.Reclaimable(v.in.Resources, one.Capacity, one.Usage, bestEffort, f.agents[node.Name])
 	v.in.Nodes, v.nodes = append(v.in.Nodes, one), append(v.nodes, node)
 }
 
