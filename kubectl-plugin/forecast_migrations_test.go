@@ -112,7 +112,15 @@ func TestForecastMigrations(t *testing.T) {
 		"rebalance-as-upstream": {"forecast migrations", func(s *livetest.Server) { rebalancing(s, "{mode: Upstream}") }},
 		"rebalance-bad":         {"forecast migrations", func(s *livetest.Server) { rebalancing(s, "{targetMarginPercent: 90}") }},
 		"rebalance-cool":        {"forecast migrations", func(s *livetest.Server) { rebalancing(s, "{highThresholds: {cpu: 95}, costWeight: 1}") }},
-		"without-node-fit":      {"forecast migrations --rounds 1", func(s *livetest.Server) { configured(s, "lowThresholds", "nodeFit: false\n      lowThresholds") }},
+		"rebalance-full-for-the-scheduler": {"forecast migrations --rounds 1 -o wide", func(s *livetest.Server) {
+			rebalancing(s, "{varianceWeight: 0}")
+			s.ConfigMaps = append(s.ConfigMaps, corev1.ConfigMap{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "koordinator-system", Name: "koord-scheduler-config"}, Data: map[string]string{"koord-scheduler-config": `
+kind: KubeSchedulerConfiguration
+profiles: [{pluginConfig: [{name: LoadAwareScheduling, args: {usageThresholds: {cpu: 15}}}]}]`},
+			})
+		}},
+		"without-node-fit": {"forecast migrations --rounds 1", func(s *livetest.Server) { configured(s, "lowThresholds", "nodeFit: false\n      lowThresholds") }},
 		"a-second-node-fits": {"forecast migrations --rounds 1 -o wide", func(s *livetest.Server) {
 			s.Nodes = append(s.Nodes, makeNode("spare"))
 			s.Metrics = append(s.Metrics, makeMetric("spare", 30*time.Second, "2", "5Gi"))

@@ -5,8 +5,8 @@ const (
 	DeschedulerDomainPrefix = "descheduler.koordinator.sh/"
 	// AnnotationPassedArbitration is "true" on a PodMigrationJob that may start.
 	AnnotationPassedArbitration = DeschedulerDomainPrefix + "passed-arbitration"
-	// AnnotationSourceNode is the node that the pod of a PodMigrationJob ran on when the job was allowed to start. Limits per node
-	// count the job by it when the pod is gone.
+	// AnnotationSourceNode is the node that the pod of a PodMigrationJob ran on when koord-descheduler made the job, and later when the job
+	// was allowed to start. Limits per node count the job by it when the pod is gone.
 	AnnotationSourceNode = DeschedulerDomainPrefix + "source-node"
 	// AnnotationSourceWorkload is the workload of the pod of a PodMigrationJob when the job was allowed to start, as
 	// kind/name/UID. Limits per workload count the job by it when the pod is gone.

@@ -38,7 +38,8 @@ func deschedulerOf(t *testing.T, values map[string]any) (options *app.Options, c
 			rules, _, _ := unstructured.NestedSlice(object.Object, "rules")
 			deletes = slices.ContainsFunc(rules, func(rule any) bool {
 				r := rule.(map[string]any)
-				return slices.Contains(r["resources"].([]any), any("pods")) && slices.Contains(r["verbs"].([]any), any("delete"))
+				resources, _ := r["resources"].([]any) // a rule of paths has none
+				return slices.Contains(resources, any("pods")) && slices.Contains(r["verbs"].([]any), any("delete"))
 			})
 		}
 	}
@@ -84,7 +85,7 @@ func argsOf(t *testing.T, config descheduler.DeschedulerConfiguration, plugin st
 
 func TestTheDeschedulerDoesWhatTheValuesSay(t *testing.T) {
 	options, config, _ := deschedulerOf(t, nil)
-	if options == nil || options.SecurePort != 10261 || options.CertSecret != "koordinator-system/koord-descheduler-serving" || !options.LeaderElect {
+	if options == nil || options.SchedulerEndpoint != "https://koord-scheduler.koordinator-system.svc:10260" || options.SecurePort != 10261 || options.CertSecret != "koordinator-system/koord-descheduler-serving" || !options.LeaderElect {
 		t.Errorf("flags %+v", options)
 	}
 	profile := config.Profiles[0]
@@ -94,14 +95,14 @@ func TestTheDeschedulerDoesWhatTheValuesSay(t *testing.T) {
 			plugins = append(plugins, plugin.Name)
 		}
 	}
-	if diff := cmp.Diff([]string{"LowNodeLoad", "MigrationController", "MigrationController"}, plugins); diff != "" || profile.Name != "koord-descheduler" {
+	if diff := cmp.Diff([]string{"LoadAwareRebalancing", "MigrationController", "MigrationController"}, plugins); diff != "" || profile.Name != "koord-descheduler" {
 		t.Errorf("profile %q balances, evicts and filters by (-want +got):\n%s", profile.Name, diff)
 	}
-	args := argsOf(t, config, "LowNodeLoad")
-	want := map[string]any{"lowThresholds": map[string]any{"cpu": 45.0, "memory": 55.0}, "highThresholds": map[string]any{"cpu": 75.0, "memory": 80.0}}
-	got := map[string]any{"lowThresholds": args["lowThresholds"], "highThresholds": args["highThresholds"]}
+	args := argsOf(t, config, "LoadAwareRebalancing")
+	want := map[string]any{"schedulerReview": "Required", "highThresholds": map[string]any{"cpu": 75.0, "memory": 80.0}}
+	got := map[string]any{"schedulerReview": args["schedulerReview"], "highThresholds": args["highThresholds"]}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("thresholds (-want +got):\n%s", diff)
+		t.Errorf("arguments (-want +got):\n%s", diff)
 	}
 	if config.MaxNoOfPodsToEvictTotal != nil || config.DryRun {
 		t.Errorf("limit %v, dry run %t", config.MaxNoOfPodsToEvictTotal, config.DryRun)
@@ -109,6 +110,25 @@ func TestTheDeschedulerDoesWhatTheValuesSay(t *testing.T) {
 	_, config, _ = deschedulerOf(t, map[string]any{"config": map[string]any{"maxNoOfPodsToEvictTotal": 7, "dryRun": true, "deschedulingInterval": "30s"}})
 	if config.MaxNoOfPodsToEvictTotal == nil || *config.MaxNoOfPodsToEvictTotal != 7 || !config.DryRun || config.DeschedulingInterval.Seconds() != 30 {
 		t.Errorf("limit %v, dry run %t, interval %v", config.MaxNoOfPodsToEvictTotal, config.DryRun, config.DeschedulingInterval)
+	}
+}
+
+// TestTheModeUpstreamIsLowNodeLoad, and nothing of the planner.
+func TestTheModeUpstreamIsLowNodeLoad(t *testing.T) {
+	_, config, _ := deschedulerOf(t, map[string]any{"config": map[string]any{"mode": "upstream"}})
+	profile := config.Profiles[0]
+	var configured []string
+	for _, entry := range profile.PluginConfig {
+		configured = append(configured, entry.Name)
+	}
+	if diff := cmp.Diff([]string{"MigrationController", "LowNodeLoad"}, configured); diff != "" || profile.Plugins.Balance.Enabled[0].Name != "LowNodeLoad" {
+		t.Errorf("plugin %q, arguments (-want +got):\n%s", profile.Plugins.Balance.Enabled[0].Name, diff)
+	}
+	args := argsOf(t, config, "LowNodeLoad")
+	want := map[string]any{"lowThresholds": map[string]any{"cpu": 45.0, "memory": 55.0}, "highThresholds": map[string]any{"cpu": 75.0, "memory": 80.0}}
+	got := map[string]any{"lowThresholds": args["lowThresholds"], "highThresholds": args["highThresholds"]}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("thresholds (-want +got):\n%s", diff)
 	}
 }
 
@@ -123,7 +143,7 @@ func TestNoPodOfTheSystemIsEvicted(t *testing.T) {
 		"said once again": {excluded: []any{"kube-system"}, want: []any{"kube-system", "koordinator-system"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, config, _ := deschedulerOf(t, map[string]any{"config": map[string]any{"excludedNamespaces": tc.excluded}})
+			_, config, _ := deschedulerOf(t, map[string]any{"config": map[string]any{"mode": "upstream", "excludedNamespaces": tc.excluded}})
 			for plugin, field := range map[string]string{"LowNodeLoad": "evictableNamespaces", "MigrationController": "namespaces"} {
 				got, _, _ := unstructured.NestedSlice(argsOf(t, config, plugin), field, "exclude")
 				if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -145,8 +165,9 @@ func TestTheDeschedulerDeletesPodsOnlyWhereThatIsAskedFor(t *testing.T) {
 	}
 	refused := map[string]map[string]any{
 		"evictionPolicy Delete requires descheduler.deletePods": {"config": byPolicy},
-		"migrationController": {"config": map[string]any{"migrationController": map[string]any{"namespaces": map[string]any{}}}},
-		"lowNodeLoad":         {"config": map[string]any{"lowNodeLoad": map[string]any{"evictableNamespaces": map[string]any{}}}},
+		"migrationController":  {"config": map[string]any{"migrationController": map[string]any{"namespaces": map[string]any{}}}},
+		"loadAwareRebalancing": {"config": map[string]any{"loadAwareRebalancing": map[string]any{"mode": "Upstream"}}},
+		"lowNodeLoad":          {"config": map[string]any{"lowNodeLoad": map[string]any{"evictableNamespaces": map[string]any{}}}},
 	}
 	for want, values := range refused {
 		options, err := Options{Values: map[string]any{"descheduler": values}}.withDefaults()

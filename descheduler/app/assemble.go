@@ -12,6 +12,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"koordinator.sh/koord/descheduler/framework"
+	"koordinator.sh/koord/schedulerclient"
 )
 
 // environment is what the parts of koord-descheduler are built from.
@@ -23,6 +24,8 @@ type environment struct {
 	informers informers.SharedInformerFactory
 	// configured is the configuration in force.
 	configured *configured
+	// scheduler answers where pods would go; nil where it is not asked.
+	scheduler *schedulerclient.Client
 	// identity of this process.
 	identity string
 }

@@ -26,7 +26,7 @@ func (w warmCaches) Start(ctx context.Context) error {
 	w.informers.Core().V1().Pods().Informer()
 	w.informers.Core().V1().Nodes().Informer()
 	w.informers.Start(ctx.Done())
-	for _, object := range []client.Object{&slov1alpha1.NodeMetric{}, &schedulingv1alpha1.PodMigrationJob{}, &schedulingv1alpha1.Reservation{}} {
+	for _, object := range []client.Object{&slov1alpha1.NodeMetric{}, &slov1alpha1.NodeSLO{}, &schedulingv1alpha1.PodMigrationJob{}, &schedulingv1alpha1.Reservation{}} {
 		if _, err := w.manager.GetCache().GetInformer(ctx, object, cache.BlockUntilSynced(false)); err != nil && ctx.Err() == nil {
 			return fmt.Errorf("watch %T: %w", object, err)
 		}

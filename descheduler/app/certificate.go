@@ -34,23 +34,23 @@ func (c secretOrOwn) check() error {
 	return nil
 }
 
-// servingCertificate returns the certificate of the secured port, and a check whether it is the one to serve.
-func servingCertificate(client kubernetes.Interface, options *Options) (dynamiccertificates.CertKeyContentProvider, func() error, error) {
+// servingCertificate returns the certificate of the secured port, a check whether it is the one to serve, and the CA bundle of its Secret.
+func servingCertificate(client kubernetes.Interface, options *Options) (dynamiccertificates.CertKeyContentProvider, func() error, func() []byte, error) {
 	own, key, err := certutil.GenerateSelfSignedCertKey(component, nil, []string{"localhost"})
 	if err != nil {
-		return nil, nil, fmt.Errorf("make a self-signed certificate: %w", err)
+		return nil, nil, nil, fmt.Errorf("make a self-signed certificate: %w", err)
 	}
 	namespace, name, err := options.certSecret()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if name == "" {
 		static, err := dynamiccertificates.NewStaticCertKeyContent(component, own, key)
 		if err != nil {
-			return nil, nil, fmt.Errorf("make a self-signed certificate: %w", err)
+			return nil, nil, nil, fmt.Errorf("make a self-signed certificate: %w", err)
 		}
-		return static, func() error { return nil }, nil
+		return static, func() error { return nil }, func() []byte { return nil }, nil
 	}
 	secret := secretOrOwn{SecretProvider: certificate.NewSecretProvider(client, namespace, name), certificate: own, key: key}
-	return secret, secret.check, nil
+	return secret, secret.check, secret.CurrentCABundle, nil
 }

@@ -27,6 +27,10 @@ type Options struct {
 	SecurePort  int
 	// CertSecret is NAMESPACE/NAME of the Secret with the serving certificate; empty for a self-signed one.
 	CertSecret string
+	// SchedulerEndpoint is the URL of koord-scheduler's diagnostics port, which confirms planned moves; empty asks nothing.
+	SchedulerEndpoint string
+	// SchedulerCAFile is the CA file for it; empty uses the CA in the Secret of the serving certificate.
+	SchedulerCAFile string
 }
 
 // NewOptions returns the defaults.
@@ -47,6 +51,9 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 		"Port for health, metrics and diagnostics, over HTTPS; all but health with authentication and authorization")
 	flags.StringVar(&o.CertSecret, "cert-secret", o.CertSecret,
 		"Secret, as NAMESPACE/NAME, with the serving certificate; changes are followed. Empty uses a self-signed certificate")
+	flags.StringVar(&o.SchedulerEndpoint, "scheduler-endpoint", o.SchedulerEndpoint,
+		"URL of koord-scheduler's diagnostics port, which confirms the moves that LoadAwareRebalancing plans; without it, schedulerReview Required moves nothing")
+	flags.StringVar(&o.SchedulerCAFile, "scheduler-ca-file", o.SchedulerCAFile, "CA file for koord-scheduler; empty uses the CA in --cert-secret")
 }
 
 // Validate reports everything that is wrong at once.
@@ -63,6 +70,9 @@ func (o *Options) Validate() error {
 	}
 	if _, _, err := o.certSecret(); err != nil {
 		errs = append(errs, err)
+	}
+	if o.SchedulerEndpoint != "" && o.SchedulerCAFile == "" && o.CertSecret == "" {
+		errs = append(errs, errors.New("--scheduler-endpoint needs --scheduler-ca-file, or --cert-secret of which it uses the CA"))
 	}
 	return errors.Join(errs...)
 }

@@ -20,6 +20,10 @@ func TestFlagsThatCannotWorkAreRefusedTogether(t *testing.T) {
 		"no configuration":          {wantTexts: []string{"--config must name a file"}},
 		"a secret of no namespace":  {args: []string{"--config=file", "--cert-secret=serving"}, wantTexts: []string{`"serving" must be NAMESPACE/NAME`}},
 		"a secret with two slashes": {args: []string{"--config=file", "--cert-secret=a/b/c"}, wantTexts: []string{`"a/b/c" must be NAMESPACE/NAME`}},
+		"a scheduler that nothing verifies": {
+			args: []string{"--config=file", "--scheduler-endpoint=https://scheduler:10260"}, wantTexts: []string{"--scheduler-endpoint needs --scheduler-ca-file"},
+		},
+		"a scheduler with the CA of the serving certificate": {args: []string{"--config=file", "--cert-secret=a/b", "--scheduler-endpoint=https://scheduler:10260"}},
 		"everything wrong": {
 			args:      []string{"--secure-port=0", "--cert-secret=/serving", "--bind-address="},
 			wantTexts: []string{"--config", "--secure-port 0", `"/serving"`},

@@ -13,6 +13,7 @@ import (
 	"koordinator.sh/koord/descheduler/framework"
 	"koordinator.sh/koord/descheduler/plugins"
 	"koordinator.sh/koord/descheduler/plugins/lownodeload"
+	"koordinator.sh/koord/descheduler/plugins/rebalance"
 )
 
 // HistoryConfigMap is the ConfigMap in which LowNodeLoad keeps how often nodes were overutilized, in the system namespace.
@@ -20,15 +21,24 @@ const HistoryConfigMap = "koord-descheduler-history"
 
 // addPasses runs the plugins on the leader.
 func addPasses(_ context.Context, e *environment) error {
-	return e.manager.Add(manager.RunnableFunc(e.runPasses))
+	planning, err := newPlanning(metrics.Registry)
+	if err != nil {
+		return err
+	}
+	// A standby remembers evictions, too.
+	evicted := &rebalance.EvictionLog{Client: e.manager.GetClient()}
+	if _, err := e.informers.Core().V1().Pods().Informer().AddEventHandler(evicted.Handler()); err != nil {
+		return fmt.Errorf("observe evictions: %w", err)
+	}
+	return e.manager.Add(manager.RunnableFunc(func(ctx context.Context) error { return e.runPasses(ctx, e.sources(planning, evicted)) }))
 }
 
 // runPasses makes passes until ctx ends.
-func (e *environment) runPasses(ctx context.Context) error {
+func (e *environment) runPasses(ctx context.Context, sources plugins.Sources) error {
 	current := e.configured.current()
 	descheduler, err := framework.New(ctx, framework.Config{
 		Client: e.client, Informers: e.informers, Jobs: e.manager.GetClient(), LiveJobs: e.manager.GetAPIReader(),
-		Registry: plugins.Registry(e.sources()), Configuration: current, Identity: e.identity, Registerer: metrics.Registry,
+		Registry: plugins.Registry(sources), Configuration: current, Identity: e.identity, Registerer: metrics.Registry,
 	})
 	if err != nil {
 		return fmt.Errorf("build the plugins: %w", err)
@@ -45,8 +55,12 @@ func (e *environment) runPasses(ctx context.Context) error {
 }
 
 // sources of the plugins of the project.
-func (e *environment) sources() plugins.Sources {
-	return plugins.Sources{LowNodeLoad: lownodeload.Sources{
+func (e *environment) sources(planning *planning, evicted *rebalance.EvictionLog) plugins.Sources {
+	planned := rebalance.Sources{Scheduler: e.schedulerArgs, Evictions: evicted.Moves, Report: planning.report}
+	if e.scheduler != nil {
+		planned.Review = reviewing{e.scheduler, planning.reviews}.ReviewPlacements
+	}
+	return plugins.Sources{Rebalance: planned, LowNodeLoad: lownodeload.Sources{
 		NodeMetrics: lownodeload.ClientNodeMetrics{Reader: e.manager.GetClient()},
 		Store: &lownodeload.ConfigMapStore{
 			Client: e.client, Namespace: configuration.DefaultNamespace, Name: HistoryConfigMap,

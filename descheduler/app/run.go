@@ -53,6 +53,9 @@ func Run(ctx context.Context, options *Options) error {
 	if err != nil {
 		return errors.Join(err, server.close())
 	}
+	if environment.scheduler, err = newSchedulerClient(config, options, server.bundle); err != nil {
+		return errors.Join(err, server.close())
+	}
 	if err := assemble(ctx, environment); err != nil {
 		return errors.Join(err, server.close())
 	}

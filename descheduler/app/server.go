@@ -29,13 +29,15 @@ type server struct {
 	// open is served to everybody, protected to clients that are authenticated and authorized.
 	open, protected *http.ServeMux
 	certificate     func() error
+	// bundle is the CA of the serving certificate, in PEM; nil before it was read.
+	bundle func() []byte
 	// ready are true when the process can do its work.
 	ready []func(context.Context) bool
 }
 
 // newServer listens, and serves once Start is called. A server that is never started must be closed.
 func newServer(ctx context.Context, client kubernetes.Interface, options *Options, access *access) (*server, error) {
-	certificate, check, err := servingCertificate(client, options)
+	certificate, check, bundle, err := servingCertificate(client, options)
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +50,7 @@ func newServer(ctx context.Context, client kubernetes.Interface, options *Option
 		open:        http.NewServeMux(),
 		protected:   http.NewServeMux(),
 		certificate: check,
+		bundle:      bundle,
 	}
 	for _, path := range []string{"/livez", "/healthz"} {
 		s.open.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok")) }) // a probe that went away needs none

@@ -118,7 +118,7 @@ func (e *evictor) evict(ctx context.Context, pass *ledger, pod *corev1.Pod, entr
 		return nil
 	}
 	attempt := pass.attempt(pod)
-	job := e.newJob(pod, entry, attempt, edit)
+	job := e.newJob(pass, pod, entry, attempt, edit)
 	entry.Job = job.Name
 	taken, err := pass.take(pod, job.Name)
 	switch {

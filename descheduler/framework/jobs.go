@@ -19,7 +19,9 @@ import (
 )
 
 // newJob is a migration job for the pod.
-func (e *evictor) newJob(pod *corev1.Pod, entry *Eviction, attempt int, edit func(*schedulingv1alpha1.PodMigrationJob)) *schedulingv1alpha1.PodMigrationJob {
+func (e *evictor) newJob(
+	pass *ledger, pod *corev1.Pod, entry *Eviction, attempt int, edit func(*schedulingv1alpha1.PodMigrationJob),
+) *schedulingv1alpha1.PodMigrationJob {
 	spec := e.profile.jobSpec(pod)
 	job := &schedulingv1alpha1.PodMigrationJob{
 		ObjectMeta: metav1.ObjectMeta{
@@ -27,6 +29,9 @@ func (e *evictor) newJob(pod *corev1.Pod, entry *Eviction, attempt int, edit fun
 				extension.AnnotationEvictReason:  entry.Reason,
 				extension.AnnotationEvictTrigger: entry.Plugin,
 				extension.AnnotationJobCreatedBy: e.descheduler.config.Identity,
+				// Jobs of one pass that also have a target start in the order in which they make room for each other.
+				extension.AnnotationMigrationPass: pass.name,
+				extension.AnnotationSourceNode:    pod.Spec.NodeName,
 			},
 		},
 		// What the API server answers is decoded into the job, and must not reach the arguments of a plugin.

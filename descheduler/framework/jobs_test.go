@@ -50,9 +50,13 @@ func TestAnEvictionIsAMigrationJob(t *testing.T) {
 	}
 	wantAnnotations := map[string]string{
 		"koordinator.sh/evict-reason": "everything goes", "koordinator.sh/evict-trigger": "Everything", "koordinator.sh/job-created-by": "this-process",
+		"descheduler.koordinator.sh/pass": jobs[0].Annotations["descheduler.koordinator.sh/pass"], "descheduler.koordinator.sh/source-node": "a",
 	}
 	if diff := cmp.Diff(wantAnnotations, jobs[0].Annotations); diff != "" {
 		t.Errorf("annotations (-want +got):\n%s", diff)
+	}
+	if pass := jobs[0].Annotations["descheduler.koordinator.sh/pass"]; !strings.HasPrefix(pass, "this-process-") {
+		t.Errorf("the pass is named %q", pass)
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 
 // ledger is the state of one pass: which pods are leaving, and what of the limits is used up. It is safe for concurrent use.
 type ledger struct {
+	// name of the pass on its jobs.
+	name   string
 	limits configuration.Limits
 	dryRun bool
 
@@ -36,9 +38,9 @@ type ledger struct {
 	omitted               int
 }
 
-func newLedger(limits configuration.Limits, dryRun bool, jobs []schedulingv1alpha1.PodMigrationJob) *ledger {
+func newLedger(name string, limits configuration.Limits, dryRun bool, jobs []schedulingv1alpha1.PodMigrationJob) *ledger {
 	l := &ledger{
-		limits: limits, dryRun: dryRun,
+		name: name, limits: limits, dryRun: dryRun,
 		jobs: map[types.UID]string{}, byName: map[types.NamespacedName]string{}, ended: map[types.UID]map[string]bool{}, moving: map[movement]bool{},
 		perNode: map[string]int64{}, perNamespace: map[string]int64{},
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -103,13 +105,18 @@ func (d *Descheduler) run(ctx context.Context, current *inForce, record *Pass) e
 		return err
 	}
 	d.usage.prepare(ctx, usesMetrics(current.Configuration), current.Nodes)
-	pass := newLedger(current.Limits, current.DryRun, jobs)
+	pass := newLedger(d.nameOf(record.Start), current.Limits, current.DryRun, jobs)
 	record.LeavingAtStart = len(pass.jobs) + len(pass.byName)
 	d.pass.Store(pass)
 	defer d.pass.Store(nil)
 	d.runPlugins(ctx, current, nodes, record)
 	record.Evictions, record.OmittedEvictions = pass.recorded()
 	return nil
+}
+
+// nameOf a pass that started at a time, different from those of other processes.
+func (d *Descheduler) nameOf(start time.Time) string {
+	return strings.Trim(d.config.Identity+"-"+strconv.FormatInt(start.UnixMilli(), 10), "-")
 }
 
 // runPlugins runs the Deschedule plugins of all profiles, then the Balance plugins of all, so that what has to leave anyway is not counted

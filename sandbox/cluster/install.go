@@ -65,19 +65,14 @@ func values(spec state.Spec, ports state.Ports) map[string]any {
 	}
 }
 
-// deschedulerConfig is the chart's own, but for the scenario that is there to be rebalanced: a person who looks at it should not wait
-// for many minutes.
+// deschedulerConfig is the chart's own for the scenario that is there to be rebalanced, with passes that leave time to look at it before pods
+// move, and do not let anybody wait for long. The others stay as they are: their pods leave overutilized nodes only.
 func deschedulerConfig(spec state.Spec) map[string]any {
-	interval, abnormal, normal := "2m", 5, 3
+	interval, variance := "2m", 0.0
 	if spec.Scenario == scenario.Skewed {
-		interval, abnormal, normal = "20s", 2, 2
+		interval, variance = "90s", 0.1
 	}
-	return map[string]any{
-		"deschedulingInterval": interval,
-		"lowNodeLoad": map[string]any{
-			"anomalyCondition": map[string]any{"timeout": "1m", "consecutiveAbnormalities": abnormal, "consecutiveNormalities": normal},
-		},
-	}
+	return map[string]any{"deschedulingInterval": interval, "loadAwareRebalancing": map[string]any{"varianceWeight": variance}}
 }
 
 // runInPods has the system run in pods of a real node, on its network: the cluster has no other, and no kube-proxy.

@@ -79,6 +79,7 @@ func (p Plan) descheduler() Component {
 			"--config=" + DeschedulerConfigFile(p.Dir),
 			"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", p.Ports.Descheduler),
 			"--cert-secret=" + DeschedulerCertSecret,
+			"--scheduler-endpoint=" + loopbackURL(p.Ports.SchedulerDiagnostics, ""),
 		},
 		Env:   memory(thrifty, "1GiB"),
 		Ready: Probe{URL: loopbackURL(p.Ports.Descheduler, "/readyz"), Client: p.Bundle.Client("admin")},

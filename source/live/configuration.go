@@ -125,6 +125,14 @@ func (c *clients) agentFeatures(ctx context.Context, namespace string) (map[stri
 // sloDrop is a NodeSLO without managedFields.
 var sloDrop = droppedKeys{"metadata": keys("managedFields", "ownerReferences")}
 
+// nodeSLOs lists what the cluster wants of all nodes.
+func (c *clients) nodeSLOs(ctx context.Context) ([]slov1alpha1.NodeSLO, error) {
+	r := request{verb: "list", group: slov1alpha1.GroupVersion.Group, resource: "nodeslos"}
+	return list(ctx, c.slo, r, selection{}, splitJSON, func(raw []byte, into *slov1alpha1.NodeSLO) error {
+		return unmarshalJSON(raw, sloDrop, into)
+	})
+}
+
 // ConfigurationNodes lists all nodes.
 func (s *Source) ConfigurationNodes(ctx context.Context) ([]corev1.Node, error) {
 	c, err := s.connect()
@@ -156,10 +164,7 @@ func (s *Source) Impact(ctx context.Context) (*source.Impact, error) {
 		return gaps.note(err, unknown.NodeMetrics, "what is used is unknown")
 	})
 	group.Go(func() (err error) {
-		r := request{verb: "list", group: slov1alpha1.GroupVersion.Group, resource: "nodeslos"}
-		out.SLOs, err = list(groupContext, c.slo, r, selection{}, splitJSON, func(raw []byte, into *slov1alpha1.NodeSLO) error {
-			return unmarshalJSON(raw, sloDrop, into)
-		})
+		out.SLOs, err = c.nodeSLOs(groupContext)
 		out.KnowsSLOs = err == nil
 		return gaps.note(err, unknown.NodeSLOs, "whether the NodeSLOs are as the configuration in force renders them is unknown")
 	})

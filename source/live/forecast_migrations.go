@@ -52,6 +52,15 @@ func (s *Source) ForecastMigrations(ctx context.Context, rounds int) (*diagnosti
 		in.Descheduler, err = s.descheduler(groupContext, c, &gaps)
 		return err
 	})
+	group.Go(func() (err error) {
+		in.SLOs, err = c.nodeSLOs(groupContext)
+		return gaps.lacks(err, "from which load on agents hold best-effort pods back and evict is unknown")
+	})
+	group.Go(func() error {
+		settings, err := s.schedulerSettings(groupContext, c)
+		in.LoadAware = settings.LoadAware
+		return gaps.lacks(err, "koord-scheduler is taken to have its default thresholds")
+	})
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}

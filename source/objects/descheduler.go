@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
@@ -15,7 +14,6 @@ import (
 	"koordinator.sh/koord/api/descheduler/v1alpha2"
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
 	"koordinator.sh/koord/decision/descheduling/migration"
-	"koordinator.sh/koord/decision/descheduling/podselection"
 	"koordinator.sh/koord/decision/descheduling/rebalance"
 )
 
@@ -58,19 +56,10 @@ func ShippedDescheduler(systemNamespace string) *Descheduler {
 	if systemNamespace != "kube-system" {
 		excluded = append(excluded, systemNamespace)
 	}
-	low := &lownodeload.Args{
-		NodeMetricExpirationSeconds: new(int64(180)),
-		EvictableNamespaces:         &podselection.Namespaces{Exclude: excluded},
-		PoolSettings: lownodeload.PoolSettings{
-			LowThresholds:  lownodeload.Thresholds{corev1.ResourceCPU: 45, corev1.ResourceMemory: 55},
-			HighThresholds: lownodeload.Thresholds{corev1.ResourceCPU: 75, corev1.ResourceMemory: 80},
-		},
-	}
-	lownodeload.SetDefaults(low)
 	may := migration.DefaultArgs()
 	may.Namespaces = &migration.Namespaces{Exclude: excluded}
 	return &Descheduler{Interval: defaultDeschedulingPeriod, Nodes: labels.Everything(), Profiles: []DeschedulerProfile{{
-		Name: defaultDeschedulerProfile, Nodes: labels.Everything(), Plugins: []string{lownodeload.PluginName}, LowNodeLoad: low, Migration: may,
+		Name: defaultDeschedulerProfile, Nodes: labels.Everything(), Plugins: []string{rebalance.PluginName}, Rebalance: rebalance.DefaultArgs(), Migration: may,
 	}}}
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"koordinator.sh/koord/decision/descheduling/lownodeload"
 	"koordinator.sh/koord/decision/descheduling/migration"
+	"koordinator.sh/koord/decision/descheduling/rebalance"
 )
 
 // TestShippedDeschedulerIsThatOfTheChart: what is used without a ConfigMap is what the values of the chart say.
@@ -24,7 +24,8 @@ func TestShippedDeschedulerIsThatOfTheChart(t *testing.T) {
 			Config struct {
 				DeschedulingInterval string          `json:"deschedulingInterval"`
 				ExcludedNamespaces   []string        `json:"excludedNamespaces"`
-				LowNodeLoad          json.RawMessage `json:"lowNodeLoad"`
+				Mode                 string          `json:"mode"`
+				LoadAwareRebalancing json.RawMessage `json:"loadAwareRebalancing"`
 				MigrationController  json.RawMessage `json:"migrationController"`
 			} `json:"config"`
 		} `json:"descheduler"`
@@ -37,9 +38,9 @@ func TestShippedDeschedulerIsThatOfTheChart(t *testing.T) {
 deschedulingInterval: ` + config.DeschedulingInterval + `
 profiles:
 - name: koord-descheduler
-  plugins: {balance: {enabled: [{name: LowNodeLoad}]}}
+  plugins: {balance: {enabled: [{name: LoadAwareRebalancing}]}}
   pluginConfig:
-  - {name: LowNodeLoad, args: ` + string(config.LowNodeLoad) + `}
+  - {name: LoadAwareRebalancing, args: ` + string(config.LoadAwareRebalancing) + `}
   - {name: MigrationController, args: ` + string(config.MigrationController) + `}
 `})
 	if err != nil {
@@ -47,15 +48,15 @@ profiles:
 	}
 	want := ShippedDescheduler("koordinator-system")
 	excluded := append([]string{"kube-system", "koordinator-system"}, config.ExcludedNamespaces...)
-	if diff := cmp.Diff(excluded, want.Profiles[0].LowNodeLoad.EvictableNamespaces.Exclude); diff != "" {
+	if diff := cmp.Diff(excluded, want.Profiles[0].Migration.Namespaces.Exclude); diff != "" {
 		t.Errorf("excluded namespaces (-chart +shipped):\n%s", diff)
 	}
-	want.Profiles[0].LowNodeLoad.EvictableNamespaces, want.Profiles[0].Migration.Namespaces = nil, nil
-	if got.Interval != want.Interval || len(got.Profiles) != 1 {
-		t.Errorf("interval %s, want %s; %d profiles", got.Interval, want.Interval, len(got.Profiles))
+	want.Profiles[0].Migration.Namespaces = nil
+	if config.Mode != "planner" || got.Interval != want.Interval || len(got.Profiles) != 1 {
+		t.Errorf("mode %s, interval %s, want %s; %d profiles", config.Mode, got.Interval, want.Interval, len(got.Profiles))
 	}
-	if diff := cmp.Diff(asJSON[lownodeload.Args](t, got.Profiles[0].LowNodeLoad), asJSON[lownodeload.Args](t, want.Profiles[0].LowNodeLoad)); diff != "" {
-		t.Errorf("LowNodeLoad (-chart +shipped):\n%s", diff)
+	if diff := cmp.Diff(asJSON[rebalance.Args](t, got.Profiles[0].Rebalance), asJSON[rebalance.Args](t, want.Profiles[0].Rebalance)); diff != "" {
+		t.Errorf("LoadAwareRebalancing (-chart +shipped):\n%s", diff)
 	}
 	if diff := cmp.Diff(asJSON[migration.Args](t, got.Profiles[0].Migration), asJSON[migration.Args](t, want.Profiles[0].Migration)); diff != "" {
 		t.Errorf("MigrationController (-chart +shipped):\n%s", diff)

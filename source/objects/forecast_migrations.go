@@ -16,6 +16,7 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
 	"koordinator.sh/koord/decision/descheduling/rebalance"
+	"koordinator.sh/koord/decision/scheduling/loadaware"
 )
 
 // MigrationSnapshot is what was read of the cluster to forecast migrations. None of it is changed.
@@ -25,6 +26,10 @@ type MigrationSnapshot struct {
 	Metrics []slov1alpha1.NodeMetric
 	// Jobs under way: their pods are leaving already.
 	Jobs []schedulingv1alpha1.PodMigrationJob
+	// SLOs say from which load on agents hold best-effort pods back and evict.
+	SLOs []slov1alpha1.NodeSLO
+	// LoadAware are the arguments of LoadAwareScheduling; nil are the defaults.
+	LoadAware *loadaware.Args
 	// Descheduler is its configuration.
 	Descheduler *Descheduler
 	// Rounds to look at, at least 1.
@@ -41,6 +46,8 @@ type forecast struct {
 	nodes   []*corev1.Node
 	pods    map[string][]*corev1.Pod
 	metrics map[string]*slov1alpha1.NodeMetric
+	agents  map[string]*slov1alpha1.ResourceThresholdStrategy
+	limits  *loadaware.Policy
 	leaving map[podName]string
 	plugins []*plannedPlugin
 	// rebalancers are the profiles with LoadAwareRebalancing.
@@ -104,6 +111,10 @@ func (f *forecast) read() {
 		slices.SortFunc(pods, func(a, b *corev1.Pod) int {
 			return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 		})
+	}
+	f.agents, f.limits = map[string]*slov1alpha1.ResourceThresholdStrategy{}, loadaware.NewPolicy(f.in.LoadAware)
+	for i := range f.in.SLOs {
+		f.agents[f.in.SLOs[i].Name] = f.in.SLOs[i].Spec.ResourceUsedThresholdWithBE
 	}
 	for i := range f.in.Metrics {
 		f.metrics[f.in.Metrics[i].Name] = f.in.Metrics[i].DeepCopy()

@@ -47,6 +47,9 @@ func newPlannedRebalance(profile *DeschedulerProfile) (*plannedRebalance, []stri
 	}
 	unknown = append(unknown, rebalance.PluginName+" also knows the load of the past, rollouts, and to which Deployment earlier moves belong, which were not read; "+
 		"the load that nodes report now is taken for the predicted one")
+	if profile.Rebalance.SchedulerReview != rebalance.ReviewNever {
+		unknown = append(unknown, "koord-scheduler, which confirms each move before "+rebalance.PluginName+" makes it, was not asked: it may refuse some")
+	}
 	return &plannedRebalance{profile: profile, nodes: nodes, may: may, remedies: map[rebalance.Remedy]int{}}, unknown, nil
 }
 
@@ -84,7 +87,8 @@ func (p *plannedRebalance) addNode(f *forecast, v *rebalanceView, node *corev1.N
 			}
 		}
 	}
-	used := map[podName][]float64{}
+	one.Limit = rebalance.Limits(v.in.Resources, f.limits.Limits(node), f.agents[node.Name])
+	used, bestEffort := map[podName][]float64{}, make([]float64, len(v.in.Resources))
 	fresh := usable(metric, v.in.Now, time.Duration(*p.profile.Rebalance.NodeMetricExpirationSeconds)*time.Second)
 	if fresh {
 		one.Usage = amountsOf(metric.Status.NodeMetric.SystemUsage.ResourceList, v.in.Resources)
@@ -99,11 +103,15 @@ func (p *plannedRebalance) addNode(f *forecast, v *rebalanceView, node *corev1.N
 		if fresh {
 			for r := range usage {
 				one.Usage[r] += usage[r]
+				if extension.PodQoSClass(pod) == extension.QoSBE {
+					bestEffort[r] += usage[r]
+				}
 			}
 		}
 		v.in.Pods = append(v.in.Pods, p.podOf(f, v, pod, usage))
 		v.pods = append(v.pods, pod)
 	}
+	one.Reclaimable = rebalance.Reclaimable(v.in.Resources, one.Capacity, one.Usage, bestEffort, f.agents[node.Name])
 	v.in.Nodes, v.nodes = append(v.in.Nodes, one), append(v.nodes, node)
 }
 
@@ -257,7 +265,7 @@ func (p *plannedRebalance) conclude(f *forecast) {
 		}
 		f.answer.Stays = append(f.answer.Stays, diagnosticsv1alpha1.ForecastStay{Namespace: namespace, Name: name, Node: skip.Node, Reason: reason})
 	}
-	if n := p.remedies[rebalance.DeletionCost] + p.remedies[rebalance.Resize] + p.remedies[rebalance.HoldBack]; n > 0 {
+	if n := p.remedies[rebalance.DeletionCost] + p.remedies[rebalance.HoldBack]; n > 0 {
 		f.note(counted(n, "cheaper remedy") + " than a move would be applied as well")
 	}
 }

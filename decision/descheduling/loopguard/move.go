@@ -9,8 +9,8 @@ type Component string
 const (
 	// ByDescheduler: a PodMigrationJob that succeeded.
 	ByDescheduler Component = "koord-descheduler"
-	// ByAgent: an eviction by koordlet.
-	ByAgent Component = "koordlet"
+	// ByOther: an eviction that koord-descheduler did not ask for, such as one by koordlet or by kubectl drain.
+	ByOther Component = "another component"
 )
 
 // Move is a pod of a workload that left its node.

@@ -24,6 +24,19 @@ const (
 	Upstream Mode = "Upstream"
 )
 
+// Review says whether koord-scheduler is asked about the planned moves.
+type Review string
+
+// The reviews.
+const (
+	// ReviewRequired moves what koord-scheduler confirmed. While it cannot be asked, no pod is moved.
+	ReviewRequired Review = "Required"
+	// ReviewPreferred moves what the requests, taints and affinities of nodes and pods admit while koord-scheduler cannot be asked.
+	ReviewPreferred Review = "Preferred"
+	// ReviewNever does not ask koord-scheduler: for clusters in which another scheduler places the pods.
+	ReviewNever Review = "Never"
+)
+
 // Args configures the planner. A nil pointer or an empty value stands for the default that SetDefaults fills in.
 type Args struct {
 	metav1.TypeMeta `json:",inline"`
@@ -38,6 +51,9 @@ type Args struct {
 	NodeSelector *metav1.LabelSelector `json:"nodeSelector,omitempty"`
 	// NodeMetricExpirationSeconds is the age from which a NodeMetric is not used; default 180, 1 to 86400.
 	NodeMetricExpirationSeconds *int64 `json:"nodeMetricExpirationSeconds,omitempty"`
+
+	// SchedulerReview says whether koord-scheduler is asked about the planned moves: Required, Preferred or Never; default Required.
+	SchedulerReview Review `json:"schedulerReview,omitempty"`
 
 	// HighThresholds in percent of allocatable, above which a node is overutilized, 1 to 100; default cpu 75 and memory 80.
 	HighThresholds map[corev1.ResourceName]int64 `json:"highThresholds,omitempty"`
@@ -87,6 +103,9 @@ func DefaultArgs() *Args {
 func SetDefaults(args *Args) {
 	if args.Mode == "" {
 		args.Mode = Planned
+	}
+	if args.SchedulerReview == "" {
+		args.SchedulerReview = ReviewRequired
 	}
 	if len(args.HighThresholds) == 0 {
 		args.HighThresholds = map[corev1.ResourceName]int64{corev1.ResourceCPU: 75, corev1.ResourceMemory: 80}

@@ -82,9 +82,6 @@ func generatedPod(t *rapid.T, w *world, node int) {
 	if rapid.IntRange(0, 7).Draw(t, "is protected") == 0 {
 		pod.Protected = "PodDisruptionBudget"
 	}
-	if rapid.IntRange(0, 7).Draw(t, "shrinks") == 0 {
-		pod.Shrink = []float64{pod.Usage[0] / 2, 0}
-	}
 	w.Workloads[pod.Workload].Freeze = rapid.SampledFrom([]Freeze{"", "", "", "", Rollout, ScaleDown}).Draw(t, "freeze")
 	if len(w.Workloads) > 1 && rapid.Bool().Draw(t, "shares a workload") {
 		pod.Workload = rapid.IntRange(0, len(w.Workloads)-1).Draw(t, "workload")

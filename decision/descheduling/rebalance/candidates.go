@@ -52,6 +52,8 @@ type candidate struct {
 type option struct {
 	node int
 	gain float64
+	// others are the targets behind it that are worth the move as well, the best first.
+	others []int
 }
 
 // refusals are the targets that were passed over while options were looked for.
@@ -182,6 +184,7 @@ func (p *pass) choose(c *candidate, trace *Trace) (option, bool) {
 			reason, feasible := p.feasible(c.pod, options[i].node)
 			if feasible {
 				trace.runners(p, c, options, i)
+				options[i].others = p.worthwhile(c, options[i+1:])
 				return options[i], true
 			}
 			trace.infeasible(p, options[i], reason)
@@ -189,6 +192,17 @@ func (p *pass) choose(c *candidate, trace *Trace) (option, bool) {
 	}
 	trace.skipped(p, c.pod, NoTarget, trace.refusals())
 	return option{}, false
+}
+
+// worthwhile are the nodes of options that gain more than the move costs.
+func (p *pass) worthwhile(c *candidate, options []option) []int {
+	var nodes []int
+	for i := range options {
+		if options[i].gain*c.worth > p.least(c.cost) {
+			nodes = append(nodes, options[i].node)
+		}
+	}
+	return nodes
 }
 
 func (p *pass) feasible(pod, node int) (string, bool) {

@@ -16,8 +16,6 @@ const (
 	prodPriority = 10000.0
 	// leastCost keeps a move from being free, whatever its eviction cost.
 	leastCost = 0.1
-	// resizeShare is what a resize in place costs of a move: nothing is restarted.
-	resizeShare = 0.1
 )
 
 // cost of moving a pod.

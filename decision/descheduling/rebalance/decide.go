@@ -14,7 +14,6 @@ func Decide(in Input, trace *Trace) Plan {
 	plan := Plan{Before: p.load.phi, Loops: p.memory.loops}
 	if p.load.count > 0 {
 		p.holdBack(&plan)
-		p.resize(&plan, trace)
 		p.migrate(&plan, trace)
 	}
 	plan.After = p.load.phi
@@ -201,6 +200,6 @@ func (p *pass) accept(n int, c *candidate, choice option, plan *Plan, trace *Tra
 	p.targets.put(n, p.load.level(n))
 	p.targets.put(choice.node, p.load.level(choice.node))
 	p.moves = append(p.moves, Move{Pod: c.pod, From: n, To: choice.node})
-	plan.Steps = append(plan.Steps, Step{Remedy: Migrate, Node: n, Pod: c.pod, Target: choice.node})
+	plan.Steps = append(plan.Steps, Step{Remedy: Migrate, Node: n, Pod: c.pod, Target: choice.node, Others: choice.others})
 	trace.moved(p, c, choice, before)
 }

@@ -48,10 +48,6 @@ func TestDecide(t *testing.T) {
 			change: func(w *world) { w.Nodes[0].Reclaimable, w.Args.VarianceWeight = []float64{5, 0}, new(0.0) },
 			want:   append([]Step{{Remedy: HoldBack, Node: 0, Pod: -1, Target: -1, Amount: []float64{5, 0}}}, migrate...),
 		},
-		"a pod is resized in place before it is moved": {
-			change: func(w *world) { w.Pods[0].Shrink, w.Args.VarianceWeight = []float64{15, 0}, new(0.0) },
-			want:   []Step{{Remedy: Resize, Node: 0, Pod: 0, Target: -1, Amount: []float64{15, 0}}},
-		},
 		"a rollout freezes the pod": {
 			change: func(w *world) { w.Workloads[0].Freeze = Rollout }, wantReason: Frozen,
 		},

@@ -9,4 +9,8 @@
 // where load is a fraction of what a node can allocate. The second sum is the variance times the number of nodes: so the value of a
 // move does not depend on the size of the cluster. A move is accepted only if Phi falls by more than what the move costs and a least
 // improvement. As each accepted move lowers Phi, a pass ends, and under a fixed load passes cannot move pods in circles.
+//
+// Cheaper remedies come before moves: what the agents take from best-effort pods when they hold them back moves no pod, and of workloads that
+// are scaled down, the pods on overutilized nodes are marked to be removed first. A resize in place is none of them: lower requests leave
+// what a pod uses as it is, and a lower limit throttles a service in order to relieve its neighbours.
 package rebalance

@@ -57,8 +57,6 @@ type Pod struct {
 	Workload int
 	// Usage is the 95th percentile of the predicted usage.
 	Usage []float64
-	// Shrink is how much of the usage a resize in place takes away; nil for a pod that is not resized.
-	Shrink []float64
 	// Protected says why the pod may not be evicted; empty if it may.
 	Protected string
 	// Started is when it began to run.

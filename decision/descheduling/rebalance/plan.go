@@ -17,10 +17,8 @@ type Remedy string
 
 // The remedies.
 const (
-	// HoldBack lets the agent hold best-effort pods of the node back.
+	// HoldBack leaves it to the agent of the node to hold best-effort pods back, which it does by itself: what it takes from them moves no pod.
 	HoldBack Remedy = "HoldBack"
-	// Resize lowers the resources of a pod in place.
-	Resize Remedy = "Resize"
 	// DeletionCost marks a pod so that the scale-down which is under way removes it.
 	DeletionCost Remedy = "DeletionCost"
 	// Migrate moves a pod to another node.
@@ -34,9 +32,10 @@ type Step struct {
 	Node int
 	// Pod is -1 for HoldBack.
 	Pod int
-	// Target is -1 but for Migrate.
+	// Target is -1 but for Migrate, and Others are targets of a Migrate that are worth the move as well, the best first.
 	Target int
-	// Amount of each resource that HoldBack and Resize take away; nil for others.
+	Others []int
+	// Amount of each resource that HoldBack takes away; nil for others.
 	Amount []float64
 	// DeletionCost to write, for DeletionCost.
 	DeletionCost int32

@@ -19,9 +19,6 @@ func TestThePotentialFallsWithEachMove(t *testing.T) {
 		for n := range w.Nodes {
 			w.Nodes[n].Reclaimable = nil
 		}
-		for i := range w.Pods {
-			w.Pods[i].Shrink = nil
-		}
 		plan := Decide(w.Input, nil)
 		before := potentialOf(w)
 		for _, move := range plan.Moves() {
@@ -118,9 +115,6 @@ func TestRepeatedPassesReachAFixedPoint(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				w := generated(t)
-				for i := range w.Pods {
-					w.Pods[i].Shrink = nil
-				}
 				passes := 0
 				for ; passes < 200; passes++ {
 					plan := Decide(w.Input, nil)

@@ -14,8 +14,6 @@ import (
 type Trace struct {
 	// Moves in the order of the plan's migrations.
 	Moves []MoveTrace `json:"moves,omitempty"`
-	// Resized pods.
-	Resized []MoveTrace `json:"resized,omitempty"`
 	// Skipped are the pods that were considered and not moved, in the order of the input.
 	Skipped []Skip `json:"skipped,omitempty"`
 
@@ -162,14 +160,6 @@ func plus(row, change []float64, sign float64) []float64 {
 	return out
 }
 
-func (t *Trace) resized(p *pass, pod int, before, cost float64) {
-	if t != nil {
-		t.Resized = append(t.Resized, MoveTrace{
-			Pod: p.in.Pods[pod].Name, From: p.in.Nodes[p.in.Pods[pod].Node].Name, Before: before, After: p.load.phi, Cost: cost, Required: p.least(cost),
-		})
-	}
-}
-
 // Message says in one sentence what the pass does and why the rest stays.
 func (t *Trace) Message(plan Plan) string {
 	counts := map[Remedy]int{}
@@ -185,9 +175,6 @@ func (t *Trace) Message(plan Plan) string {
 	}
 	if n := counts[HoldBack]; n > 0 {
 		text += fmt.Sprintf(", best-effort pods are held back on %d nodes", n)
-	}
-	if n := counts[Resize]; n > 0 {
-		text += fmt.Sprintf(", %d pods are resized in place", n)
 	}
 	if n := counts[DeletionCost]; n > 0 {
 		text += fmt.Sprintf(", %d pods are marked for the scale-down", n)

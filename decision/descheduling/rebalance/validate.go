@@ -23,6 +23,9 @@ func Validate(args *Args) field.ErrorList {
 	if args.Mode != Planned && args.Mode != Upstream {
 		errs = append(errs, field.NotSupported(field.NewPath("mode"), args.Mode, []Mode{Planned, Upstream}))
 	}
+	if reviews := []Review{ReviewRequired, ReviewPreferred, ReviewNever}; !slices.Contains(reviews, args.SchedulerReview) {
+		errs = append(errs, field.NotSupported(field.NewPath("schedulerReview"), args.SchedulerReview, reviews))
+	}
 	if _, err := metav1.LabelSelectorAsSelector(args.NodeSelector); err != nil {
 		errs = append(errs, field.Invalid(field.NewPath("nodeSelector"), args.NodeSelector, err.Error()))
 	}

@@ -35,7 +35,7 @@ profiles:
           - name: "*"
       balance:
         enabled:
-          - name: LowNodeLoad
+          - name: {{ ternary "LoadAwareRebalancing" "LowNodeLoad" (eq $config.mode "planner") }}
       # Evictions become PodMigrationJobs.
       evict:
         disabled:
@@ -56,6 +56,13 @@ profiles:
           namespaces:
             exclude:
               {{- include "koordinator.deschedulerExcluded" . | nindent 14 }}
+      {{- if eq $config.mode "planner" }}
+      - name: LoadAwareRebalancing
+        args:
+          apiVersion: descheduler/v1alpha2
+          kind: LoadAwareRebalancingArgs
+          {{- toYaml $config.loadAwareRebalancing | nindent 10 }}
+      {{- else }}
       - name: LowNodeLoad
         args:
           apiVersion: descheduler/v1alpha2
@@ -64,6 +71,7 @@ profiles:
           evictableNamespaces:
             exclude:
               {{- include "koordinator.deschedulerExcluded" . | nindent 14 }}
+      {{- end }}
 {{- end }}
 
 {{/* ConfigMap koord-descheduler-config as it will be, YAML with keys "data" and "annotations". */}}

@@ -19,3 +19,8 @@ app.kubernetes.io/instance: {{ .root.Release.Name }}
 {{- with $images.registry }}{{ trimSuffix "/" . }}/{{ end -}}
 {{ .image }}:{{ $images.tag | default .root.Chart.AppVersion }}
 {{- end }}
+
+{{/* The URL of koord-scheduler's diagnostics port. */}}
+{{- define "koordinator.schedulerEndpoint" -}}
+https://{{ .Values.scheduler.service.externalName | default (printf "koord-scheduler.%s.svc" .Release.Namespace) }}:{{ .Values.scheduler.service.port }}
+{{- end }}

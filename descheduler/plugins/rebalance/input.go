@@ -43,6 +43,10 @@ func (p *Plugin) view(ctx context.Context, nodes []*corev1.Node) (*view, error) 
 	if err != nil {
 		return nil, err
 	}
+	others, err := p.others(ctx)
+	if err != nil {
+		return nil, err
+	}
 	owners, list := newWorkloads(p.client), p.handle.GetPodsAssignedToNodeFunc()
 	for _, node := range nodes {
 		if !p.selector.Matches(labelsOf(node)) {
@@ -52,19 +56,19 @@ func (p *Plugin) view(ctx context.Context, nodes []*corev1.Node) (*view, error) 
 		if err != nil {
 			return nil, err
 		}
-		p.addNode(ctx, v, node, metrics[node.Name], pods, arrivals(jobs, node.Name), owners)
+		p.addNode(ctx, v, node, metrics[node.Name], pods, arrivals(jobs, node.Name), owners, others)
 	}
 	p.observed.Forget(now)
 	v.in.Workloads = owners.found
 	v.in.History = historyOf(jobs)
 	if p.sources.Evictions != nil {
-		more, err := p.sources.Evictions(ctx)
+		more, err := p.sources.Evictions(ctx, jobs)
 		if err != nil {
 			return nil, err
 		}
 		v.in.History = append(v.in.History, more...)
 	}
-	v.in.Feasible = p.sources.Feasibility(ctx, v.nodes, v.pods, func(pod int) int { return v.in.Pods[pod].Node })
+	v.in.Feasible = rebalance.NodeFit(v.nodes, v.pods, func(pod int) int { return v.in.Pods[pod].Node })
 	return v, nil
 }
 
@@ -73,19 +77,17 @@ func running(pod *corev1.Pod) bool {
 }
 
 // addNode adds a node with its pods. Pods that are on their way to it count as if they were there.
-func (p *Plugin) addNode(ctx context.Context, v *view, node *corev1.Node, metric *slov1alpha1.NodeMetric, pods []*corev1.Pod, arriving []string, owners *workloads) {
+func (p *Plugin) addNode(ctx context.Context, v *view, node *corev1.Node, metric *slov1alpha1.NodeMetric, pods []*corev1.Pod, arriving []string, owners *workloads, others *others) {
 	now, usage := v.in.Now, rebalance.Node{Name: node.Name, Capacity: capacity(node, v.in.Resources), Unschedulable: node.Spec.Unschedulable}
-	if p.sources.Limits != nil {
-		limits := p.sources.Limits(node)
-		for _, name := range v.in.Resources {
-			usage.Limit = append(usage.Limit, limits[name])
-		}
-	}
+	usage.Limit = others.limits(node, v.in.Resources)
 	fresh := p.observe(node.Name, metric, v.in.Resources, now)
-	names := append([]string{systemPrefix + node.Name}, arriving...)
+	names, bestEffort := append([]string{systemPrefix + node.Name}, arriving...), []string(nil)
 	for _, pod := range pods {
 		name := pod.Namespace + "/" + pod.Name
 		names = append(names, name)
+		if extension.PodQoSClass(pod) == extension.QoSBE {
+			bestEffort = append(bestEffort, name)
+		}
 		one := rebalance.Pod{Name: name, Node: len(v.nodes), Workload: owners.index(ctx, pod), Usage: p.observed.Peak(name), Readiness: readiness(pod)}
 		if pod.Status.StartTime != nil {
 			one.Started = pod.Status.StartTime.Time
@@ -101,6 +103,7 @@ func (p *Plugin) addNode(ctx context.Context, v *view, node *corev1.Node, metric
 	}
 	if fresh {
 		usage.Usage = p.observed.PeakOfSum(names)
+		usage.Reclaimable = p.reclaimable(v, &usage, bestEffort, others.agents[node.Name])
 	}
 	v.in.Nodes, v.nodes = append(v.in.Nodes, usage), append(v.nodes, node)
 }

@@ -1,6 +1,7 @@
 package rebalance_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -16,12 +17,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/descheduler/configuration"
 	"koordinator.sh/koord/descheduler/framework"
 	"koordinator.sh/koord/descheduler/plugins"
+	loadrebalance "koordinator.sh/koord/descheduler/plugins/rebalance"
 )
 
 const document = `
@@ -39,6 +42,22 @@ type scene struct {
 	deployment *appsv1.Deployment
 	jobs       []client.Object
 	metricAge  time.Duration
+	// sources of the plugin; a review that is not said agrees with everything.
+	sources loadrebalance.Sources
+	// bestEffort makes the pods best-effort ones.
+	bestEffort bool
+}
+
+// agree is a koord-scheduler that takes the first target of each pod.
+func agree(_ context.Context, question *diagnosticsv1alpha1.PlacementReview) (*diagnosticsv1alpha1.PlacementReview, error) {
+	answer := question.DeepCopy()
+	answer.Status.Origin.Leader = true
+	for _, pod := range question.Spec.Pods {
+		answer.Status.Placements = append(answer.Status.Placements, diagnosticsv1alpha1.PodPlacement{
+			Namespace: pod.Namespace, Name: pod.Name, Verdict: diagnosticsv1alpha1.PlacementFound, From: "hot", Node: pod.Targets[0],
+		})
+	}
+	return answer, nil
 }
 
 func list(cpu, memory string) corev1.ResourceList {
@@ -68,7 +87,7 @@ func deployment(change func(*appsv1.Deployment)) *appsv1.Deployment {
 }
 
 // pass runs one pass of the descheduler and returns the jobs and pods afterwards.
-func (s scene) pass(t *testing.T, args string) ([]schedulingv1alpha1.PodMigrationJob, *corev1.PodList) {
+func (s scene) pass(t *testing.T, args string) result {
 	t.Helper()
 	controller := true
 	set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{
@@ -83,11 +102,15 @@ func (s scene) pass(t *testing.T, args string) ([]schedulingv1alpha1.PodMigratio
 		}})
 	}
 	started := metav1.NewTime(time.Now().Add(-24 * time.Hour))
+	qos := map[string]string{}
+	if s.bestEffort {
+		qos[extension.LabelPodQoS] = string(extension.QoSBE)
+	}
 	for i := range 2 {
 		name := fmt.Sprintf("web-1-%d", i)
 		objects = append(objects, &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
-				Namespace: "default", Name: name, UID: types.UID(name), CreationTimestamp: started,
+				Namespace: "default", Name: name, UID: types.UID(name), CreationTimestamp: started, Labels: qos,
 				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-1", UID: "web-1-uid", Controller: &controller}},
 			},
 			Spec: corev1.PodSpec{NodeName: "hot", SchedulerName: "koord-scheduler", Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: list("1", "1Gi")}}}},
@@ -104,16 +127,21 @@ func (s scene) pass(t *testing.T, args string) ([]schedulingv1alpha1.PodMigratio
 	}
 	koordinator := append([]client.Object{set, s.deployment, metric("hot", s.metricAge, "5", "web-1-0", "web-1-1"), metric("idle", s.metricAge, "1")}, s.jobs...)
 	jobs := fake.NewClientBuilder().WithScheme(scheme).WithObjects(koordinator...).Build()
-	config, err := configuration.Read(fmt.Appendf(nil, document, args), plugins.Registry(plugins.Sources{}))
+	if s.sources.Review == nil {
+		s.sources.Review = agree
+	}
+	registry := plugins.Registry(plugins.Sources{Rebalance: s.sources})
+	config, err := configuration.Read(fmt.Appendf(nil, document, args), registry)
 	if err != nil {
 		t.Fatal(err)
 	}
 	kube := kubefake.NewSimpleClientset(objects...)
-	d, err := framework.New(t.Context(), framework.Config{Client: kube, Jobs: jobs, Registry: plugins.Registry(plugins.Sources{}), Configuration: config})
+	d, err := framework.New(t.Context(), framework.Config{Client: kube, Jobs: jobs, Registry: registry, Configuration: config})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.RunOnce(t.Context()); err != nil {
+	record, err := d.RunOnce(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
 	var found schedulingv1alpha1.PodMigrationJobList
@@ -124,7 +152,25 @@ func (s scene) pass(t *testing.T, args string) ([]schedulingv1alpha1.PodMigratio
 	if err != nil {
 		t.Fatal(err)
 	}
-	return found.Items, pods
+	return result{found.Items, pods, record}
+}
+
+// result is what is there after a pass.
+type result struct {
+	jobs []schedulingv1alpha1.PodMigrationJob
+	pods *corev1.PodList
+	pass framework.Pass
+}
+
+// targets of the jobs that the pass made.
+func (r result) targets() []string {
+	var targets []string
+	for _, job := range r.jobs {
+		if job.Name != "before" {
+			targets = append(targets, job.Annotations[extension.AnnotationTargetNode])
+		}
+	}
+	return targets
 }
 
 func TestBalance(t *testing.T) {
@@ -170,18 +216,12 @@ func TestBalance(t *testing.T) {
 			if test.args == "" {
 				test.args = "{}"
 			}
-			jobs, pods := test.scene.pass(t, test.args)
-			var targets []string
-			for _, job := range jobs {
-				if job.Name != "before" {
-					targets = append(targets, job.Annotations[extension.AnnotationTargetNode])
-				}
-			}
-			if diff := cmp.Diff(test.wantTargets, targets); diff != "" {
+			after := test.scene.pass(t, test.args)
+			if diff := cmp.Diff(test.wantTargets, after.targets()); diff != "" {
 				t.Errorf("targets of the jobs (-want +got):\n%s", diff)
 			}
 			marked := false
-			for _, pod := range pods.Items {
+			for _, pod := range after.pods.Items {
 				marked = marked || pod.Annotations[corev1.PodDeletionCost] != ""
 			}
 			if marked != test.wantMarked {
@@ -193,8 +233,7 @@ func TestBalance(t *testing.T) {
 
 // TestUpstreamModeIsLowNodeLoad: the first five passes in which a node is overutilized are not enough, as LowNodeLoad has it.
 func TestUpstreamModeIsLowNodeLoad(t *testing.T) {
-	jobs, _ := scene{deployment: deployment(nil)}.pass(t, "{mode: Upstream}")
-	if len(jobs) != 0 {
-		t.Errorf("%d jobs after one pass, want none", len(jobs))
+	if after := (scene{deployment: deployment(nil)}).pass(t, "{mode: Upstream}"); len(after.jobs) != 0 {
+		t.Errorf("%d jobs after one pass, want none", len(after.jobs))
 	}
 }

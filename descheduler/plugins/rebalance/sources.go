@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	frameworktypes "sigs.k8s.io/descheduler/pkg/framework/types"
 
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/descheduling/loopguard"
 	"koordinator.sh/koord/decision/descheduling/rebalance"
+	"koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/descheduler/plugins/lownodeload"
 )
 
@@ -21,15 +23,16 @@ type Sources struct {
 	NodeMetrics lownodeload.NodeMetricLister
 	// Jobs list the PodMigrationJobs.
 	Jobs func(ctx context.Context) ([]schedulingv1alpha1.PodMigrationJob, error)
-	// Evictions by the agents; nil for none.
-	Evictions func(ctx context.Context) ([]loopguard.Move, error)
-	// Limits of a node are the lowest thresholds of the scheduler and the agent, as fractions of its capacity; nil for none.
-	Limits func(node *corev1.Node) map[corev1.ResourceName]float64
-	// Feasibility asks the scheduler; nil asks the filters of Kubernetes that need no more than nodes and pods. Nodes and pods have the
-	// order of the input; nodeOf is the node of a pod.
-	Feasibility func(ctx context.Context, nodes []*corev1.Node, pods []*corev1.Pod, nodeOf func(pod int) int) rebalance.Feasibility
-	// Report takes what each pass plans; nil for nobody.
-	Report func(plan rebalance.Plan, trace *rebalance.Trace)
+	// Evictions that no PodMigrationJob made, such as those by the agents; nil for none.
+	Evictions func(ctx context.Context, jobs []schedulingv1alpha1.PodMigrationJob) ([]loopguard.Move, error)
+	// Strategies by the name of the node say when the agent holds best-effort pods back and evicts; nil reads the NodeSLOs.
+	Strategies func(ctx context.Context) (map[string]*slov1alpha1.ResourceThresholdStrategy, error)
+	// Scheduler returns the arguments of LoadAwareScheduling, up to whose thresholds the scheduler fills nodes; nil is unknown.
+	Scheduler func(ctx context.Context) (*loadaware.Args, error)
+	// Review asks koord-scheduler where pods would go; nil where it cannot be asked.
+	Review func(ctx context.Context, question *diagnosticsv1alpha1.PlacementReview) (*diagnosticsv1alpha1.PlacementReview, error)
+	// Report takes what each pass plans, and why the plan could not be reviewed; nil for none.
+	Report func(plan rebalance.Plan, trace *rebalance.Trace, unreviewed error)
 	// Now is the clock; nil is the one of the machine.
 	Now func() time.Time
 }
@@ -55,13 +58,26 @@ func (s Sources) complete(handle frameworktypes.Handle) (Sources, client.Client,
 			return list.Items, nil
 		}
 	}
-	if s.Feasibility == nil {
-		s.Feasibility = func(_ context.Context, nodes []*corev1.Node, pods []*corev1.Pod, nodeOf func(int) int) rebalance.Feasibility {
-			return rebalance.NodeFit(nodes, pods, nodeOf)
+	if s.Strategies == nil {
+		s.Strategies = func(ctx context.Context) (map[string]*slov1alpha1.ResourceThresholdStrategy, error) {
+			return strategies(ctx, reading.Client())
 		}
 	}
 	if s.Now == nil {
 		s.Now = time.Now
 	}
 	return s, reading.Client(), nil
+}
+
+// strategies reads those of all NodeSLOs.
+func strategies(ctx context.Context, reading client.Reader) (map[string]*slov1alpha1.ResourceThresholdStrategy, error) {
+	var list slov1alpha1.NodeSLOList
+	if err := reading.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list NodeSLOs: %w", err)
+	}
+	found := make(map[string]*slov1alpha1.ResourceThresholdStrategy, len(list.Items))
+	for i := range list.Items {
+		found[list.Items[i].Name] = list.Items[i].Spec.ResourceUsedThresholdWithBE
+	}
+	return found, nil
 }
