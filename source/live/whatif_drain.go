@@ -17,7 +17,6 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
-	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/source"
@@ -152,13 +151,6 @@ func (c *clients) podGroups(ctx context.Context) ([]schedulingsigsv1alpha1.PodGr
 	}
 	r := request{verb: "list", group: version.Group, resource: "podgroups"}
 	return list(ctx, client, r, selection{}, splitJSON, func(raw []byte, into *schedulingsigsv1alpha1.PodGroup) error {
-		return unmarshalJSON(raw, migrationDrop, into)
-	})
-}
-
-// reservations lists the Reservations.
-func (c *clients) reservations(ctx context.Context) ([]schedulingv1alpha1.Reservation, error) {
-	return list(ctx, c.scheduling, requestFor("list", source.KindReservation, ""), selection{}, splitJSON, func(raw []byte, into *schedulingv1alpha1.Reservation) error {
 		return unmarshalJSON(raw, migrationDrop, into)
 	})
 }
