@@ -73,7 +73,7 @@ generate-proto: ## Regenerate the messages of the protocol for hooks (needs prot
 lint: ## Check formatting, vet and the rules of .golangci.yml (the first time 5 minutes more: it compiles the linters).
 	@build/lint.sh
 
-vulncheck: ## Look for known vulnerabilities in code that the programs call, with govulncheck (VULNDB names another database; about 5 minutes).
+vulncheck: ## Look for known vulnerabilities in code that the programs call, with govulncheck (needs its database: VULNDB, or the internet).
 	@build/vulncheck.sh
 
 bench: build ## Measure what docs/performance.md reports.
