@@ -39,10 +39,28 @@ func (w *world) apply(plan Plan) {
 	for _, move := range plan.Moves() {
 		pod := &w.Pods[move.Pod]
 		for r, used := range pod.Usage {
-			w.Nodes[move.From].Usage[r] -= used
+			w.Nodes[move.From].Usage[r] = max(0, w.Nodes[move.From].Usage[r]-used) // rounding must not leave less than nothing
 			w.Nodes[move.To].Usage[r] += used
 		}
 		pod.Node, pod.Started = move.To, w.Now
+	}
+}
+
+// scaleDown lowers the usage of pods on nodes that would be above a load, so that no load is cut and each move is worth what its pod uses.
+func (w *world) scaleDown(most float64) {
+	for r := range w.Resources {
+		for n := range w.Nodes {
+			factor := most * w.Nodes[n].Capacity[r] / w.Nodes[n].Usage[r]
+			if factor >= 1 {
+				continue
+			}
+			w.Nodes[n].Usage[r] *= factor
+			for i := range w.Pods {
+				if w.Pods[i].Node == n {
+					w.Pods[i].Usage[r] *= factor
+				}
+			}
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ func TestThePotentialFallsWithEachMove(t *testing.T) {
 		for n := range w.Nodes {
 			w.Nodes[n].Reclaimable = nil
 		}
+		w.scaleDown(mostLoad)
 		plan := Decide(w.Input, nil)
 		before := potentialOf(w)
 		for _, move := range plan.Moves() {
