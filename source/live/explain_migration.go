@@ -157,12 +157,9 @@ func (m *migrationReader) args(ctx context.Context) error {
 // migrationJobs lists the PodMigrationJobs.
 func (c *clients) migrationJobs(ctx context.Context) ([]schedulingv1alpha1.PodMigrationJob, error) {
 	return list(ctx, c.scheduling, requestFor("list", source.KindMigration, ""), selection{}, splitJSON, func(raw []byte, into *schedulingv1alpha1.PodMigrationJob) error {
-		return unmarshalJSON(raw, migrationDrop, into)
+		return unmarshalJSON(raw, managedFieldsDrop, into)
 	})
 }
-
-// migrationDrop is a PodMigrationJob without managedFields.
-var migrationDrop = droppedKeys{"metadata": keys("managedFields")}
 
 // getJSON reads one object of a custom resource; a missing one is an error with code KOORD0003.
 func getJSON(ctx context.Context, client rest.Interface, r request, into any) error {

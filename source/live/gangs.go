@@ -20,10 +20,6 @@ func (s *Source) Gangs(ctx context.Context) (*source.Gangs, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := c.of(source.KindGang)
-	if err != nil {
-		return nil, err
-	}
 	var (
 		gaps   gaps
 		groups []schedulingsigsv1alpha1.PodGroup
@@ -35,9 +31,7 @@ func (s *Source) Gangs(ctx context.Context) (*source.Gangs, error) {
 		return err
 	})
 	group.Go(func() (err error) {
-		groups, err = list(groupContext, client, requestFor("list", source.KindGang, ""), selection{}, splitJSON, func(raw []byte, into *schedulingsigsv1alpha1.PodGroup) error {
-			return unmarshalJSON(raw, podGroupDrop, into)
-		})
+		groups, err = c.podGroups(groupContext)
 		if hasCode(err, finding.NotInstalled) {
 			return nil
 		}
@@ -49,5 +43,13 @@ func (s *Source) Gangs(ctx context.Context) (*source.Gangs, error) {
 	return &source.Gangs{Items: objects.Gangs(groups, pods, s.options.Clock.Now()), Incomplete: gaps.all()}, nil
 }
 
-// podGroupDrop is a PodGroup without managedFields.
-var podGroupDrop = droppedKeys{"metadata": keys("managedFields")}
+// podGroups lists the PodGroups of all namespaces.
+func (c *clients) podGroups(ctx context.Context) ([]schedulingsigsv1alpha1.PodGroup, error) {
+	client, err := c.of(source.KindGang)
+	if err != nil {
+		return nil, err
+	}
+	return list(ctx, client, requestFor("list", source.KindGang, ""), selection{}, splitJSON, func(raw []byte, into *schedulingsigsv1alpha1.PodGroup) error {
+		return unmarshalJSON(raw, managedFieldsDrop, into)
+	})
+}

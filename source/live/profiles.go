@@ -16,12 +16,10 @@ import (
 // mostProfiles bounds the profiles that an answer names.
 const mostProfiles = 3
 
-var profileDrop = droppedKeys{"metadata": keys("managedFields")}
-
 func (c *clients) profiles(ctx context.Context) ([]configv1alpha1.ClusterColocationProfile, error) {
 	r := request{verb: "list", group: configv1alpha1.GroupVersion.Group, resource: "clustercolocationprofiles"}
 	return list(ctx, c.profile, r, selection{}, splitJSON, func(raw []byte, into *configv1alpha1.ClusterColocationProfile) error {
-		return unmarshalJSON(raw, profileDrop, into)
+		return unmarshalJSON(raw, managedFieldsDrop, into)
 	})
 }
 

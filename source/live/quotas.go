@@ -28,8 +28,5 @@ func (s *Source) Quotas(ctx context.Context) ([]source.Quota, error) {
 }
 
 func decodeQuota(raw []byte, into *schedulingsigsv1alpha1.ElasticQuota) error {
-	return unmarshalJSON(raw, quotaDrop, into)
+	return unmarshalJSON(raw, managedFieldsDrop, into)
 }
-
-// quotaDrop is an ElasticQuota without managedFields.
-var quotaDrop = droppedKeys{"metadata": keys("managedFields")}

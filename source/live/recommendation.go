@@ -27,8 +27,6 @@ var (
 	}
 	// containerRunningDrop is a container status without the last state, image and mounts.
 	containerRunningDrop = numbers(3, 6, 7, 8, 12, 13)
-	// recommendationDrop is a Recommendation without managedFields.
-	recommendationDrop = droppedKeys{"metadata": keys("managedFields")}
 )
 
 // Recommendations lists Recommendations and the pods of their namespaces at the same time.
@@ -117,6 +115,6 @@ func recommendationRequest(namespace string) request {
 
 func (c *clients) recommendations(ctx context.Context, by selection) ([]analysisv1alpha1.Recommendation, error) {
 	return list(ctx, c.analysis, recommendationRequest(by.namespace), by, splitJSON, func(raw []byte, into *analysisv1alpha1.Recommendation) error {
-		return unmarshalJSON(raw, recommendationDrop, into)
+		return unmarshalJSON(raw, managedFieldsDrop, into)
 	})
 }

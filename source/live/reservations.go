@@ -28,9 +28,6 @@ func (s *Source) Reservations(ctx context.Context) ([]schedulingv1alpha1.Reserva
 // reservations lists the Reservations.
 func (c *clients) reservations(ctx context.Context) ([]schedulingv1alpha1.Reservation, error) {
 	return list(ctx, c.scheduling, requestFor("list", source.KindReservation, ""), selection{}, splitJSON, func(raw []byte, into *schedulingv1alpha1.Reservation) error {
-		return unmarshalJSON(raw, reservationDrop, into)
+		return unmarshalJSON(raw, managedFieldsDrop, into)
 	})
 }
-
-// reservationDrop is a Reservation without managedFields.
-var reservationDrop = droppedKeys{"metadata": keys("managedFields")}

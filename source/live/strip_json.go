@@ -22,6 +22,8 @@ func keys(drop ...string) droppedKeys {
 }
 
 var (
+	// managedFieldsDrop is an object without managedFields.
+	managedFieldsDrop = droppedKeys{"metadata": keys("managedFields")}
 	// metricDrop is a NodeMetric without managedFields and the percentiles of the system's usage, which nothing reads.
 	metricDrop = droppedKeys{
 		"metadata": keys("managedFields"),

@@ -17,7 +17,6 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
-	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/source/objects"
@@ -140,17 +139,4 @@ func (c *clients) budgets(ctx context.Context, namespace string) ([]policyv1.Pod
 	found := &policyv1.PodDisruptionBudgetList{}
 	err = client.Get().NamespaceIfScoped(namespace, namespace != "").Resource(r.resource).Param("resourceVersion", fromCache).MaxRetries(retries).Do(ctx).Into(found)
 	return found.Items, failure(ctx, r, err)
-}
-
-// podGroups lists the PodGroups of all namespaces.
-func (c *clients) podGroups(ctx context.Context) ([]schedulingsigsv1alpha1.PodGroup, error) {
-	version := schedulingsigsv1alpha1.GroupVersion
-	client, err := c.group(ownGroup(version))
-	if err != nil {
-		return nil, err
-	}
-	r := request{verb: "list", group: version.Group, resource: "podgroups"}
-	return list(ctx, client, r, selection{}, splitJSON, func(raw []byte, into *schedulingsigsv1alpha1.PodGroup) error {
-		return unmarshalJSON(raw, migrationDrop, into)
-	})
 }
