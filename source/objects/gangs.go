@@ -26,7 +26,10 @@ func Gangs(groups []schedulingsigsv1alpha1.PodGroup, pods []corev1.Pod, now time
 	objects := map[gang.Key]*schedulingsigsv1alpha1.PodGroup{}
 	for i := range groups {
 		key := gang.Key{Namespace: groups[i].Namespace, Name: groups[i].Name}
-		objects[key], members[key] = &groups[i], members[key]
+		objects[key] = &groups[i]
+		if _, found := members[key]; !found {
+			members[key] = nil // a gang without pods
+		}
 	}
 	out := make([]source.Gang, 0, len(members))
 	for key, of := range members {

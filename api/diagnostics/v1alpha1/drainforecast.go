@@ -57,13 +57,13 @@ type DrainForecast struct {
 type DrainVerdict string
 
 const (
-	// DrainCompletes: every pod that has to leave is evicted, and its replacement gets a node.
+	// DrainCompletes means that every pod that has to leave is evicted, and its replacement gets a node.
 	DrainCompletes DrainVerdict = "Completes"
-	// DrainUnplaced: the drain completes, and no node takes the replacements of some pods.
+	// DrainUnplaced means that the drain completes, and no node takes the replacements of some pods.
 	DrainUnplaced DrainVerdict = "Unplaced"
-	// DrainBlocked: PodDisruptionBudgets keep some pods on the node, so that kubectl drain does not end.
+	// DrainBlocked means that PodDisruptionBudgets keep some pods on the node, so that kubectl drain does not end.
 	DrainBlocked DrainVerdict = "Blocked"
-	// DrainUnknown: the drain completes as far as is known, which does not include where all pods go, or all PodDisruptionBudgets.
+	// DrainUnknown means that the drain completes as far as is known, which does not include where all pods go, or all PodDisruptionBudgets.
 	DrainUnknown DrainVerdict = "Unknown"
 )
 
@@ -82,9 +82,9 @@ type DrainedNode struct {
 type DrainAction string
 
 const (
-	// DrainEvict: the pod is evicted.
+	// DrainEvict means that the pod is evicted.
 	DrainEvict DrainAction = "Evict"
-	// DrainSkip: the pod stays.
+	// DrainSkip means that the pod stays.
 	DrainSkip DrainAction = "Skip"
 )
 
