@@ -145,7 +145,9 @@ func TestFilterOfTheNodeTable(t *testing.T) {
 func TestHelpListsKeysAndCommands(t *testing.T) {
 	term := startTUI(t, 120, 40)
 	term.presses("?")
-	term.sees("─ help", "refresh now", ":explain NAMESPACE/POD", "batch free")
+	term.sees("─ help", "refresh now", ":explain NAMESPACE/POD")
+	term.presses("G")
+	term.sees("batch free")
 	term.presses("?")
 	term.sees("nodes[14]", "▌sim-0001")
 }
