@@ -100,6 +100,15 @@ func TestExplainEviction(t *testing.T) {
 		"eviction-cost": {"explain eviction web-0 -n shop", func(s *livetest.Server) {
 			s.Pods[0].Annotations = map[string]string{extension.AnnotationEvictionCost: "2147483647"}
 		}},
+		"soft-eviction": {"explain eviction web-0 -n shop", func(s *livetest.Server) {
+			s.Pods[0].Annotations = map[string]string{extension.AnnotationSoftEviction: `{"initiator":"koord-descheduler"}`}
+			set := appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "koordinator-system", Name: "koordlet"}}
+			set.Spec.Template.Spec.Containers = []corev1.Container{{Args: []string{"--feature-gates=SoftEvict=true"}}}
+			s.Lists["daemonsets"] = &appsv1.DaemonSetList{Items: []appsv1.DaemonSet{set}}
+		}},
+		"soft-eviction-off": {"explain eviction web-0 -n shop", func(s *livetest.Server) {
+			s.Pods[0].Annotations = map[string]string{extension.AnnotationSoftEviction: `{"initiator":"koord-descheduler"}`}
+		}},
 		"without-koord": {"explain eviction web-0 -n shop", func(s *livetest.Server) { s.NoCRDs, s.Lists = true, nil }},
 		"pending":       {"explain eviction waiting -n shop", func(s *livetest.Server) { s.Pods = append(s.Pods, makePod("shop", "waiting", "", list("cpu", "1"))) }},
 		"unknown-pod":   {"explain eviction web-9 -n shop", func(*livetest.Server) {}},

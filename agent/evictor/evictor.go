@@ -3,6 +3,7 @@ package evictor
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 	"koordinator.sh/koord/decision/core/freshness"
 	"koordinator.sh/koord/decision/core/podrequest"
 	"koordinator.sh/koord/decision/nodeqos/eviction"
+	"koordinator.sh/koord/decision/nodeqos/softeviction"
 )
 
 const (
@@ -49,7 +51,9 @@ type work struct {
 type Options struct {
 	Client kubernetes.Interface
 	// On says which features are switched on.
-	On    map[eviction.Feature]bool
+	On map[eviction.Feature]bool
+	// Soft carries out requests for a soft eviction.
+	Soft  bool
 	Audit *audit.Log
 	// Events records evictions.
 	Events events.EventRecorder
@@ -72,6 +76,8 @@ type Evictor struct {
 	// decided is what the latest decision was made of, and plan what it came to.
 	decided *eviction.Input
 	plan    eviction.Plan
+	// soft is what was decided last of requests for a soft eviction.
+	soft softeviction.Verdict
 	// counts of evictions by feature, and the pods of the latest.
 	counts map[eviction.Feature]int
 	gone   []Evicted
@@ -102,7 +108,7 @@ func (e *Evictor) Enabled() bool {
 			return true
 		}
 	}
-	return false
+	return e.options.Soft
 }
 
 // Reading is what the evictions of a moment depend on.
@@ -127,11 +133,16 @@ func (e *Evictor) Decide(reading Reading) {
 	defer e.mu.Unlock()
 	in := e.input(reading)
 	e.decided, e.plan = &in, eviction.Decide(in, nil)
-	if len(e.plan.Victims) == 0 {
+	victims := e.plan.Victims
+	if e.options.Soft {
+		e.soft = softeviction.Decide(softInput(&in, reading, len(victims)))
+		victims = slices.Concat(victims, e.soft.Victims())
+	}
+	if len(victims) == 0 {
 		return
 	}
 	select {
-	case e.work <- work{at: reading.Now, victims: e.plan.Victims}:
+	case e.work <- work{at: reading.Now, victims: victims}:
 	default:
 	}
 }
@@ -208,7 +219,11 @@ func (e *Evictor) ask(ctx context.Context, victim eviction.Victim) error {
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	uid := types.UID(victim.Pod.UID)
-	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}
+	options := metav1.DeleteOptions{}
+	if victim.DeleteOptions != nil {
+		options = *victim.DeleteOptions.DeepCopy()
+	}
+	options.Preconditions = &metav1.Preconditions{UID: &uid}
 	if victim.Override != "" {
 		return e.options.Client.CoreV1().Pods(victim.Pod.Namespace).Delete(call, victim.Pod.Name, options)
 	}
@@ -257,7 +272,9 @@ func (e *Evictor) record(victim eviction.Victim, now time.Time, err error) (logg
 		return logged
 	}
 	e.leaving[uid] = now
-	e.last[victim.Feature.Resource()] = now
+	if victim.Feature != eviction.SoftEvict { // which releases no resource that the node is short of
+		e.last[victim.Feature.Resource()] = now
+	}
 	e.evicted = append(e.evicted, now)
 	e.counts[victim.Feature]++
 	e.recordEvicted(victim)

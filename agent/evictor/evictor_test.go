@@ -92,7 +92,11 @@ func newNode(features ...eviction.Feature) *node {
 				return true, nil, err
 			}
 		}
-		n.evicted = append(n.evicted, fmt.Sprintf("%s of %s", asked.Name, *asked.DeleteOptions.Preconditions.UID))
+		done := fmt.Sprintf("%s of %s", asked.Name, *asked.DeleteOptions.Preconditions.UID)
+		if grace := asked.DeleteOptions.GracePeriodSeconds; grace != nil {
+			done += fmt.Sprintf(", within %d s", *grace)
+		}
+		n.evicted = append(n.evicted, done)
 		return true, nil, nil
 	})
 	if len(features) == 0 {

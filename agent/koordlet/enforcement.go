@@ -22,6 +22,7 @@ import (
 	"koordinator.sh/koord/agent/state"
 	"koordinator.sh/koord/api/finding"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 )
 
 // forgetInterval is how often what is known of pods that went is dropped.
@@ -72,7 +73,7 @@ func newEnforcement(options *Options, client kubernetes.Interface, recorder even
 	e.observers = newObservers(build)
 	e.features = options.enabled(build)
 	e.evictor = evictor.New(evictor.Options{
-		Client: client, On: options.evicting(), Audit: e.audit, Events: recorder, Clock: options.Clock, InDanger: options.EvictInDanger,
+		Client: client, On: options.evicting(), Soft: options.isOn(&nodefeature.SoftEvict), Audit: e.audit, Events: recorder, Clock: options.Clock, InDanger: options.EvictInDanger,
 		History: checkpoint.File{Path: options.evictionsFile()},
 	})
 	// That originals cannot be read is no reason not to start: the agent measures and reports, and each round says what is wrong.

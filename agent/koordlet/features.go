@@ -35,6 +35,7 @@ var featureSpecs = sync.OnceValue(func() []FeatureSpec {
 		rdmaInjectFeature(),
 		hugePageFeature(),
 		oomKillFeature(),
+		softEvictFeature(),
 		acceleratorsFeature(),
 		rdmaDevicesFeature(),
 	})

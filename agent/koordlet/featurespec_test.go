@@ -90,7 +90,7 @@ func TestMetricsOfFeaturesAreUpstreams(t *testing.T) {
 	}
 	container := []string{"node", "pod_namespace", "pod_name", "container_name"}
 	want := map[string][]string{
-		"resctrl_llc_occupancy": {"node", "group"}, "resctrl_memory_bandwidth": {"node", "group", "type"},
+		"resctrl_llc_occupancy": {"node", "group"}, "resctrl_memory_bandwidth": {"node", "group", "type"}, "soft_eviction_requests": {"node", "state"},
 		"container_scaled_cfs_burst_us": container, "container_scaled_cfs_quota_us": container,
 		"pod_cpi":               {"node", "pod_namespace", "pod_name"},
 		"pod_psi":               {"node", "pod_namespace", "pod_name", "pod_uid", "psi_resource_type", "psi_precision", "psi_degree"},

@@ -21,4 +21,12 @@ const (
 	AnnotationEvict = "descheduler.alpha.kubernetes.io/evict"
 	// AnnotationPreferNoEviction on a pod asks deschedulers not to evict it. Its value has no meaning.
 	AnnotationPreferNoEviction = "descheduler.alpha.kubernetes.io/prefer-no-eviction"
+	// AnnotationRequestEvictOnly on a pod says that its evictions are carried out in the background: a component answers them with
+	// status 429 and EvictionInBackgroundText, and moves the pod itself. Its value has no meaning.
+	AnnotationRequestEvictOnly = "descheduler.alpha.kubernetes.io/request-evict-only"
+	// AnnotationEvictionInProgress on a pod with AnnotationRequestEvictOnly names the component that evicts it in the background. It is
+	// removed when that fails.
+	AnnotationEvictionInProgress = "descheduler.alpha.kubernetes.io/eviction-in-progress"
+	// EvictionInBackgroundText is in the message of the answer to an eviction that is carried out in the background.
+	EvictionInBackgroundText = "Eviction triggered evacuation"
 )

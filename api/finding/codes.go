@@ -225,6 +225,7 @@ const (
 	EvictionElsewhere             Code = "KOORD1312"
 	EvictionBudgetCluster         Code = "KOORD1313"
 	AdmissionQuotaForeign         Code = "KOORD1314"
+	AdmissionSoftEviction         Code = "KOORD1315"
 )
 
 // Codes of the admission of elastic quotas.

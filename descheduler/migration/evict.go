@@ -83,11 +83,14 @@ func (r *reconciler) evict(ctx context.Context, s situation, action migration.Ac
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	countEviction(s.job, s.pod, err)
 	attempt := migration.Attempt{Accepted: err == nil, Disrupted: apierrors.IsTooManyRequests(err)}
+	attempt.Background = attempt.Disrupted && migration.InBackground(s.pod, err.Error())
+	if !attempt.Background {
+		countEviction(s.job, s.pod, err)
+	}
 	if err != nil {
 		attempt.Message = err.Error()
-		klog.FromContext(ctx).Info("Eviction refused", "job", s.job.Name, "pod", klog.KObj(s.pod), "policy", action.Policy, "err", err)
+		klog.FromContext(ctx).Info("Eviction refused", "background", attempt.Background, "job", s.job.Name, "pod", klog.KObj(s.pod), "policy", action.Policy, "err", err)
 	} else {
 		r.reportEviction(ctx, s, action)
 	}

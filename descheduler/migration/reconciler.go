@@ -68,6 +68,12 @@ func (r *reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 		}
 		return ctrl.Result{}, fmt.Errorf("migration job %q: %w", job.Name, err)
 	}
+	if err := r.mark(ctx, s, verdict.Status); err != nil {
+		if apierrors.IsConflict(err) {
+			return ctrl.Result{RequeueAfter: minRetry}, nil
+		}
+		return ctrl.Result{}, fmt.Errorf("migration job %q: %w", job.Name, err)
+	}
 	if verdict.RequeueAt.IsZero() {
 		r.clocks.forget(job.UID)
 		return ctrl.Result{}, nil

@@ -18,6 +18,7 @@ import (
 	"koordinator.sh/koord/decision/descheduling/evictors"
 	"koordinator.sh/koord/decision/nodeqos/agentview"
 	"koordinator.sh/koord/decision/nodeqos/eviction"
+	"koordinator.sh/koord/decision/nodeqos/nodefeature"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/source/objects"
 )
@@ -152,6 +153,7 @@ func (r *evictionRead) onNode(ctx context.Context, name string, view *agentview.
 		on, set := gates[string(feature)]
 		view.On[feature] = on || !set
 	}
+	view.On[eviction.SoftEvict] = nodefeature.SoftEvict.On(gates)
 	view.Unknown = local.unknown()
 	return pods, metric, nil
 }

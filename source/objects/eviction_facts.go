@@ -11,6 +11,7 @@ import (
 	"koordinator.sh/koord/decision/descheduling/evictors"
 	"koordinator.sh/koord/decision/descheduling/placement"
 	"koordinator.sh/koord/decision/nodeqos/eviction"
+	"koordinator.sh/koord/decision/nodeqos/softeviction"
 	"koordinator.sh/koord/decision/nodeqos/suppression"
 	"koordinator.sh/koord/decision/scheduling/quota"
 )
@@ -22,6 +23,9 @@ func (in *EvictionSnapshot) agent() (evictors.Agent, []string) {
 		return out, nil
 	}
 	var undecided []string
+	if soft, requested := in.softEviction(); requested {
+		out.Features = append(out.Features, soft)
+	}
 	var trace eviction.Trace
 	plan := eviction.Decide(in.Node.EvictionInput(suppression.Decide(in.Node.SuppressionInput(), nil)), &trace)
 	for i, outcome := range plan.Outcomes {
@@ -42,6 +46,28 @@ func (in *EvictionSnapshot) agent() (evictors.Agent, []string) {
 		})
 	}
 	return out, undecided
+}
+
+// softEviction is what the agent does with the request for a soft eviction of the pod; false without a request.
+func (in *EvictionSnapshot) softEviction() (evictors.Feature, bool) {
+	state := eviction.PodOf(in.Pod, nil)
+	pod, requested := softeviction.PodOf(in.Pod, &state)
+	if !requested {
+		return evictors.Feature{}, false
+	}
+	out := evictors.Feature{Name: string(eviction.SoftEvict), On: true}
+	request := softeviction.Decide(softeviction.Input{Now: in.Now, Pods: []softeviction.Pod{pod}, Budget: eviction.DefaultBudget()}).Requests[0]
+	switch {
+	case !in.Node.On[eviction.SoftEvict]:
+		out.Exclusion = "its soft eviction is requested, and the feature is off"
+	case request.State == softeviction.Due:
+		out.Short = true
+	case request.State == softeviction.Waiting:
+		out.Waits = "its soft eviction waits: " + request.Reason
+	default:
+		out.Exclusion = fmt.Sprintf("the request for its soft eviction is %s: %s", request.State, request.Reason)
+	}
+	return out, true
 }
 
 // excluded says why a feature does not take the pod, and whether it looked at it at all.

@@ -39,7 +39,7 @@ func TestFeaturesOfTheNodeAreNamedOnce(t *testing.T) {
 	want := map[string][]string{}
 	for _, spec := range nodefeature.All() {
 		want[spec.Name] = []string{"decision/nodeqos/nodefeature/" + strings.ToLower(spec.Name) + ".go"}
-		if spec.Kind == nodefeature.Eviction {
+		if spec.Kind == nodefeature.Eviction || spec.Name == nodefeature.SoftEvict.Name {
 			want[spec.Name] = []string{"decision/nodeqos/eviction/feature.go"} // pods name these features in an annotation
 		}
 	}

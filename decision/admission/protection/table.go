@@ -44,7 +44,7 @@ func (p Protection) Key() string { return p.Kind + "." + p.Name }
 func All() []Protection {
 	const (
 		webhooks    = "admission.enabled"
-		allocations = "anyone who may edit a pod can claim CPUs, devices and reservations in its annotations"
+		allocations = "anyone who may edit a pod can claim CPUs, devices and reservations, and use up the eviction budget of its node, by annotations"
 		bindings    = "a binding can change the QoS class, the priority and the quota with which a pod was admitted"
 		ownNode     = "the token of one node's koordlet can write the NodeMetrics, topologies and devices of all nodes"
 		profiles    = "colocation profiles that only the API server applies are not applied while koord-manager is down"

@@ -21,6 +21,9 @@ const (
 	configSourceAPI        = "api"
 )
 
+// inProgressHere is the value of the annotation eviction-in-progress of pods that koord-descheduler moves.
+const inProgressHere = "koord-descheduler"
+
 func static(in *Input) string {
 	if _, mirror := in.Pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
 		return "it is the mirror of a static pod, which the kubelet creates again on the same node"
@@ -34,6 +37,11 @@ func static(in *Input) string {
 func terminating(in *Input) string {
 	if at := in.Pod.DeletionTimestamp; at != nil {
 		return fmt.Sprintf("it is being deleted since %s", at.UTC().Format("2006-01-02T15:04:05Z"))
+	}
+	by, marked := in.Pod.Annotations[extension.AnnotationEvictionInProgress]
+	_, background := in.Pod.Annotations[extension.AnnotationRequestEvictOnly]
+	if marked && background && by != inProgressHere {
+		return fmt.Sprintf("it is being evicted in the background, by %q", by)
 	}
 	return ""
 }

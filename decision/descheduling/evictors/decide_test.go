@@ -87,6 +87,19 @@ func TestOrderOfEvictors(t *testing.T) {
 			want:     []string{"kubelet possible", "preemption possible", "quota possible", "drain possible", "agent protected", "descheduler protected"},
 			wantText: "gate PVC: it uses a claim",
 		},
+		"its soft eviction is requested and due": {
+			in: inputOf(func(in *Input) {
+				in.Agent.Features = append(in.Agent.Features, Feature{Name: "SoftEvict", On: true, Short: true})
+			}),
+			want: []string{"agent now", "kubelet possible", "preemption possible", "quota possible", "descheduler possible", "drain possible"},
+		},
+		"its soft eviction is requested for later": {
+			in: inputOf(func(in *Input) {
+				in.Agent.Features = append(in.Agent.Features, Feature{Name: "SoftEvict", On: true, Waits: "its soft eviction waits"})
+			}),
+			want:     []string{"kubelet possible", "preemption possible", "agent possible", "quota possible", "descheduler possible", "drain possible"},
+			wantText: "the node must reach memory usage >= 70% (MemoryEvict), or its soft eviction waits (SoftEvict)",
+		},
 		"its job runs and its node is cordoned": {
 			in: inputOf(func(in *Input) {
 				in.Descheduler.Job, in.Descheduler.Running, in.Node.Spec.Unschedulable = "job", true, true

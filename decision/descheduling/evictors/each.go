@@ -2,6 +2,7 @@ package evictors
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -87,7 +88,7 @@ func agent(in *Input) Evictor {
 		e.protected("koordlet does not run on the node")
 		return e
 	}
-	var triggers, exclusions []string
+	var triggers, waits, exclusions []string
 	for _, feature := range in.Agent.Features {
 		switch {
 		case !feature.On:
@@ -96,13 +97,18 @@ func agent(in *Input) Evictor {
 		case feature.Short:
 			e.budgets(in.Disruption)
 			return e
+		case feature.Waits != "":
+			waits = append(waits, fmt.Sprintf("%s (%s)", feature.Waits, feature.Name))
 		default:
 			triggers = append(triggers, fmt.Sprintf("%s (%s)", feature.Trigger, feature.Name))
 		}
 	}
+	if len(triggers) > 0 {
+		waits = slices.Insert(waits, 0, "the node must reach "+strings.Join(triggers, " or "))
+	}
 	switch {
-	case len(triggers) > 0:
-		e.needs("the node must reach " + strings.Join(triggers, " or "))
+	case len(waits) > 0:
+		e.needs(strings.Join(waits, ", or "))
 		e.budgets(in.Disruption)
 	case len(exclusions) > 0:
 		e.Protections = exclusions

@@ -34,6 +34,8 @@ type Feature struct {
 	On, Short bool
 	// Trigger says when the node is short, as in "memory usage >= 70%".
 	Trigger string
+	// Waits is what has to happen when it is not the node that has to be short of something; empty otherwise.
+	Waits string
 	// Exclusion is why the feature does not take the pod; empty when it does.
 	Exclusion string
 }

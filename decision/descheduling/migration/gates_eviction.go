@@ -15,6 +15,12 @@ const (
 	maxBackoff   = 30 * time.Second
 )
 
+// assumedBackground is how long an eviction that another component carries out in the background is taken to be under way.
+const assumedBackground = 10 * time.Minute
+
+// reasonInBackground is the reason of an eviction that another component carries out in the background.
+const reasonInBackground = "EvictingInBackground"
+
 // passEviction evicts the pod and waits until it is gone. The intent is recorded first.
 func (d *decision) passEviction() result {
 	if d.intended() && !d.present() {
@@ -35,6 +41,9 @@ func (d *decision) passEviction() result {
 	policy := d.policy()
 	if policy == SoftEviction && d.Pod.SoftEvicted {
 		return d.evicting("the pod is asked to leave by annotation " + softEvictionKey)
+	}
+	if by := d.Pod.EvictedBy; by != "" {
+		return d.evicting(by + " evicts the pod in the background")
 	}
 	if retry := nextTry(condition); d.Now.Before(retry) {
 		out := d.evicting(condition.Message)
@@ -58,6 +67,9 @@ func nextTry(condition *schedulingv1alpha1.PodMigrationJobCondition) time.Time {
 	if condition.Attempts <= 0 {
 		return time.Time{}
 	}
+	if condition.Reason == reasonInBackground {
+		return condition.LastProbeTime.Add(assumedBackground)
+	}
 	backoff := maxBackoff
 	if shift := condition.Attempts - 1; shift < 5 {
 		backoff = min(firstBackoff<<shift, maxBackoff)
@@ -71,6 +83,8 @@ type Attempt struct {
 	Accepted bool
 	// Disrupted is true when the API server answered 429: a PodDisruptionBudget does not allow the eviction at present.
 	Disrupted bool
+	// Background is true when the answer 429 says that another component evicts the pod in the background.
+	Background bool
 	// Message of a refusal.
 	Message string
 }
@@ -91,6 +105,9 @@ func EvictionTried(job *schedulingv1alpha1.PodMigrationJob, attempt Attempt, now
 	switch {
 	case attempt.Accepted:
 		condition.Message = "the eviction is accepted"
+	case attempt.Background:
+		condition.Reason = reasonInBackground
+		condition.Message = "another component evicts the pod in the background: " + attempt.Message
 	case attempt.Disrupted:
 		condition.Message = fmt.Sprintf("the eviction was refused, attempt %d: %s", condition.Attempts, attempt.Message)
 	default:

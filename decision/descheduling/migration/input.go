@@ -47,6 +47,8 @@ type Pod struct {
 	Policy EvictionPolicy
 	// SoftEvicted is true when the pod is asked to leave by an annotation.
 	SoftEvicted bool
+	// EvictedBy is the component that evicts the pod in the background; empty when none does.
+	EvictedBy string
 }
 
 // Reservation is the home of the pod that replaces the evicted one.
@@ -94,6 +96,7 @@ func PodOf(pod *corev1.Pod) *Pod {
 		Controlled: controlled, Scheduler: pod.Spec.SchedulerName,
 		Policy:      EvictionPolicy(pod.Labels[extension.LabelPodEvictPolicy]),
 		SoftEvicted: pod.Annotations[extension.AnnotationSoftEviction] != "",
+		EvictedBy:   evictedBy(pod),
 	}
 }
 

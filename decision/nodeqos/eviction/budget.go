@@ -2,6 +2,7 @@ package eviction
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 )
@@ -72,6 +73,15 @@ func (b *Budget) allowance(now time.Time) allowance {
 		}
 	}
 	return out
+}
+
+// Remaining is how many pods may be taken at a time, math.MaxInt without a bound, and what bounds it.
+func (b *Budget) Remaining(now time.Time) (left int, reason string) {
+	out := b.allowance(now)
+	if !out.bounded {
+		return math.MaxInt, ""
+	}
+	return out.left, out.reason
 }
 
 // openUntil says whether the breaker is open, and until when. It follows from the evictions alone: every eviction that is

@@ -85,7 +85,7 @@ func (s selector) exclusion(pod *Pod, gone bool) (out Exclusion, ok bool) {
 		return refuse(FreesNothing, s.freesNothing())
 	}
 	if pod.Refused != s.among {
-		return refuse(Refused, pod.Refused.reason())
+		return refuse(Refused, pod.Refused.Reason())
 	}
 	return Exclusion{}, true
 }

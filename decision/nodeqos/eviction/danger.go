@@ -37,7 +37,7 @@ const (
 )
 
 // reason of not asking again yet.
-func (r Refusal) reason() string {
+func (r Refusal) Reason() string {
 	switch r {
 	case RefusedBudget:
 		return "a PodDisruptionBudget protected it a moment ago"

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"koordinator.sh/koord/decision/core/waterfall"
 )
 
@@ -31,6 +33,8 @@ type Victim struct {
 	Keys []Key `json:"keys"`
 	// Override says why it is taken although a PodDisruptionBudget protects it; empty when that is not meant.
 	Override string `json:"override,omitempty"`
+	// DeleteOptions of an eviction that was requested with some, without preconditions; nil for the others.
+	DeleteOptions *metav1.DeleteOptions `json:"deleteOptions,omitempty"`
 }
 
 // EventReason is the reason of the event about the eviction.

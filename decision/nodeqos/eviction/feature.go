@@ -20,6 +20,10 @@ const (
 	MemoryEvict            Feature = "MemoryEvict"
 )
 
+// SoftEvict evicts pods that an annotation requests to be evicted, whether the node is short of anything or not. It is no feature of this
+// decision, and is named here because its evictions are carried out, counted and allowed by annotation in the same way.
+const SoftEvict Feature = "SoftEvict"
+
 // Features lists all of them in the order in which they decide.
 func Features() []Feature {
 	return []Feature{BECPUEvict, CPUAllocatableEvict, CPUEvict, BEMemoryEvict, MemoryAllocatableEvict, MemoryEvict}

@@ -37,6 +37,7 @@ var All = sync.OnceValue(func() []Spec {
 		RDMADeviceInject,
 		HugePageReport,
 		OOMKillReport,
+		SoftEvict,
 		Accelerators,
 		RDMADevices,
 	}

@@ -12,7 +12,7 @@ const (
 	// Values is for features that set values of cgroups, of the machine or of processes. Where two want different values of one
 	// file, the one that comes first in All has it.
 	Values Kind = "Values"
-	// Eviction is for features that evict pods.
+	// Eviction is for features that evict pods from a node that is short of resources.
 	Eviction Kind = "Eviction"
 	// Other is for features that set, inject, measure or report something else.
 	Other Kind = "Other"

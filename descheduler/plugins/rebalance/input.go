@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -95,9 +94,7 @@ func (p *Plugin) addNode(ctx context.Context, v *view, node *corev1.Node, metric
 		if pod.Spec.Priority != nil {
 			one.Priority = *pod.Spec.Priority
 		}
-		if cost, err := strconv.ParseInt(pod.Annotations[extension.AnnotationEvictionCost], 10, 32); err == nil {
-			one.EvictionCost = int32(cost)
-		}
+		one.EvictionCost, _ = extension.EvictionCost(pod.Annotations) // an invalid cost counts as 0
 		one.Remaining, one.Restart = owners.lifetime(pod, now)
 		v.in.Pods, v.pods = append(v.in.Pods, one), append(v.pods, pod)
 	}
