@@ -13,6 +13,7 @@ import (
 	"koordinator.sh/koord/descheduler/framework"
 	"koordinator.sh/koord/descheduler/plugins"
 	"koordinator.sh/koord/descheduler/plugins/lownodeload"
+	"koordinator.sh/koord/descheduler/plugins/rebalance"
 )
 
 // HistoryConfigMap is the ConfigMap in which LowNodeLoad keeps how often nodes were overutilized, in the system namespace.
@@ -46,7 +47,7 @@ func (e *environment) runPasses(ctx context.Context) error {
 
 // sources of the plugins of the project.
 func (e *environment) sources() plugins.Sources {
-	return plugins.Sources{LowNodeLoad: lownodeload.Sources{
+	return plugins.Sources{Rebalance: rebalance.Sources{Stopped: e.loops.stopped}, LowNodeLoad: lownodeload.Sources{
 		NodeMetrics: lownodeload.ClientNodeMetrics{Reader: e.manager.GetClient()},
 		Store: &lownodeload.ConfigMapStore{
 			Client: e.client, Namespace: configuration.DefaultNamespace, Name: HistoryConfigMap,

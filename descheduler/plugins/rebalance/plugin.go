@@ -115,6 +115,9 @@ func (p *Plugin) Balance(ctx context.Context, nodes []*corev1.Node) *frameworkty
 	for _, loop := range plan.Loops {
 		klog.FromContext(ctx).Info("Workload goes in circles and is not moved", "workload", loop.Workload, "code", loop.Code, "until", loop.Until, "reason", loop.Message)
 	}
+	if p.sources.Stopped != nil {
+		p.sources.Stopped(ctx, plan.Loops)
+	}
 	return p.apply(ctx, v, plan)
 }
 

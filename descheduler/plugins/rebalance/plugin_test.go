@@ -1,6 +1,7 @@
 package rebalance_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -19,9 +20,11 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/descheduling/loopguard"
 	"koordinator.sh/koord/descheduler/configuration"
 	"koordinator.sh/koord/descheduler/framework"
 	"koordinator.sh/koord/descheduler/plugins"
+	"koordinator.sh/koord/descheduler/plugins/rebalance"
 )
 
 const document = `
@@ -39,6 +42,8 @@ type scene struct {
 	deployment *appsv1.Deployment
 	jobs       []client.Object
 	metricAge  time.Duration
+	// stopped takes the workloads that go in circles.
+	stopped func(context.Context, []loopguard.Loop)
 }
 
 func list(cpu, memory string) corev1.ResourceList {
@@ -104,12 +109,13 @@ func (s scene) pass(t *testing.T, args string) ([]schedulingv1alpha1.PodMigratio
 	}
 	koordinator := append([]client.Object{set, s.deployment, metric("hot", s.metricAge, "5", "web-1-0", "web-1-1"), metric("idle", s.metricAge, "1")}, s.jobs...)
 	jobs := fake.NewClientBuilder().WithScheme(scheme).WithObjects(koordinator...).Build()
-	config, err := configuration.Read(fmt.Appendf(nil, document, args), plugins.Registry(plugins.Sources{}))
+	registry := plugins.Registry(plugins.Sources{Rebalance: rebalance.Sources{Stopped: s.stopped}})
+	config, err := configuration.Read(fmt.Appendf(nil, document, args), registry)
 	if err != nil {
 		t.Fatal(err)
 	}
 	kube := kubefake.NewSimpleClientset(objects...)
-	d, err := framework.New(t.Context(), framework.Config{Client: kube, Jobs: jobs, Registry: plugins.Registry(plugins.Sources{}), Configuration: config})
+	d, err := framework.New(t.Context(), framework.Config{Client: kube, Jobs: jobs, Registry: registry, Configuration: config})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,15 +133,31 @@ func (s scene) pass(t *testing.T, args string) ([]schedulingv1alpha1.PodMigratio
 	return found.Items, pods
 }
 
-func TestBalance(t *testing.T) {
-	finished := func(name, from, to string, ago time.Duration) client.Object {
-		job := &schedulingv1alpha1.PodMigrationJob{ObjectMeta: metav1.ObjectMeta{
-			Name: name, CreationTimestamp: metav1.NewTime(time.Now().Add(-ago)),
-			Annotations: map[string]string{extension.AnnotationSourceNode: from, extension.AnnotationSourceWorkload: "Deployment/web/web-uid"},
-		}}
-		job.Status.Phase, job.Status.NodeName = schedulingv1alpha1.PodMigrationJobSucceeded, to
-		return job
+// finished is a job that moved a pod of the workload so long ago.
+func finished(name, from, to string, ago time.Duration) client.Object {
+	job := &schedulingv1alpha1.PodMigrationJob{ObjectMeta: metav1.ObjectMeta{
+		Name: name, CreationTimestamp: metav1.NewTime(time.Now().Add(-ago)),
+		Annotations: map[string]string{extension.AnnotationSourceNode: from, extension.AnnotationSourceWorkload: "Deployment/web/web-uid"},
+	}}
+	job.Status.Phase, job.Status.NodeName = schedulingv1alpha1.PodMigrationJobSucceeded, to
+	return job
+}
+
+// TestAWorkloadThatGoesInCirclesStays: it came back to the hot node, so that it is not moved to the idle one either.
+func TestAWorkloadThatGoesInCirclesStays(t *testing.T) {
+	var loops []loopguard.Loop
+	s := scene{deployment: deployment(nil), stopped: func(_ context.Context, found []loopguard.Loop) { loops = found }}
+	s.jobs = []client.Object{finished("first", "hot", "other", 5*time.Hour), finished("second", "other", "hot", 3*time.Hour)}
+	jobs, _ := s.pass(t, "{}")
+	if len(jobs) != len(s.jobs) {
+		t.Errorf("%d jobs, want none beside the %d of the history", len(jobs), len(s.jobs))
 	}
+	if len(loops) != 1 || loops[0].Workload != "Deployment/web/web-uid" {
+		t.Errorf("reported %+v, want the workload", loops)
+	}
+}
+
+func TestBalance(t *testing.T) {
 	tests := map[string]struct {
 		scene scene
 		args  string

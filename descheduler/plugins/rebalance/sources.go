@@ -30,6 +30,8 @@ type Sources struct {
 	Feasibility func(ctx context.Context, nodes []*corev1.Node, pods []*corev1.Pod, nodeOf func(pod int) int) rebalance.Feasibility
 	// Report takes what each pass plans; nil for nobody.
 	Report func(plan rebalance.Plan, trace *rebalance.Trace)
+	// Stopped takes the workloads that a pass does not move because they went in circles, none where there is none; nil for nobody.
+	Stopped func(ctx context.Context, loops []loopguard.Loop)
 	// Now is the clock; nil is the one of the machine.
 	Now func() time.Time
 }
