@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"koordinator.sh/koord/api/configuration"
+	decision "koordinator.sh/koord/decision/descheduling/lownodeload"
 	"koordinator.sh/koord/descheduler/framework"
 	"koordinator.sh/koord/descheduler/plugins"
 	"koordinator.sh/koord/descheduler/plugins/lownodeload"
@@ -17,7 +18,7 @@ import (
 )
 
 // HistoryConfigMap is the ConfigMap in which LowNodeLoad keeps how often nodes were overutilized, in the system namespace.
-const HistoryConfigMap = "koord-descheduler-history"
+const HistoryConfigMap = decision.HistoryConfigMap
 
 // addPasses runs the plugins on the leader.
 func addPasses(_ context.Context, e *environment) error {
