@@ -109,3 +109,14 @@ data:
 		})
 	}
 }
+
+// TestConfigurationsOfComponentsInTheCluster: the cluster's descheduler removes pods above 80% of memory, and its scheduler has the
+// built-in threshold of 95%.
+func TestConfigurationsOfComponentsInTheCluster(t *testing.T) {
+	const want = "LoadAwareScheduling.usageThresholds.memory (95%) is above LowNodeLoad.highThresholds.memory (80%)"
+	for _, line := range []string{"config lint", "config plan resource-threshold-config.cpuSuppressThresholdPercent=60"} {
+		if got := run(t, skewedCluster(), line); !strings.Contains(got.stdout, "KOORD0218") || !strings.Contains(strings.Join(strings.Fields(got.stdout), " "), want) {
+			t.Errorf("%s: exit code %d, want a finding\n%s%s", line, got.code, got.stdout, got.stderr)
+		}
+	}
+}
