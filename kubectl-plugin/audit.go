@@ -18,13 +18,19 @@ import (
 
 const auditNodeLong = `Show what the agent of a node did on it: every write to a file of the kernel and every eviction, with the value before and
 after, the feature that asked for it and why, and the kernel's error if the write failed. The log starts empty when the agent
-restarts.`
+restarts.
+
+Among them, sorted by time, are the steps of the PodMigrationJobs that move pods off the node or onto it: owner koord-descheduler, with
+the node that the pod leaves and the step. When a job was arbitrated is not recorded; it is shown with the time of its next step.`
 
 const auditNodeExamples = `  # Show the latest entries
   %[1]s audit node worker-1
 
   # Keep printing new entries
   %[1]s audit node worker-1 -f
+
+  # Show what happened to a pod in the last ten minutes
+  %[1]s audit node worker-1 --pod shop/web-0 --since 10m
 
   # Show the writes that failed
   %[1]s audit node worker-1 --tail 2048 -o jsonpath='{.status.agent.audit.entries[?(@.error)]}'`
@@ -43,6 +49,11 @@ type auditOptions struct {
 	name   string
 	follow bool
 	tail   int32
+	pod    string
+	since  time.Duration
+	// shown are the steps of jobs that were printed, and unlisted that it was said why there are none.
+	shown    map[string]bool
+	unlisted bool
 }
 
 func newAuditNodeCommand(s *session) *cobra.Command {
@@ -53,6 +64,9 @@ func newAuditNodeCommand(s *session) *cobra.Command {
 	}, o)
 	o.output.addFlags(cmd, true)
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "Keep printing new entries until interrupted, also after the agent restarts")
+	cmd.Flags().StringVar(&o.pod, "pod", "", "Show only entries whose object contains this, such as NAMESPACE/NAME of a pod")
+	must(cmd.RegisterFlagCompletionFunc("pod", completeNames(s, source.KindPod, 0)))
+	cmd.Flags().DurationVar(&o.since, "since", 0, "Show only entries newer than a duration such as 10m; 0 shows all")
 	cmd.Flags().Int32Var(&o.tail, "tail", 100, "Number of recent entries to show first, 1 to 2048")
 	return cmd
 }
@@ -64,6 +78,9 @@ func (o *auditOptions) complete(_ *cobra.Command, s *session, args []string) err
 	}
 	if o.tail < 1 || o.tail > 2048 {
 		return usage("--tail %d: must be 1 to 2048", o.tail)
+	}
+	if o.since < 0 {
+		return usage("--since %s: must not be negative", o.since)
 	}
 	return o.output.complete()
 }
@@ -82,6 +99,8 @@ func (o *auditOptions) run(ctx context.Context, s *session) error {
 		case err != nil:
 			return err
 		case answer.Status.Agent != nil && answer.Status.Agent.Audit != nil:
+			o.addMigrations(ctx, s, src, answer.Status.Agent.Audit)
+			o.filter(s, answer.Status.Agent.Audit)
 			if err := o.show(s, answer, first); err != nil || !o.follow {
 				return err
 			}

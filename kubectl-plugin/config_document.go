@@ -18,18 +18,40 @@ import (
 type configDocument struct {
 	// namespace of the ConfigMap; empty when the document does not say.
 	namespace string
-	data      map[string]string
+	// data of ConfigMap slo-controller-config; nil when it is not among the documents.
+	data map[string]string
+	// components are the data of the ConfigMaps of the scheduler and of the descheduler, by name.
+	components map[string]map[string]string
 }
 
 // parseConfigFile reads ConfigMap slo-controller-config, or its data alone: keys with their texts as strings or expanded
 // out. Of several documents the one that is this ConfigMap counts; any other object alone is refused.
 func parseConfigFile(text []byte) (*configDocument, error) {
+	found, others, err := parseConfigDocuments(text)
+	if err == nil && found.data == nil {
+		return nil, notTheConfiguration(others)
+	}
+	return found, err
+}
+
+// parseComponents does the same, and takes a file with the ConfigMaps of the scheduler or the descheduler alone.
+func parseComponents(text []byte) (*configDocument, error) {
+	found, others, err := parseConfigDocuments(text)
+	if err == nil && found.data == nil && len(found.components) == 0 {
+		return nil, notTheConfiguration(others)
+	}
+	return found, err
+}
+
+// parseConfigDocuments also returns the other objects of the documents.
+func parseConfigDocuments(text []byte) (*configDocument, []string, error) {
+	found, components := &configDocument{}, map[string]map[string]string{}
 	var bare []*configDocument
 	var others []string
 	for _, document := range splitDocuments(text) {
 		var content map[string]any
 		if err := yaml.Unmarshal(document, &content); err != nil {
-			return nil, fmt.Errorf("not YAML: %w", err)
+			return nil, nil, fmt.Errorf("not YAML: %w", err)
 		}
 		if len(content) == 0 {
 			continue
@@ -37,25 +59,51 @@ func parseConfigFile(text []byte) (*configDocument, error) {
 		if content["kind"] == nil && content["apiVersion"] == nil {
 			data, err := bareData(content)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			bare = append(bare, &configDocument{data: data})
 			continue
 		}
 		if other := otherObject(content); other != "" {
 			others = append(others, other)
-			continue
+			if component(content) == "" {
+				continue
+			}
 		}
 		object := &corev1.ConfigMap{}
 		if err := yaml.UnmarshalStrict(document, object); err != nil {
-			return nil, fmt.Errorf("not a ConfigMap: %w", err)
+			return nil, nil, fmt.Errorf("not a ConfigMap: %w", err)
 		}
-		return &configDocument{namespace: object.Namespace, data: object.Data}, nil
+		if name := component(content); name != "" {
+			components[name] = object.Data
+		} else if found.data == nil {
+			found.namespace, found.data = object.Namespace, orEmpty(object.Data)
+		}
 	}
-	if len(bare) == 1 && len(others) == 0 {
-		return bare[0], nil
+	if found.data == nil && len(bare) == 1 && len(others) == 0 {
+		found = bare[0]
 	}
-	return nil, notTheConfiguration(others)
+	found.components = components
+	return found, others, nil
+}
+
+// orEmpty are data that are known.
+func orEmpty(data map[string]string) map[string]string {
+	if data == nil {
+		return map[string]string{}
+	}
+	return data
+}
+
+// component names the ConfigMap of the scheduler or of the descheduler; it is empty for any other object.
+func component(content map[string]any) string {
+	kind, _ := content["kind"].(string)
+	metadata, _ := content["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	if kind == "ConfigMap" && (name == configuration.SchedulerConfigMapName || name == configuration.DeschedulerConfigMapName) {
+		return name
+	}
+	return ""
 }
 
 // otherObject names an object that is not ConfigMap slo-controller-config; it is empty for that one.

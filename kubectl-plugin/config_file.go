@@ -8,7 +8,10 @@ import (
 
 	"koordinator.sh/koord/api/configuration"
 	"koordinator.sh/koord/api/finding"
+	decision "koordinator.sh/koord/decision/config/configuration"
+	"koordinator.sh/koord/decision/scheduling/schedulerconfig"
 	"koordinator.sh/koord/source"
+	"koordinator.sh/koord/source/objects"
 )
 
 // maxConfigFile bounds a file that is read: more than a ConfigMap can hold.
@@ -20,13 +23,16 @@ type configFile struct {
 	name string
 	// namespace of the ConfigMap; empty when the file does not say.
 	namespace string
-	data      map[string]string
+	// data of ConfigMap slo-controller-config; nil when the file has those of components alone.
+	data map[string]string
+	// components are the data of the ConfigMaps of the scheduler and of the descheduler, by name.
+	components map[string]map[string]string
 	// lines are where the texts of the keys begin in the file, from 1; 0 when a text does not stand there as it is.
 	lines map[string]int
 }
 
-// readConfigFile reads a configuration from a file or from standard input.
-func readConfigFile(s *session, name string) (*configFile, error) {
+// readConfigFile reads a configuration from a file or from standard input with parseConfigFile or parseComponents.
+func readConfigFile(s *session, name string, parse func([]byte) (*configDocument, error)) (*configFile, error) {
 	in := s.Streams.In
 	if name != "-" {
 		file, err := os.Open(name)
@@ -43,11 +49,11 @@ func readConfigFile(s *session, name string) (*configFile, error) {
 	if len(text) > maxConfigFile {
 		return nil, fmt.Errorf("read file %q: it is larger than %d bytes", name, maxConfigFile)
 	}
-	document, err := parseConfigFile(text)
+	document, err := parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("read file %q: %w", name, err)
 	}
-	return &configFile{name: name, namespace: document.namespace, data: document.data, lines: textLines(string(text), document.data)}, nil
+	return &configFile{name: name, namespace: document.namespace, data: document.data, components: document.components, lines: textLines(string(text), document.data)}, nil
 }
 
 // belongsTo refuses a ConfigMap of another namespace than the one that is looked at.
@@ -75,4 +81,23 @@ func textLines(text string, data map[string]string) map[string]int {
 		}
 	}
 	return out
+}
+
+// judgeBy takes the scheduler's and the descheduler's configuration of the file, where it has them.
+func (f *configFile) judgeBy(in *decision.Input) error {
+	if data, has := f.components[configuration.SchedulerConfigMapName]; has {
+		settings, err := schedulerconfig.Read(data)
+		if err != nil {
+			return fmt.Errorf("read file %q: configmap %s: %w", f.name, configuration.SchedulerConfigMapName, err)
+		}
+		in.LoadAware = settings.LoadAware
+	}
+	if data, has := f.components[configuration.DeschedulerConfigMapName]; has {
+		read, err := objects.ReadDescheduler(data)
+		if err != nil {
+			return fmt.Errorf("read file %q: configmap %s: %w", f.name, configuration.DeschedulerConfigMapName, err)
+		}
+		in.Descheduler = read.Thresholds()
+	}
+	return nil
 }

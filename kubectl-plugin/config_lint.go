@@ -18,10 +18,12 @@ import (
 
 const configLintLong = `Check the whole configuration and report all problems at once: values that cannot be read or are out of range, with their
 line; unknown keys and fields; node strategies that overlap or select no node; settings without effect because what they depend
-on is missing; and settings that conflict with each other or with those of the scheduler.
+on is missing; settings that conflict with each other or with those of the scheduler; and thresholds of the node agent, the
+scheduler and the descheduler that make pods go in circles.
 
-With -f a file is checked, a ConfigMap or its data alone, and no cluster is contacted unless --cluster is given. Lines are
-counted within the key, and within the file if the key is written as a block.`
+With -f a file is checked, a ConfigMap or its data alone, and no cluster is contacted unless --cluster is given. The file may also
+contain ConfigMaps koord-scheduler-config and koord-descheduler-config, as the output of helm template does. Lines are counted
+within the key, and within the file if the key is written as a block.`
 
 const configLintExamples = `  # Check the configuration of the cluster
   %[1]s config lint
@@ -30,7 +32,13 @@ const configLintExamples = `  # Check the configuration of the cluster
   %[1]s config lint -f slo-controller-config.yaml --fail-on error
 
   # Check a file against the nodes of the cluster
-  %[1]s config lint -f slo-controller-config.yaml --cluster -o json`
+  %[1]s config lint -f slo-controller-config.yaml --cluster -o json
+
+  # Check what the chart would install
+  helm template koordinator ./koordinator | %[1]s config lint -f -
+
+  # Check a descheduler configuration against the configuration of the cluster
+  %[1]s config lint -f koord-descheduler-config.yaml --cluster`
 
 type configLintOptions struct {
 	output
@@ -90,12 +98,12 @@ func (o *configLintOptions) input(ctx context.Context, s *session) (string, deci
 	var file *configFile
 	var err error
 	if o.file != "" {
-		if file, err = readConfigFile(s, o.file); err != nil {
+		if file, err = readConfigFile(s, o.file, parseComponents); err != nil {
 			return "", in, nil, nil, err
 		}
 		in.Data = file.data
 		if !o.cluster {
-			return file.name, in, file, nil, nil
+			return file.name, in, file, nil, file.judgeBy(&in)
 		}
 	}
 	configurator, err := s.configurator()
@@ -112,11 +120,17 @@ func (o *configLintOptions) input(ctx context.Context, s *session) (string, deci
 			return "", in, nil, nil, err
 		}
 		subject = file.name
-	} else {
+	}
+	if in.Data == nil {
 		in.Data = current.Base()
 	}
 	missing := current.Incomplete
-	in.LoadAware, in.Features = current.LoadAware, current.Features
+	in.LoadAware, in.Descheduler, in.Features = current.LoadAware, current.Descheduler, current.Features
+	if file != nil {
+		if err := file.judgeBy(&in); err != nil {
+			return "", in, nil, nil, err
+		}
+	}
 	nodes, err := configurator.ConfigurationNodes(ctx)
 	if err != nil {
 		missing = append(missing, err.Error()+"; strategies are checked by their selectors only")
@@ -138,7 +152,7 @@ func pointersTo(nodes []corev1.Node) []*corev1.Node {
 
 // judged is the findings of a configuration that is to be written over the current one.
 func judged(current *source.Configuration, data map[string]string, nodes []corev1.Node) []decision.Finding {
-	return decision.Validate(decision.Input{Data: data, Nodes: pointersTo(nodes), LoadAware: current.LoadAware, Features: current.Features})
+	return decision.Validate(decision.Input{Data: data, Nodes: pointersTo(nodes), LoadAware: current.LoadAware, Descheduler: current.Descheduler, Features: current.Features})
 }
 
 func placeInFile(found []decision.Finding, file *configFile) {

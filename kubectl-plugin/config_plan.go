@@ -75,7 +75,7 @@ func (o *proposalFlags) complete(args []string) error {
 func (o *proposalFlags) data(ctx context.Context, s *session, configurator source.Configurator, current *source.Configuration, args []string) (map[string]string, error) {
 	switch {
 	case o.file != "":
-		file, err := readConfigFile(s, o.file)
+		file, err := readConfigFile(s, o.file, parseConfigFile)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package kubectlplugin
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +74,21 @@ func rebalancing(s *livetest.Server, args string) {
 	s.ConfigMaps[0].Data["koord-descheduler-config"] += "  - name: LoadAwareRebalancing\n    args: " + args + "\n"
 }
 
+// counted makes five overutilized rounds in a row necessary, of which koord-descheduler counted four.
+func counted(s *livetest.Server) {
+	configured(s, "consecutiveAbnormalities: 1", "consecutiveAbnormalities: 4")
+	text := func(saved time.Duration, abnormalities int) string {
+		at := func(ago time.Duration) string { return testNow.Add(-ago).UTC().Format(time.RFC3339) }
+		return fmt.Sprintf(`{"savedAt":%q,"history":{"nodes":{"hot":{"pool":"__default_node_pool__","node":{"abnormalities":%d},"observedAt":%q}}}}`,
+			at(saved), abnormalities, at(30*time.Second))
+	}
+	s.ConfigMaps = append(s.ConfigMaps, corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "koordinator-system", Name: "koord-descheduler-history"}, Data: map[string]string{
+			"0-LowNodeLoad-0a1b2c3d": text(30*time.Second, 4), "0-LowNodeLoad-ffffffff": text(time.Hour, 1), "1-LowNodeLoad-0a1b2c3d": text(0, 1), "other": "{",
+		},
+	})
+}
+
 func TestForecastMigrations(t *testing.T) {
 	tests := map[string]struct {
 		line   string
@@ -91,6 +107,7 @@ func TestForecastMigrations(t *testing.T) {
 		"not-overutilized":   {"forecast migrations", func(s *livetest.Server) { configured(s, "cpu: 70", "cpu: 90") }},
 		"none-underutilized": {"forecast migrations", func(s *livetest.Server) { s.Nodes[1].Spec.Unschedulable = true }},
 		"not-anomalous-yet":  {"forecast migrations --rounds 2", func(s *livetest.Server) { configured(s, "consecutiveAbnormalities: 1", "consecutiveAbnormalities: 4") }},
+		"counted-before":     {"forecast migrations --rounds 1", counted},
 		"paused":             {"forecast migrations", func(s *livetest.Server) { configured(s, "lowThresholds", "paused: true\n      lowThresholds") }},
 		"other-plugin":       {"forecast migrations", func(s *livetest.Server) { configured(s, "[{name: LowNodeLoad}]", "[{name: RemoveDuplicates}]") }},
 		"no-configuration":   {"forecast migrations", func(s *livetest.Server) { s.ConfigMaps = nil }},

@@ -9,6 +9,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/config/configuration"
 	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/decision/scheduling/quota"
@@ -55,6 +56,8 @@ type Configuration struct {
 	LastGood map[string]string
 	// LoadAware is the scheduler's arguments; nil when they are not known to differ from the defaults.
 	LoadAware *loadaware.Args
+	// Descheduler is what koord-descheduler moves pods by; none when it is not installed or not known.
+	Descheduler []configuration.Descheduler
 	// ElasticQuota is how the scheduler computes the shares of quotas; nil when it is not known to differ from the defaults.
 	ElasticQuota *quota.Args
 	// Features of the node agent by name; nil when unknown.

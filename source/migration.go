@@ -4,6 +4,7 @@ import (
 	"context"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 )
 
 // MigrationForecaster is a source that says what the descheduler would move. Implementations are safe for concurrent use.
@@ -17,6 +18,12 @@ type MigrationForecaster interface {
 type EvictionExplainer interface {
 	// ExplainEviction says who could evict a pod now, and what protects it. Only the pod is indispensable.
 	ExplainEviction(ctx context.Context, namespace, name string) (*diagnosticsv1alpha1.EvictionExplanation, error)
+}
+
+// MigrationJobLister is a source with PodMigrationJobs. Implementations are safe for concurrent use.
+type MigrationJobLister interface {
+	// MigrationJobs lists all jobs; a cluster that does not know the kind has none.
+	MigrationJobs(ctx context.Context) ([]schedulingv1alpha1.PodMigrationJob, error)
 }
 
 // MigrationExplainer is a source that explains PodMigrationJobs. Implementations are safe for concurrent use.

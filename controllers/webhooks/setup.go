@@ -79,7 +79,7 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		reader: mgr.GetClient(), options: o.Validation, decoder: decoder, access: reviews,
 	}})
 	server.Register(ValidateConfigMapPath, &admission.Webhook{Handler: &configmap.Handler{
-		Decoder: decoder, Reader: mgr.GetClient(), Context: configmap.SchedulerContext(o.Live, o.Namespace), ConfigMap: o.configMap(),
+		Decoder: decoder, Reader: mgr.GetClient(), Context: configmap.ComponentContext(o.Live, o.Namespace), ConfigMap: o.configMap(),
 		Leaving: configmap.Leaving(o.Live, o.Namespace, ConfigurationName),
 	}})
 	eviction.AddToManager(mgr, o.Evictions)

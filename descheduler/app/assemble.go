@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"koordinator.sh/koord/descheduler/framework"
 	"koordinator.sh/koord/schedulerclient"
@@ -26,6 +27,8 @@ type environment struct {
 	configured *configured
 	// scheduler answers where pods would go; nil where it is not asked.
 	scheduler *schedulerclient.Client
+	// loops reports workloads that go in circles.
+	loops *loopReporter
 	// identity of this process.
 	identity string
 }
@@ -35,8 +38,12 @@ func newEnvironment(config *rest.Config, mgr ctrl.Manager, loaded *configured) (
 	if err != nil {
 		return nil, fmt.Errorf("create the client: %w", err)
 	}
+	loops, err := newLoopReporter(mgr.GetEventRecorder("koord-descheduler"), metrics.Registry)
+	if err != nil {
+		return nil, err
+	}
 	shared := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(framework.Trim))
-	return &environment{manager: mgr, client: client, informers: shared, configured: loaded, identity: string(uuid.NewUUID())}, nil
+	return &environment{manager: mgr, client: client, informers: shared, configured: loaded, loops: loops, identity: string(uuid.NewUUID())}, nil
 }
 
 // part is one part of koord-descheduler. It adds controllers and runnables to the manager, which starts them on the leader, and those

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"koordinator.sh/koord/api/configuration"
+	decision "koordinator.sh/koord/decision/descheduling/lownodeload"
 	"koordinator.sh/koord/descheduler/framework"
 	"koordinator.sh/koord/descheduler/plugins"
 	"koordinator.sh/koord/descheduler/plugins/lownodeload"
@@ -17,7 +18,7 @@ import (
 )
 
 // HistoryConfigMap is the ConfigMap in which LowNodeLoad keeps how often nodes were overutilized, in the system namespace.
-const HistoryConfigMap = "koord-descheduler-history"
+const HistoryConfigMap = decision.HistoryConfigMap
 
 // addPasses runs the plugins on the leader.
 func addPasses(_ context.Context, e *environment) error {
@@ -56,7 +57,7 @@ func (e *environment) runPasses(ctx context.Context, sources plugins.Sources) er
 
 // sources of the plugins of the project.
 func (e *environment) sources(planning *planning, evicted *rebalance.EvictionLog) plugins.Sources {
-	planned := rebalance.Sources{Scheduler: e.schedulerArgs, Evictions: evicted.Moves, Report: planning.report}
+	planned := rebalance.Sources{Scheduler: e.schedulerArgs, Evictions: evicted.Moves, Report: planning.report, Stopped: e.loops.stopped}
 	if e.scheduler != nil {
 		planned.Review = reviewing{e.scheduler, planning.reviews}.ReviewPlacements
 	}

@@ -50,7 +50,7 @@ func (c *collector) collect(ctx context.Context, namespace string) (*Installatio
 	c.status = &InstallationStatus{TypeMeta: typeMeta("InstallationStatus"), Namespace: namespace}
 	for _, part := range []func(context.Context) error{
 		c.collectRelease, c.collectKubernetes, c.collectDefinitions, c.collectConfig, c.collectEvictions, c.collectComponents, c.collectAPI, c.collectProtections,
-		c.collectEnforcement, c.collectNodes, c.collectQuotas,
+		c.collectEnforcement, c.collectNodes, c.collectQuotas, c.collectLoops,
 	} {
 		if err := part(ctx); err != nil {
 			return nil, err

@@ -117,7 +117,7 @@ func noRelease(context.Context) (*release.Release, error) {
 func newTestCollector(objects, others []runtime.Object, find func(context.Context) (*release.Release, error)) (*collector, *fake.Clientset) {
 	client := fake.NewClientset(append(objects, newProtections())...)
 	client.Discovery().(*discoveryfake.FakeDiscovery).FakedServerVersion = &version.Info{GitVersion: "v1.36.3"}
-	kinds := map[schema.GroupVersionResource]string{definitions: "CustomResourceDefinitionList", apiServices: "APIServiceList", elasticQuotas: "ElasticQuotaList"}
+	kinds := map[schema.GroupVersionResource]string{definitions: "CustomResourceDefinitionList", apiServices: "APIServiceList", elasticQuotas: "ElasticQuotaList", migrationJobs: "PodMigrationJobList"}
 	scheme := runtime.NewScheme()
 	return &collector{
 		client: client, dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(scheme, kinds, append(others, newBinding("Deny"))...),

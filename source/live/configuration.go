@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -16,8 +17,10 @@ import (
 	"koordinator.sh/koord/api/finding"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	decision "koordinator.sh/koord/decision/config/configuration"
 	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/source"
+	"koordinator.sh/koord/source/objects"
 )
 
 var _ source.Configurator = (*Source)(nil)
@@ -55,6 +58,10 @@ func (s *Source) Configuration(ctx context.Context, namespace string) (*source.C
 		return gaps.note(err, unknown.SchedulerConfiguration, "the arguments of load-aware scheduling and of elastic quotas are unknown")
 	})
 	group.Go(func() (err error) {
+		out.Descheduler, err = s.deschedulerThresholds(groupContext, c, out.Namespace)
+		return gaps.note(err, unknown.DeschedulerConfiguration, "whether its thresholds agree with the others is unknown")
+	})
+	group.Go(func() (err error) {
 		out.Features, err = c.agentFeatures(groupContext, out.Namespace)
 		return gaps.note(err, unknown.AgentFeatures, "the features of the node agent are unknown")
 	})
@@ -63,6 +70,23 @@ func (s *Source) Configuration(ctx context.Context, namespace string) (*source.C
 	}
 	out.Incomplete, out.Unknown = gaps.all(), gaps.unknown()
 	return out, nil
+}
+
+// deschedulerThresholds are what koord-descheduler moves pods by; none where it has no ConfigMap.
+func (s *Source) deschedulerThresholds(ctx context.Context, c *clients, namespace string) ([]decision.Descheduler, error) {
+	config := &corev1.ConfigMap{}
+	err := c.get(ctx, "configmaps", namespace, objects.DeschedulerConfigMap, config)
+	switch {
+	case hasCode(err, finding.NotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	read, err := objects.ReadDescheduler(config.Data)
+	if err != nil {
+		return nil, fmt.Errorf("read configmap %s/%s: %w", namespace, objects.DeschedulerConfigMap, err)
+	}
+	return read.Thresholds(), nil
 }
 
 func (s *Source) readStrategies(ctx context.Context, c *clients, out *source.Configuration) error {

@@ -154,6 +154,21 @@ func (m *migrationReader) args(ctx context.Context) error {
 	return err
 }
 
+var _ source.MigrationJobLister = (*Source)(nil)
+
+// MigrationJobs lists all PodMigrationJobs.
+func (s *Source) MigrationJobs(ctx context.Context) ([]schedulingv1alpha1.PodMigrationJob, error) {
+	c, err := s.connect()
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := c.migrationJobs(ctx)
+	if hasCode(err, finding.NotInstalled) {
+		return nil, nil
+	}
+	return jobs, err
+}
+
 // migrationJobs lists the PodMigrationJobs.
 func (c *clients) migrationJobs(ctx context.Context) ([]schedulingv1alpha1.PodMigrationJob, error) {
 	return list(ctx, c.scheduling, requestFor("list", source.KindMigration, ""), selection{}, splitJSON, func(raw []byte, into *schedulingv1alpha1.PodMigrationJob) error {

@@ -10,6 +10,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/core/unknown"
+	"koordinator.sh/koord/decision/descheduling/lownodeload"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/source/objects"
 )
@@ -47,6 +48,12 @@ func (s *Source) ForecastMigrations(ctx context.Context, rounds int) (*diagnosti
 	group.Go(func() (err error) {
 		in.Jobs, err = c.migrationJobs(groupContext)
 		return gaps.lacks(err, "which pods are leaving already is unknown")
+	})
+	group.Go(func() error {
+		kept := &corev1.ConfigMap{}
+		err := c.get(groupContext, "configmaps", s.options.SystemNamespace, lownodeload.HistoryConfigMap, kept)
+		in.Counts = kept.Data
+		return gaps.lacks(err, "how often in a row nodes were overutilized is unknown")
 	})
 	group.Go(func() (err error) {
 		in.Descheduler, err = s.descheduler(groupContext, c, &gaps)

@@ -21,8 +21,8 @@ func (f *forecast) conclude() {
 		f.nodesOf(plugin, &after)
 		f.poolsOf(plugin)
 		f.staysOf(plugin)
-		if plugin.stopped("is anomalous") || f.movedBy(lownodeload.PluginName) {
-			f.note("how often in a row nodes were overutilized is known to koord-descheduler alone and counted from 0 here: pods may move earlier")
+		if !plugin.recalled && (plugin.stopped("is anomalous") || f.movedBy(lownodeload.PluginName)) {
+			f.note("how often in a row nodes were overutilized could not be read from ConfigMap " + lownodeload.HistoryConfigMap + " and is counted from 0 here: pods may move earlier")
 		}
 	}
 	for _, planner := range f.rebalancers {

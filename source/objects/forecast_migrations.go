@@ -32,6 +32,9 @@ type MigrationSnapshot struct {
 	LoadAware *loadaware.Args
 	// Descheduler is its configuration.
 	Descheduler *Descheduler
+	// Counts is the data of the ConfigMap in which koord-descheduler keeps how often in a row nodes were overutilized; nil when it could not
+	// be read.
+	Counts map[string]string
 	// Rounds to look at, at least 1.
 	Rounds int
 	// Missing says what could not be read, why, and what follows.
@@ -155,6 +158,7 @@ func (f *forecast) plan() error {
 			if err != nil {
 				return fmt.Errorf("profile %s: %w", profile.Name, err)
 			}
+			plugin.history, plugin.recalled = lownodeload.StoredOf(f.in.Counts, i)
 			f.answer.Incomplete = append(f.answer.Incomplete, unknown...)
 			f.plugins = append(f.plugins, plugin)
 			f.answer.Plugins = append(f.answer.Plugins, name)

@@ -24,7 +24,9 @@ type plannedPlugin struct {
 	profile *DeschedulerProfile
 	policy  *lownodeload.Policy
 	may     evictability.Policy
-	history lownodeload.History
+	// history begins with what koord-descheduler counted, if that is recalled.
+	history  lownodeload.History
+	recalled bool
 	// first is the trace of the first pass, and last that of the last one with its verdict.
 	first, last lownodeload.Trace
 	verdict     lownodeload.Verdict

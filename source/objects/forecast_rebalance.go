@@ -64,7 +64,7 @@ type rebalanceView struct {
 // view builds the input of a round.
 func (p *plannedRebalance) view(f *forecast, number int) *rebalanceView {
 	v := &rebalanceView{of: map[types.UID]int{}, in: rebalance.Input{
-		Args: p.profile.Rebalance, Now: f.at(number), Resources: slices.Sorted(maps.Keys(p.profile.Rebalance.HighThresholds)), History: slices.Concat(f.history(), p.moved),
+		Args: p.profile.Rebalance, Now: f.at(number), Resources: slices.Sorted(maps.Keys(p.profile.Rebalance.HighThresholds)), History: slices.Concat(loopguard.MovesOf(f.in.Jobs), p.moved),
 	}}
 	for _, node := range f.nodes {
 		if !p.profile.Nodes.Matches(labels.Set(node.Labels)) || !p.nodes.Matches(labels.Set(node.Labels)) {
@@ -164,22 +164,6 @@ func (p *plannedRebalance) withoutNodeFit() evictability.Policy {
 	policy := p.may
 	policy.NodeFit = false
 	return policy
-}
-
-// history are the moves that PodMigrationJobs recorded.
-func (f *forecast) history() []loopguard.Move {
-	var moves []loopguard.Move
-	for i := range f.in.Jobs {
-		job := &f.in.Jobs[i]
-		from, workload := job.Annotations[extension.AnnotationSourceNode], job.Annotations[extension.AnnotationSourceWorkload]
-		if from == "" || workload == "" || job.Spec.PodRef == nil {
-			continue
-		}
-		moves = append(moves, loopguard.Move{
-			Workload: workload, Pod: job.Spec.PodRef.Namespace + "/" + job.Spec.PodRef.Name, From: from, To: job.Status.NodeName, At: job.CreationTimestamp.Time, By: loopguard.ByDescheduler,
-		})
-	}
-	return moves
 }
 
 // pass plans one round and moves its pods.

@@ -155,29 +155,37 @@ func TestNodesShowWhichStrategiesOverlap(t *testing.T) {
 	}
 }
 
-func TestThresholdsAreHeldAgainstTheSchedulersOwn(t *testing.T) {
+func TestThresholdsAreHeldAgainstThoseOfOtherComponents(t *testing.T) {
 	const threshold = `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 60}}`
 	scheduler := func(memory string) *corev1.ConfigMap {
 		return configMap("koordinator-system", "koord-scheduler-config", "koord-scheduler-config", "kind: KubeSchedulerConfiguration\nprofiles:\n"+
 			"- pluginConfig:\n  - name: LoadAwareScheduling\n    args: {usageThresholds: {memory: "+memory+"}}\n")
 	}
+	descheduler := func(memory string) *corev1.ConfigMap {
+		return configMap("koordinator-system", "koord-descheduler-config", "koord-descheduler-config", "kind: DeschedulerConfiguration\nprofiles:\n"+
+			"- plugins: {balance: {enabled: [{name: LowNodeLoad}]}}\n  pluginConfig:\n  - name: LowNodeLoad\n    args: {lowThresholds: {memory: 30}, highThresholds: {memory: "+memory+"}}\n")
+	}
+	const scheduled, moved = "LoadAwareScheduling.usageThresholds.memory (%s%%)", "LowNodeLoad.highThresholds.memory (%s%%)"
 	for name, tc := range map[string]struct {
 		objects     []client.Object
 		fails       bool
 		wantWarning string
 	}{
-		"one that evicts later than it places": {objects: []client.Object{scheduler("50")}},
-		"one that places up to 92 percent":     {objects: []client.Object{scheduler("92")}, wantWarning: "threshold for memory (92)"},
-		"none: the default of 95 percent":      {wantWarning: "threshold for memory (95)"},
-		"one that cannot be used":              {objects: []client.Object{scheduler("many")}, wantWarning: "threshold for memory (95)"},
-		"one that cannot be read":              {fails: true, wantWarning: "threshold for memory (95)"},
+		"a scheduler that places up to less":            {objects: []client.Object{scheduler("50")}},
+		"a scheduler that places up to 92 percent":      {objects: []client.Object{scheduler("92")}, wantWarning: fmt.Sprintf(scheduled, "92")},
+		"no scheduler: the default of 95 percent":       {wantWarning: fmt.Sprintf(scheduled, "95")},
+		"a scheduler that cannot be used":               {objects: []client.Object{scheduler("many")}, wantWarning: fmt.Sprintf(scheduled, "95")},
+		"what cannot be read":                           {fails: true, wantWarning: fmt.Sprintf(scheduled, "95")},
+		"a descheduler that fills nodes up to less":     {objects: []client.Object{scheduler("50"), descheduler("55")}},
+		"a descheduler that fills nodes up to as much":  {objects: []client.Object{scheduler("50"), descheduler("60")}, wantWarning: fmt.Sprintf(moved, "60")},
+		"a descheduler that cannot be used is left out": {objects: []client.Object{scheduler("50"), descheduler("many")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var reader client.Reader = fake.NewClientBuilder().WithScheme(scheme(t)).WithObjects(tc.objects...).Build()
 			if tc.fails {
 				reader = failing{}
 			}
-			handler := &Handler{Decoder: admission.NewDecoder(scheme(t)), Context: SchedulerContext(reader, "koordinator-system")}
+			handler := &Handler{Decoder: admission.NewDecoder(scheme(t)), Context: ComponentContext(reader, "koordinator-system")}
 			response := handler.Handle(t.Context(), request(t, admissionv1.Create, ours("resource-threshold-config", threshold), nil))
 			if got := strings.Join(response.Warnings, "\n"); !response.Allowed || (got != "") != (tc.wantWarning != "") || !strings.Contains(got, tc.wantWarning) {
 				t.Errorf("allowed %t with %q, want %q", response.Allowed, got, tc.wantWarning)

@@ -32,6 +32,8 @@ type Context struct {
 	Nodes []*corev1.Node
 	// LoadAware is the scheduler's arguments; nil stands for their defaults.
 	LoadAware *loadaware.Args
+	// Descheduler is what koord-descheduler moves pods by; none when it is not installed.
+	Descheduler []configuration.Descheduler
 	// Features of the node agent by name; nil when unknown.
 	Features map[string]bool
 }
@@ -39,7 +41,7 @@ type Context struct {
 // Review judges a write of the data over the data before, which is nil for a new ConfigMap. An existing error in a key that does not
 // change does not refuse the write, because otherwise keys could not be mended one by one. It is a warning then.
 func Review(before, data map[string]string, in Context) Verdict {
-	found := configuration.Validate(configuration.Input{Data: data, Nodes: in.Nodes, LoadAware: in.LoadAware, Features: in.Features})
+	found := configuration.Validate(configuration.Input{Data: data, Nodes: in.Nodes, LoadAware: in.LoadAware, Descheduler: in.Descheduler, Features: in.Features})
 	var errs []string
 	var verdict Verdict
 	omitted := 0

@@ -44,14 +44,6 @@ func (v *validation) addConflict(s *scope, c conflict, seen map[string]int) {
 	refs := append([]ref{c.about}, c.with...)
 	layer := s.layer(refs...)
 	id := c.message + "\x00" + c.about.key + "\x00" + s.place(c.about)
-	if index, again := seen[id]; again {
-		f := &v.found[index]
-		f.Nodes += s.nodes
-		if !contains(f.Layers, layer) {
-			f.Layers = append(f.Layers, layer)
-		}
-		return
-	}
 	f := Finding{
 		Code: cmp.Or(c.code, finding.ConfigConflict), Severity: c.severity, Key: c.about.key, Path: s.place(c.about), Layers: []string{layer}, Nodes: s.nodes,
 		Message: c.message, Cause: c.cause, Fix: c.fix, Evidence: s.evidence(refs...),
@@ -68,11 +60,7 @@ func (v *validation) addConflict(s *scope, c conflict, seen map[string]int) {
 	if c.scheduler != "" {
 		f.Evidence = append(f.Evidence, Evidence{Key: schedulerKey, Path: c.scheduler, Value: c.schedulerValue})
 	}
-	before := len(v.found)
-	v.add(f)
-	if len(v.found) > before {
-		seen[id] = before
-	}
+	v.merge(f, id, seen)
 }
 
 func contains(names []string, name string) bool {
@@ -97,7 +85,6 @@ func conflictsIn(s *scope) []conflict {
 	}
 	if guarded {
 		out = append(out, thresholdConflicts(s)...)
-		out = append(out, loadAwareConflicts(s)...)
 	}
 	if colocated && guarded {
 		out = append(out, offerConflicts(s)...)
@@ -139,43 +126,6 @@ func thresholdConflicts(s *scope) []conflict {
 	return append(out, compare(s, ref{thresholdKey, "cpuSuppressThresholdPercent"}, ref{thresholdKey, "cpuEvictThresholdPercent"}, true,
 		"is not below", "Pods are evicted before they are suppressed.",
 		"Raise cpuEvictThresholdPercent, or lower cpuSuppressThresholdPercent.")...)
-}
-
-// loadAwareConflicts compares the thresholds of the agent with those of the scheduler: where the agent evicts earlier than
-// by default, the scheduler takes nodes for free that batch pods are evicted from.
-func loadAwareConflicts(s *scope) []conflict {
-	var out []conflict
-	for _, pair := range []struct{ path, resource string }{{"memoryEvictThresholdPercent", "memory"}, {"cpuEvictThresholdPercent", "cpu"}} {
-		evict, set := s.number(thresholdKey, pair.path)
-		fits := int64(0)
-		for name, threshold := range s.v.load.UsageThresholds {
-			if string(name) == pair.resource {
-				fits = threshold
-			}
-		}
-		if !set || fits == 0 || evict > float64(fits) {
-			continue // below the least it is an error anyway
-		}
-		usual, err := strconv.ParseFloat(s.v.defaults[ref{thresholdKey, pair.path}], 64)
-		hasUsual := err == nil
-		if hasUsual && evict >= usual {
-			// The scheduler's threshold is for pods of every priority, the agent evicts batch pods alone. That they go where a
-			// node is full and others may still come is what they are for.
-			continue
-		}
-		c := conflict{
-			about: ref{thresholdKey, pair.path}, with: refsOf(thresholdKey, "enable"),
-			scheduler: "LoadAwareScheduling.usageThresholds." + pair.resource, schedulerValue: strconv.FormatInt(fits, 10),
-			message: fmt.Sprintf("%s (%s) is not above the scheduler's load-aware threshold for %s (%d)", pair.path, number(evict), pair.resource, fits),
-			cause:   "The scheduler places batch pods on nodes from which the agent evicts them at once; pods of higher priority stay.",
-			fix:     "Remove resource-threshold-config." + pair.path + ", unless batch pods are meant to be evicted that early.",
-		}
-		if hasUsual {
-			c.fix = fmt.Sprintf("Set resource-threshold-config.%s=%s, the default, unless batch pods are meant to be evicted that early.", pair.path, number(usual))
-		}
-		out = append(out, c)
-	}
-	return out
 }
 
 // reportConflicts compares how often nodes report with how long a report is believed.

@@ -21,6 +21,7 @@ func Validate(in Input) []Finding {
 	v.duplicates()
 	v.inert()
 	v.conflicts()
+	v.loops()
 	v.paths()
 	for i := range v.found {
 		v.found[i].complete()

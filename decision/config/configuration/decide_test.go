@@ -163,7 +163,7 @@ func TestEveryCodeIsFoundAndNotFound(t *testing.T) {
 		},
 		"eviction below what the scheduler takes for free": {
 			data: map[string]string{"resource-threshold-config": `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 69}}`},
-			want: []string{"KOORD0209 resource-threshold-config.clusterStrategy.memoryEvictThresholdPercent:1"},
+			want: []string{"KOORD0218 resource-threshold-config.clusterStrategy.memoryEvictThresholdPercent:1"},
 		},
 		"eviction from every node": {
 			data: map[string]string{"resource-threshold-config": `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 0, "cpuSuppressThresholdPercent": 5,

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/core/configmerge"
@@ -18,8 +20,9 @@ type scope struct {
 	groups map[string]configmerge.Group
 	// values by key and path, filled in on first use.
 	values map[string]map[string]diagnosticsv1alpha1.Setting
-	// nodes the scope was found on; 0 when none were looked at.
-	nodes int
+	// nodes the scope was found on; 0 when none were looked at. Members are these nodes.
+	nodes   int
+	members []*corev1.Node
 }
 
 // ref names a setting.
@@ -35,14 +38,14 @@ func (v *validation) makeScopes() []*scope {
 		groups[key] = v.config.Groups(key)
 		base[i] = len(groups[key]) - 1
 	}
-	counts := map[string]int{}
+	members := map[string][]*corev1.Node{}
 	order := [][]int{base}
-	note := func(combination []int, nodes int) {
+	note := func(combination []int, nodes ...*corev1.Node) {
 		name := fmt.Sprint(combination)
-		if _, seen := counts[name]; !seen && !slices.Equal(combination, base) {
+		if _, seen := members[name]; !seen && !slices.Equal(combination, base) {
 			order = append(order, combination)
 		}
-		counts[name] += nodes
+		members[name] = append(members[name], nodes...)
 	}
 	if len(v.in.Nodes) > 0 {
 		for _, node := range v.in.Nodes {
@@ -50,18 +53,19 @@ func (v *validation) makeScopes() []*scope {
 			for i, key := range keys {
 				combination[i], _ = v.config.GroupOf(key, node)
 			}
-			note(combination, 1)
+			note(combination, node)
 		}
 	} else {
 		for i, key := range keys {
 			for entry := range base[i] {
-				note(sameSelector(keys, groups, base, groups[key][entry]), 0)
+				note(sameSelector(keys, groups, base, groups[key][entry]))
 			}
 		}
 	}
 	scopes := make([]*scope, 0, len(order))
 	for _, combination := range order {
-		s := &scope{v: v, groups: map[string]configmerge.Group{}, values: map[string]map[string]diagnosticsv1alpha1.Setting{}, nodes: counts[fmt.Sprint(combination)]}
+		on := members[fmt.Sprint(combination)]
+		s := &scope{v: v, groups: map[string]configmerge.Group{}, values: map[string]map[string]diagnosticsv1alpha1.Setting{}, nodes: len(on), members: on}
 		for i, key := range keys {
 			s.groups[key] = groups[key][combination[i]]
 		}
@@ -126,10 +130,14 @@ func (s *scope) chosen(key, path string) bool {
 	return ok && setting.Layer != configmerge.LayerDefault
 }
 
-// deviates says whether somebody set a value that is not the built-in default anyway.
+// shipped are the values of the chart that differ from the built-in defaults, by key and path. They are in a ConfigMap without a choice
+// of the user.
+var shipped = map[string]map[string]string{thresholdKey: {memoryEvictPath: "85"}}
+
+// deviates says whether somebody set a value that is neither the built-in default nor what the chart ships.
 func (s *scope) deviates(key, path string) bool {
 	setting, _ := s.get(key, path)
-	return s.chosen(key, path) && setting.Value != s.v.defaults[ref{key, path}]
+	return s.chosen(key, path) && setting.Value != s.v.defaults[ref{key, path}] && setting.Value != shipped[key][path]
 }
 
 // under lists the chosen settings below a path, in their order.

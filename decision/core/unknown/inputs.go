@@ -33,6 +33,8 @@ const (
 	LastGoodConfiguration Input = "configmaps/slo-controller-config-last-good"
 	// SchedulerConfiguration is what koord-scheduler was started with.
 	SchedulerConfiguration Input = "configmaps/koord-scheduler-config"
+	// DeschedulerConfiguration is what koord-descheduler follows.
+	DeschedulerConfiguration Input = "configmaps/koord-descheduler-config"
 	// AgentFeatures are the features that node agents are started with.
 	AgentFeatures Input = "daemonsets.apps/koordlet"
 	// Predictions are what chosen predictors make of the past of pods, which koord-manager alone keeps.
@@ -44,7 +46,8 @@ var names = map[Input]string{
 	Nodes: "the nodes", Pods: "the pods", Events: "the events", NodeMetrics: "the NodeMetrics", NodeSLOs: "the NodeSLOs",
 	Topologies: "the NodeResourceTopologies", Devices: "the Devices", Quotas: "the ElasticQuotas",
 	Configuration: "slo-controller-config", LastGoodConfiguration: "slo-controller-config-last-good", SchedulerConfiguration: "koord-scheduler-config",
-	AgentFeatures: "the features of koordlet", Predictions: "the predictions of koord-manager",
+	DeschedulerConfiguration: "koord-descheduler-config",
+	AgentFeatures:            "the features of koordlet", Predictions: "the predictions of koord-manager",
 }
 
 // Cause is why an input could not be read.

@@ -76,18 +76,18 @@ func ordered(in *Input, name corev1.ResourceName, s span, limit operand) []Viola
 	if s.low.set && s.high.set && s.low.percent >= s.high.percent {
 		found = append(found, violation(LowNotBelowHigh, finding.ThresholdLoop, name, s.low, "is not below", s.high,
 			"A node can be underutilized and overutilized at once: pods leave it and are sent to it.",
-			"Lower "+s.low.path+", or raise "+s.high.path+"."))
+			"Lower "+s.low.String()+", or raise "+s.high.String()+"."))
 	}
 	if s.high.set && limit.set && limit.percent > s.high.percent {
 		found = append(found, violation(SchedulerAboveHigh, finding.ThresholdLoop, name, limit, "is above", s.high,
 			"The scheduler places pods on nodes from which the descheduler then removes pods.",
-			"Set "+limit.String()+" to at most "+number(s.high.percent)+", or raise "+s.high.path+"."))
+			"Set "+limit.String()+" to at most "+number(s.high.percent)+", or raise "+s.high.String()+"."))
 	}
 	// A planner asks the scheduler's own filters for each target; LowNodeLoad takes every node below low for one.
 	if s.low.set && limit.set && !in.Descheduler.Planned && limit.percent <= s.low.percent {
 		found = append(found, violation(SchedulerNotAboveLow, finding.ThresholdLoop, name, limit, "is not above", s.low,
 			"Pods are evicted because nodes below "+s.low.path+" could take them, and the scheduler refuses these nodes.",
-			"Raise "+limit.String()+" above "+number(s.low.percent)+", or lower "+s.low.path+"."))
+			"Raise "+limit.String()+" above "+number(s.low.percent)+", or lower "+s.low.String()+"."))
 	}
 	return found
 }
@@ -102,14 +102,14 @@ func targets(in *Input, name corev1.ResourceName) []Violation {
 	}
 	fill := operand{d.component(), "highThresholds." + string(name), high, true}
 	evictPath, evict, evicts := in.Agent.evicts(name)
-	agent := operand{agentName, evictPath, evict, evicts}
+	agent := operand{AgentName, evictPath, evict, evicts}
 	if !d.Planned {
 		if !evicts || evict > high {
 			return nil
 		}
 		return []Violation{violation(AgentBelowHigh, finding.ThresholdLoop, name, agent, "is not above", fill,
 			"The descheduler fills nodes up to the second threshold, and there the agent evicts best-effort pods.",
-			"Raise "+agent.String()+" above "+number(high)+", or lower "+fill.path+".")}
+			"Raise "+agent.String()+" above "+number(high)+", or lower "+fill.String()+".")}
 	}
 	least := fill
 	if limit := schedulerOperand(&in.Scheduler, name); limit.set && limit.percent < least.percent {
@@ -123,7 +123,7 @@ func targets(in *Input, name corev1.ResourceName) []Violation {
 		return nil
 	}
 	return []Violation{violation(NoRoomForTargets, finding.ThresholdLoop, name, margin, "leaves nothing below", least,
-		"No node can be a target: all are above the lowest of the thresholds less the margin.", "Lower targetMarginPercent, or raise "+least.String()+".")}
+		"No node can be a target: all are above the lowest of the thresholds less the margin.", "Lower "+margin.String()+", or raise "+least.String()+".")}
 }
 
 // early is where the descheduler moves pods before the agent has held best-effort pods back, which costs less.
@@ -132,10 +132,10 @@ func early(in *Input, name corev1.ResourceName) []Violation {
 	if name != corev1.ResourceCPU || !hasHigh || !in.Agent.Enabled || in.Agent.CPUSuppress == nil || *in.Agent.CPUSuppress <= high {
 		return nil
 	}
-	return []Violation{violation(SuppressAboveHigh, finding.ThresholdOrder, name, operand{agentName, "cpuSuppressThresholdPercent", *in.Agent.CPUSuppress, true}, "is above",
+	return []Violation{violation(SuppressAboveHigh, finding.ThresholdOrder, name, operand{AgentName, "cpuSuppressThresholdPercent", *in.Agent.CPUSuppress, true}, "is above",
 		operand{in.Descheduler.component(), "highThresholds.cpu", high, true},
 		"Pods are moved off nodes before the agent holds back best-effort pods there, which would be cheaper.",
-		"Lower "+agentName+".cpuSuppressThresholdPercent to at most "+number(high)+", or raise highThresholds.cpu.")}
+		"Lower "+AgentName+".cpuSuppressThresholdPercent to at most "+number(high)+", or raise "+in.Descheduler.component()+".highThresholds.cpu.")}
 }
 
 // placement compares up to where the scheduler places pods with where the agent evicts best-effort pods.
@@ -145,7 +145,7 @@ func placement(in *Input, name corev1.ResourceName) []Violation {
 	if !limit.set || !evicts || evict > limit.percent || in.Agent.usual(name, evict) {
 		return nil
 	}
-	agent := operand{agentName, path, evict, true}
+	agent := operand{AgentName, path, evict, true}
 	return []Violation{violation(AgentBelowScheduler, finding.ThresholdLoop, name, agent, "is not above", limit,
 		"The scheduler places best-effort pods on nodes from which the agent evicts them.",
 		"Raise "+agent.String()+" above "+number(limit.percent)+", or lower "+limit.String()+".")}

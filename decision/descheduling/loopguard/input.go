@@ -29,6 +29,8 @@ type Descheduler struct {
 	Enabled bool
 	// Plugin is the name of the plugin.
 	Plugin string
+	// Pool of nodes that the thresholds are for; empty for those of the whole plugin.
+	Pool string
 	// Planned is true when moves are planned with their targets, of which the planner knows the other components' thresholds.
 	Planned bool
 	// Deviation is useDeviationThresholds: thresholds are distances from the average, and are not compared with others.

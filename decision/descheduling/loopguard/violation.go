@@ -1,6 +1,7 @@
 package loopguard
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -31,9 +32,11 @@ const (
 	SuppressAboveHigh Rule = "SuppressAboveHigh"
 )
 
+// The names of components in messages and operands, before their settings. Those of the descheduler are the names of its plugins.
 const (
 	schedulerName = "LoadAwareScheduling"
-	agentName     = "resource-threshold-config"
+	// AgentName is the key of slo-controller-config that has the agent's thresholds.
+	AgentName = "resource-threshold-config"
 )
 
 // Violation is two thresholds that do not go together.
@@ -47,6 +50,27 @@ type Violation struct {
 	Fix     string `json:"fix"`
 	// Operands are the two, in the order of the message.
 	Operands []diagnosticsv1alpha1.Term `json:"operands"`
+	// Places are where they are set.
+	Places [2]Place `json:"-"`
+}
+
+// Owner is the component whose configuration has a threshold.
+type Owner string
+
+// The owners.
+const (
+	OwnerAgent       Owner = "agent"
+	OwnerScheduler   Owner = "scheduler"
+	OwnerDescheduler Owner = "descheduler"
+)
+
+// Place is where a threshold is set.
+type Place struct {
+	Owner Owner
+	// Path of the threshold: below resource-threshold-config for the agent, with the plugin before it for the others.
+	Path string
+	// Percent is its value.
+	Percent float64
 }
 
 // operand is one threshold with the place where it is set.
@@ -62,18 +86,29 @@ func (o operand) term() diagnosticsv1alpha1.Term {
 	return diagnosticsv1alpha1.Term{Name: o.String(), Operator: diagnosticsv1alpha1.Info, Value: int64(o.percent), Unit: diagnosticsv1alpha1.Percent}
 }
 
-func (d *Descheduler) component() string {
-	if d.Plugin != "" {
-		return d.Plugin
+func (o operand) place() Place {
+	switch o.component {
+	case AgentName:
+		return Place{Owner: OwnerAgent, Path: o.path, Percent: o.percent}
+	case schedulerName:
+		return Place{Owner: OwnerScheduler, Path: o.String(), Percent: o.percent}
 	}
-	return "LowNodeLoad"
+	return Place{Owner: OwnerDescheduler, Path: o.String(), Percent: o.percent}
+}
+
+func (d *Descheduler) component() string {
+	name := cmp.Or(d.Plugin, "LowNodeLoad")
+	if d.Pool != "" {
+		name += ".nodePools[" + d.Pool + "]"
+	}
+	return name
 }
 
 func violation(rule Rule, code finding.Code, name corev1.ResourceName, a operand, relation string, b operand, cause, fix string) Violation {
 	return Violation{
 		Rule: rule, Code: code, Resource: name, Cause: cause, Fix: fix,
 		Message:  fmt.Sprintf("%s (%s%%) %s %s (%s%%)", a, number(a.percent), relation, b, number(b.percent)),
-		Operands: []diagnosticsv1alpha1.Term{a.term(), b.term()},
+		Operands: []diagnosticsv1alpha1.Term{a.term(), b.term()}, Places: [2]Place{a.place(), b.place()},
 	}
 }
 

@@ -1,6 +1,9 @@
 package lownodeload
 
 import (
+	"encoding/json"
+	"fmt"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,6 +14,32 @@ import (
 type History struct {
 	// Nodes by name.
 	Nodes map[string]NodeHistory `json:"nodes,omitempty"`
+}
+
+// HistoryConfigMap is the ConfigMap in which koord-descheduler keeps histories, in the namespace of the system.
+const HistoryConfigMap = "koord-descheduler-history"
+
+// StoredHistory is a History as it is kept in a ConfigMap.
+type StoredHistory struct {
+	SavedAt metav1.Time `json:"savedAt"`
+	History History     `json:"history"`
+}
+
+// StoredOf finds the History of the plugin in the profile with an index, in the data of the ConfigMap that koord-descheduler keeps. It is
+// the one that was saved last, as one with other arguments has a key of its own; false when there is none.
+func StoredOf(data map[string]string, profile int) (History, bool) {
+	var newest StoredHistory
+	prefix, found := fmt.Sprintf("%d-%s-", profile, PluginName), false
+	for key, text := range data {
+		var stored StoredHistory
+		if !strings.HasPrefix(key, prefix) || json.Unmarshal([]byte(text), &stored) != nil {
+			continue
+		}
+		if !found || stored.SavedAt.After(newest.SavedAt.Time) {
+			newest, found = stored, true
+		}
+	}
+	return newest.History, found
 }
 
 // NodeHistory is the counts of one node.

@@ -33,12 +33,6 @@ type ConfigMapStore struct {
 
 var _ Store = (*ConfigMapStore)(nil)
 
-// stored is the history of one instance.
-type stored struct {
-	SavedAt metav1.Time         `json:"savedAt"`
-	History lownodeload.History `json:"history"`
-}
-
 // keyOf is a key of a ConfigMap for an instance.
 func keyOf(instance string) string {
 	return strings.Map(func(r rune) rune {
@@ -58,7 +52,7 @@ func (s *ConfigMapStore) Load(ctx context.Context, instance string) (lownodeload
 	if err != nil {
 		return lownodeload.History{}, fmt.Errorf("get ConfigMap %s/%s: %w", s.Namespace, s.Name, err)
 	}
-	var kept stored
+	var kept lownodeload.StoredHistory
 	if text := object.Data[keyOf(instance)]; text != "" {
 		if err := json.Unmarshal([]byte(text), &kept); err != nil {
 			klog.FromContext(ctx).Error(err, "Ignored a history that cannot be decoded", "configMap", klog.KObj(object), "key", keyOf(instance))
@@ -74,7 +68,7 @@ func (s *ConfigMapStore) Save(ctx context.Context, instance string, history lown
 	if s.Now != nil {
 		now = s.Now
 	}
-	text, err := json.Marshal(stored{SavedAt: metav1.NewTime(now()), History: counting(history)})
+	text, err := json.Marshal(lownodeload.StoredHistory{SavedAt: metav1.NewTime(now()), History: counting(history)})
 	if err != nil {
 		return fmt.Errorf("encode the history: %w", err)
 	}
@@ -93,7 +87,7 @@ func (s *ConfigMapStore) Save(ctx context.Context, instance string, history lown
 	}
 	kept := map[string]string{}
 	for key, text := range object.Data {
-		var other stored
+		var other lownodeload.StoredHistory
 		if err := json.Unmarshal([]byte(text), &other); err == nil && now().Sub(other.SavedAt.Time) < forgottenAfter {
 			kept[key] = text
 		}

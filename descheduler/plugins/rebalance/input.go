@@ -59,7 +59,7 @@ func (p *Plugin) view(ctx context.Context, nodes []*corev1.Node) (*view, error) 
 	}
 	p.observed.Forget(now)
 	v.in.Workloads = owners.found
-	v.in.History = historyOf(jobs)
+	v.in.History = loopguard.MovesOf(jobs)
 	if p.sources.Evictions != nil {
 		more, err := p.sources.Evictions(ctx, jobs)
 		if err != nil {
@@ -186,22 +186,4 @@ func arrivals(jobs []schedulingv1alpha1.PodMigrationJob, node string) []string {
 		}
 	}
 	return names
-}
-
-// historyOf jobs that succeeded, and of those that run: what is under way counts as moved.
-func historyOf(jobs []schedulingv1alpha1.PodMigrationJob) []loopguard.Move {
-	var moves []loopguard.Move
-	for i := range jobs {
-		job := &jobs[i]
-		from, workload := job.Annotations[extension.AnnotationSourceNode], job.Annotations[extension.AnnotationSourceWorkload]
-		if from == "" || workload == "" || !active(job) && job.Status.Phase != schedulingv1alpha1.PodMigrationJobSucceeded {
-			continue
-		}
-		move := loopguard.Move{Workload: workload, From: from, To: targetOf(job), At: job.CreationTimestamp.Time, By: loopguard.ByDescheduler}
-		if ref := job.Spec.PodRef; ref != nil {
-			move.Pod = ref.Namespace + "/" + ref.Name
-		}
-		moves = append(moves, move)
-	}
-	return moves
 }

@@ -114,6 +114,9 @@ func (p *Plugin) Balance(ctx context.Context, nodes []*corev1.Node) *frameworkty
 	for _, loop := range plan.Loops {
 		klog.FromContext(ctx).Info("Workload goes in circles and is not moved", "workload", loop.Workload, "code", loop.Code, "until", loop.Until, "reason", loop.Message)
 	}
+	if p.sources.Stopped != nil {
+		p.sources.Stopped(ctx, plan.Loops)
+	}
 	if err := p.apply(ctx, v, plan); err != nil {
 		return &frameworktypes.Status{Err: err}
 	}

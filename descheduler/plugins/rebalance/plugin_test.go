@@ -21,6 +21,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/descheduling/loopguard"
 	"koordinator.sh/koord/descheduler/configuration"
 	"koordinator.sh/koord/descheduler/framework"
 	"koordinator.sh/koord/descheduler/plugins"
@@ -173,15 +174,31 @@ func (r result) targets() []string {
 	return targets
 }
 
-func TestBalance(t *testing.T) {
-	finished := func(name, from, to string, ago time.Duration) client.Object {
-		job := &schedulingv1alpha1.PodMigrationJob{ObjectMeta: metav1.ObjectMeta{
-			Name: name, CreationTimestamp: metav1.NewTime(time.Now().Add(-ago)),
-			Annotations: map[string]string{extension.AnnotationSourceNode: from, extension.AnnotationSourceWorkload: "Deployment/web/web-uid"},
-		}}
-		job.Status.Phase, job.Status.NodeName = schedulingv1alpha1.PodMigrationJobSucceeded, to
-		return job
+// finished is a job that moved a pod of the workload so long ago.
+func finished(name, from, to string, ago time.Duration) client.Object {
+	job := &schedulingv1alpha1.PodMigrationJob{ObjectMeta: metav1.ObjectMeta{
+		Name: name, CreationTimestamp: metav1.NewTime(time.Now().Add(-ago)),
+		Annotations: map[string]string{extension.AnnotationSourceNode: from, extension.AnnotationSourceWorkload: "Deployment/web/web-uid"},
+	}}
+	job.Status.Phase, job.Status.NodeName = schedulingv1alpha1.PodMigrationJobSucceeded, to
+	return job
+}
+
+// TestAWorkloadThatGoesInCirclesStays: it came back to the hot node, so that it is not moved to the idle one either.
+func TestAWorkloadThatGoesInCirclesStays(t *testing.T) {
+	var loops []loopguard.Loop
+	s := scene{deployment: deployment(nil)}
+	s.sources.Stopped = func(_ context.Context, found []loopguard.Loop) { loops = found }
+	s.jobs = []client.Object{finished("first", "hot", "other", 5*time.Hour), finished("second", "other", "hot", 3*time.Hour)}
+	if jobs := s.pass(t, "{}").jobs; len(jobs) != len(s.jobs) {
+		t.Errorf("%d jobs, want none beside the %d of the history", len(jobs), len(s.jobs))
 	}
+	if len(loops) != 1 || loops[0].Workload != "Deployment/web/web-uid" {
+		t.Errorf("reported %+v, want the workload", loops)
+	}
+}
+
+func TestBalance(t *testing.T) {
 	tests := map[string]struct {
 		scene scene
 		args  string

@@ -33,6 +33,8 @@ type Sources struct {
 	Review func(ctx context.Context, question *diagnosticsv1alpha1.PlacementReview) (*diagnosticsv1alpha1.PlacementReview, error)
 	// Report takes what each pass plans, and why the plan could not be reviewed; nil for none.
 	Report func(plan rebalance.Plan, trace *rebalance.Trace, unreviewed error)
+	// Stopped takes the workloads that a pass does not move because they went in circles; nil for none.
+	Stopped func(ctx context.Context, loops []loopguard.Loop)
 	// Now is the clock; nil is the one of the machine.
 	Now func() time.Time
 }
