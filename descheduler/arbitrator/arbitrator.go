@@ -170,7 +170,7 @@ func (a *Arbitrator) exists(ctx context.Context, ref *corev1.ObjectReference) (b
 	return ref.UID == "" || ref.UID == pod.UID, nil
 }
 
-// fail writes that a job was refused. A conflict is no error: whoever changed the job has the job considered again.
+// fail writes that a job was refused. A conflict is no error: the change that caused it triggers another round.
 func (a *Arbitrator) fail(ctx context.Context, job *schedulingv1alpha1.PodMigrationJob, outcome arbitration.Outcome) error {
 	before, after := job, job.DeepCopy()
 	after.Status.Phase = schedulingv1alpha1.PodMigrationJobFailed

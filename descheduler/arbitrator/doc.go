@@ -8,7 +8,7 @@
 //
 //  1. read the ledger, and then all jobs, both past the cache;
 //  2. count the jobs of the ledger that have not got their annotation yet as running, and decide;
-//  3. write the jobs that are admitted to the ledger, if nobody wrote to it since 1, and else begin anew;
+//  3. write the jobs that are admitted to the ledger, unless it was written since 1; if so, start again;
 //  4. annotate all jobs of the ledger.
 //
 // Whoever comes next finds what is left of 4 in the ledger and completes it. Entries are dropped when their job runs, ended or is gone.

@@ -59,7 +59,7 @@ func (a *Arbitrator) decide(ctx context.Context, settings Settings, jobs []sched
 	return out, nil
 }
 
-// gather adds what concerns the pods of jobs: of pending ones all, of running ones that nobody attributed node and workload.
+// gather adds what concerns the pods of jobs: of pending ones all, of running ones those whose node and workload are unknown.
 func (a *Arbitrator) gather(ctx context.Context, settings Settings, jobs []schedulingv1alpha1.PodMigrationJob, in *arbitration.Input, out *round) error {
 	nodes, err := a.nodes(ctx, settings, in.Jobs)
 	if err != nil {

@@ -43,7 +43,7 @@ type ledger struct {
 	entries []entry
 }
 
-// readLedger reads past the cache. Entries that nobody could have written are an error: dropping them could exceed limits.
+// readLedger reads past the cache. Entries that cannot have been written here are an error: dropping them could exceed limits.
 func (a *Arbitrator) readLedger(ctx context.Context) (*ledger, error) {
 	out := &ledger{object: corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: a.config.Namespace, Name: LedgerName}}}
 	err := a.config.Live.Get(ctx, client.ObjectKeyFromObject(&out.object), &out.object)
@@ -62,7 +62,7 @@ func (a *Arbitrator) readLedger(ctx context.Context) (*ledger, error) {
 	return out, nil
 }
 
-// save writes the entries, if nobody wrote since the ledger was read.
+// save writes the entries unless the ledger was written since it was read.
 func (a *Arbitrator) save(ctx context.Context, ledger *ledger) error {
 	text, err := json.Marshal(ledger.entries)
 	if err != nil {

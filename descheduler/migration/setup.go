@@ -36,7 +36,7 @@ type Options struct {
 	Retention func() migration.Retention
 	// Client evicts pods.
 	Client kubernetes.Interface
-	// Informers of pods and nodes, which whoever made them starts. When nil, the caches of the manager have the pods and nodes.
+	// Informers of pods and nodes, which the caller starts. When nil, the caches of the manager have the pods and nodes.
 	Informers informers.SharedInformerFactory
 }
 

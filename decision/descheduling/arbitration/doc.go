@@ -15,6 +15,6 @@
 // the arbitration and have not finished. Pending jobs hold none, else they could wait for each other. A workload is what a user
 // scales, such as the Deployment and not its ReplicaSets.
 //
-// A running job whose node and workload nobody recorded counts against every node, and every workload of its namespace. A pod with the
+// A running job whose node and workload are not recorded counts against every node, and every workload of its namespace. A pod with the
 // annotation descheduler.alpha.kubernetes.io/evict may exceed limits; its job counts like any other.
 package arbitration

@@ -65,7 +65,7 @@ type Policy struct {
 	SkippedGates []Gate
 }
 
-// asks says whether a gate is asked. The evict annotation leaves those that hold whoever asks for the eviction.
+// asks says whether a gate is asked. With the evict annotation only those are asked that hold for every requester.
 func (p *Policy) asks(gate Gate, annotated bool) bool {
 	if slices.Contains([]Gate{StaticPod, Terminating, EvictionCost}, gate) {
 		return true

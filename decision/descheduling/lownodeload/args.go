@@ -87,7 +87,7 @@ type NodePool struct {
 
 // AnomalyCondition says how often in a row a node must be overutilized before pods leave it.
 type AnomalyCondition struct {
-	// Timeout is how long a node stays anomalous after it became so; default 1m. Its count starts anew then.
+	// Timeout is how long a node stays anomalous after it became so; default 1m. Its count restarts then.
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
 	// ConsecutiveAbnormalities is how many overutilized passes in a row are not enough: one more makes the node anomalous; default 5.
 	// 1 makes it anomalous in the first.

@@ -75,7 +75,7 @@ func (s *nodeState) under(usage []int64, limits *limits, percent bool) bool {
 	return true
 }
 
-// observe counts the classification of a node. An underutilized node starts anew; one between the thresholds counts as normal.
+// observe counts the classification of a node. The count of an underutilized node restarts; one between the thresholds counts as normal.
 func (s *nodeState) observe(in *Input) {
 	s.history = in.History.recall(s.Name, s.pool.name, in)
 	if s.problem != "" {

@@ -44,7 +44,7 @@ func StoredOf(data map[string]string, profile int) (History, bool) {
 
 // NodeHistory is the counts of one node.
 type NodeHistory struct {
-	// Pool that the node was in. In another pool, it counts anew.
+	// Pool that the node was in. In another pool, its count restarts.
 	Pool string   `json:"pool"`
 	Node Detector `json:"node,omitzero"`
 	Prod Detector `json:"prod,omitzero"`
@@ -67,7 +67,7 @@ func (d Detector) Anomalous() bool { return !d.AnomalousSince.IsZero() }
 
 // Observe returns the detector after one more observation. A node becomes anomalous with more abnormalities in a row than the condition
 // says, or with the first where it says 1. It is normal again after more normalities in a row, and after the timeout, when the count
-// starts anew.
+// restarts.
 func (d Detector) Observe(overutilized bool, now time.Time, condition *AnomalyCondition) Detector {
 	if since := d.AnomalousSince.Time; d.Anomalous() && (now.Sub(since) > condition.Timeout.Duration || now.Add(time.Second).Before(since)) {
 		d = Detector{}

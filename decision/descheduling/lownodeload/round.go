@@ -160,7 +160,7 @@ func (r *Round) LeaveNode(reason string) {
 	}
 }
 
-// endNode goes on to the next node. One that is not overutilized any more starts to count anew.
+// endNode goes on to the next node. The count of one that is no longer overutilized restarts.
 func (r *Round) endNode(reason string) {
 	node := r.current
 	r.trace.left(node, reason)

@@ -25,7 +25,7 @@ const (
 	Eviction EvictionPolicy = "Eviction"
 	// Delete deletes the pod.
 	Delete EvictionPolicy = "Delete"
-	// SoftEviction annotates the pod, and leaves its eviction to whoever reads that.
+	// SoftEviction annotates the pod, and leaves the eviction to the node agent or another component that reads it.
 	SoftEviction EvictionPolicy = "SoftEviction"
 )
 

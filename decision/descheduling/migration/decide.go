@@ -147,7 +147,7 @@ func (d *decision) success() string {
 	return fmt.Sprintf("pod %q replaces the evicted one on node %q", d.verdict.Status.PodRef.Name, d.verdict.Status.NodeName)
 }
 
-// release deletes the Reservation of a job that has ended, if the job created it and nobody is to use it any more.
+// release deletes the Reservation of a job that has ended, if the job created it and it is no longer needed.
 func (d *decision) release() {
 	reservation := d.Reservation
 	if reservation == nil || !reservation.Owned {

@@ -7,7 +7,7 @@ import (
 )
 
 // NodeFit asks the filters of Kubernetes' scheduler that need no more than API objects: cordons, taints, node affinity, host ports and
-// requests. Nodes and pods have the order of the input, and pods on other nodes may follow. It is for whoever has no scheduler to ask.
+// requests. Nodes and pods have the order of the input, and pods on other nodes may follow. It is for callers without a scheduler to ask.
 func NodeFit(nodes []*corev1.Node, pods []*corev1.Pod, nodeOf func(pod int) int) Feasibility {
 	byNode := make([][]int, len(nodes))
 	for i := range pods {

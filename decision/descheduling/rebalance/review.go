@@ -33,7 +33,7 @@ type Opinion struct {
 // for each proposal. An error means that the scheduler could not be asked.
 type Reviewer func(proposals []Proposal) ([]Opinion, error)
 
-// DecideReviewed is Decide with moves that the scheduler confirmed, with all of its filters. What it refuses is planned anew. A pass takes
+// DecideReviewed is Decide with moves that the scheduler confirmed, with all of its filters. What it refuses is planned again. A pass takes
 // few reviews, however many pods it moves; at most MaxReviewed are. When the scheduler cannot be asked, the plan has no moves, and the error
 // says why; its other steps are valid.
 func DecideReviewed(in Input, review Reviewer, trace *Trace) (Plan, error) {

@@ -39,7 +39,7 @@ func newTargets(p *pass) targets {
 	return t
 }
 
-// sort orders all targets anew.
+// sort orders all targets again.
 func (t *targets) sort(l *load) {
 	for _, n := range t.order {
 		t.level[n] = l.level(int(n))

@@ -26,7 +26,7 @@ const (
 )
 
 // EvictionLog remembers which pods were evicted from which nodes by another component than koord-descheduler: by koordlet, or by a drain. A
-// workload that was evicted from a node left it, whoever evicted it. The log lives as long as the process. Safe for concurrent use.
+// workload that was evicted from a node left it, by any component. The log lives as long as the process. Safe for concurrent use.
 type EvictionLog struct {
 	// Client reads the owners of pods.
 	Client client.Client
