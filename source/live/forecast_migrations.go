@@ -49,15 +49,14 @@ func (s *Source) ForecastMigrations(ctx context.Context, rounds int) (*diagnosti
 		in.Jobs, err = c.migrationJobs(groupContext)
 		return gaps.lacks(err, "which pods are leaving already is unknown")
 	})
-	group.Go(func() error {
+	group.Go(func() (err error) {
+		if in.Descheduler, err = s.descheduler(groupContext, c, &gaps); err != nil || !in.Descheduler.Runs(lownodeload.PluginName) {
+			return err
+		}
 		kept := &corev1.ConfigMap{}
-		err := c.get(groupContext, "configmaps", s.options.SystemNamespace, lownodeload.HistoryConfigMap, kept)
+		err = c.get(groupContext, "configmaps", s.options.SystemNamespace, lownodeload.HistoryConfigMap, kept)
 		in.Counts = kept.Data
 		return gaps.lacks(err, "how often in a row nodes were overutilized is unknown")
-	})
-	group.Go(func() (err error) {
-		in.Descheduler, err = s.descheduler(groupContext, c, &gaps)
-		return err
 	})
 	group.Go(func() (err error) {
 		in.SLOs, err = c.nodeSLOs(groupContext)

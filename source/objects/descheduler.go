@@ -63,6 +63,11 @@ func ShippedDescheduler(systemNamespace string) *Descheduler {
 	}}}
 }
 
+// Runs says whether a profile enables a plugin.
+func (d *Descheduler) Runs(plugin string) bool {
+	return slices.ContainsFunc(d.Profiles, func(profile DeschedulerProfile) bool { return slices.Contains(profile.Plugins, plugin) })
+}
+
 // ReadDescheduler reads the configuration from the data of its ConfigMap. The error names the field that cannot be read.
 func ReadDescheduler(data map[string]string) (*Descheduler, error) {
 	document, found := data[DeschedulerConfigMap]
