@@ -6,6 +6,7 @@ import (
 	"os"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/uuid"
@@ -58,16 +59,31 @@ func newScheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// cacheOptions keep what the controllers read and no more: pods that occupy a node, and the configuration's ConfigMaps.
-// Nodes keep their managed fields, which say when their resources were last written.
-func cacheOptions(config sloconfig.Options) cache.Options {
+// newCache returns how the manager gets its cache.
+func newCache(config sloconfig.Options) cache.NewCacheFunc {
+	return func(connection *rest.Config, options cache.Options) (cache.Cache, error) {
+		byObject, err := cached(config, options.Mapper)
+		if err != nil {
+			return nil, err
+		}
+		options.ByObject = byObject
+		return cache.New(connection, options)
+	}
+}
+
+// cached is what the controllers read and no more: pods that occupy a node, and the configuration's ConfigMaps. Nodes keep their managed
+// fields, which say when their resources were last written.
+func cached(config sloconfig.Options, mapper meta.RESTMapper) (map[client.Object]cache.ByObject, error) {
 	configMap, byNamespace := sloconfig.ByObject(config)
 	occupying := fields.AndSelectors(
 		fields.OneTermNotEqualSelector("spec.nodeName", ""),
 		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),
 		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)),
 	)
-	byObject := webhooks.ByObject()
+	byObject, err := webhooks.ByObject(mapper)
+	if err != nil {
+		return nil, err
+	}
 	maps.Copy(byObject, noderesource.ByObject())
 	byObject[configMap] = byNamespace
 	byObject[&slov1alpha1.NodeMetric{}] = cache.ByObject{Transform: latestUsage}
@@ -79,7 +95,7 @@ func cacheOptions(config sloconfig.Options) cache.Options {
 	} {
 		byObject[object] = cache.ByObject{Transform: cache.TransformStripManagedFields()}
 	}
-	return cache.Options{ByObject: byObject}
+	return byObject, nil
 }
 
 // latestUsage drops the percentiles of a NodeMetric, which are most of it and which no controller reads, and who wrote it.

@@ -126,7 +126,7 @@ func assemble(ctx context.Context, config *rest.Config, options *Options, servin
 	mgr, err := ctrlmanager.New(config, ctrlmanager.Options{
 		Scheme:                              scheme,
 		MapperProvider:                      newPatientMapper(ctx),
-		Cache:                               cacheOptions(configuration),
+		NewCache:                            newCache(configuration),
 		LeaderElection:                      options.LeaderElect,
 		LeaderElectionResourceLockInterface: lock,
 		LeaderElectionReleaseOnCancel:       true,

@@ -32,22 +32,30 @@ import (
 	"koordinator.sh/koord/decision/admission/podvalidation/labelpolicy"
 )
 
-// ByObject restricts a manager's cache to the registration's own objects, and to what is read of others.
-func ByObject() map[client.Object]cache.ByObject {
+// ByObject restricts a manager's cache to the registration's own objects, and to what is read of others. A cache cannot be made for kinds
+// that the API server does not serve: before Kubernetes 1.36, MutatingAdmissionPolicy is left out.
+func ByObject(mapper meta.RESTMapper) (map[client.Object]cache.ByObject, error) {
 	named := func(name string) cache.ByObject {
 		return cache.ByObject{Field: fields.OneTermEqualSelector("metadata.name", name)}
 	}
-	return map[client.Object]cache.ByObject{
+	out := map[client.Object]cache.ByObject{
 		&admissionregistrationv1.MutatingWebhookConfiguration{}:   named(ConfigurationName),
 		&admissionregistrationv1.ValidatingWebhookConfiguration{}: named(ConfigurationName),
-		&admissionregistrationv1.MutatingAdmissionPolicy{}:        named(policy.Name),
-		&admissionregistrationv1.MutatingAdmissionPolicyBinding{}: named(policy.Name),
 
 		&admissionregistrationv1.ValidatingAdmissionPolicy{}:        named(labelpolicy.Name),
 		&admissionregistrationv1.ValidatingAdmissionPolicyBinding{}: named(labelpolicy.Name),
 
 		&policyv1.PodDisruptionBudget{}: {Transform: cache.TransformStripManagedFields()},
 	}
+	unserved, err := whyUnserved(mapper)
+	if err != nil {
+		return nil, err
+	}
+	if unserved == "" {
+		out[&admissionregistrationv1.MutatingAdmissionPolicy{}] = named(policy.Name)
+		out[&admissionregistrationv1.MutatingAdmissionPolicyBinding{}] = named(policy.Name)
+	}
+	return out, nil
 }
 
 // AddToManager adds the webhooks to the manager's server, which every replica serves, and the controller that keeps them

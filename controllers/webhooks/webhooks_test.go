@@ -416,6 +416,20 @@ func TestPoliciesAreUsedWhereTheyAreServed(t *testing.T) {
 			if err != nil || got != test.want {
 				t.Errorf("got %q, %v, want %q", got, err, test.want)
 			}
+			cached, err := ByObject(test.mapper)
+			if err != nil {
+				t.Fatal(err)
+			}
+			policies := 0
+			for object := range cached {
+				switch object.(type) {
+				case *admissionregistrationv1.MutatingAdmissionPolicy, *admissionregistrationv1.MutatingAdmissionPolicyBinding:
+					policies++
+				}
+			}
+			if want := map[bool]int{true: 2}[test.want == ""]; policies != want {
+				t.Errorf("%d kinds of policies are cached, want %d", policies, want)
+			}
 		})
 	}
 }
