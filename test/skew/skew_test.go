@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,22 +76,22 @@ func (r *rig) checkStatus(t *testing.T) {
 }
 
 func (r *rig) checkOffers(t *testing.T) {
-	var list corev1.NodeList
-	if err := r.client.List(t.Context(), &list); err != nil {
-		t.Fatal(err)
-	}
-	if len(list.Items) != nodes {
-		t.Errorf("%d nodes, want %d", len(list.Items), nodes)
-	}
-	offering := 0
-	for i := range list.Items {
-		if cpu := list.Items[i].Status.Allocatable[extension.BatchCPU]; !cpu.IsZero() {
-			offering++
+	sandboxtest.Eventually(t, patience, func() error {
+		var list corev1.NodeList
+		if err := r.client.List(t.Context(), &list); err != nil {
+			return err
 		}
-	}
-	if offering < nodes-1 { // the hot node has nothing left
-		t.Errorf("%d nodes offer batch CPU, want %d", offering, nodes-1)
-	}
+		offering := 0
+		for i := range list.Items {
+			if cpu := list.Items[i].Status.Allocatable[extension.BatchCPU]; !cpu.IsZero() {
+				offering++
+			}
+		}
+		if len(list.Items) != nodes || offering < nodes-1 { // the hot node has nothing left
+			return fmt.Errorf("%d of %d nodes offer batch CPU, want %d of %d", offering, len(list.Items), nodes-1, nodes)
+		}
+		return nil
+	})
 }
 
 // checkPolicies waits until the controller manager has type-checked the policies: each expression must be valid for the version.
@@ -117,13 +118,19 @@ func (r *rig) checkPolicies(t *testing.T) {
 }
 
 func (r *rig) checkExplanation(t *testing.T) {
-	var explanation diagnosticsv1alpha1.PodExplanation
-	r.ask(t, &explanation, "explain", "pod", "monthly-report", "-n", "analytics")
-	status := explanation.Status
-	if status.Verdict != diagnosticsv1alpha1.PodUnschedulable || status.Code != string(finding.InsufficientResources) || len(status.Incomplete) > 0 {
-		t.Errorf("monthly-report is %s with %s, incomplete %v; want Unschedulable with %s", status.Verdict, status.Code, status.Incomplete,
-			finding.InsufficientResources)
-	}
+	sandboxtest.Eventually(t, patience, func() error {
+		var explanation diagnosticsv1alpha1.PodExplanation
+		r.ask(t, &explanation, "explain", "pod", "monthly-report", "-n", "analytics")
+		status := explanation.Status
+		tooLarge := slices.ContainsFunc(status.Groups, func(g diagnosticsv1alpha1.RefusalGroup) bool {
+			return g.Code == string(finding.InsufficientResources) && g.Count == nodes
+		})
+		if status.Verdict != diagnosticsv1alpha1.PodUnschedulable || !tooLarge || len(status.Incomplete) > 0 {
+			return fmt.Errorf("monthly-report is %s with %+v, incomplete %v; want Unschedulable, on all nodes with %s too", status.Verdict, status.Groups,
+				status.Incomplete, finding.InsufficientResources)
+		}
+		return nil
+	})
 	result, err := r.Koordctl(t.Context(), "explain", "node", "sim-0001", "batch-cpu")
 	if err != nil || result.Code != 0 || !strings.Contains(result.Stdout, "NodeMetric/sim-0001") || strings.Contains(result.Stderr, "incomplete") {
 		t.Errorf("explain node: exit code %d, %v\n%s%s", result.Code, err, result.Stdout, result.Stderr)
