@@ -34,9 +34,10 @@ test: build ## Run all tests: unit, and integration against a real API server in
 	@build/progress.sh go vet ./...
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go test -timeout 40m ./...
 
+# -short leaves out exhaustive explorations, which run in one goroutine, and in make test.
 test-race: ## Run the unit tests under the race detector (needs a C compiler; the first time it compiles the scheduler once more).
 	cd api && CGO_ENABLED=1 go test -race ./...
-	CGO_ENABLED=1 build/progress.sh go test -race -timeout 20m $(RACE_PACKAGES)
+	CGO_ENABLED=1 build/progress.sh go test -race -short -timeout 20m $(RACE_PACKAGES)
 
 fuzz: ## Fuzz every target for 10 s, one after the other (FUZZTIME=1m for more, PACKAGES="agent/host/machine" for some; about 15 minutes).
 	@BIN=$(BIN) build/fuzz.sh
