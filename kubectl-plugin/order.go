@@ -22,6 +22,7 @@ type (
 var nodeOrders = []order[node]{
 	{"name", func(a, b *node) int { return strings.Compare(a.Name, b.Name) }},
 	{"load", func(a, b *node) int { return cmp.Compare(loadRank(a.Load.State), loadRank(b.Load.State)) }},
+	{"balance", func(a, b *node) int { return cmp.Compare(balanceRank(a.Balance), balanceRank(b.Balance)) }},
 	{"age", func(a, b *node) int { return oldestFirst(a.Metric.UpdateTime, b.Metric.UpdateTime) }},
 	{"cpu", func(a, b *node) int { return largestFirst(a.CPU.Used, b.CPU.Used) }},
 	{"memory", func(a, b *node) int { return largestFirst(a.Memory.Used, b.Memory.Used) }},
@@ -95,6 +96,19 @@ func loadRank(state diagnosticsv1alpha1.LoadState) int {
 	order := []diagnosticsv1alpha1.LoadState{diagnosticsv1alpha1.LoadHot, diagnosticsv1alpha1.LoadExpired, diagnosticsv1alpha1.LoadUnknown, diagnosticsv1alpha1.LoadNormal}
 	if i := slices.Index(order, state); i >= 0 {
 		return i
+	}
+	return len(order)
+}
+
+// balanceRank puts nodes that pods leave first, and those that are not judged last.
+func balanceRank(balance *diagnosticsv1alpha1.BalanceOverview) int {
+	order := []diagnosticsv1alpha1.BalanceState{
+		diagnosticsv1alpha1.BalanceOverutilized, diagnosticsv1alpha1.BalanceUnknown, diagnosticsv1alpha1.BalanceNormal, diagnosticsv1alpha1.BalanceUnderutilized,
+	}
+	if balance != nil {
+		if i := slices.Index(order, balance.State); i >= 0 {
+			return i
+		}
 	}
 	return len(order)
 }

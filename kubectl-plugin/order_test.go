@@ -32,16 +32,21 @@ func TestNodesAreOrderedByEachWord(t *testing.T) {
 		"a": func(n *node) {
 			n.Load.State, n.CPU.Used, n.Memory.Used, n.CPU.ProdUsed = diagnosticsv1alpha1.LoadNormal, new(int64(4000)), new(int64(9)), new(int64(1))
 			n.CPU.BatchAllocatable, n.Memory.BatchAllocatable, n.Metric.UpdateTime = new(int64(100)), new(int64(5)), ago(time.Minute)
+			n.Balance = &diagnosticsv1alpha1.BalanceOverview{State: diagnosticsv1alpha1.BalanceUnderutilized}
 		},
 		"b": func(n *node) {
 			n.Load.State, n.CPU.Used, n.Memory.Used, n.CPU.ProdUsed = diagnosticsv1alpha1.LoadHot, new(int64(12000)), new(int64(3)), new(int64(7))
 			n.CPU.BatchAllocatable, n.Memory.BatchAllocatable, n.Metric.UpdateTime = new(int64(900)), new(int64(1)), ago(time.Hour)
+			n.Balance = &diagnosticsv1alpha1.BalanceOverview{State: diagnosticsv1alpha1.BalanceNormal}
 		},
 		"c": func(n *node) { n.Load.State = diagnosticsv1alpha1.LoadExpired }, // not measured
-		"d": func(n *node) { n.Load.State = "Later"; n.CPU.Used = new(int64(0)) },
+		"d": func(n *node) {
+			n.Load.State, n.CPU.Used = "Later", new(int64(0))
+			n.Balance = &diagnosticsv1alpha1.BalanceOverview{State: diagnosticsv1alpha1.BalanceOverutilized}
+		},
 	})
 	wants := map[string]string{
-		"name": "abcd", "load": "bcad", "age": "cdba", "cpu": "badc", "memory": "abcd", "prod-cpu": "bacd", "batch-cpu": "bacd", "batch-memory": "abcd",
+		"name": "abcd", "load": "bcad", "balance": "dbac", "age": "cdba", "cpu": "badc", "memory": "abcd", "prod-cpu": "bacd", "batch-cpu": "bacd", "batch-memory": "abcd",
 	}
 	checkOrders(t, nodes, nodeOrders, wants, func(n *node) string { return n.Name })
 }
@@ -123,7 +128,7 @@ func TestOrdersByAPath(t *testing.T) {
 		"what lacks it is first": {".cpu.used", "acb", ""},
 		"truth":                  {".unschedulable", "bca", ""},
 		"a word":                 {"name", "abc", ""},
-		"a field nobody has":     {".gpu", "", `--sort-by ".gpu": no item has this field; must be age, batch-cpu, batch-memory, cpu, load, memory, name, prod-cpu, or a JSONPath such as .cpu.used`},
+		"a field nobody has":     {".gpu", "", `--sort-by ".gpu": no item has this field; must be age, balance, batch-cpu, batch-memory, cpu, load, memory, name, prod-cpu, or a JSONPath such as .cpu.used`},
 		"unbalanced braces":      {"{.cpu", "", `order: path "{.cpu": unbalanced braces`},
 		"no path":                {".cpu[", "", `order: path ".cpu[": unterminated array`},
 	}

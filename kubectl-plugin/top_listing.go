@@ -39,6 +39,8 @@ type query struct {
 	namespace      string
 	names          []string
 	labels, fields string
+	// format and order are what -o and --sort-by say; empty for the defaults.
+	format, order string
 }
 
 // listingCommand is one run of a command below top.
@@ -105,7 +107,7 @@ func (o *listingCommand[T, S, P, L]) complete(s *session, args []string) error {
 	if o.allNamespaces {
 		namespace = ""
 	}
-	o.query = query{namespace: namespace, names: names, labels: o.selector, fields: o.fields}
+	o.query = query{namespace: namespace, names: names, labels: o.selector, fields: o.fields, format: o.format, order: o.sortBy}
 	return err
 }
 

@@ -54,6 +54,8 @@ type NodeQuery struct {
 	FieldSelector string
 	// Operands asks for what the load of each node was judged by, which is three quarters of an answer.
 	Operands bool
+	// Balance asks for how koord-descheduler judges each node, for which its configuration is read too.
+	Balance bool
 }
 
 // PodQuery selects pods; the zero value selects those of all namespaces.

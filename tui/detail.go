@@ -116,7 +116,7 @@ func (m *Model) commandDetail(name, args string) tea.Cmd {
 }
 
 func (m *Model) describeNode(ctx context.Context, src source.Source, about object) (detail, error) {
-	list, err := src.Nodes(ctx, source.NodeQuery{Names: []string{about.name}, Operands: true})
+	list, err := src.Nodes(ctx, source.NodeQuery{Names: []string{about.name}, Operands: true, Balance: true})
 	if err != nil {
 		return detail{}, err
 	}

@@ -44,6 +44,9 @@ func (m *Model) nodeDetail(n *diagnostics.NodeOverview, width int) []string {
 		{"ready", yesNo(n.Ready)}, {"schedulable", yesNo(!n.Unschedulable)}, {"pods", known(wide(n.Pods), quantity.Count)},
 		{"NodeMetric", metric}, {"load", load},
 	}, width)...)
+	if n.Balance != nil {
+		lines = append(lines, m.factsText([]fact{{"balance", balanceOf(n.Balance)}}, width)...)
+	}
 	lines = append(lines, m.amountsText(nodeAmounts(n.CPU), nodeAmounts(n.Memory))...)
 	if len(n.Load.Operands) > 0 {
 		lines = append(lines, "", "  "+m.st.Dim.Render("LOAD-AWARE SCHEDULING"))
@@ -52,6 +55,21 @@ func (m *Model) nodeDetail(n *diagnostics.NodeOverview, width int) []string {
 		lines = append(lines, m.factsText([]fact{{words(o.Name), valueOf(o.Value, o.Unit)}}, width)...)
 	}
 	return lines
+}
+
+// balanceOf is koord-descheduler's view of a node: Overutilized (LowNodeLoad, node pool batch): cpu 81% > 75%.
+func balanceOf(b *diagnostics.BalanceOverview) string {
+	text, judge := string(b.State), b.Plugin
+	if b.Pool != "" {
+		judge += ", node pool " + b.Pool
+	}
+	if judge != "" {
+		text += " (" + judge + ")"
+	}
+	if b.Message != "" {
+		text += ": " + b.Message
+	}
+	return text
 }
 
 func yesNo(b bool) string {

@@ -52,6 +52,9 @@ func (l limited) Nodes(ctx context.Context, query source.NodeQuery) (*diagnostic
 		if !l.metrics {
 			n.Metric = diagnostics.MetricFacts{State: diagnostics.MetricUnknown}
 			n.Load = diagnostics.LoadOverview{State: diagnostics.LoadUnknown}
+			if n.Balance != nil {
+				n.Balance = &diagnostics.BalanceOverview{State: diagnostics.BalanceUnknown, Plugin: n.Balance.Plugin, Message: "no permission to read the NodeMetrics"}
+			}
 		}
 	}
 	if !l.metrics {

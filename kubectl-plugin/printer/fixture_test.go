@@ -42,11 +42,13 @@ func nodesFixture() *diagnosticsv1alpha1.NodeOverviewList {
 	hot.Load.State = diagnosticsv1alpha1.LoadHot
 	hot.CPU.Used, hot.CPU.ProdUsed = new(int64(29000)), new(int64(27000))
 	hot.CPU.BatchAllocatable = new(int64(1200))
+	hot.Balance = &diagnosticsv1alpha1.BalanceOverview{State: diagnosticsv1alpha1.BalanceOverutilized, Plugin: "LowNodeLoad", Message: "cpu 91% > 75%"}
 	stale := healthyNode("worker-3-with-a-name-longer-than-most-of-them")
 	stale.Load.State = diagnosticsv1alpha1.LoadExpired
 	stale.Metric = diagnosticsv1alpha1.MetricFacts{State: diagnosticsv1alpha1.MetricExpired, UpdateTime: before(20 * time.Minute)}
 	stale.CPU.BatchAllocatable, stale.Memory.BatchAllocatable = new(int64(0)), new(int64(0))
 	stale.CPU.MidAllocatable, stale.Memory.MidAllocatable = nil, nil
+	stale.Balance = &diagnosticsv1alpha1.BalanceOverview{State: diagnosticsv1alpha1.BalanceUnknown, Plugin: "LowNodeLoad"}
 	bare := diagnosticsv1alpha1.NodeOverview{
 		ObjectMeta: metav1.ObjectMeta{Name: "worker-4"}, Unschedulable: true,
 		CPU:    diagnosticsv1alpha1.ResourceOverview{Capacity: 4000, Allocatable: 3900, ProdRequested: new(int64(250)), MidRequested: new(int64), BatchRequested: new(int64)},
@@ -54,7 +56,9 @@ func nodesFixture() *diagnosticsv1alpha1.NodeOverviewList {
 		Metric: diagnosticsv1alpha1.MetricFacts{State: diagnosticsv1alpha1.MetricAbsent},
 		Load:   diagnosticsv1alpha1.LoadOverview{State: diagnosticsv1alpha1.LoadUnknown},
 	}
-	return &diagnosticsv1alpha1.NodeOverviewList{Items: []diagnosticsv1alpha1.NodeOverview{healthyNode("worker-1"), hot, stale, bare}}
+	first := healthyNode("worker-1")
+	first.Balance = &diagnosticsv1alpha1.BalanceOverview{State: diagnosticsv1alpha1.BalanceUnderutilized, Plugin: "LowNodeLoad"}
+	return &diagnosticsv1alpha1.NodeOverviewList{Items: []diagnosticsv1alpha1.NodeOverview{first, hot, stale, bare}}
 }
 
 func podsFixture() *diagnosticsv1alpha1.PodOverviewList {

@@ -19,6 +19,7 @@ var nodeColumns = []column{
 	{header: "NAME", flexible: 20},
 	{header: "STATUS", wide: true},
 	{header: "LOAD"},
+	{header: "BALANCE", wide: true},
 	{header: "PODS", right: true, wide: true},
 	{header: "CPU-USED", right: true},
 	{header: "SYS-CPU", right: true, wide: true},
@@ -65,6 +66,7 @@ func nodeCells(n *diagnosticsv1alpha1.NodeOverview, o Options) []cell {
 		text(n.Name),
 		nodeStatus(n),
 		loadCell(n.Load.State),
+		balanceCell(n.Balance),
 		text(optional(wide(n.Pods), diagnosticsv1alpha1.Count)),
 		text(Pair(c.Used, usable(&c), cpu)),
 		text(optional(c.SystemUsed, cpu)),
@@ -133,6 +135,20 @@ func loadCell(state diagnosticsv1alpha1.LoadState) cell {
 		return painted(Dim, unknown)
 	default:
 		return painted(Warn, string(state))
+	}
+}
+
+func balanceCell(balance *diagnosticsv1alpha1.BalanceOverview) cell {
+	if balance == nil {
+		return painted(Dim, none)
+	}
+	switch balance.State {
+	case diagnosticsv1alpha1.BalanceNormal, diagnosticsv1alpha1.BalanceUnderutilized:
+		return painted(Good, string(balance.State))
+	case diagnosticsv1alpha1.BalanceOverutilized:
+		return painted(Bad, string(balance.State))
+	default:
+		return painted(Warn, string(balance.State))
 	}
 }
 

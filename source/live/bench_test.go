@@ -29,11 +29,17 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	_, _ = w.Write(known.Body.Bytes())
 }
 
-func BenchmarkNodes1000(b *testing.B) {
+func BenchmarkNodes1000(b *testing.B) { benchmarkNodes(b, source.NodeQuery{}) }
+
+// BenchmarkNodes1000Balance also asks how koord-descheduler judges each node.
+func BenchmarkNodes1000Balance(b *testing.B) { benchmarkNodes(b, source.NodeQuery{Balance: true}) }
+
+func benchmarkNodes(b *testing.B, query source.NodeQuery) {
 	server := largeCluster(1000, 20)
+	server.ConfigMaps = append(server.ConfigMaps, deschedulerConfig(bothPlugins))
 	server.Start(b)
 	warm := New(server.Config(""), Options{})
-	if _, err := warm.Nodes(b.Context(), source.NodeQuery{}); err != nil {
+	if _, err := warm.Nodes(b.Context(), query); err != nil {
 		b.Fatal(err)
 	}
 	replay := &recorder{known: map[string]*httptest.ResponseRecorder{}}
@@ -58,12 +64,15 @@ func BenchmarkNodes1000(b *testing.B) {
 	config.Clusters["test"].Server = fast.URL
 	b.ReportMetric(float64(size)/1e6, "MB/answer")
 	for b.Loop() {
-		list, err := New(clientConfig(config), Options{}).Nodes(b.Context(), source.NodeQuery{})
+		list, err := New(clientConfig(config), Options{}).Nodes(b.Context(), query)
 		if err != nil {
 			b.Fatal(err)
 		}
 		if len(list.Items) != 1000 || *list.Items[7].Pods != 20 || *list.Items[7].CPU.ProdRequested == 0 {
 			b.Fatalf("unexpected answer: %d nodes", len(list.Items))
+		}
+		if balance := list.Items[7].Balance; (balance != nil) != query.Balance {
+			b.Fatalf("balance %+v", balance)
 		}
 	}
 }

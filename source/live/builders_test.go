@@ -17,6 +17,7 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/source/live/livetest"
+	"koordinator.sh/koord/source/objects"
 )
 
 // builtAt is the moment of clusters that are built.
@@ -87,6 +88,19 @@ func (b *clusterBuilder) recommendation(namespace, name string, labels map[strin
 	}
 	b.server.Recommendations = append(b.server.Recommendations, r)
 	return b
+}
+
+// descheduler adds the ConfigMap of koord-descheduler with a list of profiles in YAML.
+func (b *clusterBuilder) descheduler(profiles string) *clusterBuilder {
+	b.server.ConfigMaps = append(b.server.ConfigMaps, deschedulerConfig(profiles))
+	return b
+}
+
+func deschedulerConfig(profiles string) corev1.ConfigMap {
+	return corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "koordinator-system", Name: objects.DeschedulerConfigMap},
+		Data:       map[string]string{objects.DeschedulerConfigMap: "profiles:\n" + profiles},
+	}
 }
 
 func (b *clusterBuilder) namespace(name string) *clusterBuilder {

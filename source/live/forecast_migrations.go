@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
@@ -81,21 +82,31 @@ func (s *Source) ForecastMigrations(ctx context.Context, rounds int) (*diagnosti
 // descheduler reads the configuration of koord-descheduler. Where it cannot, the defaults of the chart hold, which is said.
 func (s *Source) descheduler(ctx context.Context, c *clients, gaps *gaps) (*objects.Descheduler, error) {
 	const instead = "the defaults of the chart are used instead"
-	config := &corev1.ConfigMap{}
-	err := c.get(ctx, "configmaps", s.options.SystemNamespace, objects.DeschedulerConfigMap, config)
-	if err == nil {
-		read, invalid := objects.ReadDescheduler(config.Data)
-		if invalid == nil {
-			return read, nil
-		}
-		gaps.add(fmt.Sprintf("read configmap %s/%s: %v; %s", s.options.SystemNamespace, objects.DeschedulerConfigMap, invalid, instead))
-	} else if err := gaps.lacks(err, instead); err != nil {
+	read, err := s.deschedulerConfig(ctx, c)
+	switch {
+	case err == nil:
+		return read, nil
+	case errors.Is(err, context.Canceled):
 		return nil, err
-	}
-	if hasCode(err, finding.NotFound) {
+	case hasCode(err, finding.NotFound):
 		gaps.add(fmt.Sprintf("there is no configmap %s/%s; %s", s.options.SystemNamespace, objects.DeschedulerConfigMap, instead))
+	default:
+		gaps.add(text(err, instead))
 	}
 	return objects.ShippedDescheduler(s.options.SystemNamespace), nil
+}
+
+// deschedulerConfig reads the configuration of koord-descheduler. A ConfigMap that does not exist is an error with code KOORD0003.
+func (s *Source) deschedulerConfig(ctx context.Context, c *clients) (*objects.Descheduler, error) {
+	config := &corev1.ConfigMap{}
+	if err := c.get(ctx, "configmaps", s.options.SystemNamespace, objects.DeschedulerConfigMap, config); err != nil {
+		return nil, err
+	}
+	read, err := objects.ReadDescheduler(config.Data)
+	if err != nil {
+		return nil, fmt.Errorf("read configmap %s/%s: %w", s.options.SystemNamespace, objects.DeschedulerConfigMap, err)
+	}
+	return read, nil
 }
 
 // lacks turns the error of reading what an answer can do without into a gap with its consequence. What does not exist is no gap.

@@ -17,7 +17,20 @@ import (
 	"koordinator.sh/koord/decision/noderesource/overview"
 	"koordinator.sh/koord/decision/scheduling/schedulerconfig"
 	"koordinator.sh/koord/source"
+	"koordinator.sh/koord/source/objects"
 )
+
+// nodesRead is what a list of nodes is made of.
+type nodesRead struct {
+	gaps     gaps
+	nodes    []corev1.Node
+	pods     []corev1.Pod
+	metrics  []slov1alpha1.NodeMetric
+	settings schedulerconfig.Settings
+	config   configmerge.Config
+	// descheduler is nil where its configuration was not asked for or does not exist.
+	descheduler *objects.Descheduler
+}
 
 // Nodes lists nodes, their pods and their NodeMetrics at the same time. Only the nodes are indispensable.
 func (s *Source) Nodes(ctx context.Context, query source.NodeQuery) (*diagnosticsv1alpha1.NodeOverviewList, error) {
@@ -25,14 +38,31 @@ func (s *Source) Nodes(ctx context.Context, query source.NodeQuery) (*diagnostic
 	if err != nil {
 		return nil, err
 	}
-	var (
-		gaps     gaps
-		nodes    []corev1.Node
-		pods     []corev1.Pod
-		metrics  []slov1alpha1.NodeMetric
-		settings schedulerconfig.Settings
-		config   configmerge.Config
-	)
+	r := &nodesRead{}
+	if err := s.readNodes(ctx, c, query, r); err != nil {
+		return nil, err
+	}
+	if r.nodes, err = named(r.nodes, query.Names, func(n *corev1.Node) string { return n.Name }, func(name string) error {
+		return missing(ctx, c, request{resource: "nodes", name: name})
+	}); err != nil {
+		return nil, err
+	}
+	now := s.options.Clock.Now()
+	list := overview.Nodes(overview.NodesInput{
+		Nodes: r.nodes, Pods: r.pods, Metrics: r.metrics, LoadArgs: r.settings.LoadAware, Config: &r.config, Operands: query.Operands,
+		Unknown: r.gaps.unknown(), Now: now,
+	})
+	if query.Balance {
+		addBalance(list, &r.gaps, &objects.BalanceInput{
+			Nodes: r.nodes, Partial: len(query.Names) > 0 || query.LabelSelector != "" || query.FieldSelector != "", Pods: r.pods, Metrics: r.metrics,
+			Descheduler: r.descheduler, Now: now,
+		})
+	}
+	list.Incomplete = append(list.Incomplete, r.gaps.all()...)
+	return list, nil
+}
+
+func (s *Source) readNodes(ctx context.Context, c *clients, query source.NodeQuery, r *nodesRead) error {
 	one := ""
 	if len(query.Names) == 1 {
 		one = query.Names[0]
@@ -42,45 +72,38 @@ func (s *Source) Nodes(ctx context.Context, query source.NodeQuery) (*diagnostic
 	told.Add(2)
 	drop := sync.OnceValue(func() droppedKeys {
 		told.Wait()
-		return metricDropFor(settings.LoadAware, nodes)
+		return metricDropFor(r.settings.LoadAware, r.nodes)
 	})
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		defer told.Done()
-		nodes, err = c.nodes(groupContext, selection{labels: query.LabelSelector, fields: both(query.FieldSelector, equals("metadata.name", one))})
+		r.nodes, err = c.nodes(groupContext, selection{labels: query.LabelSelector, fields: both(query.FieldSelector, equals("metadata.name", one))})
 		return err
 	})
 	group.Go(func() (err error) {
 		defer told.Done()
-		settings, err = s.schedulerSettings(groupContext, c)
-		return gaps.note(err, unknown.SchedulerConfiguration, "load is unknown")
+		r.settings, err = s.schedulerSettings(groupContext, c)
+		return r.gaps.note(err, unknown.SchedulerConfiguration, "load is unknown")
 	})
 	group.Go(func() (err error) {
-		metrics, err = c.metrics(groupContext, selection{fields: equals("metadata.name", one)}, drop)
-		return gaps.note(err, unknown.NodeMetrics, "what is used is unknown")
+		r.metrics, err = c.metrics(groupContext, selection{fields: equals("metadata.name", one)}, drop)
+		return r.gaps.note(err, unknown.NodeMetrics, "what is used is unknown")
 	})
 	group.Go(func() (err error) {
-		pods, err = c.pods(groupContext, selection{fields: running(one)}, podBriefDrop)
-		return gaps.note(err, unknown.Pods, "what pods request is unknown")
+		r.pods, err = c.pods(groupContext, selection{fields: running(one)}, podBriefDrop)
+		return r.gaps.note(err, unknown.Pods, "what pods request is unknown")
 	})
 	group.Go(func() (err error) {
-		config, err = s.strategies(groupContext, c)
-		return gaps.note(err, unknown.Configuration, "the built-in settings say when measurements are stale")
+		r.config, err = s.strategies(groupContext, c)
+		return r.gaps.note(err, unknown.Configuration, "the built-in settings say when measurements are stale")
 	})
-	if err := group.Wait(); err != nil {
-		return nil, err
+	if query.Balance {
+		group.Go(func() (err error) {
+			r.descheduler, err = s.balanceSettings(groupContext, c, &r.gaps)
+			return err
+		})
 	}
-	if nodes, err = named(nodes, query.Names, func(n *corev1.Node) string { return n.Name }, func(name string) error {
-		return missing(ctx, c, request{resource: "nodes", name: name})
-	}); err != nil {
-		return nil, err
-	}
-	list := overview.Nodes(overview.NodesInput{
-		Nodes: nodes, Pods: pods, Metrics: metrics, LoadArgs: settings.LoadAware, Config: &config, Operands: query.Operands,
-		Unknown: gaps.unknown(), Now: s.options.Clock.Now(),
-	})
-	list.Incomplete = append(list.Incomplete, gaps.all()...)
-	return list, nil
+	return group.Wait()
 }
 
 // Pods lists pods and NodeMetrics at the same time. Only the pods are indispensable.

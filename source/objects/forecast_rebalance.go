@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,7 +13,6 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
-	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/core/amount"
 	"koordinator.sh/koord/decision/descheduling/evictability"
 	"koordinator.sh/koord/decision/descheduling/loopguard"
@@ -78,34 +76,14 @@ func (p *plannedRebalance) view(f *forecast, number int) *rebalanceView {
 
 // addNode adds a node with its pods and their usage.
 func (p *plannedRebalance) addNode(f *forecast, v *rebalanceView, node *corev1.Node) {
-	metric := f.metrics[node.Name]
-	one := rebalance.Node{Name: node.Name, Capacity: amountsOf(node.Status.Allocatable, v.in.Resources), Unschedulable: node.Spec.Unschedulable}
-	if raw, err := extension.GetNodeRawAllocatable(node.Annotations); err == nil {
-		for r, name := range v.in.Resources {
-			if quantity, set := raw[name]; set {
-				one.Capacity[r] = quantity.AsApproximateFloat64()
-			}
-		}
-	}
+	one, used := measuredNode(node, f.metrics[node.Name], f.pods[node.Name], v.in.Resources, v.in.Now, expirationOf(p.profile.Rebalance))
 	one.Limit = rebalance.Limits(v.in.Resources, f.limits.Limits(node), f.agents[node.Name])
-	used, bestEffort := map[podName][]float64{}, make([]float64, len(v.in.Resources))
-	fresh := usable(metric, v.in.Now, time.Duration(*p.profile.Rebalance.NodeMetricExpirationSeconds)*time.Second)
-	if fresh {
-		one.Usage = amountsOf(metric.Status.NodeMetric.SystemUsage.ResourceList, v.in.Resources)
-		for _, info := range metric.Status.PodsMetric {
-			if info != nil {
-				used[podName{info.Namespace, info.Name}] = amountsOf(info.PodUsage.ResourceList, v.in.Resources)
-			}
-		}
-	}
+	bestEffort := make([]float64, len(v.in.Resources))
 	for _, pod := range f.pods[node.Name] {
 		usage := used[podName{pod.Namespace, pod.Name}]
-		if fresh {
+		if extension.PodQoSClass(pod) == extension.QoSBE {
 			for r := range usage {
-				one.Usage[r] += usage[r]
-				if extension.PodQoSClass(pod) == extension.QoSBE {
-					bestEffort[r] += usage[r]
-				}
+				bestEffort[r] += usage[r]
 			}
 		}
 		v.in.Pods = append(v.in.Pods, p.podOf(f, v, pod, usage))
@@ -113,23 +91,6 @@ func (p *plannedRebalance) addNode(f *forecast, v *rebalanceView, node *corev1.N
 	}
 	one.Reclaimable = rebalance.Reclaimable(v.in.Resources, one.Capacity, one.Usage, bestEffort, f.agents[node.Name])
 	v.in.Nodes, v.nodes = append(v.in.Nodes, one), append(v.nodes, node)
-}
-
-func usable(metric *slov1alpha1.NodeMetric, now time.Time, expiration time.Duration) bool {
-	if metric == nil || metric.Status.UpdateTime == nil || metric.Status.NodeMetric == nil {
-		return false
-	}
-	at := metric.Status.UpdateTime.Time
-	return now.Sub(at) <= expiration && at.Sub(now) <= expiration
-}
-
-func amountsOf(list corev1.ResourceList, resources []corev1.ResourceName) []float64 {
-	out := make([]float64, len(resources))
-	for r, name := range resources {
-		quantity := list[name]
-		out[r] = quantity.AsApproximateFloat64()
-	}
-	return out
 }
 
 func (p *plannedRebalance) podOf(f *forecast, v *rebalanceView, pod *corev1.Pod, usage []float64) rebalance.Pod {
@@ -229,9 +190,12 @@ func (p *plannedRebalance) conclude(f *forecast) {
 	overutilized := int32(0)
 	if !p.profile.Rebalance.Paused {
 		after := p.view(f, f.in.Rounds-1).in
+		first, last := rebalance.Classify(p.first), rebalance.Classify(after)
 		for i := range p.first.Nodes {
-			f.answer.Nodes = append(f.answer.Nodes, p.nodeOf(&p.first.Nodes[i], &after.Nodes[i]))
-			if p.classOf(&after.Nodes[i]) == classHigh {
+			node := p.nodeOf(&p.first.Nodes[i], &after.Nodes[i])
+			node.Class, node.ClassAfter = string(first[i].Class), string(last[i].Class)
+			f.answer.Nodes = append(f.answer.Nodes, node)
+			if last[i].Class == rebalance.High {
 				overutilized++
 			}
 		}
@@ -254,9 +218,6 @@ func (p *plannedRebalance) conclude(f *forecast) {
 	}
 }
 
-// The classes of nodes of LoadAwareRebalancing.
-const classHigh, classNormal, classUnknown = "high", "normal", "unknown"
-
 // highest names for each resource the node with the highest load in the last round, beside the threshold.
 func (p *plannedRebalance) highest() string {
 	var parts []string
@@ -275,22 +236,10 @@ func (p *plannedRebalance) highest() string {
 	return strings.Join(parts, "; ")
 }
 
-func (p *plannedRebalance) classOf(node *rebalance.Node) string {
-	if node.Usage == nil {
-		return classUnknown
-	}
-	for r, name := range slices.Sorted(maps.Keys(p.profile.Rebalance.HighThresholds)) {
-		if node.Capacity[r] > 0 && node.Usage[r]/node.Capacity[r]*100 > float64(p.profile.Rebalance.HighThresholds[name]) {
-			return classHigh
-		}
-	}
-	return classNormal
-}
-
+// nodeOf is a node with its load before and after, without its class.
 func (p *plannedRebalance) nodeOf(before, after *rebalance.Node) diagnosticsv1alpha1.ForecastNode {
-	out := diagnosticsv1alpha1.ForecastNode{Name: before.Name, Profile: p.profile.Name, Class: p.classOf(before), ClassAfter: p.classOf(after)}
+	out := diagnosticsv1alpha1.ForecastNode{Name: before.Name, Profile: p.profile.Name, Problem: problemOf(before)}
 	if before.Usage == nil {
-		out.Problem = "its NodeMetric is missing or expired"
 		return out
 	}
 	for r, name := range slices.Sorted(maps.Keys(p.profile.Rebalance.HighThresholds)) {

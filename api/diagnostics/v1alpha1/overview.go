@@ -20,6 +20,9 @@ type NodeOverview struct {
 	Metric MetricFacts `json:"metric"`
 	// Load is the load-aware scheduler's view.
 	Load LoadOverview `json:"load"`
+	// Balance is koord-descheduler's view; absent unless it was asked for, and where no plugin moves pods for the load of the node.
+	// +optional
+	Balance *BalanceOverview `json:"balance,omitempty"`
 	// Ready is the Ready condition.
 	Ready bool `json:"ready"`
 	// Unschedulable is spec.unschedulable.
@@ -118,6 +121,39 @@ type LoadOverview struct {
 	// +optional
 	Operands []Term `json:"operands,omitempty"`
 	// Message is the state in one sentence.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// BalanceState is koord-descheduler's view of a node in one word.
+//
+// +kubebuilder:validation:Enum=Overutilized;Underutilized;Normal;Unknown
+type BalanceState string
+
+const (
+	// BalanceOverutilized means some usage exceeds its high threshold: pods leave the node.
+	BalanceOverutilized BalanceState = "Overutilized"
+	// BalanceUnderutilized means all usage is under the low thresholds: the node takes pods. LoadAwareRebalancing compares targets with
+	// each other instead, and knows no such nodes.
+	BalanceUnderutilized BalanceState = "Underutilized"
+	// BalanceNormal means neither.
+	BalanceNormal BalanceState = "Normal"
+	// BalanceUnknown means that the usage of the node is not known, or that something could not be read, which the message says.
+	BalanceUnknown BalanceState = "Unknown"
+)
+
+// BalanceOverview is a node's load against the thresholds of koord-descheduler. Where several plugins judge a node, it is that of the first
+// one that finds the node overutilized, or else that of the first one.
+type BalanceOverview struct {
+	State BalanceState `json:"state"`
+	// Plugin that judged: LowNodeLoad by the usage in the NodeMetric, or LoadAwareRebalancing, which koord-descheduler runs with the
+	// predicted usage, and of which this is the verdict on the usage in the NodeMetric.
+	// +optional
+	Plugin string `json:"plugin,omitempty"`
+	// Pool is the node pool of the plugin that the node is in; empty for the default one.
+	// +optional
+	Pool string `json:"pool,omitempty"`
+	// Message has the usage and the thresholds, such as "cpu 81% > 75%".
 	// +optional
 	Message string `json:"message,omitempty"`
 }

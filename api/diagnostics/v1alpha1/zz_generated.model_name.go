@@ -41,6 +41,11 @@ func (in AuditQuestion) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in BalanceOverview) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.BalanceOverview"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in CPUExplanation) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.CPUExplanation"
 }

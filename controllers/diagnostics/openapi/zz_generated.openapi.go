@@ -79,6 +79,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.AuditEntry{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_AuditEntry(ref),
 		v1alpha1.AuditPage{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_AuditPage(ref),
 		v1alpha1.AuditQuestion{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_AuditQuestion(ref),
+		v1alpha1.BalanceOverview{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_BalanceOverview(ref),
 		v1alpha1.CPUExplanation{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_CPUExplanation(ref),
 		v1alpha1.CPUOwner{}.OpenAPIModelName():                      schema_koord_api_diagnostics_v1alpha1_CPUOwner(ref),
 		v1alpha1.CPUPool{}.OpenAPIModelName():                       schema_koord_api_diagnostics_v1alpha1_CPUPool(ref),
@@ -3410,6 +3411,48 @@ func schema_koord_api_diagnostics_v1alpha1_AuditQuestion(ref common.ReferenceCal
 						},
 					},
 				},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_BalanceOverview(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "BalanceOverview is a node's load against the thresholds of koord-descheduler. Where several plugins judge a node, it is that of the first one that finds the node overutilized, or else that of the first one.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"state": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"plugin": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Plugin that judged: LowNodeLoad by the usage in the NodeMetric, or LoadAwareRebalancing, which koord-descheduler runs with the predicted usage, and of which this is the verdict on the usage in the NodeMetric.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"pool": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Pool is the node pool of the plugin that the node is in; empty for the default one.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message has the usage and the thresholds, such as \"cpu 81% > 75%\".",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"state"},
 			},
 		},
 	}
@@ -7099,6 +7142,12 @@ func schema_koord_api_diagnostics_v1alpha1_NodeOverview(ref common.ReferenceCall
 							Ref:         ref(v1alpha1.LoadOverview{}.OpenAPIModelName()),
 						},
 					},
+					"balance": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Balance is koord-descheduler's view; absent unless it was asked for, and where no plugin moves pods for the load of the node.",
+							Ref:         ref(v1alpha1.BalanceOverview{}.OpenAPIModelName()),
+						},
+					},
 					"ready": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Ready is the Ready condition.",
@@ -7126,7 +7175,7 @@ func schema_koord_api_diagnostics_v1alpha1_NodeOverview(ref common.ReferenceCall
 			},
 		},
 		Dependencies: []string{
-			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.LoadOverview{}.OpenAPIModelName(), v1alpha1.MetricFacts{}.OpenAPIModelName(), v1alpha1.ResourceOverview{}.OpenAPIModelName()},
+			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.BalanceOverview{}.OpenAPIModelName(), v1alpha1.LoadOverview{}.OpenAPIModelName(), v1alpha1.MetricFacts{}.OpenAPIModelName(), v1alpha1.ResourceOverview{}.OpenAPIModelName()},
 	}
 }
 

@@ -55,7 +55,7 @@ func TestAResultCarriesTheInputs(t *testing.T) {
 func TestEveryInputHasAName(t *testing.T) {
 	for _, input := range []Input{
 		Nodes, Pods, Events, NodeMetrics, NodeSLOs, Topologies, Devices, Quotas, Configuration, LastGoodConfiguration,
-		SchedulerConfiguration, AgentFeatures, Predictions,
+		SchedulerConfiguration, DeschedulerConfiguration, AgentFeatures, Predictions,
 	} {
 		if names[input] == "" {
 			t.Errorf("%s has no name for a sentence", input)

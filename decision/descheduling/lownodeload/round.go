@@ -72,7 +72,7 @@ func (r *Round) classify(node *nodeState) {
 		Name: node.Name, Pool: node.pool.name, Class: node.class, Problem: node.problem,
 		Anomalous: node.class == High && node.history.Node.Anomalous() || node.class == ProdHigh && node.history.Prod.Anomalous(),
 	})
-	r.trace.classified(node)
+	r.trace.classified(node, r.in.Policy.requests)
 }
 
 // Next returns the next pod that should leave, false when no more should.

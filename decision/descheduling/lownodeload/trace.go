@@ -28,7 +28,9 @@ type NodeTrace struct {
 	Name, Pool string
 	Class      Class
 	Problem    string
-	Usage      []Comparison
+	// Unschedulable nodes take no pods, and are never underutilized.
+	Unschedulable bool
+	Usage         []Comparison
 	// ProdUsage is empty without thresholds for prod.
 	ProdUsage []Comparison
 	History   NodeHistory
@@ -42,6 +44,8 @@ type Comparison struct {
 	Resource                             corev1.ResourceName
 	Used, Capacity, Low, High            int64
 	UsedPercent, LowPercent, HighPercent float64
+	// Over is true for a usage above the high threshold.
+	Over bool
 }
 
 // PartTrace is what the underutilized nodes of a part could take when it began.
@@ -77,26 +81,27 @@ func (t *Trace) begin() {
 	}
 }
 
-func (t *Trace) classified(node *nodeState) {
+func (t *Trace) classified(node *nodeState, requests bool) {
 	if t == nil {
 		return
 	}
-	recorded := NodeTrace{Name: node.Name, Pool: node.pool.name, Class: node.class, Problem: node.problem, History: node.history, Condition: node.pool.condition}
+	recorded := NodeTrace{Name: node.Name, Pool: node.pool.name, Class: node.class, Problem: node.problem, Unschedulable: node.Spec.Unschedulable, History: node.history, Condition: node.pool.condition}
 	if node.problem == "" {
-		recorded.Usage = node.comparisons(node.usage, &node.node)
+		recorded.Usage = node.comparisons(node.usage, &node.node, requests)
 		if node.pool.prod {
-			recorded.ProdUsage = node.comparisons(node.prodUsage, &node.prod)
+			recorded.ProdUsage = node.comparisons(node.prodUsage, &node.prod, false)
 		}
 	}
 	t.Nodes = append(t.Nodes, recorded)
 }
 
-func (s *nodeState) comparisons(usage []int64, limits *limits) []Comparison {
+func (s *nodeState) comparisons(usage []int64, limits *limits, percent bool) []Comparison {
 	out := make([]Comparison, len(usage))
 	for i, name := range s.pool.resources {
 		out[i] = Comparison{
 			Resource: name, Used: usage[i], Capacity: s.capacity[i], Low: limits.low[i], High: limits.high[i],
 			UsedPercent: s.percentOf(usage, i), LowPercent: limits.lowPercent[i], HighPercent: limits.highPercent[i],
+			Over: s.exceeds(usage, limits, i, percent),
 		}
 	}
 	return out

@@ -67,12 +67,14 @@ func (l *load) over(r int, u float64) float64 { return math.Max(0, u-l.high[r]) 
 
 func (l *load) hot(n int) bool {
 	for r, u := range l.row(n) {
-		if u > l.high[r] {
+		if l.exceeds(r, u) {
 			return true
 		}
 	}
 	return false
 }
+
+func (l *load) exceeds(r int, u float64) bool { return u > l.high[r] }
 
 // potential computes Phi from all nodes.
 func (l *load) potential() float64 {

@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	frameworktypes "sigs.k8s.io/descheduler/pkg/framework/types"
 
-	decision "koordinator.sh/koord/decision/descheduling/lownodeload"
 	"koordinator.sh/koord/decision/descheduling/rebalance"
 	"koordinator.sh/koord/descheduler/plugins/lownodeload"
 )
@@ -64,26 +63,11 @@ func labelsOf(node *corev1.Node) labels.Set { return node.Labels }
 
 // newUpstream is LowNodeLoad with the thresholds of this plugin.
 func newUpstream(ctx context.Context, args *rebalance.Args, sources Sources, handle frameworktypes.Handle) (frameworktypes.BalancePlugin, error) {
-	low := &decision.Args{
-		DryRun: &args.DryRun, Paused: &args.Paused, NodeSelector: args.NodeSelector, NodeMetricExpirationSeconds: args.NodeMetricExpirationSeconds,
-		PoolSettings: decision.PoolSettings{
-			LowThresholds: thresholds(args.LowThresholds), HighThresholds: thresholds(args.HighThresholds), ResourceWeights: args.ResourceWeights,
-		},
-	}
-	decision.SetDefaults(low)
-	plugin, err := lownodeload.New(lownodeload.Sources{NodeMetrics: sources.NodeMetrics, Now: sources.Now})(ctx, low, handle)
+	plugin, err := lownodeload.New(lownodeload.Sources{NodeMetrics: sources.NodeMetrics, Now: sources.Now})(ctx, args.LowNodeLoad(), handle)
 	if err != nil {
 		return nil, err
 	}
 	return plugin.(frameworktypes.BalancePlugin), nil
-}
-
-func thresholds(from map[corev1.ResourceName]int64) decision.Thresholds {
-	out := make(decision.Thresholds, len(from))
-	for name, percent := range from {
-		out[name] = float64(percent)
-	}
-	return out
 }
 
 // Name of the plugin.

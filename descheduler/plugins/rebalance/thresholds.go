@@ -60,26 +60,15 @@ func (p *Plugin) reclaimable(v *view, node *rebalance.Node, bestEffort []string,
 
 // wait remembers since when agents are relied upon to hold best-effort pods back. A node that is no longer overutilized is forgotten.
 func (p *Plugin) wait(v *view, plan rebalance.Plan) {
-	since := map[string]time.Time{}
+	since, classes := map[string]time.Time{}, rebalance.Classify(v.in)
 	for n := range v.in.Nodes {
 		node := &v.in.Nodes[n]
 		held := slices.ContainsFunc(plan.Steps, func(step rebalance.Step) bool { return step.Remedy == rebalance.HoldBack && step.Node == n })
-		if at, waits := p.waiting[node.Name]; waits && (held || v.overutilized(n)) {
+		if at, waits := p.waiting[node.Name]; waits && (held || classes[n].Class == rebalance.High) {
 			since[node.Name] = at
 		} else if held {
 			since[node.Name] = v.in.Now
 		}
 	}
 	p.waiting = since
-}
-
-// overutilized is true for a node of which the predicted load is above a threshold.
-func (v *view) overutilized(n int) bool {
-	node := &v.in.Nodes[n]
-	for r, name := range v.in.Resources {
-		if r < len(node.Usage) && node.Usage[r] > float64(v.in.Args.HighThresholds[name])/100*node.Capacity[r] {
-			return true
-		}
-	}
-	return false
 }
