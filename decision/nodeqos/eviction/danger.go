@@ -36,7 +36,7 @@ const (
 	RefusedCluster Refusal = "cluster-budget"
 )
 
-// reason of not asking again yet.
+// Reason of not asking again yet.
 func (r Refusal) Reason() string {
 	switch r {
 	case RefusedBudget:
