@@ -10,32 +10,38 @@ import (
 // Headroom is how much another pod of a quota may request of a resource to be admitted, and the quota that bounds it: Unlimited and ""
 // where none limits the resource. What siblings lend counts: the runtime grows with what is requested.
 func (t *Tree) Headroom(quota string, resource corev1.ResourceName, rules Rules) (room int64, bound string) {
-	room = Unlimited
-	row, found := t.row[quota]
-	column, known := t.column[resource]
-	if !found || !known {
-		return room, ""
+	if _, found := t.row[quota]; !found {
+		return Unlimited, ""
 	}
 	trial := t.Clone()
-	trial.Hold(quota, Holding{Request: Amounts{{resource, trial.most(row, column)}}})
-	var admission Admission
-	trial.Admission(quota, Holding{}, rules, &admission)
-	for level, name := range admission.Quotas {
-		c := &admission.level(level)[column]
-		if left := max(0, c.limit(rules)-c.used); c.max >= 0 && (bound == "" || left < room) {
-			room, bound = left, name
+	verdict, bound := trial.try(quota, resource, Unlimited, rules)
+	if verdict.Passed() {
+		return Unlimited, ""
+	}
+	low, high := int64(0), int64(Unlimited) // admitted, and not
+	for high-low > 1 {
+		middle := low + (high-low)/2
+		if verdict, by := trial.try(quota, resource, middle, rules); verdict.Passed() {
+			low = middle
+		} else {
+			high, bound = middle, by
 		}
 	}
-	return room, bound
+	return low, bound
 }
 
-// most is what a quota may request at most beyond what it does: up to its max, or else all that there is.
-func (t *Tree) most(row int32, column int) int64 {
-	at := t.at(row, column)
-	if limit := t.sums[at].max; limit >= 0 {
-		return max(0, limit-min(limit, t.request(row, at)))
+// try supposes a pod that requests so much. It returns the verdict on it, and the quota that refuses it.
+func (t *Tree) try(quota string, resource corev1.ResourceName, request int64, rules Rules) (Verdict, string) {
+	pod := Holding{Request: Amounts{{resource, request}}}
+	t.Hold(quota, pod)
+	var admission Admission
+	t.Admission(quota, pod, rules, &admission)
+	verdict := admission.Verdict()
+	t.Release(quota, pod)
+	if verdict.Passed() {
+		return verdict, ""
 	}
-	return t.total[column]
+	return verdict, admission.Quotas[verdict.Level]
 }
 
 // Debtor is a quota that uses more than it may.
