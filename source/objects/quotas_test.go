@@ -26,7 +26,7 @@ func TestQuotasAreOrderedAsATree(t *testing.T) {
 		"parents before children, children by name": {[][2]string{{"web", "shop"}, {"ads", "shop"}, {"shop", ""}, {"analytics", ""}}, []string{"0 analytics", "0 shop", "1 ads", "1 web"}},
 		"the root has its own line":                 {[][2]string{{extension.RootQuotaName, ""}, {"shop", ""}}, []string{"0 " + extension.RootQuotaName, "0 shop"}},
 		"a parent that does not exist":              {[][2]string{{"web", "gone"}}, []string{"0 web"}},
-		"a cycle is listed once":                    {[][2]string{{"a", "b"}, {"b", "a"}}, []string{"0 a", "1 b"}},
+		"a cycle is listed once":                    {[][2]string{{"a", "b"}, {"b", "a"}}, []string{"0 a", "0 b"}},
 		"its own parent":                            {[][2]string{{"a", "a"}}, []string{"0 a"}},
 		"none":                                      {nil, nil},
 	} {

@@ -9,8 +9,9 @@ import (
 	"koordinator.sh/koord/decision/scheduling/gang"
 )
 
-// Explain says how far a gang is, what it waits for and what happens next. Members with equal causes are counted together.
-func Explain(g *Gang) *diagnosticsv1alpha1.GangExplanation {
+// Explain says how far a gang is, what it waits for and what happens next. Members with equal causes are counted together. Where PodGroups
+// could not be seen, a gang without rules may have some, and nothing is said of its next step.
+func Explain(g *Gang, groupsUnseen bool) *diagnosticsv1alpha1.GangExplanation {
 	out := &diagnosticsv1alpha1.GangExplanation{
 		ObjectMeta: metav1.ObjectMeta{Namespace: g.Namespace, Name: g.Name}, Phase: string(g.Status.Phase), OccupiedBy: g.Status.OccupiedBy,
 		Counts: diagnosticsv1alpha1.GangCounts{
@@ -23,7 +24,10 @@ func Explain(g *Gang) *diagnosticsv1alpha1.GangExplanation {
 		out.ScheduleStartTime = &start
 	}
 	state, why := StateOf(g)
-	out.State, out.Summary, out.Next = state, why, next(g, state)
+	out.State, out.Summary = state, why
+	if !groupsUnseen || g.Spec != nil {
+		out.Next = next(g, state)
+	}
 	if why == "" {
 		out.Summary = Counts(g)
 	}
@@ -67,7 +71,7 @@ func next(g *Gang, state diagnosticsv1alpha1.GangState) string {
 	case diagnosticsv1alpha1.GangBlocked:
 		return blockedNext(g, missing)
 	case diagnosticsv1alpha1.GangScheduling:
-		return "koord-scheduler looks for " + counted(missing, "more node") + "; members that found one wait for the others" + upTo(g)
+		return "koord-scheduler looks for nodes for " + counted(missing, "more member") + "; members that found one wait for the others" + upTo(g)
 	case diagnosticsv1alpha1.GangScheduled:
 		return "the members with a node start"
 	}
@@ -80,7 +84,7 @@ func blockedNext(g *Gang, missing int) string {
 	if g.Spec.Mode == extension.GangModeNonStrict {
 		keep = "members that found one wait for the others" + upTo(g)
 	}
-	return "refused members are tried again when the cluster changes, until " + counted(missing, "more node") + " can be had at the same time; " + keep
+	return "refused members are tried again when the cluster changes, until " + counted(missing, "more member") + " can get nodes at the same time; " + keep
 }
 
 // upTo says how long members with a node wait for the others.
