@@ -38,7 +38,7 @@ func gangCluster() *livetest.Server {
 	const noCPU = "0/3 nodes are available: 3 Insufficient cpu."
 	waits := gangPod("train-2", "train", "", noCPU)
 	follows := "0/3 nodes are available: " + gang.Rejected([]gang.Key{{Namespace: "shop", Name: "train"}}, &waits, "Insufficient cpu", 1)
-	annotated := gangPod("alone-0", "", "", "")
+	annotated := gangPod("lone-0", "", "", "")
 	annotated.Labels = nil
 	annotated.Annotations = map[string]string{extension.AnnotationGangName: "alone", extension.AnnotationGangMinAvailable: "2"}
 	server.Pods = append(server.Pods, gangPod("train-0", "train", "", follows), gangPod("train-1", "train", "", noCPU), waits,
