@@ -106,6 +106,9 @@ func (m *Model) quotaText(q *source.Quota, width int) []string {
 		{"parent", orNone(q.Parent)}, {"tree", orNone(q.TreeID)}, {"has children", yesNo(q.IsParent)}, {"lends unused min", yesNo(q.Lends)},
 		{"namespaces", orNone(strings.Join(q.Namespaces, ", "))},
 	}, width)...)
+	if q.Misplaced != "" {
+		lines = append(lines, m.sentence("problem: "+q.Misplaced, width)...)
+	}
 	for _, problem := range q.Problems[min(len(q.Problems), 1):] { // the first is the reason of the state
 		lines = append(lines, m.sentence("problem: "+problem, width)...)
 	}

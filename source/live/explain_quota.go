@@ -54,7 +54,8 @@ func (s *Source) readQuotaInput(ctx context.Context, c *clients, namespace strin
 		return err
 	})
 	group.Go(func() (err error) {
-		in.Pods, err = c.pods(groupContext, selection{}, podBriefDrop)
+		// Conditions say whether a resize in place is infeasible, and so what a pod requests.
+		in.Pods, err = c.pods(groupContext, selection{}, podListDrop)
 		return divisionGaps.lacks(err, notDivided+", and so is who uses the quota")
 	})
 	group.Go(func() (err error) {
