@@ -131,8 +131,8 @@ func (p *division) use() []string {
 	return lines
 }
 
-// shares lists this quota and its largest siblings.
-func (p *division) shares(w io.Writer) error {
+// ordered are the shares: this quota's first, then the largest.
+func (p *division) ordered() []diagnosticsv1alpha1.QuotaShare {
 	shares := slices.Clone(p.Shares)
 	rank := func(s diagnosticsv1alpha1.QuotaShare) int {
 		if s.Quota == p.quota {
@@ -143,6 +143,12 @@ func (p *division) shares(w io.Writer) error {
 	slices.SortStableFunc(shares, func(a, b diagnosticsv1alpha1.QuotaShare) int {
 		return cmp.Or(rank(a)-rank(b), cmp.Compare(b.Runtime, a.Runtime), cmp.Compare(a.Quota, b.Quota))
 	})
+	return shares
+}
+
+// shares lists this quota and its largest siblings.
+func (p *division) shares(w io.Writer) error {
+	shares := p.ordered()
 	t := table{indent: 2, columns: []column{
 		{header: "QUOTA", flexible: 14}, {header: "MIN", right: true, drop: 2}, {header: "GUARANTEED", right: true, drop: 1}, {header: "LENT", right: true},
 		{header: "BORROWED", right: true}, {header: "REQUEST", right: true}, {header: "WEIGHT", right: true, drop: 3}, {header: "RUNTIME", right: true},
