@@ -64,9 +64,9 @@ func askingLines() map[string]string {
 			case v.name != topCommand:
 				lines[commandOf(v, n.Name)] = commandOf(v, n.Name) + " one -n shop"
 			case n.Namespaced:
-				lines[commandOf(v, n.Plural)] = commandOf(v, n.Plural) + " -A"
+				lines[commandOf(v, n.Many())] = commandOf(v, n.Many()) + " -A"
 			default:
-				lines[commandOf(v, n.Plural)] = commandOf(v, n.Plural)
+				lines[commandOf(v, n.Many())] = commandOf(v, n.Many())
 			}
 		}
 	}

@@ -27,13 +27,17 @@ var answerLines = map[string]string{
 	"explain-pod":            "explain pod huge -n shop",
 	"explain-pod-bound":      "explain pod web-0 -n shop",
 	"explain-qos-pod":        "explain qos pod executor-1 -n spark",
+	"explain-gang":           "explain gang train",
 	"explain-migration":      "explain migration rebalance",
+	"explain-quota":          "explain quota web",
 	"explain-recommendation": "explain recommendation web -n shop",
 	"explain-reservation":    "explain reservation nightly -n shop",
 	"forecast-evictions":     "forecast evictions",
 	"top-nodes":              "top nodes",
 	"top-pods":               "top pods -A",
+	"top-quotas":             "top quotas -A",
 	"top-recommendations":    "top recommendations -A",
+	"tree-quota":             "tree quota",
 	"why":                    "why KOORD0102",
 }
 
@@ -52,6 +56,8 @@ func askedOf(t *testing.T, name string) (*livetest.Server, []func(*Options)) {
 		return cluster(), []func(*Options){with(c)}
 	case strings.Contains(name, "recommendation"):
 		return recommendationCluster(t), nil
+	case strings.Contains(name, "quota") || strings.Contains(name, "gang"):
+		return gangCluster(), nil
 	case name == "audit-node" || name == "explain-reservation" || name == "explain-migration":
 		return completeCluster(t), nil
 	default:

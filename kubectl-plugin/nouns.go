@@ -14,6 +14,8 @@ type noun struct {
 	source.Kind
 	// top lists objects of the kind with what they offer, request and use.
 	top adapter
+	// tree draws objects of the kind with those below them.
+	tree adapter
 	// explain answers why one object is as it is.
 	explain adapter
 	// qos explains what is set for the object on its node.
@@ -33,6 +35,8 @@ func nouns() []noun {
 		{Kind: source.KindReservation, explain: newExplainReservationCommand},
 		{Kind: source.KindRecommendation, top: newTopRecommendationsCommand, explain: newExplainRecommendationCommand},
 		{Kind: source.KindMigration, explain: newExplainMigrationCommand},
+		{Kind: source.KindQuota, top: newTopQuotasCommand, explain: newExplainQuotaCommand, tree: newTreeQuotaCommand},
+		{Kind: source.KindGang, explain: newExplainGangCommand},
 	}
 }
 
@@ -45,12 +49,13 @@ type verb struct {
 // verbs are the commands whose subcommands are nouns; each noun must have at least one of them.
 func verbs() []verb {
 	return []verb{
-		{topCommand, tops}, {explainCommand, explains}, {explainCommand + " " + qosCommand, explainsQoS}, {auditCommand, audits},
+		{topCommand, tops}, {treeCommand, trees}, {explainCommand, explains}, {explainCommand + " " + qosCommand, explainsQoS}, {auditCommand, audits},
 	}
 }
 
 // The adapters of a noun for each verb.
 func tops(n noun) adapter        { return n.top }
+func trees(n noun) adapter       { return n.tree }
 func explains(n noun) adapter    { return n.explain }
 func explainsQoS(n noun) adapter { return n.qos }
 func audits(n noun) adapter      { return n.audit }
@@ -89,7 +94,7 @@ func singular(kinds []source.Kind) []string {
 func plural(kinds []source.Kind) []string {
 	names := make([]string, len(kinds))
 	for i, kind := range kinds {
-		names[i] = kind.Plural
+		names[i] = kind.Many()
 	}
 	return names
 }

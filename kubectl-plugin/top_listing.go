@@ -69,8 +69,8 @@ type objectList[S any] interface {
 func newListingCommand[T, S any, P itemOf[T], L objectList[S]](s *session, kind source.Kind, l listing[T, S]) *cobra.Command {
 	o := &listingCommand[T, S, P, L]{of: l, kind: kind, topOptions: topOptions{orders: words(l.orders)}}
 	cmd := &cobra.Command{
-		Use:               kind.Plural + " [NAME...]",
-		Aliases:           []string{kind.Name, kind.Short},
+		Use:               kind.Many() + " [NAME...]",
+		Aliases:           slices.DeleteFunc(kind.Words(), func(word string) bool { return word == kind.Many() }),
 		Short:             l.short,
 		Long:              l.long,
 		Example:           fmt.Sprintf(l.examples, s.Name),
@@ -88,7 +88,7 @@ func newListingCommand[T, S any, P itemOf[T], L objectList[S]](s *session, kind 
 	}
 	o.topOptions.addFlags(cmd, orderNames(l.orders))
 	if kind.Namespaced {
-		cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the "+kind.Plural+" of all namespaces")
+		cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the "+kind.Many()+" of all namespaces")
 	}
 	if l.fields != nil {
 		addFieldSelector(cmd, &o.fields, l.fields)
@@ -136,7 +136,7 @@ func (o *listingCommand[T, S, P, L]) show(s *session, list L, first bool) error 
 		}
 		return nil
 	}
-	err := o.print(s, list, o.kind.Name, func(w io.Writer, options printer.Options) error {
+	err := o.print(s, list, o.kind.Resource(), func(w io.Writer, options printer.Options) error {
 		options.NoHeaders = options.NoHeaders || !first
 		options.WithNamespace = o.kind.Namespaced && o.query.namespace == ""
 		o.labels.set(&options)
@@ -154,7 +154,7 @@ func (o *listingCommand[T, S, P, L]) show(s *session, list L, first bool) error 
 // none says that there are no objects, as kubectl does.
 func (o *listingCommand[T, S, P, L]) none() string {
 	if o.query.namespace == "" {
-		return fmt.Sprintf("No %s found.", o.kind.Plural)
+		return fmt.Sprintf("No %s found.", o.kind.Many())
 	}
-	return fmt.Sprintf("No %s found in %s namespace; -A lists all namespaces.", o.kind.Plural, o.query.namespace)
+	return fmt.Sprintf("No %s found in %s namespace; -A lists all namespaces.", o.kind.Many(), o.query.namespace)
 }

@@ -13,7 +13,7 @@ import (
 const whyCommand = "why"
 
 // Verbs whose subcommands are nouns.
-const topCommand, explainCommand, qosCommand, auditCommand = "top", "explain", "qos", "audit"
+const topCommand, treeCommand, explainCommand, qosCommand, auditCommand = "top", "tree", "explain", "qos", "audit"
 
 // expandArguments rewrites a command line in which an object stands where a type is expected: explain pod/web becomes explain pod web, why
 // pod/web as well, and audit node-1 audit node node-1.

@@ -3,10 +3,8 @@ package source
 import (
 	"context"
 
-	corev1 "k8s.io/api/core/v1"
-
-	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/scheduling/gang"
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/scheduling/gangview"
 )
 
 // GangLister is a source that lists gangs. Implementations are safe for concurrent use.
@@ -14,6 +12,13 @@ type GangLister interface {
 	// Gangs returns the PodGroups, and the gangs that pods describe in annotations, ordered by namespace and name. Only the pods are
 	// indispensable.
 	Gangs(ctx context.Context) (*Gangs, error)
+}
+
+// GangExplainer is a source that explains gangs. Implementations are safe for concurrent use.
+type GangExplainer interface {
+	// ExplainGang says how far a gang is, what it waits for and what comes next. Only the pods are indispensable. A name that does not exist is an
+	// error with code KOORD0003.
+	ExplainGang(ctx context.Context, namespace, name string) (*diagnosticsv1alpha1.GangExplanation, error)
 }
 
 // Gangs are all gangs.
@@ -24,21 +29,7 @@ type Gangs struct {
 }
 
 // Gang is a gang with its members.
-type Gang struct {
-	gang.Key
-	// Spec are the rules; nil where the members name a PodGroup that does not exist or cannot be seen.
-	Spec *gang.Spec
-	// Status is the phase and the counts of the members.
-	Status schedulingsigsv1alpha1.PodGroupStatus
-	// Members are its pods, by name.
-	Members []GangMember
-}
+type Gang = gangview.Gang
 
 // GangMember is a pod of a gang.
-type GangMember struct {
-	Name     string
-	NodeName string
-	Phase    corev1.PodPhase
-	// Refusal is why the pod has no node, as the scheduler says; empty where it does not say.
-	Refusal string
-}
+type GangMember = gangview.Member

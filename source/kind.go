@@ -31,12 +31,15 @@ func (k Kind) String() string { return k.Name }
 // Resource is the singular name of the resource in the API.
 func (k Kind) Resource() string { return strings.ToLower(k.API.Kind) }
 
-// Words are all the ways in which a command line may write the kind, the singular first. The name of the resource is one of them, where
-// the command line has a shorter one.
+// Many is the plural of the name, as a command line and its messages write it. The API may have another one.
+func (k Kind) Many() string { return k.Name + "s" }
+
+// Words are all the ways in which a command line may write the kind, the singular first. The names of the resource are among them, where
+// the command line has shorter ones.
 func (k Kind) Words() []string {
 	words := []string{k.Name, k.Plural, k.Short}
 	if k.Resource() != k.Name {
-		words = append(words, k.Resource())
+		words = append(words, k.Resource(), k.Many())
 	}
 	return words
 }

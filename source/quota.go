@@ -3,7 +3,8 @@ package source
 import (
 	"context"
 
-	"koordinator.sh/koord/decision/scheduling/quota"
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/scheduling/quotaview"
 )
 
 // QuotaLister is a source that lists ElasticQuotas. Implementations are safe for concurrent use.
@@ -12,14 +13,31 @@ type QuotaLister interface {
 	Quotas(ctx context.Context) ([]Quota, error)
 }
 
-// Quota is an ElasticQuota with what koord-scheduler published about it.
-type Quota struct {
-	quota.Spec
-	// Depth in its tree: 0 for a quota below the root.
-	Depth int
-	// Used, Runtime and Request are what the quota uses, may use now and is asked for, its children included. A resource that is not
-	// published is absent.
-	Used, Runtime, Request quota.Amounts
-	// Problems of the object; what cannot be read counts as the problem says.
-	Problems []string
+// QuotaViewer is a source of overviews of ElasticQuotas and of their trees. Implementations are safe for concurrent use.
+type QuotaViewer interface {
+	// QuotaOverviews returns ElasticQuotas with what koord-scheduler published about them, ordered by namespace and name.
+	QuotaOverviews(ctx context.Context, query QuotaQuery) (*diagnosticsv1alpha1.QuotaOverviewList, error)
+	// QuotaTree returns all ElasticQuotas, each parent before its children; with a name, that quota and those below it. Where only those of
+	// the namespace may be listed, these are returned, and the answer says so. A name that does not exist is an error with code KOORD0003.
+	QuotaTree(ctx context.Context, namespace, name string) (*diagnosticsv1alpha1.QuotaOverviewList, error)
 }
+
+// QuotaExplainer is a source that explains ElasticQuotas. Implementations are safe for concurrent use.
+type QuotaExplainer interface {
+	// ExplainQuota says where the runtime of a quota comes from, who uses it and which pods do not fit, naming up to limit pods of each. Only
+	// the quotas are indispensable: what else cannot be seen, the answer names. A name that does not exist is an error with code KOORD0003.
+	ExplainQuota(ctx context.Context, namespace, name string, limit int) (*diagnosticsv1alpha1.QuotaExplanation, error)
+}
+
+// QuotaQuery selects ElasticQuotas; the zero value selects those of all namespaces.
+type QuotaQuery struct {
+	// Namespace to select; empty for all.
+	Namespace string
+	// Names to select; empty for all. A name that does not exist is an error with code KOORD0003.
+	Names []string
+	// LabelSelector in the syntax of kubectl -l; empty for all.
+	LabelSelector string
+}
+
+// Quota is an ElasticQuota with what koord-scheduler published about it.
+type Quota = quotaview.Quota

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/scheduling/gangview"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/tui/internal/cell"
 	"koordinator.sh/koord/tui/internal/quantity"
@@ -81,22 +82,22 @@ func (m *Model) describeGang(ctx context.Context, src source.Source, about objec
 // gangText is the rules of a gang, what holds it back and its members.
 func (m *Model) gangText(g *source.Gang, width int) []string {
 	st := m.st
-	state, why := gangStateOf(g)
+	state, why := stateOfGang(g)
 	glyph, text := state.mark(st)
 	lines := []string{" " + text.Render(glyph+" "+state.word()) + "  " + st.Bold.Render(cell.Clean(g.Namespace+"/"+g.Name)) + "  " + gangBar(g, 20, st)}
-	causes := gangCauses(g)
+	causes := gangview.Causes(g)
 	if len(causes) == 0 {
 		lines = append(lines, m.sentence(why, width)...)
 	}
 	for _, cause := range causes {
-		lines = append(lines, m.sentence(cause.text(), width)...)
+		lines = append(lines, m.sentence(cause.Text(), width)...)
 	}
 	lines = append(append(lines, ""), m.factsText(m.gangFacts(g), width)...)
 	return append(lines, m.membersText(g, width)...)
 }
 
 func (m *Model) gangFacts(g *source.Gang) []fact {
-	facts := []fact{{"phase", string(g.Status.Phase)}, {"members", gangCounts(g)}}
+	facts := []fact{{"phase", string(g.Status.Phase)}, {"members", gangview.Counts(g)}}
 	if spec := g.Spec; spec != nil {
 		var group []string
 		for _, key := range spec.Group {
@@ -121,7 +122,7 @@ func (m *Model) membersText(g *source.Gang, width int) []string {
 	for i := range g.Members {
 		member := &g.Members[i]
 		text := st.Plain
-		if memberWaits(member) {
+		if member.Waits() {
 			text = st.Warn
 		}
 		on := member.NodeName

@@ -72,10 +72,10 @@ func askGangs(ctx context.Context, src source.Source) (*source.Gangs, error) {
 func (m *Model) explainMember(g *source.Gang) tea.Cmd {
 	about := podObject(g.Namespace, "")
 	for i := range g.Members {
-		if about.name == "" || memberWaits(&g.Members[i]) {
+		if about.name == "" || g.Members[i].Waits() {
 			about.name = g.Members[i].Name
 		}
-		if memberWaits(&g.Members[i]) {
+		if g.Members[i].Waits() {
 			break
 		}
 	}

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 	"time"
 
@@ -33,7 +32,7 @@ func gangColumns(now func() time.Time) []gangColumn {
 	}
 	return []gangColumn{
 		textColumn(gangColumn{Title: "NAME", Width: 14, Max: 60}, gangKey),
-		{Title: "STATE", Width: 12, Compare: func(a, b *gangRow) int { return cmp.Compare(b.state, a.state) },
+		{Title: "STATE", Width: 12, Compare: func(a, b *gangRow) int { return cmp.Compare(b.state.rank(), a.state.rank()) },
 			Cell: func(r *gangRow, _ int, st *style.Set) string {
 				glyph, text := r.state.mark(st)
 				return text.Render(glyph + " " + r.state.word())
@@ -94,9 +93,4 @@ func gangBar(g *source.Gang, width int, st *style.Set) string {
 		}
 	}
 	return b.String()
-}
-
-// gangCounts says the same in words.
-func gangCounts(g *source.Gang) string {
-	return fmt.Sprintf("%s, %d with a node, %d running, %d succeeded, %d failed", plural(len(g.Members), "member"), g.Status.Scheduled, g.Status.Running, g.Status.Succeeded, g.Status.Failed)
 }

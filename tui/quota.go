@@ -10,6 +10,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 	coreamount "koordinator.sh/koord/decision/core/amount"
+	"koordinator.sh/koord/decision/scheduling/quotaview"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/tui/internal/cell"
 )
@@ -96,7 +97,7 @@ func (d *quotaPage) openParent(m *Model) tea.Cmd {
 // quotaText is every resource of a quota, and its place in the tree.
 func (m *Model) quotaText(q *source.Quota, width int) []string {
 	st := m.st
-	state, why := quotaStateOf(q)
+	state, why := stateOfQuota(q)
 	glyph, text := state.mark(st)
 	lines := []string{" " + text.Render(glyph+" "+state.word()) + "  " + st.Bold.Render(cell.Clean(q.Namespace+"/"+q.Name))}
 	lines = append(lines, m.sentence(why, width)...)
@@ -105,6 +106,9 @@ func (m *Model) quotaText(q *source.Quota, width int) []string {
 		{"parent", orNone(q.Parent)}, {"tree", orNone(q.TreeID)}, {"has children", yesNo(q.IsParent)}, {"lends unused min", yesNo(q.Lends)},
 		{"namespaces", orNone(strings.Join(q.Namespaces, ", "))},
 	}, width)...)
+	if q.Misplaced != "" {
+		lines = append(lines, m.sentence("problem: "+q.Misplaced, width)...)
+	}
 	for _, problem := range q.Problems[min(len(q.Problems), 1):] { // the first is the reason of the state
 		lines = append(lines, m.sentence("problem: "+problem, width)...)
 	}
@@ -120,10 +124,10 @@ func (m *Model) quotaTable(q *source.Quota, width int) []string {
 		line += cell.Right(title, number, "")
 	}
 	lines := []string{"", st.Dim.Render(line)}
-	for _, resource := range resourcesOfQuota(q) {
-		a := quotaAmountsOf(q, resource)
+	for _, resource := range quotaview.Resources(q) {
+		a := quotaAmounts(quotaview.AmountsOf(q, resource))
 		line := "  " + st.Bold.Render(cell.Left(cell.Clean(coreamount.ShortName(resource)), name, st.Ellipsis))
-		for _, v := range []*int64{a.used, a.runtime, a.request, a.min, a.max} {
+		for _, v := range []*int64{a.Used, a.Runtime, a.Request, a.Min, a.Max} {
 			line += st.Plain.Render(cell.Right(a.write(v), number, ""))
 		}
 		lines = append(lines, line, "  "+quotaBar(&a, min(max(width-4, 1), name+5*number), st))

@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -11,6 +10,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	coreamount "koordinator.sh/koord/decision/core/amount"
+	"koordinator.sh/koord/decision/scheduling/quotaview"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/tui/internal/cell"
 )
@@ -125,43 +125,9 @@ func (m *Model) podsOfQuota(name string) tea.Cmd {
 
 // quotaResources are the resources that quotas limit, guarantee or use: cpu and memory first.
 func quotaResources(all []source.Quota) []corev1.ResourceName {
-	var out []corev1.ResourceName
+	pointers := make([]*source.Quota, len(all))
 	for i := range all {
-		for _, name := range resourcesOfQuota(&all[i]) {
-			if !slices.Contains(out, name) {
-				out = append(out, name)
-			}
-		}
+		pointers[i] = &all[i]
 	}
-	sortResources(out)
-	return out
-}
-
-func resourcesOfQuota(q *source.Quota) []corev1.ResourceName {
-	var out []corev1.ResourceName
-	for _, amounts := range []([]corev1.ResourceName){namesOf(q.Min), namesOf(q.Max), namesOf(q.Runtime), namesOf(q.Used), namesOf(q.Request)} {
-		for _, name := range amounts {
-			if !slices.Contains(out, name) {
-				out = append(out, name)
-			}
-		}
-	}
-	sortResources(out)
-	return out
-}
-
-func sortResources(names []corev1.ResourceName) {
-	first := []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, extension.BatchCPU, extension.BatchMemory}
-	rank := func(name corev1.ResourceName) int {
-		if at := slices.Index(first, name); at >= 0 {
-			return at
-		}
-		return len(first)
-	}
-	slices.SortFunc(names, func(a, b corev1.ResourceName) int {
-		if order := rank(a) - rank(b); order != 0 {
-			return order
-		}
-		return strings.Compare(string(a), string(b))
-	})
+	return quotaview.Resources(pointers...)
 }

@@ -49,12 +49,12 @@ func TestTheBarOfAQuota(t *testing.T) {
 		amounts quotaAmounts
 		want    string
 	}{
-		"used, borrowed, free and asked": {quotaAmounts{min: new(int64(3)), used: new(int64(5)), runtime: new(int64(8)), request: new(int64(10))}, "███│▓···▒▒"},
-		"unused min is lent":             {quotaAmounts{min: new(int64(10)), used: new(int64(2)), runtime: new(int64(5)), request: new(int64(5))}, "██···     "},
-		"without a min":                  {quotaAmounts{used: new(int64(5)), runtime: new(int64(10))}, "▓▓▓▓▓·····"},
-		"without a limit":                {quotaAmounts{used: new(int64(5)), runtime: new(int64(quota.Unlimited)), request: new(int64(10))}, "▓▓▓▓▓·····"},
-		"nothing is known":               {quotaAmounts{min: new(int64(10))}, "╌╌╌╌╌╌╌╌╌╌"},
-		"all is nothing":                 {quotaAmounts{min: new(int64(0)), used: new(int64(0)), runtime: new(int64(0))}, "╌╌╌╌╌╌╌╌╌╌"},
+		"used, borrowed, free and asked": {quotaAmounts{Min: new(int64(3)), Used: new(int64(5)), Runtime: new(int64(8)), Request: new(int64(10))}, "███│▓···▒▒"},
+		"unused min is lent":             {quotaAmounts{Min: new(int64(10)), Used: new(int64(2)), Runtime: new(int64(5)), Request: new(int64(5))}, "██···     "},
+		"without a min":                  {quotaAmounts{Used: new(int64(5)), Runtime: new(int64(10))}, "▓▓▓▓▓·····"},
+		"without a limit":                {quotaAmounts{Used: new(int64(5)), Runtime: new(int64(quota.Unlimited)), Request: new(int64(10))}, "▓▓▓▓▓·····"},
+		"nothing is known":               {quotaAmounts{Min: new(int64(10))}, "╌╌╌╌╌╌╌╌╌╌"},
+		"all is nothing":                 {quotaAmounts{Min: new(int64(0)), Used: new(int64(0)), Runtime: new(int64(0))}, "╌╌╌╌╌╌╌╌╌╌"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := ansi.Strip(quotaBar(&tc.amounts, 10, st)); got != tc.want {

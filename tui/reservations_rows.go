@@ -128,7 +128,7 @@ func reservedAmountOf(r *schedulingv1alpha1.Reservation, name corev1.ResourceNam
 }
 
 func (a reservedAmount) write(v int64) string {
-	q := quotaAmounts{resource: a.resource}
+	q := quotaAmounts{Resource: a.resource}
 	return q.write(&v)
 }
 
@@ -150,7 +150,7 @@ func reservedNames(r *schedulingv1alpha1.Reservation) []corev1.ResourceName {
 			out = append(out, name)
 		}
 	}
-	sortResources(out)
+	coreamount.Sort(out)
 	return out
 }
 

@@ -39,6 +39,10 @@ const (
 	System
 	// Idle is not requested by any pod.
 	Idle
+	// Borrowed is used beyond what is guaranteed.
+	Borrowed
+	// Asked is requested beyond what may be used.
+	Asked
 )
 
 // Style decides colours and glyphs, the only place that does. The zero value has no colour and uses Unicode.
@@ -63,6 +67,8 @@ var looks = map[Role]ansi.Style{
 	BatchFree:    ansi.NewStyle().ForegroundColor(ansi.BrightGreen),
 	System:       ansi.NewStyle().ForegroundColor(ansi.Yellow),
 	Idle:         ansi.NewStyle().Faint(),
+	Borrowed:     ansi.NewStyle().ForegroundColor(ansi.Blue),
+	Asked:        ansi.NewStyle().ForegroundColor(ansi.Yellow),
 }
 
 // Paint returns the text in the look of its role. Empty text stays empty.
@@ -86,6 +92,8 @@ var barGlyphs = map[Role][2]string{
 	Good:         {"█", "#"},
 	Bad:          {"░", "-"},
 	Strong:       {"█", "="},
+	Borrowed:     {"▓", "+"},
+	Asked:        {"▒", "?"},
 }
 
 // Bar returns width cells in the glyph and look of a role; nothing for a width under one.
@@ -108,6 +116,28 @@ func (s Style) Bullet() string { return s.pick([2]string{"•", "*"}) }
 
 // Arrow points from a cause to an effect.
 func (s Style) Arrow() string { return s.pick([2]string{"→", "->"}) }
+
+// Border is a vertical line.
+func (s Style) Border() string { return s.pick([2]string{"│", "|"}) }
+
+// Endless stands for an amount without a limit.
+func (s Style) Endless() string { return s.pick([2]string{"∞", "inf"}) }
+
+// Branch joins a child of a tree to its parent.
+func (s Style) Branch(last bool) string {
+	if last {
+		return s.pick([2]string{"└─ ", "`- "})
+	}
+	return s.pick([2]string{"├─ ", "|- "})
+}
+
+// Stem is the part of a line below one that Branch drew.
+func (s Style) Stem(last bool) string {
+	if last {
+		return "   "
+	}
+	return s.Border() + "  "
+}
 
 // Mark is the glyph beside a word that is good, a warning or bad, so that colour never stands alone.
 func (s Style) Mark(role Role) string {

@@ -20,6 +20,11 @@ func (s *Source) Gangs(ctx context.Context) (*source.Gangs, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.gangs(ctx, c, "")
+}
+
+// gangs of a namespace, or of all.
+func (s *Source) gangs(ctx context.Context, c *clients, namespace string) (*source.Gangs, error) {
 	var (
 		gaps   gaps
 		groups []schedulingsigsv1alpha1.PodGroup
@@ -27,11 +32,11 @@ func (s *Source) Gangs(ctx context.Context) (*source.Gangs, error) {
 	)
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		pods, err = c.pods(groupContext, selection{}, podListDrop)
+		pods, err = c.pods(groupContext, selection{namespace: namespace}, podListDrop)
 		return err
 	})
 	group.Go(func() (err error) {
-		groups, err = c.podGroups(groupContext)
+		groups, err = c.podGroups(groupContext, namespace)
 		if hasCode(err, finding.NotInstalled) {
 			return nil
 		}
@@ -43,13 +48,13 @@ func (s *Source) Gangs(ctx context.Context) (*source.Gangs, error) {
 	return &source.Gangs{Items: objects.Gangs(groups, pods, s.options.Clock.Now()), Incomplete: gaps.all()}, nil
 }
 
-// podGroups lists the PodGroups of all namespaces.
-func (c *clients) podGroups(ctx context.Context) ([]schedulingsigsv1alpha1.PodGroup, error) {
+// podGroups lists the PodGroups of a namespace, or of all.
+func (c *clients) podGroups(ctx context.Context, namespace string) ([]schedulingsigsv1alpha1.PodGroup, error) {
 	client, err := c.of(source.KindGang)
 	if err != nil {
 		return nil, err
 	}
-	return list(ctx, client, requestFor("list", source.KindGang, ""), selection{}, splitJSON, func(raw []byte, into *schedulingsigsv1alpha1.PodGroup) error {
+	return list(ctx, client, requestFor("list", source.KindGang, namespace), selection{namespace: namespace}, splitJSON, func(raw []byte, into *schedulingsigsv1alpha1.PodGroup) error {
 		return unmarshalJSON(raw, managedFieldsDrop, into)
 	})
 }

@@ -16,15 +16,20 @@ func (s *Source) Quotas(ctx context.Context) ([]source.Quota, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := c.of(source.KindQuota)
-	if err != nil {
-		return nil, err
-	}
-	found, err := list(ctx, client, requestFor("list", source.KindQuota, ""), selection{}, splitJSON, decodeQuota)
+	found, err := c.elasticQuotas(ctx, selection{})
 	if err != nil {
 		return nil, err
 	}
 	return objects.Quotas(found), nil
+}
+
+// elasticQuotas lists ElasticQuotas; where they are not installed, that is an error.
+func (c *clients) elasticQuotas(ctx context.Context, by selection) ([]schedulingsigsv1alpha1.ElasticQuota, error) {
+	client, err := c.of(source.KindQuota)
+	if err != nil {
+		return nil, err
+	}
+	return list(ctx, client, requestFor("list", source.KindQuota, by.namespace), by, splitJSON, decodeQuota)
 }
 
 func decodeQuota(raw []byte, into *schedulingsigsv1alpha1.ElasticQuota) error {

@@ -58,7 +58,7 @@ func (s *Source) ForecastDrain(ctx context.Context, query source.DrainQuery) (*d
 		return gaps.lacks(err, "the quotas of the pods are unknown")
 	})
 	group.Go(func() (err error) {
-		in.Groups, err = c.podGroups(groupContext)
+		in.Groups, err = c.podGroups(groupContext, "")
 		return gaps.lacks(err, "how many members gangs need is unknown")
 	})
 	group.Go(func() (err error) {

@@ -4,28 +4,30 @@ import (
 	"cmp"
 	"slices"
 
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/api/finding"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/scheduling/quota"
+	"koordinator.sh/koord/decision/scheduling/quotaview"
 	"koordinator.sh/koord/source"
 )
 
 // Quotas reads ElasticQuotas, each parent before its children, children by name. A quota whose parent does not exist, or that is its own
-// ancestor, stands below the root.
+// ancestor, stands below the root and says so.
 func Quotas(objects []schedulingsigsv1alpha1.ElasticQuota) []source.Quota {
 	below := map[string][]*source.Quota{}
-	names := map[string]bool{}
 	all := make([]source.Quota, len(objects))
 	for i := range objects {
 		all[i] = quotaOf(&objects[i])
-		names[all[i].Name] = true
 	}
+	misplaced(all)
 	slices.SortFunc(all, func(a, b source.Quota) int {
 		return cmp.Or(cmp.Compare(a.TreeID, b.TreeID), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
 	})
 	for i := range all {
 		parent := all[i].Parent
-		if !names[parent] {
+		if all[i].Misplaced != "" || extension.IsBuiltInQuota(all[i].Name) {
 			parent = extension.RootQuotaName
 		}
 		below[parent] = append(below[parent], &all[i])
@@ -55,9 +57,51 @@ func Quotas(objects []schedulingsigsv1alpha1.ElasticQuota) []source.Quota {
 	return out
 }
 
+// misplaced says of quotas that koord-scheduler does not arrange below the parent that they name, why.
+func misplaced(all []source.Quota) {
+	specs, at := make([]*quota.Spec, len(all)), map[[2]string]*source.Quota{}
+	for i := range all {
+		specs[i], at[[2]string{all[i].Namespace, all[i].Name}] = &all[i].Spec, &all[i]
+	}
+	for _, problem := range quota.BuildForest(quota.Options{}, specs).Problems {
+		switch problem.Code {
+		case finding.QuotaParentMissing, finding.QuotaCycle, finding.QuotaNameTaken:
+			if q := at[[2]string{problem.Namespace, problem.Quota}]; q.Misplaced == "" {
+				q.Misplaced = problem.Message
+			}
+		}
+	}
+}
+
+// QuotaOverviews are overviews of quotas, in their order.
+func QuotaOverviews(quotas []source.Quota) []diagnosticsv1alpha1.QuotaOverview {
+	out := make([]diagnosticsv1alpha1.QuotaOverview, len(quotas))
+	for i := range quotas {
+		out[i] = quotaview.Overview(&quotas[i])
+	}
+	return out
+}
+
+// SubtreeOf is a quota with those below it, from quotas in the order of Quotas; nil where there is none of that name. Its depth is 0.
+func SubtreeOf(quotas []source.Quota, namespace, name string) []source.Quota {
+	first := slices.IndexFunc(quotas, func(q source.Quota) bool { return q.Namespace == namespace && q.Name == name })
+	if first < 0 {
+		return nil
+	}
+	end := first + 1
+	for end < len(quotas) && quotas[end].Depth > quotas[first].Depth {
+		end++
+	}
+	out := slices.Clone(quotas[first:end])
+	for i := range out {
+		out[i].Depth -= quotas[first].Depth
+	}
+	return out
+}
+
 func quotaOf(object *schedulingsigsv1alpha1.ElasticQuota) source.Quota {
 	spec, problems := quota.Decode(object)
-	q := source.Quota{Spec: spec, Used: quota.AmountsOf(object.Status.Used)}
+	q := source.Quota{Spec: spec, Labels: object.Labels, Used: quota.AmountsOf(object.Status.Used)}
 	for i := range problems {
 		q.Problems = append(q.Problems, problems[i].Message)
 	}

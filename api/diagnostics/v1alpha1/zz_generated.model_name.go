@@ -211,6 +211,31 @@ func (in ForecastStay) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in GangCause) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.GangCause"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in GangCounts) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.GangCounts"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in GangExplanation) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.GangExplanation"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in GangMember) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.GangMember"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in GangRules) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.GangRules"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in LoadOverview) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.LoadOverview"
 }
@@ -443,6 +468,81 @@ func (in PreemptionVictim) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PublishedResource) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.PublishedResource"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in QuotaDivision) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.QuotaDivision"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in QuotaExplanation) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.QuotaExplanation"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in QuotaFacts) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.QuotaFacts"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in QuotaGain) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.QuotaGain"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in QuotaHolder) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.QuotaHolder"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in QuotaLevel) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.QuotaLevel"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in QuotaLoan) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.QuotaLoan"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in QuotaOverview) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.QuotaOverview"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in QuotaOverviewList) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.QuotaOverviewList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in QuotaPod) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.QuotaPod"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in QuotaRefusal) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.QuotaRefusal"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in QuotaResource) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.QuotaResource"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in QuotaReturn) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.QuotaReturn"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in QuotaRound) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.QuotaRound"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in QuotaShare) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.QuotaShare"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -113,6 +113,11 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.ForecastNode{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_ForecastNode(ref),
 		v1alpha1.ForecastPool{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_ForecastPool(ref),
 		v1alpha1.ForecastStay{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_ForecastStay(ref),
+		v1alpha1.GangCause{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_GangCause(ref),
+		v1alpha1.GangCounts{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_GangCounts(ref),
+		v1alpha1.GangExplanation{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_GangExplanation(ref),
+		v1alpha1.GangMember{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_GangMember(ref),
+		v1alpha1.GangRules{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_GangRules(ref),
 		v1alpha1.LoadOverview{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_LoadOverview(ref),
 		v1alpha1.MetricFacts{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_MetricFacts(ref),
 		v1alpha1.MigratedPod{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_MigratedPod(ref),
@@ -160,6 +165,21 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.PreemptionRefusal{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_PreemptionRefusal(ref),
 		v1alpha1.PreemptionVictim{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_PreemptionVictim(ref),
 		v1alpha1.PublishedResource{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_PublishedResource(ref),
+		v1alpha1.QuotaDivision{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_QuotaDivision(ref),
+		v1alpha1.QuotaExplanation{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_QuotaExplanation(ref),
+		v1alpha1.QuotaFacts{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_QuotaFacts(ref),
+		v1alpha1.QuotaGain{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_QuotaGain(ref),
+		v1alpha1.QuotaHolder{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_QuotaHolder(ref),
+		v1alpha1.QuotaLevel{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_QuotaLevel(ref),
+		v1alpha1.QuotaLoan{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_QuotaLoan(ref),
+		v1alpha1.QuotaOverview{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_QuotaOverview(ref),
+		v1alpha1.QuotaOverviewList{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_QuotaOverviewList(ref),
+		v1alpha1.QuotaPod{}.OpenAPIModelName():                      schema_koord_api_diagnostics_v1alpha1_QuotaPod(ref),
+		v1alpha1.QuotaRefusal{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_QuotaRefusal(ref),
+		v1alpha1.QuotaResource{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_QuotaResource(ref),
+		v1alpha1.QuotaReturn{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_QuotaReturn(ref),
+		v1alpha1.QuotaRound{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_QuotaRound(ref),
+		v1alpha1.QuotaShare{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_QuotaShare(ref),
 		v1alpha1.RecommendationApplication{}.OpenAPIModelName():     schema_koord_api_diagnostics_v1alpha1_RecommendationApplication(ref),
 		v1alpha1.RecommendationExplanation{}.OpenAPIModelName():     schema_koord_api_diagnostics_v1alpha1_RecommendationExplanation(ref),
 		v1alpha1.RecommendationExplanationList{}.OpenAPIModelName(): schema_koord_api_diagnostics_v1alpha1_RecommendationExplanationList(ref),
@@ -5873,6 +5893,350 @@ func schema_koord_api_diagnostics_v1alpha1_ForecastStay(ref common.ReferenceCall
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_GangCause(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "GangCause is one reason why members have no node.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message of the scheduler, and how many members it concerns.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"members": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"follows": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Follows is true where the members were refused because another one was.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"message", "members"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_GangCounts(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "GangCounts count the members of a gang.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"needed": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Needed must run together; 0 where that is not known. Created exist, Waiting have no node, Bound have one.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"created": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"waiting": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"bound": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"running": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"succeeded": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"failed": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+				},
+				Required: []string{"needed", "created", "waiting", "bound", "running", "succeeded", "failed"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_GangExplanation(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "GangExplanation says how far a gang is, what it waits for and what comes next: `koordctl explain gang`.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"state": {
+						SchemaProps: spec.SchemaProps{
+							Description: "State of the gang, Summary of it in a sentence, and Next what happens next; a gang that is done has no next step.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"summary": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"next": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"phase": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Phase of the PodGroup that follows from its pods.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"rules": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Rules of the gang; absent where they cannot be seen.",
+							Ref:         ref(v1alpha1.GangRules{}.OpenAPIModelName()),
+						},
+					},
+					"counts": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Counts of the members.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1alpha1.GangCounts{}.OpenAPIModelName()),
+						},
+					},
+					"causes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Causes are why members have no node, the most frequent first; those that follow from another member come last.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.GangCause{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"scheduleStartTime": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ScheduleStartTime is when scheduling began, where that is recorded.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"occupiedBy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "OccupiedBy are the owners of the members.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"members": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Members by name.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.GangMember{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be seen, and why; empty when the answer is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"state", "summary", "phase", "counts"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName(), v1alpha1.GangCause{}.OpenAPIModelName(), v1alpha1.GangCounts{}.OpenAPIModelName(), v1alpha1.GangMember{}.OpenAPIModelName(), v1alpha1.GangRules{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_GangMember(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "GangMember is a pod of a gang.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"nodeName": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"phase": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"refusal": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Refusal is why it has no node, as the scheduler says; empty where it does not say.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name", "phase"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_GangRules(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "GangRules are what a PodGroup, or the annotations of pods, ask for.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"from": {
+						SchemaProps: spec.SchemaProps{
+							Description: "From is what the rules were read from.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"minMember": {
+						SchemaProps: spec.SchemaProps{
+							Description: "MinMember must run together.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"mode": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Mode is Strict or NonStrict.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"matchPolicy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "MatchPolicy says which members count.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"waitSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "WaitSeconds is how long members with a node wait for the others.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"group": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Group are the gangs that start together, this one included, as NAMESPACE/NAME.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"from", "minMember", "mode", "matchPolicy", "waitSeconds"},
+			},
+		},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_LoadOverview(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -8958,6 +9322,1226 @@ func schema_koord_api_diagnostics_v1alpha1_PublishedResource(ref common.Referenc
 					},
 				},
 				Required: []string{"resource", "unit", "state"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_QuotaDivision(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "QuotaDivision says how one resource of the parent was divided among its children, this quota among them. Amounts are in the resource's unit.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"resource": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"unit": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"parent": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Parent whose runtime was divided; koordinator-root-quota for the total of the tree.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"path": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Path are the runtimes of the quotas above, the total of the tree first.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.QuotaLevel{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"total": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Total that was divided, LeftOver what was left of it after each child had its guarantee, and Unshared what no child requests.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"leftOver": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"unshared": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"shares": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Shares of the children, in order of their names.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.QuotaShare{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"rounds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Rounds in which the left-over was divided by weight.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.QuotaRound{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"loans": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Loans that this quota gave or got.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.QuotaLoan{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"runtime": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Runtime that follows from the pods and nodes now; the published one may be up to two minutes old.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"max": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Max is the most that the runtime grows to; absent without a limit.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"used": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Used is what the pods with a node request, and Available what another pod may still request.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"available": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"availableBound": {
+						SchemaProps: spec.SchemaProps{
+							Description: "AvailableBound is the quota that bounds Available: this one, or one above it.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"return": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Return says who would use more than their runtime if this quota requested all of its min.",
+							Ref:         ref(v1alpha1.QuotaReturn{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"resource", "unit", "parent", "total", "leftOver", "unshared", "shares", "runtime", "used", "available", "availableBound"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.QuotaLevel{}.OpenAPIModelName(), v1alpha1.QuotaLoan{}.OpenAPIModelName(), v1alpha1.QuotaReturn{}.OpenAPIModelName(), v1alpha1.QuotaRound{}.OpenAPIModelName(), v1alpha1.QuotaShare{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_QuotaExplanation(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "QuotaExplanation says where the runtime of an ElasticQuota comes from, who uses it, and which pods do not fit: `koordctl explain quota`.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"parent": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Parent is the quota above as the object names it, koordinator-root-quota where it names none.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"tree": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Tree is the ID of its tree; empty for the default tree.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"depth": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Depth in the tree: 0 for a quota below the root. Only `tree quota` knows it.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"misplaced": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Misplaced says why the quota is not where its object says, such as a parent that does not exist.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"isParent": {
+						SchemaProps: spec.SchemaProps{
+							Description: "IsParent is true for a quota that has other quotas below it, and normally no pods.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"lends": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Lends is true where others may use what the quota does not request of its min.",
+							Default:     false,
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"namespaces": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Namespaces whose pods belong to the quota when they name none.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"state": {
+						SchemaProps: spec.SchemaProps{
+							Description: "State of the quota, and Reason for it; a normal quota has no reason.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"problems": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Problems of the object; what cannot be read counts as the problem says.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"resources": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Resources that the quota limits, guarantees or uses, cpu and memory first.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.QuotaResource{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"divisions": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Divisions say of each resource how the runtime was computed; absent when the pods or nodes could not be read, and for quotas that take no part in sharing.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.QuotaDivision{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"pods": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Pods that use the quota or a quota below it, the largest first, and PodsOmitted how many more there are.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.QuotaPod{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"podsOmitted": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int32",
+						},
+					},
+					"refused": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Refused are the pods without a node that do not fit, the largest first, and RefusedOmitted how many more there are.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.QuotaRefusal{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"refusedOmitted": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int32",
+						},
+					},
+					"findings": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Findings about the quota, such as resources that it does not count.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.Finding{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be seen, and why; empty when the answer is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"parent", "lends", "state"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.QuotaDivision{}.OpenAPIModelName(), v1alpha1.QuotaPod{}.OpenAPIModelName(), v1alpha1.QuotaRefusal{}.OpenAPIModelName(), v1alpha1.QuotaResource{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_QuotaFacts(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "QuotaFacts are the place of an ElasticQuota, its state and its amounts.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"parent": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Parent is the quota above as the object names it, koordinator-root-quota where it names none.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"tree": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Tree is the ID of its tree; empty for the default tree.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"depth": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Depth in the tree: 0 for a quota below the root. Only `tree quota` knows it.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"misplaced": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Misplaced says why the quota is not where its object says, such as a parent that does not exist.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"isParent": {
+						SchemaProps: spec.SchemaProps{
+							Description: "IsParent is true for a quota that has other quotas below it, and normally no pods.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"lends": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Lends is true where others may use what the quota does not request of its min.",
+							Default:     false,
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"namespaces": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Namespaces whose pods belong to the quota when they name none.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"state": {
+						SchemaProps: spec.SchemaProps{
+							Description: "State of the quota, and Reason for it; a normal quota has no reason.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"problems": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Problems of the object; what cannot be read counts as the problem says.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"resources": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Resources that the quota limits, guarantees or uses, cpu and memory first.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.QuotaResource{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"parent", "lends", "state"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.QuotaResource{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_QuotaGain(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "QuotaGain is what a child got in a round, and what it returned.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"quota": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"got": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"returned": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int64",
+						},
+					},
+				},
+				Required: []string{"quota", "got"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_QuotaHolder(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "QuotaHolder is a quota that would use more than its runtime.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"quota": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"used": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Used now, the Runtime it would have, and Excess between them.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"runtime": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"excess": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"nonPreemptible": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NonPreemptible is what of Used is never evicted.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+				Required: []string{"quota", "used", "runtime", "excess"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_QuotaLevel(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "QuotaLevel is the runtime of one quota above.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"quota": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"runtime": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+				},
+				Required: []string{"quota", "runtime"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_QuotaLoan(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "QuotaLoan is what a quota uses of the guarantee of another, or of what no guarantee covers, where From is empty.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"from": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"to": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"amount": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+				},
+				Required: []string{"to", "amount"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_QuotaOverview(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "QuotaOverview is an ElasticQuota with what koord-scheduler published about it: a row of `koordctl top quotas` and of `koordctl tree quota`.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"parent": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Parent is the quota above as the object names it, koordinator-root-quota where it names none.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"tree": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Tree is the ID of its tree; empty for the default tree.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"depth": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Depth in the tree: 0 for a quota below the root. Only `tree quota` knows it.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"misplaced": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Misplaced says why the quota is not where its object says, such as a parent that does not exist.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"isParent": {
+						SchemaProps: spec.SchemaProps{
+							Description: "IsParent is true for a quota that has other quotas below it, and normally no pods.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"lends": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Lends is true where others may use what the quota does not request of its min.",
+							Default:     false,
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"namespaces": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Namespaces whose pods belong to the quota when they name none.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"state": {
+						SchemaProps: spec.SchemaProps{
+							Description: "State of the quota, and Reason for it; a normal quota has no reason.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"problems": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Problems of the object; what cannot be read counts as the problem says.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"resources": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Resources that the quota limits, guarantees or uses, cpu and memory first.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.QuotaResource{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"parent", "lends", "state"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.QuotaResource{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_QuotaOverviewList(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "QuotaOverviewList is what `koordctl top quotas -o json` and `koordctl tree quota -o json` print; the latter with each parent before its children.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ListMeta{}.OpenAPIModelName()),
+						},
+					},
+					"items": {
+						SchemaProps: spec.SchemaProps{
+							Type: []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.QuotaOverview{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be seen, and why; empty when the list is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"items"},
+			},
+		},
+		Dependencies: []string{
+			v1.ListMeta{}.OpenAPIModelName(), v1alpha1.QuotaOverview{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_QuotaPod(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "QuotaPod is a pod that uses a quota.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"quota": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Quota of the pod, where that is not the one that is explained.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"nodeName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NodeName is empty for a pod that waits.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"nonPreemptible": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NonPreemptible pods are never evicted for a quota.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"requests": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Requests of the resources that the quota counts.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ForecastAmount{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"namespace", "name"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.ForecastAmount{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_QuotaRefusal(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "QuotaRefusal is a pod that does not fit.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"quota": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Quota of the pod, where that is not the one that is explained.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"nodeName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NodeName is empty for a pod that waits.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"nonPreemptible": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NonPreemptible pods are never evicted for a quota.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"requests": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Requests of the resources that the quota counts.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ForecastAmount{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"code": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Code of the refusal, and Message with its numbers.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+				},
+				Required: []string{"namespace", "name", "code", "message"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.ForecastAmount{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_QuotaResource(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "QuotaResource are the amounts of one resource, in its unit. What is not set or published is absent.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"resource": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Resource such as kubernetes.io/batch-cpu.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"unit": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"min": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Min is guaranteed, Max the most that the quota may use.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"max": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int64",
+						},
+					},
+					"runtime": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Runtime is what the quota may use now, Used what its pods with a node request, and Request what all its pods request; quotas below it included.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"used": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int64",
+						},
+					},
+					"request": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int64",
+						},
+					},
+				},
+				Required: []string{"resource", "unit"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_QuotaReturn(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "QuotaReturn says what keeps lent min from being used by its owner at once.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"amount": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Min that was lent or is not reached.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"holders": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Holders are the quotas that would use more than their runtime, those with the largest excess first.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.QuotaHolder{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"revokes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Revokes is true where koord-scheduler evicts pods of such quotas (monitorAllQuotas), AfterSeconds later.",
+							Default:     false,
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"afterSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int64",
+						},
+					},
+				},
+				Required: []string{"amount", "holders", "revokes"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.QuotaHolder{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_QuotaRound(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "QuotaRound is one division of what was left over. Who got more than it requests returned the rest to the next round.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"leftOver": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"gains": {
+						SchemaProps: spec.SchemaProps{
+							Type: []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.QuotaGain{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"leftOver", "gains"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.QuotaGain{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_QuotaShare(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "QuotaShare is the part of one child.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"quota": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"min": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"guaranteed": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Guaranteed is what the min counts for now: less where the mins add up to more than there is, more where usage is guaranteed.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"capped": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Capped is true where the mins add up to more than there is.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"weight": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Weight by which the left-over is divided.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"request": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Request, no more than max.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"lent": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Lent is what others may use of the guarantee, and Borrowed what the child got beyond its own.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"borrowed": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int64",
+						},
+					},
+					"runtime": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+				},
+				Required: []string{"quota", "min", "guaranteed", "weight", "request", "runtime"},
 			},
 		},
 	}

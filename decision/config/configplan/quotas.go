@@ -5,10 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	resourcehelper "k8s.io/component-helpers/resource"
 
-	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/core/podrequest"
 	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 	"koordinator.sh/koord/decision/scheduling/quota"
@@ -60,7 +57,7 @@ func (b *builder) quotas() {
 		specs = append(specs, &spec)
 	}
 	forest := quota.BuildForest(args.Options(), specs)
-	b.hold(forest, specs)
+	forest.HoldPods(quota.BelongingTo(specs), b.in.Pods)
 	old := runtimes(forest, specs, before)
 	next := runtimes(forest, specs, after)
 	for i, spec := range specs {
@@ -100,25 +97,6 @@ func add(sum corev1.ResourceList, name corev1.ResourceName, quantity resource.Qu
 	total := sum[name]
 	total.Add(quantity)
 	sum[name] = total
-}
-
-// hold counts every pod in its quota, as the scheduler does.
-func (b *builder) hold(forest *quota.Forest, specs []*quota.Spec) {
-	belonging := quota.BelongingTo(specs)
-	exists := func(name string) bool { return forest.Tree(name) != nil }
-	for i := range b.in.Pods {
-		pod := &b.in.Pods[i]
-		if !podrequest.Consumes(pod) {
-			continue
-		}
-		name := belonging.Of(pod, exists)
-		tree := forest.Tree(name)
-		if tree == nil {
-			continue
-		}
-		requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true})
-		tree.Hold(name, quota.Holding{Request: quota.AmountsOf(requests), Assigned: pod.Spec.NodeName != "", NonPreemptible: extension.IsPodNonPreemptible(pod.Labels)})
-	}
 }
 
 // runtimes of the quotas, in the order of the specs, when the cluster has a total.

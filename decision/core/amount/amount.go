@@ -1,6 +1,8 @@
 package amount
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,6 +38,18 @@ func Of(name corev1.ResourceName, quantity resource.Quantity) int64 {
 // ShortName leaves out the prefix that every resource of its kind has: batch-cpu.
 func ShortName(name corev1.ResourceName) string {
 	return strings.TrimPrefix(string(name), extension.ResourceDomainPrefix)
+}
+
+// Sort puts cpu and memory first, then those of batch pods, then the others by name.
+func Sort(names []corev1.ResourceName) {
+	first := []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, extension.BatchCPU, extension.BatchMemory}
+	rank := func(name corev1.ResourceName) int {
+		if at := slices.Index(first, name); at >= 0 {
+			return at
+		}
+		return len(first)
+	}
+	slices.SortFunc(names, func(a, b corev1.ResourceName) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(a, b)) })
 }
 
 // Format writes an amount for people: cpu in CPUs, memory in the largest binary unit. It is never more than the

@@ -1,5 +1,13 @@
 package quota
 
+import (
+	corev1 "k8s.io/api/core/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
+
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/core/podrequest"
+)
+
 // Holding is what one pod asks for and uses.
 type Holding struct {
 	Request Amounts
@@ -102,4 +110,27 @@ func (t *Tree) allocated(row int32, column int, delta int64) {
 			t.nodes[row].stale = true
 		}
 	}
+}
+
+// HoldingOf is what a pod asks for and uses, as its spec and status say.
+func HoldingOf(pod *corev1.Pod) Holding {
+	requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true})
+	return Holding{Request: AmountsOf(requests), Assigned: pod.Spec.NodeName != "", NonPreemptible: extension.IsPodNonPreemptible(pod.Labels)}
+}
+
+// HoldPods counts pods in the quotas that they belong to, as the scheduler does. Pods that have ended do not count.
+func (f *Forest) HoldPods(belonging Belonging, pods []corev1.Pod) {
+	for i := range pods {
+		if !podrequest.Consumes(&pods[i]) {
+			continue
+		}
+		if name := f.QuotaOf(belonging, &pods[i]); f.Tree(name) != nil {
+			f.Tree(name).Hold(name, HoldingOf(&pods[i]))
+		}
+	}
+}
+
+// QuotaOf is the quota that a pod counts against.
+func (f *Forest) QuotaOf(belonging Belonging, pod *corev1.Pod) string {
+	return belonging.Of(pod, func(name string) bool { return f.Tree(name) != nil })
 }

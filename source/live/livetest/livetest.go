@@ -49,7 +49,7 @@ type Server struct {
 	Lists map[string]runtime.Object
 	// NoCRDs makes slo.koordinator.sh unknown.
 	NoCRDs bool
-	// Denied lists "verb resource" that RBAC refuses.
+	// Denied lists "verb resource" that RBAC refuses; "verb resource -A" is refused for all namespaces at once.
 	Denied []string
 	// Diagnostics serves diagnostics.koordinator.sh; nil makes the group unknown.
 	Diagnostics http.Handler
@@ -137,7 +137,7 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 	if len(parts) == 2 {
 		verb = "get"
 	}
-	if slices.Contains(s.Denied, verb+" "+resource) {
+	if slices.Contains(s.Denied, verb+" "+resource) || namespace == "" && slices.Contains(s.Denied, verb+" "+resource+" -A") {
 		forbid(w, verb, resource)
 		return
 	}
