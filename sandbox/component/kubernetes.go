@@ -80,8 +80,9 @@ func (p Plan) controllerManager() Component {
 			"--service-account-private-key-file=" + p.Bundle.ServiceAccountKeyFile,
 			"--use-service-account-credentials=true",
 			"--leader-elect=false",
-			// Controllers that act on infrastructure a sandbox does not have would only watch and use memory.
-			"--controllers=*,-node-ipam-controller,-node-route-controller,-service-lb-controller,-cloud-node-lifecycle-controller," +
+			// Controllers that act on infrastructure a sandbox does not have would only watch and use memory. Those of cloud providers
+			// do not start without one, and Kubernetes 1.37, which does not have them, refuses their names.
+			"--controllers=*,-node-ipam-controller," +
 				"-persistentvolume-attach-detach-controller,-persistentvolume-expander-controller,-bootstrap-signer-controller,-token-cleaner-controller",
 			"--kube-api-qps=200", "--kube-api-burst=400",
 			"--profiling=false",
