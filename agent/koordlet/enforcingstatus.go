@@ -24,7 +24,7 @@ const (
 	// evaluateInterval is how often it is asked whether the agent enforces.
 	evaluateInterval = time.Second
 	// probeInterval is how often it is tried whether files can be kept and cgroups written while that works, and probeAgain while it does
-	// not. Nobody else finds out before a new pod comes, of which nothing is set then.
+	// not. Nothing else shows it before a new pod comes, of which nothing is set then.
 	probeInterval, probeRetryInterval = 30 * time.Second, 5 * time.Second
 )
 

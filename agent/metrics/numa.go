@@ -19,7 +19,7 @@ type NUMAUsage struct {
 	Node, System Usage
 }
 
-// observeNUMA takes the samples of the NUMA nodes. Nobody counts the CPU time of pods by NUMA node, so that of the system is
+// observeNUMA takes the samples of the NUMA nodes. The kernel does not count the CPU time of pods by NUMA node, so that of the system is
 // taken to be spread as that of everything is.
 func (n *Node) observeNUMA(snapshot *host.Snapshot, used, system Usage) {
 	same := len(n.numa) == len(snapshot.NUMANodes)

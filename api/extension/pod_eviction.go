@@ -19,7 +19,7 @@ const (
 	// AnnotationEvictionCost orders pods for the descheduler: a 32-bit integer, lower goes first, 0 by default. Pods with
 	// EvictionCostNever are never migrated.
 	AnnotationEvictionCost = SchedulingDomainPrefix + "eviction-cost"
-	// AnnotationSoftEviction asks for the eviction of the pod and leaves the time to whoever runs it. koord-descheduler writes it where
+	// AnnotationSoftEviction asks for the eviction of the pod and leaves the time to the component that runs it. koord-descheduler writes it where
 	// the policy is SoftEviction.
 	AnnotationSoftEviction = SchedulingDomainPrefix + "soft-eviction"
 	// AnnotationOOMScoreAdj is the oom_score_adj of all processes of the pod, -1000 to 1000.

@@ -11,6 +11,6 @@
 //  3. write the jobs that are admitted to the ledger, unless it was written since 1; if so, start again;
 //  4. annotate all jobs of the ledger.
 //
-// Whoever comes next finds what is left of 4 in the ledger and completes it. Entries are dropped when their job runs, ended or is gone.
+// The next leader finds what is left of 4 in the ledger and completes it. Entries are dropped when their job runs, ended or is gone.
 // Only admissions take these steps; rounds that admit nothing read from the cache alone.
 package arbitrator

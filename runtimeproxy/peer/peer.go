@@ -80,7 +80,7 @@ func removeLeft(path string) error {
 	return os.Remove(path)
 }
 
-// listen makes the socket. Whoever connects before it has its mode is turned away by Check.
+// listen makes the socket. Check refuses clients that connect before it has its mode.
 func listen(path string) (net.Listener, error) {
 	listener, err := net.Listen("unix", path)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // HeldBy is what a pod that has a node holds of its devices: ReadAllocation, as far as a scheduler can have given it for what
-// the pod requests. Whoever may create pods could otherwise claim a node by writing the annotation. What the pod wishes
+// the pod requests. A user who may create pods could otherwise claim a node by writing the annotation. What the pod wishes
 // besides - the hints, joint allocation, partitions - can be edited, also into something that cannot be read, while the pod
 // keeps its devices. Therefore HeldBy believes what any wishes could have led to. The pod of a Reservation requests only what
 // its users leave of it, in whatever names and amounts that is; what it says is the scheduler's own.

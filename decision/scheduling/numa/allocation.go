@@ -65,7 +65,7 @@ func Held(pod *corev1.Pod) (Allocation, bool) {
 }
 
 // Justified is Held without more CPUs than the pod requests, and without more of a resource of the zones; a fraction of a CPU
-// counts as one. Whoever may create pods could otherwise claim a node by writing the annotation. Of too many, the pod holds
+// counts as one. A user who may create pods could otherwise claim a node by writing the annotation. Of too many, the pod holds
 // those with the lowest numbers: a pod that was resized down while it runs still uses some of them, and it is not known which. It
 // does not depend on what the pod wishes, which can be edited while the pod keeps its CPUs. The pod of a Reservation requests
 // only what its users leave of it; what it says is the scheduler's own.

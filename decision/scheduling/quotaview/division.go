@@ -94,7 +94,7 @@ func loansOf(shared *quota.Sharing, name string) []diagnosticsv1alpha1.QuotaLoan
 	return out
 }
 
-// back says who would use more than their runtime if the quota requested all of its min; nil for nobody.
+// back says who would use more than their runtime if the quota requested all of its min; nil for none.
 func (e *explanation) back(resource corev1.ResourceName) *diagnosticsv1alpha1.QuotaReturn {
 	gain, debtors := e.tree.Reclaim(e.Quota.Name, resource)
 	if len(debtors) == 0 {
