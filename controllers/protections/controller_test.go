@@ -68,7 +68,7 @@ func TestTheGuardTells(t *testing.T) {
 			must(c.Create(t.Context(), with))
 		}
 	}
-	const rest = `. Without it anyone who may edit a pod can claim CPUs, devices and reservations in its annotations. Chart value admission.protectAllocations disables it`
+	const rest = `. Without it anyone who may edit a pod can claim CPUs, devices and reservations, and use up the eviction budget of its node, by annotations. Chart value admission.protectAllocations disables it`
 	const again = `Normal ProtectionRestored ValidatingAdmissionPolicyBinding "koordinator-allocations" is restored`
 	steps := []struct {
 		name          string
