@@ -153,8 +153,8 @@ func TestTheJSONOfUsersWithFewRightsLacksWhatIsUnknown(t *testing.T) {
 		wantUnknown        []string
 	}{
 		"all rights":  {allRights, true, true, nil},
-		"node reader": {nodeReader, true, false, []string{"configmaps/koord-scheduler-config", "configmaps/slo-controller-config", "nodemetrics.slo.koordinator.sh"}},
-		"nodes alone": {nodesOnly, false, false, []string{"configmaps/koord-scheduler-config", "configmaps/slo-controller-config", "nodemetrics.slo.koordinator.sh", "pods"}},
+		"node reader": {nodeReader, true, false, []string{"configmaps/koord-descheduler-config", "configmaps/koord-scheduler-config", "configmaps/slo-controller-config", "nodemetrics.slo.koordinator.sh"}},
+		"nodes alone": {nodesOnly, false, false, []string{"configmaps/koord-descheduler-config", "configmaps/koord-scheduler-config", "configmaps/slo-controller-config", "nodemetrics.slo.koordinator.sh", "pods"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
