@@ -74,7 +74,7 @@ generate-proto: ## Regenerate the messages of the protocol for hooks (needs prot
 lint: ## Check formatting, vet and the rules of .golangci.yml (the first time 5 minutes more: it compiles the linters).
 	@build/lint.sh
 
-vulncheck: ## Look for known vulnerabilities in code that the programs call, with govulncheck (needs its database: VULNDB, or the internet).
+vulncheck: ## Look for known vulnerabilities in packages that the programs import, with govulncheck (VULNDB names another database).
 	@build/vulncheck.sh
 
 bench: build ## Measure what docs/performance.md reports.
