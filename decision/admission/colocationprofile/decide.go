@@ -50,10 +50,12 @@ func applyProfiles(in *Input, pod *corev1.Pod, trace *Trace) ([]*configv1alpha1.
 		}
 		if entry.Outcome == Applied {
 			if err := apply(profile, pod, in.PriorityClasses, trace.changes(&entry)); err != nil {
+				trace.failed(entry, err)
 				return nil, err
 			}
 			applied = append(applied, profile)
 		}
+		trace.unmet(&entry, profile, in)
 		trace.profile(entry)
 	}
 	return applied, nil
