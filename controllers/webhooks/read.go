@@ -61,9 +61,9 @@ func readQuota(ctx context.Context, reader client.Reader, pod *corev1.Pod) (*pod
 	if name == "" || err != nil {
 		return nil, err
 	}
-	found := &podvalidation.Quota{Name: name, Exists: len(named) > 0, Parent: named.parent()}
-	if counts := named.counting(); counts != nil {
-		found.Namespace, found.Serves = counts.Namespace, specsOf(namesakes{counts})[0].Serves(pod.Namespace)
+	found := &podvalidation.Quota{Name: name, Exists: len(named) > 0, Parent: named.Parent()}
+	if counts := named.Counting(); counts != nil {
+		found.Namespace, found.Serves = counts.Namespace, counts.Serves(pod.Namespace)
 	}
 	return found, nil
 }
