@@ -32,11 +32,7 @@ func readClasses(ctx context.Context, reader client.Reader) (map[string]colocati
 	}
 	classes := make(map[string]colocationprofile.PriorityClass, len(list.Items))
 	for i := range list.Items {
-		class := colocationprofile.PriorityClass{Value: list.Items[i].Value}
-		if policy := list.Items[i].PreemptionPolicy; policy != nil {
-			class.PreemptionPolicy = *policy
-		}
-		classes[list.Items[i].Name] = class
+		classes[list.Items[i].Name] = colocationprofile.ClassOf(&list.Items[i])
 	}
 	return classes, nil
 }

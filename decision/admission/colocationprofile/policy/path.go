@@ -10,7 +10,7 @@ import (
 )
 
 // PathOf says who changes one pod that is created in a namespace with these labels, and why it is not the API server. It is ByNobody
-// where nothing of the pod can change. Pods of exempt namespaces are changed by nobody, which is left to the caller.
+// where nothing of the pod can change. It knows no exempt namespaces.
 func (c Compilation) PathOf(pod *corev1.Pod, namespaceLabels map[string]string) (Path, string) {
 	selected := false
 	for i := range c.Verdicts {
