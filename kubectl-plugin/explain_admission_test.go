@@ -238,17 +238,19 @@ func TestExplainAdmission(t *testing.T) {
 			s.Profiles[0].Spec.Labels["x"] = "\x1b]0;owned\x07"
 			s.Profiles[1].Spec.NamespaceSelector, s.Profiles[1].Spec.Selector = nil, labelled("evil", "no")
 		}},
-		"garbage":         {input: "{]"},
-		"no-kind":         {input: "metadata: {name: x}"},
-		"no-containers":   {input: "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {}\n"},
-		"unknown-field":   {input: strings.ReplaceAll(sparkJob, "image:", "imag:")},
-		"unknown-kind":    {input: "apiVersion: kubeflow.org/v1\nkind: \"\\e[31mTFJob\"\nmetadata: {name: x}\n"},
-		"nothing":         {input: "# nothing\n"},
-		"too-large":       {input: "# " + strings.Repeat("x", manifest.MaxBytes)},
-		"no-file":         {line: "-f /nonexistent/pod.yaml"},
-		"stdin-twice":     {line: "-f - -f -"},
-		"no-filename":     {line: ""},
-		"other-namespace": {line: "-n shop", input: strings.ReplaceAll(sparkJob, "{name: etl}", "{name: etl, namespace: spark}")},
+		"garbage":                    {input: "{]"},
+		"no-kind":                    {input: "metadata: {name: x}"},
+		"no-containers":              {input: "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {}\n"},
+		"unknown-field":              {input: strings.ReplaceAll(sparkJob, "image:", "imag:")},
+		"unknown-kind-beside-others": {input: sparkJob + "---\napiVersion: kubeflow.org/v1\nkind: TFJob\nmetadata: {name: x}\n"},
+		"list":                       {input: "apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(strings.TrimSpace(sparkJob), "\n", "\n  ")},
+		"unknown-kind":               {input: "apiVersion: kubeflow.org/v1\nkind: \"\\e[31mTFJob\"\nmetadata: {name: x}\n"},
+		"nothing":                    {input: "# nothing\n"},
+		"too-large":                  {input: "# " + strings.Repeat("x", manifest.MaxBytes)},
+		"no-file":                    {line: "-f /nonexistent/pod.yaml"},
+		"stdin-twice":                {line: "-f - -f -"},
+		"no-filename":                {line: ""},
+		"other-namespace":            {line: "-n shop", input: strings.ReplaceAll(sparkJob, "{name: etl}", "{name: etl, namespace: spark}")},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes/scheme"
+	sigsyaml "sigs.k8s.io/yaml"
 
 	"koordinator.sh/koord/source"
 )
@@ -90,8 +91,10 @@ func (p *Pods) add(document []byte, depth int) error {
 	switch {
 	case runtime.IsStrictDecodingError(err) && object != nil:
 		p.warn("%v", err)
-	case runtime.IsNotRegisteredError(err) && kind != nil:
-		p.warn("%s has no pod template that is known", kind.Kind)
+	case runtime.IsNotRegisteredError(err):
+		var meta metav1.TypeMeta
+		_ = sigsyaml.Unmarshal(document, &meta) // the decoder has read it already
+		p.warn("kind %s of %s is not known, and whether it has pods neither", meta.Kind, meta.APIVersion)
 		return nil
 	case runtime.IsMissingKind(err):
 		return errors.New("it has no kind")

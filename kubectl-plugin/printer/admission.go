@@ -28,7 +28,11 @@ func admissionOf(w io.Writer, e *diagnosticsv1alpha1.AdmissionExplanation, o Opt
 	wrapped(&b, o, 0, o.Style.Paint(Strong, o.Style.Clean(e.Namespace+"/"+e.Name))+o.Style.Clean(fmt.Sprintf("; %s, document %d", e.Object.Kind, e.Object.Document)))
 	role := admissionRole(e.Verdict)
 	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, o.Style.Clean(string(e.Verdict)+": "+e.Message)))
-	wrapped(&b, o, 2, o.Style.Clean(admittedPod(&e.Pod)))
+	pod := admittedPod(&e.Pod)
+	if e.Verdict == diagnosticsv1alpha1.AdmissionUnknown {
+		pod = "as far as is known: " + pod
+	}
+	wrapped(&b, o, 2, o.Style.Clean(pod))
 	wrapped(&b, o, 2, o.Style.Paint(Dim, o.Style.Clean(admissionPath(e))))
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
@@ -61,8 +65,10 @@ func admittedPod(p *diagnosticsv1alpha1.AdmittedPod) string {
 		priority += " of " + p.PriorityClassName
 	}
 	parts = append(parts, "priority "+priority, "scheduler "+orNone(p.SchedulerName))
-	if p.Resources != "" {
-		parts = append(parts, "resources: "+p.Resources)
+	if strings.HasPrefix(p.Resources, "translated") {
+		parts = append(parts, "resources "+p.Resources)
+	} else if p.Resources != "" {
+		parts = append(parts, "resources not translated: "+p.Resources)
 	}
 	return strings.Join(parts, "; ")
 }

@@ -59,10 +59,10 @@ func quotaAmounts(w io.Writer, q *diagnosticsv1alpha1.AdmissionQuota, o Options)
 		a := &q.Amounts[i]
 		resource := corev1.ResourceName(a.Resource)
 		role := Plain
-		if a.Available != nil && *a.Available < a.Request {
+		if a.Available < a.Request {
 			role = Warn
 		}
-		t.add(text(amount.ShortName(resource)), text(quotaAmount(&a.Request, resource, o)), painted(role, limitOf(a.Available, resource, o).text), text(orNone(a.Bound)))
+		t.add(text(amount.ShortName(resource)), text(quotaAmount(&a.Request, resource, o)), painted(role, quotaAmount(&a.Available, resource, o)), text(orNone(a.Bound)))
 	}
 	_, err := t.render(w, o)
 	return err

@@ -67,6 +67,10 @@ func (a *Admission) place() {
 		return
 	}
 	a.out.Quota = a.in.Placer.Place(pod)
+	if a.in.Unread.Quotas && a.out.Quota.Name == extension.DefaultQuotaName {
+		a.out.Quota = nil // it may belong to one that could not be read
+		return
+	}
 	if !slices.Contains(a.in.Schedulers, pod.Spec.SchedulerName) && a.out.Quota.Fit != diagnosticsv1alpha1.QuotaFitUnknown {
 		a.out.Quota.Fit, a.out.Quota.Code, a.out.Quota.Message = diagnosticsv1alpha1.QuotaNotLimited, "", ""
 	}
@@ -139,7 +143,7 @@ func (a *Admission) judge() {
 	var refusals []string
 	for i := range out.Findings {
 		if f := &out.Findings[i]; f.Severity == diagnosticsv1alpha1.SeverityError {
-			refusals = append(refusals, fmt.Sprintf("%s (%s)", f.Message, f.Code))
+			refusals = append(refusals, fmt.Sprintf("%s %s", f.Code, finding.Code(f.Code).Name()))
 		}
 	}
 	changed := "no field changes"
@@ -152,7 +156,7 @@ func (a *Admission) judge() {
 	case len(a.unsure) > 0:
 		out.Verdict, out.Message = diagnosticsv1alpha1.AdmissionUnknown, strings.Join(a.unsure, "; ")
 	case len(refusals) > 0:
-		out.Verdict, out.Message = diagnosticsv1alpha1.AdmissionRefused, strings.Join(refusals, "; ")
+		out.Verdict, out.Message = diagnosticsv1alpha1.AdmissionRefused, strings.Join(refusals, ", ")
 	default:
 		out.Verdict, out.Message = diagnosticsv1alpha1.AdmissionAdmitted, changed
 	}

@@ -28,6 +28,8 @@ func (a *Admission) path(compiled policy.Compilation, namespaceLabels map[string
 		out.AppliedBy, out.AppliedReason = diagnosticsv1alpha1.AdmissionByNone, fmt.Sprintf("pods in namespace %q are never changed", a.before.Namespace)
 	case a.in.Unread.Profiles:
 		out.AppliedBy, out.AppliedReason = diagnosticsv1alpha1.AdmissionPathUnknown, "the ClusterColocationProfiles could not be read"
+	case a.in.Unread.PriorityClasses && path != policy.ByNobody:
+		out.AppliedBy, out.AppliedReason = diagnosticsv1alpha1.AdmissionPathUnknown, "the PriorityClasses could not be read"
 	case path == policy.ByPolicy && a.in.Unread.Policy:
 		out.AppliedBy, out.AppliedReason = diagnosticsv1alpha1.AdmissionPathUnknown, "the MutatingAdmissionPolicy could not be read; without it, the webhook applies them"
 	}
@@ -64,6 +66,9 @@ func (a *Admission) profiles(compiled policy.Compilation, drawn colocationprofil
 				row.Changes = changesOf(&drawn.Profiles[i])
 			}
 		}
+		if a.in.Unread.PriorityClasses && missesClass(a.in.Profiles, t) {
+			row.Outcome, row.Reason = diagnosticsv1alpha1.ProfileUnknown, "it selects the pod; its PriorityClass could not be read"
+		}
 		a.applier(&row, compiled)
 		a.out.Profiles = append(a.out.Profiles, row)
 	}
@@ -73,6 +78,14 @@ func (a *Admission) profiles(compiled policy.Compilation, drawn colocationprofil
 		})
 	}
 	slices.SortStableFunc(a.out.Profiles, func(x, y diagnosticsv1alpha1.AdmissionProfile) int { return strings.Compare(x.Name, y.Name) })
+}
+
+// missesClass is true for a profile that cannot be applied because its PriorityClass is not known.
+func missesClass(profiles []configv1alpha1.ClusterColocationProfile, t *colocationprofile.ProfileTrace) bool {
+	return slices.ContainsFunc(profiles, func(p configv1alpha1.ClusterColocationProfile) bool {
+		missing := colocationprofile.MissingPriorityClassError{Profile: p.Name, Class: p.Spec.PriorityClassName}
+		return p.Name == t.Name && t.Reason == missing.Error()
+	})
 }
 
 // applier says of a profile that applies who does so.
@@ -167,6 +180,8 @@ func (a *Admission) changes() error {
 		c.By, c.Reason = from.by[c.Field], from.reason[c.Field]
 		switch {
 		case c.By != "":
+		case a.trace.Tier != "" && c.After == nil && resourceField(c.Field):
+			c.By = "translated to " + a.trace.Tier
 		case c.Field == annotation(extension.AnnotationExtendedResourceSpec):
 			c.By = "repeats the batch and mid resources"
 		case len(from.patches) > 0:

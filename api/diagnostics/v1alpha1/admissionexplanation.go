@@ -201,7 +201,7 @@ type AdmissionQuota struct {
 	Code string `json:"code,omitempty"`
 	// +optional
 	Message string `json:"message,omitempty"`
-	// Amounts of the resources that the pod requests and the quota counts.
+	// Amounts of the resources that the pod requests and that are limited.
 	// +optional
 	Amounts []AdmissionQuotaAmount `json:"amounts,omitempty"`
 }
@@ -226,11 +226,9 @@ type AdmissionQuotaAmount struct {
 	Resource string `json:"resource"`
 	Unit     Unit   `json:"unit"`
 	Request  int64  `json:"request"`
-	// Available is what a pod may request now; absent without a limit. Bound is the quota that limits it.
-	// +optional
-	Available *int64 `json:"available,omitempty"`
-	// +optional
-	Bound string `json:"bound,omitempty"`
+	// Available is what a pod may request now, and Bound the quota that limits it.
+	Available int64  `json:"available"`
+	Bound     string `json:"bound"`
 }
 
 // AdmissionDryRun is what the API server says to the pod.

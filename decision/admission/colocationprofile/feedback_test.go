@@ -160,9 +160,12 @@ func TestTheTraceSaysWhy(t *testing.T) {
 func TestTheTraceNamesTheProfileThatCannotBeApplied(t *testing.T) {
 	var trace colocationprofile.Trace
 	_, err := colocationprofile.Decide(colocationprofile.Input{
-		Pod: &corev1.Pod{}, Profiles: profilesOf(t, "- {metadata: {name: a}, spec: {priorityClassName: gone}}"),
+		Pod: &corev1.Pod{}, Profiles: profilesOf(t, "- {metadata: {name: a}, spec: {priorityClassName: gone}}\n- {metadata: {name: b}, spec: {probability: 0}}"),
 	}, &trace)
-	want := []colocationprofile.ProfileTrace{{Name: "a", Outcome: "Invalid", Reason: `colocation profile "a": priorityclass "gone" not found`}}
+	want := []colocationprofile.ProfileTrace{
+		{Name: "a", Outcome: "Invalid", Reason: `colocation profile "a": priorityclass "gone" not found`},
+		{Name: "b", Outcome: "NotDrawn", Reason: "its probability is 0%", Unmet: []colocationprofile.Unmet{{Term: "probability", Requirement: "0%"}}},
+	}
 	if diff := cmp.Diff(want, trace.Profiles); err == nil || diff != "" {
 		t.Errorf("error %v, profiles (-want +got):\n%s", err, diff)
 	}

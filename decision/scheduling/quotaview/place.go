@@ -59,14 +59,12 @@ func (p *Placer) treeID(tree *quota.Tree) string {
 	return ""
 }
 
-// amount is false for a resource that is not requested, or that neither the quota nor one above it limits.
+// amount is false for a resource that is not requested, or that nothing limits.
 func (p *Placer) amount(tree *quota.Tree, name string, request quota.Amount) (diagnosticsv1alpha1.AdmissionQuotaAmount, bool) {
 	row := diagnosticsv1alpha1.AdmissionQuotaAmount{Resource: string(request.Resource), Unit: amount.UnitOf(request.Resource), Request: request.Value}
 	room, bound := tree.Headroom(name, request.Resource, p.args.Rules())
-	if room != quota.Unlimited {
-		row.Available, row.Bound = &room, bound
-	}
-	return row, request.Value > 0 && room != quota.Unlimited
+	row.Available, row.Bound = room, bound
+	return row, request.Value > 0 && room < quota.Boundless
 }
 
 // fit supposes that the pod exists, and takes it away again.

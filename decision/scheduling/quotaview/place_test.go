@@ -67,5 +67,5 @@ func TestPlaceSaysWhichQuotaCountsAPod(t *testing.T) {
 }
 
 func amounts(request, available int64, bound string) []diagnosticsv1alpha1.AdmissionQuotaAmount {
-	return []diagnosticsv1alpha1.AdmissionQuotaAmount{{Resource: "cpu", Unit: diagnosticsv1alpha1.MilliCPU, Request: request, Available: &available, Bound: bound}}
+	return []diagnosticsv1alpha1.AdmissionQuotaAmount{{Resource: "cpu", Unit: diagnosticsv1alpha1.MilliCPU, Request: request, Available: available, Bound: bound}}
 }

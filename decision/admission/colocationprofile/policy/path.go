@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -19,7 +20,7 @@ func (c Compilation) PathOf(pod *corev1.Pod, namespaceLabels map[string]string) 
 			continue
 		}
 		if verdict.Path == ByWebhook {
-			return ByWebhook, fmt.Sprintf("profile %q: %s", verdict.Profile, verdict.Reason)
+			return ByWebhook, fmt.Sprintf("profile %q: %s", verdict.Profile, strings.TrimPrefix(verdict.Reason, fmt.Sprintf("colocation profile %q: ", verdict.Profile)))
 		}
 		selected = selected || verdict.Path == ByPolicy
 	}
