@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -68,7 +69,11 @@ func (p *Pods) Read(in io.Reader) error {
 			continue
 		}
 		p.documents++
-		if err := p.add(document, 0); err != nil {
+		encoded, err := sigsyaml.YAMLToJSONStrict(document)
+		if err == nil {
+			err = p.add(encoded, 0)
+		}
+		if err != nil {
 			return fmt.Errorf("document %d: %w", p.documents, err)
 		}
 	}
@@ -85,7 +90,7 @@ func empty(document []byte) bool {
 	return true
 }
 
-// add adds the pod of one object, or those of a list.
+// add adds the pod of one object in JSON, or those of a list.
 func (p *Pods) add(document []byte, depth int) error {
 	object, kind, err := decoder.Decode(document, nil, nil)
 	switch {
@@ -93,7 +98,7 @@ func (p *Pods) add(document []byte, depth int) error {
 		p.warn("%v", err)
 	case runtime.IsNotRegisteredError(err):
 		var meta metav1.TypeMeta
-		_ = sigsyaml.Unmarshal(document, &meta) // the decoder has read it already
+		_ = json.Unmarshal(document, &meta) // the decoder has read it already
 		p.warn("kind %s of %s is not known, and whether it has pods neither", meta.Kind, meta.APIVersion)
 		return nil
 	case runtime.IsMissingKind(err):
