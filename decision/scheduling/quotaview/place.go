@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/core/amount"
 	"koordinator.sh/koord/decision/scheduling/quota"
 )
@@ -90,9 +91,9 @@ func (p *Placer) fit(tree *quota.Tree, name string, holding quota.Holding, out *
 func Because(pod *corev1.Pod, q *diagnosticsv1alpha1.AdmissionQuota) string {
 	switch quota.Rule(q.Rule) {
 	case quota.ByLabel:
-		return "the label of the pod names it"
+		return "label " + extension.LabelQuotaName + " of the pod names it"
 	case quota.ByNamespaceName:
-		return fmt.Sprintf("it has the name of namespace %s, in which it is", pod.Namespace)
+		return fmt.Sprintf("it has the name of its namespace %s", pod.Namespace)
 	case quota.ByNamespaceList:
 		return fmt.Sprintf("its annotation lists namespace %s", pod.Namespace)
 	case quota.ByDefaultForMissing:

@@ -22,14 +22,14 @@ func TestPlaceSaysWhichQuotaCountsAPod(t *testing.T) {
 		want             diagnosticsv1alpha1.AdmissionQuota
 		wantBecause      string
 	}{
-		"by its label, and it fits": {label: "web", cpu: 2, wantBecause: "the label of the pod names it", want: diagnosticsv1alpha1.AdmissionQuota{
+		"by its label, and it fits": {label: "web", cpu: 2, wantBecause: "label quota.scheduling.koordinator.sh/name of the pod names it", want: diagnosticsv1alpha1.AdmissionQuota{
 			Name: "web", Namespace: "teams", Rule: "Label", Fit: "Fits", Amounts: amounts(2000, 2000, "web"),
 		}},
-		"by its label, and it exceeds max": {label: "web", cpu: 3, wantBecause: "the label of the pod names it", want: diagnosticsv1alpha1.AdmissionQuota{
+		"by its label, and it exceeds max": {label: "web", cpu: 3, wantBecause: "label quota.scheduling.koordinator.sh/name of the pod names it", want: diagnosticsv1alpha1.AdmissionQuota{
 			Name: "web", Namespace: "teams", Rule: "Label", Fit: "Exceeded", Amounts: amounts(3000, 2000, "web"), Code: "KOORD1201",
 			Message: "quota web (under top): cpu used 6 + this pod 3 > max 8",
 		}},
-		"by the name of its namespace": {cpu: 1, wantBecause: "it has the name of namespace teams, in which it is", want: diagnosticsv1alpha1.AdmissionQuota{
+		"by the name of its namespace": {cpu: 1, wantBecause: "it has the name of its namespace teams", want: diagnosticsv1alpha1.AdmissionQuota{
 			Name: "teams", Namespace: "teams", Rule: "NamespaceName", Fit: "Fits", Amounts: amounts(1000, 14000, "teams"),
 		}},
 		"by the annotation of a quota": {namespace: "shop", cpu: 1, wantBecause: "its annotation lists namespace shop", want: diagnosticsv1alpha1.AdmissionQuota{
@@ -41,7 +41,7 @@ func TestPlaceSaysWhichQuotaCountsAPod(t *testing.T) {
 		"by default for a quota that does not exist": {label: "wbe", cpu: 1, wantBecause: `quota "wbe" does not exist`, want: diagnosticsv1alpha1.AdmissionQuota{
 			Name: extension.DefaultQuotaName, Rule: "DefaultForMissing", Asked: "wbe", Fit: "Fits",
 		}},
-		"without pods or nodes": {label: "web", cpu: 99, unseen: true, wantBecause: "the label of the pod names it", want: diagnosticsv1alpha1.AdmissionQuota{
+		"without pods or nodes": {label: "web", cpu: 99, unseen: true, wantBecause: "label quota.scheduling.koordinator.sh/name of the pod names it", want: diagnosticsv1alpha1.AdmissionQuota{
 			Name: "web", Namespace: "teams", Rule: "Label", Fit: "Unknown",
 		}},
 	}
