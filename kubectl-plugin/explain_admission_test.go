@@ -179,9 +179,14 @@ func TestExplainAdmission(t *testing.T) {
 		"overcommitted-namespace": {input: strings.ReplaceAll(podManifest("web", "app: web", "koord-prod"), "requests: {cpu: 500m", "limits: {cpu: 3"), edit: func(s *livetest.Server) {
 			s.Namespaces[0].Labels["config.koordinator.sh/prod-overcommit-factor"] = "1.5"
 		}},
-		"refused-class":            {line: "--fail-on=error", input: podManifest("web", `"koordinator.sh/qosClass": LSR`, "koord-batch")},
-		"refused-missing-class":    {input: sparkJob, edit: func(s *livetest.Server) { s.Profiles[0].Spec.PriorityClassName = "gone" }},
-		"class-does-not-exist":     {input: podManifest("web", "app: web", "gone")},
+		"refused-class":          {line: "--fail-on=error", input: podManifest("web", `"koordinator.sh/qosClass": LSR`, "koord-batch")},
+		"refused-missing-class":  {input: sparkJob, edit: func(s *livetest.Server) { s.Profiles[0].Spec.PriorityClassName = "gone" }},
+		"class-does-not-exist":   {input: podManifest("web", "app: web", "gone")},
+		"priority-without-class": {input: strings.ReplaceAll(podManifest("web", "app: web", ""), `priorityClassName: ""`, "priority: 5500")},
+		"quota-unseen": {input: podManifest("web", `"quota.scheduling.koordinator.sh/name": theirs`, "koord-prod"), edit: func(s *livetest.Server) {
+			s.Denied = []string{"list elasticquotas -A"}
+			managerArguments(s, "--require-quota")
+		}},
 		"namespace-does-not-exist": {line: "-n nowhere", input: sparkJob},
 		"quota-fits":               {input: podManifest("job", `"quota.scheduling.koordinator.sh/name": batch`, "koord-prod")},
 		"quota-exceeded":           {line: "--fail-on=warning", input: strings.ReplaceAll(podManifest("web", `"quota.scheduling.koordinator.sh/name": web`, "koord-prod"), "500m", "30")},

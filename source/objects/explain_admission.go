@@ -10,6 +10,7 @@ import (
 
 	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
 	quotav1alpha1 "koordinator.sh/koord/api/quota/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/admission/colocationprofile"
@@ -23,7 +24,8 @@ import (
 // AdmissionWebhooks is the name of the configuration in which koord-manager registers its mutating webhooks.
 const AdmissionWebhooks = "koordinator-admission"
 
-// AdmissionSnapshot is what was read of the cluster to say what admission would do with pods. None of it is changed.
+// AdmissionSnapshot is what was read of the cluster to say what admission would do with pods. None of it is changed. It must not be used
+// by two goroutines at a time.
 type AdmissionSnapshot struct {
 	Profiles        []configv1alpha1.ClusterColocationProfile
 	PriorityClasses []schedulingv1.PriorityClass
@@ -42,6 +44,8 @@ type AdmissionSnapshot struct {
 	Unregistered string
 	// Unread are the inputs that could not be read.
 	Unread AdmissionUnread
+	// index of Quotas, made when it is first needed.
+	index *quotaIndex
 }
 
 // AdmissionUnread are the inputs of admission that could not be read.
@@ -116,7 +120,7 @@ func (a *Admission) readiness() {
 		}
 	}
 	if namespace, read := a.in.Namespaces[a.before.Namespace]; read && namespace == nil {
-		a.refuse(namespaceMissing, fmt.Sprintf("namespace %q does not exist", a.before.Namespace))
+		a.refuseBefore(finding.NotFound, fmt.Sprintf("namespace %q does not exist", a.before.Namespace), "kubectl create namespace "+a.before.Namespace)
 	}
 }
 
@@ -166,7 +170,7 @@ func (a *Admission) mutate() error {
 	}
 	after, err := colocationprofile.Decide(in, &a.trace)
 	if err != nil {
-		if !a.in.Unread.PriorityClasses || colocationprofile.CodeOf(err) != priorityClassMissing {
+		if !a.in.Unread.PriorityClasses || colocationprofile.CodeOf(err) != finding.AdmissionPriorityClassMissing {
 			a.refuse(colocationprofile.CodeOf(err), err.Error())
 		}
 		after = a.before.DeepCopy()

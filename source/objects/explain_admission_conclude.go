@@ -17,14 +17,30 @@ import (
 	"koordinator.sh/koord/decision/scheduling/quota"
 )
 
+// quotaIndex finds the ElasticQuotas of pods.
+type quotaIndex struct {
+	belonging quota.Belonging
+	named     map[string]quota.Namesakes
+}
+
+func indexOf(quotas []schedulingsigsv1alpha1.ElasticQuota) *quotaIndex {
+	index := &quotaIndex{named: map[string]quota.Namesakes{}}
+	all := make(quota.Namesakes, len(quotas))
+	for i := range quotas {
+		q := &quotas[i]
+		all[i], index.named[q.Name] = q, append(index.named[q.Name], q)
+	}
+	index.belonging = quota.BelongingTo(all.Specs())
+	return index
+}
+
 // named are the ElasticQuotas with the name that the pod asks for; the name is empty when it asks for none.
 func (a *Admission) named() (string, quota.Namesakes) {
-	all := make(quota.Namesakes, len(a.in.Quotas))
-	for i := range a.in.Quotas {
-		all[i] = &a.in.Quotas[i]
+	if a.in.index == nil {
+		a.in.index = indexOf(a.in.Quotas)
 	}
-	name := quota.BelongingTo(all.Specs()).Name(a.after)
-	return name, slices.DeleteFunc(all, func(q *schedulingsigsv1alpha1.ElasticQuota) bool { return q.Name != name })
+	name := a.in.index.belonging.Name(a.after)
+	return name, a.in.index.named[name]
 }
 
 // confine restricts the pod to the nodes of its quota tree.
@@ -100,10 +116,10 @@ func (a *Admission) validate(undecided string) {
 	input := podvalidation.Input{Pod: a.after, Quota: a.quota, Options: a.in.Settings.Validation}
 	for _, f := range podvalidation.Validate(input) {
 		switch {
-		case !f.Refused:
-			a.note(f.Code, diagnosticsv1alpha1.SeverityWarning, f.Field+": "+f.Message)
 		case a.in.Unread.Quotas && f.Code == finding.AdmissionQuotaMissing:
 			// It may be one of those that could not be read.
+		case !f.Refused:
+			a.note(f.Code, diagnosticsv1alpha1.SeverityWarning, f.Field+": "+f.Message)
 		case f.Code == finding.AdmissionQuotaForeign && undecided != "":
 			a.unsure = append(a.unsure, undecided)
 			a.note(f.Code, diagnosticsv1alpha1.SeverityWarning, f.Field+": "+f.Message+"; "+undecided)
@@ -119,7 +135,7 @@ func (a *Admission) refuse(code finding.Code, message string) {
 
 func (a *Admission) note(code finding.Code, severity diagnosticsv1alpha1.Severity, message string) {
 	note := diagnosticsv1alpha1.Finding{Code: string(code), Severity: severity, Message: message}
-	if entry, known := finding.Lookup(code); known && code != namespaceMissing {
+	if entry, known := finding.Lookup(code); known {
 		note.Hint = entry.Fix.English
 	}
 	a.out.Findings = append(a.out.Findings, note)

@@ -7,15 +7,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 )
 
-// Codes of what Kubernetes itself refuses before the profiles, and of profiles that name a PriorityClass which does not exist.
-const (
-	namespaceMissing     = finding.NotFound
-	classMissing         = finding.NotFound
-	priorityClassMissing = finding.AdmissionPriorityClassMissing
-)
+// refuseBefore notes what Kubernetes itself refuses before the profiles.
+func (a *Admission) refuseBefore(code finding.Code, message, hint string) {
+	a.out.Findings = append(a.out.Findings, diagnosticsv1alpha1.Finding{
+		Code: string(code), Severity: diagnosticsv1alpha1.SeverityError, Message: message, Hint: hint,
+	})
+}
 
 // defaulted is the pod as Kubernetes hands it to admission: with its defaults of the fields that profiles and quotas go by, and with the
 // priority of its class.
@@ -51,6 +52,7 @@ func (a *Admission) resolvePriority(pod *corev1.Pod) {
 	if a.in.Unread.PriorityClasses {
 		return
 	}
+	given := pod.Spec.Priority
 	at := slices.IndexFunc(a.in.PriorityClasses, func(c schedulingv1.PriorityClass) bool {
 		if pod.Spec.PriorityClassName == "" {
 			return c.GlobalDefault
@@ -63,10 +65,14 @@ func (a *Admission) resolvePriority(pod *corev1.Pod) {
 		pod.Spec.PriorityClassName, pod.Spec.Priority = class.Name, &class.Value
 		pod.Spec.PreemptionPolicy = class.PreemptionPolicy
 	case pod.Spec.PriorityClassName != "":
-		a.refuse(classMissing, fmt.Sprintf("no PriorityClass with name %s was found", pod.Spec.PriorityClassName))
+		a.refuseBefore(finding.NotFound, fmt.Sprintf("no PriorityClass with name %s was found", pod.Spec.PriorityClassName), "kubectl get priorityclasses lists those that exist")
 		return
 	default:
 		pod.Spec.Priority = new(int32)
+	}
+	if given != nil && *given != *pod.Spec.Priority {
+		a.refuseBefore(finding.InvalidArgument, fmt.Sprintf("the integer value of priority (%d) must not be provided in pod spec; it is %d by the PriorityClass of the pod", *given, *pod.Spec.Priority),
+			"set priorityClassName in place of priority")
 	}
 	if pod.Spec.PreemptionPolicy == nil {
 		pod.Spec.PreemptionPolicy = new(corev1.PreemptLowerPriority)
