@@ -186,8 +186,6 @@ func (a *Admission) changes() error {
 			c.By = "repeats the batch and mid resources"
 		case len(from.patches) > 0:
 			c.By = "patch of profile " + strings.Join(from.patches, ", ")
-		case a.trace.Tier != "" && resourceField(c.Field):
-			c.By = "translated to " + a.trace.Tier
 		}
 	}
 	a.out.Changes = changes

@@ -66,6 +66,18 @@ func TestPlaceSaysWhichQuotaCountsAPod(t *testing.T) {
 	}
 }
 
+// TestPlaceLeavesNothingBehind: what a pod would request is not taken from the runtime of a sibling afterwards.
+func TestPlaceLeavesNothingBehind(t *testing.T) {
+	objects := []schedulingsigsv1alpha1.ElasticQuota{object("web", "", 2, 20), object("ads", "", 2, 20)}
+	placer := NewPlacer(inputFor(0, 20, objects))
+	large, small := pod("large", "web", "", 18), pod("small", "ads", "", 1)
+	before := placer.Place(&small).Amounts
+	placer.Place(&large)
+	if diff := cmp.Diff(before, placer.Place(&small).Amounts); diff != "" {
+		t.Errorf("amounts (-before +after):\n%s", diff)
+	}
+}
+
 func amounts(request, available int64, bound string) []diagnosticsv1alpha1.AdmissionQuotaAmount {
 	return []diagnosticsv1alpha1.AdmissionQuotaAmount{{Resource: "cpu", Unit: diagnosticsv1alpha1.MilliCPU, Request: request, Available: available, Bound: bound}}
 }

@@ -39,6 +39,10 @@ func TestThePathOfAPodSaysWhy(t *testing.T) {
 	}
 	profiles := []configv1alpha1.ClusterColocationProfile{
 		profile("plain", "web", func(*configv1alpha1.ClusterColocationProfile) {}),
+		profile("elsewhere", "web", func(p *configv1alpha1.ClusterColocationProfile) {
+			p.Spec.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "ml"}}
+			p.Spec.Patch.Raw = []byte(`{"spec": {"hostNetwork": true}}`)
+		}),
 		profile("patched", "job", func(p *configv1alpha1.ClusterColocationProfile) {
 			p.Spec.Patch.Raw = []byte(`{"spec": {"hostNetwork": true}}`)
 		}),
