@@ -207,11 +207,12 @@ func TestExplainAdmission(t *testing.T) {
 			foreign(s)
 			s.Denied = []string{"create subjectaccessreviews"}
 		}},
-		"without-profiles":  {line: "--strict", input: sparkJob, edit: func(s *livetest.Server) { s.Denied = []string{"list clustercolocationprofiles"} }},
-		"without-classes":   {input: sparkJob, edit: func(s *livetest.Server) { s.Denied = []string{"list priorityclasses"} }},
-		"without-namespace": {input: sparkJob, edit: func(s *livetest.Server) { s.Denied = []string{"get namespaces"} }},
-		"without-quotas":    {input: sparkJob, edit: func(s *livetest.Server) { s.Denied = []string{"list elasticquotas"} }},
-		"without-pods":      {input: podManifest("job", `"quota.scheduling.koordinator.sh/name": batch`, "koord-prod"), edit: func(s *livetest.Server) { s.Denied = []string{"list pods", "get configmaps"} }},
+		"without-profiles":       {line: "--strict", input: sparkJob, edit: func(s *livetest.Server) { s.Denied = []string{"list clustercolocationprofiles"} }},
+		"without-classes":        {input: sparkJob, edit: func(s *livetest.Server) { s.Denied = []string{"list priorityclasses"} }},
+		"without-namespace":      {input: sparkJob, edit: func(s *livetest.Server) { s.Denied = []string{"get namespaces"} }},
+		"without-quotas":         {input: sparkJob, edit: func(s *livetest.Server) { s.Denied = []string{"list elasticquotas"} }},
+		"without-quotas-refused": {input: podManifest("web", `"koordinator.sh/qosClass": LSR`, "koord-batch"), edit: func(s *livetest.Server) { s.Denied = []string{"list elasticquotas"} }},
+		"without-pods":           {input: podManifest("job", `"quota.scheduling.koordinator.sh/name": batch`, "koord-prod"), edit: func(s *livetest.Server) { s.Denied = []string{"list pods", "get configmaps"} }},
 		"of-a-tenant": {input: sparkJob, edit: func(s *livetest.Server) {
 			s.Denied = []string{"get mutatingadmissionpolicies", "get mutatingwebhookconfigurations", "get deployments", "list elasticquotas -A", "list nodes", "list pods -A"}
 		}},

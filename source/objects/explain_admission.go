@@ -3,6 +3,7 @@ package objects
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -59,9 +60,9 @@ type Admission struct {
 	after, drawn *corev1.Pod
 	trace        colocationprofile.Trace
 	quota        *podvalidation.Quota
-	// unsure says why nothing certain can be said.
-	unsure []string
-	out    *diagnosticsv1alpha1.AdmissionExplanation
+	// unsure says why it is not certain what becomes of the pod, and unsureQuota why it is not whether its quota admits it.
+	unsure, unsureQuota []string
+	out                 *diagnosticsv1alpha1.AdmissionExplanation
 }
 
 // NewAdmission decides what admission does with a pod.
@@ -96,28 +97,19 @@ func (a *Admission) Use() (quotaadmission.Right, bool) {
 func (a *Admission) Before() *corev1.Pod { return a.before }
 
 func (a *Admission) exempt() bool {
-	for _, namespace := range a.in.Settings.Profiles.ExemptNamespaces {
-		if namespace == a.before.Namespace {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(a.in.Settings.Profiles.ExemptNamespaces, a.before.Namespace)
 }
 
 // readiness notes what could not be read, and a namespace that does not exist.
 func (a *Admission) readiness() {
-	unread := a.in.Unread
-	for _, input := range []struct {
-		unread bool
-		text   string
-	}{
-		{unread.Profiles, "the ClusterColocationProfiles could not be read"},
-		{unread.PriorityClasses, "the PriorityClasses could not be read"},
-		{unread.Quotas, "not all ElasticQuotas could be read"},
-	} {
-		if input.unread {
-			a.unsure = append(a.unsure, input.text)
-		}
+	if a.in.Unread.Profiles {
+		a.unsure = append(a.unsure, "the ClusterColocationProfiles could not be read")
+	}
+	if a.in.Unread.PriorityClasses {
+		a.unsure = append(a.unsure, "the PriorityClasses could not be read")
+	}
+	if a.in.Unread.Quotas && !a.exempt() {
+		a.unsureQuota = append(a.unsureQuota, "not all ElasticQuotas could be read")
 	}
 	if namespace, read := a.in.Namespaces[a.before.Namespace]; read && namespace == nil {
 		a.refuseBefore(finding.NotFound, fmt.Sprintf("namespace %q does not exist", a.before.Namespace), "kubectl create namespace "+a.before.Namespace)

@@ -121,7 +121,7 @@ func (a *Admission) validate(undecided string) {
 		case !f.Refused:
 			a.note(f.Code, diagnosticsv1alpha1.SeverityWarning, f.Field+": "+f.Message)
 		case f.Code == finding.AdmissionQuotaForeign && undecided != "":
-			a.unsure = append(a.unsure, undecided)
+			a.unsureQuota = append(a.unsureQuota, undecided)
 			a.note(f.Code, diagnosticsv1alpha1.SeverityWarning, f.Field+": "+f.Message+"; "+undecided)
 		default:
 			a.refuse(f.Code, f.Field+": "+f.Message)
@@ -153,28 +153,39 @@ func (a *Admission) describe() {
 	}
 }
 
-// judge is the verdict.
+// judge is the verdict. What is rejected for certain is, whatever its quota says.
 func (a *Admission) judge() {
 	out := a.out
+	known, message := a.known()
+	unsure := slices.Concat(a.unsure, a.unsureQuota)
+	if len(unsure) == 0 || len(a.unsure) == 0 && known == diagnosticsv1alpha1.AdmissionRefused {
+		out.Verdict, out.Message = known, message
+		return
+	}
+	out.Verdict, out.Message = diagnosticsv1alpha1.AdmissionUnknown, strings.Join(unsure, "; ")
+	if len(a.unsure) == 0 {
+		out.Message += fmt.Sprintf("; otherwise %s: %s", known, message)
+	}
+}
+
+// known is the verdict as far as everything could be read.
+func (a *Admission) known() (diagnosticsv1alpha1.AdmissionVerdict, string) {
 	var refusals []string
-	for i := range out.Findings {
-		if f := &out.Findings[i]; f.Severity == diagnosticsv1alpha1.SeverityError {
+	for i := range a.out.Findings {
+		if f := &a.out.Findings[i]; f.Severity == diagnosticsv1alpha1.SeverityError {
 			refusals = append(refusals, fmt.Sprintf("%s %s", f.Code, finding.Code(f.Code).Name()))
 		}
 	}
-	changed := "no field changes"
-	if n := len(out.Changes); n == 1 {
-		changed = "1 field changes"
-	} else if n > 1 {
-		changed = fmt.Sprintf("%d fields change", n)
+	if len(refusals) > 0 {
+		return diagnosticsv1alpha1.AdmissionRefused, strings.Join(refusals, ", ")
 	}
-	switch {
-	case len(a.unsure) > 0:
-		out.Verdict, out.Message = diagnosticsv1alpha1.AdmissionUnknown, strings.Join(a.unsure, "; ")
-	case len(refusals) > 0:
-		out.Verdict, out.Message = diagnosticsv1alpha1.AdmissionRefused, strings.Join(refusals, ", ")
+	switch n := len(a.out.Changes); n {
+	case 0:
+		return diagnosticsv1alpha1.AdmissionAdmitted, "no field changes"
+	case 1:
+		return diagnosticsv1alpha1.AdmissionAdmitted, "1 field changes"
 	default:
-		out.Verdict, out.Message = diagnosticsv1alpha1.AdmissionAdmitted, changed
+		return diagnosticsv1alpha1.AdmissionAdmitted, fmt.Sprintf("%d fields change", n)
 	}
 }
 
