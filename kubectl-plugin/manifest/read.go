@@ -99,7 +99,7 @@ func (p *Pods) add(document []byte, depth int) error {
 	case runtime.IsNotRegisteredError(err):
 		var meta metav1.TypeMeta
 		_ = json.Unmarshal(document, &meta) // the decoder has read it already
-		p.warn("kind %s of %s is not known, and whether it has pods neither", meta.Kind, meta.APIVersion)
+		p.warn("skipped: kind %s of %s is unknown", meta.Kind, meta.APIVersion)
 		return nil
 	case runtime.IsMissingKind(err):
 		return errors.New("it has no kind")
@@ -111,7 +111,7 @@ func (p *Pods) add(document []byte, depth int) error {
 	}
 	meta, template := templateOf(object)
 	if template == nil {
-		p.warn("%s %q has no pod", kind.Kind, nameOf(object))
+		p.warn("skipped: %s %q has no pod", kind.Kind, nameOf(object))
 		return nil
 	}
 	if len(template.Spec.Containers) == 0 {

@@ -95,8 +95,8 @@ func TestWhatIsLeftOutIsAWarning(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		`document 1: Service "s" has no pod`,
-		"document 2: kind Thing of example.com/v1 is not known, and whether it has pods neither",
+		`document 1: skipped: Service "s" has no pod`,
+		"document 2: skipped: kind Thing of example.com/v1 is unknown",
 		`document 3: strict decoding error: unknown field "spec.containers[0].imag"`,
 	}
 	if diff := cmp.Diff(want, pods.Warnings); diff != "" {

@@ -55,7 +55,7 @@ func (r *admissionRead) user(ctx context.Context, admission *objects.Admission) 
 func (r *admissionRead) review(ctx context.Context, resource string, use quotaadmission.Right, into runtime.Object) (string, error) {
 	ask := request{verb: "create", group: authorizationv1.GroupName, resource: resource}
 	err := r.c.core.Post().AbsPath("/apis", ask.group, "v1", resource).MaxRetries(retries).Body(into).Do(ctx).Into(into)
-	unread, err := r.missing(failure(ctx, ask, err), fmt.Sprintf("whether somebody may %s is unknown", use))
+	unread, err := r.missing(failure(ctx, ask, err), fmt.Sprintf("whether the creator of the pod or its ServiceAccount may %s is unknown", use))
 	if unread {
 		return fmt.Sprintf("whether the pod may use quota %s is unknown", use.Name), nil
 	}
