@@ -37,6 +37,7 @@ var asking = map[string]string{
 	"config rollback":     "config rollback --to 1 --yes",
 	"config set":          "config set colocation-config.enable=false --yes",
 	"config unset":        "config unset colocation-config --yes",
+	"explain admission":   "explain admission -f testdata/admission-job.yaml",
 	"explain eviction":    "explain eviction web-0 -n shop",
 	"forecast evictions":  "forecast evictions",
 	"forecast migrations": "forecast migrations",

@@ -19,6 +19,7 @@ func newExplainCommand(s *session) *cobra.Command {
 	addNouns(cmd, s, explains)
 	cmd.AddCommand(newExplainQoSCommand(s))
 	cmd.AddCommand(newExplainEvictionCommand(s))
+	cmd.AddCommand(newExplainAdmissionCommand(s))
 	return cmd
 }
 

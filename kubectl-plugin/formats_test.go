@@ -22,6 +22,7 @@ var answerLines = map[string]string{
 	"config-history":         "config history",
 	"config-lint":            "config lint",
 	"config-plan":            "config plan colocation-config.enable=false",
+	"explain-admission":      "explain admission -f testdata/admission-job.yaml",
 	"explain-node":           "explain node worker-1 batch-cpu",
 	"explain-node-agent":     "explain node worker-1 features suppress cpus",
 	"explain-pod":            "explain pod huge -n shop",
@@ -54,6 +55,8 @@ func askedOf(t *testing.T, name string) (*livetest.Server, []func(*Options)) {
 			c.current.Data["cpu-burst-config"] = `{"clusterStrategy": {"cpuBurstPercent": 999999, "burst": 1}}`
 		}
 		return cluster(), []func(*Options){with(c)}
+	case name == "explain-admission":
+		return admissionCluster(), nil
 	case strings.Contains(name, "recommendation"):
 		return recommendationCluster(t), nil
 	case strings.Contains(name, "quota") || strings.Contains(name, "gang"):

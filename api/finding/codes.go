@@ -226,6 +226,7 @@ const (
 	EvictionBudgetCluster         Code = "KOORD1313"
 	AdmissionQuotaForeign         Code = "KOORD1314"
 	AdmissionSoftEviction         Code = "KOORD1315"
+	AdmissionDiffers              Code = "KOORD1316"
 )
 
 // Codes of the admission of elastic quotas.

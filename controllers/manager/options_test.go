@@ -1,10 +1,13 @@
 package manager
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"koordinator.sh/koord/source/objects"
 )
 
 func TestFlagsThatCannotWorkAreRefusedTogether(t *testing.T) {
@@ -39,5 +42,16 @@ func TestFlagsThatCannotWorkAreRefusedTogether(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTheWorkbenchKnowsTheFlagsOfAdmission: koordctl explain admission reads them from the Deployment.
+func TestTheWorkbenchKnowsTheFlagsOfAdmission(t *testing.T) {
+	flags := pflag.NewFlagSet("koord-manager", pflag.ContinueOnError)
+	NewOptions().AddFlags(flags)
+	for name, value := range objects.AdmissionFlags() {
+		if flag := flags.Lookup(name); flag == nil || flag.DefValue != strconv.FormatBool(value) {
+			t.Errorf("flag --%s is %+v, want one that is %v by default", name, flag, value)
+		}
 	}
 }

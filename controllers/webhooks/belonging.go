@@ -1,7 +1,6 @@
 package webhooks
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -37,47 +36,16 @@ func quotaIndexes() map[string]client.IndexerFunc {
 	}
 }
 
-// namesakes are the quotas of one name, in any order. They belong to the cache.
-type namesakes []*schedulingsigsv1alpha1.ElasticQuota
-
-// parent is true when one of them is a parent.
-func (n namesakes) parent() bool {
-	return slices.ContainsFunc(n, func(q *schedulingsigsv1alpha1.ElasticQuota) bool { return extension.IsQuotaParent(q) })
-}
-
-// counting is the one that the scheduler goes by: the oldest, nil when there is none.
-func (n namesakes) counting() *schedulingsigsv1alpha1.ElasticQuota {
-	var counts *schedulingsigsv1alpha1.ElasticQuota
-	for _, q := range n {
-		if counts == nil || older(q, counts) {
-			counts = q
-		}
-	}
-	return counts
-}
-
-func older(a, b *schedulingsigsv1alpha1.ElasticQuota) bool {
-	return cmp.Or(cmp.Compare(a.CreationTimestamp.Unix(), b.CreationTimestamp.Unix()), cmp.Compare(a.Namespace, b.Namespace)) < 0
-}
-
-// tree is that of the one that counts; "" is the default tree.
-func (n namesakes) tree() string {
-	if counts := n.counting(); counts != nil {
-		return counts.Labels[extension.LabelQuotaTreeID]
-	}
-	return ""
-}
-
 // readNamed looks up the quota that a pod asks for, as the scheduler does: its name and the quotas that have it; "" when the
 // pod asks for none.
-func readNamed(ctx context.Context, reader client.Reader, pod *corev1.Pod) (string, namesakes, error) {
+func readNamed(ctx context.Context, reader client.Reader, pod *corev1.Pod) (string, quota.Namesakes, error) {
 	var specs []*quota.Spec
 	if pod.Labels[extension.LabelQuotaName] == "" {
 		claiming, err := readQuotas(ctx, reader, client.MatchingFields{quotaClaimIndex: pod.Namespace})
 		if err != nil {
 			return "", nil, fmt.Errorf("list quotas of namespace %q: %w", pod.Namespace, err)
 		}
-		specs = specsOf(claiming)
+		specs = claiming.Specs()
 	}
 	name := quota.BelongingTo(specs).Name(pod)
 	if name == "" {
@@ -90,25 +58,16 @@ func readNamed(ctx context.Context, reader client.Reader, pod *corev1.Pod) (stri
 	return name, named, nil
 }
 
-func readQuotas(ctx context.Context, reader client.Reader, options ...client.ListOption) (namesakes, error) {
+func readQuotas(ctx context.Context, reader client.Reader, options ...client.ListOption) (quota.Namesakes, error) {
 	var list schedulingsigsv1alpha1.ElasticQuotaList
 	if err := reader.List(ctx, &list, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
 		return nil, err
 	}
-	out := make(namesakes, len(list.Items))
+	out := make(quota.Namesakes, len(list.Items))
 	for i := range list.Items {
 		out[i] = &list.Items[i]
 	}
 	return out, nil
-}
-
-func specsOf(quotas []*schedulingsigsv1alpha1.ElasticQuota) []*quota.Spec {
-	specs := make([]*quota.Spec, len(quotas))
-	for i, q := range quotas {
-		spec, _ := quota.Decode(q) // what cannot be read counts as absent
-		specs[i] = &spec
-	}
-	return specs
 }
 
 // quotaNamespaces are namespaces about whose pods quotas say something although they name none, sorted.
@@ -123,8 +82,8 @@ func readQuotaNamespaces(ctx context.Context, reader client.Reader) (quotaNamesp
 	if err != nil {
 		return quotaNamespaces{}, fmt.Errorf("list quotas: %w", err)
 	}
-	named, claimed := map[string]namesakes{}, map[string]bool{}
-	var claiming []*schedulingsigsv1alpha1.ElasticQuota
+	named, claimed := map[string]quota.Namesakes{}, map[string]bool{}
+	var claiming quota.Namesakes
 	for _, q := range all {
 		named[q.Name] = append(named[q.Name], q)
 		claims := quota.Claims(q)
@@ -135,13 +94,13 @@ func readQuotaNamespaces(ctx context.Context, reader client.Reader) (quotaNamesp
 			claiming = append(claiming, q)
 		}
 	}
-	belonging, out := quota.BelongingTo(specsOf(claiming)), quotaNamespaces{}
+	belonging, out := quota.BelongingTo(claiming.Specs()), quotaNamespaces{}
 	for namespace := range claimed {
 		quotas := named[belonging.OfNamespace(namespace)]
-		if quotas.parent() {
+		if quotas.Parent() {
 			out.parents = append(out.parents, namespace)
 		}
-		if quotas.tree() != "" {
+		if quotas.Tree() != "" {
 			out.trees = append(out.trees, namespace)
 		}
 	}

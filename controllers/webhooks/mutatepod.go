@@ -3,7 +3,6 @@ package webhooks
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -45,7 +44,7 @@ func (m *podMutator) Handle(ctx context.Context, request admission.Request) admi
 	}
 	result, err := colocationprofile.Decide(in, trace)
 	if err != nil {
-		code := codeOf(err)
+		code := colocationprofile.CodeOf(err)
 		return refused(code, fmt.Sprintf("%v (%s)", err, code))
 	}
 	logger.Info("Applied colocation profiles", "namespace", request.Namespace, "pod", pod.Name, "trace", trace)
@@ -69,14 +68,6 @@ func (m *podMutator) input(ctx context.Context, pod *corev1.Pod, namespace strin
 		Pod: pod, Namespace: namespace, NamespaceLabels: labels, Profiles: profiles, PriorityClasses: classes,
 		Chance: m.options.Chance, Options: m.options.profileOptions(),
 	}, nil
-}
-
-// codeOf is the finding that a failure of the profiles stands for.
-func codeOf(err error) finding.Code {
-	if missing := (*colocationprofile.MissingPriorityClassError)(nil); errors.As(err, &missing) {
-		return finding.AdmissionPriorityClassMissing
-	}
-	return finding.AdmissionProfileFailed
 }
 
 // refused denies a request with a text and what helps against the finding.

@@ -15,6 +15,7 @@ import (
 	quotav1alpha1 "koordinator.sh/koord/api/quota/v1alpha1"
 	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
 	"koordinator.sh/koord/decision/admission/quotaprofile"
+	"koordinator.sh/koord/decision/scheduling/quota"
 )
 
 // MutateQuotaPodPath is the path of the webhook that confines pods of a quota tree.
@@ -58,11 +59,11 @@ func (m *quotaPodMutator) Handle(ctx context.Context, request admission.Request)
 
 // treeOf is the tree that the pod names, or that of the quota it asks for. Of quotas of one name the oldest counts.
 func (m *quotaPodMutator) treeOf(ctx context.Context, pod *corev1.Pod) (string, error) {
-	if tree := pod.Labels[extension.LabelQuotaTreeID]; tree != "" {
+	if tree := quota.Namesakes(nil).TreeOf(pod); tree != "" {
 		return tree, nil
 	}
 	_, named, err := readNamed(ctx, m.reader, pod)
-	return named.tree(), err
+	return named.TreeOf(pod), err
 }
 
 // mutatingQuotaPods are the webhooks for pods that name a quota or a tree, and for those that name neither in namespaces that belong to

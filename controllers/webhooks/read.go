@@ -32,11 +32,7 @@ func readClasses(ctx context.Context, reader client.Reader) (map[string]colocati
 	}
 	classes := make(map[string]colocationprofile.PriorityClass, len(list.Items))
 	for i := range list.Items {
-		class := colocationprofile.PriorityClass{Value: list.Items[i].Value}
-		if policy := list.Items[i].PreemptionPolicy; policy != nil {
-			class.PreemptionPolicy = *policy
-		}
-		classes[list.Items[i].Name] = class
+		classes[list.Items[i].Name] = colocationprofile.ClassOf(&list.Items[i])
 	}
 	return classes, nil
 }
@@ -61,9 +57,9 @@ func readQuota(ctx context.Context, reader client.Reader, pod *corev1.Pod) (*pod
 	if name == "" || err != nil {
 		return nil, err
 	}
-	found := &podvalidation.Quota{Name: name, Exists: len(named) > 0, Parent: named.parent()}
-	if counts := named.counting(); counts != nil {
-		found.Namespace, found.Serves = counts.Namespace, specsOf(namesakes{counts})[0].Serves(pod.Namespace)
+	found := &podvalidation.Quota{Name: name, Exists: len(named) > 0, Parent: named.Parent()}
+	if counts := named.Counting(); counts != nil {
+		found.Namespace, found.Serves = counts.Namespace, counts.Serves(pod.Namespace)
 	}
 	return found, nil
 }

@@ -2,7 +2,6 @@ package printer
 
 import (
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -10,11 +9,9 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/core/amount"
+	decided "koordinator.sh/koord/decision/scheduling/quota"
 	"koordinator.sh/koord/decision/scheduling/quotaview"
 )
-
-// boundless is an amount that no cluster has: it is set where nothing is to be limited.
-const boundless = math.MaxInt64 / 8
 
 // quotaBarWidth is the width of the bar of a row.
 const quotaBarWidth = 16
@@ -108,7 +105,7 @@ func quotaAmount(v *int64, name corev1.ResourceName, o Options) string {
 	switch {
 	case v == nil:
 		return "-"
-	case *v >= boundless:
+	case *v >= decided.Boundless:
 		return o.Style.Endless()
 	}
 	return Quantity(*v, amount.UnitOf(name))
@@ -127,7 +124,7 @@ func usedOfRuntime(a *quotaview.Amounts, o Options) cell {
 		return painted(Dim, "-")
 	}
 	shown := quotaAmount(a.Used, a.Resource, o) + "/" + quotaAmount(a.Runtime, a.Resource, o)
-	if a.Used != nil && a.Runtime != nil && *a.Runtime < boundless {
+	if a.Used != nil && a.Runtime != nil && *a.Runtime < decided.Boundless {
 		shown = Pair(a.Used, a.Runtime, amount.UnitOf(a.Resource))
 	}
 	if quotaview.Exceeds(a.Used, a.Runtime) {

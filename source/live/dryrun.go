@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
@@ -116,11 +117,20 @@ func pathOf(r request, version string) string {
 
 // try makes one request as a dry run.
 func (c *clients) try(ctx context.Context, t trial) (diagnosticsv1alpha1.DryRunVerdict, string) {
+	return t.verdict(ctx, c.send(ctx, t).Error())
+}
+
+// send makes one request as a dry run.
+func (c *clients) send(ctx context.Context, t trial) rest.Result {
 	ask := c.core.Verb(t.method).AbsPath(t.path).Param("dryRun", "All").MaxRetries(retries)
 	if t.contentType != "" {
 		ask.SetHeader("Content-Type", t.contentType).Body(t.body)
 	}
-	err := ask.Do(ctx).Error()
+	return ask.Do(ctx)
+}
+
+// verdict is what the API server's answer to a dry run means.
+func (t *trial) verdict(ctx context.Context, err error) (diagnosticsv1alpha1.DryRunVerdict, string) {
 	switch {
 	case err == nil:
 		return diagnosticsv1alpha1.DryRunAccepted, ""

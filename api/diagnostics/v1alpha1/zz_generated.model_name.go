@@ -6,6 +6,56 @@
 package v1alpha1
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in AdmissionChange) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.AdmissionChange"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in AdmissionDryRun) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.AdmissionDryRun"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in AdmissionExplanation) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.AdmissionExplanation"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in AdmissionExplanationList) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.AdmissionExplanationList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in AdmissionObject) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.AdmissionObject"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in AdmissionProfile) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.AdmissionProfile"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in AdmissionQuota) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.AdmissionQuota"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in AdmissionQuotaAmount) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.AdmissionQuotaAmount"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in AdmissionUnmet) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.AdmissionUnmet"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in AdmittedPod) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.AdmittedPod"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in AgentExplanation) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.AgentExplanation"
 }

@@ -72,6 +72,16 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		runtime.TypeMeta{}.OpenAPIModelName():                       schema_k8sio_apimachinery_pkg_runtime_TypeMeta(ref),
 		runtime.Unknown{}.OpenAPIModelName():                        schema_k8sio_apimachinery_pkg_runtime_Unknown(ref),
 		version.Info{}.OpenAPIModelName():                           schema_k8sio_apimachinery_pkg_version_Info(ref),
+		v1alpha1.AdmissionChange{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_AdmissionChange(ref),
+		v1alpha1.AdmissionDryRun{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_AdmissionDryRun(ref),
+		v1alpha1.AdmissionExplanation{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_AdmissionExplanation(ref),
+		v1alpha1.AdmissionExplanationList{}.OpenAPIModelName():      schema_koord_api_diagnostics_v1alpha1_AdmissionExplanationList(ref),
+		v1alpha1.AdmissionObject{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_AdmissionObject(ref),
+		v1alpha1.AdmissionProfile{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_AdmissionProfile(ref),
+		v1alpha1.AdmissionQuota{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_AdmissionQuota(ref),
+		v1alpha1.AdmissionQuotaAmount{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_AdmissionQuotaAmount(ref),
+		v1alpha1.AdmissionUnmet{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_AdmissionUnmet(ref),
+		v1alpha1.AdmittedPod{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_AdmittedPod(ref),
 		v1alpha1.AgentExplanation{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_AgentExplanation(ref),
 		v1alpha1.AgentFeature{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_AgentFeature(ref),
 		v1alpha1.AgentQuestion{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_AgentQuestion(ref),
@@ -2903,6 +2913,660 @@ func schema_k8sio_apimachinery_pkg_version_Info(ref common.ReferenceCallback) co
 					},
 				},
 				Required: []string{"major", "minor", "gitVersion", "gitCommit", "gitTreeState", "buildDate", "goVersion", "compiler", "platform"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_AdmissionChange(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "AdmissionChange is one field before and after. An absent value is a field that is not there.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"field": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Field is its path in the pod, such as spec.containers[main].resources.requests[kubernetes.io/batch-cpu].",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"before": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"after": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"by": {
+						SchemaProps: spec.SchemaProps{
+							Description: "By is what changes it, such as the name of a profile.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Reason says where the value comes from.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"field"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_AdmissionDryRun(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "AdmissionDryRun is what the API server says to the pod.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"verdict": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Verdict of the API server, and Message why the pod is not accepted.\n\nPossible enum values:\n - `\"Accepted\"` is a request that would be carried out.\n - `\"Forbidden\"` is a request that the user may not make.\n - `\"Refused\"` is a request that validation or admission refuses.\n - `\"Unknown\"` is a request that could not be tried.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Accepted", "Forbidden", "Refused", "Unknown"},
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"agrees": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Agrees is true where verdict and pod are what was computed; absent where that cannot be said.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"differences": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Differences are the fields that differ: Before is what was computed, After what the API server answers.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.AdmissionChange{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"verdict"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.AdmissionChange{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_AdmissionExplanation(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "AdmissionExplanation is what admission would do with one pod. Its metadata are namespace and name of the object in the manifest.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"object": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Object of the manifest that has the pod.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1alpha1.AdmissionObject{}.OpenAPIModelName()),
+						},
+					},
+					"verdict": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Verdict in a word, and Message with its reasons.\n\nPossible enum values:\n - `\"Admitted\"` pods may be created.\n - `\"Refused\"` pods may not.\n - `\"Unknown\"` is the verdict where something that it depends on could not be read.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Admitted", "Refused", "Unknown"},
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"appliedBy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "AppliedBy says who changes the pod, and AppliedReason why it is not the API server.\n\nPossible enum values:\n - `\"MutatingAdmissionPolicy\"` is the API server itself, by a MutatingAdmissionPolicy.\n - `\"None\"` is where nothing applies.\n - `\"Unknown\"` is where it could not be read.\n - `\"Webhook\"` is the webhook of koord-manager.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"MutatingAdmissionPolicy", "None", "Unknown", "Webhook"},
+						},
+					},
+					"appliedReason": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"profiles": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Profiles are all ClusterColocationProfiles by name, the order in which they apply.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.AdmissionProfile{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"changes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Changes are the fields that admission changes in the pod as Kubernetes passes it to admission, with its defaults. Fields of probable profiles are not among them.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.AdmissionChange{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"pod": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Pod is what the pod is then.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1alpha1.AdmittedPod{}.OpenAPIModelName()),
+						},
+					},
+					"quota": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Quota that the pod counts against; absent where ElasticQuotas are unknown or not installed.",
+							Ref:         ref(v1alpha1.AdmissionQuota{}.OpenAPIModelName()),
+						},
+					},
+					"findings": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Findings are what validation refuses (error) or warns of, and what else is worth knowing.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.Finding{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"dryRun": {
+						SchemaProps: spec.SchemaProps{
+							Description: "DryRun is the API server's answer to a dry run; absent where none was asked for.",
+							Ref:         ref(v1alpha1.AdmissionDryRun{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"object", "verdict", "message", "appliedBy", "pod"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.AdmissionChange{}.OpenAPIModelName(), v1alpha1.AdmissionDryRun{}.OpenAPIModelName(), v1alpha1.AdmissionObject{}.OpenAPIModelName(), v1alpha1.AdmissionProfile{}.OpenAPIModelName(), v1alpha1.AdmissionQuota{}.OpenAPIModelName(), v1alpha1.AdmittedPod{}.OpenAPIModelName(), v1alpha1.Finding{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_AdmissionExplanationList(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "AdmissionExplanationList is what admission would do with the pods of manifests, in their order: `koordctl explain admission`. No server answers it, and nothing is created.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ListMeta{}.OpenAPIModelName()),
+						},
+					},
+					"items": {
+						SchemaProps: spec.SchemaProps{
+							Type: []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.AdmissionExplanation{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be read, and what follows; empty when the answers are whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"items"},
+			},
+		},
+		Dependencies: []string{
+			v1.ListMeta{}.OpenAPIModelName(), v1alpha1.AdmissionExplanation{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_AdmissionObject(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "AdmissionObject is where in the manifests the pod stands.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"document": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Document in which the object stands, counted from 1 over all files.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"apiVersion", "kind", "document"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_AdmissionProfile(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "AdmissionProfile is what one ClusterColocationProfile does with the pod.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"outcome": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Possible enum values:\n - `\"Applied\"` profiles apply.\n - `\"Exempt\"` is the outcome in namespaces whose pods are never changed.\n - `\"Invalid\"` profiles cannot be applied.\n - `\"Never\"` profiles have a probability of 0.\n - `\"NotSelected\"` profiles do not select the pod or its namespace.\n - `\"Probable\"` profiles select the pod and apply to a percentage of such pods.\n - `\"Unknown\"` is the outcome where the labels of the namespace could not be read.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Applied", "Exempt", "Invalid", "Never", "NotSelected", "Probable", "Unknown"},
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Reason says why the profile does not apply.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"unmet": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Unmet are the terms of the profile that keep it from applying.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.AdmissionUnmet{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"changes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Changes that the profile makes, or would make if it applied by its probability.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.AdmissionChange{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"appliedBy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "AppliedBy says who applies the profile, and AppliedReason why it is not the API server.\n\nPossible enum values:\n - `\"MutatingAdmissionPolicy\"` is the API server itself, by a MutatingAdmissionPolicy.\n - `\"None\"` is where nothing applies.\n - `\"Unknown\"` is where it could not be read.\n - `\"Webhook\"` is the webhook of koord-manager.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"MutatingAdmissionPolicy", "None", "Unknown", "Webhook"},
+						},
+					},
+					"appliedReason": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+				},
+				Required: []string{"name", "outcome"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.AdmissionChange{}.OpenAPIModelName(), v1alpha1.AdmissionUnmet{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_AdmissionQuota(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "AdmissionQuota is the ElasticQuota that a pod would count against.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Namespace of the ElasticQuota; empty for the default quota where there is no object of it.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"rule": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Rule says by what the pod belongs to the quota: Label, NamespaceName, NamespaceList, Default or DefaultForMissing.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"asked": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Asked is the quota that the pod asks for and that does not exist.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"tree": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Tree is the ID of the quota tree; empty for the default tree.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"fit": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Fit is Fits, Exceeded, NotLimited where another scheduler than koord-scheduler places the pod, or Unknown.\n\nPossible enum values:\n - `\"Exceeded\"` is a pod that would wait.\n - `\"Fits\"` is a pod that fits now.\n - `\"NotLimited\"` is a pod that counts and is not limited, because another scheduler places it.\n - `\"Unknown\"` is where pods or nodes could not be read.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Exceeded", "Fits", "NotLimited", "Unknown"},
+						},
+					},
+					"code": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Code of what the pod exceeds, and Message with the numbers.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"amounts": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Amounts of the resources that the pod requests and that are limited.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.AdmissionQuotaAmount{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"name", "rule", "fit"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.AdmissionQuotaAmount{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_AdmissionQuotaAmount(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "AdmissionQuotaAmount is one resource of a pod and its quota, in the resource's unit.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"resource": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"unit": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"request": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"available": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Available is what a pod may request now, and Bound the quota that limits it.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"bound": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+				},
+				Required: []string{"resource", "unit", "request", "available", "bound"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_AdmissionUnmet(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "AdmissionUnmet is a requirement of a profile that is not met.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"term": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Term is namespaceSelector, selector or probability.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"requirement": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Requirement in the syntax of kubectl -l, or the percentage of a probability.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"key": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Key of the label that is required; empty for a probability.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"value": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Value that the namespace or the pod has for the label; absent where it has none.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"term", "requirement"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_AdmittedPod(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "AdmittedPod is what a pod is after admission.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"qosClass": {
+						SchemaProps: spec.SchemaProps{
+							Description: "QoSClass of the label, or the one that corresponds to the resources.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"priorityClass": {
+						SchemaProps: spec.SchemaProps{
+							Description: "PriorityClass of Koordinator: koord-prod, koord-mid, koord-batch or koord-free.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"priorityClassName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "PriorityClassName and Priority of the spec.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"priority": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int32",
+						},
+					},
+					"schedulerName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "SchedulerName of the spec.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"resources": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Resources says what becomes of cpu and memory.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"schedulerName"},
 			},
 		},
 	}

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
-// patchField is the field of a Merge step in the trace.
-const patchField = "patch"
+// PatchField is the field of a Merge step in the trace.
+const PatchField = "patch"
 
 // carryOut does one step on the pod and says what it changed.
 func (s Step) carryOut(pod *corev1.Pod) (Change, error) {
@@ -72,7 +72,7 @@ func merge(pod *corev1.Pod, patch []byte) (Change, error) {
 	if err != nil {
 		return Change{}, fmt.Errorf("encode the patched pod: %w", err)
 	}
-	change := Change{Field: patchField, Outcome: Unchanged, After: string(patch)}
+	change := Change{Field: PatchField, Outcome: Unchanged, After: string(patch)}
 	if !bytes.Equal(before, after) {
 		change.Outcome = Changed
 		*pod = patched

@@ -1,6 +1,7 @@
 package colocationprofile
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -39,9 +40,11 @@ func Decide(in Input, trace *Trace) (*corev1.Pod, error) {
 	return pod, nil
 }
 
-// applyProfiles applies the profiles that select the pod, and returns those that did.
+// applyProfiles applies the profiles that select the pod, and returns those that did. The first that cannot be applied is an error; a
+// trace says of those after it too whether they select the pod.
 func applyProfiles(in *Input, pod *corev1.Pod, trace *Trace) ([]*configv1alpha1.ClusterColocationProfile, error) {
 	var applied []*configv1alpha1.ClusterColocationProfile
+	var failure error
 	for _, profile := range ByName(in.Profiles) {
 		entry := ProfileTrace{Name: profile.Name}
 		entry.Outcome, entry.Reason = selects(profile, in)
@@ -50,13 +53,19 @@ func applyProfiles(in *Input, pod *corev1.Pod, trace *Trace) ([]*configv1alpha1.
 		}
 		if entry.Outcome == Applied {
 			if err := apply(profile, pod, in.PriorityClasses, trace.changes(&entry)); err != nil {
-				return nil, err
+				if trace == nil {
+					return nil, err
+				}
+				trace.failed(entry, err)
+				failure = cmp.Or(failure, err)
+				continue
 			}
 			applied = append(applied, profile)
 		}
+		trace.unmet(&entry, profile, in)
 		trace.profile(entry)
 	}
-	return applied, nil
+	return applied, failure
 }
 
 // apply does what a profile says; changes, where they are asked for, are the fields in order.

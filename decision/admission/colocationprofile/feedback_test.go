@@ -98,7 +98,7 @@ func TestFeedbackIsFound(t *testing.T) {
 
 func TestTheTraceSaysWhy(t *testing.T) {
 	profiles := profilesOf(t, `
-- {metadata: {name: a-namespace}, spec: {namespaceSelector: {matchLabels: {team: shop}}}}
+- {metadata: {name: a-namespace}, spec: {namespaceSelector: {matchLabels: {team: shop}}, selector: {matchExpressions: [{key: app, operator: NotIn, values: [spark, flink]}]}}}
 - {metadata: {name: b-label}, spec: {selector: {matchLabels: {app: x}}}}
 - {metadata: {name: c-absent}, spec: {selector: {matchLabels: {none: x}}}}
 - {metadata: {name: d-broken}, spec: {selector: {matchExpressions: [{key: a, operator: In}]}}}
@@ -122,12 +122,19 @@ func TestTheTraceSaysWhy(t *testing.T) {
 	}
 	want := colocationprofile.Trace{
 		Profiles: []colocationprofile.ProfileTrace{
-			{Name: "a-namespace", Outcome: "NotSelected", Reason: `namespace label team is "analytics", but the selector requires team=shop`},
-			{Name: "b-label", Outcome: "NotSelected", Reason: `pod label app is "spark", but the selector requires app=x`},
-			{Name: "c-absent", Outcome: "NotSelected", Reason: "pod has no label none, but the selector requires none=x"},
+			{Name: "a-namespace", Outcome: "NotSelected", Reason: `namespace label team is "analytics", but the selector requires team=shop`, Unmet: []colocationprofile.Unmet{
+				{Term: "namespaceSelector", Requirement: "team=shop", Key: "team", Value: new("analytics")},
+				{Term: "selector", Requirement: "app notin (flink,spark)", Key: "app", Value: new("spark")},
+			}},
+			{Name: "b-label", Outcome: "NotSelected", Reason: `pod label app is "spark", but the selector requires app=x`, Unmet: []colocationprofile.Unmet{
+				{Term: "selector", Requirement: "app=x", Key: "app", Value: new("spark")},
+			}},
+			{Name: "c-absent", Outcome: "NotSelected", Reason: "pod has no label none, but the selector requires none=x", Unmet: []colocationprofile.Unmet{
+				{Term: "selector", Requirement: "none=x", Key: "none"},
+			}},
 			{Name: "d-broken", Outcome: "Invalid", Reason: "read selector: values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty"},
-			{Name: "e-never", Outcome: "NotDrawn", Reason: "its probability is 0%"},
-			{Name: "f-drawn", Outcome: "NotDrawn", Reason: "its probability is 30%, and 30 was drawn"},
+			{Name: "e-never", Outcome: "NotDrawn", Reason: "its probability is 0%", Unmet: []colocationprofile.Unmet{{Term: "probability", Requirement: "0%"}}},
+			{Name: "f-drawn", Outcome: "NotDrawn", Reason: "its probability is 30%, and 30 was drawn", Unmet: []colocationprofile.Unmet{{Term: "probability", Requirement: "30%"}}},
 			{Name: "g-odd", Outcome: "Invalid", Reason: `probability "often" is neither an integer nor a percentage`},
 			{Name: "h-all", Outcome: "Applied", Changes: []colocationprofile.Change{
 				{Field: "metadata.labels[app]", Outcome: "Unchanged", Before: "spark", After: "spark"},
@@ -147,6 +154,20 @@ func TestTheTraceSaysWhy(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, trace); diff != "" {
 		t.Errorf("trace (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheTraceNamesTheProfileThatCannotBeApplied(t *testing.T) {
+	var trace colocationprofile.Trace
+	_, err := colocationprofile.Decide(colocationprofile.Input{
+		Pod: &corev1.Pod{}, Profiles: profilesOf(t, "- {metadata: {name: a}, spec: {priorityClassName: gone}}\n- {metadata: {name: b}, spec: {probability: 0}}"),
+	}, &trace)
+	want := []colocationprofile.ProfileTrace{
+		{Name: "a", Outcome: "Invalid", Reason: `colocation profile "a": priorityclass "gone" not found`},
+		{Name: "b", Outcome: "NotDrawn", Reason: "its probability is 0%", Unmet: []colocationprofile.Unmet{{Term: "probability", Requirement: "0%"}}},
+	}
+	if diff := cmp.Diff(want, trace.Profiles); err == nil || diff != "" {
+		t.Errorf("error %v, profiles (-want +got):\n%s", err, diff)
 	}
 }
 

@@ -2,6 +2,7 @@ package colocationprofile
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
 )
@@ -12,6 +13,15 @@ type PriorityClass struct {
 	Value int32 `json:"value"`
 	// PreemptionPolicy of the class; empty means PreemptLowerPriority.
 	PreemptionPolicy corev1.PreemptionPolicy `json:"preemptionPolicy,omitempty"`
+}
+
+// ClassOf is what a pod inherits from a class.
+func ClassOf(object *schedulingv1.PriorityClass) PriorityClass {
+	class := PriorityClass{Value: object.Value}
+	if policy := object.PreemptionPolicy; policy != nil {
+		class.PreemptionPolicy = *policy
+	}
+	return class
 }
 
 // Options apply to all pods.

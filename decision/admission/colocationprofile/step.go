@@ -2,6 +2,7 @@ package colocationprofile
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/api/finding"
 )
 
 // Kind of a step.
@@ -48,6 +50,14 @@ type MissingPriorityClassError struct{ Profile, Class string }
 // Error names the profile and the class.
 func (e *MissingPriorityClassError) Error() string {
 	return fmt.Sprintf("colocation profile %q: priorityclass %q not found", e.Profile, e.Class)
+}
+
+// CodeOf is the finding that an error of Decide stands for.
+func CodeOf(err error) finding.Code {
+	if missing := (*MissingPriorityClassError)(nil); errors.As(err, &missing) {
+		return finding.AdmissionPriorityClassMissing
+	}
+	return finding.AdmissionProfileFailed
 }
 
 // Steps are the changes a profile makes, in order: labels, annotations, mapped keys, suffixes, scheduler, QoS class,

@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
+	configv1alpha1 "koordinator.sh/koord/api/config/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/admission/prodovercommit"
 )
@@ -53,8 +55,34 @@ type ProfileTrace struct {
 	Outcome Outcome `json:"outcome"`
 	// Reason says why the profile did not apply; empty when it did.
 	Reason string `json:"reason,omitempty"`
+	// Unmet are all terms that kept the profile from applying, those of the namespace first.
+	Unmet []Unmet `json:"unmet,omitempty"`
 	// Changes lists the fields in the order in which they were set.
 	Changes []Change `json:"changes,omitempty"`
+}
+
+// Term is the part of a profile that selects pods.
+type Term string
+
+const (
+	// TermNamespace is spec.namespaceSelector, which the labels of the namespace have to meet.
+	TermNamespace Term = "namespaceSelector"
+	// TermPod is spec.selector, which the labels of the pod have to meet.
+	TermPod Term = "selector"
+	// TermProbability is spec.probability.
+	TermProbability Term = "probability"
+)
+
+// Unmet is one requirement that is not met.
+type Unmet struct {
+	// Term that has the requirement.
+	Term Term `json:"term"`
+	// Requirement in the syntax of kubectl -l, or the percentage of a probability.
+	Requirement string `json:"requirement"`
+	// Key of the label that is required; empty for a probability.
+	Key string `json:"key,omitempty"`
+	// Value that the label has; nil where there is no such label.
+	Value *string `json:"value,omitempty"`
 }
 
 // Change is what became of one field.
@@ -80,6 +108,42 @@ func (t *Trace) profile(entry ProfileTrace) {
 	if t != nil {
 		t.Profiles = append(t.Profiles, entry)
 	}
+}
+
+// unmet records why a profile does not apply.
+func (t *Trace) unmet(entry *ProfileTrace, profile *configv1alpha1.ClusterColocationProfile, in *Input) {
+	if t == nil {
+		return
+	}
+	switch entry.Outcome {
+	case NotSelected:
+		selectors, err := SelectorsOf(profile)
+		if err != nil {
+			return // such a profile is Invalid
+		}
+		entry.Unmet = append(unmetTerms(TermNamespace, selectors.Namespace, in.NamespaceLabels), unmetTerms(TermPod, selectors.Pod, in.Pod.Labels)...)
+	case NotDrawn:
+		percent, _ := Percent(profile.Spec.Probability) // a profile whose probability cannot be read is Invalid
+		entry.Unmet = []Unmet{{Term: TermProbability, Requirement: fmt.Sprintf("%d%%", percent)}}
+	}
+}
+
+func unmetTerms(term Term, list labels.Requirements, set map[string]string) []Unmet {
+	var out []Unmet
+	for _, requirement := range failing(list, set) {
+		unmet := Unmet{Term: term, Requirement: requirement.String(), Key: requirement.Key()}
+		if value, has := set[requirement.Key()]; has {
+			unmet.Value = &value
+		}
+		out = append(out, unmet)
+	}
+	return out
+}
+
+// failed records a profile that selects the pod and cannot be applied.
+func (t *Trace) failed(entry ProfileTrace, err error) {
+	entry.Outcome, entry.Reason = Invalid, err.Error()
+	t.profile(entry)
 }
 
 // changes is where the changes of a profile go.

@@ -15,6 +15,9 @@ import (
 // Unlimited is the largest amount. Quantities beyond it count as this much.
 const Unlimited = math.MaxInt64
 
+// Boundless is an amount that no cluster has: it is set where nothing is to be limited.
+const Boundless = Unlimited / 8
+
 // Amount of one resource: thousandths for cpu, whole units for everything else.
 type Amount struct {
 	Resource corev1.ResourceName

@@ -52,13 +52,43 @@ func (b Belonging) OfNamespace(namespace string) string {
 	return b.listed[namespace]
 }
 
+// Rule says by what a pod belongs to its quota.
+type Rule string
+
+const (
+	// ByLabel is the label of the pod.
+	ByLabel Rule = "Label"
+	// ByNamespaceName is the quota with the name of the pod's namespace in it.
+	ByNamespaceName Rule = "NamespaceName"
+	// ByNamespaceList is the quota whose annotation lists the pod's namespace.
+	ByNamespaceList Rule = "NamespaceList"
+	// ByDefault is the default quota of pods for which nothing says which.
+	ByDefault Rule = "Default"
+	// ByDefaultForMissing is the default quota of pods that ask for one that does not exist.
+	ByDefaultForMissing Rule = "DefaultForMissing"
+)
+
 // Of is the quota that a pod counts against: the one that it asks for, or the default quota when it asks for none or exists
 // says that there is none of that name.
 func (b Belonging) Of(pod *corev1.Pod, exists func(name string) bool) string {
-	if name := b.Name(pod); name != "" && exists(name) {
-		return name
+	name, _ := b.Rule(pod, exists)
+	return name
+}
+
+// Rule is Of with what the pod belongs to its quota by.
+func (b Belonging) Rule(pod *corev1.Pod, exists func(name string) bool) (string, Rule) {
+	name := b.Name(pod)
+	switch {
+	case name == "":
+		return extension.DefaultQuotaName, ByDefault
+	case !exists(name):
+		return extension.DefaultQuotaName, ByDefaultForMissing
+	case pod.Labels[extension.LabelQuotaName] != "":
+		return name, ByLabel
+	case b.namesakes[pod.Namespace] != "":
+		return name, ByNamespaceName
 	}
-	return extension.DefaultQuotaName
+	return name, ByNamespaceList
 }
 
 // Claims are the namespaces whose pods belong to an ElasticQuota when they name none, sorted; another may have the better

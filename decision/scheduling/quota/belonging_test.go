@@ -26,15 +26,18 @@ func TestTheQuotaOfAPod(t *testing.T) {
 		}
 		return false
 	}
-	tests := map[string]struct{ namespace, label, wantName, wantQuota string }{
-		"the label comes first":                         {"both", "named", "named", "named"},
-		"then the quota named like the namespace":       {"both", "", "both", "both"},
-		"but only if it is in the namespace":            {"plain", "", "", extension.DefaultQuotaName},
-		"then the first quota that lists the namespace": {"listed", "", "listing", "listing"},
-		"then the default quota":                        {"other", "", "", extension.DefaultQuotaName},
-		"a label without a quota means the default":     {"both", "gone", "gone", extension.DefaultQuotaName},
-		"the root is no quota for pods":                 {"everything", "", "", extension.DefaultQuotaName},
-		"and takes no namespace from another":           {"rooted", "", "listing", "listing"},
+	tests := map[string]struct {
+		namespace, label, wantName, wantQuota string
+		wantRule                              Rule
+	}{
+		"the label comes first":                         {"both", "named", "named", "named", ByLabel},
+		"then the quota named like the namespace":       {"both", "", "both", "both", ByNamespaceName},
+		"but only if it is in the namespace":            {"plain", "", "", extension.DefaultQuotaName, ByDefault},
+		"then the first quota that lists the namespace": {"listed", "", "listing", "listing", ByNamespaceList},
+		"then the default quota":                        {"other", "", "", extension.DefaultQuotaName, ByDefault},
+		"a label without a quota means the default":     {"both", "gone", "gone", extension.DefaultQuotaName, ByDefaultForMissing},
+		"the root is no quota for pods":                 {"everything", "", "", extension.DefaultQuotaName, ByDefault},
+		"and takes no namespace from another":           {"rooted", "", "listing", "listing", ByNamespaceList},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -43,8 +46,8 @@ func TestTheQuotaOfAPod(t *testing.T) {
 			if got := b.Name(pod); got != test.wantName {
 				t.Errorf("it asks for %q, want %q", got, test.wantName)
 			}
-			if got := b.Of(pod, exists); got != test.wantQuota {
-				t.Errorf("it counts against %q, want %q", got, test.wantQuota)
+			if got, rule := b.Rule(pod, exists); got != test.wantQuota || rule != test.wantRule {
+				t.Errorf("it counts against %q by %s, want %q by %s", got, rule, test.wantQuota, test.wantRule)
 			}
 		})
 	}

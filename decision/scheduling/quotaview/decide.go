@@ -43,19 +43,8 @@ type explanation struct {
 }
 
 func newExplanation(in Input) *explanation {
-	e := &explanation{Input: in, args: in.Args, members: map[string]bool{}}
-	if e.args == nil {
-		e.args = &quota.Args{}
-		quota.SetDefaults(e.args)
-	}
-	specs := make([]*quota.Spec, len(in.Objects))
-	for i := range in.Objects {
-		spec, _ := quota.Decode(&in.Objects[i])
-		specs[i] = &spec
-	}
-	e.forest, e.belonging = quota.BuildForest(e.args.Options(), specs), quota.BelongingTo(specs)
-	e.forest.HoldPods(e.belonging, in.Pods)
-	e.forest.SetTotal(totalOf(in.Nodes))
+	e := &explanation{Input: in, members: map[string]bool{}}
+	e.args, e.forest, e.belonging = arrange(&in)
 	e.tree = e.treeOf(in.Quota)
 	if e.tree == nil {
 		return e
@@ -69,6 +58,24 @@ func newExplanation(in Input) *explanation {
 		}
 	}
 	return e
+}
+
+// arrange arranges the quotas and counts the pods, as koord-scheduler does.
+func arrange(in *Input) (*quota.Args, *quota.Forest, quota.Belonging) {
+	args := in.Args
+	if args == nil {
+		args = &quota.Args{}
+		quota.SetDefaults(args)
+	}
+	specs := make([]*quota.Spec, len(in.Objects))
+	for i := range in.Objects {
+		spec, _ := quota.Decode(&in.Objects[i])
+		specs[i] = &spec
+	}
+	forest, belonging := quota.BuildForest(args.Options(), specs), quota.BelongingTo(specs)
+	forest.HoldPods(belonging, in.Pods)
+	forest.SetTotal(totalOf(in.Nodes))
+	return args, forest, belonging
 }
 
 // treeOf is the tree of a quota; nil where another one has its name.

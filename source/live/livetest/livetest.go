@@ -47,8 +47,12 @@ type Server struct {
 	Recommendations []analysisv1alpha1.Recommendation
 	// Lists are the objects of every other resource of a group, by the resource.
 	Lists map[string]runtime.Object
+	// Creates answers POST requests, by the resource.
+	Creates map[string]http.Handler
 	// NoCRDs makes slo.koordinator.sh unknown.
 	NoCRDs bool
+	// NotInstalled are resources of custom kinds that the server does not know.
+	NotInstalled []string
 	// Denied lists "verb resource" that RBAC refuses; "verb resource -A" is refused for all namespaces at once.
 	Denied []string
 	// Diagnostics serves diagnostics.koordinator.sh; nil makes the group unknown.
@@ -137,12 +141,19 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 	if len(parts) == 2 {
 		verb = "get"
 	}
+	if r.Method == http.MethodPost {
+		verb = "create"
+	}
 	if slices.Contains(s.Denied, verb+" "+resource) || namespace == "" && slices.Contains(s.Denied, verb+" "+resource+" -A") {
 		forbid(w, verb, resource)
 		return
 	}
+	if answer, served := s.Creates[resource]; served && verb == "create" {
+		answer.ServeHTTP(w, r)
+		return
+	}
 	objects, list := s.objects(resource)
-	if list == nil {
+	if list == nil || verb == "create" || slices.Contains(s.NotInstalled, resource) {
 		http.NotFound(w, r)
 		return
 	}

@@ -1,0 +1,2 @@
+// Package manifest reads pods from manifests: Pods, and the pod templates of workloads.
+package manifest
