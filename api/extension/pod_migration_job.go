@@ -1,7 +1,7 @@
 package extension
 
 const (
-	// LabelPodEvictPolicy of a pod is how a PodMigrationJob evicts it: Eviction, Delete or SoftEviction. It wins over the policy of the
+	// LabelPodEvictPolicy of a pod is how a PodMigrationJob evicts it: Eviction, Delete, SoftEviction or Surge. It wins over the policy of the
 	// descheduler.
 	LabelPodEvictPolicy = DomainPrefix + "evict-policy"
 	// AnnotationAbortMigration of a PodMigrationJob, with the value "true", ends it as Aborted. Upstream has no such key: there, a job is

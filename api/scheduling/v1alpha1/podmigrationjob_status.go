@@ -101,6 +101,8 @@ const (
 	PodMigrationJobConditionReservationPodBoundReservation PodMigrationJobConditionType = "PodBoundReservation"
 	PodMigrationJobConditionBoundPodReady                  PodMigrationJobConditionType = "BoundPodReady"
 	PodMigrationJobConditionReservationBound               PodMigrationJobConditionType = "ReservationBound"
+	// PodMigrationJobConditionSurge is a step that upstream does not have: the pod is replaced before it is evicted.
+	PodMigrationJobConditionSurge PodMigrationJobConditionType = "Surge"
 )
 
 // The reasons of a job and of its conditions.
@@ -140,6 +142,13 @@ const (
 	PodMigrationJobReasonWaitForReservationScheduled = "WaitForReservationScheduled"
 	// PodMigrationJobReasonWaitForPodScheduled waits for the scheduler, when the pod to move has not been scheduled yet.
 	PodMigrationJobReasonWaitForPodScheduled = "WaitForPodScheduled"
+	// PodMigrationJobReasonDetaching takes the pod from its ReplicaSet, and PodMigrationJobReasonDetached is one that was taken.
+	PodMigrationJobReasonDetaching = "Detaching"
+	PodMigrationJobReasonDetached  = "Detached"
+	// PodMigrationJobReasonWaitForSurge waits until maxSurge of the Deployment allows one pod more.
+	PodMigrationJobReasonWaitForSurge = "WaitForSurge"
+	// PodMigrationJobReasonSurgeUndone ends a job whose pod somebody gave back to its ReplicaSet while it was replaced.
+	PodMigrationJobReasonSurgeUndone = "SurgeUndone"
 	// PodMigrationJobReasonComplete ends a job that succeeded.
 	PodMigrationJobReasonComplete = "Complete"
 )

@@ -27,6 +27,8 @@ const (
 	Delete EvictionPolicy = "Delete"
 	// SoftEviction annotates the pod, and leaves the eviction to the node agent or another component that reads it.
 	SoftEviction EvictionPolicy = "SoftEviction"
+	// Surge replaces the pod before it is evicted, where its Deployment allows one pod more than its replicas, and is Eviction elsewhere.
+	Surge EvictionPolicy = "Surge"
 )
 
 // LimitedObject is what an object limiter counts migrations of.
@@ -96,7 +98,7 @@ type Args struct {
 	EvictQPS *resource.Quantity `json:"evictQPS,omitempty"`
 	// EvictBurst is the number of evictions that may come at once; default 1.
 	EvictBurst int32 `json:"evictBurst,omitempty"`
-	// EvictionPolicy is Eviction, the default, Delete or SoftEviction. Label koordinator.sh/evict-policy of a pod wins over it.
+	// EvictionPolicy is Eviction, the default, Delete, SoftEviction or Surge. Label koordinator.sh/evict-policy of a pod wins over it.
 	EvictionPolicy EvictionPolicy `json:"evictionPolicy,omitempty"`
 	// DefaultDeleteOptions of jobs that have none.
 	DefaultDeleteOptions *metav1.DeleteOptions `json:"defaultDeleteOptions,omitempty"`

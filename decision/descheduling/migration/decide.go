@@ -38,12 +38,16 @@ const (
 	DeleteReservation ActionKind = "DeleteReservation"
 	// EvictPod evicts the pod, on the condition of its UID.
 	EvictPod ActionKind = "EvictPod"
+	// DetachPod takes the pod from its ReplicaSet, on the condition of its UID, so that it is replaced while it runs.
+	DetachPod ActionKind = "DetachPod"
+	// AttachPod gives the pod back, on the condition of its UID.
+	AttachPod ActionKind = "AttachPod"
 )
 
 // Action is what is to be done.
 type Action struct {
 	Kind ActionKind
-	// UID of the object that is deleted or evicted.
+	// UID of the object that is deleted, evicted, detached or attached.
 	UID types.UID
 	// Policy of an eviction.
 	Policy EvictionPolicy
@@ -147,8 +151,12 @@ func (d *decision) success() string {
 	return fmt.Sprintf("pod %q replaces the evicted one on node %q", d.verdict.Status.PodRef.Name, d.verdict.Status.NodeName)
 }
 
-// release deletes the Reservation of a job that has ended, if the job created it and it is no longer needed.
+// release gives a detached pod back, and then deletes the Reservation of a job that has ended, if the job created it and it is no longer
+// needed.
 func (d *decision) release() {
+	if d.giveBack() {
+		return
+	}
 	reservation := d.Reservation
 	if reservation == nil || !reservation.Owned {
 		return
@@ -198,14 +206,22 @@ func (d *decision) pending() bool {
 	return !started && !d.intended() && d.present() && d.Pod.Node == "" && !d.direct()
 }
 
-// policy by which the pod is evicted.
+// policy by which the pod is evicted. That it is replaced first makes no difference to it.
 func (d *decision) policy() EvictionPolicy {
+	if policy := policyOf(d.Pod, d.Args); policy != Surge {
+		return policy
+	}
+	return Eviction
+}
+
+// policyOf is the policy for a pod: that of its label, or that of the arguments.
+func policyOf(pod *Pod, args *Args) EvictionPolicy {
 	for _, policy := range policies {
-		if d.Pod.Policy == policy {
+		if pod.Policy == policy {
 			return policy
 		}
 	}
-	return d.Args.EvictionPolicy
+	return args.EvictionPolicy
 }
 
 // aborted reports whether a user gave the job up.

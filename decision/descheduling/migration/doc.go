@@ -11,6 +11,11 @@
 //	ReservationBound      the pod that replaces it uses the Reservation
 //	BoundPodReady         and is ready
 //
+// With eviction policy Surge, a pod of a Deployment whose maxSurge allows that is replaced before it is evicted: after TargetNode come the
+// gates Surge, ReservationBound, BoundPodReady and then Eviction. Gate Surge takes the pod from its ReplicaSet, by its label
+// pod-template-hash, and leaves it running; the replicas of the Deployment stay what they are. A job that ends before the eviction gives
+// the pod back.
+//
 // Mode EvictDirectly has the gates Arbitration, Pod and Eviction; a pod that is not scheduled yet is not evicted, its job ends when the pod
 // gets a node.
 //

@@ -37,6 +37,7 @@ type cluster struct {
 	Reservation *Reservation
 	Node        *Node
 	Replacement *Replacement
+	Workload    *Workload
 	Ticks       int
 	Faults      int
 	// Violated is a promise that was broken on the way here.
@@ -46,7 +47,7 @@ type cluster struct {
 func (c cluster) clone() cluster {
 	c.Job = c.Job.DeepCopy()
 	c.Pod, c.Node, c.Replacement = copied(c.Pod), copied(c.Node), copied(c.Replacement)
-	c.Reservation = copied(c.Reservation)
+	c.Reservation, c.Workload = copied(c.Reservation), copied(c.Workload)
 	return c
 }
 
@@ -68,7 +69,7 @@ func (c cluster) key(t *testing.T) string {
 func (c cluster) now() time.Time { return created.Add(time.Duration(c.Ticks) * tick) }
 
 func (c cluster) input(args *Args) Input {
-	world := World{Pod: c.Pod, Reservation: c.Reservation, Replacement: c.Replacement}
+	world := World{Pod: c.Pod, Reservation: c.Reservation, Replacement: c.Replacement, Workload: c.Workload}
 	if c.Reservation != nil && c.Reservation.Node == target {
 		world.Node = c.Node
 	}
@@ -132,16 +133,46 @@ func (c *cluster) act(action Action, until interruption) {
 		c.Reservation = nil
 	case EvictPod:
 		c.evict(action, until)
+	case DetachPod:
+		c.detach(action)
+	case AttachPod:
+		switch {
+		case !Finished(c.Job):
+			c.Violated = "the pod is given back by a job that has not ended"
+		case c.Pod != nil && c.Pod.UID == action.UID && c.Pod.DetachedBy == c.Job.UID:
+			c.Pod.DetachedBy, c.Pod.Controlled, c.Pod.Hashed = "", true, true
+		}
 	}
 }
 
-func (c *cluster) evict(action Action, until interruption) {
-	reserved := c.Reservation != nil && c.Reservation.Phase == schedulingv1alpha1.ReservationAvailable && c.Reservation.Node == target &&
+// detach takes the pod from its ReplicaSet, for which there must be a home.
+func (c *cluster) detach(action Action) {
+	switch {
+	case !c.reserved():
+		c.Violated = "the pod is detached without a home for the one that replaces it"
+	case c.Job.Spec.Paused || Finished(c.Job) || action.UID != podUID:
+		c.Violated = "the pod is detached although it must not be"
+	case c.Pod != nil && c.Pod.UID == action.UID:
+		c.Pod.DetachedBy, c.Pod.Controlled, c.Pod.Hashed = c.Job.UID, false, false
+	}
+}
+
+// reserved reports whether the Reservation waits for the pod that replaces the one to move.
+func (c *cluster) reserved() bool {
+	return c.Reservation != nil && c.Reservation.Phase == schedulingv1alpha1.ReservationAvailable && c.Reservation.Node == target &&
 		len(c.Reservation.Users) == 0 && c.Node != nil && c.Node.Ready && !c.Node.Unschedulable
+}
+
+// surged reports whether the pod was replaced before its eviction, and the one that replaces it is ready.
+func (c *cluster) surged() bool {
+	return c.Pod != nil && c.Pod.DetachedBy == c.Job.UID && c.Replacement != nil && c.Replacement.Ready
+}
+
+func (c *cluster) evict(action Action, until interruption) {
 	switch {
 	case action.UID != podUID:
 		c.Violated = fmt.Sprintf("pod %q is evicted, the job is for %q", action.UID, podUID)
-	case c.Job.Spec.Mode != schedulingv1alpha1.PodMigrationJobModeEvictionDirectly && !reserved && !c.Pod.Finished:
+	case c.Job.Spec.Mode != schedulingv1alpha1.PodMigrationJobModeEvictionDirectly && !c.reserved() && !c.surged() && !c.Pod.Finished:
 		c.Violated = "the pod is evicted without a home"
 	case c.Job.Spec.Paused:
 		c.Violated = "the pod is evicted although the job is paused"
@@ -224,7 +255,7 @@ func events() []event {
 			return true
 		}},
 		{"the replacement takes the reservation", false, func(c *cluster) bool {
-			if !available(c) || c.Pod != nil && !c.Pod.Terminating {
+			if !available(c) || c.Pod != nil && !c.Pod.Terminating && c.Pod.DetachedBy == "" {
 				return false
 			}
 			c.Reservation.Phase, c.Reservation.Users = schedulingv1alpha1.ReservationSucceeded, []corev1.ObjectReference{{Namespace: "default", Name: "new", UID: "new"}}
@@ -287,6 +318,20 @@ func events() []event {
 			c.Node.Unschedulable = !c.Node.Unschedulable
 			return true
 		}},
+		{"a user gives the pod back to its ReplicaSet", true, func(c *cluster) bool {
+			if c.Pod == nil || c.Pod.DetachedBy == "" {
+				return false
+			}
+			c.Pod.DetachedBy, c.Pod.Controlled, c.Pod.Hashed = "", true, true
+			return true
+		}},
+		{"the Deployment is rolled out", true, func(c *cluster) bool {
+			if c.Workload == nil || c.Workload.RollingOut {
+				return false
+			}
+			c.Workload.RollingOut = true
+			return true
+		}},
 		{"a user pauses or resumes the job", true, func(c *cluster) bool {
 			c.Job.Spec.Paused = !c.Job.Spec.Paused
 			return true
@@ -338,6 +383,13 @@ func preempting() cluster {
 	return c
 }
 
+// surging is a job for a pod that is to be replaced before it is evicted.
+func surging() cluster {
+	c := start(schedulingv1alpha1.PodMigrationJobModeReservationFirst)
+	c.Pod.Policy, c.Pod.Hashed, c.Workload = Surge, true, &Workload{Name: "web", MaxSurge: 1}
+	return c
+}
+
 func TestEveryReachableStateOfAJobKeepsItsPromises(t *testing.T) {
 	for name, from := range map[string]cluster{
 		"ReservationFirst":        start(schedulingv1alpha1.PodMigrationJobModeReservationFirst),
@@ -345,6 +397,7 @@ func TestEveryReachableStateOfAJobKeepsItsPromises(t *testing.T) {
 		"a pod without a node":    pendingPod(),
 		"a reservation of others": foreignReservation(),
 		"preemption":              preempting(),
+		"surge":                   surging(),
 	} {
 		t.Run(name, func(t *testing.T) { explore(t, from, 1) })
 	}
@@ -452,6 +505,9 @@ func promises(c cluster, args *Args) string {
 	}
 	if settled.Violated != "" {
 		return settled.Violated
+	}
+	if pod := settled.Pod; pod != nil && pod.DetachedBy != "" && !pod.Terminating {
+		return fmt.Sprintf("the job ended as %s, and its pod is left without its ReplicaSet", settled.Job.Status.Phase)
 	}
 	if left := settled.Reservation; left != nil && left.Owned && (settled.Job.Status.Phase != schedulingv1alpha1.PodMigrationJobSucceeded || !left.bound()) {
 		return fmt.Sprintf("the job ended as %s, and its reservation is left", settled.Job.Status.Phase)

@@ -37,6 +37,7 @@ var (
 	createdGate     = conditionGate(schedulingv1alpha1.PodMigrationJobConditionReservationCreated, (*decision).passCreated)
 	scheduledGate   = conditionGate(schedulingv1alpha1.PodMigrationJobConditionReservationScheduled, (*decision).passScheduled)
 	nodeGate        = gate{name: "TargetNode", pass: (*decision).passNode}
+	surgeGate       = conditionGate(schedulingv1alpha1.PodMigrationJobConditionSurge, (*decision).passSurge)
 	evictionGate    = conditionGate(schedulingv1alpha1.PodMigrationJobConditionEviction, (*decision).passEviction)
 	boundGate       = conditionGate(schedulingv1alpha1.PodMigrationJobConditionReservationBound, (*decision).passBound)
 	readyGate       = conditionGate(schedulingv1alpha1.PodMigrationJobConditionBoundPodReady, (*decision).passReady)
@@ -54,6 +55,10 @@ func (d *decision) gates() []gate {
 		return []gate{abortGate, arbitrationGate, podGate, evictionGate}
 	case d.pending():
 		return []gate{abortGate, arbitrationGate, podGate, createdGate, podScheduled}
+	case d.surging():
+		return []gate{abortGate, arbitrationGate, podGate, createdGate, scheduledGate, nodeGate, surgeGate, boundGate, readyGate, evictionGate}
+	case d.present() && WantsSurge(d.Job, d.Pod, d.Args):
+		return []gate{abortGate, arbitrationGate, podGate, createdGate, scheduledGate, nodeGate, surgeGate, evictionGate, boundGate, readyGate}
 	}
 	return []gate{abortGate, arbitrationGate, podGate, createdGate, scheduledGate, nodeGate, evictionGate, boundGate, readyGate}
 }
@@ -120,7 +125,7 @@ func (d *decision) passPod() result {
 	if d.intended() && ref.UID == "" {
 		return fail(schedulingv1alpha1.PodMigrationJobReasonInvalidPodRef, "podRef lost the UID of the pod that is evicted")
 	}
-	if d.evicted() {
+	if d.committed() {
 		return result{passed: true}
 	}
 	started := Condition(&d.verdict.Status, schedulingv1alpha1.PodMigrationJobConditionReservationCreated) != nil

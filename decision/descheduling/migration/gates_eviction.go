@@ -23,10 +23,10 @@ const reasonInBackground = "EvictingInBackground"
 
 // passEviction evicts the pod and waits until it is gone. The intent is recorded first.
 func (d *decision) passEviction() result {
-	if d.intended() && !d.present() {
+	if (d.intended() || d.replaced()) && !d.present() {
 		return d.passed(schedulingv1alpha1.PodMigrationJobConditionEviction, schedulingv1alpha1.PodMigrationJobReasonEvictComplete, "the pod is gone")
 	}
-	if d.evicted() {
+	if d.evicted() || d.replaced() && d.Pod.Terminating {
 		return d.evicting("waiting for the pod to terminate")
 	}
 	if paused, is := d.paused(); is {

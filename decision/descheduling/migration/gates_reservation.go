@@ -12,7 +12,7 @@ import (
 func (d *decision) passCreated() result {
 	const condition = schedulingv1alpha1.PodMigrationJobConditionReservationCreated
 	created := holds(&d.verdict.Status, condition)
-	if d.evicted() && d.verdict.Status.PodRef != nil {
+	if d.committed() && d.verdict.Status.PodRef != nil {
 		return result{passed: true} // the Reservation is used, and may be gone
 	}
 	reservation := d.Reservation
@@ -70,14 +70,14 @@ func (d *decision) recordReference(reservation *Reservation) {
 
 // passScheduled waits for a node, which must be another than that of the pod, and on which no other pod took what is reserved.
 func (d *decision) passScheduled() result {
-	if d.evicted() && d.verdict.Status.PodRef != nil {
+	if d.committed() && d.verdict.Status.PodRef != nil {
 		return result{passed: true}
 	}
 	reservation := d.Reservation
 	if ended := d.unusable(); ended.reason != "" {
 		return ended
 	}
-	if !d.evicted() {
+	if !d.committed() {
 		if reservation.bound() {
 			return abort(schedulingv1alpha1.PodMigrationJobReasonReservationTaken, "reservation %q is used by another pod%s", reservation.Name, firstUser(reservation))
 		}
@@ -132,11 +132,11 @@ func firstUser(reservation *Reservation) string {
 // passNode waits until the node of the Reservation takes pods.
 func (d *decision) passNode() result {
 	switch {
-	case d.evicted() && (d.verdict.Status.PodRef != nil || d.Reservation.bound()):
+	case d.committed() && (d.verdict.Status.PodRef != nil || d.Reservation.bound()):
 		return result{passed: true}
 	case d.Node == nil:
 		return d.nodeLost()
-	case d.evicted():
+	case d.committed():
 		return result{passed: true}
 	case d.Node.Unschedulable:
 		return waitFor(schedulingv1alpha1.PodMigrationJobReasonNodeNotReady, "waiting: node %q is unschedulable", d.Reservation.Node)

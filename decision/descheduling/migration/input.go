@@ -3,6 +3,7 @@ package migration
 import (
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -30,6 +31,8 @@ type World struct {
 	Node *Node
 	// Replacement is the pod that uses the Reservation.
 	Replacement *Replacement
+	// Workload is the Deployment of the pod. It is read when WantsSurge says so.
+	Workload *Workload
 }
 
 // Pod is the pod to move.
@@ -49,6 +52,10 @@ type Pod struct {
 	SoftEvicted bool
 	// EvictedBy is the component that evicts the pod in the background; empty when none does.
 	EvictedBy string
+	// DetachedBy is the UID of the job that took it from its ReplicaSet, so that it is replaced while it runs; empty for none.
+	DetachedBy types.UID
+	// Hashed is true when it has the label by which its ReplicaSet selects it, and Claims when it uses a PersistentVolumeClaim.
+	Hashed, Claims bool
 }
 
 // Reservation is the home of the pod that replaces the evicted one.
@@ -90,7 +97,13 @@ func PodOf(pod *corev1.Pod) *Pod {
 	for i := range pod.OwnerReferences {
 		controlled = controlled || pod.OwnerReferences[i].Controller != nil && *pod.OwnerReferences[i].Controller
 	}
+	claims := false
+	for i := range pod.Spec.Volumes {
+		claims = claims || pod.Spec.Volumes[i].PersistentVolumeClaim != nil
+	}
+	surge, _ := extension.GetSurge(pod.Annotations) // one that cannot be read is of no job
 	return &Pod{
+		DetachedBy: surge.JobUID, Hashed: pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey] != "", Claims: claims,
 		UID: pod.UID, Node: pod.Spec.NodeName, Terminating: pod.DeletionTimestamp != nil,
 		Finished:   pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed,
 		Controlled: controlled, Scheduler: pod.Spec.SchedulerName,

@@ -82,6 +82,7 @@ func templateOf(pod *corev1.Pod) *corev1.PodTemplateSpec {
 	}
 	for _, allocated := range []string{
 		extension.AnnotationReservationAllocated, extension.AnnotationResourceStatus, extension.AnnotationDeviceAllocated, extension.AnnotationSoftEviction,
+		extension.AnnotationSurge,
 	} {
 		delete(template.Annotations, allocated)
 	}
