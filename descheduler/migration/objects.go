@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -21,6 +23,8 @@ type objects interface {
 	reservation(ctx context.Context, name string) (*schedulingv1alpha1.Reservation, error)
 	pod(ctx context.Context, namespace, name string) (*corev1.Pod, error)
 	node(ctx context.Context, name string) (*corev1.Node, error)
+	deployment(ctx context.Context, namespace string, replicaSet *metav1.OwnerReference) (*appsv1.Deployment, error)
+	jobs(ctx context.Context) ([]schedulingv1alpha1.PodMigrationJob, error)
 }
 
 // read gets one object by a reader.
@@ -99,6 +103,8 @@ type situation struct {
 	reservation *schedulingv1alpha1.Reservation
 	node        *corev1.Node
 	replacement *corev1.Pod
+	// workload is read by readWorkload.
+	workload *migration.Workload
 }
 
 // situationOf reads what a job is about.
@@ -134,6 +140,6 @@ func situationOf(ctx context.Context, from objects, job *schedulingv1alpha1.PodM
 func (s *situation) world() migration.World {
 	return migration.World{
 		Pod: migration.PodOf(s.pod), Reservation: migration.ReservationOf(s.reservation, s.job),
-		Node: migration.NodeOf(s.node), Replacement: migration.ReplacementOf(s.replacement),
+		Node: migration.NodeOf(s.node), Replacement: migration.ReplacementOf(s.replacement), Workload: s.workload,
 	}
 }

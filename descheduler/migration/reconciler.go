@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,6 +34,8 @@ type reconciler struct {
 	rate     *evictionRate
 	recorder events.EventRecorder
 	clocks   *clocks
+	// surges is held while a job starts to replace its pod.
+	surges *sync.Mutex
 }
 
 // Reconcile takes one job one step further, by the arguments in force.
@@ -53,7 +56,12 @@ func (r *reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if final(job, verdict) {
+	if startsSurge(job, &verdict) {
+		// Two jobs of one Deployment must not both count the other as not yet started.
+		r.surges.Lock()
+		defer r.surges.Unlock()
+	}
+	if final(job, &verdict) {
 		// The cache may be behind: a Reservation that is not there may be one that is not there yet.
 		if job, err = r.live.job(ctx, request.Name); err != nil || job == nil {
 			return ctrl.Result{}, err
@@ -90,13 +98,16 @@ func (r *reconciler) decide(ctx context.Context, from objects, job *schedulingv1
 	if err != nil {
 		return s, migration.Verdict{}, fmt.Errorf("migration job %q: %w", job.Name, err)
 	}
+	if err := r.readWorkload(ctx, from, &s); err != nil {
+		return s, migration.Verdict{}, fmt.Errorf("migration job %q: %w", job.Name, err)
+	}
 	return s, migration.Decide(migration.Input{Job: job, Args: r.args, World: s.world(), Now: r.now(job)}, nil), nil
 }
 
-// final reports whether a step must not be taken by what a cache says: an eviction, and the end of a job.
-func final(job *schedulingv1alpha1.PodMigrationJob, verdict migration.Verdict) bool {
+// final reports whether a step must not be taken by what a cache says: an eviction, a replacement that starts, and the end of a job.
+func final(job *schedulingv1alpha1.PodMigrationJob, verdict *migration.Verdict) bool {
 	ends := !migration.Finished(job) && migration.Finished(&schedulingv1alpha1.PodMigrationJob{Status: verdict.Status})
-	return ends || verdict.Action.Kind == migration.EvictPod
+	return ends || startsSurge(job, verdict) || verdict.Action.Kind == migration.EvictPod || verdict.Action.Kind == migration.DetachPod
 }
 
 // apply records and does what was decided. An action is taken only when what it follows from is recorded.
@@ -120,6 +131,8 @@ func (r *reconciler) apply(ctx context.Context, s situation, verdict *migration.
 			return nil
 		}
 		return r.evict(ctx, s, verdict.Action)
+	case migration.DetachPod, migration.AttachPod:
+		return r.patchPod(ctx, s, verdict.Action)
 	}
 	return nil
 }

@@ -2,10 +2,11 @@ package migration
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -18,12 +19,14 @@ import (
 // scavengeInterval is the time between two rounds.
 const scavengeInterval = time.Minute
 
-// scavenger deletes jobs that ended and are not kept any longer, and Reservations whose job is gone. The garbage collector of Kubernetes deletes those, too,
-// where it runs and knows the kinds.
+// scavenger deletes jobs that ended and are not kept any longer, and releases what jobs held that are gone: their Reservations, which the
+// garbage collector of Kubernetes deletes, too, where it runs and knows the kinds, and pods that they took from their ReplicaSets.
 type scavenger struct {
 	client client.Client
 	live   client.Reader
 	clock  clock.WithTicker
+	// pods lists all pods, which are not modified.
+	pods func(context.Context) ([]*corev1.Pod, error)
 	// retention in force.
 	retention func() migration.Retention
 }
@@ -62,7 +65,7 @@ func (s *scavenger) scavenge(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.releaseOrphans(ctx, known)
+	return errors.Join(s.releaseOrphans(ctx, known), s.attachOrphans(ctx, known))
 }
 
 // remove deletes a job that ended, unless it changed since.
@@ -74,35 +77,5 @@ func (s *scavenger) remove(ctx context.Context, removal migration.Removal) error
 	}
 	jobsRemoved.WithLabelValues(string(removal.Reason)).Inc()
 	klog.FromContext(ctx).V(2).Info("Deleted migration job that ended", "job", job.Name, "phase", job.Status.Phase, "reason", removal.Reason)
-	return nil
-}
-
-// releaseOrphans deletes Reservations that were made for jobs that do not exist.
-func (s *scavenger) releaseOrphans(ctx context.Context, known map[types.UID]bool) error {
-	var list schedulingv1alpha1.ReservationList
-	err := s.client.List(ctx, &list, client.MatchingLabels{migration.LabelCreatedBy: migration.CreatedBy}, client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return fmt.Errorf("list reservations: %w", err)
-	}
-	for i := range list.Items {
-		reservation := &list.Items[i]
-		owner := metav1.GetControllerOfNoCopy(reservation)
-		if reservation.DeletionTimestamp != nil || owner == nil || owner.Kind != "PodMigrationJob" || known[owner.UID] {
-			continue
-		}
-		job, err := byReader{s.live}.job(ctx, owner.Name)
-		if err != nil {
-			return err
-		}
-		if job != nil && job.UID == owner.UID {
-			continue // the cache is behind
-		}
-		err = s.client.Delete(ctx, reservation.DeepCopy(), client.Preconditions{UID: &reservation.UID})
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("delete reservation %q of a migration job that does not exist: %w", reservation.Name, err)
-		}
-		orphans.Inc()
-		klog.FromContext(ctx).Info("Released reservation of a migration job that does not exist", "reservation", reservation.Name, "job", owner.Name)
-	}
 	return nil
 }

@@ -1,11 +1,13 @@
 package migration
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -33,7 +35,7 @@ func TestTheScavengerDeletesOldJobsAndReservationsWithoutJobs(t *testing.T) {
 	}
 	ours := map[string]string{migration.LabelCreatedBy: migration.CreatedBy}
 	scheme := runtime.NewScheme()
-	if err := schedulingv1alpha1.AddToScheme(scheme); err != nil {
+	if err := errors.Join(schedulingv1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
@@ -41,7 +43,7 @@ func TestTheScavengerDeletesOldJobsAndReservationsWithoutJobs(t *testing.T) {
 		reservation("of-running", "running", "running", ours), reservation("of-nobody", "gone", "gone", ours),
 		reservation("of-a-namesake", "young", "another", ours), reservation("of-somebody-else", "gone", "gone", nil),
 	).Build()
-	s := &scavenger{client: c, live: c, clock: testingclock.NewFakeClock(now), retention: func() migration.Retention { return migration.RetentionOf() }}
+	s := &scavenger{client: c, live: c, clock: testingclock.NewFakeClock(now), pods: podList(c, nil), retention: func() migration.Retention { return migration.RetentionOf() }}
 	if err := s.scavenge(t.Context()); err != nil {
 		t.Fatal(err)
 	}

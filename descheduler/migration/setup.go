@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -51,7 +52,7 @@ func Add(ctx context.Context, mgr ctrl.Manager, options Options) error {
 		return fmt.Errorf("add the migration controller: %w", err)
 	}
 	r := newReconciler(mgr, options)
-	scavenger := &scavenger{client: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock.RealClock{}, retention: options.Retention}
+	scavenger := &scavenger{client: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock.RealClock{}, pods: podList(mgr.GetClient(), options.Informers), retention: options.Retention}
 	if err := mgr.Add(scavenger); err != nil {
 		return fmt.Errorf("add the scavenger of migration jobs: %w", err)
 	}
@@ -83,6 +84,7 @@ func newReconciler(mgr ctrl.Manager, options Options) *reconciler {
 		rate:     &evictionRate{},
 		recorder: mgr.GetEventRecorder("koord-descheduler"),
 		clocks:   newClocks(clock.RealClock{}),
+		surges:   &sync.Mutex{},
 	}
 }
 

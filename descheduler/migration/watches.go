@@ -102,6 +102,7 @@ func podMatters[T client.Object]() predicate.TypedPredicate[T] {
 		return before.UID != after.UID || before.Spec.NodeName != after.Spec.NodeName || before.Status.Phase != after.Status.Phase ||
 			(before.DeletionTimestamp == nil) != (after.DeletionTimestamp == nil) || migration.ReplacementOf(before).Ready != migration.ReplacementOf(after).Ready ||
 			before.Labels[extension.LabelPodEvictPolicy] != after.Labels[extension.LabelPodEvictPolicy] ||
+			before.Annotations[extension.AnnotationSurge] != after.Annotations[extension.AnnotationSurge] ||
 			before.Annotations[extension.AnnotationSoftEviction] != after.Annotations[extension.AnnotationSoftEviction] ||
 			before.Annotations[extension.AnnotationEvictionInProgress] != after.Annotations[extension.AnnotationEvictionInProgress]
 	}}
