@@ -122,9 +122,8 @@ func (r *admissionRead) webhooks(ctx context.Context) error {
 // settings reads the flags of koord-manager.
 func (r *admissionRead) settings(ctx context.Context) error {
 	const name = "koord-manager"
-	ask := request{verb: "get", group: appsv1.GroupName, resource: "deployments", namespace: r.options.SystemNamespace, name: name}
 	found := &appsv1.Deployment{}
-	err := failure(ctx, ask, r.c.core.Get().AbsPath("/apis", ask.group, "v1", "namespaces", ask.namespace, ask.resource, name).MaxRetries(retries).Do(ctx).Into(found))
+	err := r.c.apps(ctx, "deployments", r.options.SystemNamespace, name, found)
 	var arguments []string
 	for _, container := range found.Spec.Template.Spec.Containers {
 		arguments = append(arguments, container.Command...)

@@ -198,8 +198,7 @@ func (r *evictionRead) pending(ctx context.Context) error {
 // descheduler reads whether koord-descheduler runs, how it is configured, and its jobs.
 func (r *evictionRead) descheduler(ctx context.Context) error {
 	const name = "koord-descheduler"
-	ask := request{verb: "get", group: "apps", resource: "deployments", namespace: r.options.SystemNamespace, name: name}
-	err := failure(ctx, ask, r.c.core.Get().AbsPath("/apis/apps/v1/namespaces", ask.namespace, ask.resource, name).MaxRetries(retries).Do(ctx).Into(&appsv1.Deployment{}))
+	err := r.c.apps(ctx, "deployments", r.options.SystemNamespace, name, &appsv1.Deployment{})
 	r.in.Descheduling = err == nil
 	if err := r.undecided(err, "whether koord-descheduler runs is unknown", evictors.Descheduled); err != nil || !r.in.Descheduling {
 		return err

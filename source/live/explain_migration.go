@@ -57,7 +57,7 @@ type migrationReader struct {
 
 // read reads first what the job names, and then what the Reservation names.
 func (m *migrationReader) read(ctx context.Context) error {
-	var podUnseen, reservationUnseen, nodeUnseen, replacementUnseen bool
+	var podUnseen, reservationUnseen, nodeUnseen, replacementUnseen, workloadUnseen bool
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		m.in.Pod, podUnseen, err = m.readPod(groupContext, m.in.Job.Spec.PodRef)
@@ -92,8 +92,12 @@ func (m *migrationReader) read(ctx context.Context) error {
 		m.in.Replacement, replacementUnseen, err = m.readPod(groupContext, objects.ReplacementOf(m.in.Job, m.in.Reservation))
 		return err
 	})
+	group.Go(func() (err error) {
+		workloadUnseen, err = m.workload(groupContext)
+		return err
+	})
 	err := group.Wait()
-	m.in.Unseen = podUnseen || reservationUnseen || nodeUnseen || replacementUnseen
+	m.in.Unseen = podUnseen || reservationUnseen || nodeUnseen || replacementUnseen || workloadUnseen
 	m.in.Missing = m.gaps.all()
 	return err
 }

@@ -24,6 +24,8 @@ type MigrationJobSnapshot struct {
 	// Node of the Reservation, and Replacement, the pod that uses it.
 	Node        *corev1.Node
 	Replacement *corev1.Pod
+	// Workload is the Deployment of a pod that is to be replaced before it is evicted.
+	Workload *migration.Workload
 	// Jobs are all jobs; JobsSeen is false when they could not be listed.
 	Jobs     []schedulingv1alpha1.PodMigrationJob
 	JobsSeen bool
@@ -57,7 +59,7 @@ func ExplainMigration(in MigrationJobSnapshot) *diagnosticsv1alpha1.MigrationExp
 		Job: in.Job, Args: in.Args, Now: in.Now,
 		World: migration.World{
 			Pod: migration.PodOf(in.Pod), Reservation: migration.ReservationOf(in.Reservation, in.Job),
-			Node: migration.NodeOf(in.Node), Replacement: migration.ReplacementOf(in.Replacement),
+			Node: migration.NodeOf(in.Node), Replacement: migration.ReplacementOf(in.Replacement), Workload: in.Workload,
 		},
 	}, &trace)
 	out.Summary = trace.Message(verdict)

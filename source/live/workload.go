@@ -1,0 +1,50 @@
+package live
+
+import (
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"koordinator.sh/koord/decision/descheduling/migration"
+)
+
+// apps reads one object of the group apps; a missing one is an error with code KOORD0003.
+func (c *clients) apps(ctx context.Context, resource, namespace, name string, into runtime.Object) error {
+	r := request{verb: "get", group: appsv1.GroupName, resource: resource, namespace: namespace, name: name}
+	return failure(ctx, r, c.core.Get().AbsPath("/apis", r.group, "v1", "namespaces", namespace, resource, name).MaxRetries(retries).Do(ctx).Into(into))
+}
+
+// workload reads the Deployment of a pod that is to be replaced before it is evicted, and how many of its pods are. It is not asked for
+// where the answer does not depend on it.
+func (m *migrationReader) workload(ctx context.Context) (unseen bool, _ error) {
+	if m.in.Pod == nil || !migration.WantsSurge(m.in.Job, migration.PodOf(m.in.Pod), m.in.Args) {
+		return false, nil
+	}
+	owner := migration.ReplicaSetOf(m.in.Pod)
+	if owner == nil {
+		return false, nil
+	}
+	const consequence = "whether the pod can be replaced before it is evicted is unknown"
+	set, deployment := &appsv1.ReplicaSet{}, &appsv1.Deployment{}
+	namespace := m.in.Pod.Namespace
+	found, unseen, err := m.seen(m.clients.apps(ctx, "replicasets", namespace, owner.Name, set), consequence)
+	if !found {
+		return unseen, err
+	}
+	above := metav1.GetControllerOf(set)
+	if set.UID != owner.UID || above == nil || above.Kind != "Deployment" {
+		return false, nil
+	}
+	if found, unseen, err = m.seen(m.clients.apps(ctx, "deployments", namespace, above.Name, deployment), consequence); !found {
+		return unseen, err
+	}
+	surging, err := migration.Surging(m.in.Job, m.in.Jobs, owner.UID, func(name string) (*corev1.Pod, error) {
+		pod, _, err := m.readPod(ctx, &corev1.ObjectReference{Namespace: namespace, Name: name})
+		return pod, err
+	})
+	m.in.Workload = migration.WorkloadOf(deployment, surging)
+	return false, err
+}
