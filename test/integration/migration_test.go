@@ -99,12 +99,13 @@ func (m *migrator) kill(t *testing.T) {
 	}
 }
 
-// webDeployment is a Deployment of three pods with a budget, in a namespace of the test's own. It returns its pods when they are ready.
-func webDeployment(t *testing.T, namespace string, minAvailable int) []corev1.Pod {
+// webDeployment is a Deployment of three pods, unless edited, with a budget, in a namespace of the test's own. It returns its pods when they
+// are ready.
+func webDeployment(t *testing.T, namespace string, minAvailable int, edits ...func(*appsv1.DeploymentSpec)) []corev1.Pod {
 	t.Helper()
 	space(t, namespace)
 	labels := map[string]string{"app": "web"}
-	_, err := client.AppsV1().Deployments(namespace).Create(t.Context(), &appsv1.Deployment{
+	deployment := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: "web"},
 		Spec: appsv1.DeploymentSpec{Replicas: new(int32(3)), Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
 			ObjectMeta: metav1.ObjectMeta{Labels: labels},
@@ -113,11 +114,14 @@ func webDeployment(t *testing.T, namespace string, minAvailable int) []corev1.Po
 				Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}},
 			}}},
 		}},
-	}, metav1.CreateOptions{})
-	if err != nil {
+	}
+	for _, edit := range edits {
+		edit(&deployment.Spec)
+	}
+	if _, err := client.AppsV1().Deployments(namespace).Create(t.Context(), deployment, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = client.PolicyV1().PodDisruptionBudgets(namespace).Create(t.Context(), &policyv1.PodDisruptionBudget{
+	_, err := client.PolicyV1().PodDisruptionBudgets(namespace).Create(t.Context(), &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Name: "web"},
 		Spec:       policyv1.PodDisruptionBudgetSpec{MinAvailable: new(intstr.FromInt(minAvailable)), Selector: &metav1.LabelSelector{MatchLabels: labels}},
 	}, metav1.CreateOptions{})
@@ -135,8 +139,8 @@ func webDeployment(t *testing.T, namespace string, minAvailable int) []corev1.Po
 			return err
 		}
 		pods = list.Items
-		if count := countReady(pods); count != 3 || budget.Status.CurrentHealthy != 3 {
-			return fmt.Errorf("%d pods are ready, the budget counts %d, want 3", count, budget.Status.CurrentHealthy)
+		if count, want := countReady(pods), *deployment.Spec.Replicas; count != int(want) || budget.Status.CurrentHealthy != want {
+			return fmt.Errorf("%d pods are ready, the budget counts %d, want %d", count, budget.Status.CurrentHealthy, want)
 		}
 		return nil
 	})
