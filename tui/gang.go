@@ -84,7 +84,7 @@ func (m *Model) gangText(g *source.Gang, width int) []string {
 	st := m.st
 	state, why := stateOfGang(g)
 	glyph, text := state.mark(st)
-	lines := []string{" " + text.Render(glyph+" "+state.word()) + "  " + st.Bold.Render(cell.Clean(g.Namespace+"/"+g.Name)) + "  " + gangBar(g, 20, st)}
+	lines := []string{m.heading(text.Render(glyph+" "+state.word()), g.Namespace+"/"+g.Name, gangBar(g, 20, st), width)}
 	causes := gangview.Causes(g)
 	if len(causes) == 0 {
 		lines = append(lines, m.sentence(why, width)...)
@@ -116,8 +116,14 @@ func (m *Model) membersText(g *source.Gang, width int) []string {
 	if len(g.Members) == 0 {
 		return nil
 	}
-	const node, phase = 20, 12
-	st, name := m.st, max(width-node-phase-6, 10)
+	const phase, least = 12, 20
+	st, node, name := m.st, least, 0
+	for i := range g.Members {
+		node, name = max(node, cell.Width(cell.Clean(g.Members[i].NodeName))+1), max(name, cell.Width(cell.Clean(g.Members[i].Name)))
+	}
+	// Names of pods differ in their last characters: those of the nodes give way.
+	node = max(min(node, width-phase-name-4), least)
+	name = max(width-phase-node-4, 10)
 	lines := []string{"", "  " + st.Dim.Render(cell.Left("PHASE", phase, "")+cell.Left("NODE", node, "")+"POD")}
 	for i := range g.Members {
 		member := &g.Members[i]

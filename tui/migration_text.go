@@ -17,8 +17,8 @@ func (d *migration) migrationText(width int) []string {
 	e, st := d.explanation.value, d.st
 	state := migrationStateOf(e)
 	glyph, text := state.mark(st)
-	lines := []string{" " + text.Render(glyph+" "+state.word()) + "  " + st.Bold.Render(cell.Clean(e.Name)) + "  " +
-		st.Dim.Render(cell.Clean(e.Mode)+", created "+quantity.AgeOf(d.clock.Now(), e.CreatedAt.Time)+" ago")}
+	lines := []string{d.heading(text.Render(glyph+" "+state.word()), e.Name,
+		st.Dim.Render(cell.Clean(e.Mode)+", created "+quantity.AgeOf(d.clock.Now(), e.CreatedAt.Time)+" ago"), width)}
 	lines = append(lines, d.sentence(e.Summary, width)...)
 	lines = append(lines, "")
 	lines = append(lines, d.factsText(d.migrationMove(e), width)...)
@@ -154,7 +154,7 @@ func (m *Model) conditionsText(conditions []diagnostics.MigrationCondition, widt
 func (m *Model) migrationDetail(e *diagnostics.MigrationExplanation, width int) []string {
 	state, now := migrationStateOf(e), m.clock.Now()
 	glyph, text := state.mark(m.st)
-	lines := []string{" " + text.Render(glyph+" "+state.word()) + "  " + m.st.Bold.Render(cell.Clean(e.Name)), ""}
+	lines := []string{m.heading(text.Render(glyph+" "+state.word()), e.Name, "", width), ""}
 	others := "<unknown>"
 	if e.OtherJobs != nil {
 		others = fmt.Sprintf("%d running, %d pending", e.OtherJobs.Running, e.OtherJobs.Pending)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	corev1 "k8s.io/api/core/v1"
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
@@ -99,7 +100,7 @@ func (m *Model) quotaText(q *source.Quota, width int) []string {
 	st := m.st
 	state, why := stateOfQuota(q)
 	glyph, text := state.mark(st)
-	lines := []string{" " + text.Render(glyph+" "+state.word()) + "  " + st.Bold.Render(cell.Clean(q.Namespace+"/"+q.Name))}
+	lines := []string{m.heading(text.Render(glyph+" "+state.word()), q.Namespace+"/"+q.Name, "", width)}
 	lines = append(lines, m.sentence(why, width)...)
 	lines = append(lines, "")
 	lines = append(lines, m.factsText([]fact{
@@ -117,20 +118,39 @@ func (m *Model) quotaText(q *source.Quota, width int) []string {
 
 // quotaTable has a line for each resource, and a bar below it.
 func (m *Model) quotaTable(q *source.Quota, width int) []string {
-	const name, number = 16, 10
 	st := m.st
-	line := "  " + cell.Left("RESOURCE", name, "")
+	resources := quotaview.Resources(q)
+	// A number is never cut: half of one is another.
+	number := 10
+	for _, resource := range resources {
+		for _, text := range quotaNumbers(q, resource) {
+			number = max(number, len(text)+1)
+		}
+	}
+	name := max(min(width-4-5*number, 16), 8)
+	line := "  " + cell.Left("RESOURCE", name, st.Ellipsis)
 	for _, title := range []string{"USED", "RUNTIME", "REQUEST", "MIN", "MAX"} {
 		line += cell.Right(title, number, "")
 	}
 	lines := []string{"", st.Dim.Render(line)}
-	for _, resource := range quotaview.Resources(q) {
-		a := quotaAmounts(quotaview.AmountsOf(q, resource))
+	for _, resource := range resources {
 		line := "  " + st.Bold.Render(cell.Left(cell.Clean(coreamount.ShortName(resource)), name, st.Ellipsis))
-		for _, v := range []*int64{a.Used, a.Runtime, a.Request, a.Min, a.Max} {
-			line += st.Plain.Render(cell.Right(a.write(v), number, ""))
+		for _, text := range quotaNumbers(q, resource) {
+			line += st.Plain.Render(cell.Right(text, number, ""))
 		}
+		a := quotaAmounts(quotaview.AmountsOf(q, resource))
 		lines = append(lines, line, "  "+quotaBar(&a, min(max(width-4, 1), name+5*number), st))
 	}
 	return append(append(lines, ""), m.quotaLegend(width)...)
+}
+
+// quotaNumbers are the amounts of one resource of a quota, in the order of the columns of its table.
+func quotaNumbers(q *source.Quota, resource corev1.ResourceName) []string {
+	a := quotaAmounts(quotaview.AmountsOf(q, resource))
+	amounts := []*int64{a.Used, a.Runtime, a.Request, a.Min, a.Max}
+	out := make([]string, len(amounts))
+	for i, v := range amounts {
+		out[i] = a.write(v)
+	}
+	return out
 }

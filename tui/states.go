@@ -141,9 +141,16 @@ func (m *Model) drawSkeleton(state *feedState, r rect) []string {
 
 // drawEmpty says that there is nothing, and how to get something.
 func (m *Model) drawEmpty(r rect, what string, hints ...string) []string {
-	text := []string{m.st.Bold.Render(what), ""}
+	width := max(r.w-4, 1)
+	var text []string
+	for _, line := range cell.Wrap(what, width) {
+		text = append(text, m.st.Bold.Render(line))
+	}
+	text = append(text, "")
 	for _, h := range hints {
-		text = append(text, m.st.Dim.Render(m.called(h)))
+		for _, line := range cell.Wrap(m.called(h), width) {
+			text = append(text, m.st.Dim.Render(line))
+		}
 	}
 	return panel(text, r)
 }

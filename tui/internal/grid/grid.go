@@ -21,6 +21,8 @@ type Column[T any] struct {
 	Grow int
 	// Max width in cells; 0 is unbounded.
 	Max int
+	// Ends keeps both ends of a text that is cut, as names need that differ in their last characters.
+	Ends bool
 	// Right aligns text to the right.
 	Right bool
 	// Wide columns are seen in wide mode only.
