@@ -2,10 +2,12 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 
 	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/tui/internal/fixture"
@@ -16,7 +18,7 @@ type arranged struct {
 	fixture.Source
 	// pick says which objects of a list of n there are, by their places; nil leaves the list as it is.
 	pick func(n int) []int
-	// gone is the key of an object that is no longer there.
+	// gone is the key of an object that is no longer there, neither in lists nor by its name.
 	gone string
 }
 
@@ -84,7 +86,18 @@ func eachList(t *testing.T, test func(t *testing.T, name string)) {
 	}
 }
 
+// lost is the error about an object that is gone; nil when it is there.
+func (a *arranged) lost(kind source.Kind, key string) error {
+	if a.gone == "" || key != a.gone {
+		return nil
+	}
+	return finding.Wrap(fmt.Errorf("get %s %q: not found", kind.Plural, key), finding.NotFound, "kubectl get "+kind.Plural)
+}
+
 func (a *arranged) Nodes(ctx context.Context, q source.NodeQuery) (*diagnostics.NodeOverviewList, error) {
+	if len(q.Names) > 0 && a.lost(source.KindNode, q.Names[0]) != nil {
+		return nil, a.lost(source.KindNode, q.Names[0])
+	}
 	list, err := a.Source.Nodes(ctx, q)
 	if err == nil && len(q.Names) == 0 {
 		list.Items = arrange(a, list.Items, func(n *diagnostics.NodeOverview) object { return nodeObject(n.Name) })
@@ -93,6 +106,9 @@ func (a *arranged) Nodes(ctx context.Context, q source.NodeQuery) (*diagnostics.
 }
 
 func (a *arranged) Pods(ctx context.Context, q source.PodQuery) (*diagnostics.PodOverviewList, error) {
+	if len(q.Names) > 0 && a.lost(source.KindPod, q.Namespace+"/"+q.Names[0]) != nil {
+		return nil, a.lost(source.KindPod, q.Namespace+"/"+q.Names[0])
+	}
 	list, err := a.Source.Pods(ctx, q)
 	if err == nil && len(q.Names) == 0 {
 		list.Items = arrange(a, list.Items, func(p *diagnostics.PodOverview) object { return podObject(p.Namespace, p.Name) })
@@ -132,4 +148,25 @@ func (a *arranged) Gangs(ctx context.Context) (*source.Gangs, error) {
 		list.Items = arrange(a, list.Items, func(g *source.Gang) object { return gangObject(g.Namespace, g.Name) })
 	}
 	return list, err
+}
+
+func (a *arranged) ExplainNode(ctx context.Context, name string, spec diagnostics.NodeExplanationSpec) (*diagnostics.NodeExplanation, error) {
+	if err := a.lost(source.KindNode, name); err != nil {
+		return nil, err
+	}
+	return a.Source.ExplainNode(ctx, name, spec)
+}
+
+func (a *arranged) ExplainPod(ctx context.Context, namespace, name string, spec diagnostics.PodExplanationSpec) (*diagnostics.PodExplanation, error) {
+	if err := a.lost(source.KindPod, namespace+"/"+name); err != nil {
+		return nil, err
+	}
+	return a.Source.ExplainPod(ctx, namespace, name, spec)
+}
+
+func (a *arranged) ExplainMigration(ctx context.Context, name string) (*diagnostics.MigrationExplanation, error) {
+	if err := a.lost(source.KindMigration, name); err != nil {
+		return nil, err
+	}
+	return a.Source.ExplainMigration(ctx, name)
 }
