@@ -21,6 +21,12 @@ func (m *Model) feed() *feedState {
 	return state
 }
 
+// awaited reports whether the current view has no answer yet.
+func (m *Model) awaited() bool {
+	state := m.feed()
+	return state != nil && !state.known
+}
+
 // incomplete lists what the current answer could not see.
 func (m *Model) incomplete() []string { return m.page().content().incomplete }
 
