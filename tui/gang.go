@@ -37,7 +37,7 @@ func gangScreen(m *Model) *screen {
 			}, "x", "p"),
 			describeAction(), yamlAction(),
 		},
-		subject: &subject{kind: source.KindGang, namespaced: true, names: m.knownGangs, describe: m.describeGang, explanation: gangExplanation},
+		subject: &subject{kind: source.KindGang, names: m.knownGangs, describe: m.describeGang, explanation: gangExplanation},
 		crumb:   func(p *page) string { return p.about.name },
 		title:   func(p *page) string { return "gang " + cell.Clean(p.about.key()) },
 		ask: func(p *page) tea.Cmd {

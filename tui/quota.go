@@ -36,7 +36,7 @@ func quotaScreen(m *Model) *screen {
 			bind(groupView, true, "u", "parent", d.openParent, "u"),
 			describeAction(), yamlAction(),
 		},
-		subject: &subject{kind: source.KindQuota, namespaced: true, names: m.quotaNamesKnown, describe: m.describeQuota, explanation: explanationOfQuota},
+		subject: &subject{kind: source.KindQuota, names: m.quotaNamesKnown, describe: m.describeQuota, explanation: explanationOfQuota},
 		crumb:   func(p *page) string { return p.about.name },
 		title:   func(p *page) string { return "quota " + cell.Clean(p.about.key()) },
 		ask: func(p *page) tea.Cmd {
