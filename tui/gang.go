@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/scheduling/gangview"
 	"koordinator.sh/koord/source"
@@ -68,7 +70,12 @@ func askGang(ctx context.Context, src source.Source, about object) (gangAnswer, 
 
 func gangExplanation(ctx context.Context, src source.Source, about object) (any, []string, error) {
 	a, err := askGang(ctx, src, about)
-	return a.Gang, a.incomplete, err
+	if err != nil {
+		return nil, nil, err
+	}
+	e := gangview.Explain(a.Gang, len(a.incomplete) > 0)
+	e.TypeMeta = metav1.TypeMeta{APIVersion: diagnostics.GroupVersion.String(), Kind: "GangExplanation"}
+	return e, a.incomplete, nil
 }
 
 func (m *Model) describeGang(ctx context.Context, src source.Source, about object) (detail, error) {

@@ -7,7 +7,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 	coreamount "koordinator.sh/koord/decision/core/amount"
@@ -67,7 +69,12 @@ func askQuota(ctx context.Context, src source.Source, about object) (*source.Quo
 
 func explanationOfQuota(ctx context.Context, src source.Source, about object) (any, []string, error) {
 	q, err := askQuota(ctx, src, about)
-	return q, nil, err
+	if err != nil {
+		return nil, nil, err
+	}
+	overview := quotaview.Overview(q)
+	overview.TypeMeta = metav1.TypeMeta{APIVersion: diagnostics.GroupVersion.String(), Kind: "QuotaOverview"}
+	return overview, nil, nil
 }
 
 func (m *Model) describeQuota(ctx context.Context, src source.Source, about object) (detail, error) {
